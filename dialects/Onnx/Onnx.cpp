@@ -1,0 +1,61 @@
+//===- Onnx.cpp - the onnx dialect ----------------------------------------===//
+
+#include "dialects/Onnx/Onnx.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "mlir/IR/OpImplementation.h"
+
+using namespace mlir;
+using namespace zero::onnx;
+
+#include "dialects/Onnx/OnnxDialect.cpp.inc"
+
+void OnnxDialect::initialize() {
+  addOperations<
+#define GET_OP_LIST
+#include "dialects/Onnx/OnnxOps.cpp.inc"
+      >();
+}
+
+int64_t NodeOp::getInt(StringRef name, int64_t fallback) {
+  auto attr = getAttrs().getAs<IntegerAttr>(name);
+  return attr ? attr.getInt() : fallback;
+}
+
+double NodeOp::getFloat(StringRef name, double fallback) {
+  auto attr = getAttrs().getAs<FloatAttr>(name);
+  return attr ? attr.getValueAsDouble() : fallback;
+}
+
+StringRef NodeOp::getString(StringRef name, StringRef fallback) {
+  auto attr = getAttrs().getAs<StringAttr>(name);
+  return attr ? attr.getValue() : fallback;
+}
+
+std::optional<SmallVector<int64_t>> NodeOp::getInts(StringRef name) {
+  auto attr = getAttrs().getAs<DenseI64ArrayAttr>(name);
+  if (!attr)
+    return std::nullopt;
+  return SmallVector<int64_t>(attr.asArrayRef());
+}
+
+bool NodeOp::hasInput(unsigned index) {
+  return index < getInputs().size() &&
+         !isa<NoneType>(getInputs()[index].getType());
+}
+
+RankedTensorType NodeOp::inputType(unsigned index) {
+  return cast<RankedTensorType>(getInputs()[index].getType());
+}
+
+RankedTensorType NodeOp::outputType(unsigned index) {
+  return cast<RankedTensorType>(getOutputs()[index].getType());
+}
+
+std::string NodeOp::describe() {
+  return (getOpType() + " node '" + getNode() + "'").str();
+}
+
+#define GET_OP_CLASSES
+#include "dialects/Onnx/OnnxOps.cpp.inc"

@@ -1,0 +1,21 @@
+//===- Onnx.h - the onnx dialect --------------------------------*- C++ -*-===//
+
+#ifndef DIALECTS_ONNX_ONNX_H
+#define DIALECTS_ONNX_ONNX_H
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include <optional>
+#include <string>
+
+#include "dialects/Onnx/OnnxDialect.h.inc"
+
+#define GET_OP_CLASSES
+#include "dialects/Onnx/OnnxOps.h.inc"
+
+#endif // DIALECTS_ONNX_ONNX_H

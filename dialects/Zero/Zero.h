@@ -1,0 +1,46 @@
+//===- Zero.h - the zero dialect --------------------------------*- C++ -*-===//
+
+#ifndef DIALECTS_ZERO_ZERO_H
+#define DIALECTS_ZERO_ZERO_H
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "dialects/Zero/ZeroDialect.h.inc"
+#include "dialects/Zero/ZeroEnums.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "dialects/Zero/ZeroAttrs.h.inc"
+
+#define GET_OP_CLASSES
+#include "dialects/Zero/ZeroOps.h.inc"
+
+namespace zero {
+
+/// Marks a func.func as a kernel that `zero.launch` may name.
+inline constexpr llvm::StringLiteral kKernelAttr = "zero.kernel";
+/// On a kernel's argument: the index of the result that shares its buffer.
+inline constexpr llvm::StringLiteral kInplaceAttr = "zero.inplace";
+/// On an op of the step: the model's node it came from, for messages.
+inline constexpr llvm::StringLiteral kNameAttr = "zero.name";
+/// On an argument or result of the step function: its name for the user.
+inline constexpr llvm::StringLiteral kBindingAttr = "zero.binding";
+/// On a kernel: scratch bytes that `pack` must provide for each launch.
+inline constexpr llvm::StringLiteral kWorkspaceAttr = "zero.workspace";
+/// On a kernel: floating-point operations and bytes moved of one launch.
+inline constexpr llvm::StringLiteral kFlopsAttr = "zero.flops";
+inline constexpr llvm::StringLiteral kBytesAttr = "zero.bytes";
+
+/// Elements: tensors in a bucket start at multiples of this (256 bytes of f32),
+/// so that kernels see the same alignment at every stage.
+inline constexpr int64_t kTensorAlignment = 64;
+
+} // namespace zero
+
+#endif // DIALECTS_ZERO_ZERO_H

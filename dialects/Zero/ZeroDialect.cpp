@@ -1,0 +1,30 @@
+//===- ZeroDialect.cpp - registration -------------------------------------===//
+
+#include "dialects/Zero/Zero.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace zero;
+
+#include "dialects/Zero/ZeroDialect.cpp.inc"
+#include "dialects/Zero/ZeroEnums.cpp.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "dialects/Zero/ZeroAttrs.cpp.inc"
+
+void ZeroDialect::initialize() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "dialects/Zero/ZeroAttrs.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "dialects/Zero/ZeroOps.cpp.inc"
+      >();
+}
+
+#define GET_OP_CLASSES
+#include "dialects/Zero/ZeroOps.cpp.inc"

@@ -1,0 +1,69 @@
+//===- ZeroDialect.td - dialect, enums and attributes ---------------------===//
+
+#ifndef DIALECTS_ZERO_ZERODIALECT_TD
+#define DIALECTS_ZERO_ZERODIALECT_TD
+
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/BuiltinAttributes.td"
+include "mlir/IR/EnumAttr.td"
+include "mlir/IR/OpBase.td"
+
+def Zero_Dialect : Dialect {
+  let name = "zero";
+  let cppNamespace = "::zero";
+  let summary = "State, placement and collectives of a training step";
+  let useDefaultAttributePrinterParser = 1;
+}
+
+class Zero_Attr<string name, string attrMnemonic> : AttrDef<Zero_Dialect, name> {
+  let mnemonic = attrMnemonic;
+}
+
+def Zero_Tier : I32EnumAttr<"Tier", "a level of memory", [
+    I32EnumAttrCase<"Device", 0, "device">,
+    I32EnumAttrCase<"Host", 1, "host">,
+    I32EnumAttrCase<"Nvme", 2, "nvme">]> {
+  let cppNamespace = "::zero";
+  let genSpecializedAttr = 0;
+}
+
+def Zero_Role : I32EnumAttr<"Role", "what a persistent buffer holds", [
+    I32EnumAttrCase<"Parameter", 0, "parameter">,
+    I32EnumAttrCase<"Optimizer", 1, "optimizer">,
+    I32EnumAttrCase<"Constant", 2, "constant">]> {
+  let cppNamespace = "::zero";
+  let genSpecializedAttr = 0;
+}
+def Zero_RoleAttr : EnumAttr<Zero_Dialect, Zero_Role, "role"> {
+  let assemblyFormat = "$value";
+}
+
+def Zero_DataAttr : Zero_Attr<"Data", "data"> {
+  let summary = "A reference to initial values: bytes of a file";
+  let description = [{
+    `bytes` bytes from `offset` of `file`, little-endian and row-major, in the
+    element type of the tensor that they initialise. `file` is relative to the
+    folder of the model (`--data-root`). The bytes themselves never enter the IR.
+  }];
+  let parameters = (ins StringRefParameter<>:$file, "uint64_t":$offset, "uint64_t":$bytes);
+  let assemblyFormat = "`<` $file `,` $offset `,` $bytes `>`";
+}
+
+def Zero_PlacementAttr : Zero_Attr<"Placement", "placement"> {
+  let summary = "Where a tensor that outlives one kernel lies";
+  let description = [{
+    `shard` lists the axes of the device grid over which the tensor is cut into
+    equal slices; over the others it is replicated. `tier` is the memory level.
+    A ZeRO stage is a choice of this attribute for optimizer state (stage 1),
+    gradients (2) and parameters (3): ZeRO, arXiv 1910.02054, section 5.
+  }];
+  let parameters = (ins OptionalArrayRefParameter<"::mlir::FlatSymbolRefAttr">:$shard,
+                        DefaultValuedParameter<"Tier", "Tier::Device">:$tier);
+  let assemblyFormat = "`<` struct($shard, $tier) `>`";
+  let extraClassDeclaration = [{
+    /// Whether each rank holds only a slice.
+    bool isSharded() const { return !getShard().empty(); }
+  }];
+}
+
+#endif // DIALECTS_ZERO_ZERODIALECT_TD

@@ -1,0 +1,92 @@
+//===- OpTable.h - what is known of each ONNX operator ----------*- C++ -*-===//
+//
+// One file of lib/Ops per operator or family registers one OpDef each: which
+// opsets it understands, how it lowers to linalg on tensors, and its gradient.
+// Everything else in the compiler asks this table and names no operator.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ZERO_OPS_OPTABLE_H
+#define ZERO_OPS_OPTABLE_H
+
+#include "dialects/Onnx/Onnx.h"
+#include "zero/Ops/NodeBuilder.h"
+
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/FunctionExtras.h"
+
+namespace zero::ops {
+
+/// The domain of the operators that only this compiler makes: gradients of
+/// composites and the like. Each is documented in the file that registers it.
+inline constexpr llvm::StringLiteral kZeroDomain = "zero";
+
+/// How a node may share a kernel with others.
+enum class Kind {
+  View,        ///< same bytes, other shape: no kernel at all
+  Elementwise, ///< each result element from the broadcast operands' elements
+  Rows,        ///< reduces or normalises along trailing dimensions
+  Product,     ///< a contraction: one library call
+  Other,       ///< a kernel of its own
+};
+
+/// A check that a lowering asks for: the i64 pair (smallest, largest) must lie
+/// within [lower, upper], else the step stops with `message`.
+struct RangeCheck {
+  mlir::Value pair; ///< tensor<2xi64>
+  int64_t lower;
+  int64_t upper;
+  std::string message;
+};
+
+/// What a lowering builds.
+struct Lowered {
+  llvm::SmallVector<mlir::Value> results;
+  llvm::SmallVector<RangeCheck> checks;
+};
+
+/// Lowers `node` with its operands replaced by `inputs` (values inside a kernel;
+/// null for `onnx.none`) to linalg, tensor, arith, math and scf at `builder`.
+/// Operands that are constants arrive as arith.constant inside the kernel.
+/// Fails after an error at the node.
+using LowerFn = llvm::LogicalResult (*)(onnx::NodeOp node, mlir::ValueRange inputs,
+                                        mlir::OpBuilder &builder, Lowered &lowered);
+
+/// Builds the gradients of `node`'s operands from those of its results.
+/// `outputGrads[i]` is null when result i has no gradient. Fills `inputGrads[i]`
+/// (sized and initially null) for every i with `wanted[i]`, in the operand's type.
+using GradientFn = llvm::LogicalResult (*)(onnx::NodeOp node, mlir::ValueRange outputGrads,
+                                           llvm::ArrayRef<bool> wanted, NodeBuilder &builder,
+                                           llvm::MutableArrayRef<mlir::Value> inputGrads);
+
+/// Rewrites `node` to simpler nodes before differentiation: appends one value
+/// per result. Returning success with nothing appended leaves the node alone.
+using ExpandFn = llvm::LogicalResult (*)(onnx::NodeOp node, NodeBuilder &builder,
+                                         llvm::SmallVectorImpl<mlir::Value> &results);
+
+/// What is known of one operator.
+struct OpDef {
+  llvm::StringLiteral domain;
+  llvm::StringLiteral type;
+  int64_t minOpset; ///< first opset version understood
+  int64_t maxOpset; ///< last one
+  Kind kind;
+  LowerFn lower = nullptr;       ///< null: must be expanded
+  GradientFn gradient = nullptr; ///< null: results carry no gradient
+  ExpandFn expand = nullptr;
+};
+
+/// The definition for `node`, or null when its operator or opset is not known.
+const OpDef *lookup(onnx::NodeOp node);
+/// The definition for an operator by name and opset, or null.
+const OpDef *lookup(llvm::StringRef domain, llvm::StringRef type, int64_t opset);
+/// All definitions in order of domain and type.
+llvm::ArrayRef<OpDef> allOps();
+
+/// Adds to the table; each file of lib/Ops has one function that calls this,
+/// named in Registry.cpp.
+void registerOp(const OpDef &def);
+
+} // namespace zero::ops
+
+#endif // ZERO_OPS_OPTABLE_H
