@@ -31,6 +31,26 @@ inline constexpr llvm::StringLiteral kInplaceAttr = "zero.inplace";
 inline constexpr llvm::StringLiteral kNameAttr = "zero.name";
 /// On an argument or result of the step function: its name for the user.
 inline constexpr llvm::StringLiteral kBindingAttr = "zero.binding";
+/// On an op of the step: runs once a step, after all micro-batches.
+inline constexpr llvm::StringLiteral kEpilogueAttr = "zero.epilogue";
+/// On the launch that updates a bucket: the bucket's symbol. Its operand after the
+/// ones that it updates in place is the summed gradient.
+inline constexpr llvm::StringLiteral kUpdatesAttr = "zero.updates";
+/// On the module: a mean over labels divides by the rank's own count.
+inline constexpr llvm::StringLiteral kLocalLossMeanAttr = "zero.local_loss_mean";
+/// The binding of the input that carries the learning rate.
+inline constexpr llvm::StringLiteral kLearningRate = "learning_rate";
+/// On the module: the number of ranks, the ZeRO stage, the optimizer for people.
+inline constexpr llvm::StringLiteral kRanksAttr = "zero.ranks";
+inline constexpr llvm::StringLiteral kStageAttr = "zero.stage";
+inline constexpr llvm::StringLiteral kOptimizerAttr = "zero.optimizer";
+/// On the module: padded elements of each bucket.
+inline constexpr llvm::StringLiteral kBucketsAttr = "zero.buckets";
+/// On an op or argument of the step: byte offsets in the arena, one per result
+/// that starts a storage of its own (else -1), then the workspace's.
+inline constexpr llvm::StringLiteral kOffsetsAttr = "zero.offsets";
+/// On the module: what `pack` found; see PackArena.
+inline constexpr llvm::StringLiteral kCertificateAttr = "zero.certificate";
 /// On a kernel: scratch bytes that `pack` must provide for each launch.
 inline constexpr llvm::StringLiteral kWorkspaceAttr = "zero.workspace";
 /// On a kernel: floating-point operations and bytes moved of one launch.

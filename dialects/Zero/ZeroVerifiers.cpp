@@ -4,6 +4,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/TypeUtilities.h"
+#include "llvm/ADT/SmallBitVector.h"
 
 using namespace mlir;
 using namespace zero;
@@ -71,14 +72,44 @@ LogicalResult UpdateOp::verifySymbolUses(SymbolTableCollection &tables) {
   return success();
 }
 
+/// The shapes that `launch` hands to a kernel in destination-passing form: inputs,
+/// then the results that do not take an input's buffer.
+static SmallVector<Type> destinationTypes(LaunchOp launch, func::FuncOp kernel) {
+  SmallVector<Type> types(launch.getOperandTypes());
+  llvm::SmallBitVector inplace(launch.getNumResults());
+  for (unsigned i = 0; i < kernel.getNumArguments(); ++i)
+    if (auto index = kernel.getArgAttrOfType<IntegerAttr>(i, kInplaceAttr);
+        index && index.getInt() < inplace.size())
+      inplace.set(index.getInt());
+  for (auto [index, type] : llvm::enumerate(launch.getResultTypes()))
+    if (!inplace.test(index))
+      types.push_back(type);
+  return types;
+}
+
+static bool sameShapes(TypeRange expected, TypeRange actual) {
+  return llvm::all_of_zip(expected, actual, [](Type a, Type b) {
+    return succeeded(verifyCompatibleShape(a, b)) && getElementTypeOrSelf(a) == getElementTypeOrSelf(b);
+  });
+}
+
 LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &tables) {
   auto kernel = tables.lookupNearestSymbolFrom<func::FuncOp>(*this, getKernelAttr());
   if (!kernel || !kernel->hasAttr(kKernelAttr))
     return emitOpError() << "expected a kernel named " << getKernelAttr();
   FunctionType type = kernel.getFunctionType();
-  if (type.getNumInputs() == getNumOperands() && type.getNumResults() == getNumResults() &&
-      succeeded(verifyCompatibleShapes(type.getInputs(), getOperandTypes())) &&
-      succeeded(verifyCompatibleShapes(type.getResults(), getResultTypes())))
+  bool matches;
+  if (llvm::any_of(type.getInputs(), llvm::IsaPred<MemRefType>)) {
+    SmallVector<Type> types = destinationTypes(*this, kernel);
+    ArrayRef<Type> inputs = type.getInputs();
+    matches = inputs.size() >= types.size() && inputs.size() <= types.size() + 1 &&
+              sameShapes(inputs.take_front(types.size()), types);
+  } else {
+    matches = type.getNumInputs() == getNumOperands() && type.getNumResults() == getNumResults() &&
+              sameShapes(type.getInputs(), getOperandTypes()) &&
+              sameShapes(type.getResults(), getResultTypes());
+  }
+  if (matches)
     return success();
   InFlightDiagnostic error = emitOpError() << "expected operands and results as in " << type;
   error.attachNote(kernel.getLoc()) << "kernel defined here";

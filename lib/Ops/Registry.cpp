@@ -10,7 +10,39 @@ using namespace mlir;
 namespace zero::ops {
 
 // One line per file of this folder.
-#define ZERO_OP_FILES(X)
+#define ZERO_OP_FILES(X)                                                                           \
+  X(Attention)                                                                                     \
+  X(Binary)                                                                                        \
+  X(Cast)                                                                                          \
+  X(Concat)                                                                                        \
+  X(Contraction)                                                                                   \
+  X(CrossEntropy)                                                                                  \
+  X(CumSum)                                                                                        \
+  X(Dropout)                                                                                       \
+  X(Einsum)                                                                                        \
+  X(Expand)                                                                                        \
+  X(Gather)                                                                                        \
+  X(GatherElements)                                                                                \
+  X(GatherND)                                                                                      \
+  X(Gelu)                                                                                          \
+  X(Gemm)                                                                                          \
+  X(Logic)                                                                                         \
+  X(MatMul)                                                                                        \
+  X(Normalization)                                                                                 \
+  X(OneHot)                                                                                        \
+  X(Pad)                                                                                           \
+  X(Pow)                                                                                           \
+  X(Reduction)                                                                                     \
+  X(ShapeOps)                                                                                      \
+  X(Slice)                                                                                         \
+  X(Softmax)                                                                                       \
+  X(Transpose)                                                                                     \
+  X(Trigonometry)                                                                                  \
+  X(Trilu)                                                                                         \
+  X(Unary)                                                                                         \
+  X(Variadic)                                                                                      \
+  X(Views)                                                                                         \
+  X(Where)
 
 #define DECLARE(name) void register##name();
 ZERO_OP_FILES(DECLARE)

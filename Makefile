@@ -1,0 +1,43 @@
+# Everything a person needs: make run, make test.
+
+BUILD := build
+JOBS := 2
+# Files keep their cached objects when the checkout moves.
+export CCACHE_BASEDIR := $(CURDIR)
+export CCACHE_NOHASHDIR := 1
+TOOLS := zero-opt zero-translate zeroc zero-run
+
+.PHONY: help setup configure build run test bench format clean
+help:
+	@echo "make run      install what is missing, build, and train a GPT-2 under ZeRO 0 to 3"
+	@echo "make test     install what is missing, build, and run all tests"
+	@echo "make bench    step and compile times"
+	@echo "make build    build everything into $(BUILD)/"
+	@echo "make format   format the sources with clang-format"
+	@echo "make clean    remove $(BUILD)/; what was installed into .deps/ stays"
+
+setup:
+	@scripts/setup.sh
+
+configure: setup
+	@test -f $(BUILD)/build.ninja || cmake --preset release
+
+build: configure
+	@cmake --build $(BUILD) --parallel $(JOBS)
+
+run: configure
+	@cmake --build $(BUILD) --parallel $(JOBS) --target $(TOOLS)
+	@scripts/run-demo.sh $(BUILD)
+
+test: build
+	@scripts/test.sh $(BUILD)
+
+bench: configure
+	@cmake --build $(BUILD) --parallel $(JOBS) --target $(TOOLS)
+	@scripts/bench.sh $(BUILD)
+
+format:
+	@git ls-files '*.cpp' '*.h' | xargs clang-format-22 -i
+
+clean:
+	@rm -rf $(BUILD)

@@ -1,0 +1,34 @@
+//===- StepFunction.h - finding one's way in the step -----------*- C++ -*-===//
+
+#ifndef ZERO_ANALYSIS_STEPFUNCTION_H
+#define ZERO_ANALYSIS_STEPFUNCTION_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace zero {
+
+/// The name of the function that is one training step.
+inline constexpr llvm::StringLiteral kStepName = "step";
+
+/// The step function of `module`; an error at the module if there is none, or if
+/// its body is not one block.
+llvm::FailureOr<mlir::func::FuncOp> findStep(mlir::ModuleOp module);
+
+/// The value that `step` returns under the binding "loss": one float element.
+llvm::FailureOr<mlir::Value> findLoss(mlir::func::FuncOp step);
+
+/// The name under which the user binds argument or reads result `index`.
+llvm::StringRef argumentBinding(mlir::func::FuncOp step, unsigned index);
+llvm::StringRef resultBinding(mlir::func::FuncOp step, unsigned index);
+
+/// Appends an argument of `type` bound as `name`.
+mlir::Value addArgument(mlir::func::FuncOp step, mlir::Type type, llvm::StringRef name);
+/// Appends `value` to what the step returns, as `name`.
+void addResult(mlir::func::FuncOp step, mlir::Value value, llvm::StringRef name);
+/// Makes result `index` of the step `value`, of the same type.
+void setResult(mlir::func::FuncOp step, unsigned index, mlir::Value value);
+
+} // namespace zero
+
+#endif // ZERO_ANALYSIS_STEPFUNCTION_H

@@ -1,0 +1,111 @@
+//===- Storage.h - which values share which bytes, and how long -*- C++ -*-===//
+//
+// The memory view of a partitioned step: every value lies somewhere inside a
+// root, a piece of the arena with a lifetime. `pack` gives roots their offsets,
+// `emit` turns values into addresses; both ask this analysis.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ZERO_ANALYSIS_STORAGE_H
+#define ZERO_ANALYSIS_STORAGE_H
+
+#include "dialects/Zero/Zero.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
+
+#include <array>
+
+namespace zero {
+
+/// What a root's bytes are for: the lines of the certificate.
+enum class Usage { Parameter, Gradient, Optimizer, Activation, Working };
+inline constexpr unsigned kNumUsages = 5;
+llvm::StringRef usageName(Usage usage);
+
+/// A piece of the arena.
+struct Root {
+  int64_t bytes = 0;
+  int64_t begin = 0; ///< first and last command at which it must be there
+  int64_t end = 0;
+  Usage usage = Usage::Working;
+  mlir::Value value;                 ///< what it was made for; null for a workspace
+  mlir::Operation *workspace = nullptr; ///< the launch whose scratch this is
+  mlir::Operation *symbol = nullptr; ///< a persistent buffer or state
+};
+
+/// Where a value lies: bytes from the start of a root, plus rank x rankStride.
+struct Place {
+  int64_t root = -1;
+  int64_t offset = 0;
+  int64_t rankStride = 0;
+};
+
+/// Bytes to be moved before `before` runs, where a value could not be made in
+/// its place.
+struct Move {
+  mlir::Operation *before;
+  Place from;
+  Place to;
+  int64_t bytes;
+};
+
+class Storage {
+public:
+  /// `step` is partitioned; `module` holds its state symbols.
+  Storage(mlir::ModuleOp module, mlir::func::FuncOp step);
+
+  llvm::ArrayRef<Root> roots() const { return allRoots; }
+  llvm::ArrayRef<Move> moves() const { return allMoves; }
+  Place place(mlir::Value value) const { return places.lookup(value); }
+  /// The root of `launch`'s scratch, or -1.
+  int64_t workspaceOf(mlir::Operation *launch) const;
+  /// The root of a persistent symbol, or -1 if the step does not use it.
+  int64_t symbolRoot(mlir::Operation *symbol) const;
+  /// The position of `op` in the step.
+  int64_t position(mlir::Operation *op) const { return positions.lookup(op); }
+  int64_t numPositions() const { return positions.size(); }
+
+private:
+  void claimBucketMembers();
+  void placeArguments();
+  void placeState();
+  void placeResults(mlir::Operation &op);
+  void placeLaunch(LaunchOp launch);
+  void placeBucket(BucketOp bucket);
+  void placeAllReduce(AllReduceOp reduce);
+  void moveWrite(WriteOp write);
+  void extendLifetimes();
+  void classify();
+  int64_t addRoot(mlir::Value value, int64_t begin, Usage usage);
+  void alias(mlir::Value value, Place of) { places[value] = of; }
+
+  mlir::ModuleOp module;
+  mlir::func::FuncOp step;
+  mlir::SymbolTable symbols;
+  llvm::DenseSet<mlir::Operation *> forward;
+  llvm::DenseMap<mlir::Operation *, int64_t> positions;
+  llvm::DenseMap<mlir::Value, Place> places;
+  llvm::DenseMap<mlir::Value, Place> claimed; ///< results to be made inside a bucket
+  llvm::DenseMap<mlir::Operation *, int64_t> workspaces;
+  llvm::DenseMap<mlir::Operation *, int64_t> symbolRoots;
+  llvm::SmallVector<Root> allRoots;
+  llvm::SmallVector<Move> allMoves;
+};
+
+/// The offset that `zero-pack-arena` wrote for root `index`, or -1.
+int64_t rootOffset(mlir::func::FuncOp step, const Storage &storage, int64_t index);
+
+/// Bytes of a tensor of static shape; an i1 takes one byte.
+int64_t tensorBytes(mlir::Type type);
+/// Bytes of one element.
+int64_t elementBytes(mlir::Type type);
+/// Whether `op` gives the same bytes another shape.
+bool isReshape(mlir::Operation *op);
+/// The value that `value` is a reshape of.
+mlir::Value throughReshapes(mlir::Value value);
+
+} // namespace zero
+
+#endif // ZERO_ANALYSIS_STORAGE_H

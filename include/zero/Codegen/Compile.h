@@ -1,0 +1,42 @@
+//===- Compile.h - kernels to a shared object of the host -------*- C++ -*-===//
+
+#ifndef ZERO_CODEGEN_COMPILE_H
+#define ZERO_CODEGEN_COMPILE_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/PassManager.h"
+
+namespace zero {
+
+/// How to compile; never changes the bytes that come out.
+struct CompileOptions {
+  unsigned threads = 1;
+};
+
+/// Machine code of all native kernels of a module.
+struct CompiledKernels {
+  /// The bytes of an ELF shared object, to be mapped with dlopen. Besides memcpy,
+  /// memmove and memset it needs nothing. Empty when there is no kernel.
+  std::string object;
+  /// For each kernel, in the module's order: its name and the symbol
+  /// `void symbol(void *const *args, int64_t length)`.
+  std::vector<std::pair<std::string, std::string>> symbols;
+};
+
+/// Compiles the native kernels of `module`, which went through
+/// zero-bufferize-kernels, for this machine. The module stays as it is. Fails
+/// after an error that names the kernel or the linker's complaint.
+mlir::FailureOr<CompiledKernels> compileKernels(mlir::ModuleOp module,
+                                                const CompileOptions &options);
+
+/// What a processor must offer to run the code that compileKernels makes here:
+/// "x86-64-v4", "x86-64-v3", "x86-64-v2" or "x86-64", else the LLVM name of the processor.
+std::string hostIsa();
+
+/// The passes of this room in their order: costs, library matching, fusion,
+/// bufferization. What follows is compileKernels.
+void buildCodegenPipeline(mlir::OpPassManager &manager);
+
+} // namespace zero
+
+#endif // ZERO_CODEGEN_COMPILE_H

@@ -1,0 +1,33 @@
+//===- Passes.h - passes of lib/Codegen -------------------------*- C++ -*-===//
+
+#ifndef ZERO_CODEGEN_PASSES_H
+#define ZERO_CODEGEN_PASSES_H
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/Pass.h"
+
+namespace zero {
+
+#define GEN_PASS_DECL
+#include "include/zero/Codegen/Passes.h.inc"
+
+#define GEN_PASS_REGISTRATION
+#include "include/zero/Codegen/Passes.h.inc"
+
+/// On a kernel: the library call that it is.
+inline constexpr llvm::StringLiteral kLibraryAttr = "zero.library";
+
+/// Whether `function` is a kernel that this room compiles, not a library's.
+bool isNativeKernel(mlir::func::FuncOp function);
+
+} // namespace zero
+
+#endif // ZERO_CODEGEN_PASSES_H

@@ -1,0 +1,81 @@
+//===- Passes.td - passes of lib/Conversion -------------------------------===//
+
+#ifndef ZERO_CONVERSION_PASSES_TD
+#define ZERO_CONVERSION_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def RecogniseGelu : Pass<"zero-recognise-gelu", "::mlir::func::FuncOp"> {
+  let summary = "Turns exporters' chains of primitives into Gelu nodes";
+  let description = [{
+    Finds `0.5 x (1 + erf(x / sqrt 2))` and `0.5 x (1 + tanh(sqrt(2/pi) (x +
+    0.044715 x^3)))` however the factors are ordered and grouped, and writes one
+    node for each, whose gradient then is one pass over `x`. A constant must be the
+    exact value up to its rounding to f32; a chain that differs stays as it is.
+
+    ```mlir
+    %e = onnx.node "Erf"(%s) {} opset 18 : ...          // before
+    %a = onnx.node "Add"(%e, %one) {} opset 18 : ...
+    %m = onnx.node "Mul"(%half, %a) {} opset 18 : ...
+    %y = onnx.node "Mul"(%x, %m) {} opset 18 : ...
+    %y = onnx.node "Gelu"(%x) {approximate = "none"} opset 20 : ...   // after
+    ```
+  }];
+  let dependentDialects = ["::zero::onnx::OnnxDialect"];
+}
+
+def FoldTransposes : Pass<"zero-fold-transposes", "::mlir::func::FuncOp"> {
+  let summary = "Folds transposes into the products that read them";
+  let description = [{
+    A Transpose of the last two dimensions that a MatMul, Gemm or Contract reads
+    becomes a flag of it (MatMul turns into zero::Contract), also through a scale by
+    one element and when written as Reshape, Transpose, Reshape around merged batch
+    dimensions. Transposes of transposes, reshapes of reshapes and nodes that change
+    nothing fold.
+
+    ```mlir
+    %t = onnx.node "Transpose"(%k) {perm = array<i64: 0, 2, 1>} opset 18 : ...   // before
+    %s = onnx.node "MatMul"(%q, %t) {} opset 18 : ...
+    %s = onnx.node "Contract"(%q, %k) {transB = 1 : i64} domain "zero" opset 1 : ...   // after
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::zero::onnx::OnnxDialect"];
+}
+
+def ExpandNodes : Pass<"zero-expand-nodes", "::mlir::func::FuncOp"> {
+  let summary = "Rewrites composite nodes to the simpler ones of the op table";
+  let description = [{
+    Applies `OpDef::expand` to each node, and to what it makes, until none applies.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::zero::ZeroDialect",
+                           "::zero::onnx::OnnxDialect"];
+}
+
+def LowerOnnx : Pass<"zero-lower-onnx", "::mlir::func::FuncOp"> {
+  let summary = "Lowers every node in place, for tests and small programs";
+  let description = [{
+    Replaces each `onnx.node` of the function by what `OpDef::lower` builds, and each
+    check that it asks for by `zero.check`. The step itself goes through kernels
+    instead; this pass shows one operator's lowering by itself.
+
+    ```mlir
+    %y = onnx.node "Neg"(%x) {} opset 13 : (tensor<4xf32>) -> tensor<4xf32>   // before
+    %y = linalg.generic ... { arith.negf ... }                                // after
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::tensor::TensorDialect", "::zero::ZeroDialect"];
+}
+
+def TestGradient : Pass<"zero-test-gradient", "::mlir::func::FuncOp"> {
+  let summary = "Appends the gradients of a function's arguments, for tests";
+  let description = [{
+    Takes the gradient of each floating-point result as a further argument, and
+    returns that of each argument that has one. The training step is
+    differentiated by `zero-differentiate`; this pass tries single operators.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::zero::onnx::OnnxDialect"];
+}
+
+#endif // ZERO_CONVERSION_PASSES_TD

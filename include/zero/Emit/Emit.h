@@ -1,0 +1,25 @@
+//===- Emit.h - the executable of a packed step -----------------*- C++ -*-===//
+
+#ifndef ZERO_EMIT_EMIT_H
+#define ZERO_EMIT_EMIT_H
+
+#include "mlir/IR/BuiltinOps.h"
+
+#include <string>
+
+namespace zero {
+
+struct EmitOptions {
+  std::string output;            ///< path of the .zexe
+  std::string dataRoot;          ///< folder that data references are relative to
+  double learningRate = 1e-3;    ///< default of the learning-rate input
+  unsigned threads = 1;          ///< that compile kernels
+};
+
+/// Compiles the kernels of `module`, which went through all phases up to `pack`,
+/// and writes the executable. Errors are diagnostics; nothing is left behind.
+llvm::LogicalResult emitExecutable(mlir::ModuleOp module, const EmitOptions &options);
+
+} // namespace zero
+
+#endif // ZERO_EMIT_EMIT_H

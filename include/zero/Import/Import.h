@@ -1,0 +1,50 @@
+//===- Import.h - from an ONNX file to the onnx dialect ---------*- C++ -*-===//
+
+#ifndef ZERO_IMPORT_IMPORT_H
+#define ZERO_IMPORT_IMPORT_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringRef.h"
+
+#include <functional>
+#include <string>
+
+namespace zero {
+
+/// The shape of each named input, for models whose inputs are symbolic.
+using ShapeBindings = llvm::StringMap<llvm::SmallVector<int64_t>>;
+
+struct ImportOptions {
+  /// Shapes of inputs; a symbolic dimension bound through one input is bound
+  /// wherever it appears.
+  ShapeBindings shapes;
+  /// The output to train on; empty: the only scalar float output.
+  std::string loss;
+  /// Follow symbolic links to external data.
+  bool allowSymlinks = false;
+  /// Look at external data files: that they exist and are long enough.
+  bool checkData = true;
+  /// Whether the compiler knows an operator (domain, type, opset). Those that it
+  /// does not know are replaced by ONNX's own function body where there is one;
+  /// not set: none are.
+  std::function<bool(llvm::StringRef, llvm::StringRef, int64_t)> isKnown;
+};
+
+/// Parses "input_ids=4x32,labels=4x32" into `bindings`. Returns what is wrong
+/// with it, or nothing.
+std::string parseShapeBindings(llvm::StringRef text, ShapeBindings &bindings);
+
+/// Imports the ONNX model at `path`: a module of state symbols, whose data are
+/// references relative to the model's folder, and `func.func @step`. Every value
+/// has a static shape except what depends on an operator that ONNX does not
+/// define: such values are unranked, and `zero-verify-import` refuses them.
+/// On error: diagnostics at the file and null.
+mlir::OwningOpRef<mlir::ModuleOp> importOnnx(llvm::StringRef path, const ImportOptions &options,
+                                             mlir::MLIRContext *context);
+
+} // namespace zero
+
+#endif // ZERO_IMPORT_IMPORT_H

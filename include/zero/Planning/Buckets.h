@@ -1,0 +1,50 @@
+//===- Buckets.h - which tensors share a flat buffer ------------*- C++ -*-===//
+
+#ifndef ZERO_PLANNING_BUCKETS_H
+#define ZERO_PLANNING_BUCKETS_H
+
+#include <cstdint>
+#include <vector>
+
+namespace zero::planning {
+
+/// A parameter as bucketing sees it, in order of first use.
+struct BucketItem {
+  int64_t elements = 0;
+  int64_t elementBytes = 4;
+  uint64_t shape = 0; ///< equal for parameters of equal shape and use
+  uint64_t kind = 0;  ///< only items of equal kind may share a bucket
+  bool alone = false; ///< used far apart: gathered on its own
+};
+
+/// Where an item lies.
+struct BucketSlot {
+  int64_t bucket = 0;
+  int64_t start = 0; ///< elements
+};
+
+struct Buckets {
+  std::vector<BucketSlot> slots;  ///< one per item
+  std::vector<int64_t> elements;  ///< of each bucket, padded
+};
+
+/// The repeated structure of a sequence: items [begin, begin + period * n) are n
+/// equal layers. `period` is 0 when nothing repeats.
+struct Repetition {
+  int64_t begin = 0;
+  int64_t period = 0;
+  int64_t end = 0;
+};
+
+/// The repetition that covers the most bytes; of equal ones the shortest period.
+Repetition findLayers(const std::vector<BucketItem> &items);
+
+/// Packs whole tensors in order, each starting at a multiple of `alignment`
+/// elements. A bucket holds items of one layer and kind, at most `limit` bytes
+/// unless one tensor alone is larger, and is padded to ranks x alignment.
+Buckets planBuckets(const std::vector<BucketItem> &items, int64_t ranks, int64_t limit,
+                    int64_t alignment);
+
+} // namespace zero::planning
+
+#endif // ZERO_PLANNING_BUCKETS_H

@@ -1,0 +1,207 @@
+//===- Passes.td - passes of lib/Transforms, in the order they run --------===//
+
+#ifndef ZERO_TRANSFORMS_PASSES_TD
+#define ZERO_TRANSFORMS_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def VerifyImport : Pass<"zero-verify-import", "::mlir::ModuleOp"> {
+  let summary = "Checks what import promises";
+  let description = [{
+    Every operator is in the op table, every value has a static shape, and every
+    input and result of `@step` has the name that users bind. Operators that are
+    not supported are all named in one error, each with its first nodes.
+  }];
+}
+
+def SelectParameters : Pass<"zero-select-parameters", "::mlir::ModuleOp"> {
+  let summary = "Decides which of the model's constants are trained";
+  let description = [{
+    Makes a `zero.parameter` of each float `zero.state constant` that reaches the
+    loss, has the name of a module's tensor ("layer.0.weight") and is no buffer:
+    running statistics of a BatchNormalization, a rotary table that reaches the
+    loss only through Cos and Sin, a mask that is only added to or selected into
+    a Softmax's input. With `trainable`, exactly those that the file lists.
+    Constants that the loss does not depend on are dropped. Each decision is a
+    remark of category "parameters".
+
+    ```mlir
+    zero.state constant @"fc1.weight" : tensor<8x4xf32> {data = ...}  // before
+    zero.parameter @"fc1.weight" : tensor<8x4xf32> {data = ...}       // after
+    ```
+  }];
+  let options = [
+    Option<"trainable", "trainable", "std::string", /*default=*/"", "file of names to train, one a line">,
+    ListOption<"freeze", "freeze", "std::string", "glob patterns of parameters to freeze">];
+  let dependentDialects = ["::zero::ZeroDialect"];
+}
+
+def Differentiate : Pass<"zero-differentiate", "::mlir::ModuleOp"> {
+  let summary = "Appends the gradient of the loss to the step function";
+  let description = [{
+    Reverse mode over the op table: walks the nodes of `@step` backwards from its
+    returned loss, asks each operator for its operands' gradients, sums what
+    arrives from several users in the order of the walk, and ends with one
+    `zero.gradient` for each parameter that is not frozen. The seed is
+    `zero.rank_share`, so that the sum over ranks is the gradient of the mean
+    loss. Only values on a path from a trained parameter to the loss are visited.
+
+    ```mlir
+    %l = onnx.node "ReduceSum"(%y) ...          // before: returned
+    %s = zero.rank_share : tensor<f32>          // after
+    %dy = onnx.node "Expand"(%s, ...) ...
+    %g = zero.gradient @w, %dw : tensor<8x4xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::zero::ZeroDialect", "::zero::onnx::OnnxDialect"];
+}
+
+def LocalLossMean : Pass<"zero-local-loss-mean", "::mlir::ModuleOp"> {
+  let summary = "Makes each rank average its own loss, as DDP does";
+  let description = [{
+    Marks the module so that the mean of a cross-entropy divides by the rank's
+    own number of valid labels; without it that number is summed over ranks, so
+    that any split of a batch gives the same loss.
+  }];
+}
+
+def VerifyGradients : Pass<"zero-verify-gradients", "::mlir::ModuleOp"> {
+  let summary = "Checks that each trained parameter has exactly one gradient";
+}
+
+def VerifyUpdates : Pass<"zero-verify-updates", "::mlir::ModuleOp"> {
+  let summary = "Checks that each trained parameter is updated exactly once";
+}
+
+def VerifyKernels : Pass<"zero-verify-kernels", "::mlir::ModuleOp"> {
+  let summary = "Checks that the step is launches of kernels with known costs";
+}
+
+def VerifySchedule : Pass<"zero-verify-schedule", "::mlir::ModuleOp"> {
+  let summary = "Checks that no state is read after it was written";
+  let description = [{
+    The order of the step is total and the same on all ranks. A `zero.read` is
+    the value at the start of the step, so none may follow a `zero.write` of the
+    same symbol, and no value may be read through a bucket after the bucket's
+    update took its bytes. Every collective carries the name that a time-out
+    reports.
+  }];
+}
+
+def BuildStep : Pass<"zero-build-step", "::mlir::ModuleOp"> {
+  let summary = "Puts the optimizer into the program";
+  let description = [{
+    Gives each trained parameter its optimizer states and one `zero.update` from
+    its `zero.gradient`, adds the learning rate as input `learning_rate` and the
+    kernel that computes the step's scalars, and returns the mean of the loss
+    over ranks ("loss") beside the rank's own ("local_loss").
+  }];
+  let options = [
+    Option<"optimizer", "optimizer", "std::string", /*default=*/"\"adamw\"", "sgd, adam or adamw">,
+    Option<"beta1", "beta1", "double", /*default=*/"0.9", "Adam: decay of the first moment">,
+    Option<"beta2", "beta2", "double", /*default=*/"0.999", "Adam: decay of the second moment">,
+    Option<"epsilon", "eps", "double", /*default=*/"1e-8", "Adam: added to the denominator">,
+    Option<"weightDecay", "weight-decay", "double", /*default=*/"0.0", "weight decay">,
+    Option<"momentum", "momentum", "double", /*default=*/"0.0", "SGD: momentum">,
+    Option<"dampening", "dampening", "double", /*default=*/"0.0", "SGD: dampening of the momentum">,
+    Option<"nesterov", "nesterov", "bool", /*default=*/"false", "SGD: Nesterov's momentum">];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect",
+                           "::zero::ZeroDialect"];
+}
+
+def FormKernels : Pass<"zero-form-kernels", "::mlir::ModuleOp"> {
+  let summary = "Groups nodes into kernels and lowers them to linalg";
+  let description = [{
+    An elementwise node joins the kernel of its consumer when that is its only
+    user and computes as many elements; every other node starts a kernel, except
+    views, which stay in the step as tensor reshapes. Each group becomes one
+    private function made by the operators' lowerings and one `zero.launch`.
+    Constants are cloned into the kernels that use them.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::tensor::TensorDialect", "::zero::ZeroDialect"];
+}
+
+def DeduplicateKernels : Pass<"zero-deduplicate-kernels", "::mlir::ModuleOp"> {
+  let summary = "Keeps one of all kernels that do the same";
+  let description = [{
+    Kernels are the same when their bodies and signatures are, names and other
+    discardable attributes aside. Runs before fusion and bufferization, which
+    then see a few dozen functions instead of thousands. Linear: a structural
+    hash that enters regions, then a comparison with one candidate.
+  }];
+}
+
+def PlaceState : Pass<"zero-place-state", "::mlir::ModuleOp"> {
+  let summary = "Decides where parameters, gradients and optimizer state lie";
+  let description = [{
+    Writes `#zero.placement` on every parameter and state: stage 1 shards
+    optimizer state over the ranks, stage 2 gradients too, stage 3 parameters
+    too (ZeRO, arXiv 1910.02054, section 5). Only writes attributes.
+  }];
+  let options = [
+    Option<"stage", "stage", "unsigned", /*default=*/"0", "ZeRO stage, 0 to 3">,
+    Option<"ranks", "ranks", "unsigned", /*default=*/"1", "number of data-parallel ranks">];
+  let dependentDialects = ["::zero::ZeroDialect"];
+}
+
+def AssignBuckets : Pass<"zero-assign-buckets", "::mlir::ModuleOp"> {
+  let summary = "Decides which parameters share a flat buffer";
+  let description = [{
+    Writes `home` and `start` on every parameter and on its states. Parameters
+    go in order of first use; a bucket holds parameters of one layer that are
+    alike in element type, in being trained and in whether backward reads them,
+    so that at stage 3 backward gathers nothing that it does not read. Layers
+    are found by the repetition of shapes. A parameter that is used far apart (a
+    tied embedding) is a bucket of its own. Only writes attributes.
+  }];
+  let options = [
+    Option<"limit", "bucket-bytes", "uint64_t", /*default=*/"25000000", "largest bucket">];
+  let dependentDialects = ["::zero::ZeroDialect"];
+}
+
+def PartitionStep : Pass<"zero-partition-step", "::mlir::ModuleOp"> {
+  let summary = "Makes the step the program of one rank";
+  let description = [{
+    Replaces reads of parameters by reads of flat buckets, gathered just before
+    use where the placement shards them, gradients by buckets that are reduced
+    as soon as they are whole, and updates by one launch over each bucket's
+    slice. Resolves `zero.rank_mean` and `zero.rank_share`.
+
+    ```mlir
+    %w = zero.read @w                                // before
+    %s = zero.read @bucket0 : tensor<64xf32>         // after, stage 3 on 4 ranks
+    %f = zero.all_gather %s : (tensor<64xf32>) -> tensor<256xf32>
+    %w = zero.member %f at 0 : (tensor<256xf32>) -> tensor<16x8xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::zero::ZeroDialect"];
+}
+
+def VerifyPartition : Pass<"zero-verify-partition", "::mlir::ModuleOp"> {
+  let summary = "Checks what partition promises";
+  let description = [{
+    No op that only makes sense before partition is left; every trained
+    parameter has a home; persistent and gradient bytes divide over the ranks as
+    the placements say.
+  }];
+}
+
+def PackArena : Pass<"zero-pack-arena", "::mlir::ModuleOp"> {
+  let summary = "Gives every value of the step its place in one arena";
+  let description = [{
+    Lifetimes by position in the step, offsets by lib/Planning. Writes
+    `zero.offsets` on ops, arguments and state symbols, and `zero.certificate`
+    on the module: peak bytes, the lower bound, bytes by role, and the op at the
+    peak.
+  }];
+  let dependentDialects = ["::zero::ZeroDialect"];
+}
+
+def VerifyPacking : Pass<"zero-verify-packing", "::mlir::ModuleOp"> {
+  let summary = "Checks that no two live values share bytes";
+}
+
+#endif // ZERO_TRANSFORMS_PASSES_TD

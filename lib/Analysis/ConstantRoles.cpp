@@ -1,0 +1,149 @@
+//===- ConstantRoles.cpp - which constants are no parameters --------------===//
+//
+// The rules look at how a constant is used, never at its values: a file may lie
+// elsewhere, and a parameter's initial values say nothing.
+//
+//===----------------------------------------------------------------------===//
+
+#include "zero/Analysis/ConstantRoles.h"
+
+#include "dialects/Onnx/Onnx.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Regex.h"
+
+using namespace mlir;
+
+namespace zero {
+
+bool isModulePath(StringRef name) {
+  // Forms that exporters make up: val_12, _to_copy_1, onnx::MatMul_7, /layer/Mul_output_0.
+  static const llvm::Regex madeUp("^(val|_to_copy|Constant|lifted_tensor|c_lifted_tensor)_?[0-9]*"
+                                  "([._]|$)|[/:[:space:]]");
+  llvm::SmallVector<StringRef> parts;
+  name.split(parts, '.');
+  return parts.size() > 1 && llvm::none_of(parts, [](StringRef part) { return part.empty(); }) &&
+         !madeUp.match(name);
+}
+
+/// The operator type of a standard node, else "".
+static StringRef standardType(Operation *op) {
+  auto node = dyn_cast<onnx::NodeOp>(op);
+  return node && node.getDomain().empty() ? node.getOpType() : StringRef();
+}
+
+ConstantRoles::ConstantRoles(func::FuncOp step) {
+  Operation *end = step.getBody().front().getTerminator();
+  SmallVector<Operation *> open = {end};
+  live.insert(end);
+  while (!open.empty())
+    for (Value operand : open.pop_back_val()->getOperands())
+      if (Operation *op = operand.getDefiningOp(); op && live.insert(op).second)
+        open.push_back(op);
+}
+
+bool ConstantRoles::isRunningStatistic(ReadOp read) const {
+  return llvm::all_of(read->getUses(), [&](OpOperand &use) {
+    return standardType(use.getOwner()) == "BatchNormalization" && use.getOperandNumber() >= 3;
+  });
+}
+
+bool ConstantRoles::dependsOnModel(Value value, ReadOp except) const {
+  SmallVector<Value> open = {value};
+  llvm::DenseSet<Value> seen;
+  while (!open.empty()) {
+    Value next = open.pop_back_val();
+    if (!seen.insert(next).second)
+      continue;
+    Operation *op = next.getDefiningOp();
+    if (!op && isa<FloatType>(getElementTypeOrSelf(next)))
+      return true;
+    if (auto read = dyn_cast_or_null<ReadOp>(op); read && read != except)
+      if (isModulePath(read.getSymbol()))
+        return true;
+    if (op)
+      llvm::append_range(open, op->getOperands());
+  }
+  return false;
+}
+
+/// All values that `read` flows into as far as `visit` lets it. `visit(use)` is
+/// true to go on through the user's results, false to stop there, and nothing to
+/// give up. False if it gave up.
+template <typename Visit>
+static bool forEachFlow(ReadOp read, const llvm::DenseSet<Operation *> &live, Visit visit) {
+  SmallVector<Operation *> open = {read};
+  llvm::DenseSet<Operation *> seen;
+  while (!open.empty()) {
+    for (OpOperand &use : open.pop_back_val()->getUses()) {
+      Operation *user = use.getOwner();
+      if (!live.contains(user))
+        continue;
+      std::optional<bool> goOn = visit(use);
+      if (!goOn)
+        return false;
+      if (*goOn && seen.insert(user).second)
+        open.push_back(user);
+    }
+  }
+  return true;
+}
+
+/// Angles are frequencies times positions: they go nowhere but into Cos and Sin,
+/// and nothing that the model computes enters them. That tells a table from the
+/// weights of a network whose activation is a sine.
+bool ConstantRoles::isRotaryTable(ReadOp read) const {
+  return forEachFlow(read, live, [&](OpOperand &use) -> std::optional<bool> {
+    Operation *user = use.getOwner();
+    StringRef type = standardType(user);
+    if (type == "Cos" || type == "Sin")
+      return false;
+    if (!isa<onnx::NodeOp>(user))
+      return std::nullopt;
+    for (OpOperand &other : user->getOpOperands())
+      if (dependsOnModel(other.get(), read))
+        return std::nullopt;
+    return true;
+  });
+}
+
+/// Whether `use` hands its operand on to a Softmax without mixing it: moved,
+/// added, selected, or scaled by one number.
+static bool passesMask(OpOperand &use) {
+  StringRef type = standardType(use.getOwner());
+  if (type == "Where")
+    return use.getOperandNumber() != 0;
+  if (type == "Mul" || type == "Div") {
+    Value other = use.getOwner()->getOperand(1 - use.getOperandNumber());
+    auto shape = dyn_cast<RankedTensorType>(other.getType());
+    return shape && shape.hasStaticShape() && shape.getNumElements() == 1;
+  }
+  return llvm::is_contained({"Add", "Sub", "Cast", "Expand", "Slice", "Reshape", "Squeeze",
+                             "Unsqueeze", "Transpose", "Identity", "Concat", "Min", "Max"},
+                            type);
+}
+
+bool ConstantRoles::isMask(ReadOp read) const {
+  // Queries by keys: a bias of a classifier's logits is a vector.
+  auto isWide = [](int64_t dim) { return dim > 1; };
+  if (llvm::count_if(read.getType().getShape(), isWide) < 2)
+    return false;
+  return forEachFlow(read, live, [&](OpOperand &use) -> std::optional<bool> {
+    StringRef type = standardType(use.getOwner());
+    if (type == "Softmax" || (type == "Attention" && use.getOperandNumber() == 3))
+      return false;
+    return passesMask(use) ? std::optional(true) : std::nullopt;
+  });
+}
+
+StringRef ConstantRoles::bufferReason(ReadOp read) const {
+  if (isRunningStatistic(read))
+    return "running statistics of a BatchNormalization";
+  if (isRotaryTable(read))
+    return "a rotary table: it reaches the loss only through Cos and Sin";
+  if (isMask(read))
+    return "a mask: it is only added to or selected into a Softmax's input";
+  return {};
+}
+
+} // namespace zero

@@ -1,0 +1,50 @@
+//===- ParameterUses.cpp - when the step reads each parameter -------------===//
+
+#include "zero/Analysis/ParameterUses.h"
+
+#include "zero/Analysis/StepFunction.h"
+#include "zero/Analysis/Storage.h"
+
+using namespace mlir;
+
+namespace zero {
+
+llvm::DenseSet<Operation *> findForwardOps(func::FuncOp step) {
+  llvm::DenseSet<Operation *> forward;
+  SmallVector<Operation *> work;
+  Operation *terminator = step.getBody().front().getTerminator();
+  for (auto [index, value] : llvm::enumerate(terminator->getOperands()))
+    if (resultBinding(step, index).ends_with("loss") && value.getDefiningOp())
+      work.push_back(value.getDefiningOp());
+  while (!work.empty()) {
+    Operation *op = work.pop_back_val();
+    if (!forward.insert(op).second)
+      continue;
+    for (Value operand : op->getOperands())
+      if (Operation *producer = operand.getDefiningOp())
+        work.push_back(producer);
+  }
+  return forward;
+}
+
+llvm::MapVector<StringAttr, ParameterUse> findParameterUses(func::FuncOp step) {
+  llvm::DenseSet<Operation *> forward = findForwardOps(step);
+  llvm::MapVector<StringAttr, ParameterUse> uses;
+  for (Operation &op : step.getBody().front()) {
+    // A reshape reads nothing itself; what follows it does.
+    if (isReshape(&op))
+      continue;
+    for (Value operand : op.getOperands()) {
+      auto read = throughReshapes(operand).getDefiningOp<ReadOp>();
+      if (!read)
+        continue;
+      ParameterUse &use = uses[read.getSymbolAttr().getAttr()];
+      auto &list = forward.contains(&op) ? use.forward : use.backward;
+      if (list.empty() || list.back() != &op)
+        list.push_back(&op);
+    }
+  }
+  return uses;
+}
+
+} // namespace zero

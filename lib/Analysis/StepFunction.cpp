@@ -1,0 +1,68 @@
+//===- StepFunction.cpp - finding one's way in the step -------------------===//
+
+#include "zero/Analysis/StepFunction.h"
+
+#include "dialects/Zero/Zero.h"
+
+#include "mlir/IR/Builders.h"
+
+using namespace mlir;
+
+namespace zero {
+
+FailureOr<func::FuncOp> findStep(ModuleOp module) {
+  auto step = module.lookupSymbol<func::FuncOp>(kStepName);
+  if (!step || step.isExternal())
+    return module.emitError() << "expected a function named @" << kStepName
+                              << " that is one training step";
+  if (!step.getBody().hasOneBlock())
+    return step.emitError("expected a step of one block");
+  return step;
+}
+
+StringRef argumentBinding(func::FuncOp step, unsigned index) {
+  auto name = step.getArgAttrOfType<StringAttr>(index, kBindingAttr);
+  return name ? name.getValue() : StringRef();
+}
+
+StringRef resultBinding(func::FuncOp step, unsigned index) {
+  auto name = step.getResultAttrOfType<StringAttr>(index, kBindingAttr);
+  return name ? name.getValue() : StringRef();
+}
+
+FailureOr<Value> findLoss(func::FuncOp step) {
+  Operation *terminator = step.getBody().front().getTerminator();
+  for (auto [index, value] : llvm::enumerate(terminator->getOperands())) {
+    if (resultBinding(step, index) != "loss")
+      continue;
+    auto type = dyn_cast<RankedTensorType>(value.getType());
+    if (!type || type.getNumElements() != 1 || !isa<FloatType>(type.getElementType()))
+      return step.emitError() << "expected a loss of one float element, got " << value.getType();
+    return value;
+  }
+  return step.emitError() << "expected a result with " << kBindingAttr << " = \"loss\"";
+}
+
+Value addArgument(func::FuncOp step, Type type, StringRef name) {
+  unsigned index = step.getNumArguments();
+  Builder builder(step.getContext());
+  auto attrs = builder.getDictionaryAttr(
+      builder.getNamedAttr(kBindingAttr, builder.getStringAttr(name)));
+  (void)step.insertArgument(index, type, attrs, step.getLoc());
+  return step.getArgument(index);
+}
+
+void addResult(func::FuncOp step, Value value, StringRef name) {
+  Builder builder(step.getContext());
+  auto attrs = builder.getDictionaryAttr(
+      builder.getNamedAttr(kBindingAttr, builder.getStringAttr(name)));
+  (void)step.insertResult(step.getNumResults(), value.getType(), attrs);
+  Operation *terminator = step.getBody().front().getTerminator();
+  terminator->insertOperands(terminator->getNumOperands(), value);
+}
+
+void setResult(func::FuncOp step, unsigned index, Value value) {
+  step.getBody().front().getTerminator()->setOperand(index, value);
+}
+
+} // namespace zero

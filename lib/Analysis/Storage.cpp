@@ -1,0 +1,289 @@
+//===- Storage.cpp - which values share which bytes, and how long ---------===//
+
+#include "zero/Analysis/Storage.h"
+
+#include "zero/Analysis/ParameterUses.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+
+namespace zero {
+
+StringRef usageName(Usage usage) {
+  static constexpr std::array<StringLiteral, kNumUsages> names = {
+      "parameters", "gradients", "optimizer state", "activations", "working"};
+  return names[unsigned(usage)];
+}
+
+int64_t elementBytes(Type type) {
+  return llvm::divideCeil(cast<RankedTensorType>(type).getElementTypeBitWidth(), 8);
+}
+
+int64_t tensorBytes(Type type) {
+  return cast<RankedTensorType>(type).getNumElements() * elementBytes(type);
+}
+
+bool isReshape(Operation *op) {
+  return isa_and_nonnull<tensor::CollapseShapeOp, tensor::ExpandShapeOp>(op);
+}
+
+Value throughReshapes(Value value) {
+  while (isReshape(value.getDefiningOp()))
+    value = value.getDefiningOp()->getOperand(0);
+  return value;
+}
+
+/// The index of the argument of `kernel` whose buffer result `result` takes, or -1.
+static int64_t inplaceArgument(func::FuncOp kernel, unsigned result) {
+  for (unsigned i = 0; i < kernel.getNumArguments(); ++i)
+    if (auto index = kernel.getArgAttrOfType<IntegerAttr>(i, kInplaceAttr))
+      if (index.getInt() == result)
+        return i;
+  return -1;
+}
+
+Storage::Storage(ModuleOp module, func::FuncOp step)
+    : module(module), step(step), symbols(module), forward(findForwardOps(step)) {
+  int64_t position = 0;
+  for (Operation &op : step.getBody().front())
+    positions[&op] = position++;
+  placeArguments();
+  placeState();
+  claimBucketMembers();
+  for (Operation &op : step.getBody().front())
+    placeResults(op);
+  extendLifetimes();
+  classify();
+}
+
+int64_t Storage::workspaceOf(Operation *launch) const {
+  auto it = workspaces.find(launch);
+  return it == workspaces.end() ? -1 : it->second;
+}
+
+int64_t Storage::symbolRoot(Operation *symbol) const {
+  auto it = symbolRoots.find(symbol);
+  return it == symbolRoots.end() ? -1 : it->second;
+}
+
+int64_t Storage::addRoot(Value value, int64_t begin, Usage usage) {
+  Root root;
+  root.bytes = tensorBytes(value.getType());
+  root.begin = root.end = begin;
+  root.usage = usage;
+  root.value = value;
+  allRoots.push_back(root);
+  return allRoots.size() - 1;
+}
+
+void Storage::placeArguments() {
+  for (BlockArgument argument : step.getArguments())
+    alias(argument, {addRoot(argument, 0, Usage::Activation)});
+}
+
+static Usage usageOf(Role role) {
+  switch (role) {
+  case Role::Parameter:
+    return Usage::Parameter;
+  case Role::Optimizer:
+    return Usage::Optimizer;
+  case Role::Constant:
+    return Usage::Working;
+  }
+  llvm_unreachable("all roles handled");
+}
+
+/// Gives each persistent symbol a root for the whole step. A parameter or state
+/// that lies in a buffer has none of its own.
+void Storage::placeState() {
+  for (Operation &op : *module.getBody()) {
+    RankedTensorType type;
+    Usage usage = Usage::Parameter;
+    if (auto buffer = dyn_cast<BufferOp>(op)) {
+      type = buffer.getTensorType();
+      usage = usageOf(buffer.getRole());
+    } else if (auto state = dyn_cast<StateOp>(op); state && !state.getHome()) {
+      type = state.getTensorType();
+      usage = usageOf(state.getRole());
+    } else if (auto parameter = dyn_cast<ParameterOp>(op); parameter && !parameter.getHome()) {
+      type = parameter.getTensorType();
+    }
+    if (!type)
+      continue;
+    Root root;
+    root.bytes = tensorBytes(type);
+    root.end = numPositions() - 1;
+    root.usage = usage;
+    root.symbol = &op;
+    symbolRoots[&op] = allRoots.size();
+    allRoots.push_back(root);
+  }
+}
+
+/// A member of a bucket that a kernel makes is made right in its place there.
+void Storage::claimBucketMembers() {
+  for (auto bucket : step.getBody().getOps<BucketOp>()) {
+    int64_t root = addRoot(bucket.getResult(), position(bucket), Usage::Working);
+    places[bucket.getResult()] = {root};
+    for (auto [member, start] : llvm::zip_equal(bucket.getMembers(), bucket.getStarts())) {
+      Value origin = throughReshapes(member);
+      auto launch = origin.getDefiningOp<LaunchOp>();
+      if (!launch || claimed.contains(origin))
+        continue;
+      auto kernel = symbols.lookup<func::FuncOp>(launch.getKernel());
+      if (inplaceArgument(kernel, cast<OpResult>(origin).getResultNumber()) >= 0)
+        continue;
+      claimed[origin] = {root, start * elementBytes(member.getType())};
+      allRoots[root].begin = std::min(allRoots[root].begin, position(launch));
+    }
+  }
+}
+
+void Storage::placeLaunch(LaunchOp launch) {
+  auto kernel = symbols.lookup<func::FuncOp>(launch.getKernel());
+  for (auto [index, result] : llvm::enumerate(launch.getOutputs())) {
+    int64_t argument = inplaceArgument(kernel, index);
+    if (argument >= 0)
+      alias(result, place(launch.getInputs()[argument]));
+    else if (auto it = claimed.find(result); it != claimed.end())
+      alias(result, it->second);
+    else
+      alias(result, {addRoot(result, position(launch), Usage::Working)});
+  }
+  auto bytes = kernel->getAttrOfType<IntegerAttr>(kWorkspaceAttr);
+  if (!bytes || bytes.getInt() == 0)
+    return;
+  Root root;
+  root.bytes = bytes.getInt();
+  root.begin = root.end = position(launch);
+  root.workspace = launch;
+  workspaces[launch] = allRoots.size();
+  allRoots.push_back(root);
+}
+
+void Storage::placeBucket(BucketOp bucket) {
+  Place own = place(bucket.getResult());
+  for (auto [member, start] : llvm::zip_equal(bucket.getMembers(), bucket.getStarts())) {
+    Place to{own.root, own.offset + int64_t(start * elementBytes(member.getType()))};
+    Place from = place(member);
+    if (from.root != to.root || from.offset != to.offset)
+      allMoves.push_back({bucket, from, to, tensorBytes(member.getType())});
+  }
+}
+
+/// Works in place where the operand is read by nobody else, else on a copy.
+void Storage::placeAllReduce(AllReduceOp reduce) {
+  Value input = reduce.getInput();
+  Operation *producer = input.getDefiningOp();
+  if (input.hasOneUse() && isa_and_nonnull<LaunchOp, BucketOp>(producer))
+    return alias(reduce.getResult(), place(input));
+  Place fresh{addRoot(reduce.getResult(), position(reduce), Usage::Working)};
+  alias(reduce.getResult(), fresh);
+  allMoves.push_back({reduce, place(input), fresh, tensorBytes(input.getType())});
+}
+
+void Storage::moveWrite(WriteOp write) {
+  Place to{symbolRoots.lookup(symbols.lookup(write.getSymbol()))};
+  Place from = place(write.getValue());
+  if (from.root != to.root || from.offset != to.offset)
+    allMoves.push_back({write, from, to, tensorBytes(write.getValue().getType())});
+}
+
+void Storage::placeResults(Operation &op) {
+  if (auto read = dyn_cast<ReadOp>(op))
+    return alias(read.getResult(), {symbolRoots.lookup(symbols.lookup(read.getSymbol()))});
+  if (isReshape(&op))
+    return alias(op.getResult(0), place(op.getOperand(0)));
+  if (auto member = dyn_cast<MemberOp>(op)) {
+    Place of = place(member.getBucket());
+    of.offset += member.getStart() * elementBytes(member.getResult().getType());
+    return alias(member.getResult(), of);
+  }
+  if (auto slice = dyn_cast<OwnSliceOp>(op)) {
+    Place of = place(slice.getInput());
+    of.rankStride += tensorBytes(slice.getResult().getType());
+    return alias(slice.getResult(), of);
+  }
+  if (auto gather = dyn_cast<AllGatherOp>(op); gather && gather.getInto())
+    return alias(gather.getResult(), place(gather.getInto()));
+  if (auto scatter = dyn_cast<ReduceScatterOp>(op); scatter && scatter.getInPlace()) {
+    Place of = place(scatter.getInput());
+    of.rankStride += tensorBytes(scatter.getResult().getType());
+    return alias(scatter.getResult(), of);
+  }
+  if (auto launch = dyn_cast<LaunchOp>(op))
+    return placeLaunch(launch);
+  if (auto bucket = dyn_cast<BucketOp>(op))
+    return placeBucket(bucket);
+  if (auto reduce = dyn_cast<AllReduceOp>(op))
+    return placeAllReduce(reduce);
+  if (auto write = dyn_cast<WriteOp>(op))
+    return moveWrite(write);
+  for (Value result : op.getResults())
+    if (isa<RankedTensorType>(result.getType()))
+      alias(result, {addRoot(result, position(&op), Usage::Working)});
+}
+
+void Storage::extendLifetimes() {
+  for (Operation &op : step.getBody().front())
+    for (Value operand : op.getOperands()) {
+      auto it = places.find(operand);
+      if (it != places.end())
+        allRoots[it->second.root].end = std::max(allRoots[it->second.root].end, position(&op));
+    }
+  // A constant is loaded once and read in every step.
+  for (Root &root : allRoots)
+    if (root.value && root.value.getDefiningOp<arith::ConstantOp>()) {
+      root.begin = 0;
+      root.end = numPositions() - 1;
+    }
+}
+
+/// Gradients are buckets reduced in place and reduced shards; activations what
+/// forward made and something after forward still reads.
+void Storage::classify() {
+  llvm::DenseSet<int64_t> saved;
+  for (Operation &op : step.getBody().front()) {
+    if (forward.contains(&op) || op.hasTrait<OpTrait::IsTerminator>())
+      continue;
+    for (Value operand : op.getOperands())
+      if (auto it = places.find(operand); it != places.end())
+        saved.insert(it->second.root);
+  }
+  for (auto [index, root] : llvm::enumerate(allRoots)) {
+    Operation *producer = root.value ? root.value.getDefiningOp() : nullptr;
+    if (!producer)
+      continue;
+    if (isa<ReduceScatterOp>(producer))
+      root.usage = Usage::Gradient;
+    else if (isa<LaunchOp>(producer) && forward.contains(producer) && saved.contains(index))
+      root.usage = Usage::Activation;
+    else if (isa<BucketOp>(producer))
+      for (Operation *user : root.value.getUsers())
+        if (auto scatter = dyn_cast<ReduceScatterOp>(user);
+            isa<AllReduceOp, UpdateOp, LaunchOp>(user) || (scatter && scatter.getInPlace()))
+          root.usage = Usage::Gradient;
+  }
+}
+
+int64_t rootOffset(func::FuncOp step, const Storage &storage, int64_t index) {
+  const Root &root = storage.roots()[index];
+  DenseI64ArrayAttr offsets;
+  unsigned slot = 0;
+  if (root.symbol) {
+    offsets = root.symbol->getAttrOfType<DenseI64ArrayAttr>(kOffsetsAttr);
+  } else if (root.workspace) {
+    offsets = root.workspace->getAttrOfType<DenseI64ArrayAttr>(kOffsetsAttr);
+    slot = root.workspace->getNumResults();
+  } else if (auto argument = dyn_cast<BlockArgument>(root.value)) {
+    offsets = step.getArgAttrOfType<DenseI64ArrayAttr>(argument.getArgNumber(), kOffsetsAttr);
+  } else {
+    offsets = root.value.getDefiningOp()->getAttrOfType<DenseI64ArrayAttr>(kOffsetsAttr);
+    slot = cast<OpResult>(root.value).getResultNumber();
+  }
+  return offsets && slot < offsets.size() ? offsets[slot] : -1;
+}
+
+} // namespace zero

@@ -1,0 +1,89 @@
+//===- Costs.cpp - operations and bytes of a kernel -----------------------===//
+
+#include "zero/Codegen/Costs.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+
+namespace zero {
+
+/// How often the body of `loop` runs; unknown bounds count as one.
+static int64_t tripCount(scf::ForOp loop) {
+  auto lower = getConstantIntValue(loop.getLowerBound());
+  auto upper = getConstantIntValue(loop.getUpperBound());
+  auto step = getConstantIntValue(loop.getStep());
+  if (!lower || !upper || !step || *step <= 0 || *upper <= *lower)
+    return 1;
+  return llvm::divideCeil(*upper - *lower, *step);
+}
+
+/// How often `op` runs in one launch.
+static int64_t repetitions(Operation *op) {
+  int64_t count = 1;
+  for (Operation *parent = op->getParentOp(); !isa<func::FuncOp>(parent);
+       parent = parent->getParentOp()) {
+    if (auto loop = dyn_cast<scf::ForOp>(parent))
+      count *= tripCount(loop);
+    else if (auto linalg = dyn_cast<linalg::LinalgOp>(parent))
+      for (int64_t range : linalg.getStaticLoopRanges())
+        count *= ShapedType::isDynamic(range) ? 1 : range;
+  }
+  return count;
+}
+
+static int64_t flopsOf(Operation *op) {
+  if (op->getNumResults() != 1 || !isa<FloatType>(op->getResult(0).getType()))
+    return 0;
+  if (isa<math::FmaOp>(op))
+    return 2;
+  bool counts = isa<math::MathDialect>(op->getDialect()) ||
+                isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::DivFOp, arith::NegFOp,
+                    arith::MaximumFOp, arith::MinimumFOp, arith::MaxNumFOp, arith::MinNumFOp>(op);
+  return counts ? 1 : 0;
+}
+
+static int64_t bytesOf(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!tensor)
+    return 0;
+  int64_t elements = 1;
+  for (int64_t size : tensor.getShape())
+    elements *= ShapedType::isDynamic(size) ? 1 : size;
+  return elements * llvm::divideCeil(tensor.getElementTypeBitWidth(), 8);
+}
+
+/// Of a tensor that is only picked from, like an embedding table, what is picked.
+static int64_t bytesRead(Value argument) {
+  int64_t picked = 0;
+  for (Operation *user : argument.getUsers()) {
+    if (auto extract = dyn_cast<tensor::ExtractOp>(user))
+      picked += repetitions(user) * bytesOf(RankedTensorType::get({}, extract.getType()));
+    else if (auto slice = dyn_cast<tensor::ExtractSliceOp>(user))
+      picked += repetitions(user) * bytesOf(slice.getType());
+    else
+      return bytesOf(argument.getType());
+  }
+  return std::min(picked, bytesOf(argument.getType()));
+}
+
+KernelCosts computeCosts(func::FuncOp kernel) {
+  KernelCosts costs;
+  kernel.walk([&](Operation *op) {
+    if (int64_t flops = op->getDialect() ? flopsOf(op) : 0)
+      costs.flops += flops * repetitions(op);
+  });
+  for (Value argument : kernel.getArguments())
+    costs.bytes += bytesRead(argument);
+  for (Type type : kernel.getResultTypes())
+    costs.bytes += bytesOf(type);
+  return costs;
+}
+
+} // namespace zero

@@ -1,0 +1,20 @@
+//===- LoopFusion.h - linalg.generic to few loop nests ----------*- C++ -*-===//
+
+#ifndef ZERO_LIB_CODEGEN_LOOPFUSION_H
+#define ZERO_LIB_CODEGEN_LOOPFUSION_H
+
+#include "mlir/IR/Block.h"
+#include "mlir/IR/PatternMatch.h"
+
+namespace zero {
+
+/// Rewrites the linalg.generic ops of `block` as scf.for loops over scalars,
+/// which share loops wherever one may compute what another reads in the same
+/// iteration. `destinations`: for a value of the block, the tensor whose buffer
+/// it should take if every other access of that tensor allows it.
+void fuseIntoLoops(mlir::RewriterBase &rewriter, mlir::Block &block,
+                   const llvm::DenseMap<mlir::Value, mlir::Value> &destinations);
+
+} // namespace zero
+
+#endif // ZERO_LIB_CODEGEN_LOOPFUSION_H

@@ -1,0 +1,148 @@
+//===- LowerToLLVM.cpp - kernels over buffers to the LLVM dialect ---------===//
+
+#include "LowerToLLVM.h"
+
+#include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
+#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
+#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
+#include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
+#include "mlir/Conversion/IndexToLLVM/IndexToLLVM.h"
+#include "mlir/Conversion/LLVMCommon/ConversionTarget.h"
+#include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
+#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
+#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
+#include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
+#include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
+#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Math/Transforms/Passes.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/DialectConversion.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+using namespace mlir;
+
+namespace zero {
+
+static LogicalResult lowerLinalg(ModuleOp module) {
+  SmallVector<linalg::LinalgOp> ops;
+  module.walk([&](linalg::LinalgOp op) { ops.push_back(op); });
+  IRRewriter rewriter(module.getContext());
+  for (linalg::LinalgOp op : ops) {
+    rewriter.setInsertionPoint(op);
+    if (failed(linalg::linalgOpToLoops(rewriter, op)))
+      return op->emitError() << "cannot write '" << op->getName() << "' as loops";
+    rewriter.eraseOp(op);
+  }
+  return success();
+}
+
+/// Replaces the functions of a math library by MLIR's polynomials, so that the
+/// code is the same on every machine and in every loop.
+static void approximate(ModuleOp module) {
+  RewritePatternSet patterns(module.getContext());
+  populateMathPolynomialApproximationPatterns(patterns, [](StringRef) { return true; });
+  math::populateExpansionPatterns(patterns,
+                                  {"rsqrt", "powf", "exp2", "sinh", "cosh", "tan", "asinh",
+                                   "acosh", "atanh", "roundeven", "fpowi", "ipowi", "ctlz"});
+  GreedyRewriteConfig config;
+  config.enableFolding(false).enableConstantCSE(false).setRegionSimplificationLevel(
+      GreedySimplifyRegionLevel::Disabled);
+  (void)applyPatternsGreedily(module, std::move(patterns), config);
+}
+
+/// The descriptor of a buffer at `pointer`; dynamic sizes are all `length`.
+static Value describe(OpBuilder &builder, Location loc, const LLVMTypeConverter &converter,
+                      MemRefType type, Value pointer, Value length) {
+  auto descriptor =
+      MemRefDescriptor::poison(builder, loc, converter.convertType(type));
+  descriptor.setAllocatedPtr(builder, loc, pointer);
+  descriptor.setAlignedPtr(builder, loc, pointer);
+  descriptor.setConstantOffset(builder, loc, 0);
+  Value stride = LLVM::ConstantOp::create(builder, loc, builder.getI64IntegerAttr(1));
+  for (int64_t dim = type.getRank(); dim-- > 0;) {
+    bool dynamic = type.isDynamicDim(dim);
+    Value size = dynamic ? length
+                         : LLVM::ConstantOp::create(
+                               builder, loc, builder.getI64IntegerAttr(type.getDimSize(dim)));
+    descriptor.setSize(builder, loc, dim, size);
+    descriptor.setStride(builder, loc, dim, stride);
+    stride = LLVM::MulOp::create(builder, loc, stride, size);
+  }
+  return descriptor;
+}
+
+/// Makes plain pointers of the buffers among the arguments of `kernel`, and adds
+/// the length.
+static void usePointers(func::FuncOp kernel, const LLVMTypeConverter &converter) {
+  OpBuilder builder = OpBuilder::atBlockBegin(&kernel.getBody().front());
+  Type pointer = LLVM::LLVMPointerType::get(kernel.getContext());
+  Location loc = kernel.getLoc();
+  SmallVector<DictionaryAttr> attributes;
+  kernel.getAllArgAttrs(attributes);
+  attributes.push_back(builder.getDictionaryAttr({}));
+  Value length = kernel.getBody().addArgument(builder.getI64Type(), loc);
+  for (BlockArgument argument : kernel.getArguments()) {
+    auto type = dyn_cast<MemRefType>(argument.getType());
+    if (!type)
+      continue;
+    argument.setType(pointer);
+    Value descriptor = describe(builder, loc, converter, type, argument, length);
+    Value buffer = UnrealizedConversionCastOp::create(builder, loc, type, descriptor).getResult(0);
+    argument.replaceUsesWithIf(buffer, [&](OpOperand &use) {
+      return !isa<LLVM::InsertValueOp>(use.getOwner());
+    });
+  }
+  kernel.setFunctionType(builder.getFunctionType(kernel.getBody().getArgumentTypes(), {}));
+  kernel.setAllArgAttrs(attributes);
+}
+
+static LogicalResult lowerControlFlow(ModuleOp module) {
+  PassManager manager(module.getContext());
+  manager.enableVerifier(false);
+  manager.addPass(memref::createExpandStridedMetadataPass());
+  manager.addPass(createLowerAffinePass());
+  manager.addPass(createSCFToControlFlowPass());
+  return manager.run(module);
+}
+
+static LogicalResult convert(ModuleOp module, LLVMTypeConverter &converter) {
+  RewritePatternSet patterns(module.getContext());
+  arith::populateArithToLLVMConversionPatterns(converter, patterns);
+  populateMathToLLVMConversionPatterns(converter, patterns);
+  populateFinalizeMemRefToLLVMConversionPatterns(converter, patterns);
+  populateFuncToLLVMConversionPatterns(converter, patterns);
+  cf::populateControlFlowToLLVMConversionPatterns(converter, patterns);
+  index::populateIndexToLLVMConversionPatterns(converter, patterns);
+  ub::populateUBToLLVMConversionPatterns(converter, patterns);
+  LLVMConversionTarget target(*module.getContext());
+  target.addLegalOp<ModuleOp, UnrealizedConversionCastOp>();
+  if (failed(applyFullConversion(module, target, std::move(patterns))))
+    return failure();
+  PassManager manager(module.getContext());
+  manager.enableVerifier(false);
+  manager.addPass(createReconcileUnrealizedCastsPass());
+  return manager.run(module);
+}
+
+LogicalResult lowerToLLVM(ModuleOp module) {
+  if (failed(lowerLinalg(module)))
+    return failure();
+  storeBoolsAsBytes(module);
+  approximate(module);
+  LowerToLLVMOptions options(module.getContext());
+  LLVMTypeConverter converter(module.getContext(), options);
+  if (failed(lowerControlFlow(module)))
+    return failure();
+  for (auto kernel : module.getOps<func::FuncOp>())
+    usePointers(kernel, converter);
+  return convert(module, converter);
+}
+
+} // namespace zero

@@ -1,0 +1,22 @@
+//===- LowerToLLVM.h - kernels over buffers to the LLVM dialect -*- C++ -*-===//
+
+#ifndef ZERO_LIB_CODEGEN_LOWERTOLLVM_H
+#define ZERO_LIB_CODEGEN_LOWERTOLLVM_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace zero {
+
+/// Lowers a module of bufferized kernels to the LLVM dialect: each becomes a
+/// function of one pointer per argument and the common length of its dynamic
+/// dimensions. Transcendental functions become polynomials, booleans bytes.
+llvm::LogicalResult lowerToLLVM(mlir::ModuleOp module);
+
+/// Gives every buffer of booleans the element type i8, 0 or 1: LLVM's vectoriser
+/// leaves arrays of i1 alone. No linalg op is left in `module`.
+void storeBoolsAsBytes(mlir::ModuleOp module);
+
+} // namespace zero
+
+#endif // ZERO_LIB_CODEGEN_LOWERTOLLVM_H

@@ -1,0 +1,148 @@
+//===- ObjectCode.cpp - LLVM IR to machine code ---------------------------===//
+
+#include "ObjectCode.h"
+#include "zero/Codegen/Compile.h"
+
+#include "llvm/Analysis/TargetLibraryInfo.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Object/ObjectFile.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/TargetParser/Host.h"
+
+#include <mutex>
+
+using namespace llvm;
+
+namespace zero {
+
+std::string hostIsa() {
+  Triple triple(sys::getProcessTriple());
+  if (triple.getArch() != Triple::x86_64)
+    return sys::getHostCPUName().str();
+  StringMap<bool> has = sys::getHostCPUFeatures();
+  auto all = [&](ArrayRef<StringRef> names) {
+    return llvm::all_of(names, [&](StringRef name) { return has.lookup(name); });
+  };
+  // The levels of the x86-64 psABI: a runtime can ask for each by its name.
+  if (!all({"sse3", "ssse3", "sse4.1", "sse4.2", "popcnt", "cx16"}))
+    return "x86-64";
+  if (!all({"avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe", "xsave"}))
+    return "x86-64-v2";
+  if (!all({"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}))
+    return "x86-64-v3";
+  return "x86-64-v4";
+}
+
+Expected<std::unique_ptr<TargetMachine>> hostMachine() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    InitializeNativeTarget();
+    InitializeNativeTargetAsmPrinter();
+  });
+  Triple triple(sys::getProcessTriple());
+  std::string error;
+  const Target *target = TargetRegistry::lookupTarget(triple, error);
+  if (!target)
+    return createStringError("no code generation for this machine: " + error);
+  TargetOptions options;
+  options.AllowFPOpFusion = FPOpFusion::Strict;
+  std::unique_ptr<TargetMachine> machine(target->createTargetMachine(
+      triple, hostIsa(), "", options, Reloc::PIC_, std::nullopt, CodeGenOptLevel::Aggressive));
+  if (!machine)
+    return createStringError("no code generation for " + hostIsa());
+  return machine;
+}
+
+/// Adds the exported function that takes an array of pointers; the body keeps its
+/// noalias promises because it isn't inlined.
+static void addEntry(Module &module, StringRef name) {
+  Function *body = module.getFunction(name);
+  body->setName(name + ".body");
+  body->setLinkage(GlobalValue::InternalLinkage);
+  body->addFnAttr(Attribute::NoInline);
+  LLVMContext &context = module.getContext();
+  Type *pointer = PointerType::getUnqual(context);
+  Type *length = Type::getInt64Ty(context);
+  auto *type = FunctionType::get(Type::getVoidTy(context), {pointer, length}, false);
+  Function *entry = Function::Create(type, GlobalValue::ExternalLinkage, name, module);
+  IRBuilder<> builder(BasicBlock::Create(context, "entry", entry));
+  SmallVector<Value *> arguments;
+  for (unsigned index = 0; index + 1 < body->arg_size(); ++index) {
+    Value *slot = builder.CreateConstInBoundsGEP1_64(pointer, entry->getArg(0), index);
+    arguments.push_back(builder.CreateLoad(pointer, slot));
+  }
+  arguments.push_back(entry->getArg(1));
+  builder.CreateCall(body, arguments);
+  builder.CreateRetVoid();
+}
+
+static void optimise(Module &module, TargetMachine &machine) {
+  LoopAnalysisManager loops;
+  FunctionAnalysisManager functions;
+  CGSCCAnalysisManager components;
+  ModuleAnalysisManager modules;
+  PipelineTuningOptions tuning;
+  tuning.LoopVectorization = true;
+  tuning.SLPVectorization = true;
+  PassBuilder builder(&machine, tuning);
+  // Loops may become memset and memcpy, which every process has; nothing else.
+  TargetLibraryInfoImpl library(machine.getTargetTriple());
+  library.disableAllFunctions();
+  for (LibFunc known : {LibFunc_memcpy, LibFunc_memmove, LibFunc_memset})
+    library.setAvailable(known);
+  functions.registerPass([&] { return TargetLibraryAnalysis(library); });
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+  builder.buildPerModuleDefaultPipeline(OptimizationLevel::O3).run(module, modules);
+}
+
+/// Fails when `object` needs more than a C library's memory functions.
+static Error checkUndefined(ArrayRef<char> bytes) {
+  auto object = object::ObjectFile::createObjectFile(
+      MemoryBufferRef(StringRef(bytes.data(), bytes.size()), "kernels"));
+  if (!object)
+    return object.takeError();
+  for (const object::SymbolRef &symbol : (*object)->symbols()) {
+    Expected<uint32_t> flags = symbol.getFlags();
+    Expected<StringRef> name = symbol.getName();
+    if (!flags || !name)
+      return joinErrors(flags.takeError(), name.takeError());
+    bool known = is_contained({"memcpy", "memmove", "memset", "_GLOBAL_OFFSET_TABLE_", ""}, *name);
+    if ((*flags & object::BasicSymbolRef::SF_Undefined) && !known)
+      return createStringError("kernel code needs the function '" + *name +
+                               "', which has no expansion");
+  }
+  return Error::success();
+}
+
+Expected<SmallVector<char, 0>> emitObject(Module &module, TargetMachine &machine,
+                                          ArrayRef<std::string> kernels) {
+  module.setTargetTriple(machine.getTargetTriple());
+  module.setDataLayout(machine.createDataLayout());
+  for (const std::string &name : kernels)
+    addEntry(module, name);
+  for (Function &function : module)
+    if (!function.isDeclaration()) {
+      function.addFnAttr(Attribute::NoUnwind);
+      function.addFnAttr("prefer-vector-width", "512");
+    }
+  optimise(module, machine);
+  SmallVector<char, 0> bytes;
+  raw_svector_ostream stream(bytes);
+  legacy::PassManager codegen;
+  if (machine.addPassesToEmitFile(codegen, stream, nullptr, CodeGenFileType::ObjectFile))
+    return createStringError("this machine's code generator writes no object files");
+  codegen.run(module);
+  if (Error error = checkUndefined(bytes))
+    return error;
+  return bytes;
+}
+
+} // namespace zero

@@ -1,0 +1,34 @@
+//===- ObjectCode.h - LLVM IR to machine code -------------------*- C++ -*-===//
+
+#ifndef ZERO_LIB_CODEGEN_OBJECTCODE_H
+#define ZERO_LIB_CODEGEN_OBJECTCODE_H
+
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/Error.h"
+
+#include <memory>
+
+namespace llvm {
+class TargetMachine;
+} // namespace llvm
+
+namespace zero {
+
+/// Code generation for the host's level of instructions, without contraction of
+/// floating-point operations. Fails when LLVM was built without this target.
+llvm::Expected<std::unique_ptr<llvm::TargetMachine>> hostMachine();
+
+/// Gives each function of `module` that is named in `kernels` the entry point
+/// `void name(void *const *args, int64_t length)`, optimises, and writes an object.
+/// Fails when the code would call a function that a runtime need not have.
+llvm::Expected<llvm::SmallVector<char, 0>>
+emitObject(llvm::Module &module, llvm::TargetMachine &machine,
+           llvm::ArrayRef<std::string> kernels);
+
+/// Links objects to a shared object and returns its bytes.
+llvm::Expected<std::string> linkShared(llvm::ArrayRef<llvm::SmallVector<char, 0>> objects);
+
+} // namespace zero
+
+#endif // ZERO_LIB_CODEGEN_OBJECTCODE_H

@@ -1,0 +1,56 @@
+//===- CommandBuilder.h - ops of the step as commands -----------*- C++ -*-===//
+
+#ifndef LIB_EMIT_COMMANDBUILDER_H
+#define LIB_EMIT_COMMANDBUILDER_H
+
+#include "dialects/Zero/Zero.h"
+#include "runtime/format/executable.pb.h"
+#include "zero/Analysis/Storage.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace zero {
+
+namespace proto = rt::proto;
+
+/// The element type's number in the executable's format.
+proto::DType dtypeOf(mlir::Type elementType);
+
+/// Turns ops into commands, in the order of the step.
+class CommandBuilder {
+public:
+  CommandBuilder(mlir::ModuleOp module, mlir::func::FuncOp step, const Storage &storage,
+                 const llvm::StringMap<uint32_t> &kernels);
+
+  /// Appends the commands of the whole step to `program`'s segments.
+  void build(proto::Program &program);
+
+  /// Where `value` lies in the arena.
+  proto::Address address(mlir::Value value) const;
+  /// The arena offset of root `index`.
+  int64_t rootOffset(int64_t index) const { return offsets[index]; }
+
+private:
+  void buildMoves(mlir::Operation *op);
+  void buildOp(mlir::Operation &op);
+  void buildLaunch(LaunchOp launch);
+  void buildCollective(mlir::Operation *op, proto::Collective::Kind kind, mlir::Value src,
+                       mlir::Value dst, int64_t elements);
+  proto::Command *add(mlir::Operation *op, proto::Lane lane);
+  void order(proto::Command *command, llvm::ArrayRef<int64_t> roots);
+  proto::Address address(Place place) const;
+
+  mlir::SymbolTable symbols;
+  mlir::func::FuncOp step;
+  const Storage &storage;
+  const llvm::StringMap<uint32_t> &kernels;
+  llvm::SmallVector<int64_t> offsets;
+  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<const Move *, 1>> moves;
+  proto::Segment *segment = nullptr;
+  /// The last command on each lane that touched a root, in this segment.
+  llvm::DenseMap<std::pair<int64_t, int>, uint32_t> lastTouch;
+};
+
+} // namespace zero
+
+#endif // LIB_EMIT_COMMANDBUILDER_H

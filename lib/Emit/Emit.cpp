@@ -1,0 +1,121 @@
+//===- Emit.cpp - the executable of a packed step -------------------------===//
+
+#include "zero/Emit/Emit.h"
+
+#include "CommandBuilder.h"
+#include "TensorTable.h"
+#include "runtime/format/format.h"
+#include "zero/Analysis/StepFunction.h"
+#include "zero/Codegen/Compile.h"
+#include "zero/Codegen/Library.h"
+
+using namespace mlir;
+
+namespace zero {
+
+/// The kernel table, and each kernel's index in it.
+static void buildKernels(ModuleOp module, proto::Program &program,
+                         llvm::StringMap<uint32_t> &indices) {
+  for (auto function : module.getOps<func::FuncOp>()) {
+    if (!function->hasAttr(kKernelAttr))
+      continue;
+    indices[function.getSymName()] = program.kernels_size();
+    proto::Kernel *kernel = program.add_kernels();
+    kernel->set_name(function.getSymName().str());
+    if (std::optional<proto::Matmul> matmul = matmulOf(function))
+      *kernel->mutable_matmul() = *matmul;
+    else
+      kernel->set_symbol(function.getSymName().str());
+    auto read = [&](StringRef name) -> int64_t {
+      auto attr = function->getAttrOfType<IntegerAttr>(name);
+      return attr ? attr.getInt() : 0;
+    };
+    kernel->set_workspace(read(kWorkspaceAttr));
+    kernel->set_flops(read(kFlopsAttr));
+    kernel->set_bytes(read(kBytesAttr));
+  }
+}
+
+static void buildCertificate(ModuleOp module, proto::Program &program) {
+  auto attrs = module->getAttrOfType<DictionaryAttr>(kCertificateAttr);
+  auto read = [&](StringRef name) { return attrs.getAs<IntegerAttr>(name).getInt(); };
+  proto::Certificate *certificate = program.add_certificates();
+  certificate->set_peak(read("peak"));
+  certificate->set_lower_bound(read("lower_bound"));
+  certificate->set_peak_at(attrs.getAs<StringAttr>("peak_at").str());
+  static constexpr proto::Role roles[kNumUsages] = {
+      proto::PARAMETER, proto::GRADIENT, proto::OPTIMIZER, proto::ACTIVATION, proto::WORKING};
+  for (unsigned i = 0; i < kNumUsages; ++i) {
+    auto bytes = attrs.getAs<DenseI64ArrayAttr>(usageName(Usage(i))).asArrayRef();
+    proto::RoleBytes *entry = certificate->add_roles();
+    entry->set_role(roles[i]);
+    entry->set_most(bytes[0]);
+    entry->set_at_peak(bytes[1]);
+  }
+  program.add_arenas()->set_bytes(certificate->peak());
+}
+
+/// Elements that each rank receives in a step, from the planned collectives.
+static uint64_t receivedElements(const proto::Program &program) {
+  uint64_t received = 0;
+  uint64_t others = program.ranks() - 1;
+  for (const proto::Segment &segment : program.segments())
+    for (const proto::Command &command : segment.commands()) {
+      if (!command.has_collective() || command.collective().control())
+        continue;
+      const proto::Collective &collective = command.collective();
+      bool both = collective.kind() == proto::Collective::ALL_REDUCE;
+      uint64_t slice = both ? collective.elements() / program.ranks() : collective.elements();
+      received += segment.repeat() * others * slice * (both ? 2 : 1);
+    }
+  return received;
+}
+
+static void describe(ModuleOp module, const EmitOptions &options, proto::Program &program) {
+  auto read = [&](StringRef name) -> int64_t {
+    auto attr = module->getAttrOfType<IntegerAttr>(name);
+    return attr ? attr.getInt() : 0;
+  };
+  program.set_name(module.getName().value_or("").str());
+  program.set_producer("zero " ZERO_VERSION);
+  program.set_ranks(read(kRanksAttr));
+  program.set_stage(read(kStageAttr));
+  program.set_micro_batches(1);
+  program.set_learning_rate(options.learningRate);
+  if (auto optimizer = module->getAttrOfType<StringAttr>(kOptimizerAttr))
+    program.set_optimizer(optimizer.str());
+}
+
+LogicalResult emitExecutable(ModuleOp module, const EmitOptions &options) {
+  FailureOr<func::FuncOp> step = findStep(module);
+  if (failed(step))
+    return failure();
+  if (!module->hasAttr(kCertificateAttr))
+    return module.emitError() << "expected " << kCertificateAttr << "; run the phase `pack` first";
+
+  proto::Program program;
+  std::string data;
+  llvm::StringMap<uint32_t> kernels;
+  describe(module, options, program);
+  buildKernels(module, program, kernels);
+  Storage storage(module, *step);
+  CommandBuilder commands(module, *step, storage, kernels);
+  commands.build(program);
+  buildTensors(module, *step, storage, commands, options.dataRoot, program, data);
+  buildBindings(*step, commands, program);
+  buildCertificate(module, program);
+  program.set_received_elements(receivedElements(program));
+
+  CompileOptions compile;
+  compile.threads = options.threads;
+  FailureOr<CompiledKernels> code = compileKernels(module, compile);
+  if (failed(code))
+    return failure();
+  std::string error =
+      rt::writeExecutable(options.output, program, code->code, data, code->isa);
+  if (!error.empty())
+    return module.emitError() << error;
+  return success();
+}
+
+} // namespace zero

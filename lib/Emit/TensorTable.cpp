@@ -1,0 +1,217 @@
+//===- TensorTable.cpp - state, inputs and outputs of a program -----------===//
+
+#include "TensorTable.h"
+
+#include "zero/Analysis/StepFunction.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/Path.h"
+
+using namespace mlir;
+
+namespace zero {
+
+static proto::Role roleOf(Role role) {
+  switch (role) {
+  case Role::Parameter:
+    return proto::PARAMETER;
+  case Role::Optimizer:
+    return proto::OPTIMIZER;
+  case Role::Constant:
+    return proto::CONSTANT;
+  }
+  llvm_unreachable("all roles handled");
+}
+
+template <typename Message>
+static void setShape(Message *message, RankedTensorType type) {
+  message->set_dtype(dtypeOf(type.getElementType()));
+  for (int64_t dim : type.getShape())
+    message->add_shape(dim);
+}
+
+namespace {
+
+class TableBuilder {
+public:
+  TableBuilder(ModuleOp module, func::FuncOp step, const Storage &storage,
+               const CommandBuilder &commands, StringRef dataRoot, proto::Program &program,
+               std::string &data)
+      : module(module), step(step), storage(storage), commands(commands), dataRoot(dataRoot),
+        program(program), data(data) {}
+
+  void build() {
+    for (auto buffer : module.getOps<BufferOp>())
+      addBuffer(buffer.getSymName(), buffer, roleOf(buffer.getRole()), buffer.getTensorType(),
+                buffer.getShards());
+    for (Operation &op : *module.getBody()) {
+      if (auto parameter = dyn_cast<ParameterOp>(op)) {
+        proto::Tensor *tensor = addTensor(parameter, parameter.getTensorType(), proto::PARAMETER);
+        tensor->set_frozen(parameter.getFrozen());
+        tensor->set_saved(true);
+      } else if (auto state = dyn_cast<StateOp>(op)) {
+        if (!state.getHome() && storage.symbolRoot(state) < 0)
+          continue;
+        proto::Tensor *tensor = addTensor(state, state.getTensorType(), roleOf(state.getRole()));
+        if (tensor && state.getOf())
+          tensor->set_of(state.getOf()->str());
+      }
+    }
+    for (auto constant : step.getBody().getOps<arith::ConstantOp>())
+      addConstant(constant);
+    addGradients();
+  }
+
+private:
+  uint32_t addBuffer(StringRef name, Operation *symbol, proto::Role role, RankedTensorType type,
+                     uint32_t shards) {
+    proto::Buffer *buffer = program.add_buffers();
+    buffer->set_name(name.str());
+    buffer->set_role(role);
+    buffer->set_dtype(dtypeOf(type.getElementType()));
+    buffer->set_elements(type.getNumElements());
+    buffer->set_shards(shards);
+    if (symbol)
+      buffer->set_offset(commands.rootOffset(storage.symbolRoot(symbol)));
+    buffers[name] = program.buffers_size() - 1;
+    return buffers[name];
+  }
+
+  template <typename Op>
+  proto::Tensor *addTensor(Op op, RankedTensorType type, proto::Role role) {
+    StringRef name = op.getSymName();
+    uint32_t buffer = op.getHome() ? buffers.lookup(*op.getHome())
+                                   : addBuffer(name, op, role, type, 1);
+    proto::Tensor *tensor = program.add_tensors();
+    tensor->set_name(name.str());
+    tensor->set_role(role);
+    setShape(tensor, type);
+    tensor->set_buffer(buffer);
+    tensor->set_start(op.getStart().value_or(0));
+    if (auto reference = op.getData()) {
+      proto::Init::Range *range = tensor->mutable_init()->mutable_file();
+      range->set_file(fileIndex(reference->getFile()));
+      range->set_offset(reference->getOffset());
+      range->set_bytes(reference->getBytes());
+    } else {
+      APFloat splat = op.getSplat().value_or(APFloat(0.0));
+      tensor->mutable_init()->set_splat(splat.convertToDouble());
+    }
+    return tensor;
+  }
+
+  uint32_t fileIndex(StringRef file) {
+    auto [it, isNew] = files.try_emplace(file, program.files_size());
+    if (isNew) {
+      SmallString<128> path(dataRoot);
+      llvm::sys::path::append(path, file);
+      program.add_files(std::string(path));
+    }
+    return it->second;
+  }
+
+  /// A constant of the step that kernels read: its bytes go to the data section.
+  void addConstant(arith::ConstantOp constant) {
+    auto value = dyn_cast<DenseElementsAttr>(constant.getValue());
+    int64_t root = storage.place(constant.getResult()).root;
+    if (!value || root < 0)
+      return;
+    auto type = cast<RankedTensorType>(constant.getType());
+    std::string name = "constant" + std::to_string(program.buffers_size());
+    uint32_t buffer = addBuffer(name, nullptr, proto::CONSTANT, type, 1);
+    program.mutable_buffers(buffer)->set_offset(commands.rootOffset(root));
+    proto::Tensor *tensor = program.add_tensors();
+    tensor->set_name(name);
+    tensor->set_role(proto::CONSTANT);
+    setShape(tensor, type);
+    tensor->set_buffer(buffer);
+    proto::Init::Range *range = tensor->mutable_init()->mutable_data();
+    data.resize(llvm::alignTo(data.size(), 64));
+    range->set_offset(data.size());
+    appendBytes(value);
+    range->set_bytes(data.size() - range->offset());
+  }
+
+  void appendBytes(DenseElementsAttr value) {
+    if (value.getElementType().isInteger(1)) {
+      for (bool bit : value.getValues<bool>())
+        data.push_back(bit);
+      return;
+    }
+    ArrayRef<char> raw = value.getRawData();
+    int64_t copies = value.isSplat() ? value.getNumElements() : 1;
+    for (int64_t i = 0; i < copies; ++i)
+      data.append(raw.begin(), raw.end());
+  }
+
+  /// The summed gradients lie where the updates read them.
+  void addGradients() {
+    llvm::StringMap<Value> byBucket;
+    for (auto launch : step.getBody().getOps<LaunchOp>())
+      if (auto bucket = launch->getAttrOfType<FlatSymbolRefAttr>(kUpdatesAttr))
+        byBucket[bucket.getValue()] = launch.getInputs()[launch.getNumResults()];
+    for (auto parameter : module.getOps<ParameterOp>()) {
+      Value gradient = parameter.getHome() ? byBucket.lookup(*parameter.getHome()) : Value();
+      if (!gradient)
+        continue;
+      auto type = cast<RankedTensorType>(gradient.getType());
+      proto::Address address = commands.address(gradient);
+      proto::Gradient *entry = program.add_gradients();
+      entry->set_parameter(parameter.getSymName().str());
+      entry->set_start(*parameter.getStart());
+      entry->set_rank_stride(address.rank_stride());
+      proto::Buffer *buffer = entry->mutable_buffer();
+      buffer->set_name(parameter.getHome()->str() + ".gradient");
+      buffer->set_role(proto::GRADIENT);
+      buffer->set_dtype(dtypeOf(type.getElementType()));
+      buffer->set_elements(type.getNumElements());
+      buffer->set_offset(address.offset());
+      buffer->set_shards(bucketElements(*parameter.getHome()) / type.getNumElements());
+    }
+  }
+
+  /// Elements of a bucket over all ranks.
+  int64_t bucketElements(StringRef name) {
+    const proto::Buffer &buffer = program.buffers(buffers.lookup(name));
+    return buffer.elements() * buffer.shards();
+  }
+
+  ModuleOp module;
+  func::FuncOp step;
+  const Storage &storage;
+  const CommandBuilder &commands;
+  StringRef dataRoot;
+  proto::Program &program;
+  std::string &data;
+  llvm::StringMap<uint32_t> buffers;
+  llvm::StringMap<uint32_t> files;
+};
+
+} // namespace
+
+void buildTensors(ModuleOp module, func::FuncOp step, const Storage &storage,
+                  const CommandBuilder &commands, StringRef dataRoot, proto::Program &program,
+                  std::string &data) {
+  TableBuilder(module, step, storage, commands, dataRoot, program, data).build();
+}
+
+void buildBindings(func::FuncOp step, const CommandBuilder &commands, proto::Program &program) {
+  for (BlockArgument argument : step.getArguments()) {
+    proto::Input *input = program.add_inputs();
+    StringRef name = argumentBinding(step, argument.getArgNumber());
+    input->set_name(name.str());
+    setShape(input, cast<RankedTensorType>(argument.getType()));
+    input->set_offset(commands.address(argument).offset());
+    input->set_kind(name == kLearningRate ? proto::Input::LEARNING_RATE : proto::Input::DATA);
+  }
+  Operation *terminator = step.getBody().front().getTerminator();
+  for (auto [index, value] : llvm::enumerate(terminator->getOperands())) {
+    proto::Output *output = program.add_outputs();
+    output->set_name(resultBinding(step, index).str());
+    setShape(output, cast<RankedTensorType>(value.getType()));
+    output->set_offset(commands.address(value).offset());
+  }
+}
+
+} // namespace zero

@@ -1,0 +1,164 @@
+//===- Build.cpp - builds the module --------------------------------------===//
+
+#include "Build.h"
+#include "dialects/Onnx/Onnx.h"
+#include "dialects/Zero/Zero.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/Path.h"
+
+using namespace mlir;
+
+namespace zero::importer {
+
+static constexpr llvm::StringLiteral kStepName = "step";
+
+/// What becomes a state symbol: tensors that may be trained, and what is too
+/// large for the IR. All others stand in the step as constants, among them the
+/// short lists of floats that Constant nodes hold as attributes.
+static bool isState(const Constant &constant) {
+  return constant.isLarge() ||
+         (isFloat(constant.type) && constant.elements > 1 && constant.data.has_value());
+}
+
+namespace {
+class ModuleBuilder {
+public:
+  ModuleBuilder(const Model &model, const TypedGraph &graph, MLIRContext *context)
+      : model(model), graph(graph), context(context), builder(context),
+        fileLoc(FileLineColLoc::get(context, llvm::sys::path::filename(model.path), 0, 0)),
+        module(ModuleOp::create(fileLoc)) {}
+
+  OwningOpRef<ModuleOp> run(StringRef loss) {
+    findUsed(loss);
+    builder.setInsertionPointToEnd(module->getBody());
+    for (const auto &[name, constant] : model.constants)
+      if (isState(constant))
+        addState(name, constant);
+    addStep(loss);
+    return std::move(module);
+  }
+
+private:
+  Location locate(StringRef name) { return NameLoc::get(builder.getStringAttr(name), fileLoc); }
+
+  /// Marks what the loss still depends on now that shape arithmetic is known.
+  void findUsed(StringRef loss) {
+    used.insert(loss);
+    for (pb::NodeProto *node : llvm::reverse(graph.nodes)) {
+      bool isUsed = llvm::any_of(node->output(), [&](const std::string &name) {
+        return used.contains(name) && !graph.known.contains(name);
+      });
+      if (!isUsed)
+        continue;
+      usedNodes.insert(node);
+      for (const std::string &name : node->input())
+        used.insert(name);
+    }
+  }
+
+  void addState(StringRef name, const Constant &constant) {
+    if (name == kStepName)
+      fail("initializer 'step': expected another name, that of the step function is reserved");
+    if (!isFloat(constant.type) && !used.contains(name))
+      return;
+    auto type = tensorType(constant.type, constant.dims, context, "initializer " + quote(name));
+    auto data = DataAttr::get(context, constant.data->file, constant.data->offset,
+                              constant.data->bytes);
+    StateOp::create(builder, locate(name), Role::Constant, name, FlatSymbolRefAttr(), type, data,
+                    FloatAttr(), PlacementAttr(), FlatSymbolRefAttr(), IntegerAttr());
+  }
+
+  void addStep(StringRef loss) {
+    SmallVector<Type> arguments;
+    for (const Input &input : graph.inputs)
+      arguments.push_back(tensorType(input.shape.type, input.shape.dims, context,
+                                     "input " + quote(input.name)));
+    auto function = func::FuncOp::create(builder, fileLoc, kStepName,
+                                         builder.getFunctionType(arguments, {typeOf(loss)}));
+    Block *body = function.addEntryBlock();
+    for (auto [i, input] : llvm::enumerate(graph.inputs)) {
+      function.setArgAttr(i, kBindingAttr, builder.getStringAttr(input.name));
+      values[input.name] = body->getArgument(i);
+    }
+    function.setResultAttr(0, kBindingAttr, builder.getStringAttr("loss"));
+    builder.setInsertionPointToEnd(body);
+    addReads();
+    for (pb::NodeProto *node : graph.nodes)
+      if (usedNodes.contains(node))
+        addNode(*node);
+    func::ReturnOp::create(builder, fileLoc, valueOf(loss));
+  }
+
+  void addReads() {
+    for (const auto &[name, constant] : model.constants)
+      if (isState(constant) && used.contains(name))
+        values[name] = ReadOp::create(builder, locate(name), typeOf(name), name);
+  }
+
+  Type typeOf(StringRef name) {
+    auto it = graph.types.find(name);
+    if (it == graph.types.end())
+      return UnrankedTensorType::get(builder.getF32Type());
+    return tensorType(it->second.type, it->second.dims, context, "value " + quote(name));
+  }
+
+  /// The value `name`, or a constant or `onnx.none` made here.
+  Value valueOf(StringRef name) {
+    Value &value = values[name];
+    if (value)
+      return value;
+    if (name.empty())
+      return value = onnx::NoneOp::create(builder, fileLoc, builder.getNoneType());
+    auto known = graph.known.find(name);
+    if (known == graph.known.end())
+      fail("value " + quote(name) + " has no definition");
+    return value = arith::ConstantOp::create(builder, locate(name),
+                                             toElements(known->second, context));
+  }
+
+  /// ONNX lets trailing names be left out or empty.
+  template <typename Names>
+  static int usedCount(const Names &names) {
+    int count = names.size();
+    while (count > 0 && names.Get(count - 1).empty())
+      --count;
+    return count;
+  }
+
+  void addNode(const pb::NodeProto &node) {
+    SmallVector<Value> inputs;
+    for (int i = 0, count = usedCount(node.input()); i < count; ++i)
+      inputs.push_back(valueOf(node.input(i)));
+    SmallVector<Type> results;
+    for (int i = 0, count = usedCount(node.output()); i < count; ++i)
+      results.push_back(node.output(i).empty() ? builder.getNoneType() : typeOf(node.output(i)));
+    auto op = onnx::NodeOp::create(builder, locate(nodeName(node)), results, node.op_type(), inputs,
+                                   convertAttributes(node, context), node.domain(),
+                                   model.opsets.at(node.domain()), nodeName(node));
+    for (auto [name, result] : llvm::zip(node.output(), op.getOutputs()))
+      if (!name.empty() && !graph.known.contains(name))
+        values[name] = result;
+  }
+
+  const Model &model;
+  const TypedGraph &graph;
+  MLIRContext *context;
+  OpBuilder builder;
+  FileLineColLoc fileLoc;
+  OwningOpRef<ModuleOp> module;
+  llvm::StringSet<> used;
+  llvm::DenseSet<const pb::NodeProto *> usedNodes;
+  llvm::StringMap<Value> values;
+};
+} // namespace
+
+OwningOpRef<ModuleOp> buildModule(const Model &model, const TypedGraph &graph, StringRef loss,
+                                  MLIRContext *context) {
+  return ModuleBuilder(model, graph, context).run(loss);
+}
+
+} // namespace zero::importer

@@ -1,0 +1,24 @@
+//===- Build.h - builds the module ------------------------------*- C++ -*-===//
+
+#ifndef ZERO_LIB_IMPORT_BUILD_H
+#define ZERO_LIB_IMPORT_BUILD_H
+
+#include "Infer.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+
+namespace zero::importer {
+
+/// Builds state symbols for the constants of `model` and `func.func @step`, which
+/// returns `loss`.
+mlir::OwningOpRef<mlir::ModuleOp> buildModule(const Model &model, const TypedGraph &graph,
+                                              llvm::StringRef loss, mlir::MLIRContext *context);
+
+/// The attributes of `node` in the onnx dialect's terms. Graphs are left out:
+/// operators that hold one are not supported.
+mlir::DictionaryAttr convertAttributes(const pb::NodeProto &node, mlir::MLIRContext *context);
+
+} // namespace zero::importer
+
+#endif // ZERO_LIB_IMPORT_BUILD_H

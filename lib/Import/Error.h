@@ -1,0 +1,43 @@
+//===- Error.h - how this room reports --------------------------*- C++ -*-===//
+//
+// The ONNX library throws, so this room is built with exceptions and uses them
+// itself; importOnnx catches them all at the boundary.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ZERO_LIB_IMPORT_ERROR_H
+#define ZERO_LIB_IMPORT_ERROR_H
+
+#include "onnx/onnx_pb.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/Twine.h"
+
+#include <string>
+#include <vector>
+
+/// The ONNX library's namespace; `zero::onnx` is the dialect's.
+namespace pb = ::onnx;
+
+namespace zero::importer {
+
+struct ImportError {
+  std::string message;
+  std::vector<std::string> notes;
+};
+
+[[noreturn]] inline void fail(const llvm::Twine &message, std::vector<std::string> notes = {}) {
+  throw ImportError{message.str(), std::move(notes)};
+}
+
+/// `name` in quotes; names come from the model, so control characters are escaped.
+std::string quote(llvm::StringRef name);
+
+/// The node's name or, if it has none, its first result's.
+llvm::StringRef nodeName(const pb::NodeProto &node);
+
+/// "Gemm node 'fc1'".
+std::string describe(const pb::NodeProto &node);
+
+} // namespace zero::importer
+
+#endif // ZERO_LIB_IMPORT_ERROR_H

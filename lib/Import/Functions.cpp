@@ -1,0 +1,83 @@
+//===- Functions.cpp - inlines functions ----------------------------------===//
+
+#include "Fold.h"
+#include "Graph.h"
+
+#include "onnx/checker.h"
+#include "onnx/defs/schema.h"
+#include "onnx/inliner/inliner.h"
+
+using llvm::StringRef;
+using llvm::Twine;
+
+namespace zero::importer {
+
+using FunctionKey = std::pair<std::string, std::string>;
+using FunctionMap = std::map<FunctionKey, const pb::FunctionProto *>;
+
+/// Functions that call functions double the nodes at each level: the bound is on
+/// what inlining would produce.
+static constexpr int64_t kMaxInlined = 1'000'000;
+
+/// The number of nodes after inlining; at most kMaxInlined + 1. There are no
+/// call cycles.
+template <typename Nodes>
+static int64_t inlinedSize(const Nodes &nodes, const FunctionMap &functions,
+                           std::map<const pb::FunctionProto *, int64_t> &sizes) {
+  int64_t total = 0;
+  for (const pb::NodeProto &node : nodes) {
+    auto it = functions.find({node.domain(), node.op_type()});
+    int64_t size = 1;
+    if (it != functions.end()) {
+      auto [known, isNew] = sizes.try_emplace(it->second, 0);
+      if (isNew)
+        known->second = inlinedSize(it->second->node(), functions, sizes);
+      size = sizes[it->second];
+    }
+    total = std::min(total + size, kMaxInlined + 1);
+  }
+  return total;
+}
+
+static void inlineLocal(pb::ModelProto &proto) {
+  if (proto.functions_size() == 0)
+    return;
+  pb::checker::check_function_call_cycles(proto);
+  FunctionMap functions;
+  for (const pb::FunctionProto &function : proto.functions())
+    functions[{function.domain(), function.name()}] = &function;
+  std::map<const pb::FunctionProto *, int64_t> sizes;
+  if (inlinedSize(proto.graph().node(), functions, sizes) > kMaxInlined)
+    fail("expected at most " + Twine(kMaxInlined) + " nodes after inlining its functions");
+  pb::inliner::InlineLocalFunctions(proto);
+}
+
+/// The operators of the main graph that only ONNX's function bodies explain.
+static pb::inliner::FunctionIdVector unknownFunctions(const Model &model,
+                                                      const ImportOptions &options) {
+  pb::inliner::FunctionIdVector ids;
+  for (const pb::NodeProto &node : model.proto.graph().node()) {
+    auto opset = model.opsets.find(node.domain());
+    if (opset == model.opsets.end() || isFoldable(node) ||
+        options.isKnown(node.domain(), node.op_type(), opset->second))
+      continue;
+    const pb::OpSchema *schema =
+        pb::OpSchemaRegistry::Schema(node.op_type(), opset->second, node.domain());
+    if (schema && (schema->HasFunction() || schema->HasContextDependentFunction()))
+      ids.emplace_back(node.domain(), node.op_type());
+  }
+  return ids;
+}
+
+void inlineFunctions(Model &model, const ImportOptions &options) {
+  inlineLocal(model.proto);
+  if (options.isKnown) {
+    pb::inliner::FunctionIdVector ids = unknownFunctions(model, options);
+    if (!ids.empty())
+      pb::inliner::InlineSelectedFunctions(
+          model.proto, *pb::inliner::FunctionIdSet::Create(std::move(ids)), nullptr);
+  }
+  takeConstantNodes(model);
+}
+
+} // namespace zero::importer

@@ -1,0 +1,113 @@
+//===- Import.cpp - from an ONNX file to the onnx dialect -----------------===//
+
+#include "zero/Import/Import.h"
+#include "Build.h"
+#include "Graph.h"
+
+#include "dialects/Onnx/Onnx.h"
+#include "dialects/Zero/Zero.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/Verifier.h"
+
+using namespace mlir;
+
+namespace zero {
+namespace importer {
+
+/// The outputs that have to be typed: all of them, or just the loss.
+static std::vector<std::string> wantedOutputs(const Model &model, StringRef loss) {
+  std::vector<std::string> outputs;
+  for (const pb::ValueInfoProto &output : model.proto.graph().output())
+    if (loss.empty() || output.name() == loss)
+      outputs.push_back(output.name());
+  if (!outputs.empty())
+    return outputs;
+  if (loss.empty())
+    fail("the model has no outputs");
+  std::vector<std::string> notes;
+  for (const pb::ValueInfoProto &output : model.proto.graph().output())
+    notes.push_back("output " + quote(output.name()));
+  fail("the model has no output " + quote(loss), std::move(notes));
+}
+
+static std::string printType(const TypedGraph &graph, StringRef name) {
+  auto it = graph.types.find(name);
+  if (it == graph.types.end())
+    return "of unknown type";
+  std::string text = typeName(it->second.type) + " [";
+  for (auto [i, dim] : llvm::enumerate(it->second.dims))
+    text += (i ? "," : "") + std::to_string(dim);
+  return text + "]";
+}
+
+/// A float with one element; what is of unknown type may be one.
+static bool mayBeLoss(const TypedGraph &graph, StringRef name) {
+  auto it = graph.types.find(name);
+  return it == graph.types.end() ||
+         (isFloat(it->second.type) && llvm::all_of(it->second.dims, [](int64_t d) { return d == 1; }));
+}
+
+static std::string chooseLoss(const TypedGraph &graph, llvm::ArrayRef<std::string> outputs) {
+  std::vector<std::string> candidates, notes;
+  for (const std::string &name : outputs) {
+    notes.push_back("output " + quote(name) + " is " + printType(graph, name));
+    if (mayBeLoss(graph, name))
+      candidates.push_back(name);
+  }
+  if (candidates.size() == 1)
+    return candidates[0];
+  if (!candidates.empty())
+    notes.push_back("choose one with --loss NAME");
+  fail(candidates.empty() ? "the model has no loss: expected a scalar float output"
+                          : "the model has several scalar float outputs",
+       std::move(notes));
+}
+
+/// Enters constants and inputs into the graph's tables.
+static TypedGraph startGraph(const Model &model, const ImportOptions &options) {
+  TypedGraph graph;
+  graph.inputs = bindInputs(model, options.shapes);
+  for (const auto &[name, constant] : model.constants) {
+    graph.types[name] = {constant.type, constant.dims};
+    if (constant.value)
+      graph.known[name] = *constant.value;
+  }
+  for (const Input &input : graph.inputs)
+    graph.types[input.name] = input.shape;
+  return graph;
+}
+
+static OwningOpRef<ModuleOp> import(StringRef path, const ImportOptions &options,
+                                    MLIRContext *context) {
+  Model model = readModel(path, options.allowSymlinks, options.checkData);
+  inlineFunctions(model, options);
+  std::vector<std::string> outputs = wantedOutputs(model, options.loss);
+  TypedGraph graph = startGraph(model, options);
+  graph.nodes = sortNodes(model, outputs);
+  inferTypes(model, graph);
+  return buildModule(model, graph, chooseLoss(graph, outputs), context);
+}
+
+} // namespace importer
+
+OwningOpRef<ModuleOp> importOnnx(StringRef path, const ImportOptions &options,
+                                 MLIRContext *context) {
+  context->loadDialect<ZeroDialect, onnx::OnnxDialect, arith::ArithDialect, func::FuncDialect>();
+  Location loc = FileLineColLoc::get(context, path, 0, 0);
+  try {
+    OwningOpRef<ModuleOp> module = importer::import(path, options, context);
+    return succeeded(verify(*module)) ? std::move(module) : OwningOpRef<ModuleOp>();
+  } catch (const importer::ImportError &error) {
+    InFlightDiagnostic diagnostic = emitError(loc) << error.message;
+    for (const std::string &note : error.notes)
+      diagnostic.attachNote() << note;
+  } catch (const std::exception &error) {
+    emitError(loc) << StringRef(error.what()).trim();
+  }
+  return {};
+}
+
+} // namespace zero

@@ -1,0 +1,186 @@
+//===- Infer.cpp - types of all values ------------------------------------===//
+
+#include "Infer.h"
+#include "Fold.h"
+#include "Graph.h"
+
+#include "onnx/checker.h"
+#include "onnx/defs/schema.h"
+#include "onnx/shape_inference/implementation.h"
+#include "llvm/ADT/StringSwitch.h"
+
+using llvm::StringRef;
+using llvm::Twine;
+
+namespace zero::importer {
+
+static pb::TypeProto toProto(const TensorShape &shape) {
+  pb::TypeProto type;
+  type.mutable_tensor_type()->set_elem_type(shape.type);
+  pb::TensorShapeProto &dims = *type.mutable_tensor_type()->mutable_shape();
+  for (int64_t dim : shape.dims)
+    dims.add_dim()->set_dim_value(dim);
+  return type;
+}
+
+/// The static tensor type that ONNX inferred for result `index` of `node`.
+static TensorShape fromProto(const pb::NodeProto &node, int index, const pb::TypeProto &type) {
+  std::string what = describe(node) + ": result " + quote(node.output(index));
+  if (!type.has_tensor_type() || type.tensor_type().elem_type() == 0)
+    fail(what + ": its type cannot be inferred");
+  if (!type.tensor_type().has_shape())
+    fail(what + ": its rank cannot be inferred");
+  TensorShape shape{type.tensor_type().elem_type(), {}};
+  for (const auto &dim : type.tensor_type().shape().dim()) {
+    if (!dim.has_dim_value())
+      fail(what + ": dimension " + Twine(shape.dims.size()) + " is not static");
+    shape.dims.push_back(dim.dim_value());
+  }
+  countElements(shape.type, shape.dims, what);
+  return shape;
+}
+
+namespace {
+class Inferrer {
+public:
+  Inferrer(const Model &model, TypedGraph &graph) : model(model), graph(graph) {
+    context.set_ir_version(static_cast<int>(model.proto.ir_version()));
+    context.set_opset_imports({model.opsets.begin(), model.opsets.end()});
+    for (const pb::ValueInfoProto &info : model.proto.graph().value_info())
+      declared[info.name()] = &info.type();
+    for (const pb::ValueInfoProto &info : model.proto.graph().output())
+      declared[info.name()] = &info.type();
+  }
+
+  void run(pb::NodeProto &node) {
+    auto opset = model.opsets.find(node.domain());
+    if (opset == model.opsets.end())
+      fail(describe(node) + ": the model names no opset of domain " + quote(node.domain()));
+    const pb::OpSchema *schema =
+        pb::OpSchemaRegistry::Schema(node.op_type(), opset->second, node.domain());
+    if (!schema || hasSubgraph(node) || !schema->GetTypeAndShapeInferenceFunction())
+      return takeDeclared(node);
+    pb::checker::check_node(node, context, pb::checker::LexicalScopeContext());
+    if (!inputsAreTyped(node))
+      return;
+    infer(node, *schema);
+  }
+
+private:
+  /// What the model says of an operator that ONNX does not define.
+  void takeDeclared(const pb::NodeProto &node) {
+    for (int i = 0; i < node.output_size(); ++i) {
+      auto it = declared.find(node.output(i));
+      if (it == declared.end() || !it->second->has_tensor_type() ||
+          !it->second->tensor_type().has_shape())
+        continue;
+      const auto &dims = it->second->tensor_type().shape().dim();
+      if (llvm::all_of(dims, [](const auto &dim) { return dim.has_dim_value(); }))
+        graph.types[node.output(i)] = fromProto(node, i, *it->second);
+    }
+  }
+
+  bool inputsAreTyped(const pb::NodeProto &node) {
+    return llvm::all_of(node.input(), [&](const std::string &name) {
+      return name.empty() || graph.types.contains(name);
+    });
+  }
+
+  void infer(pb::NodeProto &node, const pb::OpSchema &schema) {
+    std::unordered_map<std::string, pb::TypeProto> storage;
+    std::unordered_map<std::string, pb::TypeProto *> types;
+    std::unordered_map<std::string, const pb::TensorProto *> values;
+    for (const std::string &name : node.input()) {
+      if (name.empty())
+        continue;
+      types[name] = &(storage[name] = toProto(graph.types[name]));
+      if (auto it = graph.known.find(name); it != graph.known.end())
+        values[name] = &it->second;
+    }
+    pb::shape_inference::InferenceContextImpl inference(node, types, values, {},
+                                                        pb::ShapeInferenceOptions(true, 1));
+    schema.GetTypeAndShapeInferenceFunction()(inference);
+    llvm::SmallVector<Dims> dims;
+    llvm::SmallVector<int32_t> elementTypes;
+    for (int i = 0; i < node.output_size(); ++i) {
+      if (node.output(i).empty())
+        continue;
+      TensorShape shape = fromProto(node, i, *inference.getOutputType(i));
+      dims.push_back(shape.dims);
+      elementTypes.push_back(shape.type);
+      graph.types[node.output(i)] = std::move(shape);
+    }
+    checkElements(node);
+    fold(node, dims, elementTypes);
+  }
+
+  /// ONNX's inference trusts a constant target shape.
+  void checkElements(const pb::NodeProto &node) {
+    if (!node.domain().empty() || node.op_type() != "Reshape")
+      return;
+    const TensorShape &from = graph.types[node.input(0)], &to = graph.types[node.output(0)];
+    int64_t expected = countElements(from.type, from.dims, describe(node));
+    int64_t got = countElements(to.type, to.dims, describe(node));
+    if (expected != got)
+      fail(describe(node) + ": expected a shape of " + Twine(expected) + " elements, got " +
+           Twine(got));
+  }
+
+  void fold(const pb::NodeProto &node, llvm::ArrayRef<Dims> dims, llvm::ArrayRef<int32_t> types) {
+    if (dims.size() != static_cast<size_t>(node.output_size()))
+      return;
+    if (foldShape(node))
+      return;
+    llvm::SmallVector<const pb::TensorProto *> inputs;
+    for (const std::string &name : node.input()) {
+      auto it = graph.known.find(name);
+      if (!name.empty() && it == graph.known.end())
+        return;
+      inputs.push_back(name.empty() ? nullptr : &it->second);
+    }
+    auto results = foldNode(node, inputs, dims, types);
+    if (!results)
+      return;
+    for (auto [name, result] : llvm::zip_equal(node.output(), *results))
+      graph.known[name] = std::move(result);
+  }
+
+  /// Shape and Size need no value, only a type.
+  bool foldShape(const pb::NodeProto &node) {
+    if (!node.domain().empty() || (node.op_type() != "Shape" && node.op_type() != "Size"))
+      return false;
+    const TensorShape &operand = graph.types[node.input(0)];
+    const int64_t rank = operand.dims.size();
+    Evaluation e{node, {}, {}, {}};
+    if (node.op_type() == "Size") {
+      int64_t elements = countElements(operand.type, operand.dims, describe(node));
+      graph.known[node.output(0)] = fromInts({pb::TensorProto::INT64, {}, {elements}});
+      return true;
+    }
+    auto clamp = [&](int64_t at) { return std::clamp<int64_t>(at < 0 ? at + rank : at, 0, rank); };
+    const int64_t start = clamp(e.getInt("start", 0));
+    const int64_t end = std::max(start, clamp(e.getInt("end", rank)));
+    Values values(operand.dims.begin() + start, operand.dims.begin() + end);
+    graph.known[node.output(0)] = fromInts({pb::TensorProto::INT64, {end - start}, values});
+    return true;
+  }
+
+  const Model &model;
+  TypedGraph &graph;
+  pb::checker::CheckerContext context;
+  llvm::StringMap<const pb::TypeProto *> declared;
+};
+} // namespace
+
+void inferTypes(const Model &model, TypedGraph &graph) {
+  Inferrer inferrer(model, graph);
+  for (pb::NodeProto *node : graph.nodes) {
+    try {
+      inferrer.run(*node);
+    } catch (const std::exception &error) {
+      fail(describe(*node) + ": " + StringRef(error.what()).trim());
+    }
+  }
+}
+
+} // namespace zero::importer

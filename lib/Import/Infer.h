@@ -1,0 +1,29 @@
+//===- Infer.h - types of all values ----------------------------*- C++ -*-===//
+
+#ifndef ZERO_LIB_IMPORT_INFER_H
+#define ZERO_LIB_IMPORT_INFER_H
+
+#include "Shapes.h"
+
+namespace zero::importer {
+
+/// A graph whose values have static shapes, except what comes out of operators
+/// that ONNX does not define.
+struct TypedGraph {
+  std::vector<Input> inputs;
+  std::vector<pb::NodeProto *> nodes; ///< operands before users
+  /// The type of each value; none where it is not known.
+  llvm::StringMap<TensorShape> types;
+  /// Values known to the importer, at most kInlineBytes each.
+  llvm::StringMap<pb::TensorProto> known;
+};
+
+/// Infers the types of all results of `graph.nodes`, which hold the model's
+/// constants and inputs already, and evaluates shape arithmetic. The model's own
+/// value_info is not trusted. Fails, naming node and dimension, where a shape is
+/// not static.
+void inferTypes(const Model &model, TypedGraph &graph);
+
+} // namespace zero::importer
+
+#endif // ZERO_LIB_IMPORT_INFER_H

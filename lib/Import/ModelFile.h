@@ -1,0 +1,43 @@
+//===- ModelFile.h - reads an ONNX file -------------------------*- C++ -*-===//
+
+#ifndef ZERO_LIB_IMPORT_MODELFILE_H
+#define ZERO_LIB_IMPORT_MODELFILE_H
+
+#include "DataFiles.h"
+
+#include <map>
+#include <utility>
+
+namespace zero::importer {
+
+/// An initializer, or a Constant node's value: what is known without its bytes.
+struct Constant {
+  int32_t type = 0;
+  Dims dims;
+  int64_t elements = 0;
+  std::optional<DataRef> data;          ///< where the bytes lie
+  std::optional<pb::TensorProto> value; ///< the bytes themselves, if small
+
+  bool isLarge() const { return elements * elementBytes(type) > kInlineBytes; }
+};
+
+/// A model whose tensors were taken out of its protobuf.
+struct Model {
+  pb::ModelProto proto;
+  std::string path;
+  DataFiles files;
+  /// Constants by name, in the file's order.
+  std::vector<std::pair<std::string, Constant>> constants;
+  std::map<std::string, int> opsets;
+};
+
+/// Takes the Constant nodes out of the main graph; inlining brings new ones.
+void takeConstantNodes(Model &model);
+
+/// Reads the model at `path`, and takes its initializers and Constant nodes out.
+/// Fails on anything but a well-formed model of an opset and size within limits.
+Model readModel(llvm::StringRef path, bool allowSymlinks, bool checkData);
+
+} // namespace zero::importer
+
+#endif // ZERO_LIB_IMPORT_MODELFILE_H

@@ -1,0 +1,28 @@
+//===- Shapes.h - shapes of inputs ------------------------------*- C++ -*-===//
+
+#ifndef ZERO_LIB_IMPORT_SHAPES_H
+#define ZERO_LIB_IMPORT_SHAPES_H
+
+#include "ModelFile.h"
+#include "zero/Import/Import.h"
+
+namespace zero::importer {
+
+struct TensorShape {
+  int32_t type = 0;
+  Dims dims;
+};
+
+/// An input of the step.
+struct Input {
+  std::string name;
+  TensorShape shape;
+};
+
+/// The graph's inputs that are no constants, with all symbolic dimensions bound.
+/// Fails, listing inputs and their dimensions, if some are not.
+std::vector<Input> bindInputs(const Model &model, const ShapeBindings &bindings);
+
+} // namespace zero::importer
+
+#endif // ZERO_LIB_IMPORT_SHAPES_H

@@ -1,0 +1,221 @@
+//===- Tensor.cpp - element types, shapes and small values ----------------===//
+
+#include "Tensor.h"
+
+#include "llvm/Support/Endian.h"
+
+#include <cstring>
+
+using namespace mlir;
+
+namespace zero::importer {
+
+int64_t elementBytes(int32_t type) {
+  switch (type) {
+  case pb::TensorProto::BOOL:
+  case pb::TensorProto::INT8:
+  case pb::TensorProto::UINT8:
+    return 1;
+  case pb::TensorProto::FLOAT16:
+  case pb::TensorProto::BFLOAT16:
+  case pb::TensorProto::INT16:
+  case pb::TensorProto::UINT16:
+    return 2;
+  case pb::TensorProto::FLOAT:
+  case pb::TensorProto::INT32:
+  case pb::TensorProto::UINT32:
+    return 4;
+  case pb::TensorProto::DOUBLE:
+  case pb::TensorProto::INT64:
+  case pb::TensorProto::UINT64:
+    return 8;
+  default:
+    return 0;
+  }
+}
+
+bool isFloat(int32_t type) {
+  return type == pb::TensorProto::FLOAT || type == pb::TensorProto::FLOAT16 ||
+         type == pb::TensorProto::BFLOAT16 || type == pb::TensorProto::DOUBLE;
+}
+
+bool isInteger(int32_t type) {
+  return type == pb::TensorProto::INT64 || type == pb::TensorProto::INT32 ||
+         type == pb::TensorProto::BOOL;
+}
+
+std::string typeName(int32_t type) {
+  if (!pb::TensorProto::DataType_IsValid(type))
+    return "type " + std::to_string(type);
+  return StringRef(pb::TensorProto::DataType_Name(static_cast<pb::TensorProto::DataType>(type)))
+      .lower();
+}
+
+Type elementType(int32_t type, MLIRContext *context, const llvm::Twine &what) {
+  switch (type) {
+  case pb::TensorProto::FLOAT:
+    return Float32Type::get(context);
+  case pb::TensorProto::DOUBLE:
+    return Float64Type::get(context);
+  case pb::TensorProto::FLOAT16:
+    return Float16Type::get(context);
+  case pb::TensorProto::BFLOAT16:
+    return BFloat16Type::get(context);
+  case pb::TensorProto::BOOL:
+    return IntegerType::get(context, 1);
+  case pb::TensorProto::INT8:
+  case pb::TensorProto::INT16:
+  case pb::TensorProto::INT32:
+  case pb::TensorProto::INT64:
+    return IntegerType::get(context, 8 * elementBytes(type));
+  case pb::TensorProto::UINT8:
+  case pb::TensorProto::UINT16:
+  case pb::TensorProto::UINT32:
+  case pb::TensorProto::UINT64:
+    return IntegerType::get(context, 8 * elementBytes(type), IntegerType::Unsigned);
+  default:
+    fail(what + ": expected a float, integer or bool element type, got " + typeName(type));
+  }
+}
+
+RankedTensorType tensorType(int32_t type, ArrayRef<int64_t> dims, MLIRContext *context,
+                            const llvm::Twine &what) {
+  return RankedTensorType::get(dims, elementType(type, context, what));
+}
+
+int64_t countElements(int32_t type, ArrayRef<int64_t> dims, const llvm::Twine &what) {
+  // At least one byte an element: the bytes bound the elements, too.
+  int64_t bytes = std::max<int64_t>(elementBytes(type), 1);
+  const int64_t width = bytes;
+  bool empty = false;
+  for (int64_t dim : dims) {
+    if (dim < 0)
+      fail(what + ": expected a dimension that is not negative, got " + llvm::Twine(dim));
+    empty |= dim == 0;
+    if (dim != 0 && __builtin_mul_overflow(bytes, dim, &bytes))
+      fail(what + ": its size in bytes does not fit 63 bits");
+  }
+  return empty ? 0 : bytes / width;
+}
+
+/// Appends `values` as little-endian elements of type `T`.
+template <typename T, typename Range>
+static void appendAs(std::string &bytes, const Range &values) {
+  for (auto value : values) {
+    T element = static_cast<T>(value);
+    bytes.append(reinterpret_cast<const char *>(&element), sizeof(T));
+  }
+}
+
+/// The 32-bit field of TensorProto holds all types of up to 32 bits.
+static std::string smallTypedBytes(const pb::TensorProto &tensor) {
+  std::string bytes;
+  switch (elementBytes(tensor.data_type())) {
+  case 1:
+    appendAs<uint8_t>(bytes, tensor.int32_data());
+    break;
+  case 2:
+    appendAs<uint16_t>(bytes, tensor.int32_data());
+    break;
+  default:
+    appendAs<uint32_t>(bytes, tensor.int32_data());
+    break;
+  }
+  return bytes;
+}
+
+static std::string typedBytes(const pb::TensorProto &tensor) {
+  std::string bytes;
+  switch (tensor.data_type()) {
+  case pb::TensorProto::FLOAT:
+    appendAs<float>(bytes, tensor.float_data());
+    return bytes;
+  case pb::TensorProto::DOUBLE:
+    appendAs<double>(bytes, tensor.double_data());
+    return bytes;
+  case pb::TensorProto::INT64:
+    appendAs<int64_t>(bytes, tensor.int64_data());
+    return bytes;
+  case pb::TensorProto::UINT32:
+    appendAs<uint32_t>(bytes, tensor.uint64_data());
+    return bytes;
+  case pb::TensorProto::UINT64:
+    appendAs<uint64_t>(bytes, tensor.uint64_data());
+    return bytes;
+  default:
+    return smallTypedBytes(tensor);
+  }
+}
+
+std::string tensorBytes(const pb::TensorProto &tensor) {
+  std::string what = "tensor " + quote(tensor.name());
+  const int64_t width = elementBytes(tensor.data_type());
+  if (width == 0)
+    fail(what + ": expected a float, integer or bool element type, got " +
+         typeName(tensor.data_type()));
+  int64_t expected = countElements(tensor.data_type(), dimsOf(tensor), what) * width;
+  std::string bytes = tensor.has_raw_data() ? tensor.raw_data() : typedBytes(tensor);
+  if (static_cast<int64_t>(bytes.size()) != expected)
+    fail(what + ": expected " + llvm::Twine(expected) + " bytes of data for its shape, got " +
+         llvm::Twine(bytes.size()));
+  return bytes;
+}
+
+std::optional<Ints> toInts(const pb::TensorProto &tensor) {
+  if (!isInteger(tensor.data_type()))
+    return std::nullopt;
+  Ints ints{tensor.data_type(), Dims(dimsOf(tensor)), {}};
+  std::string bytes = tensorBytes(tensor);
+  const char *at = bytes.data();
+  for (const char *end = at + bytes.size(); at != end; at += elementBytes(ints.type)) {
+    if (ints.type == pb::TensorProto::INT64)
+      ints.values.push_back(llvm::support::endian::read64le(at));
+    else if (ints.type == pb::TensorProto::INT32)
+      ints.values.push_back(static_cast<int32_t>(llvm::support::endian::read32le(at)));
+    else
+      ints.values.push_back(*at != 0);
+  }
+  return ints;
+}
+
+pb::TensorProto fromInts(const Ints &ints) {
+  std::string bytes;
+  if (ints.type == pb::TensorProto::INT64)
+    appendAs<int64_t>(bytes, ints.values);
+  else if (ints.type == pb::TensorProto::INT32)
+    appendAs<int32_t>(bytes, ints.values);
+  else
+    appendAs<uint8_t>(bytes, ints.values);
+  return makeTensor(ints.type, ints.dims, std::move(bytes));
+}
+
+pb::TensorProto makeTensor(int32_t type, ArrayRef<int64_t> dims, std::string bytes) {
+  pb::TensorProto tensor;
+  tensor.set_data_type(type);
+  tensor.mutable_dims()->Add(dims.begin(), dims.end());
+  tensor.set_raw_data(std::move(bytes));
+  return tensor;
+}
+
+/// Whether all elements of `width` bytes are the same.
+static bool isSplat(StringRef bytes, int64_t width) {
+  return static_cast<int64_t>(bytes.size()) > width &&
+         bytes.drop_front(width) == bytes.drop_back(width);
+}
+
+DenseElementsAttr toElements(const pb::TensorProto &tensor, MLIRContext *context) {
+  RankedTensorType type = tensorType(tensor.data_type(), dimsOf(tensor), context,
+                                     "tensor " + quote(tensor.name()));
+  std::string bytes = tensorBytes(tensor);
+  if (tensor.data_type() == pb::TensorProto::BOOL) {
+    llvm::SmallVector<bool> flags;
+    for (char byte : bytes)
+      flags.push_back(byte != 0);
+    return DenseElementsAttr::get(type, flags);
+  }
+  const int64_t width = elementBytes(tensor.data_type());
+  ArrayRef<char> raw(bytes.data(), isSplat(bytes, width) ? width : bytes.size());
+  return DenseElementsAttr::getFromRawBuffer(type, raw);
+}
+
+} // namespace zero::importer

@@ -1,0 +1,61 @@
+//===- Tensor.h - element types, shapes and small values --------*- C++ -*-===//
+
+#ifndef ZERO_LIB_IMPORT_TENSOR_H
+#define ZERO_LIB_IMPORT_TENSOR_H
+
+#include "Error.h"
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "llvm/ADT/SmallVector.h"
+
+#include <optional>
+
+namespace zero::importer {
+
+/// Values up to this many bytes stand in the IR and take part in folding.
+inline constexpr int64_t kInlineBytes = 64 * 1024;
+
+using Dims = llvm::SmallVector<int64_t, 4>;
+
+/// Bytes of one element of the ONNX element type; 0 if it is not supported.
+int64_t elementBytes(int32_t type);
+bool isFloat(int32_t type);
+/// bool and the integers that shape arithmetic uses.
+bool isInteger(int32_t type);
+/// "float", "int64", ... as ONNX calls it.
+std::string typeName(int32_t type);
+
+/// The MLIR type of the ONNX element type; fails, naming `what`, if there is none.
+mlir::Type elementType(int32_t type, mlir::MLIRContext *context, const llvm::Twine &what);
+mlir::RankedTensorType tensorType(int32_t type, llvm::ArrayRef<int64_t> dims,
+                                  mlir::MLIRContext *context, const llvm::Twine &what);
+
+/// The number of elements; fails, naming `what`, if it or the number of bytes
+/// does not fit 63 bits or a dimension is negative.
+int64_t countElements(int32_t type, llvm::ArrayRef<int64_t> dims, const llvm::Twine &what);
+
+/// A small tensor of integers or bools, for exact shape arithmetic.
+struct Ints {
+  int32_t type = pb::TensorProto::INT64;
+  Dims dims;
+  std::vector<int64_t> values;
+};
+
+/// The little-endian bytes of `tensor`, whichever field holds them. Fails if
+/// their number is not what the shape says.
+std::string tensorBytes(const pb::TensorProto &tensor);
+/// `tensor`'s values, or nothing if it is not of an integer type.
+std::optional<Ints> toInts(const pb::TensorProto &tensor);
+pb::TensorProto fromInts(const Ints &ints);
+pb::TensorProto makeTensor(int32_t type, llvm::ArrayRef<int64_t> dims, std::string bytes);
+
+mlir::DenseElementsAttr toElements(const pb::TensorProto &tensor, mlir::MLIRContext *context);
+
+inline llvm::ArrayRef<int64_t> dimsOf(const pb::TensorProto &tensor) {
+  return {tensor.dims().data(), static_cast<size_t>(tensor.dims_size())};
+}
+
+} // namespace zero::importer
+
+#endif // ZERO_LIB_IMPORT_TENSOR_H

@@ -1,0 +1,124 @@
+//===- WireScan.cpp - where tensors' bytes lie in a file ------------------===//
+
+#include "WireScan.h"
+
+#include "google/protobuf/io/coded_stream.h"
+#include "google/protobuf/wire_format_lite.h"
+#include "onnx/onnx_pb.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+
+#include <string>
+
+using google::protobuf::internal::WireFormatLite;
+using google::protobuf::io::CodedInputStream;
+
+namespace zero::importer {
+
+/// Calls `visit(field, range)` for each length-delimited field of the message at
+/// `range`; false if the message is broken.
+static bool forEachBlock(llvm::StringRef file, ByteRange range,
+                         llvm::function_ref<void(int, ByteRange)> visit) {
+  CodedInputStream input(reinterpret_cast<const uint8_t *>(file.data()) + range.offset,
+                         static_cast<int>(range.bytes));
+  while (uint32_t tag = input.ReadTag()) {
+    if (WireFormatLite::GetTagWireType(tag) != WireFormatLite::WIRETYPE_LENGTH_DELIMITED) {
+      if (!WireFormatLite::SkipField(&input, tag))
+        return false;
+      continue;
+    }
+    uint32_t length = 0;
+    if (!input.ReadVarint32(&length))
+      return false;
+    uint64_t at = input.CurrentPosition();
+    if (length > range.bytes - at)
+      return false;
+    visit(WireFormatLite::GetTagFieldNumber(tag), {range.offset + at, length});
+    if (!input.Skip(static_cast<int>(length)))
+      return false;
+  }
+  return input.ConsumedEntireMessage();
+}
+
+/// The last block of `field` of the message at `range`, as Protobuf's merge rule
+/// has it; nothing if there is none.
+static std::optional<ByteRange> lastBlock(llvm::StringRef file, ByteRange range, int field) {
+  std::optional<ByteRange> found;
+  forEachBlock(file, range, [&](int number, ByteRange block) {
+    if (number == field)
+      found = block;
+  });
+  return found;
+}
+
+/// The elements of the TensorProto at `range`: raw data, or one packed block of
+/// floats or doubles, which is the same bytes.
+static std::optional<ByteRange> tensorData(llvm::StringRef file, ByteRange range) {
+  using Tensor = ::onnx::TensorProto;
+  if (auto raw = lastBlock(file, range, Tensor::kRawDataFieldNumber))
+    return raw;
+  std::optional<ByteRange> found;
+  int blocks = 0;
+  forEachBlock(file, range, [&](int number, ByteRange block) {
+    if (number != Tensor::kFloatDataFieldNumber && number != Tensor::kDoubleDataFieldNumber)
+      return;
+    found = block;
+    ++blocks;
+  });
+  return blocks == 1 ? found : std::nullopt;
+}
+
+/// The elements of the attribute `value` of the NodeProto at `range`.
+static std::optional<ByteRange> nodeValue(llvm::StringRef file, ByteRange range) {
+  using Attribute = ::onnx::AttributeProto;
+  std::optional<ByteRange> found;
+  forEachBlock(file, range, [&](int number, ByteRange block) {
+    if (number != ::onnx::NodeProto::kAttributeFieldNumber)
+      return;
+    auto name = lastBlock(file, block, Attribute::kNameFieldNumber);
+    auto tensor = lastBlock(file, block, Attribute::kTFieldNumber);
+    if (name && tensor && file.substr(name->offset, name->bytes) == "value")
+      found = tensorData(file, *tensor);
+  });
+  return found;
+}
+
+TensorRanges scanTensors(llvm::StringRef file) {
+  using Graph = ::onnx::GraphProto;
+  TensorRanges ranges;
+  auto visitGraph = [&](int number, ByteRange block) {
+    if (number == Graph::kInitializerFieldNumber)
+      ranges.initializers.push_back(tensorData(file, block));
+    else if (number == Graph::kNodeFieldNumber)
+      ranges.nodeValues.push_back(nodeValue(file, block));
+  };
+  forEachBlock(file, {0, file.size()}, [&](int number, ByteRange block) {
+    if (number == ::onnx::ModelProto::kGraphFieldNumber)
+      forEachBlock(file, block, visitGraph);
+  });
+  return ranges;
+}
+
+std::string explainBadFile(llvm::StringRef file) {
+  if (file.empty())
+    return "not an ONNX model: the file is empty";
+  CodedInputStream input(reinterpret_cast<const uint8_t *>(file.data()),
+                         static_cast<int>(file.size()));
+  while (uint32_t tag = input.ReadTag()) {
+    uint32_t length = 0;
+    const bool block =
+        WireFormatLite::GetTagWireType(tag) == WireFormatLite::WIRETYPE_LENGTH_DELIMITED;
+    if (WireFormatLite::GetTagFieldNumber(tag) == ::onnx::ModelProto::kGraphFieldNumber && block &&
+        input.ReadVarint32(&length)) {
+      uint64_t left = file.size() - input.CurrentPosition();
+      if (length > left)
+        return "truncated ONNX model: its graph takes " + std::to_string(length) +
+               " bytes, but the file ends after " + std::to_string(left);
+      break;
+    }
+    if (!WireFormatLite::SkipField(&input, tag))
+      break;
+  }
+  return "not an ONNX model";
+}
+
+} // namespace zero::importer

@@ -1,0 +1,37 @@
+//===- WireScan.h - where tensors' bytes lie in a file ----------*- C++ -*-===//
+
+#ifndef ZERO_LIB_IMPORT_WIRESCAN_H
+#define ZERO_LIB_IMPORT_WIRESCAN_H
+
+#include "llvm/ADT/StringRef.h"
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace zero::importer {
+
+/// A range of bytes of the model's file.
+struct ByteRange {
+  uint64_t offset = 0;
+  uint64_t bytes = 0;
+};
+
+/// Where the bytes of each tensor of the main graph lie, in the file's order;
+/// nothing where they are not one block of little-endian elements.
+struct TensorRanges {
+  std::vector<std::optional<ByteRange>> initializers;
+  /// One per node: those of its attribute `value`.
+  std::vector<std::optional<ByteRange>> nodeValues;
+};
+
+/// Walks the wire format of the ModelProto `file`, whose parse has succeeded.
+/// Protobuf's own classes copy the bytes and forget where they came from.
+TensorRanges scanTensors(llvm::StringRef file);
+
+/// Why `file` is not a whole ModelProto, as far as its outermost fields tell.
+std::string explainBadFile(llvm::StringRef file);
+
+} // namespace zero::importer
+
+#endif // ZERO_LIB_IMPORT_WIRESCAN_H

@@ -1,0 +1,143 @@
+//===- Binary.cpp - elementwise operators of two operands -----------------===//
+//
+// ONNX Add, Sub, Mul, Div (opset 13, 14), Mod (13): NumPy broadcasting,
+// f32, i64 and i32; integer division truncates, Mod takes the divisor's sign
+// unless fmod = 1.
+//
+// Gradients, with reduceTo() over what was broadcast (Griewank and Walther,
+// Evaluating Derivatives, table of elementals):
+//   a + b: dy, dy      a - b: dy, -dy      a b: dy b, dy a
+//   y = a / b: dy / b, -(dy / b) y
+//
+//===----------------------------------------------------------------------===//
+
+#include "Lowering.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+
+namespace zero::ops {
+
+using ScalarFn = Value (*)(ImplicitLocOpBuilder &, ValueRange);
+
+template <typename FloatOp, typename IntOp>
+static Value simple(ImplicitLocOpBuilder &b, ValueRange x) {
+  if (isa<FloatType>(x[0].getType()))
+    return FloatOp::create(b, x[0], x[1]);
+  return IntOp::create(b, x[0], x[1]);
+}
+
+/// Whether `value` equals the integer `number`.
+static Value equals(ImplicitLocOpBuilder &b, Value value, int64_t number) {
+  return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, value,
+                               constant(b, value.getType(), double(number)));
+}
+
+/// Truncated division. Dividing by 0 or by -1 can trap in the processor: 0 is
+/// replaced by 1, and -1 by a subtraction.
+static Value divide(ImplicitLocOpBuilder &b, ValueRange x) {
+  if (isa<FloatType>(x[0].getType()))
+    return arith::DivFOp::create(b, x[0], x[1]);
+  Value negative = equals(b, x[1], -1);
+  Value traps = arith::OrIOp::create(b, negative, equals(b, x[1], 0));
+  Value divisor = arith::SelectOp::create(b, traps, constant(b, x[1].getType(), 1), x[1]);
+  Value quotient = arith::DivSIOp::create(b, x[0], divisor);
+  Value negated = arith::SubIOp::create(b, constant(b, x[0].getType(), 0), x[0]);
+  return arith::SelectOp::create(b, negative, negated, quotient);
+}
+
+template <ScalarFn scalar>
+static LogicalResult lowerBinary(onnx::NodeOp node, ValueRange inputs, OpBuilder &builder,
+                                 Lowered &lowered) {
+  ImplicitLocOpBuilder b(node.getLoc(), builder);
+  lowered.results.push_back(elementwise(b, inputs, node.outputType(0), scalar));
+  return success();
+}
+
+/// The remainder; `floored`: with the sign of the divisor.
+static Value remainder(ImplicitLocOpBuilder &b, ValueRange x, bool floored) {
+  Value zero = constant(b, x[0].getType(), 0);
+  Value one = constant(b, x[0].getType(), 1);
+  Value traps = arith::OrIOp::create(b, equals(b, x[1], -1), equals(b, x[1], 0));
+  Value divisor = arith::SelectOp::create(b, traps, one, x[1]);
+  Value rest = arith::RemSIOp::create(b, x[0], divisor);
+  if (!floored)
+    return rest;
+  Value isNotZero = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, rest, zero);
+  Value mixed = arith::CmpIOp::create(b, arith::CmpIPredicate::slt,
+                                      arith::XOrIOp::create(b, rest, divisor), zero);
+  Value adjusted = arith::AddIOp::create(b, rest, divisor);
+  return arith::SelectOp::create(b, arith::AndIOp::create(b, isNotZero, mixed), adjusted, rest);
+}
+
+static LogicalResult lowerMod(onnx::NodeOp node, ValueRange inputs, OpBuilder &builder,
+                              Lowered &lowered) {
+  if (isFloat(inputs[0]))
+    return node.emitError() << "expected integers in " << node.describe() << ", got "
+                            << inputs[0].getType();
+  bool floored = node.getInt("fmod", 0) == 0;
+  ImplicitLocOpBuilder b(node.getLoc(), builder);
+  lowered.results.push_back(
+      elementwise(b, inputs, node.outputType(0), [&](ImplicitLocOpBuilder &inner, ValueRange x) {
+        return remainder(inner, x, floored);
+      }));
+  return success();
+}
+
+/// Writes `grad`, reduced to its shape, as the gradient of operand `index`.
+static void give(onnx::NodeOp node, NodeBuilder &builder, unsigned index, Value grad,
+                 MutableArrayRef<Value> inputGrads) {
+  inputGrads[index] = builder.reduceTo(grad, node.inputType(index));
+}
+
+static LogicalResult addGradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool> wanted,
+                                 NodeBuilder &builder, MutableArrayRef<Value> grads) {
+  for (unsigned index : {0u, 1u})
+    if (wanted[index])
+      give(node, builder, index, dy[0], grads);
+  return success();
+}
+
+static LogicalResult subGradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool> wanted,
+                                 NodeBuilder &builder, MutableArrayRef<Value> grads) {
+  if (wanted[0])
+    give(node, builder, 0, dy[0], grads);
+  // Negated after the reduction, which makes it small.
+  if (wanted[1])
+    grads[1] = builder.neg(builder.reduceTo(dy[0], node.inputType(1)));
+  return success();
+}
+
+static LogicalResult mulGradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool> wanted,
+                                 NodeBuilder &builder, MutableArrayRef<Value> grads) {
+  for (unsigned index : {0u, 1u})
+    if (wanted[index])
+      give(node, builder, index, builder.mul(dy[0], node.getInputs()[1 - index]), grads);
+  return success();
+}
+
+static LogicalResult divGradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool> wanted,
+                                 NodeBuilder &builder, MutableArrayRef<Value> grads) {
+  Value quotient = builder.div(dy[0], node.getInputs()[1]);
+  if (wanted[0])
+    give(node, builder, 0, quotient, grads);
+  if (wanted[1]) {
+    Value product = builder.mul(quotient, node.getOutputs()[0]);
+    grads[1] = builder.neg(builder.reduceTo(product, node.inputType(1)));
+  }
+  return success();
+}
+
+void registerBinary() {
+  constexpr auto add = lowerBinary<simple<arith::AddFOp, arith::AddIOp>>;
+  constexpr auto sub = lowerBinary<simple<arith::SubFOp, arith::SubIOp>>;
+  constexpr auto mul = lowerBinary<simple<arith::MulFOp, arith::MulIOp>>;
+  registerOp({"", "Add", 13, 23, Kind::Elementwise, add, addGradient});
+  registerOp({"", "Sub", 13, 23, Kind::Elementwise, sub, subGradient});
+  registerOp({"", "Mul", 13, 23, Kind::Elementwise, mul, mulGradient});
+  registerOp({"", "Div", 13, 23, Kind::Elementwise, lowerBinary<divide>, divGradient});
+  registerOp({"", "Mod", 13, 23, Kind::Elementwise, lowerMod});
+}
+
+} // namespace zero::ops

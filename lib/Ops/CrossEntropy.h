@@ -1,0 +1,22 @@
+//===- CrossEntropy.h - lowerings of the losses' nodes ----------*- C++ -*-===//
+
+#ifndef ZERO_LIB_OPS_CROSSENTROPY_H
+#define ZERO_LIB_OPS_CROSSENTROPY_H
+
+#include "zero/Ops/OpTable.h"
+
+namespace zero::ops {
+
+/// Lowers CrossEntropySum, CrossEntropyRows, NllSum and NllRows.
+llvm::LogicalResult lowerLossRows(onnx::NodeOp node, mlir::ValueRange inputs,
+                                  mlir::OpBuilder &builder, Lowered &lowered);
+/// Lowers CrossEntropyGrad and NllGrad.
+llvm::LogicalResult lowerLossGrad(onnx::NodeOp node, mlir::ValueRange inputs,
+                                  mlir::OpBuilder &builder, Lowered &lowered);
+/// Lowers CheckPositive.
+llvm::LogicalResult lowerCheckPositive(onnx::NodeOp node, mlir::ValueRange inputs,
+                                       mlir::OpBuilder &builder, Lowered &lowered);
+
+} // namespace zero::ops
+
+#endif // ZERO_LIB_OPS_CROSSENTROPY_H

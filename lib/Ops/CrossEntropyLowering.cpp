@@ -1,0 +1,211 @@
+//===- CrossEntropyLowering.cpp - loops of the losses ---------------------===//
+//
+// What the nodes compute: CrossEntropy.cpp. A label outside the classes never
+// reads outside the scores: it is moved inside, and the check that goes with
+// every loss then stops the step.
+//
+//===----------------------------------------------------------------------===//
+
+#include "CrossEntropy.h"
+#include "Lowering.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+
+namespace zero::ops {
+
+// Scores are [N, C, ..].
+static constexpr int64_t kClassAxis = 1;
+
+namespace {
+/// One loss node's operands.
+struct Loss {
+  Loss(onnx::NodeOp node, OpBuilder &builder, ValueRange operands)
+      : b(node.getLoc(), builder), node(node), scores(operands[0]), labels(operands[1]),
+        type(tensorType(scores)), rowType(tensorType(labels).clone(type.getElementType())),
+        perRow(withoutAxes(b.getContext(), type.getRank(), kClassAxis)),
+        withExp(!node.getOpType().starts_with("Nll")) {}
+
+  int64_t classes() const { return type.getDimSize(kClassAxis); }
+  /// Whether the element `label` counts; null where no label is ignored.
+  Value isValid(ImplicitLocOpBuilder &in, Value label);
+  /// The label, moved into [0, classes).
+  Value inside(ImplicitLocOpBuilder &in, Value label);
+  /// The weight of `label`; 0 when it is ignored.
+  Value weightOf(ImplicitLocOpBuilder &in, Value label);
+  /// The score of `label` in the row of the surrounding loops.
+  Value scoreOf(ImplicitLocOpBuilder &in, Value label);
+
+  Value logSumExp();
+  RangeCheck labelCheck();
+
+  ImplicitLocOpBuilder b;
+  onnx::NodeOp node;
+  Value scores, labels, weights;
+  RankedTensorType type, rowType;
+  AffineMap perRow;
+  bool withExp;
+};
+} // namespace
+
+Value Loss::isValid(ImplicitLocOpBuilder &in, Value label) {
+  if (!node.getAttrs().contains("ignore_index"))
+    return nullptr;
+  Value ignored = arith::ConstantOp::create(
+      in, in.getIntegerAttr(label.getType(), node.getInt("ignore_index", 0)));
+  return arith::CmpIOp::create(in, arith::CmpIPredicate::ne, label, ignored);
+}
+
+Value Loss::inside(ImplicitLocOpBuilder &in, Value label) {
+  Value low = arith::MaxSIOp::create(in, label, constant(in, label.getType(), 0));
+  return arith::MinSIOp::create(in, low, constant(in, label.getType(), double(classes() - 1)));
+}
+
+Value Loss::weightOf(ImplicitLocOpBuilder &in, Value label) {
+  Type element = type.getElementType();
+  Value weight = constant(in, element, 1);
+  if (weights) {
+    Value index = arith::IndexCastOp::create(in, in.getIndexType(), inside(in, label));
+    weight = tensor::ExtractOp::create(in, weights, index);
+  }
+  if (Value valid = isValid(in, label))
+    weight = arith::SelectOp::create(in, valid, weight, constant(in, element, 0));
+  return weight;
+}
+
+Value Loss::scoreOf(ImplicitLocOpBuilder &in, Value label) {
+  SmallVector<Value> position;
+  for (int64_t dim = 0; dim < rowType.getRank(); ++dim)
+    position.push_back(linalg::IndexOp::create(in, dim));
+  Value index = arith::IndexCastOp::create(in, in.getIndexType(), inside(in, label));
+  position.insert(position.begin() + kClassAxis, index);
+  return tensor::ExtractOp::create(in, scores, position);
+}
+
+/// log of the sum of exp along the classes, shifted by the maximum.
+Value Loss::logSumExp() {
+  Value top = reduce(b, scores, kClassAxis, Combine::Max);
+  Value sum = reduce(b, {scores, top}, {{}, perRow}, type, kClassAxis, Combine::Sum,
+                     [](ImplicitLocOpBuilder &in, ValueRange x) -> Value {
+                       return math::ExpOp::create(in, arith::SubFOp::create(in, x[0], x[1]));
+                     });
+  return elementwise(b, {top, sum}, rowType, [](ImplicitLocOpBuilder &in, ValueRange x) -> Value {
+    return arith::AddFOp::create(in, x[0], math::LogOp::create(in, x[1]));
+  });
+}
+
+/// The smallest and the largest label, ignored ones counted as 0.
+RangeCheck Loss::labelCheck() {
+  RankedTensorType wide = tensorType(labels).clone(b.getI64Type());
+  auto axes = llvm::to_vector(llvm::seq<int64_t>(wide.getRank()));
+  auto body = [&](ImplicitLocOpBuilder &in, ValueRange x) {
+    Value label = x[0];
+    if (Value valid = isValid(in, label))
+      label = arith::SelectOp::create(in, valid, label, constant(in, label.getType(), 0));
+    if (label.getType() == in.getI64Type())
+      return label;
+    return arith::ExtSIOp::create(in, in.getI64Type(), label).getResult();
+  };
+  Value least = reduce(b, labels, {}, wide, axes, Combine::Min, body);
+  Value most = reduce(b, labels, {}, wide, axes, Combine::Max, body);
+  Value pair = tensor::FromElementsOp::create(b, ValueRange{tensor::ExtractOp::create(b, least),
+                                                            tensor::ExtractOp::create(b, most)});
+  std::string message =
+      ("labels of " + node.getString("operator", node.getOpType()) + " node '" + node.getNode() +
+       "' must lie in [0, " + Twine(classes()) + ")")
+          .str();
+  return {pair, 0, classes() - 1, message};
+}
+
+/// Sums a value per row over all rows.
+static Value total(ImplicitLocOpBuilder &b, ValueRange operands, RankedTensorType rowType,
+                   Body body) {
+  auto axes = llvm::to_vector(llvm::seq<int64_t>(rowType.getRank()));
+  return reduce(b, operands, {}, rowType, axes, Combine::Sum, body);
+}
+
+LogicalResult lowerLossRows(onnx::NodeOp node, ValueRange inputs, OpBuilder &builder,
+                            Lowered &lowered) {
+  Loss loss(node, builder, inputs);
+  if (inputs.size() > 2)
+    loss.weights = inputs[2];
+  Value lse = loss.withExp ? loss.logSumExp() : filled(loss.b, loss.rowType, 0);
+  auto rowLoss = [&](ImplicitLocOpBuilder &in, ValueRange x) -> Value {
+    Value margin = arith::SubFOp::create(in, x[1], loss.scoreOf(in, x[0]));
+    Value weighted = arith::MulFOp::create(in, loss.weightOf(in, x[0]), margin);
+    // Ignored rows may hold infinities, which 0 would turn into NaN.
+    Value valid = loss.isValid(in, x[0]);
+    if (!valid)
+      return weighted;
+    return arith::SelectOp::create(in, valid, weighted, constant(in, weighted.getType(), 0));
+  };
+  Value rows = elementwise(loss.b, {loss.labels, lse}, loss.rowType, rowLoss);
+  bool summed = node.getNumResults() == 3;
+  if (summed) {
+    rows = total(loss.b, rows, loss.rowType,
+                 [](ImplicitLocOpBuilder &, ValueRange x) { return x[0]; });
+    Value divisor =
+        total(loss.b, loss.labels, loss.rowType,
+              [&](ImplicitLocOpBuilder &in, ValueRange x) { return loss.weightOf(in, x[0]); });
+    lowered.results = {rows, divisor, lse};
+  } else {
+    lowered.results = {rows, lse};
+  }
+  lowered.checks.push_back(loss.labelCheck());
+  return success();
+}
+
+LogicalResult lowerLossGrad(onnx::NodeOp node, ValueRange inputs, OpBuilder &builder,
+                            Lowered &lowered) {
+  Loss loss(node, builder, inputs.drop_front());
+  if (inputs.size() > 4)
+    loss.weights = inputs[4];
+  Value upstream = inputs[0];
+  AffineMap upstreamMap = tensorType(upstream).getRank() ? loss.perRow : AffineMap();
+  auto body = [&](ImplicitLocOpBuilder &in, ValueRange x) -> Value {
+    Type element = loss.type.getElementType();
+    Value label = x[2], zero = constant(in, element, 0);
+    Value klass = arith::IndexCastOp::create(in, label.getType(),
+                                             linalg::IndexOp::create(in, kClassAxis).getResult());
+    Value isLabel = arith::CmpIOp::create(in, arith::CmpIPredicate::eq, klass, label);
+    Value hit = arith::SelectOp::create(in, isLabel, constant(in, element, 1), zero);
+    Value share = zero;
+    if (loss.withExp)
+      share = math::ExpOp::create(in, arith::SubFOp::create(in, x[1], x[3]));
+    Value slope = arith::SubFOp::create(in, share, hit);
+    Value factor = arith::MulFOp::create(in, x[0], loss.weightOf(in, label));
+    Value grad = arith::MulFOp::create(in, factor, slope);
+    if (Value valid = loss.isValid(in, label))
+      grad = arith::SelectOp::create(in, valid, grad, zero);
+    return grad;
+  };
+  lowered.results.push_back(elementwise(loss.b, {upstream, loss.scores, loss.labels, inputs[3]},
+                                        {upstreamMap, {}, loss.perRow, loss.perRow}, loss.type,
+                                        body));
+  return success();
+}
+
+LogicalResult lowerCheckPositive(onnx::NodeOp node, ValueRange inputs, OpBuilder &builder,
+                                 Lowered &lowered) {
+  ImplicitLocOpBuilder b(node.getLoc(), builder);
+  // A copy: every kernel writes its own result.
+  lowered.results.push_back(
+      elementwise(b, inputs[0], node.outputType(0),
+                  [](ImplicitLocOpBuilder &, ValueRange x) { return x[0]; }));
+  Value flags = elementwise(
+      b, inputs[0], RankedTensorType::get({2}, b.getI64Type()),
+      [](ImplicitLocOpBuilder &in, ValueRange x) -> Value {
+        Value positive = arith::CmpFOp::create(in, arith::CmpFPredicate::OGT, x[0],
+                                               constant(in, x[0].getType(), 0));
+        return arith::ExtUIOp::create(in, in.getI64Type(), positive);
+      });
+  lowered.checks.push_back(
+      {flags, 1, 1, "no valid label in the batch: every label equals ignore_index"});
+  return success();
+}
+
+} // namespace zero::ops

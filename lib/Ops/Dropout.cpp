@@ -1,0 +1,40 @@
+//===- Dropout.cpp --------------------------------------------------------===//
+//
+// ONNX: Dropout; opsets 13 to 23. With ratio 0, or outside of training mode,
+// it is the identity and its mask is all true. Anything else is refused.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Movement.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+
+namespace zero::ops {
+
+/// Whether `node` passes its operand on as it is.
+static bool keepsAll(onnx::NodeOp node) {
+  if (!node.hasInput(2) || splatNumber(node.getInputs()[2]) == 0.0)
+    return true;
+  return node.hasInput(1) && splatNumber(node.getInputs()[1]) == 0.0;
+}
+
+static LogicalResult expandDropout(onnx::NodeOp node, NodeBuilder &builder,
+                                   SmallVectorImpl<Value> &results) {
+  if (!keepsAll(node))
+    return nodeError(node) << "Dropout in training mode with a ratio other than 0 is not "
+                              "supported yet";
+  results.push_back(node.getInputs().front());
+  if (node.getOutputs().size() > 1) {
+    auto kept = DenseElementsAttr::get(node.outputType(1), true);
+    results.push_back(arith::ConstantOp::create(builder.getBuilder(), builder.getLoc(), kept));
+  }
+  return success();
+}
+
+void registerDropout() {
+  registerOp({"", "Dropout", 13, 23, Kind::Other, nullptr, nullptr, expandDropout});
+}
+
+} // namespace zero::ops

@@ -1,0 +1,71 @@
+//===- Expand.cpp ---------------------------------------------------------===//
+//
+// ONNX: Expand, Tile; opsets 13 to 23. Both repeat elements along dimensions;
+// gradient: the sum over the repetitions.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Lowering.h"
+
+using namespace mlir;
+
+namespace zero::ops {
+
+static Value copied(ImplicitLocOpBuilder &, ValueRange elements) { return elements.front(); }
+
+static LogicalResult lowerExpand(onnx::NodeOp node, ValueRange inputs, OpBuilder &builder,
+                                 Lowered &lowered) {
+  ImplicitLocOpBuilder b(node.getLoc(), builder);
+  lowered.results.push_back(elementwise(b, inputs.front(), node.outputType(0), copied));
+  return success();
+}
+
+static LogicalResult expandGradient(onnx::NodeOp node, ValueRange outputGrads,
+                                    ArrayRef<bool> wanted, NodeBuilder &builder,
+                                    MutableArrayRef<Value> inputGrads) {
+  if (wanted.front() && outputGrads.front())
+    inputGrads.front() = builder.reduceTo(outputGrads.front(), node.inputType(0));
+  return success();
+}
+
+/// Tile's result with each dimension written as (repeats, extent).
+static SmallVector<int64_t> tiledShape(onnx::NodeOp node) {
+  SmallVector<int64_t> shape;
+  for (auto [from, to] : llvm::zip(node.inputType(0).getShape(), node.outputType(0).getShape())) {
+    shape.push_back(from == 0 ? 1 : to / from);
+    shape.push_back(from);
+  }
+  return shape;
+}
+
+static LogicalResult lowerTile(onnx::NodeOp node, ValueRange inputs, OpBuilder &builder,
+                               Lowered &lowered) {
+  ImplicitLocOpBuilder b(node.getLoc(), builder);
+  auto tiled = node.outputType(0).clone(tiledShape(node));
+  SmallVector<AffineExpr> exprs;
+  for (int64_t dim = 0; dim < node.inputType(0).getRank(); ++dim)
+    exprs.push_back(b.getAffineDimExpr(2 * dim + 1));
+  auto map = AffineMap::get(tiled.getRank(), 0, exprs, b.getContext());
+  Value repeated = elementwise(b, inputs.front(), map, tiled, copied);
+  lowered.results.push_back(reshaped(b, repeated, node.outputType(0)));
+  return success();
+}
+
+static LogicalResult tileGradient(onnx::NodeOp node, ValueRange outputGrads, ArrayRef<bool> wanted,
+                                  NodeBuilder &builder, MutableArrayRef<Value> inputGrads) {
+  if (!wanted.front() || !outputGrads.front())
+    return success();
+  SmallVector<int64_t> repeats;
+  for (int64_t dim = 0; dim < node.inputType(0).getRank(); ++dim)
+    repeats.push_back(2 * dim);
+  Value split = builder.reshape(outputGrads.front(), tiledShape(node));
+  inputGrads.front() = builder.reduceSum(split, repeats, /*keepdims=*/false);
+  return success();
+}
+
+void registerExpand() {
+  registerOp({"", "Expand", 13, 23, Kind::Elementwise, lowerExpand, expandGradient});
+  registerOp({"", "Tile", 13, 23, Kind::Other, lowerTile, tileGradient});
+}
+
+} // namespace zero::ops

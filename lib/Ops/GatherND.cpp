@@ -1,0 +1,168 @@
+//===- GatherND.cpp -------------------------------------------------------===//
+//
+// ONNX: GatherND with batch_dims, ScatterND with reduction none or add; opsets
+// 13 to 23. Gradient of GatherND: zero::GatherNDGrad(dy, indices) {batch_dims,
+// shape}, a scatter-add in row-major order; ScatterND's gradients are a gather
+// for the updates and dy, with zeros where it was overwritten, for the data.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Movement.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+
+namespace zero::ops {
+
+namespace {
+/// A GatherND as a gather of rows: data [blocks, extent, inner], indices
+/// [blocks, rows, depth], slices [blocks, rows, inner].
+struct RowGather {
+  RowGather(ArrayRef<int64_t> data, ArrayRef<int64_t> indices, int64_t batchDims) {
+    depth = indices.back();
+    indexed = SmallVector<int64_t>(data.slice(batchDims, depth));
+    blocks = product(data.take_front(batchDims));
+    extent = product(indexed);
+    inner = product(data.drop_front(batchDims + depth));
+    rows = product(indices.drop_back().drop_front(batchDims));
+  }
+
+  Value indices(ImplicitLocOpBuilder &b, Value value) const {
+    return reshaped(b, value, tensorType(value).clone({blocks, rows, depth}));
+  }
+  Value data(ImplicitLocOpBuilder &b, Value value) const {
+    return reshaped(b, value, tensorType(value).clone({blocks, extent, inner}));
+  }
+  Value slices(ImplicitLocOpBuilder &b, Value value) const {
+    return reshaped(b, value, tensorType(value).clone({blocks, rows, inner}));
+  }
+
+  /// The row of the data that index tuple (block, row) names.
+  Value rowAt(ImplicitLocOpBuilder &b, Value indices, Value block, Value row) const {
+    Value linear = arith::ConstantIndexOp::create(b, 0);
+    for (int64_t i = 0; i < depth; ++i) {
+      Value position = arith::ConstantIndexOp::create(b, i);
+      Value index = tensor::ExtractOp::create(b, indices, ValueRange{block, row, position});
+      Value stride = arith::ConstantIndexOp::create(b, indexed[i]);
+      linear = arith::AddIOp::create(b, arith::MulIOp::create(b, linear, stride),
+                                     boundedIndex(b, index, indexed[i]));
+    }
+    return linear;
+  }
+
+  int64_t blocks, extent, inner, rows, depth;
+  SmallVector<int64_t> indexed; ///< the dimensions that an index tuple names
+};
+} // namespace
+
+static LogicalResult checkTuples(onnx::NodeOp node, const RowGather &gather, Value indices,
+                                 ImplicitLocOpBuilder &b, Lowered &lowered) {
+  for (int64_t i = 0; i < gather.depth; ++i) {
+    Window window = Window::all(tensorType(indices).getShape());
+    window.set(2, i, 1, 1);
+    bool known = constantInts(node.getInputs()[1]).has_value();
+    Value part = known ? indices : cut(b, indices, window);
+    if (failed(checkIndices(node, 1, part, gather.indexed[i], b, lowered, {i, gather.depth})))
+      return failure();
+  }
+  return success();
+}
+
+static LogicalResult lowerGatherND(onnx::NodeOp node, ValueRange inputs, OpBuilder &builder,
+                                   Lowered &lowered) {
+  ImplicitLocOpBuilder b(node.getLoc(), builder);
+  RowGather gather(node.inputType(0).getShape(), node.inputType(1).getShape(),
+                   node.getInt("batch_dims", 0));
+  Value indices = gather.indices(b, inputs[1]), data = gather.data(b, inputs[0]);
+  if (failed(checkTuples(node, gather, indices, b, lowered)))
+    return failure();
+  auto slices = node.outputType(0).clone({gather.blocks, gather.rows, gather.inner});
+  Value result = elementwise(b, {}, slices, [&](ImplicitLocOpBuilder &s, ValueRange) {
+    Value block = linalg::IndexOp::create(s, 0), row = linalg::IndexOp::create(s, 1);
+    Value column = linalg::IndexOp::create(s, 2);
+    Value at = gather.rowAt(s, indices, block, row);
+    return tensor::ExtractOp::create(s, data, ValueRange{block, at, column}).getResult();
+  });
+  lowered.results.push_back(reshaped(b, result, node.outputType(0)));
+  return success();
+}
+
+static LogicalResult gatherNDGradient(onnx::NodeOp node, ValueRange outputGrads,
+                                      ArrayRef<bool> wanted, NodeBuilder &builder,
+                                      MutableArrayRef<Value> inputGrads) {
+  if (wanted.front() && outputGrads.front())
+    inputGrads.front() = builder
+                             .create(kZeroDomain, "GatherNDGrad", node.inputType(0),
+                                     {outputGrads.front(), node.getInputs()[1]},
+                                     {builder.attr("batch_dims", node.getInt("batch_dims", 0)),
+                                      builder.attr("shape", node.inputType(0).getShape())})
+                             .getResult(0);
+  return success();
+}
+
+/// Scatters `updates` into `data` by the tuples of operand 1, which the forward
+/// node has checked already unless it is ScatterND itself.
+static Value scatterTuples(onnx::NodeOp node, const RowGather &gather, Value data, Value indices,
+                           Value updates, bool add, ImplicitLocOpBuilder &b) {
+  Value result = scatterRows(b, gather.data(b, data), gather.slices(b, updates), add,
+                             [&](ImplicitLocOpBuilder &s, Value block, Value row) {
+                               return gather.rowAt(s, indices, block, row);
+                             });
+  return reshaped(b, result, node.outputType(0));
+}
+
+static LogicalResult lowerGatherNDGrad(onnx::NodeOp node, ValueRange inputs, OpBuilder &builder,
+                                       Lowered &lowered) {
+  ImplicitLocOpBuilder b(node.getLoc(), builder);
+  RowGather gather(node.outputType(0).getShape(), node.inputType(1).getShape(),
+                   node.getInt("batch_dims", 0));
+  lowered.results.push_back(scatterTuples(node, gather, filled(b, node.outputType(0), 0),
+                                          gather.indices(b, inputs[1]), inputs[0], /*add=*/true,
+                                          b));
+  return success();
+}
+
+static LogicalResult lowerScatterND(onnx::NodeOp node, ValueRange inputs, OpBuilder &builder,
+                                    Lowered &lowered) {
+  StringRef reduction = node.getString("reduction", "none");
+  if (reduction != "none" && reduction != "add")
+    return nodeError(node) << "reduction '" << reduction << "' is not supported yet";
+  ImplicitLocOpBuilder b(node.getLoc(), builder);
+  RowGather gather(node.inputType(0).getShape(), node.inputType(1).getShape(), 0);
+  Value indices = gather.indices(b, inputs[1]);
+  if (failed(checkTuples(node, gather, indices, b, lowered)))
+    return failure();
+  lowered.results.push_back(
+      scatterTuples(node, gather, inputs[0], indices, inputs[2], reduction == "add", b));
+  return success();
+}
+
+static LogicalResult scatterNDGradient(onnx::NodeOp node, ValueRange outputGrads,
+                                       ArrayRef<bool> wanted, NodeBuilder &builder,
+                                       MutableArrayRef<Value> inputGrads) {
+  Value grad = outputGrads.front();
+  if (!grad)
+    return success();
+  Value indices = node.getInputs()[1];
+  if (wanted[2])
+    inputGrads[2] = builder.create("", "GatherND", node.inputType(2), {grad, indices}).getResult(0);
+  if (wanted[0] && node.getString("reduction", "none") == "add")
+    inputGrads[0] = grad;
+  else if (wanted[0])
+    inputGrads[0] = builder
+                        .create("", "ScatterND", node.inputType(0),
+                                {grad, indices, builder.splat(0, node.inputType(2))})
+                        .getResult(0);
+  return success();
+}
+
+void registerGatherND() {
+  registerOp({"", "GatherND", 13, 23, Kind::Other, lowerGatherND, gatherNDGradient});
+  registerOp({kZeroDomain, "GatherNDGrad", 1, 1, Kind::Other, lowerGatherNDGrad});
+  registerOp({"", "ScatterND", 13, 23, Kind::Other, lowerScatterND, scatterNDGradient});
+}
+
+} // namespace zero::ops

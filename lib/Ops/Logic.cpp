@@ -1,0 +1,83 @@
+//===- Logic.cpp - comparisons and logic ----------------------------------===//
+//
+// ONNX Equal, Less, Greater, LessOrEqual, GreaterOrEqual, And, Or, Xor, Not,
+// IsNaN, IsInf (opset 13 on). Results are booleans: no gradient.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Lowering.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+using namespace mlir;
+
+namespace zero::ops {
+
+using ScalarFn = Value (*)(ImplicitLocOpBuilder &, onnx::NodeOp, ValueRange);
+
+template <ScalarFn scalar>
+static LogicalResult lowerLogic(onnx::NodeOp node, ValueRange inputs, OpBuilder &builder,
+                                Lowered &lowered) {
+  ImplicitLocOpBuilder b(node.getLoc(), builder);
+  auto body = [&](ImplicitLocOpBuilder &inner, ValueRange x) { return scalar(inner, node, x); };
+  lowered.results.push_back(elementwise(b, inputs, node.outputType(0), body));
+  return success();
+}
+
+template <arith::CmpFPredicate floating, arith::CmpIPredicate integer>
+static Value compare(ImplicitLocOpBuilder &b, onnx::NodeOp, ValueRange x) {
+  if (isa<FloatType>(x[0].getType()))
+    return arith::CmpFOp::create(b, floating, x[0], x[1]);
+  return arith::CmpIOp::create(b, integer, x[0], x[1]);
+}
+
+template <typename Op>
+static Value connect(ImplicitLocOpBuilder &b, onnx::NodeOp, ValueRange x) {
+  return Op::create(b, x[0], x[1]);
+}
+
+static Value invert(ImplicitLocOpBuilder &b, onnx::NodeOp, ValueRange x) {
+  return arith::XOrIOp::create(b, x[0], constant(b, x[0].getType(), 1));
+}
+
+static Value isNaN(ImplicitLocOpBuilder &b, onnx::NodeOp, ValueRange x) {
+  return arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, x[0], x[0]);
+}
+
+static Value isInf(ImplicitLocOpBuilder &b, onnx::NodeOp node, ValueRange x) {
+  auto type = cast<FloatType>(x[0].getType());
+  Value found = constant(b, b.getI1Type(), 0);
+  for (bool negative : {false, true}) {
+    if (!node.getInt(negative ? "detect_negative" : "detect_positive", 1))
+      continue;
+    APFloat infinity = APFloat::getInf(type.getFloatSemantics(), negative);
+    Value limit = arith::ConstantOp::create(b, b.getFloatAttr(type, infinity));
+    Value hit = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, x[0], limit);
+    found = arith::OrIOp::create(b, found, hit);
+  }
+  return found;
+}
+
+template <ScalarFn scalar>
+static void add(llvm::StringLiteral type) {
+  registerOp({"", type, 13, 23, Kind::Elementwise, lowerLogic<scalar>});
+}
+
+void registerLogic() {
+  using F = arith::CmpFPredicate;
+  using I = arith::CmpIPredicate;
+  add<compare<F::OEQ, I::eq>>("Equal");
+  add<compare<F::OLT, I::slt>>("Less");
+  add<compare<F::OGT, I::sgt>>("Greater");
+  add<compare<F::OLE, I::sle>>("LessOrEqual");
+  add<compare<F::OGE, I::sge>>("GreaterOrEqual");
+  add<connect<arith::AndIOp>>("And");
+  add<connect<arith::OrIOp>>("Or");
+  add<connect<arith::XOrIOp>>("Xor");
+  add<invert>("Not");
+  add<isNaN>("IsNaN");
+  add<isInf>("IsInf");
+}
+
+} // namespace zero::ops

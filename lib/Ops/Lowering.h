@@ -1,0 +1,79 @@
+//===- Lowering.h - shared pieces of the lowerings --------------*- C++ -*-===//
+//
+// Most operators are one of two loops: elementwise with broadcasting, or a
+// reduction. Both are built here as one linalg.generic each; an operator only
+// says what happens to the elements.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ZERO_LIB_OPS_LOWERING_H
+#define ZERO_LIB_OPS_LOWERING_H
+
+#include "zero/Ops/OpTable.h"
+
+#include "mlir/IR/AffineMap.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace zero::ops {
+
+/// Code of one element: from the operands' elements to the result's.
+using Body = llvm::function_ref<mlir::Value(mlir::ImplicitLocOpBuilder &, mlir::ValueRange)>;
+
+/// How a reduction combines elements.
+enum class Combine { Sum, Product, Max, Min };
+
+/// A scalar constant of integer or floating-point `type`.
+mlir::Value constant(mlir::ImplicitLocOpBuilder &b, mlir::Type type, double value);
+/// A tensor whose elements are all `value`.
+mlir::Value filled(mlir::ImplicitLocOpBuilder &b, mlir::RankedTensorType type, double value);
+/// An uninitialised tensor: where a linalg op writes its result.
+mlir::Value empty(mlir::ImplicitLocOpBuilder &b, mlir::RankedTensorType type);
+
+/// The value that a constant holds in all its elements, if `value` is such a one.
+mlir::TypedAttr splatOf(mlir::Value value);
+/// The same as a double; nothing if it isn't a constant of equal elements.
+std::optional<double> splatNumber(mlir::Value value);
+/// All elements of an integer constant; nothing when `value` is not constant.
+std::optional<llvm::SmallVector<int64_t>> constantInts(mlir::Value value);
+
+/// Index map of an operand of shape `from` that NumPy broadcasts to `to`.
+mlir::AffineMap broadcastMap(mlir::RankedTensorType from, mlir::RankedTensorType to);
+/// Index map of a tensor that lacks the dimensions `axes` of a space of `rank`.
+mlir::AffineMap withoutAxes(mlir::MLIRContext *context, int64_t rank,
+                            llvm::ArrayRef<int64_t> axes);
+/// `type` without the dimensions `axes`.
+mlir::RankedTensorType withoutAxes(mlir::RankedTensorType type, llvm::ArrayRef<int64_t> axes);
+/// `axis` counted from the front.
+inline int64_t normalAxis(int64_t axis, int64_t rank) { return axis < 0 ? axis + rank : axis; }
+
+/// One loop nest over `result`: each operand is read through its map. A map
+/// that is null stands for NumPy broadcasting. Constants of equal elements
+/// become scalars in the body.
+mlir::Value elementwise(mlir::ImplicitLocOpBuilder &b, mlir::ValueRange operands,
+                        llvm::ArrayRef<mlir::AffineMap> maps, mlir::RankedTensorType result,
+                        Body body);
+/// The same with NumPy broadcasting of all operands.
+mlir::Value elementwise(mlir::ImplicitLocOpBuilder &b, mlir::ValueRange operands,
+                        mlir::RankedTensorType result, Body body);
+
+/// Reduces over `axes` what `body` makes of the operands' elements. `space` is
+/// the shape of the loops, and of the first operand, and the element type of the
+/// result, which lacks the axes. Combining is `reassoc`: its order is LLVM's, the same in every run.
+mlir::Value reduce(mlir::ImplicitLocOpBuilder &b, mlir::ValueRange operands,
+                   llvm::ArrayRef<mlir::AffineMap> maps, mlir::RankedTensorType space,
+                   llvm::ArrayRef<int64_t> axes, Combine combine, Body body);
+/// Reduces a tensor itself.
+mlir::Value reduce(mlir::ImplicitLocOpBuilder &b, mlir::Value operand,
+                   llvm::ArrayRef<int64_t> axes, Combine combine);
+
+/// The same elements as `type`, whose shape differs only in dimensions of size one
+/// or in how neighbours are merged: tensor.collapse_shape and expand_shape.
+mlir::Value reshaped(mlir::ImplicitLocOpBuilder &b, mlir::Value value,
+                     mlir::RankedTensorType type);
+
+/// Whether elements of `value` are floating-point numbers.
+bool isFloat(mlir::Value value);
+
+} // namespace zero::ops
+
+#endif // ZERO_LIB_OPS_LOWERING_H

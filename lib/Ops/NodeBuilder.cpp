@@ -1,0 +1,218 @@
+//===- NodeBuilder.cpp - builds onnx nodes with their types ---------------===//
+
+#include "zero/Ops/NodeBuilder.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/TypeUtilities.h"
+#include "llvm/ADT/SmallVectorExtras.h"
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace mlir;
+
+namespace zero {
+
+// Nodes made here follow the newest opset of the table, and version 1 of the
+// domain `zero`.
+static constexpr int64_t kOnnxOpset = 23;
+static constexpr int64_t kZeroOpset = 1;
+
+RankedTensorType tensorType(Value value) { return cast<RankedTensorType>(value.getType()); }
+
+/// The NumPy broadcast of two shapes that are known to fit.
+static SmallVector<int64_t> broadcastShape(ArrayRef<int64_t> a, ArrayRef<int64_t> b) {
+  if (a.size() < b.size())
+    std::swap(a, b);
+  SmallVector<int64_t> shape(a);
+  size_t shift = a.size() - b.size();
+  for (auto [index, extent] : llvm::enumerate(b))
+    if (shape[shift + index] == 1)
+      shape[shift + index] = extent;
+  return shape;
+}
+
+/// TensorProto::DataType of an element type.
+static int64_t onnxDataType(Type type) {
+  if (auto integer = dyn_cast<IntegerType>(type)) {
+    bool isUnsigned = integer.isUnsigned();
+    switch (integer.getWidth()) {
+    case 1:
+      return 9;
+    case 8:
+      return isUnsigned ? 2 : 3;
+    case 16:
+      return isUnsigned ? 4 : 5;
+    case 32:
+      return isUnsigned ? 12 : 6;
+    default:
+      return isUnsigned ? 13 : 7;
+    }
+  }
+  if (type.isF16())
+    return 10;
+  if (type.isBF16())
+    return 16;
+  return type.isF64() ? 11 : 1;
+}
+
+onnx::NodeOp NodeBuilder::create(StringRef domain, StringRef type, TypeRange results,
+                                 ValueRange inputs, ArrayRef<NamedAttribute> attrs) {
+  int64_t opset = domain.empty() ? kOnnxOpset : kZeroOpset;
+  return onnx::NodeOp::create(builder, loc, results, type, inputs, builder.getDictionaryAttr(attrs),
+                              domain, opset, name);
+}
+
+static Value constantOf(OpBuilder &builder, Location loc, double value, RankedTensorType type) {
+  Type element = type.getElementType();
+  Attribute attr = isa<FloatType>(element)
+                       ? cast<Attribute>(builder.getFloatAttr(element, value))
+                       : cast<Attribute>(builder.getIntegerAttr(element, int64_t(value)));
+  return arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(type, attr));
+}
+
+Value NodeBuilder::scalar(double value, Type like) {
+  return constantOf(builder, loc, value, RankedTensorType::get({}, getElementTypeOrSelf(like)));
+}
+
+Value NodeBuilder::splat(double value, RankedTensorType type) {
+  return constantOf(builder, loc, value, type);
+}
+
+Value NodeBuilder::indices(ArrayRef<int64_t> values) {
+  return arith::ConstantOp::create(builder, loc, builder.getI64TensorAttr(values));
+}
+
+Value NodeBuilder::none() { return onnx::NoneOp::create(builder, loc, builder.getNoneType()); }
+
+Value NodeBuilder::add(Value a, Value b) { return binary("Add", a, b); }
+Value NodeBuilder::sub(Value a, Value b) { return binary("Sub", a, b); }
+Value NodeBuilder::mul(Value a, Value b) { return binary("Mul", a, b); }
+Value NodeBuilder::div(Value a, Value b) { return binary("Div", a, b); }
+Value NodeBuilder::neg(Value a) { return unary("Neg", a); }
+
+Value NodeBuilder::unary(StringRef type, Value a) {
+  RankedTensorType result = tensorType(a);
+  if (type == "IsNaN" || type == "IsInf")
+    result = result.clone(builder.getI1Type());
+  return create("", type, result, a).getResult(0);
+}
+
+static bool isComparison(StringRef type) {
+  return llvm::StringSwitch<bool>(type)
+      .Cases({"Equal", "Less", "Greater", "LessOrEqual", "GreaterOrEqual"}, true)
+      .Default(false);
+}
+
+Value NodeBuilder::binary(StringRef type, Value a, Value b) {
+  Type element = isComparison(type) ? builder.getI1Type() : tensorType(a).getElementType();
+  auto shape = broadcastShape(tensorType(a).getShape(), tensorType(b).getShape());
+  return create("", type, RankedTensorType::get(shape, element), {a, b}).getResult(0);
+}
+
+Value NodeBuilder::where(Value condition, Value a, Value b) {
+  auto shape = broadcastShape(tensorType(a).getShape(), tensorType(b).getShape());
+  shape = broadcastShape(shape, tensorType(condition).getShape());
+  auto type = RankedTensorType::get(shape, tensorType(a).getElementType());
+  return create("", "Where", type, {condition, a, b}).getResult(0);
+}
+
+Value NodeBuilder::cast(Value a, Type elementType) {
+  RankedTensorType type = tensorType(a);
+  if (type.getElementType() == elementType)
+    return a;
+  return create("", "Cast", type.clone(elementType), a, attr("to", onnxDataType(elementType)))
+      .getResult(0);
+}
+
+Value NodeBuilder::reduceTo(Value value, RankedTensorType type) {
+  ArrayRef<int64_t> from = tensorType(value).getShape();
+  int64_t leading = int64_t(from.size()) - type.getRank();
+  SmallVector<int64_t> axes;
+  for (int64_t axis = 0; axis < int64_t(from.size()); ++axis)
+    if (from[axis] != 1 && (axis < leading || type.getDimSize(axis - leading) == 1))
+      axes.push_back(axis);
+  // Dimensions of one element need no sum: the reshape drops or keeps them.
+  return reshape(reduceSum(value, axes, /*keepdims=*/leading == 0), type.getShape());
+}
+
+Value NodeBuilder::reduceSum(Value value, ArrayRef<int64_t> axes, bool keepdims) {
+  if (axes.empty())
+    return value;
+  SmallVector<int64_t> shape;
+  for (auto [axis, extent] : llvm::enumerate(tensorType(value).getShape())) {
+    bool reduced = llvm::is_contained(axes, int64_t(axis));
+    if (!reduced || keepdims)
+      shape.push_back(reduced ? 1 : extent);
+  }
+  auto type = RankedTensorType::get(shape, tensorType(value).getElementType());
+  return create("", "ReduceSum", type, {value, indices(axes)}, attr("keepdims", int64_t(keepdims)))
+      .getResult(0);
+}
+
+Value NodeBuilder::reshape(Value value, ArrayRef<int64_t> shape) {
+  RankedTensorType type = tensorType(value);
+  if (type.getShape() == shape)
+    return value;
+  // allowzero: the shape is meant as it is, also where a dimension is empty.
+  return create("", "Reshape", type.clone(shape), {value, indices(shape)},
+                attr("allowzero", int64_t(1)))
+      .getResult(0);
+}
+
+Value NodeBuilder::expand(Value value, ArrayRef<int64_t> shape) {
+  RankedTensorType type = tensorType(value);
+  SmallVector<int64_t> expanded = broadcastShape(type.getShape(), shape);
+  if (type.getShape() == ArrayRef<int64_t>(expanded))
+    return value;
+  return create("", "Expand", type.clone(expanded), {value, indices(shape)}).getResult(0);
+}
+
+Value NodeBuilder::transpose(Value value, ArrayRef<int64_t> permutation) {
+  RankedTensorType type = tensorType(value);
+  auto shape = llvm::map_to_vector(permutation, [&](int64_t dim) { return type.getDimSize(dim); });
+  return create("", "Transpose", type.clone(shape), value, attr("perm", permutation)).getResult(0);
+}
+
+Value NodeBuilder::transposeLast(Value value) {
+  auto permutation = llvm::to_vector(llvm::seq<int64_t>(tensorType(value).getRank()));
+  std::swap(permutation.back(), permutation[permutation.size() - 2]);
+  return transpose(value, permutation);
+}
+
+/// The shape of numpy.matmul: a vector counts as a row on the left and as a
+/// column on the right, and that dimension is left out of the result.
+static SmallVector<int64_t> matmulShape(ArrayRef<int64_t> a, ArrayRef<int64_t> b) {
+  auto batch = [](ArrayRef<int64_t> shape) { return shape.drop_back(std::min<size_t>(shape.size(), 2)); };
+  SmallVector<int64_t> shape = broadcastShape(batch(a), batch(b));
+  if (a.size() > 1)
+    shape.push_back(a[a.size() - 2]);
+  if (b.size() > 1)
+    shape.push_back(b.back());
+  return shape;
+}
+
+Value NodeBuilder::matmul(Value a, Value b) {
+  auto shape = matmulShape(tensorType(a).getShape(), tensorType(b).getShape());
+  return create("", "MatMul", tensorType(a).clone(shape), {a, b}).getResult(0);
+}
+
+Value NodeBuilder::softmax(Value value, int64_t axis) {
+  return create("", "Softmax", value.getType(), value, attr("axis", axis)).getResult(0);
+}
+
+NamedAttribute NodeBuilder::attr(StringRef name, int64_t value) {
+  return builder.getNamedAttr(name, builder.getI64IntegerAttr(value));
+}
+
+NamedAttribute NodeBuilder::attr(StringRef name, double value) {
+  return builder.getNamedAttr(name, builder.getF32FloatAttr(float(value)));
+}
+
+NamedAttribute NodeBuilder::attr(StringRef name, StringRef value) {
+  return builder.getNamedAttr(name, builder.getStringAttr(value));
+}
+
+NamedAttribute NodeBuilder::attr(StringRef name, ArrayRef<int64_t> values) {
+  return builder.getNamedAttr(name, builder.getDenseI64ArrayAttr(values));
+}
+
+} // namespace zero

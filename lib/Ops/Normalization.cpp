@@ -1,0 +1,226 @@
+//===- Normalization.cpp - layer and root-mean-square normalization -------===//
+//
+// ONNX LayerNormalization (opset 17; optional results Mean and InvStdDev) and
+// RMSNormalization (opset 23): over the dimensions from `axis` on, a "row".
+//   x^ = (x - mean) r, r = 1 / sqrt(mean((x - mean)^2) + epsilon), y = x^ scale + bias;
+//   RMS the same without mean and bias (Zhang and Sennrich, arXiv 1910.07467).
+//
+// Gradients, with g = dy scale (Ba et al., arXiv 1607.06450, differentiated):
+//   zero::LayerNormGradX(dy, x, scale) {axis, epsilon}: r (g - mean(g) - x^ mean(g x^))
+//   zero::LayerNormGradScale(dy, x) {axis, epsilon}: the sum over rows of dy x^
+//   zero::RMSNormGradX, zero::RMSNormGradScale: the same without the means of x and g
+//   bias: the sum over rows of dy
+// They compute mean and r of each row again, two short passes over data that is
+// in the cache then, so that nothing but x is kept for backward.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Lowering.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+using namespace mlir;
+
+namespace zero::ops {
+
+namespace {
+/// The rows of one normalization and their statistics.
+struct Rows {
+  /// `centred`: with the mean, so not RMS.
+  Rows(onnx::NodeOp node, OpBuilder &builder, RankedTensorType type, bool centred)
+      : b(node.getLoc(), builder), type(type), centred(centred),
+        epsilon(node.getFloat("epsilon", 1e-5)) {
+    int64_t rank = type.getRank();
+    axis = normalAxis(node.getInt("axis", -1), rank);
+    axes = llvm::to_vector(llvm::seq<int64_t>(axis, rank));
+    leading = llvm::to_vector(llvm::seq<int64_t>(axis));
+    perRow = withoutAxes(b.getContext(), rank, axes);
+    for (int64_t dim : axes)
+      count *= type.getDimSize(dim);
+  }
+
+  /// Fills `mean` and `inverse` from `x`.
+  void measure(Value x);
+  /// The mean over each row of what `body` makes of the elements.
+  Value meanOf(ValueRange operands, ArrayRef<AffineMap> maps, Body body);
+
+  ImplicitLocOpBuilder b;
+  RankedTensorType type;
+  bool centred;
+  double epsilon;
+  int64_t axis = 0;
+  int64_t count = 1;
+  SmallVector<int64_t> axes, leading;
+  /// How a value per row is read; null reads with NumPy broadcasting.
+  AffineMap perRow;
+  /// One value per row: its mean, null unless centred, and 1 / its deviation.
+  Value mean, inverse;
+};
+} // namespace
+
+static Value times(ImplicitLocOpBuilder &b, Value a, Value c) {
+  return arith::MulFOp::create(b, a, c);
+}
+static Value minus(ImplicitLocOpBuilder &b, Value a, Value c) {
+  return arith::SubFOp::create(b, a, c);
+}
+static Value plus(ImplicitLocOpBuilder &b, Value a, Value c) {
+  return arith::AddFOp::create(b, a, c);
+}
+
+Value Rows::meanOf(ValueRange operands, ArrayRef<AffineMap> maps, Body body) {
+  Value sum = reduce(b, operands, maps, type, axes, Combine::Sum, body);
+  return elementwise(b, sum, tensorType(sum), [&](ImplicitLocOpBuilder &in, ValueRange x) -> Value {
+    return arith::DivFOp::create(in, x[0], constant(in, x[0].getType(), double(count)));
+  });
+}
+
+void Rows::measure(Value x) {
+  SmallVector<Value> operands{x};
+  if (centred) {
+    mean = meanOf(x, {}, [](ImplicitLocOpBuilder &, ValueRange in) { return in[0]; });
+    operands.push_back(mean);
+  }
+  Value variance =
+      meanOf(operands, {{}, perRow}, [&](ImplicitLocOpBuilder &in, ValueRange x) {
+        Value deviation = centred ? minus(in, x[0], x[1]) : x[0];
+        return times(in, deviation, deviation);
+      });
+  inverse = elementwise(b, variance, tensorType(variance),
+                        [&](ImplicitLocOpBuilder &in, ValueRange x) -> Value {
+                          Type type = x[0].getType();
+                          Value safe = plus(in, x[0], constant(in, type, epsilon));
+                          Value deviation = math::SqrtOp::create(in, safe);
+                          return arith::DivFOp::create(in, constant(in, type, 1), deviation);
+                        });
+}
+
+/// x^ from the elements of x, inverse and, unless it is null, mean.
+static Value normalized(ImplicitLocOpBuilder &b, Value x, Value inverse, Value mean) {
+  return times(b, mean ? minus(b, x, mean) : x, inverse);
+}
+
+template <bool centred>
+static LogicalResult lowerForward(onnx::NodeOp node, ValueRange inputs, OpBuilder &builder,
+                                  Lowered &lowered) {
+  Rows rows(node, builder, node.inputType(0), centred);
+  rows.measure(inputs[0]);
+  bool hasBias = inputs.size() > 2 && inputs[2];
+  SmallVector<Value> operands{inputs[0], rows.inverse, inputs[1]};
+  SmallVector<AffineMap> maps{{}, rows.perRow, {}};
+  if (centred) {
+    operands.push_back(rows.mean);
+    maps.push_back(rows.perRow);
+  }
+  if (hasBias)
+    operands.push_back(inputs[2]);
+  auto body = [&](ImplicitLocOpBuilder &b, ValueRange x) {
+    Value scaled = times(b, normalized(b, x[0], x[1], centred ? x[3] : Value()), x[2]);
+    return hasBias ? plus(b, scaled, x.back()) : scaled;
+  };
+  lowered.results.push_back(elementwise(rows.b, operands, maps, rows.type, body));
+  for (unsigned index = 1; index < node.getNumResults(); ++index)
+    lowered.results.push_back(
+        reshaped(rows.b, index == 1 ? rows.mean : rows.inverse, node.outputType(index)));
+  return success();
+}
+
+template <bool centred>
+static LogicalResult lowerGradX(onnx::NodeOp node, ValueRange inputs, OpBuilder &builder,
+                                Lowered &lowered) {
+  Rows rows(node, builder, node.inputType(1), centred);
+  rows.measure(inputs[1]);
+  AffineMap perRow = rows.perRow;
+  // dy, x, scale, inverse and, centred, mean.
+  SmallVector<Value> operands{inputs[0], inputs[1], inputs[2], rows.inverse};
+  SmallVector<AffineMap> maps{{}, {}, {}, perRow};
+  if (centred) {
+    operands.push_back(rows.mean);
+    maps.push_back(perRow);
+  }
+  auto normal = [](ImplicitLocOpBuilder &b, ValueRange x) {
+    return normalized(b, x[1], x[3], centred ? x[4] : Value());
+  };
+  Value dot = rows.meanOf(operands, maps, [&](ImplicitLocOpBuilder &b, ValueRange x) {
+    return times(b, times(b, x[0], x[2]), normal(b, x));
+  });
+  Value average;
+  if (centred)
+    average = rows.meanOf({inputs[0], inputs[2]}, {}, [](ImplicitLocOpBuilder &b, ValueRange x) {
+      return times(b, x[0], x[1]);
+    });
+  operands.push_back(dot);
+  maps.push_back(perRow);
+  if (centred) {
+    operands.push_back(average);
+    maps.push_back(perRow);
+  }
+  auto body = [&](ImplicitLocOpBuilder &b, ValueRange x) {
+    Value g = times(b, x[0], x[2]);
+    Value centredG = centred ? minus(b, g, x[6]) : g;
+    Value along = times(b, normal(b, x), x[centred ? 5 : 4]);
+    return times(b, x[3], minus(b, centredG, along));
+  };
+  lowered.results.push_back(elementwise(rows.b, operands, maps, rows.type, body));
+  return success();
+}
+
+template <bool centred>
+static LogicalResult lowerGradScale(onnx::NodeOp node, ValueRange inputs, OpBuilder &builder,
+                                    Lowered &lowered) {
+  Rows rows(node, builder, node.inputType(1), centred);
+  rows.measure(inputs[1]);
+  SmallVector<Value> operands{inputs[0], inputs[1], rows.inverse};
+  SmallVector<AffineMap> maps{{}, {}, rows.perRow};
+  if (centred) {
+    operands.push_back(rows.mean);
+    maps.push_back(rows.perRow);
+  }
+  auto body = [](ImplicitLocOpBuilder &b, ValueRange x) {
+    return times(b, x[0], normalized(b, x[1], x[2], centred ? x[3] : Value()));
+  };
+  lowered.results.push_back(
+      reduce(rows.b, operands, maps, rows.type, rows.leading, Combine::Sum, body));
+  return success();
+}
+
+template <bool centred>
+static LogicalResult gradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool> wanted,
+                              NodeBuilder &builder, MutableArrayRef<Value> grads) {
+  for (Value statistic : dy.drop_front())
+    if (statistic)
+      return node.emitError() << "no gradient through the statistics of " << node.describe();
+  RankedTensorType type = node.inputType(0);
+  int64_t axis = normalAxis(node.getInt("axis", -1), type.getRank());
+  if (node.inputType(1).getRank() > type.getRank() - axis)
+    return node.emitError() << "expected a scale of at most " << type.getRank() - axis
+                            << " dimensions in " << node.describe() << ", got "
+                            << node.inputType(1);
+  SmallVector<NamedAttribute> attrs{builder.attr("axis", axis),
+                                    builder.attr("epsilon", node.getFloat("epsilon", 1e-5))};
+  Value x = node.getInputs()[0], scale = node.getInputs()[1];
+  std::string prefix = centred ? "LayerNormGrad" : "RMSNormGrad";
+  if (wanted[0])
+    grads[0] = builder.create(kZeroDomain, prefix + "X", type, {dy[0], x, scale}, attrs)
+                   .getResult(0);
+  if (wanted[1]) {
+    RankedTensorType row = type.clone(type.getShape().drop_front(axis));
+    Value sum = builder.create(kZeroDomain, prefix + "Scale", row, {dy[0], x}, attrs).getResult(0);
+    grads[1] = builder.reduceTo(sum, node.inputType(1));
+  }
+  if (wanted.size() > 2 && wanted[2])
+    grads[2] = builder.reduceTo(dy[0], node.inputType(2));
+  return success();
+}
+
+void registerNormalization() {
+  registerOp({"", "LayerNormalization", 17, 23, Kind::Rows, lowerForward<true>, gradient<true>});
+  registerOp({"", "RMSNormalization", 23, 23, Kind::Rows, lowerForward<false>, gradient<false>});
+  registerOp({kZeroDomain, "LayerNormGradX", 1, 1, Kind::Rows, lowerGradX<true>});
+  registerOp({kZeroDomain, "RMSNormGradX", 1, 1, Kind::Rows, lowerGradX<false>});
+  registerOp({kZeroDomain, "LayerNormGradScale", 1, 1, Kind::Rows, lowerGradScale<true>});
+  registerOp({kZeroDomain, "RMSNormGradScale", 1, 1, Kind::Rows, lowerGradScale<false>});
+}
+
+} // namespace zero::ops

@@ -1,0 +1,141 @@
+//===- Pad.cpp ------------------------------------------------------------===//
+//
+// ONNX: Pad; opsets 13 to 23, with constant pads and axes; negative pads crop.
+// Modes constant, reflect, edge and wrap. Gradient of mode constant: the
+// opposite pads with zeros.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Movement.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+
+namespace zero::ops {
+
+namespace {
+struct Pads {
+  SmallVector<int64_t> before, after;
+};
+} // namespace
+
+static FailureOr<Pads> padsOf(onnx::NodeOp node) {
+  int64_t rank = node.inputType(0).getRank();
+  auto values = requireInts(node, 1, "pads");
+  FailureOr<SmallVector<int64_t>> axes = llvm::to_vector(llvm::seq<int64_t>(rank));
+  if (node.hasInput(3))
+    axes = requireInts(node, 3, "axes");
+  if (failed(values) || failed(axes))
+    return failure();
+  if (values->size() != 2 * axes->size())
+    return nodeError(node) << "expected " << 2 * axes->size() << " pads, got " << values->size();
+  Pads pads{SmallVector<int64_t>(rank, 0), SmallVector<int64_t>(rank, 0)};
+  for (auto [i, axis] : llvm::enumerate(*axes)) {
+    pads.before[normalAxis(axis, rank)] = (*values)[i];
+    pads.after[normalAxis(axis, rank)] = (*values)[axes->size() + i];
+  }
+  return pads;
+}
+
+/// The value that mode constant pads with, as a scalar.
+static Value padValue(onnx::NodeOp node, ValueRange inputs, ImplicitLocOpBuilder &b) {
+  Type element = node.inputType(0).getElementType();
+  if (!node.hasInput(2))
+    return constant(b, element, 0);
+  if (TypedAttr known = splatOf(inputs[2]))
+    return arith::ConstantOp::create(b, known);
+  Value scalar = reshaped(b, inputs[2], RankedTensorType::get({}, element));
+  return tensor::ExtractOp::create(b, scalar, ValueRange());
+}
+
+static Value padConstant(onnx::NodeOp node, ValueRange inputs, const Pads &pads,
+                         ImplicitLocOpBuilder &b) {
+  Window from = Window::all(node.inputType(0).getShape());
+  Window to = from;
+  for (size_t dim = 0; dim < pads.before.size(); ++dim) {
+    int64_t kept = from.sizes[dim] + std::min<int64_t>(pads.before[dim], 0) +
+                   std::min<int64_t>(pads.after[dim], 0);
+    from.sizes[dim] = to.sizes[dim] = std::max<int64_t>(kept, 0);
+    from.offsets[dim] = std::max<int64_t>(-pads.before[dim], 0);
+    to.offsets[dim] = std::max<int64_t>(pads.before[dim], 0);
+  }
+  Value fill = linalg::FillOp::create(b, padValue(node, inputs, b), empty(b, node.outputType(0)))
+                   .getResult(0);
+  return put(b, cut(b, inputs.front(), from), fill, to);
+}
+
+/// The index of the operand that `index` of the result repeats.
+static Value sourceIndex(ImplicitLocOpBuilder &b, StringRef mode, Value index, int64_t before,
+                         int64_t extent) {
+  auto number = [&](int64_t value) { return arith::ConstantIndexOp::create(b, value).getResult(); };
+  Value shifted = arith::SubIOp::create(b, index, number(before));
+  if (mode == "edge") {
+    Value atLeast = arith::MaxSIOp::create(b, shifted, number(0));
+    return arith::MinSIOp::create(b, atLeast, number(extent - 1));
+  }
+  // Both others repeat with a period: reflect there and back, wrap there only.
+  int64_t period = mode == "wrap" ? extent : std::max<int64_t>(2 * (extent - 1), 1);
+  Value remainder = arith::RemSIOp::create(b, shifted, number(period));
+  Value lifted = arith::AddIOp::create(b, remainder, number(period));
+  Value phase = arith::RemSIOp::create(b, lifted, number(period));
+  if (mode == "wrap")
+    return phase;
+  Value back = arith::SubIOp::create(b, number(period), phase);
+  return extent == 1 ? number(0) : arith::MinSIOp::create(b, phase, back).getResult();
+}
+
+static Value padRepeating(onnx::NodeOp node, Value input, StringRef mode, const Pads &pads,
+                          ImplicitLocOpBuilder &b) {
+  return elementwise(b, {}, node.outputType(0), [&](ImplicitLocOpBuilder &s, ValueRange) {
+    SmallVector<Value> indices;
+    for (auto [dim, extent] : llvm::enumerate(node.inputType(0).getShape())) {
+      Value index = linalg::IndexOp::create(s, dim);
+      indices.push_back(sourceIndex(s, mode, index, pads.before[dim], extent));
+    }
+    return tensor::ExtractOp::create(s, input, indices).getResult();
+  });
+}
+
+static LogicalResult lowerPad(onnx::NodeOp node, ValueRange inputs, OpBuilder &builder,
+                              Lowered &lowered) {
+  FailureOr<Pads> pads = padsOf(node);
+  if (failed(pads))
+    return failure();
+  ImplicitLocOpBuilder b(node.getLoc(), builder);
+  StringRef mode = node.getString("mode", "constant");
+  if (mode == "constant")
+    lowered.results.push_back(padConstant(node, inputs, *pads, b));
+  else if (mode == "reflect" || mode == "edge" || mode == "wrap")
+    lowered.results.push_back(padRepeating(node, inputs.front(), mode, *pads, b));
+  else
+    return nodeError(node) << "expected mode 'constant', 'reflect', 'edge' or 'wrap', got '" << mode
+                           << "'";
+  return success();
+}
+
+static LogicalResult padGradient(onnx::NodeOp node, ValueRange outputGrads, ArrayRef<bool> wanted,
+                                 NodeBuilder &builder, MutableArrayRef<Value> inputGrads) {
+  if (!wanted.front() || !outputGrads.front())
+    return success();
+  if (node.getString("mode", "constant") != "constant")
+    return nodeError(node) << "the gradient of mode '" << node.getString("mode", "")
+                           << "' is not supported yet";
+  FailureOr<Pads> pads = padsOf(node);
+  if (failed(pads))
+    return failure();
+  SmallVector<int64_t> opposite = pads->before;
+  llvm::append_range(opposite, pads->after);
+  for (int64_t &pad : opposite)
+    pad = -pad;
+  inputGrads.front() =
+      builder.create("", "Pad", node.inputType(0), {outputGrads.front(), builder.indices(opposite)})
+          .getResult(0);
+  return success();
+}
+
+void registerPad() { registerOp({"", "Pad", 13, 23, Kind::Other, lowerPad, padGradient}); }
+
+} // namespace zero::ops

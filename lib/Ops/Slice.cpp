@@ -1,0 +1,123 @@
+//===- Slice.cpp ----------------------------------------------------------===//
+//
+// ONNX: Slice; opsets 13 to 23, with constant starts, ends, axes and steps.
+// Gradient: zero::SliceGrad(dy) {starts, steps, axes, shape}, which puts dy's
+// elements back where they came from in a tensor of zeros of `shape`; `starts`
+// are the first indices taken, already within the dimension.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Movement.h"
+
+using namespace mlir;
+
+namespace zero::ops {
+
+namespace {
+/// Slice's parameters by dimension named in `axes`, with starts clamped as the
+/// specification says.
+struct Cut {
+  SmallVector<int64_t> axes, starts, steps, counts;
+};
+} // namespace
+
+/// `value`, counted from the back where negative, clamped to [low, high].
+static int64_t clampIndex(int64_t value, int64_t extent, int64_t low, int64_t high) {
+  // The ends may be INT64_MIN and INT64_MAX: adding to those would overflow.
+  if (value < 0)
+    value = value < -extent ? -1 : value + extent;
+  return std::clamp(value, low, high);
+}
+
+static void addAxis(Cut &cut, int64_t axis, int64_t extent, int64_t start, int64_t end,
+                    int64_t step) {
+  bool forward = step > 0;
+  int64_t low = forward ? 0 : -1;
+  int64_t high = forward ? extent : extent - 1;
+  start = clampIndex(start, extent, 0, high);
+  end = clampIndex(end, extent, low, high);
+  int64_t length = forward ? end - start : start - end;
+  int64_t distance = std::min(std::abs(step), extent + 1);
+  cut.axes.push_back(axis);
+  cut.starts.push_back(start);
+  cut.steps.push_back(forward ? distance : -distance);
+  cut.counts.push_back(length <= 0 ? 0 : (length + distance - 1) / distance);
+}
+
+static FailureOr<Cut> cutOf(onnx::NodeOp node) {
+  auto starts = requireInts(node, 1, "starts");
+  auto ends = requireInts(node, 2, "ends");
+  if (failed(starts) || failed(ends))
+    return failure();
+  FailureOr<SmallVector<int64_t>> axes = llvm::to_vector(llvm::seq<int64_t>(starts->size()));
+  FailureOr<SmallVector<int64_t>> steps = SmallVector<int64_t>(starts->size(), 1);
+  if (node.hasInput(3))
+    axes = requireInts(node, 3, "axes");
+  if (node.hasInput(4))
+    steps = requireInts(node, 4, "steps");
+  if (failed(axes) || failed(steps))
+    return failure();
+  RankedTensorType type = node.inputType(0);
+  Cut cut;
+  for (size_t i = 0; i < starts->size(); ++i) {
+    int64_t step = (*steps)[i];
+    if (step == 0 || step == std::numeric_limits<int64_t>::min())
+      return nodeError(node) << "expected a step other than 0, got " << step;
+    int64_t axis = normalAxis((*axes)[i], type.getRank());
+    addAxis(cut, axis, type.getDimSize(axis), (*starts)[i], (*ends)[i], step);
+  }
+  return cut;
+}
+
+static LogicalResult lowerSlice(onnx::NodeOp node, ValueRange inputs, OpBuilder &builder,
+                                Lowered &lowered) {
+  FailureOr<Cut> parameters = cutOf(node);
+  if (failed(parameters))
+    return failure();
+  Window window = Window::all(node.inputType(0).getShape());
+  for (size_t i = 0; i < parameters->axes.size(); ++i)
+    window.set(parameters->axes[i], parameters->starts[i], parameters->steps[i],
+               parameters->counts[i]);
+  if (ArrayRef<int64_t>(window.sizes) != node.outputType(0).getShape())
+    return nodeError(node) << "expected a result of other shape than " << node.outputType(0);
+  ImplicitLocOpBuilder b(node.getLoc(), builder);
+  lowered.results.push_back(cut(b, inputs.front(), window));
+  return success();
+}
+
+static LogicalResult sliceGradient(onnx::NodeOp node, ValueRange outputGrads, ArrayRef<bool> wanted,
+                                   NodeBuilder &builder, MutableArrayRef<Value> inputGrads) {
+  if (!wanted.front() || !outputGrads.front())
+    return success();
+  FailureOr<Cut> parameters = cutOf(node);
+  if (failed(parameters))
+    return failure();
+  inputGrads.front() =
+      builder
+          .create(kZeroDomain, "SliceGrad", node.inputType(0), outputGrads.front(),
+                  {builder.attr("starts", parameters->starts),
+                   builder.attr("steps", parameters->steps), builder.attr("axes", parameters->axes),
+                   builder.attr("shape", node.inputType(0).getShape())})
+          .getResult(0);
+  return success();
+}
+
+static LogicalResult lowerSliceGrad(onnx::NodeOp node, ValueRange inputs, OpBuilder &builder,
+                                    Lowered &lowered) {
+  auto starts = *node.getInts("starts");
+  auto steps = *node.getInts("steps");
+  Window window = Window::all(node.inputType(0).getShape());
+  for (auto [i, axis] : llvm::enumerate(*node.getInts("axes")))
+    window.set(axis, starts[i], steps[i], node.inputType(0).getDimSize(axis));
+  ImplicitLocOpBuilder b(node.getLoc(), builder);
+  Value zeros = filled(b, node.outputType(0), 0);
+  lowered.results.push_back(put(b, inputs.front(), zeros, window));
+  return success();
+}
+
+void registerSlice() {
+  registerOp({"", "Slice", 13, 23, Kind::Other, lowerSlice, sliceGradient});
+  registerOp({kZeroDomain, "SliceGrad", 1, 1, Kind::Other, lowerSliceGrad});
+}
+
+} // namespace zero::ops

@@ -1,0 +1,127 @@
+//===- Softmax.cpp - softmax and its logarithm ----------------------------===//
+//
+// ONNX Softmax, LogSoftmax (opset 13): along one axis, shifted by its maximum.
+//
+// Gradients from the result y (Bridle 1990; PyTorch's softmax backward):
+//   zero::SoftmaxGrad(dy, y) {axis}: y (dy - sum(dy y))
+//   zero::LogSoftmaxGrad(dy, y) {axis}: dy - exp(y) sum(dy)
+//
+//===----------------------------------------------------------------------===//
+
+#include "Lowering.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+using namespace mlir;
+
+namespace zero::ops {
+
+namespace {
+/// The rows along one axis of a tensor type.
+struct Rows {
+  Rows(onnx::NodeOp node, OpBuilder &builder)
+      : b(node.getLoc(), builder), type(node.outputType(0)),
+        axis(normalAxis(node.getInt("axis", -1), type.getRank())),
+        perRow(withoutAxes(b.getContext(), type.getRank(), axis)) {}
+
+  /// Combines along each row what `body` makes of full tensors and row values.
+  Value reduceRow(ValueRange operands, ArrayRef<AffineMap> maps, Combine combine, Body body) {
+    return reduce(b, operands, maps, type, axis, combine, body);
+  }
+  /// One pass over full tensors and row values.
+  Value pass(ValueRange operands, ArrayRef<AffineMap> maps, Body body) {
+    return elementwise(b, operands, maps, type, body);
+  }
+
+  ImplicitLocOpBuilder b;
+  RankedTensorType type;
+  int64_t axis;
+  /// How a value per row is read; null reads a full tensor.
+  AffineMap perRow;
+};
+} // namespace
+
+static Value first(ImplicitLocOpBuilder &, ValueRange x) { return x[0]; }
+static Value difference(ImplicitLocOpBuilder &b, ValueRange x) {
+  return arith::SubFOp::create(b, x[0], x[1]);
+}
+static Value expDifference(ImplicitLocOpBuilder &b, ValueRange x) {
+  return math::ExpOp::create(b, difference(b, x));
+}
+static Value quotient(ImplicitLocOpBuilder &b, ValueRange x) {
+  return arith::DivFOp::create(b, x[0], x[1]);
+}
+
+static LogicalResult lowerSoftmax(onnx::NodeOp node, ValueRange inputs, OpBuilder &builder,
+                                  Lowered &lowered) {
+  Rows rows(node, builder);
+  Value top = rows.reduceRow(inputs[0], {}, Combine::Max, first);
+  Value powers = rows.pass({inputs[0], top}, {{}, rows.perRow}, expDifference);
+  Value sum = rows.reduceRow(powers, {}, Combine::Sum, first);
+  lowered.results.push_back(rows.pass({powers, sum}, {{}, rows.perRow}, quotient));
+  return success();
+}
+
+static LogicalResult lowerLogSoftmax(onnx::NodeOp node, ValueRange inputs, OpBuilder &builder,
+                                     Lowered &lowered) {
+  Rows rows(node, builder);
+  AffineMap perRow = rows.perRow;
+  Value top = rows.reduceRow(inputs[0], {}, Combine::Max, first);
+  Value sum = rows.reduceRow({inputs[0], top}, {{}, perRow}, Combine::Sum, expDifference);
+  lowered.results.push_back(
+      rows.pass({inputs[0], top, sum}, {{}, perRow, perRow},
+                [](ImplicitLocOpBuilder &b, ValueRange x) -> Value {
+                  Value shifted = arith::SubFOp::create(b, x[0], x[1]);
+                  return arith::SubFOp::create(b, shifted, math::LogOp::create(b, x[2]));
+                }));
+  return success();
+}
+
+static LogicalResult lowerSoftmaxGrad(onnx::NodeOp node, ValueRange inputs, OpBuilder &builder,
+                                      Lowered &lowered) {
+  Rows rows(node, builder);
+  Value dot = rows.reduceRow(inputs, {}, Combine::Sum,
+                             [](ImplicitLocOpBuilder &b, ValueRange x) -> Value {
+                               return arith::MulFOp::create(b, x[0], x[1]);
+                             });
+  lowered.results.push_back(rows.pass({inputs[0], inputs[1], dot}, {{}, {}, rows.perRow},
+                                      [](ImplicitLocOpBuilder &b, ValueRange x) -> Value {
+                                        Value centred = arith::SubFOp::create(b, x[0], x[2]);
+                                        return arith::MulFOp::create(b, x[1], centred);
+                                      }));
+  return success();
+}
+
+static LogicalResult lowerLogSoftmaxGrad(onnx::NodeOp node, ValueRange inputs, OpBuilder &builder,
+                                         Lowered &lowered) {
+  Rows rows(node, builder);
+  Value sum = rows.reduceRow(inputs[0], {}, Combine::Sum, first);
+  lowered.results.push_back(rows.pass({inputs[0], inputs[1], sum}, {{}, {}, rows.perRow},
+                                      [](ImplicitLocOpBuilder &b, ValueRange x) -> Value {
+                                        Value power = math::ExpOp::create(b, x[1]);
+                                        Value part = arith::MulFOp::create(b, power, x[2]);
+                                        return arith::SubFOp::create(b, x[0], part);
+                                      }));
+  return success();
+}
+
+static LogicalResult gradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool> wanted,
+                              NodeBuilder &builder, MutableArrayRef<Value> grads) {
+  if (wanted[0])
+    grads[0] = builder
+                   .create(kZeroDomain, (node.getOpType() + "Grad").str(), node.outputType(0),
+                           {dy[0], node.getOutputs()[0]},
+                           builder.attr("axis", node.getInt("axis", -1)))
+                   .getResult(0);
+  return success();
+}
+
+void registerSoftmax() {
+  registerOp({"", "Softmax", 13, 23, Kind::Rows, lowerSoftmax, gradient});
+  registerOp({"", "LogSoftmax", 13, 23, Kind::Rows, lowerLogSoftmax, gradient});
+  registerOp({kZeroDomain, "SoftmaxGrad", 1, 1, Kind::Rows, lowerSoftmaxGrad});
+  registerOp({kZeroDomain, "LogSoftmaxGrad", 1, 1, Kind::Rows, lowerLogSoftmaxGrad});
+}
+
+} // namespace zero::ops

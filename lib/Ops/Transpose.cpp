@@ -1,0 +1,46 @@
+//===- Transpose.cpp ------------------------------------------------------===//
+//
+// ONNX: Transpose; opsets 13 to 23. Gradient: the inverse permutation.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Lowering.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
+
+using namespace mlir;
+
+namespace zero::ops {
+
+static SmallVector<int64_t> permutationOf(onnx::NodeOp node) {
+  if (auto permutation = node.getInts("perm"))
+    return *permutation;
+  auto reversed = llvm::to_vector(llvm::seq<int64_t>(node.inputType(0).getRank()));
+  std::reverse(reversed.begin(), reversed.end());
+  return reversed;
+}
+
+static LogicalResult lowerTranspose(onnx::NodeOp node, ValueRange inputs, OpBuilder &builder,
+                                    Lowered &lowered) {
+  ImplicitLocOpBuilder b(node.getLoc(), builder);
+  auto transpose = linalg::TransposeOp::create(b, inputs.front(), empty(b, node.outputType(0)),
+                                               permutationOf(node));
+  lowered.results.push_back(transpose->getResult(0));
+  return success();
+}
+
+static LogicalResult transposeGradient(onnx::NodeOp node, ValueRange outputGrads,
+                                       ArrayRef<bool> wanted, NodeBuilder &builder,
+                                       MutableArrayRef<Value> inputGrads) {
+  if (wanted.front() && outputGrads.front())
+    inputGrads.front() =
+        builder.transpose(outputGrads.front(), invertPermutationVector(permutationOf(node)));
+  return success();
+}
+
+void registerTranspose() {
+  registerOp({"", "Transpose", 13, 23, Kind::Other, lowerTranspose, transposeGradient});
+}
+
+} // namespace zero::ops

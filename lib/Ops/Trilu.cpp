@@ -1,0 +1,58 @@
+//===- Trilu.cpp ----------------------------------------------------------===//
+//
+// ONNX: Trilu; opsets 14 to 23. Gradient: the same triangle of dy.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Movement.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
+using namespace mlir;
+
+namespace zero::ops {
+
+static LogicalResult lowerTrilu(onnx::NodeOp node, ValueRange inputs, OpBuilder &builder,
+                                Lowered &lowered) {
+  int64_t diagonal = 0;
+  if (node.hasInput(1)) {
+    auto given = requireInts(node, 1, "k");
+    if (failed(given))
+      return failure();
+    diagonal = given->front();
+  }
+  auto predicate = node.getInt("upper", 1) ? arith::CmpIPredicate::sge : arith::CmpIPredicate::sle;
+  ImplicitLocOpBuilder b(node.getLoc(), builder);
+  RankedTensorType type = node.outputType(0);
+  lowered.results.push_back(
+      elementwise(b, inputs.front(), type, [&](ImplicitLocOpBuilder &s, ValueRange elements) {
+        Value row = linalg::IndexOp::create(s, type.getRank() - 2);
+        Value column = linalg::IndexOp::create(s, type.getRank() - 1);
+        Value distance = arith::SubIOp::create(s, column, row);
+        Value limit = arith::ConstantIndexOp::create(s, diagonal);
+        Value kept = arith::CmpIOp::create(s, predicate, distance, limit);
+        Value zero = constant(s, type.getElementType(), 0);
+        return arith::SelectOp::create(s, kept, elements[0], zero).getResult();
+      }));
+  return success();
+}
+
+static LogicalResult triluGradient(onnx::NodeOp node, ValueRange outputGrads, ArrayRef<bool> wanted,
+                                   NodeBuilder &builder, MutableArrayRef<Value> inputGrads) {
+  if (!wanted.front() || !outputGrads.front())
+    return success();
+  SmallVector<Value> inputs(node.getInputs());
+  inputs.front() = outputGrads.front();
+  inputGrads.front() = builder
+                           .create("", "Trilu", node.inputType(0), inputs,
+                                   builder.attr("upper", node.getInt("upper", 1)))
+                           .getResult(0);
+  return success();
+}
+
+void registerTrilu() {
+  registerOp({"", "Trilu", 14, 23, Kind::Elementwise, lowerTrilu, triluGradient});
+}
+
+} // namespace zero::ops

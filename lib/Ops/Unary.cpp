@@ -1,0 +1,212 @@
+//===- Unary.cpp - elementwise operators of one operand -------------------===//
+//
+// ONNX Relu, Tanh, Sigmoid, Exp, Log, Sqrt, Reciprocal, Neg, Abs, Erf,
+// Softplus, LeakyRelu, Elu, HardSigmoid, Floor, Ceil, Sign, Round, Identity:
+// opset 13 on.
+//
+// Gradients (Griewank and Walther, Evaluating Derivatives, table of elementals),
+// from the result y where that saves work:
+//   Relu dy [y > 0]       Tanh dy (1 - y y)     Sigmoid dy y (1 - y)   Exp dy y
+//   Log dy / x            Sqrt dy / (2 y)       Reciprocal -dy y y     Abs dy sign x
+//   Erf dy 2/sqrt(pi) exp(-x x)                 Softplus dy sigmoid(x)
+//   LeakyRelu dy or alpha dy                    Elu dy or dy (y + alpha)
+//   HardSigmoid dy alpha where 0 < y < 1
+// Floor, Ceil, Sign and Round are constant almost everywhere: no gradient.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Lowering.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+
+namespace zero::ops {
+
+using ScalarFn = Value (*)(ImplicitLocOpBuilder &, onnx::NodeOp, Value);
+
+template <ScalarFn scalar>
+static LogicalResult lowerUnary(onnx::NodeOp node, ValueRange inputs, OpBuilder &builder,
+                                Lowered &lowered) {
+  ImplicitLocOpBuilder b(node.getLoc(), builder);
+  auto body = [&](ImplicitLocOpBuilder &inner, ValueRange x) { return scalar(inner, node, x[0]); };
+  lowered.results.push_back(elementwise(b, inputs, node.outputType(0), body));
+  return success();
+}
+
+/// One op of upstream's dialects.
+template <typename Op>
+static Value one(ImplicitLocOpBuilder &b, onnx::NodeOp, Value x) {
+  return Op::create(b, x);
+}
+
+static bool isInteger(Value x) { return isa<IntegerType>(x.getType()); }
+
+/// `x > 0 ? positive : otherwise`.
+static Value ifPositive(ImplicitLocOpBuilder &b, Value x, Value positive, Value otherwise) {
+  Value zero = constant(b, x.getType(), 0);
+  Value test = isInteger(x)
+                   ? arith::CmpIOp::create(b, arith::CmpIPredicate::sgt, x, zero).getResult()
+                   : arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, x, zero).getResult();
+  return arith::SelectOp::create(b, test, positive, otherwise);
+}
+
+static Value relu(ImplicitLocOpBuilder &b, onnx::NodeOp, Value x) {
+  Value zero = constant(b, x.getType(), 0);
+  if (isInteger(x))
+    return arith::MaxSIOp::create(b, x, zero);
+  return arith::MaximumFOp::create(b, x, zero);
+}
+
+static Value sigmoid(ImplicitLocOpBuilder &b, onnx::NodeOp, Value x) {
+  Value unit = constant(b, x.getType(), 1);
+  Value decay = math::ExpOp::create(b, arith::NegFOp::create(b, x));
+  return arith::DivFOp::create(b, unit, arith::AddFOp::create(b, unit, decay));
+}
+
+static Value reciprocal(ImplicitLocOpBuilder &b, onnx::NodeOp, Value x) {
+  return arith::DivFOp::create(b, constant(b, x.getType(), 1), x);
+}
+
+static Value negate(ImplicitLocOpBuilder &b, onnx::NodeOp, Value x) {
+  if (isInteger(x))
+    return arith::SubIOp::create(b, constant(b, x.getType(), 0), x);
+  return arith::NegFOp::create(b, x);
+}
+
+static Value absolute(ImplicitLocOpBuilder &b, onnx::NodeOp, Value x) {
+  if (isInteger(x))
+    return math::AbsIOp::create(b, x);
+  return math::AbsFOp::create(b, x);
+}
+
+/// Sign of x, and x itself where it is zero or NaN.
+static Value sign(ImplicitLocOpBuilder &b, onnx::NodeOp node, Value x) {
+  Value negative = ifPositive(b, negate(b, node, x), constant(b, x.getType(), -1), x);
+  return ifPositive(b, x, constant(b, x.getType(), 1), negative);
+}
+
+/// max(x, 0) + log(1 + exp(-|x|)): exp never overflows.
+static Value softplus(ImplicitLocOpBuilder &b, onnx::NodeOp node, Value x) {
+  Value decay = math::ExpOp::create(b, arith::NegFOp::create(b, math::AbsFOp::create(b, x)));
+  return arith::AddFOp::create(b, relu(b, node, x), math::Log1pOp::create(b, decay));
+}
+
+static Value leakyRelu(ImplicitLocOpBuilder &b, onnx::NodeOp node, Value x) {
+  Value alpha = constant(b, x.getType(), node.getFloat("alpha", 0.01));
+  return ifPositive(b, x, x, arith::MulFOp::create(b, alpha, x));
+}
+
+static Value elu(ImplicitLocOpBuilder &b, onnx::NodeOp node, Value x) {
+  Value alpha = constant(b, x.getType(), node.getFloat("alpha", 1));
+  return ifPositive(b, x, x, arith::MulFOp::create(b, alpha, math::ExpM1Op::create(b, x)));
+}
+
+static Value hardSigmoid(ImplicitLocOpBuilder &b, onnx::NodeOp node, Value x) {
+  Value alpha = constant(b, x.getType(), node.getFloat("alpha", 0.2));
+  Value beta = constant(b, x.getType(), node.getFloat("beta", 0.5));
+  Value line = arith::AddFOp::create(b, arith::MulFOp::create(b, alpha, x), beta);
+  Value low = arith::MaximumFOp::create(b, line, constant(b, x.getType(), 0));
+  return arith::MinimumFOp::create(b, low, constant(b, x.getType(), 1));
+}
+
+static LogicalResult lowerIdentity(onnx::NodeOp, ValueRange inputs, OpBuilder &, Lowered &lowered) {
+  lowered.results.push_back(inputs[0]);
+  return success();
+}
+
+/// The operand's gradient from node, builder and the result's gradient.
+using SlopeFn = Value (*)(onnx::NodeOp, NodeBuilder &, Value);
+
+template <SlopeFn slope>
+static LogicalResult unaryGradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool> wanted,
+                                   NodeBuilder &builder, MutableArrayRef<Value> grads) {
+  if (wanted[0])
+    grads[0] = slope(node, builder, dy[0]);
+  return success();
+}
+
+static Value x(onnx::NodeOp node) { return node.getInputs()[0]; }
+static Value y(onnx::NodeOp node) { return node.getOutputs()[0]; }
+
+static Value num(NodeBuilder &b, double value, Value like) {
+  return b.scalar(value, like.getType());
+}
+
+/// `value > 0 ? a : c`.
+static Value selectPositive(NodeBuilder &b, Value value, Value a, Value c) {
+  return b.where(b.binary("Greater", value, num(b, 0, value)), a, c);
+}
+
+static Value reluSlope(onnx::NodeOp node, NodeBuilder &b, Value dy) {
+  return selectPositive(b, y(node), dy, num(b, 0, dy));
+}
+static Value tanhSlope(onnx::NodeOp node, NodeBuilder &b, Value dy) {
+  return b.mul(dy, b.sub(num(b, 1, dy), b.mul(y(node), y(node))));
+}
+static Value sigmoidSlope(onnx::NodeOp node, NodeBuilder &b, Value dy) {
+  return b.mul(dy, b.mul(y(node), b.sub(num(b, 1, dy), y(node))));
+}
+static Value expSlope(onnx::NodeOp node, NodeBuilder &b, Value dy) { return b.mul(dy, y(node)); }
+static Value logSlope(onnx::NodeOp node, NodeBuilder &b, Value dy) { return b.div(dy, x(node)); }
+static Value sqrtSlope(onnx::NodeOp node, NodeBuilder &b, Value dy) {
+  return b.div(b.mul(dy, num(b, 0.5, dy)), y(node));
+}
+static Value reciprocalSlope(onnx::NodeOp node, NodeBuilder &b, Value dy) {
+  return b.neg(b.mul(dy, b.mul(y(node), y(node))));
+}
+static Value negSlope(onnx::NodeOp, NodeBuilder &b, Value dy) { return b.neg(dy); }
+static Value absSlope(onnx::NodeOp node, NodeBuilder &b, Value dy) {
+  return b.mul(dy, b.unary("Sign", x(node)));
+}
+static Value erfSlope(onnx::NodeOp node, NodeBuilder &b, Value dy) {
+  Value bell = b.unary("Exp", b.neg(b.mul(x(node), x(node))));
+  return b.mul(dy, b.mul(bell, num(b, 2 * llvm::numbers::inv_sqrtpi, dy)));
+}
+static Value softplusSlope(onnx::NodeOp node, NodeBuilder &b, Value dy) {
+  return b.mul(dy, b.unary("Sigmoid", x(node)));
+}
+static Value leakyReluSlope(onnx::NodeOp node, NodeBuilder &b, Value dy) {
+  Value alpha = num(b, node.getFloat("alpha", 0.01), dy);
+  return selectPositive(b, x(node), dy, b.mul(dy, alpha));
+}
+static Value eluSlope(onnx::NodeOp node, NodeBuilder &b, Value dy) {
+  Value alpha = num(b, node.getFloat("alpha", 1), dy);
+  return selectPositive(b, x(node), dy, b.mul(dy, b.add(y(node), alpha)));
+}
+static Value hardSigmoidSlope(onnx::NodeOp node, NodeBuilder &b, Value dy) {
+  Value inside = b.binary("And", b.binary("Greater", y(node), num(b, 0, dy)),
+                          b.binary("Less", y(node), num(b, 1, dy)));
+  return b.where(inside, b.mul(dy, num(b, node.getFloat("alpha", 0.2), dy)), num(b, 0, dy));
+}
+static Value identitySlope(onnx::NodeOp, NodeBuilder &, Value dy) { return dy; }
+
+static void add(llvm::StringLiteral type, LowerFn lower, GradientFn gradient = nullptr) {
+  registerOp({"", type, 13, 23, Kind::Elementwise, lower, gradient});
+}
+
+void registerUnary() {
+  add("Relu", lowerUnary<relu>, unaryGradient<reluSlope>);
+  add("Tanh", lowerUnary<one<math::TanhOp>>, unaryGradient<tanhSlope>);
+  add("Sigmoid", lowerUnary<sigmoid>, unaryGradient<sigmoidSlope>);
+  add("Exp", lowerUnary<one<math::ExpOp>>, unaryGradient<expSlope>);
+  add("Log", lowerUnary<one<math::LogOp>>, unaryGradient<logSlope>);
+  add("Sqrt", lowerUnary<one<math::SqrtOp>>, unaryGradient<sqrtSlope>);
+  add("Reciprocal", lowerUnary<reciprocal>, unaryGradient<reciprocalSlope>);
+  add("Neg", lowerUnary<negate>, unaryGradient<negSlope>);
+  add("Abs", lowerUnary<absolute>, unaryGradient<absSlope>);
+  add("Erf", lowerUnary<one<math::ErfOp>>, unaryGradient<erfSlope>);
+  add("Softplus", lowerUnary<softplus>, unaryGradient<softplusSlope>);
+  add("LeakyRelu", lowerUnary<leakyRelu>, unaryGradient<leakyReluSlope>);
+  add("Elu", lowerUnary<elu>, unaryGradient<eluSlope>);
+  add("HardSigmoid", lowerUnary<hardSigmoid>, unaryGradient<hardSigmoidSlope>);
+  add("Floor", lowerUnary<one<math::FloorOp>>);
+  add("Ceil", lowerUnary<one<math::CeilOp>>);
+  add("Sign", lowerUnary<sign>);
+  add("Round", lowerUnary<one<math::RoundEvenOp>>);
+  registerOp({"", "Identity", 13, 23, Kind::View, lowerIdentity, unaryGradient<identitySlope>});
+}
+
+} // namespace zero::ops

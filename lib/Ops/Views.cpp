@@ -1,0 +1,37 @@
+//===- Views.cpp - same elements, other shape -----------------------------===//
+//
+// ONNX: Reshape, Flatten, Identity, Squeeze, Unsqueeze; opsets 13 to 23.
+// Result types are static, so the shape and axes operands are not looked at.
+// Gradient: the same elements in the operand's shape.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Lowering.h"
+
+using namespace mlir;
+
+namespace zero::ops {
+
+static LogicalResult lowerView(onnx::NodeOp node, ValueRange inputs, OpBuilder &builder,
+                               Lowered &lowered) {
+  ImplicitLocOpBuilder b(node.getLoc(), builder);
+  lowered.results.push_back(reshaped(b, inputs.front(), node.outputType(0)));
+  return success();
+}
+
+static LogicalResult viewGradient(onnx::NodeOp node, ValueRange outputGrads, ArrayRef<bool> wanted,
+                                  NodeBuilder &builder, MutableArrayRef<Value> inputGrads) {
+  if (wanted.front() && outputGrads.front())
+    inputGrads.front() = builder.reshape(outputGrads.front(), node.inputType(0).getShape());
+  return success();
+}
+
+void registerViews() {
+  registerOp({"", "Reshape", 13, 23, Kind::View, lowerView, viewGradient});
+  registerOp({"", "Flatten", 13, 23, Kind::View, lowerView, viewGradient});
+  registerOp({"", "Identity", 13, 23, Kind::View, lowerView, viewGradient});
+  registerOp({"", "Squeeze", 13, 23, Kind::View, lowerView, viewGradient});
+  registerOp({"", "Unsqueeze", 13, 23, Kind::View, lowerView, viewGradient});
+}
+
+} // namespace zero::ops

@@ -1,0 +1,15 @@
+//===- Differentiate.cpp - the phase `differentiate` -----------------------------===//
+
+#include "Pipelines.h"
+#include "zero/Transforms/Passes.h"
+
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+
+void zero::addDifferentiate(OpPassManager &pm, const StepOptions &options) {
+  pm.addPass(createDifferentiate());
+  // Rules of several users of a value often build the same node.
+  pm.addPass(createCSEPass());
+  pm.addPass(createVerifyGradients());
+}

@@ -1,0 +1,14 @@
+//===- Import.cpp - the phase `import` -----------------------------===//
+
+#include "Pipelines.h"
+#include "zero/Transforms/Passes.h"
+
+using namespace mlir;
+
+void zero::addImport(OpPassManager &pm, const StepOptions &options) {
+  SelectParametersOptions select;
+  select.trainable = options.trainable;
+  select.freeze.assign(options.freeze.begin(), options.freeze.end());
+  pm.addPass(createVerifyImport());
+  pm.addPass(createSelectParameters(select));
+}

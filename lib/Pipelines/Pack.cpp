@@ -1,0 +1,11 @@
+//===- Pack.cpp - the phase `pack` -----------------------------===//
+
+#include "Pipelines.h"
+#include "zero/Transforms/Passes.h"
+
+using namespace mlir;
+
+void zero::addPack(OpPassManager &pm, const StepOptions &options) {
+  pm.addPass(createPackArena());
+  pm.addPass(createVerifyPacking());
+}

@@ -1,0 +1,57 @@
+//===- Phases.cpp - the way of the data -----------------------------------===//
+
+#include "Pipelines.h"
+
+#include "mlir/Pass/PassRegistry.h"
+
+using namespace mlir;
+
+namespace zero {
+
+namespace {
+struct PhaseInfo {
+  Phase phase;
+  StringLiteral name;
+  StringLiteral summary;
+  void (*add)(OpPassManager &, const StepOptions &);
+};
+} // namespace
+
+static constexpr PhaseInfo kPhases[] = {
+    {Phase::Import, "import", "checks the model and selects what is trained", addImport},
+    {Phase::Recognise, "recognise", "finds composites, expands the rest", addRecognise},
+    {Phase::Differentiate, "differentiate", "adds the gradient of the loss", addDifferentiate},
+    {Phase::Step, "step", "puts the optimizer into the program", addStep},
+    {Phase::Kernels, "kernels", "forms, fuses and bufferizes kernels", addKernels},
+    {Phase::Place, "place", "decides where state lies and in which bucket", addPlace},
+    {Phase::Partition, "partition", "makes the program of one rank", addPartition},
+    {Phase::Schedule, "schedule", "orders commands on lanes", addSchedule},
+    {Phase::Pack, "pack", "gives every value its place in the arena", addPack},
+};
+
+StringRef phaseName(Phase phase) { return kPhases[unsigned(phase)].name; }
+
+ArrayRef<Phase> allPhases() {
+  static const SmallVector<Phase> phases =
+      llvm::map_to_vector(kPhases, [](const PhaseInfo &info) { return info.phase; });
+  return phases;
+}
+
+void addPhase(OpPassManager &pm, Phase phase, const StepOptions &options) {
+  kPhases[unsigned(phase)].add(pm, options);
+}
+
+void registerPhases() {
+  // A registration keeps its option parser for the life of the process.
+  static std::vector<std::unique_ptr<PassPipelineRegistration<StepOptions>>> registrations;
+  for (const PhaseInfo &info : kPhases) {
+    static std::vector<std::string> names;
+    names.reserve(std::size(kPhases));
+    names.push_back(("zero-phase-" + info.name).str());
+    registrations.push_back(std::make_unique<PassPipelineRegistration<StepOptions>>(
+        names.back(), info.summary,
+        [add = info.add](OpPassManager &pm, const StepOptions &options) { add(pm, options); }));
+  }
+}
+
+} // namespace zero

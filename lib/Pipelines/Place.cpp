@@ -1,0 +1,16 @@
+//===- Place.cpp - the phase `place` -----------------------------===//
+
+#include "Pipelines.h"
+#include "zero/Transforms/Passes.h"
+
+using namespace mlir;
+
+void zero::addPlace(OpPassManager &pm, const StepOptions &options) {
+  PlaceStateOptions place;
+  place.stage = options.stage;
+  place.ranks = options.ranks;
+  AssignBucketsOptions buckets;
+  buckets.limit = options.bucketBytes;
+  pm.addPass(createPlaceState(place));
+  pm.addPass(createAssignBuckets(buckets));
+}

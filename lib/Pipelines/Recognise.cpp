@@ -1,0 +1,20 @@
+//===- Recognise.cpp - the phase `recognise` -----------------------------===//
+
+#include "Pipelines.h"
+#include "zero/Conversion/Passes.h"
+#include "zero/Transforms/Passes.h"
+
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+
+void zero::addRecognise(OpPassManager &pm, const StepOptions &options) {
+  // Composites first, while the patterns are as the exporter wrote them; what is
+  // left is expanded to nodes that have gradients and lowerings.
+  pm.addNestedPass<func::FuncOp>(createRecogniseGelu());
+  if (options.lossMean == "local")
+    pm.addPass(createLocalLossMean());
+  pm.addNestedPass<func::FuncOp>(createExpandNodes());
+  pm.addNestedPass<func::FuncOp>(createFoldTransposes());
+  pm.addPass(createCSEPass());
+}

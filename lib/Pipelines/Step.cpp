@@ -1,0 +1,22 @@
+//===- Step.cpp - the phase `step` -----------------------------===//
+
+#include "Pipelines.h"
+#include "zero/Transforms/Passes.h"
+
+using namespace mlir;
+
+void zero::addStep(OpPassManager &pm, const StepOptions &options) {
+  BuildStepOptions step;
+  step.optimizer = options.optimizer;
+  if (options.betas.size() == 2) {
+    step.beta1 = options.betas[0];
+    step.beta2 = options.betas[1];
+  }
+  step.epsilon = options.epsilon;
+  step.weightDecay = options.weightDecay;
+  step.momentum = options.momentum;
+  step.dampening = options.dampening;
+  step.nesterov = options.nesterov;
+  pm.addPass(createBuildStep(step));
+  pm.addPass(createVerifyUpdates());
+}

@@ -1,0 +1,72 @@
+//===- Buckets.cpp - which tensors share a flat buffer --------------------===//
+
+#include "zero/Planning/Buckets.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace zero::planning {
+
+static bool sameItem(const BucketItem &a, const BucketItem &b) {
+  return a.shape == b.shape && a.kind == b.kind && a.elements == b.elements && a.alone == b.alone;
+}
+
+Repetition findLayers(const std::vector<BucketItem> &items) {
+  Repetition best;
+  int64_t bestBytes = 0;
+  int64_t count = items.size();
+  for (int64_t period = 1; period <= count / 2; ++period) {
+    int64_t run = 0; // matches ending at i
+    int64_t bytes = 0;
+    for (int64_t i = 0; i + period < count; ++i) {
+      if (!sameItem(items[i], items[i + period])) {
+        run = bytes = 0;
+        continue;
+      }
+      ++run;
+      bytes += items[i].elements * items[i].elementBytes;
+      if (run >= period && bytes > bestBytes) {
+        bestBytes = bytes;
+        best = {i + 1 - run, period, i + 1 + period};
+      }
+    }
+  }
+  return best;
+}
+
+/// The layer of item `index`: 0 before the repetition, then 1, 2, ...; what
+/// follows the last whole layer is one more.
+static int64_t layerOf(int64_t index, const Repetition &layers) {
+  if (layers.period == 0 || index < layers.begin)
+    return 0;
+  int64_t whole = (layers.end - layers.begin) / layers.period;
+  return 1 + std::min((index - layers.begin) / layers.period, whole);
+}
+
+Buckets planBuckets(const std::vector<BucketItem> &items, int64_t ranks, int64_t limit,
+                    int64_t alignment) {
+  auto roundUp = [](int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; };
+  Repetition layers = findLayers(items);
+  Buckets result;
+  std::map<std::tuple<int64_t, uint64_t>, int64_t> open; // (layer, kind) -> bucket
+  for (size_t index = 0; index < items.size(); ++index) {
+    const BucketItem &item = items[index];
+    auto key = std::make_tuple(layerOf(index, layers), item.kind);
+    auto found = open.find(key);
+    bool fits = found != open.end() &&
+                (result.elements[found->second] + item.elements) * item.elementBytes <= limit;
+    int64_t bucket = fits && !item.alone ? found->second : int64_t(result.elements.size());
+    if (bucket == int64_t(result.elements.size()))
+      result.elements.push_back(0);
+    if (!item.alone)
+      open[key] = bucket;
+    result.slots.push_back({bucket, result.elements[bucket]});
+    result.elements[bucket] = roundUp(result.elements[bucket] + item.elements, alignment);
+  }
+  for (int64_t &elements : result.elements)
+    elements = roundUp(elements, ranks * alignment);
+  return result;
+}
+
+} // namespace zero::planning

@@ -1,0 +1,136 @@
+//===- AssignBuckets.cpp - which parameters share a flat buffer -----------===//
+
+#include "zero/Analysis/ParameterUses.h"
+#include "zero/Analysis/StepFunction.h"
+#include "zero/Analysis/Storage.h"
+#include "zero/Planning/Buckets.h"
+#include "zero/Transforms/Passes.h"
+
+#include "llvm/ADT/DenseMap.h"
+
+using namespace mlir;
+
+namespace zero {
+#define GEN_PASS_DEF_ASSIGNBUCKETS
+#include "include/zero/Transforms/Passes.h.inc"
+} // namespace zero
+
+using namespace zero;
+
+namespace {
+
+/// Turns parameters and their uses into what lib/Planning understands.
+class ItemBuilder {
+public:
+  explicit ItemBuilder(func::FuncOp step) : uses(findParameterUses(step)) {
+    int64_t position = 0;
+    for (Operation &op : step.getBody().front())
+      positions[&op] = position++;
+    for (auto &[symbol, use] : uses)
+      if (!use.forward.empty())
+        firstUses.push_back(positions[use.forward.front()]);
+    llvm::sort(firstUses);
+  }
+
+  /// Parameters in order of first use; those that the step never reads last.
+  SmallVector<ParameterOp> order(ModuleOp module) {
+    SymbolTable symbols(module);
+    SmallVector<ParameterOp> parameters;
+    llvm::DenseSet<Operation *> seen;
+    for (auto &[symbol, use] : uses)
+      if (auto parameter = symbols.lookup<ParameterOp>(symbol)) {
+        parameters.push_back(parameter);
+        seen.insert(parameter);
+      }
+    for (auto parameter : module.getOps<ParameterOp>())
+      if (!seen.contains(parameter))
+        parameters.push_back(parameter);
+    return parameters;
+  }
+
+  planning::BucketItem build(ParameterOp parameter) {
+    RankedTensorType type = parameter.getTensorType();
+    const ParameterUse &use = uses[parameter.getSymNameAttr()];
+    bool readInBackward = !use.backward.empty();
+    planning::BucketItem item;
+    item.elements = type.getNumElements();
+    item.elementBytes = elementBytes(type);
+    item.shape = number(type);
+    item.kind = number(type.getElementType()) * 4 + readInBackward * 2 + parameter.getFrozen();
+    item.alone = isUsedFarApart(use);
+    return item;
+  }
+
+private:
+  /// A number for each type, by first use: reproducible, unlike a pointer.
+  uint64_t number(Type type) { return numbers.try_emplace(type, numbers.size()).first->second; }
+
+  /// Whether another parameter is used for the first time between two forward
+  /// uses: then a gather of this one should not stay open across both.
+  bool isUsedFarApart(const ParameterUse &use) {
+    for (size_t i = 1; i < use.forward.size(); ++i) {
+      int64_t from = positions[use.forward[i - 1]], to = positions[use.forward[i]];
+      auto between = llvm::upper_bound(firstUses, from);
+      if (between != firstUses.end() && *between < to)
+        return true;
+    }
+    return false;
+  }
+
+  llvm::MapVector<StringAttr, ParameterUse> uses;
+  llvm::DenseMap<Operation *, int64_t> positions;
+  SmallVector<int64_t> firstUses; // ascending
+  llvm::DenseMap<Type, uint64_t> numbers;
+};
+
+struct AssignBuckets : zero::impl::AssignBucketsBase<AssignBuckets> {
+  using AssignBucketsBase::AssignBucketsBase;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    FailureOr<func::FuncOp> step = findStep(module);
+    auto ranks = module->getAttrOfType<IntegerAttr>(kRanksAttr);
+    if (!ranks)
+      module.emitError() << "expected " << kRanksAttr << "; run zero-place-state first";
+    if (failed(step) || !ranks)
+      return signalPassFailure();
+
+    ItemBuilder builder(*step);
+    SmallVector<ParameterOp> parameters = builder.order(module);
+    std::vector<planning::BucketItem> items;
+    for (ParameterOp parameter : parameters)
+      items.push_back(builder.build(parameter));
+    planning::Buckets buckets =
+        planning::planBuckets(items, ranks.getInt(), limit, kTensorAlignment);
+    write(module, parameters, buckets);
+  }
+
+  static void write(ModuleOp module, ArrayRef<ParameterOp> parameters,
+                    const planning::Buckets &buckets) {
+    Builder builder(module.getContext());
+    auto home = [&](const planning::BucketSlot &slot, StringRef suffix) {
+      std::string name = ("bucket" + Twine(slot.bucket) + suffix).str();
+      return FlatSymbolRefAttr::get(module.getContext(), name);
+    };
+    llvm::DenseMap<StringAttr, planning::BucketSlot> slots;
+    for (auto [index, slot] : llvm::enumerate(buckets.slots)) {
+      ParameterOp parameter = parameters[index];
+      slots[parameter.getSymNameAttr()] = slot;
+      parameter.setHomeAttr(home(slot, ""));
+      parameter.setStartAttr(builder.getI64IntegerAttr(slot.start));
+    }
+    for (auto state : module.getOps<StateOp>()) {
+      if (!state.getOfAttr())
+        continue;
+      StringAttr of = state.getOfAttr().getAttr();
+      const planning::BucketSlot &slot = slots[of];
+      StringRef suffix = state.getSymName().drop_front(of.size());
+      state.setHomeAttr(home(slot, suffix));
+      state.setStartAttr(builder.getI64IntegerAttr(slot.start));
+    }
+    ArrayRef<int64_t> elements(buckets.elements);
+    module->setAttr(kBucketsAttr, builder.getDenseI64ArrayAttr(elements));
+  }
+};
+
+} // namespace

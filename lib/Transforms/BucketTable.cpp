@@ -1,0 +1,65 @@
+//===- BucketTable.cpp - the buckets that place decided on ----------------===//
+
+#include "BucketTable.h"
+
+using namespace mlir;
+
+namespace zero {
+
+BucketTable::BucketTable(ModuleOp module, int64_t ranks) {
+  ArrayRef<int64_t> elements = module->getAttrOfType<DenseI64ArrayAttr>(kBucketsAttr).asArrayRef();
+  table.resize(elements.size());
+  llvm::DenseMap<StringAttr, unsigned> numbers;
+  for (auto [number, bucket] : llvm::enumerate(table)) {
+    bucket.name = "bucket" + std::to_string(number);
+    bucket.elements = elements[number];
+    numbers[StringAttr::get(module.getContext(), bucket.name)] = number;
+  }
+  auto shards = [&](std::optional<PlacementAttr> placement) {
+    return placement && placement->isSharded() ? ranks : 1;
+  };
+  llvm::DenseMap<StringAttr, unsigned> bucketOf;
+  for (auto parameter : module.getOps<ParameterOp>()) {
+    unsigned number = numbers.lookup(parameter.getHomeAttr().getAttr());
+    Bucket &bucket = table[number];
+    bucketOf[parameter.getSymNameAttr()] = number;
+    bucket.members.push_back(parameter);
+    bucket.elementType = parameter.getTensorType().getElementType();
+    bucket.parameterShards = shards(parameter.getPlacement());
+    bucket.gradientShards = shards(parameter.getGradient());
+  }
+  for (Bucket &bucket : table)
+    llvm::sort(bucket.members, [](ParameterOp a, ParameterOp b) { return *a.getStart() < *b.getStart(); });
+  for (auto state : module.getOps<StateOp>()) {
+    if (!state.getOfAttr())
+      continue;
+    Bucket &bucket = table[bucketOf.lookup(state.getOfAttr().getAttr())];
+    bucket.stateShards = shards(state.getPlacement());
+    std::string suffix = state.getSymName().drop_front(state.getOf()->size()).str();
+    if (!llvm::is_contained(bucket.stateSuffixes, suffix))
+      bucket.stateSuffixes.push_back(suffix);
+  }
+  module.walk([&](Operation *op) {
+    if (auto read = dyn_cast<ReadOp>(op))
+      reads[read.getSymbolAttr().getAttr()].push_back(read);
+    else if (auto gradient = dyn_cast<GradientOp>(op))
+      gradients[gradient.getParameterAttr().getAttr()] = gradient;
+    else if (auto update = dyn_cast<UpdateOp>(op))
+      updates[update.getParameterAttr().getAttr()] = update;
+  });
+}
+
+ArrayRef<ReadOp> BucketTable::readsOf(ParameterOp parameter) const {
+  auto it = reads.find(parameter.getSymNameAttr());
+  return it == reads.end() ? ArrayRef<ReadOp>() : ArrayRef<ReadOp>(it->second);
+}
+
+GradientOp BucketTable::gradientOf(ParameterOp parameter) const {
+  return gradients.lookup(parameter.getSymNameAttr());
+}
+
+UpdateOp BucketTable::updateOf(ParameterOp parameter) const {
+  return updates.lookup(parameter.getSymNameAttr());
+}
+
+} // namespace zero

@@ -1,0 +1,232 @@
+//===- FormKernels.cpp - groups of nodes become kernels -------------------===//
+
+#include "zero/Ops/OpTable.h"
+#include "zero/Transforms/Passes.h"
+#include "zero/Analysis/StepFunction.h"
+
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+
+namespace zero {
+#define GEN_PASS_DEF_FORMKERNELS
+#include "include/zero/Transforms/Passes.h.inc"
+} // namespace zero
+
+using namespace zero;
+
+namespace {
+
+/// Nodes that one kernel computes, in program order; the last is its root.
+struct Group {
+  SmallVector<onnx::NodeOp> nodes;
+};
+
+class KernelFormer {
+public:
+  KernelFormer(ModuleOp module, func::FuncOp step) : module(module), step(step) {}
+
+  LogicalResult run();
+
+private:
+  void assignGroups();
+  LogicalResult lowerView(onnx::NodeOp node);
+  LogicalResult lowerGroup(Group &group);
+  LogicalResult lowerNode(onnx::NodeOp node, const ops::OpDef &def, OpBuilder &builder,
+                          IRMapping &inside, SmallVectorImpl<ops::RangeCheck> &checks);
+
+  ModuleOp module;
+  func::FuncOp step;
+  /// The group of each node that is not a view, under its last node.
+  llvm::DenseMap<Operation *, Operation *> rootOf;
+  llvm::DenseMap<Operation *, Group> groups;
+  unsigned numKernels = 0;
+};
+
+} // namespace
+
+/// The one node that uses `node`'s only result, or null.
+static onnx::NodeOp singleUser(onnx::NodeOp node) {
+  if (node.getNumResults() != 1 || node->use_empty())
+    return {};
+  Operation *user = *node->user_begin();
+  if (!llvm::all_equal(node->getUsers()))
+    return {};
+  return dyn_cast<onnx::NodeOp>(user);
+}
+
+/// Whether `producer` may be computed inside the kernel of its user: element by
+/// element, and no element twice.
+static bool mayFuse(onnx::NodeOp producer, ops::Kind kind, onnx::NodeOp user, ops::Kind userKind) {
+  if (kind != ops::Kind::Elementwise)
+    return false;
+  if (userKind != ops::Kind::Elementwise && userKind != ops::Kind::Rows)
+    return false;
+  int64_t elements = producer.outputType(0).getNumElements();
+  if (userKind == ops::Kind::Elementwise)
+    return elements == user.outputType(0).getNumElements();
+  return llvm::any_of(user.getInputs(), [&](Value input) {
+    return input == producer.getOutputs()[0] && elements > 1;
+  });
+}
+
+void KernelFormer::assignGroups() {
+  SmallVector<onnx::NodeOp> nodes(step.getBody().front().getOps<onnx::NodeOp>());
+  for (onnx::NodeOp node : llvm::reverse(nodes)) {
+    ops::Kind kind = ops::lookup(node)->kind;
+    if (kind == ops::Kind::View)
+      continue;
+    Operation *root = node;
+    if (onnx::NodeOp user = singleUser(node))
+      if (auto it = rootOf.find(user);
+          it != rootOf.end() && mayFuse(node, kind, user, ops::lookup(user)->kind))
+        root = it->second;
+    rootOf[node] = root;
+  }
+  for (onnx::NodeOp node : nodes)
+    if (auto it = rootOf.find(node); it != rootOf.end())
+      groups[it->second].nodes.push_back(node);
+}
+
+LogicalResult KernelFormer::lowerNode(onnx::NodeOp node, const ops::OpDef &def, OpBuilder &builder,
+                                      IRMapping &inside,
+                                      SmallVectorImpl<ops::RangeCheck> &checks) {
+  SmallVector<Value> inputs;
+  for (Value input : node.getInputs())
+    inputs.push_back(isa<NoneType>(input.getType()) ? Value() : inside.lookupOrDefault(input));
+  ops::Lowered lowered;
+  if (!def.lower)
+    return node.emitError() << node.describe() << " has no lowering";
+  if (failed(def.lower(node, inputs, builder, lowered)))
+    return failure();
+  inside.map(node.getOutputs(), lowered.results);
+  llvm::append_range(checks, lowered.checks);
+  return success();
+}
+
+LogicalResult KernelFormer::lowerView(onnx::NodeOp node) {
+  OpBuilder builder(node);
+  IRMapping inside;
+  SmallVector<ops::RangeCheck> checks;
+  if (failed(lowerNode(node, *ops::lookup(node), builder, inside, checks)))
+    return failure();
+  for (Value result : node.getOutputs())
+    result.replaceAllUsesWith(inside.lookup(result));
+  node.erase();
+  return success();
+}
+
+/// What `group` reads from outside, in order of first use; constants are cloned
+/// into the kernel instead.
+static llvm::SetVector<Value> externalInputs(const Group &group, OpBuilder &builder,
+                                             IRMapping &inside) {
+  llvm::SetVector<Value> inputs;
+  llvm::SmallPtrSet<Operation *, 8> members;
+  for (onnx::NodeOp node : group.nodes)
+    members.insert(node);
+  for (onnx::NodeOp node : group.nodes)
+    for (Value input : node.getInputs()) {
+      Operation *producer = input.getDefiningOp();
+      if (isa<NoneType>(input.getType()) || (producer && members.contains(producer)))
+        continue;
+      if (producer && producer->hasTrait<OpTrait::ConstantLike>()) {
+        if (!inside.contains(input))
+          inside.map(input, builder.clone(*producer)->getResult(0));
+        continue;
+      }
+      inputs.insert(input);
+    }
+  return inputs;
+}
+
+LogicalResult KernelFormer::lowerGroup(Group &group) {
+  onnx::NodeOp root = group.nodes.back();
+  OpBuilder atEnd = OpBuilder::atBlockEnd(module.getBody());
+  std::string name = "k" + std::to_string(numKernels++) + "_" + root.getOpType().lower();
+  auto kernel = func::FuncOp::create(atEnd, root.getLoc(), name, atEnd.getFunctionType({}, {}));
+  kernel.setPrivate();
+  kernel->setAttr(kKernelAttr, atEnd.getUnitAttr());
+  Block *body = kernel.addEntryBlock();
+  OpBuilder builder = OpBuilder::atBlockEnd(body);
+
+  IRMapping inside;
+  SmallVector<Value> inputs = externalInputs(group, builder, inside).takeVector();
+  for (Value input : inputs)
+    inside.map(input, body->addArgument(input.getType(), input.getLoc()));
+  SmallVector<ops::RangeCheck> checks;
+  for (onnx::NodeOp node : group.nodes)
+    if (failed(lowerNode(node, *ops::lookup(node), builder, inside, checks)))
+      return failure();
+
+  // Only results that somebody reads are kept.
+  SmallVector<Value> kept, returned;
+  for (Value result : root.getOutputs())
+    if (!result.use_empty()) {
+      kept.push_back(result);
+      returned.push_back(inside.lookup(result));
+    }
+  for (const ops::RangeCheck &check : checks)
+    returned.push_back(check.pair);
+  func::ReturnOp::create(builder, root.getLoc(), returned);
+  kernel.setFunctionType(atEnd.getFunctionType(body->getArgumentTypes(), TypeRange(returned)));
+
+  OpBuilder atRoot(root);
+  auto launch = LaunchOp::create(atRoot, root.getLoc(), TypeRange(returned),
+                                 FlatSymbolRefAttr::get(kernel.getSymNameAttr()), inputs);
+  launch->setAttr(kNameAttr, root.getNodeAttr());
+  for (auto [check, pair] : llvm::zip(checks, launch.getResults().drop_front(kept.size())))
+    CheckOp::create(atRoot, root.getLoc(), pair, check.lower, check.upper, check.message);
+  for (auto [result, value] : llvm::zip(kept, launch.getResults()))
+    result.replaceAllUsesWith(value);
+  for (onnx::NodeOp node : llvm::reverse(group.nodes))
+    node.erase();
+  return success();
+}
+
+LogicalResult KernelFormer::run() {
+  assignGroups();
+  for (Operation &op : llvm::make_early_inc_range(step.getBody().front())) {
+    auto node = dyn_cast<onnx::NodeOp>(op);
+    if (!node)
+      continue;
+    auto root = rootOf.find(node);
+    if (root == rootOf.end()) {
+      if (failed(lowerView(node)))
+        return failure();
+    } else if (root->second == node) {
+      // A group's last node comes after the others, which vanish with it.
+      Group group = std::move(groups[node]);
+      if (failed(lowerGroup(group)))
+        return failure();
+    }
+  }
+  return success();
+}
+
+/// Removes pure ops without users, last first, in one walk.
+static void eraseDead(func::FuncOp step) {
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(step.getBody().front())))
+    if (isOpTriviallyDead(&op))
+      op.erase();
+}
+
+namespace {
+struct FormKernels : zero::impl::FormKernelsBase<FormKernels> {
+  void runOnOperation() override {
+    FailureOr<func::FuncOp> step = findStep(getOperation());
+    if (failed(step))
+      return signalPassFailure();
+    for (auto node : step->getBody().getOps<onnx::NodeOp>())
+      if (!ops::lookup(node)) {
+        node.emitError() << node.describe() << " of opset " << node.getOpset() << " is not known";
+        return signalPassFailure();
+      }
+    eraseDead(*step);
+    if (failed(KernelFormer(getOperation(), *step).run()))
+      return signalPassFailure();
+    eraseDead(*step);
+  }
+};
+} // namespace

@@ -1,0 +1,52 @@
+//===- PlaceState.cpp - where parameters, gradients and states lie --------===//
+
+#include "zero/Transforms/Passes.h"
+
+using namespace mlir;
+
+namespace zero {
+#define GEN_PASS_DEF_PLACESTATE
+#include "include/zero/Transforms/Passes.h.inc"
+} // namespace zero
+
+using namespace zero;
+
+/// The one axis of the grid: data-parallel ranks.
+static constexpr StringLiteral kDataAxis = "dp";
+
+namespace {
+struct PlaceState : zero::impl::PlaceStateBase<PlaceState> {
+  using PlaceStateBase::PlaceStateBase;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    if (stage > 3) {
+      module.emitError() << "expected a ZeRO stage from 0 to 3, got " << stage;
+      return signalPassFailure();
+    }
+    if (ranks == 0) {
+      module.emitError("expected at least one rank, got 0");
+      return signalPassFailure();
+    }
+    MLIRContext *context = &getContext();
+    auto place = [&](bool sharded) {
+      SmallVector<FlatSymbolRefAttr> axes;
+      if (sharded)
+        axes.push_back(FlatSymbolRefAttr::get(context, kDataAxis));
+      return PlacementAttr::get(context, axes, Tier::Device);
+    };
+    for (Operation &op : *module.getBody()) {
+      if (auto parameter = dyn_cast<ParameterOp>(op)) {
+        parameter.setPlacementAttr(place(stage >= 3));
+        if (!parameter.getFrozen())
+          parameter.setGradientAttr(place(stage >= 2));
+      } else if (auto state = dyn_cast<StateOp>(op)) {
+        state.setPlacementAttr(place(stage >= 1 && state.getOf()));
+      }
+    }
+    Builder builder(context);
+    module->setAttr(kRanksAttr, builder.getI64IntegerAttr(ranks));
+    module->setAttr(kStageAttr, builder.getI64IntegerAttr(stage));
+  }
+};
+} // namespace

@@ -1,0 +1,65 @@
+//===- communicator.h - one rank's end of the group -------------*- C++ -*-===//
+//
+// The same collectives in the same order on all ranks. Sums run in rank order, in
+// fp32 for float32, so that the bits do not depend on who arrives first, and the
+// sum of a slice is the same by reduceScatter() as by allReduce().
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_COMM_COMMUNICATOR_H
+#define RUNTIME_COMM_COMMUNICATOR_H
+
+#include "runtime/support/dtype.h"
+#include "runtime/support/status.h"
+
+#include <cstdint>
+
+namespace zero::rt {
+
+/// What a collective is called in errors, and how it is counted.
+struct Call {
+  const char *label;      ///< must outlive the call
+  uint64_t index = 0;     ///< among the collectives of this step
+  bool control = false;   ///< a scalar of the program, not a parameter or gradient
+};
+
+/// Elements and bytes that came from other ranks.
+struct Traffic {
+  uint64_t modelElements = 0, controlElements = 0;
+  uint64_t modelBytes = 0, controlBytes = 0;
+};
+
+/// One rank's end. Every call is collective, used by one thread, and returns on
+/// all ranks: with success, or within the timeout with an error that names the
+/// collective and the rank that did not come. After an error the group is dead.
+class Communicator {
+public:
+  virtual ~Communicator() = default;
+
+  virtual int rank() const = 0;
+  virtual int ranks() const = 0;
+
+  /// destination[r * elements ...] = source of rank r, for all r. `source` may be
+  /// the own slice of `destination`, else the two do not overlap.
+  virtual Status allGather(const Call &call, DType dtype, const void *source, void *destination,
+                           uint64_t elements) = 0;
+
+  /// destination = sum over ranks s of source_s[rank * elements ...], divided by the
+  /// number of ranks with `mean`. `destination` may be the own slice of `source`.
+  virtual Status reduceScatter(const Call &call, DType dtype, const void *source,
+                               void *destination, uint64_t elements, bool mean) = 0;
+
+  /// data = sum over ranks of data, in place, for any number of elements.
+  virtual Status allReduce(const Call &call, DType dtype, void *data, uint64_t elements,
+                           bool mean) = 0;
+
+  /// Ends the waits of all ranks with `reason`; the first reason given stays.
+  virtual void abort(const Status &reason) = 0;
+
+  /// Received so far.
+  virtual Traffic traffic() const = 0;
+};
+
+} // namespace zero::rt
+
+#endif // RUNTIME_COMM_COMMUNICATOR_H

@@ -1,0 +1,64 @@
+//===- rendezvous.h - where threads meet ------------------------*- C++ -*-===//
+
+#ifndef RUNTIME_COMM_THREADS_RENDEZVOUS_H
+#define RUNTIME_COMM_THREADS_RENDEZVOUS_H
+
+#include "runtime/comm/communicator.h"
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+
+namespace zero::rt {
+
+/// What a rank lays open to the others in a collective.
+struct Offer {
+  const void *data = nullptr;
+  const char *label = "";
+  uint64_t index = 0;
+  uint64_t elements = 0;
+  int kind = 0;
+
+  bool matches(const Offer &other) const {
+    return kind == other.kind && elements == other.elements && index == other.index;
+  }
+};
+
+/// A barrier with a deadline that knows who is missing, and a place for offers.
+class Rendezvous {
+public:
+  Rendezvous(int ranks, double timeoutSeconds);
+
+  int size() const { return ranks; }
+
+  /// Written before arrive(), read by the others between it and the next arrive().
+  Offer &offer(int rank) { return places[rank].offer; }
+
+  /// Waits until all ranks have arrived as often as `rank` has now. Fails at once after
+  /// abort(), and when the time is up: it then aborts, naming who is missing.
+  Status arrive(int rank, const Call &call);
+
+  void abort(const Status &reason);
+  /// Blocks until somebody aborts: what a rank does that is told to stall.
+  Status sleepUntilAborted();
+
+private:
+  struct alignas(64) Place {
+    std::atomic<uint64_t> arrived{0};
+    Offer offer;
+  };
+  bool allArrived(uint64_t generation) const;
+  Status timeOut(uint64_t generation, const Call &call);
+  Status abortReason();
+
+  int ranks;
+  double timeoutSeconds;
+  std::unique_ptr<Place[]> places;
+  std::atomic<bool> aborted{false};
+  std::mutex mutex; ///< guards reason
+  Status reason;
+};
+
+} // namespace zero::rt
+
+#endif // RUNTIME_COMM_THREADS_RENDEZVOUS_H

@@ -1,0 +1,39 @@
+//===- capi.h - the boundary between C and C++ ------------------*- C++ -*-===//
+
+#ifndef RUNTIME_CORE_CAPI_H
+#define RUNTIME_CORE_CAPI_H
+
+#include "runtime/core/session.h"
+
+#include <cstring>
+#include <new>
+
+struct zero_rt_executable {
+  std::shared_ptr<const zero::rt::LoadedProgram> program;
+};
+
+struct zero_rt_session {
+  std::unique_ptr<zero::rt::Session> session;
+};
+
+namespace zero::rt {
+
+inline zero_rt_status toC(const Status &status) {
+  return {status.getCode(), status.ok() ? nullptr : ::strdup(status.getMessage().c_str())};
+}
+
+/// Runs `body` and turns what it throws into a status: no exception leaves the runtime.
+template <typename Body>
+zero_rt_status guard(Body body) {
+  try {
+    return toC(body());
+  } catch (const std::bad_alloc &) {
+    return {ZERO_RT_INTERNAL, ::strdup("out of memory")};
+  } catch (const std::exception &error) {
+    return {ZERO_RT_INTERNAL, ::strdup(error.what())};
+  }
+}
+
+} // namespace zero::rt
+
+#endif // RUNTIME_CORE_CAPI_H

@@ -1,0 +1,73 @@
+//===- commands.cpp - a rank's program with addresses ---------------------===//
+
+#include "runtime/core/commands.h"
+
+#include <algorithm>
+
+namespace zero::rt {
+
+namespace {
+class Resolver {
+public:
+  Resolver(const proto::Program &program, int rank, char *base)
+      : program(program), rank(rank), base(base) {}
+
+  Command resolve(const proto::Command &command) const {
+    return {resolveBody(command), command.when(),
+            command.predicate()
+                ? reinterpret_cast<const uint8_t *>(
+                      at(program.predicates(static_cast<int>(command.predicate()) - 1)))
+                : nullptr,
+            command.label().c_str()};
+  }
+
+private:
+  char *at(const proto::Address &address) const {
+    return base + address.offset() + rank * address.rank_stride();
+  }
+
+  decltype(Command::body) resolveBody(const proto::Command &command) const {
+    switch (command.body_case()) {
+    case proto::Command::kCollective: {
+      const proto::Collective &from = command.collective();
+      return CollectiveCommand{from.kind(),   toDType(from.dtype()), from.elements(),
+                               at(from.src()), at(from.dst()),       from.mean(),
+                               from.control()};
+    }
+    case proto::Command::kCheck: {
+      const proto::Check &from = command.check();
+      return CheckCommand{reinterpret_cast<const int64_t *>(at(from.value())), from.lower(),
+                          from.upper(), from.message().c_str()};
+    }
+    case proto::Command::kCopy:
+      return CopyCommand{at(command.copy().src()), at(command.copy().dst()),
+                         command.copy().bytes()};
+    default:
+      break;
+    }
+    LaunchCommand launch{command.launch().kernel(), {}, command.launch().length()};
+    for (const proto::Address &address : command.launch().args())
+      launch.args.push_back(at(address));
+    return launch;
+  }
+
+  const proto::Program &program;
+  int rank;
+  char *base;
+};
+} // namespace
+
+std::vector<CommandSegment> resolveCommands(const proto::Program &program, int rank, char *base) {
+  Resolver resolver(program, rank, base);
+  std::vector<CommandSegment> segments;
+  for (const proto::Segment &segment : program.segments()) {
+    bool repeats = segment.kind() == proto::Segment::MICRO_BATCH;
+    segments.push_back(
+        {segment.kind(), repeats ? std::max<uint64_t>(segment.repeat(), 1) : 1, {}});
+    for (const proto::Command &command : segment.commands())
+      segments.back().commands.push_back(resolver.resolve(command));
+  }
+  return segments;
+}
+
+} // namespace zero::rt

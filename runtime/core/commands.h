@@ -1,0 +1,63 @@
+//===- commands.h - a rank's program with addresses -------------*- C++ -*-===//
+//
+// What the tables say as offsets, as pointers into one rank's arena. Made once, so
+// that a step computes no address and allocates nothing.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_CORE_COMMANDS_H
+#define RUNTIME_CORE_COMMANDS_H
+
+#include "runtime/core/program.h"
+
+#include <variant>
+#include <vector>
+
+namespace zero::rt {
+
+struct LaunchCommand {
+  uint32_t kernel;
+  std::vector<void *> args;
+  int64_t length;
+};
+
+struct CollectiveCommand {
+  proto::Collective::Kind kind;
+  DType dtype;
+  uint64_t elements;
+  void *source, *destination;
+  bool mean, control;
+};
+
+struct CheckCommand {
+  const int64_t *value; ///< two of them
+  int64_t lower, upper;
+  const char *message;
+};
+
+struct CopyCommand {
+  const void *source;
+  void *destination;
+  uint64_t bytes;
+};
+
+struct Command {
+  std::variant<LaunchCommand, CollectiveCommand, CheckCommand, CopyCommand> body;
+  proto::Command::When when;
+  const uint8_t *predicate; ///< nullptr: always
+  const char *label;
+};
+
+struct CommandSegment {
+  proto::Segment::Kind kind;
+  uint64_t repeat;
+  std::vector<Command> commands;
+};
+
+/// The commands of `rank`, whose arena starts at `base`. `program` must outlive them
+/// and have passed validate().
+std::vector<CommandSegment> resolveCommands(const proto::Program &program, int rank, char *base);
+
+} // namespace zero::rt
+
+#endif // RUNTIME_CORE_COMMANDS_H

@@ -1,0 +1,35 @@
+//===- program.cpp - an executable in memory ------------------------------===//
+
+#include "runtime/core/program.h"
+
+#include "runtime/core/validate.h"
+
+namespace zero::rt {
+
+uint64_t elementsOf(const google::protobuf::RepeatedField<uint64_t> &shape) {
+  uint64_t count = 0;
+  countElements(shapeOf(shape), count);
+  return count;
+}
+
+uint64_t deviceBytes(const proto::Program &program) {
+  for (const proto::Arena &arena : program.arenas())
+    if (arena.tier() == proto::DEVICE)
+      return arena.bytes();
+  return 0;
+}
+
+Status loadProgram(const std::string &path, std::shared_ptr<const LoadedProgram> &program) {
+  auto loaded = std::make_shared<LoadedProgram>();
+  if (std::string error = readExecutable(path, loaded->executable); !error.empty())
+    return Status(ZERO_RT_BAD_FILE, error);
+  Status status = validate(loaded->executable);
+  if (status.ok())
+    status = Module::load(loaded->tables(), loaded->executable.code, loaded->module);
+  if (!status.ok())
+    return fail(status.getCode(), "'%s': %s", escape(path).c_str(), status.getMessage().c_str());
+  program = std::move(loaded);
+  return {};
+}
+
+} // namespace zero::rt

@@ -1,0 +1,39 @@
+//===- program.h - an executable in memory ----------------------*- C++ -*-===//
+
+#ifndef RUNTIME_CORE_PROGRAM_H
+#define RUNTIME_CORE_PROGRAM_H
+
+#include "runtime/device/cpu/module.h"
+#include "runtime/format/format.h"
+#include "runtime/support/dtype.h"
+
+namespace zero::rt {
+
+/// A checked .zexe and its code. Sessions share it.
+struct LoadedProgram {
+  Executable executable;
+  std::shared_ptr<Module> module;
+
+  const proto::Program &tables() const { return executable.program; }
+  int ranks() const { return static_cast<int>(tables().ranks()); }
+};
+
+/// Reads, checks and loads `path`.
+Status loadProgram(const std::string &path, std::shared_ptr<const LoadedProgram> &program);
+
+/// The tables' numbers are those of the C interface.
+inline DType toDType(proto::DType dtype) { return static_cast<DType>(dtype); }
+
+inline std::span<const uint64_t> shapeOf(const google::protobuf::RepeatedField<uint64_t> &shape) {
+  return {shape.data(), static_cast<size_t>(shape.size())};
+}
+
+/// Elements of a shape that validate() has passed.
+uint64_t elementsOf(const google::protobuf::RepeatedField<uint64_t> &shape);
+
+/// Bytes of the device tier on each rank.
+uint64_t deviceBytes(const proto::Program &program);
+
+} // namespace zero::rt
+
+#endif // RUNTIME_CORE_PROGRAM_H

@@ -1,0 +1,77 @@
+//===- rank.h - one rank of a session ---------------------------*- C++ -*-===//
+
+#ifndef RUNTIME_CORE_RANK_H
+#define RUNTIME_CORE_RANK_H
+
+#include "runtime/comm/communicator.h"
+#include "runtime/core/commands.h"
+#include "runtime/core/poison.h"
+#include "runtime/core/state.h"
+#include "runtime/device/device.h"
+#include "runtime/io/data_source.h"
+
+#include <optional>
+
+namespace zero::rt {
+
+/// What all ranks are told about a step.
+struct StepRequest {
+  uint64_t step = 0;
+  float learningRate = 0;
+  bool allowNan = false;
+  const std::vector<DataSource> *data = nullptr; ///< by index of Program.inputs
+  /// Where to copy this rank's parts of the gradients, by index of Program.gradients;
+  /// nullptr: nowhere.
+  std::vector<std::vector<uint8_t>> *gradients = nullptr;
+};
+
+/// One rank: its arena, its commands, its end of the group. Used by its own thread
+/// while a job runs, by the session's caller in between.
+class Rank {
+public:
+  Rank(std::shared_ptr<const LoadedProgram> program, std::unique_ptr<Communicator> communicator);
+
+  /// Reserves and touches the arena, reads initial values, resolves commands.
+  Status prepare(Device &device, const InitialFiles &files, bool checkMemory);
+
+  /// Runs one step. A failure is told to the other ranks before it is returned.
+  Status step(const StepRequest &request);
+
+  const char *base() const { return arena->base(); }
+  Traffic traffic() const { return communicator->traffic(); }
+  uint64_t measuredPeak() const { return peak; }
+  /// Output `index` of the last step.
+  const std::vector<uint8_t> &output(int index) const { return outputs[index]; }
+  /// A scalar output of the last step as a double; nothing if there is none of the name.
+  std::optional<double> scalar(const char *name) const;
+
+private:
+  Status runStep(const StepRequest &request);
+  Status runSegment(const CommandSegment &segment, const StepRequest &request);
+  Status finishMicroBatches(const StepRequest &request);
+  Status checkLoss() const;
+  void writeInputs(const StepRequest &request, uint64_t microBatch);
+  void captureOutputs();
+  void captureGradients(std::vector<std::vector<uint8_t>> &gradients) const;
+
+  Status execute(const LaunchCommand &launch, const Command &command);
+  Status execute(const CollectiveCommand &collective, const Command &command);
+  Status execute(const CheckCommand &check, const Command &command);
+  Status execute(const CopyCommand &copy, const Command &command);
+
+  const proto::Program &tables() const { return program->tables(); }
+
+  std::shared_ptr<const LoadedProgram> program;
+  std::unique_ptr<Communicator> communicator;
+  std::unique_ptr<Arena> arena;
+  std::unique_ptr<Queue> queue;
+  std::vector<CommandSegment> segments;
+  std::vector<std::vector<uint8_t>> outputs;
+  std::optional<Poison> poison;
+  uint64_t peak = 0;
+  uint64_t collectives = 0; ///< begun in this step
+};
+
+} // namespace zero::rt
+
+#endif // RUNTIME_CORE_RANK_H

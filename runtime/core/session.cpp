@@ -1,0 +1,294 @@
+//===- session.cpp - a program on its ranks -------------------------------===//
+
+#include "runtime/core/session.h"
+
+#include "runtime/comm/threads/threads.h"
+#include "runtime/device/cpu/cpu_device.h"
+#include "runtime/io/safetensors.h"
+
+#include <chrono>
+#include <cmath>
+#include <cstring>
+
+namespace zero::rt {
+
+//===----------------------------------------------------------------------===//
+// Creation
+//===----------------------------------------------------------------------===//
+
+static Status checkOptions(const zero_rt_session_options &options) {
+  if (options.threads_per_rank < 1 || options.threads_per_rank > 1024)
+    return fail(ZERO_RT_INVALID_ARGUMENT, "expected 1 to 1024 threads per rank, got %d",
+                options.threads_per_rank);
+  if (!(options.timeout_seconds > 0) || options.timeout_seconds > 1e9)
+    return fail(ZERO_RT_INVALID_ARGUMENT, "expected a timeout above 0 s, got %g",
+                options.timeout_seconds);
+  return {};
+}
+
+static TeamOptions teamOptions(int ranks, const zero_rt_session_options &options) {
+  return {ranks, options.threads_per_rank, options.pin, options.timeout_seconds + 5};
+}
+
+Session::Session(std::shared_ptr<Body> body, const zero_rt_session_options &options)
+    : body(std::move(body)), options(options),
+      team(teamOptions(this->body->program->ranks(), options)),
+      bound(this->body->program->tables().inputs_size()),
+      learningRate(this->body->program->tables().learning_rate()) {}
+
+Status Session::create(std::shared_ptr<const LoadedProgram> program,
+                       const zero_rt_session_options &options, std::unique_ptr<Session> &session) {
+  ZERO_RT_TRY(checkOptions(options));
+  auto body = std::make_shared<Body>();
+  body->program = program;
+  body->device = makeCpuDevice(program->module);
+  body->data.resize(program->tables().inputs_size());
+  ZERO_RT_TRY(InitialFiles::open(program->tables(), body->files));
+  ThreadGroupOptions group{program->ranks(), options.timeout_seconds, options.stall_rank,
+                           options.stall_collective};
+  for (auto &end : makeThreadGroup(group))
+    body->ranks.push_back(std::make_unique<Rank>(program, std::move(end)));
+  std::unique_ptr<Session> made(new Session(body, options));
+  ZERO_RT_TRY(body->device->prepare(program->tables(), options.threads_per_rank));
+  bool checkMemory = options.check_memory != 0;
+  ZERO_RT_TRY(made->team.run([body, checkMemory](int rank) {
+    return body->ranks[rank]->prepare(*body->device, body->files, checkMemory);
+  }));
+  session = std::move(made);
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// Inputs
+//===----------------------------------------------------------------------===//
+
+static std::string inputNames(const proto::Program &program) {
+  std::string names;
+  for (const proto::Input &input : program.inputs())
+    if (input.kind() == proto::Input::DATA)
+      names += (names.empty() ? "'" : ", '") + escape(input.name()) + "'";
+  return names.empty() ? "none" : names;
+}
+
+Status Session::bind(const std::string &name, Array array) {
+  for (int i = 0; i < tables().inputs_size(); ++i) {
+    const proto::Input &input = tables().inputs(i);
+    if (input.name() != name || input.kind() != proto::Input::DATA)
+      continue;
+    auto shape = shapeOf(input.shape());
+    InputSpec spec{name, toDType(input.dtype()), {shape.begin(), shape.end()}};
+    ZERO_RT_TRY(
+        DataSource::create(spec, std::move(array), body->program->ranks(), body->data[i]));
+    bound[i] = true;
+    if (!body->data[i].warning().empty())
+      warnings.push_back(body->data[i].warning());
+    return {};
+  }
+  return fail(ZERO_RT_NOT_FOUND, "the program has no input '%s'; its inputs are %s",
+              escape(name).c_str(), inputNames(tables()).c_str());
+}
+
+Status Session::setLearningRate(float rate) {
+  if (!std::isfinite(rate))
+    return fail(ZERO_RT_INVALID_ARGUMENT, "the learning rate is not finite");
+  for (const proto::Input &input : tables().inputs())
+    if (input.kind() == proto::Input::LEARNING_RATE) {
+      learningRate = rate;
+      return {};
+    }
+  return fail(ZERO_RT_NOT_FOUND, "the program takes no learning rate");
+}
+
+/// Every input has data, and the same number of batches of it. One local batch alone
+/// serves every step and rank: positions, masks, a fixed batch.
+Status Session::checkBound() const {
+  const DataSource *first = nullptr;
+  int firstIndex = 0;
+  for (int i = 0; i < tables().inputs_size(); ++i) {
+    if (tables().inputs(i).kind() != proto::Input::DATA)
+      continue;
+    if (!bound[i])
+      return fail(ZERO_RT_INVALID_ARGUMENT, "no data for input '%s'",
+                  escape(tables().inputs(i).name()).c_str());
+    const DataSource &source = body->data[i];
+    if (source.rows() == source.rowsPerBatch())
+      continue;
+    if (first && first->rows() * source.rowsPerBatch() != source.rows() * first->rowsPerBatch())
+      return fail(ZERO_RT_BAD_DATA,
+                  "inputs '%s' and '%s' hold different numbers of batches: %g and %g",
+                  escape(tables().inputs(firstIndex).name()).c_str(),
+                  escape(tables().inputs(i).name()).c_str(),
+                  double(first->rows()) / double(first->rowsPerBatch()),
+                  double(source.rows()) / double(source.rowsPerBatch()));
+    first = &source;
+    firstIndex = i;
+  }
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// Steps
+//===----------------------------------------------------------------------===//
+
+Status Session::step(uint32_t flags, zero_rt_step_result &result) {
+  if (!failure.ok())
+    return fail(ZERO_RT_ABORTED, "the session has ended: %s", failure.getMessage().c_str());
+  ZERO_RT_TRY(checkBound());
+  keptGradients = flags & ZERO_RT_KEEP_GRADIENTS;
+  body->gradients.resize(keptGradients ? tables().gradients_size() : 0);
+  for (size_t i = 0; i < body->gradients.size(); ++i)
+    for (const proto::Tensor &tensor : tables().tensors())
+      if (tensor.name() == tables().gradients(int(i)).parameter())
+        body->gradients[i].resize(elementsOf(tensor.shape()) *
+                                  sizeOf(toDType(tables().gradients(int(i)).buffer().dtype())));
+  StepRequest request{steps,       learningRate, options.allow_nan != 0,
+                      &body->data, keptGradients ? &body->gradients : nullptr};
+  auto begin = std::chrono::steady_clock::now();
+  if (Status status = runStep(request); !status.ok()) {
+    failure = status;
+    return status;
+  }
+  std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+  seconds += took.count();
+  result = {steps, body->ranks[0]->scalar("loss").value_or(NAN), took.count()};
+  ++steps;
+  return {};
+}
+
+Status Session::runStep(const StepRequest &request) {
+  Status status = team.run(
+      [body = body, request](int rank) { return body->ranks[rank]->step(request); });
+  if (status.ok())
+    return status;
+  return fail(status.getCode(), "step %llu: %s", static_cast<unsigned long long>(request.step),
+              status.getMessage().c_str());
+}
+
+//===----------------------------------------------------------------------===//
+// Results
+//===----------------------------------------------------------------------===//
+
+static Status checkSize(const std::string &name, uint64_t expected, uint64_t got) {
+  if (expected == got)
+    return {};
+  return fail(ZERO_RT_INVALID_ARGUMENT, "'%s': expected room for %llu bytes, got %llu",
+              escape(name).c_str(), static_cast<unsigned long long>(expected),
+              static_cast<unsigned long long>(got));
+}
+
+static Status notFound(const char *what, const std::string &name) {
+  return fail(ZERO_RT_NOT_FOUND, "no %s '%s'", what, escape(name).c_str());
+}
+
+Status Session::readOutput(const std::string &name, int rank, void *destination,
+                           uint64_t bytes) const {
+  if (rank < 0 || rank >= body->program->ranks())
+    return fail(ZERO_RT_INVALID_ARGUMENT, "no rank %d among %d", rank, body->program->ranks());
+  for (int i = 0; i < tables().outputs_size(); ++i) {
+    if (tables().outputs(i).name() != name)
+      continue;
+    const std::vector<uint8_t> &value = body->ranks[rank]->output(i);
+    ZERO_RT_TRY(checkSize(name, value.size(), bytes));
+    std::memcpy(destination, value.data(), bytes);
+    return {};
+  }
+  return notFound("output", name);
+}
+
+void Session::readWhole(const proto::Tensor &tensor, void *destination) const {
+  const proto::Buffer &buffer = tables().buffers(static_cast<int>(tensor.buffer()));
+  for (size_t rank = 0; rank < body->ranks.size(); ++rank)
+    copyOwnPart(buffer, tensor.start(), elementsOf(tensor.shape()), static_cast<int>(rank),
+                body->ranks[rank]->base(), destination);
+}
+
+static uint64_t bytesOf(const proto::Tensor &tensor) {
+  return elementsOf(tensor.shape()) * sizeOf(toDType(tensor.dtype()));
+}
+
+Status Session::readTensor(const std::string &name, void *destination, uint64_t bytes) const {
+  for (const proto::Tensor &tensor : tables().tensors()) {
+    if (tensor.name() != name)
+      continue;
+    ZERO_RT_TRY(checkSize(name, bytesOf(tensor), bytes));
+    readWhole(tensor, destination);
+    return {};
+  }
+  return notFound("tensor", name);
+}
+
+Status Session::readGradient(const std::string &parameter, void *destination,
+                             uint64_t bytes) const {
+  if (!keptGradients)
+    return fail(ZERO_RT_INVALID_ARGUMENT, "the last step did not keep its gradients");
+  for (int i = 0; i < tables().gradients_size(); ++i) {
+    if (tables().gradients(i).parameter() != parameter)
+      continue;
+    ZERO_RT_TRY(checkSize(parameter, body->gradients[i].size(), bytes));
+    std::memcpy(destination, body->gradients[i].data(), bytes);
+    return {};
+  }
+  return notFound("gradient of", parameter);
+}
+
+static Status writeFile(const std::string &path, std::vector<SafetensorsEntry> entries) {
+  OutputFile file;
+  ZERO_RT_TRY(OutputFile::create(path, file));
+  ZERO_RT_TRY(writeSafetensors(file, std::move(entries)));
+  return file.commit();
+}
+
+Status Session::save(const std::string &path) const {
+  if (!failure.ok())
+    return fail(ZERO_RT_ABORTED, "the session has ended: %s", failure.getMessage().c_str());
+  std::vector<SafetensorsEntry> entries;
+  for (const proto::Tensor &tensor : tables().tensors()) {
+    auto shape = shapeOf(tensor.shape());
+    if (tensor.saved())
+      entries.push_back({tensor.name(), toDType(tensor.dtype()), {shape.begin(), shape.end()},
+                         [this, &tensor](void *destination, uint64_t bytes) {
+                           return readTensor(tensor.name(), destination, bytes);
+                         }});
+  }
+  return writeFile(path, std::move(entries));
+}
+
+Status Session::saveGradients(const std::string &path) const {
+  std::vector<SafetensorsEntry> entries;
+  for (const proto::Gradient &gradient : tables().gradients())
+    for (const proto::Tensor &tensor : tables().tensors()) {
+      auto shape = shapeOf(tensor.shape());
+      if (tensor.name() == gradient.parameter())
+        entries.push_back({tensor.name(), toDType(gradient.buffer().dtype()),
+                           {shape.begin(), shape.end()},
+                           [this, &tensor](void *destination, uint64_t bytes) {
+                             return readGradient(tensor.name(), destination, bytes);
+                           }});
+    }
+  return writeFile(path, std::move(entries));
+}
+
+Status Session::stats(int rank, zero_rt_stats &stats) const {
+  if (rank < 0 || rank >= body->program->ranks())
+    return fail(ZERO_RT_INVALID_ARGUMENT, "no rank %d among %d", rank, body->program->ranks());
+  const Traffic traffic = body->ranks[rank]->traffic();
+  stats = {steps,
+           deviceBytes(tables()),
+           body->ranks[rank]->measuredPeak(),
+           traffic.modelElements,
+           traffic.controlElements,
+           traffic.modelBytes,
+           traffic.controlBytes,
+           seconds};
+  return {};
+}
+
+const char *Session::nextWarning() {
+  if (warnings.empty())
+    return nullptr;
+  warning = std::move(warnings.front());
+  warnings.pop_front();
+  return warning.c_str();
+}
+
+} // namespace zero::rt

@@ -1,0 +1,86 @@
+//===- state.cpp - tensors that outlive the step --------------------------===//
+
+#include "runtime/core/state.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace zero::rt {
+
+namespace {
+/// The elements of a tensor that one rank holds.
+struct Part {
+  uint64_t inTensor = 0, inBuffer = 0, count = 0;
+};
+} // namespace
+
+static Part partOf(const proto::Buffer &buffer, uint64_t start, uint64_t count, int rank) {
+  if (buffer.shards() == 1)
+    return {0, start, count};
+  uint64_t first = static_cast<uint64_t>(rank) * buffer.elements();
+  uint64_t low = std::max(start, first);
+  uint64_t high = std::min(start + count, first + buffer.elements());
+  return low < high ? Part{low - start, low - first, high - low} : Part{};
+}
+
+static uint64_t placeOf(const proto::Buffer &buffer, int rank) {
+  return buffer.offset() + static_cast<uint64_t>(rank * buffer.rank_stride());
+}
+
+Status InitialFiles::open(const proto::Program &program, InitialFiles &opened) {
+  for (const std::string &path : program.files()) {
+    InputFile file;
+    ZERO_RT_TRY(InputFile::open(path, file));
+    opened.files.push_back(std::move(file));
+  }
+  for (const proto::Tensor &tensor : program.tensors()) {
+    if (tensor.init().source_case() != proto::Init::kFile)
+      continue;
+    const proto::Init::Range &range = tensor.init().file();
+    uint64_t size = opened.files[range.file()].size();
+    if (range.offset() > size || range.bytes() > size - range.offset())
+      return fail(ZERO_RT_BAD_FILE,
+                  "'%s' is too short for '%s': expected %llu bytes from byte %llu on, got %llu in "
+                  "all",
+                  escape(program.files(static_cast<int>(range.file()))).c_str(),
+                  escape(tensor.name()).c_str(), static_cast<unsigned long long>(range.bytes()),
+                  static_cast<unsigned long long>(range.offset()),
+                  static_cast<unsigned long long>(size));
+  }
+  return {};
+}
+
+Status initialiseTensors(const LoadedProgram &program, const InitialFiles &files, int rank,
+                         char *base) {
+  for (const proto::Tensor &tensor : program.tables().tensors()) {
+    const proto::Buffer &buffer = program.tables().buffers(static_cast<int>(tensor.buffer()));
+    const proto::Init &init = tensor.init();
+    const uint64_t size = sizeOf(toDType(tensor.dtype()));
+    Part part = partOf(buffer, tensor.start(), elementsOf(tensor.shape()), rank);
+    if (part.count == 0)
+      continue;
+    char *target = base + placeOf(buffer, rank) + part.inBuffer * size;
+    const uint64_t skip = part.inTensor * size, bytes = part.count * size;
+    if (init.source_case() == proto::Init::kFile)
+      ZERO_RT_TRY(
+          files.files[init.file().file()].read(init.file().offset() + skip, target, bytes));
+    else if (init.source_case() == proto::Init::kData)
+      std::memcpy(target, program.executable.data.data() + init.data().offset() + skip, bytes);
+    else
+      fill(toDType(tensor.dtype()), init.splat(), target, part.count);
+  }
+  return {};
+}
+
+void copyOwnPart(const proto::Buffer &buffer, uint64_t start, uint64_t count, int rank,
+                 const char *base, void *whole) {
+  if (buffer.shards() == 1 && rank != 0)
+    return;
+  const uint64_t size = sizeOf(toDType(buffer.dtype()));
+  Part part = partOf(buffer, start, count, rank);
+  if (part.count > 0)
+    std::memcpy(static_cast<char *>(whole) + part.inTensor * size,
+                base + placeOf(buffer, rank) + part.inBuffer * size, part.count * size);
+}
+
+} // namespace zero::rt

@@ -1,0 +1,34 @@
+//===- state.h - tensors that outlive the step ------------------*- C++ -*-===//
+//
+// A tensor's element i is element start + i of a bucket, of which each rank holds all
+// (shards = 1) or one slice.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_CORE_STATE_H
+#define RUNTIME_CORE_STATE_H
+
+#include "runtime/core/program.h"
+
+namespace zero::rt {
+
+/// The files that initial values are read from, open.
+struct InitialFiles {
+  std::vector<InputFile> files;
+  /// Opens all files of `program`; checks that each range lies in its file.
+  static Status open(const proto::Program &program, InitialFiles &files);
+};
+
+/// Writes the initial values of what `rank` holds of each tensor into its arena.
+Status initialiseTensors(const LoadedProgram &program, const InitialFiles &files, int rank,
+                         char *base);
+
+/// Copies what `rank` holds of a tensor (or gradient) of `count` elements that starts
+/// at element `start` of `buffer`'s bucket to its place in `whole`. Of replicas, rank
+/// 0's is taken.
+void copyOwnPart(const proto::Buffer &buffer, uint64_t start, uint64_t count, int rank,
+                 const char *base, void *whole);
+
+} // namespace zero::rt
+
+#endif // RUNTIME_CORE_STATE_H

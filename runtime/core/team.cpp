@@ -1,0 +1,136 @@
+//===- team.cpp - one thread per rank -------------------------------------===//
+
+#include "runtime/core/team.h"
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <sched.h>
+#include <thread>
+
+namespace zero::rt {
+
+/// Held by the team and by each thread, so that a thread left behind finds it valid.
+struct Team::Shared {
+  std::mutex mutex;
+  std::condition_variable start, done;
+  std::vector<std::thread> threads;
+  uint64_t generation = 0; ///< of jobs
+  bool stop = false;
+  std::function<Status(int)> job;
+  std::vector<Status> results;
+  std::vector<bool> finished;
+  int running = 0;
+  bool failed = false;
+
+  void work(int rank);
+};
+
+void Team::Shared::work(int rank) {
+  uint64_t seen = 0;
+  std::unique_lock<std::mutex> lock(mutex);
+  for (;;) {
+    start.wait(lock, [&] { return stop || generation > seen; });
+    if (stop)
+      return;
+    seen = generation;
+    auto mine = job; // a copy: the thread keeps what the job holds
+    lock.unlock();
+    Status result;
+    try {
+      result = mine(rank);
+    } catch (const std::exception &error) {
+      result = fail(ZERO_RT_INTERNAL, "rank %d: %s", rank, error.what());
+    }
+    mine = nullptr;
+    lock.lock();
+    failed = failed || !result.ok();
+    results[rank] = std::move(result);
+    finished[rank] = true;
+    --running;
+    done.notify_one();
+  }
+}
+
+/// The cores that rank `rank` is bound to: by default only when the ranks use up the
+/// machine, because then moving can only hurt, while a smaller job should make way.
+static void pinTo(const TeamOptions &options, int rank) {
+  cpu_set_t allowed;
+  if (options.pin == 0 || ::sched_getaffinity(0, sizeof(allowed), &allowed) != 0)
+    return;
+  int wanted = options.ranks * options.threadsPerRank;
+  int cores = CPU_COUNT(&allowed);
+  if (wanted > cores || (options.pin < 0 && wanted != cores))
+    return;
+  cpu_set_t mine;
+  CPU_ZERO(&mine);
+  int first = rank * options.threadsPerRank;
+  for (int core = 0, index = 0; core < CPU_SETSIZE; ++core) {
+    if (!CPU_ISSET(core, &allowed))
+      continue;
+    if (index >= first && index < first + options.threadsPerRank)
+      CPU_SET(core, &mine);
+    ++index;
+  }
+  ::sched_setaffinity(0, sizeof(mine), &mine);
+}
+
+Team::Team(const TeamOptions &options) : options(options), shared(std::make_shared<Shared>()) {
+  shared->results.resize(options.ranks);
+  shared->finished.resize(options.ranks, true);
+  for (int rank = 0; rank < options.ranks; ++rank)
+    shared->threads.emplace_back([state = shared, options, rank] {
+      pinTo(options, rank);
+      state->work(rank);
+    });
+}
+
+Team::~Team() {
+  {
+    std::lock_guard<std::mutex> lock(shared->mutex);
+    shared->stop = true;
+    shared->start.notify_all();
+  }
+  for (int rank = 0; rank < options.ranks; ++rank) {
+    if (shared->finished[rank])
+      shared->threads[rank].join();
+    else
+      shared->threads[rank].detach();
+  }
+}
+
+Status Team::collect(bool complete) const {
+  const Status *first = nullptr;
+  for (const Status &result : shared->results) {
+    if (result.ok() || (first && first->getCode() != ZERO_RT_ABORTED))
+      continue;
+    if (!first || result.getCode() != ZERO_RT_ABORTED)
+      first = &result;
+  }
+  if (complete || !first)
+    return first ? *first : Status();
+  std::string missing;
+  for (int rank = 0; rank < options.ranks; ++rank)
+    if (!shared->finished[rank])
+      missing += (missing.empty() ? "" : ", ") + std::to_string(rank);
+  return fail(first->getCode(), "%s; rank %s never came back", first->getMessage().c_str(),
+              missing.c_str());
+}
+
+Status Team::run(std::function<Status(int)> job) {
+  std::unique_lock<std::mutex> lock(shared->mutex);
+  shared->job = std::move(job);
+  shared->results.assign(options.ranks, Status());
+  shared->finished.assign(options.ranks, false);
+  shared->running = options.ranks;
+  shared->failed = false;
+  ++shared->generation;
+  shared->start.notify_all();
+  shared->done.wait(lock, [&] { return shared->running == 0 || shared->failed; });
+  auto grace = std::chrono::duration<double>(options.graceSeconds);
+  bool complete = shared->done.wait_for(lock, grace, [&] { return shared->running == 0; });
+  shared->job = nullptr;
+  return collect(complete);
+}
+
+} // namespace zero::rt

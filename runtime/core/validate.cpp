@@ -1,0 +1,238 @@
+//===- validate.cpp - are the tables consistent? --------------------------===//
+
+#include "runtime/core/validate.h"
+
+#include "runtime/comm/reduce.h"
+#include "runtime/core/program.h"
+
+namespace zero::rt {
+
+namespace {
+
+/// Checks one program; every function says what it looks at in its error.
+class Validator {
+public:
+  explicit Validator(const Executable &executable)
+      : program(executable.program), dataBytes(executable.data.size()),
+        arena(deviceBytes(executable.program)) {}
+
+  Status run() {
+    ZERO_RT_TRY(checkSizes());
+    for (const proto::Buffer &buffer : program.buffers())
+      ZERO_RT_TRY(checkBuffer(buffer));
+    for (const proto::Tensor &tensor : program.tensors())
+      ZERO_RT_TRY(checkTensor(tensor));
+    ZERO_RT_TRY(checkGradients());
+    for (const proto::Input &input : program.inputs())
+      ZERO_RT_TRY(checkValue("input", input.name(), input.dtype(), input.shape(), input.offset()));
+    for (const proto::Output &output : program.outputs())
+      ZERO_RT_TRY(
+          checkValue("output", output.name(), output.dtype(), output.shape(), output.offset()));
+    for (const proto::Address &predicate : program.predicates())
+      ZERO_RT_TRY(checkAddress("predicate", predicate, 1));
+    return checkSegments();
+  }
+
+private:
+  Status bad(const char *what, const std::string &name, const char *why) {
+    return fail(ZERO_RT_BAD_FILE, "%s '%s': %s", what, escape(name).c_str(), why);
+  }
+
+  bool fits(uint64_t offset, uint64_t bytes) const {
+    return offset <= arena && bytes <= arena - offset;
+  }
+
+  /// Bytes of `count` elements; false for an unknown type or an overflow.
+  static bool sizeInBytes(proto::DType dtype, uint64_t count, uint64_t &bytes) {
+    size_t size = sizeOf(toDType(dtype));
+    return size > 0 && !__builtin_mul_overflow(count, size, &bytes);
+  }
+
+  Status checkSizes() {
+    if (program.ranks() < 1 || program.ranks() > 4096)
+      return fail(ZERO_RT_BAD_FILE, "expected 1 to 4096 ranks, got %u", program.ranks());
+    for (const proto::Arena &area : program.arenas())
+      if (area.tier() != proto::DEVICE && area.bytes() > 0)
+        return fail(ZERO_RT_UNSUPPORTED, "the program keeps %llu bytes in the %s tier; this "
+                                         "runtime has only the device tier",
+                    static_cast<unsigned long long>(area.bytes()),
+                    area.tier() == proto::HOST ? "host" : "nvme");
+    if (arena > (uint64_t(1) << 46))
+      return fail(ZERO_RT_BAD_FILE, "an arena of %llu bytes",
+                  static_cast<unsigned long long>(arena));
+    return {};
+  }
+
+  Status checkBuffer(const proto::Buffer &buffer) {
+    uint64_t bytes, all;
+    if (buffer.tier() != proto::DEVICE)
+      return bad("buffer", buffer.name(), "this runtime has only the device tier");
+    if (buffer.shards() != 1 && buffer.shards() != program.ranks())
+      return bad("buffer", buffer.name(), "its shards are neither 1 nor the number of ranks");
+    if (!sizeInBytes(buffer.dtype(), buffer.elements(), bytes) ||
+        __builtin_mul_overflow(buffer.elements(), uint64_t(buffer.shards()), &all))
+      return bad("buffer", buffer.name(), "bad element type or size");
+    proto::Address address;
+    address.set_offset(buffer.offset());
+    address.set_rank_stride(buffer.rank_stride());
+    return checkAddress(buffer.name().c_str(), address, bytes);
+  }
+
+  /// `start` + the elements of `shape` lie in the bucket that `buffer` is a slice of.
+  Status checkMember(const char *what, const std::string &name, const proto::Buffer &buffer,
+                     uint64_t start, uint64_t count) {
+    uint64_t bucket = buffer.elements() * buffer.shards();
+    if (start > bucket || count > bucket - start)
+      return bad(what, name, "it reaches beyond its buffer");
+    return {};
+  }
+
+  Status checkTensor(const proto::Tensor &tensor) {
+    uint64_t count, bytes;
+    if (tensor.buffer() >= uint32_t(program.buffers_size()))
+      return bad("tensor", tensor.name(), "it has no buffer");
+    const proto::Buffer &buffer = program.buffers(int(tensor.buffer()));
+    if (!countElements(shapeOf(tensor.shape()), count) ||
+        !sizeInBytes(tensor.dtype(), count, bytes) || tensor.dtype() != buffer.dtype())
+      return bad("tensor", tensor.name(), "bad element type or shape");
+    ZERO_RT_TRY(checkMember("tensor", tensor.name(), buffer, tensor.start(), count));
+    return checkInit(tensor, bytes);
+  }
+
+  Status checkInit(const proto::Tensor &tensor, uint64_t bytes) {
+    const proto::Init &init = tensor.init();
+    if (init.source_case() == proto::Init::kSplat)
+      return {};
+    if (init.source_case() == proto::Init::SOURCE_NOT_SET)
+      return bad("tensor", tensor.name(), "it has no initial value");
+    bool inFile = init.source_case() == proto::Init::kFile;
+    const proto::Init::Range &range = inFile ? init.file() : init.data();
+    if (range.bytes() != bytes)
+      return fail(ZERO_RT_BAD_FILE, "tensor '%s': expected %llu bytes of initial values, got %llu",
+                  escape(tensor.name()).c_str(), static_cast<unsigned long long>(bytes),
+                  static_cast<unsigned long long>(range.bytes()));
+    if (inFile && range.file() >= uint32_t(program.files_size()))
+      return bad("tensor", tensor.name(), "its initial values are in no file");
+    if (!inFile && (range.offset() > dataBytes || bytes > dataBytes - range.offset()))
+      return bad("tensor", tensor.name(), "its initial values lie outside the data section");
+    return {};
+  }
+
+  Status checkGradients() {
+    for (const proto::Gradient &gradient : program.gradients()) {
+      const proto::Tensor *parameter = nullptr;
+      for (const proto::Tensor &tensor : program.tensors())
+        if (tensor.role() == proto::PARAMETER && tensor.name() == gradient.parameter())
+          parameter = &tensor;
+      if (!parameter)
+        return bad("gradient", gradient.parameter(), "no such parameter");
+      ZERO_RT_TRY(checkBuffer(gradient.buffer()));
+      ZERO_RT_TRY(checkMember("gradient", gradient.parameter(), gradient.buffer(),
+                              gradient.start(), elementsOf(parameter->shape())));
+    }
+    return {};
+  }
+
+  Status checkValue(const char *what, const std::string &name, proto::DType dtype,
+                    const google::protobuf::RepeatedField<uint64_t> &shape, uint64_t offset) {
+    uint64_t count, bytes;
+    if (!countElements(shapeOf(shape), count) || !sizeInBytes(dtype, count, bytes))
+      return bad(what, name, "bad element type or shape");
+    if (!fits(offset, bytes))
+      return bad(what, name, "it lies outside the arena");
+    return {};
+  }
+
+  /// `bytes` at `address` lie in the arena on the first and on the last rank, and so on
+  /// all between.
+  Status checkAddress(const std::string &label, const proto::Address &address, uint64_t bytes) {
+    int64_t shift, last;
+    if (!fits(address.offset(), bytes) ||
+        __builtin_mul_overflow(int64_t(program.ranks() - 1), address.rank_stride(), &shift) ||
+        __builtin_add_overflow(int64_t(address.offset()), shift, &last) || last < 0 ||
+        !fits(uint64_t(last), bytes))
+      return bad("command", label, "an address lies outside the arena");
+    return {};
+  }
+
+  Status checkSegments() {
+    int kind = proto::Segment::PROLOGUE;
+    int microBatches = 0;
+    for (const proto::Segment &segment : program.segments()) {
+      if (segment.kind() < kind)
+        return fail(ZERO_RT_BAD_FILE, "segments out of order");
+      kind = segment.kind();
+      microBatches += kind == proto::Segment::MICRO_BATCH;
+      for (const proto::Command &command : segment.commands())
+        ZERO_RT_TRY(checkCommand(command));
+    }
+    if (microBatches > 1)
+      return fail(ZERO_RT_BAD_FILE, "expected one micro-batch segment, got %d", microBatches);
+    return {};
+  }
+
+  Status checkCommand(const proto::Command &command) {
+    const std::string &label = command.label();
+    if (command.predicate() > uint32_t(program.predicates_size()))
+      return bad("command", label, "no such predicate");
+    switch (command.body_case()) {
+    case proto::Command::kLaunch:
+      return checkLaunch(command);
+    case proto::Command::kCollective:
+      return checkCollective(command);
+    case proto::Command::kCheck:
+      return checkAddress(label, command.check().value(), 2 * sizeof(int64_t));
+    case proto::Command::kCopy:
+      ZERO_RT_TRY(checkAddress(label, command.copy().src(), command.copy().bytes()));
+      return checkAddress(label, command.copy().dst(), command.copy().bytes());
+    case proto::Command::BODY_NOT_SET:
+      return bad("command", label, "it does nothing that this runtime knows");
+    }
+    return {};
+  }
+
+  Status checkLaunch(const proto::Command &command) {
+    const proto::Launch &launch = command.launch();
+    if (launch.kernel() >= uint32_t(program.kernels_size()))
+      return bad("command", command.label(), "no such kernel");
+    const proto::Kernel &kernel = program.kernels(int(launch.kernel()));
+    if (kernel.body_case() == proto::Kernel::BODY_NOT_SET)
+      return bad("kernel", kernel.name(), "it has no body");
+    int expected = kernel.matmul().bias() ? 4 : 3;
+    if (kernel.body_case() == proto::Kernel::kMatmul &&
+        launch.args_size() != expected + (kernel.workspace() > 0))
+      return bad("command", command.label(), "wrong number of arguments for a matrix product");
+    for (const proto::Address &address : launch.args())
+      ZERO_RT_TRY(checkAddress(command.label(), address, 0));
+    return {};
+  }
+
+  Status checkCollective(const proto::Command &command) {
+    const proto::Collective &collective = command.collective();
+    uint64_t slice, whole;
+    if (command.predicate() != 0)
+      return bad("command", command.label(), "a collective with a predicate");
+    if (!sizeInBytes(collective.dtype(), collective.elements(), slice) ||
+        __builtin_mul_overflow(slice, uint64_t(program.ranks()), &whole))
+      return bad("command", command.label(), "bad element type or size");
+    bool gathers = collective.kind() == proto::Collective::ALL_GATHER;
+    bool scatters = collective.kind() == proto::Collective::REDUCE_SCATTER;
+    if (!gathers && !canSum(toDType(collective.dtype())))
+      return bad("command", command.label(), "a sum over ranks of a type that has none");
+    if (!gathers && !scatters &&
+        collective.src().SerializeAsString() != collective.dst().SerializeAsString())
+      return bad("command", command.label(), "an all-reduce that is not in place");
+    ZERO_RT_TRY(checkAddress(command.label(), collective.src(), scatters ? whole : slice));
+    return checkAddress(command.label(), collective.dst(), gathers ? whole : slice);
+  }
+
+  const proto::Program &program;
+  uint64_t dataBytes;
+  uint64_t arena;
+};
+
+} // namespace
+
+Status validate(const Executable &executable) { return Validator(executable).run(); }
+
+} // namespace zero::rt

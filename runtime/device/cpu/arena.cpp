@@ -1,0 +1,57 @@
+//===- arena.cpp - one rank's host memory ---------------------------------===//
+
+#include "runtime/device/cpu/arena.h"
+
+#include <cerrno>
+#include <cstring>
+#include <sys/mman.h>
+
+namespace zero::rt {
+
+static constexpr uint64_t kPage = 4096;
+static constexpr uint64_t kHugePage = uint64_t(2) << 20;
+
+namespace {
+class HostArena : public Arena {
+public:
+  HostArena(char *mapping, uint64_t mapped, char *start, uint64_t size)
+      : mapping(mapping), mapped(mapped), start(start), size(size) {}
+  ~HostArena() override { ::munmap(mapping, mapped); }
+
+  char *base() const override { return start; }
+  uint64_t bytes() const override { return size; }
+  void touch() override { std::memset(start, 0, size); }
+
+private:
+  char *mapping;
+  uint64_t mapped;
+  char *start;
+  uint64_t size;
+};
+} // namespace
+
+Status reserveHostMemory(uint64_t bytes, bool guarded, std::unique_ptr<Arena> &arena) {
+  uint64_t pages = (bytes + kPage - 1) / kPage * kPage;
+  uint64_t mapped = pages + 2 * kHugePage; // room to align, and for the guards
+  int protection = guarded ? PROT_NONE : PROT_READ | PROT_WRITE;
+  void *address = ::mmap(nullptr, mapped, protection,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  auto failure = [&](int error) {
+    return fail(ZERO_RT_IO, "cannot reserve %llu bytes of memory: %s",
+                static_cast<unsigned long long>(bytes), std::strerror(error));
+  };
+  if (address == MAP_FAILED)
+    return failure(errno);
+  auto *mapping = static_cast<char *>(address);
+  auto number = reinterpret_cast<uintptr_t>(mapping) + 1;
+  char *start = mapping + ((number + kHugePage - 1) / kHugePage * kHugePage - (number - 1));
+  auto made = std::make_unique<HostArena>(mapping, mapped, start, bytes);
+  if (guarded && pages > 0 && ::mprotect(start, pages, PROT_READ | PROT_WRITE) != 0)
+    return failure(errno);
+  if (pages >= kHugePage)
+    ::madvise(start, pages, MADV_HUGEPAGE); // a wish; not every kernel has them
+  arena = std::move(made);
+  return {};
+}
+
+} // namespace zero::rt

@@ -1,0 +1,107 @@
+//===- cpu_device.cpp - kernels on this machine's cores -------------------===//
+
+#include "runtime/device/cpu/cpu_device.h"
+
+#include "runtime/device/cpu/arena.h"
+#include "runtime/device/cpu/matmul.h"
+#include "runtime/device/cpu/openmp.h"
+
+#include <xmmintrin.h>
+
+namespace zero::rt {
+
+namespace {
+
+/// Either a native function or a matrix product.
+struct Kernel {
+  NativeKernel native = nullptr;
+  std::unique_ptr<Matmul> matmul;
+};
+
+class CpuQueue : public Queue {
+public:
+  explicit CpuQueue(const std::vector<Kernel> &kernels) : kernels(kernels) {}
+
+  Status makeCalls() {
+    calls.resize(kernels.size());
+    for (size_t i = 0; i < kernels.size(); ++i)
+      if (kernels[i].matmul)
+        ZERO_RT_TRY(kernels[i].matmul->makeCall(calls[i]));
+    return {};
+  }
+
+  Status launch(uint32_t kernel, void *const *args, int64_t length) override {
+    if (calls[kernel])
+      return calls[kernel]->run(args);
+    kernels[kernel].native(args, length);
+    return {};
+  }
+
+private:
+  const std::vector<Kernel> &kernels;
+  std::vector<std::unique_ptr<Matmul::Call>> calls;
+};
+
+class CpuDevice : public Device {
+public:
+  explicit CpuDevice(std::shared_ptr<Module> module) : module(std::move(module)) {}
+
+  Status reserve(uint64_t bytes, bool guarded, std::unique_ptr<Arena> &arena) override {
+    return reserveHostMemory(bytes, guarded, arena);
+  }
+  Status prepare(const proto::Program &program, int threads) override;
+  Status makeQueue(std::unique_ptr<Queue> &queue) override;
+
+private:
+  std::shared_ptr<Module> module;
+  std::vector<Kernel> kernels;
+  int threads = 1;
+};
+
+} // namespace
+
+static Status prepareMatmul(const proto::Kernel &source, int threads, Kernel &kernel) {
+  const std::string name = escape(source.name());
+  if (Status made = Matmul::create(source.matmul(), threads, kernel.matmul); !made.ok())
+    return fail(made.getCode(), "kernel '%s': %s", name.c_str(), made.getMessage().c_str());
+  if (uint64_t needed = kernel.matmul->getWorkspace(); needed > source.workspace())
+    return fail(ZERO_RT_UNSUPPORTED,
+                "kernel '%s': oneDNN needs %llu bytes of workspace on this machine with %d "
+                "threads, the plan has %llu; compile the model here",
+                name.c_str(), static_cast<unsigned long long>(needed), threads,
+                static_cast<unsigned long long>(source.workspace()));
+  return {};
+}
+
+Status CpuDevice::prepare(const proto::Program &program, int wanted) {
+  threads = wanted;
+  kernels.resize(program.kernels_size());
+  for (int i = 0; i < program.kernels_size(); ++i) {
+    const proto::Kernel &source = program.kernels(i);
+    if (source.body_case() == proto::Kernel::kMatmul)
+      ZERO_RT_TRY(prepareMatmul(source, threads, kernels[i]));
+    else
+      kernels[i].native = module->find(source.symbol());
+  }
+  return {};
+}
+
+/// Denormals slow softmax-heavy code two to three times: flush results and inputs.
+static void flushDenormals(void *) { _mm_setcsr(_mm_getcsr() | 0x8040); }
+
+Status CpuDevice::makeQueue(std::unique_ptr<Queue> &queue) {
+  omp_set_num_threads(threads);
+  flushDenormals(nullptr);
+  if (threads > 1) // each thread of the team has a control register of its own
+    GOMP_parallel(flushDenormals, nullptr, static_cast<unsigned>(threads), 0);
+  auto made = std::make_unique<CpuQueue>(kernels);
+  ZERO_RT_TRY(made->makeCalls());
+  queue = std::move(made);
+  return {};
+}
+
+std::unique_ptr<Device> makeCpuDevice(std::shared_ptr<Module> module) {
+  return std::make_unique<CpuDevice>(std::move(module));
+}
+
+} // namespace zero::rt

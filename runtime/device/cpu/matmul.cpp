@@ -1,0 +1,316 @@
+//===- matmul.cpp - matrix products through oneDNN ------------------------===//
+
+#include "runtime/device/cpu/matmul.h"
+
+#include "runtime/device/cpu/openmp.h"
+
+#include <cstring>
+#include <oneapi/dnnl/dnnl.hpp>
+#include <optional>
+
+namespace zero::rt {
+
+using Primitive = dnnl::matmul::primitive_desc;
+
+static constexpr uint64_t kAlignment = 64;
+
+static uint64_t alignUp(uint64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+
+namespace {
+/// Where an operand with gaps is packed: `offset` bytes into the workspace, in
+/// whichever order makes the copy run along its contiguous direction.
+struct Packing {
+  Matrix from, to;
+  uint64_t offset;
+};
+} // namespace
+
+struct Matmul::State {
+  MatmulPlan plan;
+  dnnl::engine engine{dnnl::engine::kind::cpu, 0};
+  Primitive descriptor;
+  dnnl::matmul primitive;
+  size_t inner = 0; ///< batch dimensions that oneDNN runs over; we loop over the others
+  std::optional<Packing> packA, packB, packC;
+  uint64_t workspace = 0;
+
+  /// Picks the implementation and what must be packed for it; false when there is none.
+  bool choose();
+  bool isTrivial() const { return plan.isEmpty() || plan.a.columns == 0; }
+  size_t outer() const { return plan.batch.size() - inner; }
+};
+
+//===----------------------------------------------------------------------===//
+// Choosing an implementation
+//===----------------------------------------------------------------------===//
+
+/// Describes `matrix` under the plan's last `inner` batch dimensions.
+static dnnl::memory::desc describe(const MatmulPlan &plan, size_t inner, const Matrix &matrix,
+                                   int64_t BatchDim::*stride) {
+  dnnl::memory::dims dims, strides;
+  for (size_t i = plan.batch.size() - inner; i < plan.batch.size(); ++i) {
+    int64_t step = plan.batch[i].*stride;
+    dims.push_back(step == 0 ? 1 : plan.batch[i].count);
+    strides.push_back(step == 0 ? matrix.elements() : step);
+  }
+  dims.insert(dims.end(), {matrix.rows, matrix.columns});
+  strides.insert(strides.end(), matrix.strides.begin(), matrix.strides.end());
+  return {dims, dnnl::memory::data_type::f32, strides};
+}
+
+static dnnl::memory::desc describeBias(const MatmulPlan &plan, size_t inner) {
+  dnnl::memory::dims dims(inner + 2, 1), strides(inner + 2, 1);
+  dims[inner + (plan.swapped ? 0 : 1)] = plan.swapped ? plan.c.rows : plan.c.columns;
+  for (size_t i = 0; i < inner + 1; ++i)
+    if (i != inner || !plan.swapped)
+      strides[i] = plan.swapped ? plan.c.rows : plan.c.columns;
+  return {dims, dnnl::memory::data_type::f32, strides};
+}
+
+/// oneDNN's own bias is scaled by alpha and runs along columns; otherwise the
+/// bias is a post-op.
+static bool biasIsNative(const MatmulPlan &plan) { return plan.alpha == 1 && !plan.swapped; }
+
+static dnnl::primitive_attr makeAttributes(const MatmulPlan &plan, size_t inner, bool accumulate) {
+  dnnl::primitive_attr attributes;
+  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  if (plan.alpha != 1)
+    attributes.set_output_scales(0, {plan.alpha});
+  dnnl::post_ops posts;
+  if (accumulate)
+    posts.append_sum(1.0f);
+  if (plan.bias && !biasIsNative(plan))
+    posts.append_binary(dnnl::algorithm::binary_add, describeBias(plan, inner));
+  attributes.set_post_ops(posts);
+  return attributes;
+}
+
+/// What oneDNN offers for these layouts; nothing unless it is `brg`, or `any` is true.
+static std::optional<Primitive> find(const dnnl::engine &engine, const MatmulPlan &plan,
+                                     size_t inner, bool accumulate, bool any) {
+  auto a = describe(plan, inner, plan.a, &BatchDim::a);
+  auto b = describe(plan, inner, plan.b, &BatchDim::b);
+  auto c = describe(plan, inner, plan.c, &BatchDim::c);
+  dnnl::matmul::desc desc = plan.bias && biasIsNative(plan)
+                                ? dnnl::matmul::desc(a, b, describeBias(plan, inner), c)
+                                : dnnl::matmul::desc(a, b, c);
+  Primitive found(desc, makeAttributes(plan, inner, accumulate), engine, /*allow_empty=*/true);
+  if (!found || (!any && std::strncmp(found.impl_info_str(), "brg", 3) != 0))
+    return std::nullopt;
+  return found;
+}
+
+/// Replaces `matrix` by a dense copy at the end of the workspace, if it has gaps.
+static std::optional<Packing> pack(Matrix &matrix, uint64_t &workspace) {
+  if (matrix.isDense())
+    return std::nullopt;
+  Matrix dense = matrix;
+  if (matrix.strides[1] <= matrix.strides[0])
+    dense.strides = {matrix.columns, 1};
+  else
+    dense.strides = {1, matrix.rows};
+  Packing packing{matrix, dense, workspace};
+  workspace += alignUp(uint64_t(matrix.elements()) * sizeof(float));
+  matrix = dense;
+  return packing;
+}
+
+bool Matmul::State::choose() {
+  std::optional<Primitive> found;
+  auto attempt = [&](size_t dims, bool any) {
+    inner = dims;
+    found = find(engine, plan, dims, plan.accumulate && !packC, any);
+    return found.has_value();
+  };
+  auto commit = [&] {
+    descriptor = *found;
+    primitive = dnnl::matmul(*found);
+    return true;
+  };
+  for (size_t dims = plan.batch.size() + 1; dims-- > 0;)
+    if (attempt(dims, /*any=*/false))
+      return commit();
+  const MatmulPlan original = plan;
+  packA = pack(plan.a, workspace);
+  packB = pack(plan.b, workspace);
+  packC = pack(plan.c, workspace);
+  if (attempt(0, /*any=*/false))
+    return commit();
+  plan = original;
+  packA = packB = packC = std::nullopt;
+  workspace = 0;
+  return attempt(plan.batch.size(), /*any=*/true) && commit();
+}
+
+Matmul::Matmul(std::unique_ptr<State> state) : state(std::move(state)) {}
+Matmul::~Matmul() = default;
+
+uint64_t Matmul::getWorkspace() const { return state->workspace; }
+
+Status Matmul::create(const proto::Matmul &desc, int threads, std::unique_ptr<Matmul> &matmul) {
+  try {
+    auto state = std::make_unique<State>();
+    ZERO_RT_TRY(planMatmul(desc, state->plan));
+    if (!state->isTrivial()) {
+      TeamSize team(threads);
+      if (!state->choose())
+        return fail(ZERO_RT_UNSUPPORTED, "oneDNN has no matrix product for these strides");
+      // The scratchpad comes last: our packed operands keep their offsets.
+      state->workspace += alignUp(state->descriptor.scratchpad_desc().get_size());
+    }
+    matmul.reset(new Matmul(std::move(state)));
+    return {};
+  } catch (const dnnl::error &error) {
+    return fail(ZERO_RT_UNSUPPORTED, "oneDNN refuses a matrix product: %s", error.what());
+  }
+}
+
+std::string zero_rt_matmul_workspace(const proto::Matmul &desc, uint64_t &bytes, int threads) {
+  std::unique_ptr<Matmul> matmul;
+  Status status = Matmul::create(desc, threads, matmul);
+  bytes = status.ok() ? matmul->getWorkspace() : 0;
+  return status.getMessage();
+}
+
+//===----------------------------------------------------------------------===//
+// Running
+//===----------------------------------------------------------------------===//
+
+struct Matmul::Call::State {
+  const Matmul::State &matmul;
+  dnnl::stream stream;
+  dnnl::memory a, b, c, bias, scratch;
+  std::vector<dnnl_exec_arg_t> arguments;
+};
+
+Matmul::Call::Call(std::unique_ptr<State> state) : state(std::move(state)) {}
+Matmul::Call::~Call() = default;
+
+Status Matmul::makeCall(std::unique_ptr<Call> &call) const {
+  try {
+    const dnnl::engine &engine = state->engine;
+    std::unique_ptr<Call::State> made(new Call::State{*state, dnnl::stream(engine), {}, {}, {}, {}, {}, {}});
+    if (!state->isTrivial()) {
+      auto bind = [&](dnnl::memory &memory, dnnl::memory::desc desc, int argument) {
+        memory = dnnl::memory(desc, engine, nullptr);
+        made->arguments.push_back({argument, memory.get()});
+      };
+      bind(made->a, state->descriptor.src_desc(), DNNL_ARG_SRC);
+      bind(made->b, state->descriptor.weights_desc(), DNNL_ARG_WEIGHTS);
+      bind(made->c, state->descriptor.dst_desc(), DNNL_ARG_DST);
+      bind(made->scratch, state->descriptor.scratchpad_desc(), DNNL_ARG_SCRATCHPAD);
+      int post = DNNL_ARG_ATTR_MULTIPLE_POST_OP(state->plan.accumulate && !state->packC ? 1 : 0);
+      if (state->plan.bias)
+        bind(made->bias, describeBias(state->plan, state->inner),
+             biasIsNative(state->plan) ? DNNL_ARG_BIAS : post | DNNL_ARG_SRC_1);
+    }
+    call.reset(new Call(std::move(made)));
+    return {};
+  } catch (const dnnl::error &error) {
+    return fail(ZERO_RT_INTERNAL, "oneDNN: %s", error.what());
+  }
+}
+
+/// Calls body(offset in gaps, offset in dense, length, step in gaps) for each run
+/// of the packed operand.
+template <typename Body>
+static void forEachRun(const Packing &packing, Body body) {
+  bool rows = packing.to.strides[1] == 1;
+  int64_t runs = rows ? packing.from.rows : packing.from.columns;
+  int64_t length = rows ? packing.from.columns : packing.from.rows;
+  for (int64_t run = 0; run < runs; ++run)
+    body(run * packing.from.strides[rows ? 0 : 1], run * length, length,
+         packing.from.strides[rows ? 1 : 0]);
+}
+
+static void copyIn(const Packing &packing, const float *from, float *to) {
+  forEachRun(packing, [&](int64_t gaps, int64_t dense, int64_t length, int64_t step) {
+    for (int64_t i = 0; i < length; ++i)
+      to[dense + i] = from[gaps + i * step];
+  });
+}
+
+static void copyOut(const Packing &packing, const float *from, float *to, bool accumulate) {
+  forEachRun(packing, [&](int64_t gaps, int64_t dense, int64_t length, int64_t step) {
+    for (int64_t i = 0; i < length; ++i)
+      to[gaps + i * step] = from[dense + i] + (accumulate ? to[gaps + i * step] : 0.0f);
+  });
+}
+
+/// Calls body(a, b, c) with the element offsets of each matrix of the first `outer`
+/// batch dimensions.
+template <typename Body>
+static Status forEachMatrix(const MatmulPlan &plan, size_t outer, size_t depth,
+                            std::array<int64_t, 3> at, Body &body) {
+  if (depth == outer)
+    return body(at[0], at[1], at[2]);
+  const BatchDim &dim = plan.batch[depth];
+  for (int64_t i = 0; i < dim.count; ++i)
+    ZERO_RT_TRY(forEachMatrix(plan, outer, depth + 1,
+                              {at[0] + i * dim.a, at[1] + i * dim.b, at[2] + i * dim.c}, body));
+  return {};
+}
+
+/// Without anything to sum, C is the bias or nothing, plus what it was.
+static void runEmptySum(const MatmulPlan &plan, const float *bias, float *c) {
+  auto body = [&](int64_t, int64_t, int64_t offset) -> Status {
+    for (int64_t i = 0; i < plan.c.rows; ++i)
+      for (int64_t j = 0; j < plan.c.columns; ++j) {
+        float value = bias ? bias[plan.swapped ? i : j] : 0.0f;
+        float &element = c[offset + i * plan.c.strides[0] + j * plan.c.strides[1]];
+        element = plan.accumulate ? element + value : value;
+      }
+    return {};
+  };
+  (void)forEachMatrix(plan, plan.batch.size(), 0, {0, 0, 0}, body);
+}
+
+Status Matmul::Call::run(void *const *args) {
+  const Matmul::State &matmul = state->matmul;
+  const MatmulPlan &plan = matmul.plan;
+  auto *a = static_cast<float *>(args[plan.swapped ? 1 : 0]);
+  auto *b = static_cast<float *>(args[plan.swapped ? 0 : 1]);
+  auto *bias = plan.bias ? static_cast<float *>(args[2]) : nullptr;
+  auto *c = static_cast<float *>(args[plan.bias ? 3 : 2]);
+  if (matmul.isTrivial()) {
+    if (!plan.isEmpty())
+      runEmptySum(plan, bias, c);
+    return {};
+  }
+  auto *workspace =
+      matmul.workspace ? static_cast<char *>(args[plan.bias ? 4 : 3]) : nullptr;
+  uint64_t scratch = matmul.workspace - alignUp(matmul.descriptor.scratchpad_desc().get_size());
+  state->scratch.set_data_handle(workspace ? workspace + scratch : nullptr);
+  if (bias)
+    state->bias.set_data_handle(bias);
+
+  const float *packedA = nullptr, *packedB = nullptr;
+  auto operand = [&](const std::optional<Packing> &packing, float *from, const float *&packed) {
+    if (!packing)
+      return from;
+    auto *to = reinterpret_cast<float *>(workspace + packing->offset);
+    if (packed != from) // a repeated operand is packed once
+      copyIn(*packing, from, to);
+    packed = from;
+    return to;
+  };
+  auto body = [&](int64_t offsetA, int64_t offsetB, int64_t offsetC) -> Status {
+    float *target = c + offsetC;
+    if (matmul.packC)
+      target = reinterpret_cast<float *>(workspace + matmul.packC->offset);
+    state->a.set_data_handle(operand(matmul.packA, a + offsetA, packedA));
+    state->b.set_data_handle(operand(matmul.packB, b + offsetB, packedB));
+    state->c.set_data_handle(target);
+    dnnl_status_t done =
+        dnnl_primitive_execute(matmul.primitive.get(), state->stream.get(),
+                               static_cast<int>(state->arguments.size()), state->arguments.data());
+    if (done != dnnl_success)
+      return fail(ZERO_RT_INTERNAL, "oneDNN failed in a matrix product: status %d", int(done));
+    if (matmul.packC)
+      copyOut(*matmul.packC, target, c + offsetC, plan.accumulate);
+    return {};
+  };
+  return forEachMatrix(plan, matmul.outer(), 0, {0, 0, 0}, body);
+}
+
+} // namespace zero::rt

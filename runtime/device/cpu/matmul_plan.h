@@ -1,0 +1,55 @@
+//===- matmul_plan.h - a matrix product, normalised -------------*- C++ -*-===//
+//
+// Turns a Matmul of the program into the fewest batch dimensions, with C's rows
+// contiguous where a transposition can make them so. Pure arithmetic.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_DEVICE_CPU_MATMUL_PLAN_H
+#define RUNTIME_DEVICE_CPU_MATMUL_PLAN_H
+
+#include "runtime/format/format.h"
+
+#include <array>
+#include <vector>
+
+namespace zero::rt {
+
+/// A matrix inside a batch: element (i, j) lies at i * strides[0] + j * strides[1].
+struct Matrix {
+  int64_t rows = 0, columns = 0;
+  std::array<int64_t, 2> strides{};
+
+  bool isRowMajor() const { return strides[1] == 1 && strides[0] == columns; }
+  bool isColumnMajor() const { return strides[0] == 1 && strides[1] == rows; }
+  /// No gaps, in either order: what oneDNN's fast kernels take.
+  bool isDense() const { return isRowMajor() || isColumnMajor(); }
+  int64_t elements() const { return rows * columns; }
+  Matrix transposed() const { return {columns, rows, {strides[1], strides[0]}}; }
+};
+
+/// One batch dimension; strides in elements, 0 for an operand that is repeated.
+struct BatchDim {
+  int64_t count, a, b, c;
+};
+
+struct MatmulPlan {
+  std::vector<BatchDim> batch;
+  Matrix a, b, c;
+  float alpha = 1;
+  bool bias = false;
+  bool accumulate = false;
+  /// Computes C^T = B^T A^T: operands a and b are exchanged, the bias runs along rows.
+  bool swapped = false;
+
+  /// Nothing to compute, or nothing to sum.
+  bool isEmpty() const;
+};
+
+/// Fails, naming what is wrong, when strides do not fit the sizes or make two
+/// elements of C share a place.
+Status planMatmul(const proto::Matmul &desc, MatmulPlan &plan);
+
+} // namespace zero::rt
+
+#endif // RUNTIME_DEVICE_CPU_MATMUL_PLAN_H

@@ -1,0 +1,34 @@
+//===- openmp.h - libgomp's team size, per thread ---------------*- C++ -*-===//
+//
+// oneDNN asks OpenMP how many threads it may use, when it makes a primitive and
+// when it runs one. The number belongs to the calling thread, so each rank sets
+// its own; clang's omp.h belongs to another OpenMP library than oneDNN's.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_DEVICE_CPU_OPENMP_H
+#define RUNTIME_DEVICE_CPU_OPENMP_H
+
+extern "C" {
+void omp_set_num_threads(int threads);
+int omp_get_max_threads(void);
+void GOMP_parallel(void (*body)(void *), void *data, unsigned threads, unsigned flags);
+}
+
+namespace zero::rt {
+
+/// Sets the calling thread's team size for the lifetime of the object.
+class TeamSize {
+public:
+  explicit TeamSize(int threads) : before(omp_get_max_threads()) { omp_set_num_threads(threads); }
+  ~TeamSize() { omp_set_num_threads(before); }
+  TeamSize(const TeamSize &) = delete;
+  TeamSize &operator=(const TeamSize &) = delete;
+
+private:
+  int before;
+};
+
+} // namespace zero::rt
+
+#endif // RUNTIME_DEVICE_CPU_OPENMP_H

@@ -1,0 +1,82 @@
+//===- format.h - the .zexe file --------------------------------*- C++ -*-===//
+//
+//   header    one page: magic, version, checksum, sections, ISA features
+//   program   executable.proto
+//   code      a complete ELF shared object, or empty
+//   data      constants that the program refers to by offset
+//
+// Each section starts at a multiple of 4096 bytes. The file is little-endian and
+// holds no weights: initial values are references.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_FORMAT_FORMAT_H
+#define RUNTIME_FORMAT_FORMAT_H
+
+#include "runtime/format/executable.pb.h"
+#include "runtime/support/file.h"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace zero::rt {
+
+inline constexpr char kMagic[8] = {'Z', 'E', 'R', 'O', 'E', 'X', 'E', '\0'};
+inline constexpr uint32_t kFormatVersion = 1;
+inline constexpr uint64_t kSectionAlignment = 4096;
+
+/// Bytes [offset, offset + size) of the file.
+struct Section {
+  uint64_t offset;
+  uint64_t size;
+};
+
+/// The first bytes of a .zexe. `checksum` covers the whole file, read with this
+/// field as zero.
+struct Header {
+  char magic[8];
+  uint32_t version;
+  uint32_t headerBytes;
+  uint64_t checksum;
+  uint64_t fileBytes;
+  Section program, code, data;
+  char isa[2048]; ///< features the code needs, separated by spaces, 0-terminated
+};
+static_assert(sizeof(Header) <= kSectionAlignment);
+
+/// A loaded .zexe. The spans point into the mapped file.
+struct Executable {
+  MappedFile file;
+  proto::Program program;
+  std::span<const uint8_t> code;
+  std::span<const uint8_t> data;
+  std::string isa;
+};
+
+/// Writes `path` by a temporary and a rename. `isa` lists the CPU features that
+/// `code` needs, in LLVM's names ("avx2 fma avx512f"). Returns an error message,
+/// empty on success.
+std::string writeExecutable(const std::string &path, const proto::Program &program,
+                            std::string_view code, std::string_view data, std::string_view isa);
+
+/// Maps and checks `path`. Refused by name: no .zexe, another version, truncated,
+/// wrong checksum, a feature that this CPU lacks, unreadable tables. Nothing of the
+/// code section is mapped executable here. Returns an error message, empty on success.
+std::string readExecutable(const std::string &path, Executable &executable);
+
+/// The features of this CPU among those that .zexe files may ask for.
+std::string hostIsa();
+
+/// The first feature of the list `isa` that this CPU (or this runtime) does not
+/// have; empty when it has all.
+std::string missingFeature(std::string_view isa);
+
+/// 64-bit checksum of `bytes`, continuing from `seed`; not cryptographic. Every
+/// change of one byte changes it.
+uint64_t checksum(std::span<const uint8_t> bytes, uint64_t seed);
+
+} // namespace zero::rt
+
+#endif // RUNTIME_FORMAT_FORMAT_H

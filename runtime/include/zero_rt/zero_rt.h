@@ -1,0 +1,246 @@
+/*===- zero_rt.h - the C interface of the runtime -------------------*- C -*-===*\
+|*                                                                            *|
+|* Load a .zexe, make a session, bind data, run steps, read what came out:    *|
+|*                                                                            *|
+|*   zero_rt_executable *exe;                                                 *|
+|*   zero_rt_session *session;                                                *|
+|*   zero_rt_session_options options;                                         *|
+|*   zero_rt_step_result result;                                              *|
+|*   zero_rt_executable_load("model.zexe", &exe);                             *|
+|*   zero_rt_session_options_default(&options);                               *|
+|*   zero_rt_session_create(exe, &options, &session);                         *|
+|*   zero_rt_session_bind_file(session, "x", "x.npy", NULL);                  *|
+|*   zero_rt_session_step(session, 0, &result);                               *|
+|*   zero_rt_session_free(session);                                           *|
+|*   zero_rt_executable_free(exe);                                            *|
+|*                                                                            *|
+|* Rules. Nothing here exits, throws or keeps state outside a handle. A       *|
+|* handle is used by one thread at a time. Sizes are bytes unless they say    *|
+|* elements. Strings and shapes handed out live as long as their handle.      *|
+|* Functions that can fail return a zero_rt_status; on failure nothing is     *|
+|* written through the out parameters.                                        *|
+|*                                                                            *|
+\*===----------------------------------------------------------------------===*/
+
+#ifndef ZERO_RT_ZERO_RT_H
+#define ZERO_RT_ZERO_RT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* --- status ---------------------------------------------------------------- */
+
+typedef enum zero_rt_code {
+  ZERO_RT_OK = 0,
+  ZERO_RT_INVALID_ARGUMENT, /* a call that can never be right */
+  ZERO_RT_NOT_FOUND,        /* no input, output or tensor of that name */
+  ZERO_RT_BAD_FILE,         /* not of the format it should be, or damaged */
+  ZERO_RT_BAD_DATA,         /* data of another type or shape than the program's */
+  ZERO_RT_UNSUPPORTED,      /* well-formed, but not for this runtime */
+  ZERO_RT_IO,               /* the operating system refused */
+  ZERO_RT_CHECK_FAILED,     /* a check inside the program found a bad value */
+  ZERO_RT_NOT_FINITE,       /* the loss is NaN or infinite */
+  ZERO_RT_TIMEOUT,          /* a rank did not arrive at a collective */
+  ZERO_RT_ABORTED,          /* stopped because another rank failed */
+  ZERO_RT_INTERNAL          /* out of memory, or a bug here */
+} zero_rt_code;
+
+/* `message` is one line, lower case, without a period; NULL when code is
+   ZERO_RT_OK. The caller owns it: zero_rt_status_release(). */
+typedef struct zero_rt_status {
+  zero_rt_code code;
+  char *message;
+} zero_rt_status;
+
+/* Frees the message and makes *status ZERO_RT_OK. */
+void zero_rt_status_release(zero_rt_status *status);
+
+/* --- types and roles: the numbers of executable.proto ------------------------ */
+
+typedef enum zero_rt_dtype {
+  ZERO_RT_NO_DTYPE = 0,
+  ZERO_RT_F32 = 1,
+  ZERO_RT_F64 = 2,
+  ZERO_RT_F16 = 3,
+  ZERO_RT_BF16 = 4,
+  ZERO_RT_BOOL = 5, /* one byte an element, 0 or 1 */
+  ZERO_RT_I8 = 6,
+  ZERO_RT_I32 = 7,
+  ZERO_RT_I64 = 8,
+  ZERO_RT_U8 = 9,
+  ZERO_RT_I16 = 10
+} zero_rt_dtype;
+
+typedef enum zero_rt_role {
+  ZERO_RT_NO_ROLE = 0,
+  ZERO_RT_PARAMETER = 1,
+  ZERO_RT_GRADIENT = 2,
+  ZERO_RT_OPTIMIZER = 3,
+  ZERO_RT_ACTIVATION = 4,
+  ZERO_RT_WORKING = 5, /* gathered parameters, buckets in flight, temporaries */
+  ZERO_RT_CONSTANT = 6,
+  ZERO_RT_ROLES = 7 /* how many numbers there are */
+} zero_rt_role;
+
+/* Bytes of one element; 0 for ZERO_RT_NO_DTYPE. */
+size_t zero_rt_dtype_size(zero_rt_dtype dtype);
+/* "float32". */
+const char *zero_rt_dtype_name(zero_rt_dtype dtype);
+/* "parameters". */
+const char *zero_rt_role_name(zero_rt_role role);
+/* "0.1.0". */
+const char *zero_rt_version(void);
+
+/* --- executable -------------------------------------------------------------- */
+
+typedef struct zero_rt_executable zero_rt_executable;
+
+typedef struct zero_rt_program_info {
+  const char *name;
+  const char *producer;
+  const char *optimizer; /* for people */
+  int ranks;
+  int stage;         /* of ZeRO, 0 to 3 */
+  int micro_batches; /* per step */
+  float learning_rate;
+  uint64_t planned_elements; /* received per rank and step, without control scalars */
+  size_t inputs, outputs, tensors, gradients, certificates;
+} zero_rt_program_info;
+
+typedef struct zero_rt_value_info {
+  const char *name;
+  zero_rt_dtype dtype;
+  zero_rt_role role;     /* of a tensor or gradient, else ZERO_RT_NO_ROLE */
+  const uint64_t *shape; /* of one rank for inputs and outputs, else global */
+  size_t dimensions;
+  int frozen; /* a parameter that training does not change */
+  int saved;  /* zero_rt_session_save() writes it */
+} zero_rt_value_info;
+
+/* Memory of one tier, on each rank, as the compiler planned it. */
+typedef struct zero_rt_certificate {
+  const char *tier;                     /* "device" */
+  uint64_t peak;                        /* = the arena */
+  uint64_t lower_bound;                 /* largest sum of live bytes */
+  const char *peak_at;                  /* command at the peak */
+  uint64_t most[ZERO_RT_ROLES];         /* when most of that role is live */
+  uint64_t at_peak[ZERO_RT_ROLES];
+} zero_rt_certificate;
+
+/* Reads and checks a file and loads its code. Refused by name: not a .zexe, another
+   version, truncated, damaged, a CPU feature that is missing, inconsistent tables. */
+zero_rt_status zero_rt_executable_load(const char *path, zero_rt_executable **executable);
+/* Sessions made from it must be freed before. NULL is fine. */
+void zero_rt_executable_free(zero_rt_executable *executable);
+
+zero_rt_status zero_rt_executable_info(const zero_rt_executable *executable,
+                                       zero_rt_program_info *info);
+/* Values that are bound before a step; the learning rate is not among them. */
+zero_rt_status zero_rt_executable_input(const zero_rt_executable *executable, size_t index,
+                                        zero_rt_value_info *info);
+zero_rt_status zero_rt_executable_output(const zero_rt_executable *executable, size_t index,
+                                         zero_rt_value_info *info);
+zero_rt_status zero_rt_executable_tensor(const zero_rt_executable *executable, size_t index,
+                                         zero_rt_value_info *info);
+zero_rt_status zero_rt_executable_gradient(const zero_rt_executable *executable, size_t index,
+                                           zero_rt_value_info *info);
+zero_rt_status zero_rt_executable_certificate(const zero_rt_executable *executable, size_t index,
+                                              zero_rt_certificate *certificate);
+
+/* --- session ----------------------------------------------------------------- */
+
+/* Arenas, one thread per rank and the values of all persistent tensors. After an
+   error in a step a session only answers questions; steps and saves are refused. */
+typedef struct zero_rt_session zero_rt_session;
+
+typedef struct zero_rt_session_options {
+  int threads_per_rank;     /* of library calls; 1 by default. Changes the last bits of results */
+  double timeout_seconds;   /* longest wait for another rank; 120 by default */
+  int allow_nan;            /* go on when the loss is NaN or infinite */
+  int check_memory;         /* guard pages round the arenas; what a step leaves behind is
+                               poisoned before the next; the highest byte used is measured */
+  int pin;                  /* ranks to cores: 1 yes, 0 no, -1 (default) when they fill the machine */
+  int stall_rank;           /* for tests: this rank ... (-1: none) */
+  int64_t stall_collective; /* ... never arrives at this collective of its first step */
+} zero_rt_session_options;
+
+void zero_rt_session_options_default(zero_rt_session_options *options);
+
+/* Reserves and touches the arenas and reads initial values straight into the shards. */
+zero_rt_status zero_rt_session_create(const zero_rt_executable *executable,
+                                      const zero_rt_session_options *options,
+                                      zero_rt_session **session);
+/* Ends the ranks' threads. NULL is fine. The memory of a rank that never came back
+   from its kernel is left to the operating system. */
+void zero_rt_session_free(zero_rt_session *session);
+
+/* Binds an input to a .npy file, or to `member` of a .npz (NULL: the member of the
+   input's name, or the only one). The first dimension runs over global batches and
+   wraps round at the end. int32 widens to int64, uint8 to bool; any other difference
+   in type or shape is an error. */
+zero_rt_status zero_rt_session_bind_file(zero_rt_session *session, const char *input,
+                                         const char *path, const char *member);
+/* The same for memory, which is copied. */
+zero_rt_status zero_rt_session_bind_memory(zero_rt_session *session, const char *input,
+                                           zero_rt_dtype dtype, const uint64_t *shape,
+                                           size_t dimensions, const void *data);
+/* The next remark about bound data ("... wraps round"), or NULL. Each comes once. */
+const char *zero_rt_session_next_warning(zero_rt_session *session);
+
+/* From the next step on. ZERO_RT_NOT_FOUND when the program has no such input. */
+zero_rt_status zero_rt_session_set_learning_rate(zero_rt_session *session, float rate);
+
+/* Flags of a step. */
+enum {
+  ZERO_RT_KEEP_GRADIENTS = 1 /* so that they can be read after it; allocates */
+};
+
+typedef struct zero_rt_step_result {
+  uint64_t step; /* from 0 */
+  double loss;   /* before this step's update; NaN when the program has none */
+  double seconds;
+} zero_rt_step_result;
+
+/* Runs one step on all ranks. Errors name step and rank: ZERO_RT_CHECK_FAILED,
+   ZERO_RT_NOT_FINITE, ZERO_RT_TIMEOUT (and the collective). */
+zero_rt_status zero_rt_session_step(zero_rt_session *session, uint32_t flags,
+                                    zero_rt_step_result *result);
+
+/* An output of `rank` after the last step; `bytes` must be its size. */
+zero_rt_status zero_rt_session_read_output(zero_rt_session *session, const char *name, int rank,
+                                           void *destination, size_t bytes);
+/* A persistent tensor, whole, assembled over the ranks. */
+zero_rt_status zero_rt_session_read_tensor(zero_rt_session *session, const char *name,
+                                           void *destination, size_t bytes);
+/* The gradient of a parameter; the last step must have kept it. */
+zero_rt_status zero_rt_session_read_gradient(zero_rt_session *session, const char *parameter,
+                                             void *destination, size_t bytes);
+
+/* Writes the trained weights (or the kept gradients) as .safetensors, by a temporary
+   and a rename. */
+zero_rt_status zero_rt_session_save(zero_rt_session *session, const char *path);
+zero_rt_status zero_rt_session_save_gradients(zero_rt_session *session, const char *path);
+
+typedef struct zero_rt_stats {
+  uint64_t steps;
+  uint64_t arena_bytes;      /* device tier */
+  uint64_t measured_peak;    /* highest byte used + 1; 0 without check_memory */
+  uint64_t model_elements;   /* received from other ranks, all steps: parameters, gradients */
+  uint64_t control_elements; /* the same, scalars of the program */
+  uint64_t model_bytes;
+  uint64_t control_bytes;
+  double seconds; /* in steps */
+} zero_rt_stats;
+
+zero_rt_status zero_rt_session_stats(const zero_rt_session *session, int rank,
+                                     zero_rt_stats *stats);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* ZERO_RT_ZERO_RT_H */

@@ -1,0 +1,17 @@
+//===- npy.h - NumPy's array format -----------------------------*- C++ -*-===//
+
+#ifndef RUNTIME_IO_NPY_H
+#define RUNTIME_IO_NPY_H
+
+#include "runtime/io/array.h"
+
+namespace zero::rt {
+
+/// Reads the header of a .npy, versions 1 to 3, and points `array` at its elements
+/// inside `file`. Refused by name: Fortran order, big-endian and object types, a
+/// size that overflows or is not the file's.
+Status parseNpy(std::span<const uint8_t> file, Array &array);
+
+} // namespace zero::rt
+
+#endif // RUNTIME_IO_NPY_H

@@ -1,0 +1,88 @@
+//===- dtype.cpp - element types ------------------------------------------===//
+
+#include "runtime/support/dtype.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+namespace zero::rt {
+
+namespace {
+struct Description {
+  size_t size;
+  const char *name;
+  const char *safetensors;
+};
+} // namespace
+
+static const Description &describe(DType dtype) {
+  static const Description table[] = {
+      {0, "no type", ""},     {4, "float32", "F32"},   {8, "float64", "F64"}, {2, "float16", "F16"},
+      {2, "bfloat16", "BF16"}, {1, "bool", "BOOL"},     {1, "int8", "I8"},     {4, "int32", "I32"},
+      {8, "int64", "I64"},     {1, "uint8", "U8"},      {2, "int16", "I16"},
+  };
+  size_t index = static_cast<size_t>(dtype);
+  return table[index < std::size(table) ? index : 0];
+}
+
+size_t sizeOf(DType dtype) { return describe(dtype).size; }
+const char *nameOf(DType dtype) { return describe(dtype).name; }
+const char *safetensorsName(DType dtype) { return describe(dtype).safetensors; }
+
+/// Rounds to nearest even; the top half of an fp32 is a bf16.
+static uint16_t toBFloat16(float value) {
+  uint32_t bits = std::bit_cast<uint32_t>(value);
+  if (std::isnan(value))
+    return static_cast<uint16_t>((bits >> 16) | 0x40);
+  return static_cast<uint16_t>((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
+}
+
+template <typename T>
+static void fillWith(T value, void *destination, size_t count) {
+  std::fill_n(static_cast<T *>(destination), count, value);
+}
+
+void fill(DType dtype, double value, void *destination, size_t count) {
+  switch (dtype) {
+  case ZERO_RT_F32:
+    return fillWith(static_cast<float>(value), destination, count);
+  case ZERO_RT_F64:
+    return fillWith(value, destination, count);
+  case ZERO_RT_F16:
+    return fillWith(static_cast<_Float16>(value), destination, count);
+  case ZERO_RT_BF16:
+    return fillWith(toBFloat16(static_cast<float>(value)), destination, count);
+  case ZERO_RT_BOOL:
+    return fillWith<uint8_t>(value != 0, destination, count);
+  case ZERO_RT_I8:
+    return fillWith(static_cast<int8_t>(value), destination, count);
+  case ZERO_RT_U8:
+    return fillWith(static_cast<uint8_t>(value), destination, count);
+  case ZERO_RT_I16:
+    return fillWith(static_cast<int16_t>(value), destination, count);
+  case ZERO_RT_I32:
+    return fillWith(static_cast<int32_t>(value), destination, count);
+  case ZERO_RT_I64:
+    return fillWith(static_cast<int64_t>(value), destination, count);
+  case ZERO_RT_NO_DTYPE:
+    return;
+  }
+}
+
+std::string shapeText(std::span<const uint64_t> shape) {
+  std::string text = "[";
+  for (size_t i = 0; i < shape.size(); ++i)
+    text += (i ? ", " : "") + std::to_string(shape[i]);
+  return text + "]";
+}
+
+bool countElements(std::span<const uint64_t> shape, uint64_t &count) {
+  count = 1;
+  for (uint64_t dim : shape)
+    if (__builtin_mul_overflow(count, dim, &count) || count > (uint64_t(1) << 62))
+      return false;
+  return true;
+}
+
+} // namespace zero::rt

@@ -1,0 +1,37 @@
+//===- dtype.h - element types ----------------------------------*- C++ -*-===//
+
+#ifndef RUNTIME_SUPPORT_DTYPE_H
+#define RUNTIME_SUPPORT_DTYPE_H
+
+#include "zero_rt/zero_rt.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace zero::rt {
+
+using DType = zero_rt_dtype;
+
+/// Bytes of one element; 0 for a value that is no element type.
+size_t sizeOf(DType dtype);
+
+/// For people: "float32".
+const char *nameOf(DType dtype);
+
+/// For safetensors: "F32".
+const char *safetensorsName(DType dtype);
+
+/// Writes `count` elements of `value`, converted to `dtype`, at `destination`.
+void fill(DType dtype, double value, void *destination, size_t count);
+
+/// "[4, 32]".
+std::string shapeText(std::span<const uint64_t> shape);
+
+/// Elements of `shape`; false when the product overflows 2^62.
+bool countElements(std::span<const uint64_t> shape, uint64_t &count);
+
+} // namespace zero::rt
+
+#endif // RUNTIME_SUPPORT_DTYPE_H

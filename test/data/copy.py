@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+"""Copies the graphs that tests need into this folder: copy.py SOURCE
+
+SOURCE holds one folder for each graph: model.onnx as its exporter wrote it,
+perhaps model.onnx.data, and groundtruth.npz with what PyTorch computed. The
+models are copied as they are. Of the ground truth stays what tests read (see
+README.md); gradients only of graphs that are trained in tests."""
+
+import pathlib
+import shutil
+import sys
+
+import numpy as np
+
+TRAINED = (
+    "mlp",
+    "mlp-dynbatch",
+    "gpt2-tiny",
+    "gpt2-tiny-mask",
+    "gpt2-tiny-dyn",
+    "gpt2-tiny-op23",
+    "gpt2-tiny-ts",
+)
+IMPORTED = (
+    "gpt2-mini",
+    "gpt2-tiny-bf16",
+    "mlp-dropout",
+    "bert-tiny",
+    "llama-tiny",
+    "llama-tiny-mask",
+    "resnet-tiny",
+)
+# Comes without a ground truth: the inputs are drawn again as the exporter drew
+# them, and of the losses only the first and that after ten AdamW steps are known.
+MINI = {"vocabulary": 8192, "shape": (4, 128), "losses": {0: 9.061533, 10: 6.752348}}
+KEPT = ("loss", "adamw_losses", "sgdm_losses")
+
+
+def reduce_ground_truth(path, with_gradients):
+    """The arrays of the ground truth at `path` that tests read."""
+    arrays = np.load(path)
+    kept = {key: arrays[key] for key in arrays.files if key in KEPT or key.startswith("input.")}
+    names = [key.removeprefix("param.") for key in arrays.files if key.startswith("param.")]
+    kept["parameters"] = np.array(sorted(names))
+    if with_gradients:
+        for name in names:
+            kept["grad." + name] = arrays["grad." + name].astype(np.float32)
+    return kept
+
+
+def mini_ground_truth():
+    raw = np.random.RandomState(1)._bit_generator.random_raw(int(np.prod(MINI["shape"])))
+    tokens = (raw % MINI["vocabulary"]).astype(np.int64).reshape(MINI["shape"])
+    losses = np.full(11, np.nan)
+    for step, loss in MINI["losses"].items():
+        losses[step] = loss
+    return {
+        "input.input_ids": tokens,
+        "input.labels": tokens,
+        "loss": np.float32(losses[0]),
+        "adamw_losses": losses,
+    }
+
+
+def copy_graph(source, target, with_gradients):
+    target.mkdir(exist_ok=True)
+    for file in ("model.onnx", "model.onnx.data"):
+        if (source / file).exists():
+            shutil.copyfile(source / file, target / file)
+    if (source / "groundtruth.npz").exists():
+        arrays = reduce_ground_truth(source / "groundtruth.npz", with_gradients)
+        np.savez_compressed(target / "groundtruth.npz", **arrays)
+
+
+def main():
+    source = pathlib.Path(sys.argv[1])
+    here = pathlib.Path(__file__).resolve().parent
+    for name in TRAINED + IMPORTED:
+        copy_graph(source / name, here / name, name in TRAINED)
+    np.savez_compressed(here / "gpt2-mini" / "groundtruth.npz", **mini_ground_truth())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,56 @@
+//===- allocations.cpp - counts large allocations -------------------------===//
+
+#include "allocations.h"
+
+#include <atomic>
+#include <cerrno>
+#include <cstdlib>
+
+static std::atomic<bool> watching{false};
+static std::atomic<size_t> large{0};
+
+AllocationWatch::AllocationWatch() {
+  large = 0;
+  watching = true;
+}
+AllocationWatch::~AllocationWatch() { watching = false; }
+size_t AllocationWatch::largeAllocations() const { return large; }
+
+#if !__has_feature(address_sanitizer) && !__has_feature(thread_sanitizer)
+
+static void count(size_t bytes) {
+  if (bytes > 4096 && watching.load(std::memory_order_relaxed))
+    large.fetch_add(1, std::memory_order_relaxed);
+}
+
+// glibc's own entry points, under the names that survive interposition.
+extern "C" {
+void *__libc_malloc(size_t bytes);
+void *__libc_calloc(size_t count, size_t bytes);
+void *__libc_realloc(void *old, size_t bytes);
+void *__libc_memalign(size_t alignment, size_t bytes);
+
+void *malloc(size_t bytes) {
+  count(bytes);
+  return __libc_malloc(bytes);
+}
+void *calloc(size_t number, size_t bytes) {
+  count(number * bytes);
+  return __libc_calloc(number, bytes);
+}
+void *realloc(void *old, size_t bytes) {
+  count(bytes);
+  return __libc_realloc(old, bytes);
+}
+void *memalign(size_t alignment, size_t bytes) {
+  count(bytes);
+  return __libc_memalign(alignment, bytes);
+}
+void *aligned_alloc(size_t alignment, size_t bytes) { return memalign(alignment, bytes); }
+int posix_memalign(void **result, size_t alignment, size_t bytes) {
+  *result = memalign(alignment, bytes);
+  return *result ? 0 : ENOMEM;
+}
+}
+
+#endif

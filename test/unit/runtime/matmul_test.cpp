@@ -1,0 +1,192 @@
+//===- matmul_test.cpp - products through oneDNN against a plain loop -----===//
+
+#include "allocations.h"
+#include "runtime/device/cpu/matmul.h"
+
+#include <cmath>
+#include <gtest/gtest.h>
+#include <random>
+
+using namespace zero::rt;
+
+namespace {
+
+using Strides = std::vector<int64_t>;
+
+/// A product and buffers that are as long as its strides reach.
+struct Case {
+  proto::Matmul desc;
+  std::vector<float> a, b, bias, c;
+
+  Case(std::vector<uint64_t> batch, uint64_t m, uint64_t n, uint64_t k, Strides sa, Strides sb,
+       Strides sc) {
+    desc.set_dtype(proto::F32);
+    desc.set_m(m), desc.set_n(n), desc.set_k(k), desc.set_alpha(1);
+    for (uint64_t dim : batch)
+      desc.add_batch(dim);
+    a = reserve(sa, batch, {m, k}, desc.mutable_a_strides());
+    b = reserve(sb, batch, {k, n}, desc.mutable_b_strides());
+    c = reserve(sc, batch, {m, n}, desc.mutable_c_strides());
+    bias.resize(n);
+    std::mt19937 random(7);
+    std::uniform_real_distribution<float> uniform(-1, 1);
+    for (auto *data : {&a, &b, &bias, &c})
+      for (float &value : *data)
+        value = uniform(random);
+  }
+
+  static std::vector<float> reserve(const Strides &strides, std::vector<uint64_t> dims,
+                                    std::vector<uint64_t> matrix, auto *into) {
+    dims.insert(dims.end(), matrix.begin(), matrix.end());
+    int64_t last = 0;
+    for (size_t i = 0; i < dims.size(); ++i) {
+      into->Add(strides[i]);
+      last += dims[i] > 0 ? int64_t(dims[i] - 1) * strides[i] : 0;
+    }
+    return std::vector<float>(last + 1);
+  }
+
+  Case &alpha(float value) { return desc.set_alpha(value), *this; }
+  Case &withBias() { return desc.set_bias(true), *this; }
+  Case &accumulate() { return desc.set_accumulate(true), *this; }
+};
+
+void multiply(const Case &data, std::vector<float> &c, int dim, int64_t ia, int64_t ib,
+              int64_t ic) {
+  const proto::Matmul &d = data.desc;
+  int rank = d.batch_size();
+  if (dim < rank) {
+    for (uint64_t i = 0; i < d.batch(dim); ++i)
+      multiply(data, c, dim + 1, ia + i * d.a_strides(dim), ib + i * d.b_strides(dim),
+               ic + i * d.c_strides(dim));
+    return;
+  }
+  for (uint64_t i = 0; i < d.m(); ++i)
+    for (uint64_t j = 0; j < d.n(); ++j) {
+      double sum = 0;
+      for (uint64_t k = 0; k < d.k(); ++k)
+        sum += double(data.a[ia + i * d.a_strides(rank) + k * d.a_strides(rank + 1)]) *
+               data.b[ib + k * d.b_strides(rank) + j * d.b_strides(rank + 1)];
+      float &to = c[ic + i * d.c_strides(rank) + j * d.c_strides(rank + 1)];
+      to = float(d.alpha() * sum + (d.bias() ? data.bias[j] : 0) + (d.accumulate() ? to : 0));
+    }
+}
+
+/// Runs twice from the same C: the second run must allocate nothing above 4 KiB.
+void check(Case data) {
+  std::unique_ptr<Matmul> matmul;
+  std::unique_ptr<Matmul::Call> call;
+  Status made = Matmul::create(data.desc, 1, matmul);
+  ASSERT_TRUE(made.ok()) << made.getMessage();
+  ASSERT_TRUE(matmul->makeCall(call).ok());
+  std::vector<float> expected = data.c;
+  multiply(data, expected, 0, 0, 0, 0);
+
+  auto *workspace = static_cast<char *>(std::aligned_alloc(64, matmul->getWorkspace() + 64));
+  std::fill_n(workspace, matmul->getWorkspace() + 64, 0x5a);
+  for (int run = 0; run < 2; ++run) {
+    std::vector<float> c = data.c;
+    std::vector<void *> args{data.a.data(), data.b.data()};
+    if (data.desc.bias())
+      args.push_back(data.bias.data());
+    args.insert(args.end(), {c.data(), workspace});
+    AllocationWatch watch;
+    Status done = call->run(args.data());
+    if (run == 1 && missingFeature("avx512f avx512bw avx512dq avx512vl").empty())
+      EXPECT_EQ(watch.largeAllocations(), 0u);
+    ASSERT_TRUE(done.ok()) << done.getMessage();
+    for (size_t i = 0; i < c.size(); ++i)
+      ASSERT_NEAR(c[i], expected[i], 1e-4 * (1 + std::sqrt(double(data.desc.k())))) << "at " << i;
+  }
+  for (int i = 0; i < 64; ++i)
+    EXPECT_EQ(workspace[matmul->getWorkspace() + i], 0x5a) << "wrote beyond its workspace";
+  std::free(workspace);
+}
+
+/// Every transposition of A, B and C, with and without gaps between rows.
+class Layouts : public testing::TestWithParam<std::tuple<int, int, int>> {};
+
+Strides strides(bool transposed, int64_t rows, int64_t columns, int64_t gap) {
+  return transposed ? Strides{1, rows + gap} : Strides{columns + gap, 1};
+}
+
+TEST_P(Layouts, MatchPlainLoop) {
+  auto [ta, tb, tc] = GetParam();
+  for (int64_t gap : {0, 5})
+    for (auto [m, n, k] : {std::array{33, 47, 29}, std::array{64, 128, 64}, std::array{1, 40, 16},
+                           std::array{40, 1, 16}, std::array{8, 9, 1}, std::array{1, 1, 1}}) {
+      Case data({}, m, n, k, strides(ta, m, k, gap), strides(tb, k, n, gap),
+                strides(tc, m, n, gap));
+      check(data);
+      check(Case(data).withBias());
+      check(Case(data).accumulate());
+      check(Case(data).alpha(0.125f).withBias().accumulate());
+    }
+}
+INSTANTIATE_TEST_SUITE_P(All, Layouts,
+                         testing::Combine(testing::Values(0, 1), testing::Values(0, 1),
+                                          testing::Values(0, 1)));
+
+TEST(Matmul, BatchesWithoutGaps) {
+  Case data({6}, 17, 13, 8, {17 * 8, 8, 1}, {8 * 13, 13, 1}, {17 * 13, 13, 1});
+  check(data);
+  check(Case(data).alpha(0.5f).withBias().accumulate());
+}
+
+TEST(Matmul, HeadsInsideAProjection) {
+  // Two sequences of 3 heads: queries and keys lie side by side in rows of 120.
+  int64_t S = 32, D = 20, row = 120;
+  check(Case({2, 3}, S, S, D, {S * row, D, row, 1}, {S * row, D, 1, row},
+             {3 * S * S, S * S, S, 1})
+            .alpha(0.25f));
+  check(Case({2, 3}, S, D, S, {3 * S * S, S * S, S, 1}, {S * row, D, row, 1},
+             {S * 60, D, 60, 1}));
+  check(Case({2, 3}, S, D, S, {3 * S * S, S * S, 1, S}, {S * row, D, row, 1}, {S * row, D, row, 1})
+            .accumulate());
+}
+
+TEST(Matmul, RepeatedOperands) {
+  check(Case({4, 3}, 10, 12, 8, {80, 0, 8, 1}, {3 * 96, 96, 12, 1}, {360, 120, 12, 1}));
+  check(Case({4, 3}, 10, 12, 8, {240, 80, 8, 1}, {0, 0, 12, 1}, {360, 120, 12, 1}).withBias());
+  check(Case({4, 3}, 10, 12, 8, {240, 80, 8, 1}, {0, 96, 1, 8}, {360, 120, 12, 1}));
+  check(Case({5}, 1, 12, 8, {8, 8, 1}, {0, 12, 1}, {12, 12, 1}).accumulate());
+}
+
+TEST(Matmul, NoContiguousDirection) {
+  check(Case({2}, 9, 7, 11, {500, 44, 2}, {400, 3, 50}, {300, 30, 4}).accumulate().withBias());
+}
+
+TEST(Matmul, UnitDimensionsWithOddStrides) {
+  check(Case({1, 3, 1}, 1, 5, 4, {99, 4, 7, 1000, 1}, {0, 20, 3, 5, 1}, {1, 5, 2, 77, 1}));
+  check(Case({}, 6, 1, 4, {4, 1}, {3, 999}, {9, 55}));
+  check(Case({}, 6, 5, 1, {2, 31}, {17, 1}, {5, 1}));
+}
+
+TEST(Matmul, NothingToSum) {
+  check(Case({2}, 3, 4, 0, {0, 0, 1}, {0, 4, 1}, {12, 4, 1}).withBias());
+  check(Case({2}, 3, 4, 0, {0, 0, 1}, {0, 4, 1}, {12, 4, 1}).accumulate());
+  check(Case({0}, 3, 4, 5, {15, 5, 1}, {20, 4, 1}, {12, 4, 1}));
+}
+
+TEST(Matmul, RefusesByName) {
+  std::unique_ptr<Matmul> matmul;
+  Case half({}, 2, 2, 2, {2, 1}, {2, 1}, {2, 1});
+  half.desc.set_dtype(proto::F16);
+  EXPECT_NE(Matmul::create(half.desc, 1, matmul).getMessage().find("float16"), std::string::npos);
+  Case shared({2}, 2, 2, 2, {4, 2, 1}, {4, 2, 1}, {0, 2, 1});
+  EXPECT_EQ(Matmul::create(shared.desc, 1, matmul).getCode(), ZERO_RT_UNSUPPORTED);
+  Case strides({2}, 2, 2, 2, {4, 2, 1}, {4, 2, 1}, {4, 2, 1});
+  strides.desc.mutable_a_strides()->RemoveLast();
+  EXPECT_EQ(Matmul::create(strides.desc, 1, matmul).getCode(), ZERO_RT_BAD_FILE);
+}
+
+TEST(Matmul, WorkspaceIsPlannedByTheSameFunction) {
+  Case data({}, 64, 64, 64, {1, 64}, {64, 1}, {64, 1});
+  std::unique_ptr<Matmul> matmul;
+  ASSERT_TRUE(Matmul::create(data.desc, 1, matmul).ok());
+  uint64_t bytes = 1;
+  EXPECT_EQ(zero_rt_matmul_workspace(data.desc, bytes), "");
+  EXPECT_EQ(bytes, matmul->getWorkspace());
+}
+
+} // namespace

@@ -1,0 +1,38 @@
+//===- tiny_program.h - a training step by hand -----------------*- C++ -*-===//
+//
+// loss = mean(x W) with x [2, 4] per rank and W [4, 3] sharded over the ranks, as the
+// compiler would emit it for stage 3: gather, products, check, reduce-scatter, SGD.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TEST_UNIT_RUNTIME_TINY_PROGRAM_H
+#define TEST_UNIT_RUNTIME_TINY_PROGRAM_H
+
+#include "runtime/format/format.h"
+
+#include <string>
+
+struct TinyProgram {
+  explicit TinyProgram(int ranks, int microBatches = 1);
+
+  zero::rt::proto::Program program;
+  uint64_t slice; ///< elements of W on each rank
+
+  /// Offsets in the arena.
+  struct {
+    uint64_t shard, count, constant, lr, x, label, y, dy, loss, localLoss, range, full, gradient,
+        workspace, end;
+  } at;
+
+  zero::rt::proto::Segment &segment(int kind) { return *program.mutable_segments(kind); }
+  /// Writes the program and the test kernels to a file in the test's temporary folder.
+  std::string write(const std::string &name, const std::string &isa = "sse2") const;
+};
+
+/// The code section of the tests.
+std::string testKernels();
+
+/// W's initial values: i / 8, from the data section.
+std::string tinyWeights();
+
+#endif // TEST_UNIT_RUNTIME_TINY_PROGRAM_H

@@ -1,0 +1,58 @@
+//===- zero-translate.cpp - from ONNX to MLIR -----------------------------===//
+
+#include "zero/Import/Import.h"
+
+#include "mlir/IR/AsmState.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/Support/FileUtilities.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/ToolOutputFile.h"
+
+namespace cl = llvm::cl;
+
+static cl::OptionCategory category("Options of zero-translate");
+static cl::opt<bool> importFlag("import-onnx", cl::desc("Import an ONNX model"), cl::Required,
+                                cl::cat(category));
+static cl::opt<std::string> input(cl::Positional, cl::desc("model.onnx"), cl::Required,
+                                  cl::cat(category));
+static cl::opt<std::string> output("o", cl::desc("Write to FILE instead of standard output"),
+                                   cl::value_desc("FILE"), cl::init("-"), cl::cat(category));
+static cl::opt<std::string> shapes("shape", cl::value_desc("NAME=4x32,..."), cl::cat(category),
+                                   cl::desc("Bind the symbolic dimensions of inputs"));
+static cl::opt<std::string> loss("loss", cl::value_desc("NAME"), cl::cat(category),
+                                 cl::desc("Train on this output of the model"));
+static cl::opt<bool> symlinks("allow-symlinks", cl::cat(category),
+                              cl::desc("Follow symbolic links to external data"));
+static cl::opt<bool> locations("locations", cl::desc("Print where each op comes from"),
+                               cl::cat(category));
+
+int main(int argc, char **argv) {
+  cl::HideUnrelatedOptions(category);
+  cl::SetVersionPrinter([](llvm::raw_ostream &os) { os << "zero-translate " ZERO_VERSION "\n"; });
+  cl::ParseCommandLineOptions(argc, argv,
+                              "Translates an ONNX model to MLIR. The model's weights stay where they "
+                              "are: the output refers to them by file and offset.\n");
+  zero::ImportOptions options;
+  options.loss = loss;
+  options.allowSymlinks = symlinks;
+  if (std::string error = zero::parseShapeBindings(shapes, options.shapes); !error.empty()) {
+    llvm::errs() << "zero-translate: --shape: " << error << "\n";
+    return 1;
+  }
+  mlir::MLIRContext context;
+  llvm::SourceMgr sources;
+  mlir::SourceMgrDiagnosticHandler diagnostics(sources, &context);
+  mlir::OwningOpRef<mlir::ModuleOp> module = zero::importOnnx(input, options, &context);
+  if (!module)
+    return 1;
+  std::string error;
+  auto file = mlir::openOutputFile(output, &error);
+  if (!file) {
+    llvm::errs() << "zero-translate: " << error << "\n";
+    return 1;
+  }
+  module->print(file->os(), mlir::OpPrintingFlags().enableDebugInfo(locations));
+  file->keep();
+  return 0;
+}
