@@ -21,6 +21,6 @@ done
 
 # `lit` is found by name as the interpreter differs from machine to machine.
 /usr/bin/python3 /usr/lib/llvm-22/bin/lit --verbose --no-progress-bar --workers 2 \
-  --param build="$build" --output "$results/lit.json" "$build/test"
+  --param build="$build" --output "$results/lit.json" test
 
 exec /usr/bin/python3 scripts/count-results.py "$results"

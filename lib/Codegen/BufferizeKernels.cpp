@@ -38,12 +38,11 @@ static void reshapeBuffer(OpBuilder &builder, Value &value, Value &buffer) {
   while (true) {
     Location loc = value.getLoc();
     if (auto expand = value.getDefiningOp<tensor::ExpandShapeOp>()) {
-      buffer = memref::CollapseShapeOp::create(builder, loc, buffer,
-                                               expand.getReassociationIndices());
+      buffer =
+          memref::CollapseShapeOp::create(builder, loc, buffer, expand.getReassociationIndices());
       value = expand.getSrc();
     } else if (auto collapse = value.getDefiningOp<tensor::CollapseShapeOp>()) {
-      buffer = memref::ExpandShapeOp::create(builder, loc,
-                                             collapse.getSrcType().getShape(), buffer,
+      buffer = memref::ExpandShapeOp::create(builder, loc, collapse.getSrcType().getShape(), buffer,
                                              collapse.getReassociationIndices());
       value = collapse.getSrc();
     } else {
@@ -82,20 +81,19 @@ static void toDestinations(func::FuncOp kernel) {
   for (auto [index, buffer] : llvm::enumerate(buffers)) {
     Value value = end.getOperand(index);
     reshapeBuffer(builder, value, buffer);
-    auto write = bufferization::MaterializeInDestinationOp::create(builder, end.getLoc(),
-                                                                   value, buffer);
+    auto write =
+        bufferization::MaterializeInDestinationOp::create(builder, end.getLoc(), value, buffer);
     write.setRestrict(true);
     write.setWritable(true);
   }
   end->setOperands({});
 
-  SmallVector<Attribute> attributes(body.getNumArguments(), builder.getDictionaryAttr({}));
-  if (ArrayAttr old = kernel.getAllArgAttrs())
-    llvm::copy(old, attributes.begin());
+  SmallVector<DictionaryAttr> attributes;
+  kernel.getAllArgAttrs(attributes);
+  attributes.resize(body.getNumArguments(), builder.getDictionaryAttr({}));
   kernel.setFunctionType(builder.getFunctionType(body.getArgumentTypes(), {}));
   kernel.removeResAttrsAttr();
-  for (auto [index, attribute] : llvm::enumerate(attributes))
-    kernel.setArgAttrs(index, cast<DictionaryAttr>(attribute));
+  kernel.setAllArgAttrs(attributes);
   for (Value buffer : written)
     kernel.setArgAttr(cast<BlockArgument>(buffer).getArgNumber(), "llvm.noalias",
                       builder.getUnitAttr());

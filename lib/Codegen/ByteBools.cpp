@@ -40,8 +40,8 @@ static void widen(memref::StoreOp store) {
   if (!store.getValueToStore().getType().isInteger(1))
     return;
   OpBuilder builder(store);
-  Value byte = arith::ExtUIOp::create(builder, store.getLoc(), builder.getI8Type(),
-                                      store.getValueToStore());
+  Value byte =
+      arith::ExtUIOp::create(builder, store.getLoc(), builder.getI8Type(), store.getValueToStore());
   store.getValueMutable().assign(byte);
 }
 
@@ -61,8 +61,7 @@ static void retypeSignature(func::FuncOp kernel) {
     return;
   for (BlockArgument argument : kernel.getArguments())
     retype(argument);
-  kernel.setFunctionType(FunctionType::get(kernel.getContext(),
-                                           kernel.getBody().getArgumentTypes(),
+  kernel.setFunctionType(FunctionType::get(kernel.getContext(), kernel.getBody().getArgumentTypes(),
                                            kernel.getResultTypes()));
 }
 

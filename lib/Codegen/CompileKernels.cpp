@@ -65,8 +65,8 @@ static std::vector<Chunk> split(ModuleOp module) {
 static void compile(Chunk &chunk) {
   auto fail = [&](llvm::Error error) { chunk.error = llvm::toString(std::move(error)); };
   llvm::LLVMContext context;
-  std::unique_ptr<llvm::Module> module = translateModuleToLLVMIR(
-      *chunk.module, context, "kernels", /*disableVerification=*/true);
+  std::unique_ptr<llvm::Module> module =
+      translateModuleToLLVMIR(*chunk.module, context, "kernels", /*disableVerification=*/true);
   if (!module)
     return fail(llvm::createStringError("cannot translate to LLVM IR"));
   auto machine = hostMachine();
@@ -128,7 +128,7 @@ FailureOr<CompiledKernels> compileKernels(ModuleOp module, const CompileOptions 
 
 void buildCodegenPipeline(OpPassManager &manager) {
   manager.addNestedPass<func::FuncOp>(createAnnotateCosts());
-  manager.addNestedPass<func::FuncOp>(createMatchLibrary());
+  manager.addPass(createMatchLibrary());
   manager.addNestedPass<func::FuncOp>(createFuseKernels());
   manager.addPass(createBufferizeKernels());
 }

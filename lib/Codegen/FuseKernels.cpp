@@ -35,8 +35,7 @@ static void simplify(func::FuncOp kernel) {
   tensor::ExpandShapeOp::getCanonicalizationPatterns(patterns, context);
   GreedyRewriteConfig config;
   // Merged constants and empty tensors would make buffers with many users.
-  config.enableConstantCSE(false).setRegionSimplificationLevel(
-      GreedySimplifyRegionLevel::Disabled);
+  config.enableConstantCSE(false).setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
   // What does not converge is still correct.
   (void)applyPatternsGreedily(kernel, std::move(patterns), config);
 }

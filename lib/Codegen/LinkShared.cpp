@@ -49,9 +49,9 @@ Expected<std::string> linkShared(ArrayRef<SmallVector<char, 0>> objects) {
   scope_exit cleanUp([&] { sys::fs::remove_directories(folder); });
 
   std::string output = (folder + "/kernels.so").str(), log = (folder + "/log").str();
-  std::vector<std::string> arguments{*linker,          "-shared",   "--hash-style=gnu",
+  std::vector<std::string> arguments{*linker,           "-shared",     "--hash-style=gnu",
                                      "--build-id=none", "--strip-all", "-z",
-                                     "noexecstack",    "-o",        output};
+                                     "noexecstack",     "-o",          output};
   for (auto [index, object] : enumerate(objects)) {
     arguments.push_back((folder + "/" + Twine(index) + ".o").str());
     if (Error error = writeFile(arguments.back(), object))

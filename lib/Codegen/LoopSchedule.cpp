@@ -117,8 +117,8 @@ static bool joins(const Node &producer, Value value, const Node &consumer, Affin
   if (producer.dims.empty() || consumer.dims.empty())
     return producer.dims.empty() && consumer.dims.empty();
   linalg::GenericOp writer = producer.generic, reader = consumer.generic;
-  bool startsReduction = reader.getNumReductionLoops() > 0 &&
-                         llvm::is_contained(reader.getDpsInits(), value);
+  bool startsReduction =
+      reader.getNumReductionLoops() > 0 && llvm::is_contained(reader.getDpsInits(), value);
   if (startsReduction || producer.reducesNext())
     return false;
   AffineMap written = writer.getIndexingMapMatchingResult(cast<OpResult>(value));
@@ -208,7 +208,7 @@ void Scheduler::place(unsigned index) {
     ++stage;
   if (stage >= stages.size()) {
     stage = stages.size();
-    Stage::Kind kind = node.isOpaque()      ? Stage::Kind::Opaque
+    Stage::Kind kind = node.isOpaque()     ? Stage::Kind::Opaque
                        : node.dims.empty() ? Stage::Kind::Scalar
                                            : Stage::Kind::Loop;
     stages.push_back({kind, kind == Stage::Kind::Loop ? node.extent() : 1, {}});
@@ -239,9 +239,8 @@ bool Scheduler::escapes(unsigned index) const {
     for (unsigned stage : placement[use.node])
       if (!placement[index].count(stage))
         return true;
-  return outermost && llvm::any_of(nodes[index].op->getUsers(), [&](Operation *user) {
-           return !indexOf.contains(user);
-         });
+  return outermost && llvm::any_of(nodes[index].op->getUsers(),
+                                   [&](Operation *user) { return !indexOf.contains(user); });
 }
 
 std::vector<Stage> Scheduler::run() {

@@ -49,8 +49,8 @@ static void approximate(ModuleOp module) {
   RewritePatternSet patterns(module.getContext());
   populateMathPolynomialApproximationPatterns(patterns, [](StringRef) { return true; });
   math::populateExpansionPatterns(patterns,
-                                  {"rsqrt", "powf", "exp2", "sinh", "cosh", "tan", "asinh",
-                                   "acosh", "atanh", "roundeven", "fpowi", "ipowi", "ctlz"});
+                                  {"rsqrt", "powf", "exp2", "sinh", "cosh", "tan", "asinh", "acosh",
+                                   "atanh", "roundeven", "fpowi", "ipowi", "ctlz"});
   GreedyRewriteConfig config;
   config.enableFolding(false).enableConstantCSE(false).setRegionSimplificationLevel(
       GreedySimplifyRegionLevel::Disabled);
@@ -60,8 +60,7 @@ static void approximate(ModuleOp module) {
 /// The descriptor of a buffer at `pointer`; dynamic sizes are all `length`.
 static Value describe(OpBuilder &builder, Location loc, const LLVMTypeConverter &converter,
                       MemRefType type, Value pointer, Value length) {
-  auto descriptor =
-      MemRefDescriptor::poison(builder, loc, converter.convertType(type));
+  auto descriptor = MemRefDescriptor::poison(builder, loc, converter.convertType(type));
   descriptor.setAllocatedPtr(builder, loc, pointer);
   descriptor.setAlignedPtr(builder, loc, pointer);
   descriptor.setConstantOffset(builder, loc, 0);
@@ -95,9 +94,8 @@ static void usePointers(func::FuncOp kernel, const LLVMTypeConverter &converter)
     argument.setType(pointer);
     Value descriptor = describe(builder, loc, converter, type, argument, length);
     Value buffer = UnrealizedConversionCastOp::create(builder, loc, type, descriptor).getResult(0);
-    argument.replaceUsesWithIf(buffer, [&](OpOperand &use) {
-      return !isa<LLVM::InsertValueOp>(use.getOwner());
-    });
+    argument.replaceUsesWithIf(
+        buffer, [&](OpOperand &use) { return !isa<LLVM::InsertValueOp>(use.getOwner()); });
   }
   kernel.setFunctionType(builder.getFunctionType(kernel.getBody().getArgumentTypes(), {}));
   kernel.setAllArgAttrs(attributes);

@@ -3,8 +3,8 @@
 #ifndef ZERO_LIB_CODEGEN_LOWERTOLLVM_H
 #define ZERO_LIB_CODEGEN_LOWERTOLLVM_H
 
-#include "mlir/IR/BuiltinOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
 
 namespace zero {
 

@@ -19,23 +19,39 @@ using namespace llvm;
 
 namespace zero {
 
-std::string hostIsa() {
-  Triple triple(sys::getProcessTriple());
-  if (triple.getArch() != Triple::x86_64)
-    return sys::getHostCPUName().str();
+namespace {
+/// A level of the x86-64 psABI and what it adds to the one before.
+struct Level {
+  StringLiteral name, features;
+};
+} // namespace
+
+// A whole level instead of the very processor: the same code on all machines that
+// have it, and a list that a runtime can ask the processor for.
+static constexpr Level kLevels[] = {
+    {"x86-64-v2", "cx16 popcnt sahf sse3 sse4.1 sse4.2 ssse3"},
+    {"x86-64-v3", "avx avx2 bmi bmi2 f16c fma lzcnt movbe"},
+    {"x86-64-v4", "avx512bw avx512cd avx512dq avx512f avx512vl"},
+};
+
+/// The highest level that this machine has, and all its features.
+static std::pair<std::string, std::string> hostLevel() {
+  if (Triple(sys::getProcessTriple()).getArch() != Triple::x86_64)
+    return {sys::getHostCPUName().str(), ""};
   StringMap<bool> has = sys::getHostCPUFeatures();
-  auto all = [&](ArrayRef<StringRef> names) {
-    return llvm::all_of(names, [&](StringRef name) { return has.lookup(name); });
-  };
-  // The levels of the x86-64 psABI: a runtime can ask for each by its name.
-  if (!all({"sse3", "ssse3", "sse4.1", "sse4.2", "popcnt", "cx16"}))
-    return "x86-64";
-  if (!all({"avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe", "xsave"}))
-    return "x86-64-v2";
-  if (!all({"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}))
-    return "x86-64-v3";
-  return "x86-64-v4";
+  std::pair<std::string, std::string> level{"x86-64", ""};
+  for (const Level &next : kLevels) {
+    SmallVector<StringRef> names;
+    next.features.split(names, ' ');
+    if (!llvm::all_of(names, [&](StringRef name) { return has.lookup(name); }))
+      break;
+    level.first = next.name;
+    level.second += (level.second.empty() ? "" : " ") + next.features.str();
+  }
+  return level;
 }
+
+std::string hostIsa() { return hostLevel().second; }
 
 Expected<std::unique_ptr<TargetMachine>> hostMachine() {
   static std::once_flag once;
@@ -50,10 +66,11 @@ Expected<std::unique_ptr<TargetMachine>> hostMachine() {
     return createStringError("no code generation for this machine: " + error);
   TargetOptions options;
   options.AllowFPOpFusion = FPOpFusion::Strict;
-  std::unique_ptr<TargetMachine> machine(target->createTargetMachine(
-      triple, hostIsa(), "", options, Reloc::PIC_, std::nullopt, CodeGenOptLevel::Aggressive));
+  std::unique_ptr<TargetMachine> machine(
+      target->createTargetMachine(triple, hostLevel().first, "", options, Reloc::PIC_, std::nullopt,
+                                  CodeGenOptLevel::Aggressive));
   if (!machine)
-    return createStringError("no code generation for " + hostIsa());
+    return createStringError("no code generation for " + hostLevel().first);
   return machine;
 }
 

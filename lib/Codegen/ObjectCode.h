@@ -23,8 +23,7 @@ llvm::Expected<std::unique_ptr<llvm::TargetMachine>> hostMachine();
 /// `void name(void *const *args, int64_t length)`, optimises, and writes an object.
 /// Fails when the code would call a function that a runtime need not have.
 llvm::Expected<llvm::SmallVector<char, 0>>
-emitObject(llvm::Module &module, llvm::TargetMachine &machine,
-           llvm::ArrayRef<std::string> kernels);
+emitObject(llvm::Module &module, llvm::TargetMachine &machine, llvm::ArrayRef<std::string> kernels);
 
 /// Links objects to a shared object and returns its bytes.
 llvm::Expected<std::string> linkShared(llvm::ArrayRef<llvm::SmallVector<char, 0>> objects);

@@ -90,18 +90,12 @@ LogicalResult placeTemporaries(func::FuncOp kernel) {
     return success();
 
   workspace.setType(MemRefType::get({inWorkspace}, builder.getI8Type()));
-  unsigned index = cast<BlockArgument>(workspace).getArgNumber();
-  Type type = workspace.getType();
-  ArrayRef<Type> inputs = kernel.getFunctionType().getInputs();
-  SmallVector<Type> types(inputs);
-  types.push_back(type);
   SmallVector<DictionaryAttr> attributes;
-  for (unsigned i = 0; i < index; ++i)
-    attributes.push_back(kernel.getArgAttrDict(i));
+  kernel.getAllArgAttrs(attributes);
   attributes.push_back(builder.getDictionaryAttr(
       {builder.getNamedAttr("llvm.align", builder.getI64IntegerAttr(kAlignment)),
        builder.getNamedAttr("llvm.noalias", builder.getUnitAttr())}));
-  kernel.setFunctionType(builder.getFunctionType(types, {}));
+  kernel.setFunctionType(builder.getFunctionType(kernel.getBody().getArgumentTypes(), {}));
   kernel.setAllArgAttrs(attributes);
   kernel->setAttr(kWorkspaceAttr, builder.getI64IntegerAttr(inWorkspace));
   return success();

@@ -13,6 +13,24 @@ namespace zero {
 // steps deep.
 static constexpr int kMaxDepth = 16;
 
+/// The nodes from `first` up to `end`, after erasing those that only serve a
+/// result which nobody reads.
+static SmallVector<onnx::NodeOp> keepUsed(Operation *first, Operation *end) {
+  SmallVector<onnx::NodeOp> made;
+  for (Operation *op = first; op != end; op = op->getNextNode())
+    if (auto node = dyn_cast<onnx::NodeOp>(op))
+      made.push_back(node);
+  SmallVector<onnx::NodeOp> used;
+  for (onnx::NodeOp node : llvm::reverse(made)) {
+    if (isOpTriviallyDead(node))
+      node.erase();
+    else
+      used.push_back(node);
+  }
+  std::reverse(used.begin(), used.end());
+  return used;
+}
+
 /// Expands `node`, and what comes of it, at most `depth` times.
 static LogicalResult expandNode(onnx::NodeOp node, int depth) {
   const ops::OpDef *def = ops::lookup(node);
@@ -28,12 +46,9 @@ static LogicalResult expandNode(onnx::NodeOp node, int depth) {
     return failure();
   if (results.empty())
     return success();
-  SmallVector<onnx::NodeOp> made;
-  Operation *first = before ? before->getNextNode() : &node->getBlock()->front();
-  for (Operation *op = first; op != node; op = op->getNextNode())
-    if (auto inner = dyn_cast<onnx::NodeOp>(op))
-      made.push_back(inner);
   node.replaceAllUsesWith(results);
+  Operation *first = before ? before->getNextNode() : &node->getBlock()->front();
+  SmallVector<onnx::NodeOp> made = keepUsed(first, node);
   node.erase();
   for (onnx::NodeOp inner : made)
     if (failed(expandNode(inner, depth - 1)))

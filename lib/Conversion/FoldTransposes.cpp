@@ -177,19 +177,30 @@ struct ComposeTransposes : NodePattern {
   }
 };
 
-/// Views that change nothing, and views of Reshapes.
+/// Whether `node` gives back its first operand as it is.
+static bool changesNothing(onnx::NodeOp node) {
+  if (!node.getDomain().empty() || node->getNumResults() != 1 || node.getInputs().empty() ||
+      node.getInputs().front().getType() != node.getResult(0).getType())
+    return false;
+  if (node.getOpType() == "Transpose")
+    return isIdentityPermutation(permutationOf(node));
+  if (node.getOpType() == "Concat")
+    return node.getInputs().size() == 1;
+  return llvm::is_contained({"Identity", "Reshape", "Squeeze", "Unsqueeze", "Flatten", "Expand",
+                             "Tile", "Cast", "CastLike"},
+                            node.getOpType());
+}
+
+/// Nodes that change nothing, and Reshapes of Reshapes.
 struct FoldViews : NodePattern {
   using NodePattern::NodePattern;
 
   LogicalResult matchAndRewrite(onnx::NodeOp node, PatternRewriter &rewriter) const override {
-    bool copies =
-        producer(node.getResult(0), "Identity") ||
-        (producer(node.getResult(0), "Transpose") && isIdentityPermutation(permutationOf(node)));
-    bool reshapes = producer(node.getResult(0), "Reshape") != nullptr;
-    if (copies || (reshapes && node.inputType(0) == node.outputType(0))) {
+    if (changesNothing(node)) {
       rewriter.replaceOp(node, firstInput(node));
       return success();
     }
+    bool reshapes = producer(node.getResult(0), "Reshape") != nullptr;
     onnx::NodeOp inner = reshapes ? producer(firstInput(node), "Reshape") : nullptr;
     if (!inner)
       return failure();

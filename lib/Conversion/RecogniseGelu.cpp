@@ -185,8 +185,8 @@ static void recognise(onnx::NodeOp tail) {
       continue;
     OpBuilder builder(root);
     StringRef form = tail.getOpType() == "Erf" ? "none" : "tanh";
-    auto attrs = builder.getDictionaryAttr(
-        builder.getNamedAttr("approximate", builder.getStringAttr(form)));
+    auto attrs =
+        builder.getDictionaryAttr(builder.getNamedAttr("approximate", builder.getStringAttr(form)));
     auto gelu = onnx::NodeOp::create(builder, root.getLoc(), TypeRange(x.getType()), "Gelu", x,
                                      attrs, "", kGeluOpset, root.getNode());
     root.replaceAllUsesWith(gelu.getOutputs());

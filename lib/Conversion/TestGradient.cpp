@@ -65,8 +65,8 @@ struct TestGradient : impl::TestGradientBase<TestGradient> {
     for (BlockArgument input : inputs)
       if (Value grad = reverse.grads.lookup(input))
         exit->insertOperands(exit->getNumOperands(), grad);
-    func.setType(builder.getFunctionType(func.getBody().getArgumentTypes(),
-                                         exit->getOperandTypes()));
+    func.setType(
+        builder.getFunctionType(func.getBody().getArgumentTypes(), exit->getOperandTypes()));
   }
 
   /// A new argument: the gradient of `result`.

@@ -3,11 +3,11 @@
 #include "zero/Emit/Emit.h"
 
 #include "CommandBuilder.h"
+#include "LibraryCalls.h"
 #include "TensorTable.h"
 #include "runtime/format/format.h"
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Codegen/Compile.h"
-#include "zero/Codegen/Library.h"
 
 using namespace mlir;
 
@@ -24,8 +24,6 @@ static void buildKernels(ModuleOp module, proto::Program &program,
     kernel->set_name(function.getSymName().str());
     if (std::optional<proto::Matmul> matmul = matmulOf(function))
       *kernel->mutable_matmul() = *matmul;
-    else
-      kernel->set_symbol(function.getSymName().str());
     auto read = [&](StringRef name) -> int64_t {
       auto attr = function->getAttrOfType<IntegerAttr>(name);
       return attr ? attr.getInt() : 0;
@@ -111,8 +109,10 @@ LogicalResult emitExecutable(ModuleOp module, const EmitOptions &options) {
   FailureOr<CompiledKernels> code = compileKernels(module, compile);
   if (failed(code))
     return failure();
+  for (auto &[name, symbol] : code->symbols)
+    program.mutable_kernels(kernels.lookup(name))->set_symbol(symbol);
   std::string error =
-      rt::writeExecutable(options.output, program, code->code, data, code->isa);
+      rt::writeExecutable(options.output, program, code->object, data, rt::hostIsa());
   if (!error.empty())
     return module.emitError() << error;
   return success();

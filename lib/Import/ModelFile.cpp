@@ -104,7 +104,7 @@ private:
                     int64_t bytes, const Twine &what) {
     if (range && range->bytes == static_cast<uint64_t>(bytes))
       constant.data = DataRef{file, range->offset, range->bytes};
-    else if (tensor.has_raw_data())
+    else if (tensor.has_raw_data() && tensor.raw_data().size() != static_cast<size_t>(bytes))
       fail(what + ": expected " + Twine(bytes) + " bytes of data for its shape, got " +
            Twine(tensor.raw_data().size()));
     else if (constant.isLarge())

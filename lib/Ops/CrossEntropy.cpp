@@ -28,8 +28,6 @@ using namespace mlir;
 
 namespace zero::ops {
 
-static constexpr llvm::StringLiteral kLocalMean = "zero.local_loss_mean";
-
 namespace {
 /// The two families of nodes.
 struct Family {
@@ -57,8 +55,9 @@ static SmallVector<Value> givenInputs(onnx::NodeOp node) {
 /// sum / divisor, the divisor taken over all ranks and checked.
 static Value meanLoss(onnx::NodeOp node, NodeBuilder &builder, Value sum, Value divisor) {
   auto module = node->getParentOfType<ModuleOp>();
-  if (!module || !module->hasAttr(kLocalMean))
-    divisor = RankMeanOp::create(builder.getBuilder(), builder.getLoc(), divisor.getType(), divisor);
+  if (!module || !module->hasAttr(kLocalLossMeanAttr))
+    divisor =
+        RankMeanOp::create(builder.getBuilder(), builder.getLoc(), divisor.getType(), divisor);
   Value checked =
       builder.create(kZeroDomain, "CheckPositive", divisor.getType(), divisor).getResult(0);
   return builder.div(sum, checked);
@@ -71,17 +70,17 @@ static LogicalResult expandLoss(onnx::NodeOp node, NodeBuilder &builder, const F
   RankedTensorType perRow = node.inputType(1).clone(element);
   SmallVector<NamedAttribute> attrs = lossAttrs(node, builder);
   if (reduction == "none") {
-    onnx::NodeOp rows = builder.create(kZeroDomain, family.rows, {perRow, perRow},
-                                       givenInputs(node), attrs);
+    onnx::NodeOp rows =
+        builder.create(kZeroDomain, family.rows, {perRow, perRow}, givenInputs(node), attrs);
     results.push_back(rows.getResult(0));
     return success();
   }
   if (reduction != "sum" && reduction != "mean")
-    return node.emitError() << "expected reduction = 'none', 'sum' or 'mean' in "
-                            << node.describe() << ", got '" << reduction << "'";
+    return node.emitError() << "expected reduction = 'none', 'sum' or 'mean' in " << node.describe()
+                            << ", got '" << reduction << "'";
   auto scalar = RankedTensorType::get({}, element);
-  onnx::NodeOp loss = builder.create(kZeroDomain, family.sum, {scalar, scalar, perRow},
-                                     givenInputs(node), attrs);
+  onnx::NodeOp loss =
+      builder.create(kZeroDomain, family.sum, {scalar, scalar, perRow}, givenInputs(node), attrs);
   Value result = loss.getResult(0);
   if (reduction == "mean")
     result = meanLoss(node, builder, result, loss.getResult(1));
@@ -127,8 +126,8 @@ static LogicalResult lossGradient(onnx::NodeOp node, ValueRange dy, ArrayRef<boo
 }
 
 void registerCrossEntropy() {
-  registerOp({"", "SoftmaxCrossEntropyLoss", 13, 23, Kind::Rows, nullptr, nullptr,
-              expandCrossEntropy});
+  registerOp(
+      {"", "SoftmaxCrossEntropyLoss", 13, 23, Kind::Rows, nullptr, nullptr, expandCrossEntropy});
   registerOp({"", "NegativeLogLikelihoodLoss", 13, 23, Kind::Rows, nullptr, nullptr, expandNll});
   for (const Family &family : {kCrossEntropy, kNll}) {
     registerOp({kZeroDomain, family.sum, 1, 1, Kind::Rows, lowerLossRows, lossGradient});

@@ -112,12 +112,11 @@ RangeCheck Loss::labelCheck() {
   };
   Value least = reduce(b, labels, {}, wide, axes, Combine::Min, body);
   Value most = reduce(b, labels, {}, wide, axes, Combine::Max, body);
-  Value pair = tensor::FromElementsOp::create(b, ValueRange{tensor::ExtractOp::create(b, least),
-                                                            tensor::ExtractOp::create(b, most)});
-  std::string message =
-      ("labels of " + node.getString("operator", node.getOpType()) + " node '" + node.getNode() +
-       "' must lie in [0, " + Twine(classes()) + ")")
-          .str();
+  Value pair = tensor::FromElementsOp::create(
+      b, ValueRange{tensor::ExtractOp::create(b, least), tensor::ExtractOp::create(b, most)});
+  std::string message = ("labels of " + node.getString("operator", node.getOpType()) + " node '" +
+                         node.getNode() + "' must lie in [0, " + Twine(classes()) + ")")
+                            .str();
   return {pair, 0, classes() - 1, message};
 }
 
@@ -193,16 +192,15 @@ LogicalResult lowerCheckPositive(onnx::NodeOp node, ValueRange inputs, OpBuilder
                                  Lowered &lowered) {
   ImplicitLocOpBuilder b(node.getLoc(), builder);
   // A copy: every kernel writes its own result.
-  lowered.results.push_back(
-      elementwise(b, inputs[0], node.outputType(0),
-                  [](ImplicitLocOpBuilder &, ValueRange x) { return x[0]; }));
-  Value flags = elementwise(
-      b, inputs[0], RankedTensorType::get({2}, b.getI64Type()),
-      [](ImplicitLocOpBuilder &in, ValueRange x) -> Value {
-        Value positive = arith::CmpFOp::create(in, arith::CmpFPredicate::OGT, x[0],
-                                               constant(in, x[0].getType(), 0));
-        return arith::ExtUIOp::create(in, in.getI64Type(), positive);
-      });
+  lowered.results.push_back(elementwise(b, inputs[0], node.outputType(0),
+                                        [](ImplicitLocOpBuilder &, ValueRange x) { return x[0]; }));
+  Value flags = elementwise(b, inputs[0], RankedTensorType::get({2}, b.getI64Type()),
+                            [](ImplicitLocOpBuilder &in, ValueRange x) -> Value {
+                              Value positive =
+                                  arith::CmpFOp::create(in, arith::CmpFPredicate::OGT, x[0],
+                                                        constant(in, x[0].getType(), 0));
+                              return arith::ExtUIOp::create(in, in.getI64Type(), positive);
+                            });
   lowered.checks.push_back(
       {flags, 1, 1, "no valid label in the batch: every label equals ignore_index"});
   return success();

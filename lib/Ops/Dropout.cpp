@@ -23,7 +23,7 @@ static bool keepsAll(onnx::NodeOp node) {
 static LogicalResult expandDropout(onnx::NodeOp node, NodeBuilder &builder,
                                    SmallVectorImpl<Value> &results) {
   if (!keepsAll(node))
-    return nodeError(node) << "Dropout in training mode with a ratio other than 0 is not "
+    return nodeError(node) << "a ratio other than 0 in training mode is not "
                               "supported yet";
   results.push_back(node.getInputs().front());
   if (node.getOutputs().size() > 1) {

@@ -57,9 +57,7 @@ static Element tanhOf(Element x) {
   return x.make(math::TanhOp::create(x.b, u.value));
 }
 
-static Element erfOf(Element x) {
-  return x.make(math::ErfOp::create(x.b, (kInvSqrt2 * x).value));
-}
+static Element erfOf(Element x) { return x.make(math::ErfOp::create(x.b, (kInvSqrt2 * x).value)); }
 
 /// `x` times half of one plus erf or tanh.
 static Element gelu(Element x, bool byTanh) {

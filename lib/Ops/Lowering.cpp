@@ -92,8 +92,7 @@ namespace {
 /// The operands of a generic op: constants of equal elements become scalars of
 /// its body, so that they can fold there.
 struct Operands {
-  Operands(ValueRange operands, ArrayRef<AffineMap> maps, RankedTensorType space,
-           bool keepFirst) {
+  Operands(ValueRange operands, ArrayRef<AffineMap> maps, RankedTensorType space, bool keepFirst) {
     for (auto [index, operand] : llvm::enumerate(operands)) {
       scalars.push_back(keepFirst && index == 0 ? nullptr : splatOf(operand));
       if (scalars.back())

@@ -39,8 +39,7 @@ std::optional<llvm::SmallVector<int64_t>> constantInts(mlir::Value value);
 /// Index map of an operand of shape `from` that NumPy broadcasts to `to`.
 mlir::AffineMap broadcastMap(mlir::RankedTensorType from, mlir::RankedTensorType to);
 /// Index map of a tensor that lacks the dimensions `axes` of a space of `rank`.
-mlir::AffineMap withoutAxes(mlir::MLIRContext *context, int64_t rank,
-                            llvm::ArrayRef<int64_t> axes);
+mlir::AffineMap withoutAxes(mlir::MLIRContext *context, int64_t rank, llvm::ArrayRef<int64_t> axes);
 /// `type` without the dimensions `axes`.
 mlir::RankedTensorType withoutAxes(mlir::RankedTensorType type, llvm::ArrayRef<int64_t> axes);
 /// `axis` counted from the front.
@@ -58,18 +57,18 @@ mlir::Value elementwise(mlir::ImplicitLocOpBuilder &b, mlir::ValueRange operands
 
 /// Reduces over `axes` what `body` makes of the operands' elements. `space` is
 /// the shape of the loops, and of the first operand, and the element type of the
-/// result, which lacks the axes. Combining is `reassoc`: its order is LLVM's, the same in every run.
+/// result, which lacks the axes. Combining is `reassoc`: its order is LLVM's, the same in every
+/// run.
 mlir::Value reduce(mlir::ImplicitLocOpBuilder &b, mlir::ValueRange operands,
                    llvm::ArrayRef<mlir::AffineMap> maps, mlir::RankedTensorType space,
                    llvm::ArrayRef<int64_t> axes, Combine combine, Body body);
 /// Reduces a tensor itself.
-mlir::Value reduce(mlir::ImplicitLocOpBuilder &b, mlir::Value operand,
-                   llvm::ArrayRef<int64_t> axes, Combine combine);
+mlir::Value reduce(mlir::ImplicitLocOpBuilder &b, mlir::Value operand, llvm::ArrayRef<int64_t> axes,
+                   Combine combine);
 
 /// The same elements as `type`, whose shape differs only in dimensions of size one
 /// or in how neighbours are merged: tensor.collapse_shape and expand_shape.
-mlir::Value reshaped(mlir::ImplicitLocOpBuilder &b, mlir::Value value,
-                     mlir::RankedTensorType type);
+mlir::Value reshaped(mlir::ImplicitLocOpBuilder &b, mlir::Value value, mlir::RankedTensorType type);
 
 /// Whether elements of `value` are floating-point numbers.
 bool isFloat(mlir::Value value);

@@ -6,6 +6,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 
 using namespace mlir;
 
@@ -109,21 +110,27 @@ Value boundedIndex(ImplicitLocOpBuilder &b, Value index, int64_t extent) {
   return arith::IndexCastOp::create(b, b.getIndexType(), bounded);
 }
 
+/// The operand that `op` only gives another shape; null for other ops.
+static Value viewed(Operation *op) {
+  if (isa_and_nonnull<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op))
+    return op->getOperand(0);
+  auto node = dyn_cast_or_null<onnx::NodeOp>(op);
+  const OpDef *def = node ? lookup(node) : nullptr;
+  return def && def->kind == Kind::View ? node.getInputs().front() : Value();
+}
+
 /// How messages call the operand: the model's name of an input where it is one.
 static std::string describeOperand(onnx::NodeOp node, unsigned operand) {
   Value value = node.getInputs()[operand];
-  while (auto producer = value.getDefiningOp<onnx::NodeOp>()) {
-    const OpDef *def = lookup(producer);
-    if (!def || def->kind != Kind::View)
-      break;
-    value = producer.getInputs().front();
-  }
+  while (Value source = viewed(value.getDefiningOp()))
+    value = source;
   if (auto argument = dyn_cast<BlockArgument>(value)) {
-    auto attrs = argument.getOwner()->getParentOp()->getAttrOfType<ArrayAttr>("arg_attrs");
-    unsigned index = argument.getArgNumber();
-    if (attrs && index < attrs.size())
-      if (auto name = cast<DictionaryAttr>(attrs[index]).getAs<StringAttr>("zero.binding"))
-        return ("input '" + name.getValue() + "'").str();
+    auto function = dyn_cast<FunctionOpInterface>(argument.getOwner()->getParentOp());
+    auto name = function
+                    ? function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "zero.binding")
+                    : StringAttr();
+    if (name)
+      return ("input '" + name.getValue() + "'").str();
   }
   return "operand " + std::to_string(operand);
 }

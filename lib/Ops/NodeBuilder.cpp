@@ -181,7 +181,9 @@ Value NodeBuilder::transposeLast(Value value) {
 /// The shape of numpy.matmul: a vector counts as a row on the left and as a
 /// column on the right, and that dimension is left out of the result.
 static SmallVector<int64_t> matmulShape(ArrayRef<int64_t> a, ArrayRef<int64_t> b) {
-  auto batch = [](ArrayRef<int64_t> shape) { return shape.drop_back(std::min<size_t>(shape.size(), 2)); };
+  auto batch = [](ArrayRef<int64_t> shape) {
+    return shape.drop_back(std::min<size_t>(shape.size(), 2));
+  };
   SmallVector<int64_t> shape = broadcastShape(batch(a), batch(b));
   if (a.size() > 1)
     shape.push_back(a[a.size() - 2]);

@@ -82,11 +82,10 @@ void Rows::measure(Value x) {
     mean = meanOf(x, {}, [](ImplicitLocOpBuilder &, ValueRange in) { return in[0]; });
     operands.push_back(mean);
   }
-  Value variance =
-      meanOf(operands, {{}, perRow}, [&](ImplicitLocOpBuilder &in, ValueRange x) {
-        Value deviation = centred ? minus(in, x[0], x[1]) : x[0];
-        return times(in, deviation, deviation);
-      });
+  Value variance = meanOf(operands, {{}, perRow}, [&](ImplicitLocOpBuilder &in, ValueRange x) {
+    Value deviation = centred ? minus(in, x[0], x[1]) : x[0];
+    return times(in, deviation, deviation);
+  });
   inverse = elementwise(b, variance, tensorType(variance),
                         [&](ImplicitLocOpBuilder &in, ValueRange x) -> Value {
                           Type type = x[0].getType();
@@ -202,8 +201,8 @@ static LogicalResult gradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool> w
   Value x = node.getInputs()[0], scale = node.getInputs()[1];
   std::string prefix = centred ? "LayerNormGrad" : "RMSNormGrad";
   if (wanted[0])
-    grads[0] = builder.create(kZeroDomain, prefix + "X", type, {dy[0], x, scale}, attrs)
-                   .getResult(0);
+    grads[0] =
+        builder.create(kZeroDomain, prefix + "X", type, {dy[0], x, scale}, attrs).getResult(0);
   if (wanted[1]) {
     RankedTensorType row = type.clone(type.getShape().drop_front(axis));
     Value sum = builder.create(kZeroDomain, prefix + "Scale", row, {dy[0], x}, attrs).getResult(0);

@@ -85,10 +85,10 @@ static LogicalResult lowerReduction(onnx::NodeOp node, ValueRange inputs, OpBuil
       reduce(b, inputs[0], {}, space, *axes, combine,
              [](ImplicitLocOpBuilder &inner, ValueRange x) { return before(inner, x[0]); });
   if constexpr (after != nullptr)
-    result = elementwise(b, result, tensorType(result),
-                         [&](ImplicitLocOpBuilder &inner, ValueRange x) {
-                           return after(inner, x[0], reducedCount(space, *axes));
-                         });
+    result =
+        elementwise(b, result, tensorType(result), [&](ImplicitLocOpBuilder &inner, ValueRange x) {
+          return after(inner, x[0], reducedCount(space, *axes));
+        });
   lowered.results.push_back(reshaped(b, result, node.outputType(0)));
   return success();
 }
@@ -143,8 +143,8 @@ static Value extremeSlope(NodeBuilder &b, Value x, Value dy, Value y, ArrayRef<i
 }
 
 /// Silence would train wrongly, so this one refuses.
-static LogicalResult noProductGradient(onnx::NodeOp node, ValueRange, ArrayRef<bool>,
-                                       NodeBuilder &, MutableArrayRef<Value>) {
+static LogicalResult noProductGradient(onnx::NodeOp node, ValueRange, ArrayRef<bool>, NodeBuilder &,
+                                       MutableArrayRef<Value>) {
   return node.emitError() << "no gradient for " << node.describe();
 }
 

@@ -69,22 +69,22 @@ static LogicalResult lowerLogSoftmax(onnx::NodeOp node, ValueRange inputs, OpBui
   AffineMap perRow = rows.perRow;
   Value top = rows.reduceRow(inputs[0], {}, Combine::Max, first);
   Value sum = rows.reduceRow({inputs[0], top}, {{}, perRow}, Combine::Sum, expDifference);
-  lowered.results.push_back(
-      rows.pass({inputs[0], top, sum}, {{}, perRow, perRow},
-                [](ImplicitLocOpBuilder &b, ValueRange x) -> Value {
-                  Value shifted = arith::SubFOp::create(b, x[0], x[1]);
-                  return arith::SubFOp::create(b, shifted, math::LogOp::create(b, x[2]));
-                }));
+  lowered.results.push_back(rows.pass({inputs[0], top, sum}, {{}, perRow, perRow},
+                                      [](ImplicitLocOpBuilder &b, ValueRange x) -> Value {
+                                        Value shifted = arith::SubFOp::create(b, x[0], x[1]);
+                                        return arith::SubFOp::create(b, shifted,
+                                                                     math::LogOp::create(b, x[2]));
+                                      }));
   return success();
 }
 
 static LogicalResult lowerSoftmaxGrad(onnx::NodeOp node, ValueRange inputs, OpBuilder &builder,
                                       Lowered &lowered) {
   Rows rows(node, builder);
-  Value dot = rows.reduceRow(inputs, {}, Combine::Sum,
-                             [](ImplicitLocOpBuilder &b, ValueRange x) -> Value {
-                               return arith::MulFOp::create(b, x[0], x[1]);
-                             });
+  Value dot =
+      rows.reduceRow(inputs, {}, Combine::Sum, [](ImplicitLocOpBuilder &b, ValueRange x) -> Value {
+        return arith::MulFOp::create(b, x[0], x[1]);
+      });
   lowered.results.push_back(rows.pass({inputs[0], inputs[1], dot}, {{}, {}, rows.perRow},
                                       [](ImplicitLocOpBuilder &b, ValueRange x) -> Value {
                                         Value centred = arith::SubFOp::create(b, x[0], x[2]);
@@ -109,11 +109,11 @@ static LogicalResult lowerLogSoftmaxGrad(onnx::NodeOp node, ValueRange inputs, O
 static LogicalResult gradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool> wanted,
                               NodeBuilder &builder, MutableArrayRef<Value> grads) {
   if (wanted[0])
-    grads[0] = builder
-                   .create(kZeroDomain, (node.getOpType() + "Grad").str(), node.outputType(0),
-                           {dy[0], node.getOutputs()[0]},
-                           builder.attr("axis", node.getInt("axis", -1)))
-                   .getResult(0);
+    grads[0] =
+        builder
+            .create(kZeroDomain, (node.getOpType() + "Grad").str(), node.outputType(0),
+                    {dy[0], node.getOutputs()[0]}, builder.attr("axis", node.getInt("axis", -1)))
+            .getResult(0);
   return success();
 }
 

@@ -71,8 +71,7 @@ static Value sineShifted(ImplicitLocOpBuilder &b, Value x, int shift) {
   };
   Value isOdd = arith::OrIOp::create(b, isQuadrant(1), isQuadrant(3));
   Value isLower = arith::CmpFOp::create(b, arith::CmpFPredicate::OGE, quadrant, number(2));
-  Value value =
-      arith::SelectOp::create(b, isOdd, cosineOf(b, square), sineOf(b, rest, square));
+  Value value = arith::SelectOp::create(b, isOdd, cosineOf(b, square), sineOf(b, rest, square));
   return arith::SelectOp::create(b, isLower, arith::NegFOp::create(b, value), value);
 }
 

@@ -8,6 +8,22 @@ using namespace mlir;
 
 namespace zero {
 
+bool StepOptions::knows(StringRef name) const { return OptionsMap.count(name) != 0; }
+
+bool StepOptions::isSwitch(StringRef name) const {
+  auto it = OptionsMap.find(name);
+  return it != OptionsMap.end() &&
+         it->second->getValueExpectedFlag() == llvm::cl::ValueOptional;
+}
+
+std::string StepOptions::set(StringRef name, StringRef value) {
+  std::string errors;
+  llvm::raw_string_ostream os(errors);
+  if (succeeded(parseFromString((name + "=" + value).str(), os)))
+    return "";
+  return ("--" + name + ": bad value '" + value + "'").str();
+}
+
 namespace {
 struct PhaseInfo {
   Phase phase;

@@ -1,13 +1,56 @@
-//===- zero-opt.cpp - runs passes and phases on MLIR ----------------------===//
+//===- zero-opt.cpp - runs passes and phases on a program -----------------===//
+//
+// mlir-opt with our passes, which takes .onnx too, and with --zero-stage=N as
+// short for all phases up to the schedule.
+//
+//===----------------------------------------------------------------------===//
 
+#include "CommandLine.h"
 #include "zero/Pipelines/Register.h"
 
+#include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/ToolOutputFile.h"
+
+static int fail(const llvm::Twine &message) {
+  llvm::errs() << "zero-opt: error: " << message << "\n";
+  return 1;
+}
 
 int main(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
+  zero::OptArguments arguments;
+  std::string text;
+  if (std::string error = zero::sortArguments(llvm::ArrayRef(argv + 1, argc - 1), arguments);
+      !error.empty())
+    return fail(error);
+  if (!zero::importInput(arguments, text))
+    return 1;
+
+  llvm::SmallVector<char *> rest{argv[0]};
+  for (std::string &argument : arguments.rest)
+    rest.push_back(argument.data());
   mlir::DialectRegistry registry;
   zero::registerDialects(registry);
   zero::registerPasses();
-  return mlir::asMainReturnCode(
-      mlir::MlirOptMain(argc, argv, "Zero: partitions a training step over ranks\n", registry));
+  auto [input, output] = mlir::registerAndParseCLIOptions(
+      rest.size(), rest.data(),
+      "Zero's passes and phases on MLIR or .onnx; --zero-stage=N --ranks=M partitions a step\n",
+      registry);
+
+  std::string error;
+  auto buffer = text.empty() ? mlir::openInputFile(input, &error)
+                             : llvm::MemoryBuffer::getMemBuffer(text, arguments.model.input);
+  if (!buffer)
+    return fail(error);
+  auto file = mlir::openOutputFile(output, &error);
+  if (!file)
+    return fail(error);
+  auto config = mlir::MlirOptMainConfig::createFromCLOptions();
+  if (failed(mlir::MlirOptMain(file->os(), std::move(buffer), registry, config)))
+    return 1;
+  file->keep();
+  return 0;
 }

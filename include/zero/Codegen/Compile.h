@@ -29,8 +29,8 @@ struct CompiledKernels {
 mlir::FailureOr<CompiledKernels> compileKernels(mlir::ModuleOp module,
                                                 const CompileOptions &options);
 
-/// What a processor must offer to run the code that compileKernels makes here:
-/// "x86-64-v4", "x86-64-v3", "x86-64-v2" or "x86-64", else the LLVM name of the processor.
+/// The processor features that the code of compileKernels needs, LLVM's names
+/// separated by spaces: those of the highest x86-64 psABI level of this machine.
 std::string hostIsa();
 
 /// The passes of this room in their order: costs, library matching, fusion,

@@ -13,14 +13,15 @@ def AnnotateCosts : Pass<"zero-annotate-costs", "::mlir::func::FuncOp"> {
   }];
 }
 
-def MatchLibrary : Pass<"zero-match-library", "::mlir::func::FuncOp"> {
+def MatchLibrary : Pass<"zero-match-library", "::mlir::ModuleOp"> {
   let summary = "Finds kernels that are one matrix product";
   let description = [{
     A kernel whose body is one f32 contraction over zeros, between views of its
     operands and result (reshapes, transposes, broadcasts), perhaps scaled by a
     constant or followed by a bias along n, gets `zero.library`: the fields of the
-    message Matmul in runtime/format/executable.proto, strides in elements. The
-    body stays as it is, and is no longer compiled. What doesn't match stays native.
+    message Matmul in runtime/format/executable.proto, strides in elements. Its
+    arguments, and the operands of its launches, become A, B and the bias in this
+    order. The body is no longer compiled. What doesn't match stays native.
 
     ```mlir
     func.func private @k(%a: tensor<4x8xf32>, %b: tensor<16x8xf32>) -> tensor<4x16xf32>

@@ -51,6 +51,13 @@ struct StepOptions : mlir::PassPipelineOptions<StepOptions> {
   Option<uint64_t> bucketBytes{*this, "bucket-bytes",
                                llvm::cl::desc("largest bucket of parameters (25000000)"),
                                llvm::cl::init(25000000)};
+
+  /// Whether there is an option `name`.
+  bool knows(llvm::StringRef name) const;
+  /// Whether option `name` needs no value.
+  bool isSwitch(llvm::StringRef name) const;
+  /// Sets option `name` from text; returns what is wrong with it, or nothing.
+  std::string set(llvm::StringRef name, llvm::StringRef value);
 };
 
 /// The phases in order. `emit` is no pipeline: it writes a file.

@@ -51,8 +51,7 @@ std::string fill(const std::string &name, const std::string &type, const std::st
 /// A linalg.generic: operands as "%a : type : map", loops as "pr" letters, the
 /// body's arguments are %x0, %x1, ... and the last is %out.
 std::string generic(const std::string &name, const std::vector<std::string> &operands,
-                    const std::string &init, const std::string &loops,
-                    const std::string &body);
+                    const std::string &init, const std::string &loops, const std::string &body);
 } // namespace text
 
 #endif // ZERO_TEST_UNIT_CODEGEN_HARNESS_H

@@ -57,8 +57,8 @@ static std::string moments(int64_t rows, int64_t columns) {
   std::string count = "%n = arith.constant " + c + ".0 : f32\n";
   std::string text = fill("zero", vector, "0.0") + "%ev = tensor.empty() : " + vector +
                      "\n%em = tensor.empty() : " + matrix + "\n";
-  text += generic("sum", {"%x : " + matrix + " : d0, d1"}, "%zero : " + vector + " : d0", "pr",
-                  kSum);
+  text +=
+      generic("sum", {"%x : " + matrix + " : d0, d1"}, "%zero : " + vector + " : d0", "pr", kSum);
   text += generic("mean", {"%sum : " + vector + " : d0"}, "%ev : " + vector + " : d0", "p",
                   count + "%m = arith.divf %x0, %n : f32\nlinalg.yield %m : f32");
   text += generic("xc", {"%x : " + matrix + " : d0, d1", "%mean : " + vector + " : d0"},
@@ -135,21 +135,20 @@ TEST(RowKernels, LayerNormGradient) {
                   "%p = arith.mulf %x0, %x1 : f32\nlinalg.yield %p : f32");
   body += generic("s1", {"%dh" + whole}, "%zero" + onRow, "pr", kSum);
   body += generic("s2", {"%dh" + whole, "%xhat" + whole}, "%zero" + onRow, "pr", product);
-  body += generic("dx",
-                  {"%dh" + whole, "%xhat" + whole, "%s1" + onRow, "%s2" + onRow, "%rstd" + onRow},
-                  "%em" + whole, "pp",
-                  "%n = arith.constant 96.0 : f32\n%a = arith.divf %x2, %n : f32\n"
-                  "%b = arith.divf %x3, %n : f32\n%c = arith.mulf %x1, %b : f32\n"
-                  "%d = arith.subf %x0, %a : f32\n%e = arith.subf %d, %c : f32\n"
-                  "%f = arith.mulf %e, %x4 : f32\nlinalg.yield %f : f32");
+  body +=
+      generic("dx", {"%dh" + whole, "%xhat" + whole, "%s1" + onRow, "%s2" + onRow, "%rstd" + onRow},
+              "%em" + whole, "pp",
+              "%n = arith.constant 96.0 : f32\n%a = arith.divf %x2, %n : f32\n"
+              "%b = arith.divf %x3, %n : f32\n%c = arith.mulf %x1, %b : f32\n"
+              "%d = arith.subf %x0, %a : f32\n%e = arith.subf %d, %c : f32\n"
+              "%f = arith.mulf %e, %x4 : f32\nlinalg.yield %f : f32");
   body += "return %dx, %dg, %db : " + matrix + ", " + row + ", " + row + "\n";
   Kernels kernels(kernel("k(%x: " + matrix + ", %g: " + row + ", %dy: " + matrix + ") -> (" +
                              matrix + ", " + row + ", " + row + ")",
                          body));
   ASSERT_TRUE(kernels.ok());
   auto x = numbers(rows * columns, 6), g = numbers(columns, 7), dy = numbers(rows * columns, 8);
-  std::vector<float> dx(x.size()), dg(columns), db(columns), ex(x.size()), eg(columns),
-      eb(columns);
+  std::vector<float> dx(x.size()), dg(columns), db(columns), ex(x.size()), eg(columns), eb(columns);
   kernels.call("k", {x.data(), g.data(), dy.data(), dx.data(), dg.data(), db.data()});
   for (int64_t i = 0; i < rows; ++i) {
     const float *xi = &x[i * columns], *di = &dy[i * columns];
@@ -163,8 +162,7 @@ TEST(RowKernels, LayerNormGradient) {
       s2 += di[j] * g[j] * xhat / columns;
     }
     for (int64_t j = 0; j < columns; ++j)
-      ex[i * columns + j] =
-          m.rstd * (di[j] * g[j] - s1 - (xi[j] - m.mean) * m.rstd * s2);
+      ex[i * columns + j] = m.rstd * (di[j] * g[j] - s1 - (xi[j] - m.mean) * m.rstd * s2);
   }
   EXPECT_LT(relativeError(dx, ex), 2e-6);
   EXPECT_LT(relativeError(dg, eg), 2e-6);
@@ -186,8 +184,8 @@ TEST(RowKernels, Softmax) {
   body += generic("y", {"%p" + whole, "%s" + row}, "%e" + whole, "pppp",
                   "%q = arith.divf %x0, %x1 : f32\nlinalg.yield %q : f32");
   std::string forward = body + "return %y : tensor<3x5x7x67xf32>\n";
-  std::string backward = fill("zero", "tensor<3x5x7xf32>", "0.0") +
-                         "%e = tensor.empty() : tensor<3x5x7x67xf32>\n";
+  std::string backward =
+      fill("zero", "tensor<3x5x7xf32>", "0.0") + "%e = tensor.empty() : tensor<3x5x7x67xf32>\n";
   backward += generic("s", {"%y" + whole, "%dy" + whole}, "%zero" + row, "pppr",
                       "%p = arith.mulf %x0, %x1 : f32\n%s = arith.addf %out, %p "
                       "fastmath<reassoc> : f32\nlinalg.yield %s : f32");

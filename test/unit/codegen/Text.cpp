@@ -35,8 +35,7 @@ static Operand parse(const std::string &text) {
 }
 
 std::string generic(const std::string &name, const std::vector<std::string> &operands,
-                    const std::string &init, const std::string &loops,
-                    const std::string &body) {
+                    const std::string &init, const std::string &loops, const std::string &body) {
   std::string maps, dims, values, types, arguments, iterators;
   for (size_t i = 0; i < loops.size(); ++i) {
     dims += (i ? ", d" : "d") + std::to_string(i);

@@ -1,0 +1,47 @@
+//===- Compiler.h - from a model to an executable ---------------*- C++ -*-===//
+
+#ifndef ZERO_PIPELINES_COMPILER_H
+#define ZERO_PIPELINES_COMPILER_H
+
+#include "zero/Pipelines/Phases.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+
+namespace zero {
+
+/// What zeroc is asked to do.
+struct CompilerOptions {
+  std::string input;       ///< .onnx or .mlir; "-": MLIR from standard input
+  std::string output;      ///< .zexe
+  std::string dataRoot;    ///< folder of referenced data; empty: the model's own
+  std::string shapes;      ///< "input_ids=4x32,..."
+  std::string loss;        ///< name of the output to train on
+  std::string dumpAfter;   ///< print the program after this phase
+  bool allowSymlinks = false;
+  bool planOnly = false;   ///< stop after `pack`, open no data file
+  double learningRate = 1e-3;
+  unsigned threads = 2;
+  StepOptions step;
+};
+
+/// Reads the model: .onnx is imported, MLIR parsed. On error: diagnostics, null.
+mlir::OwningOpRef<mlir::ModuleOp> readModel(const CompilerOptions &options,
+                                            mlir::MLIRContext &context);
+
+/// Runs all phases up to `pack` on `module`; prints the program to standard output
+/// after the phase named in `dumpAfter`.
+llvm::LogicalResult runPhases(mlir::ModuleOp module, const CompilerOptions &options);
+
+/// The whole way: read, run the phases, print what is trained and the certificate
+/// to `report`, and write the executable unless only the plan is wanted.
+llvm::LogicalResult compileModel(const CompilerOptions &options, llvm::raw_ostream &report);
+
+/// Writes the certificate of a packed module as a table.
+void printCertificate(mlir::ModuleOp module, llvm::raw_ostream &os);
+/// Writes which parameters are trained, and which float constants are not and why.
+void printSelection(mlir::ModuleOp module, llvm::raw_ostream &os);
+
+} // namespace zero
+
+#endif // ZERO_PIPELINES_COMPILER_H

@@ -1,0 +1,30 @@
+//===- MatmulMatcher.h - kernels that are one matrix product ----*- C++ -*-===//
+
+#ifndef ZERO_LIB_CODEGEN_MATMULMATCHER_H
+#define ZERO_LIB_CODEGEN_MATMULMATCHER_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace zero {
+
+/// The fields of the message Matmul in runtime/format/executable.proto.
+struct Matmul {
+  int64_t m = 1, n = 1, k = 1;
+  llvm::SmallVector<int64_t> batch;
+  llvm::SmallVector<int64_t> aStrides, bStrides, cStrides; ///< elements; batch first
+  float alpha = 1;
+  bool bias = false;
+};
+
+/// A product and the arguments of the kernel that are its A, B and bias.
+struct MatchedMatmul {
+  Matmul matmul;
+  llvm::SmallVector<unsigned> arguments;
+};
+
+/// Whether `kernel` computes one f32 matrix product and nothing else.
+std::optional<MatchedMatmul> matchMatmul(mlir::func::FuncOp kernel);
+
+} // namespace zero
+
+#endif // ZERO_LIB_CODEGEN_MATMULMATCHER_H

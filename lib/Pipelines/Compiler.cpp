@@ -1,0 +1,110 @@
+//===- Compiler.cpp - from a model to an executable -----------------------===//
+
+#include "zero/Pipelines/Compiler.h"
+
+#include "zero/Emit/Emit.h"
+#include "zero/Import/Import.h"
+#include "zero/Ops/OpTable.h"
+#include "zero/Pipelines/Register.h"
+
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Parser/Parser.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/SourceMgr.h"
+
+using namespace mlir;
+
+namespace zero {
+
+OwningOpRef<ModuleOp> readModel(const CompilerOptions &options, MLIRContext &context) {
+  if (!StringRef(options.input).ends_with(".onnx"))
+    return parseSourceFile<ModuleOp>(options.input, &context);
+  ImportOptions import;
+  import.loss = options.loss;
+  import.allowSymlinks = options.allowSymlinks;
+  import.checkData = !options.planOnly;
+  import.isKnown = [](StringRef domain, StringRef type, int64_t opset) {
+    return ops::lookup(domain, type, opset) != nullptr;
+  };
+  if (std::string error = parseShapeBindings(options.shapes, import.shapes); !error.empty()) {
+    emitError(UnknownLoc::get(&context)) << "--shape: " << error;
+    return nullptr;
+  }
+  return importOnnx(options.input, import, &context);
+}
+
+LogicalResult runPhases(ModuleOp module, const CompilerOptions &options) {
+  for (Phase phase : allPhases()) {
+    PassManager pm(module.getContext());
+    // Each phase ends with a verifier of its own; the structural one runs once
+    // a phase instead of after every pass.
+    pm.enableVerifier(false);
+    addPhase(pm, phase, options.step);
+    if (failed(pm.run(module)) || failed(verify(module)))
+      return failure();
+    if (options.dumpAfter == phaseName(phase))
+      module.print(llvm::outs());
+  }
+  return success();
+}
+
+/// The folder that data references of the model are relative to.
+static FailureOr<std::string> dataRoot(const CompilerOptions &options, ModuleOp module) {
+  SmallString<128> root(options.dataRoot);
+  if (root.empty()) {
+    root = options.input;
+    llvm::sys::path::remove_filename(root);
+  }
+  if (std::error_code error = llvm::sys::fs::make_absolute(root))
+    return module.emitError() << "data root '" << root << "': " << error.message();
+  return std::string(root);
+}
+
+/// Fails before hours of work when the executable cannot be written.
+static LogicalResult checkOutput(const CompilerOptions &options, MLIRContext &context) {
+  auto error = [&]() { return emitError(UnknownLoc::get(&context)); };
+  if (options.planOnly)
+    return success();
+  if (options.output.empty())
+    return error() << "expected -o FILE.zexe, or --plan-only";
+  if (options.output == options.input)
+    return error() << "the output '" << options.output << "' would overwrite the input";
+  SmallString<128> folder(options.output);
+  llvm::sys::path::remove_filename(folder);
+  if (folder.empty())
+    folder = ".";
+  if (llvm::sys::fs::access(folder, llvm::sys::fs::AccessMode::Write))
+    return error() << "cannot write '" << options.output << "': folder '" << folder
+                   << "' is missing or not writable";
+  return success();
+}
+
+LogicalResult compileModel(const CompilerOptions &options, llvm::raw_ostream &report) {
+  DialectRegistry registry;
+  registerDialects(registry);
+  MLIRContext context(registry);
+  llvm::SourceMgr sources;
+  SourceMgrDiagnosticHandler diagnostics(sources, &context);
+  if (failed(checkOutput(options, context)))
+    return failure();
+  OwningOpRef<ModuleOp> module = readModel(options, context);
+  if (!module || failed(runPhases(*module, options)))
+    return failure();
+  printSelection(*module, report);
+  printCertificate(*module, report);
+  if (options.planOnly)
+    return success();
+  FailureOr<std::string> root = dataRoot(options, *module);
+  if (failed(root))
+    return failure();
+  EmitOptions emit;
+  emit.output = options.output;
+  emit.dataRoot = *root;
+  emit.learningRate = options.learningRate;
+  emit.threads = options.threads;
+  return emitExecutable(*module, emit);
+}
+
+} // namespace zero

@@ -1,0 +1,49 @@
+// RUN: zero-opt %s --zero-annotate-costs | FileCheck %s
+
+// One multiplication and one addition for each of 4 x 8 x 16 steps; two operands
+// read and one result written.
+
+// CHECK-LABEL: func.func private @product
+// CHECK-SAME: zero.bytes = 896 : i64, zero.flops = 1024 : i64
+func.func private @product(%a: tensor<4x16xf32>, %b: tensor<16x8xf32>) -> tensor<4x8xf32> attributes {zero.kernel} {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<4x8xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<4x8xf32>) -> tensor<4x8xf32>
+  %p = linalg.matmul ins(%a, %b : tensor<4x16xf32>, tensor<16x8xf32>) outs(%f : tensor<4x8xf32>) -> tensor<4x8xf32>
+  return %p : tensor<4x8xf32>
+}
+
+// Of a table only the rows that are picked count.
+
+// CHECK-LABEL: func.func private @gather
+// CHECK-SAME: zero.bytes = 208 : i64, zero.flops = 0 : i64
+func.func private @gather(%ids: tensor<2xi64>, %table: tensor<1000x12xf32>) -> tensor<2x12xf32> attributes {zero.kernel} {
+  %e = tensor.empty() : tensor<2x12xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(a, b) -> (a)>, affine_map<(a, b) -> (a, b)>], iterator_types = ["parallel", "parallel"]} ins(%ids : tensor<2xi64>) outs(%e : tensor<2x12xf32>) {
+  ^bb0(%id: i64, %o: f32):
+    %j = linalg.index 1 : index
+    %i = arith.index_cast %id : i64 to index
+    %v = tensor.extract %table[%i, %j] : tensor<1000x12xf32>
+    linalg.yield %v : f32
+  } -> tensor<2x12xf32>
+  return %y : tensor<2x12xf32>
+}
+
+// Per element of a dynamic dimension: 12 bytes, a fused multiply-add.
+
+// CHECK-LABEL: func.func private @update
+// CHECK-SAME: zero.bytes = 16 : i64, zero.flops = 2 : i64
+func.func private @update(%w: tensor<?xf32> {zero.inplace = 0 : i64}, %g: tensor<?xf32>, %lr: tensor<f32>) -> tensor<?xf32> attributes {zero.kernel} {
+  %r = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> ()>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%g, %lr : tensor<?xf32>, tensor<f32>) outs(%w : tensor<?xf32>) {
+  ^bb0(%a: f32, %l: f32, %o: f32):
+    %u = math.fma %l, %a, %o : f32
+    linalg.yield %u : f32
+  } -> tensor<?xf32>
+  return %r : tensor<?xf32>
+}
+
+// CHECK-LABEL: func.func @no_kernel
+// CHECK-NOT: zero.flops
+func.func @no_kernel(%a: tensor<4xf32>) -> tensor<4xf32> {
+  return %a : tensor<4xf32>
+}

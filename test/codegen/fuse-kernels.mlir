@@ -1,0 +1,115 @@
+// RUN: zero-opt %s --zero-fuse-kernels | FileCheck %s
+
+// One loop over rows. In it one loop for the maximum, one for the exponentials and
+// their sum, and one that writes the result and adds to the sums of the columns.
+// Only the row of exponentials is stored.
+
+// CHECK-LABEL: func.func private @softmax_and_column_sum
+// CHECK-SAME: %[[X:.*]]: tensor<8x32xf32>
+// CHECK-DAG: %[[Y:.*]] = tensor.empty() : tensor<8x32xf32>
+// CHECK-DAG: %[[ZERO:.*]] = linalg.fill
+// CHECK: scf.for %[[I:.*]] = {{.*}} iter_args(%[[YI:.*]] = %[[Y]], %[[CI:.*]] = %[[ZERO]])
+// CHECK:   %[[MAX:.*]] = scf.for {{.*}} -> (f32)
+// CHECK:     arith.maximumf
+// CHECK:   %[[ROW:.*]] = tensor.empty() : tensor<32xf32>
+// CHECK:   %[[EXP:.*]]:2 = scf.for {{.*}} -> (tensor<32xf32>, f32)
+// CHECK:     %[[D:.*]] = arith.subf %{{.*}}, %[[MAX]]
+// CHECK:     %[[E:.*]] = math.exp %[[D]]
+// CHECK:     arith.addf %{{.*}}, %[[E]] fastmath<reassoc>
+// CHECK:     tensor.insert %[[E]]
+// CHECK:   scf.for {{.*}} -> (tensor<8x32xf32>, tensor<32xf32>)
+// CHECK:     %[[R:.*]] = arith.divf %{{.*}}, %[[EXP]]#1
+// CHECK:     %[[S:.*]] = arith.addf %{{.*}}, %[[R]]
+// CHECK:     tensor.insert %[[R]] into %{{.*}}[%[[I]], %{{.*}}] : tensor<8x32xf32>
+// CHECK:     tensor.insert %[[S]]
+// CHECK-NOT: linalg.generic
+#r = affine_map<(d0, d1) -> (d0)>
+#c = affine_map<(d0, d1) -> (d1)>
+#i = affine_map<(d0, d1) -> (d0, d1)>
+func.func private @softmax_and_column_sum(%x: tensor<8x32xf32>) -> (tensor<8x32xf32>, tensor<32xf32>) attributes {zero.kernel} {
+  %low = arith.constant 0xFF800000 : f32
+  %zero = arith.constant 0.0 : f32
+  %e8 = tensor.empty() : tensor<8xf32>
+  %e32 = tensor.empty() : tensor<32xf32>
+  %e = tensor.empty() : tensor<8x32xf32>
+  %f0 = linalg.fill ins(%low : f32) outs(%e8 : tensor<8xf32>) -> tensor<8xf32>
+  %f1 = linalg.fill ins(%zero : f32) outs(%e8 : tensor<8xf32>) -> tensor<8xf32>
+  %f2 = linalg.fill ins(%zero : f32) outs(%e32 : tensor<32xf32>) -> tensor<32xf32>
+  %max = linalg.generic {indexing_maps = [#i, #r], iterator_types = ["parallel", "reduction"]} ins(%x : tensor<8x32xf32>) outs(%f0 : tensor<8xf32>) {
+  ^bb0(%a: f32, %acc: f32):
+    %s = arith.maximumf %acc, %a : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %p = linalg.generic {indexing_maps = [#i, #r, #i], iterator_types = ["parallel", "parallel"]} ins(%x, %max : tensor<8x32xf32>, tensor<8xf32>) outs(%e : tensor<8x32xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %d = arith.subf %a, %b : f32
+    %q = math.exp %d : f32
+    linalg.yield %q : f32
+  } -> tensor<8x32xf32>
+  %sum = linalg.generic {indexing_maps = [#i, #r], iterator_types = ["parallel", "reduction"]} ins(%p : tensor<8x32xf32>) outs(%f1 : tensor<8xf32>) {
+  ^bb0(%a: f32, %acc: f32):
+    %s = arith.addf %acc, %a fastmath<reassoc> : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %y = linalg.generic {indexing_maps = [#i, #r, #i], iterator_types = ["parallel", "parallel"]} ins(%p, %sum : tensor<8x32xf32>, tensor<8xf32>) outs(%e : tensor<8x32xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %q = arith.divf %a, %b : f32
+    linalg.yield %q : f32
+  } -> tensor<8x32xf32>
+  %columns = linalg.generic {indexing_maps = [#i, #c], iterator_types = ["reduction", "parallel"]} ins(%y : tensor<8x32xf32>) outs(%f2 : tensor<32xf32>) {
+  ^bb0(%a: f32, %acc: f32):
+    %s = arith.addf %acc, %a : f32
+    linalg.yield %s : f32
+  } -> tensor<32xf32>
+  return %y, %columns : tensor<8x32xf32>, tensor<32xf32>
+}
+
+// An optimizer's update reads and writes through one iteration argument.
+
+// CHECK-LABEL: func.func private @momentum
+// CHECK-SAME: %[[W:.*]]: tensor<?xf32> {zero.inplace = 0 : i64}
+// CHECK: scf.for %[[I:.*]] = {{.*}} iter_args(%[[WI:.*]] = %[[W]])
+// CHECK:   %[[OLD:.*]] = tensor.extract %[[WI]][%[[I]]]
+// CHECK:   %[[NEW:.*]] = math.fma %{{.*}}, %{{.*}}, %[[OLD]]
+// CHECK:   tensor.insert %[[NEW]] into %[[WI]][%[[I]]]
+func.func private @momentum(%w: tensor<?xf32> {zero.inplace = 0 : i64}, %g: tensor<?xf32>, %lr: tensor<f32>) -> tensor<?xf32> attributes {zero.kernel} {
+  %r = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> ()>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%g, %lr : tensor<?xf32>, tensor<f32>) outs(%w : tensor<?xf32>) {
+  ^bb0(%a: f32, %l: f32, %o: f32):
+    %u = math.fma %l, %a, %o : f32
+    linalg.yield %u : f32
+  } -> tensor<?xf32>
+  return %r : tensor<?xf32>
+}
+
+// A cheap intermediate is computed again instead of being stored.
+
+// CHECK-LABEL: func.func private @centre
+// CHECK: scf.for
+// CHECK:   arith.subf
+// CHECK:   arith.addf %{{.*}} fastmath<reassoc>
+// CHECK-NOT: tensor.insert
+// CHECK: scf.for
+// CHECK:   arith.subf
+// CHECK:   arith.divf
+func.func private @centre(%x: tensor<16xf32>, %m: tensor<f32>) -> tensor<16xf32> attributes {zero.kernel} {
+  %zero = arith.constant 0.0 : f32
+  %e0 = tensor.empty() : tensor<f32>
+  %e = tensor.empty() : tensor<16xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e0 : tensor<f32>) -> tensor<f32>
+  %d = linalg.generic {indexing_maps = [affine_map<(a) -> (a)>, affine_map<(a) -> ()>, affine_map<(a) -> (a)>], iterator_types = ["parallel"]} ins(%x, %m : tensor<16xf32>, tensor<f32>) outs(%e : tensor<16xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %s = arith.subf %a, %b : f32
+    linalg.yield %s : f32
+  } -> tensor<16xf32>
+  %sum = linalg.generic {indexing_maps = [affine_map<(a) -> (a)>, affine_map<(a) -> ()>], iterator_types = ["reduction"]} ins(%d : tensor<16xf32>) outs(%f : tensor<f32>) {
+  ^bb0(%a: f32, %acc: f32):
+    %s = arith.addf %acc, %a fastmath<reassoc> : f32
+    linalg.yield %s : f32
+  } -> tensor<f32>
+  %y = linalg.generic {indexing_maps = [affine_map<(a) -> (a)>, affine_map<(a) -> ()>, affine_map<(a) -> (a)>], iterator_types = ["parallel"]} ins(%d, %sum : tensor<16xf32>, tensor<f32>) outs(%e : tensor<16xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %s = arith.divf %a, %b : f32
+    linalg.yield %s : f32
+  } -> tensor<16xf32>
+  return %y : tensor<16xf32>
+}

@@ -1,0 +1,94 @@
+// RUN: zero-opt %s --zero-match-library | FileCheck %s
+
+// The projection of a transformer: leading dimensions become rows, the weight is
+// read transposed, and the bias joins.
+
+// CHECK-LABEL: func.func private @projection
+// CHECK-SAME: zero.library = {a_strides = array<i64: 16, 1>, alpha = 1.000000e+00 : f32, b_strides = array<i64: 1, 16>, batch = array<i64>, bias = true, c_strides = array<i64: 24, 1>, k = 16 : i64, kind = "matmul", m = 32 : i64, n = 24 : i64}
+func.func private @projection(%x: tensor<4x8x16xf32>, %w: tensor<24x16xf32>, %b: tensor<24xf32>) -> tensor<4x8x24xf32> attributes {zero.kernel} {
+  %zero = arith.constant 0.0 : f32
+  %et = tensor.empty() : tensor<16x24xf32>
+  %wt = linalg.transpose ins(%w : tensor<24x16xf32>) outs(%et : tensor<16x24xf32>) permutation = [1, 0]
+  %flat = tensor.collapse_shape %x [[0, 1], [2]] : tensor<4x8x16xf32> into tensor<32x16xf32>
+  %e = tensor.empty() : tensor<32x24xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<32x24xf32>) -> tensor<32x24xf32>
+  %p = linalg.matmul ins(%flat, %wt : tensor<32x16xf32>, tensor<16x24xf32>) outs(%f : tensor<32x24xf32>) -> tensor<32x24xf32>
+  %q = tensor.expand_shape %p [[0, 1], [2]] output_shape [4, 8, 24] : tensor<32x24xf32> into tensor<4x8x24xf32>
+  %eq = tensor.empty() : tensor<4x8x24xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(a, b, c) -> (a, b, c)>, affine_map<(a, b, c) -> (c)>, affine_map<(a, b, c) -> (a, b, c)>], iterator_types = ["parallel", "parallel", "parallel"]} ins(%q, %b : tensor<4x8x24xf32>, tensor<24xf32>) outs(%eq : tensor<4x8x24xf32>) {
+  ^bb0(%u: f32, %v: f32, %o: f32):
+    %s = arith.addf %u, %v : f32
+    linalg.yield %s : f32
+  } -> tensor<4x8x24xf32>
+  return %y : tensor<4x8x24xf32>
+}
+
+// Heads inside a fused projection: the transposes become strides, a scale alpha.
+
+// CHECK-LABEL: func.func private @scores
+// CHECK-SAME: zero.library = {a_strides = array<i64: 256, 8, 32, 1>, alpha = 2.500000e-01 : f32, b_strides = array<i64: 256, 8, 1, 32>, batch = array<i64: 2, 4>, bias = false, c_strides = array<i64: 256, 64, 8, 1>, k = 8 : i64, kind = "matmul", m = 8 : i64, n = 8 : i64}
+func.func private @scores(%q: tensor<2x8x4x8xf32>, %k: tensor<2x8x4x8xf32>) -> tensor<2x4x8x8xf32> attributes {zero.kernel} {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<2x4x8x8xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<2x4x8x8xf32>) -> tensor<2x4x8x8xf32>
+  %p = linalg.generic {indexing_maps = [affine_map<(b, h, i, j, d) -> (b, i, h, d)>, affine_map<(b, h, i, j, d) -> (b, j, h, d)>, affine_map<(b, h, i, j, d) -> (b, h, i, j)>], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction"]} ins(%q, %k : tensor<2x8x4x8xf32>, tensor<2x8x4x8xf32>) outs(%f : tensor<2x4x8x8xf32>) {
+  ^bb0(%u: f32, %v: f32, %o: f32):
+    %m = arith.mulf %u, %v : f32
+    %s = arith.addf %o, %m : f32
+    linalg.yield %s : f32
+  } -> tensor<2x4x8x8xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(a, b, c, d) -> (a, b, c, d)>, affine_map<(a, b, c, d) -> (a, b, c, d)>], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%p : tensor<2x4x8x8xf32>) outs(%e : tensor<2x4x8x8xf32>) {
+  ^bb0(%u: f32, %o: f32):
+    %c = arith.constant 0.25 : f32
+    %s = arith.mulf %u, %c : f32
+    linalg.yield %s : f32
+  } -> tensor<2x4x8x8xf32>
+  return %y : tensor<2x4x8x8xf32>
+}
+
+// A bias that comes first among the arguments moves, in the launches too.
+
+// CHECK-LABEL: func.func @step
+// CHECK-SAME: %[[B:.*]]: tensor<8xf32>, %[[W:.*]]: tensor<4x8xf32>, %[[X:.*]]: tensor<2x4xf32>
+// CHECK: zero.launch @bias_first(%[[X]], %[[W]], %[[B]])
+func.func @step(%b: tensor<8xf32>, %w: tensor<4x8xf32>, %x: tensor<2x4xf32>) -> tensor<2x8xf32> {
+  %y = zero.launch @bias_first(%b, %w, %x) : (tensor<8xf32>, tensor<4x8xf32>, tensor<2x4xf32>) -> tensor<2x8xf32>
+  return %y : tensor<2x8xf32>
+}
+// CHECK: func.func private @bias_first(%{{.*}}: tensor<2x4xf32>, %{{.*}}: tensor<4x8xf32>, %{{.*}}: tensor<8xf32>)
+func.func private @bias_first(%b: tensor<8xf32>, %w: tensor<4x8xf32>, %x: tensor<2x4xf32>) -> tensor<2x8xf32> attributes {zero.kernel} {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<2x8xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<2x8xf32>) -> tensor<2x8xf32>
+  %p = linalg.matmul ins(%x, %w : tensor<2x4xf32>, tensor<4x8xf32>) outs(%f : tensor<2x8xf32>) -> tensor<2x8xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(a, b) -> (b)>, affine_map<(a, b) -> (a, b)>, affine_map<(a, b) -> (a, b)>], iterator_types = ["parallel", "parallel"]} ins(%b, %p : tensor<8xf32>, tensor<2x8xf32>) outs(%e : tensor<2x8xf32>) {
+  ^bb0(%u: f32, %v: f32, %o: f32):
+    %s = arith.addf %u, %v : f32
+    linalg.yield %s : f32
+  } -> tensor<2x8xf32>
+  return %y : tensor<2x8xf32>
+}
+
+// Two things that the library does not compute stay native.
+
+// CHECK-LABEL: func.func private @column_bias
+// CHECK-NOT: zero.library
+func.func private @column_bias(%x: tensor<2x4xf32>, %w: tensor<4x8xf32>, %b: tensor<2xf32>) -> tensor<2x8xf32> attributes {zero.kernel} {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<2x8xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<2x8xf32>) -> tensor<2x8xf32>
+  %p = linalg.matmul ins(%x, %w : tensor<2x4xf32>, tensor<4x8xf32>) outs(%f : tensor<2x8xf32>) -> tensor<2x8xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(a, b) -> (a, b)>, affine_map<(a, b) -> (a)>, affine_map<(a, b) -> (a, b)>], iterator_types = ["parallel", "parallel"]} ins(%p, %b : tensor<2x8xf32>, tensor<2xf32>) outs(%e : tensor<2x8xf32>) {
+  ^bb0(%u: f32, %v: f32, %o: f32):
+    %s = arith.addf %u, %v : f32
+    linalg.yield %s : f32
+  } -> tensor<2x8xf32>
+  return %y : tensor<2x8xf32>
+}
+
+// CHECK-LABEL: func.func private @accumulates
+// CHECK-NOT: zero.library
+func.func private @accumulates(%x: tensor<2x4xf32>, %w: tensor<4x8xf32>, %c: tensor<2x8xf32>) -> tensor<2x8xf32> attributes {zero.kernel} {
+  %p = linalg.matmul ins(%x, %w : tensor<2x4xf32>, tensor<4x8xf32>) outs(%c : tensor<2x8xf32>) -> tensor<2x8xf32>
+  return %p : tensor<2x8xf32>
+}

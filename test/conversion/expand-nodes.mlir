@@ -1,0 +1,54 @@
+// RUN: zero-opt %s --split-input-file --zero-expand-nodes | FileCheck %s
+
+// The divisor of a mean is taken over all ranks before it divides.
+// CHECK-LABEL: func.func @mean
+// CHECK-SAME: (%[[S:.*]]: tensor<6x5xf32>, %[[L:.*]]: tensor<6xi64>)
+// CHECK: %[[R:.*]]:3 = onnx.node "CrossEntropySum"(%[[S]], %[[L]]) {ignore_index = -100 : i64, operator = "SoftmaxCrossEntropyLoss"} domain "zero" opset 1 node "loss"
+// CHECK-SAME: -> (tensor<f32>, tensor<f32>, tensor<6xf32>)
+// CHECK: %[[D:.*]] = zero.rank_mean %[[R]]#1
+// CHECK: %[[C:.*]] = onnx.node "CheckPositive"(%[[D]])
+// CHECK: %[[Y:.*]] = onnx.node "Div"(%[[R]]#0, %[[C]])
+// CHECK: return %[[Y]]
+func.func @mean(%s: tensor<6x5xf32>, %l: tensor<6xi64>) -> tensor<f32> {
+  %y = onnx.node "SoftmaxCrossEntropyLoss"(%s, %l) {ignore_index = -100 : i64, reduction = "mean"} opset 18 node "loss" : (tensor<6x5xf32>, tensor<6xi64>) -> tensor<f32>
+  return %y : tensor<f32>
+}
+
+// CHECK-LABEL: func.func @sum
+// CHECK: %[[R:.*]]:3 = onnx.node "CrossEntropySum"
+// CHECK: %[[P:.*]] = onnx.node "LogSoftmax"(%{{.*}}) {axis = 1 : i64}
+// CHECK: return %[[R]]#0, %[[P]]
+func.func @sum(%s: tensor<6x5xf32>, %l: tensor<6xi64>) -> (tensor<f32>, tensor<6x5xf32>) {
+  %y:2 = onnx.node "SoftmaxCrossEntropyLoss"(%s, %l) {reduction = "sum"} opset 18 : (tensor<6x5xf32>, tensor<6xi64>) -> (tensor<f32>, tensor<6x5xf32>)
+  return %y#0, %y#1 : tensor<f32>, tensor<6x5xf32>
+}
+
+// A result that nobody reads costs nothing.
+// CHECK-LABEL: func.func @unread
+// CHECK-NOT: LogSoftmax
+// CHECK: return
+func.func @unread(%s: tensor<6x5xf32>, %l: tensor<6xi64>) -> tensor<f32> {
+  %y:2 = onnx.node "SoftmaxCrossEntropyLoss"(%s, %l) {reduction = "sum"} opset 18 : (tensor<6x5xf32>, tensor<6xi64>) -> (tensor<f32>, tensor<6x5xf32>)
+  return %y#0 : tensor<f32>
+}
+
+// CHECK-LABEL: func.func @none
+// CHECK: %[[R:.*]]:2 = onnx.node "NllRows"
+// CHECK: return %[[R]]#0
+func.func @none(%s: tensor<6x5xf32>, %l: tensor<6xi64>) -> tensor<6xf32> {
+  %y = onnx.node "NegativeLogLikelihoodLoss"(%s, %l) {reduction = "none"} opset 18 : (tensor<6x5xf32>, tensor<6xi64>) -> tensor<6xf32>
+  return %y : tensor<6xf32>
+}
+
+// -----
+
+// With --loss-mean=local each rank divides by its own count.
+module attributes {zero.local_loss_mean} {
+  // CHECK-LABEL: func.func @local
+  // CHECK-NOT: zero.rank_mean
+  // CHECK: onnx.node "CheckPositive"
+  func.func @local(%s: tensor<6x5xf32>, %l: tensor<6xi64>) -> tensor<f32> {
+    %y = onnx.node "SoftmaxCrossEntropyLoss"(%s, %l) {} opset 18 : (tensor<6x5xf32>, tensor<6xi64>) -> tensor<f32>
+    return %y : tensor<f32>
+  }
+}

@@ -1,0 +1,28 @@
+"""Configuration of all lit tests: lit --param build=BUILD_FOLDER test/."""
+
+import os
+import sys
+
+import lit.formats
+
+config.name = "zero"
+config.test_format = lit.formats.ShTest(execute_external=True)
+config.suffixes = [".mlir", ".test"]
+config.excludes = ["Inputs", "data", "unit"]
+config.test_source_root = os.path.dirname(__file__)
+source = os.path.dirname(config.test_source_root)
+build = os.path.abspath(lit_config.params.get("build", os.path.join(source, "build")))
+config.test_exec_root = os.path.join(build, "test")
+
+llvm = "/usr/lib/llvm-22"
+config.environment["PATH"] = os.pathsep.join(
+    [os.path.join(build, "bin"), os.path.join(llvm, "bin"), config.environment["PATH"]])
+config.environment["FILECHECK_OPTS"] = "-enable-var-scope"
+# Tests may run from a read-only checkout.
+config.environment["PYTHONDONTWRITEBYTECODE"] = "1"
+config.environment["PYTHONPATH"] = os.path.join(config.test_source_root, "support")
+
+config.substitutions.append(("%python", os.path.join(source, ".deps", "venv", "bin", "python")))
+config.substitutions.append(("%data", os.path.join(config.test_source_root, "data")))
+config.substitutions.append(("%build", build))
+config.substitutions.append(("%llvm", llvm))

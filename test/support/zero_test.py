@@ -1,0 +1,121 @@
+"""What execution tests share: compiling, running, and reading what comes out."""
+
+import json
+import os
+import struct
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+
+
+class Failed(Exception):
+    """A tool ended with an error."""
+
+
+def run_tool(*arguments, timeout=300):
+    """Runs a tool; returns its output, or raises Failed with it."""
+    done = subprocess.run([str(a) for a in arguments], capture_output=True, text=True,
+                          timeout=timeout)
+    if done.returncode != 0:
+        raise Failed(f"{' '.join(map(str, arguments))}\nexit {done.returncode}\n"
+                     f"{done.stdout}{done.stderr}")
+    return done.stdout + done.stderr
+
+
+def read_safetensors(path):
+    """The tensors of a .safetensors file by name."""
+    dtypes = {"F32": np.float32, "F64": np.float64, "I64": np.int64, "F16": np.float16}
+    data = Path(path).read_bytes()
+    (size,) = struct.unpack("<Q", data[:8])
+    header = json.loads(data[8:8 + size])
+    tensors = {}
+    for name, entry in header.items():
+        if name == "__metadata__":
+            continue
+        begin, end = (8 + size + offset for offset in entry["data_offsets"])
+        tensors[name] = np.frombuffer(data[begin:end], dtypes[entry["dtype"]]).reshape(entry["shape"])
+    return tensors
+
+
+class Graph:
+    """A graph of test/data with its ground truth and its batch as .npy files."""
+
+    def __init__(self, data, name, work):
+        self.name = name
+        self.folder = Path(data) / name
+        self.work = Path(work)
+        self.work.mkdir(parents=True, exist_ok=True)
+        self.truth = dict(np.load(self.folder / "groundtruth.npz"))
+        self.inputs = {k[len("input."):]: v for k, v in self.truth.items() if k.startswith("input.")}
+        for key, value in self.inputs.items():
+            np.save(self.work / f"{key}.npy", value)
+
+    @property
+    def data_flag(self):
+        return "--data=" + ",".join(f"{k}={self.work / (k + '.npy')}" for k in self.inputs)
+
+    def shape_flag(self, ranks=None):
+        """Binds the batch; with `ranks`, each gets its part of it."""
+        shapes = []
+        for key, value in self.inputs.items():
+            shape = list(value.shape)
+            if ranks:
+                shape[0] //= ranks
+            shapes.append(f"{key}={'x'.join(map(str, shape))}")
+        return "--shape=" + ",".join(shapes)
+
+    def compile(self, stage, ranks, *flags):
+        """Compiles to an executable and returns its path."""
+        path = self.work / f"s{stage}r{ranks}.zexe"
+        self.report = run_tool("zeroc", self.folder / "model.onnx", f"--zero-stage={stage}",
+                               f"--ranks={ranks}", "-o", path, *flags)
+        return path
+
+    def run(self, executable, steps, *flags):
+        """Runs `steps` steps; returns losses, final weights, step-0 gradients, report."""
+        log, weights = self.work / "log.jsonl", self.work / "weights.safetensors"
+        gradients, report = self.work / "gradients.safetensors", self.work / "report.json"
+        run_tool("zero-run", executable, self.data_flag, f"--steps={steps}", "--quiet",
+                 f"--log={log}", f"--save={weights}", f"--dump-gradients={gradients}",
+                 f"--report-json={report}", *flags)
+        losses = [json.loads(line)["loss"] for line in log.read_text().splitlines()]
+        return Result(np.array(losses), read_safetensors(weights), read_safetensors(gradients),
+                      json.loads(report.read_text()))
+
+
+class Result:
+    def __init__(self, losses, weights, gradients, report):
+        self.losses, self.weights, self.gradients, self.report = losses, weights, gradients, report
+
+    def same_bits(self, other):
+        """Whether losses and weights are bit for bit those of `other`."""
+        return (np.array_equal(self.losses, other.losses) and
+                self.weights.keys() == other.weights.keys() and
+                all(self.weights[k].tobytes() == other.weights[k].tobytes() for k in self.weights))
+
+
+class Checks:
+    """Counts assertions and reports those that do not hold."""
+
+    def __init__(self):
+        self.held = 0
+        self.failed = []
+
+    def that(self, holds, message):
+        if holds:
+            self.held += 1
+        else:
+            self.failed.append(message)
+            print("FAILED:", message)
+
+    def finish(self):
+        print(f"{self.held} checks hold, {len(self.failed)} fail")
+        sys.exit(1 if self.failed else 0)
+
+
+def relative(actual, expected):
+    """Norm of the difference over the norm of what is expected, in fp64."""
+    actual, expected = np.asarray(actual, np.float64), np.asarray(expected, np.float64)
+    return np.linalg.norm(actual - expected) / max(np.linalg.norm(expected), 1e-30)

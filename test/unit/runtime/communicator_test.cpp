@@ -1,0 +1,244 @@
+//===- communicator_test.cpp - what every communicator must do ------------===//
+
+#include "runtime/comm/threads/threads.h"
+
+#include <chrono>
+#include <functional>
+#include <gtest/gtest.h>
+#include <thread>
+
+using namespace zero::rt;
+
+namespace {
+
+using Group = std::vector<std::unique_ptr<Communicator>>;
+
+/// One way to make a group; a new communicator is a new line in kMakers.
+struct Maker {
+  const char *name;
+  Group (*make)(const ThreadGroupOptions &);
+};
+const Maker kMakers[] = {{"threads", makeThreadGroup}};
+
+/// Runs body(rank's end) on a thread per rank.
+std::vector<Status> onAll(Group &group, const std::function<Status(Communicator &)> &body) {
+  std::vector<Status> results(group.size());
+  std::vector<std::thread> threads;
+  for (size_t rank = 0; rank < group.size(); ++rank)
+    threads.emplace_back([&, rank] { results[rank] = body(*group[rank]); });
+  for (std::thread &thread : threads)
+    thread.join();
+  return results;
+}
+
+void expectAllOk(const std::vector<Status> &results) {
+  for (const Status &result : results)
+    EXPECT_TRUE(result.ok()) << result.getMessage();
+}
+
+template <typename T>
+constexpr DType kDType = std::is_same_v<T, float>    ? ZERO_RT_F32
+                         : std::is_same_v<T, double> ? ZERO_RT_F64
+                                                     : ZERO_RT_I64;
+
+/// What rank `rank` puts at `i`: for floats the order of summation shows in the bits.
+template <typename T>
+T valueAt(int rank, uint64_t i) {
+  if constexpr (std::is_same_v<T, int64_t>)
+    return T(rank + 1) * 1000 + T(i);
+  else
+    return T(1) / T(3 + rank * 7 + int(i % 101)) * T(rank % 2 ? 1e4 : 1e-3);
+}
+
+template <typename T>
+T sumAt(int ranks, uint64_t i, bool mean = false) {
+  T sum = valueAt<T>(0, i);
+  for (int rank = 1; rank < ranks; ++rank)
+    sum += valueAt<T>(rank, i);
+  return mean ? sum / T(ranks) : sum;
+}
+
+class Conformance : public testing::TestWithParam<std::tuple<Maker, int, uint64_t>> {
+protected:
+  int ranks = std::get<1>(GetParam());
+  uint64_t size = std::get<2>(GetParam());
+  Group group = std::get<0>(GetParam()).make({.ranks = ranks, .timeoutSeconds = 60});
+  const Call call{"test"};
+
+  template <typename T>
+  std::vector<T> input(int rank, uint64_t count) {
+    std::vector<T> data(count);
+    for (uint64_t i = 0; i < count; ++i)
+      data[i] = valueAt<T>(rank, i);
+    return data;
+  }
+
+  template <typename T>
+  void gather(bool inPlace) {
+    expectAllOk(onAll(group, [&](Communicator &end) {
+      int rank = end.rank();
+      std::vector<T> all(size * ranks, T(-1)), own = input<T>(rank, size);
+      T *slice = all.data() + rank * size;
+      if (inPlace)
+        std::copy(own.begin(), own.end(), slice);
+      ZERO_RT_TRY(end.allGather(call, kDType<T>, inPlace ? slice : own.data(), all.data(), size));
+      for (int peer = 0; peer < ranks; ++peer)
+        for (uint64_t i = 0; i < size; ++i)
+          EXPECT_EQ(all[peer * size + i], valueAt<T>(peer, i));
+      return Status();
+    }));
+  }
+
+  template <typename T>
+  void scatter(bool inPlace, bool mean) {
+    expectAllOk(onAll(group, [&](Communicator &end) {
+      std::vector<T> data = input<T>(end.rank(), size * ranks), own(size);
+      T *slice = inPlace ? data.data() + end.rank() * size : own.data();
+      ZERO_RT_TRY(end.reduceScatter(call, kDType<T>, data.data(), slice, size, mean));
+      for (uint64_t i = 0; i < size; ++i)
+        EXPECT_EQ(slice[i], sumAt<T>(ranks, end.rank() * size + i, mean));
+      return Status();
+    }));
+  }
+
+  template <typename T>
+  void reduce(bool mean) {
+    expectAllOk(onAll(group, [&](Communicator &end) {
+      std::vector<T> data = input<T>(end.rank(), size);
+      ZERO_RT_TRY(end.allReduce(call, kDType<T>, data.data(), size, mean));
+      for (uint64_t i = 0; i < size; ++i)
+        EXPECT_EQ(data[i], sumAt<T>(ranks, i, mean));
+      return Status();
+    }));
+  }
+};
+
+TEST_P(Conformance, AllGather) {
+  for (bool inPlace : {false, true}) {
+    gather<float>(inPlace);
+    gather<double>(inPlace);
+    gather<int64_t>(inPlace);
+  }
+}
+
+TEST_P(Conformance, ReduceScatterSumsInRankOrder) {
+  for (bool inPlace : {false, true})
+    for (bool mean : {false, true}) {
+      scatter<float>(inPlace, mean);
+      scatter<double>(inPlace, mean);
+      scatter<int64_t>(inPlace, mean);
+    }
+}
+
+TEST_P(Conformance, AllReduceHasTheBitsOfReduceScatter) {
+  for (bool mean : {false, true}) {
+    reduce<float>(mean);
+    reduce<double>(mean);
+    reduce<int64_t>(mean);
+  }
+}
+
+TEST_P(Conformance, CountsElementsReceived) {
+  expectAllOk(onAll(group, [&](Communicator &end) {
+    std::vector<float> data(size * ranks);
+    float *slice = data.data() + end.rank() * size;
+    Call control{"control", 1, true};
+    ZERO_RT_TRY(end.allGather(call, ZERO_RT_F32, slice, data.data(), size));
+    ZERO_RT_TRY(end.reduceScatter(call, ZERO_RT_F32, data.data(), slice, size, false));
+    ZERO_RT_TRY(end.allReduce(control, ZERO_RT_F32, data.data(), size * ranks, false));
+    EXPECT_EQ(end.traffic().modelElements, 2 * (ranks - 1) * size);
+    EXPECT_EQ(end.traffic().controlElements, 2 * (ranks - 1) * size);
+    EXPECT_EQ(end.traffic().controlBytes, 8 * (ranks - 1) * size);
+    return Status();
+  }));
+}
+
+TEST_P(Conformance, ManyInARowOnTheSameBuffers) {
+  // A rank that runs ahead must not overwrite what a slower one still reads.
+  expectAllOk(onAll(group, [&](Communicator &end) {
+    std::vector<int64_t> data(size * ranks);
+    int64_t *slice = data.data() + end.rank() * size;
+    for (int64_t turn = 0; turn < 50; ++turn) {
+      std::fill_n(slice, size, turn * 100 + end.rank());
+      ZERO_RT_TRY(end.allGather(call, ZERO_RT_I64, slice, data.data(), size));
+      ZERO_RT_TRY(end.reduceScatter(call, ZERO_RT_I64, data.data(), slice, size, false));
+      for (uint64_t i = 0; i < size; ++i)
+        EXPECT_EQ(slice[i], ranks * (turn * 100 + end.rank()));
+    }
+    return Status();
+  }));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Conformance,
+                         testing::Combine(testing::ValuesIn(kMakers),
+                                          testing::Values(1, 2, 3, 4, 7),
+                                          testing::Values(0, 1, 63, 64, 1000)),
+                         [](const auto &info) {
+                           return std::string(std::get<0>(info.param).name) + "_" +
+                                  std::to_string(std::get<1>(info.param)) + "_" +
+                                  std::to_string(std::get<2>(info.param));
+                         });
+
+class Failure : public testing::TestWithParam<Maker> {};
+
+TEST_P(Failure, StalledRankIsNamedOnAllRanks) {
+  for (int ranks : {2, 4}) {
+    Group group = GetParam().make(
+        {.ranks = ranks, .timeoutSeconds = 0.2, .stallRank = 1, .stallCollective = 3});
+    auto begin = std::chrono::steady_clock::now();
+    std::vector<Status> results = onAll(group, [](Communicator &end) {
+      for (uint64_t index = 0;; ++index) {
+        float value = 1;
+        ZERO_RT_TRY(end.allReduce({"layer.7", index}, ZERO_RT_F32, &value, 1, false));
+        EXPECT_LT(index, 3u);
+      }
+    });
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
+    for (const Status &result : results) {
+      EXPECT_EQ(result.getCode(), ZERO_RT_TIMEOUT);
+      EXPECT_EQ(result.getMessage(),
+                "rank 1 did not arrive at collective 3 ('layer.7') within 0.2 s");
+    }
+  }
+}
+
+TEST_P(Failure, AbortEndsWaitsAtOnce) {
+  Group group = GetParam().make({.ranks = 3, .timeoutSeconds = 60});
+  auto begin = std::chrono::steady_clock::now();
+  std::vector<Status> results = onAll(group, [](Communicator &end) {
+    Status reason = fail(ZERO_RT_CHECK_FAILED, "rank 2 has had enough");
+    if (end.rank() == 2) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      end.abort(reason);
+      return reason;
+    }
+    float value = 1;
+    return end.allReduce({"x"}, ZERO_RT_F32, &value, 1, false);
+  });
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
+  for (const Status &result : results)
+    EXPECT_EQ(result.getMessage(), "rank 2 has had enough");
+}
+
+TEST_P(Failure, DisagreementIsNoticed) {
+  Group group = GetParam().make({.ranks = 2, .timeoutSeconds = 60});
+  std::vector<Status> results = onAll(group, [](Communicator &end) {
+    float values[4] = {};
+    return end.rank() == 0 ? end.allReduce({"a"}, ZERO_RT_F32, values, 3, false)
+                           : end.allReduce({"b"}, ZERO_RT_F32, values, 4, false);
+  });
+  for (const Status &result : results)
+    EXPECT_NE(result.getMessage().find("ranks disagree"), std::string::npos);
+}
+
+TEST_P(Failure, NoSumOfBooleans) {
+  Group group = GetParam().make({.ranks = 1, .timeoutSeconds = 60});
+  bool value = true;
+  Status status = group[0]->allReduce({"x"}, ZERO_RT_BOOL, &value, 1, false);
+  EXPECT_EQ(status.getMessage(), "a sum over ranks of bool");
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Failure, testing::ValuesIn(kMakers),
+                         [](const auto &info) { return info.param.name; });
+
+} // namespace

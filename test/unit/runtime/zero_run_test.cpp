@@ -1,0 +1,154 @@
+//===- zero_run_test.cpp - the tool, as a user calls it -------------------===//
+
+#include "tiny_program.h"
+
+#include <array>
+#include <cstdio>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <iterator>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace {
+
+class ZeroRun : public testing::Test {
+protected:
+  void SetUp() override {
+    folder = testing::TempDir() + "zero-run-test-" + std::to_string(::getpid()) + "/";
+    ::mkdir(folder.c_str(), 0700);
+    TinyProgram tiny(2);
+    tiny.program.set_optimizer("sgd");
+    auto *certificate = tiny.program.add_certificates();
+    certificate->set_peak(tiny.at.end);
+    certificate->set_peak_at("backward");
+    auto *role = certificate->add_roles();
+    role->set_role(zero::rt::proto::PARAMETER);
+    role->set_most(24);
+    std::rename(tiny.write("tool.zexe").c_str(), (folder + "tiny.zexe").c_str());
+    writeNpy("x.npy", "<f4", "(4, 4)", std::string(64, '\0'));
+    writeNpy("label.npy", "<i4", "(4,)", std::string(16, '\0'));
+  }
+  void TearDown() override { std::system(("rm -r " + folder).c_str()); }
+
+  void writeNpy(const char *name, const std::string &descr, const std::string &shape,
+                const std::string &elements) {
+    std::string header =
+        "{'descr': '" + descr + "', 'fortran_order': False, 'shape': " + shape + ", }";
+    header.resize(118, ' ');
+    std::ofstream(folder + name, std::ios::binary)
+        << std::string("\x93NUMPY\x01\0\x76\0", 10) << header << elements;
+  }
+
+  /// Runs zero-run in the folder; `output` is stdout and stderr.
+  int run(const std::string &arguments) {
+    std::string command = "cd " + folder + " && " ZERO_RUN " " + arguments + " 2>&1";
+    FILE *pipe = ::popen(command.c_str(), "r");
+    output.clear();
+    std::array<char, 4096> buffer;
+    while (size_t got = std::fread(buffer.data(), 1, buffer.size(), pipe))
+      output.append(buffer.data(), got);
+    return WEXITSTATUS(::pclose(pipe));
+  }
+  void expectError(const std::string &arguments, const std::string &part) {
+    EXPECT_EQ(run(arguments), 1);
+    size_t error = output.find("zero-run: error: ");
+    ASSERT_NE(error, std::string::npos) << output;
+    EXPECT_NE(output.find(part, error), std::string::npos) << output;
+    EXPECT_EQ(output.find('\n', error), output.size() - 1) << output;
+  }
+  std::string contents(const char *name) {
+    std::ifstream file(folder + name, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+  bool exists(const char *name) { return ::access((folder + name).c_str(), F_OK) == 0; }
+  size_t filesInFolder() {
+    FILE *pipe = ::popen(("ls -A " + folder + " | wc -l").c_str(), "r");
+    size_t count = 0;
+    EXPECT_EQ(std::fscanf(pipe, "%zu", &count), 1);
+    ::pclose(pipe);
+    return count;
+  }
+
+  const std::string data = " --data x=x.npy,label=label.npy ";
+  std::string folder, output;
+};
+
+TEST_F(ZeroRun, TrainsAndWritesEverything) {
+  ASSERT_EQ(run("tiny.zexe" + data + "--steps=3 --lr 0.5 --log log.jsonl --save=w.safetensors "
+                "--dump-gradients g.safetensors --report-json report.json"),
+            0)
+      << output;
+  EXPECT_NE(output.find("ZeRO stage 0 on 2 ranks, sgd"), std::string::npos) << output;
+  EXPECT_NE(output.find("parameters"), std::string::npos) << output;
+  EXPECT_NE(output.find("trained 3 steps"), std::string::npos) << output;
+  EXPECT_EQ(contents("log.jsonl"),
+            "{\"step\":0,\"loss\":0}\n{\"step\":1,\"loss\":0}\n{\"step\":2,\"loss\":0}\n");
+  // x is zero, so the gradient is, and w stays what it was.
+  EXPECT_TRUE(contents("w.safetensors").ends_with(tinyWeights()));
+  EXPECT_TRUE(contents("g.safetensors").ends_with(std::string(48, '\0')));
+  EXPECT_NE(contents("report.json").find("\"losses\": [0, 0, 0]"), std::string::npos);
+  EXPECT_EQ(filesInFolder(), 7u);
+}
+
+TEST_F(ZeroRun, HelpAndVersion) {
+  EXPECT_EQ(run("--help"), 0);
+  EXPECT_NE(output.find("usage: zero-run"), std::string::npos);
+  EXPECT_EQ(run("--version"), 0);
+  EXPECT_EQ(output.find("zero-run "), 0u);
+}
+
+TEST_F(ZeroRun, QuietIsQuiet) {
+  EXPECT_EQ(run("tiny.zexe --quiet" + data), 0);
+  EXPECT_EQ(output, "");
+}
+
+TEST_F(ZeroRun, WarnsOnWrap) {
+  writeNpy("x.npy", "<f4", "(2, 4)", std::string(32, '\0'));
+  EXPECT_EQ(run("tiny.zexe --quiet" + data), 0);
+  EXPECT_EQ(output, "zero-run: warning: input 'x' has 2 rows, a global batch 4: the data wraps "
+                    "round\n");
+}
+
+TEST_F(ZeroRun, WrongCommandLines) {
+  expectError("", "no model");
+  expectError("tiny.zexe --zero-stage=3", "unknown option '--zero-stage=3'");
+  expectError("tiny.zexe --steps=-1", "option '--steps': expected a whole number, got '-1'");
+  expectError("tiny.zexe --lr=fast", "expected a number, got 'fast'");
+  expectError("tiny.zexe --steps", "needs a value");
+  expectError("tiny.zexe --quiet=1", "takes no value");
+  expectError("tiny.zexe other.zexe", "expected one model");
+  expectError("tiny.zexe --data x.npy", "expected name=file.npy");
+  expectError("tiny.zexe --timeout=0" + data, "expected a timeout above 0 s");
+  expectError("model.onnx -o x.zexe", "belongs to zeroc");
+}
+
+TEST_F(ZeroRun, WrongFiles) {
+  size_t before = filesInFolder();
+  expectError("missing.zexe", "cannot open 'missing.zexe'");
+  expectError("x.npy", "not a Zero executable");
+  expectError("tiny.zexe --data x=x.npy --save=w", "no data for input 'label'");
+  expectError("tiny.zexe --data y=x.npy --save=w", "no input 'y'; its inputs are 'x', 'label'");
+  expectError("tiny.zexe --save=/nonexistent/w" + data, "cannot write '/nonexistent/w'");
+  expectError("tiny.zexe --save=x.npy" + data, "it is an input of this run");
+  writeNpy("label.npy", "<f4", "(4,)", std::string(16, '\0'));
+  expectError("tiny.zexe --save=w" + data, "input 'label': expected int64 [*], got float32 [4]");
+  EXPECT_EQ(filesInFolder(), before);
+}
+
+TEST_F(ZeroRun, NanWritesNothing) {
+  size_t before = filesInFolder();
+  writeNpy("x.npy", "<f4", "(4, 4)", std::string(48, '\0') + std::string(16, '\xff'));
+  expectError("tiny.zexe --save=w --log=l" + data, "step 0: rank 1: the loss is NaN");
+  EXPECT_EQ(filesInFolder(), before);
+  EXPECT_EQ(run("tiny.zexe --save=w --log=l --allow-nan" + data), 0) << output;
+  EXPECT_TRUE(exists("w") && exists("l"));
+}
+
+TEST_F(ZeroRun, StallIsAnErrorOfItsOwn) {
+  expectError("tiny.zexe --quiet --timeout=0.3 --stall=1:2" + data,
+              "step 0: rank 1 did not arrive at collective 2 ('reduce w') within 0.3 s");
+}
+
+} // namespace

@@ -1,0 +1,77 @@
+//===- CommandLine.cpp - what zero-opt adds to mlir-opt -------------------===//
+
+#include "CommandLine.h"
+
+#include "zero/Pipelines/Register.h"
+
+#include "mlir/IR/MLIRContext.h"
+#include "llvm/Support/SourceMgr.h"
+
+using namespace mlir;
+
+namespace zero {
+
+/// Sets an import flag; false when `name` is none.
+static bool setImportFlag(CompilerOptions &model, StringRef name, StringRef value) {
+  if (name == "shape")
+    model.shapes = value.str();
+  else if (name == "loss")
+    model.loss = value.str();
+  else if (name == "data-root")
+    model.dataRoot = value.str();
+  else if (name == "allow-symlinks")
+    model.allowSymlinks = true;
+  else
+    return false;
+  return true;
+}
+
+std::string sortArguments(ArrayRef<char *> arguments, OptArguments &sorted) {
+  std::string phaseOptions;
+  for (StringRef argument : arguments) {
+    auto [name, value] = argument.drop_while([](char c) { return c == '-'; }).split('=');
+    bool isFlag = argument.starts_with("--");
+    if (isFlag && setImportFlag(sorted.model, name, value))
+      continue;
+    if (!isFlag || !sorted.model.step.knows(name)) {
+      sorted.rest.push_back(argument.str());
+      continue;
+    }
+    if (value.empty())
+      value = "true";
+    if (std::string error = sorted.model.step.set(name, value); !error.empty())
+      return error;
+    phaseOptions += (phaseOptions.empty() ? "" : " ") + (name + "=" + value).str();
+  }
+  if (phaseOptions.empty())
+    return "";
+  for (Phase phase : allPhases()) {
+    if (phase == Phase::Pack)
+      break;
+    sorted.rest.push_back(("--zero-phase-" + phaseName(phase) + "=" + phaseOptions).str());
+  }
+  return "";
+}
+
+bool importInput(OptArguments &arguments, std::string &text) {
+  auto input = llvm::find_if(arguments.rest, [](StringRef a) {
+    return !a.starts_with("-") && a.ends_with(".onnx");
+  });
+  if (input == arguments.rest.end())
+    return true;
+  DialectRegistry registry;
+  registerDialects(registry);
+  MLIRContext context(registry);
+  llvm::SourceMgr sources;
+  SourceMgrDiagnosticHandler diagnostics(sources, &context);
+  arguments.model.input = *input;
+  arguments.rest.erase(input);
+  OwningOpRef<ModuleOp> module = readModel(arguments.model, context);
+  if (!module)
+    return false;
+  llvm::raw_string_ostream os(text);
+  module->print(os, OpPrintingFlags().enableDebugInfo());
+  return true;
+}
+
+} // namespace zero

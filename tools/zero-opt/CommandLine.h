@@ -1,0 +1,28 @@
+//===- CommandLine.h - what zero-opt adds to mlir-opt -----------*- C++ -*-===//
+
+#ifndef TOOLS_ZERO_OPT_COMMANDLINE_H
+#define TOOLS_ZERO_OPT_COMMANDLINE_H
+
+#include "zero/Pipelines/Compiler.h"
+
+namespace zero {
+
+/// The arguments of zero-opt, sorted out.
+struct OptArguments {
+  CompilerOptions model;          ///< what importing an .onnx needs
+  std::vector<std::string> rest;  ///< for mlir-opt
+};
+
+/// Takes the import flags (--shape, --loss, --data-root, --allow-symlinks) out of
+/// `arguments`, and replaces options of the phases, of which --zero-stage is one,
+/// by the phases from import to schedule with these options. Returns an error
+/// message, empty on success.
+std::string sortArguments(llvm::ArrayRef<char *> arguments, OptArguments &sorted);
+
+/// The model named in `rest` if it is an .onnx file, as MLIR text; empty when it
+/// is none. False after an error.
+bool importInput(OptArguments &arguments, std::string &text);
+
+} // namespace zero
+
+#endif // TOOLS_ZERO_OPT_COMMANDLINE_H

@@ -1,0 +1,17 @@
+//===- compile.h - runs the zeroc beside us ---------------------*- C++ -*-===//
+
+#ifndef TOOLS_ZERO_RUN_COMPILE_H
+#define TOOLS_ZERO_RUN_COMPILE_H
+
+#include "handles.h"
+#include "options.h"
+
+namespace zero::run {
+
+/// Compiles the model to a temporary executable, loads it and removes it again. zeroc
+/// prints the certificate, and its own error: `reported` is then true.
+rt::Status compileAndLoad(const Options &options, Executable &executable, bool &reported);
+
+} // namespace zero::run
+
+#endif // TOOLS_ZERO_RUN_COMPILE_H

@@ -1,0 +1,42 @@
+//===- options.h - zero-run's command line ----------------------*- C++ -*-===//
+
+#ifndef TOOLS_ZERO_RUN_OPTIONS_H
+#define TOOLS_ZERO_RUN_OPTIONS_H
+
+#include "runtime/support/status.h"
+#include "zero_rt/zero_rt.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace zero::run {
+
+/// Data of one input; without a name, every member of an archive that has one.
+struct DataFile {
+  std::string input, path, member;
+};
+
+struct Options {
+  std::string model;
+  std::vector<DataFile> data;
+  uint64_t steps = 1;
+  std::optional<float> learningRate;
+  std::string log, save, gradients, report;
+  bool quiet = false, help = false, version = false;
+  zero_rt_session_options session;
+  /// What is not for us: zeroc's, when the model is still to be compiled.
+  std::vector<std::string> compilerFlags;
+
+  /// Whether `model` is a graph rather than an executable.
+  bool needsCompiler() const;
+};
+
+/// Reads the command line. Flags are --name=value or --name value.
+rt::Status parseOptions(int argc, char **argv, Options &options);
+
+std::string helpText();
+
+} // namespace zero::run
+
+#endif // TOOLS_ZERO_RUN_OPTIONS_H

@@ -1,0 +1,89 @@
+//===- outputs.cpp - the files of a run -----------------------------------===//
+
+#include "outputs.h"
+
+#include "runtime/io/safetensors.h"
+
+#include <sys/stat.h>
+
+using namespace zero::rt;
+
+namespace zero::run {
+
+static bool isSameFile(const std::string &left, const std::string &right) {
+  struct stat a, b;
+  return ::stat(left.c_str(), &a) == 0 && ::stat(right.c_str(), &b) == 0 && a.st_dev == b.st_dev &&
+         a.st_ino == b.st_ino;
+}
+
+static Status create(const Options &options, const std::string &path, OutputFile &file) {
+  if (path.empty())
+    return {};
+  bool isInput = isSameFile(path, options.model);
+  for (const DataFile &data : options.data)
+    isInput = isInput || isSameFile(path, data.path);
+  if (isInput)
+    return fail(ZERO_RT_IO, "cannot write '%s': it is an input of this run", escape(path).c_str());
+  return OutputFile::create(path, file);
+}
+
+Status Outputs::open(const Options &options) {
+  ZERO_RT_TRY(create(options, options.log, log));
+  ZERO_RT_TRY(create(options, options.save, weights));
+  ZERO_RT_TRY(create(options, options.gradients, gradients));
+  return create(options, options.report, report);
+}
+
+Status Outputs::logStep(const zero_rt_step_result &result) {
+  if (!log.isOpen())
+    return {};
+  return log.write(format("{\"step\":%llu,\"loss\":%.9g}\n",
+                          static_cast<unsigned long long>(result.step), result.loss));
+}
+
+/// Describes a value whose bytes `read` fetches by name.
+template <typename Read>
+static SafetensorsEntry entryOf(const zero_rt_value_info &info, const Session &session, Read read) {
+  return {info.name, info.dtype, {info.shape, info.shape + info.dimensions},
+          [name = info.name, session = session.get(), read](void *destination, uint64_t bytes) {
+            return take(read(session, name, destination, bytes));
+          }};
+}
+
+Status Outputs::writeGradients(const Executable &executable, const Session &session) {
+  if (!gradients.isOpen())
+    return {};
+  std::vector<SafetensorsEntry> entries;
+  for (size_t i = 0; i < infoOf(executable).gradients; ++i) {
+    zero_rt_value_info info;
+    ZERO_RT_TRY(take(zero_rt_executable_gradient(executable.get(), i, &info)));
+    entries.push_back(entryOf(info, session, zero_rt_session_read_gradient));
+  }
+  return writeSafetensors(gradients, std::move(entries));
+}
+
+Status Outputs::writeWeights(const Executable &executable, const Session &session) {
+  if (!weights.isOpen())
+    return {};
+  std::vector<SafetensorsEntry> entries;
+  for (size_t i = 0; i < infoOf(executable).tensors; ++i) {
+    zero_rt_value_info info;
+    ZERO_RT_TRY(take(zero_rt_executable_tensor(executable.get(), i, &info)));
+    if (info.saved)
+      entries.push_back(entryOf(info, session, zero_rt_session_read_tensor));
+  }
+  return writeSafetensors(weights, std::move(entries));
+}
+
+Status Outputs::writeReport(const std::string &json) {
+  return report.isOpen() ? report.write(json) : Status();
+}
+
+Status Outputs::commit() {
+  for (OutputFile *file : {&log, &weights, &gradients, &report})
+    if (file->isOpen())
+      ZERO_RT_TRY(file->commit());
+  return {};
+}
+
+} // namespace zero::run

@@ -1,0 +1,31 @@
+//===- outputs.h - the files of a run ---------------------------*- C++ -*-===//
+
+#ifndef TOOLS_ZERO_RUN_OUTPUTS_H
+#define TOOLS_ZERO_RUN_OUTPUTS_H
+
+#include "handles.h"
+#include "options.h"
+#include "runtime/support/file.h"
+
+namespace zero::run {
+
+/// Opened before training, so that an unwritable one costs no step; they appear under
+/// their names together, at the end, or not at all.
+class Outputs {
+public:
+  /// Fails when a file cannot be written or is an input of this run.
+  rt::Status open(const Options &options);
+
+  rt::Status logStep(const zero_rt_step_result &result);
+  rt::Status writeGradients(const Executable &executable, const Session &session);
+  rt::Status writeWeights(const Executable &executable, const Session &session);
+  rt::Status writeReport(const std::string &json);
+  rt::Status commit();
+
+private:
+  rt::OutputFile log, weights, gradients, report;
+};
+
+} // namespace zero::run
+
+#endif // TOOLS_ZERO_RUN_OUTPUTS_H

@@ -1,0 +1,104 @@
+//===- progress.cpp - what a person sees of a run -------------------------===//
+
+#include "progress.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <unistd.h>
+
+using namespace zero::rt;
+
+namespace zero::run {
+
+std::string bytesText(uint64_t bytes) {
+  const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  double value = static_cast<double>(bytes);
+  int unit = 0;
+  for (; value >= 1024 && unit < 4; ++unit)
+    value /= 1024;
+  return format(unit ? "%.1f %s" : "%.0f %s", value, units[unit]);
+}
+
+Progress::Progress(const Executable &executable, uint64_t steps, bool quiet)
+    : executable(executable), info(infoOf(executable)), steps(steps), quiet(quiet),
+      terminal(::isatty(STDOUT_FILENO)) {
+  zero_rt_value_info input;
+  if (info.inputs > 0 && zero_rt_executable_input(executable.get(), 0, &input).code == ZERO_RT_OK) {
+    uint64_t batches = uint64_t(info.ranks) * uint64_t(info.micro_batches);
+    unitsPerStep = (input.dimensions > 0 ? input.shape[0] : 1) * batches;
+    if (input.dtype == ZERO_RT_I64 && input.dimensions == 2) {
+      unit = "tokens"; // [batch, sequence]
+      unitsPerStep *= input.shape[1];
+    }
+  }
+  for (size_t i = 0; i < info.certificates; ++i) {
+    zero_rt_certificate certificate;
+    if (zero_rt_executable_certificate(executable.get(), i, &certificate).code == ZERO_RT_OK)
+      bytesPerRank += certificate.peak;
+  }
+}
+
+void Progress::printPlan() const {
+  if (quiet)
+    return;
+  std::printf("%s: ZeRO stage %d on %d rank%s, %s\n", escape(info.name).c_str(), info.stage,
+              info.ranks, info.ranks == 1 ? "" : "s", escape(info.optimizer).c_str());
+  for (size_t i = 0; i < info.certificates; ++i) {
+    zero_rt_certificate certificate;
+    if (zero_rt_executable_certificate(executable.get(), i, &certificate).code != ZERO_RT_OK)
+      continue;
+    std::printf("%s memory per rank: %s at the peak ('%s')\n", certificate.tier,
+                bytesText(certificate.peak).c_str(), escape(certificate.peak_at).c_str());
+    for (int role = 1; role < ZERO_RT_ROLES; ++role)
+      if (certificate.most[role] > 0)
+        std::printf("  %-16s %10s at most, %10s at the peak\n",
+                    zero_rt_role_name(static_cast<zero_rt_role>(role)),
+                    bytesText(certificate.most[role]).c_str(),
+                    bytesText(certificate.at_peak[role]).c_str());
+  }
+  std::fflush(stdout); // before anything on stderr
+}
+
+std::string Progress::rate(double seconds) const {
+  return format("%.0f %s/s", seconds > 0 ? double(unitsPerStep) / seconds : 0.0, unit);
+}
+
+/// Without a terminal, a long run prints about fifty lines.
+bool Progress::isDue(uint64_t step) const {
+  uint64_t every = std::max<uint64_t>(1, steps / 50);
+  return step % every == 0 || step + 1 == steps;
+}
+
+void Progress::step(const zero_rt_step_result &result) {
+  if (quiet || (!terminal && !isDue(result.step)))
+    return;
+  std::string text = format("loss %.6f, %s, %s per rank", result.loss,
+                            rate(result.seconds).c_str(), bytesText(bytesPerRank).c_str());
+  auto number = static_cast<unsigned long long>(result.step);
+  if (terminal) {
+    constexpr int kWidth = 24;
+    int done = static_cast<int>((result.step + 1) * kWidth / steps);
+    std::string bar = std::string(size_t(done), '#') + std::string(size_t(kWidth - done), '.');
+    std::printf("\r[%s] step %llu/%llu, %s\033[K", bar.c_str(), number + 1,
+                static_cast<unsigned long long>(steps), text.c_str());
+    if (result.step + 1 == steps)
+      std::printf("\n");
+  } else {
+    std::printf("step %llu: %s\n", number, text.c_str());
+  }
+  std::fflush(stdout);
+}
+
+void Progress::finish(const std::vector<zero_rt_step_result> &results) const {
+  if (quiet || results.empty())
+    return;
+  double seconds = 0;
+  for (const zero_rt_step_result &result : results)
+    seconds += result.seconds;
+  double mean = seconds / double(results.size());
+  std::printf("trained %zu step%s in %.2f s: loss %.6f -> %.6f, %.4f s per step, %s\n",
+              results.size(), results.size() == 1 ? "" : "s", seconds, results.front().loss,
+              results.back().loss, mean, rate(mean).c_str());
+}
+
+} // namespace zero::run

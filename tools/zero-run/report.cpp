@@ -1,0 +1,83 @@
+//===- report.cpp - a run as JSON -----------------------------------------===//
+
+#include "report.h"
+
+#include <cmath>
+
+using namespace zero::rt;
+
+namespace zero::run {
+
+using Number = unsigned long long;
+
+/// JSON has neither NaN nor infinity.
+static std::string number(double value) {
+  return std::isfinite(value) ? format("%.9g", value) : "null";
+}
+
+static std::string list(const std::vector<zero_rt_step_result> &results,
+                        double zero_rt_step_result::*field) {
+  std::string text;
+  for (const zero_rt_step_result &result : results)
+    text += (text.empty() ? "" : ", ") + number(result.*field);
+  return "[" + text + "]";
+}
+
+static std::string roles(const uint64_t *bytes) {
+  std::string text;
+  for (int role = 1; role < ZERO_RT_ROLES; ++role)
+    text += format("%s\"%s\": %llu", role == 1 ? "" : ", ",
+                   zero_rt_role_name(static_cast<zero_rt_role>(role)),
+                   static_cast<Number>(bytes[role]));
+  return "{" + text + "}";
+}
+
+static std::string memory(const Executable &executable) {
+  std::string text;
+  for (size_t i = 0; i < infoOf(executable).certificates; ++i) {
+    zero_rt_certificate from;
+    if (zero_rt_executable_certificate(executable.get(), i, &from).code != ZERO_RT_OK)
+      continue;
+    text += format("%s    \"%s\": {\"peak\": %llu, \"lower_bound\": %llu, \"peak_at\": \"%s\",\n"
+                   "      \"most\": %s,\n      \"at_peak\": %s}",
+                   text.empty() ? "" : ",\n", from.tier, static_cast<Number>(from.peak),
+                   static_cast<Number>(from.lower_bound), escape(from.peak_at).c_str(),
+                   roles(from.most).c_str(), roles(from.at_peak).c_str());
+  }
+  return text;
+}
+
+static std::string ranks(const Executable &executable, const Session &session) {
+  std::string text;
+  for (int rank = 0; rank < infoOf(executable).ranks; ++rank) {
+    zero_rt_stats stats{};
+    (void)take(zero_rt_session_stats(session.get(), rank, &stats));
+    text += format("%s    {\"arena_bytes\": %llu, \"measured_peak\": %llu, "
+                   "\"received_elements\": %llu, \"control_elements\": %llu, "
+                   "\"received_bytes\": %llu, \"control_bytes\": %llu}",
+                   rank ? ",\n" : "", static_cast<Number>(stats.arena_bytes),
+                   static_cast<Number>(stats.measured_peak),
+                   static_cast<Number>(stats.model_elements),
+                   static_cast<Number>(stats.control_elements),
+                   static_cast<Number>(stats.model_bytes),
+                   static_cast<Number>(stats.control_bytes));
+  }
+  return text;
+}
+
+std::string reportJson(const Executable &executable, const Session &session,
+                       const std::vector<zero_rt_step_result> &results) {
+  const zero_rt_program_info info = infoOf(executable);
+  std::string text = format("{\n  \"model\": \"%s\",\n  \"optimizer\": \"%s\",\n",
+                            escape(info.name).c_str(), escape(info.optimizer).c_str());
+  text += format("  \"ranks\": %d,\n  \"stage\": %d,\n  \"micro_batches\": %d,\n", info.ranks,
+                 info.stage, info.micro_batches);
+  text += format("  \"steps\": %zu,\n  \"planned_elements_per_step\": %llu,\n", results.size(),
+                 static_cast<Number>(info.planned_elements));
+  text += "  \"memory\": {\n" + memory(executable) + "\n  },\n";
+  text += "  \"per_rank\": [\n" + ranks(executable, session) + "\n  ],\n";
+  text += "  \"losses\": " + list(results, &zero_rt_step_result::loss) + ",\n";
+  return text + "  \"seconds\": " + list(results, &zero_rt_step_result::seconds) + "\n}\n";
+}
+
+} // namespace zero::run

@@ -1,0 +1,16 @@
+//===- train.h - the run itself ---------------------------------*- C++ -*-===//
+
+#ifndef TOOLS_ZERO_RUN_TRAIN_H
+#define TOOLS_ZERO_RUN_TRAIN_H
+
+#include "handles.h"
+#include "options.h"
+
+namespace zero::run {
+
+/// Binds data, trains, writes the results. Nothing is written on failure.
+rt::Status train(const Options &options, const Executable &executable);
+
+} // namespace zero::run
+
+#endif // TOOLS_ZERO_RUN_TRAIN_H

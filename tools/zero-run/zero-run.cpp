@@ -1,0 +1,45 @@
+//===- zero-run.cpp - trains a compiled model -----------------------------===//
+//
+// The command line of the runtime: options.h says what there is, train.h does it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compile.h"
+#include "options.h"
+#include "train.h"
+
+#include <cstdio>
+
+using namespace zero::rt;
+using namespace zero::run;
+
+/// Compiles if need be, and trains. `reported`: zeroc has printed the error.
+static Status runModel(const Options &options, bool &reported) {
+  Executable executable;
+  if (options.needsCompiler())
+    ZERO_RT_TRY(compileAndLoad(options, executable, reported));
+  else
+    ZERO_RT_TRY(load(options.model, executable));
+  return train(options, executable);
+}
+
+int main(int argc, char **argv) {
+  Options options;
+  bool reported = false;
+  Status status = parseOptions(argc, argv, options);
+  if (status.ok() && options.help) {
+    std::fputs(helpText().c_str(), stdout);
+    return 0;
+  }
+  if (status.ok() && options.version) {
+    std::printf("zero-run %s\n", zero_rt_version());
+    return 0;
+  }
+  if (status.ok())
+    status = runModel(options, reported);
+  if (status.ok())
+    return 0;
+  if (!reported)
+    std::fprintf(stderr, "zero-run: error: %s\n", status.getMessage().c_str());
+  return 1;
+}
