@@ -19,7 +19,6 @@ for program in "$build"/bin/unit/*; do
   fi
 done
 
-# `lit` is found by name as the interpreter differs from machine to machine.
 /usr/bin/python3 /usr/lib/llvm-22/bin/lit --verbose --no-progress-bar --workers 2 \
   --param build="$build" --output "$results/lit.json" test
 

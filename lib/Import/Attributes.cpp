@@ -44,8 +44,9 @@ static Attribute convert(const pb::NodeProto &node, const pb::AttributeProto &at
   case pb::AttributeProto::GRAPHS:
     return {};
   default:
-    fail(describe(node) + ": attribute " + quote(attribute.name()) + " is of a type that is not "
-                                                                     "supported");
+    fail(describe(node) + ": attribute " + quote(attribute.name()) +
+         " is of a type that is not "
+         "supported");
   }
 }
 
@@ -54,7 +55,8 @@ DictionaryAttr convertAttributes(const pb::NodeProto &node, MLIRContext *context
   NamedAttrList attributes;
   for (const pb::AttributeProto &attribute : node.attribute()) {
     if (attribute.name().empty() || attributes.get(attribute.name()))
-      fail(describe(node) + ": attribute " + quote(attribute.name()) + " is given twice or unnamed");
+      fail(describe(node) + ": attribute " + quote(attribute.name()) +
+           " is given twice or unnamed");
     if (Attribute value = convert(node, attribute, builder))
       attributes.append(attribute.name(), value);
   }

@@ -66,8 +66,8 @@ private:
     if (!isFloat(constant.type) && !used.contains(name))
       return;
     auto type = tensorType(constant.type, constant.dims, context, "initializer " + quote(name));
-    auto data = DataAttr::get(context, constant.data->file, constant.data->offset,
-                              constant.data->bytes);
+    auto data =
+        DataAttr::get(context, constant.data->file, constant.data->offset, constant.data->bytes);
     StateOp::create(builder, locate(name), Role::Constant, name, FlatSymbolRefAttr(), type, data,
                     FloatAttr(), PlacementAttr(), FlatSymbolRefAttr(), IntegerAttr());
   }
@@ -75,8 +75,8 @@ private:
   void addStep(StringRef loss) {
     SmallVector<Type> arguments;
     for (const Input &input : graph.inputs)
-      arguments.push_back(tensorType(input.shape.type, input.shape.dims, context,
-                                     "input " + quote(input.name)));
+      arguments.push_back(
+          tensorType(input.shape.type, input.shape.dims, context, "input " + quote(input.name)));
     auto function = func::FuncOp::create(builder, fileLoc, kStepName,
                                          builder.getFunctionType(arguments, {typeOf(loss)}));
     Block *body = function.addEntryBlock();
@@ -116,8 +116,8 @@ private:
     auto known = graph.known.find(name);
     if (known == graph.known.end())
       fail("value " + quote(name) + " has no definition");
-    return value = arith::ConstantOp::create(builder, locate(name),
-                                             toElements(known->second, context));
+    return value =
+               arith::ConstantOp::create(builder, locate(name), toElements(known->second, context));
   }
 
   /// ONNX lets trailing names be left out or empty.

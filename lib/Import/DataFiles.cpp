@@ -62,8 +62,8 @@ DataRef DataFiles::resolve(const pb::TensorProto &tensor, int64_t bytes) {
   DataRef ref{checkLocation(locationEntry(tensor), what), numberEntry(tensor, "offset", 0, what),
               numberEntry(tensor, "length", bytes, what)};
   if (ref.bytes != static_cast<uint64_t>(bytes))
-    fail(what + ": expected " + Twine(bytes) + " bytes of external data for its shape, got length " +
-         Twine(ref.bytes));
+    fail(what + ": expected " + Twine(bytes) +
+         " bytes of external data for its shape, got length " + Twine(ref.bytes));
   uint64_t end = 0;
   if (__builtin_add_overflow(ref.offset, ref.bytes, &end))
     fail(what + ": the end of its external data does not fit 64 bits");
@@ -105,7 +105,7 @@ uint64_t DataFiles::sizeOf(StringRef file, const Twine &what) {
   if (auto it = sizes.find(file); it != sizes.end())
     return it->second;
   int descriptor = open(file, what);
-  struct stat status {};
+  struct stat status{};
   const bool known = ::fstat(descriptor, &status) == 0;
   ::close(descriptor);
   if (!known || !S_ISREG(status.st_mode))

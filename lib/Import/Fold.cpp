@@ -43,9 +43,9 @@ static Evaluator evaluatorOf(const pb::NodeProto &node) {
 }
 
 bool isFoldable(const pb::NodeProto &node) {
-  return evaluatorOf(node) || (node.domain().empty() && (node.op_type() == "ConstantOfShape" ||
-                                                         node.op_type() == "Shape" ||
-                                                         node.op_type() == "Size"));
+  return evaluatorOf(node) ||
+         (node.domain().empty() && (node.op_type() == "ConstantOfShape" ||
+                                    node.op_type() == "Shape" || node.op_type() == "Size"));
 }
 
 static const llvm::fltSemantics &semanticsOf(int32_t type) {

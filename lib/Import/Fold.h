@@ -38,9 +38,10 @@ bool isFoldable(const pb::NodeProto &node);
 /// The results of `node`, whose inputs are `inputs` (null where the value is not
 /// known, or left out: `isPresent`), or nothing. Only integers and bools are
 /// computed with; one-element floats are only passed on.
-std::optional<std::vector<pb::TensorProto>>
-foldNode(const pb::NodeProto &node, llvm::ArrayRef<const pb::TensorProto *> inputs,
-         llvm::ArrayRef<Dims> dims, llvm::ArrayRef<int32_t> types);
+std::optional<std::vector<pb::TensorProto>> foldNode(const pb::NodeProto &node,
+                                                     llvm::ArrayRef<const pb::TensorProto *> inputs,
+                                                     llvm::ArrayRef<Dims> dims,
+                                                     llvm::ArrayRef<int32_t> types);
 
 /// Calls `visit(index)` for all indices of a tensor of shape `dims`, row-major.
 template <typename Visit>

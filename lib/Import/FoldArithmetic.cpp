@@ -47,15 +47,22 @@ static bool remainder(int64_t a, int64_t b, int64_t &result) {
 
 static Binary binaryOf(StringRef type) {
   return llvm::StringSwitch<Binary>(type)
-      .Case("Add", [](int64_t a, int64_t b, int64_t &r) { return !__builtin_add_overflow(a, b, &r); })
-      .Case("Sub", [](int64_t a, int64_t b, int64_t &r) { return !__builtin_sub_overflow(a, b, &r); })
-      .Case("Mul", [](int64_t a, int64_t b, int64_t &r) { return !__builtin_mul_overflow(a, b, &r); })
+      .Case("Add",
+            [](int64_t a, int64_t b, int64_t &r) { return !__builtin_add_overflow(a, b, &r); })
+      .Case("Sub",
+            [](int64_t a, int64_t b, int64_t &r) { return !__builtin_sub_overflow(a, b, &r); })
+      .Case("Mul",
+            [](int64_t a, int64_t b, int64_t &r) { return !__builtin_mul_overflow(a, b, &r); })
       .Case("Div", divide)
       .Case("Mod", modulo)
-      .Cases({"Min", "ReduceMin"}, [](int64_t a, int64_t b, int64_t &r) { return r = std::min(a, b), true; })
-      .Cases({"Max", "ReduceMax"}, [](int64_t a, int64_t b, int64_t &r) { return r = std::max(a, b), true; })
-      .Case("ReduceSum", [](int64_t a, int64_t b, int64_t &r) { return !__builtin_add_overflow(a, b, &r); })
-      .Case("ReduceProd", [](int64_t a, int64_t b, int64_t &r) { return !__builtin_mul_overflow(a, b, &r); })
+      .Cases({"Min", "ReduceMin"},
+             [](int64_t a, int64_t b, int64_t &r) { return r = std::min(a, b), true; })
+      .Cases({"Max", "ReduceMax"},
+             [](int64_t a, int64_t b, int64_t &r) { return r = std::max(a, b), true; })
+      .Case("ReduceSum",
+            [](int64_t a, int64_t b, int64_t &r) { return !__builtin_add_overflow(a, b, &r); })
+      .Case("ReduceProd",
+            [](int64_t a, int64_t b, int64_t &r) { return !__builtin_mul_overflow(a, b, &r); })
       .Case("And", [](int64_t a, int64_t b, int64_t &r) { return r = a & b, true; })
       .Case("Or", [](int64_t a, int64_t b, int64_t &r) { return r = a | b, true; })
       .Case("Xor", [](int64_t a, int64_t b, int64_t &r) { return r = a ^ b, true; })

@@ -53,9 +53,7 @@ static std::optional<int64_t> fromFront(int64_t axis, int64_t rank) {
   return axis < 0 ? axis + rank : axis;
 }
 
-static Evaluated evaluateSame(const Evaluation &e) {
-  return Evaluated({e.inputs[0]->values});
-}
+static Evaluated evaluateSame(const Evaluation &e) { return Evaluated({e.inputs[0]->values}); }
 
 static Evaluated evaluateExpand(const Evaluation &e) {
   Values values;

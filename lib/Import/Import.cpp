@@ -47,7 +47,8 @@ static std::string printType(const TypedGraph &graph, StringRef name) {
 static bool mayBeLoss(const TypedGraph &graph, StringRef name) {
   auto it = graph.types.find(name);
   return it == graph.types.end() ||
-         (isFloat(it->second.type) && llvm::all_of(it->second.dims, [](int64_t d) { return d == 1; }));
+         (isFloat(it->second.type) &&
+          llvm::all_of(it->second.dims, [](int64_t d) { return d == 1; }));
 }
 
 static std::string chooseLoss(const TypedGraph &graph, llvm::ArrayRef<std::string> outputs) {

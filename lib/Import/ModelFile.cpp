@@ -40,8 +40,8 @@ static void parse(StringRef bytes, pb::ModelProto &proto) {
   google::protobuf::io::CodedInputStream input(reinterpret_cast<const uint8_t *>(bytes.data()),
                                                static_cast<int>(bytes.size()));
   input.SetRecursionLimit(kMaxRecursion);
-  if (!proto.ParseFromCodedStream(&input) || !input.ConsumedEntireMessage() ||
-      !proto.has_graph() || !proto.has_ir_version())
+  if (!proto.ParseFromCodedStream(&input) || !input.ConsumedEntireMessage() || !proto.has_graph() ||
+      !proto.has_ir_version())
     fail(explainBadFile(bytes));
   if (proto.graph().node_size() > kMaxNodes)
     fail("expected at most " + Twine(kMaxNodes) + " nodes, got " +
@@ -139,8 +139,7 @@ static pb::TensorProto constantValue(pb::NodeProto &node) {
     tensor.add_float_data(attribute.f());
   else if (name == "value_int")
     tensor.add_int64_data(attribute.i());
-  *tensor.mutable_float_data() =
-      name == "value_floats" ? attribute.floats() : tensor.float_data();
+  *tensor.mutable_float_data() = name == "value_floats" ? attribute.floats() : tensor.float_data();
   *tensor.mutable_int64_data() = name == "value_ints" ? attribute.ints() : tensor.int64_data();
   if (name == "value_floats" || name == "value_ints")
     tensor.add_dims(attribute.floats_size() + attribute.ints_size());
@@ -194,7 +193,11 @@ void takeConstantNodes(Model &model) {
 
 Model readModel(StringRef path, bool allowSymlinks, bool checkData) {
   StringRef folder = llvm::sys::path::parent_path(path);
-  Model model{{}, path.str(), DataFiles(folder.empty() ? "." : folder.str(), allowSymlinks, checkData), {}, {}};
+  Model model{{},
+              path.str(),
+              DataFiles(folder.empty() ? "." : folder.str(), allowSymlinks, checkData),
+              {},
+              {}};
   std::unique_ptr<llvm::MemoryBuffer> buffer = mapFile(path);
   parse(buffer->getBuffer(), model.proto);
   model.opsets = checkOpsets(model.proto);

@@ -107,8 +107,8 @@ private:
            printDims(shape) + ", got " + Twine(it->second.size()));
     for (auto [dim, value] : llvm::zip_equal(shape.dim(), it->second)) {
       if (isFixed(dim) && dim.dim_value() != value)
-        fail(what + ": expected " + printDims(shape) + ", got dimension " + Twine(value) +
-             " for " + Twine(dim.dim_value()));
+        fail(what + ": expected " + printDims(shape) + ", got dimension " + Twine(value) + " for " +
+             Twine(dim.dim_value()));
       if (isFixed(dim) || dim.dim_param().empty())
         continue;
       auto [symbol, isNew] = symbols.try_emplace(dim.dim_param(), value);

@@ -204,8 +204,8 @@ static bool isSplat(StringRef bytes, int64_t width) {
 }
 
 DenseElementsAttr toElements(const pb::TensorProto &tensor, MLIRContext *context) {
-  RankedTensorType type = tensorType(tensor.data_type(), dimsOf(tensor), context,
-                                     "tensor " + quote(tensor.name()));
+  RankedTensorType type =
+      tensorType(tensor.data_type(), dimsOf(tensor), context, "tensor " + quote(tensor.name()));
   std::string bytes = tensorBytes(tensor);
   if (tensor.data_type() == pb::TensorProto::BOOL) {
     llvm::SmallVector<bool> flags;

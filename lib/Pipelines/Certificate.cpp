@@ -84,9 +84,4 @@ void printCertificate(ModuleOp module, llvm::raw_ostream &os) {
      << " a rank here; in the paper's 16 bits with Adam " << bytesText(mixed) << "\n";
 }
 
-void printSelection(ModuleOp module, llvm::raw_ostream &os) {
-  (void)module;
-  (void)os;
-}
-
 } // namespace zero

@@ -2,6 +2,7 @@
 
 #include "zero/Pipelines/Compiler.h"
 
+#include "DecisionLog.h"
 #include "zero/Emit/Emit.h"
 #include "zero/Import/Import.h"
 #include "zero/Ops/OpTable.h"
@@ -84,15 +85,18 @@ static LogicalResult checkOutput(const CompilerOptions &options, MLIRContext &co
 LogicalResult compileModel(const CompilerOptions &options, llvm::raw_ostream &report) {
   DialectRegistry registry;
   registerDialects(registry);
+  DecisionLog decisions;
   MLIRContext context(registry);
   llvm::SourceMgr sources;
   SourceMgrDiagnosticHandler diagnostics(sources, &context);
-  if (failed(checkOutput(options, context)))
+  // A message names what it is about; the op itself would bury it.
+  context.printOpOnDiagnostic(false);
+  if (failed(decisions.attach(context)) || failed(checkOutput(options, context)))
     return failure();
   OwningOpRef<ModuleOp> module = readModel(options, context);
   if (!module || failed(runPhases(*module, options)))
     return failure();
-  printSelection(*module, report);
+  decisions.printParameters(report);
   printCertificate(*module, report);
   if (options.planOnly)
     return success();

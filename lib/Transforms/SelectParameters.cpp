@@ -26,7 +26,8 @@ public:
     for (auto read : step.getOps<ReadOp>())
       reads[read.getSymbolAttr().getAttr()] = read;
     for (auto state : module.getOps<StateOp>())
-      if (state.getRole() == Role::Constant && isa<FloatType>(state.getTensorType().getElementType()))
+      if (state.getRole() == Role::Constant &&
+          isa<FloatType>(state.getTensorType().getElementType()))
         states.push_back(state);
   }
 
@@ -53,8 +54,8 @@ private:
     for (const std::string &text : options.freeze) {
       auto pattern = llvm::GlobPattern::create(text);
       if (!pattern)
-        return emitError(module.getLoc()) << "freeze pattern '" << text
-                                  << "': " << llvm::toString(pattern.takeError());
+        return emitError(module.getLoc())
+               << "freeze pattern '" << text << "': " << llvm::toString(pattern.takeError());
       patterns.push_back({*pattern, false});
     }
     return success();
@@ -110,8 +111,8 @@ private:
       item.reason = "it has one element";
     else if (!isModulePath(item.name)) {
       item.reason = "its name is not that of a module's tensor";
-      item.suspicious = llvm::count_if(state.getTensorType().getShape(),
-                                       [](int64_t dim) { return dim > 1; }) > 1;
+      item.suspicious =
+          llvm::count_if(state.getTensorType().getShape(), [](int64_t dim) { return dim > 1; }) > 1;
     }
     return item;
   }
@@ -125,10 +126,10 @@ private:
     }
     item.reason = frozen ? "frozen" : "";
     OpBuilder builder(state);
-    auto parameter = ParameterOp::create(builder, state.getLoc(), state.getSymName(),
-                                         state.getTensorType(), state.getDataAttr(),
-                                         state.getSplatAttr(), frozen, PlacementAttr(),
-                                         PlacementAttr(), FlatSymbolRefAttr(), IntegerAttr());
+    auto parameter =
+        ParameterOp::create(builder, state.getLoc(), state.getSymName(), state.getTensorType(),
+                            state.getDataAttr(), state.getSplatAttr(), frozen, PlacementAttr(),
+                            PlacementAttr(), FlatSymbolRefAttr(), IntegerAttr());
     state.erase();
     remark::passed(parameter.getLoc(), remark::RemarkOpts::name("trained").category("parameters"))
         << item.name + ": " + item.type + (frozen ? ", frozen" : "");

@@ -35,7 +35,8 @@ static LogicalResult verifyOperators(ModuleOp module) {
   constexpr size_t kNamed = 3;
   for (auto &[description, nodes] : unknown) {
     Diagnostic &note = error.attachNote(nodes.front().getLoc());
-    note << description.getValue() << ": " << nodes.size() << (nodes.size() == 1 ? " node, " : " nodes, ");
+    note << description.getValue() << ": " << nodes.size()
+         << (nodes.size() == 1 ? " node, " : " nodes, ");
     llvm::interleaveComma(ArrayRef(nodes).take_front(kNamed), note,
                           [&](onnx::NodeOp node) { note << node.getNodeAttr(); });
     note << (nodes.size() > kNamed ? ", ..." : "");
@@ -51,7 +52,7 @@ static LogicalResult verifyShapes(ModuleOp module) {
       if (isa<NoneType>(value.getType()) || (type && type.hasStaticShape()))
         continue;
       emitError(node.getLoc()) << node.describe() << ": expected a static shape of result "
-                       << value.getResultNumber() << ", got " << value.getType();
+                               << value.getResultNumber() << ", got " << value.getType();
       return WalkResult::interrupt();
     }
     return WalkResult::advance();
@@ -63,10 +64,12 @@ static LogicalResult verifyShapes(ModuleOp module) {
 static LogicalResult verifyBindings(func::FuncOp step) {
   for (unsigned i = 0; i < step.getNumArguments(); ++i)
     if (!step.getArgAttrOfType<StringAttr>(i, kBindingAttr))
-      return emitError(step.getLoc()) << "expected a name ('" << kBindingAttr << "') on input " << i;
+      return emitError(step.getLoc())
+             << "expected a name ('" << kBindingAttr << "') on input " << i;
   for (unsigned i = 0; i < step.getNumResults(); ++i)
     if (!step.getResultAttrOfType<StringAttr>(i, kBindingAttr))
-      return emitError(step.getLoc()) << "expected a name ('" << kBindingAttr << "') on result " << i;
+      return emitError(step.getLoc())
+             << "expected a name ('" << kBindingAttr << "') on result " << i;
   return success();
 }
 

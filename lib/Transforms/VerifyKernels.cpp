@@ -25,7 +25,7 @@ struct VerifyKernels : zero::impl::VerifyKernelsBase<VerifyKernels> {
     for (auto kernel : getOperation().getOps<func::FuncOp>()) {
       if (!kernel->hasAttr(kKernelAttr))
         continue;
-      for (StringRef cost : {kFlopsAttr, kBytesAttr, kWorkspaceAttr})
+      for (StringRef cost : {kFlopsAttr, kBytesAttr})
         if (!kernel->hasAttr(cost)) {
           kernel.emitError() << "kernel @" << kernel.getSymName() << " lacks " << cost;
           return signalPassFailure();

@@ -18,9 +18,9 @@ namespace zero::rt {
 
 /// What a collective is called in errors, and how it is counted.
 struct Call {
-  const char *label;      ///< must outlive the call
-  uint64_t index = 0;     ///< among the collectives of this step
-  bool control = false;   ///< a scalar of the program, not a parameter or gradient
+  const char *label;    ///< must outlive the call
+  uint64_t index = 0;   ///< among the collectives of this step
+  bool control = false; ///< a scalar of the program, not a parameter or gradient
 };
 
 /// Elements and bytes that came from other ranks.
@@ -46,8 +46,8 @@ public:
 
   /// destination = sum over ranks s of source_s[rank * elements ...], divided by the
   /// number of ranks with `mean`. `destination` may be the own slice of `source`.
-  virtual Status reduceScatter(const Call &call, DType dtype, const void *source,
-                               void *destination, uint64_t elements, bool mean) = 0;
+  virtual Status reduceScatter(const Call &call, DType dtype, const void *source, void *destination,
+                               uint64_t elements, bool mean) = 0;
 
   /// data = sum over ranks of data, in place, for any number of elements.
   virtual Status allReduce(const Call &call, DType dtype, void *data, uint64_t elements,

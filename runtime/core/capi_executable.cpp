@@ -61,8 +61,12 @@ static zero_rt_status noIndex(const char *what, size_t index) {
 /// What inputs, outputs and tensors have in common.
 template <typename Value>
 static zero_rt_value_info describe(const Value &value) {
-  return {value.name().c_str(), toDType(value.dtype()),     ZERO_RT_NO_ROLE,
-          value.shape().data(), size_t(value.shape_size()), 0,
+  return {value.name().c_str(),
+          toDType(value.dtype()),
+          ZERO_RT_NO_ROLE,
+          value.shape().data(),
+          size_t(value.shape_size()),
+          0,
           0};
 }
 

@@ -14,10 +14,9 @@ public:
 
   Command resolve(const proto::Command &command) const {
     return {resolveBody(command), command.when(),
-            command.predicate()
-                ? reinterpret_cast<const uint8_t *>(
-                      at(program.predicates(static_cast<int>(command.predicate()) - 1)))
-                : nullptr,
+            command.predicate() ? reinterpret_cast<const uint8_t *>(at(program.predicates(
+                                      static_cast<int>(command.predicate()) - 1)))
+                                : nullptr,
             command.label().c_str()};
   }
 
@@ -30,8 +29,8 @@ private:
     switch (command.body_case()) {
     case proto::Command::kCollective: {
       const proto::Collective &from = command.collective();
-      return CollectiveCommand{from.kind(),   toDType(from.dtype()), from.elements(),
-                               at(from.src()), at(from.dst()),       from.mean(),
+      return CollectiveCommand{from.kind(),    toDType(from.dtype()), from.elements(),
+                               at(from.src()), at(from.dst()),        from.mean(),
                                from.control()};
     }
     case proto::Command::kCheck: {
@@ -62,8 +61,7 @@ std::vector<CommandSegment> resolveCommands(const proto::Program &program, int r
   std::vector<CommandSegment> segments;
   for (const proto::Segment &segment : program.segments()) {
     bool repeats = segment.kind() == proto::Segment::MICRO_BATCH;
-    segments.push_back(
-        {segment.kind(), repeats ? std::max<uint64_t>(segment.repeat(), 1) : 1, {}});
+    segments.push_back({segment.kind(), repeats ? std::max<uint64_t>(segment.repeat(), 1) : 1, {}});
     for (const proto::Command &command : segment.commands())
       segments.back().commands.push_back(resolver.resolve(command));
   }

@@ -33,8 +33,7 @@ void Poison::apply() {
 uint64_t Poison::measurePeak() {
   for (const Range &range : transient) {
     uint64_t end = range.end;
-    while (end > range.begin && end > peak &&
-           static_cast<unsigned char>(base[end - 1]) == kPoison)
+    while (end > range.begin && end > peak && static_cast<unsigned char>(base[end - 1]) == kPoison)
       --end;
     if (end > range.begin)
       peak = std::max(peak, end);

@@ -7,8 +7,7 @@
 
 namespace zero::rt {
 
-Rank::Rank(std::shared_ptr<const LoadedProgram> program,
-           std::unique_ptr<Communicator> communicator)
+Rank::Rank(std::shared_ptr<const LoadedProgram> program, std::unique_ptr<Communicator> communicator)
     : program(std::move(program)), communicator(std::move(communicator)) {}
 
 Status Rank::prepare(Device &device, const InitialFiles &files, bool checkMemory) {

@@ -27,7 +27,7 @@ static Status checkOptions(const zero_rt_session_options &options) {
 }
 
 static TeamOptions teamOptions(int ranks, const zero_rt_session_options &options) {
-  return {ranks, options.threads_per_rank, options.pin, options.timeout_seconds + 5};
+  return {ranks, options.threads_per_rank, options.pin, options.timeout_seconds + 1};
 }
 
 Session::Session(std::shared_ptr<Body> body, const zero_rt_session_options &options)
@@ -77,8 +77,7 @@ Status Session::bind(const std::string &name, Array array) {
       continue;
     auto shape = shapeOf(input.shape());
     InputSpec spec{name, toDType(input.dtype()), {shape.begin(), shape.end()}};
-    ZERO_RT_TRY(
-        DataSource::create(spec, std::move(array), body->program->ranks(), body->data[i]));
+    ZERO_RT_TRY(DataSource::create(spec, std::move(array), body->program->ranks(), body->data[i]));
     bound[i] = true;
     if (!body->data[i].warning().empty())
       warnings.push_back(body->data[i].warning());
@@ -141,8 +140,8 @@ Status Session::step(uint32_t flags, zero_rt_step_result &result) {
       if (tensor.name() == tables().gradients(int(i)).parameter())
         body->gradients[i].resize(elementsOf(tensor.shape()) *
                                   sizeOf(toDType(tables().gradients(int(i)).buffer().dtype())));
-  StepRequest request{steps,       learningRate, options.allow_nan != 0,
-                      &body->data, keptGradients ? &body->gradients : nullptr};
+  StepRequest request{steps, learningRate, options.allow_nan != 0, &body->data,
+                      keptGradients ? &body->gradients : nullptr};
   auto begin = std::chrono::steady_clock::now();
   if (Status status = runStep(request); !status.ok()) {
     failure = status;
@@ -156,8 +155,8 @@ Status Session::step(uint32_t flags, zero_rt_step_result &result) {
 }
 
 Status Session::runStep(const StepRequest &request) {
-  Status status = team.run(
-      [body = body, request](int rank) { return body->ranks[rank]->step(request); });
+  Status status =
+      team.run([body = body, request](int rank) { return body->ranks[rank]->step(request); });
   if (status.ok())
     return status;
   return fail(status.getCode(), "step %llu: %s", static_cast<unsigned long long>(request.step),
@@ -245,7 +244,9 @@ Status Session::save(const std::string &path) const {
   for (const proto::Tensor &tensor : tables().tensors()) {
     auto shape = shapeOf(tensor.shape());
     if (tensor.saved())
-      entries.push_back({tensor.name(), toDType(tensor.dtype()), {shape.begin(), shape.end()},
+      entries.push_back({tensor.name(),
+                         toDType(tensor.dtype()),
+                         {shape.begin(), shape.end()},
                          [this, &tensor](void *destination, uint64_t bytes) {
                            return readTensor(tensor.name(), destination, bytes);
                          }});
@@ -259,7 +260,8 @@ Status Session::saveGradients(const std::string &path) const {
     for (const proto::Tensor &tensor : tables().tensors()) {
       auto shape = shapeOf(tensor.shape());
       if (tensor.name() == gradient.parameter())
-        entries.push_back({tensor.name(), toDType(gradient.buffer().dtype()),
+        entries.push_back({tensor.name(),
+                           toDType(gradient.buffer().dtype()),
                            {shape.begin(), shape.end()},
                            [this, &tensor](void *destination, uint64_t bytes) {
                              return readGradient(tensor.name(), destination, bytes);

@@ -62,8 +62,7 @@ Status initialiseTensors(const LoadedProgram &program, const InitialFiles &files
     char *target = base + placeOf(buffer, rank) + part.inBuffer * size;
     const uint64_t skip = part.inTensor * size, bytes = part.count * size;
     if (init.source_case() == proto::Init::kFile)
-      ZERO_RT_TRY(
-          files.files[init.file().file()].read(init.file().offset() + skip, target, bytes));
+      ZERO_RT_TRY(files.files[init.file().file()].read(init.file().offset() + skip, target, bytes));
     else if (init.source_case() == proto::Init::kData)
       std::memcpy(target, program.executable.data.data() + init.data().offset() + skip, bytes);
     else

@@ -53,8 +53,9 @@ private:
       return fail(ZERO_RT_BAD_FILE, "expected 1 to 4096 ranks, got %u", program.ranks());
     for (const proto::Arena &area : program.arenas())
       if (area.tier() != proto::DEVICE && area.bytes() > 0)
-        return fail(ZERO_RT_UNSUPPORTED, "the program keeps %llu bytes in the %s tier; this "
-                                         "runtime has only the device tier",
+        return fail(ZERO_RT_UNSUPPORTED,
+                    "the program keeps %llu bytes in the %s tier; this "
+                    "runtime has only the device tier",
                     static_cast<unsigned long long>(area.bytes()),
                     area.tier() == proto::HOST ? "host" : "nvme");
     if (arena > (uint64_t(1) << 46))
@@ -127,8 +128,8 @@ private:
       if (!parameter)
         return bad("gradient", gradient.parameter(), "no such parameter");
       ZERO_RT_TRY(checkBuffer(gradient.buffer()));
-      ZERO_RT_TRY(checkMember("gradient", gradient.parameter(), gradient.buffer(),
-                              gradient.start(), elementsOf(parameter->shape())));
+      ZERO_RT_TRY(checkMember("gradient", gradient.parameter(), gradient.buffer(), gradient.start(),
+                              elementsOf(parameter->shape())));
     }
     return {};
   }

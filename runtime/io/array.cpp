@@ -35,8 +35,8 @@ Status readArray(const std::string &path, const std::string &member, const std::
   if (isNpz(file->bytes()))
     status = readMember(file->bytes(), member, preferred, result);
   else if (!member.empty())
-    status = fail(ZERO_RT_BAD_FILE, "no .npz archive, so it has no member '%s'",
-                  escape(member).c_str());
+    status =
+        fail(ZERO_RT_BAD_FILE, "no .npz archive, so it has no member '%s'", escape(member).c_str());
   else
     status = parseNpy(file->bytes(), result);
   if (!status.ok())

@@ -121,9 +121,9 @@ static Status dtypeOf(const std::string &descr, DType &dtype) {
   static const struct {
     const char *code;
     DType dtype;
-  } table[] = {{"f4", ZERO_RT_F32}, {"f8", ZERO_RT_F64}, {"f2", ZERO_RT_F16}, {"i8", ZERO_RT_I64},
-               {"i4", ZERO_RT_I32}, {"i2", ZERO_RT_I16}, {"i1", ZERO_RT_I8},  {"u1", ZERO_RT_U8},
-               {"b1", ZERO_RT_BOOL}};
+  } table[] = {{"f4", ZERO_RT_F32}, {"f8", ZERO_RT_F64}, {"f2", ZERO_RT_F16},
+               {"i8", ZERO_RT_I64}, {"i4", ZERO_RT_I32}, {"i2", ZERO_RT_I16},
+               {"i1", ZERO_RT_I8},  {"u1", ZERO_RT_U8},  {"b1", ZERO_RT_BOOL}};
   if (descr.find('O') != std::string::npos)
     return fail(ZERO_RT_BAD_DATA, "elements are Python objects ('%s'); expected plain numbers",
                 escape(descr).c_str());

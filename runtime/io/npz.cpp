@@ -95,8 +95,10 @@ static Status findDirectory(std::span<const uint8_t> file, Directory &directory)
 static void readExtra(std::span<const uint8_t> file, uint64_t start, uint64_t length,
                       NpzMember &member) {
   Reader extra(file, start);
-  while (extra.ok() && extra.position() + 4 <= start + length) {
+  while (extra.position() + 4 <= start + length) {
     uint16_t tag = extra.get<uint16_t>(), size = extra.get<uint16_t>();
+    if (!extra.ok())
+      return;
     uint64_t next = extra.position() + size;
     if (tag == 1)
       for (uint64_t *field : {&member.size, &member.packed, &member.offset})

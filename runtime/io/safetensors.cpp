@@ -24,8 +24,7 @@ static std::string headerOf(const std::vector<SafetensorsEntry> &entries) {
     header += format("%s\"%s\":{\"dtype\":\"%s\",\"shape\":[%s],\"data_offsets\":[%llu,%llu]}",
                      offset || header.size() > 1 ? "," : "", escape(entry.name).c_str(),
                      safetensorsName(entry.dtype), shape.c_str(),
-                     static_cast<unsigned long long>(offset),
-                     static_cast<unsigned long long>(end));
+                     static_cast<unsigned long long>(offset), static_cast<unsigned long long>(end));
     offset = end;
   }
   header += "}";

@@ -18,9 +18,9 @@ struct Description {
 
 static const Description &describe(DType dtype) {
   static const Description table[] = {
-      {0, "no type", ""},     {4, "float32", "F32"},   {8, "float64", "F64"}, {2, "float16", "F16"},
-      {2, "bfloat16", "BF16"}, {1, "bool", "BOOL"},     {1, "int8", "I8"},     {4, "int32", "I32"},
-      {8, "int64", "I64"},     {1, "uint8", "U8"},      {2, "int16", "I16"},
+      {0, "no type", ""},      {4, "float32", "F32"}, {8, "float64", "F64"}, {2, "float16", "F16"},
+      {2, "bfloat16", "BF16"}, {1, "bool", "BOOL"},   {1, "int8", "I8"},     {4, "int32", "I32"},
+      {8, "int64", "I64"},     {1, "uint8", "U8"},    {2, "int16", "I16"},
   };
   size_t index = static_cast<size_t>(dtype);
   return table[index < std::size(table) ? index : 0];

@@ -157,8 +157,7 @@ static const std::vector<Flag> &flags() {
       {"Execution", "threads-per-rank", "N", "threads of library calls on each rank (1)",
        toInt(&zero_rt_session_options::threads_per_rank)},
       {"Execution", "timeout", "SECONDS", "longest wait for another rank (120)", setTimeout},
-      {"Execution", "pin", "0|1",
-       "bind ranks to cores (by default when they fill the machine)",
+      {"Execution", "pin", "0|1", "bind ranks to cores (by default when they fill the machine)",
        toInt(&zero_rt_session_options::pin)},
       {"Execution", "check-memory", "",
        "guard the arenas, poison what a step leaves, measure the peak",
@@ -188,9 +187,10 @@ std::string helpText() {
       right.insert(at + 1, 28, ' ');
     text += format("  %-25s %s\n", left.c_str(), right.c_str());
   }
-  return text + "\nExample\n"
-                "  zero-run gpt2.onnx --zero-stage=3 --ranks=4 --optimizer=adamw --lr=1e-3 \\\n"
-                "    --data input_ids=tokens.npy,labels=labels.npy --steps=10 --save=out.safetensors\n";
+  return text +
+         "\nExample\n"
+         "  zero-run gpt2.onnx --zero-stage=3 --ranks=4 --optimizer=adamw --lr=1e-3 \\\n"
+         "    --data input_ids=tokens.npy,labels=labels.npy --steps=10 --save=out.safetensors\n";
 }
 
 //===----------------------------------------------------------------------===//
@@ -201,9 +201,7 @@ static bool isModel(const std::string &text) {
   return text.ends_with(".zexe") || text.ends_with(".onnx") || text.ends_with(".mlir");
 }
 
-bool Options::needsCompiler() const {
-  return model.ends_with(".onnx") || model.ends_with(".mlir");
-}
+bool Options::needsCompiler() const { return model.ends_with(".onnx") || model.ends_with(".mlir"); }
 
 namespace {
 class Parser {
@@ -231,10 +229,11 @@ private:
       if (equals == std::string::npos && at + 1 == words.size())
         return fail(ZERO_RT_INVALID_ARGUMENT, "option '%s' needs a value: %s", name.c_str(),
                     flag.value);
-      Status set = flag.set(options, equals == std::string::npos ? words[++at]
-                                                                  : word.substr(equals + 1));
-      return set.ok() ? set : fail(set.getCode(), "option '%s': %s", name.c_str(),
-                                   set.getMessage().c_str());
+      Status set =
+          flag.set(options, equals == std::string::npos ? words[++at] : word.substr(equals + 1));
+      return set.ok()
+                 ? set
+                 : fail(set.getCode(), "option '%s': %s", name.c_str(), set.getMessage().c_str());
     }
     if (name == "-o")
       return fail(ZERO_RT_INVALID_ARGUMENT,

@@ -44,7 +44,9 @@ Status Outputs::logStep(const zero_rt_step_result &result) {
 /// Describes a value whose bytes `read` fetches by name.
 template <typename Read>
 static SafetensorsEntry entryOf(const zero_rt_value_info &info, const Session &session, Read read) {
-  return {info.name, info.dtype, {info.shape, info.shape + info.dimensions},
+  return {info.name,
+          info.dtype,
+          {info.shape, info.shape + info.dimensions},
           [name = info.name, session = session.get(), read](void *destination, uint64_t bytes) {
             return take(read(session, name, destination, bytes));
           }};

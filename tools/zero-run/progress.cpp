@@ -72,8 +72,8 @@ bool Progress::isDue(uint64_t step) const {
 void Progress::step(const zero_rt_step_result &result) {
   if (quiet || (!terminal && !isDue(result.step)))
     return;
-  std::string text = format("loss %.6f, %s, %s per rank", result.loss,
-                            rate(result.seconds).c_str(), bytesText(bytesPerRank).c_str());
+  std::string text = format("loss %.6f, %s, %s per rank", result.loss, rate(result.seconds).c_str(),
+                            bytesText(bytesPerRank).c_str());
   auto number = static_cast<unsigned long long>(result.step);
   if (terminal) {
     constexpr int kWidth = 24;

@@ -52,14 +52,14 @@ static Status bindAll(const Options &options, const Executable &executable,
   return {};
 }
 
-static Status runSteps(const Options &options, const Executable &executable,
-                       const Session &session, Outputs &outputs, Progress &progress,
+static Status runSteps(const Options &options, const Executable &executable, const Session &session,
+                       Outputs &outputs, Progress &progress,
                        std::vector<zero_rt_step_result> &results) {
   for (uint64_t step = 0; step < options.steps; ++step) {
     bool keep = step == 0 && !options.gradients.empty();
     zero_rt_step_result result;
-    ZERO_RT_TRY(take(
-        zero_rt_session_step(session.get(), keep ? ZERO_RT_KEEP_GRADIENTS : 0, &result)));
+    ZERO_RT_TRY(
+        take(zero_rt_session_step(session.get(), keep ? ZERO_RT_KEEP_GRADIENTS : 0, &result)));
     if (keep)
       ZERO_RT_TRY(outputs.writeGradients(executable, session));
     ZERO_RT_TRY(outputs.logStep(result));

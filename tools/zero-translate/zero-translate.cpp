@@ -30,9 +30,10 @@ static cl::opt<bool> locations("locations", cl::desc("Print where each op comes 
 int main(int argc, char **argv) {
   cl::HideUnrelatedOptions(category);
   cl::SetVersionPrinter([](llvm::raw_ostream &os) { os << "zero-translate " ZERO_VERSION "\n"; });
-  cl::ParseCommandLineOptions(argc, argv,
-                              "Translates an ONNX model to MLIR. The model's weights stay where they "
-                              "are: the output refers to them by file and offset.\n");
+  cl::ParseCommandLineOptions(
+      argc, argv,
+      "Translates an ONNX model to MLIR. The model's weights stay where they "
+      "are: the output refers to them by file and offset.\n");
   zero::ImportOptions options;
   options.loss = loss;
   options.allowSymlinks = symlinks;

@@ -2,6 +2,7 @@
 
 #include "CommandLine.h"
 
+#include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;

@@ -39,8 +39,6 @@ llvm::LogicalResult compileModel(const CompilerOptions &options, llvm::raw_ostre
 
 /// Writes the certificate of a packed module as a table.
 void printCertificate(mlir::ModuleOp module, llvm::raw_ostream &os);
-/// Writes which parameters are trained, and which float constants are not and why.
-void printSelection(mlir::ModuleOp module, llvm::raw_ostream &os);
 
 } // namespace zero
 

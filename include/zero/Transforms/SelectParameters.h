@@ -23,8 +23,8 @@ struct SelectionOptions {
 struct Selection {
   struct Item {
     std::string name;
-    std::string type;   ///< "128x784xf32"
-    std::string reason; ///< left out: why; trained: "" or "frozen"
+    std::string type;        ///< "128x784xf32"
+    std::string reason;      ///< left out: why; trained: "" or "frozen"
     bool suspicious = false; ///< left out, but looks like a weight
   };
   std::vector<Item> trained;

@@ -46,8 +46,7 @@ private:
 } // namespace
 
 /// Lays `data` open and waits for all; what the others offer must be the same call.
-Status ThreadCommunicator::begin(const Call &call, Kind kind, const void *data,
-                                 uint64_t elements) {
+Status ThreadCommunicator::begin(const Call &call, Kind kind, const void *data, uint64_t elements) {
   if (begun++ == stallAt)
     return group->sleepUntilAborted();
   Offer &mine = group->offer(self);
@@ -57,15 +56,14 @@ Status ThreadCommunicator::begin(const Call &call, Kind kind, const void *data,
     const Offer &theirs = group->offer(peer);
     if (theirs.matches(mine))
       continue;
-    Status status = fail(ZERO_RT_INTERNAL,
-                         "ranks disagree: rank %d is at collective %llu ('%s', %llu elements), "
-                         "rank %d at %llu ('%s', %llu elements)",
-                         self, static_cast<unsigned long long>(mine.index),
-                         escape(mine.label).c_str(),
-                         static_cast<unsigned long long>(mine.elements), peer,
-                         static_cast<unsigned long long>(theirs.index),
-                         escape(theirs.label).c_str(),
-                         static_cast<unsigned long long>(theirs.elements));
+    Status status =
+        fail(ZERO_RT_INTERNAL,
+             "ranks disagree: rank %d is at collective %llu ('%s', %llu elements), "
+             "rank %d at %llu ('%s', %llu elements)",
+             self, static_cast<unsigned long long>(mine.index), escape(mine.label).c_str(),
+             static_cast<unsigned long long>(mine.elements), peer,
+             static_cast<unsigned long long>(theirs.index), escape(theirs.label).c_str(),
+             static_cast<unsigned long long>(theirs.elements));
     group->abort(status);
     return status;
   }
@@ -81,8 +79,7 @@ void ThreadCommunicator::count(const Call &call, DType dtype, uint64_t elements)
 void ThreadCommunicator::sumOverRanks(DType dtype, uint64_t start, void *destination,
                                       uint64_t elements, bool mean) {
   for (int peer = 0; peer < ranks(); ++peer)
-    sources[peer] =
-        static_cast<const char *>(group->offer(peer).data) + start * sizeOf(dtype);
+    sources[peer] = static_cast<const char *>(group->offer(peer).data) + start * sizeOf(dtype);
   if (elements > 0)
     sumInOrder(dtype, sources, destination, elements, mean ? ranks() : 1);
 }

@@ -34,8 +34,8 @@ Status reserveHostMemory(uint64_t bytes, bool guarded, std::unique_ptr<Arena> &a
   uint64_t pages = (bytes + kPage - 1) / kPage * kPage;
   uint64_t mapped = pages + 2 * kHugePage; // room to align, and for the guards
   int protection = guarded ? PROT_NONE : PROT_READ | PROT_WRITE;
-  void *address = ::mmap(nullptr, mapped, protection,
-                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void *address =
+      ::mmap(nullptr, mapped, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   auto failure = [&](int error) {
     return fail(ZERO_RT_IO, "cannot reserve %llu bytes of memory: %s",
                 static_cast<unsigned long long>(bytes), std::strerror(error));

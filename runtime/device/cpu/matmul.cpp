@@ -14,7 +14,9 @@ using Primitive = dnnl::matmul::primitive_desc;
 
 static constexpr uint64_t kAlignment = 64;
 
-static uint64_t alignUp(uint64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+static uint64_t alignUp(uint64_t bytes) {
+  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+}
 
 namespace {
 /// Where an operand with gaps is packed: `offset` bytes into the workspace, in
@@ -189,7 +191,8 @@ Matmul::Call::~Call() = default;
 Status Matmul::makeCall(std::unique_ptr<Call> &call) const {
   try {
     const dnnl::engine &engine = state->engine;
-    std::unique_ptr<Call::State> made(new Call::State{*state, dnnl::stream(engine), {}, {}, {}, {}, {}, {}});
+    std::unique_ptr<Call::State> made(
+        new Call::State{*state, dnnl::stream(engine), {}, {}, {}, {}, {}, {}});
     if (!state->isTrivial()) {
       auto bind = [&](dnnl::memory &memory, dnnl::memory::desc desc, int argument) {
         memory = dnnl::memory(desc, engine, nullptr);
@@ -277,8 +280,7 @@ Status Matmul::Call::run(void *const *args) {
       runEmptySum(plan, bias, c);
     return {};
   }
-  auto *workspace =
-      matmul.workspace ? static_cast<char *>(args[plan.bias ? 4 : 3]) : nullptr;
+  auto *workspace = matmul.workspace ? static_cast<char *>(args[plan.bias ? 4 : 3]) : nullptr;
   uint64_t scratch = matmul.workspace - alignUp(matmul.descriptor.scratchpad_desc().get_size());
   state->scratch.set_data_handle(workspace ? workspace + scratch : nullptr);
   if (bias)

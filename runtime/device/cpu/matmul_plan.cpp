@@ -48,8 +48,9 @@ static void tidyUnitStrides(Matrix &matrix) {
 static Status checkStrides(const char *name, const Matrix &matrix) {
   for (int64_t stride : matrix.strides)
     if (stride <= 0 && matrix.elements() > 0)
-      return fail(ZERO_RT_UNSUPPORTED, "a matrix product: expected positive strides in %s, got %lld",
-                  name, static_cast<long long>(stride));
+      return fail(ZERO_RT_UNSUPPORTED,
+                  "a matrix product: expected positive strides in %s, got %lld", name,
+                  static_cast<long long>(stride));
   return {};
 }
 

@@ -123,11 +123,11 @@ typedef struct zero_rt_value_info {
 
 /* Memory of one tier, on each rank, as the compiler planned it. */
 typedef struct zero_rt_certificate {
-  const char *tier;                     /* "device" */
-  uint64_t peak;                        /* = the arena */
-  uint64_t lower_bound;                 /* largest sum of live bytes */
-  const char *peak_at;                  /* command at the peak */
-  uint64_t most[ZERO_RT_ROLES];         /* when most of that role is live */
+  const char *tier;             /* "device" */
+  uint64_t peak;                /* = the arena */
+  uint64_t lower_bound;         /* largest sum of live bytes */
+  const char *peak_at;          /* command at the peak */
+  uint64_t most[ZERO_RT_ROLES]; /* when most of that role is live */
   uint64_t at_peak[ZERO_RT_ROLES];
 } zero_rt_certificate;
 
@@ -158,13 +158,13 @@ zero_rt_status zero_rt_executable_certificate(const zero_rt_executable *executab
 typedef struct zero_rt_session zero_rt_session;
 
 typedef struct zero_rt_session_options {
-  int threads_per_rank;     /* of library calls; 1 by default. Changes the last bits of results */
-  double timeout_seconds;   /* longest wait for another rank; 120 by default */
-  int allow_nan;            /* go on when the loss is NaN or infinite */
-  int check_memory;         /* guard pages round the arenas; what a step leaves behind is
-                               poisoned before the next; the highest byte used is measured */
-  int pin;                  /* ranks to cores: 1 yes, 0 no, -1 (default) when they fill the machine */
-  int stall_rank;           /* for tests: this rank ... (-1: none) */
+  int threads_per_rank;   /* of library calls; 1 by default. Changes the last bits of results */
+  double timeout_seconds; /* longest wait for another rank; 120 by default */
+  int allow_nan;          /* go on when the loss is NaN or infinite */
+  int check_memory;       /* guard pages round the arenas; what a step leaves behind is
+                             poisoned before the next; the highest byte used is measured */
+  int pin;                /* ranks to cores: 1 yes, 0 no, -1 (default) when they fill the machine */
+  int stall_rank;         /* for tests: this rank ... (-1: none) */
   int64_t stall_collective; /* ... never arrives at this collective of its first step */
 } zero_rt_session_options;
 

@@ -63,8 +63,7 @@ public:
       x[i] = i / 4 == poisonRow ? poison : float(i / 4 + i % 4);
     std::array<uint64_t, 2> shape{rows, 4};
     EXPECT_OK(zero_rt_session_bind_memory(session, "x", ZERO_RT_F32, shape.data(), 2, x.data()));
-    EXPECT_OK(
-        zero_rt_session_bind_memory(session, "label", ZERO_RT_I64, &rows, 1, labels.data()));
+    EXPECT_OK(zero_rt_session_bind_memory(session, "label", ZERO_RT_I64, &rows, 1, labels.data()));
   }
   zero_rt_status step(uint32_t flags = 0) { return zero_rt_session_step(session, flags, &result); }
   std::vector<float> weights() {
@@ -263,6 +262,20 @@ TEST(ExecutorErrors, StalledRankIsNamedInTime) {
   EXPECT_FAILS(trial.step(), ZERO_RT_TIMEOUT,
                "step 1: rank 2 did not arrive at collective 1 ('mean loss') within 0.3 s");
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
+}
+
+TEST(ExecutorErrors, RankThatNeverComesBackIsLeftBehind) {
+  TinyProgram tiny(3);
+  auto *hang = tiny.segment(0).mutable_commands(3); // in place of the first product
+  hang->mutable_launch()->set_kernel(6);
+  Trial trial(tiny);
+  trial.options.timeout_seconds = 0.2;
+  trial.start();
+  trial.bind(6, 1234, 2);
+  EXPECT_FAILS(trial.step(), ZERO_RT_TIMEOUT,
+               "rank 1 did not arrive at collective 1 ('mean loss') within 0.2 s; rank 1 never "
+               "came back");
+  EXPECT_FAILS(trial.step(), ZERO_RT_ABORTED, "the session has ended");
 }
 
 TEST(ExecutorErrors, MissingAndWrongData) {

@@ -59,10 +59,8 @@ TEST_F(Format, RefusesOtherFiles) {
   expectRefused("ZERO", "not a Zero executable");
   expectRefused("\x7f" + bytes.substr(1), "not a Zero executable");
   Executable executable;
-  EXPECT_NE(readExecutable("/nonexistent.zexe", executable).find("cannot open"),
-            std::string::npos);
-  EXPECT_NE(readExecutable("/dev/null", executable).find("not a regular file"),
-            std::string::npos);
+  EXPECT_NE(readExecutable("/nonexistent.zexe", executable).find("cannot open"), std::string::npos);
+  EXPECT_NE(readExecutable("/dev/null", executable).find("not a regular file"), std::string::npos);
 }
 
 TEST_F(Format, RefusesAnotherVersion) {

@@ -46,9 +46,9 @@ void expectError(const std::string &file, const std::string &part) {
 
 TEST(Npy, ReadsAllVersionsAndTypes) {
   const std::pair<const char *, DType> types[] = {
-      {"'<f4'", ZERO_RT_F32}, {"'<f8'", ZERO_RT_F64}, {"'<i4'", ZERO_RT_I32},
+      {"'<f4'", ZERO_RT_F32}, {"'<f8'", ZERO_RT_F64},  {"'<i4'", ZERO_RT_I32},
       {"'<i8'", ZERO_RT_I64}, {"'|b1'", ZERO_RT_BOOL}, {"'|u1'", ZERO_RT_U8},
-      {"'<f2'", ZERO_RT_F16}, {"'|i1'", ZERO_RT_I8},  {"\"<i2\"", ZERO_RT_I16}};
+      {"'<f2'", ZERO_RT_F16}, {"'|i1'", ZERO_RT_I8},   {"\"<i2\"", ZERO_RT_I16}};
   for (int version : {1, 2, 3})
     for (auto [descr, dtype] : types) {
       std::string file = npy(descr, "(2, 3)", std::string(6 * sizeOf(dtype), 'x'), version);
@@ -135,8 +135,8 @@ class Files : public testing::Test {
 protected:
   std::string path = testing::TempDir() + "zero-io-" + std::to_string(::getpid());
   void TearDown() override { ::unlink(path.c_str()); }
-  Status read(const std::string &contents, const std::string &member,
-              const std::string &preferred, Array &array) {
+  Status read(const std::string &contents, const std::string &member, const std::string &preferred,
+              Array &array) {
     std::ofstream(path, std::ios::binary) << contents;
     return readArray(path, member, preferred, array);
   }
@@ -188,10 +188,9 @@ TEST_F(Files, SafetensorsIsSortedAndAligned) {
   };
   OutputFile file;
   ASSERT_TRUE(OutputFile::create(path, file).ok());
-  ASSERT_TRUE(writeSafetensors(file, {entry("b", ZERO_RT_F32, {2}, 'b'),
-                                      entry("mask", ZERO_RT_BOOL, {3}, 'm'),
-                                      entry("a\"", ZERO_RT_F32, {1, 1}, 'a'),
-                                      entry("n", ZERO_RT_I64, {}, 'n')})
+  ASSERT_TRUE(writeSafetensors(
+                  file, {entry("b", ZERO_RT_F32, {2}, 'b'), entry("mask", ZERO_RT_BOOL, {3}, 'm'),
+                         entry("a\"", ZERO_RT_F32, {1, 1}, 'a'), entry("n", ZERO_RT_I64, {}, 'n')})
                   .ok());
   EXPECT_NE(::access(path.c_str(), F_OK), 0) << "visible before commit";
   ASSERT_TRUE(file.commit().ok());
@@ -257,8 +256,7 @@ TEST(Data, OneLocalBatchServesAllRanks) {
   InputSpec spec{"mask", ZERO_RT_BOOL, {3}};
   Array array = arrayOf(ZERO_RT_U8, {3}, std::string("\0\x07\1", 3));
   ASSERT_TRUE(DataSource::create(spec, array, 4, source).ok());
-  EXPECT_EQ(source.warning(),
-            "input 'mask' has 3 rows, a global batch 12: the data wraps round");
+  EXPECT_EQ(source.warning(), "input 'mask' has 3 rows, a global batch 12: the data wraps round");
   for (int rank = 0; rank < 4; ++rank) {
     char got[3];
     source.read(5, rank, got);
@@ -277,8 +275,7 @@ TEST(Data, ScalarsAndMismatches) {
   auto message = [&](const InputSpec &spec) {
     return DataSource::create(spec, scalar, 3, source).getMessage();
   };
-  EXPECT_EQ(message({"x", ZERO_RT_F64, {}}),
-            "input 'x': expected float64 [], got float32 []");
+  EXPECT_EQ(message({"x", ZERO_RT_F64, {}}), "input 'x': expected float64 [], got float32 []");
   EXPECT_EQ(message({"x", ZERO_RT_F32, {4, 32}}),
             "input 'x': expected float32 [*, 32], got float32 []");
 }

@@ -34,8 +34,8 @@ void range(void *const *args, int64_t length) {
 /* count[1] += 1. */
 void increment(void *const *args, int64_t length) { ++*(int64_t *)args[0]; }
 
-/* Never returns. */
+/* Never returns where x[1] is 1234. */
 void hang(void *const *args, int64_t length) {
-  for (volatile int64_t forever = 1; forever;)
+  for (volatile const float *x = args[0]; *x == 1234.0f;)
     ;
 }

@@ -136,11 +136,9 @@ TEST(Matmul, BatchesWithoutGaps) {
 TEST(Matmul, HeadsInsideAProjection) {
   // Two sequences of 3 heads: queries and keys lie side by side in rows of 120.
   int64_t S = 32, D = 20, row = 120;
-  check(Case({2, 3}, S, S, D, {S * row, D, row, 1}, {S * row, D, 1, row},
-             {3 * S * S, S * S, S, 1})
+  check(Case({2, 3}, S, S, D, {S * row, D, row, 1}, {S * row, D, 1, row}, {3 * S * S, S * S, S, 1})
             .alpha(0.25f));
-  check(Case({2, 3}, S, D, S, {3 * S * S, S * S, S, 1}, {S * row, D, row, 1},
-             {S * 60, D, 60, 1}));
+  check(Case({2, 3}, S, D, S, {3 * S * S, S * S, S, 1}, {S * row, D, row, 1}, {S * 60, D, 60, 1}));
   check(Case({2, 3}, S, D, S, {3 * S * S, S * S, 1, S}, {S * row, D, row, 1}, {S * row, D, row, 1})
             .accumulate());
 }

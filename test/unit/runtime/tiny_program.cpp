@@ -4,8 +4,8 @@
 
 #include "runtime/device/cpu/matmul.h"
 
-#include <fstream>
 #include <algorithm>
+#include <fstream>
 #include <gtest/gtest.h>
 #include <initializer_list>
 #include <iterator>
@@ -101,8 +101,7 @@ static void addState(TinyProgram &tiny, int ranks) {
     buffer->set_offset(offset);
     return tensor;
   };
-  auto *weight =
-      add("w", proto::PARAMETER, proto::F32, tiny.slice, ranks, tiny.at.shard, {4, 3});
+  auto *weight = add("w", proto::PARAMETER, proto::F32, tiny.slice, ranks, tiny.at.shard, {4, 3});
   weight->mutable_init()->mutable_data()->set_bytes(48);
   weight->set_saved(true);
   add("count", proto::OPTIMIZER, proto::I64, 1, 1, tiny.at.count, {1})
@@ -157,8 +156,7 @@ static void addMicroBatch(TinyProgram &tiny) {
   mean.set_mean(true);
   mean.set_control(true);
   launch(step, Backward, {at.x, at.dy, at.gradient, at.workspace});
-  auto &reduce =
-      collective(step, "reduce w", proto::Collective::REDUCE_SCATTER, tiny.slice);
+  auto &reduce = collective(step, "reduce w", proto::Collective::REDUCE_SCATTER, tiny.slice);
   *reduce.mutable_src() = address(at.gradient);
   *reduce.mutable_dst() = address(at.gradient, int64_t(tiny.slice) * 4);
 }
@@ -170,7 +168,7 @@ TinyProgram::TinyProgram(int ranks, int microBatches) : slice((12 + ranks - 1) /
   uint64_t space = 64;
   addMatmul(program, "forward", product({2, 3, 4}, {4, 1, 3, 1, 3, 1}), space);
   addMatmul(program, "backward", product({4, 3, 2}, {1, 4, 3, 1, 3, 1}), space);
-  for (const char *symbol : {"mean_loss", "sgd", "range", "increment"}) {
+  for (const char *symbol : {"mean_loss", "sgd", "range", "increment", "hang"}) {
     auto *kernel = program.add_kernels();
     kernel->set_name(symbol);
     kernel->set_symbol(symbol);

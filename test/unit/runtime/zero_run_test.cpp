@@ -76,7 +76,8 @@ protected:
 };
 
 TEST_F(ZeroRun, TrainsAndWritesEverything) {
-  ASSERT_EQ(run("tiny.zexe" + data + "--steps=3 --lr 0.5 --log log.jsonl --save=w.safetensors "
+  ASSERT_EQ(run("tiny.zexe" + data +
+                "--steps=3 --lr 0.5 --log log.jsonl --save=w.safetensors "
                 "--dump-gradients g.safetensors --report-json report.json"),
             0)
       << output;

@@ -1,0 +1,52 @@
+//===- DecisionLog.cpp - what passes decided, for the report --------------===//
+
+#include "DecisionLog.h"
+
+#include "mlir/IR/Remarks.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+
+namespace zero {
+
+namespace {
+/// Hands each remark to a function.
+class Collector : public remark::detail::MLIRRemarkStreamerBase {
+public:
+  explicit Collector(std::vector<DecisionLog::Entry> &entries) : entries(entries) {}
+
+  void streamOptimizationRemark(const remark::detail::Remark &remark) override {
+    std::string text;
+    for (const remark::detail::Remark::Arg &arg : remark.getArgs())
+      text += arg.val;
+    entries.push_back({remark.getCategoryName().str(), remark.getRemarkName().str(), text});
+  }
+
+private:
+  std::vector<DecisionLog::Entry> &entries;
+};
+} // namespace
+
+LogicalResult DecisionLog::attach(MLIRContext &context) {
+  remark::RemarkCategories categories;
+  categories.all = ".*";
+  return remark::enableOptimizationRemarks(context, std::make_unique<Collector>(entries),
+                                           std::make_unique<remark::RemarkEmittingPolicyAll>(),
+                                           categories);
+}
+
+void DecisionLog::printParameters(llvm::raw_ostream &os) const {
+  auto print = [&](StringRef name, StringRef title) {
+    auto matches = [&](const Entry &e) { return e.category == "parameters" && e.name == name; };
+    if (size_t count = llvm::count_if(entries, matches)) {
+      os << title << " (" << count << "):\n";
+      for (const Entry &entry : entries)
+        if (matches(entry))
+          os << "  " << entry.text << "\n";
+    }
+  };
+  print("trained", "trained parameters");
+  print("left-out", "float constants that are not trained");
+}
+
+} // namespace zero

@@ -1,0 +1,34 @@
+//===- DecisionLog.h - what passes decided, for the report ------*- C++ -*-===//
+
+#ifndef LIB_PIPELINES_DECISIONLOG_H
+#define LIB_PIPELINES_DECISIONLOG_H
+
+#include "mlir/IR/MLIRContext.h"
+
+#include <string>
+#include <vector>
+
+namespace zero {
+
+/// Passes say what they decide, and why, as MLIR remarks; this keeps them.
+class DecisionLog {
+public:
+  struct Entry {
+    std::string category; ///< "parameters", ...
+    std::string name;     ///< "trained", "left-out", ...
+    std::string text;
+  };
+
+  /// Collects the remarks of `context` from now on. Outlives the context.
+  llvm::LogicalResult attach(mlir::MLIRContext &context);
+
+  /// Writes which parameters are trained, and which float constants are not.
+  void printParameters(llvm::raw_ostream &os) const;
+
+private:
+  std::vector<Entry> entries;
+};
+
+} // namespace zero
+
+#endif // LIB_PIPELINES_DECISIONLOG_H
