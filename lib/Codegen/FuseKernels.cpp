@@ -22,6 +22,18 @@ bool isNativeKernel(func::FuncOp function) {
 
 using namespace zero;
 
+/// Whether `op` is a reshape that only adds or drops dimensions of size one.
+static bool isUnitReshape(Operation *op) {
+  if (!isa_and_nonnull<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op))
+    return false;
+  auto withoutOnes = [](Value value) {
+    SmallVector<int64_t> shape(cast<RankedTensorType>(value.getType()).getShape());
+    llvm::erase(shape, 1);
+    return shape;
+  };
+  return withoutOnes(op->getOperand(0)) == withoutOnes(op->getResult(0));
+}
+
 /// Moves reshapes to the borders of the kernel, where they cost nothing, and
 /// writes pad and concat with the ops that bufferize in place.
 static void simplify(func::FuncOp kernel) {
@@ -29,15 +41,55 @@ static void simplify(func::FuncOp kernel) {
   RewritePatternSet patterns(context);
   linalg::populateDecomposePadPatterns(patterns);
   tensor::populateDecomposeTensorConcatPatterns(patterns);
-  linalg::populateFoldReshapeOpsByExpansionPatterns(patterns, [](OpOperand *) { return true; });
+  // With dimensions of size one the expansions would feed each other without end.
+  linalg::populateFoldReshapeOpsByExpansionPatterns(patterns, [](OpOperand *operand) {
+    return !isUnitReshape(operand->getOwner()) && !isUnitReshape(operand->get().getDefiningOp());
+  });
   linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
   tensor::CollapseShapeOp::getCanonicalizationPatterns(patterns, context);
   tensor::ExpandShapeOp::getCanonicalizationPatterns(patterns, context);
   GreedyRewriteConfig config;
   // Merged constants and empty tensors would make buffers with many users.
-  config.enableConstantCSE(false).setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
+  config.enableConstantCSE(false)
+      .setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled)
+      .setMaxNumRewrites(1000);
   // What does not converge is still correct.
   (void)applyPatternsGreedily(kernel, std::move(patterns), config);
+}
+
+/// Writes reshapes between linalg ops that only add or drop dimensions of size one
+/// as linalg.generic, so that they join the loops around them.
+static void generalizeUnitReshapes(func::FuncOp kernel, RewriterBase &rewriter) {
+  auto isLinalg = [](Operation *op) { return isa_and_nonnull<linalg::LinalgOp>(op); };
+  SmallVector<Operation *> reshapes;
+  kernel.walk([&](Operation *op) {
+    if (isUnitReshape(op) &&
+        (isLinalg(op->getOperand(0).getDefiningOp()) || llvm::any_of(op->getUsers(), isLinalg)))
+      reshapes.push_back(op);
+  });
+  for (Operation *op : reshapes) {
+    rewriter.setInsertionPoint(op);
+    auto from = cast<RankedTensorType>(op->getOperand(0).getType());
+    auto to = cast<RankedTensorType>(op->getResult(0).getType());
+    SmallVector<AffineExpr> exprs(from.getRank(), rewriter.getAffineConstantExpr(0));
+    int64_t dim = 0;
+    for (int64_t position = 0; position < from.getRank(); ++position) {
+      if (from.getDimSize(position) == 1)
+        continue;
+      while (to.getDimSize(dim) == 1)
+        ++dim;
+      exprs[position] = rewriter.getAffineDimExpr(dim++);
+    }
+    Value empty = tensor::EmptyOp::create(rewriter, op->getLoc(), to, ValueRange());
+    SmallVector<AffineMap> maps{AffineMap::get(to.getRank(), 0, exprs, rewriter.getContext()),
+                                rewriter.getMultiDimIdentityMap(to.getRank())};
+    SmallVector<utils::IteratorType> loops(to.getRank(), utils::IteratorType::parallel);
+    rewriter.replaceOpWithNewOp<linalg::GenericOp>(
+        op, TypeRange(to), op->getOperand(0), empty, maps, loops,
+        [](OpBuilder &builder, Location loc, ValueRange values) {
+          linalg::YieldOp::create(builder, loc, values.front());
+        });
+  }
 }
 
 /// Writes every linalg op but fill as linalg.generic; what has no such form stays.
@@ -79,6 +131,7 @@ struct FuseKernels : zero::impl::FuseKernelsBase<FuseKernels> {
     simplify(kernel);
     IRRewriter rewriter(&getContext());
     generalize(kernel, rewriter);
+    generalizeUnitReshapes(kernel, rewriter);
     // Inner blocks first: loops that a lowering wrote stay as they are.
     SmallVector<Block *> blocks;
     kernel.walk([&](Block *block) {

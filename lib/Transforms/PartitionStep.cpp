@@ -217,7 +217,7 @@ LogicalResult Partitioner::update(const Bucket &bucket, Value gradient) {
   write(bucket.name, updated);
   for (auto [suffix, value] : llvm::zip(bucket.stateSuffixes, launch.getResults().drop_front()))
     write(bucket.name + suffix, value);
-  for (Operation *op = operands.front().getDefiningOp(); op; op = op->getNextNode()) {
+  for (Operation *op = stored.getDefiningOp(); op; op = op->getNextNode()) {
     if (isa<UpdateOp>(op))
       break;
     op->setAttr(kEpilogueAttr, builder.getUnitAttr());

@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <climits>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
@@ -23,7 +24,7 @@ class TemporaryFolder {
 public:
   Status create() {
     const char *root = std::getenv("TMPDIR");
-    std::string pattern = std::string(root && *root ? root : "/tmp") + "/zero-run-XXXXXX";
+    std::string pattern = std::string(root && *root ? root : P_tmpdir) + "/zero-run-XXXXXX";
     if (!::mkdtemp(pattern.data()))
       return fail(ZERO_RT_IO, "cannot create a folder like '%s': %s", pattern.c_str(),
                   std::strerror(errno));
