@@ -11,9 +11,7 @@ using namespace mlir;
 
 namespace zero::loops {
 
-Value Emitter::index(int64_t value) {
-  return arith::ConstantIndexOp::create(rewriter, loc, value);
-}
+Value Emitter::index(int64_t value) { return arith::ConstantIndexOp::create(rewriter, loc, value); }
 
 Part Emitter::partOf(Value value) {
   if (auto it = readable.find(value); it != readable.end())

@@ -160,13 +160,13 @@ private:
       proto::Gradient *entry = program.add_gradients();
       entry->set_parameter(parameter.getSymName().str());
       entry->set_start(*parameter.getStart());
-      entry->set_rank_stride(address.rank_stride());
       proto::Buffer *buffer = entry->mutable_buffer();
       buffer->set_name(parameter.getHome()->str() + ".gradient");
       buffer->set_role(proto::GRADIENT);
       buffer->set_dtype(dtypeOf(type.getElementType()));
       buffer->set_elements(type.getNumElements());
       buffer->set_offset(address.offset());
+      buffer->set_rank_stride(address.rank_stride());
       buffer->set_shards(bucketElements(*parameter.getHome()) / type.getNumElements());
     }
   }

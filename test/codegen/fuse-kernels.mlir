@@ -113,3 +113,31 @@ func.func private @centre(%x: tensor<16xf32>, %m: tensor<f32>) -> tensor<16xf32>
   } -> tensor<16xf32>
   return %y : tensor<16xf32>
 }
+
+// A dimension of size one that comes and goes does not part the loops.
+
+// CHECK-LABEL: func.func private @keepdims
+// CHECK: scf.for
+// CHECK:   scf.for {{.*}} -> (f32)
+// CHECK:   scf.for
+// CHECK:     arith.subf
+// CHECK-NOT: tensor.expand_shape
+// CHECK-NOT: scf.for
+func.func private @keepdims(%x: tensor<8x32xf32>) -> tensor<8x32xf32> attributes {zero.kernel} {
+  %zero = arith.constant 0.0 : f32
+  %e8 = tensor.empty() : tensor<8xf32>
+  %e = tensor.empty() : tensor<8x32xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e8 : tensor<8xf32>) -> tensor<8xf32>
+  %sum = linalg.generic {indexing_maps = [affine_map<(a, b) -> (a, b)>, affine_map<(a, b) -> (a)>], iterator_types = ["parallel", "reduction"]} ins(%x : tensor<8x32xf32>) outs(%f : tensor<8xf32>) {
+  ^bb0(%a: f32, %acc: f32):
+    %s = arith.addf %acc, %a fastmath<reassoc> : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %column = tensor.expand_shape %sum [[0, 1]] output_shape [8, 1] : tensor<8xf32> into tensor<8x1xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(a, b) -> (a, b)>, affine_map<(a, b) -> (a, 0)>, affine_map<(a, b) -> (a, b)>], iterator_types = ["parallel", "parallel"]} ins(%x, %column : tensor<8x32xf32>, tensor<8x1xf32>) outs(%e : tensor<8x32xf32>) {
+  ^bb0(%a: f32, %m: f32, %o: f32):
+    %d = arith.subf %a, %m : f32
+    linalg.yield %d : f32
+  } -> tensor<8x32xf32>
+  return %y : tensor<8x32xf32>
+}

@@ -46,7 +46,7 @@ double relativeError(const std::vector<float> &actual, const std::vector<float> 
 
 /// MLIR text of the pieces that test kernels are made of.
 namespace text {
-/// `%<name> = ` a reduction by `combine` of `operand`, filled with `init`.
+/// `%<name> =` a tensor of `type` whose elements are all `value`.
 std::string fill(const std::string &name, const std::string &type, const std::string &value);
 /// A linalg.generic: operands as "%a : type : map", loops as "pr" letters, the
 /// body's arguments are %x0, %x1, ... and the last is %out.
