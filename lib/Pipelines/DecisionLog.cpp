@@ -29,7 +29,7 @@ private:
 
 LogicalResult DecisionLog::attach(MLIRContext &context) {
   remark::RemarkCategories categories;
-  categories.all = ".*";
+  categories.passed = categories.missed = categories.analysis = categories.failed = ".*";
   return remark::enableOptimizationRemarks(context, std::make_unique<Collector>(entries),
                                            std::make_unique<remark::RemarkEmittingPolicyAll>(),
                                            categories);

@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+"""Checks who may know whom, and how long files may be.
+
+Usage: check-arrows.py [ROOT]. Every #include of lib, include, dialects, runtime
+and tools must follow an arrow of the table below, which is DESIGN's; besides,
+main files stay under 60 lines, no file exceeds 600, and no file names a folder
+of one machine. Prints each violation and ends with 1 if there is any.
+"""
+
+import os
+import re
+import sys
+from pathlib import Path
+
+COMPILER = ["Import", "Ops", "Optimizers", "Conversion", "Analysis", "Planning", "Transforms",
+            "Codegen", "Emit", "Pipelines"]
+DIALECTS = ["dialects/Onnx", "dialects/Zero"]
+MLIR = ["mlir", "llvm"]
+
+# What files of each room may include, beside the standard library and their own room.
+ARROWS = {
+    "dialects/Onnx": MLIR,
+    "dialects/Zero": MLIR,
+    "Planning": ["llvm/ADT"],
+    # The model's constants become state symbols, so Import knows both dialects.
+    "Import": [*DIALECTS, *MLIR, "onnx", "protobuf"],
+    "Analysis": [*DIALECTS, *MLIR],
+    "Ops": [*DIALECTS, *MLIR],
+    "Optimizers": [*DIALECTS, *MLIR],
+    "Conversion": [*DIALECTS, *MLIR, "Ops"],
+    "Transforms": [*DIALECTS, *MLIR, "Analysis", "Planning", "Ops", "Optimizers"],
+    # The workspace of a library call is asked of the library that runs it.
+    "Codegen": [*DIALECTS, *MLIR, "runtime/device/cpu/matmul.h"],
+    "Emit": [*DIALECTS, *MLIR, "Analysis", "Codegen", "runtime/format"],
+    "Pipelines": [*DIALECTS, *MLIR, *COMPILER],
+    "runtime": ["protobuf", "dnnl", "zlib"],
+    "tools": [*DIALECTS, *MLIR, *COMPILER, "runtime"],
+}
+
+MAIN_LINES = 60
+FILE_LINES = 600
+SOURCES = (".cpp", ".h", ".td", ".py", ".mlir", ".test", ".proto", ".sh", ".cmake", ".txt", ".md")
+SKIPPED = {"build", "data", "__pycache__"}
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)')
+MACHINE_PATH = re.compile(r"(?<![\w.])/(work|home|root|farm|mnt|tmp|Users)/\w")
+
+
+def room_of(path):
+    """The room of a source file, given by its path from the root."""
+    parts = path.parts
+    if parts[0] == "dialects":
+        return "/".join(parts[:2])
+    if parts[0] == "lib":
+        return parts[1]
+    if parts[0] == "include":
+        return parts[2] if len(parts) > 3 else "include"
+    return parts[0]
+
+
+def target_of(include, file):
+    """What an #include names: a room, a library with its path, or None for std."""
+    if "/" not in include:
+        return None if not (file.parent / include).exists() else "own"
+    if include.startswith("zero_rt/"):
+        return "runtime/include/" + include
+    parts = include.removeprefix("include/").split("/")
+    if parts[0] == "zero":
+        return parts[1]
+    if parts[0] == "google":
+        return "protobuf"
+    if parts[0] == "oneapi":
+        return "dnnl"
+    if parts[0] in ("sys", "linux"):
+        return None
+    return include
+
+
+def allowed(room, target):
+    """Whether an arrow leads from `room` to `target`."""
+    return any(target == to or target.startswith(to + "/") for to in [room, *ARROWS[room]])
+
+
+def lines_of(file):
+    return file.read_text(encoding="utf-8", errors="replace").splitlines()
+
+
+def check_includes(root, file, lines):
+    path = file.relative_to(root)
+    room = room_of(path)
+    if room not in ARROWS:
+        yield f"{path}: no arrows are known for room '{room}'"
+        return
+    for number, line in enumerate(lines, 1):
+        match = INCLUDE.match(line)
+        if not match:
+            continue
+        include = match[1] or match[2]
+        target = target_of(include, file)
+        if target not in (None, "own") and not allowed(room, target):
+            yield (f"{path}:{number}: {room} may not include '{include}', "
+                   f"only {', '.join(ARROWS[room])}")
+
+
+def check_file(root, file):
+    path = file.relative_to(root)
+    lines = lines_of(file)
+    if path.parts[0] in ("lib", "include", "dialects", "runtime", "tools"):
+        if file.suffix in (".cpp", ".h", ".c"):
+            yield from check_includes(root, file, lines)
+    if path.parts[0] == "tools" and file.stem == file.parent.name and len(lines) >= MAIN_LINES:
+        yield f"{path}: expected a main file under {MAIN_LINES} lines, got {len(lines)}"
+    if len(lines) > FILE_LINES:
+        yield f"{path}: expected at most {FILE_LINES} lines, got {len(lines)}"
+    for number, line in enumerate(lines, 1):
+        if match := MACHINE_PATH.search(line):
+            yield f"{path}:{number}: names a folder of one machine: '{line[match.start():].strip()}'"
+
+
+def sources(root):
+    """Every source file under `root`, hidden and generated ones aside, in order."""
+    for folder, folders, names in os.walk(root):
+        folders[:] = sorted(f for f in folders if not f.startswith(".") and f not in SKIPPED)
+        for name in sorted(names):
+            if name.endswith(SOURCES):
+                yield Path(folder) / name
+
+
+def main():
+    root = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parent.parent).resolve()
+    files = list(sources(root))
+    violations = [text for file in files for text in check_file(root, file)]
+    print("\n".join([*violations, f"{len(files)} files, {len(violations)} violations"]))
+    sys.exit(bool(violations))
+
+
+if __name__ == "__main__":
+    main()
