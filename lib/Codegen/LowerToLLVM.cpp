@@ -2,6 +2,8 @@
 
 #include "LowerToLLVM.h"
 
+#include "dialects/Zero/Zero.h"
+
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
@@ -99,6 +101,9 @@ static void usePointers(func::FuncOp kernel, const LLVMTypeConverter &converter)
   }
   kernel.setFunctionType(builder.getFunctionType(kernel.getBody().getArgumentTypes(), {}));
   kernel.setAllArgAttrs(attributes);
+  // Spoken for by now: LLVM does not know it.
+  for (unsigned i = 0; i < kernel.getNumArguments(); ++i)
+    kernel.removeArgAttr(i, kInplaceAttr);
 }
 
 static LogicalResult lowerControlFlow(ModuleOp module) {

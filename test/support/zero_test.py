@@ -1,7 +1,7 @@
 """What execution tests share: compiling, running, and reading what comes out."""
 
 import json
-import os
+import re
 import struct
 import subprocess
 import sys
@@ -49,8 +49,16 @@ class Graph:
         self.work.mkdir(parents=True, exist_ok=True)
         self.truth = dict(np.load(self.folder / "groundtruth.npz"))
         self.inputs = {k[len("input."):]: v for k, v in self.truth.items() if k.startswith("input.")}
+        self.write_inputs()
+
+    def write_inputs(self):
         for key, value in self.inputs.items():
             np.save(self.work / f"{key}.npy", value)
+
+    def set_input(self, name, value):
+        """Trains on `value` from now on."""
+        self.inputs[name] = value
+        self.write_inputs()
 
     @property
     def data_flag(self):
@@ -85,6 +93,23 @@ class Graph:
                       json.loads(report.read_text()))
 
 
+class Plan:
+    """What zeroc decides for a graph: its certificate, and what each bucket holds."""
+
+    def __init__(self, graph, stage, ranks, *flags):
+        text = run_tool("zeroc", graph.folder / "model.onnx", "--plan-only", "--dump-after=place",
+                        f"--zero-stage={stage}", f"--ranks={ranks}", *flags)
+        sizes = re.search(r"zero\.buckets = array<i64: ([\d, ]+)>", text).group(1)
+        self.buckets = [int(size) for size in sizes.split(",")]
+        self.bucket_of = {name: int(bucket) for name, bucket in re.findall(
+            r"zero\.parameter +@([\w.]+) .*home = @bucket(\d+)", text)}
+        self.certificate = {key.strip(): int(value) for key, value in re.findall(
+            r"^  (parameters|gradients|optimizer state|activations|working|arena) +(\d+)", text,
+            re.MULTILINE)}
+        self.arithmetic = re.search(r"before padding: ([\d.]+ \w+) a rank here; "
+                                    r"in the paper's 16 bits with Adam ([\d.]+ \w+)", text).groups()
+
+
 class Result:
     def __init__(self, losses, weights, gradients, report):
         self.losses, self.weights, self.gradients, self.report = losses, weights, gradients, report
@@ -113,6 +138,17 @@ class Checks:
     def finish(self):
         print(f"{self.held} checks hold, {len(self.failed)} fail")
         sys.exit(1 if self.failed else 0)
+
+
+def check_refused(checks, label, words, *command, timeout=60):
+    """A command ends with exit code 1 and one line of error that says all of `words`."""
+    done = subprocess.run([str(a) for a in command], capture_output=True, text=True,
+                          timeout=timeout)
+    lines = [line for line in done.stderr.splitlines() if "warning:" not in line]
+    checks.that(done.returncode == 1, f"{label}: exit code {done.returncode}: {done.stderr}")
+    checks.that(len(lines) == 1 and "error:" in lines[0], f"{label}: {len(lines)} lines: {lines}")
+    for word in words:
+        checks.that(any(word in line for line in lines), f"{label}: '{word}' is not in {lines}")
 
 
 def relative(actual, expected):

@@ -1,0 +1,208 @@
+// RUN: zero-opt %s --split-input-file --verify-diagnostics
+
+// expected-error @+1 {{expected a parameter named @w}}
+zero.state optimizer @w.m of @w : tensor<4xf32>
+
+// -----
+
+// expected-error @+1 {{must be statically shaped tensor}}
+zero.parameter @w : tensor<?xf32>
+
+// -----
+
+// expected-error @+1 {{expected a parameter named @other}}
+zero.state optimizer @w.m of @other : tensor<4xf32>
+zero.state constant @other : tensor<4xf32>
+
+// -----
+
+func.func @step() {
+  // expected-error @+1 {{expected a parameter, state or buffer named @w}}
+  %w = zero.read @w : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @read_of_function() {
+  // expected-error @+1 {{expected a parameter, state or buffer named @read_of_function}}
+  %w = zero.read @read_of_function : tensor<4xf32>
+  return
+}
+
+// -----
+
+// expected-note @+1 {{declared here}}
+zero.parameter @w : tensor<4xf32>
+func.func @step() {
+  // expected-error @+1 {{expected 'tensor<4xf32>' as declared, got 'tensor<5xf32>'}}
+  %w = zero.read @w : tensor<5xf32>
+  return
+}
+
+// -----
+
+// expected-note @+1 {{declared here}}
+zero.buffer parameter @bucket0 : tensor<64xf32> shards 2
+func.func @step(%x: tensor<128xf32>) {
+  // expected-error @+1 {{expected 'tensor<64xf32>' as declared, got 'tensor<128xf32>'}}
+  zero.write @bucket0, %x : tensor<128xf32>
+  return
+}
+
+// -----
+
+func.func @step(%x: tensor<4xf32>) {
+  // expected-error @+1 {{expected a parameter, state or buffer named @w}}
+  zero.write @w, %x : tensor<4xf32>
+  return
+}
+
+// -----
+
+zero.state constant @c : tensor<4xf32>
+func.func @step(%x: tensor<4xf32>) {
+  // expected-error @+1 {{expected a parameter named @c}}
+  %g = zero.gradient @c, %x : tensor<4xf32>
+  return
+}
+
+// -----
+
+// expected-note @+1 {{declared here}}
+zero.parameter @w : tensor<4xf32>
+func.func @step(%x: tensor<4xf64>) {
+  // expected-error @+1 {{expected 'tensor<4xf32>' as declared, got 'tensor<4xf64>'}}
+  %g = zero.gradient @w, %x : tensor<4xf64>
+  return
+}
+
+// -----
+
+func.func @step(%x: tensor<4xf32>) {
+  // expected-error @+1 {{expected a parameter, state or buffer named @w}}
+  zero.update @w [], %x by @sgd() : tensor<4xf32>, ()
+  return
+}
+
+// -----
+
+// expected-note @+1 {{declared here}}
+zero.parameter @w : tensor<5xf32>
+func.func @step(%x: tensor<4xf32>) {
+  // expected-error @+1 {{expected 'tensor<5xf32>' as declared, got 'tensor<4xf32>'}}
+  zero.update @w [], %x by @sgd() : tensor<4xf32>, ()
+  return
+}
+
+// -----
+
+zero.parameter @w : tensor<4xf32>
+func.func @step(%x: tensor<4xf32>) {
+  // expected-error @+1 {{expected a parameter, state or buffer named @w.m}}
+  zero.update @w [@w.m], %x by @sgd() : tensor<4xf32>, ()
+  return
+}
+
+// -----
+
+zero.parameter @w : tensor<4xf32>
+func.func @step(%x: tensor<4xf32>) {
+  // expected-error @+1 {{expected a kernel named @sgd}}
+  zero.update @w [], %x by @sgd() : tensor<4xf32>, ()
+  return
+}
+
+// -----
+
+zero.parameter @w : tensor<4xf32>
+func.func @step(%x: tensor<4xf32>, %lr: tensor<f32>) {
+  // expected-error @+1 {{expected a kernel of 3 arguments, got 2}}
+  zero.update @w [], %x by @sgd(%lr) : tensor<4xf32>, (tensor<f32>)
+  return
+}
+func.func private @sgd(%w: tensor<?xf32>, %g: tensor<?xf32>) -> tensor<?xf32> attributes {zero.kernel} {
+  return %w : tensor<?xf32>
+}
+
+// -----
+
+func.func @step(%x: tensor<4xf32>) {
+  // expected-error @+1 {{expected a kernel named @k0}}
+  %y = zero.launch @k0(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @step(%x: tensor<4xf32>) {
+  // expected-error @+1 {{expected a kernel named @no_kernel}}
+  %y = zero.launch @no_kernel(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+func.func private @no_kernel(%x: tensor<4xf32>) -> tensor<4xf32>
+
+// -----
+
+func.func @step(%x: tensor<5xf32>) {
+  // expected-error @+1 {{expected operands and results as in '(tensor<4xf32>) -> tensor<4xf32>'}}
+  %y = zero.launch @k0(%x) : (tensor<5xf32>) -> tensor<5xf32>
+  return
+}
+// expected-note @+1 {{kernel defined here}}
+func.func private @k0(%x: tensor<4xf32>) -> tensor<4xf32> attributes {zero.kernel} {
+  return %x : tensor<4xf32>
+}
+
+// -----
+
+func.func @too_many_results(%x: tensor<4xf32>) {
+  // expected-error @+1 {{expected operands and results as in '(tensor<?xf32>) -> tensor<?xf32>'}}
+  %y:2 = zero.launch @k0(%x) : (tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
+  return
+}
+// expected-note @+1 {{kernel defined here}}
+func.func private @k0(%x: tensor<?xf32>) -> tensor<?xf32> attributes {zero.kernel} {
+  return %x : tensor<?xf32>
+}
+
+// -----
+
+// A bufferized kernel takes its results as arguments; one that is made in place
+// has none of its own.
+func.func @destinations(%x: tensor<4xf32>) {
+  %y = zero.launch @k0(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  // expected-error @+1 {{expected operands and results as in '(memref<4xf32>) -> ()'}}
+  %z:2 = zero.launch @k0(%x) : (tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
+  return
+}
+// expected-note @+1 {{kernel defined here}}
+func.func private @k0(%x: memref<4xf32> {zero.inplace = 0 : i64}) attributes {zero.kernel} {
+  return
+}
+
+// -----
+
+func.func @collective(%x: tensor<?xf32>) {
+  // expected-error @+1 {{operand #0 must be statically shaped tensor}}
+  %y = zero.all_gather %x : (tensor<?xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @check(%x: tensor<2xi32>) {
+  // expected-error @+1 {{must be ranked tensor of 64-bit signless integer values}}
+  zero.check %x in [0, 1] "ids" : tensor<2xi32>
+  return
+}
+
+// -----
+
+// expected-error @+1 {{expected ::zero::Tier to be one of: device, host, nvme}}
+zero.parameter @w : tensor<4xf32> {placement = #zero.placement<tier = disk>}
+
+// -----
+
+// expected-error @+1 {{expected ::zero::Role to be one of: parameter, optimizer, constant}}
+zero.state weights @w : tensor<4xf32>

@@ -1,0 +1,94 @@
+// Every op and attribute of the zero dialect, through text, generic text and bytecode.
+// RUN: zero-opt %s --verify-roundtrip > %t
+// RUN: FileCheck %s < %t
+// RUN: zero-opt %s --mlir-print-op-generic | zero-opt | diff %t -
+// RUN: zero-opt %s --emit-bytecode | zero-opt | diff %t -
+
+// CHECK: zero.parameter @"fc1.weight" : tensor<8x4xf32> {data = #zero.data<"mlp.onnx", 517, 128>}
+zero.parameter @"fc1.weight" : tensor<8x4xf32> {data = #zero.data<"mlp.onnx", 517, 128>}
+// CHECK: zero.parameter @w : tensor<8x4xf32> {gradient = #zero.placement<>, home = @bucket0, placement = #zero.placement<shard = @dp, tier = host>, splat = 5.000000e-01 : f64, start = 64 : i64}
+zero.parameter @w : tensor<8x4xf32> {gradient = #zero.placement<>, home = @bucket0,
+    placement = #zero.placement<shard = @dp, tier = host>, splat = 0.5 : f64, start = 64 : i64}
+// CHECK: zero.parameter @frozen : tensor<4xf32> {frozen, placement = #zero.placement<shard = @dp, @tp>}
+zero.parameter @frozen : tensor<4xf32> {frozen, placement = #zero.placement<shard = @dp, @tp>}
+
+// CHECK: zero.state {{ *}}optimizer @w.m of @w : tensor<8x4xf32> {home = @bucket0.m, placement = #zero.placement<tier = nvme>, splat = 0.000000e+00 : f64, start = 64 : i64}
+zero.state optimizer @w.m of @w : tensor<8x4xf32> {home = @bucket0.m,
+    placement = #zero.placement<tier = nvme>, splat = 0.0 : f64, start = 64 : i64}
+// CHECK: zero.state {{ *}}constant @mask : tensor<4x4xi1> {data = #zero.data<"a b.onnx", 99, 16>}
+zero.state constant @mask : tensor<4x4xi1> {data = #zero.data<"a b.onnx", 99, 16>}
+// CHECK: zero.state {{ *}}parameter @ema : tensor<4xf32>
+zero.state parameter @ema : tensor<4xf32>
+
+// CHECK: zero.buffer {{ *}}parameter @bucket0 : tensor<64xf32> shards 4
+zero.buffer parameter @bucket0 : tensor<64xf32> shards 4
+// CHECK: zero.buffer {{ *}}optimizer @bucket0.m : tensor<256xf32> shards 1
+zero.buffer optimizer @bucket0.m : tensor<256xf32> shards 1
+
+// CHECK-LABEL: func.func @before_partition
+func.func @before_partition(%dw: tensor<8x4xf32>, %lr: tensor<f32>) -> (tensor<f32>, tensor<f32>) {
+  // CHECK: %[[W:.*]] = zero.read @w : tensor<8x4xf32>
+  %w = zero.read @w : tensor<8x4xf32>
+  // CHECK: %[[G:.*]] = zero.gradient @w, %{{.*}} : tensor<8x4xf32>
+  %g = zero.gradient @w, %dw : tensor<8x4xf32>
+  // CHECK: zero.update @w[@w.m], %[[G]] by @sgd(%{{.*}}) {zero.epilogue} : tensor<8x4xf32>, (tensor<f32>)
+  zero.update @w [@w.m], %g by @sgd(%lr) {zero.epilogue} : tensor<8x4xf32>, (tensor<f32>)
+  // CHECK: zero.update @w[], %[[G]] by @plain() : tensor<8x4xf32>, ()
+  zero.update @w [], %g by @plain() : tensor<8x4xf32>, ()
+  // CHECK: %[[M:.*]] = zero.rank_mean %{{.*}} : tensor<f32>
+  %m = zero.rank_mean %lr : tensor<f32>
+  // CHECK: %[[S:.*]] = zero.rank_share : tensor<f32>
+  %s = zero.rank_share : tensor<f32>
+  return %m, %s : tensor<f32>, tensor<f32>
+}
+
+// CHECK-LABEL: func.func @kernels
+func.func @kernels(%x: tensor<64xf32>, %lr: tensor<f32>, %ids: tensor<2xi64>) -> tensor<64xf32> {
+  // CHECK: %[[Y:.*]]:2 = zero.launch @sgd(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}) {zero.name = "fc1"} : (tensor<64xf32>, tensor<64xf32>, tensor<64xf32>, tensor<f32>) -> (tensor<64xf32>, tensor<64xf32>)
+  %y:2 = zero.launch @sgd(%x, %x, %x, %lr) {zero.name = "fc1"}
+      : (tensor<64xf32>, tensor<64xf32>, tensor<64xf32>, tensor<f32>) -> (tensor<64xf32>, tensor<64xf32>)
+  // CHECK: zero.launch @nothing() : () -> ()
+  zero.launch @nothing() : () -> ()
+  // CHECK: zero.check %{{.*}} in[-3, 7] "token ids" : tensor<2xi64>
+  zero.check %ids in [-3, 7] "token ids" : tensor<2xi64>
+  return %y#0 : tensor<64xf32>
+}
+
+// CHECK-LABEL: func.func @after_partition
+func.func @after_partition(%a: tensor<8x4xf32>, %b: tensor<4xf32>) {
+  // CHECK: %[[SHARD:.*]] = zero.read @bucket0
+  %shard = zero.read @bucket0 : tensor<64xf32>
+  // CHECK: %[[FULL:.*]] = zero.all_gather %[[SHARD]] {zero.name = "bucket0"} : (tensor<64xf32>) -> tensor<256xf32>
+  %full = zero.all_gather %shard {zero.name = "bucket0"} : (tensor<64xf32>) -> tensor<256xf32>
+  // CHECK: zero.member %[[FULL]] at 64 : (tensor<256xf32>) -> tensor<8x4xf32>
+  %w = zero.member %full at 64 : (tensor<256xf32>) -> tensor<8x4xf32>
+  // CHECK: %[[GRADS:.*]] = zero.bucket(%{{.*}}, %{{.*}}) at [0, 64] : (tensor<8x4xf32>, tensor<4xf32>) -> tensor<256xf32>
+  %grads = zero.bucket(%a, %b) at [0, 64] : (tensor<8x4xf32>, tensor<4xf32>) -> tensor<256xf32>
+  // CHECK: %[[SUM:.*]] = zero.reduce_scatter %[[GRADS]] : (tensor<256xf32>) -> tensor<64xf32>
+  %sum = zero.reduce_scatter %grads : (tensor<256xf32>) -> tensor<64xf32>
+  // CHECK: zero.reduce_scatter %[[GRADS]] in_place : (tensor<256xf32>) -> tensor<64xf32>
+  %own = zero.reduce_scatter %grads in_place : (tensor<256xf32>) -> tensor<64xf32>
+  // CHECK: zero.all_reduce %[[GRADS]] : tensor<256xf32>
+  %total = zero.all_reduce %grads : tensor<256xf32>
+  // CHECK: zero.all_reduce %[[GRADS]] mean : tensor<256xf32>
+  %mean = zero.all_reduce %grads mean : tensor<256xf32>
+  // CHECK: zero.own_slice %[[FULL]] : (tensor<256xf32>) -> tensor<64xf32>
+  %slice = zero.own_slice %full : (tensor<256xf32>) -> tensor<64xf32>
+  // CHECK: zero.all_gather %[[SUM]] into %[[FULL]] : (tensor<64xf32>, tensor<256xf32>) -> tensor<256xf32>
+  %again = zero.all_gather %sum into %full : (tensor<64xf32>, tensor<256xf32>) -> tensor<256xf32>
+  // CHECK: zero.write @bucket0, %[[SUM]] : tensor<64xf32>
+  zero.write @bucket0, %sum : tensor<64xf32>
+  return
+}
+
+func.func private @sgd(%p: tensor<?xf32> {zero.inplace = 0 : i64}, %m: tensor<?xf32> {zero.inplace = 1 : i64},
+                       %g: tensor<?xf32>, %lr: tensor<f32>) -> (tensor<?xf32>, tensor<?xf32>)
+    attributes {zero.kernel} {
+  return %p, %m : tensor<?xf32>, tensor<?xf32>
+}
+func.func private @plain(%p: tensor<?xf32>, %g: tensor<?xf32>) -> tensor<?xf32> attributes {zero.kernel} {
+  return %p : tensor<?xf32>
+}
+func.func private @nothing() attributes {zero.kernel} {
+  return
+}
