@@ -12,6 +12,19 @@ using namespace zero;
 #include "dialects/Zero/ZeroDialect.cpp.inc"
 #include "dialects/Zero/ZeroEnums.cpp.inc"
 
+/// `[@dp, @tp]`: the brackets tell the axes from the parameter that follows.
+static ParseResult parseAxes(AsmParser &parser, SmallVector<FlatSymbolRefAttr> &axes) {
+  return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&]() {
+    return parser.parseAttribute(axes.emplace_back());
+  });
+}
+
+static void printAxes(AsmPrinter &printer, ArrayRef<FlatSymbolRefAttr> axes) {
+  printer << "[";
+  llvm::interleaveComma(axes, printer);
+  printer << "]";
+}
+
 #define GET_ATTRDEF_CLASSES
 #include "dialects/Zero/ZeroAttrs.cpp.inc"
 

@@ -59,7 +59,7 @@ def Zero_PlacementAttr : Zero_Attr<"Placement", "placement"> {
   }];
   let parameters = (ins OptionalArrayRefParameter<"::mlir::FlatSymbolRefAttr">:$shard,
                         DefaultValuedParameter<"Tier", "Tier::Device">:$tier);
-  let assemblyFormat = "`<` struct($shard, $tier) `>`";
+  let assemblyFormat = "`<` struct(custom<Axes>($shard), $tier) `>`";
   let extraClassDeclaration = [{
     /// Whether each rank holds only a slice.
     bool isSharded() const { return !getShard().empty(); }

@@ -59,7 +59,7 @@ def Zero_StateOp : Zero_Op<"state", [Symbol, DeclareOpInterfaceMethods<SymbolUse
                        OptionalAttr<Zero_DataAttr>:$data, OptionalAttr<F64Attr>:$splat,
                        OptionalAttr<Zero_PlacementAttr>:$placement,
                        OptionalAttr<FlatSymbolRefAttr>:$home, OptionalAttr<I64Attr>:$start);
-  let assemblyFormat = "$role $sym_name (`of` $of^)? `:` $type attr-dict";
+  let assemblyFormat = "`` $role $sym_name (`of` $of^)? `:` $type attr-dict";
   let extraClassDeclaration = [{
     ::mlir::RankedTensorType getTensorType() { return ::llvm::cast<::mlir::RankedTensorType>(getType()); }
   }];
@@ -73,7 +73,7 @@ def Zero_BufferOp : Zero_Op<"buffer", [Symbol]> {
   }];
   let arguments = (ins Zero_RoleAttr:$role, SymbolNameAttr:$sym_name,
                        TypeAttrOf<AnyStaticShapeTensor>:$type, I64Attr:$shards);
-  let assemblyFormat = "$role $sym_name `:` $type `shards` $shards attr-dict";
+  let assemblyFormat = "`` $role $sym_name `:` $type `shards` $shards attr-dict";
   let extraClassDeclaration = [{
     ::mlir::RankedTensorType getTensorType() { return ::llvm::cast<::mlir::RankedTensorType>(getType()); }
   }];
@@ -131,7 +131,7 @@ def Zero_UpdateOp : Zero_Op<"update", [DeclareOpInterfaceMethods<SymbolUserOpInt
                        Variadic<AnyStaticShapeTensor>:$scalars);
   let assemblyFormat = [{
     $parameter $states `,` $gradient `by` $kernel `(` $scalars `)` attr-dict
-    `:` type($gradient) `,` `(` type($scalars) `)`
+    `:` type($gradient) (`,` `(` type($scalars)^ `)`)?
   }];
 }
 

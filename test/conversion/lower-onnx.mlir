@@ -1,17 +1,17 @@
 // RUN: zero-opt %s --zero-lower-onnx | FileCheck %s
 
-// CHECK-DAG: #[[ID:.*]] = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
-// CHECK-DAG: #[[A:.*]] = affine_map<(d0, d1, d2) -> (d0, 0, d2)>
-// CHECK-DAG: #[[B:.*]] = affine_map<(d0, d1, d2) -> (d1, 0)>
-// CHECK-DAG: #[[FULL:.*]] = affine_map<(d0, d1) -> (d0, d1)>
-// CHECK-DAG: #[[ROW:.*]] = affine_map<(d0, d1) -> (d0)>
-// CHECK-DAG: #[[COLUMN:.*]] = affine_map<(d0, d1) -> (d1)>
+// CHECK-DAG: #[[$ID:.*]] = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
+// CHECK-DAG: #[[$A:.*]] = affine_map<(d0, d1, d2) -> (d0, 0, d2)>
+// CHECK-DAG: #[[$B:.*]] = affine_map<(d0, d1, d2) -> (d1, 0)>
+// CHECK-DAG: #[[$FULL:.*]] = affine_map<(d0, d1) -> (d0, d1)>
+// CHECK-DAG: #[[$ROW:.*]] = affine_map<(d0, d1) -> (d0)>
+// CHECK-DAG: #[[$COLUMN:.*]] = affine_map<(d0, d1) -> (d1)>
 
 // NumPy broadcasting lies in the maps, a constant of equal elements in the body.
 // CHECK-LABEL: func.func @broadcast
-// CHECK: linalg.generic {indexing_maps = [#[[A]], #[[B]], #[[ID]]]
+// CHECK: linalg.generic {indexing_maps = [#[[$A]], #[[$B]], #[[$ID]]]
 // CHECK: arith.divf %{{.*}}, %{{.*}} : f32
-// CHECK: linalg.generic {indexing_maps = [#[[ID]], #[[ID]]]
+// CHECK: linalg.generic {indexing_maps = [#[[$ID]], #[[$ID]]]
 // CHECK: %[[C:.*]] = arith.constant 2.0
 // CHECK: arith.addf %{{.*}}, %[[C]] : f32
 func.func @broadcast(%a: tensor<4x1x5xf32>, %b: tensor<3x1xf32>) -> tensor<4x3x5xf32> {
@@ -24,10 +24,10 @@ func.func @broadcast(%a: tensor<4x1x5xf32>, %b: tensor<3x1xf32>) -> tensor<4x3x5
 // Sums over rows and over columns are one loop nest each; only they may be
 // reordered.
 // CHECK-LABEL: func.func @sums
-// CHECK: linalg.generic {indexing_maps = [#[[FULL]], #[[ROW]]], iterator_types = ["parallel", "reduction"]}
+// CHECK: linalg.generic {indexing_maps = [#[[$FULL]], #[[$ROW]]], iterator_types = ["parallel", "reduction"]}
 // CHECK: arith.addf %{{.*}}, %{{.*}} fastmath<reassoc>
 // CHECK: tensor.expand_shape {{.*}} : tensor<4xf32> into tensor<4x1xf32>
-// CHECK: linalg.generic {indexing_maps = [#[[FULL]], #[[COLUMN]]], iterator_types = ["reduction", "parallel"]}
+// CHECK: linalg.generic {indexing_maps = [#[[$FULL]], #[[$COLUMN]]], iterator_types = ["reduction", "parallel"]}
 // CHECK: arith.addf %{{.*}}, %{{.*}} fastmath<reassoc>
 func.func @sums(%x: tensor<4x8xf32>) -> (tensor<4x1xf32>, tensor<8xf32>) {
   %a = onnx.node "ReduceSum"(%x) {axes = array<i64: -1>} opset 13 : (tensor<4x8xf32>) -> tensor<4x1xf32>

@@ -5,7 +5,7 @@ zero.state optimizer @w.m of @w : tensor<4xf32>
 
 // -----
 
-// expected-error @+1 {{must be statically shaped tensor}}
+// expected-error @+1 {{attribute 'type' failed to satisfy constraint: type attribute of statically shaped tensor of any type values}}
 zero.parameter @w : tensor<?xf32>
 
 // -----
@@ -81,7 +81,7 @@ func.func @step(%x: tensor<4xf64>) {
 
 func.func @step(%x: tensor<4xf32>) {
   // expected-error @+1 {{expected a parameter, state or buffer named @w}}
-  zero.update @w [], %x by @sgd() : tensor<4xf32>, ()
+  zero.update @w [], %x by @sgd() : tensor<4xf32>
   return
 }
 
@@ -91,7 +91,7 @@ func.func @step(%x: tensor<4xf32>) {
 zero.parameter @w : tensor<5xf32>
 func.func @step(%x: tensor<4xf32>) {
   // expected-error @+1 {{expected 'tensor<5xf32>' as declared, got 'tensor<4xf32>'}}
-  zero.update @w [], %x by @sgd() : tensor<4xf32>, ()
+  zero.update @w [], %x by @sgd() : tensor<4xf32>
   return
 }
 
@@ -100,7 +100,7 @@ func.func @step(%x: tensor<4xf32>) {
 zero.parameter @w : tensor<4xf32>
 func.func @step(%x: tensor<4xf32>) {
   // expected-error @+1 {{expected a parameter, state or buffer named @w.m}}
-  zero.update @w [@w.m], %x by @sgd() : tensor<4xf32>, ()
+  zero.update @w [@w.m], %x by @sgd() : tensor<4xf32>
   return
 }
 
@@ -109,7 +109,7 @@ func.func @step(%x: tensor<4xf32>) {
 zero.parameter @w : tensor<4xf32>
 func.func @step(%x: tensor<4xf32>) {
   // expected-error @+1 {{expected a kernel named @sgd}}
-  zero.update @w [], %x by @sgd() : tensor<4xf32>, ()
+  zero.update @w [], %x by @sgd() : tensor<4xf32>
   return
 }
 
@@ -199,10 +199,18 @@ func.func @check(%x: tensor<2xi32>) {
 
 // -----
 
-// expected-error @+1 {{expected ::zero::Tier to be one of: device, host, nvme}}
+// expected-error @+2 {{expected one of [device, host, nvme] for a level of memory, got: disk}}
+// expected-error @+1 {{failed to parse Zero_PlacementAttr parameter 'tier' which is to be a `Tier`}}
 zero.parameter @w : tensor<4xf32> {placement = #zero.placement<tier = disk>}
 
 // -----
 
-// expected-error @+1 {{expected ::zero::Role to be one of: parameter, optimizer, constant}}
+// expected-error @+2 {{expected '['}}
+// expected-error @+1 {{failed to parse Zero_PlacementAttr parameter 'shard'}}
+zero.parameter @w : tensor<4xf32> {placement = #zero.placement<shard = @dp>}
+
+// -----
+
+// expected-error @+2 {{expected one of [parameter, optimizer, constant] for what a persistent buffer holds, got: weights}}
+// expected-error @+1 {{failed to parse Zero_RoleAttr parameter 'value' which is to be a `::zero::Role`}}
 zero.state weights @w : tensor<4xf32>

@@ -2,13 +2,13 @@
 
 // One contraction, its transposes in the indexing maps, and the bias after it.
 
-// CHECK-DAG: #[[A:.+]] = affine_map<(d0, d1, d2) -> (d0, d2)>
-// CHECK-DAG: #[[BT:.+]] = affine_map<(d0, d1, d2) -> (d1, d2)>
-// CHECK-DAG: #[[C:.+]] = affine_map<(d0, d1, d2) -> (d0, d1)>
-// CHECK-DAG: #[[ROW:.+]] = affine_map<(d0, d1) -> (d1)>
+// CHECK-DAG: #[[$A:.+]] = affine_map<(d0, d1, d2) -> (d0, d2)>
+// CHECK-DAG: #[[$BT:.+]] = affine_map<(d0, d1, d2) -> (d1, d2)>
+// CHECK-DAG: #[[$C:.+]] = affine_map<(d0, d1, d2) -> (d0, d1)>
+// CHECK-DAG: #[[$ROW:.+]] = affine_map<(d0, d1) -> (d1)>
 // CHECK: func.func @gemm(%[[X:.+]]: tensor<32x784xf32>, %[[W:.+]]: tensor<128x784xf32>, %[[B:.+]]: tensor<128xf32>)
 // CHECK: %[[ZERO:.+]] = linalg.fill
-// CHECK: %[[P:.+]] = linalg.generic {indexing_maps = [#[[A]], #[[BT]], #[[C]]], iterator_types = ["parallel", "parallel", "reduction"]} ins(%[[X]], %[[W]] : {{.*}}) outs(%[[ZERO]]
+// CHECK: %[[P:.+]] = linalg.generic {indexing_maps = [#[[$A]], #[[$BT]], #[[$C]]], iterator_types = ["parallel", "parallel", "reduction"]} ins(%[[X]], %[[W]] : {{.*}}) outs(%[[ZERO]]
 // CHECK: arith.mulf
 // CHECK: arith.addf {{.*}} fastmath<reassoc>
 // CHECK: linalg.generic {{.*}} ins(%[[P]], %[[B]]
@@ -35,10 +35,10 @@ func.func @rows(%x: tensor<4x32x64xf32>, %w: tensor<64x512xf32>) -> tensor<4x32x
 
 // Batches that both operands have are one dimension; those of one only are not copied.
 
-// CHECK-DAG: #[[A:.+]] = affine_map<(d0, d1, d2, d3) -> (d0, d1, d3)>
-// CHECK-DAG: #[[B:.+]] = affine_map<(d0, d1, d2, d3) -> (d0, d2, d3)>
+// CHECK-DAG: #[[$A:.+]] = affine_map<(d0, d1, d2, d3) -> (d0, d1, d3)>
+// CHECK-DAG: #[[$B:.+]] = affine_map<(d0, d1, d2, d3) -> (d0, d2, d3)>
 // CHECK-LABEL: func.func @heads
-// CHECK: linalg.generic {indexing_maps = [#[[A]], #[[B]], {{.*}}outs(%{{.+}} : tensor<16x32x32xf32>)
+// CHECK: linalg.generic {indexing_maps = [#[[$A]], #[[$B]], {{.*}}outs(%{{.+}} : tensor<16x32x32xf32>)
 func.func @heads(%q: tensor<4x4x32x16xf32>, %k: tensor<4x4x32x16xf32>) -> tensor<4x4x32x32xf32> {
   %y = onnx.node "Contract"(%q, %k) {transB = 1 : i64} domain "zero" opset 1 : (tensor<4x4x32x16xf32>, tensor<4x4x32x16xf32>) -> tensor<4x4x32x32xf32>
   return %y : tensor<4x4x32x32xf32>
