@@ -122,7 +122,16 @@ void Storage::placeState() {
   }
 }
 
-/// A member of a bucket that a kernel makes is made right in its place there.
+/// The last position at which `value` is read, under any shape.
+int64_t Storage::lastRead(Value value) const {
+  int64_t last = 0;
+  for (Operation *user : value.getUsers())
+    last = std::max(last, isReshape(user) ? lastRead(user->getResult(0)) : position(user));
+  return last;
+}
+
+/// A member of a bucket that a kernel makes is made right in its place there,
+/// unless somebody reads it after the bucket was reduced in place.
 void Storage::claimBucketMembers() {
   for (auto bucket : step.getBody().getOps<BucketOp>()) {
     int64_t root = addRoot(bucket.getResult(), position(bucket), Usage::Working);
@@ -130,7 +139,7 @@ void Storage::claimBucketMembers() {
     for (auto [member, start] : llvm::zip_equal(bucket.getMembers(), bucket.getStarts())) {
       Value origin = throughReshapes(member);
       auto launch = origin.getDefiningOp<LaunchOp>();
-      if (!launch || claimed.contains(origin))
+      if (!launch || claimed.contains(origin) || lastRead(origin) > position(bucket))
         continue;
       auto kernel = symbols.lookup<func::FuncOp>(launch.getKernel());
       if (inplaceArgument(kernel, cast<OpResult>(origin).getResultNumber()) >= 0)

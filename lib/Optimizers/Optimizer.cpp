@@ -23,7 +23,7 @@ std::string number(double value) {
   return text;
 }
 
-static std::string checkRanges(const OptimizerOptions &options) {
+static std::string checkOptions(const OptimizerOptions &options) {
   auto inUnit = [](double beta) { return beta >= 0 && beta < 1; };
   if (!inUnit(options.beta1) || !inUnit(options.beta2))
     return "expected betas in [0, 1), got " + number(options.beta1) + "," + number(options.beta2);
@@ -33,21 +33,24 @@ static std::string checkRanges(const OptimizerOptions &options) {
     return "expected a weight decay >= 0, got " + number(options.weightDecay);
   if (!(options.momentum >= 0))
     return "expected a momentum >= 0, got " + number(options.momentum);
+  bool hasSgdOption = options.momentum != 0 || options.dampening != 0 || options.nesterov;
+  if (options.name != "sgd" && hasSgdOption)
+    return "momentum, dampening and nesterov are options of sgd, got '" + options.name + "'";
   if (options.nesterov && (options.momentum == 0 || options.dampening != 0))
     return "nesterov needs a momentum and no dampening";
   return "";
 }
 
 std::unique_ptr<Optimizer> createOptimizer(const OptimizerOptions &options, std::string &error) {
-  error = checkRanges(options);
+  bool isSgd = options.name == "sgd", isAdamW = options.name == "adamw";
+  if (!isSgd && !isAdamW && options.name != "adam") {
+    error = "unknown optimizer '" + options.name + "', expected sgd, adam or adamw";
+    return nullptr;
+  }
+  error = checkOptions(options);
   if (!error.empty())
     return nullptr;
-  if (options.name == "sgd")
-    return createSgd(options);
-  if (options.name == "adam" || options.name == "adamw")
-    return createAdam(options, /*decoupled=*/options.name == "adamw");
-  error = "unknown optimizer '" + options.name + "', expected sgd, adam or adamw";
-  return nullptr;
+  return isSgd ? createSgd(options) : createAdam(options, /*decoupled=*/isAdamW);
 }
 
 /// Starts a private kernel; the caller fills the entry block.

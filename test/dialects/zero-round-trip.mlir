@@ -4,7 +4,7 @@
 // RUN: zero-opt %s --mlir-print-op-generic | zero-opt | diff %t -
 // RUN: zero-opt %s --emit-bytecode | zero-opt | diff %t -
 
-// CHECK: zero.parameter @"fc1.weight" : tensor<8x4xf32> {data = #zero.data<"mlp.onnx", 517, 128>}
+// CHECK: zero.parameter @fc1.weight : tensor<8x4xf32> {data = #zero.data<"mlp.onnx", 517, 128>}
 zero.parameter @"fc1.weight" : tensor<8x4xf32> {data = #zero.data<"mlp.onnx", 517, 128>}
 // CHECK: zero.parameter @w : tensor<8x4xf32> {gradient = #zero.placement<>, home = @bucket0, placement = #zero.placement<shard = [@dp], tier = host>, splat = 5.000000e-01 : f64, start = 64 : i64}
 zero.parameter @w : tensor<8x4xf32> {gradient = #zero.placement<>, home = @bucket0,
@@ -31,9 +31,9 @@ func.func @before_partition(%dw: tensor<8x4xf32>, %lr: tensor<f32>) -> (tensor<f
   %w = zero.read @w : tensor<8x4xf32>
   // CHECK: %[[G:.*]] = zero.gradient @w, %{{.*}} : tensor<8x4xf32>
   %g = zero.gradient @w, %dw : tensor<8x4xf32>
-  // CHECK: zero.update @w[@w.m], %[[G]] by @sgd(%{{.*}}) {zero.epilogue} : tensor<8x4xf32>, (tensor<f32>)
+  // CHECK: zero.update @w [@w.m], %[[G]] by @sgd(%{{.*}}) {zero.epilogue} : tensor<8x4xf32>, (tensor<f32>)
   zero.update @w [@w.m], %g by @sgd(%lr) {zero.epilogue} : tensor<8x4xf32>, (tensor<f32>)
-  // CHECK: zero.update @w[], %[[G]] by @plain() : tensor<8x4xf32>
+  // CHECK: zero.update @w [], %[[G]] by @plain() : tensor<8x4xf32>
   zero.update @w [], %g by @plain() : tensor<8x4xf32>
   // CHECK: %[[M:.*]] = zero.rank_mean %{{.*}} : tensor<f32>
   %m = zero.rank_mean %lr : tensor<f32>

@@ -68,6 +68,7 @@ public:
   int64_t numPositions() const { return positions.size(); }
 
 private:
+  int64_t lastRead(mlir::Value value) const;
   void claimBucketMembers();
   void placeArguments();
   void placeState();

@@ -1,0 +1,77 @@
+// RUN: zero-opt %s --split-input-file --zero-differentiate --verify-diagnostics
+
+// expected-error @+1 {{expected a function named @step that is one training step}}
+module {
+  func.func @main() {
+    return
+  }
+}
+
+// -----
+
+// expected-error @+1 {{expected a function named @step that is one training step}}
+module {
+  func.func private @step()
+}
+
+// -----
+
+// expected-error @+1 {{expected a step of one block}}
+func.func @step() {
+  cf.br ^next
+^next:
+  return
+}
+
+// -----
+
+// expected-error @+1 {{nothing to train: the model has no trainable parameter}}
+func.func @step(%x: tensor<f32>) -> (tensor<f32> {zero.binding = "loss"}) {
+  return %x : tensor<f32>
+}
+
+// -----
+
+zero.parameter @w : tensor<f32>
+// expected-error @+1 {{expected a result with zero.binding = "loss"}}
+func.func @step() -> tensor<f32> {
+  %w = zero.read @w : tensor<f32>
+  return %w : tensor<f32>
+}
+
+// -----
+
+zero.parameter @w : tensor<4xf32>
+// expected-error @+1 {{expected a loss of one float element, got 'tensor<4xf32>'}}
+func.func @step() -> (tensor<4xf32> {zero.binding = "loss"}) {
+  %w = zero.read @w : tensor<4xf32>
+  return %w : tensor<4xf32>
+}
+
+// -----
+
+zero.parameter @w : tensor<f32>
+// expected-error @+1 {{expected a loss of one float element, got 'tensor<i64>'}}
+func.func @step(%n: tensor<i64>) -> (tensor<i64> {zero.binding = "loss"}) {
+  return %n : tensor<i64>
+}
+
+// -----
+
+zero.parameter @w : tensor<f32>
+// expected-error @+1 {{the loss does not depend on any trained parameter}}
+func.func @step(%x: tensor<f32>) -> (tensor<f32> {zero.binding = "loss"}) {
+  return %x : tensor<f32>
+}
+
+// -----
+
+zero.parameter @w : tensor<f32>
+// expected-error @+1 {{parameter 'unused' is to be trained but does not reach the loss; freeze it or leave it out of --trainable}}
+zero.parameter @unused : tensor<f32>
+func.func @step() -> (tensor<f32> {zero.binding = "loss"}) {
+  %w = zero.read @w : tensor<f32>
+  %u = zero.read @unused : tensor<f32>
+  %loss = onnx.node "Exp"(%w) {} opset 13 : (tensor<f32>) -> tensor<f32>
+  return %loss : tensor<f32>
+}

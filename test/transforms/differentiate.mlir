@@ -1,0 +1,58 @@
+// RUN: zero-opt %s --split-input-file --zero-differentiate | FileCheck %s
+
+// One gradient for each parameter that is trained, from the seed backwards.
+// CHECK-LABEL: func.func @step
+// CHECK-SAME: (%[[X:[^ ]+]]: tensor<4x16xf32>
+// CHECK: %[[LOSS:.*]] = onnx.node "ReduceSum"
+// CHECK: %[[SEED:.*]] = zero.rank_share : tensor<f32>
+// CHECK: %[[DY:.*]] = onnx.node "Expand"({{.*}}) {{.*}} -> tensor<4x8xf32>
+// CHECK: %[[DW:.*]] = onnx.node "Contract"(%[[X]], %[[DY]]) {transA = 1 : i64, transB = 0 : i64} domain "zero"
+// CHECK: zero.gradient @w, %[[DW]] : tensor<16x8xf32>
+// CHECK-NOT: zero.gradient
+// CHECK: return %[[LOSS]]
+zero.parameter @w : tensor<16x8xf32> {splat = 0.5}
+zero.parameter @b : tensor<8xf32> {splat = 0.5, frozen}
+func.func @step(%x: tensor<4x16xf32> {zero.binding = "x"}) -> (tensor<f32> {zero.binding = "loss"}) {
+  %w = zero.read @w : tensor<16x8xf32>
+  %b = zero.read @b : tensor<8xf32>
+  %y = onnx.node "MatMul"(%x, %w) {} opset 13 node "fc" : (tensor<4x16xf32>, tensor<16x8xf32>) -> tensor<4x8xf32>
+  %z = onnx.node "Add"(%y, %b) {} opset 14 node "bias" : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+  %loss = onnx.node "ReduceSum"(%z) {keepdims = 0 : i64} opset 13 node "sum" : (tensor<4x8xf32>) -> tensor<f32>
+  return %loss : tensor<f32>
+}
+
+// -----
+
+// Gradients that arrive from two users are added; what only the input reaches
+// has none.
+// CHECK-LABEL: func.func @step
+// CHECK: zero.rank_share
+// CHECK: %[[DQ:.*]] = onnx.node "Expand"
+// CHECK: %[[DP:.*]] = onnx.node "Mul"(%[[DQ]]
+// CHECK: %[[A:.*]] = onnx.node "Mul"(%[[DQ]]
+// CHECK: %[[B:.*]] = onnx.node "Mul"(%[[DP]]
+// CHECK: %[[SUM:.*]] = onnx.node "Add"(%[[A]], %[[B]])
+// CHECK: zero.gradient @w, %[[SUM]] : tensor<8xf32>
+zero.parameter @w : tensor<8xf32> {splat = 0.5}
+func.func @step(%x: tensor<8xf32> {zero.binding = "x"}) -> (tensor<f32> {zero.binding = "loss"}) {
+  %w = zero.read @w : tensor<8xf32>
+  %e = onnx.node "Exp"(%x) {} opset 13 : (tensor<8xf32>) -> tensor<8xf32>
+  %p = onnx.node "Mul"(%w, %e) {} opset 14 : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  %q = onnx.node "Mul"(%p, %w) {} opset 14 : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  %loss = onnx.node "ReduceSum"(%q) {keepdims = 0 : i64} opset 13 : (tensor<8xf32>) -> tensor<f32>
+  return %loss : tensor<f32>
+}
+
+// -----
+
+// A program that already trains keeps its own gradients.
+// CHECK-LABEL: func.func @step
+// CHECK-NOT: zero.rank_share
+// CHECK: zero.gradient @w, %{{.*}} : tensor<8xf32>
+// CHECK-NOT: zero.gradient
+zero.parameter @w : tensor<8xf32> {splat = 0.5}
+func.func @step(%x: tensor<8xf32> {zero.binding = "x"}) -> (tensor<f32> {zero.binding = "loss"}) {
+  %loss = onnx.node "ReduceSum"(%x) {keepdims = 0 : i64} opset 13 : (tensor<8xf32>) -> tensor<f32>
+  %g = zero.gradient @w, %x : tensor<8xf32>
+  return %loss : tensor<f32>
+}
