@@ -74,7 +74,7 @@ static void describe(ModuleOp module, const EmitOptions &options, proto::Program
     auto attr = module->getAttrOfType<IntegerAttr>(name);
     return attr ? attr.getInt() : 0;
   };
-  program.set_name(module.getName().value_or("").str());
+  program.set_name(options.name);
   program.set_producer("zero " ZERO_VERSION);
   program.set_ranks(read(kRanksAttr));
   program.set_stage(read(kStageAttr));

@@ -63,23 +63,22 @@ static FailureOr<std::string> dataRoot(const CompilerOptions &options, ModuleOp 
   return std::string(root);
 }
 
-/// Fails before hours of work when the executable cannot be written.
-static LogicalResult checkOutput(const CompilerOptions &options, MLIRContext &context) {
-  auto error = [&]() { return emitError(UnknownLoc::get(&context)); };
+std::string checkOutput(const CompilerOptions &options) {
   if (options.planOnly)
-    return success();
+    return "";
   if (options.output.empty())
-    return error() << "expected -o FILE.zexe, or --plan-only";
+    return "expected -o FILE.zexe, or --plan-only";
   if (options.output == options.input)
-    return error() << "the output '" << options.output << "' would overwrite the input";
+    return "the output '" + options.output + "' would overwrite the input";
   SmallString<128> folder(options.output);
   llvm::sys::path::remove_filename(folder);
   if (folder.empty())
     folder = ".";
   if (llvm::sys::fs::access(folder, llvm::sys::fs::AccessMode::Write))
-    return error() << "cannot write '" << options.output << "': folder '" << folder
-                   << "' is missing or not writable";
-  return success();
+    return ("cannot write '" + options.output + "': folder '" + folder +
+            "' is missing or not writable")
+        .str();
+  return "";
 }
 
 LogicalResult compileModel(const CompilerOptions &options, llvm::raw_ostream &report) {
@@ -91,7 +90,7 @@ LogicalResult compileModel(const CompilerOptions &options, llvm::raw_ostream &re
   SourceMgrDiagnosticHandler diagnostics(sources, &context);
   // A message names what it is about; the op itself would bury it.
   context.printOpOnDiagnostic(false);
-  if (failed(decisions.attach(context)) || failed(checkOutput(options, context)))
+  if (failed(decisions.attach(context)))
     return failure();
   OwningOpRef<ModuleOp> module = readModel(options, context);
   if (!module || failed(runPhases(*module, options)))
@@ -106,6 +105,7 @@ LogicalResult compileModel(const CompilerOptions &options, llvm::raw_ostream &re
   EmitOptions emit;
   emit.output = options.output;
   emit.dataRoot = *root;
+  emit.name = options.input;
   emit.learningRate = options.learningRate;
   emit.threads = options.threads;
   return emitExecutable(*module, emit);

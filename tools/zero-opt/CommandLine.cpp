@@ -27,6 +27,9 @@ static bool setImportFlag(CompilerOptions &model, StringRef name, StringRef valu
 }
 
 std::string sortArguments(ArrayRef<char *> arguments, OptArguments &sorted) {
+  // A message names what it is about; the op itself would bury it. The user's own
+  // flag comes later and wins.
+  sorted.rest.push_back("--mlir-print-op-on-diagnostic=false");
   std::string phaseOptions;
   for (StringRef argument : arguments) {
     auto [name, value] = argument.drop_while([](char c) { return c == '-'; }).split('=');

@@ -95,6 +95,8 @@ static CommandLineResult check(const CompilerOptions &options) {
   if (!options.dumpAfter.empty() &&
       llvm::none_of(allPhases(), [&](Phase p) { return phaseName(p) == options.dumpAfter; }))
     return wrong("--dump-after: unknown phase '" + options.dumpAfter + "'");
+  if (std::string error = checkOutput(options); !error.empty())
+    return wrong(error);
   return CommandLineResult::Run;
 }
 

@@ -33,6 +33,10 @@ mlir::OwningOpRef<mlir::ModuleOp> readModel(const CompilerOptions &options,
 /// after the phase named in `dumpAfter`.
 llvm::LogicalResult runPhases(mlir::ModuleOp module, const CompilerOptions &options);
 
+/// What keeps the executable from being written, before any work is done; empty
+/// when nothing does.
+std::string checkOutput(const CompilerOptions &options);
+
 /// The whole way: read, run the phases, print what is trained and the certificate
 /// to `report`, and write the executable unless only the plan is wanted.
 llvm::LogicalResult compileModel(const CompilerOptions &options, llvm::raw_ostream &report);

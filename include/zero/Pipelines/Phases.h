@@ -26,12 +26,11 @@ struct StepOptions : mlir::PassPipelineOptions<StepOptions> {
   // differentiate
   Option<std::string> lossMean{
       *this, "loss-mean",
-      llvm::cl::desc("how a mean over labels combines over ranks: global (as if one batch) or "
-                     "local (each rank's mean, averaged)"),
+      llvm::cl::desc("mean over labels: of all ranks' labels, or of each rank's, averaged"),
       llvm::cl::init("global"), llvm::cl::value_desc("global|local")};
   // step
   Option<std::string> optimizer{*this, "optimizer", llvm::cl::desc("sgd, adam or adamw"),
-                                llvm::cl::init("adamw")};
+                                llvm::cl::init("adamw"), llvm::cl::value_desc("name")};
   ListOption<double> betas{*this, "betas", llvm::cl::desc("Adam's decay rates (0.9,0.999)"),
                            llvm::cl::value_desc("beta1,beta2")};
   Option<double> epsilon{*this, "eps", llvm::cl::desc("Adam's epsilon (1e-8)"),
@@ -45,12 +44,12 @@ struct StepOptions : mlir::PassPipelineOptions<StepOptions> {
   Option<bool> nesterov{*this, "nesterov", llvm::cl::desc("SGD with Nesterov's momentum")};
   // place
   Option<unsigned> stage{*this, "zero-stage", llvm::cl::desc("ZeRO stage: 0, 1, 2 or 3"),
-                         llvm::cl::init(0)};
+                         llvm::cl::init(0), llvm::cl::value_desc("N")};
   Option<unsigned> ranks{*this, "ranks", llvm::cl::desc("data-parallel ranks"),
-                         llvm::cl::init(1)};
+                         llvm::cl::init(1), llvm::cl::value_desc("N")};
   Option<uint64_t> bucketBytes{*this, "bucket-bytes",
                                llvm::cl::desc("largest bucket of parameters (25000000)"),
-                               llvm::cl::init(25000000)};
+                               llvm::cl::init(25000000), llvm::cl::value_desc("bytes")};
 
   /// Whether there is an option `name`.
   bool knows(llvm::StringRef name) const;

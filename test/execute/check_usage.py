@@ -1,0 +1,82 @@
+"""A command line that cannot be served is one clear error; nothing is written.
+
+usage: check_usage.py DATA WORK
+"""
+
+import shutil
+import sys
+from pathlib import Path
+
+from zero_test import Checks, check_refused
+
+# Flags after the model and -o, and what the error says.
+ZEROC = [
+    (["--frobnicate"], ["unknown option '--frobnicate'"]),
+    (["--zero-stage=4"], ["--zero-stage", "0, 1, 2 or 3", "got 4"]),
+    (["--ranks=0"], ["--ranks", "at least 1", "got 0"]),
+    (["--betas=0.9"], ["--betas", "two numbers"]),
+    (["--betas=1.5,0.9", "--optimizer=adam"], ["betas", "1.5"]),
+    (["--eps=-1", "--optimizer=adam"], ["eps", "-1"]),
+    (["--weight-decay=-1"], ["weight decay", "-1"]),
+    (["--lr=abc"], ["--lr", "abc"]),
+    (["--optimizer=foo"], ["unknown optimizer 'foo'", "sgd, adam or adamw"]),
+    (["--optimizer=adam", "--momentum=0.9"], ["momentum", "sgd", "'adam'"]),
+    (["--optimizer=sgd", "--nesterov"], ["nesterov"]),
+    (["--loss-mean=median"], ["--loss-mean", "global or local", "'median'"]),
+    (["--dump-after=lunch"], ["--dump-after", "unknown phase 'lunch'"]),
+    (["--freeze=nothing*"], ["freeze pattern 'nothing*'"]),
+    (["--freeze=*"], ["nothing to train"]),
+    (["--trainable=nofile"], ["'nofile'", "No such file"]),
+    (["--shape=x=32x784,y=3"], ["'y'"]),
+    (["--shape=x=16x784"], ["'x'", "16"]),
+    (["another.onnx"], ["expected one model", "another.onnx"]),
+    (["--threads=0"], ["--threads", "'0'"]),
+]
+
+# Whole command lines of zero-run.
+ZERO_RUN = [
+    ([], ["no model"]),
+    (["model.zexe", "--frobnicate"], ["unknown option '--frobnicate'"]),
+    (["model.zexe", "--zero-stage=3"], ["unknown option '--zero-stage=3'"]),
+    (["model.zexe", "other.zexe"], ["expected one model", "other.zexe"]),
+    (["model.zexe", "--steps=-1"], ["--steps", "'-1'"]),
+    (["model.zexe", "--steps=two"], ["--steps", "'two'"]),
+    (["model.zexe", "--steps"], ["--steps", "needs a value"]),
+    (["model.zexe", "--lr=fast"], ["--lr", "'fast'"]),
+    (["model.zexe", "--quiet=yes"], ["--quiet", "takes no value"]),
+    (["model.zexe", "--data=x"], ["--data", "name=file.npy"]),
+    (["model.zexe", "--stall=3"], ["--stall", "RANK:COLLECTIVE"]),
+    (["model.zexe", "--steps=0", "--dump-gradients=g.safetensors"], ["--dump-gradients"]),
+    (["model.onnx", "-o", "other.zexe"], ["'-o' belongs to zeroc"]),
+    (["missing.zexe"], ["missing.zexe", "No such file"]),
+]
+
+
+def main():
+    data, work = map(Path, sys.argv[1:])
+    checks = Checks()
+    shutil.rmtree(work, ignore_errors=True)
+    work.mkdir(parents=True)
+    model, output = work / "model.onnx", work / "model.zexe"
+    shutil.copyfile(data / "mlp" / "model.onnx", model)
+    content = model.read_bytes()
+    for flags, words in ZEROC:
+        check_refused(checks, f"zeroc {flags}", words, "zeroc", model, "-o", output, *flags)
+        checks.that(not output.exists(), f"zeroc {flags}: wrote an executable")
+    check_refused(checks, "no output", ["expected -o"], "zeroc", model)
+    check_refused(checks, "no folder", ["cannot write '/nonexistent/m.zexe'"],
+                  "zeroc", model, "-o", "/nonexistent/m.zexe")
+    check_refused(checks, "a folder", ["cannot write", "not a regular file"],
+                  "zeroc", model, "-o", work)
+    check_refused(checks, "the model itself", ["overwrite the input"], "zeroc", model, "-o", model)
+    checks.that(model.read_bytes() == content, "the model was overwritten")
+    for words_in, words_out in ZERO_RUN:
+        check_refused(checks, f"zero-run {words_in}", words_out, "zero-run", *words_in)
+    check_refused(checks, "zero-run passes errors of zeroc on", ["unknown optimizer 'foo'"],
+                  "zero-run", model, "--optimizer=foo", "--zero-stage=1", "--ranks=2")
+    checks.that([p.name for p in work.iterdir()] == ["model.onnx"], f"left: {list(work.iterdir())}")
+    checks.finish()
+
+
+if __name__ == "__main__":
+    main()
