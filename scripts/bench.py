@@ -23,7 +23,8 @@ import numpy as np
 ROOT = Path(__file__).resolve().parent.parent
 RANKS, WARM_UP, VOCABULARY = 2, 2, 8192
 OPTIMIZER = ["--optimizer=adamw", "--lr=1e-3"]
-PLANNED_LAYERS = (12, 24)
+# Layers, width, sequence, ranks; the last is of GPT-3's size.
+PLANNED = ((12, 768, 1024, 8), (24, 768, 1024, 8), (96, 12288, 2048, 1024))
 MIB = 2**20
 
 
@@ -96,12 +97,12 @@ def time_steps(binaries, work, rounds, steps):
 def time_plans(binaries, work, rounds):
     """Compile time against depth: everything up to the plan, native code apart."""
     results = []
-    for layers in PLANNED_LAYERS:
-        model = generate(work / f"{layers}/model.onnx", layers=layers, width=768, vocabulary=50304,
-                         sequence=1024, batch=1, sparse=True)
-        seconds = [run(binaries / "zeroc", model, "--plan-only", "--zero-stage=3", "--ranks=8",
-                       *OPTIMIZER)[0] for _ in range(rounds)]
-        results.append({"layers": layers, "width": 768, "stage": 3, "ranks": 8,
+    for layers, width, sequence, ranks in PLANNED:
+        model = generate(work / f"{layers}/model.onnx", layers=layers, width=width,
+                         vocabulary=50304, sequence=sequence, batch=1, sparse=True)
+        seconds = [run(binaries / "zeroc", model, "--plan-only", "--zero-stage=3",
+                       f"--ranks={ranks}", *OPTIMIZER)[0] for _ in range(rounds)]
+        results.append({"layers": layers, "width": width, "stage": 3, "ranks": ranks,
                         "plan_seconds": min(seconds)})
     return results
 
@@ -118,10 +119,10 @@ def print_steps(results):
 
 
 def print_plans(results):
-    print("\nPlanning a GPT-2, 768 wide, vocabulary 50304, sequence 1024 (zeroc --plan-only, "
-          "stage 3, 8 ranks)\n")
+    print("\nPlanning a GPT-2 under stage 3 (zeroc --plan-only)\n")
+    print(f"{'layers':>6} {'width':>6} {'ranks':>6} {'plan':>8}")
     for r in results:
-        print(f"{r['layers']:>3} layers {r['plan_seconds']:>7.2f} s")
+        print(f"{r['layers']:>6} {r['width']:>6} {r['ranks']:>6} {r['plan_seconds']:>6.2f} s")
 
 
 def main():

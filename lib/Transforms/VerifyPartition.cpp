@@ -39,7 +39,10 @@ struct VerifyPartition : zero::impl::VerifyPartitionBase<VerifyPartition> {
   /// Every parameter and its states lie inside a buffer of their placement.
   LogicalResult checkHomes(ModuleOp module) {
     SymbolTable symbols(module);
-    int64_t ranks = module->getAttrOfType<IntegerAttr>(kRanksAttr).getInt();
+    auto ranksAttr = module->getAttrOfType<IntegerAttr>(kRanksAttr);
+    if (!ranksAttr)
+      return module.emitError() << "expected " << kRanksAttr << "; run zero-place-state first";
+    int64_t ranks = ranksAttr.getInt();
     auto check = [&](Operation *op, FlatSymbolRefAttr home, std::optional<int64_t> start,
                      PlacementAttr placement, RankedTensorType type) -> LogicalResult {
       auto buffer = home ? symbols.lookup<BufferOp>(home.getAttr()) : BufferOp();
@@ -56,8 +59,8 @@ struct VerifyPartition : zero::impl::VerifyPartitionBase<VerifyPartition> {
     for (Operation &op : *module.getBody()) {
       LogicalResult result = success();
       if (auto parameter = dyn_cast<ParameterOp>(op))
-        result = check(&op, parameter.getHomeAttr(), parameter.getStart(), parameter.getPlacementAttr(),
-                       parameter.getTensorType());
+        result = check(&op, parameter.getHomeAttr(), parameter.getStart(),
+                       parameter.getPlacementAttr(), parameter.getTensorType());
       else if (auto state = dyn_cast<StateOp>(op); state && state.getOf())
         result = check(&op, state.getHomeAttr(), state.getStart(), state.getPlacementAttr(),
                        state.getTensorType());

@@ -32,6 +32,12 @@ zero_rt_status zero_rt_executable_load(const char *path, zero_rt_executable **ex
 
 void zero_rt_executable_free(zero_rt_executable *executable) { delete executable; }
 
+const char *zero_rt_executable_file(const zero_rt_executable *executable, size_t index) {
+  const proto::Program &program = executable->program->tables();
+  return index < size_t(program.files_size()) ? program.files(static_cast<int>(index)).c_str()
+                                              : nullptr;
+}
+
 zero_rt_status zero_rt_executable_info(const zero_rt_executable *executable,
                                        zero_rt_program_info *info) {
   const proto::Program &program = executable->program->tables();

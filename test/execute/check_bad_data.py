@@ -3,12 +3,13 @@
 usage: check_bad_data.py DATA WORK
 """
 
+import shutil
 import subprocess
 import sys
 
 import numpy as np
 
-from zero_test import Checks, Graph, check_refused
+from zero_test import Checks, Graph, check_refused, run_tool
 
 SGD = ["--optimizer=sgd", "--lr=0.05"]
 
@@ -63,9 +64,10 @@ def check_arrays(case):
     whole = case.work / "bad-x.npy"
     case.data()
     bad.write_bytes(whole.read_bytes()[:-1000])
-    case.refuses("truncated file", ["cut.npy"], data=f"--data=x={bad},labels={case.work}/bad-labels.npy")
+    data = f"--data=x={bad},labels={case.work}/bad-labels.npy"
+    case.refuses("truncated file", ["cut.npy"], data=data)
     bad.write_bytes(b"not an array")
-    case.refuses("no array", ["cut.npy"], data=f"--data=x={bad},labels={case.work}/bad-labels.npy")
+    case.refuses("no array", ["cut.npy"], data=data)
 
 
 def check_wrapping(case):
@@ -104,6 +106,12 @@ def check_outputs(case):
                      f"{flag}={case.work}")
     case.refuses("over the data", ["bad-x.npy", "is an input of this run"],
                  f"--save={case.work}/bad-x.npy")
+    model = case.work / "model.onnx"
+    shutil.copyfile(case.graph.folder / "model.onnx", model)
+    executable = case.work / "copy.zexe"
+    run_tool("zeroc", model, "--ranks=2", "-o", executable)
+    case.refuses("over the weights it starts from", ["model.onnx", "is an input of this run"],
+                 f"--save={model}", executable=executable)
     case.refuses("over the executable", ["is an input of this run"], f"--save={case.executable}")
 
 

@@ -33,7 +33,8 @@ def check_frozen(checks, graph, patterns, stage, ranks):
     for name, value in initializers(graph).items():
         if name in names:
             same = result.weights.get(name, np.zeros(0)).tobytes() == value.tobytes()
-            checks.that(same == (name in frozen), f"{label}: {name} {'kept' if same else 'changed'}")
+            checks.that(same == (name in frozen),
+                        f"{label}: {name} {'kept' if same else 'changed'}")
     plan, whole = Plan(graph, stage, ranks, *flags), Plan(graph, stage, ranks, *FLAGS)
     checks.that(plan.certificate["optimizer state"] < whole.certificate["optimizer state"],
                 f"{label}: the optimizer's memory is {plan.certificate['optimizer state']}")

@@ -43,7 +43,8 @@ def check_state(checks, graph, sizes, stage, ranks, moments, flags):
         checks.that(low <= got == high, f"{label}: {role} take {got}, expected {high} ({low})")
     paper = {0: 16, 1: 4 + 12 / ranks, 2: 2 + 14 / ranks, 3: 16 / ranks}[stage] * elements
     checks.that(plan.arithmetic == (human(sum(exact)), human(paper)),
-                f"{label}: arithmetic {plan.arithmetic}, expected {human(sum(exact))}, {human(paper)}")
+                f"{label}: arithmetic {plan.arithmetic}, expected {human(sum(exact))}, "
+                f"{human(paper)}")
     return plan.certificate
 
 
@@ -63,7 +64,8 @@ def check_measured(checks, graph, certificate, stage, ranks, flags):
     for rank, stats in enumerate(guarded.report["per_rank"]):
         checks.that(stats["arena_bytes"] == certificate["arena"],
                     f"{label}: rank {rank} reserves {stats['arena_bytes']}")
-        places = -(-stats["measured_peak"] // PLACE) * PLACE  # the last value may fill its place partly
+        # The last value may fill its place partly.
+        places = -(-stats["measured_peak"] // PLACE) * PLACE
         checks.that(places == certificate["arena"],
                     f"{label}: rank {rank} reached {stats['measured_peak']}, "
                     f"planned {certificate['arena']}")

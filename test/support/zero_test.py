@@ -35,7 +35,8 @@ def read_safetensors(path):
         if name == "__metadata__":
             continue
         begin, end = (8 + size + offset for offset in entry["data_offsets"])
-        tensors[name] = np.frombuffer(data[begin:end], dtypes[entry["dtype"]]).reshape(entry["shape"])
+        flat = np.frombuffer(data[begin:end], dtypes[entry["dtype"]])
+        tensors[name] = flat.reshape(entry["shape"])
     return tensors
 
 
@@ -48,7 +49,8 @@ class Graph:
         self.work = Path(work)
         self.work.mkdir(parents=True, exist_ok=True)
         self.truth = dict(np.load(self.folder / "groundtruth.npz"))
-        self.inputs = {k[len("input."):]: v for k, v in self.truth.items() if k.startswith("input.")}
+        self.inputs = {k[len("input."):]: v for k, v in self.truth.items()
+                       if k.startswith("input.")}
         self.write_inputs()
 
     def write_inputs(self):

@@ -1,11 +1,12 @@
 // RUN: zero-opt %s --split-input-file --zero-pack-arena | FileCheck %s
 // RUN: zero-opt %s --split-input-file --zero-pack-arena --zero-verify-packing -o /dev/null
 
-// A chain: a value takes the bytes of one that is read no more. Buffers and
-// inputs are there throughout; offsets are multiples of 256.
-// CHECK: zero.certificate = {activations = array<i64: 512, 512>, gradients = array<i64: 0, 0>, lower_bound = 1280 : i64, "optimizer state" = array<i64: 0, 0>, parameters = array<i64: 256, 256>, peak = 1280 : i64, peak_at = "arith.mulf", working = array<i64: {{[0-9]+}}, {{[0-9]+}}>}
+// A chain: a value takes the bytes of one that is read no more. Buffers are there
+// throughout, an input until its last reader; offsets are multiples of 256.
+// CHECK: zero.certificate = {activations = array<i64: 512, 512>, gradients = array<i64: 0, 0>, lower_bound = 1280 : i64, "optimizer state" = array<i64: 0, 0>, parameters = array<i64: 256, 256>, peak = 1280 : i64, peak_at = "arith.mulf", working = array<i64: 1024, 512>}
 // CHECK: zero.buffer parameter @bucket0 : tensor<64xf32> shards 1 {zero.offsets = array<i64: [[P:[0-9]+]]>}
-// CHECK: func.func @step(%{{.*}}: tensor<100xf32> {zero.offsets = array<i64: {{[0-9]+}}>}
+// CHECK-LABEL: func.func @step(
+// CHECK-SAME: tensor<100xf32> {zero.offsets = array<i64: {{[0-9]+}}>}
 zero.buffer parameter @bucket0 : tensor<64xf32> shards 1
 func.func @step(%x: tensor<100xf32>) -> tensor<100xf32> {
   // A read and a view own no bytes.
@@ -20,4 +21,36 @@ func.func @step(%x: tensor<100xf32>) -> tensor<100xf32> {
   // CHECK: arith.negf %{{.*}} {zero.offsets = array<i64: [[A]]>}
   %c = arith.negf %b : tensor<100xf32>
   return %c : tensor<100xf32>
+}
+
+// -----
+
+// A gradient is made at its place in the bucket, a reduction works there, an
+// in-place result is its operand, and scratch lives for one launch.
+// CHECK: peak = 1536 : i64, peak_at = "zero.launch"
+// CHECK: zero.buffer optimizer @m : tensor<64xf32> shards 2 {zero.offsets = array<i64: [[M:[0-9]+]]>}
+zero.buffer optimizer @m : tensor<64xf32> shards 2
+// CHECK-LABEL: func.func @step
+func.func @step(%x: tensor<64xf32>) {
+  // Neither member has an offset of its own: bytes 0 and 256 of the bucket.
+  // CHECK: zero.launch @make(%{{.*}}) {zero.offsets = array<i64: -1, [[SCRATCH:[0-9]+]]>}
+  %a = zero.launch @make(%x) : (tensor<64xf32>) -> tensor<64xf32>
+  // CHECK: zero.launch @make(%{{.*}}) {zero.offsets = array<i64: -1, {{[0-9]+}}>}
+  %b = zero.launch @make(%x) : (tensor<64xf32>) -> tensor<64xf32>
+  // CHECK: zero.bucket({{.*}}) at [0, 64] {zero.offsets = array<i64: {{[0-9]+}}>}
+  %g = zero.bucket (%a, %b) at [0, 64] : (tensor<64xf32>, tensor<64xf32>) -> tensor<128xf32>
+  // CHECK-NEXT: zero.reduce_scatter %{{.*}} in_place {zero.name = "g"} :
+  %s = zero.reduce_scatter %g in_place {zero.name = "g"} : (tensor<128xf32>) -> tensor<64xf32>
+  // CHECK-NEXT: zero.read @m : tensor<64xf32>
+  %m = zero.read @m : tensor<64xf32>
+  // CHECK-NEXT: zero.launch @add(%{{.*}}, %{{.*}}) : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
+  %u = zero.launch @add(%m, %s) : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
+  zero.write @m, %u : tensor<64xf32>
+  return
+}
+func.func private @make(%x: tensor<64xf32>) -> tensor<64xf32> attributes {zero.kernel, zero.workspace = 512 : i64} {
+  return %x : tensor<64xf32>
+}
+func.func private @add(%m: tensor<?xf32> {zero.inplace = 0 : i64}, %g: tensor<?xf32>) -> tensor<?xf32> attributes {zero.kernel} {
+  return %m : tensor<?xf32>
 }

@@ -10,6 +10,7 @@
 
 #include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/ToolOutputFile.h"
@@ -21,6 +22,7 @@ static int fail(const llvm::Twine &message) {
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
+  llvm::cl::SetVersionPrinter([](llvm::raw_ostream &os) { os << "zero-opt " ZERO_VERSION "\n"; });
   zero::OptArguments arguments;
   std::string text;
   if (std::string error = zero::sortArguments(llvm::ArrayRef(argv + 1, argc - 1), arguments);

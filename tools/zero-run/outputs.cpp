@@ -16,22 +16,33 @@ static bool isSameFile(const std::string &left, const std::string &right) {
          a.st_ino == b.st_ino;
 }
 
-static Status create(const Options &options, const std::string &path, OutputFile &file) {
+/// The model, its data and the files that its weights start from.
+static std::vector<std::string> inputsOf(const Options &options, const Executable &executable) {
+  std::vector<std::string> inputs = {options.model};
+  for (const DataFile &data : options.data)
+    inputs.push_back(data.path);
+  for (size_t i = 0; const char *file = zero_rt_executable_file(executable.get(), i); ++i)
+    inputs.push_back(file);
+  return inputs;
+}
+
+static Status create(const std::vector<std::string> &inputs, const std::string &path,
+                     OutputFile &file) {
   if (path.empty())
     return {};
-  bool isInput = isSameFile(path, options.model);
-  for (const DataFile &data : options.data)
-    isInput = isInput || isSameFile(path, data.path);
-  if (isInput)
-    return fail(ZERO_RT_IO, "cannot write '%s': it is an input of this run", escape(path).c_str());
+  for (const std::string &input : inputs)
+    if (isSameFile(path, input))
+      return fail(ZERO_RT_IO, "cannot write '%s': it is an input of this run",
+                  escape(path).c_str());
   return OutputFile::create(path, file);
 }
 
-Status Outputs::open(const Options &options) {
-  ZERO_RT_TRY(create(options, options.log, log));
-  ZERO_RT_TRY(create(options, options.save, weights));
-  ZERO_RT_TRY(create(options, options.gradients, gradients));
-  return create(options, options.report, report);
+Status Outputs::open(const Options &options, const Executable &executable) {
+  const std::vector<std::string> inputs = inputsOf(options, executable);
+  ZERO_RT_TRY(create(inputs, options.log, log));
+  ZERO_RT_TRY(create(inputs, options.save, weights));
+  ZERO_RT_TRY(create(inputs, options.gradients, gradients));
+  return create(inputs, options.report, report);
 }
 
 Status Outputs::logStep(const zero_rt_step_result &result) {

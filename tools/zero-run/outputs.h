@@ -14,7 +14,7 @@ namespace zero::run {
 class Outputs {
 public:
   /// Fails when a file cannot be written or is an input of this run.
-  rt::Status open(const Options &options);
+  rt::Status open(const Options &options, const Executable &executable);
 
   rt::Status logStep(const zero_rt_step_result &result);
   rt::Status writeGradients(const Executable &executable, const Session &session);

@@ -77,7 +77,7 @@ Status train(const Options &options, const Executable &executable) {
   Session session;
   std::vector<zero_rt_step_result> results;
   std::signal(SIGINT, onInterrupt);
-  ZERO_RT_TRY(outputs.open(options));
+  ZERO_RT_TRY(outputs.open(options, executable));
   Progress progress(executable, options.steps, options.quiet);
   if (!options.needsCompiler())
     progress.printPlan(); // otherwise zeroc has

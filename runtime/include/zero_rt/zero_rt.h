@@ -137,6 +137,9 @@ zero_rt_status zero_rt_executable_load(const char *path, zero_rt_executable **ex
 /* Sessions made from it must be freed before. NULL is fine. */
 void zero_rt_executable_free(zero_rt_executable *executable);
 
+/* A file that initial values are read from; NULL when there is none of that index. */
+const char *zero_rt_executable_file(const zero_rt_executable *executable, size_t index);
+
 zero_rt_status zero_rt_executable_info(const zero_rt_executable *executable,
                                        zero_rt_program_info *info);
 /* Values that are bound before a step; the learning rate is not among them. */

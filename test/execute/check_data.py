@@ -1,0 +1,67 @@
+"""Which rows a step reads: batches in order, cut over ranks, from the beginning again.
+
+usage: check_data.py DATA WORK
+"""
+
+import sys
+
+import numpy as np
+import onnx
+from onnx.reference import ReferenceEvaluator
+
+from zero_test import Checks, Graph
+
+
+def check_rows(checks, graph, reference, ranks, local, rows, steps):
+    """At a learning rate of 0 each loss is that of the rows from step * ranks * local on."""
+    label = f"{graph.name}: {rows} rows, {ranks} x {local} a step"
+    whole = {name: np.tile(value, (-(-rows // len(value)), *[1] * (value.ndim - 1)))[:rows]
+             for name, value in graph.inputs.items()}
+    # Rows must differ, or their order would not show.
+    random = np.random.default_rng(1)
+    whole = {name: random.permuted(value.reshape(-1)).reshape(value.shape)
+             for name, value in whole.items()}
+    for name, value in whole.items():
+        np.save(graph.work / f"{name}.npy", value)
+    shapes = ",".join(f"{name}={'x'.join(map(str, (local, *value.shape[1:])))}"
+                      for name, value in whole.items())
+    executable = graph.compile(1, ranks, "--optimizer=sgd", f"--shape={shapes}")
+    losses = graph.run(executable, steps, "--lr=0").losses
+    for step, loss in enumerate(losses):
+        first = step * ranks * local
+        pick = np.arange(first, first + ranks * local) % rows
+        expected = reference.run(None, {n: v[pick] for n, v in whole.items()})[0]
+        checks.that(abs(loss - expected) <= 2e-6 * expected,
+                    f"{label}: step {step}: loss {loss:.7f}, expected {expected:.7f}")
+
+
+def check_length(checks, graph, reference, batch, length):
+    """A symbolic sequence bound to another length."""
+    for name, value in graph.inputs.items():
+        graph.inputs[name] = value[:batch, :length]
+    graph.write_inputs()
+    expected = reference.run(None, graph.inputs)[0]
+    for ranks in (1, 2):
+        result = graph.run(graph.compile(3, ranks, graph.shape_flag(ranks), "--optimizer=sgd"), 1)
+        checks.that(abs(result.losses[0] - expected) <= 2e-6 * expected,
+                    f"{batch}x{length} on {ranks}: loss {result.losses[0]:.7f}, not {expected:.7f}")
+
+
+def main():
+    data, work = sys.argv[1:]
+    checks = Checks()
+    graph = Graph(data, "mlp-dynbatch", f"{work}/mlp")
+    reference = ReferenceEvaluator(onnx.load(graph.folder / "model.onnx"))
+    check_rows(checks, graph, reference, 1, 8, 32, 6)
+    check_rows(checks, graph, reference, 2, 8, 64, 6)
+    check_rows(checks, graph, reference, 3, 5, 45, 5)
+    check_rows(checks, graph, reference, 2, 3, 10, 8)  # wraps inside a batch
+    check_rows(checks, graph, reference, 4, 1, 7, 9)
+    gpt2 = Graph(data, "gpt2-tiny-dyn", f"{work}/gpt2")
+    reference = ReferenceEvaluator(onnx.load(gpt2.folder / "model.onnx"))
+    check_length(checks, gpt2, reference, 2, 17)
+    checks.finish()
+
+
+if __name__ == "__main__":
+    main()

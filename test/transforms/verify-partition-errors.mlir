@@ -1,0 +1,92 @@
+// RUN: zero-opt %s --split-input-file --zero-verify-partition --verify-diagnostics
+
+// expected-error @+1 {{expected a function named @step that is one training step}}
+module attributes {zero.ranks = 2 : i64} {
+}
+
+// -----
+
+// expected-error @+1 {{expected zero.ranks; run zero-place-state first}}
+module {
+  func.func @step() {
+    return
+  }
+}
+
+// -----
+
+module attributes {zero.ranks = 2 : i64} {
+  func.func @step(%x: tensor<f32>) {
+    // expected-error @+1 {{'zero.rank_mean' op is left after partition}}
+    %0 = zero.rank_mean %x : tensor<f32>
+    return
+  }
+}
+
+// -----
+
+module attributes {zero.ranks = 2 : i64} {
+  func.func @step() {
+    // expected-error @+1 {{'zero.rank_share' op is left after partition}}
+    %0 = zero.rank_share : tensor<f32>
+    return
+  }
+}
+
+// -----
+
+module attributes {zero.ranks = 2 : i64} {
+  zero.parameter @w : tensor<8xf32>
+  func.func @step(%x: tensor<8xf32>) {
+    // expected-error @+1 {{'zero.gradient' op is left after partition}}
+    %0 = zero.gradient @w, %x : tensor<8xf32>
+    return
+  }
+}
+
+// -----
+
+module attributes {zero.ranks = 2 : i64} {
+  func.func @step(%x: tensor<f32>) {
+    %0 = arith.negf %x {zero.epilogue} : tensor<f32>
+    // expected-error @+1 {{'arith.negf' op of the micro-batch follows the epilogue}}
+    %1 = arith.negf %x : tensor<f32>
+    return
+  }
+}
+
+// -----
+
+module attributes {zero.ranks = 2 : i64} {
+  // expected-error @+1 {{'zero.parameter' op has no buffer after partition}}
+  zero.parameter @w : tensor<8xf32>
+  func.func @step() {
+    return
+  }
+}
+
+// -----
+
+// Stage 3 promises a slice; all of it is there.
+module attributes {zero.ranks = 2 : i64} {
+  zero.buffer parameter @bucket0 : tensor<128xf32> shards 1
+  // expected-error @+1 {{expected 2 shards and room for elements 0 to 8 in @bucket0, got 1 and 256}}
+  zero.parameter @w : tensor<8xf32> {home = @bucket0, start = 0 : i64, placement = #zero.placement<shard = [@dp]>}
+  func.func @step() {
+    return
+  }
+}
+
+// -----
+
+// State that lies beyond the end of its buffer.
+module attributes {zero.ranks = 2 : i64} {
+  zero.buffer parameter @bucket0 : tensor<64xf32> shards 2
+  zero.buffer optimizer @bucket0.m : tensor<64xf32> shards 2
+  zero.parameter @w : tensor<8xf32> {home = @bucket0, start = 64 : i64, placement = #zero.placement<shard = [@dp]>}
+  // expected-error @+1 {{expected 2 shards and room for elements 128 to 136 in @bucket0.m, got 2 and 128}}
+  zero.state optimizer @w.m of @w : tensor<8xf32> {home = @bucket0.m, start = 128 : i64, placement = #zero.placement<shard = [@dp]>}
+  func.func @step() {
+    return
+  }
+}
