@@ -84,9 +84,21 @@ static void describe(ModuleOp module, const EmitOptions &options, proto::Program
     program.set_optimizer(optimizer.str());
 }
 
+/// Plans are made of any op on tensors; what runs is launches and what the
+/// runtime does itself.
+static LogicalResult checkRunnable(func::FuncOp step) {
+  for (Operation &op : step.getBody().front()) {
+    bool runs = isa_and_nonnull<ZeroDialect>(op.getDialect()) || isReshape(&op) ||
+                op.hasTrait<OpTrait::ConstantLike>() || op.hasTrait<OpTrait::IsTerminator>();
+    if (!runs)
+      return op.emitError() << op.getName() << " is in no kernel: it can be planned, but not run";
+  }
+  return success();
+}
+
 LogicalResult emitExecutable(ModuleOp module, const EmitOptions &options) {
   FailureOr<func::FuncOp> step = findStep(module);
-  if (failed(step))
+  if (failed(step) || failed(checkRunnable(*step)))
     return failure();
   if (!module->hasAttr(kCertificateAttr))
     return module.emitError() << "expected " << kCertificateAttr << "; run the phase `pack` first";

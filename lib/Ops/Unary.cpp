@@ -1,7 +1,7 @@
 //===- Unary.cpp - elementwise operators of one operand -------------------===//
 //
 // ONNX Relu, Tanh, Sigmoid, Exp, Log, Sqrt, Reciprocal, Neg, Abs, Erf,
-// Softplus, LeakyRelu, Elu, HardSigmoid, Floor, Ceil, Sign, Round, Identity:
+// Softplus, LeakyRelu, Elu, HardSigmoid, Floor, Ceil, Sign, Round:
 // opset 13 on.
 //
 // Gradients (Griewank and Walther, Evaluating Derivatives, table of elementals),
@@ -112,11 +112,6 @@ static Value hardSigmoid(ImplicitLocOpBuilder &b, onnx::NodeOp node, Value x) {
   return arith::MinimumFOp::create(b, low, constant(b, x.getType(), 1));
 }
 
-static LogicalResult lowerIdentity(onnx::NodeOp, ValueRange inputs, OpBuilder &, Lowered &lowered) {
-  lowered.results.push_back(inputs[0]);
-  return success();
-}
-
 /// The operand's gradient from node, builder and the result's gradient.
 using SlopeFn = Value (*)(onnx::NodeOp, NodeBuilder &, Value);
 
@@ -181,7 +176,6 @@ static Value hardSigmoidSlope(onnx::NodeOp node, NodeBuilder &b, Value dy) {
                           b.binary("Less", y(node), num(b, 1, dy)));
   return b.where(inside, b.mul(dy, num(b, node.getFloat("alpha", 0.2), dy)), num(b, 0, dy));
 }
-static Value identitySlope(onnx::NodeOp, NodeBuilder &, Value dy) { return dy; }
 
 static void add(llvm::StringLiteral type, LowerFn lower, GradientFn gradient = nullptr) {
   registerOp({"", type, 13, 23, Kind::Elementwise, lower, gradient});
@@ -206,7 +200,6 @@ void registerUnary() {
   add("Ceil", lowerUnary<one<math::CeilOp>>);
   add("Sign", lowerUnary<sign>);
   add("Round", lowerUnary<one<math::RoundEvenOp>>);
-  registerOp({"", "Identity", 13, 23, Kind::View, lowerIdentity, unaryGradient<identitySlope>});
 }
 
 } // namespace zero::ops

@@ -46,6 +46,7 @@ public:
     }
     if (failed(checkPatterns()))
       return std::nullopt;
+    warnOfLostWeights();
     return std::move(selection);
   }
 
@@ -59,6 +60,24 @@ private:
       patterns.push_back({*pattern, false});
     }
     return success();
+  }
+
+  /// Exporters that fold constants rename weights: what is left would train, but
+  /// not as the model.
+  void warnOfLostWeights() {
+    SmallVector<Selection::Item *> lost;
+    for (Selection::Item &item : selection.leftOut)
+      if (item.suspicious)
+        lost.push_back(&item);
+    if (lost.empty())
+      return;
+    InFlightDiagnostic warning =
+        emitWarning(module.getLoc())
+        << lost.size() << " constants look like weights that the exporter renamed and are not trained";
+    for (Selection::Item *item : ArrayRef(lost).take_front(3))
+      warning.attachNote() << item->name << ": " << item->type;
+    warning.attachNote() << "export with torch.onnx.export(..., optimize=False), or list what to "
+                            "train with --trainable=FILE";
   }
 
   LogicalResult checkPatterns() {

@@ -60,6 +60,18 @@ static LogicalResult verifyShapes(ModuleOp module) {
   return failure(result.wasInterrupted());
 }
 
+/// Floats are f32 or f64: nothing computes in 16 bits yet.
+static LogicalResult verifyElementTypes(ModuleOp module) {
+  for (auto state : module.getOps<StateOp>()) {
+    Type type = state.getTensorType().getElementType();
+    if (isa<FloatType>(type) && type.getIntOrFloatBitWidth() < 32)
+      return emitError(state.getLoc())
+             << "tensor '" << state.getSymName() << "' is " << type
+             << ": 16-bit models are not supported, export the model as float32";
+  }
+  return success();
+}
+
 /// Every input and result of the step has the name that users bind.
 static LogicalResult verifyBindings(func::FuncOp step) {
   for (unsigned i = 0; i < step.getNumArguments(); ++i)
@@ -81,7 +93,7 @@ struct VerifyImport : impl::VerifyImportBase<VerifyImport> {
     ModuleOp module = getOperation();
     FailureOr<func::FuncOp> step = findStep(module);
     if (failed(step) || failed(verifyOperators(module)) || failed(verifyShapes(module)) ||
-        failed(verifyBindings(*step)))
+        failed(verifyElementTypes(module)) || failed(verifyBindings(*step)))
       signalPassFailure();
   }
 };

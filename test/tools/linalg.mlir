@@ -3,6 +3,14 @@
 // RUN: zero-opt %s --zero-stage=0 --ranks=4 | FileCheck %s --check-prefix=STAGE0
 // RUN: zero-opt %s --zero-stage=3 --ranks=4 --zero-phase-pack | FileCheck %s --check-prefix=PACK
 
+// A plan is all that it gets: no kernel is formed of ops outside the op table.
+// RUN: rm -f %t.zexe
+// RUN: zeroc %s --zero-stage=3 --ranks=4 --plan-only | FileCheck %s --check-prefix=PLAN
+// RUN: not zeroc %s --zero-stage=3 --ranks=4 -o %t.zexe 2>&1 | FileCheck %s --check-prefix=REFUSED
+// RUN: not ls %t.zexe
+// PLAN: ZeRO stage 3 on 4 ranks, 128 parameters
+// REFUSED: linalg.mlir:[[@LINE+20]]:8: error: linalg.matmul is in no kernel: it can be planned, but not run
+
 // CHECK: zero.buffer parameter @bucket0 : tensor<64xf32> shards 4
 // CHECK-LABEL: func.func @step
 // CHECK: %[[F:.*]] = zero.all_gather

@@ -1,7 +1,6 @@
 //===- zero-opt.cpp - runs passes and phases on a program -----------------===//
 //
-// mlir-opt with our passes, which takes .onnx too, and with --zero-stage=N as
-// short for all phases up to the schedule.
+// mlir-opt with our passes; takes .onnx, and --zero-stage=N for all phases.
 //
 //===----------------------------------------------------------------------===//
 
@@ -10,6 +9,7 @@
 
 #include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -34,6 +34,7 @@ int main(int argc, char **argv) {
   llvm::SmallVector<char *> rest{argv[0]};
   for (std::string &argument : arguments.rest)
     rest.push_back(argument.data());
+  llvm::cl::SetVersionPrinter([](llvm::raw_ostream &os) { os << "zero-opt " ZERO_VERSION "\n"; });
   mlir::DialectRegistry registry;
   zero::registerDialects(registry);
   zero::registerPasses();

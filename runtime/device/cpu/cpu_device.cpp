@@ -65,12 +65,13 @@ static Status prepareMatmul(const proto::Kernel &source, int threads, Kernel &ke
   if (Status made = Matmul::create(source.matmul(), threads, kernel.matmul); !made.ok())
     return fail(made.getCode(), "kernel '%s': %s", name.c_str(), made.getMessage().c_str());
   if (uint64_t needed = kernel.matmul->getWorkspace(); needed > source.workspace())
-    return fail(ZERO_RT_UNSUPPORTED,
-                "kernel '%s': oneDNN needs %llu bytes of workspace on this machine with %d thread%s "
-                "per rank, the plan has %llu; %s",
-                name.c_str(), static_cast<unsigned long long>(needed), threads,
-                threads == 1 ? "" : "s", static_cast<unsigned long long>(source.workspace()),
-                threads == 1 ? "compile the model here" : "run it with fewer threads per rank");
+    return fail(
+        ZERO_RT_UNSUPPORTED,
+        "kernel '%s': oneDNN needs %llu bytes of workspace on this machine with %d thread%s "
+        "per rank, the plan has %llu; %s",
+        name.c_str(), static_cast<unsigned long long>(needed), threads, threads == 1 ? "" : "s",
+        static_cast<unsigned long long>(source.workspace()),
+        threads == 1 ? "compile the model here" : "run it with fewer threads per rank");
   return {};
 }
 

@@ -11,4 +11,4 @@ import onnx
 model, target = onnx.load(sys.argv[1]), Path(sys.argv[2])
 target.parent.mkdir(parents=True, exist_ok=True)
 onnx.save(model, str(target), save_as_external_data=True, location="weights.bin",
-          size_threshold=65537)
+          size_threshold=(1 << 16) + 64)  # counts the header of a bytes object
