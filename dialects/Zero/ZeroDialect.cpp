@@ -14,9 +14,8 @@ using namespace zero;
 
 /// `[@dp, @tp]`: the brackets tell the axes from the parameter that follows.
 static ParseResult parseAxes(AsmParser &parser, SmallVector<FlatSymbolRefAttr> &axes) {
-  return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&]() {
-    return parser.parseAttribute(axes.emplace_back());
-  });
+  return parser.parseCommaSeparatedList(
+      AsmParser::Delimiter::Square, [&]() { return parser.parseAttribute(axes.emplace_back()); });
 }
 
 static void printAxes(AsmPrinter &printer, ArrayRef<FlatSymbolRefAttr> axes) {

@@ -9,6 +9,8 @@
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Codegen/Compile.h"
 
+#include "llvm/Support/FileSystem.h"
+
 using namespace mlir;
 
 namespace zero {
@@ -96,6 +98,14 @@ static LogicalResult checkRunnable(func::FuncOp step) {
   return success();
 }
 
+/// The file of initial values that writing the executable would destroy, or "".
+static std::string overwritten(const EmitOptions &options, const proto::Program &program) {
+  for (const std::string &file : program.files())
+    if (llvm::sys::fs::equivalent(file, options.output))
+      return file;
+  return "";
+}
+
 LogicalResult emitExecutable(ModuleOp module, const EmitOptions &options) {
   FailureOr<func::FuncOp> step = findStep(module);
   if (failed(step) || failed(checkRunnable(*step)))
@@ -112,6 +122,9 @@ LogicalResult emitExecutable(ModuleOp module, const EmitOptions &options) {
   CommandBuilder commands(module, *step, storage, kernels);
   commands.build(program);
   buildTensors(module, *step, storage, commands, options.dataRoot, program, data);
+  if (std::string file = overwritten(options, program); !file.empty())
+    return module.emitError() << "the output '" << options.output << "' would overwrite '" << file
+                              << "', which holds weights";
   buildBindings(*step, commands, program);
   buildCertificate(module, program);
   program.set_received_elements(receivedElements(program));

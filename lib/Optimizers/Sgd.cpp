@@ -1,8 +1,8 @@
 //===- Sgd.cpp - stochastic gradient descent with momentum ----------------===//
 //
-// As torch.optim.SGD: g += wd * w; b = momentum * b + (1 - dampening) * g; with
-// Nesterov g += momentum * b, else g = b; w -= lr * g. Momentum: Polyak 1964;
-// Nesterov's form: Sutskever et al. 2013.
+// As torch.optim.SGD: g += wd * w; b = momentum * b + (1 - dampening) * g, in the
+// first step b = g; with Nesterov g += momentum * b, else g = b; w -= lr * g. Momentum: Polyak
+// 1964; Nesterov's form: Sutskever et al. 2013.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,12 +22,20 @@ public:
       return {};
     return {"momentum_buffer"};
   }
-  SmallVector<ScalarState> scalarStates() const override { return {}; }
-  unsigned numScalars() const override { return 1; }
+  SmallVector<ScalarState> scalarStates() const override {
+    if (!isDamped())
+      return {};
+    return {{"optimizer.gradient_share", 1.0}};
+  }
+  unsigned numScalars() const override { return isDamped() ? 2 : 1; }
 
-  void buildScalars(OpBuilder &builder, Location loc, Value lr, ValueRange,
+  /// Scalars: -lr and, if damped, the gradient's share: 1 in the first step.
+  void buildScalars(OpBuilder &builder, Location loc, Value lr, ValueRange states,
                     SmallVectorImpl<Value> &results) const override {
+    if (isDamped())
+      results.push_back(Formula(builder, loc).constant(1 - options.dampening, lr.getType()));
     results.push_back(arith::NegFOp::create(builder, loc, lr));
+    results.append(states.begin(), states.end());
   }
 
   void buildUpdate(OpBuilder &builder, Location loc, ValueRange operands,
@@ -36,16 +44,14 @@ public:
     bool hasMomentum = options.momentum != 0;
     Value weight = operands[0];
     Value gradient = operands[hasMomentum ? 2 : 1];
-    Value minusLr = operands.back();
+    Value minusLr = operands[hasMomentum ? 3 : 2];
     Type type = weight.getType();
     if (options.weightDecay != 0)
       gradient = f.fma(f.constant(options.weightDecay, type), weight, gradient);
     Value buffer;
     if (hasMomentum) {
       Value momentum = f.constant(options.momentum, type);
-      Value damped = options.dampening == 0
-                         ? gradient
-                         : f.mul(f.constant(1 - options.dampening, type), gradient);
+      Value damped = isDamped() ? f.mul(operands.back(), gradient) : gradient;
       buffer = f.fma(momentum, operands[1], damped);
       gradient = options.nesterov ? f.fma(momentum, buffer, gradient) : buffer;
     }
@@ -56,11 +62,12 @@ public:
 
   std::string describe() const override {
     return "sgd(momentum=" + number(options.momentum) + " dampening=" + number(options.dampening) +
-           " weight_decay=" + number(options.weightDecay) +
-           (options.nesterov ? " nesterov)" : ")");
+           " weight_decay=" + number(options.weightDecay) + (options.nesterov ? " nesterov)" : ")");
   }
 
 private:
+  bool isDamped() const { return options.momentum != 0 && options.dampening != 0; }
+
   OptimizerOptions options;
 };
 

@@ -68,7 +68,7 @@ std::string checkOutput(const CompilerOptions &options) {
     return "";
   if (options.output.empty())
     return "expected -o FILE.zexe, or --plan-only";
-  if (options.output == options.input)
+  if (llvm::sys::fs::equivalent(options.output, options.input))
     return "the output '" + options.output + "' would overwrite the input";
   SmallString<128> folder(options.output);
   llvm::sys::path::remove_filename(folder);

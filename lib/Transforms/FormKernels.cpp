@@ -177,7 +177,8 @@ LogicalResult KernelFormer::lowerGroup(Group &group) {
                                  FlatSymbolRefAttr::get(kernel.getSymNameAttr()), inputs);
   launch->setAttr(kNameAttr, root.getNodeAttr());
   for (auto [check, pair] : llvm::zip(checks, launch.getResults().drop_front(kept.size())))
-    CheckOp::create(atRoot, root.getLoc(), pair, check.lower, check.upper, check.message);
+    CheckOp::create(atRoot, root.getLoc(), pair, check.lower, check.upper, check.message)
+        ->setAttr(kNameAttr, root.getNodeAttr());
   for (auto [result, value] : llvm::zip(kept, launch.getResults()))
     result.replaceAllUsesWith(value);
   for (onnx::NodeOp node : llvm::reverse(group.nodes))

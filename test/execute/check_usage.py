@@ -69,7 +69,18 @@ def main():
     check_refused(checks, "a folder", ["cannot write", "not a regular file"],
                   "zeroc", model, "-o", work)
     check_refused(checks, "the model itself", ["overwrite the input"], "zeroc", model, "-o", model)
+    linked = work / "link.onnx"
+    linked.hardlink_to(model)
+    check_refused(checks, "the model by another name", ["overwrite the input"],
+                  "zeroc", model, "-o", linked)
+    linked.unlink()
     checks.that(model.read_bytes() == content, "the model was overwritten")
+    mini = work / "mini"
+    shutil.copytree(data / "gpt2-mini", mini)
+    check_refused(checks, "the model's data", ["would overwrite", "model.onnx.data"],
+                  "zeroc", mini / "model.onnx", "-o", mini / "model.onnx.data")
+    checks.that((mini / "model.onnx.data").stat().st_size > 2**20, "weights were overwritten")
+    shutil.rmtree(mini)
     for words_in, words_out in ZERO_RUN:
         check_refused(checks, f"zero-run {words_in}", words_out, "zero-run", *words_in)
     check_refused(checks, "zero-run passes errors of zeroc on", ["unknown optimizer 'foo'"],

@@ -2,8 +2,11 @@
 
 #include "CommandLine.h"
 
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
+
+#include <cmath>
 
 using namespace mlir;
 
@@ -35,10 +38,12 @@ static std::function<bool(CompilerOptions &, StringRef)> flag(bool CompilerOptio
 static const std::vector<Flag> &flags() {
   static const std::vector<Flag> all = {
       {"o", "FILE", "write the executable here", text(&CompilerOptions::output)},
-      {"plan-only", "", "stop after the plan: open no data file, write nothing",
+      {"plan-only", "", "stop after the plan: open no weights, write nothing",
        flag(&CompilerOptions::planOnly)},
       {"lr", "X", "learning rate when zero-run is given none (1e-3)",
-       [](CompilerOptions &o, StringRef v) { return !v.getAsDouble(o.learningRate); }},
+       [](CompilerOptions &o, StringRef v) {
+         return !v.getAsDouble(o.learningRate) && std::isfinite(o.learningRate);
+       }},
       {"shape", "NAME=4x32,...", "bind the symbolic dimensions of inputs",
        text(&CompilerOptions::shapes)},
       {"loss", "NAME", "train on this output of the model", text(&CompilerOptions::loss)},
@@ -86,6 +91,14 @@ static CommandLineResult check(const CompilerOptions &options) {
     return wrong("expected a model: MODEL.onnx or MODEL.mlir");
   if (step.betas.size() != 0 && step.betas.size() != 2)
     return wrong("--betas: expected two numbers, got " + Twine(step.betas.size()));
+  if (step.betas.size() != 0 && step.optimizer == "sgd")
+    return wrong("--betas has no effect with --optimizer=sgd");
+  if (options.planOnly && !options.output.empty())
+    return wrong("--plan-only writes nothing, so -o has no effect");
+  if (!options.dataRoot.empty() && !llvm::sys::fs::is_directory(options.dataRoot))
+    return wrong("--data-root: '" + options.dataRoot + "' is no folder");
+  if (step.bucketBytes == 0)
+    return wrong("--bucket-bytes: expected at least 1, got 0");
   if (step.lossMean != "global" && step.lossMean != "local")
     return wrong("--loss-mean: expected global or local, got '" + step.lossMean.getValue() + "'");
   if (step.stage > 3)

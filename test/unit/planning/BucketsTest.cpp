@@ -57,9 +57,7 @@ TEST(FindLayers, BetweenPrefixAndSuffix) {
   expectLayers(periodic({7, 9}, {100, 10, 200}, 4, {5}), 2, 3, 14);
 }
 
-TEST(FindLayers, WithoutPrefixOrSuffix) {
-  expectLayers(periodic({}, {100, 10}, 3, {}), 0, 2, 6);
-}
+TEST(FindLayers, WithoutPrefixOrSuffix) { expectLayers(periodic({}, {100, 10}, 3, {}), 0, 2, 6); }
 
 TEST(FindLayers, TwoLayersAreEnough) {
   expectLayers(periodic({7}, {100, 10, 30}, 2, {5}), 1, 3, 7);
@@ -145,8 +143,8 @@ static std::vector<BucketItem> randomItems(std::mt19937 &random) {
 }
 
 /// Asserts what `planBuckets` promises of any items.
-static void expectLegal(const std::vector<BucketItem> &items, const Buckets &buckets,
-                        int64_t ranks, int64_t limit) {
+static void expectLegal(const std::vector<BucketItem> &items, const Buckets &buckets, int64_t ranks,
+                        int64_t limit) {
   ASSERT_EQ(buckets.slots.size(), items.size());
   std::vector<int64_t> used(buckets.elements.size());
   std::map<int64_t, std::vector<size_t>> members;

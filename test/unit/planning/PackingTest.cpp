@@ -52,8 +52,8 @@ static int64_t mostLive(const std::vector<Lifetime> &lifetimes, int64_t lastComm
   return most;
 }
 
-static std::vector<Lifetime> randomLifetimes(std::mt19937 &random, int64_t count,
-                                             int64_t commands, int64_t maxBytes) {
+static std::vector<Lifetime> randomLifetimes(std::mt19937 &random, int64_t count, int64_t commands,
+                                             int64_t maxBytes) {
   std::vector<Lifetime> lifetimes;
   for (int64_t i = 0; i < count; ++i) {
     int64_t a = random() % commands, b = random() % commands;
