@@ -31,6 +31,13 @@ ZEROC = [
     (["--shape=x=16x784"], ["'x'", "16"]),
     (["another.onnx"], ["expected one model", "another.onnx"]),
     (["--threads=0"], ["--threads", "'0'"]),
+    (["--zero-stage=abc"], ["--zero-stage", "'abc'"]),
+    (["--betas=0.9,x"], ["--betas", "'0.9,x'"]),
+    (["--lr=nan"], ["--lr", "'nan'"]),
+    (["--bucket-bytes=0"], ["--bucket-bytes", "at least 1"]),
+    (["--optimizer=sgd", "--betas=0.9,0.99"], ["--betas", "no effect"]),
+    (["--plan-only"], ["--plan-only", "no effect"]),
+    (["--data-root=/nope"], ["--data-root", "'/nope'"]),
 ]
 
 # Whole command lines of zero-run.
