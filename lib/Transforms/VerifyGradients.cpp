@@ -1,37 +1,17 @@
 //===- VerifyGradients.cpp - one gradient for each trained parameter -----------===//
 
-#include "zero/Analysis/StepFunction.h"
-#include "zero/Transforms/Passes.h"
-
-#include "llvm/ADT/DenseMap.h"
-
-using namespace mlir;
+#include "OnePerParameter.h"
 
 namespace zero {
 #define GEN_PASS_DEF_VERIFYGRADIENTS
 #include "include/zero/Transforms/Passes.h.inc"
-} // namespace zero
-
-using namespace zero;
 
 namespace {
-struct VerifyGradients : zero::impl::VerifyGradientsBase<VerifyGradients> {
+struct VerifyGradients : impl::VerifyGradientsBase<VerifyGradients> {
   void runOnOperation() override {
-    FailureOr<func::FuncOp> step = findStep(getOperation());
-    if (failed(step))
-      return signalPassFailure();
-    llvm::DenseMap<StringAttr, unsigned> found;
-    for (auto op : step->getBody().getOps<GradientOp>())
-      ++found[op.getParameterAttr().getAttr()];
-    for (auto parameter : getOperation().getOps<ParameterOp>()) {
-      unsigned expected = parameter.getFrozen() ? 0 : 1;
-      unsigned count = found.lookup(parameter.getSymNameAttr());
-      if (count == expected)
-        continue;
-      parameter.emitError() << "expected " << expected << " gradient of parameter '"
-                            << parameter.getSymName() << "', got " << count;
+    if (failed(verifyOnePerParameter<GradientOp>(getOperation(), "gradient")))
       signalPassFailure();
-    }
   }
 };
 } // namespace
+} // namespace zero

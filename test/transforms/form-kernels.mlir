@@ -66,7 +66,7 @@ func.func @step(%x: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
 // Indices that come from data are checked before anything that follows.
 // CHECK-LABEL: func.func @step
 // CHECK: %[[Y:.*]]:2 = zero.launch @k0_gather({{.*}}) {zero.name = "wte"} : (tensor<16x4xf32>, tensor<2x3xi64>) -> (tensor<2x3x4xf32>, tensor<2xi64>)
-// CHECK-NEXT: zero.check %[[Y]]#1 in[-16, 15] "{{.*}}'wte'{{.*}}" : tensor<2xi64>
+// CHECK-NEXT: zero.check %[[Y]]#1 in[-16, 15] "{{.*}}'wte'{{.*}}" {zero.name = "wte"} : tensor<2xi64>
 zero.parameter @wte : tensor<16x4xf32>
 func.func @step(%ids: tensor<2x3xi64>) -> tensor<2x3x4xf32> {
   %w = zero.read @wte : tensor<16x4xf32>
