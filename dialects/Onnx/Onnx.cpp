@@ -41,8 +41,7 @@ std::optional<SmallVector<int64_t>> NodeOp::getInts(StringRef name) {
 }
 
 bool NodeOp::hasInput(unsigned index) {
-  return index < getInputs().size() &&
-         !isa<NoneType>(getInputs()[index].getType());
+  return index < getInputs().size() && !isa<NoneType>(getInputs()[index].getType());
 }
 
 RankedTensorType NodeOp::inputType(unsigned index) {
@@ -53,9 +52,7 @@ RankedTensorType NodeOp::outputType(unsigned index) {
   return cast<RankedTensorType>(getOutputs()[index].getType());
 }
 
-std::string NodeOp::describe() {
-  return (getOpType() + " node '" + getNode() + "'").str();
-}
+std::string NodeOp::describe() { return (getOpType() + " node '" + getNode() + "'").str(); }
 
 #define GET_OP_CLASSES
 #include "dialects/Onnx/OnnxOps.cpp.inc"

@@ -89,7 +89,8 @@ static SmallVector<Type> destinationTypes(LaunchOp launch, func::FuncOp kernel) 
 
 static bool sameShapes(TypeRange expected, TypeRange actual) {
   return llvm::all_of_zip(expected, actual, [](Type a, Type b) {
-    return succeeded(verifyCompatibleShape(a, b)) && getElementTypeOrSelf(a) == getElementTypeOrSelf(b);
+    return succeeded(verifyCompatibleShape(a, b)) &&
+           getElementTypeOrSelf(a) == getElementTypeOrSelf(b);
   });
 }
 

@@ -46,16 +46,16 @@ FailureOr<Value> findLoss(func::FuncOp step) {
 Value addArgument(func::FuncOp step, Type type, StringRef name) {
   unsigned index = step.getNumArguments();
   Builder builder(step.getContext());
-  auto attrs = builder.getDictionaryAttr(
-      builder.getNamedAttr(kBindingAttr, builder.getStringAttr(name)));
+  auto attrs =
+      builder.getDictionaryAttr(builder.getNamedAttr(kBindingAttr, builder.getStringAttr(name)));
   (void)step.insertArgument(index, type, attrs, step.getLoc());
   return step.getArgument(index);
 }
 
 void addResult(func::FuncOp step, Value value, StringRef name) {
   Builder builder(step.getContext());
-  auto attrs = builder.getDictionaryAttr(
-      builder.getNamedAttr(kBindingAttr, builder.getStringAttr(name)));
+  auto attrs =
+      builder.getDictionaryAttr(builder.getNamedAttr(kBindingAttr, builder.getStringAttr(name)));
   (void)step.insertResult(step.getNumResults(), value.getType(), attrs);
   Operation *terminator = step.getBody().front().getTerminator();
   terminator->insertOperands(terminator->getNumOperands(), value);

@@ -136,8 +136,7 @@ LogicalResult emitExecutable(ModuleOp module, const EmitOptions &options) {
     return failure();
   for (auto &[name, symbol] : code->symbols)
     program.mutable_kernels(kernels.lookup(name))->set_symbol(symbol);
-  std::string error =
-      rt::writeExecutable(options.output, program, code->object, data, hostIsa());
+  std::string error = rt::writeExecutable(options.output, program, code->object, data, hostIsa());
   if (!error.empty())
     return module.emitError() << error;
   return success();

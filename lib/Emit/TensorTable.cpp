@@ -81,8 +81,8 @@ private:
   template <typename Op>
   proto::Tensor *addTensor(Op op, RankedTensorType type, proto::Role role) {
     StringRef name = op.getSymName();
-    uint32_t buffer = op.getHome() ? buffers.lookup(*op.getHome())
-                                   : addBuffer(name, op, role, type, 1);
+    uint32_t buffer =
+        op.getHome() ? buffers.lookup(*op.getHome()) : addBuffer(name, op, role, type, 1);
     proto::Tensor *tensor = program.add_tensors();
     tensor->set_name(name.str());
     tensor->set_role(role);

@@ -10,8 +10,8 @@ namespace zero {
 /// Fills buffers, tensors and gradients from the module's state symbols and the
 /// constants of the step; `data` receives the constants' bytes.
 void buildTensors(mlir::ModuleOp module, mlir::func::FuncOp step, const Storage &storage,
-                  const CommandBuilder &commands, llvm::StringRef dataRoot,
-                  proto::Program &program, std::string &data);
+                  const CommandBuilder &commands, llvm::StringRef dataRoot, proto::Program &program,
+                  std::string &data);
 
 /// Fills inputs and outputs from the bindings of the step.
 void buildBindings(mlir::func::FuncOp step, const CommandBuilder &commands,

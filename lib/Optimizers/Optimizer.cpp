@@ -132,8 +132,8 @@ func::FuncOp buildScalarKernel(ModuleOp module, const Optimizer &optimizer, Stri
 
   SmallVector<Value> returned;
   for (unsigned i = 0; i < numStates; ++i)
-    returned.push_back(tensor::InsertOp::create(builder, loc, next[i], kernel.getArgument(1 + i),
-                                                ValueRange()));
+    returned.push_back(
+        tensor::InsertOp::create(builder, loc, next[i], kernel.getArgument(1 + i), ValueRange()));
   for (Value scalar : ArrayRef<Value>(next).drop_front(numStates))
     returned.push_back(toTensor(
         builder, loc, arith::TruncFOp::create(builder, loc, f32.getElementType(), scalar)));

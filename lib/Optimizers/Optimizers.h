@@ -25,10 +25,18 @@ public:
   mlir::Value constant(double value, mlir::Type type) {
     return mlir::arith::ConstantOp::create(builder, loc, builder.getFloatAttr(type, value));
   }
-  mlir::Value add(mlir::Value a, mlir::Value b) { return mlir::arith::AddFOp::create(builder, loc, a, b); }
-  mlir::Value sub(mlir::Value a, mlir::Value b) { return mlir::arith::SubFOp::create(builder, loc, a, b); }
-  mlir::Value mul(mlir::Value a, mlir::Value b) { return mlir::arith::MulFOp::create(builder, loc, a, b); }
-  mlir::Value div(mlir::Value a, mlir::Value b) { return mlir::arith::DivFOp::create(builder, loc, a, b); }
+  mlir::Value add(mlir::Value a, mlir::Value b) {
+    return mlir::arith::AddFOp::create(builder, loc, a, b);
+  }
+  mlir::Value sub(mlir::Value a, mlir::Value b) {
+    return mlir::arith::SubFOp::create(builder, loc, a, b);
+  }
+  mlir::Value mul(mlir::Value a, mlir::Value b) {
+    return mlir::arith::MulFOp::create(builder, loc, a, b);
+  }
+  mlir::Value div(mlir::Value a, mlir::Value b) {
+    return mlir::arith::DivFOp::create(builder, loc, a, b);
+  }
   mlir::Value sqrt(mlir::Value a) { return mlir::math::SqrtOp::create(builder, loc, a); }
   /// a * b + c, rounded once.
   mlir::Value fma(mlir::Value a, mlir::Value b, mlir::Value c) {

@@ -51,8 +51,7 @@ static std::string bytesText(double bytes) {
 static double stateBytes(const ModelSize &size, int64_t stage, double ranks, double parameter,
                          double gradient, double optimizer) {
   return size.elements * parameter / (stage >= 3 ? ranks : 1) +
-         size.trained * gradient / (stage >= 2 ? ranks : 1) +
-         optimizer / (stage >= 1 ? ranks : 1);
+         size.trained * gradient / (stage >= 2 ? ranks : 1) + optimizer / (stage >= 1 ? ranks : 1);
 }
 
 void printCertificate(ModuleOp module, llvm::raw_ostream &os) {
@@ -70,14 +69,16 @@ void printCertificate(ModuleOp module, llvm::raw_ostream &os) {
   os << "                         most at once         at the peak\n";
   for (unsigned i = 0; i < kNumUsages; ++i) {
     auto bytes = certificate.getAs<DenseI64ArrayAttr>(usageName(Usage(i))).asArrayRef();
-    os << "  " << llvm::left_justify(usageName(Usage(i)), 16) << llvm::format("%19lld", (long long)bytes[0])
-       << llvm::format("%20lld", (long long)bytes[1]) << "\n";
+    os << "  " << llvm::left_justify(usageName(Usage(i)), 16)
+       << llvm::format("%19lld", (long long)bytes[0]) << llvm::format("%20lld", (long long)bytes[1])
+       << "\n";
   }
   int64_t peak = certificate.getAs<IntegerAttr>("peak").getInt();
   int64_t bound = certificate.getAs<IntegerAttr>("lower_bound").getInt();
   os << "  " << llvm::left_justify("arena", 16) << llvm::format("%39lld", (long long)peak) << "  = "
-     << bytesText(peak) << ", the most live at once is " << llvm::format("%.1f", 100.0 * bound / std::max<int64_t>(peak, 1))
-     << " % of it, at " << certificate.getAs<StringAttr>("peak_at").getValue() << "\n";
+     << bytesText(peak) << ", the most live at once is "
+     << llvm::format("%.1f", 100.0 * bound / std::max<int64_t>(peak, 1)) << " % of it, at "
+     << certificate.getAs<StringAttr>("peak_at").getValue() << "\n";
   double fp32 = stateBytes(size, stage, ranks, 4, 4, 4.0 * size.stateElements);
   double mixed = stateBytes(size, stage, ranks, 2, 2, 12.0 * size.trained);
   os << "model state by ZeRO's arithmetic, before padding: " << bytesText(fp32)

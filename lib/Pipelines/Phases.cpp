@@ -13,8 +13,7 @@ bool StepOptions::knows(StringRef name) const { return OptionsMap.count(name) !=
 
 bool StepOptions::isSwitch(StringRef name) const {
   auto it = OptionsMap.find(name);
-  return it != OptionsMap.end() &&
-         it->second->getValueExpectedFlag() == llvm::cl::ValueOptional;
+  return it != OptionsMap.end() && it->second->getValueExpectedFlag() == llvm::cl::ValueOptional;
 }
 
 /// Whether `value` is a number of type T, if `option` holds one. LLVM's own parser

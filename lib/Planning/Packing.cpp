@@ -47,9 +47,9 @@ public:
     }
     offsets[index] = offset;
     top = std::max(top, offset + bytes);
-    auto position = std::upper_bound(
-        byOffset.begin(), byOffset.end(), offset,
-        [&](int64_t value, size_t other) { return value < offsets[other]; });
+    auto position =
+        std::upper_bound(byOffset.begin(), byOffset.end(), offset,
+                         [&](int64_t value, size_t other) { return value < offsets[other]; });
     byOffset.insert(position, index);
   }
 

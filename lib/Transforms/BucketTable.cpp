@@ -29,7 +29,8 @@ BucketTable::BucketTable(ModuleOp module, int64_t ranks) {
     bucket.gradientShards = shards(parameter.getGradient());
   }
   for (Bucket &bucket : table)
-    llvm::sort(bucket.members, [](ParameterOp a, ParameterOp b) { return *a.getStart() < *b.getStart(); });
+    llvm::sort(bucket.members,
+               [](ParameterOp a, ParameterOp b) { return *a.getStart() < *b.getStart(); });
   for (auto state : module.getOps<StateOp>()) {
     if (!state.getOfAttr())
       continue;

@@ -1,8 +1,8 @@
 //===- BuildStep.cpp - the optimizer as part of the program ---------------===//
 
+#include "zero/Analysis/StepFunction.h"
 #include "zero/Optimizers/Optimizer.h"
 #include "zero/Transforms/Passes.h"
-#include "zero/Analysis/StepFunction.h"
 
 using namespace mlir;
 
@@ -48,10 +48,9 @@ static SmallVector<Value> addScalars(ModuleOp module, func::FuncOp step,
       addArgument(step, RankedTensorType::get({}, builder.getF32Type()), kLearningRate)};
   SmallVector<FlatSymbolRefAttr> symbols;
   for (const ScalarState &state : optimizer.scalarStates()) {
-    auto op = StateOp::create(atTop, module.getLoc(), Role::Optimizer, state.name,
-                              FlatSymbolRefAttr(), f64, DataAttr(),
-                              builder.getF64FloatAttr(state.init), PlacementAttr(),
-                              FlatSymbolRefAttr(), IntegerAttr());
+    auto op = StateOp::create(
+        atTop, module.getLoc(), Role::Optimizer, state.name, FlatSymbolRefAttr(), f64, DataAttr(),
+        builder.getF64FloatAttr(state.init), PlacementAttr(), FlatSymbolRefAttr(), IntegerAttr());
     symbols.push_back(FlatSymbolRefAttr::get(op.getSymNameAttr()));
     inputs.push_back(ReadOp::create(builder, step.getLoc(), f64, symbols.back()));
   }

@@ -25,8 +25,8 @@ static llvm::hash_code hashKernel(func::FuncOp kernel) {
   };
   llvm::hash_code hash = llvm::hash_value(kernel.getFunctionType().getAsOpaquePointer());
   kernel.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
-    hash = llvm::hash_combine(hash, op->getName().getAsOpaquePointer(),
-                              op->hashProperties(), op->getNumResults());
+    hash = llvm::hash_combine(hash, op->getName().getAsOpaquePointer(), op->hashProperties(),
+                              op->getNumResults());
     for (Value operand : op->getOperands())
       hash = llvm::hash_combine(hash, numbers.lookup(operand));
     for (Type type : op->getResultTypes())

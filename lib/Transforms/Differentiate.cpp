@@ -87,7 +87,8 @@ struct Differentiate : zero::impl::DifferentiateBase<Differentiate> {
     if (failed(step))
       return signalPassFailure();
     // A graph that already trains comes with its own gradients.
-    if (!step->getBody().getOps<GradientOp>().empty() || !step->getBody().getOps<UpdateOp>().empty())
+    if (!step->getBody().getOps<GradientOp>().empty() ||
+        !step->getBody().getOps<UpdateOp>().empty())
       return;
     if (failed(differentiate(*step)))
       signalPassFailure();

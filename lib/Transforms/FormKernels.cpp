@@ -1,8 +1,8 @@
 //===- FormKernels.cpp - groups of nodes become kernels -------------------===//
 
+#include "zero/Analysis/StepFunction.h"
 #include "zero/Ops/OpTable.h"
 #include "zero/Transforms/Passes.h"
-#include "zero/Analysis/StepFunction.h"
 
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/MapVector.h"
@@ -91,8 +91,7 @@ void KernelFormer::assignGroups() {
 }
 
 LogicalResult KernelFormer::lowerNode(onnx::NodeOp node, const ops::OpDef &def, OpBuilder &builder,
-                                      IRMapping &inside,
-                                      SmallVectorImpl<ops::RangeCheck> &checks) {
+                                      IRMapping &inside, SmallVectorImpl<ops::RangeCheck> &checks) {
   SmallVector<Value> inputs;
   for (Value input : node.getInputs())
     inputs.push_back(isa<NoneType>(input.getType()) ? Value() : inside.lookupOrDefault(input));

@@ -43,7 +43,8 @@ private:
   void eraseReplaced();
 
   Value read(OpBuilder &builder, StringRef symbol, RankedTensorType type) {
-    return ReadOp::create(builder, step.getLoc(), type, FlatSymbolRefAttr::get(module.getContext(), symbol));
+    return ReadOp::create(builder, step.getLoc(), type,
+                          FlatSymbolRefAttr::get(module.getContext(), symbol));
   }
 
   ModuleOp module;
@@ -120,7 +121,8 @@ SmallVector<SmallVector<Operation *>> Partitioner::clusters(const Bucket &bucket
 void Partitioner::gatherFor(const Bucket &bucket, ArrayRef<Operation *> users) {
   OpBuilder builder(users.front());
   Value shard = read(builder, bucket.name, bucket.type(bucket.parameterShards));
-  auto gather = AllGatherOp::create(builder, users.front()->getLoc(), bucket.type(1), shard, Value());
+  auto gather =
+      AllGatherOp::create(builder, users.front()->getLoc(), bucket.type(1), shard, Value());
   gather->setAttr(kNameAttr, builder.getStringAttr(bucket.name));
   llvm::DenseMap<StringAttr, Value> members;
   for (ParameterOp member : bucket.members)
@@ -184,7 +186,8 @@ LogicalResult Partitioner::update(const Bucket &bucket, Value gradient) {
   UpdateOp first = table.updateOf(bucket.members.front());
   for (ParameterOp member : bucket.members) {
     UpdateOp other = table.updateOf(member);
-    if (!other || other.getKernel() != first.getKernel() || other.getScalars() != first.getScalars())
+    if (!other || other.getKernel() != first.getKernel() ||
+        other.getScalars() != first.getScalars())
       return member.emitError() << "expected one update by @" << first.getKernel()
                                 << " as for the other parameters of " << bucket.name;
   }
@@ -230,7 +233,8 @@ void Partitioner::resolveRanks() {
     OpBuilder builder(mean);
     Value result = mean.getInput();
     if (ranks > 1) {
-      auto reduce = AllReduceOp::create(builder, mean.getLoc(), result.getType(), result, /*mean=*/true);
+      auto reduce =
+          AllReduceOp::create(builder, mean.getLoc(), result.getType(), result, /*mean=*/true);
       reduce->setAttr(kNameAttr, builder.getStringAttr("mean over ranks"));
       result = reduce.getResult();
     }
@@ -240,7 +244,8 @@ void Partitioner::resolveRanks() {
   for (auto share : llvm::make_early_inc_range(step.getBody().getOps<RankShareOp>())) {
     OpBuilder builder(share);
     auto type = cast<RankedTensorType>(share.getResult().getType());
-    auto value = DenseElementsAttr::get(type, builder.getFloatAttr(type.getElementType(), 1.0 / ranks));
+    auto value =
+        DenseElementsAttr::get(type, builder.getFloatAttr(type.getElementType(), 1.0 / ranks));
     share.getResult().replaceAllUsesWith(arith::ConstantOp::create(builder, share.getLoc(), value));
     share.erase();
   }

@@ -73,7 +73,8 @@ private:
       return;
     InFlightDiagnostic warning =
         emitWarning(module.getLoc())
-        << lost.size() << " constants look like weights that the exporter renamed and are not trained";
+        << lost.size()
+        << " constants look like weights that the exporter renamed and are not trained";
     for (Selection::Item *item : ArrayRef(lost).take_front(3))
       warning.attachNote() << item->name << ": " << item->type;
     warning.attachNote() << "export with torch.onnx.export(..., optimize=False), or list what to "

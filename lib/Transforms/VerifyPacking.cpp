@@ -82,8 +82,9 @@ struct VerifyPacking : zero::impl::VerifyPackingBase<VerifyPacking> {
     auto where = [&](const Placed &p) {
       return p.root->value ? p.root->value.getLoc() : step.getLoc();
     };
-    InFlightDiagnostic error = emitError(where(a)) << a.root->bytes << " bytes at offset " << a.offset
-                                                   << " are written while others live there";
+    InFlightDiagnostic error = emitError(where(a))
+                               << a.root->bytes << " bytes at offset " << a.offset
+                               << " are written while others live there";
     error.attachNote(where(b)) << b.root->bytes << " bytes at offset " << b.offset;
     return error;
   }

@@ -57,9 +57,8 @@ std::string sortArguments(ArrayRef<char *> arguments, OptArguments &sorted) {
 }
 
 bool importInput(OptArguments &arguments, std::string &text) {
-  auto input = llvm::find_if(arguments.rest, [](StringRef a) {
-    return !a.starts_with("-") && a.ends_with(".onnx");
-  });
+  auto input = llvm::find_if(
+      arguments.rest, [](StringRef a) { return !a.starts_with("-") && a.ends_with(".onnx"); });
   if (input == arguments.rest.end())
     return true;
   DialectRegistry registry;

@@ -9,8 +9,8 @@ namespace zero {
 
 /// The arguments of zero-opt, sorted out.
 struct OptArguments {
-  CompilerOptions model;          ///< what importing an .onnx needs
-  std::vector<std::string> rest;  ///< for mlir-opt
+  CompilerOptions model;         ///< what importing an .onnx needs
+  std::vector<std::string> rest; ///< for mlir-opt
 };
 
 /// Takes the import flags (--shape, --loss, --data-root, --allow-symlinks) out of

@@ -64,7 +64,8 @@ static void printHelp(const StepOptions &step) {
   os << "zeroc compiles a training graph for ZeRO on several ranks and says what it will take.\n\n"
         "usage: zeroc MODEL.onnx|MODEL.mlir --zero-stage=3 --ranks=4 -o MODEL.zexe\n"
         "example: zeroc gpt2.onnx --shape input_ids=4x32 --zero-stage=3 --ranks=4 \\\n"
-        "           --optimizer=adamw --lr=1e-3 --weight-decay=0.01 -o gpt2.zexe\n\nfiles and model:\n";
+        "           --optimizer=adamw --lr=1e-3 --weight-decay=0.01 -o gpt2.zexe\n\nfiles and "
+        "model:\n";
   for (const Flag &f : flags()) {
     std::string name = ((f.name.size() == 1 ? "-" : "--") + f.name +
                         (f.value.empty() ? "" : (f.name.size() == 1 ? " " : "=") + f.value))
@@ -125,7 +126,8 @@ CommandLineResult parseCommandLine(ArrayRef<char *> arguments, CompilerOptions &
     }
     if (!argument.starts_with("-") || argument == "-") {
       if (!options.input.empty())
-        return wrong("expected one model, got '" + Twine(options.input) + "' and '" + argument + "'");
+        return wrong("expected one model, got '" + Twine(options.input) + "' and '" + argument +
+                     "'");
       options.input = argument.str();
       continue;
     }
@@ -144,7 +146,8 @@ CommandLineResult parseCommandLine(ArrayRef<char *> arguments, CompilerOptions &
     if (isOwn) {
       if (!own->set(options, value))
         return wrong("--" + name + ": bad value '" + value + "'");
-    } else if (std::string error = options.step.set(name, takesValue ? value : "true"); !error.empty()) {
+    } else if (std::string error = options.step.set(name, takesValue ? value : "true");
+               !error.empty()) {
       return wrong(error);
     }
   }

@@ -30,9 +30,9 @@ struct Root {
   int64_t begin = 0; ///< first and last command at which it must be there
   int64_t end = 0;
   Usage usage = Usage::Working;
-  mlir::Value value;                 ///< what it was made for; null for a workspace
+  mlir::Value value;                    ///< what it was made for; null for a workspace
   mlir::Operation *workspace = nullptr; ///< the launch whose scratch this is
-  mlir::Operation *symbol = nullptr; ///< a persistent buffer or state
+  mlir::Operation *symbol = nullptr;    ///< a persistent buffer or state
 };
 
 /// Where a value lies: bytes from the start of a root, plus rank x rankStride.

@@ -10,11 +10,11 @@
 namespace zero {
 
 struct EmitOptions {
-  std::string output;            ///< path of the .zexe
-  std::string name;              ///< of the model, for people
-  std::string dataRoot;          ///< folder that data references are relative to
-  double learningRate = 1e-3;    ///< default of the learning-rate input
-  unsigned threads = 1;          ///< that compile kernels
+  std::string output;         ///< path of the .zexe
+  std::string name;           ///< of the model, for people
+  std::string dataRoot;       ///< folder that data references are relative to
+  double learningRate = 1e-3; ///< default of the learning-rate input
+  unsigned threads = 1;       ///< that compile kernels
 };
 
 /// Compiles the kernels of `module`, which went through all phases up to `pack`,

@@ -22,8 +22,7 @@ public:
 
   /// Any node, with its result types given.
   onnx::NodeOp create(llvm::StringRef domain, llvm::StringRef type, mlir::TypeRange results,
-                      mlir::ValueRange inputs,
-                      llvm::ArrayRef<mlir::NamedAttribute> attrs = {});
+                      mlir::ValueRange inputs, llvm::ArrayRef<mlir::NamedAttribute> attrs = {});
 
   /// A scalar constant of `like`'s element type, broadcast by its users.
   mlir::Value scalar(double value, mlir::Type like);

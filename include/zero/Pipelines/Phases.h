@@ -45,8 +45,8 @@ struct StepOptions : mlir::PassPipelineOptions<StepOptions> {
   // place
   Option<unsigned> stage{*this, "zero-stage", llvm::cl::desc("ZeRO stage: 0, 1, 2 or 3"),
                          llvm::cl::init(0), llvm::cl::value_desc("N")};
-  Option<unsigned> ranks{*this, "ranks", llvm::cl::desc("data-parallel ranks"),
-                         llvm::cl::init(1), llvm::cl::value_desc("N")};
+  Option<unsigned> ranks{*this, "ranks", llvm::cl::desc("data-parallel ranks"), llvm::cl::init(1),
+                         llvm::cl::value_desc("N")};
   Option<uint64_t> bucketBytes{*this, "bucket-bytes",
                                llvm::cl::desc("largest bucket of parameters (25000000)"),
                                llvm::cl::init(25000000), llvm::cl::value_desc("bytes")};
@@ -60,7 +60,17 @@ struct StepOptions : mlir::PassPipelineOptions<StepOptions> {
 };
 
 /// The phases in order. `emit` is no pipeline: it writes a file.
-enum class Phase { Import, Recognise, Differentiate, Step, Kernels, Place, Partition, Schedule, Pack };
+enum class Phase {
+  Import,
+  Recognise,
+  Differentiate,
+  Step,
+  Kernels,
+  Place,
+  Partition,
+  Schedule,
+  Pack
+};
 
 /// "import", "recognise", ...
 llvm::StringRef phaseName(Phase phase);

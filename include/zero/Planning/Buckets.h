@@ -24,8 +24,8 @@ struct BucketSlot {
 };
 
 struct Buckets {
-  std::vector<BucketSlot> slots;  ///< one per item
-  std::vector<int64_t> elements;  ///< of each bucket, padded
+  std::vector<BucketSlot> slots; ///< one per item
+  std::vector<int64_t> elements; ///< of each bucket, padded
 };
 
 /// The repeated structure of a sequence: items [begin, begin + period * n) are n
