@@ -1,12 +1,9 @@
 //===- PartitionStep.cpp - the program of one rank ------------------------===//
 
-#include "BucketTable.h"
-#include "zero/Analysis/ParameterUses.h"
+#include "ParameterReads.h"
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Analysis/Storage.h"
 #include "zero/Transforms/Passes.h"
-
-#include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 
@@ -22,8 +19,7 @@ namespace {
 class Partitioner {
 public:
   Partitioner(ModuleOp module, func::FuncOp step, int64_t ranks)
-      : module(module), step(step), ranks(ranks), table(module, ranks),
-        uses(findParameterUses(step)) {
+      : module(module), step(step), ranks(ranks), table(module, ranks), reads(step, table) {
     int64_t position = 0;
     for (Operation &op : step.getBody().front())
       positions[&op] = position++;
@@ -33,10 +29,6 @@ public:
 
 private:
   void createBuffers(const Bucket &bucket);
-  void rewriteReads(const Bucket &bucket);
-  void gatherFor(const Bucket &bucket, ArrayRef<Operation *> users);
-  void redirect(Operation *user, const llvm::DenseMap<StringAttr, Value> &members);
-  SmallVector<SmallVector<Operation *>> clusters(const Bucket &bucket, bool forward);
   Value reduceGradients(const Bucket &bucket);
   LogicalResult update(const Bucket &bucket, Value gradient);
   void resolveRanks();
@@ -51,7 +43,7 @@ private:
   func::FuncOp step;
   int64_t ranks;
   BucketTable table;
-  llvm::MapVector<StringAttr, ParameterUse> uses;
+  ParameterReads reads;
   llvm::DenseMap<Operation *, int64_t> positions;
 };
 
@@ -64,90 +56,6 @@ void Partitioner::createBuffers(const Bucket &bucket) {
   for (const std::string &suffix : bucket.stateSuffixes)
     BufferOp::create(builder, module.getLoc(), Role::Optimizer, bucket.name + suffix,
                      bucket.type(bucket.stateShards), bucket.stateShards);
-}
-
-/// Points the operands of `user` that read a member at the bucket's view of it,
-/// rebuilding the reshapes between.
-void Partitioner::redirect(Operation *user, const llvm::DenseMap<StringAttr, Value> &members) {
-  for (OpOperand &operand : user->getOpOperands()) {
-    auto read = throughReshapes(operand.get()).getDefiningOp<ReadOp>();
-    Value value = read ? members.lookup(read.getSymbolAttr().getAttr()) : Value();
-    if (!value)
-      continue;
-    SmallVector<Operation *> reshapes;
-    for (Value v = operand.get(); isReshape(v.getDefiningOp()); v = reshapes.back()->getOperand(0))
-      reshapes.push_back(v.getDefiningOp());
-    OpBuilder builder(user);
-    for (Operation *reshape : llvm::reverse(reshapes)) {
-      IRMapping mapping;
-      mapping.map(reshape->getOperand(0), value);
-      value = builder.clone(*reshape, mapping)->getResult(0);
-    }
-    operand.set(value);
-  }
-}
-
-/// The users of a bucket's parameters in one direction, in groups that one
-/// gather serves: a parameter used far apart is gathered for each use.
-SmallVector<SmallVector<Operation *>> Partitioner::clusters(const Bucket &bucket, bool forward) {
-  SmallVector<Operation *> users;
-  SmallVector<int64_t> others; // first uses of other buckets' parameters
-  llvm::DenseSet<StringAttr> own;
-  for (ParameterOp member : bucket.members)
-    own.insert(member.getSymNameAttr());
-  for (auto &[symbol, use] : uses) {
-    const auto &list = forward ? use.forward : use.backward;
-    if (own.contains(symbol))
-      users.append(list.begin(), list.end());
-    else if (bucket.members.size() == 1 && !list.empty())
-      others.push_back(positions[list.front()]);
-  }
-  llvm::sort(users, [&](Operation *a, Operation *b) { return positions[a] < positions[b]; });
-  llvm::sort(others);
-  SmallVector<SmallVector<Operation *>> result;
-  for (Operation *user : users) {
-    bool apart = true;
-    if (!result.empty()) {
-      auto between = llvm::upper_bound(others, positions[result.back().back()]);
-      apart = between != others.end() && *between < positions[user];
-    }
-    if (apart)
-      result.emplace_back();
-    result.back().push_back(user);
-  }
-  return result;
-}
-
-void Partitioner::gatherFor(const Bucket &bucket, ArrayRef<Operation *> users) {
-  OpBuilder builder(users.front());
-  Value shard = read(builder, bucket.name, bucket.type(bucket.parameterShards));
-  auto gather =
-      AllGatherOp::create(builder, users.front()->getLoc(), bucket.type(1), shard, Value());
-  gather->setAttr(kNameAttr, builder.getStringAttr(bucket.name));
-  llvm::DenseMap<StringAttr, Value> members;
-  for (ParameterOp member : bucket.members)
-    members[member.getSymNameAttr()] =
-        MemberOp::create(builder, member.getLoc(), member.getTensorType(), gather.getResult(),
-                         member.getStartAttr());
-  for (Operation *user : users)
-    redirect(user, members);
-}
-
-void Partitioner::rewriteReads(const Bucket &bucket) {
-  if (bucket.parameterShards > 1) {
-    for (bool forward : {true, false})
-      for (ArrayRef<Operation *> users : clusters(bucket, forward))
-        gatherFor(bucket, users);
-    return;
-  }
-  OpBuilder builder = OpBuilder::atBlockBegin(&step.getBody().front());
-  Value full = read(builder, bucket.name, bucket.type(1));
-  for (ParameterOp member : bucket.members) {
-    Value view = MemberOp::create(builder, member.getLoc(), member.getTensorType(), full,
-                                  member.getStartAttr());
-    for (ReadOp old : table.readsOf(member))
-      old.getResult().replaceAllUsesWith(view);
-  }
 }
 
 /// Builds the bucket of gradients where its last member is ready and reduces it.
@@ -262,7 +170,7 @@ void Partitioner::eraseReplaced() {
 LogicalResult Partitioner::run() {
   for (const Bucket &bucket : table.buckets()) {
     createBuffers(bucket);
-    rewriteReads(bucket);
+    reads.rewrite(bucket);
     if (!table.gradientOf(bucket.members.front()))
       continue;
     if (failed(update(bucket, reduceGradients(bucket))))

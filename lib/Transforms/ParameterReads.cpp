@@ -1,0 +1,112 @@
+//===- ParameterReads.cpp - reads of parameters through buckets -----------===//
+
+#include "ParameterReads.h"
+
+#include "zero/Analysis/Storage.h"
+
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+
+namespace zero {
+
+ParameterReads::ParameterReads(func::FuncOp step, const BucketTable &table)
+    : step(step), table(table), uses(findParameterUses(step)) {
+  int64_t position = 0;
+  for (Operation &op : step.getBody().front())
+    positions[&op] = position++;
+  for (auto &[symbol, use] : uses) {
+    if (!use.backward.empty())
+      firstUses[0].push_back(positions[use.backward.front()]);
+    if (!use.forward.empty())
+      firstUses[1].push_back(positions[use.forward.front()]);
+  }
+  for (SmallVector<int64_t> &list : firstUses)
+    llvm::sort(list);
+}
+
+/// What a rank holds of `bucket`.
+static Value readBucket(OpBuilder &builder, const Bucket &bucket) {
+  return ReadOp::create(builder, builder.getInsertionBlock()->getParentOp()->getLoc(),
+                        bucket.type(bucket.parameterShards),
+                        FlatSymbolRefAttr::get(builder.getContext(), bucket.name));
+}
+
+/// Points the operands of `user` that read a member at the bucket's view of it,
+/// rebuilding the reshapes between.
+void ParameterReads::redirect(Operation *user, const llvm::DenseMap<StringAttr, Value> &members) {
+  for (OpOperand &operand : user->getOpOperands()) {
+    auto read = throughReshapes(operand.get()).getDefiningOp<ReadOp>();
+    Value value = read ? members.lookup(read.getSymbolAttr().getAttr()) : Value();
+    if (!value)
+      continue;
+    SmallVector<Operation *> reshapes;
+    for (Value v = operand.get(); isReshape(v.getDefiningOp()); v = reshapes.back()->getOperand(0))
+      reshapes.push_back(v.getDefiningOp());
+    OpBuilder builder(user);
+    for (Operation *reshape : llvm::reverse(reshapes)) {
+      IRMapping mapping;
+      mapping.map(reshape->getOperand(0), value);
+      value = builder.clone(*reshape, mapping)->getResult(0);
+    }
+    operand.set(value);
+  }
+}
+
+/// The users of a bucket's parameters in one direction, in groups that one
+/// gather serves: a parameter that is alone in its bucket is gathered again where
+/// another one is used for the first time in between.
+SmallVector<ParameterReads::Users> ParameterReads::clusters(const Bucket &bucket, bool forward) {
+  Users users;
+  for (ParameterOp member : bucket.members) {
+    const ParameterUse &use = uses[member.getSymNameAttr()];
+    llvm::append_range(users, forward ? use.forward : use.backward);
+  }
+  llvm::sort(users, [&](Operation *a, Operation *b) { return positions[a] < positions[b]; });
+  SmallVector<Users> result;
+  for (Operation *user : users) {
+    bool apart = result.empty();
+    if (!apart && bucket.members.size() == 1) {
+      auto next = llvm::upper_bound(firstUses[forward], positions[result.back().back()]);
+      apart = next != firstUses[forward].end() && *next < positions[user];
+    }
+    if (apart)
+      result.emplace_back();
+    result.back().push_back(user);
+  }
+  return result;
+}
+
+void ParameterReads::gatherFor(const Bucket &bucket, ArrayRef<Operation *> users) {
+  OpBuilder builder(users.front());
+  Value shard = readBucket(builder, bucket);
+  auto gather =
+      AllGatherOp::create(builder, users.front()->getLoc(), bucket.type(1), shard, Value());
+  gather->setAttr(kNameAttr, builder.getStringAttr(bucket.name));
+  llvm::DenseMap<StringAttr, Value> members;
+  for (ParameterOp member : bucket.members)
+    members[member.getSymNameAttr()] =
+        MemberOp::create(builder, member.getLoc(), member.getTensorType(), gather.getResult(),
+                         member.getStartAttr());
+  for (Operation *user : users)
+    redirect(user, members);
+}
+
+void ParameterReads::rewrite(const Bucket &bucket) {
+  if (bucket.parameterShards > 1) {
+    for (bool forward : {true, false})
+      for (ArrayRef<Operation *> users : clusters(bucket, forward))
+        gatherFor(bucket, users);
+    return;
+  }
+  OpBuilder builder = OpBuilder::atBlockBegin(&step.getBody().front());
+  Value full = readBucket(builder, bucket);
+  for (ParameterOp member : bucket.members) {
+    Value view = MemberOp::create(builder, member.getLoc(), member.getTensorType(), full,
+                                  member.getStartAttr());
+    for (ReadOp old : table.readsOf(member))
+      old.getResult().replaceAllUsesWith(view);
+  }
+}
+
+} // namespace zero
