@@ -1,6 +1,8 @@
 //===- Certificate.cpp - what a run will take, before it runs -------------===//
 
 #include "dialects/Zero/Zero.h"
+#include "zero/Analysis/ParameterUses.h"
+#include "zero/Analysis/StepFunction.h"
 #include "zero/Analysis/Storage.h"
 #include "zero/Pipelines/Compiler.h"
 
@@ -54,6 +56,68 @@ static double stateBytes(const ModelSize &size, int64_t stage, double ranks, dou
          size.trained * gradient / (stage >= 2 ? ranks : 1) + optimizer / (stage >= 1 ? ranks : 1);
 }
 
+namespace {
+
+/// Whole buckets that a step moves, in elements; a rank receives (N-1)/N of each.
+struct Volume {
+  int64_t forward = 0;   ///< gathered for forward
+  int64_t backward = 0;  ///< gathered for backward
+  int64_t update = 0;    ///< gathered after the update
+  int64_t gradients = 0; ///< reduced
+};
+
+} // namespace
+
+static Volume measureVolume(func::FuncOp step) {
+  Volume volume;
+  llvm::DenseSet<Operation *> forward = findForwardOps(step);
+  auto count = [](Value value) {
+    auto type = cast<RankedTensorType>(value.getType());
+    return type.getRank() == 0 ? 0 : type.getNumElements();
+  };
+  for (Operation &op : step.getBody().front()) {
+    if (auto gather = dyn_cast<AllGatherOp>(op)) {
+      int64_t &sum = op.hasAttr(kEpilogueAttr) ? volume.update
+                     : forward.contains(&op)   ? volume.forward
+                                               : volume.backward;
+      sum += count(gather.getResult());
+    } else if (auto scatter = dyn_cast<ReduceScatterOp>(op)) {
+      volume.gradients += count(scatter.getInput());
+    } else if (auto reduce = dyn_cast<AllReduceOp>(op)) {
+      // A reduction to slices and a gather of them.
+      volume.gradients += count(reduce.getInput());
+      volume.update += count(reduce.getInput());
+    }
+  }
+  return volume;
+}
+
+/// What a rank receives in a step, and by which causes it differs from the paper's
+/// 2P at stages 0 to 2 and 3P at stage 3 (ZeRO, arXiv 1910.02054, section 7).
+static void printVolume(ModuleOp module, int64_t stage, int64_t ranks, int64_t parameters,
+                        llvm::raw_ostream &os) {
+  auto step = module.lookupSymbol<func::FuncOp>(kStepName);
+  if (!step || ranks == 1)
+    return;
+  Volume v = measureVolume(step);
+  int64_t padded = 0;
+  for (int64_t elements : module->getAttrOfType<DenseI64ArrayAttr>(kBucketsAttr).asArrayRef())
+    padded += elements;
+  int64_t total = v.forward + v.backward + v.update + v.gradients;
+  int64_t paper = (stage == 3 ? 3 : 2) * parameters;
+  os << "each rank receives " << total / ranks * (ranks - 1) << " elements a step, " << ranks - 1
+     << "/" << ranks << " of " << total << ": forward " << v.forward << ", backward " << v.backward
+     << ", update " << v.update << ", gradients " << v.gradients << "\n"
+     << "  the paper's " << (stage == 3 ? "3P" : "2P") << " is " << paper << "; here "
+     << llvm::format("%+lld", (long long)(total - paper));
+  if (stage == 3)
+    os << llvm::format(": gathered again where used far apart %+lld, not read in backward %+lld, "
+                       "not trained %+lld, padding %+lld",
+                       (long long)(v.forward - padded), (long long)(v.backward - padded),
+                       (long long)(v.gradients - padded), (long long)(3 * (padded - parameters)));
+  os << "\n";
+}
+
 void printCertificate(ModuleOp module, llvm::raw_ostream &os) {
   auto certificate = module->getAttrOfType<DictionaryAttr>(kCertificateAttr);
   auto integer = [&](StringRef name) { return module->getAttrOfType<IntegerAttr>(name).getInt(); };
@@ -83,6 +147,7 @@ void printCertificate(ModuleOp module, llvm::raw_ostream &os) {
   double mixed = stateBytes(size, stage, ranks, 2, 2, 12.0 * size.trained);
   os << "model state by ZeRO's arithmetic, before padding: " << bytesText(fp32)
      << " a rank here; in the paper's 16 bits with Adam " << bytesText(mixed) << "\n";
+  printVolume(module, stage, ranks, size.elements, os);
 }
 
 } // namespace zero
