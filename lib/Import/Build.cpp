@@ -20,7 +20,7 @@ static constexpr llvm::StringLiteral kStepName = "step";
 /// large for the IR. All others stand in the step as constants, among them the
 /// short lists of floats that Constant nodes hold as attributes.
 static bool isState(const Constant &constant) {
-  return constant.isLarge() ||
+  return constant.isLarge() || !constant.value ||
          (isFloat(constant.type) && constant.elements > 1 && constant.data.has_value());
 }
 

@@ -96,7 +96,10 @@ public:
 private:
   void readExternal(pb::TensorProto &tensor, Constant &constant, int64_t bytes, const Twine &what) {
     constant.data = files.resolve(tensor, bytes);
-    if (!constant.isLarge() && (!isFloat(constant.type) || constant.elements == 1))
+    // Shapes, axes and bounds are scalars and vectors; a matrix of indices or a mask
+    // needs no look into the file.
+    const bool isVector = constant.dims.size() <= 1;
+    if (!constant.isLarge() && isVector && (!isFloat(constant.type) || constant.elements == 1))
       constant.value = makeTensor(constant.type, constant.dims, files.read(*constant.data, what));
   }
 

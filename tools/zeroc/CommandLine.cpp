@@ -38,7 +38,7 @@ static std::function<bool(CompilerOptions &, StringRef)> flag(bool CompilerOptio
 static const std::vector<Flag> &flags() {
   static const std::vector<Flag> all = {
       {"o", "FILE", "write the executable here", text(&CompilerOptions::output)},
-      {"plan-only", "", "stop after the plan: open no weights, write nothing",
+      {"plan-only", "", "stop after the plan: open no data file, write nothing",
        flag(&CompilerOptions::planOnly)},
       {"lr", "X", "learning rate when zero-run is given none (1e-3)",
        [](CompilerOptions &o, StringRef v) {

@@ -19,7 +19,7 @@ struct CompilerOptions {
   std::string loss;      ///< name of the output to train on
   std::string dumpAfter; ///< print the program after this phase
   bool allowSymlinks = false;
-  bool planOnly = false; ///< stop after `pack`, open no weights
+  bool planOnly = false; ///< stop after `pack`, open no data file
   double learningRate = 1e-3;
   unsigned threads = 2;
   StepOptions step;
