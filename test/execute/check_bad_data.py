@@ -152,6 +152,8 @@ def check_ranges(checks, graph):
 def main():
     data, work = sys.argv[1:]
     checks = Checks()
+    # What an interrupted run left must not count as written by this one.
+    shutil.rmtree(work, ignore_errors=True)
     mlp = Graph(data, "mlp", f"{work}/mlp")
     case = Case(checks, mlp, 2)
     for check in (check_arrays, check_wrapping, check_numbers, check_outputs, check_executables):
