@@ -2,170 +2,24 @@
 
 #include "options.h"
 
+#include "flags.h"
+
 #include <algorithm>
-#include <cmath>
-#include <cstdlib>
-#include <functional>
 
 using namespace zero::rt;
 
 namespace zero::run {
 
-namespace {
-using Setter = std::function<Status(Options &, const std::string &)>;
-
-/// One flag: `value` names its argument, empty for a switch.
-struct Flag {
-  const char *group, *name, *value, *help;
-  Setter set;
-};
-} // namespace
-
-static Status expected(const char *what, const std::string &got) {
-  return fail(ZERO_RT_INVALID_ARGUMENT, "expected %s, got '%s'", what, escape(got).c_str());
-}
-
-//===----------------------------------------------------------------------===//
-// Setters
-//===----------------------------------------------------------------------===//
-
-static Setter toText(std::string Options::*field) {
-  return [field](Options &options, const std::string &text) {
-    options.*field = text;
-    return text.empty() ? expected("a file", text) : Status();
-  };
-}
-
-static Status parseCount(const std::string &text, uint64_t &count) {
-  char *end = nullptr;
-  errno = 0;
-  count = std::strtoull(text.c_str(), &end, 10);
-  bool good = !text.empty() && text[0] >= '0' && text[0] <= '9' && !*end && errno == 0;
-  return good ? Status() : expected("a whole number", text);
-}
-
-static Status parseNumber(const std::string &text, double &number) {
-  char *end = nullptr;
-  number = std::strtod(text.c_str(), &end);
-  return !text.empty() && !*end && std::isfinite(number) ? Status() : expected("a number", text);
-}
-
-static Setter toInt(int zero_rt_session_options::*field) {
-  return [field](Options &options, const std::string &text) {
-    uint64_t count;
-    ZERO_RT_TRY(parseCount(text, count));
-    if (count > 1024)
-      return expected("at most 1024", text);
-    options.session.*field = static_cast<int>(count);
-    return Status();
-  };
-}
-
-static Setter toSwitch(int zero_rt_session_options::*field) {
-  return [field](Options &options, const std::string &) {
-    options.session.*field = 1;
-    return Status();
-  };
-}
-
-static Setter toSwitch(bool Options::*field) {
-  return [field](Options &options, const std::string &) {
-    options.*field = true;
-    return Status();
-  };
-}
-
-/// name=file[,name=file...]; file.npz:member picks a member, a lone file.npz all.
-static Status setData(Options &options, const std::string &text) {
-  for (size_t start = 0; start <= text.size();) {
-    size_t end = std::min(text.find(',', start), text.size());
-    std::string item = text.substr(start, end - start);
-    start = end + 1;
-    DataFile file;
-    size_t equals = item.find('=');
-    if (equals != std::string::npos) {
-      file.input = item.substr(0, equals);
-      item = item.substr(equals + 1);
-    }
-    size_t colon = item.rfind(".npz:");
-    if (colon != std::string::npos) {
-      file.member = item.substr(colon + 5);
-      item.resize(colon + 4);
-    }
-    if (item.empty() || (file.input.empty() && !item.ends_with(".npz")))
-      return expected("name=file.npy or file.npz", text);
-    file.path = item;
-    options.data.push_back(file);
-  }
-  return {};
-}
-
-static Status setSteps(Options &options, const std::string &text) {
-  return parseCount(text, options.steps);
-}
-
-static Status setLearningRate(Options &options, const std::string &text) {
-  double number;
-  ZERO_RT_TRY(parseNumber(text, number));
-  options.learningRate = static_cast<float>(number);
-  options.compilerFlags.push_back("--lr=" + text); // so that the plan says the same
-  return {};
-}
-
-static Status setTimeout(Options &options, const std::string &text) {
-  return parseNumber(text, options.session.timeout_seconds);
-}
-
-/// RANK:COLLECTIVE.
-static Status setStall(Options &options, const std::string &text) {
-  size_t colon = text.find(':');
-  uint64_t rank, collective;
-  if (colon == std::string::npos)
-    return expected("RANK:COLLECTIVE", text);
-  ZERO_RT_TRY(parseCount(text.substr(0, colon), rank));
-  ZERO_RT_TRY(parseCount(text.substr(colon + 1), collective));
-  options.session.stall_rank = static_cast<int>(rank);
-  options.session.stall_collective = static_cast<int64_t>(collective);
-  return {};
-}
-
-//===----------------------------------------------------------------------===//
-// The flags
-//===----------------------------------------------------------------------===//
-
 static const std::vector<Flag> &flags() {
-  static const std::vector<Flag> table = {
-      {"Training", "data", "NAME=FILE,...",
-       ".npy or .npz file of each input; its first dimension runs over\n"
-       "batches and wraps round. FILE.npz:MEMBER picks a member; a FILE.npz\n"
-       "without NAME serves all inputs that it has members for",
-       setData},
-      {"Training", "steps", "N", "steps to train (1)", setSteps},
-      {"Training", "lr", "X", "learning rate, in place of the compiled one", setLearningRate},
-      {"Training", "allow-nan", "", "go on when the loss is NaN or infinite",
-       toSwitch(&zero_rt_session_options::allow_nan)},
-      {"Results", "save", "FILE", "write the trained weights as .safetensors",
-       toText(&Options::save)},
-      {"Results", "log", "FILE", "write {\"step\":N,\"loss\":X} for each step, a line each",
-       toText(&Options::log)},
-      {"Results", "dump-gradients", "FILE",
-       "write the gradients of step 0 as .safetensors, under the\nparameters' names",
-       toText(&Options::gradients)},
-      {"Results", "report-json", "FILE",
-       "write memory by role, elements received, losses and seconds", toText(&Options::report)},
-      {"Results", "quiet", "", "print nothing but warnings and errors", toSwitch(&Options::quiet)},
-      {"Execution", "threads-per-rank", "N", "threads of library calls on each rank (1)",
-       toInt(&zero_rt_session_options::threads_per_rank)},
-      {"Execution", "timeout", "SECONDS", "longest wait for another rank (120)", setTimeout},
-      {"Execution", "pin", "0|1", "bind ranks to cores (by default when they fill the machine)",
-       toInt(&zero_rt_session_options::pin)},
-      {"Execution", "check-memory", "",
-       "guard the arenas, poison what a step leaves, measure the peak",
-       toSwitch(&zero_rt_session_options::check_memory)},
-      {"Execution", "stall", "RANK:N", "for tests: RANK never arrives at collective N", setStall},
-      {"Help", "help", "", "print this text", toSwitch(&Options::help)},
-      {"Help", "version", "", "print the version", toSwitch(&Options::version)},
-  };
+  static const std::vector<Flag> table = [] {
+    std::vector<Flag> all;
+    for (auto *topic : {dataFlags, trainingFlags, resultFlags, executionFlags})
+      for (Flag &flag : topic())
+        all.push_back(std::move(flag));
+    all.push_back({"Help", "help", "", "print this text", toSwitch(&Options::help)});
+    all.push_back({"Help", "version", "", "print the version", toSwitch(&Options::version)});
+    return all;
+  }();
   return table;
 }
 

@@ -1,0 +1,69 @@
+//===- flags.cpp - how flags read their values ----------------------------===//
+
+#include "flags.h"
+
+#include <cerrno>
+#include <cmath>
+#include <cstdlib>
+
+using namespace zero::rt;
+
+namespace zero::run {
+
+Status expected(const char *what, const std::string &got) {
+  return fail(ZERO_RT_INVALID_ARGUMENT, "expected %s, got '%s'", what, escape(got).c_str());
+}
+
+Setter toText(std::string Options::*field) {
+  return [field](Options &options, const std::string &text) {
+    options.*field = text;
+    return text.empty() ? expected("a file", text) : Status();
+  };
+}
+
+Status parseCount(const std::string &text, uint64_t &count) {
+  char *end = nullptr;
+  errno = 0;
+  count = std::strtoull(text.c_str(), &end, 10);
+  bool good = !text.empty() && text[0] >= '0' && text[0] <= '9' && !*end && errno == 0;
+  return good ? Status() : expected("a whole number", text);
+}
+
+Status parseNumber(const std::string &text, double &number) {
+  char *end = nullptr;
+  number = std::strtod(text.c_str(), &end);
+  return !text.empty() && !*end && std::isfinite(number) ? Status() : expected("a number", text);
+}
+
+Setter toCount(uint64_t Options::*field) {
+  return [field](Options &options, const std::string &text) {
+    return parseCount(text, options.*field);
+  };
+}
+
+Setter toInt(int zero_rt_session_options::*field) {
+  return [field](Options &options, const std::string &text) {
+    uint64_t count;
+    ZERO_RT_TRY(parseCount(text, count));
+    if (count > 1024)
+      return expected("at most 1024", text);
+    options.session.*field = static_cast<int>(count);
+    return Status();
+  };
+}
+
+Setter toSwitch(int zero_rt_session_options::*field) {
+  return [field](Options &options, const std::string &) {
+    options.session.*field = 1;
+    return Status();
+  };
+}
+
+Setter toSwitch(bool Options::*field) {
+  return [field](Options &options, const std::string &) {
+    options.*field = true;
+    return Status();
+  };
+}
+
+} // namespace zero::run

@@ -1,0 +1,24 @@
+//===- flags_results.cpp - what a run writes ------------------------------===//
+
+#include "flags.h"
+
+using namespace zero::rt;
+
+namespace zero::run {
+
+std::vector<Flag> resultFlags() {
+  return {
+      {"Results", "save", "FILE", "write the trained weights as .safetensors",
+       toText(&Options::save)},
+      {"Results", "log", "FILE", "write {\"step\":N,\"loss\":X} for each step, a line each",
+       toText(&Options::log)},
+      {"Results", "dump-gradients", "FILE",
+       "write the gradients of step 0 as .safetensors, under the\nparameters' names",
+       toText(&Options::gradients)},
+      {"Results", "report-json", "FILE",
+       "write memory by role, elements received, losses and seconds", toText(&Options::report)},
+      {"Results", "quiet", "", "print nothing but warnings and errors", toSwitch(&Options::quiet)},
+  };
+}
+
+} // namespace zero::run

@@ -1,0 +1,57 @@
+//===- flags_training.cpp - how to train, and on what ---------------------===//
+
+#include "flags.h"
+
+using namespace zero::rt;
+
+namespace zero::run {
+
+static Status setLearningRate(Options &options, const std::string &text) {
+  double number;
+  ZERO_RT_TRY(parseNumber(text, number));
+  options.learningRate = static_cast<float>(number);
+  options.compilerFlags.push_back("--lr=" + text); // so that the plan says the same
+  return {};
+}
+
+static Status setTimeout(Options &options, const std::string &text) {
+  return parseNumber(text, options.session.timeout_seconds);
+}
+
+/// RANK:COLLECTIVE.
+static Status setStall(Options &options, const std::string &text) {
+  size_t colon = text.find(':');
+  uint64_t rank, collective;
+  if (colon == std::string::npos)
+    return expected("RANK:COLLECTIVE", text);
+  ZERO_RT_TRY(parseCount(text.substr(0, colon), rank));
+  ZERO_RT_TRY(parseCount(text.substr(colon + 1), collective));
+  options.session.stall_rank = static_cast<int>(rank);
+  options.session.stall_collective = static_cast<int64_t>(collective);
+  return {};
+}
+
+std::vector<Flag> trainingFlags() {
+  return {
+      {"Training", "steps", "N", "steps to train (1)", toCount(&Options::steps)},
+      {"Training", "lr", "X", "learning rate, in place of the compiled one", setLearningRate},
+      {"Training", "allow-nan", "", "go on when the loss is NaN or infinite",
+       toSwitch(&zero_rt_session_options::allow_nan)},
+  };
+}
+
+std::vector<Flag> executionFlags() {
+  return {
+      {"Execution", "threads-per-rank", "N", "threads of library calls on each rank (1)",
+       toInt(&zero_rt_session_options::threads_per_rank)},
+      {"Execution", "timeout", "SECONDS", "longest wait for another rank (120)", setTimeout},
+      {"Execution", "pin", "0|1", "bind ranks to cores (by default when they fill the machine)",
+       toInt(&zero_rt_session_options::pin)},
+      {"Execution", "check-memory", "",
+       "guard the arenas, poison what a step leaves, measure the peak",
+       toSwitch(&zero_rt_session_options::check_memory)},
+      {"Execution", "stall", "RANK:N", "for tests: RANK never arrives at collective N", setStall},
+  };
+}
+
+} // namespace zero::run
