@@ -32,22 +32,23 @@ public:
         fileLoc(FileLineColLoc::get(context, llvm::sys::path::filename(model.path), 0, 0)),
         module(ModuleOp::create(fileLoc)) {}
 
-  OwningOpRef<ModuleOp> run(StringRef loss) {
-    findUsed(loss);
+  OwningOpRef<ModuleOp> run(ArrayRef<Result> results) {
+    findUsed(results);
     builder.setInsertionPointToEnd(module->getBody());
     for (const auto &[name, constant] : model.constants)
       if (isState(constant))
         addState(name, constant);
-    addStep(loss);
+    addStep(results);
     return std::move(module);
   }
 
 private:
   Location locate(StringRef name) { return NameLoc::get(builder.getStringAttr(name), fileLoc); }
 
-  /// Marks what the loss still depends on now that shape arithmetic is known.
-  void findUsed(StringRef loss) {
-    used.insert(loss);
+  /// Marks what the results still depend on now that shape arithmetic is known.
+  void findUsed(ArrayRef<Result> results) {
+    for (const Result &result : results)
+      used.insert(result.value);
     for (pb::NodeProto *node : llvm::reverse(graph.nodes)) {
       bool isUsed = llvm::any_of(node->output(), [&](const std::string &name) {
         return used.contains(name) && !graph.known.contains(name);
@@ -72,25 +73,31 @@ private:
                     FloatAttr(), PlacementAttr(), FlatSymbolRefAttr(), IntegerAttr());
   }
 
-  void addStep(StringRef loss) {
-    SmallVector<Type> arguments;
+  void addStep(ArrayRef<Result> wanted) {
+    SmallVector<Type> arguments, results;
     for (const Input &input : graph.inputs)
       arguments.push_back(
           tensorType(input.shape.type, input.shape.dims, context, "input " + quote(input.name)));
+    for (const Result &result : wanted)
+      results.push_back(typeOf(result.value));
     auto function = func::FuncOp::create(builder, fileLoc, kStepName,
-                                         builder.getFunctionType(arguments, {typeOf(loss)}));
+                                         builder.getFunctionType(arguments, results));
     Block *body = function.addEntryBlock();
     for (auto [i, input] : llvm::enumerate(graph.inputs)) {
       function.setArgAttr(i, kBindingAttr, builder.getStringAttr(input.name));
       values[input.name] = body->getArgument(i);
     }
-    function.setResultAttr(0, kBindingAttr, builder.getStringAttr("loss"));
+    for (auto [i, result] : llvm::enumerate(wanted))
+      function.setResultAttr(i, kBindingAttr, builder.getStringAttr(result.binding));
     builder.setInsertionPointToEnd(body);
     addReads();
     for (pb::NodeProto *node : graph.nodes)
       if (usedNodes.contains(node))
         addNode(*node);
-    func::ReturnOp::create(builder, fileLoc, valueOf(loss));
+    SmallVector<Value> returned;
+    for (const Result &result : wanted)
+      returned.push_back(valueOf(result.value));
+    func::ReturnOp::create(builder, fileLoc, returned);
   }
 
   void addReads() {
@@ -156,9 +163,9 @@ private:
 };
 } // namespace
 
-OwningOpRef<ModuleOp> buildModule(const Model &model, const TypedGraph &graph, StringRef loss,
-                                  MLIRContext *context) {
-  return ModuleBuilder(model, graph, context).run(loss);
+OwningOpRef<ModuleOp> buildModule(const Model &model, const TypedGraph &graph,
+                                  ArrayRef<Result> results, MLIRContext *context) {
+  return ModuleBuilder(model, graph, context).run(results);
 }
 
 } // namespace zero::importer

@@ -10,10 +10,17 @@
 
 namespace zero::importer {
 
+/// A value that the step returns, and the name under which it does.
+struct Result {
+  std::string value;
+  std::string binding;
+};
+
 /// Builds state symbols for the constants of `model` and `func.func @step`, which
-/// returns `loss`.
+/// returns `results`.
 mlir::OwningOpRef<mlir::ModuleOp> buildModule(const Model &model, const TypedGraph &graph,
-                                              llvm::StringRef loss, mlir::MLIRContext *context);
+                                              llvm::ArrayRef<Result> results,
+                                              mlir::MLIRContext *context);
 
 /// The attributes of `node` in the onnx dialect's terms. Graphs are left out:
 /// operators that hold one are not supported.

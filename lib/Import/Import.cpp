@@ -67,6 +67,17 @@ static std::string chooseLoss(const TypedGraph &graph, llvm::ArrayRef<std::strin
        std::move(notes));
 }
 
+/// What the step returns: the loss, or every output.
+static std::vector<Result> chooseResults(const TypedGraph &graph,
+                                         llvm::ArrayRef<std::string> outputs, bool forwardOnly) {
+  if (!forwardOnly)
+    return {{chooseLoss(graph, outputs), "loss"}};
+  std::vector<Result> results;
+  for (const std::string &name : outputs)
+    results.push_back({name, name});
+  return results;
+}
+
 /// Enters constants and inputs into the graph's tables.
 static TypedGraph startGraph(const Model &model, const ImportOptions &options) {
   TypedGraph graph;
@@ -89,7 +100,7 @@ static OwningOpRef<ModuleOp> import(StringRef path, const ImportOptions &options
   TypedGraph graph = startGraph(model, options);
   graph.nodes = sortNodes(model, outputs);
   inferTypes(model, graph);
-  return buildModule(model, graph, chooseLoss(graph, outputs), context);
+  return buildModule(model, graph, chooseResults(graph, outputs, options.forwardOnly), context);
 }
 
 } // namespace importer

@@ -24,6 +24,7 @@ OwningOpRef<ModuleOp> readModel(const CompilerOptions &options, MLIRContext &con
     return parseSourceFile<ModuleOp>(options.input, &context);
   ImportOptions import;
   import.loss = options.loss;
+  import.forwardOnly = options.step.forwardOnly;
   import.allowSymlinks = options.allowSymlinks;
   import.checkData = !options.planOnly;
   import.isKnown = [](StringRef domain, StringRef type, int64_t opset) {

@@ -8,6 +8,8 @@
 using namespace mlir;
 
 void zero::addDifferentiate(OpPassManager &pm, const StepOptions &options) {
+  if (options.forwardOnly)
+    return;
   pm.addPass(createDifferentiate());
   // Rules of several users of a value often build the same node.
   pm.addPass(createCSEPass());

@@ -7,6 +7,7 @@ using namespace mlir;
 
 void zero::addImport(OpPassManager &pm, const StepOptions &options) {
   SelectParametersOptions select;
+  select.forwardOnly = options.forwardOnly;
   select.trainable = options.trainable;
   select.freeze.assign(options.freeze.begin(), options.freeze.end());
   pm.addPass(createVerifyImport());

@@ -6,6 +6,8 @@
 using namespace mlir;
 
 void zero::addStep(OpPassManager &pm, const StepOptions &options) {
+  if (options.forwardOnly)
+    return;
   BuildStepOptions step;
   step.optimizer = options.optimizer;
   if (options.betas.size() == 2) {

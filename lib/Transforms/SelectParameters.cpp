@@ -46,7 +46,8 @@ public:
     }
     if (failed(checkPatterns()))
       return std::nullopt;
-    warnOfLostWeights();
+    if (!options.forwardOnly)
+      warnOfLostWeights();
     return std::move(selection);
   }
 
@@ -127,6 +128,8 @@ private:
       item.reason = listed.contains(item.name) ? "" : "it is not listed";
     else if (StringRef buffer = roles.bufferReason(read); !buffer.empty())
       item.reason = buffer;
+    else if (options.forwardOnly)
+      item.reason = "";
     else if (state.getTensorType().getNumElements() == 1)
       item.reason = "it has one element";
     else if (!isModulePath(item.name)) {
@@ -138,7 +141,7 @@ private:
   }
 
   void train(StateOp state, Selection::Item item) {
-    bool frozen = false;
+    bool frozen = options.forwardOnly;
     for (auto &[pattern, matched] : patterns) {
       if (!pattern.match(item.name))
         continue;
@@ -191,6 +194,7 @@ struct SelectParameters : impl::SelectParametersBase<SelectParameters> {
         return signalPassFailure();
     }
     options.freeze.assign(freeze.begin(), freeze.end());
+    options.forwardOnly = forwardOnly;
     if (!selectParameters(getOperation(), options))
       signalPassFailure();
   }

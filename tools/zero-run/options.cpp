@@ -120,6 +120,8 @@ private:
                   escape(foreign.front()).c_str());
     if (!options.gradients.empty() && options.steps == 0)
       return fail(ZERO_RT_INVALID_ARGUMENT, "--dump-gradients needs at least one step");
+    if (!options.outputs.empty() && options.steps == 0)
+      return fail(ZERO_RT_INVALID_ARGUMENT, "--save-outputs needs at least one step");
     return {};
   }
 

@@ -22,7 +22,7 @@ struct Options {
   std::vector<DataFile> data;
   uint64_t steps = 1;
   std::optional<float> learningRate;
-  std::string log, save, gradients, report;
+  std::string log, save, gradients, outputs, report;
   bool quiet = false, help = false, version = false;
   zero_rt_session_options session;
   /// What is not for us: zeroc's, when the model is still to be compiled.

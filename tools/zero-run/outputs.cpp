@@ -42,6 +42,7 @@ Status Outputs::open(const Options &options, const Executable &executable) {
   ZERO_RT_TRY(create(inputs, options.log, log));
   ZERO_RT_TRY(create(inputs, options.save, weights));
   ZERO_RT_TRY(create(inputs, options.gradients, gradients));
+  ZERO_RT_TRY(create(inputs, options.outputs, outputs));
   return create(inputs, options.report, report);
 }
 
@@ -88,12 +89,44 @@ Status Outputs::writeWeights(const Executable &executable, const Session &sessio
   return writeSafetensors(weights, std::move(entries));
 }
 
+/// An output's parts follow each other in rank order: along its first dimension, or,
+/// if it has none, as one element for each rank.
+static SafetensorsEntry entryOverRanks(const zero_rt_value_info &info, const Session &session,
+                                       uint64_t ranks) {
+  std::vector<uint64_t> shape(info.shape, info.shape + info.dimensions);
+  if (!shape.empty())
+    shape[0] *= ranks;
+  else if (ranks > 1)
+    shape.push_back(ranks);
+  auto read = [name = info.name, session = session.get(), ranks](void *destination,
+                                                                 uint64_t bytes) {
+    for (uint64_t rank = 0; rank < ranks; ++rank)
+      ZERO_RT_TRY(take(zero_rt_session_read_output(
+          session, name, int(rank), static_cast<char *>(destination) + rank * (bytes / ranks),
+          bytes / ranks)));
+    return Status();
+  };
+  return {info.name, info.dtype, std::move(shape), read};
+}
+
+Status Outputs::writeOutputs(const Executable &executable, const Session &session) {
+  if (!outputs.isOpen())
+    return {};
+  std::vector<SafetensorsEntry> entries;
+  for (size_t i = 0; i < infoOf(executable).outputs; ++i) {
+    zero_rt_value_info info;
+    ZERO_RT_TRY(take(zero_rt_executable_output(executable.get(), i, &info)));
+    entries.push_back(entryOverRanks(info, session, uint64_t(infoOf(executable).ranks)));
+  }
+  return writeSafetensors(outputs, std::move(entries));
+}
+
 Status Outputs::writeReport(const std::string &json) {
   return report.isOpen() ? report.write(json) : Status();
 }
 
 Status Outputs::commit() {
-  for (OutputFile *file : {&log, &weights, &gradients, &report})
+  for (OutputFile *file : {&log, &weights, &gradients, &outputs, &report})
     if (file->isOpen())
       ZERO_RT_TRY(file->commit());
   return {};

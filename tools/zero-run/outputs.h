@@ -19,11 +19,13 @@ public:
   rt::Status logStep(const zero_rt_step_result &result);
   rt::Status writeGradients(const Executable &executable, const Session &session);
   rt::Status writeWeights(const Executable &executable, const Session &session);
+  /// The outputs of the last step, over all ranks.
+  rt::Status writeOutputs(const Executable &executable, const Session &session);
   rt::Status writeReport(const std::string &json);
   rt::Status commit();
 
 private:
-  rt::OutputFile log, weights, gradients, report;
+  rt::OutputFile log, weights, gradients, outputs, report;
 };
 
 } // namespace zero::run

@@ -42,7 +42,8 @@ void Progress::printPlan() const {
   if (quiet)
     return;
   std::printf("%s: ZeRO stage %d on %d rank%s, %s\n", escape(info.name).c_str(), info.stage,
-              info.ranks, info.ranks == 1 ? "" : "s", escape(info.optimizer).c_str());
+              info.ranks, info.ranks == 1 ? "" : "s",
+              trains() ? escape(info.optimizer).c_str() : "forward only");
   for (size_t i = 0; i < info.certificates; ++i) {
     zero_rt_certificate certificate;
     if (zero_rt_executable_certificate(executable.get(), i, &certificate).code != ZERO_RT_OK)
@@ -72,8 +73,10 @@ bool Progress::isDue(uint64_t step) const {
 void Progress::step(const zero_rt_step_result &result) {
   if (quiet || (!terminal && !isDue(result.step)))
     return;
-  std::string text = format("loss %.6f, %s, %s per rank", result.loss, rate(result.seconds).c_str(),
-                            bytesText(bytesPerRank).c_str());
+  std::string text =
+      format("%s, %s per rank", rate(result.seconds).c_str(), bytesText(bytesPerRank).c_str());
+  if (trains())
+    text = format("loss %.6f, ", result.loss) + text;
   auto number = static_cast<unsigned long long>(result.step);
   if (terminal) {
     constexpr int kWidth = 24;
@@ -96,9 +99,12 @@ void Progress::finish(const std::vector<zero_rt_step_result> &results) const {
   for (const zero_rt_step_result &result : results)
     seconds += result.seconds;
   double mean = seconds / double(results.size());
-  std::printf("trained %zu step%s in %.2f s: loss %.6f -> %.6f, %.4f s per step, %s\n",
-              results.size(), results.size() == 1 ? "" : "s", seconds, results.front().loss,
-              results.back().loss, mean, rate(mean).c_str());
+  std::string loss;
+  if (trains())
+    loss = format("loss %.6f -> %.6f, ", results.front().loss, results.back().loss);
+  std::printf("%s %zu step%s in %.2f s: %s%.4f s per step, %s\n", trains() ? "trained" : "ran",
+              results.size(), results.size() == 1 ? "" : "s", seconds, loss.c_str(), mean,
+              rate(mean).c_str());
 }
 
 } // namespace zero::run

@@ -25,6 +25,8 @@ public:
 
 private:
   std::string rate(double seconds) const;
+  /// Whether the program has an optimizer rather than being forward only.
+  bool trains() const { return *info.optimizer; }
   bool isDue(uint64_t step) const;
 
   const Executable &executable;

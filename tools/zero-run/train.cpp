@@ -85,6 +85,7 @@ Status train(const Options &options, const Executable &executable) {
   ZERO_RT_TRY(bindAll(options, executable, session));
   ZERO_RT_TRY(runSteps(options, executable, session, outputs, progress, results));
   ZERO_RT_TRY(outputs.writeWeights(executable, session));
+  ZERO_RT_TRY(outputs.writeOutputs(executable, session));
   ZERO_RT_TRY(outputs.writeReport(reportJson(executable, session, results)));
   ZERO_RT_TRY(outputs.commit());
   progress.finish(results);

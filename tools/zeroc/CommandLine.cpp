@@ -94,6 +94,9 @@ static CommandLineResult check(const CompilerOptions &options) {
     return wrong("--betas: expected two numbers, got " + Twine(step.betas.size()));
   if (step.betas.size() != 0 && step.optimizer == "sgd")
     return wrong("--betas has no effect with --optimizer=sgd");
+  if (step.forwardOnly && !(options.loss.empty() && step.trainable.empty() && step.freeze.empty()))
+    return wrong(
+        "--forward-only trains nothing, so --loss, --trainable and --freeze have no effect");
   if (options.planOnly && !options.output.empty())
     return wrong("--plan-only writes nothing, so -o has no effect");
   if (!options.dataRoot.empty() && !llvm::sys::fs::is_directory(options.dataRoot))

@@ -23,6 +23,8 @@ struct ImportOptions {
   ShapeBindings shapes;
   /// The output to train on; empty: the only scalar float output.
   std::string loss;
+  /// Return all outputs, under their own names; none is a loss.
+  bool forwardOnly = false;
   /// Follow symbolic links to external data.
   bool allowSymlinks = false;
   /// Look at external data files: that they exist and are long enough.

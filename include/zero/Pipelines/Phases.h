@@ -17,6 +17,8 @@ namespace zero {
 /// What the phases need to know. Every tool fills this one struct.
 struct StepOptions : mlir::PassPipelineOptions<StepOptions> {
   // import
+  Option<bool> forwardOnly{*this, "forward-only",
+                           llvm::cl::desc("compile the model as it is: all outputs, no training")};
   Option<std::string> trainable{*this, "trainable",
                                 llvm::cl::desc("train exactly the parameters listed in this file"),
                                 llvm::cl::value_desc("file")};

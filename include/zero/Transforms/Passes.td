@@ -32,7 +32,8 @@ def SelectParameters : Pass<"zero-select-parameters", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"trainable", "trainable", "std::string", /*default=*/"", "file of names to train, one a line">,
-    ListOption<"freeze", "freeze", "std::string", "glob patterns of parameters to freeze">];
+    ListOption<"freeze", "freeze", "std::string", "glob patterns of parameters to freeze">,
+    Option<"forwardOnly", "forward-only", "bool", /*default=*/"false", "train nothing">];
   let dependentDialects = ["::zero::ZeroDialect"];
 }
 

@@ -17,6 +17,8 @@ struct SelectionOptions {
   std::optional<std::vector<std::string>> trainable;
   /// Glob patterns of parameters to freeze.
   std::vector<std::string> freeze;
+  /// Train nothing: every parameter is frozen, there is no loss.
+  bool forwardOnly = false;
 };
 
 /// What became of the model's float constants of more than one element.
