@@ -12,6 +12,10 @@ struct zero_rt_executable {
   std::shared_ptr<const zero::rt::LoadedProgram> program;
 };
 
+struct zero_rt_data {
+  std::shared_ptr<zero::rt::DataSet> set;
+};
+
 struct zero_rt_session {
   std::unique_ptr<zero::rt::Session> session;
 };

@@ -26,39 +26,8 @@ zero_rt_status zero_rt_session_create(const zero_rt_executable *executable,
 
 void zero_rt_session_free(zero_rt_session *session) { delete session; }
 
-zero_rt_status zero_rt_session_bind_file(zero_rt_session *session, const char *input,
-                                         const char *path, const char *member) {
-  return guard([&]() -> Status {
-    Array array;
-    if (Status read = readArray(path, member ? member : "", input, array); !read.ok())
-      return fail(read.getCode(), "input '%s': %s", escape(input).c_str(),
-                  read.getMessage().c_str());
-    return session->session->bind(input, std::move(array));
-  });
-}
-
-zero_rt_status zero_rt_session_bind_memory(zero_rt_session *session, const char *input,
-                                           zero_rt_dtype dtype, const uint64_t *shape,
-                                           size_t dimensions, const void *data) {
-  return guard([&]() -> Status {
-    Array array;
-    array.dtype = dtype;
-    array.shape.assign(shape, shape + dimensions);
-    uint64_t count, bytes;
-    if (sizeOf(dtype) == 0 || !countElements(array.shape, count) ||
-        __builtin_mul_overflow(count, sizeOf(dtype), &bytes))
-      return fail(ZERO_RT_INVALID_ARGUMENT, "input '%s': bad element type or shape",
-                  escape(input).c_str());
-    auto *begin = static_cast<const uint8_t *>(data);
-    auto memory = std::make_shared<std::vector<uint8_t>>(begin, begin + bytes);
-    array.bytes = *memory;
-    array.memory = std::move(memory);
-    return session->session->bind(input, std::move(array));
-  });
-}
-
-const char *zero_rt_session_next_warning(zero_rt_session *session) {
-  return session->session->nextWarning();
+zero_rt_status zero_rt_session_set_data(zero_rt_session *session, zero_rt_data *data) {
+  return guard([&] { return session->session->setData(data ? data->set : nullptr); });
 }
 
 zero_rt_status zero_rt_session_set_learning_rate(zero_rt_session *session, float rate) {

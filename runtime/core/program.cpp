@@ -32,4 +32,18 @@ Status loadProgram(const std::string &path, std::shared_ptr<const LoadedProgram>
   return {};
 }
 
+std::shared_ptr<DataSet> makeDataSet(const proto::Program &program) {
+  std::vector<InputSpec> inputs;
+  for (const proto::Input &input : program.inputs()) {
+    auto shape = shapeOf(input.shape());
+    if (input.kind() == proto::Input::DATA)
+      inputs.push_back({input.name(), toDType(input.dtype()), {shape.begin(), shape.end()}});
+  }
+  uint64_t microBatches = 1;
+  for (const proto::Segment &segment : program.segments())
+    if (segment.kind() == proto::Segment::MICRO_BATCH)
+      microBatches = std::max<uint64_t>(1, segment.repeat());
+  return std::make_shared<DataSet>(std::move(inputs), BatchShape{program.ranks(), microBatches});
+}
+
 } // namespace zero::rt

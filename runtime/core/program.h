@@ -5,6 +5,7 @@
 
 #include "runtime/device/cpu/module.h"
 #include "runtime/format/format.h"
+#include "runtime/io/data_set.h"
 #include "runtime/support/dtype.h"
 
 namespace zero::rt {
@@ -30,6 +31,9 @@ inline std::span<const uint64_t> shapeOf(const google::protobuf::RepeatedField<u
 
 /// Elements of a shape that validate() has passed.
 uint64_t elementsOf(const google::protobuf::RepeatedField<uint64_t> &shape);
+
+/// A data set for the inputs of kind DATA, still without data.
+std::shared_ptr<DataSet> makeDataSet(const proto::Program &program);
 
 /// Bytes of the device tier on each rank.
 uint64_t deviceBytes(const proto::Program &program);

@@ -89,17 +89,13 @@ Status Rank::checkLoss() const {
 }
 
 void Rank::writeInputs(const StepRequest &request, uint64_t microBatch) {
-  uint64_t batches = 1;
-  for (const CommandSegment &segment : segments)
-    if (segment.kind == proto::Segment::MICRO_BATCH)
-      batches = segment.repeat;
-  for (int i = 0; i < tables().inputs_size(); ++i) {
-    const proto::Input &input = tables().inputs(i);
+  size_t data = 0;
+  for (const proto::Input &input : tables().inputs()) {
     char *target = arena->base() + input.offset();
     if (input.kind() == proto::Input::LEARNING_RATE)
       std::memcpy(target, &request.learningRate, sizeof(float));
     else
-      (*request.data)[i].read(request.step * batches + microBatch, communicator->rank(), target);
+      request.data->read(data++, request.step, microBatch, communicator->rank(), target);
   }
 }
 

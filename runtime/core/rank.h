@@ -8,7 +8,7 @@
 #include "runtime/core/poison.h"
 #include "runtime/core/state.h"
 #include "runtime/device/device.h"
-#include "runtime/io/data_source.h"
+#include "runtime/io/data_set.h"
 
 #include <optional>
 
@@ -19,7 +19,7 @@ struct StepRequest {
   uint64_t step = 0;
   float learningRate = 0;
   bool allowNan = false;
-  const std::vector<DataSource> *data = nullptr; ///< by index of Program.inputs
+  std::shared_ptr<const DataSet> data; ///< its inputs are those of kind DATA, in order
   /// Where to copy this rank's parts of the gradients, by index of Program.gradients;
   /// nullptr: nowhere.
   std::vector<std::vector<uint8_t>> *gradients = nullptr;

@@ -33,7 +33,6 @@ static TeamOptions teamOptions(int ranks, const zero_rt_session_options &options
 Session::Session(std::shared_ptr<Body> body, const zero_rt_session_options &options)
     : body(std::move(body)), options(options),
       team(teamOptions(this->body->program->ranks(), options)),
-      bound(this->body->program->tables().inputs_size()),
       learningRate(this->body->program->tables().learning_rate()) {}
 
 Status Session::create(std::shared_ptr<const LoadedProgram> program,
@@ -42,7 +41,7 @@ Status Session::create(std::shared_ptr<const LoadedProgram> program,
   auto body = std::make_shared<Body>();
   body->program = program;
   body->device = makeCpuDevice(program->module);
-  body->data.resize(program->tables().inputs_size());
+  body->data = makeDataSet(program->tables());
   ZERO_RT_TRY(InitialFiles::open(program->tables(), body->files));
   ThreadGroupOptions group{program->ranks(), options.timeout_seconds, options.stall_rank,
                            options.stall_collective};
@@ -62,29 +61,12 @@ Status Session::create(std::shared_ptr<const LoadedProgram> program,
 // Inputs
 //===----------------------------------------------------------------------===//
 
-static std::string inputNames(const proto::Program &program) {
-  std::string names;
-  for (const proto::Input &input : program.inputs())
-    if (input.kind() == proto::Input::DATA)
-      names += (names.empty() ? "'" : ", '") + escape(input.name()) + "'";
-  return names.empty() ? "none" : names;
-}
-
-Status Session::bind(const std::string &name, Array array) {
-  for (int i = 0; i < tables().inputs_size(); ++i) {
-    const proto::Input &input = tables().inputs(i);
-    if (input.name() != name || input.kind() != proto::Input::DATA)
-      continue;
-    auto shape = shapeOf(input.shape());
-    InputSpec spec{name, toDType(input.dtype()), {shape.begin(), shape.end()}};
-    ZERO_RT_TRY(DataSource::create(spec, std::move(array), body->program->ranks(), body->data[i]));
-    bound[i] = true;
-    if (!body->data[i].warning().empty())
-      warnings.push_back(body->data[i].warning());
-    return {};
-  }
-  return fail(ZERO_RT_NOT_FOUND, "the program has no input '%s'; its inputs are %s",
-              escape(name).c_str(), inputNames(tables()).c_str());
+Status Session::setData(std::shared_ptr<DataSet> data) {
+  std::shared_ptr<DataSet> none = makeDataSet(tables());
+  if (data && !data->hasInputsOf(*none))
+    return fail(ZERO_RT_INVALID_ARGUMENT, "the data was made for another program");
+  body->data = data ? std::move(data) : std::move(none);
+  return {};
 }
 
 Status Session::setLearningRate(float rate) {
@@ -98,33 +80,6 @@ Status Session::setLearningRate(float rate) {
   return fail(ZERO_RT_NOT_FOUND, "the program takes no learning rate");
 }
 
-/// Every input has data, and the same number of batches of it. One local batch alone
-/// serves every step and rank: positions, masks, a fixed batch.
-Status Session::checkBound() const {
-  const DataSource *first = nullptr;
-  int firstIndex = 0;
-  for (int i = 0; i < tables().inputs_size(); ++i) {
-    if (tables().inputs(i).kind() != proto::Input::DATA)
-      continue;
-    if (!bound[i])
-      return fail(ZERO_RT_INVALID_ARGUMENT, "no data for input '%s'",
-                  escape(tables().inputs(i).name()).c_str());
-    const DataSource &source = body->data[i];
-    if (source.rows() == source.rowsPerBatch())
-      continue;
-    if (first && first->rows() * source.rowsPerBatch() != source.rows() * first->rowsPerBatch())
-      return fail(ZERO_RT_BAD_DATA,
-                  "inputs '%s' and '%s' hold different numbers of batches: %g and %g",
-                  escape(tables().inputs(firstIndex).name()).c_str(),
-                  escape(tables().inputs(i).name()).c_str(),
-                  double(first->rows()) / double(first->rowsPerBatch()),
-                  double(source.rows()) / double(source.rowsPerBatch()));
-    first = &source;
-    firstIndex = i;
-  }
-  return {};
-}
-
 //===----------------------------------------------------------------------===//
 // Steps
 //===----------------------------------------------------------------------===//
@@ -132,7 +87,7 @@ Status Session::checkBound() const {
 Status Session::step(uint32_t flags, zero_rt_step_result &result) {
   if (!failure.ok())
     return fail(ZERO_RT_ABORTED, "the session has ended: %s", failure.getMessage().c_str());
-  ZERO_RT_TRY(checkBound());
+  ZERO_RT_TRY(body->data->prepare());
   keptGradients = flags & ZERO_RT_KEEP_GRADIENTS;
   body->gradients.resize(keptGradients ? tables().gradients_size() : 0);
   for (size_t i = 0; i < body->gradients.size(); ++i)
@@ -140,7 +95,7 @@ Status Session::step(uint32_t flags, zero_rt_step_result &result) {
       if (tensor.name() == tables().gradients(int(i)).parameter())
         body->gradients[i].resize(elementsOf(tensor.shape()) *
                                   sizeOf(toDType(tables().gradients(int(i)).buffer().dtype())));
-  StepRequest request{steps, learningRate, options.allow_nan != 0, &body->data,
+  StepRequest request{steps, learningRate, options.allow_nan != 0, body->data,
                       keptGradients ? &body->gradients : nullptr};
   auto begin = std::chrono::steady_clock::now();
   if (Status status = runStep(request); !status.ok()) {
@@ -283,14 +238,6 @@ Status Session::stats(int rank, zero_rt_stats &stats) const {
            traffic.controlBytes,
            seconds};
   return {};
-}
-
-const char *Session::nextWarning() {
-  if (warnings.empty())
-    return nullptr;
-  warning = std::move(warnings.front());
-  warnings.pop_front();
-  return warning.c_str();
 }
 
 } // namespace zero::rt

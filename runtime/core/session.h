@@ -10,8 +10,6 @@
 #include "runtime/core/rank.h"
 #include "runtime/core/team.h"
 
-#include <deque>
-
 namespace zero::rt {
 
 class Session {
@@ -19,7 +17,8 @@ public:
   static Status create(std::shared_ptr<const LoadedProgram> program,
                        const zero_rt_session_options &options, std::unique_ptr<Session> &session);
 
-  Status bind(const std::string &input, Array array);
+  /// nullptr: none. Fails when it was made for another program.
+  Status setData(std::shared_ptr<DataSet> data);
   Status setLearningRate(float rate);
   Status step(uint32_t flags, zero_rt_step_result &result);
 
@@ -30,9 +29,6 @@ public:
   Status saveGradients(const std::string &path) const;
   Status stats(int rank, zero_rt_stats &stats) const;
 
-  /// Remarks not yet handed out; the last one handed out stays valid.
-  const char *nextWarning();
-
 private:
   /// Shared with the ranks' threads: one that never comes back keeps it alive.
   struct Body {
@@ -40,27 +36,23 @@ private:
     std::unique_ptr<Device> device;
     InitialFiles files;
     std::vector<std::unique_ptr<Rank>> ranks;
-    std::vector<DataSource> data; ///< by index of Program.inputs
+    std::shared_ptr<DataSet> data;
     std::vector<std::vector<uint8_t>> gradients;
   };
 
   Session(std::shared_ptr<Body> body, const zero_rt_session_options &options);
   const proto::Program &tables() const { return body->program->tables(); }
-  Status checkBound() const;
   Status runStep(const StepRequest &request);
   void readWhole(const proto::Tensor &tensor, void *destination) const;
 
   std::shared_ptr<Body> body;
   zero_rt_session_options options;
   Team team;
-  std::vector<bool> bound;
   bool keptGradients = false;
   float learningRate;
   uint64_t steps = 0;
   double seconds = 0;
   Status failure; ///< of the step that ended this session
-  std::deque<std::string> warnings;
-  std::string warning;
 };
 
 } // namespace zero::rt

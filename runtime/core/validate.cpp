@@ -44,7 +44,7 @@ private:
 
   /// Bytes of `count` elements; false for an unknown type or an overflow.
   static bool sizeInBytes(proto::DType dtype, uint64_t count, uint64_t &bytes) {
-    size_t size = sizeOf(toDType(dtype));
+    size_t size = proto::DType_IsValid(dtype) ? sizeOf(toDType(dtype)) : 0;
     return size > 0 && !__builtin_mul_overflow(count, size, &bytes);
   }
 

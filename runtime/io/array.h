@@ -16,14 +16,25 @@ struct Array {
   DType dtype = ZERO_RT_NO_DTYPE;
   std::vector<uint64_t> shape;
   std::span<const uint8_t> bytes;
+  std::string from;                                   ///< its file, for errors; may be empty
   std::shared_ptr<const MappedFile> file;             ///< keeps `bytes` alive, or
   std::shared_ptr<const std::vector<uint8_t>> memory; ///< this does
 };
 
-/// Reads `path`: a .npy, or `member` of a .npz. An empty `member` means the one
-/// called `preferred`, else the only one.
-Status readArray(const std::string &path, const std::string &member, const std::string &preferred,
-                 Array &array);
+/// " in 'FILE'", or nothing for an array from memory.
+std::string placeOf(const Array &array);
+
+/// A file and what of it is meant.
+struct ArrayFile {
+  std::string path;
+  std::string member;           ///< of a .npz; empty: the one of the input's name
+  DType raw = ZERO_RT_NO_DTYPE; ///< a file of nothing but elements of this type
+  uint64_t skip = 0, ahead = 0; ///< of a stream: see cutStream()
+};
+
+/// Maps the array in `file`. Without a member, a .npz is asked for `input`, then for
+/// "input.INPUT", then for its only one.
+Status readArray(const ArrayFile &file, const std::string &input, Array &array);
 
 } // namespace zero::rt
 

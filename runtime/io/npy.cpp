@@ -8,6 +8,7 @@
 namespace zero::rt {
 
 static constexpr std::string_view kNpyMagic("\x93NUMPY", 6);
+static constexpr size_t kLongestHeader = 10000; // as in NumPy
 
 /// The Python literal of a header, read left to right.
 namespace {
@@ -121,9 +122,9 @@ static Status dtypeOf(const std::string &descr, DType &dtype) {
   static const struct {
     const char *code;
     DType dtype;
-  } table[] = {{"f4", ZERO_RT_F32}, {"f8", ZERO_RT_F64}, {"f2", ZERO_RT_F16},
-               {"i8", ZERO_RT_I64}, {"i4", ZERO_RT_I32}, {"i2", ZERO_RT_I16},
-               {"i1", ZERO_RT_I8},  {"u1", ZERO_RT_U8},  {"b1", ZERO_RT_BOOL}};
+  } table[] = {{"f4", ZERO_RT_F32}, {"f8", ZERO_RT_F64}, {"f2", ZERO_RT_F16}, {"i8", ZERO_RT_I64},
+               {"i4", ZERO_RT_I32}, {"i2", ZERO_RT_I16}, {"i1", ZERO_RT_I8},  {"u4", ZERO_RT_U32},
+               {"u2", ZERO_RT_U16}, {"u1", ZERO_RT_U8},  {"b1", ZERO_RT_BOOL}};
   if (descr.find('O') != std::string::npos)
     return fail(ZERO_RT_BAD_DATA, "elements are Python objects ('%s'); expected plain numbers",
                 escape(descr).c_str());
@@ -137,7 +138,7 @@ static Status dtypeOf(const std::string &descr, DType &dtype) {
       return {};
     }
   return fail(ZERO_RT_BAD_DATA,
-              "element type '%s'; expected one of f4, f8, f2, i8, i4, i2, i1, u1, b1",
+              "element type '%s'; expected one of f4, f8, f2, i8, i4, i2, i1, u4, u2, u1, b1",
               escape(descr).c_str());
 }
 
@@ -152,6 +153,9 @@ static Status split(std::span<const uint8_t> file, std::string_view &text, size_
   size_t length = file[8] | size_t(file[9]) << 8;
   if (version > 1 && file.size() >= 12)
     length |= size_t(file[10]) << 16 | size_t(file[11]) << 24;
+  if (length > kLongestHeader)
+    return fail(ZERO_RT_BAD_FILE, "its .npy header has %zu bytes; expected at most %zu", length,
+                kLongestHeader);
   if (file.size() < start || length > file.size() - start)
     return fail(ZERO_RT_BAD_FILE, "truncated within the .npy header");
   text = {reinterpret_cast<const char *>(file.data()) + start, length};

@@ -2,9 +2,10 @@
 
 #include "runtime/io/npz.h"
 
+#include "runtime/io/inflate.h"
+
 #include <algorithm>
 #include <cstring>
-#include <zlib.h>
 
 namespace zero::rt {
 
@@ -137,6 +138,39 @@ static Status readEntry(std::span<const uint8_t> file, Reader &reader, NpzMember
   return {};
 }
 
+/// Finds where a member's bytes begin, behind its local header.
+static Status locate(std::span<const uint8_t> file, NpzMember &member) {
+  Reader local(file, member.offset);
+  if (local.get<uint32_t>() != kLocal)
+    return broken("a member is not where the directory says");
+  local.skip(22);
+  uint16_t name = local.get<uint16_t>(), extra = local.get<uint16_t>();
+  local.skip(uint64_t(name) + extra);
+  if (!local.ok() || local.position() > file.size() ||
+      member.packed > file.size() - local.position())
+    return broken("a member lies outside the file");
+  member.begin = local.position();
+  return {};
+}
+
+/// Members that share bytes or a name are no archive that NumPy wrote.
+static Status checkApart(const std::vector<NpzMember> &members) {
+  std::vector<const NpzMember *> sorted;
+  for (const NpzMember &member : members)
+    sorted.push_back(&member);
+  std::sort(sorted.begin(), sorted.end(),
+            [](auto *left, auto *right) { return left->offset < right->offset; });
+  for (size_t i = 1; i < sorted.size(); ++i)
+    if (sorted[i - 1]->begin + sorted[i - 1]->packed > sorted[i]->offset)
+      return broken("its members overlap");
+  std::sort(sorted.begin(), sorted.end(),
+            [](auto *left, auto *right) { return left->name < right->name; });
+  for (size_t i = 1; i < sorted.size(); ++i)
+    if (sorted[i - 1]->name == sorted[i]->name)
+      return fail(ZERO_RT_BAD_FILE, "two members are called '%s'", escape(sorted[i]->name).c_str());
+  return {};
+}
+
 Status listNpz(std::span<const uint8_t> file, std::vector<NpzMember> &members) {
   Directory directory;
   ZERO_RT_TRY(findDirectory(file, directory));
@@ -147,64 +181,24 @@ Status listNpz(std::span<const uint8_t> file, std::vector<NpzMember> &members) {
   for (uint64_t i = 0; i < directory.entries; ++i) {
     NpzMember member;
     ZERO_RT_TRY(readEntry(file, reader, member));
+    ZERO_RT_TRY(locate(file, member));
     members.push_back(std::move(member));
   }
-  return {};
-}
-
-/// Raw deflate into exactly `size` bytes.
-static Status inflateInto(std::span<const uint8_t> packed, std::vector<uint8_t> &plain) {
-  z_stream stream{};
-  if (inflateInit2(&stream, -MAX_WBITS) != Z_OK)
-    return fail(ZERO_RT_INTERNAL, "zlib cannot start");
-  uint64_t in = 0, out = 0;
-  int result = Z_OK;
-  while (result == Z_OK) { // zlib counts in 32 bits
-    stream.next_in = const_cast<uint8_t *>(packed.data()) + in;
-    stream.next_out = plain.data() + out;
-    uInt gave = stream.avail_in = std::min<uint64_t>(packed.size() - in, 1u << 30);
-    uInt room = stream.avail_out = std::min<uint64_t>(plain.size() - out, 1u << 30);
-    result = inflate(&stream, Z_NO_FLUSH);
-    in += gave - stream.avail_in;
-    out += room - stream.avail_out;
-    if (gave == stream.avail_in && room == stream.avail_out && result == Z_OK)
-      result = Z_DATA_ERROR;
-  }
-  inflateEnd(&stream);
-  return result == Z_STREAM_END && out == plain.size() ? Status()
-                                                       : broken("compressed data is damaged");
-}
-
-static uint32_t crcOf(std::span<const uint8_t> bytes) {
-  return static_cast<uint32_t>(crc32_z(0, bytes.data(), bytes.size()));
+  return checkApart(members);
 }
 
 Status readNpzMember(std::span<const uint8_t> file, const NpzMember &member, Array &array) {
-  Reader local(file, member.offset);
-  if (local.get<uint32_t>() != kLocal)
-    return broken("a member is not where the directory says");
-  local.skip(22);
-  uint16_t name = local.get<uint16_t>(), extra = local.get<uint16_t>();
-  local.skip(uint64_t(name) + extra);
-  if (!local.ok() || local.position() > file.size() ||
-      member.packed > file.size() - local.position())
-    return broken("a member lies outside the file");
-  auto packed = file.subspan(local.position(), member.packed);
+  auto packed = file.subspan(member.begin, member.packed);
   if (!member.deflated) {
     if (member.packed != member.size)
-      return broken("a stored member has two sizes");
+      return fail(ZERO_RT_BAD_FILE, "it is stored, but has two sizes");
     array.bytes = packed;
-  } else {
-    // Deflate reaches 1032 : 1 at most; beyond that the size is a bomb or a lie.
-    if (member.size / 1040 > member.packed)
-      return broken("a member claims an impossible size");
-    auto plain = std::make_shared<std::vector<uint8_t>>(member.size);
-    ZERO_RT_TRY(inflateInto(packed, *plain));
-    array.bytes = *plain;
-    array.memory = std::move(plain);
+    return {};
   }
-  if (crcOf(array.bytes) != member.crc)
-    return broken("a member has the wrong checksum");
+  auto plain = std::make_shared<std::vector<uint8_t>>();
+  ZERO_RT_TRY(inflateExactly(packed, member.size, member.crc, *plain));
+  array.bytes = *plain;
+  array.memory = std::move(plain);
   return {};
 }
 

@@ -12,6 +12,7 @@ struct NpzMember {
   std::string name; ///< without ".npy"
   bool deflated = false;
   uint64_t offset = 0; ///< of the local header
+  uint64_t begin = 0;  ///< of its bytes
   uint64_t packed = 0, size = 0;
   uint32_t crc = 0;
 };
@@ -19,11 +20,13 @@ struct NpzMember {
 /// Whether `file` starts like a zip archive.
 bool isNpz(std::span<const uint8_t> file);
 
-/// Reads the central directory (zip64 too). Entries outside the file are an error.
+/// Reads the central directory (zip64 too). Entries outside the file, that overlap or
+/// have one name are an error.
 Status listNpz(std::span<const uint8_t> file, std::vector<NpzMember> &members);
 
-/// Points `array.bytes` at the member's bytes (a whole .npy): inside `file` when
-/// stored, in new memory when deflated. Checks the checksum.
+/// Points `array.bytes` at the member's bytes (a whole .npy): inside `file` when stored,
+/// in new memory when deflated. The checksum of a stored one is not looked at: that
+/// would read all of a file which is mapped because it may be larger than memory.
 Status readNpzMember(std::span<const uint8_t> file, const NpzMember &member, Array &array);
 
 } // namespace zero::rt

@@ -20,7 +20,8 @@ static const Description &describe(DType dtype) {
   static const Description table[] = {
       {0, "no type", ""},      {4, "float32", "F32"}, {8, "float64", "F64"}, {2, "float16", "F16"},
       {2, "bfloat16", "BF16"}, {1, "bool", "BOOL"},   {1, "int8", "I8"},     {4, "int32", "I32"},
-      {8, "int64", "I64"},     {1, "uint8", "U8"},    {2, "int16", "I16"},
+      {8, "int64", "I64"},     {1, "uint8", "U8"},    {2, "int16", "I16"},   {2, "uint16", "U16"},
+      {4, "uint32", "U32"},
   };
   size_t index = static_cast<size_t>(dtype);
   return table[index < std::size(table) ? index : 0];
@@ -28,6 +29,14 @@ static const Description &describe(DType dtype) {
 
 size_t sizeOf(DType dtype) { return describe(dtype).size; }
 const char *nameOf(DType dtype) { return describe(dtype).name; }
+
+DType dtypeNamed(const std::string &name) {
+  for (int i = 1; describe(DType(i)).size > 0; ++i)
+    if (name == nameOf(DType(i)))
+      return DType(i);
+  return ZERO_RT_NO_DTYPE;
+}
+
 const char *safetensorsName(DType dtype) { return describe(dtype).safetensors; }
 
 /// Rounds to nearest even; the top half of an fp32 is a bf16.
@@ -61,6 +70,10 @@ void fill(DType dtype, double value, void *destination, size_t count) {
     return fillWith(static_cast<uint8_t>(value), destination, count);
   case ZERO_RT_I16:
     return fillWith(static_cast<int16_t>(value), destination, count);
+  case ZERO_RT_U16:
+    return fillWith(static_cast<uint16_t>(value), destination, count);
+  case ZERO_RT_U32:
+    return fillWith(static_cast<uint32_t>(value), destination, count);
   case ZERO_RT_I32:
     return fillWith(static_cast<int32_t>(value), destination, count);
   case ZERO_RT_I64:

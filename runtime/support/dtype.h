@@ -20,6 +20,9 @@ size_t sizeOf(DType dtype);
 /// For people: "float32".
 const char *nameOf(DType dtype);
 
+/// The type that nameOf() calls `name`, or ZERO_RT_NO_DTYPE.
+DType dtypeNamed(const std::string &name);
+
 /// For safetensors: "F32".
 const char *safetensorsName(DType dtype);
 

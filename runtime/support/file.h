@@ -69,6 +69,8 @@ public:
   /// Creates the temporary: an unwritable folder is found out here.
   static Status create(const std::string &path, OutputFile &file);
   bool isOpen() const { return descriptor >= 0; }
+  /// Where it is written until commit().
+  const std::string &temporaryPath() const { return temporary; }
   Status write(const void *data, size_t bytes);
   Status write(const std::string &text) { return write(text.data(), text.size()); }
   /// Flushes to disk and renames. The file is closed afterwards, also on failure.

@@ -55,7 +55,7 @@ def check_arrays(case):
     case.refuses("wrong rank", ["'x'", "[25088]"], data=case.data(x=x.reshape(-1)))
     case.refuses("no data for an input", ["no data for input 'labels'"],
                  data=case.data(labels=None))
-    case.refuses("unknown input", ["no input 'y'", "'x', 'labels'"], data=case.data(y=x))
+    case.refuses("unknown input", ["no input 'y'", "'x' (float32 [*, 784]), 'labels' (int64 [*])"], data=case.data(y=x))
     case.refuses("empty data", ["'x'", "empty", "[0, 784]"], data=case.data(x=x[:0]))
     case.refuses("batches of different number", ["'x' and 'labels'", "different numbers"],
                  data=case.data(x=np.tile(x, (2, 1)), labels=np.tile(labels, 3)))
@@ -73,7 +73,7 @@ def check_arrays(case):
 def check_wrapping(case):
     """32 rows serve a global batch of 64 from the beginning again, and it says so."""
     warning = case.runs("short data", case.data())
-    case.checks.that("has 32 rows, a global batch 64: the data wraps round" in warning,
+    case.checks.that("has 32 samples, a global batch 64: the data wraps round" in warning,
                      f"no warning of wrapping: '{warning}'")
     x, labels = case.graph.inputs["x"], case.graph.inputs["labels"]
     twice = case.data(x=np.tile(x, (2, 1)), labels=np.tile(labels, 2))

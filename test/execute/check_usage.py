@@ -51,7 +51,7 @@ ZERO_RUN = [
     (["model.zexe", "--steps"], ["--steps", "needs a value"]),
     (["model.zexe", "--lr=fast"], ["--lr", "'fast'"]),
     (["model.zexe", "--quiet=yes"], ["--quiet", "takes no value"]),
-    (["model.zexe", "--data=x"], ["--data", "name=file.npy"]),
+    (["model.zexe", "--data=x"], ["--data", "NAME=FILE or FILE.npz"]),
     (["model.zexe", "--stall=3"], ["--stall", "RANK:COLLECTIVE"]),
     (["model.zexe", "--steps=0", "--dump-gradients=g.safetensors"], ["--dump-gradients"]),
     (["model.onnx", "-o", "other.zexe"], ["'-o' belongs to zeroc"]),

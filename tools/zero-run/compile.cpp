@@ -2,6 +2,8 @@
 
 #include "compile.h"
 
+#include "interrupt.h"
+
 #include <cerrno>
 #include <climits>
 #include <cstdio>
@@ -29,6 +31,8 @@ public:
       return fail(ZERO_RT_IO, "cannot create a folder like '%s': %s", pattern.c_str(),
                   std::strerror(errno));
     folder = pattern;
+    removeWhenKilled(executable());
+    removeWhenKilled(folder);
     return {};
   }
   std::string executable() const { return folder + "/model.zexe"; }

@@ -35,9 +35,9 @@ Status parseNumber(const std::string &text, double &number) {
   return !text.empty() && !*end && std::isfinite(number) ? Status() : expected("a number", text);
 }
 
-Setter toCount(uint64_t Options::*field) {
+Setter toCount(std::optional<uint64_t> Options::*field) {
   return [field](Options &options, const std::string &text) {
-    return parseCount(text, options.*field);
+    return parseCount(text, (options.*field).emplace());
   };
 }
 

@@ -37,7 +37,7 @@ rt::Status parseNumber(const std::string &text, double &number);
 
 /// A file's name, not empty.
 Setter toText(std::string Options::*field);
-Setter toCount(uint64_t Options::*field);
+Setter toCount(std::optional<uint64_t> Options::*field);
 /// 0 to 1024.
 Setter toInt(int zero_rt_session_options::*field);
 Setter toSwitch(int zero_rt_session_options::*field);

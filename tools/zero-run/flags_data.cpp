@@ -2,44 +2,99 @@
 
 #include "flags.h"
 
-#include <algorithm>
+#include "runtime/support/dtype.h"
 
 using namespace zero::rt;
 
 namespace zero::run {
 
-/// name=file[,name=file...]; file.npz:member picks a member, a lone file.npz all.
-static Status setData(Options &options, const std::string &text) {
-  for (size_t start = 0; start <= text.size();) {
-    size_t end = std::min(text.find(',', start), text.size());
-    std::string item = text.substr(start, end - start);
-    start = end + 1;
-    DataFile file;
-    size_t equals = item.find('=');
-    if (equals != std::string::npos) {
-      file.input = item.substr(0, equals);
-      item = item.substr(equals + 1);
-    }
-    size_t colon = item.rfind(".npz:");
-    if (colon != std::string::npos) {
-      file.member = item.substr(colon + 5);
-      item.resize(colon + 4);
-    }
-    if (item.empty() || (file.input.empty() && !item.ends_with(".npz")))
-      return expected("name=file.npy or file.npz", text);
-    file.path = item;
-    options.data.push_back(file);
+/// The items of a list; "\," is a comma inside one.
+static std::vector<std::string> splitItems(const std::string &text) {
+  std::vector<std::string> items(1);
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text.compare(i, 2, "\\,") == 0)
+      items.back() += text[++i];
+    else if (text[i] == ',')
+      items.emplace_back();
+    else
+      items.back() += text[i];
   }
+  return items;
+}
+
+/// Takes "+N" off the end of a file's name when what is left names a file of elements.
+static Status takeSkip(std::string &text, DataFile &file) {
+  size_t plus = text.rfind('+');
+  if (plus == std::string::npos || plus + 1 == text.size() ||
+      text.find_first_not_of("0123456789", plus + 1) != std::string::npos)
+    return {};
+  ZERO_RT_TRY(parseCount(text.substr(plus + 1), file.skip));
+  text.resize(plus);
   return {};
+}
+
+/// Takes ":MEMBER" or ":TYPE" off; .bin alone is nanoGPT's uint16.
+static Status takeSuffix(std::string &text, DataFile &file) {
+  if (size_t colon = text.rfind(".npz:"); colon != std::string::npos) {
+    file.member = text.substr(colon + 5);
+    text.resize(colon + 4);
+    return file.member.empty() ? expected("a member behind 'npz:'", text) : Status();
+  }
+  if (text.ends_with(".bin"))
+    file.raw = ZERO_RT_U16;
+  size_t colon = text.rfind(':');
+  if (colon == std::string::npos)
+    return {};
+  file.raw = dtypeNamed(text.substr(colon + 1));
+  if (file.raw == ZERO_RT_NO_DTYPE && text.substr(0, colon).ends_with(".bin"))
+    return expected("an element type like uint16, int32 or float32 behind '.bin:'",
+                    text.substr(colon + 1));
+  if (file.raw != ZERO_RT_NO_DTYPE)
+    text.resize(colon);
+  return {};
+}
+
+static Status parseFile(std::string text, DataFile &file) {
+  if (size_t equals = text.find('='); equals != std::string::npos) {
+    file.input = text.substr(0, equals);
+    text.erase(0, equals + 1);
+    if (file.input.empty())
+      return expected("an input's name before '='", "=" + text);
+  }
+  ZERO_RT_TRY(takeSkip(text, file));
+  ZERO_RT_TRY(takeSuffix(text, file));
+  file.path = text;
+  bool isArchive = text.ends_with(".npz") && file.skip == 0 && file.member.empty();
+  if (text.empty() || (file.input.empty() && !isArchive))
+    return expected("NAME=FILE or FILE.npz", text);
+  return {};
+}
+
+static Setter toFiles(std::vector<DataFile> Options::*field) {
+  return [field](Options &options, const std::string &text) {
+    for (const std::string &item : splitItems(text)) {
+      DataFile file;
+      ZERO_RT_TRY(parseFile(item, file));
+      (options.*field).push_back(file);
+    }
+    return Status();
+  };
 }
 
 std::vector<Flag> dataFlags() {
   return {
       {"Data", "data", "NAME=FILE,...",
-       ".npy or .npz file of each input; its first dimension runs over\n"
-       "batches and wraps round. FILE.npz:MEMBER picks a member; a FILE.npz\n"
-       "without NAME serves all inputs that it has members for",
-       setData},
+       "data of each input, a row of which is a sample; may be repeated\n"
+       "FILE.npy          an array\n"
+       "FILE.npz[:MEMBER] the member NAME or input.NAME, or MEMBER\n"
+       "FILE.bin[:TYPE]   elements without a header (uint16), cut into rows\n"
+       "FILE+K            cut from element K on: labels=train.bin+1\n"
+       "FILE.npz alone serves all inputs that it has members for; tokens=\n"
+       "FILE.bin gives token ids and, one further, labels to the model's two\n"
+       "integer inputs. A comma in a name is written \\,",
+       toFiles(&Options::data)},
+      {"Data", "shuffle", "SEED", "read the samples of each epoch in an order of its own",
+       toCount(&Options::shuffleSeed)},
   };
 }
 

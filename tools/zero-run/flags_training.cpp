@@ -34,6 +34,8 @@ static Status setStall(Options &options, const std::string &text) {
 std::vector<Flag> trainingFlags() {
   return {
       {"Training", "steps", "N", "steps to train (1)", toCount(&Options::steps)},
+      {"Training", "epochs", "E", "passes over the data, in place of --steps",
+       toCount(&Options::epochs)},
       {"Training", "lr", "X", "learning rate, in place of the compiled one", setLearningRate},
       {"Training", "allow-nan", "", "go on when the loss is NaN or infinite",
        toSwitch(&zero_rt_session_options::allow_nan)},

@@ -11,9 +11,11 @@ namespace zero::run {
 
 struct Free {
   void operator()(zero_rt_executable *executable) const { zero_rt_executable_free(executable); }
+  void operator()(zero_rt_data *data) const { zero_rt_data_free(data); }
   void operator()(zero_rt_session *session) const { zero_rt_session_free(session); }
 };
 using Executable = std::unique_ptr<zero_rt_executable, Free>;
+using Data = std::unique_ptr<zero_rt_data, Free>;
 using Session = std::unique_ptr<zero_rt_session, Free>;
 
 /// Takes over the message of a C status.

@@ -57,6 +57,16 @@ static bool isModel(const std::string &text) {
 
 bool Options::needsCompiler() const { return model.ends_with(".onnx") || model.ends_with(".mlir"); }
 
+/// The largest skip of the inputs that share a stream, so that they have equally many
+/// rows.
+static uint64_t aheadOf(const std::vector<DataFile> &files, const std::string &path) {
+  uint64_t ahead = 0;
+  for (const DataFile &file : files)
+    if (file.path == path)
+      ahead = std::max(ahead, file.skip);
+  return ahead;
+}
+
 namespace {
 class Parser {
 public:
@@ -113,14 +123,18 @@ private:
   }
 
   Status check() {
+    if (options.steps && options.epochs)
+      return fail(ZERO_RT_INVALID_ARGUMENT, "expected --steps or --epochs, got both");
+    for (DataFile &file : options.data)
+      file.ahead = aheadOf(options.data, file.path);
     if (options.model.empty())
       return fail(ZERO_RT_INVALID_ARGUMENT, "no model; --help tells more");
     if (!options.needsCompiler() && !foreign.empty())
       return fail(ZERO_RT_INVALID_ARGUMENT, "unknown option '%s'; --help tells more",
                   escape(foreign.front()).c_str());
-    if (!options.gradients.empty() && options.steps == 0)
+    if (!options.gradients.empty() && options.steps == 0u)
       return fail(ZERO_RT_INVALID_ARGUMENT, "--dump-gradients needs at least one step");
-    if (!options.outputs.empty() && options.steps == 0)
+    if (!options.outputs.empty() && options.steps == 0u)
       return fail(ZERO_RT_INVALID_ARGUMENT, "--save-outputs needs at least one step");
     return {};
   }

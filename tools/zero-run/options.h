@@ -3,6 +3,7 @@
 #ifndef TOOLS_ZERO_RUN_OPTIONS_H
 #define TOOLS_ZERO_RUN_OPTIONS_H
 
+#include "runtime/support/dtype.h"
 #include "runtime/support/status.h"
 #include "zero_rt/zero_rt.h"
 
@@ -12,15 +13,18 @@
 
 namespace zero::run {
 
-/// Data of one input; without a name, every member of an archive that has one.
+/// Data of one input; without a name, of every input that the archive has a member for.
 struct DataFile {
   std::string input, path, member;
+  rt::DType raw = ZERO_RT_NO_DTYPE; ///< elements without a header
+  uint64_t skip = 0, ahead = 0;     ///< as in zero_rt_data_file
 };
 
 struct Options {
   std::string model;
   std::vector<DataFile> data;
-  uint64_t steps = 1;
+  std::optional<uint64_t> steps, epochs; ///< at most one; neither: one step
+  std::optional<uint64_t> shuffleSeed;
   std::optional<float> learningRate;
   std::string log, save, gradients, outputs, report;
   bool quiet = false, help = false, version = false;

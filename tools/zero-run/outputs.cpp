@@ -2,6 +2,7 @@
 
 #include "outputs.h"
 
+#include "interrupt.h"
 #include "runtime/io/safetensors.h"
 
 #include <sys/stat.h>
@@ -34,7 +35,9 @@ static Status create(const std::vector<std::string> &inputs, const std::string &
     if (isSameFile(path, input))
       return fail(ZERO_RT_IO, "cannot write '%s': it is an input of this run",
                   escape(path).c_str());
-  return OutputFile::create(path, file);
+  ZERO_RT_TRY(OutputFile::create(path, file));
+  removeWhenKilled(file.temporaryPath());
+  return {};
 }
 
 Status Outputs::open(const Options &options, const Executable &executable) {

@@ -2,6 +2,8 @@
 
 #include "progress.h"
 
+#include "data.h"
+
 #include <algorithm>
 #include <cstdio>
 #include <unistd.h>
@@ -19,18 +21,15 @@ std::string bytesText(uint64_t bytes) {
   return format(unit ? "%.1f %s" : "%.0f %s", value, units[unit]);
 }
 
-Progress::Progress(const Executable &executable, uint64_t steps, bool quiet)
-    : executable(executable), info(infoOf(executable)), steps(steps), quiet(quiet),
-      terminal(::isatty(STDOUT_FILENO)) {
-  zero_rt_value_info input;
-  if (info.inputs > 0 && zero_rt_executable_input(executable.get(), 0, &input).code == ZERO_RT_OK) {
-    uint64_t batches = uint64_t(info.ranks) * uint64_t(info.micro_batches);
-    unitsPerStep = (input.dimensions > 0 ? input.shape[0] : 1) * batches;
-    if (input.dtype == ZERO_RT_I64 && input.dimensions == 2) {
+Progress::Progress(const Executable &executable, const Data &data, uint64_t steps, bool quiet)
+    : info(infoOf(executable)), samples(infoOf(data)), steps(steps), quiet(quiet),
+      terminal(::isatty(STDOUT_FILENO)), unitsPerStep(samples.samples_per_step) {
+  for (const zero_rt_value_info &input : inputsOf(executable))
+    if (takesTokens(input)) {
       unit = "tokens"; // [batch, sequence]
       unitsPerStep *= input.shape[1];
+      break;
     }
-  }
   for (size_t i = 0; i < info.certificates; ++i) {
     zero_rt_certificate certificate;
     if (zero_rt_executable_certificate(executable.get(), i, &certificate).code == ZERO_RT_OK)
@@ -38,12 +37,13 @@ Progress::Progress(const Executable &executable, uint64_t steps, bool quiet)
   }
 }
 
-void Progress::printPlan() const {
+void printPlan(const Executable &executable, bool quiet) {
   if (quiet)
     return;
+  const zero_rt_program_info info = infoOf(executable);
   std::printf("%s: ZeRO stage %d on %d rank%s, %s\n", escape(info.name).c_str(), info.stage,
               info.ranks, info.ranks == 1 ? "" : "s",
-              trains() ? escape(info.optimizer).c_str() : "forward only");
+              trains(info) ? escape(info.optimizer).c_str() : "forward only");
   for (size_t i = 0; i < info.certificates; ++i) {
     zero_rt_certificate certificate;
     if (zero_rt_executable_certificate(executable.get(), i, &certificate).code != ZERO_RT_OK)
@@ -57,6 +57,24 @@ void Progress::printPlan() const {
                     bytesText(certificate.most[role]).c_str(),
                     bytesText(certificate.at_peak[role]).c_str());
   }
+  std::fflush(stdout); // before anything on stderr
+}
+
+void Progress::printData(std::optional<uint64_t> shuffleSeed) const {
+  if (quiet || info.inputs == 0)
+    return;
+  const auto number = [](uint64_t count) { return static_cast<unsigned long long>(count); };
+  std::string text =
+      format("data: %llu sample%s", number(samples.samples), samples.samples == 1 ? "" : "s");
+  if (shuffleSeed)
+    text += format(", shuffled with seed %llu", number(*shuffleSeed));
+  if (samples.steps_per_epoch > 0) {
+    text += format("; an epoch is %llu step%s of %llu", number(samples.steps_per_epoch),
+                   samples.steps_per_epoch == 1 ? "" : "s", number(samples.samples_per_step));
+    if (uint64_t rest = samples.samples % samples.samples_per_step)
+      text += format(" and leaves %llu out", number(rest));
+  }
+  std::printf("%s\n", text.c_str());
   std::fflush(stdout); // before anything on stderr
 }
 
@@ -92,7 +110,17 @@ void Progress::step(const zero_rt_step_result &result) {
   std::fflush(stdout);
 }
 
-void Progress::finish(const std::vector<zero_rt_step_result> &results) const {
+void Progress::finish(const Results &run) const {
+  const std::vector<zero_rt_step_result> &results = run.steps;
+  if (run.interrupted) {
+    if (terminal && !quiet)
+      std::printf("\n"); // behind the bar
+    std::fflush(stdout);
+    std::fprintf(stderr,
+                 "zero-run: interrupted after %zu of %llu steps; what was asked for is "
+                 "written\n",
+                 results.size(), static_cast<unsigned long long>(steps));
+  }
   if (quiet || results.empty())
     return;
   double seconds = 0;

@@ -4,33 +4,40 @@
 #define TOOLS_ZERO_RUN_PROGRESS_H
 
 #include "handles.h"
+#include "results.h"
 
-#include <vector>
+#include <optional>
+#include <string>
 
 namespace zero::run {
 
 /// "12.3 MiB".
 std::string bytesText(uint64_t bytes);
 
+/// Whether a program has an optimizer rather than being forward only.
+inline bool trains(const zero_rt_program_info &info) { return *info.optimizer; }
+
+/// Prints memory by role, as planned.
+void printPlan(const Executable &executable, bool quiet);
+
 /// A bar on a terminal, lines otherwise, nothing when quiet.
 class Progress {
 public:
-  Progress(const Executable &executable, uint64_t steps, bool quiet);
+  Progress(const Executable &executable, const Data &data, uint64_t steps, bool quiet);
 
-  /// Memory by role, as planned.
-  void printPlan() const;
+  /// How the samples divide into steps and epochs.
+  void printData(std::optional<uint64_t> shuffleSeed) const;
   void step(const zero_rt_step_result &result);
   /// The line that ends the run.
-  void finish(const std::vector<zero_rt_step_result> &results) const;
+  void finish(const Results &results) const;
 
 private:
   std::string rate(double seconds) const;
-  /// Whether the program has an optimizer rather than being forward only.
-  bool trains() const { return *info.optimizer; }
+  bool trains() const { return zero::run::trains(info); }
   bool isDue(uint64_t step) const;
 
-  const Executable &executable;
   zero_rt_program_info info;
+  zero_rt_data_info samples;
   uint64_t steps;
   bool quiet, terminal;
   uint64_t unitsPerStep = 0;

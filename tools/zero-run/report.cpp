@@ -65,18 +65,19 @@ static std::string ranks(const Executable &executable, const Session &session) {
 }
 
 std::string reportJson(const Executable &executable, const Session &session,
-                       const std::vector<zero_rt_step_result> &results) {
+                       const Results &results) {
   const zero_rt_program_info info = infoOf(executable);
   std::string text = format("{\n  \"model\": \"%s\",\n  \"optimizer\": \"%s\",\n",
                             escape(info.name).c_str(), escape(info.optimizer).c_str());
   text += format("  \"ranks\": %d,\n  \"stage\": %d,\n  \"micro_batches\": %d,\n", info.ranks,
                  info.stage, info.micro_batches);
-  text += format("  \"steps\": %zu,\n  \"planned_elements_per_step\": %llu,\n", results.size(),
-                 static_cast<Number>(info.planned_elements));
+  text += format("  \"steps\": %zu,\n  \"planned_elements_per_step\": %llu,\n",
+                 results.steps.size(), static_cast<Number>(info.planned_elements));
+  text += format("  \"interrupted\": %s,\n", results.interrupted ? "true" : "false");
   text += "  \"memory\": {\n" + memory(executable) + "\n  },\n";
   text += "  \"per_rank\": [\n" + ranks(executable, session) + "\n  ],\n";
-  text += "  \"losses\": " + list(results, &zero_rt_step_result::loss) + ",\n";
-  return text + "  \"seconds\": " + list(results, &zero_rt_step_result::seconds) + "\n}\n";
+  text += "  \"losses\": " + list(results.steps, &zero_rt_step_result::loss) + ",\n";
+  return text + "  \"seconds\": " + list(results.steps, &zero_rt_step_result::seconds) + "\n}\n";
 }
 
 } // namespace zero::run

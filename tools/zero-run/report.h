@@ -4,14 +4,13 @@
 #define TOOLS_ZERO_RUN_REPORT_H
 
 #include "handles.h"
-
-#include <vector>
+#include "results.h"
 
 namespace zero::run {
 
 /// Memory by role, elements received by rank, losses and seconds. NaN is null.
 std::string reportJson(const Executable &executable, const Session &session,
-                       const std::vector<zero_rt_step_result> &results);
+                       const Results &results);
 
 } // namespace zero::run
 

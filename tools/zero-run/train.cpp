@@ -2,60 +2,69 @@
 
 #include "train.h"
 
+#include "data.h"
+#include "interrupt.h"
 #include "outputs.h"
 #include "progress.h"
 #include "report.h"
-
-#include <csignal>
-#include <cstdio>
 
 using namespace zero::rt;
 
 namespace zero::run {
 
-static volatile std::sig_atomic_t interrupted = 0;
+namespace {
+/// A run from its data to its files.
+class Training {
+public:
+  Training(const Options &options, const Executable &executable)
+      : options(options), executable(executable) {}
 
-/// Leaves the step in progress and the temporaries in order.
-static void onInterrupt(int) { interrupted = 1; }
+  Status run();
+  bool isInterrupted() const { return results.interrupted; }
 
-static Status bindFile(const Session &session, const std::string &input, const DataFile &file) {
-  return take(zero_rt_session_bind_file(session.get(), input.c_str(), file.path.c_str(),
-                                        file.member.empty() ? nullptr : file.member.c_str()));
-}
+private:
+  Status open();
+  Status runSteps(Progress &progress);
+  Status write();
 
-/// Binds an archive to all inputs that it has members for; at least one.
-static Status bindArchive(const Executable &executable, const Session &session, DataFile file) {
-  size_t found = 0;
-  for (size_t i = 0; i < infoOf(executable).inputs; ++i) {
-    zero_rt_value_info info;
-    ZERO_RT_TRY(take(zero_rt_executable_input(executable.get(), i, &info)));
-    file.member = info.name;
-    Status status = bindFile(session, info.name, file);
-    if (!status.ok() && status.getCode() != ZERO_RT_NOT_FOUND)
-      return status;
-    found += status.ok();
-  }
-  return found ? Status()
-               : fail(ZERO_RT_NOT_FOUND, "'%s' has no member named like an input",
-                      escape(file.path).c_str());
-}
+  const Options &options;
+  const Executable &executable;
+  Data data;
+  Session session;
+  Outputs outputs;
+  Results results;
+  uint64_t steps = 1;
+};
+} // namespace
 
-static Status bindAll(const Options &options, const Executable &executable,
-                      const Session &session) {
-  for (const DataFile &file : options.data)
-    ZERO_RT_TRY(file.input.empty() ? bindArchive(executable, session, file)
-                                   : bindFile(session, file.input, file));
-  while (const char *warning = zero_rt_session_next_warning(session.get()))
-    std::fprintf(stderr, "zero-run: warning: %s\n", warning);
-  if (options.learningRate)
-    return take(zero_rt_session_set_learning_rate(session.get(), *options.learningRate));
+/// Steps in all: --steps, or so many times the data.
+static Status countSteps(const Options &options, const Data &data, uint64_t &steps) {
+  steps = options.steps.value_or(1);
+  if (!options.epochs)
+    return {};
+  const zero_rt_data_info info = infoOf(data);
+  if (info.steps_per_epoch == 0)
+    return fail(ZERO_RT_INVALID_ARGUMENT,
+                "--epochs counts whole global batches of %llu samples, and the data has %llu; use "
+                "--steps",
+                static_cast<unsigned long long>(info.samples_per_step),
+                static_cast<unsigned long long>(info.samples));
+  if (__builtin_mul_overflow(*options.epochs, info.steps_per_epoch, &steps))
+    return fail(ZERO_RT_INVALID_ARGUMENT, "--epochs: too many steps");
   return {};
 }
 
-static Status runSteps(const Options &options, const Executable &executable, const Session &session,
-                       Outputs &outputs, Progress &progress,
-                       std::vector<zero_rt_step_result> &results) {
-  for (uint64_t step = 0; step < options.steps; ++step) {
+/// What can be wrong with files and options, before memory is reserved.
+Status Training::open() {
+  ZERO_RT_TRY(outputs.open(options, executable));
+  ZERO_RT_TRY(openData(executable, "--data", options.data, options.quiet, data));
+  if (options.shuffleSeed)
+    ZERO_RT_TRY(take(zero_rt_data_shuffle(data.get(), *options.shuffleSeed)));
+  return countSteps(options, data, steps);
+}
+
+Status Training::runSteps(Progress &progress) {
+  for (uint64_t step = 0; step < steps && !interruption(); ++step) {
     bool keep = step == 0 && !options.gradients.empty();
     zero_rt_step_result result;
     ZERO_RT_TRY(
@@ -64,32 +73,42 @@ static Status runSteps(const Options &options, const Executable &executable, con
       ZERO_RT_TRY(outputs.writeGradients(executable, session));
     ZERO_RT_TRY(outputs.logStep(result));
     progress.step(result);
-    results.push_back(result);
-    if (interrupted)
-      return fail(ZERO_RT_ABORTED, "interrupted after step %llu",
-                  static_cast<unsigned long long>(step));
+    results.steps.push_back(result);
   }
+  results.interrupted = results.steps.size() < steps;
+  if (results.interrupted && results.steps.empty())
+    return fail(ZERO_RT_ABORTED, "interrupted before the first step");
   return {};
 }
 
-Status train(const Options &options, const Executable &executable) {
-  Outputs outputs;
-  Session session;
-  std::vector<zero_rt_step_result> results;
-  std::signal(SIGINT, onInterrupt);
-  ZERO_RT_TRY(outputs.open(options, executable));
-  Progress progress(executable, options.steps, options.quiet);
-  if (!options.needsCompiler())
-    progress.printPlan(); // otherwise zeroc has
-  ZERO_RT_TRY(open(executable, options.session, session));
-  ZERO_RT_TRY(bindAll(options, executable, session));
-  ZERO_RT_TRY(runSteps(options, executable, session, outputs, progress, results));
+Status Training::write() {
   ZERO_RT_TRY(outputs.writeWeights(executable, session));
   ZERO_RT_TRY(outputs.writeOutputs(executable, session));
   ZERO_RT_TRY(outputs.writeReport(reportJson(executable, session, results)));
-  ZERO_RT_TRY(outputs.commit());
+  return outputs.commit();
+}
+
+Status Training::run() {
+  if (!options.needsCompiler())
+    printPlan(executable, options.quiet); // otherwise zeroc has
+  ZERO_RT_TRY(open());
+  Progress progress(executable, data, steps, options.quiet);
+  progress.printData(options.shuffleSeed);
+  ZERO_RT_TRY(zero::run::open(executable, options.session, session));
+  ZERO_RT_TRY(take(zero_rt_session_set_data(session.get(), data.get())));
+  if (options.learningRate)
+    ZERO_RT_TRY(take(zero_rt_session_set_learning_rate(session.get(), *options.learningRate)));
+  ZERO_RT_TRY(runSteps(progress));
+  ZERO_RT_TRY(write());
   progress.finish(results);
   return {};
+}
+
+Status train(const Options &options, const Executable &executable, bool &interrupted) {
+  Training training(options, executable);
+  Status status = training.run();
+  interrupted = training.isInterrupted();
+  return status;
 }
 
 } // namespace zero::run

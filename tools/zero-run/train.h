@@ -8,8 +8,9 @@
 
 namespace zero::run {
 
-/// Binds data, trains, writes the results. Nothing is written on failure.
-rt::Status train(const Options &options, const Executable &executable);
+/// Binds data, trains, writes the results. Nothing is written on failure. A signal ends
+/// it early: `interrupted` then tells so, and what there is by then is written.
+rt::Status train(const Options &options, const Executable &executable, bool &interrupted);
 
 } // namespace zero::run
 

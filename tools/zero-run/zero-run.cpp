@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compile.h"
+#include "interrupt.h"
 #include "options.h"
 #include "train.h"
 
@@ -14,18 +15,20 @@ using namespace zero::rt;
 using namespace zero::run;
 
 /// Compiles if need be, and trains. `reported`: zeroc has printed the error.
-static Status runModel(const Options &options, bool &reported) {
+static Status runModel(const Options &options, bool &reported, bool &interrupted) {
   Executable executable;
   if (options.needsCompiler())
     ZERO_RT_TRY(compileAndLoad(options, executable, reported));
   else
     ZERO_RT_TRY(load(options.model, executable));
-  return train(options, executable);
+  if (interruption())
+    return fail(ZERO_RT_ABORTED, "interrupted before the first step");
+  return train(options, executable, interrupted);
 }
 
 int main(int argc, char **argv) {
   Options options;
-  bool reported = false;
+  bool reported = false, interrupted = false;
   Status status = parseOptions(argc, argv, options);
   if (status.ok() && options.help) {
     std::fputs(helpText().c_str(), stdout);
@@ -35,11 +38,12 @@ int main(int argc, char **argv) {
     std::printf("zero-run %s\n", zero_rt_version());
     return 0;
   }
+  catchInterrupts();
   if (status.ok())
-    status = runModel(options, reported);
+    status = runModel(options, reported, interrupted);
   if (status.ok())
-    return 0;
+    return interrupted ? interruptionCode() : 0;
   if (!reported)
     std::fprintf(stderr, "zero-run: error: %s\n", status.getMessage().c_str());
-  return 1;
+  return interruption() ? interruptionCode() : 1;
 }

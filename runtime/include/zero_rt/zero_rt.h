@@ -4,14 +4,19 @@
 |*                                                                            *|
 |*   zero_rt_executable *exe;                                                 *|
 |*   zero_rt_session *session;                                                *|
+|*   zero_rt_data *data;                                                      *|
+|*   zero_rt_data_file file = {"x.npy"};                                      *|
 |*   zero_rt_session_options options;                                         *|
 |*   zero_rt_step_result result;                                              *|
 |*   zero_rt_executable_load("model.zexe", &exe);                             *|
 |*   zero_rt_session_options_default(&options);                               *|
 |*   zero_rt_session_create(exe, &options, &session);                         *|
-|*   zero_rt_session_bind_file(session, "x", "x.npy", NULL);                  *|
+|*   zero_rt_data_create(exe, &data);                                         *|
+|*   zero_rt_data_bind_file(data, "x", &file);                                *|
+|*   zero_rt_session_set_data(session, data);                                 *|
 |*   zero_rt_session_step(session, 0, &result);                               *|
 |*   zero_rt_session_free(session);                                           *|
+|*   zero_rt_data_free(data);                                                 *|
 |*   zero_rt_executable_free(exe);                                            *|
 |*                                                                            *|
 |* Rules. Nothing here exits, throws or keeps state outside a handle. A       *|
@@ -72,7 +77,9 @@ typedef enum zero_rt_dtype {
   ZERO_RT_I32 = 7,
   ZERO_RT_I64 = 8,
   ZERO_RT_U8 = 9,
-  ZERO_RT_I16 = 10
+  ZERO_RT_I16 = 10,
+  ZERO_RT_U16 = 11, /* of data only: no program has it, nor the next */
+  ZERO_RT_U32 = 12
 } zero_rt_dtype;
 
 typedef enum zero_rt_role {
@@ -154,6 +161,59 @@ zero_rt_status zero_rt_executable_gradient(const zero_rt_executable *executable,
 zero_rt_status zero_rt_executable_certificate(const zero_rt_executable *executable, size_t index,
                                               zero_rt_certificate *certificate);
 
+/* --- data -------------------------------------------------------------------- */
+
+/* Data of all inputs of a program, cut into batches. A sample is a row (an index of the
+   first dimension) of each input; all inputs hold as many. A step takes a global batch:
+   samples in their order, or shuffled; the same ones for any number of ranks, of which
+   each takes the next part. What fills no global batch at the end of the data is left
+   out; data smaller than one wraps round. An input with the rows of one local batch, or
+   one row, where others have more, gives the same rows to every step and rank. */
+typedef struct zero_rt_data zero_rt_data;
+
+zero_rt_status zero_rt_data_create(const zero_rt_executable *executable, zero_rt_data **data);
+/* NULL is fine. */
+void zero_rt_data_free(zero_rt_data *data);
+
+/* A .npy, a member of a .npz, or a file of nothing but elements. It is mapped, not read:
+   it may be larger than memory, and must not be cut short while in use. */
+typedef struct zero_rt_data_file {
+  const char *path;
+  const char *member; /* of a .npz; NULL: named INPUT or input.INPUT, or the only one */
+  zero_rt_dtype raw;  /* the type of a file without header, else ZERO_RT_NO_DTYPE */
+  /* For a stream, that is elements of a raw file or integers in one dimension where the
+     input has more: rows are cut from it one behind the other, the first beginning at
+     element `skip`; `ahead` is the largest skip of the inputs that share the stream, so
+     that they have equally many rows. Tokens and their successors: 0, 1 and 1, 1. */
+  uint64_t skip, ahead;
+} zero_rt_data_file;
+
+/* Binds an input. Element types widen where every value fits, as uint16 to int64 and
+   float16 to float32; uint8 and bool are true unless 0. Any other difference in type or
+   shape is an error. */
+zero_rt_status zero_rt_data_bind_file(zero_rt_data *data, const char *input,
+                                      const zero_rt_data_file *file);
+/* The same for memory, which is copied. */
+zero_rt_status zero_rt_data_bind_memory(zero_rt_data *data, const char *input, zero_rt_dtype dtype,
+                                        const uint64_t *shape, size_t dimensions,
+                                        const void *elements);
+/* Each pass over the data has an order of its own, which follows from `seed` and the
+   number of the pass, and takes no memory. */
+zero_rt_status zero_rt_data_shuffle(zero_rt_data *data, uint64_t seed);
+
+typedef struct zero_rt_data_info {
+  uint64_t samples;
+  uint64_t samples_per_step; /* the global batch */
+  uint64_t steps_per_epoch;  /* 0: the data is smaller than a global batch */
+} zero_rt_data_info;
+
+/* Fails unless every input has data and all have as many samples. A step checks the
+   same. */
+zero_rt_status zero_rt_data_describe(zero_rt_data *data, zero_rt_data_info *info);
+/* The next remark about the data ("... wraps round"), or NULL. Each comes once, after
+   zero_rt_data_describe() or a step. */
+const char *zero_rt_data_next_warning(zero_rt_data *data);
+
 /* --- session ----------------------------------------------------------------- */
 
 /* Arenas, one thread per rank and the values of all persistent tensors. After an
@@ -181,18 +241,9 @@ zero_rt_status zero_rt_session_create(const zero_rt_executable *executable,
    from its kernel is left to the operating system. */
 void zero_rt_session_free(zero_rt_session *session);
 
-/* Binds an input to a .npy file, or to `member` of a .npz (NULL: the member of the
-   input's name, or the only one). The first dimension runs over global batches and
-   wraps round at the end. int32 widens to int64, uint8 to bool; any other difference
-   in type or shape is an error. */
-zero_rt_status zero_rt_session_bind_file(zero_rt_session *session, const char *input,
-                                         const char *path, const char *member);
-/* The same for memory, which is copied. */
-zero_rt_status zero_rt_session_bind_memory(zero_rt_session *session, const char *input,
-                                           zero_rt_dtype dtype, const uint64_t *shape,
-                                           size_t dimensions, const void *data);
-/* The next remark about bound data ("... wraps round"), or NULL. Each comes once. */
-const char *zero_rt_session_next_warning(zero_rt_session *session);
+/* The data of the steps from now on; NULL: none. It may be freed or changed between
+   steps. */
+zero_rt_status zero_rt_session_set_data(zero_rt_session *session, zero_rt_data *data);
 
 /* From the next step on. ZERO_RT_NOT_FOUND when the program has no such input. */
 zero_rt_status zero_rt_session_set_learning_rate(zero_rt_session *session, float rate);

@@ -52,18 +52,23 @@ public:
   }
   ~Trial() {
     zero_rt_session_free(session);
+    zero_rt_data_free(data);
     zero_rt_executable_free(executable);
   }
 
-  void start() { EXPECT_OK(zero_rt_session_create(executable, &options, &session)); }
+  void start() {
+    EXPECT_OK(zero_rt_session_create(executable, &options, &session));
+    EXPECT_OK(zero_rt_data_create(executable, &data));
+    EXPECT_OK(zero_rt_session_set_data(session, data));
+  }
   void bind(uint64_t rows, float poison = 0, uint64_t poisonRow = UINT64_MAX, int64_t label = 3) {
     std::vector<float> x(rows * 4);
     std::vector<int64_t> labels(rows, label);
     for (uint64_t i = 0; i < x.size(); ++i)
       x[i] = i / 4 == poisonRow ? poison : float(i / 4 + i % 4);
     std::array<uint64_t, 2> shape{rows, 4};
-    EXPECT_OK(zero_rt_session_bind_memory(session, "x", ZERO_RT_F32, shape.data(), 2, x.data()));
-    EXPECT_OK(zero_rt_session_bind_memory(session, "label", ZERO_RT_I64, &rows, 1, labels.data()));
+    EXPECT_OK(zero_rt_data_bind_memory(data, "x", ZERO_RT_F32, shape.data(), 2, x.data()));
+    EXPECT_OK(zero_rt_data_bind_memory(data, "label", ZERO_RT_I64, &rows, 1, labels.data()));
   }
   zero_rt_status step(uint32_t flags = 0) { return zero_rt_session_step(session, flags, &result); }
   std::vector<float> weights() {
@@ -76,6 +81,7 @@ public:
   zero_rt_session_options options;
   zero_rt_executable *executable = nullptr;
   zero_rt_session *session = nullptr;
+  zero_rt_data *data = nullptr;
   zero_rt_step_result result{};
 };
 
@@ -106,7 +112,7 @@ TEST_P(Executor, TrainsLikeTheFormula) {
   trial.start();
   const uint64_t rows = 2 * ranks, total = 3 * rows;
   trial.bind(total);
-  EXPECT_EQ(zero_rt_session_next_warning(trial.session), nullptr);
+  EXPECT_EQ(zero_rt_data_next_warning(trial.data), nullptr);
   EXPECT_OK(zero_rt_session_set_learning_rate(trial.session, 0.25f));
   std::vector<double> w(12), gradient;
   for (int i = 0; i < 12; ++i)
@@ -284,36 +290,40 @@ TEST(ExecutorErrors, MissingAndWrongData) {
   EXPECT_FAILS(trial.step(), ZERO_RT_INVALID_ARGUMENT, "no data for input 'x'");
   std::vector<float> data(64);
   std::array<uint64_t, 2> shape{4, 5};
-  EXPECT_FAILS(
-      zero_rt_session_bind_memory(trial.session, "x", ZERO_RT_F32, shape.data(), 2, data.data()),
-      ZERO_RT_BAD_DATA, "input 'x': expected float32 [*, 4], got float32 [4, 5]");
+  EXPECT_FAILS(zero_rt_data_bind_memory(trial.data, "x", ZERO_RT_F32, shape.data(), 2, data.data()),
+               ZERO_RT_BAD_DATA, "input 'x': expected float32 [*, 4], got float32 [4, 5]");
   shape = {4, 4};
-  EXPECT_FAILS(
-      zero_rt_session_bind_memory(trial.session, "x", ZERO_RT_I32, shape.data(), 2, data.data()),
-      ZERO_RT_BAD_DATA, "expected float32 [*, 4], got int32 [4, 4]");
+  EXPECT_FAILS(zero_rt_data_bind_memory(trial.data, "x", ZERO_RT_I32, shape.data(), 2, data.data()),
+               ZERO_RT_BAD_DATA, "expected float32 [*, 4], got int32 [4, 4]");
   shape = {0, 4};
-  EXPECT_FAILS(
-      zero_rt_session_bind_memory(trial.session, "x", ZERO_RT_F32, shape.data(), 2, data.data()),
-      ZERO_RT_BAD_DATA, "the data is empty");
-  EXPECT_FAILS(zero_rt_session_bind_file(trial.session, "z", "/nonexistent.npy", nullptr),
-               ZERO_RT_IO, "input 'z': cannot open '/nonexistent.npy'");
+  EXPECT_FAILS(zero_rt_data_bind_memory(trial.data, "x", ZERO_RT_F32, shape.data(), 2, data.data()),
+               ZERO_RT_BAD_DATA, "the data is empty");
+  zero_rt_data_file missing{"/nonexistent.npy", nullptr, ZERO_RT_NO_DTYPE, 0, 0};
+  EXPECT_FAILS(zero_rt_data_bind_file(trial.data, "x", &missing), ZERO_RT_IO,
+               "input 'x': cannot open '/nonexistent.npy'");
+  EXPECT_FAILS(zero_rt_data_bind_file(trial.data, "z", &missing), ZERO_RT_NOT_FOUND,
+               "the program has no input 'z'");
   trial.bind(8);
   uint64_t rows = 6;
   std::vector<int64_t> labels(6);
-  EXPECT_OK(
-      zero_rt_session_bind_memory(trial.session, "label", ZERO_RT_I64, &rows, 1, labels.data()));
-  EXPECT_FAILS(trial.step(), ZERO_RT_BAD_DATA, "different numbers of batches: 4 and 3");
+  EXPECT_OK(zero_rt_data_bind_memory(trial.data, "label", ZERO_RT_I64, &rows, 1, labels.data()));
+  EXPECT_FAILS(trial.step(), ZERO_RT_BAD_DATA, "different numbers of samples: 8 and 6");
 }
 
 TEST(ExecutorErrors, WarnsOnceWhenTheDataWraps) {
   Trial trial((TinyProgram(4)));
   trial.start();
   trial.bind(2);
-  const char *warning = zero_rt_session_next_warning(trial.session);
+  EXPECT_EQ(zero_rt_data_next_warning(trial.data), nullptr);
+  zero_rt_data_info info;
+  EXPECT_OK(zero_rt_data_describe(trial.data, &info));
+  EXPECT_EQ(info.samples, 2u);
+  EXPECT_EQ(info.samples_per_step, 8u);
+  EXPECT_EQ(info.steps_per_epoch, 0u);
+  const char *warning = zero_rt_data_next_warning(trial.data);
   ASSERT_NE(warning, nullptr);
-  EXPECT_STREQ(warning, "input 'x' has 2 rows, a global batch 8: the data wraps round");
-  EXPECT_NE(zero_rt_session_next_warning(trial.session), nullptr); // label
-  EXPECT_EQ(zero_rt_session_next_warning(trial.session), nullptr);
+  EXPECT_STREQ(warning, "input 'x' has 2 samples, a global batch 8: the data wraps round");
+  EXPECT_EQ(zero_rt_data_next_warning(trial.data), nullptr);
   EXPECT_OK(trial.step());
 }
 

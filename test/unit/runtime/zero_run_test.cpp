@@ -108,7 +108,11 @@ TEST_F(ZeroRun, QuietIsQuiet) {
 TEST_F(ZeroRun, WarnsOnWrap) {
   writeNpy("x.npy", "<f4", "(2, 4)", std::string(32, '\0'));
   EXPECT_EQ(run("tiny.zexe --quiet" + data), 0);
-  EXPECT_EQ(output, "zero-run: warning: input 'x' has 2 rows, a global batch 4: the data wraps "
+  EXPECT_EQ(output, "zero-run: warning: input 'x' has 2 rows, 'label' more: every step and rank "
+                    "reads the same\n");
+  writeNpy("label.npy", "<i4", "(2,)", std::string(8, '\0'));
+  EXPECT_EQ(run("tiny.zexe --quiet" + data), 0);
+  EXPECT_EQ(output, "zero-run: warning: input 'x' has 2 samples, a global batch 4: the data wraps "
                     "round\n");
 }
 
@@ -120,7 +124,7 @@ TEST_F(ZeroRun, WrongCommandLines) {
   expectError("tiny.zexe --steps", "needs a value");
   expectError("tiny.zexe --quiet=1", "takes no value");
   expectError("tiny.zexe other.zexe", "expected one model");
-  expectError("tiny.zexe --data x.npy", "expected name=file.npy");
+  expectError("tiny.zexe --data x.npy", "expected NAME=FILE or FILE.npz, got 'x.npy'");
   expectError("tiny.zexe --timeout=0" + data, "expected a timeout above 0 s");
   expectError("model.onnx -o x.zexe", "belongs to zeroc");
 }
@@ -130,7 +134,7 @@ TEST_F(ZeroRun, WrongFiles) {
   expectError("missing.zexe", "cannot open 'missing.zexe'");
   expectError("x.npy", "not a Zero executable");
   expectError("tiny.zexe --data x=x.npy --save=w", "no data for input 'label'");
-  expectError("tiny.zexe --data y=x.npy --save=w", "no input 'y'; its inputs are 'x', 'label'");
+  expectError("tiny.zexe --data y=x.npy --save=w", "no input 'y'; its inputs are 'x' (float32 [*, 4]), 'label' (int64 [*])");
   expectError("tiny.zexe --save=/nonexistent/w" + data, "cannot write '/nonexistent/w'");
   expectError("tiny.zexe --save=x.npy" + data, "it is an input of this run");
   writeNpy("label.npy", "<f4", "(4,)", std::string(16, '\0'));

@@ -1,0 +1,74 @@
+//===- data_set.h - batches of all inputs -----------------------*- C++ -*-===//
+
+#ifndef RUNTIME_IO_DATA_SET_H
+#define RUNTIME_IO_DATA_SET_H
+
+#include "runtime/io/data_source.h"
+#include "runtime/io/sampling.h"
+
+#include <deque>
+
+namespace zero::rt {
+
+/// Over how many parts a global batch is cut.
+struct BatchShape {
+  uint64_t ranks = 1, microBatches = 1;
+  bool operator==(const BatchShape &) const = default;
+};
+
+/// Data of all inputs of a program. A sample is one row of each input (or as many as
+/// the input has more than the others in its local batch); all inputs hold the same
+/// samples in the same order. An input with one local batch, or one row, where others
+/// have more stands still: it is the same in every step and on every rank.
+class DataSet {
+public:
+  DataSet(std::vector<InputSpec> inputs, BatchShape batch);
+
+  /// Whether `other` serves the same inputs, ranks and micro-batches.
+  bool hasInputsOf(const DataSet &other) const;
+
+  /// Binds an input to an array; errors name the input.
+  Status bind(const std::string &input, Array array);
+  /// Reads `file` for an input; errors name both.
+  Status bindFile(const std::string &input, const ArrayFile &file);
+  /// From now on each epoch has its own order.
+  void shuffle(uint64_t seed);
+
+  /// Checks that every input has data, and that all have as many samples. To be called
+  /// before read(), after the last change; costs nothing when nothing has changed.
+  Status prepare();
+
+  /// Writes the rows of input `index` that `rank` reads in a micro-batch of a step. The
+  /// samples of a global batch do not depend on the number of ranks: micro-batch by
+  /// micro-batch, rank r takes the r-th part. Allocates nothing; safe from several threads.
+  void read(size_t index, uint64_t step, uint64_t microBatch, int rank, void *destination) const;
+
+  /// Valid after prepare().
+  const SampleOrder &order() const { return sampleOrder; }
+  /// Remarks not yet handed out; the last one handed out stays valid.
+  const char *nextWarning();
+  /// "'x' (float32 [*, 784]), 'labels' (int64 [*])".
+  std::string inputsText() const;
+
+private:
+  Status find(const std::string &name, size_t &index) const;
+  Status checkBound() const;
+  Status checkSamples() const;
+  void remark();
+
+  std::vector<InputSpec> inputs;
+  std::vector<DataSource> sources;     ///< as `inputs`
+  std::vector<uint64_t> rowsPerSample; ///< as `inputs`; 0: stands still
+  BatchShape batch;
+  std::optional<uint64_t> seed;
+  SampleOrder sampleOrder;
+  uint64_t localBatch = 1; ///< samples
+  size_t leader = 0;       ///< the input that tells the number of samples
+  bool prepared = false;
+  std::deque<std::string> warnings;
+  std::string warning;
+};
+
+} // namespace zero::rt
+
+#endif // RUNTIME_IO_DATA_SET_H

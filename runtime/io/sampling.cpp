@@ -1,0 +1,54 @@
+//===- sampling.cpp - which samples a step reads --------------------------===//
+
+#include "runtime/io/sampling.h"
+
+#include <bit>
+
+namespace zero::rt {
+
+/// The output function of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
+static uint64_t mix(uint64_t value) {
+  value += 0x9e3779b97f4a7c15;
+  value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9;
+  value = (value ^ (value >> 27)) * 0x94d049bb133111eb;
+  return value ^ (value >> 31);
+}
+
+SampleOrder::SampleOrder(uint64_t samples, uint64_t perStep, std::optional<uint64_t> seed)
+    : count(samples), batch(perStep), seed(seed) {
+  unsigned bits = static_cast<unsigned>(std::bit_width(samples - 1));
+  halfBits = bits < 2 ? 1 : (bits + 1) / 2;
+}
+
+uint64_t SampleOrder::permute(uint64_t epoch, uint64_t index) const {
+  // More rounds than large domains need: small ones mix slowly.
+  constexpr unsigned kRounds = 10;
+  const uint64_t mask = (uint64_t(1) << halfBits) - 1;
+  const uint64_t key = mix(mix(*seed) + epoch);
+  do {
+    uint64_t left = index >> halfBits, right = index & mask;
+    for (unsigned round = 0; round < kRounds; ++round) {
+      uint64_t next = left ^ (mix(mix(key + round) ^ right) & mask);
+      left = right;
+      right = next;
+    }
+    index = left << halfBits | right;
+  } while (index >= count);
+  return index;
+}
+
+uint64_t SampleOrder::sample(uint64_t step, uint64_t position) const {
+  uint64_t epoch, index;
+  if (uint64_t steps = stepsPerEpoch()) {
+    epoch = step / steps;
+    index = step % steps * batch + position;
+  } else {
+    // step * batch may overflow; what matters is its quotient and remainder.
+    auto at = static_cast<unsigned __int128>(step) * batch + position;
+    epoch = static_cast<uint64_t>(at / count);
+    index = static_cast<uint64_t>(at % count);
+  }
+  return seed ? permute(epoch, index) : index;
+}
+
+} // namespace zero::rt

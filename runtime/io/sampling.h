@@ -1,0 +1,44 @@
+//===- sampling.h - which samples a step reads ------------------*- C++ -*-===//
+
+#ifndef RUNTIME_IO_SAMPLING_H
+#define RUNTIME_IO_SAMPLING_H
+
+#include <cstdint>
+#include <optional>
+
+namespace zero::rt {
+
+/// The order of samples over steps, which knows nothing of ranks. An epoch is the
+/// data once, in whole global batches: what fills none at its end is left out, others
+/// each time when shuffled. Data smaller than a global batch runs on from step to
+/// step instead.
+///
+/// Shuffled, each epoch has a permutation of its own that follows from seed and epoch.
+/// It is computed, not stored: a Feistel network on the next power of four, walked
+/// until it comes back below the number of samples (Black and Rogaway, "Ciphers with
+/// Arbitrary Finite Domains", CT-RSA 2002). Less than four turns on average.
+class SampleOrder {
+public:
+  /// `samples` and `perStep`, those of a global batch, are at least 1.
+  SampleOrder(uint64_t samples, uint64_t perStep, std::optional<uint64_t> seed);
+  SampleOrder() : SampleOrder(1, 1, std::nullopt) {}
+
+  /// The sample at `position`, below perStep, of the global batch of `step`.
+  uint64_t sample(uint64_t step, uint64_t position) const;
+
+  uint64_t samples() const { return count; }
+  uint64_t perStep() const { return batch; }
+  /// 0 for data smaller than a global batch.
+  uint64_t stepsPerEpoch() const { return count / batch; }
+
+private:
+  uint64_t permute(uint64_t epoch, uint64_t index) const;
+
+  uint64_t count, batch;
+  std::optional<uint64_t> seed;
+  unsigned halfBits = 1; ///< of the Feistel network's domain
+};
+
+} // namespace zero::rt
+
+#endif // RUNTIME_IO_SAMPLING_H

@@ -1,0 +1,161 @@
+//===- data.cpp - the files of --data, bound ------------------------------===//
+
+#include "data.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <set>
+
+using namespace zero::rt;
+
+namespace zero::run {
+
+std::vector<zero_rt_value_info> inputsOf(const Executable &executable) {
+  std::vector<zero_rt_value_info> inputs;
+  zero_rt_value_info info;
+  for (size_t i = 0; i < infoOf(executable).inputs; ++i)
+    if (zero_rt_executable_input(executable.get(), i, &info).code == ZERO_RT_OK)
+      inputs.push_back(info);
+  return inputs;
+}
+
+bool takesTokens(const zero_rt_value_info &input) {
+  return (input.dtype == ZERO_RT_I64 || input.dtype == ZERO_RT_I32) && input.dimensions == 2;
+}
+
+zero_rt_data_info infoOf(const Data &data) {
+  zero_rt_data_info info{};
+  (void)take(zero_rt_data_describe(data.get(), &info));
+  return info;
+}
+
+namespace {
+/// Binds one list of files.
+class Binder {
+public:
+  Binder(const Executable &executable, const char *flag, const std::vector<DataFile> &files,
+         const Data &data)
+      : inputs(inputsOf(executable)), flag(flag), files(files), data(data) {}
+
+  Status run() {
+    const DataFile *tokens = nullptr;
+    for (const DataFile &file : files)
+      if (file.input == "tokens" && file.raw != ZERO_RT_NO_DTYPE && file.skip == 0 && !tokens)
+        tokens = &file; // when it is known which inputs have data of their own
+      else
+        ZERO_RT_TRY(file.input.empty() ? bindArchive(file) : bind(file, file.input));
+    return tokens ? bindTokens(*tokens) : Status();
+  }
+  /// What tokens=FILE was taken to mean; empty without it.
+  const std::string &tokensNote() const { return note; }
+
+private:
+  Status bind(const DataFile &file, const std::string &input);
+  Status bindArchive(DataFile file);
+  Status bindTokens(DataFile file);
+  std::vector<zero_rt_value_info> tokenInputs() const;
+
+  std::vector<zero_rt_value_info> inputs;
+  const char *flag;
+  const std::vector<DataFile> &files;
+  const Data &data;
+  std::set<std::string> bound;
+  std::string note;
+};
+} // namespace
+
+Status Binder::bind(const DataFile &file, const std::string &input) {
+  zero_rt_data_file from{file.path.c_str(), file.member.empty() ? nullptr : file.member.c_str(),
+                         file.raw, file.skip, file.ahead};
+  ZERO_RT_TRY(take(zero_rt_data_bind_file(data.get(), input.c_str(), &from)));
+  if (!bound.insert(input).second)
+    return fail(ZERO_RT_INVALID_ARGUMENT, "%s gives input '%s' data twice", flag,
+                escape(input).c_str());
+  return {};
+}
+
+/// Binds an archive to all inputs that it has members for; at least one.
+Status Binder::bindArchive(DataFile file) {
+  size_t found = 0;
+  Status missing;
+  for (const zero_rt_value_info &input : inputs)
+    for (std::string member : {std::string(input.name), std::string("input.") + input.name}) {
+      file.member = member;
+      Status status = bind(file, input.name);
+      if (status.ok()) {
+        ++found;
+        break;
+      }
+      if (status.getCode() != ZERO_RT_NOT_FOUND)
+        return status;
+      missing = status;
+    }
+  return found ? Status()
+               : fail(missing.getCode(), "no member is named like an input: %s",
+                      missing.getMessage().c_str());
+}
+
+/// Which of two inputs the labels are: its name says so, or it stands behind the other.
+static bool isLabels(const zero_rt_value_info &input) {
+  std::string name = input.name;
+  std::transform(name.begin(), name.end(), name.begin(), ::tolower);
+  return name.find("label") != std::string::npos || name.find("target") != std::string::npos ||
+         name == "y";
+}
+
+/// The inputs that tokens=FILE may mean, token ids before labels.
+std::vector<zero_rt_value_info> Binder::tokenInputs() const {
+  auto placeOf = [](const zero_rt_value_info &input) {
+    return input.name == std::string("tokens") ? 0 : isLabels(input) ? 2 : 1;
+  };
+  std::vector<zero_rt_value_info> found;
+  for (int place = 0; place < 3; ++place)
+    for (const zero_rt_value_info &input : inputs)
+      if (takesTokens(input) && !bound.count(input.name) && placeOf(input) == place)
+        found.push_back(input);
+  return found;
+}
+
+/// --data tokens=FILE: the token ids and, if there is another such input, their
+/// successors, whatever the two are called.
+Status Binder::bindTokens(DataFile file) {
+  const std::vector<zero_rt_value_info> found = tokenInputs();
+  const bool isPair =
+      found.size() == 2 && std::equal(found[0].shape, found[0].shape + 2, found[1].shape);
+  if (!isPair && found.size() != 1) {
+    std::string names, path = escape(file.path);
+    for (const zero_rt_value_info &input : found)
+      names += format("%s'%s' %s", names.empty() ? "" : ", ", escape(input.name).c_str(),
+                      shapeText({input.shape, input.dimensions}).c_str());
+    return fail(ZERO_RT_INVALID_ARGUMENT,
+                "%s tokens=FILE is for two integer inputs of one shape [batch, sequence] without "
+                "other data, got %s; name them: %s NAME=%s,NAME=%s+1",
+                flag, names.empty() ? "none" : names.c_str(), flag, path.c_str(), path.c_str());
+  }
+  file.ahead = found.size() - 1;
+  for (file.skip = 0; file.skip < found.size(); ++file.skip) {
+    ZERO_RT_TRY(bind(file, found[file.skip].name));
+    note += format("%s'%s' = %s%s", note.empty() ? "" : ", ", escape(found[file.skip].name).c_str(),
+                   escape(file.path).c_str(), file.skip ? "+1" : "");
+  }
+  return {};
+}
+
+Status openData(const Executable &executable, const char *flag, const std::vector<DataFile> &files,
+                bool quiet, Data &data) {
+  zero_rt_data *made = nullptr;
+  ZERO_RT_TRY(take(zero_rt_data_create(executable.get(), &made)));
+  data.reset(made);
+  Binder binder(executable, flag, files, data);
+  ZERO_RT_TRY(binder.run());
+  if (!quiet && !binder.tokensNote().empty())
+    std::printf("%s %s\n", flag, binder.tokensNote().c_str());
+  std::fflush(stdout); // before anything on stderr
+  zero_rt_data_info info;
+  ZERO_RT_TRY(take(zero_rt_data_describe(data.get(), &info)));
+  while (const char *warning = zero_rt_data_next_warning(data.get()))
+    std::fprintf(stderr, "zero-run: warning: %s\n", warning);
+  return {};
+}
+
+} // namespace zero::run

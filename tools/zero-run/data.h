@@ -1,0 +1,27 @@
+//===- data.h - the files of --data, bound ----------------------*- C++ -*-===//
+
+#ifndef TOOLS_ZERO_RUN_DATA_H
+#define TOOLS_ZERO_RUN_DATA_H
+
+#include "handles.h"
+#include "options.h"
+
+namespace zero::run {
+
+/// Binds `files`, given by `flag`, to the inputs of a program and checks that all fit
+/// together. Nothing is read but headers. Says what tokens=FILE means unless `quiet`.
+rt::Status openData(const Executable &executable, const char *flag,
+                    const std::vector<DataFile> &files, bool quiet, Data &data);
+
+/// Samples, batches and epochs; `data` must be open.
+zero_rt_data_info infoOf(const Data &data);
+
+/// All inputs of a program.
+std::vector<zero_rt_value_info> inputsOf(const Executable &executable);
+
+/// Whether an input is made of token ids, one sequence a row.
+bool takesTokens(const zero_rt_value_info &input);
+
+} // namespace zero::run
+
+#endif // TOOLS_ZERO_RUN_DATA_H
