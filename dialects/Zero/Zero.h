@@ -23,6 +23,8 @@
 
 namespace zero {
 
+/// The name of the function that is one training step.
+inline constexpr llvm::StringLiteral kStepName = "step";
 /// Marks a func.func as a kernel that `zero.launch` may name.
 inline constexpr llvm::StringLiteral kKernelAttr = "zero.kernel";
 /// On a kernel's argument: the index of the result that shares its buffer.

@@ -41,12 +41,19 @@ def Zero_RoleAttr : EnumAttr<Zero_Dialect, Zero_Role, "role"> {
 def Zero_DataAttr : Zero_Attr<"Data", "data"> {
   let summary = "A reference to initial values: bytes of a file";
   let description = [{
-    `bytes` bytes from `offset` of `file`, little-endian and row-major, in the
-    element type of the tensor that they initialise. `file` is relative to the
-    folder of the model (`--data-root`). The bytes themselves never enter the IR.
+    `bytes` bytes from `offset` of `file`, little-endian and row-major. Their
+    element type is `stored`, from which the runtime converts, or that of the
+    tensor that they initialise. `file` is relative to the folder of the model
+    (`--data-root`). The bytes themselves never enter the IR.
+
+    ```mlir
+    zero.parameter @w : tensor<8xf32> {data = #zero.data<"m.onnx", 64, 32>}
+    zero.parameter @v : tensor<8xf32> {data = #zero.data<"m.onnx", 96, 16, bf16>}
+    ```
   }];
-  let parameters = (ins StringRefParameter<>:$file, "uint64_t":$offset, "uint64_t":$bytes);
-  let assemblyFormat = "`<` $file `,` $offset `,` $bytes `>`";
+  let parameters = (ins StringRefParameter<>:$file, "uint64_t":$offset, "uint64_t":$bytes,
+                        OptionalParameter<"::mlir::Type">:$stored);
+  let assemblyFormat = "`<` $file `,` $offset `,` $bytes (`,` $stored^)? `>`";
 }
 
 def Zero_PlacementAttr : Zero_Attr<"Placement", "placement"> {

@@ -94,6 +94,8 @@ private:
       range->set_file(fileIndex(reference->getFile()));
       range->set_offset(reference->getOffset());
       range->set_bytes(reference->getBytes());
+      if (Type stored = reference->getStored())
+        range->set_stored(dtypeOf(stored));
     } else {
       APFloat splat = op.getSplat().value_or(APFloat(0.0));
       tensor->mutable_init()->set_splat(splat.convertToDouble());

@@ -14,8 +14,6 @@ using namespace mlir;
 
 namespace zero::importer {
 
-static constexpr llvm::StringLiteral kStepName = "step";
-
 /// What becomes a state symbol: tensors that may be trained, and what is too
 /// large for the IR. All others stand in the step as constants, among them the
 /// short lists of floats that Constant nodes hold as attributes.
@@ -68,7 +66,8 @@ private:
       return;
     auto type = tensorType(constant.type, constant.dims, context, "initializer " + quote(name));
     auto data =
-        DataAttr::get(context, constant.data->file, constant.data->offset, constant.data->bytes);
+        DataAttr::get(context, constant.data->file, constant.data->offset, constant.data->bytes,
+                      /*stored=*/Type());
     StateOp::create(builder, locate(name), Role::Constant, name, FlatSymbolRefAttr(), type, data,
                     FloatAttr(), PlacementAttr(), FlatSymbolRefAttr(), IntegerAttr());
   }

@@ -64,6 +64,14 @@ static FailureOr<std::string> dataRoot(const CompilerOptions &options, ModuleOp 
   return std::string(root);
 }
 
+/// The ONNX file that --save may write anew, by absolute path; else empty.
+static std::string onnxFile(const CompilerOptions &options) {
+  SmallString<128> path(options.input);
+  if (!path.ends_with(".onnx") || llvm::sys::fs::make_absolute(path))
+    return "";
+  return std::string(path);
+}
+
 std::string checkOutput(const CompilerOptions &options) {
   if (options.planOnly)
     return "";
@@ -107,6 +115,7 @@ LogicalResult compileModel(const CompilerOptions &options, llvm::raw_ostream &re
   emit.output = options.output;
   emit.dataRoot = *root;
   emit.name = options.input;
+  emit.model = onnxFile(options);
   emit.learningRate = options.learningRate;
   emit.threads = options.threads;
   return emitExecutable(*module, emit);

@@ -36,6 +36,9 @@ LogicalResult DecisionLog::attach(MLIRContext &context) {
 }
 
 void DecisionLog::printParameters(llvm::raw_ostream &os) const {
+  for (const Entry &entry : entries)
+    if (entry.category == "precision")
+      os << entry.text << "\n";
   auto print = [&](StringRef name, StringRef title) {
     auto matches = [&](const Entry &e) { return e.category == "parameters" && e.name == name; };
     if (size_t count = llvm::count_if(entries, matches)) {

@@ -22,7 +22,8 @@ public:
   /// Collects the remarks of `context` from now on. Outlives the context.
   llvm::LogicalResult attach(mlir::MLIRContext &context);
 
-  /// Writes which parameters are trained, and which float constants are not.
+  /// Writes whether 16-bit floats were widened, which parameters are trained, and which
+  /// float constants are not.
   void printParameters(llvm::raw_ostream &os) const;
 
 private:

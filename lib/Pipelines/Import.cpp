@@ -10,6 +10,7 @@ void zero::addImport(OpPassManager &pm, const StepOptions &options) {
   select.forwardOnly = options.forwardOnly;
   select.trainable = options.trainable;
   select.freeze.assign(options.freeze.begin(), options.freeze.end());
+  pm.addPass(createWidenFloats());
   pm.addPass(createVerifyImport());
   pm.addPass(createSelectParameters(select));
 }

@@ -25,6 +25,11 @@ Status loadProgram(const std::string &path, std::shared_ptr<const LoadedProgram>
 /// The tables' numbers are those of the C interface.
 inline DType toDType(proto::DType dtype) { return static_cast<DType>(dtype); }
 
+/// The element type of initial values that a tensor of `dtype` is read from.
+inline DType storedType(const proto::Init::Range &range, DType dtype) {
+  return range.stored() == proto::DTYPE_UNSPECIFIED ? dtype : toDType(range.stored());
+}
+
 inline std::span<const uint64_t> shapeOf(const google::protobuf::RepeatedField<uint64_t> &shape) {
   return {shape.data(), static_cast<size_t>(shape.size())};
 }

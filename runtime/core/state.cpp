@@ -2,6 +2,8 @@
 
 #include "runtime/core/state.h"
 
+#include "runtime/support/floats.h"
+
 #include <algorithm>
 #include <cstring>
 
@@ -50,23 +52,37 @@ Status InitialFiles::open(const proto::Program &program, InitialFiles &opened) {
   return {};
 }
 
+/// Reads the elements of `part` from `file`, which may hold a narrower type: then to the
+/// end of their place, from where they are widened in it.
+static Status readPart(const InputFile &file, const proto::Init::Range &range, DType dtype,
+                       const Part &part, char *target) {
+  DType stored = storedType(range, dtype);
+  const uint64_t size = sizeOf(stored), bytes = part.count * size;
+  char *read = target + part.count * sizeOf(dtype) - bytes;
+  ZERO_RT_TRY(file.read(range.offset() + part.inTensor * size, read, bytes));
+  if (stored != dtype)
+    convertFloats(stored, read, dtype, target, part.count);
+  return {};
+}
+
 Status initialiseTensors(const LoadedProgram &program, const InitialFiles &files, int rank,
                          char *base) {
   for (const proto::Tensor &tensor : program.tables().tensors()) {
     const proto::Buffer &buffer = program.tables().buffers(static_cast<int>(tensor.buffer()));
     const proto::Init &init = tensor.init();
-    const uint64_t size = sizeOf(toDType(tensor.dtype()));
+    const DType dtype = toDType(tensor.dtype());
+    const uint64_t size = sizeOf(dtype);
     Part part = partOf(buffer, tensor.start(), elementsOf(tensor.shape()), rank);
     if (part.count == 0)
       continue;
     char *target = base + placeOf(buffer, rank) + part.inBuffer * size;
     const uint64_t skip = part.inTensor * size, bytes = part.count * size;
     if (init.source_case() == proto::Init::kFile)
-      ZERO_RT_TRY(files.files[init.file().file()].read(init.file().offset() + skip, target, bytes));
+      ZERO_RT_TRY(readPart(files.files[init.file().file()], init.file(), dtype, part, target));
     else if (init.source_case() == proto::Init::kData)
       std::memcpy(target, program.executable.data.data() + init.data().offset() + skip, bytes);
     else
-      fill(toDType(tensor.dtype()), init.splat(), target, part.count);
+      fill(dtype, init.splat(), target, part.count);
   }
   return {};
 }

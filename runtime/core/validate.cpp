@@ -4,6 +4,7 @@
 
 #include "runtime/comm/reduce.h"
 #include "runtime/core/program.h"
+#include "runtime/support/floats.h"
 
 namespace zero::rt {
 
@@ -97,10 +98,10 @@ private:
         !sizeInBytes(tensor.dtype(), count, bytes) || tensor.dtype() != buffer.dtype())
       return bad("tensor", tensor.name(), "bad element type or shape");
     ZERO_RT_TRY(checkMember("tensor", tensor.name(), buffer, tensor.start(), count));
-    return checkInit(tensor, bytes);
+    return checkInit(tensor, count);
   }
 
-  Status checkInit(const proto::Tensor &tensor, uint64_t bytes) {
+  Status checkInit(const proto::Tensor &tensor, uint64_t count) {
     const proto::Init &init = tensor.init();
     if (init.source_case() == proto::Init::kSplat)
       return {};
@@ -108,6 +109,11 @@ private:
       return bad("tensor", tensor.name(), "it has no initial value");
     bool inFile = init.source_case() == proto::Init::kFile;
     const proto::Init::Range &range = inFile ? init.file() : init.data();
+    const DType dtype = toDType(tensor.dtype()), stored = storedType(range, dtype);
+    if (stored != dtype &&
+        (!inFile || !isConvertible(stored, dtype) || sizeOf(stored) > sizeOf(dtype)))
+      return bad("tensor", tensor.name(), "its initial values are of a type that is not read");
+    const uint64_t bytes = count * sizeOf(stored); // no more than the tensor's own
     if (range.bytes() != bytes)
       return fail(ZERO_RT_BAD_FILE, "tensor '%s': expected %llu bytes of initial values, got %llu",
                   escape(tensor.name()).c_str(), static_cast<unsigned long long>(bytes),

@@ -2,18 +2,13 @@
 
 #include "runtime/io/convert.h"
 
-#include <bit>
+#include "runtime/support/floats.h"
+
 #include <cstring>
 
 namespace zero::rt {
 
 namespace {
-/// The top half of an fp32.
-struct BFloat16 {
-  uint16_t bits;
-  operator float() const { return std::bit_cast<float>(uint32_t(bits) << 16); }
-};
-
 struct Bool {
   uint8_t value;
   template <typename T>

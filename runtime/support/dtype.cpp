@@ -2,9 +2,9 @@
 
 #include "runtime/support/dtype.h"
 
+#include "runtime/support/floats.h"
+
 #include <algorithm>
-#include <bit>
-#include <cmath>
 
 namespace zero::rt {
 
@@ -39,14 +39,6 @@ DType dtypeNamed(const std::string &name) {
 
 const char *safetensorsName(DType dtype) { return describe(dtype).safetensors; }
 
-/// Rounds to nearest even; the top half of an fp32 is a bf16.
-static uint16_t toBFloat16(float value) {
-  uint32_t bits = std::bit_cast<uint32_t>(value);
-  if (std::isnan(value))
-    return static_cast<uint16_t>((bits >> 16) | 0x40);
-  return static_cast<uint16_t>((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
-}
-
 template <typename T>
 static void fillWith(T value, void *destination, size_t count) {
   std::fill_n(static_cast<T *>(destination), count, value);
@@ -61,7 +53,7 @@ void fill(DType dtype, double value, void *destination, size_t count) {
   case ZERO_RT_F16:
     return fillWith(static_cast<_Float16>(value), destination, count);
   case ZERO_RT_BF16:
-    return fillWith(toBFloat16(static_cast<float>(value)), destination, count);
+    return fillWith(BFloat16(static_cast<float>(value)), destination, count);
   case ZERO_RT_BOOL:
     return fillWith<uint8_t>(value != 0, destination, count);
   case ZERO_RT_I8:

@@ -31,6 +31,14 @@ func.func @step(%x: tensor<4xf32> {zero.binding = "x"}) {
 
 // -----
 
+// expected-error @+1 {{tensor 'w': expected f32 or f64, got 'bf16'}}
+zero.state constant @w : tensor<4xbf16> {data = #zero.data<"m.onnx", 0, 8>}
+func.func @step(%x: tensor<4xf32> {zero.binding = "x"}) {
+  return
+}
+
+// -----
+
 // expected-error @+1 {{expected a name ('zero.binding') on input 0}}
 func.func @step(%x: tensor<4xf32>) {
   return

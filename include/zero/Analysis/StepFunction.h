@@ -3,13 +3,12 @@
 #ifndef ZERO_ANALYSIS_STEPFUNCTION_H
 #define ZERO_ANALYSIS_STEPFUNCTION_H
 
+#include "dialects/Zero/Zero.h"
+
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 
 namespace zero {
-
-/// The name of the function that is one training step.
-inline constexpr llvm::StringLiteral kStepName = "step";
 
 /// The step function of `module`; an error at the module if there is none, or if
 /// its body is not one block.

@@ -12,6 +12,7 @@ namespace zero {
 struct EmitOptions {
   std::string output;         ///< path of the .zexe
   std::string name;           ///< of the model, for people
+  std::string model;          ///< the ONNX file it was made from, absolute; or empty
   std::string dataRoot;       ///< folder that data references are relative to
   double learningRate = 1e-3; ///< default of the learning-rate input
   unsigned threads = 1;       ///< that compile kernels

@@ -5,11 +5,31 @@
 
 include "mlir/Pass/PassBase.td"
 
+def WidenFloats : Pass<"zero-widen-floats", "::mlir::ModuleOp"> {
+  let summary = "Makes a model of 16-bit floats one of f32";
+  let description = [{
+    Every f16 and bf16 tensor of the module becomes f32: inputs, constants, values
+    of nodes, and what initial values are read into; where they lie stays 16-bit
+    (`#zero.data`'s `stored`), and the runtime converts, which is exact. Casts to and
+    from 16 bits then change nothing and are dropped, so that nothing rounds. What
+    was done is a remark of category "precision". A program that computes in 16 bits
+    by other ops than the model's nodes is left as it is.
+
+    ```mlir
+    zero.state constant @w : tensor<8xbf16> {data = #zero.data<"m.onnx", 64, 16>}        // before
+    zero.state constant @w : tensor<8xf32> {data = #zero.data<"m.onnx", 64, 16, bf16>}   // after
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::zero::ZeroDialect",
+                           "::zero::onnx::OnnxDialect"];
+}
+
 def VerifyImport : Pass<"zero-verify-import", "::mlir::ModuleOp"> {
   let summary = "Checks what import promises";
   let description = [{
-    Every operator is in the op table, every value has a static shape, and every
-    input and result of `@step` has the name that users bind. Operators that are
+    Every operator is in the op table, every value has a static shape, no state is
+    of 16-bit floats, and every input and result of `@step` has the name that users
+    bind. Operators that are
     not supported are all named in one error, each with its first nodes.
   }];
 }

@@ -396,4 +396,36 @@ TEST(ExecutorFiles, InitialValuesComeFromFilesIntoShards) {
                "cannot open");
 }
 
+/// The upper half of a float is the nearest bf16 to it if the lower half is zero.
+TEST(ExecutorFiles, NarrowInitialValuesAreWidenedIntoShards) {
+  std::string path = testing::TempDir() + "zero-narrow-" + std::to_string(::getpid());
+  std::string wide = tinyWeights(), narrow;
+  for (size_t i = 0; i < wide.size(); i += 4)
+    narrow += wide.substr(i + 2, 2);
+  std::ofstream(path, std::ios::binary) << "xx" << narrow;
+  TinyProgram tiny(5);
+  tiny.program.add_files(path);
+  auto *range = tiny.program.mutable_tensors(0)->mutable_init()->mutable_file();
+  range->set_offset(2);
+  range->set_bytes(24);
+  range->set_stored(proto::BF16);
+  {
+    Trial trial(tiny);
+    trial.start();
+    std::vector<float> w = trial.weights();
+    for (int i = 0; i < 12; ++i)
+      EXPECT_EQ(w[i], float(i) / 8);
+  }
+  range->set_stored(proto::F64);
+  expectRefused(tiny, ZERO_RT_BAD_FILE,
+                "tensor 'w': its initial values are of a type that is not read");
+  range->set_stored(proto::I16);
+  expectRefused(tiny, ZERO_RT_BAD_FILE,
+                "tensor 'w': its initial values are of a type that is not read");
+  range->set_stored(proto::F16);
+  range->set_bytes(48);
+  expectRefused(tiny, ZERO_RT_BAD_FILE, "tensor 'w': expected 24 bytes of initial values, got 48");
+  ::unlink(path.c_str());
+}
+
 } // namespace

@@ -3,6 +3,7 @@
 #include "io_files.h"
 #include "runtime/io/npy.h"
 #include "runtime/io/safetensors.h"
+#include "runtime/support/floats.h"
 
 #include <cstring>
 #include <iterator>
@@ -116,6 +117,43 @@ TEST_F(Files, AbandonedOutputLeavesNothing) {
   std::ifstream in(path);
   EXPECT_EQ(std::string(std::istreambuf_iterator<char>(in), {}), "old");
   EXPECT_NE(::access((path + ".tmp." + std::to_string(::getpid())).c_str(), F_OK), 0);
+}
+
+TEST(Floats, RoundsToNearestEven) {
+  // Halfway between two bf16, one of them even: down, up; just above halfway; and NaN.
+  const uint32_t bits[] = {0x3f808000, 0x3f818000, 0x3f808001, 0xff7fffff, 0x7fc00001, 0x00000000};
+  const uint16_t expected[] = {0x3f80, 0x3f82, 0x3f81, 0xff80, 0x7fc0, 0x0000};
+  uint16_t narrow[6];
+  convertFloats(ZERO_RT_F32, bits, ZERO_RT_BF16, narrow, 6);
+  EXPECT_EQ(std::memcmp(narrow, expected, sizeof(expected)), 0);
+  const float values[] = {1 + 0x1p-11f, 1 + 0x3p-11f, 65504, 65520, -0.0f, 0x1p-24f};
+  const uint16_t halves[] = {0x3c00, 0x3c02, 0x7bff, 0x7c00, 0x8000, 0x0001};
+  convertFloats(ZERO_RT_F32, values, ZERO_RT_F16, narrow, 6);
+  EXPECT_EQ(std::memcmp(narrow, halves, sizeof(halves)), 0);
+}
+
+TEST(Floats, WidensInPlaceAndExactly) {
+  for (DType narrow : {ZERO_RT_BF16, ZERO_RT_F16})
+    for (DType wide : {ZERO_RT_F32, ZERO_RT_F64}) {
+      const size_t count = 0x10000;
+      std::vector<uint16_t> all(count), back(count);
+      for (size_t i = 0; i < count; ++i)
+        all[i] = uint16_t(i);
+      std::vector<char> place(count * sizeOf(wide));
+      char *tail = place.data() + place.size() - 2 * count;
+      std::memcpy(tail, all.data(), 2 * count);
+      convertFloats(narrow, tail, wide, place.data(), count);
+      convertFloats(wide, place.data(), narrow, back.data(), count);
+      const uint16_t infinity = narrow == ZERO_RT_F16 ? 0x7c00 : 0x7f80;
+      for (size_t i = 0; i < count; ++i) // a NaN stays one, if a quiet one
+        if ((all[i] & 0x7fff) <= infinity)
+          ASSERT_EQ(back[i], all[i]);
+        else
+          ASSERT_GT(back[i] & 0x7fff, infinity);
+    }
+  EXPECT_FALSE(isConvertible(ZERO_RT_I32, ZERO_RT_F32));
+  EXPECT_FALSE(isConvertible(ZERO_RT_NO_DTYPE, ZERO_RT_NO_DTYPE));
+  EXPECT_TRUE(isConvertible(ZERO_RT_I64, ZERO_RT_I64));
 }
 
 } // namespace
