@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <filesystem>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -37,10 +38,9 @@ public:
   }
   std::string executable() const { return folder + "/model.zexe"; }
   ~TemporaryFolder() {
-    if (folder.empty())
-      return;
-    ::unlink(executable().c_str());
-    ::rmdir(folder.c_str());
+    std::error_code ignored;
+    if (!folder.empty())
+      std::filesystem::remove_all(folder, ignored);
   }
 
 private:

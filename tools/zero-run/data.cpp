@@ -40,7 +40,7 @@ public:
   Status run() {
     const DataFile *tokens = nullptr;
     for (const DataFile &file : files)
-      if (file.input == "tokens" && file.raw != ZERO_RT_NO_DTYPE && file.skip == 0 && !tokens)
+      if (!tokens && isTokens(file))
         tokens = &file; // when it is known which inputs have data of their own
       else
         ZERO_RT_TRY(file.input.empty() ? bindArchive(file) : bind(file, file.input));
@@ -50,6 +50,7 @@ public:
   const std::string &tokensNote() const { return note; }
 
 private:
+  bool isTokens(const DataFile &file) const;
   Status bind(const DataFile &file, const std::string &input);
   Status bindArchive(DataFile file);
   Status bindTokens(DataFile file);
@@ -63,6 +64,14 @@ private:
   std::string note;
 };
 } // namespace
+
+/// Whether tokens=FILE means the model's token inputs rather than one called so: a raw
+/// file, or one for a model without such an input.
+bool Binder::isTokens(const DataFile &file) const {
+  bool isInput = std::any_of(inputs.begin(), inputs.end(),
+                             [](const auto &input) { return input.name == std::string("tokens"); });
+  return file.input == "tokens" && file.skip == 0 && (file.raw != ZERO_RT_NO_DTYPE || !isInput);
+}
 
 Status Binder::bind(const DataFile &file, const std::string &input) {
   zero_rt_data_file from{file.path.c_str(), file.member.empty() ? nullptr : file.member.c_str(),

@@ -22,29 +22,33 @@ static std::vector<std::string> splitItems(const std::string &text) {
   return items;
 }
 
-/// Takes "+N" off the end of a file's name when what is left names a file of elements.
+/// Takes "+N" off the end, if what is left looks like a file that can be cut.
 static Status takeSkip(std::string &text, DataFile &file) {
   size_t plus = text.rfind('+');
   if (plus == std::string::npos || plus + 1 == text.size() ||
       text.find_first_not_of("0123456789", plus + 1) != std::string::npos)
     return {};
+  std::string rest = text.substr(0, plus);
+  if (!rest.ends_with(".bin") && !rest.ends_with(".npy") && !rest.ends_with(".npz") &&
+      rest.find(':') == std::string::npos)
+    return {};
   ZERO_RT_TRY(parseCount(text.substr(plus + 1), file.skip));
-  text.resize(plus);
+  text = rest;
   return {};
 }
 
-/// Takes ":MEMBER" or ":TYPE" off; .bin alone is nanoGPT's uint16.
+/// Takes ":MEMBER" or ":TYPE" off; a lone .bin is nanoGPT's uint16.
 static Status takeSuffix(std::string &text, DataFile &file) {
   if (size_t colon = text.rfind(".npz:"); colon != std::string::npos) {
     file.member = text.substr(colon + 5);
     text.resize(colon + 4);
-    return file.member.empty() ? expected("a member behind 'npz:'", text) : Status();
+    return file.member.empty() ? expected("a member behind 'npz:'", text + ":") : Status();
   }
-  if (text.ends_with(".bin"))
-    file.raw = ZERO_RT_U16;
-  size_t colon = text.rfind(':');
-  if (colon == std::string::npos)
+  const size_t colon = text.rfind(':');
+  if (colon == std::string::npos) {
+    file.raw = text.ends_with(".bin") ? ZERO_RT_U16 : ZERO_RT_NO_DTYPE;
     return {};
+  }
   file.raw = dtypeNamed(text.substr(colon + 1));
   if (file.raw == ZERO_RT_NO_DTYPE && text.substr(0, colon).ends_with(".bin"))
     return expected("an element type like uint16, int32 or float32 behind '.bin:'",
@@ -63,6 +67,7 @@ static Status parseFile(std::string text, DataFile &file) {
   }
   ZERO_RT_TRY(takeSkip(text, file));
   ZERO_RT_TRY(takeSuffix(text, file));
+  ZERO_RT_TRY(takeSkip(text, file)); // +1:uint16 is as good as :uint16+1
   file.path = text;
   bool isArchive = text.ends_with(".npz") && file.skip == 0 && file.member.empty();
   if (text.empty() || (file.input.empty() && !isArchive))

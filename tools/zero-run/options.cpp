@@ -125,6 +125,7 @@ private:
   Status check() {
     if (options.steps && options.epochs)
       return fail(ZERO_RT_INVALID_ARGUMENT, "expected --steps or --epochs, got both");
+    const bool trains = options.steps.value_or(options.epochs.value_or(1)) > 0;
     for (DataFile &file : options.data)
       file.ahead = aheadOf(options.data, file.path);
     if (options.model.empty())
@@ -132,9 +133,9 @@ private:
     if (!options.needsCompiler() && !foreign.empty())
       return fail(ZERO_RT_INVALID_ARGUMENT, "unknown option '%s'; --help tells more",
                   escape(foreign.front()).c_str());
-    if (!options.gradients.empty() && options.steps == 0u)
+    if (!options.gradients.empty() && !trains)
       return fail(ZERO_RT_INVALID_ARGUMENT, "--dump-gradients needs at least one step");
-    if (!options.outputs.empty() && options.steps == 0u)
+    if (!options.outputs.empty() && !trains)
       return fail(ZERO_RT_INVALID_ARGUMENT, "--save-outputs needs at least one step");
     return {};
   }

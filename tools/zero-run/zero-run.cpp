@@ -17,12 +17,11 @@ using namespace zero::run;
 /// Compiles if need be, and trains. `reported`: zeroc has printed the error.
 static Status runModel(const Options &options, bool &reported, bool &interrupted) {
   Executable executable;
-  if (options.needsCompiler())
-    ZERO_RT_TRY(compileAndLoad(options, executable, reported));
-  else
-    ZERO_RT_TRY(load(options.model, executable));
+  Status status = options.needsCompiler() ? compileAndLoad(options, executable, reported)
+                                          : load(options.model, executable);
   if (interruption())
     return fail(ZERO_RT_ABORTED, "interrupted before the first step");
+  ZERO_RT_TRY(status);
   return train(options, executable, interrupted);
 }
 
@@ -43,7 +42,7 @@ int main(int argc, char **argv) {
     status = runModel(options, reported, interrupted);
   if (status.ok())
     return interrupted ? interruptionCode() : 0;
-  if (!reported)
+  if (!reported || interruption())
     std::fprintf(stderr, "zero-run: error: %s\n", status.getMessage().c_str());
   return interruption() ? interruptionCode() : 1;
 }
