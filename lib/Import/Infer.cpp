@@ -3,6 +3,7 @@
 #include "Infer.h"
 #include "Fold.h"
 #include "Graph.h"
+#include "NodeRules.h"
 
 #include "onnx/checker.h"
 #include "onnx/defs/schema.h"
@@ -63,6 +64,7 @@ public:
     pb::checker::check_node(node, context, pb::checker::LexicalScopeContext());
     if (!inputsAreTyped(node))
       return;
+    checkElementTypes(node, *schema, typeOf);
     infer(node, *schema);
   }
 
@@ -111,6 +113,7 @@ private:
       graph.types[node.output(i)] = std::move(shape);
     }
     checkElements(node);
+    checkShapes(node, typeOf);
     fold(node, dims, elementTypes);
   }
 
@@ -167,6 +170,10 @@ private:
 
   const Model &model;
   TypedGraph &graph;
+  std::function<const TensorShape *(StringRef)> typeOf = [this](StringRef name) {
+    auto it = graph.types.find(name);
+    return it == graph.types.end() ? nullptr : &it->second;
+  };
   pb::checker::CheckerContext context;
   llvm::StringMap<const pb::TypeProto *> declared;
 };

@@ -200,6 +200,9 @@ Value reshaped(ImplicitLocOpBuilder &b, Value value, RankedTensorType type) {
   RankedTensorType from = tensorType(value);
   if (from.getShape() == type.getShape())
     return value;
+  // Without elements there is nothing to keep, and groups need not exist.
+  if (type.getNumElements() == 0)
+    return empty(b, type);
   if (auto groups = getReassociationIndicesForReshape(from, type)) {
     if (from.getRank() > type.getRank())
       return tensor::CollapseShapeOp::create(b, type, value, *groups);

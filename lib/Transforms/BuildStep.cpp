@@ -82,6 +82,16 @@ static void addUpdate(GradientOp gradient, ParameterOp parameter, const Optimize
                                 scalars));
 }
 
+/// The rules compute in f32, and so do the states beside each parameter.
+static LogicalResult checkElementType(ParameterOp parameter) {
+  Type type = parameter.getTensorType().getElementType();
+  if (type.isF32())
+    return success();
+  return emitError(parameter.getLoc())
+         << "parameter '" << parameter.getSymName() << "' is " << type
+         << ": expected f32; export the model as float32, or leave it out with --freeze";
+}
+
 namespace {
 struct BuildStep : zero::impl::BuildStepBase<BuildStep> {
   using BuildStepBase::BuildStepBase;
@@ -111,10 +121,13 @@ struct BuildStep : zero::impl::BuildStepBase<BuildStep> {
     SmallVector<GradientOp> gradients(step->getBody().getOps<GradientOp>());
     if (gradients.empty())
       return;
+    SymbolTable symbols(module);
+    for (GradientOp gradient : gradients)
+      if (failed(checkElementType(symbols.lookup<ParameterOp>(gradient.getParameter()))))
+        return signalPassFailure();
     if (failed(returnMeanLoss(*step)))
       return signalPassFailure();
 
-    SymbolTable symbols(module);
     func::FuncOp kernel = buildUpdateKernel(module, *rule, kUpdateKernel);
     SmallVector<Value> scalars = addScalars(module, *step, *rule);
     Operation *terminator = step->getBody().front().getTerminator();

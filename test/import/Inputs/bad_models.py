@@ -94,6 +94,34 @@ def graph_models():
     }
 
 
+def rule_models():
+    """What ONNX's own inference lets pass."""
+    x, y, grid = info("x", [2, 4]), info("y", [2, 4]), info("i", [2, 3], INT64)
+
+    def one(op, operands, inputs=(x,), tensors=(), opset=18, **attributes):
+        nodes = [node(op, operands, ["r"], "it", **attributes), mean("r")]
+        return model(nodes, inputs, initializers=tensors, opset=opset)
+
+    def attention(*dims, **attributes):
+        inputs = [info(name, shape) for name, shape in zip("qkv", dims)]
+        return one("Attention", ["q", "k", "v"], inputs, opset=23, **attributes)
+
+    return {
+        "types": one("Mul", ["x", "i"], [x, info("i", [2, 4], INT64)]),
+        "allowed": one("Erf", ["s"], [info("s", [2], TensorProto.BOOL)]),
+        "bias": one("Gemm", ["x", "fc.weight", "fc.bias"], tensors=[weight(), weight("fc.bias", [3])]),
+        "switch": one("Gemm", ["fc.weight", "fc.weight"], tensors=[weight()], transA=2),
+        "axis": one("GatherElements", ["x", "i"], [x, grid], axis=5),
+        "indices": one("GatherElements", ["x", "i"], [x, info("i", [3, 4], INT64)], axis=1),
+        "updates": one("ScatterElements", ["x", "i", "y"], [x, y, grid], axis=1),
+        "depth": one("ScatterND", ["x", "i", "y"], [x, y, grid]),
+        "scale": one("LayerNormalization", ["x", "s"], tensors=[weight("s", [3])]),
+        "labels": one("SoftmaxCrossEntropyLoss", ["x", "i"], [x, grid]),
+        "heads": attention([2, 3, 8], [2, 3, 8], [2, 3, 8], q_num_heads=3, kv_num_heads=2),
+        "batches": attention([2, 2, 3, 4], [3, 2, 3, 4], [2, 2, 3, 4]),
+    }
+
+
 def loss_models():
     w = weight()
     two = [linear(), mean("y", "first", "a"), mean("y", "second", "b")]
@@ -144,7 +172,7 @@ def main():
     for link, target in (("link.bin", "weights.bin"), ("linked", "sub")):
         if not (folder / link).is_symlink():
             os.symlink(target, folder / link)
-    makers = (data_models, graph_models, loss_models, operator_models, shape_models)
+    makers = (data_models, graph_models, rule_models, loss_models, operator_models, shape_models)
     for maker in makers:
         for name, proto in maker().items():
             (folder / f"{name}.onnx").write_bytes(proto.SerializeToString())

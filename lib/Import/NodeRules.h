@@ -1,0 +1,33 @@
+//===- NodeRules.h - what ONNX's inference leaves unchecked -----*- C++ -*-===//
+//
+// ONNX's checker looks at attributes and numbers of operands; its inference trusts
+// much of the rest. What the compiler relies on beyond that is checked here, so
+// that a node that cannot be computed is refused by name.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ZERO_LIB_IMPORT_NODERULES_H
+#define ZERO_LIB_IMPORT_NODERULES_H
+
+#include "Shapes.h"
+
+namespace onnx {
+class OpSchema;
+}
+
+namespace zero::importer {
+
+/// The types of `node`'s operands by name; null where they are not known.
+using TypeOf = llvm::function_ref<const TensorShape *(llvm::StringRef)>;
+
+/// Fails unless the element types of `node`'s operands are among those that
+/// `schema` allows, and the same where it wants them to be.
+void checkElementTypes(const pb::NodeProto &node, const pb::OpSchema &schema, TypeOf typeOf);
+
+/// Fails unless operands and results of `node` fit together, as far as ONNX's
+/// inference does not see to it itself. Nodes of other domains pass.
+void checkShapes(const pb::NodeProto &node, TypeOf typeOf);
+
+} // namespace zero::importer
+
+#endif // ZERO_LIB_IMPORT_NODERULES_H

@@ -1,0 +1,43 @@
+//===- Random.h - the same choices on every machine -------------*- C++ -*-===//
+
+#ifndef TEST_FUZZ_RANDOM_H
+#define TEST_FUZZ_RANDOM_H
+
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+
+namespace zero::fuzz {
+
+/// SplitMix64: the standard library's distributions differ between libraries, and
+/// a mutant must be the same wherever its seed is given.
+class Random {
+public:
+  explicit Random(uint64_t seed) : state(seed) {}
+
+  uint64_t next() {
+    uint64_t z = state += 0x9e3779b97f4a7c15ull;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
+    return z ^ (z >> 31);
+  }
+  /// One of 0 .. count - 1; 0 if there is none.
+  size_t below(size_t count) { return count ? next() % count : 0; }
+  /// True once in `count` times.
+  bool oneIn(size_t count) { return below(count) == 0; }
+  template <typename Range>
+  auto &pick(Range &range) {
+    return range[static_cast<int>(below(std::size(range)))];
+  }
+
+private:
+  uint64_t state;
+};
+
+/// A number of the kind that breaks arithmetic, or a small one.
+int64_t hostileInt(Random &random);
+double hostileFloat(Random &random);
+
+} // namespace zero::fuzz
+
+#endif // TEST_FUZZ_RANDOM_H
