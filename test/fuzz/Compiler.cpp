@@ -230,8 +230,7 @@ private:
   /// Gives inputs static shapes: a case has no --shape.
   static void bindSymbols(::onnx::ModelProto &model) {
     for (::onnx::ValueInfoProto &input : *model.mutable_graph()->mutable_input())
-      for (auto &dim :
-           *input.mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim())
+      for (auto &dim : *input.mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim())
         if (!dim.has_dim_value())
           dim.set_dim_value(2);
   }

@@ -188,8 +188,8 @@ static std::string signatureOf(const std::string &output, const std::string &rea
 Tally runIsolated(uint64_t first, uint64_t last, const std::string &scratch, const Limits &limits,
                   const std::function<Verdict(uint64_t)> &body,
                   const std::function<void(const Failure &)> &onFailure) {
-  void *memory = ::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE,
-                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  void *memory =
+      ::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED)
     std::exit(2);
   auto *shared = new (memory) Shared{};

@@ -21,12 +21,42 @@ Vocabulary onnxVocabulary() {
     for (const auto &[name, attribute] : schema.attributes())
       vocabulary.words.push_back(name);
   }
-  for (const char *word :
-       {"", "ai.onnx", "ai.onnx.ml", "com.nobody", "zero", "step", "loss", "location", "offset",
-        "length", "checksum", "weights.bin", "short.bin", "link.bin", "pipe", "folder",
-        "folder/inner.bin", "../weights.bin", "/etc/passwd", "model.onnx", ".", "folder/../x",
-        "-1", "0", "18446744073709551615", "9223372036854775807", "4096", "1e9", "NOTSET",
-        "SAME_UPPER", "reflect", "ij,jk->ik", "...i,i", "\xff\xfe", "%s%n", "a\nb"})
+  for (const char *word : {"",
+                           "ai.onnx",
+                           "ai.onnx.ml",
+                           "com.nobody",
+                           "zero",
+                           "step",
+                           "loss",
+                           "location",
+                           "offset",
+                           "length",
+                           "checksum",
+                           "weights.bin",
+                           "short.bin",
+                           "link.bin",
+                           "pipe",
+                           "folder",
+                           "folder/inner.bin",
+                           "../weights.bin",
+                           "/etc/passwd",
+                           "model.onnx",
+                           ".",
+                           "folder/../x",
+                           "-1",
+                           "0",
+                           "18446744073709551615",
+                           "9223372036854775807",
+                           "4096",
+                           "1e9",
+                           "NOTSET",
+                           "SAME_UPPER",
+                           "reflect",
+                           "ij,jk->ik",
+                           "...i,i",
+                           "\xff\xfe",
+                           "%s%n",
+                           "a\nb"})
     vocabulary.words.emplace_back(word);
   // Opset versions name the same operator many times; each counts once.
   for (std::vector<std::string> *list : {&vocabulary.operators, &vocabulary.words}) {
@@ -117,8 +147,7 @@ private:
     }
     auto it = std::find_if(node.mutable_attribute()->begin(), node.mutable_attribute()->end(),
                            [&](const AttributeProto &a) { return a.name() == name; });
-    AttributeProto &attribute =
-        it == node.mutable_attribute()->end() ? *node.add_attribute() : *it;
+    AttributeProto &attribute = it == node.mutable_attribute()->end() ? *node.add_attribute() : *it;
     attribute.set_name(name);
     attribute.set_type(type);
     fillAttribute(attribute);

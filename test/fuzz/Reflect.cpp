@@ -77,8 +77,7 @@ static void setFloat(const Slot &slot, double value) {
 }
 
 /// A string that occurs in `root`, or one of `words`.
-static std::string someString(Message &root, const std::vector<std::string> &words,
-                              Random &random);
+static std::string someString(Message &root, const std::vector<std::string> &words, Random &random);
 
 static void setEnum(const Slot &slot, Random &random) {
   const EnumDescriptor *type = slot.field->enum_type();

@@ -20,10 +20,9 @@ void mutateMessage(google::protobuf::Message &message, const std::vector<std::st
 
 /// Calls `visit` for every repeated field of messages in `message`, outermost first.
 /// What a minimiser may drop elements of.
-void forEachList(
-    google::protobuf::Message &message,
-    const std::function<void(google::protobuf::Message &,
-                             const google::protobuf::FieldDescriptor *)> &visit);
+void forEachList(google::protobuf::Message &message,
+                 const std::function<void(google::protobuf::Message &,
+                                          const google::protobuf::FieldDescriptor *)> &visit);
 
 } // namespace zero::fuzz
 

@@ -1,7 +1,7 @@
 //===- Tensors.cpp - mutates ONNX tensors ---------------------------------===//
 
-#include "Model.h"
 #include "Tensors.h"
+#include "Model.h"
 
 #include <algorithm>
 #include <cstring>
