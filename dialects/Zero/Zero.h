@@ -42,6 +42,14 @@ inline constexpr llvm::StringLiteral kUpdatesAttr = "zero.updates";
 inline constexpr llvm::StringLiteral kLocalLossMeanAttr = "zero.local_loss_mean";
 /// The binding of the input that carries the learning rate.
 inline constexpr llvm::StringLiteral kLearningRate = "learning_rate";
+/// The bindings of scalars that the runtime provides: the step's number (i64); which
+/// part of the global batch this is, counted over micro-batches and ranks (i64);
+/// whether the step trains rather than evaluates (i1).
+inline constexpr llvm::StringLiteral kStepNumber = "zero.step";
+inline constexpr llvm::StringLiteral kBatchPart = "zero.part";
+inline constexpr llvm::StringLiteral kTraining = "zero.training";
+/// On the module: the seed of everything random in the program (i64).
+inline constexpr llvm::StringLiteral kSeedAttr = "zero.seed";
 /// On the module: the number of ranks, the ZeRO stage, the optimizer for people.
 inline constexpr llvm::StringLiteral kRanksAttr = "zero.ranks";
 inline constexpr llvm::StringLiteral kStageAttr = "zero.stage";

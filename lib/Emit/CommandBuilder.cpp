@@ -2,6 +2,8 @@
 
 #include "CommandBuilder.h"
 
+#include "zero/Analysis/ParameterUses.h"
+
 #include "mlir/IR/BuiltinTypes.h"
 
 using namespace mlir;
@@ -31,9 +33,19 @@ proto::DType dtypeOf(Type type) {
   }
 }
 
+/// What the loss depends on, and the checks of what that reads.
+static llvm::DenseSet<Operation *> findEvaluated(func::FuncOp step) {
+  llvm::DenseSet<Operation *> evaluated = findForwardOps(step);
+  for (auto check : step.getBody().getOps<CheckOp>())
+    if (evaluated.contains(check.getValue().getDefiningOp()))
+      evaluated.insert(check);
+  return evaluated;
+}
+
 CommandBuilder::CommandBuilder(ModuleOp module, func::FuncOp step, const Storage &storage,
                                const llvm::StringMap<uint32_t> &kernels)
-    : symbols(module), step(step), storage(storage), kernels(kernels) {
+    : symbols(module), step(step), storage(storage), kernels(kernels),
+      forward(findEvaluated(step)) {
   for (unsigned i = 0; i < storage.roots().size(); ++i)
     offsets.push_back(zero::rootOffset(step, storage, i));
   for (const Move &move : storage.moves())
@@ -52,6 +64,7 @@ proto::Address CommandBuilder::address(Value value) const { return address(stora
 proto::Command *CommandBuilder::add(Operation *op, proto::Lane lane) {
   proto::Command *command = segment->add_commands();
   command->set_lane(lane);
+  command->set_forward(forward.contains(op));
   if (auto name = op->getAttrOfType<StringAttr>(kNameAttr))
     command->set_label(name.str());
   return command;

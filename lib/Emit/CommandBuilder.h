@@ -44,6 +44,8 @@ private:
   mlir::func::FuncOp step;
   const Storage &storage;
   const llvm::StringMap<uint32_t> &kernels;
+  /// What an evaluation runs.
+  llvm::DenseSet<mlir::Operation *> forward;
   llvm::SmallVector<int64_t> offsets;
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<const Move *, 1>> moves;
   proto::Segment *segment = nullptr;

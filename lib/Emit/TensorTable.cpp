@@ -6,6 +6,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/Path.h"
 
 using namespace mlir;
@@ -198,6 +199,15 @@ void buildTensors(ModuleOp module, func::FuncOp step, const Storage &storage,
   TableBuilder(module, step, storage, commands, dataRoot, program, data).build();
 }
 
+static proto::Input::Kind kindOf(StringRef binding) {
+  return llvm::StringSwitch<proto::Input::Kind>(binding)
+      .Case(kLearningRate, proto::Input::LEARNING_RATE)
+      .Case(kStepNumber, proto::Input::STEP)
+      .Case(kBatchPart, proto::Input::PART)
+      .Case(kTraining, proto::Input::TRAINING)
+      .Default(proto::Input::DATA);
+}
+
 void buildBindings(func::FuncOp step, const CommandBuilder &commands, proto::Program &program) {
   for (BlockArgument argument : step.getArguments()) {
     proto::Input *input = program.add_inputs();
@@ -205,7 +215,7 @@ void buildBindings(func::FuncOp step, const CommandBuilder &commands, proto::Pro
     input->set_name(name.str());
     setShape(input, cast<RankedTensorType>(argument.getType()));
     input->set_offset(commands.address(argument).offset());
-    input->set_kind(name == kLearningRate ? proto::Input::LEARNING_RATE : proto::Input::DATA);
+    input->set_kind(kindOf(name));
   }
   Operation *terminator = step.getBody().front().getTerminator();
   for (auto [index, value] : llvm::enumerate(terminator->getOperands())) {

@@ -2,7 +2,10 @@
 
 #include "zero/Ops/NodeBuilder.h"
 
+#include "dialects/Zero/Zero.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/SmallVectorExtras.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -215,6 +218,19 @@ NamedAttribute NodeBuilder::attr(StringRef name, StringRef value) {
 
 NamedAttribute NodeBuilder::attr(StringRef name, ArrayRef<int64_t> values) {
   return builder.getNamedAttr(name, builder.getDenseI64ArrayAttr(values));
+}
+
+Value NodeBuilder::programInput(StringRef binding, Type elementType) {
+  auto step = cast<func::FuncOp>(builder.getInsertionBlock()->getParentOp());
+  for (BlockArgument argument : step.getArguments())
+    if (auto name = step.getArgAttrOfType<StringAttr>(argument.getArgNumber(), kBindingAttr);
+        name && name == binding)
+      return argument;
+  unsigned index = step.getNumArguments();
+  auto attrs =
+      builder.getDictionaryAttr(builder.getNamedAttr(kBindingAttr, builder.getStringAttr(binding)));
+  (void)step.insertArgument(index, RankedTensorType::get({}, elementType), attrs, loc);
+  return step.getArgument(index);
 }
 
 } // namespace zero

@@ -12,6 +12,9 @@ void zero::addRecognise(OpPassManager &pm, const StepOptions &options) {
   // Composites first, while the patterns are as the exporter wrote them; what is
   // left is expanded to nodes that have gradients and lowerings.
   pm.addNestedPass<func::FuncOp>(createRecogniseGelu());
+  SetSeedOptions seed;
+  seed.seed = options.seed;
+  pm.addPass(createSetSeed(seed));
   if (options.lossMean == "local")
     pm.addPass(createLocalLossMean());
   pm.addNestedPass<func::FuncOp>(createExpandNodes());

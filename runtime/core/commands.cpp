@@ -17,7 +17,7 @@ public:
             command.predicate() ? reinterpret_cast<const uint8_t *>(at(program.predicates(
                                       static_cast<int>(command.predicate()) - 1)))
                                 : nullptr,
-            command.label().c_str()};
+            command.label().c_str(), command.forward()};
   }
 
 private:

@@ -46,6 +46,7 @@ struct Command {
   proto::Command::When when;
   const uint8_t *predicate; ///< nullptr: always
   const char *label;
+  bool forward; ///< an evaluation runs it
 };
 
 struct CommandSegment {

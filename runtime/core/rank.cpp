@@ -52,6 +52,14 @@ Status Rank::runStep(const StepRequest &request) {
   return {};
 }
 
+bool Rank::skips(const Command &command, const CommandSegment &segment, uint64_t turn,
+                 const StepRequest &request) const {
+  return (request.evaluate && !command.forward) ||
+         (command.when == proto::Command::FIRST && turn != 0) ||
+         (command.when == proto::Command::LAST && turn + 1 != segment.repeat) ||
+         (command.predicate && !*command.predicate);
+}
+
 /// Runs the commands as they are listed. That is a total order in which each command
 /// stands behind those it waits for, so lanes need nothing more on one thread.
 Status Rank::runSegment(const CommandSegment &segment, const StepRequest &request) {
@@ -59,9 +67,7 @@ Status Rank::runSegment(const CommandSegment &segment, const StepRequest &reques
     if (turn > 0)
       writeInputs(request, turn);
     for (const Command &command : segment.commands) {
-      if ((command.when == proto::Command::FIRST && turn != 0) ||
-          (command.when == proto::Command::LAST && turn + 1 != segment.repeat) ||
-          (command.predicate && !*command.predicate))
+      if (skips(command, segment, turn, request))
         continue;
       ZERO_RT_TRY(
           std::visit([&](const auto &body) { return execute(body, command); }, command.body));
@@ -88,14 +94,28 @@ Status Rank::checkLoss() const {
   return {};
 }
 
+/// A scalar that is not the user's data.
+void Rank::writeScalar(proto::Input::Kind kind, const StepRequest &request, uint64_t microBatch,
+                       char *target) const {
+  auto write = [target](auto value) { std::memcpy(target, &value, sizeof(value)); };
+  if (kind == proto::Input::LEARNING_RATE)
+    write(request.learningRate);
+  else if (kind == proto::Input::STEP)
+    write(int64_t(request.step));
+  else if (kind == proto::Input::PART)
+    write(int64_t(microBatch) * program->ranks() + communicator->rank());
+  else
+    write(uint8_t(!request.evaluate));
+}
+
 void Rank::writeInputs(const StepRequest &request, uint64_t microBatch) {
   size_t data = 0;
   for (const proto::Input &input : tables().inputs()) {
     char *target = arena->base() + input.offset();
-    if (input.kind() == proto::Input::LEARNING_RATE)
-      std::memcpy(target, &request.learningRate, sizeof(float));
-    else
+    if (input.kind() == proto::Input::DATA)
       request.data->read(data++, request.step, microBatch, communicator->rank(), target);
+    else
+      writeScalar(input.kind(), request, microBatch, target);
   }
 }
 

@@ -19,6 +19,8 @@ struct StepRequest {
   uint64_t step = 0;
   float learningRate = 0;
   bool allowNan = false;
+  /// Runs what the loss depends on and nothing else; state stays as it is.
+  bool evaluate = false;
   std::shared_ptr<const DataSet> data; ///< its inputs are those of kind DATA, in order
   /// Where to copy this rank's parts of the gradients, by index of Program.gradients;
   /// nullptr: nowhere.
@@ -50,7 +52,11 @@ private:
   Status runSegment(const CommandSegment &segment, const StepRequest &request);
   Status finishMicroBatches(const StepRequest &request);
   Status checkLoss() const;
+  bool skips(const Command &command, const CommandSegment &segment, uint64_t turn,
+             const StepRequest &request) const;
   void writeInputs(const StepRequest &request, uint64_t microBatch);
+  void writeScalar(proto::Input::Kind kind, const StepRequest &request, uint64_t microBatch,
+                   char *target) const;
   void captureOutputs();
   void captureGradients(std::vector<std::vector<uint8_t>> &gradients) const;
 

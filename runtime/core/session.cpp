@@ -95,8 +95,12 @@ Status Session::step(uint32_t flags, zero_rt_step_result &result) {
       if (tensor.name() == tables().gradients(int(i)).parameter())
         body->gradients[i].resize(elementsOf(tensor.shape()) *
                                   sizeOf(toDType(tables().gradients(int(i)).buffer().dtype())));
-  StepRequest request{steps, learningRate, options.allow_nan != 0, body->data,
-                      keptGradients ? &body->gradients : nullptr};
+  StepRequest request;
+  request.step = steps;
+  request.learningRate = learningRate;
+  request.allowNan = options.allow_nan != 0;
+  request.data = body->data;
+  request.gradients = keptGradients ? &body->gradients : nullptr;
   auto begin = std::chrono::steady_clock::now();
   if (Status status = runStep(request); !status.ok()) {
     failure = status;

@@ -25,7 +25,7 @@ public:
       ZERO_RT_TRY(checkTensor(tensor));
     ZERO_RT_TRY(checkGradients());
     for (const proto::Input &input : program.inputs())
-      ZERO_RT_TRY(checkValue("input", input.name(), input.dtype(), input.shape(), input.offset()));
+      ZERO_RT_TRY(checkInput(input));
     for (const proto::Output &output : program.outputs())
       ZERO_RT_TRY(
           checkValue("output", output.name(), output.dtype(), output.shape(), output.offset()));
@@ -137,6 +137,18 @@ private:
       ZERO_RT_TRY(checkMember("gradient", gradient.parameter(), gradient.buffer(), gradient.start(),
                               elementsOf(parameter->shape())));
     }
+    return {};
+  }
+
+  Status checkInput(const proto::Input &input) {
+    ZERO_RT_TRY(checkValue("input", input.name(), input.dtype(), input.shape(), input.offset()));
+    if (input.kind() == proto::Input::DATA)
+      return {};
+    proto::DType dtype = input.kind() == proto::Input::LEARNING_RATE ? proto::F32
+                         : input.kind() == proto::Input::TRAINING    ? proto::I1
+                                                                     : proto::I64;
+    if (input.kind() > proto::Input::TRAINING || input.dtype() != dtype || input.shape_size() != 0)
+      return bad("input", input.name(), "expected a scalar of its kind's type");
     return {};
   }
 

@@ -56,6 +56,10 @@ public:
   mlir::Value matmul(mlir::Value a, mlir::Value b);
   mlir::Value softmax(mlir::Value value, int64_t axis);
 
+  /// A scalar that the runtime provides under `binding`, such as kStepNumber: the
+  /// argument of the step that it is bound to, added when there is none yet.
+  mlir::Value programInput(llvm::StringRef binding, mlir::Type elementType);
+
   mlir::OpBuilder &getBuilder() { return builder; }
   mlir::Location getLoc() { return loc; }
   mlir::NamedAttribute attr(llvm::StringRef name, int64_t value);

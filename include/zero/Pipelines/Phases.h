@@ -25,6 +25,9 @@ struct StepOptions : mlir::PassPipelineOptions<StepOptions> {
   ListOption<std::string> freeze{*this, "freeze",
                                  llvm::cl::desc("do not train parameters that match these globs"),
                                  llvm::cl::value_desc("pattern,...")};
+  // recognise
+  Option<uint64_t> seed{*this, "seed", llvm::cl::desc("seed of Dropout's random numbers (0)"),
+                        llvm::cl::init(0), llvm::cl::value_desc("N")};
   // differentiate
   Option<std::string> lossMean{
       *this, "loss-mean",

@@ -77,6 +77,15 @@ def Differentiate : Pass<"zero-differentiate", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::zero::ZeroDialect", "::zero::onnx::OnnxDialect"];
 }
 
+def SetSeed : Pass<"zero-set-seed", "::mlir::ModuleOp"> {
+  let summary = "Writes the seed of the program's random numbers on the module";
+  let description = [{
+    Dropout reads it where it is expanded. A seed other than 0 in a program that
+    draws no random numbers has no effect, which is an error.
+  }];
+  let options = [Option<"seed", "seed", "uint64_t", /*default=*/"0", "the seed">];
+}
+
 def LocalLossMean : Pass<"zero-local-loss-mean", "::mlir::ModuleOp"> {
   let summary = "Makes each rank average its own loss, as DDP does";
   let description = [{
