@@ -39,6 +39,11 @@ zero_rt_status zero_rt_session_step(zero_rt_session *session, uint32_t flags,
   return guard([&] { return session->session->step(flags, *result); });
 }
 
+zero_rt_status zero_rt_session_evaluate(zero_rt_session *session, zero_rt_data *data,
+                                        uint64_t batch, zero_rt_step_result *result) {
+  return guard([&] { return session->session->evaluate(data->set, batch, *result); });
+}
+
 zero_rt_status zero_rt_session_read_output(zero_rt_session *session, const char *name, int rank,
                                            void *destination, size_t bytes) {
   return guard([&] { return session->session->readOutput(name, rank, destination, bytes); });

@@ -61,11 +61,22 @@ Status Session::create(std::shared_ptr<const LoadedProgram> program,
 // Inputs
 //===----------------------------------------------------------------------===//
 
+Status Session::checkAlive() const {
+  return failure.ok()
+             ? Status()
+             : fail(ZERO_RT_ABORTED, "the session has ended: %s", failure.getMessage().c_str());
+}
+
+Status Session::checkData(const DataSet &data) const {
+  return data.hasInputsOf(*makeDataSet(tables()))
+             ? Status()
+             : fail(ZERO_RT_INVALID_ARGUMENT, "the data was made for another program");
+}
+
 Status Session::setData(std::shared_ptr<DataSet> data) {
-  std::shared_ptr<DataSet> none = makeDataSet(tables());
-  if (data && !data->hasInputsOf(*none))
-    return fail(ZERO_RT_INVALID_ARGUMENT, "the data was made for another program");
-  body->data = data ? std::move(data) : std::move(none);
+  if (data)
+    ZERO_RT_TRY(checkData(*data));
+  body->data = data ? std::move(data) : makeDataSet(tables());
   return {};
 }
 
@@ -85,8 +96,7 @@ Status Session::setLearningRate(float rate) {
 //===----------------------------------------------------------------------===//
 
 Status Session::step(uint32_t flags, zero_rt_step_result &result) {
-  if (!failure.ok())
-    return fail(ZERO_RT_ABORTED, "the session has ended: %s", failure.getMessage().c_str());
+  ZERO_RT_TRY(checkAlive());
   ZERO_RT_TRY(body->data->prepare());
   keptGradients = flags & ZERO_RT_KEEP_GRADIENTS;
   body->gradients.resize(keptGradients ? tables().gradients_size() : 0);
@@ -101,25 +111,40 @@ Status Session::step(uint32_t flags, zero_rt_step_result &result) {
   request.allowNan = options.allow_nan != 0;
   request.data = body->data;
   request.gradients = keptGradients ? &body->gradients : nullptr;
-  auto begin = std::chrono::steady_clock::now();
-  if (Status status = runStep(request); !status.ok()) {
-    failure = status;
-    return status;
-  }
-  std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
-  seconds += took.count();
-  result = {steps, body->ranks[0]->scalar("loss").value_or(NAN), took.count()};
+  ZERO_RT_TRY(run(request, result));
+  seconds += result.seconds;
   ++steps;
   return {};
 }
 
-Status Session::runStep(const StepRequest &request) {
+Status Session::evaluate(std::shared_ptr<DataSet> data, uint64_t batch,
+                         zero_rt_step_result &result) {
+  ZERO_RT_TRY(checkAlive());
+  ZERO_RT_TRY(checkData(*data));
+  ZERO_RT_TRY(data->prepare());
+  StepRequest request;
+  request.step = batch;
+  request.evaluate = true;
+  request.learningRate = learningRate;
+  request.allowNan = options.allow_nan != 0;
+  request.data = std::move(data);
+  return run(request, result);
+}
+
+/// Runs a step or an evaluation on all ranks. A failure ends the session.
+Status Session::run(const StepRequest &request, zero_rt_step_result &result) {
+  auto begin = std::chrono::steady_clock::now();
   Status status =
       team.run([body = body, request](int rank) { return body->ranks[rank]->step(request); });
-  if (status.ok())
-    return status;
-  return fail(status.getCode(), "step %llu: %s", static_cast<unsigned long long>(request.step),
-              status.getMessage().c_str());
+  if (!status.ok()) {
+    failure =
+        fail(status.getCode(), "%s %llu: %s", request.evaluate ? "evaluation of batch" : "step",
+             static_cast<unsigned long long>(request.step), status.getMessage().c_str());
+    return failure;
+  }
+  std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+  result = {request.step, body->ranks[0]->scalar("loss").value_or(NAN), took.count()};
+  return {};
 }
 
 //===----------------------------------------------------------------------===//
@@ -197,8 +222,7 @@ static Status writeFile(const std::string &path, std::vector<SafetensorsEntry> e
 }
 
 Status Session::save(const std::string &path) const {
-  if (!failure.ok())
-    return fail(ZERO_RT_ABORTED, "the session has ended: %s", failure.getMessage().c_str());
+  ZERO_RT_TRY(checkAlive());
   std::vector<SafetensorsEntry> entries;
   for (const proto::Tensor &tensor : tables().tensors()) {
     auto shape = shapeOf(tensor.shape());

@@ -21,6 +21,7 @@ public:
   Status setData(std::shared_ptr<DataSet> data);
   Status setLearningRate(float rate);
   Status step(uint32_t flags, zero_rt_step_result &result);
+  Status evaluate(std::shared_ptr<DataSet> data, uint64_t batch, zero_rt_step_result &result);
 
   Status readOutput(const std::string &name, int rank, void *destination, uint64_t bytes) const;
   Status readTensor(const std::string &name, void *destination, uint64_t bytes) const;
@@ -42,7 +43,9 @@ private:
 
   Session(std::shared_ptr<Body> body, const zero_rt_session_options &options);
   const proto::Program &tables() const { return body->program->tables(); }
-  Status runStep(const StepRequest &request);
+  Status checkAlive() const;
+  Status checkData(const DataSet &data) const;
+  Status run(const StepRequest &request, zero_rt_step_result &result);
   void readWhole(const proto::Tensor &tensor, void *destination) const;
 
   std::shared_ptr<Body> body;

@@ -25,7 +25,8 @@ bool takesTokens(const zero_rt_value_info &input) {
 
 zero_rt_data_info infoOf(const Data &data) {
   zero_rt_data_info info{};
-  (void)take(zero_rt_data_describe(data.get(), &info));
+  if (data)
+    (void)take(zero_rt_data_describe(data.get(), &info));
   return info;
 }
 

@@ -13,7 +13,7 @@ namespace zero::run {
 rt::Status openData(const Executable &executable, const char *flag,
                     const std::vector<DataFile> &files, bool quiet, Data &data);
 
-/// Samples, batches and epochs; `data` must be open.
+/// Samples, batches and epochs of data that is open; else zeros.
 zero_rt_data_info infoOf(const Data &data);
 
 /// All inputs of a program.

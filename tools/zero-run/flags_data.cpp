@@ -100,6 +100,13 @@ std::vector<Flag> dataFlags() {
        toFiles(&Options::data)},
       {"Data", "shuffle", "SEED", "read the samples of each epoch in an order of its own",
        toCount(&Options::shuffleSeed)},
+      {"Data", "eval-data", "NAME=FILE,...",
+       "held-out data, written as --data: its loss is computed forward only\n"
+       "at the end; training is not changed by it",
+       toFiles(&Options::evalData)},
+      {"Data", "eval-every", "K", "and after every K steps", toCount(&Options::evalEvery)},
+      {"Data", "eval-steps", "M", "on its first M global batches (all)",
+       toCount(&Options::evalSteps)},
   };
 }
 

@@ -126,8 +126,13 @@ private:
     if (options.steps && options.epochs)
       return fail(ZERO_RT_INVALID_ARGUMENT, "expected --steps or --epochs, got both");
     const bool trains = options.steps.value_or(options.epochs.value_or(1)) > 0;
-    for (DataFile &file : options.data)
-      file.ahead = aheadOf(options.data, file.path);
+    for (std::vector<DataFile> *files : {&options.data, &options.evalData})
+      for (DataFile &file : *files)
+        file.ahead = aheadOf(*files, file.path);
+    if (options.evalData.empty() && (options.evalEvery || options.evalSteps))
+      return fail(ZERO_RT_INVALID_ARGUMENT, "--eval-every and --eval-steps need --eval-data");
+    if (options.evalEvery == 0u || options.evalSteps == 0u)
+      return fail(ZERO_RT_INVALID_ARGUMENT, "expected --eval-every and --eval-steps of at least 1");
     if (options.model.empty())
       return fail(ZERO_RT_INVALID_ARGUMENT, "no model; --help tells more");
     if (!options.needsCompiler() && !foreign.empty())

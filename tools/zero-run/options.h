@@ -22,9 +22,9 @@ struct DataFile {
 
 struct Options {
   std::string model;
-  std::vector<DataFile> data;
+  std::vector<DataFile> data, evalData;
   std::optional<uint64_t> steps, epochs; ///< at most one; neither: one step
-  std::optional<uint64_t> shuffleSeed;
+  std::optional<uint64_t> shuffleSeed, evalEvery, evalSteps;
   std::optional<float> learningRate;
   std::string log, save, gradients, outputs, report;
   bool quiet = false, help = false, version = false;

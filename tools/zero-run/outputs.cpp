@@ -3,6 +3,7 @@
 #include "outputs.h"
 
 #include "interrupt.h"
+#include "report.h"
 #include "runtime/io/safetensors.h"
 
 #include <sys/stat.h>
@@ -20,8 +21,9 @@ static bool isSameFile(const std::string &left, const std::string &right) {
 /// The model, its data and the files that its weights start from.
 static std::vector<std::string> inputsOf(const Options &options, const Executable &executable) {
   std::vector<std::string> inputs = {options.model};
-  for (const DataFile &data : options.data)
-    inputs.push_back(data.path);
+  for (const std::vector<DataFile> *files : {&options.data, &options.evalData})
+    for (const DataFile &file : *files)
+      inputs.push_back(file.path);
   for (size_t i = 0; const char *file = zero_rt_executable_file(executable.get(), i); ++i)
     inputs.push_back(file);
   return inputs;
@@ -52,8 +54,17 @@ Status Outputs::open(const Options &options, const Executable &executable) {
 Status Outputs::logStep(const zero_rt_step_result &result) {
   if (!log.isOpen())
     return {};
-  return log.write(format("{\"step\":%llu,\"loss\":%.9g}\n",
-                          static_cast<unsigned long long>(result.step), result.loss));
+  return log.write(format("{\"step\":%llu,\"loss\":%s}\n",
+                          static_cast<unsigned long long>(result.step),
+                          jsonNumber(result.loss).c_str()));
+}
+
+Status Outputs::logEvaluation(const Evaluation &result) {
+  if (!log.isOpen())
+    return {};
+  return log.write(format("{\"step\":%llu,\"eval_loss\":%s}\n",
+                          static_cast<unsigned long long>(result.step),
+                          jsonNumber(result.loss).c_str()));
 }
 
 /// Describes a value whose bytes `read` fetches by name.

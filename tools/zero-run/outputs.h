@@ -5,6 +5,7 @@
 
 #include "handles.h"
 #include "options.h"
+#include "results.h"
 #include "runtime/support/file.h"
 
 namespace zero::run {
@@ -17,6 +18,7 @@ public:
   rt::Status open(const Options &options, const Executable &executable);
 
   rt::Status logStep(const zero_rt_step_result &result);
+  rt::Status logEvaluation(const Evaluation &result);
   rt::Status writeGradients(const Executable &executable, const Session &session);
   rt::Status writeWeights(const Executable &executable, const Session &session);
   /// The outputs of the last step, over all ranks.

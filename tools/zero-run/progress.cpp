@@ -61,7 +61,7 @@ void printPlan(const Executable &executable, bool quiet) {
 }
 
 void Progress::printData(std::optional<uint64_t> shuffleSeed) const {
-  if (quiet || info.inputs == 0)
+  if (quiet || info.inputs == 0 || samples.samples == 0)
     return;
   const auto number = [](uint64_t count) { return static_cast<unsigned long long>(count); };
   std::string text =
@@ -75,6 +75,17 @@ void Progress::printData(std::optional<uint64_t> shuffleSeed) const {
       text += format(" and leaves %llu out", number(rest));
   }
   std::printf("%s\n", text.c_str());
+  std::fflush(stdout); // before anything on stderr
+}
+
+void Progress::printEvalData(const Data &data, uint64_t batches) const {
+  if (quiet)
+    return;
+  const zero_rt_data_info eval = infoOf(data);
+  std::printf("held-out data: %llu samples, read %llu step%s of %llu at a time\n",
+              static_cast<unsigned long long>(eval.samples),
+              static_cast<unsigned long long>(batches), batches == 1 ? "" : "s",
+              static_cast<unsigned long long>(eval.samples_per_step));
   std::fflush(stdout); // before anything on stderr
 }
 
@@ -107,6 +118,16 @@ void Progress::step(const zero_rt_step_result &result) {
   } else {
     std::printf("step %llu: %s\n", number, text.c_str());
   }
+  std::fflush(stdout);
+}
+
+void Progress::evaluation(const Evaluation &result) const {
+  if (quiet)
+    return;
+  std::printf("%sevaluation after %llu step%s: loss %.6f, %.2f s\n",
+              terminal && result.step < steps ? "\r\033[K" : "",
+              static_cast<unsigned long long>(result.step), result.step == 1 ? "" : "s",
+              result.loss, result.seconds);
   std::fflush(stdout);
 }
 

@@ -27,7 +27,10 @@ public:
 
   /// How the samples divide into steps and epochs.
   void printData(std::optional<uint64_t> shuffleSeed) const;
+  /// What an evaluation reads each time.
+  void printEvalData(const Data &data, uint64_t batches) const;
   void step(const zero_rt_step_result &result);
+  void evaluation(const Evaluation &result) const;
   /// The line that ends the run.
   void finish(const Results &results) const;
 

@@ -10,8 +10,7 @@ namespace zero::run {
 
 using Number = unsigned long long;
 
-/// JSON has neither NaN nor infinity.
-static std::string number(double value) {
+std::string jsonNumber(double value) {
   return std::isfinite(value) ? format("%.9g", value) : "null";
 }
 
@@ -19,7 +18,7 @@ static std::string list(const std::vector<zero_rt_step_result> &results,
                         double zero_rt_step_result::*field) {
   std::string text;
   for (const zero_rt_step_result &result : results)
-    text += (text.empty() ? "" : ", ") + number(result.*field);
+    text += (text.empty() ? "" : ", ") + jsonNumber(result.*field);
   return "[" + text + "]";
 }
 
@@ -64,6 +63,17 @@ static std::string ranks(const Executable &executable, const Session &session) {
   return text;
 }
 
+static std::string evaluations(const std::vector<Evaluation> &results) {
+  std::string text;
+  for (const Evaluation &result : results)
+    text += format("%s\n    {\"step\": %llu, \"eval_loss\": %s, \"batches\": %llu, "
+                   "\"seconds\": %s}",
+                   text.empty() ? "" : ",", static_cast<Number>(result.step),
+                   jsonNumber(result.loss).c_str(), static_cast<Number>(result.batches),
+                   jsonNumber(result.seconds).c_str());
+  return "[" + text + "]";
+}
+
 std::string reportJson(const Executable &executable, const Session &session,
                        const Results &results) {
   const zero_rt_program_info info = infoOf(executable);
@@ -76,6 +86,7 @@ std::string reportJson(const Executable &executable, const Session &session,
   text += format("  \"interrupted\": %s,\n", results.interrupted ? "true" : "false");
   text += "  \"memory\": {\n" + memory(executable) + "\n  },\n";
   text += "  \"per_rank\": [\n" + ranks(executable, session) + "\n  ],\n";
+  text += "  \"evaluations\": " + evaluations(results.evaluations) + ",\n";
   text += "  \"losses\": " + list(results.steps, &zero_rt_step_result::loss) + ",\n";
   return text + "  \"seconds\": " + list(results.steps, &zero_rt_step_result::seconds) + "\n}\n";
 }

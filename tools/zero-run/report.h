@@ -6,9 +6,14 @@
 #include "handles.h"
 #include "results.h"
 
+#include <string>
+
 namespace zero::run {
 
-/// Memory by role, elements received by rank, losses and seconds. NaN is null.
+/// A number as JSON has it, which knows neither NaN nor infinity: null.
+std::string jsonNumber(double value);
+
+/// Memory by role, elements received by rank, losses and seconds.
 std::string reportJson(const Executable &executable, const Session &session,
                        const Results &results);
 

@@ -9,8 +9,17 @@
 
 namespace zero::run {
 
+/// The mean loss over held-out batches, after `step` steps.
+struct Evaluation {
+  uint64_t step;
+  double loss;
+  uint64_t batches;
+  double seconds;
+};
+
 struct Results {
   std::vector<zero_rt_step_result> steps;
+  std::vector<Evaluation> evaluations;
   bool interrupted = false; ///< by a signal, before the last step
 };
 

@@ -3,6 +3,7 @@
 #include "train.h"
 
 #include "data.h"
+#include "evaluation.h"
 #include "interrupt.h"
 #include "outputs.h"
 #include "progress.h"
@@ -24,12 +25,14 @@ public:
 
 private:
   Status open();
+  Status evaluate(Progress &progress);
   Status runSteps(Progress &progress);
   Status write();
 
   const Options &options;
   const Executable &executable;
   Data data;
+  Evaluator evaluator;
   Session session;
   Outputs outputs;
   Results results;
@@ -57,10 +60,27 @@ static Status countSteps(const Options &options, const Data &data, uint64_t &ste
 /// What can be wrong with files and options, before memory is reserved.
 Status Training::open() {
   ZERO_RT_TRY(outputs.open(options, executable));
-  ZERO_RT_TRY(openData(executable, "--data", options.data, options.quiet, data));
-  if (options.shuffleSeed)
-    ZERO_RT_TRY(take(zero_rt_data_shuffle(data.get(), *options.shuffleSeed)));
-  return countSteps(options, data, steps);
+  const bool evaluatesOnly = options.steps == 0u && options.data.empty();
+  steps = 0;
+  if (!evaluatesOnly || options.evalData.empty()) {
+    ZERO_RT_TRY(openData(executable, "--data", options.data, options.quiet, data));
+    if (options.shuffleSeed)
+      ZERO_RT_TRY(take(zero_rt_data_shuffle(data.get(), *options.shuffleSeed)));
+    ZERO_RT_TRY(countSteps(options, data, steps));
+  }
+  return evaluator.open(options, executable);
+}
+
+Status Training::evaluate(Progress &progress) {
+  Evaluation result;
+  bool complete;
+  ZERO_RT_TRY(evaluator.run(session, results.steps.size(), result, complete));
+  if (!complete)
+    return {};
+  ZERO_RT_TRY(outputs.logEvaluation(result));
+  progress.evaluation(result);
+  results.evaluations.push_back(result);
+  return {};
 }
 
 Status Training::runSteps(Progress &progress) {
@@ -74,6 +94,8 @@ Status Training::runSteps(Progress &progress) {
     ZERO_RT_TRY(outputs.logStep(result));
     progress.step(result);
     results.steps.push_back(result);
+    if (step + 1 < steps && evaluator.isDue(step + 1, steps))
+      ZERO_RT_TRY(evaluate(progress));
   }
   results.interrupted = results.steps.size() < steps;
   if (results.interrupted && results.steps.empty())
@@ -83,7 +105,6 @@ Status Training::runSteps(Progress &progress) {
 
 Status Training::write() {
   ZERO_RT_TRY(outputs.writeWeights(executable, session));
-  ZERO_RT_TRY(outputs.writeOutputs(executable, session));
   ZERO_RT_TRY(outputs.writeReport(reportJson(executable, session, results)));
   return outputs.commit();
 }
@@ -94,11 +115,16 @@ Status Training::run() {
   ZERO_RT_TRY(open());
   Progress progress(executable, data, steps, options.quiet);
   progress.printData(options.shuffleSeed);
+  if (evaluator.isOpen())
+    progress.printEvalData(evaluator.getData(), evaluator.batchesEachTime());
   ZERO_RT_TRY(zero::run::open(executable, options.session, session));
   ZERO_RT_TRY(take(zero_rt_session_set_data(session.get(), data.get())));
   if (options.learningRate)
     ZERO_RT_TRY(take(zero_rt_session_set_learning_rate(session.get(), *options.learningRate)));
   ZERO_RT_TRY(runSteps(progress));
+  ZERO_RT_TRY(outputs.writeOutputs(executable, session)); // before an evaluation replaces them
+  if (evaluator.isDue(results.steps.size(), steps))
+    ZERO_RT_TRY(evaluate(progress));
   ZERO_RT_TRY(write());
   progress.finish(results);
   return {};

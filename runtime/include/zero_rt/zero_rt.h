@@ -264,7 +264,13 @@ typedef struct zero_rt_step_result {
 zero_rt_status zero_rt_session_step(zero_rt_session *session, uint32_t flags,
                                     zero_rt_step_result *result);
 
-/* An output of `rank` after the last step; `bytes` must be its size. */
+/* The loss of a global batch of `data` with the weights as they are: runs what the loss
+   depends on and nothing else, and changes nothing that a later step reads. Batch b are
+   the samples that step b would read; it is the result's `step`. */
+zero_rt_status zero_rt_session_evaluate(zero_rt_session *session, zero_rt_data *data,
+                                        uint64_t batch, zero_rt_step_result *result);
+
+/* An output of `rank` after the last step or evaluation; `bytes` must be its size. */
 zero_rt_status zero_rt_session_read_output(zero_rt_session *session, const char *name, int rank,
                                            void *destination, size_t bytes);
 /* A persistent tensor, whole, assembled over the ranks. */
@@ -283,7 +289,7 @@ typedef struct zero_rt_stats {
   uint64_t steps;
   uint64_t arena_bytes;      /* device tier */
   uint64_t measured_peak;    /* highest byte used + 1; 0 without check_memory */
-  uint64_t model_elements;   /* received from other ranks, all steps: parameters, gradients */
+  uint64_t model_elements;   /* received from other ranks in all steps and evaluations */
   uint64_t control_elements; /* the same, scalars of the program */
   uint64_t model_bytes;
   uint64_t control_bytes;

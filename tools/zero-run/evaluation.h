@@ -1,0 +1,37 @@
+//===- evaluation.h - the loss of held-out data -----------------*- C++ -*-===//
+
+#ifndef TOOLS_ZERO_RUN_EVALUATION_H
+#define TOOLS_ZERO_RUN_EVALUATION_H
+
+#include "handles.h"
+#include "options.h"
+#include "results.h"
+
+namespace zero::run {
+
+/// Evaluates from time to time, always on the same batches: the first ones of
+/// --eval-data, in order. Training goes on as if nothing had happened.
+class Evaluator {
+public:
+  /// Opens the data; without --eval-data there is nothing to do, ever.
+  rt::Status open(const Options &options, const Executable &executable);
+
+  bool isOpen() const { return data != nullptr; }
+  /// Whether to evaluate after so many steps, of `all` in all.
+  bool isDue(uint64_t steps, uint64_t all) const;
+  /// The mean loss over the batches after `steps` steps. A signal ends it early, without
+  /// a result: `complete` is false then.
+  rt::Status run(const Session &session, uint64_t steps, Evaluation &result, bool &complete) const;
+
+  const Data &getData() const { return data; }
+  uint64_t batchesEachTime() const { return batches; }
+
+private:
+  Data data;
+  uint64_t every = 0; ///< 0: only at the end
+  uint64_t batches = 0;
+};
+
+} // namespace zero::run
+
+#endif // TOOLS_ZERO_RUN_EVALUATION_H
