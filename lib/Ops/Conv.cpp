@@ -294,7 +294,7 @@ static SmallVector<int64_t> transposedPads(onnx::NodeOp node, const Windows &win
   bool upper = node.getString("auto_pad", "NOTSET") == "SAME_UPPER";
   auto more = node.getInts("output_padding").value_or(SmallVector<int64_t>(windows.rank(), 0));
   for (int64_t dim = 0; dim < windows.rank(); ++dim) {
-    int64_t total = windows.span(dim) + more[dim] - windows.input[dim];
+    int64_t total = std::max<int64_t>(windows.span(dim) + more[dim] - windows.input[dim], 0);
     begin.push_back(upper ? total / 2 : total - total / 2);
     end.push_back(total - begin.back());
   }

@@ -66,8 +66,9 @@ FailureOr<Windows> windowsOf(onnx::NodeOp node, ArrayRef<int64_t> input, ArrayRe
   windows.strides = *strides;
   windows.dilations = *dilations;
   if (kernel.size() != input.size() || output.size() != input.size())
-    return nodeError(node) << "expected windows of " << input.size() << " dimensions, got "
-                           << kernel.size();
+    return nodeError(node) << "expected a kernel and results of " << input.size()
+                           << " spatial dimensions, got " << kernel.size() << " and "
+                           << output.size();
   for (ArrayRef<int64_t> sizes : {kernel, ArrayRef(windows.strides), ArrayRef(windows.dilations)})
     for (int64_t size : sizes)
       if (size < 1)
