@@ -30,7 +30,7 @@ ARROWS = {
     "Conversion": [*DIALECTS, *MLIR, "Ops"],
     "Transforms": [*DIALECTS, *MLIR, "Analysis", "Planning", "Ops", "Optimizers"],
     # The workspace of a library call is asked of the library that runs it.
-    "Codegen": [*DIALECTS, *MLIR, "runtime/device/cpu/matmul.h"],
+    "Codegen": [*DIALECTS, *MLIR, "runtime/device/cpu/library.h", "runtime/format"],
     "Emit": [*DIALECTS, *MLIR, "Analysis", "Codegen", "runtime/format"],
     "Pipelines": [*DIALECTS, *MLIR, *COMPILER],
     "runtime": ["protobuf", "dnnl", "zlib"],

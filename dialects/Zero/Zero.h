@@ -40,6 +40,12 @@ inline constexpr llvm::StringLiteral kEpilogueAttr = "zero.epilogue";
 inline constexpr llvm::StringLiteral kUpdatesAttr = "zero.updates";
 /// On the module: a mean over labels divides by the rank's own count.
 inline constexpr llvm::StringLiteral kLocalLossMeanAttr = "zero.local_loss_mean";
+/// On the module: a BatchNormalization that trains takes its statistics over all
+/// ranks' batches.
+inline constexpr llvm::StringLiteral kSyncBatchNormAttr = "zero.sync_batchnorm";
+/// On a kernel: the library call that computes the same, as its operator describes
+/// it: see Lowered::call.
+inline constexpr llvm::StringLiteral kCallAttr = "zero.call";
 /// The binding of the input that carries the learning rate.
 inline constexpr llvm::StringLiteral kLearningRate = "learning_rate";
 /// The bindings of scalars that the runtime provides: the step's number (i64); which

@@ -30,7 +30,8 @@ def Zero_Tier : I32EnumAttr<"Tier", "a level of memory", [
 def Zero_Role : I32EnumAttr<"Role", "what a persistent buffer holds", [
     I32EnumAttrCase<"Parameter", 0, "parameter">,
     I32EnumAttrCase<"Optimizer", 1, "optimizer">,
-    I32EnumAttrCase<"Constant", 2, "constant">]> {
+    I32EnumAttrCase<"Constant", 2, "constant">,
+    I32EnumAttrCase<"Buffer", 3, "buffer">]> {
   let cppNamespace = "::zero";
   let genSpecializedAttr = 0;
 }

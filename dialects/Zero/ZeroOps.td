@@ -46,12 +46,14 @@ def Zero_ParameterOp : Zero_Op<"parameter", [Symbol]> {
 def Zero_StateOp : Zero_Op<"state", [Symbol, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Any other tensor that outlives the step";
   let description = [{
-    Optimizer state of parameter `of`, a program counter, or a constant too
-    large for the IR. Initialised like `zero.parameter`.
+    Optimizer state of parameter `of`, a program counter, a constant too large
+    for the IR, or a buffer: a tensor of the model that the step writes though it
+    is not trained, like running statistics. Initialised like `zero.parameter`.
 
     ```mlir
     zero.state optimizer @"fc1.weight.m" of @"fc1.weight" : tensor<128x784xf32> {splat = 0.0}
     zero.state constant @mask : tensor<4x1x128x128xi1> {data = #zero.data<"gpt2.onnx", 99, 65536>}
+    zero.state buffer @"bn.running_mean" : tensor<64xf32> {data = #zero.data<"resnet.onnx", 4096, 256>}
     ```
   }];
   let arguments = (ins Zero_RoleAttr:$role, SymbolNameAttr:$sym_name,
@@ -211,7 +213,10 @@ def Zero_ReduceScatterOp : Zero_Collective<"reduce_scatter"> {
 
 def Zero_AllReduceOp : Zero_Collective<"all_reduce", [AllTypesMatch<["input", "result"]>]> {
   let summary = "Sums over ranks in rank order; in place";
-  let description = [{ With `mean` the sum is divided by the number of ranks. }];
+  let description = [{
+    With `mean` the sum is divided by the number of ranks: a value of the program,
+    from `zero.rank_mean`, and no gradient.
+  }];
   let arguments = (ins AnyStaticShapeTensor:$input, UnitAttr:$mean);
   let assemblyFormat = "$input (`mean` $mean^)? attr-dict `:` type($input)";
 }

@@ -90,6 +90,7 @@ static Usage usageOf(Role role) {
   case Role::Optimizer:
     return Usage::Optimizer;
   case Role::Constant:
+  case Role::Buffer:
     return Usage::Working;
   }
   llvm_unreachable("all roles handled");
@@ -270,10 +271,13 @@ void Storage::classify() {
     else if (isa<LaunchOp>(producer) && forward.contains(producer) && saved.contains(index))
       root.usage = Usage::Activation;
     else if (isa<BucketOp>(producer))
-      for (Operation *user : root.value.getUsers())
-        if (auto scatter = dyn_cast<ReduceScatterOp>(user);
-            isa<AllReduceOp, UpdateOp, LaunchOp>(user) || (scatter && scatter.getInPlace()))
+      for (Operation *user : root.value.getUsers()) {
+        auto scatter = dyn_cast<ReduceScatterOp>(user);
+        auto reduce = dyn_cast<AllReduceOp>(user);
+        if (isa<UpdateOp, LaunchOp>(user) || (reduce && !reduce.getMean()) ||
+            (scatter && scatter.getInPlace()))
           root.usage = Usage::Gradient;
+      }
   }
 }
 

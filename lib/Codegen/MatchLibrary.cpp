@@ -1,8 +1,8 @@
 //===- MatchLibrary.cpp - finds kernels that a library computes -----------===//
 
-#include "LibraryWorkspace.h"
 #include "MatmulMatcher.h"
 #include "dialects/Zero/Zero.h"
+#include "zero/Codegen/LibraryCalls.h"
 #include "zero/Codegen/Passes.h"
 
 using namespace mlir;
@@ -45,31 +45,52 @@ static void reorderArguments(func::FuncOp kernel, ArrayRef<unsigned> order) {
   kernel.removeArgAttrsAttr();
 }
 
+/// Makes `kernel` the library call that `call` describes, if the library has it.
+static llvm::Error setCall(func::FuncOp kernel, DictionaryAttr call) {
+  llvm::Expected<uint64_t> workspace = libraryWorkspace(call);
+  if (!workspace)
+    return workspace.takeError();
+  Builder builder(kernel.getContext());
+  kernel->setAttr(kLibraryAttr, call);
+  if (*workspace > 0)
+    kernel->setAttr(kWorkspaceAttr, builder.getI64IntegerAttr(*workspace));
+  return llvm::Error::success();
+}
+
+/// Two for each product of an element of the weights with one of the batch.
+static int64_t convolutionFlops(DictionaryAttr call) {
+  auto read = [&](StringRef name) { return call.getAs<IntegerAttr>(name).getInt(); };
+  int64_t flops = 2 * read("batch") * read("in_channels") * read("out_channels") / read("groups");
+  for (StringRef list : {"output", "kernel"})
+    for (int64_t size : call.getAs<DenseI64ArrayAttr>(list).asArrayRef())
+      flops *= size;
+  return flops;
+}
+
+/// Takes the call that `kernel`'s operator offered; what the library refuses is
+/// compiled. The kernel's arguments are the call's already.
+static void takeOffer(func::FuncOp kernel, DictionaryAttr call) {
+  if (llvm::Error refused = setCall(kernel, call))
+    return llvm::consumeError(std::move(refused));
+  // Those of the body may be more: in a gradient it visits the zeros between strides.
+  Builder builder(kernel.getContext());
+  kernel->setAttr(kFlopsAttr, builder.getI64IntegerAttr(convolutionFlops(call)));
+}
+
 namespace {
 struct MatchLibrary : zero::impl::MatchLibraryBase<MatchLibrary> {
   void runOnOperation() override {
-    Builder builder(&getContext());
     llvm::StringMap<SmallVector<unsigned>> orders;
     for (auto kernel : getOperation().getOps<func::FuncOp>()) {
       if (!isNativeKernel(kernel) || kernel.isDeclaration())
         continue;
-      std::optional<MatchedMatmul> matched = matchMatmul(kernel);
-      if (!matched)
-        continue;
-      llvm::Expected<uint64_t> workspace = libraryWorkspace(matched->matmul);
-      if (!workspace) {
-        kernel.emitError() << "matrix product of kernel '" << kernel.getName()
-                           << "': " << llvm::toString(workspace.takeError());
-        return signalPassFailure();
+      if (auto call = kernel->getAttrOfType<DictionaryAttr>(kCallAttr)) {
+        kernel->removeAttr(kCallAttr);
+        takeOffer(kernel, call);
+      } else if (std::optional<MatchedMatmul> matched = matchMatmul(kernel)) {
+        if (failed(takeMatmul(kernel, *matched, orders)))
+          return signalPassFailure();
       }
-      kernel->setAttr(kLibraryAttr, describe(builder, matched->matmul));
-      if (*workspace > 0)
-        kernel->setAttr(kWorkspaceAttr, builder.getI64IntegerAttr(*workspace));
-      auto inOrder = llvm::to_vector(llvm::seq<unsigned>(0, kernel.getNumArguments()));
-      if (matched->arguments == inOrder)
-        continue;
-      reorderArguments(kernel, matched->arguments);
-      orders[kernel.getName()] = matched->arguments;
     }
     if (orders.empty())
       return;
@@ -82,6 +103,20 @@ struct MatchLibrary : zero::impl::MatchLibraryBase<MatchLibrary> {
           order->second, [&](unsigned index) -> Value { return launch.getInputs()[index]; });
       launch.getInputsMutable().assign(inputs);
     });
+  }
+
+  static LogicalResult takeMatmul(func::FuncOp kernel, const MatchedMatmul &matched,
+                                  llvm::StringMap<SmallVector<unsigned>> &orders) {
+    Builder builder(kernel.getContext());
+    if (llvm::Error refused = setCall(kernel, describe(builder, matched.matmul)))
+      return kernel.emitError() << "matrix product of kernel '" << kernel.getName()
+                                << "': " << llvm::toString(std::move(refused));
+    auto inOrder = llvm::to_vector(llvm::seq<unsigned>(0, kernel.getNumArguments()));
+    if (matched.arguments == inOrder)
+      return success();
+    reorderArguments(kernel, matched.arguments);
+    orders[kernel.getName()] = matched.arguments;
+    return success();
   }
 };
 } // namespace

@@ -138,8 +138,9 @@ void CommandBuilder::buildCollective(Operation *op, proto::Collective::Kind kind
   body->set_elements(elements);
   *body->mutable_src() = address(src);
   *body->mutable_dst() = address(dst);
-  // What is neither a bucket nor a slice of one is a scalar of the program.
-  body->set_control(type.getRank() == 0);
+  // A mean over ranks is a value of the program, not a gradient.
+  auto reduce = dyn_cast<AllReduceOp>(op);
+  body->set_control(type.getRank() == 0 || (reduce && reduce.getMean()));
   order(command, {storage.place(src).root, storage.place(dst).root});
 }
 

@@ -3,11 +3,12 @@
 #include "zero/Emit/Emit.h"
 
 #include "CommandBuilder.h"
-#include "LibraryCalls.h"
 #include "TensorTable.h"
 #include "runtime/format/format.h"
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Codegen/Compile.h"
+#include "zero/Codegen/LibraryCalls.h"
+#include "zero/Codegen/Passes.h"
 
 #include "llvm/Support/FileSystem.h"
 
@@ -24,8 +25,8 @@ static void buildKernels(ModuleOp module, proto::Program &program,
     indices[function.getSymName()] = program.kernels_size();
     proto::Kernel *kernel = program.add_kernels();
     kernel->set_name(function.getSymName().str());
-    if (std::optional<proto::Matmul> matmul = matmulOf(function))
-      *kernel->mutable_matmul() = *matmul;
+    if (auto call = function->getAttrOfType<DictionaryAttr>(kLibraryAttr))
+      describeCall(call, *kernel);
     auto read = [&](StringRef name) -> int64_t {
       auto attr = function->getAttrOfType<IntegerAttr>(name);
       return attr ? attr.getInt() : 0;

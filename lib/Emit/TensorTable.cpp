@@ -21,6 +21,8 @@ static proto::Role roleOf(Role role) {
     return proto::OPTIMIZER;
   case Role::Constant:
     return proto::CONSTANT;
+  case Role::Buffer:
+    return proto::BUFFER;
   }
   llvm_unreachable("all roles handled");
 }
@@ -55,8 +57,9 @@ public:
         if (!state.getHome() && storage.symbolRoot(state) < 0)
           continue;
         proto::Tensor *tensor = addTensor(state, state.getTensorType(), roleOf(state.getRole()));
-        if (tensor && state.getOf())
+        if (state.getOf())
           tensor->set_of(state.getOf()->str());
+        tensor->set_saved(state.getRole() == Role::Buffer);
       }
     }
     for (auto constant : step.getBody().getOps<arith::ConstantOp>())

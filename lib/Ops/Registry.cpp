@@ -12,10 +12,12 @@ namespace zero::ops {
 // One line per file of this folder.
 #define ZERO_OP_FILES(X)                                                                           \
   X(Attention)                                                                                     \
+  X(BatchNormalization)                                                                            \
   X(Binary)                                                                                        \
   X(Cast)                                                                                          \
   X(Concat)                                                                                        \
   X(Contraction)                                                                                   \
+  X(Conv)                                                                                          \
   X(CrossEntropy)                                                                                  \
   X(CumSum)                                                                                        \
   X(Dropout)                                                                                       \
@@ -31,7 +33,9 @@ namespace zero::ops {
   X(Normalization)                                                                                 \
   X(OneHot)                                                                                        \
   X(Pad)                                                                                           \
+  X(Pool)                                                                                          \
   X(Pow)                                                                                           \
+  X(RankMean)                                                                                      \
   X(Reduction)                                                                                     \
   X(ShapeOps)                                                                                      \
   X(Slice)                                                                                         \

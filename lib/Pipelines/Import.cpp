@@ -13,4 +13,5 @@ void zero::addImport(OpPassManager &pm, const StepOptions &options) {
   pm.addPass(createWidenFloats());
   pm.addPass(createVerifyImport());
   pm.addPass(createSelectParameters(select));
+  pm.addPass(createUpdateBuffers());
 }

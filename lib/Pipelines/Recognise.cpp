@@ -17,6 +17,8 @@ void zero::addRecognise(OpPassManager &pm, const StepOptions &options) {
   pm.addPass(createSetSeed(seed));
   if (options.lossMean == "local")
     pm.addPass(createLocalLossMean());
+  if (options.syncBatchNorm)
+    pm.addPass(createSyncBatchNorm());
   pm.addNestedPass<func::FuncOp>(createExpandNodes());
   pm.addNestedPass<func::FuncOp>(createFoldTransposes());
   pm.addPass(createCSEPass());

@@ -20,5 +20,6 @@ void zero::addStep(OpPassManager &pm, const StepOptions &options) {
   step.dampening = options.dampening;
   step.nesterov = options.nesterov;
   pm.addPass(createBuildStep(step));
+  pm.addPass(createAverageBuffers());
   pm.addPass(createVerifyUpdates());
 }

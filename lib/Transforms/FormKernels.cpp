@@ -35,7 +35,8 @@ private:
   LogicalResult lowerView(onnx::NodeOp node);
   LogicalResult lowerGroup(Group &group);
   LogicalResult lowerNode(onnx::NodeOp node, const ops::OpDef &def, OpBuilder &builder,
-                          IRMapping &inside, SmallVectorImpl<ops::RangeCheck> &checks);
+                          IRMapping &inside, SmallVectorImpl<ops::RangeCheck> &checks,
+                          DictionaryAttr *call = nullptr);
 
   ModuleOp module;
   func::FuncOp step;
@@ -91,7 +92,8 @@ void KernelFormer::assignGroups() {
 }
 
 LogicalResult KernelFormer::lowerNode(onnx::NodeOp node, const ops::OpDef &def, OpBuilder &builder,
-                                      IRMapping &inside, SmallVectorImpl<ops::RangeCheck> &checks) {
+                                      IRMapping &inside, SmallVectorImpl<ops::RangeCheck> &checks,
+                                      DictionaryAttr *call) {
   SmallVector<Value> inputs;
   for (Value input : node.getInputs())
     inputs.push_back(isa<NoneType>(input.getType()) ? Value() : inside.lookupOrDefault(input));
@@ -102,6 +104,8 @@ LogicalResult KernelFormer::lowerNode(onnx::NodeOp node, const ops::OpDef &def, 
     return failure();
   inside.map(node.getOutputs(), lowered.results);
   llvm::append_range(checks, lowered.checks);
+  if (call)
+    *call = lowered.call;
   return success();
 }
 
@@ -140,6 +144,14 @@ static llvm::SetVector<Value> externalInputs(const Group &group, OpBuilder &buil
   return inputs;
 }
 
+/// Whether a kernel of `node` alone with arguments `inputs` has the call's: each
+/// operand once, none of them a constant inside.
+static bool takesOperands(onnx::NodeOp node, ArrayRef<Value> inputs) {
+  auto given = llvm::make_filter_range(node.getInputs(),
+                                       [](Value input) { return !isa<NoneType>(input.getType()); });
+  return llvm::equal(given, inputs);
+}
+
 LogicalResult KernelFormer::lowerGroup(Group &group) {
   onnx::NodeOp root = group.nodes.back();
   OpBuilder atEnd = OpBuilder::atBlockEnd(module.getBody());
@@ -155,9 +167,12 @@ LogicalResult KernelFormer::lowerGroup(Group &group) {
   for (Value input : inputs)
     inside.map(input, body->addArgument(input.getType(), input.getLoc()));
   SmallVector<ops::RangeCheck> checks;
+  DictionaryAttr call;
   for (onnx::NodeOp node : group.nodes)
-    if (failed(lowerNode(node, *ops::lookup(node), builder, inside, checks)))
+    if (failed(lowerNode(node, *ops::lookup(node), builder, inside, checks, &call)))
       return failure();
+  if (call && group.nodes.size() == 1 && takesOperands(root, inputs))
+    kernel->setAttr(kCallAttr, call);
 
   // Only results that somebody reads are kept.
   SmallVector<Value> kept, returned;

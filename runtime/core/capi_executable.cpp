@@ -17,7 +17,7 @@ const char *zero_rt_version(void) { return ZERO_VERSION; }
 
 const char *zero_rt_role_name(zero_rt_role role) {
   static const char *const names[] = {"none",        "parameters", "gradients", "optimizer state",
-                                      "activations", "working",    "constants"};
+                                      "activations", "working",    "constants", "buffers"};
   return names[role >= 0 && role < ZERO_RT_ROLES ? role : 0];
 }
 

@@ -217,10 +217,10 @@ private:
     const proto::Kernel &kernel = program.kernels(int(launch.kernel()));
     if (kernel.body_case() == proto::Kernel::BODY_NOT_SET)
       return bad("kernel", kernel.name(), "it has no body");
-    int expected = kernel.matmul().bias() ? 4 : 3;
-    if (kernel.body_case() == proto::Kernel::kMatmul &&
+    int expected = kernel.matmul().bias() || kernel.convolution().bias() ? 4 : 3;
+    if (kernel.body_case() != proto::Kernel::kSymbol &&
         launch.args_size() != expected + (kernel.workspace() > 0))
-      return bad("command", command.label(), "wrong number of arguments for a matrix product");
+      return bad("command", command.label(), "wrong number of arguments for a library's kernel");
     for (const proto::Address &address : launch.args())
       ZERO_RT_TRY(checkAddress(command.label(), address, 0));
     return {};

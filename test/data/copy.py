@@ -20,6 +20,7 @@ TRAINED = (
     "gpt2-tiny-dyn",
     "gpt2-tiny-op23",
     "gpt2-tiny-ts",
+    "resnet-tiny",
 )
 IMPORTED = (
     "gpt2-mini",
@@ -28,18 +29,18 @@ IMPORTED = (
     "bert-tiny",
     "llama-tiny",
     "llama-tiny-mask",
-    "resnet-tiny",
 )
 # Comes without a ground truth: the inputs are drawn again as the exporter drew
 # them, and of the losses only the first and that after ten AdamW steps are known.
 MINI = {"vocabulary": 8192, "shape": (4, 128), "losses": {0: 9.061533, 10: 6.752348}}
 KEPT = ("loss", "adamw_losses", "sgdm_losses")
+PREFIXES = ("input.", "buffer_after1.")  # the second: running statistics after one step
 
 
 def reduce_ground_truth(path, with_gradients):
     """The arrays of the ground truth at `path` that tests read."""
     arrays = np.load(path)
-    kept = {key: arrays[key] for key in arrays.files if key in KEPT or key.startswith("input.")}
+    kept = {key: arrays[key] for key in arrays.files if key in KEPT or key.startswith(PREFIXES)}
     names = [key.removeprefix("param.") for key in arrays.files if key.startswith("param.")]
     kept["parameters"] = np.array(sorted(names))
     if with_gradients:

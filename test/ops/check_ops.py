@@ -193,8 +193,10 @@ def compile_cases(cases, options, folder, gradients):
     text = run([os.path.join(options.llvm_bin, "mlir-opt")] + PASSES, text)
     text = run([os.path.join(options.llvm_bin, "mlir-translate"), "--mlir-to-llvmir"], text)
     path = os.path.join(folder, f"cases{gradients}.so")
+    libraries = os.path.join(os.path.dirname(options.llvm_bin), "lib")
     run([os.path.join(options.llvm_bin, "clang"), "-O1", "-w", "-x", "ir", "-", "-shared", "-fPIC",
-         "-march=native", "-lm", "-o", path], text)
+         "-march=native", f"-L{libraries}", f"-Wl,-rpath,{libraries}", "-lmlir_c_runner_utils", "-lm",
+         "-o", path], text)
     return ctypes.CDLL(path)
 
 

@@ -14,7 +14,7 @@ def AnnotateCosts : Pass<"zero-annotate-costs", "::mlir::func::FuncOp"> {
 }
 
 def MatchLibrary : Pass<"zero-match-library", "::mlir::ModuleOp"> {
-  let summary = "Finds kernels that are one matrix product";
+  let summary = "Finds kernels that a library computes";
   let description = [{
     A kernel whose body is one f32 contraction over zeros, between views of its
     operands and result (reshapes, transposes, broadcasts), perhaps scaled by a
@@ -29,6 +29,9 @@ def MatchLibrary : Pass<"zero-match-library", "::mlir::ModuleOp"> {
           batch = array<i64>, a_strides = array<i64: 8, 1>, b_strides = array<i64: 1, 8>,
           c_strides = array<i64: 16, 1>, alpha = 1.0 : f32, bias = false}}
     ```
+
+    A kernel with `zero.call`, where the operator itself says which call it is (a
+    convolution and its gradients), gets that call if the library has it.
   }];
 }
 

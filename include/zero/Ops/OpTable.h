@@ -43,6 +43,10 @@ struct RangeCheck {
 struct Lowered {
   llvm::SmallVector<mlir::Value> results;
   llvm::SmallVector<RangeCheck> checks;
+  /// The library call that computes the same, or null: `kind` and the fields of
+  /// the message in runtime/format/executable.proto that it names. The node's
+  /// operands, in order, are the call's first arguments, its result the last.
+  mlir::DictionaryAttr call;
 };
 
 /// Lowers `node` with its operands replaced by `inputs` (values inside a kernel;

@@ -33,6 +33,9 @@ struct StepOptions : mlir::PassPipelineOptions<StepOptions> {
       *this, "loss-mean",
       llvm::cl::desc("mean over labels: of all ranks' labels, or of each rank's, averaged"),
       llvm::cl::init("global"), llvm::cl::value_desc("global|local")};
+  Option<bool> syncBatchNorm{
+      *this, "sync-batchnorm",
+      llvm::cl::desc("BatchNormalization: statistics over the batches of all ranks")};
   // step
   Option<std::string> optimizer{*this, "optimizer", llvm::cl::desc("sgd, adam or adamw"),
                                 llvm::cl::init("adamw"), llvm::cl::value_desc("name")};

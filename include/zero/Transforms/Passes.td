@@ -95,6 +95,57 @@ def LocalLossMean : Pass<"zero-local-loss-mean", "::mlir::ModuleOp"> {
   }];
 }
 
+def SyncBatchNorm : Pass<"zero-sync-batchnorm", "::mlir::ModuleOp"> {
+  let summary = "Takes the statistics of a batch over all ranks' batches";
+  let description = [{
+    Marks the module so that each BatchNormalization in training mode normalises
+    with mean and variance over the batches of all ranks, and its gradient flows
+    to all of them; without it each rank normalises its own batch, as DDP does.
+    The mean over ranks comes first and the variance around it after, two
+    collectives of one value per channel each, summed in rank order; backward
+    has the same two. An error if no node trains.
+  }];
+}
+
+def UpdateBuffers : Pass<"zero-update-buffers", "::mlir::ModuleOp"> {
+  let summary = "Makes running statistics a state that the step writes";
+  let description = [{
+    The running mean and variance of a BatchNormalization in training mode become
+    `zero.state buffer`, and the node's results 1 and 2 their next values. The
+    next variance is that of frameworks, which divide the batch's by its elements
+    less one, where ONNX's result divides by all. Several nodes that share
+    statistics update them one after the other.
+
+    ```mlir
+    zero.state constant @var : tensor<8xf32>                             // before
+    %y = onnx.node "BatchNormalization"(%x, %s, %b, %m, %v) {training_mode = 1 : i64}
+    zero.state buffer @var : tensor<8xf32>                               // after
+    %y, %n, %w = onnx.node "BatchNormalization"(%x, %s, %b, %m, %v) {training_mode = 1 : i64, unbiased}
+    zero.write @var, %w : tensor<8xf32>
+    ```
+  }];
+  let dependentDialects = ["::zero::ZeroDialect", "::zero::onnx::OnnxDialect"];
+}
+
+def AverageBuffers : Pass<"zero-average-buffers", "::mlir::ModuleOp"> {
+  let summary = "Averages the next values of buffers over ranks";
+  let description = [{
+    Each rank computes the next running statistics from its own batch. What is
+    written is their mean over ranks, in rank order, so that all ranks hold the
+    same: one bucket of each element type, one collective, and the writes at the
+    end of the step.
+
+    ```mlir
+    zero.write @mean, %m : tensor<8xf32>                          // before
+    %b = zero.bucket(%m, ...) at [0, ...]                         // after
+    %a = zero.rank_mean %b : tensor<128xf32>
+    %n = zero.member %a at 0 : (tensor<128xf32>) -> tensor<8xf32>
+    zero.write @mean, %n {zero.epilogue} : tensor<8xf32>
+    ```
+  }];
+  let dependentDialects = ["::zero::ZeroDialect"];
+}
+
 def VerifyGradients : Pass<"zero-verify-gradients", "::mlir::ModuleOp"> {
   let summary = "Checks that each trained parameter has exactly one gradient";
 }

@@ -3,7 +3,7 @@
 #include "runtime/device/cpu/cpu_device.h"
 
 #include "runtime/device/cpu/arena.h"
-#include "runtime/device/cpu/matmul.h"
+#include "runtime/device/cpu/library.h"
 #include "runtime/device/cpu/openmp.h"
 
 #include <xmmintrin.h>
@@ -12,10 +12,10 @@ namespace zero::rt {
 
 namespace {
 
-/// Either a native function or a matrix product.
+/// Either a native function or a library's.
 struct Kernel {
   NativeKernel native = nullptr;
-  std::unique_ptr<Matmul> matmul;
+  std::unique_ptr<LibraryKernel> library;
 };
 
 class CpuQueue : public Queue {
@@ -25,8 +25,8 @@ public:
   Status makeCalls() {
     calls.resize(kernels.size());
     for (size_t i = 0; i < kernels.size(); ++i)
-      if (kernels[i].matmul)
-        ZERO_RT_TRY(kernels[i].matmul->makeCall(calls[i]));
+      if (kernels[i].library)
+        ZERO_RT_TRY(kernels[i].library->makeCall(calls[i]));
     return {};
   }
 
@@ -39,7 +39,7 @@ public:
 
 private:
   const std::vector<Kernel> &kernels;
-  std::vector<std::unique_ptr<Matmul::Call>> calls;
+  std::vector<std::unique_ptr<LibraryCall>> calls;
 };
 
 class CpuDevice : public Device {
@@ -60,11 +60,11 @@ private:
 
 } // namespace
 
-static Status prepareMatmul(const proto::Kernel &source, int threads, Kernel &kernel) {
+static Status prepareLibrary(const proto::Kernel &source, int threads, Kernel &kernel) {
   const std::string name = escape(source.name());
-  if (Status made = Matmul::create(source.matmul(), threads, kernel.matmul); !made.ok())
+  if (Status made = makeLibraryKernel(source, threads, kernel.library); !made.ok())
     return fail(made.getCode(), "kernel '%s': %s", name.c_str(), made.getMessage().c_str());
-  if (uint64_t needed = kernel.matmul->getWorkspace(); needed > source.workspace())
+  if (uint64_t needed = kernel.library->getWorkspace(); needed > source.workspace())
     return fail(
         ZERO_RT_UNSUPPORTED,
         "kernel '%s': oneDNN needs %llu bytes of workspace on this machine with %d thread%s "
@@ -80,10 +80,10 @@ Status CpuDevice::prepare(const proto::Program &program, int wanted) {
   kernels.resize(program.kernels_size());
   for (int i = 0; i < program.kernels_size(); ++i) {
     const proto::Kernel &source = program.kernels(i);
-    if (source.body_case() == proto::Kernel::kMatmul)
-      ZERO_RT_TRY(prepareMatmul(source, threads, kernels[i]));
-    else
+    if (source.body_case() == proto::Kernel::kSymbol)
       kernels[i].native = module->find(source.symbol());
+    else
+      ZERO_RT_TRY(prepareLibrary(source, threads, kernels[i]));
   }
   return {};
 }

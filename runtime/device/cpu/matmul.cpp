@@ -12,12 +12,6 @@ namespace zero::rt {
 
 using Primitive = dnnl::matmul::primitive_desc;
 
-static constexpr uint64_t kAlignment = 64;
-
-static uint64_t alignUp(uint64_t bytes) {
-  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
-}
-
 namespace {
 /// Where an operand with gaps is packed: `offset` bytes into the workspace, in
 /// whichever order makes the copy run along its contiguous direction.
@@ -167,32 +161,27 @@ Status Matmul::create(const proto::Matmul &desc, int threads, std::unique_ptr<Ma
   }
 }
 
-std::string zero_rt_matmul_workspace(const proto::Matmul &desc, uint64_t &bytes, int threads) {
-  std::unique_ptr<Matmul> matmul;
-  Status status = Matmul::create(desc, threads, matmul);
-  bytes = status.ok() ? matmul->getWorkspace() : 0;
-  return status.getMessage();
-}
-
 //===----------------------------------------------------------------------===//
 // Running
 //===----------------------------------------------------------------------===//
 
-struct Matmul::Call::State {
+class Matmul::Call : public LibraryCall {
+public:
+  explicit Call(const Matmul::State &matmul) : matmul(matmul), stream(matmul.engine) {}
+  Status run(void *const *args) override;
+
+private:
+  friend class Matmul;
   const Matmul::State &matmul;
   dnnl::stream stream;
   dnnl::memory a, b, c, bias, scratch;
   std::vector<dnnl_exec_arg_t> arguments;
 };
 
-Matmul::Call::Call(std::unique_ptr<State> state) : state(std::move(state)) {}
-Matmul::Call::~Call() = default;
-
-Status Matmul::makeCall(std::unique_ptr<Call> &call) const {
+Status Matmul::makeCall(std::unique_ptr<LibraryCall> &call) const {
   try {
     const dnnl::engine &engine = state->engine;
-    std::unique_ptr<Call::State> made(
-        new Call::State{*state, dnnl::stream(engine), {}, {}, {}, {}, {}, {}});
+    auto made = std::make_unique<Call>(*state);
     if (!state->isTrivial()) {
       auto bind = [&](dnnl::memory &memory, dnnl::memory::desc desc, int argument) {
         memory = dnnl::memory(desc, engine, nullptr);
@@ -207,7 +196,7 @@ Status Matmul::makeCall(std::unique_ptr<Call> &call) const {
         bind(made->bias, describeBias(state->plan, state->inner),
              biasIsNative(state->plan) ? DNNL_ARG_BIAS : post | DNNL_ARG_SRC_1);
     }
-    call.reset(new Call(std::move(made)));
+    call = std::move(made);
     return {};
   } catch (const dnnl::error &error) {
     return fail(ZERO_RT_INTERNAL, "oneDNN: %s", error.what());
@@ -269,7 +258,6 @@ static void runEmptySum(const MatmulPlan &plan, const float *bias, float *c) {
 }
 
 Status Matmul::Call::run(void *const *args) {
-  const Matmul::State &matmul = state->matmul;
   const MatmulPlan &plan = matmul.plan;
   auto *a = static_cast<float *>(args[plan.swapped ? 1 : 0]);
   auto *b = static_cast<float *>(args[plan.swapped ? 0 : 1]);
@@ -281,10 +269,10 @@ Status Matmul::Call::run(void *const *args) {
     return {};
   }
   auto *workspace = matmul.workspace ? static_cast<char *>(args[plan.bias ? 4 : 3]) : nullptr;
-  uint64_t scratch = matmul.workspace - alignUp(matmul.descriptor.scratchpad_desc().get_size());
-  state->scratch.set_data_handle(workspace ? workspace + scratch : nullptr);
+  uint64_t start = matmul.workspace - alignUp(matmul.descriptor.scratchpad_desc().get_size());
+  scratch.set_data_handle(workspace ? workspace + start : nullptr);
   if (bias)
-    state->bias.set_data_handle(bias);
+    this->bias.set_data_handle(bias);
 
   const float *packedA = nullptr, *packedB = nullptr;
   auto operand = [&](const std::optional<Packing> &packing, float *from, const float *&packed) {
@@ -300,12 +288,11 @@ Status Matmul::Call::run(void *const *args) {
     float *target = c + offsetC;
     if (matmul.packC)
       target = reinterpret_cast<float *>(workspace + matmul.packC->offset);
-    state->a.set_data_handle(operand(matmul.packA, a + offsetA, packedA));
-    state->b.set_data_handle(operand(matmul.packB, b + offsetB, packedB));
-    state->c.set_data_handle(target);
-    dnnl_status_t done =
-        dnnl_primitive_execute(matmul.primitive.get(), state->stream.get(),
-                               static_cast<int>(state->arguments.size()), state->arguments.data());
+    this->a.set_data_handle(operand(matmul.packA, a + offsetA, packedA));
+    this->b.set_data_handle(operand(matmul.packB, b + offsetB, packedB));
+    this->c.set_data_handle(target);
+    dnnl_status_t done = dnnl_primitive_execute(
+        matmul.primitive.get(), stream.get(), static_cast<int>(arguments.size()), arguments.data());
     if (done != dnnl_success)
       return fail(ZERO_RT_INTERNAL, "oneDNN failed in a matrix product: status %d", int(done));
     if (matmul.packC)

@@ -11,41 +11,23 @@
 #ifndef RUNTIME_DEVICE_CPU_MATMUL_H
 #define RUNTIME_DEVICE_CPU_MATMUL_H
 
+#include "runtime/device/cpu/library.h"
 #include "runtime/device/cpu/matmul_plan.h"
-
-#include <memory>
 
 namespace zero::rt {
 
-/// Bytes of workspace that `desc` needs on this CPU with `threads` library threads
-/// per rank. Returns an error message, empty on success.
-std::string zero_rt_matmul_workspace(const proto::Matmul &desc, uint64_t &bytes, int threads = 1);
-
-/// A product ready to run, shared by all ranks.
-class Matmul {
+/// A product ready to run. Arguments: A, B, [bias], C, [workspace].
+class Matmul : public LibraryKernel {
 public:
   /// Makes the primitive for `threads` library threads.
   static Status create(const proto::Matmul &desc, int threads, std::unique_ptr<Matmul> &matmul);
-  ~Matmul();
+  ~Matmul() override;
 
-  uint64_t getWorkspace() const;
-
-  /// What one thread needs to run it. Must not outlive the Matmul.
-  class Call {
-  public:
-    ~Call();
-    /// `args`: A, B, [bias], C, [workspace]. The workspace is aligned to 64 bytes.
-    Status run(void *const *args);
-
-  private:
-    friend class Matmul;
-    struct State;
-    explicit Call(std::unique_ptr<State> state);
-    std::unique_ptr<State> state;
-  };
-  Status makeCall(std::unique_ptr<Call> &call) const;
+  uint64_t getWorkspace() const override;
+  Status makeCall(std::unique_ptr<LibraryCall> &call) const override;
 
 private:
+  class Call;
   struct State;
   explicit Matmul(std::unique_ptr<State> state);
   std::unique_ptr<State> state;

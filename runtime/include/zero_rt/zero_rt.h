@@ -90,7 +90,8 @@ typedef enum zero_rt_role {
   ZERO_RT_ACTIVATION = 4,
   ZERO_RT_WORKING = 5, /* gathered parameters, buckets in flight, temporaries */
   ZERO_RT_CONSTANT = 6,
-  ZERO_RT_ROLES = 7 /* how many numbers there are */
+  ZERO_RT_BUFFER = 7, /* running statistics: the step changes them, no optimizer does */
+  ZERO_RT_ROLES = 8 /* how many numbers there are */
 } zero_rt_role;
 
 /* Bytes of one element; 0 for ZERO_RT_NO_DTYPE. */

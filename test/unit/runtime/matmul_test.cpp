@@ -75,7 +75,7 @@ void multiply(const Case &data, std::vector<float> &c, int dim, int64_t ia, int6
 /// Runs twice from the same C: the second run must allocate nothing above 4 KiB.
 void check(Case data) {
   std::unique_ptr<Matmul> matmul;
-  std::unique_ptr<Matmul::Call> call;
+  std::unique_ptr<LibraryCall> call;
   Status made = Matmul::create(data.desc, 1, matmul);
   ASSERT_TRUE(made.ok()) << made.getMessage();
   ASSERT_TRUE(matmul->makeCall(call).ok());
@@ -183,7 +183,9 @@ TEST(Matmul, WorkspaceIsPlannedByTheSameFunction) {
   std::unique_ptr<Matmul> matmul;
   ASSERT_TRUE(Matmul::create(data.desc, 1, matmul).ok());
   uint64_t bytes = 1;
-  EXPECT_EQ(zero_rt_matmul_workspace(data.desc, bytes), "");
+  proto::Kernel kernel;
+  *kernel.mutable_matmul() = data.desc;
+  EXPECT_EQ(zero_rt_library_workspace(kernel, bytes), "");
   EXPECT_EQ(bytes, matmul->getWorkspace());
 }
 

@@ -29,10 +29,10 @@ void addMatmul(proto::Program &program, const char *name, proto::Matmul product,
   uint64_t bytes = 0;
   product.set_dtype(proto::F32);
   product.set_alpha(1);
-  EXPECT_EQ(zero_rt_matmul_workspace(product, bytes), "");
   auto *kernel = program.add_kernels();
   kernel->set_name(name);
   *kernel->mutable_matmul() = product;
+  EXPECT_EQ(zero_rt_library_workspace(*kernel, bytes), "");
   kernel->set_workspace(bytes);
   space = std::max(space, bytes);
 }

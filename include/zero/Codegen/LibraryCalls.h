@@ -1,0 +1,23 @@
+//===- LibraryCalls.h - kernels that a library runs -------------*- C++ -*-===//
+
+#ifndef ZERO_CODEGEN_LIBRARYCALLS_H
+#define ZERO_CODEGEN_LIBRARYCALLS_H
+
+#include "runtime/format/executable.pb.h"
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include "llvm/Support/Error.h"
+
+namespace zero {
+
+/// Sets the body of `kernel` to the library call that `call` describes: its `kind`
+/// and the fields of the message of that name in executable.proto.
+void describeCall(mlir::DictionaryAttr call, rt::proto::Kernel &kernel);
+
+/// Bytes of scratch that the runtime's library needs for `call` on this machine,
+/// with one thread per rank. Fails with the library's reason.
+llvm::Expected<uint64_t> libraryWorkspace(mlir::DictionaryAttr call);
+
+} // namespace zero
+
+#endif // ZERO_CODEGEN_LIBRARYCALLS_H

@@ -1,0 +1,37 @@
+//===- convolution.h - convolutions through oneDNN --------------*- C++ -*-===//
+//
+// oneDNN's fast convolutions want blocked layouts; its one for plain ones goes
+// through gemm:jit, which allocates on every call. So the library picks its
+// layouts, and what comes and goes in plain ones is reordered through our
+// workspace.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_DEVICE_CPU_CONVOLUTION_H
+#define RUNTIME_DEVICE_CPU_CONVOLUTION_H
+
+#include "runtime/device/cpu/library.h"
+
+namespace zero::rt {
+
+/// A convolution, or one of its gradients, ready to run.
+class Convolution : public LibraryKernel {
+public:
+  /// Makes the primitives for `threads` library threads.
+  static Status create(const proto::Convolution &desc, int threads,
+                       std::unique_ptr<Convolution> &convolution);
+  ~Convolution() override;
+
+  uint64_t getWorkspace() const override;
+  Status makeCall(std::unique_ptr<LibraryCall> &call) const override;
+
+private:
+  class Call;
+  struct State;
+  explicit Convolution(std::unique_ptr<State> state);
+  std::unique_ptr<State> state;
+};
+
+} // namespace zero::rt
+
+#endif // RUNTIME_DEVICE_CPU_CONVOLUTION_H

@@ -1,0 +1,28 @@
+//===- convolution_plan.h - a convolution, checked --------------*- C++ -*-===//
+
+#ifndef RUNTIME_DEVICE_CPU_CONVOLUTION_PLAN_H
+#define RUNTIME_DEVICE_CPU_CONVOLUTION_PLAN_H
+
+#include "runtime/format/format.h"
+#include "runtime/support/status.h"
+
+#include <vector>
+
+namespace zero::rt {
+
+/// A convolution in the terms of oneDNN.
+struct ConvolutionPlan {
+  proto::Convolution::Direction direction;
+  /// Shapes of x, w (with the groups first, where there are several) and y.
+  std::vector<int64_t> input, weights, output;
+  std::vector<int64_t> strides, dilates, padsBegin, padsEnd; ///< dilates: elements skipped
+  bool bias;
+};
+
+/// Checks `desc`, which may be hostile, and fills `plan`: f32, 1 to 3 spatial
+/// dimensions, nothing empty, and windows that lie inside the padded input.
+Status planConvolution(const proto::Convolution &desc, ConvolutionPlan &plan);
+
+} // namespace zero::rt
+
+#endif // RUNTIME_DEVICE_CPU_CONVOLUTION_PLAN_H

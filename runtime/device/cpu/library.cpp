@@ -1,0 +1,37 @@
+//===- library.cpp - kernels that oneDNN computes -------------------------===//
+
+#include "runtime/device/cpu/library.h"
+
+#include "runtime/device/cpu/convolution.h"
+#include "runtime/device/cpu/matmul.h"
+
+namespace zero::rt {
+
+template <typename T, typename Desc>
+static Status make(const Desc &desc, int threads, std::unique_ptr<LibraryKernel> &made) {
+  std::unique_ptr<T> kernel;
+  ZERO_RT_TRY(T::create(desc, threads, kernel));
+  made = std::move(kernel);
+  return {};
+}
+
+Status makeLibraryKernel(const proto::Kernel &kernel, int threads,
+                         std::unique_ptr<LibraryKernel> &made) {
+  switch (kernel.body_case()) {
+  case proto::Kernel::kMatmul:
+    return make<Matmul>(kernel.matmul(), threads, made);
+  case proto::Kernel::kConvolution:
+    return make<Convolution>(kernel.convolution(), threads, made);
+  default:
+    return fail(ZERO_RT_BAD_FILE, "expected a matrix product or a convolution");
+  }
+}
+
+std::string zero_rt_library_workspace(const proto::Kernel &kernel, uint64_t &bytes, int threads) {
+  std::unique_ptr<LibraryKernel> made;
+  Status status = makeLibraryKernel(kernel, threads, made);
+  bytes = status.ok() ? made->getWorkspace() : 0;
+  return status.getMessage();
+}
+
+} // namespace zero::rt

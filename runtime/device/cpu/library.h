@@ -1,0 +1,49 @@
+//===- library.h - kernels that oneDNN computes -----------------*- C++ -*-===//
+//
+// A kernel of the executable that is described, not compiled. Its scratch is
+// asked of the library, planned by the compiler and handed in with each call, so
+// that a step allocates nothing.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_DEVICE_CPU_LIBRARY_H
+#define RUNTIME_DEVICE_CPU_LIBRARY_H
+
+#include "runtime/format/format.h"
+#include "runtime/support/status.h"
+
+#include <memory>
+
+namespace zero::rt {
+
+/// What one thread needs to run a library kernel. Must not outlive it.
+class LibraryCall {
+public:
+  virtual ~LibraryCall() = default;
+  /// `args` as in executable.proto; the workspace, last, is aligned to 64 bytes.
+  virtual Status run(void *const *args) = 0;
+};
+
+/// A kernel ready to run, shared by all ranks.
+class LibraryKernel {
+public:
+  virtual ~LibraryKernel() = default;
+  virtual uint64_t getWorkspace() const = 0;
+  virtual Status makeCall(std::unique_ptr<LibraryCall> &call) const = 0;
+};
+
+/// Makes what `kernel` describes for `threads` library threads per rank.
+Status makeLibraryKernel(const proto::Kernel &kernel, int threads,
+                         std::unique_ptr<LibraryKernel> &made);
+
+/// Bytes of workspace that `kernel` needs on this CPU with `threads` library threads
+/// per rank. Returns an error message, empty on success.
+std::string zero_rt_library_workspace(const proto::Kernel &kernel, uint64_t &bytes,
+                                      int threads = 1);
+
+/// `bytes` up to the alignment of what lies in a workspace.
+inline uint64_t alignUp(uint64_t bytes) { return (bytes + 63) / 64 * 64; }
+
+} // namespace zero::rt
+
+#endif // RUNTIME_DEVICE_CPU_LIBRARY_H

@@ -1,0 +1,28 @@
+// RUN: zero-opt %s --zero-form-kernels --zero-annotate-costs --zero-match-library --split-input-file | FileCheck %s
+
+// A convolution is the library's call, with its scratch.
+// CHECK-LABEL: func.func private @k0_conv(
+// CHECK-SAME: zero.flops = 18432 : i64
+// CHECK-SAME: zero.library = {batch = 2 : i64, bias = true, dilations = array<i64: 1, 1>, direction = "forward", groups = 1 : i64, in_channels = 4 : i64, input = array<i64: 4, 4>, kernel = array<i64: 3, 3>, kind = "convolution", out_channels = 8 : i64, output = array<i64: 4, 4>
+// CHECK-SAME: pads_begin = array<i64: 1, 1>, pads_end = array<i64: 1, 1>, strides = array<i64: 1, 1>}
+// CHECK-SAME: zero.workspace =
+func.func @step(%x: tensor<2x4x4x4xf32>, %w: tensor<8x4x3x3xf32>, %b: tensor<8xf32>) -> tensor<2x8x4x4xf32> {
+  %y = onnx.node "Conv"(%x, %w, %b) {pads = array<i64: 1, 1, 1, 1>} opset 18 node "n" : (tensor<2x4x4x4xf32>, tensor<8x4x3x3xf32>, tensor<8xf32>) -> tensor<2x8x4x4xf32>
+  return %y : tensor<2x8x4x4xf32>
+}
+
+// -----
+
+// What the library does not know is compiled: another type, nothing in the batch,
+// and operands that are not the kernel's arguments one by one.
+// CHECK-LABEL: func.func @step
+// CHECK-NOT: zero.library
+// CHECK-NOT: zero.call
+func.func @step(%x: tensor<1x1x4x4xf64>, %n: tensor<0x1x4x4xf32>, %s: tensor<3x3x3x3xf32>) -> (tensor<1x1x4x4xf64>, tensor<0x1x4x4xf32>, tensor<3x3x1x1xf32>) {
+  %w = arith.constant dense<1.0> : tensor<1x1x1x1xf64>
+  %v = arith.constant dense<1.0> : tensor<1x1x1x1xf32>
+  %a = onnx.node "Conv"(%x, %w) {} opset 18 node "a" : (tensor<1x1x4x4xf64>, tensor<1x1x1x1xf64>) -> tensor<1x1x4x4xf64>
+  %b = onnx.node "Conv"(%n, %v) {} opset 18 node "b" : (tensor<0x1x4x4xf32>, tensor<1x1x1x1xf32>) -> tensor<0x1x4x4xf32>
+  %c = onnx.node "Conv"(%s, %s) {} opset 18 node "c" : (tensor<3x3x3x3xf32>, tensor<3x3x3x3xf32>) -> tensor<3x3x1x1xf32>
+  return %a, %b, %c : tensor<1x1x4x4xf64>, tensor<0x1x4x4xf32>, tensor<3x3x1x1xf32>
+}

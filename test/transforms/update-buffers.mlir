@@ -1,0 +1,29 @@
+// RUN: zero-opt %s --zero-update-buffers | FileCheck %s
+
+// Of two nodes that share their statistics the second goes on where the first ended;
+// a node outside training mode, a parameter and a plain value stay as they are.
+// CHECK-DAG: zero.state buffer @mean
+// CHECK-DAG: zero.state buffer @var
+// CHECK-DAG: zero.state constant @fixed
+zero.state constant @mean : tensor<3xf32> {splat = 0.0}
+zero.state constant @var : tensor<3xf32> {splat = 1.0}
+zero.state constant @fixed : tensor<3xf32> {splat = 1.0}
+
+// CHECK-LABEL: func.func @step
+func.func @step(%x: tensor<4x3x2xf32>, %s: tensor<3xf32>) -> tensor<4x3x2xf32> {
+  // CHECK-DAG: %[[MEAN:.*]] = zero.read @mean
+  // CHECK-DAG: %[[VAR:.*]] = zero.read @var
+  %m = zero.read @mean : tensor<3xf32>
+  %v = zero.read @var : tensor<3xf32>
+  %f = zero.read @fixed : tensor<3xf32>
+  // CHECK: %[[FIRST:.*]]:3 = onnx.node "BatchNormalization"({{.*}}, %[[MEAN]], %[[VAR]]) {training_mode = 1 : i64, unbiased = 1 : i64}
+  %a = onnx.node "BatchNormalization"(%x, %s, %s, %m, %v) {training_mode = 1 : i64} opset 15 : (tensor<4x3x2xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>) -> tensor<4x3x2xf32>
+  // CHECK: %[[SECOND:.*]]:3 = onnx.node "BatchNormalization"(%[[FIRST]]#0, {{.*}}, %[[FIRST]]#1, %[[FIRST]]#2)
+  %b:2 = onnx.node "BatchNormalization"(%a, %s, %s, %m, %v) {training_mode = 1 : i64} opset 15 : (tensor<4x3x2xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>) -> (tensor<4x3x2xf32>, tensor<3xf32>)
+  // CHECK: %[[LAST:.*]] = onnx.node "BatchNormalization"(%[[SECOND]]#0, {{.*}}) {} opset 15
+  %c = onnx.node "BatchNormalization"(%b#0, %s, %s, %f, %f) {} opset 15 : (tensor<4x3x2xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>) -> tensor<4x3x2xf32>
+  // CHECK: zero.write @mean, %[[SECOND]]#1
+  // CHECK-NEXT: zero.write @var, %[[SECOND]]#2
+  // CHECK-NEXT: return %[[LAST]]
+  return %c : tensor<4x3x2xf32>
+}

@@ -1,0 +1,248 @@
+//===- convolution_test.cpp - convolutions against plain loops ------------===//
+
+#include "allocations.h"
+#include "runtime/device/cpu/convolution.h"
+
+#include <cmath>
+#include <gtest/gtest.h>
+#include <random>
+
+using namespace zero::rt;
+using Direction = proto::Convolution::Direction;
+
+namespace {
+
+/// A convolution, its tensors, and what a plain loop makes of them.
+struct Case {
+  proto::Convolution desc;
+  std::vector<uint64_t> x, w, y; ///< shapes
+
+  Case(uint64_t batch, uint64_t groups, uint64_t in, uint64_t out, std::vector<uint64_t> input,
+       std::vector<uint64_t> kernel) {
+    desc.set_dtype(proto::F32);
+    desc.set_batch(batch), desc.set_groups(groups);
+    desc.set_in_channels(in), desc.set_out_channels(out);
+    for (size_t dim = 0; dim < input.size(); ++dim) {
+      desc.add_input(input[dim]), desc.add_kernel(kernel[dim]);
+      desc.add_strides(1), desc.add_dilations(1), desc.add_pads_begin(0), desc.add_pads_end(0);
+      desc.add_output(0);
+    }
+    finish();
+  }
+
+  Case &strides(uint64_t value) { return all(desc.mutable_strides(), value); }
+  Case &dilations(uint64_t value) { return all(desc.mutable_dilations(), value); }
+  Case &pads(uint64_t begin, uint64_t end) {
+    return all(desc.mutable_pads_begin(), begin), all(desc.mutable_pads_end(), end);
+  }
+  Case &bias() { return desc.set_bias(true), *this; }
+
+  Case &all(google::protobuf::RepeatedField<uint64_t> *list, uint64_t value) {
+    std::fill(list->begin(), list->end(), value);
+    return finish();
+  }
+
+  Case &finish() {
+    x = {desc.batch(), desc.in_channels()};
+    w = {desc.out_channels(), desc.in_channels() / desc.groups()};
+    y = {desc.batch(), desc.out_channels()};
+    for (int dim = 0; dim < desc.input_size(); ++dim) {
+      uint64_t reach = (desc.kernel(dim) - 1) * desc.dilations(dim) + 1;
+      uint64_t padded = desc.input(dim) + desc.pads_begin(dim) + desc.pads_end(dim);
+      desc.set_output(dim, padded < reach ? 0 : (padded - reach) / desc.strides(dim) + 1);
+      x.push_back(desc.input(dim)), w.push_back(desc.kernel(dim)), y.push_back(desc.output(dim));
+    }
+    return *this;
+  }
+
+  /// Calls body(index in x, in w, in y) for every product of the convolution.
+  template <typename Body>
+  void forEachProduct(Body body) const {
+    std::vector<uint64_t> window(w.begin() + 1, w.end()); // its channels, then its elements
+    std::vector<uint64_t> point(y.size()), element(window.size());
+    uint64_t perGroup = desc.out_channels() / desc.groups();
+    do {
+      do {
+        std::vector<uint64_t> seen{point[0], point[1] / perGroup * w[1] + element[0]};
+        std::vector<uint64_t> weight{point[1], element[0]};
+        bool inside = true;
+        for (int dim = 0; dim < desc.input_size(); ++dim) {
+          int64_t at =
+              int64_t(point[2 + dim] * desc.strides(dim) + element[1 + dim] * desc.dilations(dim)) -
+              int64_t(desc.pads_begin(dim));
+          inside = inside && at >= 0 && at < int64_t(desc.input(dim));
+          seen.push_back(uint64_t(at));
+          weight.push_back(element[1 + dim]);
+        }
+        if (inside)
+          body(offset(seen, x), offset(weight, w), offset(point, y));
+      } while (next(element, window));
+    } while (next(point, y));
+  }
+
+  static uint64_t size(const std::vector<uint64_t> &shape) {
+    uint64_t count = 1;
+    for (uint64_t extent : shape)
+      count *= extent;
+    return count;
+  }
+
+private:
+  static uint64_t offset(const std::vector<uint64_t> &index, const std::vector<uint64_t> &shape) {
+    uint64_t at = 0;
+    for (size_t dim = 0; dim < shape.size(); ++dim)
+      at = at * shape[dim] + index[dim];
+    return at;
+  }
+  static bool next(std::vector<uint64_t> &index, const std::vector<uint64_t> &shape) {
+    for (size_t dim = shape.size(); dim-- > 0;) {
+      if (++index[dim] < shape[dim])
+        return true;
+      index[dim] = 0;
+    }
+    return false;
+  }
+};
+
+std::vector<float> numbers(uint64_t count, unsigned seed) {
+  std::mt19937 random(seed);
+  std::uniform_real_distribution<float> uniform(-1, 1);
+  std::vector<float> values(count);
+  for (float &value : values)
+    value = uniform(random);
+  return values;
+}
+
+/// The operands that are read, the bias, and what is expected of the result.
+struct Values {
+  std::vector<float> first, second, bias, expected;
+};
+
+Values valuesOf(const Case &data) {
+  std::vector<float> x = numbers(Case::size(data.x), 1), w = numbers(Case::size(data.w), 2),
+                     y = numbers(Case::size(data.y), 3), bias = numbers(data.y[1], 4);
+  Direction direction = data.desc.direction();
+  std::vector<float> &result = direction == proto::Convolution::FORWARD         ? y
+                               : direction == proto::Convolution::BACKWARD_DATA ? x
+                                                                                : w;
+  std::vector<double> sums(result.size());
+  uint64_t perChannel = Case::size(data.y) / data.y[0] / data.y[1];
+  for (size_t i = 0; i < sums.size() && data.desc.bias(); ++i)
+    sums[i] = bias[i / perChannel % data.y[1]];
+  data.forEachProduct([&](uint64_t ix, uint64_t iw, uint64_t iy) {
+    if (&result == &y)
+      sums[iy] += double(x[ix]) * w[iw];
+    else if (&result == &x)
+      sums[ix] += double(y[iy]) * w[iw];
+    else
+      sums[iw] += double(y[iy]) * x[ix];
+  });
+  std::vector<float> expected(sums.begin(), sums.end());
+  if (direction == proto::Convolution::FORWARD)
+    return {x, w, bias, expected};
+  return {y, direction == proto::Convolution::BACKWARD_DATA ? w : x, bias, expected};
+}
+
+/// Runs twice: the second run must allocate nothing above 4 KiB and give the same bits.
+void checkOnce(const Case &data) {
+  Values values = valuesOf(data);
+  std::unique_ptr<Convolution> convolution;
+  std::unique_ptr<LibraryCall> call;
+  Status made = Convolution::create(data.desc, 1, convolution);
+  ASSERT_TRUE(made.ok()) << made.getMessage();
+  ASSERT_TRUE(convolution->makeCall(call).ok());
+  uint64_t bytes = convolution->getWorkspace();
+  auto *workspace = static_cast<unsigned char *>(std::aligned_alloc(64, bytes + 64));
+  std::vector<float> first;
+  for (int run = 0; run < 2; ++run) {
+    std::fill_n(workspace, bytes + 64, 0xff); // a NaN in every float
+    std::vector<float> result(values.expected.size(), NAN);
+    std::vector<void *> args{values.first.data(), values.second.data()};
+    if (data.desc.bias())
+      args.push_back(values.bias.data());
+    args.insert(args.end(), {result.data(), workspace});
+    AllocationWatch watch;
+    Status done = call->run(args.data());
+    if (run == 1 && missingFeature("avx512f avx512bw avx512dq avx512vl").empty())
+      EXPECT_EQ(watch.largeAllocations(), 0u);
+    ASSERT_TRUE(done.ok()) << done.getMessage();
+    double terms = double(Case::size(data.x)) * Case::size(data.w) / result.size();
+    for (size_t i = 0; i < result.size(); ++i)
+      ASSERT_NEAR(result[i], values.expected[i], 1e-5 * (1 + std::sqrt(terms))) << "at " << i;
+    if (run == 0)
+      first = result;
+    EXPECT_EQ(first, result);
+  }
+  for (int i = 0; i < 64; ++i)
+    EXPECT_EQ(workspace[bytes + i], 0xff) << "wrote beyond its workspace";
+  std::free(workspace);
+}
+
+void check(Case data) {
+  checkOnce(data);
+  data.desc.set_bias(false);
+  for (Direction direction :
+       {proto::Convolution::BACKWARD_DATA, proto::Convolution::BACKWARD_WEIGHTS}) {
+    data.desc.set_direction(direction);
+    checkOnce(data);
+  }
+}
+
+TEST(Convolution, AsInAResNet) {
+  check(Case(2, 1, 3, 16, {20, 20}, {7, 7}).strides(2).pads(3, 3));
+  check(Case(2, 1, 16, 32, {12, 12}, {3, 3}).pads(1, 1).bias());
+  check(Case(2, 1, 32, 32, {9, 9}, {3, 3}).strides(2).pads(1, 1));
+  check(Case(3, 1, 32, 64, {8, 8}, {1, 1}));
+  check(Case(3, 1, 32, 64, {8, 8}, {1, 1}).strides(2));
+}
+
+TEST(Convolution, OddSizes) {
+  check(Case(1, 1, 1, 1, {5, 7}, {3, 2}));
+  check(Case(2, 1, 5, 10, {11, 6}, {4, 3}).pads(2, 1).bias());
+  check(Case(2, 1, 17, 3, {7, 7}, {3, 3}).strides(3).pads(0, 2));
+  check(Case(1, 1, 4, 4, {13, 13}, {3, 3}).dilations(3).pads(2, 2));
+}
+
+TEST(Convolution, Groups) {
+  check(Case(2, 4, 8, 12, {7, 7}, {3, 3}).pads(1, 1).bias());
+  check(Case(2, 16, 16, 16, {9, 9}, {3, 3}).strides(2).pads(1, 1)); // depthwise
+  check(Case(1, 6, 6, 12, {6, 6}, {3, 3}));
+}
+
+TEST(Convolution, OtherDimensions) {
+  check(Case(2, 1, 6, 8, {30}, {5}).strides(2).pads(2, 2).bias());
+  check(Case(1, 2, 4, 8, {30}, {4}).dilations(2));
+  check(Case(1, 1, 4, 8, {5, 6, 7}, {3, 2, 3}).pads(1, 1).bias());
+}
+
+TEST(Convolution, RefusesByName) {
+  std::unique_ptr<Convolution> made;
+  auto code = [&](const proto::Convolution &desc) {
+    return Convolution::create(desc, 1, made).getCode();
+  };
+  Case good(1, 1, 2, 2, {4, 4}, {3, 3});
+  EXPECT_EQ(code(good.desc), ZERO_RT_OK);
+  proto::Convolution bad = good.desc;
+  bad.set_dtype(proto::F64);
+  EXPECT_NE(Convolution::create(bad, 1, made).getMessage().find("float64"), std::string::npos);
+  bad = good.desc;
+  bad.set_groups(3);
+  EXPECT_EQ(code(bad), ZERO_RT_BAD_FILE);
+  bad = good.desc;
+  bad.add_strides(1);
+  EXPECT_EQ(code(bad), ZERO_RT_BAD_FILE);
+  bad = good.desc;
+  bad.set_output(0, 3);
+  EXPECT_EQ(code(bad), ZERO_RT_BAD_FILE);
+  bad = good.desc;
+  bad.set_batch(0);
+  EXPECT_EQ(code(bad), ZERO_RT_UNSUPPORTED);
+  bad = good.desc;
+  bad.set_batch(uint64_t(1) << 30), bad.set_in_channels(uint64_t(1) << 30);
+  EXPECT_EQ(code(bad), ZERO_RT_BAD_FILE);
+  bad = good.desc;
+  bad.set_direction(proto::Convolution::BACKWARD_DATA), bad.set_bias(true);
+  EXPECT_EQ(code(bad), ZERO_RT_BAD_FILE);
+}
+
+} // namespace
