@@ -30,12 +30,15 @@ namespace zero::ops {
   X(GatherND)                                                                                      \
   X(Gelu)                                                                                          \
   X(Gemm)                                                                                          \
+  X(Hyperbolic)                                                                                    \
   X(Logic)                                                                                         \
   X(MatMul)                                                                                        \
   X(Normalization)                                                                                 \
+  X(NormalizationForms)                                                                            \
   X(OneHot)                                                                                        \
   X(Pad)                                                                                           \
   X(Pow)                                                                                           \
+  X(Rearrange)                                                                                     \
   X(Reduction)                                                                                     \
   X(ShapeOps)                                                                                      \
   X(Slice)                                                                                         \
@@ -85,6 +88,11 @@ static const std::vector<OpDef> &filledTable() {
 }
 
 void registerOp(const OpDef &def) { table().push_back(def); }
+
+void registerAnySign(OpDef def) {
+  def.anySign = true;
+  registerOp(def);
+}
 
 ArrayRef<OpDef> allOps() { return filledTable(); }
 
