@@ -1,6 +1,6 @@
 //===- Dropout.cpp --------------------------------------------------------===//
 //
-// ONNX: Dropout; opsets 13 to 23. With ratio 0, or outside of training mode,
+// ONNX: Dropout. With ratio 0, or outside of training mode,
 // it is the identity and its mask is all true. Else it is expanded to
 //
 //   zero.DropoutKey(step)                 {op, seed}  -> tensor<4xi32>
@@ -194,7 +194,7 @@ static LogicalResult lowerDropoutMask(onnx::NodeOp node, ValueRange inputs, OpBu
 }
 
 void registerDropout() {
-  registerOp({"", "Dropout", 13, 23, Kind::Other, nullptr, nullptr, expandDropout});
+  registerOp({"", "Dropout", 13, kNewestOpset, Kind::Other, nullptr, nullptr, expandDropout});
   registerOp({kZeroDomain, "DropoutKey", 1, 1, Kind::Other, lowerDropoutKey});
   registerOp({kZeroDomain, "DropoutMask", 1, 1, Kind::Other, lowerDropoutMask});
 }

@@ -2,6 +2,7 @@
 
 #include "zero/Ops/OpTable.h"
 
+#include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
 
@@ -11,10 +12,14 @@ namespace zero::ops {
 
 // One line per file of this folder.
 #define ZERO_OP_FILES(X)                                                                           \
+  X(Activations)                                                                                   \
+  X(ArgReduce)                                                                                     \
   X(Attention)                                                                                     \
   X(BatchNormalization)                                                                            \
   X(Binary)                                                                                        \
+  X(Bitwise)                                                                                       \
   X(Cast)                                                                                          \
+  X(Clip)                                                                                          \
   X(Concat)                                                                                        \
   X(Contraction)                                                                                   \
   X(Conv)                                                                                          \
@@ -28,18 +33,22 @@ namespace zero::ops {
   X(GatherND)                                                                                      \
   X(Gelu)                                                                                          \
   X(Gemm)                                                                                          \
+  X(Hyperbolic)                                                                                    \
   X(Logic)                                                                                         \
   X(MatMul)                                                                                        \
   X(Normalization)                                                                                 \
+  X(NormalizationForms)                                                                            \
   X(OneHot)                                                                                        \
   X(Pad)                                                                                           \
   X(Pool)                                                                                          \
   X(Pow)                                                                                           \
   X(RankMean)                                                                                      \
+  X(Rearrange)                                                                                     \
   X(Reduction)                                                                                     \
   X(ShapeOps)                                                                                      \
   X(Slice)                                                                                         \
   X(Softmax)                                                                                       \
+  X(TopK)                                                                                          \
   X(Transpose)                                                                                     \
   X(Trigonometry)                                                                                  \
   X(Trilu)                                                                                         \
@@ -57,14 +66,25 @@ static std::vector<OpDef> &table() {
   return defs;
 }
 
+/// Names the file of the definitions that were added last.
+static void setFamily(StringRef name) {
+  for (OpDef &def : llvm::reverse(table())) {
+    if (!def.family.empty())
+      return;
+    def.family = name;
+  }
+}
+
 /// Fills the table once, sorted by domain and type.
 static const std::vector<OpDef> &filledTable() {
   static const bool filled = [] {
-#define CALL(name) register##name();
+#define CALL(name)                                                                                 \
+  register##name();                                                                                \
+  setFamily(#name);
     ZERO_OP_FILES(CALL)
 #undef CALL
-    llvm::stable_sort(table(), [](const OpDef &a, const OpDef &b) {
-      return std::tie(a.domain, a.type) < std::tie(b.domain, b.type);
+    llvm::sort(table(), [](const OpDef &a, const OpDef &b) {
+      return std::tie(a.domain, a.type, a.minOpset) < std::tie(b.domain, b.type, b.minOpset);
     });
     return true;
   }();
@@ -73,6 +93,11 @@ static const std::vector<OpDef> &filledTable() {
 }
 
 void registerOp(const OpDef &def) { table().push_back(def); }
+
+void registerAnySign(OpDef def) {
+  def.anySign = true;
+  registerOp(def);
+}
 
 ArrayRef<OpDef> allOps() { return filledTable(); }
 
@@ -94,6 +119,23 @@ const OpDef *lookup(StringRef domain, StringRef type, int64_t opset) {
 
 const OpDef *lookup(onnx::NodeOp node) {
   return lookup(node.getDomain(), node.getOpType(), node.getOpset());
+}
+
+static bool isUnsigned(Value value) {
+  return getElementTypeOrSelf(value.getType()).isUnsignedInteger();
+}
+
+LogicalResult lower(onnx::NodeOp node, ValueRange inputs, OpBuilder &builder, Lowered &lowered) {
+  const OpDef *def = lookup(node);
+  if (!def || !def->lower)
+    return node.emitError() << "no lowering for " << node.describe() << " of opset "
+                            << node.getOpset();
+  if (!def->anySign)
+    for (ValueRange values : {ValueRange(node.getInputs()), ValueRange(node.getOutputs())})
+      if (auto odd = llvm::find_if(values, isUnsigned); odd != values.end())
+        return node.emitError() << node.describe() << ": unsigned integers are not supported, got "
+                                << (*odd).getType();
+  return def->lower(node, inputs, builder, lowered);
 }
 
 } // namespace zero::ops
