@@ -12,6 +12,7 @@ namespace zero::ops {
 // One line per file of this folder.
 #define ZERO_OP_FILES(X)                                                                           \
   X(Attention)                                                                                     \
+  X(AttentionCore)                                                                                 \
   X(Binary)                                                                                        \
   X(Cast)                                                                                          \
   X(Concat)                                                                                        \
@@ -28,6 +29,7 @@ namespace zero::ops {
   X(Gemm)                                                                                          \
   X(Logic)                                                                                         \
   X(MatMul)                                                                                        \
+  X(MaskedSoftmax)                                                                                 \
   X(Normalization)                                                                                 \
   X(OneHot)                                                                                        \
   X(Pad)                                                                                           \
