@@ -67,12 +67,18 @@ static ElementFn elementOf(onnx::NodeOp node) {
       .Case("GreaterOrEqual", [](const double *x) -> double { return x[0] >= x[1]; })
       .Case("Where", [](const double *x) { return x[0] != 0 ? x[1] : x[2]; })
       .Case("Neg", [](const double *x) { return -x[0]; })
-      .Case("Add", isSmall ? [](const double *x) -> double { return float(x[0] + x[1]); }
-                           : [](const double *x) { return x[0] + x[1]; })
-      .Case("Sub", isSmall ? [](const double *x) -> double { return float(x[0] - x[1]); }
-                           : [](const double *x) { return x[0] - x[1]; })
-      .Case("Mul", isSmall ? [](const double *x) -> double { return float(x[0] * x[1]); }
-                           : [](const double *x) { return x[0] * x[1]; })
+      .Case(
+          "Add",
+          isSmall ? [](const double *x) -> double { return float(x[0] + x[1]); }
+                  : [](const double *x) { return x[0] + x[1]; })
+      .Case(
+          "Sub",
+          isSmall ? [](const double *x) -> double { return float(x[0] - x[1]); }
+                  : [](const double *x) { return x[0] - x[1]; })
+      .Case(
+          "Mul",
+          isSmall ? [](const double *x) -> double { return float(x[0] * x[1]); }
+                  : [](const double *x) { return x[0] * x[1]; })
       .Default(nullptr);
 }
 
@@ -88,8 +94,7 @@ static bool isPlain(onnx::NodeOp node, StringRef type) {
 
 /// The operands of `node` whose elements make its result.
 static ValueRange sources(onnx::NodeOp node) {
-  return elementOf(node) ? ValueRange(node.getInputs())
-                         : ValueRange(node.getInputs().take_front());
+  return elementOf(node) ? ValueRange(node.getInputs()) : ValueRange(node.getInputs().take_front());
 }
 
 /// Whether `node` is one that `compute` understands.
@@ -121,8 +126,7 @@ ConstantValues::Effort ConstantValues::effortOf(Value value, unsigned depth) {
 ConstantValues::Effort ConstantValues::decideEffort(Value value, unsigned depth) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   Operation *op = value.getDefiningOp();
-  if (!type || !op || !type.getElementType().isIntOrFloat() ||
-      type.getNumElements() > kMaxElements)
+  if (!type || !op || !type.getElementType().isIntOrFloat() || type.getNumElements() > kMaxElements)
     return {};
   DenseElementsAttr elements;
   if (matchPattern(op, m_Constant(&elements)))
@@ -165,7 +169,12 @@ bool ConstantValues::openData(ReadOp read) {
   SmallString<128> path(root);
   llvm::sys::path::append(path, reference->getFile());
   auto file = llvm::MemoryBuffer::getFileSlice(path, reference->getBytes(), reference->getOffset());
-  if (!file || (*file)->getBufferSize() != reference->getBytes())
+  if (!file) {
+    emitWarning(state.getLoc()) << "mask '" << state.getSymName() << "' is not looked at: '" << path
+                                << "': " << file.getError().message();
+    return false;
+  }
+  if ((*file)->getBufferSize() != reference->getBytes())
     return false;
   data[read.getResult()] = std::move(*file);
   return true;

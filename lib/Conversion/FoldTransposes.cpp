@@ -149,8 +149,7 @@ struct SwapWithoutReshapes : NodePattern {
       return failure();
     std::swap(shape.back(), shape[shape.size() - 2]);
     ArrayRef<int64_t> matrix = ArrayRef(shape).take_back(2);
-    if (merge.inputType(0).getRank() < 2 ||
-        merge.inputType(0).getShape().take_back(2) != matrix ||
+    if (merge.inputType(0).getRank() < 2 || merge.inputType(0).getShape().take_back(2) != matrix ||
         merge.outputType(0).getShape().take_back(2) != matrix)
       return failure();
     NodeBuilder builder(rewriter, node.getLoc(), transpose.getNode());

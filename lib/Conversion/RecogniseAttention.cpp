@@ -13,7 +13,6 @@
 #include "zero/Ops/OpTable.h"
 
 #include "mlir/Dialect/Utils/IndexingUtils.h"
-#include "llvm/Support/Path.h"
 
 #include <cmath>
 #include <limits>
@@ -101,13 +100,14 @@ static bool keepsRows(RankedTensorType from, RankedTensorType to) {
 bool Chain::start() {
   RankedTensorType own = softmax.outputType(0);
   int64_t rank = own.getRank(), axis = softmax.getInt("axis", -1);
-  if (rank < 2 || rank > 4 || (axis != -1 && axis != rank - 1) || !isa<FloatType>(own.getElementType()))
+  if (rank < 2 || rank > 4 || (axis != -1 && axis != rank - 1) ||
+      !isa<FloatType>(own.getElementType()))
     return false;
   scores = softmax.getInputs()[0];
   // Products over merged batch and heads, masks over both: the latter count.
-  if (onnx::NodeOp merge = nodeOf(scores, "Reshape");
-      merge && merge.inputType(0).getRank() == 4 && keepsRows(merge.inputType(0), own) &&
-      scores.hasOneUse()) {
+  if (onnx::NodeOp merge = nodeOf(scores, "Reshape"); merge && merge.inputType(0).getRank() == 4 &&
+                                                      keepsRows(merge.inputType(0), own) &&
+                                                      scores.hasOneUse()) {
     scores = merge.getInputs()[0];
     own = merge.inputType(0);
   }
@@ -224,7 +224,8 @@ bool Chain::findProducts() {
     return node.inputType(operand).getShape().drop_back(2);
   };
   for (onnx::NodeOp node : {first, second})
-    if (node.inputType(0).getRank() < 2 || node.inputType(1).getRank() != node.inputType(0).getRank() ||
+    if (node.inputType(0).getRank() < 2 ||
+        node.inputType(1).getRank() != node.inputType(0).getRank() ||
         batchOf(node, 0) != batchOf(node, 1))
       return false;
   return true;
@@ -251,8 +252,8 @@ Value Chain::keysOf(NodeBuilder &builder) {
 /// [batch, heads, sequence, width] of a product's operand.
 Value Chain::asHeads(NodeBuilder &builder, Value value) {
   ArrayRef<int64_t> own = tensorType(value).getShape();
-  return builder.reshape(
-      value, {type.getDimSize(0), type.getDimSize(1), own[own.size() - 2], own.back()});
+  return builder.reshape(value,
+                         {type.getDimSize(0), type.getDimSize(1), own[own.size() - 2], own.back()});
 }
 
 /// Keys or values without the heads that are copies of their neighbours: Expand of
@@ -302,11 +303,10 @@ void Chain::replaceAll() {
   auto [padding, mask] = masks->operands(builder);
   SmallVector<int64_t> shape(tensorType(query).getShape());
   shape.back() = tensorType(value).getDimSize(3);
-  onnx::NodeOp made =
-      builder.create(ops::kZeroDomain, "Attention", type.clone(shape),
-                     {query, key, value, padding ? padding : builder.none(),
-                      mask ? mask : builder.none()},
-                     attributes(builder, scale));
+  onnx::NodeOp made = builder.create(
+      ops::kZeroDomain, "Attention", type.clone(shape),
+      {query, key, value, padding ? padding : builder.none(), mask ? mask : builder.none()},
+      attributes(builder, scale));
   second.replaceAllUsesWith(
       ValueRange(builder.reshape(made.getResult(0), second.outputType(0).getShape())));
   remark(made, "attention");
@@ -318,11 +318,11 @@ void Chain::replaceSoftmax() {
   OpBuilder at(root);
   NodeBuilder builder(at, root.getLoc(), root.getNode());
   auto [padding, mask] = masks->operands(builder);
-  onnx::NodeOp made = builder.create(
-      ops::kZeroDomain, "MaskedSoftmax", type,
-      {builder.reshape(scores, type.getShape()), padding ? padding : builder.none(),
-       mask ? mask : builder.none()},
-      attributes(builder, scale));
+  onnx::NodeOp made =
+      builder.create(ops::kZeroDomain, "MaskedSoftmax", type,
+                     {builder.reshape(scores, type.getShape()), padding ? padding : builder.none(),
+                      mask ? mask : builder.none()},
+                     attributes(builder, scale));
   root.replaceAllUsesWith(
       ValueRange(builder.reshape(made.getResult(0), root.outputType(0).getShape())));
   remark(made, "softmax");
@@ -349,8 +349,8 @@ void Chain::recognise() {
 /// says with values.
 static void refineMask(onnx::NodeOp node, ConstantValues &values) {
   ArrayRef<int64_t> query = node.inputType(0).getShape();
-  AttentionMasks masks(values, node.inputType(0).clone(
-                                   {query[0], query[1], query[2], node.inputType(1).getDimSize(2)}));
+  AttentionMasks masks(values, node.inputType(0).clone({query[0], query[1], query[2],
+                                                        node.inputType(1).getDimSize(2)}));
   double fill = node.getFloat("fill", -kInfinity);
   if (node.getInt("causal", 0))
     masks.compare(node.getInt("offset", 0), fill);
@@ -403,7 +403,7 @@ struct RecogniseAttention : impl::RecogniseAttentionBase<RecogniseAttention> {
   using RecogniseAttentionBase::RecogniseAttentionBase;
 
   void runOnOperation() override {
-    ConstantValues values(getOperation(), folder());
+    ConstantValues values(getOperation(), dataRoot);
     for (auto function : getOperation().getOps<func::FuncOp>()) {
       if (function.isExternal())
         continue;
@@ -417,16 +417,6 @@ struct RecogniseAttention : impl::RecogniseAttentionBase<RecogniseAttention> {
       eraseUnused(function);
     }
     eraseConstants();
-  }
-
-  /// The folder of data: as given, or that of the model.
-  std::string folder() {
-    SmallString<128> path(dataRoot.getValue());
-    if (auto file = dyn_cast<FileLineColLoc>(getOperation().getLoc()); file && path.empty()) {
-      path = file.getFilename().getValue();
-      llvm::sys::path::remove_filename(path);
-    }
-    return std::string(path);
   }
 
   /// Masks that are attributes now need no memory.

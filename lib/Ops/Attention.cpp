@@ -83,8 +83,9 @@ LogicalResult Expansion::read() {
   query = *q;
   key = withPast(*this, *k, 4);
   value = withPast(*this, *v, 5);
-  scale = node.getAttrs().contains("scale") ? node.getFloat("scale", 1)
-                                            : 1 / std::sqrt(double(tensorType(query).getDimSize(3)));
+  scale = node.getAttrs().contains("scale")
+              ? node.getFloat("scale", 1)
+              : 1 / std::sqrt(double(tensorType(query).getDimSize(3)));
   return success();
 }
 
@@ -106,10 +107,11 @@ Value Expansion::mask() {
 }
 
 Value Expansion::causalMask() {
-  auto type = RankedTensorType::get({tensorType(query).getDimSize(2), tensorType(key).getDimSize(2)},
-                                    builder.getBuilder().getI1Type());
-  Value diagonal = builder.splat(double(past), RankedTensorType::get(
-                                                   {}, builder.getBuilder().getI64Type()));
+  auto type =
+      RankedTensorType::get({tensorType(query).getDimSize(2), tensorType(key).getDimSize(2)},
+                            builder.getBuilder().getI1Type());
+  Value diagonal =
+      builder.splat(double(past), RankedTensorType::get({}, builder.getBuilder().getI64Type()));
   return builder
       .create("", "Trilu", type, {builder.splat(1, type), diagonal},
               builder.attr("upper", int64_t(0)))
@@ -119,9 +121,8 @@ Value Expansion::causalMask() {
 Value Expansion::biased(Value scores) {
   auto add = [&](Value mask) {
     Value hidden = builder.scalar(-kInfinity, scores.getType());
-    Value bias = isFloat(mask)
-                     ? mask
-                     : builder.where(mask, builder.scalar(0, scores.getType()), hidden);
+    Value bias =
+        isFloat(mask) ? mask : builder.where(mask, builder.scalar(0, scores.getType()), hidden);
     scores = builder.add(scores, bias);
   };
   if (Value given = mask())

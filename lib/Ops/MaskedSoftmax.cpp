@@ -34,10 +34,9 @@ namespace {
 struct Masking {
   Masking(onnx::NodeOp node, OpBuilder &builder)
       : b(node.getLoc(), builder), type(node.outputType(0)), last(type.getRank() - 1),
-        perRow(withoutAxes(b.getContext(), type.getRank(), last)),
-        scale(node.getFloat("scale", 1)), fill(node.getFloat("fill", 0)),
-        causal(node.getInt("causal", 0)), offset(node.getInt("offset", 0)),
-        guard(node.getInt("guard", 0)) {}
+        perRow(withoutAxes(b.getContext(), type.getRank(), last)), scale(node.getFloat("scale", 1)),
+        fill(node.getFloat("fill", 0)), causal(node.getInt("causal", 0)),
+        offset(node.getInt("offset", 0)), guard(node.getInt("guard", 0)) {}
 
   /// How `padding`, [batch or 1, keys], is read in the space of the scores.
   AffineMap paddingMap(RankedTensorType padding);
@@ -66,7 +65,8 @@ static Value number(ImplicitLocOpBuilder &b, Type type, double value) {
 }
 
 AffineMap Masking::paddingMap(RankedTensorType padding) {
-  AffineExpr batch = padding.getDimSize(0) == 1 ? b.getAffineConstantExpr(0) : b.getAffineDimExpr(0);
+  AffineExpr batch =
+      padding.getDimSize(0) == 1 ? b.getAffineConstantExpr(0) : b.getAffineDimExpr(0);
   return AffineMap::get(type.getRank(), 0, {batch, b.getAffineDimExpr(last)}, b.getContext());
 }
 
@@ -80,7 +80,8 @@ Value Masking::comesBefore(ImplicitLocOpBuilder &in) {
 
 Value Masking::hide(ImplicitLocOpBuilder &in, Value score, Value shown) {
   Type element = score.getType();
-  Value bias = arith::SelectOp::create(in, shown, number(in, element, 0), number(in, element, fill));
+  Value bias =
+      arith::SelectOp::create(in, shown, number(in, element, 0), number(in, element, fill));
   return arith::AddFOp::create(in, score, bias);
 }
 
@@ -113,10 +114,10 @@ static LogicalResult lowerMaskedSoftmax(onnx::NodeOp node, ValueRange inputs, Op
       operands.push_back(inputs[index]);
       maps.push_back(index == 1 ? masking.paddingMap(node.inputType(1)) : AffineMap());
     }
-  Value scores = elementwise(b, operands, maps, masking.type,
-                             [&](ImplicitLocOpBuilder &in, ValueRange x) {
-                               return masking.element(in, x[0], x.drop_front());
-                             });
+  Value scores =
+      elementwise(b, operands, maps, masking.type, [&](ImplicitLocOpBuilder &in, ValueRange x) {
+        return masking.element(in, x[0], x.drop_front());
+      });
   // Any shift gives the same; a row without a key takes one that leaves zeros.
   Value top = reduce(b, scores, masking.last, Combine::Max);
   Value powers = masking.pass({scores, top}, [&](ImplicitLocOpBuilder &in, ValueRange x) -> Value {
@@ -157,8 +158,8 @@ static LogicalResult lowerGrad(onnx::NodeOp node, ValueRange inputs, OpBuilder &
       return grad;
     return arith::MulFOp::create(in, grad, number(in, grad.getType(), masking.scale));
   };
-  lowered.results.push_back(elementwise(b, {inputs[0], inputs[1], dot}, {{}, {}, masking.perRow},
-                                        masking.type, body));
+  lowered.results.push_back(
+      elementwise(b, {inputs[0], inputs[1], dot}, {{}, {}, masking.perRow}, masking.type, body));
   return success();
 }
 
@@ -172,8 +173,8 @@ static LogicalResult gradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool> w
                               NodeBuilder &builder, MutableArrayRef<Value> grads) {
   auto slope = [&](double scale) {
     return builder
-        .create(kZeroDomain, "MaskedSoftmaxGrad", node.outputType(0),
-                {dy[0], node.getOutputs()[0]}, builder.attr("scale", scale))
+        .create(kZeroDomain, "MaskedSoftmaxGrad", node.outputType(0), {dy[0], node.getOutputs()[0]},
+                builder.attr("scale", scale))
         .getResult(0);
   };
   if (wanted[0])

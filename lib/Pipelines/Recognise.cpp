@@ -13,7 +13,7 @@ void zero::addRecognise(OpPassManager &pm, const StepOptions &options) {
   // left is expanded to nodes that have gradients and lowerings.
   pm.addNestedPass<func::FuncOp>(createFoldTransposes());
   pm.addNestedPass<func::FuncOp>(createRecogniseGelu());
-  pm.addPass(createRecogniseAttention());
+  pm.addPass(createRecogniseAttention({options.dataRoot}));
   if (options.lossMean == "local")
     pm.addPass(createLocalLossMean());
   pm.addNestedPass<func::FuncOp>(createExpandNodes());

@@ -20,14 +20,14 @@ TRAINED = (
     "gpt2-tiny-dyn",
     "gpt2-tiny-op23",
     "gpt2-tiny-ts",
+    "llama-tiny",
+    "llama-tiny-mask",
+    "bert-tiny",
 )
 IMPORTED = (
     "gpt2-mini",
     "gpt2-tiny-bf16",
     "mlp-dropout",
-    "bert-tiny",
-    "llama-tiny",
-    "llama-tiny-mask",
     "resnet-tiny",
 )
 # Comes without a ground truth: the inputs are drawn again as the exporter drew

@@ -36,8 +36,8 @@ def RecogniseAttention : Pass<"zero-recognise-attention", "::mlir::ModuleOp"> {
     Where no products are around it, the softmax alone becomes a
     `zero::MaskedSoftmax`. Constants that nobody reads any more are erased.
 
-    A mask in a data file that cannot be read stays an operand. Each node found is a
-    remark of category "recognise".
+    A mask in a data file that cannot be opened stays an operand, with a warning. Each
+    node found is a remark of category "recognise".
 
     ```mlir
     %s = onnx.node "MatMul"(%q, %kt) {} opset 18 : ...                       // before
@@ -49,7 +49,7 @@ def RecogniseAttention : Pass<"zero-recognise-attention", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [Option<"dataRoot", "data-root", "std::string", "",
-                        "folder that data references are relative to; the model's own">];
+                        "folder that data references are relative to">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::zero::onnx::OnnxDialect"];
 }
 
