@@ -143,15 +143,17 @@ struct SwapWithoutReshapes : NodePattern {
     onnx::NodeOp merge = producer(firstInput(transpose), "Reshape");
     if (!merge)
       return failure();
-    SmallVector<int64_t> swapped(merge.inputType(0).getShape());
-    if (swapped.size() < 2 || !merge.outputType(0).getShape().take_back(2).equals(
-                                  ArrayRef<int64_t>(swapped).take_back(2)))
+    // The shape that the result would have before the swap.
+    SmallVector<int64_t> shape(node.outputType(0).getShape());
+    if (shape.size() < 2)
       return failure();
-    std::swap(swapped.back(), swapped[swapped.size() - 2]);
-    if (node.outputType(0).getShape() != ArrayRef<int64_t>(swapped))
+    std::swap(shape.back(), shape[shape.size() - 2]);
+    ArrayRef<int64_t> matrix = ArrayRef(shape).take_back(2);
+    if (merge.inputType(0).getRank() < 2 || merge.inputType(0).getShape().take_back(2) != matrix ||
+        merge.outputType(0).getShape().take_back(2) != matrix)
       return failure();
     NodeBuilder builder(rewriter, node.getLoc(), transpose.getNode());
-    rewriter.replaceOp(node, builder.transposeLast(firstInput(merge)));
+    rewriter.replaceOp(node, builder.transposeLast(builder.reshape(firstInput(merge), shape)));
     return success();
   }
 };

@@ -1,20 +1,18 @@
 //===- Attention.cpp ------------------------------------------------------===//
 //
 // ONNX: Attention; opset 23. Queries, keys and values with 3 or 4 dimensions,
-// grouped heads, a boolean or float mask, is_causal and scale; no cache, no
-// softcap. Expanded to products and a softmax.
+// grouped heads, a boolean or float mask, is_causal, scale, softcap, a cache of
+// past keys and values, and each form of qk_matmul_output. A row whose keys are
+// all masked gives zeros.
 //
-// A row whose keys are all masked gives zeros, as the specification says. So
-// that neither it nor its gradient ever holds a NaN, a masked score is the
-// lowest number rather than minus infinity, and such rows are then cleared.
+// It expands to zero::Attention (AttentionCore.cpp); with softcap, another
+// softmax_precision, or where somebody reads qk_matmul_output, to products and a
+// softmax.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Contraction.h"
 #include "Movement.h"
-
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/IR/Matchers.h"
 
 #include <cmath>
 #include <limits>
@@ -23,177 +21,201 @@ using namespace mlir;
 
 namespace zero::ops {
 
-static LogicalResult refuseUnsupported(onnx::NodeOp node) {
-  for (auto [index, name] : llvm::enumerate(std::array<StringRef, 2>{"past_key", "past_value"}))
-    if (node.hasInput(4 + index))
-      return nodeError(node) << "operand '" << name << "' is not supported yet";
-  if (node.getFloat("softcap", 0) != 0)
-    return nodeError(node) << "attribute 'softcap' is not supported yet";
-  for (auto [index, output] : llvm::enumerate(node.getOutputs()))
-    if (index > 0 && !output.use_empty())
-      return nodeError(node) << "result " << index << " is not supported yet";
-  return success();
-}
-
-/// Queries, keys or values as [batch, heads, sequence, width].
-static Value splitHeads(NodeBuilder &builder, Value value, int64_t heads) {
-  ArrayRef<int64_t> shape = tensorType(value).getShape();
-  if (shape.size() == 4)
-    return value;
-  Value split = builder.reshape(value, {shape[0], shape[1], heads, shape[2] / heads});
-  return builder.transpose(split, {0, 2, 1, 3});
-}
-
-/// Each head `times` times over, one after the other.
-static Value repeatHeads(NodeBuilder &builder, Value value, int64_t times) {
-  if (times == 1)
-    return value;
-  SmallVector<int64_t> shape(tensorType(value).getShape());
-  SmallVector<int64_t> grouped{shape[0], shape[1], 1, shape[2], shape[3]};
-  Value group = builder.reshape(value, grouped);
-  grouped[2] = times;
-  shape[1] *= times;
-  return builder.reshape(builder.expand(group, grouped), shape);
-}
-
-/// Which keys each query sees by is_causal, as [queries, keys].
-static Value causalMask(NodeBuilder &builder, int64_t queries, int64_t keys) {
-  auto type = RankedTensorType::get({queries, keys}, builder.getBuilder().getI1Type());
-  return builder
-      .create("", "Trilu", type, builder.splat(1, type), builder.attr("upper", int64_t(0)))
-      .getResult(0);
-}
-
-/// Whether every row of boolean `mask` is known to show a key.
-static bool showsAKeyPerRow(Value mask) {
-  // The causal mask: each query sees the first key.
-  if (auto producer = mask.getDefiningOp<onnx::NodeOp>())
-    return producer.getOpType() == "Trilu" && splatNumber(producer.getInputs()[0]);
-  DenseIntElementsAttr elements;
-  if (!matchPattern(mask, m_Constant(&elements)))
-    return false;
-  int64_t columns = tensorType(mask).getShape().back();
-  bool seen = false;
-  for (auto [index, shown] : llvm::enumerate(elements.getValues<bool>())) {
-    seen |= shown;
-    if (int64_t(index) % columns != columns - 1)
-      continue;
-    if (!seen)
-      return false;
-    seen = false;
-  }
-  return true;
-}
-
-/// A mask shorter than the keys hides those that it does not speak of.
-static Value paddedMask(NodeBuilder &builder, Value mask, int64_t keys) {
-  RankedTensorType type = tensorType(mask);
-  int64_t missing = keys - type.getShape().back();
-  if (missing == 0)
-    return mask;
-  SmallVector<int64_t> pads(2 * type.getRank(), 0), shape(type.getShape());
-  pads.back() = missing;
-  shape.back() = keys;
-  double hidden = isFloat(mask) ? -std::numeric_limits<double>::infinity() : 0;
-  return builder
-      .create("", "Pad", type.clone(shape),
-              {mask, builder.indices(pads), builder.scalar(hidden, type)})
-      .getResult(0);
-}
+static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 namespace {
-/// Scores under their masks, and which rows show a key; null: all of them.
-struct Masked {
-  Value scores, shown;
+/// One node under expansion: queries, keys and values as [batch, heads, sequence,
+/// width], the cache included.
+struct Expansion {
+  onnx::NodeOp node;
+  NodeBuilder &builder;
+  Value query, key, value;
+  double scale = 1;
+  int64_t past = 0; ///< keys that come before the first query's
+
+  LogicalResult read();
+  /// The mask over all keys, or null.
+  Value mask();
+  /// `scores` with both masks added.
+  Value biased(Value scores);
+  /// Which keys each query sees by is_causal, as [queries, keys].
+  Value causalMask();
+  Value composite();
+  FailureOr<Value> primitives(Value &inspected);
 };
 } // namespace
 
-static Value lowest(NodeBuilder &builder, Value like) {
-  auto type = cast<FloatType>(tensorType(like).getElementType());
-  APFloat value = APFloat::getLargest(type.getFloatSemantics(), /*Negative=*/true);
-  bool lossy;
-  value.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &lossy);
-  return builder.scalar(value.convertToDouble(), type);
+/// Queries, keys or values as [batch, heads, sequence, width].
+static FailureOr<Value> splitHeads(Expansion &in, unsigned operand, StringRef count) {
+  Value value = in.node.getInputs()[operand];
+  ArrayRef<int64_t> shape = tensorType(value).getShape();
+  if (shape.size() == 4)
+    return value;
+  int64_t heads = in.node.getInt(count, 0);
+  if (shape.size() != 3 || heads <= 0 || shape[2] % heads)
+    return nodeError(in.node) << "expected 4 dimensions, or 3 of which the last is a multiple of '"
+                              << count << "', got " << tensorType(value) << " and " << heads;
+  Value split = in.builder.reshape(value, {shape[0], shape[1], heads, shape[2] / heads});
+  return in.builder.transpose(split, {0, 2, 1, 3});
 }
 
-/// Per row of boolean `mask`, whether anything is shown.
-static Value anyShown(NodeBuilder &builder, Value mask) {
-  Value number = builder.cast(mask, builder.getBuilder().getF32Type());
-  Value count = builder.reduceSum(number, tensorType(mask).getRank() - 1, /*keepdims=*/true);
-  return builder.binary("Greater", count, builder.scalar(0, count.getType()));
+/// `value` behind the cache of operand `index`, if there is one.
+static Value withPast(Expansion &in, Value value, unsigned index) {
+  if (!in.node.hasInput(index))
+    return value;
+  SmallVector<int64_t> shape(tensorType(value).getShape());
+  in.past = in.node.inputType(index).getDimSize(2);
+  shape[2] += in.past;
+  return in.builder
+      .create("", "Concat", tensorType(value).clone(shape), {in.node.getInputs()[index], value},
+              in.builder.attr("axis", int64_t(2)))
+      .getResult(0);
 }
 
-/// Hides the scores where boolean `mask` is false.
-static void hide(NodeBuilder &builder, Value mask, Masked &masked) {
-  masked.scores = builder.where(mask, masked.scores, lowest(builder, masked.scores));
-  if (showsAKeyPerRow(mask))
-    return;
-  Value shown = anyShown(builder, mask);
-  masked.shown = masked.shown ? builder.binary("And", masked.shown, shown) : shown;
+LogicalResult Expansion::read() {
+  if (node.hasInput(4) != node.hasInput(5))
+    return nodeError(node) << "expected 'past_key' and 'past_value' together";
+  auto q = splitHeads(*this, 0, "q_num_heads");
+  auto k = splitHeads(*this, 1, "kv_num_heads");
+  auto v = splitHeads(*this, 2, "kv_num_heads");
+  if (failed(q) || failed(k) || failed(v))
+    return failure();
+  query = *q;
+  key = withPast(*this, *k, 4);
+  value = withPast(*this, *v, 5);
+  scale = node.getAttrs().contains("scale")
+              ? node.getFloat("scale", 1)
+              : 1 / std::sqrt(double(tensorType(query).getDimSize(3)));
+  return success();
 }
 
-/// Adds a float mask; its infinities hide.
-static void addMask(NodeBuilder &builder, Value mask, Masked &masked) {
-  Value floor = lowest(builder, mask);
-  masked.scores = builder.add(masked.scores, builder.binary("Max", mask, floor));
-  Value shown = anyShown(builder, builder.binary("Greater", mask, floor));
-  masked.shown = masked.shown ? builder.binary("And", masked.shown, shown) : shown;
+Value Expansion::mask() {
+  if (!node.hasInput(3))
+    return nullptr;
+  // A mask shorter than the keys hides those that it does not speak of.
+  Value given = node.getInputs()[3];
+  RankedTensorType type = tensorType(given);
+  int64_t missing = tensorType(key).getDimSize(2) - type.getShape().back();
+  if (missing == 0)
+    return given;
+  SmallVector<int64_t> pads(2 * type.getRank(), 0), shape(type.getShape());
+  pads.back() = missing;
+  shape.back() += missing;
+  Value hidden = builder.scalar(isFloat(given) ? -kInfinity : 0, type);
+  return builder.create("", "Pad", type.clone(shape), {given, builder.indices(pads), hidden})
+      .getResult(0);
 }
 
-static Masked applyMasks(onnx::NodeOp node, NodeBuilder &builder, Value scores) {
-  ArrayRef<int64_t> shape = tensorType(scores).getShape();
-  int64_t queries = shape[2], keys = shape[3];
-  Masked masked{scores, nullptr};
-  Value causal = node.getInt("is_causal", 0) ? causalMask(builder, queries, keys) : Value();
-  if (!node.hasInput(3)) {
-    if (causal)
-      hide(builder, causal, masked);
-    return masked;
+Value Expansion::causalMask() {
+  auto type =
+      RankedTensorType::get({tensorType(query).getDimSize(2), tensorType(key).getDimSize(2)},
+                            builder.getBuilder().getI1Type());
+  Value diagonal =
+      builder.splat(double(past), RankedTensorType::get({}, builder.getBuilder().getI64Type()));
+  return builder
+      .create("", "Trilu", type, {builder.splat(1, type), diagonal},
+              builder.attr("upper", int64_t(0)))
+      .getResult(0);
+}
+
+Value Expansion::biased(Value scores) {
+  auto add = [&](Value mask) {
+    Value hidden = builder.scalar(-kInfinity, scores.getType());
+    Value bias =
+        isFloat(mask) ? mask : builder.where(mask, builder.scalar(0, scores.getType()), hidden);
+    scores = builder.add(scores, bias);
+  };
+  if (Value given = mask())
+    add(given);
+  if (node.getInt("is_causal", 0))
+    add(causalMask());
+  return scores;
+}
+
+Value Expansion::composite() {
+  SmallVector<Value> inputs{query, key, value, builder.none(), builder.none()};
+  if (Value given = mask())
+    inputs[4] = given;
+  SmallVector<int64_t> shape(tensorType(query).getShape());
+  shape.back() = tensorType(value).getDimSize(3);
+  return builder
+      .create(kZeroDomain, "Attention", tensorType(query).clone(shape), inputs,
+              {builder.attr("scale", scale), builder.attr("causal", node.getInt("is_causal", 0)),
+               builder.attr("offset", past), builder.attr("fill", -kInfinity),
+               builder.attr("guard", int64_t(1))})
+      .getResult(0);
+}
+
+/// TensorProto::DataType of softmax_precision as a type; null: as the scores are.
+static FailureOr<Type> softmaxType(onnx::NodeOp node, Builder builder) {
+  switch (int64_t type = node.getInt("softmax_precision", 0)) {
+  case 0:
+    return Type();
+  case 1:
+    return Type(builder.getF32Type());
+  case 10:
+    return Type(builder.getF16Type());
+  case 11:
+    return Type(builder.getF64Type());
+  case 16:
+    return Type(builder.getBF16Type());
+  default:
+    return nodeError(node) << "expected a float type as softmax_precision, got " << type;
   }
-  Value mask = paddedMask(builder, node.getInputs()[3], keys);
-  if (isFloat(mask))
-    addMask(builder, mask, masked);
-  else if (causal)
-    mask = builder.binary("And", mask, causal);
-  Value hidden = isFloat(mask) ? causal : mask;
-  if (hidden)
-    hide(builder, hidden, masked);
-  return masked;
 }
 
-static Value probabilities(NodeBuilder &builder, const Masked &masked) {
-  Value softmax = builder.softmax(masked.scores, -1);
-  if (!masked.shown)
-    return softmax;
-  return builder.where(masked.shown, softmax, builder.scalar(0, softmax.getType()));
+FailureOr<Value> Expansion::primitives(Value &inspected) {
+  int64_t mode = node.getInt("qk_matmul_output_mode", 0);
+  if (mode < 0 || mode > 3)
+    return nodeError(node) << "expected qk_matmul_output_mode in [0, 3], got " << mode;
+  FailureOr<Type> precision = softmaxType(node, builder.getBuilder());
+  if (failed(precision))
+    return failure();
+  Value raw = scoresNode(builder, query, key);
+  raw = builder.mul(raw, builder.scalar(scale, raw.getType()));
+  Value capped = raw;
+  if (double cap = node.getFloat("softcap", 0); cap > 0) {
+    Value limit = builder.scalar(cap, raw.getType());
+    capped = builder.mul(builder.unary("Tanh", builder.div(raw, limit)), limit);
+  }
+  Value scores = biased(capped);
+  Type element = tensorType(scores).getElementType();
+  Value exact = builder.cast(scores, *precision ? *precision : element);
+  Value weights = builder
+                      .create(kZeroDomain, "MaskedSoftmax", exact.getType(), exact,
+                              builder.attr("guard", int64_t(1)))
+                      .getResult(0);
+  weights = builder.cast(weights, element);
+  inspected = std::array<Value, 4>{raw, capped, scores, weights}[mode];
+  return mixNode(builder, weights, value);
 }
 
 static LogicalResult expandAttention(onnx::NodeOp node, NodeBuilder &builder,
                                      SmallVectorImpl<Value> &results) {
-  if (failed(refuseUnsupported(node)))
+  Expansion in{node, builder, {}, {}, {}};
+  if (failed(in.read()))
     return failure();
-  Value query = splitHeads(builder, node.getInputs()[0], node.getInt("q_num_heads", 1));
-  Value key = splitHeads(builder, node.getInputs()[1], node.getInt("kv_num_heads", 1));
-  Value value = splitHeads(builder, node.getInputs()[2], node.getInt("kv_num_heads", 1));
-  int64_t heads = tensorType(query).getDimSize(1), groups = tensorType(key).getDimSize(1);
-  if (heads % groups)
-    return nodeError(node) << "expected a multiple of " << groups << " query heads, got " << heads;
-  key = repeatHeads(builder, key, heads / groups);
-  value = repeatHeads(builder, value, heads / groups);
-  double scale = node.getFloat("scale", 0);
-  if (!node.getAttrs().contains("scale"))
-    scale = 1 / std::sqrt(double(tensorType(query).getDimSize(3)));
-  query = builder.mul(query, builder.scalar(scale, query.getType()));
-  Value scores = contractNode(builder, query, key, false, /*transB=*/true);
-  Value weights = probabilities(builder, applyMasks(node, builder, scores));
-  Value mixed = contractNode(builder, weights, value, false, false);
+  if (failed(checkHeads(node, in.query, in.key)))
+    return failure();
+  Value inspected, mixed;
+  bool isInspected = node.getNumResults() > 3 && !node.getResult(3).use_empty();
+  if (isInspected || node.getFloat("softcap", 0) > 0 || node.getInt("softmax_precision", 0)) {
+    FailureOr<Value> made = in.primitives(inspected);
+    if (failed(made))
+      return failure();
+    mixed = *made;
+  } else {
+    mixed = in.composite();
+  }
   if (node.outputType(0).getRank() == 3)
     mixed = builder.reshape(builder.transpose(mixed, {0, 2, 1, 3}), node.outputType(0).getShape());
-  results.push_back(mixed);
-  // Results that nobody uses: any value of the right type will do.
-  for (Value output : node.getOutputs().drop_front())
-    results.push_back(isa<NoneType>(output.getType()) ? builder.none()
-                                                      : builder.splat(0, tensorType(output)));
+  std::array<Value, 4> made{mixed, in.key, in.value, inspected};
+  for (auto [index, output] : llvm::enumerate(node.getOutputs())) {
+    // Of a result that nobody uses only the type matters.
+    bool isNone = isa<NoneType>(output.getType());
+    results.push_back(isNone ? builder.none()
+                             : (made[index] ? made[index] : builder.splat(0, tensorType(output))));
+  }
   return success();
 }
 

@@ -15,6 +15,7 @@ namespace zero::ops {
   X(Activations)                                                                                   \
   X(ArgReduce)                                                                                     \
   X(Attention)                                                                                     \
+  X(AttentionCore)                                                                                 \
   X(BatchNormalization)                                                                            \
   X(Binary)                                                                                        \
   X(Bitwise)                                                                                       \
@@ -36,6 +37,7 @@ namespace zero::ops {
   X(Hyperbolic)                                                                                    \
   X(Logic)                                                                                         \
   X(MatMul)                                                                                        \
+  X(MaskedSoftmax)                                                                                 \
   X(Normalization)                                                                                 \
   X(NormalizationForms)                                                                            \
   X(OneHot)                                                                                        \

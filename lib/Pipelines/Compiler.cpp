@@ -37,24 +37,9 @@ OwningOpRef<ModuleOp> readModel(const CompilerOptions &options, MLIRContext &con
   return importOnnx(options.input, import, &context);
 }
 
-LogicalResult runPhases(ModuleOp module, const CompilerOptions &options) {
-  for (Phase phase : allPhases()) {
-    PassManager pm(module.getContext());
-    // Each phase ends with a verifier of its own; the structural one runs once
-    // a phase instead of after every pass.
-    pm.enableVerifier(false);
-    addPhase(pm, phase, options.step);
-    if (failed(pm.run(module)) || failed(verify(module)))
-      return failure();
-    if (options.dumpAfter == phaseName(phase))
-      module.print(llvm::outs());
-  }
-  return success();
-}
-
 /// The folder that data references of the model are relative to.
 static FailureOr<std::string> dataRoot(const CompilerOptions &options, ModuleOp module) {
-  SmallString<128> root(options.dataRoot);
+  SmallString<128> root(options.step.dataRoot.getValue());
   if (root.empty()) {
     root = options.input;
     llvm::sys::path::remove_filename(root);
@@ -70,6 +55,27 @@ static std::string onnxFile(const CompilerOptions &options) {
   if (!path.ends_with(".onnx") || llvm::sys::fs::make_absolute(path))
     return "";
   return std::string(path);
+}
+
+LogicalResult runPhases(ModuleOp module, const CompilerOptions &options) {
+  FailureOr<std::string> root = dataRoot(options, module);
+  if (failed(root))
+    return failure();
+  StepOptions step;
+  step.copyOptionValuesFrom(options.step);
+  step.dataRoot = *root;
+  for (Phase phase : allPhases()) {
+    PassManager pm(module.getContext());
+    // Each phase ends with a verifier of its own; the structural one runs once
+    // a phase instead of after every pass.
+    pm.enableVerifier(false);
+    addPhase(pm, phase, step);
+    if (failed(pm.run(module)) || failed(verify(module)))
+      return failure();
+    if (options.dumpAfter == phaseName(phase))
+      module.print(llvm::outs());
+  }
+  return success();
 }
 
 std::string checkOutput(const CompilerOptions &options) {

@@ -11,7 +11,9 @@ using namespace mlir;
 void zero::addRecognise(OpPassManager &pm, const StepOptions &options) {
   // Composites first, while the patterns are as the exporter wrote them; what is
   // left is expanded to nodes that have gradients and lowerings.
+  pm.addNestedPass<func::FuncOp>(createFoldTransposes());
   pm.addNestedPass<func::FuncOp>(createRecogniseGelu());
+  pm.addPass(createRecogniseAttention({options.dataRoot}));
   SetSeedOptions seed;
   seed.seed = options.seed;
   pm.addPass(createSetSeed(seed));

@@ -21,14 +21,14 @@ TRAINED = (
     "gpt2-tiny-op23",
     "gpt2-tiny-ts",
     "resnet-tiny",
+    "llama-tiny",
+    "llama-tiny-mask",
+    "bert-tiny",
 )
 IMPORTED = (
     "gpt2-mini",
     "gpt2-tiny-bf16",
     "mlp-dropout",
-    "bert-tiny",
-    "llama-tiny",
-    "llama-tiny-mask",
 )
 # Comes without a ground truth: the inputs are drawn again as the exporter drew
 # them, and of the losses only the first and that after ten AdamW steps are known.

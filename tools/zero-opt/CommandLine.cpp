@@ -5,6 +5,8 @@
 #include "zero/Pipelines/Register.h"
 
 #include "mlir/IR/MLIRContext.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/SourceMgr.h"
 
 using namespace mlir;
@@ -18,12 +20,29 @@ static bool setImportFlag(CompilerOptions &model, StringRef name, StringRef valu
   else if (name == "loss")
     model.loss = value.str();
   else if (name == "data-root")
-    model.dataRoot = value.str();
+    model.step.dataRoot = value.str();
   else if (name == "allow-symlinks")
     model.allowSymlinks = true;
   else
     return false;
   return true;
+}
+
+/// Whether `argument` names a model to import.
+static bool isModel(StringRef argument) {
+  return !argument.starts_with("-") && argument.ends_with(".onnx");
+}
+
+/// Where the masks lie that phases look at, in the braces that an option's value
+/// may need.
+static std::string folderOfData(const OptArguments &arguments) {
+  SmallString<128> folder(arguments.model.step.dataRoot.getValue());
+  auto input = llvm::find_if(arguments.rest, isModel);
+  if (folder.empty() && input != arguments.rest.end()) {
+    folder = *input;
+    llvm::sys::path::remove_filename(folder);
+  }
+  return ("{" + (folder.empty() ? "." : folder) + "}").str();
 }
 
 std::string sortArguments(ArrayRef<char *> arguments, OptArguments &sorted) {
@@ -48,6 +67,7 @@ std::string sortArguments(ArrayRef<char *> arguments, OptArguments &sorted) {
   }
   if (phaseOptions.empty())
     return "";
+  phaseOptions += " data-root=" + folderOfData(sorted);
   for (Phase phase : allPhases()) {
     if (phase == Phase::Pack)
       break;
@@ -57,8 +77,7 @@ std::string sortArguments(ArrayRef<char *> arguments, OptArguments &sorted) {
 }
 
 bool importInput(OptArguments &arguments, std::string &text) {
-  auto input = llvm::find_if(
-      arguments.rest, [](StringRef a) { return !a.starts_with("-") && a.ends_with(".onnx"); });
+  auto input = llvm::find_if(arguments.rest, isModel);
   if (input == arguments.rest.end())
     return true;
   DialectRegistry registry;

@@ -38,7 +38,7 @@ static std::function<bool(CompilerOptions &, StringRef)> flag(bool CompilerOptio
 static const std::vector<Flag> &flags() {
   static const std::vector<Flag> all = {
       {"o", "FILE", "write the executable here", text(&CompilerOptions::output)},
-      {"plan-only", "", "stop after the plan: open no data file, write nothing",
+      {"plan-only", "", "stop after the plan: need no data file, write nothing",
        flag(&CompilerOptions::planOnly)},
       {"lr", "X", "learning rate when zero-run is given none (1e-3)",
        [](CompilerOptions &o, StringRef v) {
@@ -47,8 +47,6 @@ static const std::vector<Flag> &flags() {
       {"shape", "NAME=4x32,...", "bind the symbolic dimensions of inputs",
        text(&CompilerOptions::shapes)},
       {"loss", "NAME", "train on this output of the model", text(&CompilerOptions::loss)},
-      {"data-root", "FOLDER", "where referenced data lies, when not beside the model",
-       text(&CompilerOptions::dataRoot)},
       {"allow-symlinks", "", "follow symbolic links to external data",
        flag(&CompilerOptions::allowSymlinks)},
       {"dump-after", "PHASE", "print the program after this phase",
@@ -99,8 +97,8 @@ static CommandLineResult check(const CompilerOptions &options) {
         "--forward-only trains nothing, so --loss, --trainable and --freeze have no effect");
   if (options.planOnly && !options.output.empty())
     return wrong("--plan-only writes nothing, so -o has no effect");
-  if (!options.dataRoot.empty() && !llvm::sys::fs::is_directory(options.dataRoot))
-    return wrong("--data-root: '" + options.dataRoot + "' is no folder");
+  if (!step.dataRoot.empty() && !llvm::sys::fs::is_directory(step.dataRoot))
+    return wrong("--data-root: '" + step.dataRoot.getValue() + "' is no folder");
   if (step.bucketBytes == 0)
     return wrong("--bucket-bytes: expected at least 1, got 0");
   if (step.lossMean != "global" && step.lossMean != "local")

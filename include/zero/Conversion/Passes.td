@@ -24,6 +24,35 @@ def RecogniseGelu : Pass<"zero-recognise-gelu", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::zero::onnx::OnnxDialect"];
 }
 
+def RecogniseAttention : Pass<"zero-recognise-attention", "::mlir::ModuleOp"> {
+  let summary = "Turns attention, as each exporter writes it, into one node";
+  let description = [{
+    Finds `softmax(scale q k^T + masks) v`, with the scale on either side or on both,
+    masks added or selected, keys and values repeated for grouped queries, and the
+    exporters' `Where(IsNaN(p), 0, p)`, and writes a `zero::Attention`; ONNX's
+    Attention becomes one, too. What masks hold is looked at, also in data files: a
+    comparison of positions becomes the attribute `causal`, what depends on the key
+    and the sample only the operand `padding`, and any other mask stays what it is.
+    Where no products are around it, the softmax alone becomes a
+    `zero::MaskedSoftmax`. Constants that nobody reads any more are erased.
+
+    A mask in a data file that cannot be opened stays an operand, with a warning. Each
+    node found is a remark of category "recognise".
+
+    ```mlir
+    %s = onnx.node "MatMul"(%q, %kt) {} opset 18 : ...                       // before
+    %m = onnx.node "Add"(%s, %mask) {} opset 18 : ...
+    %p = onnx.node "Softmax"(%m) {axis = -1 : i64} opset 18 : ...
+    %y = onnx.node "MatMul"(%p, %v) {} opset 18 : ...
+    %y = onnx.node "Attention"(%q, %k, %v, %none, %none) {causal = 1 : i64, ...}
+        domain "zero" opset 1 : ...                                          // after
+    ```
+  }];
+  let options = [Option<"dataRoot", "data-root", "std::string", "",
+                        "folder that data references are relative to">];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::zero::onnx::OnnxDialect"];
+}
+
 def FoldTransposes : Pass<"zero-fold-transposes", "::mlir::func::FuncOp"> {
   let summary = "Folds transposes into the products that read them";
   let description = [{

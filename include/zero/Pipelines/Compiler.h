@@ -14,12 +14,11 @@ namespace zero {
 struct CompilerOptions {
   std::string input;     ///< .onnx or .mlir; "-": MLIR from standard input
   std::string output;    ///< .zexe
-  std::string dataRoot;  ///< folder of referenced data; empty: the model's own
   std::string shapes;    ///< "input_ids=4x32,..."
   std::string loss;      ///< name of the output to train on
   std::string dumpAfter; ///< print the program after this phase
   bool allowSymlinks = false;
-  bool planOnly = false; ///< stop after `pack`, open no data file
+  bool planOnly = false; ///< stop after `pack`, need no data file
   double learningRate = 1e-3;
   unsigned threads = 2;
   StepOptions step;

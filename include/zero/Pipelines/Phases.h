@@ -17,6 +17,9 @@ namespace zero {
 /// What the phases need to know. Every tool fills this one struct.
 struct StepOptions : mlir::PassPipelineOptions<StepOptions> {
   // import
+  Option<std::string> dataRoot{
+      *this, "data-root", llvm::cl::desc("where referenced data lies, when not beside the model"),
+      llvm::cl::value_desc("folder")};
   Option<bool> forwardOnly{*this, "forward-only",
                            llvm::cl::desc("compile the model as it is: all outputs, no training")};
   Option<std::string> trainable{*this, "trainable",

@@ -1,0 +1,77 @@
+//===- Patterns.cpp - shared pieces of the recognisers --------------------===//
+
+#include "Patterns.h"
+
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/Remarks.h"
+
+#include <cfloat>
+#include <cmath>
+
+using namespace mlir;
+
+namespace zero::patterns {
+
+onnx::NodeOp nodeOf(Value value, StringRef type) {
+  auto node = value.getDefiningOp<onnx::NodeOp>();
+  return node && node.getDomain().empty() && node.getOpType() == type ? node : onnx::NodeOp();
+}
+
+std::optional<double> numberOf(Value value) {
+  DenseElementsAttr elements;
+  if (!matchPattern(value, m_Constant(&elements)) || !elements.isSplat())
+    return std::nullopt;
+  if (isa<IntegerType>(elements.getElementType()))
+    return double(elements.getSplatValue<APInt>().getSExtValue());
+  APFloat number = elements.getSplatValue<APFloat>();
+  bool lossy;
+  number.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &lossy);
+  return number.convertToDouble();
+}
+
+bool isNumber(double got, double exact) {
+  return std::abs(got - exact) <= 0.5 * FLT_EPSILON * std::abs(exact);
+}
+
+onnx::NodeOp soleUser(Value value, ArrayRef<StringRef> types) {
+  if (!value.hasOneUse())
+    return nullptr;
+  auto node = dyn_cast<onnx::NodeOp>(*value.user_begin());
+  return node && node.getDomain().empty() && llvm::is_contained(types, node.getOpType())
+             ? node
+             : onnx::NodeOp();
+}
+
+Value otherInput(onnx::NodeOp node, Value value) {
+  return node.getInputs()[node.getInputs()[0] == value ? 1 : 0];
+}
+
+bool broadcastsTo(Type type, RankedTensorType to) {
+  auto from = dyn_cast<RankedTensorType>(type);
+  if (!from || from.getRank() > to.getRank())
+    return false;
+  return llvm::all_of_zip(from.getShape(), to.getShape().take_back(from.getRank()),
+                          [](int64_t a, int64_t b) { return a == 1 || a == b; });
+}
+
+onnx::NodeOp replaceRoot(onnx::NodeOp root, StringRef domain, StringRef type, ValueRange inputs,
+                         ArrayRef<NamedAttribute> attrs, int64_t opset) {
+  OpBuilder builder(root);
+  auto node = onnx::NodeOp::create(builder, root.getLoc(), root.getResultTypes(), type, inputs,
+                                   builder.getDictionaryAttr(attrs), domain, opset, root.getNode());
+  root.replaceAllUsesWith(node.getOutputs());
+  return node;
+}
+
+void eraseUnused(func::FuncOp function) {
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(function.getBody().front())))
+    if (isa<onnx::NodeOp, onnx::NoneOp>(op) && isOpTriviallyDead(&op))
+      op.erase();
+}
+
+void remarkFound(onnx::NodeOp node, const Twine &what) {
+  remark::passed(node.getLoc(), remark::RemarkOpts::name("found").category("recognise"))
+      << (what + " at node '" + node.getNode() + "'").str();
+}
+
+} // namespace zero::patterns

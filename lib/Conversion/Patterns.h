@@ -1,0 +1,43 @@
+//===- Patterns.h - shared pieces of the recognisers -----------*- C++ -*-===//
+
+#ifndef ZERO_LIB_CONVERSION_PATTERNS_H
+#define ZERO_LIB_CONVERSION_PATTERNS_H
+
+#include "zero/Conversion/Passes.h"
+#include "zero/Ops/NodeBuilder.h"
+
+namespace zero::patterns {
+
+/// The node that makes `value`, if it is one of ONNX's operator `type`.
+onnx::NodeOp nodeOf(mlir::Value value, llvm::StringRef type);
+
+/// The number that all elements of a constant equal.
+std::optional<double> numberOf(mlir::Value value);
+
+/// Whether `got` is `exact` up to its rounding to f32.
+bool isNumber(double got, double exact);
+
+/// The only node that uses `value`, once, if it is one of `types`.
+onnx::NodeOp soleUser(mlir::Value value, llvm::ArrayRef<llvm::StringRef> types);
+
+/// The operand of a node of two that is not `value`.
+mlir::Value otherInput(onnx::NodeOp node, mlir::Value value);
+
+/// Whether `type`, aligned to the last dimensions, broadcasts to `to` without
+/// enlarging it.
+bool broadcastsTo(mlir::Type type, mlir::RankedTensorType to);
+
+/// Puts a node of operator `type` in the place of `root`'s only result.
+onnx::NodeOp replaceRoot(onnx::NodeOp root, llvm::StringRef domain, llvm::StringRef type,
+                         mlir::ValueRange inputs, llvm::ArrayRef<mlir::NamedAttribute> attrs,
+                         int64_t opset);
+
+/// Erases the nodes of `function` that nobody uses any more.
+void eraseUnused(mlir::func::FuncOp function);
+
+/// Tells the log of decisions that `node` stands for what was found.
+void remarkFound(onnx::NodeOp node, const llvm::Twine &what);
+
+} // namespace zero::patterns
+
+#endif // ZERO_LIB_CONVERSION_PATTERNS_H

@@ -1,0 +1,172 @@
+// RUN: zero-opt %s --zero-fold-transposes --zero-recognise-attention --remark-format=emitRemark --remarks-filter=recognise 2>%t | FileCheck %s
+// RUN: FileCheck %s --check-prefix=REMARK < %t
+
+// A baked mask of numbers, half of the scale on either side, the guard.
+// CHECK-LABEL: func.func @baked
+// CHECK-SAME: (%[[Q:.*]]: tensor<2x2x3x4xf32>, %[[K:.*]]: tensor<2x2x3x4xf32>, %[[V:.*]]: tensor<2x2x3x4xf32>)
+// CHECK: %[[NONE:.*]] = onnx.none
+// CHECK: onnx.node "Attention"(%[[Q]], %[[K]], %[[V]], %[[NONE]], %{{.*}}) {causal = 1 : i64, fill = -3.40282347E+38 : f32, guard = 1 : i64, offset = 0 : i64, scale = 2.500000e-01 : f32} domain "zero"
+// CHECK-NOT: "MatMul"
+// REMARK-DAG: attention (causal) at node 'y'
+func.func @baked(%q: tensor<2x2x3x4xf32>, %k: tensor<2x2x3x4xf32>, %v: tensor<2x2x3x4xf32>) -> tensor<2x2x3x4xf32> {
+  %half = arith.constant dense<0.5> : tensor<f32>
+  %mask = arith.constant dense<[[[[0.0, -3.40282347E+38, -3.40282347E+38], [0.0, 0.0, -3.40282347E+38], [0.0, 0.0, 0.0]]]]> : tensor<1x1x3x3xf32>
+  %qs = onnx.node "Mul"(%q, %half) {} opset 18 node "qs" : (tensor<2x2x3x4xf32>, tensor<f32>) -> tensor<2x2x3x4xf32>
+  %kt = onnx.node "Transpose"(%k) {perm = array<i64: 0, 1, 3, 2>} opset 18 node "kt" : (tensor<2x2x3x4xf32>) -> tensor<2x2x4x3xf32>
+  %ks = onnx.node "Mul"(%kt, %half) {} opset 18 node "ks" : (tensor<2x2x4x3xf32>, tensor<f32>) -> tensor<2x2x4x3xf32>
+  %s = onnx.node "MatMul"(%qs, %ks) {} opset 18 node "s" : (tensor<2x2x3x4xf32>, tensor<2x2x4x3xf32>) -> tensor<2x2x3x3xf32>
+  %m = onnx.node "Add"(%s, %mask) {} opset 18 node "m" : (tensor<2x2x3x3xf32>, tensor<1x1x3x3xf32>) -> tensor<2x2x3x3xf32>
+  %p = onnx.node "Softmax"(%m) {axis = -1 : i64} opset 18 node "p" : (tensor<2x2x3x3xf32>) -> tensor<2x2x3x3xf32>
+  %zero = arith.constant dense<0.0> : tensor<f32>
+  %nan = onnx.node "IsNaN"(%p) {} opset 18 node "nan" : (tensor<2x2x3x3xf32>) -> tensor<2x2x3x3xi1>
+  %g = onnx.node "Where"(%nan, %zero, %p) {} opset 18 node "g" : (tensor<2x2x3x3xi1>, tensor<f32>, tensor<2x2x3x3xf32>) -> tensor<2x2x3x3xf32>
+  %y = onnx.node "MatMul"(%g, %v) {} opset 18 node "y" : (tensor<2x2x3x3xf32>, tensor<2x2x3x4xf32>) -> tensor<2x2x3x4xf32>
+  return %y : tensor<2x2x3x4xf32>
+}
+
+
+// Positions compared in the graph, and what samples lack; selected, then added.
+// CHECK-LABEL: func.func @compared
+// CHECK: %[[PAD:.*]] = onnx.node "Reshape"(%arg3, %{{.*}}) {{.*}} -> tensor<2x3xi1>
+// CHECK: onnx.node "Attention"(%arg0, %arg1, %arg2, %[[PAD]], %{{.*}}) {causal = 1 : i64, fill = -3.40282347E+38 : f32, guard = 0 : i64, offset = 0 : i64, scale = 5.000000e-01 : f32}
+// REMARK-DAG: attention (causal, padding) at node 'y'
+func.func @compared(%q: tensor<2x2x3x4xf32>, %k: tensor<2x2x3x4xf32>, %v: tensor<2x2x3x4xf32>, %pad: tensor<2x1x1x3xi1>) -> tensor<2x2x3x4xf32> {
+  %keys = arith.constant dense<[0, 1, 2]> : tensor<3xi64>
+  %queries = arith.constant dense<[[0], [1], [2]]> : tensor<3x1xi64>
+  %shown = arith.constant dense<0.0> : tensor<f32>
+  %hidden = arith.constant dense<-3.40282347E+38> : tensor<f32>
+  %two = arith.constant dense<2.0> : tensor<f32>
+  %shape = arith.constant dense<[2, 1, 3, 3]> : tensor<4xi64>
+  %c = onnx.node "LessOrEqual"(%keys, %queries) {} opset 18 node "c" : (tensor<3xi64>, tensor<3x1xi64>) -> tensor<3x3xi1>
+  %both = onnx.node "And"(%c, %pad) {} opset 18 node "both" : (tensor<3x3xi1>, tensor<2x1x1x3xi1>) -> tensor<2x1x3x3xi1>
+  %all = onnx.node "Expand"(%both, %shape) {} opset 18 node "all" : (tensor<2x1x3x3xi1>, tensor<4xi64>) -> tensor<2x1x3x3xi1>
+  %bias = onnx.node "Where"(%all, %shown, %hidden) {} opset 18 node "bias" : (tensor<2x1x3x3xi1>, tensor<f32>, tensor<f32>) -> tensor<2x1x3x3xf32>
+  %kt = onnx.node "Transpose"(%k) {perm = array<i64: 0, 1, 3, 2>} opset 18 node "kt" : (tensor<2x2x3x4xf32>) -> tensor<2x2x4x3xf32>
+  %s = onnx.node "MatMul"(%q, %kt) {} opset 18 node "s" : (tensor<2x2x3x4xf32>, tensor<2x2x4x3xf32>) -> tensor<2x2x3x3xf32>
+  %d = onnx.node "Div"(%s, %two) {} opset 18 node "d" : (tensor<2x2x3x3xf32>, tensor<f32>) -> tensor<2x2x3x3xf32>
+  %m = onnx.node "Add"(%bias, %d) {} opset 18 node "m" : (tensor<2x1x3x3xf32>, tensor<2x2x3x3xf32>) -> tensor<2x2x3x3xf32>
+  %p = onnx.node "Softmax"(%m) {axis = -1 : i64} opset 18 node "p" : (tensor<2x2x3x3xf32>) -> tensor<2x2x3x3xf32>
+  %y = onnx.node "MatMul"(%p, %v) {} opset 18 node "y" : (tensor<2x2x3x3xf32>, tensor<2x2x3x4xf32>) -> tensor<2x2x3x4xf32>
+  return %y : tensor<2x2x3x4xf32>
+}
+
+
+// Minus infinity selected; keys and values repeated for two groups of heads.
+// CHECK-LABEL: func.func @grouped
+// CHECK-DAG: %[[K:.*]] = onnx.node "Reshape"(%arg1, {{.*}} -> tensor<2x1x3x4xf32>
+// CHECK-DAG: %[[V:.*]] = onnx.node "Reshape"(%arg2, {{.*}} -> tensor<2x1x3x4xf32>
+// CHECK: onnx.node "Attention"(%arg0, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}) {causal = 1 : i64, fill = 0xFF800000 : f32, guard = 0 : i64, offset = 0 : i64, scale = 1.000000e+00 : f32} {{.*}} : (tensor<2x2x3x4xf32>, tensor<2x1x3x4xf32>, tensor<2x1x3x4xf32>, none, none)
+// REMARK-DAG: attention (causal) at node 'y'
+func.func @grouped(%q: tensor<2x2x3x4xf32>, %kg: tensor<2x1x1x3x4xf32>, %vg: tensor<2x1x1x3x4xf32>) -> tensor<2x2x3x4xf32> {
+  %stretched = arith.constant dense<[2, 1, 2, 3, 4]> : tensor<5xi64>
+  %merged = arith.constant dense<[2, 2, 3, 4]> : tensor<4xi64>
+  %c = arith.constant dense<[[true, false, false], [true, true, false], [true, true, true]]> : tensor<3x3xi1>
+  %inf = arith.constant dense<0xFF800000> : tensor<f32>
+  %ke = onnx.node "Expand"(%kg, %stretched) {} opset 18 node "ke" : (tensor<2x1x1x3x4xf32>, tensor<5xi64>) -> tensor<2x1x2x3x4xf32>
+  %k = onnx.node "Reshape"(%ke, %merged) {allowzero = 1 : i64} opset 18 node "k" : (tensor<2x1x2x3x4xf32>, tensor<4xi64>) -> tensor<2x2x3x4xf32>
+  %ve = onnx.node "Expand"(%vg, %stretched) {} opset 18 node "ve" : (tensor<2x1x1x3x4xf32>, tensor<5xi64>) -> tensor<2x1x2x3x4xf32>
+  %v = onnx.node "Reshape"(%ve, %merged) {allowzero = 1 : i64} opset 18 node "v" : (tensor<2x1x2x3x4xf32>, tensor<4xi64>) -> tensor<2x2x3x4xf32>
+  %kt = onnx.node "Transpose"(%k) {perm = array<i64: 0, 1, 3, 2>} opset 18 node "kt" : (tensor<2x2x3x4xf32>) -> tensor<2x2x4x3xf32>
+  %s = onnx.node "MatMul"(%q, %kt) {} opset 18 node "s" : (tensor<2x2x3x4xf32>, tensor<2x2x4x3xf32>) -> tensor<2x2x3x3xf32>
+  %m = onnx.node "Where"(%c, %s, %inf) {} opset 18 node "m" : (tensor<3x3xi1>, tensor<2x2x3x3xf32>, tensor<f32>) -> tensor<2x2x3x3xf32>
+  %p = onnx.node "Softmax"(%m) {axis = -1 : i64} opset 18 node "p" : (tensor<2x2x3x3xf32>) -> tensor<2x2x3x3xf32>
+  %y = onnx.node "MatMul"(%p, %v) {} opset 18 node "y" : (tensor<2x2x3x3xf32>, tensor<2x2x3x4xf32>) -> tensor<2x2x3x4xf32>
+  return %y : tensor<2x2x3x4xf32>
+}
+
+
+// A learned bias of heads and positions stays an operand; the key's own bias beside
+// it, written as (1 - mask) times a number, is one of the keys.
+// CHECK-LABEL: func.func @biased
+// CHECK: onnx.node "Attention"(%arg0, %arg1, %arg2, %{{.*}}, %arg3) {causal = 0 : i64, {{.*}} : (tensor<2x2x3x4xf32>, tensor<2x2x3x4xf32>, tensor<2x2x3x4xf32>, tensor<2x3xf32>, tensor<1x2x3x3xf32>)
+// REMARK-DAG: attention (padding, a mask) at node 'y'
+func.func @biased(%q: tensor<2x2x3x4xf32>, %k: tensor<2x2x3x4xf32>, %v: tensor<2x2x3x4xf32>, %table: tensor<1x2x3x3xf32>, %mask: tensor<2x1x1x3xf32>) -> tensor<2x2x3x4xf32> {
+  %one = arith.constant dense<1.0> : tensor<f32>
+  %many = arith.constant dense<-10000.0> : tensor<f32>
+  %lack = onnx.node "Sub"(%one, %mask) {} opset 18 node "lack" : (tensor<f32>, tensor<2x1x1x3xf32>) -> tensor<2x1x1x3xf32>
+  %pad = onnx.node "Mul"(%lack, %many) {} opset 18 node "pad" : (tensor<2x1x1x3xf32>, tensor<f32>) -> tensor<2x1x1x3xf32>
+  %kt = onnx.node "Transpose"(%k) {perm = array<i64: 0, 1, 3, 2>} opset 18 node "kt" : (tensor<2x2x3x4xf32>) -> tensor<2x2x4x3xf32>
+  %s = onnx.node "MatMul"(%q, %kt) {} opset 18 node "s" : (tensor<2x2x3x4xf32>, tensor<2x2x4x3xf32>) -> tensor<2x2x3x3xf32>
+  %m = onnx.node "Add"(%s, %table) {} opset 18 node "m" : (tensor<2x2x3x3xf32>, tensor<1x2x3x3xf32>) -> tensor<2x2x3x3xf32>
+  %n = onnx.node "Add"(%m, %pad) {} opset 18 node "n" : (tensor<2x2x3x3xf32>, tensor<2x1x1x3xf32>) -> tensor<2x2x3x3xf32>
+  %p = onnx.node "Softmax"(%n) {axis = -1 : i64} opset 18 node "p" : (tensor<2x2x3x3xf32>) -> tensor<2x2x3x3xf32>
+  %y = onnx.node "MatMul"(%p, %v) {} opset 18 node "y" : (tensor<2x2x3x3xf32>, tensor<2x2x3x4xf32>) -> tensor<2x2x3x4xf32>
+  return %y : tensor<2x2x3x4xf32>
+}
+
+
+// The operator: its mask is looked at, too.
+// CHECK-LABEL: func.func @operator
+// CHECK: onnx.node "Attention"(%arg0, %arg1, %arg2, %{{.*}}, %{{.*}}) {causal = 1 : i64, fill = 0xFF800000 : f32, guard = 1 : i64, offset = 0 : i64, scale = 5.000000e-01 : f32} domain "zero" {{.*}}none, none)
+// REMARK-DAG: attention (causal) at node 'y'
+func.func @operator(%q: tensor<2x2x3x4xf32>, %k: tensor<2x2x3x4xf32>, %v: tensor<2x2x3x4xf32>) -> tensor<2x2x3x4xf32> {
+  %mask = arith.constant dense<[[true, false, false], [true, true, false], [true, true, true]]> : tensor<3x3xi1>
+  %y = onnx.node "Attention"(%q, %k, %v, %mask) {} opset 23 node "y" : (tensor<2x2x3x4xf32>, tensor<2x2x3x4xf32>, tensor<2x2x3x4xf32>, tensor<3x3xi1>) -> tensor<2x2x3x4xf32>
+  return %y : tensor<2x2x3x4xf32>
+}
+
+
+// One key too many in one row of one sample: the mask stays what it is.
+// CHECK-LABEL: func.func @nearly_causal
+// CHECK: onnx.node "Attention"(%arg0, %arg1, %arg2, %{{.*}}, %{{.*}}) {causal = 0 : i64, {{.*}} none, tensor<2x1x3x3xi1>)
+// REMARK-DAG: attention (a mask) at node 'y'
+func.func @nearly_causal(%q: tensor<2x2x3x4xf32>, %k: tensor<2x2x3x4xf32>, %v: tensor<2x2x3x4xf32>) -> tensor<2x2x3x4xf32> {
+  %shown = arith.constant dense<0.0> : tensor<f32>
+  %hidden = arith.constant dense<-3.40282347E+38> : tensor<f32>
+  %c = arith.constant dense<[[[[true, false, false], [true, true, false], [true, true, true]]], [[[true, false, false], [true, true, true], [true, true, true]]]]> : tensor<2x1x3x3xi1>
+  %bias = onnx.node "Where"(%c, %shown, %hidden) {} opset 18 node "bias" : (tensor<2x1x3x3xi1>, tensor<f32>, tensor<f32>) -> tensor<2x1x3x3xf32>
+  %kt = onnx.node "Transpose"(%k) {perm = array<i64: 0, 1, 3, 2>} opset 18 node "kt" : (tensor<2x2x3x4xf32>) -> tensor<2x2x4x3xf32>
+  %s = onnx.node "MatMul"(%q, %kt) {} opset 18 node "s" : (tensor<2x2x3x4xf32>, tensor<2x2x4x3xf32>) -> tensor<2x2x3x3xf32>
+  %m = onnx.node "Add"(%s, %bias) {} opset 18 node "m" : (tensor<2x2x3x3xf32>, tensor<2x1x3x3xf32>) -> tensor<2x2x3x3xf32>
+  %p = onnx.node "Softmax"(%m) {axis = -1 : i64} opset 18 node "p" : (tensor<2x2x3x3xf32>) -> tensor<2x2x3x3xf32>
+  %y = onnx.node "MatMul"(%p, %v) {} opset 18 node "y" : (tensor<2x2x3x3xf32>, tensor<2x2x3x4xf32>) -> tensor<2x2x3x4xf32>
+  return %y : tensor<2x2x3x4xf32>
+}
+
+
+// A finite number selected where a row may have no key is not what adding it is.
+// CHECK-LABEL: func.func @selected_number
+// CHECK: %[[S:.*]] = onnx.node "Where"
+// CHECK: onnx.node "Softmax"(%[[S]])
+// CHECK-NOT: domain "zero" {{.*}}"MaskedSoftmax"
+func.func @selected_number(%q: tensor<2x2x3x4xf32>, %k: tensor<2x2x3x4xf32>, %v: tensor<2x2x3x4xf32>, %pad: tensor<2x1x1x3xi1>) -> tensor<2x2x3x4xf32> {
+  %hidden = arith.constant dense<-1.0E+9> : tensor<f32>
+  %kt = onnx.node "Transpose"(%k) {perm = array<i64: 0, 1, 3, 2>} opset 18 node "kt" : (tensor<2x2x3x4xf32>) -> tensor<2x2x4x3xf32>
+  %s = onnx.node "MatMul"(%q, %kt) {} opset 18 node "s" : (tensor<2x2x3x4xf32>, tensor<2x2x4x3xf32>) -> tensor<2x2x3x3xf32>
+  %m = onnx.node "Where"(%pad, %s, %hidden) {} opset 18 node "m" : (tensor<2x1x1x3xi1>, tensor<2x2x3x3xf32>, tensor<f32>) -> tensor<2x2x3x3xf32>
+  %p = onnx.node "Softmax"(%m) {axis = -1 : i64} opset 18 node "p" : (tensor<2x2x3x3xf32>) -> tensor<2x2x3x3xf32>
+  %y = onnx.node "MatMul"(%p, %v) {} opset 18 node "y" : (tensor<2x2x3x3xf32>, tensor<2x2x3x4xf32>) -> tensor<2x2x3x4xf32>
+  return %y : tensor<2x2x3x4xf32>
+}
+
+
+// Along another axis, it is no attention.
+// CHECK-LABEL: func.func @other_axis
+// CHECK: onnx.node "Softmax"
+// CHECK: onnx.node "MatMul"
+// CHECK-NOT: onnx.node
+// CHECK: return
+func.func @other_axis(%q: tensor<2x2x3x4xf32>, %k: tensor<2x2x3x4xf32>, %v: tensor<2x2x3x4xf32>) -> tensor<2x2x3x4xf32> {
+  %kt = onnx.node "Transpose"(%k) {perm = array<i64: 0, 1, 3, 2>} opset 18 node "kt" : (tensor<2x2x3x4xf32>) -> tensor<2x2x4x3xf32>
+  %s = onnx.node "MatMul"(%q, %kt) {} opset 18 node "s" : (tensor<2x2x3x4xf32>, tensor<2x2x4x3xf32>) -> tensor<2x2x3x3xf32>
+  %p = onnx.node "Softmax"(%s) {axis = 2 : i64} opset 18 node "p" : (tensor<2x2x3x3xf32>) -> tensor<2x2x3x3xf32>
+  %y = onnx.node "MatMul"(%p, %v) {} opset 18 node "y" : (tensor<2x2x3x3xf32>, tensor<2x2x3x4xf32>) -> tensor<2x2x3x4xf32>
+  return %y : tensor<2x2x3x4xf32>
+}
+
+
+// Somebody else reads the weights: only the softmax is found.
+// CHECK-LABEL: func.func @weights_are_read
+// CHECK: %[[P:.*]] = onnx.node "MaskedSoftmax"(%{{.*}}, %{{.*}}, %{{.*}}) {causal = 1 : i64,
+// CHECK: onnx.node "MatMul"(%[[P]], %arg2)
+// CHECK: return %[[P]]
+// REMARK-DAG: softmax (causal) at node 'p'
+func.func @weights_are_read(%q: tensor<2x2x3x4xf32>, %k: tensor<2x2x3x4xf32>, %v: tensor<2x2x3x4xf32>) -> (tensor<2x2x3x3xf32>, tensor<2x2x3x4xf32>) {
+  %mask = arith.constant dense<[[[[0.0, -3.40282347E+38, -3.40282347E+38], [0.0, 0.0, -3.40282347E+38], [0.0, 0.0, 0.0]]]]> : tensor<1x1x3x3xf32>
+  %kt = onnx.node "Transpose"(%k) {perm = array<i64: 0, 1, 3, 2>} opset 18 node "kt" : (tensor<2x2x3x4xf32>) -> tensor<2x2x4x3xf32>
+  %s = onnx.node "MatMul"(%q, %kt) {} opset 18 node "s" : (tensor<2x2x3x4xf32>, tensor<2x2x4x3xf32>) -> tensor<2x2x3x3xf32>
+  %m = onnx.node "Add"(%s, %mask) {} opset 18 node "m" : (tensor<2x2x3x3xf32>, tensor<1x1x3x3xf32>) -> tensor<2x2x3x3xf32>
+  %p = onnx.node "Softmax"(%m) {axis = -1 : i64} opset 18 node "p" : (tensor<2x2x3x3xf32>) -> tensor<2x2x3x3xf32>
+  %y = onnx.node "MatMul"(%p, %v) {} opset 18 node "y" : (tensor<2x2x3x3xf32>, tensor<2x2x3x4xf32>) -> tensor<2x2x3x4xf32>
+  return %p, %y : tensor<2x2x3x3xf32>, tensor<2x2x3x4xf32>
+}
