@@ -1,0 +1,184 @@
+//===- Readers.cpp - mutated data files and executables, to the runtime ---===//
+
+#include "Bytes.h"
+#include "Fuzz.h"
+#include "Reflect.h"
+
+#include "runtime/core/program.h"
+#include "runtime/core/validate.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <vector>
+
+namespace zero::fuzz {
+
+using rt::DType;
+
+/// Rows and steps that are read of data that is taken.
+static constexpr uint64_t kMostRow = 1 << 16, kSteps = 3;
+
+static constexpr DType kTypes[] = {ZERO_RT_F32, ZERO_RT_F64, ZERO_RT_F16, ZERO_RT_I64,  ZERO_RT_I32,
+                                   ZERO_RT_I16, ZERO_RT_U16, ZERO_RT_U8,  ZERO_RT_BOOL, ZERO_RT_I8};
+
+/// Binds `file` to two inputs of types and shapes that `options` stands for, and
+/// reads batches.
+static rt::Status readBatches(const rt::ArrayFile &file, Random &options) {
+  rt::Array array;
+  ZERO_RT_TRY(rt::readArray(file, "x", array));
+  std::vector<uint64_t> shape = array.shape;
+  if (options.oneIn(3))
+    shape.assign(1 + options.below(3), 1 + options.below(4));
+  if (!shape.empty())
+    shape[0] = options.below(6);
+  const DType type = options.oneIn(3) ? options.pick(kTypes) : array.dtype;
+  rt::DataSet set({{"x", type, shape}, {"labels", type, shape}}, {1 + options.below(3), 1});
+  if (options.oneIn(2))
+    set.shuffle(7);
+  ZERO_RT_TRY(set.bindFile("x", file));
+  ZERO_RT_TRY(set.bindFile("labels", file));
+  ZERO_RT_TRY(set.prepare());
+  uint64_t elements = 0;
+  if (!rt::countElements(shape, elements) || elements > kMostRow)
+    return {};
+  std::vector<uint8_t> batch(elements * rt::sizeOf(type));
+  for (uint64_t step = 0; step < kSteps; ++step)
+    for (size_t input = 0; input < 2; ++input)
+      set.read(input, step, 0, 0, batch.data());
+  return {};
+}
+
+static rt::ArrayFile arrayFile(const std::string &path, const std::string &extension,
+                               Random &options) {
+  rt::ArrayFile file{path, "", ZERO_RT_NO_DTYPE, 0, 0};
+  if (extension == "bin")
+    file.raw = options.pick(kTypes);
+  if (options.oneIn(4))
+    file.member = "labels";
+  if (options.oneIn(3)) {
+    file.skip = options.below(4);
+    file.ahead = options.below(4);
+  }
+  return file;
+}
+
+/// Everything short of mapping the code.
+static rt::Status readProgram(const std::string &path) {
+  rt::Executable executable;
+  if (std::string error = rt::readExecutable(path, executable); !error.empty())
+    return rt::Status(ZERO_RT_BAD_FILE, error);
+  ZERO_RT_TRY(rt::validate(executable));
+  return rt::makeDataSet(executable.program)->inputsText().empty()
+             ? rt::Status(ZERO_RT_BAD_FILE, "no inputs")
+             : rt::Status();
+}
+
+/// Makes `file`'s checksum right, so that what lies behind it is looked at.
+static void seal(std::string &file) {
+  if (file.size() < sizeof(rt::Header))
+    return;
+  rt::Header header;
+  std::memcpy(&header, file.data(), sizeof(header));
+  header.fileBytes = file.size();
+  header.checksum = 0;
+  auto bytesOf = [](const void *start, size_t size) {
+    return std::span(static_cast<const uint8_t *>(start), size);
+  };
+  const uint64_t start = rt::checksum(bytesOf(&header, sizeof(header)), 0);
+  header.checksum =
+      rt::checksum(bytesOf(file.data() + sizeof(header), file.size() - sizeof(header)), start);
+  std::memcpy(file.data(), &header, sizeof(header));
+}
+
+namespace {
+class ReadersTarget : public Target {
+public:
+  const char *summary() const override {
+    return "Mutates .npy, .npz, raw and .zexe files and reads them as the runtime does.";
+  }
+
+  void prepare(const std::string &folder) override { scratch = folder; }
+
+  void addSeed(const Case &seed) override {
+    if (seed.extension == "zexe")
+      executables.push_back(seed);
+    else
+      data.push_back(seed);
+  }
+
+  Case mutate(Random &random) override {
+    if (data.empty() || (!executables.empty() && random.oneIn(2)))
+      return mutateExecutable(random.pick(executables), random);
+    Case made = random.pick(data);
+    made.options = random.below(1024);
+    // Headers are where files break.
+    std::string head = made.bytes.substr(0, 128), rest = made.bytes.substr(head.size());
+    if (random.oneIn(2)) {
+      made.extension == "npy" ? mutateText(head, random) : mutateBytes(head, random);
+      made.bytes = head + rest;
+    } else {
+      mutateBytes(made.bytes, random);
+    }
+    return made;
+  }
+
+  Verdict run(const Case &input, const std::string &folder) override {
+    const std::string path = folder + "/input." + input.extension;
+    writeFile(path, input.bytes);
+    Random options(input.options);
+    const rt::Status status = input.extension == "zexe"
+                                  ? readProgram(path)
+                                  : readBatches(arrayFile(path, input.extension, options), options);
+    if (!status.ok() && status.getMessage().empty())
+      failCase("refused without an error");
+    std::fprintf(stderr, "error: %s\n", status.getMessage().c_str());
+    return status.ok() ? Verdict::Accepted : Verdict::Refused;
+  }
+
+private:
+  /// One in three as bytes, one in three of them with a right checksum; else fields
+  /// of the tables.
+  Case mutateExecutable(Case made, Random &random) {
+    if (random.oneIn(3)) {
+      std::string header = made.bytes.substr(0, 128);
+      if (random.oneIn(2)) {
+        mutateBytes(header, random);
+        made.bytes.replace(0, std::min<size_t>(128, made.bytes.size()), header);
+      } else {
+        mutateBytes(made.bytes, random);
+      }
+      if (random.oneIn(3))
+        return made;
+      seal(made.bytes);
+      return made;
+    }
+    const std::string path = scratch + "/seed.zexe";
+    writeFile(path, made.bytes);
+    rt::Executable executable;
+    if (!rt::readExecutable(path, executable).empty())
+      return made;
+    rt::proto::Program program = executable.program;
+    for (size_t i = 0, count = 1 + random.below(3); i < count; ++i)
+      mutateMessage(program, {"", "loss", "x"}, random);
+    auto text = [](std::span<const uint8_t> bytes) {
+      return std::string_view(reinterpret_cast<const char *>(bytes.data()), bytes.size());
+    };
+    if (rt::writeExecutable(path, program, text(executable.code), text(executable.data),
+                            executable.isa)
+            .empty())
+      made.bytes = readFile(path);
+    return made;
+  }
+
+  std::string scratch;
+  std::vector<Case> data, executables;
+};
+} // namespace
+
+} // namespace zero::fuzz
+
+int main(int argc, char **argv) {
+  zero::fuzz::ReadersTarget target;
+  return zero::fuzz::runFuzzer(target, argc, argv);
+}
