@@ -1,6 +1,8 @@
 """Convolutions, pooling and batch normalization."""
 import numpy as np
 
+from harness import Case
+
 RNG = np.random.default_rng(11)
 
 
@@ -24,7 +26,7 @@ def grouped_transpose(x, w):
     return y
 
 
-def convolutions(Case):
+def convolutions():
     cases = []
     for x, w, attrs in (
             ((2, 3, 6), (4, 3, 3), {}),
@@ -53,13 +55,13 @@ def convolutions(Case):
         cases.append(Case("ConvTranspose", [f(*x), f(*w)], attrs, grad=[0, 1]))
     cases.append(Case("ConvTranspose", [f(1, 4, 3, 4), f(4, 2, 2, 2)],
                       {"group": 2, "strides": [2, 1], "dilations": [1, 2]}, grad=[0, 1],
-                      forward=grouped_transpose))
+                      by=grouped_transpose))
     cases.append(Case("ConvTranspose", [f(1, 2, 3, 3), f(2, 3, 3, 3), f(3)], {"pads": [1, 1, 1, 1]},
                       grad=[0, 1, 2]))
     return cases
 
 
-def pools(Case):
+def pools():
     cases = []
     for shape, attrs in (
             ((2, 2, 7), {"kernel_shape": [3]}),
@@ -85,13 +87,13 @@ def pools(Case):
         # onnx.reference knows images of two dimensions only.
         axes = tuple(range(2, len(shape)))
         cases.append(Case("GlobalMaxPool", [distinct(*shape)], grad=[0],
-                          forward=lambda x, axes=axes: x.max(axes, keepdims=True)))
+                          by=lambda x, axes=axes: x.max(axes, keepdims=True)))
         cases.append(Case("GlobalAveragePool", [f(*shape)], grad=[0],
-                          forward=lambda x, axes=axes: x.mean(axes, keepdims=True)))
+                          by=lambda x, axes=axes: x.mean(axes, keepdims=True)))
     return cases
 
 
-def batch_norms(Case):
+def batch_norms():
     cases = []
     for shape in ((4, 3), (2, 3, 5), (3, 2, 2, 3), (1, 2, 4, 1), (2, 1, 3, 3)):
         channels = shape[1]
@@ -104,5 +106,5 @@ def batch_norms(Case):
     return cases
 
 
-def cases(Case):
-    return convolutions(Case) + pools(Case) + batch_norms(Case)
+def cases():
+    return convolutions() + pools() + batch_norms()
