@@ -35,9 +35,11 @@ namespace zero::ops {
   X(Pad)                                                                                           \
   X(Pow)                                                                                           \
   X(Reduction)                                                                                     \
+  X(Rotary)                                                                                        \
   X(ShapeOps)                                                                                      \
   X(Slice)                                                                                         \
   X(Softmax)                                                                                       \
+  X(Swish)                                                                                         \
   X(Transpose)                                                                                     \
   X(Trigonometry)                                                                                  \
   X(Trilu)                                                                                         \
