@@ -16,14 +16,25 @@ namespace zero {
 
 static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
+std::optional<double> AttentionChain::scalarOf(Value value) {
+  if (std::optional<double> number = numberOf(value))
+    return number;
+  // Exporters compute the root of the scale in the graph.
+  if (tensorType(value).getNumElements() != 1 || !values.isKnown(value))
+    return std::nullopt;
+  double number = 0;
+  values.readRow(value, 0, number);
+  return number;
+}
+
 /// `value` without multiplications by numbers, which go to `scale`.
-static Value unscaled(Value value, double &scale) {
+Value AttentionChain::unscaled(Value value, double &scale) {
   while (true) {
     onnx::NodeOp product = nodeOf(value, "Mul"), quotient = nodeOf(value, "Div");
     onnx::NodeOp node = product ? product : quotient;
     if (!node)
       return value;
-    auto left = numberOf(node.getInputs()[0]), right = numberOf(node.getInputs()[1]);
+    auto left = scalarOf(node.getInputs()[0]), right = scalarOf(node.getInputs()[1]);
     Value inner = node.getInputs()[left && product ? 1 : 0];
     bool isScaled = (right || (left && product)) && inner.getType() == value.getType();
     if (!isScaled || (quotient && *right == 0))

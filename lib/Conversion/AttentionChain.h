@@ -23,6 +23,8 @@ public:
   void recognise();
 
 private:
+  std::optional<double> scalarOf(mlir::Value value);
+  mlir::Value unscaled(mlir::Value value, double &scale);
   bool start();
   void climb();
   bool climbOnce();
