@@ -121,7 +121,8 @@ bool AttentionMasks::show(Value mask, bool negated, double hidden) {
 /// Takes up a bias that is zero where a key is shown, and one number elsewhere.
 bool AttentionMasks::addHiding(Value bias) {
   if (onnx::NodeOp choice = nodeOf(bias, "Where")) {
-    auto a = numberOf(choice.getInputs()[1]), b = numberOf(choice.getInputs()[2]);
+    auto a = numberOf(unexpanded(choice.getInputs()[1]));
+    auto b = numberOf(unexpanded(choice.getInputs()[2]));
     if (!a || !b || (*a != 0) == (*b != 0))
       return false;
     bool negated = *a != 0;

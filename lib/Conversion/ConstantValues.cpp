@@ -68,6 +68,10 @@ static ElementFn elementOf(onnx::NodeOp node) {
       .Case("Where", [](const double *x) { return x[0] != 0 ? x[1] : x[2]; })
       .Case("Neg", [](const double *x) { return -x[0]; })
       .Case(
+          "Sqrt",
+          isSmall ? [](const double *x) -> double { return std::sqrt(float(x[0])); }
+                  : [](const double *x) { return std::sqrt(x[0]); })
+      .Case(
           "Add",
           isSmall ? [](const double *x) -> double { return float(x[0] + x[1]); }
                   : [](const double *x) { return x[0] + x[1]; })
@@ -79,6 +83,8 @@ static ElementFn elementOf(onnx::NodeOp node) {
           "Mul",
           isSmall ? [](const double *x) -> double { return float(x[0] * x[1]); }
                   : [](const double *x) { return x[0] * x[1]; })
+      .Case("Div",
+            isSmall ? [](const double *x) -> double { return float(x[0] / x[1]); } : ElementFn())
       .Default(nullptr);
 }
 

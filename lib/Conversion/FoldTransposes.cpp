@@ -1,33 +1,19 @@
 //===- FoldTransposes.cpp - transposes into the products that read them ---===//
 
-#include "zero/Conversion/Passes.h"
-#include "zero/Ops/NodeBuilder.h"
+#include "Patterns.h"
 
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 using namespace mlir;
+using namespace zero::patterns;
 
 namespace zero {
 #define GEN_PASS_DEF_FOLDTRANSPOSES
 #include "include/zero/Conversion/Passes.h.inc"
 
-/// The node that makes `value`, if it is one of ONNX's operator `type`.
-static onnx::NodeOp producer(Value value, StringRef type) {
-  auto node = value.getDefiningOp<onnx::NodeOp>();
-  return node && node.getOpType() == type && node.getDomain().empty() ? node : nullptr;
-}
-
 static Value firstInput(onnx::NodeOp node) { return node.getInputs().front(); }
-
-static SmallVector<int64_t> permutationOf(onnx::NodeOp transpose) {
-  if (auto permutation = transpose.getInts("perm"))
-    return *permutation;
-  auto reversed = llvm::to_vector(llvm::seq<int64_t>(transpose.inputType(0).getRank()));
-  std::reverse(reversed.begin(), reversed.end());
-  return reversed;
-}
 
 /// Whether `node` is a Transpose that swaps just the last two dimensions.
 static bool swapsLastTwo(onnx::NodeOp node) {
@@ -90,7 +76,7 @@ struct TransposeIntoProduct : NodePattern {
     for (unsigned side : {0, 1}) {
       if (side >= node->getNumOperands() || !takesFlag(node->getOpOperand(side)))
         continue;
-      onnx::NodeOp transpose = producer(node.getInputs()[side], "Transpose");
+      onnx::NodeOp transpose = nodeOf(node.getInputs()[side], "Transpose");
       if (!swapsLastTwo(transpose))
         continue;
       SmallVector<Value> inputs(node.getInputs());
@@ -116,7 +102,7 @@ struct ScaleBeforeTranspose : NodePattern {
     bool scales =
         node.getDomain().empty() && (node.getOpType() == "Mul" || node.getOpType() == "Div");
     Value scaled = scales ? scaledOperand(node) : Value();
-    onnx::NodeOp transpose = scaled ? producer(scaled, "Transpose") : nullptr;
+    onnx::NodeOp transpose = scaled ? nodeOf(scaled, "Transpose") : nullptr;
     if (!swapsLastTwo(transpose) || !scaled.hasOneUse() || !onlyProductsRead(node.getResult(0)))
       return failure();
     SmallVector<Value> inputs(node.getInputs());
@@ -135,12 +121,12 @@ struct SwapWithoutReshapes : NodePattern {
   using NodePattern::NodePattern;
 
   LogicalResult matchAndRewrite(onnx::NodeOp node, PatternRewriter &rewriter) const override {
-    if (!producer(node.getResult(0), "Reshape"))
+    if (!nodeOf(node.getResult(0), "Reshape"))
       return failure();
-    onnx::NodeOp transpose = producer(firstInput(node), "Transpose");
+    onnx::NodeOp transpose = nodeOf(firstInput(node), "Transpose");
     if (!swapsLastTwo(transpose))
       return failure();
-    onnx::NodeOp merge = producer(firstInput(transpose), "Reshape");
+    onnx::NodeOp merge = nodeOf(firstInput(transpose), "Reshape");
     if (!merge)
       return failure();
     // The shape that the result would have before the swap.
@@ -163,8 +149,8 @@ struct ComposeTransposes : NodePattern {
   using NodePattern::NodePattern;
 
   LogicalResult matchAndRewrite(onnx::NodeOp node, PatternRewriter &rewriter) const override {
-    onnx::NodeOp outer = producer(node.getResult(0), "Transpose");
-    onnx::NodeOp inner = outer ? producer(firstInput(outer), "Transpose") : nullptr;
+    onnx::NodeOp outer = nodeOf(node.getResult(0), "Transpose");
+    onnx::NodeOp inner = outer ? nodeOf(firstInput(outer), "Transpose") : nullptr;
     if (!inner || (swapsLastTwo(outer) && onlyProductsRead(outer.getResult(0))))
       return failure();
     auto permutation = applyPermutation(permutationOf(inner), permutationOf(outer));
@@ -179,31 +165,18 @@ struct ComposeTransposes : NodePattern {
   }
 };
 
-/// Whether `node` gives back its first operand as it is.
-static bool changesNothing(onnx::NodeOp node) {
-  if (!node.getDomain().empty() || node->getNumResults() != 1 || node.getInputs().empty() ||
-      node.getInputs().front().getType() != node.getResult(0).getType())
-    return false;
-  if (node.getOpType() == "Transpose")
-    return isIdentityPermutation(permutationOf(node));
-  if (node.getOpType() == "Concat")
-    return node.getInputs().size() == 1;
-  return llvm::is_contained({"Identity", "Reshape", "Squeeze", "Unsqueeze", "Flatten", "Expand",
-                             "Tile", "Cast", "CastLike"},
-                            node.getOpType());
-}
-
 /// Nodes that change nothing, and Reshapes of Reshapes.
 struct FoldViews : NodePattern {
   using NodePattern::NodePattern;
 
   LogicalResult matchAndRewrite(onnx::NodeOp node, PatternRewriter &rewriter) const override {
-    if (changesNothing(node)) {
-      rewriter.replaceOp(node, firstInput(node));
+    if (Value value = passedOn(node)) {
+      rewriter.replaceAllUsesWith(node.getResult(0), value);
+      rewriter.eraseOp(node);
       return success();
     }
-    bool reshapes = producer(node.getResult(0), "Reshape") != nullptr;
-    onnx::NodeOp inner = reshapes ? producer(firstInput(node), "Reshape") : nullptr;
+    bool reshapes = nodeOf(node.getResult(0), "Reshape") != nullptr;
+    onnx::NodeOp inner = reshapes ? nodeOf(firstInput(node), "Reshape") : nullptr;
     if (!inner)
       return failure();
     // Fresh, since a 0 in the outer shape operand refers to the inner's result.

@@ -2,6 +2,7 @@
 
 #include "Patterns.h"
 
+#include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/Remarks.h"
 
@@ -40,6 +41,44 @@ onnx::NodeOp soleUser(Value value, ArrayRef<StringRef> types) {
   return node && node.getDomain().empty() && llvm::is_contained(types, node.getOpType())
              ? node
              : onnx::NodeOp();
+}
+
+SmallVector<int64_t> permutationOf(onnx::NodeOp transpose) {
+  if (auto permutation = transpose.getInts("perm"))
+    return *permutation;
+  auto reversed = llvm::to_vector(llvm::seq<int64_t>(transpose.inputType(0).getRank()));
+  std::reverse(reversed.begin(), reversed.end());
+  return reversed;
+}
+
+/// Whether `node` is a Dropout that keeps everything: not in training mode, or with
+/// ratio 0.
+static bool keepsAll(onnx::NodeOp node) {
+  bool trains = node.hasInput(2) && numberOf(node.getInputs()[2]) != 0.0;
+  bool drops = !node.hasInput(1) || numberOf(node.getInputs()[1]) != 0.0;
+  return !(trains && drops) &&
+         llvm::all_of(node.getOutputs().drop_front(), [](Value mask) { return mask.use_empty(); });
+}
+
+Value passedOn(onnx::NodeOp node) {
+  if (!node.getDomain().empty() || node.getNumResults() == 0 || node.getInputs().empty())
+    return nullptr;
+  StringRef type = node.getOpType();
+  Value first = node.getInputs().front(), result = node.getResult(0);
+  if (type == "Mul")
+    for (Value factor : node.getInputs())
+      if (Value other = otherInput(node, factor);
+          numberOf(factor) == 1.0 && other != factor && other.getType() == result.getType())
+        return other;
+  if (first.getType() != result.getType())
+    return nullptr;
+  bool keeps = llvm::is_contained({"Identity", "Reshape", "Squeeze", "Unsqueeze", "Flatten",
+                                   "Expand", "Tile", "Cast", "CastLike"},
+                                  type) ||
+               (type == "Transpose" && isIdentityPermutation(permutationOf(node))) ||
+               (type == "Concat" && node.getInputs().size() == 1) ||
+               (type == "Dropout" && keepsAll(node));
+  return keeps ? first : Value();
 }
 
 Value otherInput(onnx::NodeOp node, Value value) {

@@ -20,6 +20,13 @@ bool isNumber(double got, double exact);
 /// The only node that uses `value`, once, if it is one of `types`.
 onnx::NodeOp soleUser(mlir::Value value, llvm::ArrayRef<llvm::StringRef> types);
 
+/// The permutation of a Transpose.
+llvm::SmallVector<int64_t> permutationOf(onnx::NodeOp transpose);
+
+/// The operand that `node` hands on as it is, if that is all it does: to the same
+/// shape or type, times one, without dropping anything.
+mlir::Value passedOn(onnx::NodeOp node);
+
 /// The operand of a node of two that is not `value`.
 mlir::Value otherInput(onnx::NodeOp node, mlir::Value value);
 

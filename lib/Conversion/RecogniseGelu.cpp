@@ -6,16 +6,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "zero/Conversion/Passes.h"
+#include "Patterns.h"
 
-#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/MathExtras.h"
 
-#include <cfloat>
-#include <cmath>
-
 using namespace mlir;
+using namespace zero::patterns;
 
 namespace zero {
 #define GEN_PASS_DEF_RECOGNISEGELU
@@ -31,26 +28,6 @@ struct Product {
   SmallVector<Value> factors;
 };
 } // namespace
-
-static onnx::NodeOp nodeOf(Value value, StringRef type) {
-  auto node = value.getDefiningOp<onnx::NodeOp>();
-  return node && node.getDomain().empty() && node.getOpType() == type ? node : onnx::NodeOp();
-}
-
-/// The number that all elements of a constant equal.
-static std::optional<double> numberOf(Value value) {
-  DenseElementsAttr elements;
-  if (!matchPattern(value, m_Constant(&elements)) || !elements.isSplat())
-    return std::nullopt;
-  if (isa<IntegerType>(elements.getElementType()))
-    return double(elements.getSplatValue<APInt>().getSExtValue());
-  return elements.getSplatValue<APFloat>().convertToDouble();
-}
-
-/// Whether `got` is `exact` up to its rounding to f32.
-static bool isNumber(double got, double exact) {
-  return std::abs(got - exact) <= 0.5 * FLT_EPSILON * std::abs(exact);
-}
 
 /// Multiplies `value` into `product`, taking apart Mul, Div by a constant, and
 /// Pow with a small constant exponent, but not beyond `stop`.
@@ -135,18 +112,11 @@ static void collectCandidates(Value value, llvm::SetVector<Value> &candidates) {
       collectCandidates(input, candidates);
 }
 
-/// The only user of `value` if it is a node of one of `types` that does not
-/// divide by it.
-static onnx::NodeOp soleUser(Value value, ArrayRef<StringRef> types) {
-  if (!value.hasOneUse())
-    return nullptr;
-  auto node = dyn_cast<onnx::NodeOp>(*value.user_begin());
+/// The only user of `value` if it is a Mul, or a Div that does not divide by it.
+static onnx::NodeOp soleFactor(Value value) {
+  onnx::NodeOp node = soleUser(value, {"Mul", "Div"});
   bool divides = node && node.getOpType() == "Div" && node.getInputs()[1] == value;
-  return node && !divides && llvm::is_contained(types, node.getOpType()) ? node : nullptr;
-}
-
-static Value otherInput(onnx::NodeOp node, Value value) {
-  return node.getInputs()[node.getInputs()[0] == value ? 1 : 0];
+  return divides ? onnx::NodeOp() : node;
 }
 
 /// The node that yields 0.5 x (1 + tail), or null.
@@ -159,7 +129,7 @@ static onnx::NodeOp findRoot(onnx::NodeOp tail, Value x) {
   bool hasX = false;
   while (true) {
     current = node.getOutputs()[0];
-    node = soleUser(current, {"Mul", "Div"});
+    node = soleFactor(current);
     if (!node)
       return nullptr;
     Product product = productOf(otherInput(node, current), x);
@@ -183,13 +153,10 @@ static void recognise(onnx::NodeOp tail) {
     onnx::NodeOp root = isTailOf(tail, x) ? findRoot(tail, x) : onnx::NodeOp();
     if (!root || root.getOutputs()[0].getType() != x.getType())
       continue;
-    OpBuilder builder(root);
+    Builder builder(root.getContext());
     StringRef form = tail.getOpType() == "Erf" ? "none" : "tanh";
-    auto attrs =
-        builder.getDictionaryAttr(builder.getNamedAttr("approximate", builder.getStringAttr(form)));
-    auto gelu = onnx::NodeOp::create(builder, root.getLoc(), TypeRange(x.getType()), "Gelu", x,
-                                     attrs, "", kGeluOpset, root.getNode());
-    root.replaceAllUsesWith(gelu.getOutputs());
+    auto attr = builder.getNamedAttr("approximate", builder.getStringAttr(form));
+    remarkFound(replaceRoot(root, "", "Gelu", x, attr, kGeluOpset), "gelu");
     return;
   }
 }
@@ -201,9 +168,7 @@ struct RecogniseGelu : impl::RecogniseGeluBase<RecogniseGelu> {
     for (onnx::NodeOp node : nodes)
       if (nodeOf(node.getOutputs()[0], "Erf") || nodeOf(node.getOutputs()[0], "Tanh"))
         recognise(node);
-    for (onnx::NodeOp node : llvm::reverse(nodes))
-      if (isOpTriviallyDead(node))
-        node.erase();
+    eraseUnused(getOperation());
   }
 };
 } // namespace

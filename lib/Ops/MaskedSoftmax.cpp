@@ -71,10 +71,13 @@ AffineMap Masking::paddingMap(RankedTensorType padding) {
 }
 
 Value Masking::comesBefore(ImplicitLocOpBuilder &in) {
-  Value key = linalg::IndexOp::create(in, last);
+  // As wide as a float, so that vectors of both have as many elements.
+  Type narrow = in.getI32Type();
+  Value key = arith::IndexCastOp::create(in, narrow, linalg::IndexOp::create(in, last));
   Value query = linalg::IndexOp::create(in, last - 1);
   if (offset)
     query = arith::AddIOp::create(in, query, arith::ConstantIndexOp::create(in, offset));
+  query = arith::IndexCastOp::create(in, narrow, query);
   return arith::CmpIOp::create(in, arith::CmpIPredicate::sle, key, query);
 }
 

@@ -47,10 +47,12 @@ namespace zero::ops {
   X(RankMean)                                                                                      \
   X(Rearrange)                                                                                     \
   X(Reduction)                                                                                     \
+  X(Rotary)                                                                                        \
   X(ShapeOps)                                                                                      \
   X(Slice)                                                                                         \
   X(Softmax)                                                                                       \
   X(TopK)                                                                                          \
+  X(Swish)                                                                                         \
   X(Transpose)                                                                                     \
   X(Trigonometry)                                                                                  \
   X(Trilu)                                                                                         \

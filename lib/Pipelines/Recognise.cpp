@@ -13,6 +13,9 @@ void zero::addRecognise(OpPassManager &pm, const StepOptions &options) {
   // left is expanded to nodes that have gradients and lowerings.
   pm.addNestedPass<func::FuncOp>(createFoldTransposes());
   pm.addNestedPass<func::FuncOp>(createRecogniseGelu());
+  pm.addNestedPass<func::FuncOp>(createRecogniseSwish());
+  pm.addNestedPass<func::FuncOp>(createRecogniseNormalization());
+  pm.addNestedPass<func::FuncOp>(createRecogniseRotary());
   pm.addPass(createRecogniseAttention({options.dataRoot}));
   SetSeedOptions seed;
   seed.seed = options.seed;

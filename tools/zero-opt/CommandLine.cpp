@@ -42,7 +42,7 @@ static std::string folderOfData(const OptArguments &arguments) {
     folder = *input;
     llvm::sys::path::remove_filename(folder);
   }
-  return ("{" + (folder.empty() ? "." : folder) + "}").str();
+  return "{" + (folder.empty() ? "." : folder.str().str()) + "}";
 }
 
 std::string sortArguments(ArrayRef<char *> arguments, OptArguments &sorted) {

@@ -24,6 +24,59 @@ def RecogniseGelu : Pass<"zero-recognise-gelu", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::zero::onnx::OnnxDialect"];
 }
 
+def RecogniseNormalization : Pass<"zero-recognise-normalization", "::mlir::func::FuncOp"> {
+  let summary = "Turns chains of primitives into LayerNormalization and RMSNormalization";
+  let description = [{
+    Finds `x / sqrt(mean(x^2) + epsilon)` over trailing dimensions, with Pow or Mul,
+    Reciprocal, Pow(-0.5) or Div, perhaps weighted; and, where x is another value
+    less its mean, that value's layer normalization, perhaps with a bias. A chain
+    that differs, or of which somebody else reads a part, stays as it is.
+
+    ```mlir
+    %s = onnx.node "Mul"(%x, %x) {} opset 18 : ...                // before
+    %m = onnx.node "ReduceMean"(%s, %last) {keepdims = 1 : i64} opset 18 : ...
+    %a = onnx.node "Add"(%m, %epsilon) {} opset 18 : ...
+    %d = onnx.node "Sqrt"(%a) {} opset 18 : ...
+    %n = onnx.node "Div"(%x, %d) {} opset 18 : ...
+    %y = onnx.node "Mul"(%w, %n) {} opset 18 : ...
+    %y = onnx.node "RMSNormalization"(%x, %w) {axis = 1 : i64, epsilon = 9.9e-7 : f32} opset 23 : ...   // after
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::zero::onnx::OnnxDialect"];
+}
+
+def RecogniseRotary : Pass<"zero-recognise-rotary", "::mlir::func::FuncOp"> {
+  let summary = "Turns rotary embeddings written as halves into one node";
+  let description = [{
+    Finds `x cos + concat(-x2, x1) sin`, x1 and x2 being the halves of x's last
+    dimension by Slice or Split, and writes a `zero::Rotary`, whose gradient is the
+    turn back: one pass over dy.
+
+    ```mlir
+    %h = onnx.node "Concat"(%minus_x2, %x1) {axis = -1 : i64} opset 18 : ...   // before
+    %a = onnx.node "Mul"(%h, %sin) {} opset 18 : ...
+    %b = onnx.node "Mul"(%x, %cos) {} opset 18 : ...
+    %y = onnx.node "Add"(%b, %a) {} opset 18 : ...
+    %y = onnx.node "Rotary"(%x, %cos, %sin) {} domain "zero" opset 1 : ...     // after
+    ```
+  }];
+  let dependentDialects = ["::zero::onnx::OnnxDialect"];
+}
+
+def RecogniseSwish : Pass<"zero-recognise-swish", "::mlir::func::FuncOp"> {
+  let summary = "Turns x sigmoid(alpha x) into Swish nodes";
+  let description = [{
+    With alpha = 1 that is SiLU. The node's gradient keeps nothing but x.
+
+    ```mlir
+    %s = onnx.node "Sigmoid"(%x) {} opset 18 : ...                            // before
+    %y = onnx.node "Mul"(%x, %s) {} opset 18 : ...
+    %y = onnx.node "Swish"(%x) {alpha = 1.0 : f32} opset 24 : ...             // after
+    ```
+  }];
+  let dependentDialects = ["::zero::onnx::OnnxDialect"];
+}
+
 def RecogniseAttention : Pass<"zero-recognise-attention", "::mlir::ModuleOp"> {
   let summary = "Turns attention, as each exporter writes it, into one node";
   let description = [{

@@ -1,0 +1,307 @@
+//===- AttentionChain.cpp - the nodes around one Softmax ------------------===//
+
+#include "AttentionChain.h"
+#include "Patterns.h"
+#include "zero/Ops/OpTable.h"
+
+#include "mlir/Dialect/Utils/IndexingUtils.h"
+
+#include <cmath>
+#include <limits>
+
+using namespace mlir;
+using namespace zero::patterns;
+
+namespace zero {
+
+static constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+std::optional<double> AttentionChain::scalarOf(Value value) {
+  if (std::optional<double> number = numberOf(value))
+    return number;
+  // Exporters compute the root of the scale in the graph.
+  if (tensorType(value).getNumElements() != 1 || !values.isKnown(value))
+    return std::nullopt;
+  double number = 0;
+  values.readRow(value, 0, number);
+  return number;
+}
+
+/// `value` without multiplications by numbers, which go to `scale`.
+Value AttentionChain::unscaled(Value value, double &scale) {
+  while (true) {
+    onnx::NodeOp product = nodeOf(value, "Mul"), quotient = nodeOf(value, "Div");
+    onnx::NodeOp node = product ? product : quotient;
+    if (!node)
+      return value;
+    auto left = scalarOf(node.getInputs()[0]), right = scalarOf(node.getInputs()[1]);
+    Value inner = node.getInputs()[left && product ? 1 : 0];
+    bool isScaled = (right || (left && product)) && inner.getType() == value.getType();
+    if (!isScaled || (quotient && *right == 0))
+      return value;
+    scale = product ? scale * (left ? *left : *right) : scale / *right;
+    value = inner;
+  }
+}
+
+/// The operands of a plain or flagged product, the right one as its transpose is
+/// wanted or not; null when `node` is none.
+static bool isProduct(onnx::NodeOp node) {
+  if (!node)
+    return false;
+  return (node.getDomain().empty() && node.getOpType() == "MatMul") ||
+         (node.getDomain() == ops::kZeroDomain && node.getOpType() == "Contract" &&
+          !node.getInt("transA", 0));
+}
+
+/// Whether reshaping between the two keeps the rows: queries and keys as they are.
+static bool keepsRows(RankedTensorType from, RankedTensorType to) {
+  return from.getRank() >= 2 && to.getRank() >= 2 &&
+         from.getShape().take_back(2) == to.getShape().take_back(2);
+}
+
+bool AttentionChain::start() {
+  RankedTensorType own = softmax.outputType(0);
+  int64_t rank = own.getRank(), axis = softmax.getInt("axis", -1);
+  if (rank < 2 || rank > 4 || (axis != -1 && axis != rank - 1) ||
+      !isa<FloatType>(own.getElementType()))
+    return false;
+  scores = softmax.getInputs()[0];
+  // Products over merged batch and heads, masks over both: the latter count.
+  if (onnx::NodeOp merge = nodeOf(scores, "Reshape"); merge && merge.inputType(0).getRank() == 4 &&
+                                                      keepsRows(merge.inputType(0), own) &&
+                                                      scores.hasOneUse()) {
+    scores = merge.getInputs()[0];
+    own = merge.inputType(0);
+  }
+  SmallVector<int64_t> shape(4 - own.getRank(), 1);
+  llvm::append_range(shape, own.getShape());
+  type = own.clone(shape);
+  masks.emplace(values, type);
+  root = softmax;
+  return true;
+}
+
+/// Whether `value` comes from a product, through what may stand between it and the
+/// softmax.
+static bool comesFromProduct(Value value) {
+  constexpr int limit = 8;
+  for (int steps = 0; steps < limit && value.hasOneUse(); ++steps) {
+    auto node = value.getDefiningOp<onnx::NodeOp>();
+    if (!node || isProduct(node))
+      return node != nullptr;
+    if (!llvm::is_contained({"Mul", "Div", "Add", "Reshape", "Where"}, node.getOpType()))
+      return false;
+    unsigned next = node.getOpType() == "Where" ? 1 : 0;
+    value = node.getInputs()[numberOf(node.getInputs()[next]) ? next + 1 : next];
+  }
+  return false;
+}
+
+bool AttentionChain::takeSum(onnx::NodeOp sum) {
+  for (unsigned side : {0, 1}) {
+    Value inner = sum.getInputs()[side], bias = sum.getInputs()[1 - side];
+    if (inner.getType() != sum.outputType(0) || !broadcastsTo(bias.getType(), type) ||
+        !comesFromProduct(inner))
+      continue;
+    masks->add(bias);
+    scores = inner;
+    return true;
+  }
+  return false;
+}
+
+bool AttentionChain::takeChoice(onnx::NodeOp choice) {
+  auto a = numberOf(choice.getInputs()[1]), b = numberOf(choice.getInputs()[2]);
+  if (bool(a) == bool(b) || !broadcastsTo(choice.getInputs()[0].getType(), type))
+    return false;
+  Value inner = choice.getInputs()[a ? 2 : 1];
+  double hidden = a ? *a : *b;
+  if (inner.getType() != choice.outputType(0) || hidden > -1e4)
+    return false;
+  AttentionMasks taken = *masks;
+  if (!taken.show(choice.getInputs()[0], /*negated=*/a.has_value(), hidden))
+    return false;
+  // Selecting a number and adding it differ in rows that are hidden as a whole.
+  if (hidden != -kInfinity && !taken.showsAKeyPerRow())
+    return false;
+  masks.emplace(taken);
+  scores = inner;
+  return true;
+}
+
+bool AttentionChain::climbOnce() {
+  if (!scores.hasOneUse())
+    return false;
+  if (onnx::NodeOp sum = nodeOf(scores, "Add"))
+    return takeSum(sum);
+  if (onnx::NodeOp choice = nodeOf(scores, "Where"))
+    return takeChoice(choice);
+  return false;
+}
+
+void AttentionChain::climb() {
+  while (climbOnce())
+    ;
+  // Only below the masks: a scale above them would scale them, too.
+  Value inner = unscaled(scores, scale);
+  if (inner != scores && scores.hasOneUse())
+    scores = inner;
+  else
+    scale = 1;
+}
+
+void AttentionChain::findGuard() {
+  Value weights = softmax.getResult(0);
+  if (std::distance(weights.use_begin(), weights.use_end()) != 2)
+    return;
+  for (Operation *user : weights.getUsers()) {
+    auto choice = dyn_cast<onnx::NodeOp>(user);
+    if (!choice || choice.getOpType() != "Where" || !choice.getDomain().empty())
+      continue;
+    onnx::NodeOp test = nodeOf(choice.getInputs()[0], "IsNaN");
+    if (!test || test.getInputs()[0] != weights || !test.getResult(0).hasOneUse() ||
+        numberOf(choice.getInputs()[1]) != 0.0 || choice.getInputs()[2] != weights ||
+        choice.outputType(0) != softmax.outputType(0))
+      continue;
+    root = choice;
+    guarded = true;
+    return;
+  }
+}
+
+bool AttentionChain::findProducts() {
+  Value product = scores;
+  if (onnx::NodeOp split = nodeOf(product, "Reshape");
+      split && product.hasOneUse() && keepsRows(split.inputType(0), split.outputType(0)))
+    product = split.getInputs()[0];
+  first = product.getDefiningOp<onnx::NodeOp>();
+  if (!isProduct(first) || !product.hasOneUse() || !root.getResult(0).hasOneUse())
+    return false;
+  second = dyn_cast<onnx::NodeOp>(*root.getResult(0).user_begin());
+  if (!isProduct(second) || second.getInputs()[0] != root.getResult(0) ||
+      second.getInt("transB", 0))
+    return false;
+  // Each product is one of equal batches.
+  auto batchOf = [](onnx::NodeOp node, unsigned operand) {
+    return node.inputType(operand).getShape().drop_back(2);
+  };
+  for (onnx::NodeOp node : {first, second})
+    if (node.inputType(0).getRank() < 2 ||
+        node.inputType(1).getRank() != node.inputType(0).getRank() ||
+        batchOf(node, 0) != batchOf(node, 1))
+      return false;
+  return true;
+}
+
+/// The keys of the first product, [..., keys, width].
+Value AttentionChain::keysOf(NodeBuilder &builder) {
+  double factor = 1;
+  Value right = unscaled(first.getInputs()[1], factor);
+  scale *= factor;
+  if (first.getInt("transB", 0))
+    return right;
+  onnx::NodeOp transpose = nodeOf(right, "Transpose");
+  auto permutation = transpose ? transpose.getInts("perm") : std::nullopt;
+  if (!permutation)
+    return builder.transposeLast(right);
+  // One transpose instead of two, or none.
+  std::swap(permutation->back(), (*permutation)[permutation->size() - 2]);
+  Value inner = unscaled(transpose.getInputs()[0], factor = 1);
+  scale *= factor;
+  return isIdentityPermutation(*permutation) ? inner : builder.transpose(inner, *permutation);
+}
+
+/// [batch, heads, sequence, width] of a product's operand.
+Value AttentionChain::asHeads(NodeBuilder &builder, Value value) {
+  ArrayRef<int64_t> own = tensorType(value).getShape();
+  return builder.reshape(value,
+                         {type.getDimSize(0), type.getDimSize(1), own[own.size() - 2], own.back()});
+}
+
+/// Keys or values without the heads that are copies of their neighbours: Expand of
+/// [batch, groups, 1, keys, width] to `times` in the middle, reshaped.
+Value AttentionChain::withoutRepeats(NodeBuilder &builder, Value value, int64_t &times) {
+  times = 1;
+  onnx::NodeOp merge = nodeOf(value, "Reshape");
+  onnx::NodeOp expand = merge ? nodeOf(merge.getInputs()[0], "Expand") : onnx::NodeOp();
+  if (!expand || expand.inputType(0).getRank() != 5 || expand.outputType(0).getRank() != 5)
+    return value;
+  ArrayRef<int64_t> from = expand.inputType(0).getShape(), to = expand.outputType(0).getShape();
+  ArrayRef<int64_t> merged = tensorType(value).getShape();
+  SmallVector<int64_t> heads{to[0], to[1] * to[2], to[3], to[4]};
+  SmallVector<int64_t> stretched{from[0], from[1], to[2], from[3], from[4]};
+  if (from[2] != 1 || to != ArrayRef(stretched) || merged != ArrayRef(heads))
+    return value;
+  times = to[2];
+  return builder.reshape(expand.getInputs()[0], {from[0], from[1], from[3], from[4]});
+}
+
+SmallVector<NamedAttribute> AttentionChain::attributes(NodeBuilder &builder, double factor) {
+  SmallVector<NamedAttribute> attrs = masks->attributes(builder);
+  attrs.push_back(builder.attr("scale", factor));
+  attrs.push_back(builder.attr("guard", int64_t(guarded)));
+  return attrs;
+}
+
+void AttentionChain::remark(onnx::NodeOp made, StringRef what) {
+  remarkFound(made, what + " (" + masks->describe() + ")");
+}
+
+void AttentionChain::replaceAll() {
+  OpBuilder at(second);
+  NodeBuilder builder(at, second.getLoc(), second.getNode());
+  double factor = 1;
+  Value query = asHeads(builder, unscaled(first.getInputs()[0], factor));
+  scale *= factor;
+  Value key = asHeads(builder, keysOf(builder));
+  Value value = asHeads(builder, second.getInputs()[1]);
+  int64_t keyTimes, valueTimes;
+  Value fewerKeys = withoutRepeats(builder, key, keyTimes);
+  Value fewerValues = withoutRepeats(builder, value, valueTimes);
+  if (keyTimes == valueTimes) {
+    key = fewerKeys;
+    value = fewerValues;
+  }
+  auto [padding, mask] = masks->operands(builder);
+  SmallVector<int64_t> shape(tensorType(query).getShape());
+  shape.back() = tensorType(value).getDimSize(3);
+  onnx::NodeOp made = builder.create(
+      ops::kZeroDomain, "Attention", type.clone(shape),
+      {query, key, value, padding ? padding : builder.none(), mask ? mask : builder.none()},
+      attributes(builder, scale));
+  second.replaceAllUsesWith(
+      ValueRange(builder.reshape(made.getResult(0), second.outputType(0).getShape())));
+  remark(made, "attention");
+}
+
+void AttentionChain::replaceSoftmax() {
+  if (masks->isEmpty() && scale == 1 && !guarded)
+    return;
+  OpBuilder at(root);
+  NodeBuilder builder(at, root.getLoc(), root.getNode());
+  auto [padding, mask] = masks->operands(builder);
+  onnx::NodeOp made =
+      builder.create(ops::kZeroDomain, "MaskedSoftmax", type,
+                     {builder.reshape(scores, type.getShape()), padding ? padding : builder.none(),
+                      mask ? mask : builder.none()},
+                     attributes(builder, scale));
+  root.replaceAllUsesWith(
+      ValueRange(builder.reshape(made.getResult(0), root.outputType(0).getShape())));
+  remark(made, "softmax");
+}
+
+void AttentionChain::recognise() {
+  if (!start())
+    return;
+  climb();
+  findGuard();
+  if (!masks->isExpressible())
+    return;
+  if (findProducts())
+    replaceAll();
+  else
+    replaceSoftmax();
+}
+
+} // namespace zero
