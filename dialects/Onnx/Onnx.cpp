@@ -44,12 +44,19 @@ bool NodeOp::hasInput(unsigned index) {
   return index < getInputs().size() && !isa<NoneType>(getInputs()[index].getType());
 }
 
+RankedTensorType zero::onnx::signless(RankedTensorType type) {
+  auto integer = dyn_cast<IntegerType>(type.getElementType());
+  if (!integer || integer.isSignless())
+    return type;
+  return type.clone(IntegerType::get(type.getContext(), integer.getWidth()));
+}
+
 RankedTensorType NodeOp::inputType(unsigned index) {
-  return cast<RankedTensorType>(getInputs()[index].getType());
+  return signless(cast<RankedTensorType>(getInputs()[index].getType()));
 }
 
 RankedTensorType NodeOp::outputType(unsigned index) {
-  return cast<RankedTensorType>(getOutputs()[index].getType());
+  return signless(cast<RankedTensorType>(getOutputs()[index].getType()));
 }
 
 std::string NodeOp::describe() { return (getOpType() + " node '" + getNode() + "'").str(); }

@@ -18,4 +18,10 @@
 #define GET_OP_CLASSES
 #include "dialects/Onnx/OnnxOps.h.inc"
 
+namespace zero::onnx {
+/// `type` with signless integers where they are unsigned: what kernels compute
+/// on, since upstream's arithmetic has the sign in its operations.
+mlir::RankedTensorType signless(mlir::RankedTensorType type);
+} // namespace zero::onnx
+
 #endif // DIALECTS_ONNX_ONNX_H

@@ -63,9 +63,9 @@ def Onnx_NodeOp : Onnx_Op<"node", [Pure]> {
     ::std::optional<::llvm::SmallVector<int64_t>> getInts(::llvm::StringRef name);
     /// Whether operand `index` is there: given, and not `onnx.none`.
     bool hasInput(unsigned index);
-    /// The tensor type of operand `index`.
+    /// The tensor type of operand `index`, unsigned integers as signless ones.
     ::mlir::RankedTensorType inputType(unsigned index);
-    /// The tensor type of result `index`.
+    /// The tensor type of result `index`, unsigned integers as signless ones.
     ::mlir::RankedTensorType outputType(unsigned index);
     /// "Gemm node 'fc1'": how messages name this node.
     ::std::string describe();

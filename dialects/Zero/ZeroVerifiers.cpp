@@ -87,10 +87,17 @@ static SmallVector<Type> destinationTypes(LaunchOp launch, func::FuncOp kernel) 
   return types;
 }
 
+/// Kernels compute on signless integers, whatever sign the step gives them.
+static Type signlessElement(Type type) {
+  Type element = getElementTypeOrSelf(type);
+  if (element.isUnsignedInteger())
+    return IntegerType::get(type.getContext(), element.getIntOrFloatBitWidth());
+  return element;
+}
+
 static bool sameShapes(TypeRange expected, TypeRange actual) {
   return llvm::all_of_zip(expected, actual, [](Type a, Type b) {
-    return succeeded(verifyCompatibleShape(a, b)) &&
-           getElementTypeOrSelf(a) == getElementTypeOrSelf(b);
+    return succeeded(verifyCompatibleShape(a, b)) && signlessElement(a) == signlessElement(b);
   });
 }
 

@@ -19,14 +19,14 @@ static SmallVector<Value> operandsOf(onnx::NodeOp node) {
 }
 
 static LogicalResult lowerNode(onnx::NodeOp node) {
-  const ops::OpDef *def = ops::lookup(node);
-  if (!def || !def->lower)
-    return node.emitError() << "no lowering for " << node.describe() << " of opset "
-                            << node.getOpset();
   OpBuilder builder(node);
   ops::Lowered lowered;
-  if (failed(def->lower(node, operandsOf(node), builder, lowered)))
+  if (failed(ops::lower(node, operandsOf(node), builder, lowered)))
     return failure();
+  for (auto [result, value] : llvm::zip(node.getOutputs(), lowered.results))
+    if (result.getType() != value.getType())
+      return node.emitError() << "in place " << node.describe() << " cannot be lowered to "
+                              << result.getType() << ", only in a kernel";
   for (const ops::RangeCheck &check : lowered.checks)
     CheckOp::create(builder, node.getLoc(), check.pair, check.lower, check.upper, check.message);
   node.replaceAllUsesWith(lowered.results);

@@ -18,7 +18,7 @@ static constexpr uint64_t kMaxBytes = (1u << 31) - 1;
 /// Sub-graphs, functions and types nest a few levels; ONNX itself reads 100.
 static constexpr int kMaxRecursion = 100;
 static constexpr int kMaxNodes = 1'000'000;
-static constexpr int kFirstOpset = 13, kLastOpset = 23;
+static constexpr int kFirstOpset = 7, kLastOpset = 28;
 
 static std::unique_ptr<llvm::MemoryBuffer> mapFile(StringRef path) {
   llvm::sys::fs::file_status status;

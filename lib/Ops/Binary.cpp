@@ -1,8 +1,7 @@
 //===- Binary.cpp - elementwise operators of two operands -----------------===//
 //
-// ONNX Add, Sub, Mul, Div (opset 13, 14), Mod (13): NumPy broadcasting,
-// f32, i64 and i32; integer division truncates, Mod takes the divisor's sign
-// unless fmod = 1.
+// ONNX Add, Sub, Mul, Div, Mod: NumPy broadcasting; integer division truncates,
+// Mod takes the divisor's sign unless fmod = 1, which is C's remainder.
 //
 // Gradients, with reduceTo() over what was broadcast (Griewank and Walther,
 // Evaluating Derivatives, table of elementals):
@@ -14,15 +13,16 @@
 #include "Lowering.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
 
 namespace zero::ops {
 
-using ScalarFn = Value (*)(ImplicitLocOpBuilder &, ValueRange);
+using ScalarFn = Value (*)(ImplicitLocOpBuilder &, onnx::NodeOp, ValueRange);
 
 template <typename FloatOp, typename IntOp>
-static Value simple(ImplicitLocOpBuilder &b, ValueRange x) {
+static Value simple(ImplicitLocOpBuilder &b, onnx::NodeOp, ValueRange x) {
   if (isa<FloatType>(x[0].getType()))
     return FloatOp::create(b, x[0], x[1]);
   return IntOp::create(b, x[0], x[1]);
@@ -34,11 +34,19 @@ static Value equals(ImplicitLocOpBuilder &b, Value value, int64_t number) {
                                constant(b, value.getType(), double(number)));
 }
 
+/// `divisor`, or 1 where it is 0: the processor would trap.
+static Value nonZero(ImplicitLocOpBuilder &b, Value divisor) {
+  Value one = constant(b, divisor.getType(), 1);
+  return arith::SelectOp::create(b, equals(b, divisor, 0), one, divisor);
+}
+
 /// Truncated division. Dividing by 0 or by -1 can trap in the processor: 0 is
 /// replaced by 1, and -1 by a subtraction.
-static Value divide(ImplicitLocOpBuilder &b, ValueRange x) {
+static Value divide(ImplicitLocOpBuilder &b, onnx::NodeOp node, ValueRange x) {
   if (isa<FloatType>(x[0].getType()))
     return arith::DivFOp::create(b, x[0], x[1]);
+  if (isUnsigned(node, 0))
+    return arith::DivUIOp::create(b, x[0], nonZero(b, x[1]));
   Value negative = equals(b, x[1], -1);
   Value traps = arith::OrIOp::create(b, negative, equals(b, x[1], 0));
   Value divisor = arith::SelectOp::create(b, traps, constant(b, x[1].getType(), 1), x[1]);
@@ -51,7 +59,10 @@ template <ScalarFn scalar>
 static LogicalResult lowerBinary(onnx::NodeOp node, ValueRange inputs, OpBuilder &builder,
                                  Lowered &lowered) {
   ImplicitLocOpBuilder b(node.getLoc(), builder);
-  lowered.results.push_back(elementwise(b, inputs, node.outputType(0), scalar));
+  lowered.results.push_back(
+      elementwise(b, inputs, node.outputType(0), [&](ImplicitLocOpBuilder &inner, ValueRange x) {
+        return scalar(inner, node, x);
+      }));
   return success();
 }
 
@@ -71,16 +82,31 @@ static Value remainder(ImplicitLocOpBuilder &b, ValueRange x, bool floored) {
   return arith::SelectOp::create(b, arith::AndIOp::create(b, isNotZero, mixed), adjusted, rest);
 }
 
+/// The same of floats: C's fmod, and moved by the divisor where the signs differ.
+static Value floatRemainder(ImplicitLocOpBuilder &b, ValueRange x, bool floored) {
+  Value rest = arith::RemFOp::create(b, x[0], x[1]);
+  if (!floored)
+    return rest;
+  Value zero = constant(b, rest.getType(), 0);
+  auto isNegative = [&](Value value) -> Value {
+    return arith::CmpFOp::create(b, arith::CmpFPredicate::OLT, value, zero);
+  };
+  Value isZero = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, rest, zero);
+  Value mixed = arith::XOrIOp::create(b, isNegative(rest), isNegative(x[1]));
+  Value moved = arith::SelectOp::create(b, mixed, arith::AddFOp::create(b, rest, x[1]), rest);
+  return arith::SelectOp::create(b, isZero, math::CopySignOp::create(b, zero, x[1]), moved);
+}
+
 static LogicalResult lowerMod(onnx::NodeOp node, ValueRange inputs, OpBuilder &builder,
                               Lowered &lowered) {
-  if (isFloat(inputs[0]))
-    return node.emitError() << "expected integers in " << node.describe() << ", got "
-                            << inputs[0].getType();
   bool floored = node.getInt("fmod", 0) == 0;
   ImplicitLocOpBuilder b(node.getLoc(), builder);
   lowered.results.push_back(
       elementwise(b, inputs, node.outputType(0), [&](ImplicitLocOpBuilder &inner, ValueRange x) {
-        return remainder(inner, x, floored);
+        if (isUnsigned(node, 0))
+          return arith::RemUIOp::create(inner, x[0], nonZero(inner, x[1])).getResult();
+        return isFloat(inputs[0]) ? floatRemainder(inner, x, floored)
+                                  : remainder(inner, x, floored);
       }));
   return success();
 }
@@ -133,11 +159,17 @@ void registerBinary() {
   constexpr auto add = lowerBinary<simple<arith::AddFOp, arith::AddIOp>>;
   constexpr auto sub = lowerBinary<simple<arith::SubFOp, arith::SubIOp>>;
   constexpr auto mul = lowerBinary<simple<arith::MulFOp, arith::MulIOp>>;
-  registerOp({"", "Add", 13, 23, Kind::Elementwise, add, addGradient});
-  registerOp({"", "Sub", 13, 23, Kind::Elementwise, sub, subGradient});
-  registerOp({"", "Mul", 13, 23, Kind::Elementwise, mul, mulGradient});
-  registerOp({"", "Div", 13, 23, Kind::Elementwise, lowerBinary<divide>, divGradient});
-  registerOp({"", "Mod", 13, 23, Kind::Elementwise, lowerMod});
+  auto define = [](llvm::StringLiteral type, int64_t first, LowerFn lower,
+                   GradientFn gradient = nullptr) {
+    OpDef def{"", type, first, kNewestOpset, Kind::Elementwise, lower, gradient};
+    def.anySign = true;
+    registerOp(def);
+  };
+  define("Add", 7, add, addGradient);
+  define("Sub", 7, sub, subGradient);
+  define("Mul", 7, mul, mulGradient);
+  define("Div", 7, lowerBinary<divide>, divGradient);
+  define("Mod", 10, lowerMod);
 }
 
 } // namespace zero::ops

@@ -1,7 +1,7 @@
 //===- Cast.cpp -----------------------------------------------------------===//
 //
-// ONNX: Cast, CastLike; opsets 13 to 23, between floats, signless integers and
-// booleans. To boolean is `!= 0`, to integer truncates. Gradient, between
+// ONNX: Cast, CastLike, between floats, integers and booleans.
+// To boolean is `!= 0`, to integer truncates. Gradient, between
 // floats: the cast back.
 //
 //===----------------------------------------------------------------------===//
@@ -32,40 +32,56 @@ static Value castBetweenFloats(ImplicitLocOpBuilder &b, Value value, FloatType t
   return arith::TruncFOp::create(b, to, wide);
 }
 
-static Value castElement(ImplicitLocOpBuilder &b, Value value, Type to) {
-  Type from = value.getType();
-  if (from == to)
-    return value;
-  if (to.isInteger(1))
-    return castToBool(b, value);
-  bool fromBool = from.isInteger(1);
-  if (auto floating = dyn_cast<FloatType>(to)) {
-    if (isa<FloatType>(from))
-      return castBetweenFloats(b, value, floating);
-    return fromBool ? arith::UIToFPOp::create(b, to, value).getResult()
-                    : arith::SIToFPOp::create(b, to, value).getResult();
+namespace {
+/// The element types of a cast; `IntegerType`s say their sign.
+struct Types {
+  Type from, to;
+};
+} // namespace
+
+/// Through 64 bits, so that what does not fit the type wraps round, as in numpy.
+static Value castToInteger(ImplicitLocOpBuilder &b, Value value, Types types) {
+  auto to = cast<IntegerType>(types.to);
+  Type signless = b.getIntegerType(to.getWidth());
+  if (isa<FloatType>(types.from)) {
+    if (to.isUnsigned() && to.getWidth() == 64)
+      return arith::FPToUIOp::create(b, signless, value);
+    Value wide = arith::FPToSIOp::create(b, b.getI64Type(), value);
+    return to.getWidth() == 64 ? wide : arith::TruncIOp::create(b, signless, wide).getResult();
   }
-  if (isa<FloatType>(from))
-    return arith::FPToSIOp::create(b, to, value);
-  if (fromBool)
-    return arith::ExtUIOp::create(b, to, value);
-  return from.getIntOrFloatBitWidth() < to.getIntOrFloatBitWidth()
-             ? arith::ExtSIOp::create(b, to, value).getResult()
-             : arith::TruncIOp::create(b, to, value).getResult();
+  unsigned width = types.from.getIntOrFloatBitWidth();
+  if (width == to.getWidth())
+    return value;
+  if (width > to.getWidth())
+    return arith::TruncIOp::create(b, signless, value);
+  if (width == 1 || types.from.isUnsignedInteger())
+    return arith::ExtUIOp::create(b, signless, value);
+  return arith::ExtSIOp::create(b, signless, value);
 }
 
-static bool isCastable(Type type) { return isa<FloatType>(type) || type.isSignlessInteger(); }
+static Value castElement(ImplicitLocOpBuilder &b, Value value, Types types) {
+  if (types.from == types.to)
+    return value;
+  if (types.to.isInteger(1))
+    return castToBool(b, value);
+  auto floating = dyn_cast<FloatType>(types.to);
+  if (!floating)
+    return castToInteger(b, value, types);
+  if (isa<FloatType>(types.from))
+    return castBetweenFloats(b, value, floating);
+  if (types.from.isInteger(1) || types.from.isUnsignedInteger())
+    return arith::UIToFPOp::create(b, floating, value);
+  return arith::SIToFPOp::create(b, floating, value);
+}
 
 static LogicalResult lowerCast(onnx::NodeOp node, ValueRange inputs, OpBuilder &builder,
                                Lowered &lowered) {
-  Type from = node.inputType(0).getElementType();
-  Type to = node.outputType(0).getElementType();
-  if (!isCastable(from) || !isCastable(to))
-    return nodeError(node) << "a cast from " << from << " to " << to << " is not supported yet";
+  Types types{tensorType(node.getInputs()[0]).getElementType(),
+              tensorType(node.getOutputs()[0]).getElementType()};
   ImplicitLocOpBuilder b(node.getLoc(), builder);
   lowered.results.push_back(elementwise(b, inputs.front(), node.outputType(0),
                                         [&](ImplicitLocOpBuilder &s, ValueRange elements) {
-                                          return castElement(s, elements[0], to);
+                                          return castElement(s, elements[0], types);
                                         }));
   return success();
 }
@@ -78,8 +94,11 @@ static LogicalResult castGradient(onnx::NodeOp node, ValueRange outputGrads, Arr
 }
 
 void registerCast() {
-  registerOp({"", "Cast", 13, 23, Kind::Elementwise, lowerCast, castGradient});
-  registerOp({"", "CastLike", 15, 23, Kind::Elementwise, lowerCast, castGradient});
+  OpDef cast{"", "Cast", 7, kNewestOpset, Kind::Elementwise, lowerCast, castGradient};
+  OpDef like{"", "CastLike", 15, kNewestOpset, Kind::Elementwise, lowerCast, castGradient};
+  cast.anySign = like.anySign = true;
+  registerOp(cast);
+  registerOp(like);
 }
 
 } // namespace zero::ops

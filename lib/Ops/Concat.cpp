@@ -1,6 +1,6 @@
 //===- Concat.cpp ---------------------------------------------------------===//
 //
-// ONNX: Concat, Split; opsets 13 to 23. Each is the other's gradient: slices
+// ONNX: Concat, Split. Each is the other's gradient: slices
 // for Concat, and for Split the concatenation of the results' gradients.
 //
 //===----------------------------------------------------------------------===//
@@ -76,8 +76,8 @@ static LogicalResult splitGradient(onnx::NodeOp node, ValueRange outputGrads, Ar
 }
 
 void registerConcat() {
-  registerOp({"", "Concat", 13, 23, Kind::Other, lowerConcat, concatGradient});
-  registerOp({"", "Split", 13, 23, Kind::Other, lowerSplit, splitGradient});
+  registerOp({"", "Concat", 7, kNewestOpset, Kind::Other, lowerConcat, concatGradient});
+  registerOp({"", "Split", 7, kNewestOpset, Kind::Other, lowerSplit, splitGradient});
 }
 
 } // namespace zero::ops

@@ -1,7 +1,12 @@
-//===- CumSum.cpp ---------------------------------------------------------===//
+//===- CumSum.cpp - running sums and products -----------------------------===//
 //
-// ONNX: CumSum with a constant axis; opsets 13 to 23. Sums run
-// in order along the axis. Gradient: CumSum of dy in the other direction.
+// ONNX: CumSum and CumProd (also as zero::CumProd) with a constant axis. They run
+// in order along the axis.
+//
+// Gradients: CumSum of dy in the other direction. For CumProd y, with P the product
+// of what comes before an element: dx = P S, where zero::CumProdTail(dy, x) {axis,
+// exclusive, reverse} is the recurrence S[i] = dy[i] + x[i+1] S[i+1], or, exclusive,
+// S[i] = dy[i+1] + x[i+1] S[i+1]; zeros do not disturb it, as a division would.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,57 +33,124 @@ struct Walk {
 };
 } // namespace
 
-static Value sumOf(ImplicitLocOpBuilder &b, Value x, Value y) {
-  if (isa<FloatType>(x.getType()))
-    return arith::AddFOp::create(b, x, y);
-  return arith::AddIOp::create(b, x, y);
-}
-
-/// The sum up to `point`, from that up to the position before it.
-static Value runningSum(ImplicitLocOpBuilder &b, const Walk &walk, Value input, Value sums,
-                        ArrayRef<Value> point) {
-  Type element = tensorType(input).getElementType();
+/// The place before `point` in `walk`, or `point` itself where `inside` is false.
+static SmallVector<Value> placeBefore(ImplicitLocOpBuilder &b, const Walk &walk,
+                                      ArrayRef<Value> point, Value &inside) {
   SmallVector<Value> last(point);
   last[1] = walk.before(b, point[1]);
   Value extent = arith::ConstantIndexOp::create(b, walk.extent);
   // Unsigned: -1 and the extent itself are both outside.
-  Value inside = arith::CmpIOp::create(b, arith::CmpIPredicate::ult, last[1], extent);
+  inside = arith::CmpIOp::create(b, arith::CmpIPredicate::ult, last[1], extent);
   last[1] = arith::SelectOp::create(b, inside, last[1], point[1]);
-  Value zero = constant(b, element, 0);
-  Value sum = tensor::ExtractOp::create(b, sums, last);
-  sum = arith::SelectOp::create(b, inside, sum, zero);
+  return last;
+}
+
+/// The combination up to `point`, from that up to the position before it.
+static Value runningValue(ImplicitLocOpBuilder &b, const Walk &walk, Combine combine, Value input,
+                          Value results, ArrayRef<Value> point) {
+  Value inside;
+  SmallVector<Value> last = placeBefore(b, walk, point, inside);
+  Value neutral = constant(b, tensorType(input).getElementType(), combine == Combine::Product);
+  Value before = tensor::ExtractOp::create(b, results, last);
+  before = arith::SelectOp::create(b, inside, before, neutral);
   Value added =
       tensor::ExtractOp::create(b, input, walk.exclusive ? last : SmallVector<Value>(point));
   if (walk.exclusive)
-    added = arith::SelectOp::create(b, inside, added, zero);
-  return sumOf(b, sum, added);
+    added = arith::SelectOp::create(b, inside, added, neutral);
+  return combined(b, combine, before, added);
 }
 
-static LogicalResult lowerCumSum(onnx::NodeOp node, ValueRange inputs, OpBuilder &builder,
-                                 Lowered &lowered) {
+/// S at `point` of the recurrence, from dy, x and S at the place before it.
+static Value tailValue(ImplicitLocOpBuilder &b, const Walk &walk, Value dy, Value x, Value tails,
+                       ArrayRef<Value> point) {
+  Value inside;
+  SmallVector<Value> last = placeBefore(b, walk, point, inside);
+  Value zero = constant(b, tensorType(x).getElementType(), 0);
+  Value tail = arith::MulFOp::create(b, tensor::ExtractOp::create(b, x, last),
+                                     tensor::ExtractOp::create(b, tails, last));
+  Value own = tensor::ExtractOp::create(b, dy, walk.exclusive ? last : SmallVector<Value>(point));
+  if (walk.exclusive)
+    return arith::SelectOp::create(b, inside, arith::AddFOp::create(b, own, tail), zero);
+  return arith::AddFOp::create(b, own, arith::SelectOp::create(b, inside, tail, zero));
+}
+
+/// The value at a point of a walk, from the tensor of values that were there before.
+using StepFn = llvm::function_ref<Value(ImplicitLocOpBuilder &, Value, ArrayRef<Value>)>;
+
+static Value walkAlong(ImplicitLocOpBuilder &b, const Walk &walk, RankedTensorType type,
+                       StepFn step) {
+  // The first step reads its own place before it is written: zeros, not garbage.
+  return forEachIndex(b, type.getShape(), filled(b, type, 0),
+                      [&](ImplicitLocOpBuilder &s, ValueRange point, Value carried) -> Value {
+                        SmallVector<Value> at(point);
+                        if (walk.reverse)
+                          at[1] = arith::SubIOp::create(
+                              s, arith::ConstantIndexOp::create(s, walk.extent - 1), point[1]);
+                        Value value = step(s, carried, at);
+                        return tensor::InsertOp::create(s, value, carried, at);
+                      });
+}
+
+static Walk walkOf(onnx::NodeOp node, int64_t axis, bool reverse) {
+  ArrayRef<int64_t> shape = node.outputType(0).getShape();
+  axis = normalAxis(axis, shape.size());
+  return {product(shape.take_front(axis)), shape[axis], product(shape.drop_front(axis + 1)),
+          node.getInt("exclusive", 0) != 0, reverse};
+}
+
+template <Combine combine>
+static LogicalResult lowerRunning(onnx::NodeOp node, ValueRange inputs, OpBuilder &builder,
+                                  Lowered &lowered) {
   auto given = requireInts(node, 1, "axis");
   if (failed(given))
     return failure();
   ImplicitLocOpBuilder b(node.getLoc(), builder);
-  RankedTensorType type = node.outputType(0);
-  ArrayRef<int64_t> shape = type.getShape();
-  int64_t axis = normalAxis(given->front(), type.getRank());
-  Walk walk{product(shape.take_front(axis)), shape[axis], product(shape.drop_front(axis + 1)),
-            node.getInt("exclusive", 0) != 0, node.getInt("reverse", 0) != 0};
-  auto walked = type.clone({walk.outer, walk.extent, walk.inner});
+  Walk walk = walkOf(node, given->front(), node.getInt("reverse", 0) != 0);
+  auto walked = node.outputType(0).clone({walk.outer, walk.extent, walk.inner});
   Value input = reshaped(b, inputs.front(), walked);
-  // The first sum reads its own place before it is written: zeros, not garbage.
-  Value sums =
-      forEachIndex(b, walked.getShape(), filled(b, walked, 0),
-                   [&](ImplicitLocOpBuilder &s, ValueRange point, Value carried) -> Value {
-                     SmallVector<Value> at(point);
-                     if (walk.reverse)
-                       at[1] = arith::SubIOp::create(
-                           s, arith::ConstantIndexOp::create(s, walk.extent - 1), point[1]);
-                     Value sum = runningSum(s, walk, input, carried, at);
-                     return tensor::InsertOp::create(s, sum, carried, at);
-                   });
-  lowered.results.push_back(reshaped(b, sums, type));
+  Value results = walkAlong(
+      b, walk, walked, [&](ImplicitLocOpBuilder &s, Value carried, ArrayRef<Value> at) {
+        return runningValue(s, walk, combine, input, carried, at);
+      });
+  lowered.results.push_back(reshaped(b, results, node.outputType(0)));
+  return success();
+}
+
+static LogicalResult lowerCumProdTail(onnx::NodeOp node, ValueRange inputs, OpBuilder &builder,
+                                      Lowered &lowered) {
+  ImplicitLocOpBuilder b(node.getLoc(), builder);
+  // From the end that CumProd reaches last.
+  Walk walk = walkOf(node, node.getInt("axis", 0), node.getInt("reverse", 0) == 0);
+  auto walked = node.outputType(0).clone({walk.outer, walk.extent, walk.inner});
+  Value dy = reshaped(b, inputs[0], walked), x = reshaped(b, inputs[1], walked);
+  Value tails = walkAlong(
+      b, walk, walked, [&](ImplicitLocOpBuilder &s, Value carried, ArrayRef<Value> at) {
+        return tailValue(s, walk, dy, x, carried, at);
+      });
+  lowered.results.push_back(reshaped(b, tails, node.outputType(0)));
+  return success();
+}
+
+static LogicalResult cumProdGradient(onnx::NodeOp node, ValueRange outputGrads,
+                                     ArrayRef<bool> wanted, NodeBuilder &builder,
+                                     MutableArrayRef<Value> inputGrads) {
+  if (!wanted.front() || !outputGrads.front())
+    return success();
+  auto axis = requireInts(node, 1, "axis");
+  if (failed(axis))
+    return failure();
+  Value x = node.getInputs()[0];
+  NamedAttribute reverse = builder.attr("reverse", node.getInt("reverse", 0));
+  Value before = builder
+                     .create(kZeroDomain, "CumProd", x.getType(), node.getInputs(),
+                             {builder.attr("exclusive", int64_t(1)), reverse})
+                     .getResult(0);
+  Value tail = builder
+                   .create(kZeroDomain, "CumProdTail", x.getType(), {outputGrads.front(), x},
+                           {builder.attr("axis", axis->front()),
+                            builder.attr("exclusive", node.getInt("exclusive", 0)), reverse})
+                   .getResult(0);
+  inputGrads.front() = builder.mul(before, tail);
   return success();
 }
 
@@ -98,7 +170,11 @@ static LogicalResult cumSumGradient(onnx::NodeOp node, ValueRange outputGrads,
 }
 
 void registerCumSum() {
-  registerOp({"", "CumSum", 13, 23, Kind::Other, lowerCumSum, cumSumGradient});
+  auto sum = lowerRunning<Combine::Sum>, prod = lowerRunning<Combine::Product>;
+  registerOp({"", "CumSum", 11, kNewestOpset, Kind::Other, sum, cumSumGradient});
+  registerOp({"", "CumProd", 26, kNewestOpset, Kind::Other, prod, cumProdGradient});
+  registerOp({kZeroDomain, "CumProd", 1, 1, Kind::Other, prod});
+  registerOp({kZeroDomain, "CumProdTail", 1, 1, Kind::Other, lowerCumProdTail});
 }
 
 } // namespace zero::ops

@@ -1,6 +1,6 @@
 //===- Dropout.cpp --------------------------------------------------------===//
 //
-// ONNX: Dropout; opsets 13 to 23. With ratio 0, or outside of training mode,
+// ONNX: Dropout. With ratio 0, or outside of training mode,
 // it is the identity and its mask is all true. Anything else is refused.
 //
 //===----------------------------------------------------------------------===//
@@ -34,7 +34,7 @@ static LogicalResult expandDropout(onnx::NodeOp node, NodeBuilder &builder,
 }
 
 void registerDropout() {
-  registerOp({"", "Dropout", 13, 23, Kind::Other, nullptr, nullptr, expandDropout});
+  registerOp({"", "Dropout", 13, kNewestOpset, Kind::Other, nullptr, nullptr, expandDropout});
 }
 
 } // namespace zero::ops

@@ -1,6 +1,6 @@
 //===- Einsum.cpp ---------------------------------------------------------===//
 //
-// ONNX: Einsum of two operands; opsets 13 to 23. An index stands at most once
+// ONNX: Einsum of two operands. An index stands at most once
 // in each operand, and no ellipsis. One linalg.generic whose maps are the
 // equation. Gradient: the Einsum that puts the result in an operand's place.
 //
@@ -127,7 +127,7 @@ static LogicalResult einsumGradient(onnx::NodeOp node, ValueRange outputGrads,
 }
 
 void registerEinsum() {
-  registerOp({"", "Einsum", 13, 23, Kind::Product, lowerEinsum, einsumGradient});
+  registerOp({"", "Einsum", 12, kNewestOpset, Kind::Product, lowerEinsum, einsumGradient});
 }
 
 } // namespace zero::ops

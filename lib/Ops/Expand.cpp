@@ -1,6 +1,6 @@
 //===- Expand.cpp ---------------------------------------------------------===//
 //
-// ONNX: Expand, Tile; opsets 13 to 23. Both repeat elements along dimensions;
+// ONNX: Expand, Tile. Both repeat elements along dimensions;
 // gradient: the sum over the repetitions.
 //
 //===----------------------------------------------------------------------===//
@@ -64,8 +64,8 @@ static LogicalResult tileGradient(onnx::NodeOp node, ValueRange outputGrads, Arr
 }
 
 void registerExpand() {
-  registerOp({"", "Expand", 13, 23, Kind::Elementwise, lowerExpand, expandGradient});
-  registerOp({"", "Tile", 13, 23, Kind::Other, lowerTile, tileGradient});
+  registerOp({"", "Expand", 8, kNewestOpset, Kind::Elementwise, lowerExpand, expandGradient});
+  registerOp({"", "Tile", 7, kNewestOpset, Kind::Other, lowerTile, tileGradient});
 }
 
 } // namespace zero::ops

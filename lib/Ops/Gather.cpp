@@ -1,6 +1,6 @@
 //===- Gather.cpp ---------------------------------------------------------===//
 //
-// ONNX: Gather; opsets 13 to 23. Indices may be negative; one outside of
+// ONNX: Gather. Indices may be negative; one outside of
 // [-extent, extent) is an error, at compile time where the indices are constant.
 // Gradient: zero::GatherGrad(dy, indices) {axis, shape}, which adds the slices
 // of dy to those of a tensor of zeros of `shape`, one after the other.
@@ -76,7 +76,7 @@ static LogicalResult lowerGatherGrad(onnx::NodeOp node, ValueRange inputs, OpBui
 }
 
 void registerGather() {
-  registerOp({"", "Gather", 13, 23, Kind::Other, lowerGather, gatherGradient});
+  registerOp({"", "Gather", 7, kNewestOpset, Kind::Other, lowerGather, gatherGradient});
   registerOp({kZeroDomain, "GatherGrad", 1, 1, Kind::Other, lowerGatherGrad});
 }
 

@@ -1,7 +1,6 @@
 //===- GatherElements.cpp -------------------------------------------------===//
 //
-// ONNX: GatherElements, ScatterElements with reduction none or add; opsets 13
-// to 23. Gradient of GatherElements: zero::GatherElementsGrad(dy, indices)
+// ONNX: GatherElements, ScatterElements with reduction none or add. Gradient of GatherElements: zero::GatherElementsGrad(dy, indices)
 // {axis, shape}, a scatter-add in row-major order; of ScatterElements: a gather
 // for the updates and dy, with zeros where it was overwritten, for the data.
 //
@@ -117,10 +116,10 @@ static LogicalResult scatterElementsGradient(onnx::NodeOp node, ValueRange outpu
 
 void registerGatherElements() {
   registerOp(
-      {"", "GatherElements", 13, 23, Kind::Other, lowerGatherElements, gatherElementsGradient});
+      {"", "GatherElements", 11, kNewestOpset, Kind::Other, lowerGatherElements, gatherElementsGradient});
   registerOp({kZeroDomain, "GatherElementsGrad", 1, 1, Kind::Other, lowerGatherElementsGrad});
   registerOp(
-      {"", "ScatterElements", 13, 23, Kind::Other, lowerScatterElements, scatterElementsGradient});
+      {"", "ScatterElements", 11, kNewestOpset, Kind::Other, lowerScatterElements, scatterElementsGradient});
 }
 
 } // namespace zero::ops

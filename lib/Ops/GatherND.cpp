@@ -1,7 +1,6 @@
 //===- GatherND.cpp -------------------------------------------------------===//
 //
-// ONNX: GatherND with batch_dims, ScatterND with reduction none or add; opsets
-// 13 to 23. Gradient of GatherND: zero::GatherNDGrad(dy, indices) {batch_dims,
+// ONNX: GatherND with batch_dims, ScatterND with reduction none or add. Gradient of GatherND: zero::GatherNDGrad(dy, indices) {batch_dims,
 // shape}, a scatter-add in row-major order; ScatterND's gradients are a gather
 // for the updates and dy, with zeros where it was overwritten, for the data.
 //
@@ -160,9 +159,9 @@ static LogicalResult scatterNDGradient(onnx::NodeOp node, ValueRange outputGrads
 }
 
 void registerGatherND() {
-  registerOp({"", "GatherND", 13, 23, Kind::Other, lowerGatherND, gatherNDGradient});
+  registerOp({"", "GatherND", 11, kNewestOpset, Kind::Other, lowerGatherND, gatherNDGradient});
   registerOp({kZeroDomain, "GatherNDGrad", 1, 1, Kind::Other, lowerGatherNDGrad});
-  registerOp({"", "ScatterND", 13, 23, Kind::Other, lowerScatterND, scatterNDGradient});
+  registerOp({"", "ScatterND", 11, kNewestOpset, Kind::Other, lowerScatterND, scatterNDGradient});
 }
 
 } // namespace zero::ops

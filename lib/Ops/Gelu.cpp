@@ -121,7 +121,7 @@ static LogicalResult geluGradient(onnx::NodeOp node, ValueRange dy, ArrayRef<boo
 }
 
 void registerGelu() {
-  registerOp({"", "Gelu", 20, 23, Kind::Elementwise, lowerGelu, geluGradient});
+  registerOp({"", "Gelu", 20, kNewestOpset, Kind::Elementwise, lowerGelu, geluGradient});
   registerOp({kZeroDomain, "GeluGrad", 1, 1, Kind::Elementwise, lowerGeluGrad});
 }
 

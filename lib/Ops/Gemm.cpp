@@ -1,6 +1,6 @@
 //===- Gemm.cpp -----------------------------------------------------------===//
 //
-// ONNX: Gemm; opsets 13 to 23. With alpha = beta = 1 and C a row of n elements
+// ONNX: Gemm. With alpha = beta = 1 and C a row of n elements
 // it stays one product with a bias, as a library call takes it; anything else
 // is expanded to Contract, Mul and Add. Gradient: two products, and for C the
 // sum over the rows.
@@ -80,7 +80,7 @@ static LogicalResult gemmGradient(onnx::NodeOp node, ValueRange outputGrads, Arr
 }
 
 void registerGemm() {
-  registerOp({"", "Gemm", 13, 23, Kind::Product, lowerGemm, gemmGradient, expandGemm});
+  registerOp({"", "Gemm", 7, kNewestOpset, Kind::Product, lowerGemm, gemmGradient, expandGemm});
 }
 
 } // namespace zero::ops

@@ -1,7 +1,7 @@
 //===- Logic.cpp - comparisons and logic ----------------------------------===//
 //
 // ONNX Equal, Less, Greater, LessOrEqual, GreaterOrEqual, And, Or, Xor, Not,
-// IsNaN, IsInf (opset 13 on). Results are booleans: no gradient.
+// IsNaN, IsInf. Results are booleans: no gradient.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,11 +25,12 @@ static LogicalResult lowerLogic(onnx::NodeOp node, ValueRange inputs, OpBuilder 
   return success();
 }
 
-template <arith::CmpFPredicate floating, arith::CmpIPredicate integer>
-static Value compare(ImplicitLocOpBuilder &b, onnx::NodeOp, ValueRange x) {
+template <arith::CmpFPredicate floating, arith::CmpIPredicate integer,
+          arith::CmpIPredicate withoutSign>
+static Value compare(ImplicitLocOpBuilder &b, onnx::NodeOp node, ValueRange x) {
   if (isa<FloatType>(x[0].getType()))
     return arith::CmpFOp::create(b, floating, x[0], x[1]);
-  return arith::CmpIOp::create(b, integer, x[0], x[1]);
+  return arith::CmpIOp::create(b, isUnsigned(node, 0) ? withoutSign : integer, x[0], x[1]);
 }
 
 template <typename Op>
@@ -60,24 +61,26 @@ static Value isInf(ImplicitLocOpBuilder &b, onnx::NodeOp node, ValueRange x) {
 }
 
 template <ScalarFn scalar>
-static void add(llvm::StringLiteral type) {
-  registerOp({"", type, 13, 23, Kind::Elementwise, lowerLogic<scalar>});
+static void add(llvm::StringLiteral type, int64_t first) {
+  OpDef def{"", type, first, kNewestOpset, Kind::Elementwise, lowerLogic<scalar>};
+  def.anySign = true;
+  registerOp(def);
 }
 
 void registerLogic() {
   using F = arith::CmpFPredicate;
   using I = arith::CmpIPredicate;
-  add<compare<F::OEQ, I::eq>>("Equal");
-  add<compare<F::OLT, I::slt>>("Less");
-  add<compare<F::OGT, I::sgt>>("Greater");
-  add<compare<F::OLE, I::sle>>("LessOrEqual");
-  add<compare<F::OGE, I::sge>>("GreaterOrEqual");
-  add<connect<arith::AndIOp>>("And");
-  add<connect<arith::OrIOp>>("Or");
-  add<connect<arith::XOrIOp>>("Xor");
-  add<invert>("Not");
-  add<isNaN>("IsNaN");
-  add<isInf>("IsInf");
+  add<compare<F::OEQ, I::eq, I::eq>>("Equal", 7);
+  add<compare<F::OLT, I::slt, I::ult>>("Less", 7);
+  add<compare<F::OGT, I::sgt, I::ugt>>("Greater", 7);
+  add<compare<F::OLE, I::sle, I::ule>>("LessOrEqual", 12);
+  add<compare<F::OGE, I::sge, I::uge>>("GreaterOrEqual", 12);
+  add<connect<arith::AndIOp>>("And", 7);
+  add<connect<arith::OrIOp>>("Or", 7);
+  add<connect<arith::XOrIOp>>("Xor", 7);
+  add<invert>("Not", 7);
+  add<isNaN>("IsNaN", 9);
+  add<isInf>("IsInf", 10);
 }
 
 } // namespace zero::ops

@@ -140,33 +140,40 @@ Value elementwise(ImplicitLocOpBuilder &b, ValueRange operands, RankedTensorType
 /// The neutral element of `combine`.
 static TypedAttr neutral(Combine combine, Type type) {
   Builder builder(type.getContext());
-  bool takesLeast = combine == Combine::Max;
+  bool takesLeast = combine == Combine::Max || combine == Combine::UnsignedMax;
   if (combine == Combine::Sum || combine == Combine::Product)
     return numberAttr(type, combine == Combine::Sum ? 0 : 1);
   if (auto floating = dyn_cast<FloatType>(type))
     return builder.getFloatAttr(
         type, APFloat::getInf(floating.getFloatSemantics(), /*Negative=*/takesLeast));
   unsigned width = type.getIntOrFloatBitWidth();
+  if (combine == Combine::UnsignedMax || combine == Combine::UnsignedMin)
+    return builder.getIntegerAttr(type, takesLeast ? APInt::getZero(width)
+                                                   : APInt::getAllOnes(width));
   return builder.getIntegerAttr(type, takesLeast ? APInt::getSignedMinValue(width)
                                                  : APInt::getSignedMaxValue(width));
 }
 
-static Value combined(ImplicitLocOpBuilder &b, Combine combine, Value a, Value x) {
-  auto reassoc = arith::FastMathFlags::reassoc;
+Value combined(ImplicitLocOpBuilder &b, Combine combine, Value a, Value x, bool reassoc) {
+  auto flags = reassoc ? arith::FastMathFlags::reassoc : arith::FastMathFlags::none;
   bool floating = isa<FloatType>(x.getType());
   switch (combine) {
   case Combine::Sum:
-    return floating ? arith::AddFOp::create(b, a, x, reassoc).getResult()
+    return floating ? arith::AddFOp::create(b, a, x, flags).getResult()
                     : arith::AddIOp::create(b, a, x).getResult();
   case Combine::Product:
-    return floating ? arith::MulFOp::create(b, a, x, reassoc).getResult()
+    return floating ? arith::MulFOp::create(b, a, x, flags).getResult()
                     : arith::MulIOp::create(b, a, x).getResult();
   case Combine::Max:
-    return floating ? arith::MaximumFOp::create(b, a, x, reassoc).getResult()
+    return floating ? arith::MaximumFOp::create(b, a, x, flags).getResult()
                     : arith::MaxSIOp::create(b, a, x).getResult();
   case Combine::Min:
-    return floating ? arith::MinimumFOp::create(b, a, x, reassoc).getResult()
+    return floating ? arith::MinimumFOp::create(b, a, x, flags).getResult()
                     : arith::MinSIOp::create(b, a, x).getResult();
+  case Combine::UnsignedMax:
+    return arith::MaxUIOp::create(b, a, x);
+  case Combine::UnsignedMin:
+    return arith::MinUIOp::create(b, a, x);
   }
   llvm_unreachable("every way to combine is above");
 }
@@ -186,7 +193,8 @@ Value reduce(ImplicitLocOpBuilder &b, ValueRange operands, ArrayRef<AffineMap> m
       [&](OpBuilder &inner, Location loc, ValueRange arguments) {
         ImplicitLocOpBuilder scalar(loc, inner);
         Value element = body(scalar, read.elements(scalar, arguments));
-        linalg::YieldOp::create(scalar, combined(scalar, combine, arguments.back(), element));
+        linalg::YieldOp::create(scalar, combined(scalar, combine, arguments.back(), element,
+                                                  /*reassoc=*/true));
       });
   return generic.getResult(0);
 }
@@ -198,6 +206,7 @@ Value reduce(ImplicitLocOpBuilder &b, Value operand, ArrayRef<int64_t> axes, Com
 
 Value reshaped(ImplicitLocOpBuilder &b, Value value, RankedTensorType type) {
   RankedTensorType from = tensorType(value);
+  type = type.clone(from.getElementType());
   if (from.getShape() == type.getShape())
     return value;
   // Without elements there is nothing to keep, and groups need not exist.
@@ -210,6 +219,26 @@ Value reshaped(ImplicitLocOpBuilder &b, Value value, RankedTensorType type) {
   }
   auto flat = RankedTensorType::get({from.getNumElements()}, from.getElementType());
   return reshaped(b, reshaped(b, value, flat), type);
+}
+
+bool isUnsigned(onnx::NodeOp node, unsigned index) {
+  return tensorType(node.getInputs()[index]).getElementType().isUnsignedInteger();
+}
+
+Combine forSign(onnx::NodeOp node, unsigned index, Combine combine) {
+  bool isBool = node.inputType(index).getElementType().isInteger(1);
+  if (!isBool && !isUnsigned(node, index))
+    return combine;
+  if (combine == Combine::Max)
+    return Combine::UnsignedMax;
+  return combine == Combine::Min ? Combine::UnsignedMin : combine;
+}
+
+LogicalResult requireFloat(onnx::NodeOp node) {
+  if (isa<FloatType>(node.inputType(0).getElementType()))
+    return success();
+  return node.emitError() << "expected floating-point numbers in " << node.describe() << ", got "
+                          << node.getInputs()[0].getType();
 }
 
 bool isFloat(Value value) { return isa<FloatType>(tensorType(value).getElementType()); }

@@ -19,8 +19,9 @@ namespace zero::ops {
 /// Code of one element: from the operands' elements to the result's.
 using Body = llvm::function_ref<mlir::Value(mlir::ImplicitLocOpBuilder &, mlir::ValueRange)>;
 
-/// How a reduction combines elements.
-enum class Combine { Sum, Product, Max, Min };
+/// How a reduction combines elements. The last two compare as unsigned integers,
+/// as which booleans count, too.
+enum class Combine { Sum, Product, Max, Min, UnsignedMax, UnsignedMin };
 
 /// A scalar constant of integer or floating-point `type`.
 mlir::Value constant(mlir::ImplicitLocOpBuilder &b, mlir::Type type, double value);
@@ -67,8 +68,20 @@ mlir::Value reduce(mlir::ImplicitLocOpBuilder &b, mlir::Value operand, llvm::Arr
                    Combine combine);
 
 /// The same elements as `type`, whose shape differs only in dimensions of size one
-/// or in how neighbours are merged: tensor.collapse_shape and expand_shape.
+/// or in how neighbours are merged: tensor.collapse_shape and expand_shape. The
+/// element type is that of `value`.
 mlir::Value reshaped(mlir::ImplicitLocOpBuilder &b, mlir::Value value, mlir::RankedTensorType type);
+
+/// `a` combined with `x`; `reassoc` lets the compiler order a sum of floats.
+mlir::Value combined(mlir::ImplicitLocOpBuilder &b, Combine combine, mlir::Value a, mlir::Value x,
+                     bool reassoc = false);
+/// `combine` for elements of operand `index`: compared without a sign where they have none.
+Combine forSign(onnx::NodeOp node, unsigned index, Combine combine);
+
+/// Whether operand `index` holds unsigned integers.
+bool isUnsigned(onnx::NodeOp node, unsigned index);
+/// An error at `node` unless operand 0 holds floating-point numbers.
+llvm::LogicalResult requireFloat(onnx::NodeOp node);
 
 /// Whether elements of `value` are floating-point numbers.
 bool isFloat(mlir::Value value);

@@ -1,6 +1,6 @@
 //===- MatMul.cpp ---------------------------------------------------------===//
 //
-// ONNX: MatMul; opsets 13 to 23, with NumPy's rules for batches and vectors.
+// ONNX: MatMul, with NumPy's rules for batches and vectors.
 // Gradient: two products (Contraction.cpp).
 //
 //===----------------------------------------------------------------------===//
@@ -57,7 +57,7 @@ static LogicalResult matMulGradient(onnx::NodeOp node, ValueRange outputGrads,
 }
 
 void registerMatMul() {
-  registerOp({"", "MatMul", 13, 23, Kind::Product, lowerMatMul, matMulGradient});
+  registerOp({"", "MatMul", 7, kNewestOpset, Kind::Product, lowerMatMul, matMulGradient});
 }
 
 } // namespace zero::ops

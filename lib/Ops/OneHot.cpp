@@ -1,6 +1,6 @@
 //===- OneHot.cpp ---------------------------------------------------------===//
 //
-// ONNX: OneHot; opsets 13 to 23. Indices outside of [-depth, depth) give a row
+// ONNX: OneHot. Indices outside of [-depth, depth) give a row
 // of off-values, as the specification says. No gradient.
 //
 //===----------------------------------------------------------------------===//
@@ -41,6 +41,6 @@ static LogicalResult lowerOneHot(onnx::NodeOp node, ValueRange inputs, OpBuilder
   return success();
 }
 
-void registerOneHot() { registerOp({"", "OneHot", 13, 23, Kind::Other, lowerOneHot}); }
+void registerOneHot() { registerOp({"", "OneHot", 9, kNewestOpset, Kind::Other, lowerOneHot}); }
 
 } // namespace zero::ops

@@ -1,6 +1,6 @@
 //===- Pad.cpp ------------------------------------------------------------===//
 //
-// ONNX: Pad; opsets 13 to 23, with constant pads and axes; negative pads crop.
+// ONNX: Pad, with constant pads and axes; negative pads crop.
 // Modes constant, reflect, edge and wrap. Gradient of mode constant: the
 // opposite pads with zeros.
 //
@@ -136,6 +136,6 @@ static LogicalResult padGradient(onnx::NodeOp node, ValueRange outputGrads, Arra
   return success();
 }
 
-void registerPad() { registerOp({"", "Pad", 13, 23, Kind::Other, lowerPad, padGradient}); }
+void registerPad() { registerOp({"", "Pad", 11, kNewestOpset, Kind::Other, lowerPad, padGradient}); }
 
 } // namespace zero::ops

@@ -147,6 +147,6 @@ static LogicalResult powGradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool
   return success();
 }
 
-void registerPow() { registerOp({"", "Pow", 13, 23, Kind::Elementwise, lowerPow, powGradient}); }
+void registerPow() { registerOp({"", "Pow", 7, kNewestOpset, Kind::Elementwise, lowerPow, powGradient}); }
 
 } // namespace zero::ops

@@ -1,12 +1,15 @@
 //===- Reduction.cpp - reductions over axes -------------------------------===//
 //
-// ONNX ReduceSum, ReduceMean, ReduceMax, ReduceMin, ReduceProd, ReduceL2,
-// ReduceSumSquare (opset 13 on): axes are an attribute or, since 13 (Sum) and 18
-// (the others), a constant operand; keepdims; noop_with_empty_axes.
+// ONNX ReduceSum, ReduceMean, ReduceMax, ReduceMin, ReduceProd, ReduceL1, ReduceL2,
+// ReduceSumSquare, ReduceLogSum, ReduceLogSumExp: axes are an attribute or, since 13
+// (Sum) and 18 (the others), a constant operand; keepdims; noop_with_empty_axes.
+// LogSumExp shifts by the largest element, so that no exponential overflows.
 //
 // Gradients, broadcast back over the axes: Sum dy, Mean dy / n, SumSquare 2 x dy,
-// L2 x dy / y (0 where y = 0). Max and Min: dy in equal parts to the elements
-// that equal the result (torch.amax's choice for ties).
+// L1 dy sign x, L2 x dy / y (0 where y = 0), LogSum dy exp(-y), LogSumExp
+// dy exp(x - y). Max and Min: dy in equal parts to the elements that equal the
+// result (torch.amax's choice for ties). Prod: dy times the product of the others,
+// as running products from both ends, which zeros do not disturb.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,6 +17,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
 
 using namespace mlir;
 
@@ -69,26 +73,65 @@ static Value divideByCount(ImplicitLocOpBuilder &b, Value sum, int64_t count) {
   return arith::DivFOp::create(b, sum, divisor);
 }
 
+static Value magnitude(ImplicitLocOpBuilder &b, Value x) {
+  if (isa<IntegerType>(x.getType()))
+    return math::AbsIOp::create(b, x);
+  return math::AbsFOp::create(b, x);
+}
+
 static Value squareRoot(ImplicitLocOpBuilder &b, Value sum, int64_t) {
   return math::SqrtOp::create(b, sum);
+}
+
+static Value logarithm(ImplicitLocOpBuilder &b, Value sum, int64_t) {
+  return math::LogOp::create(b, sum);
 }
 
 template <Combine combine, BeforeFn before, AfterFn after>
 static LogicalResult lowerReduction(onnx::NodeOp node, ValueRange inputs, OpBuilder &builder,
                                     Lowered &lowered) {
+  constexpr bool needsFloat = after == squareRoot || after == logarithm;
   FailureOr<SmallVector<int64_t>> axes = reducedAxes(node);
-  if (failed(axes))
+  if (failed(axes) || (needsFloat && failed(requireFloat(node))))
     return failure();
   ImplicitLocOpBuilder b(node.getLoc(), builder);
   RankedTensorType space = node.inputType(0);
   Value result =
-      reduce(b, inputs[0], {}, space, *axes, combine,
+      reduce(b, inputs[0], {}, space, *axes, forSign(node, 0, combine),
              [](ImplicitLocOpBuilder &inner, ValueRange x) { return before(inner, x[0]); });
   if constexpr (after != nullptr)
     result =
         elementwise(b, result, tensorType(result), [&](ImplicitLocOpBuilder &inner, ValueRange x) {
           return after(inner, x[0], reducedCount(space, *axes));
         });
+  lowered.results.push_back(reshaped(b, result, node.outputType(0)));
+  return success();
+}
+
+/// log of the sum of exp(x - m), plus m, the largest x; 0 stands for an infinite m.
+static LogicalResult lowerLogSumExp(onnx::NodeOp node, ValueRange inputs, OpBuilder &builder,
+                                    Lowered &lowered) {
+  FailureOr<SmallVector<int64_t>> axes = reducedAxes(node);
+  if (failed(axes) || failed(requireFloat(node)))
+    return failure();
+  ImplicitLocOpBuilder b(node.getLoc(), builder);
+  RankedTensorType space = node.inputType(0);
+  Value largest = reduce(b, inputs[0], *axes, Combine::Max);
+  Value top = elementwise(
+      b, largest, tensorType(largest), [](ImplicitLocOpBuilder &in, ValueRange x) -> Value {
+        Value rest = arith::SubFOp::create(in, x[0], x[0]);
+        Value isFinite = arith::CmpFOp::create(in, arith::CmpFPredicate::ORD, rest, rest);
+        return arith::SelectOp::create(in, isFinite, x[0], constant(in, x[0].getType(), 0));
+      });
+  AffineMap kept = withoutAxes(b.getContext(), space.getRank(), *axes);
+  Value sum = reduce(b, {inputs[0], top}, {{}, kept}, space, *axes, Combine::Sum,
+                     [](ImplicitLocOpBuilder &in, ValueRange x) -> Value {
+                       return math::ExpOp::create(in, arith::SubFOp::create(in, x[0], x[1]));
+                     });
+  Value result = elementwise(
+      b, {sum, top}, tensorType(sum), [](ImplicitLocOpBuilder &in, ValueRange x) -> Value {
+        return arith::AddFOp::create(in, math::LogOp::create(in, x[0]), x[1]);
+      });
   lowered.results.push_back(reshaped(b, result, node.outputType(0)));
   return success();
 }
@@ -135,6 +178,18 @@ static Value l2Slope(NodeBuilder &b, Value x, Value dy, Value y, ArrayRef<int64_
   return b.mul(x, factor);
 }
 
+static Value l1Slope(NodeBuilder &b, Value x, Value dy, Value, ArrayRef<int64_t>) {
+  return b.mul(dy, b.unary("Sign", x));
+}
+
+static Value logSumSlope(NodeBuilder &b, Value, Value dy, Value y, ArrayRef<int64_t>) {
+  return b.mul(dy, b.unary("Exp", b.neg(y)));
+}
+
+static Value logSumExpSlope(NodeBuilder &b, Value x, Value dy, Value y, ArrayRef<int64_t>) {
+  return b.mul(dy, b.unary("Exp", b.sub(x, y)));
+}
+
 static Value extremeSlope(NodeBuilder &b, Value x, Value dy, Value y, ArrayRef<int64_t> axes) {
   Value chosen = b.binary("Equal", x, y);
   Type element = tensorType(dy).getElementType();
@@ -142,14 +197,36 @@ static Value extremeSlope(NodeBuilder &b, Value x, Value dy, Value y, ArrayRef<i
   return b.where(chosen, b.div(dy, count), b.scalar(0, element));
 }
 
-/// Silence would train wrongly, so this one refuses.
-static LogicalResult noProductGradient(onnx::NodeOp node, ValueRange, ArrayRef<bool>, NodeBuilder &,
-                                       MutableArrayRef<Value>) {
-  return node.emitError() << "no gradient for " << node.describe();
+/// For each element the product of the others along the last axis of [outer, n].
+static Value productOfOthers(NodeBuilder &b, Value rows) {
+  auto running = [&](int64_t reverse) {
+    return b
+        .create(kZeroDomain, "CumProd", rows.getType(), {rows, b.indices(1)},
+                {b.attr("exclusive", int64_t(1)), b.attr("reverse", reverse)})
+        .getResult(0);
+  };
+  return b.mul(running(0), running(1));
+}
+
+static Value productSlope(NodeBuilder &b, Value x, Value dy, Value, ArrayRef<int64_t> axes) {
+  ArrayRef<int64_t> shape = tensorType(x).getShape();
+  SmallVector<int64_t> order, moved;
+  for (int64_t dim = 0; dim < int64_t(shape.size()); ++dim)
+    if (!llvm::is_contained(axes, dim))
+      order.push_back(dim);
+  llvm::append_range(order, axes);
+  for (int64_t dim : order)
+    moved.push_back(shape[dim]);
+  int64_t count = reducedCount(tensorType(x), axes), outer = 1;
+  for (int64_t extent : ArrayRef<int64_t>(moved).drop_back(axes.size()))
+    outer *= extent;
+  Value others = productOfOthers(b, b.reshape(b.transpose(x, order), {outer, count}));
+  Value back = b.transpose(b.reshape(others, moved), invertPermutationVector(order));
+  return b.mul(dy, back);
 }
 
 static void add(llvm::StringLiteral type, LowerFn lower, GradientFn gradient) {
-  registerOp({"", type, 13, 23, Kind::Rows, lower, gradient});
+  registerOp({"", type, 7, kNewestOpset, Kind::Rows, lower, gradient});
 }
 
 void registerReduction() {
@@ -158,7 +235,10 @@ void registerReduction() {
   add("ReduceMean", lowerReduction<C::Sum, same, divideByCount>, reductionGradient<meanSlope>);
   add("ReduceMax", lowerReduction<C::Max, same, nullptr>, reductionGradient<extremeSlope>);
   add("ReduceMin", lowerReduction<C::Min, same, nullptr>, reductionGradient<extremeSlope>);
-  add("ReduceProd", lowerReduction<C::Product, same, nullptr>, noProductGradient);
+  add("ReduceProd", lowerReduction<C::Product, same, nullptr>, reductionGradient<productSlope>);
+  add("ReduceL1", lowerReduction<C::Sum, magnitude, nullptr>, reductionGradient<l1Slope>);
+  add("ReduceLogSum", lowerReduction<C::Sum, same, logarithm>, reductionGradient<logSumSlope>);
+  add("ReduceLogSumExp", lowerLogSumExp, reductionGradient<logSumExpSlope>);
   add("ReduceSumSquare", lowerReduction<C::Sum, square, nullptr>,
       reductionGradient<sumSquareSlope>);
   add("ReduceL2", lowerReduction<C::Sum, square, squareRoot>, reductionGradient<l2Slope>);

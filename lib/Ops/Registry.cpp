@@ -2,6 +2,7 @@
 
 #include "zero/Ops/OpTable.h"
 
+#include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
 
@@ -11,10 +12,13 @@ namespace zero::ops {
 
 // One line per file of this folder.
 #define ZERO_OP_FILES(X)                                                                           \
+  X(ArgReduce)                                                                                     \
   X(Attention)                                                                                     \
   X(AttentionCore)                                                                                 \
   X(Binary)                                                                                        \
+  X(Bitwise)                                                                                       \
   X(Cast)                                                                                          \
+  X(Clip)                                                                                          \
   X(Concat)                                                                                        \
   X(Contraction)                                                                                   \
   X(CrossEntropy)                                                                                  \
@@ -28,8 +32,8 @@ namespace zero::ops {
   X(Gelu)                                                                                          \
   X(Gemm)                                                                                          \
   X(Logic)                                                                                         \
-  X(MatMul)                                                                                        \
   X(MaskedSoftmax)                                                                                 \
+  X(MatMul)                                                                                        \
   X(Normalization)                                                                                 \
   X(OneHot)                                                                                        \
   X(Pad)                                                                                           \
@@ -40,6 +44,7 @@ namespace zero::ops {
   X(Slice)                                                                                         \
   X(Softmax)                                                                                       \
   X(Swish)                                                                                         \
+  X(TopK)                                                                                          \
   X(Transpose)                                                                                     \
   X(Trigonometry)                                                                                  \
   X(Trilu)                                                                                         \
@@ -57,10 +62,21 @@ static std::vector<OpDef> &table() {
   return defs;
 }
 
+/// Names the file of the definitions that were added last.
+static void setFamily(StringRef name) {
+  for (OpDef &def : llvm::reverse(table())) {
+    if (!def.family.empty())
+      return;
+    def.family = name;
+  }
+}
+
 /// Fills the table once, sorted by domain and type.
 static const std::vector<OpDef> &filledTable() {
   static const bool filled = [] {
-#define CALL(name) register##name();
+#define CALL(name)                                                                                 \
+  register##name();                                                                                \
+  setFamily(#name);
     ZERO_OP_FILES(CALL)
 #undef CALL
     llvm::stable_sort(table(), [](const OpDef &a, const OpDef &b) {
@@ -94,6 +110,23 @@ const OpDef *lookup(StringRef domain, StringRef type, int64_t opset) {
 
 const OpDef *lookup(onnx::NodeOp node) {
   return lookup(node.getDomain(), node.getOpType(), node.getOpset());
+}
+
+static bool isUnsigned(Value value) {
+  return getElementTypeOrSelf(value.getType()).isUnsignedInteger();
+}
+
+LogicalResult lower(onnx::NodeOp node, ValueRange inputs, OpBuilder &builder, Lowered &lowered) {
+  const OpDef *def = lookup(node);
+  if (!def || !def->lower)
+    return node.emitError() << "no lowering for " << node.describe() << " of opset "
+                            << node.getOpset();
+  if (!def->anySign)
+    for (ValueRange values : {ValueRange(node.getInputs()), ValueRange(node.getOutputs())})
+      if (auto odd = llvm::find_if(values, isUnsigned); odd != values.end())
+        return node.emitError() << node.describe() << ": unsigned integers are not supported, got "
+                                << (*odd).getType();
+  return def->lower(node, inputs, builder, lowered);
 }
 
 } // namespace zero::ops

@@ -1,6 +1,6 @@
 //===- ShapeOps.cpp - what static shapes know -----------------------------===//
 //
-// ONNX: Shape, Size, ConstantOfShape, Range; opsets 13 to 23. Result types are
+// ONNX: Shape, Size, ConstantOfShape, Range. Result types are
 // static, so Shape and Size are constants, and of ConstantOfShape and Range
 // only the values are left to compute. No gradients.
 //
@@ -70,10 +70,10 @@ static LogicalResult lowerRange(onnx::NodeOp node, ValueRange inputs, OpBuilder 
 }
 
 void registerShapeOps() {
-  registerOp({"", "Shape", 13, 23, Kind::Other, lowerShape});
-  registerOp({"", "Size", 13, 23, Kind::Other, lowerSize});
-  registerOp({"", "ConstantOfShape", 13, 23, Kind::Other, lowerConstantOfShape});
-  registerOp({"", "Range", 13, 23, Kind::Other, lowerRange});
+  registerOp({"", "Shape", 7, kNewestOpset, Kind::Other, lowerShape});
+  registerOp({"", "Size", 7, kNewestOpset, Kind::Other, lowerSize});
+  registerOp({"", "ConstantOfShape", 9, kNewestOpset, Kind::Other, lowerConstantOfShape});
+  registerOp({"", "Range", 11, kNewestOpset, Kind::Other, lowerRange});
 }
 
 } // namespace zero::ops

@@ -1,6 +1,6 @@
 //===- Slice.cpp ----------------------------------------------------------===//
 //
-// ONNX: Slice; opsets 13 to 23, with constant starts, ends, axes and steps.
+// ONNX: Slice, with constant starts, ends, axes and steps.
 // Gradient: zero::SliceGrad(dy) {starts, steps, axes, shape}, which puts dy's
 // elements back where they came from in a tensor of zeros of `shape`; `starts`
 // are the first indices taken, already within the dimension.
@@ -116,7 +116,7 @@ static LogicalResult lowerSliceGrad(onnx::NodeOp node, ValueRange inputs, OpBuil
 }
 
 void registerSlice() {
-  registerOp({"", "Slice", 13, 23, Kind::Other, lowerSlice, sliceGradient});
+  registerOp({"", "Slice", 10, kNewestOpset, Kind::Other, lowerSlice, sliceGradient});
   registerOp({kZeroDomain, "SliceGrad", 1, 1, Kind::Other, lowerSliceGrad});
 }
 

@@ -118,8 +118,8 @@ static LogicalResult gradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool> w
 }
 
 void registerSoftmax() {
-  registerOp({"", "Softmax", 13, 23, Kind::Rows, lowerSoftmax, gradient});
-  registerOp({"", "LogSoftmax", 13, 23, Kind::Rows, lowerLogSoftmax, gradient});
+  registerOp({"", "Softmax", 13, kNewestOpset, Kind::Rows, lowerSoftmax, gradient});
+  registerOp({"", "LogSoftmax", 13, kNewestOpset, Kind::Rows, lowerLogSoftmax, gradient});
   registerOp({kZeroDomain, "SoftmaxGrad", 1, 1, Kind::Rows, lowerSoftmaxGrad});
   registerOp({kZeroDomain, "LogSoftmaxGrad", 1, 1, Kind::Rows, lowerLogSoftmaxGrad});
 }

@@ -1,6 +1,6 @@
 //===- Transpose.cpp ------------------------------------------------------===//
 //
-// ONNX: Transpose; opsets 13 to 23. Gradient: the inverse permutation.
+// ONNX: Transpose. Gradient: the inverse permutation.
 //
 //===----------------------------------------------------------------------===//
 
@@ -40,7 +40,7 @@ static LogicalResult transposeGradient(onnx::NodeOp node, ValueRange outputGrads
 }
 
 void registerTranspose() {
-  registerOp({"", "Transpose", 13, 23, Kind::Other, lowerTranspose, transposeGradient});
+  registerOp({"", "Transpose", 7, kNewestOpset, Kind::Other, lowerTranspose, transposeGradient});
 }
 
 } // namespace zero::ops

@@ -99,8 +99,8 @@ static LogicalResult cosGradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool
 }
 
 void registerTrigonometry() {
-  registerOp({"", "Sin", 13, 23, Kind::Elementwise, lower<0>, sinGradient});
-  registerOp({"", "Cos", 13, 23, Kind::Elementwise, lower<1>, cosGradient});
+  registerOp({"", "Sin", 7, kNewestOpset, Kind::Elementwise, lower<0>, sinGradient});
+  registerOp({"", "Cos", 7, kNewestOpset, Kind::Elementwise, lower<1>, cosGradient});
 }
 
 } // namespace zero::ops

@@ -52,7 +52,7 @@ static LogicalResult triluGradient(onnx::NodeOp node, ValueRange outputGrads, Ar
 }
 
 void registerTrilu() {
-  registerOp({"", "Trilu", 14, 23, Kind::Elementwise, lowerTrilu, triluGradient});
+  registerOp({"", "Trilu", 14, kNewestOpset, Kind::Elementwise, lowerTrilu, triluGradient});
 }
 
 } // namespace zero::ops

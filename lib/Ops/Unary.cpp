@@ -1,8 +1,7 @@
 //===- Unary.cpp - elementwise operators of one operand -------------------===//
 //
 // ONNX Relu, Tanh, Sigmoid, Exp, Log, Sqrt, Reciprocal, Neg, Abs, Erf,
-// Softplus, LeakyRelu, Elu, HardSigmoid, Floor, Ceil, Sign, Round:
-// opset 13 on.
+// Softplus, LeakyRelu, Elu, HardSigmoid, Floor, Ceil, Sign, Round.
 //
 // Gradients (Griewank and Walther, Evaluating Derivatives, table of elementals),
 // from the result y where that saves work:
@@ -177,29 +176,30 @@ static Value hardSigmoidSlope(onnx::NodeOp node, NodeBuilder &b, Value dy) {
   return b.where(inside, b.mul(dy, num(b, node.getFloat("alpha", 0.2), dy)), num(b, 0, dy));
 }
 
-static void add(llvm::StringLiteral type, LowerFn lower, GradientFn gradient = nullptr) {
-  registerOp({"", type, 13, 23, Kind::Elementwise, lower, gradient});
+static void add(llvm::StringLiteral type, int64_t first, LowerFn lower,
+                GradientFn gradient = nullptr) {
+  registerOp({"", type, first, kNewestOpset, Kind::Elementwise, lower, gradient});
 }
 
 void registerUnary() {
-  add("Relu", lowerUnary<relu>, unaryGradient<reluSlope>);
-  add("Tanh", lowerUnary<one<math::TanhOp>>, unaryGradient<tanhSlope>);
-  add("Sigmoid", lowerUnary<sigmoid>, unaryGradient<sigmoidSlope>);
-  add("Exp", lowerUnary<one<math::ExpOp>>, unaryGradient<expSlope>);
-  add("Log", lowerUnary<one<math::LogOp>>, unaryGradient<logSlope>);
-  add("Sqrt", lowerUnary<one<math::SqrtOp>>, unaryGradient<sqrtSlope>);
-  add("Reciprocal", lowerUnary<reciprocal>, unaryGradient<reciprocalSlope>);
-  add("Neg", lowerUnary<negate>, unaryGradient<negSlope>);
-  add("Abs", lowerUnary<absolute>, unaryGradient<absSlope>);
-  add("Erf", lowerUnary<one<math::ErfOp>>, unaryGradient<erfSlope>);
-  add("Softplus", lowerUnary<softplus>, unaryGradient<softplusSlope>);
-  add("LeakyRelu", lowerUnary<leakyRelu>, unaryGradient<leakyReluSlope>);
-  add("Elu", lowerUnary<elu>, unaryGradient<eluSlope>);
-  add("HardSigmoid", lowerUnary<hardSigmoid>, unaryGradient<hardSigmoidSlope>);
-  add("Floor", lowerUnary<one<math::FloorOp>>);
-  add("Ceil", lowerUnary<one<math::CeilOp>>);
-  add("Sign", lowerUnary<sign>);
-  add("Round", lowerUnary<one<math::RoundEvenOp>>);
+  add("Relu", 7, lowerUnary<relu>, unaryGradient<reluSlope>);
+  add("Tanh", 7, lowerUnary<one<math::TanhOp>>, unaryGradient<tanhSlope>);
+  add("Sigmoid", 7, lowerUnary<sigmoid>, unaryGradient<sigmoidSlope>);
+  add("Exp", 7, lowerUnary<one<math::ExpOp>>, unaryGradient<expSlope>);
+  add("Log", 7, lowerUnary<one<math::LogOp>>, unaryGradient<logSlope>);
+  add("Sqrt", 7, lowerUnary<one<math::SqrtOp>>, unaryGradient<sqrtSlope>);
+  add("Reciprocal", 7, lowerUnary<reciprocal>, unaryGradient<reciprocalSlope>);
+  add("Neg", 7, lowerUnary<negate>, unaryGradient<negSlope>);
+  add("Abs", 7, lowerUnary<absolute>, unaryGradient<absSlope>);
+  add("Erf", 9, lowerUnary<one<math::ErfOp>>, unaryGradient<erfSlope>);
+  add("Softplus", 7, lowerUnary<softplus>, unaryGradient<softplusSlope>);
+  add("LeakyRelu", 7, lowerUnary<leakyRelu>, unaryGradient<leakyReluSlope>);
+  add("Elu", 7, lowerUnary<elu>, unaryGradient<eluSlope>);
+  add("HardSigmoid", 7, lowerUnary<hardSigmoid>, unaryGradient<hardSigmoidSlope>);
+  add("Floor", 7, lowerUnary<one<math::FloorOp>>);
+  add("Ceil", 7, lowerUnary<one<math::CeilOp>>);
+  add("Sign", 9, lowerUnary<sign>);
+  add("Round", 11, lowerUnary<one<math::RoundEvenOp>>);
 }
 
 } // namespace zero::ops

@@ -74,10 +74,10 @@ void registerVariadic() {
   constexpr auto max = lowerVariadic<folded<arith::MaximumFOp, arith::MaxSIOp>>;
   constexpr auto min = lowerVariadic<folded<arith::MinimumFOp, arith::MinSIOp>>;
   constexpr auto sum = lowerVariadic<folded<arith::AddFOp, arith::AddIOp>>;
-  registerOp({"", "Max", 13, 23, Kind::Elementwise, max, extremeGradient});
-  registerOp({"", "Min", 13, 23, Kind::Elementwise, min, extremeGradient});
-  registerOp({"", "Sum", 13, 23, Kind::Elementwise, sum, sumGradient});
-  registerOp({"", "Mean", 13, 23, Kind::Elementwise, lowerVariadic<meanOf>, meanGradient});
+  registerOp({"", "Max", 8, kNewestOpset, Kind::Elementwise, max, extremeGradient});
+  registerOp({"", "Min", 8, kNewestOpset, Kind::Elementwise, min, extremeGradient});
+  registerOp({"", "Sum", 8, kNewestOpset, Kind::Elementwise, sum, sumGradient});
+  registerOp({"", "Mean", 8, kNewestOpset, Kind::Elementwise, lowerVariadic<meanOf>, meanGradient});
 }
 
 } // namespace zero::ops

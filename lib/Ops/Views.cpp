@@ -1,6 +1,6 @@
 //===- Views.cpp - same elements, other shape -----------------------------===//
 //
-// ONNX: Reshape, Flatten, Identity, Squeeze, Unsqueeze; opsets 13 to 23.
+// ONNX: Reshape, Flatten, Identity, Squeeze, Unsqueeze.
 // Result types are static, so the shape and axes operands are not looked at.
 // Gradient: the same elements in the operand's shape.
 //
@@ -27,11 +27,11 @@ static LogicalResult viewGradient(onnx::NodeOp node, ValueRange outputGrads, Arr
 }
 
 void registerViews() {
-  registerOp({"", "Reshape", 13, 23, Kind::View, lowerView, viewGradient});
-  registerOp({"", "Flatten", 13, 23, Kind::View, lowerView, viewGradient});
-  registerOp({"", "Identity", 13, 23, Kind::View, lowerView, viewGradient});
-  registerOp({"", "Squeeze", 13, 23, Kind::View, lowerView, viewGradient});
-  registerOp({"", "Unsqueeze", 13, 23, Kind::View, lowerView, viewGradient});
+  registerOp({"", "Reshape", 7, kNewestOpset, Kind::View, lowerView, viewGradient});
+  registerOp({"", "Flatten", 7, kNewestOpset, Kind::View, lowerView, viewGradient});
+  registerOp({"", "Identity", 7, kNewestOpset, Kind::View, lowerView, viewGradient});
+  registerOp({"", "Squeeze", 7, kNewestOpset, Kind::View, lowerView, viewGradient});
+  registerOp({"", "Unsqueeze", 7, kNewestOpset, Kind::View, lowerView, viewGradient});
 }
 
 } // namespace zero::ops

@@ -36,7 +36,7 @@ static LogicalResult whereGradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bo
 }
 
 void registerWhere() {
-  registerOp({"", "Where", 13, 23, Kind::Elementwise, lowerWhere, whereGradient});
+  registerOp({"", "Where", 9, kNewestOpset, Kind::Elementwise, lowerWhere, whereGradient});
 }
 
 } // namespace zero::ops

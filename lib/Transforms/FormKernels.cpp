@@ -4,7 +4,9 @@
 #include "zero/Ops/OpTable.h"
 #include "zero/Transforms/Passes.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -34,8 +36,8 @@ private:
   void assignGroups();
   LogicalResult lowerView(onnx::NodeOp node);
   LogicalResult lowerGroup(Group &group);
-  LogicalResult lowerNode(onnx::NodeOp node, const ops::OpDef &def, OpBuilder &builder,
-                          IRMapping &inside, SmallVectorImpl<ops::RangeCheck> &checks);
+  LogicalResult lowerNode(onnx::NodeOp node, OpBuilder &builder, IRMapping &inside,
+                          SmallVectorImpl<ops::RangeCheck> &checks);
 
   ModuleOp module;
   func::FuncOp step;
@@ -90,15 +92,13 @@ void KernelFormer::assignGroups() {
       groups[it->second].nodes.push_back(node);
 }
 
-LogicalResult KernelFormer::lowerNode(onnx::NodeOp node, const ops::OpDef &def, OpBuilder &builder,
-                                      IRMapping &inside, SmallVectorImpl<ops::RangeCheck> &checks) {
+LogicalResult KernelFormer::lowerNode(onnx::NodeOp node, OpBuilder &builder, IRMapping &inside,
+                                      SmallVectorImpl<ops::RangeCheck> &checks) {
   SmallVector<Value> inputs;
   for (Value input : node.getInputs())
     inputs.push_back(isa<NoneType>(input.getType()) ? Value() : inside.lookupOrDefault(input));
   ops::Lowered lowered;
-  if (!def.lower)
-    return node.emitError() << node.describe() << " has no lowering";
-  if (failed(def.lower(node, inputs, builder, lowered)))
+  if (failed(ops::lower(node, inputs, builder, lowered)))
     return failure();
   inside.map(node.getOutputs(), lowered.results);
   llvm::append_range(checks, lowered.checks);
@@ -109,12 +109,23 @@ LogicalResult KernelFormer::lowerView(onnx::NodeOp node) {
   OpBuilder builder(node);
   IRMapping inside;
   SmallVector<ops::RangeCheck> checks;
-  if (failed(lowerNode(node, *ops::lookup(node), builder, inside, checks)))
+  if (failed(lowerNode(node, builder, inside, checks)))
     return failure();
   for (Value result : node.getOutputs())
     result.replaceAllUsesWith(inside.lookup(result));
   node.erase();
   return success();
+}
+
+/// A copy of `producer` inside a kernel, where integers are signless.
+static Value cloneConstant(Operation *producer, OpBuilder &builder) {
+  auto type = dyn_cast<RankedTensorType>(producer->getResult(0).getType());
+  DenseElementsAttr elements;
+  if (!type || onnx::signless(type) == type ||
+      !matchPattern(producer->getResult(0), m_Constant(&elements)))
+    return builder.clone(*producer)->getResult(0);
+  return arith::ConstantOp::create(builder, producer->getLoc(),
+                                   elements.bitcast(onnx::signless(type).getElementType()));
 }
 
 /// What `group` reads from outside, in order of first use; constants are cloned
@@ -132,7 +143,7 @@ static llvm::SetVector<Value> externalInputs(const Group &group, OpBuilder &buil
         continue;
       if (producer && producer->hasTrait<OpTrait::ConstantLike>()) {
         if (!inside.contains(input))
-          inside.map(input, builder.clone(*producer)->getResult(0));
+          inside.map(input, cloneConstant(producer, builder));
         continue;
       }
       inputs.insert(input);
@@ -153,26 +164,31 @@ LogicalResult KernelFormer::lowerGroup(Group &group) {
   IRMapping inside;
   SmallVector<Value> inputs = externalInputs(group, builder, inside).takeVector();
   for (Value input : inputs)
-    inside.map(input, body->addArgument(input.getType(), input.getLoc()));
+    inside.map(input,
+               body->addArgument(onnx::signless(tensorType(input)), input.getLoc()));
   SmallVector<ops::RangeCheck> checks;
   for (onnx::NodeOp node : group.nodes)
-    if (failed(lowerNode(node, *ops::lookup(node), builder, inside, checks)))
+    if (failed(lowerNode(node, builder, inside, checks)))
       return failure();
 
   // Only results that somebody reads are kept.
   SmallVector<Value> kept, returned;
+  SmallVector<Type> types;
   for (Value result : root.getOutputs())
     if (!result.use_empty()) {
       kept.push_back(result);
+      types.push_back(result.getType());
       returned.push_back(inside.lookup(result));
     }
-  for (const ops::RangeCheck &check : checks)
+  for (const ops::RangeCheck &check : checks) {
     returned.push_back(check.pair);
+    types.push_back(check.pair.getType());
+  }
   func::ReturnOp::create(builder, root.getLoc(), returned);
   kernel.setFunctionType(atEnd.getFunctionType(body->getArgumentTypes(), TypeRange(returned)));
 
   OpBuilder atRoot(root);
-  auto launch = LaunchOp::create(atRoot, root.getLoc(), TypeRange(returned),
+  auto launch = LaunchOp::create(atRoot, root.getLoc(), types,
                                  FlatSymbolRefAttr::get(kernel.getSymNameAttr()), inputs);
   launch->setAttr(kNameAttr, root.getNodeAttr());
   for (auto [check, pair] : llvm::zip(checks, launch.getResults().drop_front(kept.size())))

@@ -21,6 +21,10 @@ namespace zero::ops {
 /// composites and the like. Each is documented in the file that registers it.
 inline constexpr llvm::StringLiteral kZeroDomain = "zero";
 
+/// The newest opset of ai.onnx whose changes to the operators of the table have
+/// been read: a definition up to it is also right for it.
+inline constexpr int64_t kNewestOpset = 28;
+
 /// How a node may share a kernel with others.
 enum class Kind {
   View,        ///< same bytes, other shape: no kernel at all
@@ -45,8 +49,8 @@ struct Lowered {
   llvm::SmallVector<RangeCheck> checks;
 };
 
-/// Lowers `node` with its operands replaced by `inputs` (values inside a kernel;
-/// null for `onnx.none`) to linalg, tensor, arith, math and scf at `builder`.
+/// Lowers `node` with its operands replaced by `inputs` (values inside a kernel,
+/// with signless integers; null for `onnx.none`) to linalg, tensor, arith, math and scf at `builder`.
 /// Operands that are constants arrive as arith.constant inside the kernel.
 /// Fails after an error at the node.
 using LowerFn = llvm::LogicalResult (*)(onnx::NodeOp node, mlir::ValueRange inputs,
@@ -74,6 +78,8 @@ struct OpDef {
   LowerFn lower = nullptr;       ///< null: must be expanded
   GradientFn gradient = nullptr; ///< null: results carry no gradient
   ExpandFn expand = nullptr;
+  bool anySign = false;   ///< lowers unsigned integers, too
+  llvm::StringRef family; ///< the file of lib/Ops; set by the registry
 };
 
 /// The definition for `node`, or null when its operator or opset is not known.
@@ -82,6 +88,11 @@ const OpDef *lookup(onnx::NodeOp node);
 const OpDef *lookup(llvm::StringRef domain, llvm::StringRef type, int64_t opset);
 /// All definitions in order of domain and type.
 llvm::ArrayRef<OpDef> allOps();
+
+/// Lowers `node` by its definition; see LowerFn. Fails after an error at the node
+/// when there is none, or when it does not take unsigned integers.
+llvm::LogicalResult lower(onnx::NodeOp node, mlir::ValueRange inputs, mlir::OpBuilder &builder,
+                          Lowered &lowered);
 
 /// Adds to the table; each file of lib/Ops has one function that calls this,
 /// named in Registry.cpp.

@@ -90,7 +90,7 @@ def graph_models():
         ),
         "domain": model([node("Relu", ["x"], ["y"], "act", domain="com.nobody"), mean("y")]),
         "old": model([linear(), mean("y")], initializers=[w], opset=12),
-        "new": model([linear(), mean("y")], initializers=[w], opset=24),
+        "new": model([linear(), mean("y")], initializers=[w], opset=29),
     }
 
 

@@ -1,0 +1,79 @@
+//===- Bitwise.cpp - logic on the bits of integers ------------------------===//
+//
+// ONNX BitwiseAnd, BitwiseOr, BitwiseXor, BitwiseNot, BitShift, BitCast. Shifting
+// by the width or more gives zero. Integers: no gradient; BitCast passes none.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Lowering.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+
+namespace zero::ops {
+
+using ScalarFn = Value (*)(ImplicitLocOpBuilder &, onnx::NodeOp, ValueRange);
+
+template <ScalarFn scalar>
+static LogicalResult lowerBits(onnx::NodeOp node, ValueRange inputs, OpBuilder &builder,
+                               Lowered &lowered) {
+  ImplicitLocOpBuilder b(node.getLoc(), builder);
+  auto body = [&](ImplicitLocOpBuilder &inner, ValueRange x) { return scalar(inner, node, x); };
+  lowered.results.push_back(elementwise(b, inputs, node.outputType(0), body));
+  return success();
+}
+
+template <typename Op>
+static Value connect(ImplicitLocOpBuilder &b, onnx::NodeOp, ValueRange x) {
+  return Op::create(b, x[0], x[1]);
+}
+
+static Value invert(ImplicitLocOpBuilder &b, onnx::NodeOp, ValueRange x) {
+  return arith::XOrIOp::create(b, x[0], constant(b, x[0].getType(), -1));
+}
+
+static Value shift(ImplicitLocOpBuilder &b, onnx::NodeOp node, ValueRange x) {
+  Type type = x[0].getType();
+  Value width = constant(b, type, type.getIntOrFloatBitWidth());
+  Value zero = constant(b, type, 0);
+  Value inside = arith::CmpIOp::create(b, arith::CmpIPredicate::ult, x[1], width);
+  Value distance = arith::SelectOp::create(b, inside, x[1], zero);
+  Value moved = node.getString("direction", "") == "LEFT"
+                    ? arith::ShLIOp::create(b, x[0], distance).getResult()
+                    : arith::ShRUIOp::create(b, x[0], distance).getResult();
+  return arith::SelectOp::create(b, inside, moved, zero);
+}
+
+static LogicalResult lowerBitCast(onnx::NodeOp node, ValueRange inputs, OpBuilder &builder,
+                                  Lowered &lowered) {
+  Type to = node.outputType(0).getElementType();
+  Type from = node.inputType(0).getElementType();
+  if (from.getIntOrFloatBitWidth() != to.getIntOrFloatBitWidth() || from.isInteger(1) ||
+      to.isInteger(1))
+    return node.emitError() << "expected element types of equal width in " << node.describe()
+                            << ", got " << from << " and " << to;
+  ImplicitLocOpBuilder b(node.getLoc(), builder);
+  auto body = [&](ImplicitLocOpBuilder &inner, ValueRange x) -> Value {
+    return x[0].getType() == to ? x[0] : arith::BitcastOp::create(inner, to, x[0]).getResult();
+  };
+  lowered.results.push_back(elementwise(b, inputs, node.outputType(0), body));
+  return success();
+}
+
+static void add(llvm::StringLiteral type, int64_t first, LowerFn lower) {
+  OpDef def{"", type, first, kNewestOpset, Kind::Elementwise, lower};
+  def.anySign = true;
+  registerOp(def);
+}
+
+void registerBitwise() {
+  add("BitwiseAnd", 18, lowerBits<connect<arith::AndIOp>>);
+  add("BitwiseOr", 18, lowerBits<connect<arith::OrIOp>>);
+  add("BitwiseXor", 18, lowerBits<connect<arith::XOrIOp>>);
+  add("BitwiseNot", 18, lowerBits<invert>);
+  add("BitShift", 11, lowerBits<shift>);
+  add("BitCast", 26, lowerBitCast);
+}
+
+} // namespace zero::ops
