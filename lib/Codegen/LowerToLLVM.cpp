@@ -1,6 +1,7 @@
 //===- LowerToLLVM.cpp - kernels over buffers to the LLVM dialect ---------===//
 
 #include "LowerToLLVM.h"
+#include "ObjectCode.h"
 
 #include "dialects/Zero/Zero.h"
 
@@ -13,6 +14,7 @@
 #include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
+#include "mlir/Conversion/MathToLibm/MathToLibm.h"
 #include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
 #include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
@@ -45,8 +47,8 @@ static LogicalResult lowerLinalg(ModuleOp module) {
   return success();
 }
 
-/// Replaces the functions of a math library by MLIR's polynomials, so that the
-/// code is the same on every machine and in every loop.
+/// Replaces the functions of a math library on floats by MLIR's polynomials, so that
+/// the code is the same on every machine and in every loop.
 static void approximate(ModuleOp module) {
   RewritePatternSet patterns(module.getContext());
   populateMathPolynomialApproximationPatterns(patterns, [](StringRef) { return true; });
@@ -57,6 +59,18 @@ static void approximate(ModuleOp module) {
   config.enableFolding(false).enableConstantCSE(false).setRegionSimplificationLevel(
       GreedySimplifyRegionLevel::Disabled);
   (void)applyPatternsGreedily(module, std::move(patterns), config);
+}
+
+/// Makes calls of C's math library of what has no polynomial: functions of doubles.
+static LogicalResult callDoubleFunctions(ModuleOp module) {
+  RewritePatternSet patterns(module.getContext());
+  populateMathToLibmConversionPatterns(patterns);
+  ConversionTarget target(*module.getContext());
+  target.markUnknownOpDynamicallyLegal([](Operation *op) {
+    return !isa<math::MathDialect>(op->getDialect()) || !op->getResult(0).getType().isF64() ||
+           !isDoubleFunction(op->getName().stripDialect());
+  });
+  return applyPartialConversion(module, target, std::move(patterns));
 }
 
 /// The descriptor of a buffer at `pointer`; dynamic sizes are all `length`.
@@ -145,6 +159,8 @@ LogicalResult lowerToLLVM(ModuleOp module) {
     return failure();
   for (auto kernel : module.getOps<func::FuncOp>())
     usePointers(kernel, converter);
+  if (failed(callDoubleFunctions(module)))
+    return failure();
   return convert(module, converter);
 }
 

@@ -25,6 +25,10 @@ llvm::Expected<std::unique_ptr<llvm::TargetMachine>> hostMachine();
 llvm::Expected<llvm::SmallVector<char, 0>>
 emitObject(llvm::Module &module, llvm::TargetMachine &machine, llvm::ArrayRef<std::string> kernels);
 
+/// Whether `name` is a function of C's math library on doubles that kernels may call:
+/// MLIR has polynomials for floats only.
+bool isDoubleFunction(llvm::StringRef name);
+
 /// Links objects to a shared object and returns its bytes.
 llvm::Expected<std::string> linkShared(llvm::ArrayRef<llvm::SmallVector<char, 0>> objects);
 

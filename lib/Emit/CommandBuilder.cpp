@@ -17,17 +17,18 @@ proto::DType dtypeOf(Type type) {
     return proto::F16;
   if (type.isBF16())
     return proto::BF16;
+  bool hasSign = !type.isUnsignedInteger();
   switch (type.getIntOrFloatBitWidth()) {
   case 1:
     return proto::I1;
   case 8:
-    return type.isUnsignedInteger() ? proto::U8 : proto::I8;
+    return hasSign ? proto::I8 : proto::U8;
   case 16:
-    return proto::I16;
+    return hasSign ? proto::I16 : proto::U16;
   case 32:
-    return proto::I32;
+    return hasSign ? proto::I32 : proto::U32;
   default:
-    return proto::I64;
+    return hasSign ? proto::I64 : proto::U64;
   }
 }
 

@@ -70,11 +70,8 @@ static LogicalResult lowerHardmax(onnx::NodeOp node, ValueRange inputs, OpBuilde
 }
 
 void registerArgReduce() {
-  OpDef max{"", "ArgMax", 7, kNewestOpset, Kind::Rows, lowerArg<Combine::Max>};
-  OpDef min{"", "ArgMin", 7, kNewestOpset, Kind::Rows, lowerArg<Combine::Min>};
-  max.anySign = min.anySign = true;
-  registerOp(max);
-  registerOp(min);
+  registerAnySign({"", "ArgMax", 7, kNewestOpset, Kind::Rows, lowerArg<Combine::Max>});
+  registerAnySign({"", "ArgMin", 7, kNewestOpset, Kind::Rows, lowerArg<Combine::Min>});
   registerOp({"", "Hardmax", 13, kNewestOpset, Kind::Rows, lowerHardmax});
 }
 

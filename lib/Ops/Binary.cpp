@@ -6,7 +6,7 @@
 // Gradients, with reduceTo() over what was broadcast (Griewank and Walther,
 // Evaluating Derivatives, table of elementals):
 //   a + b: dy, dy      a - b: dy, -dy      a b: dy b, dy a
-//   y = a / b: dy / b, -(dy / b) y
+//   y = a / b: dy / b, -(dy / b) y      y = a mod b = a - q b: dy, -dy q
 //
 //===----------------------------------------------------------------------===//
 
@@ -155,21 +155,32 @@ static LogicalResult divGradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool
   return success();
 }
 
+/// y = a - q b with q whole, so constant almost everywhere.
+static LogicalResult modGradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool> wanted,
+                                 NodeBuilder &builder, MutableArrayRef<Value> grads) {
+  if (wanted[0])
+    give(node, builder, 0, dy[0], grads);
+  if (wanted[1]) {
+    Value whole = builder.sub(node.getInputs()[0], node.getOutputs()[0]);
+    Value quotient = builder.unary("Round", builder.div(whole, node.getInputs()[1]));
+    grads[1] = builder.neg(builder.reduceTo(builder.mul(dy[0], quotient), node.inputType(1)));
+  }
+  return success();
+}
+
 void registerBinary() {
   constexpr auto add = lowerBinary<simple<arith::AddFOp, arith::AddIOp>>;
   constexpr auto sub = lowerBinary<simple<arith::SubFOp, arith::SubIOp>>;
   constexpr auto mul = lowerBinary<simple<arith::MulFOp, arith::MulIOp>>;
   auto define = [](llvm::StringLiteral type, int64_t first, LowerFn lower,
                    GradientFn gradient = nullptr) {
-    OpDef def{"", type, first, kNewestOpset, Kind::Elementwise, lower, gradient};
-    def.anySign = true;
-    registerOp(def);
+    registerAnySign({"", type, first, kNewestOpset, Kind::Elementwise, lower, gradient});
   };
   define("Add", 7, add, addGradient);
   define("Sub", 7, sub, subGradient);
   define("Mul", 7, mul, mulGradient);
   define("Div", 7, lowerBinary<divide>, divGradient);
-  define("Mod", 10, lowerMod);
+  define("Mod", 10, lowerMod, modGradient);
 }
 
 } // namespace zero::ops

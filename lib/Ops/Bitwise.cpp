@@ -62,9 +62,7 @@ static LogicalResult lowerBitCast(onnx::NodeOp node, ValueRange inputs, OpBuilde
 }
 
 static void add(llvm::StringLiteral type, int64_t first, LowerFn lower) {
-  OpDef def{"", type, first, kNewestOpset, Kind::Elementwise, lower};
-  def.anySign = true;
-  registerOp(def);
+  registerAnySign({"", type, first, kNewestOpset, Kind::Elementwise, lower});
 }
 
 void registerBitwise() {

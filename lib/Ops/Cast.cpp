@@ -94,11 +94,8 @@ static LogicalResult castGradient(onnx::NodeOp node, ValueRange outputGrads, Arr
 }
 
 void registerCast() {
-  OpDef cast{"", "Cast", 7, kNewestOpset, Kind::Elementwise, lowerCast, castGradient};
-  OpDef like{"", "CastLike", 15, kNewestOpset, Kind::Elementwise, lowerCast, castGradient};
-  cast.anySign = like.anySign = true;
-  registerOp(cast);
-  registerOp(like);
+  registerAnySign({"", "Cast", 7, kNewestOpset, Kind::Elementwise, lowerCast, castGradient});
+  registerAnySign({"", "CastLike", 15, kNewestOpset, Kind::Elementwise, lowerCast, castGradient});
 }
 
 } // namespace zero::ops

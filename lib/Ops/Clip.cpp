@@ -83,9 +83,7 @@ static LogicalResult clipGradient(onnx::NodeOp node, ValueRange dy, ArrayRef<boo
 }
 
 void registerClip() {
-  OpDef def{"", "Clip", 11, kNewestOpset, Kind::Elementwise, lowerClip, clipGradient};
-  def.anySign = true;
-  registerOp(def);
+  registerAnySign({"", "Clip", 11, kNewestOpset, Kind::Elementwise, lowerClip, clipGradient});
 }
 
 } // namespace zero::ops

@@ -76,8 +76,8 @@ static LogicalResult splitGradient(onnx::NodeOp node, ValueRange outputGrads, Ar
 }
 
 void registerConcat() {
-  registerOp({"", "Concat", 7, kNewestOpset, Kind::Other, lowerConcat, concatGradient});
-  registerOp({"", "Split", 7, kNewestOpset, Kind::Other, lowerSplit, splitGradient});
+  registerAnySign({"", "Concat", 7, kNewestOpset, Kind::Other, lowerConcat, concatGradient});
+  registerAnySign({"", "Split", 7, kNewestOpset, Kind::Other, lowerSplit, splitGradient});
 }
 
 } // namespace zero::ops

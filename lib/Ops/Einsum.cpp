@@ -1,11 +1,12 @@
 //===- Einsum.cpp ---------------------------------------------------------===//
 //
-// ONNX: Einsum of two operands. An index stands at most once
-// in each operand, and no ellipsis. One linalg.generic whose maps are the
-// equation. Gradient: the Einsum that puts the result in an operand's place.
+// ONNX: Einsum. Of two operands with each index at most once in each it is one
+// linalg.generic whose maps are the equation; EinsumForms.cpp makes this of all
+// others. Gradient: the Einsum that puts the result in an operand's place.
 //
 //===----------------------------------------------------------------------===//
 
+#include "Einsum.h"
 #include "Contraction.h"
 #include "Movement.h"
 
@@ -38,48 +39,35 @@ static std::string impliedResult(const Equation &equation) {
   return result;
 }
 
-static FailureOr<Equation> equationOf(onnx::NodeOp node) {
+/// The equation of a node that is left alone by expandEinsum.
+static Equation equationOf(onnx::NodeOp node) {
   std::string text = node.getString("equation", "").str();
   llvm::erase(text, ' ');
-  auto refuse = [&]() -> FailureOr<Equation> {
-    return nodeError(node) << "equation '" << text << "' is not supported yet";
-  };
   auto [operands, result] = StringRef(text).split("->");
   auto [left, right] = operands.split(',');
-  if (node.getInputs().size() != 2 || text.find('.') != std::string::npos || right.contains(','))
-    return refuse();
   Equation equation{{left.str(), right.str(), result.str()}};
   if (!StringRef(text).contains("->"))
     equation.sides[2] = impliedResult(equation);
-  for (const std::string &side : equation.sides)
-    for (char index : side)
-      if (llvm::count(side, index) != 1)
-        return refuse();
-  for (unsigned side : {0, 1})
-    if (int64_t(equation.sides[side].size()) != node.inputType(side).getRank())
-      return refuse();
   return equation;
 }
 
 static LogicalResult lowerEinsum(onnx::NodeOp node, ValueRange inputs, OpBuilder &builder,
                                  Lowered &lowered) {
-  FailureOr<Equation> equation = equationOf(node);
-  if (failed(equation))
-    return failure();
+  Equation equation = equationOf(node);
   ImplicitLocOpBuilder b(node.getLoc(), builder);
   // Loops: the result's indices in its order, then those that are summed.
-  std::string loops = equation->sides[2];
-  for (char index : equation->sides[0] + equation->sides[1])
+  std::string loops = equation.sides[2];
+  for (char index : equation.sides[0] + equation.sides[1])
     if (loops.find(index) == std::string::npos)
       loops += index;
   SmallVector<AffineMap> maps;
-  for (const std::string &side : equation->sides) {
+  for (const std::string &side : equation.sides) {
     auto exprs = llvm::map_to_vector(
         side, [&](char index) { return b.getAffineDimExpr(loops.find(index)); });
     maps.push_back(AffineMap::get(loops.size(), 0, exprs, b.getContext()));
   }
   SmallVector<utils::IteratorType> iterators(loops.size(), utils::IteratorType::parallel);
-  for (size_t loop = equation->sides[2].size(); loop < loops.size(); ++loop)
+  for (size_t loop = equation.sides[2].size(); loop < loops.size(); ++loop)
     iterators[loop] = utils::IteratorType::reduction;
   auto generic = linalg::GenericOp::create(
       b, TypeRange(node.outputType(0)), inputs, filled(b, node.outputType(0), 0), maps, iterators,
@@ -117,17 +105,15 @@ static Value gradientOf(onnx::NodeOp node, const Equation &equation, unsigned si
 static LogicalResult einsumGradient(onnx::NodeOp node, ValueRange outputGrads,
                                     ArrayRef<bool> wanted, NodeBuilder &builder,
                                     MutableArrayRef<Value> inputGrads) {
-  FailureOr<Equation> equation = equationOf(node);
-  if (failed(equation))
-    return failure();
+  Equation equation = equationOf(node);
   for (unsigned side : {0, 1})
     if (wanted[side] && outputGrads.front())
-      inputGrads[side] = gradientOf(node, *equation, side, outputGrads.front(), builder);
+      inputGrads[side] = gradientOf(node, equation, side, outputGrads.front(), builder);
   return success();
 }
 
 void registerEinsum() {
-  registerOp({"", "Einsum", 12, kNewestOpset, Kind::Product, lowerEinsum, einsumGradient});
+  registerOp({"", "Einsum", 12, kNewestOpset, Kind::Product, lowerEinsum, einsumGradient, expandEinsum});
 }
 
 } // namespace zero::ops

@@ -64,8 +64,8 @@ static LogicalResult tileGradient(onnx::NodeOp node, ValueRange outputGrads, Arr
 }
 
 void registerExpand() {
-  registerOp({"", "Expand", 8, kNewestOpset, Kind::Elementwise, lowerExpand, expandGradient});
-  registerOp({"", "Tile", 7, kNewestOpset, Kind::Other, lowerTile, tileGradient});
+  registerAnySign({"", "Expand", 8, kNewestOpset, Kind::Elementwise, lowerExpand, expandGradient});
+  registerAnySign({"", "Tile", 7, kNewestOpset, Kind::Other, lowerTile, tileGradient});
 }
 
 } // namespace zero::ops

@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Movement.h"
+#include "Scatter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -40,19 +41,11 @@ static LogicalResult lowerGather(onnx::NodeOp node, ValueRange inputs, OpBuilder
   return success();
 }
 
-static LogicalResult gatherGradient(onnx::NodeOp node, ValueRange outputGrads,
-                                    ArrayRef<bool> wanted, NodeBuilder &builder,
-                                    MutableArrayRef<Value> inputGrads) {
-  if (!wanted.front() || !outputGrads.front())
-    return success();
+static LogicalResult gradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool> wanted,
+                              NodeBuilder &builder, MutableArrayRef<Value> grads) {
   int64_t axis = normalAxis(node.getInt("axis", 0), node.inputType(0).getRank());
-  inputGrads.front() =
-      builder
-          .create(kZeroDomain, "GatherGrad", node.inputType(0),
-                  {outputGrads.front(), node.getInputs()[1]},
-                  {builder.attr("axis", axis), builder.attr("shape", node.inputType(0).getShape())})
-          .getResult(0);
-  return success();
+  return gatherGradient(node, dy, wanted, builder, grads, "GatherGrad",
+                        builder.attr("axis", axis));
 }
 
 static LogicalResult lowerGatherGrad(onnx::NodeOp node, ValueRange inputs, OpBuilder &builder,
@@ -67,7 +60,7 @@ static LogicalResult lowerGatherGrad(onnx::NodeOp node, ValueRange inputs, OpBui
   Value updates = reshaped(b, inputs[0], result.clone({blocks, rows, inner}));
   Value zeros = filled(b, result.clone({blocks, extent, inner}), 0);
   Value sums =
-      scatterRows(b, zeros, updates, /*add=*/true, [&](ImplicitLocOpBuilder &s, Value, Value row) {
+      scatterRows(b, zeros, updates, Combine::Sum, [&](ImplicitLocOpBuilder &s, Value, Value row) {
         Value index = tensor::ExtractOp::create(s, indices, row);
         return boundedIndex(s, index, extent);
       });
@@ -76,7 +69,7 @@ static LogicalResult lowerGatherGrad(onnx::NodeOp node, ValueRange inputs, OpBui
 }
 
 void registerGather() {
-  registerOp({"", "Gather", 7, kNewestOpset, Kind::Other, lowerGather, gatherGradient});
+  registerAnySign({"", "Gather", 7, kNewestOpset, Kind::Other, lowerGather, gradient});
   registerOp({kZeroDomain, "GatherGrad", 1, 1, Kind::Other, lowerGatherGrad});
 }
 

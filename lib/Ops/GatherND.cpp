@@ -1,12 +1,13 @@
 //===- GatherND.cpp -------------------------------------------------------===//
 //
-// ONNX: GatherND with batch_dims, ScatterND with reduction none or add. Gradient of GatherND: zero::GatherNDGrad(dy, indices) {batch_dims,
+// ONNX: GatherND with batch_dims, ScatterND with any reduction. Gradient of GatherND: zero::GatherNDGrad(dy, indices) {batch_dims,
 // shape}, a scatter-add in row-major order; ScatterND's gradients are a gather
 // for the updates and dy, with zeros where it was overwritten, for the data.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Movement.h"
+#include "Scatter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -89,24 +90,17 @@ static LogicalResult lowerGatherND(onnx::NodeOp node, ValueRange inputs, OpBuild
   return success();
 }
 
-static LogicalResult gatherNDGradient(onnx::NodeOp node, ValueRange outputGrads,
-                                      ArrayRef<bool> wanted, NodeBuilder &builder,
-                                      MutableArrayRef<Value> inputGrads) {
-  if (wanted.front() && outputGrads.front())
-    inputGrads.front() = builder
-                             .create(kZeroDomain, "GatherNDGrad", node.inputType(0),
-                                     {outputGrads.front(), node.getInputs()[1]},
-                                     {builder.attr("batch_dims", node.getInt("batch_dims", 0)),
-                                      builder.attr("shape", node.inputType(0).getShape())})
-                             .getResult(0);
-  return success();
+static LogicalResult gatherNDGradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool> wanted,
+                                      NodeBuilder &builder, MutableArrayRef<Value> grads) {
+  return gatherGradient(node, dy, wanted, builder, grads, "GatherNDGrad",
+                        builder.attr("batch_dims", node.getInt("batch_dims", 0)));
 }
 
 /// Scatters `updates` into `data` by the tuples of operand 1, which the forward
 /// node has checked already unless it is ScatterND itself.
 static Value scatterTuples(onnx::NodeOp node, const RowGather &gather, Value data, Value indices,
-                           Value updates, bool add, ImplicitLocOpBuilder &b) {
-  Value result = scatterRows(b, gather.data(b, data), gather.slices(b, updates), add,
+                           Value updates, std::optional<Combine> combine, ImplicitLocOpBuilder &b) {
+  Value result = scatterRows(b, gather.data(b, data), gather.slices(b, updates), combine,
                              [&](ImplicitLocOpBuilder &s, Value block, Value row) {
                                return gather.rowAt(s, indices, block, row);
                              });
@@ -119,49 +113,35 @@ static LogicalResult lowerGatherNDGrad(onnx::NodeOp node, ValueRange inputs, OpB
   RowGather gather(node.outputType(0).getShape(), node.inputType(1).getShape(),
                    node.getInt("batch_dims", 0));
   lowered.results.push_back(scatterTuples(node, gather, filled(b, node.outputType(0), 0),
-                                          gather.indices(b, inputs[1]), inputs[0], /*add=*/true,
+                                          gather.indices(b, inputs[1]), inputs[0], Combine::Sum,
                                           b));
   return success();
 }
 
 static LogicalResult lowerScatterND(onnx::NodeOp node, ValueRange inputs, OpBuilder &builder,
                                     Lowered &lowered) {
-  StringRef reduction = node.getString("reduction", "none");
-  if (reduction != "none" && reduction != "add")
-    return nodeError(node) << "reduction '" << reduction << "' is not supported yet";
+  auto combine = scatterReduction(node);
+  if (failed(combine))
+    return failure();
   ImplicitLocOpBuilder b(node.getLoc(), builder);
   RowGather gather(node.inputType(0).getShape(), node.inputType(1).getShape(), 0);
   Value indices = gather.indices(b, inputs[1]);
   if (failed(checkTuples(node, gather, indices, b, lowered)))
     return failure();
   lowered.results.push_back(
-      scatterTuples(node, gather, inputs[0], indices, inputs[2], reduction == "add", b));
+      scatterTuples(node, gather, inputs[0], indices, inputs[2], *combine, b));
   return success();
 }
 
-static LogicalResult scatterNDGradient(onnx::NodeOp node, ValueRange outputGrads,
-                                       ArrayRef<bool> wanted, NodeBuilder &builder,
-                                       MutableArrayRef<Value> inputGrads) {
-  Value grad = outputGrads.front();
-  if (!grad)
-    return success();
-  Value indices = node.getInputs()[1];
-  if (wanted[2])
-    inputGrads[2] = builder.create("", "GatherND", node.inputType(2), {grad, indices}).getResult(0);
-  if (wanted[0] && node.getString("reduction", "none") == "add")
-    inputGrads[0] = grad;
-  else if (wanted[0])
-    inputGrads[0] = builder
-                        .create("", "ScatterND", node.inputType(0),
-                                {grad, indices, builder.splat(0, node.inputType(2))})
-                        .getResult(0);
-  return success();
+static LogicalResult scatterNDGradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool> wanted,
+                                       NodeBuilder &builder, MutableArrayRef<Value> grads) {
+  return scatterGradient(node, dy, wanted, builder, grads, "GatherND", {});
 }
 
 void registerGatherND() {
-  registerOp({"", "GatherND", 11, kNewestOpset, Kind::Other, lowerGatherND, gatherNDGradient});
+  registerAnySign({"", "GatherND", 11, kNewestOpset, Kind::Other, lowerGatherND, gatherNDGradient});
+  registerAnySign({"", "ScatterND", 11, kNewestOpset, Kind::Other, lowerScatterND, scatterNDGradient});
   registerOp({kZeroDomain, "GatherNDGrad", 1, 1, Kind::Other, lowerGatherNDGrad});
-  registerOp({"", "ScatterND", 11, kNewestOpset, Kind::Other, lowerScatterND, scatterNDGradient});
 }
 
 } // namespace zero::ops

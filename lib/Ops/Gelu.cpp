@@ -83,6 +83,8 @@ static FailureOr<bool> usesTanh(onnx::NodeOp node) {
   return form == "tanh";
 }
 
+/// Gelu of the operand, or, with `slope`, dy times the slope at it.
+template <bool slope>
 static LogicalResult lowerGelu(onnx::NodeOp node, ValueRange inputs, OpBuilder &builder,
                                Lowered &lowered) {
   FailureOr<bool> byTanh = usesTanh(node);
@@ -91,20 +93,9 @@ static LogicalResult lowerGelu(onnx::NodeOp node, ValueRange inputs, OpBuilder &
   ImplicitLocOpBuilder b(node.getLoc(), builder);
   lowered.results.push_back(
       elementwise(b, inputs, node.outputType(0), [&](ImplicitLocOpBuilder &inner, ValueRange in) {
+        if (slope)
+          return (Element{inner, in[0]} * geluSlope({inner, in[1]}, *byTanh)).value;
         return gelu({inner, in[0]}, *byTanh).value;
-      }));
-  return success();
-}
-
-static LogicalResult lowerGeluGrad(onnx::NodeOp node, ValueRange inputs, OpBuilder &builder,
-                                   Lowered &lowered) {
-  FailureOr<bool> byTanh = usesTanh(node);
-  if (failed(byTanh))
-    return failure();
-  ImplicitLocOpBuilder b(node.getLoc(), builder);
-  lowered.results.push_back(
-      elementwise(b, inputs, node.outputType(0), [&](ImplicitLocOpBuilder &inner, ValueRange in) {
-        return (Element{inner, in[0]} * geluSlope({inner, in[1]}, *byTanh)).value;
       }));
   return success();
 }
@@ -121,8 +112,8 @@ static LogicalResult geluGradient(onnx::NodeOp node, ValueRange dy, ArrayRef<boo
 }
 
 void registerGelu() {
-  registerOp({"", "Gelu", 20, kNewestOpset, Kind::Elementwise, lowerGelu, geluGradient});
-  registerOp({kZeroDomain, "GeluGrad", 1, 1, Kind::Elementwise, lowerGeluGrad});
+  registerOp({"", "Gelu", 20, kNewestOpset, Kind::Elementwise, lowerGelu<false>, geluGradient});
+  registerOp({kZeroDomain, "GeluGrad", 1, 1, Kind::Elementwise, lowerGelu<true>});
 }
 
 } // namespace zero::ops

@@ -62,9 +62,7 @@ static Value isInf(ImplicitLocOpBuilder &b, onnx::NodeOp node, ValueRange x) {
 
 template <ScalarFn scalar>
 static void add(llvm::StringLiteral type, int64_t first) {
-  OpDef def{"", type, first, kNewestOpset, Kind::Elementwise, lowerLogic<scalar>};
-  def.anySign = true;
-  registerOp(def);
+  registerAnySign({"", type, first, kNewestOpset, Kind::Elementwise, lowerLogic<scalar>});
 }
 
 void registerLogic() {

@@ -214,30 +214,29 @@ struct Row {
 };
 } // namespace
 
-/// `a` + `x`, written over `a`.
-static Value addedInPlace(ImplicitLocOpBuilder &b, Value a, Value x) {
+/// `a` combined with `x`, written over `a`.
+static Value combinedInPlace(ImplicitLocOpBuilder &b, Combine combine, Value a, Value x) {
   auto identity = b.getMultiDimIdentityMap(tensorType(a).getRank());
   SmallVector<utils::IteratorType> loops(tensorType(a).getRank(), utils::IteratorType::parallel);
   auto generic = linalg::GenericOp::create(
       b, TypeRange(a.getType()), x, a, ArrayRef<AffineMap>{identity, identity}, loops,
       [&](OpBuilder &inner, Location loc, ValueRange elements) {
-        Value sum = isFloat(a)
-                        ? arith::AddFOp::create(inner, loc, elements[1], elements[0]).getResult()
-                        : arith::AddIOp::create(inner, loc, elements[1], elements[0]).getResult();
-        linalg::YieldOp::create(inner, loc, sum);
+        ImplicitLocOpBuilder scalar(loc, inner);
+        linalg::YieldOp::create(scalar, combined(scalar, combine, elements[1], elements[0]));
       });
   return generic.getResult(0);
 }
 
-Value scatterRows(ImplicitLocOpBuilder &b, Value into, Value updates, bool add, RowIndex rowIndex) {
+Value scatterRows(ImplicitLocOpBuilder &b, Value into, Value updates,
+                  std::optional<Combine> combine, RowIndex rowIndex) {
   ArrayRef<int64_t> shape = tensorType(updates).getShape();
   int64_t inner = shape[2];
   return forEachIndex(b, shape.drop_back(), into,
                       [&](ImplicitLocOpBuilder &b, ValueRange ivs, Value carried) {
                         Row target(b, ivs[0], rowIndex(b, ivs[0], ivs[1]), inner);
                         Value row = Row(b, ivs[0], ivs[1], inner).load(b, updates);
-                        if (add)
-                          row = addedInPlace(b, target.load(b, carried), row);
+                        if (combine)
+                          row = combinedInPlace(b, *combine, target.load(b, carried), row);
                         return target.store(b, row, carried);
                       });
 }

@@ -73,11 +73,11 @@ mlir::Value forEachIndex(mlir::ImplicitLocOpBuilder &b, llvm::ArrayRef<int64_t> 
 using RowIndex = llvm::function_ref<mlir::Value(mlir::ImplicitLocOpBuilder &, mlir::Value block,
                                                 mlir::Value row)>;
 
-/// Writes, or adds with `add`, the rows of `updates` [blocks, rows, inner] to
-/// `into` [blocks, extent, inner], one after the other in row-major order, so
-/// that sums over repeated indices have one order in every run.
+/// Writes the rows of `updates` [blocks, rows, inner] to `into` [blocks, extent,
+/// inner], or combines them with what is there, one after the other in row-major
+/// order, so that sums over repeated indices have one order in every run.
 mlir::Value scatterRows(mlir::ImplicitLocOpBuilder &b, mlir::Value into, mlir::Value updates,
-                        bool add, RowIndex rowIndex);
+                        std::optional<Combine> combine, RowIndex rowIndex);
 
 } // namespace zero::ops
 

@@ -9,7 +9,7 @@
 //   zero::LayerNormGradX(dy, x, scale) {axis, epsilon}: r (g - mean(g) - x^ mean(g x^))
 //   zero::LayerNormGradScale(dy, x) {axis, epsilon}: the sum over rows of dy x^
 //   zero::RMSNormGradX, zero::RMSNormGradScale: the same without the means of x and g
-//   bias: the sum over rows of dy
+//   bias: the sum over rows of dy; Mean and InvStdDev: see addStatistics
 // They compute mean and r of each row again, two short passes over data that is
 // in the cache then, so that nothing but x is kept for backward.
 //
@@ -119,9 +119,12 @@ static LogicalResult lowerForward(onnx::NodeOp node, ValueRange inputs, OpBuilde
     return hasBias ? plus(b, scaled, x.back()) : scaled;
   };
   lowered.results.push_back(elementwise(rows.b, operands, maps, rows.type, body));
-  for (unsigned index = 1; index < node.getNumResults(); ++index)
-    lowered.results.push_back(
-        reshaped(rows.b, index == 1 ? rows.mean : rows.inverse, node.outputType(index)));
+  for (unsigned index = 1; index < node.getNumResults(); ++index) {
+    Value statistic = index == 1 ? rows.mean : rows.inverse;
+    bool isNamed = !isa<NoneType>(node.getResult(index).getType());
+    lowered.results.push_back(isNamed ? reshaped(rows.b, statistic, node.outputType(index))
+                                      : statistic);
+  }
   return success();
 }
 
@@ -184,12 +187,36 @@ static LogicalResult lowerGradScale(onnx::NodeOp node, ValueRange inputs, OpBuil
   return success();
 }
 
+/// Adds to `grad` what comes through the results Mean and InvStdDev, which have
+/// dimensions of 1 for the row: dmean / n - dinverse inverse^3 (x - mean) / n.
+static void addStatistics(onnx::NodeOp node, ValueRange dy, int64_t axis, NodeBuilder &builder,
+                          Value &grad) {
+  RankedTensorType type = node.inputType(0);
+  int64_t count = 1;
+  for (int64_t extent : type.getShape().drop_front(axis))
+    count *= extent;
+  Value n = builder.scalar(double(count), type);
+  auto addPart = [&](Value part) {
+    Value whole = builder.expand(part, type.getShape());
+    grad = grad ? builder.add(grad, whole) : whole;
+  };
+  if (dy.size() > 0 && dy[0])
+    addPart(builder.div(dy[0], n));
+  if (dy.size() < 2 || !dy[1])
+    return;
+  Value x = node.getInputs()[0], mean = node.getResult(1), inverse = node.getResult(2);
+  if (isa<NoneType>(mean.getType())) {
+    auto axes = llvm::to_vector(llvm::seq<int64_t>(axis, type.getRank()));
+    mean = builder.div(builder.reduceSum(x, axes, /*keepdims=*/true), n);
+  }
+  Value cube = builder.mul(inverse, builder.mul(inverse, inverse));
+  Value factor = builder.neg(builder.div(builder.mul(dy[1], cube), n));
+  addPart(builder.mul(factor, builder.sub(x, mean)));
+}
+
 template <bool centred>
 static LogicalResult gradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool> wanted,
                               NodeBuilder &builder, MutableArrayRef<Value> grads) {
-  for (Value statistic : dy.drop_front())
-    if (statistic)
-      return node.emitError() << "no gradient through the statistics of " << node.describe();
   RankedTensorType type = node.inputType(0);
   int64_t axis = normalAxis(node.getInt("axis", -1), type.getRank());
   if (node.inputType(1).getRank() > type.getRank() - axis)
@@ -200,9 +227,14 @@ static LogicalResult gradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool> w
                                     builder.attr("epsilon", node.getFloat("epsilon", 1e-5))};
   Value x = node.getInputs()[0], scale = node.getInputs()[1];
   std::string prefix = centred ? "LayerNormGrad" : "RMSNormGrad";
-  if (wanted[0])
-    grads[0] =
-        builder.create(kZeroDomain, prefix + "X", type, {dy[0], x, scale}, attrs).getResult(0);
+  if (wanted[0]) {
+    if (dy[0])
+      grads[0] =
+          builder.create(kZeroDomain, prefix + "X", type, {dy[0], x, scale}, attrs).getResult(0);
+    addStatistics(node, dy.drop_front(), axis, builder, grads[0]);
+  }
+  if (!dy[0])
+    return success();
   if (wanted[1]) {
     RankedTensorType row = type.clone(type.getShape().drop_front(axis));
     Value sum = builder.create(kZeroDomain, prefix + "Scale", row, {dy[0], x}, attrs).getResult(0);

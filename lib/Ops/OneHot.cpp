@@ -15,21 +15,31 @@ using namespace mlir;
 
 namespace zero::ops {
 
+/// An index of any type as i64; what lies between whole numbers is truncated.
+static Value indexOf(ImplicitLocOpBuilder &b, Value index, bool isUnsigned) {
+  if (isa<FloatType>(index.getType()))
+    return arith::FPToSIOp::create(b, b.getI64Type(), index);
+  if (index.getType() == b.getI64Type())
+    return index;
+  if (isUnsigned)
+    return arith::ExtUIOp::create(b, b.getI64Type(), index);
+  return arith::ExtSIOp::create(b, b.getI64Type(), index);
+}
+
 static LogicalResult lowerOneHot(onnx::NodeOp node, ValueRange inputs, OpBuilder &builder,
                                  Lowered &lowered) {
-  if (isFloat(inputs[0]))
-    return nodeError(node) << "floating-point indices are not supported yet";
   ImplicitLocOpBuilder b(node.getLoc(), builder);
   RankedTensorType result = node.outputType(0);
   int64_t axis = normalAxis(node.getInt("axis", -1), result.getRank());
   int64_t depth = result.getDimSize(axis);
   AffineMap map = withoutAxes(b.getContext(), result.getRank(), axis);
   auto body = [&](ImplicitLocOpBuilder &s, ValueRange elements) -> Value {
-    Value position = arith::IndexCastOp::create(s, elements[0].getType(),
+    Value wanted = indexOf(s, elements[0], isUnsigned(node, 0));
+    Value position = arith::IndexCastOp::create(s, s.getI64Type(),
                                                 linalg::IndexOp::create(s, axis).getResult());
-    Value fromBack = arith::SubIOp::create(s, position, constant(s, position.getType(), depth));
-    Value front = arith::CmpIOp::create(s, arith::CmpIPredicate::eq, elements[0], position);
-    Value back = arith::CmpIOp::create(s, arith::CmpIPredicate::eq, elements[0], fromBack);
+    Value fromBack = arith::SubIOp::create(s, position, constant(s, s.getI64Type(), depth));
+    Value front = arith::CmpIOp::create(s, arith::CmpIPredicate::eq, wanted, position);
+    Value back = arith::CmpIOp::create(s, arith::CmpIPredicate::eq, wanted, fromBack);
     Value hit = arith::OrIOp::create(s, front, back);
     Value off =
         tensor::ExtractOp::create(s, inputs[2], arith::ConstantIndexOp::create(s, 0).getResult());
@@ -41,6 +51,8 @@ static LogicalResult lowerOneHot(onnx::NodeOp node, ValueRange inputs, OpBuilder
   return success();
 }
 
-void registerOneHot() { registerOp({"", "OneHot", 9, kNewestOpset, Kind::Other, lowerOneHot}); }
+void registerOneHot() {
+  registerAnySign({"", "OneHot", 9, kNewestOpset, Kind::Other, lowerOneHot});
+}
 
 } // namespace zero::ops

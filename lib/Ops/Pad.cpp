@@ -1,8 +1,10 @@
 //===- Pad.cpp ------------------------------------------------------------===//
 //
 // ONNX: Pad, with constant pads and axes; negative pads crop.
-// Modes constant, reflect, edge and wrap. Gradient of mode constant: the
-// opposite pads with zeros.
+// Modes constant, reflect, edge and wrap. Gradients: of mode constant the opposite
+// pads with zeros, and for the value the sum of what was put around; of the others
+// zero::PadGrad(dy) {mode, before, shape}, which adds each element of dy to the one
+// that it repeats, in row-major order.
 //
 //===----------------------------------------------------------------------===//
 
@@ -116,26 +118,67 @@ static LogicalResult lowerPad(onnx::NodeOp node, ValueRange inputs, OpBuilder &b
   return success();
 }
 
+/// What of `grad`, shaped as the result, lies where the operand went.
+static Value unpadded(onnx::NodeOp node, const Pads &pads, Value grad, NodeBuilder &builder) {
+  SmallVector<int64_t> opposite = pads.before;
+  llvm::append_range(opposite, pads.after);
+  for (int64_t &pad : opposite)
+    pad = -pad;
+  return builder.create("", "Pad", node.inputType(0), {grad, builder.indices(opposite)})
+      .getResult(0);
+}
+
 static LogicalResult padGradient(onnx::NodeOp node, ValueRange outputGrads, ArrayRef<bool> wanted,
                                  NodeBuilder &builder, MutableArrayRef<Value> inputGrads) {
-  if (!wanted.front() || !outputGrads.front())
-    return success();
-  if (node.getString("mode", "constant") != "constant")
-    return nodeError(node) << "the gradient of mode '" << node.getString("mode", "")
-                           << "' is not supported yet";
   FailureOr<Pads> pads = padsOf(node);
   if (failed(pads))
     return failure();
-  SmallVector<int64_t> opposite = pads->before;
-  llvm::append_range(opposite, pads->after);
-  for (int64_t &pad : opposite)
-    pad = -pad;
-  inputGrads.front() =
-      builder.create("", "Pad", node.inputType(0), {outputGrads.front(), builder.indices(opposite)})
-          .getResult(0);
+  StringRef mode = node.getString("mode", "constant");
+  if (mode != "constant") {
+    if (wanted.front())
+      inputGrads.front() = builder
+                               .create(kZeroDomain, "PadGrad", node.inputType(0), outputGrads,
+                                       {builder.attr("mode", mode),
+                                        builder.attr("before", ArrayRef<int64_t>(pads->before)),
+                                        builder.attr("shape", node.inputType(0).getShape())})
+                               .getResult(0);
+    return success();
+  }
+  Value inside = unpadded(node, *pads, outputGrads.front(), builder);
+  if (wanted.front())
+    inputGrads.front() = inside;
+  if (wanted.size() > 2 && wanted[2]) {
+    auto scalar = RankedTensorType::get({}, node.inputType(0).getElementType());
+    Value around = builder.sub(builder.reduceTo(outputGrads.front(), scalar),
+                               builder.reduceTo(inside, scalar));
+    inputGrads[2] = builder.reshape(around, node.inputType(2).getShape());
+  }
   return success();
 }
 
-void registerPad() { registerOp({"", "Pad", 11, kNewestOpset, Kind::Other, lowerPad, padGradient}); }
+static LogicalResult lowerPadGrad(onnx::NodeOp node, ValueRange inputs, OpBuilder &builder,
+                                  Lowered &lowered) {
+  ImplicitLocOpBuilder b(node.getLoc(), builder);
+  SmallVector<int64_t> before = *node.getInts("before");
+  StringRef mode = node.getString("mode", "");
+  ArrayRef<int64_t> shape = node.outputType(0).getShape();
+  Value sums = forEachIndex(
+      b, node.inputType(0).getShape(), filled(b, node.outputType(0), 0),
+      [&](ImplicitLocOpBuilder &s, ValueRange point, Value carried) -> Value {
+        SmallVector<Value> at;
+        for (auto [dim, index] : llvm::enumerate(point))
+          at.push_back(sourceIndex(s, mode, index, before[dim], shape[dim]));
+        Value sum = combined(s, Combine::Sum, tensor::ExtractOp::create(s, carried, at),
+                             tensor::ExtractOp::create(s, inputs[0], point));
+        return tensor::InsertOp::create(s, sum, carried, at);
+      });
+  lowered.results.push_back(sums);
+  return success();
+}
+
+void registerPad() {
+  registerAnySign({"", "Pad", 11, kNewestOpset, Kind::Other, lowerPad, padGradient});
+  registerOp({kZeroDomain, "PadGrad", 1, 1, Kind::Other, lowerPadGrad});
+}
 
 } // namespace zero::ops

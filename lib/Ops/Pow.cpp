@@ -3,7 +3,7 @@
 // ONNX Pow (opset 13, 15): NumPy broadcasting, the result has the base's type. A
 // constant exponent that is a small multiple of one half becomes products,
 // square roots and one division; the others are exp(b log |a|), with the sign of an
-// odd whole power.
+// odd whole power, or, of integers, products by squaring.
 //
 // Gradient, y = a ^ b: da = dy b a^(b - 1), db = dy y log a where a > 0, else 0
 // (0 for b = 0 and a <= 0, where the limit doesn't exist: as PyTorch has it).
@@ -61,12 +61,13 @@ static Value chainedPower(ImplicitLocOpBuilder &b, Value base, double exponent) 
   return arith::DivFOp::create(b, constant(b, base.getType(), 1), power);
 }
 
-/// The exponent's element in the base's type.
-static Value convertExponent(ImplicitLocOpBuilder &b, Value exponent, Type type) {
+/// The exponent's element in the base's type, which is a float.
+static Value convertExponent(ImplicitLocOpBuilder &b, Value exponent, Type type, bool isUnsigned) {
   if (exponent.getType() == type)
     return exponent;
   if (isa<IntegerType>(exponent.getType()))
-    return arith::SIToFPOp::create(b, type, exponent);
+    return isUnsigned ? arith::UIToFPOp::create(b, type, exponent).getResult()
+                      : arith::SIToFPOp::create(b, type, exponent).getResult();
   if (exponent.getType().getIntOrFloatBitWidth() > type.getIntOrFloatBitWidth())
     return arith::TruncFOp::create(b, type, exponent);
   return arith::ExtFOp::create(b, type, exponent);
@@ -95,6 +96,44 @@ static Value generalPower(ImplicitLocOpBuilder &b, Value base, Value exponent) {
   return select(test(arith::CmpFPredicate::OEQ, exponent, zero), constant(b, type, 1), power);
 }
 
+/// The exponent's element as an integer of 64 bits; of a float, what is whole.
+static Value wholeExponent(ImplicitLocOpBuilder &b, Value exponent, bool isUnsigned) {
+  Type wide = b.getI64Type();
+  if (isa<FloatType>(exponent.getType()))
+    return arith::FPToSIOp::create(b, wide, exponent);
+  if (exponent.getType() == wide)
+    return exponent;
+  return isUnsigned ? arith::ExtUIOp::create(b, wide, exponent).getResult()
+                    : arith::ExtSIOp::create(b, wide, exponent).getResult();
+}
+
+/// base ^ exponent of integers, modulo their width, by squaring; a negative exponent
+/// gives what is whole of the reciprocal.
+static Value wholePower(ImplicitLocOpBuilder &b, Value base, Value exponent) {
+  Type type = base.getType();
+  auto number = [&](Type type, int64_t value) { return constant(b, type, double(value)); };
+  auto equals = [&](Value x, int64_t value) -> Value {
+    return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, x, number(x.getType(), value));
+  };
+  auto select = [&](Value condition, Value x, Value y) -> Value {
+    return arith::SelectOp::create(b, condition, x, y);
+  };
+  Value power = number(type, 1), square = base;
+  for (int64_t bit = 0; bit < 63; ++bit) {
+    Value digit = arith::ShRUIOp::create(b, exponent, number(exponent.getType(), bit));
+    Value isSet = arith::TruncIOp::create(b, b.getI1Type(), digit);
+    power = select(isSet, arith::MulIOp::create(b, power, square), power);
+    square = arith::MulIOp::create(b, square, square);
+  }
+  Value isOdd = arith::TruncIOp::create(b, b.getI1Type(), exponent);
+  Value sign = select(isOdd, number(type, -1), number(type, 1));
+  Value reciprocal = select(equals(base, 1), number(type, 1),
+                            select(equals(base, -1), sign, number(type, 0)));
+  Value isNegative = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, exponent,
+                                           number(exponent.getType(), 0));
+  return select(isNegative, reciprocal, power);
+}
+
 static LogicalResult lowerPow(onnx::NodeOp node, ValueRange inputs, OpBuilder &builder,
                               Lowered &lowered) {
   ImplicitLocOpBuilder b(node.getLoc(), builder);
@@ -107,11 +146,11 @@ static LogicalResult lowerPow(onnx::NodeOp node, ValueRange inputs, OpBuilder &b
     lowered.results.push_back(elementwise(b, inputs[0], node.outputType(0), body));
     return success();
   }
-  if (isa<IntegerType>(type))
-    return node.emitError() << "expected a constant exponent from 0 to " << int64_t(kMaxChain)
-                            << " for the integer base of " << node.describe();
+  bool noSign = isUnsigned(node, 1);
   auto body = [&](ImplicitLocOpBuilder &inner, ValueRange x) -> Value {
-    return generalPower(inner, x[0], convertExponent(inner, x[1], type));
+    if (isa<IntegerType>(type))
+      return wholePower(inner, x[0], wholeExponent(inner, x[1], noSign));
+    return generalPower(inner, x[0], convertExponent(inner, x[1], type, noSign));
   };
   lowered.results.push_back(elementwise(b, inputs, node.outputType(0), body));
   return success();
@@ -147,6 +186,8 @@ static LogicalResult powGradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool
   return success();
 }
 
-void registerPow() { registerOp({"", "Pow", 7, kNewestOpset, Kind::Elementwise, lowerPow, powGradient}); }
+void registerPow() {
+  registerAnySign({"", "Pow", 7, kNewestOpset, Kind::Elementwise, lowerPow, powGradient});
+}
 
 } // namespace zero::ops

@@ -31,13 +31,16 @@ namespace zero::ops {
   X(GatherND)                                                                                      \
   X(Gelu)                                                                                          \
   X(Gemm)                                                                                          \
+  X(Hyperbolic)                                                                                    \
   X(Logic)                                                                                         \
   X(MaskedSoftmax)                                                                                 \
   X(MatMul)                                                                                        \
   X(Normalization)                                                                                 \
+  X(NormalizationForms)                                                                            \
   X(OneHot)                                                                                        \
   X(Pad)                                                                                           \
   X(Pow)                                                                                           \
+  X(Rearrange)                                                                                     \
   X(Reduction)                                                                                     \
   X(Rotary)                                                                                        \
   X(ShapeOps)                                                                                      \
@@ -89,6 +92,11 @@ static const std::vector<OpDef> &filledTable() {
 }
 
 void registerOp(const OpDef &def) { table().push_back(def); }
+
+void registerAnySign(OpDef def) {
+  def.anySign = true;
+  registerOp(def);
+}
 
 ArrayRef<OpDef> allOps() { return filledTable(); }
 

@@ -70,8 +70,8 @@ static LogicalResult lowerRange(onnx::NodeOp node, ValueRange inputs, OpBuilder 
 }
 
 void registerShapeOps() {
-  registerOp({"", "Shape", 7, kNewestOpset, Kind::Other, lowerShape});
-  registerOp({"", "Size", 7, kNewestOpset, Kind::Other, lowerSize});
+  registerAnySign({"", "Shape", 7, kNewestOpset, Kind::Other, lowerShape});
+  registerAnySign({"", "Size", 7, kNewestOpset, Kind::Other, lowerSize});
   registerOp({"", "ConstantOfShape", 9, kNewestOpset, Kind::Other, lowerConstantOfShape});
   registerOp({"", "Range", 11, kNewestOpset, Kind::Other, lowerRange});
 }

@@ -116,7 +116,7 @@ static LogicalResult lowerSliceGrad(onnx::NodeOp node, ValueRange inputs, OpBuil
 }
 
 void registerSlice() {
-  registerOp({"", "Slice", 10, kNewestOpset, Kind::Other, lowerSlice, sliceGradient});
+  registerAnySign({"", "Slice", 10, kNewestOpset, Kind::Other, lowerSlice, sliceGradient});
   registerOp({kZeroDomain, "SliceGrad", 1, 1, Kind::Other, lowerSliceGrad});
 }
 

@@ -147,9 +147,7 @@ static LogicalResult topKGradient(onnx::NodeOp node, ValueRange dy, ArrayRef<boo
 }
 
 void registerTopK() {
-  OpDef def{"", "TopK", 10, kNewestOpset, Kind::Other, lowerTopK, topKGradient};
-  def.anySign = true;
-  registerOp(def);
+  registerAnySign({"", "TopK", 10, kNewestOpset, Kind::Other, lowerTopK, topKGradient});
 }
 
 } // namespace zero::ops

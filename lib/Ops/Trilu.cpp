@@ -52,7 +52,7 @@ static LogicalResult triluGradient(onnx::NodeOp node, ValueRange outputGrads, Ar
 }
 
 void registerTrilu() {
-  registerOp({"", "Trilu", 14, kNewestOpset, Kind::Elementwise, lowerTrilu, triluGradient});
+  registerAnySign({"", "Trilu", 14, kNewestOpset, Kind::Elementwise, lowerTrilu, triluGradient});
 }
 
 } // namespace zero::ops

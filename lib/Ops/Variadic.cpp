@@ -15,26 +15,28 @@ using namespace mlir;
 
 namespace zero::ops {
 
-/// Folds the operands from the left with FloatOp or IntOp.
-template <typename FloatOp, typename IntOp>
-static Value folded(ImplicitLocOpBuilder &b, ValueRange elements) {
+/// Folds the operands from the left.
+template <Combine combine>
+static Value folded(ImplicitLocOpBuilder &b, onnx::NodeOp node, ValueRange elements) {
   Value result = elements.front();
   for (Value element : elements.drop_front())
-    result = isa<FloatType>(result.getType()) ? FloatOp::create(b, result, element).getResult()
-                                              : IntOp::create(b, result, element).getResult();
+    result = combined(b, forSign(node, 0, combine), result, element);
   return result;
 }
 
-static Value meanOf(ImplicitLocOpBuilder &b, ValueRange elements) {
-  Value sum = folded<arith::AddFOp, arith::AddIOp>(b, elements);
+static Value meanOf(ImplicitLocOpBuilder &b, onnx::NodeOp node, ValueRange elements) {
+  Value sum = folded<Combine::Sum>(b, node, elements);
   return arith::DivFOp::create(b, sum, constant(b, sum.getType(), double(elements.size())));
 }
 
-template <Value (*scalar)(ImplicitLocOpBuilder &, ValueRange)>
+template <Value (*scalar)(ImplicitLocOpBuilder &, onnx::NodeOp, ValueRange)>
 static LogicalResult lowerVariadic(onnx::NodeOp node, ValueRange inputs, OpBuilder &builder,
                                    Lowered &lowered) {
   ImplicitLocOpBuilder b(node.getLoc(), builder);
-  lowered.results.push_back(elementwise(b, inputs, node.outputType(0), scalar));
+  lowered.results.push_back(
+      elementwise(b, inputs, node.outputType(0), [&](ImplicitLocOpBuilder &inner, ValueRange x) {
+        return scalar(inner, node, x);
+      }));
   return success();
 }
 
@@ -71,12 +73,12 @@ static LogicalResult extremeGradient(onnx::NodeOp node, ValueRange dy, ArrayRef<
 }
 
 void registerVariadic() {
-  constexpr auto max = lowerVariadic<folded<arith::MaximumFOp, arith::MaxSIOp>>;
-  constexpr auto min = lowerVariadic<folded<arith::MinimumFOp, arith::MinSIOp>>;
-  constexpr auto sum = lowerVariadic<folded<arith::AddFOp, arith::AddIOp>>;
-  registerOp({"", "Max", 8, kNewestOpset, Kind::Elementwise, max, extremeGradient});
-  registerOp({"", "Min", 8, kNewestOpset, Kind::Elementwise, min, extremeGradient});
-  registerOp({"", "Sum", 8, kNewestOpset, Kind::Elementwise, sum, sumGradient});
+  constexpr auto max = lowerVariadic<folded<Combine::Max>>;
+  constexpr auto min = lowerVariadic<folded<Combine::Min>>;
+  constexpr auto sum = lowerVariadic<folded<Combine::Sum>>;
+  registerAnySign({"", "Max", 8, kNewestOpset, Kind::Elementwise, max, extremeGradient});
+  registerAnySign({"", "Min", 8, kNewestOpset, Kind::Elementwise, min, extremeGradient});
+  registerAnySign({"", "Sum", 8, kNewestOpset, Kind::Elementwise, sum, sumGradient});
   registerOp({"", "Mean", 8, kNewestOpset, Kind::Elementwise, lowerVariadic<meanOf>, meanGradient});
 }
 

@@ -27,11 +27,11 @@ static LogicalResult viewGradient(onnx::NodeOp node, ValueRange outputGrads, Arr
 }
 
 void registerViews() {
-  registerOp({"", "Reshape", 7, kNewestOpset, Kind::View, lowerView, viewGradient});
-  registerOp({"", "Flatten", 7, kNewestOpset, Kind::View, lowerView, viewGradient});
-  registerOp({"", "Identity", 7, kNewestOpset, Kind::View, lowerView, viewGradient});
-  registerOp({"", "Squeeze", 7, kNewestOpset, Kind::View, lowerView, viewGradient});
-  registerOp({"", "Unsqueeze", 7, kNewestOpset, Kind::View, lowerView, viewGradient});
+  registerAnySign({"", "Reshape", 7, kNewestOpset, Kind::View, lowerView, viewGradient});
+  registerAnySign({"", "Flatten", 7, kNewestOpset, Kind::View, lowerView, viewGradient});
+  registerAnySign({"", "Identity", 7, kNewestOpset, Kind::View, lowerView, viewGradient});
+  registerAnySign({"", "Squeeze", 7, kNewestOpset, Kind::View, lowerView, viewGradient});
+  registerAnySign({"", "Unsqueeze", 7, kNewestOpset, Kind::View, lowerView, viewGradient});
 }
 
 } // namespace zero::ops

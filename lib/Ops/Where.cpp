@@ -36,7 +36,7 @@ static LogicalResult whereGradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bo
 }
 
 void registerWhere() {
-  registerOp({"", "Where", 9, kNewestOpset, Kind::Elementwise, lowerWhere, whereGradient});
+  registerAnySign({"", "Where", 9, kNewestOpset, Kind::Elementwise, lowerWhere, whereGradient});
 }
 
 } // namespace zero::ops

@@ -123,8 +123,8 @@ static Status dtypeOf(const std::string &descr, DType &dtype) {
     const char *code;
     DType dtype;
   } table[] = {{"f4", ZERO_RT_F32}, {"f8", ZERO_RT_F64}, {"f2", ZERO_RT_F16}, {"i8", ZERO_RT_I64},
-               {"i4", ZERO_RT_I32}, {"i2", ZERO_RT_I16}, {"i1", ZERO_RT_I8},  {"u4", ZERO_RT_U32},
-               {"u2", ZERO_RT_U16}, {"u1", ZERO_RT_U8},  {"b1", ZERO_RT_BOOL}};
+               {"i4", ZERO_RT_I32}, {"i2", ZERO_RT_I16}, {"i1", ZERO_RT_I8},  {"u8", ZERO_RT_U64},
+               {"u4", ZERO_RT_U32}, {"u2", ZERO_RT_U16}, {"u1", ZERO_RT_U8},  {"b1", ZERO_RT_BOOL}};
   if (descr.find('O') != std::string::npos)
     return fail(ZERO_RT_BAD_DATA, "elements are Python objects ('%s'); expected plain numbers",
                 escape(descr).c_str());
@@ -138,7 +138,7 @@ static Status dtypeOf(const std::string &descr, DType &dtype) {
       return {};
     }
   return fail(ZERO_RT_BAD_DATA,
-              "element type '%s'; expected one of f4, f8, f2, i8, i4, i2, i1, u4, u2, u1, b1",
+              "element type '%s'; expected one of f4, f8, f2, i8, i4, i2, i1, u8, u4, u2, u1, b1",
               escape(descr).c_str());
 }
 

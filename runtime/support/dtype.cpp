@@ -21,7 +21,7 @@ static const Description &describe(DType dtype) {
       {0, "no type", ""},      {4, "float32", "F32"}, {8, "float64", "F64"}, {2, "float16", "F16"},
       {2, "bfloat16", "BF16"}, {1, "bool", "BOOL"},   {1, "int8", "I8"},     {4, "int32", "I32"},
       {8, "int64", "I64"},     {1, "uint8", "U8"},    {2, "int16", "I16"},   {2, "uint16", "U16"},
-      {4, "uint32", "U32"},
+      {4, "uint32", "U32"},    {8, "uint64", "U64"},
   };
   size_t index = static_cast<size_t>(dtype);
   return table[index < std::size(table) ? index : 0];
@@ -66,6 +66,8 @@ void fill(DType dtype, double value, void *destination, size_t count) {
     return fillWith(static_cast<uint16_t>(value), destination, count);
   case ZERO_RT_U32:
     return fillWith(static_cast<uint32_t>(value), destination, count);
+  case ZERO_RT_U64:
+    return fillWith(static_cast<uint64_t>(value), destination, count);
   case ZERO_RT_I32:
     return fillWith(static_cast<int32_t>(value), destination, count);
   case ZERO_RT_I64:

@@ -27,7 +27,8 @@ def run_tool(*arguments, timeout=300):
 def read_safetensors(path):
     """The tensors of a .safetensors file by name."""
     dtypes = {"F32": np.float32, "F64": np.float64, "F16": np.float16, "BOOL": np.bool_,
-              "I8": np.int8, "U8": np.uint8, "I16": np.int16, "I32": np.int32, "I64": np.int64}
+              "I8": np.int8, "U8": np.uint8, "U16": np.uint16, "U32": np.uint32, "U64": np.uint64,
+              "I16": np.int16, "I32": np.int32, "I64": np.int64}
     data = Path(path).read_bytes()
     (size,) = struct.unpack("<Q", data[:8])
     header = json.loads(data[8:8 + size])

@@ -78,8 +78,8 @@ struct OpDef {
   LowerFn lower = nullptr;       ///< null: must be expanded
   GradientFn gradient = nullptr; ///< null: results carry no gradient
   ExpandFn expand = nullptr;
-  bool anySign = false;   ///< lowers unsigned integers, too
-  llvm::StringRef family; ///< the file of lib/Ops; set by the registry
+  bool anySign = false;        ///< lowers unsigned integers, too
+  llvm::StringRef family = {}; ///< the file of lib/Ops; set by the registry
 };
 
 /// The definition for `node`, or null when its operator or opset is not known.
@@ -97,6 +97,8 @@ llvm::LogicalResult lower(onnx::NodeOp node, mlir::ValueRange inputs, mlir::OpBu
 /// Adds to the table; each file of lib/Ops has one function that calls this,
 /// named in Registry.cpp.
 void registerOp(const OpDef &def);
+/// The same for a definition that is right for unsigned integers, too.
+void registerAnySign(OpDef def);
 
 } // namespace zero::ops
 

@@ -78,8 +78,9 @@ typedef enum zero_rt_dtype {
   ZERO_RT_I64 = 8,
   ZERO_RT_U8 = 9,
   ZERO_RT_I16 = 10,
-  ZERO_RT_U16 = 11, /* of data only: no program has it, nor the next */
-  ZERO_RT_U32 = 12
+  ZERO_RT_U16 = 11,
+  ZERO_RT_U32 = 12,
+  ZERO_RT_U64 = 13
 } zero_rt_dtype;
 
 typedef enum zero_rt_role {

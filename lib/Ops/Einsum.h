@@ -1,0 +1,18 @@
+//===- Einsum.h - from any equation to products of two ----------*- C++ -*-===//
+
+#ifndef ZERO_LIB_OPS_EINSUM_H
+#define ZERO_LIB_OPS_EINSUM_H
+
+#include "zero/Ops/OpTable.h"
+
+namespace zero::ops {
+
+/// Rewrites an Einsum of one operand or of three and more, with an ellipsis, with an
+/// index twice in an operand or with a dimension of one that is broadcast, to sums
+/// and to Einsums of two operands without any of this. Those it leaves alone.
+llvm::LogicalResult expandEinsum(onnx::NodeOp node, NodeBuilder &builder,
+                                 llvm::SmallVectorImpl<mlir::Value> &results);
+
+} // namespace zero::ops
+
+#endif // ZERO_LIB_OPS_EINSUM_H

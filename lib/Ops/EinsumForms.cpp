@@ -1,0 +1,266 @@
+//===- EinsumForms.cpp - from any equation to products of two -------------===//
+//
+// An ellipsis becomes indices of its own. An index that stands twice in an operand
+// is its diagonal: the second one gets another name, and a product with the identity
+// matrix ties the two. A dimension of one that is broadcast is dropped. Then the
+// operands are multiplied from the left, each time summing what is not needed later.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Einsum.h"
+#include "Movement.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/ADT/StringSet.h"
+
+#include <map>
+
+using namespace mlir;
+
+namespace zero::ops {
+
+namespace {
+/// An operand with one letter for each dimension.
+struct Term {
+  std::string indices;
+  Value value;
+
+  ArrayRef<int64_t> shape() const { return tensorType(value).getShape(); }
+  bool has(char index) const { return indices.find(index) != std::string::npos; }
+};
+
+class Former {
+public:
+  Former(onnx::NodeOp node, NodeBuilder &builder) : node(node), builder(builder) {}
+
+  /// Reads the equation; fails after an error at the node.
+  LogicalResult parse();
+  /// Whether two operands need none of the rewrites.
+  bool isPlain();
+  Value build();
+
+private:
+  LogicalResult refuse(const Twine &reason) {
+    return nodeError(node) << "equation '" << node.getString("equation", "") << "': " << reason;
+  }
+  LogicalResult parseTerm(StringRef text, Value operand);
+  LogicalResult measure();
+  std::string impliedResult() const;
+  std::string withEllipsis(StringRef text, size_t count) const;
+  char fresh();
+  Value identity(int64_t extent);
+  void tieRepeated();
+  void dropBroadcast();
+  Term multiply(const Term &a, const Term &c, const std::string &kept);
+  Value sum(const Term &term);
+
+  onnx::NodeOp node;
+  NodeBuilder &builder;
+  std::vector<Term> terms;
+  std::string result, ellipsis, used;
+  std::map<char, int64_t> extents;
+};
+} // namespace
+
+char Former::fresh() {
+  for (StringRef letters : {"ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz"})
+    for (char letter : letters)
+      if (used.find(letter) == std::string::npos) {
+        used += letter;
+        return letter;
+      }
+  return 0;
+}
+
+/// `text` with the last `count` letters of the ellipsis for its dots.
+std::string Former::withEllipsis(StringRef text, size_t count) const {
+  auto [before, after] = text.split("...");
+  return (before + StringRef(ellipsis).take_back(count) + after).str();
+}
+
+LogicalResult Former::parseTerm(StringRef text, Value operand) {
+  size_t rank = tensorType(operand).getRank();
+  size_t letters = text.contains("...") ? text.size() - 3 : text.size();
+  if (rank < letters || (!text.contains("...") && rank != letters))
+    return refuse("expected " + Twine(letters) + " dimensions in '" + text + "', got " +
+                  Twine(rank));
+  for (; ellipsis.size() < rank - letters;) {
+    char letter = fresh();
+    if (!letter)
+      return refuse("too many indices");
+    ellipsis.insert(ellipsis.begin(), letter);
+  }
+  terms.push_back({text.str(), operand});
+  return success();
+}
+
+/// Without `->` the indices of an ellipsis, then those that stand once, in order.
+std::string Former::impliedResult() const {
+  std::map<char, int> counts;
+  for (const Term &term : terms)
+    for (char index : term.indices)
+      ++counts[index];
+  std::string implied = ellipsis;
+  for (auto [index, count] : counts)
+    if (count == 1 && ellipsis.find(index) == std::string::npos)
+      implied += index;
+  return implied;
+}
+
+LogicalResult Former::measure() {
+  for (const Term &term : terms)
+    for (auto [index, extent] : llvm::zip_equal(term.indices, term.shape())) {
+      int64_t &known = extents.try_emplace(index, extent).first->second;
+      if (known != extent && known != 1 && extent != 1)
+        return refuse("index '" + Twine(index) + "' has extents " + Twine(known) + " and " +
+                      Twine(extent));
+      known = known == 1 ? extent : known;
+    }
+  for (char index : result)
+    if (!extents.count(index))
+      return refuse("index '" + Twine(index) + "' of the result is in no operand");
+  return success();
+}
+
+LogicalResult Former::parse() {
+  std::string text = node.getString("equation", "").str();
+  llvm::erase(text, ' ');
+  for (char c : text)
+    if (llvm::isAlpha(c))
+      used += c;
+    else if (!StringRef(",.->").contains(c))
+      return refuse("unexpected '" + Twine(c) + "'");
+  auto [left, right] = StringRef(text).split("->");
+  SmallVector<StringRef> sides;
+  left.split(sides, ',');
+  if (sides.size() != node.getInputs().size())
+    return refuse("expected " + Twine(sides.size()) + " operands, got " +
+                  Twine(node.getInputs().size()));
+  for (auto [side, operand] : llvm::zip_equal(sides, node.getInputs()))
+    if (failed(parseTerm(side, operand)))
+      return failure();
+  for (Term &term : terms)
+    if (StringRef(term.indices).contains("..."))
+      term.indices = withEllipsis(term.indices, term.shape().size() - (term.indices.size() - 3));
+  result = StringRef(text).contains("->") ? withEllipsis(right, ellipsis.size()) : impliedResult();
+  if (!right.contains("...") && StringRef(text).contains("->"))
+    result = right.str();
+  return measure();
+}
+
+bool Former::isPlain() {
+  if (terms.size() != 2 || !ellipsis.empty() ||
+      StringRef(node.getString("equation", "")).contains("..."))
+    return false;
+  return llvm::all_of(terms, [&](const Term &term) {
+    return llvm::all_of(llvm::zip_equal(term.indices, term.shape()), [&](auto pair) {
+      auto [index, extent] = pair;
+      return llvm::count(term.indices, index) == 1 && extent == extents.at(index);
+    });
+  });
+}
+
+Value Former::identity(int64_t extent) {
+  auto type = RankedTensorType::get({extent, extent}, node.inputType(0).getElementType());
+  SmallVector<Attribute> elements;
+  Builder &b = builder.getBuilder();
+  auto number = [&](int64_t value) -> Attribute {
+    if (isa<FloatType>(type.getElementType()))
+      return b.getFloatAttr(type.getElementType(), double(value));
+    return b.getIntegerAttr(type.getElementType(), value);
+  };
+  for (int64_t row = 0; row < extent; ++row)
+    for (int64_t column = 0; column < extent; ++column)
+      elements.push_back(number(row == column));
+  return arith::ConstantOp::create(builder.getBuilder(), builder.getLoc(),
+                                   DenseElementsAttr::get(type, elements));
+}
+
+void Former::tieRepeated() {
+  std::vector<Term> tied;
+  for (Term &term : terms) {
+    std::vector<Term> identities;
+    for (size_t dim = 0; dim < term.indices.size(); ++dim) {
+      char index = term.indices[dim];
+      if (term.indices.find(index) == dim)
+        continue;
+      term.indices[dim] = fresh();
+      extents[term.indices[dim]] = extents[index];
+      identities.push_back({{index, term.indices[dim]}, identity(extents[index])});
+    }
+    tied.push_back(term);
+    tied.insert(tied.end(), identities.begin(), identities.end());
+  }
+  terms = std::move(tied);
+}
+
+void Former::dropBroadcast() {
+  for (Term &term : terms) {
+    Term kept;
+    SmallVector<int64_t> shape;
+    for (auto [index, extent] : llvm::zip_equal(term.indices, term.shape()))
+      if (extent == extents[index]) {
+        kept.indices += index;
+        shape.push_back(extent);
+      }
+    kept.value = builder.reshape(term.value, shape);
+    term = kept;
+  }
+}
+
+Term Former::multiply(const Term &a, const Term &c, const std::string &kept) {
+  SmallVector<int64_t> shape;
+  for (char index : kept)
+    shape.push_back(extents[index]);
+  std::string equation = a.indices + "," + c.indices + "->" + kept;
+  onnx::NodeOp product = builder.create("", "Einsum", tensorType(a.value).clone(shape),
+                                        {a.value, c.value},
+                                        builder.attr("equation", StringRef(equation)));
+  return {kept, product.getResult(0)};
+}
+
+/// `term` summed over what the result lacks, in the result's order.
+Value Former::sum(const Term &term) {
+  SmallVector<int64_t> axes, order;
+  std::string rest;
+  for (auto [dim, index] : llvm::enumerate(term.indices)) {
+    if (result.find(index) == std::string::npos)
+      axes.push_back(dim);
+    else
+      rest += index;
+  }
+  Value value = builder.reduceSum(term.value, axes, /*keepdims=*/false);
+  for (char index : result)
+    order.push_back(rest.find(index));
+  return llvm::is_sorted(order) ? value : builder.transpose(value, order);
+}
+
+Value Former::build() {
+  dropBroadcast();
+  tieRepeated();
+  Term product = terms.front();
+  for (size_t next = 1; next < terms.size(); ++next) {
+    std::string kept = next + 1 == terms.size() ? result : "";
+    for (char index : product.indices + terms[next].indices) {
+      bool isNeeded = result.find(index) != std::string::npos;
+      for (size_t later = next + 1; later < terms.size(); ++later)
+        isNeeded |= terms[later].has(index);
+      if (isNeeded && kept.find(index) == std::string::npos)
+        kept += index;
+    }
+    product = multiply(product, terms[next], kept);
+  }
+  return terms.size() == 1 ? sum(product) : product.value;
+}
+
+LogicalResult expandEinsum(onnx::NodeOp node, NodeBuilder &builder,
+                           SmallVectorImpl<Value> &results) {
+  Former former(node, builder);
+  if (failed(former.parse()))
+    return failure();
+  if (!former.isPlain())
+    results.push_back(former.build());
+  return success();
+}
+
+} // namespace zero::ops

@@ -1,0 +1,94 @@
+//===- Hyperbolic.cpp - tangents, inverses and hyperbolic functions -------===//
+//
+// ONNX Tan, Asin, Acos, Atan, Sinh, Cosh, Asinh, Acosh, Atanh.
+//
+// Gradients: Tan dy (1 + y y)       Asin dy / sqrt(1 - x x)   Acos -dy / sqrt(1 - x x)
+//   Atan dy / (1 + x x)             Sinh dy cosh x            Cosh dy sinh x
+//   Asinh dy / sqrt(x x + 1)        Acosh dy / sqrt(x x - 1)  Atanh dy / (1 - x x)
+//
+//===----------------------------------------------------------------------===//
+
+#include "Lowering.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+using namespace mlir;
+
+namespace zero::ops {
+
+template <typename Op>
+static LogicalResult lowerFunction(onnx::NodeOp node, ValueRange inputs, OpBuilder &builder,
+                                   Lowered &lowered) {
+  ImplicitLocOpBuilder b(node.getLoc(), builder);
+  lowered.results.push_back(elementwise(
+      b, inputs, node.outputType(0),
+      [](ImplicitLocOpBuilder &in, ValueRange x) { return Op::create(in, x[0]).getResult(); }));
+  return success();
+}
+
+/// The operand's gradient from operand, result and the result's gradient.
+using SlopeFn = Value (*)(NodeBuilder &, Value x, Value y, Value dy);
+
+template <SlopeFn slope>
+static LogicalResult functionGradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool> wanted,
+                                      NodeBuilder &builder, MutableArrayRef<Value> grads) {
+  if (wanted[0])
+    grads[0] = slope(builder, node.getInputs()[0], node.getOutputs()[0], dy[0]);
+  return success();
+}
+
+/// sign x x + shift.
+static Value square(NodeBuilder &b, Value x, double sign, double shift) {
+  Value squared = b.mul(x, x);
+  Value signedSquare = sign < 0 ? b.neg(squared) : squared;
+  return b.add(signedSquare, b.scalar(shift, x.getType()));
+}
+
+static Value tanSlope(NodeBuilder &b, Value, Value y, Value dy) {
+  return b.mul(dy, square(b, y, 1, 1));
+}
+static Value asinSlope(NodeBuilder &b, Value x, Value, Value dy) {
+  return b.div(dy, b.unary("Sqrt", square(b, x, -1, 1)));
+}
+static Value acosSlope(NodeBuilder &b, Value x, Value y, Value dy) {
+  return b.neg(asinSlope(b, x, y, dy));
+}
+static Value atanSlope(NodeBuilder &b, Value x, Value, Value dy) {
+  return b.div(dy, square(b, x, 1, 1));
+}
+static Value sinhSlope(NodeBuilder &b, Value x, Value, Value dy) {
+  return b.mul(dy, b.unary("Cosh", x));
+}
+static Value coshSlope(NodeBuilder &b, Value x, Value, Value dy) {
+  return b.mul(dy, b.unary("Sinh", x));
+}
+static Value asinhSlope(NodeBuilder &b, Value x, Value, Value dy) {
+  return b.div(dy, b.unary("Sqrt", square(b, x, 1, 1)));
+}
+static Value acoshSlope(NodeBuilder &b, Value x, Value, Value dy) {
+  return b.div(dy, b.unary("Sqrt", square(b, x, 1, -1)));
+}
+static Value atanhSlope(NodeBuilder &b, Value x, Value, Value dy) {
+  return b.div(dy, square(b, x, -1, 1));
+}
+
+template <typename Op, SlopeFn slope>
+static void add(llvm::StringLiteral type, int64_t first) {
+  registerOp({"", type, first, kNewestOpset, Kind::Elementwise, lowerFunction<Op>,
+              functionGradient<slope>});
+}
+
+void registerHyperbolic() {
+  add<math::TanOp, tanSlope>("Tan", 7);
+  add<math::AsinOp, asinSlope>("Asin", 7);
+  add<math::AcosOp, acosSlope>("Acos", 7);
+  add<math::AtanOp, atanSlope>("Atan", 7);
+  add<math::SinhOp, sinhSlope>("Sinh", 9);
+  add<math::CoshOp, coshSlope>("Cosh", 9);
+  add<math::AsinhOp, asinhSlope>("Asinh", 9);
+  add<math::AcoshOp, acoshSlope>("Acosh", 9);
+  add<math::AtanhOp, atanhSlope>("Atanh", 9);
+}
+
+} // namespace zero::ops

@@ -1,0 +1,37 @@
+//===- Scatter.h - gradients of gathers and scatters ------------*- C++ -*-===//
+//
+// Gather, GatherElements and GatherND have one gradient, a scatter that adds;
+// ScatterElements and ScatterND have one pair: a gather for the updates, and what
+// was not overwritten for the data.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ZERO_LIB_OPS_SCATTER_H
+#define ZERO_LIB_OPS_SCATTER_H
+
+#include "Lowering.h"
+
+namespace zero::ops {
+
+/// The gradient of a gather's data: zero::<type>(dy, indices) {attrs, shape}, which
+/// adds dy to a tensor of zeros of the data's shape, in row-major order of dy.
+llvm::LogicalResult gatherGradient(onnx::NodeOp node, mlir::ValueRange dy,
+                                   llvm::ArrayRef<bool> wanted, NodeBuilder &builder,
+                                   llvm::MutableArrayRef<mlir::Value> grads, llvm::StringRef type,
+                                   mlir::NamedAttribute attr);
+
+/// The gradients of a scatter's data and updates, whose opposite is the operator
+/// `gather`; both take `attrs`. Only for the reductions none and add.
+llvm::LogicalResult scatterGradient(onnx::NodeOp node, mlir::ValueRange dy,
+                                    llvm::ArrayRef<bool> wanted, NodeBuilder &builder,
+                                    llvm::MutableArrayRef<mlir::Value> grads,
+                                    llvm::StringRef gather,
+                                    llvm::ArrayRef<mlir::NamedAttribute> attrs);
+
+/// How a scatter combines an update with what is there; nothing where it replaces.
+/// Fails after an error when `reduction` is none of ONNX's.
+mlir::FailureOr<std::optional<Combine>> scatterReduction(onnx::NodeOp node);
+
+} // namespace zero::ops
+
+#endif // ZERO_LIB_OPS_SCATTER_H
