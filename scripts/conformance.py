@@ -129,10 +129,10 @@ def blamed(tests, text):
         for test in tests:
             if test.name in found:
                 continue
-            if f"{test.name}/" in line:
-                found[test.name] = line.split("error:", 1)[-1].split("note:", 1)[-1]
-            elif unknown and unknown[1].split("::")[-1].split(".")[-1] in test.ops:
+            if unknown and (f"{test.name}/" in line or unknown[1].split(".")[-1] in test.ops):
                 found[test.name] = f"operator {unknown[1]}"
+            elif f"{test.name}/" in line:
+                found[test.name] = line.split("error:", 1)[-1].split("note:", 1)[-1]
     return found
 
 
@@ -216,20 +216,109 @@ def collect():
     return [Test(case) for case in collect_testcases(None)]
 
 
+# What a message comes down to, for the page.
+CLASSES = [(r"operator (\S+)", r"operator \1 is not known"),
+           (r".*unsigned integers are not supported.*", "unsigned integers"),
+           (r".*(not static|cannot be inferred|to be a constant|expected constant).*",
+            "shapes that depend on data")]
+
+
+def classify(reason):
+    for pattern, text in CLASSES:
+        found = re.match(pattern, reason)
+        if found:
+            return found.expand(text)
+    return reason
+
+
+def operator_of(test, by_name):
+    """The operator under test; an expanded test is one of its function's body."""
+    base = by_name.get(re.sub(r"_expanded(_ver\d+)?$", "", test.name), test)
+    return base.ops[0] if len(base.ops) == 1 else "several"
+
+
+def page(tests, verdicts):
+    by_name = {test.name: test for test in tests}
+    rows = collections.defaultdict(lambda: [0, 0, 0, collections.Counter()])
+    for test in tests:
+        status, reason = verdicts[test.name]
+        row = rows[operator_of(test, by_name)]
+        row[("passed", "failed", "refused").index(status)] += 1
+        if status != "passed":
+            row[3][classify(reason)] += 1
+    total = [sum(row[i] for row in rows.values()) for i in range(3)]
+    lines = [HEAD.format(tests=len(tests), version=onnx.__version__, passed=total[0],
+                         failed=total[1], refused=total[2]),
+             "| operator | passed | failed | not claimed | why not |", "|---|---|---|---|---|"]
+    for op, (passed, failed, refused, reasons) in sorted(rows.items()):
+        why = "; ".join(f"{reason} ({count})" if count > 1 else reason
+                        for reason, count in sorted(reasons.items(), key=lambda r: (-r[1], r[0])))
+        lines.append(f"| {op} | {passed} | {failed} | {refused} | {why} |")
+    return "\n".join(lines) + "\n"
+
+
+HEAD = """# Conformance
+
+What ONNX's own node tests ({tests} in onnx {version}) say of `zeroc --forward-only` and `zero-run` on one CPU
+rank, written by `scripts/conformance.py`: **{passed} passed, {failed} failed, {refused} not claimed**.
+
+*Not claimed* is a test that the tools refuse by name, or whose data zero-run cannot be given since NumPy's
+files do not hold it (strings, sequences, numbers of 2, 4 and 8 bits, bfloat16); never one with a wrong number.
+Operands on which the shape of a result depends are given as initializers, as exporters write them; where the
+tools still ask for a constant, so are all integers of at most one dimension. Everything else comes at run time.
+Results are compared with the tolerance that each test brings.
+
+An operator's tests include those of its function's body (`..._expanded`), which may use others.
+"""
+
+
+def read_list():
+    rows = [line.split("\t") for line in LIST.read_text().splitlines()]
+    return {name: (status, reason) for name, status, reason in rows}
+
+
+def check(tests, options):
+    """Runs the tests that the list calls passed; returns what is wrong."""
+    known = read_list()
+    problems = []
+    if set(known) != {test.name for test in tests}:
+        problems.append(f"{LIST} does not list ONNX's tests")
+    if PAGE.read_text() != page([t for t in tests if t.name in known], known):
+        problems.append(f"{PAGE} is not up to date")
+    claimed = [test for test in tests if known.get(test.name, ("",))[0] == "passed"]
+    for name, (status, reason) in run_all(claimed, options).items():
+        if status != "passed":
+            problems.append(f"{name}: {status}: {reason}")
+    problems += [f"{name}: listed as failed" for name, v in known.items() if v[0] == "failed"]
+    print(f"{len(claimed)} claimed, {len(problems)} problems")
+    return problems
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--check", action="store_true")
-    parser.add_argument("--only", default="")
+    parser.add_argument("--only", default="", help="print the verdicts of tests of this name")
     parser.add_argument("--bin", type=Path, default=ROOT / "build/bin")
-    parser.add_argument("--keep", type=Path)
+    parser.add_argument("--keep", type=Path, help="folder for the models")
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
     tests = [test for test in collect() if options.only in test.name]
+    if options.check:
+        problems = check(tests, options)
+        print("\n".join(problems))
+        return 1 if problems else 0
     verdicts = run_all(tests, options)
+    counts = collections.Counter(status for status, _ in verdicts.values())
     for test in tests:
         status, reason = verdicts[test.name]
-        print(f"{status}\t{test.name}\t{','.join(test.ops)}\t{reason}")
-    return 0
+        if status == "failed" or options.only:
+            print(f"{status}\t{test.name}\t{','.join(test.ops)}\t{reason}")
+    print(", ".join(f"{count} {status}" for status, count in sorted(counts.items())))
+    if not options.only:
+        LIST.write_text("".join("\t".join((test.name, *verdicts[test.name])) + "\n"
+                                for test in tests))
+        PAGE.write_text(page(tests, verdicts))
+    return 1 if counts["failed"] else 0
 
 
 if __name__ == "__main__":

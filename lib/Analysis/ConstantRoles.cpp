@@ -48,6 +48,14 @@ bool ConstantRoles::isRunningStatistic(ReadOp read) const {
   });
 }
 
+bool ConstantRoles::isClassWeights(ReadOp read) const {
+  return llvm::all_of(read->getUses(), [](OpOperand &use) {
+    StringRef type = standardType(use.getOwner());
+    return (type == "SoftmaxCrossEntropyLoss" || type == "NegativeLogLikelihoodLoss") &&
+           use.getOperandNumber() == 2;
+  });
+}
+
 bool ConstantRoles::dependsOnModel(Value value, ReadOp except) const {
   SmallVector<Value> open = {value};
   llvm::DenseSet<Value> seen;
@@ -139,6 +147,8 @@ bool ConstantRoles::isMask(ReadOp read) const {
 StringRef ConstantRoles::bufferReason(ReadOp read) const {
   if (isRunningStatistic(read))
     return "running statistics of a BatchNormalization";
+  if (isClassWeights(read))
+    return "class weights: only a loss takes them";
   if (isRotaryTable(read))
     return "a rotary table: it reaches the loss only through Cos and Sin";
   if (isMask(read))

@@ -138,9 +138,10 @@ static Error checkUndefined(ArrayRef<char> bytes) {
     Expected<StringRef> name = symbol.getName();
     if (!flags || !name)
       return joinErrors(flags.takeError(), name.takeError());
-    bool known = is_contained({"memcpy", "memmove", "memset", "_GLOBAL_OFFSET_TABLE_", ""}, *name) ||
-                 // Remainders are exact, so equal on all machines.
-                 is_contained({"fmod", "fmodf"}, *name) || isDoubleFunction(*name);
+    bool known =
+        is_contained({"memcpy", "memmove", "memset", "_GLOBAL_OFFSET_TABLE_", ""}, *name) ||
+        // Remainders are exact, so equal on all machines.
+        is_contained({"fmod", "fmodf"}, *name) || isDoubleFunction(*name);
     if ((*flags & object::BasicSymbolRef::SF_Undefined) && !known)
       return createStringError("kernel code needs the function '" + *name +
                                "', which has no expansion");

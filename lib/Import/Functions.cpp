@@ -6,6 +6,7 @@
 #include "onnx/checker.h"
 #include "onnx/defs/schema.h"
 #include "onnx/inliner/inliner.h"
+#include "llvm/ADT/StringSet.h"
 
 using llvm::StringRef;
 using llvm::Twine;
@@ -52,19 +53,58 @@ static void inlineLocal(pb::ModelProto &proto) {
   pb::inliner::InlineLocalFunctions(proto);
 }
 
+/// Sets the attributes that `node` leaves to their defaults: a body refers to them,
+/// and ONNX's inliner takes what is not there for empty.
+static void setDefaults(pb::NodeProto &node, const pb::OpSchema &schema) {
+  llvm::StringSet<> given;
+  for (const pb::AttributeProto &attribute : node.attribute())
+    given.insert(attribute.name());
+  for (const auto &[name, attribute] : schema.attributes())
+    if (attribute.default_value.has_name() && !given.contains(name))
+      *node.add_attribute() = attribute.default_value;
+}
+
+/// Says the types of constants that `node` reads: a body may depend on them.
+static void declareConstants(Model &model, const pb::NodeProto &node,
+                             llvm::StringSet<> &declared) {
+  for (const std::string &name : node.input()) {
+    auto it = model.constants.find(name);
+    if (it == model.constants.end() || !declared.insert(name).second)
+      continue;
+    pb::ValueInfoProto &info = *model.proto.mutable_graph()->add_value_info();
+    info.set_name(name);
+    info.mutable_type()->mutable_tensor_type()->set_elem_type(it->second.type);
+    auto *shape = info.mutable_type()->mutable_tensor_type()->mutable_shape();
+    for (int64_t dim : it->second.dims)
+      shape->add_dim()->set_dim_value(dim);
+  }
+}
+
+/// Whether ONNX can say `node`'s body; one that depends on the types of operands
+/// needs them all.
+static bool hasBody(const pb::NodeProto &node, const pb::OpSchema &schema) {
+  if (schema.HasFunction())
+    return true;
+  return schema.HasContextDependentFunction() &&
+         llvm::none_of(node.input(), [](const std::string &name) { return name.empty(); });
+}
+
 /// The operators of the main graph that only ONNX's function bodies explain.
-static pb::inliner::FunctionIdVector unknownFunctions(const Model &model,
-                                                      const ImportOptions &options) {
+static pb::inliner::FunctionIdVector unknownFunctions(Model &model, const ImportOptions &options) {
   pb::inliner::FunctionIdVector ids;
-  for (const pb::NodeProto &node : model.proto.graph().node()) {
+  llvm::StringSet<> declared;
+  for (pb::NodeProto &node : *model.proto.mutable_graph()->mutable_node()) {
     auto opset = model.opsets.find(node.domain());
     if (opset == model.opsets.end() || isFoldable(node) ||
         options.isKnown(node.domain(), node.op_type(), opset->second))
       continue;
     const pb::OpSchema *schema =
         pb::OpSchemaRegistry::Schema(node.op_type(), opset->second, node.domain());
-    if (schema && (schema->HasFunction() || schema->HasContextDependentFunction()))
-      ids.emplace_back(node.domain(), node.op_type());
+    if (!schema || !hasBody(node, *schema))
+      continue;
+    setDefaults(node, *schema);
+    declareConstants(model, node, declared);
+    ids.emplace_back(node.domain(), node.op_type());
   }
   return ids;
 }

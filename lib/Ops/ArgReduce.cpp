@@ -20,8 +20,7 @@ static Value isBest(ImplicitLocOpBuilder &b, Value x, Value best) {
   if (isa<IntegerType>(x.getType()))
     return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, x, best);
   Value equal = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, x, best);
-  return arith::OrIOp::create(b, equal,
-                              arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, x, x));
+  return arith::OrIOp::create(b, equal, arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, x, x));
 }
 
 /// The index of the first best element along `axis`, or of the last one.

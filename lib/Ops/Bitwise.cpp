@@ -1,7 +1,6 @@
 //===- Bitwise.cpp - logic on the bits of integers ------------------------===//
 //
-// ONNX BitwiseAnd, BitwiseOr, BitwiseXor, BitwiseNot, BitShift, BitCast. Shifting
-// by the width or more gives zero. Integers: no gradient; BitCast passes none.
+// ONNX BitwiseAnd, BitwiseOr, BitwiseXor, BitwiseNot, BitShift, BitCast. Integers: no gradient; BitCast passes none.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,16 +32,20 @@ static Value invert(ImplicitLocOpBuilder &b, onnx::NodeOp, ValueRange x) {
   return arith::XOrIOp::create(b, x[0], constant(b, x[0].getType(), -1));
 }
 
+/// Beyond the width, what goes on shifting gives: the sign to the right, else 0.
 static Value shift(ImplicitLocOpBuilder &b, onnx::NodeOp node, ValueRange x) {
   Type type = x[0].getType();
-  Value width = constant(b, type, type.getIntOrFloatBitWidth());
-  Value zero = constant(b, type, 0);
-  Value inside = arith::CmpIOp::create(b, arith::CmpIPredicate::ult, x[1], width);
-  Value distance = arith::SelectOp::create(b, inside, x[1], zero);
-  Value moved = node.getString("direction", "") == "LEFT"
-                    ? arith::ShLIOp::create(b, x[0], distance).getResult()
-                    : arith::ShRUIOp::create(b, x[0], distance).getResult();
-  return arith::SelectOp::create(b, inside, moved, zero);
+  int64_t width = type.getIntOrFloatBitWidth();
+  bool toLeft = node.getString("direction", "") == "LEFT";
+  bool keepsSign = !toLeft && !isUnsigned(node, 0);
+  Value inside = arith::CmpIOp::create(b, arith::CmpIPredicate::ult, x[1],
+                                       constant(b, type, double(width)));
+  Value distance = arith::SelectOp::create(b, inside, x[1], constant(b, type, double(width - 1)));
+  if (keepsSign)
+    return arith::ShRSIOp::create(b, x[0], distance);
+  Value moved = toLeft ? arith::ShLIOp::create(b, x[0], distance).getResult()
+                       : arith::ShRUIOp::create(b, x[0], distance).getResult();
+  return arith::SelectOp::create(b, inside, moved, constant(b, type, 0));
 }
 
 static LogicalResult lowerBitCast(onnx::NodeOp node, ValueRange inputs, OpBuilder &builder,

@@ -22,8 +22,8 @@ static LogicalResult lowerClip(onnx::NodeOp node, ValueRange inputs, OpBuilder &
   SmallVector<Combine> steps;
   for (unsigned bound : {kLeast, kMost})
     if (node.hasInput(bound)) {
-      operands.push_back(
-          reshaped(b, inputs[bound], RankedTensorType::get({}, node.inputType(0).getElementType())));
+      operands.push_back(reshaped(b, inputs[bound],
+                                  RankedTensorType::get({}, node.inputType(0).getElementType())));
       steps.push_back(forSign(node, 0, bound == kLeast ? Combine::Max : Combine::Min));
     }
   auto body = [&](ImplicitLocOpBuilder &inner, ValueRange x) {
@@ -56,7 +56,8 @@ static LogicalResult clipGradient(onnx::NodeOp node, ValueRange dy, ArrayRef<boo
   }
   auto sumWhere = [&](Value condition, unsigned index) {
     Value part = builder.where(condition, dy[0], zero);
-    Value sum = builder.reduceTo(part, RankedTensorType::get({}, node.inputType(0).getElementType()));
+    Value sum =
+        builder.reduceTo(part, RankedTensorType::get({}, node.inputType(0).getElementType()));
     grads[index] = builder.reshape(sum, node.inputType(index).getShape());
   };
   if (wanted.size() > kLeast && wanted[kLeast]) {

@@ -126,9 +126,10 @@ static LogicalResult lossGradient(onnx::NodeOp node, ValueRange dy, ArrayRef<boo
 }
 
 void registerCrossEntropy() {
+  registerOp({"", "SoftmaxCrossEntropyLoss", 12, kNewestOpset, Kind::Rows, nullptr, nullptr,
+              expandCrossEntropy});
   registerOp(
-      {"", "SoftmaxCrossEntropyLoss", 12, kNewestOpset, Kind::Rows, nullptr, nullptr, expandCrossEntropy});
-  registerOp({"", "NegativeLogLikelihoodLoss", 12, kNewestOpset, Kind::Rows, nullptr, nullptr, expandNll});
+      {"", "NegativeLogLikelihoodLoss", 12, kNewestOpset, Kind::Rows, nullptr, nullptr, expandNll});
   for (const Family &family : {kCrossEntropy, kNll}) {
     registerOp({kZeroDomain, family.sum, 1, 1, Kind::Rows, lowerLossRows, lossGradient});
     registerOp({kZeroDomain, family.rows, 1, 1, Kind::Rows, lowerLossRows, lossGradient});

@@ -108,8 +108,8 @@ static LogicalResult lowerRunning(onnx::NodeOp node, ValueRange inputs, OpBuilde
   Walk walk = walkOf(node, given->front(), node.getInt("reverse", 0) != 0);
   auto walked = node.outputType(0).clone({walk.outer, walk.extent, walk.inner});
   Value input = reshaped(b, inputs.front(), walked);
-  Value results = walkAlong(
-      b, walk, walked, [&](ImplicitLocOpBuilder &s, Value carried, ArrayRef<Value> at) {
+  Value results =
+      walkAlong(b, walk, walked, [&](ImplicitLocOpBuilder &s, Value carried, ArrayRef<Value> at) {
         return runningValue(s, walk, combine, input, carried, at);
       });
   lowered.results.push_back(reshaped(b, results, node.outputType(0)));
@@ -123,8 +123,8 @@ static LogicalResult lowerCumProdTail(onnx::NodeOp node, ValueRange inputs, OpBu
   Walk walk = walkOf(node, node.getInt("axis", 0), node.getInt("reverse", 0) == 0);
   auto walked = node.outputType(0).clone({walk.outer, walk.extent, walk.inner});
   Value dy = reshaped(b, inputs[0], walked), x = reshaped(b, inputs[1], walked);
-  Value tails = walkAlong(
-      b, walk, walked, [&](ImplicitLocOpBuilder &s, Value carried, ArrayRef<Value> at) {
+  Value tails =
+      walkAlong(b, walk, walked, [&](ImplicitLocOpBuilder &s, Value carried, ArrayRef<Value> at) {
         return tailValue(s, walk, dy, x, carried, at);
       });
   lowered.results.push_back(reshaped(b, tails, node.outputType(0)));

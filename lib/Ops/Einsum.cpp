@@ -113,7 +113,8 @@ static LogicalResult einsumGradient(onnx::NodeOp node, ValueRange outputGrads,
 }
 
 void registerEinsum() {
-  registerOp({"", "Einsum", 12, kNewestOpset, Kind::Product, lowerEinsum, einsumGradient, expandEinsum});
+  registerOp(
+      {"", "Einsum", 12, kNewestOpset, Kind::Product, lowerEinsum, einsumGradient, expandEinsum});
 }
 
 } // namespace zero::ops

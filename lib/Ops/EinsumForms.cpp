@@ -213,9 +213,9 @@ Term Former::multiply(const Term &a, const Term &c, const std::string &kept) {
   for (char index : kept)
     shape.push_back(extents[index]);
   std::string equation = a.indices + "," + c.indices + "->" + kept;
-  onnx::NodeOp product = builder.create("", "Einsum", tensorType(a.value).clone(shape),
-                                        {a.value, c.value},
-                                        builder.attr("equation", StringRef(equation)));
+  onnx::NodeOp product =
+      builder.create("", "Einsum", tensorType(a.value).clone(shape), {a.value, c.value},
+                     builder.attr("equation", StringRef(equation)));
   return {kept, product.getResult(0)};
 }
 

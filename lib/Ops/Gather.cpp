@@ -44,8 +44,7 @@ static LogicalResult lowerGather(onnx::NodeOp node, ValueRange inputs, OpBuilder
 static LogicalResult gradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool> wanted,
                               NodeBuilder &builder, MutableArrayRef<Value> grads) {
   int64_t axis = normalAxis(node.getInt("axis", 0), node.inputType(0).getRank());
-  return gatherGradient(node, dy, wanted, builder, grads, "GatherGrad",
-                        builder.attr("axis", axis));
+  return gatherGradient(node, dy, wanted, builder, grads, "GatherGrad", builder.attr("axis", axis));
 }
 
 static LogicalResult lowerGatherGrad(onnx::NodeOp node, ValueRange inputs, OpBuilder &builder,

@@ -1,8 +1,9 @@
 //===- GatherElements.cpp -------------------------------------------------===//
 //
-// ONNX: GatherElements, ScatterElements with any reduction. Gradient of GatherElements: zero::GatherElementsGrad(dy, indices)
-// {axis, shape}, a scatter-add in row-major order; of ScatterElements: a gather
-// for the updates and dy, with zeros where it was overwritten, for the data.
+// ONNX: GatherElements, ScatterElements with any reduction. Gradient of GatherElements:
+// zero::GatherElementsGrad(dy, indices) {axis, shape}, a scatter-add in row-major order; of
+// ScatterElements: a gather for the updates and dy, with zeros where it was overwritten, for the
+// data.
 //
 //===----------------------------------------------------------------------===//
 
@@ -49,17 +50,16 @@ static LogicalResult gatherElementsGradient(onnx::NodeOp node, ValueRange dy, Ar
 static Value scatterElements(ImplicitLocOpBuilder &b, Value into, Value indices, Value updates,
                              int64_t axis, std::optional<Combine> combine) {
   int64_t extent = tensorType(into).getDimSize(axis);
-  return forEachIndex(b, tensorType(indices).getShape(), into,
-                      [&](ImplicitLocOpBuilder &s, ValueRange point, Value carried) -> Value {
-                        SmallVector<Value> at(point);
-                        at[axis] =
-                            boundedIndex(s, tensor::ExtractOp::create(s, indices, point), extent);
-                        Value element = tensor::ExtractOp::create(s, updates, point);
-                        if (combine)
-                          element = combined(s, *combine,
-                                             tensor::ExtractOp::create(s, carried, at), element);
-                        return tensor::InsertOp::create(s, element, carried, at);
-                      });
+  return forEachIndex(
+      b, tensorType(indices).getShape(), into,
+      [&](ImplicitLocOpBuilder &s, ValueRange point, Value carried) -> Value {
+        SmallVector<Value> at(point);
+        at[axis] = boundedIndex(s, tensor::ExtractOp::create(s, indices, point), extent);
+        Value element = tensor::ExtractOp::create(s, updates, point);
+        if (combine)
+          element = combined(s, *combine, tensor::ExtractOp::create(s, carried, at), element);
+        return tensor::InsertOp::create(s, element, carried, at);
+      });
 }
 
 static LogicalResult lowerGatherElementsGrad(onnx::NodeOp node, ValueRange inputs,
@@ -79,8 +79,7 @@ static LogicalResult lowerScatterElements(onnx::NodeOp node, ValueRange inputs, 
   int64_t axis = axisOf(node, node.inputType(0));
   if (failed(checkIndices(node, 1, inputs[1], node.inputType(0).getDimSize(axis), b, lowered)))
     return failure();
-  lowered.results.push_back(
-      scatterElements(b, inputs[0], inputs[1], inputs[2], axis, *combine));
+  lowered.results.push_back(scatterElements(b, inputs[0], inputs[1], inputs[2], axis, *combine));
   return success();
 }
 
@@ -92,8 +91,10 @@ static LogicalResult scatterElementsGradient(onnx::NodeOp node, ValueRange dy,
 }
 
 void registerGatherElements() {
-  registerAnySign({"", "GatherElements", 11, kNewestOpset, Kind::Other, lowerGatherElements, gatherElementsGradient});
-  registerAnySign({"", "ScatterElements", 11, kNewestOpset, Kind::Other, lowerScatterElements, scatterElementsGradient});
+  registerAnySign({"", "GatherElements", 11, kNewestOpset, Kind::Other, lowerGatherElements,
+                   gatherElementsGradient});
+  registerAnySign({"", "ScatterElements", 11, kNewestOpset, Kind::Other, lowerScatterElements,
+                   scatterElementsGradient});
   registerOp({kZeroDomain, "GatherElementsGrad", 1, 1, Kind::Other, lowerGatherElementsGrad});
 }
 

@@ -1,8 +1,9 @@
 //===- GatherND.cpp -------------------------------------------------------===//
 //
-// ONNX: GatherND with batch_dims, ScatterND with any reduction. Gradient of GatherND: zero::GatherNDGrad(dy, indices) {batch_dims,
-// shape}, a scatter-add in row-major order; ScatterND's gradients are a gather
-// for the updates and dy, with zeros where it was overwritten, for the data.
+// ONNX: GatherND with batch_dims, ScatterND with any reduction. Gradient of GatherND:
+// zero::GatherNDGrad(dy, indices) {batch_dims, shape}, a scatter-add in row-major order;
+// ScatterND's gradients are a gather for the updates and dy, with zeros where it was overwritten,
+// for the data.
 //
 //===----------------------------------------------------------------------===//
 
@@ -140,7 +141,8 @@ static LogicalResult scatterNDGradient(onnx::NodeOp node, ValueRange dy, ArrayRe
 
 void registerGatherND() {
   registerAnySign({"", "GatherND", 11, kNewestOpset, Kind::Other, lowerGatherND, gatherNDGradient});
-  registerAnySign({"", "ScatterND", 11, kNewestOpset, Kind::Other, lowerScatterND, scatterNDGradient});
+  registerAnySign(
+      {"", "ScatterND", 11, kNewestOpset, Kind::Other, lowerScatterND, scatterNDGradient});
   registerOp({kZeroDomain, "GatherNDGrad", 1, 1, Kind::Other, lowerGatherNDGrad});
 }
 

@@ -21,9 +21,10 @@ template <typename Op>
 static LogicalResult lowerFunction(onnx::NodeOp node, ValueRange inputs, OpBuilder &builder,
                                    Lowered &lowered) {
   ImplicitLocOpBuilder b(node.getLoc(), builder);
-  lowered.results.push_back(elementwise(
-      b, inputs, node.outputType(0),
-      [](ImplicitLocOpBuilder &in, ValueRange x) { return Op::create(in, x[0]).getResult(); }));
+  lowered.results.push_back(
+      elementwise(b, inputs, node.outputType(0), [](ImplicitLocOpBuilder &in, ValueRange x) {
+        return Op::create(in, x[0]).getResult();
+      }));
   return success();
 }
 

@@ -148,8 +148,8 @@ static TypedAttr neutral(Combine combine, Type type) {
         type, APFloat::getInf(floating.getFloatSemantics(), /*Negative=*/takesLeast));
   unsigned width = type.getIntOrFloatBitWidth();
   if (combine == Combine::UnsignedMax || combine == Combine::UnsignedMin)
-    return builder.getIntegerAttr(type, takesLeast ? APInt::getZero(width)
-                                                   : APInt::getAllOnes(width));
+    return builder.getIntegerAttr(type,
+                                  takesLeast ? APInt::getZero(width) : APInt::getAllOnes(width));
   return builder.getIntegerAttr(type, takesLeast ? APInt::getSignedMinValue(width)
                                                  : APInt::getSignedMaxValue(width));
 }
@@ -194,7 +194,7 @@ Value reduce(ImplicitLocOpBuilder &b, ValueRange operands, ArrayRef<AffineMap> m
         ImplicitLocOpBuilder scalar(loc, inner);
         Value element = body(scalar, read.elements(scalar, arguments));
         linalg::YieldOp::create(scalar, combined(scalar, combine, arguments.back(), element,
-                                                  /*reassoc=*/true));
+                                                 /*reassoc=*/true));
       });
   return generic.getResult(0);
 }

@@ -246,8 +246,10 @@ static LogicalResult gradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool> w
 }
 
 void registerNormalization() {
-  registerOp({"", "LayerNormalization", 17, kNewestOpset, Kind::Rows, lowerForward<true>, gradient<true>});
-  registerOp({"", "RMSNormalization", 23, kNewestOpset, Kind::Rows, lowerForward<false>, gradient<false>});
+  registerOp(
+      {"", "LayerNormalization", 17, kNewestOpset, Kind::Rows, lowerForward<true>, gradient<true>});
+  registerOp(
+      {"", "RMSNormalization", 23, kNewestOpset, Kind::Rows, lowerForward<false>, gradient<false>});
   registerOp({kZeroDomain, "LayerNormGradX", 1, 1, Kind::Rows, lowerGradX<true>});
   registerOp({kZeroDomain, "RMSNormGradX", 1, 1, Kind::Rows, lowerGradX<false>});
   registerOp({kZeroDomain, "LayerNormGradScale", 1, 1, Kind::Rows, lowerGradScale<true>});

@@ -35,8 +35,8 @@ static LogicalResult lowerOneHot(onnx::NodeOp node, ValueRange inputs, OpBuilder
   AffineMap map = withoutAxes(b.getContext(), result.getRank(), axis);
   auto body = [&](ImplicitLocOpBuilder &s, ValueRange elements) -> Value {
     Value wanted = indexOf(s, elements[0], isUnsigned(node, 0));
-    Value position = arith::IndexCastOp::create(s, s.getI64Type(),
-                                                linalg::IndexOp::create(s, axis).getResult());
+    Value position =
+        arith::IndexCastOp::create(s, s.getI64Type(), linalg::IndexOp::create(s, axis).getResult());
     Value fromBack = arith::SubIOp::create(s, position, constant(s, s.getI64Type(), depth));
     Value front = arith::CmpIOp::create(s, arith::CmpIPredicate::eq, wanted, position);
     Value back = arith::CmpIOp::create(s, arith::CmpIPredicate::eq, wanted, fromBack);

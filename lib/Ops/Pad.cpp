@@ -162,16 +162,16 @@ static LogicalResult lowerPadGrad(onnx::NodeOp node, ValueRange inputs, OpBuilde
   SmallVector<int64_t> before = *node.getInts("before");
   StringRef mode = node.getString("mode", "");
   ArrayRef<int64_t> shape = node.outputType(0).getShape();
-  Value sums = forEachIndex(
-      b, node.inputType(0).getShape(), filled(b, node.outputType(0), 0),
-      [&](ImplicitLocOpBuilder &s, ValueRange point, Value carried) -> Value {
-        SmallVector<Value> at;
-        for (auto [dim, index] : llvm::enumerate(point))
-          at.push_back(sourceIndex(s, mode, index, before[dim], shape[dim]));
-        Value sum = combined(s, Combine::Sum, tensor::ExtractOp::create(s, carried, at),
-                             tensor::ExtractOp::create(s, inputs[0], point));
-        return tensor::InsertOp::create(s, sum, carried, at);
-      });
+  Value sums = forEachIndex(b, node.inputType(0).getShape(), filled(b, node.outputType(0), 0),
+                            [&](ImplicitLocOpBuilder &s, ValueRange point, Value carried) -> Value {
+                              SmallVector<Value> at;
+                              for (auto [dim, index] : llvm::enumerate(point))
+                                at.push_back(sourceIndex(s, mode, index, before[dim], shape[dim]));
+                              Value sum = combined(s, Combine::Sum,
+                                                   tensor::ExtractOp::create(s, carried, at),
+                                                   tensor::ExtractOp::create(s, inputs[0], point));
+                              return tensor::InsertOp::create(s, sum, carried, at);
+                            });
   lowered.results.push_back(sums);
   return success();
 }

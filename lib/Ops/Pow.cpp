@@ -127,10 +127,10 @@ static Value wholePower(ImplicitLocOpBuilder &b, Value base, Value exponent) {
   }
   Value isOdd = arith::TruncIOp::create(b, b.getI1Type(), exponent);
   Value sign = select(isOdd, number(type, -1), number(type, 1));
-  Value reciprocal = select(equals(base, 1), number(type, 1),
-                            select(equals(base, -1), sign, number(type, 0)));
-  Value isNegative = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, exponent,
-                                           number(exponent.getType(), 0));
+  Value reciprocal =
+      select(equals(base, 1), number(type, 1), select(equals(base, -1), sign, number(type, 0)));
+  Value isNegative =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::slt, exponent, number(exponent.getType(), 0));
   return select(isNegative, reciprocal, power);
 }
 

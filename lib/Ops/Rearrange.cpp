@@ -1,6 +1,6 @@
 //===- Rearrange.cpp - blocks of an image to channels and back ------------===//
 //
-// ONNX SpaceToDepth and DepthToSpace (modes DCR and CRD) of [N, C, H, W], and
+// ONNX SpaceToDepth and DepthToSpace (in modes DCR and CRD) of [N, C, H, W], and
 // EyeLike. The first two expand to a Transpose between two Reshapes.
 //
 //===----------------------------------------------------------------------===//
@@ -36,8 +36,11 @@ static LogicalResult expandSpaceToDepth(onnx::NodeOp node, NodeBuilder &builder,
   ArrayRef<int64_t> shape = node.inputType(0).getShape();
   Value split = builder.reshape(node.getInputs()[0], {shape[0], shape[1], shape[2] / *block, *block,
                                                       shape[3] / *block, *block});
+  SmallVector<int64_t> order{0, 3, 5, 1, 2, 4};
+  if (node.getString("mode", "DCR") == "CRD")
+    order = {0, 1, 3, 5, 2, 4};
   results.push_back(
-      builder.reshape(builder.transpose(split, {0, 3, 5, 1, 2, 4}), node.outputType(0).getShape()));
+      builder.reshape(builder.transpose(split, order), node.outputType(0).getShape()));
   return success();
 }
 
@@ -70,8 +73,8 @@ static LogicalResult lowerEyeLike(onnx::NodeOp node, ValueRange, OpBuilder &buil
       elementwise(b, {}, node.outputType(0), [&](ImplicitLocOpBuilder &in, ValueRange) -> Value {
         Value row = linalg::IndexOp::create(in, 0), column = linalg::IndexOp::create(in, 1);
         Value shift = arith::ConstantIndexOp::create(in, diagonal);
-        Value onDiagonal = arith::CmpIOp::create(
-            in, arith::CmpIPredicate::eq, column, arith::AddIOp::create(in, row, shift).getResult());
+        Value onDiagonal = arith::CmpIOp::create(in, arith::CmpIPredicate::eq, column,
+                                                 arith::AddIOp::create(in, row, shift).getResult());
         return arith::SelectOp::create(in, onDiagonal, constant(in, element, 1),
                                        constant(in, element, 0));
       }));
@@ -79,10 +82,10 @@ static LogicalResult lowerEyeLike(onnx::NodeOp node, ValueRange, OpBuilder &buil
 }
 
 void registerRearrange() {
-  registerOp({"", "SpaceToDepth", 7, kNewestOpset, Kind::Other, nullptr, nullptr,
-              expandSpaceToDepth});
-  registerOp({"", "DepthToSpace", 7, kNewestOpset, Kind::Other, nullptr, nullptr,
-              expandDepthToSpace});
+  registerOp(
+      {"", "SpaceToDepth", 7, kNewestOpset, Kind::Other, nullptr, nullptr, expandSpaceToDepth});
+  registerOp(
+      {"", "DepthToSpace", 7, kNewestOpset, Kind::Other, nullptr, nullptr, expandDepthToSpace});
   registerAnySign({"", "EyeLike", 9, kNewestOpset, Kind::Other, lowerEyeLike});
 }
 

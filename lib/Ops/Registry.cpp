@@ -12,6 +12,7 @@ namespace zero::ops {
 
 // One line per file of this folder.
 #define ZERO_OP_FILES(X)                                                                           \
+  X(Activations)                                                                                   \
   X(ArgReduce)                                                                                     \
   X(Attention)                                                                                     \
   X(AttentionCore)                                                                                 \
@@ -82,8 +83,8 @@ static const std::vector<OpDef> &filledTable() {
   setFamily(#name);
     ZERO_OP_FILES(CALL)
 #undef CALL
-    llvm::stable_sort(table(), [](const OpDef &a, const OpDef &b) {
-      return std::tie(a.domain, a.type) < std::tie(b.domain, b.type);
+    llvm::sort(table(), [](const OpDef &a, const OpDef &b) {
+      return std::tie(a.domain, a.type, a.minOpset) < std::tie(b.domain, b.type, b.minOpset);
     });
     return true;
   }();

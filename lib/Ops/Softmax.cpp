@@ -117,7 +117,26 @@ static LogicalResult gradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool> w
   return success();
 }
 
+/// Before opset 13: over all dimensions from `axis` on, as if they were one.
+static LogicalResult expandFlattened(onnx::NodeOp node, NodeBuilder &builder,
+                                     SmallVectorImpl<Value> &results) {
+  ArrayRef<int64_t> shape = node.inputType(0).getShape();
+  int64_t axis = normalAxis(node.getInt("axis", 1), shape.size());
+  int64_t row = 1, rows = 1;
+  for (auto [dim, extent] : llvm::enumerate(shape))
+    (int64_t(dim) < axis ? rows : row) *= extent;
+  Value flat = builder.reshape(node.getInputs()[0], {rows, row});
+  Value result =
+      builder.create("", node.getOpType(), flat.getType(), flat, builder.attr("axis", int64_t(-1)))
+          .getResult(0);
+  results.push_back(builder.reshape(result, shape));
+  return success();
+}
+
 void registerSoftmax() {
+  for (llvm::StringLiteral type :
+       {llvm::StringLiteral("Softmax"), llvm::StringLiteral("LogSoftmax")})
+    registerOp({"", type, 7, 12, Kind::Rows, nullptr, nullptr, expandFlattened});
   registerOp({"", "Softmax", 13, kNewestOpset, Kind::Rows, lowerSoftmax, gradient});
   registerOp({"", "LogSoftmax", 13, kNewestOpset, Kind::Rows, lowerLogSoftmax, gradient});
   registerOp({kZeroDomain, "SoftmaxGrad", 1, 1, Kind::Rows, lowerSoftmaxGrad});

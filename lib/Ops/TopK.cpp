@@ -35,9 +35,9 @@ struct Order {
       return arith::CmpIOp::create(b, greater, a, c);
     }
     Value greater = arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, a, c);
-    Value onlyNaN = arith::AndIOp::create(
-        b, arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, a, a),
-        arith::CmpFOp::create(b, arith::CmpFPredicate::ORD, c, c));
+    Value onlyNaN =
+        arith::AndIOp::create(b, arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, a, a),
+                              arith::CmpFOp::create(b, arith::CmpFPredicate::ORD, c, c));
     return arith::OrIOp::create(b, greater, onlyNaN);
   }
 
@@ -66,8 +66,8 @@ static Value nextIndex(ImplicitLocOpBuilder &b, const Rows &rows, Value input, V
     return tensor::ExtractOp::create(in, input, ValueRange{point[0], at, point[2]});
   };
   Value isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, point[1], zero);
-  Value place = arith::SelectOp::create(
-      b, isFirst, zero, arith::SubIOp::create(b, point[1], one).getResult());
+  Value place = arith::SelectOp::create(b, isFirst, zero,
+                                        arith::SubIOp::create(b, point[1], one).getResult());
   Value last = tensor::ExtractOp::create(b, indices, ValueRange{point[0], place, point[2]});
   Value lastAt = arith::IndexCastOp::create(b, b.getIndexType(), last);
   Value lastElement = load(b, lastAt);

@@ -40,7 +40,8 @@ static LogicalResult transposeGradient(onnx::NodeOp node, ValueRange outputGrads
 }
 
 void registerTranspose() {
-  registerAnySign({"", "Transpose", 7, kNewestOpset, Kind::Other, lowerTranspose, transposeGradient});
+  registerAnySign(
+      {"", "Transpose", 7, kNewestOpset, Kind::Other, lowerTranspose, transposeGradient});
 }
 
 } // namespace zero::ops

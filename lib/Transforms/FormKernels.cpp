@@ -164,8 +164,7 @@ LogicalResult KernelFormer::lowerGroup(Group &group) {
   IRMapping inside;
   SmallVector<Value> inputs = externalInputs(group, builder, inside).takeVector();
   for (Value input : inputs)
-    inside.map(input,
-               body->addArgument(onnx::signless(tensorType(input)), input.getLoc()));
+    inside.map(input, body->addArgument(onnx::signless(tensorType(input)), input.getLoc()));
   SmallVector<ops::RangeCheck> checks;
   for (onnx::NodeOp node : group.nodes)
     if (failed(lowerNode(node, builder, inside, checks)))

@@ -1,6 +1,7 @@
 //===- zero-translate.cpp - from ONNX to MLIR -----------------------------===//
 
 #include "zero/Import/Import.h"
+#include "zero/Ops/OpTable.h"
 
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/MLIRContext.h"
@@ -12,10 +13,11 @@
 namespace cl = llvm::cl;
 
 static cl::OptionCategory category("Options of zero-translate");
-static cl::opt<bool> importFlag("import-onnx", cl::desc("Import an ONNX model"), cl::Required,
-                                cl::cat(category));
-static cl::opt<std::string> input(cl::Positional, cl::desc("model.onnx"), cl::Required,
-                                  cl::cat(category));
+static cl::opt<bool> importFlag("import-onnx", cl::desc("Import an ONNX model"), cl::cat(category));
+static cl::opt<bool> listFlag("list-operators", cl::cat(category),
+                              cl::desc("Print the table of operators: domain, name, first and last "
+                                       "opset, gradient, unsigned, family"));
+static cl::opt<std::string> input(cl::Positional, cl::desc("[model.onnx]"), cl::cat(category));
 static cl::opt<std::string> output("o", cl::desc("Write to FILE instead of standard output"),
                                    cl::value_desc("FILE"), cl::init("-"), cl::cat(category));
 static cl::opt<std::string> shapes("shape", cl::value_desc("NAME=4x32,..."), cl::cat(category),
@@ -27,6 +29,19 @@ static cl::opt<bool> symlinks("allow-symlinks", cl::cat(category),
 static cl::opt<bool> locations("locations", cl::desc("Print where each op comes from"),
                                cl::cat(category));
 
+/// One line for each definition, its columns apart by tabs. Operators of domain
+/// `zero` are the compiler's own and left out.
+static void listOperators(llvm::raw_ostream &os) {
+  for (const zero::ops::OpDef &def : zero::ops::allOps()) {
+    if (def.domain == zero::ops::kZeroDomain)
+      continue;
+    llvm::StringRef gradient = def.gradient ? "yes" : def.expand ? "expanded" : "-";
+    os << (def.domain.empty() ? "ai.onnx" : def.domain) << '\t' << def.type << '\t' << def.minOpset
+       << '\t' << def.maxOpset << '\t' << gradient << '\t' << (def.anySign ? "yes" : "-") << '\t'
+       << def.family << '\n';
+  }
+}
+
 int main(int argc, char **argv) {
   cl::HideUnrelatedOptions(category);
   cl::SetVersionPrinter([](llvm::raw_ostream &os) { os << "zero-translate " ZERO_VERSION "\n"; });
@@ -34,6 +49,14 @@ int main(int argc, char **argv) {
       argc, argv,
       "Translates an ONNX model to MLIR. The model's weights stay where they "
       "are: the output refers to them by file and offset.\n");
+  if (listFlag) {
+    listOperators(llvm::outs());
+    return 0;
+  }
+  if (!importFlag || input.empty()) {
+    llvm::errs() << "zero-translate: expected --import-onnx model.onnx, or --list-operators\n";
+    return 1;
+  }
   zero::ImportOptions options;
   options.loss = loss;
   options.allowSymlinks = symlinks;

@@ -28,6 +28,7 @@ public:
 
 private:
   bool isRunningStatistic(ReadOp read) const;
+  bool isClassWeights(ReadOp read) const;
   bool isRotaryTable(ReadOp read) const;
   bool isMask(ReadOp read) const;
   /// Whether `value` depends on a float input or on a constant that may be a

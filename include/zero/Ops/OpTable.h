@@ -50,9 +50,9 @@ struct Lowered {
 };
 
 /// Lowers `node` with its operands replaced by `inputs` (values inside a kernel,
-/// with signless integers; null for `onnx.none`) to linalg, tensor, arith, math and scf at `builder`.
-/// Operands that are constants arrive as arith.constant inside the kernel.
-/// Fails after an error at the node.
+/// with signless integers; null for `onnx.none`) to linalg, tensor, arith, math and scf at
+/// `builder`. Operands that are constants arrive as arith.constant inside the kernel. Fails after
+/// an error at the node.
 using LowerFn = llvm::LogicalResult (*)(onnx::NodeOp node, mlir::ValueRange inputs,
                                         mlir::OpBuilder &builder, Lowered &lowered);
 
