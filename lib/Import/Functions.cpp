@@ -64,18 +64,14 @@ static void setDefaults(pb::NodeProto &node, const pb::OpSchema &schema) {
       *node.add_attribute() = attribute.default_value;
 }
 
-/// Says the types of constants that `node` reads: a body may depend on them.
-static void declareConstants(Model &model, const pb::NodeProto &node,
-                             llvm::StringSet<> &declared) {
-  for (const std::string &name : node.input()) {
-    auto it = model.constants.find(name);
-    if (it == model.constants.end() || !declared.insert(name).second)
-      continue;
+/// Says the types of all constants: a body may depend on those of its operands.
+static void declareConstants(Model &model) {
+  for (const auto &[name, constant] : model.constants) {
     pb::ValueInfoProto &info = *model.proto.mutable_graph()->add_value_info();
     info.set_name(name);
-    info.mutable_type()->mutable_tensor_type()->set_elem_type(it->second.type);
+    info.mutable_type()->mutable_tensor_type()->set_elem_type(constant.type);
     auto *shape = info.mutable_type()->mutable_tensor_type()->mutable_shape();
-    for (int64_t dim : it->second.dims)
+    for (int64_t dim : constant.dims)
       shape->add_dim()->set_dim_value(dim);
   }
 }
@@ -92,7 +88,6 @@ static bool hasBody(const pb::NodeProto &node, const pb::OpSchema &schema) {
 /// The operators of the main graph that only ONNX's function bodies explain.
 static pb::inliner::FunctionIdVector unknownFunctions(Model &model, const ImportOptions &options) {
   pb::inliner::FunctionIdVector ids;
-  llvm::StringSet<> declared;
   for (pb::NodeProto &node : *model.proto.mutable_graph()->mutable_node()) {
     auto opset = model.opsets.find(node.domain());
     if (opset == model.opsets.end() || isFoldable(node) ||
@@ -103,7 +98,6 @@ static pb::inliner::FunctionIdVector unknownFunctions(Model &model, const Import
     if (!schema || !hasBody(node, *schema))
       continue;
     setDefaults(node, *schema);
-    declareConstants(model, node, declared);
     ids.emplace_back(node.domain(), node.op_type());
   }
   return ids;
@@ -113,9 +107,11 @@ void inlineFunctions(Model &model, const ImportOptions &options) {
   inlineLocal(model.proto);
   if (options.isKnown) {
     pb::inliner::FunctionIdVector ids = unknownFunctions(model, options);
-    if (!ids.empty())
+    if (!ids.empty()) {
+      declareConstants(model);
       pb::inliner::InlineSelectedFunctions(
           model.proto, *pb::inliner::FunctionIdSet::Create(std::move(ids)), nullptr);
+    }
   }
   takeConstantNodes(model);
 }

@@ -56,9 +56,9 @@ static Value thresholdedRelu(onnx::NodeOp node, NodeBuilder &b, Value x) {
 }
 
 static Value hardSwish(onnx::NodeOp, NodeBuilder &b, Value x) {
-  Value gate = b.create("", "HardSigmoid", x.getType(), x,
-                        {b.attr("alpha", 1.0 / 6), b.attr("beta", 0.5)})
-                   .getResult(0);
+  Value gate =
+      b.create("", "HardSigmoid", x.getType(), x, {b.attr("alpha", 1.0 / 6), b.attr("beta", 0.5)})
+          .getResult(0);
   return b.mul(x, gate);
 }
 

@@ -1,6 +1,7 @@
 //===- Bitwise.cpp - logic on the bits of integers ------------------------===//
 //
-// ONNX BitwiseAnd, BitwiseOr, BitwiseXor, BitwiseNot, BitShift, BitCast. Integers: no gradient; BitCast passes none.
+// ONNX BitwiseAnd, BitwiseOr, BitwiseXor, BitwiseNot, BitShift, BitCast. Integers: no gradient;
+// BitCast passes none.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,8 +39,8 @@ static Value shift(ImplicitLocOpBuilder &b, onnx::NodeOp node, ValueRange x) {
   int64_t width = type.getIntOrFloatBitWidth();
   bool toLeft = node.getString("direction", "") == "LEFT";
   bool keepsSign = !toLeft && !isUnsigned(node, 0);
-  Value inside = arith::CmpIOp::create(b, arith::CmpIPredicate::ult, x[1],
-                                       constant(b, type, double(width)));
+  Value inside =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::ult, x[1], constant(b, type, double(width)));
   Value distance = arith::SelectOp::create(b, inside, x[1], constant(b, type, double(width - 1)));
   if (keepsSign)
     return arith::ShRSIOp::create(b, x[0], distance);

@@ -70,6 +70,9 @@ static SmallVector<OpFoldResult> asFolded(ImplicitLocOpBuilder &b, ArrayRef<int6
 
 Value cut(ImplicitLocOpBuilder &b, Value value, const Window &window) {
   RankedTensorType type = tensorType(value).clone(window.sizes);
+  // An empty window may begin where the tensor ends, which a slice must not.
+  if (type.getNumElements() == 0)
+    return empty(b, type);
   Value part =
       tensor::ExtractSliceOp::create(b, type, value, asFolded(b, window.offsets),
                                      asFolded(b, window.sizes), asFolded(b, window.strides));
@@ -77,6 +80,8 @@ Value cut(ImplicitLocOpBuilder &b, Value value, const Window &window) {
 }
 
 Value put(ImplicitLocOpBuilder &b, Value value, Value into, const Window &window) {
+  if (tensorType(value).getNumElements() == 0)
+    return into;
   return tensor::InsertSliceOp::create(b, turned(b, value, window), into,
                                        asFolded(b, window.offsets), asFolded(b, window.sizes),
                                        asFolded(b, window.strides));

@@ -100,6 +100,19 @@ static Value normalized(ImplicitLocOpBuilder &b, Value x, Value inverse, Value m
   return times(b, mean ? minus(b, x, mean) : x, inverse);
 }
 
+/// `statistic` in its result's type, which is f32 for rows of any type.
+static Value asStored(ImplicitLocOpBuilder &b, Value statistic, RankedTensorType type) {
+  Type to = type.getElementType(), from = tensorType(statistic).getElementType();
+  if (to != from)
+    statistic = elementwise(b, statistic, tensorType(statistic).clone(to),
+                            [&](ImplicitLocOpBuilder &in, ValueRange x) -> Value {
+                              if (from.getIntOrFloatBitWidth() > to.getIntOrFloatBitWidth())
+                                return arith::TruncFOp::create(in, to, x[0]);
+                              return arith::ExtFOp::create(in, to, x[0]);
+                            });
+  return reshaped(b, statistic, type);
+}
+
 template <bool centred>
 static LogicalResult lowerForward(onnx::NodeOp node, ValueRange inputs, OpBuilder &builder,
                                   Lowered &lowered) {
@@ -121,9 +134,9 @@ static LogicalResult lowerForward(onnx::NodeOp node, ValueRange inputs, OpBuilde
   lowered.results.push_back(elementwise(rows.b, operands, maps, rows.type, body));
   for (unsigned index = 1; index < node.getNumResults(); ++index) {
     Value statistic = index == 1 ? rows.mean : rows.inverse;
-    bool isNamed = !isa<NoneType>(node.getResult(index).getType());
-    lowered.results.push_back(isNamed ? reshaped(rows.b, statistic, node.outputType(index))
-                                      : statistic);
+    if (!isa<NoneType>(node.getResult(index).getType()))
+      statistic = asStored(rows.b, statistic, node.outputType(index));
+    lowered.results.push_back(statistic);
   }
   return success();
 }
@@ -201,7 +214,7 @@ static void addStatistics(onnx::NodeOp node, ValueRange dy, int64_t axis, NodeBu
     grad = grad ? builder.add(grad, whole) : whole;
   };
   if (dy.size() > 0 && dy[0])
-    addPart(builder.div(dy[0], n));
+    addPart(builder.div(builder.cast(dy[0], type.getElementType()), n));
   if (dy.size() < 2 || !dy[1])
     return;
   Value x = node.getInputs()[0], mean = node.getResult(1), inverse = node.getResult(2);
@@ -209,8 +222,11 @@ static void addStatistics(onnx::NodeOp node, ValueRange dy, int64_t axis, NodeBu
     auto axes = llvm::to_vector(llvm::seq<int64_t>(axis, type.getRank()));
     mean = builder.div(builder.reduceSum(x, axes, /*keepdims=*/true), n);
   }
+  mean = builder.cast(mean, type.getElementType());
+  inverse = builder.cast(inverse, type.getElementType());
   Value cube = builder.mul(inverse, builder.mul(inverse, inverse));
-  Value factor = builder.neg(builder.div(builder.mul(dy[1], cube), n));
+  Value scaled = builder.mul(builder.cast(dy[1], type.getElementType()), cube);
+  Value factor = builder.neg(builder.div(scaled, n));
   addPart(builder.mul(factor, builder.sub(x, mean)));
 }
 

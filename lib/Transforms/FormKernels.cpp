@@ -111,8 +111,15 @@ LogicalResult KernelFormer::lowerView(onnx::NodeOp node) {
   SmallVector<ops::RangeCheck> checks;
   if (failed(lowerNode(node, builder, inside, checks)))
     return failure();
-  for (Value result : node.getOutputs())
-    result.replaceAllUsesWith(inside.lookup(result));
+  for (Value result : node.getOutputs()) {
+    // A view of nothing folds to a new tensor, which would be in no kernel.
+    auto type = cast<RankedTensorType>(result.getType());
+    Value view = type.getNumElements() != 0
+                     ? inside.lookup(result)
+                     : arith::ConstantOp::create(builder, node.getLoc(),
+                                                 cast<TypedAttr>(builder.getZeroAttr(type)));
+    result.replaceAllUsesWith(view);
+  }
   node.erase();
   return success();
 }

@@ -32,12 +32,13 @@ Status DataSource::create(const InputSpec &spec, Array array, DataSource &source
   if (!made.convert)
     return mismatch(spec, array, "; convert it, as by NumPy's astype()");
   uint64_t elements = 0;
-  if (!countElements(array.shape, elements) || elements == 0)
+  const bool mayBeEmpty = std::ranges::count(spec.shape, 0) != 0;
+  if (!countElements(array.shape, elements) || (elements == 0 && !mayBeEmpty))
     return fail(ZERO_RT_BAD_DATA, "input '%s': the data is empty: %s%s", escape(spec.name).c_str(),
                 shapeText(array.shape).c_str(), placeOf(array).c_str());
   made.total = array.shape.empty() ? 1 : array.shape[0];
   made.perBatch = spec.rows();
-  made.rowElements = elements / made.total;
+  made.rowElements = made.total ? elements / made.total : 0;
   made.rowIn = made.rowElements * sizeOf(array.dtype);
   made.rowOut = made.rowElements * sizeOf(spec.dtype);
   made.array = std::move(array);
@@ -46,6 +47,8 @@ Status DataSource::create(const InputSpec &spec, Array array, DataSource &source
 }
 
 void DataSource::read(uint64_t row, uint64_t count, void *destination) const {
+  if (rowElements == 0)
+    return;
   auto *target = static_cast<uint8_t *>(destination);
   for (row %= total; count > 0; row = 0) {
     uint64_t run = std::min(count, total - row);

@@ -113,16 +113,17 @@ def conversions():
     yield Case("Cast", [np.array([-3, 7], np.int32)], {"to": 7})
     yield Case("Cast", [x.astype(np.float16)], {"to": 1})
     yield Case("CastLike", [x, ints(1)])
+    yield Case("CastLike", [x.astype(np.float64), np.zeros(1)], grad=(0,))
     yield Case("Shape", [f32(2, 3, 4)])
     yield Case("Shape", [f32(2, 3, 4)], {"start": -2, "end": 100})
     yield Case("Size", [f32(2, 3, 4)])
     yield Case("ConstantOfShape", [ints(2, 3)], {"value": ints(7)}, constants=(0,))
     yield Case("ConstantOfShape", [ints(2, 3)], {"value": np.array([True])}, constants=(0,))
     yield Case("ConstantOfShape", [ints(4)], constants=(0,))
-    yield Case("Range", [scalar(2), scalar(11), scalar(3)])
+    yield Case("Range", [scalar(2), scalar(11), scalar(3)], constants=(0, 1, 2))
     yield Case("Range", [scalar(5), scalar(0), scalar(-2)], constants=(0, 1, 2))
     yield Case("Range", [scalar(0.5, np.float32), scalar(2.0, np.float32),
-                         scalar(0.25, np.float32)])
+                         scalar(0.25, np.float32)], constants=(0, 1, 2))
     for exclusive in (0, 1):
         for reverse in (0, 1):
             yield Case("CumSum", [f64(3, 4), scalar(-1)],
