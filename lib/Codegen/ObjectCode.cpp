@@ -122,7 +122,7 @@ static void optimise(Module &module, TargetMachine &machine) {
 
 bool isDoubleFunction(StringRef name) {
   return is_contained({"acos", "acosh", "asin", "asinh", "atan", "atanh", "cos", "cosh", "erf",
-                       "exp", "expm1", "log", "log1p", "sin", "sinh", "tan", "tanh"},
+                       "exp", "expm1", "log", "log1p", "sin", "sincos", "sinh", "tan", "tanh"},
                       name);
 }
 

@@ -51,8 +51,8 @@ namespace zero::ops {
   X(ShapeOps)                                                                                      \
   X(Slice)                                                                                         \
   X(Softmax)                                                                                       \
-  X(TopK)                                                                                          \
   X(Swish)                                                                                         \
+  X(TopK)                                                                                          \
   X(Transpose)                                                                                     \
   X(Trigonometry)                                                                                  \
   X(Trilu)                                                                                         \

@@ -32,7 +32,7 @@ public:
   /// to the input's type. Allocates nothing; safe from several threads.
   void read(uint64_t row, uint64_t count, void *destination) const;
 
-  bool isBound() const { return total > 0; }
+  bool isBound() const { return convert != nullptr; }
   /// Rows in the data, and per local batch.
   uint64_t rows() const { return total; }
   uint64_t rowsPerBatch() const { return perBatch; }

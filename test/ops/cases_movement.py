@@ -113,6 +113,7 @@ def conversions():
     yield Case("Cast", [np.array([-3, 7], np.int32)], {"to": 7})
     yield Case("Cast", [x.astype(np.float16)], {"to": 1})
     yield Case("CastLike", [x, ints(1)])
+    yield Case("CastLike", [x.astype(np.float64), np.zeros(1)], grad=(0,))
     yield Case("Shape", [f32(2, 3, 4)])
     yield Case("Shape", [f32(2, 3, 4)], {"start": -2, "end": 100})
     yield Case("Size", [f32(2, 3, 4)])
