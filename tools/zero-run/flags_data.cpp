@@ -58,12 +58,13 @@ static Status takeSuffix(std::string &text, DataFile &file) {
   return {};
 }
 
-static Status parseFile(std::string text, DataFile &file) {
+static Status parseFile(const std::string &item, DataFile &file) {
+  std::string text = item;
   if (size_t equals = text.find('='); equals != std::string::npos) {
     file.input = text.substr(0, equals);
     text.erase(0, equals + 1);
     if (file.input.empty())
-      return expected("an input's name before '='", "=" + text);
+      return expected("an input's name before '='", item);
   }
   ZERO_RT_TRY(takeSkip(text, file));
   ZERO_RT_TRY(takeSuffix(text, file));
@@ -71,7 +72,7 @@ static Status parseFile(std::string text, DataFile &file) {
   file.path = text;
   bool isArchive = text.ends_with(".npz") && file.skip == 0 && file.member.empty();
   if (text.empty() || (file.input.empty() && !isArchive))
-    return expected("NAME=FILE or FILE.npz", text);
+    return expected("NAME=FILE or FILE.npz", item);
   return {};
 }
 
@@ -94,9 +95,9 @@ std::vector<Flag> dataFlags() {
        "FILE.npz[:MEMBER] the member NAME or input.NAME, or MEMBER\n"
        "FILE.bin[:TYPE]   elements without a header (uint16), cut into rows\n"
        "FILE+K            cut from element K on: labels=train.bin+1\n"
-       "FILE.npz alone serves all inputs that it has members for; tokens=\n"
-       "FILE.bin gives token ids and, one further, labels to the model's two\n"
-       "integer inputs. A comma in a name is written \\,",
+       "tokens=FILE.bin alone gives the model's two integer inputs token\n"
+       "ids and, one further on, labels; FILE.npz alone gives all inputs\n"
+       "that it has members for. A comma in a name is written \\,",
        toFiles(&Options::data)},
       {"Data", "shuffle", "SEED", "read the samples of each epoch in an order of its own",
        toCount(&Options::shuffleSeed)},

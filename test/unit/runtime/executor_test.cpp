@@ -1,89 +1,17 @@
 //===- executor_test.cpp - a whole program through the C interface --------===//
 
 #include "allocations.h"
-#include "tiny_program.h"
-#include "zero_rt/zero_rt.h"
+#include "trial.h"
 
 #include <array>
-#include <chrono>
 #include <cmath>
 #include <fstream>
-#include <gtest/gtest.h>
 #include <malloc.h>
 #include <unistd.h>
 
 using namespace zero::rt;
 
 namespace {
-
-/// Code of a status, and its text for the message of a failing test.
-struct Result {
-  Result(zero_rt_status status) : code(status.code), text(status.message ? status.message : "") {
-    zero_rt_status_release(&status);
-  }
-  zero_rt_code code;
-  std::string text;
-};
-
-#define EXPECT_OK(call)                                                                            \
-  do {                                                                                             \
-    Result result(call);                                                                           \
-    EXPECT_EQ(result.code, ZERO_RT_OK) << result.text;                                             \
-  } while (false)
-
-#define EXPECT_FAILS(call, expected, part)                                                         \
-  do {                                                                                             \
-    Result result(call);                                                                           \
-    EXPECT_EQ(result.code, expected) << result.text;                                               \
-    EXPECT_NE(result.text.find(part), std::string::npos) << result.text;                           \
-  } while (false)
-
-/// A session of a TinyProgram with data of `batches` global batches: row i of x is
-/// i, i + 1, i + 2, i + 3.
-class Trial {
-public:
-  explicit Trial(const TinyProgram &tiny) : ranks(int(tiny.program.ranks())) {
-    zero_rt_session_options_default(&options);
-    options.timeout_seconds = 30;
-    std::string path = tiny.write("run.zexe");
-    Result loaded(zero_rt_executable_load(path.c_str(), &executable));
-    EXPECT_EQ(loaded.code, ZERO_RT_OK) << loaded.text;
-    ::unlink(path.c_str());
-  }
-  ~Trial() {
-    zero_rt_session_free(session);
-    zero_rt_data_free(data);
-    zero_rt_executable_free(executable);
-  }
-
-  void start() {
-    EXPECT_OK(zero_rt_session_create(executable, &options, &session));
-    EXPECT_OK(zero_rt_data_create(executable, &data));
-    EXPECT_OK(zero_rt_session_set_data(session, data));
-  }
-  void bind(uint64_t rows, float poison = 0, uint64_t poisonRow = UINT64_MAX, int64_t label = 3) {
-    std::vector<float> x(rows * 4);
-    std::vector<int64_t> labels(rows, label);
-    for (uint64_t i = 0; i < x.size(); ++i)
-      x[i] = i / 4 == poisonRow ? poison : float(i / 4 + i % 4);
-    std::array<uint64_t, 2> shape{rows, 4};
-    EXPECT_OK(zero_rt_data_bind_memory(data, "x", ZERO_RT_F32, shape.data(), 2, x.data()));
-    EXPECT_OK(zero_rt_data_bind_memory(data, "label", ZERO_RT_I64, &rows, 1, labels.data()));
-  }
-  zero_rt_status step(uint32_t flags = 0) { return zero_rt_session_step(session, flags, &result); }
-  std::vector<float> weights() {
-    std::vector<float> w(12);
-    EXPECT_OK(zero_rt_session_read_tensor(session, "w", w.data(), 48));
-    return w;
-  }
-
-  int ranks;
-  zero_rt_session_options options;
-  zero_rt_executable *executable = nullptr;
-  zero_rt_session *session = nullptr;
-  zero_rt_data *data = nullptr;
-  zero_rt_step_result result{};
-};
 
 /// One step in double: the mean loss before the update, and w after it.
 double reference(std::vector<double> &w, uint64_t firstRow, uint64_t rows, uint64_t total,
@@ -172,6 +100,53 @@ TEST_P(Executor, AllocatesNothingOnceWarm) {
   EXPECT_EQ(after.arena, before.arena) << "the heap grew in a step";
 }
 
+TEST_P(Executor, EvaluatesWithoutATrace) {
+  const int ranks = GetParam();
+  const uint64_t rows = 4 * ranks; // two micro-batches
+  Trial trial((TinyProgram(ranks, 2))), plain((TinyProgram(ranks, 2)));
+  for (Trial *each : {&trial, &plain}) {
+    each->start();
+    each->bind(3 * rows);
+  }
+  zero_rt_data *held = nullptr;
+  EXPECT_OK(zero_rt_data_create(trial.executable, &held));
+  std::vector<float> x(2 * rows * 4);
+  std::vector<int64_t> labels(2 * rows);
+  for (uint64_t i = 0; i < x.size(); ++i)
+    x[i] = float(i / 4 + i % 4); // as Trial's
+  std::array<uint64_t, 2> shape{2 * rows, 4};
+  EXPECT_OK(zero_rt_data_bind_memory(held, "x", ZERO_RT_F32, shape.data(), 2, x.data()));
+  EXPECT_OK(zero_rt_data_bind_memory(held, "label", ZERO_RT_I64, shape.data(), 1, labels.data()));
+  for (uint64_t step = 0; step < 4; ++step) {
+    zero_rt_step_result got;
+    // The loss is that of the step to come when the samples are.
+    EXPECT_OK(zero_rt_session_evaluate(trial.session, held, step % 3 % 2, &got));
+    EXPECT_OK(trial.step());
+    EXPECT_OK(plain.step());
+    if (step != 2)
+      EXPECT_EQ(got.loss, trial.result.loss) << step;
+    EXPECT_EQ(trial.result.loss, plain.result.loss) << step;
+    EXPECT_EQ(trial.weights(), plain.weights()) << step;
+  }
+  zero_rt_stats stats;
+  EXPECT_OK(zero_rt_session_stats(trial.session, 0, &stats));
+  EXPECT_EQ(stats.steps, 4u);
+  {
+    AllocationWatch watch;
+    for (uint64_t batch = 0; batch < 5; ++batch) {
+      zero_rt_step_result got;
+      EXPECT_OK(zero_rt_session_evaluate(trial.session, held, batch, &got));
+    }
+    EXPECT_EQ(watch.largeAllocations(), 0u);
+  }
+  labels[0] = 10; // the program takes 0 to 9
+  EXPECT_OK(zero_rt_data_bind_memory(held, "label", ZERO_RT_I64, shape.data(), 1, labels.data()));
+  zero_rt_step_result got;
+  EXPECT_FAILS(zero_rt_session_evaluate(trial.session, held, 0, &got), ZERO_RT_CHECK_FAILED,
+               "evaluation of batch 0: rank 0, node 'gather_nodes'");
+  zero_rt_data_free(held);
+}
+
 INSTANTIATE_TEST_SUITE_P(Ranks, Executor, testing::Values(1, 2, 3, 4, 7, 13));
 
 TEST(ExecutorMemory, MeasuresThePeakAndPoisons) {
@@ -223,153 +198,6 @@ TEST(ExecutorPredicates, SkipAndFirstAndLast) {
   int64_t count = 0;
   EXPECT_OK(zero_rt_session_read_tensor(trial.session, "count", &count, 8));
   EXPECT_EQ(count, 5 + 6);
-}
-
-TEST(ExecutorErrors, CheckNamesNodeRankAndValue) {
-  Trial trial((TinyProgram(3)));
-  trial.start();
-  trial.bind(6, 0, UINT64_MAX, 12);
-  std::vector<float> before = trial.weights();
-  EXPECT_FAILS(trial.step(), ZERO_RT_CHECK_FAILED,
-               "node 'gather_nodes': index out of range: expected 0 to 9, got 12");
-  EXPECT_EQ(trial.weights(), before);
-  EXPECT_FAILS(trial.step(), ZERO_RT_ABORTED, "the session has ended");
-  EXPECT_FAILS(zero_rt_session_save(trial.session, "/nonexistent/w"), ZERO_RT_ABORTED, "ended");
-}
-
-TEST(ExecutorErrors, NanNamesStepAndRankAndStopsBeforeTheUpdate) {
-  Trial trial((TinyProgram(3)));
-  trial.start();
-  trial.bind(12, NAN, 6 + 4); // second step, rank 2
-  EXPECT_OK(trial.step());
-  std::vector<float> before = trial.weights();
-  EXPECT_FAILS(trial.step(), ZERO_RT_NOT_FINITE, "step 1: rank 2: the loss is NaN");
-  EXPECT_EQ(trial.weights(), before);
-}
-
-TEST(ExecutorErrors, NanGoesOnWhenAllowed) {
-  Trial trial((TinyProgram(2)));
-  trial.options.allow_nan = 1;
-  trial.start();
-  trial.bind(4, INFINITY, 1);
-  EXPECT_OK(trial.step());
-  EXPECT_FALSE(std::isfinite(trial.result.loss));
-}
-
-TEST(ExecutorErrors, StalledRankIsNamedInTime) {
-  Trial trial((TinyProgram(4)));
-  trial.options.timeout_seconds = 0.3;
-  trial.options.stall_rank = 2;
-  trial.options.stall_collective = 4; // three a step: the second of the second step
-  trial.start();
-  trial.bind(8);
-  EXPECT_OK(trial.step());
-  auto begin = std::chrono::steady_clock::now();
-  EXPECT_FAILS(trial.step(), ZERO_RT_TIMEOUT,
-               "step 1: rank 2 did not arrive at collective 1 ('mean loss') within 0.3 s");
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
-}
-
-TEST(ExecutorErrors, RankThatNeverComesBackIsLeftBehind) {
-  TinyProgram tiny(3);
-  auto *hang = tiny.segment(0).mutable_commands(3); // in place of the first product
-  hang->mutable_launch()->set_kernel(6);
-  Trial trial(tiny);
-  trial.options.timeout_seconds = 0.2;
-  trial.start();
-  trial.bind(6, 1234, 2);
-  EXPECT_FAILS(trial.step(), ZERO_RT_TIMEOUT,
-               "rank 1 did not arrive at collective 1 ('mean loss') within 0.2 s; rank 1 never "
-               "came back");
-  EXPECT_FAILS(trial.step(), ZERO_RT_ABORTED, "the session has ended");
-}
-
-TEST(ExecutorErrors, MissingAndWrongData) {
-  Trial trial((TinyProgram(2)));
-  trial.start();
-  EXPECT_FAILS(trial.step(), ZERO_RT_INVALID_ARGUMENT, "no data for input 'x'");
-  std::vector<float> data(64);
-  std::array<uint64_t, 2> shape{4, 5};
-  EXPECT_FAILS(zero_rt_data_bind_memory(trial.data, "x", ZERO_RT_F32, shape.data(), 2, data.data()),
-               ZERO_RT_BAD_DATA, "input 'x': expected float32 [*, 4], got float32 [4, 5]");
-  shape = {4, 4};
-  EXPECT_FAILS(zero_rt_data_bind_memory(trial.data, "x", ZERO_RT_I32, shape.data(), 2, data.data()),
-               ZERO_RT_BAD_DATA, "expected float32 [*, 4], got int32 [4, 4]");
-  shape = {0, 4};
-  EXPECT_FAILS(zero_rt_data_bind_memory(trial.data, "x", ZERO_RT_F32, shape.data(), 2, data.data()),
-               ZERO_RT_BAD_DATA, "the data is empty");
-  zero_rt_data_file missing{"/nonexistent.npy", nullptr, ZERO_RT_NO_DTYPE, 0, 0};
-  EXPECT_FAILS(zero_rt_data_bind_file(trial.data, "x", &missing), ZERO_RT_IO,
-               "input 'x': cannot open '/nonexistent.npy'");
-  EXPECT_FAILS(zero_rt_data_bind_file(trial.data, "z", &missing), ZERO_RT_NOT_FOUND,
-               "the program has no input 'z'");
-  trial.bind(8);
-  uint64_t rows = 6;
-  std::vector<int64_t> labels(6);
-  EXPECT_OK(zero_rt_data_bind_memory(trial.data, "label", ZERO_RT_I64, &rows, 1, labels.data()));
-  EXPECT_FAILS(trial.step(), ZERO_RT_BAD_DATA, "different numbers of samples: 8 and 6");
-}
-
-TEST(ExecutorErrors, WarnsOnceWhenTheDataWraps) {
-  Trial trial((TinyProgram(4)));
-  trial.start();
-  trial.bind(2);
-  EXPECT_EQ(zero_rt_data_next_warning(trial.data), nullptr);
-  zero_rt_data_info info;
-  EXPECT_OK(zero_rt_data_describe(trial.data, &info));
-  EXPECT_EQ(info.samples, 2u);
-  EXPECT_EQ(info.samples_per_step, 8u);
-  EXPECT_EQ(info.steps_per_epoch, 0u);
-  const char *warning = zero_rt_data_next_warning(trial.data);
-  ASSERT_NE(warning, nullptr);
-  EXPECT_STREQ(warning, "input 'x' has 2 samples, a global batch 8: the data wraps round");
-  EXPECT_EQ(zero_rt_data_next_warning(trial.data), nullptr);
-  EXPECT_OK(trial.step());
-}
-
-/// Loads a program that was changed and expects the refusal to say `part`.
-void expectRefused(const TinyProgram &tiny, zero_rt_code code, const std::string &part) {
-  std::string path = tiny.write("refused.zexe");
-  zero_rt_executable *executable = nullptr;
-  EXPECT_FAILS(zero_rt_executable_load(path.c_str(), &executable), code, part);
-  EXPECT_EQ(executable, nullptr);
-  ::unlink(path.c_str());
-}
-
-TEST(ExecutorErrors, InconsistentTables) {
-  auto change = [](auto edit, zero_rt_code code, const char *part) {
-    TinyProgram tiny(2);
-    edit(tiny);
-    expectRefused(tiny, code, part);
-  };
-  change([](auto &t) { t.program.mutable_kernels(2)->set_symbol("missing"); }, ZERO_RT_BAD_FILE,
-         "the code section has no symbol 'missing'");
-  change([](auto &t) { t.program.mutable_arenas(0)->set_bytes(100); }, ZERO_RT_BAD_FILE,
-         "outside the arena");
-  change([](auto &t) { t.segment(0).mutable_commands(0)->set_predicate(1); }, ZERO_RT_BAD_FILE,
-         "no such predicate");
-  change([](auto &t) { t.program.mutable_tensors(0)->set_start(23); }, ZERO_RT_BAD_FILE,
-         "tensor 'w': it reaches beyond its buffer");
-  change(
-      [](auto &t) {
-        t.program.add_predicates();
-        t.segment(0).mutable_commands(0)->set_predicate(1);
-      },
-      ZERO_RT_BAD_FILE, "'gather w': a collective with a predicate");
-  change([](auto &t) { t.program.mutable_arenas(0)->set_tier(proto::NVME); }, ZERO_RT_UNSUPPORTED,
-         "nvme tier");
-  change([](auto &t) { t.segment(1).mutable_commands(0)->clear_launch(); }, ZERO_RT_BAD_FILE,
-         "does nothing that this runtime knows");
-}
-
-TEST(ExecutorErrors, WorkspaceBeyondThePlan) {
-  TinyProgram tiny(1);
-  proto::Kernel &backward = *tiny.program.mutable_kernels(1);
-  ASSERT_GT(backward.workspace(), 0u);
-  backward.set_workspace(1);
-  Trial trial(tiny);
-  EXPECT_FAILS(zero_rt_session_create(trial.executable, &trial.options, &trial.session),
-               ZERO_RT_UNSUPPORTED, "kernel 'backward': oneDNN needs");
 }
 
 TEST(ExecutorFiles, InitialValuesComeFromFilesIntoShards) {

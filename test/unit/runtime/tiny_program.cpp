@@ -155,6 +155,8 @@ static void addMicroBatch(TinyProgram &tiny) {
   *mean.mutable_src() = *mean.mutable_dst() = address(at.loss);
   mean.set_mean(true);
   mean.set_control(true);
+  for (proto::Command &command : *step.mutable_commands())
+    command.set_forward(true);
   launch(step, Backward, {at.x, at.dy, at.gradient, at.workspace});
   auto &reduce = collective(step, "reduce w", proto::Collective::REDUCE_SCATTER, tiny.slice);
   *reduce.mutable_src() = address(at.gradient);

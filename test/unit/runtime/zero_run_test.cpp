@@ -134,7 +134,8 @@ TEST_F(ZeroRun, WrongFiles) {
   expectError("missing.zexe", "cannot open 'missing.zexe'");
   expectError("x.npy", "not a Zero executable");
   expectError("tiny.zexe --data x=x.npy --save=w", "no data for input 'label'");
-  expectError("tiny.zexe --data y=x.npy --save=w", "no input 'y'; its inputs are 'x' (float32 [*, 4]), 'label' (int64 [*])");
+  expectError("tiny.zexe --data y=x.npy --save=w",
+              "no input 'y'; its inputs are 'x' (float32 [*, 4]), 'label' (int64 [*])");
   expectError("tiny.zexe --save=/nonexistent/w" + data, "cannot write '/nonexistent/w'");
   expectError("tiny.zexe --save=x.npy" + data, "it is an input of this run");
   writeNpy("label.npy", "<f4", "(4,)", std::string(16, '\0'));

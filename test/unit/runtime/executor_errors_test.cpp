@@ -1,0 +1,161 @@
+//===- executor_errors_test.cpp - what the executor refuses ---------------===//
+
+#include "trial.h"
+
+#include <chrono>
+#include <cmath>
+
+using namespace zero::rt;
+
+namespace {
+
+TEST(ExecutorErrors, CheckNamesNodeRankAndValue) {
+  Trial trial((TinyProgram(3)));
+  trial.start();
+  trial.bind(6, 0, UINT64_MAX, 12);
+  std::vector<float> before = trial.weights();
+  EXPECT_FAILS(trial.step(), ZERO_RT_CHECK_FAILED,
+               "node 'gather_nodes': index out of range: expected 0 to 9, got 12");
+  EXPECT_EQ(trial.weights(), before);
+  EXPECT_FAILS(trial.step(), ZERO_RT_ABORTED, "the session has ended");
+  EXPECT_FAILS(zero_rt_session_save(trial.session, "/nonexistent/w"), ZERO_RT_ABORTED, "ended");
+}
+
+TEST(ExecutorErrors, NanNamesStepAndRankAndStopsBeforeTheUpdate) {
+  Trial trial((TinyProgram(3)));
+  trial.start();
+  trial.bind(12, NAN, 6 + 4); // second step, rank 2
+  EXPECT_OK(trial.step());
+  std::vector<float> before = trial.weights();
+  EXPECT_FAILS(trial.step(), ZERO_RT_NOT_FINITE, "step 1: rank 2: the loss is NaN");
+  EXPECT_EQ(trial.weights(), before);
+}
+
+TEST(ExecutorErrors, NanGoesOnWhenAllowed) {
+  Trial trial((TinyProgram(2)));
+  trial.options.allow_nan = 1;
+  trial.start();
+  trial.bind(4, INFINITY, 1);
+  EXPECT_OK(trial.step());
+  EXPECT_FALSE(std::isfinite(trial.result.loss));
+}
+
+TEST(ExecutorErrors, StalledRankIsNamedInTime) {
+  Trial trial((TinyProgram(4)));
+  trial.options.timeout_seconds = 0.3;
+  trial.options.stall_rank = 2;
+  trial.options.stall_collective = 4; // three a step: the second of the second step
+  trial.start();
+  trial.bind(8);
+  EXPECT_OK(trial.step());
+  auto begin = std::chrono::steady_clock::now();
+  EXPECT_FAILS(trial.step(), ZERO_RT_TIMEOUT,
+               "step 1: rank 2 did not arrive at collective 1 ('mean loss') within 0.3 s");
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
+}
+
+TEST(ExecutorErrors, RankThatNeverComesBackIsLeftBehind) {
+  TinyProgram tiny(3);
+  auto *hang = tiny.segment(0).mutable_commands(3); // in place of the first product
+  hang->mutable_launch()->set_kernel(6);
+  Trial trial(tiny);
+  trial.options.timeout_seconds = 0.2;
+  trial.start();
+  trial.bind(6, 1234, 2);
+  EXPECT_FAILS(trial.step(), ZERO_RT_TIMEOUT,
+               "rank 1 did not arrive at collective 1 ('mean loss') within 0.2 s; rank 1 never "
+               "came back");
+  EXPECT_FAILS(trial.step(), ZERO_RT_ABORTED, "the session has ended");
+}
+
+TEST(ExecutorErrors, MissingAndWrongData) {
+  Trial trial((TinyProgram(2)));
+  trial.start();
+  EXPECT_FAILS(trial.step(), ZERO_RT_INVALID_ARGUMENT, "no data for input 'x'");
+  std::vector<float> data(64);
+  std::array<uint64_t, 2> shape{4, 5};
+  EXPECT_FAILS(zero_rt_data_bind_memory(trial.data, "x", ZERO_RT_F32, shape.data(), 2, data.data()),
+               ZERO_RT_BAD_DATA, "input 'x': expected float32 [*, 4], got float32 [4, 5]");
+  shape = {4, 4};
+  EXPECT_FAILS(zero_rt_data_bind_memory(trial.data, "x", ZERO_RT_I32, shape.data(), 2, data.data()),
+               ZERO_RT_BAD_DATA, "expected float32 [*, 4], got int32 [4, 4]");
+  shape = {0, 4};
+  EXPECT_FAILS(zero_rt_data_bind_memory(trial.data, "x", ZERO_RT_F32, shape.data(), 2, data.data()),
+               ZERO_RT_BAD_DATA, "the data is empty");
+  zero_rt_data_file missing{"/nonexistent.npy", nullptr, ZERO_RT_NO_DTYPE, 0, 0};
+  EXPECT_FAILS(zero_rt_data_bind_file(trial.data, "x", &missing), ZERO_RT_IO,
+               "input 'x': cannot open '/nonexistent.npy'");
+  EXPECT_FAILS(zero_rt_data_bind_file(trial.data, "z", &missing), ZERO_RT_NOT_FOUND,
+               "the program has no input 'z'");
+  trial.bind(8);
+  uint64_t rows = 6;
+  std::vector<int64_t> labels(6);
+  EXPECT_OK(zero_rt_data_bind_memory(trial.data, "label", ZERO_RT_I64, &rows, 1, labels.data()));
+  EXPECT_FAILS(trial.step(), ZERO_RT_BAD_DATA, "different numbers of samples: 8 and 6");
+}
+
+TEST(ExecutorErrors, WarnsOnceWhenTheDataWraps) {
+  Trial trial((TinyProgram(4)));
+  trial.start();
+  trial.bind(2);
+  EXPECT_EQ(zero_rt_data_next_warning(trial.data), nullptr);
+  zero_rt_data_info info;
+  EXPECT_OK(zero_rt_data_describe(trial.data, &info));
+  EXPECT_EQ(info.samples, 2u);
+  EXPECT_EQ(info.samples_per_step, 8u);
+  EXPECT_EQ(info.steps_per_epoch, 0u);
+  const char *warning = zero_rt_data_next_warning(trial.data);
+  ASSERT_NE(warning, nullptr);
+  EXPECT_STREQ(warning, "input 'x' has 2 samples, a global batch 8: the data wraps round");
+  EXPECT_EQ(zero_rt_data_next_warning(trial.data), nullptr);
+  EXPECT_OK(trial.step());
+}
+
+TEST(ExecutorErrors, InconsistentTables) {
+  auto change = [](auto edit, zero_rt_code code, const char *part) {
+    TinyProgram tiny(2);
+    edit(tiny);
+    expectRefused(tiny, code, part);
+  };
+  change([](auto &t) { t.program.mutable_kernels(2)->set_symbol("missing"); }, ZERO_RT_BAD_FILE,
+         "the code section has no symbol 'missing'");
+  change([](auto &t) { t.program.mutable_arenas(0)->set_bytes(100); }, ZERO_RT_BAD_FILE,
+         "outside the arena");
+  change([](auto &t) { t.segment(0).mutable_commands(0)->set_predicate(1); }, ZERO_RT_BAD_FILE,
+         "no such predicate");
+  change([](auto &t) { t.program.mutable_tensors(0)->set_start(23); }, ZERO_RT_BAD_FILE,
+         "tensor 'w': it reaches beyond its buffer");
+  change(
+      [](auto &t) {
+        t.program.add_predicates();
+        t.segment(0).mutable_commands(0)->set_predicate(1);
+      },
+      ZERO_RT_BAD_FILE, "'gather w': a collective with a predicate");
+  change([](auto &t) { t.program.mutable_arenas(0)->set_tier(proto::NVME); }, ZERO_RT_UNSUPPORTED,
+         "nvme tier");
+  change([](auto &t) { t.segment(1).mutable_commands(0)->clear_launch(); }, ZERO_RT_BAD_FILE,
+         "does nothing that this runtime knows");
+}
+
+TEST(ExecutorErrors, WorkspaceBeyondThePlan) {
+  TinyProgram tiny(1);
+  proto::Kernel &backward = *tiny.program.mutable_kernels(1);
+  ASSERT_GT(backward.workspace(), 0u);
+  backward.set_workspace(1);
+  Trial trial(tiny);
+  EXPECT_FAILS(zero_rt_session_create(trial.executable, &trial.options, &trial.session),
+               ZERO_RT_UNSUPPORTED, "kernel 'backward': oneDNN needs");
+}
+
+TEST(ExecutorErrors, DataOfAnotherProgram) {
+  Trial trial((TinyProgram(2))), other((TinyProgram(3)));
+  trial.start();
+  other.start();
+  zero_rt_step_result got;
+  EXPECT_FAILS(zero_rt_session_set_data(trial.session, other.data), ZERO_RT_INVALID_ARGUMENT,
+               "made for another program");
+  EXPECT_FAILS(zero_rt_session_evaluate(trial.session, other.data, 0, &got),
+               ZERO_RT_INVALID_ARGUMENT, "made for another program");
+}
+
+} // namespace
