@@ -10,6 +10,7 @@
 #include "Lowering.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Traits.h"
 
 using namespace mlir;
 
@@ -28,6 +29,36 @@ static Value folded(ImplicitLocOpBuilder &b, ValueRange elements) {
 static Value meanOf(ImplicitLocOpBuilder &b, ValueRange elements) {
   Value sum = folded<arith::AddFOp, arith::AddIOp>(b, elements);
   return arith::DivFOp::create(b, sum, constant(b, sum.getType(), double(elements.size())));
+}
+
+/// Operands that one kernel takes: more become a chain from the left, as ONNX's
+/// order of operands has it.
+static constexpr size_t kMostOperands = 32;
+
+static LogicalResult expandVariadic(onnx::NodeOp node, NodeBuilder &builder,
+                                    SmallVectorImpl<Value> &results) {
+  ValueRange inputs = node.getInputs();
+  if (inputs.size() <= kMostOperands)
+    return success();
+  const bool isMean = node.getOpType() == "Mean";
+  Value result = inputs.front();
+  for (ValueRange rest = inputs.drop_front(); !rest.empty();) {
+    SmallVector<Value> part{result};
+    llvm::append_range(part, rest.take_front(kMostOperands - 1));
+    rest = rest.drop_front(part.size() - 1);
+    SmallVector<int64_t> shape;
+    for (Value value : part) {
+      SmallVector<int64_t> joined;
+      OpTrait::util::getBroadcastedShape(shape, tensorType(value).getShape(), joined);
+      shape = joined;
+    }
+    result =
+        builder.create("", isMean ? "Sum" : node.getOpType(), node.outputType(0).clone(shape), part)
+            .getResult(0);
+  }
+  Value count = isMean ? builder.scalar(double(inputs.size()), result.getType()) : Value();
+  results.push_back(isMean ? builder.div(result, count) : result);
+  return success();
 }
 
 template <Value (*scalar)(ImplicitLocOpBuilder &, ValueRange)>
@@ -74,10 +105,11 @@ void registerVariadic() {
   constexpr auto max = lowerVariadic<folded<arith::MaximumFOp, arith::MaxSIOp>>;
   constexpr auto min = lowerVariadic<folded<arith::MinimumFOp, arith::MinSIOp>>;
   constexpr auto sum = lowerVariadic<folded<arith::AddFOp, arith::AddIOp>>;
-  registerOp({"", "Max", 13, 23, Kind::Elementwise, max, extremeGradient});
-  registerOp({"", "Min", 13, 23, Kind::Elementwise, min, extremeGradient});
-  registerOp({"", "Sum", 13, 23, Kind::Elementwise, sum, sumGradient});
-  registerOp({"", "Mean", 13, 23, Kind::Elementwise, lowerVariadic<meanOf>, meanGradient});
+  registerOp({"", "Max", 13, 23, Kind::Elementwise, max, extremeGradient, expandVariadic});
+  registerOp({"", "Min", 13, 23, Kind::Elementwise, min, extremeGradient, expandVariadic});
+  registerOp({"", "Sum", 13, 23, Kind::Elementwise, sum, sumGradient, expandVariadic});
+  registerOp(
+      {"", "Mean", 13, 23, Kind::Elementwise, lowerVariadic<meanOf>, meanGradient, expandVariadic});
 }
 
 } // namespace zero::ops
