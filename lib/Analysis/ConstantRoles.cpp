@@ -40,6 +40,10 @@ ConstantRoles::ConstantRoles(func::FuncOp step) {
     for (Value operand : open.pop_back_val()->getOperands())
       if (Operation *op = operand.getDefiningOp(); op && live.insert(op).second)
         open.push_back(op);
+  for (Operation &op : step.getBody().front())
+    walkForward(op);
+  for (Operation &op : llvm::reverse(step.getBody().front()))
+    walkBackward(op);
 }
 
 bool ConstantRoles::isRunningStatistic(ReadOp read) const {
@@ -56,63 +60,30 @@ bool ConstantRoles::isClassWeights(ReadOp read) const {
   });
 }
 
-bool ConstantRoles::dependsOnModel(Value value, ReadOp except) const {
-  SmallVector<Value> open = {value};
-  llvm::DenseSet<Value> seen;
-  while (!open.empty()) {
-    Value next = open.pop_back_val();
-    if (!seen.insert(next).second)
-      continue;
-    Operation *op = next.getDefiningOp();
-    if (!op && isa<FloatType>(getElementTypeOrSelf(next)))
-      return true;
-    if (auto read = dyn_cast_or_null<ReadOp>(op); read && read != except)
-      if (isModulePath(read.getSymbol()))
-        return true;
-    if (op)
-      llvm::append_range(open, op->getOperands());
-  }
-  return false;
+/// A float input, or a constant that may be a parameter.
+static bool isSource(Value value) {
+  auto read = value.getDefiningOp<ReadOp>();
+  return read ? isModulePath(read.getSymbol())
+              : !value.getDefiningOp() && isa<FloatType>(getElementTypeOrSelf(value));
 }
 
-/// All values that `read` flows into as far as `visit` lets it. `visit(use)` is
-/// true to go on through the user's results, false to stop there, and nothing to
-/// give up. False if it gave up.
-template <typename Visit>
-static bool forEachFlow(ReadOp read, const llvm::DenseSet<Operation *> &live, Visit visit) {
-  SmallVector<Operation *> open = {read};
-  llvm::DenseSet<Operation *> seen;
-  while (!open.empty()) {
-    for (OpOperand &use : open.pop_back_val()->getUses()) {
-      Operation *user = use.getOwner();
-      if (!live.contains(user))
-        continue;
-      std::optional<bool> goOn = visit(use);
-      if (!goOn)
-        return false;
-      if (*goOn && seen.insert(user).second)
-        open.push_back(user);
+void ConstantRoles::walkForward(Operation &op) {
+  Flow flow;
+  auto add = [&](Value source) {
+    flow.isMixed |= flow.source && source && flow.source != source;
+    flow.source = source ? source : flow.source;
+  };
+  for (Value operand : op.getOperands()) {
+    Operation *definition = operand.getDefiningOp();
+    if (isSource(operand))
+      add(operand);
+    else if (definition) {
+      const Flow &from = flows[definition];
+      add(from.source);
+      flow.isMixed |= from.isMixed;
     }
   }
-  return true;
-}
-
-/// Angles are frequencies times positions: they go nowhere but into Cos and Sin,
-/// and nothing that the model computes enters them. That tells a table from the
-/// weights of a network whose activation is a sine.
-bool ConstantRoles::isRotaryTable(ReadOp read) const {
-  return forEachFlow(read, live, [&](OpOperand &use) -> std::optional<bool> {
-    Operation *user = use.getOwner();
-    StringRef type = standardType(user);
-    if (type == "Cos" || type == "Sin")
-      return false;
-    if (!isa<onnx::NodeOp>(user))
-      return std::nullopt;
-    for (OpOperand &other : user->getOpOperands())
-      if (dependsOnModel(other.get(), read))
-        return std::nullopt;
-    return true;
-  });
+  flows[&op] = flow;
 }
 
 /// Whether `use` hands its operand on to a Softmax without mixing it: moved,
@@ -131,17 +102,40 @@ static bool passesMask(OpOperand &use) {
                             type);
 }
 
+void ConstantRoles::walkBackward(Operation &op) {
+  bool isAngle = true, isAngleAlone = true, isMask = true;
+  for (OpOperand &use : op.getUses()) {
+    Operation *user = use.getOwner();
+    if (!live.contains(user))
+      continue;
+    StringRef type = standardType(user);
+    const Flow &next = flows[user];
+    if (type != "Cos" && type != "Sin") {
+      const bool goesOn = isa<onnx::NodeOp>(user) && !next.isMixed;
+      isAngle &= goesOn && next.isAngle;
+      isAngleAlone &= goesOn && !next.source && next.isAngleAlone;
+    }
+    if (type != "Softmax" && (type != "Attention" || use.getOperandNumber() != 3))
+      isMask &= passesMask(use) && next.isMask;
+  }
+  Flow &flow = flows[&op];
+  flow.isAngle = isAngle;
+  flow.isAngleAlone = isAngleAlone;
+  flow.isMask = isMask;
+}
+
+/// Angles are frequencies times positions: they go nowhere but into Cos and Sin,
+/// and nothing that the model computes enters them. That tells a table from the
+/// weights of a network whose activation is a sine.
+bool ConstantRoles::isRotaryTable(ReadOp read) const {
+  Flow flow = flows.lookup(read);
+  return isModulePath(read.getSymbol()) ? flow.isAngle : flow.isAngleAlone;
+}
+
 bool ConstantRoles::isMask(ReadOp read) const {
   // Queries by keys: a bias of a classifier's logits is a vector.
   auto isWide = [](int64_t dim) { return dim > 1; };
-  if (llvm::count_if(read.getType().getShape(), isWide) < 2)
-    return false;
-  return forEachFlow(read, live, [&](OpOperand &use) -> std::optional<bool> {
-    StringRef type = standardType(use.getOwner());
-    if (type == "Softmax" || (type == "Attention" && use.getOperandNumber() == 3))
-      return false;
-    return passesMask(use) ? std::optional(true) : std::nullopt;
-  });
+  return llvm::count_if(read.getType().getShape(), isWide) >= 2 && flows.lookup(read).isMask;
 }
 
 StringRef ConstantRoles::bufferReason(ReadOp read) const {

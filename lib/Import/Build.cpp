@@ -82,12 +82,9 @@ private:
     auto function = func::FuncOp::create(builder, fileLoc, kStepName,
                                          builder.getFunctionType(arguments, results));
     Block *body = function.addEntryBlock();
-    for (auto [i, input] : llvm::enumerate(graph.inputs)) {
-      function.setArgAttr(i, kBindingAttr, builder.getStringAttr(input.name));
+    for (auto [i, input] : llvm::enumerate(graph.inputs))
       values[input.name] = body->getArgument(i);
-    }
-    for (auto [i, result] : llvm::enumerate(wanted))
-      function.setResultAttr(i, kBindingAttr, builder.getStringAttr(result.binding));
+    bind(function, wanted);
     builder.setInsertionPointToEnd(body);
     addReads();
     for (pb::NodeProto *node : graph.nodes)
@@ -97,6 +94,18 @@ private:
     for (const Result &result : wanted)
       returned.push_back(valueOf(result.value));
     func::ReturnOp::create(builder, fileLoc, returned);
+  }
+
+  /// All names at once: a list of them is as long as there are inputs.
+  void bind(func::FuncOp function, ArrayRef<Result> wanted) {
+    auto name = [&](StringRef text) {
+      return builder.getDictionaryAttr(
+          builder.getNamedAttr(kBindingAttr, builder.getStringAttr(text)));
+    };
+    function.setAllArgAttrs(
+        llvm::map_to_vector(graph.inputs, [&](const Input &input) { return name(input.name); }));
+    function.setAllResultAttrs(
+        llvm::map_to_vector(wanted, [&](const Result &result) { return name(result.binding); }));
   }
 
   void addReads() {

@@ -21,8 +21,11 @@ namespace importer {
 static std::vector<std::string> wantedOutputs(const Model &model, StringRef loss) {
   std::vector<std::string> outputs;
   for (const pb::ValueInfoProto &output : model.proto.graph().output())
-    if (loss.empty() || output.name() == loss)
+    if (loss.empty() || output.name() == loss) {
+      if (output.name().empty())
+        fail("an output of the model has no name");
       outputs.push_back(output.name());
+    }
   if (!outputs.empty())
     return outputs;
   if (loss.empty())

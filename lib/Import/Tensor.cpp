@@ -95,6 +95,8 @@ int64_t countElements(int32_t type, ArrayRef<int64_t> dims, const llvm::Twine &w
     if (dim != 0 && __builtin_mul_overflow(bytes, dim, &bytes))
       fail(what + ": its size in bytes does not fit 63 bits");
   }
+  if (!empty && bytes > kMaxTensorBytes)
+    fail(what + ": expected a tensor of at most 1 TiB, got " + llvm::Twine(bytes) + " bytes");
   return empty ? 0 : bytes / width;
 }
 

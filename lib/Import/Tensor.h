@@ -16,6 +16,9 @@ namespace zero::importer {
 /// Values up to this many bytes stand in the IR and take part in folding.
 inline constexpr int64_t kInlineBytes = 64 * 1024;
 
+/// No tensor is larger: then all sums over tensors fit 63 bits.
+inline constexpr int64_t kMaxTensorBytes = int64_t(1) << 40;
+
 using Dims = llvm::SmallVector<int64_t, 4>;
 
 /// Bytes of one element of the ONNX element type; 0 if it is not supported.
@@ -31,8 +34,8 @@ mlir::Type elementType(int32_t type, mlir::MLIRContext *context, const llvm::Twi
 mlir::RankedTensorType tensorType(int32_t type, llvm::ArrayRef<int64_t> dims,
                                   mlir::MLIRContext *context, const llvm::Twine &what);
 
-/// The number of elements; fails, naming `what`, if it or the number of bytes
-/// does not fit 63 bits or a dimension is negative.
+/// The number of elements; fails, naming `what`, if their bytes are more than
+/// kMaxTensorBytes or a dimension is negative.
 int64_t countElements(int32_t type, llvm::ArrayRef<int64_t> dims, const llvm::Twine &what);
 
 /// A small tensor of integers or bools, for exact shape arithmetic.

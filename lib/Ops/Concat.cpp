@@ -15,6 +15,72 @@ static int64_t axisOf(onnx::NodeOp node, int64_t rank) {
   return normalAxis(node.getInt("axis", 0), rank);
 }
 
+/// Parts that one kernel joins or cuts: more go in groups, and groups of groups.
+static constexpr size_t kMostParts = 32;
+
+/// A Concat of `parts`, or a tree of them.
+static Value concatNode(NodeBuilder &builder, SmallVector<Value> parts, int64_t axis) {
+  do {
+    SmallVector<Value> joined;
+    for (ArrayRef<Value> rest = parts; !rest.empty();) {
+      ArrayRef<Value> group = rest.take_front(kMostParts);
+      rest = rest.drop_front(group.size());
+      SmallVector<int64_t> shape(tensorType(group.front()).getShape());
+      for (Value part : group.drop_front())
+        shape[axis] += tensorType(part).getDimSize(axis);
+      joined.push_back(builder
+                           .create("", "Concat", tensorType(group.front()).clone(shape), group,
+                                   builder.attr("axis", axis))
+                           .getResult(0));
+    }
+    parts = std::move(joined);
+  } while (parts.size() > 1);
+  return parts.front();
+}
+
+static LogicalResult expandConcat(onnx::NodeOp node, NodeBuilder &builder,
+                                  SmallVectorImpl<Value> &results) {
+  if (node.getInputs().size() > kMostParts)
+    results.push_back(concatNode(builder, SmallVector<Value>(node.getInputs()),
+                                 axisOf(node, node.outputType(0).getRank())));
+  return success();
+}
+
+/// Cuts `value` into parts of `sizes`, or first into groups of them.
+static void splitNode(NodeBuilder &builder, Value value, ArrayRef<int64_t> sizes, int64_t axis,
+                      SmallVectorImpl<Value> &results) {
+  size_t each = 1;
+  while (each * kMostParts < sizes.size())
+    each *= kMostParts;
+  SmallVector<Type> types;
+  for (ArrayRef<int64_t> rest = sizes; !rest.empty();
+       rest = rest.drop_front(std::min(each, rest.size()))) {
+    SmallVector<int64_t> shape(tensorType(value).getShape());
+    shape[axis] = llvm::sum_of(rest.take_front(each));
+    types.push_back(tensorType(value).clone(shape));
+  }
+  onnx::NodeOp split = builder.create("", "Split", types, value, builder.attr("axis", axis));
+  for (Value part : split.getOutputs()) {
+    if (each == 1)
+      results.push_back(part);
+    else
+      splitNode(builder, part, sizes.take_front(each), axis, results);
+    sizes = sizes.drop_front(std::min(each, sizes.size()));
+  }
+}
+
+static LogicalResult expandSplit(onnx::NodeOp node, NodeBuilder &builder,
+                                 SmallVectorImpl<Value> &results) {
+  if (node.getNumResults() <= kMostParts)
+    return success();
+  int64_t axis = axisOf(node, node.inputType(0).getRank());
+  SmallVector<int64_t> sizes;
+  for (Value output : node.getOutputs())
+    sizes.push_back(tensorType(output).getDimSize(axis));
+  splitNode(builder, node.getInputs().front(), sizes, axis, results);
+  return success();
+}
+
 static LogicalResult lowerConcat(onnx::NodeOp node, ValueRange inputs, OpBuilder &builder,
                                  Lowered &lowered) {
   ImplicitLocOpBuilder b(node.getLoc(), builder);
@@ -69,15 +135,15 @@ static LogicalResult splitGradient(onnx::NodeOp node, ValueRange outputGrads, Ar
   for (auto [output, grad] : llvm::zip(node.getOutputs(), outputGrads))
     parts.push_back(grad ? grad : builder.splat(0, tensorType(output)));
   int64_t axis = axisOf(node, node.inputType(0).getRank());
-  inputGrads.front() =
-      builder.create("", "Concat", node.inputType(0), parts, builder.attr("axis", axis))
-          .getResult(0);
+  inputGrads.front() = concatNode(builder, parts, axis);
   return success();
 }
 
 void registerConcat() {
-  registerAnySign({"", "Concat", 7, kNewestOpset, Kind::Other, lowerConcat, concatGradient});
-  registerAnySign({"", "Split", 7, kNewestOpset, Kind::Other, lowerSplit, splitGradient});
+  registerAnySign(
+      {"", "Concat", 7, kNewestOpset, Kind::Other, lowerConcat, concatGradient, expandConcat});
+  registerAnySign(
+      {"", "Split", 7, kNewestOpset, Kind::Other, lowerSplit, splitGradient, expandSplit});
 }
 
 } // namespace zero::ops

@@ -10,6 +10,7 @@
 #include "Lowering.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Traits.h"
 
 using namespace mlir;
 
@@ -27,6 +28,36 @@ static Value folded(ImplicitLocOpBuilder &b, onnx::NodeOp node, ValueRange eleme
 static Value meanOf(ImplicitLocOpBuilder &b, onnx::NodeOp node, ValueRange elements) {
   Value sum = folded<Combine::Sum>(b, node, elements);
   return arith::DivFOp::create(b, sum, constant(b, sum.getType(), double(elements.size())));
+}
+
+/// Operands that one kernel takes: more become a chain from the left, as ONNX's
+/// order of operands has it.
+static constexpr size_t kMostOperands = 32;
+
+static LogicalResult expandVariadic(onnx::NodeOp node, NodeBuilder &builder,
+                                    SmallVectorImpl<Value> &results) {
+  ValueRange inputs = node.getInputs();
+  if (inputs.size() <= kMostOperands)
+    return success();
+  const bool isMean = node.getOpType() == "Mean";
+  Value result = inputs.front();
+  for (ValueRange rest = inputs.drop_front(); !rest.empty();) {
+    SmallVector<Value> part{result};
+    llvm::append_range(part, rest.take_front(kMostOperands - 1));
+    rest = rest.drop_front(part.size() - 1);
+    SmallVector<int64_t> shape;
+    for (Value value : part) {
+      SmallVector<int64_t> joined;
+      OpTrait::util::getBroadcastedShape(shape, tensorType(value).getShape(), joined);
+      shape = joined;
+    }
+    result =
+        builder.create("", isMean ? "Sum" : node.getOpType(), node.outputType(0).clone(shape), part)
+            .getResult(0);
+  }
+  Value count = isMean ? builder.scalar(double(inputs.size()), result.getType()) : Value();
+  results.push_back(isMean ? builder.div(result, count) : result);
+  return success();
 }
 
 template <Value (*scalar)(ImplicitLocOpBuilder &, onnx::NodeOp, ValueRange)>
@@ -76,10 +107,14 @@ void registerVariadic() {
   constexpr auto max = lowerVariadic<folded<Combine::Max>>;
   constexpr auto min = lowerVariadic<folded<Combine::Min>>;
   constexpr auto sum = lowerVariadic<folded<Combine::Sum>>;
-  registerAnySign({"", "Max", 8, kNewestOpset, Kind::Elementwise, max, extremeGradient});
-  registerAnySign({"", "Min", 8, kNewestOpset, Kind::Elementwise, min, extremeGradient});
-  registerAnySign({"", "Sum", 8, kNewestOpset, Kind::Elementwise, sum, sumGradient});
-  registerOp({"", "Mean", 8, kNewestOpset, Kind::Elementwise, lowerVariadic<meanOf>, meanGradient});
+  registerAnySign(
+      {"", "Max", 8, kNewestOpset, Kind::Elementwise, max, extremeGradient, expandVariadic});
+  registerAnySign(
+      {"", "Min", 8, kNewestOpset, Kind::Elementwise, min, extremeGradient, expandVariadic});
+  registerAnySign(
+      {"", "Sum", 8, kNewestOpset, Kind::Elementwise, sum, sumGradient, expandVariadic});
+  registerOp({"", "Mean", 8, kNewestOpset, Kind::Elementwise, lowerVariadic<meanOf>, meanGradient,
+              expandVariadic});
 }
 
 } // namespace zero::ops

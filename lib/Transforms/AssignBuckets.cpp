@@ -7,6 +7,7 @@
 #include "zero/Transforms/Passes.h"
 
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 
@@ -83,6 +84,18 @@ private:
   llvm::DenseMap<Type, uint64_t> numbers;
 };
 
+/// Buckets become symbols, and their names are told by their numbers.
+static LogicalResult checkNames(ModuleOp module) {
+  for (auto symbol : module.getOps<SymbolOpInterface>()) {
+    StringRef number = symbol.getName();
+    if (number.consume_front("bucket") && !number.empty() && llvm::isDigit(number.front()))
+      return emitError(symbol.getLoc())
+             << "initializer '" << symbol.getName()
+             << "': expected another name, those of buckets are reserved";
+  }
+  return success();
+}
+
 struct AssignBuckets : zero::impl::AssignBucketsBase<AssignBuckets> {
   using AssignBucketsBase::AssignBucketsBase;
 
@@ -92,7 +105,7 @@ struct AssignBuckets : zero::impl::AssignBucketsBase<AssignBuckets> {
     auto ranks = module->getAttrOfType<IntegerAttr>(kRanksAttr);
     if (!ranks)
       module.emitError() << "expected " << kRanksAttr << "; run zero-place-state first";
-    if (failed(step) || !ranks)
+    if (failed(step) || !ranks || failed(checkNames(module)))
       return signalPassFailure();
 
     ItemBuilder builder(*step);

@@ -37,9 +37,9 @@ static LogicalResult returnMeanLoss(func::FuncOp step) {
 
 /// Adds the learning rate, the scalar states and the launch that computes the
 /// scalars of this step.
-static SmallVector<Value> addScalars(ModuleOp module, func::FuncOp step,
-                                     const Optimizer &optimizer) {
-  func::FuncOp kernel = buildScalarKernel(module, optimizer, kScalarKernel);
+static SmallVector<Value> addScalars(ModuleOp module, func::FuncOp step, const Optimizer &optimizer,
+                                     StringRef kernelName) {
+  func::FuncOp kernel = buildScalarKernel(module, optimizer, kernelName);
   OpBuilder atTop = OpBuilder::atBlockBegin(module.getBody());
   OpBuilder builder(step.getBody().front().getTerminator());
   auto f64 = RankedTensorType::get({}, builder.getF64Type());
@@ -80,6 +80,31 @@ static void addUpdate(GradientOp gradient, ParameterOp parameter, const Optimize
   markEpilogue(UpdateOp::create(builder, gradient.getLoc(), gradient.getParameterAttr(),
                                 builder.getArrayAttr(states), gradient.getResult(), kernel,
                                 scalars));
+}
+
+/// `name`, or one like it that the model has not taken.
+static std::string freeName(const SymbolTable &symbols, StringRef name) {
+  std::string free = name.str();
+  while (symbols.lookup(free))
+    free += '_';
+  return free;
+}
+
+/// Optimizer states are saved under names that follow from the parameters'.
+static LogicalResult checkNames(const SymbolTable &symbols, ArrayRef<GradientOp> gradients,
+                                const Optimizer &optimizer) {
+  SmallVector<std::string> names;
+  for (const ScalarState &state : optimizer.scalarStates())
+    names.push_back(state.name);
+  for (GradientOp gradient : gradients)
+    for (const std::string &suffix : optimizer.states())
+      names.push_back((gradient.getParameter() + "." + suffix).str());
+  for (const std::string &name : names)
+    if (Operation *taken = symbols.lookup(name))
+      return emitError(taken->getLoc())
+             << "initializer '" << name
+             << "': expected another name, that of an optimizer state is reserved";
+  return success();
 }
 
 /// The rules compute in f32, and so do the states beside each parameter.
@@ -125,11 +150,11 @@ struct BuildStep : zero::impl::BuildStepBase<BuildStep> {
     for (GradientOp gradient : gradients)
       if (failed(checkElementType(symbols.lookup<ParameterOp>(gradient.getParameter()))))
         return signalPassFailure();
-    if (failed(returnMeanLoss(*step)))
+    if (failed(checkNames(symbols, gradients, *rule)) || failed(returnMeanLoss(*step)))
       return signalPassFailure();
 
-    func::FuncOp kernel = buildUpdateKernel(module, *rule, kUpdateKernel);
-    SmallVector<Value> scalars = addScalars(module, *step, *rule);
+    func::FuncOp kernel = buildUpdateKernel(module, *rule, freeName(symbols, kUpdateKernel));
+    SmallVector<Value> scalars = addScalars(module, *step, *rule, freeName(symbols, kScalarKernel));
     Operation *terminator = step->getBody().front().getTerminator();
     for (GradientOp gradient : gradients)
       addUpdate(gradient, symbols.lookup<ParameterOp>(gradient.getParameter()), *rule,

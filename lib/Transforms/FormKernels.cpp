@@ -1,5 +1,7 @@
 //===- FormKernels.cpp - groups of nodes become kernels -------------------===//
 
+#include "NodeSizes.h"
+
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Ops/OpTable.h"
 #include "zero/Transforms/Passes.h"
@@ -9,6 +11,7 @@
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 
@@ -21,6 +24,9 @@ using namespace zero;
 
 namespace {
 
+/// Operands of all nodes of a kernel: what comes after is not linear in them.
+static constexpr unsigned kMostOperands = 128;
+
 /// Nodes that one kernel computes, in program order; the last is its root.
 struct Group {
   SmallVector<onnx::NodeOp> nodes;
@@ -28,7 +34,10 @@ struct Group {
 
 class KernelFormer {
 public:
-  KernelFormer(ModuleOp module, func::FuncOp step) : module(module), step(step) {}
+  KernelFormer(ModuleOp module, func::FuncOp step) : module(module), step(step) {
+    for (auto symbol : module.getOps<SymbolOpInterface>())
+      symbols.insert(symbol.getName());
+  }
 
   LogicalResult run();
 
@@ -44,6 +53,7 @@ private:
   /// The group of each node that is not a view, under its last node.
   llvm::DenseMap<Operation *, Operation *> rootOf;
   llvm::DenseMap<Operation *, Group> groups;
+  llvm::StringSet<> symbols;
   unsigned numKernels = 0;
 };
 
@@ -76,6 +86,7 @@ static bool mayFuse(onnx::NodeOp producer, ops::Kind kind, onnx::NodeOp user, op
 
 void KernelFormer::assignGroups() {
   SmallVector<onnx::NodeOp> nodes(step.getBody().front().getOps<onnx::NodeOp>());
+  llvm::DenseMap<Operation *, unsigned> operandsOf;
   for (onnx::NodeOp node : llvm::reverse(nodes)) {
     ops::Kind kind = ops::lookup(node)->kind;
     if (kind == ops::Kind::View)
@@ -83,9 +94,11 @@ void KernelFormer::assignGroups() {
     Operation *root = node;
     if (onnx::NodeOp user = singleUser(node))
       if (auto it = rootOf.find(user);
-          it != rootOf.end() && mayFuse(node, kind, user, ops::lookup(user)->kind))
+          it != rootOf.end() && mayFuse(node, kind, user, ops::lookup(user)->kind) &&
+          operandsOf[it->second] + node->getNumOperands() <= kMostOperands)
         root = it->second;
     rootOf[node] = root;
+    operandsOf[root] += node->getNumOperands();
   }
   for (onnx::NodeOp node : nodes)
     if (auto it = rootOf.find(node); it != rootOf.end())
@@ -172,7 +185,10 @@ static bool takesOperands(onnx::NodeOp node, ArrayRef<Value> inputs) {
 LogicalResult KernelFormer::lowerGroup(Group &group) {
   onnx::NodeOp root = group.nodes.back();
   OpBuilder atEnd = OpBuilder::atBlockEnd(module.getBody());
-  std::string name = "k" + std::to_string(numKernels++) + "_" + root.getOpType().lower();
+  std::string name;
+  do
+    name = "k" + std::to_string(numKernels++) + "_" + root.getOpType().lower();
+  while (!symbols.insert(name).second); // the model's names are anything
   auto kernel = func::FuncOp::create(atEnd, root.getLoc(), name, atEnd.getFunctionType({}, {}));
   kernel.setPrivate();
   kernel->setAttr(kKernelAttr, atEnd.getUnitAttr());
@@ -260,6 +276,8 @@ struct FormKernels : zero::impl::FormKernelsBase<FormKernels> {
         return signalPassFailure();
       }
     eraseDead(*step);
+    if (failed(checkNodeSizes(*step)))
+      return signalPassFailure();
     if (failed(KernelFormer(getOperation(), *step).run()))
       return signalPassFailure();
     eraseDead(*step);

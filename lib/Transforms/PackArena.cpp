@@ -26,17 +26,30 @@ static std::vector<planning::Lifetime> lifetimesOf(ArrayRef<Root> roots,
   return lifetimes;
 }
 
+/// `attributes` and one more.
+static DictionaryAttr with(DictionaryAttr attributes, StringRef name, Attribute value) {
+  NamedAttrList list(attributes);
+  list.set(name, value);
+  return list.getDictionary(attributes.getContext());
+}
+
 /// Writes each root's offset where emit will look for it.
 static void writeOffsets(func::FuncOp step, const Storage &storage,
                          const planning::Packing &packing) {
   Builder builder(step.getContext());
+  // All arguments at once: their list is as long as there are inputs.
+  SmallVector<DictionaryAttr> arguments;
+  step.getAllArgAttrs(arguments);
+  arguments.resize(step.getNumArguments(), builder.getDictionaryAttr({}));
   for (auto [index, root] : llvm::enumerate(storage.roots())) {
     if (root.symbol)
       root.symbol->setAttr(kOffsetsAttr, builder.getDenseI64ArrayAttr(packing.offsets[index]));
     else if (auto argument = dyn_cast_or_null<BlockArgument>(root.value))
-      step.setArgAttr(argument.getArgNumber(), kOffsetsAttr,
-                      builder.getDenseI64ArrayAttr(packing.offsets[index]));
+      arguments[argument.getArgNumber()] =
+          with(arguments[argument.getArgNumber()], kOffsetsAttr,
+               builder.getDenseI64ArrayAttr(packing.offsets[index]));
   }
+  step.setAllArgAttrs(arguments);
   for (Operation &op : step.getBody().front()) {
     SmallVector<int64_t> offsets;
     bool any = false;

@@ -55,6 +55,10 @@ def joins():
     yield Case("Concat", [f64(2, 3), f64(2, 1), f64(2, 4)], {"axis": 1}, grad=(0, 1, 2))
     yield Case("Concat", [f64(2, 3), f64(1, 3)], {"axis": -2}, grad=(0,))
     yield Case("Concat", [ints(1), ints(2, 3)], {"axis": 0})
+    # More than one kernel takes.
+    yield Case("Concat", [f64(2, 1 + i % 2) for i in range(70)], {"axis": 1}, grad=(0, 69))
+    yield Case("Split", [f64(1100, 2)], {"axis": 0, "num_outputs": 1100}, outputs=1100)
+    yield Case("Split", [f64(2, 40)], {"axis": 1, "num_outputs": 40}, outputs=40, grad=(0,))
     yield Case("Split", [f64(7, 2)], {"axis": 0, "num_outputs": 3}, outputs=3, grad=(0,))
     yield Case("Split", [f64(2, 6), ints(1, 2, 3)], {"axis": -1}, constants=(1,), outputs=3,
                grad=(0,))

@@ -6,6 +6,7 @@
 #include "dialects/Zero/Zero.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 
 namespace zero {
@@ -27,15 +28,28 @@ public:
   llvm::StringRef bufferReason(ReadOp read) const;
 
 private:
+  /// What an operation's operands come from, and where its results go. All of it is
+  /// found in two walks, so that a model of many constants costs no more than its size.
+  struct Flow {
+    /// The one float input or constant with a parameter's name that it depends on.
+    mlir::Value source;
+    bool isMixed = false; ///< it depends on several
+    /// Its results go nowhere but into Cos and Sin, and on the way meet no other
+    /// source, or (`isAngleAlone`) none at all.
+    bool isAngle = true, isAngleAlone = true;
+    /// Its results go nowhere but into the masked operand of a Softmax or Attention.
+    bool isMask = true;
+  };
+
+  void walkForward(mlir::Operation &op);
+  void walkBackward(mlir::Operation &op);
   bool isRunningStatistic(ReadOp read) const;
   bool isClassWeights(ReadOp read) const;
   bool isRotaryTable(ReadOp read) const;
   bool isMask(ReadOp read) const;
-  /// Whether `value` depends on a float input or on a constant that may be a
-  /// parameter, `except` apart.
-  bool dependsOnModel(mlir::Value value, ReadOp except) const;
 
   llvm::DenseSet<mlir::Operation *> live;
+  llvm::DenseMap<mlir::Operation *, Flow> flows;
 };
 
 } // namespace zero

@@ -61,6 +61,11 @@ def graph_models():
             [info("x", [1, 1])],
             initializers=[ints("shape", [2**40, 2**40])],
         ),
+        "large": model(
+            [node("Expand", ["x", "shape"], ["y"], "grow"), mean("y")],
+            [info("x", [1, 1])],
+            initializers=[ints("shape", [2**20, 2**20])],
+        ),
         "negative": model(
             [node("ConstantOfShape", ["shape"], ["y"], "fill"), mean("y")],
             initializers=[ints("shape", [-2])],
