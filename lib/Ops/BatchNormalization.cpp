@@ -129,8 +129,8 @@ static LogicalResult expandBatchNorm(onnx::NodeOp node, NodeBuilder &builder,
   if (failed(checkOperands(node)))
     return failure();
   bool trains = trainsBatchNorm(node);
-  for (Value result : node.getOutputs().drop_front(trains ? 3 : 1))
-    if (!result.use_empty())
+  for (auto [index, result] : llvm::enumerate(node.getOutputs()))
+    if (index >= (trains ? 3 : 1) && !result.use_empty())
       return nodeError(node) << "of opset " << node.getOpset()
                              << ": its results after the first are not supported outside "
                                 "training mode, and none after the third";

@@ -13,5 +13,7 @@ void zero::addImport(OpPassManager &pm, const StepOptions &options) {
   pm.addPass(createWidenFloats());
   pm.addPass(createVerifyImport());
   pm.addPass(createSelectParameters(select));
-  pm.addPass(createUpdateBuffers());
+  // A model that only runs forward stays as it is.
+  if (!options.forwardOnly)
+    pm.addPass(createUpdateBuffers());
 }

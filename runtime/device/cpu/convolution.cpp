@@ -9,6 +9,7 @@
 #include <array>
 #include <oneapi/dnnl/dnnl.hpp>
 #include <optional>
+#include <string_view>
 
 namespace zero::rt {
 
@@ -36,7 +37,7 @@ struct Convolution::State {
   Desc bias;
   uint64_t scratchOffset = 0, workspace = 0;
 
-  void choose();
+  Status choose();
   void planReorders();
 };
 
@@ -63,7 +64,17 @@ static dnnl::primitive_attr userScratchpad() {
   return attributes;
 }
 
-void Convolution::State::choose() {
+/// Only code made for the sizes: gemm allocates on every call, and the reference is
+/// slower than what the compiler makes.
+static Status checkImplementation(const dnnl::primitive_desc_base &chosen) {
+  std::string_view name = chosen.impl_info_str();
+  if (name.find("gemm") == 0 || name.find("ref") == 0)
+    return fail(ZERO_RT_UNSUPPORTED, "oneDNN has only '%s' for a convolution of these sizes",
+                chosen.impl_info_str());
+  return {};
+}
+
+Status Convolution::State::choose() {
   const ConvolutionPlan &p = plan;
   const auto direct = dnnl::algorithm::convolution_direct;
   Desc x = anyDesc(p.input), w = anyDesc(p.weights), y = anyDesc(p.output);
@@ -73,6 +84,7 @@ void Convolution::State::choose() {
                                           p.strides, p.dilates, p.padsBegin, p.padsEnd);
   dnnl::convolution_forward::primitive_desc hint(forward, userScratchpad(), engine);
   if (p.direction == proto::Convolution::FORWARD) {
+    ZERO_RT_TRY(checkImplementation(hint));
     primitive = dnnl::convolution_forward(hint);
     scratchpad = hint.scratchpad_desc();
     operands = {Operand{DNNL_ARG_SRC, px, hint.src_desc()},
@@ -82,6 +94,7 @@ void Convolution::State::choose() {
     dnnl::convolution_backward_data::desc desc(direct, x, w, y, p.strides, p.dilates, p.padsBegin,
                                                p.padsEnd);
     dnnl::convolution_backward_data::primitive_desc chosen(desc, userScratchpad(), engine, hint);
+    ZERO_RT_TRY(checkImplementation(chosen));
     primitive = dnnl::convolution_backward_data(chosen);
     scratchpad = chosen.scratchpad_desc();
     operands = {Operand{DNNL_ARG_DIFF_DST, py, chosen.diff_dst_desc()},
@@ -91,12 +104,14 @@ void Convolution::State::choose() {
     dnnl::convolution_backward_weights::desc desc(direct, x, w, y, p.strides, p.dilates,
                                                   p.padsBegin, p.padsEnd);
     dnnl::convolution_backward_weights::primitive_desc chosen(desc, userScratchpad(), engine, hint);
+    ZERO_RT_TRY(checkImplementation(chosen));
     primitive = dnnl::convolution_backward_weights(chosen);
     scratchpad = chosen.scratchpad_desc();
     operands = {Operand{DNNL_ARG_DIFF_DST, py, chosen.diff_dst_desc()},
                 Operand{DNNL_ARG_SRC, px, chosen.src_desc()},
                 Operand{DNNL_ARG_DIFF_WEIGHTS, pw, chosen.diff_weights_desc()}};
   }
+  return {};
 }
 
 /// Gives each operand that the primitive wants otherwise its place in the workspace;
@@ -129,7 +144,7 @@ Status Convolution::create(const proto::Convolution &desc, int threads,
     auto state = std::make_unique<State>();
     ZERO_RT_TRY(planConvolution(desc, state->plan));
     TeamSize team(threads);
-    state->choose();
+    ZERO_RT_TRY(state->choose());
     state->planReorders();
     convolution.reset(new Convolution(std::move(state)));
     return {};

@@ -3,7 +3,8 @@
 // oneDNN's fast convolutions want blocked layouts; its one for plain ones goes
 // through gemm:jit, which allocates on every call. So the library picks its
 // layouts, and what comes and goes in plain ones is reordered through our
-// workspace.
+// workspace. Sizes for which it has nothing but gemm or its reference, groups of a
+// few channels, are refused: the compiler makes a kernel of its own for them.
 //
 //===----------------------------------------------------------------------===//
 
