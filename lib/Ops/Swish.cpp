@@ -70,7 +70,7 @@ static LogicalResult gradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool> w
 }
 
 void registerSwish() {
-  registerOp({"", "Swish", 24, 24, Kind::Elementwise, lowerSwish, gradient});
+  registerOp({"", "Swish", 24, kNewestOpset, Kind::Elementwise, lowerSwish, gradient});
   registerOp({kZeroDomain, "SwishGrad", 1, 1, Kind::Elementwise, lowerGrad});
 }
 

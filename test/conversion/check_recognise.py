@@ -14,8 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-sys.path.append(str(Path(__file__).resolve().parent.parent / "ops"))
-from harness import Tools, call, run_tool  # noqa: E402
+from lowered import Tools, call, run_tool
 
 FOUND = ("func.func(zero-fold-transposes,zero-recognise-gelu,zero-recognise-swish,"
          "zero-recognise-normalization,zero-recognise-rotary),zero-recognise-attention,")
