@@ -138,6 +138,45 @@ bool ConstantRoles::isMask(ReadOp read) const {
   return llvm::count_if(read.getType().getShape(), isWide) >= 2 && flows.lookup(read).isMask;
 }
 
+static bool isProduct(StringRef type) {
+  return llvm::is_contained({"MatMul", "Gemm", "Conv", "ConvTranspose", "Einsum"}, type);
+}
+
+/// Dimensions of more than one element.
+static int64_t wideDims(Value value) {
+  return llvm::count_if(cast<RankedTensorType>(value.getType()).getShape(),
+                        [](int64_t dim) { return dim > 1; });
+}
+
+/// Whether `use` is one that weights are put to.
+static bool isWeightUse(OpOperand &use) {
+  StringRef type = standardType(use.getOwner());
+  const unsigned index = use.getOperandNumber();
+  if (isProduct(type))
+    return index == 2 || wideDims(use.get()) > 1;
+  if (type == "Gather")
+    return index == 0 && wideDims(use.get()) > 1;
+  if (type == "Add") {
+    // A table of positions, or a bias behind the product of a layer without one.
+    Operation *from = use.getOwner()->getOperand(1 - index).getDefiningOp();
+    return wideDims(use.get()) > 1 || (from && isProduct(standardType(from)));
+  }
+  return index > 0 && index < 3 && type.ends_with("Normalization");
+}
+
+onnx::NodeOp ConstantRoles::weightReader(ReadOp read) const {
+  onnx::NodeOp reader;
+  forEachFlow(read, live, [&](OpOperand &use) -> std::optional<bool> {
+    if (isWeightUse(use)) {
+      reader = cast<onnx::NodeOp>(use.getOwner());
+      return std::nullopt;
+    }
+    return llvm::is_contained({"Transpose", "Reshape", "Squeeze", "Unsqueeze", "Cast", "Identity"},
+                              standardType(use.getOwner()));
+  });
+  return reader;
+}
+
 StringRef ConstantRoles::bufferReason(ReadOp read) const {
   if (isRunningStatistic(read))
     return "running statistics of a BatchNormalization";

@@ -2,6 +2,7 @@
 
 #include "Build.h"
 #include "dialects/Onnx/Onnx.h"
+#include "dialects/Zero/ExporterAttrs.h"
 #include "dialects/Zero/Zero.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -37,6 +38,10 @@ public:
       if (isState(constant))
         addState(name, constant);
     addStep(results);
+    if (!model.signature.lost.empty()) {
+      auto lines = llvm::to_vector_of<StringRef>(model.signature.lost);
+      module.get()->setAttr(kLostParametersAttr, builder.getStrArrayAttr(lines));
+    }
     return std::move(module);
   }
 
@@ -68,8 +73,13 @@ private:
     auto data =
         DataAttr::get(context, constant.data->file, constant.data->offset, constant.data->bytes,
                       /*stored=*/Type());
-    StateOp::create(builder, locate(name), Role::Constant, name, FlatSymbolRefAttr(), type, data,
-                    FloatAttr(), PlacementAttr(), FlatSymbolRefAttr(), IntegerAttr());
+    auto state =
+        StateOp::create(builder, locate(name), Role::Constant, name, FlatSymbolRefAttr(), type,
+                        data, FloatAttr(), PlacementAttr(), FlatSymbolRefAttr(), IntegerAttr());
+    if (!model.signature.kinds.empty() && isFloat(constant.type)) {
+      StringRef kind = model.signature.kindOf(name);
+      state->setAttr(kExportedAsAttr, builder.getStringAttr(kind.empty() ? "constant" : kind));
+    }
   }
 
   void addStep(ArrayRef<Result> wanted) {

@@ -196,18 +196,21 @@ void takeConstantNodes(Model &model) {
 
 Model readModel(StringRef path, bool allowSymlinks, bool checkData) {
   StringRef folder = llvm::sys::path::parent_path(path);
-  Model model{{},
-              path.str(),
-              DataFiles(folder.empty() ? "." : folder.str(), allowSymlinks, checkData),
-              {},
-              {}};
+  Model model{
+      {}, path.str(), DataFiles(folder.empty() ? "." : folder.str(), allowSymlinks, checkData),
+      {}, {},         {}};
   std::unique_ptr<llvm::MemoryBuffer> buffer = mapFile(path);
   parse(buffer->getBuffer(), model.proto);
   model.opsets = checkOpsets(model.proto);
+  model.signature = readSignature(model.proto.graph());
   TensorReader reader(llvm::sys::path::filename(path).str(), model.files);
   TensorRanges ranges = scanTensors(buffer->getBuffer());
   takeInitializers(model, reader, ranges);
   takeConstantNodes(model, reader, ranges.nodeValues);
+  // What is trained changes: nothing may be folded through it.
+  for (auto &[name, constant] : model.constants)
+    if (model.signature.kindOf(name) == "parameter" && constant.data)
+      constant.value.reset();
   return model;
 }
 

@@ -4,6 +4,7 @@
 #define ZERO_LIB_IMPORT_MODELFILE_H
 
 #include "DataFiles.h"
+#include "Signature.h"
 
 #include <map>
 #include <utility>
@@ -29,6 +30,7 @@ struct Model {
   /// Constants by name, in the file's order.
   std::vector<std::pair<std::string, Constant>> constants;
   std::map<std::string, int> opsets;
+  Signature signature;
 };
 
 /// Takes the Constant nodes out of the main graph; inlining brings new ones.

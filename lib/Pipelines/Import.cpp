@@ -10,8 +10,12 @@ void zero::addImport(OpPassManager &pm, const StepOptions &options) {
   select.forwardOnly = options.forwardOnly;
   select.trainable = options.trainable;
   select.freeze.assign(options.freeze.begin(), options.freeze.end());
-  pm.addPass(createWidenFloats());
+  if (!options.forwardOnly)
+    pm.addPass(createWidenFloats());
   pm.addPass(createVerifyImport());
+  // A list of what to train says that the graph is meant to be as it is.
+  if (!options.forwardOnly && options.trainable.empty())
+    pm.addPass(createVerifyExport());
   pm.addPass(createSelectParameters(select));
   // A model that only runs forward stays as it is.
   if (!options.forwardOnly)

@@ -2,6 +2,7 @@
 
 #include "zero/Transforms/SelectParameters.h"
 
+#include "dialects/Zero/ExporterAttrs.h"
 #include "zero/Analysis/ConstantRoles.h"
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Transforms/Passes.h"
@@ -47,8 +48,7 @@ public:
     if (failed(checkPatterns()))
       return std::nullopt;
     if (!options.forwardOnly)
-      warnOfLostWeights();
-    return std::move(selection);
+      return std::move(selection);
   }
 
 private:
@@ -63,25 +63,6 @@ private:
     return success();
   }
 
-  /// Exporters that fold constants rename weights: what is left would train, but
-  /// not as the model.
-  void warnOfLostWeights() {
-    SmallVector<Selection::Item *> lost;
-    for (Selection::Item &item : selection.leftOut)
-      if (item.suspicious)
-        lost.push_back(&item);
-    if (lost.empty())
-      return;
-    InFlightDiagnostic warning =
-        emitWarning(module.getLoc())
-        << lost.size()
-        << " constants look like weights that the exporter renamed and are not trained";
-    for (Selection::Item *item : ArrayRef(lost).take_front(3))
-      warning.attachNote() << item->name << ": " << item->type;
-    warning.attachNote() << "export with torch.onnx.export(..., optimize=False), or list what to "
-                            "train with --trainable=FILE";
-  }
-
   LogicalResult checkPatterns() {
     for (auto [text, pattern] : llvm::zip_equal(options.freeze, patterns))
       if (!pattern.second)
@@ -89,23 +70,20 @@ private:
     return success();
   }
 
-  /// Every listed name must be a float constant that the loss depends on.
+  /// Every line of the list must name a float constant that the loss depends on, or be
+  /// a pattern that matches one.
   LogicalResult checkList() {
     if (!options.trainable)
       return success();
-    llvm::StringMap<StateOp> byName;
-    for (StateOp state : states)
-      byName[state.getSymName()] = state;
-    SmallVector<std::string> problems;
-    for (const std::string &name : *options.trainable) {
-      listed.insert(name);
-      auto it = byName.find(name);
-      if (it == byName.end())
-        problems.push_back("'" + name + "' is no float initializer of more than one element");
-      else if (ReadOp read = reads.lookup(it->second.getSymNameAttr());
-               !read || !roles.reachesLoss(read))
-        problems.push_back("'" + name + "' does not reach the loss");
+    llvm::StringMap<bool> reaches;
+    for (StateOp state : states) {
+      ReadOp read = reads.lookup(state.getSymNameAttr());
+      reaches[state.getSymName()] = read && roles.reachesLoss(read);
     }
+    SmallVector<std::string> problems;
+    for (const std::string &line : *options.trainable)
+      if (std::string problem = enterLine(line, reaches); !problem.empty())
+        problems.push_back("'" + line + "' " + problem);
     if (problems.empty())
       return success();
     InFlightDiagnostic error = emitError(module.getLoc())
@@ -115,29 +93,57 @@ private:
     return error;
   }
 
+  /// Adds what `line` names to `listed`; returns what is wrong with it, or nothing.
+  std::string enterLine(StringRef line, const llvm::StringMap<bool> &reaches) {
+    if (auto it = reaches.find(line); it != reaches.end()) {
+      listed.insert(line);
+      return it->second ? "" : "does not reach the loss";
+    }
+    if (line.find_first_of("*?[") == StringRef::npos)
+      return "is no float initializer of more than one element";
+    auto pattern = llvm::GlobPattern::create(line);
+    if (!pattern)
+      return "is a bad pattern: " + llvm::toString(pattern.takeError());
+    bool matches = false;
+    for (const auto &entry : reaches)
+      if (entry.second && pattern->match(entry.first())) {
+        matches = true;
+        listed.insert(entry.first());
+      }
+    return matches ? "" : "matches no float initializer that reaches the loss";
+  }
+
   /// The item of `state`, with the reason to leave it out if there is one.
   Selection::Item judge(StateOp state, ReadOp read) {
     std::string type;
     llvm::raw_string_ostream os(type);
     llvm::interleave(state.getTensorType().getShape(), os, "x");
     os << 'x' << state.getTensorType().getElementType();
-    Selection::Item item{state.getSymName().str(), type, "", false};
+    Selection::Item item{state.getSymName().str(), type, ""};
     if (!read)
       item.reason = "it does not reach the loss";
     else if (options.trainable)
       item.reason = listed.contains(item.name) ? "" : "it is not listed";
-    else if (StringRef buffer = roles.bufferReason(read); !buffer.empty())
-      item.reason = buffer;
-    else if (options.forwardOnly)
-      item.reason = "";
-    else if (state.getTensorType().getNumElements() == 1)
-      item.reason = "it has one element";
-    else if (!isModulePath(item.name)) {
-      item.reason = "its name is not that of a module's tensor";
-      item.suspicious =
-          llvm::count_if(state.getTensorType().getShape(), [](int64_t dim) { return dim > 1; }) > 1;
-    }
+    else
+      item.reason = reasonToLeaveOut(state, read);
     return item;
+  }
+
+  /// The exporter's word counts where it says what a tensor is; otherwise use and name.
+  std::string reasonToLeaveOut(StateOp state, ReadOp read) {
+    auto attribute = state->getAttrOfType<StringAttr>(kExportedAsAttr);
+    StringRef kind = attribute ? attribute.getValue() : "";
+    if (kind == "parameter")
+      return "";
+    if (StringRef buffer = roles.bufferReason(read); !buffer.empty())
+      return buffer.str();
+    if (kind == "buffer")
+      return "a buffer of the module";
+    if (!kind.empty())
+      return "it is no parameter of the module";
+    if (state.getTensorType().getNumElements() == 1)
+      return "it has one element";
+    return isModulePath(state.getSymName()) ? "" : "its name is not that of a module's tensor";
   }
 
   void train(StateOp state, Selection::Item item) {

@@ -38,6 +38,11 @@ const char *zero_rt_executable_file(const zero_rt_executable *executable, size_t
                                               : nullptr;
 }
 
+const char *zero_rt_executable_model(const zero_rt_executable *executable) {
+  const std::string &model = executable->program->tables().model();
+  return model.empty() ? nullptr : model.c_str();
+}
+
 zero_rt_status zero_rt_executable_info(const zero_rt_executable *executable,
                                        zero_rt_program_info *info) {
   const proto::Program &program = executable->program->tables();

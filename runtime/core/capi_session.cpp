@@ -59,6 +59,11 @@ zero_rt_status zero_rt_session_read_gradient(zero_rt_session *session, const cha
   return guard([&] { return session->session->readGradient(parameter, destination, bytes); });
 }
 
+zero_rt_status zero_rt_session_load(zero_rt_session *session, const char *path, int partial,
+                                    zero_rt_load_result *result) {
+  return guard([&] { return session->session->load(path, partial != 0, *result); });
+}
+
 zero_rt_status zero_rt_session_save(zero_rt_session *session, const char *path) {
   return guard([&] { return session->session->save(path); });
 }

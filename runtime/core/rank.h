@@ -39,7 +39,7 @@ public:
   /// Runs one step. A failure is told to the other ranks before it is returned.
   Status step(const StepRequest &request);
 
-  const char *base() const { return arena->base(); }
+  char *base() { return arena->base(); }
   Traffic traffic() const { return communicator->traffic(); }
   uint64_t measuredPeak() const { return peak; }
   /// Output `index` of the last step.

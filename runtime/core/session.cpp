@@ -3,8 +3,11 @@
 #include "runtime/core/session.h"
 
 #include "runtime/comm/threads/threads.h"
+#include "runtime/core/weights.h"
 #include "runtime/device/cpu/cpu_device.h"
 #include "runtime/io/safetensors.h"
+#include "runtime/io/weights_writer.h"
+#include "runtime/support/floats.h"
 
 #include <chrono>
 #include <cmath>
@@ -60,12 +63,6 @@ Status Session::create(std::shared_ptr<const LoadedProgram> program,
 //===----------------------------------------------------------------------===//
 // Inputs
 //===----------------------------------------------------------------------===//
-
-Status Session::checkAlive() const {
-  return failure.ok()
-             ? Status()
-             : fail(ZERO_RT_ABORTED, "the session has ended: %s", failure.getMessage().c_str());
-}
 
 Status Session::checkData(const DataSet &data) const {
   return data.hasInputsOf(*makeDataSet(tables()))
@@ -214,16 +211,55 @@ Status Session::readGradient(const std::string &parameter, void *destination,
   return notFound("gradient of", parameter);
 }
 
-static Status writeFile(const std::string &path, std::vector<SafetensorsEntry> entries) {
+static Status writeFile(const std::string &path, std::vector<TensorEntry> entries) {
   OutputFile file;
   ZERO_RT_TRY(OutputFile::create(path, file));
   ZERO_RT_TRY(writeSafetensors(file, std::move(entries)));
   return file.commit();
 }
 
+/// Writes `array` to all ranks' parts of `tensor`.
+void Session::writeWhole(const proto::Tensor &tensor, const Array &array) {
+  const proto::Buffer &buffer = tables().buffers(static_cast<int>(tensor.buffer()));
+  const uint64_t count = elementsOf(tensor.shape());
+  std::vector<uint8_t> converted;
+  const void *values = array.bytes.data();
+  if (array.dtype != toDType(tensor.dtype())) {
+    converted.resize(bytesOf(tensor));
+    convertFloats(array.dtype, values, toDType(tensor.dtype()), converted.data(), count);
+    values = converted.data();
+  }
+  for (size_t rank = 0; rank < body->ranks.size(); ++rank)
+    setOwnPart(buffer, tensor.start(), count, static_cast<int>(rank), body->ranks[rank]->base(),
+               values);
+}
+
+Status Session::load(const std::string &path, bool partial, zero_rt_load_result &result) {
+  ZERO_RT_TRY(checkAlive());
+  WeightsFile file;
+  WeightsPlan plan;
+  ZERO_RT_TRY(WeightsFile::open(path, file));
+  if (Status status = planWeights(tables(), file, partial, plan); !status.ok())
+    return fail(status.getCode(), "'%s' does not fit the model: %s", escape(path).c_str(),
+                status.getMessage().c_str());
+  for (auto &[tensor, get] : plan.taken) {
+    Array array;
+    ZERO_RT_TRY(get(array));
+    writeWhole(*tensor, array);
+  }
+  result = {plan.taken.size(), plan.missing, plan.unknown};
+  return {};
+}
+
+Status Session::checkAlive() const {
+  return failure.ok()
+             ? Status()
+             : fail(ZERO_RT_ABORTED, "the session has ended: %s", failure.getMessage().c_str());
+}
+
 Status Session::save(const std::string &path) const {
   ZERO_RT_TRY(checkAlive());
-  std::vector<SafetensorsEntry> entries;
+  std::vector<TensorEntry> entries;
   for (const proto::Tensor &tensor : tables().tensors()) {
     auto shape = shapeOf(tensor.shape());
     if (tensor.saved())
@@ -234,11 +270,15 @@ Status Session::save(const std::string &path) const {
                            return readTensor(tensor.name(), destination, bytes);
                          }});
   }
-  return writeFile(path, std::move(entries));
+  WeightsWriter writer;
+  WeightsOrigin origin{tables().model(), {tables().files().begin(), tables().files().end()}};
+  ZERO_RT_TRY(WeightsWriter::create(path, origin, entries, writer));
+  ZERO_RT_TRY(writer.write(entries));
+  return writer.commit();
 }
 
 Status Session::saveGradients(const std::string &path) const {
-  std::vector<SafetensorsEntry> entries;
+  std::vector<TensorEntry> entries;
   for (const proto::Gradient &gradient : tables().gradients())
     for (const proto::Tensor &tensor : tables().tensors()) {
       auto shape = shapeOf(tensor.shape());

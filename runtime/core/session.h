@@ -26,6 +26,7 @@ public:
   Status readOutput(const std::string &name, int rank, void *destination, uint64_t bytes) const;
   Status readTensor(const std::string &name, void *destination, uint64_t bytes) const;
   Status readGradient(const std::string &parameter, void *destination, uint64_t bytes) const;
+  Status load(const std::string &path, bool partial, zero_rt_load_result &result);
   Status save(const std::string &path) const;
   Status saveGradients(const std::string &path) const;
   Status stats(int rank, zero_rt_stats &stats) const;
@@ -46,6 +47,7 @@ private:
   Status checkAlive() const;
   Status checkData(const DataSet &data) const;
   Status run(const StepRequest &request, zero_rt_step_result &result);
+  void writeWhole(const proto::Tensor &tensor, const Array &array);
   void readWhole(const proto::Tensor &tensor, void *destination) const;
 
   std::shared_ptr<Body> body;

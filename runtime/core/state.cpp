@@ -98,4 +98,13 @@ void copyOwnPart(const proto::Buffer &buffer, uint64_t start, uint64_t count, in
                 base + placeOf(buffer, rank) + part.inBuffer * size, part.count * size);
 }
 
+void setOwnPart(const proto::Buffer &buffer, uint64_t start, uint64_t count, int rank, char *base,
+                const void *whole) {
+  const uint64_t size = sizeOf(toDType(buffer.dtype()));
+  Part part = partOf(buffer, start, count, rank);
+  if (part.count > 0)
+    std::memcpy(base + placeOf(buffer, rank) + part.inBuffer * size,
+                static_cast<const char *>(whole) + part.inTensor * size, part.count * size);
+}
+
 } // namespace zero::rt

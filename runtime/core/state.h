@@ -29,6 +29,10 @@ Status initialiseTensors(const LoadedProgram &program, const InitialFiles &files
 void copyOwnPart(const proto::Buffer &buffer, uint64_t start, uint64_t count, int rank,
                  const char *base, void *whole);
 
+/// The way back: copies what `rank` holds from `whole`.
+void setOwnPart(const proto::Buffer &buffer, uint64_t start, uint64_t count, int rank, char *base,
+                const void *whole);
+
 } // namespace zero::rt
 
 #endif // RUNTIME_CORE_STATE_H

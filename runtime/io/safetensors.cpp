@@ -7,20 +7,14 @@
 
 namespace zero::rt {
 
-static uint64_t bytesOf(const SafetensorsEntry &entry) {
-  uint64_t count = 0;
-  countElements(entry.shape, count);
-  return count * sizeOf(entry.dtype);
-}
-
-static std::string headerOf(const std::vector<SafetensorsEntry> &entries) {
+static std::string headerOf(const std::vector<TensorEntry> &entries) {
   std::string header = "{";
   uint64_t offset = 0;
-  for (const SafetensorsEntry &entry : entries) {
+  for (const TensorEntry &entry : entries) {
     std::string shape;
     for (uint64_t dim : entry.shape)
       shape += (shape.empty() ? "" : ",") + std::to_string(dim);
-    uint64_t end = offset + bytesOf(entry);
+    uint64_t end = offset + entry.bytes();
     header += format("%s\"%s\":{\"dtype\":\"%s\",\"shape\":[%s],\"data_offsets\":[%llu,%llu]}",
                      offset || header.size() > 1 ? "," : "", escape(entry.name).c_str(),
                      safetensorsName(entry.dtype), shape.c_str(),
@@ -32,7 +26,7 @@ static std::string headerOf(const std::vector<SafetensorsEntry> &entries) {
   return header;
 }
 
-Status writeSafetensors(OutputFile &file, std::vector<SafetensorsEntry> entries) {
+Status writeSafetensors(OutputFile &file, std::vector<TensorEntry> entries) {
   std::sort(entries.begin(), entries.end(), [](const auto &left, const auto &right) {
     size_t a = sizeOf(left.dtype), b = sizeOf(right.dtype);
     return a != b ? a > b : left.name < right.name;
@@ -42,8 +36,8 @@ Status writeSafetensors(OutputFile &file, std::vector<SafetensorsEntry> entries)
   ZERO_RT_TRY(file.write(&length, sizeof(length)));
   ZERO_RT_TRY(file.write(header));
   std::vector<uint8_t> bytes;
-  for (const SafetensorsEntry &entry : entries) {
-    bytes.resize(bytesOf(entry));
+  for (const TensorEntry &entry : entries) {
+    bytes.resize(entry.bytes());
     ZERO_RT_TRY(entry.read(bytes.data(), bytes.size()));
     ZERO_RT_TRY(file.write(bytes.data(), bytes.size()));
   }

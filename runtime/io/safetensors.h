@@ -1,27 +1,24 @@
-//===- safetensors.h - writes weights ---------------------------*- C++ -*-===//
+//===- safetensors.h - weights as people exchange them ----------*- C++ -*-===//
 
 #ifndef RUNTIME_IO_SAFETENSORS_H
 #define RUNTIME_IO_SAFETENSORS_H
 
-#include "runtime/support/dtype.h"
+#include "runtime/io/array.h"
+#include "runtime/io/tensor_entry.h"
 #include "runtime/support/file.h"
 
-#include <functional>
-#include <vector>
+#include <map>
 
 namespace zero::rt {
 
-struct SafetensorsEntry {
-  std::string name;
-  DType dtype;
-  std::vector<uint64_t> shape;
-  /// Fills `destination` with the tensor's row-major bytes.
-  std::function<Status(void *destination, uint64_t bytes)> read;
-};
-
 /// Writes all entries to `file`, one tensor in memory at a time: larger element types
 /// first, then by name, so that each tensor is aligned to its element. Does not commit.
-Status writeSafetensors(OutputFile &file, std::vector<SafetensorsEntry> entries);
+Status writeSafetensors(OutputFile &file, std::vector<TensorEntry> entries);
+
+/// Lists the tensors of a mapped file by name; their bytes stay where they are. Refused:
+/// a header above 100 MB or that is no JSON object, a shape that does not fit its bytes,
+/// and tensors that overlap, leave gaps or lie outside the file.
+Status parseSafetensors(std::span<const uint8_t> file, std::map<std::string, Array> &tensors);
 
 } // namespace zero::rt
 

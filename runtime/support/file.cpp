@@ -16,6 +16,12 @@ static Status ioError(const char *verb, const std::string &path) {
   return fail(ZERO_RT_IO, "cannot %s '%s': %s", verb, escape(path).c_str(), std::strerror(errno));
 }
 
+bool isSameFile(const std::string &left, const std::string &right) {
+  struct stat a, b;
+  return ::stat(left.c_str(), &a) == 0 && ::stat(right.c_str(), &b) == 0 && a.st_dev == b.st_dev &&
+         a.st_ino == b.st_ino;
+}
+
 /// Opens a regular file. O_NONBLOCK so that a FIFO cannot hang the open.
 static Status openRegular(const std::string &path, int &descriptor, uint64_t &size) {
   descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);

@@ -36,6 +36,9 @@ private:
   size_t size = 0;
 };
 
+/// Whether both paths lead to one existing file.
+bool isSameFile(const std::string &left, const std::string &right);
+
 /// An open regular file for reads at offsets.
 class InputFile {
 public:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Copies the graphs that tests need into this folder: copy.py SOURCE
 
-SOURCE holds one folder for each graph: model.onnx as its exporter wrote it,
+SOURCE holds one folder for each graph (and ../traps others): model.onnx as its exporter wrote it,
 perhaps model.onnx.data, and groundtruth.npz with what PyTorch computed. The
 models are copied as they are. Of the ground truth stays what tests read (see
 README.md); gradients only of graphs that are trained in tests."""
@@ -11,6 +11,7 @@ import shutil
 import sys
 
 import numpy as np
+import onnx
 
 TRAINED = (
     "mlp",
@@ -30,6 +31,9 @@ IMPORTED = (
     "gpt2-tiny-bf16",
     "mlp-dropout",
 )
+# What the exporter gives by default, from its folder of traps: only the graphs, with
+# weights of zero, since they are refused by their structure.
+TRAPS = ("gpt2-tiny-default", "llama-tiny-default", "resnet-tiny-default")
 # Comes without a ground truth: the inputs are drawn again as the exporter drew
 # them, and of the losses only the first and that after ten AdamW steps are known.
 MINI = {"vocabulary": 8192, "shape": (4, 128), "losses": {0: 9.061533, 10: 6.752348}}
@@ -73,11 +77,22 @@ def copy_graph(source, target, with_gradients):
         np.savez_compressed(target / "groundtruth.npz", **arrays)
 
 
+def copy_trap(source, target):
+    target.mkdir(exist_ok=True)
+    model = onnx.load(source / "model_default.onnx")
+    for tensor in model.graph.initializer:
+        if tensor.data_type == onnx.TensorProto.FLOAT and tensor.dims:
+            tensor.raw_data = bytes(len(tensor.raw_data))
+    onnx.save(model, target / "model.onnx")
+
+
 def main():
     source = pathlib.Path(sys.argv[1])
     here = pathlib.Path(__file__).resolve().parent
     for name in TRAINED + IMPORTED:
         copy_graph(source / name, here / name, name in TRAINED)
+    for name in TRAPS:
+        copy_trap(source.parent / "traps" / name, here / name)
     np.savez_compressed(here / "gpt2-mini" / "groundtruth.npz", **mini_ground_truth())
 
 

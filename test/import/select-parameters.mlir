@@ -32,6 +32,15 @@
 // FROZEN-DAG: zero.parameter @net.emb.weight : tensor<4x4xf32> {data = {{.*}}, frozen}
 // FROZEN-DAG: zero.parameter @net.bias.weight : tensor<4xf32> {data = #zero.data<"m.onnx", 0, 16>}{{$}}
 
+// A pattern in the list takes what reaches the loss, and only that.
+// RUN: echo 'net.*.weight' > %t.globs && echo 'onnx::*' >> %t.globs
+// RUN: zero-opt %s --zero-select-parameters=trainable=%t.globs | FileCheck %s --check-prefix=GLOBS
+// GLOBS-DAG: zero.parameter @net.fc.weight
+// GLOBS-DAG: zero.parameter @net.siren.weight
+// GLOBS-DAG: zero.parameter @"onnx::MatMul_1.x"
+// GLOBS-DAG: zero.state {{ *}}constant @net.mask
+// GLOBS-NOT: net.unused
+
 // LIST-DAG: zero.parameter @net.rotary.inv_freq
 // LIST-DAG: zero.parameter @net.fc.weight
 // LIST-DAG: zero.state {{ *}}constant @net.emb.weight

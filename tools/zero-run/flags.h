@@ -20,6 +20,7 @@ using Setter = std::function<rt::Status(Options &, const std::string &)>;
 struct Flag {
   const char *group, *name, *value, *help;
   Setter set;
+  bool repeats = false; ///< may be given more than once
 };
 
 /// Flags by topic, in the order of --help.

@@ -98,13 +98,13 @@ std::vector<Flag> dataFlags() {
        "tokens=FILE.bin alone gives the model's two integer inputs token\n"
        "ids and, one further on, labels; FILE.npz alone gives all inputs\n"
        "that it has members for. A comma in a name is written \\,",
-       toFiles(&Options::data)},
+       toFiles(&Options::data), /*repeats=*/true},
       {"Data", "shuffle", "SEED", "read the samples of each epoch in an order of its own",
        toCount(&Options::shuffleSeed)},
       {"Data", "eval-data", "NAME=FILE,...",
        "held-out data, written as --data: its loss is computed forward only\n"
        "at the end; training is not changed by it",
-       toFiles(&Options::evalData)},
+       toFiles(&Options::evalData), /*repeats=*/true},
       {"Data", "eval-every", "K", "and after every K steps", toCount(&Options::evalEvery)},
       {"Data", "eval-steps", "M", "on its first M global batches (all)",
        toCount(&Options::evalSteps)},

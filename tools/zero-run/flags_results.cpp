@@ -6,10 +6,17 @@ using namespace zero::rt;
 
 namespace zero::run {
 
+static Status addSave(Options &options, const std::string &text) {
+  options.saves.push_back(text);
+  return text.empty() ? expected("a file", text) : Status();
+}
+
 std::vector<Flag> resultFlags() {
   return {
-      {"Results", "save", "FILE", "write the trained weights as .safetensors",
-       toText(&Options::save)},
+      {"Results", "save", "FILE",
+       "write the trained weights as .safetensors, or, where FILE ends so, as\n"
+       ".onnx: the model itself with new initializers. May be given twice",
+       addSave, /*repeats=*/true},
       {"Results", "log", "FILE", "write {\"step\":N,\"loss\":X} for each step, a line each",
        toText(&Options::log)},
       {"Results", "dump-gradients", "FILE",

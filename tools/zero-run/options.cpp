@@ -5,6 +5,7 @@
 #include "flags.h"
 
 #include <algorithm>
+#include <set>
 
 using namespace zero::rt;
 
@@ -86,6 +87,8 @@ private:
     for (const Flag &flag : flags()) {
       if (name != std::string("--") + flag.name)
         continue;
+      if (!given.insert(name).second && !flag.repeats)
+        return fail(ZERO_RT_INVALID_ARGUMENT, "option '%s' is given twice", name.c_str());
       if (!*flag.value && equals != std::string::npos)
         return fail(ZERO_RT_INVALID_ARGUMENT, "option '%s' takes no value", name.c_str());
       if (!*flag.value)
@@ -138,6 +141,8 @@ private:
     if (!options.needsCompiler() && !foreign.empty())
       return fail(ZERO_RT_INVALID_ARGUMENT, "unknown option '%s'; --help tells more",
                   escape(foreign.front()).c_str());
+    if (options.partialWeights && options.weights.empty())
+      return fail(ZERO_RT_INVALID_ARGUMENT, "--weights-partial has no effect without --weights");
     if (!options.gradients.empty() && !trains)
       return fail(ZERO_RT_INVALID_ARGUMENT, "--dump-gradients needs at least one step");
     if (!options.outputs.empty() && !trains)
@@ -148,6 +153,7 @@ private:
   std::vector<std::string> words;
   Options &options;
   std::vector<std::string> foreign; ///< flags that are not ours
+  std::set<std::string> given;      ///< flags of ours so far
   size_t at = 0;
 };
 } // namespace

@@ -26,7 +26,10 @@ struct Options {
   std::optional<uint64_t> steps, epochs; ///< at most one; neither: one step
   std::optional<uint64_t> shuffleSeed, evalEvery, evalSteps;
   std::optional<float> learningRate;
-  std::string log, save, gradients, outputs, report;
+  std::vector<std::string> saves; ///< weights, each as its name says
+  std::string weights;            ///< to start from; empty: the model's own
+  bool partialWeights = false;
+  std::string log, gradients, outputs, report;
   bool quiet = false, help = false, version = false;
   zero_rt_session_options session;
   /// What is not for us: zeroc's, when the model is still to be compiled.

@@ -6,17 +6,9 @@
 #include "report.h"
 #include "runtime/io/safetensors.h"
 
-#include <sys/stat.h>
-
 using namespace zero::rt;
 
 namespace zero::run {
-
-static bool isSameFile(const std::string &left, const std::string &right) {
-  struct stat a, b;
-  return ::stat(left.c_str(), &a) == 0 && ::stat(right.c_str(), &b) == 0 && a.st_dev == b.st_dev &&
-         a.st_ino == b.st_ino;
-}
 
 /// The model, its data and the files that its weights start from.
 static std::vector<std::string> inputsOf(const Options &options, const Executable &executable) {
@@ -24,28 +16,76 @@ static std::vector<std::string> inputsOf(const Options &options, const Executabl
   for (const std::vector<DataFile> *files : {&options.data, &options.evalData})
     for (const DataFile &file : *files)
       inputs.push_back(file.path);
+  inputs.push_back(options.weights);
   for (size_t i = 0; const char *file = zero_rt_executable_file(executable.get(), i); ++i)
     inputs.push_back(file);
   return inputs;
+}
+
+static Status checkNoInput(const std::vector<std::string> &inputs, const std::string &path) {
+  for (const std::string &input : inputs)
+    if (isSameFile(path, input))
+      return fail(ZERO_RT_IO, "cannot write '%s': it is an input of this run",
+                  escape(path).c_str());
+  return {};
 }
 
 static Status create(const std::vector<std::string> &inputs, const std::string &path,
                      OutputFile &file) {
   if (path.empty())
     return {};
-  for (const std::string &input : inputs)
-    if (isSameFile(path, input))
-      return fail(ZERO_RT_IO, "cannot write '%s': it is an input of this run",
-                  escape(path).c_str());
+  ZERO_RT_TRY(checkNoInput(inputs, path));
   ZERO_RT_TRY(OutputFile::create(path, file));
   removeWhenKilled(file.temporaryPath());
+  return {};
+}
+
+/// Describes a value whose bytes `read` fetches by name.
+template <typename Read>
+static TensorEntry entryOf(const zero_rt_value_info &info, zero_rt_session *session, Read read) {
+  return {info.name,
+          info.dtype,
+          {info.shape, info.shape + info.dimensions},
+          [name = info.name, session, read](void *destination, uint64_t bytes) {
+            return take(read(session, name, destination, bytes));
+          }};
+}
+
+/// The tensors that --save writes. Without a session, their values cannot be read yet.
+static Status weightsOf(const Executable &executable, zero_rt_session *session,
+                        std::vector<TensorEntry> &entries) {
+  for (size_t i = 0; i < infoOf(executable).tensors; ++i) {
+    zero_rt_value_info info;
+    ZERO_RT_TRY(take(zero_rt_executable_tensor(executable.get(), i, &info)));
+    if (info.saved)
+      entries.push_back(entryOf(info, session, zero_rt_session_read_tensor));
+  }
+  return {};
+}
+
+static Status createWeights(const std::vector<std::string> &inputs, const std::string &path,
+                            const Executable &executable, WeightsWriter &writer) {
+  ZERO_RT_TRY(checkNoInput(inputs, path));
+  if (path.ends_with(".onnx"))
+    ZERO_RT_TRY(checkNoInput(inputs, path + ".data"));
+  WeightsOrigin origin;
+  if (const char *model = zero_rt_executable_model(executable.get()))
+    origin.model = model;
+  for (size_t i = 0; const char *file = zero_rt_executable_file(executable.get(), i); ++i)
+    origin.files.push_back(file);
+  std::vector<TensorEntry> entries;
+  ZERO_RT_TRY(weightsOf(executable, nullptr, entries));
+  ZERO_RT_TRY(WeightsWriter::create(path, origin, entries, writer));
+  for (const std::string &temporary : writer.temporaries())
+    removeWhenKilled(temporary);
   return {};
 }
 
 Status Outputs::open(const Options &options, const Executable &executable) {
   const std::vector<std::string> inputs = inputsOf(options, executable);
   ZERO_RT_TRY(create(inputs, options.log, log));
-  ZERO_RT_TRY(create(inputs, options.save, weights));
+  for (const std::string &path : options.saves)
+    ZERO_RT_TRY(createWeights(inputs, path, executable, weights.emplace_back()));
   ZERO_RT_TRY(create(inputs, options.gradients, gradients));
   ZERO_RT_TRY(create(inputs, options.outputs, outputs));
   return create(inputs, options.report, report);
@@ -67,46 +107,30 @@ Status Outputs::logEvaluation(const Evaluation &result) {
                           jsonNumber(result.loss).c_str()));
 }
 
-/// Describes a value whose bytes `read` fetches by name.
-template <typename Read>
-static SafetensorsEntry entryOf(const zero_rt_value_info &info, const Session &session, Read read) {
-  return {info.name,
-          info.dtype,
-          {info.shape, info.shape + info.dimensions},
-          [name = info.name, session = session.get(), read](void *destination, uint64_t bytes) {
-            return take(read(session, name, destination, bytes));
-          }};
-}
-
 Status Outputs::writeGradients(const Executable &executable, const Session &session) {
   if (!gradients.isOpen())
     return {};
-  std::vector<SafetensorsEntry> entries;
+  std::vector<TensorEntry> entries;
   for (size_t i = 0; i < infoOf(executable).gradients; ++i) {
     zero_rt_value_info info;
     ZERO_RT_TRY(take(zero_rt_executable_gradient(executable.get(), i, &info)));
-    entries.push_back(entryOf(info, session, zero_rt_session_read_gradient));
+    entries.push_back(entryOf(info, session.get(), zero_rt_session_read_gradient));
   }
   return writeSafetensors(gradients, std::move(entries));
 }
 
 Status Outputs::writeWeights(const Executable &executable, const Session &session) {
-  if (!weights.isOpen())
-    return {};
-  std::vector<SafetensorsEntry> entries;
-  for (size_t i = 0; i < infoOf(executable).tensors; ++i) {
-    zero_rt_value_info info;
-    ZERO_RT_TRY(take(zero_rt_executable_tensor(executable.get(), i, &info)));
-    if (info.saved)
-      entries.push_back(entryOf(info, session, zero_rt_session_read_tensor));
-  }
-  return writeSafetensors(weights, std::move(entries));
+  std::vector<TensorEntry> entries;
+  ZERO_RT_TRY(weightsOf(executable, session.get(), entries));
+  for (WeightsWriter &writer : weights)
+    ZERO_RT_TRY(writer.write(entries));
+  return {};
 }
 
 /// An output's parts follow each other in rank order: along its first dimension, or,
 /// if it has none, as one element for each rank.
-static SafetensorsEntry entryOverRanks(const zero_rt_value_info &info, const Session &session,
-                                       uint64_t ranks) {
+static TensorEntry entryOverRanks(const zero_rt_value_info &info, const Session &session,
+                                  uint64_t ranks) {
   std::vector<uint64_t> shape(info.shape, info.shape + info.dimensions);
   if (!shape.empty())
     shape[0] *= ranks;
@@ -126,7 +150,7 @@ static SafetensorsEntry entryOverRanks(const zero_rt_value_info &info, const Ses
 Status Outputs::writeOutputs(const Executable &executable, const Session &session) {
   if (!outputs.isOpen())
     return {};
-  std::vector<SafetensorsEntry> entries;
+  std::vector<TensorEntry> entries;
   for (size_t i = 0; i < infoOf(executable).outputs; ++i) {
     zero_rt_value_info info;
     ZERO_RT_TRY(take(zero_rt_executable_output(executable.get(), i, &info)));
@@ -140,7 +164,9 @@ Status Outputs::writeReport(const std::string &json) {
 }
 
 Status Outputs::commit() {
-  for (OutputFile *file : {&log, &weights, &gradients, &outputs, &report})
+  for (WeightsWriter &writer : weights)
+    ZERO_RT_TRY(writer.commit());
+  for (OutputFile *file : {&log, &gradients, &outputs, &report})
     if (file->isOpen())
       ZERO_RT_TRY(file->commit());
   return {};

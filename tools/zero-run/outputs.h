@@ -6,7 +6,7 @@
 #include "handles.h"
 #include "options.h"
 #include "results.h"
-#include "runtime/support/file.h"
+#include "runtime/io/weights_writer.h"
 
 namespace zero::run {
 
@@ -27,7 +27,8 @@ public:
   rt::Status commit();
 
 private:
-  rt::OutputFile log, weights, gradients, outputs, report;
+  std::vector<rt::WeightsWriter> weights;
+  rt::OutputFile log, gradients, outputs, report;
 };
 
 } // namespace zero::run

@@ -9,6 +9,8 @@
 #include "progress.h"
 #include "report.h"
 
+#include <cstdio>
+
 using namespace zero::rt;
 
 namespace zero::run {
@@ -54,6 +56,22 @@ static Status countSteps(const Options &options, const Data &data, uint64_t &ste
                 static_cast<unsigned long long>(info.samples));
   if (__builtin_mul_overflow(*options.epochs, info.steps_per_epoch, &steps))
     return fail(ZERO_RT_INVALID_ARGUMENT, "--epochs: too many steps");
+  return {};
+}
+
+/// Replaces the model's own initial values by those of --weights.
+static Status loadWeights(const Options &options, const Session &session) {
+  if (options.weights.empty())
+    return {};
+  zero_rt_load_result result;
+  ZERO_RT_TRY(take(zero_rt_session_load(session.get(), options.weights.c_str(),
+                                        options.partialWeights, &result)));
+  if (!options.quiet)
+    std::printf("weights: %llu tensors of '%s'; %llu start as in the model, %llu of the file are "
+                "not used\n",
+                static_cast<unsigned long long>(result.taken), escape(options.weights).c_str(),
+                static_cast<unsigned long long>(result.missing),
+                static_cast<unsigned long long>(result.unknown));
   return {};
 }
 
@@ -118,6 +136,7 @@ Status Training::run() {
   if (evaluator.isOpen())
     progress.printEvalData(evaluator.getData(), evaluator.batchesEachTime());
   ZERO_RT_TRY(zero::run::open(executable, options.session, session));
+  ZERO_RT_TRY(loadWeights(options, session));
   ZERO_RT_TRY(take(zero_rt_session_set_data(session.get(), data.get())));
   if (options.learningRate)
     ZERO_RT_TRY(take(zero_rt_session_set_learning_rate(session.get(), *options.learningRate)));

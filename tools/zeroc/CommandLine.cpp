@@ -2,6 +2,7 @@
 
 #include "CommandLine.h"
 
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
@@ -116,7 +117,7 @@ static CommandLineResult check(const CompilerOptions &options) {
 }
 
 CommandLineResult parseCommandLine(ArrayRef<char *> arguments, CompilerOptions &options) {
-  std::string stepText;
+  llvm::StringSet<> given;
   for (unsigned i = 0; i < arguments.size(); ++i) {
     StringRef argument = arguments[i];
     if (argument == "--help" || argument == "-h")
@@ -139,6 +140,9 @@ CommandLineResult parseCommandLine(ArrayRef<char *> arguments, CompilerOptions &
     bool takesValue = isOwn ? !own->value.empty() : !options.step.isSwitch(name);
     if (!isOwn && !options.step.knows(name))
       return wrong("unknown option '" + argument + "'");
+    // Of two values one would have no effect; patterns add up.
+    if (!given.insert(name).second && name != "freeze")
+      return wrong("option '--" + name + "' is given twice");
     if (!hasValue && takesValue) {
       if (i + 1 == arguments.size())
         return wrong("'" + argument + "' needs a value");

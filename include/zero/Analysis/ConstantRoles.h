@@ -3,6 +3,7 @@
 #ifndef ZERO_ANALYSIS_CONSTANTROLES_H
 #define ZERO_ANALYSIS_CONSTANTROLES_H
 
+#include "dialects/Onnx/Onnx.h"
 #include "dialects/Zero/Zero.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -19,6 +20,11 @@ bool isModulePath(llvm::StringRef name);
 class ConstantRoles {
 public:
   explicit ConstantRoles(mlir::func::FuncOp step);
+
+  /// The first node that uses the constant behind `read` as models use their weights:
+  /// in a product or convolution, as a table to gather from, as scale or bias of a
+  /// normalization, or added where a bias or a table of positions is; else null.
+  onnx::NodeOp weightReader(ReadOp read) const;
 
   /// Whether the loss depends on the value of `op`.
   bool reachesLoss(mlir::Operation *op) const { return live.contains(op); }

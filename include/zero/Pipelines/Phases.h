@@ -22,9 +22,10 @@ struct StepOptions : mlir::PassPipelineOptions<StepOptions> {
       llvm::cl::value_desc("folder")};
   Option<bool> forwardOnly{*this, "forward-only",
                            llvm::cl::desc("compile the model as it is: all outputs, no training")};
-  Option<std::string> trainable{*this, "trainable",
-                                llvm::cl::desc("train exactly the parameters listed in this file"),
-                                llvm::cl::value_desc("file")};
+  Option<std::string> trainable{
+      *this, "trainable",
+      llvm::cl::desc("train exactly the parameters (names or globs) listed in this file"),
+      llvm::cl::value_desc("file")};
   ListOption<std::string> freeze{*this, "freeze",
                                  llvm::cl::desc("do not train parameters that match these globs"),
                                  llvm::cl::value_desc("pattern,...")};

@@ -34,14 +34,31 @@ def VerifyImport : Pass<"zero-verify-import", "::mlir::ModuleOp"> {
   }];
 }
 
+def VerifyExport : Pass<"zero-verify-export", "::mlir::ModuleOp"> {
+  let summary = "Refuses graphs whose exporter lost parameters on the way";
+  let description = [{
+    An exporter that optimizes for inference folds weights into constants under new
+    names, merges equal ones, drops biases of zero, fuses BatchNormalization into
+    convolutions or exports it in inference mode: what is left would train, but not
+    as the model. Where import found the exporter's account of its tensors, what it
+    lost is known (`zero.lost_parameters`); elsewhere a constant without the name of
+    a module's tensor looks lost if it is used as a weight is. All are named in one
+    error, with the way to export the model whole. A normalization without an epsilon
+    is a warning: folding x + 1e-8 to x leaves that.
+  }];
+}
+
 def SelectParameters : Pass<"zero-select-parameters", "::mlir::ModuleOp"> {
   let summary = "Decides which of the model's constants are trained";
   let description = [{
     Makes a `zero.parameter` of each float `zero.state constant` that reaches the
-    loss, has the name of a module's tensor ("layer.0.weight") and is no buffer:
+    loss and that the exporter says is one (`zero.exported_as`). Where no exporter
+    says anything: that has the name of a module's tensor ("layer.0.weight") and is
+    no buffer:
     running statistics of a BatchNormalization, a rotary table that reaches the
     loss only through Cos and Sin, a mask that is only added to or selected into
-    a Softmax's input. With `trainable`, exactly those that the file lists.
+    a Softmax's input. With `trainable`, exactly those that the file lists,
+    by name or glob pattern.
     Constants that the loss does not depend on are dropped. Each decision is a
     remark of category "parameters".
 
@@ -51,7 +68,7 @@ def SelectParameters : Pass<"zero-select-parameters", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [
-    Option<"trainable", "trainable", "std::string", /*default=*/"", "file of names to train, one a line">,
+    Option<"trainable", "trainable", "std::string", /*default=*/"", "file of names or globs to train, one a line">,
     ListOption<"freeze", "freeze", "std::string", "glob patterns of parameters to freeze">,
     Option<"forwardOnly", "forward-only", "bool", /*default=*/"false", "train nothing">];
   let dependentDialects = ["::zero::ZeroDialect"];

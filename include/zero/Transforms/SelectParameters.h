@@ -13,7 +13,8 @@
 namespace zero {
 
 struct SelectionOptions {
-  /// Train exactly these; not set: choose by use and name.
+  /// Train exactly these names and what matches these globs; not set: choose by what the
+  /// exporter said, or else by use and name.
   std::optional<std::vector<std::string>> trainable;
   /// Glob patterns of parameters to freeze.
   std::vector<std::string> freeze;
@@ -25,9 +26,8 @@ struct SelectionOptions {
 struct Selection {
   struct Item {
     std::string name;
-    std::string type;        ///< "128x784xf32"
-    std::string reason;      ///< left out: why; trained: "" or "frozen"
-    bool suspicious = false; ///< left out, but looks like a weight
+    std::string type;   ///< "128x784xf32"
+    std::string reason; ///< left out: why; trained: "" or "frozen"
   };
   std::vector<Item> trained;
   std::vector<Item> leftOut;

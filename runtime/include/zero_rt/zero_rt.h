@@ -149,6 +149,9 @@ void zero_rt_executable_free(zero_rt_executable *executable);
 /* A file that initial values are read from; NULL when there is none of that index. */
 const char *zero_rt_executable_file(const zero_rt_executable *executable, size_t index);
 
+/* The .onnx file that it was compiled from, by absolute path; NULL when from another. */
+const char *zero_rt_executable_model(const zero_rt_executable *executable);
+
 zero_rt_status zero_rt_executable_info(const zero_rt_executable *executable,
                                        zero_rt_program_info *info);
 /* Values that are bound before a step; the learning rate is not among them. */
@@ -282,8 +285,22 @@ zero_rt_status zero_rt_session_read_tensor(zero_rt_session *session, const char 
 zero_rt_status zero_rt_session_read_gradient(zero_rt_session *session, const char *parameter,
                                              void *destination, size_t bytes);
 
+typedef struct zero_rt_load_result {
+  uint64_t taken;   /* tensors that now have the file's values */
+  uint64_t missing; /* saved tensors that the file does not have; they keep theirs */
+  uint64_t unknown; /* tensors of the file that the program does not save */
+} zero_rt_load_result;
+
+/* Takes values of the saved tensors by name from a .safetensors or .npz file, all or
+   none; floats of another width are converted. What optimizers keep stays as it is.
+   Tensors of another shape are an error that lists them, and so are missing and unknown
+   ones unless `partial`. */
+zero_rt_status zero_rt_session_load(zero_rt_session *session, const char *path, int partial,
+                                    zero_rt_load_result *result);
+
 /* Writes the trained weights (or the kept gradients) as .safetensors, by a temporary
-   and a rename. */
+   and a rename. Weights to a file called .onnx: the model that the program was compiled
+   from, with new initializers; external data goes to FILE.data. */
 zero_rt_status zero_rt_session_save(zero_rt_session *session, const char *path);
 zero_rt_status zero_rt_session_save_gradients(zero_rt_session *session, const char *path);
 

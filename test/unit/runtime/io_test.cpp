@@ -80,10 +80,10 @@ TEST(Npy, SurvivesTruncationAndNoise) {
 
 TEST_F(Files, SafetensorsIsSortedAndAligned) {
   auto entry = [](const char *name, DType dtype, std::vector<uint64_t> shape, char byte) {
-    return SafetensorsEntry{name, dtype, shape, [byte](void *destination, uint64_t bytes) {
-                              std::memset(destination, byte, bytes);
-                              return Status();
-                            }};
+    return TensorEntry{name, dtype, shape, [byte](void *destination, uint64_t bytes) {
+                         std::memset(destination, byte, bytes);
+                         return Status();
+                       }};
   };
   OutputFile file;
   ASSERT_TRUE(OutputFile::create(path, file).ok());
@@ -154,6 +154,63 @@ TEST(Floats, WidensInPlaceAndExactly) {
   EXPECT_FALSE(isConvertible(ZERO_RT_I32, ZERO_RT_F32));
   EXPECT_FALSE(isConvertible(ZERO_RT_NO_DTYPE, ZERO_RT_NO_DTYPE));
   EXPECT_TRUE(isConvertible(ZERO_RT_I64, ZERO_RT_I64));
+}
+
+std::string safetensors(const std::string &header, const std::string &data) {
+  uint64_t length = header.size();
+  return std::string(reinterpret_cast<char *>(&length), 8) + header + data;
+}
+
+TEST(Safetensors, ReadsWhatOthersWrite) {
+  std::string file = safetensors(
+      R"({"__metadata__": {"format": "pt"}, "b": {"dtype": "F16", "shape": [2, 1],
+          "data_offsets": [8, 12]}, "a\u00e9": {"shape": [], "data_offsets": [0, 8],
+          "dtype": "I64"}, "none": {"dtype": "F32", "shape": [0, 3], "data_offsets": [8, 8]}}  )",
+      "AAAAAAAABBBB");
+  std::map<std::string, Array> tensors;
+  Status status = parseSafetensors(view(file), tensors);
+  ASSERT_TRUE(status.ok()) << status.getMessage();
+  ASSERT_EQ(tensors.size(), 3u);
+  EXPECT_EQ(tensors["b"].dtype, ZERO_RT_F16);
+  EXPECT_EQ(tensors["b"].shape, (std::vector<uint64_t>{2, 1}));
+  EXPECT_EQ(std::memcmp(tensors["b"].bytes.data(), "BBBB", 4), 0);
+  EXPECT_EQ(tensors["a\u00e9"].bytes.size(), 8u);
+  EXPECT_EQ(tensors["none"].bytes.size(), 0u);
+}
+
+TEST(Safetensors, RefusesWhatIsBroken) {
+  auto refused = [](const std::string &file, const std::string &part) {
+    std::map<std::string, Array> tensors;
+    Status status = parseSafetensors(view(file), tensors);
+    EXPECT_EQ(status.getCode(), ZERO_RT_BAD_FILE);
+    EXPECT_NE(status.getMessage().find(part), std::string::npos) << status.getMessage();
+  };
+  auto entry = [](const char *shape, const char *offsets, const char *dtype = "F32") {
+    return std::string("{\"dtype\":\"") + dtype + "\",\"shape\":" + shape +
+           ",\"data_offsets\":" + offsets + "}";
+  };
+  auto one = [&](const std::string &tensor, const std::string &data) {
+    return safetensors("{\"w\":" + tensor + "}", data);
+  };
+  refused("1234567", "too short");
+  refused(std::string("\xff\xff\xff\xff\xff\xff\xff\x7f", 8), "header would take");
+  refused(safetensors("{", ""), "no JSON object");
+  refused(safetensors("[]", ""), "no JSON object");
+  refused(safetensors(std::string(100000, '['), ""), "no JSON object");
+  refused(safetensors("{\"w\": 3}", ""), "tensor 'w': its entry has no dtype");
+  refused(one(entry("[1]", "[0]"), "1234"), "its entry has no");
+  refused(one(entry("[1.5]", "[0,4]"), "1234"), "its entry has no");
+  refused(one(entry("[-1]", "[0,4]"), "1234"), "its entry has no");
+  refused(one(entry("[1]", "[0,4]", "F8_E4M3"), "1234"), "element type is not supported");
+  refused(one(entry("[9007199254740992,9007199254740992]", "[0,4]"), "1234"), "too large");
+  refused(one(entry("[2]", "[0,8]"), "1234"), "outside the file");
+  refused(one(entry("[1]", "[4,0]"), "1234"), "outside the file");
+  refused(one(entry("[2]", "[0,4]"), "1234"), "does not fit its shape");
+  refused(one(entry("[1]", "[4,8]"), "12345678"), "overlap or leave gaps");
+  refused(one(entry("[1]", "[0,4]"), "12345678"), "behind the last tensor");
+  refused(safetensors("{\"a\":" + entry("[2]", "[0,8]") + ",\"b\":" + entry("[1]", "[4,8]") + "}",
+                      "12345678"),
+          "overlap or leave gaps");
 }
 
 } // namespace

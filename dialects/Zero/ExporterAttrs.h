@@ -1,0 +1,23 @@
+//===- ExporterAttrs.h - what an exporter said of a model -------*- C++ -*-===//
+//
+// Discardable attributes that import leaves where the model carries its exporter's
+// own account of its tensors; absent otherwise.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DIALECTS_ZERO_EXPORTERATTRS_H
+#define DIALECTS_ZERO_EXPORTERATTRS_H
+
+#include "llvm/ADT/StringRef.h"
+
+namespace zero {
+
+/// On a state: "parameter" or "buffer" of the module, or "constant" of its code.
+inline constexpr llvm::StringLiteral kExportedAsAttr = "zero.exported_as";
+/// On the module: parameters that the graph computes with but no longer holds, each
+/// as a line for people.
+inline constexpr llvm::StringLiteral kLostParametersAttr = "zero.lost_parameters";
+
+} // namespace zero
+
+#endif // DIALECTS_ZERO_EXPORTERATTRS_H

@@ -1,0 +1,30 @@
+//===- Signature.h - what the exporter says of a model's tensors -*- C++ -*-===//
+
+#ifndef ZERO_LIB_IMPORT_SIGNATURE_H
+#define ZERO_LIB_IMPORT_SIGNATURE_H
+
+#include "Error.h"
+
+#include "llvm/ADT/StringMap.h"
+
+namespace zero::importer {
+
+/// PyTorch's account of an exported module, from the metadata that its exporter
+/// (dynamo, since 2.5) leaves in the graph. Empty for a model of any other origin.
+struct Signature {
+  /// "parameter", "buffer" or "constant" for each tensor, by its name in the module.
+  llvm::StringMap<llvm::StringRef> kinds;
+  /// Parameters that nodes were made from or constants were folded from, but that are
+  /// no initializers any more: a line for each.
+  std::vector<std::string> lost;
+
+  /// What `name` is, or "" if the exporter does not say.
+  llvm::StringRef kindOf(llvm::StringRef name) const { return kinds.lookup(name); }
+};
+
+/// Reads the signature of `graph`, whose initializers are still there.
+Signature readSignature(const pb::GraphProto &graph);
+
+} // namespace zero::importer
+
+#endif // ZERO_LIB_IMPORT_SIGNATURE_H

@@ -1,0 +1,124 @@
+//===- VerifyExport.cpp - did the exporter keep the parameters? -----------===//
+
+#include "dialects/Zero/ExporterAttrs.h"
+#include "zero/Analysis/ConstantRoles.h"
+#include "zero/Analysis/StepFunction.h"
+#include "zero/Transforms/Passes.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+
+namespace zero {
+#define GEN_PASS_DEF_VERIFYEXPORT
+#include "include/zero/Transforms/Passes.h.inc"
+
+/// The node that makes `value`, if it is ONNX's `type`.
+static onnx::NodeOp producer(Value value, StringRef type) {
+  auto node = value.getDefiningOp<onnx::NodeOp>();
+  return node && node.getDomain().empty() && node.getOpType() == type ? node : nullptr;
+}
+
+namespace {
+class Inspector {
+public:
+  Inspector(ModuleOp module, func::FuncOp step) : module(module), step(step), roles(step) {}
+
+  LogicalResult run() {
+    findLost();
+    findFrozenStatistics();
+    warnOfMissingEpsilons();
+    if (findings.empty())
+      return success();
+    InFlightDiagnostic error =
+        emitError(module.getLoc())
+        << findings.size() << " signs that the exporter lost parameters: the graph would not train "
+        << "as the model does";
+    for (const std::string &finding : findings)
+      error.attachNote() << finding;
+    error.attachNote() << "export for training: model.train(), then torch.onnx.export(..., "
+                          "dynamo=True, optimize=False); with dynamo=False: do_constant_folding="
+                          "False, training=torch.onnx.TrainingMode.TRAINING";
+    error.attachNote() << "or, if the graph is meant to be so, say what to train: --trainable=FILE "
+                          "lists names or patterns, one a line";
+    return error;
+  }
+
+private:
+  /// What the exporter's own account misses; without one, what looks like a weight.
+  void findLost() {
+    if (auto lost = module->getAttrOfType<ArrayAttr>(kLostParametersAttr))
+      for (auto line : lost.getAsValueRange<StringAttr>())
+        findings.push_back(line.str());
+    llvm::StringMap<ReadOp> reads;
+    for (auto read : step.getOps<ReadOp>())
+      reads[read.getSymbol()] = read;
+    for (auto state : module.getOps<StateOp>())
+      if (ReadOp read = reads.lookup(state.getSymName()); read && roles.reachesLoss(read))
+        inspect(state, read);
+  }
+
+  void inspect(StateOp state, ReadOp read) {
+    RankedTensorType type = state.getTensorType();
+    bool isConstant = state.getRole() == Role::Constant && isa<FloatType>(type.getElementType());
+    if (!isConstant || type.getNumElements() == 1 || state->hasAttr(kExportedAsAttr) ||
+        isModulePath(state.getSymName()) || !roles.bufferReason(read).empty())
+      return;
+    onnx::NodeOp reader = roles.weightReader(read);
+    if (!reader)
+      return;
+    std::string shape;
+    llvm::raw_string_ostream os(shape);
+    llvm::interleave(type.getShape(), os, "x");
+    findings.push_back("constant '" + state.getSymName().str() + "' of " + shape + ", read by " +
+                       reader.describe() + ", looks like a weight without its name");
+  }
+
+  void findFrozenStatistics() {
+    for (auto node : step.getOps<onnx::NodeOp>())
+      if (node.getDomain().empty() && node.getOpType() == "BatchNormalization" &&
+          roles.reachesLoss(node) && node.getInt("training_mode", 0) == 0)
+        findings.push_back(node.describe() + " is in inference mode: it would neither use nor "
+                                             "update the statistics of a batch");
+  }
+
+  /// Whether `value` is the square root of a sum of squares to which nothing was added.
+  static bool isBareNorm(Value value) {
+    if (producer(value, "ReduceL2"))
+      return true;
+    onnx::NodeOp root = producer(value, "Sqrt");
+    if (!root)
+      return false;
+    Value inner = root.getInputs().front();
+    return producer(inner, "ReduceMean") || producer(inner, "ReduceSum") ||
+           producer(inner, "ReduceSumSquare");
+  }
+
+  void warnOfMissingEpsilons() {
+    for (auto node : step.getOps<onnx::NodeOp>()) {
+      if (!node.getDomain().empty() || !roles.reachesLoss(node))
+        continue;
+      bool divides = node.getOpType() == "Div" || node.getOpType() == "Reciprocal";
+      if (divides && isBareNorm(node.getInputs().back()))
+        emitWarning(node.getLoc())
+            << node.describe()
+            << " divides by a norm with no epsilon, and by zero where that is 0: an exporter that "
+               "folds x + 1e-8 to x leaves this";
+    }
+  }
+
+  ModuleOp module;
+  func::FuncOp step;
+  ConstantRoles roles;
+  SmallVector<std::string> findings;
+};
+
+struct VerifyExport : impl::VerifyExportBase<VerifyExport> {
+  void runOnOperation() override {
+    FailureOr<func::FuncOp> step = findStep(getOperation());
+    if (failed(step) || failed(Inspector(getOperation(), *step).run()))
+      signalPassFailure();
+  }
+};
+} // namespace
+} // namespace zero

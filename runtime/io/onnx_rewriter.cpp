@@ -1,0 +1,320 @@
+//===- onnx_rewriter.cpp - the pieces of a model with other values --------===//
+
+#include "runtime/io/onnx_rewriter.h"
+
+#include "runtime/support/floats.h"
+
+#include <algorithm>
+#include <filesystem>
+
+namespace zero::rt {
+
+/// Sub-graphs and types nest a few levels; Protobuf itself reads 100.
+static constexpr int kMaxDepth = 100;
+/// Offsets of external data, as exporters align them.
+static constexpr uint64_t kAlignment = 64;
+
+// Fields of onnx.proto that matter here.
+enum TensorField {
+  kDims = 1,
+  kDataType = 2,
+  kFloatData = 4,
+  kTensorName = 8,
+  kRawData = 9,
+  kDoubleData = 10,
+  kExternalData = 13,
+  kDataLocation = 14
+};
+enum NodeField { kOutput = 2, kOpType = 4, kDomain = 7 };
+enum EntryField { kKey = 1, kValue = 2 };
+
+OnnxRewriter::OnnxRewriter(std::span<const uint8_t> file, const std::string &path,
+                           const std::vector<std::string> &dataFiles,
+                           const std::vector<TensorEntry> &entries, std::string dataName)
+    : stored(entries.size(), ZERO_RT_NO_DTYPE), file(file), path(path),
+      dataName(std::move(dataName)), dataFiles(dataFiles), entries(entries) {
+  for (size_t i = 0; i < entries.size(); ++i)
+    byName[entries[i].name] = i;
+}
+
+OnnxRewriter::Kind OnnxRewriter::childKind(Kind kind, int field) {
+  static const std::map<std::pair<Kind, int>, Kind> table = {
+      {{Kind::Model, 7}, Kind::Graph},       {{Kind::Model, 20}, Kind::Training},
+      {{Kind::Model, 25}, Kind::Function},   {{Kind::Graph, 1}, Kind::Node},
+      {{Kind::Graph, 5}, Kind::Tensor},      {{Kind::Graph, 15}, Kind::Sparse},
+      {{Kind::Node, 5}, Kind::Attribute},    {{Kind::Attribute, 5}, Kind::Tensor},
+      {{Kind::Attribute, 6}, Kind::Graph},   {{Kind::Attribute, 10}, Kind::Tensor},
+      {{Kind::Attribute, 11}, Kind::Graph},  {{Kind::Attribute, 22}, Kind::Sparse},
+      {{Kind::Attribute, 23}, Kind::Sparse}, {{Kind::Sparse, 1}, Kind::Tensor},
+      {{Kind::Sparse, 2}, Kind::Tensor},     {{Kind::Function, 7}, Kind::Node},
+      {{Kind::Training, 1}, Kind::Graph},    {{Kind::Training, 2}, Kind::Graph},
+  };
+  auto it = table.find({kind, field});
+  return it == table.end() ? Kind::Other : it->second;
+}
+
+std::string OnnxRewriter::textAt(WireRange range) const {
+  return {reinterpret_cast<const char *>(file.data()) + range.begin, range.size()};
+}
+
+Status OnnxRewriter::run() {
+  std::optional<WirePieces> result;
+  WireRange whole{0, file.size()};
+  ZERO_RT_TRY(rewrite(Kind::Model, whole, {}, result));
+  if (!result)
+    result.emplace().old(whole);
+  pieces = std::move(*result);
+  return {};
+}
+
+Status OnnxRewriter::rewrite(Kind kind, WireRange range, Context context,
+                             std::optional<WirePieces> &result) {
+  if (++context.depth > kMaxDepth)
+    return fail(ZERO_RT_BAD_FILE, "its messages nest deeper than %d", kMaxDepth);
+  if (kind == Kind::Tensor)
+    return rewriteTensor(range, context, result);
+  if (kind == Kind::Node && context.isMain)
+    ZERO_RT_TRY(constantName(range, context.constant));
+  WirePieces pieces;
+  bool changed = false;
+  ZERO_RT_TRY(forEachField(file, range, [&](const WireField &field) -> Status {
+    Kind child = field.isBlock ? childKind(kind, field.number) : Kind::Other;
+    std::optional<WirePieces> block;
+    Context inner = context;
+    inner.isMain =
+        kind == Kind::Model ? child == Kind::Graph : context.isMain && kind == Kind::Graph;
+    if (child != Kind::Other)
+      ZERO_RT_TRY(rewrite(child, field.block, inner, block));
+    changed |= block.has_value();
+    if (block)
+      pieces.field(field.number, std::move(*block));
+    else
+      pieces.old(field.whole);
+    return {};
+  }));
+  if (changed)
+    result = std::move(pieces);
+  return {};
+}
+
+/// The result of a Constant node; nothing for another one.
+Status OnnxRewriter::constantName(WireRange node, std::string &name) const {
+  std::string output, type, domain;
+  ZERO_RT_TRY(forEachField(file, node, [&](const WireField &field) {
+    if (field.number == kOutput && output.empty())
+      output = textAt(field.block);
+    else if (field.number == kOpType)
+      type = textAt(field.block);
+    else if (field.number == kDomain)
+      domain = textAt(field.block);
+    return Status();
+  }));
+  if (type == "Constant" && (domain.empty() || domain == "ai.onnx"))
+    name = output;
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// Tensors
+//===----------------------------------------------------------------------===//
+
+Status OnnxRewriter::readLocation(WireRange range, Tensor &tensor) const {
+  std::string key, value;
+  ZERO_RT_TRY(forEachField(file, range, [&](const WireField &field) {
+    if (field.number == kKey)
+      key = textAt(field.block);
+    else if (field.number == kValue)
+      value = textAt(field.block);
+    return Status();
+  }));
+  tensor.location[key] = value;
+  return {};
+}
+
+Status OnnxRewriter::readTensor(WireRange range, Tensor &tensor) const {
+  return forEachField(file, range, [&](const WireField &field) -> Status {
+    switch (field.number) {
+    case kDims:
+      if (field.isBlock)
+        return readVarints(file, field.block, tensor.dims);
+      tensor.dims.push_back(field.value);
+      return {};
+    case kDataType:
+      tensor.type = field.value;
+      return {};
+    case kTensorName:
+      tensor.name = textAt(field.block);
+      return {};
+    case kRawData:
+      tensor.raw = field.block;
+      return {};
+    case kFloatData:
+    case kDoubleData:
+      tensor.typed = field.block;
+      tensor.typedBlocks += field.isBlock ? 1 : 2;
+      return {};
+    case kExternalData:
+      return readLocation(field.block, tensor);
+    case kDataLocation:
+      tensor.isExternal = field.value == 1;
+      return {};
+    default:
+      return {};
+    }
+  });
+}
+
+/// ONNX's element types that this runtime has too.
+static DType toDType(uint64_t onnxType) {
+  static const std::map<uint64_t, DType> table = {
+      {1, ZERO_RT_F32},  {2, ZERO_RT_U8},   {3, ZERO_RT_I8},   {4, ZERO_RT_U16},
+      {5, ZERO_RT_I16},  {6, ZERO_RT_I32},  {7, ZERO_RT_I64},  {9, ZERO_RT_BOOL},
+      {10, ZERO_RT_F16}, {11, ZERO_RT_F64}, {12, ZERO_RT_U32}, {16, ZERO_RT_BF16}};
+  auto it = table.find(onnxType);
+  return it == table.end() ? ZERO_RT_NO_DTYPE : it->second;
+}
+
+/// The tensor is one of the program's, as the program has it.
+Status OnnxRewriter::checkEntry(const Tensor &tensor, size_t entry) {
+  const TensorEntry &wanted = entries[entry];
+  DType dtype = toDType(tensor.type);
+  const char *name = wanted.name.c_str();
+  if (stored[entry] != ZERO_RT_NO_DTYPE)
+    return fail(ZERO_RT_BAD_FILE, "it has two tensors '%s'", escape(name).c_str());
+  if (tensor.dims != wanted.shape)
+    return fail(ZERO_RT_BAD_FILE, "tensor '%s': expected shape %s, got %s", escape(name).c_str(),
+                shapeText(wanted.shape).c_str(), shapeText(tensor.dims).c_str());
+  if (!isConvertible(wanted.dtype, dtype))
+    return fail(ZERO_RT_BAD_FILE, "tensor '%s': expected %s, got %s", escape(name).c_str(),
+                nameOf(wanted.dtype), nameOf(dtype));
+  stored[entry] = dtype;
+  return {};
+}
+
+Status OnnxRewriter::rewriteTensor(WireRange range, const Context &context,
+                                   std::optional<WirePieces> &result) {
+  Tensor tensor;
+  ZERO_RT_TRY(readTensor(range, tensor));
+  std::optional<size_t> entry;
+  if (context.isMain || !context.constant.empty())
+    if (auto it = byName.find(context.constant.empty() ? tensor.name : context.constant);
+        it != byName.end())
+      entry = it->second;
+  if (entry)
+    ZERO_RT_TRY(checkEntry(tensor, *entry));
+  if (tensor.isExternal)
+    return moveExternal(range, tensor, entry, result.emplace());
+  return entry ? replaceValues(range, tensor, *entry, result.emplace()) : Status();
+}
+
+/// New values in place of the old block of them.
+Status OnnxRewriter::replaceValues(WireRange range, const Tensor &tensor, size_t entry,
+                                   WirePieces &result) {
+  std::optional<WireRange> block = tensor.raw;
+  if (!block && tensor.typedBlocks == 1)
+    block = tensor.typed;
+  const uint64_t bytes = entries[entry].elements() * sizeOf(stored[entry]);
+  if (bytes == 0) {
+    result.old(range);
+    return {};
+  }
+  if (!block || block->size() != bytes)
+    return fail(ZERO_RT_BAD_FILE, "tensor '%s': its values are not one block of %llu bytes",
+                escape(entries[entry].name).c_str(), static_cast<unsigned long long>(bytes));
+  result.old({range.begin, block->begin});
+  result.tensor(entry, bytes);
+  result.old({block->end, range.end});
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// External data
+//===----------------------------------------------------------------------===//
+
+/// A file of external data: one that the executable reads, or one in the model's folder.
+Status OnnxRewriter::resolve(const std::string &location, std::string &resolved) const {
+  namespace fs = std::filesystem;
+  for (const std::string &known : dataFiles)
+    if (!location.empty() && known.ends_with("/" + location)) {
+      resolved = known;
+      return {};
+    }
+  std::error_code error;
+  fs::path folder = fs::canonical(fs::path(path).parent_path(), error);
+  fs::path target = error ? fs::path() : fs::canonical(folder / location, error);
+  auto [end, rest] = std::mismatch(folder.begin(), folder.end(), target.begin(), target.end());
+  if (error || location.empty() || end != folder.end() || fs::path(location).is_absolute())
+    return fail(ZERO_RT_BAD_FILE, "expected external data inside the model's folder, got '%s'",
+                escape(location).c_str());
+  resolved = target.string();
+  return {};
+}
+
+static bool parseNumber(const std::string &text, uint64_t &number) {
+  number = 0;
+  for (char digit : text)
+    if (digit < '0' || digit > '9' || __builtin_mul_overflow(number, uint64_t(10), &number) ||
+        __builtin_add_overflow(number, uint64_t(digit - '0'), &number))
+      return false;
+  return !text.empty();
+}
+
+/// Where the old values of `tensor` lie, and that they do.
+Status OnnxRewriter::findOld(const Tensor &tensor, OnnxModel::External &old) const {
+  auto number = [&](const char *key, uint64_t absent, uint64_t &value) {
+    auto it = tensor.location.find(key);
+    value = absent;
+    return it == tensor.location.end() || parseNumber(it->second, value);
+  };
+  auto location = tensor.location.find("location");
+  ZERO_RT_TRY(resolve(location == tensor.location.end() ? "" : location->second, old.file));
+  InputFile source;
+  ZERO_RT_TRY(InputFile::open(old.file, source));
+  uint64_t count = 0, bytes = 0, size = source.size();
+  bool good = number("offset", 0, old.offset) && old.offset <= size;
+  const uint64_t width = sizeOf(toDType(tensor.type));
+  bool known = width > 0 && countElements(tensor.dims, count) &&
+               !__builtin_mul_overflow(count, width, &bytes);
+  good = good && number("length", known ? bytes : size - old.offset, old.bytes);
+  if (!good || old.bytes > size - old.offset)
+    return fail(ZERO_RT_BAD_FILE, "tensor '%s': its external data lies outside '%s'",
+                escape(tensor.name).c_str(), escape(old.file).c_str());
+  return {};
+}
+
+Status OnnxRewriter::moveExternal(WireRange range, const Tensor &tensor,
+                                  std::optional<size_t> entry, WirePieces &result) {
+  OnnxModel::External moved;
+  if (entry) {
+    moved.isEntry = true;
+    moved.entry = *entry;
+    moved.bytes = entries[*entry].elements() * sizeOf(stored[*entry]);
+  } else {
+    ZERO_RT_TRY(findOld(tensor, moved));
+  }
+  if (!external.empty()) {
+    uint64_t end = external.back().place + external.back().bytes;
+    moved.place = (end + kAlignment - 1) / kAlignment * kAlignment;
+  }
+  auto location = tensor.location;
+  location["location"] = dataName;
+  location["offset"] = std::to_string(moved.place);
+  location["length"] = std::to_string(moved.bytes);
+  if (entry)
+    location.erase("checksum"); // of the old values
+  external.push_back(std::move(moved));
+  ZERO_RT_TRY(forEachField(file, range, [&](const WireField &field) {
+    if (field.number != kExternalData)
+      result.old(field.whole);
+    return Status();
+  }));
+  for (const auto &[key, value] : location) {
+    WirePieces pair;
+    pair.field(kKey, key);
+    pair.field(kValue, value);
+    result.field(kExternalData, std::move(pair));
+  }
+  return {};
+}
+
+} // namespace zero::rt

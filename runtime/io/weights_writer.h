@@ -1,0 +1,44 @@
+//===- weights_writer.h - trained weights as a file -------------*- C++ -*-===//
+
+#ifndef RUNTIME_IO_WEIGHTS_WRITER_H
+#define RUNTIME_IO_WEIGHTS_WRITER_H
+
+#include "runtime/io/onnx_model.h"
+
+namespace zero::rt {
+
+/// What a program was made from: its ONNX model, or empty, and all files that its
+/// initial values are read from.
+struct WeightsOrigin {
+  std::string model;
+  std::vector<std::string> files;
+};
+
+/// Writes weights as .safetensors or, where the file is called so, as .onnx: the model
+/// that the program was made from, with new values. External data goes to a second
+/// file, FILE.data. Files appear under their names at commit().
+class WeightsWriter {
+public:
+  /// Creates the temporaries and, for .onnx, checks that the model has all `entries`
+  /// (of which nothing is read): what keeps weights from being written is found out
+  /// before there are any. A file of the origin is never overwritten.
+  static Status create(const std::string &path, const WeightsOrigin &origin,
+                       const std::vector<TensorEntry> &entries, WeightsWriter &writer);
+
+  /// Writes the values of `entries`, those given to `create`.
+  Status write(const std::vector<TensorEntry> &entries);
+  Status commit();
+
+  /// The temporaries, to be removed when the process is killed.
+  std::vector<std::string> temporaries() const;
+
+private:
+  bool isOnnx = false;
+  std::string dataName;
+  OnnxModel model;
+  OutputFile file, data;
+};
+
+} // namespace zero::rt
+
+#endif // RUNTIME_IO_WEIGHTS_WRITER_H
