@@ -154,10 +154,19 @@ ConstantValues::Effort ConstantValues::decideEffort(Value value, unsigned depth)
   return {sum.depth, type.getNumElements() <= kWholeElements ? 1 : sum.cost};
 }
 
+/// The type of the elements in the file of `state`.
+static Type storedType(StateOp state) {
+  std::optional<DataAttr> reference = state.getData();
+  return reference && reference->getStored() ? reference->getStored()
+                                             : state.getTensorType().getElementType();
+}
+
 /// Bytes of one element in a file; 0: not read here.
 static unsigned storedBytes(Type type) {
   if (type.isInteger(1) || type.isInteger(8))
     return 1;
+  if (type.isF16() || type.isBF16())
+    return 2;
   return type.isF32() || type.isInteger(32) ? 4 : (type.isF64() || type.isInteger(64) ? 8 : 0);
 }
 
@@ -169,7 +178,7 @@ bool ConstantValues::openData(ReadOp read) {
     return true;
   RankedTensorType type = state.getTensorType();
   std::optional<DataAttr> reference = state.getData();
-  unsigned size = storedBytes(type.getElementType());
+  unsigned size = storedBytes(storedType(state));
   if (!reference || size == 0 || reference->getBytes() != uint64_t(type.getNumElements()) * size)
     return false;
   SmallString<128> path(root);
@@ -200,6 +209,10 @@ static double storedElement(const char *at, Type type) {
     return type.isUnsignedInteger() ? double(endian::read32le(at)) : int32_t(endian::read32le(at));
   if (type.isInteger(64))
     return double(int64_t(endian::read64le(at)));
+  if (type.isBF16())
+    return llvm::bit_cast<float>(uint32_t(endian::read16le(at)) << 16);
+  if (type.isF16())
+    return APFloat(APFloat::IEEEhalf(), APInt(16, endian::read16le(at))).convertToDouble();
   return type.isF32() ? double(llvm::bit_cast<float>(endian::read32le(at)))
                       : llvm::bit_cast<double>(endian::read64le(at));
 }
@@ -208,7 +221,7 @@ void ConstantValues::readData(ReadOp read, int64_t index, MutableArrayRef<double
   auto state = module.lookupSymbol<StateOp>(read.getSymbol());
   if (auto splat = state.getSplat())
     return llvm::fill(row, splat->convertToDouble());
-  Type type = state.getTensorType().getElementType();
+  Type type = storedType(state);
   unsigned size = storedBytes(type);
   const char *at = data[read.getResult()]->getBufferStart() + index * row.size() * size;
   for (double &element : row) {
