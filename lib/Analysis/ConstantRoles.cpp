@@ -102,42 +102,6 @@ static bool passesMask(OpOperand &use) {
                             type);
 }
 
-void ConstantRoles::walkBackward(Operation &op) {
-  bool isAngle = true, isAngleAlone = true, isMask = true;
-  for (OpOperand &use : op.getUses()) {
-    Operation *user = use.getOwner();
-    if (!live.contains(user))
-      continue;
-    StringRef type = standardType(user);
-    const Flow &next = flows[user];
-    if (type != "Cos" && type != "Sin") {
-      const bool goesOn = isa<onnx::NodeOp>(user) && !next.isMixed;
-      isAngle &= goesOn && next.isAngle;
-      isAngleAlone &= goesOn && !next.source && next.isAngleAlone;
-    }
-    if (type != "Softmax" && (type != "Attention" || use.getOperandNumber() != 3))
-      isMask &= passesMask(use) && next.isMask;
-  }
-  Flow &flow = flows[&op];
-  flow.isAngle = isAngle;
-  flow.isAngleAlone = isAngleAlone;
-  flow.isMask = isMask;
-}
-
-/// Angles are frequencies times positions: they go nowhere but into Cos and Sin,
-/// and nothing that the model computes enters them. That tells a table from the
-/// weights of a network whose activation is a sine.
-bool ConstantRoles::isRotaryTable(ReadOp read) const {
-  Flow flow = flows.lookup(read);
-  return isModulePath(read.getSymbol()) ? flow.isAngle : flow.isAngleAlone;
-}
-
-bool ConstantRoles::isMask(ReadOp read) const {
-  // Queries by keys: a bias of a classifier's logits is a vector.
-  auto isWide = [](int64_t dim) { return dim > 1; };
-  return llvm::count_if(read.getType().getShape(), isWide) >= 2 && flows.lookup(read).isMask;
-}
-
 static bool isProduct(StringRef type) {
   return llvm::is_contained({"MatMul", "Gemm", "Conv", "ConvTranspose", "Einsum"}, type);
 }
@@ -164,17 +128,57 @@ static bool isWeightUse(OpOperand &use) {
   return index > 0 && index < 3 && type.ends_with("Normalization");
 }
 
-onnx::NodeOp ConstantRoles::weightReader(ReadOp read) const {
+/// Whether what an operation of this type reads is in its result as it was.
+static bool onlyMoves(StringRef type) {
+  return llvm::is_contained({"Transpose", "Reshape", "Squeeze", "Unsqueeze", "Cast", "Identity"},
+                            type);
+}
+
+void ConstantRoles::walkBackward(Operation &op) {
+  bool isAngle = true, isAngleAlone = true, isMask = true;
   onnx::NodeOp reader;
-  forEachFlow(read, live, [&](OpOperand &use) -> std::optional<bool> {
-    if (isWeightUse(use)) {
-      reader = cast<onnx::NodeOp>(use.getOwner());
-      return std::nullopt;
+  for (OpOperand &use : op.getUses()) {
+    Operation *user = use.getOwner();
+    if (!live.contains(user))
+      continue;
+    StringRef type = standardType(user);
+    const Flow &next = flows[user];
+    if (type != "Cos" && type != "Sin") {
+      const bool goesOn = isa<onnx::NodeOp>(user) && !next.isMixed;
+      isAngle &= goesOn && next.isAngle;
+      isAngleAlone &= goesOn && !next.source && next.isAngleAlone;
     }
-    return llvm::is_contained({"Transpose", "Reshape", "Squeeze", "Unsqueeze", "Cast", "Identity"},
-                              standardType(use.getOwner()));
-  });
-  return reader;
+    if (type != "Softmax" && (type != "Attention" || use.getOperandNumber() != 3))
+      isMask &= passesMask(use) && next.isMask;
+    if (!reader && isWeightUse(use))
+      reader = cast<onnx::NodeOp>(user);
+    else if (!reader && onlyMoves(type))
+      reader = next.reader;
+  }
+  Flow &flow = flows[&op];
+  flow.isAngle = isAngle;
+  flow.isAngleAlone = isAngleAlone;
+  flow.isMask = isMask;
+  flow.reader = reader;
+}
+
+/// Angles are frequencies times positions: they go nowhere but into Cos and Sin,
+/// and nothing that the model computes enters them. That tells a table from the
+/// weights of a network whose activation is a sine.
+bool ConstantRoles::isRotaryTable(ReadOp read) const {
+  Flow flow = flows.lookup(read);
+  return isModulePath(read.getSymbol()) ? flow.isAngle : flow.isAngleAlone;
+}
+
+bool ConstantRoles::isMask(ReadOp read) const {
+  // Queries by keys: a bias of a classifier's logits is a vector.
+  if (wideDims(read.getResult()) < 2 || !flows.lookup(read).isMask)
+    return false;
+  // One for each head, under a parameter's name, is a learned bias, as in T5 and Swin:
+  // a mask is the same for all heads.
+  ArrayRef<int64_t> shape = read.getType().getShape();
+  bool perHead = shape.size() > 2 && shape[shape.size() - 3] > 1;
+  return !perHead || !isModulePath(read.getSymbol());
 }
 
 StringRef ConstantRoles::bufferReason(ReadOp read) const {

@@ -24,22 +24,6 @@ func.func @runtime_axes(%x: tensor<4xf32>, %a: tensor<1xi64>) -> tensor<1xf32> {
 
 // -----
 
-func.func @power(%x: tensor<4xi64>, %e: tensor<i64>) -> tensor<4xi64> {
-  // expected-error @+1 {{expected a constant exponent from 0 to 8 for the integer base of Pow node 'p'}}
-  %y = onnx.node "Pow"(%x, %e) {} opset 15 node "p" : (tensor<4xi64>, tensor<i64>) -> tensor<4xi64>
-  return %y : tensor<4xi64>
-}
-
-// -----
-
-func.func @remainder(%x: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error @+1 {{expected integers in Mod node 'm', got 'tensor<4xf32>'}}
-  %y = onnx.node "Mod"(%x, %x) {fmod = 1 : i64} opset 13 node "m" : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
-  return %y : tensor<4xf32>
-}
-
-// -----
-
 func.func @gelu(%x: tensor<4xf32>) -> tensor<4xf32> {
   // expected-error @+1 {{expected approximate = 'none' or 'tanh' in Gelu node 'g', got 'quick'}}
   %y = onnx.node "Gelu"(%x) {approximate = "quick"} opset 20 node "g" : (tensor<4xf32>) -> tensor<4xf32>

@@ -1,14 +1,8 @@
 //===- zero-translate.cpp - from ONNX to MLIR -----------------------------===//
 
-#include "zero/Import/Import.h"
-#include "zero/Ops/OpTable.h"
+#include "Translate.h"
 
-#include "mlir/IR/AsmState.h"
-#include "mlir/IR/MLIRContext.h"
-#include "mlir/Support/FileUtilities.h"
 #include "llvm/Support/CommandLine.h"
-#include "llvm/Support/SourceMgr.h"
-#include "llvm/Support/ToolOutputFile.h"
 
 namespace cl = llvm::cl;
 
@@ -29,19 +23,6 @@ static cl::opt<bool> symlinks("allow-symlinks", cl::cat(category),
 static cl::opt<bool> locations("locations", cl::desc("Print where each op comes from"),
                                cl::cat(category));
 
-/// One line for each definition, its columns apart by tabs. Operators of domain
-/// `zero` are the compiler's own and left out.
-static void listOperators(llvm::raw_ostream &os) {
-  for (const zero::ops::OpDef &def : zero::ops::allOps()) {
-    if (def.domain == zero::ops::kZeroDomain)
-      continue;
-    llvm::StringRef gradient = def.gradient ? "yes" : def.expand ? "expanded" : "-";
-    os << (def.domain.empty() ? "ai.onnx" : def.domain) << '\t' << def.type << '\t' << def.minOpset
-       << '\t' << def.maxOpset << '\t' << gradient << '\t' << (def.anySign ? "yes" : "-") << '\t'
-       << def.family << '\n';
-  }
-}
-
 int main(int argc, char **argv) {
   cl::HideUnrelatedOptions(category);
   cl::SetVersionPrinter([](llvm::raw_ostream &os) { os << "zero-translate " ZERO_VERSION "\n"; });
@@ -50,7 +31,7 @@ int main(int argc, char **argv) {
       "Translates an ONNX model to MLIR. The model's weights stay where they "
       "are: the output refers to them by file and offset.\n");
   if (listFlag) {
-    listOperators(llvm::outs());
+    zero::listOperators(llvm::outs());
     return 0;
   }
   if (!importFlag || input.empty()) {
@@ -64,19 +45,5 @@ int main(int argc, char **argv) {
     llvm::errs() << "zero-translate: --shape: " << error << "\n";
     return 1;
   }
-  mlir::MLIRContext context;
-  llvm::SourceMgr sources;
-  mlir::SourceMgrDiagnosticHandler diagnostics(sources, &context);
-  mlir::OwningOpRef<mlir::ModuleOp> module = zero::importOnnx(input, options, &context);
-  if (!module)
-    return 1;
-  std::string error;
-  auto file = mlir::openOutputFile(output, &error);
-  if (!file) {
-    llvm::errs() << "zero-translate: " << error << "\n";
-    return 1;
-  }
-  module->print(file->os(), mlir::OpPrintingFlags().enableDebugInfo(locations));
-  file->keep();
-  return 0;
+  return zero::translate(input, options, output, locations) ? 0 : 1;
 }

@@ -24,7 +24,7 @@ public:
   /// The first node that uses the constant behind `read` as models use their weights:
   /// in a product or convolution, as a table to gather from, as scale or bias of a
   /// normalization, or added where a bias or a table of positions is; else null.
-  onnx::NodeOp weightReader(ReadOp read) const;
+  onnx::NodeOp weightReader(ReadOp read) const { return flows.lookup(read).reader; }
 
   /// Whether the loss depends on the value of `op`.
   bool reachesLoss(mlir::Operation *op) const { return live.contains(op); }
@@ -45,6 +45,8 @@ private:
     bool isAngle = true, isAngleAlone = true;
     /// Its results go nowhere but into the masked operand of a Softmax or Attention.
     bool isMask = true;
+    /// The node that uses it as a weight, if there is one.
+    onnx::NodeOp reader;
   };
 
   void walkForward(mlir::Operation &op);

@@ -94,7 +94,7 @@ def graph_models():
             initializers=[weight("step")],
         ),
         "domain": model([node("Relu", ["x"], ["y"], "act", domain="com.nobody"), mean("y")]),
-        "old": model([linear(), mean("y")], initializers=[w], opset=12),
+        "old": model([linear(), mean("y")], initializers=[w], opset=6),
         "new": model([linear(), mean("y")], initializers=[w], opset=29),
     }
 
