@@ -23,7 +23,7 @@ struct Operand {
   int role;
   Desc plain, wanted;
   uint64_t offset = 0;
-  std::optional<dnnl::reorder::primitive_desc> reorder;
+  std::optional<dnnl::reorder::primitive_desc> reorder = std::nullopt;
 };
 } // namespace
 
@@ -68,7 +68,7 @@ static dnnl::primitive_attr userScratchpad() {
 /// slower than what the compiler makes.
 static Status checkImplementation(const dnnl::primitive_desc_base &chosen) {
   std::string_view name = chosen.impl_info_str();
-  if (name.find("gemm") == 0 || name.find("ref") == 0)
+  if (name.find("gemm") != name.npos || name.find("ref") != name.npos)
     return fail(ZERO_RT_UNSUPPORTED, "oneDNN has only '%s' for a convolution of these sizes",
                 chosen.impl_info_str());
   return {};
