@@ -138,8 +138,12 @@ static LogicalResult expandBatchNorm(onnx::NodeOp node, NodeBuilder &builder,
     return success();
   auto inputs = node.getInputs();
   Statistics batch = batchStatistics(node, builder);
+  // An evaluation of the trained model goes by its running statistics.
+  Value training = builder.programInput(kTraining, builder.getBuilder().getI1Type());
+  Value mean = builder.where(training, batch.mean, inputs[3]);
+  Value around = builder.where(training, batch.variance, inputs[4]);
   auto normalized = builder.create("", "BatchNormalization", node.getOutputs()[0].getType(),
-                                   {inputs[0], inputs[1], inputs[2], batch.mean, batch.variance},
+                                   {inputs[0], inputs[1], inputs[2], mean, around},
                                    {builder.attr("epsilon", node.getFloat("epsilon", 1e-5))});
   results.push_back(normalized.getResult(0));
   Value variance = batch.variance;

@@ -32,9 +32,12 @@ class Case:
 
     def refuses(self, label, words, *flags, data=None, executable=None):
         written = [self.work / name for name in ("bad.jsonl", "bad.safetensors", "bad.json")]
+        usual = ["--quiet", "--steps=3", f"--log={written[0]}", f"--save={written[1]}",
+                 f"--report-json={written[2]}"]
+        given = {flag.split("=")[0] for flag in flags}
         check_refused(self.checks, label, words, "zero-run", executable or self.executable,
-                      data or self.data(), "--quiet", "--steps=3", f"--log={written[0]}",
-                      f"--save={written[1]}", f"--report-json={written[2]}", *flags)
+                      data or self.data(), *flags,
+                      *(flag for flag in usual if flag.split("=")[0] not in given))
         left = [p.name for p in self.work.iterdir() if p in written or ".tmp" in p.name]
         self.checks.that(not left, f"{label}: {left} were written")
 

@@ -95,7 +95,7 @@ def read_ops(work):
     text = run_tool("zeroc", work / "model.onnx", "--forward-only", "--plan-only",
                     "--dump-after=recognise")
     keys = [line for line in text.splitlines() if "DropoutKey" in line]
-    return {re.search(r'node "(\w+)"', line)[1]: int(re.search(r"op = (\d+)", line)[1])
+    return {re.search(r' node "(\w+)" :', line)[1]: int(re.search(r"op = (\d+)", line)[1])
             for line in keys}
 
 

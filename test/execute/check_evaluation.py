@@ -38,9 +38,21 @@ def train(graph, executable, *flags, steps=STEPS):
             weights, json.loads(report.read_text()))
 
 
+def inference(model):
+    """The model outside of training mode: running statistics, nothing dropped."""
+    for node in model.graph.node:
+        if node.op_type == "BatchNormalization":
+            del node.output[1:]
+            for attribute in node.attribute:
+                attribute.i = 0 if attribute.name == "training_mode" else attribute.i
+        elif node.op_type == "Dropout":
+            del node.input[1:]
+    return model
+
+
 def loss_of(graph, weights, batch):
     """The loss that ONNX's reference gives for trained weights."""
-    model = onnx.load(graph.folder / "model.onnx")
+    model = inference(onnx.load(graph.folder / "model.onnx"))
     tensors = read_safetensors(weights)
     for initializer in model.graph.initializer:
         if initializer.name in tensors:
@@ -103,6 +115,13 @@ def main():
         gpt2.inputs[name] = gpt2.inputs[name][:2, :16]
     gpt2.write_inputs()
     check_stage(checks, gpt2, 3, 2, held_out(gpt2, 5), 2)
+    # Evaluated by running statistics, and with nothing dropped.
+    resnet = Graph(data, "resnet-tiny", f"{work}/resnet")
+    batch = len(next(iter(resnet.inputs.values())))
+    check_stage(checks, resnet, 0, 1, held_out(resnet, 2 * batch), batch)
+    dropout = Graph(data, "mlp", f"{work}/dropout")
+    dropout.folder = dropout.folder.parent / "mlp-dropout"
+    check_stage(checks, dropout, 3, 1, held_out(dropout, 32), 32)
     checks.finish()
 
 

@@ -9,7 +9,9 @@
 // CHECK: %[[SQUARE:.*]] = onnx.node "Mul"(%[[SHIFT]], %[[SHIFT]])
 // CHECK: %[[AROUND:.*]] = onnx.node "Add"(%[[LOCAL]]#1, %[[SQUARE]])
 // CHECK: %[[VAR:.*]] = onnx.node "RankMean"(%[[AROUND]])
-// CHECK: onnx.node "BatchNormalization"(%{{.*}}, %{{.*}}, %{{.*}}, %[[MEAN]], %[[VAR]])
+// CHECK: %[[M:.*]] = onnx.node "Where"(%[[TRAINING:.*]], %[[MEAN]], %{{.*}})
+// CHECK: %[[V:.*]] = onnx.node "Where"(%[[TRAINING]], %[[VAR]], %{{.*}})
+// CHECK: onnx.node "BatchNormalization"(%{{.*}}, %{{.*}}, %{{.*}}, %[[M]], %[[V]])
 func.func @step(%x: tensor<4x3x2xf32>, %s: tensor<3xf32>, %m: tensor<3xf32>) -> tensor<4x3x2xf32> {
   %y = onnx.node "BatchNormalization"(%x, %s, %s, %m, %m) {training_mode = 1 : i64} opset 15 node "n" : (tensor<4x3x2xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>) -> tensor<4x3x2xf32>
   return %y : tensor<4x3x2xf32>
@@ -17,7 +19,7 @@ func.func @step(%x: tensor<4x3x2xf32>, %s: tensor<3xf32>, %m: tensor<3xf32>) -> 
 
 // -----
 
-// expected-error @+1 {{'builtin.module' op --sync-batchnorm has no effect: no BatchNormalization of the model is in training mode}}
+// expected-error @+1 {{--sync-batchnorm has no effect: no BatchNormalization of the model is in training mode}}
 module {
   func.func @step(%x: tensor<4x3x2xf32>, %s: tensor<3xf32>, %m: tensor<3xf32>) -> tensor<4x3x2xf32> {
     %y = onnx.node "BatchNormalization"(%x, %s, %s, %m, %m) {} opset 15 node "n" : (tensor<4x3x2xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>) -> tensor<4x3x2xf32>
