@@ -37,6 +37,8 @@ ZEROC = [
     (["--bucket-bytes=0"], ["--bucket-bytes", "at least 1"]),
     (["--optimizer=sgd", "--betas=0.9,0.99"], ["--betas", "no effect"]),
     (["--plan-only"], ["--plan-only", "no effect"]),
+    (["--ranks=2", "--ranks", "2"], ["option '--ranks' is given twice"]),
+    (["--lr=1", "--lr=2"], ["option '--lr' is given twice"]),
     (["--data-root=/nope"], ["--data-root", "'/nope'"]),
 ]
 
@@ -66,6 +68,8 @@ ZERO_RUN = [
     (["model.zexe", "--stall=3"], ["--stall", "RANK:COLLECTIVE"]),
     (["model.zexe", "--steps=0", "--dump-gradients=g.safetensors"], ["--dump-gradients"]),
     (["model.onnx", "-o", "other.zexe"], ["'-o' belongs to zeroc"]),
+    (["model.zexe", "--steps=1", "--steps", "1"], ["option '--steps' is given twice"]),
+    (["model.zexe", "--weights-partial"], ["--weights-partial", "no effect"]),
     (["missing.zexe"], ["missing.zexe", "No such file"]),
 ]
 
