@@ -5,6 +5,7 @@ training ended with.
 usage: check_save.py DATA WORK
 """
 
+import shutil
 import sys
 from pathlib import Path
 
@@ -31,7 +32,8 @@ class SavedGraph(Graph):
 
     def save(self, stage, ranks, folder):
         """Trains and saves both ways; returns the losses of one step more."""
-        folder.mkdir(parents=True, exist_ok=True)
+        shutil.rmtree(folder, ignore_errors=True)  # what an earlier run saved
+        folder.mkdir(parents=True)
         executable = self.compile(stage, ranks, *FLAGS)
         run_tool("zero-run", executable, self.data_flag, f"--steps={STEPS}", "--quiet",
                  f"--save={folder / 'out.onnx'}", f"--save={folder / 'out.safetensors'}")
