@@ -149,9 +149,34 @@ static void checkLayerNormalization(const Rules &r) {
   r.expectBroadcast(2, r.dims(0));
 }
 
+template <int64_t fallback>
 static void checkAxis(const Rules &r) {
   r.expectRank(0, 1);
-  r.axis(-1, r.rank(0));
+  r.axis(fallback, r.rank(0));
+}
+
+/// [N, C, D1, ...].
+static void checkImage(const Rules &r) { r.expectRank(0, 3); }
+
+static void checkInstanceNormalization(const Rules &r) {
+  checkImage(r);
+  r.expectDims(1, r.dims(0)[1]);
+  r.expectDims(2, r.dims(0)[1]);
+}
+
+/// Weights [C, M / group, k1, ...], bias [M].
+static void checkConvTranspose(const Rules &r) {
+  checkImage(r);
+  const int64_t channels = r.dims(0)[1], groups = r.attribute("group", 1);
+  if (r.rank(1) != r.rank(0) || r.dims(1)[0] != channels || groups < 1 || channels % groups != 0)
+    r.refuse("expected weights for " + Twine(channels) + " channels in " + Twine(groups) +
+             " groups, got " + print(r.dims(1)));
+  r.expectDims(2, r.dims(1)[1] * groups);
+}
+
+static void checkClip(const Rules &r) {
+  r.expectOne(1);
+  r.expectOne(2);
 }
 
 /// Scores [N, C, ...], labels [N, ...], weights [C].
@@ -204,6 +229,20 @@ static void checkAttention(const Rules &r) {
              " do not fit together");
   if (k[1] == 0 || q[1] % k[1] != 0)
     r.refuse("expected a multiple of " + Twine(k[1]) + " query heads, got " + Twine(q[1]));
+  Dims past(k), pastValues(v);
+  if (r.has(4)) {
+    past[2] = r.rank(4) == 4 ? r.dims(4)[2] : 0;
+    pastValues[2] = past[2];
+    r.expectDims(4, past);
+    r.expectDims(5, pastValues);
+  }
+  if (r.has(3)) {
+    const int64_t keys = k[2] + (r.has(4) ? past[2] : 0);
+    // A mask may be shorter than the keys.
+    const int64_t shown = r.rank(3) == 0 ? 0 : std::min(r.dims(3).back(), keys);
+    r.expectRank(3, 2);
+    r.expectBroadcast(3, {q[0], q[1], q[2], shown});
+  }
   if (r.has(3) && r.type(3) != pb::TensorProto::BOOL && r.type(3) != r.type(0))
     r.refuse(r.operand(3) + ": expected a mask of bool or " + typeName(r.type(0)) + ", got " +
              typeName(r.type(3)));
@@ -219,9 +258,14 @@ static Check checkOf(StringRef type) {
       .Case("GatherND", checkGatherND)
       .Case("ScatterND", checkScatterND)
       .Cases({"LayerNormalization", "RMSNormalization"}, checkLayerNormalization)
-      .Cases({"Softmax", "LogSoftmax"}, checkAxis)
+      .Cases({"Softmax", "LogSoftmax", "Hardmax", "LpNormalization", "TopK"}, checkAxis<-1>)
+      .Cases({"ArgMax", "ArgMin"}, checkAxis<0>)
+      .Cases({"GlobalAveragePool", "GlobalMaxPool"}, checkImage)
+      .Case("InstanceNormalization", checkInstanceNormalization)
+      .Case("ConvTranspose", checkConvTranspose)
+      .Case("Clip", checkClip)
       .Cases({"SoftmaxCrossEntropyLoss", "NegativeLogLikelihoodLoss"}, checkLoss)
-      .Case("CumSum", checkCumSum)
+      .Cases({"CumSum", "CumProd"}, checkCumSum)
       .Case("Trilu", checkTrilu)
       .Case("OneHot", checkOneHot)
       .Case("BatchNormalization", checkBatchNormalization)

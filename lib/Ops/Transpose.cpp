@@ -24,9 +24,13 @@ static SmallVector<int64_t> permutationOf(onnx::NodeOp node) {
 static LogicalResult lowerTranspose(onnx::NodeOp node, ValueRange inputs, OpBuilder &builder,
                                     Lowered &lowered) {
   ImplicitLocOpBuilder b(node.getLoc(), builder);
-  auto transpose = linalg::TransposeOp::create(b, inputs.front(), empty(b, node.outputType(0)),
-                                               permutationOf(node));
-  lowered.results.push_back(transpose->getResult(0));
+  RankedTensorType type = node.outputType(0);
+  // linalg.transpose has no index maps for a scalar.
+  lowered.results.push_back(
+      type.getRank() == 0
+          ? elementwise(b, inputs, type, [](auto &, ValueRange elements) { return elements[0]; })
+          : linalg::TransposeOp::create(b, inputs.front(), empty(b, type), permutationOf(node))
+                ->getResult(0));
   return success();
 }
 
