@@ -128,7 +128,9 @@ static Visible visiblePart(ImplicitLocOpBuilder &b, const Windows &windows, int6
   Value zero = number(b, 0), step = number(b, windows.dilations[dim]);
   Value start = scaled(b, output, windows.strides[dim], number(b, -windows.padsBegin[dim]));
   Value missing = arith::MaxSIOp::create(b, arith::SubIOp::create(b, zero, start), zero);
-  Value skipped = arith::CeilDivSIOp::create(b, missing, step);
+  // Rounded up; what is missing is not negative.
+  Value upTo = arith::AddIOp::create(b, missing, number(b, windows.dilations[dim] - 1));
+  Value skipped = arith::DivSIOp::create(b, upTo, step);
   Value end = arith::AddIOp::create(b, start, number(b, windows.reach(dim) + 1));
   return {scaled(b, skipped, windows.dilations[dim], start),
           arith::MinSIOp::create(b, end, number(b, windows.input[dim])), step};
