@@ -39,7 +39,7 @@ def report(rows):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--bin", type=Path, default=Path())
+    parser.add_argument("--bin", default="", help="folder of the tools, if not on the path")
     parser.add_argument("--only", help="check one operator")
     parser.add_argument("--verbose", action="store_true", help="print every case")
     options = parser.parse_args()
