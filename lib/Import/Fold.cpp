@@ -3,6 +3,7 @@
 #include "Fold.h"
 
 #include "llvm/ADT/APFloat.h"
+#include "llvm/ADT/APSInt.h"
 #include "llvm/ADT/STLExtras.h"
 
 using llvm::ArrayRef;
@@ -76,10 +77,24 @@ static llvm::APFloat scalarOf(const pb::TensorProto &tensor) {
   return {semanticsOf(tensor.data_type()), llvm::APInt(8 * bytes.size(), bits)};
 }
 
-/// A one-element cast to a float type, if it loses nothing: what rounds is left
-/// to the step, so that it rounds as the model says.
+/// A float that is an integer of `type`, as that integer: a bound that exporters
+/// write as 1.0.
+static std::optional<pb::TensorProto> castToInteger(const pb::TensorProto &input, int32_t type,
+                                                    ArrayRef<int64_t> dims) {
+  llvm::APSInt value(64, /*isUnsigned=*/false);
+  bool isExact = false;
+  scalarOf(input).convertToInteger(value, llvm::APFloat::rmTowardZero, &isExact);
+  if (!isExact || type != pb::TensorProto::INT64)
+    return std::nullopt;
+  return fromInts({type, Dims(dims), {value.getSExtValue()}});
+}
+
+/// A one-element cast, if it loses nothing: what rounds is left to the step, so
+/// that it rounds as the model says.
 static std::optional<pb::TensorProto> castScalar(const pb::TensorProto &input, int32_t type,
                                                  ArrayRef<int64_t> dims) {
+  if (isInteger(type) && isFloat(input.data_type()))
+    return castToInteger(input, type, dims);
   if (!isFloat(type) || (!isFloat(input.data_type()) && !isInteger(input.data_type())))
     return std::nullopt;
   llvm::APFloat value = scalarOf(input);
@@ -98,7 +113,7 @@ static std::optional<pb::TensorProto> castScalar(const pb::TensorProto &input, i
 static std::optional<pb::TensorProto> foldScalar(const pb::NodeProto &node,
                                                  const pb::TensorProto &input, int32_t type,
                                                  ArrayRef<int64_t> dims) {
-  if (node.op_type() == "Cast")
+  if (node.op_type() == "Cast" || node.op_type() == "CastLike")
     return castScalar(input, type, dims);
   const bool moves = llvm::is_contained({"Identity", "Reshape", "Flatten", "Squeeze", "Unsqueeze"},
                                         StringRef(node.op_type()));

@@ -210,7 +210,7 @@ Evaluator arithmeticEvaluator(StringRef type) {
     return evaluateBinary;
   return llvm::StringSwitch<Evaluator>(type)
       .Cases({"Neg", "Abs", "Sign", "Not"}, evaluateUnary)
-      .Case("Cast", evaluateCast)
+      .Cases({"Cast", "CastLike"}, evaluateCast)
       .Case("Where", evaluateWhere)
       .Case("CumSum", evaluateCumSum)
       .Default(nullptr);

@@ -43,6 +43,9 @@ def cases():
     yield "Cast", [V], {"to": TensorProto.BOOL}
     yield "Cast", [V], {"to": TensorProto.INT32}
     yield "Cast", [B], {"to": TensorProto.INT64}
+    yield "Cast", [np.array(-17, np.float32)], {"to": TensorProto.INT64}
+    yield "CastLike", [np.array(1, np.float32), V], {}
+    yield "CastLike", [V, W.astype(np.int32)], {}
     for op in ("ReduceSum", "ReduceProd", "ReduceMin", "ReduceMax"):
         yield op, [M + 1, np.array([1])], {}
         yield op, [M + 1, np.array([-1, 0])], {"keepdims": 0}
@@ -89,6 +92,8 @@ def unfolded_cases():
     yield "Mul", [np.array([2**31 - 1, 1], np.int32), np.array([2, 1], np.int32)], {}
     yield "Div", [V, np.array([1, 0, 1, 1])], {}
     yield "Add", [V.astype(np.float32), W.astype(np.float32)], {}
+    yield "Cast", [np.array(1.5, np.float32)], {"to": TensorProto.INT64}
+    yield "CastLike", [np.array(1e30, np.float32), V], {}
 
 
 def build(op, operands, attributes):
