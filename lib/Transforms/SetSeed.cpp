@@ -21,7 +21,7 @@ struct SetSeed : zero::impl::SetSeedBase<SetSeed> {
       return node.getOpType() == "Dropout" ? WalkResult::interrupt() : WalkResult::advance();
     });
     if (seed != 0 && !found.wasInterrupted()) {
-      emitError(module.getLoc()) << "--seed=" << seed
+      emitError(module.getLoc()) << "--seed=" << uint64_t(seed)
                                  << " has no effect: the model draws no random numbers";
       return signalPassFailure();
     }

@@ -64,8 +64,8 @@ TEST_F(Format, RefusesOtherFiles) {
 }
 
 TEST_F(Format, RefusesAnotherVersion) {
-  bytes[8] = 2;
-  expectRefused(bytes, "wrong version: expected 1, got 2");
+  bytes[8] = 9;
+  expectRefused(bytes, "wrong version: expected 2, got 9");
 }
 
 TEST_F(Format, RefusesTruncationAnywhere) {
