@@ -23,7 +23,10 @@ struct LoadedProgram {
 Status loadProgram(const std::string &path, std::shared_ptr<const LoadedProgram> &program);
 
 /// The tables' numbers are those of the C interface.
-inline DType toDType(proto::DType dtype) { return static_cast<DType>(dtype); }
+/// A number that is none of them, as damaged tables may hold, becomes no type.
+inline DType toDType(proto::DType dtype) {
+  return proto::DType_IsValid(dtype) ? static_cast<DType>(dtype) : ZERO_RT_NO_DTYPE;
+}
 
 /// The element type of initial values that a tensor of `dtype` is read from.
 inline DType storedType(const proto::Init::Range &range, DType dtype) {
