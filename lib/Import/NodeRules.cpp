@@ -259,7 +259,7 @@ static Check checkOf(StringRef type) {
       .Case("ScatterND", checkScatterND)
       .Cases({"LayerNormalization", "RMSNormalization"}, checkLayerNormalization)
       .Cases({"Softmax", "LogSoftmax", "Hardmax", "LpNormalization", "TopK"}, checkAxis<-1>)
-      .Cases({"ArgMax", "ArgMin"}, checkAxis<0>)
+      .Cases({"ArgMax", "ArgMin", "Concat", "Split"}, checkAxis<0>)
       .Cases({"GlobalAveragePool", "GlobalMaxPool"}, checkImage)
       .Case("InstanceNormalization", checkInstanceNormalization)
       .Case("ConvTranspose", checkConvTranspose)
