@@ -33,8 +33,13 @@ inline constexpr llvm::StringLiteral kInplaceAttr = "zero.inplace";
 inline constexpr llvm::StringLiteral kNameAttr = "zero.name";
 /// On an argument or result of the step function: its name for the user.
 inline constexpr llvm::StringLiteral kBindingAttr = "zero.binding";
-/// On an op of the step: runs once a step, after all micro-batches.
+/// On an op of the step: runs for each micro-batch before the first one, or once,
+/// after all of them. What carries neither runs for each micro-batch.
+inline constexpr llvm::StringLiteral kPrologueAttr = "zero.prologue";
 inline constexpr llvm::StringLiteral kEpilogueAttr = "zero.epilogue";
+/// On an op that runs for each micro-batch: "first", "later" or "last": only in the
+/// first, in all but the first, only in the last.
+inline constexpr llvm::StringLiteral kWhenAttr = "zero.when";
 /// On the launch that updates a bucket: the bucket's symbol. Its operand after the
 /// ones that it updates in place is the summed gradient.
 inline constexpr llvm::StringLiteral kUpdatesAttr = "zero.updates";
@@ -56,8 +61,16 @@ inline constexpr llvm::StringLiteral kBatchPart = "zero.part";
 inline constexpr llvm::StringLiteral kTraining = "zero.training";
 /// On the module: the seed of everything random in the program (i64).
 inline constexpr llvm::StringLiteral kSeedAttr = "zero.seed";
-/// On the module: the number of ranks, the ZeRO stage, the optimizer for people.
+/// The loss scale of a program that computes in f16: an f32 scalar state.
+inline constexpr llvm::StringLiteral kLossScale = "loss_scale";
+/// The suffix of the state that holds a 16-bit parameter's value in f32.
+inline constexpr llvm::StringLiteral kMasterSuffix = "master";
+/// On the module: the 16-bit element type that the program computes in.
+inline constexpr llvm::StringLiteral kPrecisionAttr = "zero.precision";
+/// On the module: the number of ranks and of micro-batches, the ZeRO stage, the
+/// optimizer for people.
 inline constexpr llvm::StringLiteral kRanksAttr = "zero.ranks";
+inline constexpr llvm::StringLiteral kMicroBatchesAttr = "zero.micro_batches";
 inline constexpr llvm::StringLiteral kStageAttr = "zero.stage";
 inline constexpr llvm::StringLiteral kOptimizerAttr = "zero.optimizer";
 /// On the module: padded elements of each bucket.

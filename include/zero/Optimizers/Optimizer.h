@@ -2,7 +2,8 @@
 //
 // An optimizer is two kernels: one computes the step's scalars (in f64, rounded
 // once), the other updates any slice of a parameter with its states, element by
-// element. One file each.
+// element. One that is layerwise has a third in front, which advances the states
+// and measures the direction of each tensor. One file each.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,13 +16,14 @@
 #include "llvm/ADT/STLFunctionalExtras.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace zero {
 
 /// Hyperparameters as people write them; each optimizer reads its own.
 struct OptimizerOptions {
-  std::string name = "adamw"; ///< sgd, adam, adamw
+  std::string name = "adamw"; ///< sgd, adam, adamw, lamb, lion
   double beta1 = 0.9;
   double beta2 = 0.999;
   double epsilon = 1e-8;
@@ -59,9 +61,22 @@ public:
 
   /// Given f32 values parameter, states..., gradient, scalars..., appends the
   /// next parameter and states. Explicit math.fma only, no fast-math: the bits
-  /// must not depend on how the tensor is cut (promise 3).
+  /// must not depend on how the tensor is cut (promise 3). Not called when layerwise.
   virtual void buildUpdate(mlir::OpBuilder &builder, mlir::Location loc, mlir::ValueRange operands,
                            llvm::SmallVectorImpl<mlir::Value> &results) const = 0;
+
+  /// Whether each tensor's step is scaled by a ratio of norms, as in LAMB: the next
+  /// parameter is parameter + scalars[0] * ratio * direction, with
+  /// ratio = |parameter| / |direction| over the whole tensor, 1 where either is 0.
+  virtual bool isLayerwise() const { return false; }
+  /// Layerwise: operands as for buildUpdate; appends the next states.
+  virtual void buildStates(mlir::OpBuilder &builder, mlir::Location loc, mlir::ValueRange operands,
+                           llvm::SmallVectorImpl<mlir::Value> &results) const {}
+  /// Layerwise: given parameter, next states..., scalars..., the direction.
+  virtual mlir::Value buildDirection(mlir::OpBuilder &builder, mlir::Location loc,
+                                     mlir::ValueRange operands) const {
+    return {};
+  }
 
   /// For people: "adamw(betas=0.9,0.999 eps=1e-08 weight_decay=0.01)".
   virtual std::string describe() const = 0;
@@ -71,13 +86,33 @@ public:
 /// name is unknown or a value is out of range.
 std::unique_ptr<Optimizer> createOptimizer(const OptimizerOptions &options, std::string &error);
 
-/// Adds the kernel `name` over tensor<?xf32> made of `optimizer.buildUpdate`.
-mlir::func::FuncOp buildUpdateKernel(mlir::ModuleOp module, const Optimizer &optimizer,
-                                     llvm::StringRef name);
-/// Adds the kernel `name`: (learning rate tensor<f32>, scalar states tensor<f64>
-/// in place) -> (states..., scalars tensor<f32>...).
-mlir::func::FuncOp buildScalarKernel(mlir::ModuleOp module, const Optimizer &optimizer,
-                                     llvm::StringRef name);
+/// How the learning rate goes on from step to step.
+struct ScheduleOptions {
+  std::string kind = "constant"; ///< constant, linear, cosine, inverse-sqrt
+  uint64_t warmupSteps = 0;
+  uint64_t totalSteps = 0;
+  double minRatio = 0.0; ///< where linear and cosine end
+};
+
+/// What is wrong with `options`, or nothing.
+std::string checkSchedule(const ScheduleOptions &options);
+
+/// The factor on the learning rate of the step after `steps` (f64) updates, as f64:
+/// steps / warmupSteps during the warm-up; then 1, or linearly or by half a cosine
+/// down to minRatio at totalSteps, where it stays, or sqrt(warmupSteps / steps).
+mlir::Value buildSchedule(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value steps,
+                          const ScheduleOptions &options);
+
+/// Parameters that are treated differently. What is not set is as for all others.
+struct ParameterGroup {
+  std::string pattern; ///< a glob of parameters' names
+  std::optional<double> weightDecay;
+  double learningRateScale = 1.0;
+};
+
+/// Reads "pattern:weight-decay=X:lr-scale=Y"; null and a message in `error` when it
+/// is none.
+std::optional<ParameterGroup> parseParameterGroup(llvm::StringRef text, std::string &error);
 
 } // namespace zero
 

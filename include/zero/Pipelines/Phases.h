@@ -32,6 +32,29 @@ struct StepOptions : mlir::PassPipelineOptions<StepOptions> {
   // recognise
   Option<uint64_t> seed{*this, "seed", llvm::cl::desc("seed of Dropout's random numbers (0)"),
                         llvm::cl::init(0), llvm::cl::value_desc("N")};
+  // precision
+  Option<std::string> precision{
+      *this, "precision",
+      llvm::cl::desc("store parameters, gradients and activations in 16 bits (fp32)"),
+      llvm::cl::init("fp32"), llvm::cl::value_desc("fp32|bf16|fp16")};
+  Option<double> lossScale{
+      *this, "loss-scale",
+      llvm::cl::desc("fp16: scale of the loss; 0, the default: found and adapted as it goes"),
+      llvm::cl::init(0.0)};
+  Option<double> initialLossScale{*this, "initial-loss-scale",
+                                  llvm::cl::desc("fp16: where adapting starts (65536)"),
+                                  llvm::cl::init(65536.0)};
+  Option<double> minLossScale{*this, "min-loss-scale",
+                              llvm::cl::desc("fp16: the smallest scale to try (1)"),
+                              llvm::cl::init(1.0)};
+  Option<unsigned> lossScaleWindow{
+      *this, "loss-scale-window",
+      llvm::cl::desc("fp16: steps without overflow after which the scale doubles (1000)"),
+      llvm::cl::init(1000), llvm::cl::value_desc("N")};
+  Option<unsigned> lossScaleHysteresis{
+      *this, "loss-scale-hysteresis",
+      llvm::cl::desc("fp16: overflows until the scale halves (1)"), llvm::cl::init(1),
+      llvm::cl::value_desc("N")};
   // differentiate
   Option<std::string> lossMean{
       *this, "loss-mean",
@@ -41,7 +64,7 @@ struct StepOptions : mlir::PassPipelineOptions<StepOptions> {
       *this, "sync-batchnorm",
       llvm::cl::desc("BatchNormalization: statistics over the batches of all ranks")};
   // step
-  Option<std::string> optimizer{*this, "optimizer", llvm::cl::desc("sgd, adam or adamw"),
+  Option<std::string> optimizer{*this, "optimizer", llvm::cl::desc("sgd, adam, adamw, lamb or lion"),
                                 llvm::cl::init("adamw"), llvm::cl::value_desc("name")};
   ListOption<double> betas{*this, "betas", llvm::cl::desc("Adam's decay rates (0.9,0.999)"),
                            llvm::cl::value_desc("beta1,beta2")};
@@ -54,6 +77,34 @@ struct StepOptions : mlir::PassPipelineOptions<StepOptions> {
   Option<double> dampening{*this, "dampening", llvm::cl::desc("SGD's dampening (0)"),
                            llvm::cl::init(0.0)};
   Option<bool> nesterov{*this, "nesterov", llvm::cl::desc("SGD with Nesterov's momentum")};
+  ListOption<std::string> noDecay{
+      *this, "no-decay", llvm::cl::desc("no weight decay for parameters that match these globs"),
+      llvm::cl::value_desc("pattern,...")};
+  ListOption<std::string> paramGroups{
+      *this, "param-group",
+      llvm::cl::desc("parameters that match a glob, and what is different for them; the first "
+                     "group that matches counts"),
+      llvm::cl::value_desc("pattern:weight-decay=X:lr-scale=Y,...")};
+  Option<std::string> schedule{*this, "lr-schedule",
+                               llvm::cl::desc("how the learning rate goes on after the warm-up"),
+                               llvm::cl::init("constant"),
+                               llvm::cl::value_desc("constant|linear|cosine|inverse-sqrt")};
+  Option<uint64_t> warmupSteps{*this, "warmup-steps",
+                               llvm::cl::desc("steps in which the learning rate rises from 0"),
+                               llvm::cl::init(0), llvm::cl::value_desc("N")};
+  Option<uint64_t> totalSteps{
+      *this, "total-steps",
+      llvm::cl::desc("linear, cosine: steps after which the learning rate stays"),
+      llvm::cl::init(0), llvm::cl::value_desc("N")};
+  Option<double> minLearningRate{
+      *this, "min-lr-ratio",
+      llvm::cl::desc("linear, cosine: where it ends, as a part of --lr (0)"), llvm::cl::init(0.0)};
+  Option<double> clipNorm{*this, "clip-norm",
+                          llvm::cl::desc("scale gradients down to this global norm (0: as it is)"),
+                          llvm::cl::init(0.0)};
+  Option<uint64_t> microBatches{
+      *this, "micro-batches", llvm::cl::desc("batches whose gradients one step adds up (1)"),
+      llvm::cl::init(1), llvm::cl::value_desc("N")};
   // place
   Option<unsigned> stage{*this, "zero-stage", llvm::cl::desc("ZeRO stage: 0, 1, 2 or 3"),
                          llvm::cl::init(0), llvm::cl::value_desc("N")};
@@ -62,6 +113,16 @@ struct StepOptions : mlir::PassPipelineOptions<StepOptions> {
   Option<uint64_t> bucketBytes{*this, "bucket-bytes",
                                llvm::cl::desc("largest bucket of parameters (25000000)"),
                                llvm::cl::init(25000000), llvm::cl::value_desc("bytes")};
+  // partition
+  Option<std::string> gradReduce{
+      *this, "grad-reduce",
+      llvm::cl::desc("stages 0 and 1: sum gradients over ranks after the last micro-batch or "
+                     "after each (last)"),
+      llvm::cl::init("last"), llvm::cl::value_desc("last|each")};
+  Option<std::string> reduceDtype{
+      *this, "reduce-dtype",
+      llvm::cl::desc("type in which 16-bit gradients are added over ranks (fp32)"),
+      llvm::cl::init("fp32"), llvm::cl::value_desc("fp32|bf16|fp16")};
 
   /// Whether there is an option `name`.
   bool knows(llvm::StringRef name) const;
@@ -75,6 +136,7 @@ struct StepOptions : mlir::PassPipelineOptions<StepOptions> {
 enum class Phase {
   Import,
   Recognise,
+  Precision,
   Differentiate,
   Step,
   Kernels,
