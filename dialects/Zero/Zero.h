@@ -40,9 +40,10 @@ inline constexpr llvm::StringLiteral kEpilogueAttr = "zero.epilogue";
 /// On an op that runs for each micro-batch: "first", "later" or "last": only in the
 /// first, in all but the first, only in the last.
 inline constexpr llvm::StringLiteral kWhenAttr = "zero.when";
-/// On the launch that updates a bucket: the bucket's symbol. Its operand after the
-/// ones that it updates in place is the summed gradient.
+/// On the launch that updates a bucket: the bucket's symbol, and which of its inputs is
+/// the summed gradient.
 inline constexpr llvm::StringLiteral kUpdatesAttr = "zero.updates";
+inline constexpr llvm::StringLiteral kGradientAttr = "zero.gradient";
 /// On the module: a mean over labels divides by the rank's own count.
 inline constexpr llvm::StringLiteral kLocalLossMeanAttr = "zero.local_loss_mean";
 /// On the module: a BatchNormalization that trains takes its statistics over all

@@ -31,7 +31,8 @@ def Zero_Role : I32EnumAttr<"Role", "what a persistent buffer holds", [
     I32EnumAttrCase<"Parameter", 0, "parameter">,
     I32EnumAttrCase<"Optimizer", 1, "optimizer">,
     I32EnumAttrCase<"Constant", 2, "constant">,
-    I32EnumAttrCase<"Buffer", 3, "buffer">]> {
+    I32EnumAttrCase<"Buffer", 3, "buffer">,
+    I32EnumAttrCase<"Accumulator", 4, "accumulator">]> {
   let cppNamespace = "::zero";
   let genSpecializedAttr = 0;
 }

@@ -14,6 +14,14 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 class Zero_Op<string mnemonic, list<Trait> traits = []>
     : Op<Zero_Dialect, mnemonic, traits>;
 
+/// Kernels that partition will launch.
+def Zero_Kernels : TypedArrayAttrBase<FlatSymbolRefAttr, "kernels">;
+/// One truth value of the program.
+def Zero_Condition : Type<CPred<"$_self == ::mlir::RankedTensorType::get({}, "
+                                "::mlir::IntegerType::get($_self.getContext(), 1))">,
+                          "tensor<i1>", "::mlir::RankedTensorType">,
+                     BuildableType<"::mlir::RankedTensorType::get({}, $_builder.getI1Type())">;
+
 //===----------------------------------------------------------------------===//
 // State: symbols that outlive the step
 //===----------------------------------------------------------------------===//
@@ -94,34 +102,76 @@ def Zero_ReadOp : Zero_Op<"read", [Pure, DeclareOpInterfaceMethods<SymbolUserOpI
 
 def Zero_WriteOp : Zero_Op<"write", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Sets a state symbol's value for the next step";
-  let arguments = (ins FlatSymbolRefAttr:$symbol, AnyStaticShapeTensor:$value);
-  let assemblyFormat = "$symbol `,` $value attr-dict `:` type($value)";
+  let description = [{
+    An accumulator's is set for the next micro-batch. With a `condition` that is
+    false the symbol keeps its value.
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$symbol, AnyStaticShapeTensor:$value,
+                       Optional<Zero_Condition>:$condition);
+  let assemblyFormat = "$symbol `,` $value (`if` $condition^)? attr-dict `:` type($value)";
+  let builders = [OpBuilder<(ins "::mlir::FlatSymbolRefAttr":$symbol, "::mlir::Value":$value), [{
+    build($_builder, $_state, symbol, value, ::mlir::Value());
+  }]>];
 }
 
 //===----------------------------------------------------------------------===//
 // Gradients and updates, before partition
 //===----------------------------------------------------------------------===//
 
-def Zero_GradientOp : Zero_Op<"gradient", [AllTypesMatch<["local", "result"]>,
+def Zero_GradientOp : Zero_Op<"gradient", [AllShapesMatch<["local", "result"]>,
                                            DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "The gradient of a parameter, summed over ranks";
+  let summary = "The gradient of a parameter, summed over ranks and micro-batches";
   let description = [{
     `local` is what this rank computed from its part of the batch, `result` the
     sum over all ranks. Has no effect interface: it is never dropped or merged.
+    Over several micro-batches `accumulate` adds up: two kernels (accumulator f32 in
+    place, summand) -> accumulator, for the first micro-batch and for the later ones;
+    the result is f32 then.
+
+    ```mlir
+    %s = zero.gradient @w, %g accumulate [@first, @later] : tensor<8x4xbf16> -> tensor<8x4xf32>
+    ```
   }];
-  let arguments = (ins FlatSymbolRefAttr:$parameter, AnyStaticShapeTensor:$local);
+  let arguments = (ins FlatSymbolRefAttr:$parameter, AnyStaticShapeTensor:$local,
+                       OptionalAttr<Zero_Kernels>:$accumulate);
   let results = (outs AnyStaticShapeTensor:$result);
-  let assemblyFormat = "$parameter `,` $local attr-dict `:` type($local)";
+  let assemblyFormat = [{
+    $parameter `,` $local (`accumulate` $accumulate^)? attr-dict
+    `:` type($local) `->` type($result)
+  }];
 }
 
-def Zero_UpdateOp : Zero_Op<"update", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+def Zero_SquareSumOp : Zero_Op<"square_sum", [Pure]> {
+  let summary = "The sum of the squares of a gradient's elements";
+  let description = [{
+    `kernels` are two: (tensor<?x64xT>) -> tensor<?xf32>, the sum of squares of each
+    block of 64 elements of the tensor, and (tensor<?xf32>) -> tensor<f64>, the sum of
+    these. `partition` gives each rank the blocks that it holds and lets all have the
+    blocks' sums: so the bits do not depend on how the tensor is cut.
+  }];
+  let arguments = (ins AnyStaticShapeTensor:$gradient, Zero_Kernels:$kernels);
+  let results = (outs RankedTensorOf<[F64]>:$result);
+  let assemblyFormat = "$gradient `by` $kernels attr-dict `:` functional-type($gradient, $result)";
+}
+
+def Zero_UpdateOp : Zero_Op<"update", [AttrSizedOperandSegments,
+                                       DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Applies an optimizer to one parameter";
   let description = [{
     Runs the elementwise kernel `kernel` over the parameter, its `states` and
     its gradient: (parameter, states..., gradient, scalars...) -> (parameter,
     states...), the results in place of the operands of the same index. The
     kernel takes one dimension of any length, so that `partition` can apply the
-    very same code to any slice of a bucket (promise 3).
+    very same code to any slice of a bucket (promise 3). With a `condition` that is
+    false nothing changes.
+
+    A step that is scaled by a ratio of norms of each tensor (LAMB) has three more
+    kernels, `layerwise`, and all take blocks of 64 elements, tensor<?x64xT>:
+    the first (operands as above) -> (states..., sums of squares of the parameter
+    and of its direction for each block), the second sums of a tensor's blocks, as
+    in `zero.square_sum`, the third (two sums f64, a tensor<?xf32> to take the shape
+    of) -> the ratio for each block. `kernel` is (parameter, master..., states...,
+    ratios, scalars...) -> (parameter, master...) then.
 
     ```mlir
     zero.update @w [@w.m, @w.v], %g by @adamw(%scalars) : tensor<8x4xf32>, (tensor<4xf32>)
@@ -130,10 +180,12 @@ def Zero_UpdateOp : Zero_Op<"update", [DeclareOpInterfaceMethods<SymbolUserOpInt
   let arguments = (ins FlatSymbolRefAttr:$parameter,
                        TypedArrayAttrBase<FlatSymbolRefAttr, "state symbols">:$states,
                        AnyStaticShapeTensor:$gradient, FlatSymbolRefAttr:$kernel,
-                       Variadic<AnyStaticShapeTensor>:$scalars);
+                       OptionalAttr<Zero_Kernels>:$layerwise,
+                       Variadic<AnyStaticShapeTensor>:$scalars,
+                       Optional<Zero_Condition>:$condition);
   let assemblyFormat = [{
-    $parameter $states `,` $gradient `by` $kernel `(` $scalars `)` attr-dict
-    `:` type($gradient) (`,` `(` type($scalars)^ `)`)?
+    $parameter $states `,` $gradient `by` $kernel (`layerwise` $layerwise^)? `(` $scalars `)`
+    (`if` $condition^)? attr-dict `:` type($gradient) (`,` `(` type($scalars)^ `)`)?
   }];
 }
 
@@ -141,17 +193,26 @@ def Zero_UpdateOp : Zero_Op<"update", [DeclareOpInterfaceMethods<SymbolUserOpInt
 // Kernels
 //===----------------------------------------------------------------------===//
 
-def Zero_LaunchOp : Zero_Op<"launch", [Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+def Zero_LaunchOp : Zero_Op<"launch", [Pure, AttrSizedOperandSegments,
+                                       DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Runs a kernel";
   let description = [{
     `kernel` is a private `func.func` on tensors that carries `zero.kernel`. An
     argument of it with `zero.inplace = i` shares its buffer with result i. A
     static operand may stand for a dynamic dimension of the kernel. `zero.name`
-    says which node of the model this came from.
+    says which node of the model this came from. With a `condition` that is false it
+    does not run: results in place keep what was there, others hold anything.
   }];
-  let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<AnyRankedTensor>:$inputs);
+  let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<AnyRankedTensor>:$inputs,
+                       Optional<Zero_Condition>:$condition);
   let results = (outs Variadic<AnyStaticShapeTensor>:$outputs);
-  let assemblyFormat = "$kernel `(` $inputs `)` attr-dict `:` functional-type($inputs, $outputs)";
+  let assemblyFormat = [{
+    $kernel `(` $inputs `)` (`if` $condition^)? attr-dict `:` functional-type($inputs, $outputs)
+  }];
+  let builders = [OpBuilder<(ins "::mlir::TypeRange":$outputs, "::mlir::FlatSymbolRefAttr":$kernel,
+                                 "::mlir::ValueRange":$inputs), [{
+    build($_builder, $_state, outputs, kernel, inputs, ::mlir::Value());
+  }]>];
 }
 
 def Zero_CheckOp : Zero_Op<"check"> {
@@ -176,8 +237,24 @@ def Zero_RankMeanOp : Zero_Op<"rank_mean", [AllTypesMatch<["input", "result"]>, 
   let assemblyFormat = "$input attr-dict `:` type($input)";
 }
 
+def Zero_MicroMeanOp : Zero_Op<"micro_mean", [AllTypesMatch<["input", "result"]>, Pure]> {
+  let summary = "The mean of a scalar over this rank's micro-batches";
+  let description = [{
+    Of a value that the step itself uses, like the number of labels, it must be known
+    before the first micro-batch: `zero-split-prologue` sees to that. `accumulate` is
+    as in `zero.gradient`, except that its kernels divide by the number of
+    micro-batches.
+  }];
+  let arguments = (ins RankedTensorOf<[F32]>:$input, OptionalAttr<Zero_Kernels>:$accumulate);
+  let results = (outs RankedTensorOf<[F32]>:$result);
+  let assemblyFormat = "$input (`accumulate` $accumulate^)? attr-dict `:` type($input)";
+  let builders = [OpBuilder<(ins "::mlir::Value":$input), [{
+    build($_builder, $_state, input.getType(), input, ::mlir::ArrayAttr());
+  }]>];
+}
+
 def Zero_RankShareOp : Zero_Op<"rank_share", [Pure]> {
-  let summary = "One over the number of ranks: the seed of the local gradient";
+  let summary = "One over the number of ranks and micro-batches: the seed of the local gradient";
   let results = (outs AnyStaticShapeTensor:$result);
   let assemblyFormat = "attr-dict `:` type($result)";
 }
@@ -196,29 +273,44 @@ def Zero_AllGatherOp : Zero_Collective<"all_gather"> {
   let summary = "Concatenates the ranks' slices";
   let description = [{
     With `into` the result takes the buffer of that operand; a shard that is the
-    rank's own slice of it moves nothing.
+    rank's own slice of it moves nothing. `control` marks a value of the program,
+    which is no parameter.
   }];
-  let arguments = (ins AnyStaticShapeTensor:$shard, Optional<AnyStaticShapeTensor>:$into);
-  let assemblyFormat = "$shard (`into` $into^)? attr-dict `:` functional-type(operands, $result)";
+  let arguments = (ins AnyStaticShapeTensor:$shard, Optional<AnyStaticShapeTensor>:$into,
+                       UnitAttr:$control);
+  let assemblyFormat = [{
+    $shard (`into` $into^)? (`control` $control^)? attr-dict `:` functional-type(operands, $result)
+  }];
+  let builders = [OpBuilder<(ins "::mlir::Type":$result, "::mlir::Value":$shard,
+                                 "::mlir::Value":$into), [{
+    build($_builder, $_state, result, shard, into, /*control=*/false);
+  }]>];
 }
 
 def Zero_ReduceScatterOp : Zero_Collective<"reduce_scatter"> {
   let summary = "Sums over ranks in rank order and keeps the rank's own slice";
   let description = [{
-    With `in_place` the result is the rank's slice of the operand's buffer.
+    With `in_place` the result is the rank's slice of the operand's buffer. Sums are
+    made in the type `arithmetic`, that of the operand if there is none, and rounded
+    once.
   }];
-  let arguments = (ins AnyStaticShapeTensor:$input, UnitAttr:$in_place);
-  let assemblyFormat = "$input (`in_place` $in_place^)? attr-dict `:` functional-type($input, $result)";
+  let arguments = (ins AnyStaticShapeTensor:$input, UnitAttr:$in_place,
+                       OptionalAttr<TypeAttr>:$arithmetic);
+  let assemblyFormat = [{
+    $input (`in_place` $in_place^)? (`in` $arithmetic^)? attr-dict
+    `:` functional-type($input, $result)
+  }];
 }
 
 def Zero_AllReduceOp : Zero_Collective<"all_reduce", [AllTypesMatch<["input", "result"]>]> {
   let summary = "Sums over ranks in rank order; in place";
   let description = [{
     With `mean` the sum is divided by the number of ranks: a value of the program,
-    from `zero.rank_mean`, and no gradient.
+    from `zero.rank_mean`, and no gradient. `arithmetic` as in `zero.reduce_scatter`.
   }];
-  let arguments = (ins AnyStaticShapeTensor:$input, UnitAttr:$mean);
-  let assemblyFormat = "$input (`mean` $mean^)? attr-dict `:` type($input)";
+  let arguments = (ins AnyStaticShapeTensor:$input, UnitAttr:$mean,
+                       OptionalAttr<TypeAttr>:$arithmetic);
+  let assemblyFormat = "$input (`mean` $mean^)? (`in` $arithmetic^)? attr-dict `:` type($input)";
 }
 
 def Zero_OwnSliceOp : Zero_Op<"own_slice", [Pure]> {

@@ -52,15 +52,27 @@ LogicalResult WriteOp::verifySymbolUses(SymbolTableCollection &tables) {
 LogicalResult GradientOp::verifySymbolUses(SymbolTableCollection &tables) {
   if (!tables.lookupNearestSymbolFrom<ParameterOp>(*this, getParameterAttr()))
     return emitOpError() << "expected a parameter named " << getParameterAttr();
-  return verifyState(*this, getParameterAttr(), getLocal().getType(), tables);
+  Type result = getResult().getType(), local = getLocal().getType();
+  if (result != local && !getElementTypeOrSelf(result).isF32())
+    return emitOpError() << "expected a result of type " << local << " or of f32, got " << result;
+  return verifyState(*this, getParameterAttr(), local, tables);
+}
+
+/// Checks that `symbol` is a state of the shape of `type`.
+static LogicalResult verifyShape(Operation *op, FlatSymbolRefAttr symbol, RankedTensorType type,
+                                 SymbolTableCollection &tables) {
+  RankedTensorType declared = stateType(tables.lookupNearestSymbolFrom(op, symbol));
+  if (declared && declared.getShape() == type.getShape())
+    return success();
+  return verifyState(op, symbol, type, tables);
 }
 
 LogicalResult UpdateOp::verifySymbolUses(SymbolTableCollection &tables) {
-  Type type = getGradient().getType();
-  if (failed(verifyState(*this, getParameterAttr(), type, tables)))
+  auto type = cast<RankedTensorType>(getGradient().getType());
+  if (failed(verifyShape(*this, getParameterAttr(), type, tables)))
     return failure();
   for (auto state : getStates().getAsRange<FlatSymbolRefAttr>())
-    if (failed(verifyState(*this, state, type, tables)))
+    if (failed(verifyShape(*this, state, type, tables)))
       return failure();
   auto kernel = tables.lookupNearestSymbolFrom<func::FuncOp>(*this, getKernelAttr());
   if (!kernel)
@@ -69,13 +81,15 @@ LogicalResult UpdateOp::verifySymbolUses(SymbolTableCollection &tables) {
   if (kernel.getNumArguments() != expected)
     return emitOpError() << "expected a kernel of " << expected << " arguments, got "
                          << kernel.getNumArguments();
+  if (getLayerwise() && getLayerwise()->size() != 3)
+    return emitOpError() << "expected three layerwise kernels, got " << getLayerwise()->size();
   return success();
 }
 
 /// The shapes that `launch` hands to a kernel in destination-passing form: inputs,
 /// then the results that do not take an input's buffer.
 static SmallVector<Type> destinationTypes(LaunchOp launch, func::FuncOp kernel) {
-  SmallVector<Type> types(launch.getOperandTypes());
+  SmallVector<Type> types(launch.getInputs().getTypes());
   llvm::SmallBitVector inplace(launch.getNumResults());
   for (unsigned i = 0; i < kernel.getNumArguments(); ++i)
     if (auto index = kernel.getArgAttrOfType<IntegerAttr>(i, kInplaceAttr);
@@ -113,8 +127,9 @@ LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &tables) {
     matches = inputs.size() >= types.size() && inputs.size() <= types.size() + 1 &&
               sameShapes(inputs.take_front(types.size()), types);
   } else {
-    matches = type.getNumInputs() == getNumOperands() && type.getNumResults() == getNumResults() &&
-              sameShapes(type.getInputs(), getOperandTypes()) &&
+    matches = type.getNumInputs() == getInputs().size() &&
+              type.getNumResults() == getNumResults() &&
+              sameShapes(type.getInputs(), getInputs().getTypes()) &&
               sameShapes(type.getResults(), getResultTypes());
   }
   if (matches)

@@ -89,6 +89,8 @@ static Usage usageOf(Role role) {
     return Usage::Parameter;
   case Role::Optimizer:
     return Usage::Optimizer;
+  case Role::Accumulator:
+    return Usage::Gradient;
   case Role::Constant:
   case Role::Buffer:
     return Usage::Working;
@@ -236,12 +238,30 @@ void Storage::placeResults(Operation &op) {
       alias(result, {addRoot(result, position(&op), Usage::Working)});
 }
 
+/// The last position of what runs for each micro-batch.
+static int64_t lastOfMicroBatch(func::FuncOp step) {
+  int64_t position = -1;
+  for (Operation &op : step.getBody().front())
+    if (op.hasAttr(kEpilogueAttr) || op.hasTrait<OpTrait::IsTerminator>())
+      break;
+    else
+      ++position;
+  return position;
+}
+
 void Storage::extendLifetimes() {
+  const int64_t last = lastOfMicroBatch(step);
   for (Operation &op : step.getBody().front())
     for (Value operand : op.getOperands()) {
       auto it = places.find(operand);
-      if (it != places.end())
-        allRoots[it->second.root].end = std::max(allRoots[it->second.root].end, position(&op));
+      if (it == places.end())
+        continue;
+      Root &root = allRoots[it->second.root];
+      root.end = std::max(root.end, position(&op));
+      // Made once, read in each micro-batch.
+      Operation *producer = operand.getDefiningOp();
+      if (producer && producer->hasAttr(kPrologueAttr) && !op.hasAttr(kPrologueAttr))
+        root.end = std::max(root.end, last);
     }
   // A constant is loaded once and read in every step.
   for (Root &root : allRoots)
@@ -270,7 +290,7 @@ void Storage::classify() {
       root.usage = Usage::Gradient;
     else if (isa<LaunchOp>(producer) && forward.contains(producer) && saved.contains(index))
       root.usage = Usage::Activation;
-    else if (isa<BucketOp>(producer))
+    else if (isa<BucketOp>(producer) && !producer->hasAttr(kEpilogueAttr))
       for (Operation *user : root.value.getUsers()) {
         auto scatter = dyn_cast<ReduceScatterOp>(user);
         auto reduce = dyn_cast<AllReduceOp>(user);

@@ -5,6 +5,8 @@
 #include "zero/Analysis/ParameterUses.h"
 
 #include "mlir/IR/BuiltinTypes.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
 
@@ -32,6 +34,24 @@ proto::DType dtypeOf(Type type) {
   default:
     return hasSign ? proto::I64 : proto::U64;
   }
+}
+
+/// In which micro-batches `op` runs.
+static proto::Command::When whenOf(Operation *op) {
+  auto when = op->getAttrOfType<StringAttr>(kWhenAttr);
+  return llvm::StringSwitch<proto::Command::When>(when ? when.getValue() : "")
+      .Case("first", proto::Command::FIRST)
+      .Case("later", proto::Command::LATER)
+      .Case("last", proto::Command::LAST)
+      .Default(proto::Command::ALWAYS);
+}
+
+/// The value that `op` runs under the condition of, or null.
+static Value conditionOf(Operation *op) {
+  if (auto launch = dyn_cast<LaunchOp>(op))
+    return launch.getCondition();
+  auto write = dyn_cast<WriteOp>(op);
+  return write ? Value(write.getCondition()) : Value();
 }
 
 /// What the loss depends on, and the checks of what that reads.
@@ -66,9 +86,20 @@ proto::Command *CommandBuilder::add(Operation *op, proto::Lane lane) {
   proto::Command *command = segment->add_commands();
   command->set_lane(lane);
   command->set_forward(forward.contains(op));
+  command->set_when(whenOf(op));
+  if (Value condition = conditionOf(op))
+    command->set_predicate(predicate(condition));
   if (auto name = op->getAttrOfType<StringAttr>(kNameAttr))
     command->set_label(name.str());
   return command;
+}
+
+/// The number under which `program` knows `condition`.
+uint32_t CommandBuilder::predicate(Value condition) {
+  auto [it, isNew] = predicates.try_emplace(condition, program->predicates_size() + 1);
+  if (isNew)
+    *program->add_predicates() = address(condition);
+  return it->second;
 }
 
 /// Makes `command` wait for the last command of every other lane that touched one
@@ -117,9 +148,9 @@ void CommandBuilder::buildLaunch(LaunchOp launch) {
     push(storage.place(input));
     if (auto result = kernel.getArgAttrOfType<IntegerAttr>(index, kInplaceAttr))
       inplace.insert(result.getInt());
-    auto shape = cast<ShapedType>(kernel.getArgumentTypes()[index]);
-    if (!shape.hasStaticShape())
-      body->set_length(cast<RankedTensorType>(input.getType()).getNumElements());
+    auto shape = cast<ShapedType>(kernel.getArgumentTypes()[index]).getShape();
+    if (const auto *dynamic = llvm::find(shape, ShapedType::kDynamic); dynamic != shape.end())
+      body->set_length(cast<RankedTensorType>(input.getType()).getDimSize(dynamic - shape.begin()));
   }
   for (auto [index, output] : llvm::enumerate(launch.getOutputs()))
     if (!inplace.contains(index))
@@ -136,12 +167,16 @@ void CommandBuilder::buildCollective(Operation *op, proto::Collective::Kind kind
   auto type = cast<RankedTensorType>(dst.getType());
   body->set_kind(kind);
   body->set_dtype(dtypeOf(type.getElementType()));
+  if (auto arithmetic = op->getAttrOfType<TypeAttr>("arithmetic"))
+    body->set_arithmetic(dtypeOf(arithmetic.getValue()));
   body->set_elements(elements);
   *body->mutable_src() = address(src);
   *body->mutable_dst() = address(dst);
   // A mean over ranks is a value of the program, not a gradient.
   auto reduce = dyn_cast<AllReduceOp>(op);
-  body->set_control(type.getRank() == 0 || (reduce && reduce.getMean()));
+  auto gather = dyn_cast<AllGatherOp>(op);
+  body->set_control(type.getRank() == 0 || (reduce && reduce.getMean()) ||
+                    (gather && gather.getControl()));
   order(command, {storage.place(src).root, storage.place(dst).root});
 }
 
@@ -171,17 +206,45 @@ void CommandBuilder::buildOp(Operation &op) {
   }
 }
 
-void CommandBuilder::build(proto::Program &program) {
-  for (bool epilogue : {false, true}) {
-    segment = program.add_segments();
-    segment->set_kind(epilogue ? proto::Segment::EPILOGUE : proto::Segment::MICRO_BATCH);
-    segment->set_repeat(1);
+/// Lists the inputs that `ops` read: they are written anew before each turn.
+void CommandBuilder::listInputs(ArrayRef<Operation *> ops) {
+  llvm::DenseMap<int64_t, unsigned> argumentOf;
+  for (BlockArgument argument : step.getArguments())
+    argumentOf[storage.place(argument).root] = argument.getArgNumber();
+  llvm::SmallSetVector<unsigned, 8> inputs;
+  for (Operation *op : ops)
+    for (Value operand : op->getOperands())
+      if (auto it = argumentOf.find(storage.place(operand).root); it != argumentOf.end())
+        inputs.insert(it->second);
+  for (unsigned index : inputs)
+    segment->add_inputs(index);
+}
+
+static proto::Segment::Kind segmentOf(Operation *op) {
+  if (op->hasAttr(kPrologueAttr))
+    return proto::Segment::PROLOGUE;
+  return op->hasAttr(kEpilogueAttr) ? proto::Segment::EPILOGUE : proto::Segment::MICRO_BATCH;
+}
+
+void CommandBuilder::build(proto::Program &into) {
+  program = &into;
+  std::array<SmallVector<Operation *>, 3> ops;
+  for (Operation &op : step.getBody().front())
+    ops[segmentOf(&op)].push_back(&op);
+  for (auto kind :
+       {proto::Segment::PROLOGUE, proto::Segment::MICRO_BATCH, proto::Segment::EPILOGUE}) {
+    if (kind == proto::Segment::PROLOGUE && ops[kind].empty())
+      continue;
+    bool repeats = kind != proto::Segment::EPILOGUE;
+    segment = program->add_segments();
+    segment->set_kind(kind);
+    segment->set_repeat(repeats ? program->micro_batches() : 1);
     lastTouch.clear();
-    for (Operation &op : step.getBody().front()) {
-      if (op.hasAttr(kEpilogueAttr) != epilogue)
-        continue;
-      buildMoves(&op);
-      buildOp(op);
+    if (repeats && program->micro_batches() > 1)
+      listInputs(ops[kind]);
+    for (Operation *op : ops[kind]) {
+      buildMoves(op);
+      buildOp(*op);
     }
   }
 }

@@ -22,7 +22,8 @@ public:
   CommandBuilder(mlir::ModuleOp module, mlir::func::FuncOp step, const Storage &storage,
                  const llvm::StringMap<uint32_t> &kernels);
 
-  /// Appends the commands of the whole step to `program`'s segments.
+  /// Appends the commands of the whole step to `program`'s segments, and the predicates
+  /// that they have; it says already how many micro-batches there are.
   void build(proto::Program &program);
 
   /// Where `value` lies in the arena.
@@ -31,6 +32,8 @@ public:
   int64_t rootOffset(int64_t index) const { return offsets[index]; }
 
 private:
+  void listInputs(llvm::ArrayRef<mlir::Operation *> ops);
+  uint32_t predicate(mlir::Value condition);
   void buildMoves(mlir::Operation *op);
   void buildOp(mlir::Operation &op);
   void buildLaunch(LaunchOp launch);
@@ -48,6 +51,8 @@ private:
   llvm::DenseSet<mlir::Operation *> forward;
   llvm::SmallVector<int64_t> offsets;
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<const Move *, 1>> moves;
+  proto::Program *program = nullptr;
+  llvm::DenseMap<mlir::Value, uint32_t> predicates;
   proto::Segment *segment = nullptr;
   /// The last command on each lane that touched a root, in this segment.
   llvm::DenseMap<std::pair<int64_t, int>, uint32_t> lastTouch;

@@ -23,6 +23,8 @@ static proto::Role roleOf(Role role) {
     return proto::CONSTANT;
   case Role::Buffer:
     return proto::BUFFER;
+  case Role::Accumulator:
+    return proto::GRADIENT;
   }
   llvm_unreachable("all roles handled");
 }
@@ -57,8 +59,11 @@ public:
         if (!state.getHome() && storage.symbolRoot(state) < 0)
           continue;
         proto::Tensor *tensor = addTensor(state, state.getTensorType(), roleOf(state.getRole()));
-        if (state.getOf())
+        if (state.getOf()) {
           tensor->set_of(state.getOf()->str());
+          StringRef suffix = state.getSymName().drop_front(state.getOf()->size());
+          tensor->set_master(suffix == ("." + kMasterSuffix).str());
+        }
         tensor->set_saved(state.getRole() == Role::Buffer);
       }
     }
@@ -151,12 +156,22 @@ private:
       data.append(raw.begin(), raw.end());
   }
 
+  /// The loss scale at the start of the step, or null.
+  Value lossScale() {
+    for (auto read : step.getBody().getOps<ReadOp>())
+      if (read.getSymbol() == kLossScale)
+        return read.getResult();
+    return {};
+  }
+
   /// The summed gradients lie where the updates read them.
   void addGradients() {
+    Value scale = lossScale();
     llvm::StringMap<Value> byBucket;
     for (auto launch : step.getBody().getOps<LaunchOp>())
       if (auto bucket = launch->getAttrOfType<FlatSymbolRefAttr>(kUpdatesAttr))
-        byBucket[bucket.getValue()] = launch.getInputs()[launch.getNumResults()];
+        byBucket[bucket.getValue()] =
+            launch.getInputs()[launch->getAttrOfType<IntegerAttr>(kGradientAttr).getInt()];
     for (auto parameter : module.getOps<ParameterOp>()) {
       Value gradient = parameter.getHome() ? byBucket.lookup(*parameter.getHome()) : Value();
       if (!gradient)
@@ -174,6 +189,8 @@ private:
       buffer->set_offset(address.offset());
       buffer->set_rank_stride(address.rank_stride());
       buffer->set_shards(bucketElements(*parameter.getHome()) / type.getNumElements());
+      if (scale)
+        *entry->mutable_scale() = commands.address(scale);
     }
   }
 

@@ -11,9 +11,10 @@
 //   CrossEntropyGrad(dsum or drows, scores, labels, lse[, weights]) -> dscores
 //     = d w (exp(score - lse) - [class = label]), one pass over the rows
 //   NllSum, NllRows, NllGrad: the same with lse = 0 and without exp
+//   LabelWeights(labels[, weights]) -> sum of w
 //   CheckPositive(count) -> count: stops the step where count is not positive
-// A mean divides by the sum of w over all ranks (`zero.rank_mean` of it, as the
-// gradient is averaged over ranks), unless the module carries
+// A mean divides by the sum of w over all ranks and micro-batches (the mean of it, as
+// the gradient is averaged over them), unless the module carries
 // `zero.local_loss_mean`: then each rank divides by its own.
 //
 //===----------------------------------------------------------------------===//
@@ -52,15 +53,28 @@ static SmallVector<Value> givenInputs(onnx::NodeOp node) {
   return inputs;
 }
 
-/// sum / divisor, the divisor taken over all ranks and checked.
-static Value meanLoss(onnx::NodeOp node, NodeBuilder &builder, Value sum, Value divisor) {
+/// The sum of the labels' weights per part of the global batch, over all its parts. It is
+/// computed from the labels alone, so that it can be known before the first micro-batch.
+static Value globalDivisor(onnx::NodeOp node, NodeBuilder &nodes) {
+  OpBuilder &builder = nodes.getBuilder();
+  SmallVector<Value> inputs(givenInputs(node));
+  inputs.erase(inputs.begin());
+  auto scalar = RankedTensorType::get({}, node.inputType(0).getElementType());
+  Value sum = nodes.create(kZeroDomain, "LabelWeights", scalar, inputs, lossAttrs(node, nodes))
+                  .getResult(0);
+  if (scalar.getElementType().isF32())
+    sum = MicroMeanOp::create(builder, nodes.getLoc(), sum);
+  return RankMeanOp::create(builder, nodes.getLoc(), scalar, sum);
+}
+
+/// The loss of `node`, a sum, over its divisor, which is checked.
+static Value meanLoss(onnx::NodeOp node, NodeBuilder &nodes, Value sum, Value divisor) {
   auto module = node->getParentOfType<ModuleOp>();
   if (!module || !module->hasAttr(kLocalLossMeanAttr))
-    divisor =
-        RankMeanOp::create(builder.getBuilder(), builder.getLoc(), divisor.getType(), divisor);
+    divisor = globalDivisor(node, nodes);
   Value checked =
-      builder.create(kZeroDomain, "CheckPositive", divisor.getType(), divisor).getResult(0);
-  return builder.div(sum, checked);
+      nodes.create(kZeroDomain, "CheckPositive", divisor.getType(), divisor).getResult(0);
+  return nodes.div(sum, checked);
 }
 
 static LogicalResult expandLoss(onnx::NodeOp node, NodeBuilder &builder, const Family &family,
@@ -135,6 +149,7 @@ void registerCrossEntropy() {
     registerOp({kZeroDomain, family.rows, 1, 1, Kind::Rows, lowerLossRows, lossGradient});
     registerOp({kZeroDomain, family.grad, 1, 1, Kind::Rows, lowerLossGrad});
   }
+  registerOp({kZeroDomain, "LabelWeights", 1, 1, Kind::Other, lowerLabelWeights});
   registerOp({kZeroDomain, "CheckPositive", 1, 1, Kind::Other, lowerCheckPositive});
 }
 

@@ -13,6 +13,9 @@ llvm::LogicalResult lowerLossRows(onnx::NodeOp node, mlir::ValueRange inputs,
 /// Lowers CrossEntropyGrad and NllGrad.
 llvm::LogicalResult lowerLossGrad(onnx::NodeOp node, mlir::ValueRange inputs,
                                   mlir::OpBuilder &builder, Lowered &lowered);
+/// Lowers LabelWeights.
+llvm::LogicalResult lowerLabelWeights(onnx::NodeOp node, mlir::ValueRange inputs,
+                                      mlir::OpBuilder &builder, Lowered &lowered);
 /// Lowers CheckPositive.
 llvm::LogicalResult lowerCheckPositive(onnx::NodeOp node, mlir::ValueRange inputs,
                                        mlir::OpBuilder &builder, Lowered &lowered);

@@ -22,6 +22,21 @@ namespace zero::ops {
 static constexpr int64_t kClassAxis = 1;
 
 namespace {
+/// How labels count.
+struct Labels {
+  onnx::NodeOp node;
+  Value weights; ///< of the classes, or null
+  int64_t classes;
+  Type element; ///< of weights
+
+  /// Whether the element `label` counts; null where no label is ignored.
+  Value isValid(ImplicitLocOpBuilder &in, Value label);
+  /// The label, moved into [0, classes).
+  Value inside(ImplicitLocOpBuilder &in, Value label);
+  /// The weight of `label`; 0 when it is ignored.
+  Value weightOf(ImplicitLocOpBuilder &in, Value label);
+};
+
 /// One loss node's operands.
 struct Loss {
   Loss(onnx::NodeOp node, OpBuilder &builder, ValueRange operands)
@@ -31,12 +46,10 @@ struct Loss {
         withExp(!node.getOpType().starts_with("Nll")) {}
 
   int64_t classes() const { return type.getDimSize(kClassAxis); }
-  /// Whether the element `label` counts; null where no label is ignored.
-  Value isValid(ImplicitLocOpBuilder &in, Value label);
-  /// The label, moved into [0, classes).
-  Value inside(ImplicitLocOpBuilder &in, Value label);
-  /// The weight of `label`; 0 when it is ignored.
-  Value weightOf(ImplicitLocOpBuilder &in, Value label);
+  /// How labels count, from the operands that say so.
+  Labels counted() const { return {node, weights, classes(), type.getElementType()}; }
+  Value isValid(ImplicitLocOpBuilder &in, Value label) { return counted().isValid(in, label); }
+  Value weightOf(ImplicitLocOpBuilder &in, Value label) { return counted().weightOf(in, label); }
   /// The score of `label` in the row of the surrounding loops.
   Value scoreOf(ImplicitLocOpBuilder &in, Value label);
 
@@ -52,7 +65,7 @@ struct Loss {
 };
 } // namespace
 
-Value Loss::isValid(ImplicitLocOpBuilder &in, Value label) {
+Value Labels::isValid(ImplicitLocOpBuilder &in, Value label) {
   if (!node.getAttrs().contains("ignore_index"))
     return nullptr;
   Value ignored = arith::ConstantOp::create(
@@ -60,13 +73,12 @@ Value Loss::isValid(ImplicitLocOpBuilder &in, Value label) {
   return arith::CmpIOp::create(in, arith::CmpIPredicate::ne, label, ignored);
 }
 
-Value Loss::inside(ImplicitLocOpBuilder &in, Value label) {
+Value Labels::inside(ImplicitLocOpBuilder &in, Value label) {
   Value low = arith::MaxSIOp::create(in, label, constant(in, label.getType(), 0));
-  return arith::MinSIOp::create(in, low, constant(in, label.getType(), double(classes() - 1)));
+  return arith::MinSIOp::create(in, low, constant(in, label.getType(), double(classes - 1)));
 }
 
-Value Loss::weightOf(ImplicitLocOpBuilder &in, Value label) {
-  Type element = type.getElementType();
+Value Labels::weightOf(ImplicitLocOpBuilder &in, Value label) {
   Value weight = constant(in, element, 1);
   if (weights) {
     Value index = arith::IndexCastOp::create(in, in.getIndexType(), inside(in, label));
@@ -81,7 +93,7 @@ Value Loss::scoreOf(ImplicitLocOpBuilder &in, Value label) {
   SmallVector<Value> position;
   for (int64_t dim = 0; dim < rowType.getRank(); ++dim)
     position.push_back(linalg::IndexOp::create(in, dim));
-  Value index = arith::IndexCastOp::create(in, in.getIndexType(), inside(in, label));
+  Value index = arith::IndexCastOp::create(in, in.getIndexType(), counted().inside(in, label));
   position.insert(position.begin() + kClassAxis, index);
   return tensor::ExtractOp::create(in, scores, position);
 }
@@ -185,6 +197,18 @@ LogicalResult lowerLossGrad(onnx::NodeOp node, ValueRange inputs, OpBuilder &bui
   lowered.results.push_back(elementwise(loss.b, {upstream, loss.scores, loss.labels, inputs[3]},
                                         {upstreamMap, {}, loss.perRow, loss.perRow}, loss.type,
                                         body));
+  return success();
+}
+
+LogicalResult lowerLabelWeights(onnx::NodeOp node, ValueRange inputs, OpBuilder &builder,
+                                Lowered &lowered) {
+  ImplicitLocOpBuilder b(node.getLoc(), builder);
+  Type element = node.outputType(0).getElementType();
+  Value weights = inputs.size() > 1 ? inputs[1] : Value();
+  Labels labels{node, weights, weights ? tensorType(weights).getDimSize(0) : 0, element};
+  lowered.results.push_back(
+      total(b, inputs[0], tensorType(inputs[0]).clone(element),
+            [&](ImplicitLocOpBuilder &in, ValueRange x) { return labels.weightOf(in, x[0]); }));
   return success();
 }
 

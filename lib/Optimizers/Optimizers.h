@@ -3,6 +3,7 @@
 #ifndef LIB_OPTIMIZERS_OPTIMIZERS_H
 #define LIB_OPTIMIZERS_OPTIMIZERS_H
 
+#include "zero/Optimizers/Kernel.h"
 #include "zero/Optimizers/Optimizer.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -16,37 +17,6 @@ std::unique_ptr<Optimizer> createAdam(const OptimizerOptions &options, bool deco
 
 /// `value` as people write it: 1e-08, 0.9.
 std::string number(double value);
-
-/// Arithmetic on scalars, written as formulas are.
-class Formula {
-public:
-  Formula(mlir::OpBuilder &builder, mlir::Location loc) : builder(builder), loc(loc) {}
-
-  mlir::Value constant(double value, mlir::Type type) {
-    return mlir::arith::ConstantOp::create(builder, loc, builder.getFloatAttr(type, value));
-  }
-  mlir::Value add(mlir::Value a, mlir::Value b) {
-    return mlir::arith::AddFOp::create(builder, loc, a, b);
-  }
-  mlir::Value sub(mlir::Value a, mlir::Value b) {
-    return mlir::arith::SubFOp::create(builder, loc, a, b);
-  }
-  mlir::Value mul(mlir::Value a, mlir::Value b) {
-    return mlir::arith::MulFOp::create(builder, loc, a, b);
-  }
-  mlir::Value div(mlir::Value a, mlir::Value b) {
-    return mlir::arith::DivFOp::create(builder, loc, a, b);
-  }
-  mlir::Value sqrt(mlir::Value a) { return mlir::math::SqrtOp::create(builder, loc, a); }
-  /// a * b + c, rounded once.
-  mlir::Value fma(mlir::Value a, mlir::Value b, mlir::Value c) {
-    return mlir::math::FmaOp::create(builder, loc, a, b, c);
-  }
-
-private:
-  mlir::OpBuilder &builder;
-  mlir::Location loc;
-};
 
 } // namespace zero
 

@@ -6,6 +6,9 @@
 using namespace mlir;
 
 void zero::addPartition(OpPassManager &pm, const StepOptions &options) {
-  pm.addPass(createPartitionStep());
+  PartitionStepOptions partition;
+  partition.reduceEach = options.gradReduce == "each";
+  partition.reduceInF32 = options.reduceDtype == "fp32";
+  pm.addPass(createPartitionStep(partition));
   pm.addPass(createVerifyPartition());
 }

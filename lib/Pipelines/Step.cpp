@@ -10,6 +10,18 @@ void zero::addStep(OpPassManager &pm, const StepOptions &options) {
     return;
   BuildStepOptions step;
   step.optimizer = options.optimizer;
+  step.paramGroups.assign(options.paramGroups.begin(), options.paramGroups.end());
+  step.noDecay.assign(options.noDecay.begin(), options.noDecay.end());
+  step.scheduleKind = options.schedule;
+  step.warmupSteps = options.warmupSteps;
+  step.totalSteps = options.totalSteps;
+  step.minLearningRate = options.minLearningRate;
+  step.clipNorm = options.clipNorm;
+  step.microBatches = options.microBatches;
+  step.lossScale = options.lossScale;
+  step.minLossScale = options.minLossScale;
+  step.lossScaleWindow = options.lossScaleWindow;
+  step.patience = options.lossScaleHysteresis;
   if (options.betas.size() == 2) {
     step.beta1 = options.betas[0];
     step.beta2 = options.betas[1];
@@ -20,6 +32,7 @@ void zero::addStep(OpPassManager &pm, const StepOptions &options) {
   step.dampening = options.dampening;
   step.nesterov = options.nesterov;
   pm.addPass(createBuildStep(step));
+  pm.addPass(createSplitPrologue());
   pm.addPass(createAverageBuffers());
   pm.addPass(createVerifyUpdates());
 }

@@ -25,8 +25,11 @@ class ItemBuilder {
 public:
   explicit ItemBuilder(func::FuncOp step) : uses(findParameterUses(step)) {
     int64_t position = 0;
-    for (Operation &op : step.getBody().front())
+    for (Operation &op : step.getBody().front()) {
       positions[&op] = position++;
+      if (auto update = dyn_cast<UpdateOp>(op))
+        updates[update.getParameterAttr().getAttr()] = numberOf(update);
+    }
     for (auto &[symbol, use] : uses)
       if (!use.forward.empty())
         firstUses.push_back(positions[use.forward.front()]);
@@ -57,7 +60,9 @@ public:
     item.elements = type.getNumElements();
     item.elementBytes = elementBytes(type);
     item.shape = number(type);
-    item.kind = number(type.getElementType()) * 4 + readInBackward * 2 + parameter.getFrozen();
+    uint64_t update = updates.lookup(parameter.getSymNameAttr());
+    item.kind = (number(type.getElementType()) << 32 | update) * 4 + readInBackward * 2 +
+                parameter.getFrozen();
     item.alone = isUsedFarApart(use);
     return item;
   }
@@ -65,6 +70,13 @@ public:
 private:
   /// A number for each type, by first use: reproducible, unlike a pointer.
   uint64_t number(Type type) { return numbers.try_emplace(type, numbers.size()).first->second; }
+
+  /// A number for each way to update: kernel and scalars.
+  uint64_t numberOf(UpdateOp update) {
+    Value scalar = update.getScalars().empty() ? Value() : update.getScalars().back();
+    auto key = std::make_pair(update.getKernelAttr(), scalar.getAsOpaquePointer());
+    return waysToUpdate.try_emplace(key, waysToUpdate.size() + 1).first->second;
+  }
 
   /// Whether another parameter is used for the first time between two forward
   /// uses: then a gather of this one should not stay open across both.
@@ -82,6 +94,8 @@ private:
   llvm::DenseMap<Operation *, int64_t> positions;
   SmallVector<int64_t> firstUses; // ascending
   llvm::DenseMap<Type, uint64_t> numbers;
+  llvm::DenseMap<std::pair<Attribute, const void *>, uint64_t> waysToUpdate;
+  llvm::DenseMap<StringAttr, uint64_t> updates;
 };
 
 /// Buckets become symbols, and their names are told by their numbers.

@@ -1,10 +1,12 @@
 //===- AverageBuffers.cpp - buffers are the same on all ranks -------------===//
 
+#include "StepGradients.h"
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Transforms/Passes.h"
 
 #include "mlir/IR/SymbolTable.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringMap.h"
 
 using namespace mlir;
 
@@ -15,25 +17,99 @@ namespace zero {
 
 using namespace zero;
 
-/// Replaces what `writes` store, of one element type, by its mean over ranks.
-static void average(OpBuilder &builder, Type element, MutableArrayRef<WriteOp> writes) {
-  SmallVector<Value> members;
-  SmallVector<int64_t> starts;
+/// The flat list that buffers of one element type lie in, as `writes` name them.
+static RankedTensorType layOut(Type element, ArrayRef<WriteOp> writes,
+                               SmallVectorImpl<int64_t> &starts) {
   int64_t elements = 0;
   for (WriteOp write : writes) {
-    members.push_back(write.getValue());
     starts.push_back(elements);
     int64_t count = cast<RankedTensorType>(write.getValue().getType()).getNumElements();
     elements += llvm::alignTo(count, kTensorAlignment);
   }
+  return RankedTensorType::get({elements}, element);
+}
+
+namespace {
+/// Averages the buffers of one element type.
+class BufferAverager {
+public:
+  BufferAverager(ModuleOp module, func::FuncOp step, Type element, MutableArrayRef<WriteOp> writes)
+      : module(module), step(step), writes(writes), type(layOut(element, writes, starts)) {}
+
+  /// Lets each micro-batch go on from where the one before ended: the values lie in an
+  /// accumulator, which starts as the buffers.
+  void carry(const llvm::StringMap<SmallVector<ReadOp>> &reads);
+  /// Replaces what is written by its mean over ranks, at `builder`.
+  void average(OpBuilder &builder, bool inEpilogue);
+
+private:
+  LaunchOp assign(OpBuilder &builder, Value target, Value value);
+
+  ModuleOp module;
+  func::FuncOp step;
+  MutableArrayRef<WriteOp> writes;
+  SmallVector<int64_t> starts;
+  RankedTensorType type;
+  FlatSymbolRefAttr kernel;
+};
+} // namespace
+
+LaunchOp BufferAverager::assign(OpBuilder &builder, Value target, Value value) {
+  auto launch =
+      LaunchOp::create(builder, step.getLoc(), target.getType(), kernel, ValueRange{target, value});
+  launch->setAttr(kNameAttr, builder.getStringAttr("buffers"));
+  return launch;
+}
+
+void BufferAverager::carry(const llvm::StringMap<SmallVector<ReadOp>> &reads) {
+  SymbolTable symbols(module);
+  func::FuncOp copy = buildAccumulate(module, freeName(symbols, "carry"), type.getElementType(),
+                                      /*isFirst=*/true);
+  kernel = FlatSymbolRefAttr::get(copy.getSymNameAttr());
+  OpBuilder atTop = OpBuilder::atBlockBegin(module.getBody());
+  auto carried = BufferOp::create(atTop, module.getLoc(), Role::Accumulator,
+                                  freeName(symbols, "buffers"), type, 1);
+  OpBuilder begin = OpBuilder::atBlockBegin(&step.getBody().front());
+  Value list =
+      ReadOp::create(begin, step.getLoc(), type, FlatSymbolRefAttr::get(carried.getSymNameAttr()));
+  for (auto [write, start] : llvm::zip_equal(writes, starts)) {
+    Type own = write.getValue().getType();
+    ReadOp initial = ReadOp::create(begin, step.getLoc(), own, write.getSymbolAttr());
+    Value place = MemberOp::create(begin, step.getLoc(), own, list, begin.getI64IntegerAttr(start));
+    LaunchOp first = assign(begin, place, initial);
+    first->setAttr(kWhenAttr, begin.getStringAttr("first"));
+    for (ReadOp read : reads.lookup(write.getSymbol()))
+      read.getResult().replaceAllUsesWith(first.getResult(0));
+    OpBuilder after(write);
+    write.getValueMutable().assign(
+        assign(after, first.getResult(0), write.getValue()).getResult(0));
+  }
+}
+
+void BufferAverager::average(OpBuilder &builder, bool inEpilogue) {
   Location loc = writes.front().getLoc();
-  auto type = RankedTensorType::get({elements}, element);
-  Value bucket = BucketOp::create(builder, loc, type, members, starts);
-  Value mean = RankMeanOp::create(builder, loc, type, bucket);
+  SmallVector<Value> members =
+      llvm::map_to_vector(writes, [](WriteOp write) -> Value { return write.getValue(); });
+  auto mark = [&](Operation *op) {
+    if (inEpilogue)
+      op->setAttr(kEpilogueAttr, builder.getUnitAttr());
+    return op->getResult(0);
+  };
+  Value bucket = mark(BucketOp::create(builder, loc, type, members, starts));
+  Value mean = mark(RankMeanOp::create(builder, loc, type, bucket));
   for (auto [write, start] : llvm::zip_equal(writes, starts))
-    write.getValueMutable().assign(MemberOp::create(builder, write.getLoc(),
-                                                    write.getValue().getType(), mean,
-                                                    builder.getI64IntegerAttr(start)));
+    write.getValueMutable().assign(
+        mark(MemberOp::create(builder, write.getLoc(), write.getValue().getType(), mean,
+                              builder.getI64IntegerAttr(start))));
+}
+
+/// Whether the step counts, where that is decided; else null.
+static TypedValue<RankedTensorType> findCondition(func::FuncOp step) {
+  Operation *terminator = step.getBody().front().getTerminator();
+  for (auto [index, value] : llvm::enumerate(terminator->getOperands()))
+    if (resultBinding(step, index) == "applied")
+      return cast<TypedValue<RankedTensorType>>(value);
+  return {};
 }
 
 namespace {
@@ -45,8 +121,11 @@ struct AverageBuffers : zero::impl::AverageBuffersBase<AverageBuffers> {
     SymbolTable symbols(getOperation());
     Block &block = step->getBody().front();
     llvm::MapVector<Type, SmallVector<WriteOp>> writes;
+    llvm::StringMap<SmallVector<ReadOp>> reads;
     Operation *epilogue = nullptr;
     for (Operation &op : block) {
+      if (auto read = dyn_cast<ReadOp>(op))
+        reads[read.getSymbol()].push_back(read);
       auto write = dyn_cast<WriteOp>(op);
       auto state = write ? symbols.lookup<StateOp>(write.getSymbol()) : StateOp();
       if (state && state.getRole() == Role::Buffer)
@@ -54,12 +133,20 @@ struct AverageBuffers : zero::impl::AverageBuffersBase<AverageBuffers> {
       if (!epilogue && op.hasAttr(kEpilogueAttr))
         epilogue = &op;
     }
+    auto microBatches = getOperation()->getAttrOfType<IntegerAttr>(kMicroBatchesAttr);
+    bool several = microBatches && microBatches.getInt() > 1;
     OpBuilder builder(epilogue ? epilogue : block.getTerminator());
+    TypedValue<RankedTensorType> condition = findCondition(*step);
     for (auto &[element, ofType] : writes) {
-      average(builder, element, ofType);
+      BufferAverager averager(getOperation(), *step, element, ofType);
+      if (several)
+        averager.carry(reads);
+      averager.average(builder, several);
       for (WriteOp write : ofType) {
         write->moveBefore(block.getTerminator());
         write->setAttr(kEpilogueAttr, builder.getUnitAttr());
+        if (condition)
+          write.getConditionMutable().assign(condition);
       }
     }
   }

@@ -37,8 +37,8 @@ BucketTable::BucketTable(ModuleOp module, int64_t ranks) {
     Bucket &bucket = table[bucketOf.lookup(state.getOfAttr().getAttr())];
     bucket.stateShards = shards(state.getPlacement());
     std::string suffix = state.getSymName().drop_front(state.getOf()->size()).str();
-    if (!llvm::is_contained(bucket.stateSuffixes, suffix))
-      bucket.stateSuffixes.push_back(suffix);
+    if (llvm::none_of(bucket.states, [&](const BucketState &s) { return s.suffix == suffix; }))
+      bucket.states.push_back({suffix, state.getTensorType().getElementType()});
   }
   module.walk([&](Operation *op) {
     if (auto read = dyn_cast<ReadOp>(op))

@@ -10,13 +10,21 @@
 
 namespace zero {
 
+/// A state that all members of a bucket have.
+struct BucketState {
+  std::string suffix; ///< ".exp_avg"
+  mlir::Type elementType;
+
+  bool isMaster() const { return llvm::StringRef(suffix).drop_front() == kMasterSuffix; }
+};
+
 /// One flat buffer and what lies in it.
 struct Bucket {
   std::string name;
   int64_t elements = 0; ///< of all ranks
   mlir::Type elementType;
   llvm::SmallVector<ParameterOp> members;
-  llvm::SmallVector<std::string> stateSuffixes; ///< ".exp_avg", ...
+  llvm::SmallVector<BucketState> states; ///< in the order of the update's operands
   int64_t parameterShards = 1;
   int64_t gradientShards = 1;
   int64_t stateShards = 1;

@@ -62,10 +62,16 @@ struct DeduplicateKernels : zero::impl::DeduplicateKernelsBase<DeduplicateKernel
       replacement[kernel.getSymNameAttr()] = FlatSymbolRefAttr::get(same->getSymNameAttr());
       kernel.erase();
     }
-    getOperation().walk([&](LaunchOp launch) {
-      if (FlatSymbolRefAttr kept = replacement.lookup(launch.getKernelAttr().getAttr()))
-        launch.setKernelAttr(kept);
+    if (replacement.empty())
+      return;
+    // Launches name kernels, and so do ops that partition makes launches of.
+    AttrTypeReplacer replacer;
+    replacer.addReplacement([&](FlatSymbolRefAttr symbol) -> std::optional<Attribute> {
+      FlatSymbolRefAttr kept = replacement.lookup(symbol.getAttr());
+      return kept ? std::optional<Attribute>(kept) : std::nullopt;
     });
+    if (auto step = getOperation().lookupSymbol<func::FuncOp>(kStepName))
+      replacer.recursivelyReplaceElementsIn(step);
   }
 };
 } // namespace

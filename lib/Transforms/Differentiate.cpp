@@ -51,7 +51,7 @@ static LogicalResult emitGradient(OpBuilder &builder, ParameterOp parameter, Val
                                  << "' is to be trained but does not reach the loss; freeze it "
                                     "or leave it out of --trainable";
   GradientOp::create(builder, parameter.getLoc(), gradient.getType(),
-                     FlatSymbolRefAttr::get(parameter.getSymNameAttr()), gradient);
+                     FlatSymbolRefAttr::get(parameter.getSymNameAttr()), gradient, ArrayAttr());
   return success();
 }
 

@@ -72,7 +72,8 @@ static onnx::NodeOp singleUser(onnx::NodeOp node) {
 /// Whether `producer` may be computed inside the kernel of its user: element by
 /// element, and no element twice.
 static bool mayFuse(onnx::NodeOp producer, ops::Kind kind, onnx::NodeOp user, ops::Kind userKind) {
-  if (kind != ops::Kind::Elementwise)
+  if (kind != ops::Kind::Elementwise ||
+      producer->hasAttr(kPrologueAttr) != user->hasAttr(kPrologueAttr))
     return false;
   if (userKind != ops::Kind::Elementwise && userKind != ops::Kind::Rows)
     return false;
@@ -226,10 +227,14 @@ LogicalResult KernelFormer::lowerGroup(Group &group) {
   OpBuilder atRoot(root);
   auto launch = LaunchOp::create(atRoot, root.getLoc(), types,
                                  FlatSymbolRefAttr::get(kernel.getSymNameAttr()), inputs);
-  launch->setAttr(kNameAttr, root.getNodeAttr());
+  auto describe = [&](Operation *op) {
+    op->setAttr(kNameAttr, root.getNodeAttr());
+    if (Attribute prologue = root->getAttr(kPrologueAttr))
+      op->setAttr(kPrologueAttr, prologue);
+  };
+  describe(launch);
   for (auto [check, pair] : llvm::zip(checks, launch.getResults().drop_front(kept.size())))
-    CheckOp::create(atRoot, root.getLoc(), pair, check.lower, check.upper, check.message)
-        ->setAttr(kNameAttr, root.getNodeAttr());
+    describe(CheckOp::create(atRoot, root.getLoc(), pair, check.lower, check.upper, check.message));
   for (auto [result, value] : llvm::zip(kept, launch.getResults()))
     result.replaceAllUsesWith(value);
   for (onnx::NodeOp node : llvm::reverse(group.nodes))

@@ -1,9 +1,13 @@
 //===- PartitionStep.cpp - the program of one rank ------------------------===//
 
 #include "ParameterReads.h"
+#include "PartitionGradients.h"
+#include "PartitionUpdates.h"
 #include "zero/Analysis/StepFunction.h"
-#include "zero/Analysis/Storage.h"
 #include "zero/Transforms/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
 
@@ -18,33 +22,25 @@ namespace {
 
 class Partitioner {
 public:
-  Partitioner(ModuleOp module, func::FuncOp step, int64_t ranks)
-      : module(module), step(step), ranks(ranks), table(module, ranks), reads(step, table) {
-    int64_t position = 0;
-    for (Operation &op : step.getBody().front())
-      positions[&op] = position++;
-  }
+  Partitioner(ModuleOp module, func::FuncOp step, int64_t ranks, int64_t microBatches,
+              const ReductionOptions &reduction)
+      : module(module), step(step), ranks(ranks), microBatches(microBatches), table(module, ranks),
+        reads(step, table), gradients(module, step, table, ranks, reduction) {}
 
   LogicalResult run();
 
 private:
   void createBuffers(const Bucket &bucket);
-  Value reduceGradients(const Bucket &bucket);
-  LogicalResult update(const Bucket &bucket, Value gradient);
+  void resolveMicroMeans();
   void resolveRanks();
   void eraseReplaced();
 
-  Value read(OpBuilder &builder, StringRef symbol, RankedTensorType type) {
-    return ReadOp::create(builder, step.getLoc(), type,
-                          FlatSymbolRefAttr::get(module.getContext(), symbol));
-  }
-
   ModuleOp module;
   func::FuncOp step;
-  int64_t ranks;
+  int64_t ranks, microBatches;
   BucketTable table;
   ParameterReads reads;
-  llvm::DenseMap<Operation *, int64_t> positions;
+  GradientPartitioner gradients;
 };
 
 } // namespace
@@ -53,87 +49,56 @@ void Partitioner::createBuffers(const Bucket &bucket) {
   OpBuilder builder(bucket.members.front());
   BufferOp::create(builder, module.getLoc(), Role::Parameter, bucket.name,
                    bucket.type(bucket.parameterShards), bucket.parameterShards);
-  for (const std::string &suffix : bucket.stateSuffixes)
-    BufferOp::create(builder, module.getLoc(), Role::Optimizer, bucket.name + suffix,
-                     bucket.type(bucket.stateShards), bucket.stateShards);
+  for (const BucketState &state : bucket.states)
+    BufferOp::create(builder, module.getLoc(), Role::Optimizer, bucket.name + state.suffix,
+                     bucket.type(bucket.stateShards).clone(state.elementType), bucket.stateShards);
 }
 
-/// Builds the bucket of gradients where its last member is ready and reduces it.
-/// Returns what the update takes: the rank's slice, or all of it.
-Value Partitioner::reduceGradients(const Bucket &bucket) {
-  Operation *last = nullptr;
-  SmallVector<Value> locals;
-  SmallVector<int64_t> starts;
-  for (ParameterOp member : bucket.members) {
-    Value local = table.gradientOf(member).getLocal();
-    Operation *producer = local.getDefiningOp();
-    if (producer && (!last || positions[producer] > positions[last]))
-      last = producer;
-    locals.push_back(local);
-    starts.push_back(*member.getStart());
+/// Adds scalars up over micro-batches, in accumulators of their own.
+void Partitioner::resolveMicroMeans() {
+  unsigned number = 0;
+  OpBuilder atTop = OpBuilder::atBlockBegin(module.getBody());
+  for (auto mean : llvm::make_early_inc_range(step.getBody().getOps<MicroMeanOp>())) {
+    Value result = mean.getInput();
+    if (mean.getAccumulate()) {
+      OpBuilder builder(mean);
+      Location loc = mean.getLoc();
+      auto scalar = cast<RankedTensorType>(result.getType());
+      auto list = RankedTensorType::get({1}, scalar.getElementType());
+      std::string name = "micro_mean" + std::to_string(number++);
+      BufferOp::create(atTop, module.getLoc(), Role::Accumulator, name, list, 1);
+      Attribute prologue = mean->getAttr(kPrologueAttr);
+      auto inSegment = [&](Operation *op) {
+        if (prologue)
+          op->setAttr(kPrologueAttr, prologue);
+        return op->getResult(0);
+      };
+      ArrayRef<ReassociationIndices> noGroups;
+      Value summand =
+          scalar == list
+              ? result
+              : inSegment(tensor::ExpandShapeOp::create(builder, loc, list, result, noGroups));
+      Value sum = inSegment(
+          ReadOp::create(builder, loc, list, FlatSymbolRefAttr::get(module.getContext(), name)));
+      for (auto [kernel, when] :
+           llvm::zip_first(*mean.getAccumulate(), ArrayRef<StringRef>{"first", "later"})) {
+        auto launch = LaunchOp::create(builder, loc, TypeRange(list),
+                                       cast<FlatSymbolRefAttr>(kernel), ValueRange{sum, summand});
+        launch->setAttr(kNameAttr, builder.getStringAttr(name));
+        launch->setAttr(kWhenAttr, builder.getStringAttr(when));
+        sum = inSegment(launch);
+      }
+      result =
+          scalar == list
+              ? sum
+              : inSegment(tensor::CollapseShapeOp::create(builder, loc, scalar, sum, noGroups));
+      for (Operation *user : mean->getUsers())
+        if (isa<RankMeanOp>(user))
+          user->setAttr(kWhenAttr, builder.getStringAttr("last"));
+    }
+    mean.getResult().replaceAllUsesWith(result);
+    mean.erase();
   }
-  OpBuilder builder = OpBuilder::atBlockBegin(&step.getBody().front());
-  if (last)
-    builder.setInsertionPointAfter(last);
-  Location loc = step.getLoc();
-  Value full = BucketOp::create(builder, loc, bucket.type(1), locals, starts);
-  if (ranks == 1)
-    return full;
-  Operation *reduced;
-  if (bucket.gradientShards > 1)
-    reduced = ReduceScatterOp::create(builder, loc, bucket.type(ranks), full, /*in_place=*/false);
-  else if (bucket.stateShards > 1)
-    reduced = ReduceScatterOp::create(builder, loc, bucket.type(ranks), full, /*in_place=*/true);
-  else
-    reduced = AllReduceOp::create(builder, loc, bucket.type(1), full, /*mean=*/false);
-  reduced->setAttr(kNameAttr, builder.getStringAttr(bucket.name + ".gradient"));
-  return reduced->getResult(0);
-}
-
-LogicalResult Partitioner::update(const Bucket &bucket, Value gradient) {
-  UpdateOp first = table.updateOf(bucket.members.front());
-  for (ParameterOp member : bucket.members) {
-    UpdateOp other = table.updateOf(member);
-    if (!other || other.getKernel() != first.getKernel() ||
-        other.getScalars() != first.getScalars())
-      return member.emitError() << "expected one update by @" << first.getKernel()
-                                << " as for the other parameters of " << bucket.name;
-  }
-  OpBuilder builder(table.updateOf(bucket.members.back()));
-  Location loc = first.getLoc();
-  auto sliceType = cast<RankedTensorType>(gradient.getType());
-  bool sliced = sliceType != bucket.type(1);
-  Value stored = read(builder, bucket.name, bucket.type(bucket.parameterShards));
-  bool gatherAfter = sliced && bucket.parameterShards == 1;
-  SmallVector<Value> operands{
-      gatherAfter ? Value(OwnSliceOp::create(builder, loc, sliceType, stored)) : stored};
-  for (const std::string &suffix : bucket.stateSuffixes)
-    operands.push_back(read(builder, bucket.name + suffix, sliceType));
-  unsigned numResults = operands.size();
-  operands.push_back(gradient);
-  llvm::append_range(operands, first.getScalars());
-  auto launch = LaunchOp::create(builder, loc, SmallVector<Type>(numResults, sliceType),
-                                 first.getKernelAttr(), operands);
-  launch->setAttr(kNameAttr, builder.getStringAttr(bucket.name + ".update"));
-  launch->setAttr(kUpdatesAttr, FlatSymbolRefAttr::get(module.getContext(), bucket.name));
-  Value updated = launch.getResult(0);
-  if (gatherAfter) {
-    auto gather = AllGatherOp::create(builder, loc, bucket.type(1), updated, stored);
-    gather->setAttr(kNameAttr, builder.getStringAttr(bucket.name));
-    updated = gather.getResult();
-  }
-  auto write = [&](StringRef symbol, Value value) {
-    WriteOp::create(builder, loc, FlatSymbolRefAttr::get(module.getContext(), symbol), value);
-  };
-  write(bucket.name, updated);
-  for (auto [suffix, value] : llvm::zip(bucket.stateSuffixes, launch.getResults().drop_front()))
-    write(bucket.name + suffix, value);
-  for (Operation *op = stored.getDefiningOp(); op; op = op->getNextNode()) {
-    if (isa<UpdateOp>(op))
-      break;
-    op->setAttr(kEpilogueAttr, builder.getUnitAttr());
-  }
-  return success();
 }
 
 void Partitioner::resolveRanks() {
@@ -141,8 +106,11 @@ void Partitioner::resolveRanks() {
     OpBuilder builder(mean);
     Value result = mean.getInput();
     if (ranks > 1) {
-      auto reduce =
-          AllReduceOp::create(builder, mean.getLoc(), result.getType(), result, /*mean=*/true);
+      auto reduce = AllReduceOp::create(builder, mean.getLoc(), result.getType(), result,
+                                        /*mean=*/true, /*arithmetic=*/TypeAttr());
+      for (StringRef name : {kPrologueAttr, kEpilogueAttr, kWhenAttr})
+        if (Attribute value = mean->getAttr(name))
+          reduce->setAttr(name, value);
       reduce->setAttr(kNameAttr, builder.getStringAttr("mean over ranks"));
       result = reduce.getResult();
     }
@@ -152,9 +120,9 @@ void Partitioner::resolveRanks() {
   for (auto share : llvm::make_early_inc_range(step.getBody().getOps<RankShareOp>())) {
     OpBuilder builder(share);
     auto type = cast<RankedTensorType>(share.getResult().getType());
-    auto value =
-        DenseElementsAttr::get(type, builder.getFloatAttr(type.getElementType(), 1.0 / ranks));
-    share.getResult().replaceAllUsesWith(arith::ConstantOp::create(builder, share.getLoc(), value));
+    double value = 1.0 / double(ranks * microBatches);
+    auto splat = DenseElementsAttr::get(type, builder.getFloatAttr(type.getElementType(), value));
+    share.getResult().replaceAllUsesWith(arith::ConstantOp::create(builder, share.getLoc(), splat));
     share.erase();
   }
 }
@@ -168,14 +136,19 @@ void Partitioner::eraseReplaced() {
 }
 
 LogicalResult Partitioner::run() {
+  SmallVector<std::pair<const Bucket *, Value>> trained;
   for (const Bucket &bucket : table.buckets()) {
     createBuffers(bucket);
     reads.rewrite(bucket);
-    if (!table.gradientOf(bucket.members.front()))
-      continue;
-    if (failed(update(bucket, reduceGradients(bucket))))
-      return failure();
+    if (table.gradientOf(bucket.members.front()))
+      trained.emplace_back(&bucket, gradients.sum(bucket));
   }
+  for (auto [bucket, gradient] : trained)
+    gradients.measure(*bucket, gradient);
+  for (auto [bucket, gradient] : trained)
+    if (failed(partitionUpdate(step, table, *bucket, gradient)))
+      return failure();
+  resolveMicroMeans();
   resolveRanks();
   eraseReplaced();
   return success();
@@ -183,6 +156,8 @@ LogicalResult Partitioner::run() {
 
 namespace {
 struct PartitionStep : zero::impl::PartitionStepBase<PartitionStep> {
+  using PartitionStepBase::PartitionStepBase;
+
   void runOnOperation() override {
     ModuleOp module = getOperation();
     FailureOr<func::FuncOp> step = findStep(module);
@@ -192,7 +167,11 @@ struct PartitionStep : zero::impl::PartitionStepBase<PartitionStep> {
                          << "; run zero-place-state and zero-assign-buckets first";
       return signalPassFailure();
     }
-    if (failed(step) || failed(Partitioner(module, *step, ranks.getInt()).run()))
+    auto microBatches = module->getAttrOfType<IntegerAttr>(kMicroBatchesAttr);
+    ReductionOptions reduction{reduceEach, reduceInF32};
+    if (failed(step) || failed(Partitioner(module, *step, ranks.getInt(),
+                                           microBatches ? microBatches.getInt() : 1, reduction)
+                                   .run()))
       signalPassFailure();
   }
 };

@@ -24,14 +24,21 @@ struct VerifyPartition : zero::impl::VerifyPartitionBase<VerifyPartition> {
 
   /// No op that partition resolves is left, and the epilogue comes last.
   static LogicalResult checkOps(func::FuncOp step) {
-    bool inEpilogue = false;
+    enum Segment { Prologue, MicroBatch, Epilogue } segment = Prologue;
     for (Operation &op : step.getBody().front()) {
-      if (isa<GradientOp, UpdateOp, RankMeanOp, RankShareOp>(op))
+      if (isa<GradientOp, UpdateOp, RankMeanOp, RankShareOp, MicroMeanOp, SquareSumOp>(op))
         return op.emitOpError("is left after partition");
-      bool epilogue = op.hasAttr(kEpilogueAttr);
-      if (inEpilogue && !epilogue && !op.hasTrait<OpTrait::IsTerminator>())
-        return op.emitOpError("of the micro-batch follows the epilogue");
-      inEpilogue |= epilogue;
+      bool isStill = isa<ReadOp>(op) || op.hasTrait<OpTrait::ConstantLike>() ||
+                     op.hasTrait<OpTrait::IsTerminator>();
+      Segment own = op.hasAttr(kEpilogueAttr)   ? Epilogue
+                    : op.hasAttr(kPrologueAttr) ? Prologue
+                                                : MicroBatch;
+      if (own < segment && !isStill)
+        return op.emitOpError(own == MicroBatch ? "of the micro-batch follows the epilogue"
+                                                : "of the prologue follows the micro-batch");
+      // Views and what never changes run nowhere: they open no segment.
+      if (!isStill && !isReshape(&op) && !isa<MemberOp, OwnSliceOp>(op))
+        segment = std::max(segment, own);
     }
     return success();
   }

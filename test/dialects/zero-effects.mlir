@@ -58,8 +58,8 @@ func.func @loop(%s: tensor<64xf32>, %x: tensor<256xf32>, %n: index) -> tensor<25
 // CHECK: zero.check
 // CHECK: zero.write
 func.func @kept(%x: tensor<64xf32>, %i: tensor<2xi64>) {
-  %0 = zero.gradient @w, %x : tensor<64xf32>
-  %1 = zero.gradient @w, %x : tensor<64xf32>
+  %0 = zero.gradient @w, %x : tensor<64xf32> -> tensor<64xf32>
+  %1 = zero.gradient @w, %x : tensor<64xf32> -> tensor<64xf32>
   zero.check %i in [0, 1] "range" : tensor<2xi64>
   zero.write @bucket0, %x : tensor<64xf32>
   return

@@ -63,7 +63,7 @@ func.func @step(%x: tensor<4xf32>) {
 zero.state constant @c : tensor<4xf32>
 func.func @step(%x: tensor<4xf32>) {
   // expected-error @+1 {{expected a parameter named @c}}
-  %g = zero.gradient @c, %x : tensor<4xf32>
+  %g = zero.gradient @c, %x : tensor<4xf32> -> tensor<4xf32>
   return
 }
 
@@ -73,7 +73,7 @@ func.func @step(%x: tensor<4xf32>) {
 zero.parameter @w : tensor<4xf32>
 func.func @step(%x: tensor<4xf64>) {
   // expected-error @+1 {{expected 'tensor<4xf32>' as declared, got 'tensor<4xf64>'}}
-  %g = zero.gradient @w, %x : tensor<4xf64>
+  %g = zero.gradient @w, %x : tensor<4xf64> -> tensor<4xf64>
   return
 }
 

@@ -29,8 +29,8 @@ zero.buffer optimizer @bucket0.m : tensor<256xf32> shards 1
 func.func @before_partition(%dw: tensor<8x4xf32>, %lr: tensor<f32>) -> (tensor<f32>, tensor<f32>) {
   // CHECK: %[[W:.*]] = zero.read @w : tensor<8x4xf32>
   %w = zero.read @w : tensor<8x4xf32>
-  // CHECK: %[[G:.*]] = zero.gradient @w, %{{.*}} : tensor<8x4xf32>
-  %g = zero.gradient @w, %dw : tensor<8x4xf32>
+  // CHECK: %[[G:.*]] = zero.gradient @w, %{{.*}} : tensor<8x4xf32> -> tensor<8x4xf32>
+  %g = zero.gradient @w, %dw : tensor<8x4xf32> -> tensor<8x4xf32>
   // CHECK: zero.update @w [@w.m], %[[G]] by @sgd(%{{.*}}) {zero.epilogue} : tensor<8x4xf32>, (tensor<f32>)
   zero.update @w [@w.m], %g by @sgd(%lr) {zero.epilogue} : tensor<8x4xf32>, (tensor<f32>)
   // CHECK: zero.update @w [], %[[G]] by @plain() : tensor<8x4xf32>

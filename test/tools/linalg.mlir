@@ -37,6 +37,6 @@ func.func @step(%x: tensor<4x16xf32> {zero.binding = "x"}) -> (tensor<f32> {zero
   %t = linalg.transpose ins(%x : tensor<4x16xf32>) outs(%t0 : tensor<16x4xf32>) permutation = [1, 0]
   %dw0 = arith.constant dense<0.0> : tensor<16x8xf32>
   %dw = linalg.matmul ins(%t, %dy : tensor<16x4xf32>, tensor<4x8xf32>) outs(%dw0 : tensor<16x8xf32>) -> tensor<16x8xf32>
-  %g = zero.gradient @w, %dw : tensor<16x8xf32>
+  %g = zero.gradient @w, %dw : tensor<16x8xf32> -> tensor<16x8xf32>
   return %loss : tensor<f32>
 }

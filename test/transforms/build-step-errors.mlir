@@ -17,6 +17,6 @@
 zero.parameter @w : tensor<8xf32>
 // expected-error @+1 {{expected a result with zero.binding = "loss"}}
 func.func @step(%dw: tensor<8xf32>) -> tensor<8xf32> {
-  %g = zero.gradient @w, %dw : tensor<8xf32>
+  %g = zero.gradient @w, %dw : tensor<8xf32> -> tensor<8xf32>
   return %g : tensor<8xf32>
 }

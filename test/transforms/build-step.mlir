@@ -24,7 +24,7 @@ zero.parameter @frozen : tensor<4xf32> {splat = 0.5, frozen}
 // CHECK-SAME: %[[LR:[^ ]+]]: tensor<f32> {zero.binding = "learning_rate"}) -> (tensor<f32> {zero.binding = "loss"}, tensor<f32> {zero.binding = "local_loss"})
 func.func @step(%dw: tensor<8x4xf32> {zero.binding = "dw"}, %l: tensor<f32> {zero.binding = "l"}) -> (tensor<f32> {zero.binding = "loss"}) {
   // CHECK: %[[G:.*]] = zero.gradient @w
-  %g = zero.gradient @w, %dw : tensor<8x4xf32>
+  %g = zero.gradient @w, %dw : tensor<8x4xf32> -> tensor<8x4xf32>
   // CHECK: %[[MEAN:.*]] = zero.rank_mean %[[LOSS:[^ ]+]] : tensor<f32>
   // ADAM: %[[P1:.*]] = zero.read @optimizer.beta1_power : tensor<f64>
   // ADAM: %[[P2:.*]] = zero.read @optimizer.beta2_power : tensor<f64>

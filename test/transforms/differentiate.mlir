@@ -7,7 +7,7 @@
 // CHECK: %[[SEED:.*]] = zero.rank_share : tensor<f32>
 // CHECK: %[[DY:.*]] = onnx.node "Expand"({{.*}}) {{.*}} -> tensor<4x8xf32>
 // CHECK: %[[DW:.*]] = onnx.node "Contract"(%[[X]], %[[DY]]) {transA = 1 : i64, transB = 0 : i64} domain "zero"
-// CHECK: zero.gradient @w, %[[DW]] : tensor<16x8xf32>
+// CHECK: zero.gradient @w, %[[DW]] : tensor<16x8xf32> -> tensor<16x8xf32>
 // CHECK-NOT: zero.gradient
 // CHECK: return %[[LOSS]]
 zero.parameter @w : tensor<16x8xf32> {splat = 0.5}
@@ -32,7 +32,7 @@ func.func @step(%x: tensor<4x16xf32> {zero.binding = "x"}) -> (tensor<f32> {zero
 // CHECK: %[[A:.*]] = onnx.node "Mul"(%[[DQ]]
 // CHECK: %[[B:.*]] = onnx.node "Mul"(%[[DP]]
 // CHECK: %[[SUM:.*]] = onnx.node "Add"(%[[A]], %[[B]])
-// CHECK: zero.gradient @w, %[[SUM]] : tensor<8xf32>
+// CHECK: zero.gradient @w, %[[SUM]] : tensor<8xf32> -> tensor<8xf32>
 zero.parameter @w : tensor<8xf32> {splat = 0.5}
 func.func @step(%x: tensor<8xf32> {zero.binding = "x"}) -> (tensor<f32> {zero.binding = "loss"}) {
   %w = zero.read @w : tensor<8xf32>
@@ -48,11 +48,11 @@ func.func @step(%x: tensor<8xf32> {zero.binding = "x"}) -> (tensor<f32> {zero.bi
 // A program that already trains keeps its own gradients.
 // CHECK-LABEL: func.func @step
 // CHECK-NOT: zero.rank_share
-// CHECK: zero.gradient @w, %{{.*}} : tensor<8xf32>
+// CHECK: zero.gradient @w, %{{.*}} : tensor<8xf32> -> tensor<8xf32>
 // CHECK-NOT: zero.gradient
 zero.parameter @w : tensor<8xf32> {splat = 0.5}
 func.func @step(%x: tensor<8xf32> {zero.binding = "x"}) -> (tensor<f32> {zero.binding = "loss"}) {
   %loss = onnx.node "ReduceSum"(%x) {keepdims = 0 : i64} opset 13 : (tensor<8xf32>) -> tensor<f32>
-  %g = zero.gradient @w, %x : tensor<8xf32>
+  %g = zero.gradient @w, %x : tensor<8xf32> -> tensor<8xf32>
   return %loss : tensor<f32>
 }

@@ -21,8 +21,8 @@ module attributes {zero.ranks = 1 : i64, zero.buckets = array<i64: 128>} {
   // expected-error @+1 {{expected one update by @adam as for the other parameters of bucket0}}
   zero.parameter @b : tensor<64xf32> {home = @bucket0, start = 64 : i64}
   func.func @step(%x: tensor<64xf32>) {
-    %ga = zero.gradient @a, %x : tensor<64xf32>
-    %gb = zero.gradient @b, %x : tensor<64xf32>
+    %ga = zero.gradient @a, %x : tensor<64xf32> -> tensor<64xf32>
+    %gb = zero.gradient @b, %x : tensor<64xf32> -> tensor<64xf32>
     zero.update @a [], %ga by @adam() : tensor<64xf32>
     zero.update @b [], %gb by @sgd() : tensor<64xf32>
     return

@@ -49,7 +49,7 @@ func.func @step(%x: tensor<100xf32>, %u: tensor<60xf32>, %l: tensor<f32>) -> (te
   // FULL: %[[DW:.*]] = arith.subf %{{.*}}, %[[W]]
   // ONE: %[[DW:.*]] = arith.subf %{{.*}}, %[[W]]
   %dw = arith.subf %y, %w : tensor<100xf32>
-  %gw = zero.gradient @w, %dw : tensor<100xf32>
+  %gw = zero.gradient @w, %dw : tensor<100xf32> -> tensor<100xf32>
   // CHECK: %[[DV:.*]] = arith.subf
   %dv = arith.subf %z, %v : tensor<60xf32>
   // Reduced as soon as the last gradient of the bucket is there.
@@ -58,7 +58,7 @@ func.func @step(%x: tensor<100xf32>, %u: tensor<60xf32>, %l: tensor<f32>) -> (te
   // S1-NEXT: %[[R:.*]] = zero.reduce_scatter %[[G]] in_place {zero.name = "bucket0.gradient"} : (tensor<256xf32>) -> tensor<64xf32>
   // S2-NEXT: %[[R:.*]] = zero.reduce_scatter %[[G]] {zero.name = "bucket0.gradient"} : (tensor<256xf32>) -> tensor<64xf32>
   // S3-NEXT: %[[R:.*]] = zero.reduce_scatter %[[G]] {zero.name = "bucket0.gradient"} : (tensor<256xf32>) -> tensor<64xf32>
-  %gv = zero.gradient @v, %dv : tensor<60xf32>
+  %gv = zero.gradient @v, %dv : tensor<60xf32> -> tensor<60xf32>
   // FOUR: %[[MEAN:.*]] = zero.all_reduce %{{.*}} mean {zero.name = "mean over ranks"} : tensor<f32>
   // ONE-NOT: zero.all_reduce
   %mean = zero.rank_mean %l : tensor<f32>

@@ -10,7 +10,7 @@ module {
 zero.parameter @w : tensor<8xf32>
 zero.parameter @frozen : tensor<8xf32> {frozen}
 func.func @step(%x: tensor<8xf32>) {
-  %g = zero.gradient @w, %x : tensor<8xf32>
+  %g = zero.gradient @w, %x : tensor<8xf32> -> tensor<8xf32>
   return
 }
 
@@ -23,8 +23,8 @@ zero.parameter @v : tensor<8xf32>
 // expected-error @+1 {{expected 0 gradient of parameter 'frozen', got 1}}
 zero.parameter @frozen : tensor<8xf32> {frozen}
 func.func @step(%x: tensor<8xf32>) {
-  %0 = zero.gradient @v, %x : tensor<8xf32>
-  %1 = zero.gradient @v, %x : tensor<8xf32>
-  %2 = zero.gradient @frozen, %x : tensor<8xf32>
+  %0 = zero.gradient @v, %x : tensor<8xf32> -> tensor<8xf32>
+  %1 = zero.gradient @v, %x : tensor<8xf32> -> tensor<8xf32>
+  %2 = zero.gradient @frozen, %x : tensor<8xf32> -> tensor<8xf32>
   return
 }

@@ -39,7 +39,7 @@ module attributes {zero.ranks = 2 : i64} {
   zero.parameter @w : tensor<8xf32>
   func.func @step(%x: tensor<8xf32>) {
     // expected-error @+1 {{'zero.gradient' op is left after partition}}
-    %0 = zero.gradient @w, %x : tensor<8xf32>
+    %0 = zero.gradient @w, %x : tensor<8xf32> -> tensor<8xf32>
     return
   }
 }

@@ -86,12 +86,31 @@ public:
 /// name is unknown or a value is out of range.
 std::unique_ptr<Optimizer> createOptimizer(const OptimizerOptions &options, std::string &error);
 
+/// The types that an update kernel works on.
+struct UpdateForm {
+  mlir::Type parameter; ///< of a 16-bit parameter the first state is its f32 master
+  mlir::Type gradient;
+  bool scaled = false; ///< the first scalar is a factor on the gradient
+
+  bool hasMaster() const { return !parameter.isF32(); }
+  bool operator==(const UpdateForm &) const = default;
+};
+
+/// Adds the kernels of an update (see zero.update) and returns their symbols: the
+/// one that updates, then, of a layerwise optimizer, the two that measure and rate.
+llvm::SmallVector<mlir::func::FuncOp> buildUpdateKernels(mlir::ModuleOp module,
+                                                         const Optimizer &optimizer,
+                                                         const UpdateForm &form,
+                                                         llvm::StringRef name);
+
 /// How the learning rate goes on from step to step.
 struct ScheduleOptions {
   std::string kind = "constant"; ///< constant, linear, cosine, inverse-sqrt
   uint64_t warmupSteps = 0;
   uint64_t totalSteps = 0;
   double minRatio = 0.0; ///< where linear and cosine end
+
+  bool isConstant() const { return kind == "constant" && warmupSteps == 0; }
 };
 
 /// What is wrong with `options`, or nothing.
@@ -109,6 +128,22 @@ struct ParameterGroup {
   std::optional<double> weightDecay;
   double learningRateScale = 1.0;
 };
+
+/// A parameter group's optimizer.
+struct GroupOptimizer {
+  const Optimizer *optimizer;
+  double learningRateScale;
+};
+
+/// The state that counts the updates of a program with a schedule.
+inline constexpr llvm::StringLiteral kUpdateCount = "optimizer.updates";
+
+/// Adds the kernel `name`: (learning rate f32, scalar states f64...) -> (their next
+/// values..., the learning rate of this step f32, each group's scalars f32...). All
+/// groups have the same scalar states; with a schedule that is not constant kUpdateCount
+/// comes before them.
+mlir::func::FuncOp buildScalarKernel(mlir::ModuleOp module, llvm::ArrayRef<GroupOptimizer> groups,
+                                     const ScheduleOptions &schedule, llvm::StringRef name);
 
 /// Reads "pattern:weight-decay=X:lr-scale=Y"; null and a message in `error` when it
 /// is none.

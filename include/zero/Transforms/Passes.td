@@ -88,7 +88,7 @@ def Differentiate : Pass<"zero-differentiate", "::mlir::ModuleOp"> {
     %l = onnx.node "ReduceSum"(%y) ...          // before: returned
     %s = zero.rank_share : tensor<f32>          // after
     %dy = onnx.node "Expand"(%s, ...) ...
-    %g = zero.gradient @w, %dw : tensor<8x4xf32>
+    %g = zero.gradient @w, %dw : tensor<8x4xf32> -> tensor<8x4xf32>
     ```
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::zero::ZeroDialect", "::zero::onnx::OnnxDialect"];
@@ -187,25 +187,62 @@ def VerifySchedule : Pass<"zero-verify-schedule", "::mlir::ModuleOp"> {
 }
 
 def BuildStep : Pass<"zero-build-step", "::mlir::ModuleOp"> {
-  let summary = "Puts the optimizer into the program";
+  let summary = "Puts everything between gradient and next step into the program";
   let description = [{
-    Gives each trained parameter its optimizer states and one `zero.update` from
-    its `zero.gradient`, adds the learning rate as input `learning_rate` and the
-    kernel that computes the step's scalars, and returns the mean of the loss
-    over ranks ("loss") beside the rank's own ("local_loss").
+    Gives each trained parameter its optimizer states (of a 16-bit parameter its f32
+    master first) and one `zero.update` from its `zero.gradient`, adds the learning
+    rate as input `learning_rate` and the kernel that computes the step's scalars by
+    the schedule, and returns the mean of the loss over micro-batches and ranks
+    ("loss") beside the rank's own ("local_loss").
+
+    Over several micro-batches gradients and losses get the kernels that add them up.
+    With a norm to clip to or a loss scale, the global norm of the gradients becomes
+    a factor that the updates apply; a norm that is not finite makes the step not
+    count: updates and what counts them have the condition `applied`, and the loss
+    scale adapts.
   }];
   let options = [
-    Option<"optimizer", "optimizer", "std::string", /*default=*/"\"adamw\"", "sgd, adam or adamw">,
-    Option<"beta1", "beta1", "double", /*default=*/"0.9", "Adam: decay of the first moment">,
-    Option<"beta2", "beta2", "double", /*default=*/"0.999", "Adam: decay of the second moment">,
-    Option<"epsilon", "eps", "double", /*default=*/"1e-8", "Adam: added to the denominator">,
+    Option<"optimizer", "optimizer", "std::string", /*default=*/"\"adamw\"", "sgd, adam, adamw, lamb or lion">,
+    Option<"beta1", "beta1", "double", /*default=*/"0.9", "decay of the first moment">,
+    Option<"beta2", "beta2", "double", /*default=*/"0.999", "decay of the second moment">,
+    Option<"epsilon", "eps", "double", /*default=*/"1e-8", "added to the denominator">,
     Option<"weightDecay", "weight-decay", "double", /*default=*/"0.0", "weight decay">,
     Option<"momentum", "momentum", "double", /*default=*/"0.0", "SGD: momentum">,
     Option<"dampening", "dampening", "double", /*default=*/"0.0", "SGD: dampening of the momentum">,
-    Option<"nesterov", "nesterov", "bool", /*default=*/"false", "SGD: Nesterov's momentum">];
+    Option<"nesterov", "nesterov", "bool", /*default=*/"false", "SGD: Nesterov's momentum">,
+    ListOption<"paramGroups", "param-group", "std::string", "pattern:weight-decay=X:lr-scale=Y">,
+    ListOption<"noDecay", "no-decay", "std::string", "patterns of parameters without weight decay">,
+    Option<"scheduleKind", "lr-schedule", "std::string", /*default=*/"\"constant\"", "constant, linear, cosine or inverse-sqrt">,
+    Option<"warmupSteps", "warmup-steps", "uint64_t", /*default=*/"0", "steps in which the learning rate rises">,
+    Option<"totalSteps", "total-steps", "uint64_t", /*default=*/"0", "steps after which it stays">,
+    Option<"minLearningRate", "min-lr-ratio", "double", /*default=*/"0.0", "where it ends">,
+    Option<"clipNorm", "clip-norm", "double", /*default=*/"0.0", "largest global norm; 0: any">,
+    Option<"microBatches", "micro-batches", "uint64_t", /*default=*/"1", "batches that one step adds up">,
+    Option<"lossScale", "loss-scale", "double", /*default=*/"0.0", "fixed loss scale; 0: it adapts">,
+    Option<"minLossScale", "min-loss-scale", "double", /*default=*/"1.0", "smallest loss scale">,
+    Option<"lossScaleWindow", "loss-scale-window", "unsigned", /*default=*/"1000", "steps until it doubles">,
+    Option<"patience", "loss-scale-hysteresis", "unsigned", /*default=*/"1", "overflows until it halves">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
                            "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect",
                            "::zero::ZeroDialect"];
+}
+
+def SplitPrologue : Pass<"zero-split-prologue", "::mlir::ModuleOp"> {
+  let summary = "Computes what must be known before the first micro-batch";
+  let description = [{
+    A mean over labels divides by the labels of the whole global batch, those of later
+    micro-batches included. What a `zero.micro_mean` that the step itself uses is
+    computed from is cloned to the start of the step, marked `zero.prologue`: it runs
+    for each micro-batch before the first one. With one micro-batch there are no
+    means over them, and nothing to do.
+
+    ```mlir
+    %c = onnx.node "LabelWeights"(%labels) ... {zero.prologue}
+    %m = zero.micro_mean %c accumulate [@first, @later] {zero.prologue} : tensor<f32>
+    %n = zero.rank_mean %m {zero.prologue} : tensor<f32>
+    ```
+  }];
+  let dependentDialects = ["::zero::ZeroDialect"];
 }
 
 def FormKernels : Pass<"zero-form-kernels", "::mlir::ModuleOp"> {
@@ -266,7 +303,9 @@ def PartitionStep : Pass<"zero-partition-step", "::mlir::ModuleOp"> {
     Replaces reads of parameters by reads of flat buckets, gathered just before
     use where the placement shards them, gradients by buckets that are reduced
     as soon as they are whole, and updates by one launch over each bucket's
-    slice. Resolves `zero.rank_mean` and `zero.rank_share`.
+    slice. Over several micro-batches gradients add up in an accumulator, reduced
+    before (`each`, and where the placement shards gradients) or after the last one.
+    Resolves `zero.rank_mean`, `zero.rank_share`, `zero.micro_mean` and `zero.square_sum`.
 
     ```mlir
     %w = zero.read @w                                // before
@@ -275,7 +314,11 @@ def PartitionStep : Pass<"zero-partition-step", "::mlir::ModuleOp"> {
     %w = zero.member %f at 0 : (tensor<256xf32>) -> tensor<16x8xf32>
     ```
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::zero::ZeroDialect"];
+  let options = [
+    Option<"reduceEach", "reduce-each", "bool", /*default=*/"false", "sum over ranks after each micro-batch">,
+    Option<"reduceInF32", "reduce-in-f32", "bool", /*default=*/"true", "add 16-bit gradients in f32, round once">];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect",
+                           "::zero::ZeroDialect"];
 }
 
 def VerifyPartition : Pass<"zero-verify-partition", "::mlir::ModuleOp"> {

@@ -1,0 +1,54 @@
+//===- Kernel.h - kernels written by hand ----------------------*- C++ -*-===//
+//
+// What the step computes besides the model's nodes: updates, norms, scalars.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ZERO_OPTIMIZERS_KERNEL_H
+#define ZERO_OPTIMIZERS_KERNEL_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace zero {
+
+/// An empty private kernel `name` at the end of `module`. Argument firstInplace + i
+/// shares its buffer with result i, for the first `numInplace` results. The caller
+/// fills the entry block.
+mlir::func::FuncOp startKernel(mlir::ModuleOp module, llvm::StringRef name, mlir::TypeRange inputs,
+                               mlir::TypeRange results, unsigned firstInplace = 0,
+                               unsigned numInplace = 0);
+
+/// Arithmetic on scalars, written as formulas are.
+class Formula {
+public:
+  Formula(mlir::OpBuilder &builder, mlir::Location loc) : builder(builder), loc(loc) {}
+
+  mlir::Value constant(double value, mlir::Type type);
+  mlir::Value add(mlir::Value a, mlir::Value b);
+  /// A summand of a sum whose order the compiler chooses, the same in every run.
+  mlir::Value unorderedAdd(mlir::Value a, mlir::Value b);
+  mlir::Value sub(mlir::Value a, mlir::Value b);
+  mlir::Value mul(mlir::Value a, mlir::Value b);
+  mlir::Value div(mlir::Value a, mlir::Value b);
+  mlir::Value min(mlir::Value a, mlir::Value b);
+  mlir::Value max(mlir::Value a, mlir::Value b);
+  mlir::Value sqrt(mlir::Value a);
+  /// a * b + c, rounded once.
+  mlir::Value fma(mlir::Value a, mlir::Value b, mlir::Value c);
+  /// `a` as a float of `type`, rounded or extended.
+  mlir::Value cast(mlir::Value a, mlir::Type type);
+  mlir::Value select(mlir::Value condition, mlir::Value a, mlir::Value b);
+
+  /// The element of a tensor of rank 0, and the way back.
+  mlir::Value element(mlir::Value tensor);
+  mlir::Value tensor(mlir::Value element);
+
+private:
+  mlir::OpBuilder &builder;
+  mlir::Location loc;
+};
+
+} // namespace zero
+
+#endif // ZERO_OPTIMIZERS_KERNEL_H

@@ -1,0 +1,65 @@
+//===- Kernel.cpp - kernels written by hand -------------------------------===//
+
+#include "zero/Optimizers/Kernel.h"
+
+#include "dialects/Zero/Zero.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+
+namespace zero {
+
+func::FuncOp startKernel(ModuleOp module, StringRef name, TypeRange inputs, TypeRange results,
+                         unsigned firstInplace, unsigned numInplace) {
+  OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
+  auto type = builder.getFunctionType(inputs, results);
+  auto kernel = func::FuncOp::create(builder, module.getLoc(), name, type);
+  kernel.setPrivate();
+  kernel->setAttr(kKernelAttr, builder.getUnitAttr());
+  for (unsigned i = 0; i < numInplace; ++i)
+    kernel.setArgAttr(firstInplace + i, kInplaceAttr, builder.getI64IntegerAttr(i));
+  kernel.addEntryBlock();
+  return kernel;
+}
+
+Value Formula::constant(double value, Type type) {
+  return arith::ConstantOp::create(builder, loc, builder.getFloatAttr(type, value));
+}
+Value Formula::add(Value a, Value b) { return arith::AddFOp::create(builder, loc, a, b); }
+Value Formula::unorderedAdd(Value a, Value b) {
+  return arith::AddFOp::create(builder, loc, a, b, arith::FastMathFlags::reassoc);
+}
+Value Formula::sub(Value a, Value b) { return arith::SubFOp::create(builder, loc, a, b); }
+Value Formula::mul(Value a, Value b) { return arith::MulFOp::create(builder, loc, a, b); }
+Value Formula::div(Value a, Value b) { return arith::DivFOp::create(builder, loc, a, b); }
+Value Formula::min(Value a, Value b) { return arith::MinimumFOp::create(builder, loc, a, b); }
+Value Formula::max(Value a, Value b) { return arith::MaximumFOp::create(builder, loc, a, b); }
+Value Formula::sqrt(Value a) { return math::SqrtOp::create(builder, loc, a); }
+Value Formula::fma(Value a, Value b, Value c) { return math::FmaOp::create(builder, loc, a, b, c); }
+Value Formula::select(Value condition, Value a, Value b) {
+  return arith::SelectOp::create(builder, loc, condition, a, b);
+}
+
+Value Formula::cast(Value a, Type type) {
+  unsigned from = a.getType().getIntOrFloatBitWidth(), to = type.getIntOrFloatBitWidth();
+  if (from == to)
+    return a;
+  if (from < to)
+    return arith::ExtFOp::create(builder, loc, type, a);
+  return arith::TruncFOp::create(builder, loc, type, a);
+}
+
+Value Formula::element(Value tensor) {
+  return tensor::ExtractOp::create(builder, loc, tensor, ValueRange());
+}
+
+Value Formula::tensor(Value element) {
+  auto type = RankedTensorType::get({}, element.getType());
+  Value empty = tensor::EmptyOp::create(builder, loc, type, ValueRange());
+  return tensor::InsertOp::create(builder, loc, element, empty, ValueRange());
+}
+
+} // namespace zero

@@ -1,0 +1,267 @@
+//===- UpdateKernels.cpp - optimizers as kernels --------------------------===//
+//
+// Arguments of an update: parameter, states... (of a 16-bit parameter its f32 master
+// first), gradient, scalars... (a factor on the gradient first, if it is scaled). The
+// optimizer's own rules see f32 values only.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Optimizers.h"
+
+#include "dialects/Zero/Zero.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+
+namespace zero {
+
+namespace {
+
+/// Builds the kernels of one optimizer for one form.
+class UpdateBuilder {
+public:
+  UpdateBuilder(ModuleOp module, const Optimizer &optimizer, const UpdateForm &form)
+      : module(module), optimizer(optimizer), form(form), context(module.getContext()),
+        f32(Float32Type::get(context)), rank(optimizer.isLayerwise() ? 2 : 1) {}
+
+  func::FuncOp buildUpdate(StringRef name);
+  func::FuncOp buildMeasure(StringRef name);
+  func::FuncOp buildApply(StringRef name);
+
+private:
+  using Body =
+      llvm::function_ref<void(Formula &, OpBuilder &, ValueRange, SmallVectorImpl<Value> &)>;
+
+  unsigned numStates() const { return form.hasMaster() + optimizer.states().size(); }
+  unsigned numScalars() const { return form.scaled + optimizer.numScalars(); }
+  /// A slice: any number of elements or of blocks.
+  RankedTensorType flat(Type element) const {
+    SmallVector<int64_t> shape(rank, kTensorAlignment);
+    shape.front() = ShapedType::kDynamic;
+    return RankedTensorType::get(shape, element);
+  }
+  RankedTensorType perBlock() const { return RankedTensorType::get({ShapedType::kDynamic}, f32); }
+  RankedTensorType scalar() const { return RankedTensorType::get({}, f32); }
+
+  /// parameter, states..., gradient, scalars...
+  SmallVector<Type> updateTypes() const {
+    SmallVector<Type> types{flat(form.parameter)};
+    types.append(numStates(), flat(f32));
+    types.push_back(flat(form.gradient));
+    types.append(numScalars(), scalar());
+    return types;
+  }
+
+  SmallVector<Value> elementwise(OpBuilder &builder, ValueRange ins, ValueRange outs, Body body);
+  Value squareSum(OpBuilder &builder, ValueRange ins, Body body);
+  AffineMap mapOf(Value operand) const;
+
+  /// The f32 values that the optimizer's rules take: the parameter (its master),
+  /// its states, the gradient times its factor, scalars.
+  SmallVector<Value> rules(Formula &f, ValueRange operands) const;
+
+  ModuleOp module;
+  const Optimizer &optimizer;
+  const UpdateForm &form;
+  MLIRContext *context;
+  Type f32;
+  unsigned rank;
+};
+
+} // namespace
+
+/// Scalars and values of a block are broadcast.
+AffineMap UpdateBuilder::mapOf(Value operand) const {
+  unsigned own = cast<RankedTensorType>(operand.getType()).getRank();
+  SmallVector<AffineExpr> dims;
+  for (unsigned i = 0; i < own; ++i)
+    dims.push_back(getAffineDimExpr(i, context));
+  return AffineMap::get(rank, 0, dims, context);
+}
+
+/// One loop; `body` sees the elements of `outs`, then those of `ins`, and makes the new
+/// ones of `outs`. They are updated in place.
+SmallVector<Value> UpdateBuilder::elementwise(OpBuilder &builder, ValueRange ins, ValueRange outs,
+                                              Body body) {
+  SmallVector<AffineMap> maps;
+  for (ValueRange operands : {ins, outs})
+    for (Value operand : operands)
+      maps.push_back(mapOf(operand));
+  SmallVector<utils::IteratorType> loops(rank, utils::IteratorType::parallel);
+  auto generic =
+      linalg::GenericOp::create(builder, module.getLoc(), outs.getTypes(), ins, outs, maps, loops,
+                                [&](OpBuilder &b, Location loc, ValueRange values) {
+                                  SmallVector<Value> operands(values.drop_front(ins.size()));
+                                  llvm::append_range(operands, values.take_front(ins.size()));
+                                  Formula f(b, loc);
+                                  SmallVector<Value> results;
+                                  body(f, b, operands, results);
+                                  linalg::YieldOp::create(b, loc, results);
+                                });
+  return SmallVector<Value>(generic.getResults());
+}
+
+/// The sum over each block of the square of what `body` makes of the elements.
+Value UpdateBuilder::squareSum(OpBuilder &builder, ValueRange ins, Body body) {
+  Location loc = module.getLoc();
+  Value blocks = tensor::DimOp::create(builder, loc, ins.front(), 0);
+  Value empty = tensor::EmptyOp::create(builder, loc, perBlock(), blocks);
+  Value zero = Formula(builder, loc).constant(0, f32);
+  Value init = linalg::FillOp::create(builder, loc, zero, empty).getResult(0);
+  SmallVector<AffineMap> maps;
+  for (Value operand : ins)
+    maps.push_back(mapOf(operand));
+  maps.push_back(mapOf(init));
+  utils::IteratorType loops[] = {utils::IteratorType::parallel, utils::IteratorType::reduction};
+  auto generic = linalg::GenericOp::create(
+      builder, loc, TypeRange(perBlock()), ins, init, maps, loops,
+      [&](OpBuilder &b, Location l, ValueRange values) {
+        Formula f(b, l);
+        SmallVector<Value> made;
+        body(f, b, values.drop_back(), made);
+        linalg::YieldOp::create(b, l, f.unorderedAdd(values.back(), f.mul(made[0], made[0])));
+      });
+  return generic.getResult(0);
+}
+
+SmallVector<Value> UpdateBuilder::rules(Formula &f, ValueRange operands) const {
+  SmallVector<Value> values(operands.drop_front(form.hasMaster()));
+  unsigned gradient = 1 + optimizer.states().size();
+  values[gradient] = f.cast(values[gradient], f32);
+  if (form.scaled) {
+    values[gradient] = f.mul(values[gradient], values[gradient + 1]);
+    values.erase(values.begin() + gradient + 1);
+  }
+  return values;
+}
+
+func::FuncOp UpdateBuilder::buildUpdate(StringRef name) {
+  unsigned numResults = 1 + numStates();
+  SmallVector<Type> types = updateTypes();
+  auto results = ArrayRef<Type>(types).take_front(numResults);
+  func::FuncOp kernel = startKernel(module, name, types, results, 0, numResults);
+  OpBuilder builder = OpBuilder::atBlockEnd(&kernel.getBody().front());
+  ValueRange arguments = kernel.getArguments();
+  auto body = [&](Formula &f, OpBuilder &b, ValueRange values, SmallVectorImpl<Value> &updated) {
+    optimizer.buildUpdate(b, kernel.getLoc(), rules(f, values), updated);
+    if (form.hasMaster())
+      updated.insert(updated.begin(), f.cast(updated.front(), form.parameter));
+  };
+  func::ReturnOp::create(builder, kernel.getLoc(),
+                         elementwise(builder, arguments.drop_front(numResults),
+                                     arguments.take_front(numResults), body));
+  return kernel;
+}
+
+/// Advances the states and measures parameter and direction.
+func::FuncOp UpdateBuilder::buildMeasure(StringRef name) {
+  unsigned states = optimizer.states().size(), first = 1 + form.hasMaster();
+  SmallVector<Type> results(states, flat(f32));
+  results.append(2, perBlock());
+  func::FuncOp kernel = startKernel(module, name, updateTypes(), results, first, states);
+  OpBuilder builder = OpBuilder::atBlockEnd(&kernel.getBody().front());
+  ValueRange arguments = kernel.getArguments();
+  ValueRange given = arguments.drop_front(first + states);
+  Value weight = arguments[form.hasMaster()];
+  Location loc = kernel.getLoc();
+
+  SmallVector<Value> ins{weight};
+  llvm::append_range(ins, given);
+  SmallVector<Value> returned =
+      elementwise(builder, ins, arguments.slice(first, states),
+                  [&](Formula &f, OpBuilder &b, ValueRange values, SmallVectorImpl<Value> &next) {
+                    // States come first here: put the parameter in front of them again.
+                    SmallVector<Value> operands(form.hasMaster() + 1, values[states]);
+                    llvm::append_range(operands, values.take_front(states));
+                    llvm::append_range(operands, values.drop_front(states + 1));
+                    optimizer.buildStates(b, loc, rules(f, operands), next);
+                  });
+  SmallVector<Value> measured{weight};
+  llvm::append_range(measured, returned);
+  llvm::append_range(measured, given.drop_front(1 + form.scaled));
+  returned.push_back(
+      squareSum(builder, weight,
+                [&](Formula &, OpBuilder &, ValueRange values, SmallVectorImpl<Value> &made) {
+                  made.push_back(values.front());
+                }));
+  returned.push_back(
+      squareSum(builder, measured,
+                [&](Formula &, OpBuilder &b, ValueRange values, SmallVectorImpl<Value> &made) {
+                  made.push_back(optimizer.buildDirection(b, loc, values));
+                }));
+  func::ReturnOp::create(builder, loc, returned);
+  return kernel;
+}
+
+/// parameter, states..., ratios, scalars... -> parameter, master.
+func::FuncOp UpdateBuilder::buildApply(StringRef name) {
+  unsigned numResults = 1 + form.hasMaster();
+  SmallVector<Type> types = updateTypes();
+  types[1 + numStates()] = perBlock();
+  auto results = ArrayRef<Type>(types).take_front(numResults);
+  func::FuncOp kernel = startKernel(module, name, types, results, 0, numResults);
+  OpBuilder builder = OpBuilder::atBlockEnd(&kernel.getBody().front());
+  ValueRange arguments = kernel.getArguments();
+  unsigned states = optimizer.states().size();
+  auto body = [&](Formula &f, OpBuilder &b, ValueRange values, SmallVectorImpl<Value> &updated) {
+    Value weight = values[form.hasMaster()];
+    Value ratio = values[numResults + states];
+    ValueRange scalars = values.drop_front(numResults + states + 1 + form.scaled);
+    SmallVector<Value> operands{weight};
+    llvm::append_range(operands, values.slice(numResults, states));
+    llvm::append_range(operands, scalars);
+    Value direction = optimizer.buildDirection(b, kernel.getLoc(), operands);
+    Value next = f.fma(f.mul(scalars.front(), ratio), direction, weight);
+    if (form.hasMaster())
+      updated.push_back(f.cast(next, form.parameter));
+    updated.push_back(next);
+  };
+  func::ReturnOp::create(builder, kernel.getLoc(),
+                         elementwise(builder, arguments.drop_front(numResults),
+                                     arguments.take_front(numResults), body));
+  return kernel;
+}
+
+/// (sum of squares of a tensor f64, of its direction f64, tensor<?xf32>) -> the ratio
+/// of their norms for each block.
+static func::FuncOp buildRatio(ModuleOp module, StringRef name) {
+  MLIRContext *context = module.getContext();
+  Type f64 = Float64Type::get(context), f32 = Float32Type::get(context);
+  auto sum = RankedTensorType::get({}, f64);
+  auto blocks = RankedTensorType::get({ShapedType::kDynamic}, f32);
+  func::FuncOp kernel = startKernel(module, name, {sum, sum, blocks}, TypeRange(blocks));
+  Location loc = kernel.getLoc();
+  OpBuilder builder = OpBuilder::atBlockEnd(&kernel.getBody().front());
+  Value like = kernel.getArgument(2);
+  Value size = tensor::DimOp::create(builder, loc, like, 0);
+  Value empty = tensor::EmptyOp::create(builder, loc, blocks, size);
+  AffineMap scalar = AffineMap::get(1, 0, context);
+  auto generic = linalg::GenericOp::create(
+      builder, loc, TypeRange(blocks), kernel.getArguments().take_front(2), empty,
+      ArrayRef<AffineMap>{scalar, scalar, builder.getMultiDimIdentityMap(1)},
+      utils::IteratorType::parallel, [&](OpBuilder &b, Location l, ValueRange values) {
+        Formula f(b, l);
+        Value zero = f.constant(0, f64), one = f.constant(1, f64);
+        auto isPositive = [&](Value value) {
+          return arith::CmpFOp::create(b, l, arith::CmpFPredicate::OGT, value, zero).getResult();
+        };
+        Value both = arith::AndIOp::create(b, l, isPositive(values[0]), isPositive(values[1]));
+        Value ratio = f.div(f.sqrt(values[0]), f.sqrt(values[1]));
+        linalg::YieldOp::create(b, l, f.cast(f.select(both, ratio, one), f32));
+      });
+  func::ReturnOp::create(builder, loc, generic.getResults());
+  return kernel;
+}
+
+SmallVector<func::FuncOp> buildUpdateKernels(ModuleOp module, const Optimizer &optimizer,
+                                             const UpdateForm &form, StringRef name) {
+  UpdateBuilder builder(module, optimizer, form);
+  if (!optimizer.isLayerwise())
+    return {builder.buildUpdate(name)};
+  return {builder.buildApply(name), builder.buildMeasure((name + "_measure").str()),
+          buildRatio(module, (name + "_ratio").str())};
+}
+
+} // namespace zero

@@ -1,0 +1,227 @@
+//===- PartitionGradients.cpp - gradients of one rank ---------------------===//
+
+#include "PartitionGradients.h"
+
+#include "StepGradients.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/TypeUtilities.h"
+
+using namespace mlir;
+
+namespace zero {
+
+GradientPartitioner::GradientPartitioner(ModuleOp module, func::FuncOp step,
+                                         const BucketTable &table, int64_t ranks,
+                                         const ReductionOptions &options)
+    : module(module), step(step), table(table), ranks(ranks), options(options) {
+  int64_t position = 0;
+  for (Operation &op : step.getBody().front()) {
+    positions[&op] = position++;
+    if (!afterPrologue && !op.hasAttr(kPrologueAttr))
+      afterPrologue = &op;
+    if (!epilogue && (op.hasAttr(kEpilogueAttr) || op.hasTrait<OpTrait::IsTerminator>()))
+      epilogue = &op;
+    auto update = dyn_cast<UpdateOp>(op);
+    hasBlocks |= isa<SquareSumOp>(op) || (update && update.getLayerwise());
+  }
+  for (const Bucket &bucket : table.buckets()) {
+    int64_t end = 0;
+    for (ParameterOp member : bucket.members) {
+      largestGap = std::max(largestGap, int64_t(*member.getStart()) - end);
+      end = *member.getStart() + member.getTensorType().getNumElements();
+    }
+    largestGap = std::max(largestGap, bucket.elements - end);
+  }
+}
+
+OpBuilder GradientPartitioner::atEpilogue() { return OpBuilder(epilogue); }
+
+/// A view of `elements` zeros; all share one constant.
+Value GradientPartitioner::zeros(OpBuilder &builder, int64_t elements, Type element) {
+  Value &constant = zeroConstants[element];
+  if (!constant) {
+    OpBuilder atTop = OpBuilder::atBlockBegin(&step.getBody().front());
+    auto type = RankedTensorType::get({largestGap}, element);
+    constant =
+        arith::ConstantOp::create(atTop, step.getLoc(), cast<TypedAttr>(atTop.getZeroAttr(type)));
+  }
+  return MemberOp::create(builder, step.getLoc(), RankedTensorType::get({elements}, element),
+                          constant, builder.getI64IntegerAttr(0));
+}
+
+/// Puts zeros between the members of a bucket: sums over its blocks read them.
+void GradientPartitioner::fillGaps(OpBuilder &builder, const Bucket &bucket, Type element,
+                                   SmallVectorImpl<Value> &members,
+                                   SmallVectorImpl<int64_t> &starts) {
+  SmallVector<std::pair<int64_t, int64_t>> gaps;
+  int64_t end = 0;
+  auto upTo = [&](int64_t start) {
+    if (start > end)
+      gaps.emplace_back(end, start - end);
+  };
+  for (auto [member, start] : llvm::zip_equal(members, starts)) {
+    upTo(start);
+    end = start + cast<RankedTensorType>(member.getType()).getNumElements();
+  }
+  upTo(bucket.elements);
+  for (auto [start, elements] : gaps) {
+    members.push_back(zeros(builder, elements, element));
+    starts.push_back(start);
+  }
+}
+
+Value GradientPartitioner::buildBucket(const Bucket &bucket) {
+  Operation *last = nullptr;
+  SmallVector<Value> locals;
+  SmallVector<int64_t> starts;
+  for (ParameterOp member : bucket.members) {
+    Value local = table.gradientOf(member).getLocal();
+    Operation *producer = local.getDefiningOp();
+    if (producer && (!last || positions[producer] > positions[last]))
+      last = producer;
+    locals.push_back(local);
+    starts.push_back(*member.getStart());
+  }
+  OpBuilder builder(afterPrologue);
+  if (last)
+    builder.setInsertionPointAfter(last);
+  Type element = getElementTypeOrSelf(locals.front().getType());
+  if (hasBlocks)
+    fillGaps(builder, bucket, element, locals, starts);
+  return BucketOp::create(builder, step.getLoc(), RankedTensorType::get({bucket.elements}, element),
+                          locals, starts);
+}
+
+/// Sums `full` over ranks: into the rank's slice, in place into it, or all.
+Value GradientPartitioner::reduce(OpBuilder &builder, const Bucket &bucket, Value full) {
+  if (ranks == 1)
+    return full;
+  auto type = cast<RankedTensorType>(full.getType());
+  TypeAttr arithmetic;
+  if (options.inF32 && type.getElementTypeBitWidth() < 32)
+    arithmetic = TypeAttr::get(builder.getF32Type());
+  auto slice = type.clone(ArrayRef<int64_t>(bucket.elements / ranks));
+  Location loc = step.getLoc();
+  Operation *reduced;
+  if (bucket.gradientShards > 1 || bucket.stateShards > 1)
+    reduced = ReduceScatterOp::create(builder, loc, slice, full,
+                                      /*in_place=*/bucket.gradientShards == 1, arithmetic);
+  else
+    reduced = AllReduceOp::create(builder, loc, type, full, /*mean=*/false, arithmetic);
+  reduced->setAttr(kNameAttr, builder.getStringAttr(bucket.name + ".gradient"));
+  return reduced->getResult(0);
+}
+
+/// Adds `summand`, all or the rank's slice of `bucket`, to the accumulator; returns the
+/// sum so far. Where the placement does not shard gradients the accumulator is whole.
+Value GradientPartitioner::accumulate(OpBuilder &builder, const Bucket &bucket, Value summand,
+                                      ArrayAttr kernels) {
+  Location loc = step.getLoc();
+  Type f32 = builder.getF32Type();
+  auto part = cast<RankedTensorType>(summand.getType()).clone(f32);
+  auto whole = part.clone(ArrayRef<int64_t>(bucket.elements / bucket.gradientShards));
+  std::string name = bucket.name + ".gradient";
+  OpBuilder atParameter(bucket.members.front());
+  BufferOp::create(atParameter, module.getLoc(), Role::Accumulator, name, whole,
+                   bucket.gradientShards);
+  auto symbol = FlatSymbolRefAttr::get(module.getContext(), name);
+  Value stored = ReadOp::create(builder, loc, whole, symbol);
+  Value sum = part == whole ? stored : OwnSliceOp::create(builder, loc, part, stored).getResult();
+  for (auto [kernel, when] : llvm::zip_first(kernels, ArrayRef<StringRef>{"first", "later"})) {
+    auto launch = LaunchOp::create(builder, loc, TypeRange(part), cast<FlatSymbolRefAttr>(kernel),
+                                   ValueRange{sum, summand});
+    launch->setAttr(kNameAttr, builder.getStringAttr(name));
+    launch->setAttr(kWhenAttr, builder.getStringAttr(when));
+    sum = launch.getResult(0);
+  }
+  return sum;
+}
+
+Value GradientPartitioner::sum(const Bucket &bucket) {
+  GradientOp first = table.gradientOf(bucket.members.front());
+  Value full = buildBucket(bucket);
+  OpBuilder builder(module.getContext());
+  builder.setInsertionPointAfter(full.getDefiningOp());
+  if (!first.getAccumulate())
+    return reduce(builder, bucket, full);
+  if (options.each || bucket.gradientShards > 1)
+    return accumulate(builder, bucket, reduce(builder, bucket, full), *first.getAccumulate());
+  Value sum = accumulate(builder, bucket, full, *first.getAccumulate());
+  OpBuilder once = atEpilogue();
+  Value reduced = reduce(once, bucket, sum);
+  if (reduced != sum)
+    inEpilogue(reduced.getDefiningOp());
+  return reduced;
+}
+
+//===----------------------------------------------------------------------===//
+// Norms
+//===----------------------------------------------------------------------===//
+
+Value inBlocks(OpBuilder &builder, Value flat) {
+  auto type = cast<RankedTensorType>(flat.getType());
+  int64_t blocks = type.getNumElements() / kTensorAlignment;
+  SmallVector<ReassociationIndices> groups{{0, 1}};
+  return inEpilogue(tensor::ExpandShapeOp::create(
+      builder, flat.getLoc(), type.clone(ArrayRef<int64_t>{blocks, kTensorAlignment}), flat,
+      groups));
+}
+
+SmallVector<Value> sumOverBlocks(OpBuilder &builder, const Bucket &bucket, Value blocks,
+                                 FlatSymbolRefAttr total, StringRef name,
+                                 SmallVectorImpl<Value> *blocksOf) {
+  Location loc = blocks.getLoc();
+  auto type = cast<RankedTensorType>(blocks.getType());
+  auto all = type.clone(ArrayRef<int64_t>(bucket.elements / kTensorAlignment));
+  if (type != all) {
+    auto gather =
+        inEpilogue(AllGatherOp::create(builder, loc, all, blocks, Value(), /*control=*/true));
+    gather->setAttr(kNameAttr, builder.getStringAttr(name));
+    blocks = gather.getResult();
+  }
+  SmallVector<Value> sums;
+  auto scalar = RankedTensorType::get({}, builder.getF64Type());
+  for (ParameterOp member : bucket.members) {
+    int64_t count = llvm::divideCeil(member.getTensorType().getNumElements(), kTensorAlignment);
+    Value own = inEpilogue(
+        MemberOp::create(builder, loc, type.clone(ArrayRef<int64_t>(count)), blocks,
+                         builder.getI64IntegerAttr(*member.getStart() / kTensorAlignment)));
+    if (blocksOf)
+      blocksOf->push_back(own);
+    auto launch = inEpilogue(LaunchOp::create(builder, loc, TypeRange(scalar), total, own));
+    launch->setAttr(kNameAttr, builder.getStringAttr(name));
+    sums.push_back(launch.getResult(0));
+  }
+  return sums;
+}
+
+void GradientPartitioner::measure(const Bucket &bucket, Value gradient) {
+  SmallVector<SquareSumOp> sums;
+  for (ParameterOp member : bucket.members)
+    for (Operation *user : table.gradientOf(member)->getUsers())
+      if (auto sum = dyn_cast<SquareSumOp>(user))
+        sums.push_back(sum);
+  if (sums.empty())
+    return;
+  OpBuilder builder = atEpilogue();
+  auto kernels = sums.front().getKernels().getAsRange<FlatSymbolRefAttr>();
+  Value rows = inBlocks(builder, gradient);
+  auto blocks = RankedTensorType::get({cast<RankedTensorType>(rows.getType()).getDimSize(0)},
+                                      builder.getF32Type());
+  std::string name = bucket.name + ".norm";
+  auto launch = inEpilogue(
+      LaunchOp::create(builder, step.getLoc(), TypeRange(blocks), *kernels.begin(), rows));
+  launch->setAttr(kNameAttr, builder.getStringAttr(name));
+  SmallVector<Value> totals =
+      sumOverBlocks(builder, bucket, launch.getResult(0), *std::next(kernels.begin()), name);
+  for (auto [sum, total] : llvm::zip_equal(sums, totals)) {
+    if (sum == epilogue)
+      epilogue = sum->getNextNode();
+    sum.getResult().replaceAllUsesWith(total);
+    sum.erase();
+  }
+}
+
+} // namespace zero
