@@ -6,6 +6,10 @@
 
 namespace zero::rt {
 
+Reduction reductionOf(const proto::Collective &collective) {
+  return {toDType(collective.dtype()), collective.mean(), toDType(collective.arithmetic())};
+}
+
 namespace {
 class Resolver {
 public:
@@ -29,9 +33,8 @@ private:
     switch (command.body_case()) {
     case proto::Command::kCollective: {
       const proto::Collective &from = command.collective();
-      return CollectiveCommand{from.kind(),    toDType(from.dtype()), from.elements(),
-                               at(from.src()), at(from.dst()),        from.mean(),
-                               from.control()};
+      return CollectiveCommand{from.kind(),    reductionOf(from), from.elements(),
+                               at(from.src()), at(from.dst()),    from.control()};
     }
     case proto::Command::kCheck: {
       const proto::Check &from = command.check();

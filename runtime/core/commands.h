@@ -8,6 +8,7 @@
 #ifndef RUNTIME_CORE_COMMANDS_H
 #define RUNTIME_CORE_COMMANDS_H
 
+#include "runtime/comm/communicator.h"
 #include "runtime/core/program.h"
 
 #include <variant>
@@ -23,11 +24,14 @@ struct LaunchCommand {
 
 struct CollectiveCommand {
   proto::Collective::Kind kind;
-  DType dtype;
+  Reduction how; ///< of an all-gather, only the type counts
   uint64_t elements;
   void *source, *destination;
-  bool mean, control;
+  bool control;
 };
+
+/// How the values of a collective that sums become one.
+Reduction reductionOf(const proto::Collective &collective);
 
 struct CheckCommand {
   const int64_t *value; ///< two of them

@@ -165,15 +165,14 @@ Status Rank::execute(const CollectiveCommand &collective, const Command &command
   Call call{command.label, collectives++, collective.control};
   switch (collective.kind) {
   case proto::Collective::ALL_GATHER:
-    return communicator->allGather(call, collective.dtype, collective.source,
+    return communicator->allGather(call, collective.how.dtype, collective.source,
                                    collective.destination, collective.elements);
   case proto::Collective::REDUCE_SCATTER:
-    return communicator->reduceScatter(call, collective.dtype, collective.source,
-                                       collective.destination, collective.elements,
-                                       collective.mean);
+    return communicator->reduceScatter(call, collective.how, collective.source,
+                                       collective.destination, collective.elements);
   default:
-    return communicator->allReduce(call, collective.dtype, collective.destination,
-                                   collective.elements, collective.mean);
+    return communicator->allReduce(call, collective.how, collective.destination,
+                                   collective.elements);
   }
 }
 
