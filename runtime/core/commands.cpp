@@ -63,10 +63,13 @@ std::vector<CommandSegment> resolveCommands(const proto::Program &program, int r
   Resolver resolver(program, rank, base);
   std::vector<CommandSegment> segments;
   for (const proto::Segment &segment : program.segments()) {
-    bool repeats = segment.kind() == proto::Segment::MICRO_BATCH;
-    segments.push_back({segment.kind(), repeats ? std::max<uint64_t>(segment.repeat(), 1) : 1, {}});
+    CommandSegment made{segment.kind(), std::max<uint64_t>(segment.repeat(), 1), {}, {}};
+    made.inputs.resize(size_t(program.inputs_size()));
+    for (uint32_t input : segment.inputs())
+      made.inputs[input] = true;
     for (const proto::Command &command : segment.commands())
-      segments.back().commands.push_back(resolver.resolve(command));
+      made.commands.push_back(resolver.resolve(command));
+    segments.push_back(std::move(made));
   }
   return segments;
 }

@@ -57,6 +57,7 @@ struct CommandSegment {
   proto::Segment::Kind kind;
   uint64_t repeat;
   std::vector<Command> commands;
+  std::vector<bool> inputs; ///< by index: whether each turn writes it
 };
 
 /// The commands of `rank`, whose arena starts at `base`. `program` must outlive them
