@@ -147,6 +147,7 @@ static void addEpilogue(MixedProgram &mixed) {
 
 MixedProgram::MixedProgram(int ranks, int microBatches, double scale) : slice(12 / ranks) {
   program.set_name("mixed");
+  program.set_optimizer("sgd");
   program.set_ranks(ranks);
   program.set_micro_batches(microBatches);
   uint64_t space = 64;
