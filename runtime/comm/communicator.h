@@ -1,7 +1,7 @@
 //===- communicator.h - one rank's end of the group -------------*- C++ -*-===//
 //
-// The same collectives in the same order on all ranks. Sums run in rank order, in
-// fp32 for float32, so that the bits do not depend on who arrives first, and the
+// The same collectives in the same order on all ranks. Sums run in rank order, in the
+// type that is asked for, so that the bits do not depend on who arrives first, and the
 // sum of a slice is the same by reduceScatter() as by allReduce().
 //
 //===----------------------------------------------------------------------===//
@@ -20,7 +20,18 @@ namespace zero::rt {
 struct Call {
   const char *label;    ///< must outlive the call
   uint64_t index = 0;   ///< among the collectives of this step
-  bool control = false; ///< a scalar of the program, not a parameter or gradient
+  bool control = false; ///< a value of the program, not a parameter or gradient
+};
+
+/// How values of all ranks become one.
+struct Reduction {
+  DType dtype;
+  bool mean = false; ///< divides the sum by the number of ranks
+  /// What is added and divided in; the result is rounded to `dtype` once. No type: `dtype`,
+  /// rounded after each addition.
+  DType arithmetic = ZERO_RT_NO_DTYPE;
+
+  DType arithmeticType() const { return arithmetic == ZERO_RT_NO_DTYPE ? dtype : arithmetic; }
 };
 
 /// Elements and bytes that came from other ranks.
@@ -39,19 +50,19 @@ public:
   virtual int rank() const = 0;
   virtual int ranks() const = 0;
 
-  /// destination[r * elements ...] = source of rank r, for all r. `source` may be
-  /// the own slice of `destination`, else the two do not overlap.
+  /// destination[r * elements ...] = source of rank r, for all r, of any type. `source`
+  /// may be the own slice of `destination`, else the two do not overlap.
   virtual Status allGather(const Call &call, DType dtype, const void *source, void *destination,
                            uint64_t elements) = 0;
 
-  /// destination = sum over ranks s of source_s[rank * elements ...], divided by the
-  /// number of ranks with `mean`. `destination` may be the own slice of `source`.
-  virtual Status reduceScatter(const Call &call, DType dtype, const void *source, void *destination,
-                               uint64_t elements, bool mean) = 0;
+  /// destination = sum over ranks s of source_s[rank * elements ...]. `destination` may be
+  /// the own slice of `source`.
+  virtual Status reduceScatter(const Call &call, const Reduction &how, const void *source,
+                               void *destination, uint64_t elements) = 0;
 
   /// data = sum over ranks of data, in place, for any number of elements.
-  virtual Status allReduce(const Call &call, DType dtype, void *data, uint64_t elements,
-                           bool mean) = 0;
+  virtual Status allReduce(const Call &call, const Reduction &how, void *data,
+                           uint64_t elements) = 0;
 
   /// Ends the waits of all ranks with `reason`; the first reason given stays.
   virtual void abort(const Status &reason) = 0;

@@ -3,20 +3,21 @@
 #ifndef RUNTIME_COMM_REDUCE_H
 #define RUNTIME_COMM_REDUCE_H
 
-#include "runtime/support/dtype.h"
-#include "runtime/support/status.h"
+#include "runtime/comm/communicator.h"
 
-#include <cstdint>
 #include <span>
 
 namespace zero::rt {
 
-/// Whether sumInOrder() knows the type: float32, float64, int32, int64.
-bool canSum(DType dtype);
+/// Whether sumInOrder() knows the way: float32, float64, int32 and int64 in themselves,
+/// float16 and bfloat16 in themselves or in float32.
+bool canSum(const Reduction &how);
 
 /// destination[i] = sources[0][i] + sources[1][i] + ..., in this order, then divided
-/// by `divisor` unless that is 1. `destination` may be one of the sources.
-void sumInOrder(DType dtype, std::span<const void *const> sources, void *destination,
+/// by `divisor` unless that is 1. `destination` may be one of the sources. With another
+/// arithmetic than the type the result is rounded once, at the end; 16-bit floats in
+/// their own are rounded after each addition, as if the machine had it.
+void sumInOrder(const Reduction &how, std::span<const void *const> sources, void *destination,
                 uint64_t elements, int divisor);
 
 } // namespace zero::rt

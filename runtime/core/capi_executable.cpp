@@ -81,8 +81,10 @@ static zero_rt_value_info describe(const Value &value) {
           0};
 }
 
-static zero_rt_value_info describeTensor(const proto::Tensor &tensor) {
+static zero_rt_value_info describeTensor(const LoadedProgram &program,
+                                         const proto::Tensor &tensor) {
   zero_rt_value_info info = describe(tensor);
+  info.dtype = toDType(program.valueOf(tensor).dtype());
   info.role = static_cast<zero_rt_role>(tensor.role());
   info.frozen = tensor.frozen();
   info.saved = tensor.saved();
@@ -114,7 +116,7 @@ zero_rt_status zero_rt_executable_tensor(const zero_rt_executable *executable, s
   const proto::Program &program = executable->program->tables();
   if (index >= size_t(program.tensors_size()))
     return noIndex("tensor", index);
-  *info = describeTensor(program.tensors(int(index)));
+  *info = describeTensor(*executable->program, program.tensors(int(index)));
   return {ZERO_RT_OK, nullptr};
 }
 
@@ -126,8 +128,8 @@ zero_rt_status zero_rt_executable_gradient(const zero_rt_executable *executable,
   const proto::Gradient &gradient = program.gradients(int(index));
   for (const proto::Tensor &tensor : program.tensors())
     if (tensor.name() == gradient.parameter()) {
-      *info = describeTensor(tensor);
-      info->dtype = toDType(gradient.buffer().dtype());
+      *info = describeTensor(*executable->program, tensor);
+      info->dtype = gradientType(gradient);
       info->role = ZERO_RT_GRADIENT;
       return {ZERO_RT_OK, nullptr};
     }

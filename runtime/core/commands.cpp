@@ -6,6 +6,10 @@
 
 namespace zero::rt {
 
+Reduction reductionOf(const proto::Collective &collective) {
+  return {toDType(collective.dtype()), collective.mean(), toDType(collective.arithmetic())};
+}
+
 namespace {
 class Resolver {
 public:
@@ -29,9 +33,8 @@ private:
     switch (command.body_case()) {
     case proto::Command::kCollective: {
       const proto::Collective &from = command.collective();
-      return CollectiveCommand{from.kind(),    toDType(from.dtype()), from.elements(),
-                               at(from.src()), at(from.dst()),        from.mean(),
-                               from.control()};
+      return CollectiveCommand{from.kind(),    reductionOf(from), from.elements(),
+                               at(from.src()), at(from.dst()),    from.control()};
     }
     case proto::Command::kCheck: {
       const proto::Check &from = command.check();
@@ -60,10 +63,13 @@ std::vector<CommandSegment> resolveCommands(const proto::Program &program, int r
   Resolver resolver(program, rank, base);
   std::vector<CommandSegment> segments;
   for (const proto::Segment &segment : program.segments()) {
-    bool repeats = segment.kind() == proto::Segment::MICRO_BATCH;
-    segments.push_back({segment.kind(), repeats ? std::max<uint64_t>(segment.repeat(), 1) : 1, {}});
+    CommandSegment made{segment.kind(), std::max<uint64_t>(segment.repeat(), 1), {}, {}};
+    made.inputs.resize(size_t(program.inputs_size()));
+    for (uint32_t input : segment.inputs())
+      made.inputs[input] = true;
     for (const proto::Command &command : segment.commands())
-      segments.back().commands.push_back(resolver.resolve(command));
+      made.commands.push_back(resolver.resolve(command));
+    segments.push_back(std::move(made));
   }
   return segments;
 }

@@ -8,6 +8,7 @@
 #ifndef RUNTIME_CORE_COMMANDS_H
 #define RUNTIME_CORE_COMMANDS_H
 
+#include "runtime/comm/communicator.h"
 #include "runtime/core/program.h"
 
 #include <variant>
@@ -23,11 +24,14 @@ struct LaunchCommand {
 
 struct CollectiveCommand {
   proto::Collective::Kind kind;
-  DType dtype;
+  Reduction how; ///< of an all-gather, only the type counts
   uint64_t elements;
   void *source, *destination;
-  bool mean, control;
+  bool control;
 };
+
+/// How the values of a collective that sums become one.
+Reduction reductionOf(const proto::Collective &collective);
 
 struct CheckCommand {
   const int64_t *value; ///< two of them
@@ -53,6 +57,7 @@ struct CommandSegment {
   proto::Segment::Kind kind;
   uint64_t repeat;
   std::vector<Command> commands;
+  std::vector<bool> inputs; ///< by index: whether each turn writes it
 };
 
 /// The commands of `rank`, whose arena starts at `base`. `program` must outlive them

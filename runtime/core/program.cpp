@@ -28,8 +28,16 @@ Status loadProgram(const std::string &path, std::shared_ptr<const LoadedProgram>
     status = Module::load(loaded->tables(), loaded->executable.code, loaded->module);
   if (!status.ok())
     return fail(status.getCode(), "'%s': %s", escape(path).c_str(), status.getMessage().c_str());
+  for (const proto::Tensor &tensor : loaded->tables().tensors())
+    if (tensor.master())
+      loaded->masters[tensor.of()] = &tensor;
   program = std::move(loaded);
   return {};
+}
+
+const proto::Tensor &LoadedProgram::valueOf(const proto::Tensor &tensor) const {
+  auto it = tensor.role() == proto::PARAMETER ? masters.find(tensor.name()) : masters.end();
+  return it == masters.end() ? tensor : *it->second;
 }
 
 std::shared_ptr<DataSet> makeDataSet(const proto::Program &program) {
@@ -39,11 +47,8 @@ std::shared_ptr<DataSet> makeDataSet(const proto::Program &program) {
     if (input.kind() == proto::Input::DATA)
       inputs.push_back({input.name(), toDType(input.dtype()), {shape.begin(), shape.end()}});
   }
-  uint64_t microBatches = 1;
-  for (const proto::Segment &segment : program.segments())
-    if (segment.kind() == proto::Segment::MICRO_BATCH)
-      microBatches = std::max<uint64_t>(1, segment.repeat());
-  return std::make_shared<DataSet>(std::move(inputs), BatchShape{program.ranks(), microBatches});
+  return std::make_shared<DataSet>(std::move(inputs),
+                                   BatchShape{program.ranks(), microBatchesOf(program)});
 }
 
 } // namespace zero::rt

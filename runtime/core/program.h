@@ -6,7 +6,10 @@
 #include "runtime/device/cpu/module.h"
 #include "runtime/format/format.h"
 #include "runtime/io/data_set.h"
-#include "runtime/support/dtype.h"
+#include "runtime/support/half.h"
+
+#include <algorithm>
+#include <map>
 
 namespace zero::rt {
 
@@ -15,8 +18,13 @@ struct LoadedProgram {
   Executable executable;
   std::shared_ptr<Module> module;
 
+  /// By the name of a parameter, the tensor that holds its value in f32.
+  std::map<std::string_view, const proto::Tensor *> masters;
+
   const proto::Program &tables() const { return executable.program; }
   int ranks() const { return static_cast<int>(tables().ranks()); }
+  /// Where people find the value of `tensor`: its master, or itself.
+  const proto::Tensor &valueOf(const proto::Tensor &tensor) const;
 };
 
 /// Reads, checks and loads `path`.
@@ -33,12 +41,23 @@ inline DType storedType(const proto::Init::Range &range, DType dtype) {
   return range.stored() == proto::DTYPE_UNSPECIFIED ? dtype : toDType(range.stored());
 }
 
+/// What a gradient is handed out as: 16-bit floats as float32.
+inline DType gradientType(const proto::Gradient &gradient) {
+  const DType dtype = toDType(gradient.buffer().dtype());
+  return isHalf(dtype) ? ZERO_RT_F32 : dtype;
+}
+
 inline std::span<const uint64_t> shapeOf(const google::protobuf::RepeatedField<uint64_t> &shape) {
   return {shape.data(), static_cast<size_t>(shape.size())};
 }
 
 /// Elements of a shape that validate() has passed.
 uint64_t elementsOf(const google::protobuf::RepeatedField<uint64_t> &shape);
+
+/// Micro-batches of a step, at least 1.
+inline uint64_t microBatchesOf(const proto::Program &program) {
+  return std::max<uint64_t>(1, program.micro_batches());
+}
 
 /// A data set for the inputs of kind DATA, still without data.
 std::shared_ptr<DataSet> makeDataSet(const proto::Program &program);

@@ -36,17 +36,18 @@ Status Rank::runStep(const StepRequest &request) {
   collectives = 0;
   if (poison)
     poison->apply();
-  writeInputs(request, 0);
+  writeInputs(request, 0, nullptr);
   bool finished = false;
   for (const CommandSegment &segment : segments) {
     if (segment.kind == proto::Segment::EPILOGUE && !finished) {
       ZERO_RT_TRY(finishMicroBatches(request));
       finished = true;
     }
-    ZERO_RT_TRY(runSegment(segment, request));
+    ZERO_RT_TRY(runSegment(segment, request, &segment == &segments.front()));
   }
   if (!finished)
     ZERO_RT_TRY(finishMicroBatches(request));
+  captureOutputs();
   if (poison)
     peak = poison->measurePeak();
   return {};
@@ -57,15 +58,16 @@ bool Rank::skips(const Command &command, const CommandSegment &segment, uint64_t
   return (request.evaluate && !command.forward) ||
          (command.when == proto::Command::FIRST && turn != 0) ||
          (command.when == proto::Command::LAST && turn + 1 != segment.repeat) ||
+         (command.when == proto::Command::LATER && turn == 0) ||
          (command.predicate && !*command.predicate);
 }
 
 /// Runs the commands as they are listed. That is a total order in which each command
 /// stands behind those it waits for, so lanes need nothing more on one thread.
-Status Rank::runSegment(const CommandSegment &segment, const StepRequest &request) {
+Status Rank::runSegment(const CommandSegment &segment, const StepRequest &request, bool isFirst) {
   for (uint64_t turn = 0; turn < segment.repeat; ++turn) {
-    if (turn > 0)
-      writeInputs(request, turn);
+    if (turn > 0 || !isFirst) // the first one finds all inputs of the first micro-batch
+      writeInputs(request, turn, &segment.inputs);
     for (const Command &command : segment.commands) {
       if (skips(command, segment, turn, request))
         continue;
@@ -76,15 +78,46 @@ Status Rank::runSegment(const CommandSegment &segment, const StepRequest &reques
   return {};
 }
 
-Status Rank::finishMicroBatches(const StepRequest &request) {
-  captureOutputs();
+Status Rank::finishMicroBatches(const StepRequest &request) const {
   if (request.gradients)
     captureGradients(*request.gradients);
   return request.allowNan ? Status() : checkLoss();
 }
 
+/// The output of one element that is called `name`, or -1.
+static int scalarNamed(const proto::Program &program, const char *name) {
+  for (int i = 0; i < program.outputs_size(); ++i)
+    if (program.outputs(i).name() == name && elementsOf(program.outputs(i).shape()) == 1)
+      return i;
+  return -1;
+}
+
+/// The element at `place`, if it is of a type that scalars have.
+static std::optional<double> scalarValue(const proto::Output &output, const void *place) {
+  auto read = [place](auto value) {
+    std::memcpy(&value, place, sizeof(value));
+    return static_cast<double>(value);
+  };
+  switch (output.dtype()) {
+  case proto::F32:
+    return read(float());
+  case proto::F64:
+    return read(double());
+  case proto::I1:
+    return read(uint8_t()) != 0;
+  default:
+    return std::nullopt;
+  }
+}
+
 Status Rank::checkLoss() const {
-  std::optional<double> local = scalar("local_loss"), global = scalar("loss");
+  auto now = [&](const char *name) {
+    const int index = scalarNamed(tables(), name);
+    return index < 0 ? std::nullopt
+                     : scalarValue(tables().outputs(index),
+                                   arena->base() + tables().outputs(index).offset());
+  };
+  std::optional<double> local = now("local_loss"), global = now("loss");
   auto text = [](double value) { return std::isnan(value) ? "NaN" : "infinite"; };
   if (std::optional<double> own = local ? local : global; own && !std::isfinite(*own))
     return fail(ZERO_RT_NOT_FINITE, "rank %d: the loss is %s", communicator->rank(), text(*own));
@@ -108,12 +141,20 @@ void Rank::writeScalar(proto::Input::Kind kind, const StepRequest &request, uint
     write(uint8_t(!request.evaluate));
 }
 
-void Rank::writeInputs(const StepRequest &request, uint64_t microBatch) {
+/// Writes the inputs that `which` has, or all.
+void Rank::writeInputs(const StepRequest &request, uint64_t microBatch,
+                       const std::vector<bool> *which) {
   size_t data = 0;
-  for (const proto::Input &input : tables().inputs()) {
+  for (int i = 0; i < tables().inputs_size(); ++i) {
+    const proto::Input &input = tables().inputs(i);
+    const bool isData = input.kind() == proto::Input::DATA;
+    const size_t index = data;
+    data += isData;
+    if (which && !(*which)[size_t(i)])
+      continue;
     char *target = arena->base() + input.offset();
-    if (input.kind() == proto::Input::DATA)
-      request.data->read(data++, request.step, microBatch, communicator->rank(), target);
+    if (isData)
+      request.data->read(index, request.step, microBatch, communicator->rank(), target);
     else
       writeScalar(input.kind(), request, microBatch, target);
   }
@@ -128,29 +169,14 @@ void Rank::captureOutputs() {
 void Rank::captureGradients(std::vector<std::vector<uint8_t>> &gradients) const {
   for (int i = 0; i < tables().gradients_size(); ++i) {
     const proto::Gradient &gradient = tables().gradients(i);
-    uint64_t count = gradients[i].size() / sizeOf(toDType(gradient.buffer().dtype()));
-    copyOwnPart(gradient.buffer(), gradient.start(), count, communicator->rank(), arena->base(),
-                gradients[i].data());
+    uint64_t count = gradients[i].size() / sizeOf(gradientType(gradient));
+    copyOwnGradient(gradient, count, communicator->rank(), arena->base(), gradients[i].data());
   }
 }
 
 std::optional<double> Rank::scalar(const char *name) const {
-  for (int i = 0; i < tables().outputs_size(); ++i) {
-    const proto::Output &output = tables().outputs(i);
-    if (output.name() != name || elementsOf(output.shape()) != 1)
-      continue;
-    if (output.dtype() == proto::F32) {
-      float value;
-      std::memcpy(&value, outputs[i].data(), sizeof(value));
-      return value;
-    }
-    if (output.dtype() == proto::F64) {
-      double value;
-      std::memcpy(&value, outputs[i].data(), sizeof(value));
-      return value;
-    }
-  }
-  return std::nullopt;
+  const int index = scalarNamed(tables(), name);
+  return index < 0 ? std::nullopt : scalarValue(tables().outputs(index), outputs[index].data());
 }
 
 //===----------------------------------------------------------------------===//
@@ -165,15 +191,14 @@ Status Rank::execute(const CollectiveCommand &collective, const Command &command
   Call call{command.label, collectives++, collective.control};
   switch (collective.kind) {
   case proto::Collective::ALL_GATHER:
-    return communicator->allGather(call, collective.dtype, collective.source,
+    return communicator->allGather(call, collective.how.dtype, collective.source,
                                    collective.destination, collective.elements);
   case proto::Collective::REDUCE_SCATTER:
-    return communicator->reduceScatter(call, collective.dtype, collective.source,
-                                       collective.destination, collective.elements,
-                                       collective.mean);
+    return communicator->reduceScatter(call, collective.how, collective.source,
+                                       collective.destination, collective.elements);
   default:
-    return communicator->allReduce(call, collective.dtype, collective.destination,
-                                   collective.elements, collective.mean);
+    return communicator->allReduce(call, collective.how, collective.destination,
+                                   collective.elements);
   }
 }
 

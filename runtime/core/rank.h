@@ -49,12 +49,12 @@ public:
 
 private:
   Status runStep(const StepRequest &request);
-  Status runSegment(const CommandSegment &segment, const StepRequest &request);
-  Status finishMicroBatches(const StepRequest &request);
+  Status runSegment(const CommandSegment &segment, const StepRequest &request, bool isFirst);
+  Status finishMicroBatches(const StepRequest &request) const;
   Status checkLoss() const;
   bool skips(const Command &command, const CommandSegment &segment, uint64_t turn,
              const StepRequest &request) const;
-  void writeInputs(const StepRequest &request, uint64_t microBatch);
+  void writeInputs(const StepRequest &request, uint64_t microBatch, const std::vector<bool> *which);
   void writeScalar(proto::Input::Kind kind, const StepRequest &request, uint64_t microBatch,
                    char *target) const;
   void captureOutputs();

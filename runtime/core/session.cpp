@@ -101,7 +101,7 @@ Status Session::step(uint32_t flags, zero_rt_step_result &result) {
     for (const proto::Tensor &tensor : tables().tensors())
       if (tensor.name() == tables().gradients(int(i)).parameter())
         body->gradients[i].resize(elementsOf(tensor.shape()) *
-                                  sizeOf(toDType(tables().gradients(int(i)).buffer().dtype())));
+                                  sizeOf(gradientType(tables().gradients(int(i)))));
   StepRequest request;
   request.step = steps;
   request.learningRate = learningRate;
@@ -128,6 +128,21 @@ Status Session::evaluate(std::shared_ptr<DataSet> data, uint64_t batch,
   return run(request, result);
 }
 
+/// What `rank` found. An evaluation leaves all but the loss as it was.
+static zero_rt_step_result resultOf(const Rank &rank, const StepRequest &request) {
+  auto value = [&](const char *name) {
+    return request.evaluate ? NAN : rank.scalar(name).value_or(NAN);
+  };
+  zero_rt_step_result result{};
+  result.step = request.step;
+  result.loss = rank.scalar("loss").value_or(NAN);
+  result.gradient_norm = value("gradient_norm");
+  result.learning_rate = value("learning_rate");
+  result.loss_scale = value("loss_scale");
+  result.skipped = value("applied") == 0;
+  return result;
+}
+
 /// Runs a step or an evaluation on all ranks. A failure ends the session.
 Status Session::run(const StepRequest &request, zero_rt_step_result &result) {
   auto begin = std::chrono::steady_clock::now();
@@ -140,7 +155,8 @@ Status Session::run(const StepRequest &request, zero_rt_step_result &result) {
     return failure;
   }
   std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
-  result = {request.step, body->ranks[0]->scalar("loss").value_or(NAN), took.count()};
+  result = resultOf(*body->ranks[0], request);
+  result.seconds = took.count();
   return {};
 }
 
@@ -190,8 +206,9 @@ Status Session::readTensor(const std::string &name, void *destination, uint64_t 
   for (const proto::Tensor &tensor : tables().tensors()) {
     if (tensor.name() != name)
       continue;
-    ZERO_RT_TRY(checkSize(name, bytesOf(tensor), bytes));
-    readWhole(tensor, destination);
+    const proto::Tensor &value = body->program->valueOf(tensor);
+    ZERO_RT_TRY(checkSize(name, bytesOf(value), bytes));
+    readWhole(value, destination);
     return {};
   }
   return notFound("tensor", name);
@@ -218,20 +235,23 @@ static Status writeFile(const std::string &path, std::vector<TensorEntry> entrie
   return file.commit();
 }
 
-/// Writes `array` to all ranks' parts of `tensor`.
-void Session::writeWhole(const proto::Tensor &tensor, const Array &array) {
-  const proto::Buffer &buffer = tables().buffers(static_cast<int>(tensor.buffer()));
+/// Writes `values`, of `dtype`, to all ranks' parts of `tensor`, and what they became in
+/// it, rounded further, to the parameter that it is the master of.
+void Session::writeWhole(const proto::Tensor &tensor, DType dtype, const void *values) {
   const uint64_t count = elementsOf(tensor.shape());
+  const DType own = toDType(tensor.dtype());
   std::vector<uint8_t> converted;
-  const void *values = array.bytes.data();
-  if (array.dtype != toDType(tensor.dtype())) {
+  if (dtype != own) {
     converted.resize(bytesOf(tensor));
-    convertFloats(array.dtype, values, toDType(tensor.dtype()), converted.data(), count);
+    convertFloats(dtype, values, own, converted.data(), count);
     values = converted.data();
   }
   for (size_t rank = 0; rank < body->ranks.size(); ++rank)
-    setOwnPart(buffer, tensor.start(), count, static_cast<int>(rank), body->ranks[rank]->base(),
-               values);
+    setOwnPart(tables().buffers(static_cast<int>(tensor.buffer())), tensor.start(), count,
+               static_cast<int>(rank), body->ranks[rank]->base(), values);
+  for (const proto::Tensor &parameter : tables().tensors())
+    if (tensor.master() && parameter.role() == proto::PARAMETER && parameter.name() == tensor.of())
+      writeWhole(parameter, own, values);
 }
 
 Status Session::load(const std::string &path, bool partial, zero_rt_load_result &result) {
@@ -245,7 +265,7 @@ Status Session::load(const std::string &path, bool partial, zero_rt_load_result 
   for (auto &[tensor, get] : plan.taken) {
     Array array;
     ZERO_RT_TRY(get(array));
-    writeWhole(*tensor, array);
+    writeWhole(body->program->valueOf(*tensor), array.dtype, array.bytes.data());
   }
   result = {plan.taken.size(), plan.missing, plan.unknown};
   return {};
@@ -264,7 +284,7 @@ Status Session::save(const std::string &path) const {
     auto shape = shapeOf(tensor.shape());
     if (tensor.saved())
       entries.push_back({tensor.name(),
-                         toDType(tensor.dtype()),
+                         toDType(body->program->valueOf(tensor).dtype()),
                          {shape.begin(), shape.end()},
                          [this, &tensor](void *destination, uint64_t bytes) {
                            return readTensor(tensor.name(), destination, bytes);
@@ -284,7 +304,7 @@ Status Session::saveGradients(const std::string &path) const {
       auto shape = shapeOf(tensor.shape());
       if (tensor.name() == gradient.parameter())
         entries.push_back({tensor.name(),
-                           toDType(gradient.buffer().dtype()),
+                           gradientType(gradient),
                            {shape.begin(), shape.end()},
                            [this, &tensor](void *destination, uint64_t bytes) {
                              return readGradient(tensor.name(), destination, bytes);

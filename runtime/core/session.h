@@ -47,7 +47,7 @@ private:
   Status checkAlive() const;
   Status checkData(const DataSet &data) const;
   Status run(const StepRequest &request, zero_rt_step_result &result);
-  void writeWhole(const proto::Tensor &tensor, const Array &array);
+  void writeWhole(const proto::Tensor &tensor, DType dtype, const void *values);
   void readWhole(const proto::Tensor &tensor, void *destination) const;
 
   std::shared_ptr<Body> body;

@@ -25,8 +25,10 @@ static Part partOf(const proto::Buffer &buffer, uint64_t start, uint64_t count, 
   return low < high ? Part{low - start, low - first, high - low} : Part{};
 }
 
-static uint64_t placeOf(const proto::Buffer &buffer, int rank) {
-  return buffer.offset() + static_cast<uint64_t>(rank * buffer.rank_stride());
+/// Where a buffer or another address lies in the arena of `rank`.
+template <typename Address>
+static uint64_t placeOf(const Address &address, int rank) {
+  return address.offset() + static_cast<uint64_t>(rank * address.rank_stride());
 }
 
 Status InitialFiles::open(const proto::Program &program, InitialFiles &opened) {
@@ -52,17 +54,30 @@ Status InitialFiles::open(const proto::Program &program, InitialFiles &opened) {
   return {};
 }
 
-/// Reads the elements of `part` from `file`, which may hold a narrower type: then to the
-/// end of their place, from where they are widened in it.
+/// Reads the elements of `part` from `file`, which may hold another type: then through a
+/// buffer, a piece at a time.
 static Status readPart(const InputFile &file, const proto::Init::Range &range, DType dtype,
                        const Part &part, char *target) {
-  DType stored = storedType(range, dtype);
-  const uint64_t size = sizeOf(stored), bytes = part.count * size;
-  char *read = target + part.count * sizeOf(dtype) - bytes;
-  ZERO_RT_TRY(file.read(range.offset() + part.inTensor * size, read, bytes));
-  if (stored != dtype)
-    convertFloats(stored, read, dtype, target, part.count);
+  const DType stored = storedType(range, dtype);
+  const uint64_t size = sizeOf(stored), begin = range.offset() + part.inTensor * size;
+  if (stored == dtype)
+    return file.read(begin, target, part.count * size);
+  alignas(64) char buffer[32768];
+  const uint64_t most = sizeof(buffer) / size;
+  for (uint64_t done = 0; done < part.count; done += most) {
+    const uint64_t count = std::min(most, part.count - done);
+    ZERO_RT_TRY(file.read(begin + done * size, buffer, count * size));
+    convertFloats(stored, buffer, dtype, target + done * sizeOf(dtype), count);
+  }
   return {};
+}
+
+/// The same from the executable's own data.
+static void copyPart(std::span<const uint8_t> data, const proto::Init::Range &range, DType dtype,
+                     const Part &part, char *target) {
+  const DType stored = storedType(range, dtype);
+  convertFloats(stored, data.data() + range.offset() + part.inTensor * sizeOf(stored), dtype,
+                target, part.count);
 }
 
 Status initialiseTensors(const LoadedProgram &program, const InitialFiles &files, int rank,
@@ -71,16 +86,14 @@ Status initialiseTensors(const LoadedProgram &program, const InitialFiles &files
     const proto::Buffer &buffer = program.tables().buffers(static_cast<int>(tensor.buffer()));
     const proto::Init &init = tensor.init();
     const DType dtype = toDType(tensor.dtype());
-    const uint64_t size = sizeOf(dtype);
     Part part = partOf(buffer, tensor.start(), elementsOf(tensor.shape()), rank);
     if (part.count == 0)
       continue;
-    char *target = base + placeOf(buffer, rank) + part.inBuffer * size;
-    const uint64_t skip = part.inTensor * size, bytes = part.count * size;
+    char *target = base + placeOf(buffer, rank) + part.inBuffer * sizeOf(dtype);
     if (init.source_case() == proto::Init::kFile)
       ZERO_RT_TRY(readPart(files.files[init.file().file()], init.file(), dtype, part, target));
     else if (init.source_case() == proto::Init::kData)
-      std::memcpy(target, program.executable.data.data() + init.data().offset() + skip, bytes);
+      copyPart(program.executable.data, init.data(), dtype, part, target);
     else
       fill(dtype, init.splat(), target, part.count);
   }
@@ -96,6 +109,27 @@ void copyOwnPart(const proto::Buffer &buffer, uint64_t start, uint64_t count, in
   if (part.count > 0)
     std::memcpy(static_cast<char *>(whole) + part.inTensor * size,
                 base + placeOf(buffer, rank) + part.inBuffer * size, part.count * size);
+}
+
+void copyOwnGradient(const proto::Gradient &gradient, uint64_t count, int rank, const char *base,
+                     void *whole) {
+  const proto::Buffer &buffer = gradient.buffer();
+  if (buffer.shards() == 1 && rank != 0)
+    return;
+  const DType stored = toDType(buffer.dtype()), dtype = gradientType(gradient);
+  const Part part = partOf(buffer, gradient.start(), count, rank);
+  char *target = static_cast<char *>(whole) + part.inTensor * sizeOf(dtype);
+  convertFloats(stored, base + placeOf(buffer, rank) + part.inBuffer * sizeOf(stored), dtype,
+                target, part.count);
+  if (!gradient.has_scale())
+    return;
+  float scale, value; // a gradient with a scale is handed out as f32
+  std::memcpy(&scale, base + placeOf(gradient.scale(), rank), sizeof(scale));
+  for (uint64_t i = 0; i < part.count; ++i, target += sizeof(value)) {
+    std::memcpy(&value, target, sizeof(value));
+    value /= scale;
+    std::memcpy(target, &value, sizeof(value));
+  }
 }
 
 void setOwnPart(const proto::Buffer &buffer, uint64_t start, uint64_t count, int rank, char *base,

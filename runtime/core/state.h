@@ -29,6 +29,11 @@ Status initialiseTensors(const LoadedProgram &program, const InitialFiles &files
 void copyOwnPart(const proto::Buffer &buffer, uint64_t start, uint64_t count, int rank,
                  const char *base, void *whole);
 
+/// The same for a gradient of `count` elements: as gradientType() says, and divided by
+/// its scale.
+void copyOwnGradient(const proto::Gradient &gradient, uint64_t count, int rank, const char *base,
+                     void *whole);
+
 /// The way back: copies what `rank` holds from `whole`.
 void setOwnPart(const proto::Buffer &buffer, uint64_t start, uint64_t count, int rank, char *base,
                 const void *whole);

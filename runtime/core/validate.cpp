@@ -3,8 +3,10 @@
 #include "runtime/core/validate.h"
 
 #include "runtime/comm/reduce.h"
-#include "runtime/core/program.h"
+#include "runtime/core/commands.h"
 #include "runtime/support/floats.h"
+
+#include <set>
 
 namespace zero::rt {
 
@@ -23,6 +25,13 @@ public:
       ZERO_RT_TRY(checkBuffer(buffer));
     for (const proto::Tensor &tensor : program.tensors())
       ZERO_RT_TRY(checkTensor(tensor));
+    for (const proto::Tensor &tensor : program.tensors())
+      if (tensor.role() == proto::PARAMETER &&
+          !parameters.try_emplace(tensor.name(), &tensor).second)
+        return bad("tensor", tensor.name(), "another parameter has its name");
+    for (const proto::Tensor &tensor : program.tensors())
+      if (tensor.master())
+        ZERO_RT_TRY(checkMaster(tensor));
     ZERO_RT_TRY(checkGradients());
     for (const proto::Input &input : program.inputs())
       ZERO_RT_TRY(checkInput(input));
@@ -31,6 +40,8 @@ public:
           checkValue("output", output.name(), output.dtype(), output.shape(), output.offset()));
     for (const proto::Address &predicate : program.predicates())
       ZERO_RT_TRY(checkAddress("predicate", predicate, 1));
+    for (const proto::Kernel &kernel : program.kernels())
+      ZERO_RT_TRY(checkKernel(kernel));
     return checkSegments();
   }
 
@@ -110,10 +121,11 @@ private:
     bool inFile = init.source_case() == proto::Init::kFile;
     const proto::Init::Range &range = inFile ? init.file() : init.data();
     const DType dtype = toDType(tensor.dtype()), stored = storedType(range, dtype);
-    if (stored != dtype &&
-        (!inFile || !isConvertible(stored, dtype) || sizeOf(stored) > sizeOf(dtype)))
+    // Not from float64 to less: that would be rounded twice on the way to 16 bits.
+    uint64_t bytes;
+    if ((stored != dtype && (!isConvertible(stored, dtype) || stored == ZERO_RT_F64)) ||
+        __builtin_mul_overflow(count, uint64_t(sizeOf(stored)), &bytes))
       return bad("tensor", tensor.name(), "its initial values are of a type that is not read");
-    const uint64_t bytes = count * sizeOf(stored); // no more than the tensor's own
     if (range.bytes() != bytes)
       return fail(ZERO_RT_BAD_FILE, "tensor '%s': expected %llu bytes of initial values, got %llu",
                   escape(tensor.name()).c_str(), static_cast<unsigned long long>(bytes),
@@ -125,17 +137,37 @@ private:
     return {};
   }
 
+  /// `tensor` is the one f32 master of a 16-bit parameter.
+  Status checkMaster(const proto::Tensor &tensor) {
+    auto it = parameters.find(tensor.of());
+    if (tensor.role() != proto::OPTIMIZER || tensor.dtype() != proto::F32)
+      return bad("tensor", tensor.name(), "a master that is no f32 state of the optimizer");
+    if (it == parameters.end())
+      return bad("tensor", tensor.name(), "the master of no parameter");
+    const proto::Tensor &parameter = *it->second;
+    auto own = shapeOf(tensor.shape()), its = shapeOf(parameter.shape());
+    if (!isHalf(toDType(parameter.dtype())) ||
+        !std::equal(own.begin(), own.end(), its.begin(), its.end()))
+      return bad("tensor", tensor.name(), "its parameter has no 16-bit type, or another shape");
+    if (!mastered.insert(tensor.of()).second)
+      return bad("tensor", tensor.name(), "its parameter has another master");
+    return {};
+  }
+
   Status checkGradients() {
     for (const proto::Gradient &gradient : program.gradients()) {
-      const proto::Tensor *parameter = nullptr;
-      for (const proto::Tensor &tensor : program.tensors())
-        if (tensor.role() == proto::PARAMETER && tensor.name() == gradient.parameter())
-          parameter = &tensor;
-      if (!parameter)
-        return bad("gradient", gradient.parameter(), "no such parameter");
+      const std::string &name = gradient.parameter();
+      auto parameter = parameters.find(name);
+      if (parameter == parameters.end())
+        return bad("gradient", name, "no such parameter");
       ZERO_RT_TRY(checkBuffer(gradient.buffer()));
-      ZERO_RT_TRY(checkMember("gradient", gradient.parameter(), gradient.buffer(), gradient.start(),
-                              elementsOf(parameter->shape())));
+      ZERO_RT_TRY(checkMember("gradient", name, gradient.buffer(), gradient.start(),
+                              elementsOf(parameter->second->shape())));
+      if (!gradient.has_scale())
+        continue;
+      ZERO_RT_TRY(checkAddress(name, gradient.scale(), sizeof(float)));
+      if (gradientType(gradient) != ZERO_RT_F32)
+        return bad("gradient", name, "a scale of one that is of no type that has one");
     }
     return {};
   }
@@ -143,12 +175,21 @@ private:
   Status checkInput(const proto::Input &input) {
     ZERO_RT_TRY(checkValue("input", input.name(), input.dtype(), input.shape(), input.offset()));
     if (input.kind() == proto::Input::DATA)
-      return {};
+      return checkGlobalBatch(input);
     proto::DType dtype = input.kind() == proto::Input::LEARNING_RATE ? proto::F32
                          : input.kind() == proto::Input::TRAINING    ? proto::I1
                                                                      : proto::I64;
     if (input.kind() > proto::Input::TRAINING || input.dtype() != dtype || input.shape_size() != 0)
       return bad("input", input.name(), "expected a scalar of its kind's type");
+    return {};
+  }
+
+  /// The rows of all ranks and micro-batches can be counted.
+  Status checkGlobalBatch(const proto::Input &input) {
+    uint64_t rows = input.shape_size() > 0 ? input.shape(0) : 1;
+    if (__builtin_mul_overflow(rows, uint64_t(program.ranks()), &rows) ||
+        __builtin_mul_overflow(rows, microBatchesOf(program), &rows))
+      return bad("input", input.name(), "its global batch has too many rows");
     return {};
   }
 
@@ -178,10 +219,11 @@ private:
     int kind = proto::Segment::PROLOGUE;
     int microBatches = 0;
     for (const proto::Segment &segment : program.segments()) {
-      if (segment.kind() < kind)
+      if (segment.kind() < kind || !proto::Segment::Kind_IsValid(segment.kind()))
         return fail(ZERO_RT_BAD_FILE, "segments out of order");
       kind = segment.kind();
       microBatches += kind == proto::Segment::MICRO_BATCH;
+      ZERO_RT_TRY(checkTurns(segment));
       for (const proto::Command &command : segment.commands())
         ZERO_RT_TRY(checkCommand(command));
     }
@@ -190,8 +232,27 @@ private:
     return {};
   }
 
+  /// A prologue and the micro-batches run once for each micro-batch.
+  Status checkTurns(const proto::Segment &segment) {
+    const uint64_t turns = std::max<uint64_t>(1, segment.repeat());
+    const uint64_t expected =
+        segment.kind() == proto::Segment::EPILOGUE ? 1 : microBatchesOf(program);
+    if (turns != expected)
+      return fail(ZERO_RT_BAD_FILE, "segment '%s': expected %llu turns, got %llu",
+                  proto::Segment::Kind_Name(segment.kind()).c_str(),
+                  static_cast<unsigned long long>(expected),
+                  static_cast<unsigned long long>(turns));
+    for (uint32_t input : segment.inputs())
+      if (input >= uint32_t(program.inputs_size()))
+        return fail(ZERO_RT_BAD_FILE, "a segment writes input %u of %d", input,
+                    program.inputs_size());
+    return {};
+  }
+
   Status checkCommand(const proto::Command &command) {
     const std::string &label = command.label();
+    if (!proto::Command::When_IsValid(command.when()))
+      return bad("command", label, "it runs in no turn that this runtime knows");
     if (command.predicate() > uint32_t(program.predicates_size()))
       return bad("command", label, "no such predicate");
     switch (command.body_case()) {
@@ -210,6 +271,22 @@ private:
     return {};
   }
 
+  /// How many arguments a library's kernel has, but for the workspace.
+  static int argumentsOf(const proto::Kernel &kernel) {
+    return kernel.matmul().bias() || kernel.convolution().bias() ? 4 : 3;
+  }
+
+  Status checkKernel(const proto::Kernel &kernel) {
+    const int expected = kernel.body_case() == proto::Kernel::kSymbol ? 0 : argumentsOf(kernel);
+    if (kernel.stored_size() > 0 && kernel.stored_size() != expected)
+      return fail(ZERO_RT_BAD_FILE, "kernel '%s': expected the types of %d arguments, got %d",
+                  escape(kernel.name()).c_str(), expected, kernel.stored_size());
+    for (int dtype : kernel.stored())
+      if (dtype != proto::F32 && dtype != proto::F16 && dtype != proto::BF16)
+        return bad("kernel", kernel.name(), "an argument is stored in a type that is not read");
+    return {};
+  }
+
   Status checkLaunch(const proto::Command &command) {
     const proto::Launch &launch = command.launch();
     if (launch.kernel() >= uint32_t(program.kernels_size()))
@@ -217,9 +294,8 @@ private:
     const proto::Kernel &kernel = program.kernels(int(launch.kernel()));
     if (kernel.body_case() == proto::Kernel::BODY_NOT_SET)
       return bad("kernel", kernel.name(), "it has no body");
-    int expected = kernel.matmul().bias() || kernel.convolution().bias() ? 4 : 3;
     if (kernel.body_case() != proto::Kernel::kSymbol &&
-        launch.args_size() != expected + (kernel.workspace() > 0))
+        launch.args_size() != argumentsOf(kernel) + (kernel.workspace() > 0))
       return bad("command", command.label(), "wrong number of arguments for a library's kernel");
     for (const proto::Address &address : launch.args())
       ZERO_RT_TRY(checkAddress(command.label(), address, 0));
@@ -236,7 +312,8 @@ private:
       return bad("command", command.label(), "bad element type or size");
     bool gathers = collective.kind() == proto::Collective::ALL_GATHER;
     bool scatters = collective.kind() == proto::Collective::REDUCE_SCATTER;
-    if (!gathers && !canSum(toDType(collective.dtype())))
+    if (!gathers &&
+        (!canSum(reductionOf(collective)) || !proto::DType_IsValid(collective.arithmetic())))
       return bad("command", command.label(), "a sum over ranks of a type that has none");
     if (!gathers && !scatters &&
         collective.src().SerializeAsString() != collective.dst().SerializeAsString())
@@ -248,6 +325,8 @@ private:
   const proto::Program &program;
   uint64_t dataBytes;
   uint64_t arena;
+  std::map<std::string_view, const proto::Tensor *> parameters;
+  std::set<std::string_view> mastered;
 };
 
 } // namespace

@@ -2,6 +2,8 @@
 
 #include "runtime/support/floats.h"
 
+#include "runtime/support/half.h"
+
 #include <cstring>
 
 namespace zero::rt {
@@ -46,6 +48,10 @@ void convertFloats(DType from, const void *source, DType to, void *destination, 
     std::memmove(out, in, count * sizeOf(to));
     return;
   }
+  if (isHalf(from) && to == ZERO_RT_F32)
+    return widenHalves(from, source, static_cast<float *>(destination), count);
+  if (from == ZERO_RT_F32 && isHalf(to))
+    return narrowToHalves(to, static_cast<const float *>(source), destination, count);
   switch (from) {
   case ZERO_RT_F32:
     return convertFrom<float>(in, to, out, count);

@@ -17,7 +17,9 @@ std::vector<Flag> resultFlags() {
        "write the trained weights as .safetensors, or, where FILE ends so, as\n"
        ".onnx: the model itself with new initializers. May be given twice",
        addSave, /*repeats=*/true},
-      {"Results", "log", "FILE", "write {\"step\":N,\"loss\":X} for each step, a line each",
+      {"Results", "log", "FILE",
+       "write {\"step\":N,\"loss\":X} for each step, a line each, with what else\n"
+       "it tells: gradient_norm, learning_rate, loss_scale, skipped",
        toText(&Options::log)},
       {"Results", "dump-gradients", "FILE",
        "write the gradients of step 0 as .safetensors, under the\nparameters' names",

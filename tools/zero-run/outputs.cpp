@@ -83,6 +83,7 @@ static Status createWeights(const std::vector<std::string> &inputs, const std::s
 
 Status Outputs::open(const Options &options, const Executable &executable) {
   const std::vector<std::string> inputs = inputsOf(options, executable);
+  figures.emplace(executable);
   ZERO_RT_TRY(create(inputs, options.log, log));
   for (const std::string &path : options.saves)
     ZERO_RT_TRY(createWeights(inputs, path, executable, weights.emplace_back()));
@@ -94,9 +95,9 @@ Status Outputs::open(const Options &options, const Executable &executable) {
 Status Outputs::logStep(const zero_rt_step_result &result) {
   if (!log.isOpen())
     return {};
-  return log.write(format("{\"step\":%llu,\"loss\":%s}\n",
+  return log.write(format("{\"step\":%llu,\"loss\":%s%s}\n",
                           static_cast<unsigned long long>(result.step),
-                          jsonNumber(result.loss).c_str()));
+                          jsonNumber(result.loss).c_str(), figures->fields(result).c_str()));
 }
 
 Status Outputs::logEvaluation(const Evaluation &result) {

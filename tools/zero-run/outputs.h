@@ -3,6 +3,7 @@
 #ifndef TOOLS_ZERO_RUN_OUTPUTS_H
 #define TOOLS_ZERO_RUN_OUTPUTS_H
 
+#include "figures.h"
 #include "handles.h"
 #include "options.h"
 #include "results.h"
@@ -29,6 +30,7 @@ public:
 private:
   std::vector<rt::WeightsWriter> weights;
   rt::OutputFile log, gradients, outputs, report;
+  std::optional<Figures> figures;
 };
 
 } // namespace zero::run

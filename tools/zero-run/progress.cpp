@@ -22,8 +22,8 @@ std::string bytesText(uint64_t bytes) {
 }
 
 Progress::Progress(const Executable &executable, const Data &data, uint64_t steps, bool quiet)
-    : info(infoOf(executable)), samples(infoOf(data)), steps(steps), quiet(quiet),
-      terminal(::isatty(STDOUT_FILENO)), unitsPerStep(samples.samples_per_step) {
+    : info(infoOf(executable)), samples(infoOf(data)), figures(executable), steps(steps),
+      quiet(quiet), terminal(::isatty(STDOUT_FILENO)), unitsPerStep(samples.samples_per_step) {
   for (const zero_rt_value_info &input : inputsOf(executable))
     if (takesTokens(input)) {
       unit = "tokens"; // [batch, sequence]
@@ -105,7 +105,7 @@ void Progress::step(const zero_rt_step_result &result) {
   std::string text =
       format("%s, %s per rank", rate(result.seconds).c_str(), bytesText(bytesPerRank).c_str());
   if (trains())
-    text = format("loss %.6f, ", result.loss) + text;
+    text = format("loss %.6f, ", result.loss) + figures.text(result) + text;
   auto number = static_cast<unsigned long long>(result.step);
   if (terminal) {
     constexpr int kWidth = 24;
@@ -131,6 +131,18 @@ void Progress::evaluation(const Evaluation &result) const {
   std::fflush(stdout);
 }
 
+/// A run that never changes a weight looks like one that does, but for its loss.
+void Progress::warnOfSkips(const std::vector<zero_rt_step_result> &results) const {
+  const size_t skipped = countSkipped(results);
+  if (skipped == 0 || skipped < results.size())
+    return;
+  std::fflush(stdout);
+  std::fprintf(stderr,
+               "zero-run: warning: no step was applied: the gradients overflowed in each of %zu, "
+               "the last time with a loss scale of %g\n",
+               skipped, results.back().loss_scale);
+}
+
 void Progress::finish(const Results &run) const {
   const std::vector<zero_rt_step_result> &results = run.steps;
   if (run.interrupted) {
@@ -142,6 +154,7 @@ void Progress::finish(const Results &run) const {
                  "written\n",
                  results.size(), static_cast<unsigned long long>(steps));
   }
+  warnOfSkips(results);
   if (quiet || results.empty())
     return;
   double seconds = 0;
@@ -151,9 +164,12 @@ void Progress::finish(const Results &run) const {
   std::string loss;
   if (trains())
     loss = format("loss %.6f -> %.6f, ", results.front().loss, results.back().loss);
-  std::printf("%s %zu step%s in %.2f s: %s%.4f s per step, %s\n", trains() ? "trained" : "ran",
-              results.size(), results.size() == 1 ? "" : "s", seconds, loss.c_str(), mean,
-              rate(mean).c_str());
+  std::string skipped;
+  if (size_t count = countSkipped(results))
+    skipped = format(", %zu of them skipped", count);
+  std::printf("%s %zu step%s%s in %.2f s: %s%.4f s per step, %s\n", trains() ? "trained" : "ran",
+              results.size(), results.size() == 1 ? "" : "s", skipped.c_str(), seconds,
+              loss.c_str(), mean, rate(mean).c_str());
 }
 
 } // namespace zero::run

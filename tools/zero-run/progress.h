@@ -3,6 +3,7 @@
 #ifndef TOOLS_ZERO_RUN_PROGRESS_H
 #define TOOLS_ZERO_RUN_PROGRESS_H
 
+#include "figures.h"
 #include "handles.h"
 #include "results.h"
 
@@ -13,9 +14,6 @@ namespace zero::run {
 
 /// "12.3 MiB".
 std::string bytesText(uint64_t bytes);
-
-/// Whether a program has an optimizer rather than being forward only.
-inline bool trains(const zero_rt_program_info &info) { return *info.optimizer; }
 
 /// Prints memory by role, as planned.
 void printPlan(const Executable &executable, bool quiet);
@@ -36,11 +34,13 @@ public:
 
 private:
   std::string rate(double seconds) const;
+  void warnOfSkips(const std::vector<zero_rt_step_result> &results) const;
   bool trains() const { return zero::run::trains(info); }
   bool isDue(uint64_t step) const;
 
   zero_rt_program_info info;
   zero_rt_data_info samples;
+  Figures figures;
   uint64_t steps;
   bool quiet, terminal;
   uint64_t unitsPerStep = 0;

@@ -2,6 +2,8 @@
 
 #include "report.h"
 
+#include "figures.h"
+
 #include <cmath>
 
 using namespace zero::rt;
@@ -88,6 +90,7 @@ std::string reportJson(const Executable &executable, const Session &session,
   text += "  \"per_rank\": [\n" + ranks(executable, session) + "\n  ],\n";
   text += "  \"evaluations\": " + evaluations(results.evaluations) + ",\n";
   text += "  \"losses\": " + list(results.steps, &zero_rt_step_result::loss) + ",\n";
+  text += Figures(executable).lists(results.steps);
   return text + "  \"seconds\": " + list(results.steps, &zero_rt_step_result::seconds) + "\n}\n";
 }
 

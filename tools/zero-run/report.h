@@ -13,7 +13,7 @@ namespace zero::run {
 /// A number as JSON has it, which knows neither NaN nor infinity: null.
 std::string jsonNumber(double value);
 
-/// Memory by role, elements received by rank, losses and seconds.
+/// Memory by role, elements received by rank, losses, other figures and seconds.
 std::string reportJson(const Executable &executable, const Session &session,
                        const Results &results);
 

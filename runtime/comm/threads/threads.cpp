@@ -23,16 +23,15 @@ public:
   int ranks() const override { return group->size(); }
   Status allGather(const Call &call, DType dtype, const void *source, void *destination,
                    uint64_t elements) override;
-  Status reduceScatter(const Call &call, DType dtype, const void *source, void *destination,
-                       uint64_t elements, bool mean) override;
-  Status allReduce(const Call &call, DType dtype, void *data, uint64_t elements,
-                   bool mean) override;
+  Status reduceScatter(const Call &call, const Reduction &how, const void *source,
+                       void *destination, uint64_t elements) override;
+  Status allReduce(const Call &call, const Reduction &how, void *data, uint64_t elements) override;
   void abort(const Status &reason) override { group->abort(reason); }
   Traffic traffic() const override { return received; }
 
 private:
   Status begin(const Call &call, Kind kind, const void *data, uint64_t elements);
-  void sumOverRanks(DType dtype, uint64_t start, void *destination, uint64_t elements, bool mean);
+  void sumOverRanks(const Reduction &how, uint64_t start, void *destination, uint64_t elements);
   void count(const Call &call, DType dtype, uint64_t elements);
 
   std::shared_ptr<Rendezvous> group;
@@ -76,12 +75,21 @@ void ThreadCommunicator::count(const Call &call, DType dtype, uint64_t elements)
 }
 
 /// destination = sum over ranks of what they offer from element `start` on.
-void ThreadCommunicator::sumOverRanks(DType dtype, uint64_t start, void *destination,
-                                      uint64_t elements, bool mean) {
+void ThreadCommunicator::sumOverRanks(const Reduction &how, uint64_t start, void *destination,
+                                      uint64_t elements) {
   for (int peer = 0; peer < ranks(); ++peer)
-    sources[peer] = static_cast<const char *>(group->offer(peer).data) + start * sizeOf(dtype);
+    sources[peer] = static_cast<const char *>(group->offer(peer).data) + start * sizeOf(how.dtype);
   if (elements > 0)
-    sumInOrder(dtype, sources, destination, elements, mean ? ranks() : 1);
+    sumInOrder(how, sources, destination, elements, how.mean ? ranks() : 1);
+}
+
+static Status checkReduction(const Reduction &how) {
+  if (canSum(how))
+    return {};
+  if (how.arithmeticType() == how.dtype)
+    return fail(ZERO_RT_UNSUPPORTED, "a sum over ranks of %s", nameOf(how.dtype));
+  return fail(ZERO_RT_UNSUPPORTED, "a sum over ranks of %s in %s", nameOf(how.dtype),
+              nameOf(how.arithmetic));
 }
 
 Status ThreadCommunicator::allGather(const Call &call, DType dtype, const void *source,
@@ -98,21 +106,19 @@ Status ThreadCommunicator::allGather(const Call &call, DType dtype, const void *
   return group->arrive(self, call); // the sources may now be overwritten
 }
 
-Status ThreadCommunicator::reduceScatter(const Call &call, DType dtype, const void *source,
-                                         void *destination, uint64_t elements, bool mean) {
-  if (!canSum(dtype))
-    return fail(ZERO_RT_UNSUPPORTED, "a sum over ranks of %s", nameOf(dtype));
+Status ThreadCommunicator::reduceScatter(const Call &call, const Reduction &how, const void *source,
+                                         void *destination, uint64_t elements) {
+  ZERO_RT_TRY(checkReduction(how));
   ZERO_RT_TRY(begin(call, ReduceScatter, source, elements));
   // In place this writes the own slice of the source, which no other rank reads.
-  sumOverRanks(dtype, self * elements, destination, elements, mean);
-  count(call, dtype, elements * (ranks() - 1));
+  sumOverRanks(how, self * elements, destination, elements);
+  count(call, how.dtype, elements * (ranks() - 1));
   return group->arrive(self, call);
 }
 
-Status ThreadCommunicator::allReduce(const Call &call, DType dtype, void *data, uint64_t elements,
-                                     bool mean) {
-  if (!canSum(dtype))
-    return fail(ZERO_RT_UNSUPPORTED, "a sum over ranks of %s", nameOf(dtype));
+Status ThreadCommunicator::allReduce(const Call &call, const Reduction &how, void *data,
+                                     uint64_t elements) {
+  ZERO_RT_TRY(checkReduction(how));
   ZERO_RT_TRY(begin(call, AllReduce, data, elements));
   // Each rank sums one slice, then takes the others' slices: the same additions, and
   // so the same bits, as a reduce-scatter and an all-gather. Slices may be empty.
@@ -120,16 +126,16 @@ Status ThreadCommunicator::allReduce(const Call &call, DType dtype, void *data, 
   auto startOf = [&](int peer) { return std::min(elements, peer * slice); };
   auto sizeOfSlice = [&](int peer) { return std::min(slice, elements - startOf(peer)); };
   auto at = [&](const void *base, uint64_t element) {
-    return const_cast<char *>(static_cast<const char *>(base)) + element * sizeOf(dtype);
+    return const_cast<char *>(static_cast<const char *>(base)) + element * sizeOf(how.dtype);
   };
-  sumOverRanks(dtype, startOf(self), at(data, startOf(self)), sizeOfSlice(self), mean);
+  sumOverRanks(how, startOf(self), at(data, startOf(self)), sizeOfSlice(self));
   ZERO_RT_TRY(group->arrive(self, call));
   for (int peer = 0; peer < ranks(); ++peer)
     if (uint64_t size = sizeOfSlice(peer); peer != self && size > 0)
       std::memcpy(at(data, startOf(peer)), at(group->offer(peer).data, startOf(peer)),
-                  size * sizeOf(dtype));
+                  size * sizeOf(how.dtype));
   uint64_t own = sizeOfSlice(self);
-  count(call, dtype, own * (ranks() - 1) + (elements - own));
+  count(call, how.dtype, own * (ranks() - 1) + (elements - own));
   return group->arrive(self, call);
 }
 

@@ -4,6 +4,7 @@
 
 #include "runtime/device/cpu/convolution.h"
 #include "runtime/device/cpu/matmul.h"
+#include "runtime/device/cpu/mixed.h"
 
 namespace zero::rt {
 
@@ -17,6 +18,12 @@ static Status make(const Desc &desc, int threads, std::unique_ptr<LibraryKernel>
 
 Status makeLibraryKernel(const proto::Kernel &kernel, int threads,
                          std::unique_ptr<LibraryKernel> &made) {
+  if (isMixed(kernel)) {
+    std::unique_ptr<MixedKernel> mixed;
+    ZERO_RT_TRY(MixedKernel::create(kernel, threads, mixed));
+    made = std::move(mixed);
+    return {};
+  }
   switch (kernel.body_case()) {
   case proto::Kernel::kMatmul:
     return make<Matmul>(kernel.matmul(), threads, made);

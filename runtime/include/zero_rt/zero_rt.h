@@ -262,6 +262,13 @@ typedef struct zero_rt_step_result {
   uint64_t step; /* from 0 */
   double loss;   /* before this step's update; NaN when the program has none */
   double seconds;
+  /* Outputs of these names; NaN when the program has none and after an evaluation. The
+     norm is that of the true gradients, before they are clipped. */
+  double gradient_norm;
+  double learning_rate; /* of this step's update */
+  double loss_scale;    /* with which this step's gradients were computed */
+  int skipped;          /* output "applied" is 0: the gradients overflowed, nothing was changed
+                           but the loss scale */
 } zero_rt_step_result;
 
 /* Runs one step on all ranks. Errors name step and rank: ZERO_RT_CHECK_FAILED,
@@ -275,13 +282,17 @@ zero_rt_status zero_rt_session_step(zero_rt_session *session, uint32_t flags,
 zero_rt_status zero_rt_session_evaluate(zero_rt_session *session, zero_rt_data *data,
                                         uint64_t batch, zero_rt_step_result *result);
 
-/* An output of `rank` after the last step or evaluation; `bytes` must be its size. */
+/* An output of `rank` after the last step or evaluation; `bytes` must be its size. An
+   evaluation computes only the loss and what it depends on. */
 zero_rt_status zero_rt_session_read_output(zero_rt_session *session, const char *name, int rank,
                                            void *destination, size_t bytes);
-/* A persistent tensor, whole, assembled over the ranks. */
+/* A persistent tensor, whole, assembled over the ranks. The value of a parameter that is
+   computed with in 16 bits is the float32 one that the optimizer keeps (its master), if it
+   keeps one; zero_rt_executable_tensor() tells the type. */
 zero_rt_status zero_rt_session_read_tensor(zero_rt_session *session, const char *name,
                                            void *destination, size_t bytes);
-/* The gradient of a parameter; the last step must have kept it. */
+/* The gradient of a parameter, summed and before it is clipped; the last step must have
+   kept it. Gradients of 16-bit floats are handed out as float32, without the loss scale. */
 zero_rt_status zero_rt_session_read_gradient(zero_rt_session *session, const char *parameter,
                                              void *destination, size_t bytes);
 
@@ -292,7 +303,8 @@ typedef struct zero_rt_load_result {
 } zero_rt_load_result;
 
 /* Takes values of the saved tensors by name from a .safetensors or .npz file, all or
-   none; floats of another width are converted. What optimizers keep stays as it is.
+   none; floats of another width are converted. What optimizers keep stays as it is, but
+   for masters, which take the values before their parameters take them rounded.
    Tensors of another shape are an error that lists them, and so are missing and unknown
    ones unless `partial`. */
 zero_rt_status zero_rt_session_load(zero_rt_session *session, const char *path, int partial,

@@ -1,6 +1,7 @@
 //===- communicator_test.cpp - what every communicator must do ------------===//
 
 #include "runtime/comm/threads/threads.h"
+#include "runtime/support/floats.h"
 
 #include <chrono>
 #include <functional>
@@ -37,25 +38,30 @@ void expectAllOk(const std::vector<Status> &results) {
 }
 
 template <typename T>
-constexpr DType kDType = std::is_same_v<T, float>    ? ZERO_RT_F32
-                         : std::is_same_v<T, double> ? ZERO_RT_F64
-                                                     : ZERO_RT_I64;
+constexpr DType kDType = std::is_same_v<T, float>      ? ZERO_RT_F32
+                         : std::is_same_v<T, double>   ? ZERO_RT_F64
+                         : std::is_same_v<T, _Float16> ? ZERO_RT_F16
+                         : std::is_same_v<T, BFloat16> ? ZERO_RT_BF16
+                                                       : ZERO_RT_I64;
 
 /// What rank `rank` puts at `i`: for floats the order of summation shows in the bits.
 template <typename T>
 T valueAt(int rank, uint64_t i) {
   if constexpr (std::is_same_v<T, int64_t>)
     return T(rank + 1) * 1000 + T(i);
+  else if constexpr (sizeof(T) == 2)
+    return T(valueAt<float>(rank, i));
   else
     return T(1) / T(3 + rank * 7 + int(i % 101)) * T(rank % 2 ? 1e4 : 1e-3);
 }
 
-template <typename T>
+/// Added and divided in Arithmetic, rounded to T once.
+template <typename T, typename Arithmetic = T>
 T sumAt(int ranks, uint64_t i, bool mean = false) {
-  T sum = valueAt<T>(0, i);
+  auto sum = Arithmetic(valueAt<T>(0, i));
   for (int rank = 1; rank < ranks; ++rank)
-    sum += valueAt<T>(rank, i);
-  return mean ? sum / T(ranks) : sum;
+    sum = Arithmetic(sum + Arithmetic(valueAt<T>(rank, i)));
+  return T(mean ? Arithmetic(sum / Arithmetic(ranks)) : sum);
 }
 
 class Conformance : public testing::TestWithParam<std::tuple<Maker, int, uint64_t>> {
@@ -89,25 +95,27 @@ protected:
     }));
   }
 
-  template <typename T>
+  template <typename T, typename Arithmetic = T>
   void scatter(bool inPlace, bool mean) {
+    const Reduction how{kDType<T>, mean, kDType<Arithmetic>};
     expectAllOk(onAll(group, [&](Communicator &end) {
       std::vector<T> data = input<T>(end.rank(), size * ranks), own(size);
       T *slice = inPlace ? data.data() + end.rank() * size : own.data();
-      ZERO_RT_TRY(end.reduceScatter(call, kDType<T>, data.data(), slice, size, mean));
+      ZERO_RT_TRY(end.reduceScatter(call, how, data.data(), slice, size));
       for (uint64_t i = 0; i < size; ++i)
-        EXPECT_EQ(slice[i], sumAt<T>(ranks, end.rank() * size + i, mean));
+        EXPECT_EQ(slice[i], (sumAt<T, Arithmetic>(ranks, end.rank() * size + i, mean)));
       return Status();
     }));
   }
 
-  template <typename T>
+  template <typename T, typename Arithmetic = T>
   void reduce(bool mean) {
+    const Reduction how{kDType<T>, mean, kDType<Arithmetic>};
     expectAllOk(onAll(group, [&](Communicator &end) {
       std::vector<T> data = input<T>(end.rank(), size);
-      ZERO_RT_TRY(end.allReduce(call, kDType<T>, data.data(), size, mean));
+      ZERO_RT_TRY(end.allReduce(call, how, data.data(), size));
       for (uint64_t i = 0; i < size; ++i)
-        EXPECT_EQ(data[i], sumAt<T>(ranks, i, mean));
+        EXPECT_EQ(data[i], (sumAt<T, Arithmetic>(ranks, i, mean)));
       return Status();
     }));
   }
@@ -118,6 +126,7 @@ TEST_P(Conformance, AllGather) {
     gather<float>(inPlace);
     gather<double>(inPlace);
     gather<int64_t>(inPlace);
+    gather<_Float16>(inPlace);
   }
 }
 
@@ -127,6 +136,10 @@ TEST_P(Conformance, ReduceScatterSumsInRankOrder) {
       scatter<float>(inPlace, mean);
       scatter<double>(inPlace, mean);
       scatter<int64_t>(inPlace, mean);
+      scatter<_Float16>(inPlace, mean);
+      scatter<BFloat16>(inPlace, mean);
+      scatter<_Float16, float>(inPlace, mean);
+      scatter<BFloat16, float>(inPlace, mean);
     }
 }
 
@@ -135,6 +148,28 @@ TEST_P(Conformance, AllReduceHasTheBitsOfReduceScatter) {
     reduce<float>(mean);
     reduce<double>(mean);
     reduce<int64_t>(mean);
+    reduce<_Float16>(mean);
+    reduce<BFloat16>(mean);
+    reduce<_Float16, float>(mean);
+    reduce<BFloat16, float>(mean);
+  }
+}
+
+/// 1 and, from each other rank, an eighth of the distance to the next number: added in 16
+/// bits they are lost one by one, added in float32 they are exact until the end.
+TEST_P(Conformance, Float32ArithmeticRoundsOnce) {
+  for (DType dtype : {ZERO_RT_F16, ZERO_RT_BF16}) {
+    const float small = dtype == ZERO_RT_F16 ? 0x1p-13f : 0x1p-10f;
+    for (DType arithmetic : {ZERO_RT_F32, ZERO_RT_NO_DTYPE})
+      expectAllOk(onAll(group, [&](Communicator &end) {
+        std::vector<uint16_t> data(size), expected(size);
+        fill(dtype, end.rank() == 0 ? 1 : small, data.data(), size);
+        fill(dtype, arithmetic == ZERO_RT_F32 ? 1 + (ranks - 1) * double(small) : 1.0,
+             expected.data(), size);
+        ZERO_RT_TRY(end.allReduce(call, {dtype, false, arithmetic}, data.data(), size));
+        EXPECT_EQ(data, expected);
+        return Status();
+      }));
   }
 }
 
@@ -144,8 +179,8 @@ TEST_P(Conformance, CountsElementsReceived) {
     float *slice = data.data() + end.rank() * size;
     Call control{"control", 1, true};
     ZERO_RT_TRY(end.allGather(call, ZERO_RT_F32, slice, data.data(), size));
-    ZERO_RT_TRY(end.reduceScatter(call, ZERO_RT_F32, data.data(), slice, size, false));
-    ZERO_RT_TRY(end.allReduce(control, ZERO_RT_F32, data.data(), size * ranks, false));
+    ZERO_RT_TRY(end.reduceScatter(call, {ZERO_RT_F32}, data.data(), slice, size));
+    ZERO_RT_TRY(end.allReduce(control, {ZERO_RT_F32}, data.data(), size * ranks));
     EXPECT_EQ(end.traffic().modelElements, 2 * (ranks - 1) * size);
     EXPECT_EQ(end.traffic().controlElements, 2 * (ranks - 1) * size);
     EXPECT_EQ(end.traffic().controlBytes, 8 * (ranks - 1) * size);
@@ -161,7 +196,7 @@ TEST_P(Conformance, ManyInARowOnTheSameBuffers) {
     for (int64_t turn = 0; turn < 50; ++turn) {
       std::fill_n(slice, size, turn * 100 + end.rank());
       ZERO_RT_TRY(end.allGather(call, ZERO_RT_I64, slice, data.data(), size));
-      ZERO_RT_TRY(end.reduceScatter(call, ZERO_RT_I64, data.data(), slice, size, false));
+      ZERO_RT_TRY(end.reduceScatter(call, {ZERO_RT_I64}, data.data(), slice, size));
       for (uint64_t i = 0; i < size; ++i)
         EXPECT_EQ(slice[i], ranks * (turn * 100 + end.rank()));
     }
@@ -172,7 +207,7 @@ TEST_P(Conformance, ManyInARowOnTheSameBuffers) {
 INSTANTIATE_TEST_SUITE_P(All, Conformance,
                          testing::Combine(testing::ValuesIn(kMakers),
                                           testing::Values(1, 2, 3, 4, 7),
-                                          testing::Values(0, 1, 63, 64, 1000)),
+                                          testing::Values(0, 1, 63, 64, 5001)),
                          [](const auto &info) {
                            return std::string(std::get<0>(info.param).name) + "_" +
                                   std::to_string(std::get<1>(info.param)) + "_" +
@@ -189,7 +224,7 @@ TEST_P(Failure, StalledRankIsNamedOnAllRanks) {
     std::vector<Status> results = onAll(group, [](Communicator &end) {
       for (uint64_t index = 0;; ++index) {
         float value = 1;
-        ZERO_RT_TRY(end.allReduce({"layer.7", index}, ZERO_RT_F32, &value, 1, false));
+        ZERO_RT_TRY(end.allReduce({"layer.7", index}, {ZERO_RT_F32}, &value, 1));
         EXPECT_LT(index, 3u);
       }
     });
@@ -213,7 +248,7 @@ TEST_P(Failure, AbortEndsWaitsAtOnce) {
       return reason;
     }
     float value = 1;
-    return end.allReduce({"x"}, ZERO_RT_F32, &value, 1, false);
+    return end.allReduce({"x"}, {ZERO_RT_F32}, &value, 1);
   });
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
   for (const Status &result : results)
@@ -224,18 +259,23 @@ TEST_P(Failure, DisagreementIsNoticed) {
   Group group = GetParam().make({.ranks = 2, .timeoutSeconds = 60});
   std::vector<Status> results = onAll(group, [](Communicator &end) {
     float values[4] = {};
-    return end.rank() == 0 ? end.allReduce({"a"}, ZERO_RT_F32, values, 3, false)
-                           : end.allReduce({"b"}, ZERO_RT_F32, values, 4, false);
+    return end.rank() == 0 ? end.allReduce({"a"}, {ZERO_RT_F32}, values, 3)
+                           : end.allReduce({"b"}, {ZERO_RT_F32}, values, 4);
   });
   for (const Status &result : results)
     EXPECT_NE(result.getMessage().find("ranks disagree"), std::string::npos);
 }
 
-TEST_P(Failure, NoSumOfBooleans) {
+TEST_P(Failure, NoSumOfOtherTypes) {
   Group group = GetParam().make({.ranks = 1, .timeoutSeconds = 60});
   bool value = true;
-  Status status = group[0]->allReduce({"x"}, ZERO_RT_BOOL, &value, 1, false);
+  Status status = group[0]->allReduce({"x"}, {ZERO_RT_BOOL}, &value, 1);
   EXPECT_EQ(status.getMessage(), "a sum over ranks of bool");
+  float number = 1;
+  status = group[0]->allReduce({"x"}, {ZERO_RT_F32, false, ZERO_RT_F64}, &number, 1);
+  EXPECT_EQ(status.getMessage(), "a sum over ranks of float32 in float64");
+  status = group[0]->reduceScatter({"x"}, {ZERO_RT_BF16, false, ZERO_RT_F16}, &number, &number, 1);
+  EXPECT_EQ(status.getMessage(), "a sum over ranks of bfloat16 in float16");
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Failure, testing::ValuesIn(kMakers),

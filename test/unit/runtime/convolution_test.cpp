@@ -2,6 +2,7 @@
 
 #include "allocations.h"
 #include "runtime/device/cpu/convolution.h"
+#include "runtime/support/floats.h"
 
 #include <cmath>
 #include <gtest/gtest.h>
@@ -113,14 +114,30 @@ std::vector<float> numbers(uint64_t count, unsigned seed) {
   return values;
 }
 
+std::vector<char> storedAs(DType type, const std::vector<float> &values) {
+  std::vector<char> bytes(values.size() * sizeOf(type));
+  convertFloats(ZERO_RT_F32, values.data(), type, bytes.data(), values.size());
+  return bytes;
+}
+
+/// Values that `type` has exactly: `values`, rounded to it.
+std::vector<float> roundedTo(DType type, std::vector<float> values) {
+  const std::vector<char> bytes = storedAs(type, values);
+  convertFloats(type, bytes.data(), ZERO_RT_F32, values.data(), values.size());
+  return values;
+}
+
 /// The operands that are read, the bias, and what is expected of the result.
 struct Values {
   std::vector<float> first, second, bias, expected;
 };
 
-Values valuesOf(const Case &data) {
-  std::vector<float> x = numbers(Case::size(data.x), 1), w = numbers(Case::size(data.w), 2),
-                     y = numbers(Case::size(data.y), 3), bias = numbers(data.y[1], 4);
+Values valuesOf(const Case &data, DType type) {
+  auto random = [&](uint64_t count, unsigned seed) {
+    return roundedTo(type, numbers(count, seed));
+  };
+  std::vector<float> x = random(Case::size(data.x), 1), w = random(Case::size(data.w), 2),
+                     y = random(Case::size(data.y), 3), bias = random(data.y[1], 4);
   Direction direction = data.desc.direction();
   std::vector<float> &result = direction == proto::Convolution::FORWARD         ? y
                                : direction == proto::Convolution::BACKWARD_DATA ? x
@@ -144,38 +161,55 @@ Values valuesOf(const Case &data) {
 }
 
 /// Runs twice: the second run must allocate nothing above 4 KiB and give the same bits.
-void checkOnce(const Case &data) {
-  Values values = valuesOf(data);
-  std::unique_ptr<Convolution> convolution;
+/// All arguments are stored as `type`.
+void checkStored(const Case &data, DType type) {
+  Values values = valuesOf(data, type);
+  proto::Kernel kernel;
+  *kernel.mutable_convolution() = data.desc;
+  for (int i = 0; i < (data.desc.bias() ? 4 : 3); ++i)
+    kernel.add_stored(proto::DType(type));
+  std::unique_ptr<LibraryKernel> convolution;
   std::unique_ptr<LibraryCall> call;
-  Status made = Convolution::create(data.desc, 1, convolution);
+  Status made = makeLibraryKernel(kernel, 1, convolution);
   ASSERT_TRUE(made.ok()) << made.getMessage();
   ASSERT_TRUE(convolution->makeCall(call).ok());
   uint64_t bytes = convolution->getWorkspace();
   auto *workspace = static_cast<unsigned char *>(std::aligned_alloc(64, bytes + 64));
-  std::vector<float> first;
+  std::vector<char> operands[] = {storedAs(type, values.first), storedAs(type, values.second),
+                                  storedAs(type, values.bias)};
+  const double unit = type == ZERO_RT_F32 ? 0 : type == ZERO_RT_F16 ? 0x1p-11 : 0x1p-8;
+  std::vector<char> first;
   for (int run = 0; run < 2; ++run) {
     std::fill_n(workspace, bytes + 64, 0xff); // a NaN in every float
-    std::vector<float> result(values.expected.size(), NAN);
-    std::vector<void *> args{values.first.data(), values.second.data()};
+    std::vector<char> stored(values.expected.size() * sizeOf(type), '\xff');
+    std::vector<void *> args{operands[0].data(), operands[1].data()};
     if (data.desc.bias())
-      args.push_back(values.bias.data());
-    args.insert(args.end(), {result.data(), workspace});
+      args.push_back(operands[2].data());
+    args.insert(args.end(), {stored.data(), workspace});
     AllocationWatch watch;
     Status done = call->run(args.data());
     if (run == 1 && missingFeature("avx512f avx512bw avx512dq avx512vl").empty())
       EXPECT_EQ(watch.largeAllocations(), 0u);
     ASSERT_TRUE(done.ok()) << done.getMessage();
+    std::vector<float> result(values.expected.size());
+    convertFloats(type, stored.data(), ZERO_RT_F32, result.data(), result.size());
     double terms = double(Case::size(data.x)) * Case::size(data.w) / result.size();
     for (size_t i = 0; i < result.size(); ++i)
-      ASSERT_NEAR(result[i], values.expected[i], 1e-5 * (1 + std::sqrt(terms))) << "at " << i;
+      ASSERT_NEAR(result[i], values.expected[i],
+                  1e-5 * (1 + std::sqrt(terms)) + unit * std::abs(values.expected[i]))
+          << "at " << i;
     if (run == 0)
-      first = result;
-    EXPECT_EQ(first, result);
+      first = stored;
+    EXPECT_EQ(first, stored);
   }
   for (int i = 0; i < 64; ++i)
     EXPECT_EQ(workspace[bytes + i], 0xff) << "wrote beyond its workspace";
   std::free(workspace);
+}
+
+void checkOnce(const Case &data) {
+  for (DType type : {ZERO_RT_F32, ZERO_RT_BF16})
+    checkStored(data, type);
 }
 
 /// A convolution and its gradients, which have no bias.
@@ -224,6 +258,16 @@ TEST(Convolution, OtherDimensions) {
   check(Case(2, 1, 6, 8, {30}, {5}).strides(2).pads(2, 2).bias());
   check(Case(1, 2, 32, 32, {30}, {4}).dilations(2));
   check(Case(1, 1, 16, 16, {5, 6, 7}, {3, 2, 3}).pads(1, 1).bias());
+}
+
+TEST(Convolution, InFloat16) {
+  Case data(1, 1, 16, 16, {6, 7}, {3, 3});
+  checkStored(data.pads(1, 1).bias(), ZERO_RT_F16);
+  data.desc.set_bias(false);
+  data.desc.set_direction(proto::Convolution::BACKWARD_DATA);
+  checkStored(data, ZERO_RT_F16);
+  data.desc.set_direction(proto::Convolution::BACKWARD_WEIGHTS);
+  checkStored(data, ZERO_RT_F16);
 }
 
 TEST(Convolution, RefusesByName) {

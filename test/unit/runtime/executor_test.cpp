@@ -1,6 +1,8 @@
 //===- executor_test.cpp - a whole program through the C interface --------===//
 
 #include "allocations.h"
+#include "parts.h"
+#include "runtime/support/floats.h"
 #include "trial.h"
 
 #include <array>
@@ -179,11 +181,12 @@ TEST(ExecutorMemory, ShowsUseOfLeftovers) {
   EXPECT_FAILS(trial.step(), ZERO_RT_NOT_FINITE, "step 0: rank 0: the loss is NaN");
 }
 
-TEST(ExecutorPredicates, SkipAndFirstAndLast) {
+TEST(ExecutorPredicates, SkipAndFirstAndLastAndLater) {
   TinyProgram tiny(2, 3);
   auto *increment = tiny.segment(1).mutable_commands(1);
-  // Three micro-batches: 3 + 1 (first) + 1 (last) + 1 (epilogue) increments a step.
-  for (auto when : {proto::Command::ALWAYS, proto::Command::FIRST, proto::Command::LAST}) {
+  // Three micro-batches: 3 + 1 (first) + 1 (last) + 2 (later) + 1 (epilogue) increments a step.
+  for (auto when : {proto::Command::ALWAYS, proto::Command::FIRST, proto::Command::LAST,
+                    proto::Command::LATER}) {
     *tiny.segment(0).add_commands() = *increment;
     tiny.segment(0).mutable_commands()->rbegin()->set_when(when);
   }
@@ -197,7 +200,7 @@ TEST(ExecutorPredicates, SkipAndFirstAndLast) {
   EXPECT_OK(trial.step());
   int64_t count = 0;
   EXPECT_OK(zero_rt_session_read_tensor(trial.session, "count", &count, 8));
-  EXPECT_EQ(count, 5 + 6);
+  EXPECT_EQ(count, 5 + 8);
 }
 
 TEST(ExecutorFiles, InitialValuesComeFromFilesIntoShards) {
@@ -253,6 +256,35 @@ TEST(ExecutorFiles, NarrowInitialValuesAreWidenedIntoShards) {
   range->set_stored(proto::F16);
   range->set_bytes(48);
   expectRefused(tiny, ZERO_RT_BAD_FILE, "tensor 'w': expected 24 bytes of initial values, got 48");
+  ::unlink(path.c_str());
+}
+
+/// More than fits what they are converted through, in shards that end inside of it.
+TEST(ExecutorFiles, WideInitialValuesAreRoundedIntoShards) {
+  const uint64_t count = 30011, slice = 10048;
+  std::string path = testing::TempDir() + "zero-wide-" + std::to_string(::getpid());
+  std::vector<float> wide(count);
+  for (uint64_t i = 0; i < count; ++i)
+    wide[i] = 1 / float(i + 3);
+  std::ofstream(path, std::ios::binary)
+      << "xxx" << std::string(reinterpret_cast<char *>(wide.data()), count * 4);
+  for (auto [dtype, proto] : {std::pair(ZERO_RT_BF16, proto::BF16), {ZERO_RT_F16, proto::F16}}) {
+    TinyProgram tiny(3);
+    tiny.program.add_files(path);
+    auto *tensor =
+        addTensor(tiny.program, "wide", proto::OPTIMIZER, proto, {slice, 3, tiny.at.end}, {count});
+    auto *range = tensor->mutable_init()->mutable_file();
+    range->set_offset(3);
+    range->set_bytes(count * 4);
+    range->set_stored(proto::F32);
+    tiny.program.mutable_arenas(0)->set_bytes(tiny.at.end + slice * 2);
+    Trial trial(tiny);
+    trial.start();
+    std::vector<uint16_t> got(count), expected(count);
+    EXPECT_OK(zero_rt_session_read_tensor(trial.session, "wide", got.data(), count * 2));
+    convertFloats(ZERO_RT_F32, wide.data(), dtype, expected.data(), count);
+    EXPECT_EQ(got, expected);
+  }
   ::unlink(path.c_str());
 }
 

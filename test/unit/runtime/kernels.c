@@ -39,3 +39,99 @@ void hang(void *const *args, int64_t length) {
   for (volatile const float *x = args[0]; *x == 1234.0f;)
     ;
 }
+
+/* Of a step in mixed precision: mixed_program.cpp. */
+
+static float wide(uint16_t half) {
+  union {
+    uint32_t bits;
+    float value;
+  } result = {(uint32_t)half << 16};
+  return result.value;
+}
+
+/* To nearest even; of numbers only. */
+static uint16_t half(float value) {
+  union {
+    float value;
+    uint32_t bits;
+  } whole = {value};
+  return (uint16_t)((whole.bits + 0x7fff + (whole.bits >> 16 & 1)) >> 16);
+}
+
+/* label[2] -> count[1]: how many are >= 0. */
+void count_labels(void *const *args, int64_t length) {
+  const int64_t *label = args[0];
+  *(float *)args[1] = (label[0] >= 0) + (label[1] >= 0);
+}
+
+/* sum[length] += part[length]. */
+void add(void *const *args, int64_t length) {
+  float *sum = args[0];
+  const float *part = args[1];
+  for (int64_t i = 0; i < length; ++i)
+    sum[i] = sum[i] + part[i];
+}
+
+/* y[6], label[2], total[1], scale[1] -> part[1], dy[6]. */
+void masked_loss(void *const *args, int64_t length) {
+  const float *y = args[0], *total = args[2], *scale = args[3];
+  const int64_t *label = args[1];
+  float *part = args[4], *dy = args[5];
+  float share = 1.0f / (4.0f * *total);
+  *part = 0;
+  for (int i = 0; i < 6; ++i) {
+    float weight = label[i / 3] >= 0 ? share : 0.0f;
+    *part = *part + y[i] * weight;
+    dy[i] = weight * *scale;
+  }
+}
+
+/* sum[length] = gradient[length]. */
+void widen(void *const *args, int64_t length) {
+  for (int64_t i = 0; i < length; ++i)
+    ((float *)args[0])[i] = wide(((const uint16_t *)args[1])[i]);
+}
+
+/* sum[length] += gradient[length]. */
+void add_wide(void *const *args, int64_t length) {
+  float *sum = args[0];
+  for (int64_t i = 0; i < length; ++i)
+    sum[i] = sum[i] + wide(((const uint16_t *)args[1])[i]);
+}
+
+/* sum[length], scale[1] -> {numbers that are not finite, sum of squares}. */
+void measure(void *const *args, int64_t length) {
+  const float *sum = args[0], *scale = args[1];
+  float *found = args[2];
+  found[0] = found[1] = 0;
+  for (int64_t i = 0; i < length; ++i) {
+    float value = sum[i] / *scale;
+    found[0] += !(sum[i] - sum[i] == 0);
+    found[1] += value * value;
+  }
+}
+
+/* found[2] -> applied[1], norm[1]. */
+void decide(void *const *args, int64_t length) {
+  const float *found = args[0];
+  *(uint8_t *)args[1] = found[0] == 0;
+  *(float *)args[2] = __builtin_sqrtf(found[1]);
+}
+
+/* master[length] -= rate[1] * sum[length] / scale[1]; w[length] = master[length]. */
+void update(void *const *args, int64_t length) {
+  float *master = args[0];
+  uint16_t *w = args[1];
+  const float *sum = args[2], *rate = args[3], *scale = args[4];
+  for (int64_t i = 0; i < length; ++i) {
+    master[i] = master[i] - *rate * (sum[i] / *scale);
+    w[i] = half(master[i]);
+  }
+}
+
+/* scale[1] is halved unless applied[1]. */
+void rescale(void *const *args, int64_t length) {
+  if (!*(const uint8_t *)args[1])
+    *(float *)args[0] *= 0.5f;
+}

@@ -2,8 +2,10 @@
 
 #include "allocations.h"
 #include "runtime/device/cpu/matmul.h"
+#include "runtime/support/floats.h"
 
 #include <cmath>
+#include <cstring>
 #include <gtest/gtest.h>
 #include <random>
 
@@ -72,35 +74,101 @@ void multiply(const Case &data, std::vector<float> &c, int dim, int64_t ia, int6
     }
 }
 
+/// How A, B, the bias and C are stored.
+using Types = std::array<DType, 4>;
+
+/// `values` as `type` has them in memory.
+std::vector<char> storedAs(DType type, const std::vector<float> &values) {
+  std::vector<char> bytes(values.size() * sizeOf(type));
+  convertFloats(ZERO_RT_F32, values.data(), type, bytes.data(), values.size());
+  return bytes;
+}
+
+std::vector<float> loadedFrom(DType type, const std::vector<char> &bytes) {
+  std::vector<float> values(bytes.size() / sizeOf(type));
+  convertFloats(type, bytes.data(), ZERO_RT_F32, values.data(), values.size());
+  return values;
+}
+
+/// Half of the distance between two numbers of `type`, of 1.
+double unitOf(DType type) {
+  return type == ZERO_RT_F32 ? 0 : type == ZERO_RT_F16 ? 0x1p-11 : 0x1p-8;
+}
+
+proto::Kernel kernelOf(const Case &data, const Types &types) {
+  proto::Kernel kernel;
+  *kernel.mutable_matmul() = data.desc;
+  for (size_t i = 0; i < 4; ++i)
+    if (i != 2 || data.desc.bias())
+      kernel.add_stored(proto::DType(types[i]));
+  return kernel;
+}
+
+/// What is right: `c` where the product writes, NaN elsewhere.
+std::vector<float> expectedOf(Case data) {
+  std::vector<float> expected = data.c, touched(data.c.size(), NAN);
+  multiply(data, expected, 0, 0, 0, 0);
+  data.desc.set_accumulate(false);
+  multiply(data, touched, 0, 0, 0, 0);
+  for (size_t i = 0; i < expected.size(); ++i)
+    if (std::isnan(touched[i]))
+      expected[i] = NAN;
+  return expected;
+}
+
+/// What lies between C's elements keeps its bits; these are exact to their type.
+void checkResult(const Case &data, DType type, const std::vector<char> &before,
+                 const std::vector<char> &after, const std::vector<float> &expected) {
+  const double within = 1e-4 * (1 + std::sqrt(double(data.desc.k())));
+  const std::vector<float> c = loadedFrom(type, after);
+  for (size_t i = 0; i < c.size(); ++i)
+    if (std::isnan(expected[i]))
+      ASSERT_EQ(std::memcmp(&before[i * sizeOf(type)], &after[i * sizeOf(type)], sizeOf(type)), 0)
+          << "between elements, at " << i;
+    else
+      ASSERT_NEAR(c[i], expected[i], within + unitOf(type) * std::abs(expected[i])) << "at " << i;
+}
+
 /// Runs twice from the same C: the second run must allocate nothing above 4 KiB.
-void check(Case data) {
-  std::unique_ptr<Matmul> matmul;
+void checkStored(Case data, const Types &types) {
+  std::unique_ptr<LibraryKernel> matmul;
   std::unique_ptr<LibraryCall> call;
-  Status made = Matmul::create(data.desc, 1, matmul);
+  Status made = makeLibraryKernel(kernelOf(data, types), 1, matmul);
   ASSERT_TRUE(made.ok()) << made.getMessage();
   ASSERT_TRUE(matmul->makeCall(call).ok());
-  std::vector<float> expected = data.c;
-  multiply(data, expected, 0, 0, 0, 0);
+  std::array<std::vector<char>, 4> stored;
+  std::array<std::vector<float> *, 4> values{&data.a, &data.b, &data.bias, &data.c};
+  for (size_t i = 0; i < 4; ++i) {
+    stored[i] = storedAs(types[i], *values[i]);
+    *values[i] = loadedFrom(types[i], stored[i]);
+  }
+  const std::vector<float> expected = expectedOf(data);
 
   auto *workspace = static_cast<char *>(std::aligned_alloc(64, matmul->getWorkspace() + 64));
   std::fill_n(workspace, matmul->getWorkspace() + 64, 0x5a);
   for (int run = 0; run < 2; ++run) {
-    std::vector<float> c = data.c;
-    std::vector<void *> args{data.a.data(), data.b.data()};
+    std::vector<char> c = stored[3];
+    std::vector<void *> args{stored[0].data(), stored[1].data()};
     if (data.desc.bias())
-      args.push_back(data.bias.data());
+      args.push_back(stored[2].data());
     args.insert(args.end(), {c.data(), workspace});
     AllocationWatch watch;
     Status done = call->run(args.data());
     if (run == 1 && missingFeature("avx512f avx512bw avx512dq avx512vl").empty())
       EXPECT_EQ(watch.largeAllocations(), 0u);
     ASSERT_TRUE(done.ok()) << done.getMessage();
-    for (size_t i = 0; i < c.size(); ++i)
-      ASSERT_NEAR(c[i], expected[i], 1e-4 * (1 + std::sqrt(double(data.desc.k())))) << "at " << i;
+    checkResult(data, types[3], stored[3], c, expected);
   }
   for (int i = 0; i < 64; ++i)
     EXPECT_EQ(workspace[matmul->getWorkspace() + i], 0x5a) << "wrote beyond its workspace";
   std::free(workspace);
+}
+
+/// In f32, all in 16 bits, and with some arguments in them.
+void check(const Case &data) {
+  constexpr DType F = ZERO_RT_F32, H = ZERO_RT_F16, B = ZERO_RT_BF16;
+  for (const Types &types : {Types{F, F, F, F}, {B, B, B, B}, {H, F, B, H}, {F, B, F, F}})
+    checkStored(data, types);
 }
 
 /// Every transposition of A, B and C, with and without gaps between rows.
@@ -178,6 +246,21 @@ TEST(Matmul, RefusesByName) {
   EXPECT_EQ(Matmul::create(strides.desc, 1, matmul).getCode(), ZERO_RT_BAD_FILE);
 }
 
+TEST(Matmul, RefusesStoredTypesByName) {
+  std::unique_ptr<LibraryKernel> made;
+  Case data({}, 2, 2, 2, {2, 1}, {2, 1}, {2, 1});
+  proto::Kernel kernel = kernelOf(data, {ZERO_RT_BF16, ZERO_RT_F64, ZERO_RT_F32, ZERO_RT_F32});
+  EXPECT_EQ(makeLibraryKernel(kernel, 1, made).getMessage(),
+            "an argument of float64: expected float32, float16 or bfloat16");
+  kernel.mutable_stored()->RemoveLast();
+  EXPECT_EQ(makeLibraryKernel(kernel, 1, made).getMessage(),
+            "expected the types of 3 arguments, got 2");
+  Case huge({}, 2, 2, 2, {2, 1}, {2, 1}, {2, 1});
+  huge.desc.set_m(uint64_t(1) << 50);
+  kernel = kernelOf(huge, {ZERO_RT_BF16, ZERO_RT_F32, ZERO_RT_F32, ZERO_RT_F32});
+  EXPECT_FALSE(makeLibraryKernel(kernel, 1, made).ok());
+}
+
 TEST(Matmul, WorkspaceIsPlannedByTheSameFunction) {
   Case data({}, 64, 64, 64, {1, 64}, {64, 1}, {64, 1});
   std::unique_ptr<Matmul> matmul;
@@ -187,6 +270,17 @@ TEST(Matmul, WorkspaceIsPlannedByTheSameFunction) {
   *kernel.mutable_matmul() = data.desc;
   EXPECT_EQ(zero_rt_library_workspace(kernel, bytes), "");
   EXPECT_EQ(bytes, matmul->getWorkspace());
+}
+
+TEST(Matmul, CopiesAreInTheWorkspace) {
+  // Repeated over the batch, B is copied once; A has gaps that the copy has not.
+  Case data({4}, 16, 16, 16, {100 * 16, 100, 1}, {0, 16, 1}, {256, 16, 1});
+  std::unique_ptr<LibraryKernel> plain, mixed;
+  Case dense({4}, 16, 16, 16, {256, 16, 1}, {0, 16, 1}, {256, 16, 1});
+  constexpr DType F = ZERO_RT_F32, B = ZERO_RT_BF16;
+  ASSERT_TRUE(makeLibraryKernel(kernelOf(dense, {F, F, F, F}), 1, plain).ok());
+  ASSERT_TRUE(makeLibraryKernel(kernelOf(data, {B, B, F, F}), 1, mixed).ok());
+  EXPECT_EQ(mixed->getWorkspace(), alignUp(plain->getWorkspace()) + 4 * (4 * 256 + 256));
 }
 
 } // namespace

@@ -2,112 +2,27 @@
 
 #include "tiny_program.h"
 
-#include "runtime/device/cpu/matmul.h"
+#include "parts.h"
 
-#include <algorithm>
 #include <fstream>
-#include <gtest/gtest.h>
-#include <initializer_list>
 #include <iterator>
 #include <unistd.h>
 
 using namespace zero::rt;
-using Segment = proto::Segment;
 
 namespace {
-
 enum Kernels { Forward, Backward, MeanLoss, Sgd, Range, Increment };
-
-proto::Address address(uint64_t offset, int64_t stride = 0) {
-  proto::Address result;
-  result.set_offset(offset);
-  result.set_rank_stride(stride);
-  return result;
-}
-
-void addMatmul(proto::Program &program, const char *name, proto::Matmul product, uint64_t &space) {
-  uint64_t bytes = 0;
-  product.set_dtype(proto::F32);
-  product.set_alpha(1);
-  auto *kernel = program.add_kernels();
-  kernel->set_name(name);
-  *kernel->mutable_matmul() = product;
-  EXPECT_EQ(zero_rt_library_workspace(*kernel, bytes), "");
-  kernel->set_workspace(bytes);
-  space = std::max(space, bytes);
-}
-
-proto::Matmul product(std::array<uint64_t, 3> mnk, std::array<int64_t, 6> strides) {
-  proto::Matmul result;
-  result.set_m(mnk[0]), result.set_n(mnk[1]), result.set_k(mnk[2]);
-  for (int i = 0; i < 2; ++i) {
-    result.add_a_strides(strides[i]);
-    result.add_b_strides(strides[2 + i]);
-    result.add_c_strides(strides[4 + i]);
-  }
-  return result;
-}
-
-proto::Command &launch(Segment &segment, int kernel, std::initializer_list<uint64_t> args,
-                       int64_t length = 0) {
-  proto::Command &command = *segment.add_commands();
-  command.set_label("kernel " + std::to_string(kernel));
-  command.mutable_launch()->set_kernel(kernel);
-  command.mutable_launch()->set_length(length);
-  for (uint64_t arg : args)
-    *command.mutable_launch()->add_args() = address(arg);
-  return command;
-}
-
-proto::Collective &collective(Segment &segment, const char *label, proto::Collective::Kind kind,
-                              uint64_t elements) {
-  proto::Command &command = *segment.add_commands();
-  command.set_label(label);
-  command.set_lane(proto::COLLECTIVE);
-  command.mutable_collective()->set_kind(kind);
-  command.mutable_collective()->set_dtype(proto::F32);
-  command.mutable_collective()->set_elements(elements);
-  return *command.mutable_collective();
-}
-
-void addInput(proto::Program &program, const char *name, proto::DType dtype,
-              std::initializer_list<uint64_t> shape, uint64_t offset) {
-  auto *input = program.add_inputs();
-  input->set_name(name);
-  input->set_dtype(dtype);
-  input->set_offset(offset);
-  for (uint64_t dim : shape)
-    input->add_shape(dim);
-}
-
 } // namespace
 
 static void addState(TinyProgram &tiny, int ranks) {
-  auto add = [&](const char *name, proto::Role role, proto::DType dtype, uint64_t elements,
-                 uint32_t shards, uint64_t offset, std::initializer_list<uint64_t> shape) {
-    auto *tensor = tiny.program.add_tensors();
-    tensor->set_buffer(tiny.program.buffers_size());
-    tensor->set_name(name);
-    tensor->set_role(role);
-    tensor->set_dtype(dtype);
-    for (uint64_t dim : shape)
-      tensor->add_shape(dim);
-    auto *buffer = tiny.program.add_buffers();
-    buffer->set_name(std::string(name) + ".buffer");
-    buffer->set_role(role);
-    buffer->set_dtype(dtype);
-    buffer->set_elements(elements);
-    buffer->set_shards(shards);
-    buffer->set_offset(offset);
-    return tensor;
-  };
-  auto *weight = add("w", proto::PARAMETER, proto::F32, tiny.slice, ranks, tiny.at.shard, {4, 3});
+  auto *weight = addTensor(tiny.program, "w", proto::PARAMETER, proto::F32,
+                           {tiny.slice, uint32_t(ranks), tiny.at.shard}, {4, 3});
   weight->mutable_init()->mutable_data()->set_bytes(48);
   weight->set_saved(true);
-  add("count", proto::OPTIMIZER, proto::I64, 1, 1, tiny.at.count, {1})
+  addTensor(tiny.program, "count", proto::OPTIMIZER, proto::I64, {1, 1, tiny.at.count}, {1})
       ->mutable_init()
       ->set_splat(5);
-  add("ranks", proto::CONSTANT, proto::F32, 1, 1, tiny.at.constant, {1})
+  addTensor(tiny.program, "ranks", proto::CONSTANT, proto::F32, {1, 1, tiny.at.constant}, {1})
       ->mutable_init()
       ->set_splat(ranks);
 }
@@ -118,12 +33,8 @@ static void addValues(TinyProgram &tiny) {
   addInput(tiny.program, "learning_rate", proto::F32, {}, tiny.at.lr);
   tiny.program.mutable_inputs(2)->set_kind(proto::Input::LEARNING_RATE);
   tiny.program.set_learning_rate(0.5f);
-  for (auto [name, offset] : {std::pair("loss", tiny.at.loss), {"local_loss", tiny.at.localLoss}}) {
-    auto *output = tiny.program.add_outputs();
-    output->set_name(name);
-    output->set_dtype(proto::F32);
-    output->set_offset(offset);
-  }
+  addOutput(tiny.program, "loss", proto::F32, tiny.at.loss);
+  addOutput(tiny.program, "local_loss", proto::F32, tiny.at.localLoss);
   auto *gradient = tiny.program.add_gradients();
   gradient->set_parameter("w");
   gradient->mutable_buffer()->set_dtype(proto::F32);
@@ -194,6 +105,7 @@ TinyProgram::TinyProgram(int ranks, int microBatches) : slice((12 + ranks - 1) /
   program.add_segments()->set_kind(Segment::MICRO_BATCH);
   program.add_segments()->set_kind(Segment::EPILOGUE);
   segment(0).set_repeat(microBatches);
+  segment(0).add_inputs(0), segment(0).add_inputs(1);
   addMicroBatch(*this);
   auto &update = launch(segment(1), Sgd, {at.shard, at.gradient, at.lr}, int64_t(slice));
   update.mutable_launch()->mutable_args(1)->set_rank_stride(int64_t(slice) * 4);
@@ -212,7 +124,7 @@ std::string tinyWeights() {
   return {reinterpret_cast<const char *>(weights), sizeof(weights)};
 }
 
-std::string TinyProgram::write(const std::string &name, const std::string &isa) const {
+std::string HandMadeProgram::write(const std::string &name, const std::string &isa) const {
   std::string path = testing::TempDir() + "zero-" + std::to_string(::getpid()) + "-" + name;
   EXPECT_EQ(writeExecutable(path, program, testKernels(), tinyWeights(), isa), "");
   return path;

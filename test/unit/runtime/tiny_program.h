@@ -12,10 +12,18 @@
 
 #include <string>
 
-struct TinyProgram {
+/// Tables that run with the test kernels.
+struct HandMadeProgram {
+  zero::rt::proto::Program program;
+
+  zero::rt::proto::Segment &segment(int index) { return *program.mutable_segments(index); }
+  /// Writes the program and the test kernels to a file in the test's temporary folder.
+  std::string write(const std::string &name, const std::string &isa = "sse2") const;
+};
+
+struct TinyProgram : HandMadeProgram {
   explicit TinyProgram(int ranks, int microBatches = 1);
 
-  zero::rt::proto::Program program;
   uint64_t slice; ///< elements of W on each rank
 
   /// Offsets in the arena.
@@ -23,10 +31,6 @@ struct TinyProgram {
     uint64_t shard, count, constant, lr, x, label, y, dy, loss, localLoss, range, full, gradient,
         workspace, end;
   } at;
-
-  zero::rt::proto::Segment &segment(int kind) { return *program.mutable_segments(kind); }
-  /// Writes the program and the test kernels to a file in the test's temporary folder.
-  std::string write(const std::string &name, const std::string &isa = "sse2") const;
 };
 
 /// The code section of the tests.

@@ -1,4 +1,4 @@
-//===- trial.h - a session of a TinyProgram ---------------------*- C++ -*-===//
+//===- trial.h - a session of a program made by hand ------------*- C++ -*-===//
 
 #ifndef TEST_UNIT_RUNTIME_TRIAL_H
 #define TEST_UNIT_RUNTIME_TRIAL_H
@@ -32,14 +32,14 @@ struct Result {
     EXPECT_NE(result.text.find(part), std::string::npos) << result.text;                           \
   } while (false)
 
-/// A session of a TinyProgram with data of `batches` global batches: row i of x is
+/// A session of a program made by hand, with data of `batches` global batches: row i of x is
 /// i, i + 1, i + 2, i + 3.
 class Trial {
 public:
-  explicit Trial(const TinyProgram &tiny) : ranks(int(tiny.program.ranks())) {
+  explicit Trial(const HandMadeProgram &made) : ranks(int(made.program.ranks())) {
     zero_rt_session_options_default(&options);
     options.timeout_seconds = 30;
-    std::string path = tiny.write("run.zexe");
+    std::string path = made.write("run.zexe");
     Result loaded(zero_rt_executable_load(path.c_str(), &executable));
     EXPECT_EQ(loaded.code, ZERO_RT_OK) << loaded.text;
     ::unlink(path.c_str());
@@ -80,8 +80,8 @@ public:
 };
 
 /// Loads a program that was changed and expects the refusal to say `part`.
-inline void expectRefused(const TinyProgram &tiny, zero_rt_code code, const std::string &part) {
-  std::string path = tiny.write("refused.zexe");
+inline void expectRefused(const HandMadeProgram &made, zero_rt_code code, const std::string &part) {
+  std::string path = made.write("refused.zexe");
   zero_rt_executable *executable = nullptr;
   EXPECT_FAILS(zero_rt_executable_load(path.c_str(), &executable), code, part);
   EXPECT_EQ(executable, nullptr);

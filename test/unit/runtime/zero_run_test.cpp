@@ -1,6 +1,6 @@
 //===- zero_run_test.cpp - the tool, as a user calls it -------------------===//
 
-#include "tiny_program.h"
+#include "mixed_program.h"
 
 #include <array>
 #include <cstdio>
@@ -91,6 +91,48 @@ TEST_F(ZeroRun, TrainsAndWritesEverything) {
   EXPECT_TRUE(contents("g.safetensors").ends_with(std::string(48, '\0')));
   EXPECT_NE(contents("report.json").find("\"losses\": [0, 0, 0]"), std::string::npos);
   EXPECT_EQ(filesInFolder(), 7u);
+}
+
+TEST_F(ZeroRun, TellsNormRateAndScale) {
+  std::rename(MixedProgram(2, 1).write("mixed.zexe").c_str(), (folder + "mixed.zexe").c_str());
+  writeNpy("label.npy", "<i8", "(4,)", std::string(32, '\0'));
+  ASSERT_EQ(run("mixed.zexe" + data + "--steps=2 --lr 0.25 --log log.jsonl --report-json r.json"),
+            0)
+      << output;
+  EXPECT_NE(output.find("step 1: loss"), std::string::npos) << output;
+  EXPECT_NE(output.find(", norm 0, lr 2.5e-01, scale 1024, "), std::string::npos) << output;
+  EXPECT_EQ(output.find("skipped"), std::string::npos) << output;
+  EXPECT_NE(contents("log.jsonl")
+                .find(",\"gradient_norm\":0,\"learning_rate\":0.25,"
+                      "\"loss_scale\":1024,\"skipped\":false}\n"),
+            std::string::npos)
+      << contents("log.jsonl");
+  EXPECT_NE(
+      contents("r.json").find("\"loss_scale\": [1024, 1024],\n  \"skipped\": [false, false],"),
+      std::string::npos)
+      << contents("r.json");
+}
+
+TEST_F(ZeroRun, SaysWhatIsSkipped) {
+  std::rename(MixedProgram(2, 1, 0x1p126).write("mixed.zexe").c_str(),
+              (folder + "mixed.zexe").c_str());
+  std::string x;
+  for (int i = 0; i < 16; ++i)
+    x += std::string("\0\0\x80\x44", 4); // 1024
+  writeNpy("x.npy", "<f4", "(4, 4)", x);
+  writeNpy("label.npy", "<i8", "(4,)", std::string(32, '\0'));
+  ASSERT_EQ(run("mixed.zexe" + data + "--steps=2 --log log.jsonl"), 0) << output;
+  EXPECT_NE(output.find("scale 8.50706e+37, skipped: the gradients overflow, "), std::string::npos)
+      << output;
+  EXPECT_NE(output.find("trained 2 steps, 2 of them skipped in"), std::string::npos) << output;
+  EXPECT_NE(output.find("zero-run: warning: no step was applied: the gradients overflowed in each "
+                        "of 2, the last time with a loss scale of 4.25353e+37"),
+            std::string::npos)
+      << output;
+  EXPECT_NE(contents("log.jsonl").find("\"gradient_norm\":null,"), std::string::npos);
+  EXPECT_NE(contents("log.jsonl").find("\"skipped\":true}"), std::string::npos);
+  ASSERT_EQ(run("mixed.zexe" + data + "--steps=20"), 0) << output;
+  EXPECT_EQ(output.find("warning"), std::string::npos) << output;
 }
 
 TEST_F(ZeroRun, HelpAndVersion) {

@@ -1,0 +1,133 @@
+//===- half.cpp - 16-bit floats to and from f32, in vectors ---------------===//
+//
+// The loops are written on vectors of 16, which a compiler splits to what the machine
+// has, and compiled for three of them: optimising a plain loop is left to chance, and
+// these run at the speed of memory.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/support/half.h"
+
+#include <cstring>
+
+namespace zero::rt {
+
+static constexpr size_t kLanes = 16;
+
+template <typename T>
+using Lanes = T __attribute__((ext_vector_type(kLanes)));
+
+namespace {
+enum class Way { FromFloat16, FromBFloat16, ToFloat16, ToBFloat16 };
+
+/// One way for 16 elements: Source and Target in memory.
+struct WidenFloat16 {
+  using Source = _Float16;
+  using Target = float;
+  [[gnu::always_inline]] static void convert(const Lanes<_Float16> &in, Lanes<float> &out) {
+    out = __builtin_convertvector(in, Lanes<float>);
+  }
+};
+
+struct NarrowFloat16 {
+  using Source = float;
+  using Target = _Float16;
+  [[gnu::always_inline]] static void convert(const Lanes<float> &in, Lanes<_Float16> &out) {
+    out = __builtin_convertvector(in, Lanes<_Float16>);
+  }
+};
+
+struct WidenBFloat16 {
+  using Source = uint16_t;
+  using Target = uint32_t;
+  [[gnu::always_inline]] static void convert(const Lanes<uint16_t> &in, Lanes<uint32_t> &out) {
+    out = __builtin_convertvector(in, Lanes<uint32_t>) << 16;
+  }
+};
+
+/// As BFloat16's constructor. The processor's own instruction would flush subnormals.
+struct NarrowBFloat16 {
+  using Source = uint32_t;
+  using Target = uint16_t;
+  [[gnu::always_inline]] static void convert(const Lanes<uint32_t> &in, Lanes<uint16_t> &out) {
+    const Lanes<uint32_t> rounded = (in + 0x7fff + ((in >> 16) & 1)) >> 16;
+    const Lanes<uint32_t> quiet = (in >> 16) | 0x40;
+    const Lanes<uint32_t> isNan = (Lanes<uint32_t>)((in & 0x7fffffff) > 0x7f800000);
+    out = __builtin_convertvector((rounded & ~isNan) | (quiet & isNan), Lanes<uint16_t>);
+  }
+};
+} // namespace
+
+template <typename Convert>
+[[gnu::always_inline]] static inline void convertAll(const char *source, char *destination,
+                                                     size_t count) {
+  using Source = typename Convert::Source;
+  using Target = typename Convert::Target;
+  Lanes<Source> in;
+  Lanes<Target> out;
+  for (; count >= kLanes; count -= kLanes) {
+    std::memcpy(&in, source, sizeof(in));
+    Convert::convert(in, out);
+    std::memcpy(destination, &out, sizeof(out));
+    source += sizeof(in);
+    destination += sizeof(out);
+  }
+  if (count == 0)
+    return;
+  in = 0;
+  std::memcpy(&in, source, count * sizeof(Source));
+  Convert::convert(in, out);
+  std::memcpy(destination, &out, count * sizeof(Target));
+}
+
+[[gnu::always_inline]] static inline void run(Way way, const char *source, char *destination,
+                                              size_t count) {
+  switch (way) {
+  case Way::FromFloat16:
+    return convertAll<WidenFloat16>(source, destination, count);
+  case Way::FromBFloat16:
+    return convertAll<WidenBFloat16>(source, destination, count);
+  case Way::ToFloat16:
+    return convertAll<NarrowFloat16>(source, destination, count);
+  case Way::ToBFloat16:
+    return convertAll<NarrowBFloat16>(source, destination, count);
+  }
+}
+
+using Loop = void (*)(Way way, const char *source, char *destination, size_t count);
+
+[[gnu::target("avx512f,avx512bw,avx512vl,avx512dq")]] static void
+runAvx512(Way way, const char *source, char *destination, size_t count) {
+  run(way, source, destination, count);
+}
+
+[[gnu::target("avx2,f16c")]] static void runAvx2(Way way, const char *source, char *destination,
+                                                 size_t count) {
+  run(way, source, destination, count);
+}
+
+static void runPlain(Way way, const char *source, char *destination, size_t count) {
+  run(way, source, destination, count);
+}
+
+static Loop loopOfThisMachine() {
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq"))
+    return runAvx512;
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("f16c") ? runAvx2 : runPlain;
+}
+
+static void convert(Way way, const void *source, void *destination, size_t count) {
+  static const Loop loop = loopOfThisMachine();
+  loop(way, static_cast<const char *>(source), static_cast<char *>(destination), count);
+}
+
+void widenHalves(DType from, const void *source, float *destination, size_t count) {
+  convert(from == ZERO_RT_F16 ? Way::FromFloat16 : Way::FromBFloat16, source, destination, count);
+}
+
+void narrowToHalves(DType to, const float *source, void *destination, size_t count) {
+  convert(to == ZERO_RT_F16 ? Way::ToFloat16 : Way::ToBFloat16, source, destination, count);
+}
+
+} // namespace zero::rt
