@@ -84,7 +84,7 @@ static std::vector<Result> chooseResults(const TypedGraph &graph,
 /// Enters constants and inputs into the graph's tables.
 static TypedGraph startGraph(const Model &model, const ImportOptions &options) {
   TypedGraph graph;
-  graph.inputs = bindInputs(model, options.shapes);
+  graph.inputs = bindInputs(model, options.shapes, options.batch);
   for (const auto &[name, constant] : model.constants) {
     graph.types[name] = {constant.type, constant.dims};
     if (constant.value)

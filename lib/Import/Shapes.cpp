@@ -56,7 +56,8 @@ static const pb::TypeProto::Tensor &tensorTypeOf(const pb::ValueInfoProto &input
 namespace {
 class Binder {
 public:
-  Binder(const Model &model, const ShapeBindings &bindings) : bindings(bindings) {
+  Binder(const Model &model, const ShapeBindings &bindings, int64_t batch)
+      : bindings(bindings), batch(batch) {
     llvm::StringSet<> constants;
     for (const auto &[name, constant] : model.constants)
       constants.insert(name);
@@ -69,6 +70,7 @@ public:
     checkNames();
     for (const pb::ValueInfoProto *input : inputs)
       bindSymbols(*input);
+    bindBatch();
     std::vector<Input> bound;
     std::vector<std::string> notes;
     for (const pb::ValueInfoProto *input : inputs) {
@@ -118,6 +120,21 @@ private:
     }
   }
 
+  /// Takes the batch for the leading symbol of inputs without a binding, if they agree.
+  void bindBatch() {
+    if (batch == 0)
+      return;
+    llvm::StringSet<> leading;
+    for (const pb::ValueInfoProto *input : inputs) {
+      const pb::TensorShapeProto &shape = tensorTypeOf(*input).shape();
+      if (!bindings.contains(input->name()) && shape.dim_size() > 0 && !isFixed(shape.dim(0)) &&
+          !symbols.contains(shape.dim(0).dim_param()))
+        leading.insert(shape.dim(0).dim_param());
+    }
+    if (leading.size() == 1 && !leading.begin()->getKey().empty())
+      symbols[leading.begin()->getKey()] = batch;
+  }
+
   TensorShape bindInput(const pb::ValueInfoProto &input) {
     const pb::TypeProto::Tensor &type = tensorTypeOf(input);
     auto given = bindings.find(input.name());
@@ -147,13 +164,14 @@ private:
   }
 
   const ShapeBindings &bindings;
+  int64_t batch;
   std::vector<const pb::ValueInfoProto *> inputs;
   llvm::StringMap<int64_t> symbols;
 };
 } // namespace
 
-std::vector<Input> bindInputs(const Model &model, const ShapeBindings &bindings) {
-  return Binder(model, bindings).run();
+std::vector<Input> bindInputs(const Model &model, const ShapeBindings &bindings, int64_t batch) {
+  return Binder(model, bindings, batch).run();
 }
 
 } // namespace importer

@@ -20,8 +20,9 @@ struct Input {
 };
 
 /// The graph's inputs that are no constants, with all symbolic dimensions bound.
-/// Fails, listing inputs and their dimensions, if some are not.
-std::vector<Input> bindInputs(const Model &model, const ShapeBindings &bindings);
+/// Fails, listing inputs and their dimensions, if some are not. A `batch` that is not 0
+/// is that of ImportOptions.
+std::vector<Input> bindInputs(const Model &model, const ShapeBindings &bindings, int64_t batch);
 
 } // namespace zero::importer
 

@@ -51,13 +51,12 @@ public:
       else
         gradient = f.fma(f.constant(options.weightDecay, type), weight, gradient);
     }
-    Value nextM = f.fma(f.constant(1 - options.beta1, type), f.sub(gradient, m), m);
-    Value square = f.mul(gradient, gradient);
-    Value nextV = f.fma(f.constant(1 - options.beta2, type), square,
-                        f.mul(f.constant(options.beta2, type), v));
-    Value denominator = f.add(f.div(f.sqrt(nextV), correction), f.constant(options.epsilon, type));
-    results.push_back(f.fma(step, f.div(nextM, denominator), weight));
-    results.append({nextM, nextV});
+    SmallVector<Value, 2> moments;
+    buildMoments(f, options, m, v, gradient, moments);
+    Value denominator =
+        f.add(f.div(f.sqrt(moments[1]), correction), f.constant(options.epsilon, type));
+    results.push_back(f.fma(step, f.div(moments[0], denominator), weight));
+    llvm::append_range(results, moments);
   }
 
   std::string describe() const override {
@@ -72,6 +71,15 @@ private:
 };
 
 } // namespace
+
+void zero::buildMoments(Formula &f, const OptimizerOptions &options, Value m, Value v,
+                        Value gradient, SmallVectorImpl<Value> &results) {
+  Type type = gradient.getType();
+  results.push_back(f.fma(f.constant(1 - options.beta1, type), f.sub(gradient, m), m));
+  Value square = f.mul(gradient, gradient);
+  results.push_back(f.fma(f.constant(1 - options.beta2, type), square,
+                          f.mul(f.constant(options.beta2, type), v)));
+}
 
 std::unique_ptr<Optimizer> zero::createAdam(const OptimizerOptions &options, bool decoupled) {
   return std::make_unique<Adam>(options, decoupled);

@@ -3,6 +3,7 @@
 #include "zero/Optimizers/Optimizer.h"
 
 #include "Optimizers.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -37,15 +38,20 @@ static std::string checkOptions(const OptimizerOptions &options) {
 }
 
 std::unique_ptr<Optimizer> createOptimizer(const OptimizerOptions &options, std::string &error) {
-  bool isSgd = options.name == "sgd", isAdamW = options.name == "adamw";
-  if (!isSgd && !isAdamW && options.name != "adam") {
-    error = "unknown optimizer '" + options.name + "', expected sgd, adam or adamw";
+  using Create = std::unique_ptr<Optimizer> (*)(const OptimizerOptions &);
+  auto create = llvm::StringSwitch<Create>(options.name)
+                    .Case("sgd", createSgd)
+                    .Case("adam", [](const OptimizerOptions &o) { return createAdam(o, false); })
+                    .Case("adamw", [](const OptimizerOptions &o) { return createAdam(o, true); })
+                    .Case("lamb", createLamb)
+                    .Case("lion", createLion)
+                    .Default(nullptr);
+  if (!create) {
+    error = "unknown optimizer '" + options.name + "', expected sgd, adam, adamw, lamb or lion";
     return nullptr;
   }
   error = checkOptions(options);
-  if (!error.empty())
-    return nullptr;
-  return isSgd ? createSgd(options) : createAdam(options, /*decoupled=*/isAdamW);
+  return error.empty() ? create(options) : nullptr;
 }
 
 } // namespace zero

@@ -3,6 +3,7 @@
 #include "zero/Pipelines/Compiler.h"
 
 #include "DecisionLog.h"
+#include "LocalBatch.h"
 #include "zero/Emit/Emit.h"
 #include "zero/Import/Import.h"
 #include "zero/Ops/OpTable.h"
@@ -24,6 +25,7 @@ OwningOpRef<ModuleOp> readModel(const CompilerOptions &options, MLIRContext &con
     return parseSourceFile<ModuleOp>(options.input, &context);
   ImportOptions import;
   import.loss = options.loss;
+  import.batch = options.localBatch;
   import.forwardOnly = options.step.forwardOnly;
   import.allowSymlinks = options.allowSymlinks;
   import.checkData = !options.planOnly;
@@ -108,7 +110,7 @@ LogicalResult compileModel(const CompilerOptions &options, llvm::raw_ostream &re
   if (failed(decisions.attach(context)))
     return failure();
   OwningOpRef<ModuleOp> module = readModel(options, context);
-  if (!module || failed(runPhases(*module, options)))
+  if (!module || failed(checkLocalBatch(*module, options)) || failed(runPhases(*module, options)))
     return failure();
   decisions.printParameters(report);
   printCertificate(*module, report);

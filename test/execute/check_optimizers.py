@@ -4,6 +4,7 @@ usage: check_optimizers.py DATA WORK
 """
 
 import sys
+from fnmatch import fnmatch
 
 import numpy as np
 
@@ -50,50 +51,138 @@ def sgd(p, g, state, t, lr, momentum=0.0, dampening=0.0, nesterov=False, decay=0
     return p - lr * g
 
 
-# Flags of zeroc, and the same for numpy.
+def lamb(p, g, state, t, lr, b1=0.9, b2=0.999, eps=1e-8, decay=0.0):
+    """Algorithm 2 of arXiv 1904.00962; phi is the identity."""
+    m = b1 * state.get("m", 0) + (1 - b1) * g
+    v = b2 * state.get("v", 0) + (1 - b2) * g * g
+    state.update(m=m, v=v)
+    direction = (m / (1 - b1**t)) / (np.sqrt(v / (1 - b2**t)) + eps) + decay * p
+    lengths = np.linalg.norm(p), np.linalg.norm(direction)
+    return p - lr * (lengths[0] / lengths[1] if min(lengths) > 0 else 1) * direction
+
+
+def lion(p, g, state, t, lr, b1=0.9, b2=0.99, decay=0.0):
+    """Program 1 of arXiv 2302.06675."""
+    m = state.get("m", 0)
+    state["m"] = b2 * m + (1 - b2) * g
+    return p - lr * (np.sign(b1 * m + (1 - b1) * g) + decay * p)
+
+
+def factor(kind, steps, warmup=0, total=0, least=0.0):
+    """The learning rate of the step after `steps` updates, as a part of --lr."""
+    if steps < warmup:
+        return steps / warmup
+    if kind == "inverse-sqrt":
+        return np.sqrt(warmup / steps)
+    if kind == "constant":
+        return 1.0
+    part = min((steps - warmup) / (total - warmup), 1.0)
+    height = 1 - part if kind == "linear" else (1 + np.cos(np.pi * part)) / 2
+    return least + (1 - least) * height
+
+
+# Flags of zeroc, the rule, and the rule's arguments for numpy.
 CASES = [
-    ("--optimizer=sgd --lr=0.1", lambda *a: sgd(*a, 0.1)),
-    ("--optimizer=sgd --lr=0.1 --weight-decay=0.02", lambda *a: sgd(*a, 0.1, decay=0.02)),
-    ("--optimizer=sgd --lr=0.05 --momentum=0.8", lambda *a: sgd(*a, 0.05, 0.8)),
+    ("--optimizer=sgd --lr=0.1", sgd, dict(lr=0.1)),
+    ("--optimizer=sgd --lr=0.1 --weight-decay=0.02", sgd, dict(lr=0.1, decay=0.02)),
+    ("--optimizer=sgd --lr=0.05 --momentum=0.8", sgd, dict(lr=0.05, momentum=0.8)),
     ("--optimizer=sgd --lr=0.05 --momentum=0.8 --dampening=0.3 --weight-decay=0.02",
-     lambda *a: sgd(*a, 0.05, 0.8, 0.3, decay=0.02)),
+     sgd, dict(lr=0.05, momentum=0.8, dampening=0.3, decay=0.02)),
     ("--optimizer=sgd --lr=0.05 --momentum=0.8 --nesterov",
-     lambda *a: sgd(*a, 0.05, 0.8, nesterov=True)),
+     sgd, dict(lr=0.05, momentum=0.8, nesterov=True)),
     ("--optimizer=adam --lr=2e-3 --betas=0.8,0.98 --eps=1e-4",
-     lambda *a: adam(*a, 2e-3, 0.8, 0.98, 1e-4)),
+     adam, dict(lr=2e-3, b1=0.8, b2=0.98, eps=1e-4)),
     ("--optimizer=adam --lr=1e-3 --eps=1e-4 --weight-decay=0.1",
-     lambda *a: adam(*a, 1e-3, eps=1e-4, decay=0.1)),
+     adam, dict(lr=1e-3, eps=1e-4, decay=0.1)),
     ("--optimizer=adamw --lr=1e-3 --eps=1e-4 --weight-decay=0.1",
-     lambda *a: adam(*a, 1e-3, eps=1e-4, decay=0.1, decoupled=True)),
+     adam, dict(lr=1e-3, eps=1e-4, decay=0.1, decoupled=True)),
+]
+
+# The same, each at stages 0 and 3 on two ranks. A sign may differ where a gradient is next
+# to zero, so Lion's weights may, in few elements.
+BOTH_STAGES = [
+    ("--optimizer=lamb --lr=1e-2 --eps=1e-4", lamb, dict(lr=1e-2, eps=1e-4)),
+    ("--optimizer=lamb --lr=1e-2 --betas=0.8,0.98 --eps=1e-4 --weight-decay=0.1",
+     lamb, dict(lr=1e-2, b1=0.8, b2=0.98, eps=1e-4, decay=0.1)),
+    ("--optimizer=lion --lr=1e-4", lion, dict(lr=1e-4, tolerance=2e-2)),
+    ("--optimizer=lion --lr=1e-4 --betas=0.8,0.95 --weight-decay=0.5",
+     lion, dict(lr=1e-4, b1=0.8, b2=0.95, decay=0.5, tolerance=2e-2)),
+    ("--optimizer=sgd --lr=0.1 --warmup-steps=3", sgd,
+     dict(lr=0.1, schedule=("constant", dict(warmup=3)))),
+    ("--optimizer=sgd --lr=0.1 --lr-schedule=linear --warmup-steps=2 --total-steps=5", sgd,
+     dict(lr=0.1, schedule=("linear", dict(warmup=2, total=5)))),
+    ("--optimizer=adamw --lr=1e-3 --eps=1e-4 --weight-decay=0.1 --lr-schedule=cosine "
+     "--warmup-steps=1 --total-steps=4 --min-lr-ratio=0.25", adam,
+     dict(lr=1e-3, eps=1e-4, decay=0.1, decoupled=True,
+          schedule=("cosine", dict(warmup=1, total=4, least=0.25)))),
+    ("--optimizer=sgd --lr=0.1 --momentum=0.8 --lr-schedule=inverse-sqrt --warmup-steps=2", sgd,
+     dict(lr=0.1, momentum=0.8, schedule=("inverse-sqrt", dict(warmup=2)))),
+    ("--optimizer=adamw --lr=1e-3 --eps=1e-4 --weight-decay=0.3 --no-decay=*.bias", adam,
+     dict(lr=1e-3, eps=1e-4, decay=0.3, decoupled=True, groups=[("*.bias", dict(decay=0.0))])),
+    ("--optimizer=sgd --lr=0.1 --weight-decay=0.02 "
+     "--param-group=fc1.*:weight-decay=0.2:lr-scale=0.5,fc?.weight:lr-scale=0.25", sgd,
+     dict(lr=0.1, decay=0.02, groups=[("fc1.*", dict(decay=0.2, scale=0.5)),
+                                      ("fc?.weight", dict(scale=0.25))])),
+    ("--optimizer=lamb --lr=1e-2 --eps=1e-4 --weight-decay=0.1 --no-decay=*.bias "
+     "--lr-schedule=linear --total-steps=20", lamb,
+     dict(lr=1e-2, eps=1e-4, decay=0.1, groups=[("*.bias", dict(decay=0.0))],
+          schedule=("linear", dict(total=20)))),
 ]
 
 
-def train(start, x, labels, update):
+def settings_of(name, steps, lr, schedule=("constant", {}), groups=(), **settings):
+    """The rule's arguments for one parameter in one step; the first group that matches counts."""
+    own = next((dict(own) for pattern, own in groups if fnmatch(name, pattern)), {})
+    lr *= own.pop("scale", 1.0) * factor(schedule[0], steps, **schedule[1])
+    return {**settings, **own, "lr": lr}
+
+
+def train(start, x, labels, rule, arguments):
     p, states, losses = dict(start), {name: {} for name in NAMES}, []
-    for step in range(1, STEPS + 1):
+    for step in range(STEPS):
         loss, gradients = loss_and_gradients(p, x, labels)
         losses.append(loss)
-        p = {name: update(p[name], gradients[name], states[name], step) for name in NAMES}
+        p = {name: rule(p[name], gradients[name], states[name], step + 1,
+                        **settings_of(name, step, **arguments)) for name in NAMES}
     return np.array(losses), p
+
+
+class Comparison:
+    """Runs of the mlp, each beside the same steps in numpy."""
+
+    def __init__(self, checks, data, work):
+        self.checks = checks
+        self.graph = Graph(data, "mlp", work)
+        still = self.graph.run(self.graph.compile(0, 1, "--optimizer=sgd"), 1, "--lr=0")
+        self.start = {k: v.astype(np.float64) for k, v in still.weights.items()}
+        self.x = self.graph.inputs["x"].astype(np.float64)
+        self.labels = self.graph.inputs["labels"]
+
+    def check(self, flags, rule, arguments, stage, ranks):
+        arguments = dict(arguments)
+        tolerance = arguments.pop("tolerance", 1e-3)
+        losses, weights = train(self.start, self.x, self.labels, rule, arguments)
+        label = f"{flags} at stage {stage} on {ranks}"
+        result = self.graph.run(self.graph.compile(stage, ranks, *flags.split()), STEPS)
+        error = np.abs(result.losses - losses).max()
+        self.checks.that(error <= 1e-5,
+                         f"{label}: losses off by {error:.1e}: {result.losses} {losses}")
+        for name in NAMES:
+            error = relative(result.weights[name] - self.start[name],
+                             weights[name] - self.start[name])
+            self.checks.that(error <= tolerance, f"{label}: {name} moved otherwise by {error:.1e}")
+        return result
 
 
 def main():
     data, work = sys.argv[1:]
     checks = Checks()
-    graph = Graph(data, "mlp", work)
-    executable = graph.compile(0, 1, "--optimizer=sgd")
-    start = {k: v.astype(np.float64) for k, v in graph.run(executable, 1, "--lr=0").weights.items()}
-    x, labels = graph.inputs["x"].astype(np.float64), graph.inputs["labels"]
-    for index, (flags, update) in enumerate(CASES):
-        losses, weights = train(start, x, labels, update)
-        stage, ranks = (index % 4, 1 + index % 3)
-        label = f"{flags} at stage {stage} on {ranks}"
-        result = graph.run(graph.compile(stage, ranks, *flags.split()), STEPS)
-        error = np.abs(result.losses - losses).max()
-        checks.that(error <= 1e-5, f"{label}: losses off by {error:.1e}: {result.losses} {losses}")
-        for name in NAMES:
-            error = relative(result.weights[name] - start[name], weights[name] - start[name])
-            checks.that(error <= 1e-3, f"{label}: {name} moved otherwise by {error:.1e}")
+    comparison = Comparison(checks, data, work)
+    for index, case in enumerate(CASES):
+        comparison.check(*case, index % 4, 1 + index % 3)
+    for case in BOTH_STAGES:
+        whole, cut = (comparison.check(*case, stage, 2) for stage in (0, 3))
+        checks.that(whole.same_bits(cut), f"{case[0]}: stages 0 and 3 differ in their bits")
     checks.finish()
 
 

@@ -1,4 +1,4 @@
-// RUN: not zero-opt %s --zero-build-step=optimizer=lion 2>&1 | FileCheck %s --check-prefix=NAME
+// RUN: not zero-opt %s --zero-build-step=optimizer=lars 2>&1 | FileCheck %s --check-prefix=NAME
 // RUN: not zero-opt %s --zero-build-step=beta1=1.5 2>&1 | FileCheck %s --check-prefix=BETA
 // RUN: not zero-opt %s --zero-build-step=eps=-1 2>&1 | FileCheck %s --check-prefix=EPS
 // RUN: not zero-opt %s --zero-build-step=weight-decay=-1 2>&1 | FileCheck %s --check-prefix=DECAY
@@ -7,7 +7,7 @@
 // RUN: not zero-opt %s --zero-build-step=momentum=0.9 2>&1 | FileCheck %s --check-prefix=EFFECT
 // RUN: zero-opt %s --zero-build-step --verify-diagnostics
 
-// NAME: error: unknown optimizer 'lion', expected sgd, adam or adamw
+// NAME: error: unknown optimizer 'lars', expected sgd, adam, adamw, lamb or lion
 // BETA: error: expected betas in [0, 1), got 1.5,0.999
 // EPS: error: expected eps >= 0, got -1
 // DECAY: error: expected a weight decay >= 0, got -1

@@ -2,8 +2,9 @@
 
 #include "CommandLine.h"
 
-#include "llvm/ADT/StringSet.h"
-#include "llvm/Support/FileSystem.h"
+#include "Config.h"
+
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -47,6 +48,8 @@ static const std::vector<Flag> &flags() {
        }},
       {"shape", "NAME=4x32,...", "bind the symbolic dimensions of inputs",
        text(&CompilerOptions::shapes)},
+      {"config", "FILE", "settings as DeepSpeed's JSON has them; see docs/config.md",
+       text(&CompilerOptions::config)},
       {"loss", "NAME", "train on this output of the model", text(&CompilerOptions::loss)},
       {"allow-symlinks", "", "follow symbolic links to external data",
        flag(&CompilerOptions::allowSymlinks)},
@@ -84,40 +87,65 @@ static CommandLineResult wrong(const Twine &message) {
   return CommandLineResult::Wrong;
 }
 
-/// Checks what depends on several flags or on a closed set of words.
-static CommandLineResult check(const CompilerOptions &options) {
-  const StepOptions &step = options.step;
-  if (options.input.empty())
-    return wrong("expected a model: MODEL.onnx or MODEL.mlir");
-  if (step.betas.size() != 0 && step.betas.size() != 2)
-    return wrong("--betas: expected two numbers, got " + Twine(step.betas.size()));
-  if (step.betas.size() != 0 && step.optimizer == "sgd")
-    return wrong("--betas has no effect with --optimizer=sgd");
-  if (step.forwardOnly && !(options.loss.empty() && step.trainable.empty() && step.freeze.empty()))
-    return wrong(
-        "--forward-only trains nothing, so --loss, --trainable and --freeze have no effect");
-  if (options.planOnly && !options.output.empty())
-    return wrong("--plan-only writes nothing, so -o has no effect");
-  if (!step.dataRoot.empty() && !llvm::sys::fs::is_directory(step.dataRoot))
-    return wrong("--data-root: '" + step.dataRoot.getValue() + "' is no folder");
-  if (step.bucketBytes == 0)
-    return wrong("--bucket-bytes: expected at least 1, got 0");
-  if (step.lossMean != "global" && step.lossMean != "local")
-    return wrong("--loss-mean: expected global or local, got '" + step.lossMean.getValue() + "'");
-  if (step.stage > 3)
-    return wrong("--zero-stage: expected 0, 1, 2 or 3, got " + Twine(step.stage.getValue()));
-  if (step.ranks == 0)
-    return wrong("--ranks: expected at least 1, got 0");
-  if (!options.dumpAfter.empty() &&
-      llvm::none_of(allPhases(), [&](Phase p) { return phaseName(p) == options.dumpAfter; }))
-    return wrong("--dump-after: unknown phase '" + options.dumpAfter + "'");
-  if (std::string error = checkOutput(options); !error.empty())
+/// Whether of several values of the flag all count.
+static bool addsUp(StringRef name) {
+  return name == "freeze" || name == "no-decay" || name == "param-group";
+}
+
+/// Sets a flag from text; returns what is wrong with the text, or nothing.
+static std::string setFlag(CompilerOptions &options, StringRef name, StringRef value) {
+  auto own = llvm::find_if(flags(), [&](const Flag &f) { return f.name == name; });
+  if (own == flags().end())
+    return options.step.set(name, value);
+  return own->set(options, value) ? "" : ("--" + name + ": bad value '" + value + "'").str();
+}
+
+/// Takes from the configuration what the command line does not say.
+static std::string applyConfig(CompilerOptions &options, const Config &config, GivenFlags &given) {
+  for (const ConfigSetting &setting : config.getSettings()) {
+    std::string key = options.config + ": " + setting.key;
+    if (std::string error = setFlag(options, setting.flag, setting.value); !error.empty())
+      return key + "=" + setting.shown + ": " + error;
+    if (!setting.key.empty())
+      given[setting.flag] = {key, setting.shown};
+  }
+  options.localBatch = config.getLocalBatch();
+  options.localBatchKey = options.config + ": " + config.getLocalBatchKey();
+  return "";
+}
+
+/// Says how the configuration was understood.
+static void printConfig(const Config &config) {
+  llvm::raw_ostream &os = llvm::errs();
+  os << "zeroc: config: taken as";
+  for (const ConfigSetting &setting : config.getSettings())
+    os << " --" << setting.flag << "=" << setting.value;
+  os << (config.getSettings().empty() ? " nothing\n" : "\n");
+  if (!config.getIdle().empty())
+    os << "zeroc: config: no meaning here: " << llvm::join(config.getIdle(), ", ") << "\n";
+}
+
+/// The configuration, then all checks.
+static CommandLineResult complete(CompilerOptions &options, const GivenFlags &byHand) {
+  GivenFlags given = byHand;
+  Config config(options.config, byHand);
+  bool hasConfig = byHand.contains("config");
+  if (hasConfig) {
+    std::string error = config.read();
+    if (error.empty())
+      error = applyConfig(options, config, given);
+    if (!error.empty())
+      return wrong(error);
+  }
+  if (std::string error = checkFlags(options, given); !error.empty())
     return wrong(error);
+  if (hasConfig)
+    printConfig(config);
   return CommandLineResult::Run;
 }
 
 CommandLineResult parseCommandLine(ArrayRef<char *> arguments, CompilerOptions &options) {
-  llvm::StringSet<> given;
+  GivenFlags given;
   for (unsigned i = 0; i < arguments.size(); ++i) {
     StringRef argument = arguments[i];
     if (argument == "--help" || argument == "-h")
@@ -140,23 +168,21 @@ CommandLineResult parseCommandLine(ArrayRef<char *> arguments, CompilerOptions &
     bool takesValue = isOwn ? !own->value.empty() : !options.step.isSwitch(name);
     if (!isOwn && !options.step.knows(name))
       return wrong("unknown option '" + argument + "'");
-    // Of two values one would have no effect; patterns add up.
-    if (!given.insert(name).second && name != "freeze")
-      return wrong("option '--" + name + "' is given twice");
     if (!hasValue && takesValue) {
       if (i + 1 == arguments.size())
         return wrong("'" + argument + "' needs a value");
       value = arguments[++i];
     }
-    if (isOwn) {
-      if (!own->set(options, value))
-        return wrong("--" + name + ": bad value '" + value + "'");
-    } else if (std::string error = options.step.set(name, takesValue ? value : "true");
-               !error.empty()) {
+    if (!takesValue)
+      value = "true";
+    // Of two values one would have no effect; patterns add up.
+    if (!given.try_emplace(name, GivenFlag{("--" + name).str(), value.str()}).second &&
+        !addsUp(name))
+      return wrong("option '--" + name + "' is given twice");
+    if (std::string error = setFlag(options, name, value); !error.empty())
       return wrong(error);
-    }
   }
-  return check(options);
+  return complete(options, given);
 }
 
 } // namespace zero

@@ -5,13 +5,27 @@
 
 #include "zero/Pipelines/Compiler.h"
 
+#include "llvm/ADT/StringMap.h"
+
 namespace zero {
 
 enum class CommandLineResult { Run, Done, Wrong };
 
+/// A flag that somebody set, as messages name it: {"--zero-stage", "3"}, or by its key in
+/// the configuration: {"ds.json: zero_optimization.stage", "3"}.
+struct GivenFlag {
+  std::string key, value;
+};
+/// By the flag's name without dashes.
+using GivenFlags = llvm::StringMap<GivenFlag>;
+
 /// Reads zeroc's arguments. `Done` after --help or --version, `Wrong` after one
 /// error on standard error. The flags of the phases are those of StepOptions.
 CommandLineResult parseCommandLine(llvm::ArrayRef<char *> arguments, CompilerOptions &options);
+
+/// What is wrong with `options` as a whole, or nothing: values out of range, and flags
+/// that would have no effect.
+std::string checkFlags(const CompilerOptions &options, const GivenFlags &given);
 
 } // namespace zero
 

@@ -21,6 +21,9 @@ struct ImportOptions {
   /// Shapes of inputs; a symbolic dimension bound through one input is bound
   /// wherever it appears.
   ShapeBindings shapes;
+  /// The batch: binds the leading dimension of inputs whose shape is not given, if it
+  /// is the same symbol in all of them; 0: not known.
+  int64_t batch = 0;
   /// The output to train on; empty: the only scalar float output.
   std::string loss;
   /// Return all outputs, under their own names; none is a loss.

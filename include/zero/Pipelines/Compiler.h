@@ -16,11 +16,14 @@ struct CompilerOptions {
   std::string output;    ///< .zexe
   std::string shapes;    ///< "input_ids=4x32,..."
   std::string loss;      ///< name of the output to train on
+  std::string config;    ///< DeepSpeed's JSON, taken into the other fields by the tool
   std::string dumpAfter; ///< print the program after this phase
   bool allowSymlinks = false;
   bool planOnly = false; ///< stop after `pack`, need no data file
   double learningRate = 1e-3;
   unsigned threads = 2;
+  uint64_t localBatch = 0;   ///< samples of a rank's batch, if somebody promises a number
+  std::string localBatchKey; ///< where: "ds.json: train_micro_batch_size_per_gpu=4"
   StepOptions step;
 };
 

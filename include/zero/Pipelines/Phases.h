@@ -66,9 +66,11 @@ struct StepOptions : mlir::PassPipelineOptions<StepOptions> {
   // step
   Option<std::string> optimizer{*this, "optimizer", llvm::cl::desc("sgd, adam, adamw, lamb or lion"),
                                 llvm::cl::init("adamw"), llvm::cl::value_desc("name")};
-  ListOption<double> betas{*this, "betas", llvm::cl::desc("Adam's decay rates (0.9,0.999)"),
-                           llvm::cl::value_desc("beta1,beta2")};
-  Option<double> epsilon{*this, "eps", llvm::cl::desc("Adam's epsilon (1e-8)"),
+  ListOption<double> betas{
+      *this, "betas",
+      llvm::cl::desc("decay rates of adam, adamw and lamb (0.9,0.999) or lion (0.9,0.99)"),
+      llvm::cl::value_desc("beta1,beta2")};
+  Option<double> epsilon{*this, "eps", llvm::cl::desc("epsilon of adam, adamw and lamb (1e-8)"),
                          llvm::cl::init(1e-8)};
   Option<double> weightDecay{*this, "weight-decay", llvm::cl::desc("weight decay (0)"),
                              llvm::cl::init(0.0)};

@@ -86,12 +86,13 @@ INSTANTIATE_TEST_SUITE_P(All, OptimizerKernels,
                          testing::Values(options("sgd", 0), options("sgd", 0.1),
                                          options("sgd", 0, 0.9), options("sgd", 0.1, 0.9, true),
                                          options("adam", 0), options("adam", 0.1),
-                                         options("adamw", 0.1)));
+                                         options("adamw", 0.1), options("lion", 0),
+                                         options("lion", 0.1)));
 
 TEST(CreateOptimizer, RefusesByName) {
   std::string error;
   EXPECT_FALSE(zero::createOptimizer(options("adamx", 0), error));
-  EXPECT_EQ(error, "unknown optimizer 'adamx', expected sgd, adam or adamw");
+  EXPECT_EQ(error, "unknown optimizer 'adamx', expected sgd, adam, adamw, lamb or lion");
   EXPECT_FALSE(zero::createOptimizer(options("sgd", -1), error));
   EXPECT_EQ(error, "expected a weight decay >= 0, got -1");
   EXPECT_FALSE(zero::createOptimizer(options("sgd", 0, 0, true), error));

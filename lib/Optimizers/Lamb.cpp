@@ -1,0 +1,76 @@
+//===- Lamb.cpp - Adam with a trust ratio per tensor ----------------------===//
+//
+// You et al., Large Batch Optimization for Deep Learning, arXiv 1904.00962,
+// algorithm 2, with the identity for phi: the direction is Adam's plus the weight
+// decay, and each tensor's step is as long as lr times the norm of the tensor. As in
+// Adam, the bias correction is computed in f64 and rounded once.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Optimizers.h"
+
+using namespace mlir;
+using namespace zero;
+
+namespace {
+
+class Lamb : public Optimizer {
+public:
+  explicit Lamb(const OptimizerOptions &options) : options(options) {}
+
+  SmallVector<std::string> states() const override { return {"exp_avg", "exp_avg_sq"}; }
+  SmallVector<ScalarState> scalarStates() const override {
+    return {{"optimizer.beta1_power", 1.0}, {"optimizer.beta2_power", 1.0}};
+  }
+  unsigned numScalars() const override { return 3; }
+
+  /// Scalars: -lr, 1 / (1 - beta1^t), sqrt(1 - beta2^t).
+  void buildScalars(OpBuilder &builder, Location loc, Value lr, ValueRange states,
+                    SmallVectorImpl<Value> &results) const override {
+    Formula f(builder, loc);
+    Type f64 = lr.getType();
+    Value one = f.constant(1.0, f64);
+    Value power1 = f.mul(states[0], f.constant(options.beta1, f64));
+    Value power2 = f.mul(states[1], f.constant(options.beta2, f64));
+    results.append({power1, power2, arith::NegFOp::create(builder, loc, lr),
+                    f.div(one, f.sub(one, power1)), f.sqrt(f.sub(one, power2))});
+  }
+
+  void buildUpdate(OpBuilder &, Location, ValueRange, SmallVectorImpl<Value> &) const override {
+    llvm_unreachable("LAMB is layerwise");
+  }
+
+  bool isLayerwise() const override { return true; }
+
+  void buildStates(OpBuilder &builder, Location loc, ValueRange operands,
+                   SmallVectorImpl<Value> &results) const override {
+    Formula f(builder, loc);
+    buildMoments(f, options, operands[1], operands[2], operands[3], results);
+  }
+
+  Value buildDirection(OpBuilder &builder, Location loc, ValueRange operands) const override {
+    Formula f(builder, loc);
+    Value weight = operands[0], m = operands[1], v = operands[2];
+    Value correction1 = operands[4], correction2 = operands[5];
+    Type type = weight.getType();
+    Value denominator = f.add(f.div(f.sqrt(v), correction2), f.constant(options.epsilon, type));
+    Value direction = f.div(f.mul(m, correction1), denominator);
+    if (options.weightDecay == 0)
+      return direction;
+    return f.fma(f.constant(options.weightDecay, type), weight, direction);
+  }
+
+  std::string describe() const override {
+    return "lamb(betas=" + number(options.beta1) + "," + number(options.beta2) +
+           " eps=" + number(options.epsilon) + " weight_decay=" + number(options.weightDecay) + ")";
+  }
+
+private:
+  OptimizerOptions options;
+};
+
+} // namespace
+
+std::unique_ptr<Optimizer> zero::createLamb(const OptimizerOptions &options) {
+  return std::make_unique<Lamb>(options);
+}

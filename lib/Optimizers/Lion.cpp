@@ -1,0 +1,72 @@
+//===- Lion.cpp - the sign of a momentum ----------------------------------===//
+//
+// Chen et al., Symbolic Discovery of Optimization Algorithms, arXiv 2302.06675,
+// program 1: the update is the sign of beta1 * m + (1 - beta1) * g, and m goes on with
+// beta2. Weight decay is decoupled and scaled by the learning rate, as in AdamW.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Optimizers.h"
+
+using namespace mlir;
+using namespace zero;
+
+/// 1, -1, or `value` itself: a zero, or a NaN, which must not get lost.
+static Value buildSign(OpBuilder &builder, Location loc, Value value) {
+  Formula f(builder, loc);
+  Value zero = f.constant(0.0, value.getType());
+  auto where = [&](arith::CmpFPredicate predicate, double sign, Value otherwise) {
+    Value holds = arith::CmpFOp::create(builder, loc, predicate, value, zero);
+    return arith::SelectOp::create(builder, loc, holds, f.constant(sign, value.getType()),
+                                   otherwise);
+  };
+  return where(arith::CmpFPredicate::OGT, 1.0, where(arith::CmpFPredicate::OLT, -1.0, value));
+}
+
+namespace {
+
+class Lion : public Optimizer {
+public:
+  explicit Lion(const OptimizerOptions &options) : options(options) {}
+
+  SmallVector<std::string> states() const override { return {"exp_avg"}; }
+  SmallVector<ScalarState> scalarStates() const override { return {}; }
+  unsigned numScalars() const override { return 2; }
+
+  /// Scalars: 1 - lr * wd, -lr.
+  void buildScalars(OpBuilder &builder, Location loc, Value lr, ValueRange,
+                    SmallVectorImpl<Value> &results) const override {
+    Formula f(builder, loc);
+    Type f64 = lr.getType();
+    results.push_back(f.sub(f.constant(1.0, f64), f.mul(lr, f.constant(options.weightDecay, f64))));
+    results.push_back(arith::NegFOp::create(builder, loc, lr));
+  }
+
+  void buildUpdate(OpBuilder &builder, Location loc, ValueRange operands,
+                   SmallVectorImpl<Value> &results) const override {
+    Formula f(builder, loc);
+    Value weight = operands[0], m = operands[1], gradient = operands[2];
+    Value decay = operands[3], minusLr = operands[4];
+    Type type = weight.getType();
+    if (options.weightDecay != 0)
+      weight = f.mul(weight, decay);
+    Value difference = f.sub(gradient, m);
+    Value mix = f.fma(f.constant(1 - options.beta1, type), difference, m);
+    results.push_back(f.fma(minusLr, buildSign(builder, loc, mix), weight));
+    results.push_back(f.fma(f.constant(1 - options.beta2, type), difference, m));
+  }
+
+  std::string describe() const override {
+    return "lion(betas=" + number(options.beta1) + "," + number(options.beta2) +
+           " weight_decay=" + number(options.weightDecay) + ")";
+  }
+
+private:
+  OptimizerOptions options;
+};
+
+} // namespace
+
+std::unique_ptr<Optimizer> zero::createLion(const OptimizerOptions &options) {
+  return std::make_unique<Lion>(options);
+}

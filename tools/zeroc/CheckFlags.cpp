@@ -1,0 +1,243 @@
+//===- CheckFlags.cpp - values out of range, flags without effect ---------===//
+
+#include "CommandLine.h"
+
+#include "zero/Optimizers/Optimizer.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/GlobPattern.h"
+
+#include <cmath>
+
+using namespace mlir;
+
+namespace zero {
+
+namespace {
+
+/// Runs checks until one finds something.
+class Checker {
+public:
+  Checker(const CompilerOptions &options, const GivenFlags &given)
+      : options(options), step(options.step), given(given) {}
+
+  std::string run() {
+    checkModel();
+    checkPlan();
+    checkPrecision();
+    checkLossScale();
+    checkOptimizer();
+    checkGroups();
+    checkSchedule();
+    checkReduction();
+    checkForwardOnly();
+    if (error.empty())
+      error = checkOutput(options);
+    return std::move(error);
+  }
+
+private:
+  bool isGiven(StringRef flag) const { return given.contains(flag); }
+  std::string keyOf(StringRef flag) const {
+    auto it = given.find(flag);
+    return it == given.end() ? ("--" + flag).str() : it->second.key;
+  }
+
+  void fail(const Twine &message) {
+    if (error.empty())
+      error = message.str();
+  }
+  /// The value of `flag` is not what is expected.
+  template <typename T>
+  void refuse(StringRef flag, StringRef expected, const T &got) {
+    fail(llvm::formatv("{0}: expected {1}, got {2}", keyOf(flag), expected, got).str());
+  }
+  /// Refuses `flag`, if given: it has no effect `with` another one.
+  void expectAbsent(StringRef flag, const Twine &with) {
+    if (auto it = given.find(flag); it != given.end())
+      fail(it->second.key + (it->second.value.empty() ? "" : "=" + it->second.value) +
+           " has no effect with " + with);
+  }
+  void expectAtLeastOne(StringRef flag, uint64_t value) {
+    if (value == 0)
+      refuse(flag, "at least 1", value);
+  }
+  void expectNotNegative(StringRef flag, double value) {
+    if (!std::isfinite(value) || value < 0)
+      refuse(flag, "a finite number >= 0", number(value));
+  }
+  void expectPositive(StringRef flag, double value) {
+    if (!std::isfinite(static_cast<float>(value)) || value <= 0)
+      refuse(flag, "a positive number", number(value));
+  }
+  void expectWord(StringRef flag, StringRef value, ArrayRef<StringRef> words) {
+    if (llvm::is_contained(words, value))
+      return;
+    std::string last = (" or " + words.back()).str();
+    refuse(flag, llvm::join(words.drop_back(), ", ") + last, ("'" + value + "'").str());
+  }
+  static std::string number(double value) {
+    std::string text;
+    llvm::raw_string_ostream(text) << llvm::format("%g", value);
+    return text;
+  }
+
+  void checkModel();
+  void checkPlan();
+  void checkPrecision();
+  void checkLossScale();
+  void checkOptimizer();
+  void checkGroups();
+  void checkSchedule();
+  void checkReduction();
+  void checkForwardOnly();
+
+  const CompilerOptions &options;
+  const StepOptions &step;
+  const GivenFlags &given;
+  std::string error;
+};
+
+} // namespace
+
+void Checker::checkModel() {
+  if (options.input.empty())
+    fail("expected a model: MODEL.onnx or MODEL.mlir");
+  if (options.planOnly && !options.output.empty())
+    fail("--plan-only writes nothing, so -o has no effect");
+  if (!step.dataRoot.empty() && !llvm::sys::fs::is_directory(step.dataRoot))
+    fail("--data-root: '" + step.dataRoot.getValue() + "' is no folder");
+  if (!options.dumpAfter.empty() &&
+      llvm::none_of(allPhases(), [&](Phase p) { return phaseName(p) == options.dumpAfter; }))
+    fail("--dump-after: unknown phase '" + options.dumpAfter + "'");
+}
+
+void Checker::checkPlan() {
+  if (step.stage > 3)
+    refuse("zero-stage", "0, 1, 2 or 3", step.stage.getValue());
+  expectAtLeastOne("ranks", step.ranks);
+  expectAtLeastOne("bucket-bytes", step.bucketBytes);
+  expectAtLeastOne("micro-batches", step.microBatches);
+  expectNotNegative("clip-norm", step.clipNorm);
+  expectWord("loss-mean", step.lossMean, {"global", "local"});
+}
+
+void Checker::checkPrecision() {
+  expectWord("precision", step.precision, {"fp32", "bf16", "fp16"});
+  expectWord("reduce-dtype", step.reduceDtype, {"fp32", "bf16", "fp16"});
+  if (step.precision == "fp32")
+    expectAbsent("reduce-dtype", "--precision=fp32");
+  else if (step.reduceDtype != "fp32" && step.reduceDtype != step.precision)
+    refuse("reduce-dtype",
+           "fp32 or " + step.precision.getValue() + " with " + keyOf("precision") + "=" +
+               step.precision.getValue(),
+           "'" + step.reduceDtype.getValue() + "'");
+}
+
+void Checker::checkLossScale() {
+  const StringRef adapting[] = {"initial-loss-scale", "min-loss-scale", "loss-scale-window",
+                                "loss-scale-hysteresis"};
+  if (step.precision != "fp16") {
+    expectAbsent("loss-scale", "--precision=" + step.precision.getValue());
+    for (StringRef flag : adapting)
+      expectAbsent(flag, "--precision=" + step.precision.getValue());
+    return;
+  }
+  if (step.lossScale != 0) {
+    expectPositive("loss-scale", step.lossScale);
+    for (StringRef flag : adapting)
+      expectAbsent(flag, keyOf("loss-scale") + "=" + number(step.lossScale));
+    return;
+  }
+  expectPositive("initial-loss-scale", step.initialLossScale);
+  expectPositive("min-loss-scale", step.minLossScale);
+  expectAtLeastOne("loss-scale-window", step.lossScaleWindow);
+  expectAtLeastOne("loss-scale-hysteresis", step.lossScaleHysteresis);
+  if (step.initialLossScale < step.minLossScale)
+    refuse("initial-loss-scale",
+           "at least " + keyOf("min-loss-scale") + "=" + number(step.minLossScale),
+           number(step.initialLossScale));
+}
+
+void Checker::checkOptimizer() {
+  const std::string &name = step.optimizer.getValue();
+  OptimizerOptions plain;
+  plain.name = name;
+  std::string unknown;
+  if (!createOptimizer(plain, unknown))
+    return fail(keyOf("optimizer") + ": " + unknown);
+  std::string with = "--optimizer=" + name;
+  if (name == "sgd")
+    expectAbsent("betas", with);
+  if (name == "sgd" || name == "lion")
+    expectAbsent("eps", with);
+  if (name != "sgd")
+    for (StringRef flag : {"momentum", "dampening", "nesterov"})
+      expectAbsent(flag, with);
+  if (step.betas.size() != 0 && step.betas.size() != 2)
+    refuse("betas", "two numbers", step.betas.size());
+  for (double beta : step.betas)
+    if (!(beta >= 0 && beta < 1))
+      refuse("betas", "numbers in [0, 1)", number(beta));
+  expectNotNegative("eps", step.epsilon);
+  expectNotNegative("weight-decay", step.weightDecay);
+  expectNotNegative("momentum", step.momentum);
+  if (step.nesterov && (step.momentum == 0 || step.dampening != 0))
+    fail(keyOf("nesterov") + ": expected a momentum and no dampening, got momentum=" +
+         number(step.momentum) + " and dampening=" + number(step.dampening));
+}
+
+void Checker::checkGroups() {
+  bool decays = step.weightDecay != 0;
+  for (const std::string &text : step.paramGroups) {
+    std::string wrong;
+    std::optional<ParameterGroup> group = parseParameterGroup(text, wrong);
+    if (!group)
+      return fail(keyOf("param-group") + ": " + wrong);
+    decays |= group->weightDecay.value_or(0) != 0;
+  }
+  for (const std::string &text : step.noDecay)
+    if (auto pattern = llvm::GlobPattern::create(text); !pattern)
+      return fail(keyOf("no-decay") + ": '" + text + "': " + llvm::toString(pattern.takeError()));
+  if (!decays)
+    expectAbsent("no-decay", keyOf("weight-decay") + "=0");
+}
+
+void Checker::checkSchedule() {
+  ScheduleOptions schedule{step.schedule, step.warmupSteps, step.totalSteps, step.minLearningRate};
+  std::string wrong = zero::checkSchedule(schedule);
+  if (wrong.empty())
+    return;
+  // It begins with the flag's name.
+  size_t end = std::min(wrong.find(':'), wrong.find('='));
+  fail(keyOf(StringRef(wrong).take_front(end)) + wrong.substr(end));
+}
+
+void Checker::checkReduction() {
+  expectWord("grad-reduce", step.gradReduce, {"last", "each"});
+  if (step.stage >= 2)
+    expectAbsent("grad-reduce", "--zero-stage=" + Twine(step.stage.getValue()) +
+                                    ", which reduces each micro-batch");
+  if (step.microBatches == 1)
+    expectAbsent("grad-reduce", "--micro-batches=1");
+}
+
+void Checker::checkForwardOnly() {
+  if (!step.forwardOnly)
+    return;
+  if (!(options.loss.empty() && step.trainable.empty() && step.freeze.empty()))
+    fail("--forward-only trains nothing, so --loss, --trainable and --freeze have no effect");
+  for (StringRef flag :
+       {"precision", "loss-scale", "micro-batches", "clip-norm", "lr-schedule", "warmup-steps",
+        "total-steps", "min-lr-ratio", "no-decay", "param-group", "grad-reduce", "reduce-dtype"})
+    expectAbsent(flag, "--forward-only, which trains nothing");
+}
+
+std::string checkFlags(const CompilerOptions &options, const GivenFlags &given) {
+  return Checker(options, given).run();
+}
+
+} // namespace zero

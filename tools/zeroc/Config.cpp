@@ -1,0 +1,109 @@
+//===- Config.cpp - settings from a DeepSpeed configuration ---------------===//
+
+#include "Config.h"
+
+#include "ConfigBlock.h"
+#include "ConfigParts.h"
+
+#include "llvm/Support/MemoryBuffer.h"
+
+using namespace llvm;
+
+namespace zero {
+
+void Config::fail(const Twine &message) {
+  if (error.empty())
+    error = (file + ": " + message).str();
+}
+
+/// Whether two texts say the same, as numbers where they are some.
+static bool saysTheSame(StringRef a, StringRef b) {
+  SmallVector<StringRef> as, bs;
+  a.split(as, ',');
+  b.split(bs, ',');
+  return as.size() == bs.size() && llvm::equal(as, bs, [](StringRef x, StringRef y) {
+           double xNumber, yNumber;
+           return x == y ||
+                  (!x.getAsDouble(xNumber) && !y.getAsDouble(yNumber) && xNumber == yNumber);
+         });
+}
+
+void Config::set(StringRef flag, StringRef value, StringRef key, StringRef shown) {
+  auto byHand = given.find(flag);
+  if (byHand == given.end())
+    settings.push_back({flag.str(), value.str(), key.str(), shown.str()});
+  else if (!saysTheSame(byHand->second.value, value))
+    fail(key + "=" + shown + " contradicts --" + flag + "=" + byHand->second.value);
+}
+
+void Config::setDefault(StringRef flag, StringRef value) {
+  if (!valueOf(flag))
+    settings.push_back({flag.str(), value.str(), "", ""});
+}
+
+std::optional<StringRef> Config::givenValue(StringRef flag) const {
+  auto byHand = given.find(flag);
+  return byHand == given.end() ? std::nullopt : std::optional<StringRef>(byHand->second.value);
+}
+
+std::optional<StringRef> Config::valueOf(StringRef flag) const {
+  auto setting = find_if(settings, [&](const ConfigSetting &s) { return s.flag == flag; });
+  return setting == settings.end() ? givenValue(flag) : std::optional<StringRef>(setting->value);
+}
+
+/// How deep objects and lists are nested: the parser calls itself for each.
+static unsigned depthOf(StringRef text) {
+  unsigned depth = 0, deepest = 0;
+  bool isInString = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    char c = text[i];
+    if (c == '"')
+      isInString = !isInString;
+    else if (isInString)
+      i += c == '\\';
+    else if (c == '{' || c == '[')
+      deepest = std::max(deepest, ++depth);
+    else if ((c == '}' || c == ']') && depth > 0)
+      --depth;
+  }
+  return deepest;
+}
+
+/// "[3:7, byte=40]: Expected , or }" as "line 3, column 7: Expected , or }".
+static std::string describe(Error parsing) {
+  std::string text = toString(std::move(parsing));
+  auto [place, message] = StringRef(text).split("]: ");
+  auto [line, rest] = place.drop_front(1).split(':');
+  return ("line " + line + ", column " + rest.split(',').first + ": " + message).str();
+}
+
+std::string Config::read() {
+  constexpr uint64_t kMostBytes = 1 << 20;
+  constexpr unsigned kDeepest = 64;
+  auto buffer = MemoryBuffer::getFile(file);
+  if (!buffer)
+    return file + ": " + buffer.getError().message();
+  StringRef text = (*buffer)->getBuffer();
+  if (text.size() > kMostBytes)
+    return file + ": expected at most " + std::to_string(kMostBytes) + " bytes, got " +
+           std::to_string(text.size());
+  if (depthOf(text) > kDeepest)
+    return file + ": expected at most " + std::to_string(kDeepest) + " levels of nesting";
+  Expected<json::Value> parsed = json::parse(text);
+  if (!parsed)
+    return file + ": " + describe(parsed.takeError());
+  const json::Object *object = parsed->getAsObject();
+  if (!object)
+    return file + ": expected an object of settings";
+  ConfigBlock top(*this, *object);
+  readPrecision(*this, top);
+  readZero(*this, top);
+  readOptimizer(*this, top);
+  readBatch(*this, top);
+  readRest(*this, top);
+  top.finish();
+  llvm::sort(idle);
+  return error;
+}
+
+} // namespace zero

@@ -1,0 +1,187 @@
+//===- ConfigBlock.cpp - typed access to an object of JSON ----------------===//
+
+#include "ConfigBlock.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <cmath>
+
+using namespace llvm;
+
+namespace zero {
+
+std::string exactNumber(double value) {
+  std::string text;
+  for (int digits = 6; digits <= 17; ++digits) {
+    text.clear();
+    raw_string_ostream(text) << format("%.*g", digits, value);
+    double back;
+    if (!StringRef(text).getAsDouble(back) && back == value)
+      break;
+  }
+  return text;
+}
+
+/// Names and values come from a file: what cannot be printed is escaped.
+static std::string escape(StringRef text) {
+  std::string escaped;
+  raw_string_ostream os(escaped);
+  for (char c : text.take_front(80)) {
+    if (isPrint(c))
+      os << c;
+    else
+      os << format("\\x%02x", static_cast<unsigned char>(c));
+  }
+  return escaped + (text.size() > 80 ? "..." : "");
+}
+
+static std::string showValue(const json::Value &value) {
+  if (auto text = value.getAsString())
+    return "'" + escape(*text) + "'";
+  if (value.getAsInteger() || value.kind() != json::Value::Number)
+    return escape(formatv("{0}", value).str());
+  return exactNumber(*value.getAsNumber());
+}
+
+std::string ConfigBlock::pathOf(StringRef key) const {
+  return path.empty() ? escape(key) : path + "." + escape(key);
+}
+
+std::string ConfigBlock::show(StringRef key) const {
+  const json::Value *value = object.get(key);
+  return value ? showValue(*value) : "none";
+}
+
+void ConfigBlock::refuse(StringRef key, const Twine &expected) {
+  config.fail(pathOf(key) + ": expected " + expected + ", got " + show(key));
+}
+
+const json::Value *ConfigBlock::find(StringRef key) {
+  known.push_back(key);
+  const json::Value *value = object.get(key);
+  if (!value || value->getAsNull() || value->getAsString() == StringRef("auto"))
+    return nullptr;
+  return value;
+}
+
+std::optional<bool> ConfigBlock::readBool(StringRef key) {
+  const json::Value *value = find(key);
+  if (!value)
+    return std::nullopt;
+  std::optional<bool> read = value->getAsBoolean();
+  if (!read)
+    refuse(key, "true or false");
+  return read;
+}
+
+std::optional<double> ConfigBlock::readNumber(StringRef key) {
+  const json::Value *value = find(key);
+  if (!value)
+    return std::nullopt;
+  std::optional<double> read = value->getAsNumber();
+  if (!read)
+    refuse(key, "a number");
+  return read;
+}
+
+std::optional<uint64_t> ConfigBlock::readCount(StringRef key) {
+  const json::Value *value = find(key);
+  if (!value)
+    return std::nullopt;
+  // Beyond 2^53 a double is no exact count, and nobody means one.
+  std::optional<double> read = value->getAsNumber();
+  if (read && *read >= 0 && *read <= 9007199254740992.0 && *read == std::floor(*read))
+    return static_cast<uint64_t>(*read);
+  refuse(key, "a whole number");
+  return std::nullopt;
+}
+
+std::optional<std::string> ConfigBlock::readWord(StringRef key) {
+  const json::Value *value = find(key);
+  if (!value)
+    return std::nullopt;
+  if (std::optional<StringRef> read = value->getAsString())
+    return read->str();
+  refuse(key, "a string");
+  return std::nullopt;
+}
+
+std::optional<std::string> ConfigBlock::readPair(StringRef key) {
+  const json::Value *value = find(key);
+  if (!value)
+    return std::nullopt;
+  const json::Array *pair = value->getAsArray();
+  if (pair && pair->size() == 2 && (*pair)[0].getAsNumber() && (*pair)[1].getAsNumber())
+    return exactNumber(*(*pair)[0].getAsNumber()) + "," + exactNumber(*(*pair)[1].getAsNumber());
+  refuse(key, "a list of two numbers");
+  return std::nullopt;
+}
+
+ConfigBlock ConfigBlock::readBlock(StringRef key) {
+  static const json::Object none;
+  const json::Value *value = find(key);
+  if (value && !value->getAsObject())
+    refuse(key, "an object");
+  const json::Object *found = value ? value->getAsObject() : nullptr;
+  return ConfigBlock(config, found ? *found : none, pathOf(key));
+}
+
+void ConfigBlock::set(StringRef key, StringRef flag, StringRef value) {
+  config.set(flag, value, pathOf(key), show(key));
+}
+
+void ConfigBlock::setNumber(StringRef key, StringRef flag) {
+  if (std::optional<double> value = readNumber(key))
+    set(key, flag, exactNumber(*value));
+}
+
+void ConfigBlock::setCount(StringRef key, StringRef flag) {
+  if (std::optional<uint64_t> value = readCount(key))
+    set(key, flag, std::to_string(*value));
+}
+
+void ConfigBlock::ignore(ArrayRef<StringRef> keys) {
+  for (StringRef key : keys)
+    if (find(key))
+      config.addIdle(pathOf(key));
+}
+
+void ConfigBlock::expect(StringRef key, ArrayRef<StringRef> neutral, StringRef reason) {
+  const json::Value *value = find(key);
+  if (value && !is_contained(neutral, StringRef(formatv("{0}", *value).str())))
+    refuse(key, neutral.front() + " (" + reason + ")");
+}
+
+void ConfigBlock::expectDisabled(StringRef key, StringRef reason) {
+  const json::Value *value = find(key);
+  if (!value)
+    return;
+  const json::Object *block = value->getAsObject();
+  if (!block)
+    return refuse(key, "an object");
+  if (block->getBoolean("enabled").value_or(false))
+    return config.fail(pathOf(key) + ".enabled: expected false (" + reason + "), got true");
+  config.addIdle(pathOf(key));
+}
+
+void ConfigBlock::finish() {
+  SmallVector<StringRef> unknown;
+  for (const auto &entry : object)
+    if (!is_contained(known, StringRef(entry.first)))
+      unknown.push_back(entry.first);
+  if (unknown.empty())
+    return;
+  // An object of JSON has no order; a message has one.
+  StringRef first = *min_element(unknown);
+  StringRef nearest = *min_element(known, [&](StringRef a, StringRef b) {
+    return first.edit_distance(a) < first.edit_distance(b);
+  });
+  bool isNear = first.edit_distance(nearest) <= std::max<size_t>(1, first.size() / 4);
+  config.fail("unknown key '" + pathOf(first) + "'" +
+              (isNear ? " (did you mean '" + nearest.str() + "'?)" : ""));
+}
+
+} // namespace zero
