@@ -1,0 +1,125 @@
+"""A step of 4 micro-batches is a step of one batch of 4 times the size, or of 4 times the
+ranks, within the rounding of fp32: labels to be ignored and masks of Dropout included.
+
+usage: check_micro_batches.py DATA WORK
+"""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+from check_batch import IGNORED
+
+from zero_test import Checks, Graph, check_refused, relative
+
+MICRO_BATCHES, STEPS, ROUNDING = 4, 5, 3e-6
+SGD = ["--optimizer=sgd", "--lr=0.05", "--momentum=0.9"]
+# Adam makes steps of rounding where a gradient is as small: a larger epsilon damps these.
+ADAMW = ["--optimizer=adamw", "--lr=1e-3", "--eps=1e-4", "--weight-decay=0.01", "--clip-norm=0.3"]
+# Where gradients are added up: at stages 0 and 1 in the end or each time, beyond each time.
+PLACES = ((0, ["--grad-reduce=last"]), (1, ["--grad-reduce=each"]), (2, []), (3, []))
+
+
+class BatchGraph(Graph):
+    """A graph on other samples than those of its ground truth."""
+
+    def __init__(self, data, work, name, samples, truth=None):
+        super().__init__(data, truth or name, work)
+        self.folder = Path(data) / name
+        self.inputs = samples
+        self.write_inputs()
+
+    def train(self, stage, ranks, micro_batches, flags):
+        """The samples of a step do not depend on how it is cut."""
+        executable = self.compile(stage, ranks, *flags, f"--micro-batches={micro_batches}")
+        return self.run(executable, STEPS)
+
+    def shape_of(self, rows):
+        return "--shape=" + ",".join(f"{key}={'x'.join(map(str, (rows, *value.shape[1:])))}"
+                                     for key, value in self.inputs.items())
+
+
+def token_samples(rows, ignore):
+    """Tokens; with `ignore`, rows from which no, one, some or all labels are left."""
+    random = np.random.RandomState(5)
+    tokens = random.randint(0, 512, (rows, 32))
+    labels = tokens.copy()
+    if ignore:
+        kept = random.randint(0, 32, (rows, 1))
+        labels[np.arange(32) > kept] = IGNORED
+        labels[0] = tokens[0]
+        labels[1::4] = IGNORED
+    return {"input_ids": tokens, "labels": labels}
+
+
+def mlp_samples(rows):
+    random = np.random.RandomState(6)
+    return {"x": random.standard_normal((rows, 784)).astype(np.float32),
+            "labels": random.randint(0, 10, rows)}
+
+
+def check_same(checks, label, result, expected):
+    error = np.max(np.abs(result.losses / expected.losses - 1))
+    checks.that(error <= ROUNDING, f"{label}: losses off by {error:.1e}")
+    checks.that(result.gradients.keys() == expected.gradients.keys(), f"{label}: gradients' names")
+    for name, gradient in expected.gradients.items():
+        error = relative(result.gradients[name], gradient)
+        # A key's bias has a gradient that is zero but for rounding.
+        checks.that(error <= ROUNDING or name.endswith("attn.c_attn.bias"),
+                    f"{label}: gradient of {name} off by {error:.1e}")
+    for name, weight in expected.weights.items():
+        error = relative(result.weights[name], weight)
+        checks.that(error <= ROUNDING, f"{label}: {name} off by {error:.1e}")
+
+
+def check_one_batch(checks, graph, rows, flags):
+    """Against one batch of `rows` rows on one rank."""
+    whole = graph.train(0, 1, 1, [*flags, graph.shape_of(rows)])
+    for ranks in (1, 2):
+        shape = graph.shape_of(rows // (ranks * MICRO_BATCHES))
+        for stage, place in PLACES:
+            result = graph.train(stage, ranks, MICRO_BATCHES, [*flags, *place, shape])
+            check_same(checks, f"{graph.work.name} at stage {stage} on {ranks} {place}", result,
+                       whole)
+    return whole
+
+
+def check_ranks(checks, graph, flags):
+    """A graph with a fixed batch: 4 micro-batches of one rank against 4 ranks with one each,
+    and 2 of 2."""
+    whole = graph.train(2, MICRO_BATCHES, 1, flags)
+    for ranks in (1, 2):
+        result = graph.train(2, ranks, MICRO_BATCHES // ranks, flags)
+        check_same(checks, f"{graph.work.name} on {ranks} ranks", result, whole)
+
+
+def check_no_labels(checks, graph):
+    """No label in any micro-batch of a step is an error, as without micro-batches."""
+    graph.set_input("labels", np.full_like(graph.inputs["labels"], IGNORED))
+    executable = graph.compile(3, 2, *SGD, graph.shape_of(1), f"--micro-batches={MICRO_BATCHES}")
+    check_refused(checks, "no labels at all", ["step 0", "no valid label"], "zero-run", executable,
+                  graph.data_flag)
+
+
+def main():
+    data, work = sys.argv[1:]
+    checks = Checks()
+    rows = 8
+    mlp = BatchGraph(data, f"{work}/mlp", "mlp-dynbatch", mlp_samples(STEPS * rows))
+    check_one_batch(checks, mlp, rows, ADAMW)
+    name = "gpt2-tiny-dyn"
+    plain = BatchGraph(data, f"{work}/gpt2", name, token_samples(STEPS * rows, False))
+    ignored = BatchGraph(data, f"{work}/ignored", name, token_samples(STEPS * rows, True))
+    losses = [check_one_batch(checks, graph, rows, flags).losses
+              for graph, flags in ((plain, SGD), (ignored, ADAMW))]
+    checks.that(abs(losses[0][0] - losses[1][0]) > 1e-4, "ignored labels changed nothing")
+    check_no_labels(checks, ignored)
+    llama = BatchGraph(data, f"{work}/llama", "llama-tiny", token_samples(STEPS * 16, True))
+    check_ranks(checks, llama, SGD)
+    dropout = BatchGraph(data, f"{work}/dropout", "mlp-dropout", mlp_samples(STEPS * 128), "mlp")
+    check_ranks(checks, dropout, SGD)
+    checks.finish()
+
+
+if __name__ == "__main__":
+    main()
