@@ -56,6 +56,7 @@ struct PhaseInfo {
 static constexpr PhaseInfo kPhases[] = {
     {Phase::Import, "import", "checks the model and selects what is trained", addImport},
     {Phase::Recognise, "recognise", "finds composites, expands the rest", addRecognise},
+    {Phase::Precision, "precision", "stores values in 16 bits where asked", addPrecision},
     {Phase::Differentiate, "differentiate", "adds the gradient of the loss", addDifferentiate},
     {Phase::Step, "step", "puts the optimizer into the program", addStep},
     {Phase::Kernels, "kernels", "forms, fuses and bufferizes kernels", addKernels},

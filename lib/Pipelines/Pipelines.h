@@ -9,6 +9,7 @@ namespace zero {
 
 void addImport(mlir::OpPassManager &pm, const StepOptions &options);
 void addRecognise(mlir::OpPassManager &pm, const StepOptions &options);
+void addPrecision(mlir::OpPassManager &pm, const StepOptions &options);
 void addDifferentiate(mlir::OpPassManager &pm, const StepOptions &options);
 void addStep(mlir::OpPassManager &pm, const StepOptions &options);
 void addKernels(mlir::OpPassManager &pm, const StepOptions &options);
