@@ -63,7 +63,16 @@ static void describeConvolution(const Fields &fields, Convolution &convolution) 
   convolution.set_bias(fields.flag("bias"));
 }
 
+static rt::proto::DType storedType(Type type) {
+  if (type.isF16())
+    return rt::proto::F16;
+  return type.isBF16() ? rt::proto::BF16 : rt::proto::F32;
+}
+
 void describeCall(DictionaryAttr call, rt::proto::Kernel &kernel) {
+  if (auto stored = call.getAs<ArrayAttr>("stored"))
+    for (Type type : stored.getAsValueRange<TypeAttr>())
+      kernel.add_stored(storedType(type));
   if (call.getAs<StringAttr>("kind") == "convolution")
     describeConvolution({call}, *kernel.mutable_convolution());
   else

@@ -45,6 +45,19 @@ static void reorderArguments(func::FuncOp kernel, ArrayRef<unsigned> order) {
   kernel.removeArgAttrsAttr();
 }
 
+/// `call` with the types in which its arguments, `types`, are stored, unless all are
+/// f32.
+static DictionaryAttr withStored(DictionaryAttr call, ArrayRef<Type> types) {
+  Builder builder(call.getContext());
+  if (llvm::all_of(types, [](Type type) { return getElementTypeOrSelf(type).isF32(); }))
+    return call;
+  NamedAttrList fields(call);
+  fields.set("stored",
+             builder.getTypeArrayAttr(llvm::map_to_vector(
+                 types, [](Type type) { return getElementTypeOrSelf(type); })));
+  return fields.getDictionary(call.getContext());
+}
+
 /// Makes `kernel` the library call that `call` describes, if the library has it.
 static llvm::Error setCall(func::FuncOp kernel, DictionaryAttr call) {
   llvm::Expected<uint64_t> workspace = libraryWorkspace(call);
@@ -70,6 +83,9 @@ static int64_t convolutionFlops(DictionaryAttr call) {
 /// Takes the call that `kernel`'s operator offered; what the library refuses is
 /// compiled. The kernel's arguments are the call's already.
 static void takeOffer(func::FuncOp kernel, DictionaryAttr call) {
+  SmallVector<Type> types(kernel.getArgumentTypes());
+  llvm::append_range(types, kernel.getResultTypes());
+  call = withStored(call, types);
   if (llvm::Error refused = setCall(kernel, call))
     return llvm::consumeError(std::move(refused));
   // Those of the body may be more: in a gradient it visits the zeros between strides.
@@ -108,7 +124,11 @@ struct MatchLibrary : zero::impl::MatchLibraryBase<MatchLibrary> {
   static LogicalResult takeMatmul(func::FuncOp kernel, const MatchedMatmul &matched,
                                   llvm::StringMap<SmallVector<unsigned>> &orders) {
     Builder builder(kernel.getContext());
-    if (llvm::Error refused = setCall(kernel, describe(builder, matched.matmul)))
+    SmallVector<Type> types = llvm::map_to_vector(
+        matched.arguments, [&](unsigned index) { return kernel.getArgumentTypes()[index]; });
+    types.push_back(kernel.getResultTypes().front());
+    DictionaryAttr call = withStored(describe(builder, matched.matmul), types);
+    if (llvm::Error refused = setCall(kernel, call))
       return kernel.emitError() << "matrix product of kernel '" << kernel.getName()
                                 << "': " << llvm::toString(std::move(refused));
     auto inOrder = llvm::to_vector(llvm::seq<unsigned>(0, kernel.getNumArguments()));

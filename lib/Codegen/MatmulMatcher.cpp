@@ -56,6 +56,11 @@ private:
 
 static bool isF32(Value value) { return getElementTypeOrSelf(value).isF32(); }
 
+/// Whether the library can read or write `value`: what it computes in is f32.
+static bool isStorable(Value value) {
+  return isF32(value) || isa<Float16Type, BFloat16Type>(getElementTypeOrSelf(value));
+}
+
 /// The constant that `value` is, as a scalar or as a tensor of equal elements.
 static std::optional<float> constantOf(Value value) {
   FloatAttr number;
@@ -224,7 +229,7 @@ std::optional<MatchedMatmul> Matcher::run() {
     return std::nullopt;
   value = end->getOperand(0);
   auto type = dyn_cast<RankedTensorType>(value.getType());
-  if (!type || !type.hasStaticShape() || !isF32(value))
+  if (!type || !type.hasStaticShape() || !isStorable(value))
     return std::nullopt;
   StridedView nowhere = StridedView::rowMajor(type.getShape());
   llvm::fill(nowhere.strides, 0);
@@ -232,7 +237,8 @@ std::optional<MatchedMatmul> Matcher::run() {
   if (!walkToContraction())
     return std::nullopt;
   auto contraction = value.getDefiningOp<linalg::LinalgOp>();
-  if (!llvm::all_of(contraction->getOperands(), isF32) || !collectLoops(contraction))
+  if (!llvm::all_of(contraction->getOperands(), isF32) || !collectLoops(contraction) ||
+      !isStorable(lhs) || !isStorable(rhs) || (bias && !isStorable(bias)))
     return std::nullopt;
   return assemble();
 }

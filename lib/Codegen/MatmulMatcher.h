@@ -22,7 +22,8 @@ struct MatchedMatmul {
   llvm::SmallVector<unsigned> arguments;
 };
 
-/// Whether `kernel` computes one f32 matrix product and nothing else.
+/// Whether `kernel` computes one matrix product in f32 and nothing else; what it reads
+/// and writes may be stored in 16 bits.
 std::optional<MatchedMatmul> matchMatmul(mlir::func::FuncOp kernel);
 
 } // namespace zero

@@ -2,6 +2,8 @@
 
 #include "StridedView.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
 using namespace mlir;
 
 namespace zero {
@@ -54,15 +56,26 @@ std::optional<SmallVector<int64_t>> loopStrides(AffineMap map, const StridedView
   return strides;
 }
 
-/// A linalg.generic that only moves elements: its index maps from operand to
-/// result, or nothing.
+/// Whether the body of a generic, made of `block`, gives its first argument: as it is,
+/// or converted once by a `Conversion`.
+template <typename Conversion>
+static bool givesArgument(Block *block) {
+  Value result = block->getTerminator()->getOperand(0);
+  if (block->without_terminator().empty())
+    return result == block->getArgument(0);
+  auto conversion = dyn_cast<Conversion>(&block->front());
+  return conversion && conversion->getNextNode() == block->getTerminator() &&
+         result == conversion && conversion.getIn() == block->getArgument(0);
+}
+
+/// Whether `op` is a linalg.generic that only moves elements, or also changes how
+/// they are stored: `Conversion` extends or rounds floats.
+template <typename Conversion>
 static bool onlyMoves(linalg::LinalgOp op) {
   if (op.getNumDpsInputs() != 1 || op.getNumDpsInits() != 1 || op.getNumReductionLoops() != 0 ||
       !op.getMatchingIndexingMap(op.getDpsInitOperand(0)).isPermutation())
     return false;
-  Block *body = op.getBlock();
-  return body->without_terminator().empty() &&
-         body->getTerminator()->getOperand(0) == body->getArgument(0);
+  return givesArgument<Conversion>(op.getBlock());
 }
 
 /// How the result of `op`, which only moves elements, views the buffer of its operand.
@@ -100,7 +113,7 @@ std::optional<ArgumentView> viewOfArgument(Value value) {
     return along(op.getSrc(), [&](const StridedView &view) {
       return std::optional(view.expand(type.getShape(), op.getReassociationIndices()));
     });
-  if (auto op = value.getDefiningOp<linalg::LinalgOp>(); op && onlyMoves(op))
+  if (auto op = value.getDefiningOp<linalg::LinalgOp>(); op && onlyMoves<arith::ExtFOp>(op))
     return along(op.getDpsInputs()[0], [&](const StridedView &view) { return forward(op, view); });
   return std::nullopt;
 }
@@ -123,7 +136,7 @@ bool stepToSource(Value &value, MutableArrayRef<StridedView> views) {
     return true;
   }
   auto op = value.getDefiningOp<linalg::LinalgOp>();
-  if (!op || !onlyMoves(op))
+  if (!op || !onlyMoves<arith::TruncFOp>(op))
     return false;
   AffineMap read = op.getMatchingIndexingMap(op.getDpsInputOperand(0));
   if (!read.isPermutation())

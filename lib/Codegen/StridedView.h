@@ -23,15 +23,15 @@ struct StridedView {
                      llvm::ArrayRef<mlir::ReassociationIndices> groups) const;
 };
 
-/// The view that a chain of reshapes, transposes and broadcasts makes of a block
-/// argument of static shape, or nothing.
+/// The view that a chain of reshapes, transposes, broadcasts and extensions of 16-bit
+/// floats makes of a block argument of static shape, or nothing.
 struct ArgumentView {
   mlir::BlockArgument argument;
   StridedView view;
 };
 std::optional<ArgumentView> viewOfArgument(mlir::Value value);
 
-/// Looks through one reshape or transpose: given how `value` lies in a buffer, how
+/// Looks through one reshape, transpose or rounding to 16 bits: given how `value` lies in a buffer, how
 /// its source does. Changes `value` and all `views`, which have its shape.
 bool stepToSource(mlir::Value &value, llvm::MutableArrayRef<StridedView> views);
 

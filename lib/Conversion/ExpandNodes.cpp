@@ -31,6 +31,16 @@ static SmallVector<onnx::NodeOp> keepUsed(Operation *first, Operation *end) {
   return used;
 }
 
+/// `value` as `output`'s float type, where they are two.
+static Value inTypeOf(Value output, Value value, NodeBuilder &nodes) {
+  auto expected = dyn_cast<RankedTensorType>(output.getType());
+  auto given = dyn_cast<RankedTensorType>(value.getType());
+  if (!expected || !given || !isa<FloatType>(expected.getElementType()) ||
+      !isa<FloatType>(given.getElementType()))
+    return value;
+  return nodes.cast(value, expected.getElementType());
+}
+
 /// Expands `node`, and what comes of it, at most `depth` times.
 static LogicalResult expandNode(onnx::NodeOp node, int depth) {
   const ops::OpDef *def = ops::lookup(node);
@@ -46,6 +56,8 @@ static LogicalResult expandNode(onnx::NodeOp node, int depth) {
     return failure();
   if (results.empty())
     return success();
+  for (auto [result, output] : llvm::zip(results, node.getOutputs()))
+    result = inTypeOf(output, result, nodes);
   node.replaceAllUsesWith(results);
   Operation *first = before ? before->getNextNode() : &node->getBlock()->front();
   SmallVector<onnx::NodeOp> made = keepUsed(first, node);

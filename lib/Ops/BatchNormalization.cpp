@@ -71,7 +71,7 @@ static LogicalResult checkOperands(onnx::NodeOp node) {
   if (type.getRank() < 2)
     return nodeError(node) << "expected at least 2 dimensions, got " << type;
   for (unsigned i = 1; i < 5; ++i)
-    if (node.inputType(i) != perChannel(type))
+    if (node.inputType(i).getShape() != perChannel(type).getShape())
       return nodeError(node) << "expected operand " << i << " of type " << perChannel(type)
                              << ", got " << node.inputType(i);
   return success();
@@ -293,7 +293,8 @@ static LogicalResult gradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool> w
                               NodeBuilder &builder, MutableArrayRef<Value> grads) {
   auto inputs = node.getInputs();
   Value x = inputs[0], scale = inputs[1], mean = inputs[3], variance = inputs[4];
-  RankedTensorType vector = perChannel(node.inputType(0));
+  // As wide as the statistics, whose gradients are made of the sums.
+  RankedTensorType vector = node.inputType(4);
   double epsilon = node.getFloat("epsilon", 1e-5);
   NamedAttribute attr = builder.attr("epsilon", epsilon);
   if (wanted[0])
@@ -324,7 +325,7 @@ static Value orZeros(NodeBuilder &builder, Value gradient, RankedTensorType type
 static LogicalResult momentsGradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool>,
                                      NodeBuilder &builder, MutableArrayRef<Value> grads) {
   Value x = node.getInputs()[0];
-  RankedTensorType vector = perChannel(node.inputType(0));
+  RankedTensorType vector = node.outputType(0);
   grads[0] = builder
                  .create(kZeroDomain, "BatchMomentsGrad", x.getType(),
                          {orZeros(builder, dy[0], vector), orZeros(builder, dy[1], vector), x,
@@ -334,9 +335,12 @@ static LogicalResult momentsGradient(onnx::NodeOp node, ValueRange dy, ArrayRef<
 }
 
 void registerBatchNormalization() {
-  registerOp({"", "BatchNormalization", 13, 23, Kind::Elementwise, lowerBatchNorm, gradient,
-              expandBatchNorm});
-  registerOp({kZeroDomain, "BatchMoments", 1, 1, Kind::Rows, lowerMoments, momentsGradient});
+  // All but y: statistics.
+  registerOp(keepsWide({"", "BatchNormalization", 13, 23, Kind::Elementwise, lowerBatchNorm,
+                        gradient, expandBatchNorm},
+                       ~1u));
+  registerOp(
+      keepsWide({kZeroDomain, "BatchMoments", 1, 1, Kind::Rows, lowerMoments, momentsGradient}));
   registerOp({kZeroDomain, "BatchMomentsGrad", 1, 1, Kind::Elementwise, lowerMomentsGrad});
   registerOp({kZeroDomain, "BatchNormGradX", 1, 1, Kind::Elementwise, lowerGradX});
   registerOp({kZeroDomain, "BatchNormGradSums", 1, 1, Kind::Rows, lowerGradSums});

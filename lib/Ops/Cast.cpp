@@ -93,9 +93,20 @@ static LogicalResult castGradient(onnx::NodeOp node, ValueRange outputGrads, Arr
   return success();
 }
 
+static LogicalResult expandCastLike(onnx::NodeOp node, NodeBuilder &builder,
+                                    SmallVectorImpl<Value> &results) {
+  Type element = tensorType(node.getOutputs()[0]).getElementType();
+  results.push_back(builder.cast(node.getInputs()[0], element));
+  return success();
+}
+
 void registerCast() {
-  registerAnySign({"", "Cast", 7, kNewestOpset, Kind::Elementwise, lowerCast, castGradient});
-  registerAnySign({"", "CastLike", 15, kNewestOpset, Kind::Elementwise, lowerCast, castGradient});
+  OpDef cast{"", "Cast", 7, kNewestOpset, Kind::Elementwise, lowerCast, castGradient};
+  cast.narrow = Narrow::Round;
+  registerAnySign(cast);
+  // Of its second operand only the type counts, which the result has, too.
+  registerAnySign({"", "CastLike", 15, kNewestOpset, Kind::Elementwise, nullptr, nullptr,
+                   expandCastLike});
 }
 
 } // namespace zero::ops

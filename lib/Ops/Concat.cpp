@@ -140,10 +140,10 @@ static LogicalResult splitGradient(onnx::NodeOp node, ValueRange outputGrads, Ar
 }
 
 void registerConcat() {
-  registerAnySign(
-      {"", "Concat", 7, kNewestOpset, Kind::Other, lowerConcat, concatGradient, expandConcat});
-  registerAnySign(
-      {"", "Split", 7, kNewestOpset, Kind::Other, lowerSplit, splitGradient, expandSplit});
+  registerAnySign(moving(
+      {"", "Concat", 7, kNewestOpset, Kind::Other, lowerConcat, concatGradient, expandConcat}));
+  registerAnySign(moving(
+      {"", "Split", 7, kNewestOpset, Kind::Other, lowerSplit, splitGradient, expandSplit}));
 }
 
 } // namespace zero::ops

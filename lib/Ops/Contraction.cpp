@@ -168,23 +168,26 @@ static Value asMatrix(NodeBuilder &builder, Value value) {
   return builder.reshape(value, tensorType(value).getShape().take_back(2));
 }
 
-Value contractNode(NodeBuilder &builder, Value a, Value b, bool transA, bool transB) {
+Value contractNode(NodeBuilder &builder, Value a, Value b, bool transA, bool transB, Type element) {
   RankedTensorType typeA = tensorType(a), typeB = tensorType(b);
+  if (!element)
+    element = typeA.getElementType();
   auto shape = resultShape(typeA, typeB, transA, transB);
   if (!transA && typeA.getRank() > 2 && isOneMatrix(typeB)) {
-    Value rows = contractNode(builder, asRows(builder, a), asMatrix(builder, b), false, transB);
+    Value rows = contractNode(builder, asRows(builder, a), asMatrix(builder, b), false, transB, element);
     return builder.reshape(rows, shape);
   }
   return builder
-      .create(kZeroDomain, "Contract", typeA.clone(shape), {a, b},
+      .create(kZeroDomain, "Contract", RankedTensorType::get(shape, element), {a, b},
               {builder.attr("transA", int64_t(transA)), builder.attr("transB", int64_t(transB))})
       .getResult(0);
 }
 
 static Value gradientOfA(NodeBuilder &builder, Value a, Value b, Value grad, bool transA,
                          bool transB) {
-  Value product = transA ? contractNode(builder, b, grad, transB, true)
-                         : contractNode(builder, grad, b, false, !transB);
+  Type element = tensorType(a).getElementType();
+  Value product = transA ? contractNode(builder, b, grad, transB, true, element)
+                         : contractNode(builder, grad, b, false, !transB, element);
   return builder.reduceTo(product, tensorType(a));
 }
 
@@ -195,8 +198,9 @@ static Value gradientOfB(NodeBuilder &builder, Value a, Value b, Value grad, boo
     a = asRows(builder, a);
     grad = asRows(builder, grad);
   }
-  Value product = transB ? contractNode(builder, grad, a, true, transA)
-                         : contractNode(builder, a, grad, !transA, false);
+  Type element = tensorType(b).getElementType();
+  Value product = transB ? contractNode(builder, grad, a, true, transA, element)
+                         : contractNode(builder, a, grad, !transA, false, element);
   return builder.reduceTo(product, tensorType(b));
 }
 

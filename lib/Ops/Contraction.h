@@ -25,9 +25,10 @@ mlir::Value contract(mlir::ImplicitLocOpBuilder &b, mlir::Value a, mlir::Value r
 
 /// The node that `contract` lowers. Where the right operand is one matrix for
 /// all rows of an untransposed left one, the left one is folded to a matrix by
-/// reshapes around the node: one large product instead of many.
+/// reshapes around the node: one large product instead of many. The result's
+/// elements are `element`, or as those of `a`.
 mlir::Value contractNode(NodeBuilder &builder, mlir::Value a, mlir::Value b, bool transA,
-                         bool transB);
+                         bool transB, mlir::Type element = {});
 
 /// The gradients of op(a) op(b), in the types of `a` and `b`; null where
 /// not wanted.

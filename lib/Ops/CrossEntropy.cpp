@@ -140,13 +140,13 @@ static LogicalResult lossGradient(onnx::NodeOp node, ValueRange dy, ArrayRef<boo
 }
 
 void registerCrossEntropy() {
-  registerOp({"", "SoftmaxCrossEntropyLoss", 12, kNewestOpset, Kind::Rows, nullptr, nullptr,
-              expandCrossEntropy});
-  registerOp(
-      {"", "NegativeLogLikelihoodLoss", 12, kNewestOpset, Kind::Rows, nullptr, nullptr, expandNll});
+  registerOp(keepsWide({"", "SoftmaxCrossEntropyLoss", 12, kNewestOpset, Kind::Rows, nullptr,
+                        nullptr, expandCrossEntropy}));
+  registerOp(keepsWide({"", "NegativeLogLikelihoodLoss", 12, kNewestOpset, Kind::Rows, nullptr,
+                        nullptr, expandNll}));
   for (const Family &family : {kCrossEntropy, kNll}) {
-    registerOp({kZeroDomain, family.sum, 1, 1, Kind::Rows, lowerLossRows, lossGradient});
-    registerOp({kZeroDomain, family.rows, 1, 1, Kind::Rows, lowerLossRows, lossGradient});
+    for (llvm::StringLiteral loss : {family.sum, family.rows})
+      registerOp(keepsWide({kZeroDomain, loss, 1, 1, Kind::Rows, lowerLossRows, lossGradient}));
     registerOp({kZeroDomain, family.grad, 1, 1, Kind::Rows, lowerLossGrad});
   }
   registerOp({kZeroDomain, "LabelWeights", 1, 1, Kind::Other, lowerLabelWeights});

@@ -64,8 +64,9 @@ static LogicalResult tileGradient(onnx::NodeOp node, ValueRange outputGrads, Arr
 }
 
 void registerExpand() {
-  registerAnySign({"", "Expand", 8, kNewestOpset, Kind::Elementwise, lowerExpand, expandGradient});
-  registerAnySign({"", "Tile", 7, kNewestOpset, Kind::Other, lowerTile, tileGradient});
+  registerAnySign(
+      moving({"", "Expand", 8, kNewestOpset, Kind::Elementwise, lowerExpand, expandGradient}));
+  registerAnySign(moving({"", "Tile", 7, kNewestOpset, Kind::Other, lowerTile, tileGradient}));
 }
 
 } // namespace zero::ops

@@ -68,7 +68,7 @@ static LogicalResult lowerGatherGrad(onnx::NodeOp node, ValueRange inputs, OpBui
 }
 
 void registerGather() {
-  registerAnySign({"", "Gather", 7, kNewestOpset, Kind::Other, lowerGather, gradient});
+  registerAnySign(moving({"", "Gather", 7, kNewestOpset, Kind::Other, lowerGather, gradient}));
   registerOp({kZeroDomain, "GatherGrad", 1, 1, Kind::Other, lowerGatherGrad});
 }
 

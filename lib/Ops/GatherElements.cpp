@@ -91,8 +91,8 @@ static LogicalResult scatterElementsGradient(onnx::NodeOp node, ValueRange dy,
 }
 
 void registerGatherElements() {
-  registerAnySign({"", "GatherElements", 11, kNewestOpset, Kind::Other, lowerGatherElements,
-                   gatherElementsGradient});
+  registerAnySign(moving({"", "GatherElements", 11, kNewestOpset, Kind::Other, lowerGatherElements,
+                          gatherElementsGradient}));
   registerAnySign({"", "ScatterElements", 11, kNewestOpset, Kind::Other, lowerScatterElements,
                    scatterElementsGradient});
   registerOp({kZeroDomain, "GatherElementsGrad", 1, 1, Kind::Other, lowerGatherElementsGrad});

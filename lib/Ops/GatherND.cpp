@@ -140,7 +140,8 @@ static LogicalResult scatterNDGradient(onnx::NodeOp node, ValueRange dy, ArrayRe
 }
 
 void registerGatherND() {
-  registerAnySign({"", "GatherND", 11, kNewestOpset, Kind::Other, lowerGatherND, gatherNDGradient});
+  registerAnySign(
+      moving({"", "GatherND", 11, kNewestOpset, Kind::Other, lowerGatherND, gatherNDGradient}));
   registerAnySign(
       {"", "ScatterND", 11, kNewestOpset, Kind::Other, lowerScatterND, scatterNDGradient});
   registerOp({kZeroDomain, "GatherNDGrad", 1, 1, Kind::Other, lowerGatherNDGrad});

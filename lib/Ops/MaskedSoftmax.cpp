@@ -176,7 +176,7 @@ static LogicalResult gradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool> w
                               NodeBuilder &builder, MutableArrayRef<Value> grads) {
   auto slope = [&](double scale) {
     return builder
-        .create(kZeroDomain, "MaskedSoftmaxGrad", node.outputType(0), {dy[0], node.getOutputs()[0]},
+        .create(kZeroDomain, "MaskedSoftmaxGrad", node.inputType(0), {dy[0], node.getOutputs()[0]},
                 builder.attr("scale", scale))
         .getResult(0);
   };

@@ -72,8 +72,19 @@ static Value constantOf(OpBuilder &builder, Location loc, double value, RankedTe
   return arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(type, attr));
 }
 
+/// `element`, or f32 where 16 bits would round `value`.
+static Type exactType(double value, Type element) {
+  auto floating = dyn_cast<FloatType>(element);
+  if (!floating || floating.getWidth() != 16)
+    return element;
+  bool losesInfo = false;
+  APFloat(value).convert(floating.getFloatSemantics(), APFloat::rmNearestTiesToEven, &losesInfo);
+  return losesInfo ? Float32Type::get(element.getContext()) : element;
+}
+
 Value NodeBuilder::scalar(double value, Type like) {
-  return constantOf(builder, loc, value, RankedTensorType::get({}, getElementTypeOrSelf(like)));
+  Type element = exactType(value, getElementTypeOrSelf(like));
+  return constantOf(builder, loc, value, RankedTensorType::get({}, element));
 }
 
 Value NodeBuilder::splat(double value, RankedTensorType type) {
@@ -105,8 +116,21 @@ static bool isComparison(StringRef type) {
       .Default(false);
 }
 
+/// The element type of what is computed from `a` and `b`: the wider one of floats;
+/// a constant takes that of the other.
+static Type commonElement(Value a, Value b) {
+  auto ofA = dyn_cast<FloatType>(tensorType(a).getElementType());
+  auto ofB = dyn_cast<FloatType>(tensorType(b).getElementType());
+  if (!ofA || !ofB)
+    return tensorType(a).getElementType();
+  bool constA = a.getDefiningOp<arith::ConstantOp>(), constB = b.getDefiningOp<arith::ConstantOp>();
+  if (constA != constB)
+    return constA ? ofB : ofA;
+  return ofB.getWidth() > ofA.getWidth() ? ofB : ofA;
+}
+
 Value NodeBuilder::binary(StringRef type, Value a, Value b) {
-  Type element = isComparison(type) ? builder.getI1Type() : tensorType(a).getElementType();
+  Type element = isComparison(type) ? builder.getI1Type() : commonElement(a, b);
   auto shape = broadcastShape(tensorType(a).getShape(), tensorType(b).getShape());
   return create("", type, RankedTensorType::get(shape, element), {a, b}).getResult(0);
 }
@@ -114,7 +138,7 @@ Value NodeBuilder::binary(StringRef type, Value a, Value b) {
 Value NodeBuilder::where(Value condition, Value a, Value b) {
   auto shape = broadcastShape(tensorType(a).getShape(), tensorType(b).getShape());
   shape = broadcastShape(shape, tensorType(condition).getShape());
-  auto type = RankedTensorType::get(shape, tensorType(a).getElementType());
+  auto type = RankedTensorType::get(shape, commonElement(a, b));
   return create("", "Where", type, {condition, a, b}).getResult(0);
 }
 
@@ -133,20 +157,26 @@ Value NodeBuilder::reduceTo(Value value, RankedTensorType type) {
   for (int64_t axis = 0; axis < int64_t(from.size()); ++axis)
     if (from[axis] != 1 && (axis < leading || type.getDimSize(axis - leading) == 1))
       axes.push_back(axis);
+  Type element = type.getElementType();
+  value = axes.empty() ? cast(value, element)
+                       : sumOver(value, axes, /*keepdims=*/leading == 0, element);
   // Dimensions of one element need no sum: the reshape drops or keeps them.
-  return reshape(reduceSum(value, axes, /*keepdims=*/leading == 0), type.getShape());
+  return reshape(value, type.getShape());
 }
 
 Value NodeBuilder::reduceSum(Value value, ArrayRef<int64_t> axes, bool keepdims) {
-  if (axes.empty())
-    return value;
+  return axes.empty() ? value
+                      : sumOver(value, axes, keepdims, tensorType(value).getElementType());
+}
+
+Value NodeBuilder::sumOver(Value value, ArrayRef<int64_t> axes, bool keepdims, Type element) {
   SmallVector<int64_t> shape;
   for (auto [axis, extent] : llvm::enumerate(tensorType(value).getShape())) {
     bool reduced = llvm::is_contained(axes, int64_t(axis));
     if (!reduced || keepdims)
       shape.push_back(reduced ? 1 : extent);
   }
-  auto type = RankedTensorType::get(shape, tensorType(value).getElementType());
+  auto type = RankedTensorType::get(shape, element);
   return create("", "ReduceSum", type, {value, indices(axes)}, attr("keepdims", int64_t(keepdims)))
       .getResult(0);
 }

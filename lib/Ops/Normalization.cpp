@@ -205,16 +205,20 @@ static LogicalResult lowerGradScale(onnx::NodeOp node, ValueRange inputs, OpBuil
 static void addStatistics(onnx::NodeOp node, ValueRange dy, int64_t axis, NodeBuilder &builder,
                           Value &grad) {
   RankedTensorType type = node.inputType(0);
+  // Statistics are f32, at least.
+  Type element = type.getElementType();
+  if (element.getIntOrFloatBitWidth() < 32)
+    element = builder.getBuilder().getF32Type();
   int64_t count = 1;
   for (int64_t extent : type.getShape().drop_front(axis))
     count *= extent;
-  Value n = builder.scalar(double(count), type);
+  Value n = builder.scalar(double(count), element);
   auto addPart = [&](Value part) {
     Value whole = builder.expand(part, type.getShape());
     grad = grad ? builder.add(grad, whole) : whole;
   };
   if (dy.size() > 0 && dy[0])
-    addPart(builder.div(builder.cast(dy[0], type.getElementType()), n));
+    addPart(builder.div(builder.cast(dy[0], element), n));
   if (dy.size() < 2 || !dy[1])
     return;
   Value x = node.getInputs()[0], mean = node.getResult(1), inverse = node.getResult(2);
@@ -222,10 +226,10 @@ static void addStatistics(onnx::NodeOp node, ValueRange dy, int64_t axis, NodeBu
     auto axes = llvm::to_vector(llvm::seq<int64_t>(axis, type.getRank()));
     mean = builder.div(builder.reduceSum(x, axes, /*keepdims=*/true), n);
   }
-  mean = builder.cast(mean, type.getElementType());
-  inverse = builder.cast(inverse, type.getElementType());
+  mean = builder.cast(mean, element);
+  inverse = builder.cast(inverse, element);
   Value cube = builder.mul(inverse, builder.mul(inverse, inverse));
-  Value scaled = builder.mul(builder.cast(dy[1], type.getElementType()), cube);
+  Value scaled = builder.mul(builder.cast(dy[1], element), cube);
   Value factor = builder.neg(builder.div(scaled, n));
   addPart(builder.mul(factor, builder.sub(x, mean)));
 }
@@ -252,7 +256,7 @@ static LogicalResult gradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool> w
   if (!dy[0])
     return success();
   if (wanted[1]) {
-    RankedTensorType row = type.clone(type.getShape().drop_front(axis));
+    RankedTensorType row = node.inputType(1).clone(type.getShape().drop_front(axis));
     Value sum = builder.create(kZeroDomain, prefix + "Scale", row, {dy[0], x}, attrs).getResult(0);
     grads[1] = builder.reduceTo(sum, node.inputType(1));
   }
@@ -262,8 +266,10 @@ static LogicalResult gradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool> w
 }
 
 void registerNormalization() {
-  registerOp(
-      {"", "LayerNormalization", 17, kNewestOpset, Kind::Rows, lowerForward<true>, gradient<true>});
+  // All but y: statistics.
+  registerOp(keepsWide({"", "LayerNormalization", 17, kNewestOpset, Kind::Rows, lowerForward<true>,
+                        gradient<true>},
+                       ~1u));
   registerOp(
       {"", "RMSNormalization", 23, kNewestOpset, Kind::Rows, lowerForward<false>, gradient<false>});
   registerOp({kZeroDomain, "LayerNormGradX", 1, 1, Kind::Rows, lowerGradX<true>});

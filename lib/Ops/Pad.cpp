@@ -177,7 +177,7 @@ static LogicalResult lowerPadGrad(onnx::NodeOp node, ValueRange inputs, OpBuilde
 }
 
 void registerPad() {
-  registerAnySign({"", "Pad", 11, kNewestOpset, Kind::Other, lowerPad, padGradient});
+  registerAnySign(moving({"", "Pad", 11, kNewestOpset, Kind::Other, lowerPad, padGradient}));
   registerOp({kZeroDomain, "PadGrad", 1, 1, Kind::Other, lowerPadGrad});
 }
 

@@ -226,7 +226,7 @@ static Value productSlope(NodeBuilder &b, Value x, Value dy, Value, ArrayRef<int
 }
 
 static void add(llvm::StringLiteral type, LowerFn lower, GradientFn gradient) {
-  registerOp({"", type, 7, kNewestOpset, Kind::Rows, lower, gradient});
+  registerOp(keepsWide({"", type, 7, kNewestOpset, Kind::Rows, lower, gradient}));
 }
 
 void registerReduction() {

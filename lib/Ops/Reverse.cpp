@@ -26,6 +26,14 @@ void ReverseMode::accumulate(Value value, Value gradient) {
   sum = sum ? NodeBuilder(builder, gradient.getLoc(), "sum").add(sum, gradient) : gradient;
 }
 
+/// Whether `a` and `b` are of one shape and of two types of floats, as where one of
+/// them is stored in 16 bits.
+static bool onlyFloatsDiffer(Value a, Value b) {
+  RankedTensorType ofA = tensorType(a), ofB = tensorType(b);
+  return ofA.getShape() == ofB.getShape() && ofA.getElementType() != ofB.getElementType() &&
+         isa<FloatType>(ofA.getElementType()) && isa<FloatType>(ofB.getElementType());
+}
+
 LogicalResult ReverseMode::visit(onnx::NodeOp node) {
   SmallVector<Value> outputGrads;
   for (Value result : node.getOutputs())
@@ -44,6 +52,8 @@ LogicalResult ReverseMode::visit(onnx::NodeOp node) {
   for (auto [input, isWanted, gradient] : llvm::zip_equal(node.getInputs(), wanted, inputGrads)) {
     if (!isWanted || !gradient)
       continue;
+    if (onlyFloatsDiffer(gradient, input))
+      gradient = nodes.cast(gradient, tensorType(input).getElementType());
     if (gradient.getType() != input.getType())
       return node.emitError() << "the gradient rule of " << node.getOpType() << " gives "
                               << gradient.getType() << " for an operand of type "

@@ -116,8 +116,8 @@ static LogicalResult lowerSliceGrad(onnx::NodeOp node, ValueRange inputs, OpBuil
 }
 
 void registerSlice() {
-  registerAnySign({"", "Slice", 10, kNewestOpset, Kind::Other, lowerSlice, sliceGradient});
-  registerOp({kZeroDomain, "SliceGrad", 1, 1, Kind::Other, lowerSliceGrad});
+  registerAnySign(moving({"", "Slice", 10, kNewestOpset, Kind::Other, lowerSlice, sliceGradient}));
+  registerOp(moving({kZeroDomain, "SliceGrad", 1, 1, Kind::Other, lowerSliceGrad}));
 }
 
 } // namespace zero::ops

@@ -111,7 +111,7 @@ static LogicalResult gradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool> w
   if (wanted[0])
     grads[0] =
         builder
-            .create(kZeroDomain, (node.getOpType() + "Grad").str(), node.outputType(0),
+            .create(kZeroDomain, (node.getOpType() + "Grad").str(), node.inputType(0),
                     {dy[0], node.getOutputs()[0]}, builder.attr("axis", node.getInt("axis", -1)))
             .getResult(0);
   return success();
@@ -138,7 +138,9 @@ void registerSoftmax() {
        {llvm::StringLiteral("Softmax"), llvm::StringLiteral("LogSoftmax")})
     registerOp({"", type, 7, 12, Kind::Rows, nullptr, nullptr, expandFlattened});
   registerOp({"", "Softmax", 13, kNewestOpset, Kind::Rows, lowerSoftmax, gradient});
-  registerOp({"", "LogSoftmax", 13, kNewestOpset, Kind::Rows, lowerLogSoftmax, gradient});
+  // Its result is a loss in the making: 8 bits of a logarithm are too few.
+  registerOp(
+      keepsWide({"", "LogSoftmax", 13, kNewestOpset, Kind::Rows, lowerLogSoftmax, gradient}));
   registerOp({kZeroDomain, "SoftmaxGrad", 1, 1, Kind::Rows, lowerSoftmaxGrad});
   registerOp({kZeroDomain, "LogSoftmaxGrad", 1, 1, Kind::Rows, lowerLogSoftmaxGrad});
 }

@@ -52,7 +52,8 @@ static LogicalResult triluGradient(onnx::NodeOp node, ValueRange outputGrads, Ar
 }
 
 void registerTrilu() {
-  registerAnySign({"", "Trilu", 14, kNewestOpset, Kind::Elementwise, lowerTrilu, triluGradient});
+  registerAnySign(
+      moving({"", "Trilu", 14, kNewestOpset, Kind::Elementwise, lowerTrilu, triluGradient}));
 }
 
 } // namespace zero::ops

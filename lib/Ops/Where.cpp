@@ -36,7 +36,8 @@ static LogicalResult whereGradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bo
 }
 
 void registerWhere() {
-  registerAnySign({"", "Where", 9, kNewestOpset, Kind::Elementwise, lowerWhere, whereGradient});
+  registerAnySign(
+      moving({"", "Where", 9, kNewestOpset, Kind::Elementwise, lowerWhere, whereGradient}));
 }
 
 } // namespace zero::ops

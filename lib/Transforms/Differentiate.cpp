@@ -55,6 +55,20 @@ static LogicalResult emitGradient(OpBuilder &builder, ParameterOp parameter, Val
   return success();
 }
 
+/// The seed of the gradient: the rank's share of the loss, times the loss scale where
+/// the program has one.
+static Value makeSeed(OpBuilder &builder, func::FuncOp step, Value loss) {
+  Location loc = step.getLoc();
+  Value share = RankShareOp::create(builder, loc, loss.getType());
+  auto module = step->getParentOfType<ModuleOp>();
+  auto precision = module->getAttrOfType<TypeAttr>(kPrecisionAttr);
+  auto scale = module.lookupSymbol<StateOp>(kLossScale);
+  if (!precision || !precision.getValue().isF16() || !scale)
+    return share;
+  Value read = ReadOp::create(builder, loc, scale.getTensorType(), scale.getSymName());
+  return NodeBuilder(builder, loc, kLossScale).mul(share, read);
+}
+
 static LogicalResult differentiate(func::FuncOp step) {
   SmallVector<ParameterOp> parameters = trainedParameters(step->getParentOfType<ModuleOp>());
   if (parameters.empty())
@@ -69,7 +83,7 @@ static LogicalResult differentiate(func::FuncOp step) {
   if (!reverse.isActive(*loss))
     return step.emitError("the loss does not depend on any trained parameter");
   SmallVector<onnx::NodeOp> nodes(step.getBody().front().getOps<onnx::NodeOp>());
-  reverse.accumulate(*loss, RankShareOp::create(builder, step.getLoc(), loss->getType()));
+  reverse.accumulate(*loss, makeSeed(builder, step, *loss));
   if (failed(reverse.run(nodes)))
     return failure();
   for (ParameterOp parameter : parameters) {

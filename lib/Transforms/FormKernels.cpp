@@ -1,5 +1,6 @@
 //===- FormKernels.cpp - groups of nodes become kernels -------------------===//
 
+#include "KernelValues.h"
 #include "NodeSizes.h"
 
 #include "zero/Analysis/StepFunction.h"
@@ -7,7 +8,6 @@
 #include "zero/Transforms/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
@@ -45,8 +45,6 @@ private:
   void assignGroups();
   LogicalResult lowerView(onnx::NodeOp node);
   LogicalResult lowerGroup(Group &group);
-  LogicalResult lowerNode(onnx::NodeOp node, OpBuilder &builder, IRMapping &inside,
-                          SmallVectorImpl<ops::RangeCheck> &checks, DictionaryAttr *call = nullptr);
 
   ModuleOp module;
   func::FuncOp step;
@@ -106,33 +104,16 @@ void KernelFormer::assignGroups() {
       groups[it->second].nodes.push_back(node);
 }
 
-LogicalResult KernelFormer::lowerNode(onnx::NodeOp node, OpBuilder &builder, IRMapping &inside,
-                                      SmallVectorImpl<ops::RangeCheck> &checks,
-                                      DictionaryAttr *call) {
-  SmallVector<Value> inputs;
-  for (Value input : node.getInputs())
-    inputs.push_back(isa<NoneType>(input.getType()) ? Value() : inside.lookupOrDefault(input));
-  ops::Lowered lowered;
-  if (failed(ops::lower(node, inputs, builder, lowered)))
-    return failure();
-  inside.map(node.getOutputs(), lowered.results);
-  llvm::append_range(checks, lowered.checks);
-  if (call)
-    *call = lowered.call;
-  return success();
-}
-
 LogicalResult KernelFormer::lowerView(onnx::NodeOp node) {
   OpBuilder builder(node);
-  IRMapping inside;
-  SmallVector<ops::RangeCheck> checks;
-  if (failed(lowerNode(node, builder, inside, checks)))
+  ops::Lowered lowered;
+  if (failed(ops::lower(node, node.getInputs(), builder, lowered)))
     return failure();
-  for (Value result : node.getOutputs()) {
+  for (auto [result, made] : llvm::zip(node.getOutputs(), lowered.results)) {
     // A view of nothing folds to a new tensor, which would be in no kernel.
     auto type = cast<RankedTensorType>(result.getType());
     Value view = type.getNumElements() != 0
-                     ? inside.lookup(result)
+                     ? made
                      : arith::ConstantOp::create(builder, node.getLoc(),
                                                  cast<TypedAttr>(builder.getZeroAttr(type)));
     result.replaceAllUsesWith(view);
@@ -155,7 +136,7 @@ static Value cloneConstant(Operation *producer, OpBuilder &builder) {
 /// What `group` reads from outside, in order of first use; constants are cloned
 /// into the kernel instead.
 static llvm::SetVector<Value> externalInputs(const Group &group, OpBuilder &builder,
-                                             IRMapping &inside) {
+                                             KernelValues &inside) {
   llvm::SetVector<Value> inputs;
   llvm::SmallPtrSet<Operation *, 8> members;
   for (onnx::NodeOp node : group.nodes)
@@ -196,15 +177,19 @@ LogicalResult KernelFormer::lowerGroup(Group &group) {
   Block *body = kernel.addEntryBlock();
   OpBuilder builder = OpBuilder::atBlockEnd(body);
 
-  IRMapping inside;
+  KernelValues inside(builder);
   SmallVector<Value> inputs = externalInputs(group, builder, inside).takeVector();
   for (Value input : inputs)
     inside.map(input, body->addArgument(onnx::signless(tensorType(input)), input.getLoc()));
   SmallVector<ops::RangeCheck> checks;
   DictionaryAttr call;
-  for (onnx::NodeOp node : group.nodes)
-    if (failed(lowerNode(node, builder, inside, checks, &call)))
+  for (onnx::NodeOp node : group.nodes) {
+    ops::Lowered lowered;
+    if (failed(inside.lower(node, lowered)))
       return failure();
+    llvm::append_range(checks, lowered.checks);
+    call = lowered.call;
+  }
   if (call && group.nodes.size() == 1 && takesOperands(root, inputs))
     kernel->setAttr(kCallAttr, call);
 
@@ -215,13 +200,14 @@ LogicalResult KernelFormer::lowerGroup(Group &group) {
     if (!result.use_empty()) {
       kept.push_back(result);
       types.push_back(result.getType());
-      returned.push_back(inside.lookup(result));
+      returned.push_back(inside.stored(result));
     }
   for (const ops::RangeCheck &check : checks) {
     returned.push_back(check.pair);
     types.push_back(check.pair.getType());
   }
   func::ReturnOp::create(builder, root.getLoc(), returned);
+  inside.readNarrow();
   kernel.setFunctionType(atEnd.getFunctionType(body->getArgumentTypes(), TypeRange(returned)));
 
   OpBuilder atRoot(root);

@@ -11,7 +11,8 @@
 namespace zero {
 
 /// Sets the body of `kernel` to the library call that `call` describes: its `kind`
-/// and the fields of the message of that name in executable.proto.
+/// and the fields of the message of that name in executable.proto, and `stored`, the
+/// element type of each argument, unless all are f32.
 void describeCall(mlir::DictionaryAttr call, rt::proto::Kernel &kernel);
 
 /// Bytes of scratch that the runtime's library needs for `call` on this machine,

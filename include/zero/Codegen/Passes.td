@@ -17,7 +17,8 @@ def MatchLibrary : Pass<"zero-match-library", "::mlir::ModuleOp"> {
   let summary = "Finds kernels that a library computes";
   let description = [{
     A kernel whose body is one f32 contraction over zeros, between views of its
-    operands and result (reshapes, transposes, broadcasts), perhaps scaled by a
+    operands and result (reshapes, transposes, broadcasts, 16-bit floats extended and
+    the result rounded to them), perhaps scaled by a
     constant or followed by a bias along n, gets `zero.library`: the fields of the
     message Matmul in runtime/format/executable.proto, strides in elements. Its
     arguments, and the operands of its launches, become A, B and the bias in this
@@ -30,7 +31,8 @@ def MatchLibrary : Pass<"zero-match-library", "::mlir::ModuleOp"> {
           c_strides = array<i64: 16, 1>, alpha = 1.0 : f32, bias = false}}
     ```
 
-    A kernel with `zero.call`, where the operator itself says which call it is (a
+    Where not all arguments are f32, `stored = [bf16, f32, bf16]` says how each lies
+    in memory, the result last. A kernel with `zero.call`, where the operator itself says which call it is (a
     convolution and its gradients), gets that call if the library has it.
   }];
 }

@@ -24,7 +24,8 @@ public:
   onnx::NodeOp create(llvm::StringRef domain, llvm::StringRef type, mlir::TypeRange results,
                       mlir::ValueRange inputs, llvm::ArrayRef<mlir::NamedAttribute> attrs = {});
 
-  /// A scalar constant of `like`'s element type, broadcast by its users.
+  /// A scalar constant of `like`'s element type, or of f32 where that has 16 bits and
+  /// would round it; broadcast by its users.
   mlir::Value scalar(double value, mlir::Type like);
   /// All elements of `type` equal to `value`.
   mlir::Value splat(double value, mlir::RankedTensorType type);
@@ -32,7 +33,8 @@ public:
   mlir::Value indices(llvm::ArrayRef<int64_t> values);
   mlir::Value none();
 
-  /// Elementwise with NumPy broadcasting.
+  /// Elementwise with NumPy broadcasting. Floats of two types give the wider one, but
+  /// a constant takes the type of what it is combined with.
   mlir::Value add(mlir::Value a, mlir::Value b);
   mlir::Value sub(mlir::Value a, mlir::Value b);
   mlir::Value mul(mlir::Value a, mlir::Value b);
@@ -43,7 +45,8 @@ public:
   mlir::Value where(mlir::Value condition, mlir::Value a, mlir::Value b);
   mlir::Value cast(mlir::Value a, mlir::Type elementType);
 
-  /// Sums `value` over the dimensions along which `type` was broadcast to it.
+  /// Sums `value` over the dimensions along which `type` was broadcast to it, in
+  /// `type`'s element type.
   mlir::Value reduceTo(mlir::Value value, mlir::RankedTensorType type);
   /// Sums over `axes`, which are not negative.
   mlir::Value reduceSum(mlir::Value value, llvm::ArrayRef<int64_t> axes, bool keepdims);
@@ -68,6 +71,9 @@ public:
   mlir::NamedAttribute attr(llvm::StringRef name, llvm::ArrayRef<int64_t> values);
 
 private:
+  mlir::Value sumOver(mlir::Value value, llvm::ArrayRef<int64_t> axes, bool keepdims,
+                      mlir::Type element);
+
   mlir::OpBuilder &builder;
   mlir::Location loc;
   std::string name;

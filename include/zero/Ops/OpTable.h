@@ -34,6 +34,13 @@ enum class Kind {
   Other,       ///< a kernel of its own
 };
 
+/// What a node does with floats that are stored in 16 bits.
+enum class Narrow {
+  Widen, ///< computes in f32
+  Move,  ///< gives elements on as they are; its lowering takes 16-bit floats, too
+  Round, ///< rounds to the type of its result, whoever uses it
+};
+
 /// A check that a lowering asks for: the i64 pair (smallest, largest) must lie
 /// within [lower, upper], else the step stops with `message`.
 struct RangeCheck {
@@ -83,6 +90,10 @@ struct OpDef {
   GradientFn gradient = nullptr; ///< null: results carry no gradient
   ExpandFn expand = nullptr;
   bool anySign = false;        ///< lowers unsigned integers, too
+  /// Bit i: result i stays f32 where the program stores its values in 16 bits, as
+  /// losses, sums and statistics do.
+  uint32_t wideResults = 0;
+  Narrow narrow = Narrow::Widen;
   llvm::StringRef family = {}; ///< the file of lib/Ops; set by the registry
 };
 
@@ -97,6 +108,18 @@ llvm::ArrayRef<OpDef> allOps();
 /// when there is none, or when it does not take unsigned integers.
 llvm::LogicalResult lower(onnx::NodeOp node, mlir::ValueRange inputs, mlir::OpBuilder &builder,
                           Lowered &lowered);
+
+/// `def` with results that stay f32 where values are stored in 16 bits: all, or
+/// those of the bits of `results`.
+inline OpDef keepsWide(OpDef def, uint32_t results = ~0u) {
+  def.wideResults = results;
+  return def;
+}
+/// `def` of an operator that moves elements and computes nothing.
+inline OpDef moving(OpDef def) {
+  def.narrow = Narrow::Move;
+  return def;
+}
 
 /// Adds to the table; each file of lib/Ops has one function that calls this,
 /// named in Registry.cpp.

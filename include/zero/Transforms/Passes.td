@@ -82,7 +82,7 @@ def Differentiate : Pass<"zero-differentiate", "::mlir::ModuleOp"> {
     arrives from several users in the order of the walk, and ends with one
     `zero.gradient` for each parameter that is not frozen. The seed is
     `zero.rank_share`, so that the sum over ranks is the gradient of the mean
-    loss. Only values on a path from a trained parameter to the loss are visited.
+    loss; in a program that computes in f16, times the state `loss_scale`. Only values on a path from a trained parameter to the loss are visited.
 
     ```mlir
     %l = onnx.node "ReduceSum"(%y) ...          // before: returned
@@ -92,6 +92,40 @@ def Differentiate : Pass<"zero-differentiate", "::mlir::ModuleOp"> {
     ```
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::zero::ZeroDialect", "::zero::onnx::OnnxDialect"];
+}
+
+def SetPrecision : Pass<"zero-set-precision", "::mlir::ModuleOp"> {
+  let summary = "Stores parameters and values of the step in 16 bits";
+  let description = [{
+    With `precision` bf16 or fp16: parameters of f32, and the values of the step that
+    are computed from them or from inputs, get the 16-bit element type; no node is
+    added. What a node computes is f32 all the same: its result is rounded once, when
+    it is stored (zero-form-kernels). f32 stay inputs, constants, buffers, what is
+    computed from integers and constants alone (masks, tables), the loss, and the
+    results that the op table keeps wide (losses, reductions, statistics of
+    normalizations), with what is computed from those alone. docs/precision.md has
+    the list. Writes `zero.precision` on the module and, for fp16, adds the state
+    `loss_scale`. What was done is a remark of category "precision". Refuses graphs
+    that already train and programs of other ops than nodes.
+
+    ```mlir
+    zero.parameter @w : tensor<8x4xf32> {data = #zero.data<"m.onnx", 64, 128>}         // before
+    zero.parameter @w : tensor<8x4xbf16> {data = #zero.data<"m.onnx", 64, 128, f32>}   // after
+    ```
+  }];
+  let options = [
+    Option<"precision", "precision", "std::string", /*default=*/"\"fp32\"", "fp32, bf16 or fp16">,
+    Option<"lossScale", "loss-scale", "double", /*default=*/"65536.0", "fp16: scale of the loss in the first step">];
+  let dependentDialects = ["::zero::ZeroDialect", "::zero::onnx::OnnxDialect"];
+}
+
+def VerifyPrecision : Pass<"zero-verify-precision", "::mlir::ModuleOp"> {
+  let summary = "Checks that what must stay f32 is f32";
+  let description = [{
+    In a program with `zero.precision`: the loss and the results that the op table
+    keeps wide are not of 16 bits, all parameters are of its type, no other state is
+    of 16 bits, and no value is of the other 16-bit type.
+  }];
 }
 
 def SetSeed : Pass<"zero-set-seed", "::mlir::ModuleOp"> {
@@ -252,7 +286,10 @@ def FormKernels : Pass<"zero-form-kernels", "::mlir::ModuleOp"> {
     user and computes as many elements; every other node starts a kernel, except
     views, which stay in the step as tensor reshapes. Each group becomes one
     private function made by the operators' lowerings and one `zero.launch`.
-    Constants are cloned into the kernels that use them.
+    Constants are cloned into the kernels that use them. Floats that the step stores
+    in 16 bits are extended where a kernel reads them, everything is computed in
+    f32, and results are rounded once at the end; a Cast rounds where it stands, and
+    nodes that only move elements move them as they are.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
                            "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",

@@ -1,0 +1,74 @@
+//===- VerifyPrecision.cpp - what must stay f32 is f32 --------------------===//
+
+#include "zero/Analysis/StepFunction.h"
+#include "zero/Ops/OpTable.h"
+#include "zero/Transforms/Passes.h"
+
+#include "mlir/IR/TypeUtilities.h"
+
+using namespace mlir;
+
+namespace zero {
+#define GEN_PASS_DEF_VERIFYPRECISION
+#include "include/zero/Transforms/Passes.h.inc"
+} // namespace zero
+
+using namespace zero;
+
+static bool isNarrow(Type type) {
+  return isa<Float16Type, BFloat16Type>(getElementTypeOrSelf(type));
+}
+
+static LogicalResult verifySymbols(ModuleOp module, Type narrow) {
+  for (auto parameter : module.getOps<ParameterOp>())
+    if (Type type = parameter.getTensorType().getElementType(); type.isF32() || isNarrow(type))
+      if (type != narrow)
+        return emitError(parameter.getLoc()) << "parameter '" << parameter.getSymName()
+                                             << "': expected " << narrow << ", got " << type;
+  for (auto state : module.getOps<StateOp>())
+    if (isNarrow(state.getTensorType()))
+      return emitError(state.getLoc())
+             << "state '" << state.getSymName() << "': expected no 16-bit floats, got "
+             << state.getTensorType();
+  return success();
+}
+
+static LogicalResult verifyNode(onnx::NodeOp node, Type narrow) {
+  const ops::OpDef *def = ops::lookup(node);
+  for (auto [index, result] : llvm::enumerate(node.getOutputs())) {
+    Type type = getElementTypeOrSelf(result);
+    if (!isNarrow(type))
+      continue;
+    if (def && def->wideResults >> index & 1)
+      return emitError(node.getLoc()) << "result " << index << " of " << node.describe()
+                                      << ": expected f32, which losses, sums and statistics keep, "
+                                         "got "
+                                      << type;
+    if (type != narrow)
+      return emitError(node.getLoc()) << "result " << index << " of " << node.describe()
+                                      << ": expected f32 or " << narrow << ", got " << type;
+  }
+  return success();
+}
+
+namespace {
+struct VerifyPrecision : zero::impl::VerifyPrecisionBase<VerifyPrecision> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    auto precision = module->getAttrOfType<TypeAttr>(kPrecisionAttr);
+    if (!precision)
+      return;
+    FailureOr<func::FuncOp> step = findStep(module);
+    FailureOr<Value> loss = succeeded(step) ? findLoss(*step) : FailureOr<Value>();
+    if (failed(loss) || failed(verifySymbols(module, precision.getValue())))
+      return signalPassFailure();
+    if (isNarrow(loss->getType())) {
+      step->emitError() << "expected a loss of f32, got " << loss->getType();
+      return signalPassFailure();
+    }
+    for (auto node : step->getBody().getOps<onnx::NodeOp>())
+      if (failed(verifyNode(node, precision.getValue())))
+        return signalPassFailure();
+  }
+};
+} // namespace
