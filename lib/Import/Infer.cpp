@@ -64,6 +64,7 @@ public:
     pb::checker::check_node(node, context, pb::checker::LexicalScopeContext());
     if (!inputsAreTyped(node))
       return;
+    checkAttributes(node);
     checkElementTypes(node, *schema, typeOf);
     infer(node, *schema);
   }

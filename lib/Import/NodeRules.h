@@ -20,6 +20,10 @@ namespace zero::importer {
 /// The types of `node`'s operands by name; null where they are not known.
 using TypeOf = llvm::function_ref<const TensorShape *(llvm::StringRef)>;
 
+/// Fails unless the attributes of `node`, and of the nodes of its subgraphs, are such
+/// that ONNX's inference may see them.
+void checkAttributes(const pb::NodeProto &node);
+
 /// Fails unless the element types of `node`'s operands are among those that
 /// `schema` allows, and the same where it wants them to be.
 void checkElementTypes(const pb::NodeProto &node, const pb::OpSchema &schema, TypeOf typeOf);
