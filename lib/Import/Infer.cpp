@@ -113,6 +113,7 @@ private:
       elementTypes.push_back(shape.type);
       graph.types[node.output(i)] = std::move(shape);
     }
+    checkResultTypes(node, schema, typeOf);
     checkElements(node);
     checkShapes(node, typeOf);
     fold(node, dims, elementTypes);

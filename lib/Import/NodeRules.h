@@ -28,6 +28,10 @@ void checkAttributes(const pb::NodeProto &node);
 /// `schema` allows, and the same where it wants them to be.
 void checkElementTypes(const pb::NodeProto &node, const pb::OpSchema &schema, TypeOf typeOf);
 
+/// Fails unless the element types of `node`'s results, which attributes may name, are
+/// among those that `schema` allows.
+void checkResultTypes(const pb::NodeProto &node, const pb::OpSchema &schema, TypeOf typeOf);
+
 /// Fails unless operands and results of `node` fit together, as far as ONNX's
 /// inference does not see to it itself. Nodes of other domains pass.
 void checkShapes(const pb::NodeProto &node, TypeOf typeOf);
