@@ -188,7 +188,9 @@ private:
       buffer->set_elements(type.getNumElements());
       buffer->set_offset(address.offset());
       buffer->set_rank_stride(address.rank_stride());
-      buffer->set_shards(bucketElements(*parameter.getHome()) / type.getNumElements());
+      // An empty parameter has nothing to shard.
+      const int64_t elements = type.getNumElements();
+      buffer->set_shards(elements ? bucketElements(*parameter.getHome()) / elements : 1);
       if (scale)
         *entry->mutable_scale() = commands.address(scale);
     }

@@ -2,6 +2,7 @@
 
 #include "Fold.h"
 #include "Graph.h"
+#include "NodeRules.h"
 
 #include "onnx/checker.h"
 #include "onnx/defs/schema.h"
@@ -109,6 +110,9 @@ void inlineFunctions(Model &model, const ImportOptions &options) {
     pb::inliner::FunctionIdVector ids = unknownFunctions(model, options);
     if (!ids.empty()) {
       declareConstants(model);
+      // To find the bodies ONNX infers the types of the whole graph.
+      for (const pb::NodeProto &node : model.proto.graph().node())
+        checkAttributes(node);
       pb::inliner::InlineSelectedFunctions(
           model.proto, *pb::inliner::FunctionIdSet::Create(std::move(ids)), nullptr);
     }

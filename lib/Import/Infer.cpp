@@ -64,6 +64,7 @@ public:
     pb::checker::check_node(node, context, pb::checker::LexicalScopeContext());
     if (!inputsAreTyped(node))
       return;
+    checkAttributes(node);
     checkElementTypes(node, *schema, typeOf);
     infer(node, *schema);
   }
@@ -112,6 +113,7 @@ private:
       elementTypes.push_back(shape.type);
       graph.types[node.output(i)] = std::move(shape);
     }
+    checkResultTypes(node, schema, typeOf);
     checkElements(node);
     checkShapes(node, typeOf);
     fold(node, dims, elementTypes);

@@ -37,6 +37,10 @@ public:
     return Evaluation{node, {}, {}, {}}.getInt(name, fallback);
   }
 
+  std::optional<Dims> attributes(StringRef name) const {
+    return Evaluation{node, {}, {}, {}}.getInts(name);
+  }
+
   [[noreturn]] void refuse(const Twine &message) const { fail(describe(node) + ": " + message); }
 
   int32_t type(unsigned index) const { return inputs[index]->type; }
@@ -164,6 +168,21 @@ static void checkInstanceNormalization(const Rules &r) {
   r.expectDims(2, r.dims(0)[1]);
 }
 
+/// The attribute kernel_shape only repeats what the weights say.
+static void checkKernel(const Rules &r) {
+  ArrayRef<int64_t> kernel = r.dims(1).drop_front(2);
+  if (auto given = r.attributes("kernel_shape"); given && ArrayRef(*given) != kernel)
+    r.refuse("expected a kernel_shape of " + print(kernel) + ", got " + print(*given));
+}
+
+/// Weights [M, C / group, k1, ...], bias [M].
+static void checkConv(const Rules &r) {
+  checkImage(r);
+  r.expectRank(1, r.rank(0));
+  checkKernel(r);
+  r.expectDims(2, r.dims(1)[0]);
+}
+
 /// Weights [C, M / group, k1, ...], bias [M].
 static void checkConvTranspose(const Rules &r) {
   checkImage(r);
@@ -171,6 +190,7 @@ static void checkConvTranspose(const Rules &r) {
   if (r.rank(1) != r.rank(0) || r.dims(1)[0] != channels || groups < 1 || channels % groups != 0)
     r.refuse("expected weights for " + Twine(channels) + " channels in " + Twine(groups) +
              " groups, got " + print(r.dims(1)));
+  checkKernel(r);
   r.expectDims(2, r.dims(1)[1] * groups);
 }
 
@@ -262,6 +282,7 @@ static Check checkOf(StringRef type) {
       .Cases({"ArgMax", "ArgMin", "Concat", "Split"}, checkAxis<0>)
       .Cases({"GlobalAveragePool", "GlobalMaxPool"}, checkImage)
       .Case("InstanceNormalization", checkInstanceNormalization)
+      .Case("Conv", checkConv)
       .Case("ConvTranspose", checkConvTranspose)
       .Case("Clip", checkClip)
       .Cases({"SoftmaxCrossEntropyLoss", "NegativeLogLikelihoodLoss"}, checkLoss)

@@ -20,9 +20,17 @@ namespace zero::importer {
 /// The types of `node`'s operands by name; null where they are not known.
 using TypeOf = llvm::function_ref<const TensorShape *(llvm::StringRef)>;
 
+/// Fails unless the attributes of `node`, and of the nodes of its subgraphs, are such
+/// that ONNX's inference may see them.
+void checkAttributes(const pb::NodeProto &node);
+
 /// Fails unless the element types of `node`'s operands are among those that
 /// `schema` allows, and the same where it wants them to be.
 void checkElementTypes(const pb::NodeProto &node, const pb::OpSchema &schema, TypeOf typeOf);
+
+/// Fails unless the element types of `node`'s results, which attributes may name, are
+/// among those that `schema` allows.
+void checkResultTypes(const pb::NodeProto &node, const pb::OpSchema &schema, TypeOf typeOf);
 
 /// Fails unless operands and results of `node` fit together, as far as ONNX's
 /// inference does not see to it itself. Nodes of other domains pass.

@@ -4,6 +4,7 @@
 
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Support/JSON.h"
 
 #include <functional>
 #include <queue>
@@ -19,10 +20,17 @@ bool hasSubgraph(const pb::NodeProto &node) {
   });
 }
 
+/// Names go on into messages, reports and the files that a run writes.
+static void checkName(StringRef name) {
+  if (!llvm::json::isUTF8(name))
+    fail("expected names of UTF-8, got " + quote(name));
+}
+
 namespace {
 class Sorter {
 public:
   explicit Sorter(Model &model) : graph(*model.proto.mutable_graph()) {
+    checkNames(model);
     for (const auto &[name, constant] : model.constants)
       if (!given.insert(name).second)
         fail("two constants are named " + quote(name));
@@ -45,6 +53,17 @@ public:
   }
 
 private:
+  void checkNames(const Model &model) const {
+    for (const auto &[name, constant] : model.constants)
+      checkName(name);
+    for (const pb::ValueInfoProto &input : graph.input())
+      checkName(input.name());
+    for (const pb::NodeProto &node : graph.node()) {
+      checkName(node.name());
+      llvm::for_each(node.output(), checkName);
+    }
+  }
+
   bool isGiven(StringRef name) const {
     return name.empty() || given.contains(name) || inputs.contains(name);
   }

@@ -43,7 +43,8 @@ static FailureOr<Convolution> convolutionOf(onnx::NodeOp node, RankedTensorType 
     return failure();
   Convolution conv{*windows, x.getDimSize(0), node.getInt("group", 1), x.getDimSize(1),
                    w.getDimSize(0)};
-  if (conv.groups < 1 || conv.in != w.getDimSize(1) * conv.groups || conv.out % conv.groups)
+  if (conv.groups < 1 || conv.in % conv.groups || w.getDimSize(1) != conv.in / conv.groups ||
+      conv.out % conv.groups)
     return nodeError(node) << "expected weights for " << conv.in << " channels in " << conv.groups
                            << " groups, got " << w;
   return conv;
@@ -311,6 +312,9 @@ static LogicalResult expandTranspose(onnx::NodeOp node, NodeBuilder &builder,
   SmallVector<NamedAttribute> attrs = attributesOf(builder, *conv);
   StringRef mode = node.getString("auto_pad", "NOTSET");
   bool hasPads = (mode == "NOTSET" || mode == "VALID") && !node.getInts("output_shape");
+  for (int64_t more : node.getInts("output_padding").value_or(SmallVector<int64_t>()))
+    if (!llvm::isUInt<32>(more))
+      return nodeError(node) << "expected output_padding of 0 to 2^32, got " << more;
   if (!hasPads)
     for (NamedAttribute &attr : attrs)
       if (attr.getName() == "pads")

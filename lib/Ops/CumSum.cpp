@@ -91,9 +91,20 @@ static Value walkAlong(ImplicitLocOpBuilder &b, const Walk &walk, RankedTensorTy
                       });
 }
 
+/// The axis that ONNX has as an operand, from the front.
+static FailureOr<int64_t> axisOf(onnx::NodeOp node) {
+  auto given = requireInts(node, 1, "axis");
+  if (failed(given))
+    return failure();
+  const int64_t rank = node.outputType(0).getRank(), axis = given->front();
+  if (axis < -rank || axis >= rank)
+    return nodeError(node) << "expected an axis of " << -rank << " to " << rank - 1 << ", got "
+                           << axis;
+  return normalAxis(axis, rank);
+}
+
 static Walk walkOf(onnx::NodeOp node, int64_t axis, bool reverse) {
   ArrayRef<int64_t> shape = node.outputType(0).getShape();
-  axis = normalAxis(axis, shape.size());
   return {product(shape.take_front(axis)), shape[axis], product(shape.drop_front(axis + 1)),
           node.getInt("exclusive", 0) != 0, reverse};
 }
@@ -101,11 +112,11 @@ static Walk walkOf(onnx::NodeOp node, int64_t axis, bool reverse) {
 template <Combine combine>
 static LogicalResult lowerRunning(onnx::NodeOp node, ValueRange inputs, OpBuilder &builder,
                                   Lowered &lowered) {
-  auto given = requireInts(node, 1, "axis");
-  if (failed(given))
+  FailureOr<int64_t> axis = axisOf(node);
+  if (failed(axis))
     return failure();
   ImplicitLocOpBuilder b(node.getLoc(), builder);
-  Walk walk = walkOf(node, given->front(), node.getInt("reverse", 0) != 0);
+  Walk walk = walkOf(node, *axis, node.getInt("reverse", 0) != 0);
   auto walked = node.outputType(0).clone({walk.outer, walk.extent, walk.inner});
   Value input = reshaped(b, inputs.front(), walked);
   Value results =
@@ -136,7 +147,7 @@ static LogicalResult cumProdGradient(onnx::NodeOp node, ValueRange outputGrads,
                                      MutableArrayRef<Value> inputGrads) {
   if (!wanted.front() || !outputGrads.front())
     return success();
-  auto axis = requireInts(node, 1, "axis");
+  FailureOr<int64_t> axis = axisOf(node);
   if (failed(axis))
     return failure();
   Value x = node.getInputs()[0];
@@ -147,7 +158,7 @@ static LogicalResult cumProdGradient(onnx::NodeOp node, ValueRange outputGrads,
                      .getResult(0);
   Value tail = builder
                    .create(kZeroDomain, "CumProdTail", x.getType(), {outputGrads.front(), x},
-                           {builder.attr("axis", axis->front()),
+                           {builder.attr("axis", *axis),
                             builder.attr("exclusive", node.getInt("exclusive", 0)), reverse})
                    .getResult(0);
   inputGrads.front() = builder.mul(before, tail);

@@ -45,6 +45,7 @@ private:
   }
   LogicalResult parseTerm(StringRef text, Value operand);
   LogicalResult measure();
+  LogicalResult checkRepeated();
   std::string impliedResult() const;
   std::string withEllipsis(StringRef text, size_t count) const;
   char fresh();
@@ -116,9 +117,30 @@ LogicalResult Former::measure() {
                       Twine(extent));
       known = known == 1 ? extent : known;
     }
-  for (char index : result)
+  for (char index : result) {
     if (!extents.count(index))
       return refuse("index '" + Twine(index) + "' of the result is in no operand");
+    if (llvm::count(result, index) > 1)
+      return refuse("index '" + Twine(index) + "' stands twice in the result");
+  }
+  return success();
+}
+
+/// Each index that stands again takes a letter of its own and an identity matrix.
+LogicalResult Former::checkRepeated() {
+  constexpr int64_t kMostDiagonal = 4096;
+  size_t letters = extents.size();
+  for (const Term &term : terms)
+    for (size_t dim = 0; dim < term.indices.size(); ++dim) {
+      char index = term.indices[dim];
+      if (term.indices.find(index) == dim)
+        continue;
+      if (extents[index] > kMostDiagonal)
+        return refuse("expected a diagonal of at most " + Twine(kMostDiagonal) + " elements, got " +
+                      Twine(extents[index]));
+      if (++letters > 52)
+        return refuse("too many indices");
+    }
   return success();
 }
 
@@ -145,7 +167,7 @@ LogicalResult Former::parse() {
   result = StringRef(text).contains("->") ? withEllipsis(right, ellipsis.size()) : impliedResult();
   if (!right.contains("...") && StringRef(text).contains("->"))
     result = right.str();
-  return measure();
+  return failed(measure()) ? failure() : checkRepeated();
 }
 
 bool Former::isPlain() {

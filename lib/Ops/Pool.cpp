@@ -30,12 +30,13 @@ namespace zero::ops {
 /// Elements that the window at `output` of dimension `dim` has between `from` and `to`.
 static int64_t countSeen(const Windows &windows, int64_t dim, int64_t output, int64_t from,
                          int64_t to) {
-  int64_t start = output * windows.strides[dim] - windows.padsBegin[dim], count = 0;
-  for (int64_t element = 0; element < windows.kernel[dim]; ++element) {
-    int64_t position = start + element * windows.dilations[dim];
-    count += position >= from && position < to;
-  }
-  return count;
+  int64_t start = output * windows.strides[dim] - windows.padsBegin[dim];
+  auto countBefore = [&](int64_t position) {
+    int64_t elements =
+        llvm::divideCeil(std::max<int64_t>(position - start, 0), windows.dilations[dim]);
+    return std::min(elements, windows.kernel[dim]);
+  };
+  return countBefore(to) - countBefore(from);
 }
 
 /// The windows of a pooling from `x` to `y`; each sees an element of the image.
@@ -50,6 +51,12 @@ static FailureOr<Windows> poolWindows(onnx::NodeOp node, RankedTensorType x, Ran
       windowsOf(node, x.getShape().drop_front(2), *kernel, y.getShape().drop_front(2));
   if (failed(windows))
     return failure();
+  // Each is looked at, and a mean's divisors are a constant.
+  constexpr int64_t kMostWindows = int64_t(1) << 24;
+  for (int64_t count : windows->output)
+    if (count > kMostWindows)
+      return nodeError(node) << "expected at most " << kMostWindows
+                             << " windows along a dimension, got " << count;
   for (int64_t dim = 0; dim < windows->rank(); ++dim)
     for (int64_t output = 0; output < windows->output[dim]; ++output)
       if (countSeen(*windows, dim, output, 0, windows->input[dim]) == 0)

@@ -18,7 +18,7 @@ namespace zero::ops {
 static FailureOr<int64_t> blockOf(onnx::NodeOp node, ArrayRef<int64_t> divided, int64_t power) {
   int64_t block = node.getInt("blocksize", 0);
   ArrayRef<int64_t> shape = node.inputType(0).getShape();
-  if (shape.size() != 4 || block < 1)
+  if (shape.size() != 4 || block < 1 || !llvm::isInt<32>(block))
     return nodeError(node) << "expected [N, C, H, W] and a positive blocksize, got "
                            << node.inputType(0) << " and " << block;
   for (int64_t dim : divided)

@@ -53,6 +53,19 @@ static LogicalResult setPads(onnx::NodeOp node, Windows &windows) {
   return success();
 }
 
+/// Whether no size of `windows` and no sum of them comes near 64 bits.
+static bool isMeasurable(const Windows &windows) {
+  constexpr int64_t kMost = int64_t(1) << 40;
+  for (int64_t dim = 0; dim < windows.rank(); ++dim) {
+    int64_t moved, reach;
+    if (llvm::MulOverflow(windows.output[dim], windows.strides[dim], moved) ||
+        llvm::MulOverflow(windows.kernel[dim], windows.dilations[dim], reach) || moved > kMost ||
+        reach > kMost || windows.input[dim] > kMost)
+      return false;
+  }
+  return true;
+}
+
 FailureOr<Windows> windowsOf(onnx::NodeOp node, ArrayRef<int64_t> input, ArrayRef<int64_t> kernel,
                              ArrayRef<int64_t> output) {
   Windows windows;
@@ -74,6 +87,8 @@ FailureOr<Windows> windowsOf(onnx::NodeOp node, ArrayRef<int64_t> input, ArrayRe
       if (size < 1)
         return nodeError(node) << "expected a kernel, strides and dilations of at least 1, got "
                                << size;
+  if (!isMeasurable(windows))
+    return nodeError(node) << "expected windows over at most 2^40 elements of a dimension";
   if (failed(setPads(node, windows)))
     return failure();
   return windows;

@@ -47,8 +47,7 @@ public:
     }
     if (failed(checkPatterns()))
       return std::nullopt;
-    if (!options.forwardOnly)
-      return std::move(selection);
+    return std::move(selection);
   }
 
 private:

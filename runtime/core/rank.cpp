@@ -2,6 +2,7 @@
 
 #include "runtime/core/rank.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -161,9 +162,10 @@ void Rank::writeInputs(const StepRequest &request, uint64_t microBatch,
 }
 
 void Rank::captureOutputs() {
-  for (size_t i = 0; i < outputs.size(); ++i)
-    std::memcpy(outputs[i].data(), arena->base() + tables().outputs(static_cast<int>(i)).offset(),
-                outputs[i].size());
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const char *source = arena->base() + tables().outputs(static_cast<int>(i)).offset();
+    std::copy_n(source, outputs[i].size(), outputs[i].data());
+  }
 }
 
 void Rank::captureGradients(std::vector<std::vector<uint8_t>> &gradients) const {

@@ -9,9 +9,9 @@
 #include "runtime/io/weights_writer.h"
 #include "runtime/support/floats.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstring>
 
 namespace zero::rt {
 
@@ -185,7 +185,7 @@ Status Session::readOutput(const std::string &name, int rank, void *destination,
       continue;
     const std::vector<uint8_t> &value = body->ranks[rank]->output(i);
     ZERO_RT_TRY(checkSize(name, value.size(), bytes));
-    std::memcpy(destination, value.data(), bytes);
+    std::copy_n(value.data(), bytes, static_cast<uint8_t *>(destination));
     return {};
   }
   return notFound("output", name);
@@ -222,7 +222,7 @@ Status Session::readGradient(const std::string &parameter, void *destination,
     if (tables().gradients(i).parameter() != parameter)
       continue;
     ZERO_RT_TRY(checkSize(parameter, body->gradients[i].size(), bytes));
-    std::memcpy(destination, body->gradients[i].data(), bytes);
+    std::copy_n(body->gradients[i].data(), bytes, static_cast<uint8_t *>(destination));
     return {};
   }
   return notFound("gradient of", parameter);

@@ -36,6 +36,7 @@ static void setFlags(CompilerOptions &flags, uint64_t options, const std::string
   flags.step.optimizer = std::string(random.oneIn(4) ? "sgd" : "adamw");
   if (random.oneIn(4))
     flags.step.lossMean = std::string("local");
+  flags.step.forwardOnly = random.oneIn(8);
 }
 
 /// ONNX's operators, and those that the compiler has many times over.
