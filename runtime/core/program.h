@@ -5,8 +5,8 @@
 
 #include "runtime/device/cpu/module.h"
 #include "runtime/format/format.h"
+#include "runtime/format/tables.h"
 #include "runtime/io/data_set.h"
-#include "runtime/support/dtype.h"
 
 namespace zero::rt {
 
@@ -21,24 +21,6 @@ struct LoadedProgram {
 
 /// Reads, checks and loads `path`.
 Status loadProgram(const std::string &path, std::shared_ptr<const LoadedProgram> &program);
-
-/// The tables' numbers are those of the C interface.
-/// A number that is none of them, as damaged tables may hold, becomes no type.
-inline DType toDType(proto::DType dtype) {
-  return proto::DType_IsValid(dtype) ? static_cast<DType>(dtype) : ZERO_RT_NO_DTYPE;
-}
-
-/// The element type of initial values that a tensor of `dtype` is read from.
-inline DType storedType(const proto::Init::Range &range, DType dtype) {
-  return range.stored() == proto::DTYPE_UNSPECIFIED ? dtype : toDType(range.stored());
-}
-
-inline std::span<const uint64_t> shapeOf(const google::protobuf::RepeatedField<uint64_t> &shape) {
-  return {shape.data(), static_cast<size_t>(shape.size())};
-}
-
-/// Elements of a shape that validate() has passed.
-uint64_t elementsOf(const google::protobuf::RepeatedField<uint64_t> &shape);
 
 /// A data set for the inputs of kind DATA, still without data.
 std::shared_ptr<DataSet> makeDataSet(const proto::Program &program);

@@ -113,7 +113,7 @@ void Rank::writeInputs(const StepRequest &request, uint64_t microBatch) {
   for (const proto::Input &input : tables().inputs()) {
     char *target = arena->base() + input.offset();
     if (input.kind() == proto::Input::DATA)
-      request.data->read(data++, request.step, microBatch, communicator->rank(), target);
+      request.data->read(data++, request.batch, microBatch, communicator->rank(), target);
     else
       writeScalar(input.kind(), request, microBatch, target);
   }
