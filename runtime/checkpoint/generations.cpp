@@ -42,7 +42,7 @@ static std::string trimmed(std::string path) {
 
 bool parseGenerationName(const std::string &path, uint64_t &step) {
   const std::string name = fs::path(trimmed(path)).filename();
-  if (!name.starts_with("step-") || name.size() < 13 || name.size() > 24 ||
+  if (!name.starts_with("step-") || name.size() < 13 || name.size() > 25 ||
       name.find_first_not_of("0123456789", 5) != std::string::npos)
     return false;
   step = std::strtoull(name.c_str() + 5, nullptr, 10);
