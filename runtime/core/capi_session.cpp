@@ -72,6 +72,19 @@ zero_rt_status zero_rt_session_save_gradients(zero_rt_session *session, const ch
   return guard([&] { return session->session->saveGradients(path); });
 }
 
+zero_rt_status zero_rt_session_save_state(zero_rt_session *session, const char *folder) {
+  return guard([&] { return session->session->saveState(folder); });
+}
+
+zero_rt_status zero_rt_session_load_state(zero_rt_session *session, const char *path,
+                                          uint32_t flags, zero_rt_state_result *result) {
+  return guard([&] { return session->session->loadState(path, flags, *result); });
+}
+
+const char *zero_rt_session_next_remark(zero_rt_session *session) {
+  return session->session->nextRemark();
+}
+
 zero_rt_status zero_rt_session_stats(const zero_rt_session *session, int rank,
                                      zero_rt_stats *stats) {
   return guard([&] { return session->session->stats(rank, *stats); });

@@ -6,12 +6,6 @@
 
 namespace zero::rt {
 
-uint64_t elementsOf(const google::protobuf::RepeatedField<uint64_t> &shape) {
-  uint64_t count = 0;
-  countElements(shapeOf(shape), count);
-  return count;
-}
-
 uint64_t deviceBytes(const proto::Program &program) {
   for (const proto::Arena &arena : program.arenas())
     if (arena.tier() == proto::DEVICE)

@@ -5,10 +5,10 @@
 
 #include "runtime/device/cpu/module.h"
 #include "runtime/format/format.h"
+#include "runtime/format/tables.h"
 #include "runtime/io/data_set.h"
 #include "runtime/support/half.h"
 
-#include <algorithm>
 #include <map>
 
 namespace zero::rt {
@@ -30,33 +30,10 @@ struct LoadedProgram {
 /// Reads, checks and loads `path`.
 Status loadProgram(const std::string &path, std::shared_ptr<const LoadedProgram> &program);
 
-/// The tables' numbers are those of the C interface.
-/// A number that is none of them, as damaged tables may hold, becomes no type.
-inline DType toDType(proto::DType dtype) {
-  return proto::DType_IsValid(dtype) ? static_cast<DType>(dtype) : ZERO_RT_NO_DTYPE;
-}
-
-/// The element type of initial values that a tensor of `dtype` is read from.
-inline DType storedType(const proto::Init::Range &range, DType dtype) {
-  return range.stored() == proto::DTYPE_UNSPECIFIED ? dtype : toDType(range.stored());
-}
-
 /// What a gradient is handed out as: 16-bit floats as float32.
 inline DType gradientType(const proto::Gradient &gradient) {
   const DType dtype = toDType(gradient.buffer().dtype());
   return isHalf(dtype) ? ZERO_RT_F32 : dtype;
-}
-
-inline std::span<const uint64_t> shapeOf(const google::protobuf::RepeatedField<uint64_t> &shape) {
-  return {shape.data(), static_cast<size_t>(shape.size())};
-}
-
-/// Elements of a shape that validate() has passed.
-uint64_t elementsOf(const google::protobuf::RepeatedField<uint64_t> &shape);
-
-/// Micro-batches of a step, at least 1.
-inline uint64_t microBatchesOf(const proto::Program &program) {
-  return std::max<uint64_t>(1, program.micro_batches());
 }
 
 /// A data set for the inputs of kind DATA, still without data.

@@ -155,7 +155,7 @@ void Rank::writeInputs(const StepRequest &request, uint64_t microBatch,
       continue;
     char *target = arena->base() + input.offset();
     if (isData)
-      request.data->read(index, request.step, microBatch, communicator->rank(), target);
+      request.data->read(index, request.batch, microBatch, communicator->rank(), target);
     else
       writeScalar(input.kind(), request, microBatch, target);
   }

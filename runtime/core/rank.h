@@ -17,6 +17,7 @@ namespace zero::rt {
 /// What all ranks are told about a step.
 struct StepRequest {
   uint64_t step = 0;
+  uint64_t batch = 0; ///< of the data
   float learningRate = 0;
   bool allowNan = false;
   /// Runs what the loss depends on and nothing else; state stays as it is.

@@ -95,6 +95,7 @@ Status Session::setLearningRate(float rate) {
 Status Session::step(uint32_t flags, zero_rt_step_result &result) {
   ZERO_RT_TRY(checkAlive());
   ZERO_RT_TRY(body->data->prepare());
+  ZERO_RT_TRY(findData());
   keptGradients = flags & ZERO_RT_KEEP_GRADIENTS;
   body->gradients.resize(keptGradients ? tables().gradients_size() : 0);
   for (size_t i = 0; i < body->gradients.size(); ++i)
@@ -104,6 +105,7 @@ Status Session::step(uint32_t flags, zero_rt_step_result &result) {
                                   sizeOf(gradientType(tables().gradients(int(i)))));
   StepRequest request;
   request.step = steps;
+  request.batch = batch;
   request.learningRate = learningRate;
   request.allowNan = options.allow_nan != 0;
   request.data = body->data;
@@ -111,16 +113,18 @@ Status Session::step(uint32_t flags, zero_rt_step_result &result) {
   ZERO_RT_TRY(run(request, result));
   seconds += result.seconds;
   ++steps;
+  ++batch;
+  ++ran;
   return {};
 }
 
-Status Session::evaluate(std::shared_ptr<DataSet> data, uint64_t batch,
+Status Session::evaluate(std::shared_ptr<DataSet> data, uint64_t which,
                          zero_rt_step_result &result) {
   ZERO_RT_TRY(checkAlive());
   ZERO_RT_TRY(checkData(*data));
   ZERO_RT_TRY(data->prepare());
   StepRequest request;
-  request.step = batch;
+  request.step = request.batch = which;
   request.evaluate = true;
   request.learningRate = learningRate;
   request.allowNan = options.allow_nan != 0;
@@ -317,7 +321,7 @@ Status Session::stats(int rank, zero_rt_stats &stats) const {
   if (rank < 0 || rank >= body->program->ranks())
     return fail(ZERO_RT_INVALID_ARGUMENT, "no rank %d among %d", rank, body->program->ranks());
   const Traffic traffic = body->ranks[rank]->traffic();
-  stats = {steps,
+  stats = {ran,
            deviceBytes(tables()),
            body->ranks[rank]->measuredPeak(),
            traffic.modelElements,

@@ -7,8 +7,11 @@
 #ifndef RUNTIME_CORE_SESSION_H
 #define RUNTIME_CORE_SESSION_H
 
+#include "runtime/checkpoint/reader.h"
 #include "runtime/core/rank.h"
 #include "runtime/core/team.h"
+
+#include <deque>
 
 namespace zero::rt {
 
@@ -21,7 +24,7 @@ public:
   Status setData(std::shared_ptr<DataSet> data);
   Status setLearningRate(float rate);
   Status step(uint32_t flags, zero_rt_step_result &result);
-  Status evaluate(std::shared_ptr<DataSet> data, uint64_t batch, zero_rt_step_result &result);
+  Status evaluate(std::shared_ptr<DataSet> data, uint64_t which, zero_rt_step_result &result);
 
   Status readOutput(const std::string &name, int rank, void *destination, uint64_t bytes) const;
   Status readTensor(const std::string &name, void *destination, uint64_t bytes) const;
@@ -29,6 +32,9 @@ public:
   Status load(const std::string &path, bool partial, zero_rt_load_result &result);
   Status save(const std::string &path) const;
   Status saveGradients(const std::string &path) const;
+  Status saveState(const std::string &folder);
+  Status loadState(const std::string &path, uint32_t flags, zero_rt_state_result &result);
+  const char *nextRemark();
   Status stats(int rank, zero_rt_stats &stats) const;
 
 private:
@@ -47,6 +53,11 @@ private:
   Status checkAlive() const;
   Status checkData(const DataSet &data) const;
   Status run(const StepRequest &request, zero_rt_step_result &result);
+  Status runOnRanks(std::function<Status(Body &, int)> job);
+  Status findData();
+  Status adopt(const CheckpointReader &reader, const std::vector<Damage> &passed, uint32_t flags,
+               const LoadPlan &plan, zero_rt_state_result &result);
+  Status planState(const CheckpointReader &reader, uint32_t flags, LoadPlan &plan);
   void writeWhole(const proto::Tensor &tensor, DType dtype, const void *values);
   void readWhole(const proto::Tensor &tensor, void *destination) const;
 
@@ -55,8 +66,16 @@ private:
   Team team;
   bool keptGradients = false;
   float learningRate;
-  uint64_t steps = 0;
+  uint64_t steps = 0; ///< done, those before a checkpoint was loaded included
+  uint64_t batch = 0; ///< of the data, that the next step reads
+  uint64_t ran = 0;   ///< steps of this session
   double seconds = 0;
+  /// Where a checkpoint's data goes on, until there is data to find it in.
+  std::optional<proto::Manifest::Data> savedData;
+  std::string generation;           ///< that was loaded
+  std::vector<std::string> damaged; ///< generations that could not be
+  std::deque<std::string> remarks;
+  std::string remark;
   Status failure; ///< of the step that ended this session
 };
 

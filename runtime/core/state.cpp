@@ -4,32 +4,9 @@
 
 #include "runtime/support/floats.h"
 
-#include <algorithm>
 #include <cstring>
 
 namespace zero::rt {
-
-namespace {
-/// The elements of a tensor that one rank holds.
-struct Part {
-  uint64_t inTensor = 0, inBuffer = 0, count = 0;
-};
-} // namespace
-
-static Part partOf(const proto::Buffer &buffer, uint64_t start, uint64_t count, int rank) {
-  if (buffer.shards() == 1)
-    return {0, start, count};
-  uint64_t first = static_cast<uint64_t>(rank) * buffer.elements();
-  uint64_t low = std::max(start, first);
-  uint64_t high = std::min(start + count, first + buffer.elements());
-  return low < high ? Part{low - start, low - first, high - low} : Part{};
-}
-
-/// Where a buffer or another address lies in the arena of `rank`.
-template <typename Address>
-static uint64_t placeOf(const Address &address, int rank) {
-  return address.offset() + static_cast<uint64_t>(rank * address.rank_stride());
-}
 
 Status InitialFiles::open(const proto::Program &program, InitialFiles &opened) {
   for (const std::string &path : program.files()) {

@@ -130,6 +130,7 @@ Status Team::run(std::function<Status(int)> job) {
   auto grace = std::chrono::duration<double>(options.graceSeconds);
   bool complete = shared->done.wait_for(lock, grace, [&] { return shared->running == 0; });
   shared->job = nullptr;
+  lost = !complete;
   return collect(complete);
 }
 

@@ -32,12 +32,14 @@ public:
   /// then: run() must not be called again, and its threads are left behind, holding
   /// what `job` holds.
   Status run(std::function<Status(int)> job);
+  bool isLost() const { return lost; }
 
 private:
   struct Shared;
   Status collect(bool complete) const;
   TeamOptions options;
   std::shared_ptr<Shared> shared;
+  bool lost = false;
 };
 
 } // namespace zero::rt

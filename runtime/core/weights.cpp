@@ -3,44 +3,11 @@
 #include "runtime/core/weights.h"
 
 #include "runtime/support/floats.h"
+#include "runtime/support/problems.h"
 
 #include <algorithm>
 
 namespace zero::rt {
-
-namespace {
-/// What does not fit, in groups that each become part of one line.
-class Problems {
-public:
-  void add(const char *group, const std::string &what) {
-    auto it = std::find_if(groups.begin(), groups.end(), [&](auto &g) { return g.name == group; });
-    Group &found = it != groups.end() ? *it : groups.emplace_back(Group{group, {}, 0});
-    constexpr uint64_t kNamed = 10; // names come from files, and may be many
-    if (found.count++ < kNamed)
-      found.text += (found.text.empty() ? "" : ", ") + what;
-  }
-
-  bool empty() const { return groups.empty(); }
-  std::string text() const {
-    std::string all;
-    for (const Group &group : groups)
-      all += (all.empty() ? "" : "; ") + std::to_string(group.count) + " " + group.name + ": " +
-             group.text + (group.count > 10 ? ", ..." : "");
-    return all;
-  }
-
-private:
-  struct Group {
-    std::string name, text;
-    uint64_t count = 0;
-  };
-  std::vector<Group> groups;
-};
-} // namespace
-
-static std::string quoted(const std::string &name) {
-  return "'" + escape(name.substr(0, 256)) + "'";
-}
 
 /// What keeps `array` from being the values of `tensor`, or nothing.
 static std::string mismatch(const proto::Tensor &tensor, const Array &array) {

@@ -45,6 +45,8 @@ public:
 
   /// Valid after prepare().
   const SampleOrder &order() const { return sampleOrder; }
+  bool hasInputs() const { return !inputs.empty(); }
+  std::optional<uint64_t> shuffleSeed() const { return seed; }
   /// Remarks not yet handed out; the last one handed out stays valid.
   const char *nextWarning();
   /// "'x' (float32 [*, 784]), 'labels' (int64 [*])".

@@ -3,12 +3,20 @@
 #include "runtime/io/safetensors.h"
 
 #include <algorithm>
-#include <cstring>
 
 namespace zero::rt {
 
-static std::string headerOf(const std::vector<TensorEntry> &entries) {
-  std::string header = "{";
+static std::string metadataText(const std::map<std::string, std::string> &metadata) {
+  std::string text;
+  for (const auto &[key, value] : metadata)
+    text += format("%s\"%s\":\"%s\"", text.empty() ? "" : ",", escape(key).c_str(),
+                   escape(value).c_str());
+  return text.empty() ? "" : "\"__metadata__\":{" + text + "}";
+}
+
+std::string safetensorsHeader(const std::vector<TensorEntry> &entries,
+                              const std::map<std::string, std::string> &metadata) {
+  std::string header = "{" + metadataText(metadata);
   uint64_t offset = 0;
   for (const TensorEntry &entry : entries) {
     std::string shape;
@@ -16,14 +24,15 @@ static std::string headerOf(const std::vector<TensorEntry> &entries) {
       shape += (shape.empty() ? "" : ",") + std::to_string(dim);
     uint64_t end = offset + entry.bytes();
     header += format("%s\"%s\":{\"dtype\":\"%s\",\"shape\":[%s],\"data_offsets\":[%llu,%llu]}",
-                     offset || header.size() > 1 ? "," : "", escape(entry.name).c_str(),
+                     header.size() > 1 ? "," : "", escape(entry.name).c_str(),
                      safetensorsName(entry.dtype), shape.c_str(),
                      static_cast<unsigned long long>(offset), static_cast<unsigned long long>(end));
     offset = end;
   }
   header += "}";
   header.resize((header.size() + 7) / 8 * 8, ' ');
-  return header;
+  const uint64_t length = header.size();
+  return std::string(reinterpret_cast<const char *>(&length), sizeof(length)) + header;
 }
 
 Status writeSafetensors(OutputFile &file, std::vector<TensorEntry> entries) {
@@ -31,10 +40,7 @@ Status writeSafetensors(OutputFile &file, std::vector<TensorEntry> entries) {
     size_t a = sizeOf(left.dtype), b = sizeOf(right.dtype);
     return a != b ? a > b : left.name < right.name;
   });
-  std::string header = headerOf(entries);
-  uint64_t length = header.size();
-  ZERO_RT_TRY(file.write(&length, sizeof(length)));
-  ZERO_RT_TRY(file.write(header));
+  ZERO_RT_TRY(file.write(safetensorsHeader(entries)));
   std::vector<uint8_t> bytes;
   for (const TensorEntry &entry : entries) {
     bytes.resize(entry.bytes());

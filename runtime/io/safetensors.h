@@ -11,6 +11,11 @@
 
 namespace zero::rt {
 
+/// What stands in front of the bytes of `entries`, which follow in this order: the length
+/// of the header, and the header with `metadata` (no key twice, as in a map).
+std::string safetensorsHeader(const std::vector<TensorEntry> &entries,
+                              const std::map<std::string, std::string> &metadata = {});
+
 /// Writes all entries to `file`, one tensor in memory at a time: larger element types
 /// first, then by name, so that each tensor is aligned to its element. Does not commit.
 Status writeSafetensors(OutputFile &file, std::vector<TensorEntry> entries);

@@ -2,6 +2,7 @@
 
 #include "runtime/io/sampling.h"
 
+#include <algorithm>
 #include <bit>
 
 namespace zero::rt {
@@ -37,17 +38,28 @@ uint64_t SampleOrder::permute(uint64_t epoch, uint64_t index) const {
   return index;
 }
 
-uint64_t SampleOrder::sample(uint64_t step, uint64_t position) const {
-  uint64_t epoch, index;
+SampleOrder::Position SampleOrder::positionOf(uint64_t step) const {
+  if (uint64_t steps = stepsPerEpoch())
+    return {step / steps, step % steps * batch};
+  // step * batch may overflow; what matters is its quotient and remainder.
+  auto at = static_cast<unsigned __int128>(step) * batch;
+  return {static_cast<uint64_t>(at / count), static_cast<uint64_t>(at % count)};
+}
+
+uint64_t SampleOrder::stepAt(Position position) const {
   if (uint64_t steps = stepsPerEpoch()) {
-    epoch = step / steps;
-    index = step % steps * batch + position;
-  } else {
-    // step * batch may overflow; what matters is its quotient and remainder.
-    auto at = static_cast<unsigned __int128>(step) * batch + position;
-    epoch = static_cast<uint64_t>(at / count);
-    index = static_cast<uint64_t>(at % count);
+    // What fills no batch at the end of an epoch belongs to none.
+    const uint64_t begun = position.index / batch + (position.index % batch != 0);
+    return position.epoch * steps + std::min(begun, steps);
   }
+  auto at = static_cast<unsigned __int128>(position.epoch) * count + position.index;
+  return static_cast<uint64_t>((at + batch - 1) / batch);
+}
+
+uint64_t SampleOrder::sample(uint64_t step, uint64_t position) const {
+  const Position begin = positionOf(step);
+  const uint64_t at = begin.index + position; // beyond an epoch only where batches run on
+  const uint64_t epoch = begin.epoch + at / count, index = at % count;
   return seed ? permute(epoch, index) : index;
 }
 

@@ -23,6 +23,16 @@ public:
   SampleOrder(uint64_t samples, uint64_t perStep, std::optional<uint64_t> seed);
   SampleOrder() : SampleOrder(1, 1, std::nullopt) {}
 
+  /// A place between two samples: the pass over the data, and how many of its samples
+  /// lie before.
+  struct Position {
+    uint64_t epoch = 0, index = 0;
+  };
+  /// Where the global batch of `step` begins.
+  Position positionOf(uint64_t step) const;
+  /// The first step whose global batch begins at `position` or behind it.
+  uint64_t stepAt(Position position) const;
+
   /// The sample at `position`, below perStep, of the global batch of `step`.
   uint64_t sample(uint64_t step, uint64_t position) const;
 

@@ -124,8 +124,7 @@ Status OutputFile::write(const void *data, size_t bytes) {
   return {};
 }
 
-/// Makes a rename survive a crash. Best effort: some file systems refuse it.
-static void syncFolder(const std::string &path) {
+void syncFolderOf(const std::string &path) {
   size_t slash = path.rfind('/');
   std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
   int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -142,7 +141,7 @@ Status OutputFile::commit() {
     return status;
   }
   ::close(std::exchange(descriptor, -1));
-  syncFolder(path);
+  syncFolderOf(path);
   return {};
 }
 

@@ -39,6 +39,10 @@ private:
 /// Whether both paths lead to one existing file.
 bool isSameFile(const std::string &left, const std::string &right);
 
+/// Makes what was created or renamed at `path` survive a crash. Best effort: some file
+/// systems refuse it.
+void syncFolderOf(const std::string &path);
+
 /// An open regular file for reads at offsets.
 class InputFile {
 public:

@@ -70,6 +70,14 @@ ZERO_RUN = [
     (["model.onnx", "-o", "other.zexe"], ["'-o' belongs to zeroc"]),
     (["model.zexe", "--steps=1", "--steps", "1"], ["option '--steps' is given twice"]),
     (["model.zexe", "--weights-partial"], ["--weights-partial", "no effect"]),
+    (["model.zexe", "--save-every=3"], ["--save-every", "no effect without --save-state"]),
+    (["model.zexe", "--save-state=s", "--save-every=0"], ["--save-every of at least 1"]),
+    (["model.zexe", "--save-state="], ["--save-state"]),
+    (["model.zexe", "--resume=s"], ["--resume needs --steps or --epochs"]),
+    (["model.zexe", "--resume=s", "--steps=2", "--weights=w.npz"], ["--resume or --weights", "both"]),
+    (["model.zexe", "--resume=s", "--steps=2", "--dump-gradients=g"], ["gradients", "step 0"]),
+    (["model.zexe", "--resume-if-any"], ["--resume-if-any", "no effect without --resume"]),
+    (["model.zexe", "--restart-data"], ["--restart-data", "no effect without --resume"]),
     (["missing.zexe"], ["missing.zexe", "No such file"]),
 ]
 

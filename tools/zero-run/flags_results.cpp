@@ -17,9 +17,15 @@ std::vector<Flag> resultFlags() {
        "write the trained weights as .safetensors, or, where FILE ends so, as\n"
        ".onnx: the model itself with new initializers. May be given twice",
        addSave, /*repeats=*/true},
+      {"Results", "save-state", "DIR",
+       "write a checkpoint that --resume goes on from, at the end and when\n"
+       "interrupted; DIR keeps the last two",
+       toText(&Options::saveState)},
+      {"Results", "save-every", "K", "and after every K steps", toCount(&Options::saveEvery)},
       {"Results", "log", "FILE",
        "write {\"step\":N,\"loss\":X} for each step, a line each, with what else\n"
-       "it tells: gradient_norm, learning_rate, loss_scale, skipped",
+       "it tells: gradient_norm, learning_rate, loss_scale, skipped; a\n"
+       "resumed run keeps the lines of the steps before",
        toText(&Options::log)},
       {"Results", "dump-gradients", "FILE",
        "write the gradients of step 0 as .safetensors, under the\nparameters' names",

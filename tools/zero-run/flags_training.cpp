@@ -33,7 +33,8 @@ static Status setStall(Options &options, const std::string &text) {
 
 std::vector<Flag> trainingFlags() {
   return {
-      {"Training", "steps", "N", "steps to train (1)", toCount(&Options::steps)},
+      {"Training", "steps", "N", "steps to train (1); of a resumed run, those before count",
+       toCount(&Options::steps)},
       {"Training", "epochs", "E", "passes over the data, in place of --steps",
        toCount(&Options::epochs)},
       {"Training", "weights", "FILE",
@@ -41,6 +42,13 @@ std::vector<Flag> trainingFlags() {
       {"Training", "weights-partial", "",
        "take those that the model has too; the others start as in the model",
        toSwitch(&Options::partialWeights)},
+      {"Training", "resume", "DIR",
+       "go on from the newest whole checkpoint in DIR, or from DIR/step-N",
+       toText(&Options::resume)},
+      {"Training", "resume-if-any", "", "begin at step 0 where DIR has no checkpoint",
+       toSwitch(&Options::resumeIfAny)},
+      {"Training", "restart-data", "", "begin the data anew: it or its order is another",
+       toSwitch(&Options::restartData)},
       {"Training", "lr", "X", "learning rate, in place of the compiled one", setLearningRate},
       {"Training", "allow-nan", "", "go on when the loss is NaN or infinite",
        toSwitch(&zero_rt_session_options::allow_nan)},

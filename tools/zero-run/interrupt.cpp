@@ -34,6 +34,7 @@ void catchInterrupts() {
     if (::sigaction(signal, nullptr, &old) == 0 && old.sa_handler != SIG_IGN)
       ::sigaction(signal, &action, nullptr);
   }
+  std::signal(SIGXFSZ, SIG_IGN); // a file that may not grow is an error of its write
 }
 
 int interruption() { return received; }

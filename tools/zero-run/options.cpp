@@ -147,6 +147,25 @@ private:
       return fail(ZERO_RT_INVALID_ARGUMENT, "--dump-gradients needs at least one step");
     if (!options.outputs.empty() && !trains)
       return fail(ZERO_RT_INVALID_ARGUMENT, "--save-outputs needs at least one step");
+    return checkState();
+  }
+
+  Status checkState() {
+    auto bad = [](const char *what) { return Status(ZERO_RT_INVALID_ARGUMENT, what); };
+    if (options.saveEvery && options.saveState.empty())
+      return bad("--save-every has no effect without --save-state");
+    if (options.saveEvery == 0u)
+      return bad("expected --save-every of at least 1");
+    if (options.resume.empty())
+      return options.resumeIfAny   ? bad("--resume-if-any has no effect without --resume")
+             : options.restartData ? bad("--restart-data has no effect without --resume")
+                                   : Status();
+    if (!options.weights.empty())
+      return bad("expected --resume or --weights, got both: a checkpoint has weights");
+    if (!options.gradients.empty())
+      return bad("--dump-gradients is of step 0, which a resumed run does not take");
+    if (!options.steps && !options.epochs)
+      return bad("--resume needs --steps or --epochs: how many in all, those before included");
     return {};
   }
 

@@ -23,12 +23,17 @@ struct DataFile {
 struct Options {
   std::string model;
   std::vector<DataFile> data, evalData;
-  std::optional<uint64_t> steps, epochs; ///< at most one; neither: one step
+  std::optional<uint64_t> steps, epochs; ///< at most one; neither: one step. Of
+                                         ///< a resumed run those before count
   std::optional<uint64_t> shuffleSeed, evalEvery, evalSteps;
   std::optional<float> learningRate;
   std::vector<std::string> saves; ///< weights, each as its name says
   std::string weights;            ///< to start from; empty: the model's own
   bool partialWeights = false;
+  std::string saveState; ///< folder of checkpoints
+  std::optional<uint64_t> saveEvery;
+  std::string resume; ///< folder of checkpoints, or one of them
+  bool resumeIfAny = false, restartData = false;
   std::string log, gradients, outputs, report;
   bool quiet = false, help = false, version = false;
   zero_rt_session_options session;

@@ -6,6 +6,9 @@
 #include "report.h"
 #include "runtime/io/safetensors.h"
 
+#include <cstdio>
+#include <fstream>
+
 using namespace zero::rt;
 
 namespace zero::run {
@@ -90,6 +93,25 @@ Status Outputs::open(const Options &options, const Executable &executable) {
   ZERO_RT_TRY(create(inputs, options.gradients, gradients));
   ZERO_RT_TRY(create(inputs, options.outputs, outputs));
   return create(inputs, options.report, report);
+}
+
+/// Whether a line of a log tells of what was before step `first`: a step, or an
+/// evaluation after so many.
+static bool isBefore(const std::string &line, uint64_t first) {
+  unsigned long long step;
+  char key;
+  return std::sscanf(line.c_str(), "{\"step\":%llu,\"%c", &step, &key) == 2 &&
+         (key == 'l' ? step < first : step <= first);
+}
+
+Status Outputs::continueLog(const std::string &path, uint64_t first) {
+  if (!log.isOpen())
+    return {};
+  std::ifstream before(path);
+  for (std::string line; std::getline(before, line);)
+    if (isBefore(line, first))
+      ZERO_RT_TRY(log.write(line + "\n"));
+  return {};
 }
 
 Status Outputs::logStep(const zero_rt_step_result &result) {

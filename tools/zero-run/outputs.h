@@ -18,6 +18,9 @@ public:
   /// Fails when a file cannot be written or is an input of this run.
   rt::Status open(const Options &options, const Executable &executable);
 
+  /// Begins the log with what the one of its name says of the steps before `first`, as far
+  /// as it exists.
+  rt::Status continueLog(const std::string &path, uint64_t first);
   rt::Status logStep(const zero_rt_step_result &result);
   rt::Status logEvaluation(const Evaluation &result);
   rt::Status writeGradients(const Executable &executable, const Session &session);

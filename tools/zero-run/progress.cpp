@@ -150,11 +150,15 @@ void Progress::finish(const Results &run) const {
       std::printf("\n"); // behind the bar
     std::fflush(stdout);
     std::fprintf(stderr,
-                 "zero-run: interrupted after %zu of %llu steps; what was asked for is "
+                 "zero-run: interrupted after %llu of %llu steps; what was asked for is "
                  "written\n",
-                 results.size(), static_cast<unsigned long long>(steps));
+                 static_cast<unsigned long long>(run.done()),
+                 static_cast<unsigned long long>(steps));
   }
   warnOfSkips(results);
+  if (!quiet && run.first > 0 && results.empty())
+    std::printf("nothing to train: the checkpoint has %llu steps\n",
+                static_cast<unsigned long long>(run.first));
   if (quiet || results.empty())
     return;
   double seconds = 0;

@@ -27,6 +27,8 @@ public:
   void printData(std::optional<uint64_t> shuffleSeed) const;
   /// What an evaluation reads each time.
   void printEvalData(const Data &data, uint64_t batches) const;
+  /// A resumed run goes up to this many steps in all.
+  void setSteps(uint64_t all) { steps = all; }
   void step(const zero_rt_step_result &result);
   void evaluation(const Evaluation &result) const;
   /// The line that ends the run.

@@ -83,8 +83,10 @@ std::string reportJson(const Executable &executable, const Session &session,
                             escape(info.name).c_str(), escape(info.optimizer).c_str());
   text += format("  \"ranks\": %d,\n  \"stage\": %d,\n  \"micro_batches\": %d,\n", info.ranks,
                  info.stage, info.micro_batches);
-  text += format("  \"steps\": %zu,\n  \"planned_elements_per_step\": %llu,\n",
-                 results.steps.size(), static_cast<Number>(info.planned_elements));
+  text += format("  \"first_step\": %llu,\n  \"steps\": %zu,\n"
+                 "  \"planned_elements_per_step\": %llu,\n",
+                 static_cast<Number>(results.first), results.steps.size(),
+                 static_cast<Number>(info.planned_elements));
   text += format("  \"interrupted\": %s,\n", results.interrupted ? "true" : "false");
   text += "  \"memory\": {\n" + memory(executable) + "\n  },\n";
   text += "  \"per_rank\": [\n" + ranks(executable, session) + "\n  ],\n";

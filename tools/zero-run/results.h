@@ -18,9 +18,13 @@ struct Evaluation {
 };
 
 struct Results {
+  uint64_t first = 0; ///< step, after those of the checkpoint
   std::vector<zero_rt_step_result> steps;
   std::vector<Evaluation> evaluations;
   bool interrupted = false; ///< by a signal, before the last step
+
+  /// Steps done, those of the checkpoint included.
+  uint64_t done() const { return first + steps.size(); }
 };
 
 } // namespace zero::run

@@ -2,6 +2,7 @@
 
 #include "train.h"
 
+#include "checkpoints.h"
 #include "data.h"
 #include "evaluation.h"
 #include "interrupt.h"
@@ -9,6 +10,7 @@
 #include "progress.h"
 #include "report.h"
 
+#include <algorithm>
 #include <cstdio>
 
 using namespace zero::rt;
@@ -20,7 +22,7 @@ namespace {
 class Training {
 public:
   Training(const Options &options, const Executable &executable)
-      : options(options), executable(executable) {}
+      : options(options), executable(executable), checkpoints(options) {}
 
   Status run();
   bool isInterrupted() const { return results.interrupted; }
@@ -28,6 +30,9 @@ public:
 private:
   Status open();
   Status evaluate(Progress &progress);
+  Status begin();
+  Status resume();
+  Status runStep(uint64_t step, Progress &progress);
   Status runSteps(Progress &progress);
   Status write();
 
@@ -35,15 +40,17 @@ private:
   const Executable &executable;
   Data data;
   Evaluator evaluator;
+  Checkpoints checkpoints;
   Session session;
   Outputs outputs;
   Results results;
-  uint64_t steps = 1;
+  uint64_t steps = 1; ///< in all, those before a checkpoint included
 };
 } // namespace
 
-/// Steps in all: --steps, or so many times the data.
-static Status countSteps(const Options &options, const Data &data, uint64_t &steps) {
+/// Steps in all: --steps, or so many times the data. `from`: where the run begins.
+static Status countSteps(const Options &options, const Data &data, const zero_rt_state_result &from,
+                         uint64_t &steps) {
   steps = options.steps.value_or(1);
   if (!options.epochs)
     return {};
@@ -54,7 +61,9 @@ static Status countSteps(const Options &options, const Data &data, uint64_t &ste
                 "--steps",
                 static_cast<unsigned long long>(info.samples_per_step),
                 static_cast<unsigned long long>(info.samples));
-  if (__builtin_mul_overflow(*options.epochs, info.steps_per_epoch, &steps))
+  uint64_t batches;
+  if (__builtin_mul_overflow(*options.epochs, info.steps_per_epoch, &batches) ||
+      __builtin_add_overflow(from.step, batches - std::min(batches, from.batch), &steps))
     return fail(ZERO_RT_INVALID_ARGUMENT, "--epochs: too many steps");
   return {};
 }
@@ -84,15 +93,40 @@ Status Training::open() {
     ZERO_RT_TRY(openData(executable, "--data", options.data, options.quiet, data));
     if (options.shuffleSeed)
       ZERO_RT_TRY(take(zero_rt_data_shuffle(data.get(), *options.shuffleSeed)));
-    ZERO_RT_TRY(countSteps(options, data, steps));
+    ZERO_RT_TRY(countSteps(options, data, {}, steps));
   }
-  return evaluator.open(options, executable);
+  ZERO_RT_TRY(evaluator.open(options, executable));
+  return checkpoints.open();
+}
+
+/// Goes on from a checkpoint.
+Status Training::resume() {
+  zero_rt_state_result from{};
+  ZERO_RT_TRY(checkpoints.resume(session, from));
+  if (data)
+    ZERO_RT_TRY(countSteps(options, data, from, steps));
+  results.first = from.step;
+  steps = std::max(steps, from.step);
+  if (steps == from.step && !options.outputs.empty())
+    return fail(ZERO_RT_INVALID_ARGUMENT,
+                "--save-outputs needs at least one step, and the checkpoint has all %llu",
+                static_cast<unsigned long long>(steps));
+  return outputs.continueLog(options.log, from.step);
+}
+
+/// Makes the session, and gives it what it begins with.
+Status Training::begin() {
+  ZERO_RT_TRY(zero::run::open(executable, options.session, session));
+  ZERO_RT_TRY(take(zero_rt_session_set_data(session.get(), data.get())));
+  if (options.learningRate)
+    ZERO_RT_TRY(take(zero_rt_session_set_learning_rate(session.get(), *options.learningRate)));
+  return options.resume.empty() ? loadWeights(options, session) : resume();
 }
 
 Status Training::evaluate(Progress &progress) {
   Evaluation result;
   bool complete;
-  ZERO_RT_TRY(evaluator.run(session, results.steps.size(), result, complete));
+  ZERO_RT_TRY(evaluator.run(session, results.done(), result, complete));
   if (!complete)
     return {};
   ZERO_RT_TRY(outputs.logEvaluation(result));
@@ -101,24 +135,33 @@ Status Training::evaluate(Progress &progress) {
   return {};
 }
 
+Status Training::runStep(uint64_t step, Progress &progress) {
+  const bool keep = step == 0 && !options.gradients.empty();
+  zero_rt_step_result result;
+  ZERO_RT_TRY(
+      take(zero_rt_session_step(session.get(), keep ? ZERO_RT_KEEP_GRADIENTS : 0, &result)));
+  if (keep)
+    ZERO_RT_TRY(outputs.writeGradients(executable, session));
+  ZERO_RT_TRY(outputs.logStep(result));
+  progress.step(result);
+  results.steps.push_back(result);
+  return {};
+}
+
 Status Training::runSteps(Progress &progress) {
-  for (uint64_t step = 0; step < steps && !interruption(); ++step) {
-    bool keep = step == 0 && !options.gradients.empty();
-    zero_rt_step_result result;
-    ZERO_RT_TRY(
-        take(zero_rt_session_step(session.get(), keep ? ZERO_RT_KEEP_GRADIENTS : 0, &result)));
-    if (keep)
-      ZERO_RT_TRY(outputs.writeGradients(executable, session));
-    ZERO_RT_TRY(outputs.logStep(result));
-    progress.step(result);
-    results.steps.push_back(result);
-    if (step + 1 < steps && evaluator.isDue(step + 1, steps))
+  for (uint64_t step = results.first; step < steps && !interruption(); ++step) {
+    ZERO_RT_TRY(runStep(step, progress));
+    if (step + 1 == steps)
+      break;
+    if (checkpoints.isDue(step + 1))
+      ZERO_RT_TRY(checkpoints.save(session, step + 1));
+    if (evaluator.isDue(step + 1, steps))
       ZERO_RT_TRY(evaluate(progress));
   }
-  results.interrupted = results.steps.size() < steps;
+  results.interrupted = results.done() < steps;
   if (results.interrupted && results.steps.empty())
     return fail(ZERO_RT_ABORTED, "interrupted before the first step");
-  return {};
+  return checkpoints.save(session, results.done());
 }
 
 Status Training::write() {
@@ -135,14 +178,11 @@ Status Training::run() {
   progress.printData(options.shuffleSeed);
   if (evaluator.isOpen())
     progress.printEvalData(evaluator.getData(), evaluator.batchesEachTime());
-  ZERO_RT_TRY(zero::run::open(executable, options.session, session));
-  ZERO_RT_TRY(loadWeights(options, session));
-  ZERO_RT_TRY(take(zero_rt_session_set_data(session.get(), data.get())));
-  if (options.learningRate)
-    ZERO_RT_TRY(take(zero_rt_session_set_learning_rate(session.get(), *options.learningRate)));
+  ZERO_RT_TRY(begin());
+  progress.setSteps(steps);
   ZERO_RT_TRY(runSteps(progress));
   ZERO_RT_TRY(outputs.writeOutputs(executable, session)); // before an evaluation replaces them
-  if (evaluator.isDue(results.steps.size(), steps))
+  if (evaluator.isDue(results.done(), steps))
     ZERO_RT_TRY(evaluate(progress));
   ZERO_RT_TRY(write());
   progress.finish(results);

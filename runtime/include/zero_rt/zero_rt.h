@@ -316,8 +316,42 @@ zero_rt_status zero_rt_session_load(zero_rt_session *session, const char *path, 
 zero_rt_status zero_rt_session_save(zero_rt_session *session, const char *path);
 zero_rt_status zero_rt_session_save_gradients(zero_rt_session *session, const char *path);
 
+/* Writes everything that the next step depends on to folder/step-N, N being the steps
+   done: weights, buffers, optimizer state, the number of the step and the position in the
+   data. All ranks write at once, each its own part. The folder is made if need be; a
+   generation appears by a rename when all of it is on disk, then all but two are removed.
+   On failure those that there were stay. Refused where the folder has a later step than
+   this session's, unless that was found damaged when this session was loaded from it.
+   docs/checkpoints.md tells the format. */
+zero_rt_status zero_rt_session_save_state(zero_rt_session *session, const char *folder);
+
+/* Flags of zero_rt_session_load_state(). */
+enum {
+  ZERO_RT_RESTART_DATA = 1 /* the next step reads the first batch */
+};
+
+typedef struct zero_rt_state_result {
+  uint64_t step;          /* of the next step */
+  uint64_t batch;         /* of the data, that it reads; 0 until the session has data */
+  const char *generation; /* the folder; until the next load */
+} zero_rt_state_result;
+
+/* Goes on from a checkpoint of the same model, whatever stage, ranks, buckets and
+   precision it was saved with: from the newest whole generation in the folder `path`, or
+   from exactly `path` if that is a generation. All is checked before anything is changed;
+   what does not fit is refused by name. ZERO_RT_NOT_FOUND: the folder has none. The data
+   must have as many samples as the checkpoint's, and their order, unless it is
+   restarted; where the global batch has another size it goes on with the first whole
+   one of which no sample was read. A session without data looks for the place when it
+   takes its next step. */
+zero_rt_status zero_rt_session_load_state(zero_rt_session *session, const char *path,
+                                          uint32_t flags, zero_rt_state_result *result);
+/* The next remark on what was loaded (a damaged generation that was passed over, another
+   precision, a loss scale that begins anew), or NULL. Each comes once. */
+const char *zero_rt_session_next_remark(zero_rt_session *session);
+
 typedef struct zero_rt_stats {
-  uint64_t steps;
+  uint64_t steps; /* of this session */
   uint64_t arena_bytes;      /* device tier */
   uint64_t measured_peak;    /* highest byte used + 1; 0 without check_memory */
   uint64_t model_elements;   /* received from other ranks in all steps and evaluations */

@@ -1,0 +1,208 @@
+//===- generations.cpp - the checkpoints in a folder ----------------------===//
+
+#include "runtime/checkpoint/generations.h"
+
+#include "runtime/support/file.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <fcntl.h>
+#include <filesystem>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace zero::rt {
+
+namespace fs = std::filesystem;
+
+static Status ioError(const char *verb, const std::string &path, const std::error_code &error) {
+  return fail(ZERO_RT_IO, "cannot %s '%s': %s", verb, escape(path).c_str(),
+              error.message().c_str());
+}
+
+static std::error_code lastError() { return {errno, std::generic_category()}; }
+
+//===----------------------------------------------------------------------===//
+// Names
+//===----------------------------------------------------------------------===//
+
+std::string generationName(uint64_t step) {
+  return format("step-%08llu", static_cast<unsigned long long>(step));
+}
+
+/// A path without '/' at its end.
+static std::string trimmed(std::string path) {
+  while (path.size() > 1 && path.back() == '/')
+    path.pop_back();
+  return path;
+}
+
+bool parseGenerationName(const std::string &path, uint64_t &step) {
+  const std::string name = fs::path(trimmed(path)).filename();
+  if (!name.starts_with("step-") || name.size() < 13 || name.size() > 25 ||
+      name.find_first_not_of("0123456789", 5) != std::string::npos)
+    return false;
+  step = std::strtoull(name.c_str() + 5, nullptr, 10);
+  return generationName(step) == name;
+}
+
+static std::string temporaryName(uint64_t step) {
+  return "." + generationName(step) + ".tmp-" + std::to_string(::getpid());
+}
+
+/// The process whose temporary `name` is, or 0.
+static pid_t ownerOf(const std::string &name) {
+  const size_t dot = name.rfind(".tmp-");
+  uint64_t step;
+  if (dot == std::string::npos || name[0] != '.' ||
+      !parseGenerationName(name.substr(1, dot - 1), step))
+    return 0;
+  return static_cast<pid_t>(std::strtol(name.c_str() + dot + 5, nullptr, 10));
+}
+
+//===----------------------------------------------------------------------===//
+// What there is
+//===----------------------------------------------------------------------===//
+
+/// The names in `folder`; none when there is no such folder.
+static Status namesIn(const std::string &folder, std::vector<std::string> &names) {
+  std::error_code error;
+  fs::directory_iterator at(folder, error), end;
+  if (error == std::errc::no_such_file_or_directory)
+    return {};
+  for (; !error && at != end; at.increment(error))
+    names.push_back(at->path().filename());
+  return error ? ioError("list", folder, error) : Status();
+}
+
+Status listGenerations(const std::string &folder, std::vector<Generation> &generations) {
+  std::vector<std::string> names;
+  ZERO_RT_TRY(namesIn(folder, names));
+  for (const std::string &name : names) {
+    Generation generation;
+    generation.path = trimmed(folder) + "/" + name;
+    if (parseGenerationName(name, generation.step))
+      generations.push_back(std::move(generation));
+  }
+  std::sort(generations.begin(), generations.end(),
+            [](const auto &left, const auto &right) { return left.step > right.step; });
+  return {};
+}
+
+Status findGenerations(const std::string &path, std::vector<Generation> &generations) {
+  Generation itself{0, trimmed(path)};
+  std::error_code error;
+  if (parseGenerationName(path, itself.step) || fs::exists(path + "/manifest.json", error)) {
+    generations.push_back(itself);
+    return {};
+  }
+  ZERO_RT_TRY(listGenerations(path, generations));
+  return generations.empty()
+             ? fail(ZERO_RT_NOT_FOUND, "no checkpoint in '%s'", escape(path).c_str())
+             : Status();
+}
+
+Status checkNoneLater(const std::string &folder, uint64_t step,
+                      const std::vector<std::string> &damaged) {
+  std::vector<Generation> generations;
+  ZERO_RT_TRY(listGenerations(folder, generations));
+  for (const Generation &each : generations) {
+    auto isEach = [&](const std::string &path) { return isSameFile(path, each.path); };
+    if (each.step > step && std::none_of(damaged.begin(), damaged.end(), isEach))
+      return fail(ZERO_RT_INVALID_ARGUMENT,
+                  "'%s' is of a later step than %llu; resume from it, or save to another folder",
+                  escape(each.path).c_str(), static_cast<unsigned long long>(step));
+  }
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// Writing and removing
+//===----------------------------------------------------------------------===//
+
+/// Removes temporaries whose process is gone. Those of a process of our number are of
+/// one that had it before.
+static void sweep(const std::string &folder) {
+  std::vector<std::string> names;
+  if (!namesIn(folder, names).ok())
+    return; // who writes there next will say why
+  for (const std::string &name : names) {
+    const pid_t owner = ownerOf(name);
+    std::error_code ignored;
+    if (owner > 0 && (owner == ::getpid() || (::kill(owner, 0) != 0 && errno == ESRCH)))
+      fs::remove_all(folder + "/" + name, ignored);
+  }
+}
+
+/// Removes a generation so that half of one never has its name.
+static void removeGeneration(const std::string &folder, const Generation &generation) {
+  const std::string temporary = folder + "/" + temporaryName(generation.step);
+  std::error_code ignored;
+  if (::rename(generation.path.c_str(), temporary.c_str()) == 0)
+    fs::remove_all(temporary, ignored);
+}
+
+Draft::Draft(Draft &&other) noexcept
+    : folder(std::move(other.folder)), temporary(std::exchange(other.temporary, {})),
+      step(other.step) {}
+
+Draft::~Draft() {
+  std::error_code ignored;
+  if (!temporary.empty())
+    fs::remove_all(temporary, ignored);
+}
+
+Status Draft::create(const std::string &folder, uint64_t step, Draft &draft) {
+  std::error_code error;
+  draft.folder = trimmed(folder);
+  draft.step = step;
+  if (fs::create_directories(draft.folder, error))
+    syncFolderOf(draft.folder);
+  if (error)
+    return ioError("make", folder, error);
+  sweep(draft.folder);
+  const std::string path = draft.folder + "/" + temporaryName(step);
+  if (::mkdir(path.c_str(), 0777) != 0)
+    return ioError("make", path, lastError());
+  draft.temporary = path;
+  return {};
+}
+
+/// Gives `from` the name `to`; what had that name gets the other if it can.
+static bool replace(const std::string &from, const std::string &to) {
+  if (::rename(from.c_str(), to.c_str()) == 0 ||
+      ::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_EXCHANGE) == 0)
+    return true;
+  // A file system without exchange. The generation before bridges the gap.
+  const std::string aside = from + ".old";
+  if (::rename(to.c_str(), aside.c_str()) != 0)
+    return false;
+  if (::rename(from.c_str(), to.c_str()) == 0)
+    return ::rename(aside.c_str(), from.c_str()) == 0;
+  const int why = errno;
+  (void)::rename(aside.c_str(), to.c_str());
+  errno = why;
+  return false;
+}
+
+Status Draft::commit(std::string &made) {
+  const std::string path = folder + "/" + generationName(step);
+  if (!replace(temporary, path))
+    return ioError("rename", temporary, lastError());
+  syncFolderOf(path);
+  std::error_code ignored;
+  fs::remove_all(std::exchange(temporary, {}), ignored); // one that was replaced
+  std::vector<Generation> generations;
+  ZERO_RT_TRY(listGenerations(folder, generations));
+  size_t before = 0;
+  for (const Generation &each : generations)
+    if (each.step > step || (each.step < step && ++before >= kGenerations))
+      removeGeneration(folder, each);
+  made = path;
+  return {};
+}
+
+} // namespace zero::rt

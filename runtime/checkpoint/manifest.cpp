@@ -1,0 +1,129 @@
+//===- manifest.cpp - manifest.json of a checkpoint -----------------------===//
+
+#include "runtime/checkpoint/manifest.h"
+
+#include "runtime/format/tables.h"
+#include "runtime/support/problems.h"
+
+#include <google/protobuf/util/json_util.h>
+#include <set>
+#include <zlib.h>
+
+namespace zero::rt {
+
+/// More than the ranges of a large model on many ranks take.
+static constexpr uint64_t kMaxBytes = uint64_t(1) << 30;
+/// What stands for the checksum while it is computed.
+static const std::string kNoChecksum = "00000000";
+
+uint32_t crc32Of(std::span<const uint8_t> bytes, uint32_t before) {
+  return static_cast<uint32_t>(::crc32_z(before, bytes.data(), bytes.size()));
+}
+
+static std::string checksumOf(const std::string &text) {
+  return format("%08x", crc32Of({reinterpret_cast<const uint8_t *>(text.data()), text.size()}));
+}
+
+std::string shardName(int rank) { return format("rank-%05d.safetensors", rank); }
+
+Status writeManifest(const std::string &path, proto::Manifest manifest) {
+  manifest.set_version(kManifestVersion);
+  manifest.set_checksum(kNoChecksum);
+  google::protobuf::util::JsonPrintOptions options;
+  options.add_whitespace = true;
+  options.always_print_primitive_fields = true;
+  options.preserve_proto_field_names = true;
+  std::string text;
+  if (!google::protobuf::util::MessageToJsonString(manifest, &text, options).ok())
+    return fail(ZERO_RT_INTERNAL, "cannot write '%s': it is no JSON", escape(path).c_str());
+  // The first field, so the first of such digits.
+  text.replace(text.find(kNoChecksum), kNoChecksum.size(), checksumOf(text));
+  OutputFile file;
+  ZERO_RT_TRY(OutputFile::create(path, file));
+  ZERO_RT_TRY(file.write(text));
+  return file.commit();
+}
+
+//===----------------------------------------------------------------------===//
+// Reading
+//===----------------------------------------------------------------------===//
+
+static Status bad(const std::string &what) { return Status(ZERO_RT_BAD_FILE, what); }
+
+static Status parse(std::string text, proto::Manifest &manifest) {
+  google::protobuf::util::JsonParseOptions options;
+  options.ignore_unknown_fields = true; // of a later version, which says so itself
+  auto parsed = google::protobuf::util::JsonStringToMessage(text, &manifest, options);
+  if (!parsed.ok())
+    return bad("it is no manifest: " + escape(std::string(parsed.message()).substr(0, 200)));
+  size_t at = text.find(manifest.checksum());
+  if (manifest.checksum().size() != kNoChecksum.size() || at == std::string::npos)
+    return bad("it has no checksum");
+  text.replace(at, kNoChecksum.size(), kNoChecksum);
+  if (std::string actual = checksumOf(text); actual != manifest.checksum())
+    return bad("wrong checksum: expected " + escape(manifest.checksum()) + ", got " + actual);
+  if (manifest.version() != kManifestVersion)
+    return fail(ZERO_RT_UNSUPPORTED, "wrong version: expected %u, got %u", kManifestVersion,
+                manifest.version());
+  return {};
+}
+
+static Status checkFile(const proto::Manifest::File &file) {
+  const std::string &name = file.name();
+  if (name.empty() || name[0] == '.' || name.find('/') != std::string::npos)
+    return bad("file " + quoted(name) + " does not lie beside the manifest");
+  return {};
+}
+
+static bool isInside(const proto::Manifest::Range &range, const proto::Manifest &manifest,
+                     uint64_t elements, uint64_t size) {
+  if (range.file() >= uint32_t(manifest.files_size()) || range.begin() > elements ||
+      range.count() > elements - range.begin())
+    return false;
+  const uint64_t bytes = manifest.files(int(range.file())).bytes();
+  return range.offset() <= bytes && range.count() * size <= bytes - range.offset();
+}
+
+static Status checkTensor(const proto::Manifest::Tensor &tensor, const proto::Manifest &manifest) {
+  const size_t size = sizeOf(toDType(tensor.dtype()));
+  uint64_t elements, bytes;
+  if (size == 0 || !countElements(shapeOf(tensor.shape()), elements) ||
+      __builtin_mul_overflow(elements, size, &bytes))
+    return bad("tensor " + quoted(tensor.name()) + ": bad element type or shape");
+  for (const proto::Manifest::Range &range : tensor.ranges())
+    if (!isInside(range, manifest, elements, size))
+      return bad("tensor " + quoted(tensor.name()) + ": a range lies outside of it or of its file");
+  return {};
+}
+
+static Status checkContents(const proto::Manifest &manifest) {
+  for (const proto::Manifest::File &file : manifest.files())
+    ZERO_RT_TRY(checkFile(file));
+  std::set<std::string> names;
+  for (const proto::Manifest::Tensor &tensor : manifest.tensors()) {
+    ZERO_RT_TRY(checkTensor(tensor, manifest));
+    if (!names.insert(tensor.name()).second)
+      return bad("tensor " + quoted(tensor.name()) + " is there twice");
+  }
+  return {};
+}
+
+Status readManifest(const std::string &path, proto::Manifest &manifest) {
+  InputFile file;
+  ZERO_RT_TRY(InputFile::open(path, file));
+  Status status;
+  if (file.size() > kMaxBytes) {
+    status = bad("expected at most 1 GiB, got " + std::to_string(file.size()) + " bytes");
+  } else {
+    std::string text(file.size(), '\0');
+    ZERO_RT_TRY(file.read(0, text.data(), text.size()));
+    status = parse(std::move(text), manifest);
+  }
+  if (status.ok())
+    status = checkContents(manifest);
+  return status.ok() ? status
+                     : fail(status.getCode(), "'%s': %s", escape(path).c_str(),
+                            status.getMessage().c_str());
+}
+
+} // namespace zero::rt

@@ -1,0 +1,30 @@
+//===- manifest.h - manifest.json of a checkpoint ---------------*- C++ -*-===//
+
+#ifndef RUNTIME_CHECKPOINT_MANIFEST_H
+#define RUNTIME_CHECKPOINT_MANIFEST_H
+
+#include "runtime/checkpoint/manifest.pb.h"
+#include "runtime/support/file.h"
+
+namespace zero::rt {
+
+inline constexpr char kManifestName[] = "manifest.json";
+inline constexpr uint32_t kManifestVersion = 1;
+
+/// CRC-32 of zlib, continuing from that of what stands before.
+uint32_t crc32Of(std::span<const uint8_t> bytes, uint32_t before = 0);
+
+/// "rank-00003.safetensors".
+std::string shardName(int rank);
+
+/// Writes `path`, flushed to disk; version and checksum are filled in.
+Status writeManifest(const std::string &path, proto::Manifest manifest);
+
+/// Reads `path`. Refused: what is not as it was written (checksum), another version
+/// (ZERO_RT_UNSUPPORTED), and numbers that lie outside of what they count. Whether the
+/// ranges of a tensor are all of it is for planLoad() to say.
+Status readManifest(const std::string &path, proto::Manifest &manifest);
+
+} // namespace zero::rt
+
+#endif // RUNTIME_CHECKPOINT_MANIFEST_H

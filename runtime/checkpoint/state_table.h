@@ -1,0 +1,60 @@
+//===- state_table.h - what of a program is state ---------------*- C++ -*-===//
+//
+// A checkpoint knows tensors by name; ranks, stages and buckets are the program's. The
+// value of a parameter is its f32 master where there is one: that is saved under the
+// parameter's name, and the parameter is recomputed from it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_CHECKPOINT_STATE_TABLE_H
+#define RUNTIME_CHECKPOINT_STATE_TABLE_H
+
+#include "runtime/format/tables.h"
+#include "runtime/support/status.h"
+
+#include <vector>
+
+namespace zero::rt {
+
+/// A tensor that outlives the step, and where the program keeps it.
+struct StateTensor {
+  const proto::Tensor *tensor = nullptr;
+  const proto::Buffer *buffer = nullptr;
+  std::string name;            ///< in a checkpoint
+  std::vector<uint64_t> shape; ///< in a checkpoint
+  uint64_t elements = 0;
+  bool derived = false; ///< a rounded copy of its master: loaded from it, not saved
+
+  DType dtype() const { return toDType(tensor->dtype()); }
+  /// Bytes in the arena of `rank` where element `inBuffer` of the buffer lies.
+  uint64_t place(int rank, uint64_t inBuffer) const {
+    return placeOf(*buffer, rank) + inBuffer * sizeOf(dtype());
+  }
+};
+
+/// The state of `program`, in its order: everything that persists but constants.
+/// `program` must have passed validate() and outlive the list.
+Status listState(const proto::Program &program, std::vector<StateTensor> &state);
+
+/// Whether `name` belongs to the scaling of the loss, which only some precisions have.
+bool isLossScale(const std::string &name);
+
+/// The type that trained parameters are kept in beside a master; F32 without masters.
+proto::DType precisionOf(const std::vector<StateTensor> &state);
+
+/// Elements [begin, begin + count) of state tensor `tensor`, which one rank writes.
+struct Piece {
+  size_t tensor;
+  uint64_t begin, count;
+  uint64_t place;  ///< bytes in its arena
+  uint64_t offset; ///< bytes in its file, behind the header
+};
+
+/// What each rank writes, in the order of its file: of sharded tensors what it holds; of
+/// replicated ones, taken as one list of bytes, an equal part. Larger elements come
+/// first, so that all are aligned.
+std::vector<std::vector<Piece>> divideState(const std::vector<StateTensor> &state, int ranks);
+
+} // namespace zero::rt
+
+#endif // RUNTIME_CHECKPOINT_STATE_TABLE_H

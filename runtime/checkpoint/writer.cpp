@@ -1,0 +1,134 @@
+//===- writer.cpp - writes a checkpoint -----------------------------------===//
+
+#include "runtime/checkpoint/writer.h"
+
+#include "runtime/io/safetensors.h"
+
+#include <set>
+
+namespace zero::rt {
+
+/// Bytes that are written and summed up at a time: the second finds them in the cache.
+static constexpr uint64_t kChunk = uint64_t(1) << 20;
+
+//===----------------------------------------------------------------------===//
+// Planning
+//===----------------------------------------------------------------------===//
+
+static void describe(const proto::Program &program, proto::Manifest &manifest) {
+  manifest.set_program(program.name());
+  manifest.set_optimizer(program.optimizer());
+  manifest.set_stage(program.stage());
+  manifest.set_ranks(program.ranks());
+  manifest.set_micro_batches(program.micro_batches());
+}
+
+void CheckpointWriter::listTensors() {
+  std::vector<proto::Manifest::Tensor *> listed(state.size());
+  for (size_t i = 0; i < state.size(); ++i) {
+    const StateTensor &each = state[i];
+    if (each.derived)
+      continue;
+    proto::Manifest::Tensor *tensor = listed[i] = manifest.add_tensors();
+    tensor->set_name(each.name);
+    // A master is saved as the parameter that it is the value of.
+    tensor->set_role(each.tensor->master() ? proto::PARAMETER : each.tensor->role());
+    tensor->set_dtype(each.tensor->dtype());
+    tensor->mutable_shape()->Assign(each.shape.begin(), each.shape.end());
+    if (!each.tensor->master())
+      tensor->set_of(each.tensor->of());
+  }
+  for (size_t rank = 0; rank < pieces.size(); ++rank)
+    for (const Piece &piece : pieces[rank]) {
+      proto::Manifest::Range *range = listed[piece.tensor]->add_ranges();
+      range->set_file(uint32_t(rank));
+      range->set_begin(piece.begin);
+      range->set_count(piece.count);
+      range->set_offset(piece.offset);
+    }
+}
+
+Status CheckpointWriter::create(const proto::Program &program, const std::string &folder,
+                                proto::Manifest about, std::unique_ptr<CheckpointWriter> &writer) {
+  auto made = std::make_unique<CheckpointWriter>();
+  ZERO_RT_TRY(listState(program, made->state));
+  made->pieces = divideState(made->state, int(program.ranks()));
+  made->manifest = std::move(about);
+  describe(program, made->manifest);
+  made->manifest.set_precision(precisionOf(made->state));
+  for (int rank = 0; rank < int(program.ranks()); ++rank)
+    made->manifest.add_files()->set_name(shardName(rank));
+  made->listTensors();
+  ZERO_RT_TRY(Draft::create(folder, made->manifest.step(), made->draft));
+  writer = std::move(made);
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// Writing
+//===----------------------------------------------------------------------===//
+
+/// A part is an array of one dimension, a whole tensor has its shape.
+std::string CheckpointWriter::headerOf(int rank) const {
+  std::set<std::string> names = {"__metadata__"};
+  std::vector<TensorEntry> entries;
+  for (const Piece &piece : pieces[size_t(rank)]) {
+    const StateTensor &tensor = state[piece.tensor];
+    TensorEntry entry{tensor.name, tensor.dtype(), tensor.shape, {}};
+    if (piece.count < tensor.elements) {
+      entry.name += format("[%llu:%llu]", static_cast<unsigned long long>(piece.begin),
+                           static_cast<unsigned long long>(piece.begin + piece.count));
+      entry.shape = {piece.count};
+    }
+    while (!names.insert(entry.name).second)
+      entry.name += "'"; // a model may call a tensor as a part of another is called
+    entries.push_back(std::move(entry));
+  }
+  return safetensorsHeader(
+      entries, {{"format", "part of a checkpoint of Zero: " + std::string(kManifestName) +
+                               " says which tensor each range of bytes belongs to"},
+                {"parts", "NAME[A:B] is elements A to B - 1 of NAME, row-major"},
+                {"rank", std::to_string(rank) + " of " + std::to_string(pieces.size())},
+                {"step", std::to_string(manifest.step())}});
+}
+
+Status CheckpointWriter::writeShard(int rank, const char *base) {
+  OutputFile file;
+  ZERO_RT_TRY(OutputFile::create(draft.path() + "/" + shardName(rank), file));
+  uint64_t bytes = 0;
+  uint32_t checksum = 0;
+  auto put = [&](const char *data, uint64_t size) -> Status {
+    for (uint64_t at = 0; at < size; at += kChunk) {
+      const uint64_t chunk = std::min(kChunk, size - at);
+      if (failed)
+        return fail(ZERO_RT_ABORTED, "rank %d: another rank could not write", rank);
+      checksum = crc32Of({reinterpret_cast<const uint8_t *>(data) + at, chunk}, checksum);
+      ZERO_RT_TRY(file.write(data + at, chunk));
+    }
+    bytes += size;
+    return {};
+  };
+  const std::string header = headerOf(rank);
+  ZERO_RT_TRY(put(header.data(), header.size()));
+  for (const Piece &piece : pieces[size_t(rank)])
+    ZERO_RT_TRY(put(base + piece.place, piece.count * sizeOf(state[piece.tensor].dtype())));
+  ZERO_RT_TRY(file.commit());
+  proto::Manifest::File &entry = *manifest.mutable_files(rank);
+  entry.set_bytes(bytes);
+  entry.set_crc32(checksum);
+  return {};
+}
+
+Status CheckpointWriter::writeRank(int rank, const char *base) {
+  Status status = writeShard(rank, base);
+  if (!status.ok())
+    failed = true;
+  return status;
+}
+
+Status CheckpointWriter::commit(std::string &path) {
+  ZERO_RT_TRY(writeManifest(draft.path() + "/" + kManifestName, manifest));
+  return draft.commit(path);
+}
+
+} // namespace zero::rt

@@ -1,0 +1,44 @@
+//===- writer.h - writes a checkpoint ---------------------------*- C++ -*-===//
+
+#ifndef RUNTIME_CHECKPOINT_WRITER_H
+#define RUNTIME_CHECKPOINT_WRITER_H
+
+#include "runtime/checkpoint/generations.h"
+#include "runtime/checkpoint/manifest.h"
+#include "runtime/checkpoint/state_table.h"
+
+#include <atomic>
+#include <memory>
+
+namespace zero::rt {
+
+/// One generation: planned for all ranks, written by each, committed once all have.
+class CheckpointWriter {
+public:
+  /// Makes the folder and the temporary. `about` says what is no tensor: the step, the
+  /// data. `program` must have passed validate() and outlive the writer.
+  static Status create(const proto::Program &program, const std::string &folder,
+                       proto::Manifest about, std::unique_ptr<CheckpointWriter> &writer);
+
+  /// Writes what `rank`, whose arena starts at `base`, owns, and flushes it to disk. Safe
+  /// for different ranks at a time; after a failure the others give up soon.
+  Status writeRank(int rank, const char *base);
+
+  /// Writes the manifest and gives the generation its name. `path`: where it is.
+  Status commit(std::string &path);
+
+private:
+  Status writeShard(int rank, const char *base);
+  std::string headerOf(int rank) const;
+  void listTensors();
+
+  proto::Manifest manifest;
+  std::vector<StateTensor> state;
+  std::vector<std::vector<Piece>> pieces; ///< by rank
+  Draft draft;
+  std::atomic<bool> failed{false};
+};
+
+} // namespace zero::rt
+
+#endif // RUNTIME_CHECKPOINT_WRITER_H

@@ -1,0 +1,33 @@
+//===- problems.h - many things wrong, in one line --------------*- C++ -*-===//
+
+#ifndef RUNTIME_SUPPORT_PROBLEMS_H
+#define RUNTIME_SUPPORT_PROBLEMS_H
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace zero::rt {
+
+/// A name from a file, for people.
+std::string quoted(const std::string &name);
+
+/// What does not fit, in groups that each become part of one line:
+/// "2 missing: 'a', 'b'; 1 of another shape: 'c'".
+class Problems {
+public:
+  void add(const char *group, const std::string &what);
+  bool empty() const { return groups.empty(); }
+  std::string text() const;
+
+private:
+  struct Group {
+    std::string name, text;
+    uint64_t count = 0;
+  };
+  std::vector<Group> groups;
+};
+
+} // namespace zero::rt
+
+#endif // RUNTIME_SUPPORT_PROBLEMS_H

@@ -1,0 +1,192 @@
+"""A run that is resumed is the run that was not interrupted, bit for bit; a checkpoint
+loads at another stage and on other ranks.
+
+usage: check_checkpoint.py DATA WORK
+"""
+
+import json
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from checkpoints import generations, newest, read_manifest, read_tensors, same_tensors
+from zero_test import Checks, Graph, read_safetensors, relative, run_tool
+
+STEPS = 8
+
+# Graph, stage, ranks, flags of zeroc, flags of zero-run. The data is three steps and a bit.
+CASES = [
+    ("gpt2-tiny", 3, 2, ["--optimizer=adamw", "--lr=1e-3", "--weight-decay=0.1"], ["--shuffle=5"]),
+    ("mlp-dropout", 2, 2, ["--optimizer=adam", "--lr=1e-3", "--seed=9"], ["--shuffle=1"]),
+    ("mlp", 1, 3, ["--optimizer=sgd", "--lr=0.05", "--momentum=0.9"], []),
+    ("resnet-tiny", 2, 2, ["--optimizer=sgd", "--lr=0.01", "--momentum=0.9"], []),
+]
+
+
+class Job:
+    """A graph with random data, and its runs."""
+
+    def __init__(self, data, name, work):
+        shutil.rmtree(work, ignore_errors=True)
+        source = "mlp" if name == "mlp-dropout" else name  # the same inputs
+        self.graph = Graph(data, source, work)
+        self.graph.folder = Path(data) / name
+        self.work = Path(work)
+        self.rows = len(next(iter(self.graph.inputs.values())))  # of one rank
+
+    def make_rows(self, rows):
+        random = np.random.default_rng(3)
+        for key, value in list(self.graph.inputs.items()):
+            self.graph.set_input(key, random.choice(value.reshape(-1), (rows, *value.shape[1:])))
+
+    def run(self, executable, steps, *flags, log="log.jsonl"):
+        """What is printed, the log, the weights."""
+        log, weights = self.work / log, self.work / "weights.safetensors"
+        text = run_tool("zero-run", executable, self.graph.data_flag, f"--steps={steps}",
+                        f"--log={log}", f"--save={weights}", *flags)
+        return text, log.read_text(), read_safetensors(weights)
+
+
+def losses_of(log):
+    return {line["step"]: line["loss"] for line in map(json.loads, log.splitlines())
+            if "loss" in line}
+
+
+def check_resumed(checks, data, work, case):
+    name, stage, ranks, compiler_flags, flags = case
+    job = Job(data, name, f"{work}/{name}")
+    job.make_rows(3 * job.rows * ranks + 1)
+    executable = job.graph.compile(stage, ranks, *compiler_flags)
+    folder = job.work / "state"
+    _, whole_log, whole = job.run(executable, STEPS, *flags, log="whole.jsonl")
+    for steps in (2, 3, STEPS):  # the middle of an epoch, and its end
+        resume = [f"--resume={folder}"] if steps > 2 else []
+        text, log, weights = job.run(executable, steps, *flags, *resume, f"--save-state={folder}")
+    checks.that(f"goes on at step 3 from '{folder}/step-00000003'" in text, f"{name}: {text}")
+    checks.that("trained 5 steps" in text, f"{name}: other than 5 steps: {text}")
+    checks.that(log == whole_log, f"{name}: another log: {log} {whole_log}")
+    checks.that(same_tensors(weights, whole), f"{name}: other weights")
+    checks.that(len(set(losses_of(whole_log).values())) == STEPS, f"{name}: losses repeat")
+    found = [path.name for path in generations(folder)]
+    checks.that(found == ["step-00000003", "step-00000008"], f"{name}: {found}")
+    saved = read_tensors(newest(folder))
+    checks.that(all(saved[key].tobytes() == value.tobytes() for key, value in whole.items()),
+                f"{name}: other weights in the checkpoint")
+    # Once more: nothing to do, files are written all the same.
+    text, log, weights = job.run(executable, STEPS, *flags, f"--resume={folder}")
+    checks.that("nothing to train: the checkpoint has 8 steps" in text, f"{name}: {text}")
+    checks.that(log == whole_log and same_tensors(weights, whole), f"{name}: other files")
+
+
+def check_periodic(checks, data, work):
+    """--save-every keeps the last two; evaluation and --epochs count from the beginning."""
+    job = Job(data, "mlp", f"{work}/periodic")
+    job.make_rows(32 * 5 + 7)
+    executable = job.graph.compile(0, 1, "--optimizer=adamw", "--lr=1e-3")
+    folder, log = job.work / "state", job.work / "log.jsonl"
+    flags = [job.graph.data_flag, f"--eval-data={job.graph.data_flag.removeprefix('--data=')}",
+             "--eval-every=3", "--eval-steps=2", f"--log={log}", f"--save-state={folder}",
+             "--save-every=4"]
+    run_tool("zero-run", executable, *flags, "--epochs=2")
+    whole = log.read_text()
+    found = [path.name for path in generations(folder)]
+    checks.that(found == ["step-00000008", "step-00000010"], f"every 4 of 10: {found}")
+    checks.that(len(losses_of(whole)) == 10 and whole.count("eval_loss") == 4, f"2 epochs: {whole}")
+    report = job.work / "report.json"
+    shutil.rmtree(folder / "step-00000010")
+    text = run_tool("zero-run", executable, *flags, "--epochs=2", f"--resume={folder}",
+                    f"--report-json={report}")
+    checks.that("trained 2 steps" in text, f"the rest of 2 epochs: {text}")
+    checks.that(log.read_text() == whole, f"{log.read_text()} in place of {whole}")
+    values = json.loads(report.read_text())
+    checks.that((values["first_step"], values["steps"]) == (8, 2), f"report: {values}")
+
+
+def check_interrupted(checks, data, work):
+    """A signal saves the state, too."""
+    job = Job(data, "mlp", f"{work}/interrupted")
+    job.make_rows(2 * 32 * 5)
+    executable = job.graph.compile(2, 2, "--optimizer=adamw", "--lr=1e-4")
+    folder, log = job.work / "state", job.work / "log.jsonl"
+    process = subprocess.Popen(
+        [str(word) for word in ("zero-run", executable, job.graph.data_flag, "--steps=1000000",
+                                f"--log={log}", f"--save-state={folder}")],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+    while not process.stdout.readline().startswith("step "):
+        pass
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    steps = len(losses_of(log.read_text()))
+    checks.that(process.returncode == 130 and f"after {steps} of" in errors, f"signal: {errors}")
+    checks.that(newest(folder).name == f"step-{steps:08}", f"signal: {newest(folder)}, not {steps}")
+    _, resumed_log, resumed = job.run(executable, steps + 3, f"--resume={folder}")
+    _, whole_log, whole = job.run(executable, steps + 3, log="whole.jsonl")
+    checks.that(resumed_log == whole_log, "signal: other losses")
+    checks.that(same_tensors(resumed, whole), "signal: other weights")
+
+
+def shapes(job, rows):
+    return "--shape=" + ",".join(f"{key}={'x'.join(map(str, (rows, *value.shape[1:])))}"
+                                 for key, value in job.graph.inputs.items())
+
+
+def check_other_ranks(checks, data, work):
+    """Saved at stage 3 on 4 ranks, loaded elsewhere: the same values, and training goes on."""
+    job = Job(data, "gpt2-tiny-dyn", f"{work}/ranks")
+    job.make_rows(50)
+    flags = ["--optimizer=adamw", "--lr=1e-3"]
+    executable = job.graph.compile(3, 4, shapes(job, 3), *flags)
+    folder = job.work / "state"
+    _, log, end = job.run(executable, 6, "--shuffle=2", log="whole.jsonl")
+    expected = losses_of(log)
+    _, _, middle = job.run(executable, 3, "--shuffle=2", f"--save-state={folder}")
+    saved = read_tensors(newest(folder))
+    checks.that(len(saved) == 2 + 3 * len(middle), f"{len(saved)} tensors, {len(middle)} weights")
+    for stage, ranks, rows, bucket in ((1, 3, 4, 25000000), (0, 1, 12, 4096), (2, 6, 2, 100000),
+                                       (3, 2, 6, 9999)):
+        label = f"stage {stage} on {ranks}"
+        other = job.work / f"state-{stage}-{ranks}"
+        executable = job.graph.compile(stage, ranks, shapes(job, rows), f"--bucket-bytes={bucket}",
+                                       *flags)
+        text, _, weights = job.run(executable, 3, "--shuffle=2", f"--resume={folder}",
+                                   f"--save-state={other}", log="none.jsonl")
+        checks.that("warning" not in text, f"{label}: {text}")
+        checks.that(same_tensors(weights, middle), f"{label}: other weights")
+        checks.that(same_tensors(read_tensors(newest(other)), saved), f"{label}: other state")
+        manifest = read_manifest(newest(other))
+        checks.that((manifest["ranks"], manifest["stage"]) == (ranks, stage),
+                    f"{label}: {manifest}")
+        _, log, weights = job.run(executable, 6, "--shuffle=2", f"--resume={folder}",
+                                  log="goes-on.jsonl")
+        losses = losses_of(log)
+        checks.that(sorted(losses) == [3, 4, 5], f"{label}: {log}")
+        error = max(abs(losses[step] - expected[step]) for step in losses)
+        checks.that(error < 1e-5, f"{label}: losses differ by {error}")
+        error = max(relative(weights[name] - middle[name], end[name] - middle[name])
+                    for name in end)
+        checks.that(error < 2e-2, f"{label}: weights moved otherwise by {error}")
+    executable = job.graph.compile(2, 2, shapes(job, 4), *flags)
+    text, log, _ = job.run(executable, 4, "--shuffle=2", f"--resume={folder}", log="batch.jsonl")
+    checks.that("a global batch was 12 samples and is 8; the data goes on at sample 40 of epoch 0, "
+                "from sample 36 of epoch 0" in text, f"another batch: {text}")
+    checks.that(sorted(losses_of(log)) == [3], f"another batch: {log}")
+
+
+def main():
+    data, work = sys.argv[1:]
+    checks = Checks()
+    for case in CASES:
+        check_resumed(checks, data, work, case)
+    check_periodic(checks, data, work)
+    check_interrupted(checks, data, work)
+    check_other_ranks(checks, data, work)
+    checks.finish()
+
+
+if __name__ == "__main__":
+    main()

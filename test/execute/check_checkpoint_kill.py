@@ -1,0 +1,66 @@
+"""A run that saves after each step is killed at random moments: what is resumed is always
+a state that the uninterrupted run went through.
+
+usage: check_checkpoint_kill.py DATA WORK
+"""
+
+import json
+import random
+import shutil
+import subprocess
+import sys
+import time
+
+from checkpoints import generations, newest, read_tensors
+from zero_test import Checks, Graph, run_tool
+
+KILLS = 50
+STEPS = 4000  # more than they come to
+FLAGS = ["--shuffle=3", "--quiet"]
+
+
+def losses(log):
+    return {line["step"]: line["loss"] for line in map(json.loads, log.read_text().splitlines())}
+
+
+def main():
+    data, work = sys.argv[1:]
+    shutil.rmtree(work, ignore_errors=True)
+    checks = Checks()
+    graph = Graph(data, "mlp-dynbatch", work)
+    executable = graph.compile(2, 2, "--optimizer=adamw", "--lr=1e-4", graph.shape_flag(ranks=8))
+    run = ["zero-run", executable, graph.data_flag, *FLAGS]
+    folder, log = graph.work / "state", graph.work / "log.jsonl"
+    run_tool(*run, f"--steps={STEPS}", f"--log={log}")
+    expected = losses(log)
+    dice = random.Random(11)
+    step, interrupted = 0, 0
+    for kill in range(KILLS):
+        saving = subprocess.Popen(
+            [str(word) for word in (*run, f"--steps={STEPS}", f"--resume={folder}",
+                                    "--resume-if-any", f"--save-state={folder}", "--save-every=1")],
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        while not generations(folder) and saving.poll() is None:
+            time.sleep(0.001)
+        time.sleep(dice.uniform(0.02, 0.25))
+        saving.kill()
+        _, errors = saving.communicate()
+        checks.that(not errors, f"kill {kill}: {errors}")
+        checks.that(1 <= len(generations(folder)) <= 3, f"kill {kill}: {generations(folder)}")
+        interrupted += any(path.name.startswith(".") for path in folder.iterdir())
+        before, step = step, int(newest(folder).name.removeprefix("step-"))
+        checks.that(step >= before, f"kill {kill}: back from step {before} to {step}")
+        read_tensors(newest(folder))  # whole: only a loss of power could spoil it
+        log.unlink()
+        text = run_tool(*run, f"--steps={step + 1}", f"--resume={folder}", f"--log={log}")
+        got = losses(log)
+        checks.that(got == {step: expected[step]}, f"kill {kill}: {got}, expected {expected[step]}")
+        checks.that(not text, f"kill {kill}: {text}")
+    checks.that(step > KILLS, f"only {step} steps were saved")
+    checks.that(interrupted > KILLS // 4, f"only {interrupted} kills came while one was written")
+    print(f"{KILLS} kills, {interrupted} while writing, {step} steps")
+    checks.finish()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,140 @@
+//===- state_program.cpp - a program of nothing but state -----------------===//
+
+#include "state_program.h"
+
+#include "runtime/core/state.h"
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <unistd.h>
+
+using namespace zero::rt;
+namespace fs = std::filesystem;
+
+void StateProgram::add(proto::Role role, proto::DType dtype, bool sharded,
+                       std::vector<Member> members, uint64_t gap) {
+  uint64_t elements = 0;
+  const uint32_t ranks = program.ranks();
+  for (const Member &member : members) {
+    auto *tensor = program.add_tensors();
+    tensor->set_name(member.name);
+    tensor->set_role(role);
+    tensor->set_dtype(dtype);
+    tensor->mutable_shape()->Assign(member.shape.begin(), member.shape.end());
+    tensor->set_buffer(uint32_t(program.buffers_size()));
+    tensor->set_start(elements);
+    elements += elementsOf(tensor->shape()) + gap;
+  }
+  auto *buffer = program.add_buffers();
+  buffer->set_dtype(dtype);
+  buffer->set_shards(sharded ? ranks : 1);
+  buffer->set_elements(sharded ? (elements + ranks - 1) / ranks : elements);
+  buffer->set_offset(arenaBytes);
+  arenaBytes += (buffer->elements() * sizeOf(toDType(dtype)) + 63) / 64 * 64;
+}
+
+proto::Tensor &StateProgram::tensor(const std::string &name) {
+  for (proto::Tensor &each : *program.mutable_tensors())
+    if (each.name() == name)
+      return each;
+  ADD_FAILURE() << "no tensor " << name;
+  return *program.mutable_tensors(0);
+}
+
+void StateProgram::clear(char byte) {
+  arenas.assign(program.ranks(), std::string(arenaBytes, byte));
+}
+
+void StateProgram::fill() {
+  clear();
+  for (const proto::Tensor &each : program.tensors()) {
+    std::string bytes(elementsOf(each.shape()) * sizeOf(toDType(each.dtype())), '\0');
+    uint32_t state = uint32_t(std::hash<std::string>()(each.name()));
+    for (char &byte : bytes)
+      byte = char((state = state * 1664525 + 1013904223) >> 24);
+    write(each.name(), bytes);
+  }
+}
+
+void StateProgram::write(const std::string &name, const std::string &bytes) {
+  const proto::Tensor &each = tensor(name);
+  for (size_t rank = 0; rank < arenas.size(); ++rank)
+    setOwnPart(program.buffers(int(each.buffer())), each.start(), elementsOf(each.shape()),
+               int(rank), arenas[rank].data(), bytes.data());
+}
+
+std::string StateProgram::read(const std::string &name) {
+  const proto::Tensor &each = tensor(name);
+  const proto::Buffer &buffer = program.buffers(int(each.buffer()));
+  const uint64_t count = elementsOf(each.shape()), size = sizeOf(toDType(each.dtype()));
+  std::string whole(count * size, '\0');
+  for (size_t rank = 0; rank < arenas.size(); ++rank) {
+    copyOwnPart(buffer, each.start(), count, int(rank), arenas[rank].data(), whole.data());
+    if (buffer.shards() == 1)
+      EXPECT_EQ(arenas[rank].substr(buffer.offset() + each.start() * size, whole.size()), whole)
+          << name << " on rank " << rank;
+  }
+  return whole;
+}
+
+Status StateProgram::save(const std::string &folder, uint64_t step) {
+  proto::Manifest about;
+  about.set_step(step);
+  std::unique_ptr<CheckpointWriter> writer;
+  ZERO_RT_TRY(CheckpointWriter::create(program, folder, about, writer));
+  for (size_t rank = 0; rank < arenas.size(); ++rank)
+    ZERO_RT_TRY(writer->writeRank(int(rank), arenas[rank].data()));
+  std::string path;
+  return writer->commit(path);
+}
+
+Status StateProgram::load(const std::string &path) {
+  std::shared_ptr<CheckpointReader> reader;
+  damaged.clear();
+  auto verify = [](std::shared_ptr<CheckpointReader> opened) {
+    ZERO_RT_TRY(opened->verify(0, 2));
+    return opened->verify(1, 2);
+  };
+  ZERO_RT_TRY(openNewest(path, verify, reader, damaged));
+  LoadPlan plan;
+  ZERO_RT_TRY(planLoad(program, reader->manifest(), plan));
+  for (size_t rank = 0; rank < arenas.size(); ++rank)
+    ZERO_RT_TRY(reader->readRank(plan, int(rank), arenas[rank].data()));
+  remarks = plan.remarks;
+  generation = reader->path();
+  return {};
+}
+
+void CheckpointTest::SetUp() {
+  folder = testing::TempDir() + "zero-checkpoint-" + std::to_string(::getpid());
+  fs::remove_all(folder);
+}
+
+void CheckpointTest::TearDown() { fs::remove_all(folder); }
+
+std::string CheckpointTest::contents(const std::string &path) {
+  std::ifstream file(path, std::ios::binary);
+  EXPECT_TRUE(file) << path;
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+void CheckpointTest::replace(const std::string &path, const std::string &bytes) {
+  std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
+}
+
+void CheckpointTest::flip(const std::string &path, size_t at, char bits) {
+  std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
+  file.seekg(std::streamoff(at));
+  const char byte = char(file.get() ^ bits);
+  file.seekp(std::streamoff(at));
+  file.put(byte);
+}
+
+std::vector<std::string> CheckpointTest::names() const {
+  std::vector<std::string> found;
+  for (const auto &entry : fs::directory_iterator(folder))
+    found.push_back(entry.path().filename());
+  std::sort(found.begin(), found.end());
+  return found;
+}

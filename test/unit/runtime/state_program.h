@@ -1,0 +1,77 @@
+//===- state_program.h - a program of nothing but state ---------*- C++ -*-===//
+
+#ifndef TEST_UNIT_RUNTIME_STATE_PROGRAM_H
+#define TEST_UNIT_RUNTIME_STATE_PROGRAM_H
+
+#include "runtime/checkpoint/reader.h"
+#include "runtime/checkpoint/writer.h"
+
+#include <gtest/gtest.h>
+#include <string>
+#include <vector>
+
+/// Tables by hand, and the ranks' arenas in memory.
+class StateProgram {
+public:
+  explicit StateProgram(int ranks) { program.set_ranks(uint32_t(ranks)); }
+
+  struct Member {
+    std::string name;
+    std::vector<uint64_t> shape;
+  };
+  /// Adds a bucket, each of whose members begins `gap` elements behind the one before.
+  void add(zero::rt::proto::Role role, zero::rt::proto::DType dtype, bool sharded,
+           std::vector<Member> members, uint64_t gap = 0);
+  zero::rt::proto::Tensor &tensor(const std::string &name);
+
+  /// Makes the arenas; each byte of a tensor depends on its name and place.
+  void fill();
+  /// Makes the arenas, all `byte`.
+  void clear(char byte = 0x55);
+  /// The bytes of a tensor, whole; replicas must be equal.
+  std::string read(const std::string &name);
+  void write(const std::string &name, const std::string &bytes);
+
+  /// Writes a checkpoint of all ranks.
+  zero::rt::Status save(const std::string &folder, uint64_t step);
+  /// Goes on from `path`, one rank after the other.
+  zero::rt::Status load(const std::string &path);
+
+  zero::rt::proto::Program program;
+  std::vector<std::string> arenas;
+  std::vector<std::string> remarks;      ///< of the last load
+  std::vector<zero::rt::Damage> damaged; ///< the same
+  std::string generation;                ///< the same
+
+private:
+  uint64_t arenaBytes = 0;
+};
+
+/// A folder of its own for each test.
+class CheckpointTest : public testing::Test {
+protected:
+  void SetUp() override;
+  void TearDown() override;
+  std::string folder;
+
+  static std::string contents(const std::string &path);
+  static void replace(const std::string &path, const std::string &bytes);
+  /// Changes bits of a byte in place.
+  static void flip(const std::string &path, size_t at, char bits);
+  std::vector<std::string> names() const; ///< in the folder, sorted
+};
+
+#define EXPECT_DONE(call)                                                                          \
+  do {                                                                                             \
+    zero::rt::Status status = (call);                                                              \
+    EXPECT_TRUE(status.ok()) << status.getMessage();                                               \
+  } while (false)
+
+#define EXPECT_REFUSED(call, part)                                                                 \
+  do {                                                                                             \
+    zero::rt::Status status = (call);                                                              \
+    EXPECT_FALSE(status.ok());                                                                     \
+    EXPECT_NE(status.getMessage().find(part), std::string::npos) << status.getMessage();           \
+  } while (false)
+
+#endif // TEST_UNIT_RUNTIME_STATE_PROGRAM_H

@@ -1,0 +1,62 @@
+//===- checkpoints.cpp - states to go on from -----------------------------===//
+
+#include "checkpoints.h"
+
+#include "runtime/checkpoint/generations.h"
+#include "runtime/support/file.h"
+
+#include <cstdio>
+
+using namespace zero::rt;
+
+namespace zero::run {
+
+bool Checkpoints::resumesWhereItSaves() const {
+  return isSameFile(options.resume, options.saveState);
+}
+
+Status Checkpoints::open() const {
+  if (options.saveState.empty())
+    return {};
+  if (options.resume.empty())
+    ZERO_RT_TRY(checkNoneLater(options.saveState, 0, {}));
+  Draft trial;
+  return Draft::create(options.saveState, 0, trial);
+}
+
+Status Checkpoints::resume(const Session &session, zero_rt_state_result &from) {
+  if (options.resume.empty())
+    return {};
+  Status status =
+      take(zero_rt_session_load_state(session.get(), options.resume.c_str(),
+                                      options.restartData ? ZERO_RT_RESTART_DATA : 0, &from));
+  while (const char *remark = zero_rt_session_next_remark(session.get()))
+    std::fprintf(stderr, "zero-run: warning: %s\n", remark);
+  const bool isNew = options.resumeIfAny && status.getCode() == ZERO_RT_NOT_FOUND;
+  if (!isNew)
+    ZERO_RT_TRY(status);
+  if (!options.quiet && isNew)
+    std::printf("begins at step 0: %s\n", status.getMessage().c_str());
+  else if (!options.quiet)
+    std::printf("goes on at step %llu from '%s'\n", static_cast<unsigned long long>(from.step),
+                escape(from.generation).c_str());
+  std::fflush(stdout); // before anything on stderr
+  // What is later in the folder that it resumes from is damaged, and will be replaced.
+  if (options.saveState.empty())
+    return {};
+  if (resumesWhereItSaves() && !isNew)
+    saved = from.step;
+  else
+    ZERO_RT_TRY(checkNoneLater(options.saveState, from.step, {}));
+  return {};
+}
+
+Status Checkpoints::save(const Session &session, uint64_t steps) {
+  if (options.saveState.empty() || saved == steps)
+    return {};
+  ZERO_RT_TRY(take(zero_rt_session_save_state(session.get(), options.saveState.c_str())));
+  saved = steps;
+  return {};
+}
+
+} // namespace zero::run
