@@ -16,6 +16,11 @@ std::unique_ptr<Optimizer> createAdam(const OptimizerOptions &options, bool deco
 std::unique_ptr<Optimizer> createLamb(const OptimizerOptions &options);
 std::unique_ptr<Optimizer> createLion(const OptimizerOptions &options);
 
+class Formula;
+/// Appends the next moments of `gradient`, as Adam and LAMB keep them.
+void buildMoments(Formula &f, const OptimizerOptions &options, mlir::Value m, mlir::Value v,
+                  mlir::Value gradient, llvm::SmallVectorImpl<mlir::Value> &results);
+
 /// `value` as people write it: 1e-08, 0.9.
 std::string number(double value);
 
@@ -49,10 +54,6 @@ private:
   mlir::OpBuilder &builder;
   mlir::Location loc;
 };
-
-/// Appends the next moments of `gradient`, as Adam and LAMB keep them.
-void buildMoments(Formula &f, const OptimizerOptions &options, mlir::Value m, mlir::Value v,
-                  mlir::Value gradient, llvm::SmallVectorImpl<mlir::Value> &results);
 
 } // namespace zero
 

@@ -8,6 +8,7 @@
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <algorithm>
 #include <cmath>
 
 using namespace mlir;
@@ -75,7 +76,8 @@ static void printHelp(const StepOptions &step) {
     os << "  " << llvm::left_justify(name, 32) << "- " << f.help << "\n";
   }
   os << "\nphases:\n";
-  step.printHelp(0, 34);
+  // Where a name is longer LLVM would indent by a negative number.
+  step.printHelp(0, std::max<size_t>(34, step.getOptionWidth()));
   os << "\nphase names for --dump-after:";
   for (Phase phase : allPhases())
     os << " " << phaseName(phase);
