@@ -118,13 +118,17 @@ static std::string applyConfig(CompilerOptions &options, const Config &config, G
 
 /// Says how the configuration was understood.
 static void printConfig(const Config &config) {
-  llvm::raw_ostream &os = llvm::errs();
-  os << "zeroc: config: taken as";
+  std::vector<std::string> taken;
   for (const ConfigSetting &setting : config.getSettings())
-    os << " --" << setting.flag << "=" << setting.value;
-  os << (config.getSettings().empty() ? " nothing\n" : "\n");
+    taken.push_back("--" + setting.flag + "=" + setting.value);
+  if (uint64_t batch = config.getLocalBatch())
+    taken.push_back("a batch of " + std::to_string(batch) + " on each rank");
+  if (taken.empty())
+    taken.push_back("nothing");
+  llvm::errs() << "zeroc: config: taken as " << llvm::join(taken, " ") << "\n";
   if (!config.getIdle().empty())
-    os << "zeroc: config: no meaning here: " << llvm::join(config.getIdle(), ", ") << "\n";
+    llvm::errs() << "zeroc: config: no meaning here: " << llvm::join(config.getIdle(), ", ")
+                 << "\n";
 }
 
 /// The configuration, then all checks.
