@@ -8,6 +8,7 @@
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <algorithm>
 #include <cmath>
 
 using namespace mlir;
@@ -75,7 +76,8 @@ static void printHelp(const StepOptions &step) {
     os << "  " << llvm::left_justify(name, 32) << "- " << f.help << "\n";
   }
   os << "\nphases:\n";
-  step.printHelp(0, 34);
+  // Where a name is longer LLVM would indent by a negative number.
+  step.printHelp(0, std::max<size_t>(34, step.getOptionWidth()));
   os << "\nphase names for --dump-after:";
   for (Phase phase : allPhases())
     os << " " << phaseName(phase);
@@ -116,13 +118,17 @@ static std::string applyConfig(CompilerOptions &options, const Config &config, G
 
 /// Says how the configuration was understood.
 static void printConfig(const Config &config) {
-  llvm::raw_ostream &os = llvm::errs();
-  os << "zeroc: config: taken as";
+  std::vector<std::string> taken;
   for (const ConfigSetting &setting : config.getSettings())
-    os << " --" << setting.flag << "=" << setting.value;
-  os << (config.getSettings().empty() ? " nothing\n" : "\n");
+    taken.push_back("--" + setting.flag + "=" + setting.value);
+  if (uint64_t batch = config.getLocalBatch())
+    taken.push_back("a batch of " + std::to_string(batch) + " on each rank");
+  if (taken.empty())
+    taken.push_back("nothing");
+  llvm::errs() << "zeroc: config: taken as " << llvm::join(taken, " ") << "\n";
   if (!config.getIdle().empty())
-    os << "zeroc: config: no meaning here: " << llvm::join(config.getIdle(), ", ") << "\n";
+    llvm::errs() << "zeroc: config: no meaning here: " << llvm::join(config.getIdle(), ", ")
+                 << "\n";
 }
 
 /// The configuration, then all checks.

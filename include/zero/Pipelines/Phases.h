@@ -84,13 +84,13 @@ struct StepOptions : mlir::PassPipelineOptions<StepOptions> {
       llvm::cl::value_desc("pattern,...")};
   ListOption<std::string> paramGroups{
       *this, "param-group",
-      llvm::cl::desc("parameters that match a glob, and what is different for them; the first "
-                     "group that matches counts"),
-      llvm::cl::value_desc("pattern:weight-decay=X:lr-scale=Y,...")};
+      llvm::cl::desc("what is different for parameters that match a glob: weight-decay=X, "
+                     "lr-scale=Y or both, joined by ':'; the first group that matches counts"),
+      llvm::cl::value_desc("pattern:what=X,...")};
   Option<std::string> schedule{*this, "lr-schedule",
-                               llvm::cl::desc("how the learning rate goes on after the warm-up"),
-                               llvm::cl::init("constant"),
-                               llvm::cl::value_desc("constant|linear|cosine|inverse-sqrt")};
+                               llvm::cl::desc("how the learning rate goes on after the warm-up: "
+                                              "constant, linear, cosine or inverse-sqrt"),
+                               llvm::cl::init("constant"), llvm::cl::value_desc("name")};
   Option<uint64_t> warmupSteps{*this, "warmup-steps",
                                llvm::cl::desc("steps in which the learning rate rises from 0"),
                                llvm::cl::init(0), llvm::cl::value_desc("N")};
