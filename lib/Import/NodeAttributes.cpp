@@ -23,6 +23,13 @@ static void checkBatchDims(const pb::NodeProto &node, const pb::AttributeProto &
     fail(describe(node) + ": expected batch_dims of at least 0, got " + Twine(attribute.i()));
 }
 
+/// ONNX's inference makes a list that long.
+static void checkNumOutputs(const pb::NodeProto &node, const pb::AttributeProto &attribute) {
+  if (attribute.i() != node.output_size())
+    fail(describe(node) + ": expected num_outputs of " + Twine(node.output_size()) + ", got " +
+         Twine(attribute.i()));
+}
+
 /// Letters for dimensions, at most one ellipsis.
 static bool isTerm(StringRef text) {
   auto [before, after] = text.split("...");
@@ -50,6 +57,7 @@ static Check checkOf(StringRef name) {
       .Case("axis", checkAxis)
       .Case("batch_dims", checkBatchDims)
       .Case("equation", checkEquation)
+      .Case("num_outputs", checkNumOutputs)
       .Default(nullptr);
 }
 
