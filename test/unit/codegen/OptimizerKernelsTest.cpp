@@ -28,7 +28,8 @@ std::string updateKernel(const zero::Optimizer &optimizer) {
   context.loadDialect<arith::ArithDialect, func::FuncDialect, linalg::LinalgDialect,
                       math::MathDialect, tensor::TensorDialect>();
   OwningOpRef<ModuleOp> module = ModuleOp::create(UnknownLoc::get(&context));
-  zero::buildUpdateKernel(*module, optimizer, "update");
+  Type f32 = Float32Type::get(&context);
+  zero::buildUpdateKernels(*module, optimizer, {f32, f32}, "update");
   std::string text;
   llvm::raw_string_ostream(text) << *module;
   return text;
