@@ -7,10 +7,11 @@ export CCACHE_BASEDIR := $(CURDIR)
 export CCACHE_NOHASHDIR := 1
 TOOLS := zero-opt zero-translate zeroc zero-run
 
-.PHONY: help setup configure build run test bench format clean
+.PHONY: help setup configure build run test test-full bench format clean
 help:
 	@echo "make run      install what is missing, build, and train a GPT-2 under ZeRO 0 to 3"
 	@echo "make test     install what is missing, build, and run all tests"
+	@echo "make test-full  the same with what takes hours: every stage with everything"
 	@echo "make bench    step and compile times"
 	@echo "make build    build everything into $(BUILD)/"
 	@echo "make format   format the sources with clang-format"
@@ -31,6 +32,9 @@ run: configure
 
 test: build
 	@scripts/test.sh $(BUILD)
+
+test-full: build
+	@scripts/test.sh $(BUILD) full
 
 bench: configure
 	@cmake --build $(BUILD) --parallel $(JOBS) --target $(TOOLS)

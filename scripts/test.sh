@@ -1,5 +1,5 @@
 #!/bin/bash
-# Runs all tests of the build folder $1 and ends with one line 'N passed, N failed':
+# Runs all tests of the build folder $1 ("full" as $2: those that take long, too) and ends with one line 'N passed, N failed':
 # lit's tests under test/ and the GoogleTest programs in bin/unit.
 set -uo pipefail
 cd "$(dirname "$0")/.."
@@ -20,6 +20,6 @@ for program in "$build"/bin/unit/*; do
 done
 
 /usr/bin/python3 /usr/lib/llvm-22/bin/lit --verbose --no-progress-bar --workers 2 \
-  --param build="$build" --output "$results/lit.json" test
+  --param build="$build" --param full="${2:-}" --output "$results/lit.json" test
 
 exec /usr/bin/python3 scripts/count-results.py "$results"

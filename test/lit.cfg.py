@@ -26,3 +26,6 @@ config.substitutions.append(("%python", os.path.join(source, ".deps", "venv", "b
 config.substitutions.append(("%data", os.path.join(config.test_source_root, "data")))
 config.substitutions.append(("%build", build))
 config.substitutions.append(("%llvm", llvm))
+# What takes too long for every change: make test-full.
+if lit_config.params.get("full"):
+    config.available_features.add("full")
