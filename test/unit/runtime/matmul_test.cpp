@@ -108,7 +108,7 @@ proto::Kernel kernelOf(const Case &data, const Types &types) {
 std::vector<float> expectedOf(Case data) {
   std::vector<float> expected = data.c, touched(data.c.size(), NAN);
   multiply(data, expected, 0, 0, 0, 0);
-  data.desc.set_accumulate(false);
+  data.desc.set_accumulate(false), data.desc.set_k(0);
   multiply(data, touched, 0, 0, 0, 0);
   for (size_t i = 0; i < expected.size(); ++i)
     if (std::isnan(touched[i]))
@@ -270,6 +270,34 @@ TEST(Matmul, WorkspaceIsPlannedByTheSameFunction) {
   *kernel.mutable_matmul() = data.desc;
   EXPECT_EQ(zero_rt_library_workspace(kernel, bytes), "");
   EXPECT_EQ(bytes, matmul->getWorkspace());
+}
+
+TEST(Matmul, LargeOnesRunInBlocks) {
+  constexpr DType F = ZERO_RT_F32, H = ZERO_RT_F16, B = ZERO_RT_BF16;
+  auto workspace = [](const Case &data, const Types &types) {
+    std::unique_ptr<LibraryKernel> made;
+    EXPECT_TRUE(makeLibraryKernel(kernelOf(data, types), 1, made).ok());
+    return made ? made->getWorkspace() : 0;
+  };
+  // Rows: of A and C 256 at a time; B whole. The last block has 44.
+  Case rows({}, 556, 211, 200, {200, 1}, {211, 1}, {211, 1});
+  EXPECT_LT(workspace(rows, {B, B, B, B}), 4u * (256 * 200 + 200 * 211 + 256 * 211) + 50000);
+  checkStored(rows.withBias(), {B, B, B, B});
+  checkStored(rows.accumulate(), {H, H, B, H});
+  // Columns, with C, B and A transposed, and gaps.
+  Case columns({}, 210, 600, 190, {1, 275}, {1, 301}, {1, 290});
+  EXPECT_LT(workspace(columns, {B, B, B, B}), 4u * (210 * 190 + 190 * 256 + 210 * 256) + 50000);
+  checkStored(columns.withBias(), {B, B, B, B});
+  checkStored(columns.accumulate(), {F, B, H, B});
+  // Batches, one at a time, in which A is repeated.
+  Case batches({8, 2}, 90, 100, 110, {0, 9900, 110, 1}, {22000, 11000, 100, 1},
+               {18000, 9000, 100, 1});
+  EXPECT_LT(workspace(batches, {B, B, B, B}), 4u * 2 * (9900 + 11000 + 9000) + 50000);
+  checkStored(batches.withBias(), {B, B, B, B});
+  checkStored(batches.accumulate().alpha(0.5f), {B, H, F, F});
+  // Of what is f32 nothing is copied; B alone is cut along its columns.
+  EXPECT_LT(workspace(Case({}, 4, 1000, 700, {700, 1}, {1000, 1}, {1000, 1}), {F, B, F, F}),
+            4u * 700 * 256 + 50000);
 }
 
 TEST(Matmul, CopiesAreInTheWorkspace) {
