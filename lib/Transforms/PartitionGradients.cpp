@@ -149,10 +149,10 @@ Value GradientPartitioner::sum(const Bucket &bucket) {
   if (options.each || bucket.gradientShards > 1)
     return accumulate(builder, bucket, reduce(builder, bucket, full), *first.getAccumulate());
   Value sum = accumulate(builder, bucket, full, *first.getAccumulate());
-  OpBuilder once = atEpilogue();
-  Value reduced = reduce(once, bucket, sum);
+  OpBuilder atEnd = atEpilogue();
+  Value reduced = reduce(atEnd, bucket, sum);
   if (reduced != sum)
-    inEpilogue(reduced.getDefiningOp());
+    reduced.getDefiningOp()->setAttr(kWhenAttr, builder.getStringAttr("last"));
   return reduced;
 }
 

@@ -61,8 +61,8 @@ LogicalResult Narrower::check() {
     if (isa<GradientOp, UpdateOp>(op))
       return op.emitError() << "--precision=" << flag
                             << ": the graph trains already and keeps its types; leave it out";
-    if (!isa<onnx::NodeOp, onnx::NoneOp, ReadOp, WriteOp, RankMeanOp, RankShareOp, arith::ConstantOp,
-             func::ReturnOp>(op))
+    if (!isa<onnx::NodeOp, onnx::NoneOp, ReadOp, WriteOp, RankMeanOp, MicroMeanOp, RankShareOp,
+             arith::ConstantOp, func::ReturnOp>(op))
       return op.emitError() << "--precision=" << flag << ": expected nodes of a model, got '"
                             << op.getName() << "', which computes in the types that it has";
     if (auto node = dyn_cast<onnx::NodeOp>(op); node && !ops::lookup(node))
@@ -127,8 +127,8 @@ void Narrower::visit(Operation &op) {
   if (auto read = dyn_cast<ReadOp>(op)) {
     if (parameters.contains(read.getSymbolAttr().getAttr()))
       store(read.getResult());
-  } else if (auto mean = dyn_cast<RankMeanOp>(op)) {
-    follow(mean.getInput(), mean.getResult());
+  } else if (isa<RankMeanOp, MicroMeanOp>(op)) {
+    follow(op.getOperand(0), op.getResult(0));
   } else if (auto node = dyn_cast<onnx::NodeOp>(op)) {
     visitNode(node);
   }
