@@ -12,7 +12,9 @@ FailureOr<ParameterGroups> ParameterGroups::create(ModuleOp module, const Optimi
   SmallVector<ParameterGroup> all(groups);
   all.emplace_back();
   for (const ParameterGroup &group : all) {
-    Member member;
+    // A pattern refers to its text, which must stay where it is.
+    auto made = std::make_unique<Member>();
+    Member &member = *made;
     member.text = group.pattern;
     member.learningRateScale = group.learningRateScale;
     OptimizerOptions own = options;
@@ -22,22 +24,22 @@ FailureOr<ParameterGroups> ParameterGroups::create(ModuleOp module, const Optimi
     if (!member.optimizer)
       return module.emitError(error);
     if (!group.pattern.empty()) {
-      llvm::Expected<llvm::GlobPattern> pattern = llvm::GlobPattern::create(group.pattern);
+      llvm::Expected<llvm::GlobPattern> pattern = llvm::GlobPattern::create(member.text);
       if (!pattern)
         return module.emitError() << "parameter group '" << group.pattern
                                   << "': " << llvm::toString(pattern.takeError());
       member.pattern = std::move(*pattern);
     }
-    result.members.push_back(std::move(member));
+    result.members.push_back(std::move(made));
   }
   return result;
 }
 
 unsigned ParameterGroups::find(StringRef name) {
   for (auto [index, member] : llvm::enumerate(members)) {
-    if (member.pattern && !member.pattern->match(name))
+    if (member->pattern && !member->pattern->match(name))
       continue;
-    member.isUsed = true;
+    member->isUsed = true;
     return index;
   }
   llvm_unreachable("the last group takes all");
@@ -45,15 +47,15 @@ unsigned ParameterGroups::find(StringRef name) {
 
 SmallVector<GroupOptimizer> ParameterGroups::optimizers() const {
   SmallVector<GroupOptimizer> all;
-  for (const Member &member : members)
-    all.push_back({member.optimizer.get(), member.learningRateScale});
+  for (const std::unique_ptr<Member> &member : members)
+    all.push_back({member->optimizer.get(), member->learningRateScale});
   return all;
 }
 
 LogicalResult ParameterGroups::checkUsed(ModuleOp module) const {
-  for (const Member &member : members)
-    if (member.pattern && !member.isUsed)
-      return module.emitError() << "parameter group '" << member.text
+  for (const std::unique_ptr<Member> &member : members)
+    if (member->pattern && !member->isUsed)
+      return module.emitError() << "parameter group '" << member->text
                                 << "': no trained parameter has such a name, or an earlier group "
                                    "has taken it";
   return success();

@@ -20,7 +20,7 @@ public:
 
   /// The number of the first group whose pattern is that of `name`.
   unsigned find(llvm::StringRef name);
-  const Optimizer &optimizer(unsigned group) const { return *members[group].optimizer; }
+  const Optimizer &optimizer(unsigned group) const { return *members[group]->optimizer; }
   llvm::SmallVector<GroupOptimizer> optimizers() const;
   /// Fails after an error at `module` when a pattern has met no name.
   llvm::LogicalResult checkUsed(mlir::ModuleOp module) const;
@@ -33,7 +33,7 @@ private:
     double learningRateScale = 1;
     bool isUsed = false;
   };
-  std::vector<Member> members;
+  std::vector<std::unique_ptr<Member>> members;
 };
 
 } // namespace zero

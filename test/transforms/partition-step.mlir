@@ -67,7 +67,7 @@ func.func @step(%x: tensor<100xf32>, %u: tensor<60xf32>, %l: tensor<f32>) -> (te
   // CHECK: %[[P:.*]] = zero.read @bucket0 {zero.epilogue}
   // SLICE: %[[OWN:.*]] = zero.own_slice %[[P]] {zero.epilogue} : (tensor<256xf32>) -> tensor<64xf32>
   // CHECK: %[[M:.*]] = zero.read @bucket0.m {zero.epilogue}
-  // S0: %[[U:.*]]:2 = zero.launch @update(%[[P]], %[[M]], %[[R]], %{{.*}}) {zero.epilogue, zero.name = "bucket0.update", zero.updates = @bucket0}
+  // S0: %[[U:.*]]:2 = zero.launch @update(%[[P]], %[[M]], %[[R]], %{{.*}}) {zero.epilogue, zero.gradient = 2 : i64, zero.name = "bucket0.update", zero.updates = @bucket0}
   // SLICE: %[[U:.*]]:2 = zero.launch @update(%[[OWN]], %[[M]], %[[R]], %{{.*}})
   // S3: %[[U:.*]]:2 = zero.launch @update(%[[P]], %[[M]], %[[R]], %{{.*}})
   // ONE: %[[U:.*]]:2 = zero.launch @update(%[[P]], %[[M]], %[[G]], %{{.*}})
