@@ -50,6 +50,7 @@ private:
   void emitOpaque(const Node &node);
   void emitScalar(const Placed &placed);
   void emitLoop(const Stage &stage);
+  llvm::DenseMap<mlir::Value, Destination> hideFromCopies(const Stage &stage);
   std::vector<Carry> carriesOf(const Stage &stage);
   void beginAccumulator(Carry &carry);
   void finish(const Carry &carry, mlir::Value result);

@@ -19,6 +19,19 @@ namespace zero {
 
 using namespace loops;
 
+/// What is computed again stores nothing: takes the tensors that its first
+/// computation fills out of `destinations`, and returns them.
+DenseMap<Value, Destination> Emitter::hideFromCopies(const Stage &stage) {
+  DenseMap<Value, Destination> hidden;
+  for (const Placed &placed : stage.nodes)
+    for (Value result : placed.node.op->getResults())
+      if (auto it = destinations.find(result); !placed.original && it != destinations.end()) {
+        hidden[result] = it->second;
+        destinations.erase(it);
+      }
+  return hidden;
+}
+
 void Emitter::emitLoop(const Stage &stage) {
   loc = stage.nodes.front().node.op->getLoc();
   std::vector<Carry> carries = carriesOf(stage);
@@ -36,6 +49,7 @@ void Emitter::emitLoop(const Stage &stage) {
         if (!carry.accumulates && partOf(operand).value == carry.init)
           readable[operand] = {argument, carry.kept};
   }
+  DenseMap<Value, Destination> hidden = hideFromCopies(stage);
   SmallVector<Node> inner;
   for (const Placed &placed : stage.nodes) {
     Node node = placed.node;
@@ -57,6 +71,8 @@ void Emitter::emitLoop(const Stage &stage) {
       scf::YieldOp::create(rewriter, loc, yields);
   }
   readable = std::move(outerReadable);
+  for (auto &[value, destination] : hidden)
+    destinations[value] = destination;
   for (auto [carry, result] : llvm::zip(carries, loop.getResults()))
     finish(carry, result);
 }

@@ -141,3 +141,49 @@ func.func private @keepdims(%x: tensor<8x32xf32>) -> tensor<8x32xf32> attributes
   } -> tensor<8x32xf32>
   return %y : tensor<8x32xf32>
 }
+
+// A cheap node that two loops compute again, and a body reads at any place: the loop
+// that computes it first stores it, the second one does not.
+
+// CHECK-LABEL: func.func private @computed_twice_and_stored
+// CHECK: scf.for %[[I:.*]] =
+// CHECK:   scf.for
+// CHECK:     arith.maximumf
+// CHECK:     tensor.insert {{.*}} : tensor<2x3xf32>
+// CHECK:   scf.for
+// CHECK:     math.exp
+// CHECK-NOT: tensor.insert {{.*}} : tensor<2x3xf32>
+// CHECK: tensor.extract {{.*}} : tensor<2x3xf32>
+func.func private @computed_twice_and_stored(%x: tensor<2x3xf32>, %at: tensor<2xindex>) -> tensor<2xf32> attributes {zero.kernel} {
+  %low = arith.constant 0xFF800000 : f32
+  %zero = arith.constant 0.0 : f32
+  %e2 = tensor.empty() : tensor<2xf32>
+  %e = tensor.empty() : tensor<2x3xf32>
+  %f0 = linalg.fill ins(%low : f32) outs(%e2 : tensor<2xf32>) -> tensor<2xf32>
+  %f1 = linalg.fill ins(%zero : f32) outs(%e2 : tensor<2xf32>) -> tensor<2xf32>
+  %y = linalg.generic {indexing_maps = [#i, #i], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<2x3xf32>) outs(%e : tensor<2x3xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %s = arith.addf %a, %a : f32
+    linalg.yield %s : f32
+  } -> tensor<2x3xf32>
+  %max = linalg.generic {indexing_maps = [#i, #r], iterator_types = ["parallel", "reduction"]} ins(%y : tensor<2x3xf32>) outs(%f0 : tensor<2xf32>) {
+  ^bb0(%a: f32, %acc: f32):
+    %s = arith.maximumf %acc, %a : f32
+    linalg.yield %s : f32
+  } -> tensor<2xf32>
+  %sum = linalg.generic {indexing_maps = [#i, #r, #r], iterator_types = ["parallel", "reduction"]} ins(%y, %max : tensor<2x3xf32>, tensor<2xf32>) outs(%f1 : tensor<2xf32>) {
+  ^bb0(%a: f32, %b: f32, %acc: f32):
+    %d = arith.subf %a, %b : f32
+    %q = math.exp %d : f32
+    %s = arith.addf %acc, %q fastmath<reassoc> : f32
+    linalg.yield %s : f32
+  } -> tensor<2xf32>
+  %picked = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%at, %sum : tensor<2xindex>, tensor<2xf32>) outs(%e2 : tensor<2xf32>) {
+  ^bb0(%j: index, %a: f32, %o: f32):
+    %row = linalg.index 0 : index
+    %b = tensor.extract %y[%row, %j] : tensor<2x3xf32>
+    %s = arith.subf %a, %b : f32
+    linalg.yield %s : f32
+  } -> tensor<2xf32>
+  return %picked : tensor<2xf32>
+}
