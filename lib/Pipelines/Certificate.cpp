@@ -18,8 +18,8 @@ namespace {
 struct ModelSize {
   int64_t elements = 0; ///< trained and frozen
   int64_t trained = 0;
-  int64_t stateElements = 0; ///< of optimizer states
-  int64_t bytes = 0;         ///< of parameters
+  int64_t bytes = 0;      ///< of parameters
+  int64_t stateBytes = 0; ///< of optimizer states
 };
 
 } // namespace
@@ -34,7 +34,7 @@ static ModelSize measure(ModuleOp module) {
   }
   for (auto state : module.getOps<StateOp>())
     if (state.getOf())
-      size.stateElements += state.getTensorType().getNumElements();
+      size.stateBytes += tensorBytes(state.getTensorType());
   return size;
 }
 
@@ -48,12 +48,18 @@ static std::string bytesText(double bytes) {
   return text;
 }
 
-/// Model state of one rank by the paper's arithmetic, `parameter`, `gradient` and
-/// `optimizer` bytes an element (ZeRO, arXiv 1910.02054, figure 1).
-static double stateBytes(const ModelSize &size, int64_t stage, double ranks, double parameter,
-                         double gradient, double optimizer) {
-  return size.elements * parameter / (stage >= 3 ? ranks : 1) +
-         size.trained * gradient / (stage >= 2 ? ranks : 1) + optimizer / (stage >= 1 ? ranks : 1);
+/// Model state of one rank from all bytes of parameters, gradients and optimizer states,
+/// by the paper's arithmetic (ZeRO, arXiv 1910.02054, figure 1).
+static double dividedBytes(int64_t stage, double ranks, double parameters, double gradients,
+                           double optimizer) {
+  return parameters / (stage >= 3 ? ranks : 1) + gradients / (stage >= 2 ? ranks : 1) +
+         optimizer / (stage >= 1 ? ranks : 1);
+}
+
+/// Bytes of an element of the summed gradients: accumulators are f32.
+static int64_t gradientBytes(ModuleOp module, int64_t microBatches) {
+  auto precision = module->getAttrOfType<TypeAttr>(kPrecisionAttr);
+  return precision && microBatches == 1 ? precision.getValue().getIntOrFloatBitWidth() / 8 : 4;
 }
 
 namespace {
@@ -68,53 +74,62 @@ struct Volume {
 
 } // namespace
 
-static Volume measureVolume(func::FuncOp step) {
+/// How often a step runs `op`.
+static int64_t turnsOf(Operation *op, int64_t microBatches) {
+  return op->hasAttr(kEpilogueAttr) || op->hasAttr(kWhenAttr) ? 1 : microBatches;
+}
+
+/// Collectives of parameters and gradients; values of the program are not counted.
+static Volume measureVolume(func::FuncOp step, int64_t microBatches) {
   Volume volume;
   llvm::DenseSet<Operation *> forward = findForwardOps(step);
-  auto count = [](Value value) {
-    auto type = cast<RankedTensorType>(value.getType());
-    return type.getRank() == 0 ? 0 : type.getNumElements();
+  auto count = [&](Operation *op, Value value) {
+    return cast<RankedTensorType>(value.getType()).getNumElements() * turnsOf(op, microBatches);
   };
   for (Operation &op : step.getBody().front()) {
-    if (auto gather = dyn_cast<AllGatherOp>(op)) {
+    if (auto gather = dyn_cast<AllGatherOp>(op); gather && !gather.getControl()) {
       int64_t &sum = op.hasAttr(kEpilogueAttr) ? volume.update
                      : forward.contains(&op)   ? volume.forward
                                                : volume.backward;
-      sum += count(gather.getResult());
+      sum += count(&op, gather.getResult());
     } else if (auto scatter = dyn_cast<ReduceScatterOp>(op)) {
-      volume.gradients += count(scatter.getInput());
-    } else if (auto reduce = dyn_cast<AllReduceOp>(op)) {
+      volume.gradients += count(&op, scatter.getInput());
+    } else if (auto reduce = dyn_cast<AllReduceOp>(op); reduce && !reduce.getMean()) {
       // A reduction to slices and a gather of them.
-      volume.gradients += count(reduce.getInput());
-      volume.update += count(reduce.getInput());
+      volume.gradients += count(&op, reduce.getInput());
+      volume.update += count(&op, reduce.getInput());
     }
   }
   return volume;
 }
 
 /// What a rank receives in a step, and by which causes it differs from the paper's
-/// 2P at stages 0 to 2 and 3P at stage 3 (ZeRO, arXiv 1910.02054, section 7).
-static void printVolume(ModuleOp module, int64_t stage, int64_t ranks, int64_t parameters,
-                        llvm::raw_ostream &os) {
+/// 2P at stages 0 to 2 and 3P at stage 3 (ZeRO, arXiv 1910.02054, section 7). With k
+/// micro-batches gathers and reductions come k times: (k + 1)P at stage 2, 3kP at stage 3.
+static void printVolume(ModuleOp module, int64_t stage, int64_t ranks, int64_t microBatches,
+                        int64_t parameters, llvm::raw_ostream &os) {
   auto step = module.lookupSymbol<func::FuncOp>(kStepName);
   if (!step || ranks == 1)
     return;
-  Volume v = measureVolume(step);
+  Volume v = measureVolume(step, microBatches);
   int64_t padded = 0;
   for (int64_t elements : module->getAttrOfType<DenseI64ArrayAttr>(kBucketsAttr).asArrayRef())
     padded += elements;
   int64_t total = v.forward + v.backward + v.update + v.gradients;
-  int64_t paper = (stage == 3 ? 3 : 2) * parameters;
+  int64_t times = stage == 3 ? 3 * microBatches : stage == 2 ? microBatches + 1 : 2;
   os << "each rank receives " << total / ranks * (ranks - 1) << " elements a step, " << ranks - 1
      << "/" << ranks << " of " << total << ": forward " << v.forward << ", backward " << v.backward
      << ", update " << v.update << ", gradients " << v.gradients << "\n"
-     << "  the paper's " << (stage == 3 ? "3P" : "2P") << " is " << paper << "; here "
-     << llvm::format("%+lld", (long long)(total - paper));
-  if (stage == 3)
+     << "  the paper's " << times << "P is " << times * parameters << "; here "
+     << llvm::format("%+lld", (long long)(total - times * parameters));
+  if (stage == 3) {
+    int64_t whole = padded * microBatches;
     os << llvm::format(": gathered again where used far apart %+lld, not read in backward %+lld, "
                        "not trained %+lld, padding %+lld",
-                       (long long)(v.forward - padded), (long long)(v.backward - padded),
-                       (long long)(v.gradients - padded), (long long)(3 * (padded - parameters)));
+                       (long long)(v.forward - whole), (long long)(v.backward - whole),
+                       (long long)(v.gradients - whole),
+                       (long long)(times * (padded - parameters)));
+  }
   os << "\n";
 }
 
@@ -127,6 +142,12 @@ void printCertificate(ModuleOp module, llvm::raw_ostream &os) {
      << size.elements << " parameters";
   if (size.trained != size.elements)
     os << " (" << size.trained << " trained)";
+  if (auto precision = module->getAttrOfType<TypeAttr>(kPrecisionAttr))
+    os << " in " << precision.getValue();
+  auto several = module->getAttrOfType<IntegerAttr>(kMicroBatchesAttr);
+  int64_t microBatches = several ? several.getInt() : 1;
+  if (microBatches > 1)
+    os << ", " << microBatches << " micro-batches";
   if (auto optimizer = module->getAttrOfType<StringAttr>(kOptimizerAttr))
     os << ", " << optimizer.getValue();
   os << "\nmemory of each rank, bytes:\n";
@@ -143,11 +164,12 @@ void printCertificate(ModuleOp module, llvm::raw_ostream &os) {
      << bytesText(peak) << ", the most live at once is "
      << llvm::format("%.1f", 100.0 * bound / std::max<int64_t>(peak, 1)) << " % of it, at "
      << certificate.getAs<StringAttr>("peak_at").getValue() << "\n";
-  double fp32 = stateBytes(size, stage, ranks, 4, 4, 4.0 * size.stateElements);
-  double mixed = stateBytes(size, stage, ranks, 2, 2, 12.0 * size.trained);
-  os << "model state by ZeRO's arithmetic, before padding: " << bytesText(fp32)
-     << " a rank here; in the paper's 16 bits with Adam " << bytesText(mixed) << "\n";
-  printVolume(module, stage, ranks, size.elements, os);
+  double here = dividedBytes(stage, ranks, size.bytes,
+                             size.trained * gradientBytes(module, microBatches), size.stateBytes);
+  double paper = dividedBytes(stage, ranks, 2 * size.elements, 2 * size.trained, 12 * size.trained);
+  os << "model state by ZeRO's arithmetic, before padding: " << bytesText(here)
+     << " a rank here; in the paper's 16 bits with Adam " << bytesText(paper) << "\n";
+  printVolume(module, stage, ranks, microBatches, size.elements, os);
 }
 
 } // namespace zero

@@ -5,7 +5,10 @@
 // CHECK-SAME: (%[[S:.*]]: tensor<6x5xf32>, %[[L:.*]]: tensor<6xi64>)
 // CHECK: %[[R:.*]]:3 = onnx.node "CrossEntropySum"(%[[S]], %[[L]]) {ignore_index = -100 : i64, operator = "SoftmaxCrossEntropyLoss"} domain "zero" opset 1 node "loss"
 // CHECK-SAME: -> (tensor<f32>, tensor<f32>, tensor<6xf32>)
-// CHECK: %[[D:.*]] = zero.rank_mean %[[R]]#1
+// The labels alone tell the divisor, over all micro-batches and ranks.
+// CHECK: %[[N:.*]] = onnx.node "LabelWeights"(%[[L]]) {ignore_index = -100 : i64, operator = "SoftmaxCrossEntropyLoss"} domain "zero"
+// CHECK: %[[M:.*]] = zero.micro_mean %[[N]]
+// CHECK: %[[D:.*]] = zero.rank_mean %[[M]]
 // CHECK: %[[C:.*]] = onnx.node "CheckPositive"(%[[D]])
 // CHECK: %[[Y:.*]] = onnx.node "Div"(%[[R]]#0, %[[C]])
 // CHECK: return %[[Y]]
