@@ -15,8 +15,8 @@ zero.state optimizer @v.m of @v : tensor<8x8xf32>
 zero.parameter @u : tensor<7x5xf32>
 zero.state optimizer @u.m of @u : tensor<7x5xf32>
 
-// CHECK-LABEL: func.func @clip
-func.func @clip(%dw: tensor<100xf32>, %dv: tensor<8x8xf32>, %du: tensor<7x5xf32>, %l: tensor<f32>) -> (tensor<f32> {zero.binding = "loss"}, tensor<f64> {zero.binding = "square"}) attributes {zero.step} {
+// CHECK-LABEL: func.func @step
+func.func @step(%dw: tensor<100xf32>, %dv: tensor<8x8xf32>, %du: tensor<7x5xf32>, %l: tensor<f32>) -> (tensor<f32> {zero.binding = "loss"}, tensor<f64> {zero.binding = "square"}) {
   // What lies between tensors is read, too: zeros, of one constant as long as the longest gap.
   // CHECK: %[[ZEROS:.*]] = arith.constant dense<0.000000e+00> : tensor<29xf32>
   // CHECK-NOT: arith.constant
@@ -65,3 +65,73 @@ func.func private @square_blocks(%x: tensor<?x64xf32>) -> tensor<?xf32> attribut
 func.func private @total(%x: tensor<?xf32>) -> tensor<f64> attributes {zero.kernel}
 func.func private @update(%p: tensor<?xf32> {zero.inplace = 0 : i64}, %m: tensor<?xf32> {zero.inplace = 1 : i64},
                           %g: tensor<?xf32>) -> (tensor<?xf32>, tensor<?xf32>) attributes {zero.kernel}
+
+// -----
+
+// A ratio of norms for each tensor: measure, exchange, rate each block, apply.
+zero.parameter @w : tensor<100xbf16>
+zero.state optimizer @w.master of @w : tensor<100xf32>
+zero.state optimizer @w.m of @w : tensor<100xf32>
+zero.parameter @v : tensor<8x8xbf16>
+zero.state optimizer @v.master of @v : tensor<8x8xf32>
+zero.state optimizer @v.m of @v : tensor<8x8xf32>
+
+// CHECK-LABEL: func.func @step
+// ONE-LABEL: func.func @step
+func.func @step(%dw: tensor<100xbf16>, %dv: tensor<8x8xbf16>, %l: tensor<f32>, %ok: tensor<i1>) -> (tensor<f32> {zero.binding = "loss"}) {
+  // Zeros here too, in the gradients' type.
+  // CHECK: arith.constant dense<0.000000e+00> : tensor<64xbf16>
+  // CHECK: %[[B:.*]] = zero.bucket(%arg0, %arg1, %{{.*}}, %{{.*}}) at [0, 128, 100, 192]
+  // CHECK-NEXT: %[[G:.*]] = zero.{{all_reduce|reduce_scatter}} %[[B]]
+  %gw = zero.gradient @w, %dw : tensor<100xbf16> -> tensor<100xbf16>
+  %gv = zero.gradient @v, %dv : tensor<8x8xbf16> -> tensor<8x8xbf16>
+  // CHECK: %[[STORED:.*]] = zero.read @bucket0 {zero.epilogue}
+  // OWN: %[[P:.*]] = zero.own_slice %[[STORED]] {zero.epilogue}
+  // CHECK: %[[MASTER:.*]] = zero.read @bucket0.master {zero.epilogue}
+  // CHECK: %[[M:.*]] = zero.read @bucket0.m {zero.epilogue}
+  // ALL: %[[PB:.*]] = tensor.expand_shape %[[STORED]] {{.*}} into tensor<4x64xbf16>
+  // OWN: %[[PB:.*]] = tensor.expand_shape %[[P]] {{.*}} into tensor<1x64xbf16>
+  // STAGE3: %[[PB:.*]] = tensor.expand_shape %[[STORED]] {{.*}} into tensor<1x64xbf16>
+  // CHECK: %[[MASTERB:.*]] = tensor.expand_shape %[[MASTER]]
+  // CHECK: %[[MB:.*]] = tensor.expand_shape %[[M]]
+  // CHECK: %[[GB:.*]] = tensor.expand_shape %[[G]]
+  // Measuring makes the states new: it has the condition, and is where gradients are found.
+  // CHECK: %[[D:.*]]:3 = zero.launch @measure(%[[PB]], %[[MASTERB]], %[[MB]], %[[GB]], %{{.*}}) if %arg3 {zero.epilogue, zero.gradient = 3 : i64, zero.name = "bucket0.update", zero.updates = @bucket0}
+  // Totals of the parameters, then of the directions: all ranks compute them all.
+  // SLICE: %[[SUMS:.*]] = zero.all_gather %[[D]]#1 control {zero.epilogue, zero.name = "bucket0.ratio"} : (tensor<1xf32>) -> tensor<4xf32>
+  // ALL-NOT: zero.all_gather
+  // ALL: %[[BLOCKW:.*]] = zero.member %[[D]]#1 at 0 {zero.epilogue} : (tensor<4xf32>) -> tensor<2xf32>
+  // SLICE: %[[BLOCKW:.*]] = zero.member %[[SUMS]] at 0 {zero.epilogue} : (tensor<4xf32>) -> tensor<2xf32>
+  // CHECK: %[[W:.*]] = zero.launch @total(%[[BLOCKW]])
+  // CHECK: %[[BLOCKV:.*]] = zero.member %{{.*}} at 2 {zero.epilogue} : (tensor<4xf32>) -> tensor<1xf32>
+  // CHECK: %[[V:.*]] = zero.launch @total(%[[BLOCKV]])
+  // SLICE: zero.all_gather %[[D]]#2 control
+  // CHECK: %[[DW:.*]] = zero.launch @total(
+  // CHECK: %[[DV:.*]] = zero.launch @total(
+  // CHECK: %[[RW:.*]] = zero.launch @ratio(%[[W]], %[[DW]], %[[BLOCKW]]) {zero.epilogue, zero.name = "bucket0.ratio"} : (tensor<f64>, tensor<f64>, tensor<2xf32>) -> tensor<2xf32>
+  // CHECK: %[[RV:.*]] = zero.launch @ratio(%[[V]], %[[DV]], %[[BLOCKV]]) {{.*}} -> tensor<1xf32>
+  // CHECK: %[[RATIOS:.*]] = zero.bucket(%[[RW]], %[[RV]]) at [0, 2] {zero.epilogue} : (tensor<2xf32>, tensor<1xf32>) -> tensor<4xf32>
+  // SLICE: %[[OWNRATIOS:.*]] = zero.own_slice %[[RATIOS]] {zero.epilogue} : (tensor<4xf32>) -> tensor<1xf32>
+  // ALL: %[[U:.*]]:2 = zero.launch @apply(%[[PB]], %[[MASTERB]], %[[D]]#0, %[[RATIOS]], %{{.*}}) if %arg3 {zero.epilogue, zero.name = "bucket0.update"}
+  // SLICE: %[[U:.*]]:2 = zero.launch @apply(%[[PB]], %[[MASTERB]], %[[D]]#0, %[[OWNRATIOS]], %{{.*}}) if %arg3
+  // CHECK: %[[NEW:.*]] = tensor.collapse_shape %[[U]]#0
+  // CHECK: %[[NEWMASTER:.*]] = tensor.collapse_shape %[[U]]#1
+  // CHECK: %[[NEWM:.*]] = tensor.collapse_shape %[[D]]#0
+  // OWN: %[[FULL:.*]] = zero.all_gather %[[NEW]] into %[[STORED]] {zero.epilogue, zero.name = "bucket0"}
+  // OWN: zero.write @bucket0, %[[FULL]] {zero.epilogue}
+  // ALL: zero.write @bucket0, %[[NEW]] {zero.epilogue}
+  // STAGE3: zero.write @bucket0, %[[NEW]] {zero.epilogue}
+  // CHECK: zero.write @bucket0.master, %[[NEWMASTER]] {zero.epilogue}
+  // CHECK: zero.write @bucket0.m, %[[NEWM]] {zero.epilogue}
+  zero.update @w [@w.master, @w.m], %gw by @apply layerwise [@measure, @total, @ratio](%l) if %ok {zero.epilogue} : tensor<100xbf16>, (tensor<f32>)
+  zero.update @v [@v.master, @v.m], %gv by @apply layerwise [@measure, @total, @ratio](%l) if %ok {zero.epilogue} : tensor<8x8xbf16>, (tensor<f32>)
+  return %l : tensor<f32>
+}
+func.func private @measure(%p: tensor<?x64xbf16>, %master: tensor<?x64xf32>, %m: tensor<?x64xf32> {zero.inplace = 0 : i64},
+                           %g: tensor<?x64xbf16>, %lr: tensor<f32>)
+    -> (tensor<?x64xf32>, tensor<?xf32>, tensor<?xf32>) attributes {zero.kernel}
+func.func private @total(%x: tensor<?xf32>) -> tensor<f64> attributes {zero.kernel}
+func.func private @ratio(%parameter: tensor<f64>, %direction: tensor<f64>, %blocks: tensor<?xf32>) -> tensor<?xf32> attributes {zero.kernel}
+func.func private @apply(%p: tensor<?x64xbf16> {zero.inplace = 0 : i64}, %master: tensor<?x64xf32> {zero.inplace = 1 : i64},
+                         %m: tensor<?x64xf32>, %ratios: tensor<?xf32>, %lr: tensor<f32>)
+    -> (tensor<?x64xbf16>, tensor<?x64xf32>) attributes {zero.kernel}
