@@ -127,6 +127,100 @@ func.func private @sgd(%w: tensor<?xf32>, %g: tensor<?xf32>) -> tensor<?xf32> at
 
 // -----
 
+zero.parameter @w : tensor<4xbf16>
+func.func @step(%x: tensor<4xbf16>) {
+  // expected-error @+1 {{expected a result of type 'tensor<4xbf16>' or of f32, got 'tensor<4xf16>'}}
+  %g = zero.gradient @w, %x : tensor<4xbf16> -> tensor<4xf16>
+  return
+}
+
+// -----
+
+// The sum over micro-batches is f32; what is summed is of the parameter's type.
+// expected-note @+1 {{declared here}}
+zero.parameter @w : tensor<4xbf16>
+func.func @step(%x: tensor<4xf32>) {
+  // expected-error @+1 {{expected 'tensor<4xbf16>' as declared, got 'tensor<4xf32>'}}
+  %g = zero.gradient @w, %x accumulate [@first, @later] : tensor<4xf32> -> tensor<4xf32>
+  return
+}
+
+// -----
+
+zero.parameter @w : tensor<4xbf16>
+func.func @step(%x: tensor<4xbf16>) {
+  // expected-error @+1 {{failed to verify that all of {local, result} have same shape}}
+  %g = zero.gradient @w, %x : tensor<4xbf16> -> tensor<5xf32>
+  return
+}
+
+// -----
+
+zero.parameter @w : tensor<4xbf16>
+func.func @step(%x: tensor<4xbf16>) {
+  // expected-error @+1 {{attribute 'accumulate' failed to satisfy constraint: kernels}}
+  %g = "zero.gradient"(%x) {parameter = @w, accumulate = ["first", "later"]} : (tensor<4xbf16>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+// A master is f32 beside a 16-bit parameter; shapes must agree.
+// expected-note @+1 {{declared here}}
+zero.state optimizer @w.master of @w : tensor<5xf32>
+zero.parameter @w : tensor<4xbf16>
+func.func @step(%x: tensor<4xbf16>) {
+  // expected-error @+1 {{expected 'tensor<5xf32>' as declared, got 'tensor<4xbf16>'}}
+  zero.update @w [@w.master], %x by @sgd() : tensor<4xbf16>
+  return
+}
+
+// -----
+
+zero.parameter @w : tensor<4xf32>
+func.func @step(%x: tensor<4xf32>) {
+  // expected-error @+1 {{expected three layerwise kernels, got 2}}
+  zero.update @w [], %x by @lamb layerwise [@measure, @total]() : tensor<4xf32>
+  return
+}
+func.func private @lamb(%w: tensor<?x64xf32>, %ratios: tensor<?xf32>) -> tensor<?x64xf32> attributes {zero.kernel}
+
+// -----
+
+zero.parameter @w : tensor<4xf32>
+// expected-note @+1 {{prior use here}}
+func.func @step(%x: tensor<4xf32>, %ok: tensor<1xi1>) {
+  // expected-error @+1 {{use of value '%ok' expects different type than prior uses: 'tensor<i1>' vs 'tensor<1xi1>'}}
+  zero.write @w, %x if %ok : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @condition(%x: tensor<4xf32>, %ok: tensor<i8>) {
+  // expected-error @+1 {{must be tensor<i1>, but got 'tensor<i8>'}}
+  "zero.launch"(%x, %ok) {kernel = @k0, operandSegmentSizes = array<i32: 1, 1>} : (tensor<4xf32>, tensor<i8>) -> ()
+  return
+}
+
+// -----
+
+func.func @norm(%x: tensor<64xf32>) {
+  // expected-error @+1 {{result #0 must be ranked tensor of 64-bit float values, but got 'tensor<f32>'}}
+  %0 = zero.square_sum %x by [@blocks, @total] : (tensor<64xf32>) -> tensor<f32>
+  return
+}
+
+// -----
+
+func.func @mean(%x: tensor<bf16>) {
+  // expected-error @+1 {{operand #0 must be ranked tensor of 32-bit float values, but got 'tensor<bf16>'}}
+  %0 = zero.micro_mean %x : tensor<bf16>
+  return
+}
+
+// -----
+
 func.func @step(%x: tensor<4xf32>) {
   // expected-error @+1 {{expected a kernel named @k0}}
   %y = zero.launch @k0(%x) : (tensor<4xf32>) -> tensor<4xf32>

@@ -25,6 +25,13 @@ zero.buffer parameter @bucket0 : tensor<64xf32> shards 4
 // CHECK: zero.buffer optimizer @bucket0.m : tensor<256xf32> shards 1
 zero.buffer optimizer @bucket0.m : tensor<256xf32> shards 1
 
+// CHECK: zero.state optimizer @w.master of @w : tensor<8x4xf32> {data = #zero.data<"a b.onnx", 99, 128, bf16>}
+zero.state optimizer @w.master of @w : tensor<8x4xf32> {data = #zero.data<"a b.onnx", 99, 128, bf16>}
+// CHECK: zero.parameter @half : tensor<8x4xbf16>
+zero.parameter @half : tensor<8x4xbf16>
+// CHECK: zero.buffer accumulator @bucket1.gradient : tensor<64xf32> shards 4
+zero.buffer accumulator @bucket1.gradient : tensor<64xf32> shards 4
+
 // CHECK-LABEL: func.func @before_partition
 func.func @before_partition(%dw: tensor<8x4xf32>, %lr: tensor<f32>) -> (tensor<f32>, tensor<f32>) {
   // CHECK: %[[W:.*]] = zero.read @w : tensor<8x4xf32>
@@ -42,6 +49,40 @@ func.func @before_partition(%dw: tensor<8x4xf32>, %lr: tensor<f32>) -> (tensor<f
   return %m, %s : tensor<f32>, tensor<f32>
 }
 
+// CHECK-LABEL: func.func @micro_batches
+func.func @micro_batches(%dw: tensor<8x4xbf16>, %labels: tensor<f32>) -> (tensor<f32>, tensor<f32>) {
+  // CHECK: zero.gradient @half, %{{.*}} accumulate [@first, @later] : tensor<8x4xbf16> -> tensor<8x4xf32>
+  %g = zero.gradient @half, %dw accumulate [@first, @later] : tensor<8x4xbf16> -> tensor<8x4xf32>
+  // CHECK: %[[N:.*]] = zero.micro_mean %{{.*}} accumulate [@first, @later] {zero.prologue} : tensor<f32>
+  %n = zero.micro_mean %labels accumulate [@first, @later] {zero.prologue} : tensor<f32>
+  // CHECK: zero.micro_mean %[[N]] : tensor<f32>
+  %m = zero.micro_mean %n : tensor<f32>
+  // CHECK: zero.rank_mean %{{.*}} {zero.when = "last"} : tensor<f32>
+  %r = zero.rank_mean %n {zero.when = "last"} : tensor<f32>
+  return %m, %r : tensor<f32>, tensor<f32>
+}
+
+// CHECK-LABEL: func.func @conditions
+func.func @conditions(%dw: tensor<8x4xf32>, %lr: tensor<f32>, %ok: tensor<i1>) {
+  %g = zero.gradient @w, %dw : tensor<8x4xf32> -> tensor<8x4xf32>
+  // CHECK: zero.square_sum %{{.*}} by [@blocks, @total] {zero.epilogue} : (tensor<8x4xf32>) -> tensor<f64>
+  %sum = zero.square_sum %g by [@blocks, @total] {zero.epilogue} : (tensor<8x4xf32>) -> tensor<f64>
+  // CHECK: zero.update @w [@w.m], %{{.*}} by @sgd(%{{.*}}) if %arg2 {zero.epilogue} : tensor<8x4xf32>, (tensor<f32>)
+  zero.update @w [@w.m], %g by @sgd(%lr) if %ok {zero.epilogue} : tensor<8x4xf32>, (tensor<f32>)
+  // CHECK: zero.update @w [], %{{.*}} by @plain() if %arg2 : tensor<8x4xf32>
+  zero.update @w [], %g by @plain() if %ok : tensor<8x4xf32>
+  // CHECK: zero.update @w [@w.m], %{{.*}} by @sgd layerwise [@blocks, @total, @total](%{{.*}}) if %arg2 : tensor<8x4xf32>, (tensor<f32>)
+  zero.update @w [@w.m], %g by @sgd layerwise [@blocks, @total, @total](%lr) if %ok : tensor<8x4xf32>, (tensor<f32>)
+  // CHECK: zero.launch @plain(%{{.*}}, %{{.*}}) if %arg2 {zero.name = "n"} : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  %x = tensor.empty() : tensor<8xf32>
+  %y = zero.launch @plain(%x, %x) if %ok {zero.name = "n"} : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  // CHECK: zero.launch @nothing() if %arg2 : () -> ()
+  zero.launch @nothing() if %ok : () -> ()
+  // CHECK: zero.write @w.m, %{{.*}} if %arg2 {zero.epilogue} : tensor<8x4xf32>
+  zero.write @w.m, %g if %ok {zero.epilogue} : tensor<8x4xf32>
+  return
+}
+
 // CHECK-LABEL: func.func @kernels
 func.func @kernels(%x: tensor<64xf32>, %lr: tensor<f32>, %ids: tensor<2xi64>) -> tensor<64xf32> {
   // CHECK: %[[Y:.*]]:2 = zero.launch @sgd(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}) {zero.name = "fc1"} : (tensor<64xf32>, tensor<64xf32>, tensor<64xf32>, tensor<f32>) -> (tensor<64xf32>, tensor<64xf32>)
@@ -55,7 +96,7 @@ func.func @kernels(%x: tensor<64xf32>, %lr: tensor<f32>, %ids: tensor<2xi64>) ->
 }
 
 // CHECK-LABEL: func.func @after_partition
-func.func @after_partition(%a: tensor<8x4xf32>, %b: tensor<4xf32>) {
+func.func @after_partition(%a: tensor<8x4xf32>, %b: tensor<4xf32>, %h: tensor<8x4xbf16>) {
   // CHECK: %[[SHARD:.*]] = zero.read @bucket0
   %shard = zero.read @bucket0 : tensor<64xf32>
   // CHECK: %[[FULL:.*]] = zero.all_gather %[[SHARD]] {zero.name = "bucket0"} : (tensor<64xf32>) -> tensor<256xf32>
@@ -76,6 +117,21 @@ func.func @after_partition(%a: tensor<8x4xf32>, %b: tensor<4xf32>) {
   %slice = zero.own_slice %full : (tensor<256xf32>) -> tensor<64xf32>
   // CHECK: zero.all_gather %[[SUM]] into %[[FULL]] : (tensor<64xf32>, tensor<256xf32>) -> tensor<256xf32>
   %again = zero.all_gather %sum into %full : (tensor<64xf32>, tensor<256xf32>) -> tensor<256xf32>
+  // CHECK: zero.all_gather %[[SUM]] control {zero.name = "norm"} : (tensor<64xf32>) -> tensor<256xf32>
+  %sums = zero.all_gather %sum control {zero.name = "norm"} : (tensor<64xf32>) -> tensor<256xf32>
+  // CHECK: zero.all_gather %[[SUM]] into %[[FULL]] control : (tensor<64xf32>, tensor<256xf32>) -> tensor<256xf32>
+  %both = zero.all_gather %sum into %full control : (tensor<64xf32>, tensor<256xf32>) -> tensor<256xf32>
+  // Sums of 16 bits in f32, rounded once.
+  // CHECK: %[[HALF:.*]] = zero.bucket(%{{.*}}) at [0] : (tensor<8x4xbf16>) -> tensor<256xbf16>
+  %half = zero.bucket(%h) at [0] : (tensor<8x4xbf16>) -> tensor<256xbf16>
+  // CHECK: zero.reduce_scatter %[[HALF]] in f32 {zero.name = "b"} : (tensor<256xbf16>) -> tensor<64xbf16>
+  %wide = zero.reduce_scatter %half in f32 {zero.name = "b"} : (tensor<256xbf16>) -> tensor<64xbf16>
+  // CHECK: zero.reduce_scatter %[[HALF]] in_place in f32 : (tensor<256xbf16>) -> tensor<64xbf16>
+  %widely = zero.reduce_scatter %half in_place in f32 : (tensor<256xbf16>) -> tensor<64xbf16>
+  // CHECK: zero.all_reduce %[[HALF]] in f32 : tensor<256xbf16>
+  %all = zero.all_reduce %half in f32 : tensor<256xbf16>
+  // CHECK: zero.all_reduce %[[HALF]] mean in f32 : tensor<256xbf16>
+  %mean16 = zero.all_reduce %half mean in f32 : tensor<256xbf16>
   // CHECK: zero.write @bucket0, %[[SUM]] : tensor<64xf32>
   zero.write @bucket0, %sum : tensor<64xf32>
   return
@@ -92,3 +148,7 @@ func.func private @plain(%p: tensor<?xf32>, %g: tensor<?xf32>) -> tensor<?xf32> 
 func.func private @nothing() attributes {zero.kernel} {
   return
 }
+func.func private @first(%sum: tensor<?xf32> {zero.inplace = 0 : i64}, %x: tensor<?xbf16>) -> tensor<?xf32> attributes {zero.kernel}
+func.func private @later(%sum: tensor<?xf32> {zero.inplace = 0 : i64}, %x: tensor<?xbf16>) -> tensor<?xf32> attributes {zero.kernel}
+func.func private @blocks(%x: tensor<?x64xf32>) -> tensor<?xf32> attributes {zero.kernel}
+func.func private @total(%x: tensor<?xf32>) -> tensor<f64> attributes {zero.kernel}

@@ -1,4 +1,4 @@
-// RUN: zero-opt %s --zero-average-buffers | FileCheck %s
+// RUN: zero-opt %s --split-input-file --zero-average-buffers | FileCheck %s
 
 // One bucket of each element type; the collectives stand before the epilogue, the
 // writes at its end. A counter of the optimizer is no buffer.
@@ -31,3 +31,64 @@ func.func @step(%a: tensor<3xf32>, %b: tensor<100xf32>, %w: tensor<2xf64>) {
 // CHECK: zero.write @a, %[[A]] {zero.epilogue}
 // CHECK-NEXT: zero.write @b, %[[B]] {zero.epilogue}
 // CHECK-NEXT: zero.write @wide, %{{.*}} {zero.epilogue}
+
+// -----
+
+// Each micro-batch goes on from where the one before ended: the values lie in an
+// accumulator, which starts as the buffers. They are averaged once, in the epilogue,
+// and kept as they were in a step that does not count.
+module attributes {zero.micro_batches = 4 : i64} {
+// CHECK: zero.buffer accumulator @buffers : tensor<192xf32> shards 1
+zero.state buffer @a : tensor<3xf32> {splat = 0.0}
+zero.state buffer @b : tensor<100xf32> {splat = 0.0}
+zero.state optimizer @count : tensor<f64> {splat = 1.0}
+func.func private @tick(%c: tensor<f64>) -> tensor<f64> attributes {zero.kernel}
+
+// CHECK-LABEL: func.func @step
+func.func @step(%x: tensor<3xf32>, %y: tensor<100xf32>, %ok: tensor<i1>) -> (tensor<i1> {zero.binding = "applied"}) {
+  // CHECK: %[[LIST:.*]] = zero.read @buffers : tensor<192xf32>
+  // CHECK: %[[A:.*]] = zero.read @a
+  // CHECK: %[[ATA:.*]] = zero.member %[[LIST]] at 0 : (tensor<192xf32>) -> tensor<3xf32>
+  // CHECK: %[[A0:.*]] = zero.launch @carry(%[[ATA]], %[[A]]) {zero.name = "buffers", zero.when = "first"}
+  // CHECK: %[[B:.*]] = zero.read @b
+  // CHECK: %[[ATB:.*]] = zero.member %[[LIST]] at 64 : (tensor<192xf32>) -> tensor<100xf32>
+  // CHECK: %[[B0:.*]] = zero.launch @carry(%[[ATB]], %[[B]]) {zero.name = "buffers", zero.when = "first"}
+  // CHECK: %[[NEXT:.*]] = arith.addf %[[A0]], %arg0
+  // CHECK: %[[A1:.*]] = zero.launch @carry(%[[A0]], %[[NEXT]]) {zero.name = "buffers"} :
+  %a = zero.read @a : tensor<3xf32>
+  %next = arith.addf %a, %x : tensor<3xf32>
+  zero.write @a, %next : tensor<3xf32>
+  // What was not read is carried all the same.
+  // CHECK: %[[B1:.*]] = zero.launch @carry(%[[B0]], %arg1) {zero.name = "buffers"} :
+  zero.write @b, %y : tensor<100xf32>
+  // CHECK: %[[BUCKET:.*]] = zero.bucket(%[[A1]], %[[B1]]) at [0, 64] {zero.epilogue}
+  // CHECK: %[[MEAN:.*]] = zero.rank_mean %[[BUCKET]] {zero.epilogue}
+  // CHECK: %[[MA:.*]] = zero.member %[[MEAN]] at 0 {zero.epilogue}
+  // CHECK: %[[MB:.*]] = zero.member %[[MEAN]] at 64 {zero.epilogue}
+  // CHECK: zero.launch @tick
+  // CHECK: zero.write @count, %{{[^ ]*}} {zero.epilogue}
+  // CHECK-NEXT: zero.write @a, %[[MA]] if %arg2 {zero.epilogue}
+  // CHECK-NEXT: zero.write @b, %[[MB]] if %arg2 {zero.epilogue}
+  %c = zero.read @count : tensor<f64>
+  %n = zero.launch @tick(%c) {zero.epilogue} : (tensor<f64>) -> tensor<f64>
+  zero.write @count, %n {zero.epilogue} : tensor<f64>
+  return %ok : tensor<i1>
+}
+// CHECK: func.func private @carry(%[[TO:.*]]: tensor<?xf32> {zero.inplace = 0 : i64}, %[[FROM:.*]]: tensor<?xf32>) -> tensor<?xf32> attributes {zero.kernel}
+// CHECK-NEXT: linalg.generic {{.*}} ins(%[[FROM]] : tensor<?xf32>) outs(%[[TO]] : tensor<?xf32>)
+}
+
+// -----
+
+// One micro-batch of a step that may not count.
+zero.state buffer @a : tensor<3xf32> {splat = 0.0}
+// CHECK-LABEL: func.func @step
+func.func @step(%x: tensor<3xf32>, %ok: tensor<i1>) -> (tensor<i1> {zero.binding = "applied"}) {
+  // CHECK-NOT: @carry
+  // CHECK: %[[BUCKET:.*]] = zero.bucket(%arg0) at [0] :
+  // CHECK: %[[MEAN:.*]] = zero.rank_mean %[[BUCKET]] : tensor<64xf32>
+  // CHECK: %[[MA:.*]] = zero.member %[[MEAN]] at 0
+  // CHECK: zero.write @a, %[[MA]] if %arg1 {zero.epilogue}
+  zero.write @a, %x : tensor<3xf32>
+  return %ok : tensor<i1>
+}

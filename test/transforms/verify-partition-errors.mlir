@@ -58,6 +58,55 @@ module attributes {zero.ranks = 2 : i64} {
 // -----
 
 module attributes {zero.ranks = 2 : i64} {
+  func.func @step(%x: tensor<f32>) {
+    // expected-error @+1 {{'zero.micro_mean' op is left after partition}}
+    %0 = zero.micro_mean %x : tensor<f32>
+    return
+  }
+}
+
+// -----
+
+module attributes {zero.ranks = 2 : i64} {
+  func.func @step(%x: tensor<8xf32>) {
+    // expected-error @+1 {{'zero.square_sum' op is left after partition}}
+    %0 = zero.square_sum %x by [@blocks, @total] : (tensor<8xf32>) -> tensor<f64>
+    return
+  }
+}
+
+// -----
+
+// Views, constants and reads run nowhere: they open no segment.
+module attributes {zero.ranks = 2 : i64} {
+  zero.state constant @c : tensor<4xf32>
+  func.func @step(%x: tensor<4xf32>) {
+    %c = zero.read @c : tensor<4xf32>
+    %one = arith.constant dense<1.0> : tensor<4xf32>
+    %v = tensor.expand_shape %x [[0, 1]] output_shape [2, 2] : tensor<4xf32> into tensor<2x2xf32>
+    %m = zero.member %x at 0 : (tensor<4xf32>) -> tensor<2xf32>
+    %0 = arith.negf %x {zero.prologue} : tensor<4xf32>
+    %1 = arith.negf %x : tensor<4xf32>
+    // expected-error @+1 {{'arith.negf' op of the prologue follows the micro-batch}}
+    %2 = arith.negf %x {zero.prologue} : tensor<4xf32>
+    return
+  }
+}
+
+// -----
+
+module attributes {zero.ranks = 2 : i64} {
+  func.func @step(%x: tensor<f32>) {
+    %0 = arith.negf %x {zero.epilogue} : tensor<f32>
+    // expected-error @+1 {{'arith.negf' op of the prologue follows the micro-batch}}
+    %1 = arith.negf %x {zero.prologue} : tensor<f32>
+    return
+  }
+}
+
+// -----
+
+module attributes {zero.ranks = 2 : i64} {
   // expected-error @+1 {{'zero.parameter' op has no buffer after partition}}
   zero.parameter @w : tensor<8xf32>
   func.func @step() {
