@@ -114,6 +114,18 @@ Value GradientPartitioner::reduce(OpBuilder &builder, const Bucket &bucket, Valu
   return reduced->getResult(0);
 }
 
+Value addUp(OpBuilder &builder, ArrayAttr kernels, Value sum, Value summand, StringRef name) {
+  static constexpr StringLiteral kTurns[] = {"first", "later"};
+  for (auto [kernel, turn] : llvm::zip_equal(kernels, kTurns)) {
+    auto launch = LaunchOp::create(builder, summand.getLoc(), TypeRange(sum.getType()),
+                                   cast<FlatSymbolRefAttr>(kernel), ValueRange{sum, summand});
+    launch->setAttr(kNameAttr, builder.getStringAttr(name));
+    launch->setAttr(kWhenAttr, builder.getStringAttr(turn));
+    sum = launch.getResult(0);
+  }
+  return sum;
+}
+
 /// Adds `summand`, all or the rank's slice of `bucket`, to the accumulator; returns the
 /// sum so far. Where the placement does not shard gradients the accumulator is whole.
 Value GradientPartitioner::accumulate(OpBuilder &builder, const Bucket &bucket, Value summand,
@@ -129,14 +141,7 @@ Value GradientPartitioner::accumulate(OpBuilder &builder, const Bucket &bucket, 
   auto symbol = FlatSymbolRefAttr::get(module.getContext(), name);
   Value stored = ReadOp::create(builder, loc, whole, symbol);
   Value sum = part == whole ? stored : OwnSliceOp::create(builder, loc, part, stored).getResult();
-  for (auto [kernel, when] : llvm::zip_first(kernels, ArrayRef<StringRef>{"first", "later"})) {
-    auto launch = LaunchOp::create(builder, loc, TypeRange(part), cast<FlatSymbolRefAttr>(kernel),
-                                   ValueRange{sum, summand});
-    launch->setAttr(kNameAttr, builder.getStringAttr(name));
-    launch->setAttr(kWhenAttr, builder.getStringAttr(when));
-    sum = launch.getResult(0);
-  }
-  return sum;
+  return addUp(builder, kernels, sum, summand, name);
 }
 
 Value GradientPartitioner::sum(const Bucket &bucket) {

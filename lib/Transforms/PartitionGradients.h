@@ -55,6 +55,11 @@ private:
   int64_t largestGap = 0;
 };
 
+/// Launches the two `kernels` that add up over micro-batches, in place of `sum`; returns
+/// the sum so far.
+mlir::Value addUp(mlir::OpBuilder &builder, mlir::ArrayAttr kernels, mlir::Value sum,
+                  mlir::Value summand, llvm::StringRef name);
+
 /// `flat` as rows of 64 elements, in the epilogue.
 mlir::Value inBlocks(mlir::OpBuilder &builder, mlir::Value flat);
 

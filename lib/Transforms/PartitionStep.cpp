@@ -3,6 +3,7 @@
 #include "ParameterReads.h"
 #include "PartitionGradients.h"
 #include "PartitionUpdates.h"
+#include "StepGradients.h"
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Transforms/Passes.h"
 
@@ -54,47 +55,44 @@ void Partitioner::createBuffers(const Bucket &bucket) {
                      bucket.type(bucket.stateShards).clone(state.elementType), bucket.stateShards);
 }
 
-/// Adds scalars up over micro-batches, in accumulators of their own.
+/// Adds a scalar up over micro-batches in an accumulator `name`; returns its mean so far.
+static Value accumulateScalar(MicroMeanOp mean, StringRef name) {
+  OpBuilder builder(mean);
+  Location loc = mean.getLoc();
+  Value summand = mean.getInput();
+  auto scalar = cast<RankedTensorType>(summand.getType());
+  auto list = RankedTensorType::get({1}, scalar.getElementType());
+  ArrayRef<ReassociationIndices> noGroups;
+  auto symbol = FlatSymbolRefAttr::get(mean.getContext(), name);
+  Operation *before = mean->getPrevNode();
+  if (scalar != list)
+    summand = tensor::ExpandShapeOp::create(builder, loc, list, summand, noGroups);
+  Value sum = ReadOp::create(builder, loc, list, symbol);
+  sum = addUp(builder, *mean.getAccumulate(), sum, summand, name);
+  if (scalar != list)
+    sum = tensor::CollapseShapeOp::create(builder, loc, scalar, sum, noGroups);
+  if (Attribute prologue = mean->getAttr(kPrologueAttr))
+    for (Operation *op = before ? before->getNextNode() : &mean->getBlock()->front(); op != mean;
+         op = op->getNextNode())
+      op->setAttr(kPrologueAttr, prologue);
+  return sum;
+}
+
 void Partitioner::resolveMicroMeans() {
   unsigned number = 0;
+  SymbolTable symbols(module);
   OpBuilder atTop = OpBuilder::atBlockBegin(module.getBody());
   for (auto mean : llvm::make_early_inc_range(step.getBody().getOps<MicroMeanOp>())) {
     Value result = mean.getInput();
     if (mean.getAccumulate()) {
-      OpBuilder builder(mean);
-      Location loc = mean.getLoc();
-      auto scalar = cast<RankedTensorType>(result.getType());
-      auto list = RankedTensorType::get({1}, scalar.getElementType());
-      std::string name = "micro_mean" + std::to_string(number++);
-      BufferOp::create(atTop, module.getLoc(), Role::Accumulator, name, list, 1);
-      Attribute prologue = mean->getAttr(kPrologueAttr);
-      auto inSegment = [&](Operation *op) {
-        if (prologue)
-          op->setAttr(kPrologueAttr, prologue);
-        return op->getResult(0);
-      };
-      ArrayRef<ReassociationIndices> noGroups;
-      Value summand =
-          scalar == list
-              ? result
-              : inSegment(tensor::ExpandShapeOp::create(builder, loc, list, result, noGroups));
-      Value sum = inSegment(
-          ReadOp::create(builder, loc, list, FlatSymbolRefAttr::get(module.getContext(), name)));
-      for (auto [kernel, when] :
-           llvm::zip_first(*mean.getAccumulate(), ArrayRef<StringRef>{"first", "later"})) {
-        auto launch = LaunchOp::create(builder, loc, TypeRange(list),
-                                       cast<FlatSymbolRefAttr>(kernel), ValueRange{sum, summand});
-        launch->setAttr(kNameAttr, builder.getStringAttr(name));
-        launch->setAttr(kWhenAttr, builder.getStringAttr(when));
-        sum = inSegment(launch);
-      }
-      result =
-          scalar == list
-              ? sum
-              : inSegment(tensor::CollapseShapeOp::create(builder, loc, scalar, sum, noGroups));
+      std::string name = freeName(symbols, "micro_mean" + std::to_string(number++));
+      auto type = cast<RankedTensorType>(result.getType());
+      BufferOp::create(atTop, module.getLoc(), Role::Accumulator, name,
+                       RankedTensorType::get({1}, type.getElementType()), 1);
+      result = accumulateScalar(mean, name);
       for (Operation *user : mean->getUsers())
         if (isa<RankMeanOp>(user))
-          user->setAttr(kWhenAttr, builder.getStringAttr("last"));
+          user->setAttr(kWhenAttr, atTop.getStringAttr("last"));
     }
     mean.getResult().replaceAllUsesWith(result);
     mean.erase();
@@ -108,7 +106,8 @@ void Partitioner::resolveRanks() {
     if (ranks > 1) {
       auto reduce = AllReduceOp::create(builder, mean.getLoc(), result.getType(), result,
                                         /*mean=*/true, /*arithmetic=*/TypeAttr());
-      for (StringRef name : {kPrologueAttr, kEpilogueAttr, kWhenAttr})
+      for (StringRef name :
+           {StringRef(kPrologueAttr), StringRef(kEpilogueAttr), StringRef(kWhenAttr)})
         if (Attribute value = mean->getAttr(name))
           reduce->setAttr(name, value);
       reduce->setAttr(kNameAttr, builder.getStringAttr("mean over ranks"));

@@ -162,8 +162,8 @@ void FactorBuilder::adaptScale(Value scale, TypedValue<RankedTensorType> counts)
                                "--precision=bf16 has the range of fp32");
   check->setAttr(kNameAttr, builder.getStringAttr(kLossScale));
   inEpilogue(check);
-  for (auto [name, value] :
-       llvm::zip_first(ArrayRef<StringRef>{kLossScale, kGood, kLeft}, next.getResults()))
+  static constexpr StringLiteral kStates[] = {kLossScale, kGood, kLeft};
+  for (auto [name, value] : llvm::zip_first(kStates, next.getResults()))
     inEpilogue(
         WriteOp::create(builder, loc, FlatSymbolRefAttr::get(module.getContext(), name), value));
 }

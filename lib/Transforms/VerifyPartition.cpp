@@ -28,6 +28,10 @@ struct VerifyPartition : zero::impl::VerifyPartitionBase<VerifyPartition> {
     for (Operation &op : step.getBody().front()) {
       if (isa<GradientOp, UpdateOp, RankMeanOp, RankShareOp, MicroMeanOp, SquareSumOp>(op))
         return op.emitOpError("is left after partition");
+      auto when = op.getAttrOfType<StringAttr>(kWhenAttr);
+      if (when && !llvm::is_contained({"first", "later", "last"}, when.getValue()))
+        return op.emitOpError() << "expected " << kWhenAttr << " = first, later or last, got '"
+                                << when.getValue() << "'";
       bool isStill = isa<ReadOp>(op) || op.hasTrait<OpTrait::ConstantLike>() ||
                      op.hasTrait<OpTrait::IsTerminator>();
       Segment own = op.hasAttr(kEpilogueAttr)   ? Epilogue
