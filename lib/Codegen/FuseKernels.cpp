@@ -4,6 +4,7 @@
 #include "dialects/Zero/Zero.h"
 #include "zero/Codegen/Passes.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/Transforms/Transforms.h"
 #include "mlir/IR/Iterators.h"
@@ -105,6 +106,37 @@ static void generalize(func::FuncOp kernel, RewriterBase &rewriter) {
   }
 }
 
+/// The value that `generic` extends element by element, or null.
+static Value extendedValue(linalg::GenericOp generic) {
+  Block *body = generic.getBody();
+  auto extension = dyn_cast<arith::ExtFOp>(body->front());
+  if (!extension || extension->getNextNode() != body->getTerminator() ||
+      generic.getNumDpsInputs() != 1 || extension.getIn() != body->getArgument(0) ||
+      !llvm::all_of(generic.getIndexingMapsArray(), [](AffineMap map) { return map.isIdentity(); }))
+    return {};
+  return generic.getDpsInputs().front();
+}
+
+/// Extends 16-bit floats where they are used: a loop of its own for the extension of
+/// a bias would come between the loops over rows.
+static void inlineExtensions(func::FuncOp kernel, RewriterBase &rewriter) {
+  kernel.walk([&](linalg::GenericOp generic) {
+    for (OpOperand *operand : generic.getDpsInputOperands()) {
+      auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
+      Value narrow = producer ? extendedValue(producer) : Value();
+      if (!narrow)
+        continue;
+      BlockArgument element = generic.getMatchingBlockArgument(operand);
+      Type wide = element.getType();
+      operand->set(narrow);
+      element.setType(getElementTypeOrSelf(narrow));
+      rewriter.setInsertionPointToStart(generic.getBody());
+      auto extended = arith::ExtFOp::create(rewriter, generic.getLoc(), wide, element);
+      element.replaceAllUsesExcept(extended, extended);
+    }
+  });
+}
+
 /// For each result that shares an argument's buffer: the argument.
 static DenseMap<Value, Value> sharedBuffers(func::FuncOp kernel) {
   DenseMap<Value, Value> shared;
@@ -132,6 +164,7 @@ struct FuseKernels : zero::impl::FuseKernelsBase<FuseKernels> {
     IRRewriter rewriter(&getContext());
     generalize(kernel, rewriter);
     generalizeUnitReshapes(kernel, rewriter);
+    inlineExtensions(kernel, rewriter);
     // Inner blocks first: loops that a lowering wrote stay as they are.
     SmallVector<Block *> blocks;
     kernel.walk([&](Block *block) {

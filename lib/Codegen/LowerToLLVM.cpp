@@ -62,17 +62,6 @@ static void approximate(ModuleOp module) {
   (void)applyPatternsGreedily(module, std::move(patterns), config);
 }
 
-/// Writes conversions to and from bf16 with integers, rounding to nearest even:
-/// without instructions for them LLVM calls a function for each element.
-static void expandBFloat16(ModuleOp module) {
-  RewritePatternSet patterns(module.getContext());
-  arith::populateExpandBFloat16Patterns(patterns);
-  GreedyRewriteConfig config;
-  config.enableFolding(false).enableConstantCSE(false).setRegionSimplificationLevel(
-      GreedySimplifyRegionLevel::Disabled);
-  (void)applyPatternsGreedily(module, std::move(patterns), config);
-}
-
 /// Makes calls of C's math library of what has no polynomial: functions of doubles.
 static LogicalResult callDoubleFunctions(ModuleOp module) {
   RewritePatternSet patterns(module.getContext());
@@ -166,7 +155,8 @@ LogicalResult lowerToLLVM(ModuleOp module) {
     return failure();
   storeBoolsAsBytes(module);
   approximate(module);
-  expandBFloat16(module);
+  if (failed(storeBFloatsAsInts(module)))
+    return failure();
   LowerToLLVMOptions options(module.getContext());
   LLVMTypeConverter converter(module.getContext(), options);
   if (failed(lowerControlFlow(module)))

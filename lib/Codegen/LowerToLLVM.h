@@ -17,6 +17,11 @@ llvm::LogicalResult lowerToLLVM(mlir::ModuleOp module);
 /// leaves arrays of i1 alone. No linalg op is left in `module`.
 void storeBoolsAsBytes(mlir::ModuleOp module);
 
+/// Writes bf16 as 16-bit integers: what is loaded is extended to f32 and what is stored
+/// is rounded by integer operations. Fails after an error at an op that would compute
+/// in bf16. No linalg op is left in `module`.
+llvm::LogicalResult storeBFloatsAsInts(mlir::ModuleOp module);
+
 } // namespace zero
 
 #endif // ZERO_LIB_CODEGEN_LOWERTOLLVM_H

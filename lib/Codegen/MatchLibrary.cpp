@@ -52,9 +52,8 @@ static DictionaryAttr withStored(DictionaryAttr call, ArrayRef<Type> types) {
   if (llvm::all_of(types, [](Type type) { return getElementTypeOrSelf(type).isF32(); }))
     return call;
   NamedAttrList fields(call);
-  fields.set("stored",
-             builder.getTypeArrayAttr(llvm::map_to_vector(
-                 types, [](Type type) { return getElementTypeOrSelf(type); })));
+  fields.set("stored", builder.getTypeArrayAttr(llvm::map_to_vector(
+                           types, [](Type type) { return getElementTypeOrSelf(type); })));
   return fields.getDictionary(call.getContext());
 }
 

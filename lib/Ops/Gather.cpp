@@ -47,6 +47,39 @@ static LogicalResult gradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool> w
   return gatherGradient(node, dy, wanted, builder, grads, "GatherGrad", builder.attr("axis", axis));
 }
 
+/// Sums rows into 16-bit floats: in f32, a few columns after the other, since a table
+/// of vocabulary size has no room for a copy of it in f32.
+static Value narrowSums(ImplicitLocOpBuilder &b, Value updates, RankedTensorType result,
+                        RowIndex rowIndex) {
+  constexpr int64_t kMostColumns = 32;
+  RankedTensorType given = tensorType(updates);
+  int64_t extent = result.getDimSize(1), inner = result.getDimSize(2), columns = 1;
+  for (int64_t count = 1; count <= std::min(inner, kMostColumns); ++count)
+    if (inner % count == 0)
+      columns = count;
+  OpFoldResult zero = b.getIndexAttr(0), one = b.getIndexAttr(1), width = b.getIndexAttr(columns);
+  auto part = [&](Value block, Value start, int64_t rows) {
+    return std::pair<SmallVector<OpFoldResult>, SmallVector<OpFoldResult>>(
+        {block, zero, start}, {one, b.getIndexAttr(rows), width});
+  };
+  SmallVector<OpFoldResult> strides(3, one);
+  auto sumPart = [&](ImplicitLocOpBuilder &s, ValueRange point, Value carried) -> Value {
+    Value start = arith::MulIOp::create(s, point[1], arith::ConstantIndexOp::create(s, columns));
+    auto [from, rows] = part(point[0], start, given.getDimSize(1));
+    Value some = tensor::ExtractSliceOp::create(s, given.clone({1, given.getDimSize(1), columns}),
+                                                updates, from, rows, strides);
+    auto sumType = RankedTensorType::get({1, extent, columns}, s.getF32Type());
+    Value sums = scatterRows(s, filled(s, sumType, 0), some, Combine::Sum, rowIndex);
+    Value rounded = elementwise(s, sums, sumType.clone(result.getElementType()),
+                                [&](ImplicitLocOpBuilder &in, ValueRange x) -> Value {
+                                  return arith::TruncFOp::create(in, result.getElementType(), x[0]);
+                                });
+    auto [to, sizes] = part(point[0], start, extent);
+    return tensor::InsertSliceOp::create(s, rounded, carried, to, sizes, strides);
+  };
+  return forEachIndex(b, {result.getDimSize(0), inner / columns}, empty(b, result), sumPart);
+}
+
 static LogicalResult lowerGatherGrad(onnx::NodeOp node, ValueRange inputs, OpBuilder &builder,
                                      Lowered &lowered) {
   ImplicitLocOpBuilder b(node.getLoc(), builder);
@@ -57,19 +90,23 @@ static LogicalResult lowerGatherGrad(onnx::NodeOp node, ValueRange inputs, OpBui
   int64_t rows = node.inputType(1).getNumElements();
   Value indices = reshaped(b, inputs[1], node.inputType(1).clone({rows}));
   Value updates = reshaped(b, inputs[0], result.clone({blocks, rows, inner}));
-  Value zeros = filled(b, result.clone({blocks, extent, inner}), 0);
-  Value sums =
-      scatterRows(b, zeros, updates, Combine::Sum, [&](ImplicitLocOpBuilder &s, Value, Value row) {
-        Value index = tensor::ExtractOp::create(s, indices, row);
-        return boundedIndex(s, index, extent);
-      });
+  auto rowIndex = [&](ImplicitLocOpBuilder &s, Value, Value row) {
+    Value index = tensor::ExtractOp::create(s, indices, row);
+    return boundedIndex(s, index, extent);
+  };
+  auto sumsType = result.clone({blocks, extent, inner});
+  Value sums = result.getElementTypeBitWidth() == 16
+                   ? narrowSums(b, updates, sumsType, rowIndex)
+                   : scatterRows(b, filled(b, sumsType, 0), updates, Combine::Sum, rowIndex);
   lowered.results.push_back(reshaped(b, sums, result));
   return success();
 }
 
 void registerGather() {
   registerAnySign(moving({"", "Gather", 7, kNewestOpset, Kind::Other, lowerGather, gradient}));
-  registerOp({kZeroDomain, "GatherGrad", 1, 1, Kind::Other, lowerGatherGrad});
+  OpDef sums{kZeroDomain, "GatherGrad", 1, 1, Kind::Other, lowerGatherGrad};
+  sums.narrow = Narrow::Own;
+  registerOp(sums);
 }
 
 } // namespace zero::ops

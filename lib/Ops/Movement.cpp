@@ -219,7 +219,7 @@ struct Row {
 };
 } // namespace
 
-/// `a` combined with `x`, written over `a`.
+/// `a` combined with `x`, written over `a`; 16-bit floats in `x` are extended.
 static Value combinedInPlace(ImplicitLocOpBuilder &b, Combine combine, Value a, Value x) {
   auto identity = b.getMultiDimIdentityMap(tensorType(a).getRank());
   SmallVector<utils::IteratorType> loops(tensorType(a).getRank(), utils::IteratorType::parallel);
@@ -227,7 +227,10 @@ static Value combinedInPlace(ImplicitLocOpBuilder &b, Combine combine, Value a, 
       b, TypeRange(a.getType()), x, a, ArrayRef<AffineMap>{identity, identity}, loops,
       [&](OpBuilder &inner, Location loc, ValueRange elements) {
         ImplicitLocOpBuilder scalar(loc, inner);
-        linalg::YieldOp::create(scalar, combined(scalar, combine, elements[1], elements[0]));
+        Value element = elements[0];
+        if (element.getType() != elements[1].getType())
+          element = arith::ExtFOp::create(scalar, elements[1].getType(), element);
+        linalg::YieldOp::create(scalar, combined(scalar, combine, elements[1], element));
       });
   return generic.getResult(0);
 }

@@ -75,7 +75,8 @@ using RowIndex = llvm::function_ref<mlir::Value(mlir::ImplicitLocOpBuilder &, ml
 
 /// Writes the rows of `updates` [blocks, rows, inner] to `into` [blocks, extent,
 /// inner], or combines them with what is there, one after the other in row-major
-/// order, so that sums over repeated indices have one order in every run.
+/// order, so that sums over repeated indices have one order in every run. What is
+/// combined may be 16-bit floats into f32.
 mlir::Value scatterRows(mlir::ImplicitLocOpBuilder &b, mlir::Value into, mlir::Value updates,
                         std::optional<Combine> combine, RowIndex rowIndex);
 

@@ -64,8 +64,8 @@ Value KernelValues::wide(Value value) {
   DenseElementsAttr elements;
   FloatType f32 = builder.getF32Type();
   if (!result && matchPattern(value, m_Constant(&elements)))
-    result = arith::ConstantOp::create(builder, value.getLoc(),
-                                       convert(elements, f32, /*exact=*/false));
+    result =
+        arith::ConstantOp::create(builder, value.getLoc(), convert(elements, f32, /*exact=*/false));
   else if (!result)
     result = converted(builder, value, f32);
   return result;
@@ -131,7 +131,7 @@ LogicalResult KernelValues::lower(onnx::NodeOp node, ops::Lowered &lowered) {
   if (llvm::none_of(results, [](Type type) { return isNarrow(type); }) &&
       llvm::none_of(inputs, [](Value input) { return isNarrow(input); })) {
     done = ops::lower(node, inputs, builder, lowered);
-  } else if (narrow == ops::Narrow::Move && mayMove(node, inputs)) {
+  } else if (narrow == ops::Narrow::Own || (narrow == ops::Narrow::Move && mayMove(node, inputs))) {
     done = lowerAs(node, inputs, results, lowered);
   } else {
     for (Value &input : inputs)

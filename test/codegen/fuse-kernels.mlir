@@ -186,4 +186,55 @@ func.func private @computed_twice_and_stored(%x: tensor<2x3xf32>, %at: tensor<2x
     linalg.yield %s : f32
   } -> tensor<2xf32>
   return %picked : tensor<2xf32>
+
+// A row and a bias of 16 bits are extended where they are used: one loop over rows,
+// and nothing but the result is stored.
+
+// CHECK-LABEL: func.func private @narrow
+// CHECK-SAME: %[[X:.*]]: tensor<8x32xbf16>, %[[B:.*]]: tensor<32xbf16>
+// CHECK: scf.for
+// CHECK:   %[[SUM:.*]] = scf.for
+// CHECK:     %[[V:.*]] = tensor.extract %[[X]]
+// CHECK:     arith.extf %[[V]] : bf16 to f32
+// CHECK:   scf.for {{.*}} -> (tensor<8x32xbf16>)
+// CHECK:     %[[W:.*]] = tensor.extract %[[B]]
+// CHECK:     arith.extf %[[W]] : bf16 to f32
+// CHECK:     %[[R:.*]] = arith.truncf
+// CHECK:     tensor.insert %[[R]]
+// CHECK-NOT: scf.for
+// CHECK: return
+func.func private @narrow(%x: tensor<8x32xbf16>, %b: tensor<32xbf16>) -> tensor<8x32xbf16> attributes {zero.kernel} {
+  %zero = arith.constant 0.0 : f32
+  %e8 = tensor.empty() : tensor<8xf32>
+  %e32 = tensor.empty() : tensor<32xf32>
+  %e = tensor.empty() : tensor<8x32xf32>
+  %en = tensor.empty() : tensor<8x32xbf16>
+  %f = linalg.fill ins(%zero : f32) outs(%e8 : tensor<8xf32>) -> tensor<8xf32>
+  %wide = linalg.generic {indexing_maps = [#i, #i], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<8x32xbf16>) outs(%e : tensor<8x32xf32>) {
+  ^bb0(%a: bf16, %o: f32):
+    %s = arith.extf %a : bf16 to f32
+    linalg.yield %s : f32
+  } -> tensor<8x32xf32>
+  %sum = linalg.generic {indexing_maps = [#i, #r], iterator_types = ["parallel", "reduction"]} ins(%wide : tensor<8x32xf32>) outs(%f : tensor<8xf32>) {
+  ^bb0(%a: f32, %acc: f32):
+    %s = arith.addf %acc, %a : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %bias = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%b : tensor<32xbf16>) outs(%e32 : tensor<32xf32>) {
+  ^bb0(%a: bf16, %o: f32):
+    %s = arith.extf %a : bf16 to f32
+    linalg.yield %s : f32
+  } -> tensor<32xf32>
+  %y = linalg.generic {indexing_maps = [#i, #r, #c, #i], iterator_types = ["parallel", "parallel"]} ins(%wide, %sum, %bias : tensor<8x32xf32>, tensor<8xf32>, tensor<32xf32>) outs(%e : tensor<8x32xf32>) {
+  ^bb0(%a: f32, %m: f32, %c: f32, %o: f32):
+    %d = arith.subf %a, %m : f32
+    %s = arith.mulf %d, %c : f32
+    linalg.yield %s : f32
+  } -> tensor<8x32xf32>
+  %n = linalg.generic {indexing_maps = [#i, #i], iterator_types = ["parallel", "parallel"]} ins(%y : tensor<8x32xf32>) outs(%en : tensor<8x32xbf16>) {
+  ^bb0(%a: f32, %o: bf16):
+    %s = arith.truncf %a : f32 to bf16
+    linalg.yield %s : bf16
+  } -> tensor<8x32xbf16>
+  return %n : tensor<8x32xbf16>
 }

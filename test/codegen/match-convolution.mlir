@@ -26,3 +26,15 @@ func.func @step(%x: tensor<1x1x4x4xf64>, %n: tensor<0x1x4x4xf32>, %s: tensor<3x3
   %c = onnx.node "Conv"(%s, %s) {} opset 18 node "c" : (tensor<3x3x3x3xf32>, tensor<3x3x3x3xf32>) -> tensor<3x3x1x1xf32>
   return %a, %b, %c : tensor<1x1x4x4xf64>, tensor<0x1x4x4xf32>, tensor<3x3x1x1xf32>
 }
+
+// -----
+
+// Images, weights and results stored in 16 bits: the library converts.
+// CHECK-LABEL: func.func private @k0_conv(
+// CHECK-SAME: tensor<2x4x4x4xf32>, %{{.*}}: tensor<8x4x3x3xbf16>) -> tensor<2x8x4x4xbf16>
+// CHECK-SAME: kind = "convolution"
+// CHECK-SAME: stored = [f32, bf16, bf16]
+func.func @step(%x: tensor<2x4x4x4xf32>, %w: tensor<8x4x3x3xbf16>) -> tensor<2x8x4x4xbf16> {
+  %y = onnx.node "Conv"(%x, %w) {pads = array<i64: 1, 1, 1, 1>} opset 18 node "n" : (tensor<2x4x4x4xf32>, tensor<8x4x3x3xbf16>) -> tensor<2x8x4x4xbf16>
+  return %y : tensor<2x8x4x4xbf16>
+}

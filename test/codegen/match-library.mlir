@@ -92,3 +92,67 @@ func.func private @accumulates(%x: tensor<2x4xf32>, %w: tensor<4x8xf32>, %c: ten
   %p = linalg.matmul ins(%x, %w : tensor<2x4xf32>, tensor<4x8xf32>) outs(%c : tensor<2x8xf32>) -> tensor<2x8xf32>
   return %p : tensor<2x8xf32>
 }
+
+// Operands and result stored in 16 bits: the library converts.
+
+// CHECK-LABEL: func.func private @stored
+// CHECK-SAME: k = 16 : i64, kind = "matmul", m = 8 : i64, n = 24 : i64, stored = [bf16, f32, f16, bf16]}
+func.func private @stored(%x: tensor<8x16xbf16>, %w: tensor<16x24xf32>, %b: tensor<24xf16>) -> tensor<2x4x24xbf16> attributes {zero.kernel} {
+  %zero = arith.constant 0.0 : f32
+  %e16 = tensor.empty() : tensor<8x16xf32>
+  %wide = linalg.generic {indexing_maps = [affine_map<(a, b) -> (a, b)>, affine_map<(a, b) -> (a, b)>], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<8x16xbf16>) outs(%e16 : tensor<8x16xf32>) {
+  ^bb0(%u: bf16, %o: f32):
+    %s = arith.extf %u : bf16 to f32
+    linalg.yield %s : f32
+  } -> tensor<8x16xf32>
+  %eb = tensor.empty() : tensor<24xf32>
+  %bias = linalg.generic {indexing_maps = [affine_map<(a) -> (a)>, affine_map<(a) -> (a)>], iterator_types = ["parallel"]} ins(%b : tensor<24xf16>) outs(%eb : tensor<24xf32>) {
+  ^bb0(%u: f16, %o: f32):
+    %s = arith.extf %u : f16 to f32
+    linalg.yield %s : f32
+  } -> tensor<24xf32>
+  %e = tensor.empty() : tensor<8x24xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<8x24xf32>) -> tensor<8x24xf32>
+  %p = linalg.matmul ins(%wide, %w : tensor<8x16xf32>, tensor<16x24xf32>) outs(%f : tensor<8x24xf32>) -> tensor<8x24xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(a, b) -> (a, b)>, affine_map<(a, b) -> (b)>, affine_map<(a, b) -> (a, b)>], iterator_types = ["parallel", "parallel"]} ins(%p, %bias : tensor<8x24xf32>, tensor<24xf32>) outs(%e : tensor<8x24xf32>) {
+  ^bb0(%u: f32, %v: f32, %o: f32):
+    %s = arith.addf %u, %v : f32
+    linalg.yield %s : f32
+  } -> tensor<8x24xf32>
+  %q = tensor.expand_shape %y [[0, 1], [2]] output_shape [2, 4, 24] : tensor<8x24xf32> into tensor<2x4x24xf32>
+  %en = tensor.empty() : tensor<2x4x24xbf16>
+  %n = linalg.generic {indexing_maps = [affine_map<(a, b, c) -> (a, b, c)>, affine_map<(a, b, c) -> (a, b, c)>], iterator_types = ["parallel", "parallel", "parallel"]} ins(%q : tensor<2x4x24xf32>) outs(%en : tensor<2x4x24xbf16>) {
+  ^bb0(%u: f32, %o: bf16):
+    %s = arith.truncf %u : f32 to bf16
+    linalg.yield %s : bf16
+  } -> tensor<2x4x24xbf16>
+  return %n : tensor<2x4x24xbf16>
+}
+
+// One that rounds between the product and the bias is another function.
+
+// CHECK-LABEL: func.func private @rounds_between
+// CHECK-NOT: zero.library
+func.func private @rounds_between(%x: tensor<2x4xf32>, %w: tensor<4x8xf32>, %b: tensor<8xf32>) -> tensor<2x8xf32> attributes {zero.kernel} {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<2x8xf32>
+  %en = tensor.empty() : tensor<2x8xbf16>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<2x8xf32>) -> tensor<2x8xf32>
+  %p = linalg.matmul ins(%x, %w : tensor<2x4xf32>, tensor<4x8xf32>) outs(%f : tensor<2x8xf32>) -> tensor<2x8xf32>
+  %n = linalg.generic {indexing_maps = [affine_map<(a, b) -> (a, b)>, affine_map<(a, b) -> (a, b)>], iterator_types = ["parallel", "parallel"]} ins(%p : tensor<2x8xf32>) outs(%en : tensor<2x8xbf16>) {
+  ^bb0(%u: f32, %o: bf16):
+    %s = arith.truncf %u : f32 to bf16
+    linalg.yield %s : bf16
+  } -> tensor<2x8xbf16>
+  %r = linalg.generic {indexing_maps = [affine_map<(a, b) -> (a, b)>, affine_map<(a, b) -> (a, b)>], iterator_types = ["parallel", "parallel"]} ins(%n : tensor<2x8xbf16>) outs(%e : tensor<2x8xf32>) {
+  ^bb0(%u: bf16, %o: f32):
+    %s = arith.extf %u : bf16 to f32
+    linalg.yield %s : f32
+  } -> tensor<2x8xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(a, b) -> (b)>, affine_map<(a, b) -> (a, b)>, affine_map<(a, b) -> (a, b)>], iterator_types = ["parallel", "parallel"]} ins(%b, %r : tensor<8xf32>, tensor<2x8xf32>) outs(%e : tensor<2x8xf32>) {
+  ^bb0(%u: f32, %v: f32, %o: f32):
+    %s = arith.addf %u, %v : f32
+    linalg.yield %s : f32
+  } -> tensor<2x8xf32>
+  return %y : tensor<2x8xf32>
+}

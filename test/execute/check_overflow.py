@@ -13,7 +13,7 @@ import sys
 import numpy as np
 from check_optimizers import NAMES, loss_and_gradients
 
-from zero_test import Checks, Graph
+from zero_test import Checks, Failed, Graph
 
 BATCH, SCALE, WINDOW, FACTOR = 32, 4096, 3, 1e4
 F16_MAX = 65504
@@ -115,16 +115,23 @@ def check_weights_stay(checks, graph, stage):
 
 
 def check_scales(checks, graph):
-    """Options of the loss scale: two overflows until it halves, the least, a fixed one."""
+    """Options of the loss scale: two overflows until it halves, a fixed one; with the
+    smallest one an overflow is an error."""
     steps = make_steps(4, graph.ranks)
     bad = [(0, 1), (1, 1)]
     for flags, scales in (
             (DYNAMIC, [SCALE, SCALE // 2, SCALE // 4, SCALE // 4]),
             ([*DYNAMIC, "--loss-scale-hysteresis=2"], [SCALE, SCALE, SCALE // 2, SCALE // 2]),
-            ([*DYNAMIC, f"--min-loss-scale={SCALE // 2}"], [SCALE, *[SCALE // 2] * 3]),
             ([f"--loss-scale={SCALE}"], [SCALE] * 4)):
         result = graph.train(3, steps, bad, *flags)
         check_report(checks, f"{flags}", result.report, scales, [1, 1, 0, 0])
+    try:
+        graph.train(3, steps, bad, *DYNAMIC, f"--min-loss-scale={SCALE // 2}")
+        message = "no error"
+    except Failed as error:
+        message = str(error)
+    checks.that("step 1: " in message and "overflow with the smallest loss scale" in message,
+                f"an overflow with the smallest scale: {message}")
 
 
 def main():

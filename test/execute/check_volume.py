@@ -48,38 +48,93 @@ def gathers(graph, parameter, trained):
     return count
 
 
-def check_run(checks, label, graph, executable, ranks, elements):
-    """What each rank received is (N-1)/N of what is planned, in every step."""
+def check_run(checks, label, graph, executable, ranks, elements, bytes=None):
+    """What each rank received is (N-1)/N of what is planned, in every step; in fp32 where
+    `bytes` does not say otherwise."""
     steps = 3
     report = graph.run(executable, steps).report
     expected = elements * (ranks - 1) // ranks
+    bytes = (4 * elements if bytes is None else bytes) * (ranks - 1) // ranks
     checks.that(report["planned_elements_per_step"] == expected,
                 f"{label}: planned {report['planned_elements_per_step']}, expected {expected}")
     for rank, stats in enumerate(report["per_rank"]):
         checks.that(stats["received_elements"] == steps * expected,
                     f"{label}: rank {rank} received {stats['received_elements']} in {steps} "
                     f"steps, expected {expected} each")
-        checks.that(stats["received_bytes"] == 4 * stats["received_elements"], f"{label}: bytes")
+        checks.that(stats["received_bytes"] == steps * bytes,
+                    f"{label}: rank {rank} received {stats['received_bytes']} bytes in {steps} "
+                    f"steps, expected {bytes} each")
+    return report
+
+
+def gathered(checks, label, graph, plan):
+    """Elements that stage 3 gathers forward and backward, and how many of these beyond twice
+    each parameter: a tied table is fetched for each use."""
+    model = onnx.load(graph.folder / "model.onnx", load_external_data=False).graph
+    sizes = {k[len("grad."):]: v.size for k, v in graph.truth.items() if k.startswith("grad.")}
+    checks.that(plan.bucket_of.keys() == sizes.keys(), f"{label}: parameters")
+    counts = {name: gathers(model, name, sizes) for name in sizes}
+    of_bucket = [{counts[n] for n, b in plan.bucket_of.items() if b == bucket}
+                 for bucket in range(len(plan.buckets))]
+    checks.that(all(len(c) == 1 for c in of_bucket), f"{label}: mixed buckets {of_bucket}")
+    sized = [(size, max(c)) for size, c in zip(plan.buckets, of_bucket)]
+    return sum(size * c for size, c in sized), sum(size * max(c - 2, 0) for size, c in sized)
 
 
 def check_graph(checks, graph, ranks, stages):
-    model = onnx.load(graph.folder / "model.onnx", load_external_data=False).graph
-    sizes = {k[len("grad."):]: v.size for k, v in graph.truth.items() if k.startswith("grad.")}
+    sizes = [v.size for k, v in graph.truth.items() if k.startswith("grad.")]
     for stage in stages:
         label = f"{graph.name} stage {stage} on {ranks}"
         flags = ["--optimizer=adamw"]
         plan = Plan(graph, stage, ranks, *flags)
-        checks.that(plan.bucket_of.keys() == sizes.keys(), f"{label}: parameters")
         padded = sum(plan.buckets)
-        elements = 2 * padded
-        if stage == 3:
-            counts = {name: gathers(model, name, sizes) for name in sizes}
-            of_bucket = [{counts[n] for n, b in plan.bucket_of.items() if b == bucket}
-                         for bucket in range(len(plan.buckets))]
-            checks.that(all(len(c) == 1 for c in of_bucket), f"{label}: mixed buckets {of_bucket}")
-            elements = padded + sum(size * max(c) for size, c in zip(plan.buckets, of_bucket))
-            print(f"{label}: {elements / sum(sizes.values()):.3f} P, padding included")
-        check_run(checks, label, graph, graph.compile(stage, ranks, *flags), ranks, elements)
+        fetched = gathered(checks, label, graph, plan)[0] if stage == 3 else padded
+        print(f"{label}: {(padded + fetched) / sum(sizes):.3f} P, padding included")
+        check_run(checks, label, graph, graph.compile(stage, ranks, *flags), ranks,
+                  padded + fetched)
+
+
+def check_micro_batches(checks, graph, ranks, stage, micro_batches, precision, each):
+    """Stages 0 and 1 reduce once, in fp32, unless told to each time; stage 2 reduces each
+    micro-batch's gradients, and stage 3 gathers for each, too."""
+    flags = ["--optimizer=adamw", f"--micro-batches={micro_batches}", f"--precision={precision}"]
+    flags += ["--grad-reduce=each"] if each else []
+    label = f"{graph.name} stage {stage} on {ranks} {' '.join(flags)}"
+    plan = Plan(graph, stage, ranks, *flags)
+    padded, width = sum(plan.buckets), 4 if precision == "fp32" else 2
+    reduces = each or stage >= 2
+    reduced, reduced_width = (micro_batches * padded, width) if reduces else (padded, 4)
+    fetched, fetched_width, tied = padded, width, 0
+    if stage == 0:
+        # The other half of an all-reduce, of the same type.
+        fetched, fetched_width = reduced, reduced_width
+    elif stage == 3:
+        fetched, tied = (micro_batches * c for c in gathered(checks, label, graph, plan))
+    promise = {0: 2, 1: 2, 2: micro_batches + 1, 3: 3 * micro_batches}[stage]
+    total = (reduced + fetched - tied) / padded
+    checks.that(each or (total <= promise if stage == 3 else total == promise),
+                f"{label}: {total} P, promised {promise}")
+    check_run(checks, label, graph, graph.compile(stage, ranks, *flags), ranks, reduced + fetched,
+              reduced * reduced_width + fetched * fetched_width)
+
+
+def check_norm(checks, graph, ranks):
+    """The global norm takes a number for each block of 64 elements, counted apart, and only
+    where gradients are slices."""
+    for stage in (0, 1, 3):
+        label = f"{graph.name} stage {stage} on {ranks}"
+        flags = ["--optimizer=adamw"]
+        plan = Plan(graph, stage, ranks, *flags)
+        padded, steps = sum(plan.buckets), 3
+        fetched = gathered(checks, label, graph, plan)[0] if stage == 3 else padded
+        plain, clipped = (
+            check_run(checks, f"{label} {more}", graph, graph.compile(stage, ranks, *flags, *more),
+                      ranks, padded + fetched) for more in ([], ["--clip-norm=1"]))
+        blocks = steps * (padded // 64) * (ranks - 1) // ranks if stage else 0
+        for rank, (before, after) in enumerate(zip(plain["per_rank"], clipped["per_rank"])):
+            more = after["control_elements"] - before["control_elements"]
+            checks.that(more == blocks,
+                        f"{label}: rank {rank} takes {more} numbers for the norm, not {blocks}")
 
 
 def main():
@@ -90,6 +145,12 @@ def main():
         check_graph(checks, mlp, ranks, range(4))
     check_graph(checks, gpt2, 2, (0, 3))
     check_graph(checks, gpt2, 4, (1, 2, 3))
+    for stage in range(4):
+        for precision in ("fp32", "bf16"):
+            check_micro_batches(checks, gpt2, 4, stage, 4, precision, False)
+        if stage < 2:
+            check_micro_batches(checks, gpt2, 2, stage, 3, "bf16", True)
+    check_norm(checks, gpt2, 4)
     checks.finish()
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from zero_test import Checks, run_tool
 
-PHASES = ["import", "recognise", "differentiate", "step", "kernels", "place", "partition",
+PHASES = ["import", "recognise", "precision", "differentiate", "step", "kernels", "place", "partition",
           "schedule", "pack"]
 CLEAN_UPS = ["cse", "canonicalize", "loop-invariant-code-motion"]
 COLLECTIVES = ["all_gather", "reduce_scatter", "all_reduce"]

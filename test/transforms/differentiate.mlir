@@ -56,3 +56,35 @@ func.func @step(%x: tensor<8xf32> {zero.binding = "x"}) -> (tensor<f32> {zero.bi
   %g = zero.gradient @w, %x : tensor<8xf32> -> tensor<8xf32>
   return %loss : tensor<f32>
 }
+
+// -----
+
+// Values stored in 16 bits: each gradient has the type of its value, sums over
+// parameters' gradients too; constants that would be rounded are f32. In f16 the seed is
+// times the loss scale.
+// CHECK-LABEL: func.func @step
+// CHECK: %[[SHARE:.*]] = zero.rank_share : tensor<f32>
+// CHECK: %[[SCALE:.*]] = zero.read @loss_scale : tensor<f32>
+// CHECK: onnx.node "Mul"(%[[SHARE]], %[[SCALE]]) {} {{.*}} node "loss_scale"
+// CHECK: onnx.node "Div"({{.*}} -> tensor<1x1xf32>
+// CHECK: onnx.node "Expand"({{.*}} -> tensor<4x8xf32>
+// CHECK: onnx.node "Cast"({{.*}} {to = 10 : i64} {{.*}} -> tensor<4x8xf16>
+// CHECK: %[[TENTH:.*]] = arith.constant dense<1.000000e-01> : tensor<f32>
+// CHECK: onnx.node "Mul"(%{{.*}}, %[[TENTH]]) {{.*}} (tensor<4x8xf16>, tensor<f32>) -> tensor<4x8xf16>
+// CHECK: onnx.node "Contract"({{.*}} (tensor<4x16xf32>, tensor<4x8xf16>) -> tensor<16x8xf16>
+// CHECK: onnx.node "ReduceSum"({{.*}} -> tensor<8xf16>
+// CHECK: zero.gradient @w, %{{.*}} : tensor<16x8xf16>
+// CHECK: zero.gradient @b, %{{.*}} : tensor<8xf16>
+module attributes {zero.precision = f16} {
+  zero.state optimizer @loss_scale : tensor<f32> {splat = 65536.0}
+  zero.parameter @w : tensor<16x8xf16> {splat = 0.5}
+  zero.parameter @b : tensor<8xf16> {splat = 0.5}
+  func.func @step(%x: tensor<4x16xf32> {zero.binding = "x"}) -> (tensor<f32> {zero.binding = "loss"}) {
+    %w = zero.read @w : tensor<16x8xf16>
+    %b = zero.read @b : tensor<8xf16>
+    %y = onnx.node "Gemm"(%x, %w, %b) {} opset 13 : (tensor<4x16xf32>, tensor<16x8xf16>, tensor<8xf16>) -> tensor<4x8xf16>
+    %z = onnx.node "LeakyRelu"(%y) {alpha = 0.1 : f32} opset 16 : (tensor<4x8xf16>) -> tensor<4x8xf16>
+    %loss = onnx.node "ReduceMean"(%z) {keepdims = 0 : i64} opset 13 : (tensor<4x8xf16>) -> tensor<f32>
+    return %loss : tensor<f32>
+  }
+}

@@ -39,6 +39,7 @@ enum class Narrow {
   Widen, ///< computes in f32
   Move,  ///< gives elements on as they are; its lowering takes 16-bit floats, too
   Round, ///< rounds to the type of its result, whoever uses it
+  Own,   ///< its lowering takes 16-bit floats, computes in f32 and rounds once
 };
 
 /// A check that a lowering asks for: the i64 pair (smallest, largest) must lie
@@ -89,7 +90,7 @@ struct OpDef {
   LowerFn lower = nullptr;       ///< null: must be expanded
   GradientFn gradient = nullptr; ///< null: results carry no gradient
   ExpandFn expand = nullptr;
-  bool anySign = false;        ///< lowers unsigned integers, too
+  bool anySign = false; ///< lowers unsigned integers, too
   /// Bit i: result i stays f32 where the program stores its values in 16 bits, as
   /// losses, sums and statistics do.
   uint32_t wideResults = 0;

@@ -1,0 +1,73 @@
+"""Lowers graphs that are stored in 16 bits to kernels and looks at these.
+
+usage: check_precision.py DATA WORK GRAPH...
+
+Against the same graph in f32: as many library calls, kernels that need scratch only
+where a window moves over an image, and two bytes where it has four for everything
+but losses, sums, statistics and what comes from integers.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+from zero_test import Checks, run_tool
+
+PHASES = ("differentiate", "kernels")
+# Their scratch is a padded image or its gradient, as in f32.
+WINDOWS = {"maxpool", "maxpoolgrad", "averagepool", "averagepoolgrad"}
+
+
+def kernels_of(folder, work, precision):
+    """Each kernel's line, and the step's text before them."""
+    start, target = work / "onnx.mlir", work / f"{precision}.mlir"
+    run_tool("zero-translate", "--import-onnx", folder / "model.onnx", "-o", start)
+    flags = [f"--zero-phase-{phase}" for phase in PHASES]
+    run_tool("zero-opt", start, "--zero-phase-import", f"--zero-phase-recognise=data-root={folder}",
+             f"--zero-phase-precision=precision={precision}", *flags, "-o", target)
+    text = target.read_text()
+    return re.findall(r"^ *func\.func private .*$", text, re.MULTILINE), text
+
+
+def stored_bytes(text, element):
+    """Bytes of the launches' results of this element type."""
+    total = 0
+    for results in re.findall(r"zero\.launch .* -> (.*)$", text, re.MULTILINE):
+        for shape in re.findall(rf"tensor<((?:\d+x)*){element}>", results):
+            size = 2 if element.endswith("16") else 4
+            for extent in shape.split("x")[:-1]:
+                size *= int(extent)
+            total += size
+    return total
+
+
+def check_graph(checks, folder, work):
+    wide, wide_text = kernels_of(folder, work, "fp32")
+    before = stored_bytes(wide_text, "f32")
+    for precision, element in (("bf16", "bf16"), ("fp16", "f16")):
+        label = f"{folder.name} in {precision}"
+        kernels, text = kernels_of(folder, work, precision)
+        calls, expected = (sum("zero.library" in line for line in lines) for lines in (kernels, wide))
+        checks.that(calls == expected, f"{label}: {calls} library calls, expected {expected}")
+        for line in kernels:
+            operator = re.search(r"@k\d+_(\w+)", line)[1]
+            scratch = "zero.workspace" in line and "zero.library" not in line
+            checks.that(not scratch or operator in WINDOWS, f"{label}: scratch in {operator}")
+        narrow, kept = stored_bytes(text, element), stored_bytes(text, "f32")
+        checks.that(narrow > 0 and 2 * narrow + kept <= 1.01 * before,
+                    f"{label}: {narrow} bytes in 16 bits and {kept} in f32, of {before}")
+        checks.that(kept <= 0.15 * before, f"{label}: {kept} of {before} bytes stay f32")
+
+
+def main():
+    data, work, *graphs = sys.argv[1:]
+    checks = Checks()
+    for graph in graphs:
+        folder = Path(work) / graph
+        folder.mkdir(parents=True, exist_ok=True)
+        check_graph(checks, Path(data) / graph, folder)
+    checks.finish()
+
+
+if __name__ == "__main__":
+    main()
