@@ -107,6 +107,19 @@ module attributes {zero.ranks = 2 : i64} {
 // -----
 
 module attributes {zero.ranks = 2 : i64} {
+  func.func @step(%x: tensor<f32>) {
+    %0 = arith.negf %x {zero.when = "first"} : tensor<f32>
+    %1 = arith.negf %x {zero.when = "later"} : tensor<f32>
+    %2 = arith.negf %x {zero.when = "last"} : tensor<f32>
+    // expected-error @+1 {{expected zero.when = first, later or last, got 'zero.name'}}
+    %3 = arith.negf %x {zero.when = "zero.name"} : tensor<f32>
+    return
+  }
+}
+
+// -----
+
+module attributes {zero.ranks = 2 : i64} {
   // expected-error @+1 {{'zero.parameter' op has no buffer after partition}}
   zero.parameter @w : tensor<8xf32>
   func.func @step() {
