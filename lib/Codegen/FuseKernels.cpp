@@ -106,6 +106,13 @@ static void generalize(func::FuncOp kernel, RewriterBase &rewriter) {
   }
 }
 
+static void eraseDead(func::FuncOp kernel) {
+  kernel.walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
+    if (isOpTriviallyDead(op))
+      op->erase();
+  });
+}
+
 /// The value that `generic` extends element by element, or null.
 static Value extendedValue(linalg::GenericOp generic) {
   Block *body = generic.getBody();
@@ -135,6 +142,8 @@ static void inlineExtensions(func::FuncOp kernel, RewriterBase &rewriter) {
       element.replaceAllUsesExcept(extended, extended);
     }
   });
+  // What nobody extends for any more would be in the way of fusion.
+  eraseDead(kernel);
 }
 
 /// For each result that shares an argument's buffer: the argument.
@@ -145,13 +154,6 @@ static DenseMap<Value, Value> sharedBuffers(func::FuncOp kernel) {
     if (auto result = kernel.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(), kInplaceAttr))
       shared[end->getOperand(result.getInt())] = argument;
   return shared;
-}
-
-static void eraseDead(func::FuncOp kernel) {
-  kernel.walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
-    if (isOpTriviallyDead(op))
-      op->erase();
-  });
 }
 
 namespace {

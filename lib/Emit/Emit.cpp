@@ -56,6 +56,19 @@ static void buildCertificate(ModuleOp module, proto::Program &program) {
   program.add_arenas()->set_bytes(certificate->peak());
 }
 
+/// How often a step runs `command` of `segment`.
+static uint64_t turnsOf(const proto::Segment &segment, const proto::Command &command) {
+  switch (command.when()) {
+  case proto::Command::FIRST:
+  case proto::Command::LAST:
+    return 1;
+  case proto::Command::LATER:
+    return segment.repeat() - 1;
+  default:
+    return segment.repeat();
+  }
+}
+
 /// Elements that each rank receives in a step, from the planned collectives.
 static uint64_t receivedElements(const proto::Program &program) {
   uint64_t received = 0;
@@ -67,7 +80,7 @@ static uint64_t receivedElements(const proto::Program &program) {
       const proto::Collective &collective = command.collective();
       bool both = collective.kind() == proto::Collective::ALL_REDUCE;
       uint64_t slice = both ? collective.elements() / program.ranks() : collective.elements();
-      received += segment.repeat() * others * slice * (both ? 2 : 1);
+      received += turnsOf(segment, command) * others * slice * (both ? 2 : 1);
     }
   return received;
 }

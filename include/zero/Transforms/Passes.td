@@ -184,7 +184,9 @@ def AverageBuffers : Pass<"zero-average-buffers", "::mlir::ModuleOp"> {
     Each rank computes the next running statistics from its own batch. What is
     written is their mean over ranks, in rank order, so that all ranks hold the
     same: one bucket of each element type, one collective, and the writes at the
-    end of the step.
+    end of the step. Over several micro-batches each goes on from where the one before
+    ended, in an accumulator, and the mean comes once, after the last. What a step
+    that does not count would write stays unwritten.
 
     ```mlir
     zero.write @mean, %m : tensor<8xf32>                          // before
@@ -194,7 +196,8 @@ def AverageBuffers : Pass<"zero-average-buffers", "::mlir::ModuleOp"> {
     zero.write @mean, %n {zero.epilogue} : tensor<8xf32>
     ```
   }];
-  let dependentDialects = ["::zero::ZeroDialect"];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect", "::zero::ZeroDialect"];
 }
 
 def VerifyGradients : Pass<"zero-verify-gradients", "::mlir::ModuleOp"> {
