@@ -31,8 +31,8 @@ struct ArgumentView {
 };
 std::optional<ArgumentView> viewOfArgument(mlir::Value value);
 
-/// Looks through one reshape, transpose or rounding to 16 bits: given how `value` lies in a buffer, how
-/// its source does. Changes `value` and all `views`, which have its shape.
+/// Looks through one reshape, transpose or rounding to 16 bits: given how `value` lies in a buffer,
+/// how its source does. Changes `value` and all `views`, which have its shape.
 bool stepToSource(mlir::Value &value, llvm::MutableArrayRef<StridedView> views);
 
 /// Where the dimensions of the iteration space of a linalg op lead in an operand:

@@ -105,8 +105,8 @@ void registerCast() {
   cast.narrow = Narrow::Round;
   registerAnySign(cast);
   // Of its second operand only the type counts, which the result has, too.
-  registerAnySign({"", "CastLike", 15, kNewestOpset, Kind::Elementwise, nullptr, nullptr,
-                   expandCastLike});
+  registerAnySign(
+      {"", "CastLike", 15, kNewestOpset, Kind::Elementwise, nullptr, nullptr, expandCastLike});
 }
 
 } // namespace zero::ops

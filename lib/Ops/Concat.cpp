@@ -142,8 +142,8 @@ static LogicalResult splitGradient(onnx::NodeOp node, ValueRange outputGrads, Ar
 void registerConcat() {
   registerAnySign(moving(
       {"", "Concat", 7, kNewestOpset, Kind::Other, lowerConcat, concatGradient, expandConcat}));
-  registerAnySign(moving(
-      {"", "Split", 7, kNewestOpset, Kind::Other, lowerSplit, splitGradient, expandSplit}));
+  registerAnySign(
+      moving({"", "Split", 7, kNewestOpset, Kind::Other, lowerSplit, splitGradient, expandSplit}));
 }
 
 } // namespace zero::ops

@@ -174,7 +174,8 @@ Value contractNode(NodeBuilder &builder, Value a, Value b, bool transA, bool tra
     element = typeA.getElementType();
   auto shape = resultShape(typeA, typeB, transA, transB);
   if (!transA && typeA.getRank() > 2 && isOneMatrix(typeB)) {
-    Value rows = contractNode(builder, asRows(builder, a), asMatrix(builder, b), false, transB, element);
+    Value rows =
+        contractNode(builder, asRows(builder, a), asMatrix(builder, b), false, transB, element);
     return builder.reshape(rows, shape);
   }
   return builder

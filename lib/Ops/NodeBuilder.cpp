@@ -165,8 +165,7 @@ Value NodeBuilder::reduceTo(Value value, RankedTensorType type) {
 }
 
 Value NodeBuilder::reduceSum(Value value, ArrayRef<int64_t> axes, bool keepdims) {
-  return axes.empty() ? value
-                      : sumOver(value, axes, keepdims, tensorType(value).getElementType());
+  return axes.empty() ? value : sumOver(value, axes, keepdims, tensorType(value).getElementType());
 }
 
 Value NodeBuilder::sumOver(Value value, ArrayRef<int64_t> axes, bool keepdims, Type element) {

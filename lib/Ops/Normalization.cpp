@@ -267,9 +267,9 @@ static LogicalResult gradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool> w
 
 void registerNormalization() {
   // All but y: statistics.
-  registerOp(keepsWide({"", "LayerNormalization", 17, kNewestOpset, Kind::Rows, lowerForward<true>,
-                        gradient<true>},
-                       ~1u));
+  registerOp(keepsWide(
+      {"", "LayerNormalization", 17, kNewestOpset, Kind::Rows, lowerForward<true>, gradient<true>},
+      ~1u));
   registerOp(
       {"", "RMSNormalization", 23, kNewestOpset, Kind::Rows, lowerForward<false>, gradient<false>});
   registerOp({kZeroDomain, "LayerNormGradX", 1, 1, Kind::Rows, lowerGradX<true>});

@@ -63,8 +63,9 @@ LaunchOp BufferAverager::assign(OpBuilder &builder, Value target, Value value) {
 
 void BufferAverager::carry(const llvm::StringMap<SmallVector<ReadOp>> &reads) {
   SymbolTable symbols(module);
-  func::FuncOp copy = buildAccumulate(module, freeName(symbols, "carry"), type.getElementType(),
-                                      /*isFirst=*/true);
+  Type element = type.getElementType();
+  func::FuncOp copy =
+      buildAccumulate(module, freeName(symbols, "carry"), element, element, /*isFirst=*/true);
   kernel = FlatSymbolRefAttr::get(copy.getSymNameAttr());
   OpBuilder atTop = OpBuilder::atBlockBegin(module.getBody());
   auto carried = BufferOp::create(atTop, module.getLoc(), Role::Accumulator,

@@ -14,21 +14,20 @@ namespace zero {
 
 static constexpr int64_t kAnySize = ShapedType::kDynamic;
 
-func::FuncOp buildAccumulate(ModuleOp module, StringRef name, Type summand, bool isFirst,
+func::FuncOp buildAccumulate(ModuleOp module, StringRef name, Type sum, Type summand, bool isFirst,
                              double factor) {
-  Type f32 = Float32Type::get(module.getContext());
-  auto sum = RankedTensorType::get({kAnySize}, f32), part = sum.clone(summand);
-  func::FuncOp kernel = startKernel(module, name, {sum, part}, TypeRange(sum), 0, 1);
+  auto sums = RankedTensorType::get({kAnySize}, sum), parts = sums.clone(summand);
+  func::FuncOp kernel = startKernel(module, name, {sums, parts}, TypeRange(sums), 0, 1);
   OpBuilder builder = OpBuilder::atBlockEnd(&kernel.getBody().front());
   AffineMap identity = builder.getMultiDimIdentityMap(1);
   auto generic = linalg::GenericOp::create(
-      builder, kernel.getLoc(), TypeRange(sum), kernel.getArgument(1), kernel.getArgument(0),
+      builder, kernel.getLoc(), TypeRange(sums), kernel.getArgument(1), kernel.getArgument(0),
       ArrayRef<AffineMap>{identity, identity}, utils::IteratorType::parallel,
       [&](OpBuilder &b, Location loc, ValueRange values) {
         Formula f(b, loc);
-        Value value = f.cast(values[0], f32);
+        Value value = f.cast(values[0], sum);
         if (factor != 1)
-          value = f.mul(value, f.constant(factor, f32));
+          value = f.mul(value, f.constant(factor, sum));
         linalg::YieldOp::create(b, loc, isFirst ? value : f.add(values[1], value));
       });
   func::ReturnOp::create(builder, kernel.getLoc(), generic.getResults());

@@ -7,11 +7,11 @@
 
 namespace zero {
 
-/// (accumulator f32 in place, summand) -> accumulator, over slices of any length of
-/// elements of `summand`: replaced in the first micro-batch, added to in the later ones,
-/// the summand times `factor`.
-mlir::func::FuncOp buildAccumulate(mlir::ModuleOp module, llvm::StringRef name, mlir::Type summand,
-                                   bool isFirst, double factor = 1.0);
+/// (accumulator of `sum` in place, summand) -> accumulator, over slices of any length:
+/// replaced in the first micro-batch, added to in the later ones, the summand times
+/// `factor`.
+mlir::func::FuncOp buildAccumulate(mlir::ModuleOp module, llvm::StringRef name, mlir::Type sum,
+                                   mlir::Type summand, bool isFirst, double factor = 1.0);
 
 /// (tensor<?x64xT>) -> tensor<?xf32>: the sum of squares of each row.
 mlir::func::FuncOp buildSquareBlocks(mlir::ModuleOp module, llvm::StringRef name,

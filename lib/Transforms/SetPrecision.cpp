@@ -188,7 +188,8 @@ struct SetPrecision : zero::impl::SetPrecisionBase<SetPrecision> {
     if (failed(step))
       return signalPassFailure();
     Narrower narrower(getOperation(), *step, narrow, precision);
-    if (failed(narrower.run()) || (narrow.isF16() && failed(addLossScale(getOperation(), lossScale))))
+    if (failed(narrower.run()) ||
+        (narrow.isF16() && failed(addLossScale(getOperation(), lossScale))))
       return signalPassFailure();
     remark::passed(step->getLoc(), remark::RemarkOpts::name("narrowed").category("precision"))
         << narrower.describe();

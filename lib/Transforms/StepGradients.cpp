@@ -45,7 +45,8 @@ static ArrayAttr accumulators(ModuleOp module, StringRef name, Type summand, dou
   Builder builder(module.getContext());
   auto build = [&](bool isFirst, StringRef suffix) {
     std::string free = freeName(symbols, (name + "_" + nameOf(summand) + suffix).str());
-    return symbolOf(buildAccumulate(module, free, summand, isFirst, factor));
+    Type f32 = builder.getF32Type();
+    return symbolOf(buildAccumulate(module, free, f32, summand, isFirst, factor));
   };
   return builder.getArrayAttr({build(true, "_first"), build(false, "_later")});
 }

@@ -51,10 +51,9 @@ struct StepOptions : mlir::PassPipelineOptions<StepOptions> {
       *this, "loss-scale-window",
       llvm::cl::desc("fp16: steps without overflow after which the scale doubles (1000)"),
       llvm::cl::init(1000), llvm::cl::value_desc("N")};
-  Option<unsigned> lossScaleHysteresis{
-      *this, "loss-scale-hysteresis",
-      llvm::cl::desc("fp16: overflows until the scale halves (1)"), llvm::cl::init(1),
-      llvm::cl::value_desc("N")};
+  Option<unsigned> lossScaleHysteresis{*this, "loss-scale-hysteresis",
+                                       llvm::cl::desc("fp16: overflows until the scale halves (1)"),
+                                       llvm::cl::init(1), llvm::cl::value_desc("N")};
   // differentiate
   Option<std::string> lossMean{
       *this, "loss-mean",
@@ -64,7 +63,8 @@ struct StepOptions : mlir::PassPipelineOptions<StepOptions> {
       *this, "sync-batchnorm",
       llvm::cl::desc("BatchNormalization: statistics over the batches of all ranks")};
   // step
-  Option<std::string> optimizer{*this, "optimizer", llvm::cl::desc("sgd, adam, adamw, lamb or lion"),
+  Option<std::string> optimizer{*this, "optimizer",
+                                llvm::cl::desc("sgd, adam, adamw, lamb or lion"),
                                 llvm::cl::init("adamw"), llvm::cl::value_desc("name")};
   ListOption<double> betas{
       *this, "betas",
@@ -99,14 +99,14 @@ struct StepOptions : mlir::PassPipelineOptions<StepOptions> {
       llvm::cl::desc("linear, cosine: steps after which the learning rate stays"),
       llvm::cl::init(0), llvm::cl::value_desc("N")};
   Option<double> minLearningRate{
-      *this, "min-lr-ratio",
-      llvm::cl::desc("linear, cosine: where it ends, as a part of --lr (0)"), llvm::cl::init(0.0)};
+      *this, "min-lr-ratio", llvm::cl::desc("linear, cosine: where it ends, as a part of --lr (0)"),
+      llvm::cl::init(0.0)};
   Option<double> clipNorm{*this, "clip-norm",
                           llvm::cl::desc("scale gradients down to this global norm (0: as it is)"),
                           llvm::cl::init(0.0)};
-  Option<uint64_t> microBatches{
-      *this, "micro-batches", llvm::cl::desc("batches whose gradients one step adds up (1)"),
-      llvm::cl::init(1), llvm::cl::value_desc("N")};
+  Option<uint64_t> microBatches{*this, "micro-batches",
+                                llvm::cl::desc("batches whose gradients one step adds up (1)"),
+                                llvm::cl::init(1), llvm::cl::value_desc("N")};
   // place
   Option<unsigned> stage{*this, "zero-stage", llvm::cl::desc("ZeRO stage: 0, 1, 2 or 3"),
                          llvm::cl::init(0), llvm::cl::value_desc("N")};

@@ -92,7 +92,7 @@ typedef enum zero_rt_role {
   ZERO_RT_WORKING = 5, /* gathered parameters, buckets in flight, temporaries */
   ZERO_RT_CONSTANT = 6,
   ZERO_RT_BUFFER = 7, /* running statistics: the step changes them, no optimizer does */
-  ZERO_RT_ROLES = 8 /* how many numbers there are */
+  ZERO_RT_ROLES = 8   /* how many numbers there are */
 } zero_rt_role;
 
 /* Bytes of one element; 0 for ZERO_RT_NO_DTYPE. */
@@ -351,7 +351,7 @@ zero_rt_status zero_rt_session_load_state(zero_rt_session *session, const char *
 const char *zero_rt_session_next_remark(zero_rt_session *session);
 
 typedef struct zero_rt_stats {
-  uint64_t steps; /* of this session */
+  uint64_t steps;            /* of this session */
   uint64_t arena_bytes;      /* device tier */
   uint64_t measured_peak;    /* highest byte used + 1; 0 without check_memory */
   uint64_t model_elements;   /* received from other ranks in all steps and evaluations */
