@@ -186,6 +186,7 @@ func.func private @computed_twice_and_stored(%x: tensor<2x3xf32>, %at: tensor<2x
     linalg.yield %s : f32
   } -> tensor<2xf32>
   return %picked : tensor<2xf32>
+}
 
 // A row and a bias of 16 bits are extended where they are used: one loop over rows,
 // and nothing but the result is stored.

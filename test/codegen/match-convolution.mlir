@@ -30,8 +30,7 @@ func.func @step(%x: tensor<1x1x4x4xf64>, %n: tensor<0x1x4x4xf32>, %s: tensor<3x3
 // -----
 
 // Images, weights and results stored in 16 bits: the library converts.
-// CHECK-LABEL: func.func private @k0_conv(
-// CHECK-SAME: tensor<2x4x4x4xf32>, %{{.*}}: tensor<8x4x3x3xbf16>) -> tensor<2x8x4x4xbf16>
+// CHECK: func.func private @k0_conv(%{{.*}}: tensor<2x4x4x4xf32>, %{{.*}}: tensor<8x4x3x3xbf16>) -> tensor<2x8x4x4xbf16>
 // CHECK-SAME: kind = "convolution"
 // CHECK-SAME: stored = [f32, bf16, bf16]
 func.func @step(%x: tensor<2x4x4x4xf32>, %w: tensor<8x4x3x3xbf16>) -> tensor<2x8x4x4xbf16> {
