@@ -1,0 +1,136 @@
+//===- StepUpdates.cpp - the optimizer's part of a step -------------------===//
+
+#include "StepUpdates.h"
+
+#include "zero/Analysis/StepFunction.h"
+
+#include "mlir/IR/TypeUtilities.h"
+
+using namespace mlir;
+
+namespace zero {
+
+static constexpr StringLiteral kUpdateKernel = "update";
+static constexpr StringLiteral kScalarKernel = "update_scalars";
+
+SmallVector<std::pair<std::string, double>> StepUpdates::scalarStates() const {
+  SmallVector<std::pair<std::string, double>> states;
+  if (!schedule.isConstant())
+    states.emplace_back(kUpdateCount.str(), 0.0);
+  for (const ScalarState &state : groups.optimizer(0).scalarStates())
+    states.emplace_back(state.name, state.init);
+  return states;
+}
+
+LogicalResult StepUpdates::checkNames(ArrayRef<GradientOp> gradients) {
+  SmallVector<std::string> names;
+  for (auto &[name, init] : scalarStates())
+    names.push_back(name);
+  for (GradientOp gradient : gradients) {
+    names.push_back((gradient.getParameter() + "." + kMasterSuffix).str());
+    for (const std::string &suffix : groups.optimizer(0).states())
+      names.push_back((gradient.getParameter() + "." + suffix).str());
+  }
+  for (const std::string &name : names)
+    if (Operation *taken = symbols.lookup(name))
+      return emitError(taken->getLoc())
+             << "initializer '" << name
+             << "': expected another name, that of an optimizer state is reserved";
+  return success();
+}
+
+/// Adds the learning rate, the scalar states and the launch that computes the
+/// scalars of this step.
+void StepUpdates::addScalars(TypedValue<RankedTensorType> counts) {
+  SmallVector<GroupOptimizer> optimizers = groups.optimizers();
+  func::FuncOp kernel =
+      buildScalarKernel(module, optimizers, schedule, freeName(symbols, kScalarKernel));
+  OpBuilder atTop = OpBuilder::atBlockBegin(module.getBody());
+  Location loc = step.getLoc();
+  auto f64 = RankedTensorType::get({}, builder.getF64Type());
+
+  SmallVector<Value> inputs{
+      addArgument(step, RankedTensorType::get({}, builder.getF32Type()), kLearningRate)};
+  SmallVector<FlatSymbolRefAttr> states;
+  for (auto &[name, init] : scalarStates()) {
+    auto state = StateOp::create(atTop, module.getLoc(), Role::Optimizer, name, FlatSymbolRefAttr(),
+                                 f64, DataAttr(), builder.getF64FloatAttr(init), PlacementAttr(),
+                                 FlatSymbolRefAttr(), IntegerAttr());
+    states.push_back(FlatSymbolRefAttr::get(state.getSymNameAttr()));
+    inputs.push_back(inEpilogue(ReadOp::create(builder, loc, f64, states.back())));
+  }
+  auto launch =
+      inEpilogue(LaunchOp::create(builder, loc, kernel.getFunctionType().getResults(),
+                                  FlatSymbolRefAttr::get(kernel.getSymNameAttr()), inputs));
+  launch->setAttr(kNameAttr, kernel.getSymNameAttr());
+  for (auto [symbol, value] : llvm::zip(states, launch.getResults()))
+    inEpilogue(WriteOp::create(builder, loc, symbol, value, counts));
+  addResult(step, launch.getResult(states.size()), "learning_rate");
+  llvm::append_range(scalars, launch.getResults().drop_front(states.size() + 1));
+}
+
+/// A state of the shape of `parameter`, at `after`; its master has the parameter's own
+/// value.
+StateOp StepUpdates::addState(OpBuilder &after, ParameterOp parameter, StringRef suffix,
+                              bool isMaster) {
+  std::string name = (parameter.getSymName() + "." + suffix).str();
+  DataAttr data = isMaster ? parameter.getDataAttr() : DataAttr();
+  FloatAttr splat = isMaster ? parameter.getSplatAttr() : after.getF64FloatAttr(0.0);
+  return StateOp::create(after, parameter.getLoc(), Role::Optimizer, name,
+                         FlatSymbolRefAttr::get(parameter.getSymNameAttr()),
+                         parameter.getTensorType().clone(after.getF32Type()), data, splat,
+                         PlacementAttr(), FlatSymbolRefAttr(), IntegerAttr());
+}
+
+const SmallVector<func::FuncOp> &StepUpdates::kernelsFor(unsigned group, const UpdateForm &form) {
+  for (const Kernels &made : kernels)
+    if (made.group == group && made.form == form)
+      return made.symbols;
+  std::string name = kUpdateKernel.str();
+  if (!kernels.empty())
+    name += "_" + std::to_string(kernels.size());
+  name = freeName(symbols, name);
+  kernels.push_back({group, form, buildUpdateKernels(module, groups.optimizer(group), form, name)});
+  SmallVector<func::FuncOp> &made = kernels.back().symbols;
+  if (groups.optimizer(group).isLayerwise())
+    made.push_back(buildTotal(module, name + "_total", builder.getF32Type()));
+  return made;
+}
+
+void StepUpdates::addUpdate(GradientOp gradient, const GradientFactor &factor) {
+  auto parameter = symbols.lookup<ParameterOp>(gradient.getParameter());
+  unsigned group = groups.find(parameter.getSymName());
+  const Optimizer &optimizer = groups.optimizer(group);
+  UpdateForm form{parameter.getTensorType().getElementType(),
+                  getElementTypeOrSelf(gradient.getResult().getType()), bool(factor.factor)};
+  SmallVector<Attribute> states;
+  OpBuilder after(parameter->getContext());
+  after.setInsertionPointAfter(parameter);
+  auto add = [&](StringRef suffix, bool isMaster) {
+    StateOp state = addState(after, parameter, suffix, isMaster);
+    states.push_back(FlatSymbolRefAttr::get(state.getSymNameAttr()));
+  };
+  if (form.hasMaster())
+    add(kMasterSuffix, /*isMaster=*/true);
+  for (const std::string &suffix : optimizer.states())
+    add(suffix, /*isMaster=*/false);
+
+  const SmallVector<func::FuncOp> &made = kernelsFor(group, form);
+  SmallVector<Attribute> names = llvm::map_to_vector(made, [](func::FuncOp kernel) -> Attribute {
+    return FlatSymbolRefAttr::get(kernel.getSymNameAttr());
+  });
+  ArrayAttr layerwise;
+  if (optimizer.isLayerwise()) // measures, adds up, rates
+    layerwise = builder.getArrayAttr({names[1], names[3], names[2]});
+  SmallVector<Value> operands;
+  if (factor.factor)
+    operands.push_back(factor.factor);
+  unsigned own = optimizer.numScalars();
+  llvm::append_range(operands, ArrayRef<Value>(scalars).slice(group * own, own));
+  inEpilogue(UpdateOp::create(builder, gradient.getLoc(), gradient.getParameterAttr(),
+                              builder.getArrayAttr(states), gradient.getResult(),
+                              cast<FlatSymbolRefAttr>(names.front()), layerwise, operands,
+                              factor.counts));
+}
+
+} // namespace zero

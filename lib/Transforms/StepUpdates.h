@@ -1,0 +1,47 @@
+//===- StepUpdates.h - the optimizer's part of a step -----------*- C++ -*-===//
+
+#ifndef LIB_TRANSFORMS_STEPUPDATES_H
+#define LIB_TRANSFORMS_STEPUPDATES_H
+
+#include "ParameterGroups.h"
+#include "StepGradients.h"
+
+namespace zero {
+
+/// Adds what one update of all parameters needs.
+class StepUpdates {
+public:
+  StepUpdates(mlir::ModuleOp module, mlir::func::FuncOp step, ParameterGroups &groups,
+              const ScheduleOptions &schedule)
+      : module(module), step(step), groups(groups), schedule(schedule), symbols(module),
+        builder(step.getBody().front().getTerminator()) {}
+
+  /// Optimizer states are saved under names that follow from the parameters'.
+  llvm::LogicalResult checkNames(llvm::ArrayRef<GradientOp> gradients);
+  void addScalars(mlir::TypedValue<mlir::RankedTensorType> counts);
+  void addUpdate(GradientOp gradient, const GradientFactor &factor);
+
+private:
+  StateOp addState(mlir::OpBuilder &after, ParameterOp parameter, llvm::StringRef suffix,
+                   bool isMaster);
+  const llvm::SmallVector<mlir::func::FuncOp> &kernelsFor(unsigned group, const UpdateForm &form);
+  llvm::SmallVector<std::pair<std::string, double>> scalarStates() const;
+
+  struct Kernels {
+    unsigned group;
+    UpdateForm form;
+    llvm::SmallVector<mlir::func::FuncOp> symbols;
+  };
+  mlir::ModuleOp module;
+  mlir::func::FuncOp step;
+  ParameterGroups &groups;
+  const ScheduleOptions &schedule;
+  mlir::SymbolTable symbols;
+  mlir::OpBuilder builder;
+  std::vector<Kernels> kernels;
+  llvm::SmallVector<mlir::Value> scalars; ///< of all groups
+};
+
+} // namespace zero
+
+#endif // LIB_TRANSFORMS_STEPUPDATES_H
