@@ -24,6 +24,9 @@ namespace zero::fuzz {
 
 static constexpr const char *kWeights = "weights.bin";
 
+/// Numbers below this stand for flags of plain fp32 steps, as those of old cases do.
+static constexpr uint64_t kPlainOptions = 64;
+
 /// Sets the flags that number `options` stands for. One in four makes native code.
 static void setFlags(CompilerOptions &flags, uint64_t options, const std::string &output) {
   Random random(options);
@@ -37,6 +40,14 @@ static void setFlags(CompilerOptions &flags, uint64_t options, const std::string
   if (random.oneIn(4))
     flags.step.lossMean = std::string("local");
   flags.step.forwardOnly = random.oneIn(8);
+  if (options < kPlainOptions || flags.step.forwardOnly)
+    return;
+  static constexpr const char *kPrecisions[] = {"fp32", "bf16", "fp16"};
+  flags.step.precision = std::string(kPrecisions[random.below(3)]);
+  flags.step.microBatches = 1 + random.below(3);
+  flags.step.clipNorm = random.oneIn(2) ? 1.0 : 0.0;
+  if (random.oneIn(4))
+    flags.step.optimizer = std::string("lamb");
 }
 
 /// ONNX's operators, and those that the compiler has many times over.
@@ -69,7 +80,7 @@ public:
   }
 
   Case mutate(Random &random) override {
-    const uint64_t options = random.below(64);
+    const uint64_t options = random.below(2 * kPlainOptions);
     if (!texts.empty() && (models.empty() || random.oneIn(8))) {
       Case made = random.pick(texts);
       mutateText(made.bytes, random);
