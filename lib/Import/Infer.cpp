@@ -4,6 +4,7 @@
 #include "Fold.h"
 #include "Graph.h"
 #include "NodeRules.h"
+#include "Sequences.h"
 
 #include "onnx/checker.h"
 #include "onnx/defs/schema.h"
@@ -44,7 +45,8 @@ static TensorShape fromProto(const pb::NodeProto &node, int index, const pb::Typ
 namespace {
 class Inferrer {
 public:
-  Inferrer(const Model &model, TypedGraph &graph) : model(model), graph(graph) {
+  Inferrer(const Model &model, TypedGraph &graph)
+      : model(model), graph(graph), sequences(model, graph) {
     context.set_ir_version(static_cast<int>(model.proto.ir_version()));
     context.set_opset_imports({model.opsets.begin(), model.opsets.end()});
     for (const pb::ValueInfoProto &info : model.proto.graph().value_info())
@@ -66,6 +68,8 @@ public:
       return;
     checkAttributes(node);
     checkElementTypes(node, *schema, typeOf);
+    if (sequences.lower(node))
+      return run(node);
     infer(node, *schema);
   }
 
@@ -172,6 +176,7 @@ private:
 
   const Model &model;
   TypedGraph &graph;
+  Sequences sequences;
   std::function<const TensorShape *(StringRef)> typeOf = [this](StringRef name) {
     auto it = graph.types.find(name);
     return it == graph.types.end() ? nullptr : &it->second;
