@@ -11,7 +11,7 @@ TOOLS := zero-opt zero-translate zeroc zero-run
 help:
 	@echo "make run      install what is missing, build, and train a GPT-2 under ZeRO 0 to 3"
 	@echo "make test     install what is missing, build, and run all tests"
-	@echo "make test-full  the same with what takes hours: every stage with everything"
+	@echo "make test-full  the same with every combination of stage, precision and the rest"
 	@echo "make bench    step and compile times"
 	@echo "make build    build everything into $(BUILD)/"
 	@echo "make format   format the sources with clang-format"

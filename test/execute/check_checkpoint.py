@@ -24,6 +24,10 @@ CASES = [
     ("mlp-dropout", 2, 2, ["--optimizer=adam", "--lr=1e-3", "--seed=9"], ["--shuffle=1"]),
     ("mlp", 1, 3, ["--optimizer=sgd", "--lr=0.05", "--momentum=0.9"], []),
     ("resnet-tiny", 2, 2, ["--optimizer=sgd", "--lr=0.01", "--momentum=0.9"], []),
+    # A loss scale that adapts on the way, a schedule that counts, micro-batches.
+    ("llama-tiny", 3, 2, ["--optimizer=adamw", "--lr=1e-3", "--precision=fp16", "--clip-norm=0.5",
+                          "--initial-loss-scale=3e6", "--loss-scale-window=2", "--micro-batches=2",
+                          "--lr-schedule=cosine", "--warmup-steps=2", "--total-steps=9"], []),
 ]
 
 
@@ -59,7 +63,8 @@ def losses_of(log):
 def check_resumed(checks, data, work, case):
     name, stage, ranks, compiler_flags, flags = case
     job = Job(data, name, f"{work}/{name}")
-    job.make_rows(3 * job.rows * ranks + 1)
+    micro_batches = 2 if "--micro-batches=2" in compiler_flags else 1
+    job.make_rows(3 * job.rows * ranks * micro_batches + 1)
     executable = job.graph.compile(stage, ranks, *compiler_flags)
     folder = job.work / "state"
     _, whole_log, whole = job.run(executable, STEPS, *flags, log="whole.jsonl")
@@ -177,6 +182,32 @@ def check_other_ranks(checks, data, work):
     checks.that(sorted(losses_of(log)) == [3], f"another batch: {log}")
 
 
+def check_precisions(checks, data, work):
+    """Saved in bf16, loaded in fp32, and back: masters are parameters, nothing is rounded."""
+    job = Job(data, "gpt2-tiny", f"{work}/precision")
+    job.make_rows(60)
+    flags = ["--optimizer=adamw", "--lr=1e-3"]
+    narrow = job.graph.compile(3, 4, "--precision=bf16", *flags)
+    folders = [job.work / f"state{i}" for i in range(3)]
+    _, _, middle = job.run(narrow, 3, f"--save-state={folders[0]}")
+    saved = read_tensors(newest(folders[0]))
+    shutil.copy(narrow, job.work / "narrow.zexe")
+    wide = job.graph.compile(1, 4, *flags)
+    text, _, weights = job.run(wide, 3, f"--resume={folders[0]}", f"--save-state={folders[1]}")
+    checks.that("saved in bfloat16, resumed in float32" in text, f"precision: {text}")
+    checks.that(same_tensors(weights, middle), "bf16 to fp32: other weights")
+    checks.that(same_tensors(read_tensors(newest(folders[1])), saved), "bf16 to fp32: other state")
+    text, _, weights = job.run(job.work / "narrow.zexe", 3, f"--resume={folders[1]}",
+                               f"--save-state={folders[2]}")
+    checks.that("saved in float32, resumed in bfloat16" in text, f"precision: {text}")
+    checks.that(same_tensors(weights, middle), "fp32 to bf16: other weights")
+    checks.that(same_tensors(read_tensors(newest(folders[2])), saved), "fp32 to bf16: other state")
+    # And it trains on as the run that was never written down.
+    runs = [job.run(job.work / "narrow.zexe", 5, *resume)[2] for resume in
+            ([], [f"--resume={folders[2]}"])]
+    checks.that(same_tensors(*runs), "through fp32 and back: other weights in the end")
+
+
 def main():
     data, work = sys.argv[1:]
     checks = Checks()
@@ -185,6 +216,7 @@ def main():
     check_periodic(checks, data, work)
     check_interrupted(checks, data, work)
     check_other_ranks(checks, data, work)
+    check_precisions(checks, data, work)
     checks.finish()
 
 
