@@ -43,6 +43,15 @@ FailureOr<Value> findLoss(func::FuncOp step) {
   return step.emitError() << "expected a result with " << kBindingAttr << " = \"loss\"";
 }
 
+Operation *findPrologueEnd(func::FuncOp step) {
+  Block &block = step.getBody().front();
+  Operation *end = &block.front();
+  for (Operation &op : block)
+    if (op.hasAttr(kPrologueAttr))
+      end = op.getNextNode();
+  return end;
+}
+
 Value addArgument(func::FuncOp step, Type type, StringRef name) {
   unsigned index = step.getNumArguments();
   Builder builder(step.getContext());

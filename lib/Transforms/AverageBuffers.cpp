@@ -36,8 +36,8 @@ public:
   BufferAverager(ModuleOp module, func::FuncOp step, Type element, MutableArrayRef<WriteOp> writes)
       : module(module), step(step), writes(writes), type(layOut(element, writes, starts)) {}
 
-  /// Lets each micro-batch go on from where the one before ended: the values lie in an
-  /// accumulator, which starts as the buffers.
+  /// Lets each micro-batch go on from where the one before ended: the values lie in
+  /// accumulators, which start as the buffers.
   void carry(const llvm::StringMap<SmallVector<ReadOp>> &reads);
   /// Replaces what is written by its mean over ranks, at `builder`.
   void average(OpBuilder &builder, bool inEpilogue);
@@ -68,15 +68,15 @@ void BufferAverager::carry(const llvm::StringMap<SmallVector<ReadOp>> &reads) {
       buildAccumulate(module, freeName(symbols, "carry"), element, element, /*isFirst=*/true);
   kernel = FlatSymbolRefAttr::get(copy.getSymNameAttr());
   OpBuilder atTop = OpBuilder::atBlockBegin(module.getBody());
-  auto carried = BufferOp::create(atTop, module.getLoc(), Role::Accumulator,
-                                  freeName(symbols, "buffers"), type, 1);
-  OpBuilder begin = OpBuilder::atBlockBegin(&step.getBody().front());
-  Value list =
-      ReadOp::create(begin, step.getLoc(), type, FlatSymbolRefAttr::get(carried.getSymNameAttr()));
-  for (auto [write, start] : llvm::zip_equal(writes, starts)) {
-    Type own = write.getValue().getType();
+  OpBuilder begin(findPrologueEnd(step));
+  for (WriteOp write : writes) {
+    auto own = cast<RankedTensorType>(write.getValue().getType());
+    auto carried = BufferOp::create(atTop, module.getLoc(), Role::Accumulator,
+                                    freeName(symbols, (write.getSymbol() + ".carried").str()), own,
+                                    /*shards=*/1);
     ReadOp initial = ReadOp::create(begin, step.getLoc(), own, write.getSymbolAttr());
-    Value place = MemberOp::create(begin, step.getLoc(), own, list, begin.getI64IntegerAttr(start));
+    Value place =
+        ReadOp::create(begin, step.getLoc(), own, FlatSymbolRefAttr::get(carried.getSymNameAttr()));
     LaunchOp first = assign(begin, place, initial);
     first->setAttr(kWhenAttr, begin.getStringAttr("first"));
     for (ReadOp read : reads.lookup(write.getSymbol()))

@@ -3,6 +3,7 @@
 #include "PartitionGradients.h"
 
 #include "StepGradients.h"
+#include "zero/Analysis/StepFunction.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -19,8 +20,6 @@ GradientPartitioner::GradientPartitioner(ModuleOp module, func::FuncOp step,
   int64_t position = 0;
   for (Operation &op : step.getBody().front()) {
     positions[&op] = position++;
-    if (!afterPrologue && !op.hasAttr(kPrologueAttr))
-      afterPrologue = &op;
     if (!epilogue && (op.hasAttr(kEpilogueAttr) || op.hasTrait<OpTrait::IsTerminator>()))
       epilogue = &op;
     auto update = dyn_cast<UpdateOp>(op);
@@ -84,7 +83,7 @@ Value GradientPartitioner::buildBucket(const Bucket &bucket) {
     locals.push_back(local);
     starts.push_back(*member.getStart());
   }
-  OpBuilder builder(afterPrologue);
+  OpBuilder builder(findPrologueEnd(step));
   if (last)
     builder.setInsertionPointAfter(last);
   Type element = getElementTypeOrSelf(locals.front().getType());

@@ -101,6 +101,24 @@ def check_no_labels(checks, graph):
                   graph.data_flag)
 
 
+def check_statistics(checks, data, work):
+    """Running statistics go on from micro-batch to micro-batch: with a rate of 0, two in
+    one step are two steps of one, bit for bit."""
+    graph = Graph(data, "resnet-tiny", work)
+    flags = ["--optimizer=sgd", "--lr=0"]
+    random = np.random.default_rng(5)
+    for name, value in list(graph.inputs.items()):
+        graph.set_input(name, random.choice(value.reshape(-1), (2 * len(value), *value.shape[1:])))
+    steps = graph.run(graph.compile(0, 1, *flags), 2).weights
+    for stage, extra in ((0, ["--grad-reduce=last"]), (2, []), (3, [])):
+        once = graph.run(graph.compile(stage, 1, *flags, *extra, "--micro-batches=2"), 1).weights
+        changed = [name for name in steps if steps[name].tobytes() != once[name].tobytes()]
+        checks.that(not changed, f"statistics at stage {stage}: {changed} differ")
+    start = graph.run(graph.compile(0, 1, *flags), 1).weights
+    checks.that(any(start[name].tobytes() != steps[name].tobytes() for name in steps),
+                "the statistics do not move")
+
+
 def main():
     data, work = sys.argv[1:]
     checks = Checks()
@@ -118,6 +136,7 @@ def main():
     check_ranks(checks, llama, SGD)
     dropout = BatchGraph(data, f"{work}/dropout", "mlp-dropout", mlp_samples(STEPS * 128), "mlp")
     check_ranks(checks, dropout, SGD)
+    check_statistics(checks, data, f"{work}/resnet")
     checks.finish()
 
 

@@ -35,23 +35,25 @@ func.func @step(%a: tensor<3xf32>, %b: tensor<100xf32>, %w: tensor<2xf64>) {
 // -----
 
 // Each micro-batch goes on from where the one before ended: the values lie in an
-// accumulator, which starts as the buffers. They are averaged once, in the epilogue,
+// accumulators, which start as the buffers. They are averaged once, in the epilogue,
 // and kept as they were in a step that does not count.
 module attributes {zero.micro_batches = 4 : i64} {
-// CHECK: zero.buffer accumulator @buffers : tensor<192xf32> shards 1
+// CHECK-DAG: zero.buffer accumulator @a.carried : tensor<3xf32> shards 1
+// CHECK-DAG: zero.buffer accumulator @b.carried : tensor<100xf32> shards 1
 zero.state buffer @a : tensor<3xf32> {splat = 0.0}
 zero.state buffer @b : tensor<100xf32> {splat = 0.0}
 zero.state optimizer @count : tensor<f64> {splat = 1.0}
 func.func private @tick(%c: tensor<f64>) -> tensor<f64> attributes {zero.kernel}
 
 // CHECK-LABEL: func.func @step
-func.func @step(%x: tensor<3xf32>, %y: tensor<100xf32>, %ok: tensor<i1>) -> (tensor<i1> {zero.binding = "applied"}) {
-  // CHECK: %[[LIST:.*]] = zero.read @buffers : tensor<192xf32>
-  // CHECK: %[[A:.*]] = zero.read @a
-  // CHECK: %[[ATA:.*]] = zero.member %[[LIST]] at 0 : (tensor<192xf32>) -> tensor<3xf32>
+func.func @step(%x: tensor<3xf32>, %y: tensor<100xf32>, %ok: tensor<i1>, %l: tensor<f32>) -> (tensor<i1> {zero.binding = "applied"}) {
+  %before = zero.rank_mean %l {zero.prologue} : tensor<f32>
+  // CHECK: zero.rank_mean %arg3 {zero.prologue}
+  // CHECK: %[[A:.*]] = zero.read @a : tensor<3xf32>
+  // CHECK: %[[ATA:.*]] = zero.read @a.carried : tensor<3xf32>
   // CHECK: %[[A0:.*]] = zero.launch @carry(%[[ATA]], %[[A]]) {zero.name = "buffers", zero.when = "first"}
-  // CHECK: %[[B:.*]] = zero.read @b
-  // CHECK: %[[ATB:.*]] = zero.member %[[LIST]] at 64 : (tensor<192xf32>) -> tensor<100xf32>
+  // CHECK: %[[B:.*]] = zero.read @b : tensor<100xf32>
+  // CHECK: %[[ATB:.*]] = zero.read @b.carried : tensor<100xf32>
   // CHECK: %[[B0:.*]] = zero.launch @carry(%[[ATB]], %[[B]]) {zero.name = "buffers", zero.when = "first"}
   // CHECK: %[[NEXT:.*]] = arith.addf %[[A0]], %arg0
   // CHECK: %[[A1:.*]] = zero.launch @carry(%[[A0]], %[[NEXT]]) {zero.name = "buffers"} :

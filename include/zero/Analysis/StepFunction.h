@@ -17,6 +17,10 @@ llvm::FailureOr<mlir::func::FuncOp> findStep(mlir::ModuleOp module);
 /// The value that `step` returns under the binding "loss": one float element.
 llvm::FailureOr<mlir::Value> findLoss(mlir::func::FuncOp step);
 
+/// The first op behind the prologue: what is put before it runs for each micro-batch
+/// and after all of the prologue.
+mlir::Operation *findPrologueEnd(mlir::func::FuncOp step);
+
 /// The name under which the user binds argument or reads result `index`.
 llvm::StringRef argumentBinding(mlir::func::FuncOp step, unsigned index);
 llvm::StringRef resultBinding(mlir::func::FuncOp step, unsigned index);

@@ -185,7 +185,7 @@ def AverageBuffers : Pass<"zero-average-buffers", "::mlir::ModuleOp"> {
     written is their mean over ranks, in rank order, so that all ranks hold the
     same: one bucket of each element type, one collective, and the writes at the
     end of the step. Over several micro-batches each goes on from where the one before
-    ended, in an accumulator, and the mean comes once, after the last. What a step
+    ended, in accumulators, and the mean comes once, after the last. What a step
     that does not count would write stays unwritten.
 
     ```mlir
