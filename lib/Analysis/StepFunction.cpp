@@ -43,6 +43,19 @@ FailureOr<Value> findLoss(func::FuncOp step) {
   return step.emitError() << "expected a result with " << kBindingAttr << " = \"loss\"";
 }
 
+int64_t microBatchesOf(ModuleOp module) {
+  auto several = module->getAttrOfType<IntegerAttr>(kMicroBatchesAttr);
+  return several ? std::max<int64_t>(1, several.getInt()) : 1;
+}
+
+Operation *findEpilogue(func::FuncOp step) {
+  Block &block = step.getBody().front();
+  for (Operation &op : block)
+    if (op.hasAttr(kEpilogueAttr))
+      return &op;
+  return block.getTerminator();
+}
+
 Operation *findPrologueEnd(func::FuncOp step) {
   Block &block = step.getBody().front();
   Operation *end = &block.front();

@@ -3,6 +3,7 @@
 #include "zero/Analysis/Storage.h"
 
 #include "zero/Analysis/ParameterUses.h"
+#include "zero/Analysis/StepFunction.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -238,19 +239,8 @@ void Storage::placeResults(Operation &op) {
       alias(result, {addRoot(result, position(&op), Usage::Working)});
 }
 
-/// The last position of what runs for each micro-batch.
-static int64_t lastOfMicroBatch(func::FuncOp step) {
-  int64_t position = -1;
-  for (Operation &op : step.getBody().front())
-    if (op.hasAttr(kEpilogueAttr) || op.hasTrait<OpTrait::IsTerminator>())
-      break;
-    else
-      ++position;
-  return position;
-}
-
 void Storage::extendLifetimes() {
-  const int64_t last = lastOfMicroBatch(step);
+  const int64_t last = position(findEpilogue(step)) - 1; // of what runs for each micro-batch
   for (Operation &op : step.getBody().front())
     for (Value operand : op.getOperands()) {
       auto it = places.find(operand);

@@ -95,7 +95,7 @@ static void describe(ModuleOp module, const EmitOptions &options, proto::Program
   program.set_producer("zero " ZERO_VERSION);
   program.set_ranks(read(kRanksAttr));
   program.set_stage(read(kStageAttr));
-  program.set_micro_batches(std::max<int64_t>(1, read(kMicroBatchesAttr)));
+  program.set_micro_batches(microBatchesOf(module));
   program.set_learning_rate(options.learningRate);
   if (auto optimizer = module->getAttrOfType<StringAttr>(kOptimizerAttr))
     program.set_optimizer(optimizer.str());

@@ -15,15 +15,10 @@ using namespace zero;
 
 namespace {
 
-class Adam : public Optimizer {
+class Adam : public MomentOptimizer {
 public:
-  Adam(const OptimizerOptions &options, bool decoupled) : options(options), decoupled(decoupled) {}
-
-  SmallVector<std::string> states() const override { return {"exp_avg", "exp_avg_sq"}; }
-  SmallVector<ScalarState> scalarStates() const override {
-    return {{"optimizer.beta1_power", 1.0}, {"optimizer.beta2_power", 1.0}};
-  }
-  unsigned numScalars() const override { return 3; }
+  Adam(const OptimizerOptions &options, bool decoupled)
+      : MomentOptimizer(options, decoupled ? "adamw" : "adam"), decoupled(decoupled) {}
 
   /// Scalars: 1 - lr * wd, -lr / (1 - beta1^t), sqrt(1 - beta2^t).
   void buildScalars(OpBuilder &builder, Location loc, Value lr, ValueRange states,
@@ -31,8 +26,7 @@ public:
     Formula f(builder, loc);
     Type f64 = lr.getType();
     Value one = f.constant(1.0, f64);
-    Value power1 = f.mul(states[0], f.constant(options.beta1, f64));
-    Value power2 = f.mul(states[1], f.constant(options.beta2, f64));
+    auto [power1, power2] = nextPowers(f, states);
     Value decay = f.sub(one, f.mul(lr, f.constant(options.weightDecay, f64)));
     Value step = f.div(arith::NegFOp::create(builder, loc, lr), f.sub(one, power1));
     Value correction = f.sqrt(f.sub(one, power2));
@@ -51,35 +45,17 @@ public:
       else
         gradient = f.fma(f.constant(options.weightDecay, type), weight, gradient);
     }
-    SmallVector<Value, 2> moments;
-    buildMoments(f, options, m, v, gradient, moments);
-    Value denominator =
-        f.add(f.div(f.sqrt(moments[1]), correction), f.constant(options.epsilon, type));
-    results.push_back(f.fma(step, f.div(moments[0], denominator), weight));
-    llvm::append_range(results, moments);
-  }
-
-  std::string describe() const override {
-    return std::string(decoupled ? "adamw" : "adam") + "(betas=" + number(options.beta1) + "," +
-           number(options.beta2) + " eps=" + number(options.epsilon) +
-           " weight_decay=" + number(options.weightDecay) + ")";
+    auto [nextM, nextV] = nextMoments(f, m, v, gradient);
+    Value denominator = f.add(f.div(f.sqrt(nextV), correction), f.constant(options.epsilon, type));
+    results.push_back(f.fma(step, f.div(nextM, denominator), weight));
+    results.append({nextM, nextV});
   }
 
 private:
-  OptimizerOptions options;
   bool decoupled;
 };
 
 } // namespace
-
-void zero::buildMoments(Formula &f, const OptimizerOptions &options, Value m, Value v,
-                        Value gradient, SmallVectorImpl<Value> &results) {
-  Type type = gradient.getType();
-  results.push_back(f.fma(f.constant(1 - options.beta1, type), f.sub(gradient, m), m));
-  Value square = f.mul(gradient, gradient);
-  results.push_back(f.fma(f.constant(1 - options.beta2, type), square,
-                          f.mul(f.constant(options.beta2, type), v)));
-}
 
 std::unique_ptr<Optimizer> zero::createAdam(const OptimizerOptions &options, bool decoupled) {
   return std::make_unique<Adam>(options, decoupled);

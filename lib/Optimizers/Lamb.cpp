@@ -14,24 +14,16 @@ using namespace zero;
 
 namespace {
 
-class Lamb : public Optimizer {
+class Lamb : public MomentOptimizer {
 public:
-  explicit Lamb(const OptimizerOptions &options) : options(options) {}
-
-  SmallVector<std::string> states() const override { return {"exp_avg", "exp_avg_sq"}; }
-  SmallVector<ScalarState> scalarStates() const override {
-    return {{"optimizer.beta1_power", 1.0}, {"optimizer.beta2_power", 1.0}};
-  }
-  unsigned numScalars() const override { return 3; }
+  explicit Lamb(const OptimizerOptions &options) : MomentOptimizer(options, "lamb") {}
 
   /// Scalars: -lr, 1 / (1 - beta1^t), sqrt(1 - beta2^t).
   void buildScalars(OpBuilder &builder, Location loc, Value lr, ValueRange states,
                     SmallVectorImpl<Value> &results) const override {
     Formula f(builder, loc);
-    Type f64 = lr.getType();
-    Value one = f.constant(1.0, f64);
-    Value power1 = f.mul(states[0], f.constant(options.beta1, f64));
-    Value power2 = f.mul(states[1], f.constant(options.beta2, f64));
+    Value one = f.constant(1.0, lr.getType());
+    auto [power1, power2] = nextPowers(f, states);
     results.append({power1, power2, arith::NegFOp::create(builder, loc, lr),
                     f.div(one, f.sub(one, power1)), f.sqrt(f.sub(one, power2))});
   }
@@ -45,7 +37,8 @@ public:
   void buildStates(OpBuilder &builder, Location loc, ValueRange operands,
                    SmallVectorImpl<Value> &results) const override {
     Formula f(builder, loc);
-    buildMoments(f, options, operands[1], operands[2], operands[3], results);
+    auto [nextM, nextV] = nextMoments(f, operands[1], operands[2], operands[3]);
+    results.append({nextM, nextV});
   }
 
   Value buildDirection(OpBuilder &builder, Location loc, ValueRange operands) const override {
@@ -59,14 +52,6 @@ public:
       return direction;
     return f.fma(f.constant(options.weightDecay, type), weight, direction);
   }
-
-  std::string describe() const override {
-    return "lamb(betas=" + number(options.beta1) + "," + number(options.beta2) +
-           " eps=" + number(options.epsilon) + " weight_decay=" + number(options.weightDecay) + ")";
-  }
-
-private:
-  OptimizerOptions options;
 };
 
 } // namespace

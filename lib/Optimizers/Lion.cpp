@@ -17,8 +17,7 @@ static Value buildSign(OpBuilder &builder, Location loc, Value value) {
   Value zero = f.constant(0.0, value.getType());
   auto where = [&](arith::CmpFPredicate predicate, double sign, Value otherwise) {
     Value holds = arith::CmpFOp::create(builder, loc, predicate, value, zero);
-    return arith::SelectOp::create(builder, loc, holds, f.constant(sign, value.getType()),
-                                   otherwise);
+    return f.select(holds, f.constant(sign, value.getType()), otherwise);
   };
   return where(arith::CmpFPredicate::OGT, 1.0, where(arith::CmpFPredicate::OLT, -1.0, value));
 }

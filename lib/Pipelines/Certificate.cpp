@@ -144,8 +144,7 @@ void printCertificate(ModuleOp module, llvm::raw_ostream &os) {
     os << " (" << size.trained << " trained)";
   if (auto precision = module->getAttrOfType<TypeAttr>(kPrecisionAttr))
     os << " in " << precision.getValue();
-  auto several = module->getAttrOfType<IntegerAttr>(kMicroBatchesAttr);
-  int64_t microBatches = several ? several.getInt() : 1;
+  int64_t microBatches = microBatchesOf(module);
   if (microBatches > 1)
     os << ", " << microBatches << " micro-batches";
   if (auto optimizer = module->getAttrOfType<StringAttr>(kOptimizerAttr))

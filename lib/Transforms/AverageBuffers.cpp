@@ -123,7 +123,6 @@ struct AverageBuffers : zero::impl::AverageBuffersBase<AverageBuffers> {
     Block &block = step->getBody().front();
     llvm::MapVector<Type, SmallVector<WriteOp>> writes;
     llvm::StringMap<SmallVector<ReadOp>> reads;
-    Operation *epilogue = nullptr;
     for (Operation &op : block) {
       if (auto read = dyn_cast<ReadOp>(op))
         reads[read.getSymbol()].push_back(read);
@@ -131,12 +130,9 @@ struct AverageBuffers : zero::impl::AverageBuffersBase<AverageBuffers> {
       auto state = write ? symbols.lookup<StateOp>(write.getSymbol()) : StateOp();
       if (state && state.getRole() == Role::Buffer)
         writes[state.getTensorType().getElementType()].push_back(write);
-      if (!epilogue && op.hasAttr(kEpilogueAttr))
-        epilogue = &op;
     }
-    auto microBatches = getOperation()->getAttrOfType<IntegerAttr>(kMicroBatchesAttr);
-    bool several = microBatches && microBatches.getInt() > 1;
-    OpBuilder builder(epilogue ? epilogue : block.getTerminator());
+    bool several = microBatchesOf(getOperation()) > 1;
+    OpBuilder builder(findEpilogue(*step));
     TypedValue<RankedTensorType> condition = findCondition(*step);
     for (auto &[element, ofType] : writes) {
       BufferAverager averager(getOperation(), *step, element, ofType);

@@ -33,17 +33,6 @@ static LogicalResult returnMeanLoss(func::FuncOp step) {
   return success();
 }
 
-/// The rules compute in f32: a parameter is f32, or 16-bit with an f32 master.
-static LogicalResult checkElementType(ModuleOp module, ParameterOp parameter) {
-  Type type = parameter.getTensorType().getElementType();
-  auto precision = module->getAttrOfType<TypeAttr>(kPrecisionAttr);
-  if (type.isF32() || (precision && type == precision.getValue()))
-    return success();
-  return emitError(parameter.getLoc())
-         << "parameter '" << parameter.getSymName() << "' is " << type
-         << ": expected f32; export the model as float32, or leave it out with --freeze";
-}
-
 namespace {
 struct BuildStep : zero::impl::BuildStepBase<BuildStep> {
   using BuildStepBase::BuildStepBase;
@@ -86,22 +75,17 @@ struct BuildStep : zero::impl::BuildStepBase<BuildStep> {
     FailureOr<ParameterGroups> groups = ParameterGroups::create(module, optimizerOptions(), *given);
     if (failed(groups))
       return failure();
-    SymbolTable symbols(module);
-    for (GradientOp gradient : gradients)
-      if (failed(checkElementType(module, symbols.lookup<ParameterOp>(gradient.getParameter()))))
-        return failure();
-    if (failed(StepUpdates(module, step, *groups, schedule).checkNames(gradients)) ||
-        failed(returnMeanLoss(step)))
+    StepUpdates updates(module, step, *groups, schedule);
+    if (failed(updates.check(gradients)) || failed(returnMeanLoss(step)))
       return failure();
 
     accumulateMicroBatches(module, step, microBatches);
     GradientFactorOptions options{
         clipNorm, lossScale > 0, {minLossScale, double(lossScaleWindow), double(patience)}};
     GradientFactor factor = buildGradientFactor(module, step, gradients, options);
-    StepUpdates builder(module, step, *groups, schedule);
-    builder.addScalars(factor.counts);
+    updates.addScalars(factor.counts);
     for (GradientOp gradient : gradients)
-      builder.addUpdate(gradient, factor);
+      updates.addUpdate(gradient, factor);
     module->setAttr(
         kOptimizerAttr,
         StringAttr::get(&getContext(), groups->optimizers().back().optimizer->describe()));

@@ -2,42 +2,27 @@
 
 #include "KernelValues.h"
 
+#include "HalfFloats.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
-#include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 
 namespace zero {
 
-static bool isNarrow(Type type) {
-  return isa<Float16Type, BFloat16Type>(getElementTypeOrSelf(type));
-}
-static bool isNarrow(Value value) { return value && isNarrow(value.getType()); }
+static bool isNarrow(Value value) { return value && isHalfFloat(value.getType()); }
 static bool isFloat(Value value) {
   return value && isa<FloatType>(getElementTypeOrSelf(value.getType()));
 }
 
 /// `type` with f32 in place of 16-bit floats.
 static Type widened(Type type) {
-  if (!isNarrow(type))
+  if (!isHalfFloat(type))
     return type;
   return cast<RankedTensorType>(type).clone(Float32Type::get(type.getContext()));
-}
-
-/// `elements` as `to`; null when that changes one of them and `exact` is asked for.
-static DenseElementsAttr convert(DenseElementsAttr elements, FloatType to, bool exact) {
-  bool isExact = true;
-  DenseElementsAttr result = elements.mapValues(to, [&](const APFloat &element) {
-    bool losesInfo;
-    APFloat value = element;
-    value.convert(to.getFloatSemantics(), APFloat::rmNearestTiesToEven, &losesInfo);
-    isExact &= !losesInfo;
-    return value.bitcastToAPInt();
-  });
-  return exact && !isExact ? DenseElementsAttr() : result;
 }
 
 /// `value` element by element as floats of type `to`.
@@ -64,8 +49,8 @@ Value KernelValues::wide(Value value) {
   DenseElementsAttr elements;
   FloatType f32 = builder.getF32Type();
   if (!result && matchPattern(value, m_Constant(&elements)))
-    result =
-        arith::ConstantOp::create(builder, value.getLoc(), convert(elements, f32, /*exact=*/false));
+    result = arith::ConstantOp::create(builder, value.getLoc(),
+                                       convertElements(elements, f32, /*exact=*/false));
   else if (!result)
     result = converted(builder, value, f32);
   return result;
@@ -77,7 +62,7 @@ Value KernelValues::stored(Value result) {
   // Integers are signless here.
   if (from == to || !isa<FloatType>(to))
     return value;
-  return isNarrow(to) ? converted(builder, value, cast<FloatType>(to)) : wide(value);
+  return isHalfFloat(to) ? converted(builder, value, cast<FloatType>(to)) : wide(value);
 }
 
 /// Whether `node` moves 16-bit elements only; constants in `inputs` are made such
@@ -98,7 +83,7 @@ bool KernelValues::mayMove(onnx::NodeOp node, MutableArrayRef<Value> inputs) {
     DenseElementsAttr elements;
     if (!matchPattern(input, m_Constant(&elements)))
       return false;
-    constants.emplace_back(index, convert(elements, type, /*exact=*/true));
+    constants.emplace_back(index, convertElements(elements, type, /*exact=*/true));
     if (!constants.back().second)
       return false;
   }
@@ -128,7 +113,7 @@ LogicalResult KernelValues::lower(onnx::NodeOp node, ops::Lowered &lowered) {
   SmallVector<Type> results(node.getResultTypes());
   ops::Narrow narrow = ops::lookup(node)->narrow;
   LogicalResult done = failure();
-  if (llvm::none_of(results, [](Type type) { return isNarrow(type); }) &&
+  if (llvm::none_of(results, isHalfFloat) &&
       llvm::none_of(inputs, [](Value input) { return isNarrow(input); })) {
     done = ops::lower(node, inputs, builder, lowered);
   } else if (narrow == ops::Narrow::Own || (narrow == ops::Narrow::Move && mayMove(node, inputs))) {

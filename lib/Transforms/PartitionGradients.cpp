@@ -13,26 +13,36 @@ using namespace mlir;
 
 namespace zero {
 
+/// Start and length, in elements, of what lies between the members of `bucket`.
+static SmallVector<std::pair<int64_t, int64_t>> gapsOf(const Bucket &bucket) {
+  SmallVector<std::pair<int64_t, int64_t>> gaps;
+  int64_t end = 0;
+  auto upTo = [&](int64_t start) {
+    if (start > end)
+      gaps.emplace_back(end, start - end);
+  };
+  for (ParameterOp member : bucket.members) {
+    upTo(*member.getStart());
+    end = *member.getStart() + member.getTensorType().getNumElements();
+  }
+  upTo(bucket.elements);
+  return gaps;
+}
+
 GradientPartitioner::GradientPartitioner(ModuleOp module, func::FuncOp step,
                                          const BucketTable &table, int64_t ranks,
                                          const ReductionOptions &options)
-    : module(module), step(step), table(table), ranks(ranks), options(options) {
+    : module(module), step(step), table(table), ranks(ranks), options(options),
+      epilogue(findEpilogue(step)) {
   int64_t position = 0;
   for (Operation &op : step.getBody().front()) {
     positions[&op] = position++;
-    if (!epilogue && (op.hasAttr(kEpilogueAttr) || op.hasTrait<OpTrait::IsTerminator>()))
-      epilogue = &op;
     auto update = dyn_cast<UpdateOp>(op);
     hasBlocks |= isa<SquareSumOp>(op) || (update && update.getLayerwise());
   }
-  for (const Bucket &bucket : table.buckets()) {
-    int64_t end = 0;
-    for (ParameterOp member : bucket.members) {
-      largestGap = std::max(largestGap, int64_t(*member.getStart()) - end);
-      end = *member.getStart() + member.getTensorType().getNumElements();
-    }
-    largestGap = std::max(largestGap, bucket.elements - end);
-  }
+  for (const Bucket &bucket : table.buckets())
+    for (auto [start, elements] : gapsOf(bucket))
+      largestGap = std::max(largestGap, elements);
 }
 
 OpBuilder GradientPartitioner::atEpilogue() { return OpBuilder(epilogue); }
@@ -54,18 +64,7 @@ Value GradientPartitioner::zeros(OpBuilder &builder, int64_t elements, Type elem
 void GradientPartitioner::fillGaps(OpBuilder &builder, const Bucket &bucket, Type element,
                                    SmallVectorImpl<Value> &members,
                                    SmallVectorImpl<int64_t> &starts) {
-  SmallVector<std::pair<int64_t, int64_t>> gaps;
-  int64_t end = 0;
-  auto upTo = [&](int64_t start) {
-    if (start > end)
-      gaps.emplace_back(end, start - end);
-  };
-  for (auto [member, start] : llvm::zip_equal(members, starts)) {
-    upTo(start);
-    end = start + cast<RankedTensorType>(member.getType()).getNumElements();
-  }
-  upTo(bucket.elements);
-  for (auto [start, elements] : gaps) {
+  for (auto [start, elements] : gapsOf(bucket)) {
     members.push_back(zeros(builder, elements, element));
     starts.push_back(start);
   }

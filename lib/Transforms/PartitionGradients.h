@@ -46,7 +46,7 @@ private:
   int64_t ranks;
   ReductionOptions options;
   llvm::DenseMap<mlir::Operation *, int64_t> positions;
-  mlir::Operation *epilogue = nullptr; ///< its first op
+  mlir::Operation *epilogue; ///< its first op
   /// Whether sums over blocks read the gaps between tensors.
   bool hasBlocks = false;
   /// One constant of zeros for each element type; the largest gap.

@@ -166,11 +166,9 @@ struct PartitionStep : zero::impl::PartitionStepBase<PartitionStep> {
                          << "; run zero-place-state and zero-assign-buckets first";
       return signalPassFailure();
     }
-    auto microBatches = module->getAttrOfType<IntegerAttr>(kMicroBatchesAttr);
     ReductionOptions reduction{reduceEach, reduceInF32};
-    if (failed(step) || failed(Partitioner(module, *step, ranks.getInt(),
-                                           microBatches ? microBatches.getInt() : 1, reduction)
-                                   .run()))
+    if (failed(step) ||
+        failed(Partitioner(module, *step, ranks.getInt(), microBatchesOf(module), reduction).run()))
       signalPassFailure();
   }
 };

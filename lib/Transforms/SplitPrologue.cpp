@@ -75,8 +75,7 @@ struct SplitPrologue : zero::impl::SplitPrologueBase<SplitPrologue> {
     FailureOr<func::FuncOp> step = findStep(module);
     if (failed(step))
       return signalPassFailure();
-    auto microBatches = module->getAttrOfType<IntegerAttr>(kMicroBatchesAttr);
-    if (!microBatches || microBatches.getInt() == 1)
+    if (microBatchesOf(module) == 1)
       return;
     SmallVector<Operation *> moved;
     for (auto mean : step->getBody().getOps<MicroMeanOp>()) {

@@ -22,6 +22,24 @@ SmallVector<std::pair<std::string, double>> StepUpdates::scalarStates() const {
   return states;
 }
 
+/// The rules compute in f32: a parameter is f32, or 16-bit with an f32 master.
+static LogicalResult checkElementType(ModuleOp module, ParameterOp parameter) {
+  Type type = parameter.getTensorType().getElementType();
+  auto precision = module->getAttrOfType<TypeAttr>(kPrecisionAttr);
+  if (type.isF32() || (precision && type == precision.getValue()))
+    return success();
+  return emitError(parameter.getLoc())
+         << "parameter '" << parameter.getSymName() << "' is " << type
+         << ": expected f32; export the model as float32, or leave it out with --freeze";
+}
+
+LogicalResult StepUpdates::check(ArrayRef<GradientOp> gradients) {
+  for (GradientOp gradient : gradients)
+    if (failed(checkElementType(module, symbols.lookup<ParameterOp>(gradient.getParameter()))))
+      return failure();
+  return checkNames(gradients);
+}
+
 LogicalResult StepUpdates::checkNames(ArrayRef<GradientOp> gradients) {
   SmallVector<std::string> names;
   for (auto &[name, init] : scalarStates())

@@ -16,12 +16,15 @@ public:
       : module(module), step(step), groups(groups), schedule(schedule), symbols(module),
         builder(step.getBody().front().getTerminator()) {}
 
-  /// Optimizer states are saved under names that follow from the parameters'.
-  llvm::LogicalResult checkNames(llvm::ArrayRef<GradientOp> gradients);
+  /// Fails after an error when a parameter is of a type that is not updated, or the model
+  /// has taken the name of an optimizer state.
+  llvm::LogicalResult check(llvm::ArrayRef<GradientOp> gradients);
   void addScalars(mlir::TypedValue<mlir::RankedTensorType> counts);
   void addUpdate(GradientOp gradient, const GradientFactor &factor);
 
 private:
+  /// Optimizer states are saved under names that follow from the parameters'.
+  llvm::LogicalResult checkNames(llvm::ArrayRef<GradientOp> gradients);
   StateOp addState(mlir::OpBuilder &after, ParameterOp parameter, llvm::StringRef suffix,
                    bool isMaster);
   const llvm::SmallVector<mlir::func::FuncOp> &kernelsFor(unsigned group, const UpdateForm &form);

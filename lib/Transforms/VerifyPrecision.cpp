@@ -1,10 +1,9 @@
 //===- VerifyPrecision.cpp - what must stay f32 is f32 --------------------===//
 
+#include "HalfFloats.h"
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Ops/OpTable.h"
 #include "zero/Transforms/Passes.h"
-
-#include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 
@@ -15,18 +14,14 @@ namespace zero {
 
 using namespace zero;
 
-static bool isNarrow(Type type) {
-  return isa<Float16Type, BFloat16Type>(getElementTypeOrSelf(type));
-}
-
 static LogicalResult verifySymbols(ModuleOp module, Type narrow) {
   for (auto parameter : module.getOps<ParameterOp>())
-    if (Type type = parameter.getTensorType().getElementType(); type.isF32() || isNarrow(type))
+    if (Type type = parameter.getTensorType().getElementType(); type.isF32() || isHalfFloat(type))
       if (type != narrow)
         return emitError(parameter.getLoc()) << "parameter '" << parameter.getSymName()
                                              << "': expected " << narrow << ", got " << type;
   for (auto state : module.getOps<StateOp>())
-    if (isNarrow(state.getTensorType()))
+    if (isHalfFloat(state.getTensorType()))
       return emitError(state.getLoc())
              << "state '" << state.getSymName() << "': expected no 16-bit floats, got "
              << state.getTensorType();
@@ -37,7 +32,7 @@ static LogicalResult verifyNode(onnx::NodeOp node, Type narrow) {
   const ops::OpDef *def = ops::lookup(node);
   for (auto [index, result] : llvm::enumerate(node.getOutputs())) {
     Type type = getElementTypeOrSelf(result);
-    if (!isNarrow(type))
+    if (!isHalfFloat(type))
       continue;
     if (def && def->wideResults >> index & 1)
       return emitError(node.getLoc()) << "result " << index << " of " << node.describe()
@@ -62,7 +57,7 @@ struct VerifyPrecision : zero::impl::VerifyPrecisionBase<VerifyPrecision> {
     FailureOr<Value> loss = succeeded(step) ? findLoss(*step) : FailureOr<Value>();
     if (failed(loss) || failed(verifySymbols(module, precision.getValue())))
       return signalPassFailure();
-    if (isNarrow(loss->getType())) {
+    if (isHalfFloat(loss->getType())) {
       step->emitError() << "expected a loss of f32, got " << loss->getType();
       return signalPassFailure();
     }

@@ -1,5 +1,6 @@
 //===- WidenFloats.cpp - 16-bit models as f32 -----------------------------===//
 
+#include "HalfFloats.h"
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Transforms/Passes.h"
 
@@ -18,7 +19,7 @@ namespace zero {
 /// `type` with f32 elements if it is a tensor of 16-bit floats, else null.
 static RankedTensorType widened(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
-  if (!tensor || !isa<Float16Type, BFloat16Type>(tensor.getElementType()))
+  if (!tensor || !isHalfFloat(tensor))
     return {};
   return tensor.clone(Float32Type::get(type.getContext()));
 }
@@ -27,12 +28,7 @@ static RankedTensorType widened(Type type) {
 static DenseElementsAttr widened(DenseElementsAttr values) {
   if (!values || !widened(values.getType()))
     return {};
-  return values.mapValues(Float32Type::get(values.getContext()), [](const APFloat &value) {
-    bool losesInfo;
-    APFloat wide = value;
-    wide.convert(APFloat::IEEEsingle(), APFloat::rmNearestTiesToEven, &losesInfo);
-    return wide.bitcastToAPInt();
-  });
+  return convertElements(values, Float32Type::get(values.getContext()), /*exact=*/false);
 }
 
 /// Whether `op` computes nothing itself or only as its types say.

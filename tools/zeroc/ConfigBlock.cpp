@@ -67,57 +67,52 @@ const json::Value *ConfigBlock::find(StringRef key) {
   return value;
 }
 
-std::optional<bool> ConfigBlock::readBool(StringRef key) {
+template <typename Get>
+auto ConfigBlock::read(StringRef key, const char *what, Get get) {
   const json::Value *value = find(key);
-  if (!value)
-    return std::nullopt;
-  std::optional<bool> read = value->getAsBoolean();
-  if (!read)
-    refuse(key, "true or false");
+  auto read = value ? get(*value) : std::nullopt;
+  if (value && !read)
+    refuse(key, what);
   return read;
+}
+
+std::optional<bool> ConfigBlock::readBool(StringRef key) {
+  return read(key, "true or false", [](const json::Value &value) { return value.getAsBoolean(); });
 }
 
 std::optional<double> ConfigBlock::readNumber(StringRef key) {
-  const json::Value *value = find(key);
-  if (!value)
-    return std::nullopt;
-  std::optional<double> read = value->getAsNumber();
-  if (!read)
-    refuse(key, "a number");
-  return read;
+  return read(key, "a number", [](const json::Value &value) { return value.getAsNumber(); });
 }
 
 std::optional<uint64_t> ConfigBlock::readCount(StringRef key) {
-  const json::Value *value = find(key);
-  if (!value)
-    return std::nullopt;
-  // Beyond 2^53 a double is no exact count, and nobody means one.
-  std::optional<double> read = value->getAsNumber();
-  if (read && *read >= 0 && *read <= 9007199254740992.0 && *read == std::floor(*read))
-    return static_cast<uint64_t>(*read);
-  refuse(key, "a whole number");
-  return std::nullopt;
+  return read(key, "a whole number", [](const json::Value &value) -> std::optional<uint64_t> {
+    // Beyond 2^53 a double is no exact count, and nobody means one.
+    std::optional<double> number = value.getAsNumber();
+    if (!number || !(*number >= 0 && *number <= 9007199254740992.0) ||
+        *number != std::floor(*number))
+      return std::nullopt;
+    return static_cast<uint64_t>(*number);
+  });
 }
 
 std::optional<std::string> ConfigBlock::readWord(StringRef key) {
-  const json::Value *value = find(key);
-  if (!value)
-    return std::nullopt;
-  if (std::optional<StringRef> read = value->getAsString())
-    return read->str();
-  refuse(key, "a string");
-  return std::nullopt;
+  return read(key, "a string", [](const json::Value &value) -> std::optional<std::string> {
+    std::optional<StringRef> text = value.getAsString();
+    return text ? std::optional(text->str()) : std::nullopt;
+  });
 }
 
 std::optional<std::string> ConfigBlock::readPair(StringRef key) {
-  const json::Value *value = find(key);
-  if (!value)
-    return std::nullopt;
-  const json::Array *pair = value->getAsArray();
-  if (pair && pair->size() == 2 && (*pair)[0].getAsNumber() && (*pair)[1].getAsNumber())
-    return exactNumber(*(*pair)[0].getAsNumber()) + "," + exactNumber(*(*pair)[1].getAsNumber());
-  refuse(key, "a list of two numbers");
-  return std::nullopt;
+  return read(key, "a list of two numbers",
+              [](const json::Value &value) -> std::optional<std::string> {
+                const json::Array *pair = value.getAsArray();
+                if (!pair || pair->size() != 2)
+                  return std::nullopt;
+                auto first = (*pair)[0].getAsNumber(), second = (*pair)[1].getAsNumber();
+                if (!first || !second)
+                  return std::nullopt;
+                return exactNumber(*first) + "," + exactNumber(*second);
+              });
 }
 
 ConfigBlock ConfigBlock::readBlock(StringRef key) {

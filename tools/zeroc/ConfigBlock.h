@@ -53,6 +53,9 @@ public:
 
 private:
   const llvm::json::Value *find(llvm::StringRef key);
+  /// What `get` makes of the value of `key`; an error that expects `what` if nothing.
+  template <typename Get>
+  auto read(llvm::StringRef key, const char *what, Get get);
 
   Config &config;
   const llvm::json::Object &object;

@@ -17,6 +17,12 @@ llvm::FailureOr<mlir::func::FuncOp> findStep(mlir::ModuleOp module);
 /// The value that `step` returns under the binding "loss": one float element.
 llvm::FailureOr<mlir::Value> findLoss(mlir::func::FuncOp step);
 
+/// How many micro-batches one step adds up: 1 unless the module says otherwise.
+int64_t microBatchesOf(mlir::ModuleOp module);
+
+/// The first op that runs once, after all micro-batches; the terminator if there is none.
+mlir::Operation *findEpilogue(mlir::func::FuncOp step);
+
 /// The first op behind the prologue: what is put before it runs for each micro-batch
 /// and after all of the prologue.
 mlir::Operation *findPrologueEnd(mlir::func::FuncOp step);

@@ -156,25 +156,16 @@ MixedProgram::MixedProgram(int ranks, int microBatches, double scale) : slice(12
   addMatmul(program, "forward", forward, space, {proto::F32, proto::BF16, proto::BF16, proto::F32});
   addMatmul(program, "backward", product({4, 3, 2}, {1, 4, 3, 1, 3, 1}), space,
             {proto::F32, proto::F32, proto::BF16});
-  for (const char *symbol : {"count_labels", "add", "masked_loss", "widen", "add_wide", "measure",
-                             "decide", "update", "rescale"}) {
-    auto *kernel = program.add_kernels();
-    kernel->set_name(symbol);
-    kernel->set_symbol(symbol);
-  }
-  uint64_t next = 0;
-  auto reserve = [&](uint64_t bytes) {
-    uint64_t offset = next;
-    next += (bytes + 63) / 64 * 64;
-    return offset;
-  };
+  addSymbols(program, {"count_labels", "add", "masked_loss", "widen", "add_wide", "measure",
+                       "decide", "update", "rescale"});
+  Places reserve;
   at.shard = reserve(slice * 2), at.master = reserve(slice * 4), at.bias = reserve(6);
   at.scale = reserve(4), at.rate = reserve(4), at.x = reserve(32), at.label = reserve(16);
   at.count = reserve(4), at.total = reserve(4), at.y = reserve(24), at.dy = reserve(24);
   at.part = reserve(4), at.loss = reserve(4), at.full = reserve(24), at.gradient = reserve(24);
   at.sum = reserve(slice * 4), at.found = reserve(8), at.applied = reserve(1);
   at.norm = reserve(4), at.shownRate = reserve(4), at.shownScale = reserve(4);
-  at.workspace = reserve(space), at.end = next;
+  at.workspace = reserve(space), at.end = reserve.end;
   program.add_arenas()->set_bytes(at.end);
   addState(*this, scale);
   addValues(*this);

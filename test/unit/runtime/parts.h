@@ -37,6 +37,26 @@ inline void addMatmul(proto::Program &program, const char *name, proto::Matmul p
   space = std::max(space, bytes);
 }
 
+/// Adds the functions of kernels.c that are called `symbols`.
+inline void addSymbols(proto::Program &program, std::initializer_list<const char *> symbols) {
+  for (const char *symbol : symbols) {
+    auto *kernel = program.add_kernels();
+    kernel->set_name(symbol);
+    kernel->set_symbol(symbol);
+  }
+}
+
+/// Hands out places in an arena, one behind the other.
+struct Places {
+  uint64_t end = 0;
+
+  uint64_t operator()(uint64_t bytes) {
+    uint64_t offset = end;
+    end += (bytes + 63) / 64 * 64;
+    return offset;
+  }
+};
+
 inline proto::Matmul product(std::array<uint64_t, 3> mnk, std::array<int64_t, 6> strides) {
   proto::Matmul result;
   result.set_m(mnk[0]), result.set_n(mnk[1]), result.set_k(mnk[2]);

@@ -81,23 +81,14 @@ TinyProgram::TinyProgram(int ranks, int microBatches) : slice((12 + ranks - 1) /
   uint64_t space = 64;
   addMatmul(program, "forward", product({2, 3, 4}, {4, 1, 3, 1, 3, 1}), space);
   addMatmul(program, "backward", product({4, 3, 2}, {1, 4, 3, 1, 3, 1}), space);
-  for (const char *symbol : {"mean_loss", "sgd", "range", "increment", "hang"}) {
-    auto *kernel = program.add_kernels();
-    kernel->set_name(symbol);
-    kernel->set_symbol(symbol);
-  }
-  uint64_t next = 0;
-  auto reserve = [&](uint64_t bytes) {
-    uint64_t offset = next;
-    next += (bytes + 63) / 64 * 64;
-    return offset;
-  };
+  addSymbols(program, {"mean_loss", "sgd", "range", "increment", "hang"});
+  Places reserve;
   uint64_t bucket = slice * ranks * 4;
   at.shard = reserve(slice * 4), at.count = reserve(8), at.constant = reserve(4);
   at.lr = reserve(4), at.x = reserve(32), at.label = reserve(16), at.y = reserve(24);
   at.dy = reserve(24), at.loss = reserve(4), at.localLoss = reserve(4), at.range = reserve(16);
   at.full = reserve(bucket), at.gradient = reserve(bucket), at.workspace = reserve(space);
-  at.end = next;
+  at.end = reserve.end;
   auto *arena = program.add_arenas();
   arena->set_bytes(at.end);
   addState(*this, ranks);
