@@ -59,6 +59,7 @@ static constexpr PhaseInfo kPhases[] = {
     {Phase::Precision, "precision", "stores values in 16 bits where asked", addPrecision},
     {Phase::Differentiate, "differentiate", "adds the gradient of the loss", addDifferentiate},
     {Phase::Step, "step", "puts the optimizer into the program", addStep},
+    {Phase::Shape, "shape", "decides tiles, and what backward computes again", addShape},
     {Phase::Kernels, "kernels", "forms, fuses and bufferizes kernels", addKernels},
     {Phase::Place, "place", "decides where state lies and in which bucket", addPlace},
     {Phase::Partition, "partition", "makes the program of one rank", addPartition},

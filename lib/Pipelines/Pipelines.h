@@ -12,6 +12,7 @@ void addRecognise(mlir::OpPassManager &pm, const StepOptions &options);
 void addPrecision(mlir::OpPassManager &pm, const StepOptions &options);
 void addDifferentiate(mlir::OpPassManager &pm, const StepOptions &options);
 void addStep(mlir::OpPassManager &pm, const StepOptions &options);
+void addShape(mlir::OpPassManager &pm, const StepOptions &options);
 void addKernels(mlir::OpPassManager &pm, const StepOptions &options);
 void addPlace(mlir::OpPassManager &pm, const StepOptions &options);
 void addPartition(mlir::OpPassManager &pm, const StepOptions &options);

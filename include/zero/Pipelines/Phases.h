@@ -107,6 +107,21 @@ struct StepOptions : mlir::PassPipelineOptions<StepOptions> {
   Option<uint64_t> microBatches{*this, "micro-batches",
                                 llvm::cl::desc("batches whose gradients one step adds up (1)"),
                                 llvm::cl::init(1), llvm::cl::value_desc("N")};
+  // shape
+  Option<uint64_t> logitsBytes{
+      *this, "logits-bytes",
+      llvm::cl::desc("logits of the loss that exist at once, in tiles of rows (8388608); 0: all"),
+      llvm::cl::init(8388608), llvm::cl::value_desc("bytes")};
+  Option<std::string> recompute{
+      *this, "recompute",
+      llvm::cl::desc("what backward computes again instead of keeping it from forward: cheap "
+                     "(element by element, or a normalisation of a row) or none (cheap)"),
+      llvm::cl::init("cheap"), llvm::cl::value_desc("cheap|none")};
+  // kernels
+  Option<unsigned> threadsPerRank{
+      *this, "threads-per-rank",
+      llvm::cl::desc("threads of a rank that scratch memory is planned for (1)"),
+      llvm::cl::init(1), llvm::cl::value_desc("N")};
   // place
   Option<unsigned> stage{*this, "zero-stage", llvm::cl::desc("ZeRO stage: 0, 1, 2 or 3"),
                          llvm::cl::init(0), llvm::cl::value_desc("N")};
@@ -141,6 +156,7 @@ enum class Phase {
   Precision,
   Differentiate,
   Step,
+  Shape,
   Kernels,
   Place,
   Partition,

@@ -1,0 +1,11 @@
+//===- Shape.cpp - the phase `shape` -----------------------------===//
+
+#include "Pipelines.h"
+#include "zero/Transforms/Passes.h"
+
+using namespace mlir;
+
+void zero::addShape(OpPassManager &pm, const StepOptions &options) {
+  if (options.forwardOnly)
+    return;
+}
