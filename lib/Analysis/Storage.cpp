@@ -134,6 +134,22 @@ int64_t Storage::lastRead(Value value) const {
   return last;
 }
 
+/// The value whose buffer `value`, which a kernel makes, takes through reshapes and
+/// kernels in place; null if no kernel makes it.
+Value Storage::bufferOrigin(Value value) const {
+  while (true) {
+    value = throughReshapes(value);
+    auto launch = value.getDefiningOp<LaunchOp>();
+    if (!launch)
+      return {};
+    auto kernel = symbols.lookup<func::FuncOp>(launch.getKernel());
+    int64_t argument = inplaceArgument(kernel, cast<OpResult>(value).getResultNumber());
+    if (argument < 0)
+      return value;
+    value = launch.getInputs()[argument];
+  }
+}
+
 /// A member of a bucket that a kernel makes is made right in its place there,
 /// unless somebody reads it after the bucket was reduced in place.
 void Storage::claimBucketMembers() {
@@ -141,15 +157,12 @@ void Storage::claimBucketMembers() {
     int64_t root = addRoot(bucket.getResult(), position(bucket), Usage::Working);
     places[bucket.getResult()] = {root};
     for (auto [member, start] : llvm::zip_equal(bucket.getMembers(), bucket.getStarts())) {
-      Value origin = throughReshapes(member);
-      auto launch = origin.getDefiningOp<LaunchOp>();
-      if (!launch || claimed.contains(origin) || lastRead(origin) > position(bucket))
-        continue;
-      auto kernel = symbols.lookup<func::FuncOp>(launch.getKernel());
-      if (inplaceArgument(kernel, cast<OpResult>(origin).getResultNumber()) >= 0)
+      Value origin = bufferOrigin(member);
+      if (!origin || claimed.contains(origin) ||
+          lastRead(throughReshapes(member)) > position(bucket))
         continue;
       claimed[origin] = {root, start * elementBytes(member.getType())};
-      allRoots[root].begin = std::min(allRoots[root].begin, position(launch));
+      allRoots[root].begin = std::min(allRoots[root].begin, position(origin.getDefiningOp()));
     }
   }
 }

@@ -40,6 +40,8 @@ static void describeMatmul(const Fields &fields, Matmul &matmul) {
   fields.list("c_strides", matmul.mutable_c_strides());
   matmul.set_alpha(fields.call.getAs<FloatAttr>("alpha").getValueAsDouble());
   matmul.set_bias(fields.flag("bias"));
+  matmul.set_accumulate(fields.call.contains("accumulate"));
+  matmul.set_residual(fields.call.contains("residual"));
 }
 
 static void describeConvolution(const Fields &fields, Convolution &convolution) {

@@ -16,7 +16,7 @@ using namespace zero;
 
 static DictionaryAttr describe(Builder &builder, const Matmul &matmul) {
   auto named = [&](StringRef name, Attribute value) { return builder.getNamedAttr(name, value); };
-  return builder.getDictionaryAttr({
+  NamedAttrList call(ArrayRef<NamedAttribute>{
       named("kind", builder.getStringAttr("matmul")),
       named("m", builder.getI64IntegerAttr(matmul.m)),
       named("n", builder.getI64IntegerAttr(matmul.n)),
@@ -28,10 +28,17 @@ static DictionaryAttr describe(Builder &builder, const Matmul &matmul) {
       named("alpha", builder.getF32FloatAttr(matmul.alpha)),
       named("bias", builder.getBoolAttr(matmul.bias)),
   });
+  if (matmul.accumulate)
+    call.set("accumulate", builder.getUnitAttr());
+  if (matmul.residual)
+    call.set("residual", builder.getUnitAttr());
+  return call.getDictionary(builder.getContext());
 }
 
 /// Brings the arguments of `kernel` into `order`; one may be named twice.
 static void reorderArguments(func::FuncOp kernel, ArrayRef<unsigned> order) {
+  SmallVector<DictionaryAttr> attributes =
+      llvm::map_to_vector(order, [&](unsigned index) { return kernel.getArgAttrDict(index); });
   Block &body = kernel.getBody().front();
   unsigned before = body.getNumArguments();
   for (unsigned index : order) {
@@ -42,7 +49,7 @@ static void reorderArguments(func::FuncOp kernel, ArrayRef<unsigned> order) {
   body.eraseArguments(0, before);
   kernel.setFunctionType(
       FunctionType::get(kernel.getContext(), body.getArgumentTypes(), kernel.getResultTypes()));
-  kernel.removeArgAttrsAttr();
+  kernel.setAllArgAttrs(attributes);
 }
 
 /// `call` with the types in which its arguments, `types`, are stored, unless all are
@@ -109,7 +116,7 @@ struct MatchLibrary : zero::impl::MatchLibraryBase<MatchLibrary> {
     }
     if (orders.empty())
       return;
-    // The library takes A, B and the bias in this order: so must the launches.
+    // The library takes A, B, the bias and the residual in this order: so must the launches.
     getOperation().walk([&](LaunchOp launch) {
       auto order = orders.find(launch.getKernel());
       if (order == orders.end())
@@ -125,7 +132,8 @@ struct MatchLibrary : zero::impl::MatchLibraryBase<MatchLibrary> {
     Builder builder(kernel.getContext());
     SmallVector<Type> types = llvm::map_to_vector(
         matched.arguments, [&](unsigned index) { return kernel.getArgumentTypes()[index]; });
-    types.push_back(kernel.getResultTypes().front());
+    if (!matched.matmul.accumulate)
+      types.push_back(kernel.getResultTypes().front());
     DictionaryAttr call = withStored(describe(builder, matched.matmul), types);
     if (llvm::Error refused = setCall(kernel, call))
       return kernel.emitError() << "matrix product of kernel '" << kernel.getName()

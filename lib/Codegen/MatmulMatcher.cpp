@@ -1,6 +1,6 @@
 //===- MatmulMatcher.cpp - kernels that are one matrix product ------------===//
 //
-// From the result backwards: views, a bias, a factor, views, the contraction.
+// From the result backwards: views, a residual, a bias, a factor, views, the contraction.
 // Every tensor becomes a strided view of an argument, so that a loop of the
 // contraction is a size and one stride for each of A, B, C and the bias; which of
 // m, n, k or batch it is follows from the strides that are zero.
@@ -10,6 +10,7 @@
 #include "MatmulMatcher.h"
 #include "LoopSchedule.h"
 #include "StridedView.h"
+#include "dialects/Zero/Zero.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/LinalgInterfaces.h"
@@ -40,14 +41,14 @@ private:
   bool walkToContraction();
   bool matchElementwise(linalg::GenericOp generic);
   bool takeFactor(Value scale);
-  bool takeBias(OpOperand *operand, AffineMap map);
+  bool takeSummand(OpOperand *operand, AffineMap map);
   bool collectLoops(linalg::LinalgOp contraction);
   std::optional<MatchedMatmul> assemble();
 
   func::FuncOp kernel;
   Value value;                    ///< walks from the result to the contraction
   SmallVector<StridedView> views; ///< of `value` in C and in the bias
-  BlockArgument bias, lhs, rhs;
+  BlockArgument bias, residual, lhs, rhs;
   float alpha = 1;
   SmallVector<Loop> m, n, k, batch;
 };
@@ -73,7 +74,8 @@ static std::optional<float> constantOf(Value value) {
   return std::nullopt;
 }
 
-/// Accepts `x + bias` with a bias along one dimension, and `x * constant`.
+/// Accepts `x + bias` with a bias along one dimension, `x + residual` with a residual that
+/// lies as the result does, and `x * constant`.
 bool Matcher::matchElementwise(linalg::GenericOp generic) {
   if (generic.getNumReductionLoops() != 0 || generic.getNumDpsInits() != 1)
     return false;
@@ -95,7 +97,7 @@ bool Matcher::matchElementwise(linalg::GenericOp generic) {
     auto otherArgument = dyn_cast<BlockArgument>(other);
     bool isInner = otherArgument && otherArgument.getOwner() == body;
     OpOperand *operand = isInner ? generic.getMatchingOpOperand(otherArgument) : nullptr;
-    bool matched = adds ? operand && takeBias(operand, generic.getMatchingIndexingMap(operand))
+    bool matched = adds ? operand && takeSummand(operand, generic.getMatchingIndexingMap(operand))
                         : takeFactor(operand ? operand->get() : other);
     if (matched)
       value = input->get();
@@ -112,12 +114,17 @@ bool Matcher::takeFactor(Value scale) {
   return true;
 }
 
-bool Matcher::takeBias(OpOperand *operand, AffineMap map) {
+bool Matcher::takeSummand(OpOperand *operand, AffineMap map) {
   auto from = viewOfArgument(operand->get());
   auto strides = from ? loopStrides(map, from->view) : std::nullopt;
-  // A factor found already, which comes later, would scale the bias, too.
+  // A factor found already, which comes later, would scale the summand, too; a bias, the
+  // library adds first.
   if (!strides || bias || alpha != 1)
     return false;
+  if (!residual && *strides == views[0].strides) {
+    residual = from->argument;
+    return true;
+  }
   bias = from->argument;
   views[1].strides = *strides;
   return true;
@@ -218,8 +225,13 @@ std::optional<MatchedMatmul> Matcher::assemble() {
   result.alpha = alpha;
   result.bias = bool(bias);
   matched.arguments = {lhs.getArgNumber(), rhs.getArgNumber()};
-  if (bias)
-    matched.arguments.push_back(bias.getArgNumber());
+  for (BlockArgument summand : {bias, residual})
+    if (summand)
+      matched.arguments.push_back(summand.getArgNumber());
+  // What takes C's buffer is what C was.
+  bool inPlace = residual && kernel.getArgAttr(residual.getArgNumber(), kInplaceAttr);
+  result.accumulate = inPlace;
+  result.residual = residual && !inPlace;
   return matched;
 }
 
@@ -238,7 +250,8 @@ std::optional<MatchedMatmul> Matcher::run() {
     return std::nullopt;
   auto contraction = value.getDefiningOp<linalg::LinalgOp>();
   if (!llvm::all_of(contraction->getOperands(), isF32) || !collectLoops(contraction) ||
-      !isStorable(lhs) || !isStorable(rhs) || (bias && !isStorable(bias)))
+      !isStorable(lhs) || !isStorable(rhs) || (bias && !isStorable(bias)) ||
+      (residual && getElementTypeOrSelf(residual) != type.getElementType()))
     return std::nullopt;
   return assemble();
 }

@@ -13,10 +13,11 @@ struct Matmul {
   llvm::SmallVector<int64_t> batch;
   llvm::SmallVector<int64_t> aStrides, bStrides, cStrides; ///< elements; batch first
   float alpha = 1;
-  bool bias = false;
+  bool bias = false, accumulate = false, residual = false;
 };
 
-/// A product and the arguments of the kernel that are its A, B and bias.
+/// A product and the arguments of the kernel that are its A, B, bias and
+/// residual; the residual of one that accumulates is C.
 struct MatchedMatmul {
   Matmul matmul;
   llvm::SmallVector<unsigned> arguments;

@@ -331,10 +331,10 @@ static LogicalResult expandTranspose(onnx::NodeOp node, NodeBuilder &builder,
 }
 
 void registerConv() {
-  registerOp({"", "Conv", 13, 23, Kind::Product, lowerConv, convGradient});
-  registerOp({"", "ConvTranspose", 13, 23, Kind::Product, nullptr, nullptr, expandTranspose});
-  registerOp({kZeroDomain, "ConvGradX", 1, 1, Kind::Product, lowerGradX, gradXGradient});
-  registerOp({kZeroDomain, "ConvGradW", 1, 1, Kind::Product, lowerGradW});
+  registerOp({"", "Conv", 13, 23, Kind::Other, lowerConv, convGradient});
+  registerOp({"", "ConvTranspose", 13, 23, Kind::Other, nullptr, nullptr, expandTranspose});
+  registerOp({kZeroDomain, "ConvGradX", 1, 1, Kind::Other, lowerGradX, gradXGradient});
+  registerOp({kZeroDomain, "ConvGradW", 1, 1, Kind::Other, lowerGradW});
 }
 
 } // namespace zero::ops

@@ -114,7 +114,7 @@ static LogicalResult einsumGradient(onnx::NodeOp node, ValueRange outputGrads,
 
 void registerEinsum() {
   registerOp(
-      {"", "Einsum", 12, kNewestOpset, Kind::Product, lowerEinsum, einsumGradient, expandEinsum});
+      {"", "Einsum", 12, kNewestOpset, Kind::Other, lowerEinsum, einsumGradient, expandEinsum});
 }
 
 } // namespace zero::ops

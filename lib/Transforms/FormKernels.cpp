@@ -1,5 +1,6 @@
 //===- FormKernels.cpp - groups of nodes become kernels -------------------===//
 
+#include "KernelGroups.h"
 #include "KernelValues.h"
 #include "NodeSizes.h"
 
@@ -24,14 +25,6 @@ using namespace zero;
 
 namespace {
 
-/// Operands of all nodes of a kernel: what comes after is not linear in them.
-static constexpr unsigned kMostOperands = 128;
-
-/// Nodes that one kernel computes, in program order; the last is its root.
-struct Group {
-  SmallVector<onnx::NodeOp> nodes;
-};
-
 class KernelFormer {
 public:
   KernelFormer(ModuleOp module, func::FuncOp step) : module(module), step(step) {
@@ -42,67 +35,16 @@ public:
   LogicalResult run();
 
 private:
-  void assignGroups();
   LogicalResult lowerView(onnx::NodeOp node);
-  LogicalResult lowerGroup(Group &group);
+  LogicalResult lowerGroup(const KernelGroup &group);
 
   ModuleOp module;
   func::FuncOp step;
-  /// The group of each node that is not a view, under its last node.
-  llvm::DenseMap<Operation *, Operation *> rootOf;
-  llvm::DenseMap<Operation *, Group> groups;
   llvm::StringSet<> symbols;
   unsigned numKernels = 0;
 };
 
 } // namespace
-
-/// The one node that uses `node`'s only result, or null.
-static onnx::NodeOp singleUser(onnx::NodeOp node) {
-  if (node.getNumResults() != 1 || node->use_empty())
-    return {};
-  Operation *user = *node->user_begin();
-  if (!llvm::all_equal(node->getUsers()))
-    return {};
-  return dyn_cast<onnx::NodeOp>(user);
-}
-
-/// Whether `producer` may be computed inside the kernel of its user: element by
-/// element, and no element twice.
-static bool mayFuse(onnx::NodeOp producer, ops::Kind kind, onnx::NodeOp user, ops::Kind userKind) {
-  if (kind != ops::Kind::Elementwise ||
-      producer->hasAttr(kPrologueAttr) != user->hasAttr(kPrologueAttr))
-    return false;
-  if (userKind != ops::Kind::Elementwise && userKind != ops::Kind::Rows)
-    return false;
-  int64_t elements = producer.outputType(0).getNumElements();
-  if (userKind == ops::Kind::Elementwise)
-    return elements == user.outputType(0).getNumElements();
-  return llvm::any_of(user.getInputs(), [&](Value input) {
-    return input == producer.getOutputs()[0] && elements > 1;
-  });
-}
-
-void KernelFormer::assignGroups() {
-  SmallVector<onnx::NodeOp> nodes(step.getBody().front().getOps<onnx::NodeOp>());
-  llvm::DenseMap<Operation *, unsigned> operandsOf;
-  for (onnx::NodeOp node : llvm::reverse(nodes)) {
-    ops::Kind kind = ops::lookup(node)->kind;
-    if (kind == ops::Kind::View)
-      continue;
-    Operation *root = node;
-    if (onnx::NodeOp user = singleUser(node))
-      if (auto it = rootOf.find(user);
-          it != rootOf.end() && mayFuse(node, kind, user, ops::lookup(user)->kind) &&
-          operandsOf[it->second] + node->getNumOperands() <= kMostOperands)
-        root = it->second;
-    rootOf[node] = root;
-    operandsOf[root] += node->getNumOperands();
-  }
-  for (onnx::NodeOp node : nodes)
-    if (auto it = rootOf.find(node); it != rootOf.end())
-      groups[it->second].nodes.push_back(node);
-}
 
 LogicalResult KernelFormer::lowerView(onnx::NodeOp node) {
   OpBuilder builder(node);
@@ -135,7 +77,7 @@ static Value cloneConstant(Operation *producer, OpBuilder &builder) {
 
 /// What `group` reads from outside, in order of first use; constants are cloned
 /// into the kernel instead.
-static llvm::SetVector<Value> externalInputs(const Group &group, OpBuilder &builder,
+static llvm::SetVector<Value> externalInputs(const KernelGroup &group, OpBuilder &builder,
                                              KernelValues &inside) {
   llvm::SetVector<Value> inputs;
   llvm::SmallPtrSet<Operation *, 8> members;
@@ -164,12 +106,12 @@ static bool takesOperands(onnx::NodeOp node, ArrayRef<Value> inputs) {
   return llvm::equal(given, inputs);
 }
 
-LogicalResult KernelFormer::lowerGroup(Group &group) {
-  onnx::NodeOp root = group.nodes.back();
+LogicalResult KernelFormer::lowerGroup(const KernelGroup &group) {
+  onnx::NodeOp root = group.nodes.back(), main = group.main();
   OpBuilder atEnd = OpBuilder::atBlockEnd(module.getBody());
   std::string name;
   do
-    name = "k" + std::to_string(numKernels++) + "_" + root.getOpType().lower();
+    name = "k" + std::to_string(numKernels++) + "_" + main.getOpType().lower();
   while (!symbols.insert(name).second); // the model's names are anything
   auto kernel = func::FuncOp::create(atEnd, root.getLoc(), name, atEnd.getFunctionType({}, {}));
   kernel.setPrivate();
@@ -209,12 +151,17 @@ LogicalResult KernelFormer::lowerGroup(Group &group) {
   func::ReturnOp::create(builder, root.getLoc(), returned);
   inside.readNarrow();
   kernel.setFunctionType(atEnd.getFunctionType(body->getArgumentTypes(), TypeRange(returned)));
+  if (group.inPlace) {
+    Value overwritten = root.getInputs()[*group.inPlace];
+    kernel.setArgAttr(llvm::find(inputs, overwritten) - inputs.begin(), kInplaceAttr,
+                      atEnd.getI64IntegerAttr(0));
+  }
 
   OpBuilder atRoot(root);
   auto launch = LaunchOp::create(atRoot, root.getLoc(), types,
                                  FlatSymbolRefAttr::get(kernel.getSymNameAttr()), inputs);
   auto describe = [&](Operation *op) {
-    op->setAttr(kNameAttr, root.getNodeAttr());
+    op->setAttr(kNameAttr, main.getNodeAttr());
     if (Attribute prologue = root->getAttr(kPrologueAttr))
       op->setAttr(kPrologueAttr, prologue);
   };
@@ -229,19 +176,21 @@ LogicalResult KernelFormer::lowerGroup(Group &group) {
 }
 
 LogicalResult KernelFormer::run() {
-  assignGroups();
+  llvm::DenseMap<Operation *, KernelGroup> groups = groupNodes(step);
+  llvm::DenseSet<Operation *> members;
+  for (auto &[root, group] : groups)
+    for (onnx::NodeOp node : group.nodes)
+      members.insert(node);
   for (Operation &op : llvm::make_early_inc_range(step.getBody().front())) {
     auto node = dyn_cast<onnx::NodeOp>(op);
     if (!node)
       continue;
-    auto root = rootOf.find(node);
-    if (root == rootOf.end()) {
+    if (!members.contains(node)) {
       if (failed(lowerView(node)))
         return failure();
-    } else if (root->second == node) {
+    } else if (auto it = groups.find(node); it != groups.end()) {
       // A group's last node comes after the others, which vanish with it.
-      Group group = std::move(groups[node]);
-      if (failed(lowerGroup(group)))
+      if (failed(lowerGroup(it->second)))
         return failure();
     }
   }

@@ -273,7 +273,8 @@ private:
 
   /// How many arguments a library's kernel has, but for the workspace.
   static int argumentsOf(const proto::Kernel &kernel) {
-    return kernel.matmul().bias() || kernel.convolution().bias() ? 4 : 3;
+    const bool bias = kernel.matmul().bias() || kernel.convolution().bias();
+    return 3 + bias + kernel.matmul().residual();
   }
 
   Status checkKernel(const proto::Kernel &kernel) {

@@ -156,3 +156,40 @@ func.func private @rounds_between(%x: tensor<2x4xf32>, %w: tensor<4x8xf32>, %b: 
   } -> tensor<2x8xf32>
   return %y : tensor<2x8xf32>
 }
+
+// A residual is read where C is written: beside it, or, where it gives C its place, in it.
+
+// CHECK: func.func private @residual(%{{.*}}: tensor<4x8xf32>, %{{.*}}: tensor<8x6xf32>, %{{.*}}: tensor<6xf32>, %{{.*}}: tensor<4x6xf32>)
+// CHECK-SAME: bias = true, {{.*}} n = 6 : i64, residual}
+func.func private @residual(%r: tensor<4x6xf32>, %x: tensor<4x8xf32>, %w: tensor<8x6xf32>, %b: tensor<6xf32>) -> tensor<4x6xf32> attributes {zero.kernel} {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<4x6xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<4x6xf32>) -> tensor<4x6xf32>
+  %p = linalg.matmul ins(%x, %w : tensor<4x8xf32>, tensor<8x6xf32>) outs(%f : tensor<4x6xf32>) -> tensor<4x6xf32>
+  %q = linalg.generic {indexing_maps = [affine_map<(a, b) -> (a, b)>, affine_map<(a, b) -> (b)>, affine_map<(a, b) -> (a, b)>], iterator_types = ["parallel", "parallel"]} ins(%p, %b : tensor<4x6xf32>, tensor<6xf32>) outs(%e : tensor<4x6xf32>) {
+  ^bb0(%u: f32, %v: f32, %o: f32):
+    %s = arith.addf %u, %v : f32
+    linalg.yield %s : f32
+  } -> tensor<4x6xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(a, b) -> (a, b)>, affine_map<(a, b) -> (a, b)>, affine_map<(a, b) -> (a, b)>], iterator_types = ["parallel", "parallel"]} ins(%r, %q : tensor<4x6xf32>, tensor<4x6xf32>) outs(%e : tensor<4x6xf32>) {
+  ^bb0(%u: f32, %v: f32, %o: f32):
+    %s = arith.addf %u, %v : f32
+    linalg.yield %s : f32
+  } -> tensor<4x6xf32>
+  return %y : tensor<4x6xf32>
+}
+
+// CHECK: func.func private @in_place(%{{.*}}: tensor<4x8xf32>, %{{.*}}: tensor<8x6xf32>, %{{.*}}: tensor<4x6xf32> {zero.inplace = 0 : i64})
+// CHECK-SAME: zero.library = {a_strides = array<i64: 8, 1>, accumulate,
+func.func private @in_place(%r: tensor<4x6xf32> {zero.inplace = 0 : i64}, %x: tensor<4x8xf32>, %w: tensor<8x6xf32>) -> tensor<4x6xf32> attributes {zero.kernel} {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<4x6xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<4x6xf32>) -> tensor<4x6xf32>
+  %p = linalg.matmul ins(%x, %w : tensor<4x8xf32>, tensor<8x6xf32>) outs(%f : tensor<4x6xf32>) -> tensor<4x6xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(a, b) -> (a, b)>, affine_map<(a, b) -> (a, b)>, affine_map<(a, b) -> (a, b)>], iterator_types = ["parallel", "parallel"]} ins(%p, %r : tensor<4x6xf32>, tensor<4x6xf32>) outs(%e : tensor<4x6xf32>) {
+  ^bb0(%u: f32, %v: f32, %o: f32):
+    %s = arith.addf %u, %v : f32
+    linalg.yield %s : f32
+  } -> tensor<4x6xf32>
+  return %y : tensor<4x6xf32>
+}

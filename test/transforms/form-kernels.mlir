@@ -1,19 +1,19 @@
 // RUN: zero-opt %s --split-input-file --zero-form-kernels | FileCheck %s
 
-// An elementwise node joins its only user; a matrix product starts a kernel; the
-// bias is read where it is added; constants go into the kernel.
+// An elementwise node joins its only user; a matrix product starts a kernel, in which a
+// row is added; constants go into the kernel.
 // CHECK-LABEL: func.func @step
 // CHECK-SAME: %[[X:[^ ]+]]: tensor<4x8xf32>
 // CHECK: %[[W:.*]] = zero.read @w
 // CHECK: %[[B:.*]] = zero.read @b
-// CHECK: %[[Y:.*]] = zero.launch @[[K0:k0_matmul]](%[[X]], %[[W]]) {zero.name = "fc"} : (tensor<4x8xf32>, tensor<8x8xf32>) -> tensor<4x8xf32>
-// CHECK-NEXT: %[[Z:.*]] = zero.launch @[[K1:k1_mul]](%[[Y]], %[[B]]) {zero.name = "twice"} : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+// CHECK: %[[Y:.*]] = zero.launch @[[K0:k0_matmul]](%[[X]], %[[W]], %[[B]]) {zero.name = "fc"} : (tensor<4x8xf32>, tensor<8x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+// CHECK-NEXT: %[[Z:.*]] = zero.launch @[[K1:k1_mul]](%[[Y]]) {zero.name = "twice"} : (tensor<4x8xf32>) -> tensor<4x8xf32>
 // CHECK-NEXT: return %[[Z]]
-// CHECK: func.func private @[[K0]](%{{.*}}: tensor<4x8xf32>, %{{.*}}: tensor<8x8xf32>) -> tensor<4x8xf32> attributes {zero.kernel}
+// CHECK: func.func private @[[K0]](%{{.*}}: tensor<4x8xf32>, %{{.*}}: tensor<8x8xf32>, %{{.*}}: tensor<8xf32>) -> tensor<4x8xf32> attributes {zero.kernel}
 // CHECK: linalg.generic
-// CHECK: func.func private @[[K1]](%{{.*}}: tensor<4x8xf32>, %{{.*}}: tensor<8xf32>) -> tensor<4x8xf32> attributes {zero.kernel}
+// CHECK: arith.addf
+// CHECK: func.func private @[[K1]](%{{.*}}: tensor<4x8xf32>) -> tensor<4x8xf32> attributes {zero.kernel}
 // CHECK-DAG: arith.constant dense<2.000000e+00> : tensor<f32>
-// CHECK-DAG: arith.addf
 // CHECK-DAG: math.tanh
 // CHECK-DAG: arith.mulf
 // CHECK-NOT: onnx.node

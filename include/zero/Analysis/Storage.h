@@ -69,6 +69,7 @@ public:
 
 private:
   int64_t lastRead(mlir::Value value) const;
+  mlir::Value bufferOrigin(mlir::Value value) const;
   void claimBucketMembers();
   void placeArguments();
   void placeState();

@@ -30,7 +30,7 @@ enum class Kind {
   View,        ///< same bytes, other shape: no kernel at all
   Elementwise, ///< each result element from the broadcast operands' elements
   Rows,        ///< reduces or normalises along trailing dimensions
-  Product,     ///< a contraction: one library call
+  Product,     ///< a matrix product: one library call, which adds a row and a residual, too
   Other,       ///< a kernel of its own
 };
 

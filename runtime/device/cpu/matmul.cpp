@@ -66,31 +66,35 @@ static dnnl::memory::desc describeBias(const MatmulPlan &plan, size_t inner) {
 /// oneDNN's own bias is scaled by alpha and runs along columns; otherwise the
 /// bias is a post-op.
 static bool biasIsNative(const MatmulPlan &plan) { return plan.alpha == 1 && !plan.swapped; }
+static bool biasIsPostOp(const MatmulPlan &plan) { return plan.bias && !biasIsNative(plan); }
 
-static dnnl::primitive_attr makeAttributes(const MatmulPlan &plan, size_t inner, bool accumulate) {
+/// `ownC`: oneDNN writes C itself, and adds what is to be added to it.
+static dnnl::primitive_attr makeAttributes(const MatmulPlan &plan, size_t inner, bool ownC) {
   dnnl::primitive_attr attributes;
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   if (plan.alpha != 1)
     attributes.set_output_scales(0, {plan.alpha});
   dnnl::post_ops posts;
-  if (accumulate)
-    posts.append_sum(1.0f);
-  if (plan.bias && !biasIsNative(plan))
+  if (biasIsPostOp(plan))
     posts.append_binary(dnnl::algorithm::binary_add, describeBias(plan, inner));
+  if (plan.residual && ownC)
+    posts.append_binary(dnnl::algorithm::binary_add, describe(plan, inner, plan.c, &BatchDim::c));
+  if (plan.accumulate && ownC)
+    posts.append_sum(1.0f);
   attributes.set_post_ops(posts);
   return attributes;
 }
 
 /// What oneDNN offers for these layouts; nothing unless it is `brg`, or `any` is true.
 static std::optional<Primitive> find(const dnnl::engine &engine, const MatmulPlan &plan,
-                                     size_t inner, bool accumulate, bool any) {
+                                     size_t inner, bool ownC, bool any) {
   auto a = describe(plan, inner, plan.a, &BatchDim::a);
   auto b = describe(plan, inner, plan.b, &BatchDim::b);
   auto c = describe(plan, inner, plan.c, &BatchDim::c);
   dnnl::matmul::desc desc = plan.bias && biasIsNative(plan)
                                 ? dnnl::matmul::desc(a, b, describeBias(plan, inner), c)
                                 : dnnl::matmul::desc(a, b, c);
-  Primitive found(desc, makeAttributes(plan, inner, accumulate), engine, /*allow_empty=*/true);
+  Primitive found(desc, makeAttributes(plan, inner, ownC), engine, /*allow_empty=*/true);
   if (!found || (!any && std::strncmp(found.impl_info_str(), "brg", 3) != 0))
     return std::nullopt;
   return found;
@@ -115,7 +119,7 @@ bool Matmul::State::choose() {
   std::optional<Primitive> found;
   auto attempt = [&](size_t dims, bool any) {
     inner = dims;
-    found = find(engine, plan, dims, plan.accumulate && !packC, any);
+    found = find(engine, plan, dims, /*ownC=*/!packC, any);
     return found.has_value();
   };
   auto commit = [&] {
@@ -174,7 +178,7 @@ private:
   friend class Matmul;
   const Matmul::State &matmul;
   dnnl::stream stream;
-  dnnl::memory a, b, c, bias, scratch;
+  dnnl::memory a, b, c, bias, residual, scratch;
   std::vector<dnnl_exec_arg_t> arguments;
 };
 
@@ -191,10 +195,13 @@ Status Matmul::makeCall(std::unique_ptr<LibraryCall> &call) const {
       bind(made->b, state->descriptor.weights_desc(), DNNL_ARG_WEIGHTS);
       bind(made->c, state->descriptor.dst_desc(), DNNL_ARG_DST);
       bind(made->scratch, state->descriptor.scratchpad_desc(), DNNL_ARG_SCRATCHPAD);
-      int post = DNNL_ARG_ATTR_MULTIPLE_POST_OP(state->plan.accumulate && !state->packC ? 1 : 0);
-      if (state->plan.bias)
-        bind(made->bias, describeBias(state->plan, state->inner),
-             biasIsNative(state->plan) ? DNNL_ARG_BIAS : post | DNNL_ARG_SRC_1);
+      const MatmulPlan &plan = state->plan;
+      auto post = [](int index) { return DNNL_ARG_ATTR_MULTIPLE_POST_OP(index) | DNNL_ARG_SRC_1; };
+      if (plan.bias)
+        bind(made->bias, describeBias(plan, state->inner),
+             biasIsPostOp(plan) ? post(0) : DNNL_ARG_BIAS);
+      if (plan.residual && !state->packC)
+        bind(made->residual, state->descriptor.dst_desc(), post(biasIsPostOp(plan) ? 1 : 0));
     }
     call = std::move(made);
     return {};
@@ -222,10 +229,15 @@ static void copyIn(const Packing &packing, const float *from, float *to) {
   });
 }
 
-static void copyOut(const Packing &packing, const float *from, float *to, bool accumulate) {
+/// Adds `residual`, if there is one, and what was there, if `accumulate`.
+static void copyOut(const Packing &packing, const float *from, const float *residual, float *to,
+                    bool accumulate) {
   forEachRun(packing, [&](int64_t gaps, int64_t dense, int64_t length, int64_t step) {
-    for (int64_t i = 0; i < length; ++i)
-      to[gaps + i * step] = from[dense + i] + (accumulate ? to[gaps + i * step] : 0.0f);
+    for (int64_t i = 0; i < length; ++i) {
+      const int64_t at = gaps + i * step;
+      const float value = residual ? from[dense + i] + residual[at] : from[dense + i];
+      to[at] = accumulate ? value + to[at] : value;
+    }
   });
 }
 
@@ -243,14 +255,17 @@ static Status forEachMatrix(const MatmulPlan &plan, size_t outer, size_t depth,
   return {};
 }
 
-/// Without anything to sum, C is the bias or nothing, plus what it was.
-static void runEmptySum(const MatmulPlan &plan, const float *bias, float *c) {
+/// Without anything to sum, C is what is added.
+static void runEmptySum(const MatmulPlan &plan, const float *bias, const float *residual,
+                        float *c) {
   auto body = [&](int64_t, int64_t, int64_t offset) -> Status {
     for (int64_t i = 0; i < plan.c.rows; ++i)
       for (int64_t j = 0; j < plan.c.columns; ++j) {
         float value = bias ? bias[plan.swapped ? i : j] : 0.0f;
-        float &element = c[offset + i * plan.c.strides[0] + j * plan.c.strides[1]];
-        element = plan.accumulate ? element + value : value;
+        const int64_t at = offset + i * plan.c.strides[0] + j * plan.c.strides[1];
+        if (residual)
+          value += residual[at];
+        c[at] = plan.accumulate ? c[at] + value : value;
       }
     return {};
   };
@@ -261,14 +276,16 @@ Status Matmul::Call::run(void *const *args) {
   const MatmulPlan &plan = matmul.plan;
   auto *a = static_cast<float *>(args[plan.swapped ? 1 : 0]);
   auto *b = static_cast<float *>(args[plan.swapped ? 0 : 1]);
-  auto *bias = plan.bias ? static_cast<float *>(args[2]) : nullptr;
-  auto *c = static_cast<float *>(args[plan.bias ? 3 : 2]);
+  void *const *next = args + 2;
+  auto *bias = plan.bias ? static_cast<float *>(*next++) : nullptr;
+  auto *residual = plan.residual ? static_cast<float *>(*next++) : nullptr;
+  auto *c = static_cast<float *>(*next++);
   if (matmul.isTrivial()) {
     if (!plan.isEmpty())
-      runEmptySum(plan, bias, c);
+      runEmptySum(plan, bias, residual, c);
     return {};
   }
-  auto *workspace = matmul.workspace ? static_cast<char *>(args[plan.bias ? 4 : 3]) : nullptr;
+  auto *workspace = matmul.workspace ? static_cast<char *>(*next) : nullptr;
   uint64_t start = matmul.workspace - alignUp(matmul.descriptor.scratchpad_desc().get_size());
   scratch.set_data_handle(workspace ? workspace + start : nullptr);
   if (bias)
@@ -291,12 +308,15 @@ Status Matmul::Call::run(void *const *args) {
     this->a.set_data_handle(operand(matmul.packA, a + offsetA, packedA));
     this->b.set_data_handle(operand(matmul.packB, b + offsetB, packedB));
     this->c.set_data_handle(target);
+    if (residual && !matmul.packC)
+      this->residual.set_data_handle(residual + offsetC);
     dnnl_status_t done = dnnl_primitive_execute(
         matmul.primitive.get(), stream.get(), static_cast<int>(arguments.size()), arguments.data());
     if (done != dnnl_success)
       return fail(ZERO_RT_INTERNAL, "oneDNN failed in a matrix product: status %d", int(done));
     if (matmul.packC)
-      copyOut(*matmul.packC, target, c + offsetC, plan.accumulate);
+      copyOut(*matmul.packC, target, residual ? residual + offsetC : nullptr, c + offsetC,
+              plan.accumulate);
     return {};
   };
   return forEachMatrix(plan, matmul.outer(), 0, {0, 0, 0}, body);

@@ -16,7 +16,8 @@
 
 namespace zero::rt {
 
-/// A product ready to run. Arguments: A, B, [bias], C, [workspace].
+/// A product ready to run. Arguments: A, B, [bias], [R], C, [workspace]. What is added is
+/// added in this order: the bias, R, what C was; so R gives the same bits as that in C.
 class Matmul : public LibraryKernel {
 public:
   /// Makes the primitive for `threads` library threads.

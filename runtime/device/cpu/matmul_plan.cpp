@@ -109,6 +109,7 @@ Status planMatmul(const proto::Matmul &desc, MatmulPlan &plan) {
   plan.alpha = desc.alpha();
   plan.bias = desc.bias();
   plan.accumulate = desc.accumulate();
+  plan.residual = desc.residual();
   for (int i = 0; i < rank; ++i) {
     BatchDim dim{int64_t(desc.batch(i)), desc.a_strides(i), desc.b_strides(i), desc.c_strides(i)};
     if (dim.count > 1 && (dim.a < 0 || dim.b < 0 || dim.c <= 0))

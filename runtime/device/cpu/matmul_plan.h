@@ -39,6 +39,7 @@ struct MatmulPlan {
   float alpha = 1;
   bool bias = false;
   bool accumulate = false;
+  bool residual = false; ///< a matrix that lies as C does is added last
   /// Computes C^T = B^T A^T: operands a and b are exchanged, the bias runs along rows.
   bool swapped = false;
 

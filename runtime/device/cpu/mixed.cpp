@@ -109,7 +109,7 @@ public:
 
 private:
   /// Arguments of a kernel, workspace included.
-  static constexpr size_t kMostArguments = 5;
+  static constexpr size_t kMostArguments = 6;
 
   Status runBlock(const MixedPart &part, LibraryCall &call, uint64_t block, void *const *args) {
     const size_t count = part.arguments.size();

@@ -147,10 +147,12 @@ static Status describeBlock(const proto::Kernel &kernel, Cut cut, uint64_t size,
     bias.step = cut == Cut::Columns ? static_cast<int64_t>(step) : 0;
     part.arguments.push_back(bias);
   }
-  add(product.m(), product.n(), product.mutable_c_strides(),
-      cut == Cut::Rows      ? batch
-      : cut == Cut::Columns ? batch + 1
-                            : first);
+  const int along = cut == Cut::Rows ? batch : cut == Cut::Columns ? batch + 1 : first;
+  if (product.residual()) {
+    Strides strides = product.c_strides(); // as of C, whose copy changes them
+    add(product.m(), product.n(), &strides, along);
+  }
+  add(product.m(), product.n(), product.mutable_c_strides(), along);
   part.arguments.back().isRead = product.accumulate();
   part.arguments.back().isWritten = true;
   return finishArguments(part.arguments);
@@ -217,7 +219,8 @@ static Status planWhole(const proto::Kernel &kernel, MixedPart &part) {
 }
 
 static Status checkStored(const proto::Kernel &kernel) {
-  const int expected = kernel.matmul().bias() || kernel.convolution().bias() ? 4 : 3;
+  const bool bias = kernel.matmul().bias() || kernel.convolution().bias();
+  const int expected = 3 + bias + kernel.matmul().residual();
   if (kernel.stored_size() != expected)
     return fail(ZERO_RT_BAD_FILE, "expected the types of %d arguments, got %d", expected,
                 kernel.stored_size());
@@ -225,6 +228,8 @@ static Status checkStored(const proto::Kernel &kernel) {
     if (dtype != proto::F32 && dtype != proto::F16 && dtype != proto::BF16)
       return fail(ZERO_RT_UNSUPPORTED, "an argument of %s: expected float32, float16 or bfloat16",
                   nameOf(static_cast<DType>(dtype)));
+  if (kernel.matmul().residual() && kernel.stored(expected - 2) != kernel.stored(expected - 1))
+    return fail(ZERO_RT_UNSUPPORTED, "a product's residual is stored in another type than C");
   return {};
 }
 

@@ -18,7 +18,7 @@ using Strides = std::vector<int64_t>;
 /// A product and buffers that are as long as its strides reach.
 struct Case {
   proto::Matmul desc;
-  std::vector<float> a, b, bias, c;
+  std::vector<float> a, b, bias, residual, c;
 
   Case(std::vector<uint64_t> batch, uint64_t m, uint64_t n, uint64_t k, Strides sa, Strides sb,
        Strides sc) {
@@ -30,9 +30,10 @@ struct Case {
     b = reserve(sb, batch, {k, n}, desc.mutable_b_strides());
     c = reserve(sc, batch, {m, n}, desc.mutable_c_strides());
     bias.resize(n);
+    residual.resize(c.size());
     std::mt19937 random(7);
     std::uniform_real_distribution<float> uniform(-1, 1);
-    for (auto *data : {&a, &b, &bias, &c})
+    for (auto *data : {&a, &b, &bias, &c, &residual})
       for (float &value : *data)
         value = uniform(random);
   }
@@ -50,6 +51,7 @@ struct Case {
 
   Case &alpha(float value) { return desc.set_alpha(value), *this; }
   Case &withBias() { return desc.set_bias(true), *this; }
+  Case &withResidual() { return desc.set_residual(true), *this; }
   Case &accumulate() { return desc.set_accumulate(true), *this; }
 };
 
@@ -69,12 +71,13 @@ void multiply(const Case &data, std::vector<float> &c, int dim, int64_t ia, int6
       for (uint64_t k = 0; k < d.k(); ++k)
         sum += double(data.a[ia + i * d.a_strides(rank) + k * d.a_strides(rank + 1)]) *
                data.b[ib + k * d.b_strides(rank) + j * d.b_strides(rank + 1)];
-      float &to = c[ic + i * d.c_strides(rank) + j * d.c_strides(rank + 1)];
-      to = float(d.alpha() * sum + (d.bias() ? data.bias[j] : 0) + (d.accumulate() ? to : 0));
+      const int64_t at = ic + i * d.c_strides(rank) + j * d.c_strides(rank + 1);
+      c[at] = float(d.alpha() * sum + (d.bias() ? data.bias[j] : 0) +
+                    (d.residual() ? data.residual[at] : 0) + (d.accumulate() ? c[at] : 0));
     }
 }
 
-/// How A, B, the bias and C are stored.
+/// How A, B, the bias and C are stored; the residual as C.
 using Types = std::array<DType, 4>;
 
 /// `values` as `type` has them in memory.
@@ -101,6 +104,8 @@ proto::Kernel kernelOf(const Case &data, const Types &types) {
   for (size_t i = 0; i < 4; ++i)
     if (i != 2 || data.desc.bias())
       kernel.add_stored(proto::DType(types[i]));
+  if (data.desc.residual())
+    kernel.add_stored(proto::DType(types[3]));
   return kernel;
 }
 
@@ -142,6 +147,8 @@ void checkStored(Case data, const Types &types) {
     stored[i] = storedAs(types[i], *values[i]);
     *values[i] = loadedFrom(types[i], stored[i]);
   }
+  std::vector<char> residual = storedAs(types[3], data.residual);
+  data.residual = loadedFrom(types[3], residual);
   const std::vector<float> expected = expectedOf(data);
 
   auto *workspace = static_cast<char *>(std::aligned_alloc(64, matmul->getWorkspace() + 64));
@@ -151,6 +158,8 @@ void checkStored(Case data, const Types &types) {
     std::vector<void *> args{stored[0].data(), stored[1].data()};
     if (data.desc.bias())
       args.push_back(stored[2].data());
+    if (data.desc.residual())
+      args.push_back(residual.data());
     args.insert(args.end(), {c.data(), workspace});
     AllocationWatch watch;
     Status done = call->run(args.data());
@@ -188,7 +197,9 @@ TEST_P(Layouts, MatchPlainLoop) {
       check(data);
       check(Case(data).withBias());
       check(Case(data).accumulate());
+      check(Case(data).withResidual());
       check(Case(data).alpha(0.125f).withBias().accumulate());
+      check(Case(data).alpha(0.125f).withBias().withResidual().accumulate());
     }
 }
 INSTANTIATE_TEST_SUITE_P(All, Layouts,
@@ -199,6 +210,7 @@ TEST(Matmul, BatchesWithoutGaps) {
   Case data({6}, 17, 13, 8, {17 * 8, 8, 1}, {8 * 13, 13, 1}, {17 * 13, 13, 1});
   check(data);
   check(Case(data).alpha(0.5f).withBias().accumulate());
+  check(Case(data).withBias().withResidual());
 }
 
 TEST(Matmul, HeadsInsideAProjection) {
@@ -208,7 +220,8 @@ TEST(Matmul, HeadsInsideAProjection) {
             .alpha(0.25f));
   check(Case({2, 3}, S, D, S, {3 * S * S, S * S, S, 1}, {S * row, D, row, 1}, {S * 60, D, 60, 1}));
   check(Case({2, 3}, S, D, S, {3 * S * S, S * S, 1, S}, {S * row, D, row, 1}, {S * row, D, row, 1})
-            .accumulate());
+            .accumulate()
+            .withResidual());
 }
 
 TEST(Matmul, RepeatedOperands) {
@@ -220,6 +233,7 @@ TEST(Matmul, RepeatedOperands) {
 
 TEST(Matmul, NoContiguousDirection) {
   check(Case({2}, 9, 7, 11, {500, 44, 2}, {400, 3, 50}, {300, 30, 4}).accumulate().withBias());
+  check(Case({2}, 9, 7, 11, {500, 44, 2}, {400, 3, 50}, {300, 30, 4}).withResidual().withBias());
 }
 
 TEST(Matmul, UnitDimensionsWithOddStrides) {
@@ -231,6 +245,7 @@ TEST(Matmul, UnitDimensionsWithOddStrides) {
 TEST(Matmul, NothingToSum) {
   check(Case({2}, 3, 4, 0, {0, 0, 1}, {0, 4, 1}, {12, 4, 1}).withBias());
   check(Case({2}, 3, 4, 0, {0, 0, 1}, {0, 4, 1}, {12, 4, 1}).accumulate());
+  check(Case({2}, 3, 4, 0, {0, 0, 1}, {0, 4, 1}, {12, 4, 1}).withResidual().withBias());
   check(Case({0}, 3, 4, 5, {15, 5, 1}, {20, 4, 1}, {12, 4, 1}));
 }
 
@@ -255,6 +270,11 @@ TEST(Matmul, RefusesStoredTypesByName) {
   kernel.mutable_stored()->RemoveLast();
   EXPECT_EQ(makeLibraryKernel(kernel, 1, made).getMessage(),
             "expected the types of 3 arguments, got 2");
+  Case residual({}, 2, 2, 2, {2, 1}, {2, 1}, {2, 1});
+  kernel = kernelOf(residual.withResidual(), {ZERO_RT_BF16, ZERO_RT_F32, ZERO_RT_F32, ZERO_RT_F32});
+  kernel.set_stored(2, proto::BF16);
+  EXPECT_EQ(makeLibraryKernel(kernel, 1, made).getMessage(),
+            "a product's residual is stored in another type than C");
   Case huge({}, 2, 2, 2, {2, 1}, {2, 1}, {2, 1});
   huge.desc.set_m(uint64_t(1) << 50);
   kernel = kernelOf(huge, {ZERO_RT_BF16, ZERO_RT_F32, ZERO_RT_F32, ZERO_RT_F32});
@@ -284,20 +304,51 @@ TEST(Matmul, LargeOnesRunInBlocks) {
   EXPECT_LT(workspace(rows, {B, B, B, B}), 4u * (256 * 200 + 200 * 211 + 256 * 211) + 50000);
   checkStored(rows.withBias(), {B, B, B, B});
   checkStored(rows.accumulate(), {H, H, B, H});
+  checkStored(rows.withResidual(), {H, B, B, B});
   // Columns, with C, B and A transposed, and gaps.
   Case columns({}, 210, 600, 190, {1, 275}, {1, 301}, {1, 290});
   EXPECT_LT(workspace(columns, {B, B, B, B}), 4u * (210 * 190 + 190 * 256 + 210 * 256) + 50000);
   checkStored(columns.withBias(), {B, B, B, B});
   checkStored(columns.accumulate(), {F, B, H, B});
+  checkStored(columns.withResidual(), {F, B, H, F});
   // Batches, one at a time, in which A is repeated.
   Case batches({8, 2}, 90, 100, 110, {0, 9900, 110, 1}, {22000, 11000, 100, 1},
                {18000, 9000, 100, 1});
   EXPECT_LT(workspace(batches, {B, B, B, B}), 4u * 2 * (9900 + 11000 + 9000) + 50000);
   checkStored(batches.withBias(), {B, B, B, B});
   checkStored(batches.accumulate().alpha(0.5f), {B, H, F, F});
+  checkStored(batches.withResidual(), {B, H, F, H});
   // Of what is f32 nothing is copied; B alone is cut along its columns.
   EXPECT_LT(workspace(Case({}, 4, 1000, 700, {700, 1}, {1000, 1}, {1000, 1}), {F, B, F, F}),
             4u * 700 * 256 + 50000);
+}
+
+/// C after one run of `data` in f32.
+std::vector<float> resultOf(Case data) {
+  std::unique_ptr<Matmul> matmul;
+  std::unique_ptr<LibraryCall> call;
+  EXPECT_TRUE(Matmul::create(data.desc, 1, matmul).ok());
+  EXPECT_TRUE(matmul->makeCall(call).ok());
+  std::vector<char> workspace(matmul->getWorkspace() + 64);
+  std::vector<void *> args{data.a.data(), data.b.data()};
+  if (data.desc.bias())
+    args.push_back(data.bias.data());
+  if (data.desc.residual())
+    args.push_back(data.residual.data());
+  args.insert(args.end(), {data.c.data(), workspace.data()});
+  EXPECT_TRUE(call->run(args.data()).ok());
+  return data.c;
+}
+
+TEST(Matmul, ResidualsGiveTheSameBitsInPlace) {
+  for (bool swapped : {false, true})
+    for (int64_t gap : {0, 3})
+      for (auto [m, n, k] : {std::array{33, 47, 29}, std::array{64, 96, 3000}}) {
+        Case plain({}, m, n, k, {k, 1}, {n, 1}, strides(swapped, m, n, gap));
+        plain.c = plain.residual;
+        EXPECT_EQ(resultOf(Case(plain).withBias().withResidual()),
+                  resultOf(Case(plain).withBias().accumulate()));
+      }
 }
 
 TEST(Matmul, CopiesAreInTheWorkspace) {
