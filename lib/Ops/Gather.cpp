@@ -2,8 +2,8 @@
 //
 // ONNX: Gather. Indices may be negative; one outside of
 // [-extent, extent) is an error, at compile time where the indices are constant.
-// Gradient: zero::GatherGrad(dy, indices) {axis, shape}, which adds the slices
-// of dy to those of a tensor of zeros of `shape`, one after the other.
+// Gradient: zero::GatherGrad(dy, indices, [start]) {axis, shape}, which adds the slices
+// of dy to those of `start`, or of a tensor of zeros of `shape`, one after the other.
 //
 //===----------------------------------------------------------------------===//
 
@@ -47,10 +47,20 @@ static LogicalResult gradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool> w
   return gatherGradient(node, dy, wanted, builder, grads, "GatherGrad", builder.attr("axis", axis));
 }
 
+/// `value` element by element in the type of `element`.
+static Value asFloats(ImplicitLocOpBuilder &b, Value value, Type element) {
+  return elementwise(b, value, tensorType(value).clone(element),
+                     [&](ImplicitLocOpBuilder &in, ValueRange x) -> Value {
+                       if (element.isF32())
+                         return arith::ExtFOp::create(in, element, x[0]);
+                       return arith::TruncFOp::create(in, element, x[0]);
+                     });
+}
+
 /// Sums rows into 16-bit floats: in f32, a few columns after the other, since a table
-/// of vocabulary size has no room for a copy of it in f32.
-static Value narrowSums(ImplicitLocOpBuilder &b, Value updates, RankedTensorType result,
-                        RowIndex rowIndex) {
+/// of vocabulary size has no room for a copy of it in f32. Starts from `start`, or zeros.
+static Value narrowSums(ImplicitLocOpBuilder &b, Value updates, Value start,
+                        RankedTensorType result, RowIndex rowIndex) {
   constexpr int64_t kMostColumns = 32;
   RankedTensorType given = tensorType(updates);
   int64_t extent = result.getDimSize(1), inner = result.getDimSize(2), columns = 1;
@@ -64,20 +74,23 @@ static Value narrowSums(ImplicitLocOpBuilder &b, Value updates, RankedTensorType
   };
   SmallVector<OpFoldResult> strides(3, one);
   auto sumPart = [&](ImplicitLocOpBuilder &s, ValueRange point, Value carried) -> Value {
-    Value start = arith::MulIOp::create(s, point[1], arith::ConstantIndexOp::create(s, columns));
-    auto [from, rows] = part(point[0], start, given.getDimSize(1));
+    Value first = arith::MulIOp::create(s, point[1], arith::ConstantIndexOp::create(s, columns));
+    auto [from, rows] = part(point[0], first, given.getDimSize(1));
     Value some = tensor::ExtractSliceOp::create(s, given.clone({1, given.getDimSize(1), columns}),
                                                 updates, from, rows, strides);
     auto sumType = RankedTensorType::get({1, extent, columns}, s.getF32Type());
-    Value sums = scatterRows(s, filled(s, sumType, 0), some, Combine::Sum, rowIndex);
-    Value rounded = elementwise(s, sums, sumType.clone(result.getElementType()),
-                                [&](ImplicitLocOpBuilder &in, ValueRange x) -> Value {
-                                  return arith::TruncFOp::create(in, result.getElementType(), x[0]);
-                                });
-    auto [to, sizes] = part(point[0], start, extent);
+    auto [to, sizes] = part(point[0], first, extent);
+    auto narrow = sumType.clone(result.getElementType());
+    Value before =
+        start ? asFloats(s, tensor::ExtractSliceOp::create(s, narrow, carried, to, sizes, strides),
+                         s.getF32Type())
+              : filled(s, sumType, 0);
+    Value sums = scatterRows(s, before, some, Combine::Sum, rowIndex);
+    Value rounded = asFloats(s, sums, result.getElementType());
     return tensor::InsertSliceOp::create(s, rounded, carried, to, sizes, strides);
   };
-  return forEachIndex(b, {result.getDimSize(0), inner / columns}, empty(b, result), sumPart);
+  return forEachIndex(b, {result.getDimSize(0), inner / columns}, start ? start : empty(b, result),
+                      sumPart);
 }
 
 static LogicalResult lowerGatherGrad(onnx::NodeOp node, ValueRange inputs, OpBuilder &builder,
@@ -95,9 +108,11 @@ static LogicalResult lowerGatherGrad(onnx::NodeOp node, ValueRange inputs, OpBui
     return boundedIndex(s, index, extent);
   };
   auto sumsType = result.clone({blocks, extent, inner});
-  Value sums = result.getElementTypeBitWidth() == 16
-                   ? narrowSums(b, updates, sumsType, rowIndex)
-                   : scatterRows(b, filled(b, sumsType, 0), updates, Combine::Sum, rowIndex);
+  Value start = node.hasInput(2) ? reshaped(b, inputs[2], sumsType) : Value();
+  Value sums =
+      result.getElementTypeBitWidth() == 16
+          ? narrowSums(b, updates, start, sumsType, rowIndex)
+          : scatterRows(b, start ? start : filled(b, sumsType, 0), updates, Combine::Sum, rowIndex);
   lowered.results.push_back(reshaped(b, sums, result));
   return success();
 }

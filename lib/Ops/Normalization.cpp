@@ -6,12 +6,12 @@
 //   RMS the same without mean and bias (Zhang and Sennrich, arXiv 1910.07467).
 //
 // Gradients, with g = dy scale (Ba et al., arXiv 1607.06450, differentiated):
-//   zero::LayerNormGradX(dy, x, scale) {axis, epsilon}: r (g - mean(g) - x^ mean(g x^))
-//   zero::LayerNormGradScale(dy, x) {axis, epsilon}: the sum over rows of dy x^
-//   zero::RMSNormGradX, zero::RMSNormGradScale: the same without the means of x and g
-//   bias: the sum over rows of dy; Mean and InvStdDev: see addStatistics
-// They compute mean and r of each row again, two short passes over data that is
-// in the cache then, so that nothing but x is kept for backward.
+//   zero::LayerNormGrad(dy, x, scale) {axis, epsilon} -> (dx, dscale, dbias), each of which
+//   may be none: r (g - mean(g) - x^ mean(g x^)); the sums over rows of dy x^ and of dy
+//   zero::RMSNormGrad -> (dx, dscale): the same without the means of x and g
+//   Mean and InvStdDev: see addStatistics
+// It computes mean and r of each row again, two short passes over data that is in the
+// cache then, so that nothing but x is kept for backward.
 //
 //===----------------------------------------------------------------------===//
 
@@ -141,62 +141,69 @@ static LogicalResult lowerForward(onnx::NodeOp node, ValueRange inputs, OpBuilde
   return success();
 }
 
-template <bool centred>
-static LogicalResult lowerGradX(onnx::NodeOp node, ValueRange inputs, OpBuilder &builder,
-                                Lowered &lowered) {
-  Rows rows(node, builder, node.inputType(1), centred);
-  rows.measure(inputs[1]);
-  AffineMap perRow = rows.perRow;
-  // dy, x, scale, inverse and, centred, mean.
+/// The operands of what follows: dy, x, scale, inverse and, centred, mean.
+static std::pair<SmallVector<Value>, SmallVector<AffineMap>> gradientOperands(const Rows &rows,
+                                                                              ValueRange inputs) {
   SmallVector<Value> operands{inputs[0], inputs[1], inputs[2], rows.inverse};
-  SmallVector<AffineMap> maps{{}, {}, {}, perRow};
-  if (centred) {
+  SmallVector<AffineMap> maps{{}, {}, {}, rows.perRow};
+  if (rows.centred) {
     operands.push_back(rows.mean);
-    maps.push_back(perRow);
+    maps.push_back(rows.perRow);
   }
-  auto normal = [](ImplicitLocOpBuilder &b, ValueRange x) {
-    return normalized(b, x[1], x[3], centred ? x[4] : Value());
-  };
+  return {operands, maps};
+}
+
+/// x^ from the elements of these operands.
+static Value normalOf(const Rows &rows, ImplicitLocOpBuilder &b, ValueRange x) {
+  return normalized(b, x[1], x[3], rows.centred ? x[4] : Value());
+}
+
+static Value gradientOfX(Rows &rows, ValueRange inputs) {
+  auto [operands, maps] = gradientOperands(rows, inputs);
+  const bool centred = rows.centred;
   Value dot = rows.meanOf(operands, maps, [&](ImplicitLocOpBuilder &b, ValueRange x) {
-    return times(b, times(b, x[0], x[2]), normal(b, x));
+    return times(b, times(b, x[0], x[2]), normalOf(rows, b, x));
   });
-  Value average;
-  if (centred)
-    average = rows.meanOf({inputs[0], inputs[2]}, {}, [](ImplicitLocOpBuilder &b, ValueRange x) {
-      return times(b, x[0], x[1]);
-    });
   operands.push_back(dot);
-  maps.push_back(perRow);
+  maps.push_back(rows.perRow);
   if (centred) {
-    operands.push_back(average);
-    maps.push_back(perRow);
+    operands.push_back(
+        rows.meanOf({inputs[0], inputs[2]}, {},
+                    [](ImplicitLocOpBuilder &b, ValueRange x) { return times(b, x[0], x[1]); }));
+    maps.push_back(rows.perRow);
   }
   auto body = [&](ImplicitLocOpBuilder &b, ValueRange x) {
     Value g = times(b, x[0], x[2]);
     Value centredG = centred ? minus(b, g, x[6]) : g;
-    Value along = times(b, normal(b, x), x[centred ? 5 : 4]);
+    Value along = times(b, normalOf(rows, b, x), x[centred ? 5 : 4]);
     return times(b, x[3], minus(b, centredG, along));
   };
-  lowered.results.push_back(elementwise(rows.b, operands, maps, rows.type, body));
-  return success();
+  return elementwise(rows.b, operands, maps, rows.type, body);
+}
+
+static Value gradientOfScale(Rows &rows, ValueRange inputs) {
+  auto [operands, maps] = gradientOperands(rows, inputs);
+  return reduce(
+      rows.b, operands, maps, rows.type, rows.leading, Combine::Sum,
+      [&](ImplicitLocOpBuilder &b, ValueRange x) { return times(b, x[0], normalOf(rows, b, x)); });
 }
 
 template <bool centred>
-static LogicalResult lowerGradScale(onnx::NodeOp node, ValueRange inputs, OpBuilder &builder,
-                                    Lowered &lowered) {
+static LogicalResult lowerGradient(onnx::NodeOp node, ValueRange inputs, OpBuilder &builder,
+                                   Lowered &lowered) {
   Rows rows(node, builder, node.inputType(1), centred);
   rows.measure(inputs[1]);
-  SmallVector<Value> operands{inputs[0], inputs[1], rows.inverse};
-  SmallVector<AffineMap> maps{{}, {}, rows.perRow};
-  if (centred) {
-    operands.push_back(rows.mean);
-    maps.push_back(rows.perRow);
+  for (unsigned index = 0; index < node.getNumResults(); ++index) {
+    Value result = inputs[0]; // what nobody reads may be anything
+    if (isa<NoneType>(node.getResult(index).getType()))
+      lowered.results.push_back(result);
+    else if (index == 0)
+      lowered.results.push_back(gradientOfX(rows, inputs));
+    else if (index == 1)
+      lowered.results.push_back(gradientOfScale(rows, inputs));
+    else
+      lowered.results.push_back(reduce(rows.b, inputs[0], rows.leading, Combine::Sum));
   }
-  auto body = [](ImplicitLocOpBuilder &b, ValueRange x) {
-    return times(b, x[0], normalized(b, x[1], x[2], centred ? x[3] : Value()));
-  };
-  lowered.results.push_back(
-      reduce(rows.b, operands, maps, rows.type, rows.leading, Combine::Sum, body));
   return success();
 }
 
@@ -246,22 +253,28 @@ static LogicalResult gradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool> w
   SmallVector<NamedAttribute> attrs{builder.attr("axis", axis),
                                     builder.attr("epsilon", node.getFloat("epsilon", 1e-5))};
   Value x = node.getInputs()[0], scale = node.getInputs()[1];
-  std::string prefix = centred ? "LayerNormGrad" : "RMSNormGrad";
-  if (wanted[0]) {
-    if (dy[0])
-      grads[0] =
-          builder.create(kZeroDomain, prefix + "X", type, {dy[0], x, scale}, attrs).getResult(0);
+  Type none = builder.getBuilder().getNoneType();
+  RankedTensorType row = type.clone(type.getShape().drop_front(axis));
+  bool hasBias = wanted.size() > 2 && wanted[2];
+  // A bias of another shape than a row is summed by a node of its own.
+  bool sumsBias = hasBias && node.inputType(2).getShape() == row.getShape();
+  if (dy[0]) {
+    SmallVector<Type> results{wanted[0] ? Type(type) : none,
+                              wanted[1] ? Type(row.clone(node.inputType(1).getElementType()))
+                                        : none};
+    if (centred)
+      results.push_back(sumsBias ? Type(node.inputType(2)) : none);
+    onnx::NodeOp made = builder.create(kZeroDomain, centred ? "LayerNormGrad" : "RMSNormGrad",
+                                       results, {dy[0], x, scale}, attrs);
+    if (wanted[0])
+      grads[0] = made.getResult(0);
+    if (wanted[1])
+      grads[1] = builder.reduceTo(made.getResult(1), node.inputType(1));
+    if (hasBias)
+      grads[2] = sumsBias ? made.getResult(2) : builder.reduceTo(dy[0], node.inputType(2));
+  }
+  if (wanted[0])
     addStatistics(node, dy.drop_front(), axis, builder, grads[0]);
-  }
-  if (!dy[0])
-    return success();
-  if (wanted[1]) {
-    RankedTensorType row = node.inputType(1).clone(type.getShape().drop_front(axis));
-    Value sum = builder.create(kZeroDomain, prefix + "Scale", row, {dy[0], x}, attrs).getResult(0);
-    grads[1] = builder.reduceTo(sum, node.inputType(1));
-  }
-  if (wanted.size() > 2 && wanted[2])
-    grads[2] = builder.reduceTo(dy[0], node.inputType(2));
   return success();
 }
 
@@ -272,10 +285,8 @@ void registerNormalization() {
       ~1u));
   registerOp(
       {"", "RMSNormalization", 23, kNewestOpset, Kind::Rows, lowerForward<false>, gradient<false>});
-  registerOp({kZeroDomain, "LayerNormGradX", 1, 1, Kind::Rows, lowerGradX<true>});
-  registerOp({kZeroDomain, "RMSNormGradX", 1, 1, Kind::Rows, lowerGradX<false>});
-  registerOp({kZeroDomain, "LayerNormGradScale", 1, 1, Kind::Rows, lowerGradScale<true>});
-  registerOp({kZeroDomain, "RMSNormGradScale", 1, 1, Kind::Rows, lowerGradScale<false>});
+  registerOp({kZeroDomain, "LayerNormGrad", 1, 1, Kind::Rows, lowerGradient<true>});
+  registerOp({kZeroDomain, "RMSNormGrad", 1, 1, Kind::Rows, lowerGradient<false>});
 }
 
 } // namespace zero::ops

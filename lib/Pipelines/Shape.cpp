@@ -8,4 +8,8 @@ using namespace mlir;
 void zero::addShape(OpPassManager &pm, const StepOptions &options) {
   if (options.forwardOnly)
     return;
+  pm.addPass(createAddIntoTables());
+  RecomputeCheapOptions recompute;
+  recompute.what = options.recompute;
+  pm.addPass(createRecomputeCheap(recompute));
 }

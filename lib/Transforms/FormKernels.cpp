@@ -36,6 +36,7 @@ public:
 
 private:
   LogicalResult lowerView(onnx::NodeOp node);
+  func::FuncOp createKernel(onnx::NodeOp main);
   LogicalResult lowerGroup(const KernelGroup &group);
 
   ModuleOp module;
@@ -106,16 +107,35 @@ static bool takesOperands(onnx::NodeOp node, ArrayRef<Value> inputs) {
   return llvm::equal(given, inputs);
 }
 
-LogicalResult KernelFormer::lowerGroup(const KernelGroup &group) {
-  onnx::NodeOp root = group.nodes.back(), main = group.main();
-  OpBuilder atEnd = OpBuilder::atBlockEnd(module.getBody());
+/// The results of `group` that others read, in program order.
+static SmallVector<Value> readOutside(const KernelGroup &group) {
+  llvm::SmallPtrSet<Operation *, 8> members;
+  for (onnx::NodeOp node : group.nodes)
+    members.insert(node);
+  SmallVector<Value> results;
+  for (onnx::NodeOp node : group.nodes)
+    for (Value result : node.getOutputs())
+      if (llvm::any_of(result.getUsers(), [&](Operation *op) { return !members.contains(op); }))
+        results.push_back(result);
+  return results;
+}
+
+/// An empty kernel that is called after `main`.
+func::FuncOp KernelFormer::createKernel(onnx::NodeOp main) {
+  OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
   std::string name;
   do
     name = "k" + std::to_string(numKernels++) + "_" + main.getOpType().lower();
   while (!symbols.insert(name).second); // the model's names are anything
-  auto kernel = func::FuncOp::create(atEnd, root.getLoc(), name, atEnd.getFunctionType({}, {}));
+  auto kernel = func::FuncOp::create(builder, main.getLoc(), name, builder.getFunctionType({}, {}));
   kernel.setPrivate();
-  kernel->setAttr(kKernelAttr, atEnd.getUnitAttr());
+  kernel->setAttr(kKernelAttr, builder.getUnitAttr());
+  return kernel;
+}
+
+LogicalResult KernelFormer::lowerGroup(const KernelGroup &group) {
+  onnx::NodeOp root = group.nodes.back(), main = group.main();
+  func::FuncOp kernel = createKernel(main);
   Block *body = kernel.addEntryBlock();
   OpBuilder builder = OpBuilder::atBlockEnd(body);
 
@@ -138,23 +158,22 @@ LogicalResult KernelFormer::lowerGroup(const KernelGroup &group) {
   // Only results that somebody reads are kept.
   SmallVector<Value> kept, returned;
   SmallVector<Type> types;
-  for (Value result : root.getOutputs())
-    if (!result.use_empty()) {
-      kept.push_back(result);
-      types.push_back(result.getType());
-      returned.push_back(inside.stored(result));
-    }
+  for (Value result : readOutside(group)) {
+    kept.push_back(result);
+    types.push_back(result.getType());
+    returned.push_back(inside.stored(result));
+  }
   for (const ops::RangeCheck &check : checks) {
     returned.push_back(check.pair);
     types.push_back(check.pair.getType());
   }
   func::ReturnOp::create(builder, root.getLoc(), returned);
   inside.readNarrow();
-  kernel.setFunctionType(atEnd.getFunctionType(body->getArgumentTypes(), TypeRange(returned)));
+  kernel.setFunctionType(builder.getFunctionType(body->getArgumentTypes(), TypeRange(returned)));
   if (group.inPlace) {
     Value overwritten = root.getInputs()[*group.inPlace];
     kernel.setArgAttr(llvm::find(inputs, overwritten) - inputs.begin(), kInplaceAttr,
-                      atEnd.getI64IntegerAttr(0));
+                      builder.getI64IntegerAttr(0));
   }
 
   OpBuilder atRoot(root);
@@ -162,8 +181,9 @@ LogicalResult KernelFormer::lowerGroup(const KernelGroup &group) {
                                  FlatSymbolRefAttr::get(kernel.getSymNameAttr()), inputs);
   auto describe = [&](Operation *op) {
     op->setAttr(kNameAttr, main.getNodeAttr());
-    if (Attribute prologue = root->getAttr(kPrologueAttr))
-      op->setAttr(kPrologueAttr, prologue);
+    for (StringRef name : {StringRef(kPrologueAttr), StringRef(kRecomputeAttr)})
+      if (Attribute value = root->getAttr(name))
+        op->setAttr(name, value);
   };
   describe(launch);
   for (auto [check, pair] : llvm::zip(checks, launch.getResults().drop_front(kept.size())))

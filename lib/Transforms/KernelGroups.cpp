@@ -13,7 +13,8 @@ namespace {
 /// Operands of all nodes of a kernel: what comes after is not linear in them.
 static constexpr unsigned kMostOperands = 128;
 
-/// Nodes between a product and what it is added to: its operands live that much longer.
+/// Nodes between a product, or a node over rows, and what its result is added to: its
+/// operands live that much longer.
 static constexpr unsigned kNear = 8;
 
 class Grouper {
@@ -28,7 +29,9 @@ private:
   ops::Kind kindOf(onnx::NodeOp node) const { return ops::lookup(node)->kind; }
   onnx::NodeOp soleReader(Value &value, SmallVectorImpl<onnx::NodeOp> &views) const;
   bool isFresh(Value value, onnx::NodeOp reader) const;
+  std::optional<unsigned> startOf(onnx::NodeOp node) const;
   void growProduct(onnx::NodeOp product);
+  bool mayFuseRows(onnx::NodeOp rows, onnx::NodeOp user, Operation *root) const;
   void joinUsers();
 
   SmallVector<onnx::NodeOp> nodes;
@@ -74,6 +77,13 @@ bool Grouper::isFresh(Value value, onnx::NodeOp reader) const {
     value = producer.getInputs()[0];
   }
   return false;
+}
+
+/// The operand of `node` that a sum starts from, if it may be made in its place.
+std::optional<unsigned> Grouper::startOf(onnx::NodeOp node) const {
+  bool starts = node.getDomain() == ops::kZeroDomain && node.getOpType() == "GatherGrad" &&
+                node.hasInput(2) && isFresh(node.getInputs()[2], node);
+  return starts ? std::optional(2u) : std::nullopt;
 }
 
 static bool isLibraryFloat(RankedTensorType type) {
@@ -139,23 +149,22 @@ void Grouper::growProduct(onnx::NodeOp product) {
 }
 
 //===----------------------------------------------------------------------===//
-// Elementwise nodes
+// Elementwise nodes and rows
 //===----------------------------------------------------------------------===//
 
-/// The one node that uses `node`'s only result, or null.
+/// The one node that uses `node`'s first result, or null.
 static onnx::NodeOp singleUser(onnx::NodeOp node) {
-  if (node.getNumResults() != 1 || node->use_empty())
+  Value result = node.getOutputs()[0];
+  if (result.use_empty() || !llvm::all_equal(result.getUsers()))
     return {};
-  Operation *user = *node->user_begin();
-  if (!llvm::all_equal(node->getUsers()))
-    return {};
-  return dyn_cast<onnx::NodeOp>(user);
+  return dyn_cast<onnx::NodeOp>(*result.user_begin());
 }
 
 /// Whether `producer` may be computed inside the kernel of its user: element by
 /// element, and no element twice.
 static bool mayFuse(onnx::NodeOp producer, ops::Kind kind, onnx::NodeOp user, ops::Kind userKind) {
-  if (kind != ops::Kind::Elementwise || !runTogether(producer, user))
+  if (kind != ops::Kind::Elementwise || producer.getNumResults() != 1 ||
+      !runTogether(producer, user))
     return false;
   if (userKind != ops::Kind::Elementwise && userKind != ops::Kind::Rows)
     return false;
@@ -167,20 +176,39 @@ static bool mayFuse(onnx::NodeOp producer, ops::Kind kind, onnx::NodeOp user, op
   });
 }
 
-/// Lets elementwise nodes join the kernel of their only user.
+/// Whether `rows`, which normalises rows, may be computed inside the kernel with root
+/// `root` of its user: over the same rows, close by, and its other results are read later.
+bool Grouper::mayFuseRows(onnx::NodeOp rows, onnx::NodeOp user, Operation *root) const {
+  if (kindOf(rows) != ops::Kind::Rows || kindOf(user) != ops::Kind::Elementwise ||
+      !runTogether(rows, user) || positions.lookup(root) > positions.lookup(rows) + kNear)
+    return false;
+  auto shape = rows.outputType(0).getShape();
+  return shape == rows.inputType(0).getShape() && shape == user.outputType(0).getShape() &&
+         llvm::all_of(rows.getOutputs().drop_front(), [&](Value result) {
+           return llvm::all_of(result.getUsers(),
+                               [&](Operation *reader) { return root->isBeforeInBlock(reader); });
+         });
+}
+
+/// Lets elementwise nodes join the kernel of their only user, and one node over rows that
+/// of elementwise users.
 void Grouper::joinUsers() {
   llvm::DenseMap<Operation *, unsigned> operandsOf;
+  llvm::DenseSet<Operation *> haveRows;
   for (onnx::NodeOp node : llvm::reverse(nodes)) {
     if (kindOf(node) == ops::Kind::View || rootOf.contains(node))
       continue;
     Operation *root = node;
     if (onnx::NodeOp user = singleUser(node))
       if (auto it = operandsOf.find(rootOf.lookup(user));
-          it != operandsOf.end() && mayFuse(node, kindOf(node), user, kindOf(user)) &&
-          it->second + node->getNumOperands() <= kMostOperands)
+          it != operandsOf.end() && it->second + node->getNumOperands() <= kMostOperands &&
+          (mayFuse(node, kindOf(node), user, kindOf(user)) ||
+           (!haveRows.contains(it->first) && mayFuseRows(node, user, it->first))))
         root = it->first;
     rootOf[node] = root;
     operandsOf[root] += node->getNumOperands();
+    if (kindOf(node) == ops::Kind::Rows)
+      haveRows.insert(root);
   }
 }
 
@@ -196,14 +224,20 @@ llvm::DenseMap<Operation *, KernelGroup> Grouper::run() {
     complete.insert(root);
   joinUsers();
   for (onnx::NodeOp node : nodes)
-    if (auto it = rootOf.find(node); it != rootOf.end() && !complete.contains(it->second))
-      groups[it->second].nodes.push_back(node);
+    if (auto it = rootOf.find(node); it != rootOf.end() && !complete.contains(it->second)) {
+      KernelGroup &group = groups[it->second];
+      group.nodes.push_back(node);
+      group.inPlace = startOf(node);
+    }
   return std::move(groups);
 }
 
 onnx::NodeOp KernelGroup::main() const {
-  bool isProduct = ops::lookup(nodes.front())->kind == ops::Kind::Product;
-  return isProduct ? nodes.front() : nodes.back();
+  const auto *heavy = llvm::find_if(nodes, [](onnx::NodeOp node) {
+    ops::Kind kind = ops::lookup(node)->kind;
+    return kind == ops::Kind::Product || kind == ops::Kind::Rows;
+  });
+  return heavy == nodes.end() ? nodes.back() : *heavy;
 }
 
 llvm::DenseMap<Operation *, KernelGroup> groupNodes(func::FuncOp step) {

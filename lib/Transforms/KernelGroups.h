@@ -10,13 +10,14 @@
 
 namespace zero {
 
-/// Nodes that one kernel computes, in program order; the last is its root.
+/// Nodes that one kernel computes, in program order; the last is its root. Those of their
+/// results that others read are read after it.
 struct KernelGroup {
   llvm::SmallVector<onnx::NodeOp> nodes;
   /// The root's operand whose buffer its result takes; nobody else reads it.
   std::optional<unsigned> inPlace;
 
-  /// The node after which the kernel is called: the product, where there is one.
+  /// The node after which the kernel is called: the first product or node over rows, if any.
   onnx::NodeOp main() const;
 };
 

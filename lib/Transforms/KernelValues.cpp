@@ -126,7 +126,7 @@ LogicalResult KernelValues::lower(onnx::NodeOp node, ops::Lowered &lowered) {
   if (failed(done))
     return failure();
   values.map(node.getOutputs(), lowered.results);
-  if (narrow == ops::Narrow::Round)
+  if (narrow == ops::Narrow::Round || node->hasAttr(kRoundAttr))
     for (Value result : node.getOutputs())
       values.map(result, stored(result));
   return success();

@@ -1,5 +1,5 @@
-"""Stages 0 to 3 give the same weights, bit for bit, in every combination of: model,
-micro-batches, precision, clipping, dropout.
+"""Stages 0 to 3, and recomputation or none, give the same weights, bit for bit, in every
+combination of: model, micro-batches, precision, clipping, dropout.
 
 usage: check_stages_matrix.py DATA WORK [--all] [--model gpt2-tiny] [--list]
 
@@ -113,16 +113,18 @@ def check_combination(checks, data, work, combination, ranks):
     graph = MatrixGraph(data, work, combination)
     graph.make_samples(ranks, combination["micro_batches"])
     first = None
-    for stage in range(4):
-        log, weights, report = graph.train(stage, ranks, flags_of(combination, stage))
+    for stage, recompute in [*((stage, "cheap") for stage in range(4)), (0, "none")]:
+        flags = [*flags_of(combination, stage), f"--recompute={recompute}"]
+        log, weights, report = graph.train(stage, ranks, flags)
         if first is None:
             first = (log, weights)
             check_sane(checks, label, read_safetensors(graph.work / "out.safetensors"))
             if combination["clip"]:
                 norms = json.loads(report)["gradient_norm"]
                 checks.that(min(norms) > CLIP, f"{label}: nothing is clipped: {norms}")
-        checks.that(log == first[0], f"{label}: stage {stage}: {log}, expected {first[0]}")
-        checks.that(weights == first[1], f"{label}: stage {stage}: other weights")
+        run = f"{label}: stage {stage}, recompute {recompute}"
+        checks.that(log == first[0], f"{run}: {log}, expected {first[0]}")
+        checks.that(weights == first[1], f"{run}: other weights")
     return first[1]
 
 

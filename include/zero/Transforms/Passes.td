@@ -282,9 +282,48 @@ def SplitPrologue : Pass<"zero-split-prologue", "::mlir::ModuleOp"> {
   let dependentDialects = ["::zero::ZeroDialect"];
 }
 
+def AddIntoTables : Pass<"zero-add-into-tables", "::mlir::ModuleOp"> {
+  let summary = "Lets the gradient of a gather add to what it is added to";
+  let description = [{
+    The gradient of a table that is read twice, as a tied embedding is, is a sum. Where
+    one summand is a `GatherGrad` and the other is there before it, `GatherGrad` takes
+    that as the tensor to start from: a few rows change in place, and no table of zeros
+    is filled and added.
+
+    ```mlir
+    %1 = onnx.node "GatherGrad"(%dy, %ids) ...        // before
+    %2 = onnx.node "Add"(%0, %1) ...
+    %1 = onnx.node "GatherGrad"(%dy, %ids, %0) ...    // after
+    ```
+  }];
+}
+
+def RecomputeCheap : Pass<"zero-recompute-cheap", "::mlir::ModuleOp"> {
+  let summary = "Computes in backward again what is cheap, instead of keeping it";
+  let description = [{
+    A value that forward makes and backward reads is kept from one to the other. Where
+    its node computes element by element or normalises rows, and all that the node reads
+    is there anyway when backward first reads the value, a clone of the node makes it
+    again just then, from the same bytes to the same bits. The clone is marked
+    `zero.recompute`, so that nothing merges the two. Products are never computed again.
+    Linear in the step.
+
+    ```mlir
+    %1 = onnx.node "Gelu"(%0) ...
+    ... the loss ...
+    %2 = onnx.node "Gelu"(%0) ... {zero.recompute, zero.round}
+    %3 = onnx.node "Contract"(%2, %dy) ...
+    ```
+  }];
+  let options = [
+    Option<"what", "what", "std::string", /*default=*/"\"cheap\"", "cheap or none">];
+}
+
 def FormKernels : Pass<"zero-form-kernels", "::mlir::ModuleOp"> {
   let summary = "Groups nodes into kernels and lowers them to linalg";
   let description = [{
+    A matrix product adds what is added to its result: a row, and a tensor of the
+    result's shape, in whose place it adds (`zero.inplace`) if nobody else reads that.
     An elementwise node joins the kernel of its consumer when that is its only
     user and computes as many elements; every other node starts a kernel, except
     views, which stay in the step as tensor reshapes. Each group becomes one
