@@ -8,6 +8,9 @@ using namespace mlir;
 void zero::addShape(OpPassManager &pm, const StepOptions &options) {
   if (options.forwardOnly)
     return;
+  TileProjectionOptions tiles;
+  tiles.bytes = options.logitsBytes;
+  pm.addPass(createTileProjection(tiles));
   pm.addPass(createAddIntoTables());
   RecomputeCheapOptions recompute;
   recompute.what = options.recompute;
