@@ -35,7 +35,8 @@ func.func @step(%x: tensor<2x4x8xf32>, %w: tensor<8x8xf32>, %b: tensor<8xf32>) -
 // CHECK: zero.launch @{{k[0-9]+}}_add(%{{.*}}, %{{.*}}) {zero.name = "column"}
 // CHECK: zero.launch @{{k[0-9]+}}_add(%{{.*}}) {zero.name = "constant"}
 // CHECK: zero.launch @{{k[0-9]+}}_add(%{{.*}}, %{{.*}}) {zero.name = "sum"}
-// CHECK: zero.launch @{{k[0-9]+}}_add(%{{.*}}, %{{.*}}) {zero.name = "far"}
+// CHECK: %[[S:.*]] = zero.launch @{{k[0-9]+}}_softmax(%{{.*}})
+// CHECK: zero.launch @{{k[0-9]+}}_softmax(%[[S]], %{{.*}})
 func.func @step(%x: tensor<4x4xf32>, %w: tensor<4x4xf32>, %c: tensor<4x1xf32>, %i: tensor<4x4xi64>)
     -> (tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xi64>) {
   %ones = arith.constant dense<[[1.0], [2.0], [3.0], [4.0]]> : tensor<4x1xf32>

@@ -81,12 +81,12 @@ func.func @step(%ids: tensor<2x3xi64>) -> tensor<2x3x4xf32> {
 // CHECK-LABEL: func.func @step
 // CHECK: %[[R:.*]]:3 = zero.launch @[[K:k0_layernormgrad]]({{.*}}) {zero.name = "norm"}
 // CHECK-NEXT: zero.launch @k1_softmax(%[[R]]#2)
-// CHECK-NEXT: return %[[R]]#0, %[[R]]#1, 
-func.func @step(%dy: tensor<8x4xf32>, %x: tensor<8x4xf32>, %s: tensor<4xf32>, %more: tensor<8x4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<8x4xf32>) {
+// CHECK-NEXT: return %[[R]]#0, %[[R]]#1, %[[R]]#2,
+func.func @step(%dy: tensor<8x4xf32>, %x: tensor<8x4xf32>, %s: tensor<4xf32>, %more: tensor<8x4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<8x4xf32>, tensor<8x4xf32>) {
   %0:3 = onnx.node "LayerNormGrad"(%dy, %x, %s) {axis = -1 : i64, epsilon = 1.0e-5 : f32} domain "zero" opset 1 node "norm" : (tensor<8x4xf32>, tensor<8x4xf32>, tensor<4xf32>) -> (tensor<8x4xf32>, tensor<4xf32>, tensor<4xf32>)
   %1 = onnx.node "Add"(%more, %0#0) {} opset 14 node "sum" : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<8x4xf32>
   %2 = onnx.node "Softmax"(%1) {} opset 13 : (tensor<8x4xf32>) -> tensor<8x4xf32>
-  return %0#1, %0#2, %2 : tensor<4xf32>, tensor<4xf32>, tensor<8x4xf32>
+  return %0#1, %0#2, %1, %2 : tensor<4xf32>, tensor<4xf32>, tensor<8x4xf32>, tensor<8x4xf32>
 }
 
 // -----

@@ -54,3 +54,28 @@ func.func private @make(%x: tensor<64xf32>) -> tensor<64xf32> attributes {zero.k
 func.func private @add(%m: tensor<?xf32> {zero.inplace = 0 : i64}, %g: tensor<?xf32>) -> tensor<?xf32> attributes {zero.kernel} {
   return %m : tensor<?xf32>
 }
+
+// -----
+
+// A gradient that is added up in place is made in the bucket from the start.
+// CHECK: peak = 768 : i64
+// CHECK-LABEL: func.func @step
+func.func @step(%x: tensor<64xf32>) {
+  // CHECK: zero.launch @make(%{{.*}}) : (tensor<64xf32>) -> tensor<64xf32>
+  %a = zero.launch @make(%x) : (tensor<64xf32>) -> tensor<64xf32>
+  // CHECK: tensor.expand_shape
+  %v = tensor.expand_shape %a [[0, 1]] output_shape [1, 64] : tensor<64xf32> into tensor<1x64xf32>
+  // CHECK: zero.launch @addx(%{{.*}}, %{{.*}}) : (tensor<1x64xf32>, tensor<64xf32>) -> tensor<1x64xf32>
+  %b = zero.launch @addx(%v, %x) : (tensor<1x64xf32>, tensor<64xf32>) -> tensor<1x64xf32>
+  %c = tensor.collapse_shape %b [[0, 1]] : tensor<1x64xf32> into tensor<64xf32>
+  // CHECK: zero.bucket({{.*}}) at [0] {zero.offsets = array<i64: {{[0-9]+}}>}
+  %g = zero.bucket (%c) at [0] : (tensor<64xf32>) -> tensor<128xf32>
+  %s = zero.reduce_scatter %g in_place {zero.name = "g"} : (tensor<128xf32>) -> tensor<64xf32>
+  return
+}
+func.func private @make(%x: tensor<64xf32>) -> tensor<64xf32> attributes {zero.kernel} {
+  return %x : tensor<64xf32>
+}
+func.func private @addx(%m: tensor<1x64xf32> {zero.inplace = 0 : i64}, %g: tensor<64xf32>) -> tensor<1x64xf32> attributes {zero.kernel} {
+  return %m : tensor<1x64xf32>
+}
