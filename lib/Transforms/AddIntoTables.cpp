@@ -24,7 +24,7 @@ static onnx::NodeOp tableOf(onnx::NodeOp sum, Value &start) {
     Value table = sum.getInputs()[side];
     start = sum.getInputs()[1 - side];
     auto gather = table.getDefiningOp<onnx::NodeOp>();
-    Operation *producer = start.getDefiningOp();
+    auto producer = start.getDefiningOp<onnx::NodeOp>();
     if (isOp(gather, ops::kZeroDomain, "GatherGrad") && !gather.hasInput(2) && producer &&
         table.hasOneUse() && start.hasOneUse() && start.getType() == table.getType() &&
         producer->isBeforeInBlock(gather))
