@@ -48,6 +48,10 @@ def gradient_bytes(plan, stage, micro_batches):
         return places(plan.buckets, 2, stage >= 2)
     sums = places(plan.buckets, 4, stage >= 2) + 2 * PLACE
     in_flight = [[size] for size in plan.buckets] if stage >= 2 else layers(plan)
+    # A tied table's gradient is added up in its bucket from the loss to the embedding.
+    if stage < 2 and not any("embed" in name for name in plan.bucket_of):
+        tied = plan.buckets[plan.bucket_of["model.lm_head.weight"]]
+        in_flight = [[*others, tied] for others in in_flight if tied not in others]
     return sums + max(places(buckets, 2, stage >= 2) for buckets in in_flight)
 
 

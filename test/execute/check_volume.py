@@ -85,7 +85,7 @@ def check_graph(checks, graph, ranks, stages):
     sizes = [v.size for k, v in graph.truth.items() if k.startswith("grad.")]
     for stage in stages:
         label = f"{graph.name} stage {stage} on {ranks}"
-        flags = ["--optimizer=adamw"]
+        flags = ["--optimizer=adamw", "--recompute=none"]
         plan = Plan(graph, stage, ranks, *flags)
         padded = sum(plan.buckets)
         fetched = gathered(checks, label, graph, plan)[0] if stage == 3 else padded
@@ -97,7 +97,8 @@ def check_graph(checks, graph, ranks, stages):
 def check_micro_batches(checks, graph, ranks, stage, micro_batches, precision, each):
     """Stages 0 and 1 reduce once, in fp32, unless told to each time; stage 2 reduces each
     micro-batch's gradients, and stage 3 gathers for each, too."""
-    flags = ["--optimizer=adamw", f"--micro-batches={micro_batches}", f"--precision={precision}"]
+    flags = ["--optimizer=adamw", "--recompute=none", f"--micro-batches={micro_batches}",
+             f"--precision={precision}"]
     flags += ["--grad-reduce=each"] if each else []
     label = f"{graph.name} stage {stage} on {ranks} {' '.join(flags)}"
     plan = Plan(graph, stage, ranks, *flags)
@@ -123,7 +124,7 @@ def check_norm(checks, graph, ranks):
     where gradients are slices."""
     for stage in (0, 1, 3):
         label = f"{graph.name} stage {stage} on {ranks}"
-        flags = ["--optimizer=adamw"]
+        flags = ["--optimizer=adamw", "--recompute=none"]
         plan = Plan(graph, stage, ranks, *flags)
         padded, steps = sum(plan.buckets), 3
         fetched = gathered(checks, label, graph, plan)[0] if stage == 3 else padded
