@@ -5,6 +5,8 @@
 #include "zero/Codegen/LibraryCalls.h"
 #include "zero/Codegen/Passes.h"
 
+#include "mlir/IR/Remarks.h"
+
 using namespace mlir;
 
 namespace zero {
@@ -45,11 +47,14 @@ static void reorderArguments(func::FuncOp kernel, ArrayRef<unsigned> order) {
   kernel.removeArgAttrsAttr();
 }
 
-/// `call` with the types in which its arguments, `types`, are stored, unless all are
-/// f32.
+/// `call` with the types in which its arguments, `types`, are stored, unless all floats
+/// are f32.
 static DictionaryAttr withStored(DictionaryAttr call, ArrayRef<Type> types) {
   Builder builder(call.getContext());
-  if (llvm::all_of(types, [](Type type) { return getElementTypeOrSelf(type).isF32(); }))
+  if (llvm::all_of(types, [](Type type) {
+        Type element = getElementTypeOrSelf(type);
+        return element.isF32() || element.isInteger(1);
+      }))
     return call;
   NamedAttrList fields(call);
   fields.set("stored", builder.getTypeArrayAttr(llvm::map_to_vector(
@@ -69,27 +74,20 @@ static llvm::Error setCall(func::FuncOp kernel, DictionaryAttr call) {
   return llvm::Error::success();
 }
 
-/// Two for each product of an element of the weights with one of the batch.
-static int64_t convolutionFlops(DictionaryAttr call) {
-  auto read = [&](StringRef name) { return call.getAs<IntegerAttr>(name).getInt(); };
-  int64_t flops = 2 * read("batch") * read("in_channels") * read("out_channels") / read("groups");
-  for (StringRef list : {"output", "kernel"})
-    for (int64_t size : call.getAs<DenseI64ArrayAttr>(list).asArrayRef())
-      flops *= size;
-  return flops;
-}
-
 /// Takes the call that `kernel`'s operator offered; what the library refuses is
 /// compiled. The kernel's arguments are the call's already.
 static void takeOffer(func::FuncOp kernel, DictionaryAttr call) {
   SmallVector<Type> types(kernel.getArgumentTypes());
   llvm::append_range(types, kernel.getResultTypes());
   call = withStored(call, types);
-  if (llvm::Error refused = setCall(kernel, call))
-    return llvm::consumeError(std::move(refused));
-  // Those of the body may be more: in a gradient it visits the zeros between strides.
+  if (llvm::Error refused = setCall(kernel, call)) {
+    remark::missed(kernel.getLoc(), remark::RemarkOpts::name("compiled").category("library"))
+        << ("kernel '" + kernel.getName() + "': " + llvm::toString(std::move(refused))).str();
+    return;
+  }
+  // Those of the body may be more: it visits zeros between strides, and hidden scores.
   Builder builder(kernel.getContext());
-  kernel->setAttr(kFlopsAttr, builder.getI64IntegerAttr(convolutionFlops(call)));
+  kernel->setAttr(kFlopsAttr, builder.getI64IntegerAttr(libraryFlops(call)));
 }
 
 namespace {

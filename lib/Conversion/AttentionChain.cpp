@@ -2,6 +2,7 @@
 
 #include "AttentionChain.h"
 #include "Patterns.h"
+#include "zero/Ops/Attention.h"
 #include "zero/Ops/OpTable.h"
 
 #include "mlir/Dialect/Utils/IndexingUtils.h"
@@ -264,10 +265,8 @@ void AttentionChain::replaceAll() {
     value = fewerValues;
   }
   auto [padding, mask] = masks->operands(builder);
-  SmallVector<int64_t> shape(tensorType(query).getShape());
-  shape.back() = tensorType(value).getDimSize(3);
-  onnx::NodeOp made = builder.create(
-      ops::kZeroDomain, "Attention", type.clone(shape),
+  onnx::NodeOp made = createAttention(
+      builder,
       {query, key, value, padding ? padding : builder.none(), mask ? mask : builder.none()},
       attributes(builder, scale));
   second.replaceAllUsesWith(
