@@ -178,7 +178,7 @@ void AttentionCase::computeRow(const Head &head, uint64_t query) {
   std::vector<double> weights(desc.keys());
   double top = -INFINITY, sum = 0;
   for (uint64_t key = 0; key < desc.keys(); ++key) {
-    weights[key] = scoreOf(head, query, key);
+    weights[key] = scores[(head.lse + query) * desc.keys() + key] = scoreOf(head, query, key);
     top = std::max(top, weights[key]);
   }
   const bool none = top == -INFINITY && desc.guard();
@@ -202,8 +202,8 @@ void AttentionCase::differentiateRow(const Head &head, uint64_t query) {
     common += double(dO.values[atO + e]) * o.values[atO + e];
   for (uint64_t key = 0; key < desc.keys(); ++key) {
     const uint64_t atK = head.k + key * desc.k_strides(2), atV = head.v + key * desc.v_strides(2);
-    const double weight =
-        std::exp(double(scoreOf(head, query, key)) - lse.values[head.lse + query]);
+    const double weight = std::exp(double(scores[(head.lse + query) * desc.keys() + key]) -
+                                   lse.values[head.lse + query]);
     double slope = -common;
     for (uint64_t e = 0; e < desc.value_width(); ++e) {
       slope += double(dO.values[atO + e]) * values.values[atV + e];
@@ -222,6 +222,7 @@ AttentionCase &AttentionCase::finish() {
       operand->stored = stored, operand->take(operand->bytes());
   sumsQ.assign(dQ.values.size(), 0);
   sumsK.assign(dK.values.size(), 0), sumsV.assign(dV.values.size(), 0);
+  scores.resize(lse.values.size() * desc.keys());
   std::vector<Head> heads;
   auto start = [&](int which) { return desc.packed() ? desc.offsets(which) : 0; };
   for (uint64_t b = 0; b < desc.batch(); ++b)
