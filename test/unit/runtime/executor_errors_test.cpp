@@ -188,7 +188,7 @@ TEST(ExecutorErrors, AttentionThatLeavesTheArena) {
   for (int argument = 0; argument < 6; ++argument)
     change(
         [&](auto &p) {
-          p.launch->mutable_args(argument)->set_offset(p.program.arenas(0).bytes() - 32);
+          p.launch->mutable_args(argument)->set_offset(p.program.arenas(0).bytes() - 8);
         },
         outside);
   change([](auto &p) { p.attention->set_q_strides(2, 1 << 20); }, outside);
