@@ -49,7 +49,7 @@ void DecisionLog::printList(StringRef category, StringRef name, StringRef title,
 
 void DecisionLog::print(llvm::raw_ostream &os) const {
   for (const Entry &entry : entries)
-    if (entry.category == "precision")
+    if (entry.category != "parameters")
       os << entry.text << "\n";
   printList("parameters", "trained", "trained parameters", os);
   printList("parameters", "left-out", "float constants that are not trained", os);

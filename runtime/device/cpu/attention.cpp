@@ -48,17 +48,19 @@ public:
     if (attention.threads > 1)
       GOMP_parallel(runShare, this, unsigned(attention.threads), 0);
     else if (attention.threads == 1)
-      runTasks(0, plan.tasks(), scratch(0));
+      runHeads(0, plan.batch * plan.heads, scratch(0));
     return {};
   }
 
 private:
-  /// What one thread of a team does: its tasks lie next to each other.
+  /// What one thread of a team does: its heads lie next to each other.
   static void runShare(void *call) {
     auto &self = *static_cast<Call *>(call);
     const int64_t thread = omp_get_thread_num(), team = omp_get_num_threads();
     const int64_t tasks = self.plan.tasks();
-    self.runTasks(thread * tasks / team, (thread + 1) * tasks / team, self.scratch(thread));
+    const int64_t each = self.plan.batch * self.plan.heads / tasks;
+    self.runHeads(thread * tasks / team * each, (thread + 1) * tasks / team * each,
+                  self.scratch(thread));
   }
 
   float *scratch(int64_t thread) const {
@@ -66,23 +68,21 @@ private:
     return reinterpret_cast<float *>(workspace + uint64_t(thread) * scratchBytes(plan));
   }
 
-  void runTasks(int64_t from, int64_t to, float *scratch) const {
-    const int64_t perGroup = plan.groups ? plan.heads / plan.groups : 0;
-    for (int64_t task = from; task < to; ++task) {
-      if (!plan.isBackward) {
-        const int64_t head = task % plan.heads;
-        attention.code->forward(plan.shape, plan.layout, headOf(task / plan.heads, head),
-                                task == from || head % perGroup == 0, scratch);
-        continue;
-      }
-      const int64_t first = task % plan.groups * perGroup;
-      for (int64_t head = first; head < first + perGroup; ++head)
-        attention.code->backward(plan.shape, plan.layout, headOf(task / plan.groups, head),
-                                 head == first, head + 1 == first + perGroup, scratch);
+  /// Heads [from, to) of all batches.
+  void runHeads(int64_t from, int64_t to, float *scratch) const {
+    const int64_t served = plan.heads / plan.groups;
+    for (int64_t index = from; index < to; ++index) {
+      const bool first = index == from || index % served == 0;
+      if (plan.isBackward)
+        attention.code->backward(plan.shape, plan.layout, headOf(index), first,
+                                 (index + 1) % served == 0, scratch);
+      else
+        attention.code->forward(plan.shape, plan.layout, headOf(index), first, scratch);
     }
   }
 
-  AttentionHead headOf(int64_t batch, int64_t head) const {
+  AttentionHead headOf(int64_t index) const {
+    const int64_t batch = index / plan.heads, head = index % plan.heads;
     const int64_t group = head / (plan.heads / plan.groups);
     AttentionHead result{};
     result.q = rows(plan.q, batch, head);
@@ -91,8 +91,7 @@ private:
     result.o = rows(plan.o, batch, head);
     result.padding = maskOf(plan.padding, batch, head);
     result.mask = maskOf(plan.mask, batch, head);
-    result.lse =
-        static_cast<float *>(args[plan.lse]) + (batch * plan.heads + head) * plan.shape.queries;
+    result.lse = static_cast<float *>(args[plan.lse]) + index * plan.shape.queries;
     if (plan.isBackward) {
       result.dO = rows(plan.dO, batch, head);
       result.dQ = rows(plan.dQ, batch, head);

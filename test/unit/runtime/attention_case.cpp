@@ -17,7 +17,7 @@ std::vector<char> Operand::bytes() const {
   std::vector<char> result(values.size() * sizeOf(stored));
   if (stored == ZERO_RT_BOOL)
     std::copy(values.begin(), values.end(), result.begin());
-  else
+  else if (!values.empty())
     convertFloats(ZERO_RT_F32, values.data(), stored, result.data(), values.size());
   return result;
 }
@@ -26,7 +26,7 @@ void Operand::take(const std::vector<char> &bytes) {
   values.resize(bytes.size() / sizeOf(stored));
   if (stored == ZERO_RT_BOOL)
     std::copy(bytes.begin(), bytes.end(), values.begin());
-  else
+  else if (!values.empty())
     convertFloats(stored, bytes.data(), ZERO_RT_F32, values.data(), values.size());
 }
 

@@ -181,7 +181,10 @@ TEST(ExecutorErrors, AttentionThatLeavesTheArena) {
     expectRefused(attending, ZERO_RT_BAD_FILE, part);
   };
   Trial trial((AttendingProgram()));
+  trial.options.check_memory = 1;
   trial.start();
+  trial.bind(2);
+  EXPECT_OK(trial.step());
   const char *outside = "command 'attend': an address lies outside the arena";
   change([](auto &p) { p.program.mutable_arenas(0)->set_bytes(p.program.arenas(0).bytes() - 1); },
          outside);
