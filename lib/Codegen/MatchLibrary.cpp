@@ -82,7 +82,8 @@ static void takeOffer(func::FuncOp kernel, DictionaryAttr call) {
   call = withStored(call, types);
   if (llvm::Error refused = setCall(kernel, call)) {
     remark::missed(kernel.getLoc(), remark::RemarkOpts::name("compiled").category("library"))
-        << ("kernel '" + kernel.getName() + "': " + llvm::toString(std::move(refused))).str();
+        << ("kernel '" + kernel.getName() + "' is compiled: " + llvm::toString(std::move(refused)))
+               .str();
     return;
   }
   // Those of the body may be more: it visits zeros between strides, and hidden scores.

@@ -287,7 +287,7 @@ void AttentionChain::replaceSoftmax() {
                      attributes(builder, scale));
   root.replaceAllUsesWith(
       ValueRange(builder.reshape(made.getResult(0), root.outputType(0).getShape())));
-  remark(made, "softmax");
+  remark(made, "softmax between products of another form than attention's");
 }
 
 void AttentionChain::recognise() {

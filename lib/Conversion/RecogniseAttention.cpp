@@ -138,12 +138,9 @@ struct RecogniseAttention : impl::RecogniseAttentionBase<RecogniseAttention> {
         if (nodeOf(node.getResult(0), "Softmax"))
           AttentionChain(node, values).recognise();
       eraseUnused(function);
-      for (auto node : function.getOps<onnx::NodeOp>()) {
+      for (auto node : function.getOps<onnx::NodeOp>())
         if (isZeroNode(node, "Attention"))
           remarkMask(node);
-        else if (isZeroNode(node, "MaskedSoftmax"))
-          remarkApart(node, "the products around its softmax are of another form");
-      }
     }
     eraseConstants();
   }

@@ -76,8 +76,8 @@ DictionaryAttr attentionCall(onnx::NodeOp node, const AttentionForm &form, Build
                     isReadable(node, form.padding) && isReadable(node, form.padding + 1);
   if (!knowsTypes || form.isEmpty()) {
     remark::missed(node.getLoc(), remark::RemarkOpts::name("compiled").category("library"))
-        << node.describe() +
-               (knowsTypes ? ": it is empty" : ": it computes in other types than f32");
+        << node.describe() + " is compiled: " +
+               (knowsTypes ? "it is empty" : "it computes in other types than f32");
     return {};
   }
   Call call{builder, {}};

@@ -112,7 +112,7 @@ LogicalResult compileModel(const CompilerOptions &options, llvm::raw_ostream &re
   OwningOpRef<ModuleOp> module = readModel(options, context);
   if (!module || failed(checkLocalBatch(*module, options)) || failed(runPhases(*module, options)))
     return failure();
-  decisions.print(report);
+  decisions.printParameters(report);
   printCertificate(*module, report);
   if (options.planOnly)
     return success();

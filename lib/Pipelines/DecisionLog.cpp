@@ -35,27 +35,21 @@ LogicalResult DecisionLog::attach(MLIRContext &context) {
                                            categories);
 }
 
-void DecisionLog::printList(StringRef category, StringRef name, StringRef title,
-                            llvm::raw_ostream &os) const {
-  auto matches = [&](const Entry &e) { return e.category == category && e.name == name; };
-  size_t count = llvm::count_if(entries, matches);
-  if (!count)
-    return;
-  os << title << " (" << count << "):\n";
-  for (const Entry &entry : entries)
-    if (matches(entry))
-      os << "  " << entry.text << "\n";
-}
-
-void DecisionLog::print(llvm::raw_ostream &os) const {
+void DecisionLog::printParameters(llvm::raw_ostream &os) const {
   for (const Entry &entry : entries)
     if (entry.category != "parameters")
       os << entry.text << "\n";
-  printList("parameters", "trained", "trained parameters", os);
-  printList("parameters", "left-out", "float constants that are not trained", os);
-  printList("attention", "mask", "masks that attention reads", os);
-  printList("attention", "apart", "attention that is no single kernel", os);
-  printList("library", "compiled", "kernels that are compiled, as the library has none", os);
+  auto print = [&](StringRef name, StringRef title) {
+    auto matches = [&](const Entry &e) { return e.category == "parameters" && e.name == name; };
+    if (size_t count = llvm::count_if(entries, matches)) {
+      os << title << " (" << count << "):\n";
+      for (const Entry &entry : entries)
+        if (matches(entry))
+          os << "  " << entry.text << "\n";
+    }
+  };
+  print("trained", "trained parameters");
+  print("left-out", "float constants that are not trained");
 }
 
 } // namespace zero

@@ -22,15 +22,11 @@ public:
   /// Collects the remarks of `context` from now on. Outlives the context.
   llvm::LogicalResult attach(mlir::MLIRContext &context);
 
-  /// Writes whether 16-bit floats were widened, which parameters are trained, which
-  /// float constants are not, which masks of attention are read from memory, and which
-  /// attentions are not one call of the library.
-  void print(llvm::raw_ostream &os) const;
+  /// Writes whether 16-bit floats were widened, which parameters are trained, and which
+  /// float constants are not.
+  void printParameters(llvm::raw_ostream &os) const;
 
 private:
-  void printList(llvm::StringRef category, llvm::StringRef name, llvm::StringRef title,
-                 llvm::raw_ostream &os) const;
-
   std::vector<Entry> entries;
 };
 

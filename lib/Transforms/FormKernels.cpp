@@ -196,7 +196,7 @@ LogicalResult KernelFormer::lowerGroup(Group &group) {
     kernel->setAttr(kCallAttr, call);
   else if (call)
     remark::missed(root.getLoc(), remark::RemarkOpts::name("compiled").category("library"))
-        << root.describe() + ": an operand is a constant of the model, or given twice";
+        << root.describe() + " is compiled: an operand is a constant of the model, or given twice";
 
   // Only results that somebody reads are kept, but a call has all of its own.
   SmallVector<Value> kept, returned;

@@ -205,6 +205,14 @@ def products():
                    grad_tol=1e-6)
 
 
+def causal_and_padded(q, k, v, shown):
+    """In numpy: the reference takes the number of queries from the mask."""
+    scores = q @ k.swapaxes(2, 3) / np.sqrt(q.shape[3])
+    shown = shown & np.tri(*scores.shape[2:], dtype=bool)
+    weights = np.exp(scores) * shown
+    return weights / weights.sum(3, keepdims=True) @ v
+
+
 def attention_forms():
     """Operands, attributes and options of Attention."""
     q, k, v = f64(2, 4, 3, 4), f64(2, 4, 5, 4), f64(2, 4, 5, 2)
@@ -218,7 +226,9 @@ def attention_forms():
     mask[0, 0, 1] = False
     yield [q, k, v, mask], {}, {}
     yield [q, k, v, mask], {"is_causal": 1}, {}
-    yield [q, k, v, mask[:, :, :1]], {"is_causal": 1}, {"note": "padding"}
+    shown = np.array([[1, 0, 1, 1, 1], [1, 1, 1, 0, 0]], bool).reshape(2, 1, 1, 5)
+    yield [q, k, v, shown], {}, {}
+    yield [q, k, v, shown], {"is_causal": 1}, {"by": causal_and_padded}
     yield [q, k, v, rng.random((1, 4, 3, 5)) > 0.4], {}, {"note": "a mask for each head"}
     yield [q, k, v, np.ones((3, 5), bool)], {}, {"constants": (3,)}
     yield [q, k, v, np.where(mask, 0, -np.inf)], {}, {}

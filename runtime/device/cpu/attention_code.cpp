@@ -104,6 +104,9 @@ private:
 // Backward
 //===----------------------------------------------------------------------===//
 
+// From here on a float holds the logarithm of a row's sum by fewer than 12 bits.
+static constexpr float kLargeSum = 4096;
+
 namespace {
 class Backward : Block {
 public:
@@ -118,6 +121,7 @@ public:
       see(false);
       if (!hidesAll(lse, /*sureOfInfinity=*/false))
         see(true);
+      takeShares();
       clear(at(layout.result), kTileQueries * layout.paddedWidth);
       for (int64_t tile = 0; tile < reach; tile += kTileKeys)
         descend(tile);
@@ -153,6 +157,40 @@ private:
     }
   }
 
+  static bool isLarge(float sum) { return (sum > kLargeSum || sum < -kLargeSum) && sum - sum == 0; }
+
+  /// Adds up again what exp(score - LSE) gives in rows that a large number hides as a whole:
+  /// LSE is that number, without the logarithm of how many keys share it.
+  void takeShares() {
+    bool any = false;
+    for (int64_t row = 0; row < rows; ++row) {
+      share[row] = isLarge(lse[row]) ? 0 : 1;
+      any = any || share[row] == 0;
+    }
+    if (!any)
+      return;
+    for (int64_t tile = 0; tile < reach; tile += kTileKeys) {
+      moveTo(tile);
+      multiplyColumns(at(layout.queries), layout.paddedWidth, at(layout.keyColumns), shape.width,
+                      at(layout.scores));
+      for (int64_t row = 0; row < rows; ++row)
+        if (isLarge(lse[row]))
+          share[row] += sumOfWeights(row, columnsOf(row / kStrip));
+    }
+    for (int64_t row = 0; row < rows; ++row)
+      share[row] = 1 / share[row];
+  }
+
+  float sumOfWeights(int64_t row, int64_t columns) {
+    float *scores = at(layout.scores) + row * kScoreStride;
+    if (columns > 0)
+      masks.apply(first + row, columns, scores);
+    Floats total = 0.0f;
+    for (int64_t i = 0; i < columns; i += kLanes)
+      total += exponential(load(scores + i) - lse[row]);
+    return sumOf(total);
+  }
+
   /// What the keys of a tile add to all three gradients.
   void descend(int64_t tile) {
     moveTo(tile);
@@ -179,7 +217,7 @@ private:
     if (columns > 0)
       masks.apply(first + row, columns, scores);
     for (int64_t i = 0; i < columns; i += kLanes) {
-      const Floats weight = exponential(load(scores + i) - lse[row]);
+      const Floats weight = exponential(load(scores + i) - lse[row]) * share[row];
       store(scores + i, weight);
       store(gradients + i, weight * (load(gradients + i) - shared[row]));
     }
@@ -205,7 +243,7 @@ private:
       writeRow(to, from + i, width, values + i * padded);
   }
 
-  float lse[kTileQueries], shared[kTileQueries];
+  float lse[kTileQueries], shared[kTileQueries], share[kTileQueries];
 };
 } // namespace
 

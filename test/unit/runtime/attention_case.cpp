@@ -175,20 +175,19 @@ float AttentionCase::scoreOf(const Head &head, uint64_t query, uint64_t key) con
 
 void AttentionCase::computeRow(const Head &head, uint64_t query) {
   const Operand &values = desc.packed() ? q : v;
-  std::vector<double> weights(desc.keys());
+  double *row = &weights[(head.lse + query) * desc.keys()];
   double top = -INFINITY, sum = 0;
-  for (uint64_t key = 0; key < desc.keys(); ++key) {
-    weights[key] = scores[(head.lse + query) * desc.keys() + key] = scoreOf(head, query, key);
-    top = std::max(top, weights[key]);
-  }
+  for (uint64_t key = 0; key < desc.keys(); ++key)
+    top = std::max(top, row[key] = scoreOf(head, query, key));
   const bool none = top == -INFINITY && desc.guard();
-  for (double &weight : weights)
-    sum += weight = std::exp(weight - (none ? 0 : top));
+  for (uint64_t key = 0; key < desc.keys(); ++key)
+    sum += row[key] = std::exp(row[key] - (none ? 0 : top));
+  for (uint64_t key = 0; key < desc.keys(); ++key)
+    row[key] /= none ? 1 : sum;
   for (uint64_t e = 0; e < desc.value_width(); ++e) {
     double total = 0;
     for (uint64_t key = 0; key < desc.keys(); ++key)
-      total +=
-          weights[key] / (none ? 1 : sum) * values.values[head.v + key * desc.v_strides(2) + e];
+      total += row[key] * values.values[head.v + key * desc.v_strides(2) + e];
     o.values[head.o + query * desc.o_strides(2) + e] = float(total);
   }
   lse.values[head.lse + query] = none ? INFINITY : float(top + std::log(sum));
@@ -202,8 +201,7 @@ void AttentionCase::differentiateRow(const Head &head, uint64_t query) {
     common += double(dO.values[atO + e]) * o.values[atO + e];
   for (uint64_t key = 0; key < desc.keys(); ++key) {
     const uint64_t atK = head.k + key * desc.k_strides(2), atV = head.v + key * desc.v_strides(2);
-    const double weight = std::exp(double(scores[(head.lse + query) * desc.keys() + key]) -
-                                   lse.values[head.lse + query]);
+    const double weight = weights[(head.lse + query) * desc.keys() + key];
     double slope = -common;
     for (uint64_t e = 0; e < desc.value_width(); ++e) {
       slope += double(dO.values[atO + e]) * values.values[atV + e];
@@ -222,7 +220,7 @@ AttentionCase &AttentionCase::finish() {
       operand->stored = stored, operand->take(operand->bytes());
   sumsQ.assign(dQ.values.size(), 0);
   sumsK.assign(dK.values.size(), 0), sumsV.assign(dV.values.size(), 0);
-  scores.resize(lse.values.size() * desc.keys());
+  weights.resize(lse.values.size() * desc.keys());
   std::vector<Head> heads;
   auto start = [&](int which) { return desc.packed() ? desc.offsets(which) : 0; };
   for (uint64_t b = 0; b < desc.batch(); ++b)

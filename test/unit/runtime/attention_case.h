@@ -62,8 +62,7 @@ private:
   void differentiateRow(const Head &head, uint64_t query);
 
   DType stored = ZERO_RT_F32;
-  std::vector<float> scores;
-  std::vector<double> sumsQ, sumsK, sumsV;
+  std::vector<double> weights, sumsQ, sumsK, sumsV;
 };
 
 } // namespace zero::rt
