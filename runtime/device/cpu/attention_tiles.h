@@ -1,8 +1,8 @@
 //===- attention_tiles.h - one head of an attention, by tiles ---*- C++ -*-===//
 //
 // What attention.cpp and the vector code share. The vector code is one source that is
-// compiled for three kinds of x86; it includes nothing that others may share as inline
-// functions, which could then hold instructions that this CPU does not have.
+// compiled for three kinds of x86; what it includes has no inline functions that a linker
+// could share with others: they could hold instructions that this CPU does not have.
 //
 //===----------------------------------------------------------------------===//
 
@@ -65,8 +65,8 @@ struct HeadMask {
   int64_t queryStride, keyStride; ///< bytes
   zero_rt_dtype stored;
 
-  bool shows() const { return data && stored == ZERO_RT_BOOL; }
-  bool adds() const { return data && stored != ZERO_RT_BOOL; }
+  [[gnu::always_inline]] bool shows() const { return data && stored == ZERO_RT_BOOL; }
+  [[gnu::always_inline]] bool adds() const { return data && stored != ZERO_RT_BOOL; }
 };
 
 /// One head of queries and the keys and values that serve it.

@@ -88,18 +88,21 @@ inline float exponential(float x) { return exponential(Floats(x))[0]; }
 /// The larger one; `a` if `b` is NaN.
 inline Floats larger(Floats a, Floats b) { return a < b ? b : a; }
 
-inline float sumOf(Floats value) {
-  for (int half = kLanes / 2; half > 0; half /= 2)
-    for (int i = 0; i < half; ++i)
-      value[i] += value[i + half];
-  return value[0];
+/// Of all lanes, halves by halves.
+template <typename Vector>
+inline float sumOf(Vector value) {
+  if constexpr (sizeof(Vector) == 2 * sizeof(float))
+    return value[0] + value[1];
+  else
+    return sumOf(value.lo + value.hi);
 }
 
-inline float largestOf(Floats value) {
-  float top = value[0];
-  for (int i = 1; i < kLanes; ++i)
-    top = top < value[i] ? value[i] : top;
-  return top;
+template <typename Vector>
+inline float largestOf(Vector value) {
+  if constexpr (sizeof(Vector) == 2 * sizeof(float))
+    return value[0] < value[1] ? value[1] : value[0];
+  else
+    return largestOf(value.lo < value.hi ? value.hi : value.lo);
 }
 
 //===----------------------------------------------------------------------===//
