@@ -18,12 +18,12 @@ static std::string fields(const Parts &parts) {
 
 static std::string fields(const ProfileRow &row, double step) {
   const char *bound = row.least == 0 ? "null" : row.boundByFlops ? "\"peak\"" : "\"bandwidth\"";
-  return format("\"launches\": %s, \"seconds\": %s, \"share\": %s, \"flops\": %s, \"bytes\": %s, "
-                "\"fraction_of_roofline\": %s, \"bound\": %s",
-                jsonNumber(row.launches).c_str(), jsonNumber(row.seconds).c_str(),
-                jsonNumber(row.seconds / step).c_str(), jsonNumber(row.flops).c_str(),
-                jsonNumber(row.bytes).c_str(),
-                row.least > 0 ? jsonNumber(row.fractionOfRoofline()).c_str() : "null", bound);
+  return format(
+      "\"launches\": %s, \"seconds\": %s, \"share\": %s, \"flops\": %.0f, \"bytes\": %.0f, "
+      "\"fraction_of_roofline\": %s, \"bound\": %s",
+      jsonNumber(row.launches).c_str(), jsonNumber(row.seconds).c_str(),
+      jsonNumber(row.seconds / step).c_str(), row.flops, row.bytes,
+      row.least > 0 ? jsonNumber(row.fractionOfRoofline()).c_str() : "null", bound);
 }
 
 /// "[\n    {...},\n    {...}\n  ]" of what `text` makes of each element.
@@ -43,8 +43,8 @@ std::string profileJson(const Profile &profile) {
                  "\"copy_bytes_per_second\": %s},\n",
                  jsonNumber(machine.flops).c_str(), jsonNumber(machine.triad_bandwidth).c_str(),
                  jsonNumber(machine.copy_bandwidth).c_str());
-  text += format("    \"flops\": %s,\n    \"fraction_of_peak\": %s,\n",
-                 jsonNumber(profile.flops()).c_str(), jsonNumber(profile.fractionOfPeak()).c_str());
+  text += format("    \"flops\": %.0f,\n    \"fraction_of_peak\": %s,\n", profile.flops(),
+                 jsonNumber(profile.fractionOfPeak()).c_str());
   auto parts = [](const Parts &parts) { return fields(parts); };
   text += "    \"ranks\": " + list(profile.ranks, parts) + ",\n";
   text +=
