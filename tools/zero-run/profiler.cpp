@@ -60,6 +60,7 @@ Status Profiler::writeTrace(OutputFile &file) const {
 void Profiler::print(const std::optional<Profile> &profile) const {
   if (profile && !quiet)
     std::fputs(profileText(*profile, threads).c_str(), stdout);
+  std::fflush(stdout);
   if ((profiles || traces) && recordings.front().step_count == 0)
     std::fprintf(stderr, "zero-run: warning: no step was recorded for %s\n",
                  profiles ? "--profile" : "--trace");

@@ -13,7 +13,13 @@ static const zero_rt_recorded_step &lastOf(const zero_rt_recording &recording) {
 }
 
 namespace {
-enum Track { Step, Compute, Collective };
+enum Track { Step, Compute, Collective, Tracks };
+
+/// "pid" and "tid" of a track. Readers take 0 for the idle process, and want numbers that
+/// no two threads share.
+std::string placeOf(int rank, Track track) {
+  return format("\"pid\":%d,\"tid\":%d", rank + 1, rank * Tracks + track + 1);
+}
 
 class Writer {
 public:
@@ -51,17 +57,17 @@ private:
 } // namespace
 
 void Writer::addName(const char *what, int rank, Track track, const std::string &name) {
-  add(format("\"ph\":\"M\",\"name\":\"%s\",\"pid\":%d,\"tid\":%d,\"args\":{\"name\":\"%s\"}", what,
-             rank, track, name.c_str()));
+  add(format("\"ph\":\"M\",\"name\":\"%s\",%s,\"args\":{\"name\":\"%s\"}", what,
+             placeOf(rank, track).c_str(), name.c_str()));
 }
 
 /// Times become microseconds since the first rank began the step.
 void Writer::addSlice(int rank, Track track, const std::string &name, uint64_t begin, uint64_t end,
                       const std::string &args) {
   const double start = (double(begin) - double(origin)) * 1e-3;
-  add(format("\"ph\":\"X\",\"name\":\"%s\",\"pid\":%d,\"tid\":%d,\"ts\":%.3f,\"dur\":%.3f,"
-             "\"args\":{%s}",
-             escape(name).c_str(), rank, track, start, double(end - begin) * 1e-3, args.c_str()));
+  add(format("\"ph\":\"X\",\"name\":\"%s\",%s,\"ts\":%.3f,\"dur\":%.3f,\"args\":{%s}",
+             escape(name).c_str(), placeOf(rank, track).c_str(), start, double(end - begin) * 1e-3,
+             args.c_str()));
 }
 
 void Writer::addEvent(int rank, const zero_rt_event &event) {
