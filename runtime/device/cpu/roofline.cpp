@@ -98,6 +98,10 @@ static auto triadOfThisMachine() {
 /// Floats of an array that are done between two looks at the clock.
 static constexpr uint64_t kPiece = uint64_t(1) << 16;
 
+/// The best window counts: shorter than what the system gives a thread before another
+/// one's turn, so that other work on the machine does not lower what it can do.
+static constexpr double kWindow = 1e-3;
+
 Roofline::Roofline(int threads, std::unique_ptr<Arena> memory)
     : threads(threads), memory(std::move(memory)),
       perThread(this->memory->bytes() / sizeof(float) / unsigned(threads)) {}
@@ -130,7 +134,8 @@ Status Roofline::create(int threads, uint64_t bytes, std::unique_ptr<Roofline> &
   return {};
 }
 
-/// `work(memory, n)` does the n-th piece of a thread and returns how much that was.
+/// `work(memory, n)` does the n-th piece of a thread and returns how much that was. In the
+/// first window others may not have begun.
 template <typename Work>
 double Roofline::measure(double seconds, Work work) {
   using Clock = std::chrono::steady_clock;
@@ -138,12 +143,18 @@ double Roofline::measure(double seconds, Work work) {
   onTeam(threads, [&](int thread) {
     float *own = reinterpret_cast<float *>(memory->base()) + thread * perThread;
     const auto begin = Clock::now();
-    double done = 0, took = 0;
-    for (uint64_t piece = 0; took < seconds; ++piece) {
+    double best = 0, done = 0, start = 0;
+    for (uint64_t piece = 0, windows = 0; windows < 2 || start < seconds; ++piece) {
       done += work(own, piece);
-      took = std::chrono::duration<double>(Clock::now() - begin).count();
+      const double now = std::chrono::duration<double>(Clock::now() - begin).count();
+      if (now - start < kWindow)
+        continue;
+      if (windows++ > 0)
+        best = std::max(best, done / (now - start));
+      done = 0;
+      start = now;
     }
-    rate += done / took;
+    rate += best;
   });
   return rate;
 }

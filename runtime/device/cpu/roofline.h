@@ -15,7 +15,7 @@ namespace zero::rt {
 
 /// The cores of one rank: its calling thread's and those of its library threads. A
 /// measurement runs the same loop on all of them for `seconds` and returns the sum of
-/// their rates.
+/// their rates, each in its best millisecond.
 class Roofline {
 public:
   /// Reserves and touches `bytes` of memory for `threads` threads; shared out, a part

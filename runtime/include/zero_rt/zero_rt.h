@@ -431,7 +431,7 @@ typedef struct zero_rt_machine {
 
 /* Measures it with the ranks, threads and cores that a session would use; takes about half
    a second and, for that time, 192 MiB of memory in all, or 48 MiB for each core where
-   that is more. The mean over ranks, each rank's best of four. */
+   that is more. The mean over ranks of each one's best millisecond. */
 zero_rt_status zero_rt_measure_machine(const zero_rt_executable *executable,
                                        const zero_rt_session_options *options,
                                        zero_rt_machine *machine);
