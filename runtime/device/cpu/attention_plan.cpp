@@ -10,9 +10,9 @@
 
 namespace zero::rt {
 
-// Far beyond any tensor, and sums of a few products with a type's size cannot overflow.
+// Far beyond any tensor; the bytes of a few of them for each of many threads cannot overflow.
 static constexpr uint64_t kLargestSize = uint64_t(1) << 31;
-static constexpr uint64_t kLargest = uint64_t(1) << 56;
+static constexpr uint64_t kLargest = uint64_t(1) << 48;
 
 namespace {
 using proto::Attention;
