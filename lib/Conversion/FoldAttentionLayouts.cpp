@@ -88,6 +88,8 @@ private:
   void foldOperands();
   void foldResult();
   onnx::NodeOp splitOf(unsigned index, const HeadTensor &tensor);
+  Value stackOf(unsigned index);
+  Value packedRows(const AttentionForm &form);
   void pack();
   void setInts(StringRef name, ArrayRef<int64_t> values);
 
@@ -139,17 +141,48 @@ onnx::NodeOp Folding::splitOf(unsigned index, const HeadTensor &tensor) {
   return axis == -1 || axis == rank - 1 ? split : onnx::NodeOp();
 }
 
+/// [batch, rows, 3, heads, width], if operand `index` is a view of part `index` of it, cut
+/// out after a transpose that brought the parts and the heads to the front.
+Value Folding::stackOf(unsigned index) {
+  Value part = behindViews(node.getInputs()[index], [](Value seen) {
+    return nodeOf(seen, "Split") || nodeOf(seen, "Gather");
+  });
+  auto cut = part ? part.getDefiningOp<onnx::NodeOp>() : nullptr;
+  if (!cut || cut.getInt("axis", 0) != 0)
+    return nullptr;
+  bool isPart = cut.getOpType() == "Split"
+                    ? cut.getNumResults() == 3 && cut.getResult(index) == part
+                    : numberOf(cut.getInputs()[1]) == double(index);
+  onnx::NodeOp transpose = nodeOf(cut.getInputs()[0], "Transpose");
+  if (!isPart || !transpose || permutationOf(transpose) != SmallVector<int64_t>{2, 0, 3, 1, 4})
+    return nullptr;
+  ArrayRef<int64_t> parts = transpose.outputType(0).getShape();
+  if (parts.front() != 3 || parts.drop_front() != node.inputType(index).getShape())
+    return nullptr;
+  return transpose.getInputs()[0];
+}
+
+/// The tensor of whose rows queries, keys and values are the parts, or null.
+Value Folding::packedRows(const AttentionForm &form) {
+  if (Value stack = stackOf(0); stack && stackOf(1) == stack && stackOf(2) == stack)
+    return stack;
+  if (!form.query.rowsFirst || !form.key.rowsFirst || !form.value.rowsFirst)
+    return nullptr;
+  onnx::NodeOp split = splitOf(0, form.query);
+  bool isShared = split && splitOf(1, form.key) == split && splitOf(2, form.value) == split;
+  return isShared ? split.getInputs()[0] : Value();
+}
+
 void Folding::pack() {
   AttentionForm form(node);
-  if (!form.query.rowsFirst || !form.key.rowsFirst || !form.value.rowsFirst)
+  Value rows = packedRows(form);
+  if (!rows)
     return;
-  onnx::NodeOp split = splitOf(0, form.query);
-  if (!split || splitOf(1, form.key) != split || splitOf(2, form.value) != split)
-    return;
-  node.setOperand(
-      0, builder.reshape(split.getInputs()[0], {form.batch, form.query.rows, form.packedWidth()}));
+  node.setOperand(0, builder.reshape(rows, {form.batch, form.query.rows, form.packedWidth()}));
   node.setOperand(1, builder.none());
   node.setOperand(2, builder.none());
+  flags = {1, 1, 1, flags[3]};
+  setInts(kRowsFirst, flags);
   setInts(kPackedHeads, {form.query.heads, form.key.heads});
 }
 

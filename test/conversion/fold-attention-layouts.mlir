@@ -49,6 +49,41 @@ func.func @grouped(%qkv: tensor<2x3x36xf32>) -> tensor<2x4x3x6xf32> {
   return %o#0 : tensor<2x4x3x6xf32>
 }
 
+// Parts of a stack, brought to the front and picked one by one.
+// CHECK-LABEL: func.func @stacked
+// CHECK: %[[ROWS:.*]] = onnx.node "Reshape"(%arg0, {{.*}} -> tensor<2x3x48xf32>
+// CHECK: onnx.node "Attention"(%[[ROWS]], {{.*}}) {packed_heads = array<i64: 4, 4>, rows_first = array<i64: 1, 1, 1, 0>}
+// CHECK-NOT: "Gather"
+// CHECK-NOT: "Transpose"
+func.func @stacked(%qkv: tensor<2x3x3x4x4xf32>) -> tensor<2x4x3x4xf32> {
+  %none = onnx.none
+  %i0 = arith.constant dense<0> : tensor<i64>
+  %i1 = arith.constant dense<1> : tensor<i64>
+  %i2 = arith.constant dense<2> : tensor<i64>
+  %t = onnx.node "Transpose"(%qkv) {perm = array<i64: 2, 0, 3, 1, 4>} opset 18 : (tensor<2x3x3x4x4xf32>) -> tensor<3x2x4x3x4xf32>
+  %q = onnx.node "Gather"(%t, %i0) {axis = 0 : i64} opset 18 : (tensor<3x2x4x3x4xf32>, tensor<i64>) -> tensor<2x4x3x4xf32>
+  %k = onnx.node "Gather"(%t, %i1) {axis = 0 : i64} opset 18 : (tensor<3x2x4x3x4xf32>, tensor<i64>) -> tensor<2x4x3x4xf32>
+  %v = onnx.node "Gather"(%t, %i2) {axis = 0 : i64} opset 18 : (tensor<3x2x4x3x4xf32>, tensor<i64>) -> tensor<2x4x3x4xf32>
+  %o:2 = onnx.node "Attention"(%q, %k, %v, %none, %none) {} domain "zero" opset 1 : (tensor<2x4x3x4xf32>, tensor<2x4x3x4xf32>, tensor<2x4x3x4xf32>, none, none) -> (tensor<2x4x3x4xf32>, tensor<2x4x3xf32>)
+  return %o#0 : tensor<2x4x3x4xf32>
+}
+
+// The same parts with keys and values exchanged: no such form.
+// CHECK-LABEL: func.func @exchanged
+// CHECK: %[[S:.*]]:3 = onnx.node "Split"
+// CHECK: onnx.node "Attention"({{.*}}) {} domain
+func.func @exchanged(%qkv: tensor<2x3x3x4x4xf32>) -> tensor<2x4x3x4xf32> {
+  %none = onnx.none
+  %heads = arith.constant dense<[2, 4, 3, 4]> : tensor<4xi64>
+  %t = onnx.node "Transpose"(%qkv) {perm = array<i64: 2, 0, 3, 1, 4>} opset 18 : (tensor<2x3x3x4x4xf32>) -> tensor<3x2x4x3x4xf32>
+  %s:3 = onnx.node "Split"(%t) {axis = 0 : i64, num_outputs = 3 : i64} opset 18 : (tensor<3x2x4x3x4xf32>) -> (tensor<1x2x4x3x4xf32>, tensor<1x2x4x3x4xf32>, tensor<1x2x4x3x4xf32>)
+  %q = onnx.node "Reshape"(%s#0, %heads) {} opset 18 : (tensor<1x2x4x3x4xf32>, tensor<4xi64>) -> tensor<2x4x3x4xf32>
+  %k = onnx.node "Reshape"(%s#2, %heads) {} opset 18 : (tensor<1x2x4x3x4xf32>, tensor<4xi64>) -> tensor<2x4x3x4xf32>
+  %v = onnx.node "Reshape"(%s#1, %heads) {} opset 18 : (tensor<1x2x4x3x4xf32>, tensor<4xi64>) -> tensor<2x4x3x4xf32>
+  %o:2 = onnx.node "Attention"(%q, %k, %v, %none, %none) {} domain "zero" opset 1 : (tensor<2x4x3x4xf32>, tensor<2x4x3x4xf32>, tensor<2x4x3x4xf32>, none, none) -> (tensor<2x4x3x4xf32>, tensor<2x4x3xf32>)
+  return %o#0 : tensor<2x4x3x4xf32>
+}
+
 // Keys are the part that comes first, and queries are turned: each for itself. The
 // tables are the same for all heads, so that the turn moves, too.
 // CHECK-LABEL: func.func @turned

@@ -111,8 +111,9 @@ def FoldAttentionLayouts : Pass<"zero-fold-attention-layouts", "::mlir::func::Fu
   let description = [{
     Transposes between [batch, heads, rows, width] and [batch, rows, heads, width] around
     a `zero::Attention`, also in front of a rotary embedding, become its attribute
-    `rows_first`; where queries, keys and values are the three parts of a Split of rows,
-    it reads what was split, as `packed_heads` says. What is left around it are views.
+    `rows_first`; where queries, keys and values are the three parts of a Split of rows, or
+    of [batch, rows, 3, heads, width], it reads what was cut, as `packed_heads` says. What is
+    left around it are views.
 
     ```mlir
     %s:3 = onnx.node "Split"(%qkv) {axis = 2 : i64} opset 18 : ...                   // before
