@@ -175,7 +175,7 @@ float AttentionCase::scoreOf(const Head &head, uint64_t query, uint64_t key) con
 
 void AttentionCase::computeRow(const Head &head, uint64_t query) {
   const Operand &values = desc.packed() ? q : v;
-  double *row = &weights[(head.lse + query) * desc.keys()];
+  double *row = weights.data() + (head.lse + query) * desc.keys();
   double top = -INFINITY, sum = 0;
   for (uint64_t key = 0; key < desc.keys(); ++key)
     top = std::max(top, row[key] = scoreOf(head, query, key));
