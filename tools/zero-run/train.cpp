@@ -9,6 +9,7 @@
 #include "outputs.h"
 #include "progress.h"
 #include "report.h"
+#include "runtime/core/team.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -114,8 +115,22 @@ Status Training::resume() {
   return outputs.continueLog(options.log, from.step);
 }
 
+/// Says so when threads have to take turns on cores.
+static void checkCores(const Options &options, const Executable &executable) {
+  const zero_rt_program_info info = infoOf(executable);
+  const int wanted = options.session.threads_per_rank;
+  const int threads = wanted ? wanted : info.threads_per_rank, cores = usableCores();
+  if (info.ranks * threads > cores && !options.quiet)
+    std::fprintf(stderr,
+                 "zero-run: warning: %d rank%s of %d thread%s on %d core%s: they take turns, and "
+                 "are bound to none\n",
+                 info.ranks, info.ranks == 1 ? "" : "s", threads, threads == 1 ? "" : "s", cores,
+                 cores == 1 ? "" : "s");
+}
+
 /// Makes the session, and gives it what it begins with.
 Status Training::begin() {
+  checkCores(options, executable);
   ZERO_RT_TRY(zero::run::open(executable, options.session, session));
   ZERO_RT_TRY(take(zero_rt_session_set_data(session.get(), data.get())));
   if (options.learningRate)
