@@ -7,6 +7,7 @@ usage: check_threads.py DATA WORK
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 
@@ -17,14 +18,14 @@ def check_results(checks, graph, ranks, planned):
     """oneDNN may cut sums for its threads in other parts: its products differ in the last
     bits. Native kernels may not, see the unit tests."""
     executable = graph.compile(2, ranks, "--lr=1e-3", f"--threads-per-rank={planned}")
-    one = graph.run(executable, 4, "--threads-per-rank=1")
+    one = graph.run(executable, 2, "--threads-per-rank=1")
     checks.that(abs(one.losses[0] - graph.truth["loss"]) <= 1e-5, f"loss {one.losses[0]}")
     for threads in range(2, planned + 1):
         label = f"{graph.name} on {ranks} x {threads}"
-        more = graph.run(executable, 4, f"--threads-per-rank={threads}")
+        more = graph.run(executable, 2, f"--threads-per-rank={threads}")
         error = np.max(np.abs(more.losses - one.losses) / one.losses)
         checks.that(error <= 1e-6, f"{label}: losses differ by {error:.1e}")
-    again = graph.run(executable, 4)
+    again = graph.run(executable, 2)
     checks.that(again.same_bits(more), f"{label}: bits differ from the number as planned")
 
 
@@ -61,14 +62,38 @@ def check_cores(checks, graph):
     checks.that("warning" not in one, f"a warning for one thread: {one}")
 
 
+def environment(executable, graph, **variables):
+    """What the environment of a run is, as OpenMP has seen it."""
+    run = subprocess.Popen(["zero-run", executable, graph.data_flag, "--steps=1000"],
+                           stdout=subprocess.PIPE, text=True, env={**os.environ, **variables})
+    while not run.stdout.readline().startswith("step 0"):
+        pass
+    text = Path(f"/proc/{run.pid}/environ").read_text()
+    run.kill()
+    run.communicate()
+    return text
+
+
+def check_waiting(checks, graph):
+    """Threads that wait do not keep cores busy, unless the user wants that."""
+    two = graph.compile(0, 1, "--threads-per-rank=2")
+    checks.that("GOMP_SPINCOUNT=1000" in environment(two, graph), "threads spin")
+    checks.that("GOMP_SPINCOUNT" not in environment(two, graph, OMP_WAIT_POLICY="active"),
+                "OMP_WAIT_POLICY is not respected")
+    one = graph.compile(0, 1)
+    checks.that("GOMP_SPINCOUNT" not in environment(one, graph), "one thread waits for none")
+
+
 def main():
     data, work = sys.argv[1:]
     checks = Checks()
     graph = Graph(data, "gpt2-mini", f"{work}/gpt2-mini")
     check_results(checks, graph, 1, 3)
     check_results(checks, graph, 2, 2)
-    check_refusal(checks, graph)
-    check_cores(checks, graph)
+    small = Graph(data, "gpt2-tiny", f"{work}/gpt2-tiny")
+    check_refusal(checks, small)
+    check_cores(checks, small)
+    check_waiting(checks, small)
     checks.finish()
 
 

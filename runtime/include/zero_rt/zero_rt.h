@@ -230,7 +230,10 @@ typedef struct zero_rt_session zero_rt_session;
 typedef struct zero_rt_session_options {
   int threads_per_rank;   /* 0 (default): as zero_rt_program_info says. More than were planned
                              run if the planned memory suffices. Native kernels compute the
-                             same bits with any number, the library's products need not */
+                             same bits with any number, the library's products need not.
+                             OpenMP's threads spin for milliseconds when they wait for work,
+                             unless the process was started with GOMP_SPINCOUNT=1000 or
+                             OMP_WAIT_POLICY=passive */
   double timeout_seconds; /* longest wait for another rank; 120 by default */
   int allow_nan;          /* go on when the loss is NaN or infinite */
   int check_memory;       /* guard pages round the arenas; what a step leaves behind is

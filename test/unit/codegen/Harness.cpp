@@ -65,7 +65,8 @@ int64_t Kernels::extent(const std::string &name) {
   return attr ? attr.getInt() : 0;
 }
 
-void Kernels::call(const std::string &name, std::vector<void *> buffers, int64_t length) {
+void Kernels::call(const std::string &name, std::vector<void *> buffers, int64_t length,
+                   int64_t pieces) {
   auto *symbol = reinterpret_cast<void (*)(void *const *, int64_t, int64_t)>(
       dlsym(library, symbols.at(name).c_str()));
   auto kernel = parsed->lookupSymbol(name);
@@ -75,12 +76,10 @@ void Kernels::call(const std::string &name, std::vector<void *> buffers, int64_t
     buffers.push_back(workspace);
   }
   const int64_t split = extent(name), end = split > 1 ? split : length;
-  const int64_t first = split ? end / 3 : 0, second = split ? end / 2 : 0;
-  symbol(buffers.data(), second, end);
-  if (split) {
-    symbol(buffers.data(), first, second);
-    symbol(buffers.data(), 0, first);
-  }
+  if (!split)
+    pieces = 1;
+  for (int64_t piece = pieces; piece-- > 0;)
+    symbol(buffers.data(), end * piece / pieces, end * (piece + 1) / pieces);
   std::free(workspace);
 }
 

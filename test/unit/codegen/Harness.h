@@ -21,8 +21,9 @@ public:
 
   bool ok() const { return library != nullptr; }
   /// Calls a kernel with its buffers; the workspace, if any, is added. What threads may
-  /// share is called in pieces, the last one first.
-  void call(const std::string &name, std::vector<void *> buffers, int64_t length = 0);
+  /// share is called in `pieces`, the last one first.
+  void call(const std::string &name, std::vector<void *> buffers, int64_t length = 0,
+            int64_t pieces = 3);
   /// Iterations that threads may share, as in executable.proto.
   int64_t extent(const std::string &name);
   const std::string &object() const { return bytes; }
