@@ -16,17 +16,18 @@ using namespace zero::rt;
 using namespace zero::run;
 
 /// Compiles if need be, and trains. `reported`: zeroc has printed the error.
-static Status runModel(const Options &options, char **arguments, bool &reported,
-                       bool &interrupted) {
+static Status runModel(Options &options, char **arguments, bool &reported, bool &interrupted) {
   Executable executable;
   if (options.session.threads_per_rank > 1)
-    limitSpinning(arguments);
+    limitSpinning(arguments); // before all the work
   Status status = options.needsCompiler() ? compileAndLoad(options, executable, reported)
                                           : load(options.model, executable);
   if (interruption())
     return fail(ZERO_RT_ABORTED, "interrupted before the first step");
   ZERO_RT_TRY(status);
-  if (options.session.threads_per_rank == 0 && infoOf(executable).threads_per_rank > 1)
+  if (options.session.threads_per_rank == 0)
+    options.session.threads_per_rank = infoOf(executable).threads_per_rank;
+  if (options.session.threads_per_rank > 1)
     limitSpinning(arguments);
   return train(options, executable, interrupted);
 }
