@@ -82,12 +82,12 @@ static Status prepareLibrary(const proto::Kernel &source, int threads, Kernel &k
       threads == 1 ? "compile the model here"
                    : "compile it here with --threads-per-rank=" + std::to_string(threads);
   if (uint64_t needed = kernel.library->getWorkspace(); needed > source.workspace())
-    return fail(
-        ZERO_RT_UNSUPPORTED,
-        "kernel '%s': it needs %llu bytes of workspace on this machine with %d thread%s "
-        "per rank, the plan has %llu; %s",
-        name.c_str(), static_cast<unsigned long long>(needed), threads, threads == 1 ? "" : "s",
-        static_cast<unsigned long long>(source.workspace()), remedy.c_str());
+    return fail(ZERO_RT_UNSUPPORTED,
+                "kernel '%s': it needs %llu bytes of workspace on this machine with %d thread%s "
+                "per rank, the plan has %llu; %s",
+                name.c_str(), static_cast<unsigned long long>(needed), threads,
+                threads == 1 ? "" : "s", static_cast<unsigned long long>(source.workspace()),
+                remedy.c_str());
   return {};
 }
 
