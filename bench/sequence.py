@@ -39,9 +39,10 @@ def growth(sizes):
 
 
 def growths(results, side):
-    """The growth of each kind of memory that is known at three lengths."""
+    """The growth of each kind of memory that is known at three lengths, each twice the last."""
     runs = [result["sides"].get(side) for result in results.values()]
-    if len(runs) != 3 or None in runs:
+    lengths = [int(length) for length in results]
+    if None in runs or lengths != [lengths[0] << doubling for doubling in range(3)]:
         return {}
     columns = {key: [run[key] for run in runs]
                for key in ("arena_bytes_per_rank", "resident_bytes_per_rank")}

@@ -54,7 +54,9 @@ def prepare_fsdp(model, layers, inputs, compiled):
 
 def prepare_deepspeed(model, batch, inputs, stage):
     import deepspeed
+    # Without the 0 gradients are clipped to a norm of 1, which no other side does.
     settings = {
+        "gradient_clipping": 0.0,
         "train_micro_batch_size_per_gpu": batch, "gradient_accumulation_steps": 1,
         "zero_optimization": {"stage": stage}, "zero_allow_untested_optimizer": True,
         "zero_force_ds_cpu_optimizer": False, "steps_per_print": 10**9}
