@@ -167,13 +167,10 @@ def select(names, known, kind):
     return [known[name] for name in names]
 
 
-def finish(options, figures, text):
-    """Prints the tables and writes the figures."""
-    print(text)
+def write_json(options, figures):
     if options.json:
         options.json.parent.mkdir(parents=True, exist_ok=True)
         options.json.write_text(json.dumps(figures, indent=2) + "\n")
-        print(f"\nwritten to {options.json}")
 
 
 def say(text):

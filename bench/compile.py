@@ -9,8 +9,8 @@ import tempfile
 from pathlib import Path
 
 from cases import CASES, Case, write_case, write_graph
-from common import (PEERS, Failure, finish, line, mib, parser, python_of, run, say, select,
-                    spread, stop_cleanly_on_terminate, table)
+from common import (PEERS, Failure, line, mib, parser, python_of, run, say, select, spread,
+                    stop_cleanly_on_terminate, table, write_json)
 from sides import THREADS
 
 STAGE = 3
@@ -126,8 +126,9 @@ def main():
     lines += [f"\n{side}: {f['seconds_per_layer'] * 1e3:.1f} ms a layer + {f['constant']:.2f} s; "
               f"no depth is off by more than {f['largest_deviation']:.2f} s"
               for side, f in fits.items() if f]
-    lines += [f"\n{key} failed: {reason.splitlines()[-1]}" for key, reason in failures.items()]
-    finish(options, {"cases": figures, "depth": fits, "failures": failures}, "\n".join(lines))
+    lines += [f"\n{key} left out: {reason.splitlines()[-1]}" for key, reason in failures.items()]
+    print("\n".join(lines))
+    write_json(options, {"cases": figures, "depth": fits, "failures": failures})
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 from cases import Case
-from common import finish, mib, milliseconds, parser, stop_cleanly_on_terminate, table
+from common import mib, milliseconds, parser, stop_cleanly_on_terminate, table, write_json
 from rounds import compare
 from sides import Peak, chosen, keep_to_cores
 
@@ -64,7 +64,8 @@ def main():
     lines += [f"{side}: the second doubling adds {ratio:.2f} times the {key.split('_')[0]} bytes "
               "of the first (linear: 2, square: 4)"
               for side, found in grown.items() for key, ratio in found.items()]
-    finish(options, {"lengths": results, "growth": grown}, "\n".join(lines))
+    print("\n".join(lines))
+    write_json(options, {"lengths": results, "growth": grown})
 
 
 if __name__ == "__main__":

@@ -36,9 +36,10 @@ class Zero:
         """Compiles once; rounds run the same executable."""
         self.run_program = build / "bin/zero-run"
         printed = run([build / "bin/zeroc", folder / "model.onnx", f"--zero-stage={self.stage}",
-             f"--ranks={case.ranks}", "--optimizer=adamw", "--lr=1e-4", "--weight-decay=0.01",
-             "-o", self.executable(folder)]).output
-        needed = case.ranks * int(re.search(r"^ *arena +(\d+)", printed, re.MULTILINE)[1])
+                       f"--ranks={case.ranks}", "--optimizer=adamw", "--lr=1e-4",
+                       "--weight-decay=0.01", "-o", self.executable(folder)]).output
+        arena = re.search(r"^ *arena +(\d+)", printed, re.MULTILINE)
+        needed = case.ranks * int(arena[1])
         free = available_bytes()
         if needed > free:
             raise Failure(f"needs {mib(needed)} of memory, {mib(free)} are free")

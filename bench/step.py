@@ -8,13 +8,14 @@ import tempfile
 from pathlib import Path
 
 from cases import CASES
-from common import (finish, mib, milliseconds, parser, select, stop_cleanly_on_terminate,
-                    table)
+from common import (mib, milliseconds, parser, select, stop_cleanly_on_terminate, table,
+                    write_json)
 from rounds import compare
 from sides import SIDES, Peak, chosen, keep_to_cores
 
 TITLES = ["side", "step", "min", "max", "tokens/s", "of peak", "resident / rank",
-          "without files", "arena / rank", "fastest peer / this", "least memory of a peer / this"]
+          "without files", "arena / rank", "fastest peer / this", "least memory of a peer / this",
+          "last loss"]
 
 
 def times(ratio):
@@ -26,7 +27,8 @@ def row(side, r):
     return [side, *(milliseconds(r["seconds"][key]) for key in ("median", "min", "max")),
             f"{r['tokens_per_second']:,.0f}", f"{r['share_of_peak']:.0%}",
             mib(r["resident_bytes_per_rank"]), mib(r["own_bytes_per_rank"]),
-            mib(arena) if arena else "-", times(r["speed_ratio"]), times(r["memory_ratio"])]
+            mib(arena) if arena else "-", times(r["speed_ratio"]), times(r["memory_ratio"]),
+            f"{r['last_loss']:.4f}"]
 
 
 def describe(name, result):
@@ -35,7 +37,7 @@ def describe(name, result):
                       ("layers", "width", "vocabulary", "sequence", "batch"))
     peak = max(result["peak_flops"]) / sizes["ranks"]
     rows = [row(side, figures) for side, figures in result["sides"].items()]
-    failures = [f"\n{side} failed: {reason.splitlines()[-1]}"
+    failures = [f"\n{side} left out: {reason.splitlines()[-1]}"
                 for side, reason in result["failures"].items()]
     return (f"\n{name} ({sizes['family']}: {shape} a rank; {sizes['ranks']} ranks, "
             f"{peak / 1e9:.0f} GFLOP/s a core)\n\n{table(TITLES, rows)}" + "".join(failures))
@@ -48,10 +50,13 @@ def main():
     cases = select(options.cases, CASES, "cases")
     sides = chosen(options.sides)
     keep_to_cores(cases[0].ranks)
+    results = {}
     with tempfile.TemporaryDirectory(prefix="bench-") as work:
         peak = Peak(Path(work))
-        results = {case.name: compare(case, sides, work, options, peak) for case in cases}
-    finish(options, results, "\n".join(describe(*item) for item in results.items()))
+        for case in cases:
+            results[case.name] = compare(case, sides, work, options, peak)
+            print(describe(case.name, results[case.name]), flush=True)
+            write_json(options, results)
 
 
 if __name__ == "__main__":
