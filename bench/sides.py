@@ -102,7 +102,8 @@ class Jax:
 
 SIDES = {"zero-1": Zero(1), "zero-3": Zero(3),
          "deepspeed-1": Torch("deepspeed-1"), "deepspeed-3": Torch("deepspeed-3"),
-         "fsdp2": Torch("fsdp2"), "fsdp2-compile": Torch("fsdp2-compile"), "jax": Jax()}
+         "fsdp2": Torch("fsdp2"), "fsdp2-keep": Torch("fsdp2-keep"),
+         "fsdp2-compile": Torch("fsdp2-compile"), "jax": Jax()}
 
 
 def chosen(names):

@@ -1,6 +1,6 @@
 """One rank of a PyTorch peer: torch_train.py CASE SYSTEM STEPS REPORT
 
-SYSTEM is fsdp2, fsdp2-compile, deepspeed-1 or deepspeed-3. The rank and its
+SYSTEM is fsdp2, fsdp2-keep, fsdp2-compile, deepspeed-1 or deepspeed-3. The rank and its
 neighbours come from the environment, as torchrun sets it.
 """
 
@@ -32,12 +32,13 @@ def make_optimizer(parameters):
     return torch.optim.AdamW(parameters, lr=LEARNING_RATE, weight_decay=WEIGHT_DECAY, fused=True)
 
 
-def prepare_fsdp(model, layers, inputs, compiled):
+def prepare_fsdp(model, layers, inputs, keep, compiled):
+    """`keep`: parameters stay whole from forward to backward, as in ZeRO-2."""
     from torch.distributed.device_mesh import init_device_mesh
     from torch.distributed.fsdp import fully_shard
     mesh = init_device_mesh("cpu", (dist.get_world_size(),))
     for layer in layers:
-        fully_shard(layer, mesh=mesh)
+        fully_shard(layer, mesh=mesh, reshard_after_forward=not keep)
     fully_shard(model, mesh=mesh)
     if compiled:
         model = torch.compile(model)
@@ -81,7 +82,8 @@ def main():
     if system.startswith("deepspeed"):
         step = prepare_deepspeed(model, sizes["batch"], inputs, int(system[-1]))
     else:
-        step = prepare_fsdp(model, layers, inputs, compiled=system.endswith("compile"))
+        step = prepare_fsdp(model, layers, inputs, keep=system.endswith("keep"),
+                            compiled=system.endswith("compile"))
     measure(step, int(steps), f"{report}.{rank}")
     dist.destroy_process_group()
 
