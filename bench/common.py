@@ -177,6 +177,10 @@ def say(text):
     print(f"bench: {text}", file=sys.stderr, flush=True)
 
 
-def stop_cleanly_on_terminate():
-    """SIGTERM unwinds like an interrupt, so that children are killed."""
+def start(main):
+    """Runs a script. SIGTERM unwinds like an interrupt, so that children are killed."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    try:
+        main()
+    except Failure as failure:
+        sys.exit(f"bench: {failure}")

@@ -9,13 +9,12 @@ import tempfile
 from pathlib import Path
 
 from cases import CASES, Case, write_case, write_graph
-from common import (PEERS, Failure, line, mib, parser, python_of, run, say, select, spread,
-                    stop_cleanly_on_terminate, table, write_json)
+from common import (PEERS, Failure, line, mib, parser, python_of, run, say, select, spread, start,
+                    table, write_json)
 from sides import THREADS
 
 STAGE = 3
 JAX_LAYERS = 24  # unrolled, XLA takes minutes beyond
-
 
 SOURCES = {case.name: case for case in (
     CASES["tiny"], CASES["B"], CASES["gpt2-124m"],
@@ -114,7 +113,6 @@ def make_sides(names, build):
 def main():
     options = parser(__doc__, [name for name in SOURCES if name != "tiny"], ["zero"],
                      rounds=3).parse_args()
-    stop_cleanly_on_terminate()
     cases = select(options.cases, SOURCES, "cases")
     sides = make_sides(options.sides, options.build)
     with tempfile.TemporaryDirectory(prefix="bench-") as work:
@@ -132,4 +130,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    start(main)

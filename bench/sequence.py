@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 from cases import Case
-from common import mib, milliseconds, parser, stop_cleanly_on_terminate, table, write_json
+from common import mib, milliseconds, parser, start, table, write_json
 from rounds import compare
 from sides import Peak, chosen, keep_to_cores
 
@@ -51,7 +51,6 @@ def growths(results, side):
 
 def main():
     options = parser(__doc__, LENGTHS, ["zero"], rounds=3, steps=3).parse_args()
-    stop_cleanly_on_terminate()
     sides = chosen(options.sides)
     keep_to_cores(CASE.ranks)
     with tempfile.TemporaryDirectory(prefix="bench-") as work:
@@ -69,4 +68,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    start(main)

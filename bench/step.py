@@ -8,8 +8,7 @@ import tempfile
 from pathlib import Path
 
 from cases import CASES
-from common import (mib, milliseconds, parser, select, stop_cleanly_on_terminate, table,
-                    write_json)
+from common import mib, milliseconds, parser, select, start, table, write_json
 from rounds import compare
 from sides import SIDES, Peak, chosen, keep_to_cores
 
@@ -46,7 +45,6 @@ def describe(name, result):
 def main():
     options = parser(__doc__, [name for name in CASES if name != "tiny"], list(SIDES),
                      rounds=3, steps=7).parse_args()
-    stop_cleanly_on_terminate()
     cases = select(options.cases, CASES, "cases")
     sides = chosen(options.sides)
     keep_to_cores(cases[0].ranks)
@@ -60,4 +58,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    start(main)
