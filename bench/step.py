@@ -36,7 +36,7 @@ def describe(name, result):
                       ("layers", "width", "vocabulary", "sequence", "batch"))
     peak = max(result["peak_flops"]) / sizes["ranks"]
     rows = [row(side, figures) for side, figures in result["sides"].items()]
-    failures = [f"\n{side} left out: {reason.splitlines()[-1]}"
+    failures = [f"\n\n{side} left out: {reason.splitlines()[-1]}"
                 for side, reason in result["failures"].items()]
     return (f"\n{name} ({sizes['family']}: {shape} a rank; {sizes['ranks']} ranks, "
             f"{peak / 1e9:.0f} GFLOP/s a core)\n\n{table(TITLES, rows)}" + "".join(failures))
