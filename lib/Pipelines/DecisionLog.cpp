@@ -37,7 +37,7 @@ LogicalResult DecisionLog::attach(MLIRContext &context) {
 
 void DecisionLog::printParameters(llvm::raw_ostream &os) const {
   for (const Entry &entry : entries)
-    if (entry.category == "precision")
+    if (entry.category != "parameters")
       os << entry.text << "\n";
   auto print = [&](StringRef name, StringRef title) {
     auto matches = [&](const Entry &e) { return e.category == "parameters" && e.name == name; };

@@ -8,4 +8,7 @@ using namespace mlir;
 void zero::addShape(OpPassManager &pm, const StepOptions &options) {
   if (options.forwardOnly)
     return;
+  TileProjectionOptions tiles;
+  tiles.bytes = options.logitsBytes;
+  pm.addPass(createTileProjection(tiles));
 }

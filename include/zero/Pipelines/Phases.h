@@ -110,8 +110,8 @@ struct StepOptions : mlir::PassPipelineOptions<StepOptions> {
   // shape
   Option<uint64_t> logitsBytes{
       *this, "logits-bytes",
-      llvm::cl::desc("logits of the loss that exist at once, in tiles of rows (8388608); 0: all"),
-      llvm::cl::init(8388608), llvm::cl::value_desc("bytes")};
+      llvm::cl::desc("most logits of the loss at once, in tiles of rows (0: 8 MiB, but 256 rows)"),
+      llvm::cl::init(0), llvm::cl::value_desc("bytes")};
   Option<std::string> recompute{
       *this, "recompute",
       llvm::cl::desc("what backward computes again instead of keeping it from forward: cheap "

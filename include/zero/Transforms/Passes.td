@@ -282,6 +282,32 @@ def SplitPrologue : Pass<"zero-split-prologue", "::mlir::ModuleOp"> {
   let dependentDialects = ["::zero::ZeroDialect"];
 }
 
+def TileProjection : Pass<"zero-tile-projection", "::mlir::ModuleOp"> {
+  let summary = "Computes the logits of a loss, and what follows from them, in tiles of rows";
+  let description = [{
+    A projection to a vocabulary and its cross-entropy need one row of logits at a
+    time. Everything along these rows is written once for each tile: the product, the
+    loss, the gradient of the logits, and the products that read it. Losses and the
+    gradients of weights are added up in f32 in the order of the tiles, the rows of the
+    other gradient are made in their places in one buffer. So all logits are never
+    stored at once. Left as it is: a loss whose own gradient depends on its value, and
+    logits that something else reads.
+
+    ```mlir
+    %l = onnx.node "Contract"(%x, %w) {transB = 1 : i64} ...       // before, and its gradient
+    %s:3 = onnx.node "CrossEntropySum"(%l, %labels) ...
+
+    %x0 = zero.member %x at 0 : (tensor<64x8xf32>) -> tensor<16x8xf32>   // after, for each tile
+    %l0 = onnx.node "Contract"(%x0, %w) {transB = 1 : i64} ...
+    ```
+  }];
+  let options = [
+    Option<"bytes", "bytes", "uint64_t", "0",
+           "most bytes of logits at once; 0: 8 MiB, but at least 256 rows">,
+  ];
+  let dependentDialects = ["::zero::ZeroDialect"];
+}
+
 def FormKernels : Pass<"zero-form-kernels", "::mlir::ModuleOp"> {
   let summary = "Groups nodes into kernels and lowers them to linalg";
   let description = [{
