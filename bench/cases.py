@@ -6,10 +6,17 @@ import sys
 from dataclasses import dataclass
 
 import numpy as np
+import onnx
+import onnx.numpy_helper
 
 from common import PEERS, ROOT, python_of, run
 
 CLASSES = 4  # of the BERT classifier
+# What the GPT-2 graph calls its weights, and what the peers do.
+PEER_NAMES = {"model.": "", "transformer.": "", "h.": "layers.", "lm_head.weight": "tokens",
+              "wpe.weight": "positions", "attn.c_attn": "packed", "attn.c_proj": "mixed",
+              "mlp.c_fc": "grow", "mlp.c_proj": "shrink", "ln_1": "norm1", "ln_2": "norm2",
+              "ln_f": "norm"}
 
 
 @dataclass(frozen=True)
@@ -99,16 +106,32 @@ def write_case(case, folder):
     (folder / "case.json").write_text(json.dumps({**case.sizes(), "inputs": list(inputs)}))
 
 
-def write_graph(case, folder, sparse=False):
-    """Writes model.onnx: GPT-2 from the generator, others from the peers' own PyTorch model.
-
-    The weights of a sparse GPT-2 are only as long as they should be, and take no space.
-    """
+def write_weights(folder):
+    """Writes the initial weights of the GPT-2 graph into weights.npz, under the peers' names."""
     path = folder / "model.onnx"
+    weights = {}
+    for tensor in onnx.load(path).graph.initializer:
+        if tensor.name.startswith("model."):
+            name = tensor.name
+            for ours, theirs in PEER_NAMES.items():
+                name = name.replace(ours, theirs)
+            weights[name] = onnx.numpy_helper.to_array(tensor)
+    np.savez(folder / "weights.npz", **weights)
+
+
+def write_graph(case, folder, sparse=False):
+    """Writes model.onnx, and what peers need to begin with the same weights.
+
+    GPT-2 comes from the generator; its weights are written apart, or, if sparse, are only as long
+    as they should be and take no space. Others are exported from the peers' own PyTorch
+    model, which has the weights of its seed.
+    """
     if case.family != "gpt2":
         run([python_of("torch"), PEERS / "export.py", folder])
         return
     sizes = [f"--{key}={getattr(case, key)}"
              for key in ("layers", "width", "vocabulary", "sequence", "batch")]
-    run([sys.executable, ROOT / "test/support/make_gpt2.py", path, *sizes,
+    run([sys.executable, ROOT / "test/support/make_gpt2.py", folder / "model.onnx", *sizes,
          *["--sparse"] * sparse])
+    if not sparse:
+        write_weights(folder)

@@ -28,7 +28,11 @@ class Failure(Exception):
 
 @dataclass
 class Usage:
-    """Wall seconds, the largest resident bytes of any of the processes, and what they printed."""
+    """Wall seconds, the largest resident bytes of any of the processes, and what they printed.
+
+    The kernel counts this process into the bytes until a program has replaced its copy: they
+    are never less than the 50 MiB of Python.
+    """
     seconds: float
     resident: int
     output: str

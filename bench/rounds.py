@@ -16,10 +16,9 @@ def prepare(case, sides, folder, build):
     write_case(case, folder)
     failures, ready = {}, []
     try:
-        if any(map(is_ours, sides)):
-            write_graph(case, folder)
+        write_graph(case, folder)
     except Failure as failure:
-        failures = {side: str(failure) for side in sides if is_ours(side)}
+        failures = {side: str(failure) for side in sides}
     for side in sides:
         if side in failures:
             continue

@@ -15,7 +15,7 @@ from torch_train import load_case
 def main():
     folder = Path(sys.argv[1])
     sizes, inputs = load_case(folder, rank=0)
-    model, _ = build(sizes)
+    model, _ = build(sizes, folder)
     # Different objects, or the exporter takes two inputs for one.
     example = {name: array.clone() for name, array in inputs.items()}
     torch.onnx.export(model.train(), (), folder / "model.onnx", kwargs=example, dynamo=True,

@@ -100,19 +100,17 @@ def compile_step(shapes, shardings):
 
 
 def make_state(shapes, shardings):
-    random = np.random.default_rng(0)
+    """The weights of the graph, and moments of zero."""
+    weights = np.load(FOLDER / "weights.npz")
 
-    def draw(path, shape, sharding):
-        if len(shape) > 1:
-            values = random.standard_normal(shape, np.float32) * np.float32(0.02)
-        else:
-            values = np.full(shape, float(path[-1].key == "weight"), np.float32)
-        return jax.device_put(values, sharding)
+    def place(path, shape, sharding):
+        name = ".".join(str(getattr(key, "key", getattr(key, "idx", None))) for key in path)
+        return jax.device_put(weights[name].reshape(shape), sharding)
     zero = lambda shape, sharding: jax.device_put(np.zeros(shape, np.float32), sharding)
     leaf = lambda x: isinstance(x, tuple)
-    weights = jax.tree.map_with_path(draw, shapes, shardings, is_leaf=leaf)
+    placed = jax.tree.map_with_path(place, shapes, shardings, is_leaf=leaf)
     first, second = (jax.tree.map(zero, shapes, shardings, is_leaf=leaf) for _ in range(2))
-    return weights, first, second, jax.device_put(jnp.float32(0), WHOLE)
+    return placed, first, second, jax.device_put(jnp.float32(0), WHOLE)
 
 
 def main():

@@ -1,5 +1,6 @@
 """The models as PyTorch users have them; forward(**inputs) gives the mean loss."""
 
+import numpy as np
 import torch
 from torch import nn
 from torch.nn import functional
@@ -31,22 +32,25 @@ class Gpt(nn.Module):
     def __init__(self, sizes):
         super().__init__()
         width = sizes["width"]
-        self.tokens = nn.Embedding(sizes["vocabulary"], width)
-        self.positions = nn.Embedding(sizes["sequence"], width)
-        self.blocks = nn.ModuleList(GptBlock(width, sizes["heads"])
+        self.tokens = nn.Parameter(torch.empty(sizes["vocabulary"], width))
+        self.positions = nn.Parameter(torch.empty(sizes["sequence"], width))
+        self.layers = nn.ModuleList(GptBlock(width, sizes["heads"])
                                     for _ in range(sizes["layers"]))
         self.norm = nn.LayerNorm(width)
-        self.head = nn.Linear(width, sizes["vocabulary"], bias=False)
-        self.head.weight = self.tokens.weight
-        for parameter in self.parameters():
-            if parameter.dim() > 1:
-                nn.init.normal_(parameter, std=0.02)
+
+    @torch.no_grad()
+    def load(self, weights):
+        """Takes the weights of the graph, whose matrices have inputs as rows, PyTorch's outputs."""
+        for name, parameter in self.named_parameters():
+            matrix = "." in name and parameter.dim() == 2
+            array = weights[name].T if matrix else weights[name]
+            parameter.copy_(torch.from_numpy(array.copy()))
 
     def forward(self, input_ids, labels):
-        x = self.tokens(input_ids) + self.positions.weight
-        for block in self.blocks:
-            x = block(x)
-        logits = self.head(self.norm(x))
+        x = functional.embedding(input_ids, self.tokens) + self.positions
+        for layer in self.layers:
+            x = layer(x)
+        logits = functional.linear(self.norm(x), self.tokens)
         following = functional.pad(labels[:, 1:], (0, 1), value=-100)
         return functional.cross_entropy(logits.flatten(0, 1), following.flatten())
 
@@ -81,12 +85,13 @@ def make_llama(sizes):
         max_position_embeddings=sizes["sequence"], use_cache=False, attn_implementation="sdpa"))
 
 
-def build(sizes):
-    """The model of a case with the initial weights of seed 0, and the list that holds its layers."""
+def build(sizes, folder):
+    """The model of a case with its initial weights, and the list that holds its layers."""
     torch.manual_seed(0)
     if sizes["family"] == "gpt2":
         model = Gpt(sizes)
-        return model, model.blocks
+        model.load(np.load(folder / "weights.npz"))
+        return model, model.layers
     if sizes["family"] == "bert":
         model = WithLoss(make_bert(sizes))
         return model, model.model.bert.encoder.layer

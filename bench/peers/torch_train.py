@@ -73,12 +73,12 @@ def prepare_deepspeed(model, batch, inputs, stage):
 
 
 def main():
-    folder, system, steps, report = sys.argv[1:5]
+    folder, system, steps, report = Path(sys.argv[1]), *sys.argv[2:5]
     rank = int(os.environ["RANK"])
     torch.set_num_threads(1)
     dist.init_process_group("gloo")
-    sizes, inputs = load_case(Path(folder), rank)
-    model, layers = build(sizes)
+    sizes, inputs = load_case(folder, rank)
+    model, layers = build(sizes, folder)
     if system.startswith("deepspeed"):
         step = prepare_deepspeed(model, sizes["batch"], inputs, int(system[-1]))
     else:
