@@ -13,6 +13,20 @@ uint64_t deviceBytes(const proto::Program &program) {
   return 0;
 }
 
+size_t countCommands(const proto::Program &program) {
+  size_t count = 0;
+  for (const proto::Segment &segment : program.segments())
+    count += size_t(segment.commands_size());
+  return count;
+}
+
+uint64_t commandsPerStep(const proto::Program &program) {
+  uint64_t count = 0;
+  for (const proto::Segment &segment : program.segments())
+    count += uint64_t(segment.commands_size()) * std::max(1u, segment.repeat());
+  return count;
+}
+
 Status loadProgram(const std::string &path, std::shared_ptr<const LoadedProgram> &program) {
   auto loaded = std::make_shared<LoadedProgram>();
   if (std::string error = readExecutable(path, loaded->executable); !error.empty())

@@ -39,6 +39,12 @@ inline DType gradientType(const proto::Gradient &gradient) {
 /// A data set for the inputs of kind DATA, still without data.
 std::shared_ptr<DataSet> makeDataSet(const proto::Program &program);
 
+/// Commands that are listed, over all segments.
+size_t countCommands(const proto::Program &program);
+
+/// Commands that a step runs, if it skips none: those of a segment in each of its turns.
+uint64_t commandsPerStep(const proto::Program &program);
+
 /// Bytes of the device tier on each rank.
 uint64_t deviceBytes(const proto::Program &program);
 

@@ -19,7 +19,7 @@ namespace zero::rt {
 // Creation
 //===----------------------------------------------------------------------===//
 
-static Status checkOptions(const zero_rt_session_options &options) {
+Status checkOptions(const zero_rt_session_options &options) {
   if (options.threads_per_rank < 1 || options.threads_per_rank > 1024)
     return fail(ZERO_RT_INVALID_ARGUMENT, "expected 1 to 1024 threads per rank, got %d",
                 options.threads_per_rank);

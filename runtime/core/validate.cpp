@@ -4,6 +4,7 @@
 
 #include "runtime/comm/reduce.h"
 #include "runtime/core/commands.h"
+#include "runtime/device/cpu/attention_plan.h"
 #include "runtime/support/floats.h"
 
 #include <set>
@@ -276,7 +277,25 @@ private:
     return kernel.matmul().bias() || kernel.convolution().bias() ? 4 : 3;
   }
 
+  /// An attention's own plan knows its arguments and how far they reach.
+  Status checkAttention(const proto::Command &command, const proto::Kernel &kernel) {
+    const proto::Launch &launch = command.launch();
+    AttentionPlan plan;
+    if (Status planned = planAttention(kernel, plan); !planned.ok())
+      return bad("kernel", kernel.name(), planned.getMessage().c_str());
+    const size_t expected = plan.arguments.size() + (kernel.workspace() > 0);
+    if (size_t(launch.args_size()) != expected)
+      return bad("command", command.label(), "wrong number of arguments for an attention");
+    for (size_t i = 0; i < expected; ++i)
+      ZERO_RT_TRY(
+          checkAddress(command.label(), launch.args(int(i)),
+                       i < plan.arguments.size() ? plan.arguments[i].bytes : kernel.workspace()));
+    return {};
+  }
+
   Status checkKernel(const proto::Kernel &kernel) {
+    if (kernel.has_attention()) // its launches check it, with their addresses
+      return {};
     const int expected = kernel.body_case() == proto::Kernel::kSymbol ? 0 : argumentsOf(kernel);
     if (kernel.stored_size() > 0 && kernel.stored_size() != expected)
       return fail(ZERO_RT_BAD_FILE, "kernel '%s': expected the types of %d arguments, got %d",
@@ -294,6 +313,8 @@ private:
     const proto::Kernel &kernel = program.kernels(int(launch.kernel()));
     if (kernel.body_case() == proto::Kernel::BODY_NOT_SET)
       return bad("kernel", kernel.name(), "it has no body");
+    if (kernel.has_attention())
+      return checkAttention(command, kernel);
     if (kernel.body_case() != proto::Kernel::kSymbol &&
         launch.args_size() != argumentsOf(kernel) + (kernel.workspace() > 0))
       return bad("command", command.label(), "wrong number of arguments for a library's kernel");

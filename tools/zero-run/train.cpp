@@ -7,6 +7,7 @@
 #include "evaluation.h"
 #include "interrupt.h"
 #include "outputs.h"
+#include "profiler.h"
 #include "progress.h"
 #include "report.h"
 
@@ -41,6 +42,7 @@ private:
   Data data;
   Evaluator evaluator;
   Checkpoints checkpoints;
+  Profiler profiler;
   Session session;
   Outputs outputs;
   Results results;
@@ -116,11 +118,13 @@ Status Training::resume() {
 
 /// Makes the session, and gives it what it begins with.
 Status Training::begin() {
+  ZERO_RT_TRY(profiler.open(options, executable));
   ZERO_RT_TRY(zero::run::open(executable, options.session, session));
   ZERO_RT_TRY(take(zero_rt_session_set_data(session.get(), data.get())));
   if (options.learningRate)
     ZERO_RT_TRY(take(zero_rt_session_set_learning_rate(session.get(), *options.learningRate)));
-  return options.resume.empty() ? loadWeights(options, session) : resume();
+  ZERO_RT_TRY(options.resume.empty() ? loadWeights(options, session) : resume());
+  return profiler.checkSteps(steps - results.first);
 }
 
 Status Training::evaluate(Progress &progress) {
@@ -137,6 +141,7 @@ Status Training::evaluate(Progress &progress) {
 
 Status Training::runStep(uint64_t step, Progress &progress) {
   const bool keep = step == 0 && !options.gradients.empty();
+  ZERO_RT_TRY(profiler.beforeStep(session, results.steps.size(), steps - results.first));
   zero_rt_step_result result;
   ZERO_RT_TRY(
       take(zero_rt_session_step(session.get(), keep ? ZERO_RT_KEEP_GRADIENTS : 0, &result)));
@@ -166,6 +171,8 @@ Status Training::runSteps(Progress &progress) {
 
 Status Training::write() {
   ZERO_RT_TRY(outputs.writeWeights(executable, session));
+  ZERO_RT_TRY(profiler.finish(session, results.profile));
+  ZERO_RT_TRY(profiler.writeTrace(outputs.traceFile()));
   ZERO_RT_TRY(outputs.writeReport(reportJson(executable, session, results)));
   return outputs.commit();
 }
@@ -186,6 +193,7 @@ Status Training::run() {
     ZERO_RT_TRY(evaluate(progress));
   ZERO_RT_TRY(write());
   progress.finish(results);
+  profiler.print(results.profile);
   return {};
 }
 

@@ -67,7 +67,7 @@ static Status prepareLibrary(const proto::Kernel &source, int threads, Kernel &k
   if (uint64_t needed = kernel.library->getWorkspace(); needed > source.workspace())
     return fail(
         ZERO_RT_UNSUPPORTED,
-        "kernel '%s': oneDNN needs %llu bytes of workspace on this machine with %d thread%s "
+        "kernel '%s': it needs %llu bytes of workspace on this machine with %d thread%s "
         "per rank, the plan has %llu; %s",
         name.c_str(), static_cast<unsigned long long>(needed), threads, threads == 1 ? "" : "s",
         static_cast<unsigned long long>(source.workspace()),

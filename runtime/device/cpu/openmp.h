@@ -12,6 +12,8 @@
 extern "C" {
 void omp_set_num_threads(int threads);
 int omp_get_max_threads(void);
+int omp_get_num_threads(void);
+int omp_get_thread_num(void);
 void GOMP_parallel(void (*body)(void *), void *data, unsigned threads, unsigned flags);
 }
 
