@@ -121,8 +121,8 @@ def spread(values):
 
 
 def median_ratio(numerators, denominators):
-    """The median of quotients taken round by round; rounds that a side lacks (None) are left out."""
-    quotients = [n / d for n, d in zip(numerators, denominators) if n and d]
+    """The median of quotients taken round by round, as far as both sides got; None of nothing."""
+    quotients = [n / d for n, d in zip(numerators, denominators)]
     return statistics.median(quotients) if quotients else None
 
 

@@ -12,8 +12,8 @@ say() { echo "bench/setup: $*"; }
 
 # Installs into the environment $1; the output goes into a log, shown only if it fails.
 install() {
-  local log=$environments/$1.log
-  if ! "$environments/$1/bin/python" -m pip install --disable-pip-version-check "${@:2}" >>"$log" 2>&1; then
+  local log=$environments/$1.log python=$environments/$1/bin/python
+  if ! "$python" -m pip install --disable-pip-version-check "${@:2}" >>"$log" 2>&1; then
     tail -n 40 "$log" >&2
     echo "bench/setup: failed: pip install ${*:2} (whole log: $log)" >&2
     exit 1

@@ -1,4 +1,7 @@
-"""The arithmetic behind the bench's tables, and how it treats programs: check_bench.py STEP.json COMPILE.json"""
+"""The arithmetic behind the bench's tables, and how it treats programs that fail.
+
+usage: check_bench.py STEP.json COMPILE.json, both of the case tiny
+"""
 
 import json
 import sys
