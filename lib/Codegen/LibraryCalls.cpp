@@ -156,14 +156,20 @@ int64_t libraryFlops(DictionaryAttr call) {
   return fields.text("kind") == "attention" ? attentionFlops(fields) : convolutionFlops(fields);
 }
 
-llvm::Expected<uint64_t> libraryWorkspace(DictionaryAttr call) {
+llvm::Expected<uint64_t> libraryWorkspace(DictionaryAttr call, unsigned threads) {
   rt::proto::Kernel kernel;
   describeCall(call, kernel);
-  uint64_t bytes = 0;
-  std::string error = rt::zero_rt_library_workspace(kernel, bytes);
+  uint64_t most = 0;
+  std::string error;
+  // Fewer threads may need more: oneDNN cuts a sum into parts where their number allows it.
+  for (unsigned count = 1; count <= threads; ++count) {
+    uint64_t bytes = 0;
+    error = rt::zero_rt_library_workspace(kernel, bytes, int(count));
+    most = std::max(most, bytes);
+  }
   if (!error.empty())
     return llvm::createStringError(error);
-  return bytes;
+  return most;
 }
 
 } // namespace zero

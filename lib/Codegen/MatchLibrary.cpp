@@ -63,8 +63,8 @@ static DictionaryAttr withStored(DictionaryAttr call, ArrayRef<Type> types) {
 }
 
 /// Makes `kernel` the library call that `call` describes, if the library has it.
-static llvm::Error setCall(func::FuncOp kernel, DictionaryAttr call) {
-  llvm::Expected<uint64_t> workspace = libraryWorkspace(call);
+static llvm::Error setCall(func::FuncOp kernel, DictionaryAttr call, unsigned threads) {
+  llvm::Expected<uint64_t> workspace = libraryWorkspace(call, threads);
   if (!workspace)
     return workspace.takeError();
   Builder builder(kernel.getContext());
@@ -76,11 +76,11 @@ static llvm::Error setCall(func::FuncOp kernel, DictionaryAttr call) {
 
 /// Takes the call that `kernel`'s operator offered; what the library refuses is
 /// compiled. The kernel's arguments are the call's already.
-static void takeOffer(func::FuncOp kernel, DictionaryAttr call) {
+static void takeOffer(func::FuncOp kernel, DictionaryAttr call, unsigned threads) {
   SmallVector<Type> types(kernel.getArgumentTypes());
   llvm::append_range(types, kernel.getResultTypes());
   call = withStored(call, types);
-  if (llvm::Error refused = setCall(kernel, call)) {
+  if (llvm::Error refused = setCall(kernel, call, threads)) {
     remark::missed(kernel.getLoc(), remark::RemarkOpts::name("compiled").category("library"))
         << ("kernel '" + kernel.getName() + "' is compiled: " + llvm::toString(std::move(refused)))
                .str();
@@ -93,14 +93,17 @@ static void takeOffer(func::FuncOp kernel, DictionaryAttr call) {
 
 namespace {
 struct MatchLibrary : zero::impl::MatchLibraryBase<MatchLibrary> {
+  using MatchLibraryBase::MatchLibraryBase;
+
   void runOnOperation() override {
     llvm::StringMap<SmallVector<unsigned>> orders;
+    getOperation()->setAttr(kThreadsAttr, Builder(&getContext()).getI64IntegerAttr(threads));
     for (auto kernel : getOperation().getOps<func::FuncOp>()) {
       if (!isNativeKernel(kernel) || kernel.isDeclaration())
         continue;
       if (auto call = kernel->getAttrOfType<DictionaryAttr>(kCallAttr)) {
         kernel->removeAttr(kCallAttr);
-        takeOffer(kernel, call);
+        takeOffer(kernel, call, threads);
       } else if (std::optional<MatchedMatmul> matched = matchMatmul(kernel)) {
         if (failed(takeMatmul(kernel, *matched, orders)))
           return signalPassFailure();
@@ -119,14 +122,14 @@ struct MatchLibrary : zero::impl::MatchLibraryBase<MatchLibrary> {
     });
   }
 
-  static LogicalResult takeMatmul(func::FuncOp kernel, const MatchedMatmul &matched,
-                                  llvm::StringMap<SmallVector<unsigned>> &orders) {
+  LogicalResult takeMatmul(func::FuncOp kernel, const MatchedMatmul &matched,
+                           llvm::StringMap<SmallVector<unsigned>> &orders) {
     Builder builder(kernel.getContext());
     SmallVector<Type> types = llvm::map_to_vector(
         matched.arguments, [&](unsigned index) { return kernel.getArgumentTypes()[index]; });
     types.push_back(kernel.getResultTypes().front());
     DictionaryAttr call = withStored(describe(builder, matched.matmul), types);
-    if (llvm::Error refused = setCall(kernel, call))
+    if (llvm::Error refused = setCall(kernel, call, threads))
       return kernel.emitError() << "matrix product of kernel '" << kernel.getName()
                                 << "': " << llvm::toString(std::move(refused));
     auto inOrder = llvm::to_vector(llvm::seq<unsigned>(0, kernel.getNumArguments()));

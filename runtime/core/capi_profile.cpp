@@ -91,7 +91,9 @@ zero_rt_status zero_rt_measure_machine(const zero_rt_executable *executable,
                                        zero_rt_machine *machine) {
   return guard([&] {
     ZERO_RT_TRY(checkOptions(*options));
-    return measureMachine({executable->program->ranks(), options->threads_per_rank, options->pin},
-                          *machine);
+    const proto::Program &program = executable->program->tables();
+    const int threads =
+        options->threads_per_rank ? options->threads_per_rank : defaultThreads(program);
+    return measureMachine({executable->program->ranks(), threads, options->pin}, *machine);
   });
 }

@@ -2,9 +2,18 @@
 
 #include "runtime/core/program.h"
 
+#include "runtime/core/team.h"
 #include "runtime/core/validate.h"
 
+#include <algorithm>
+
 namespace zero::rt {
+
+int defaultThreads(const proto::Program &program) {
+  if (program.threads() > 0)
+    return static_cast<int>(program.threads());
+  return std::max(1, usableCores() / static_cast<int>(program.ranks()));
+}
 
 uint64_t deviceBytes(const proto::Program &program) {
   for (const proto::Arena &arena : program.arenas())

@@ -64,6 +64,9 @@ private:
   Status checkSizes() {
     if (program.ranks() < 1 || program.ranks() > 4096)
       return fail(ZERO_RT_BAD_FILE, "expected 1 to 4096 ranks, got %u", program.ranks());
+    if (program.threads() > 1024)
+      return fail(ZERO_RT_BAD_FILE, "expected at most 1024 threads per rank, got %u",
+                  program.threads());
     for (const proto::Arena &area : program.arenas())
       if (area.tier() != proto::DEVICE && area.bytes() > 0)
         return fail(ZERO_RT_UNSUPPORTED,
@@ -300,6 +303,8 @@ private:
     if (kernel.stored_size() > 0 && kernel.stored_size() != expected)
       return fail(ZERO_RT_BAD_FILE, "kernel '%s': expected the types of %d arguments, got %d",
                   escape(kernel.name()).c_str(), expected, kernel.stored_size());
+    if (kernel.extent() > arena)
+      return bad("kernel", kernel.name(), "it has more iterations than the arena has bytes");
     for (int dtype : kernel.stored())
       if (dtype != proto::F32 && dtype != proto::F16 && dtype != proto::BF16)
         return bad("kernel", kernel.name(), "an argument is stored in a type that is not read");

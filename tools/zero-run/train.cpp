@@ -10,6 +10,7 @@
 #include "profiler.h"
 #include "progress.h"
 #include "report.h"
+#include "runtime/core/team.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -116,8 +117,21 @@ Status Training::resume() {
   return outputs.continueLog(options.log, from.step);
 }
 
+/// Says so when threads have to take turns on cores.
+static void checkCores(const Options &options, const Executable &executable) {
+  const zero_rt_program_info info = infoOf(executable);
+  const int threads = options.session.threads_per_rank, cores = usableCores();
+  if (info.ranks * threads > cores && !options.quiet)
+    std::fprintf(stderr,
+                 "zero-run: warning: %d rank%s of %d thread%s on %d core%s: they take turns, and "
+                 "are bound to none\n",
+                 info.ranks, info.ranks == 1 ? "" : "s", threads, threads == 1 ? "" : "s", cores,
+                 cores == 1 ? "" : "s");
+}
+
 /// Makes the session, and gives it what it begins with.
 Status Training::begin() {
+  checkCores(options, executable);
   ZERO_RT_TRY(profiler.open(options, executable));
   ZERO_RT_TRY(zero::run::open(executable, options.session, session));
   ZERO_RT_TRY(take(zero_rt_session_set_data(session.get(), data.get())));

@@ -16,8 +16,8 @@ namespace zero {
 void describeCall(mlir::DictionaryAttr call, rt::proto::Kernel &kernel);
 
 /// Bytes of scratch that the runtime's library needs for `call` on this machine,
-/// with one thread per rank. Fails with the library's reason.
-llvm::Expected<uint64_t> libraryWorkspace(mlir::DictionaryAttr call);
+/// with up to `threads` threads per rank. Fails with the library's reason.
+llvm::Expected<uint64_t> libraryWorkspace(mlir::DictionaryAttr call, unsigned threads);
 
 /// Floating-point operations of `call`, a convolution or an attention.
 int64_t libraryFlops(mlir::DictionaryAttr call);

@@ -2,7 +2,8 @@
 //
 // oneDNN asks OpenMP how many threads it may use, when it makes a primitive and
 // when it runs one. The number belongs to the calling thread, so each rank sets
-// its own; clang's omp.h belongs to another OpenMP library than oneDNN's.
+// its own; clang's omp.h belongs to another OpenMP library than oneDNN's. Native
+// kernels run on the same threads.
 //
 //===----------------------------------------------------------------------===//
 

@@ -113,8 +113,10 @@ typedef struct zero_rt_program_info {
   const char *producer;
   const char *optimizer; /* for people */
   int ranks;
-  int stage;         /* of ZeRO, 0 to 3 */
-  int micro_batches; /* per step */
+  int stage;            /* of ZeRO, 0 to 3 */
+  int micro_batches;    /* per step */
+  int threads_per_rank; /* of a session that is not told: what memory was planned for, or if
+                           nobody planned, the usable cores over the ranks */
   float learning_rate;
   uint64_t planned_elements; /* received per rank and step, without control scalars */
   size_t inputs, outputs, tensors, gradients, certificates, commands;
@@ -252,7 +254,12 @@ const char *zero_rt_data_next_warning(zero_rt_data *data);
 typedef struct zero_rt_session zero_rt_session;
 
 typedef struct zero_rt_session_options {
-  int threads_per_rank;   /* of library calls; 1 by default. Changes the last bits of results */
+  int threads_per_rank;   /* 0 (default): as zero_rt_program_info says. More than were planned
+                             run if the planned memory suffices. Native kernels compute the
+                             same bits with any number, the library's products need not.
+                             OpenMP's threads spin for milliseconds when they wait for work,
+                             unless the process was started with GOMP_SPINCOUNT=1000 or
+                             OMP_WAIT_POLICY=passive */
   double timeout_seconds; /* longest wait for another rank; 120 by default */
   int allow_nan;          /* go on when the loss is NaN or infinite */
   int check_memory;       /* guard pages round the arenas; what a step leaves behind is

@@ -173,9 +173,9 @@ TEST(Commands, TellKindsAndCosts) {
 TEST(Machine, HasLimits) {
   Trial trial((TinyProgram(2)));
   zero_rt_machine machine{};
-  trial.options.threads_per_rank = 0;
+  trial.options.threads_per_rank = 1025;
   EXPECT_FAILS(zero_rt_measure_machine(trial.executable, &trial.options, &machine),
-               ZERO_RT_INVALID_ARGUMENT, "expected 1 to 1024 threads per rank, got 0");
+               ZERO_RT_INVALID_ARGUMENT, "expected at most 1024 threads per rank, got 1025");
   for (int threads : {1, 2}) {
     trial.options.threads_per_rank = threads;
     EXPECT_OK(zero_rt_measure_machine(trial.executable, &trial.options, &machine));
