@@ -7,12 +7,13 @@ export CCACHE_BASEDIR := $(CURDIR)
 export CCACHE_NOHASHDIR := 1
 TOOLS := zero-opt zero-translate zeroc zero-run
 
-.PHONY: help setup configure build run test test-full bench format clean
+.PHONY: help setup configure build run test test-full bench bench-peers format clean
 help:
 	@echo "make run      install what is missing, build, and train a GPT-2 under ZeRO 0 to 3"
 	@echo "make test     install what is missing, build, and run all tests"
 	@echo "make test-full  the same with every combination of stage, precision and the rest"
 	@echo "make bench    step and compile times"
+	@echo "make bench-peers  the same beside DeepSpeed, FSDP2 and JAX, which it installs (8 GiB)"
 	@echo "make build    build everything into $(BUILD)/"
 	@echo "make format   format the sources with clang-format"
 	@echo "make clean    remove $(BUILD)/; what was installed into .deps/ stays"
@@ -38,7 +39,11 @@ test-full: build
 
 bench: configure
 	@cmake --build $(BUILD) --parallel $(JOBS) --target $(TOOLS)
-	@scripts/bench.sh $(BUILD)
+	@bench/run.sh $(BUILD)
+
+bench-peers: configure
+	@cmake --build $(BUILD) --parallel $(JOBS) --target $(TOOLS)
+	@bench/run.sh $(BUILD) peers
 
 format:
 	@git ls-files '*.cpp' '*.h' | xargs clang-format-22 -i

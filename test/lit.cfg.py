@@ -18,6 +18,8 @@ llvm = "/usr/lib/llvm-22"
 config.environment["PATH"] = os.pathsep.join(
     [os.path.join(build, "bin"), os.path.join(llvm, "bin"), config.environment["PATH"]])
 config.environment["FILECHECK_OPTS"] = "-enable-var-scope"
+# Compiled kernels are kept with the tests, not with the user's.
+config.environment["XDG_CACHE_HOME"] = os.path.join(config.test_exec_root, "cache")
 # Tests may run from a read-only checkout.
 config.environment["PYTHONDONTWRITEBYTECODE"] = "1"
 config.environment["PYTHONPATH"] = os.path.join(config.test_source_root, "support")

@@ -67,6 +67,14 @@ static LogicalResult verifyShape(Operation *op, FlatSymbolRefAttr symbol, Ranked
   return verifyState(op, symbol, type, tables);
 }
 
+/// The arguments of `kernel` but the iterations to run: a launch is of all.
+static ArrayRef<Type> launchedTypes(func::FuncOp kernel) {
+  ArrayRef<Type> types = kernel.getArgumentTypes();
+  bool hasIterations =
+      types.size() > 2 && llvm::all_of(types.take_back(2), llvm::IsaPred<IndexType>);
+  return hasIterations ? types.drop_back(2) : types;
+}
+
 LogicalResult UpdateOp::verifySymbolUses(SymbolTableCollection &tables) {
   auto type = cast<RankedTensorType>(getGradient().getType());
   if (failed(verifyShape(*this, getParameterAttr(), type, tables)))
@@ -78,9 +86,8 @@ LogicalResult UpdateOp::verifySymbolUses(SymbolTableCollection &tables) {
   if (!kernel)
     return emitOpError() << "expected a kernel named " << getKernelAttr();
   unsigned expected = 2 + getStates().size() + getScalars().size();
-  if (kernel.getNumArguments() != expected)
-    return emitOpError() << "expected a kernel of " << expected << " arguments, got "
-                         << kernel.getNumArguments();
+  if (size_t actual = launchedTypes(kernel).size(); actual != expected)
+    return emitOpError() << "expected a kernel of " << expected << " arguments, got " << actual;
   if (getLayerwise() && getLayerwise()->size() != 3)
     return emitOpError() << "expected three layerwise kernels, got " << getLayerwise()->size();
   return success();
@@ -123,7 +130,7 @@ LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &tables) {
   bool matches;
   if (llvm::any_of(type.getInputs(), llvm::IsaPred<MemRefType>)) {
     SmallVector<Type> types = destinationTypes(*this, kernel);
-    ArrayRef<Type> inputs = type.getInputs();
+    ArrayRef<Type> inputs = launchedTypes(kernel);
     matches = inputs.size() >= types.size() && inputs.size() <= types.size() + 1 &&
               sameShapes(inputs.take_front(types.size()), types);
   } else {

@@ -1,11 +1,13 @@
 //===- BufferizeKernels.cpp - kernels over buffers ------------------------===//
 
+#include "SplitLoops.h"
 #include "Workspace.h"
 #include "dialects/Zero/Zero.h"
 #include "zero/Codegen/Passes.h"
 
 #include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
 #include "mlir/Dialect/Bufferization/Transforms/Transforms.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 using namespace mlir;
@@ -127,6 +129,18 @@ static void cleanUp(func::FuncOp kernel) {
   (void)applyPatternsGreedily(kernel, std::move(patterns), config);
 }
 
+static LogicalResult lowerToLoops(func::FuncOp kernel, RewriterBase &rewriter) {
+  SmallVector<linalg::LinalgOp> ops;
+  kernel.walk([&](linalg::LinalgOp op) { ops.push_back(op); });
+  for (linalg::LinalgOp op : ops) {
+    rewriter.setInsertionPoint(op);
+    if (failed(linalg::linalgOpToLoops(rewriter, op)))
+      return op->emitError() << "cannot write '" << op->getName() << "' as loops";
+    rewriter.eraseOp(op);
+  }
+  return success();
+}
+
 static LogicalResult bufferize(func::FuncOp kernel) {
   toDestinations(kernel);
   IRRewriter rewriter(kernel.getContext());
@@ -136,7 +150,15 @@ static LogicalResult bufferize(func::FuncOp kernel) {
   if (failed(bufferization::runOneShotBufferize(kernel, bufferizeOptions(), state)))
     return failure();
   cleanUp(kernel);
-  return placeTemporaries(kernel);
+  if (failed(lowerToLoops(kernel, rewriter)))
+    return failure();
+  std::optional<Split> split = findSplit(kernel);
+  if (failed(placeTemporaries(kernel)))
+    return failure();
+  // Threads share the workspace, but each has a stack.
+  if (split && !(split->hasTemporaries && kernel->hasAttr(kWorkspaceAttr)))
+    applySplit(kernel, *split);
+  return success();
 }
 
 namespace {

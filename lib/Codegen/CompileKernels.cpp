@@ -1,12 +1,14 @@
 //===- CompileKernels.cpp - kernels to a shared object of the host --------===//
 //
-// Kernels are compiled in chunks of a fixed size, which any number of threads
-// take one after the other: the bytes never depend on how many there are.
+// Each kernel is compiled alone, under a name that follows from its text: so its object
+// code depends on nothing else, is the same for any number of threads, and can be kept.
 //
 //===----------------------------------------------------------------------===//
 
 #include "LowerToLLVM.h"
+#include "ObjectCache.h"
 #include "ObjectCode.h"
+#include "dialects/Zero/Zero.h"
 #include "zero/Codegen/Compile.h"
 #include "zero/Codegen/Passes.h"
 
@@ -14,7 +16,10 @@
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/IR/LLVMContext.h"
+#include "llvm/Support/SHA256.h"
 #include "llvm/Target/TargetMachine.h"
 
 #include <atomic>
@@ -24,101 +29,163 @@ using namespace mlir;
 
 namespace zero {
 
-static constexpr size_t kChunk = 8;
-
 namespace {
-/// Some kernels of the module, compiled together.
-struct Chunk {
+/// A kernel on its way to machine code; others may have the same code.
+struct Unit {
+  std::string name;   ///< of the first kernel that has this code
+  std::string symbol; ///< of the code
+  std::string key;    ///< in the cache
   OwningOpRef<ModuleOp> module;
-  std::vector<std::string> names;
-  llvm::SmallVector<char, 0> object;
+  SmallVector<char, 0> object;
   std::string error;
 };
 } // namespace
 
-/// Copies `kernel` and the constants that it reads into `module`.
-static void copyInto(ModuleOp module, func::FuncOp kernel, SymbolTable &source) {
-  OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
-  kernel.walk([&](memref::GetGlobalOp get) {
-    if (!module.lookupSymbol(get.getNameAttr()))
-      builder.clone(*source.lookup(get.getName()));
+/// A module with `kernel` alone and the constants that it reads, under names that do not
+/// depend on where it came from.
+static OwningOpRef<ModuleOp> isolate(func::FuncOp kernel, SymbolTable &source) {
+  OwningOpRef<ModuleOp> module = ModuleOp::create(UnknownLoc::get(kernel.getContext()));
+  OpBuilder builder = OpBuilder::atBlockEnd(module->getBody());
+  auto clone = cast<func::FuncOp>(builder.clone(*kernel));
+  clone.setName("kernel");
+  for (StringRef name : {kFlopsAttr, kBytesAttr, kWorkspaceAttr})
+    clone->removeAttr(name);
+  llvm::StringMap<std::string> constants;
+  clone.walk([&](memref::GetGlobalOp get) {
+    auto [it, isNew] = constants.try_emplace(get.getName(), "constant");
+    if (isNew) {
+      it->second += std::to_string(constants.size());
+      auto global = cast<memref::GlobalOp>(builder.clone(*source.lookup(get.getName())));
+      global.setName(it->second);
+    }
+    get.setName(it->second);
   });
-  builder.clone(*kernel);
+  return module;
 }
 
-static std::vector<Chunk> split(ModuleOp module) {
-  std::vector<Chunk> chunks;
+static std::string textOf(ModuleOp module) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  module.print(stream, OpPrintingFlags().elideLargeElementsAttrs(INT64_MAX).useLocalScope());
+  return text;
+}
+
+/// The code that `module` needs, each kernel once; adds to `compiled` which one has which.
+static std::vector<Unit> split(ModuleOp module, CompiledKernels &compiled) {
+  std::vector<Unit> units;
+  llvm::StringSet<> known;
   SymbolTable symbols(module);
   for (auto kernel : module.getOps<func::FuncOp>()) {
     if (!isNativeKernel(kernel) || kernel.isDeclaration())
       continue;
-    if (chunks.empty() || chunks.back().names.size() == kChunk) {
-      chunks.emplace_back();
-      chunks.back().module = ModuleOp::create(module.getLoc());
-    }
-    copyInto(*chunks.back().module, kernel, symbols);
-    chunks.back().names.push_back(kernel.getName().str());
+    OwningOpRef<ModuleOp> alone = isolate(kernel, symbols);
+    std::string text = textOf(*alone);
+    auto digest = llvm::SHA256::hash(llvm::arrayRefFromStringRef(text));
+    std::string symbol = "k" + llvm::toHex(ArrayRef(digest).take_front(16), /*LowerCase=*/true);
+    compiled.symbols.emplace_back(kernel.getName().str(), symbol);
+    if (!known.insert(symbol).second)
+      continue;
+    alone->lookupSymbol<func::FuncOp>("kernel").setName(symbol);
+    units.push_back(
+        {kernel.getName().str(), symbol, ObjectCache::keyOf(text), std::move(alone), {}, {}});
   }
-  return chunks;
+  return units;
 }
 
-static void compile(Chunk &chunk) {
-  auto fail = [&](llvm::Error error) { chunk.error = llvm::toString(std::move(error)); };
+static void compile(Unit &unit, llvm::TargetMachine &machine) {
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> module =
-      translateModuleToLLVMIR(*chunk.module, context, "kernels", /*disableVerification=*/true);
-  if (!module)
-    return fail(llvm::createStringError("cannot translate to LLVM IR"));
-  auto machine = hostMachine();
-  if (!machine)
-    return fail(machine.takeError());
-  auto object = emitObject(*module, **machine, chunk.names);
-  if (!object)
-    return fail(object.takeError());
-  chunk.object = std::move(*object);
+      translateModuleToLLVMIR(*unit.module, context, "kernels", /*disableVerification=*/true);
+  if (!module) {
+    unit.error = "cannot translate to LLVM IR";
+    return;
+  }
+  auto object = emitObject(*module, machine, unit.symbol);
+  if (object)
+    unit.object = std::move(*object);
+  else
+    unit.error = llvm::toString(object.takeError());
 }
 
-static void compileAll(std::vector<Chunk> &chunks, unsigned threads) {
+/// Compiles `units`, which are in the LLVM dialect, and keeps what came out.
+static void compileAll(ArrayRef<Unit *> units, unsigned threads, ObjectCache &cache) {
   std::atomic<size_t> next = 0;
   auto work = [&] {
-    for (size_t index = next++; index < chunks.size(); index = next++)
-      compile(chunks[index]);
+    auto machine = hostMachine();
+    std::string error = machine ? "" : llvm::toString(machine.takeError());
+    for (size_t index = next++; index < units.size(); index = next++) {
+      Unit &unit = *units[index];
+      if (!error.empty())
+        unit.error = error;
+      else
+        compile(unit, **machine);
+      if (unit.error.empty())
+        cache.store(unit.key, unit.object);
+    }
   };
   std::vector<std::thread> pool;
-  for (unsigned i = 1; i < std::min<size_t>(threads, chunks.size()); ++i)
+  for (unsigned i = 1; i < std::min<size_t>(threads, units.size()); ++i)
     pool.emplace_back(work);
   work();
   for (std::thread &thread : pool)
     thread.join();
 }
 
-FailureOr<CompiledKernels> compileKernels(ModuleOp module, const CompileOptions &options) {
-  MLIRContext *context = module.getContext();
+static void loadDialects(MLIRContext *context) {
   DialectRegistry registry;
   registry.insert<LLVM::LLVMDialect>();
   registerBuiltinDialectTranslation(registry);
   registerLLVMDialectTranslation(registry);
   context->appendDialectRegistry(registry);
   context->loadDialect<LLVM::LLVMDialect>();
+}
 
-  std::vector<Chunk> chunks = split(module);
-  CompiledKernels compiled;
-  if (chunks.empty())
-    return compiled;
-  for (Chunk &chunk : chunks)
-    if (failed(lowerToLLVM(*chunk.module)))
-      return module.emitError() << "cannot lower the kernels from '" << chunk.names.front()
-                                << "' on";
-  compileAll(chunks, options.threads);
-  std::vector<llvm::SmallVector<char, 0>> objects;
-  for (Chunk &chunk : chunks) {
-    if (!chunk.error.empty())
-      return module.emitError() << "cannot compile the kernels from '" << chunk.names.front()
-                                << "' on: " << chunk.error;
-    for (const std::string &name : chunk.names)
-      compiled.symbols.emplace_back(name, name);
-    objects.push_back(std::move(chunk.object));
+/// Finds the object code of `units` in `cache`, and compiles the rest. Returns how many
+/// were found.
+static FailureOr<unsigned> fill(ModuleOp module, MutableArrayRef<Unit> units, unsigned threads,
+                                ObjectCache &cache) {
+  SmallVector<Unit *> missing;
+  for (Unit &unit : units) {
+    if (auto object = cache.find(unit.key)) {
+      unit.object = std::move(*object);
+      continue;
+    }
+    if (failed(lowerToLLVM(*unit.module)))
+      return module.emitError() << "cannot lower kernel '" << unit.name << "'";
+    missing.push_back(&unit);
   }
+  compileAll(missing, threads, cache);
+  for (const Unit *unit : missing)
+    if (!unit->error.empty())
+      return module.emitError() << "cannot compile kernel '" << unit->name << "': " << unit->error;
+  return units.size() - missing.size();
+}
+
+FailureOr<CompiledKernels> compileKernels(ModuleOp module, const CompileOptions &options) {
+  loadDialects(module.getContext());
+  auto warn = [&](const Twine &why) {
+    emitWarning(UnknownLoc::get(module.getContext()))
+        << "the cache of compiled kernels '" << options.cacheFolder << "' is not used: " << why;
+  };
+  ObjectCache cache;
+  if (!options.cacheFolder.empty())
+    if (std::string why = cache.open(options.cacheFolder); !why.empty())
+      warn(why);
+
+  CompiledKernels compiled;
+  std::vector<Unit> units = split(module, compiled);
+  if (units.empty())
+    return compiled;
+  FailureOr<unsigned> cached = fill(module, units, options.threads, cache);
+  if (failed(cached))
+    return failure();
+  compiled.codes = units.size();
+  compiled.cached = *cached;
+  if (cache.hasFailed())
+    warn("an entry could not be written");
+  cache.prune();
+  std::vector<ArrayRef<char>> objects(units.size());
+  llvm::transform(units, objects.begin(), [](const Unit &unit) { return ArrayRef(unit.object); });
   llvm::Expected<std::string> linked = linkShared(objects);
   if (!linked)
     return module.emitError() << llvm::toString(linked.takeError());
@@ -126,9 +193,11 @@ FailureOr<CompiledKernels> compileKernels(ModuleOp module, const CompileOptions 
   return compiled;
 }
 
-void buildCodegenPipeline(OpPassManager &manager) {
+void buildCodegenPipeline(OpPassManager &manager, unsigned threadsPerRank) {
+  MatchLibraryOptions library;
+  library.threads = threadsPerRank;
   manager.addNestedPass<func::FuncOp>(createAnnotateCosts());
-  manager.addPass(createMatchLibrary());
+  manager.addPass(createMatchLibrary(library));
   manager.addNestedPass<func::FuncOp>(createFuseKernels());
   manager.addPass(createBufferizeKernels());
 }

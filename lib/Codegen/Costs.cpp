@@ -73,16 +73,26 @@ static int64_t bytesRead(Value argument) {
   return std::min(picked, bytesOf(argument.getType()));
 }
 
+/// Whether `type` has the dimension that costs are per element of.
+static bool isDynamic(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor && !tensor.hasStaticShape();
+}
+
 KernelCosts computeCosts(func::FuncOp kernel) {
   KernelCosts costs;
   kernel.walk([&](Operation *op) {
     if (int64_t flops = op->getDialect() ? flopsOf(op) : 0)
       costs.flops += flops * repetitions(op);
   });
+  // Per element of a dynamic dimension, what is read once for all of them is nothing.
+  const bool perElement = llvm::any_of(kernel.getArgumentTypes(), isDynamic);
   for (Value argument : kernel.getArguments())
-    costs.bytes += bytesRead(argument);
+    if (isDynamic(argument.getType()) == perElement)
+      costs.bytes += bytesRead(argument);
   for (Type type : kernel.getResultTypes())
-    costs.bytes += bytesOf(type);
+    if (isDynamic(type) == perElement)
+      costs.bytes += bytesOf(type);
   return costs;
 }
 

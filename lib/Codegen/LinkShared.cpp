@@ -39,7 +39,7 @@ static Expected<std::string> findLinker() {
   return createStringError("no linker: expected " ZERO_LLD ", or ld.lld-22 on the path");
 }
 
-Expected<std::string> linkShared(ArrayRef<SmallVector<char, 0>> objects) {
+Expected<std::string> linkShared(ArrayRef<ArrayRef<char>> objects) {
   Expected<std::string> linker = findLinker();
   if (!linker)
     return linker.takeError();

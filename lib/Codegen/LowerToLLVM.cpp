@@ -4,6 +4,7 @@
 #include "ObjectCode.h"
 
 #include "dialects/Zero/Zero.h"
+#include "zero/Codegen/Passes.h"
 
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
@@ -21,8 +22,6 @@
 #include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -34,19 +33,6 @@
 using namespace mlir;
 
 namespace zero {
-
-static LogicalResult lowerLinalg(ModuleOp module) {
-  SmallVector<linalg::LinalgOp> ops;
-  module.walk([&](linalg::LinalgOp op) { ops.push_back(op); });
-  IRRewriter rewriter(module.getContext());
-  for (linalg::LinalgOp op : ops) {
-    rewriter.setInsertionPoint(op);
-    if (failed(linalg::linalgOpToLoops(rewriter, op)))
-      return op->emitError() << "cannot write '" << op->getName() << "' as loops";
-    rewriter.eraseOp(op);
-  }
-  return success();
-}
 
 /// Replaces the functions of a math library on floats by MLIR's polynomials, so that
 /// the code is the same on every machine and in every loop.
@@ -74,7 +60,8 @@ static LogicalResult callDoubleFunctions(ModuleOp module) {
   return applyPartialConversion(module, target, std::move(patterns));
 }
 
-/// The descriptor of a buffer at `pointer`; dynamic sizes are all `length`.
+/// The descriptor of a buffer at `pointer`; dynamic sizes are all `length`. Of a part of
+/// the iterations that is where they end: no stride depends on it.
 static Value describe(OpBuilder &builder, Location loc, const LLVMTypeConverter &converter,
                       MemRefType type, Value pointer, Value length) {
   auto descriptor = MemRefDescriptor::poison(builder, loc, converter.convertType(type));
@@ -94,16 +81,21 @@ static Value describe(OpBuilder &builder, Location loc, const LLVMTypeConverter 
   return descriptor;
 }
 
-/// Makes plain pointers of the buffers among the arguments of `kernel`, and adds
-/// the length.
+/// Makes plain pointers of the buffers among the arguments of `kernel`, and numbers of
+/// `begin` and `end`, which it gets if it has none: its length is the end.
 static void usePointers(func::FuncOp kernel, const LLVMTypeConverter &converter) {
   OpBuilder builder = OpBuilder::atBlockBegin(&kernel.getBody().front());
   Type pointer = LLVM::LLVMPointerType::get(kernel.getContext());
   Location loc = kernel.getLoc();
   SmallVector<DictionaryAttr> attributes;
   kernel.getAllArgAttrs(attributes);
-  attributes.push_back(builder.getDictionaryAttr({}));
-  Value length = kernel.getBody().addArgument(builder.getI64Type(), loc);
+  if (!kernel->hasAttr(kExtentAttr)) {
+    attributes.append(2, builder.getDictionaryAttr({}));
+    kernel.getBody().addArguments({builder.getIndexType(), builder.getIndexType()}, {loc, loc});
+  }
+  Value length = UnrealizedConversionCastOp::create(builder, loc, builder.getI64Type(),
+                                                    kernel.getArguments().back())
+                     .getResult(0);
   for (BlockArgument argument : kernel.getArguments()) {
     auto type = dyn_cast<MemRefType>(argument.getType());
     if (!type)
@@ -151,8 +143,6 @@ static LogicalResult convert(ModuleOp module, LLVMTypeConverter &converter) {
 }
 
 LogicalResult lowerToLLVM(ModuleOp module) {
-  if (failed(lowerLinalg(module)))
-    return failure();
   storeBoolsAsBytes(module);
   approximate(module);
   if (failed(storeBFloatsAsInts(module)))

@@ -9,8 +9,9 @@
 namespace zero {
 
 /// Lowers a module of bufferized kernels to the LLVM dialect: each becomes a
-/// function of one pointer per argument and the common length of its dynamic
-/// dimensions. Transcendental functions become polynomials, booleans bytes.
+/// function of one pointer per argument and the iterations to run, [begin, end); the end
+/// is the common length of its dynamic dimensions. Transcendental functions become polynomials,
+/// booleans bytes.
 llvm::LogicalResult lowerToLLVM(mlir::ModuleOp module);
 
 /// Gives every buffer of booleans the element type i8, 0 or 1: LLVM's vectoriser

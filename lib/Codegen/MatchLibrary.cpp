@@ -5,6 +5,8 @@
 #include "zero/Codegen/LibraryCalls.h"
 #include "zero/Codegen/Passes.h"
 
+#include "mlir/IR/Remarks.h"
+
 using namespace mlir;
 
 namespace zero {
@@ -52,11 +54,14 @@ static void reorderArguments(func::FuncOp kernel, ArrayRef<unsigned> order) {
   kernel.setAllArgAttrs(attributes);
 }
 
-/// `call` with the types in which its arguments, `types`, are stored, unless all are
-/// f32.
+/// `call` with the types in which its arguments, `types`, are stored, unless all floats
+/// are f32.
 static DictionaryAttr withStored(DictionaryAttr call, ArrayRef<Type> types) {
   Builder builder(call.getContext());
-  if (llvm::all_of(types, [](Type type) { return getElementTypeOrSelf(type).isF32(); }))
+  if (llvm::all_of(types, [](Type type) {
+        Type element = getElementTypeOrSelf(type);
+        return element.isF32() || element.isInteger(1);
+      }))
     return call;
   NamedAttrList fields(call);
   fields.set("stored", builder.getTypeArrayAttr(llvm::map_to_vector(
@@ -65,8 +70,8 @@ static DictionaryAttr withStored(DictionaryAttr call, ArrayRef<Type> types) {
 }
 
 /// Makes `kernel` the library call that `call` describes, if the library has it.
-static llvm::Error setCall(func::FuncOp kernel, DictionaryAttr call) {
-  llvm::Expected<uint64_t> workspace = libraryWorkspace(call);
+static llvm::Error setCall(func::FuncOp kernel, DictionaryAttr call, unsigned threads) {
+  llvm::Expected<uint64_t> workspace = libraryWorkspace(call, threads);
   if (!workspace)
     return workspace.takeError();
   Builder builder(kernel.getContext());
@@ -76,39 +81,36 @@ static llvm::Error setCall(func::FuncOp kernel, DictionaryAttr call) {
   return llvm::Error::success();
 }
 
-/// Two for each product of an element of the weights with one of the batch.
-static int64_t convolutionFlops(DictionaryAttr call) {
-  auto read = [&](StringRef name) { return call.getAs<IntegerAttr>(name).getInt(); };
-  int64_t flops = 2 * read("batch") * read("in_channels") * read("out_channels") / read("groups");
-  for (StringRef list : {"output", "kernel"})
-    for (int64_t size : call.getAs<DenseI64ArrayAttr>(list).asArrayRef())
-      flops *= size;
-  return flops;
-}
-
 /// Takes the call that `kernel`'s operator offered; what the library refuses is
 /// compiled. The kernel's arguments are the call's already.
-static void takeOffer(func::FuncOp kernel, DictionaryAttr call) {
+static void takeOffer(func::FuncOp kernel, DictionaryAttr call, unsigned threads) {
   SmallVector<Type> types(kernel.getArgumentTypes());
   llvm::append_range(types, kernel.getResultTypes());
   call = withStored(call, types);
-  if (llvm::Error refused = setCall(kernel, call))
-    return llvm::consumeError(std::move(refused));
-  // Those of the body may be more: in a gradient it visits the zeros between strides.
+  if (llvm::Error refused = setCall(kernel, call, threads)) {
+    remark::missed(kernel.getLoc(), remark::RemarkOpts::name("compiled").category("library"))
+        << ("kernel '" + kernel.getName() + "' is compiled: " + llvm::toString(std::move(refused)))
+               .str();
+    return;
+  }
+  // Those of the body may be more: it visits zeros between strides, and hidden scores.
   Builder builder(kernel.getContext());
-  kernel->setAttr(kFlopsAttr, builder.getI64IntegerAttr(convolutionFlops(call)));
+  kernel->setAttr(kFlopsAttr, builder.getI64IntegerAttr(libraryFlops(call)));
 }
 
 namespace {
 struct MatchLibrary : zero::impl::MatchLibraryBase<MatchLibrary> {
+  using MatchLibraryBase::MatchLibraryBase;
+
   void runOnOperation() override {
     llvm::StringMap<SmallVector<unsigned>> orders;
+    getOperation()->setAttr(kThreadsAttr, Builder(&getContext()).getI64IntegerAttr(threads));
     for (auto kernel : getOperation().getOps<func::FuncOp>()) {
       if (!isNativeKernel(kernel) || kernel.isDeclaration())
         continue;
       if (auto call = kernel->getAttrOfType<DictionaryAttr>(kCallAttr)) {
         kernel->removeAttr(kCallAttr);
-        takeOffer(kernel, call);
+        takeOffer(kernel, call, threads);
       } else if (std::optional<MatchedMatmul> matched = matchMatmul(kernel)) {
         if (failed(takeMatmul(kernel, *matched, orders)))
           return signalPassFailure();
@@ -127,15 +129,15 @@ struct MatchLibrary : zero::impl::MatchLibraryBase<MatchLibrary> {
     });
   }
 
-  static LogicalResult takeMatmul(func::FuncOp kernel, const MatchedMatmul &matched,
-                                  llvm::StringMap<SmallVector<unsigned>> &orders) {
+  LogicalResult takeMatmul(func::FuncOp kernel, const MatchedMatmul &matched,
+                           llvm::StringMap<SmallVector<unsigned>> &orders) {
     Builder builder(kernel.getContext());
     SmallVector<Type> types = llvm::map_to_vector(
         matched.arguments, [&](unsigned index) { return kernel.getArgumentTypes()[index]; });
     if (!matched.matmul.accumulate)
       types.push_back(kernel.getResultTypes().front());
     DictionaryAttr call = withStored(describe(builder, matched.matmul), types);
-    if (llvm::Error refused = setCall(kernel, call))
+    if (llvm::Error refused = setCall(kernel, call, threads))
       return kernel.emitError() << "matrix product of kernel '" << kernel.getName()
                                 << "': " << llvm::toString(std::move(refused));
     auto inOrder = llvm::to_vector(llvm::seq<unsigned>(0, kernel.getNumArguments()));

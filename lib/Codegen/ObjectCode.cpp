@@ -4,6 +4,7 @@
 #include "zero/Codegen/Compile.h"
 
 #include "llvm/Analysis/TargetLibraryInfo.h"
+#include "llvm/Config/llvm-config.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -53,6 +54,11 @@ static std::pair<std::string, std::string> hostLevel() {
 
 std::string hostIsa() { return hostLevel().second; }
 
+std::string targetIdentity() {
+  auto [name, features] = hostLevel();
+  return sys::getProcessTriple() + " " + name + " " + features + " " LLVM_VERSION_STRING;
+}
+
 Expected<std::unique_ptr<TargetMachine>> hostMachine() {
   static std::once_flag once;
   std::call_once(once, [] {
@@ -83,16 +89,16 @@ static void addEntry(Module &module, StringRef name) {
   body->addFnAttr(Attribute::NoInline);
   LLVMContext &context = module.getContext();
   Type *pointer = PointerType::getUnqual(context);
-  Type *length = Type::getInt64Ty(context);
-  auto *type = FunctionType::get(Type::getVoidTy(context), {pointer, length}, false);
+  Type *number = Type::getInt64Ty(context);
+  auto *type = FunctionType::get(Type::getVoidTy(context), {pointer, number, number}, false);
   Function *entry = Function::Create(type, GlobalValue::ExternalLinkage, name, module);
   IRBuilder<> builder(BasicBlock::Create(context, "entry", entry));
   SmallVector<Value *> arguments;
-  for (unsigned index = 0; index + 1 < body->arg_size(); ++index) {
+  for (unsigned index = 0; index + 2 < body->arg_size(); ++index) {
     Value *slot = builder.CreateConstInBoundsGEP1_64(pointer, entry->getArg(0), index);
     arguments.push_back(builder.CreateLoad(pointer, slot));
   }
-  arguments.push_back(entry->getArg(1));
+  arguments.append({entry->getArg(1), entry->getArg(2)});
   builder.CreateCall(body, arguments);
   builder.CreateRetVoid();
 }
@@ -150,11 +156,10 @@ static Error checkUndefined(ArrayRef<char> bytes) {
 }
 
 Expected<SmallVector<char, 0>> emitObject(Module &module, TargetMachine &machine,
-                                          ArrayRef<std::string> kernels) {
+                                          StringRef kernel) {
   module.setTargetTriple(machine.getTargetTriple());
   module.setDataLayout(machine.createDataLayout());
-  for (const std::string &name : kernels)
-    addEntry(module, name);
+  addEntry(module, kernel);
   for (Function &function : module)
     if (!function.isDeclaration()) {
       function.addFnAttr(Attribute::NoUnwind);

@@ -19,18 +19,21 @@ namespace zero {
 /// floating-point operations. Fails when LLVM was built without this target.
 llvm::Expected<std::unique_ptr<llvm::TargetMachine>> hostMachine();
 
-/// Gives each function of `module` that is named in `kernels` the entry point
-/// `void name(void *const *args, int64_t length)`, optimises, and writes an object.
-/// Fails when the code would call a function that a runtime need not have.
+/// What that machine is, as text: processor, instructions, LLVM's version.
+std::string targetIdentity();
+
+/// Gives the function `kernel` of `module` the entry point
+/// `void kernel(void *const *args, int64_t begin, int64_t end)`, optimises, and writes an
+/// object. Fails when the code would call a function that a runtime need not have.
 llvm::Expected<llvm::SmallVector<char, 0>>
-emitObject(llvm::Module &module, llvm::TargetMachine &machine, llvm::ArrayRef<std::string> kernels);
+emitObject(llvm::Module &module, llvm::TargetMachine &machine, llvm::StringRef kernel);
 
 /// Whether `name` is a function of C's math library on doubles that kernels may call:
 /// MLIR has polynomials for floats only.
 bool isDoubleFunction(llvm::StringRef name);
 
 /// Links objects to a shared object and returns its bytes.
-llvm::Expected<std::string> linkShared(llvm::ArrayRef<llvm::SmallVector<char, 0>> objects);
+llvm::Expected<std::string> linkShared(llvm::ArrayRef<llvm::ArrayRef<char>> objects);
 
 } // namespace zero
 

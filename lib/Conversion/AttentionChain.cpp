@@ -2,6 +2,7 @@
 
 #include "AttentionChain.h"
 #include "Patterns.h"
+#include "zero/Ops/Attention.h"
 #include "zero/Ops/OpTable.h"
 
 #include "mlir/Dialect/Utils/IndexingUtils.h"
@@ -264,10 +265,8 @@ void AttentionChain::replaceAll() {
     value = fewerValues;
   }
   auto [padding, mask] = masks->operands(builder);
-  SmallVector<int64_t> shape(tensorType(query).getShape());
-  shape.back() = tensorType(value).getDimSize(3);
-  onnx::NodeOp made = builder.create(
-      ops::kZeroDomain, "Attention", type.clone(shape),
+  onnx::NodeOp made = createAttention(
+      builder,
       {query, key, value, padding ? padding : builder.none(), mask ? mask : builder.none()},
       attributes(builder, scale));
   second.replaceAllUsesWith(
@@ -288,7 +287,7 @@ void AttentionChain::replaceSoftmax() {
                      attributes(builder, scale));
   root.replaceAllUsesWith(
       ValueRange(builder.reshape(made.getResult(0), root.outputType(0).getShape())));
-  remark(made, "softmax");
+  remark(made, "softmax between products of another form than attention's");
 }
 
 void AttentionChain::recognise() {

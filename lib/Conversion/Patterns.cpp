@@ -1,6 +1,7 @@
 //===- Patterns.cpp - shared pieces of the recognisers --------------------===//
 
 #include "Patterns.h"
+#include "zero/Ops/OpTable.h"
 
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/IR/Matchers.h"
@@ -16,6 +17,11 @@ namespace zero::patterns {
 onnx::NodeOp nodeOf(Value value, StringRef type) {
   auto node = value.getDefiningOp<onnx::NodeOp>();
   return node && node.getDomain().empty() && node.getOpType() == type ? node : onnx::NodeOp();
+}
+
+bool isZeroNode(Operation *op, StringRef type) {
+  auto node = dyn_cast_or_null<onnx::NodeOp>(op);
+  return node && node.getDomain() == ops::kZeroDomain && node.getOpType() == type;
 }
 
 std::optional<double> numberOf(Value value) {

@@ -11,6 +11,9 @@ namespace zero::patterns {
 /// The node that makes `value`, if it is one of ONNX's operator `type`.
 onnx::NodeOp nodeOf(mlir::Value value, llvm::StringRef type);
 
+/// Whether `op` is a node of this compiler's own operator `type`.
+bool isZeroNode(mlir::Operation *op, llvm::StringRef type);
+
 /// The number that all elements of a constant equal.
 std::optional<double> numberOf(mlir::Value value);
 

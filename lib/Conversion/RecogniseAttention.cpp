@@ -12,6 +12,10 @@
 #include "Patterns.h"
 #include "zero/Ops/OpTable.h"
 
+#include "dialects/Zero/Zero.h"
+
+#include "mlir/IR/Remarks.h"
+
 #include <limits>
 
 using namespace mlir;
@@ -53,6 +57,47 @@ static void refineMask(onnx::NodeOp node, ConstantValues &values) {
   node.setAttrsAttr(attrs.getDictionary(node.getContext()));
 }
 
+/// Tells the log that attention at `node` is more than one kernel.
+static void remarkApart(onnx::NodeOp node, const Twine &reason) {
+  remark::missed(node.getLoc(), remark::RemarkOpts::name("apart").category("attention"))
+      << ("attention at node '" + node.getNode() + "' is no single kernel: " + reason).str();
+}
+
+/// What zero::Attention cannot say of the operator.
+static StringRef unusualOption(onnx::NodeOp node) {
+  if (node.getFloat("softcap", 0) > 0)
+    return "it has a softcap";
+  return node.getInt("softmax_precision", 0) ? "it has a softmax_precision"
+                                             : "its qk_matmul_output is read";
+}
+
+/// How messages name a mask.
+static std::string nameOf(Value mask) {
+  if (auto node = mask.getDefiningOp<onnx::NodeOp>())
+    return ("of node '" + node.getNode() + "'").str();
+  if (auto read = mask.getDefiningOp<ReadOp>())
+    return ("'" + read.getSymbol() + "'").str();
+  auto argument = dyn_cast<BlockArgument>(mask);
+  auto step = argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()) : nullptr;
+  auto name = step ? step.getArgAttrOfType<StringAttr>(argument.getArgNumber(), kBindingAttr)
+                   : StringAttr();
+  return name ? ("'" + name.getValue() + "'").str() : "of a constant";
+}
+
+/// Tells the log which mask of queries by keys `attention` reads from memory.
+static void remarkMask(onnx::NodeOp attention) {
+  if (!attention.hasInput(4))
+    return;
+  RankedTensorType type = attention.inputType(4);
+  int64_t bytes = type.getNumElements() * llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+  std::string text;
+  llvm::raw_string_ostream(text) << "attention at node '" << attention.getNode()
+                                 << "' reads the mask " << nameOf(attention.getInputs()[4]) << ", "
+                                 << type << ", from memory: " << bytes << " bytes";
+  remark::analysis(attention.getLoc(), remark::RemarkOpts::name("mask").category("attention"))
+      << text;
+}
+
 /// Rewrites the operator to zero::Attention, where its options allow it.
 static LogicalResult openOperator(onnx::NodeOp node, ConstantValues &values) {
   const ops::OpDef *def = ops::lookup(node);
@@ -66,12 +111,12 @@ static LogicalResult openOperator(onnx::NodeOp node, ConstantValues &values) {
     return failure();
   node.replaceAllUsesWith(results);
   Operation *op = before ? before->getNextNode() : &node->getBlock()->front();
-  for (; op != node; op = op->getNextNode())
-    if (auto made = dyn_cast<onnx::NodeOp>(op);
-        made && made.getDomain() == ops::kZeroDomain && made.getOpType() == "Attention") {
-      refineMask(made, values);
-      break;
-    }
+  while (op != node && !isZeroNode(op, "Attention"))
+    op = op->getNextNode();
+  if (op != node)
+    refineMask(cast<onnx::NodeOp>(op), values);
+  else
+    remarkApart(node, unusualOption(node));
   node.erase();
   return success();
 }
@@ -93,6 +138,9 @@ struct RecogniseAttention : impl::RecogniseAttentionBase<RecogniseAttention> {
         if (nodeOf(node.getResult(0), "Softmax"))
           AttentionChain(node, values).recognise();
       eraseUnused(function);
+      for (auto node : function.getOps<onnx::NodeOp>())
+        if (isZeroNode(node, "Attention"))
+          remarkMask(node);
     }
     eraseConstants();
   }

@@ -32,6 +32,7 @@ static void buildKernels(ModuleOp module, proto::Program &program,
       return attr ? attr.getInt() : 0;
     };
     kernel->set_workspace(read(kWorkspaceAttr));
+    kernel->set_extent(read(kExtentAttr));
     kernel->set_flops(read(kFlopsAttr));
     kernel->set_bytes(read(kBytesAttr));
   }
@@ -96,6 +97,7 @@ static void describe(ModuleOp module, const EmitOptions &options, proto::Program
   program.set_ranks(read(kRanksAttr));
   program.set_stage(read(kStageAttr));
   program.set_micro_batches(microBatchesOf(module));
+  program.set_threads(read(kThreadsAttr));
   program.set_learning_rate(options.learningRate);
   if (auto optimizer = module->getAttrOfType<StringAttr>(kOptimizerAttr))
     program.set_optimizer(optimizer.str());
@@ -121,7 +123,7 @@ static std::string overwritten(const EmitOptions &options, const proto::Program 
   return "";
 }
 
-LogicalResult emitExecutable(ModuleOp module, const EmitOptions &options) {
+FailureOr<EmittedKernels> emitExecutable(ModuleOp module, const EmitOptions &options) {
   FailureOr<func::FuncOp> step = findStep(module);
   if (failed(step) || failed(checkRunnable(*step)))
     return failure();
@@ -146,6 +148,7 @@ LogicalResult emitExecutable(ModuleOp module, const EmitOptions &options) {
 
   CompileOptions compile;
   compile.threads = options.threads;
+  compile.cacheFolder = options.cacheFolder;
   FailureOr<CompiledKernels> code = compileKernels(module, compile);
   if (failed(code))
     return failure();
@@ -154,7 +157,7 @@ LogicalResult emitExecutable(ModuleOp module, const EmitOptions &options) {
   std::string error = rt::writeExecutable(options.output, program, code->object, data, hostIsa());
   if (!error.empty())
     return module.emitError() << error;
-  return success();
+  return EmittedKernels{code->codes, code->cached};
 }
 
 } // namespace zero

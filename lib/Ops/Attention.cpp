@@ -11,7 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Contraction.h"
+#include "AttentionCore.h"
 #include "Movement.h"
 
 #include <cmath>
@@ -136,13 +136,11 @@ Value Expansion::composite() {
   SmallVector<Value> inputs{query, key, value, builder.none(), builder.none()};
   if (Value given = mask())
     inputs[4] = given;
-  SmallVector<int64_t> shape(tensorType(query).getShape());
-  shape.back() = tensorType(value).getDimSize(3);
-  return builder
-      .create(kZeroDomain, "Attention", tensorType(query).clone(shape), inputs,
-              {builder.attr("scale", scale), builder.attr("causal", node.getInt("is_causal", 0)),
-               builder.attr("offset", past), builder.attr("fill", -kInfinity),
-               builder.attr("guard", int64_t(1))})
+  return createAttention(builder, inputs,
+                         {builder.attr("scale", scale),
+                          builder.attr("causal", node.getInt("is_causal", 0)),
+                          builder.attr("offset", past), builder.attr("fill", -kInfinity),
+                          builder.attr("guard", int64_t(1))})
       .getResult(0);
 }
 
@@ -195,7 +193,8 @@ static LogicalResult expandAttention(onnx::NodeOp node, NodeBuilder &builder,
   Expansion in{node, builder, {}, {}, {}};
   if (failed(in.read()))
     return failure();
-  if (failed(checkHeads(node, in.query, in.key)))
+  if (failed(
+          checkHeads(node, tensorType(in.query).getDimSize(1), tensorType(in.key).getDimSize(1))))
     return failure();
   Value inspected, mixed;
   bool isInspected = node.getNumResults() > 3 && !node.getResult(3).use_empty();

@@ -1,30 +1,91 @@
 //===- AttentionCore.cpp - scaled dot-product attention -------------------===//
 //
-// zero::Attention(q, k, v, padding?, mask?) {scale, causal, offset, fill, guard}:
-// q is [batch, heads, queries, width], k and v are [batch, groups, keys, width];
-// each group of keys serves heads / groups neighbouring heads. The result is
-//   MaskedSoftmax(q k^T, padding, mask) v,
-// whose attributes and masks these are (MaskedSoftmax.cpp). What reads a mask, and
-// what only needs to compare positions, can be seen from the node.
+// zero::Attention(q, k, v, padding?, mask?) {scale, causal, offset, fill, guard,
+// rows_first, packed_heads} -> (o, lse): q is [batch, heads, queries, width], k and v
+// are [batch, groups, keys, width]; each group of keys serves heads / groups
+// neighbouring heads.
+//   o = MaskedSoftmax(q k^T, padding, mask) v,
+// whose attributes and masks these are (MaskedSoftmax.cpp); lse, [batch, heads,
+// queries], is the logarithm of the sum of exp of each row of masked scores.
 //
-// Expanded to two products around the softmax. The heads of a group become rows
-// of one matrix, which costs nothing, so keys and values are never repeated.
+// rows_first, four flags for q, k, v and o: which of them lie as [batch, rows, heads,
+// width] instead, as products of rows leave them. packed_heads, [heads, groups]: q is
+// [batch, rows, all], with the heads of q, k and v one behind the other in each row,
+// and k and v are left out.
+//
+// Gradient: zero::AttentionGrad(do, q, k, v, o, lse, padding?, mask?) -> (dq, dk, dv),
+// or one packed tensor; only o and lse are kept for backward (Dao et al., FlashAttention,
+// arXiv 2205.14135, section 3.1). Each is one call of the runtime's own kernel, which
+// stores no matrix of queries by keys. A number in a mask has a gradient, too: by
+// primitives, which store such matrices in backward.
 //
 //===----------------------------------------------------------------------===//
 
+#include "AttentionCore.h"
 #include "Contraction.h"
+#include "Masking.h"
 #include "Movement.h"
+
+#include "mlir/IR/Remarks.h"
 
 using namespace mlir;
 
-namespace zero::ops {
+namespace zero {
 
-LogicalResult checkHeads(onnx::NodeOp node, Value query, Value key) {
-  int64_t heads = tensorType(query).getDimSize(1), groups = tensorType(key).getDimSize(1);
-  if (groups && heads % groups == 0)
+/// Queries, keys, values or the result, of `type`.
+static HeadTensor headTensor(RankedTensorType type, bool rowsFirst) {
+  ArrayRef<int64_t> shape = type.getShape();
+  return {shape[rowsFirst ? 2 : 1], shape[rowsFirst ? 1 : 2], shape[3], rowsFirst};
+}
+
+AttentionForm::AttentionForm(onnx::NodeOp node)
+    : isGradient(node.getOpType() == "AttentionGrad"), first(isGradient ? 1 : 0),
+      padding(isGradient ? 6 : 3) {
+  auto flags = node.getInts(kRowsFirst).value_or(SmallVector<int64_t>(4, 0));
+  auto packedHeads = node.getInts(kPackedHeads);
+  packed = packedHeads.has_value();
+  result = headTensor(isGradient ? node.inputType(4) : node.outputType(0), flags[3]);
+  RankedTensorType type = node.inputType(first);
+  batch = type.getDimSize(0);
+  if (!packed) {
+    query = headTensor(type, flags[0]);
+    key = headTensor(node.inputType(first + 1), flags[1]);
+    value = headTensor(node.inputType(first + 2), flags[2]);
+    return;
+  }
+  int64_t heads = packedHeads->front(), groups = packedHeads->back(), rows = type.getDimSize(1);
+  value = {groups, rows, result.width, true};
+  int64_t width = (type.getDimSize(2) - groups * value.width) / (heads + groups);
+  query = {heads, rows, width, true};
+  key = {groups, rows, width, true};
+}
+
+bool AttentionForm::isEmpty() const {
+  return !batch || !query.heads || !query.rows || !key.rows || !query.width || !value.width;
+}
+
+onnx::NodeOp createAttention(NodeBuilder &builder, ValueRange operands,
+                             ArrayRef<NamedAttribute> attrs) {
+  RankedTensorType query = tensorType(operands[0]);
+  SmallVector<int64_t> shape(query.getShape());
+  shape.back() = tensorType(operands[2]).getDimSize(3);
+  Type sum = query.getElementType().isF64() ? query.getElementType()
+                                            : Type(builder.getBuilder().getF32Type());
+  auto lse = RankedTensorType::get(query.getShape().drop_back(), sum);
+  return builder.create(ops::kZeroDomain, "Attention", {query.clone(shape), lse}, operands, attrs);
+}
+
+namespace ops {
+
+LogicalResult checkHeads(onnx::NodeOp node, int64_t heads, int64_t groups) {
+  if (groups > 0 && heads % groups == 0)
     return success();
   return nodeError(node) << "expected a multiple of " << groups << " query heads, got " << heads;
 }
+
+//===----------------------------------------------------------------------===//
+// Products as nodes
+//===----------------------------------------------------------------------===//
 
 /// `rows`, [batch, heads, n, m], as [batch, groups, heads / groups * n, m].
 static Value asGroups(NodeBuilder &builder, Value rows, int64_t groups) {
@@ -50,24 +111,87 @@ Value mixNode(NodeBuilder &builder, Value weights, Value value) {
   return builder.reshape(mixed, shape);
 }
 
-static LogicalResult expandCore(onnx::NodeOp node, NodeBuilder &builder,
-                                SmallVectorImpl<Value> &results) {
+//===----------------------------------------------------------------------===//
+// Gradients
+//===----------------------------------------------------------------------===//
+
+/// `value` as [batch, heads, rows, width].
+static Value headsNode(NodeBuilder &builder, Value value, const HeadTensor &form) {
+  return form.rowsFirst ? builder.transpose(value, {0, 2, 1, 3}) : value;
+}
+
+/// Queries, keys and values of `node` as [batch, heads, rows, width].
+static std::array<Value, 3> headsNodes(NodeBuilder &builder, onnx::NodeOp node,
+                                       const AttentionForm &form) {
+  std::array<Value, 3> parts;
+  int64_t start = 0;
+  for (auto [index, tensor] : llvm::enumerate(std::array{form.query, form.key, form.value})) {
+    if (!form.packed) {
+      parts[index] = headsNode(builder, node.getInputs()[index], tensor);
+      continue;
+    }
+    int64_t end = start + tensor.heads * tensor.width;
+    Value rows = sliceNode(builder, node.getInputs()[0], 2, start, end);
+    rows = builder.reshape(rows, {form.batch, tensor.rows, tensor.heads, tensor.width});
+    parts[index] = headsNode(builder, rows, tensor);
+    start = end;
+  }
+  return parts;
+}
+
+/// The gradient of the masked scores.
+static Value scoresGradient(NodeBuilder &builder, onnx::NodeOp node, Value dy,
+                            const AttentionForm &form) {
+  auto [query, key, value] = headsNodes(builder, node, form);
+  NamedAttrList attrs(node.getAttrs());
+  attrs.erase(kRowsFirst);
+  attrs.erase(kPackedHeads);
+  SmallVector<Value> operands{scoresNode(builder, query, key)};
+  llvm::append_range(operands, node.getInputs().drop_front(form.padding));
+  Type type = operands[0].getType();
+  Value weights =
+      builder.create(kZeroDomain, "MaskedSoftmax", type, operands, attrs.getAttrs()).getResult(0);
+  Value slope = scoresNode(builder, headsNode(builder, dy, form.result), value);
+  return builder.create(kZeroDomain, "MaskedSoftmaxGrad", type, {slope, weights}).getResult(0);
+}
+
+static LogicalResult gradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool> wanted,
+                              NodeBuilder &builder, MutableArrayRef<Value> grads) {
+  AttentionForm form(node);
   ValueRange inputs = node.getInputs();
-  if (failed(checkHeads(node, inputs[0], inputs[1])))
-    return failure();
-  Value scores = scoresNode(builder, inputs[0], inputs[1]);
-  SmallVector<Value> operands{scores};
-  llvm::append_range(operands, inputs.drop_front(3));
-  Value weights = builder
-                      .create(kZeroDomain, "MaskedSoftmax", scores.getType(), operands,
-                              node.getAttrs().getValue())
-                      .getResult(0);
-  results.push_back(mixNode(builder, weights, inputs[2]));
+  if (dy[1])
+    return node.emitError() << "no gradient through the sums of " << node.describe();
+  if (llvm::is_contained(wanted.take_front(3), true)) {
+    SmallVector<Value> operands{dy[0]};
+    llvm::append_range(operands, inputs.take_front(3));
+    llvm::append_range(operands, node.getOutputs());
+    llvm::append_range(operands, inputs.drop_front(3));
+    auto types = llvm::to_vector(inputs.take_front(form.packed ? 1 : 3).getTypes());
+    onnx::NodeOp made =
+        builder.create(kZeroDomain, "AttentionGrad", types, operands, node.getAttrs().getValue());
+    for (auto [index, result] : llvm::enumerate(made.getOutputs()))
+      if (wanted[index])
+        grads[index] = result;
+  }
+  auto wantsMask = [&](unsigned index) { return index < wanted.size() && wanted[index]; };
+  if (!wantsMask(3) && !wantsMask(4))
+    return success();
+  remark::missed(node.getLoc(), remark::RemarkOpts::name("apart").category("attention"))
+      << "attention at node '" + node.getNode().str() +
+             "' is no single kernel in backward: its mask has a gradient";
+  Value slope = scoresGradient(builder, node, dy[0], form);
+  if (wantsMask(3))
+    grads[3] = sumToPadding(builder, slope, node.inputType(3));
+  if (wantsMask(4))
+    grads[4] = builder.reduceTo(slope, node.inputType(4));
   return success();
 }
 
 void registerAttentionCore() {
-  registerOp({kZeroDomain, "Attention", 1, 1, Kind::Other, nullptr, nullptr, expandCore});
+  registerOp(keepsWide({kZeroDomain, "Attention", 1, 1, Kind::Other, lowerAttention, gradient},
+                       /*results=*/2));
+  registerOp({kZeroDomain, "AttentionGrad", 1, 1, Kind::Other, lowerAttentionGrad});
 }
 
-} // namespace zero::ops
+} // namespace ops
+} // namespace zero

@@ -36,13 +36,6 @@ std::pair<mlir::Value, mlir::Value> contractGradients(NodeBuilder &builder, mlir
                                                       mlir::Value b, mlir::Value grad, bool transA,
                                                       bool transB, bool wantA, bool wantB);
 
-/// The products of attention over [batch, heads, sequence, width], in which keys
-/// and values may have fewer heads: q k^T, and weights v.
-mlir::Value scoresNode(NodeBuilder &builder, mlir::Value query, mlir::Value key);
-mlir::Value mixNode(NodeBuilder &builder, mlir::Value weights, mlir::Value value);
-/// An error at `node` unless the keys' heads divide those of the queries.
-llvm::LogicalResult checkHeads(onnx::NodeOp node, mlir::Value query, mlir::Value key);
-
 } // namespace zero::ops
 
 #endif // ZERO_LIB_OPS_CONTRACTION_H

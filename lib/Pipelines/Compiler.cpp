@@ -13,8 +13,11 @@
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Format.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/SourceMgr.h"
+
+#include <chrono>
 
 using namespace mlir;
 
@@ -99,6 +102,7 @@ std::string checkOutput(const CompilerOptions &options) {
 }
 
 LogicalResult compileModel(const CompilerOptions &options, llvm::raw_ostream &report) {
+  const auto start = std::chrono::steady_clock::now();
   DialectRegistry registry;
   registerDialects(registry);
   DecisionLog decisions;
@@ -126,7 +130,14 @@ LogicalResult compileModel(const CompilerOptions &options, llvm::raw_ostream &re
   emit.model = onnxFile(options);
   emit.learningRate = options.learningRate;
   emit.threads = options.threads;
-  return emitExecutable(*module, emit);
+  emit.cacheFolder = options.cacheFolder;
+  FailureOr<EmittedKernels> kernels = emitExecutable(*module, emit);
+  if (failed(kernels))
+    return failure();
+  std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  report << llvm::format("compiled in %.2f s: ", took.count()) << kernels->all
+         << " native kernels, " << kernels->cached << " of them from the cache\n";
+  return success();
 }
 
 } // namespace zero

@@ -26,5 +26,6 @@ void zero::addRecognise(OpPassManager &pm, const StepOptions &options) {
     pm.addPass(createSyncBatchNorm());
   pm.addNestedPass<func::FuncOp>(createExpandNodes());
   pm.addNestedPass<func::FuncOp>(createFoldTransposes());
+  pm.addNestedPass<func::FuncOp>(createFoldAttentionLayouts());
   pm.addPass(createCSEPass());
 }

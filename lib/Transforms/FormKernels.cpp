@@ -10,6 +10,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/IR/Remarks.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringSet.h"
@@ -100,7 +101,7 @@ static llvm::SetVector<Value> externalInputs(const KernelGroup &group, OpBuilder
 }
 
 /// Whether a kernel of `node` alone with arguments `inputs` has the call's: each
-/// operand once, none of them a constant inside.
+/// operand that is given once, none of them a constant inside.
 static bool takesOperands(onnx::NodeOp node, ArrayRef<Value> inputs) {
   auto given = llvm::make_filter_range(node.getInputs(),
                                        [](Value input) { return !isa<NoneType>(input.getType()); });
@@ -152,13 +153,17 @@ LogicalResult KernelFormer::lowerGroup(const KernelGroup &group) {
     llvm::append_range(checks, lowered.checks);
     call = lowered.call;
   }
-  if (call && group.nodes.size() == 1 && takesOperands(root, inputs))
+  bool isCall = call && group.nodes.size() == 1 && takesOperands(root, inputs);
+  if (isCall)
     kernel->setAttr(kCallAttr, call);
+  else if (call)
+    remark::missed(root.getLoc(), remark::RemarkOpts::name("compiled").category("library"))
+        << root.describe() + " is compiled: an operand is a constant of the model, or given twice";
 
-  // Only results that somebody reads are kept.
+  // Only results that somebody reads are kept, but a call has all of its own.
   SmallVector<Value> kept, returned;
   SmallVector<Type> types;
-  for (Value result : readOutside(group)) {
+  for (Value result : isCall ? SmallVector<Value>(root.getOutputs()) : readOutside(group)) {
     kept.push_back(result);
     types.push_back(result.getType());
     returned.push_back(inside.stored(result));

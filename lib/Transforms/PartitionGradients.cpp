@@ -82,9 +82,11 @@ Value GradientPartitioner::buildBucket(const Bucket &bucket) {
     locals.push_back(local);
     starts.push_back(*member.getStart());
   }
-  OpBuilder builder(findPrologueEnd(step));
+  OpBuilder builder(module.getContext());
   if (last)
     builder.setInsertionPointAfter(last);
+  else
+    builder.setInsertionPoint(findPrologueEnd(step)); // looks at the whole step
   Type element = getElementTypeOrSelf(locals.front().getType());
   if (hasBlocks)
     fillGaps(builder, bucket, element, locals, starts);

@@ -69,6 +69,9 @@ public:
 
   /// Received so far.
   virtual Traffic traffic() const = 0;
+
+  /// Nanoseconds that this rank has waited for others so far, in collectives.
+  virtual uint64_t waited() const = 0;
 };
 
 } // namespace zero::rt

@@ -55,13 +55,15 @@ zero_rt_status zero_rt_executable_info(const zero_rt_executable *executable,
            static_cast<int>(program.ranks()),
            static_cast<int>(program.stage()),
            static_cast<int>(std::max(1u, program.micro_batches())),
+           defaultThreads(program),
            program.learning_rate(),
            program.received_elements(),
            inputs,
            size_t(program.outputs_size()),
            size_t(program.tensors_size()),
            size_t(program.gradients_size()),
-           size_t(program.certificates_size())};
+           size_t(program.certificates_size()),
+           countCommands(program)};
   return {ZERO_RT_OK, nullptr};
 }
 

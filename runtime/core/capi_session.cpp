@@ -6,7 +6,6 @@ using namespace zero::rt;
 
 void zero_rt_session_options_default(zero_rt_session_options *options) {
   *options = {};
-  options->threads_per_rank = 1;
   options->timeout_seconds = 120;
   options->pin = -1;
   options->stall_rank = -1;

@@ -62,8 +62,10 @@ private:
 std::vector<CommandSegment> resolveCommands(const proto::Program &program, int rank, char *base) {
   Resolver resolver(program, rank, base);
   std::vector<CommandSegment> segments;
+  uint32_t first = 0;
   for (const proto::Segment &segment : program.segments()) {
-    CommandSegment made{segment.kind(), std::max<uint64_t>(segment.repeat(), 1), {}, {}};
+    CommandSegment made{segment.kind(), std::max<uint64_t>(segment.repeat(), 1), {}, {}, first};
+    first += uint32_t(segment.commands_size());
     made.inputs.resize(size_t(program.inputs_size()));
     for (uint32_t input : segment.inputs())
       made.inputs[input] = true;

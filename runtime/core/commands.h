@@ -58,6 +58,7 @@ struct CommandSegment {
   uint64_t repeat;
   std::vector<Command> commands;
   std::vector<bool> inputs; ///< by index: whether each turn writes it
+  uint32_t first = 0;       ///< index of its first command among those of the program
 };
 
 /// The commands of `rank`, whose arena starts at `base`. `program` must outlive them

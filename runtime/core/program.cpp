@@ -2,15 +2,38 @@
 
 #include "runtime/core/program.h"
 
+#include "runtime/core/team.h"
 #include "runtime/core/validate.h"
 
+#include <algorithm>
+
 namespace zero::rt {
+
+int defaultThreads(const proto::Program &program) {
+  if (program.threads() > 0)
+    return static_cast<int>(program.threads());
+  return std::max(1, usableCores() / static_cast<int>(program.ranks()));
+}
 
 uint64_t deviceBytes(const proto::Program &program) {
   for (const proto::Arena &arena : program.arenas())
     if (arena.tier() == proto::DEVICE)
       return arena.bytes();
   return 0;
+}
+
+size_t countCommands(const proto::Program &program) {
+  size_t count = 0;
+  for (const proto::Segment &segment : program.segments())
+    count += size_t(segment.commands_size());
+  return count;
+}
+
+uint64_t commandsPerStep(const proto::Program &program) {
+  uint64_t count = 0;
+  for (const proto::Segment &segment : program.segments())
+    count += uint64_t(segment.commands_size()) * std::max(1u, segment.repeat());
+  return count;
 }
 
 Status loadProgram(const std::string &path, std::shared_ptr<const LoadedProgram> &program) {

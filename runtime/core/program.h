@@ -39,6 +39,16 @@ inline DType gradientType(const proto::Gradient &gradient) {
 /// A data set for the inputs of kind DATA, still without data.
 std::shared_ptr<DataSet> makeDataSet(const proto::Program &program);
 
+/// Threads of a rank that memory was planned for, or, if nobody planned, the usable cores
+/// over the ranks, at least 1.
+int defaultThreads(const proto::Program &program);
+
+/// Commands that are listed, over all segments.
+size_t countCommands(const proto::Program &program);
+
+/// Commands that a step runs, if it skips none: those of a segment in each of its turns.
+uint64_t commandsPerStep(const proto::Program &program);
+
 /// Bytes of the device tier on each rank.
 uint64_t deviceBytes(const proto::Program &program);
 

@@ -25,8 +25,19 @@ Status Rank::prepare(Device &device, const InitialFiles &files, bool checkMemory
   return {};
 }
 
+void Rank::record(uint64_t steps, Recorder::Clock::time_point origin) {
+  recorder.reset(); // its memory first
+  if (steps > 0)
+    recorder.emplace(steps, commandsPerStep(tables()), origin);
+}
+
 Status Rank::step(const StepRequest &request) {
+  active = recorder && !recorder->isFull() && !request.evaluate ? &*recorder : nullptr;
+  if (active)
+    active->beginStep(request.step);
   Status status = runStep(request);
+  if (active && status.ok())
+    active->endStep();
   // Consequences are not passed on: the cause has been, or will be, by its own rank.
   if (!status.ok() && status.getCode() != ZERO_RT_ABORTED)
     communicator->abort(status);
@@ -72,8 +83,8 @@ Status Rank::runSegment(const CommandSegment &segment, const StepRequest &reques
     for (const Command &command : segment.commands) {
       if (skips(command, segment, turn, request))
         continue;
-      ZERO_RT_TRY(
-          std::visit([&](const auto &body) { return execute(body, command); }, command.body));
+      const auto index = uint32_t(&command - segment.commands.data()) + segment.first;
+      ZERO_RT_TRY(active ? runRecorded(command, index, turn) : run(command));
     }
   }
   return {};
@@ -184,6 +195,20 @@ std::optional<double> Rank::scalar(const char *name) const {
 //===----------------------------------------------------------------------===//
 // Commands
 //===----------------------------------------------------------------------===//
+
+Status Rank::run(const Command &command) {
+  return std::visit([&](const auto &body) { return execute(body, command); }, command.body);
+}
+
+Status Rank::runRecorded(const Command &command, uint32_t index, uint64_t turn) {
+  zero_rt_event event{index, uint32_t(turn), 0, 0, communicator->waited()};
+  event.begin = active->now();
+  Status status = run(command);
+  event.end = active->now();
+  event.waited = communicator->waited() - event.waited;
+  active->add(event);
+  return status;
+}
 
 Status Rank::execute(const LaunchCommand &launch, const Command &) {
   return queue->launch(launch.kernel, launch.args.data(), launch.length);

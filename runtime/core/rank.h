@@ -6,6 +6,7 @@
 #include "runtime/comm/communicator.h"
 #include "runtime/core/commands.h"
 #include "runtime/core/poison.h"
+#include "runtime/core/recorder.h"
 #include "runtime/core/state.h"
 #include "runtime/device/device.h"
 #include "runtime/io/data_set.h"
@@ -40,6 +41,12 @@ public:
   /// Runs one step. A failure is told to the other ranks before it is returned.
   Status step(const StepRequest &request);
 
+  /// Records the next `steps` steps in place of what was recorded before; 0: none.
+  void record(uint64_t steps, Recorder::Clock::time_point origin);
+  zero_rt_recording recording() const {
+    return recorder ? recorder->recording() : zero_rt_recording{};
+  }
+
   char *base() { return arena->base(); }
   Traffic traffic() const { return communicator->traffic(); }
   uint64_t measuredPeak() const { return peak; }
@@ -50,6 +57,8 @@ public:
 
 private:
   Status runStep(const StepRequest &request);
+  Status run(const Command &command);
+  Status runRecorded(const Command &command, uint32_t index, uint64_t turn);
   Status runSegment(const CommandSegment &segment, const StepRequest &request, bool isFirst);
   Status finishMicroBatches(const StepRequest &request) const;
   Status checkLoss() const;
@@ -75,6 +84,8 @@ private:
   std::vector<CommandSegment> segments;
   std::vector<std::vector<uint8_t>> outputs;
   std::optional<Poison> poison;
+  std::optional<Recorder> recorder;
+  Recorder *active = nullptr; ///< what records this step
   uint64_t peak = 0;
   uint64_t collectives = 0; ///< begun in this step
 };

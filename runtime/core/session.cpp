@@ -19,9 +19,9 @@ namespace zero::rt {
 // Creation
 //===----------------------------------------------------------------------===//
 
-static Status checkOptions(const zero_rt_session_options &options) {
-  if (options.threads_per_rank < 1 || options.threads_per_rank > 1024)
-    return fail(ZERO_RT_INVALID_ARGUMENT, "expected 1 to 1024 threads per rank, got %d",
+Status checkOptions(const zero_rt_session_options &options) {
+  if (options.threads_per_rank < 0 || options.threads_per_rank > 1024)
+    return fail(ZERO_RT_INVALID_ARGUMENT, "expected at most 1024 threads per rank, got %d",
                 options.threads_per_rank);
   if (!(options.timeout_seconds > 0) || options.timeout_seconds > 1e9)
     return fail(ZERO_RT_INVALID_ARGUMENT, "expected a timeout above 0 s, got %g",
@@ -39,8 +39,11 @@ Session::Session(std::shared_ptr<Body> body, const zero_rt_session_options &opti
       learningRate(this->body->program->tables().learning_rate()) {}
 
 Status Session::create(std::shared_ptr<const LoadedProgram> program,
-                       const zero_rt_session_options &options, std::unique_ptr<Session> &session) {
-  ZERO_RT_TRY(checkOptions(options));
+                       const zero_rt_session_options &wanted, std::unique_ptr<Session> &session) {
+  ZERO_RT_TRY(checkOptions(wanted));
+  zero_rt_session_options options = wanted;
+  if (options.threads_per_rank == 0)
+    options.threads_per_rank = defaultThreads(program->tables());
   auto body = std::make_shared<Body>();
   body->program = program;
   body->device = makeCpuDevice(program->module);

@@ -15,6 +15,9 @@
 
 namespace zero::rt {
 
+/// Whether the numbers in `options` can be served.
+Status checkOptions(const zero_rt_session_options &options);
+
 class Session {
 public:
   static Status create(std::shared_ptr<const LoadedProgram> program,
@@ -36,6 +39,8 @@ public:
   Status loadState(const std::string &path, uint32_t flags, zero_rt_state_result &result);
   const char *nextRemark();
   Status stats(int rank, zero_rt_stats &stats) const;
+  Status record(uint64_t steps);
+  Status recording(int rank, zero_rt_recording &recording) const;
 
 private:
   /// Shared with the ranks' threads: one that never comes back keeps it alive.

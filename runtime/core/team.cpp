@@ -52,8 +52,15 @@ void Team::Shared::work(int rank) {
   }
 }
 
-/// The cores that rank `rank` is bound to: by default only when the ranks use up the
-/// machine, because then moving can only hurt, while a smaller job should make way.
+int usableCores() {
+  cpu_set_t allowed;
+  return ::sched_getaffinity(0, sizeof(allowed), &allowed) == 0 ? CPU_COUNT(&allowed) : 1;
+}
+
+/// Binds rank `rank` to its cores: by default only when the ranks use up the machine,
+/// because then moving can only hurt, while a smaller job should make way. OpenMP's
+/// threads of the rank inherit the cores, also those that it starts later on: so all are
+/// bound to them as a set.
 static void pinTo(const TeamOptions &options, int rank) {
   cpu_set_t allowed;
   if (options.pin == 0 || ::sched_getaffinity(0, sizeof(allowed), &allowed) != 0)

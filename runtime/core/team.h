@@ -11,10 +11,13 @@
 
 namespace zero::rt {
 
+/// Cores that this process may use, as taskset and cgroups leave them.
+int usableCores();
+
 struct TeamOptions {
   int ranks = 1;
   int threadsPerRank = 1;
-  int pin = -1; ///< 1 yes, 0 no, -1 when the ranks fill the machine
+  int pin = -1; ///< 1 yes, if there are enough cores; 0 no; -1 when the ranks fill the machine
   /// How long the others may take to come back once one rank has failed.
   double graceSeconds = 5;
 };

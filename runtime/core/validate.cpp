@@ -4,6 +4,7 @@
 
 #include "runtime/comm/reduce.h"
 #include "runtime/core/commands.h"
+#include "runtime/device/cpu/attention_plan.h"
 #include "runtime/support/floats.h"
 
 #include <set>
@@ -63,6 +64,9 @@ private:
   Status checkSizes() {
     if (program.ranks() < 1 || program.ranks() > 4096)
       return fail(ZERO_RT_BAD_FILE, "expected 1 to 4096 ranks, got %u", program.ranks());
+    if (program.threads() > 1024)
+      return fail(ZERO_RT_BAD_FILE, "expected at most 1024 threads per rank, got %u",
+                  program.threads());
     for (const proto::Arena &area : program.arenas())
       if (area.tier() != proto::DEVICE && area.bytes() > 0)
         return fail(ZERO_RT_UNSUPPORTED,
@@ -277,11 +281,31 @@ private:
     return 3 + bias + kernel.matmul().residual();
   }
 
+  /// An attention's own plan knows its arguments and how far they reach.
+  Status checkAttention(const proto::Command &command, const proto::Kernel &kernel) {
+    const proto::Launch &launch = command.launch();
+    AttentionPlan plan;
+    if (Status planned = planAttention(kernel, plan); !planned.ok())
+      return bad("kernel", kernel.name(), planned.getMessage().c_str());
+    const size_t expected = plan.arguments.size() + (kernel.workspace() > 0);
+    if (size_t(launch.args_size()) != expected)
+      return bad("command", command.label(), "wrong number of arguments for an attention");
+    for (size_t i = 0; i < expected; ++i)
+      ZERO_RT_TRY(
+          checkAddress(command.label(), launch.args(int(i)),
+                       i < plan.arguments.size() ? plan.arguments[i].bytes : kernel.workspace()));
+    return {};
+  }
+
   Status checkKernel(const proto::Kernel &kernel) {
+    if (kernel.has_attention()) // its launches check it, with their addresses
+      return {};
     const int expected = kernel.body_case() == proto::Kernel::kSymbol ? 0 : argumentsOf(kernel);
     if (kernel.stored_size() > 0 && kernel.stored_size() != expected)
       return fail(ZERO_RT_BAD_FILE, "kernel '%s': expected the types of %d arguments, got %d",
                   escape(kernel.name()).c_str(), expected, kernel.stored_size());
+    if (kernel.extent() > arena)
+      return bad("kernel", kernel.name(), "it has more iterations than the arena has bytes");
     for (int dtype : kernel.stored())
       if (dtype != proto::F32 && dtype != proto::F16 && dtype != proto::BF16)
         return bad("kernel", kernel.name(), "an argument is stored in a type that is not read");
@@ -295,6 +319,8 @@ private:
     const proto::Kernel &kernel = program.kernels(int(launch.kernel()));
     if (kernel.body_case() == proto::Kernel::BODY_NOT_SET)
       return bad("kernel", kernel.name(), "it has no body");
+    if (kernel.has_attention())
+      return checkAttention(command, kernel);
     if (kernel.body_case() != proto::Kernel::kSymbol &&
         launch.args_size() != argumentsOf(kernel) + (kernel.workspace() > 0))
       return bad("command", command.label(), "wrong number of arguments for a library's kernel");

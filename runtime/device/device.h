@@ -38,7 +38,7 @@ public:
   virtual ~Device() = default;
   /// Reserves memory; `guarded` puts inaccessible pages on both sides of it.
   virtual Status reserve(uint64_t bytes, bool guarded, std::unique_ptr<Arena> &arena) = 0;
-  /// Makes the kernels of `program` ready for `threads` library threads per rank.
+  /// Makes the kernels of `program` ready for `threads` threads per rank.
   /// Refuses, naming the kernel, one that needs more workspace than was planned.
   virtual Status prepare(const proto::Program &program, int threads) = 0;
   /// Called on the rank's own thread after prepare().

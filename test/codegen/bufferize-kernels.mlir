@@ -3,7 +3,7 @@
 // Inputs, then results: nothing is allocated, copied or returned.
 
 // CHECK-LABEL: func.func private @scale(
-// CHECK-SAME: %[[X:[a-z0-9]+]]: memref<4x8xf32>, %[[Y:[a-z0-9]+]]: memref<4x8xf32> {llvm.noalias})
+// CHECK-SAME: %[[X:[a-z0-9]+]]: memref<4x8xf32>, %[[Y:[a-z0-9]+]]: memref<4x8xf32> {llvm.noalias},
 // CHECK-NOT: memref.alloc
 // CHECK: memref.load %[[X]]
 // CHECK: memref.store %{{.*}}, %[[Y]]
@@ -21,7 +21,7 @@ func.func private @scale(%x: tensor<4x8xf32>) -> tensor<4x8xf32> attributes {zer
 // A result that shares an argument's buffer is that argument.
 
 // CHECK-LABEL: func.func private @momentum(
-// CHECK-SAME: %[[W:[a-z0-9]+]]: memref<?xf32> {llvm.noalias, zero.inplace = 0 : i64}, %[[G:[a-z0-9]+]]: memref<?xf32>)
+// CHECK-SAME: %[[W:[a-z0-9]+]]: memref<?xf32> {llvm.noalias, zero.inplace = 0 : i64}, %[[G:[a-z0-9]+]]: memref<?xf32>,
 // CHECK-NOT: memref.alloc
 // CHECK-NOT: linalg.copy
 // CHECK: memref.store %{{.*}}, %[[W]]

@@ -1,6 +1,7 @@
 """Cases of data movement, products and attention."""
 
 import numpy as np
+from onnx import helper
 
 from harness import Case
 
@@ -204,23 +205,51 @@ def products():
                    grad_tol=1e-6)
 
 
-def attention():
+def causal_and_padded(q, k, v, shown):
+    """In numpy: the reference takes the number of queries from the mask."""
+    scores = q @ k.swapaxes(2, 3) / np.sqrt(q.shape[3])
+    shown = shown & np.tri(*scores.shape[2:], dtype=bool)
+    weights = np.exp(scores) * shown
+    return weights / weights.sum(3, keepdims=True) @ v
+
+
+def attention_forms():
+    """Operands, attributes and options of Attention."""
     q, k, v = f64(2, 4, 3, 4), f64(2, 4, 5, 4), f64(2, 4, 5, 2)
-    qkv = dict(opset=23, grad=(0, 1, 2), grad_tol=1e-6)
-    yield Case("Attention", [q, k, v], **qkv)
-    yield Case("Attention", [q, k, v], {"scale": 0.7}, **qkv)
-    yield Case("Attention", [q, k, v], {"is_causal": 1}, **qkv)
-    yield Case("Attention", [q, k[:, :2], v[:, :2]], **qkv)
-    yield Case("Attention", [q, k, v, f64(3, 5)], **{**qkv, "grad": (0, 1, 2, 3)})
+    yield [q, k, v], {}, {}
+    yield [q, k, v], {"scale": 0.7}, {}
+    yield [q, k, v], {"is_causal": 1}, {}
+    yield [q, k[:, :2], v[:, :2]], {}, {}
+    yield [q, k, v, f64(3, 5)], {}, {"grad": (0, 1, 2, 3)}
+    yield [q, k, v, f64(2, 1, 1, 5)], {}, {"grad": (0, 1, 2, 3)}
     mask = rng.random((2, 1, 3, 5)) > 0.4
     mask[0, 0, 1] = False
-    yield Case("Attention", [q, k, v, mask], **qkv)
-    yield Case("Attention", [q, k, v, mask], {"is_causal": 1}, **qkv)
-    yield Case("Attention", [q, k, v, np.ones((3, 5), bool)], constants=(3,), **qkv)
-    yield Case("Attention", [q, k, v, np.where(mask, 0, -np.inf)], **qkv)
-    yield Case("Attention", [q, k, v, f64(3, 5)], {"is_causal": 1}, **qkv)
-    yield Case("Attention", [f64(2, 3, 8), f64(2, 5, 4), f64(2, 5, 6)],
-               {"q_num_heads": 4, "kv_num_heads": 2}, **qkv)
+    yield [q, k, v, mask], {}, {}
+    yield [q, k, v, mask], {"is_causal": 1}, {}
+    shown = np.array([[1, 0, 1, 1, 1], [1, 1, 1, 0, 0]], bool).reshape(2, 1, 1, 5)
+    yield [q, k, v, shown], {}, {}
+    yield [q, k, v, shown], {"is_causal": 1}, {"by": causal_and_padded}
+    yield [q, k, v, rng.random((1, 4, 3, 5)) > 0.4], {}, {"note": "a mask for each head"}
+    yield [q, k, v, np.ones((3, 5), bool)], {}, {"constants": (3,)}
+    yield [q, k, v, np.where(mask, 0, -np.inf)], {}, {}
+    yield [q, k, v, f64(3, 5)], {"is_causal": 1}, {}
+    yield [q, k, v, None, f64(2, 4, 3, 4), f64(2, 4, 3, 2)], {"is_causal": 1}, {"note": "a cache"}
+    heads = {"q_num_heads": 4, "kv_num_heads": 2}
+    yield [f64(2, 3, 8), f64(2, 5, 4), f64(2, 5, 6)], heads, {"note": "rows"}
+    split = helper.make_node("Split", ["x0", "x1"], ["q", "k", "v"], axis=2)
+    packed = {"before": (split,), "reads": ("q", "k", "v"), "constants": (1,), "grad": (0,)}
+    yield ([f64(2, 3, 18), np.array([8, 4, 6])], {**heads, "is_causal": 1},
+           {**packed, "note": "parts of a row"})
+    yield [f64(2, 40, 24), np.array([8, 8, 8])], {"q_num_heads": 2, "kv_num_heads": 2}, {
+        **packed, "note": "more rows than a tile has"}
+
+
+def attention():
+    for operands, attrs, options in attention_forms():
+        options = {"opset": 23, "grad": (0, 1, 2), "grad_tol": 1e-6, **options}
+        yield Case("Attention", operands, attrs, **options)
+        # In float32 it is the library's.
+        yield Case("Attention", operands, attrs, **{**options, "single": True, "grad_tol": 1e-5})
 
 
 def cases():

@@ -1,8 +1,8 @@
 """Cases of single ONNX nodes, checked through the compiler and the runtime.
 
 Forward: many cases side by side in one model, in float32, against onnx.reference in
-float64. Gradient: the same in float64, with one float32 vector for each case as its
-parameter, from which the operands are cut; `zero-run --dump-gradients` against central
+float64. Gradient: the same in float64, unless the case says `single`, with one float32
+vector for each case as its parameter, from which the operands are cut; `zero-run --dump-gradients` against central
 differences of the reference.
 """
 
@@ -36,6 +36,9 @@ class Case:
     tol: float = 1e-6       # of results in float32
     grad_tol: float = 1e-6  # of gradients in float64, parameters in float32
     note: str = ""
+    before: tuple = ()  # nodes in front, which read x0, x1, ..
+    reads: tuple = ()   # what the node reads then, where not the inputs themselves
+    single: bool = False  # gradients are computed in float32, too
     by: object = None  # numpy's word where onnx.reference lacks the case: inputs -> results
     fails: str = ""    # the run must end with an error that says this
 
@@ -47,10 +50,11 @@ class Case:
         shapes = ", ".join("-" if x is None else f"{x.dtype}{list(x.shape)}" for x in self.inputs)
         return f"{self.op}-{self.opset}({shapes}) {self.attrs} {self.note}".strip()
 
-    def node(self, names):
+    def nodes(self, names):
         attrs = {k: numpy_helper.from_array(v) if isinstance(v, np.ndarray) else v
                  for k, v in self.attrs.items()}
-        return helper.make_node(self.op, names, [f"y{i}" for i in range(self.outputs)], **attrs)
+        outputs = [f"y{i}" for i in range(self.outputs)]
+        return [*self.before, helper.make_node(self.op, self.reads or names, outputs, **attrs)]
 
     def names(self):
         return ["" if x is None else f"x{i}" for i, x in enumerate(self.inputs)]
@@ -64,7 +68,7 @@ class Case:
             if not hasattr(self, "evaluator"):
                 infos = [info(n, wide(x)) for n, x in zip(self.names(), inputs) if n]
                 outs = [onnx.ValueInfoProto(name=f"y{i}") for i in range(self.outputs)]
-                graph = helper.make_graph([self.node(self.names())], "g", infos, outs)
+                graph = helper.make_graph(self.nodes(self.names()), "g", infos, outs)
                 self.evaluator = ReferenceEvaluator(helper.make_model(
                     graph, opset_imports=[helper.make_opsetid("", self.opset)]))
             feeds = {n: wide(x) for n, x in zip(self.names(), inputs) if n}
@@ -91,7 +95,7 @@ def forward_part(case, name):
     for position, (n, x) in enumerate(zip(case.names(), case.inputs)):
         if n:
             (part.constants if position in case.constants else part.feeds)[n] = arrays[n]
-    part.graph = helper.make_graph([case.node(case.names())], name,
+    part.graph = helper.make_graph(case.nodes(case.names()), name,
                                    [info(n, x) for n, x in part.feeds.items()], outputs)
     return part
 
@@ -109,7 +113,7 @@ class GradientGraph:
         # Two elements that nobody uses: a parameter has more than one.
         self.parameter = np.concatenate([*flat, np.zeros(2)]).astype(np.float32)
         names = [self.operand(i, x) for i, x in enumerate(case.inputs)]
-        self.nodes.append(case.node(names))
+        self.nodes.extend(case.nodes(names))
         self.sums = [self.weighted_sum(i, w) for i, w in self.weights.items()]
         self.emit("Sum", self.sums, "total")
         self.part.constants["p"] = self.parameter
@@ -132,7 +136,7 @@ class GradientGraph:
         name = f"x{position}"
         if position not in self.case.grad:
             group = self.part.constants if position in self.case.constants else self.part.feeds
-            group[name] = wide(x)
+            group[name] = x.astype(np.float32) if self.case.single and x.dtype.kind == "f" else wide(x)
             return name
         begin, self.count = self.count, self.count + x.size
         ends = [self.constant(f"{name}_{i}", np.array([v]))
@@ -140,7 +144,8 @@ class GradientGraph:
         cut = self.emit("Slice", ["p", *ends])
         shape = self.constant(f"{name}_shape", np.array(x.shape, np.int64))
         shaped = self.emit("Reshape", [cut, shape], **({"allowzero": 1} if 0 in x.shape else {}))
-        return self.emit("Cast", [shaped], name, to=TensorProto.DOUBLE)
+        return self.emit("Cast", [shaped], name,
+                         to=TensorProto.FLOAT if self.case.single else TensorProto.DOUBLE)
 
     def weighted_sum(self, index, weight):
         self.part.feeds[f"w{index}"] = weight

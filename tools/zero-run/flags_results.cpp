@@ -35,6 +35,13 @@ std::vector<Flag> resultFlags() {
        toText(&Options::outputs)},
       {"Results", "report-json", "FILE",
        "write memory by role, elements received, losses and seconds", toText(&Options::report)},
+      {"Results", "profile", "",
+       "print where the time of a step goes, by kernel, and how near that is\n"
+       "to what this machine can do",
+       toSwitch(&Options::profile)},
+      {"Results", "trace", "FILE",
+       "write when each command of a step ran, on each rank, as JSON for\nui.perfetto.dev",
+       toText(&Options::trace)},
       {"Results", "quiet", "", "print nothing but warnings and errors", toSwitch(&Options::quiet)},
   };
 }

@@ -18,6 +18,17 @@ static Status setTimeout(Options &options, const std::string &text) {
   return parseNumber(text, options.session.timeout_seconds);
 }
 
+/// Also what memory is planned for, if the model is still to be compiled.
+static Status setThreads(Options &options, const std::string &text) {
+  uint64_t count;
+  ZERO_RT_TRY(parseCount(text, count));
+  if (count < 1 || count > 1024)
+    return expected("1 to 1024", text);
+  options.session.threads_per_rank = static_cast<int>(count);
+  options.compilerFlags.push_back("--threads-per-rank=" + text);
+  return {};
+}
+
 /// RANK:COLLECTIVE.
 static Status setStall(Options &options, const std::string &text) {
   size_t colon = text.find(':');
@@ -57,8 +68,8 @@ std::vector<Flag> trainingFlags() {
 
 std::vector<Flag> executionFlags() {
   return {
-      {"Execution", "threads-per-rank", "N", "threads of library calls on each rank (1)",
-       toInt(&zero_rt_session_options::threads_per_rank)},
+      {"Execution", "threads-per-rank", "N",
+       "threads of each rank (as compiled; zeroc plans for 1)", setThreads},
       {"Execution", "timeout", "SECONDS", "longest wait for another rank (120)", setTimeout},
       {"Execution", "pin", "0|1", "bind ranks to cores (by default when they fill the machine)",
        toInt(&zero_rt_session_options::pin)},

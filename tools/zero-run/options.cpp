@@ -147,7 +147,19 @@ private:
       return fail(ZERO_RT_INVALID_ARGUMENT, "--dump-gradients needs at least one step");
     if (!options.outputs.empty() && !trains)
       return fail(ZERO_RT_INVALID_ARGUMENT, "--save-outputs needs at least one step");
+    ZERO_RT_TRY(checkProfile());
     return checkState();
+  }
+
+  Status checkProfile() {
+    if (options.profile && options.quiet && options.report.empty())
+      return fail(ZERO_RT_INVALID_ARGUMENT,
+                  "--profile has no effect with --quiet and without --report-json");
+    if ((options.profile || !options.trace.empty()) && options.session.check_memory)
+      return fail(ZERO_RT_INVALID_ARGUMENT,
+                  "expected --%s or --check-memory, got both: poisoning changes the times",
+                  options.profile ? "profile" : "trace");
+    return {};
   }
 
   Status checkState() {

@@ -34,8 +34,8 @@ struct Options {
   std::optional<uint64_t> saveEvery;
   std::string resume; ///< folder of checkpoints, or one of them
   bool resumeIfAny = false, restartData = false;
-  std::string log, gradients, outputs, report;
-  bool quiet = false, help = false, version = false;
+  std::string log, gradients, outputs, report, trace;
+  bool profile = false, quiet = false, help = false, version = false;
   zero_rt_session_options session;
   /// What is not for us: zeroc's, when the model is still to be compiled.
   std::vector<std::string> compilerFlags;

@@ -92,6 +92,7 @@ Status Outputs::open(const Options &options, const Executable &executable) {
     ZERO_RT_TRY(createWeights(inputs, path, executable, weights.emplace_back()));
   ZERO_RT_TRY(create(inputs, options.gradients, gradients));
   ZERO_RT_TRY(create(inputs, options.outputs, outputs));
+  ZERO_RT_TRY(create(inputs, options.trace, trace));
   return create(inputs, options.report, report);
 }
 
@@ -189,7 +190,7 @@ Status Outputs::writeReport(const std::string &json) {
 Status Outputs::commit() {
   for (WeightsWriter &writer : weights)
     ZERO_RT_TRY(writer.commit());
-  for (OutputFile *file : {&log, &gradients, &outputs, &report})
+  for (OutputFile *file : {&log, &gradients, &outputs, &report, &trace})
     if (file->isOpen())
       ZERO_RT_TRY(file->commit());
   return {};

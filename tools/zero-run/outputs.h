@@ -28,11 +28,12 @@ public:
   /// The outputs of the last step, over all ranks.
   rt::Status writeOutputs(const Executable &executable, const Session &session);
   rt::Status writeReport(const std::string &json);
+  rt::OutputFile &traceFile() { return trace; }
   rt::Status commit();
 
 private:
   std::vector<rt::WeightsWriter> weights;
-  rt::OutputFile log, gradients, outputs, report;
+  rt::OutputFile log, gradients, outputs, report, trace;
   std::optional<Figures> figures;
 };
 

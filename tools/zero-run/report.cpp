@@ -3,6 +3,7 @@
 #include "report.h"
 
 #include "figures.h"
+#include "profile_text.h"
 
 #include <cmath>
 
@@ -93,6 +94,8 @@ std::string reportJson(const Executable &executable, const Session &session,
   text += "  \"evaluations\": " + evaluations(results.evaluations) + ",\n";
   text += "  \"losses\": " + list(results.steps, &zero_rt_step_result::loss) + ",\n";
   text += Figures(executable).lists(results.steps);
+  if (results.profile)
+    text += "  \"profile\": " + profileJson(*results.profile) + ",\n";
   return text + "  \"seconds\": " + list(results.steps, &zero_rt_step_result::seconds) + "\n}\n";
 }
 

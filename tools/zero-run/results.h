@@ -3,9 +3,9 @@
 #ifndef TOOLS_ZERO_RUN_RESULTS_H
 #define TOOLS_ZERO_RUN_RESULTS_H
 
-#include "zero_rt/zero_rt.h"
+#include "profile.h"
 
-#include <vector>
+#include <optional>
 
 namespace zero::run {
 
@@ -21,6 +21,7 @@ struct Results {
   uint64_t first = 0; ///< step, after those of the checkpoint
   std::vector<zero_rt_step_result> steps;
   std::vector<Evaluation> evaluations;
+  std::optional<Profile> profile;
   bool interrupted = false; ///< by a signal, before the last step
 
   /// Steps done, those of the checkpoint included.

@@ -7,8 +7,10 @@
 #include "evaluation.h"
 #include "interrupt.h"
 #include "outputs.h"
+#include "profiler.h"
 #include "progress.h"
 #include "report.h"
+#include "runtime/core/team.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -41,6 +43,7 @@ private:
   Data data;
   Evaluator evaluator;
   Checkpoints checkpoints;
+  Profiler profiler;
   Session session;
   Outputs outputs;
   Results results;
@@ -114,13 +117,28 @@ Status Training::resume() {
   return outputs.continueLog(options.log, from.step);
 }
 
+/// Says so when threads have to take turns on cores.
+static void checkCores(const Options &options, const Executable &executable) {
+  const zero_rt_program_info info = infoOf(executable);
+  const int threads = options.session.threads_per_rank, cores = usableCores();
+  if (info.ranks * threads > cores && !options.quiet)
+    std::fprintf(stderr,
+                 "zero-run: warning: %d rank%s of %d thread%s on %d core%s: they take turns, and "
+                 "are bound to none\n",
+                 info.ranks, info.ranks == 1 ? "" : "s", threads, threads == 1 ? "" : "s", cores,
+                 cores == 1 ? "" : "s");
+}
+
 /// Makes the session, and gives it what it begins with.
 Status Training::begin() {
+  checkCores(options, executable);
+  ZERO_RT_TRY(profiler.open(options, executable));
   ZERO_RT_TRY(zero::run::open(executable, options.session, session));
   ZERO_RT_TRY(take(zero_rt_session_set_data(session.get(), data.get())));
   if (options.learningRate)
     ZERO_RT_TRY(take(zero_rt_session_set_learning_rate(session.get(), *options.learningRate)));
-  return options.resume.empty() ? loadWeights(options, session) : resume();
+  ZERO_RT_TRY(options.resume.empty() ? loadWeights(options, session) : resume());
+  return profiler.checkSteps(steps - results.first);
 }
 
 Status Training::evaluate(Progress &progress) {
@@ -137,6 +155,7 @@ Status Training::evaluate(Progress &progress) {
 
 Status Training::runStep(uint64_t step, Progress &progress) {
   const bool keep = step == 0 && !options.gradients.empty();
+  ZERO_RT_TRY(profiler.beforeStep(session, results.steps.size(), steps - results.first));
   zero_rt_step_result result;
   ZERO_RT_TRY(
       take(zero_rt_session_step(session.get(), keep ? ZERO_RT_KEEP_GRADIENTS : 0, &result)));
@@ -166,6 +185,8 @@ Status Training::runSteps(Progress &progress) {
 
 Status Training::write() {
   ZERO_RT_TRY(outputs.writeWeights(executable, session));
+  ZERO_RT_TRY(profiler.finish(session, results.profile));
+  ZERO_RT_TRY(profiler.writeTrace(outputs.traceFile()));
   ZERO_RT_TRY(outputs.writeReport(reportJson(executable, session, results)));
   return outputs.commit();
 }
@@ -186,6 +207,7 @@ Status Training::run() {
     ZERO_RT_TRY(evaluate(progress));
   ZERO_RT_TRY(write());
   progress.finish(results);
+  profiler.print(results.profile);
   return {};
 }
 

@@ -7,6 +7,7 @@
 #include "compile.h"
 #include "interrupt.h"
 #include "options.h"
+#include "spinning.h"
 #include "train.h"
 
 #include <cstdio>
@@ -15,13 +16,19 @@ using namespace zero::rt;
 using namespace zero::run;
 
 /// Compiles if need be, and trains. `reported`: zeroc has printed the error.
-static Status runModel(const Options &options, bool &reported, bool &interrupted) {
+static Status runModel(Options &options, char **arguments, bool &reported, bool &interrupted) {
   Executable executable;
+  if (options.session.threads_per_rank > 1)
+    limitSpinning(arguments); // before all the work
   Status status = options.needsCompiler() ? compileAndLoad(options, executable, reported)
                                           : load(options.model, executable);
   if (interruption())
     return fail(ZERO_RT_ABORTED, "interrupted before the first step");
   ZERO_RT_TRY(status);
+  if (options.session.threads_per_rank == 0)
+    options.session.threads_per_rank = infoOf(executable).threads_per_rank;
+  if (options.session.threads_per_rank > 1)
+    limitSpinning(arguments);
   return train(options, executable, interrupted);
 }
 
@@ -39,7 +46,7 @@ int main(int argc, char **argv) {
   }
   catchInterrupts();
   if (status.ok())
-    status = runModel(options, reported, interrupted);
+    status = runModel(options, argv, reported, interrupted);
   if (status.ok())
     return interrupted ? interruptionCode() : 0;
   if (!reported || interruption())

@@ -106,6 +106,8 @@ private:
 void Checker::checkModel() {
   if (options.input.empty())
     fail("expected a model: MODEL.onnx or MODEL.mlir");
+  if (options.noCache && !options.cacheFolder.empty())
+    fail("--no-cache: --cache-dir has no effect with it");
   if (options.planOnly && !options.output.empty())
     fail("--plan-only writes nothing, so -o has no effect");
   if (!step.dataRoot.empty() && !llvm::sys::fs::is_directory(step.dataRoot))
@@ -119,6 +121,8 @@ void Checker::checkPlan() {
   if (step.stage > 3)
     refuse("zero-stage", "0, 1, 2 or 3", step.stage.getValue());
   expectAtLeastOne("ranks", step.ranks);
+  if (step.threadsPerRank < 1 || step.threadsPerRank > 1024)
+    refuse("threads-per-rank", "1 to 1024", step.threadsPerRank.getValue());
   expectAtLeastOne("bucket-bytes", step.bucketBytes);
   expectAtLeastOne("micro-batches", step.microBatches);
   expectNotNegative("clip-norm", step.clipNorm);

@@ -3,6 +3,7 @@
 #include "CommandLine.h"
 
 #include "Config.h"
+#include "zero/Codegen/Compile.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
@@ -58,6 +59,9 @@ static const std::vector<Flag> &flags() {
        text(&CompilerOptions::dumpAfter)},
       {"threads", "N", "threads that compile kernels (2)",
        [](CompilerOptions &o, StringRef v) { return !v.getAsInteger(10, o.threads) && o.threads; }},
+      {"cache-dir", "DIR", "keep compiled kernels here ($XDG_CACHE_HOME/zero, or ~/.cache/zero)",
+       [](CompilerOptions &o, StringRef v) { return !(o.cacheFolder = v.str()).empty(); }},
+      {"no-cache", "", "compile every kernel, keep none", flag(&CompilerOptions::noCache)},
   };
   return all;
 }
@@ -145,6 +149,8 @@ static CommandLineResult complete(CompilerOptions &options, const GivenFlags &by
   }
   if (std::string error = checkFlags(options, given); !error.empty())
     return wrong(error);
+  if (!options.noCache && options.cacheFolder.empty())
+    options.cacheFolder = defaultCacheFolder();
   if (hasConfig)
     printConfig(config);
   return CommandLineResult::Run;

@@ -11,6 +11,7 @@ namespace zero {
 /// How to compile; never changes the bytes that come out.
 struct CompileOptions {
   unsigned threads = 1;
+  std::string cacheFolder; ///< of object code, made if need be; empty: none
 };
 
 /// Machine code of all native kernels of a module.
@@ -18,14 +19,16 @@ struct CompiledKernels {
   /// The bytes of an ELF shared object, to be mapped with dlopen. Besides memcpy,
   /// memmove and memset it needs nothing. Empty when there is no kernel.
   std::string object;
-  /// For each kernel, in the module's order: its name and the symbol
-  /// `void symbol(void *const *args, int64_t length)`.
+  /// For each kernel, in the module's order: its name and, equal for equal code, the symbol
+  /// `void symbol(void *const *args, int64_t begin, int64_t end)`.
   std::vector<std::pair<std::string, std::string>> symbols;
+  unsigned codes = 0, cached = 0; ///< different kernels, and those that came from the cache
 };
 
 /// Compiles the native kernels of `module`, which went through
 /// zero-bufferize-kernels, for this machine. The module stays as it is. Fails
-/// after an error that names the kernel or the linker's complaint.
+/// after an error that names the kernel or the linker's complaint; a cache that cannot
+/// be used is a warning.
 mlir::FailureOr<CompiledKernels> compileKernels(mlir::ModuleOp module,
                                                 const CompileOptions &options);
 
@@ -33,9 +36,14 @@ mlir::FailureOr<CompiledKernels> compileKernels(mlir::ModuleOp module,
 /// separated by spaces: those of the highest x86-64 psABI level of this machine.
 std::string hostIsa();
 
+/// Where object code is kept unless somebody says where: `zero` in $XDG_CACHE_HOME or in
+/// $HOME/.cache; empty when neither is set.
+std::string defaultCacheFolder();
+
 /// The passes of this room in their order: costs, library matching, fusion,
-/// bufferization. What follows is compileKernels.
-void buildCodegenPipeline(mlir::OpPassManager &manager);
+/// bufferization. What follows is compileKernels. `threadsPerRank` is how many threads
+/// scratch memory is planned for.
+void buildCodegenPipeline(mlir::OpPassManager &manager, unsigned threadsPerRank = 1);
 
 } // namespace zero
 

@@ -12,12 +12,15 @@ namespace zero {
 
 /// Sets the body of `kernel` to the library call that `call` describes: its `kind`
 /// and the fields of the message of that name in executable.proto, and `stored`, the
-/// element type of each argument, unless all are f32.
+/// element type of each argument, unless all floats are f32.
 void describeCall(mlir::DictionaryAttr call, rt::proto::Kernel &kernel);
 
 /// Bytes of scratch that the runtime's library needs for `call` on this machine,
-/// with one thread per rank. Fails with the library's reason.
-llvm::Expected<uint64_t> libraryWorkspace(mlir::DictionaryAttr call);
+/// with up to `threads` threads per rank. Fails with the library's reason.
+llvm::Expected<uint64_t> libraryWorkspace(mlir::DictionaryAttr call, unsigned threads);
+
+/// Floating-point operations of `call`, a convolution or an attention.
+int64_t libraryFlops(mlir::DictionaryAttr call);
 
 } // namespace zero
 

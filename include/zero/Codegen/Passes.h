@@ -25,6 +25,12 @@ namespace zero {
 /// On a kernel: the library call that it is.
 inline constexpr llvm::StringLiteral kLibraryAttr = "zero.library";
 
+/// On a kernel: iterations that threads may share, as Kernel.extent in executable.proto.
+inline constexpr llvm::StringLiteral kExtentAttr = "zero.extent";
+
+/// On the module: threads of a rank that the workspaces of library calls suffice for.
+inline constexpr llvm::StringLiteral kThreadsAttr = "zero.threads";
+
 /// Whether `function` is a kernel that this room compiles, not a library's.
 bool isNativeKernel(mlir::func::FuncOp function);
 

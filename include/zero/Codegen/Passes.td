@@ -34,7 +34,12 @@ def MatchLibrary : Pass<"zero-match-library", "::mlir::ModuleOp"> {
     Where not all arguments are f32, `stored = [bf16, f32, bf16]` says how each lies
     in memory, the result last. A kernel with `zero.call`, where the operator itself says which call it is (a
     convolution and its gradients), gets that call if the library has it.
+
+    The workspace of a call suffices for the given threads of a rank, and for fewer. The
+    module says for how many, in `zero.threads`.
   }];
+  let options = [Option<"threads", "threads", "unsigned", "1",
+                        "threads of a rank that scratch memory is planned for">];
 }
 
 def FuseKernels : Pass<"zero-fuse-kernels", "::mlir::func::FuncOp"> {
@@ -56,11 +61,15 @@ def BufferizeKernels : Pass<"zero-bufferize-kernels", "::mlir::ModuleOp"> {
     Arguments are the inputs in order, then the results that do not share the buffer
     of an argument, then the workspace (64-byte aligned, `zero.workspace` bytes on the
     function) if there is one. Temporaries of at most 64 KiB lie on the stack.
+    Where the iterations of a loop depend on each other in no memory, threads may share
+    them: `zero.extent` says how many there are, or 1 for those of a dynamic dimension,
+    and two more arguments, `begin` and `end`, which of them one call runs.
     Library kernels keep their tensors.
   }];
   let dependentDialects = ["::mlir::bufferization::BufferizationDialect",
                            "::mlir::memref::MemRefDialect", "::mlir::linalg::LinalgDialect",
-                           "::mlir::scf::SCFDialect", "::mlir::arith::ArithDialect"];
+                           "::mlir::scf::SCFDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::affine::AffineDialect"];
 }
 
 #endif // ZERO_CODEGEN_PASSES_TD

@@ -106,6 +106,29 @@ def RecogniseAttention : Pass<"zero-recognise-attention", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::zero::onnx::OnnxDialect"];
 }
 
+def FoldAttentionLayouts : Pass<"zero-fold-attention-layouts", "::mlir::func::FuncOp"> {
+  let summary = "Lets attention read and write rows as products leave them";
+  let description = [{
+    Transposes between [batch, heads, rows, width] and [batch, rows, heads, width] around
+    a `zero::Attention`, also in front of a rotary embedding, become its attribute
+    `rows_first`; where queries, keys and values are the three parts of a Split of rows, or
+    of [batch, rows, 3, heads, width], it reads what was cut, as `packed_heads` says. What is
+    left around it are views.
+
+    ```mlir
+    %s:3 = onnx.node "Split"(%qkv) {axis = 2 : i64} opset 18 : ...                   // before
+    %r = onnx.node "Reshape"(%s#0, %shape) {} opset 18 : ...
+    %q = onnx.node "Transpose"(%r) {perm = array<i64: 0, 2, 1, 3>} opset 18 : ...
+    %o:2 = onnx.node "Attention"(%q, %k, %v, %none, %none) {...} domain "zero" opset 1 : ...
+    %y = onnx.node "Transpose"(%o#0) {perm = array<i64: 0, 2, 1, 3>} opset 18 : ...
+    %y:2 = onnx.node "Attention"(%qkv, %none, %none, %none, %none)
+        {packed_heads = array<i64: 8, 8>, rows_first = array<i64: 1, 1, 1, 1>, ...}
+        domain "zero" opset 1 : ...                                                  // after
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::zero::onnx::OnnxDialect"];
+}
+
 def FoldTransposes : Pass<"zero-fold-transposes", "::mlir::func::FuncOp"> {
   let summary = "Folds transposes into the products that read them";
   let description = [{

@@ -16,11 +16,17 @@ struct EmitOptions {
   std::string dataRoot;       ///< folder that data references are relative to
   double learningRate = 1e-3; ///< default of the learning-rate input
   unsigned threads = 1;       ///< that compile kernels
+  std::string cacheFolder;    ///< of object code; empty: none
+};
+
+/// Different native kernels, and those among them that were compiled before.
+struct EmittedKernels {
+  unsigned all = 0, cached = 0;
 };
 
 /// Compiles the kernels of `module`, which went through all phases up to `pack`,
 /// and writes the executable. Errors are diagnostics; nothing is left behind.
-llvm::LogicalResult emitExecutable(mlir::ModuleOp module, const EmitOptions &options);
+llvm::FailureOr<EmittedKernels> emitExecutable(mlir::ModuleOp module, const EmitOptions &options);
 
 } // namespace zero
 

@@ -57,7 +57,8 @@ struct Lowered {
   llvm::SmallVector<RangeCheck> checks;
   /// The library call that computes the same, or null: `kind` and the fields of
   /// the message in runtime/format/executable.proto that it names. The node's
-  /// operands, in order, are the call's first arguments, its result the last.
+  /// operands that are given, in order, are the call's first arguments, its results, all
+  /// of them and in order, the last.
   mlir::DictionaryAttr call;
 };
 

@@ -22,6 +22,8 @@ struct CompilerOptions {
   bool planOnly = false; ///< stop after `pack`, need no data file
   double learningRate = 1e-3;
   unsigned threads = 2;
+  std::string cacheFolder;   ///< of object code; empty: none
+  bool noCache = false;      ///< the tool's: takes no default for it
   uint64_t localBatch = 0;   ///< samples of a rank's batch, if somebody promises a number
   std::string localBatchKey; ///< where: "ds.json: train_micro_batch_size_per_gpu=4"
   StepOptions step;
@@ -40,7 +42,8 @@ llvm::LogicalResult runPhases(mlir::ModuleOp module, const CompilerOptions &opti
 std::string checkOutput(const CompilerOptions &options);
 
 /// The whole way: read, run the phases, print what is trained and the certificate
-/// to `report`, and write the executable unless only the plan is wanted.
+/// to `report`, and write the executable unless only the plan is wanted; then `report`
+/// says how long it took.
 llvm::LogicalResult compileModel(const CompilerOptions &options, llvm::raw_ostream &report);
 
 /// Writes the certificate of a packed module as a table.

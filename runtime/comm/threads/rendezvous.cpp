@@ -24,6 +24,15 @@ Status Rendezvous::arrive(int rank, const Call &call) {
   // Only this thread writes its own counter.
   uint64_t generation = places[rank].arrived.load(std::memory_order_relaxed) + 1;
   places[rank].arrived.store(generation, std::memory_order_release);
+  if (allArrived(generation))
+    return {};
+  const auto begin = Clock::now();
+  Status status = wait(generation, call);
+  places[rank].waited += uint64_t(std::chrono::nanoseconds(Clock::now() - begin).count());
+  return status;
+}
+
+Status Rendezvous::wait(uint64_t generation, const Call &call) {
   // Ranks may outnumber cores: spin for the usual short wait, then let others run.
   for (int spin = 0; spin < 50; ++spin) {
     if (allArrived(generation))

@@ -37,6 +37,8 @@ public:
   /// Waits until all ranks have arrived as often as `rank` has now. Fails at once after
   /// abort(), and when the time is up: it then aborts, naming who is missing.
   Status arrive(int rank, const Call &call);
+  /// Nanoseconds that `rank` has waited so far; for its own thread.
+  uint64_t waited(int rank) const { return places[rank].waited; }
 
   void abort(const Status &reason);
   /// Blocks until somebody aborts: what a rank does that is told to stall.
@@ -45,9 +47,11 @@ public:
 private:
   struct alignas(64) Place {
     std::atomic<uint64_t> arrived{0};
+    uint64_t waited = 0;
     Offer offer;
   };
   bool allArrived(uint64_t generation) const;
+  Status wait(uint64_t generation, const Call &call);
   Status timeOut(uint64_t generation, const Call &call);
   Status abortReason();
 

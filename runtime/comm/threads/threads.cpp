@@ -28,6 +28,7 @@ public:
   Status allReduce(const Call &call, const Reduction &how, void *data, uint64_t elements) override;
   void abort(const Status &reason) override { group->abort(reason); }
   Traffic traffic() const override { return received; }
+  uint64_t waited() const override { return group->waited(self); }
 
 private:
   Status begin(const Call &call, Kind kind, const void *data, uint64_t elements);

@@ -5,7 +5,9 @@
 #include "runtime/device/cpu/arena.h"
 #include "runtime/device/cpu/library.h"
 #include "runtime/device/cpu/openmp.h"
+#include "runtime/device/cpu/spread.h"
 
+#include <algorithm>
 #include <xmmintrin.h>
 
 namespace zero::rt {
@@ -15,12 +17,17 @@ namespace {
 /// Either a native function or a library's.
 struct Kernel {
   NativeKernel native = nullptr;
+  int64_t extent = 0; ///< as in executable.proto
+  uint64_t costs = 0; ///< flops and bytes, per element of a dynamic dimension
   std::unique_ptr<LibraryKernel> library;
 };
 
+/// Waking threads and waiting for them costs as much as some 10 us of work.
+constexpr uint64_t kWorthSpreading = 64 << 10;
+
 class CpuQueue : public Queue {
 public:
-  explicit CpuQueue(const std::vector<Kernel> &kernels) : kernels(kernels) {}
+  CpuQueue(const std::vector<Kernel> &kernels, int threads) : kernels(kernels), threads(threads) {}
 
   Status makeCalls() {
     calls.resize(kernels.size());
@@ -30,15 +37,22 @@ public:
     return {};
   }
 
-  Status launch(uint32_t kernel, void *const *args, int64_t length) override {
-    if (calls[kernel])
-      return calls[kernel]->run(args);
-    kernels[kernel].native(args, length);
+  Status launch(uint32_t index, void *const *args, int64_t length) override {
+    if (calls[index])
+      return calls[index]->run(args);
+    const Kernel &kernel = kernels[index];
+    const int64_t iterations = kernel.extent > 1 ? kernel.extent : length;
+    const uint64_t costs = kernel.costs * uint64_t(std::max<int64_t>(length, 1));
+    if (threads > 1 && kernel.extent > 0 && costs >= kWorthSpreading)
+      spread(kernel.native, args, iterations, threads);
+    else
+      kernel.native(args, 0, iterations);
     return {};
   }
 
 private:
   const std::vector<Kernel> &kernels;
+  int threads;
   std::vector<std::unique_ptr<LibraryCall>> calls;
 };
 
@@ -64,14 +78,16 @@ static Status prepareLibrary(const proto::Kernel &source, int threads, Kernel &k
   const std::string name = escape(source.name());
   if (Status made = makeLibraryKernel(source, threads, kernel.library); !made.ok())
     return fail(made.getCode(), "kernel '%s': %s", name.c_str(), made.getMessage().c_str());
+  const std::string remedy =
+      threads == 1 ? "compile the model here"
+                   : "compile it here with --threads-per-rank=" + std::to_string(threads);
   if (uint64_t needed = kernel.library->getWorkspace(); needed > source.workspace())
-    return fail(
-        ZERO_RT_UNSUPPORTED,
-        "kernel '%s': oneDNN needs %llu bytes of workspace on this machine with %d thread%s "
-        "per rank, the plan has %llu; %s",
-        name.c_str(), static_cast<unsigned long long>(needed), threads, threads == 1 ? "" : "s",
-        static_cast<unsigned long long>(source.workspace()),
-        threads == 1 ? "compile the model here" : "run it with fewer threads per rank");
+    return fail(ZERO_RT_UNSUPPORTED,
+                "kernel '%s': it needs %llu bytes of workspace on this machine with %d thread%s "
+                "per rank, the plan has %llu; %s",
+                name.c_str(), static_cast<unsigned long long>(needed), threads,
+                threads == 1 ? "" : "s", static_cast<unsigned long long>(source.workspace()),
+                remedy.c_str());
   return {};
 }
 
@@ -80,10 +96,13 @@ Status CpuDevice::prepare(const proto::Program &program, int wanted) {
   kernels.resize(program.kernels_size());
   for (int i = 0; i < program.kernels_size(); ++i) {
     const proto::Kernel &source = program.kernels(i);
-    if (source.body_case() == proto::Kernel::kSymbol)
-      kernels[i].native = module->find(source.symbol());
-    else
+    if (source.body_case() != proto::Kernel::kSymbol) {
       ZERO_RT_TRY(prepareLibrary(source, threads, kernels[i]));
+      continue;
+    }
+    kernels[i].native = module->find(source.symbol());
+    kernels[i].extent = static_cast<int64_t>(source.extent());
+    kernels[i].costs = source.flops() + source.bytes();
   }
   return {};
 }
@@ -96,7 +115,7 @@ Status CpuDevice::makeQueue(std::unique_ptr<Queue> &queue) {
   flushDenormals(nullptr);
   if (threads > 1) // each thread of the team has a control register of its own
     GOMP_parallel(flushDenormals, nullptr, static_cast<unsigned>(threads), 0);
-  auto made = std::make_unique<CpuQueue>(kernels);
+  auto made = std::make_unique<CpuQueue>(kernels, threads);
   ZERO_RT_TRY(made->makeCalls());
   queue = std::move(made);
   return {};

@@ -1,7 +1,8 @@
-//===- library.cpp - kernels that oneDNN computes -------------------------===//
+//===- library.cpp - kernels that are described, not compiled -------------===//
 
 #include "runtime/device/cpu/library.h"
 
+#include "runtime/device/cpu/attention.h"
 #include "runtime/device/cpu/convolution.h"
 #include "runtime/device/cpu/matmul.h"
 #include "runtime/device/cpu/mixed.h"
@@ -18,6 +19,8 @@ static Status make(const Desc &desc, int threads, std::unique_ptr<LibraryKernel>
 
 Status makeLibraryKernel(const proto::Kernel &kernel, int threads,
                          std::unique_ptr<LibraryKernel> &made) {
+  if (kernel.has_attention())
+    return make<Attention>(kernel, threads, made);
   if (isMixed(kernel)) {
     std::unique_ptr<MixedKernel> mixed;
     ZERO_RT_TRY(MixedKernel::create(kernel, threads, mixed));
@@ -30,7 +33,7 @@ Status makeLibraryKernel(const proto::Kernel &kernel, int threads,
   case proto::Kernel::kConvolution:
     return make<Convolution>(kernel.convolution(), threads, made);
   default:
-    return fail(ZERO_RT_BAD_FILE, "expected a matrix product or a convolution");
+    return fail(ZERO_RT_BAD_FILE, "expected a matrix product, a convolution or an attention");
   }
 }
 

@@ -1,8 +1,8 @@
-//===- library.h - kernels that oneDNN computes -----------------*- C++ -*-===//
+//===- library.h - kernels that are not compiled ----------------*- C++ -*-===//
 //
-// A kernel of the executable that is described, not compiled. Its scratch is
-// asked of the library, planned by the compiler and handed in with each call, so
-// that a step allocates nothing.
+// A kernel of the executable that is described, not compiled: oneDNN computes it, or
+// the runtime's own code. Its scratch is asked of the library, planned by the compiler
+// and handed in with each call, so that a step allocates nothing.
 //
 //===----------------------------------------------------------------------===//
 

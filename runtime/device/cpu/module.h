@@ -9,8 +9,8 @@
 
 namespace zero::rt {
 
-/// void symbol(void *const *args, int64_t length).
-using NativeKernel = void (*)(void *const *, int64_t);
+/// void symbol(void *const *args, int64_t begin, int64_t end).
+using NativeKernel = void (*)(void *const *, int64_t, int64_t);
 
 /// A shared object loaded from memory: no file of it is ever on disk.
 class Module {

@@ -2,7 +2,8 @@
 //
 // oneDNN asks OpenMP how many threads it may use, when it makes a primitive and
 // when it runs one. The number belongs to the calling thread, so each rank sets
-// its own; clang's omp.h belongs to another OpenMP library than oneDNN's.
+// its own; clang's omp.h belongs to another OpenMP library than oneDNN's. Native
+// kernels run on the same threads.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,6 +13,8 @@
 extern "C" {
 void omp_set_num_threads(int threads);
 int omp_get_max_threads(void);
+int omp_get_num_threads(void);
+int omp_get_thread_num(void);
 void GOMP_parallel(void (*body)(void *), void *data, unsigned threads, unsigned flags);
 }
 

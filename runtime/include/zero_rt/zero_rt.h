@@ -113,11 +113,13 @@ typedef struct zero_rt_program_info {
   const char *producer;
   const char *optimizer; /* for people */
   int ranks;
-  int stage;         /* of ZeRO, 0 to 3 */
-  int micro_batches; /* per step */
+  int stage;            /* of ZeRO, 0 to 3 */
+  int micro_batches;    /* per step */
+  int threads_per_rank; /* of a session that is not told: what memory was planned for, or if
+                           nobody planned, the usable cores over the ranks */
   float learning_rate;
   uint64_t planned_elements; /* received per rank and step, without control scalars */
-  size_t inputs, outputs, tensors, gradients, certificates;
+  size_t inputs, outputs, tensors, gradients, certificates, commands;
 } zero_rt_program_info;
 
 typedef struct zero_rt_value_info {
@@ -139,6 +141,29 @@ typedef struct zero_rt_certificate {
   uint64_t most[ZERO_RT_ROLES]; /* when most of that role is live */
   uint64_t at_peak[ZERO_RT_ROLES];
 } zero_rt_certificate;
+
+/* What a command does. */
+typedef enum zero_rt_command_kind {
+  ZERO_RT_NATIVE = 0, /* launches a kernel of the code section */
+  ZERO_RT_MATMUL,     /* ... and these of the library's */
+  ZERO_RT_CONVOLUTION,
+  ZERO_RT_ATTENTION,
+  ZERO_RT_COPY,
+  ZERO_RT_CHECK,
+  ZERO_RT_ALL_GATHER,
+  ZERO_RT_REDUCE_SCATTER,
+  ZERO_RT_ALL_REDUCE
+} zero_rt_command_kind;
+
+/* A command of the program, the same on all ranks. */
+typedef struct zero_rt_command_info {
+  zero_rt_command_kind kind;
+  const char *name;  /* of its kernel; "copy", "check", "all-gather" ... of others */
+  const char *label; /* the node of the model it came from; may be empty */
+  uint64_t flops;    /* each time it runs, as the compiler counted them */
+  uint64_t bytes;    /* operands read and results written; of a collective those that rank 0
+                        receives */
+} zero_rt_command_info;
 
 /* Reads and checks a file and loads its code. Refused by name: not a .zexe, another
    version, truncated, damaged, a CPU feature that is missing, inconsistent tables. */
@@ -165,6 +190,9 @@ zero_rt_status zero_rt_executable_gradient(const zero_rt_executable *executable,
                                            zero_rt_value_info *info);
 zero_rt_status zero_rt_executable_certificate(const zero_rt_executable *executable, size_t index,
                                               zero_rt_certificate *certificate);
+/* In the order in which they are listed, over all parts of the step. */
+zero_rt_status zero_rt_executable_command(const zero_rt_executable *executable, size_t index,
+                                          zero_rt_command_info *info);
 
 /* --- data -------------------------------------------------------------------- */
 
@@ -226,7 +254,12 @@ const char *zero_rt_data_next_warning(zero_rt_data *data);
 typedef struct zero_rt_session zero_rt_session;
 
 typedef struct zero_rt_session_options {
-  int threads_per_rank;   /* of library calls; 1 by default. Changes the last bits of results */
+  int threads_per_rank;   /* 0 (default): as zero_rt_program_info says. More than were planned
+                             run if the planned memory suffices. Native kernels compute the
+                             same bits with any number, the library's products need not.
+                             OpenMP's threads spin for milliseconds when they wait for work,
+                             unless the process was started with GOMP_SPINCOUNT=1000 or
+                             OMP_WAIT_POLICY=passive */
   double timeout_seconds; /* longest wait for another rank; 120 by default */
   int allow_nan;          /* go on when the loss is NaN or infinite */
   int check_memory;       /* guard pages round the arenas; what a step leaves behind is
@@ -363,6 +396,52 @@ typedef struct zero_rt_stats {
 
 zero_rt_status zero_rt_session_stats(const zero_rt_session *session, int rank,
                                      zero_rt_stats *stats);
+
+/* --- profile ----------------------------------------------------------------- */
+
+/* A command that ran on a rank. Times are nanoseconds since the recording was asked for,
+   by one clock for all ranks. */
+typedef struct zero_rt_event {
+  uint32_t command; /* index for zero_rt_executable_command() */
+  uint32_t turn;    /* the micro-batch, where its part of the program runs for each */
+  uint64_t begin, end;
+  uint64_t waited; /* of it, for other ranks; the rest of a collective moves and adds */
+} zero_rt_event;
+
+typedef struct zero_rt_recorded_step {
+  uint64_t step;
+  uint64_t begin, end; /* reading inputs and copying outputs included */
+  size_t first_event, events;
+} zero_rt_recorded_step;
+
+typedef struct zero_rt_recording {
+  const zero_rt_recorded_step *steps;
+  size_t step_count;
+  const zero_rt_event *events; /* in the order in which they ran */
+  int full;                    /* all steps that were asked for are there */
+} zero_rt_recording;
+
+/* Records when each command of the next `steps` steps runs, on every rank, in place of
+   what was recorded before; 0 frees it. Memory for all of them is reserved here, 32
+   bytes for each command. Evaluations are not recorded. */
+zero_rt_status zero_rt_session_record(zero_rt_session *session, uint64_t steps);
+/* What there is so far. The pointers are valid until the next zero_rt_session_record(). */
+zero_rt_status zero_rt_session_recording(const zero_rt_session *session, int rank,
+                                         zero_rt_recording *recording);
+
+/* What one rank can do at most while all ranks do the same. */
+typedef struct zero_rt_machine {
+  double flops;           /* a second: float32 multiply-adds in registers, two each */
+  double triad_bandwidth; /* bytes a second: a[i] = b[i] + s c[i] beyond the caches */
+  double copy_bandwidth;  /* bytes a second, read and written: memcpy beyond the caches */
+} zero_rt_machine;
+
+/* Measures it with the ranks, threads and cores that a session would use; takes about half
+   a second and, for that time, 192 MiB of memory in all, or 48 MiB for each core where
+   that is more. The mean over ranks of each one's best millisecond. */
+zero_rt_status zero_rt_measure_machine(const zero_rt_executable *executable,
+                                       const zero_rt_session_options *options,
+                                       zero_rt_machine *machine);
 
 #ifdef __cplusplus
 }

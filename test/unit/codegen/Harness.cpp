@@ -4,6 +4,7 @@
 
 #include "dialects/Zero/Zero.h"
 #include "zero/Codegen/Compile.h"
+#include "zero/Codegen/Passes.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/InitAllDialects.h"
@@ -50,6 +51,7 @@ Kernels::Kernels(const std::string &text, unsigned threads) : context(allDialect
   if (failed(compiled))
     return;
   bytes = compiled->object;
+  symbols.insert(compiled->symbols.begin(), compiled->symbols.end());
   library = load(bytes);
 }
 
@@ -58,15 +60,26 @@ Kernels::~Kernels() {
     dlclose(library);
 }
 
-void Kernels::call(const std::string &name, std::vector<void *> buffers, int64_t length) {
-  auto *symbol = reinterpret_cast<void (*)(void *const *, int64_t)>(dlsym(library, name.c_str()));
+int64_t Kernels::extent(const std::string &name) {
+  auto attr = parsed->lookupSymbol(name)->getAttrOfType<IntegerAttr>(zero::kExtentAttr);
+  return attr ? attr.getInt() : 0;
+}
+
+void Kernels::call(const std::string &name, std::vector<void *> buffers, int64_t length,
+                   int64_t pieces) {
+  auto *symbol = reinterpret_cast<void (*)(void *const *, int64_t, int64_t)>(
+      dlsym(library, symbols.at(name).c_str()));
   auto kernel = parsed->lookupSymbol(name);
   void *workspace = nullptr;
   if (auto size = kernel->getAttrOfType<IntegerAttr>(zero::kWorkspaceAttr)) {
     workspace = std::aligned_alloc(64, llvm::alignTo(size.getInt(), 64));
     buffers.push_back(workspace);
   }
-  symbol(buffers.data(), length);
+  const int64_t split = extent(name), end = split > 1 ? split : length;
+  if (!split)
+    pieces = 1;
+  for (int64_t piece = pieces; piece-- > 0;)
+    symbol(buffers.data(), end * piece / pieces, end * (piece + 1) / pieces);
   std::free(workspace);
 }
 

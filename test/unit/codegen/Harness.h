@@ -7,6 +7,7 @@
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
 
+#include <map>
 #include <random>
 #include <string>
 #include <vector>
@@ -19,8 +20,12 @@ public:
   ~Kernels();
 
   bool ok() const { return library != nullptr; }
-  /// Calls a kernel with its buffers; the workspace, if any, is added.
-  void call(const std::string &name, std::vector<void *> buffers, int64_t length = 0);
+  /// Calls a kernel with its buffers; the workspace, if any, is added. What threads may
+  /// share is called in `pieces`, the last one first.
+  void call(const std::string &name, std::vector<void *> buffers, int64_t length = 0,
+            int64_t pieces = 3);
+  /// Iterations that threads may share, as in executable.proto.
+  int64_t extent(const std::string &name);
   const std::string &object() const { return bytes; }
   mlir::ModuleOp module() { return *parsed; }
 
@@ -28,6 +33,7 @@ private:
   mlir::MLIRContext context;
   mlir::OwningOpRef<mlir::ModuleOp> parsed;
   std::string bytes;
+  std::map<std::string, std::string> symbols;
   void *library = nullptr;
 };
 

@@ -214,6 +214,28 @@ INSTANTIATE_TEST_SUITE_P(All, Conformance,
                                   std::to_string(std::get<2>(info.param));
                          });
 
+class Waiting : public testing::TestWithParam<Maker> {};
+
+TEST_P(Waiting, IsCountedByThoseWhoWait) {
+  constexpr int kRanks = 3, kLate = 1;
+  Group group = GetParam().make({.ranks = kRanks, .timeoutSeconds = 60});
+  expectAllOk(onAll(group, [](Communicator &end) {
+    EXPECT_EQ(end.waited(), 0u);
+    if (end.rank() == kLate)
+      std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    float value = 1;
+    return end.allReduce({"x"}, {ZERO_RT_F32}, &value, 1);
+  }));
+  for (int rank = 0; rank < kRanks; ++rank) // nanoseconds, on a machine that may be busy
+    if (rank == kLate)
+      EXPECT_LT(group[rank]->waited(), 150'000'000u);
+    else
+      EXPECT_GT(group[rank]->waited(), 100'000'000u);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Waiting, testing::ValuesIn(kMakers),
+                         [](const auto &info) { return info.param.name; });
+
 class Failure : public testing::TestWithParam<Maker> {};
 
 TEST_P(Failure, StalledRankIsNamedOnAllRanks) {

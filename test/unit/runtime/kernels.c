@@ -1,10 +1,10 @@
 /* kernels.c - the code section of the executor tests: kernels by hand, with the
-   interface that compiled ones have. */
+   interface that compiled ones have: over a dynamic length, `end` of it in one call. */
 
 #include <stdint.h>
 
 /* y[6] -> loss[1], dy[6]: the mean of y and its gradient, divided by the ranks in ranks[1]. */
-void mean_loss(void *const *args, int64_t length) {
+void mean_loss(void *const *args, int64_t begin, int64_t end) {
   const float *y = args[0], *ranks = args[1];
   float *loss = args[2], *dy = args[3];
   float sum = 0;
@@ -15,16 +15,16 @@ void mean_loss(void *const *args, int64_t length) {
   *loss = sum / 6.0f;
 }
 
-/* w[length] -= lr[1] * g[length]. */
-void sgd(void *const *args, int64_t length) {
+/* w[end] -= lr[1] * g[end]. */
+void sgd(void *const *args, int64_t begin, int64_t end) {
   float *w = args[0];
   const float *g = args[1], *rate = args[2];
-  for (int64_t i = 0; i < length; ++i)
+  for (int64_t i = begin; i < end; ++i)
     w[i] = w[i] - *rate * g[i];
 }
 
 /* label[2] -> {smallest, largest}. */
-void range(void *const *args, int64_t length) {
+void range(void *const *args, int64_t begin, int64_t end) {
   const int64_t *label = args[0];
   int64_t *result = args[1];
   result[0] = label[0] < label[1] ? label[0] : label[1];
@@ -32,10 +32,10 @@ void range(void *const *args, int64_t length) {
 }
 
 /* count[1] += 1. */
-void increment(void *const *args, int64_t length) { ++*(int64_t *)args[0]; }
+void increment(void *const *args, int64_t begin, int64_t end) { ++*(int64_t *)args[0]; }
 
 /* Never returns where x[1] is 1234. */
-void hang(void *const *args, int64_t length) {
+void hang(void *const *args, int64_t begin, int64_t end) {
   for (volatile const float *x = args[0]; *x == 1234.0f;)
     ;
 }
@@ -60,21 +60,21 @@ static uint16_t half(float value) {
 }
 
 /* label[2] -> count[1]: how many are >= 0. */
-void count_labels(void *const *args, int64_t length) {
+void count_labels(void *const *args, int64_t begin, int64_t end) {
   const int64_t *label = args[0];
   *(float *)args[1] = (label[0] >= 0) + (label[1] >= 0);
 }
 
-/* sum[length] += part[length]. */
-void add(void *const *args, int64_t length) {
+/* sum[end] += part[end]. */
+void add(void *const *args, int64_t begin, int64_t end) {
   float *sum = args[0];
   const float *part = args[1];
-  for (int64_t i = 0; i < length; ++i)
+  for (int64_t i = begin; i < end; ++i)
     sum[i] = sum[i] + part[i];
 }
 
 /* y[6], label[2], total[1], scale[1] -> part[1], dy[6]. */
-void masked_loss(void *const *args, int64_t length) {
+void masked_loss(void *const *args, int64_t begin, int64_t end) {
   const float *y = args[0], *total = args[2], *scale = args[3];
   const int64_t *label = args[1];
   float *part = args[4], *dy = args[5];
@@ -87,25 +87,25 @@ void masked_loss(void *const *args, int64_t length) {
   }
 }
 
-/* sum[length] = gradient[length]. */
-void widen(void *const *args, int64_t length) {
-  for (int64_t i = 0; i < length; ++i)
+/* sum[end] = gradient[end]. */
+void widen(void *const *args, int64_t begin, int64_t end) {
+  for (int64_t i = begin; i < end; ++i)
     ((float *)args[0])[i] = wide(((const uint16_t *)args[1])[i]);
 }
 
-/* sum[length] += gradient[length]. */
-void add_wide(void *const *args, int64_t length) {
+/* sum[end] += gradient[end]. */
+void add_wide(void *const *args, int64_t begin, int64_t end) {
   float *sum = args[0];
-  for (int64_t i = 0; i < length; ++i)
+  for (int64_t i = begin; i < end; ++i)
     sum[i] = sum[i] + wide(((const uint16_t *)args[1])[i]);
 }
 
-/* sum[length], scale[1] -> {numbers that are not finite, sum of squares}. */
-void measure(void *const *args, int64_t length) {
+/* sum[end], scale[1] -> {numbers that are not finite, sum of squares}. */
+void measure(void *const *args, int64_t begin, int64_t end) {
   const float *sum = args[0], *scale = args[1];
   float *found = args[2];
   found[0] = found[1] = 0;
-  for (int64_t i = 0; i < length; ++i) {
+  for (int64_t i = begin; i < end; ++i) {
     float value = sum[i] / *scale;
     found[0] += !(sum[i] - sum[i] == 0);
     found[1] += value * value;
@@ -113,25 +113,25 @@ void measure(void *const *args, int64_t length) {
 }
 
 /* found[2] -> applied[1], norm[1]. */
-void decide(void *const *args, int64_t length) {
+void decide(void *const *args, int64_t begin, int64_t end) {
   const float *found = args[0];
   *(uint8_t *)args[1] = found[0] == 0;
   *(float *)args[2] = __builtin_sqrtf(found[1]);
 }
 
-/* master[length] -= rate[1] * sum[length] / scale[1]; w[length] = master[length]. */
-void update(void *const *args, int64_t length) {
+/* master[end] -= rate[1] * sum[end] / scale[1]; w[end] = master[end]. */
+void update(void *const *args, int64_t begin, int64_t end) {
   float *master = args[0];
   uint16_t *w = args[1];
   const float *sum = args[2], *rate = args[3], *scale = args[4];
-  for (int64_t i = 0; i < length; ++i) {
+  for (int64_t i = begin; i < end; ++i) {
     master[i] = master[i] - *rate * (sum[i] / *scale);
     w[i] = half(master[i]);
   }
 }
 
 /* scale[1] is halved unless applied[1]. */
-void rescale(void *const *args, int64_t length) {
+void rescale(void *const *args, int64_t begin, int64_t end) {
   if (!*(const uint8_t *)args[1])
     *(float *)args[0] *= 0.5f;
 }

@@ -149,6 +149,7 @@ MixedProgram::MixedProgram(int ranks, int microBatches, double scale) : slice(12
   program.set_name("mixed");
   program.set_optimizer("sgd");
   program.set_ranks(ranks);
+  program.set_threads(1);
   program.set_micro_batches(microBatches);
   uint64_t space = 64;
   proto::Matmul forward = product({2, 3, 4}, {4, 1, 3, 1, 3, 1});

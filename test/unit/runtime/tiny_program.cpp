@@ -77,6 +77,7 @@ static void addMicroBatch(TinyProgram &tiny) {
 TinyProgram::TinyProgram(int ranks, int microBatches) : slice((12 + ranks - 1) / ranks) {
   program.set_name("tiny");
   program.set_ranks(ranks);
+  program.set_threads(1);
   program.set_micro_batches(microBatches);
   uint64_t space = 64;
   addMatmul(program, "forward", product({2, 3, 4}, {4, 1, 3, 1, 3, 1}), space);

@@ -1,0 +1,38 @@
+"""Times the steps of a peer, and the memory it has resident while it takes them."""
+
+import json
+import time
+from pathlib import Path
+
+WARM_UP = 3
+
+
+def memory_line(key):
+    """A figure of this process, in bytes, as the kernel gives it."""
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith(f"{key}:"):
+            return int(line.split()[1]) * 1024
+    raise OSError(f"expected {key} in /proc/self/status")
+
+
+def forget_peak():
+    """From here on VmHWM is the most that was resident since now."""
+    Path("/proc/self/clear_refs").write_text("5")
+
+
+def measure(step, steps, report):
+    """Takes warm-up steps, then `steps` timed ones, and writes the JSON file `report`.
+
+    `step` returns its loss as a float, so that nothing is left to compute when the
+    clock is read. What a system needs only to start (imports, compiling) does not count
+    as its memory.
+    """
+    losses, seconds = [step() for _ in range(WARM_UP)], []
+    forget_peak()
+    for _ in range(steps):
+        start = time.perf_counter()
+        losses.append(step())
+        seconds.append(time.perf_counter() - start)
+    Path(report).write_text(json.dumps({
+        "seconds": seconds, "losses": losses, "resident_bytes": memory_line("VmHWM"),
+        "file_bytes": memory_line("RssFile")}))

@@ -1,0 +1,92 @@
+"""One rank of a PyTorch peer: torch_train.py CASE SYSTEM STEPS REPORT
+
+SYSTEM is fsdp2, fsdp2-keep, fsdp2-compile, deepspeed-1 or deepspeed-3. The rank and its
+neighbours come from the environment, as torchrun sets it.
+"""
+
+import json
+import os
+import sys
+from pathlib import Path
+
+import numpy as np
+import torch
+import torch.distributed as dist
+
+from measure import measure
+from torch_models import build
+
+LEARNING_RATE, WEIGHT_DECAY = 1e-4, 0.01
+
+
+def load_case(folder, rank):
+    """The sizes of a case, and this rank's part of its batch."""
+    sizes = json.loads((folder / "case.json").read_text())
+    mine = slice(rank * sizes["batch"], (rank + 1) * sizes["batch"])
+    return sizes, {name: torch.from_numpy(np.load(folder / f"{name}.npy")[mine])
+                   for name in sizes["inputs"]}
+
+
+def make_optimizer(parameters):
+    """The fused form is the fastest of PyTorch's three."""
+    return torch.optim.AdamW(parameters, lr=LEARNING_RATE, weight_decay=WEIGHT_DECAY, fused=True)
+
+
+def prepare_fsdp(model, layers, inputs, keep, compiled):
+    """`keep`: parameters stay whole from forward to backward, as in ZeRO-2."""
+    from torch.distributed.device_mesh import init_device_mesh
+    from torch.distributed.fsdp import fully_shard
+    mesh = init_device_mesh("cpu", (dist.get_world_size(),))
+    for layer in layers:
+        fully_shard(layer, mesh=mesh, reshard_after_forward=not keep)
+    fully_shard(model, mesh=mesh)
+    if compiled:
+        model = torch.compile(model)
+    optimizer = make_optimizer(model.parameters())
+
+    def step():
+        loss = model(**inputs)
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+        return loss.item()
+    return step
+
+
+def prepare_deepspeed(model, batch, inputs, stage):
+    import deepspeed
+    # Without the 0 gradients are clipped to a norm of 1, which no other side does.
+    settings = {
+        "gradient_clipping": 0.0,
+        "train_micro_batch_size_per_gpu": batch, "gradient_accumulation_steps": 1,
+        "zero_optimization": {"stage": stage}, "zero_allow_untested_optimizer": True,
+        "zero_force_ds_cpu_optimizer": False, "steps_per_print": 10**9}
+    engine, *_ = deepspeed.initialize(model=model, config=settings,
+                                      optimizer=make_optimizer(model.parameters()))
+
+    def step():
+        loss = engine(**inputs)
+        engine.backward(loss)
+        engine.step()
+        return loss.item()
+    return step
+
+
+def main():
+    folder, system, steps, report = Path(sys.argv[1]), *sys.argv[2:5]
+    rank = int(os.environ["RANK"])
+    torch.set_num_threads(1)
+    dist.init_process_group("gloo")
+    sizes, inputs = load_case(folder, rank)
+    model, layers = build(sizes, folder)
+    if system.startswith("deepspeed"):
+        step = prepare_deepspeed(model, sizes["batch"], inputs, int(system[-1]))
+    else:
+        step = prepare_fsdp(model, layers, inputs, keep=system.endswith("keep"),
+                            compiled=system.endswith("compile"))
+    measure(step, int(steps), f"{report}.{rank}")
+    dist.destroy_process_group()
+
+
+if __name__ == "__main__":
+    main()

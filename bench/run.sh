@@ -1,0 +1,21 @@
+#!/bin/bash
+# What `make bench` and `make bench-peers` show; figures also go into BUILD/bench/*.json.
+# usage: bench/run.sh BUILD [peers]
+set -euo pipefail
+cd "$(dirname "$0")/.."
+build=$(realpath "${1:-build}")
+
+measure() {
+  echo
+  .deps/venv/bin/python "bench/$1.py" --build "$build" --json "$build/bench/$1.json" "${@:2}"
+}
+
+if [[ ${2:-} == peers ]]; then
+  bench/setup.sh
+  measure step
+  measure sequence
+  measure compile --sides=zero,jax
+else
+  measure step --cases=A,B --sides=zero --rounds=2
+  measure compile --cases=B,depth-12,depth-24,depth-48 --rounds=1
+fi

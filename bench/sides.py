@@ -1,0 +1,141 @@
+"""The sides of a comparison: Zero and its peers, each as something that trains a case."""
+
+import json
+import os
+import re
+import socket
+import statistics
+import sys
+from pathlib import Path
+
+from common import PEERS, ROOT, Failure, mib, python_of, run, run_together, select
+
+WARM_UP = 3  # as in peers/measure.py
+# One thread a rank, whatever library computes.
+THREADS = {key: "1" for key in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def available_bytes():
+    text = Path("/proc/meminfo").read_text()
+    return int(re.search(r"^MemAvailable: +(\d+) kB", text, re.MULTILINE)[1]) * 1024
+
+
+class Zero:
+    """zeroc and zero-run at one stage: ranks are threads of one process."""
+
+    def __init__(self, stage):
+        self.stage = stage
+
+    def prepare(self, case, folder, build):
+        """Compiles once; rounds run the same executable."""
+        self.run_program = build / "bin/zero-run"
+        printed = run([build / "bin/zeroc", folder / "model.onnx", f"--zero-stage={self.stage}",
+                       f"--ranks={case.ranks}", "--optimizer=adamw", "--lr=1e-4",
+                       "--weight-decay=0.01", "-o", self.executable(folder)]).output
+        arena = re.search(r"^ *arena +(\d+)", printed, re.MULTILINE)
+        needed = case.ranks * int(arena[1])
+        free = available_bytes()
+        if needed > free:
+            raise Failure(f"needs {mib(needed)} of memory, {mib(free)} are free")
+
+    def executable(self, folder):
+        return folder / f"zero-{self.stage}.zexe"
+
+    def train(self, case, folder, steps, timeout):
+        inputs = json.loads((folder / "case.json").read_text())["inputs"]
+        data = ",".join(f"{name}={folder / name}.npy" for name in inputs)
+        report = folder / "report.json"
+        usage = run([self.run_program, self.executable(folder), "--threads-per-rank=1", "--quiet",
+                     f"--data={data}", f"--steps={WARM_UP + steps}", f"--report-json={report}"],
+                    timeout)
+        report = json.loads(report.read_text())
+        return {"seconds": report["seconds"][WARM_UP:], "losses": report["losses"],
+                "resident_bytes": usage.resident / case.ranks, "file_bytes": 0,
+                "arena_bytes": report["memory"]["device"]["peak"]}
+
+
+class Torch:
+    """A PyTorch system: each rank a process, over gloo."""
+
+    def __init__(self, system):
+        self.system = system
+
+    def prepare(self, case, folder, build):
+        self.python = python_of("torch")
+
+    def train(self, case, folder, steps, timeout):
+        report = folder / "report.json"
+        shared = {**THREADS, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port()),
+                  "WORLD_SIZE": str(case.ranks), "DS_ACCELERATOR": "cpu",
+                  "GLOO_SOCKET_IFNAME": "lo", "TOKENIZERS_PARALLELISM": "false"}
+        settings = [{**shared, "RANK": str(rank), "LOCAL_RANK": str(rank)}
+                    for rank in range(case.ranks)]
+        command = [self.python, PEERS / "torch_train.py", folder, self.system, steps, report]
+        run_together([command] * case.ranks, timeout, settings)
+        ranks = [json.loads(Path(f"{report}.{rank}").read_text()) for rank in range(case.ranks)]
+        losses = [statistics.fmean(step) for step in zip(*(rank["losses"] for rank in ranks))]
+        largest = max(ranks, key=lambda rank: rank["resident_bytes"])
+        return {**largest, "seconds": ranks[0]["seconds"], "losses": losses}
+
+
+class Jax:
+    """XLA with all state sharded: ranks are devices of one process."""
+
+    def prepare(self, case, folder, build):
+        self.python = python_of("jax")
+        if case.family != "gpt2":
+            raise Failure(f"the JAX peer has GPT-2 alone, not {case.family}")
+
+    def train(self, case, folder, steps, timeout):
+        report = folder / "report.json"
+        run([self.python, PEERS / "jax_train.py", folder, steps, report], timeout, THREADS)
+        result = json.loads(Path(f"{report}.0").read_text())
+        return {**result, "resident_bytes": result["resident_bytes"] / case.ranks,
+                "file_bytes": result["file_bytes"] / case.ranks}
+
+
+SIDES = {"zero-1": Zero(1), "zero-3": Zero(3),
+         "deepspeed-1": Torch("deepspeed-1"), "deepspeed-3": Torch("deepspeed-3"),
+         "fsdp2": Torch("fsdp2"), "fsdp2-keep": Torch("fsdp2-keep"),
+         "fsdp2-compile": Torch("fsdp2-compile"), "jax": Jax()}
+
+
+def chosen(names):
+    """Resolves names of sides; 'zero' is all that begin with 'zero-'."""
+    sides = []
+    for name in names:
+        family = [side for side in SIDES if side.startswith(f"{name}-")]
+        sides += family if name not in SIDES and family else [name]
+    select(sides, SIDES, "sides")
+    return sides
+
+
+def is_ours(side):
+    return side.startswith("zero")
+
+
+class Peak:
+    """What all cores of the ranks reach together in fused multiply-adds."""
+
+    def __init__(self, folder):
+        self.program = folder / "peak"
+        run(["clang-22", "-O3", "-march=native", ROOT / "bench/peak.c", "-o", self.program])
+
+    def measure(self, ranks):
+        """FLOP/s of `ranks` copies at once, summed."""
+        usage = run_together([[self.program]] * ranks, timeout=60)
+        return sum(float(speed) for speed in usage.output.split()) * 1e9
+
+
+def keep_to_cores(ranks):
+    """Restricts this process and all it starts to as many cores as there are ranks."""
+    cores = sorted(os.sched_getaffinity(0))
+    if len(cores) < ranks:
+        sys.exit(f"bench: expected {ranks} cores, one for each rank, got {len(cores)}")
+    os.sched_setaffinity(0, cores[:ranks])

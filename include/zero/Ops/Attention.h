@@ -1,0 +1,50 @@
+//===- Attention.h - what a zero::Attention node computes on ----*- C++ -*-===//
+
+#ifndef ZERO_OPS_ATTENTION_H
+#define ZERO_OPS_ATTENTION_H
+
+#include "zero/Ops/NodeBuilder.h"
+
+namespace zero {
+
+/// Attributes of zero::Attention and zero::AttentionGrad that say how tensors lie; see
+/// AttentionCore.cpp.
+inline constexpr llvm::StringLiteral kRowsFirst = "rows_first";
+inline constexpr llvm::StringLiteral kPackedHeads = "packed_heads";
+
+/// Queries, keys, values or the result: [batch, heads, rows, width], or, with
+/// `rowsFirst`, [batch, rows, heads, width].
+struct HeadTensor {
+  int64_t heads, rows, width;
+  bool rowsFirst;
+};
+
+/// The shapes of an attention or its gradient, and how its tensors lie.
+struct AttentionForm {
+  /// `node` is a zero::Attention or a zero::AttentionGrad.
+  explicit AttentionForm(onnx::NodeOp node);
+
+  /// Elements of a row of the packed tensor.
+  int64_t packedWidth() const {
+    return query.heads * query.width + key.heads * key.width + value.heads * value.width;
+  }
+  /// Whether it computes nothing, or from nothing.
+  bool isEmpty() const;
+
+  bool isGradient;
+  bool packed;
+  int64_t batch;
+  HeadTensor query, key, value, result;
+  unsigned first;   ///< operand of queries; keys and values follow
+  unsigned padding; ///< operand; the mask follows
+};
+
+/// A zero::Attention of `operands` (queries, keys, values [batch, heads, rows, width],
+/// padding and mask or onnx.none), with attributes of zero::MaskedSoftmax. Its results
+/// are the mixed values and the logarithm of each row's sum of exp.
+onnx::NodeOp createAttention(NodeBuilder &builder, mlir::ValueRange operands,
+                             llvm::ArrayRef<mlir::NamedAttribute> attrs);
+
+} // namespace zero
+
+#endif // ZERO_OPS_ATTENTION_H

@@ -1,0 +1,185 @@
+//===- ObjectCache.cpp - object code on disk, by content ------------------===//
+
+#include "ObjectCache.h"
+#include "ObjectCode.h"
+#include "zero/Codegen/Compile.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Process.h"
+#include "llvm/Support/SHA256.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <link.h>
+#include <unistd.h>
+
+using namespace llvm;
+
+namespace zero {
+
+static constexpr StringLiteral kSuffix = ".o";
+static constexpr size_t kDigest = 32;
+
+//===----------------------------------------------------------------------===//
+// Keys
+//===----------------------------------------------------------------------===//
+
+/// Adds the build ids of a program or library to the hash at `data`.
+static int addBuildIds(dl_phdr_info *info, size_t, void *data) {
+  for (unsigned i = 0; i < info->dlpi_phnum; ++i) {
+    const ElfW(Phdr) &header = info->dlpi_phdr[i];
+    if (header.p_type != PT_NOTE)
+      continue;
+    const auto *at = reinterpret_cast<const uint8_t *>(info->dlpi_addr + header.p_vaddr);
+    static_cast<SHA256 *>(data)->update(ArrayRef(at, header.p_memsz));
+  }
+  return 0;
+}
+
+/// What object code depends on besides its text. The notes of an ELF file hold its build
+/// id, a hash of what was linked: so the code of this compiler, of MLIR and of LLVM is
+/// named by what it is, and a version that somebody forgot to raise does no harm.
+static const std::string &compilerIdentity() {
+  static const std::string identity = [] {
+    SHA256 hash;
+    dl_iterate_phdr(addBuildIds, &hash);
+    hash.update(targetIdentity());
+    return toStringRef(hash.final()).str();
+  }();
+  return identity;
+}
+
+std::string ObjectCache::keyOf(StringRef text) {
+  SHA256 hash;
+  hash.update(compilerIdentity());
+  hash.update(text);
+  return toHex(hash.final(), /*LowerCase=*/true);
+}
+
+//===----------------------------------------------------------------------===//
+// Entries: a digest of key and object, and the object
+//===----------------------------------------------------------------------===//
+
+static std::array<uint8_t, kDigest> digestOf(StringRef key, StringRef object) {
+  SHA256 hash;
+  hash.update(key);
+  hash.update(object);
+  return hash.final();
+}
+
+std::string ObjectCache::pathOf(StringRef key) const {
+  return (folder + "/" + key + kSuffix).str();
+}
+
+std::optional<SmallVector<char, 0>> ObjectCache::find(StringRef key) {
+  if (folder.empty())
+    return std::nullopt;
+  auto file = sys::fs::openNativeFileForRead(pathOf(key));
+  if (!file) {
+    consumeError(file.takeError());
+    return std::nullopt;
+  }
+  auto buffer = MemoryBuffer::getOpenFile(*file, key, /*FileSize=*/-1,
+                                          /*RequiresNullTerminator=*/false, /*IsVolatile=*/true);
+  // For prune(): it was of use just now.
+  (void)sys::fs::setLastAccessAndModificationTime(*file, std::chrono::system_clock::now());
+  (void)sys::fs::closeFile(*file);
+  if (!buffer || (*buffer)->getBufferSize() < kDigest)
+    return std::nullopt;
+  StringRef object = (*buffer)->getBuffer().drop_front(kDigest);
+  if (toStringRef(digestOf(key, object)) != (*buffer)->getBuffer().take_front(kDigest))
+    return std::nullopt;
+  return SmallVector<char, 0>(object.begin(), object.end());
+}
+
+void ObjectCache::store(StringRef key, ArrayRef<char> object) {
+  if (folder.empty())
+    return;
+  auto file = sys::fs::TempFile::create(folder + "/%%%%%%%%.tmp",
+                                        sys::fs::owner_read | sys::fs::owner_write);
+  if (!file) {
+    consumeError(file.takeError());
+    ++failures;
+    return;
+  }
+  StringRef bytes(object.data(), object.size());
+  raw_fd_ostream stream(file->FD, /*shouldClose=*/false);
+  stream << toStringRef(digestOf(key, bytes)) << bytes;
+  stream.flush();
+  bool written = !stream.has_error();
+  stream.clear_error();
+  if (Error error = written ? file->keep(pathOf(key)) : file->discard()) {
+    consumeError(std::move(error));
+    written = false;
+  }
+  ++(written ? stored : failures);
+}
+
+//===----------------------------------------------------------------------===//
+// The folder
+//===----------------------------------------------------------------------===//
+
+std::string defaultCacheFolder() {
+  SmallString<128> folder;
+  if (auto cache = sys::Process::GetEnv("XDG_CACHE_HOME"); cache && sys::path::is_absolute(*cache))
+    folder = *cache;
+  else if (auto home = sys::Process::GetEnv("HOME"); home && sys::path::is_absolute(*home))
+    sys::path::append(folder = *home, ".cache");
+  else
+    return "";
+  sys::path::append(folder, "zero");
+  return std::string(folder);
+}
+
+std::string ObjectCache::open(StringRef wanted) {
+  sys::fs::file_status status;
+  StringRef parent = sys::path::parent_path(wanted);
+  std::error_code error;
+  if (!parent.empty())
+    error = sys::fs::create_directories(parent);
+  if (!error)
+    error = sys::fs::create_directory(wanted, /*IgnoreExisting=*/true, sys::fs::owner_all);
+  if (!error)
+    error = sys::fs::status(wanted, status);
+  if (error)
+    return error.message();
+  if (!sys::fs::is_directory(status))
+    return "it is no folder";
+  if (status.getUser() != ::geteuid())
+    return "it belongs to another user, and its content would be executed";
+  if (status.permissions() & (sys::fs::group_write | sys::fs::others_write))
+    return "others may write to it, and its content would be executed";
+  if (sys::fs::access(wanted, sys::fs::AccessMode::Write))
+    return "it cannot be written";
+  folder = wanted.str();
+  return "";
+}
+
+void ObjectCache::prune(uint64_t bytes) {
+  if (stored == 0)
+    return;
+  std::vector<std::tuple<sys::TimePoint<>, std::string, uint64_t>> entries;
+  uint64_t all = 0;
+  std::error_code error;
+  for (sys::fs::directory_iterator at(folder, error), end; at != end && !error;
+       at.increment(error)) {
+    auto status = at->status();
+    if (!status || !sys::fs::is_regular_file(*status))
+      continue;
+    all += status->getSize();
+    entries.emplace_back(status->getLastModificationTime(), at->path(), status->getSize());
+  }
+  if (all <= bytes)
+    return;
+  llvm::sort(entries);
+  for (const auto &[time, path, size] : entries) {
+    if (all <= bytes)
+      return;
+    (void)sys::fs::remove(path);
+    all -= size;
+  }
+}
+
+} // namespace zero

@@ -1,0 +1,31 @@
+//===- AttentionCore.h - the parts of scaled dot-product attention -*- C++ -*-===//
+
+#ifndef ZERO_LIB_OPS_ATTENTIONCORE_H
+#define ZERO_LIB_OPS_ATTENTIONCORE_H
+
+#include "zero/Ops/Attention.h"
+#include "zero/Ops/OpTable.h"
+
+namespace zero::ops {
+
+/// Lower zero::Attention and zero::AttentionGrad, and offer them as library calls.
+llvm::LogicalResult lowerAttention(onnx::NodeOp node, mlir::ValueRange inputs,
+                                   mlir::OpBuilder &builder, Lowered &lowered);
+llvm::LogicalResult lowerAttentionGrad(onnx::NodeOp node, mlir::ValueRange inputs,
+                                       mlir::OpBuilder &builder, Lowered &lowered);
+
+/// The library's call for `node`, or null where it has none: it knows floats of at
+/// most 32 bits, and nothing empty.
+mlir::DictionaryAttr attentionCall(onnx::NodeOp node, const AttentionForm &form,
+                                   mlir::Builder builder);
+
+/// The products of attention over [batch, heads, sequence, width], in which keys
+/// and values may have fewer heads: q k^T, and weights v.
+mlir::Value scoresNode(NodeBuilder &builder, mlir::Value query, mlir::Value key);
+mlir::Value mixNode(NodeBuilder &builder, mlir::Value weights, mlir::Value value);
+/// An error at `node` unless the keys' heads, `groups`, divide those of the queries.
+llvm::LogicalResult checkHeads(onnx::NodeOp node, int64_t heads, int64_t groups);
+
+} // namespace zero::ops
+
+#endif // ZERO_LIB_OPS_ATTENTIONCORE_H

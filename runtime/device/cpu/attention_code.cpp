@@ -1,0 +1,262 @@
+//===- attention_code.cpp - tiled attention in vectors --------------------===//
+//
+// Compiled once for each kind of CPU; see attention_tiles.h. Forward is the softmax of
+// one pass: a row's largest score so far shifts its exponents, and what is summed is
+// scaled down when it grows. Backward computes the weights again from the sums that
+// forward kept (Dao et al., FlashAttention, 2022).
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/device/cpu/attention_block.h"
+
+namespace zero::rt::ATTENTION_ISA {
+
+static constexpr float kInfinity = __builtin_inff();
+
+//===----------------------------------------------------------------------===//
+// Forward
+//===----------------------------------------------------------------------===//
+
+namespace {
+class Forward : Block {
+public:
+  using Block::Block;
+
+  void run(bool pack) {
+    if (pack) {
+      packKeys(nullptr);
+      readRows(head.v, 0, shape.keys, shape.valueWidth, layout.paddedValue, at(layout.values));
+    }
+    for (int64_t from = 0; from < shape.queries; from += kTileQueries) {
+      takeQueries(from);
+      see(false);
+      attend();
+      if (!hidesAll(top, /*sureOfInfinity=*/true)) {
+        see(true);
+        attend();
+      }
+      finish();
+    }
+  }
+
+private:
+  /// O, not divided yet, of the queries, with the largest scores and sums of rows.
+  void attend() {
+    clear(at(layout.result), kTileQueries * layout.paddedValue);
+    for (int64_t row = 0; row < kTileQueries; ++row)
+      top[row] = -kInfinity, sum[row] = 0;
+    for (int64_t tile = 0; tile < reach; tile += kTileKeys) {
+      moveTo(tile);
+      multiplyColumns(at(layout.queries), layout.paddedWidth, at(layout.keyColumns), shape.width,
+                      at(layout.scores));
+      for (int64_t row = 0; row < rows; ++row)
+        weigh(row, columnsOf(row / kStrip));
+      multiplyKeys(at(layout.scores), at(layout.values), layout.paddedValue, at(layout.result));
+    }
+  }
+
+  /// Turns the scores of a row of the tile into weights.
+  void weigh(int64_t row, int64_t columns) {
+    float *scores = at(layout.scores) + row * kScoreStride;
+    if (columns == 0)
+      return;
+    masks.apply(first + row, columns, scores);
+    Floats most = top[row];
+    for (int64_t i = 0; i < columns; i += kLanes)
+      most = larger(most, load(scores + i));
+    const float newTop = largestOf(most);
+    const float shift = newTop == -kInfinity ? 0 : newTop;
+    Floats total = 0.0f;
+    for (int64_t i = 0; i < columns; i += kLanes) {
+      const Floats weight = exponential(load(scores + i) - shift);
+      store(scores + i, weight);
+      total += weight;
+    }
+    if (newTop != top[row] && key > 0) {
+      const float shrink = exponential(top[row] - shift);
+      sum[row] *= shrink;
+      scaleBy(shrink, layout.paddedValue, at(layout.result) + row * layout.paddedValue);
+    }
+    sum[row] += sumOf(total);
+    top[row] = newTop;
+  }
+
+  /// Divides and stores O, and stores LSE. A sum of zero: every score is minus infinity.
+  void finish() {
+    const float nothing = shape.guard || shape.keys == 0 ? 0 : __builtin_nanf("");
+    const float logOfNothing = shape.guard       ? kInfinity
+                               : shape.keys == 0 ? -kInfinity
+                                                 : __builtin_nanf("");
+    for (int64_t row = 0; row < rows; ++row) {
+      float *result = at(layout.result) + row * layout.paddedValue;
+      const bool none = sum[row] == 0;
+      scaleBy(none ? nothing : 1 / sum[row], layout.paddedValue, result);
+      writeRow(head.o, first + row, shape.valueWidth, result);
+      head.lse[first + row] = none ? logOfNothing : top[row] + __builtin_logf(sum[row]);
+    }
+  }
+
+  float top[kTileQueries], sum[kTileQueries];
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Backward
+//===----------------------------------------------------------------------===//
+
+// From here on a float holds the logarithm of a row's sum by fewer than 12 bits.
+static constexpr float kLargeSum = 4096;
+
+namespace {
+class Backward : Block {
+public:
+  using Block::Block;
+
+  void run(bool isFirst, bool isLast) {
+    if (isFirst)
+      pack();
+    for (int64_t from = 0; from < shape.queries; from += kTileQueries) {
+      takeQueries(from);
+      takeGradient();
+      see(false);
+      if (!hidesAll(lse, /*sureOfInfinity=*/false))
+        see(true);
+      takeShares();
+      clear(at(layout.result), kTileQueries * layout.paddedWidth);
+      for (int64_t tile = 0; tile < reach; tile += kTileKeys)
+        descend(tile);
+      storeRows(head.dQ, first, rows, shape.width, layout.paddedWidth, shape.scale,
+                at(layout.result));
+    }
+    if (isLast) {
+      storeRows(head.dK, 0, shape.keys, shape.width, layout.paddedWidth, 1, at(layout.keySums));
+      storeRows(head.dV, 0, shape.keys, shape.valueWidth, layout.paddedValue, 1,
+                at(layout.valueSums));
+    }
+  }
+
+private:
+  void pack() {
+    packKeys(at(layout.keyRows));
+    for (int64_t from = 0; from < shape.keys; from += kKeyUnit)
+      packColumns(head.v, from, shape.valueWidth, layout.paddedValue, at(layout.rows),
+                  at(layout.valueColumns));
+    clear(at(layout.keySums), layout.paddedKeys * layout.paddedWidth);
+    clear(at(layout.valueSums), layout.paddedKeys * layout.paddedValue);
+  }
+
+  /// Reads dO of the queries, and what its rows have in common with those of O.
+  void takeGradient() {
+    float *gradient = at(layout.gradient), *result = at(layout.rows);
+    readRows(head.dO, first, rows, shape.valueWidth, layout.paddedValue, gradient);
+    clear(gradient + rows * layout.paddedValue, (kTileQueries - rows) * layout.paddedValue);
+    for (int64_t row = 0; row < rows; ++row) {
+      readRows(head.o, first + row, 1, shape.valueWidth, layout.paddedValue, result);
+      shared[row] = dotOf(gradient + row * layout.paddedValue, result, layout.paddedValue);
+      lse[row] = head.lse[first + row];
+    }
+  }
+
+  static bool isLarge(float sum) { return (sum > kLargeSum || sum < -kLargeSum) && sum - sum == 0; }
+
+  /// Adds up again what exp(score - LSE) gives in rows that a large number hides as a whole:
+  /// LSE is that number, without the logarithm of how many keys share it.
+  void takeShares() {
+    bool any = false;
+    for (int64_t row = 0; row < rows; ++row) {
+      share[row] = isLarge(lse[row]) ? 0 : 1;
+      any = any || share[row] == 0;
+    }
+    if (!any)
+      return;
+    for (int64_t tile = 0; tile < reach; tile += kTileKeys) {
+      moveTo(tile);
+      multiplyColumns(at(layout.queries), layout.paddedWidth, at(layout.keyColumns), shape.width,
+                      at(layout.scores));
+      for (int64_t row = 0; row < rows; ++row)
+        if (isLarge(lse[row]))
+          share[row] += sumOfWeights(row, columnsOf(row / kStrip));
+    }
+    for (int64_t row = 0; row < rows; ++row)
+      share[row] = 1 / share[row];
+  }
+
+  float sumOfWeights(int64_t row, int64_t columns) {
+    float *scores = at(layout.scores) + row * kScoreStride;
+    if (columns > 0)
+      masks.apply(first + row, columns, scores);
+    Floats total = 0.0f;
+    for (int64_t i = 0; i < columns; i += kLanes)
+      total += exponential(load(scores + i) - lse[row]);
+    return sumOf(total);
+  }
+
+  /// What the keys of a tile add to all three gradients.
+  void descend(int64_t tile) {
+    moveTo(tile);
+    multiplyColumns(at(layout.queries), layout.paddedWidth, at(layout.keyColumns), shape.width,
+                    at(layout.scores));
+    multiplyColumns(at(layout.gradient), layout.paddedValue, at(layout.valueColumns),
+                    shape.valueWidth, at(layout.gradScores));
+    for (int64_t row = 0; row < rows; ++row)
+      differentiate(row, columnsOf(row / kStrip));
+    const int64_t end = smaller(reach, key + kTileKeys);
+    for (int64_t from = key; from < end; from += kStrip) {
+      addToKeys(from, at(layout.scores), at(layout.gradient), layout.paddedValue,
+                at(layout.valueSums));
+      addToKeys(from, at(layout.gradScores), at(layout.queries), layout.paddedWidth,
+                at(layout.keySums));
+    }
+    multiplyKeys(at(layout.gradScores), at(layout.keyRows), layout.paddedWidth, at(layout.result));
+  }
+
+  /// Turns scores into weights, and the gradients of weights into those of scores.
+  void differentiate(int64_t row, int64_t columns) {
+    float *scores = at(layout.scores) + row * kScoreStride;
+    float *gradients = at(layout.gradScores) + row * kScoreStride;
+    if (columns > 0)
+      masks.apply(first + row, columns, scores);
+    for (int64_t i = 0; i < columns; i += kLanes) {
+      const Floats weight = exponential(load(scores + i) - lse[row]) * share[row];
+      store(scores + i, weight);
+      store(gradients + i, weight * (load(gradients + i) - shared[row]));
+    }
+  }
+
+  /// Adds to a strip of keys from `from` on: transposed `weights` times `right`.
+  void addToKeys(int64_t from, const float *weights, const float *right, int64_t padded,
+                 float *sums) const {
+    int64_t strip = 0;
+    while (seen[strip] <= from)
+      ++strip;
+    const int64_t row = strip * kStrip;
+    multiplyStrip<true>(weights + row * kScoreStride + from - key, kScoreStride,
+                        right + row * padded, padded, rows - row, sums + from * padded, padded,
+                        padded, true);
+  }
+
+  void storeRows(const HeadRows &to, int64_t from, int64_t count, int64_t width, int64_t padded,
+                 float factor, float *values) const {
+    if (factor != 1)
+      scaleBy(factor, count * padded, values);
+    for (int64_t i = 0; i < count; ++i)
+      writeRow(to, from + i, width, values + i * padded);
+  }
+
+  float lse[kTileQueries], shared[kTileQueries], share[kTileQueries];
+};
+} // namespace
+
+static void forward(const AttentionShape &shape, const AttentionLayout &layout,
+                    const AttentionHead &head, bool first, float *scratch) {
+  Forward(shape, layout, head, scratch).run(first);
+}
+
+static void backward(const AttentionShape &shape, const AttentionLayout &layout,
+                     const AttentionHead &head, bool first, bool last, float *scratch) {
+  Backward(shape, layout, head, scratch).run(first, last);
+}
+
+const AttentionCode kCode{forward, backward};
+
+} // namespace zero::rt::ATTENTION_ISA

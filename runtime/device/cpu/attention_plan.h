@@ -1,0 +1,61 @@
+//===- attention_plan.h - an attention, checked -----------------*- C++ -*-===//
+//
+// Turns an Attention of the program into where each head's rows lie in which argument,
+// and the scratch that its tiles need. Pure arithmetic: the runtime asks it how far a
+// kernel reaches before anything runs, the compiler how much workspace it needs.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_DEVICE_CPU_ATTENTION_PLAN_H
+#define RUNTIME_DEVICE_CPU_ATTENTION_PLAN_H
+
+#include "runtime/device/cpu/attention_tiles.h"
+#include "runtime/format/format.h"
+
+#include <array>
+#include <optional>
+#include <vector>
+
+namespace zero::rt {
+
+/// Heads of rows inside an argument; a start and strides in bytes.
+struct HeadsPlan {
+  size_t argument = 0;
+  int64_t start = 0;
+  int64_t batch = 0, head = 0, row = 0;
+};
+
+/// A mask that is an argument; strides in bytes.
+struct MaskPlan {
+  size_t argument = 0;
+  int64_t batch = 0, head = 0, query = 0, key = 0;
+};
+
+struct AttentionPlan {
+  /// What a launch passes, but for the workspace.
+  struct Argument {
+    zero_rt_dtype stored;
+    uint64_t bytes; ///< to behind the last element that is read or written
+  };
+
+  bool isBackward = false;
+  int64_t batch = 0, heads = 0, groups = 0;
+  AttentionShape shape{};
+  AttentionLayout layout{};
+  std::vector<Argument> arguments;
+  HeadsPlan q, k, v, o;
+  HeadsPlan dO, dQ, dK, dV; ///< of backward
+  size_t lse = 0;           ///< argument
+  std::optional<MaskPlan> padding, mask;
+
+  /// Units of work that share nothing but what they read: heads, in backward heads of keys.
+  int64_t tasks() const { return batch * (isBackward ? groups : heads); }
+};
+
+/// Fails, naming what is wrong, when sizes overflow, strides do not fit the sizes or make
+/// two elements of a result share a place, or `kernel` stores arguments in other types.
+Status planAttention(const proto::Kernel &kernel, AttentionPlan &plan);
+
+} // namespace zero::rt
+
+#endif // RUNTIME_DEVICE_CPU_ATTENTION_PLAN_H

@@ -1,0 +1,104 @@
+//===- attention_tiles.h - one head of an attention, by tiles ---*- C++ -*-===//
+//
+// What attention.cpp and the vector code share. The vector code is one source that is
+// compiled for three kinds of x86; what it includes has no inline functions that a linker
+// could share with others: they could hold instructions that this CPU does not have.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_DEVICE_CPU_ATTENTION_TILES_H
+#define RUNTIME_DEVICE_CPU_ATTENTION_TILES_H
+
+#include "zero_rt/zero_rt.h"
+
+#include <cstdint>
+
+namespace zero::rt {
+
+/// Queries and keys of a tile: scores of one stay in the second cache, packed keys and
+/// values in the first. Multiples of what any CPU's vectors take.
+inline constexpr int64_t kTileQueries = 64;
+inline constexpr int64_t kTileKeys = 256;
+/// From one row of scores to the next: columns of rows fall into different cache sets.
+inline constexpr int64_t kScoreStride = kTileKeys + 16;
+/// Packed widths are a multiple of the longest vector, packed keys of two.
+inline constexpr int64_t kWidthUnit = 16;
+inline constexpr int64_t kKeyUnit = 32;
+
+/// What is the same for all heads. See Attention in executable.proto.
+struct AttentionShape {
+  int64_t queries, keys, width, valueWidth;
+  float scale, fill;
+  bool causal, guard;
+  int64_t causalOffset; ///< -queries to keys
+};
+
+/// Where one thread's scratch lies, in floats. What only backward has comes last.
+struct AttentionLayout {
+  int64_t paddedKeys, paddedWidth, paddedValue;
+  int64_t longestKey;   ///< one number
+  int64_t keyColumns;   ///< keys, transposed
+  int64_t values;       ///< rows
+  int64_t queries;      ///< those of a tile, scaled
+  int64_t result;       ///< of a tile: O, or dQ
+  int64_t scores;       ///< of a tile
+  int64_t rows;         ///< kKeyUnit of them on their way into columns
+  int64_t keyRows;      ///< keys
+  int64_t keySums;      ///< dK
+  int64_t valueSums;    ///< dV
+  int64_t valueColumns; ///< values, transposed
+  int64_t gradient;     ///< dO of a tile
+  int64_t gradScores;   ///< dS of a tile
+  int64_t floats;       ///< of all
+};
+
+/// The rows of one head of a tensor.
+struct HeadRows {
+  char *data;
+  int64_t stride; ///< bytes from row to row
+  zero_rt_dtype stored;
+};
+
+/// A mask under one head: i1 says which keys are shown, a float is added.
+struct HeadMask {
+  const char *data;               ///< null: no mask
+  int64_t queryStride, keyStride; ///< bytes
+  zero_rt_dtype stored;
+
+  [[gnu::always_inline]] bool shows() const { return data && stored == ZERO_RT_BOOL; }
+  [[gnu::always_inline]] bool adds() const { return data && stored != ZERO_RT_BOOL; }
+};
+
+/// One head of queries and the keys and values that serve it.
+struct AttentionHead {
+  HeadRows q, k, v, o;
+  HeadMask padding, mask;
+  float *lse; ///< of each query
+  // Backward alone:
+  HeadRows dO, dQ, dK, dV;
+};
+
+/// The vector code for one kind of CPU. `scratch` is laid out as AttentionLayout says.
+struct AttentionCode {
+  /// Computes O and LSE of `head`. `first`: the scratch does not hold its keys yet.
+  void (*forward)(const AttentionShape &shape, const AttentionLayout &layout,
+                  const AttentionHead &head, bool first, float *scratch);
+  /// Computes dQ of `head` and adds up dK and dV of its keys, from zero if it is their
+  /// `first` head; stores them if it is the `last`.
+  void (*backward)(const AttentionShape &shape, const AttentionLayout &layout,
+                   const AttentionHead &head, bool first, bool last, float *scratch);
+};
+
+namespace attention_v4 {
+extern const AttentionCode kCode; ///< x86-64-v4: AVX-512
+}
+namespace attention_v3 {
+extern const AttentionCode kCode; ///< x86-64-v3: AVX2 and FMA
+}
+namespace attention_v1 {
+extern const AttentionCode kCode; ///< x86-64: SSE2
+}
+
+} // namespace zero::rt
+
+#endif // RUNTIME_DEVICE_CPU_ATTENTION_TILES_H

@@ -1,0 +1,193 @@
+//===- attention_vector.h - vectors, exp and products of tiles --*- C++ -*-===//
+//
+// Compiled once for each kind of CPU, in a namespace of its own that ATTENTION_ISA
+// names. Only attention_code.cpp includes it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_DEVICE_CPU_ATTENTION_VECTOR_H
+#define RUNTIME_DEVICE_CPU_ATTENTION_VECTOR_H
+
+#include <cstdint>
+
+namespace zero::rt::ATTENTION_ISA {
+
+// Rows and vectors of a product's block are as many as registers hold its sums.
+#if defined(__AVX512F__)
+inline constexpr int kLanes = 16, kStrip = 8;
+#elif defined(__AVX2__)
+inline constexpr int kLanes = 8, kStrip = 4;
+#else
+inline constexpr int kLanes = 4, kStrip = 4;
+#endif
+inline constexpr int kPanelVectors = 2;
+inline constexpr int kPanel = kPanelVectors * kLanes;
+
+using Floats = float __attribute__((ext_vector_type(kLanes)));
+using Words = uint32_t __attribute__((ext_vector_type(kLanes)));
+using Ints = int32_t __attribute__((ext_vector_type(kLanes)));
+using Bytes = uint8_t __attribute__((ext_vector_type(kLanes)));
+
+/// What is made of the numbers of all lanes.
+template <typename T, T... lane>
+struct Lanes {
+  static Ints numbers() { return Ints{lane...}; }
+  /// The lower halves of `a` and `b`, element by element in turn.
+  static Floats zipLow(Floats a, Floats b) {
+    return __builtin_shufflevector(a, b, (lane / 2 + lane % 2 * kLanes)...);
+  }
+  static Floats zipHigh(Floats a, Floats b) {
+    return __builtin_shufflevector(a, b, (kLanes / 2 + lane / 2 + lane % 2 * kLanes)...);
+  }
+};
+using AllLanes = __make_integer_seq<Lanes, int, kLanes>;
+
+inline Floats load(const float *from) {
+  Floats value;
+  __builtin_memcpy(&value, from, sizeof(value));
+  return value;
+}
+
+inline void store(float *to, Floats value) { __builtin_memcpy(to, &value, sizeof(value)); }
+
+/// a b + c, rounded once where the CPU can.
+inline Floats multiplyAdd(Floats a, Floats b, Floats c) {
+#if defined(__FMA__)
+  return __builtin_elementwise_fma(a, b, c);
+#else
+  return a * b + c;
+#endif
+}
+
+/// exp(x) to two units in the last place; 0 below the smallest normal number, and what is
+/// large above 88. NaN stays NaN. After Cephes' expf: x = n log 2 + r.
+inline Floats exponential(Floats x) {
+  constexpr float kLowest = -87.33654f, kHighest = 88.0f;
+  constexpr float kLog2E = 1.44269504f, kLn2High = 0.693359375f, kLn2Low = -2.12194440e-4f;
+  // Adding it rounds to an integer, and puts n + 127, an exponent, into the lowest bits.
+  constexpr float kRound = 12582912.0f + 127.0f;
+  Floats in = x < kLowest ? Floats(kLowest) : x;
+  in = in > kHighest ? Floats(kHighest) : in;
+  const Floats shifted = multiplyAdd(in, kLog2E, kRound);
+  const Floats n = shifted - kRound;
+  Floats r = multiplyAdd(n, -kLn2High, in);
+  r = multiplyAdd(n, -kLn2Low, r);
+  Floats p = 1.9875691500e-4f;
+  p = multiplyAdd(p, r, 1.3981999507e-3f);
+  p = multiplyAdd(p, r, 8.3334519073e-3f);
+  p = multiplyAdd(p, r, 4.1665795894e-2f);
+  p = multiplyAdd(p, r, 1.6666665459e-1f);
+  p = multiplyAdd(p, r, 5.0000001201e-1f);
+  p = multiplyAdd(p, r * r, r + 1.0f);
+  const Floats power = __builtin_bit_cast(Floats, __builtin_bit_cast(Words, shifted) << 23);
+  return x < kLowest ? Floats(0.0f) : p * power;
+}
+
+inline float exponential(float x) { return exponential(Floats(x))[0]; }
+
+/// The larger one; `a` if `b` is NaN.
+inline Floats larger(Floats a, Floats b) { return a < b ? b : a; }
+
+/// Of all lanes, halves by halves.
+template <typename Vector>
+inline float sumOf(Vector value) {
+  if constexpr (sizeof(Vector) == 2 * sizeof(float))
+    return value[0] + value[1];
+  else
+    return sumOf(value.lo + value.hi);
+}
+
+template <typename Vector>
+inline float largestOf(Vector value) {
+  if constexpr (sizeof(Vector) == 2 * sizeof(float))
+    return value[0] < value[1] ? value[1] : value[0];
+  else
+    return largestOf(value.lo < value.hi ? value.hi : value.lo);
+}
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+/// One block of a product, C (+)= A B: kStrip rows and `vectors` vectors of columns.
+/// A lies in rows, or, `transposed`, in columns; `lda`, `ldb` and `ldc` are from row to row
+/// of what lies in memory.
+template <bool transposed, int vectors>
+inline void multiplyBlock(const float *a, int64_t lda, const float *b, int64_t ldb, int64_t depth,
+                          float *c, int64_t ldc, bool accumulate) {
+  Floats sums[kStrip][vectors];
+#pragma clang loop unroll(full)
+  for (int i = 0; i < kStrip; ++i)
+#pragma clang loop unroll(full)
+    for (int j = 0; j < vectors; ++j)
+      sums[i][j] = accumulate ? load(c + i * ldc + j * kLanes) : Floats(0.0f);
+  for (int64_t k = 0; k < depth; ++k) {
+    Floats right[vectors];
+#pragma clang loop unroll(full)
+    for (int j = 0; j < vectors; ++j)
+      right[j] = load(b + k * ldb + j * kLanes);
+#pragma clang loop unroll(full)
+    for (int i = 0; i < kStrip; ++i) {
+      const Floats left = transposed ? a[k * lda + i] : a[i * lda + k];
+#pragma clang loop unroll(full)
+      for (int j = 0; j < vectors; ++j)
+        sums[i][j] = multiplyAdd(left, right[j], sums[i][j]);
+    }
+  }
+#pragma clang loop unroll(full)
+  for (int i = 0; i < kStrip; ++i)
+#pragma clang loop unroll(full)
+    for (int j = 0; j < vectors; ++j)
+      store(c + i * ldc + j * kLanes, sums[i][j]);
+}
+
+/// kStrip rows of C (+)= A B, `columns` of them, a multiple of kWidthUnit.
+template <bool transposed>
+inline void multiplyStrip(const float *a, int64_t lda, const float *b, int64_t ldb, int64_t depth,
+                          float *c, int64_t ldc, int64_t columns, bool accumulate) {
+  int64_t column = 0;
+  for (; column + kPanel <= columns; column += kPanel)
+    multiplyBlock<transposed, kPanelVectors>(a, lda, b + column, ldb, depth, c + column, ldc,
+                                             accumulate);
+  if (column < columns)
+    multiplyBlock<transposed, 1>(a, lda, b + column, ldb, depth, c + column, ldc, accumulate);
+}
+
+//===----------------------------------------------------------------------===//
+// Transposition
+//===----------------------------------------------------------------------===//
+
+/// Column i of `rows` becomes row i.
+inline void transpose(Floats (&rows)[kLanes]) {
+#pragma clang loop unroll(full)
+  for (int round = 1; round < kLanes; round *= 2) {
+    Floats next[kLanes];
+#pragma clang loop unroll(full)
+    for (int i = 0; i < kLanes / 2; ++i) {
+      next[2 * i] = AllLanes::zipLow(rows[i], rows[i + kLanes / 2]);
+      next[2 * i + 1] = AllLanes::zipHigh(rows[i], rows[i + kLanes / 2]);
+    }
+#pragma clang loop unroll(full)
+    for (int i = 0; i < kLanes; ++i)
+      rows[i] = next[i];
+  }
+}
+
+/// Writes kPanel rows of `width` elements as `width` rows of kPanel. Rows are readable up
+/// to a multiple of kWidthUnit.
+inline void transposePanel(const float *from, int64_t stride, int64_t width, float *to) {
+  for (int64_t column = 0; column < width; column += kLanes)
+    for (int group = 0; group < kPanel; group += kLanes) {
+      Floats rows[kLanes];
+#pragma clang loop unroll(full)
+      for (int i = 0; i < kLanes; ++i)
+        rows[i] = load(from + (group + i) * stride + column);
+      transpose(rows);
+      for (int i = 0; i < kLanes && column + i < width; ++i)
+        store(to + (column + i) * kPanel + group, rows[i]);
+    }
+}
+
+} // namespace zero::rt::ATTENTION_ISA
+
+#endif // RUNTIME_DEVICE_CPU_ATTENTION_VECTOR_H

@@ -1,0 +1,49 @@
+// RUN: zero-opt %s --zero-form-kernels --zero-annotate-costs --zero-match-library --split-input-file --remark-format=emitRemark --remarks-filter=library 2>%t | FileCheck %s
+// RUN: FileCheck %s --check-prefix=REMARK < %t
+
+// Parts of one row, causal: strides and offsets say where each head lies, and what
+// nobody reads is a result all the same. Of 16 pairs of positions 10 are looked at.
+// CHECK-LABEL: func.func @step
+// CHECK: %[[O:.*]]:2 = zero.launch @k0_attention(%arg0) {{.*}} -> (tensor<2x4x2x8xf32>, tensor<2x2x4xf32>)
+// CHECK: return %[[O]]#0
+// CHECK: func.func private @k0_attention
+// CHECK-SAME: zero.flops = 1280 : i64
+// CHECK-SAME: zero.library = {batch = 2 : i64, causal = true, causal_offset = 0 : i64, direction = "forward", fill = 0xFF800000 : f32, groups = 2 : i64, guard = true, heads = 2 : i64, k_strides = array<i64: 192, 8, 48>, keys = 4 : i64, kind = "attention", mask = "none", mask_strides = array<i64>, o_strides = array<i64: 64, 8, 16>, offsets = array<i64: 0, 16, 32>, packed = true, padding = "none", padding_strides = array<i64>, q_strides = array<i64: 192, 8, 48>, queries = 4 : i64, scale = 5.000000e-01 : f32, v_strides = array<i64: 192, 8, 48>, value_width = 8 : i64, width = 8 : i64}
+// CHECK-SAME: zero.workspace =
+func.func @step(%qkv: tensor<2x4x48xf32>) -> tensor<2x4x2x8xf32> {
+  %none = onnx.none
+  %o:2 = onnx.node "Attention"(%qkv, %none, %none, %none, %none) {causal = 1 : i64, fill = 0xFF800000 : f32, guard = 1 : i64, packed_heads = array<i64: 2, 2>, rows_first = array<i64: 1, 1, 1, 1>, scale = 5.000000e-01 : f32} domain "zero" opset 1 node "n" : (tensor<2x4x48xf32>, none, none, none, none) -> (tensor<2x4x2x8xf32>, tensor<2x2x4xf32>)
+  return %o#0 : tensor<2x4x2x8xf32>
+}
+
+// -----
+
+// The gradient of grouped heads under a padding of truth values and a mask of numbers,
+// stored in 16 bits: three results, and the sums of rows stay f32.
+// CHECK-LABEL: func.func @step
+// CHECK: func.func private @k0_attentiongrad({{.*}}) -> (tensor<2x4x3x8xbf16>, tensor<2x2x5x8xbf16>, tensor<2x5x2x6xbf16>)
+// CHECK-SAME: zero.flops = 8640 : i64
+// CHECK-SAME: causal = false
+// CHECK-SAME: direction = "backward"
+// CHECK-SAME: groups = 2 : i64, guard = false, heads = 4 : i64, k_strides = array<i64: 80, 40, 8>
+// CHECK-SAME: mask = "bias", mask_strides = array<i64: 0, 15, 5, 1>, o_strides = array<i64: 72, 18, 6>, offsets = array<i64>, packed = false, padding = "shown", padding_strides = array<i64: 5, 1>
+// CHECK-SAME: stored = [bf16, bf16, bf16, bf16, bf16, f32, i1, f32, bf16, bf16, bf16]
+// CHECK-SAME: v_strides = array<i64: 60, 6, 12>
+func.func @step(%do: tensor<2x4x3x6xbf16>, %q: tensor<2x4x3x8xbf16>, %k: tensor<2x2x5x8xbf16>, %v: tensor<2x5x2x6xbf16>, %o: tensor<2x4x3x6xbf16>, %lse: tensor<2x4x3xf32>, %padding: tensor<2x5xi1>, %mask: tensor<4x3x5xf32>) -> tensor<2x4x3x8xbf16> {
+  %d:3 = onnx.node "AttentionGrad"(%do, %q, %k, %v, %o, %lse, %padding, %mask) {rows_first = array<i64: 0, 0, 1, 0>} domain "zero" opset 1 node "n" : (tensor<2x4x3x6xbf16>, tensor<2x4x3x8xbf16>, tensor<2x2x5x8xbf16>, tensor<2x5x2x6xbf16>, tensor<2x4x3x6xbf16>, tensor<2x4x3xf32>, tensor<2x5xi1>, tensor<4x3x5xf32>) -> (tensor<2x4x3x8xbf16>, tensor<2x2x5x8xbf16>, tensor<2x5x2x6xbf16>)
+  return %d#0 : tensor<2x4x3x8xbf16>
+}
+
+// -----
+
+// What the library does not know is compiled: another type, and a value given twice.
+// CHECK-LABEL: func.func @step
+// CHECK-NOT: zero.library
+// CHECK-NOT: zero.call
+// REMARK: Attention node 'wide' is compiled: it computes in other types than f32
+// REMARK: Attention node 'twice' is compiled: an operand is a constant of the model, or given twice
+func.func @step(%x: tensor<1x2x3x4xf64>, %y: tensor<1x2x3x4xf32>, %v: tensor<1x2x3x4xf32>) -> (tensor<1x2x3x4xf64>, tensor<1x2x3x4xf32>) {
+  %a:2 = onnx.node "Attention"(%x, %x, %x) {} domain "zero" opset 1 node "wide" : (tensor<1x2x3x4xf64>, tensor<1x2x3x4xf64>, tensor<1x2x3x4xf64>) -> (tensor<1x2x3x4xf64>, tensor<1x2x3xf64>)
+  %b:2 = onnx.node "Attention"(%y, %y, %v) {} domain "zero" opset 1 node "twice" : (tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>) -> (tensor<1x2x3x4xf32>, tensor<1x2x3xf32>)
+  return %a#0, %b#0 : tensor<1x2x3x4xf64>, tensor<1x2x3x4xf32>
+}

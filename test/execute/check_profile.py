@@ -1,0 +1,199 @@
+"""--profile and --trace: what they say adds up and is what the program says, and a run is
+the same with them, bit for bit.
+
+usage: check_profile.py DATA WORK
+"""
+
+import json
+import re
+import sys
+from collections import Counter
+
+from zero_test import Checks, Graph, check_refused, run_tool
+
+STEPS, WARM_UP = 6, 2
+COLLECTIVES = ("all-gather", "reduce-scatter", "all-reduce")
+EVERY = 1e-6  # of a sum, in JSON's digits
+
+
+def close(left, right):
+    return abs(left - right) <= EVERY * max(abs(left), abs(right), 1e-12)
+
+
+def planned(graph, stage, ranks, *flags):
+    """Launches and flops of each kernel in a step, read in the program after `pack`."""
+    text = run_tool("zeroc", graph.folder / "model.onnx", "--plan-only", "--dump-after=pack",
+                    f"--zero-stage={stage}", f"--ranks={ranks}", *flags)
+    costs = {name: int(flops) for name, flops in re.findall(
+        r"func\.func private @(\w+)\(.*zero\.flops = (\d+)", text)}
+    dynamic = set(re.findall(r"func\.func private @(\w+)\(%arg0: memref<\?x", text))
+    launches, flops = Counter(), Counter()
+    for name, length in re.findall(r"zero\.launch @(\w+)\(.*?\} : \((?:tensor<(\d+)x)?", text):
+        launches[name] += 1
+        flops[name] += costs[name] * (int(length) if name in dynamic else 1)
+    return launches, flops
+
+
+def check_sums(checks, label, profile):
+    """Parts make up steps, kernels kinds, and kinds with what else there is a step."""
+    for part in profile["steps"] + profile["ranks"]:
+        total = sum(part[name] for name in ("compute", "collectives", "waiting", "between"))
+        checks.that(close(total, part["seconds"]), f"{label}: {part}")
+        checks.that(min(part.values()) >= 0, f"{label}: negative {part}")
+    first = profile["ranks"][0]
+    rest = (first["waiting"] + first["between"]) / first["seconds"]
+    for rows in ("kinds", "kernels"):
+        shares = sum(row["share"] for row in profile[rows])
+        checks.that(close(shares + rest, 1), f"{label}: {rows} take {shares}, the rest {rest}")
+        seconds = [row["seconds"] for row in profile[rows]]
+        checks.that(seconds == sorted(seconds, reverse=True), f"{label}: {rows} are not sorted")
+    for field in ("launches", "flops", "bytes"):
+        kinds, kernels = Counter(), Counter()
+        for row in profile["kinds"]:
+            kinds[row["kind"]] += row[field]
+        for row in profile["kernels"]:
+            kernels[row["kind"]] += row[field]
+        checks.that(kinds == kernels, f"{label}: {field} of {kinds} and of {kernels}")
+
+
+def check_rooflines(checks, label, profile):
+    machine = profile["machine"]
+    checks.that(min(machine.values()) > 0, f"{label}: {machine}")
+    peak = machine["flops_per_second"]
+    bandwidth = max(machine["triad_bytes_per_second"], machine["copy_bytes_per_second"])
+    for row in profile["kernels"]:
+        computing, moving = row["flops"] / peak, row["bytes"] / bandwidth
+        if row["kernel"] in COLLECTIVES or computing + moving == 0:
+            checks.that(row["fraction_of_roofline"] is None, f"{label}: {row}")
+            continue
+        checks.that(abs(row["fraction_of_roofline"] * row["seconds"] / max(computing, moving) - 1)
+                    < 1e-4, f"{label}: {row}")
+        checks.that(row["bound"] == ("peak" if computing > moving else "bandwidth"),
+                    f"{label}: {row}")
+    total = sum(row["flops"] for row in profile["kernels"])
+    checks.that(profile["flops"] == total, f"{label}: {profile['flops']}, in kernels {total}")
+    expected = total / (profile["ranks"][0]["seconds"] * peak)
+    checks.that(abs(profile["fraction_of_peak"] / expected - 1) < 1e-4, f"{label}: of the peak")
+
+
+def check_program(checks, label, profile, report, launches, flops):
+    """Every launch and collective of the program is there, with its costs."""
+    of = {row["kernel"]: row for row in profile["kernels"]}
+    others = (*COLLECTIVES, "copy", "check")
+    checks.that({name for name in of if name not in others} == set(launches),
+                f"{label}: kernels {sorted(of)}")
+    for name in launches:
+        checks.that(of[name]["launches"] == launches[name],
+                    f"{label}: {name} is launched {of[name]['launches']} times")
+        checks.that(of[name]["flops"] == flops[name], f"{label}: flops of {name}")
+    received = sum(row["bytes"] for name, row in of.items() if name in COLLECTIVES) * STEPS
+    counted = report["per_rank"][0]["received_bytes"] + report["per_rank"][0]["control_bytes"]
+    checks.that(received == counted, f"{label}: received {counted}, in the profile {received}")
+
+
+def check_trace(checks, label, path, profile, ranks, turns):
+    """Slices lie in their step, one behind the other, and are as many as launched."""
+    events = json.loads(path.read_text())["traceEvents"]
+    names = {e["tid"]: e["args"]["name"] for e in events if e["name"] == "thread_name"}
+    checks.that(len(names) == 3 * ranks, f"{label}: tracks {names}")
+    tracks = {}
+    for event in events:
+        if event["ph"] == "X":
+            tracks.setdefault((event["pid"] - 1, names[event["tid"]]), []).append(event)
+    expected = ("step", "compute", "collective") if ranks > 1 else ("step", "compute")
+    checks.that(set(tracks) == {(rank, name) for rank in range(ranks) for name in expected},
+                f"{label}: {tracks.keys()}")
+    for rank in range(ranks):
+        (step,) = tracks[rank, "step"]
+        checks.that(step["name"] == f"step {STEPS - 1}" and step["ts"] >= 0, f"{label}: {step}")
+        both = tracks[rank, "compute"] + tracks.get((rank, "collective"), [])
+        now, end = step["ts"], step["ts"] + step["dur"]
+        for event in sorted(both, key=lambda event: event["ts"]):
+            checks.that(event["ts"] >= now - 5e-4, f"{label}: {event} begins before {now}")
+            now = event["ts"] + event["dur"]
+            checks.that(event["args"].get("waiting us", 0) <= event["dur"], f"{label}: {event}")
+        checks.that(now <= end + 5e-4, f"{label}: ends at {now}, the step at {end}")
+        counts = Counter(event["args"]["kernel"] for event in both)
+        checks.that(counts == {row["kernel"]: row["launches"] for row in profile["kernels"]},
+                    f"{label}: {counts}")
+        checks.that({event["args"]["turn"] for event in both} == set(range(turns)),
+                    f"{label}: turns")
+
+
+def check_text(checks, label, text, profile):
+    """The table: aligned, shares that add up to 100 %."""
+    text = text[text.index("\nprofile of"):]
+    checks.that(f"profile of {STEPS - WARM_UP} steps of rank 0" in text, f"{label}: {text}")
+    kinds, kernels = (part.splitlines() for part in text.split("\n\n")[1:3])
+    for table in (kinds, kernels):
+        column = table[0].index("roofline") + len("roofline")
+        checks.that(all(line[column - 1] in "%-e" for line in table), f"{label}: {table}")
+    shares = [float(share) for line in kinds[1:] for share in re.findall(r"([\d.]+) %", line)[:1]]
+    checks.that(abs(sum(shares) - 100) <= 0.05 * len(shares) + 0.01, f"{label}: {shares}")
+    checks.that(len(kernels) == 21, f"{label}: {len(kernels)} lines of kernels")
+    first = next(row["kernel"] for row in profile["kernels"] if row["kernel"] not in COLLECTIVES)
+    checks.that(kernels[1].startswith(first), f"{label}: {kernels[1]}")
+    checks.that(re.search(r"^compute [\d.]+ %, collectives [\d.]+ %, waiting [\d.]+ %", text,
+                          re.MULTILINE), f"{label}: {text.splitlines()[-1]}")
+
+
+def check_run(checks, graph, stage, ranks, turns):
+    label = f"{graph.name} stage {stage} on {ranks}, {turns} turns"
+    flags = ["--optimizer=adamw", "--clip-norm=1", f"--micro-batches={turns}"]
+    executable = graph.compile(stage, ranks, *flags)
+    plain = graph.run(executable, STEPS)
+    trace = graph.work / "trace.json"
+    profiled = graph.run(executable, STEPS, "--profile", f"--trace={trace}")
+    checks.that(profiled.same_bits(plain), f"{label}: other losses or weights")
+    checks.that("profile" not in plain.report, f"{label}: a profile nobody asked for")
+    profile = profiled.report["profile"]
+    checks.that(profile["first_step"] == WARM_UP and len(profile["steps"]) == STEPS - WARM_UP,
+                f"{label}: steps {profile['steps']}")
+    checks.that(len(profile["ranks"]) == ranks, f"{label}: {len(profile['ranks'])} ranks")
+    check_sums(checks, label, profile)
+    check_rooflines(checks, label, profile)
+    if turns == 1:
+        check_program(checks, label, profile, profiled.report, *planned(graph, stage, ranks, *flags))
+    check_trace(checks, label, trace, profile, ranks, turns)
+    text = run_tool("zero-run", executable, graph.data_flag, f"--steps={STEPS}", "--profile",
+                    f"--report-json={graph.work}/report.json")
+    report = json.loads((graph.work / "report.json").read_text())
+    check_text(checks, label, text, report["profile"])
+    return executable
+
+
+def check_errors(checks, graph, executable):
+    before = sorted(path.name for path in graph.work.iterdir())
+    run = ["zero-run", executable, graph.data_flag, "--quiet", "--steps=3"]
+    report = f"--report-json={graph.work}/new.json"
+    for words, *flags in (
+            (["--profile has no effect", "--quiet", "--report-json"], "--profile"),
+            (["--profile or --check-memory, got both"], "--profile", "--check-memory", report),
+            (["--trace or --check-memory, got both"], "--trace=t", "--check-memory"),
+            (["cannot write '/nonexistent/t.json'"], "--trace=/nonexistent/t.json"),
+            (["input of this run"], f"--trace={executable}"),
+            (["--trace", "expected a file"], "--trace="),
+            (["--profile", "takes no value"], "--profile=t.json")):
+        check_refused(checks, f"{flags}", words, *run, *flags)
+    few = ["zero-run", executable, graph.data_flag, "--steps=2"]
+    check_refused(checks, "two steps", ["--profile needs at least 3 steps", "this run has 2"],
+                  *few, "--quiet", "--profile", report)
+    check_refused(checks, "two steps to trace", ["--trace needs at least 3 steps"],
+                  *few, f"--trace={graph.work}/new.json")
+    after = sorted(path.name for path in graph.work.iterdir())
+    checks.that(before == after, f"left: {set(after) - set(before)}")
+
+
+def main():
+    data, work = sys.argv[1:]
+    checks = Checks()
+    graph = Graph(data, "gpt2-tiny", f"{work}/gpt2")
+    check_run(checks, graph, 0, 1, 1)
+    check_run(checks, graph, 1, 2, 1)
+    check_run(checks, graph, 2, 2, 3)
+    check_errors(checks, graph, check_run(checks, graph, 3, 2, 1))
+    checks.finish()
+
+
+if __name__ == "__main__":
+    main()

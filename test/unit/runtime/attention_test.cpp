@@ -1,0 +1,295 @@
+//===- attention_test.cpp - tiled attention against plain loops -----------===//
+
+#include "allocations.h"
+#include "attention_case.h"
+#include "runtime/device/cpu/attention.h"
+
+#include <cmath>
+#include <cstring>
+#include <gtest/gtest.h>
+
+using namespace zero::rt;
+using Direction = proto::Attention::Direction;
+
+namespace {
+
+constexpr auto kForward = proto::Attention::FORWARD, kBackward = proto::Attention::BACKWARD;
+constexpr auto kShown = proto::Attention::SHOWN, kBias = proto::Attention::BIAS;
+constexpr float kInfinity = INFINITY;
+
+/// The results of one direction, in the order of its arguments.
+using Results = std::vector<std::vector<char>>;
+
+/// Runs twice; the second run must allocate nothing above 4 KiB and give the same bits.
+/// Results and workspace hold other things before.
+Results run(const AttentionCase &data, Direction direction, int threads,
+            const AttentionCode &code) {
+  std::unique_ptr<Attention> attention;
+  std::unique_ptr<LibraryCall> call;
+  Status made = Attention::create(data.kernel(direction), threads, attention, code);
+  EXPECT_TRUE(made.ok()) << made.getMessage();
+  if (!made.ok() || !attention->makeCall(call).ok())
+    return {};
+  size_t written;
+  Results stored, results;
+  for (const Operand *operand : data.arguments(direction, written))
+    stored.push_back(operand->bytes());
+  const uint64_t bytes = attention->getWorkspace();
+  auto *workspace = static_cast<unsigned char *>(std::aligned_alloc(64, bytes + 64));
+  for (int turn = 0; turn < 2; ++turn) {
+    std::fill_n(workspace, bytes + 64, 0xff); // a NaN in every float
+    std::vector<void *> args;
+    for (size_t i = 0; i < stored.size(); ++i) {
+      if (i + written >= stored.size())
+        std::fill(stored[i].begin(), stored[i].end(), '\xff');
+      args.push_back(stored[i].data());
+    }
+    args.push_back(workspace);
+    AllocationWatch watch;
+    EXPECT_TRUE(call->run(args.data()).ok());
+    EXPECT_TRUE(turn == 0 || watch.largeAllocations() == 0);
+    Results now(stored.end() - long(written), stored.end());
+    EXPECT_TRUE(turn == 0 || results == now) << "another result in the second run";
+    results = now;
+  }
+  for (int i = 0; i < 64; ++i)
+    EXPECT_EQ(workspace[bytes + uint64_t(i)], 0xff) << "wrote beyond its workspace";
+  std::free(workspace);
+  return results;
+}
+
+/// Elements of heads are near what is expected, others as they were before.
+void compare(const Operand &expected, const std::vector<char> &bytes, double within) {
+  Operand got;
+  got.stored = expected.stored;
+  got.take(bytes);
+  const double unit = expected.stored == ZERO_RT_F32   ? 0
+                      : expected.stored == ZERO_RT_F16 ? 0x1p-10
+                                                       : 0x1p-7;
+  const std::vector<char> before(4, '\xff');
+  const size_t size = sizeOf(expected.stored);
+  for (size_t i = 0; i < got.values.size(); ++i) {
+    const float value = got.values[i], right = expected.values[i];
+    if (!expected.used[i])
+      ASSERT_EQ(std::memcmp(&bytes[i * size], before.data(), size), 0) << "between heads, at " << i;
+    else if (!std::isfinite(right))
+      ASSERT_TRUE(std::isnan(right) ? std::isnan(value) : value == right)
+          << "expected " << right << ", got " << value << " at " << i;
+    else
+      ASSERT_NEAR(value, right, within + (within + unit) * std::abs(right)) << "at " << i;
+  }
+}
+
+/// Both directions, in the code of each CPU, by one thread and by three with the same bits.
+void check(AttentionCase data, double within = 2e-5) {
+  data.finish();
+  for (Direction direction : {kForward, kBackward})
+    for (const AttentionCode *code : attentionCodes()) {
+      SCOPED_TRACE(direction == kForward ? "forward" : "backward");
+      SCOPED_TRACE(code - attentionCodes().front());
+      size_t written;
+      const auto arguments = data.arguments(direction, written);
+      const Results results = run(data, direction, 1, *code);
+      ASSERT_EQ(results.size(), written);
+      for (size_t i = 0; i < written; ++i) {
+        SCOPED_TRACE("result " + std::to_string(i));
+        compare(*arguments[arguments.size() - written + i], results[i], within);
+        if (testing::Test::HasFatalFailure())
+          return;
+      }
+      if (code == attentionCodes().front())
+        EXPECT_EQ(run(data, direction, 3, *code), results) << "bits depend on threads";
+    }
+}
+
+//===----------------------------------------------------------------------===//
+// Sizes and layouts
+//===----------------------------------------------------------------------===//
+
+TEST(Attention, Layouts) {
+  for (Lie lie : {Lie::HeadsFirst, Lie::RowsFirst, Lie::Gaps, Lie::Packed}) {
+    check(AttentionCase({2, 3, 3, 70, 70, 16, 16}, lie));
+    check(AttentionCase({2, 4, 2, 70, 70, 16, 16}, lie).causal(-kInfinity));
+  }
+}
+
+TEST(Attention, WidthsThatAreNoVectors) {
+  for (uint64_t width : {1, 5, 17, 40, 64, 80})
+    for (uint64_t valueWidth : {width, uint64_t(3), uint64_t(48)})
+      check(AttentionCase({1, 2, 2, 19, 19, width, valueWidth}).causal(-kInfinity));
+  check(AttentionCase({1, 2, 1, 9, 9, 20, 13}, Lie::Packed).causal(-kInfinity));
+}
+
+TEST(Attention, QueriesAndKeysOfOtherLengths) {
+  for (auto [queries, keys] : {std::array<uint64_t, 2>{1, 1},
+                               {1, 40},
+                               {65, 7},
+                               {300, 280},
+                               {8, 600},
+                               {130, 513},
+                               {63, 257}}) {
+    check(AttentionCase({1, 2, 1, queries, keys, 24, 24}));
+    // The last query sees the last key, the first one the first, or nothing is hidden.
+    for (int64_t offset :
+         {int64_t(keys) - int64_t(queries), int64_t(0), int64_t(5), int64_t(1) << 62})
+      check(AttentionCase({1, 2, 1, queries, keys, 24, 24}).causal(-1e9f, offset));
+  }
+}
+
+TEST(Attention, GroupsOfHeads) {
+  check(AttentionCase({2, 6, 2, 40, 40, 16, 24}).causal(-kInfinity));
+  check(AttentionCase({2, 6, 1, 40, 40, 16, 24}, Lie::RowsFirst));
+  check(AttentionCase({3, 8, 4, 33, 33, 8, 8}, Lie::Packed).causal(-1e9f));
+}
+
+TEST(Attention, NothingToCompute) {
+  check(AttentionCase({0, 2, 2, 4, 4, 8, 8}));
+  check(AttentionCase({2, 0, 0, 4, 4, 8, 8}));
+  check(AttentionCase({2, 2, 2, 0, 4, 8, 8}).causal(-kInfinity));
+  check(AttentionCase({2, 2, 1, 5, 5, 0, 8}).causal(-kInfinity));
+  check(AttentionCase({2, 2, 1, 5, 5, 8, 0}).causal(-kInfinity));
+  // Without keys O is a sum of nothing.
+  check(AttentionCase({2, 2, 1, 5, 0, 8, 8}));
+  check(AttentionCase({2, 2, 1, 5, 0, 8, 8}).guard());
+}
+
+//===----------------------------------------------------------------------===//
+// Masks
+//===----------------------------------------------------------------------===//
+
+TEST(Attention, Paddings) {
+  for (bool perBatch : {true, false})
+    for (Lie lie : {Lie::RowsFirst, Lie::Packed})
+      for (bool causal : {false, true}) {
+        AttentionCase plain({2, 2, 2, 75, 75, 16, 16}, lie);
+        if (causal)
+          plain.causal(-1e9f);
+        check(AttentionCase(plain).fill(-1e9f).addPadding(kShown, perBatch));
+        check(AttentionCase(plain).addPadding(kBias, perBatch));
+      }
+}
+
+TEST(Attention, Masks) {
+  using Over = std::array<bool, 4>;
+  for (Over over : {Over{true, true, true, true},
+                    {false, false, true, true},
+                    {true, false, false, true},
+                    {false, true, true, false},
+                    {}})
+    for (auto kind : {kShown, kBias})
+      for (auto [queries, keys] : {std::array<uint64_t, 2>{75, 75}, {20, 290}}) {
+        AttentionCase plain({2, 2, 1, queries, keys, 16, 16});
+        check(AttentionCase(plain).fill(-1e9f).addMask(kind, over));
+        check(AttentionCase(plain).causal(-1e9f, 3).addMask(kind, over).addPadding(kShown));
+        check(
+            AttentionCase(plain).causal(-kInfinity).addMask(kind, over).addPadding(kBias).guard());
+      }
+}
+
+TEST(Attention, MasksMayLieInAnyOrder) {
+  // Keys are the slower dimension of the mask.
+  AttentionCase data({1, 2, 2, 30, 40, 16, 16});
+  data.fill(-1e9f).addMask(kShown, {false, false, true, true});
+  data.desc.set_mask_strides(2, 1), data.desc.set_mask_strides(3, 30);
+  check(data);
+}
+
+/// Hides keys [from, to) of `which` from all, by i1.
+AttentionCase &hide(AttentionCase &data, Operand &which, size_t from, size_t to, float value = 0) {
+  std::fill(which.values.begin() + long(from), which.values.begin() + long(to), value);
+  return data;
+}
+
+TEST(Attention, RowsThatSeeNothing) {
+  for (uint64_t keys : {90, 300})
+    for (float fill : {-kInfinity, -3.4e38f, -1e9f, -1e4f, -20.0f}) {
+      SCOPED_TRACE(fill);
+      // Scores beside a fill of 1e4 have few bits left.
+      const double within = fill == -1e4f ? 4e-3 : 3e-5;
+      // Keys are hidden from the left: early queries see nothing, later ones something.
+      AttentionCase padded({1, 2, 1, keys, keys, 16, 16});
+      padded.causal(fill).addPadding(kShown);
+      check(hide(padded, padded.padding, 0, 70), within);
+      check(padded.guard(), within);
+      // By causality alone.
+      AttentionCase late({1, 2, 1, keys, keys, 16, 16});
+      check(late.causal(fill, -20), within);
+      check(late.guard(), within);
+      // All of a batch.
+      AttentionCase all({2, 1, 1, keys, keys, 16, 16});
+      all.fill(fill).addPadding(kShown);
+      check(hide(all, all.padding, 0, keys), within);
+      check(all.guard(), within);
+    }
+}
+
+TEST(Attention, HiddenKeysCountWhereTheNumbersSayIt) {
+  // A fill that is too weak to hide, alone and beside a mask that takes it back.
+  check(AttentionCase({1, 2, 2, 150, 150, 16, 16}).causal(-3.0f));
+  AttentionCase masked({1, 2, 2, 150, 150, 16, 16});
+  masked.causal(-1024.0f).addMask(kBias, {false, false, true, true});
+  check(hide(masked, masked.mask, 0, 150 * 150, 1022.0f), 4e-3);
+  // Padding that hides by a number what causality shows, as left padding does.
+  AttentionCase padded({1, 2, 2, 150, 150, 16, 16});
+  padded.causal(-1e9f).addPadding(kBias);
+  check(hide(padded, padded.padding, 0, 100, -1e9f));
+  // Large scores under a fill of a few thousand.
+  AttentionCase large({1, 1, 1, 100, 100, 16, 16});
+  large.desc.set_scale(100);
+  check(large.causal(-1500.0f), 5e-2);
+}
+
+TEST(Attention, NumbersThatAreNone) {
+  AttentionCase data({1, 1, 1, 80, 80, 16, 16});
+  data.causal(-kInfinity);
+  data.k.values[40 * 16 + 3] = NAN;
+  data.finish();
+  for (const AttentionCode *code : attentionCodes()) {
+    const Results results = run(data, kForward, 1, *code);
+    Operand o;
+    o.take(results[0]);
+    EXPECT_TRUE(std::isnan(o.values[50 * 16]));
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// 16 bits
+//===----------------------------------------------------------------------===//
+
+TEST(Attention, StoredInSixteenBits) {
+  for (DType type : {ZERO_RT_F16, ZERO_RT_BF16})
+    for (Lie lie : {Lie::HeadsFirst, Lie::Gaps, Lie::Packed}) {
+      const double within = type == ZERO_RT_F16 ? 1e-3 : 4e-3;
+      AttentionCase plain({2, 4, 2, 70, 70, 20, 20}, lie);
+      check(AttentionCase(plain).in(type), within);
+      check(AttentionCase(plain).in(type).causal(-kInfinity).addPadding(kShown).guard(), within);
+      check(AttentionCase(plain).in(type).addMask(kBias, {true, false, true, true}), within);
+    }
+}
+
+//===----------------------------------------------------------------------===//
+// Workspace
+//===----------------------------------------------------------------------===//
+
+uint64_t workspaceOf(const proto::Kernel &kernel, int threads = 1) {
+  uint64_t bytes = 0;
+  EXPECT_EQ(zero_rt_library_workspace(kernel, bytes, threads), "");
+  return bytes;
+}
+
+TEST(Attention, WorkspaceIsLinearInTheLength) {
+  for (Direction direction : {kForward, kBackward}) {
+    AttentionCase data({1, 8, 8, 1, 1, 64, 64}, Lie::RowsFirst);
+    auto workspace = [&](uint64_t length, int threads = 1) {
+      data.desc.set_queries(length), data.desc.set_keys(length);
+      return workspaceOf(data.kernel(direction), threads);
+    };
+    const uint64_t step = workspace(2048) - workspace(1024);
+    EXPECT_EQ(workspace(4096) - workspace(2048), 2 * step);
+    EXPECT_EQ(step, 1024u * 64 * 4 * (direction == kForward ? 2 : 5));
+    EXPECT_EQ(workspace(1024, 4), 4 * workspace(1024));
+    EXPECT_EQ(workspace(1024, 100), 8 * workspace(1024)) << "more threads than heads";
+  }
+}
+
+} // namespace

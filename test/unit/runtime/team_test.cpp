@@ -1,0 +1,79 @@
+//===- team_test.cpp - which cores ranks and their threads run on ---------===//
+
+#include "runtime/core/team.h"
+#include "runtime/device/cpu/openmp.h"
+
+#include <gtest/gtest.h>
+#include <mutex>
+#include <sched.h>
+#include <set>
+
+using namespace zero::rt;
+using Cores = std::set<int>;
+
+static Cores coresOfThread() {
+  cpu_set_t allowed;
+  sched_getaffinity(0, sizeof(allowed), &allowed);
+  Cores cores;
+  for (int core = 0; core < CPU_SETSIZE; ++core)
+    if (CPU_ISSET(core, &allowed))
+      cores.insert(core);
+  return cores;
+}
+
+namespace {
+/// The cores that the threads of a rank may use, once for each different set.
+struct Seen {
+  std::mutex mutex;
+  std::set<Cores> cores;
+};
+} // namespace
+
+static void note(void *data) {
+  Seen &seen = *static_cast<Seen *>(data);
+  std::lock_guard<std::mutex> lock(seen.mutex);
+  seen.cores.insert(coresOfThread());
+}
+
+/// By rank, what its `threads` threads may use.
+static std::vector<std::set<Cores>> run(int ranks, int threads, int pin) {
+  std::vector<Seen> seen(ranks);
+  Team team({ranks, threads, pin, 5});
+  Status status = team.run([&](int rank) {
+    GOMP_parallel(note, &seen[rank], unsigned(threads), 0);
+    return Status();
+  });
+  EXPECT_TRUE(status.ok());
+  std::vector<std::set<Cores>> result;
+  for (Seen &one : seen)
+    result.push_back(one.cores);
+  return result;
+}
+
+TEST(Team, RanksTakeNeighbouringCores) {
+  const Cores all = coresOfThread();
+  const std::vector<int> cores(all.begin(), all.end());
+  EXPECT_EQ(usableCores(), int(cores.size()));
+  for (int threads = 1; threads <= usableCores(); ++threads) {
+    const int ranks = usableCores() / threads;
+    auto seen = run(ranks, threads, 1);
+    for (int rank = 0; rank < ranks; ++rank) {
+      Cores own(cores.begin() + rank * threads, cores.begin() + (rank + 1) * threads);
+      EXPECT_EQ(seen[rank], std::set<Cores>{own}) << "rank " << rank << " of " << threads;
+    }
+  }
+}
+
+TEST(Team, IsNotBoundWhereThreadsTakeTurns) {
+  const Cores all = coresOfThread();
+  for (int pin : {-1, 1})
+    for (const std::set<Cores> &seen : run(2, usableCores(), pin))
+      EXPECT_EQ(seen, std::set<Cores>{all});
+}
+
+TEST(Team, ASmallJobMakesWay) {
+  if (usableCores() < 2)
+    GTEST_SKIP() << "one core";
+  EXPECT_EQ(run(1, 1, -1)[0], std::set<Cores>{coresOfThread()});
+  EXPECT_EQ(run(1, 1, 0)[0], std::set<Cores>{coresOfThread()});
+}

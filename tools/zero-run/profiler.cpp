@@ -1,0 +1,69 @@
+//===- profiler.cpp - records some steps of a run -------------------------===//
+
+#include "profiler.h"
+
+#include "profile_text.h"
+#include "trace.h"
+
+#include <algorithm>
+#include <cstdio>
+
+using namespace zero::rt;
+
+namespace zero::run {
+
+static constexpr uint64_t kWarmUp = 2;
+static constexpr uint64_t kRecorded = 20; ///< at most
+
+Status Profiler::open(const Options &options, const Executable &executable) {
+  profiles = options.profile;
+  traces = !options.trace.empty();
+  quiet = options.quiet;
+  threads = options.session.threads_per_rank;
+  if (!profiles && !traces)
+    return {};
+  recordings.resize(size_t(infoOf(executable).ranks));
+  commands.resize(infoOf(executable).commands);
+  for (size_t i = 0; i < commands.size(); ++i)
+    ZERO_RT_TRY(take(zero_rt_executable_command(executable.get(), i, &commands[i])));
+  return profiles ? take(zero_rt_measure_machine(executable.get(), &options.session, &machine))
+                  : Status();
+}
+
+Status Profiler::checkSteps(uint64_t steps) const {
+  if ((!profiles && !traces) || steps > kWarmUp)
+    return {};
+  return fail(ZERO_RT_INVALID_ARGUMENT,
+              "%s needs at least %llu steps, the first %llu of which warm up; this run has %llu",
+              profiles ? "--profile" : "--trace", static_cast<unsigned long long>(kWarmUp + 1),
+              static_cast<unsigned long long>(kWarmUp), static_cast<unsigned long long>(steps));
+}
+
+Status Profiler::beforeStep(const Session &session, uint64_t done, uint64_t all) const {
+  if ((!profiles && !traces) || done != kWarmUp)
+    return {};
+  return take(zero_rt_session_record(session.get(), std::min(kRecorded, all - done)));
+}
+
+Status Profiler::finish(const Session &session, std::optional<Profile> &profile) {
+  for (size_t rank = 0; rank < recordings.size(); ++rank)
+    ZERO_RT_TRY(take(zero_rt_session_recording(session.get(), int(rank), &recordings[rank])));
+  if (profiles && recordings.front().step_count > 0)
+    profile = makeProfile(machine, commands, recordings);
+  return {};
+}
+
+Status Profiler::writeTrace(OutputFile &file) const {
+  return traces ? zero::run::writeTrace(commands, recordings, file) : Status();
+}
+
+void Profiler::print(const std::optional<Profile> &profile) const {
+  if (profile && !quiet)
+    std::fputs(profileText(*profile, threads).c_str(), stdout);
+  std::fflush(stdout);
+  if ((profiles || traces) && recordings.front().step_count == 0)
+    std::fprintf(stderr, "zero-run: warning: no step was recorded for %s\n",
+                 profiles ? "--profile" : "--trace");
+}
+
+} // namespace zero::run

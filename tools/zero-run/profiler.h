@@ -1,0 +1,41 @@
+//===- profiler.h - records some steps of a run -----------------*- C++ -*-===//
+
+#ifndef TOOLS_ZERO_RUN_PROFILER_H
+#define TOOLS_ZERO_RUN_PROFILER_H
+
+#include "handles.h"
+#include "options.h"
+#include "profile.h"
+#include "runtime/support/file.h"
+
+#include <optional>
+
+namespace zero::run {
+
+/// Serves --profile and --trace: after two steps that warm caches up, records up to twenty.
+class Profiler {
+public:
+  /// Measures the machine for --profile; before there is a session, since that takes memory
+  /// of its own.
+  rt::Status open(const Options &options, const Executable &executable);
+  /// Fails when so many steps are too few.
+  rt::Status checkSteps(uint64_t steps) const;
+  /// Called before each step, `done` being those that this run has done of `all`.
+  rt::Status beforeStep(const Session &session, uint64_t done, uint64_t all) const;
+
+  /// Reads what was recorded; what an interrupted run has not recorded is missing.
+  rt::Status finish(const Session &session, std::optional<Profile> &profile);
+  rt::Status writeTrace(rt::OutputFile &file) const;
+  void print(const std::optional<Profile> &profile) const;
+
+private:
+  bool profiles = false, traces = false, quiet = false;
+  int threads = 1;
+  zero_rt_machine machine{};
+  std::vector<zero_rt_command_info> commands;
+  std::vector<zero_rt_recording> recordings; ///< by rank
+};
+
+} // namespace zero::run
+
+#endif // TOOLS_ZERO_RUN_PROFILER_H
