@@ -108,17 +108,14 @@ static bool takesOperands(onnx::NodeOp node, ArrayRef<Value> inputs) {
   return llvm::equal(given, inputs);
 }
 
-/// The results of `group` that others read, in program order.
-static SmallVector<Value> readOutside(const KernelGroup &group) {
-  llvm::SmallPtrSet<Operation *, 8> members;
-  for (onnx::NodeOp node : group.nodes)
-    members.insert(node);
-  SmallVector<Value> results;
-  for (onnx::NodeOp node : group.nodes)
-    for (Value result : node.getOutputs())
-      if (llvm::any_of(result.getUsers(), [&](Operation *op) { return !members.contains(op); }))
-        results.push_back(result);
-  return results;
+/// Lets the result of `kernel`, which takes `inputs`, have the buffer that `group` says.
+static void markInPlace(func::FuncOp kernel, const KernelGroup &group, ArrayRef<Value> inputs) {
+  if (!group.inPlace)
+    return;
+  onnx::NodeOp root = group.nodes.back();
+  const auto *overwritten = llvm::find(inputs, root.getInputs()[*group.inPlace]);
+  kernel.setArgAttr(overwritten - inputs.begin(), kInplaceAttr,
+                    Builder(kernel.getContext()).getI64IntegerAttr(0));
 }
 
 /// An empty kernel that is called after `main`.
@@ -161,13 +158,11 @@ LogicalResult KernelFormer::lowerGroup(const KernelGroup &group) {
         << root.describe() + " is compiled: an operand is a constant of the model, or given twice";
 
   // Only results that somebody reads are kept, but a call has all of its own.
-  SmallVector<Value> kept, returned;
-  SmallVector<Type> types;
-  for (Value result : isCall ? SmallVector<Value>(root.getOutputs()) : readOutside(group)) {
-    kept.push_back(result);
-    types.push_back(result.getType());
+  SmallVector<Value> returned;
+  SmallVector<Value> kept = isCall ? SmallVector<Value>(root.getOutputs()) : group.readOutside();
+  SmallVector<Type> types(ValueRange(kept).getTypes());
+  for (Value result : kept)
     returned.push_back(inside.stored(result));
-  }
   for (const ops::RangeCheck &check : checks) {
     returned.push_back(check.pair);
     types.push_back(check.pair.getType());
@@ -175,11 +170,7 @@ LogicalResult KernelFormer::lowerGroup(const KernelGroup &group) {
   func::ReturnOp::create(builder, root.getLoc(), returned);
   inside.readNarrow();
   kernel.setFunctionType(builder.getFunctionType(body->getArgumentTypes(), TypeRange(returned)));
-  if (group.inPlace) {
-    Value overwritten = root.getInputs()[*group.inPlace];
-    kernel.setArgAttr(llvm::find(inputs, overwritten) - inputs.begin(), kInplaceAttr,
-                      builder.getI64IntegerAttr(0));
-  }
+  markInPlace(kernel, group, inputs);
 
   OpBuilder atRoot(root);
   auto launch = LaunchOp::create(atRoot, root.getLoc(), types,

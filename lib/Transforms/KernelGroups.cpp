@@ -240,6 +240,18 @@ onnx::NodeOp KernelGroup::main() const {
   return heavy == nodes.end() ? nodes.back() : *heavy;
 }
 
+SmallVector<Value> KernelGroup::readOutside() const {
+  llvm::SmallPtrSet<Operation *, 8> members;
+  for (onnx::NodeOp node : nodes)
+    members.insert(node);
+  SmallVector<Value> results;
+  for (onnx::NodeOp node : nodes)
+    for (Value result : node.getOutputs())
+      if (llvm::any_of(result.getUsers(), [&](Operation *op) { return !members.contains(op); }))
+        results.push_back(result);
+  return results;
+}
+
 llvm::DenseMap<Operation *, KernelGroup> groupNodes(func::FuncOp step) {
   return Grouper(step).run();
 }

@@ -19,6 +19,8 @@ struct KernelGroup {
 
   /// The node after which the kernel is called: the first product or node over rows, if any.
   onnx::NodeOp main() const;
+  /// The results that others read, in program order.
+  llvm::SmallVector<mlir::Value> readOutside() const;
 };
 
 /// Groups the nodes of a step; by their roots. Views are in no group, unless a product
