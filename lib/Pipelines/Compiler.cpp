@@ -116,7 +116,7 @@ LogicalResult compileModel(const CompilerOptions &options, llvm::raw_ostream &re
   OwningOpRef<ModuleOp> module = readModel(options, context);
   if (!module || failed(checkLocalBatch(*module, options)) || failed(runPhases(*module, options)))
     return failure();
-  decisions.printParameters(report);
+  decisions.print(report);
   printCertificate(*module, report);
   if (options.planOnly)
     return success();

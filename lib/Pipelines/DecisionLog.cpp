@@ -35,9 +35,10 @@ LogicalResult DecisionLog::attach(MLIRContext &context) {
                                            categories);
 }
 
-void DecisionLog::printParameters(llvm::raw_ostream &os) const {
+void DecisionLog::print(llvm::raw_ostream &os) const {
+  // A composite that was found is what everybody expects: only dumps show it.
   for (const Entry &entry : entries)
-    if (entry.category != "parameters")
+    if (entry.category != "parameters" && entry.category != "recognise")
       os << entry.text << "\n";
   auto print = [&](StringRef name, StringRef title) {
     auto matches = [&](const Entry &e) { return e.category == "parameters" && e.name == name; };

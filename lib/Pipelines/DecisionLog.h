@@ -22,9 +22,9 @@ public:
   /// Collects the remarks of `context` from now on. Outlives the context.
   llvm::LogicalResult attach(mlir::MLIRContext &context);
 
-  /// Writes whether 16-bit floats were widened, which parameters are trained, and which
-  /// float constants are not.
-  void printParameters(llvm::raw_ostream &os) const;
+  /// Writes what a user should know: precision, tiles, which attentions are no single
+  /// kernel, which parameters are trained, and which float constants are not.
+  void print(llvm::raw_ostream &os) const;
 
 private:
   std::vector<Entry> entries;

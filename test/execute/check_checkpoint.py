@@ -160,7 +160,8 @@ def check_other_ranks(checks, data, work):
                                        *flags)
         text, _, weights = job.run(executable, 3, "--shuffle=2", f"--resume={folder}",
                                    f"--save-state={other}", log="none.jsonl")
-        checks.that("warning" not in text, f"{label}: {text}")
+        warnings = [line for line in text.splitlines() if "warning" in line]
+        checks.that(all("they take turns" in line for line in warnings), f"{label}: {text}")
         checks.that(same_tensors(weights, middle), f"{label}: other weights")
         checks.that(same_tensors(read_tensors(newest(other)), saved), f"{label}: other state")
         manifest = read_manifest(newest(other))
