@@ -5,8 +5,6 @@
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Ops/OpTable.h"
 
-#include "mlir/IR/Matchers.h"
-
 #include <set>
 
 using namespace mlir;
@@ -19,14 +17,15 @@ int64_t rowElements(Value value, int64_t rows) {
 
 /// The node that made `value`, through views, if it is one product of rows with a matrix.
 static onnx::NodeOp productOf(Value value) {
-  auto node = value.getDefiningOp<onnx::NodeOp>();
-  while (node && ops::lookup(node) && ops::lookup(node)->kind != ops::Kind::Product) {
-    ops::Kind kind = ops::lookup(node)->kind;
-    if (kind != ops::Kind::View && kind != ops::Kind::Elementwise)
-      return {};
-    node = node.getInputs()[0].getDefiningOp<onnx::NodeOp>();
+  while (auto node = value.getDefiningOp<onnx::NodeOp>()) {
+    const ops::OpDef *def = ops::lookup(node);
+    if (def && def->kind == ops::Kind::Product)
+      return node;
+    if (!def || (def->kind != ops::Kind::View && def->kind != ops::Kind::Elementwise))
+      break;
+    value = node.getInputs()[0];
   }
-  return node;
+  return {};
 }
 
 namespace {
