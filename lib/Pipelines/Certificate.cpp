@@ -5,6 +5,7 @@
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Analysis/Storage.h"
 #include "zero/Pipelines/Compiler.h"
+#include "zero/Planning/ByteSize.h"
 
 #include "llvm/Support/Format.h"
 
@@ -36,16 +37,6 @@ static ModelSize measure(ModuleOp module) {
     if (state.getOf())
       size.stateBytes += tensorBytes(state.getTensorType());
   return size;
-}
-
-static std::string bytesText(double bytes) {
-  static constexpr const char *units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
-  unsigned unit = 0;
-  for (; bytes >= 1024 && unit + 1 < std::size(units); ++unit)
-    bytes /= 1024;
-  std::string text;
-  llvm::raw_string_ostream(text) << llvm::format(unit ? "%.2f %s" : "%.0f %s", bytes, units[unit]);
-  return text;
 }
 
 /// Model state of one rank from all bytes of parameters, gradients and optimizer states,
@@ -160,14 +151,14 @@ void printCertificate(ModuleOp module, llvm::raw_ostream &os) {
   int64_t peak = certificate.getAs<IntegerAttr>("peak").getInt();
   int64_t bound = certificate.getAs<IntegerAttr>("lower_bound").getInt();
   os << "  " << llvm::left_justify("arena", 16) << llvm::format("%39lld", (long long)peak) << "  = "
-     << bytesText(peak) << ", the most live at once is "
+     << planning::formatBytes(peak) << ", the most live at once is "
      << llvm::format("%.1f", 100.0 * bound / std::max<int64_t>(peak, 1)) << " % of it, at "
      << certificate.getAs<StringAttr>("peak_at").getValue() << "\n";
   double here = dividedBytes(stage, ranks, size.bytes,
                              size.trained * gradientBytes(module, microBatches), size.stateBytes);
   double paper = dividedBytes(stage, ranks, 2 * size.elements, 2 * size.trained, 12 * size.trained);
-  os << "model state by ZeRO's arithmetic, before padding: " << bytesText(here)
-     << " a rank here; in the paper's 16 bits with Adam " << bytesText(paper) << "\n";
+  os << "model state by ZeRO's arithmetic, before padding: " << planning::formatBytes(here)
+     << " a rank here; in the paper's 16 bits with Adam " << planning::formatBytes(paper) << "\n";
   printVolume(module, stage, ranks, microBatches, size.elements, os);
 }
 

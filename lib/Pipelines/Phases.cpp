@@ -41,7 +41,10 @@ std::string StepOptions::set(StringRef name, StringRef value) {
   llvm::raw_string_ostream os(errors);
   if (isNumber && succeeded(parseFromString((name + "=" + value).str(), os)))
     return "";
-  return ("--" + name + ": bad value '" + value + "'").str();
+  std::string expected;
+  if (dynamic_cast<Option<ByteSize> *>(option))
+    expected = ": expected " + std::string(planning::kByteSizeForm);
+  return ("--" + name + ": bad value '" + value + "'" + expected).str();
 }
 
 namespace {

@@ -10,7 +10,7 @@ void zero::addPlace(OpPassManager &pm, const StepOptions &options) {
   place.stage = options.stage;
   place.ranks = options.ranks;
   AssignBucketsOptions buckets;
-  buckets.limit = options.bucketBytes;
+  buckets.limit = options.bucketBytes.getValue();
   pm.addPass(createPlaceState(place));
   pm.addPass(createAssignBuckets(buckets));
 }

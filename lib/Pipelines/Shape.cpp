@@ -9,7 +9,7 @@ void zero::addShape(OpPassManager &pm, const StepOptions &options) {
   if (options.forwardOnly)
     return;
   TileProjectionOptions tiles;
-  tiles.bytes = options.logitsBytes;
+  tiles.bytes = options.logitsBytes.getValue();
   pm.addPass(createTileProjection(tiles));
   pm.addPass(createAddIntoTables());
   RecomputeCheapOptions recompute;

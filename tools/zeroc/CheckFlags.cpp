@@ -123,7 +123,7 @@ void Checker::checkPlan() {
   expectAtLeastOne("ranks", step.ranks);
   if (step.threadsPerRank < 1 || step.threadsPerRank > 1024)
     refuse("threads-per-rank", "1 to 1024", step.threadsPerRank.getValue());
-  expectAtLeastOne("bucket-bytes", step.bucketBytes);
+  expectAtLeastOne("bucket-bytes", step.bucketBytes.getValue());
   expectAtLeastOne("micro-batches", step.microBatches);
   expectNotNegative("clip-norm", step.clipNorm);
   expectWord("loss-mean", step.lossMean, {"global", "local"});

@@ -9,6 +9,8 @@
 #ifndef ZERO_PIPELINES_PHASES_H
 #define ZERO_PIPELINES_PHASES_H
 
+#include "zero/Pipelines/ByteSizeOption.h"
+
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassOptions.h"
 
@@ -108,10 +110,10 @@ struct StepOptions : mlir::PassPipelineOptions<StepOptions> {
                                 llvm::cl::desc("batches whose gradients one step adds up (1)"),
                                 llvm::cl::init(1), llvm::cl::value_desc("N")};
   // shape
-  Option<uint64_t> logitsBytes{
+  Option<ByteSize> logitsBytes{
       *this, "logits-bytes",
       llvm::cl::desc("most logits of the loss at once, in tiles of rows (0: 8 MiB, but 256 rows)"),
-      llvm::cl::init(0), llvm::cl::value_desc("bytes")};
+      llvm::cl::init(ByteSize{0})};
   Option<std::string> recompute{
       *this, "recompute",
       llvm::cl::desc("what backward computes again instead of keeping it from forward: cheap "
@@ -120,16 +122,16 @@ struct StepOptions : mlir::PassPipelineOptions<StepOptions> {
   // kernels
   Option<unsigned> threadsPerRank{
       *this, "threads-per-rank",
-      llvm::cl::desc("threads of a rank that scratch memory is planned for (1)"),
-      llvm::cl::init(1), llvm::cl::value_desc("N")};
+      llvm::cl::desc("threads of a rank that scratch memory is planned for (1)"), llvm::cl::init(1),
+      llvm::cl::value_desc("N")};
   // place
   Option<unsigned> stage{*this, "zero-stage", llvm::cl::desc("ZeRO stage: 0, 1, 2 or 3"),
                          llvm::cl::init(0), llvm::cl::value_desc("N")};
   Option<unsigned> ranks{*this, "ranks", llvm::cl::desc("data-parallel ranks"), llvm::cl::init(1),
                          llvm::cl::value_desc("N")};
-  Option<uint64_t> bucketBytes{*this, "bucket-bytes",
-                               llvm::cl::desc("largest bucket of parameters (25000000)"),
-                               llvm::cl::init(25000000), llvm::cl::value_desc("bytes")};
+  Option<ByteSize> bucketBytes{*this, "bucket-bytes",
+                               llvm::cl::desc("largest bucket of parameters (25MB)"),
+                               llvm::cl::init(ByteSize{25000000})};
   // partition
   Option<std::string> gradReduce{
       *this, "grad-reduce",

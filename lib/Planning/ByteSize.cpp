@@ -1,0 +1,85 @@
+//===- ByteSize.cpp - numbers of bytes that people write ------------------===//
+
+#include "zero/Planning/ByteSize.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+
+namespace zero::planning {
+
+namespace {
+struct Unit {
+  std::string_view name;
+  double bytes;
+};
+} // namespace
+
+static constexpr std::array<Unit, 10> kUnits = {{{"", 1},
+                                                 {"B", 1},
+                                                 {"KB", 1e3},
+                                                 {"MB", 1e6},
+                                                 {"GB", 1e9},
+                                                 {"TB", 1e12},
+                                                 {"KiB", 1024.0},
+                                                 {"MiB", 1024.0 * 1024},
+                                                 {"GiB", 1024.0 * 1024 * 1024},
+                                                 {"TiB", 1024.0 * 1024 * 1024 * 1024}}};
+
+static std::string_view trim(std::string_view text) {
+  while (!text.empty() && text.front() == ' ')
+    text.remove_prefix(1);
+  while (!text.empty() && text.back() == ' ')
+    text.remove_suffix(1);
+  return text;
+}
+
+static bool equalsAnyCase(std::string_view a, std::string_view b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](unsigned char x, unsigned char y) { return tolower(x) == tolower(y); });
+}
+
+/// All of `digits` as a number, or nothing.
+template <typename Number>
+static std::optional<Number> parseNumber(std::string_view digits) {
+  Number number{};
+  auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  if (error != std::errc() || end != digits.data() + digits.size())
+    return std::nullopt;
+  return number;
+}
+
+std::optional<uint64_t> parseByteSize(std::string_view text) {
+  text = trim(text);
+  std::string_view digits = text.substr(0, text.find_first_not_of("0123456789."));
+  std::string_view name = trim(text.substr(digits.size()));
+  const double limit = std::ldexp(1.0, 63);
+  for (const Unit &unit : kUnits) {
+    if (!equalsAnyCase(unit.name, name))
+      continue;
+    if (unit.bytes == 1) {
+      std::optional<uint64_t> bytes = parseNumber<uint64_t>(digits);
+      return bytes && *bytes >> 63 ? std::nullopt : bytes;
+    }
+    std::optional<double> number = parseNumber<double>(digits);
+    if (!number || *number * unit.bytes >= limit)
+      return std::nullopt;
+    return static_cast<uint64_t>(*number * unit.bytes);
+  }
+  return std::nullopt;
+}
+
+std::string formatBytes(double bytes) {
+  static constexpr std::array<const char *, 6> units = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+  size_t unit = 0;
+  for (; bytes >= 1024 && unit + 1 < units.size(); ++unit)
+    bytes /= 1024;
+  std::array<char, 48> text;
+  std::snprintf(text.data(), text.size(), unit ? "%.2f %s" : "%.0f %s", bytes, units[unit]);
+  return text.data();
+}
+
+} // namespace zero::planning

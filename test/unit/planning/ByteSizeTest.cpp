@@ -1,0 +1,28 @@
+#include "zero/Planning/ByteSize.h"
+
+#include <gtest/gtest.h>
+
+using namespace zero::planning;
+
+TEST(ByteSize, UnderstandsUnits) {
+  EXPECT_EQ(parseByteSize("25000000"), 25000000u);
+  EXPECT_EQ(parseByteSize("64B"), 64u);
+  EXPECT_EQ(parseByteSize("2KB"), 2000u);
+  EXPECT_EQ(parseByteSize("2kib"), 2048u);
+  EXPECT_EQ(parseByteSize(" 1.5 GiB "), 3u << 29);
+  EXPECT_EQ(parseByteSize("0.25MB"), 250000u);
+  EXPECT_EQ(parseByteSize("3TiB"), 3ull << 40);
+}
+
+TEST(ByteSize, RefusesTheRest) {
+  for (const char *text : {"", "GB", "5 parsecs", "1.5", "-1", "1e9", "1..5KB", "5 GB GB", ".MB",
+                           "9223372036854775808", "8388608TiB", "0x10", "5GB!"})
+    EXPECT_EQ(parseByteSize(text), std::nullopt) << text;
+}
+
+TEST(ByteSize, IsWrittenForPeople) {
+  EXPECT_EQ(formatBytes(0), "0 B");
+  EXPECT_EQ(formatBytes(1023), "1023 B");
+  EXPECT_EQ(formatBytes(1536), "1.50 KiB");
+  EXPECT_EQ(formatBytes(3.0 * (1ull << 30)), "3.00 GiB");
+}
