@@ -9,6 +9,7 @@ void zero::addPlace(OpPassManager &pm, const StepOptions &options) {
   PlaceStateOptions place;
   place.stage = options.stage;
   place.ranks = options.ranks;
+  place.persistUnder = options.persistUnder.getValue();
   AssignBucketsOptions buckets;
   buckets.limit = options.bucketBytes.getValue();
   pm.addPass(createPlaceState(place));

@@ -61,8 +61,9 @@ public:
     item.elementBytes = elementBytes(type);
     item.shape = number(type);
     uint64_t update = updates.lookup(parameter.getSymNameAttr());
-    item.kind = (number(type.getElementType()) << 32 | update) * 4 + readInBackward * 2 +
-                parameter.getFrozen();
+    bool sharded = parameter.getPlacement() && parameter.getPlacement()->isSharded();
+    item.kind = (number(type.getElementType()) << 32 | update) * 8 + sharded * 4 +
+                readInBackward * 2 + parameter.getFrozen();
     item.alone = isUsedFarApart(use);
     return item;
   }

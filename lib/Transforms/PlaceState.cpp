@@ -1,5 +1,6 @@
 //===- PlaceState.cpp - where parameters, gradients and states lie --------===//
 
+#include "zero/Analysis/Storage.h"
 #include "zero/Transforms/Passes.h"
 
 using namespace mlir;
@@ -37,7 +38,8 @@ struct PlaceState : zero::impl::PlaceStateBase<PlaceState> {
     };
     for (Operation &op : *module.getBody()) {
       if (auto parameter = dyn_cast<ParameterOp>(op)) {
-        parameter.setPlacementAttr(place(stage >= 3));
+        bool persists = uint64_t(tensorBytes(parameter.getTensorType())) < persistUnder;
+        parameter.setPlacementAttr(place(stage >= 3 && !persists));
         if (!parameter.getFrozen())
           parameter.setGradientAttr(place(stage >= 2));
       } else if (auto state = dyn_cast<StateOp>(op)) {

@@ -124,6 +124,9 @@ void Checker::checkPlan() {
   if (step.threadsPerRank < 1 || step.threadsPerRank > 1024)
     refuse("threads-per-rank", "1 to 1024", step.threadsPerRank.getValue());
   expectAtLeastOne("bucket-bytes", step.bucketBytes.getValue());
+  if (step.stage < 3)
+    expectAbsent("persist-under", "--zero-stage=" + Twine(step.stage.getValue()) +
+                                      ", which keeps all parameters whole");
   expectAtLeastOne("micro-batches", step.microBatches);
   expectNotNegative("clip-norm", step.clipNorm);
   expectWord("loss-mean", step.lossMean, {"global", "local"});

@@ -132,6 +132,10 @@ struct StepOptions : mlir::PassPipelineOptions<StepOptions> {
   Option<ByteSize> bucketBytes{*this, "bucket-bytes",
                                llvm::cl::desc("largest bucket of parameters (25MB)"),
                                llvm::cl::init(ByteSize{25000000})};
+  Option<ByteSize> persistUnder{
+      *this, "persist-under",
+      llvm::cl::desc("stage 3: each rank keeps parameters smaller than this whole (0)"),
+      llvm::cl::init(ByteSize{0})};
   // partition
   Option<std::string> gradReduce{
       *this, "grad-reduce",

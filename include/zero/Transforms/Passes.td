@@ -379,11 +379,17 @@ def PlaceState : Pass<"zero-place-state", "::mlir::ModuleOp"> {
   let description = [{
     Writes `#zero.placement` on every parameter and state: stage 1 shards
     optimizer state over the ranks, stage 2 gradients too, stage 3 parameters
-    too (ZeRO, arXiv 1910.02054, section 5). Only writes attributes.
+    too (ZeRO, arXiv 1910.02054, section 5). A parameter of fewer bytes than
+    `persist-under` stays whole at stage 3 as well: it costs one gather after the
+    update instead of two around its uses (persistent parameters: ZeRO-Infinity,
+    arXiv 2104.07857; DeepSpeed's stage3_param_persistence_threshold). Only writes
+    attributes.
   }];
   let options = [
     Option<"stage", "stage", "unsigned", /*default=*/"0", "ZeRO stage, 0 to 3">,
-    Option<"ranks", "ranks", "unsigned", /*default=*/"1", "number of data-parallel ranks">];
+    Option<"ranks", "ranks", "unsigned", /*default=*/"1", "number of data-parallel ranks">,
+    Option<"persistUnder", "persist-under", "uint64_t", /*default=*/"0",
+           "bytes below which each rank keeps a parameter whole">];
   let dependentDialects = ["::zero::ZeroDialect"];
 }
 

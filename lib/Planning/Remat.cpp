@@ -1,0 +1,352 @@
+//===- Remat.cpp - what backward computes again ---------------------------===//
+
+#include "zero/Planning/Remat.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <queue>
+
+namespace zero::planning {
+
+namespace {
+
+/// What does not depend on what is kept.
+class Step {
+public:
+  explicit Step(const RematProblem &problem);
+
+  /// Whether `value` may be dropped.
+  bool mayDrop(int value) const {
+    return producers[value] >= 0 && problem.nodes[producers[value]].layer >= 0;
+  }
+  int layerOf(int value) const {
+    return producers[value] < 0 ? -1 : problem.nodes[producers[value]].layer;
+  }
+
+  const RematProblem &problem;
+  std::vector<int> producers;           ///< node of each value, or -1
+  std::vector<char> readInBackward;     ///< by value
+  std::vector<std::vector<int>> layers; ///< forward nodes of each layer, in order
+  std::vector<double> starts;           ///< seconds from the step's start to each node
+  std::vector<double> lastReads;        ///< of each value, in the same seconds
+};
+
+} // namespace
+
+Step::Step(const RematProblem &problem)
+    : problem(problem), producers(problem.bytes.size(), -1),
+      readInBackward(problem.bytes.size(), false), lastReads(problem.bytes.size(), 0) {
+  double time = 0;
+  for (size_t index = 0; index < problem.nodes.size(); ++index) {
+    const RematProblem::Node &node = problem.nodes[index];
+    starts.push_back(time);
+    for (int value : node.writes)
+      producers[value] = static_cast<int>(index);
+    for (int value : node.reads) {
+      lastReads[value] = time;
+      readInBackward[value] |= !node.forward;
+    }
+    time += node.seconds;
+    if (node.layer < 0)
+      continue;
+    if (static_cast<size_t>(node.layer) >= layers.size())
+      layers.resize(node.layer + 1);
+    layers[node.layer].push_back(static_cast<int>(index));
+  }
+}
+
+/// Calls `repeat(node)` on what of `layer` runs again, last first; `needed` holds the values
+/// that something reads after forward, and gains those that these runs read.
+template <typename Repeat>
+static void markLayer(const Step &step, int layer, const Kept &kept, std::vector<char> &needed,
+                      Repeat repeat) {
+  const std::vector<int> &nodes = step.layers[layer];
+  for (auto it = nodes.rbegin(); it != nodes.rend(); ++it) {
+    const RematProblem::Node &node = step.problem.nodes[*it];
+    bool runs = std::any_of(node.writes.begin(), node.writes.end(),
+                            [&](int value) { return needed[value] && !kept[value]; });
+    if (!runs)
+      continue;
+    repeat(*it);
+    for (int value : node.reads)
+      needed[value] = true;
+  }
+}
+
+static std::vector<char> findRepeated(const Step &step, const Kept &kept) {
+  std::vector<char> repeated(step.problem.nodes.size(), false);
+  std::vector<char> needed = step.readInBackward;
+  for (int layer = static_cast<int>(step.layers.size()) - 1; layer >= 0; --layer)
+    markLayer(step, layer, kept, needed, [&](int node) { repeated[node] = true; });
+  return repeated;
+}
+
+std::vector<char> findRepeated(const RematProblem &problem, const Kept &kept) {
+  return findRepeated(Step(problem), kept);
+}
+
+namespace {
+
+/// Plays the step once: forward, then backward with the runs that it asks for.
+class Player {
+public:
+  Player(const Step &step, const Kept &kept)
+      : step(step), problem(step.problem), kept(kept), repeated(findRepeated(step, kept)),
+        current(problem.bytes.size(), -1), done(step.layers.size(), false) {}
+
+  RematCost play();
+
+private:
+  struct Instance {
+    int64_t bytes;
+    size_t begin, end;
+  };
+
+  void execute(const RematProblem::Node &node, int64_t fixedBytes);
+  void runLayer(int layer, int64_t fixedBytes);
+  bool isDropped(int value) const { return step.mayDrop(value) && !kept[value]; }
+
+  const Step &step;
+  const RematProblem &problem;
+  const Kept &kept;
+  std::vector<char> repeated;
+  std::vector<int> current; ///< the instance of each value that readers see
+  std::vector<char> done;   ///< layers that ran again
+  std::vector<Instance> instances;
+  std::vector<int64_t> fixed; ///< by executed node
+  double seconds = 0;
+};
+
+} // namespace
+
+void Player::execute(const RematProblem::Node &node, int64_t fixedBytes) {
+  const size_t now = fixed.size();
+  fixed.push_back(fixedBytes);
+  for (int value : node.reads)
+    if (current[value] >= 0)
+      instances[current[value]].end = now;
+  for (int value : node.writes) {
+    current[value] = static_cast<int>(instances.size());
+    instances.push_back({problem.bytes[value], now, now});
+  }
+}
+
+/// What of `layer` must run again, after the layers that it reads dropped values of.
+void Player::runLayer(int layer, int64_t fixedBytes) {
+  if (done[layer])
+    return;
+  done[layer] = true;
+  for (int index : step.layers[layer])
+    if (repeated[index])
+      for (int value : problem.nodes[index].reads)
+        if (isDropped(value) && step.layerOf(value) != layer)
+          runLayer(step.layerOf(value), fixedBytes);
+  for (int index : step.layers[layer])
+    if (repeated[index]) {
+      execute(problem.nodes[index], fixedBytes);
+      seconds += problem.nodes[index].seconds;
+    }
+}
+
+RematCost Player::play() {
+  for (const RematProblem::Node &node : problem.nodes) {
+    if (!node.forward)
+      for (int value : node.reads)
+        if (isDropped(value))
+          runLayer(step.layerOf(value), node.fixed);
+    execute(node, node.fixed);
+  }
+  std::vector<int64_t> change(fixed.size() + 1, 0);
+  for (const Instance &instance : instances) {
+    change[instance.begin] += instance.bytes;
+    change[instance.end + 1] -= instance.bytes;
+  }
+  RematCost cost;
+  cost.seconds = seconds;
+  int64_t live = 0;
+  for (size_t now = 0; now < fixed.size(); ++now) {
+    live += change[now];
+    cost.peak = std::max(cost.peak, live + fixed[now]);
+  }
+  return cost;
+}
+
+static RematCost simulate(const Step &step, const Kept &kept) { return Player(step, kept).play(); }
+
+RematCost simulate(const RematProblem &problem, const Kept &kept) {
+  return simulate(Step(problem), kept);
+}
+
+Kept keepAll(const RematProblem &problem) { return Kept(problem.bytes.size(), true); }
+
+static Kept keepBoundaries(const Step &step, int stride) {
+  Kept kept = keepAll(step.problem);
+  for (size_t value = 0; value < kept.size(); ++value)
+    kept[value] = !step.mayDrop(static_cast<int>(value));
+  const std::vector<int> &boundaries = step.problem.boundaries;
+  for (size_t layer = 0; layer < boundaries.size(); ++layer)
+    if (stride && boundaries[layer] >= 0 && (layer + 1) % stride == 0)
+      kept[boundaries[layer]] = true;
+  return kept;
+}
+
+Kept keepBoundaries(const RematProblem &problem, int stride) {
+  return keepBoundaries(Step(problem), stride);
+}
+
+namespace {
+
+/// Adds values to what is kept, one by one.
+class Greedy {
+public:
+  Greedy(const Step &step, Kept kept, int64_t budget)
+      : step(step), kept(std::move(kept)), budget(budget), needed(step.readInBackward),
+        versions(step.layers.size(), 0) {}
+
+  Kept run();
+
+private:
+  struct Move {
+    double worth; ///< seconds for each byte and second
+    int value;
+    int version; ///< of its layer, for which `worth` holds
+
+    /// For std::priority_queue: of equal worth the earlier value comes first.
+    bool operator<(const Move &other) const {
+      return worth != other.worth ? worth < other.worth : value > other.value;
+    }
+  };
+
+  double layerSeconds(int layer);
+  void addMoves(int layer);
+
+  const Step &step;
+  Kept kept;
+  int64_t budget;
+  std::vector<char> needed; ///< scratch: what backward reads
+  std::vector<int> versions;
+  std::priority_queue<Move> moves;
+};
+
+} // namespace
+
+/// Seconds of what of `layer` runs again for its own backward. A boundary that the next layer
+/// must have again counts as read.
+double Greedy::layerSeconds(int layer) {
+  const std::vector<int> &boundaries = step.problem.boundaries;
+  if (static_cast<size_t>(layer) < boundaries.size() && boundaries[layer] >= 0)
+    needed[boundaries[layer]] = true;
+  double seconds = 0;
+  markLayer(step, layer, kept, needed,
+            [&](int node) { seconds += step.problem.nodes[node].seconds; });
+  for (int index : step.layers[layer]) {
+    const RematProblem::Node &node = step.problem.nodes[index];
+    for (const std::vector<int> *values : {&node.reads, &node.writes})
+      for (int value : *values)
+        needed[value] = step.readInBackward[value];
+  }
+  return seconds;
+}
+
+/// Queues every dropped value of `layer` with what keeping it is worth now.
+void Greedy::addMoves(int layer) {
+  const double before = layerSeconds(layer);
+  for (int index : step.layers[layer])
+    for (int value : step.problem.nodes[index].writes) {
+      if (kept[value])
+        continue;
+      kept[value] = true;
+      double saved = before - layerSeconds(layer);
+      kept[value] = false;
+      double stays = std::max(step.lastReads[value] - step.starts[index], 1e-9);
+      double bytes = std::max<double>(static_cast<double>(step.problem.bytes[value]), 1);
+      if (saved > 0)
+        moves.push({saved / (bytes * stays), value, versions[layer]});
+    }
+}
+
+Kept Greedy::run() {
+  for (size_t layer = 0; layer < step.layers.size(); ++layer)
+    addMoves(static_cast<int>(layer));
+  std::vector<char> skipped(kept.size(), false);
+  while (!moves.empty()) {
+    Move move = moves.top();
+    moves.pop();
+    const int layer = step.layerOf(move.value);
+    if (kept[move.value] || skipped[move.value] || move.version != versions[layer])
+      continue;
+    kept[move.value] = true;
+    if (simulate(step, kept).peak <= budget) {
+      ++versions[layer];
+      addMoves(layer);
+    } else {
+      kept[move.value] = false;
+      skipped[move.value] = true;
+    }
+  }
+  return kept;
+}
+
+Kept keepGreedily(const RematProblem &problem, Kept kept, int64_t budget) {
+  Step step(problem);
+  return Greedy(step, std::move(kept), budget).run();
+}
+
+/// Distances between kept boundaries that are worth a look: 1, 2, 3, 4, 6, 8, 12, ... and all.
+static std::vector<int> strides(int layers) {
+  std::vector<int> result;
+  for (int stride = 1; stride < layers; stride += std::max(1, stride / 2))
+    result.push_back(stride);
+  result.push_back(0);
+  return result;
+}
+
+/// Of those that fit, the smallest distances are the most likely to leave room for more.
+static constexpr int kStartsPerBudget = 2;
+
+std::vector<Kept> planLadder(const RematProblem &problem, int rungs) {
+  Step step(problem);
+  struct Start {
+    Kept kept;
+    int64_t peak;
+  };
+  std::vector<Start> starts;
+  int64_t least = simulate(step, keepAll(problem)).peak;
+  const int64_t most = least;
+  for (int stride : strides(static_cast<int>(problem.boundaries.size()))) {
+    Kept kept = keepBoundaries(step, stride);
+    starts.push_back({kept, simulate(step, kept).peak});
+    least = std::min(least, starts.back().peak);
+  }
+  // By peak: the fastest plan found for it.
+  std::map<int64_t, std::pair<double, Kept>> best;
+  auto offer = [&](const Kept &kept) {
+    RematCost cost = simulate(step, kept);
+    auto [it, isNew] = best.try_emplace(cost.peak, cost.seconds, kept);
+    if (!isNew && cost.seconds < it->second.first)
+      it->second = {cost.seconds, kept};
+  };
+  offer(keepAll(problem));
+  for (int rung = 0; rung < rungs; ++rung) {
+    int64_t budget = least + (most - least) / rungs * rung;
+    int tries = kStartsPerBudget;
+    for (auto start = starts.begin(); start != starts.end() && tries; ++start)
+      if (start->peak <= budget) {
+        offer(Greedy(step, start->kept, budget).run());
+        --tries;
+      }
+  }
+  // A larger plan that is no faster than a smaller one is none.
+  std::vector<Kept> ladder;
+  double fastest = std::numeric_limits<double>::infinity();
+  for (auto &[peak, plan] : best)
+    if (plan.first < fastest) {
+      fastest = plan.first;
+      ladder.push_back(std::move(plan.second));
+    }
+  std::reverse(ladder.begin(), ladder.end());
+  return ladder;
+}
+
+} // namespace zero::planning
