@@ -6,6 +6,12 @@
 using namespace mlir;
 
 void zero::addPlace(OpPassManager &pm, const StepOptions &options) {
+  if (isPlanned(options))
+    pm.addPass(createPlanMemory(options));
+  addPlacement(pm, options);
+}
+
+void zero::addPlacement(OpPassManager &pm, const StepOptions &options) {
   PlaceStateOptions place;
   place.stage = options.stage;
   place.ranks = options.ranks;

@@ -16,9 +16,10 @@ class Step {
 public:
   explicit Step(const RematProblem &problem);
 
-  /// Whether `value` may be dropped.
-  bool mayDrop(int value) const {
-    return producers[value] >= 0 && problem.nodes[producers[value]].layer >= 0;
+  RematProblem::Fate fateOf(int value) const {
+    if (layerOf(value) < 0)
+      return RematProblem::Fate::Stays;
+    return problem.fates.empty() ? RematProblem::Fate::Free : problem.fates[value];
   }
   int layerOf(int value) const {
     return producers[value] < 0 ? -1 : problem.nodes[producers[value]].layer;
@@ -92,8 +93,8 @@ namespace {
 class Player {
 public:
   Player(const Step &step, const Kept &kept)
-      : step(step), problem(step.problem), kept(kept), repeated(findRepeated(step, kept)),
-        current(problem.bytes.size(), -1), done(step.layers.size(), false) {}
+      : step(step), problem(step.problem), kept(kept), current(problem.bytes.size(), -1),
+        done(problem.nodes.size(), false) {}
 
   RematCost play();
 
@@ -104,15 +105,14 @@ private:
   };
 
   void execute(const RematProblem::Node &node, int64_t fixedBytes);
-  void runLayer(int layer, int64_t fixedBytes);
-  bool isDropped(int value) const { return step.mayDrop(value) && !kept[value]; }
+  void makeAgain(int value, int64_t fixedBytes);
+  bool isDropped(int value) const { return step.layerOf(value) >= 0 && !kept[value]; }
 
   const Step &step;
   const RematProblem &problem;
   const Kept &kept;
-  std::vector<char> repeated;
   std::vector<int> current; ///< the instance of each value that readers see
-  std::vector<char> done;   ///< layers that ran again
+  std::vector<char> done;   ///< by node: whether it ran again
   std::vector<Instance> instances;
   std::vector<int64_t> fixed; ///< by executed node
   double seconds = 0;
@@ -132,21 +132,18 @@ void Player::execute(const RematProblem::Node &node, int64_t fixedBytes) {
   }
 }
 
-/// What of `layer` must run again, after the layers that it reads dropped values of.
-void Player::runLayer(int layer, int64_t fixedBytes) {
-  if (done[layer])
+/// Runs the node of `value` again, after those that it reads dropped values of.
+void Player::makeAgain(int value, int64_t fixedBytes) {
+  const int producer = step.producers[value];
+  if (done[producer])
     return;
-  done[layer] = true;
-  for (int index : step.layers[layer])
-    if (repeated[index])
-      for (int value : problem.nodes[index].reads)
-        if (isDropped(value) && step.layerOf(value) != layer)
-          runLayer(step.layerOf(value), fixedBytes);
-  for (int index : step.layers[layer])
-    if (repeated[index]) {
-      execute(problem.nodes[index], fixedBytes);
-      seconds += problem.nodes[index].seconds;
-    }
+  done[producer] = true;
+  const RematProblem::Node &node = problem.nodes[producer];
+  for (int read : node.reads)
+    if (isDropped(read))
+      makeAgain(read, fixedBytes);
+  execute(node, fixedBytes);
+  seconds += node.seconds;
 }
 
 RematCost Player::play() {
@@ -154,7 +151,7 @@ RematCost Player::play() {
     if (!node.forward)
       for (int value : node.reads)
         if (isDropped(value))
-          runLayer(step.layerOf(value), node.fixed);
+          makeAgain(value, node.fixed);
     execute(node, node.fixed);
   }
   std::vector<int64_t> change(fixed.size() + 1, 0);
@@ -178,17 +175,37 @@ RematCost simulate(const RematProblem &problem, const Kept &kept) {
   return simulate(Step(problem), kept);
 }
 
-Kept keepAll(const RematProblem &problem) { return Kept(problem.bytes.size(), true); }
+Kept keepAll(const RematProblem &problem) {
+  Kept kept(problem.bytes.size(), true);
+  for (size_t value = 0; value < problem.fates.size(); ++value)
+    kept[value] = problem.fates[value] != RematProblem::Fate::Goes;
+  return kept;
+}
 
 static Kept keepBoundaries(const Step &step, int stride) {
-  Kept kept = keepAll(step.problem);
+  Kept kept(step.problem.bytes.size());
   for (size_t value = 0; value < kept.size(); ++value)
-    kept[value] = !step.mayDrop(static_cast<int>(value));
-  const std::vector<int> &boundaries = step.problem.boundaries;
+    kept[value] = step.fateOf(static_cast<int>(value)) == RematProblem::Fate::Stays;
+  const auto &boundaries = step.problem.boundaries;
   for (size_t layer = 0; layer < boundaries.size(); ++layer)
-    if (stride && boundaries[layer] >= 0 && (layer + 1) % stride == 0)
-      kept[boundaries[layer]] = true;
+    if (stride && (layer + 1) % stride == 0)
+      for (int value : boundaries[layer])
+        kept[value] = step.fateOf(value) != RematProblem::Fate::Goes;
   return kept;
+}
+
+int64_t savedBytes(const RematProblem &problem, const Kept &kept) {
+  std::vector<char> repeated = findRepeated(problem, kept), saved(problem.bytes.size(), false);
+  for (size_t index = 0; index < problem.nodes.size(); ++index)
+    if (!problem.nodes[index].forward || repeated[index])
+      for (int value : problem.nodes[index].reads)
+        saved[value] = true;
+  int64_t bytes = 0;
+  for (const RematProblem::Node &node : problem.nodes)
+    if (node.layer >= 0)
+      for (int value : node.writes)
+        bytes += saved[value] && kept[value] ? problem.bytes[value] : 0;
+  return bytes;
 }
 
 Kept keepBoundaries(const RematProblem &problem, int stride) {
@@ -197,11 +214,14 @@ Kept keepBoundaries(const RematProblem &problem, int stride) {
 
 namespace {
 
+/// What a move is worth its seconds by.
+enum class Worth { ByteSeconds, Bytes, Nothing };
+
 /// Adds values to what is kept, one by one.
 class Greedy {
 public:
-  Greedy(const Step &step, Kept kept, int64_t budget)
-      : step(step), kept(std::move(kept)), budget(budget), needed(step.readInBackward),
+  Greedy(const Step &step, Kept kept, int64_t budget, Worth by)
+      : step(step), kept(std::move(kept)), budget(budget), by(by), needed(step.readInBackward),
         versions(step.layers.size(), 0) {}
 
   Kept run();
@@ -219,11 +239,13 @@ private:
   };
 
   double layerSeconds(int layer);
+  double price(int value, int index) const;
   void addMoves(int layer);
 
   const Step &step;
   Kept kept;
   int64_t budget;
+  Worth by;
   std::vector<char> needed; ///< scratch: what backward reads
   std::vector<int> versions;
   std::priority_queue<Move> moves;
@@ -234,9 +256,9 @@ private:
 /// Seconds of what of `layer` runs again for its own backward. A boundary that the next layer
 /// must have again counts as read.
 double Greedy::layerSeconds(int layer) {
-  const std::vector<int> &boundaries = step.problem.boundaries;
-  if (static_cast<size_t>(layer) < boundaries.size() && boundaries[layer] >= 0)
-    needed[boundaries[layer]] = true;
+  if (static_cast<size_t>(layer) < step.problem.boundaries.size())
+    for (int value : step.problem.boundaries[layer])
+      needed[value] = true;
   double seconds = 0;
   markLayer(step, layer, kept, needed,
             [&](int node) { seconds += step.problem.nodes[node].seconds; });
@@ -249,20 +271,32 @@ double Greedy::layerSeconds(int layer) {
   return seconds;
 }
 
+/// What keeping `value`, which node `index` makes, takes.
+double Greedy::price(int value, int index) const {
+  const double bytes = static_cast<double>(std::max<int64_t>(step.problem.bytes[value], 1));
+  switch (by) {
+  case Worth::ByteSeconds:
+    return bytes * std::max(step.lastReads[value] - step.starts[index], 1e-9);
+  case Worth::Bytes:
+    return bytes;
+  case Worth::Nothing:
+    break;
+  }
+  return 1;
+}
+
 /// Queues every dropped value of `layer` with what keeping it is worth now.
 void Greedy::addMoves(int layer) {
   const double before = layerSeconds(layer);
   for (int index : step.layers[layer])
     for (int value : step.problem.nodes[index].writes) {
-      if (kept[value])
+      if (kept[value] || step.fateOf(value) != RematProblem::Fate::Free)
         continue;
       kept[value] = true;
       double saved = before - layerSeconds(layer);
       kept[value] = false;
-      double stays = std::max(step.lastReads[value] - step.starts[index], 1e-9);
-      double bytes = std::max<double>(static_cast<double>(step.problem.bytes[value]), 1);
       if (saved > 0)
-        moves.push({saved / (bytes * stays), value, versions[layer]});
+        moves.push({saved / price(value, index), value, versions[layer]});
     }
 }
 
@@ -288,9 +322,21 @@ Kept Greedy::run() {
   return kept;
 }
 
-Kept keepGreedily(const RematProblem &problem, Kept kept, int64_t budget) {
-  Step step(problem);
-  return Greedy(step, std::move(kept), budget).run();
+static Kept keepGreedily(const Step &step, const Kept &kept, int64_t budget) {
+  Kept best = kept;
+  double seconds = simulate(step, kept).seconds;
+  for (Worth by : {Worth::ByteSeconds, Worth::Bytes, Worth::Nothing}) {
+    Kept more = Greedy(step, kept, budget, by).run();
+    if (double less = simulate(step, more).seconds; less < seconds) {
+      seconds = less;
+      best = std::move(more);
+    }
+  }
+  return best;
+}
+
+Kept keepGreedily(const RematProblem &problem, const Kept &kept, int64_t budget) {
+  return keepGreedily(Step(problem), kept, budget);
 }
 
 /// Distances between kept boundaries that are worth a look: 1, 2, 3, 4, 6, 8, 12, ... and all.
@@ -333,7 +379,7 @@ std::vector<Kept> planLadder(const RematProblem &problem, int rungs) {
     int tries = kStartsPerBudget;
     for (auto start = starts.begin(); start != starts.end() && tries; ++start)
       if (start->peak <= budget) {
-        offer(Greedy(step, start->kept, budget).run());
+        offer(keepGreedily(step, start->kept, budget));
         --tries;
       }
   }

@@ -5,6 +5,7 @@
 #include "zero/Analysis/Storage.h"
 #include "zero/Planning/Buckets.h"
 #include "zero/Transforms/Passes.h"
+#include "zero/Transforms/Plan.h"
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringExtras.h"
@@ -128,8 +129,8 @@ struct AssignBuckets : zero::impl::AssignBucketsBase<AssignBuckets> {
     std::vector<planning::BucketItem> items;
     for (ParameterOp parameter : parameters)
       items.push_back(builder.build(parameter));
-    planning::Buckets buckets =
-        planning::planBuckets(items, ranks.getInt(), limit, kTensorAlignment);
+    planning::Buckets buckets = planning::planBuckets(
+        items, ranks.getInt(), plannedNumber(module, "bucket_bytes", limit), kTensorAlignment);
     write(module, parameters, buckets);
   }
 

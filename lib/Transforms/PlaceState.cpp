@@ -2,6 +2,7 @@
 
 #include "zero/Analysis/Storage.h"
 #include "zero/Transforms/Passes.h"
+#include "zero/Transforms/Plan.h"
 
 using namespace mlir;
 
@@ -21,8 +22,11 @@ struct PlaceState : zero::impl::PlaceStateBase<PlaceState> {
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
+    const uint64_t stage = plannedNumber(module, "stage", this->stage);
+    const uint64_t ranks = plannedNumber(module, "ranks", this->ranks);
+    const uint64_t persistUnder = plannedNumber(module, "persist_under", this->persistUnder);
     if (stage > 3) {
-      module.emitError() << "expected a ZeRO stage from 0 to 3, got " << unsigned(stage);
+      module.emitError() << "expected a ZeRO stage from 0 to 3, got " << stage;
       return signalPassFailure();
     }
     if (ranks == 0) {

@@ -125,6 +125,23 @@ struct StepOptions : mlir::PassPipelineOptions<StepOptions> {
       llvm::cl::desc("threads of a rank that scratch memory is planned for (1)"), llvm::cl::init(1),
       llvm::cl::value_desc("N")};
   // place
+  Option<ByteSize> memoryBudget{
+      *this, "memory-budget",
+      llvm::cl::desc("bytes that a rank may take: the fastest plan that fits, or an error"),
+      llvm::cl::init(ByteSize{0})};
+  Option<ByteSize> activationBudget{
+      *this, "activation-budget",
+      llvm::cl::desc("bytes of it for inputs and for what forward saves for backward"),
+      llvm::cl::init(ByteSize{0})};
+  Option<std::string> zero{
+      *this, "zero",
+      llvm::cl::desc("with a budget: auto chooses stage, parameters kept whole, buckets and "
+                     "recomputation together"),
+      llvm::cl::value_desc("auto")};
+  Option<std::string> machine{
+      *this, "machine",
+      llvm::cl::desc("with a budget: description of the machine (JSON) that times are planned for"),
+      llvm::cl::value_desc("file")};
   Option<unsigned> stage{*this, "zero-stage", llvm::cl::desc("ZeRO stage: 0, 1, 2 or 3"),
                          llvm::cl::init(0), llvm::cl::value_desc("N")};
   Option<unsigned> ranks{*this, "ranks", llvm::cl::desc("data-parallel ranks"), llvm::cl::init(1),

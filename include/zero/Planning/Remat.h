@@ -1,8 +1,8 @@
 //===- Remat.h - what backward computes again -------------------*- C++ -*-===//
 //
-// A value that forward makes and backward reads is kept in between, or dropped and
-// made again. Values dropped in one layer are made again together, by one run through
-// the part of the layer that leads to them, just before backward first asks for one.
+// A value that forward makes and backward reads is kept in between, or dropped and made
+// again when backward first asks for it, with what leads to it from values that are there.
+// No node runs again twice: what was made again stays until its last reader.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,11 +24,15 @@ struct RematProblem {
     int layer = -1;          ///< of a forward node that may run again; -1: it may not
     bool forward = false;
   };
+  enum class Fate : char {
+    Free,  ///< as the plan says
+    Stays, ///< something needs it that no run can serve
+    Goes   ///< its bytes are overwritten in forward
+  };
   std::vector<Node> nodes;
-  std::vector<int64_t> bytes; ///< of each value
-  /// Layers whose output is what all that follows them reads of them: with `boundary` =
-  /// value, or -1.
-  std::vector<int> boundaries;
+  std::vector<int64_t> bytes;               ///< of each value
+  std::vector<Fate> fates;                  ///< of each value; empty: all are free
+  std::vector<std::vector<int>> boundaries; ///< of each layer: what later layers read of it
 };
 
 /// By value: whether it stays from forward to backward. Only values of layers may be dropped.
@@ -42,8 +46,12 @@ struct RematCost {
 /// Everything kept.
 Kept keepAll(const RematProblem &problem);
 
-/// Of the values of layers only the output of every `stride`-th; 0: of none.
+/// Of the values of layers only the boundaries of every `stride`-th; 0: of none.
 Kept keepBoundaries(const RematProblem &problem, int stride);
+
+/// Bytes of what stays for backward, or for what runs again: all of it is live when forward
+/// ends.
+int64_t savedBytes(const RematProblem &problem, const Kept &kept);
 
 /// By node: whether it runs again under `kept`.
 std::vector<char> findRepeated(const RematProblem &problem, const Kept &kept);
@@ -53,8 +61,9 @@ RematCost simulate(const RematProblem &problem, const Kept &kept);
 
 /// Keeps more than `kept`, as long as the peak is at most `budget`: the value that saves the
 /// most seconds for each byte and second it stays comes first; one that does not fit is
-/// skipped. Greedy, as for knapsacks; not optimal.
-Kept keepGreedily(const RematProblem &problem, Kept kept, int64_t budget);
+/// skipped. Twice more by seconds for each byte, and by seconds alone: the fastest of the three.
+/// Greedy, as for knapsacks; not optimal.
+Kept keepGreedily(const RematProblem &problem, const Kept &kept, int64_t budget);
 
 /// Plans from the fastest, which keeps everything, to the smallest: for each of `rungs` budgets
 /// from the smallest possible peak up, the fastest that greedy finds over several distances

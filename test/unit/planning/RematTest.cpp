@@ -36,7 +36,7 @@ RematProblem makeChain(int layers, int inner, unsigned seed) {
       last = value;
     }
     stream = last;
-    problem.boundaries.push_back(stream);
+    problem.boundaries.push_back({stream});
   }
   int gradient = addValue(8);
   problem.nodes.push_back({5, {stream}, {gradient}, 0, -1, false});
@@ -87,7 +87,7 @@ TEST(Remat, PlaysAChainAsOneWouldByHand) {
                    {3, {1}, {2}, 0, 0, true},        {2, {2}, {3}, 0, 1, true},
                    {3, {3}, {4}, 0, 1, true},        {1, {4, 3, 2}, {5}, 0, -1, false},
                    {1, {5, 1, 0}, {6}, 0, -1, false}};
-  problem.boundaries = {2, 4};
+  problem.boundaries = {{2}, {4}};
   EXPECT_EQ(simulate(problem, keepAll(problem)).peak, 24); // x0 a x1 b x2 and the gradient
   Kept layers = keepBoundaries(problem, 1);
   RematCost cost = simulate(problem, layers);
@@ -131,18 +131,35 @@ TEST(Remat, GreedySkipsWhatDoesNotFitAndGoesOn) {
   // The best move by far is too large; the small one behind it still fits.
   RematProblem problem;
   problem.bytes = {1, 100, 1, 1, 1};
-  problem.nodes = {{1, {}, {0}, 0, -1, true},
-                   {1000, {0}, {1}, 0, 0, true},
-                   {1, {0}, {2}, 0, 0, true},
-                   {1, {1, 2}, {3}, 0, 0, true},
-                   {1, {3}, {4}, 0, -1, true},
-                   {1, {4}, {}, 50, -1, false},
-                   {1, {2, 0}, {}, 0, -1, false},
-                   {1, {1}, {}, 0, -1, false}};
-  problem.boundaries = {3};
+  problem.nodes = {{1, {}, {0}, 0, -1, true},     {1000, {0}, {1}, 0, 0, true},
+                   {1, {0}, {2}, 0, 0, true},     {1, {1, 2}, {3}, 0, 0, true},
+                   {1, {3}, {4}, 0, -1, true},    {1, {4}, {}, 50, -1, false},
+                   {1, {2, 0}, {}, 0, -1, false}, {1, {1}, {}, 0, -1, false}};
+  problem.boundaries = {{3}};
   Kept kept = keepGreedily(problem, keepBoundaries(problem, 1), 110);
   EXPECT_FALSE(kept[1]);
   EXPECT_TRUE(kept[2]);
+}
+
+TEST(Remat, WhatIsOverwrittenIsMadeAgain) {
+  RematProblem problem = makeChain(2, 3, 3);
+  int inner = problem.nodes[1].writes.front();
+  problem.nodes.back().reads.push_back(inner);
+  problem.fates.assign(problem.bytes.size(), RematProblem::Fate::Free);
+  problem.fates[inner] = RematProblem::Fate::Goes;
+  EXPECT_EQ(simulate(problem, keepAll(problem)).seconds, problem.nodes[1].seconds);
+  Kept kept = keepGreedily(problem, keepBoundaries(problem, 1), 1 << 20);
+  EXPECT_FALSE(kept[inner]);
+  problem.fates[inner] = RematProblem::Fate::Stays;
+  EXPECT_TRUE(keepBoundaries(problem, 0)[inner]);
+}
+
+TEST(Remat, SavedBytesAreLiveWhenForwardEnds) {
+  for (unsigned seed = 0; seed < 10; ++seed) {
+    RematProblem problem = makeChain(5, 4, seed);
+    for (const Kept &kept : planLadder(problem, 8))
+      EXPECT_LE(savedBytes(problem, kept), simulate(problem, kept).peak);
+  }
 }
 
 TEST(Remat, TheLadderIsSortedAndEveryRungIsWorthIt) {

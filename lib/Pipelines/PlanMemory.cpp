@@ -1,0 +1,92 @@
+//===- PlanMemory.cpp - the plan that keeps a budget ----------------------===//
+//
+// The pass `zero-plan-memory`: tries plans on copies of the program and writes the fastest
+// of those that fit as attributes, which the phases that follow read.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Pipelines.h"
+#include "PlanSearch.h"
+#include "Refusal.h"
+#include "zero/Analysis/StepFunction.h"
+#include "zero/Planning/ByteSize.h"
+
+#include "mlir/IR/Remarks.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+
+namespace zero {
+
+bool isPlanned(const StepOptions &options) {
+  return options.memoryBudget.getValue() != 0 || options.activationBudget.getValue() != 0 ||
+         options.zero == "auto";
+}
+
+/// "stage 3, parameters under 4.00 KiB whole".
+static std::string describe(const PlanChoice &choice) {
+  std::string text = "stage " + std::to_string(choice.stage);
+  if (choice.persistUnder)
+    text += ", parameters under " + planning::formatBytes(double(choice.persistUnder)) + " whole";
+  text += ", buckets of up to " + planning::formatBytes(double(choice.bucketBytes));
+  return text;
+}
+
+static void reportPlan(ModuleOp module, const PlanSearch &search, const PlanChoice &choice) {
+  const PlanCost &cost = search.costOf(&choice);
+  const double total = cost.time.total();
+  std::string text =
+      llvm::formatv("plan: {0}: {1} of {2} bytes, {3} s a step, {4:F1} % of it to compute again "
+                    "what was dropped; the fastest of {5} plans",
+                    describe(choice), planning::formatBytes(double(cost.peak)), cost.peak,
+                    llvm::format("%.4g", total).str(),
+                    100 * cost.time.recomputed / std::max(total, 1e-12), search.size());
+  remark::passed(module.getLoc(), remark::RemarkOpts::name("chosen").category("plan")) << text;
+}
+
+namespace {
+class PlanMemory : public PassWrapper<PlanMemory, OperationPass<ModuleOp>> {
+public:
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(PlanMemory)
+
+  explicit PlanMemory(const StepOptions &given) : options(std::make_shared<StepOptions>()) {
+    options->copyOptionValuesFrom(given);
+  }
+
+  StringRef getArgument() const override { return "zero-plan-memory"; }
+  StringRef getDescription() const override {
+    return "Chooses the fastest plan that keeps a budget";
+  }
+
+  void runOnOperation() override {
+    if (failed(plan(getOperation())))
+      signalPassFailure();
+  }
+
+private:
+  LogicalResult plan(ModuleOp module);
+
+  std::shared_ptr<StepOptions> options;
+};
+} // namespace
+
+LogicalResult PlanMemory::plan(ModuleOp module) {
+  planning::Machine machine;
+  PlanSearch search(module, *options, machine);
+  if (failed(search.prepare()))
+    return failure();
+  Budget budget{options->memoryBudget.getValue(), options->activationBudget.getValue()};
+  FailureOr<const PlanChoice *> found = search.findFastest(budget);
+  if (failed(found))
+    return failure();
+  if (!*found)
+    return refuse(module, search, *options, budget, machine);
+  reportPlan(module, search, **found);
+  return writePlan(module, **found);
+}
+
+std::unique_ptr<Pass> createPlanMemory(const StepOptions &options) {
+  return std::make_unique<PlanMemory>(options);
+}
+
+} // namespace zero
