@@ -456,4 +456,13 @@ def VerifyPacking : Pass<"zero-verify-packing", "::mlir::ModuleOp"> {
   let summary = "Checks that no two live values share bytes";
 }
 
+def TestRemat : Pass<"zero-test-print-remat", "::mlir::ModuleOp"> {
+  let summary = "Prints recomputation as planners see it";
+  let description = [{
+    Prints the rematerialisation problem of a step that has kernels as JSON, and the plans
+    that `zero-plan-memory` would choose from, each with its peak (bytes of what forward and
+    backward make) and its seconds of recomputation. For tests.
+  }];
+}
+
 #endif // ZERO_TRANSFORMS_PASSES_TD
