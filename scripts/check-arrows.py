@@ -24,7 +24,7 @@ ARROWS = {
     "Planning": ["llvm/ADT"],
     # The model's constants become state symbols, so Import knows both dialects.
     "Import": [*DIALECTS, *MLIR, "onnx", "protobuf"],
-    "Analysis": [*DIALECTS, *MLIR],
+    "Analysis": [*DIALECTS, *MLIR, "Planning"],
     "Ops": [*DIALECTS, *MLIR],
     "Optimizers": [*DIALECTS, *MLIR],
     "Conversion": [*DIALECTS, *MLIR, "Ops"],

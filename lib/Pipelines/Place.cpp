@@ -11,6 +11,13 @@ void zero::addPlace(OpPassManager &pm, const StepOptions &options) {
   place.ranks = options.ranks;
   AssignBucketsOptions buckets;
   buckets.limit = options.bucketBytes.getValue();
+  if (!options.forwardOnly) {
+    PlaceActivationsOptions activations;
+    activations.mode = options.checkpoint;
+    activations.slots = options.checkpointSlots;
+    pm.addPass(createPlaceActivations(activations));
+    pm.addPass(createRecomputeActivations());
+  }
   pm.addPass(createPlaceState(place));
   pm.addPass(createAssignBuckets(buckets));
 }
