@@ -18,6 +18,13 @@ void zero::addPlacement(OpPassManager &pm, const StepOptions &options) {
   place.persistUnder = options.persistUnder.getValue();
   AssignBucketsOptions buckets;
   buckets.limit = options.bucketBytes.getValue();
+  if (!options.forwardOnly) {
+    PlaceActivationsOptions activations;
+    activations.mode = options.checkpoint;
+    activations.slots = options.checkpointSlots;
+    pm.addPass(createPlaceActivations(activations));
+    pm.addPass(createRecomputeActivations());
+  }
   pm.addPass(createPlaceState(place));
   pm.addPass(createAssignBuckets(buckets));
 }

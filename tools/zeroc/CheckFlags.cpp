@@ -130,6 +130,11 @@ void Checker::checkPlan() {
   expectAtLeastOne("micro-batches", step.microBatches);
   expectNotNegative("clip-norm", step.clipNorm);
   expectWord("loss-mean", step.lossMean, {"global", "local"});
+  expectWord("checkpoint", step.checkpoint, {"none", "layer", "sqrt"});
+  if (isGiven("checkpoint-slots")) {
+    expectAtLeastOne("checkpoint-slots", step.checkpointSlots);
+    expectAbsent("checkpoint", keyOf("checkpoint-slots"));
+  }
 }
 
 void Checker::checkPrecision() {
@@ -237,9 +242,9 @@ void Checker::checkForwardOnly() {
     return;
   if (!(options.loss.empty() && step.trainable.empty() && step.freeze.empty()))
     fail("--forward-only trains nothing, so --loss, --trainable and --freeze have no effect");
-  for (StringRef flag :
-       {"precision", "loss-scale", "micro-batches", "clip-norm", "lr-schedule", "warmup-steps",
-        "total-steps", "min-lr-ratio", "no-decay", "param-group", "grad-reduce", "reduce-dtype"})
+  for (StringRef flag : {"precision", "loss-scale", "micro-batches", "clip-norm", "lr-schedule",
+                         "warmup-steps", "total-steps", "min-lr-ratio", "no-decay", "param-group",
+                         "grad-reduce", "reduce-dtype", "checkpoint", "checkpoint-slots"})
     expectAbsent(flag, "--forward-only, which trains nothing");
 }
 

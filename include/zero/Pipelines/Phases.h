@@ -125,6 +125,16 @@ struct StepOptions : mlir::PassPipelineOptions<StepOptions> {
       llvm::cl::desc("threads of a rank that scratch memory is planned for (1)"), llvm::cl::init(1),
       llvm::cl::value_desc("N")};
   // place
+  Option<std::string> checkpoint{
+      *this, "checkpoint",
+      llvm::cl::desc("what layers keep for backward: all it reads (none), only what goes from "
+                     "one layer to the next (layer) or between groups of layers (sqrt); backward "
+                     "makes the rest again; auto: value by value, as a budget wants it (none)"),
+      llvm::cl::init("none"), llvm::cl::value_desc("none|layer|sqrt|auto")};
+  Option<uint64_t> checkpointSlots{
+      *this, "checkpoint-slots",
+      llvm::cl::desc("keep what goes into at most so many layers at a time (0: see --checkpoint)"),
+      llvm::cl::init(0), llvm::cl::value_desc("N")};
   Option<ByteSize> memoryBudget{
       *this, "memory-budget",
       llvm::cl::desc("bytes that a rank may take: the fastest plan that fits, or an error"),
