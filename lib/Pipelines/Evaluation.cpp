@@ -67,7 +67,7 @@ FailureOr<Evaluation> Evaluation::create(ModuleOp original, const PlanChoice &ch
   chosen.copyOptionValuesFrom(options);
   PassManager pm(module.getContext());
   pm.enableVerifier(false);
-  addPlacement(pm, chosen);
+  addPlacement(pm, chosen, /*isTrial=*/true);
   addPartition(pm, chosen);
   FailureOr<func::FuncOp> step = failure();
   if (failed(pm.run(module)) || failed(step = findStep(module)))

@@ -23,6 +23,14 @@ bool isPlanned(const StepOptions &options) {
          options.zero == "auto";
 }
 
+StringRef checkpointMode(const StepOptions &options) {
+  if (options.forwardOnly)
+    return "none";
+  if (!options.checkpoint.empty())
+    return options.checkpoint.getValue();
+  return isPlanned(options) && options.checkpointSlots == 0 ? "auto" : "none";
+}
+
 /// "stage 3, parameters under 4.00 KiB whole".
 static std::string describe(const PlanChoice &choice) {
   std::string text = "stage " + std::to_string(choice.stage);

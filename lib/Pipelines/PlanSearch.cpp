@@ -2,6 +2,7 @@
 
 #include "PlanSearch.h"
 
+#include "Pipelines.h"
 #include "zero/Analysis/StepFunction.h"
 
 #include <set>
@@ -66,7 +67,7 @@ LogicalResult PlanSearch::prepare() {
   FailureOr<func::FuncOp> step = findStep(module);
   if (failed(step))
     return failure();
-  if (options.checkpoint == "auto")
+  if (checkpointMode(options) == "auto")
     addRungs(*step);
   for (const PlanChoice &placement : placements())
     if (failed(addPlans(placement)))

@@ -2,6 +2,7 @@
 
 #include "Refusal.h"
 
+#include "Pipelines.h"
 #include "zero/Planning/ByteSize.h"
 
 #include "llvm/Support/FormatVariadic.h"
@@ -74,7 +75,8 @@ LogicalResult FixSearch::run() {
     if (succeeded(result))
       result = attempt(flag, value.str());
   };
-  if (options.checkpoint != "auto")
+  // A step that runs layers again already would have to be made anew.
+  if (checkpointMode(options) == "none" && options.checkpointSlots == 0 && !options.forwardOnly)
     tryIt("checkpoint", "auto");
   const bool isFixed = options.zero != "auto";
   if (isFixed && options.ranks > 1)

@@ -31,6 +31,8 @@ public:
   Recomputer(ModuleOp module, func::FuncOp step)
       : step(step), symbols(module), forward(findForwardOps(step)) {}
   LogicalResult run();
+  /// Says what runs again.
+  void report() const;
 
 private:
   LogicalResult readLaunches();
@@ -45,7 +47,6 @@ private:
   SmallVector<Value> overwrittenBy(LaunchOp launch) const;
   double flopsOf(LaunchOp launch) const;
   void eraseDeadViews();
-  void report(double stepFlops);
 
   func::FuncOp step;
   SymbolTable symbols;
@@ -59,7 +60,7 @@ private:
   SmallVector<int64_t> runOf;          ///< of each layer, or -1
   llvm::DenseMap<Value, Value> newest; ///< what of each value was made last
   int64_t numClones = 0;
-  double clonedFlops = 0;
+  double stepFlops = 0, clonedFlops = 0;
 };
 
 } // namespace
@@ -260,7 +261,7 @@ void Recomputer::eraseDeadViews() {
       op.erase();
 }
 
-void Recomputer::report(double stepFlops) {
+void Recomputer::report() const {
   remark::passed(step->getLoc(), remark::RemarkOpts::name("again").category("activations"))
       << llvm::formatv("{0} launches run again, {1:f1} % more operations in a step", numClones,
                        100 * clonedFlops / std::max(stepFlops, 1.0))
@@ -270,7 +271,6 @@ void Recomputer::report(double stepFlops) {
 LogicalResult Recomputer::run() {
   if (failed(readLaunches()) || failed(readRuns()))
     return failure();
-  double stepFlops = 0;
   for (Operation &op : llvm::make_early_inc_range(step.getBody().front())) {
     if (auto launch = dyn_cast<LaunchOp>(op))
       stepFlops += flopsOf(launch);
@@ -282,18 +282,24 @@ LogicalResult Recomputer::run() {
   for (LaunchOp launch : step.getBody().getOps<LaunchOp>())
     launch->removeAttr(kKeptAttr);
   step->removeAttr(kRunsAttr);
-  report(stepFlops);
   return success();
 }
 
 namespace {
 struct RecomputeActivations : zero::impl::RecomputeActivationsBase<RecomputeActivations> {
+  using RecomputeActivationsBase::RecomputeActivationsBase;
+
   void runOnOperation() override {
     FailureOr<func::FuncOp> step = findStep(getOperation());
     if (failed(step))
       return signalPassFailure();
-    if ((*step)->hasAttr(kRunsAttr) && failed(Recomputer(getOperation(), *step).run()))
-      signalPassFailure();
+    if (!(*step)->hasAttr(kRunsAttr))
+      return;
+    Recomputer recomputer(getOperation(), *step);
+    if (failed(recomputer.run()))
+      return signalPassFailure();
+    if (!quiet)
+      recomputer.report();
   }
 };
 } // namespace

@@ -87,6 +87,7 @@ private:
 
   void checkModel();
   void checkPlan();
+  void checkBudget();
   void checkPrecision();
   void checkLossScale();
   void checkOptimizer();
@@ -130,11 +131,32 @@ void Checker::checkPlan() {
   expectAtLeastOne("micro-batches", step.microBatches);
   expectNotNegative("clip-norm", step.clipNorm);
   expectWord("loss-mean", step.lossMean, {"global", "local"});
-  expectWord("checkpoint", step.checkpoint, {"none", "layer", "sqrt"});
+  checkBudget();
   if (isGiven("checkpoint-slots")) {
     expectAtLeastOne("checkpoint-slots", step.checkpointSlots);
     expectAbsent("checkpoint", keyOf("checkpoint-slots"));
   }
+}
+
+void Checker::checkBudget() {
+  if (isGiven("checkpoint"))
+    expectWord("checkpoint", step.checkpoint, {"none", "layer", "sqrt", "auto"});
+  if (isGiven("zero"))
+    expectWord("zero", step.zero, {"auto"});
+  const bool isAuto = step.zero == "auto";
+  for (StringRef flag : {"zero-stage", "persist-under"})
+    if (isAuto)
+      expectAbsent(flag, "--zero=auto, which chooses it");
+  if (isGiven("memory-budget"))
+    expectAtLeastOne("memory-budget", step.memoryBudget.getValue());
+  if (isGiven("activation-budget"))
+    expectAtLeastOne("activation-budget", step.activationBudget.getValue());
+  const bool hasBudget = isGiven("memory-budget") || isGiven("activation-budget");
+  if (step.checkpoint == "auto" && !hasBudget && !isAuto)
+    fail(keyOf("checkpoint") + "=auto: expected --memory-budget or --activation-budget, which say "
+                               "how much is to be computed again");
+  if (!hasBudget && !isAuto)
+    expectAbsent("machine", "no --memory-budget, --activation-budget or --zero=auto");
 }
 
 void Checker::checkPrecision() {

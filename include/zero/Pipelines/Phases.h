@@ -127,10 +127,12 @@ struct StepOptions : mlir::PassPipelineOptions<StepOptions> {
   // place
   Option<std::string> checkpoint{
       *this, "checkpoint",
-      llvm::cl::desc("what layers keep for backward: all it reads (none), only what goes from "
-                     "one layer to the next (layer) or between groups of layers (sqrt); backward "
-                     "makes the rest again; auto: value by value, as a budget wants it (none)"),
-      llvm::cl::init("none"), llvm::cl::value_desc("none|layer|sqrt|auto")};
+      llvm::cl::desc(
+          "what layers keep for backward: all it reads (none), only what goes from "
+          "one layer to the next (layer) or between groups of layers (sqrt); backward "
+          "makes the rest again; auto: value by value, as a budget wants it (none; with a "
+          "budget auto)"),
+      llvm::cl::value_desc("none|layer|sqrt|auto")};
   Option<uint64_t> checkpointSlots{
       *this, "checkpoint-slots",
       llvm::cl::desc("keep what goes into at most so many layers at a time (0: see --checkpoint)"),

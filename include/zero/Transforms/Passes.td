@@ -415,6 +415,8 @@ def RecomputeActivations : Pass<"zero-recompute-activations", "::mlir::ModuleOp"
     %2 = zero.launch @norm(%x) {zero.layer = 0 : i64, zero.recompute = 0 : i64} : ...
     ```
   }];
+  let options = [Option<"quiet", "quiet", "bool", /*default=*/"false",
+                        "say nothing, as of a program that a planner only tries">];
   let dependentDialects = ["::mlir::tensor::TensorDialect", "::zero::ZeroDialect"];
 }
 
