@@ -1,7 +1,11 @@
 //===- capi_profile.cpp - zero_rt.h: where the time goes ------------------===//
 
+#include "runtime/core/calibrate.h"
 #include "runtime/core/capi.h"
 #include "runtime/core/machine.h"
+#include "runtime/format/machine_file.h"
+
+#include <algorithm>
 
 using namespace zero::rt;
 
@@ -95,5 +99,27 @@ zero_rt_status zero_rt_measure_machine(const zero_rt_executable *executable,
     const int threads =
         options->threads_per_rank ? options->threads_per_rank : defaultThreads(program);
     return measureMachine({executable->program->ranks(), threads, options->pin}, *machine);
+  });
+}
+
+void zero_rt_calibration_options_default(zero_rt_calibration_options *options) {
+  *options = {0, 1, -1, nullptr};
+}
+
+zero_rt_status zero_rt_calibrate(const zero_rt_calibration_options *options, const char *path) {
+  return guard([&] {
+    if (options->ranks < 0 || options->ranks > 1024 || options->threads_per_rank < 1 ||
+        options->threads_per_rank > 1024)
+      return fail(ZERO_RT_INVALID_ARGUMENT,
+                  "expected at most 1024 ranks and 1 to 1024 threads of each, got %d and %d",
+                  options->ranks, options->threads_per_rank);
+    TeamOptions team{options->ranks, options->threads_per_rank, options->pin};
+    if (team.ranks == 0)
+      team.ranks = std::max(1, usableCores() / team.threadsPerRank);
+    OutputFile file;
+    ZERO_RT_TRY(OutputFile::create(path, file)); // before the work
+    proto::Machine machine;
+    ZERO_RT_TRY(calibrate(team, options->disk_folder ? options->disk_folder : "", machine));
+    return writeMachine(file, machine);
   });
 }
