@@ -13,13 +13,13 @@ using namespace mlir;
 
 namespace zero {
 
+bool isView(Operation *op) { return isReshape(op) || isa_and_nonnull<MemberOp>(op); }
+
 Value throughViews(Value value) {
-  while (isReshape(value.getDefiningOp()) || value.getDefiningOp<MemberOp>())
+  while (isView(value.getDefiningOp()))
     value = value.getDefiningOp()->getOperand(0);
   return value;
 }
-
-static bool isView(Operation *op) { return isReshape(op) || isa<MemberOp>(op); }
 
 /// Whether `op` runs once for each micro-batch, whatever the step's values are.
 static bool runsAlways(Operation *op) {

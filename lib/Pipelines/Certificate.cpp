@@ -59,6 +59,7 @@ namespace {
 struct Volume {
   int64_t forward = 0;   ///< gathered for forward
   int64_t backward = 0;  ///< gathered for backward
+  int64_t again = 0;     ///< of it, only for layers that are run again
   int64_t update = 0;    ///< gathered after the update
   int64_t gradients = 0; ///< reduced
 };
@@ -68,6 +69,27 @@ struct Volume {
 /// How often a step runs `op`.
 static int64_t turnsOf(Operation *op, int64_t microBatches) {
   return op->hasAttr(kEpilogueAttr) || op->hasAttr(kWhenAttr) ? 1 : microBatches;
+}
+
+/// Elements of `gathered` that nothing reads but layers that are run again.
+static int64_t readAgain(Value gathered) {
+  auto isAgain = [](Operation *op) {
+    return isa_and_nonnull<IntegerAttr>(op->getAttr(kRecomputeAttr));
+  };
+  auto onlyAgain = [&](auto &&self, Value value) -> bool {
+    return llvm::all_of(value.getUsers(), [&](Operation *user) {
+      return isReshape(user) ? self(self, user->getResult(0)) : isAgain(user);
+    });
+  };
+  int64_t elements = 0;
+  bool all = true;
+  for (Operation *user : gathered.getUsers()) {
+    auto member = cast<MemberOp>(user);
+    bool counts = onlyAgain(onlyAgain, member.getResult());
+    all &= counts;
+    elements += counts ? member.getResult().getType().getNumElements() : 0;
+  }
+  return all ? cast<RankedTensorType>(gathered.getType()).getNumElements() : elements;
 }
 
 /// Collectives of parameters and gradients; values of the program are not counted.
@@ -83,6 +105,8 @@ static Volume measureVolume(func::FuncOp step, int64_t microBatches) {
                      : forward.contains(&op)   ? volume.forward
                                                : volume.backward;
       sum += count(&op, gather.getResult());
+      if (&sum == &volume.backward)
+        volume.again += readAgain(gather.getResult()) * turnsOf(&op, microBatches);
     } else if (auto scatter = dyn_cast<ReduceScatterOp>(op)) {
       volume.gradients += count(&op, scatter.getInput());
     } else if (auto reduce = dyn_cast<AllReduceOp>(op); reduce && !reduce.getMean()) {
@@ -121,9 +145,11 @@ static void printVolume(ModuleOp module, int64_t stage, int64_t ranks, int64_t m
     os << llvm::format(": gathered again where used far apart %+lld, not read in backward %+lld, "
                        "not trained %+lld, kept whole %+lld, padding %+lld",
                        (long long)(v.forward + kept - whole),
-                       (long long)(v.backward + kept - whole), (long long)(v.gradients - whole),
-                       (long long)(v.update - 2 * kept),
+                       (long long)(v.backward + kept - v.again - whole),
+                       (long long)(v.gradients - whole), (long long)(v.update - 2 * kept),
                        (long long)(times * (padded - parameters)));
+    if (v.again)
+      os << llvm::format(", read by what runs again %+lld", (long long)v.again);
   }
   os << "\n";
 }

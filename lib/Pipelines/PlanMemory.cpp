@@ -12,7 +12,8 @@
 #include "zero/Planning/ByteSize.h"
 
 #include "mlir/IR/Remarks.h"
-#include "llvm/Support/FormatVariadic.h"
+#include "mlir/Pass/Pass.h"
+#include "llvm/Support/Format.h"
 
 using namespace mlir;
 
@@ -43,12 +44,13 @@ static std::string describe(const PlanChoice &choice) {
 static void reportPlan(ModuleOp module, const PlanSearch &search, const PlanChoice &choice) {
   const PlanCost &cost = search.costOf(&choice);
   const double total = cost.time.total();
-  std::string text =
-      llvm::formatv("plan: {0}: {1} of {2} bytes, {3} s a step, {4:F1} % of it to compute again "
-                    "what was dropped; the fastest of {5} plans",
-                    describe(choice), planning::formatBytes(double(cost.peak)), cost.peak,
-                    llvm::format("%.4g", total).str(),
-                    100 * cost.time.recomputed / std::max(total, 1e-12), search.size());
+  std::string text;
+  llvm::raw_string_ostream(text) << "plan: " << describe(choice) << ": " << cost.peak << " bytes, "
+                                 << llvm::format("%.4g", total) << " s a step, "
+                                 << llvm::format("%.1f", 100 * cost.time.recomputed /
+                                                             std::max(total, 1e-12))
+                                 << " % of it to compute again what was dropped; the fastest of "
+                                 << search.size() << " plans";
   remark::passed(module.getLoc(), remark::RemarkOpts::name("chosen").category("plan")) << text;
 }
 

@@ -256,8 +256,7 @@ LogicalResult Recomputer::replaceOperands(Operation *reader) {
 /// A view that nobody reads would still keep its bytes alive.
 void Recomputer::eraseDeadViews() {
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(step.getBody().front())))
-    if (op.use_empty() && op.getNumOperands() == 1 &&
-        throughViews(op.getResult(0)) != op.getResult(0))
+    if (isView(&op) && op.use_empty())
       op.erase();
 }
 
@@ -274,8 +273,7 @@ LogicalResult Recomputer::run() {
   for (Operation &op : llvm::make_early_inc_range(step.getBody().front())) {
     if (auto launch = dyn_cast<LaunchOp>(op))
       stepFlops += flopsOf(launch);
-    bool isView = op.getNumResults() == 1 && throughViews(op.getResult(0)) != op.getResult(0);
-    if (!forward.contains(&op) && !isView && failed(replaceOperands(&op)))
+    if (!forward.contains(&op) && !isView(&op) && failed(replaceOperands(&op)))
       return failure();
   }
   eraseDeadViews();

@@ -17,7 +17,7 @@ class Planned:
     """What zeroc says of the plan that it chose."""
 
     def __init__(self, text):
-        found = re.search(r"plan: .*?: [\d.]+ \w+ of (\d+) bytes, ([\d.e+-]+) s a step", text)
+        found = re.search(r"plan: .*?: (\d+) bytes, ([\d.e+-]+) s a step", text)
         self.bytes, self.seconds = int(found.group(1)), float(found.group(2))
         self.arena = int(re.search(r"^  arena +(\d+)", text, re.MULTILINE).group(1))
 

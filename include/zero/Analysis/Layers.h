@@ -86,7 +86,9 @@ private:
   int64_t numRepeated = 0;
 };
 
-/// What `value` is a view of: reshapes and members looked through.
+/// Whether the result of `op` is a reshape or a part of its operand, in the same bytes.
+bool isView(mlir::Operation *op);
+/// What `value` is a view of.
 mlir::Value throughViews(mlir::Value value);
 
 } // namespace zero

@@ -4,7 +4,7 @@
 
 #include "gtest/gtest.h"
 
-#include <chrono>
+#include <ctime>
 #include <random>
 
 using namespace zero::planning;
@@ -50,8 +50,8 @@ TEST(FindRepetition, IsNearLinear) {
   for (uint64_t &symbol : layer)
     symbol = random() % 50;
   std::vector<uint64_t> symbols = repeated({}, layer, 100, {});
-  auto start = std::chrono::steady_clock::now();
+  std::clock_t start = std::clock();
   EXPECT_EQ(find(symbols).period, 200);
-  std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-  EXPECT_LT(took.count(), 0.5); // 20,000 launches; half a million periods would take longer
+  double seconds = double(std::clock() - start) / CLOCKS_PER_SEC;
+  EXPECT_LT(seconds, 0.1); // of 20,000 launches; all 10,000 periods take longer
 }
