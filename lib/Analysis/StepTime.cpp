@@ -18,6 +18,11 @@ static double numberOf(DictionaryAttr call, StringRef name) {
   return number ? double(number.getInt()) : 1.0;
 }
 
+/// Whether neighbours in a row of the operand lie apart.
+static bool isTransposed(DictionaryAttr call, StringRef strides) {
+  return call.getAs<DenseI64ArrayAttr>(strides).asArrayRef().back() != 1;
+}
+
 static void describeCall(DictionaryAttr call, KernelCost &cost) {
   StringRef kind = call.getAs<StringAttr>("kind").getValue();
   if (kind == "convolution") {
@@ -30,8 +35,12 @@ static void describeCall(DictionaryAttr call, KernelCost &cost) {
     cost.m = numberOf(call, "m");
     cost.n = numberOf(call, "n");
     cost.k = numberOf(call, "k");
-    for (int64_t batch : call.getAs<DenseI64ArrayAttr>("batch").asArrayRef())
-      cost.batch *= double(batch);
+    cost.transposedA = isTransposed(call, "a_strides");
+    cost.transposedB = isTransposed(call, "b_strides");
+    if (auto stored = call.getAs<ArrayAttr>("stored"))
+      cost.half = llvm::any_of(stored.getAsValueRange<TypeAttr>(), [](Type type) {
+        return isa<FloatType>(type) && type.getIntOrFloatBitWidth() == 16;
+      });
   }
 }
 

@@ -9,6 +9,7 @@
 #include "PlanSearch.h"
 #include "Refusal.h"
 #include "zero/Analysis/StepFunction.h"
+#include "zero/Machine/MachineFile.h"
 #include "zero/Planning/ByteSize.h"
 
 #include "mlir/IR/Remarks.h"
@@ -82,6 +83,9 @@ private:
 
 LogicalResult PlanMemory::plan(ModuleOp module) {
   planning::Machine machine;
+  if (!options->machine.empty())
+    if (std::string error = loadMachine(options->machine, machine); !error.empty())
+      return emitError(module.getLoc()) << "--machine=" << options->machine << ": " << error;
   PlanSearch search(module, *options, machine);
   if (failed(search.prepare()))
     return failure();

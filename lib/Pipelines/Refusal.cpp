@@ -114,7 +114,9 @@ LogicalResult refuse(ModuleOp module, PlanSearch &search, const StepOptions &opt
         << planning::formatBytes(double(budget.memory))
         << " on each rank; the smallest budget with a plan is " << cost.peak;
   std::string live;
-  for (const LiveValue &value : ArrayRef(evaluation->liveAtPeak()).take_front(kShownValues))
+  std::vector<LiveValue> values = evaluation->liveAtPeak();
+  values.resize(std::min(values.size(), kShownValues));
+  for (const LiveValue &value : values)
     live +=
         "\n  " + bytesText(value.bytes) + ", " + usageName(value.usage).str() + ": " + value.name;
   error.attachNote() << "its peak of " << bytesText(cost.peak) << " is at '" << evaluation->peakAt()
@@ -126,7 +128,9 @@ LogicalResult refuse(ModuleOp module, PlanSearch &search, const StepOptions &opt
                      << "' alone reads, writes and works in";
   std::string ways =
       llvm::formatv("--memory-budget={0}: {1:F4} s a step", cost.peak, cost.time.total());
-  for (const Fix &fix : ArrayRef(fixes.takeFixes()).take_front(kShownFixes - 1))
+  std::vector<Fix> found = fixes.takeFixes();
+  found.resize(std::min(found.size(), kShownFixes - 1));
+  for (const Fix &fix : found)
     ways += llvm::formatv("\n  {0}: {1:F4} s a step in {2}", fix.flags, fix.seconds,
                           planning::formatBytes(double(fix.bytes)));
   error.attachNote() << "ways out, each with a plan that fits:\n  " << ways;

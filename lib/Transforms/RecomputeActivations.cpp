@@ -31,7 +31,8 @@ public:
   Recomputer(ModuleOp module, func::FuncOp step)
       : step(step), symbols(module), forward(findForwardOps(step)) {}
   LogicalResult run();
-  /// Says what runs again.
+  /// Whether anything runs again, and what.
+  bool repeats() const { return numClones > 0; }
   void report() const;
 
 private:
@@ -296,7 +297,7 @@ struct RecomputeActivations : zero::impl::RecomputeActivationsBase<RecomputeActi
     Recomputer recomputer(getOperation(), *step);
     if (failed(recomputer.run()))
       return signalPassFailure();
-    if (!quiet)
+    if (!quiet && recomputer.repeats())
       recomputer.report();
   }
 };

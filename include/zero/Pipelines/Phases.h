@@ -152,8 +152,9 @@ struct StepOptions : mlir::PassPipelineOptions<StepOptions> {
       llvm::cl::value_desc("auto")};
   Option<std::string> machine{
       *this, "machine",
-      llvm::cl::desc("with a budget: description of the machine (JSON) that times are planned for"),
-      llvm::cl::value_desc("file")};
+      llvm::cl::desc("with a budget: the machine that times are planned for: a preset or a file as "
+                     "zero-run --calibrate writes it (cpu)"),
+      llvm::cl::value_desc("name|file")};
   Option<unsigned> stage{*this, "zero-stage", llvm::cl::desc("ZeRO stage: 0, 1, 2 or 3"),
                          llvm::cl::init(0), llvm::cl::value_desc("N")};
   Option<unsigned> ranks{*this, "ranks", llvm::cl::desc("data-parallel ranks"), llvm::cl::init(1),
