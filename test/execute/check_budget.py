@@ -23,10 +23,11 @@ class Planned:
 
 
 def plan(graph, stage, ranks, *flags):
-    """The plan, or the words of its refusal."""
+    """The plan, or the words of its refusal; without a stage the planner chooses it."""
+    where = "--zero=auto" if stage is None else f"--zero-stage={stage}"
     try:
-        return Planned(run_tool("zeroc", graph.folder / "model.onnx", "--plan-only",
-                                f"--zero-stage={stage}", f"--ranks={ranks}", *FLAGS, *flags)), ""
+        return Planned(run_tool("zeroc", graph.folder / "model.onnx", "--plan-only", where,
+                                f"--ranks={ranks}", *FLAGS, *flags)), ""
     except Failed as failed:
         return None, str(failed)
 
@@ -96,7 +97,7 @@ def check_auto(checks, graph, ranks):
     ample, _ = plan(graph, 0, ranks, "--memory-budget=1TiB")
     for part in (1.0, 0.8, 0.6, 0.5):
         budget = int(ample.arena * part)
-        found, refusal = plan(graph, 0, ranks, "--zero=auto", f"--memory-budget={budget}")
+        found, refusal = plan(graph, None, ranks, f"--memory-budget={budget}")
         for stage in range(4):
             alone, _ = plan(graph, stage, ranks, f"--memory-budget={budget}")
             checks.that(not alone or (found and found.seconds <= alone.seconds),
