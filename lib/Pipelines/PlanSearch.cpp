@@ -11,8 +11,6 @@ using namespace mlir;
 
 namespace zero {
 
-/// How many plans of recomputation are tried for each placement of state.
-static constexpr int kRungs = 24;
 /// With --zero=auto: how many sets of parameters are tried that stay whole at stage 3.
 static constexpr size_t kPersistentSets = 3;
 
@@ -63,12 +61,14 @@ std::vector<PlanChoice> PlanSearch::placements() const {
   return all;
 }
 
-LogicalResult PlanSearch::prepare() {
+LogicalResult PlanSearch::prepare(const PlanSearch *known) {
   FailureOr<func::FuncOp> step = findStep(module);
   if (failed(step))
     return failure();
   if (checkpointMode(options) == "auto")
-    addRungs(*step);
+    ladder = known && known->ladder ? known->ladder
+                                    : std::make_shared<const std::vector<RecomputePlan>>(
+                                          listRecomputePlans(module, *step, machine));
   for (const PlanChoice &placement : placements())
     if (failed(addPlans(placement)))
       return failure();
@@ -77,26 +77,13 @@ LogicalResult PlanSearch::prepare() {
   return success();
 }
 
-/// Ways to recompute, from the one that drops nothing.
-void PlanSearch::addRungs(func::FuncOp step) {
-  Layers layers(module, step);
-  RematModel model(step, layers, OpTimes(module, machine));
-  const planning::RematProblem &problem = model.getProblem();
-  for (const planning::Kept &kept : planning::planLadder(problem, kRungs)) {
-    ladder.push_back(model.planOf(kept));
-    extraSeconds.push_back(planning::simulate(problem, kept).seconds *
-                           double(microBatchesOf(module)));
-    keptBytes.push_back(planning::savedBytes(problem, kept));
-  }
-}
-
 /// The plans of one placement. The first keeps everything: the others take as long and what they
 /// compute again, and hold the same state.
 LogicalResult PlanSearch::addPlans(const PlanChoice &placement) {
   Plan first;
   first.choice = placement;
-  if (!ladder.empty())
-    first.choice.activations = &ladder.front();
+  if (ladder)
+    first.choice.activations = &ladder->front().activations;
   FailureOr<Evaluation> evaluation = Evaluation::create(module, first.choice, options, machine);
   if (failed(evaluation))
     return failure();
@@ -107,12 +94,14 @@ LogicalResult PlanSearch::addPlans(const PlanChoice &placement) {
   first.leastSeconds = first.cost->time.total();
   first.leastBytes = first.cost->bound;
   plans.push_back(first);
-  for (size_t rung = 1; rung < ladder.size(); ++rung) {
+  if (!ladder)
+    return success();
+  for (const RecomputePlan &recompute : llvm::drop_begin(*ladder)) {
     Plan plan;
     plan.choice = placement;
-    plan.choice.activations = &ladder[rung];
-    plan.leastSeconds = first.leastSeconds + extraSeconds[rung];
-    plan.leastBytes = own.state + keptBytes[rung];
+    plan.choice.activations = &recompute.activations;
+    plan.leastSeconds = first.leastSeconds + recompute.leastSeconds;
+    plan.leastBytes = own.state + recompute.leastBytes;
     plans.push_back(plan);
   }
   return success();

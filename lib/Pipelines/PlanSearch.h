@@ -10,7 +10,7 @@
 #define LIB_PIPELINES_PLANSEARCH_H
 
 #include "Evaluation.h"
-#include "zero/Transforms/RematModel.h"
+#include "RecomputePlans.h"
 
 namespace zero {
 
@@ -26,8 +26,9 @@ public:
   /// `module` has kernels and is not placed yet; nothing here changes it.
   PlanSearch(mlir::ModuleOp module, const StepOptions &options, const planning::Machine &machine);
 
-  /// Lists the plans; fails, after an error, where a phase does.
-  llvm::LogicalResult prepare();
+  /// Lists the plans, with the `known` ways to recompute if there are some; fails, after an
+  /// error, where a phase does.
+  llvm::LogicalResult prepare(const PlanSearch *known = nullptr);
 
   /// The plan with the shortest step of those that fit, or null. Exact: what is not looked
   /// at cannot be faster or does not fit.
@@ -50,16 +51,14 @@ private:
 
   PlanChoice asked() const;
   std::vector<PlanChoice> placements() const;
-  void addRungs(mlir::func::FuncOp step);
   llvm::LogicalResult addPlans(const PlanChoice &placement);
   llvm::LogicalResult evaluate(Plan &plan);
 
   mlir::ModuleOp module;
   const StepOptions &options;
   const planning::Machine &machine;
-  std::vector<ActivationPlan> ladder; ///< of recomputation: the first drops nothing
-  std::vector<double> extraSeconds;   ///< of each rung, for all micro-batches
-  std::vector<int64_t> keptBytes;     ///< of each rung, from forward to backward
+  /// Ways to recompute, the first of which drops nothing; shared by searches of one program.
+  std::shared_ptr<const std::vector<RecomputePlan>> ladder;
   std::vector<Plan> plans;
   MemoryFloor floor;
 };

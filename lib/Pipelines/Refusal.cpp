@@ -31,9 +31,9 @@ struct Fix {
 /// Tries changes, one at a time.
 class FixSearch {
 public:
-  FixSearch(ModuleOp module, const StepOptions &options, const Budget &budget,
-            const planning::Machine &machine)
-      : module(module), options(options), budget(budget), machine(machine) {}
+  FixSearch(ModuleOp module, const PlanSearch &search, const StepOptions &options,
+            const Budget &budget, const planning::Machine &machine)
+      : module(module), known(search), options(options), budget(budget), machine(machine) {}
 
   LogicalResult run();
   /// Those that fit, the fastest step first.
@@ -43,6 +43,7 @@ private:
   LogicalResult attempt(StringRef flag, StringRef value);
 
   ModuleOp module;
+  const PlanSearch &known;
   const StepOptions &options;
   Budget budget;
   const planning::Machine &machine;
@@ -57,7 +58,7 @@ LogicalResult FixSearch::attempt(StringRef flag, StringRef value) {
   if (!changed.set(flag, value).empty())
     return success();
   PlanSearch search(module, changed, machine);
-  if (failed(search.prepare()))
+  if (failed(search.prepare(&known)))
     return failure();
   FailureOr<const PlanChoice *> found = search.findFastest(budget);
   if (failed(found))
@@ -105,7 +106,7 @@ LogicalResult refuse(ModuleOp module, PlanSearch &search, const StepOptions &opt
     return emitError(module.getLoc())
            << "--activation-budget=" << budget.activations << ": no plan keeps so little";
   FailureOr<Evaluation> evaluation = Evaluation::create(module, **smallest, options, machine);
-  FixSearch fixes(module, options, budget, machine);
+  FixSearch fixes(module, search, options, budget, machine);
   if (failed(evaluation) || failed(fixes.run()))
     return failure();
   const PlanCost &cost = search.costOf(*smallest);

@@ -25,9 +25,12 @@ RematModel::RematModel(func::FuncOp step, const Layers &layers, const OpTimes &t
   }
 }
 
-/// Views are what they are views of; state and inputs are always there.
+/// Views are what they are views of; state and inputs are always there. Gradients leave as soon as
+/// they are made: where to is a matter of placement.
 void RematModel::addNode(Operation &op, const OpTimes &times) {
-  if (isa<ReadOp, MemberOp>(op) || isReshape(&op) || op.hasTrait<OpTrait::ConstantLike>())
+  if (isa<ReadOp, MemberOp, GradientOp, UpdateOp>(op) || isReshape(&op) ||
+      op.hasTrait<OpTrait::ConstantLike>() || op.hasTrait<OpTrait::IsTerminator>() ||
+      op.hasAttr(kEpilogueAttr))
     return;
   planning::RematProblem::Node node;
   node.seconds = times.seconds(&op);
@@ -44,6 +47,16 @@ void RematModel::addNode(Operation &op, const OpTimes &times) {
     problem.bytes.push_back(tensorBytes(result.getType()));
   }
   problem.nodes.push_back(std::move(node));
+}
+
+planning::Kept RematModel::keptOf(const ActivationPlan &plan) const {
+  planning::Kept kept = planning::keepAll(problem);
+  for (auto [value, stays] : llvm::zip_equal(layers.values(), plan.kept)) {
+    const int number = numbers.lookup(value.value);
+    if (problem.fates[number] == planning::RematProblem::Fate::Free)
+      kept[number] = stays;
+  }
+  return kept;
 }
 
 ActivationPlan RematModel::planOf(const planning::Kept &kept) const {

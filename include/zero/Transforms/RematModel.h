@@ -18,6 +18,8 @@ public:
   /// What `kept` says, for zero-recompute-activations. Layers that read dropped values of one
   /// another are one run.
   ActivationPlan planOf(const planning::Kept &kept) const;
+  /// The other way round, without the runs.
+  planning::Kept keptOf(const ActivationPlan &plan) const;
 
 private:
   void addNode(mlir::Operation &op, const OpTimes &times);
