@@ -3,8 +3,10 @@
 #include "zero/Planning/Remat.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
+#include <optional>
 #include <queue>
 
 namespace zero::planning {
@@ -217,18 +219,23 @@ namespace {
 /// What a move is worth its seconds by.
 enum class Worth { ByteSeconds, Bytes, Nothing };
 
-/// Adds values to what is kept, one by one.
+/// Changes what is kept, one value at a time.
 class Greedy {
 public:
   Greedy(const Step &step, Kept kept, int64_t budget, Worth by)
       : step(step), kept(std::move(kept)), budget(budget), by(by), needed(step.readInBackward),
         versions(step.layers.size(), 0) {}
 
-  Kept run();
+  /// Keeps more, as long as it fits.
+  void fill();
+  /// Keeps less, until it fits or nothing is left to drop.
+  void drain();
+
+  Kept takeKept() { return std::move(kept); }
 
 private:
   struct Move {
-    double worth; ///< seconds for each byte and second
+    double worth;
     int value;
     int version; ///< of its layer, for which `worth` holds
 
@@ -240,7 +247,9 @@ private:
 
   double layerSeconds(int layer);
   double price(int value, int index) const;
-  void addMoves(int layer);
+  void addMoves(int layer, bool keep);
+  void addAllMoves(bool keep);
+  std::optional<Move> takeMove(bool keep);
 
   const Step &step;
   Kept kept;
@@ -285,53 +294,91 @@ double Greedy::price(int value, int index) const {
   return 1;
 }
 
-/// Queues every dropped value of `layer` with what keeping it is worth now.
-void Greedy::addMoves(int layer) {
+/// Queues every value of `layer` that may be kept, or dropped, with what that is worth now.
+void Greedy::addMoves(int layer, bool keep) {
   const double before = layerSeconds(layer);
   for (int index : step.layers[layer])
     for (int value : step.problem.nodes[index].writes) {
-      if (kept[value] || step.fateOf(value) != RematProblem::Fate::Free)
+      if (kept[value] == keep || step.fateOf(value) != RematProblem::Fate::Free)
         continue;
-      kept[value] = true;
-      double saved = before - layerSeconds(layer);
-      kept[value] = false;
-      if (saved > 0)
-        moves.push({saved / price(value, index), value, versions[layer]});
+      kept[value] = keep;
+      const double change = std::abs(before - layerSeconds(layer));
+      kept[value] = !keep;
+      const double cost = price(value, index);
+      if (!keep)
+        moves.push({cost / std::max(change, 1e-12), value, versions[layer]});
+      else if (change > 0)
+        moves.push({change / cost, value, versions[layer]});
     }
 }
 
-Kept Greedy::run() {
+void Greedy::addAllMoves(bool keep) {
+  moves = {};
   for (size_t layer = 0; layer < step.layers.size(); ++layer)
-    addMoves(static_cast<int>(layer));
-  std::vector<char> skipped(kept.size(), false);
+    addMoves(static_cast<int>(layer), keep);
+}
+
+/// The best move that still holds.
+std::optional<Greedy::Move> Greedy::takeMove(bool keep) {
   while (!moves.empty()) {
     Move move = moves.top();
     moves.pop();
-    const int layer = step.layerOf(move.value);
-    if (kept[move.value] || skipped[move.value] || move.version != versions[layer])
+    if (kept[move.value] != keep && move.version == versions[step.layerOf(move.value)])
+      return move;
+  }
+  return std::nullopt;
+}
+
+void Greedy::fill() {
+  addAllMoves(true);
+  std::vector<char> skipped(kept.size(), false);
+  while (std::optional<Move> move = takeMove(true)) {
+    if (skipped[move->value])
       continue;
-    kept[move.value] = true;
+    kept[move->value] = true;
     if (simulate(step, kept).peak <= budget) {
+      const int layer = step.layerOf(move->value);
       ++versions[layer];
-      addMoves(layer);
+      addMoves(layer, true);
     } else {
-      kept[move.value] = false;
-      skipped[move.value] = true;
+      kept[move->value] = false;
+      skipped[move->value] = true;
     }
   }
-  return kept;
+}
+
+void Greedy::drain() {
+  addAllMoves(false);
+  while (simulate(step, kept).peak > budget) {
+    std::optional<Move> move = takeMove(false);
+    if (!move)
+      return;
+    kept[move->value] = false;
+    const int layer = step.layerOf(move->value);
+    ++versions[layer];
+    addMoves(layer, false);
+  }
 }
 
 static Kept keepGreedily(const Step &step, const Kept &kept, int64_t budget) {
   Kept best = kept;
   double seconds = simulate(step, kept).seconds;
-  for (Worth by : {Worth::ByteSeconds, Worth::Bytes, Worth::Nothing}) {
-    Kept more = Greedy(step, kept, budget, by).run();
-    if (double less = simulate(step, more).seconds; less < seconds) {
-      seconds = less;
-      best = std::move(more);
+  auto offer = [&](Kept other) {
+    RematCost cost = simulate(step, other);
+    if (cost.peak <= budget && cost.seconds < seconds) {
+      seconds = cost.seconds;
+      best = std::move(other);
     }
+  };
+  for (Worth by : {Worth::ByteSeconds, Worth::Bytes, Worth::Nothing}) {
+    Greedy up(step, kept, budget, by);
+    up.fill();
+    offer(up.takeKept());
   }
+  Greedy down(step, keepAll(step.problem), budget, Worth::Bytes);
+  down.drain();
+  down.fill();
+  offer(down.takeKept());
   return best;
 }
 

@@ -61,8 +61,9 @@ RematCost simulate(const RematProblem &problem, const Kept &kept);
 
 /// Keeps more than `kept`, as long as the peak is at most `budget`: the value that saves the
 /// most seconds for each byte and second it stays comes first; one that does not fit is
-/// skipped. Twice more by seconds for each byte, and by seconds alone: the fastest of the three.
-/// Greedy, as for knapsacks; not optimal.
+/// skipped. Besides by seconds for each byte, by seconds alone, and from everything kept, dropping
+/// what is cheapest to make until it fits: the fastest of the four. Greedy, as for knapsacks; not
+/// optimal.
 Kept keepGreedily(const RematProblem &problem, const Kept &kept, int64_t budget);
 
 /// Plans from the fastest, which keeps everything, to the smallest: for each of `rungs` budgets
