@@ -142,12 +142,13 @@ static void printVolume(ModuleOp module, int64_t stage, int64_t ranks, int64_t m
      << llvm::format("%+lld", (long long)(total - times * parameters));
   if (stage == 3) {
     int64_t whole = padded * microBatches;
-    os << llvm::format(": gathered again where used far apart %+lld, not read in backward %+lld, "
-                       "not trained %+lld, kept whole %+lld, padding %+lld",
-                       (long long)(v.forward + kept - whole),
-                       (long long)(v.backward + kept - v.again - whole),
-                       (long long)(v.gradients - whole), (long long)(v.update - 2 * kept),
-                       (long long)(times * (padded - parameters)));
+    os << llvm::format(
+        ": gathered again where used far apart %+lld, not read in backward %+lld, "
+        "not trained %+lld, padding %+lld",
+        (long long)(v.forward + kept - whole), (long long)(v.backward + kept - v.again - whole),
+        (long long)(v.gradients - whole), (long long)(times * (padded - parameters)));
+    if (kept)
+      os << llvm::format(", kept whole %+lld", (long long)(v.update - 2 * kept));
     if (v.again)
       os << llvm::format(", read by what runs again %+lld", (long long)v.again);
   }
