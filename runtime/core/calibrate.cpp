@@ -14,10 +14,11 @@
 namespace zero::rt {
 
 static constexpr int kRounds = 3;
-static constexpr double kSeconds = 0.01; ///< of each figure in a round
+static constexpr double kSeconds = 0.01;      ///< of each kernel in a round
+static constexpr double kLimitSeconds = 0.04; ///< of each limit and loop
 /// Rows and columns of the products that are measured, in all combinations.
 static constexpr uint32_t kSizes[] = {128, 512, 2048};
-static constexpr uint64_t kAttentionRows = 256;
+static constexpr uint32_t kAttentionRows[] = {64, 256, 1024};
 static constexpr uint64_t kCollectiveBytes = uint64_t(16) << 20; ///< of all slices together
 static constexpr int kCollectives = 6, kEmptyCollectives = 64;
 
@@ -34,7 +35,7 @@ template <typename... Args>
 static auto limit(double (Roofline::*measure)(double, Args...),
                   std::type_identity_t<Args>... args) {
   return [=](Probe &probe, double &rate) {
-    rate = ((*probe.roofline).*measure)(kSeconds, args...);
+    rate = ((*probe.roofline).*measure)(kLimitSeconds, args...);
     return Status();
   };
 }
@@ -42,9 +43,9 @@ static auto limit(double (Roofline::*measure)(double, Args...),
 /// Launches a second.
 static auto launches(TimedKernel timed) {
   return [timed = std::move(timed)](Probe &probe, double &rate) {
-    double fastest = 0;
-    ZERO_RT_TRY(timeKernel(timed, probe.threads, probe.roofline->getMemory(), kSeconds, fastest));
-    rate = 1 / fastest;
+    double median = 0;
+    ZERO_RT_TRY(timeKernel(timed, probe.threads, probe.roofline->getMemory(), kSeconds, median));
+    rate = 1 / median;
     return Status();
   };
 }
@@ -213,16 +214,18 @@ void Calibration::addProducts() {
 void Calibration::addLibrary() {
   add(launches(timedProduct(8, 8, 8, false, false)),
       [this](double rate) { machine.set_launch_seconds(1 / rate); });
-  const TimedKernel forward = timedAttention(kAttentionRows, false),
-                    backward = timedAttention(kAttentionRows, true),
-                    convolution = timedConvolution();
-  proto::Machine::Attention &attention = *machine.mutable_attention();
-  add(attentionLaunches(forward), [&attention, flops = forward.flops](double rate) {
-    attention.set_forward_flops(rate * flops);
-  });
-  add(attentionLaunches(backward), [&attention, flops = backward.flops](double rate) {
-    attention.set_backward_flops(rate * flops);
-  });
+  for (uint32_t rows : kAttentionRows) {
+    proto::Machine::Attention &attention = *machine.add_attention();
+    attention.set_rows(rows);
+    const TimedKernel forward = timedAttention(rows, false), backward = timedAttention(rows, true);
+    add(attentionLaunches(forward), [&attention, flops = forward.flops](double rate) {
+      attention.set_forward_flops(rate * flops);
+    });
+    add(attentionLaunches(backward), [&attention, flops = backward.flops](double rate) {
+      attention.set_backward_flops(rate * flops);
+    });
+  }
+  const TimedKernel convolution = timedConvolution();
   add(launches(convolution), [this, flops = convolution.flops](double rate) {
     machine.set_convolution_flops(rate * flops);
   });
