@@ -79,9 +79,10 @@ def check_whatif(checks, executable, machine):
                 f"nobody waits: {slow['profile']['ranks']}")
     checks.that(slow["profile"]["ranks"][1]["waiting"] == 0, "the slow rank waits")
     checks.that(slow["seconds"] > plain["seconds"] + 0.9 * plain["lanes"]["compute"], "not slower")
-    gpu = simulate(executable, "--machine=h100")
-    busy = gpu["lanes"]["compute"] + gpu["lanes"]["collective"]
-    checks.that(gpu["seconds"] < busy < 0.1 * plain["seconds"], f"h100: {gpu['seconds']}, {busy}")
+    for preset in ("a100", "h100", "h200"): # whose lanes overlap
+        gpu = simulate(executable, f"--machine={preset}")
+        busy = gpu["lanes"]["compute"] + gpu["lanes"]["collective"]
+        checks.that(gpu["seconds"] < busy < 0.1 * plain["seconds"], f"{preset}: {gpu['lanes']}")
     faster = json.loads(machine.read_text())
     faster["gather"]["bandwidth"] *= 1e-3
     other = machine.with_name("slow-gather.json")
@@ -91,7 +92,7 @@ def check_whatif(checks, executable, machine):
     checks.that(after["collective"] > 20 * before["collective"], f"{before}, {after}")
 
 
-def check_errors(checks, executable, machine):
+def check_errors(checks, graph, executable, machine):
     good = json.loads(machine.read_text())
     bad = machine.with_name("bad.json")
 
@@ -133,12 +134,15 @@ def check_errors(checks, executable, machine):
                           (["--slowest", "at least 1, got '0.5'"], executable, "--slowest=0.5"),
                           (["--json' is given twice"], executable, "--json", "--json"),
                           (["--machine", "expected a file"], executable, "--machine="),
+                          (["the trace would overwrite"], executable, f"--trace={executable}"),
                           (["/nonexistent/t"], executable, "--trace=/nonexistent/t")):
         check_refused(checks, f"{flags}", words, "zero-sim", *flags)
     for words, *flags in ((["takes no model"], executable), (["--steps has no effect"], "--steps=3"),
                           (["unknown option '--zero-stage"], "--zero-stage=3"),
                           (["'/nonexistent'"], "--calibrate-disk=/nonexistent")):
         check_refused(checks, f"{flags}", words, "zero-run", f"--calibrate={bad}", *flags)
+    alone = graph.compile(0, 1)
+    check_refused(checks, "one rank", ["--slowest has no effect"], "zero-sim", alone, "--slowest=2")
     check_refused(checks, "ranks", ["--ranks has no effect"], "zero-run", executable, "--ranks=2")
     check_refused(checks, "disk", ["no effect without --calibrate"], "zero-run", executable,
                   "--calibrate-disk=.")
@@ -157,7 +161,7 @@ def main():
         check_time(checks, label, graph, executable, machine)
     executable = graph.compile(3, 2, "--optimizer=adamw")
     check_whatif(checks, executable, machine)
-    check_errors(checks, executable, machine)
+    check_errors(checks, graph, executable, machine)
     checks.finish()
 
 
