@@ -7,6 +7,7 @@
 #include "runtime/io/disk_rate.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <fstream>
 #include <unistd.h>
@@ -19,8 +20,10 @@ static constexpr double kLimitSeconds = 0.04; ///< of each limit and loop
 /// Rows and columns of the products that are measured, in all combinations.
 static constexpr uint32_t kSizes[] = {128, 512, 2048};
 static constexpr uint32_t kAttentionRows[] = {64, 256, 1024};
+/// The largest product's operands and workspace fit in.
+static constexpr uint64_t kLeastBytes = uint64_t(96) << 20;
 static constexpr uint64_t kCollectiveBytes = uint64_t(16) << 20; ///< of all slices together
-static constexpr int kCollectives = 6, kEmptyCollectives = 64;
+static constexpr size_t kCollectives = 7, kEmptyCollectives = 64;
 
 //===----------------------------------------------------------------------===//
 // What ranks measure
@@ -58,23 +61,25 @@ static auto attentionLaunches(TimedKernel timed) {
   };
 }
 
-/// Bytes a second that a rank receives in the fastest of some collectives, waiting left out.
+/// Bytes a second that a rank receives in the median of some collectives, waiting left out.
 static Status measureCollective(Probe &probe, bool gathers, double &rate) {
   Communicator &ranks = *probe.communicator;
   const Arena &memory = probe.roofline->getMemory();
   const uint64_t elements = kCollectiveBytes / sizeof(float) / unsigned(ranks.ranks());
   const uint64_t received = elements * sizeof(float) * unsigned(ranks.ranks() - 1);
   const uint64_t places = std::max<uint64_t>(memory.bytes() / kCollectiveBytes, 1);
-  for (int call = 0; call < kCollectives; ++call) {
-    char *whole = memory.base() + uint64_t(call) % places * kCollectiveBytes;
+  std::array<double, kCollectives> moving;
+  for (size_t call = 0; call < kCollectives; ++call) {
+    char *whole = memory.base() + call % places * kCollectiveBytes;
     void *own = whole + uint64_t(ranks.rank()) * elements * sizeof(float);
     const uint64_t waited = ranks.waited();
     const auto begin = std::chrono::steady_clock::now();
     ZERO_RT_TRY(gathers ? ranks.allGather({"gather"}, ZERO_RT_F32, own, whole, elements)
                         : ranks.reduceScatter({"reduce"}, {ZERO_RT_F32}, whole, own, elements));
-    const double moving = secondsSince(begin) - double(ranks.waited() - waited) * 1e-9;
-    rate = std::max(rate, double(received) / moving);
+    moving[call] = secondsSince(begin) - double(ranks.waited() - waited) * 1e-9;
   }
+  std::ranges::nth_element(moving, moving.begin() + kCollectives / 2);
+  rate = double(received) / moving[kCollectives / 2];
   return {};
 }
 
@@ -82,7 +87,7 @@ static Status measureCollective(Probe &probe, bool gathers, double &rate) {
 static Status measureLatency(Probe &probe, bool gathers, double &rate) {
   Communicator &ranks = *probe.communicator;
   char *place = probe.roofline->getMemory().base();
-  for (int call = 0; call < kEmptyCollectives; ++call) {
+  for (size_t call = 0; call < kEmptyCollectives; ++call) {
     const auto begin = std::chrono::steady_clock::now();
     ZERO_RT_TRY(gathers ? ranks.allGather({"gather"}, ZERO_RT_F32, place, place, 0)
                         : ranks.reduceScatter({"reduce"}, {ZERO_RT_F32}, place, place, 0));
@@ -141,7 +146,7 @@ namespace {
 class Calibration {
 public:
   Calibration(const TeamOptions &options, proto::Machine &machine)
-      : options(options), machine(machine), figures(options) {}
+      : options(options), machine(machine), figures(options, kLeastBytes) {}
 
   Status run();
 

@@ -46,17 +46,21 @@ TimedKernel timedAttention(uint64_t rows, bool backward) {
   attention.set_keys(rows);
   attention.set_width(kWidth);
   attention.set_value_width(kWidth);
+  attention.set_packed(true);
   for (auto *strides : {attention.mutable_q_strides(), attention.mutable_k_strides(),
-                        attention.mutable_v_strides(), attention.mutable_o_strides()})
-    setStrides(*strides, {kHeads * rows * kWidth, rows * kWidth, kWidth});
+                        attention.mutable_v_strides()}) {
+    setStrides(*strides, {rows * 3 * kHeads * kWidth, kWidth, 3 * kHeads * kWidth});
+    attention.add_offsets(uint64_t(attention.offsets_size()) * kHeads * kWidth);
+  }
+  setStrides(*attention.mutable_o_strides(), {rows * kHeads * kWidth, kWidth, kHeads * kWidth});
   attention.set_scale(0.125f);
   attention.set_causal(true);
   attention.set_fill(-std::numeric_limits<float>::infinity());
-  const uint64_t matrix = 4 * batch * kHeads * rows * kWidth, lse = 4 * batch * kHeads * rows;
+  const uint64_t lse = 4 * batch * kHeads * rows, matrix = lse * kWidth;
   if (backward)
-    timed.arguments = {matrix, matrix, matrix, matrix, matrix, lse, matrix, matrix, matrix};
+    timed.arguments = {matrix, 3 * matrix, matrix, lse, 3 * matrix};
   else
-    timed.arguments = {matrix, matrix, matrix, matrix, lse};
+    timed.arguments = {3 * matrix, matrix, lse};
   const double products = backward ? 5 : 2; // of a query with a key it sees, or the like
   timed.flops = 2 * products * double(batch) * kHeads * kWidth * double(rows * (rows + 1) / 2);
   return timed;

@@ -20,8 +20,8 @@ struct TimedKernel {
 /// C[m, n] = A[m, k] B[k, n]; a transposed operand is stored by columns.
 TimedKernel timedProduct(uint64_t m, uint64_t n, uint64_t k, bool transposedA, bool transposedB);
 
-/// Causal attention of 8 heads of 64 over `rows` queries and keys, or its gradient, in a
-/// batch of 1024 rows or one.
+/// Causal attention of 8 heads of 64 over `rows` queries and keys, packed in one tensor, or
+/// its gradient, in a batch of 1024 rows or one.
 TimedKernel timedAttention(uint64_t rows, bool backward);
 
 /// A 3 x 3 convolution from 64 to 64 channels of 8 images of 32 x 32.
