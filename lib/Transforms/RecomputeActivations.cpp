@@ -5,8 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "zero/Analysis/Layers.h"
-#include "zero/Analysis/ParameterUses.h"
+#include "LayerRuns.h"
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Transforms/Passes.h"
 
@@ -28,37 +27,24 @@ namespace {
 
 class Recomputer {
 public:
-  Recomputer(ModuleOp module, func::FuncOp step)
-      : step(step), symbols(module), forward(findForwardOps(step)) {}
+  Recomputer(ModuleOp module, func::FuncOp step) : step(step), plan(module, step) {}
   LogicalResult run();
   /// Whether anything runs again, and what.
   bool repeats() const { return numClones > 0; }
   void report() const;
 
 private:
-  LogicalResult readLaunches();
-  LogicalResult readRuns();
-  LogicalResult replaceOperands(Operation *reader);
+  LogicalResult visit(Operation *reader);
   LogicalResult open(int64_t run, Operation *before);
   LogicalResult remake(ArrayRef<Value> wanted, Operation *before, int64_t run);
   void clone(LaunchOp launch, Operation *before, int64_t run);
   void forget(int64_t first, int64_t last);
-  bool isThere(Value value) const;
   Value newestOf(Value value, OpBuilder &builder) const;
-  SmallVector<Value> overwrittenBy(LaunchOp launch) const;
-  double flopsOf(LaunchOp launch) const;
   void eraseDeadViews();
 
   func::FuncOp step;
-  SymbolTable symbols;
-  llvm::DenseSet<Operation *> forward;
-  llvm::DenseMap<Operation *, int64_t> positions;
-  llvm::DenseSet<Value> overwritten;         ///< by launches of forward
-  SmallVector<SmallVector<LaunchOp>> layers; ///< launches of each
-  llvm::DenseMap<Value, int64_t> lastLayers; ///< that read a value forward
-  SmallVector<RunAttr> runs;
+  LayerRuns plan;
   SmallVector<bool> isOpen;            ///< of each run: backward has reached it
-  SmallVector<int64_t> runOf;          ///< of each layer, or -1
   llvm::DenseMap<Value, Value> newest; ///< what of each value was made last
   int64_t numClones = 0;
   double stepFlops = 0, clonedFlops = 0;
@@ -66,89 +52,11 @@ private:
 
 } // namespace
 
-/// The layer of what makes `value`; -1 if it belongs to none.
-static int64_t layerOf(Operation *op) {
-  auto layer = op ? op->getAttrOfType<IntegerAttr>(kLayerAttr) : IntegerAttr();
-  return layer ? layer.getInt() : -1;
-}
-
-/// The values, reshapes looked through, whose buffers results of `launch` take.
-SmallVector<Value> Recomputer::overwrittenBy(LaunchOp launch) const {
-  SmallVector<Value> values;
-  auto kernel = symbols.lookup<func::FuncOp>(launch.getKernel());
-  for (auto [index, input] : llvm::enumerate(launch.getInputs()))
-    if (kernel && kernel.getArgAttr(index, kInplaceAttr))
-      values.push_back(throughViews(input));
-  return values;
-}
-
-double Recomputer::flopsOf(LaunchOp launch) const {
-  auto kernel = symbols.lookup<func::FuncOp>(launch.getKernel());
-  auto flops = kernel ? kernel->getAttrOfType<IntegerAttr>(kFlopsAttr) : IntegerAttr();
-  return flops ? double(flops.getInt()) : 0;
-}
-
-/// Whether `value`, no view, is what forward made of it, when backward reads it.
-bool Recomputer::isThere(Value value) const {
-  auto launch = value.getDefiningOp<LaunchOp>();
-  if (!launch)
-    return true;
-  if (overwritten.contains(value))
-    return false;
-  auto kept = launch->getAttrOfType<DenseI64ArrayAttr>(kKeptAttr);
-  return layerOf(launch) < 0 ||
-         (kept &&
-          llvm::is_contained(kept.asArrayRef(), int64_t(cast<OpResult>(value).getResultNumber())));
-}
-
-LogicalResult Recomputer::readLaunches() {
-  int64_t position = 0;
-  for (Operation &op : step.getBody().front()) {
-    positions[&op] = position++;
-    auto launch = dyn_cast<LaunchOp>(op);
-    if (!launch || !forward.contains(&op))
-      continue;
-    for (Value value : overwrittenBy(launch))
-      overwritten.insert(value);
-    int64_t layer = layerOf(launch);
-    if (layer < 0)
-      continue;
-    if (layer + 1 < int64_t(layers.size()))
-      return launch.emitError() << "expected layer " << layers.size() - 1 << " or a later one, got "
-                                << layer;
-    layers.resize(layer + 1);
-    layers[layer].push_back(launch);
-    for (Value input : launch.getInputs())
-      lastLayers[throughViews(input)] = layer;
-  }
-  return success();
-}
-
-LogicalResult Recomputer::readRuns() {
-  runOf.resize(layers.size(), -1);
-  for (auto run : step->getAttrOfType<ArrayAttr>(kRunsAttr).getAsRange<RunAttr>()) {
-    ArrayRef<int64_t> advances = run.getAdvances();
-    bool isLegal = run.getFirst() >= 0 && run.getFirst() <= run.getLast() &&
-                   run.getLast() < int64_t(layers.size()) && advances.size() % 2 == 0;
-    for (size_t i = 0; isLegal && i < advances.size(); i += 2)
-      isLegal = advances[i] >= 0 && advances[i] <= advances[i + 1] &&
-                advances[i + 1] < int64_t(layers.size());
-    if (!isLegal)
-      return step.emitError() << "expected a run of layers 0 to " << int64_t(layers.size()) - 1
-                              << ", got " << run;
-    for (int64_t layer = run.getFirst(); layer <= run.getLast(); ++layer)
-      runOf[layer] = runs.size();
-    runs.push_back(run);
-  }
-  isOpen.resize(runs.size());
-  return success();
-}
-
 /// What was made of layers `first` to `last` counts no more.
 void Recomputer::forget(int64_t first, int64_t last) {
   for (int64_t layer = first; layer <= last; ++layer)
-    for (LaunchOp launch : layers[layer])
-      for (Value result : launch.getResults())
+    for (LaunchOp launch : plan.launches(layer))
+      for (Value result : launch->getResults())
         newest.erase(result);
 }
 
@@ -176,12 +84,12 @@ void Recomputer::clone(LaunchOp launch, Operation *before, int64_t run) {
   copy.getInputsMutable().assign(inputs);
   copy->removeAttr(kKeptAttr);
   copy->setAttr(kRecomputeAttr, builder.getI64IntegerAttr(run));
-  for (Value value : overwrittenBy(launch))
+  for (Value value : plan.overwrittenBy(launch))
     newest.erase(value);
   for (auto [result, again] : llvm::zip_equal(launch.getResults(), copy.getResults()))
     newest[result] = again;
   ++numClones;
-  clonedFlops += flopsOf(launch);
+  clonedFlops += plan.flopsOf(launch);
 }
 
 /// Runs again what makes `wanted`, in the order of forward, from what is there.
@@ -189,7 +97,7 @@ LogicalResult Recomputer::remake(ArrayRef<Value> wanted, Operation *before, int6
   llvm::SetVector<Operation *> needed;
   auto need = [&](Value value) {
     value = throughViews(value);
-    if (!isThere(value) && !newest.contains(value))
+    if (!plan.isThere(value) && !newest.contains(value))
       needed.insert(value.getDefiningOp());
   };
   llvm::for_each(wanted, need);
@@ -197,7 +105,7 @@ LogicalResult Recomputer::remake(ArrayRef<Value> wanted, Operation *before, int6
     llvm::for_each(needed[i]->getOperands(), need);
   SmallVector<Operation *> order = needed.takeVector();
   llvm::sort(order,
-             [&](Operation *a, Operation *b) { return positions.lookup(a) < positions.lookup(b); });
+             [&](Operation *a, Operation *b) { return plan.position(a) < plan.position(b); });
   for (Operation *op : order) {
     auto launch = cast<LaunchOp>(op);
     if (launch.getCondition() || op->hasAttr(kWhenAttr) || op->hasAttr(kPrologueAttr))
@@ -207,47 +115,51 @@ LogicalResult Recomputer::remake(ArrayRef<Value> wanted, Operation *before, int6
   return success();
 }
 
-/// Makes what layers outside of a run give it, before backward reads its first value.
+/// Begins a run before backward reads its first value: advances, and of several layers
+/// what the last one reads of the others.
 LogicalResult Recomputer::open(int64_t run, Operation *before) {
+  if (isOpen[run])
+    return success();
   isOpen[run] = true;
-  ArrayRef<int64_t> advances = runs[run].getAdvances();
+  RunAttr attr = plan.runs()[run];
+  ArrayRef<int64_t> advances = attr.getAdvances();
   for (size_t i = 0; i < advances.size(); i += 2) {
-    const int64_t first = advances[i], last = advances[i + 1];
-    forget(first, last);
-    SmallVector<Value> outputs;
-    for (int64_t layer = first; layer <= last; ++layer)
-      for (LaunchOp launch : layers[layer])
-        for (Value result : launch.getResults())
-          if (auto it = lastLayers.find(result); it != lastLayers.end() && it->second > last)
-            outputs.push_back(result);
-    if (failed(remake(outputs, before, run)))
+    forget(advances[i], advances[i + 1]);
+    if (failed(remake(plan.outputs(advances[i], advances[i + 1]), before, run)))
       return failure();
   }
-  forget(runs[run].getFirst(), runs[run].getLast());
-  return success();
+  forget(attr.getFirst(), attr.getLast());
+  return remake(plan.outputs(attr.getFirst(), attr.getLast() - 1), before, run);
 }
 
-LogicalResult Recomputer::replaceOperands(Operation *reader) {
+/// Whether `op` runs once for each micro-batch, behind the prologue.
+static bool isInBackward(Operation *op) {
+  return !op->hasAttr(kPrologueAttr) && !op->hasAttr(kEpilogueAttr) && !op->hasAttr(kWhenAttr) &&
+         !op->hasTrait<OpTrait::IsTerminator>();
+}
+
+/// Points what `reader`, behind forward, reads at what is there then.
+LogicalResult Recomputer::visit(Operation *reader) {
   OpBuilder builder(reader);
+  for (int64_t run : plan.runsAt(reader))
+    if (failed(open(run, reader)))
+      return failure();
   for (OpOperand &operand : reader->getOpOperands()) {
     Value value = throughViews(operand.get());
-    if (isThere(value))
+    if (plan.isThere(value))
       continue;
     Operation *producer = value.getDefiningOp();
-    const int64_t layer = layerOf(producer);
-    bool isBackward = !reader->hasAttr(kPrologueAttr) && !reader->hasAttr(kEpilogueAttr) &&
-                      !reader->hasAttr(kWhenAttr) && !reader->hasTrait<OpTrait::IsTerminator>();
-    if (layer < 0 || runOf[layer] < 0 || !isBackward) {
+    const int64_t run = plan.runOf(layerOf(producer));
+    if (run < 0 || !isInBackward(reader)) {
       InFlightDiagnostic error = producer->emitError()
-                                 << "expected " << (isBackward ? "a run of its layer" : kKeptAttr)
+                                 << "expected "
+                                 << (isInBackward(reader) ? "a run of its layer" : kKeptAttr)
                                  << " for a value that is read after forward";
       error.attachNote(reader->getLoc()) << "read here";
       return error;
     }
-    const int64_t run = runOf[layer];
-    if (!isOpen[run] && failed(open(run, reader)))
-      return failure();
-    if (!newest.contains(value) && failed(remake(value, reader, run)))
+    if (failed(open(run, reader)) ||
+        (!newest.contains(value) && failed(remake(value, reader, run))))
       return failure();
     operand.set(newestOf(operand.get(), builder));
   }
@@ -269,12 +181,13 @@ void Recomputer::report() const {
 }
 
 LogicalResult Recomputer::run() {
-  if (failed(readLaunches()) || failed(readRuns()))
+  if (failed(plan.read()))
     return failure();
+  isOpen.resize(plan.runs().size());
   for (Operation &op : llvm::make_early_inc_range(step.getBody().front())) {
     if (auto launch = dyn_cast<LaunchOp>(op))
-      stepFlops += flopsOf(launch);
-    if (!forward.contains(&op) && !isView(&op) && failed(replaceOperands(&op)))
+      stepFlops += plan.flopsOf(launch);
+    if (!plan.isForward(&op) && !isView(&op) && failed(visit(&op)))
       return failure();
   }
   eraseDeadViews();

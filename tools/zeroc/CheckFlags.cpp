@@ -264,9 +264,10 @@ void Checker::checkForwardOnly() {
     return;
   if (!(options.loss.empty() && step.trainable.empty() && step.freeze.empty()))
     fail("--forward-only trains nothing, so --loss, --trainable and --freeze have no effect");
-  for (StringRef flag : {"precision", "loss-scale", "micro-batches", "clip-norm", "lr-schedule",
-                         "warmup-steps", "total-steps", "min-lr-ratio", "no-decay", "param-group",
-                         "grad-reduce", "reduce-dtype", "checkpoint", "checkpoint-slots"})
+  for (StringRef flag :
+       {"precision", "loss-scale", "micro-batches", "clip-norm", "lr-schedule", "warmup-steps",
+        "total-steps", "min-lr-ratio", "no-decay", "param-group", "grad-reduce", "reduce-dtype",
+        "checkpoint", "checkpoint-slots", "partition-activations", "activation-budget", "zero"})
     expectAbsent(flag, "--forward-only, which trains nothing");
 }
 
