@@ -7,10 +7,11 @@ using namespace mlir;
 
 void zero::addPlace(OpPassManager &pm, const StepOptions &options) {
   StringRef mode = zero::checkpointMode(options);
-  if (mode != "auto" && !options.forwardOnly) {
+  if (!options.forwardOnly) {
     PlaceActivationsOptions activations;
-    activations.mode = mode.str();
+    activations.mode = mode == "auto" ? "none" : mode.str();
     activations.slots = options.checkpointSlots;
+    activations.partition = options.partitionActivations;
     pm.addPass(createPlaceActivations(activations));
     pm.addPass(createRecomputeActivations());
   }

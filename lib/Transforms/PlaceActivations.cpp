@@ -77,6 +77,11 @@ struct PlaceActivations : zero::impl::PlaceActivationsBase<PlaceActivations> {
 
   void runOnOperation() override {
     FailureOr<func::FuncOp> step = findStep(getOperation());
+    if (partition) {
+      getOperation().emitError() << "--partition-activations: no replicated axis: ranks are data "
+                                    "parallel, so no two of them hold the same activation";
+      return signalPassFailure();
+    }
     if (failed(step) || (mode == "none" && slots == 0))
       return failed(step) ? signalPassFailure() : void();
     Layers layers(getOperation(), *step);

@@ -137,6 +137,10 @@ struct StepOptions : mlir::PassPipelineOptions<StepOptions> {
       *this, "checkpoint-slots",
       llvm::cl::desc("keep what goes into at most so many layers at a time (0: see --checkpoint)"),
       llvm::cl::init(0), llvm::cl::value_desc("N")};
+  Option<bool> partitionActivations{
+      *this, "partition-activations",
+      llvm::cl::desc("keep activations in parts where ranks hold the same (ZeRO-R's Pa): refused "
+                     "among data-parallel ranks, which do not")};
   Option<ByteSize> memoryBudget{
       *this, "memory-budget",
       llvm::cl::desc("bytes that a rank may take: the fastest plan that fits, or an error"),

@@ -385,6 +385,10 @@ def PlaceActivations : Pass<"zero-place-activations", "::mlir::ModuleOp"> {
     at a time (Revolve, Algorithm 799). What follows the last layer is kept, what is read
     by more than backward, too.
 
+    `partition` (ZeRO, arXiv 1910.02054, section 6.1) is refused as long as no axis of
+    ranks replicates activations, as tensor parallelism would: data-parallel ranks have
+    batches of their own.
+
     Only writes attributes: `zero.layer` and `zero.kept` (the results that stay) on
     launches of layers, `zero.runs` on the step. A planner may write them itself, value by
     value, with lib/Transforms' `writeActivationPlan`.
@@ -397,7 +401,9 @@ def PlaceActivations : Pass<"zero-place-activations", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"mode", "mode", "std::string", /*default=*/"\"none\"", "none, layer or sqrt">,
-    Option<"slots", "slots", "uint64_t", /*default=*/"0", "most checkpoints at a time; 0: by mode">];
+    Option<"slots", "slots", "uint64_t", /*default=*/"0", "most checkpoints at a time; 0: by mode">,
+    Option<"partition", "partition", "bool", /*default=*/"false",
+           "cut what is kept over the axis along which it is replicated (Pa)">];
   let dependentDialects = ["::zero::ZeroDialect"];
 }
 
