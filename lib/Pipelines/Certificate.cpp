@@ -127,9 +127,12 @@ static void printVolume(ModuleOp module, int64_t stage, int64_t ranks, int64_t m
   if (!step || ranks == 1)
     return;
   Volume v = measureVolume(step, microBatches);
-  int64_t padded = 0;
+  int64_t padded = 0, kept = 0; // kept whole by each rank, though the stage shards
   for (int64_t elements : module->getAttrOfType<DenseI64ArrayAttr>(kBucketsAttr).asArrayRef())
     padded += elements;
+  for (auto buffer : module.getOps<BufferOp>())
+    if (buffer.getRole() == Role::Parameter && buffer.getShards() == 1)
+      kept += buffer.getTensorType().getNumElements() * microBatches;
   int64_t total = v.forward + v.backward + v.update + v.gradients;
   int64_t times = stage == 3 ? 3 * microBatches : stage == 2 ? microBatches + 1 : 2;
   os << "each rank receives " << total / ranks * (ranks - 1) << " elements a step, " << ranks - 1
@@ -139,11 +142,13 @@ static void printVolume(ModuleOp module, int64_t stage, int64_t ranks, int64_t m
      << llvm::format("%+lld", (long long)(total - times * parameters));
   if (stage == 3) {
     int64_t whole = padded * microBatches;
-    os << llvm::format(": gathered again where used far apart %+lld, not read in backward %+lld, "
-                       "not trained %+lld, padding %+lld",
-                       (long long)(v.forward - whole), (long long)(v.backward - v.again - whole),
-                       (long long)(v.gradients - whole),
-                       (long long)(times * (padded - parameters)));
+    os << llvm::format(
+        ": gathered again where used far apart %+lld, not read in backward %+lld, "
+        "not trained %+lld, padding %+lld",
+        (long long)(v.forward + kept - whole), (long long)(v.backward + kept - v.again - whole),
+        (long long)(v.gradients - whole), (long long)(times * (padded - parameters)));
+    if (kept)
+      os << llvm::format(", kept whole %+lld", (long long)(v.update - 2 * kept));
     if (v.again)
       os << llvm::format(", read by what runs again %+lld", (long long)v.again);
   }

@@ -31,7 +31,7 @@ static void keepCrossing(const Layers &layers, const std::set<int64_t> &cuts, in
 }
 
 /// Segments that are made again as a whole.
-static ActivationPlan keepSegments(MLIRContext *context, const Layers &layers) {
+ActivationPlan zero::keepSegments(MLIRContext *context, const Layers &layers) {
   std::vector<planning::ChainLayer> chain(layers.count());
   for (const LayerValue &value : layers.values())
     if (value.crosses())
@@ -49,7 +49,7 @@ static ActivationPlan keepSegments(MLIRContext *context, const Layers &layers) {
 }
 
 /// At most `slots` checkpoints at a time, whose states are stored anew on the way back.
-static ActivationPlan keepSlots(MLIRContext *context, const Layers &layers, int64_t slots) {
+ActivationPlan zero::keepSlots(MLIRContext *context, const Layers &layers, int64_t slots) {
   using Kind = planning::ChainAction::Kind;
   const int64_t last = layers.count() - 1;
   std::set<int64_t> cuts{last, last + 1};
@@ -77,6 +77,11 @@ struct PlaceActivations : zero::impl::PlaceActivationsBase<PlaceActivations> {
 
   void runOnOperation() override {
     FailureOr<func::FuncOp> step = findStep(getOperation());
+    if (partition) {
+      getOperation().emitError() << "--partition-activations: no replicated axis: ranks are data "
+                                    "parallel, so no two of them hold the same activation";
+      return signalPassFailure();
+    }
     if (failed(step) || (mode == "none" && slots == 0))
       return failed(step) ? signalPassFailure() : void();
     Layers layers(getOperation(), *step);

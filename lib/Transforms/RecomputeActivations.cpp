@@ -29,6 +29,9 @@ class Recomputer {
 public:
   Recomputer(ModuleOp module, func::FuncOp step) : step(step), plan(module, step) {}
   LogicalResult run();
+  /// Whether anything runs again, and what.
+  bool repeats() const { return numClones > 0; }
+  void report() const;
 
 private:
   LogicalResult visit(Operation *reader);
@@ -38,14 +41,13 @@ private:
   void forget(int64_t first, int64_t last);
   Value newestOf(Value value, OpBuilder &builder) const;
   void eraseDeadViews();
-  void report(double stepFlops);
 
   func::FuncOp step;
   LayerRuns plan;
   SmallVector<bool> isOpen;            ///< of each run: backward has reached it
   llvm::DenseMap<Value, Value> newest; ///< what of each value was made last
   int64_t numClones = 0;
-  double clonedFlops = 0;
+  double stepFlops = 0, clonedFlops = 0;
 };
 
 } // namespace
@@ -171,7 +173,7 @@ void Recomputer::eraseDeadViews() {
       op.erase();
 }
 
-void Recomputer::report(double stepFlops) {
+void Recomputer::report() const {
   remark::passed(step->getLoc(), remark::RemarkOpts::name("again").category("activations"))
       << llvm::formatv("{0} launches run again, {1:f1} % more operations in a step", numClones,
                        100 * clonedFlops / std::max(stepFlops, 1.0))
@@ -182,7 +184,6 @@ LogicalResult Recomputer::run() {
   if (failed(plan.read()))
     return failure();
   isOpen.resize(plan.runs().size());
-  double stepFlops = 0;
   for (Operation &op : llvm::make_early_inc_range(step.getBody().front())) {
     if (auto launch = dyn_cast<LaunchOp>(op))
       stepFlops += plan.flopsOf(launch);
@@ -193,18 +194,24 @@ LogicalResult Recomputer::run() {
   for (LaunchOp launch : step.getBody().getOps<LaunchOp>())
     launch->removeAttr(kKeptAttr);
   step->removeAttr(kRunsAttr);
-  report(stepFlops);
   return success();
 }
 
 namespace {
 struct RecomputeActivations : zero::impl::RecomputeActivationsBase<RecomputeActivations> {
+  using RecomputeActivationsBase::RecomputeActivationsBase;
+
   void runOnOperation() override {
     FailureOr<func::FuncOp> step = findStep(getOperation());
     if (failed(step))
       return signalPassFailure();
-    if ((*step)->hasAttr(kRunsAttr) && failed(Recomputer(getOperation(), *step).run()))
-      signalPassFailure();
+    if (!(*step)->hasAttr(kRunsAttr))
+      return;
+    Recomputer recomputer(getOperation(), *step);
+    if (failed(recomputer.run()))
+      return signalPassFailure();
+    if (!quiet && recomputer.repeats())
+      recomputer.report();
   }
 };
 } // namespace

@@ -28,6 +28,14 @@ struct ActivationPlan {
 /// inside is made again, layer by layer.
 ActivationPlan keepLayerOutputs(mlir::MLIRContext *context, const Layers &layers);
 
+/// Chen's checkpoints between segments of layers, each made again as a whole; see
+/// planning::sublinearSegments.
+ActivationPlan keepSegments(mlir::MLIRContext *context, const Layers &layers);
+
+/// At most `slots` checkpoints at a time, whose states are stored anew on the way back; see
+/// planning::revolve.
+ActivationPlan keepSlots(mlir::MLIRContext *context, const Layers &layers, int64_t slots);
+
 /// Bytes that stay from forward to backward of what layers make, by `plan`; all that
 /// backward reads without one.
 int64_t keptBytes(const Layers &layers, const ActivationPlan *plan = nullptr);
