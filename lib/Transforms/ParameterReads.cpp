@@ -65,22 +65,21 @@ void ParameterReads::redirect(Operation *user, const llvm::DenseMap<StringAttr, 
   }
 }
 
-/// Whether another parameter is used for the first time between two uses.
-bool ParameterReads::isAlone(Operation *from, Operation *to, bool forward) const {
+/// Whether a parameter that is alone in its bucket is gathered for either of two uses
+/// that follow each other: another one is used for the first time in between.
+bool ParameterReads::isFarApart(Operation *from, Operation *to, bool forward) const {
   const auto *next = llvm::upper_bound(firstUses[forward], positions.lookup(from));
   return next != firstUses[forward].end() && *next < positions.lookup(to);
 }
 
-/// Whether other layers are run again between two uses, one of which runs its own again.
+/// Whether any bucket is: several layers are run again before the backward of one.
 bool ParameterReads::isRunApart(Operation *from, Operation *to) const {
   const int64_t changes = layerChanges.lookup(to) - layerChanges.lookup(from);
-  return isRunAgain(from) ? changes > 0 : isRunAgain(to) && changes > 1;
+  return isRunAgain(from) ? changes > 0 : changes > 1;
 }
 
 /// The users of a bucket's parameters in one direction, in groups that one gather
-/// serves. A parameter that is alone in its bucket is gathered again where another one
-/// is used for the first time in between, and the parameters of a layer where several
-/// layers are run again before the backward of one.
+/// serves. A layer that is run again alone and its backward are one group.
 SmallVector<ParameterReads::Users> ParameterReads::clusters(const Bucket &bucket, bool forward) {
   Users users;
   for (ParameterOp member : bucket.members) {
@@ -91,8 +90,9 @@ SmallVector<ParameterReads::Users> ParameterReads::clusters(const Bucket &bucket
   SmallVector<Users> result;
   for (Operation *user : users) {
     Operation *last = result.empty() ? nullptr : result.back().back();
-    if (!last || isRunApart(last, user) ||
-        (bucket.members.size() == 1 && isAlone(last, user, forward)))
+    bool again = last && (isRunAgain(last) || isRunAgain(user));
+    if (!last || (again ? isRunApart(last, user)
+                        : bucket.members.size() == 1 && isFarApart(last, user, forward)))
       result.emplace_back();
     result.back().push_back(user);
   }

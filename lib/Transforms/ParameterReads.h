@@ -22,7 +22,7 @@ public:
 private:
   using Users = llvm::SmallVector<mlir::Operation *>;
 
-  bool isAlone(mlir::Operation *from, mlir::Operation *to, bool forward) const;
+  bool isFarApart(mlir::Operation *from, mlir::Operation *to, bool forward) const;
   bool isRunApart(mlir::Operation *from, mlir::Operation *to) const;
   llvm::SmallVector<Users> clusters(const Bucket &bucket, bool forward);
   void gatherFor(const Bucket &bucket, llvm::ArrayRef<mlir::Operation *> users);

@@ -126,21 +126,24 @@ def planned(graph, *flags):
 def check_volume(checks, data, work):
     """A segment of one layer gathers biases with what backward reads anyway; a longer one
     each parameter at most once more."""
-    for name in ("gpt2-tiny", "gpt2-mini", "llama-tiny"):
+    # Also with a bucket for each parameter.
+    for name, limit in itertools.product(("gpt2-tiny", "gpt2-mini", "llama-tiny"), ("25MB", "1")):
         graph = Graph(data, name, work)
         sizes = list(shapes_of(graph).values())
-        vectors = sum(-(-shape[0] // 64) * 64 for shape in sizes if len(shape) == 1)
+        slice = 64 * RANKS
+        vectors = sum(-(-shape[0] // slice) * slice for shape in sizes if len(shape) == 1)
         elements = sum(map(np.prod, sizes))
-        plain, _ = planned(graph)
-        buckets = len(Plan(graph, 3, RANKS).buckets)
+        limit = f"--bucket-bytes={limit}"
+        plain, _ = planned(graph, limit)
+        buckets = len(Plan(graph, 3, RANKS, limit).buckets)
         for mode, most in (("=layer", vectors), ("=sqrt", elements + vectors),
                            ("-slots=1", (len(sizes) + 1) * elements)):
-            backward, runs = planned(graph, f"--checkpoint{mode}")
-            checks.that(plain <= backward <= plain + most,
-                        f"{name} --checkpoint{mode}: gathers {backward}, without it {plain}")
+            backward, runs = planned(graph, limit, f"--checkpoint{mode}")
+            checks.that(backward <= plain + most,
+                        f"{name} {limit} --checkpoint{mode}: gathers {backward}, without it {plain}")
             padding = 64 * RANKS * buckets
             checks.that(runs + padding >= backward - plain,
-                        f"{name} --checkpoint{mode}: {runs} of {backward - plain} explained")
+                        f"{name} {limit} --checkpoint{mode}: {runs} of {backward - plain} explained")
 
 
 def main():
