@@ -23,7 +23,7 @@ static constexpr uint32_t kAttentionRows[] = {64, 256, 1024};
 /// The largest product's operands and workspace fit in.
 static constexpr uint64_t kLeastBytes = uint64_t(96) << 20;
 static constexpr uint64_t kCollectiveBytes = uint64_t(16) << 20; ///< of all slices together
-static constexpr size_t kCollectives = 7, kEmptyCollectives = 64;
+static constexpr size_t kCollectives = 7, kEmptyCollectives = 512;
 
 //===----------------------------------------------------------------------===//
 // What ranks measure

@@ -60,6 +60,11 @@ zero_rt_status zero_rt_calibrate(const zero_rt_calibration_options *options, con
     TeamOptions team{options->ranks, options->threads_per_rank, options->pin};
     if (team.ranks == 0)
       team.ranks = std::max(1, usableCores() / team.threadsPerRank);
+    if (team.ranks * team.threadsPerRank > usableCores())
+      return fail(ZERO_RT_INVALID_ARGUMENT,
+                  "%d ranks of %d threads on %d cores: they would take turns, and none would show "
+                  "what it can do beside the others",
+                  team.ranks, team.threadsPerRank, usableCores());
     OutputFile file;
     ZERO_RT_TRY(OutputFile::create(path, file)); // before the work
     proto::Machine machine;

@@ -2,6 +2,7 @@
 
 #include "runtime/io/disk_rate.h"
 
+#include <cerrno>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -22,6 +23,11 @@ struct Descriptor {
 };
 } // namespace
 
+static Status cannotMeasure(const std::string &folder, int error) {
+  return fail(ZERO_RT_IO, "cannot measure the disk of '%s': %s", escape(folder).c_str(),
+              std::strerror(error));
+}
+
 /// Does `transfer(offset)` block by block until `blocks` are done or time is up; then
 /// `blocks` are those that were done.
 template <typename Transfer>
@@ -30,9 +36,9 @@ static Status timeBlocks(const std::string &folder, int &blocks, double &rate, T
   double seconds = 0;
   int done = 0;
   while (done < blocks && (done == 0 || seconds < kSeconds)) {
-    if (transfer(off_t(done) * off_t(kBlock)) != ssize_t(kBlock))
-      return fail(ZERO_RT_IO, "cannot measure the disk of '%s': %s", escape(folder).c_str(),
-                  std::strerror(errno));
+    const ssize_t moved = transfer(off_t(done) * off_t(kBlock));
+    if (moved != ssize_t(kBlock))
+      return cannotMeasure(folder, moved < 0 ? errno : ENOSPC);
     ++done;
     seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   }
@@ -44,8 +50,7 @@ static Status timeBlocks(const std::string &folder, int &blocks, double &rate, T
 Status measureDisk(const std::string &folder, DiskRate &rate) {
   const Descriptor file{::open(folder.c_str(), O_TMPFILE | O_RDWR | O_DIRECT | O_CLOEXEC, 0600)};
   if (file.number < 0)
-    return fail(ZERO_RT_IO, "cannot measure the disk of '%s': %s", escape(folder).c_str(),
-                std::strerror(errno));
+    return cannotMeasure(folder, errno);
   const std::unique_ptr<void, decltype(&std::free)> block(std::aligned_alloc(kAlignment, kBlock),
                                                           &std::free);
   if (!block)

@@ -444,7 +444,8 @@ zero_rt_status zero_rt_measure_machine(const zero_rt_executable *executable,
                                        zero_rt_machine *machine);
 
 typedef struct zero_rt_calibration_options {
-  int ranks;               /* that measure side by side; 0 (default): as many as cores allow */
+  int ranks;               /* that measure side by side, on a core for each thread; 0
+                              (default): as many as there are cores for */
   int threads_per_rank;    /* 1 by default */
   int pin;                 /* as in zero_rt_session_options */
   const char *disk_folder; /* whose disk is measured too; NULL (default): none */
