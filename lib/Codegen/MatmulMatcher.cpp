@@ -235,6 +235,18 @@ std::optional<MatchedMatmul> Matcher::assemble() {
   return matched;
 }
 
+bool Matmul::reordersB() const {
+  // oneDNN 2.6 copies plain rows of B where their length is a power of two above 256, and
+  // again for each 256 rows of A; fewer rows than these do not earn a copy of their own.
+  constexpr int64_t kCopied = 256, kEnoughRows = 1024;
+  auto isDense = [](ArrayRef<int64_t> strides, int64_t rows, int64_t columns) {
+    return strides == ArrayRef<int64_t>{columns, 1} || strides == ArrayRef<int64_t>{1, rows};
+  };
+  return batch.empty() && n > kCopied && llvm::isPowerOf2_64(n) && m >= kEnoughRows &&
+         isDense(aStrides, m, k) && bStrides == ArrayRef<int64_t>{n, 1} &&
+         cStrides == ArrayRef<int64_t>{n, 1};
+}
+
 std::optional<MatchedMatmul> Matcher::run() {
   auto end = kernel.getBody().front().getTerminator();
   if (end->getNumOperands() != 1)

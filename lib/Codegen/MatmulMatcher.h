@@ -14,6 +14,10 @@ struct Matmul {
   llvm::SmallVector<int64_t> aStrides, bStrides, cStrides; ///< elements; batch first
   float alpha = 1;
   bool bias = false, accumulate = false, residual = false;
+
+  /// Whether B is first reordered by the library, as measured ("Choice of call" in
+  /// docs/benchmarks.md): f32 without gaps where oneDNN would copy B for each block of rows.
+  bool reordersB() const;
 };
 
 /// A product and the arguments of the kernel that are its A, B, bias and

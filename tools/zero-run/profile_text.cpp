@@ -151,6 +151,8 @@ std::string profileText(const Profile &profile, int threads) {
              100 * parts.compute / step, 100 * parts.collectives / step, 100 * parts.waiting / step,
              overRanks(profile, &Parts::waiting).c_str(), 100 * parts.between / step,
              profile.flops() * 1e-9, 100 * profile.fractionOfPeak());
+  if (profile.reorders > 0)
+    text += format("%.0f reorders of B a step, within its matrix products\n", profile.reorders);
   return text;
 }
 
