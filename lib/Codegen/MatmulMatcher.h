@@ -15,8 +15,8 @@ struct Matmul {
   float alpha = 1;
   bool bias = false, accumulate = false, residual = false;
 
-  /// Whether B is first reordered by the library, as measured ("Choice of call" in
-  /// docs/benchmarks.md): f32 without gaps where oneDNN would copy B for each block of rows.
+  /// Whether the library reorders B as a whole first: by the shape alone, where that was
+  /// measured to be faster ("Choice of call" in docs/benchmarks.md).
   bool reordersB() const;
 };
 
