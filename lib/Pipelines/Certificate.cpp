@@ -4,6 +4,7 @@
 #include "zero/Analysis/ParameterUses.h"
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Analysis/Storage.h"
+#include "zero/Codegen/Passes.h"
 #include "zero/Pipelines/Compiler.h"
 #include "zero/Planning/ByteSize.h"
 
@@ -155,6 +156,28 @@ static void printVolume(ModuleOp module, int64_t stage, int64_t ranks, int64_t m
   os << "\n";
 }
 
+/// How many products of a step first reorder their B, and how many bytes these are.
+static void printReorders(ModuleOp module, int64_t microBatches, llvm::raw_ostream &os) {
+  auto step = module.lookupSymbol<func::FuncOp>(kStepName);
+  if (!step)
+    return;
+  SymbolTable kernels(module);
+  int64_t count = 0, bytes = 0;
+  for (auto launch : step.getOps<LaunchOp>()) {
+    auto kernel = kernels.lookup<func::FuncOp>(launch.getKernel());
+    auto call = kernel ? kernel->getAttrOfType<DictionaryAttr>(kLibraryAttr) : nullptr;
+    if (!call || !call.contains(kReorderAttr))
+      continue;
+    int64_t turns = turnsOf(launch, microBatches);
+    auto size = [&](StringRef name) { return call.getAs<IntegerAttr>(name).getInt(); };
+    count += turns;
+    bytes += turns * size("k") * size("n") * int64_t(sizeof(float));
+  }
+  if (count > 0)
+    os << count << " products a step first reorder B, " << planning::formatBytes(bytes)
+       << " in all\n";
+}
+
 void printCertificate(ModuleOp module, llvm::raw_ostream &os) {
   auto certificate = module->getAttrOfType<DictionaryAttr>(kCertificateAttr);
   auto integer = [&](StringRef name) { return module->getAttrOfType<IntegerAttr>(name).getInt(); };
@@ -191,6 +214,7 @@ void printCertificate(ModuleOp module, llvm::raw_ostream &os) {
   os << "model state by ZeRO's arithmetic, before padding: " << planning::formatBytes(here)
      << " a rank here; in the paper's 16 bits with Adam " << planning::formatBytes(paper) << "\n";
   printVolume(module, stage, ranks, microBatches, size.elements, os);
+  printReorders(module, microBatches, os);
 }
 
 } // namespace zero

@@ -160,6 +160,7 @@ static void addRows(Profile &profile, const std::vector<zero_rt_command_info> &c
       const std::string kind = kindOf(command);
       kinds.add(kind, kind, costs);
       kernels.add(command.name, kind, costs);
+      profile.reorders += command.reorders ? 1.0 / double(steps.size()) : 0;
     }
   profile.kinds = kinds.finish(steps.size());
   profile.kernels = kernels.finish(steps.size());

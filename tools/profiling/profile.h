@@ -48,6 +48,7 @@ struct Profile {
   std::vector<Parts> parts;               ///< of each
   std::vector<Parts> ranks;               ///< of each rank
   std::vector<ProfileRow> kinds, kernels; ///< by time, most first
+  double reorders = 0;                    ///< products of a step that first reorder their B
 
   /// What shares are of.
   double seconds() const { return ranks.front().total; }

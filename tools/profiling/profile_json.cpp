@@ -50,6 +50,7 @@ std::string profileJson(const Profile &profile) {
                  jsonNumber(machine.copy_bandwidth).c_str());
   text += format("    \"flops\": %.0f,\n    \"fraction_of_peak\": %s,\n", profile.flops(),
                  jsonNumber(profile.fractionOfPeak()).c_str());
+  text += format("    \"reorders\": %.0f,\n", profile.reorders);
   auto parts = [](const Parts &parts) { return fields(parts); };
   text += "    \"ranks\": " + list(profile.ranks, parts) + ",\n";
   text +=

@@ -148,12 +148,16 @@ std::string profileTitle(const Profile &profile, int threads) {
 std::string profileTables(const Profile &profile) {
   const Parts &parts = profile.ranks.front();
   const double step = profile.seconds();
-  return kindsText(profile) + "\n" + kernelsText(profile) +
-         format("\ncompute %.1f %%, collectives %.1f %%, waiting %.1f %%%s, between commands %.1f "
-                "%%; %.1f GFLOP a step, %.1f %% of the peak\n",
-                100 * parts.compute / step, 100 * parts.collectives / step,
-                100 * parts.waiting / step, overRanks(profile, &Parts::waiting).c_str(),
-                100 * parts.between / step, profile.flops() * 1e-9, 100 * profile.fractionOfPeak());
+  std::string text = kindsText(profile) + "\n" + kernelsText(profile);
+  text +=
+      format("\ncompute %.1f %%, collectives %.1f %%, waiting %.1f %%%s, between commands %.1f "
+             "%%; %.1f GFLOP a step, %.1f %% of the peak\n",
+             100 * parts.compute / step, 100 * parts.collectives / step, 100 * parts.waiting / step,
+             overRanks(profile, &Parts::waiting).c_str(), 100 * parts.between / step,
+             profile.flops() * 1e-9, 100 * profile.fractionOfPeak());
+  if (profile.reorders > 0)
+    text += format("%.0f reorders of B a step, within its matrix products\n", profile.reorders);
+  return text;
 }
 
 } // namespace zero::run

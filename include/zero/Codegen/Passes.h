@@ -25,6 +25,9 @@ namespace zero {
 /// On a kernel: the library call that it is.
 inline constexpr llvm::StringLiteral kLibraryAttr = "zero.library";
 
+/// In the call of a matrix product: the library first copies B into the order it likes best.
+inline constexpr llvm::StringLiteral kReorderAttr = "reorder_b";
+
 /// On a kernel: iterations that threads may share, as Kernel.extent in executable.proto.
 inline constexpr llvm::StringLiteral kExtentAttr = "zero.extent";
 
