@@ -5,6 +5,7 @@
 #include "ReportPage.h"
 
 #include "mlir/IR/Diagnostics.h"
+#include "llvm/Support/Error.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;

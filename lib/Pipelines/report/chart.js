@@ -32,14 +32,14 @@ function runsOf(key) {
 const partRuns = runsOf((command) => command.part);
 const scopeRuns = runsOf((command) => command.scope);
 
-/** Round numbers of bytes up to `most`: 1, 2 or 5 times a power of ten of a unit. */
+/** About `count` round numbers of bytes up to `most`: 1, 2 or 5 times a power of ten of a unit. */
 function byteTicks(most, count) {
-  const unit = 1024 ** Math.min(5, Math.floor(Math.log(Math.max(most, 1)) / Math.log(1024)));
-  const raw = Math.max(most, 1) / unit / count;
-  const power = 10 ** Math.floor(Math.log10(raw));
+  const raw = Math.max(most / count, 1);
+  const unit = 1024 ** Math.floor(Math.log(raw) / Math.log(1024));
+  const power = unit * 10 ** Math.floor(Math.log10(raw / unit));
   const step = [1, 2, 5, 10].find((factor) => factor * power >= raw) * power;
   const ticks = [];
-  for (let value = 0; value * unit <= most; value += step) ticks.push(value * unit);
+  for (let bytes = 0; bytes <= most; bytes += step) ticks.push(bytes);
   return ticks;
 }
 

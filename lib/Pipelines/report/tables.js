@@ -40,6 +40,7 @@ function tensorTable(tensors, shown) {
 function fillRoles(target) {
   const most = Math.max(...plan.roles.map((role) => role.most_bytes), 1);
   const bar = (role) => {
+    if (!plan.roles[role].at_peak_bytes) return "";
     const span = element("span");
     span.style.cssText = `background: var(--role-${role}); width: ${100 * plan.roles[role].at_peak_bytes / most}%`;
     return span;
