@@ -22,13 +22,13 @@ static void writeReport(StringRef json, StringRef path, llvm::raw_ostream &os) {
   os << before << json << after;
 }
 
-/// The error of a file whose last bytes did not arrive, as on a full disk.
+/// The error of a file whose last bytes did not arrive, as on a full disk. `os` is what
+/// writeToOutput() opens for a path.
 static llvm::Error flush(llvm::raw_ostream &os) {
-  os.flush();
-  auto *file = dyn_cast<llvm::raw_fd_ostream>(&os);
-  std::error_code error = file ? file->error() : std::error_code();
-  if (error)
-    file->clear_error();
+  auto &file = static_cast<llvm::raw_fd_ostream &>(os);
+  file.flush();
+  std::error_code error = file.error();
+  file.clear_error();
   return llvm::errorCodeToError(error);
 }
 
