@@ -55,6 +55,27 @@ static int64_t turnsOf(Operation *op, int64_t microBatches) {
   return op->hasAttr(kEpilogueAttr) || op->hasAttr(kWhenAttr) ? 1 : microBatches;
 }
 
+/// Elements of `gathered` that nothing reads but layers that are run again.
+static int64_t readAgain(Value gathered) {
+  auto isAgain = [](Operation *op) {
+    return isa_and_nonnull<IntegerAttr>(op->getAttr(kRecomputeAttr));
+  };
+  auto onlyAgain = [&](auto &&self, Value value) -> bool {
+    return llvm::all_of(value.getUsers(), [&](Operation *user) {
+      return isReshape(user) ? self(self, user->getResult(0)) : isAgain(user);
+    });
+  };
+  int64_t elements = 0;
+  bool all = true;
+  for (Operation *user : gathered.getUsers()) {
+    auto member = cast<MemberOp>(user);
+    bool counts = onlyAgain(onlyAgain, member.getResult());
+    all &= counts;
+    elements += counts ? member.getResult().getType().getNumElements() : 0;
+  }
+  return all ? cast<RankedTensorType>(gathered.getType()).getNumElements() : elements;
+}
+
 /// Collectives of parameters and gradients; values of the program are not counted.
 static CollectiveVolume countCollectives(func::FuncOp step, int64_t microBatches) {
   CollectiveVolume volume;
@@ -68,6 +89,8 @@ static CollectiveVolume countCollectives(func::FuncOp step, int64_t microBatches
                      : forward.contains(&op)   ? volume.forward
                                                : volume.backward;
       sum += count(&op, gather.getResult());
+      if (&sum == &volume.backward)
+        volume.again += readAgain(gather.getResult()) * turnsOf(&op, microBatches);
     } else if (auto scatter = dyn_cast<ReduceScatterOp>(op)) {
       volume.gradients += count(&op, scatter.getInput());
     } else if (auto reduce = dyn_cast<AllReduceOp>(op); reduce && !reduce.getMean()) {
@@ -93,12 +116,18 @@ static std::optional<CollectiveVolume> measureVolume(ModuleOp module, const Plan
   volume.paper = volume.paperTimes * plan.parameters;
   if (plan.stage != 3)
     return volume;
-  int64_t padded = 0;
+  int64_t padded = 0, kept = 0; // kept whole by each rank, though the stage shards
   for (int64_t elements : module->getAttrOfType<DenseI64ArrayAttr>(kBucketsAttr).asArrayRef())
     padded += elements;
+  for (auto buffer : module.getOps<BufferOp>())
+    if (buffer.getRole() == Role::Parameter && buffer.getShards() == 1)
+      kept += buffer.getTensorType().getNumElements() * plan.microBatches;
   int64_t whole = padded * plan.microBatches;
-  volume.causes = {volume.forward - whole, volume.backward - whole, volume.gradients - whole,
-                   volume.paperTimes * (padded - plan.parameters)};
+  volume.causes = {.gatheredAgain = volume.forward + kept - whole,
+                   .notReadInBackward = volume.backward + kept - volume.again - whole,
+                   .notTrained = volume.gradients - whole,
+                   .keptWhole = volume.update - 2 * kept,
+                   .padding = volume.paperTimes * (padded - plan.parameters)};
   return volume;
 }
 

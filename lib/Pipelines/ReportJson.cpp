@@ -27,7 +27,9 @@ static void writeVolume(llvm::json::OStream &json, const CollectiveVolume &volum
       json.attribute("gathered_again", causes->gatheredAgain);
       json.attribute("not_read_in_backward", causes->notReadInBackward);
       json.attribute("not_trained", causes->notTrained);
+      json.attribute("kept_whole", causes->keptWhole);
       json.attribute("padding", causes->padding);
+      json.attribute("read_again", volume.again);
     });
 }
 
