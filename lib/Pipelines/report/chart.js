@@ -32,18 +32,19 @@ function runsOf(key) {
 const partRuns = runsOf((command) => command.part);
 const scopeRuns = runsOf((command) => command.scope);
 
-/** About `count` round numbers of bytes up to `most`: 1, 2 or 5 times a power of ten of a unit. */
+/** About `count` round numbers of bytes up to `most`, in one unit: [bytes, text]. */
 function byteTicks(most, count) {
-  const raw = Math.max(most / count, 1);
-  const unit = 1024 ** Math.floor(Math.log(raw) / Math.log(1024));
-  const power = unit * 10 ** Math.floor(Math.log10(raw / unit));
+  const units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
+  const exponent = Math.min(5, Math.floor(Math.log(Math.max(most, 1)) / Math.log(1024)));
+  const unit = 1024 ** exponent;
+  const raw = Math.max(most, 1) / unit / count;
+  const power = 10 ** Math.floor(Math.log10(raw));
   const step = [1, 2, 5, 10].find((factor) => factor * power >= raw) * power;
   const ticks = [];
-  for (let bytes = 0; bytes <= most; bytes += step) ticks.push(bytes);
+  for (let i = 0; i * step * unit <= most; ++i)
+    ticks.push([i * step * unit, i ? `${Number((i * step).toPrecision(6))} ${units[exponent]}` : "0"]);
   return ticks;
 }
-
-const tickText = (bytes) => bytes ? formatBytes(bytes).replace(/\.?0+ /, " ") : "0";
 
 /** What a strip calls a scope, the best text first: "h.0" of "model.h.0". */
 function scopeTexts(scope) {
@@ -110,12 +111,12 @@ class Chart {
 
   drawGrid(g) {
     g.textAlign = "right";
-    for (const bytes of byteTicks(this.top, this.plotHeight / 55)) {
+    for (const [bytes, text] of byteTicks(this.top, this.plotHeight / 55)) {
       const y = Math.round(this.y(bytes)) + 0.5;
       g.fillStyle = this.colors.line;
       g.fillRect(this.left, y - 0.5, this.plotWidth, 1);
       g.fillStyle = this.colors.muted;
-      g.fillText(tickText(bytes), this.left - 8, y);
+      g.fillText(text, this.left - 8, y);
     }
   }
 

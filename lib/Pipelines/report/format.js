@@ -78,8 +78,12 @@ function commandName(index) {
 /** What a tensor is called in a list, where its scratch has no name of its own. */
 const tensorName = (tensor) => tensor.kind === "scratch" ? `scratch of ${tensor.name}` : tensor.name || "(no name)";
 
-const madeAt = (tensor) => ({ state: "before the step", input: "given to the step", constant: "before the step" })[tensor.kind] ??
-  `${commandName(tensor.begin)}, ${placeOf(commands[tensor.begin])}`;
+function madeAt(tensor) {
+  if (tensor.kind === "input") return "given to the step";
+  if (tensor.kind === "state" || tensor.kind === "constant")
+    return "before the step" + (tensor.scope ? `, of ${shortScope(tensor.scope)}` : "");
+  return `${commandName(tensor.begin)}, ${placeOf(commands[tensor.begin])}`;
+}
 
 function lastRead(tensor) {
   if (tensor.kind === "state" || tensor.kind === "constant") return "kept";

@@ -76,7 +76,7 @@ function volumeTable(volume) {
   const paper = [`the paper's ${volume.paper_times}P`, formatCount(volume.paper)];
   return table([["", ""], ["elements a step", "number"]],
     [...rows, [element("b", "", "together"), element("b", "", formatCount(volume.total))], paper,
-      ["difference to it", formatSigned(volume.total - volume.paper)], ...differences.map(([name, n]) => [`   ${name}`, n])]);
+      ["difference to it", formatSigned(volume.total - volume.paper)], ...differences.map(([name, n]) => [`of it ${name}`, n])]);
 }
 
 /** Decisions that are long lists, by category and name. */
