@@ -36,8 +36,10 @@ static planning::Machine toPlanning(const Machine &from) {
   for (const Machine::Product &product : from.products())
     machine.products.push_back({double(product.m()), double(product.n()), double(product.k()),
                                 product.transposed_a(), product.transposed_b(), product.flops()});
-  machine.attentionForward = from.has_attention() ? from.attention().forward_flops() : peak;
-  machine.attentionBackward = from.has_attention() ? from.attention().backward_flops() : peak;
+  machine.attention.clear();
+  for (const Machine::Attention &attention : from.attention())
+    machine.attention.push_back(
+        {double(attention.rows()), attention.forward_flops(), attention.backward_flops()});
   machine.convolutionFlops = from.has_convolution_flops() ? from.convolution_flops() : peak;
   machine.nativeFlops = from.has_native_flops() ? from.native_flops() : peak;
   machine.gather = rateOf(from.gather());

@@ -52,8 +52,9 @@ static void printVolume(const CollectiveVolume &volume, int64_t ranks, llvm::raw
   if (const auto &causes = volume.causes)
     os << ": gathered again where used far apart " << withSign(causes->gatheredAgain)
        << ", not read in backward " << withSign(causes->notReadInBackward) << ", not trained "
-       << withSign(causes->notTrained) << ", kept whole " << withSign(causes->keptWhole)
-       << ", padding " << withSign(causes->padding);
+       << withSign(causes->notTrained) << ", padding " << withSign(causes->padding);
+  if (volume.causes && volume.causes->keptWhole)
+    os << ", kept whole " << withSign(volume.causes->keptWhole);
   if (volume.causes && volume.again)
     os << ", read by what runs again " << withSign(volume.again);
   os << "\n";

@@ -157,6 +157,16 @@ FailureOr<const PlanChoice *> PlanSearch::findSmallest(const Budget &budget) {
   return best ? &best->choice : nullptr;
 }
 
+FailureOr<int64_t> PlanSearch::findLeastActivations() {
+  int64_t least = INT64_MAX;
+  for (Plan &plan : plans) {
+    if (failed(evaluate(plan)))
+      return failure();
+    least = std::min(least, plan.cost->activations);
+  }
+  return least;
+}
+
 const PlanCost &PlanSearch::costOf(const PlanChoice *choice) const {
   auto plan = llvm::find_if(plans, [&](const Plan &p) { return &p.choice == choice; });
   return *plan->cost;

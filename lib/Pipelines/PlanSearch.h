@@ -35,6 +35,8 @@ public:
   llvm::FailureOr<const PlanChoice *> findFastest(const Budget &budget);
   /// The plan that needs the least memory.
   llvm::FailureOr<const PlanChoice *> findSmallest(const Budget &budget);
+  /// The fewest bytes of activations that any plan keeps.
+  llvm::FailureOr<int64_t> findLeastActivations();
   /// What `choice`, one of those found, takes.
   const PlanCost &costOf(const PlanChoice *choice) const;
   size_t size() const { return plans.size(); }

@@ -11,7 +11,8 @@ using namespace mlir;
 
 namespace zero {
 
-/// How many of the largest values at the peak are named, and how many ways out.
+/// How many of the largest values at the peak are named, and how many ways out beside a larger
+/// budget.
 static constexpr size_t kShownValues = 5;
 static constexpr size_t kShownFixes = 3;
 
@@ -24,6 +25,7 @@ namespace {
 /// A change of the options under which a plan fits.
 struct Fix {
   std::string flags;
+  bool wantsRanks;
   double seconds;
   int64_t bytes;
 };
@@ -36,7 +38,7 @@ public:
       : module(module), known(search), options(options), budget(budget), machine(machine) {}
 
   LogicalResult run();
-  /// Those that fit, the fastest step first.
+  /// Those that fit: without more ranks first, then the fastest step.
   std::vector<Fix> takeFixes();
 
 private:
@@ -65,7 +67,8 @@ LogicalResult FixSearch::attempt(StringRef flag, StringRef value) {
     return failure();
   if (*found) {
     const PlanCost &cost = search.costOf(*found);
-    fixes.push_back({("--" + flag + "=" + value).str(), cost.time.total(), cost.peak});
+    fixes.push_back(
+        {("--" + flag + "=" + value).str(), flag == "ranks", cost.time.total(), cost.peak});
   }
   return success();
 }
@@ -93,8 +96,21 @@ LogicalResult FixSearch::run() {
 }
 
 std::vector<Fix> FixSearch::takeFixes() {
-  llvm::stable_sort(fixes, [](const Fix &a, const Fix &b) { return a.seconds < b.seconds; });
+  llvm::stable_sort(fixes, [](const Fix &a, const Fix &b) {
+    return std::tie(a.wantsRanks, a.seconds) < std::tie(b.wantsRanks, b.seconds);
+  });
   return std::move(fixes);
+}
+
+/// Every plan keeps more for backward than it may, whatever its memory is.
+static LogicalResult refuseActivations(ModuleOp module, PlanSearch &search, const Budget &budget) {
+  FailureOr<int64_t> least = search.findLeastActivations();
+  if (failed(least))
+    return failure();
+  return emitError(module.getLoc())
+         << "--activation-budget=" << budget.activations
+         << ": no plan keeps so little for backward, inputs included; the smallest with a plan is "
+         << *least;
 }
 
 LogicalResult refuse(ModuleOp module, PlanSearch &search, const StepOptions &options,
@@ -103,8 +119,7 @@ LogicalResult refuse(ModuleOp module, PlanSearch &search, const StepOptions &opt
   if (failed(smallest))
     return failure();
   if (!*smallest)
-    return emitError(module.getLoc())
-           << "--activation-budget=" << budget.activations << ": no plan keeps so little";
+    return refuseActivations(module, search, budget);
   FailureOr<Evaluation> evaluation = Evaluation::create(module, **smallest, options, machine);
   FixSearch fixes(module, search, options, budget, machine);
   if (failed(evaluation) || failed(fixes.run()))
@@ -130,7 +145,7 @@ LogicalResult refuse(ModuleOp module, PlanSearch &search, const StepOptions &opt
   std::string ways =
       llvm::formatv("--memory-budget={0}: {1:F4} s a step", cost.peak, cost.time.total());
   std::vector<Fix> found = fixes.takeFixes();
-  found.resize(std::min(found.size(), kShownFixes - 1));
+  found.resize(std::min(found.size(), kShownFixes));
   for (const Fix &fix : found)
     ways += llvm::formatv("\n  {0}: {1:F4} s a step in {2}", fix.flags, fix.seconds,
                           planning::formatBytes(double(fix.bytes)));

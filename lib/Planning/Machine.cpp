@@ -7,30 +7,45 @@
 
 namespace zero::planning {
 
-/// How unlike a measured product is: squared doublings of each size, and as much as one
-/// for an operand that lies otherwise.
-static double distance(const ProductRate &rate, const KernelCost &cost) {
-  auto doublings = [](double measured, double wanted) {
-    const double difference = std::log2(measured / std::max(wanted, 1.0));
-    return difference * difference;
-  };
-  return doublings(rate.m, cost.m) + doublings(rate.n, cost.n) + doublings(rate.k, cost.k) +
-         (rate.transposedA != cost.transposedA) + (rate.transposedB != cost.transposedB);
+/// Squared doublings between two sizes.
+static double doublings(double measured, double wanted) {
+  const double difference = std::log2(measured / std::max(wanted, 1.0));
+  return difference * difference;
 }
 
-/// Operations a second of a product: the measured rates weighted by nearness (Shepard's
-/// interpolation, 1968, with the fourth power of the distance), and no more than the peak
-/// of its operands' type allows.
+/// The rates of `measured`, weighted by nearness: Shepard's interpolation (1968) with the
+/// fourth power of the distance, whose square `distance` tells. 0 of nothing.
+template <typename Rate, typename Distance, typename Flops>
+static double interpolate(const std::vector<Rate> &measured, Distance distance, Flops flops) {
+  double weights = 0, sum = 0;
+  for (const Rate &rate : measured) {
+    const double square = std::max<double>(distance(rate), 1e-6);
+    weights += 1 / (square * square);
+    sum += flops(rate) / (square * square);
+  }
+  return weights > 0 ? sum / weights : 0;
+}
+
+/// An operand that lies otherwise is as unlike as a size that is twice another.
 static double productFlops(const Machine &machine, const KernelCost &cost) {
   const double peak = cost.half ? machine.halfFlops : machine.peakFlops;
-  double weights = 0, sum = 0;
-  for (const ProductRate &rate : machine.products) {
-    const double square = std::max(distance(rate, cost), 1e-6);
-    weights += 1 / (square * square);
-    sum += rate.flops / (square * square);
-  }
+  const double flops = interpolate(
+      machine.products,
+      [&](const ProductRate &rate) {
+        return doublings(rate.m, cost.m) + doublings(rate.n, cost.n) + doublings(rate.k, cost.k) +
+               (rate.transposedA != cost.transposedA) + (rate.transposedB != cost.transposedB);
+      },
+      [](const ProductRate &rate) { return rate.flops; });
   // What was measured are products of float32.
-  return weights > 0 ? sum / weights * (peak / machine.peakFlops) : peak;
+  return flops > 0 ? flops * (peak / machine.peakFlops) : peak;
+}
+
+static double attentionFlops(const Machine &machine, const KernelCost &cost) {
+  const double rows = std::sqrt(cost.m * cost.n);
+  const double flops = interpolate(
+      machine.attention, [&](const AttentionRate &rate) { return doublings(rate.rows, rows); },
+      [&](const AttentionRate &rate) { return cost.backward ? rate.backward : rate.forward; });
+  return flops > 0 ? flops : machine.peakFlops;
 }
 
 static double flopsRate(const Machine &machine, const KernelCost &cost) {
@@ -40,7 +55,7 @@ static double flopsRate(const Machine &machine, const KernelCost &cost) {
   case KernelKind::Convolution:
     return machine.convolutionFlops;
   case KernelKind::Attention:
-    return cost.backward ? machine.attentionBackward : machine.attentionForward;
+    return attentionFlops(machine, cost);
   case KernelKind::Native:
     break;
   }

@@ -8,7 +8,7 @@ using namespace mlir;
 
 namespace zero {
 
-/// Whether `plan` lets `value` stay, and something will read it again.
+/// Whether `value` stays if a plan keeps it, as it says with `kept`.
 static bool stays(const LayerValue &value, bool kept) {
   return value.isPinned || (kept && !value.isOverwritten);
 }

@@ -19,14 +19,14 @@ namespace zero {
 
 using namespace zero;
 
-/// Keeps what crosses one of the `cuts` between layers, and all of layers from
-/// `wholeFrom` on.
+/// Keeps what crosses one of the `cuts` between layers, and all that backward reads of
+/// layers from `wholeFrom` on.
 static void keepCrossing(const Layers &layers, const std::set<int64_t> &cuts, int64_t wholeFrom,
                          ActivationPlan &plan) {
   for (const LayerValue &value : layers.values()) {
     auto cut = cuts.upper_bound(value.layer);
     bool crosses = cut != cuts.end() && *cut <= value.lastLayer;
-    plan.kept.push_back(crosses || value.layer >= wholeFrom);
+    plan.kept.push_back(crosses || (value.isSaved && value.layer >= wholeFrom));
   }
 }
 

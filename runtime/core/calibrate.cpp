@@ -7,6 +7,7 @@
 #include "runtime/io/disk_rate.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <fstream>
 #include <unistd.h>
@@ -14,12 +15,15 @@
 namespace zero::rt {
 
 static constexpr int kRounds = 3;
-static constexpr double kSeconds = 0.01; ///< of each figure in a round
+static constexpr double kSeconds = 0.01;      ///< of each kernel in a round
+static constexpr double kLimitSeconds = 0.04; ///< of each limit and loop
 /// Rows and columns of the products that are measured, in all combinations.
 static constexpr uint32_t kSizes[] = {128, 512, 2048};
-static constexpr uint64_t kAttentionRows = 256;
+static constexpr uint32_t kAttentionRows[] = {64, 256, 1024};
+/// The largest product's operands and workspace fit in.
+static constexpr uint64_t kLeastBytes = uint64_t(96) << 20;
 static constexpr uint64_t kCollectiveBytes = uint64_t(16) << 20; ///< of all slices together
-static constexpr int kCollectives = 6, kEmptyCollectives = 64;
+static constexpr size_t kCollectives = 7, kEmptyCollectives = 64;
 
 //===----------------------------------------------------------------------===//
 // What ranks measure
@@ -34,7 +38,7 @@ template <typename... Args>
 static auto limit(double (Roofline::*measure)(double, Args...),
                   std::type_identity_t<Args>... args) {
   return [=](Probe &probe, double &rate) {
-    rate = ((*probe.roofline).*measure)(kSeconds, args...);
+    rate = ((*probe.roofline).*measure)(kLimitSeconds, args...);
     return Status();
   };
 }
@@ -42,9 +46,9 @@ static auto limit(double (Roofline::*measure)(double, Args...),
 /// Launches a second.
 static auto launches(TimedKernel timed) {
   return [timed = std::move(timed)](Probe &probe, double &rate) {
-    double fastest = 0;
-    ZERO_RT_TRY(timeKernel(timed, probe.threads, probe.roofline->getMemory(), kSeconds, fastest));
-    rate = 1 / fastest;
+    double median = 0;
+    ZERO_RT_TRY(timeKernel(timed, probe.threads, probe.roofline->getMemory(), kSeconds, median));
+    rate = 1 / median;
     return Status();
   };
 }
@@ -57,23 +61,25 @@ static auto attentionLaunches(TimedKernel timed) {
   };
 }
 
-/// Bytes a second that a rank receives in the fastest of some collectives, waiting left out.
+/// Bytes a second that a rank receives in the median of some collectives, waiting left out.
 static Status measureCollective(Probe &probe, bool gathers, double &rate) {
   Communicator &ranks = *probe.communicator;
   const Arena &memory = probe.roofline->getMemory();
   const uint64_t elements = kCollectiveBytes / sizeof(float) / unsigned(ranks.ranks());
   const uint64_t received = elements * sizeof(float) * unsigned(ranks.ranks() - 1);
   const uint64_t places = std::max<uint64_t>(memory.bytes() / kCollectiveBytes, 1);
-  for (int call = 0; call < kCollectives; ++call) {
-    char *whole = memory.base() + uint64_t(call) % places * kCollectiveBytes;
+  std::array<double, kCollectives> moving;
+  for (size_t call = 0; call < kCollectives; ++call) {
+    char *whole = memory.base() + call % places * kCollectiveBytes;
     void *own = whole + uint64_t(ranks.rank()) * elements * sizeof(float);
     const uint64_t waited = ranks.waited();
     const auto begin = std::chrono::steady_clock::now();
     ZERO_RT_TRY(gathers ? ranks.allGather({"gather"}, ZERO_RT_F32, own, whole, elements)
                         : ranks.reduceScatter({"reduce"}, {ZERO_RT_F32}, whole, own, elements));
-    const double moving = secondsSince(begin) - double(ranks.waited() - waited) * 1e-9;
-    rate = std::max(rate, double(received) / moving);
+    moving[call] = secondsSince(begin) - double(ranks.waited() - waited) * 1e-9;
   }
+  std::ranges::nth_element(moving, moving.begin() + kCollectives / 2);
+  rate = double(received) / moving[kCollectives / 2];
   return {};
 }
 
@@ -81,7 +87,7 @@ static Status measureCollective(Probe &probe, bool gathers, double &rate) {
 static Status measureLatency(Probe &probe, bool gathers, double &rate) {
   Communicator &ranks = *probe.communicator;
   char *place = probe.roofline->getMemory().base();
-  for (int call = 0; call < kEmptyCollectives; ++call) {
+  for (size_t call = 0; call < kEmptyCollectives; ++call) {
     const auto begin = std::chrono::steady_clock::now();
     ZERO_RT_TRY(gathers ? ranks.allGather({"gather"}, ZERO_RT_F32, place, place, 0)
                         : ranks.reduceScatter({"reduce"}, {ZERO_RT_F32}, place, place, 0));
@@ -140,7 +146,7 @@ namespace {
 class Calibration {
 public:
   Calibration(const TeamOptions &options, proto::Machine &machine)
-      : options(options), machine(machine), figures(options) {}
+      : options(options), machine(machine), figures(options, kLeastBytes) {}
 
   Status run();
 
@@ -213,16 +219,18 @@ void Calibration::addProducts() {
 void Calibration::addLibrary() {
   add(launches(timedProduct(8, 8, 8, false, false)),
       [this](double rate) { machine.set_launch_seconds(1 / rate); });
-  const TimedKernel forward = timedAttention(kAttentionRows, false),
-                    backward = timedAttention(kAttentionRows, true),
-                    convolution = timedConvolution();
-  proto::Machine::Attention &attention = *machine.mutable_attention();
-  add(attentionLaunches(forward), [&attention, flops = forward.flops](double rate) {
-    attention.set_forward_flops(rate * flops);
-  });
-  add(attentionLaunches(backward), [&attention, flops = backward.flops](double rate) {
-    attention.set_backward_flops(rate * flops);
-  });
+  for (uint32_t rows : kAttentionRows) {
+    proto::Machine::Attention &attention = *machine.add_attention();
+    attention.set_rows(rows);
+    const TimedKernel forward = timedAttention(rows, false), backward = timedAttention(rows, true);
+    add(attentionLaunches(forward), [&attention, flops = forward.flops](double rate) {
+      attention.set_forward_flops(rate * flops);
+    });
+    add(attentionLaunches(backward), [&attention, flops = backward.flops](double rate) {
+      attention.set_backward_flops(rate * flops);
+    });
+  }
+  const TimedKernel convolution = timedConvolution();
   add(launches(convolution), [this, flops = convolution.flops](double rate) {
     machine.set_convolution_flops(rate * flops);
   });

@@ -19,8 +19,9 @@ static uint64_t bytesOfRank(const TeamOptions &options) {
   return std::max<uint64_t>(192, 48 * cores) * (uint64_t(1) << 20) / unsigned(options.ranks);
 }
 
-Measurements::Measurements(const TeamOptions &options)
-    : options(options), shared(std::make_shared<Shared>()), team(options) {}
+Measurements::Measurements(const TeamOptions &options, uint64_t least)
+    : options(options), bytes(std::max(bytesOfRank(options), least)),
+      shared(std::make_shared<Shared>()), team(options) {}
 
 size_t Measurements::add(Measure measure) {
   shared->figures.push_back({std::move(measure), std::vector<double>(size_t(options.ranks))});
@@ -32,13 +33,12 @@ Status Measurements::open() {
   auto ends = makeThreadGroup({options.ranks});
   for (size_t rank = 0; rank < ends.size(); ++rank)
     shared->probes[rank].communicator = std::move(ends[rank]);
-  return team.run(
-      [shared = shared, threads = options.threadsPerRank, bytes = bytesOfRank(options)](int rank) {
-        Probe &probe = shared->probes[size_t(rank)];
-        probe.threads = threads;
-        prepareTeam(threads);
-        return Roofline::create(threads, bytes, probe.roofline);
-      });
+  return team.run([shared = shared, threads = options.threadsPerRank, bytes = bytes](int rank) {
+    Probe &probe = shared->probes[size_t(rank)];
+    probe.threads = threads;
+    prepareTeam(threads);
+    return Roofline::create(threads, bytes, probe.roofline);
+  });
 }
 
 Status Measurements::run(int rounds) {

@@ -23,7 +23,8 @@ public:
   /// Measures a rate, of which more is better, on the calling rank.
   using Measure = std::function<Status(Probe &probe, double &rate)>;
 
-  explicit Measurements(const TeamOptions &options);
+  /// `least`: bytes that each rank must have to measure in.
+  explicit Measurements(const TeamOptions &options, uint64_t least = 0);
 
   /// Returns its number.
   size_t add(Measure measure);
@@ -46,6 +47,7 @@ private:
   Status open();
 
   TeamOptions options;
+  uint64_t bytes; ///< of each rank
   std::shared_ptr<Shared> shared;
   Team team;
 };

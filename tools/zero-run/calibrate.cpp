@@ -7,33 +7,47 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <limits>
 
 using namespace zero::rt;
 
 namespace zero::run {
 
-static std::string summaryOf(const proto::Machine &machine) {
-  double least = 0, most = 0;
-  for (const auto &product : machine.products()) {
-    least = least > 0 ? std::min(least, product.flops()) : product.flops();
-    most = std::max(most, product.flops());
+/// "FROM to TO GFLOP/s" of what `flops` says of each row.
+template <typename Rows, typename Flops>
+static std::string rangeOf(const Rows &rows, Flops flops) {
+  double least = std::numeric_limits<double>::infinity(), most = 0;
+  for (const auto &row : rows) {
+    least = std::min(least, flops(row));
+    most = std::max(most, flops(row));
   }
-  auto giga = [](double rate) { return rate * 1e-9; };
-  return format("%s, %s: %u rank%s of %u thread%s side by side\n"
-                "  peak          %8.1f GFLOP/s of a rank\n"
-                "  products      %8.1f to %.1f GFLOP/s, %d sizes\n"
-                "  attention     %8.1f GFLOP/s forward, %.1f backward\n"
-                "  memory        %8.1f GB/s, %.1f out of %.1f MiB of caches\n"
-                "  gather        %8.1f GB/s received, %.1f us\n"
-                "  reduce        %8.1f GB/s received, %.1f us\n",
-                escape(machine.name()).c_str(), machine.isa().c_str(), machine.ranks(),
-                machine.ranks() == 1 ? "" : "s", machine.threads(),
-                machine.threads() == 1 ? "" : "s", giga(machine.peak_flops()), giga(least),
-                giga(most), machine.products_size(), giga(machine.attention().forward_flops()),
-                giga(machine.attention().backward_flops()), giga(machine.memory_bandwidth()),
-                giga(machine.cache_bandwidth()), machine.cache_bytes() / (1 << 20),
-                giga(machine.gather().bandwidth()), machine.gather().latency() * 1e6,
-                giga(machine.reduce().bandwidth()), machine.reduce().latency() * 1e6);
+  return format("%8.1f to %.1f GFLOP/s", least * 1e-9, most * 1e-9);
+}
+
+static std::string linkText(const char *name, const proto::Machine::Collective &link) {
+  return format("  %-12s  %8.1f GB/s received, %.1f us\n", name, link.bandwidth() * 1e-9,
+                link.latency() * 1e6);
+}
+
+static std::string summaryOf(const proto::Machine &machine) {
+  std::string text =
+      format("%s, %s: %u rank%s of %u thread%s side by side\n", escape(machine.name()).c_str(),
+             machine.isa().c_str(), machine.ranks(), machine.ranks() == 1 ? "" : "s",
+             machine.threads(), machine.threads() == 1 ? "" : "s");
+  text += format("  peak          %8.1f GFLOP/s\n", machine.peak_flops() * 1e-9);
+  text += "  products      " +
+          rangeOf(machine.products(), [](const auto &product) { return product.flops(); }) + "\n";
+  text += "  attention     " +
+          rangeOf(machine.attention(), [](const auto &rate) { return rate.forward_flops(); }) +
+          " forward\n";
+  text += format("  memory        %8.1f GB/s, %.1f out of %.1f MiB of caches\n",
+                 machine.memory_bandwidth() * 1e-9, machine.cache_bandwidth() * 1e-9,
+                 machine.cache_bytes() / (1 << 20));
+  text += linkText("gather", machine.gather()) + linkText("reduce", machine.reduce());
+  if (machine.has_disk())
+    text += format("  disk          %8.1f GB/s read, %.1f written, of all ranks\n",
+                   machine.disk().read_bandwidth() * 1e-9, machine.disk().write_bandwidth() * 1e-9);
+  return text;
 }
 
 Status calibrate(const Options &options) {
@@ -49,9 +63,6 @@ Status calibrate(const Options &options) {
   ZERO_RT_TRY(readMachine(options.calibration, machine));
   if (!options.quiet)
     std::fputs(summaryOf(machine).c_str(), stdout);
-  if (!options.quiet && machine.has_disk())
-    std::printf("  disk          %8.1f GB/s read, %.1f written, of all ranks\n",
-                machine.disk().read_bandwidth() * 1e-9, machine.disk().write_bandwidth() * 1e-9);
   return {};
 }
 

@@ -37,6 +37,8 @@ static KernelCost costOf(const proto::Kernel &kernel, int64_t length) {
     cost.kind = KernelKind::Convolution;
   } else if (kernel.has_attention()) {
     cost.kind = KernelKind::Attention;
+    cost.m = double(kernel.attention().queries());
+    cost.n = double(kernel.attention().keys());
     cost.backward = kernel.attention().direction() == proto::Attention::BACKWARD;
   }
   return cost;

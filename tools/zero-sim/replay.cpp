@@ -119,7 +119,7 @@ std::vector<zero_rt_recording> Replay::recordings() const {
 Replay replay(const proto::Program &program, const Machine &machine, double slowest) {
   // Ranks that compute equally fast do everything at the same time: one stands for them.
   std::vector<double> slowness = {1};
-  if (slowest > 1 && program.ranks() > 1)
+  if (slowest > 1)
     slowness.push_back(slowest);
   const size_t ranks = slowness.size();
   return Player(program, machine, std::move(slowness)).play(ranks);

@@ -5,40 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "options.h"
-#include "report.h"
-#include "runtime/core/validate.h"
-#include "tools/profiling/trace.h"
-#include "zero/Machine/MachineFile.h"
+#include "simulate.h"
 
 #include <cstdio>
 
-using namespace zero;
 using namespace zero::rt;
 using namespace zero::sim;
-
-static Status simulate(const Options &options) {
-  Executable executable;
-  if (std::string error = readExecutable(options.model, executable); !error.empty())
-    return Status(ZERO_RT_BAD_FILE, error);
-  if (Status status = validate(executable); !status.ok())
-    return fail(status.getCode(), "'%s': %s", escape(options.model).c_str(),
-                status.getMessage().c_str());
-  planning::Machine machine;
-  if (!options.machine.empty())
-    if (std::string error = loadMachine(options.machine, machine); !error.empty())
-      return Status(ZERO_RT_BAD_FILE, error);
-  const Replay replayed = replay(executable.program, machine, options.slowest);
-  if (!options.trace.empty()) {
-    OutputFile file;
-    ZERO_RT_TRY(OutputFile::create(options.trace, file));
-    ZERO_RT_TRY(run::writeTrace(replayed.commands, replayed.recordings(), file));
-    ZERO_RT_TRY(file.commit());
-  }
-  const Subject subject{executable.program, machine, options.machine.empty()};
-  std::fputs((options.json ? reportJson : reportText)(subject, replayed).c_str(), stdout);
-  return {};
-}
 
 int main(int argc, char **argv) {
   Options options;

@@ -21,6 +21,12 @@ struct ProductRate {
   double flops = 0;                              ///< a second, 2 m n k each
 };
 
+/// How fast causal attention and its gradient over so many queries and keys are.
+struct AttentionRate {
+  double rows = 0;
+  double forward = 0, backward = 0; ///< flops a second
+};
+
 /// A kind of collective, from when the last rank has come.
 struct CollectiveRate {
   double bandwidth = 0; ///< bytes a second that a rank receives from the others
@@ -49,8 +55,7 @@ struct Machine {
   std::vector<ProductRate> products = {{512, 512, 512, false, false, 205e9},
                                        {512, 512, 512, false, true, 210e9},
                                        {512, 512, 512, true, false, 185e9}}; ///< empty: the peak
-  double attentionForward = 115e9;                                           ///< flops a second
-  double attentionBackward = 135e9;
+  std::vector<AttentionRate> attention = {{256, 115e9, 135e9}};              ///< empty: the peak
   double convolutionFlops = 190e9;
   double nativeFlops = 60e9; ///< of compiled loops, beside what their bytes take
 
@@ -64,17 +69,17 @@ enum class KernelKind { Native, Product, Convolution, Attention };
 /// What one launch of a kernel does.
 struct KernelCost {
   KernelKind kind = KernelKind::Native;
-  double flops = 0; ///< as the compiler counts them: a call of exp is one
-  double bytes = 0; ///< operands read and results written, each once
-  /// Of a product.
-  double m = 0, n = 0, k = 0;
+  double flops = 0;           ///< as the compiler counts them: a call of exp is one
+  double bytes = 0;           ///< operands read and results written, each once
+  double m = 0, n = 0, k = 0; ///< of a product; of attention m queries and n keys
   bool transposedA = false, transposedB = false;
   bool half = false;     ///< operands of 16 bits
   bool backward = false; ///< of attention
 };
 
-/// Seconds of one launch on a rank, while the others do the same. A product takes what the
-/// measured ones near it reach, a native kernel what its bytes and its operations take.
+/// Seconds of one launch on a rank, while the others do the same. Products and attention
+/// reach what the measured ones near them do, a native kernel what its bytes and its operations
+/// take.
 double kernelSeconds(const Machine &machine, const KernelCost &cost);
 
 /// Seconds of a copy of `bytes` inside a rank's memory.

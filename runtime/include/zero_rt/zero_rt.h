@@ -455,8 +455,9 @@ void zero_rt_calibration_options_default(zero_rt_calibration_options *options);
 /* Measures the machine that it runs on, and writes its description to `path` as JSON: limits
    as above, products of some sizes, attention, convolution, compiled loops, collectives.
    All ranks measure at once, so that what they share counts. Each figure is the mean over
-   ranks of each one's best moment. Takes some seconds and memory as above; a disk half a
-   second more for each direction, and 256 MiB for each rank there. */
+   ranks of each one's best moment. Takes some seconds and memory as above, but at least 96 MiB
+   for each rank; a disk half a second more for each direction, and 256 MiB for each rank
+   there. */
 zero_rt_status zero_rt_calibrate(const zero_rt_calibration_options *options, const char *path);
 
 #ifdef __cplusplus
