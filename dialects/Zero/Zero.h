@@ -52,6 +52,8 @@ inline constexpr llvm::StringLiteral kSyncBatchNormAttr = "zero.sync_batchnorm";
 /// On a kernel: the library call that computes the same, as its operator describes
 /// it: see Lowered::call.
 inline constexpr llvm::StringLiteral kCallAttr = "zero.call";
+/// On a kernel: the library call that it is.
+inline constexpr llvm::StringLiteral kLibraryAttr = "zero.library";
 /// The binding of the input that carries the learning rate.
 inline constexpr llvm::StringLiteral kLearningRate = "learning_rate";
 /// The bindings of scalars that the runtime provides: the step's number (i64); which

@@ -10,8 +10,6 @@ using namespace zero::planning;
 
 namespace zero {
 
-static constexpr StringLiteral kLibraryAttr = "zero.library";
-
 /// The number that `call`, a library's, has under `name`; 1 without it.
 static double numberOf(DictionaryAttr call, StringRef name) {
   auto number = call.getAs<IntegerAttr>(name);
