@@ -42,17 +42,23 @@ static std::string describe(const PlanChoice &choice) {
   return text;
 }
 
+/// "0.7732": four digits that count.
+static std::string number(double value, const char *format = "%.4g") {
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::format(format, value);
+  return text;
+}
+
 static void reportPlan(ModuleOp module, const PlanSearch &search, const PlanChoice &choice) {
   const PlanCost &cost = search.costOf(&choice);
   const double total = cost.time.total();
-  std::string text;
-  llvm::raw_string_ostream(text) << "plan: " << describe(choice) << ": " << cost.peak << " bytes, "
-                                 << llvm::format("%.4g", total) << " s a step, "
-                                 << llvm::format("%.1f", 100 * cost.time.recomputed /
-                                                             std::max(total, 1e-12))
-                                 << " % of it to compute again what was dropped; the fastest of "
-                                 << search.size() << " plans";
-  remark::passed(module.getLoc(), remark::RemarkOpts::name("chosen").category("plan")) << text;
+  const double again = 100 * cost.time.recomputed / std::max(total, 1e-12);
+  remark::passed(module.getLoc(), remark::RemarkOpts::name("chosen").category("plan"))
+      << "plan: " + describe(choice) + ": " << remark::metric("bytes", cost.peak) << " bytes, "
+      << remark::metric("seconds", number(total))
+      << " s a step, " + number(again, "%.1f") +
+             " % of it to compute again what was dropped; the " + "fastest of " +
+             std::to_string(search.size()) + " plans";
 }
 
 namespace {
