@@ -124,6 +124,20 @@ static void printVolume(ModuleOp module, int64_t stage, int64_t ranks, int64_t m
   os << "\n";
 }
 
+/// The arena, and how far it is above what no packing goes below.
+static void printArena(DictionaryAttr certificate, llvm::raw_ostream &os) {
+  int64_t peak = certificate.getAs<IntegerAttr>("peak").getInt();
+  int64_t bound = certificate.getAs<IntegerAttr>("lower_bound").getInt();
+  os << "  " << llvm::left_justify("arena", 16) << llvm::format("%39lld", (long long)peak) << "  = "
+     << planning::formatBytes(peak) << ", ";
+  if (peak > bound)
+    os << llvm::format("%.2f", 100.0 * (peak - bound) / bound) << " % over ";
+  os << "the most that is live at once, at " << certificate.getAs<StringAttr>("peak_at").getValue();
+  if (certificate.getAs<BoolAttr>("optimal").getValue())
+    os << "; none is smaller";
+  os << "\n";
+}
+
 void printCertificate(ModuleOp module, llvm::raw_ostream &os) {
   auto certificate = module->getAttrOfType<DictionaryAttr>(kCertificateAttr);
   auto integer = [&](StringRef name) { return module->getAttrOfType<IntegerAttr>(name).getInt(); };
@@ -148,12 +162,7 @@ void printCertificate(ModuleOp module, llvm::raw_ostream &os) {
        << llvm::format("%19lld", (long long)bytes[0]) << llvm::format("%20lld", (long long)bytes[1])
        << "\n";
   }
-  int64_t peak = certificate.getAs<IntegerAttr>("peak").getInt();
-  int64_t bound = certificate.getAs<IntegerAttr>("lower_bound").getInt();
-  os << "  " << llvm::left_justify("arena", 16) << llvm::format("%39lld", (long long)peak) << "  = "
-     << planning::formatBytes(peak) << ", the most live at once is "
-     << llvm::format("%.1f", 100.0 * bound / std::max<int64_t>(peak, 1)) << " % of it, at "
-     << certificate.getAs<StringAttr>("peak_at").getValue() << "\n";
+  printArena(certificate, os);
   double here = dividedBytes(stage, ranks, size.bytes,
                              size.trained * gradientBytes(module, microBatches), size.stateBytes);
   double paper = dividedBytes(stage, ranks, 2 * size.elements, 2 * size.trained, 12 * size.trained);
