@@ -2,6 +2,8 @@
 
 #include "zero/Analysis/Storage.h"
 
+#include "Overwrite.h"
+
 #include "zero/Analysis/ParameterUses.h"
 #include "zero/Analysis/StepFunction.h"
 
@@ -36,13 +38,13 @@ Value throughReshapes(Value value) {
   return value;
 }
 
-/// The index of the argument of `kernel` whose buffer result `result` takes, or -1.
-static int64_t inplaceArgument(func::FuncOp kernel, unsigned result) {
-  for (unsigned i = 0; i < kernel.getNumArguments(); ++i)
-    if (auto index = kernel.getArgAttrOfType<IntegerAttr>(i, kInplaceAttr))
+/// The operand of `launch` to whose bytes `kernel` writes result `result`, or null.
+static OpOperand *updatedOperand(LaunchOp launch, func::FuncOp kernel, unsigned result) {
+  for (OpOperand &operand : launch->getOpOperands())
+    if (auto index = kernel.getArgAttrOfType<IntegerAttr>(operand.getOperandNumber(), kInplaceAttr))
       if (index.getInt() == result)
-        return i;
-  return -1;
+        return &operand;
+  return nullptr;
 }
 
 Storage::Storage(ModuleOp module, func::FuncOp step)
@@ -135,7 +137,7 @@ int64_t Storage::lastRead(Value value) const {
 }
 
 /// The value whose buffer `value`, which a kernel makes, takes through reshapes and
-/// kernels in place; null if no kernel makes it.
+/// kernels that may work in place; null if no kernel makes it.
 Value Storage::bufferOrigin(Value value) const {
   while (true) {
     value = throughReshapes(value);
@@ -143,10 +145,10 @@ Value Storage::bufferOrigin(Value value) const {
     if (!launch)
       return {};
     auto kernel = symbols.lookup<func::FuncOp>(launch.getKernel());
-    int64_t argument = inplaceArgument(kernel, cast<OpResult>(value).getResultNumber());
-    if (argument < 0)
+    OpOperand *updated = updatedOperand(launch, kernel, cast<OpResult>(value).getResultNumber());
+    if (!updated || !mayOverwrite(*updated))
       return value;
-    value = launch.getInputs()[argument];
+    value = updated->get();
   }
 }
 
@@ -167,16 +169,22 @@ void Storage::claimBucketMembers() {
   }
 }
 
+/// A kernel in place works on its operand's bytes, or on a copy of them if somebody
+/// still needs these.
 void Storage::placeLaunch(LaunchOp launch) {
   auto kernel = symbols.lookup<func::FuncOp>(launch.getKernel());
   for (auto [index, result] : llvm::enumerate(launch.getOutputs())) {
-    int64_t argument = inplaceArgument(kernel, index);
-    if (argument >= 0)
-      alias(result, place(launch.getInputs()[argument]));
-    else if (auto it = claimed.find(result); it != claimed.end())
-      alias(result, it->second);
-    else
-      alias(result, {addRoot(result, position(launch), Usage::Working)});
+    OpOperand *updated = updatedOperand(launch, kernel, index);
+    if (updated && mayOverwrite(*updated)) {
+      alias(result, place(updated->get()));
+      continue;
+    }
+    auto it = claimed.find(result);
+    Place own =
+        it != claimed.end() ? it->second : Place{addRoot(result, position(launch), Usage::Working)};
+    alias(result, own);
+    if (updated)
+      allMoves.push_back({launch, place(updated->get()), own, tensorBytes(result.getType())});
   }
   auto bytes = kernel->getAttrOfType<IntegerAttr>(kWorkspaceAttr);
   if (!bytes || bytes.getInt() == 0)

@@ -26,6 +26,20 @@ static void printPlan(const PlanSummary &plan, llvm::raw_ostream &os) {
   os << "\n";
 }
 
+/// The arena, and how far it is above what no packing goes below.
+static void printArena(const PlanSummary &plan, llvm::raw_ostream &os) {
+  os << "  " << llvm::left_justify("arena", 16) << llvm::format("%39lld", (long long)plan.arena)
+     << "  = " << planning::formatBytes(double(plan.arena)) << ", ";
+  if (plan.arena > plan.lowerBound)
+    os << llvm::format("%.2f",
+                       100.0 * double(plan.arena - plan.lowerBound) / double(plan.lowerBound))
+       << " % over ";
+  os << "the most that is live at once, at " << plan.peakAt;
+  if (plan.isOptimal)
+    os << "; none is smaller";
+  os << "\n";
+}
+
 static void printMemory(const PlanSummary &plan, llvm::raw_ostream &os) {
   os << "memory of each rank, bytes:\n"
         "                         most at once         at the peak\n";
@@ -33,11 +47,8 @@ static void printMemory(const PlanSummary &plan, llvm::raw_ostream &os) {
     os << "  " << llvm::left_justify(usageName(Usage(index)), 16)
        << llvm::format("%19lld", (long long)role.most)
        << llvm::format("%20lld", (long long)role.atPeak) << "\n";
-  os << "  " << llvm::left_justify("arena", 16) << llvm::format("%39lld", (long long)plan.arena)
-     << "  = " << planning::formatBytes(plan.arena) << ", the most live at once is "
-     << llvm::format("%.1f", 100.0 * plan.lowerBound / std::max<int64_t>(plan.arena, 1))
-     << " % of it, at " << plan.peakAt << "\n"
-     << "model state by ZeRO's arithmetic, before padding: "
+  printArena(plan, os);
+  os << "model state by ZeRO's arithmetic, before padding: "
      << planning::formatBytes(plan.stateBytes) << " a rank here; in the paper's 16 bits with Adam "
      << planning::formatBytes(plan.paperStateBytes) << "\n";
 }

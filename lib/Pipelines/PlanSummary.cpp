@@ -142,6 +142,7 @@ static void readCertificate(ModuleOp module, PlanSummary &plan) {
   plan.arena = certificate.getAs<IntegerAttr>("peak").getInt();
   plan.lowerBound = certificate.getAs<IntegerAttr>("lower_bound").getInt();
   plan.peakAt = certificate.getAs<StringAttr>("peak_at").str();
+  plan.isOptimal = certificate.getAs<BoolAttr>("optimal").getValue();
 }
 
 /// Counts the products that first reorder their B.

@@ -59,6 +59,7 @@ struct PlanSummary {
   int64_t arena = 0;                       ///< bytes of a rank
   int64_t lowerBound = 0;                  ///< the most live bytes at once
   std::string peakAt;                      ///< the command at which they are
+  bool isOptimal = false;                  ///< no packing of these lifetimes is smaller
 
   double stateBytes = 0;      ///< model state of a rank by ZeRO's arithmetic, before padding
   double paperStateBytes = 0; ///< the same in the paper's 16 bits with Adam

@@ -43,6 +43,7 @@ static void writeSummary(llvm::json::OStream &json, const PlanSummary &plan) {
   json.attribute("optimizer", utf8(plan.optimizer));
   json.attribute("arena_bytes", plan.arena);
   json.attribute("lower_bound_bytes", plan.lowerBound);
+  json.attribute("optimal", plan.isOptimal);
   json.attribute("ratio", plan.lowerBound ? double(plan.arena) / plan.lowerBound : 1.0);
   json.attribute("alignment_bytes", kArenaAlignment);
   json.attribute("state_bytes", plan.stateBytes);

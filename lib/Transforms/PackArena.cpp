@@ -89,6 +89,7 @@ static DictionaryAttr certificate(func::FuncOp step, const Storage &storage,
   NamedAttrList attrs;
   attrs.set("peak", builder.getI64IntegerAttr(packing.bytes));
   attrs.set("lower_bound", builder.getI64IntegerAttr(packing.lowerBound));
+  attrs.set("optimal", builder.getBoolAttr(packing.optimal));
   attrs.set("peak_at", builder.getStringAttr(nameAt(step, packing.peak)));
   for (unsigned i = 0; i < kNumUsages; ++i) {
     auto [most, atPeak] = usageBytes(storage.roots(), Usage(i), packing.peak);
