@@ -215,7 +215,7 @@ TEST(Packing, RecordedStepsAreWithinTwoPercentOrOptimal) {
     EXPECT_EQ(packing.offsets, pack(lifetimes, kAlignment).offsets);
     ++steps;
   }
-  EXPECT_GT(steps, 20);
+  EXPECT_GE(steps, 18);
 }
 
 /// A step's shape: activations live from forward to backward, nested, beside
