@@ -98,6 +98,14 @@ double OpTimes::seconds(Operation *op) const {
   return 0;
 }
 
+double OpTimes::latency(Operation *op) const {
+  if (ranks == 1 || !isa<AllGatherOp, ReduceScatterOp, AllReduceOp>(op))
+    return 0;
+  return isa<AllGatherOp>(op)       ? machine.gather.latency
+         : isa<ReduceScatterOp>(op) ? machine.reduce.latency
+                                    : machine.gather.latency + machine.reduce.latency;
+}
+
 /// How often a step runs `op`.
 static double turnsOf(Operation *op, int64_t microBatches) {
   if (op->hasAttr(kEpilogueAttr))
@@ -115,8 +123,11 @@ StepTime measureStep(ModuleOp module, func::FuncOp step, const Machine &machine)
   for (Operation &op : step.getBody().front()) {
     double seconds = times.seconds(&op) * turnsOf(&op, microBatches);
     (isa<LaunchOp>(op) ? sum.compute : sum.collective) += seconds;
+    sum.latency += times.latency(&op) * turnsOf(&op, microBatches);
     if (op.hasAttr(kRecomputeAttr))
       sum.recomputed += seconds;
+    if (isa<LaunchOp>(op) && op.hasAttr(kEpilogueAttr))
+      sum.update += seconds;
   }
   return sum;
 }

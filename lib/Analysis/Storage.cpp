@@ -136,6 +136,34 @@ int64_t Storage::lastRead(Value value) const {
   return last;
 }
 
+/// Whether `value` is what an accumulator holds, perhaps after kernels in place.
+bool Storage::isAccumulated(Value value) const {
+  while (Operation *op = value.getDefiningOp()) {
+    if (auto read = dyn_cast<ReadOp>(op)) {
+      auto buffer = symbols.lookup<BufferOp>(read.getSymbol());
+      return buffer && buffer.getRole() == Role::Accumulator;
+    }
+    auto launch = dyn_cast<LaunchOp>(op);
+    if (!launch && !isReshape(op) && !isa<OwnSliceOp>(op))
+      return false;
+    OpOperand *from = launch
+                          ? updatedOperand(launch, symbols.lookup<func::FuncOp>(launch.getKernel()),
+                                           cast<OpResult>(value).getResultNumber())
+                          : &op->getOpOperand(0);
+    if (!from)
+      return false;
+    value = from->get();
+  }
+  return false;
+}
+
+/// Whether a kernel that works in place on `operand` takes its bytes. What accumulates must stay
+/// where the next turn looks for it, whoever reads it: layers that run again see the sum so far,
+/// of which they use nothing.
+bool Storage::takesBytes(OpOperand &operand) const {
+  return isAccumulated(operand.get()) || mayOverwrite(operand);
+}
+
 /// The value whose buffer `value`, which a kernel makes, takes through reshapes and
 /// kernels that may work in place; null if no kernel makes it.
 Value Storage::bufferOrigin(Value value) const {
@@ -146,7 +174,7 @@ Value Storage::bufferOrigin(Value value) const {
       return {};
     auto kernel = symbols.lookup<func::FuncOp>(launch.getKernel());
     OpOperand *updated = updatedOperand(launch, kernel, cast<OpResult>(value).getResultNumber());
-    if (!updated || !mayOverwrite(*updated))
+    if (!updated || !takesBytes(*updated))
       return value;
     value = updated->get();
   }
@@ -175,7 +203,7 @@ void Storage::placeLaunch(LaunchOp launch) {
   auto kernel = symbols.lookup<func::FuncOp>(launch.getKernel());
   for (auto [index, result] : llvm::enumerate(launch.getOutputs())) {
     OpOperand *updated = updatedOperand(launch, kernel, index);
-    if (updated && mayOverwrite(*updated)) {
+    if (updated && takesBytes(*updated)) {
       alias(result, place(updated->get()));
       continue;
     }

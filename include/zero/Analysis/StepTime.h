@@ -16,6 +16,8 @@ struct StepTime {
   double compute = 0;    ///< kernels, those that run again included
   double collective = 0; ///< gathers and reductions
   double recomputed = 0; ///< the part of `compute` that runs again for backward
+  double update = 0;     ///< the part of `compute` that runs once, after all micro-batches
+  double latency = 0;    ///< the part of `collective` that no bytes cause
 
   double total() const { return compute + collective; }
 };
@@ -27,6 +29,8 @@ public:
 
   /// Seconds that `op` takes each time it runs; 0 for what runs nowhere.
   double seconds(mlir::Operation *op) const;
+  /// The part of them that a collective takes before anything is moved.
+  double latency(mlir::Operation *op) const;
 
 private:
   /// A kernel's costs; of one over a dynamic dimension for each element of it, which is

@@ -72,6 +72,8 @@ public:
 
 private:
   int64_t lastRead(mlir::Value value) const;
+  bool isAccumulated(mlir::Value value) const;
+  bool takesBytes(mlir::OpOperand &operand) const;
   mlir::Value bufferOrigin(mlir::Value value) const;
   void claimBucketMembers();
   void placeArguments();
