@@ -87,6 +87,18 @@ inline constexpr llvm::StringLiteral kWorkspaceAttr = "zero.workspace";
 inline constexpr llvm::StringLiteral kFlopsAttr = "zero.flops";
 inline constexpr llvm::StringLiteral kBytesAttr = "zero.bytes";
 
+/// On a launch of forward: the number of its layer. What it makes for backward is made
+/// again there, but the results listed in the second, an array of their numbers. What
+/// launches without a layer make is kept.
+inline constexpr llvm::StringLiteral kLayerAttr = "zero.layer";
+inline constexpr llvm::StringLiteral kKeptAttr = "zero.kept";
+/// On the step: an array of `#zero.run`, how values of layers are made again.
+inline constexpr llvm::StringLiteral kRunsAttr = "zero.runs";
+/// On a node or launch of backward that computes again what forward computed, so that
+/// nothing merges the two: the number of the run of layers, or nothing if it is no part
+/// of one.
+inline constexpr llvm::StringLiteral kRecomputeAttr = "zero.recompute";
+
 /// Elements: tensors in a bucket start at multiples of this (256 bytes of f32),
 /// so that kernels see the same alignment at every stage.
 inline constexpr int64_t kTensorAlignment = 64;

@@ -60,6 +60,7 @@ namespace {
 struct Volume {
   int64_t forward = 0;   ///< gathered for forward
   int64_t backward = 0;  ///< gathered for backward
+  int64_t again = 0;     ///< of it, only for layers that are run again
   int64_t update = 0;    ///< gathered after the update
   int64_t gradients = 0; ///< reduced
 };
@@ -69,6 +70,27 @@ struct Volume {
 /// How often a step runs `op`.
 static int64_t turnsOf(Operation *op, int64_t microBatches) {
   return op->hasAttr(kEpilogueAttr) || op->hasAttr(kWhenAttr) ? 1 : microBatches;
+}
+
+/// Elements of `gathered` that nothing reads but layers that are run again.
+static int64_t readAgain(Value gathered) {
+  auto isAgain = [](Operation *op) {
+    return isa_and_nonnull<IntegerAttr>(op->getAttr(kRecomputeAttr));
+  };
+  auto onlyAgain = [&](auto &&self, Value value) -> bool {
+    return llvm::all_of(value.getUsers(), [&](Operation *user) {
+      return isReshape(user) ? self(self, user->getResult(0)) : isAgain(user);
+    });
+  };
+  int64_t elements = 0;
+  bool all = true;
+  for (Operation *user : gathered.getUsers()) {
+    auto member = cast<MemberOp>(user);
+    bool counts = onlyAgain(onlyAgain, member.getResult());
+    all &= counts;
+    elements += counts ? member.getResult().getType().getNumElements() : 0;
+  }
+  return all ? cast<RankedTensorType>(gathered.getType()).getNumElements() : elements;
 }
 
 /// Collectives of parameters and gradients; values of the program are not counted.
@@ -84,6 +106,8 @@ static Volume measureVolume(func::FuncOp step, int64_t microBatches) {
                      : forward.contains(&op)   ? volume.forward
                                                : volume.backward;
       sum += count(&op, gather.getResult());
+      if (&sum == &volume.backward)
+        volume.again += readAgain(gather.getResult()) * turnsOf(&op, microBatches);
     } else if (auto scatter = dyn_cast<ReduceScatterOp>(op)) {
       volume.gradients += count(&op, scatter.getInput());
     } else if (auto reduce = dyn_cast<AllReduceOp>(op); reduce && !reduce.getMean()) {
@@ -104,9 +128,12 @@ static void printVolume(ModuleOp module, int64_t stage, int64_t ranks, int64_t m
   if (!step || ranks == 1)
     return;
   Volume v = measureVolume(step, microBatches);
-  int64_t padded = 0;
+  int64_t padded = 0, kept = 0; // kept whole by each rank, though the stage shards
   for (int64_t elements : module->getAttrOfType<DenseI64ArrayAttr>(kBucketsAttr).asArrayRef())
     padded += elements;
+  for (auto buffer : module.getOps<BufferOp>())
+    if (buffer.getRole() == Role::Parameter && buffer.getShards() == 1)
+      kept += buffer.getTensorType().getNumElements() * microBatches;
   int64_t total = v.forward + v.backward + v.update + v.gradients;
   int64_t times = stage == 3 ? 3 * microBatches : stage == 2 ? microBatches + 1 : 2;
   os << "each rank receives " << total / ranks * (ranks - 1) << " elements a step, " << ranks - 1
@@ -116,11 +143,15 @@ static void printVolume(ModuleOp module, int64_t stage, int64_t ranks, int64_t m
      << llvm::format("%+lld", (long long)(total - times * parameters));
   if (stage == 3) {
     int64_t whole = padded * microBatches;
-    os << llvm::format(": gathered again where used far apart %+lld, not read in backward %+lld, "
-                       "not trained %+lld, padding %+lld",
-                       (long long)(v.forward - whole), (long long)(v.backward - whole),
-                       (long long)(v.gradients - whole),
-                       (long long)(times * (padded - parameters)));
+    os << llvm::format(
+        ": gathered again where used far apart %+lld, not read in backward %+lld, "
+        "not trained %+lld, padding %+lld",
+        (long long)(v.forward + kept - whole), (long long)(v.backward + kept - v.again - whole),
+        (long long)(v.gradients - whole), (long long)(times * (padded - parameters)));
+    if (kept)
+      os << llvm::format(", kept whole %+lld", (long long)(v.update - 2 * kept));
+    if (v.again)
+      os << llvm::format(", read by what runs again %+lld", (long long)v.again);
   }
   os << "\n";
 }

@@ -19,6 +19,9 @@
 
 namespace zero {
 
+/// Bytes of which offsets are multiples: kernels see the same alignment for every value.
+inline constexpr int64_t kArenaAlignment = 256;
+
 /// What a root's bytes are for: the lines of the certificate.
 enum class Usage { Parameter, Gradient, Optimizer, Activation, Working };
 inline constexpr unsigned kNumUsages = 5;

@@ -1,6 +1,6 @@
 //===- profile_test.cpp - the arithmetic of a profile ---------------------===//
 
-#include "tools/zero-run/profile.h"
+#include "tools/profiling/profile.h"
 
 #include <gtest/gtest.h>
 
