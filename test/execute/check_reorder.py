@@ -20,15 +20,15 @@ ROWS, STEPS = 1024, 3
 def make_model(work, rows, classes):
     """x W1, then W2 of 512 columns, both reordered where `rows` are enough, then W3, never."""
     random = np.random.default_rng(0)
-    weights = {"w1": (64, 512), "w2": (512, 512), "w3": (512, classes)}
+    weights = {"net.w1": (64, 512), "net.w2": (512, 512), "net.w3": (512, classes)}
     initializers = [numpy_helper.from_array(
         random.standard_normal(shape).astype(np.float32) / np.float32(shape[0] ** 0.5), name)
         for name, shape in weights.items()]
-    nodes = [helper.make_node("MatMul", ["x", "w1"], ["y1"]),
+    nodes = [helper.make_node("MatMul", ["x", "net.w1"], ["y1"]),
              helper.make_node("Relu", ["y1"], ["z1"]),
-             helper.make_node("MatMul", ["z1", "w2"], ["y2"]),
+             helper.make_node("MatMul", ["z1", "net.w2"], ["y2"]),
              helper.make_node("Relu", ["y2"], ["z2"]),
-             helper.make_node("MatMul", ["z2", "w3"], ["y3"]),
+             helper.make_node("MatMul", ["z2", "net.w3"], ["y3"]),
              helper.make_node("SoftmaxCrossEntropyLoss", ["y3", "labels"], ["loss"])]
     graph = helper.make_graph(
         nodes, "layers", [helper.make_tensor_value_info("x", TensorProto.FLOAT, [rows, 64]),
