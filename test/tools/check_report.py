@@ -36,8 +36,9 @@ def check_certificate(plan, text):
     for role, name in zip(plan["roles"], ROLES, strict=True):
         most, at_peak = map(int, re.search(rf"^  {name} +(\d+) +(\d+)$", text, re.M).groups())
         assert role == {"name": name, "most_bytes": most, "at_peak_bytes": at_peak}, role
-    arena, at = re.search(r"^  arena +(\d+)  = .*, at (.*)$", text, re.M).groups()
-    assert plan["arena_bytes"] == int(arena)
+    arena, at, optimal = re.search(r"^  arena +(\d+)  = .*, at (.*?)(; none is smaller)?$", text,
+                                   re.M).groups()
+    assert plan["arena_bytes"] == int(arena) and plan["optimal"] == bool(optimal)
     assert plan["commands"][plan["peak_command"]]["name"] == at
     volume = re.search(r"of (\d+): forward (\d+), backward (\d+), update (\d+), gradients (\d+)\n"
                        r"  the paper's (\d+)P is (\d+)", text)
