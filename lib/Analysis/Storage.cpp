@@ -20,6 +20,20 @@ StringRef usageName(Usage usage) {
   return names[unsigned(usage)];
 }
 
+std::vector<planning::Lifetime> lifetimesOf(ArrayRef<Root> roots, std::optional<Usage> only) {
+  std::vector<planning::Lifetime> lifetimes;
+  for (const Root &root : roots)
+    if (!only || root.usage == *only)
+      lifetimes.push_back({root.begin, root.end, root.bytes});
+  return lifetimes;
+}
+
+std::string displayName(Operation *op) {
+  if (auto name = op->getAttrOfType<StringAttr>(kNameAttr))
+    return name.str();
+  return op->getName().getStringRef().str();
+}
+
 int64_t elementBytes(Type type) {
   return llvm::divideCeil(cast<RankedTensorType>(type).getElementTypeBitWidth(), 8);
 }

@@ -31,13 +31,6 @@ LogicalResult writePlan(ModuleOp module, const PlanChoice &choice) {
   return success();
 }
 
-static std::vector<planning::Lifetime> lifetimesOf(const Storage &storage) {
-  std::vector<planning::Lifetime> lifetimes;
-  for (const Root &root : storage.roots())
-    lifetimes.push_back({root.begin, root.end, root.bytes});
-  return lifetimes;
-}
-
 /// The position at which most bytes are live, and these.
 static std::pair<int64_t, int64_t> mostLive(const std::vector<planning::Lifetime> &lifetimes) {
   std::pair<int64_t, int64_t> most{0, 0};
@@ -45,14 +38,6 @@ static std::pair<int64_t, int64_t> mostLive(const std::vector<planning::Lifetime
     if (bytes > most.second)
       most = {command, bytes};
   return most;
-}
-
-static int64_t mostActivations(const Storage &storage) {
-  std::vector<planning::Lifetime> lifetimes;
-  for (const Root &root : storage.roots())
-    if (root.usage == Usage::Activation)
-      lifetimes.push_back({root.begin, root.end, root.bytes});
-  return mostLive(lifetimes).second;
 }
 
 FailureOr<Evaluation> Evaluation::create(ModuleOp original, const PlanChoice &choice,
@@ -76,27 +61,22 @@ FailureOr<Evaluation> Evaluation::create(ModuleOp original, const PlanChoice &ch
   result.storage = std::make_unique<Storage>(module, *step);
   for (Operation &op : result.step.getBody().front())
     result.ops.push_back(&op);
-  std::tie(result.peak, result.cost.bound) = mostLive(lifetimesOf(*result.storage));
-  result.cost.activations = mostActivations(*result.storage);
+  std::tie(result.peak, result.cost.bound) = mostLive(lifetimesOf(result.storage->roots()));
+  result.cost.activations =
+      mostLive(lifetimesOf(result.storage->roots(), Usage::Activation)).second;
   result.cost.time = measureStep(module, *step, machine);
   return result;
 }
 
 int64_t Evaluation::pack() {
   if (!cost.peak)
-    cost.peak = planning::pack(lifetimesOf(*storage), kArenaAlignment).bytes;
+    cost.peak = planning::pack(lifetimesOf(storage->roots()), kArenaAlignment).bytes;
   return cost.peak;
 }
 
 /// Whether `root` is there during the whole step.
 static bool isPersistent(const Root &root, int64_t positions) {
   return root.begin == 0 && root.end == positions - 1;
-}
-
-static std::string nameOf(Operation *op) {
-  if (auto name = op->getAttrOfType<StringAttr>(kNameAttr))
-    return name.str();
-  return op->getName().getStringRef().str();
 }
 
 MemoryFloor Evaluation::findFloor() const {
@@ -126,27 +106,27 @@ MemoryFloor Evaluation::findFloor() const {
       bytes += roots[workspace].bytes;
     if (bytes > floor.launch) {
       floor.launch = bytes;
-      floor.launchAt = nameOf(op);
+      floor.launchAt = displayName(op);
     }
   }
   return floor;
 }
 
-std::string Evaluation::peakAt() const { return nameOf(ops[peak]); }
+std::string Evaluation::peakAt() const { return displayName(ops[peak]); }
 
 static std::string nameOf(const Root &root, func::FuncOp step) {
   if (root.symbol)
     return cast<SymbolOpInterface>(root.symbol).getName().str();
   if (root.workspace)
-    return "scratch of " + nameOf(root.workspace);
+    return "scratch of " + displayName(root.workspace);
   if (auto argument = dyn_cast<BlockArgument>(root.value))
     return argumentBinding(step, argument.getArgNumber()).str();
   Operation *producer = root.value.getDefiningOp();
   if (auto bucket = dyn_cast<BucketOp>(producer); bucket && !bucket->hasAttr(kNameAttr))
     for (Operation *user : bucket->getUsers())
       if (user->hasAttr(kNameAttr))
-        return nameOf(user);
-  return nameOf(producer);
+        return displayName(user);
+  return displayName(producer);
 }
 
 std::vector<LiveValue> Evaluation::liveAtPeak() const {

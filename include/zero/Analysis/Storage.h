@@ -10,6 +10,7 @@
 #define ZERO_ANALYSIS_STORAGE_H
 
 #include "dialects/Zero/Zero.h"
+#include "zero/Planning/Packing.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/DenseMap.h"
@@ -103,6 +104,13 @@ private:
 
 /// The offset that `zero-pack-arena` wrote for root `index`, or -1.
 int64_t rootOffset(mlir::func::FuncOp step, const Storage &storage, int64_t index);
+
+/// What is to be packed: the lifetimes of `roots`, all or those of one usage.
+std::vector<planning::Lifetime> lifetimesOf(llvm::ArrayRef<Root> roots,
+                                            std::optional<Usage> only = std::nullopt);
+
+/// How messages name `op` of the step: by its node, or else by what it is.
+std::string displayName(mlir::Operation *op);
 
 /// Bytes of a tensor of static shape; an i1 takes one byte.
 int64_t tensorBytes(mlir::Type type);
