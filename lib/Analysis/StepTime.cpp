@@ -106,24 +106,15 @@ double OpTimes::latency(Operation *op) const {
                                     : machine.gather.latency + machine.reduce.latency;
 }
 
-/// How often a step runs `op`.
-static double turnsOf(Operation *op, int64_t microBatches) {
-  if (op->hasAttr(kEpilogueAttr))
-    return 1;
-  auto when = op->getAttrOfType<StringAttr>(kWhenAttr);
-  if (!when)
-    return double(microBatches);
-  return when.getValue() == "later" ? double(microBatches - 1) : 1;
-}
-
 StepTime measureStep(ModuleOp module, func::FuncOp step, const Machine &machine) {
   OpTimes times(module, machine);
   StepTime sum;
   const int64_t microBatches = microBatchesOf(module);
   for (Operation &op : step.getBody().front()) {
-    double seconds = times.seconds(&op) * turnsOf(&op, microBatches);
+    const double turns = double(turnsOf(&op, microBatches));
+    const double seconds = times.seconds(&op) * turns;
     (isa<LaunchOp>(op) ? sum.compute : sum.collective) += seconds;
-    sum.latency += times.latency(&op) * turnsOf(&op, microBatches);
+    sum.latency += times.latency(&op) * turns;
     if (op.hasAttr(kRecomputeAttr))
       sum.recomputed += seconds;
     if (isa<LaunchOp>(op) && op.hasAttr(kEpilogueAttr))

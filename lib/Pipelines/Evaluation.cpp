@@ -31,12 +31,12 @@ LogicalResult writePlan(ModuleOp module, const PlanChoice &choice) {
   return success();
 }
 
-/// The position at which most bytes are live, and these.
-static std::pair<int64_t, int64_t> mostLive(const std::vector<planning::Lifetime> &lifetimes) {
-  std::pair<int64_t, int64_t> most{0, 0};
-  for (auto [command, bytes] : planning::liveBytes(lifetimes, kArenaAlignment))
-    if (bytes > most.second)
-      most = {command, bytes};
+/// The most bytes of inputs and saved values that are live at once.
+static int64_t mostActivations(const Storage &storage) {
+  int64_t most = 0;
+  for (auto [command, bytes] :
+       planning::liveBytes(lifetimesOf(storage.roots(), Usage::Activation), kArenaAlignment))
+    most = std::max(most, bytes);
   return most;
 }
 
@@ -61,17 +61,12 @@ FailureOr<Evaluation> Evaluation::create(ModuleOp original, const PlanChoice &ch
   result.storage = std::make_unique<Storage>(module, *step);
   for (Operation &op : result.step.getBody().front())
     result.ops.push_back(&op);
-  std::tie(result.peak, result.cost.bound) = mostLive(lifetimesOf(result.storage->roots()));
-  result.cost.activations =
-      mostLive(lifetimesOf(result.storage->roots(), Usage::Activation)).second;
+  planning::Packing packing = planning::pack(lifetimesOf(result.storage->roots()), kArenaAlignment);
+  result.peak = packing.peak;
+  result.cost.peak = packing.bytes;
+  result.cost.activations = mostActivations(*result.storage);
   result.cost.time = measureStep(module, *step, machine);
   return result;
-}
-
-int64_t Evaluation::pack() {
-  if (!cost.peak)
-    cost.peak = planning::pack(lifetimesOf(storage->roots()), kArenaAlignment).bytes;
-  return cost.peak;
 }
 
 /// Whether `root` is there during the whole step.

@@ -23,8 +23,7 @@ struct PlanChoice {
 
 /// What a plan takes on each rank.
 struct PlanCost {
-  int64_t bound = 0;       ///< most bytes live at once: the arena is at least this
-  int64_t peak = 0;        ///< bytes of the arena; 0 until `pack` was asked for
+  int64_t peak = 0;        ///< bytes of the arena
   int64_t activations = 0; ///< most bytes of inputs and saved values at once
   StepTime time;
 };
@@ -54,9 +53,6 @@ public:
                                             const planning::Machine &machine);
 
   const PlanCost &getCost() const { return cost; }
-  /// Bytes of the arena.
-  int64_t pack();
-
   MemoryFloor findFloor() const;
   /// The op at which most bytes are live.
   std::string peakAt() const;

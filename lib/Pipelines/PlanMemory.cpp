@@ -57,7 +57,7 @@ static void reportPlan(ModuleOp module, const PlanSearch &search, const PlanChoi
       << "plan: " + describe(choice) + ": " << remark::metric("bytes", cost.peak) << " bytes, "
       << remark::metric("seconds", number(total))
       << " s a step, " + number(again, "%.1f") +
-             " % of it to compute again what was dropped; the " + "fastest of " +
+             " % of it to compute again what was dropped; the fastest of " +
              std::to_string(search.size()) + " plans";
 }
 

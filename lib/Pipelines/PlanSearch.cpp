@@ -99,7 +99,7 @@ LogicalResult PlanSearch::addPlans(const PlanChoice &placement) {
   if (plans.empty() || own.total() < floor.total())
     floor = own;
   first.leastSeconds = leastSeconds(first.cost->time, machine);
-  first.leastBytes = first.cost->bound;
+  first.leastBytes = first.cost->peak;
   plans.push_back(first);
   if (!ladder)
     return success();
@@ -115,12 +115,11 @@ LogicalResult PlanSearch::addPlans(const PlanChoice &placement) {
 }
 
 LogicalResult PlanSearch::evaluate(Plan &plan) {
-  if (plan.cost && plan.cost->peak)
+  if (plan.cost)
     return success();
   FailureOr<Evaluation> evaluation = Evaluation::create(module, plan.choice, options, machine);
   if (failed(evaluation))
     return failure();
-  evaluation->pack();
   plan.cost = evaluation->getCost();
   plan.leastBytes = plan.cost->peak;
   return success();

@@ -51,11 +51,6 @@ static int64_t gradientBytes(ModuleOp module, int64_t microBatches) {
   return precision && microBatches == 1 ? precision.getValue().getIntOrFloatBitWidth() / 8 : 4;
 }
 
-/// How often a step runs `op`.
-static int64_t turnsOf(Operation *op, int64_t microBatches) {
-  return op->hasAttr(kEpilogueAttr) || op->hasAttr(kWhenAttr) ? 1 : microBatches;
-}
-
 /// Elements of `gathered` that nothing reads but layers that are run again.
 static int64_t readAgain(Value gathered) {
   auto isAgain = [](Operation *op) {

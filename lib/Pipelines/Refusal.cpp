@@ -86,8 +86,8 @@ LogicalResult FixSearch::run() {
   if (isFixed && options.ranks > 1)
     for (unsigned stage = options.stage + 1; stage <= 3; ++stage)
       tryIt("zero-stage", Twine(stage));
-  for (unsigned times : {2, 4, 8})
-    if (isFixed ? options.stage > 0 : true)
+  if (!isFixed || options.stage > 0)
+    for (unsigned times : {2, 4, 8})
       tryIt("ranks", Twine(options.ranks * times));
   if (isFixed && options.stage == 3)
     for (uint64_t part : {4, 16})
