@@ -13,9 +13,9 @@ Rank::Rank(std::shared_ptr<const LoadedProgram> program, std::unique_ptr<Communi
 
 Status Rank::prepare(Device &device, const InitialFiles &files, bool checkMemory) {
   const int self = communicator->rank();
-  ZERO_RT_TRY(device.makeQueue(queue));
-  ZERO_RT_TRY(device.reserve(deviceBytes(tables()), checkMemory, arena));
-  arena->touch();
+  ZERO_RT_TRY(device.makeQueue(self, queue));
+  ZERO_RT_TRY(device.reserve(self, deviceBytes(tables()), checkMemory, arena));
+  ZERO_RT_TRY(arena->touch());
   ZERO_RT_TRY(initialiseTensors(*program, files, self, arena->base()));
   segments = resolveCommands(tables(), self, arena->base());
   for (const proto::Output &output : tables().outputs())
