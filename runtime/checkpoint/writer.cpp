@@ -92,7 +92,7 @@ std::string CheckpointWriter::headerOf(int rank) const {
                 {"step", std::to_string(manifest.step())}});
 }
 
-Status CheckpointWriter::writeShard(int rank, const char *base) {
+Status CheckpointWriter::writeShard(int rank, const Memory &arena) {
   OutputFile file;
   ZERO_RT_TRY(OutputFile::create(draft.path() + "/" + shardName(rank), file));
   uint64_t bytes = 0;
@@ -111,7 +111,9 @@ Status CheckpointWriter::writeShard(int rank, const char *base) {
   const std::string header = headerOf(rank);
   ZERO_RT_TRY(put(header.data(), header.size()));
   for (const Piece &piece : pieces[size_t(rank)])
-    ZERO_RT_TRY(put(base + piece.place, piece.count * sizeOf(state[piece.tensor].dtype())));
+    ZERO_RT_TRY(
+        arena.read(piece.place, piece.count * sizeOf(state[piece.tensor].dtype()),
+                   [&](const char *part, uint64_t, uint64_t size) { return put(part, size); }));
   ZERO_RT_TRY(file.commit());
   proto::Manifest::File &entry = *manifest.mutable_files(rank);
   entry.set_bytes(bytes);
@@ -119,8 +121,8 @@ Status CheckpointWriter::writeShard(int rank, const char *base) {
   return {};
 }
 
-Status CheckpointWriter::writeRank(int rank, const char *base) {
-  Status status = writeShard(rank, base);
+Status CheckpointWriter::writeRank(int rank, const Memory &arena) {
+  Status status = writeShard(rank, arena);
   if (!status.ok())
     failed = true;
   return status;

@@ -13,15 +13,12 @@ Reduction reductionOf(const proto::Collective &collective) {
 namespace {
 class Resolver {
 public:
-  Resolver(const proto::Program &program, int rank, char *base)
-      : program(program), rank(rank), base(base) {}
+  Resolver(const proto::Program &program, int rank, char *base, uint32_t firstCheck)
+      : program(program), rank(rank), base(base), nextCheck(firstCheck) {}
 
-  Command resolve(const proto::Command &command) const {
-    return {resolveBody(command), command.when(),
-            command.predicate() ? reinterpret_cast<const uint8_t *>(at(program.predicates(
-                                      static_cast<int>(command.predicate()) - 1)))
-                                : nullptr,
-            command.label().c_str(), command.forward()};
+  Command resolve(const proto::Command &command) {
+    return {resolveBody(command), command.when(), command.predicate(), command.label().c_str(),
+            command.forward()};
   }
 
 private:
@@ -29,7 +26,7 @@ private:
     return base + address.offset() + rank * address.rank_stride();
   }
 
-  decltype(Command::body) resolveBody(const proto::Command &command) const {
+  decltype(Command::body) resolveBody(const proto::Command &command) {
     switch (command.body_case()) {
     case proto::Command::kCollective: {
       const proto::Collective &from = command.collective();
@@ -38,8 +35,7 @@ private:
     }
     case proto::Command::kCheck: {
       const proto::Check &from = command.check();
-      return CheckCommand{reinterpret_cast<const int64_t *>(at(from.value())), from.lower(),
-                          from.upper(), from.message().c_str()};
+      return CheckCommand{nextCheck++, from.lower(), from.upper(), from.message().c_str()};
     }
     case proto::Command::kCopy:
       return CopyCommand{at(command.copy().src()), at(command.copy().dst()),
@@ -56,11 +52,13 @@ private:
   const proto::Program &program;
   int rank;
   char *base;
+  uint32_t nextCheck;
 };
 } // namespace
 
-std::vector<CommandSegment> resolveCommands(const proto::Program &program, int rank, char *base) {
-  Resolver resolver(program, rank, base);
+std::vector<CommandSegment> resolveCommands(const proto::Program &program, int rank, char *base,
+                                            uint32_t firstCheck) {
+  Resolver resolver(program, rank, base, firstCheck);
   std::vector<CommandSegment> segments;
   uint32_t first = 0;
   for (const proto::Segment &segment : program.segments()) {

@@ -16,7 +16,7 @@ namespace zero::rt {
 /// A checked .zexe and its code. Sessions share it.
 struct LoadedProgram {
   Executable executable;
-  std::shared_ptr<Module> module;
+  std::shared_ptr<Module> module; ///< of a program for CPUs
 
   /// By the name of a parameter, the tensor that holds its value in f32.
   std::map<std::string_view, const proto::Tensor *> masters;

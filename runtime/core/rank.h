@@ -8,6 +8,7 @@
 #include "runtime/core/poison.h"
 #include "runtime/core/recorder.h"
 #include "runtime/core/state.h"
+#include "runtime/core/windows.h"
 #include "runtime/device/device.h"
 #include "runtime/io/data_set.h"
 
@@ -47,7 +48,9 @@ public:
     return recorder ? recorder->recording() : zero_rt_recording{};
   }
 
-  char *base() { return arena->base(); }
+  Arena &memory() { return *arena; }
+  /// Waits until nothing runs any more, in a step that failed too.
+  void settle();
   Traffic traffic() const { return communicator->traffic(); }
   uint64_t measuredPeak() const { return peak; }
   /// Output `index` of the last step.
@@ -60,15 +63,18 @@ private:
   Status run(const Command &command);
   Status runRecorded(const Command &command, uint32_t index, uint64_t turn);
   Status runSegment(const CommandSegment &segment, const StepRequest &request, bool isFirst);
-  Status finishMicroBatches(const StepRequest &request) const;
+  Status visit(const Command &command, const CommandSegment &segment, uint64_t turn,
+               const StepRequest &request);
+  Status holds(const Command &command, bool &result);
+  Status finishMicroBatches(const StepRequest &request);
+  Status pullOutputs(bool all);
   Status checkLoss() const;
-  bool skips(const Command &command, const CommandSegment &segment, uint64_t turn,
-             const StepRequest &request) const;
-  void writeInputs(const StepRequest &request, uint64_t microBatch, const std::vector<bool> *which);
+  Status writeInputs(const StepRequest &request, uint64_t microBatch,
+                     const std::vector<bool> *which);
   void writeScalar(proto::Input::Kind kind, const StepRequest &request, uint64_t microBatch,
                    char *target) const;
-  void captureOutputs();
-  void captureGradients(std::vector<std::vector<uint8_t>> &gradients) const;
+  Status captureOutputs();
+  Status captureGradients(std::vector<std::vector<uint8_t>> &gradients) const;
 
   Status execute(const LaunchCommand &launch, const Command &command);
   Status execute(const CollectiveCommand &collective, const Command &command);
@@ -82,6 +88,8 @@ private:
   std::unique_ptr<Arena> arena;
   std::unique_ptr<Queue> queue;
   std::vector<CommandSegment> segments;
+  StepWindows windows;
+  std::vector<bool> known; ///< by predicate: whether its window holds it
   std::vector<std::vector<uint8_t>> outputs;
   std::optional<Poison> poison;
   std::optional<Recorder> recorder;

@@ -2,9 +2,8 @@
 
 #include "runtime/core/session.h"
 
-#include "runtime/comm/threads/threads.h"
+#include "runtime/core/session_device.h"
 #include "runtime/core/weights.h"
-#include "runtime/device/cpu/cpu_device.h"
 #include "runtime/io/safetensors.h"
 #include "runtime/io/weights_writer.h"
 #include "runtime/support/floats.h"
@@ -46,12 +45,11 @@ Status Session::create(std::shared_ptr<const LoadedProgram> program,
     options.threads_per_rank = defaultThreads(program->tables());
   auto body = std::make_shared<Body>();
   body->program = program;
-  body->device = makeCpuDevice(program->module);
+  std::vector<std::unique_ptr<Communicator>> ends;
+  ZERO_RT_TRY(openDevice(*program, options, body->device, ends));
   body->data = makeDataSet(program->tables());
   ZERO_RT_TRY(InitialFiles::open(program->tables(), body->files));
-  ThreadGroupOptions group{program->ranks(), options.timeout_seconds, options.stall_rank,
-                           options.stall_collective};
-  for (auto &end : makeThreadGroup(group))
+  for (auto &end : ends)
     body->ranks.push_back(std::make_unique<Rank>(program, std::move(end)));
   std::unique_ptr<Session> made(new Session(body, options));
   ZERO_RT_TRY(body->device->prepare(program->tables(), options.threads_per_rank));
@@ -198,11 +196,12 @@ Status Session::readOutput(const std::string &name, int rank, void *destination,
   return notFound("output", name);
 }
 
-void Session::readWhole(const proto::Tensor &tensor, void *destination) const {
+Status Session::readWhole(const proto::Tensor &tensor, void *destination) const {
   const proto::Buffer &buffer = tables().buffers(static_cast<int>(tensor.buffer()));
   for (size_t rank = 0; rank < body->ranks.size(); ++rank)
-    copyOwnPart(buffer, tensor.start(), elementsOf(tensor.shape()), static_cast<int>(rank),
-                body->ranks[rank]->base(), destination);
+    ZERO_RT_TRY(copyOwnPart(buffer, tensor.start(), elementsOf(tensor.shape()),
+                            static_cast<int>(rank), body->ranks[rank]->memory(), destination));
+  return {};
 }
 
 static uint64_t bytesOf(const proto::Tensor &tensor) {
@@ -215,8 +214,7 @@ Status Session::readTensor(const std::string &name, void *destination, uint64_t 
       continue;
     const proto::Tensor &value = body->program->valueOf(tensor);
     ZERO_RT_TRY(checkSize(name, bytesOf(value), bytes));
-    readWhole(value, destination);
-    return {};
+    return readWhole(value, destination);
   }
   return notFound("tensor", name);
 }
@@ -244,7 +242,7 @@ static Status writeFile(const std::string &path, std::vector<TensorEntry> entrie
 
 /// Writes `values`, of `dtype`, to all ranks' parts of `tensor`, and what they became in
 /// it, rounded further, to the parameter that it is the master of.
-void Session::writeWhole(const proto::Tensor &tensor, DType dtype, const void *values) {
+Status Session::writeWhole(const proto::Tensor &tensor, DType dtype, const void *values) {
   const uint64_t count = elementsOf(tensor.shape());
   const DType own = toDType(tensor.dtype());
   std::vector<uint8_t> converted;
@@ -254,11 +252,12 @@ void Session::writeWhole(const proto::Tensor &tensor, DType dtype, const void *v
     values = converted.data();
   }
   for (size_t rank = 0; rank < body->ranks.size(); ++rank)
-    setOwnPart(tables().buffers(static_cast<int>(tensor.buffer())), tensor.start(), count,
-               static_cast<int>(rank), body->ranks[rank]->base(), values);
+    ZERO_RT_TRY(setOwnPart(tables().buffers(static_cast<int>(tensor.buffer())), tensor.start(),
+                           count, static_cast<int>(rank), body->ranks[rank]->memory(), values));
   for (const proto::Tensor &parameter : tables().tensors())
     if (tensor.master() && parameter.role() == proto::PARAMETER && parameter.name() == tensor.of())
-      writeWhole(parameter, own, values);
+      ZERO_RT_TRY(writeWhole(parameter, own, values));
+  return {};
 }
 
 Status Session::load(const std::string &path, bool partial, zero_rt_load_result &result) {
@@ -272,7 +271,7 @@ Status Session::load(const std::string &path, bool partial, zero_rt_load_result 
   for (auto &[tensor, get] : plan.taken) {
     Array array;
     ZERO_RT_TRY(get(array));
-    writeWhole(body->program->valueOf(*tensor), array.dtype, array.bytes.data());
+    ZERO_RT_TRY(writeWhole(body->program->valueOf(*tensor), array.dtype, array.bytes.data()));
   }
   result = {plan.taken.size(), plan.missing, plan.unknown};
   return {};

@@ -58,7 +58,7 @@ static void copyPart(std::span<const uint8_t> data, const proto::Init::Range &ra
 }
 
 Status initialiseTensors(const LoadedProgram &program, const InitialFiles &files, int rank,
-                         char *base) {
+                         Memory &arena) {
   for (const proto::Tensor &tensor : program.tables().tensors()) {
     const proto::Buffer &buffer = program.tables().buffers(static_cast<int>(tensor.buffer()));
     const proto::Init &init = tensor.init();
@@ -66,56 +66,80 @@ Status initialiseTensors(const LoadedProgram &program, const InitialFiles &files
     Part part = partOf(buffer, tensor.start(), elementsOf(tensor.shape()), rank);
     if (part.count == 0)
       continue;
-    char *target = base + placeOf(buffer, rank) + part.inBuffer * sizeOf(dtype);
-    if (init.source_case() == proto::Init::kFile)
-      ZERO_RT_TRY(readPart(files.files[init.file().file()], init.file(), dtype, part, target));
-    else if (init.source_case() == proto::Init::kData)
-      copyPart(program.executable.data, init.data(), dtype, part, target);
-    else
-      fill(dtype, init.splat(), target, part.count);
+    const uint64_t size = sizeOf(dtype);
+    auto make = [&](char *target, uint64_t done, uint64_t bytes) -> Status {
+      const Part piece{part.inTensor + done / size, part.inBuffer + done / size, bytes / size};
+      if (init.source_case() == proto::Init::kFile)
+        return readPart(files.files[init.file().file()], init.file(), dtype, piece, target);
+      if (init.source_case() == proto::Init::kData)
+        copyPart(program.executable.data, init.data(), dtype, piece, target);
+      else
+        fill(dtype, init.splat(), target, piece.count);
+      return {};
+    };
+    ZERO_RT_TRY(arena.write(placeOf(buffer, rank) + part.inBuffer * size, part.count * size, make));
   }
   return {};
 }
 
-void copyOwnPart(const proto::Buffer &buffer, uint64_t start, uint64_t count, int rank,
-                 const char *base, void *whole) {
+Status copyOwnPart(const proto::Buffer &buffer, uint64_t start, uint64_t count, int rank,
+                   const Memory &arena, void *whole) {
   if (buffer.shards() == 1 && rank != 0)
-    return;
+    return {};
   const uint64_t size = sizeOf(toDType(buffer.dtype()));
-  Part part = partOf(buffer, start, count, rank);
-  if (part.count > 0)
-    std::memcpy(static_cast<char *>(whole) + part.inTensor * size,
-                base + placeOf(buffer, rank) + part.inBuffer * size, part.count * size);
+  const Part part = partOf(buffer, start, count, rank);
+  char *target = static_cast<char *>(whole) + part.inTensor * size;
+  return arena.read(placeOf(buffer, rank) + part.inBuffer * size, part.count * size,
+                    [&](const char *piece, uint64_t done, uint64_t bytes) {
+                      std::memcpy(target + done, piece, bytes);
+                      return Status();
+                    });
 }
 
-void copyOwnGradient(const proto::Gradient &gradient, uint64_t count, int rank, const char *base,
-                     void *whole) {
+/// Divides `count` floats by the one that lies at `place`.
+static Status unscale(const Memory &arena, uint64_t place, char *values, uint64_t count) {
+  float scale = 1, value; // a gradient with a scale is handed out as f32
+  ZERO_RT_TRY(arena.read(place, sizeof(scale), [&](const char *piece, uint64_t, uint64_t) {
+    std::memcpy(&scale, piece, sizeof(scale));
+    return Status();
+  }));
+  for (uint64_t i = 0; i < count; ++i, values += sizeof(value)) {
+    std::memcpy(&value, values, sizeof(value));
+    value /= scale;
+    std::memcpy(values, &value, sizeof(value));
+  }
+  return {};
+}
+
+Status copyOwnGradient(const proto::Gradient &gradient, uint64_t count, int rank,
+                       const Memory &arena, void *whole) {
   const proto::Buffer &buffer = gradient.buffer();
   if (buffer.shards() == 1 && rank != 0)
-    return;
+    return {};
   const DType stored = toDType(buffer.dtype()), dtype = gradientType(gradient);
+  const uint64_t size = sizeOf(stored);
   const Part part = partOf(buffer, gradient.start(), count, rank);
   char *target = static_cast<char *>(whole) + part.inTensor * sizeOf(dtype);
-  convertFloats(stored, base + placeOf(buffer, rank) + part.inBuffer * sizeOf(stored), dtype,
-                target, part.count);
-  if (!gradient.has_scale())
-    return;
-  float scale, value; // a gradient with a scale is handed out as f32
-  std::memcpy(&scale, base + placeOf(gradient.scale(), rank), sizeof(scale));
-  for (uint64_t i = 0; i < part.count; ++i, target += sizeof(value)) {
-    std::memcpy(&value, target, sizeof(value));
-    value /= scale;
-    std::memcpy(target, &value, sizeof(value));
-  }
+  ZERO_RT_TRY(arena.read(placeOf(buffer, rank) + part.inBuffer * size, part.count * size,
+                         [&](const char *piece, uint64_t done, uint64_t bytes) {
+                           convertFloats(stored, piece, dtype, target + done / size * sizeOf(dtype),
+                                         bytes / size);
+                           return Status();
+                         }));
+  return gradient.has_scale() ? unscale(arena, placeOf(gradient.scale(), rank), target, part.count)
+                              : Status();
 }
 
-void setOwnPart(const proto::Buffer &buffer, uint64_t start, uint64_t count, int rank, char *base,
-                const void *whole) {
+Status setOwnPart(const proto::Buffer &buffer, uint64_t start, uint64_t count, int rank,
+                  Memory &arena, const void *whole) {
   const uint64_t size = sizeOf(toDType(buffer.dtype()));
-  Part part = partOf(buffer, start, count, rank);
-  if (part.count > 0)
-    std::memcpy(base + placeOf(buffer, rank) + part.inBuffer * size,
-                static_cast<const char *>(whole) + part.inTensor * size, part.count * size);
+  const Part part = partOf(buffer, start, count, rank);
+  const char *source = static_cast<const char *>(whole) + part.inTensor * size;
+  return arena.write(placeOf(buffer, rank) + part.inBuffer * size, part.count * size,
+                     [&](char *piece, uint64_t done, uint64_t bytes) {
+                       std::memcpy(piece, source + done, bytes);
+                       return Status();
+                     });
 }
 
 } // namespace zero::rt

@@ -4,6 +4,8 @@
 
 #include "runtime/comm/reduce.h"
 #include "runtime/core/commands.h"
+#include "runtime/core/lane_order.h"
+#include "runtime/core/validate_gpu.h"
 #include "runtime/device/cpu/attention_plan.h"
 #include "runtime/support/floats.h"
 
@@ -43,6 +45,7 @@ public:
       ZERO_RT_TRY(checkAddress("predicate", predicate, 1));
     for (const proto::Kernel &kernel : program.kernels())
       ZERO_RT_TRY(checkKernel(kernel));
+    ZERO_RT_TRY(checkLanes(program));
     return checkSegments();
   }
 
@@ -275,6 +278,10 @@ private:
     return {};
   }
 
+  static bool isNative(const proto::Kernel &kernel) {
+    return kernel.has_symbol() || kernel.has_gpu();
+  }
+
   /// How many arguments a library's kernel has, but for the workspace.
   static int argumentsOf(const proto::Kernel &kernel) {
     const bool bias = kernel.matmul().bias() || kernel.convolution().bias();
@@ -300,7 +307,7 @@ private:
   Status checkKernel(const proto::Kernel &kernel) {
     if (kernel.has_attention()) // its launches check it, with their addresses
       return {};
-    const int expected = kernel.body_case() == proto::Kernel::kSymbol ? 0 : argumentsOf(kernel);
+    const int expected = isNative(kernel) ? 0 : argumentsOf(kernel);
     if (kernel.stored_size() > 0 && kernel.stored_size() != expected)
       return fail(ZERO_RT_BAD_FILE, "kernel '%s': expected the types of %d arguments, got %d",
                   escape(kernel.name()).c_str(), expected, kernel.stored_size());
@@ -321,8 +328,7 @@ private:
       return bad("kernel", kernel.name(), "it has no body");
     if (kernel.has_attention())
       return checkAttention(command, kernel);
-    if (kernel.body_case() != proto::Kernel::kSymbol &&
-        launch.args_size() != argumentsOf(kernel) + (kernel.workspace() > 0))
+    if (!isNative(kernel) && launch.args_size() != argumentsOf(kernel) + (kernel.workspace() > 0))
       return bad("command", command.label(), "wrong number of arguments for a library's kernel");
     for (const proto::Address &address : launch.args())
       ZERO_RT_TRY(checkAddress(command.label(), address, 0));
@@ -358,6 +364,9 @@ private:
 
 } // namespace
 
-Status validate(const Executable &executable) { return Validator(executable).run(); }
+Status validate(const Executable &executable) {
+  ZERO_RT_TRY(validateTarget(executable));
+  return Validator(executable).run();
+}
 
 } // namespace zero::rt

@@ -56,12 +56,12 @@ public:
 
   /// Finds host memory for `windows` of `arena`. Called once, before the first step.
   virtual Status open(Arena &arena, std::span<Window> windows) = 0;
-  /// Waits until the host may write into window `index`.
-  virtual Status acquire(uint32_t index) = 0;
-  /// Brings what the host has written there into the arena.
+  /// Brings what the host has written into window `index` to the arena.
   virtual Status push(uint32_t index) = 0;
-  /// Brings what lies in the arena to the host, which may read it after finish().
+  /// Brings what lies in the arena to the host.
   virtual Status pull(uint32_t index) = 0;
+  /// Waits for the last push() or pull() of the window: the host may write or read there.
+  virtual Status await(uint32_t index) = 0;
 
   /// Whether commands of different lanes may overtake each other: then each stands between
   /// begin() and end(), also one that is skipped. begin() waits for signals of the order.

@@ -63,9 +63,9 @@ public:
       window.host = arena.base() + window.offset;
     return {};
   }
-  Status acquire(uint32_t) override { return {}; }
   Status push(uint32_t) override { return {}; }
   Status pull(uint32_t) override { return {}; }
+  Status await(uint32_t) override { return {}; }
 
 private:
   const std::vector<Kernel> &kernels;

@@ -46,9 +46,9 @@ public:
   }
 
   Status open(Arena &arena, std::span<Window> windows) override;
-  Status acquire(uint32_t index) override { return lanes->await(shared[index].pushed.get()); }
   Status push(uint32_t index) override;
   Status pull(uint32_t index) override;
+  Status await(uint32_t index) override { return lanes->await(shared[index].copied.get()); }
 
   bool hasLanes() const override { return true; }
   Status makeSignals(uint32_t count) override { return lanes->makeSignals(count); }
@@ -61,7 +61,7 @@ private:
   struct Shared {
     Window window;
     Address place;
-    OwnedEvent pushed; ///< behind the last push
+    OwnedEvent copied; ///< behind the last copy
   };
   const Driver &driver() const { return lanes->driver(); }
   Status launchNative(const GpuKernel &kernel, void *const *args, int64_t length);
@@ -107,7 +107,7 @@ Status GpuQueue::open(Arena &arena, std::span<Window> windows) {
   for (size_t i = 0; i < windows.size(); ++i) {
     windows[i].host = pinned.get() + places[i];
     shared.push_back({windows[i], addressOf(arena.base() + windows[i].offset), {}});
-    ZERO_RT_TRY(shared.back().pushed.create(lanes->sharedGpu()));
+    ZERO_RT_TRY(shared.back().copied.create(lanes->sharedGpu()));
   }
   return {};
 }
@@ -117,7 +117,7 @@ Status GpuQueue::push(uint32_t index) {
   if (each.window.bytes > 0)
     ZERO_RT_CUDA(driver(), cuMemcpyHtoDAsync, each.place, each.window.host, each.window.bytes,
                  lanes->current());
-  ZERO_RT_CUDA(driver(), cuEventRecord, each.pushed.get(), lanes->current());
+  ZERO_RT_CUDA(driver(), cuEventRecord, each.copied.get(), lanes->current());
   return {};
 }
 
@@ -126,6 +126,7 @@ Status GpuQueue::pull(uint32_t index) {
   if (each.window.bytes > 0)
     ZERO_RT_CUDA(driver(), cuMemcpyDtoHAsync, each.window.host, each.place, each.window.bytes,
                  lanes->current());
+  ZERO_RT_CUDA(driver(), cuEventRecord, each.copied.get(), lanes->current());
   return {};
 }
 

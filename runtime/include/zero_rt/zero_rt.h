@@ -268,6 +268,11 @@ typedef struct zero_rt_session_options {
   int pin;                /* ranks to cores: 1 yes, 0 no, -1 (default) when they fill the machine */
   int stall_rank;         /* for tests: this rank ... (-1: none) */
   int64_t stall_collective; /* ... never arrives at this collective of its first step */
+  const char *device;       /* "cpu" or "cuda": refused unless the executable is compiled for it;
+                               NULL (default): what it is compiled for. Only read by
+                               zero_rt_session_create() */
+  const char *gpus; /* "0,1,2,3": the GPU of each rank, as the driver counts them; one number: of
+                       all ranks, which share it; NULL (default): "0". The same holds */
 } zero_rt_session_options;
 
 void zero_rt_session_options_default(zero_rt_session_options *options);

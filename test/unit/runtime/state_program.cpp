@@ -60,8 +60,8 @@ void StateProgram::fill() {
 void StateProgram::write(const std::string &name, const std::string &bytes) {
   const proto::Tensor &each = tensor(name);
   for (size_t rank = 0; rank < arenas.size(); ++rank)
-    setOwnPart(program.buffers(int(each.buffer())), each.start(), elementsOf(each.shape()),
-               int(rank), arenas[rank].data(), bytes.data());
+    EXPECT_DONE(setOwnPart(program.buffers(int(each.buffer())), each.start(),
+                           elementsOf(each.shape()), int(rank), arena(rank), bytes.data()));
 }
 
 std::string StateProgram::read(const std::string &name) {
@@ -70,7 +70,7 @@ std::string StateProgram::read(const std::string &name) {
   const uint64_t count = elementsOf(each.shape()), size = sizeOf(toDType(each.dtype()));
   std::string whole(count * size, '\0');
   for (size_t rank = 0; rank < arenas.size(); ++rank) {
-    copyOwnPart(buffer, each.start(), count, int(rank), arenas[rank].data(), whole.data());
+    EXPECT_DONE(copyOwnPart(buffer, each.start(), count, int(rank), arena(rank), whole.data()));
     if (buffer.shards() == 1)
       EXPECT_EQ(arenas[rank].substr(buffer.offset() + each.start() * size, whole.size()), whole)
           << name << " on rank " << rank;
@@ -84,7 +84,7 @@ Status StateProgram::save(const std::string &folder, uint64_t step) {
   std::unique_ptr<CheckpointWriter> writer;
   ZERO_RT_TRY(CheckpointWriter::create(program, folder, about, writer));
   for (size_t rank = 0; rank < arenas.size(); ++rank)
-    ZERO_RT_TRY(writer->writeRank(int(rank), arenas[rank].data()));
+    ZERO_RT_TRY(writer->writeRank(int(rank), arena(rank)));
   std::string path;
   return writer->commit(path);
 }
@@ -100,7 +100,7 @@ Status StateProgram::load(const std::string &path) {
   LoadPlan plan;
   ZERO_RT_TRY(planLoad(program, reader->manifest(), plan));
   for (size_t rank = 0; rank < arenas.size(); ++rank)
-    ZERO_RT_TRY(reader->readRank(plan, int(rank), arenas[rank].data()));
+    ZERO_RT_TRY(reader->readRank(plan, int(rank), arena(rank)));
   remarks = plan.remarks;
   generation = reader->path();
   return {};

@@ -7,6 +7,7 @@
 #include "runtime/checkpoint/writer.h"
 
 #include <gtest/gtest.h>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,11 @@ public:
   /// Goes on from `path`, one rank after the other.
   zero::rt::Status load(const std::string &path);
 
+  /// The arena of `rank` as the runtime sees it.
+  zero::rt::Memory &arena(size_t rank) {
+    return memories.insert_or_assign(rank, zero::rt::HostMemory(arenas[rank].data())).first->second;
+  }
+
   zero::rt::proto::Program program;
   std::vector<std::string> arenas;
   std::vector<std::string> remarks;      ///< of the last load
@@ -44,6 +50,7 @@ public:
   std::string generation;                ///< the same
 
 private:
+  std::map<size_t, zero::rt::HostMemory> memories;
   uint64_t arenaBytes = 0;
 };
 
