@@ -65,7 +65,7 @@ static llvm::DenseSet<Operation *> findEvaluated(func::FuncOp step) {
 
 CommandBuilder::CommandBuilder(ModuleOp module, func::FuncOp step, const Storage &storage,
                                const llvm::StringMap<uint32_t> &kernels)
-    : symbols(module), step(step), storage(storage), kernels(kernels),
+    : symbols(module), step(step), storage(storage), values(symbols, storage), kernels(kernels),
       forward(findEvaluated(step)) {
   for (unsigned i = 0; i < storage.roots().size(); ++i)
     offsets.push_back(zero::rootOffset(step, storage, i));
@@ -80,7 +80,18 @@ proto::Address CommandBuilder::address(Place place) const {
   return address;
 }
 
-proto::Address CommandBuilder::address(Value value) const { return address(storage.place(value)); }
+proto::Address CommandBuilder::address(Value value) {
+  proto::Address made = address(storage.place(value));
+  made.set_reads(values.of(value));
+  made.set_start(values.startOf(value));
+  return made;
+}
+
+proto::Address CommandBuilder::target(Value value) {
+  proto::Address made = address(storage.place(value));
+  made.set_writes(values.of(value));
+  return made;
+}
 
 proto::Command *CommandBuilder::add(Operation *op, proto::Lane lane) {
   proto::Command *command = segment->add_commands();
@@ -126,8 +137,9 @@ void CommandBuilder::buildMoves(Operation *op) {
   for (const Move *move : it->second) {
     proto::Command *command = add(op, proto::COMPUTE);
     proto::Copy *copy = command->mutable_copy();
-    *copy->mutable_src() = address(move->from);
+    *copy->mutable_src() = address(move->value);
     *copy->mutable_dst() = address(move->to);
+    copy->mutable_dst()->set_writes(values.of(move->value));
     copy->set_bytes(move->bytes);
     order(command, {move->from.root, move->to.root});
   }
@@ -139,24 +151,31 @@ void CommandBuilder::buildLaunch(LaunchOp launch) {
   auto kernel = symbols.lookup<func::FuncOp>(launch.getKernel());
   body->set_kernel(kernels.lookup(launch.getKernel()));
   SmallVector<int64_t> roots;
-  auto push = [&](Place place) {
-    *body->add_args() = address(place);
-    roots.push_back(place.root);
+  auto push = [&](const proto::Address &at, int64_t root, int64_t bytes) {
+    *body->add_args() = at;
+    body->mutable_args()->rbegin()->set_bytes(bytes);
+    roots.push_back(root);
   };
   llvm::SmallDenseSet<int64_t> inplace;
   for (auto [index, input] : llvm::enumerate(launch.getInputs())) {
-    push(storage.place(input));
-    if (auto result = kernel.getArgAttrOfType<IntegerAttr>(index, kInplaceAttr))
+    proto::Address at = address(input);
+    if (auto result = kernel.getArgAttrOfType<IntegerAttr>(index, kInplaceAttr)) {
       inplace.insert(result.getInt());
+      at.set_writes(values.of(launch.getOutputs()[result.getInt()]));
+    }
+    push(at, storage.place(input).root, tensorBytes(input.getType()));
     auto shape = cast<ShapedType>(kernel.getArgumentTypes()[index]).getShape();
     if (const auto *dynamic = llvm::find(shape, ShapedType::kDynamic); dynamic != shape.end())
       body->set_length(cast<RankedTensorType>(input.getType()).getDimSize(dynamic - shape.begin()));
   }
   for (auto [index, output] : llvm::enumerate(launch.getOutputs()))
     if (!inplace.contains(index))
-      push(storage.place(output));
-  if (int64_t workspace = storage.workspaceOf(launch); workspace >= 0)
-    push({workspace});
+      push(target(output), storage.place(output).root, tensorBytes(output.getType()));
+  if (int64_t workspace = storage.workspaceOf(launch); workspace >= 0) {
+    proto::Address at = address(Place{workspace});
+    at.set_writes(values.of(launch.getOperation()));
+    push(at, workspace, storage.roots()[workspace].bytes);
+  }
   order(command, roots);
 }
 
@@ -171,7 +190,7 @@ void CommandBuilder::buildCollective(Operation *op, proto::Collective::Kind kind
     body->set_arithmetic(dtypeOf(arithmetic.getValue()));
   body->set_elements(elements);
   *body->mutable_src() = address(src);
-  *body->mutable_dst() = address(dst);
+  *body->mutable_dst() = target(dst);
   // A mean over ranks is a value of the program, not a gradient.
   auto reduce = dyn_cast<AllReduceOp>(op);
   auto gather = dyn_cast<AllGatherOp>(op);
@@ -191,10 +210,14 @@ void CommandBuilder::buildOp(Operation &op) {
     buildCollective(&op, proto::Collective::REDUCE_SCATTER, scatter.getInput(), scatter.getResult(),
                     count(scatter.getResult()));
   } else if (auto reduce = dyn_cast<AllReduceOp>(op)) {
-    buildCollective(&op, proto::Collective::ALL_REDUCE, reduce.getResult(), reduce.getResult(),
+    buildCollective(&op, proto::Collective::ALL_REDUCE, reduce.getInput(), reduce.getResult(),
                     count(reduce.getResult()));
-    auto *commands = segment->mutable_commands();
-    commands->rbegin()->mutable_collective()->set_mean(reduce.getMean());
+    proto::Collective *body = segment->mutable_commands()->rbegin()->mutable_collective();
+    body->set_mean(reduce.getMean());
+    if (moves.contains(&op)) { // works on the copy
+      *body->mutable_src() = address(storage.place(reduce.getResult()));
+      body->mutable_src()->set_reads(values.of(reduce.getInput()));
+    }
   } else if (auto check = dyn_cast<CheckOp>(op)) {
     proto::Command *command = add(&op, proto::COMPUTE);
     proto::Check *body = command->mutable_check();
@@ -203,7 +226,71 @@ void CommandBuilder::buildOp(Operation &op) {
     body->set_upper(check.getUpper());
     body->set_message(check.getMessage().str());
     order(command, {storage.place(check.getValue()).root});
+  } else if (auto bucket = dyn_cast<BucketOp>(op)) {
+    renameMembers(bucket);
+  } else if (auto write = dyn_cast<WriteOp>(op)) {
+    renameState(write);
+  } else if (auto read = dyn_cast<ReadOp>(op)) {
+    renameAccumulator(read);
   }
+}
+
+//===----------------------------------------------------------------------===//
+// Renames
+//===----------------------------------------------------------------------===//
+
+/// From the next command on.
+proto::Rename *CommandBuilder::rename(Place place, int64_t bytes, uint32_t from, uint32_t to) {
+  proto::Rename *rename = segment->add_renames();
+  rename->set_command(segment->commands_size());
+  *rename->mutable_place() = address(place);
+  rename->mutable_place()->set_bytes(bytes);
+  rename->set_from(from);
+  rename->set_to(to);
+  return rename;
+}
+
+/// Members become the bucket, and with them what lies between them, which nobody writes.
+void CommandBuilder::renameMembers(BucketOp bucket) {
+  const Place place = storage.place(bucket.getResult());
+  const uint32_t number = values.of(bucket.getResult());
+  int64_t done = 0;
+  auto add = [&](int64_t end, uint32_t from) {
+    if (end > done)
+      rename({place.root, place.offset + done, place.rankStride}, end - done, from, number)
+          ->set_start(done);
+    done = std::max(done, end);
+  };
+  for (auto [member, start] : llvm::zip_equal(bucket.getMembers(), bucket.getStarts())) {
+    const int64_t begin = start * elementBytes(member.getType());
+    add(begin, 0);
+    add(begin + tensorBytes(member.getType()), values.of(member));
+  }
+  add(tensorBytes(bucket.getResult().getType()), 0);
+}
+
+/// What was computed for a state is the state from now on.
+void CommandBuilder::renameState(WriteOp write) {
+  Operation *symbol = symbols.lookup(write.getSymbol());
+  const uint32_t from = values.of(write.getValue()), to = values.of(symbol);
+  if (from == to)
+    return;
+  const Place place{storage.symbolRoot(symbol)}, source = storage.place(write.getValue());
+  proto::Rename *made = rename(place, tensorBytes(write.getValue().getType()), from, to);
+  if (source.root == place.root && source.offset == 0) // else it was moved here
+    made->mutable_place()->set_start(values.startOf(write.getValue()));
+  made->set_strict(true);
+  made->set_when(whenOf(write));
+  if (write.getCondition())
+    made->set_predicate(predicate(write.getCondition()));
+}
+
+/// An accumulator holds what the turn before has left: nothing writes it back.
+void CommandBuilder::renameAccumulator(ReadOp read) {
+  Operation *symbol = symbols.lookup(read.getSymbol());
+  auto buffer = dyn_cast<BufferOp>(symbol);
+  if (buffer && buffer.getRole() == Role::Accumulator)
+    rename(storage.place(read.getResult()), tensorBytes(read.getType()), 0, values.of(symbol));
 }
 
 /// Lists the inputs that `ops` read: they are written anew before each turn.

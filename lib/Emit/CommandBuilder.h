@@ -3,7 +3,7 @@
 #ifndef LIB_EMIT_COMMANDBUILDER_H
 #define LIB_EMIT_COMMANDBUILDER_H
 
-#include "dialects/Zero/Zero.h"
+#include "ValueNumbers.h"
 #include "runtime/format/executable.pb.h"
 #include "zero/Analysis/Storage.h"
 
@@ -26,8 +26,9 @@ public:
   /// that they have; it says already how many micro-batches there are.
   void build(proto::Program &program);
 
-  /// Where `value` lies in the arena.
-  proto::Address address(mlir::Value value) const;
+  /// Where `value` lies in the arena, for one who reads it.
+  proto::Address address(mlir::Value value);
+  ValueNumbers &numbers() { return values; }
   /// The arena offset of root `index`.
   int64_t rootOffset(int64_t index) const { return offsets[index]; }
 
@@ -42,10 +43,17 @@ private:
   proto::Command *add(mlir::Operation *op, proto::Lane lane);
   void order(proto::Command *command, llvm::ArrayRef<int64_t> roots);
   proto::Address address(Place place) const;
+  /// Where `value` lies, for the command that makes it.
+  proto::Address target(mlir::Value value);
+  proto::Rename *rename(Place place, int64_t bytes, uint32_t from, uint32_t to);
+  void renameMembers(BucketOp bucket);
+  void renameState(WriteOp write);
+  void renameAccumulator(ReadOp read);
 
   mlir::SymbolTable symbols;
   mlir::func::FuncOp step;
   const Storage &storage;
+  ValueNumbers values;
   const llvm::StringMap<uint32_t> &kernels;
   /// What an evaluation runs.
   llvm::DenseSet<mlir::Operation *> forward;

@@ -54,7 +54,9 @@ static void buildCertificate(ModuleOp module, proto::Program &program) {
     entry->set_most(bytes[0]);
     entry->set_at_peak(bytes[1]);
   }
-  program.add_arenas()->set_bytes(certificate->peak());
+  proto::Arena *arena = program.add_arenas();
+  arena->set_bytes(certificate->peak());
+  arena->set_alignment(kArenaAlignment);
 }
 
 /// How often a step runs `command` of `segment`.

@@ -14,9 +14,6 @@ namespace zero {
 
 using namespace zero;
 
-/// Bytes: kernels see the same alignment for every value.
-static constexpr int64_t kArenaAlignment = 256;
-
 static std::vector<planning::Lifetime> lifetimesOf(ArrayRef<Root> roots,
                                                    std::optional<Usage> only = std::nullopt) {
   std::vector<planning::Lifetime> lifetimes;
