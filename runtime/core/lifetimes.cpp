@@ -89,8 +89,8 @@ public:
   void visit(Moment &moment) {
     reads.clear(), writes.clear(), overwrites = true;
     collect(moment);
-    for (const auto &list : {reads, writes})
-      for (ByteRange range : list)
+    for (const auto *list : {&reads, &writes})
+      for (ByteRange range : *list)
         live.forEachGap(range, [&](ByteRange dead) { moment.deaths.push_back(dead); });
     for (ByteRange range : writes)
       if (overwrites)

@@ -31,6 +31,8 @@ std::string MemoryCheck::name(int64_t writer) const {
     return "the step before";
   if (writer == Content::Input)
     return "an input";
+  if (writer == Content::Nobody)
+    return "a gap of a bucket";
   const size_t segment =
       size_t(std::upper_bound(first.begin(), first.end(), writer) - first.begin());
   const auto &commands = program.segments(int(segment) - 1).commands();
@@ -53,14 +55,11 @@ std::string MemoryCheck::nameOf(const Moment &moment) const {
 
 /// `reader` has met `found` where it expected something else.
 Status MemoryCheck::wrong(const std::string &reader, ByteRange range, const Content &found) const {
-  std::string why = "which nobody has written in this step";
-  if (found.writer != Content::Nobody)
-    why = name(found.writer) + (found.live ? " wrote last, as another value"
-                                           : " wrote last, and which was read for the last time");
-  return fail(ZERO_RT_INTERNAL, "rank %d, %s: it reads bytes %llu to %llu of the arena, %s%s", rank,
-              reader.c_str(), static_cast<unsigned long long>(range.begin),
-              static_cast<unsigned long long>(range.end),
-              found.writer == Content::Nobody ? "" : "which ", why.c_str());
+  const std::string who = found.live ? name(found.writer) + " wrote last, as another value"
+                                     : "nobody has written in this step";
+  return fail(ZERO_RT_INTERNAL, "rank %d, %s: it reads bytes %llu to %llu of the arena, which %s",
+              rank, reader.c_str(), static_cast<unsigned long long>(range.begin),
+              static_cast<unsigned long long>(range.end), who.c_str());
 }
 
 //===----------------------------------------------------------------------===//

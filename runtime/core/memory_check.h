@@ -46,7 +46,6 @@ private:
   const Moment &take();
   const Moment &current() const { return (*moments)[next - 1]; }
   Status applyRenames();
-  Status apply(const proto::Rename &rename, uint64_t turn);
   bool applies(const proto::Rename &rename, uint64_t turn, int segment) const;
   Status expect(ByteRange range, uint32_t value, uint64_t origin, const std::string &reader) const;
   Status claim(ByteRange range, const Content &content);

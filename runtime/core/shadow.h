@@ -15,10 +15,8 @@ struct Content {
 
   uint32_t value = 0;      ///< of the program
   uint64_t origin = 0;     ///< where that value begins, as in Access
-  int64_t writer = Nobody; ///< a command, or one of the above; of what is dead, the last one
-  bool live = false;
-
-  bool operator==(const Content &) const = default;
+  int64_t writer = Nobody; ///< a command, or one of the above
+  bool live = false;       ///< written, and still needed
 };
 
 /// The contents of an arena's bytes.
@@ -29,7 +27,7 @@ public:
   void clear();
   void write(ByteRange range, const Content &content);
   /// Nothing there is needed any more.
-  void kill(ByteRange range);
+  void kill(ByteRange range) { write(range, Content()); }
   /// What lives in `range` and is `from` (0: everything, dead or not) is `to` from now on.
   void rename(ByteRange range, uint32_t from, uint32_t to, uint64_t origin);
 
@@ -53,10 +51,6 @@ private:
   }
   /// Makes a part begin at `at`.
   Parts::iterator cut(uint64_t at);
-  /// Replaces the content of each part of `range` by change(content).
-  template <typename Change>
-  void change(ByteRange range, Change change);
-
   uint64_t bytes;
   uint64_t live = 0;
   Parts parts;

@@ -71,11 +71,10 @@ private:
       for (uint64_t i = 0; i < count; ++i)
         integers[i] = int64_t(i * 2654435761 >> 7) & 7, floats[i] = float(integers[i]) / 8 - 0.5f;
       const bool isFloat = input.dtype() == proto::F32;
-      if (!ok(zero_rt_data_bind_memory(data, input.name().c_str(),
-                                       isFloat ? ZERO_RT_F32 : ZERO_RT_I64, shape.data(),
-                                       shape.size(),
-                                       isFloat ? static_cast<void *>(floats.data())
-                                               : static_cast<void *>(integers.data()))))
+      if (!ok(zero_rt_data_bind_memory(
+              data, input.name().c_str(), isFloat ? ZERO_RT_F32 : ZERO_RT_I64, shape.data(),
+              shape.size(),
+              isFloat ? static_cast<void *>(floats.data()) : static_cast<void *>(integers.data()))))
         return false;
     }
     return true;

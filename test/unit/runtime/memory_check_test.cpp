@@ -52,7 +52,7 @@ TEST(Shadow, KnowsWhatEachByteHolds) {
     text += std::to_string(part.begin) + (content.live ? "+" : "-") +
             std::to_string(content.value) + "/" + std::to_string(content.writer) + " ";
   });
-  EXPECT_EQ(text, "5-0/-1 10+3/7 20-3/7 30+3/7 40+2/8 60-0/-1 ");
+  EXPECT_EQ(text, "5-0/-1 10+3/7 20-0/-1 30+3/7 40+2/8 60-0/-1 ");
   shadow.rename({55, 70}, 0, 4, 55);
   EXPECT_EQ(shadow.liveBytes(), 50u);
 }
@@ -81,8 +81,8 @@ TEST(MemoryCheck, MeasuresTheCommands) {
   EXPECT_EQ(trial.weights(), plain.weights());
   EXPECT_EQ(statsOf(trial).measured_peak, tiny.at.end);
   // In backward: state (24 + 8 + 4), rate, x, two losses, what it reads and writes.
-  const uint64_t workspace = tiny.program.kernels(1).workspace();
-  EXPECT_EQ(statsOf(trial).measured_live, 36 + 4 + 32 + 8 + 24 + 48 + tiny.end(workspace));
+  const uint64_t workspace = tiny.segment(0).commands(7).launch().args(3).bytes();
+  EXPECT_EQ(statsOf(trial).measured_live, 36 + 4 + 32 + 8 + 24 + 48 + workspace);
   EXPECT_EQ(statsOf(plain).measured_peak, 0u);
   EXPECT_EQ(statsOf(plain).measured_live, 0u);
 }
@@ -106,35 +106,33 @@ std::string bytes(uint64_t begin, uint64_t size) {
 TEST(MemoryCheck, NamesWhoReadsWhatNobodyWrote) {
   TinyProgram tiny(2);
   tiny.segment(0).mutable_commands()->DeleteSubrange(3, 1); // the product that makes y
-  expectFound(tiny, "step 0: rank 0, command 3 ('kernel 2'): it reads " + bytes(tiny.at.y, 24) +
+  expectFound(tiny, "command 3 ('kernel 2'): it reads " + bytes(tiny.at.y, 24) +
                         "which nobody has written in this step");
 }
 
 TEST(MemoryCheck, NamesWhoWroteThereInstead) {
-  TinyProgram tiny(2); // the loss lies in y, which is read again
+  TinyProgram tiny(2); // the loss is written elsewhere
   proto::Segment &segment = tiny.segment(0);
-  for (proto::Address &address :
-       *segment.mutable_commands(4)->mutable_launch()->mutable_args())
+  for (proto::Address &address : *segment.mutable_commands(4)->mutable_launch()->mutable_args())
     if (address.offset() == tiny.at.localLoss)
       address.set_offset(tiny.at.x);
-  expectFound(tiny, "rank 0, command 5 (''): it reads " + bytes(tiny.at.localLoss, 4) +
+  expectFound(tiny, "command 5 (''): it reads " + bytes(tiny.at.localLoss, 4) +
                         "which nobody has written in this step");
-  TinyProgram other(2);
+  TinyProgram other(2); // dy lies in x, which is read with it
   for (proto::Address &address :
        *other.segment(0).mutable_commands(4)->mutable_launch()->mutable_args())
     if (address.offset() == other.at.dy)
       address.set_offset(other.at.x), address.set_bytes(24);
   other.segment(0).mutable_commands(7)->mutable_launch()->mutable_args(1)->set_offset(other.at.x);
-  expectFound(other, "rank 0, command 7 ('kernel 1'): it reads " + bytes(other.at.x, 24) +
+  expectFound(other, "command 7 ('kernel 1'): it reads " + bytes(other.at.x, 24) +
                          "which command 4 ('kernel 2') wrote last, as another value");
 }
 
-TEST(MemoryCheck, NamesWhoseBytesWereFree) {
-  TinyProgram tiny(2); // in the epilogue somebody wants y again
+TEST(MemoryCheck, TellsApartWhatFollowsInTheSameBytes) {
+  TinyProgram tiny(2); // in the epilogue somebody wants y, in whose bytes lies a part of x
   proto::Command &command = launch(tiny.segment(1), 5, {tiny.at.y});
   command.mutable_launch()->mutable_args(0)->set_bytes(8);
   command.mutable_launch()->mutable_args(0)->set_reads(uint32_t(tiny.at.y + 1));
-  // Commands see to it that y is needed until then; but what overwrites y frees it.
   proto::Command &copy = *tiny.segment(0).add_commands();
   copy.set_label("copy");
   copy.mutable_copy()->mutable_src()->set_offset(tiny.at.x);
@@ -142,7 +140,7 @@ TEST(MemoryCheck, NamesWhoseBytesWereFree) {
   copy.mutable_copy()->mutable_dst()->set_offset(tiny.at.y);
   copy.mutable_copy()->mutable_dst()->set_writes(uint32_t(tiny.at.y + 2));
   copy.mutable_copy()->set_bytes(8);
-  expectFound(tiny, "command 11 ('kernel 5'): it reads " + bytes(tiny.at.y, 8) +
+  expectFound(tiny, "command 12 ('kernel 5'): it reads " + bytes(tiny.at.y, 8) +
                         "which command 9 ('copy') wrote last, as another value");
 }
 
@@ -178,7 +176,7 @@ TEST(MemoryCheck, SeesUpdatesThatAreMissing) {
   EXPECT_OK(trial.step());
   tiny.segment(1).mutable_commands()->DeleteSubrange(1, 1);
   rename.set_command(1);
-  expectFound(tiny, "rank 0, a state's new value: it reads " + bytes(tiny.at.count, 8) +
+  expectFound(tiny, "a state's new value: it reads " + bytes(tiny.at.count, 8) +
                         "which the step before wrote last, as another value");
 }
 
