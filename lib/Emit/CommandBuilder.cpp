@@ -156,14 +156,21 @@ void CommandBuilder::buildLaunch(LaunchOp launch) {
     body->mutable_args()->rbegin()->set_bytes(bytes);
     roots.push_back(root);
   };
+  // An argument in place stands for its result, which may lie elsewhere.
   llvm::SmallDenseSet<int64_t> inplace;
   for (auto [index, input] : llvm::enumerate(launch.getInputs())) {
-    proto::Address at = address(input);
-    if (auto result = kernel.getArgAttrOfType<IntegerAttr>(index, kInplaceAttr)) {
+    auto result = kernel.getArgAttrOfType<IntegerAttr>(index, kInplaceAttr);
+    if (result)
       inplace.insert(result.getInt());
-      at.set_writes(values.of(launch.getOutputs()[result.getInt()]));
-    }
-    push(at, storage.place(input).root, tensorBytes(input.getType()));
+    const Place own = storage.place(input);
+    const Place at = result ? storage.place(launch.getOutputs()[result.getInt()]) : own;
+    proto::Address argument = address(at);
+    argument.set_reads(values.of(input));
+    if (at.root == own.root && at.offset == own.offset) // else it was moved here
+      argument.set_start(values.startOf(input));
+    if (result)
+      argument.set_writes(values.of(launch.getOutputs()[result.getInt()]));
+    push(argument, at.root, tensorBytes(input.getType()));
     auto shape = cast<ShapedType>(kernel.getArgumentTypes()[index]).getShape();
     if (const auto *dynamic = llvm::find(shape, ShapedType::kDynamic); dynamic != shape.end())
       body->set_length(cast<RankedTensorType>(input.getType()).getDimSize(dynamic - shape.begin()));

@@ -374,16 +374,74 @@ def DeduplicateKernels : Pass<"zero-deduplicate-kernels", "::mlir::ModuleOp"> {
   }];
 }
 
+def PlaceActivations : Pass<"zero-place-activations", "::mlir::ModuleOp"> {
+  let summary = "Decides which activations are kept for backward, and which made again";
+  let description = [{
+    Forward is a chain of layers, found by the repetition of like kernels, or where
+    nothing repeats by the cuts that one value crosses. With `mode` layer, what goes from
+    one layer to another is kept, and all else that layers make is made again, layer by
+    layer. With sqrt, several layers share a checkpoint and are made again together
+    (Chen et al., arXiv 1604.06174). With `slots`, at most so many checkpoints are kept
+    at a time (Revolve, Algorithm 799). What follows the last layer is kept, what is read
+    by more than backward, too.
+
+    `partition` (ZeRO, arXiv 1910.02054, section 6.1) is refused as long as no axis of
+    ranks replicates activations, as tensor parallelism would: data-parallel ranks have
+    batches of their own.
+
+    Only writes attributes: `zero.layer` and `zero.kept` (the results that stay) on
+    launches of layers, `zero.runs` on the step. A planner may write them itself, value by
+    value, with lib/Transforms' `writeActivationPlan`.
+
+    ```mlir
+    func.func @step(...) attributes {zero.runs = [#zero.run<0 to 0>, #zero.run<1 to 1>]}
+    %0 = zero.launch @norm(%x) {zero.kept = array<i64>, zero.layer = 0 : i64} : ...
+    %1 = zero.launch @gemm(%0) {zero.kept = array<i64: 0>, zero.layer = 0 : i64} : ...
+    ```
+  }];
+  let options = [
+    Option<"mode", "mode", "std::string", /*default=*/"\"none\"", "none, layer or sqrt">,
+    Option<"slots", "slots", "uint64_t", /*default=*/"0", "most checkpoints at a time; 0: by mode">,
+    Option<"partition", "partition", "bool", /*default=*/"false",
+           "cut what is kept over the axis along which it is replicated (Pa)">];
+  let dependentDialects = ["::zero::ZeroDialect"];
+}
+
+def RecomputeActivations : Pass<"zero-recompute-activations", "::mlir::ModuleOp"> {
+  let summary = "Makes backward run launches of layers again";
+  let description = [{
+    Applies `zero.kept` and `zero.runs`. Where backward first reads a value that a layer of
+    a run made and that is not kept, the run starts: first its advances, then, as backward
+    reads on, each launch that leads to what it reads, once in a run. A copy calls the
+    same kernel with the same operands, so its bits are those of forward; marked
+    `zero.recompute` with the number of its run, it is merged with nothing. Checks are not
+    repeated. What a kernel works on in place is made again with the kernel.
+
+    ```mlir
+    %2 = zero.launch @norm(%x) {zero.layer = 0 : i64, zero.recompute = 0 : i64} : ...
+    ```
+  }];
+  let options = [Option<"quiet", "quiet", "bool", /*default=*/"false",
+                        "say nothing, as of a program that a planner only tries">];
+  let dependentDialects = ["::mlir::tensor::TensorDialect", "::zero::ZeroDialect"];
+}
+
 def PlaceState : Pass<"zero-place-state", "::mlir::ModuleOp"> {
   let summary = "Decides where parameters, gradients and optimizer state lie";
   let description = [{
     Writes `#zero.placement` on every parameter and state: stage 1 shards
     optimizer state over the ranks, stage 2 gradients too, stage 3 parameters
-    too (ZeRO, arXiv 1910.02054, section 5). Only writes attributes.
+    too (ZeRO, arXiv 1910.02054, section 5). A parameter of fewer bytes than
+    `persist-under` stays whole at stage 3 as well: it costs one gather after the
+    update instead of two around its uses (persistent parameters: ZeRO-Infinity,
+    arXiv 2104.07857; DeepSpeed's stage3_param_persistence_threshold). Only writes
+    attributes.
   }];
   let options = [
     Option<"stage", "stage", "unsigned", /*default=*/"0", "ZeRO stage, 0 to 3">,
-    Option<"ranks", "ranks", "unsigned", /*default=*/"1", "number of data-parallel ranks">];
+    Option<"ranks", "ranks", "unsigned", /*default=*/"1", "number of data-parallel ranks">,
+    Option<"persistUnder", "persist-under", "uint64_t", /*default=*/"0",
+           "bytes below which each rank keeps a parameter whole">];
   let dependentDialects = ["::zero::ZeroDialect"];
 }
 
@@ -448,6 +506,15 @@ def PackArena : Pass<"zero-pack-arena", "::mlir::ModuleOp"> {
 
 def VerifyPacking : Pass<"zero-verify-packing", "::mlir::ModuleOp"> {
   let summary = "Checks that no two live values share bytes";
+}
+
+def TestRemat : Pass<"zero-test-print-remat", "::mlir::ModuleOp"> {
+  let summary = "Prints recomputation as planners see it";
+  let description = [{
+    Prints the rematerialisation problem of a step that has kernels as JSON, and the plans
+    that `zero-plan-memory` would choose from, each with its peak (bytes of what forward and
+    backward make) and its seconds of recomputation. For tests.
+  }];
 }
 
 #endif // ZERO_TRANSFORMS_PASSES_TD

@@ -121,36 +121,42 @@ static std::string overRanks(const Profile &profile, double Parts::*part) {
     return "";
   double least = 1, most = 0;
   for (const Parts &rank : profile.ranks) {
-    least = std::min(least, rank.*part / rank.total());
-    most = std::max(most, rank.*part / rank.total());
+    least = std::min(least, rank.*part / rank.total);
+    most = std::max(most, rank.*part / rank.total);
   }
   return format(" (%.1f to %.1f %% over ranks)", 100 * least, 100 * most);
 }
 
-std::string profileText(const Profile &profile, int threads) {
+std::string profileTitle(const Profile &profile, int threads) {
   const zero_rt_machine &machine = profile.machine;
-  const Parts &parts = profile.ranks.front();
   const double step = profile.seconds();
   const size_t steps = profile.steps.size();
   auto [least, most] = std::minmax_element(
       profile.parts.begin(), profile.parts.end(),
-      [](const Parts &left, const Parts &right) { return left.total() < right.total(); });
+      [](const Parts &left, const Parts &right) { return left.total < right.total; });
   std::string text = format("\nprofile of %zu step%s of rank 0, %zu rank%s of %d thread%s: %.1f ms "
                             "a step (%.1f to %.1f)\n",
                             steps, steps == 1 ? "" : "s", profile.ranks.size(),
                             profile.ranks.size() == 1 ? "" : "s", threads, threads == 1 ? "" : "s",
-                            step * 1e3, least->total() * 1e3, most->total() * 1e3);
-  text += format("a rank's roofline: %.1f GFLOP/s of multiply-adds, %.1f GB/s of memory (triad "
-                 "%.1f, copy %.1f)\n\n",
-                 machine.flops * 1e-9, bandwidthOf(machine) * 1e-9, machine.triad_bandwidth * 1e-9,
-                 machine.copy_bandwidth * 1e-9);
-  text += kindsText(profile) + "\n" + kernelsText(profile);
+                            step * 1e3, least->total * 1e3, most->total * 1e3);
+  return text + format("a rank's roofline: %.1f GFLOP/s of multiply-adds, %.1f GB/s of memory "
+                       "(triad %.1f, copy %.1f)\n\n",
+                       machine.flops * 1e-9, bandwidthOf(machine) * 1e-9,
+                       machine.triad_bandwidth * 1e-9, machine.copy_bandwidth * 1e-9);
+}
+
+std::string profileTables(const Profile &profile) {
+  const Parts &parts = profile.ranks.front();
+  const double step = profile.seconds();
+  std::string text = kindsText(profile) + "\n" + kernelsText(profile);
   text +=
       format("\ncompute %.1f %%, collectives %.1f %%, waiting %.1f %%%s, between commands %.1f "
              "%%; %.1f GFLOP a step, %.1f %% of the peak\n",
              100 * parts.compute / step, 100 * parts.collectives / step, 100 * parts.waiting / step,
              overRanks(profile, &Parts::waiting).c_str(), 100 * parts.between / step,
              profile.flops() * 1e-9, 100 * profile.fractionOfPeak());
+  if (profile.reorders > 0)
+    text += format("%.0f reorders of B a step, within its matrix products\n", profile.reorders);
   return text;
 }
 

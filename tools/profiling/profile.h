@@ -1,14 +1,14 @@
 //===- profile.h - where the time of a step goes ----------------*- C++ -*-===//
 //
-// Arithmetic on what the ranks recorded. Every figure is the mean over the middle half of
-// the recorded steps, by what they took on rank 0: like a median it does not see the few
-// that something else disturbed, and unlike medians its parts add up. Times are in seconds
-// and, where no rank is named, of rank 0.
+// Arithmetic on what the ranks recorded, or were simulated to do. Every figure is the mean over the
+// middle half of the recorded steps, by what they took on rank 0: like a median it does not see the
+// few that something else disturbed, and unlike medians its parts add up. Times are in seconds and,
+// where no rank is named, of rank 0.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TOOLS_ZERO_RUN_PROFILE_H
-#define TOOLS_ZERO_RUN_PROFILE_H
+#ifndef TOOLS_PROFILING_PROFILE_H
+#define TOOLS_PROFILING_PROFILE_H
 
 #include "zero_rt/zero_rt.h"
 
@@ -17,14 +17,13 @@
 
 namespace zero::run {
 
-/// What a step is made of; nothing counts twice.
+/// What a step is made of; nothing counts twice, unless lanes overlap.
 struct Parts {
+  double total = 0;       ///< the step
   double compute = 0;     ///< kernels, copies and checks
   double collectives = 0; ///< moving and adding
   double waiting = 0;     ///< for other ranks, in collectives
   double between = 0;     ///< commands: inputs, outputs, this runtime itself
-
-  double total() const { return compute + collectives + waiting + between; }
 };
 
 /// The commands of one kernel, or of one kind, in a step.
@@ -49,9 +48,10 @@ struct Profile {
   std::vector<Parts> parts;               ///< of each
   std::vector<Parts> ranks;               ///< of each rank
   std::vector<ProfileRow> kinds, kernels; ///< by time, most first
+  double reorders = 0;                    ///< products of a step that first reorder their B
 
   /// What shares are of.
-  double seconds() const { return ranks.front().total(); }
+  double seconds() const { return ranks.front().total; }
   double flops() const; ///< of a step
   /// What a step computes, over what registers could multiply and add in its time.
   double fractionOfPeak() const;
@@ -68,4 +68,4 @@ Profile makeProfile(const zero_rt_machine &machine,
 
 } // namespace zero::run
 
-#endif // TOOLS_ZERO_RUN_PROFILE_H
+#endif // TOOLS_PROFILING_PROFILE_H

@@ -1,17 +1,22 @@
 //===- profile_json.cpp - a profile as JSON -------------------------------===//
 
 #include "profile_text.h"
-#include "report.h"
 #include "runtime/support/status.h"
+
+#include <cmath>
 
 using namespace zero::rt;
 
 namespace zero::run {
 
+std::string jsonNumber(double value) {
+  return std::isfinite(value) ? format("%.9g", value) : "null";
+}
+
 static std::string fields(const Parts &parts) {
   return format("\"seconds\": %s, \"compute\": %s, \"collectives\": %s, \"waiting\": %s, "
                 "\"between\": %s",
-                jsonNumber(parts.total()).c_str(), jsonNumber(parts.compute).c_str(),
+                jsonNumber(parts.total).c_str(), jsonNumber(parts.compute).c_str(),
                 jsonNumber(parts.collectives).c_str(), jsonNumber(parts.waiting).c_str(),
                 jsonNumber(parts.between).c_str());
 }
@@ -45,6 +50,7 @@ std::string profileJson(const Profile &profile) {
                  jsonNumber(machine.copy_bandwidth).c_str());
   text += format("    \"flops\": %.0f,\n    \"fraction_of_peak\": %s,\n", profile.flops(),
                  jsonNumber(profile.fractionOfPeak()).c_str());
+  text += format("    \"reorders\": %.0f,\n", profile.reorders);
   auto parts = [](const Parts &parts) { return fields(parts); };
   text += "    \"ranks\": " + list(profile.ranks, parts) + ",\n";
   text +=

@@ -58,15 +58,18 @@ static std::string kindOf(const zero_rt_command_info &command) {
 static Parts partsOf(const std::vector<zero_rt_command_info> &commands,
                      const zero_rt_recording &recording, const zero_rt_recorded_step &step) {
   Parts parts;
-  parts.between = secondsOf(step.end - step.begin);
+  parts.total = parts.between = secondsOf(step.end - step.begin);
+  uint64_t covered = step.begin; // up to here
   for (size_t i = 0; i < step.events; ++i) {
     const zero_rt_event &event = recording.events[step.first_event + i];
     const double took = secondsOf(event.end - event.begin), waited = secondsOf(event.waited);
     (isCollective(commands[event.command].kind) ? parts.collectives : parts.compute) +=
         took - waited;
     parts.waiting += waited;
-    parts.between -= took;
+    parts.between -= secondsOf(std::max(event.end, covered) - std::max(event.begin, covered));
+    covered = std::max(covered, event.end);
   }
+  parts.between = std::max(parts.between, 0.0); // not below it by rounding
   return parts;
 }
 
@@ -75,7 +78,7 @@ static std::vector<size_t> middleHalf(const std::vector<Parts> &steps) {
   std::vector<size_t> order(steps.size());
   std::iota(order.begin(), order.end(), 0);
   std::sort(order.begin(), order.end(), [&](size_t left, size_t right) {
-    return std::pair(steps[left].total(), left) < std::pair(steps[right].total(), right);
+    return std::pair(steps[left].total, left) < std::pair(steps[right].total, right);
   });
   const auto cut = ptrdiff_t(steps.size() / 4);
   return {order.begin() + cut, order.end() - cut};
@@ -84,7 +87,7 @@ static std::vector<size_t> middleHalf(const std::vector<Parts> &steps) {
 static Parts meanOf(const std::vector<Parts> &steps, const std::vector<size_t> &chosen) {
   Parts mean;
   for (double Parts::*part :
-       {&Parts::compute, &Parts::collectives, &Parts::waiting, &Parts::between})
+       {&Parts::total, &Parts::compute, &Parts::collectives, &Parts::waiting, &Parts::between})
     for (size_t step : chosen)
       mean.*part += steps[step].*part / double(chosen.size());
   return mean;
@@ -157,6 +160,7 @@ static void addRows(Profile &profile, const std::vector<zero_rt_command_info> &c
       const std::string kind = kindOf(command);
       kinds.add(kind, kind, costs);
       kernels.add(command.name, kind, costs);
+      profile.reorders += command.reorders ? 1.0 / double(steps.size()) : 0;
     }
   profile.kinds = kinds.finish(steps.size());
   profile.kernels = kernels.finish(steps.size());

@@ -1,7 +1,7 @@
 //===- trace.h - a recorded step for Perfetto -------------------*- C++ -*-===//
 
-#ifndef TOOLS_ZERO_RUN_TRACE_H
-#define TOOLS_ZERO_RUN_TRACE_H
+#ifndef TOOLS_PROFILING_TRACE_H
+#define TOOLS_PROFILING_TRACE_H
 
 #include "runtime/support/file.h"
 
@@ -17,4 +17,4 @@ rt::Status writeTrace(const std::vector<zero_rt_command_info> &commands,
 
 } // namespace zero::run
 
-#endif // TOOLS_ZERO_RUN_TRACE_H
+#endif // TOOLS_PROFILING_TRACE_H
