@@ -28,9 +28,6 @@ enum class Usage { Parameter, Gradient, Optimizer, Activation, Working };
 inline constexpr unsigned kNumUsages = 5;
 llvm::StringRef usageName(Usage usage);
 
-/// Bytes: kernels see the same alignment for every value.
-inline constexpr int64_t kArenaAlignment = 256;
-
 /// A piece of the arena.
 struct Root {
   int64_t bytes = 0;

@@ -105,17 +105,19 @@ TinyProgram::TinyProgram(int ranks, int microBatches) : slice((12 + ranks - 1) /
   numberValues(reserve.bytes, {"rrww", "rrww", "rrww", "urr", "rw", "u"});
 }
 
-static void read(proto::Address &address) { address.set_reads(uint32_t(address.offset() + 1)); }
-static void write(proto::Address &address) { address.set_writes(uint32_t(address.offset() + 1)); }
+static void isRead(proto::Address &address) { address.set_reads(uint32_t(address.offset() + 1)); }
+static void isWritten(proto::Address &address) {
+  address.set_writes(uint32_t(address.offset() + 1));
+}
 
 static void numberLaunch(proto::Launch &launch, const std::map<uint64_t, uint64_t> &bytes,
                          const char *uses) {
   for (proto::Address &address : *launch.mutable_args()) {
     address.set_bytes(bytes.at(address.offset()));
     if (*uses != 'w')
-      read(address);
+      isRead(address);
     if (*uses++ != 'r')
-      write(address);
+      isWritten(address);
   }
 }
 
@@ -126,16 +128,16 @@ void HandMadeProgram::numberValues(const std::map<uint64_t, uint64_t> &bytes,
       if (command.has_launch()) {
         numberLaunch(*command.mutable_launch(), bytes, uses[command.launch().kernel()]);
       } else if (command.has_check()) {
-        read(*command.mutable_check()->mutable_value());
+        isRead(*command.mutable_check()->mutable_value());
       } else if (command.has_copy()) {
-        read(*command.mutable_copy()->mutable_src());
-        write(*command.mutable_copy()->mutable_dst());
+        isRead(*command.mutable_copy()->mutable_src());
+        isWritten(*command.mutable_copy()->mutable_dst());
       } else {
-        read(*command.mutable_collective()->mutable_src());
-        write(*command.mutable_collective()->mutable_dst());
+        isRead(*command.mutable_collective()->mutable_src());
+        isWritten(*command.mutable_collective()->mutable_dst());
       }
   for (proto::Address &predicate : *program.mutable_predicates())
-    read(predicate);
+    isRead(predicate);
   for (proto::Input &input : *program.mutable_inputs())
     input.set_value(uint32_t(input.offset() + 1));
   for (proto::Output &output : *program.mutable_outputs())
@@ -145,7 +147,7 @@ void HandMadeProgram::numberValues(const std::map<uint64_t, uint64_t> &bytes,
   for (proto::Gradient &gradient : *program.mutable_gradients()) {
     gradient.mutable_buffer()->set_value(uint32_t(gradient.buffer().offset() + 1));
     if (gradient.has_scale())
-      read(*gradient.mutable_scale());
+      isRead(*gradient.mutable_scale());
   }
   program.mutable_arenas(0)->set_alignment(64);
 }
