@@ -113,7 +113,8 @@ static void isWritten(proto::Address &address) {
 static void numberLaunch(proto::Launch &launch, const std::map<uint64_t, uint64_t> &bytes,
                          const char *uses) {
   for (proto::Address &address : *launch.mutable_args()) {
-    address.set_bytes(bytes.at(address.offset()));
+    const uint64_t slice = uint64_t(address.rank_stride()); // of it, if each rank has its own
+    address.set_bytes(slice > 0 ? slice : bytes.at(address.offset()));
     if (*uses != 'w')
       isRead(address);
     if (*uses++ != 'r')
