@@ -268,8 +268,11 @@ void CommandBuilder::renameMembers(BucketOp bucket) {
           ->set_start(done);
     done = std::max(done, end);
   };
-  for (auto [member, start] : llvm::zip_equal(bucket.getMembers(), bucket.getStarts())) {
-    const int64_t begin = start * elementBytes(member.getType());
+  SmallVector<std::pair<int64_t, Value>> members;
+  for (auto [member, start] : llvm::zip_equal(bucket.getMembers(), bucket.getStarts()))
+    members.emplace_back(start * elementBytes(member.getType()), member);
+  llvm::sort(members, llvm::less_first());
+  for (auto [begin, member] : members) {
     add(begin, 0);
     add(begin + tensorBytes(member.getType()), values.of(member));
   }

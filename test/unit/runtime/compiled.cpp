@@ -7,8 +7,12 @@
 #include "runtime/format/tables.h"
 
 #include <cstdlib>
+#include <cstring>
+#include <sys/wait.h>
 
 namespace zero::rt {
+
+static constexpr unsigned kMostSeconds = 60; // of a run
 
 Compiled::Compiled(const std::string &graph, const std::string &flags)
     : path(testing::TempDir() + "zero-" + std::to_string(::getpid()) + "-" + graph + ".zexe") {
@@ -116,6 +120,43 @@ private:
 };
 } // namespace
 
+/// Writes `outcome` into a pipe, from which receive() reads it.
+static void send(int to, const Outcome &outcome) {
+  auto write = [&](const void *bytes, size_t size) {
+    for (const char *at = static_cast<const char *>(bytes), *end = at + size; at < end;) {
+      const ssize_t written = ::write(to, at, size_t(end - at));
+      if (written <= 0)
+        ::_exit(1);
+      at += written;
+    }
+  };
+  const uint64_t head[] = {outcome.failed, outcome.peak, outcome.mostLive, outcome.error.size()};
+  write(head, sizeof(head));
+  write(outcome.error.data(), outcome.error.size());
+  write(outcome.bits.data(), outcome.bits.size());
+}
+
+static Outcome receive(int from, pid_t child) {
+  std::string bytes;
+  char part[65536];
+  for (ssize_t count; (count = ::read(from, part, sizeof(part))) > 0;)
+    bytes.append(part, size_t(count));
+  int status;
+  EXPECT_EQ(::waitpid(child, &status, 0), child);
+  Outcome outcome;
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+    outcome.failed = true;
+    outcome.error = "ended by signal " + std::to_string(WTERMSIG(status));
+    return outcome;
+  }
+  uint64_t head[4];
+  std::memcpy(head, bytes.data(), sizeof(head));
+  outcome.failed = head[0] != 0, outcome.peak = head[1], outcome.mostLive = head[2];
+  outcome.error = bytes.substr(sizeof(head), head[3]);
+  outcome.bits = bytes.substr(sizeof(head) + head[3]);
+  return outcome;
+}
+
 Outcome Compiled::run(const proto::Program &program, bool checkMemory) const {
   const std::string changed = path + ".changed";
   auto text = [](std::span<const uint8_t> bytes) {
@@ -124,7 +165,17 @@ Outcome Compiled::run(const proto::Program &program, bool checkMemory) const {
   EXPECT_EQ(writeExecutable(changed, program, text(executable.code), text(executable.data),
                             executable.isa),
             "");
-  Outcome outcome = Run(program)(changed, checkMemory);
+  int ends[2];
+  EXPECT_EQ(::pipe(ends), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(kMostSeconds);
+    send(ends[1], Run(program)(changed, checkMemory));
+    ::_exit(0);
+  }
+  ::close(ends[1]);
+  Outcome outcome = receive(ends[0], child);
+  ::close(ends[0]);
   ::unlink(changed.c_str());
   return outcome;
 }
