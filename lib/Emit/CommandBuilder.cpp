@@ -5,6 +5,7 @@
 #include "zero/Analysis/ParameterUses.h"
 
 #include "mlir/IR/BuiltinTypes.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringSwitch.h"
 
@@ -237,8 +238,6 @@ void CommandBuilder::buildOp(Operation &op) {
     renameMembers(bucket);
   } else if (auto write = dyn_cast<WriteOp>(op)) {
     renameState(write);
-  } else if (auto read = dyn_cast<ReadOp>(op)) {
-    renameAccumulator(read);
   }
 }
 
@@ -295,12 +294,23 @@ void CommandBuilder::renameState(WriteOp write) {
     made->set_predicate(predicate(write.getCondition()));
 }
 
-/// An accumulator holds what the turn before has left: nothing writes it back.
-void CommandBuilder::renameAccumulator(ReadOp read) {
-  Operation *symbol = symbols.lookup(read.getSymbol());
-  auto buffer = dyn_cast<BufferOp>(symbol);
-  if (buffer && buffer.getRole() == Role::Accumulator)
-    rename(storage.place(read.getResult()), tensorBytes(read.getType()), 0, values.of(symbol));
+/// What the turn before has left in an accumulator is what this one finds there.
+void CommandBuilder::renameAccumulators(ArrayRef<Operation *> ops) {
+  llvm::MapVector<int64_t, Value> left;
+  for (Operation *op : ops)
+    if (isa<LaunchOp, AllReduceOp>(op)) // what works in place
+      for (Value result : op->getResults())
+        if (Place at = storage.place(result); at.offset == 0 && at.rankStride == 0)
+          left[at.root] = result;
+  for (auto [root, value] : left) {
+    auto buffer = dyn_cast_or_null<BufferOp>(storage.roots()[root].symbol);
+    if (!buffer || buffer.getRole() != Role::Accumulator)
+      continue;
+    proto::Rename *made =
+        rename({root}, tensorBytes(value.getType()), values.of(value), values.of(buffer));
+    made->set_strict(true);
+    made->set_when(proto::Command::LATER);
+  }
 }
 
 /// Lists the inputs that `ops` read: they are written anew before each turn.
@@ -339,6 +349,8 @@ void CommandBuilder::build(proto::Program &into) {
     lastTouch.clear();
     if (repeats && program->micro_batches() > 1)
       listInputs(ops[kind]);
+    if (repeats)
+      renameAccumulators(ops[kind]);
     for (Operation *op : ops[kind]) {
       buildMoves(op);
       buildOp(*op);

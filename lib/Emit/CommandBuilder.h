@@ -48,7 +48,7 @@ private:
   proto::Rename *rename(Place place, int64_t bytes, uint32_t from, uint32_t to);
   void renameMembers(BucketOp bucket);
   void renameState(WriteOp write);
-  void renameAccumulator(ReadOp read);
+  void renameAccumulators(llvm::ArrayRef<mlir::Operation *> ops);
 
   mlir::SymbolTable symbols;
   mlir::func::FuncOp step;

@@ -66,6 +66,14 @@ Status MemoryCheck::wrong(const std::string &reader, ByteRange range, const Cont
 // Bytes
 //===----------------------------------------------------------------------===//
 
+/// Whether the smaller of a collective's source and destination is this rank's slice of the
+/// larger one.
+static bool isOwnSlice(const std::vector<Access> &touched, int rank) {
+  auto [small, large] = std::minmax(touched[0].range, touched[1].range,
+                                    [](auto a, auto b) { return a.size() < b.size(); });
+  return small.begin == large.begin + uint64_t(rank) * small.size();
+}
+
 void MemoryCheck::poison(ByteRange range) {
   std::memset(base + range.begin, kPoison, range.size());
 }
@@ -102,6 +110,28 @@ Status MemoryCheck::expect(ByteRange range, uint32_t value, uint64_t origin,
   return status;
 }
 
+/// What a command writes is not what it reads or writes elsewhere. Copies do as if they read
+/// all first; a rank's own slice of a collective stays where it is.
+Status MemoryCheck::expectApart(const std::vector<Access> &touched, const Moment &moment) const {
+  const proto::Command &command = program.segments(moment.segment).commands(moment.index);
+  if (command.has_copy())
+    return {};
+  for (const Access &written : touched)
+    for (const Access &other : touched) {
+      const ByteRange common{std::max(written.range.begin, other.range.begin),
+                             std::min(written.range.end, other.range.end)};
+      if (&written == &other || !written.writes || common.begin >= common.end ||
+          (command.has_collective() && isOwnSlice(touched, rank)))
+        continue;
+      return fail(
+          ZERO_RT_INTERNAL,
+          "rank %d, %s: it writes bytes %llu to %llu of the arena twice, or also reads them", rank,
+          nameOf(moment).c_str(), static_cast<unsigned long long>(common.begin),
+          static_cast<unsigned long long>(common.end));
+    }
+  return {};
+}
+
 /// `range` is about to be written.
 Status MemoryCheck::claim(ByteRange range, const Content &content) {
   ZERO_RT_TRY(expectPoison(range));
@@ -134,6 +164,8 @@ void MemoryCheck::begin(bool evaluation) {
     const ByteRange range = rangeOf(placeOf(buffer, rank), buffer.dtype(), buffer.elements());
     shadow.write(range, {buffer.value(), buffer.offset(), Content::State, true});
     end = std::max(end, range.end);
+    if (buffer.role() == proto::GRADIENT) // an accumulator: its first turn fills it
+      poison(range);
   }
 }
 
@@ -193,6 +225,7 @@ Status MemoryCheck::beforeCommand(bool skipped) {
         shadow.rename(access.range, access.reads, access.writes, access.written);
     return {};
   }
+  ZERO_RT_TRY(expectApart(touched, moment));
   for (const Access &access : touched)
     if (access.reads)
       ZERO_RT_TRY(expect(access.range, access.reads, access.origin, nameOf(moment)));
@@ -234,6 +267,16 @@ Status MemoryCheck::readGradients() const {
   return {};
 }
 
+/// The next step finds what this one has left. Accumulators it fills anew.
+Status MemoryCheck::readState() const {
+  for (const proto::Buffer &buffer : program.buffers())
+    if (buffer.role() != proto::GRADIENT)
+      ZERO_RT_TRY(expect(rangeOf(placeOf(buffer, rank), buffer.dtype(), buffer.elements()),
+                         buffer.value(), buffer.offset(),
+                         "the next step's '" + escape(buffer.name()) + "'"));
+  return {};
+}
+
 Status MemoryCheck::beforeFinish() {
   ZERO_RT_TRY(applyRenames());
   take();
@@ -245,6 +288,7 @@ Status MemoryCheck::atEnd() {
   ZERO_RT_TRY(applyRenames());
   take();
   ZERO_RT_TRY(readOutputs(/*all=*/!evaluates));
+  ZERO_RT_TRY(readState());
   return expectPoison({0, deviceBytes(program)});
 }
 

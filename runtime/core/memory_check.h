@@ -48,10 +48,12 @@ private:
   Status applyRenames();
   bool applies(const proto::Rename &rename, uint64_t turn, int segment) const;
   Status expect(ByteRange range, uint32_t value, uint64_t origin, const std::string &reader) const;
+  Status expectApart(const std::vector<Access> &touched, const Moment &moment) const;
   Status claim(ByteRange range, const Content &content);
   Status expectPoison(ByteRange range) const;
   Status readOutputs(bool all) const;
   Status readGradients() const;
+  Status readState() const;
   void poison(ByteRange range);
   bool isPoison(ByteRange range) const;
   void measure();
