@@ -296,18 +296,18 @@ void CommandBuilder::renameState(WriteOp write) {
 
 /// What the turn before has left in an accumulator is what this one finds there.
 void CommandBuilder::renameAccumulators(ArrayRef<Operation *> ops) {
-  llvm::MapVector<int64_t, Value> left;
+  llvm::MapVector<std::pair<int64_t, int64_t>, Value> left; // by root and offset
   for (Operation *op : ops)
     if (isa<LaunchOp, AllReduceOp>(op)) // what works in place
       for (Value result : op->getResults())
-        if (Place at = storage.place(result); at.offset == 0 && at.rankStride == 0)
-          left[at.root] = result;
-  for (auto [root, value] : left) {
-    auto buffer = dyn_cast_or_null<BufferOp>(storage.roots()[root].symbol);
+        left[{storage.place(result).root, storage.place(result).offset}] = result;
+  for (auto [where, value] : left) {
+    auto buffer = dyn_cast_or_null<BufferOp>(storage.roots()[where.first].symbol);
     if (!buffer || buffer.getRole() != Role::Accumulator)
       continue;
-    proto::Rename *made =
-        rename({root}, tensorBytes(value.getType()), values.of(value), values.of(buffer));
+    proto::Rename *made = rename(storage.place(value), tensorBytes(value.getType()),
+                                 values.of(value), values.of(buffer));
+    made->set_start(where.second);
     made->set_strict(true);
     made->set_when(proto::Command::LATER);
   }

@@ -167,6 +167,7 @@ Outcome Compiled::run(const proto::Program &program, bool checkMemory) const {
             "");
   int ends[2];
   EXPECT_EQ(::pipe(ends), 0);
+  std::fflush(nullptr); // else both print it
   const pid_t child = ::fork();
   if (child == 0) {
     ::alarm(kMostSeconds);
