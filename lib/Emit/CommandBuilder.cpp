@@ -94,6 +94,11 @@ proto::Address CommandBuilder::target(Value value) {
   return made;
 }
 
+bool CommandBuilder::isAccumulator(int64_t root) const {
+  auto buffer = dyn_cast_or_null<BufferOp>(storage.roots()[root].symbol);
+  return buffer && buffer.getRole() == Role::Accumulator;
+}
+
 proto::Command *CommandBuilder::add(Operation *op, proto::Lane lane) {
   proto::Command *command = segment->add_commands();
   command->set_lane(lane);
@@ -166,7 +171,9 @@ void CommandBuilder::buildLaunch(LaunchOp launch) {
     const Place own = storage.place(input);
     const Place at = result ? storage.place(launch.getOutputs()[result.getInt()]) : own;
     proto::Address argument = address(at);
-    argument.set_reads(values.of(input));
+    // What runs again sees the sum so far, of which it uses nothing.
+    if (!launch->hasAttr(kRecomputeAttr) || !isAccumulator(at.root))
+      argument.set_reads(values.of(input));
     if (at.root == own.root && at.offset == own.offset) // else it was moved here
       argument.set_start(values.startOf(input));
     if (result)
@@ -302,11 +309,10 @@ void CommandBuilder::renameAccumulators(ArrayRef<Operation *> ops) {
       for (Value result : op->getResults())
         left[{storage.place(result).root, storage.place(result).offset}] = result;
   for (auto [where, value] : left) {
-    auto buffer = dyn_cast_or_null<BufferOp>(storage.roots()[where.first].symbol);
-    if (!buffer || buffer.getRole() != Role::Accumulator)
+    if (!isAccumulator(where.first))
       continue;
     proto::Rename *made = rename(storage.place(value), tensorBytes(value.getType()),
-                                 values.of(value), values.of(buffer));
+                                 values.of(value), values.of(storage.roots()[where.first].symbol));
     made->set_start(where.second);
     made->set_strict(true);
     made->set_when(proto::Command::LATER);

@@ -45,6 +45,7 @@ private:
   proto::Address address(Place place) const;
   /// Where `value` lies, for the command that makes it.
   proto::Address target(mlir::Value value);
+  bool isAccumulator(int64_t root) const;
   proto::Rename *rename(Place place, int64_t bytes, uint32_t from, uint32_t to);
   void renameMembers(BucketOp bucket);
   void renameState(WriteOp write);

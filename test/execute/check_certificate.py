@@ -9,13 +9,14 @@ selection of the combinations in which every two values meet.
 
 import argparse
 import itertools
+import re
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 
 from check_stages_matrix import pairwise
-from zero_test import Checks, Graph
+from zero_test import Checks, Failed, Graph
 
 RANKS, STEPS = 2, 2
 GRAPHS = ("mlp", "mlp-dropout", "gpt2-tiny", "gpt2-tiny-mask", "gpt2-tiny-op23", "gpt2-tiny-ts",
@@ -24,8 +25,9 @@ GRAPHS = ("mlp", "mlp-dropout", "gpt2-tiny", "gpt2-tiny-mask", "gpt2-tiny-op23",
 TRAINING = ("", "--micro-batches=3", "--precision=bf16 --clip-norm=0.1",
             "--precision=fp16 --optimizer=lamb --micro-batches=2",
             "--clip-norm=0.1 --micro-batches=2")
-# Ways to place activations.
-ACTIVATIONS = ("", "--recompute=none")
+# Ways to place activations; auto gets a budget in the middle of what it can keep.
+ACTIVATIONS = ("--checkpoint=none", "--recompute=none", "--checkpoint=layer",
+               "--checkpoint=sqrt", "--checkpoint=auto")
 FACTORS = {"graph": GRAPHS, "stage": (0, 1, 2, 3), "training": TRAINING,
            "activations": ACTIVATIONS}
 
@@ -51,10 +53,25 @@ class WatchedGraph(Graph):
         super().__init__(data, source, work)
         self.name, self.folder = name, Path(data) / name
 
+    def compile(self, stage, ranks, *flags):
+        shape = [self.shape_flag()] if self.name.endswith("-dyn") else []
+        return super().compile(stage, ranks, *shape, *flags)
+
+    def activation_budget(self, stage, flags):
+        """Bytes between the least and the most that forward may keep for backward."""
+        try:
+            self.compile(stage, RANKS, *flags, "--activation-budget=1B")
+        except Failed as refusal:
+            least = int(re.search(r"the smallest with a plan is (\d+)", str(refusal)).group(1))
+        self.compile(stage, RANKS, *flags, "--activation-budget=1TiB")
+        most = int(re.search(r"^  activations +(\d+)", self.report, re.MULTILINE).group(1))
+        return (least + most) // 2
+
     def train(self, stage, flags):
         """The report of a step that was watched."""
-        shape = [self.shape_flag()] if self.name.endswith("-dyn") else []
-        executable = self.compile(stage, RANKS, *shape, *flags)
+        if "--checkpoint=auto" in flags:
+            flags = [*flags, f"--activation-budget={self.activation_budget(stage, flags)}"]
+        executable = self.compile(stage, RANKS, *flags)
         return self.run(executable, STEPS, "--check-memory").report
 
 
