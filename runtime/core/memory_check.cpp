@@ -9,6 +9,7 @@
 namespace zero::rt {
 
 static constexpr unsigned char kPoison = 0xff; // a NaN in every float format
+static constexpr uint64_t kMargin = 256;       // bytes
 
 MemoryCheck::MemoryCheck(const proto::Program &program, int rank, char *base)
     : program(program), rank(rank), base(base), accesses(accessesOf(program, rank)),
@@ -96,6 +97,35 @@ Status MemoryCheck::expectPoison(ByteRange range) const {
                     static_cast<unsigned long long>(part.end));
   });
   return status;
+}
+
+void MemoryCheck::guardMargins(const std::vector<Access> &touched) {
+  RangeSet written;
+  for (const Access &access : touched)
+    if (access.writes)
+      written.add(access.range);
+  for (const Access &access : touched) {
+    const auto [begin, end] = access.range;
+    const ByteRange before{begin - std::min(begin, kMargin), begin};
+    const ByteRange behind{end, std::min(end + kMargin, deviceBytes(program))};
+    for (ByteRange side : {before, behind})
+      written.forEachGap(side, [&](ByteRange part) {
+        margins.emplace_back(part, std::string(base + part.begin, part.size()));
+      });
+  }
+}
+
+Status MemoryCheck::expectMargins() {
+  for (const auto &[range, bytes] : margins) {
+    const auto changed = std::mismatch(bytes.begin(), bytes.end(), base + range.begin).first;
+    if (changed != bytes.end())
+      return fail(ZERO_RT_INTERNAL,
+                  "rank %d, %s: it wrote byte %llu of the arena, outside of its arguments", rank,
+                  nameOf(current()).c_str(),
+                  static_cast<unsigned long long>(range.begin + uint64_t(changed - bytes.begin())));
+  }
+  margins.clear();
+  return {};
 }
 
 /// `range` holds `value`, or, if that is 0, anything that is needed.
@@ -193,7 +223,7 @@ Status MemoryCheck::applyRenames() {
       shadow.rename(range, rename.from(), rename.to(), origin - rename.start());
     }
     measure();
-    after();
+    ZERO_RT_TRY(after());
   }
   return {};
 }
@@ -234,14 +264,18 @@ Status MemoryCheck::beforeCommand(bool skipped) {
       ZERO_RT_TRY(claim(access.range, {access.writes, access.written,
                                        first[size_t(moment.segment)] + moment.index, true}));
   measure();
+  if (program.segments(moment.segment).commands(moment.index).has_launch())
+    guardMargins(touched);
   return {};
 }
 
-void MemoryCheck::after() {
+Status MemoryCheck::after() {
+  ZERO_RT_TRY(expectMargins());
   for (ByteRange range : current().deaths) {
     poison(range);
     shadow.kill(range);
   }
+  return {};
 }
 
 Status MemoryCheck::readOutputs(bool all) const {

@@ -3,8 +3,9 @@
 // What --check-memory does beside guarding an arena with pages: follows what each command
 // reads and writes. Bytes that were read for the last time are overwritten with NaN at
 // once. A command that reads what is not there is an error, as is a byte that changes
-// though no command has written it. So an arena that is too small, two values in one place
-// and a kernel that reaches further than it says are found where they happen.
+// though no command has written it: a free one, or one right before or behind what a kernel
+// was given. So an arena that is too small, two values in one place and a kernel that
+// reaches further than it says are found where they happen.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,8 +33,8 @@ public:
   /// `skipped`: because of its predicate or turn. What an evaluation leaves out is not told.
   Status beforeCommand(bool skipped);
   Status beforeFinish();
-  /// Behind each of these.
-  void after();
+  /// Behind each of these, once what they announce is done.
+  Status after();
   Status atEnd();
 
   /// The end of the highest byte that persists or that a step has touched so far, rounded
@@ -51,6 +52,8 @@ private:
   Status expectApart(const std::vector<Access> &touched, const Moment &moment) const;
   Status claim(ByteRange range, const Content &content);
   Status expectPoison(ByteRange range) const;
+  void guardMargins(const std::vector<Access> &touched);
+  Status expectMargins();
   Status readOutputs(bool all) const;
   Status readGradients() const;
   Status readState() const;
@@ -73,6 +76,8 @@ private:
   const std::vector<Moment> *moments = nullptr;
   size_t next = 0;
   uint64_t end = 0, most = 0;
+  /// What a launch must leave as it is, right before and behind its arguments.
+  std::vector<std::pair<ByteRange, std::string>> margins;
 };
 
 } // namespace zero::rt

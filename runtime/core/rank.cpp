@@ -82,7 +82,7 @@ Status Rank::runSegment(const CommandSegment &segment, const StepRequest &reques
       if (!skipped)
         ZERO_RT_TRY(active ? runRecorded(command, index, turn) : run(command));
       if (memory)
-        memory->after();
+        ZERO_RT_TRY(memory->after());
     }
   }
   return {};
@@ -95,9 +95,7 @@ Status Rank::finishMicroBatches(const StepRequest &request) {
     captureGradients(*request.gradients);
   if (!request.allowNan)
     ZERO_RT_TRY(checkLoss());
-  if (memory)
-    memory->after();
-  return {};
+  return memory ? memory->after() : Status();
 }
 
 /// The output of one element that is called `name`, or -1.
@@ -162,9 +160,7 @@ Status Rank::bindInputs(const StepRequest &request, uint64_t microBatch,
   if (memory)
     ZERO_RT_TRY(memory->beforeInputs());
   writeInputs(request, microBatch, which);
-  if (memory)
-    memory->after();
-  return {};
+  return memory ? memory->after() : Status();
 }
 
 /// Writes the inputs that `which` has, or all.

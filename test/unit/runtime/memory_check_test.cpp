@@ -2,8 +2,7 @@
 
 #include "mixed_program.h"
 #include "parts.h"
-#include "runtime/core/ranges.h"
-#include "runtime/core/shadow.h"
+#include "runtime/core/memory_check.h"
 #include "trial.h"
 
 using namespace zero::rt;
@@ -150,12 +149,36 @@ TEST(MemoryCheck, SeesReadsThatAreNotSaid) {
   expectFound(tiny, "the loss is NaN", ZERO_RT_NOT_FINITE);
 }
 
+std::string wrote(uint64_t at) {
+  return "command 4 ('kernel 2'): it wrote byte " + std::to_string(at) + " of the arena, outside";
+}
+
 TEST(MemoryCheck, SeesWritesThatAreNotSaid) {
-  TinyProgram tiny(2); // dy is said to be one number, and read as one
-  tiny.segment(0).mutable_commands(4)->mutable_launch()->mutable_args(3)->set_bytes(4);
-  proto::Command &backward = *tiny.segment(0).mutable_commands(7);
-  backward.mutable_launch()->mutable_args(1)->clear_reads();
-  expectFound(tiny, "somebody wrote into " + bytes(tiny.at.dy + 4, 60) + "which no command");
+  for (bool isLive : {false, true}) {
+    TinyProgram tiny(2); // dy is said to be shorter than it is: behind it is nothing, or x
+    proto::Address &dy = *tiny.segment(0).mutable_commands(4)->mutable_launch()->mutable_args(3);
+    dy.set_offset(isLive ? tiny.at.x - 8 : tiny.at.dy);
+    dy.set_bytes(8);
+    tiny.segment(0).mutable_commands(7)->mutable_launch()->mutable_args(1)->clear_reads();
+    expectFound(tiny, wrote(dy.offset() + 8));
+  }
+}
+
+TEST(MemoryCheck, SeesFreeBytesThatChange) {
+  TinyProgram tiny(1);
+  std::vector<char> arena(tiny.at.end);
+  MemoryCheck check(tiny.program, 0, arena.data());
+  check.begin(false);
+  EXPECT_TRUE(check.beforeInputs().ok());
+  EXPECT_TRUE(check.after().ok());
+  arena[tiny.at.y + 20] = 1; // before anybody writes y
+  Status status;
+  for (int i = 0; status.ok() && i < tiny.segment(0).commands_size(); ++i)
+    if (status = check.beforeCommand(false); status.ok())
+      status = check.after();
+  EXPECT_EQ(status.getMessage(), "rank 0, command 3 ('kernel 0'): somebody wrote into " +
+                                     bytes(tiny.at.y, 24) +
+                                     "which no command has written since they were free");
 }
 
 TEST(MemoryCheck, SeesUpdatesThatAreMissing) {
