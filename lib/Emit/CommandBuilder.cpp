@@ -119,23 +119,6 @@ uint32_t CommandBuilder::predicate(Value condition) {
   return it->second;
 }
 
-/// Makes `command` wait for the last command of every other lane that touched one
-/// of `roots`: no lane overtakes another on the same bytes.
-void CommandBuilder::order(proto::Command *command, ArrayRef<int64_t> roots) {
-  uint32_t index = segment->commands_size() - 1;
-  SmallVector<uint32_t> waits;
-  for (int64_t root : roots)
-    for (int lane = proto::COMPUTE; lane <= proto::HOST_COMPUTE; ++lane)
-      if (auto it = lastTouch.find({root, lane}); it != lastTouch.end() && lane != command->lane())
-        waits.push_back(it->second);
-  llvm::sort(waits);
-  waits.erase(llvm::unique(waits), waits.end());
-  for (uint32_t wait : waits)
-    command->add_waits(wait);
-  for (int64_t root : roots)
-    lastTouch[{root, command->lane()}] = index;
-}
-
 void CommandBuilder::buildMoves(Operation *op) {
   auto it = moves.find(op);
   if (it == moves.end())
@@ -147,7 +130,6 @@ void CommandBuilder::buildMoves(Operation *op) {
     *copy->mutable_dst() = address(move->to);
     copy->mutable_dst()->set_writes(values.of(move->value));
     copy->set_bytes(move->bytes);
-    order(command, {move->from.root, move->to.root});
   }
 }
 
@@ -156,11 +138,9 @@ void CommandBuilder::buildLaunch(LaunchOp launch) {
   proto::Launch *body = command->mutable_launch();
   auto kernel = symbols.lookup<func::FuncOp>(launch.getKernel());
   body->set_kernel(kernels.lookup(launch.getKernel()));
-  SmallVector<int64_t> roots;
-  auto push = [&](const proto::Address &at, int64_t root, int64_t bytes) {
+  auto push = [&](const proto::Address &at, int64_t bytes) {
     *body->add_args() = at;
     body->mutable_args()->rbegin()->set_bytes(bytes);
-    roots.push_back(root);
   };
   // An argument in place stands for its result, which may lie elsewhere.
   llvm::SmallDenseSet<int64_t> inplace;
@@ -178,20 +158,19 @@ void CommandBuilder::buildLaunch(LaunchOp launch) {
       argument.set_start(values.startOf(input));
     if (result)
       argument.set_writes(values.of(launch.getOutputs()[result.getInt()]));
-    push(argument, at.root, tensorBytes(input.getType()));
+    push(argument, tensorBytes(input.getType()));
     auto shape = cast<ShapedType>(kernel.getArgumentTypes()[index]).getShape();
     if (const auto *dynamic = llvm::find(shape, ShapedType::kDynamic); dynamic != shape.end())
       body->set_length(cast<RankedTensorType>(input.getType()).getDimSize(dynamic - shape.begin()));
   }
   for (auto [index, output] : llvm::enumerate(launch.getOutputs()))
     if (!inplace.contains(index))
-      push(target(output), storage.place(output).root, tensorBytes(output.getType()));
+      push(target(output), tensorBytes(output.getType()));
   if (int64_t workspace = storage.workspaceOf(launch); workspace >= 0) {
     proto::Address at = address(Place{workspace});
     at.set_writes(values.of(launch.getOperation()));
-    push(at, workspace, storage.roots()[workspace].bytes);
+    push(at, storage.roots()[workspace].bytes);
   }
-  order(command, roots);
 }
 
 void CommandBuilder::buildCollective(Operation *op, proto::Collective::Kind kind, Value src,
@@ -211,7 +190,6 @@ void CommandBuilder::buildCollective(Operation *op, proto::Collective::Kind kind
   auto gather = dyn_cast<AllGatherOp>(op);
   body->set_control(type.getRank() == 0 || (reduce && reduce.getMean()) ||
                     (gather && gather.getControl()));
-  order(command, {storage.place(src).root, storage.place(dst).root});
 }
 
 void CommandBuilder::buildOp(Operation &op) {
@@ -240,7 +218,6 @@ void CommandBuilder::buildOp(Operation &op) {
     body->set_lower(check.getLower());
     body->set_upper(check.getUpper());
     body->set_message(check.getMessage().str());
-    order(command, {storage.place(check.getValue()).root});
   } else if (auto bucket = dyn_cast<BucketOp>(op)) {
     renameMembers(bucket);
   } else if (auto write = dyn_cast<WriteOp>(op)) {
@@ -352,7 +329,6 @@ void CommandBuilder::build(proto::Program &into) {
     segment = program->add_segments();
     segment->set_kind(kind);
     segment->set_repeat(repeats ? program->micro_batches() : 1);
-    lastTouch.clear();
     if (repeats && program->micro_batches() > 1)
       listInputs(ops[kind]);
     if (repeats)

@@ -41,7 +41,6 @@ private:
   void buildCollective(mlir::Operation *op, proto::Collective::Kind kind, mlir::Value src,
                        mlir::Value dst, int64_t elements);
   proto::Command *add(mlir::Operation *op, proto::Lane lane);
-  void order(proto::Command *command, llvm::ArrayRef<int64_t> roots);
   proto::Address address(Place place) const;
   /// Where `value` lies, for the command that makes it.
   proto::Address target(mlir::Value value);
@@ -63,8 +62,6 @@ private:
   proto::Program *program = nullptr;
   llvm::DenseMap<mlir::Value, uint32_t> predicates;
   proto::Segment *segment = nullptr;
-  /// The last command on each lane that touched a root, in this segment.
-  llvm::DenseMap<std::pair<int64_t, int>, uint32_t> lastTouch;
 };
 
 } // namespace zero

@@ -8,7 +8,7 @@
 #ifndef RUNTIME_CORE_LIFETIMES_H
 #define RUNTIME_CORE_LIFETIMES_H
 
-#include "runtime/core/accesses.h"
+#include "runtime/format/accesses.h"
 
 #include <string_view>
 

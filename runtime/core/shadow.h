@@ -3,7 +3,7 @@
 #ifndef RUNTIME_CORE_SHADOW_H
 #define RUNTIME_CORE_SHADOW_H
 
-#include "runtime/core/ranges.h"
+#include "runtime/format/ranges.h"
 
 #include <map>
 

@@ -4,6 +4,7 @@
 
 #include "runtime/comm/reduce.h"
 #include "runtime/core/commands.h"
+#include "runtime/core/lane_check.h"
 #include "runtime/device/cpu/reach.h"
 #include "runtime/support/floats.h"
 
@@ -43,7 +44,8 @@ public:
       ZERO_RT_TRY(checkAddress("predicate", predicate, 1));
     for (const proto::Kernel &kernel : program.kernels())
       ZERO_RT_TRY(checkKernel(kernel));
-    return checkSegments();
+    ZERO_RT_TRY(checkSegments());
+    return checkLanes(program);
   }
 
 private:

@@ -1,10 +1,10 @@
 //===- accesses.h - which bytes a command touches ---------------*- C++ -*-===//
 
-#ifndef RUNTIME_CORE_ACCESSES_H
-#define RUNTIME_CORE_ACCESSES_H
+#ifndef RUNTIME_FORMAT_ACCESSES_H
+#define RUNTIME_FORMAT_ACCESSES_H
 
-#include "runtime/core/ranges.h"
 #include "runtime/format/executable.pb.h"
+#include "runtime/format/ranges.h"
 
 #include <vector>
 
@@ -25,9 +25,13 @@ struct Access {
 std::vector<Access> accessesOf(const proto::Program &program, const proto::Command &command,
                                int rank);
 
+/// The same on any rank: each range reaches over where it lies on the first and on the last.
+std::vector<Access> accessesOfAllRanks(const proto::Program &program,
+                                       const proto::Command &command);
+
 /// The bytes of `count` elements of `dtype` at `offset`.
 ByteRange rangeOf(uint64_t offset, proto::DType dtype, uint64_t count);
 
 } // namespace zero::rt
 
-#endif // RUNTIME_CORE_ACCESSES_H
+#endif // RUNTIME_FORMAT_ACCESSES_H

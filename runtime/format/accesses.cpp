@@ -1,6 +1,6 @@
 //===- accesses.cpp - which bytes a command touches -----------------------===//
 
-#include "runtime/core/accesses.h"
+#include "runtime/format/accesses.h"
 
 #include "runtime/format/tables.h"
 
@@ -48,6 +48,16 @@ std::vector<Access> accessesOf(const proto::Program &program, const proto::Comma
   if (command.predicate() > 0)
     accesses.push_back(accessOf(program.predicates(int(command.predicate()) - 1), 1, rank));
   return accesses;
+}
+
+std::vector<Access> accessesOfAllRanks(const proto::Program &program,
+                                       const proto::Command &command) {
+  std::vector<Access> all = accessesOf(program, command, 0);
+  const std::vector<Access> last = accessesOf(program, command, int(program.ranks()) - 1);
+  for (size_t i = 0; i < all.size(); ++i)
+    all[i].range = {std::min(all[i].range.begin, last[i].range.begin),
+                    std::max(all[i].range.end, last[i].range.end)};
+  return all;
 }
 
 } // namespace zero::rt

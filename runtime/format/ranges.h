@@ -1,7 +1,7 @@
 //===- ranges.h - sets of bytes ---------------------------------*- C++ -*-===//
 
-#ifndef RUNTIME_CORE_RANGES_H
-#define RUNTIME_CORE_RANGES_H
+#ifndef RUNTIME_FORMAT_RANGES_H
+#define RUNTIME_FORMAT_RANGES_H
 
 #include <algorithm>
 #include <cstdint>
@@ -75,4 +75,4 @@ private:
 
 } // namespace zero::rt
 
-#endif // RUNTIME_CORE_RANGES_H
+#endif // RUNTIME_FORMAT_RANGES_H
