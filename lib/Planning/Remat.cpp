@@ -106,8 +106,8 @@ private:
     size_t begin, end;
   };
 
-  void execute(const RematProblem::Node &node, int64_t fixedBytes);
-  void makeAgain(int value, int64_t fixedBytes);
+  void execute(const RematProblem::Node &node);
+  void makeAgain(int value);
   bool isDropped(int value) const { return step.layerOf(value) >= 0 && !kept[value]; }
 
   const Step &step;
@@ -116,15 +116,13 @@ private:
   std::vector<int> current; ///< the instance of each value that readers see
   std::vector<char> done;   ///< by node: whether it ran again
   std::vector<Instance> instances;
-  std::vector<int64_t> fixed; ///< by executed node
+  size_t now = 0; ///< nodes executed so far
   double seconds = 0;
 };
 
 } // namespace
 
-void Player::execute(const RematProblem::Node &node, int64_t fixedBytes) {
-  const size_t now = fixed.size();
-  fixed.push_back(fixedBytes);
+void Player::execute(const RematProblem::Node &node) {
   for (int value : node.reads)
     if (current[value] >= 0)
       instances[current[value]].end = now;
@@ -132,10 +130,11 @@ void Player::execute(const RematProblem::Node &node, int64_t fixedBytes) {
     current[value] = static_cast<int>(instances.size());
     instances.push_back({problem.bytes[value], now, now});
   }
+  ++now;
 }
 
 /// Runs the node of `value` again, after those that it reads dropped values of.
-void Player::makeAgain(int value, int64_t fixedBytes) {
+void Player::makeAgain(int value) {
   const int producer = step.producers[value];
   if (done[producer])
     return;
@@ -143,8 +142,8 @@ void Player::makeAgain(int value, int64_t fixedBytes) {
   const RematProblem::Node &node = problem.nodes[producer];
   for (int read : node.reads)
     if (isDropped(read))
-      makeAgain(read, fixedBytes);
-  execute(node, fixedBytes);
+      makeAgain(read);
+  execute(node);
   seconds += node.seconds;
 }
 
@@ -153,10 +152,10 @@ RematCost Player::play() {
     if (!node.forward)
       for (int value : node.reads)
         if (isDropped(value))
-          makeAgain(value, node.fixed);
-    execute(node, node.fixed);
+          makeAgain(value);
+    execute(node);
   }
-  std::vector<int64_t> change(fixed.size() + 1, 0);
+  std::vector<int64_t> change(now + 1, 0);
   for (const Instance &instance : instances) {
     change[instance.begin] += instance.bytes;
     change[instance.end + 1] -= instance.bytes;
@@ -164,10 +163,8 @@ RematCost Player::play() {
   RematCost cost;
   cost.seconds = seconds;
   int64_t live = 0;
-  for (size_t now = 0; now < fixed.size(); ++now) {
-    live += change[now];
-    cost.peak = std::max(cost.peak, live + fixed[now]);
-  }
+  for (int64_t bytes : change)
+    cost.peak = std::max(cost.peak, live += bytes);
   return cost;
 }
 

@@ -2,6 +2,8 @@
 
 #include "runtime/core/commands.h"
 
+#include "runtime/format/accesses.h"
+
 #include <algorithm>
 
 namespace zero::rt {
@@ -72,6 +74,42 @@ std::vector<CommandSegment> resolveCommands(const proto::Program &program, int r
     segments.push_back(std::move(made));
   }
   return segments;
+}
+
+/// The predicates that `command` may write.
+static std::vector<uint32_t> settledBy(const proto::Program &program, const proto::Command &command,
+                                       int rank) {
+  std::vector<uint32_t> settled;
+  const std::vector<Access> accesses = accessesOf(program, command, rank);
+  for (int i = 0; i < program.predicates_size(); ++i) {
+    const uint64_t place = placeOf(program.predicates(i), rank);
+    if (std::any_of(accesses.begin(), accesses.end(), [place](const Access &access) {
+          return access.writes && access.range.begin <= place && place < access.range.end;
+        }))
+      settled.push_back(uint32_t(i));
+  }
+  return settled;
+}
+
+uint32_t numberSignals(const proto::Program &program, int rank,
+                       std::vector<CommandSegment> &segments) {
+  uint32_t signals = 0;
+  for (size_t i = 0; i < segments.size(); ++i) {
+    std::vector<Command> &commands = segments[i].commands;
+    for (size_t index = 0; index < commands.size(); ++index) {
+      const proto::Command &source = program.segments(int(i)).commands(int(index));
+      Command &command = commands[index];
+      command.order.lane = uint32_t(source.lane());
+      command.settles = settledBy(program, source, rank);
+      for (uint32_t wait : source.waits()) {
+        Order &earlier = commands[wait].order;
+        if (earlier.signal < 0)
+          earlier.signal = int32_t(signals++);
+        command.order.waits.push_back(uint32_t(earlier.signal));
+      }
+    }
+  }
+  return signals;
 }
 
 } // namespace zero::rt

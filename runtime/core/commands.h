@@ -52,7 +52,7 @@ struct Command {
   uint32_t predicate; ///< 0: always; else 1 + its index
   const char *label;
   bool forward; ///< an evaluation runs it
-  /// Of a device with lanes: see orderLanes().
+  /// Of a device with lanes: see numberSignals().
   Order order = {};
   std::vector<uint32_t> settles = {}; ///< predicates that it may write
 };
@@ -70,6 +70,13 @@ struct CommandSegment {
 /// the order of the commands.
 std::vector<CommandSegment> resolveCommands(const proto::Program &program, int rank, char *base,
                                             uint32_t firstCheck);
+
+/// Fills in, for a device with lanes, how each command stands to others and which
+/// predicates it may change on `rank`. Returns how many signals there are: one for each
+/// command that another waits for. Turns and segments are not looked across: lanes meet
+/// between them.
+uint32_t numberSignals(const proto::Program &program, int rank,
+                       std::vector<CommandSegment> &segments);
 
 } // namespace zero::rt
 

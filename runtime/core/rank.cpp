@@ -2,8 +2,6 @@
 
 #include "runtime/core/rank.h"
 
-#include "runtime/core/lane_order.h"
-
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -24,11 +22,11 @@ Status Rank::prepare(Device &device, const InitialFiles &files, bool checkMemory
   known.resize(size_t(tables().predicates_size()));
   segments = resolveCommands(tables(), self, arena->base(), windows.checks);
   if (queue->hasLanes())
-    ZERO_RT_TRY(queue->makeSignals(orderLanes(tables(), self, segments)));
+    ZERO_RT_TRY(queue->makeSignals(numberSignals(tables(), self, segments)));
   for (const proto::Output &output : tables().outputs())
     outputs.emplace_back(elementsOf(output.shape()) * sizeOf(toDType(output.dtype())));
   if (checkMemory)
-    poison.emplace(tables(), self, arena->base());
+    memory.emplace(tables(), self, arena->base());
   return {};
 }
 
@@ -53,10 +51,10 @@ Status Rank::step(const StepRequest &request) {
 
 Status Rank::runStep(const StepRequest &request) {
   collectives = 0;
-  if (poison)
-    poison->apply();
+  if (memory)
+    memory->begin(request.evaluate);
   ZERO_RT_TRY(queue->meet());
-  ZERO_RT_TRY(writeInputs(request, 0, nullptr));
+  ZERO_RT_TRY(bindInputs(request, 0, nullptr));
   bool finished = false;
   for (const CommandSegment &segment : segments) {
     if (segment.kind == proto::Segment::EPILOGUE && !finished) {
@@ -67,24 +65,14 @@ Status Rank::runStep(const StepRequest &request) {
   }
   if (!finished)
     ZERO_RT_TRY(finishMicroBatches(request));
-  ZERO_RT_TRY(captureOutputs());
-  if (poison)
-    peak = poison->measurePeak();
-  return {};
-}
-
-static bool runsInTurn(const Command &command, const CommandSegment &segment, uint64_t turn,
-                       const StepRequest &request) {
-  return (command.forward || !request.evaluate) &&
-         (command.when != proto::Command::FIRST || turn == 0) &&
-         (command.when != proto::Command::LAST || turn + 1 == segment.repeat) &&
-         (command.when != proto::Command::LATER || turn != 0);
+  if (memory)
+    ZERO_RT_TRY(memory->atEnd());
+  return captureOutputs();
 }
 
 /// Whether the predicate of a command is set. It is brought to the host, where that has
 /// memory of its own, once after each command that may have changed it.
 Status Rank::holds(const Command &command, bool &result) {
-  result = true;
   if (command.predicate == 0)
     return {};
   const uint32_t index = command.predicate - 1, window = windows.predicates + index;
@@ -97,22 +85,31 @@ Status Rank::holds(const Command &command, bool &result) {
   return {};
 }
 
-/// Also a command that is skipped keeps its place among the lanes: others may wait for it
-/// because of one before it.
-Status Rank::visit(const Command &command, const CommandSegment &segment, uint64_t turn,
-                   const StepRequest &request) {
-  const bool lanes = queue->hasLanes();
-  if (lanes)
-    ZERO_RT_TRY(queue->begin(command.order));
-  bool runs = runsInTurn(command, segment, turn, request);
+Status Rank::runUnlessSkipped(const Command &command, const CommandSegment &segment,
+                              uint64_t turn) {
+  bool runs = runsInTurn(command.when, turn, segment.repeat);
   if (runs)
     ZERO_RT_TRY(holds(command, runs));
+  if (memory)
+    ZERO_RT_TRY(memory->beforeCommand(!runs));
   if (runs) {
     const auto index = uint32_t(&command - segment.commands.data()) + segment.first;
     ZERO_RT_TRY(active ? runRecorded(command, index, turn) : run(command));
     for (uint32_t predicate : command.settles)
       known[predicate] = false;
   }
+  return memory ? memory->after() : Status();
+}
+
+/// Also a command that is left out keeps its place among the lanes: others may wait for it
+/// because of one before it.
+Status Rank::visit(const Command &command, const CommandSegment &segment, uint64_t turn,
+                   const StepRequest &request) {
+  const bool lanes = queue->hasLanes();
+  if (lanes)
+    ZERO_RT_TRY(queue->begin(command.order));
+  if (command.forward || !request.evaluate)
+    ZERO_RT_TRY(runUnlessSkipped(command, segment, turn));
   return lanes ? queue->end(command.order) : Status();
 }
 
@@ -123,7 +120,7 @@ Status Rank::runSegment(const CommandSegment &segment, const StepRequest &reques
     ZERO_RT_TRY(queue->meet());
     std::fill(known.begin(), known.end(), false);
     if (turn > 0 || !isFirst) // the first one finds all inputs of the first micro-batch
-      ZERO_RT_TRY(writeInputs(request, turn, &segment.inputs));
+      ZERO_RT_TRY(bindInputs(request, turn, &segment.inputs));
     for (const Command &command : segment.commands)
       ZERO_RT_TRY(visit(command, segment, turn, request));
   }
@@ -131,23 +128,23 @@ Status Rank::runSegment(const CommandSegment &segment, const StepRequest &reques
 }
 
 Status Rank::finishMicroBatches(const StepRequest &request) {
+  if (memory)
+    ZERO_RT_TRY(memory->beforeFinish());
   ZERO_RT_TRY(queue->meet());
   ZERO_RT_TRY(pullOutputs(/*all=*/false));
   ZERO_RT_TRY(queue->finish());
   ZERO_RT_TRY(communicator->check());
   if (request.gradients)
     ZERO_RT_TRY(captureGradients(*request.gradients));
-  return request.allowNan ? Status() : checkLoss();
-}
-
-static bool isLoss(const proto::Output &output) {
-  return output.name() == "loss" || output.name() == "local_loss";
+  if (!request.allowNan)
+    ZERO_RT_TRY(checkLoss());
+  return memory ? memory->after() : Status();
 }
 
 /// Brings the outputs, or the losses among them, to the host.
 Status Rank::pullOutputs(bool all) {
   for (int i = 0; i < tables().outputs_size(); ++i)
-    if (all || isLoss(tables().outputs(i)))
+    if (all || isLoss(tables().outputs(i).name()))
       ZERO_RT_TRY(queue->pull(windows.outputs + uint32_t(i)));
   return {};
 }
@@ -207,6 +204,14 @@ void Rank::writeScalar(proto::Input::Kind kind, const StepRequest &request, uint
     write(int64_t(microBatch) * program->ranks() + communicator->rank());
   else
     write(uint8_t(!request.evaluate));
+}
+
+Status Rank::bindInputs(const StepRequest &request, uint64_t microBatch,
+                        const std::vector<bool> *which) {
+  if (memory)
+    ZERO_RT_TRY(memory->beforeInputs());
+  ZERO_RT_TRY(writeInputs(request, microBatch, which));
+  return memory ? memory->after() : Status();
 }
 
 /// Writes the inputs that `which` has, or all.

@@ -200,7 +200,7 @@ Status Session::readWhole(const proto::Tensor &tensor, void *destination) const 
   const proto::Buffer &buffer = tables().buffers(static_cast<int>(tensor.buffer()));
   for (size_t rank = 0; rank < body->ranks.size(); ++rank)
     ZERO_RT_TRY(copyOwnPart(buffer, tensor.start(), elementsOf(tensor.shape()),
-                            static_cast<int>(rank), body->ranks[rank]->memory(), destination));
+                            static_cast<int>(rank), body->ranks[rank]->ownArena(), destination));
   return {};
 }
 
@@ -253,7 +253,7 @@ Status Session::writeWhole(const proto::Tensor &tensor, DType dtype, const void 
   }
   for (size_t rank = 0; rank < body->ranks.size(); ++rank)
     ZERO_RT_TRY(setOwnPart(tables().buffers(static_cast<int>(tensor.buffer())), tensor.start(),
-                           count, static_cast<int>(rank), body->ranks[rank]->memory(), values));
+                           count, static_cast<int>(rank), body->ranks[rank]->ownArena(), values));
   for (const proto::Tensor &parameter : tables().tensors())
     if (tensor.master() && parameter.role() == proto::PARAMETER && parameter.name() == tensor.of())
       ZERO_RT_TRY(writeWhole(parameter, own, values));
@@ -323,14 +323,16 @@ Status Session::stats(int rank, zero_rt_stats &stats) const {
   if (rank < 0 || rank >= body->program->ranks())
     return fail(ZERO_RT_INVALID_ARGUMENT, "no rank %d among %d", rank, body->program->ranks());
   const Traffic traffic = body->ranks[rank]->traffic();
+  const MemoryCheck *memory = body->ranks[rank]->memoryCheck();
   stats = {ran,
            deviceBytes(tables()),
-           body->ranks[rank]->measuredPeak(),
+           memory ? memory->peak() : 0,
            traffic.modelElements,
            traffic.controlElements,
            traffic.modelBytes,
            traffic.controlBytes,
-           seconds};
+           seconds,
+           memory ? memory->mostLive() : 0};
   return {};
 }
 
