@@ -63,7 +63,8 @@ zero_rt_status zero_rt_executable_info(const zero_rt_executable *executable,
            size_t(program.tensors_size()),
            size_t(program.gradients_size()),
            size_t(program.certificates_size()),
-           countCommands(program)};
+           countCommands(program),
+           deviceOf(program)};
   return {ZERO_RT_OK, nullptr};
 }
 

@@ -15,8 +15,8 @@ Reduction reductionOf(const proto::Collective &collective) {
 namespace {
 class Resolver {
 public:
-  Resolver(const proto::Program &program, int rank, char *base, uint32_t firstCheck)
-      : program(program), rank(rank), base(base), nextCheck(firstCheck) {}
+  Resolver(int rank, char *base, uint32_t firstCheck)
+      : rank(rank), base(base), nextCheck(firstCheck) {}
 
   Command resolve(const proto::Command &command) {
     return {resolveBody(command), command.when(), command.predicate(), command.label().c_str(),
@@ -51,7 +51,6 @@ private:
     return launch;
   }
 
-  const proto::Program &program;
   int rank;
   char *base;
   uint32_t nextCheck;
@@ -60,7 +59,7 @@ private:
 
 std::vector<CommandSegment> resolveCommands(const proto::Program &program, int rank, char *base,
                                             uint32_t firstCheck) {
-  Resolver resolver(program, rank, base, firstCheck);
+  Resolver resolver(rank, base, firstCheck);
   std::vector<CommandSegment> segments;
   uint32_t first = 0;
   for (const proto::Segment &segment : program.segments()) {

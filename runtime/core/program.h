@@ -49,6 +49,11 @@ size_t countCommands(const proto::Program &program);
 /// Commands that a step runs, if it skips none: those of a segment in each of its turns.
 uint64_t commandsPerStep(const proto::Program &program);
 
+/// What a program is compiled for: "cpu" or "cuda".
+inline const char *deviceOf(const proto::Program &program) {
+  return program.target() == proto::CUDA ? "cuda" : "cpu";
+}
+
 /// Bytes of the device tier on each rank.
 uint64_t deviceBytes(const proto::Program &program);
 

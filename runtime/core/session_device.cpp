@@ -10,7 +10,6 @@
 
 #include <charconv>
 #include <cstring>
-#include <set>
 
 namespace zero::rt {
 
@@ -34,7 +33,7 @@ static Status parseGpus(const char *text, std::vector<int> &gpus) {
 
 static Status checkTarget(const proto::Program &program, const zero_rt_session_options &options) {
   const bool onGpu = program.target() == proto::CUDA;
-  const char *target = onGpu ? "cuda" : "cpu";
+  const char *target = deviceOf(program);
   if (options.device && std::strcmp(options.device, "cpu") && std::strcmp(options.device, "cuda"))
     return fail(ZERO_RT_INVALID_ARGUMENT, "expected device 'cpu' or 'cuda', got '%s'",
                 escape(options.device).c_str());

@@ -23,8 +23,8 @@ static const Reduction kSums[] = {
     {ZERO_RT_BF16, false, ZERO_RT_F32},
 };
 
-std::string sumSymbol(const Reduction &how) {
-  std::string name = std::string("zero_sum_") + nameOf(how.dtype);
+std::string sumSymbol(const Reduction &how, int sources) {
+  std::string name = format("zero_sum_%d_%s", sources, nameOf(how.dtype));
   return how.arithmeticType() == how.dtype ? name : name + "_in_" + nameOf(how.arithmetic);
 }
 
@@ -67,7 +67,7 @@ public:
       : how(how), sources(sources), spelling(spellingOf(how.dtype)) {}
 
   std::string write() {
-    text = ".visible .entry " + sumSymbol(how) + "(";
+    text = ".visible .entry " + sumSymbol(how, sources) + "(";
     for (int i = 0; i < sources; ++i)
       text += ".param .u64 s" + std::to_string(i) + ", ";
     text += ".param .u64 d, .param .u64 n, .param .u64 k)\n{\n";
@@ -160,7 +160,7 @@ Status SumKernels::load(std::shared_ptr<const Gpu> gpu, int sources,
   ZERO_RT_TRY(GpuModule::load(std::move(gpu), sumCode(sources).c_str(), made->module));
   for (const Reduction &how : kSums) {
     Function function;
-    ZERO_RT_TRY(made->module->find(sumSymbol(how), function));
+    ZERO_RT_TRY(made->module->find(sumSymbol(how, sources), function));
     made->functions.push_back({how, function});
   }
   kernels = std::move(made);

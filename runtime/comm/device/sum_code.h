@@ -16,7 +16,7 @@ namespace zero::rt::cuda {
 std::string sumCode(int sources);
 
 /// The name of the kernel for `how`.
-std::string sumSymbol(const Reduction &how);
+std::string sumSymbol(const Reduction &how, int sources);
 
 /// These kernels on one GPU.
 class SumKernels {

@@ -120,6 +120,7 @@ typedef struct zero_rt_program_info {
   float learning_rate;
   uint64_t planned_elements; /* received per rank and step, without control scalars */
   size_t inputs, outputs, tensors, gradients, certificates, commands;
+  const char *device; /* that it is compiled for: "cpu" or "cuda" */
 } zero_rt_program_info;
 
 typedef struct zero_rt_value_info {
@@ -399,7 +400,7 @@ typedef struct zero_rt_stats {
   uint64_t control_elements; /* the same, scalars of the program */
   uint64_t model_bytes;
   uint64_t control_bytes;
-  double seconds; /* in steps */
+  double seconds;         /* in steps */
   uint64_t measured_live; /* the most bytes needed at one command; 0 without check_memory */
 } zero_rt_stats;
 

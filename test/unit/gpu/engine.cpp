@@ -166,6 +166,12 @@ void stall(const std::string &symbol) {
   engine.stalled.insert(symbol);
 }
 
+void release() {
+  Engine &engine = Engine::get();
+  std::lock_guard<std::recursive_mutex> lock(engine.mutex);
+  engine.stalled.clear();
+}
+
 std::vector<std::string> problems() {
   Engine &engine = Engine::get();
   std::lock_guard<std::recursive_mutex> lock(engine.mutex);

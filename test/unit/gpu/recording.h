@@ -34,8 +34,9 @@ using Kernel = std::function<void(const std::vector<void *> &pointers,
 /// What a launch of `symbol`, with so many parameters of either kind, does. The images of
 /// modules are text and must declare it.
 void addKernel(const std::string &symbol, int pointers, int scalars, Kernel kernel);
-/// Launches of `symbol` never end.
+/// Launches of `symbol` do not end, until release().
 void stall(const std::string &symbol);
+void release();
 
 /// What CUDA does not allow and happened all the same.
 std::vector<std::string> problems();

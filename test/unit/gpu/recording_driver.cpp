@@ -158,7 +158,7 @@ EXPORT cuLaunchKernel(Function function, unsigned gridX, unsigned gridY, unsigne
   for (int i = 0; i < scalars; ++i)
     numbers.push_back(*static_cast<int64_t *>(arguments[pointers + i]));
   if (engine.stalled.count(function->symbol))
-    work.ready = [] { return false; };
+    work.ready = [symbol = function->symbol] { return !Engine::get().stalled.count(symbol); };
   work.run = [run = kernel, addresses, numbers, threads = uint64_t(gridX) * blockX] {
     run(addresses, numbers, threads);
   };

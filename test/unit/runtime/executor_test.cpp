@@ -87,6 +87,7 @@ TEST_P(Executor, CountsWhatItReceives) {
 }
 
 TEST_P(Executor, AllocatesNothingOnceWarm) {
+  ONLY_ON_CPU() << "the recording driver allocates";
   Trial trial((TinyProgram(GetParam(), 2)));
   trial.start();
   trial.bind(64);

@@ -3,6 +3,7 @@
 #include "tiny_program.h"
 
 #include "parts.h"
+#include "runtime/format/accesses.h"
 
 #include <fstream>
 #include <iterator>
@@ -165,8 +166,39 @@ std::string tinyWeights() {
   return {reinterpret_cast<const char *>(weights), sizeof(weights)};
 }
 
+static bool conflict(const std::vector<Access> &one, const std::vector<Access> &other) {
+  for (const Access &a : one)
+    for (const Access &b : other)
+      if ((a.writes || b.writes) && a.range.begin < b.range.end && b.range.begin < a.range.end)
+        return true;
+  return false;
+}
+
+/// Makes each command wait for the last one of any other lane that it must not overtake.
+static void addWaits(proto::Program &program) {
+  for (proto::Segment &segment : *program.mutable_segments()) {
+    std::vector<std::vector<Access>> accesses;
+    for (const proto::Command &command : segment.commands())
+      accesses.push_back(accessesOfAllRanks(program, command));
+    for (int i = 0; i < segment.commands_size(); ++i) {
+      proto::Command &command = *segment.mutable_commands(i);
+      std::map<proto::Lane, uint32_t> last;
+      for (int earlier = 0; earlier < i; ++earlier)
+        if (proto::Lane lane = segment.commands(earlier).lane();
+            lane != command.lane() && conflict(accesses[size_t(earlier)], accesses[size_t(i)]))
+          last[lane] = uint32_t(earlier);
+      command.clear_waits();
+      for (const auto &[lane, wait] : last)
+        command.add_waits(wait);
+    }
+  }
+}
+
 std::string HandMadeProgram::write(const std::string &name, const std::string &isa) const {
   std::string path = testing::TempDir() + "zero-" + std::to_string(::getpid()) + "-" + name;
-  EXPECT_EQ(writeExecutable(path, program, testKernels(), tinyWeights(), isa), "");
+  proto::Program ordered = program;
+  addWaits(ordered);
+  EXPECT_EQ(writeExecutable(path, ordered, code.empty() ? testKernels() : code, tinyWeights(), isa),
+            "");
   return path;
 }

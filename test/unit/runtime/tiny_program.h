@@ -17,6 +17,7 @@
 /// Tables that run with the test kernels.
 struct HandMadeProgram {
   zero::rt::proto::Program program;
+  std::string code; ///< empty: the test kernels
 
   zero::rt::proto::Segment &segment(int index) { return *program.mutable_segments(index); }
   /// Says of every address what is read and written there: each place holds one value,
@@ -24,7 +25,8 @@ struct HandMadeProgram {
   /// its arguments, a letter each: r reads, w writes (also scratch), u updates.
   void numberValues(const std::map<uint64_t, uint64_t> &bytes,
                     const std::vector<const char *> &uses);
-  /// Writes the program and the test kernels to a file in the test's temporary folder.
+  /// Writes the program and the test kernels, or `code`, to a file in the test's temporary
+  /// folder; lanes wait for each other where they touch the same bytes.
   std::string write(const std::string &name, const std::string &isa = "sse2") const;
 };
 
