@@ -56,6 +56,7 @@ enum : int {
   X(const char *, ncclGetLastError, (NcclHandle handle))                                           \
   X(NcclResult, ncclCommInitRankConfig,                                                            \
     (NcclHandle * handle, int ranks, NcclId id, int rank, NcclConfig *config))                     \
+  X(NcclResult, ncclCommFinalize, (NcclHandle handle))                                             \
   X(NcclResult, ncclCommDestroy, (NcclHandle handle))                                              \
   X(NcclResult, ncclCommAbort, (NcclHandle handle))                                                \
   X(NcclResult, ncclCommGetAsyncError, (NcclHandle handle, NcclResult * error))                    \

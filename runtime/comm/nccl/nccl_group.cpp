@@ -13,6 +13,9 @@ namespace zero::rt::cuda {
 
 namespace {
 
+/// For the others at the end, when nothing depends on them any more.
+constexpr double kEndSeconds = 5;
+
 int typeOf(DType dtype) {
   switch (dtype) {
   case ZERO_RT_F32:
@@ -35,10 +38,6 @@ class Connection {
 public:
   Connection(std::shared_ptr<const Nccl> nccl, double timeoutSeconds)
       : nccl(std::move(nccl)), timeoutSeconds(timeoutSeconds) {}
-  ~Connection() {
-    if (handle)
-      nccl->ncclCommDestroy(handle);
-  }
 
   /// Only begins: all ranks of this process have to, before one can end.
   Status begin(const NcclId &id, int rank, int ranks) {
@@ -48,9 +47,10 @@ public:
   }
 
   /// Waits until what was asked for last is done, on the host.
-  Status settle(const std::string &what) {
+  Status settle(const std::string &what) { return settle(what, timeoutSeconds); }
+  Status settle(const std::string &what, double seconds) {
     using Clock = std::chrono::steady_clock;
-    const auto deadline = Clock::now() + std::chrono::duration<double>(timeoutSeconds);
+    const auto deadline = Clock::now() + std::chrono::duration<double>(seconds);
     for (;;) {
       if (!handle)
         return Status(ZERO_RT_ABORTED, "the group has ended");
@@ -61,11 +61,22 @@ public:
         return nccl->check(state, what.c_str(), handle);
       if (Clock::now() > deadline) {
         abort();
-        return fail(ZERO_RT_TIMEOUT, "%s: not all ranks came within %g s", what.c_str(),
-                    timeoutSeconds);
+        return fail(ZERO_RT_TIMEOUT, "%s: not all ranks came within %g s", what.c_str(), seconds);
       }
       std::this_thread::sleep_for(std::chrono::microseconds(50));
     }
+  }
+
+  /// Begins to leave the group, as all ranks of this process have to before one can end.
+  void finalize() {
+    if (handle)
+      (void)nccl->ncclCommFinalize(handle);
+  }
+  void destroy() {
+    if (!settle("NCCL's end", std::min(timeoutSeconds, kEndSeconds)).ok())
+      abort();
+    if (handle)
+      nccl->ncclCommDestroy(std::exchange(handle, nullptr));
   }
 
   /// Ends what runs on the GPU.
@@ -83,15 +94,27 @@ private:
   NcclHandle handle = nullptr;
 };
 
+/// Those of all ranks of this process, which leave NCCL together.
+struct Connections {
+  std::vector<std::unique_ptr<Connection>> all;
+  ~Connections() {
+    for (const auto &each : all)
+      each->finalize();
+    for (const auto &each : all)
+      each->destroy();
+  }
+};
+
 class NcclCommunicator : public GroupMember {
 public:
   /// `group`: the threads of this process; where there is one rank in it, nobody else.
   NcclCommunicator(std::shared_ptr<Rendezvous> group, int rank, int ranks,
-                   const ThreadGroupOptions &options, std::unique_ptr<Connection> connection,
-                   std::shared_ptr<const SumKernels> scaling, std::shared_ptr<Lanes> lanes)
+                   const ThreadGroupOptions &options, std::shared_ptr<Connections> connections,
+                   Connection &connection, std::shared_ptr<const SumKernels> scaling,
+                   std::shared_ptr<Lanes> lanes)
       : GroupMember(std::move(group), options.ranks == 1 ? 0 : rank, options), number(rank),
-        members(ranks), connection(std::move(connection)), scaling(std::move(scaling)),
-        lanes(std::move(lanes)) {}
+        members(ranks), connections(std::move(connections)), connection(&connection),
+        scaling(std::move(scaling)), lanes(std::move(lanes)) {}
 
   int rank() const override { return number; }
   int ranks() const override { return members; }
@@ -166,7 +189,8 @@ private:
   }
 
   int number, members;
-  std::unique_ptr<Connection> connection;
+  std::shared_ptr<Connections> connections;
+  Connection *connection; ///< the own one
   std::shared_ptr<const SumKernels> scaling;
   std::shared_ptr<Lanes> lanes;
 };
@@ -187,21 +211,22 @@ Status makeNcclGroup(const ThreadGroupOptions &options,
   ZERO_RT_TRY(Nccl::open(nccl));
   NcclId id;
   ZERO_RT_TRY(nccl->check(nccl->ncclGetUniqueId(&id), "ncclGetUniqueId"));
-  std::vector<std::unique_ptr<Connection>> connections;
+  auto connections = std::make_shared<Connections>();
   for (int rank = 0; rank < options.ranks; ++rank) {
     ZERO_RT_TRY(lanes[size_t(rank)]->gpu().makeCurrent());
-    connections.push_back(std::make_unique<Connection>(nccl, options.timeoutSeconds));
-    ZERO_RT_TRY(connections.back()->begin(id, rank, options.ranks));
+    connections->all.push_back(std::make_unique<Connection>(nccl, options.timeoutSeconds));
+    ZERO_RT_TRY(connections->all.back()->begin(id, rank, options.ranks));
   }
   auto group = std::make_shared<Rendezvous>(options.ranks, options.timeoutSeconds);
   for (int rank = 0; rank < options.ranks; ++rank) {
     const std::shared_ptr<Lanes> &own = lanes[size_t(rank)];
     ZERO_RT_TRY(own->gpu().makeCurrent());
-    ZERO_RT_TRY(connections[size_t(rank)]->settle("NCCL's start"));
+    Connection &connection = *connections->all[size_t(rank)];
+    ZERO_RT_TRY(connection.settle("NCCL's start"));
     std::shared_ptr<const SumKernels> scaling;
     ZERO_RT_TRY(SumKernels::load(own->sharedGpu(), 1, scaling));
-    ends.push_back(std::make_unique<NcclCommunicator>(
-        group, rank, options.ranks, options, std::move(connections[size_t(rank)]), scaling, own));
+    ends.push_back(std::make_unique<NcclCommunicator>(group, rank, options.ranks, options,
+                                                      connections, connection, scaling, own));
   }
   return {};
 }
@@ -210,14 +235,16 @@ Status joinNcclGroup(std::shared_ptr<const Nccl> nccl, const NcclId &id, int ran
                      double timeoutSeconds, std::shared_ptr<Lanes> lanes,
                      std::unique_ptr<Communicator> &end) {
   ZERO_RT_TRY(lanes->gpu().makeCurrent());
-  auto connection = std::make_unique<Connection>(std::move(nccl), timeoutSeconds);
-  ZERO_RT_TRY(connection->begin(id, rank, ranks));
-  ZERO_RT_TRY(connection->settle("NCCL's start"));
+  auto connections = std::make_shared<Connections>();
+  connections->all.push_back(std::make_unique<Connection>(std::move(nccl), timeoutSeconds));
+  Connection &connection = *connections->all.front();
+  ZERO_RT_TRY(connection.begin(id, rank, ranks));
+  ZERO_RT_TRY(connection.settle("NCCL's start"));
   std::shared_ptr<const SumKernels> scaling;
   ZERO_RT_TRY(SumKernels::load(lanes->sharedGpu(), 1, scaling));
   const ThreadGroupOptions alone{1, timeoutSeconds};
   end = std::make_unique<NcclCommunicator>(std::make_shared<Rendezvous>(1, timeoutSeconds), rank,
-                                           ranks, alone, std::move(connection), scaling,
+                                           ranks, alone, connections, connection, scaling,
                                            std::move(lanes));
   return {};
 }

@@ -97,6 +97,7 @@ Status Lanes::poll(const char *call, Query query) {
 }
 
 Status Lanes::finish() {
+  ZERO_RT_TRY(device->makeCurrent()); // also at the end, by another thread
   for (const Lane &lane : lanes)
     ZERO_RT_TRY(poll("cuStreamQuery", [&] { return driver().cuStreamQuery(lane.stream); }));
   return {};

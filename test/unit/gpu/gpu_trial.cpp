@@ -6,11 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../runtime/trial.h"
 #include "recording.h"
 #include "runtime/comm/reduce.h"
 #include "runtime/device/cpu/module.h"
 #include "sum_kernels.h"
-#include "trial.h"
 
 #include <cstdlib>
 

@@ -4,6 +4,7 @@
 
 #include "recording.h"
 #include "runtime/comm/device/device_group.h"
+#include "runtime/comm/nccl/nccl_group.h"
 #include "runtime/device/cuda/arena.h"
 #include "sum_kernels.h"
 
@@ -123,14 +124,27 @@ std::vector<std::shared_ptr<Lanes>> makeLanes(int ranks, bool shared) {
 
 } // namespace
 
-std::vector<std::unique_ptr<Communicator>> makeSharedGpuGroup(const ThreadGroupOptions &options) {
+using MakeGroup = Status(const ThreadGroupOptions &, const std::vector<std::shared_ptr<Lanes>> &,
+                         std::vector<std::unique_ptr<Communicator>> &);
+
+static std::vector<std::unique_ptr<Communicator>> makeGroup(const ThreadGroupOptions &options,
+                                                            bool shared, MakeGroup *make) {
   static uint64_t seed = 0;
-  recording::reset({.seed = ++seed});
-  addSumKernels(options.ranks);
-  const auto lanes = makeLanes(options.ranks, /*shared=*/true);
+  recording::reset({.seed = ++seed, .devices = shared ? 1 : options.ranks});
+  addSumKernels(shared ? options.ranks : 1);
+  const auto lanes = makeLanes(options.ranks, shared);
   std::vector<std::unique_ptr<Communicator>> inner, ends;
-  expectOk(makeDeviceGroup(options, lanes, inner));
+  expectOk(make(options, lanes, inner));
   for (size_t rank = 0; rank < inner.size(); ++rank)
     ends.push_back(std::make_unique<HostEnd>(std::move(inner[rank]), lanes[rank]));
   return ends;
+}
+
+std::vector<std::unique_ptr<Communicator>> makeSharedGpuGroup(const ThreadGroupOptions &options) {
+  return makeGroup(options, true, makeDeviceGroup);
+}
+
+std::vector<std::unique_ptr<Communicator>> makeNcclGpuGroup(const ThreadGroupOptions &options) {
+  ::setenv("ZERO_NCCL", ZERO_RECORDING_CUDA, 1);
+  return makeGroup(options, false, makeNcclGroup);
 }

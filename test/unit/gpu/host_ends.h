@@ -13,4 +13,8 @@
 std::vector<std::unique_ptr<zero::rt::Communicator>>
 makeSharedGpuGroup(const zero::rt::ThreadGroupOptions &options);
 
+/// The same for ranks with a GPU each, through NCCL's interface.
+std::vector<std::unique_ptr<zero::rt::Communicator>>
+makeNcclGpuGroup(const zero::rt::ThreadGroupOptions &options);
+
 #endif // TEST_UNIT_GPU_HOST_ENDS_H
