@@ -111,6 +111,9 @@ Status setTypes(const proto::Kernel &kernel, Columnwise &product) {
     return fail(ZERO_RT_UNSUPPORTED,
                 "a matrix product on a GPU: A and B of different types, %s and %s",
                 nameOf(stored(0)), nameOf(stored(1)));
+  if (product.result.dtype != product.left.dtype && product.result.dtype != ZERO_RT_F32)
+    return fail(ZERO_RT_UNSUPPORTED, "a matrix product on a GPU: of %s with a result of %s",
+                nameOf(product.left.dtype), nameOf(product.result.dtype));
   for (int argument = 2; argument < result; ++argument)
     if (stored(argument) != product.result.dtype)
       return fail(ZERO_RT_UNSUPPORTED, "a matrix product on a GPU: adds %s to a result of %s",
@@ -118,9 +121,23 @@ Status setTypes(const proto::Kernel &kernel, Columnwise &product) {
   return {};
 }
 
+/// One column is as good as a row-major matrix, to which a bias can be added.
+void keepColumn(MatmulPlan &plan) {
+  if (!plan.swapped || !plan.bias || plan.c.rows != 1)
+    return;
+  std::swap(plan.a, plan.b);
+  for (Matrix *matrix : {&plan.a, &plan.b, &plan.c})
+    *matrix = matrix->transposed();
+  for (BatchDim &dim : plan.batch)
+    std::swap(dim.a, dim.b);
+  plan.c.strides[1] = 1;
+  plan.swapped = false;
+}
+
 Status toColumnwise(const proto::Kernel &kernel, Columnwise &product) {
   MatmulPlan plan;
   ZERO_RT_TRY(planMatmul(kernel.matmul(), plan));
+  keepColumn(plan);
   product.alpha = plan.alpha;
   product.bias = plan.bias;
   product.residual = plan.residual;

@@ -9,6 +9,7 @@
 #include "../runtime/trial.h"
 #include "recording.h"
 #include "runtime/comm/reduce.h"
+#include "runtime/device/cpu/library.h"
 #include "runtime/device/cpu/module.h"
 #include "sum_kernels.h"
 
@@ -43,12 +44,40 @@ const Module &testModule() {
   return *module;
 }
 
-/// Turns a native kernel into one for a GPU; returns its declaration.
+/// What a kernel does, as a function of the host.
+recording::Kernel functionOf(const proto::Kernel &kernel) {
+  if (kernel.has_symbol())
+    return [native = testModule().find(kernel.symbol())](const std::vector<void *> &pointers,
+                                                         const std::vector<int64_t> &scalars,
+                                                         uint64_t threads) {
+      EXPECT_GE(threads, uint64_t(scalars[0]));
+      native(pointers.data(), 0, scalars[0]);
+    };
+  std::unique_ptr<LibraryKernel> made;
+  EXPECT_TRUE(makeLibraryKernel(kernel, 1, made).ok());
+  std::shared_ptr<const LibraryKernel> library = std::move(made);
+  return [library](const std::vector<void *> &pointers, const std::vector<int64_t> &, uint64_t) {
+    std::unique_ptr<LibraryCall> call;
+    EXPECT_TRUE(library->makeCall(call).ok() && call->run(pointers.data()).ok());
+  };
+}
+
+/// Whether cuBLASLt has no such product: then it is a kernel like others.
+bool isMixed(const proto::Kernel &kernel) {
+  if (!kernel.has_matmul() || kernel.stored_size() == 0)
+    return false;
+  const int result = *kernel.stored().rbegin();
+  return kernel.stored(0) != kernel.stored(1) ||
+         (result != proto::F32 && result != kernel.stored(0));
+}
+
+/// Turns a kernel into one of a GPU's code; returns its declaration.
 std::string moveKernel(proto::Program &program, int index) {
   proto::Kernel &kernel = *program.mutable_kernels(index);
-  const std::string symbol = kernel.symbol();
+  const std::string symbol = kernel.has_symbol() ? kernel.symbol() : "mixed_" + kernel.name();
   const int arguments = argumentsOf(program, index);
-  const NativeKernel native = testModule().find(symbol);
+  recording::addKernel(symbol, arguments, 1, functionOf(kernel));
+  kernel.clear_stored();
   proto::GpuEntry &entry = *kernel.mutable_gpu()->add_entries();
   entry.set_symbol(symbol);
   entry.set_threads(kThreads);
@@ -57,12 +86,6 @@ std::string moveKernel(proto::Program &program, int index) {
       if (command.has_launch() && int(command.launch().kernel()) == index)
         entry.set_blocks(command.launch().length() > 0 ? 0 : 1);
   entry.set_per_block(kThreads);
-  recording::addKernel(symbol, arguments, 1,
-                       [native](const std::vector<void *> &pointers,
-                                const std::vector<int64_t> &scalars, uint64_t threads) {
-                         EXPECT_GE(threads, uint64_t(scalars[0]));
-                         native(pointers.data(), 0, scalars[0]);
-                       });
   std::string text = ".visible .entry " + symbol + "(";
   for (int i = 0; i <= arguments; ++i)
     text += std::string(i ? ", " : "") + ".param .u64 p" + std::to_string(i);
@@ -75,7 +98,7 @@ void moveToGpu(HandMadeProgram &made, zero_rt_session_options &options) {
   program.set_target(proto::CUDA);
   addSumKernels(int(program.ranks()));
   for (int i = 0; i < program.kernels_size(); ++i)
-    if (program.kernels(i).has_symbol())
+    if (program.kernels(i).has_symbol() || isMixed(program.kernels(i)))
       made.code += moveKernel(program, i);
   made.code.push_back('\0');
   proto::GpuImage &image = *program.add_gpu_images();

@@ -131,7 +131,7 @@ TEST_F(Products, OfAllLayouts) {
         check(data);
         check(Case(data).alpha(0.125f).accumulate());
         check(Case(data).withResidual());
-        if (!tc || m == 1) {
+        if (!tc) {
           check(Case(data).withBias());
           check(Case(data).alpha(0.125f).withBias().withResidual());
         }
@@ -156,7 +156,8 @@ TEST_F(Products, AreRefusedByName) {
   const Case plain({}, 4, 5, 6, {6, 1}, {5, 1}, {5, 1});
   constexpr DType F = ZERO_RT_F32, B = ZERO_RT_BF16;
   expectRefused(Case(plain), "A and B of different types, float32 and bfloat16", {F, B, F, F});
-  expectRefused(Case(plain).withBias(), "adds float32 to a result of bfloat16", {F, F, F, B});
+  expectRefused(Case(plain), "of float32 with a result of bfloat16", {F, F, F, B});
+  expectRefused(Case(plain).withBias(), "adds float32 to a result of bfloat16", {B, B, F, B});
   expectRefused(Case(plain).withResidual().accumulate(), "two matrices to add to it");
   expectRefused(Case({}, 4, 5, 6, {12, 2}, {5, 1}, {5, 1}),
                 "neither rows nor columns of an operand are contiguous");

@@ -111,7 +111,9 @@ EXPORT BlasStatus cublasLtMatmulAlgoGetHeuristic(BlasHandle, BlasProduct product
                                                  BlasPreference preference, int,
                                                  BlasHeuristic *found, int *count) {
   const bool bias = product->numbers[kBlasProductEpilogue] == kBlasEpilogueBias;
-  if (a->type != b->type || c->type != d->type || (bias && product->bias == 0))
+  const bool types =
+      a->type == b->type && c->type == d->type && (c->type == a->type || c->type == kBlasF32);
+  if (!types || (bias && product->bias == 0))
     return kBlasNotSupported;
   const uint64_t needed = workspaceOf(a, product);
   *count = needed <= preference->workspace;

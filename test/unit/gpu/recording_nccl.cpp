@@ -17,13 +17,13 @@ using namespace zero::rt;
 namespace {
 
 /// What one rank gives to a collective.
-struct Part {
+struct Given {
   const char *source = nullptr;
   char *destination = nullptr;
 };
 
 struct Collective {
-  std::map<int, Part> parts; ///< of ranks whose stream has come to it
+  std::map<int, Given> parts; ///< of ranks whose stream has come to it
   bool done = false;
 };
 
@@ -93,7 +93,7 @@ EXPORT NcclResult ncclCommGetAsyncError(NcclHandle handle, NcclResult *error) {
 
 /// Adds a collective to `stream`; body(parts by rank) happens once all have come to it.
 template <typename Body>
-static NcclResult issue(NcclHandle handle, Part part, Stream stream, Body body) {
+static NcclResult issue(NcclHandle handle, Given part, Stream stream, Body body) {
   LOCKED;
   auto group = handle->group;
   const uint64_t index = handle->next++;
@@ -112,8 +112,8 @@ static NcclResult issue(NcclHandle handle, Part part, Stream stream, Body body) 
   return kNcclSuccess;
 }
 
-static Part translated(const void *source, uint64_t sourceBytes, void *destination,
-                       uint64_t destinationBytes) {
+static Given translated(const void *source, uint64_t sourceBytes, void *destination,
+                        uint64_t destinationBytes) {
   LOCKED;
   auto place = [](const void *pointer) { return reinterpret_cast<uint64_t>(pointer); };
   return {engine.translate(place(source), sourceBytes, "NCCL"),
@@ -143,7 +143,7 @@ EXPORT NcclResult ncclAllGather(const void *source, void *destination, size_t co
     return kNcclInternalError;
   const int ranks = handle->group->ranks;
   return issue(handle, translated(source, count, destination, count * size_t(ranks)), stream,
-               [count](const std::map<int, Part> &parts) {
+               [count](const std::map<int, Given> &parts) {
                  for (const auto &[to, each] : parts)
                    for (const auto &[from, other] : parts)
                      std::memmove(each.destination + size_t(from) * count, other.source, count);
@@ -151,7 +151,7 @@ EXPORT NcclResult ncclAllGather(const void *source, void *destination, size_t co
 }
 
 /// Sums of `count` elements from element `start` on of all ranks.
-static std::vector<char> sumOf(const std::map<int, Part> &parts, DType dtype, size_t start,
+static std::vector<char> sumOf(const std::map<int, Given> &parts, DType dtype, size_t start,
                                size_t count) {
   std::vector<const void *> sources;
   for (const auto &[rank, part] : parts)
@@ -168,7 +168,7 @@ EXPORT NcclResult ncclReduceScatter(const void *source, void *destination, size_
   const DType dtype = dtypeOf(type);
   const size_t own = count * sizeOf(dtype), whole = own * size_t(handle->group->ranks);
   return issue(handle, translated(source, whole, destination, own), stream,
-               [dtype, count](const std::map<int, Part> &parts) {
+               [dtype, count](const std::map<int, Given> &parts) {
                  std::map<int, std::vector<char>> sums;
                  for (const auto &[rank, part] : parts)
                    sums[rank] = sumOf(parts, dtype, size_t(rank) * count, count);
@@ -184,7 +184,7 @@ EXPORT NcclResult ncclAllReduce(const void *source, void *destination, size_t co
   const DType dtype = dtypeOf(type);
   const size_t bytes = count * sizeOf(dtype);
   return issue(handle, translated(source, bytes, destination, bytes), stream,
-               [dtype, count](const std::map<int, Part> &parts) {
+               [dtype, count](const std::map<int, Given> &parts) {
                  const std::vector<char> sum = sumOf(parts, dtype, 0, count);
                  for (const auto &[rank, part] : parts)
                    std::memcpy(part.destination, sum.data(), sum.size());

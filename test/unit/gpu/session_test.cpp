@@ -129,7 +129,8 @@ TEST(GpuSession, RefusesCodeForOtherGpus) {
   recording::reset({.capability = 75});
   Trial trial((TinyProgram(1)));
   EXPECT_FAILS(zero_rt_session_create(trial.executable, &trial.options, &trial.session),
-               ZERO_RT_UNSUPPORTED, "GPU 0 (recording) does not take the code");
+               ZERO_RT_UNSUPPORTED,
+               "no code for GPU 0 (recording, sm_75): the executable has PTX for sm_80");
 }
 
 TEST(GpuSession, WithoutADriverSaysWhatWasLookedFor) {

@@ -178,8 +178,11 @@ static bool conflict(const std::vector<Access> &one, const std::vector<Access> &
 static void addWaits(proto::Program &program) {
   for (proto::Segment &segment : *program.mutable_segments()) {
     std::vector<std::vector<Access>> accesses;
-    for (const proto::Command &command : segment.commands())
+    for (const proto::Command &command : segment.commands()) {
+      if (command.predicate() > uint32_t(program.predicates_size()))
+        return; // it is to be refused
       accesses.push_back(accessesOfAllRanks(program, command));
+    }
     for (int i = 0; i < segment.commands_size(); ++i) {
       proto::Command &command = *segment.mutable_commands(i);
       std::map<proto::Lane, uint32_t> last;
