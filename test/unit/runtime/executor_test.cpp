@@ -174,6 +174,25 @@ TEST(ExecutorPredicates, SkipAndFirstAndLastAndLater) {
   EXPECT_EQ(count, 5 + 8);
 }
 
+/// A predicate that a command of the segment changes: it counts from there on.
+TEST(ExecutorPredicates, AreLookedAtAgainOnceTheyMayHaveChanged) {
+  TinyProgram tiny(2);
+  const proto::Command increment = tiny.segment(1).commands(1);
+  tiny.program.mutable_tensors(1)->mutable_init()->set_splat(254);
+  tiny.program.add_predicates()->set_offset(tiny.at.count); // the low byte: 0 at 256
+  for (int i = 0; i < 4; ++i) {
+    *tiny.segment(1).add_commands() = increment;
+    tiny.segment(1).mutable_commands()->rbegin()->set_predicate(1);
+  }
+  Trial trial(tiny);
+  trial.start();
+  trial.bind(4);
+  EXPECT_OK(trial.step());
+  int64_t count = 0;
+  EXPECT_OK(zero_rt_session_read_tensor(trial.session, "count", &count, 8));
+  EXPECT_EQ(count, 256);
+}
+
 TEST(ExecutorFiles, InitialValuesComeFromFilesIntoShards) {
   std::string path = testing::TempDir() + "zero-weights-" + std::to_string(::getpid());
   std::ofstream(path, std::ios::binary) << "xx" << tinyWeights();
