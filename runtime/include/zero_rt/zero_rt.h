@@ -164,6 +164,7 @@ typedef struct zero_rt_command_info {
   uint64_t bytes;    /* operands read and results written; of a collective those that rank 0
                         receives */
   int reorders;      /* a product that first copies B into the order that the library likes best */
+  int recomputed;    /* makes again what forward has made and not kept */
 } zero_rt_command_info;
 
 /* Reads and checks a file and loads its code. Refused by name: not a .zexe, another
