@@ -103,6 +103,7 @@ proto::Command *CommandBuilder::add(Operation *op, proto::Lane lane) {
   proto::Command *command = segment->add_commands();
   command->set_lane(lane);
   command->set_forward(forward.contains(op));
+  command->set_recomputed(op->hasAttr(kRecomputeAttr));
   command->set_when(whenOf(op));
   if (Value condition = conditionOf(op))
     command->set_predicate(predicate(condition));

@@ -165,6 +165,7 @@ typedef struct zero_rt_command_info {
   uint64_t bytes;    /* operands read and results written; of a collective those that rank 0
                         receives */
   int reorders;      /* a product that first copies B into the order that the library likes best */
+  int recomputed;    /* makes again what forward has made and not kept */
 } zero_rt_command_info;
 
 /* Reads and checks a file and loads its code. Refused by name: not a .zexe, another
@@ -266,7 +267,8 @@ typedef struct zero_rt_session_options {
   int allow_nan;          /* go on when the loss is NaN or infinite */
   int check_memory;       /* guard pages round the arenas; bytes that were read for the last
                              time are poisoned at once; a command that reads what nobody wrote
-                             for it fails; the highest byte used is measured. Slow */
+                             for it, or writes elsewhere, fails; the highest byte used is
+                             measured */
   int pin;                /* ranks to cores: 1 yes, 0 no, -1 (default) when they fill the machine */
   int stall_rank;         /* for tests: this rank ... (-1: none) */
   int64_t stall_collective; /* ... never arrives at this collective of its first step */
