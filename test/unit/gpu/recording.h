@@ -23,6 +23,7 @@ struct Settings {
   uint64_t seed = 1;
   int devices = 1;
   int capability = 90;
+  bool products = true; ///< cuBLASLt's are computed
 };
 
 /// Forgets kernels, problems and counts; nothing may be in use.
