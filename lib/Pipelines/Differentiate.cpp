@@ -2,12 +2,16 @@
 
 #include "Pipelines.h"
 #include "zero/Transforms/Passes.h"
+#include "zero/Transforms/TilePasses.h"
 
 #include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
 
 void zero::addDifferentiate(OpPassManager &pm, const StepOptions &options) {
+  TileParametersOptions tiles;
+  tiles.bytes = options.tileParamsOver.getValue();
+  pm.addPass(createTileParameters(tiles));
   if (options.forwardOnly)
     return;
   pm.addPass(createDifferentiate());

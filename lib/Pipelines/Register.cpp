@@ -8,6 +8,7 @@
 #include "zero/Conversion/Passes.h"
 #include "zero/Pipelines/Phases.h"
 #include "zero/Transforms/Passes.h"
+#include "zero/Transforms/TilePasses.h"
 
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
@@ -25,6 +26,7 @@ void registerPasses() {
   mlir::registerAllPasses();
   registerZeroConversionPasses();
   registerZeroTransformsPasses();
+  registerZeroTilingPasses();
   registerZeroCodegenPasses();
   registerPhases();
 }

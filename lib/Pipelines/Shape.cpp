@@ -2,10 +2,14 @@
 
 #include "Pipelines.h"
 #include "zero/Transforms/Passes.h"
+#include "zero/Transforms/TilePasses.h"
 
 using namespace mlir;
 
 void zero::addShape(OpPassManager &pm, const StepOptions &options) {
+  TileVocabularyOptions parts;
+  parts.bytes = options.logitsBytes.getValue();
+  pm.addPass(createTileVocabulary(parts));
   if (options.forwardOnly)
     return;
   TileProjectionOptions tiles;

@@ -1,5 +1,6 @@
 //===- AssignBuckets.cpp - which parameters share a flat buffer -----------===//
 
+#include "dialects/Zero/Part.h"
 #include "zero/Analysis/ParameterUses.h"
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Analysis/Storage.h"
@@ -63,7 +64,7 @@ public:
     uint64_t update = updates.lookup(parameter.getSymNameAttr());
     item.kind = (number(type.getElementType()) << 32 | update) * 4 + readInBackward * 2 +
                 parameter.getFrozen();
-    item.alone = isUsedFarApart(use);
+    item.alone = isUsedFarApart(use) || partOf(parameter);
     return item;
   }
 
