@@ -9,20 +9,20 @@ using namespace mlir;
 
 namespace zero::ops {
 
-Value LossLabels::isValid(ImplicitLocOpBuilder &in, Value label) const {
+Value LossLabels::isValid(ImplicitLocOpBuilder &in, Value label) {
   if (!node.getAttrs().contains("ignore_index"))
     return nullptr;
   Value ignored = arith::ConstantOp::create(
-      in, in.getIntegerAttr(label.getType(), onnx::NodeOp(node).getInt("ignore_index", 0)));
+      in, in.getIntegerAttr(label.getType(), node.getInt("ignore_index", 0)));
   return arith::CmpIOp::create(in, arith::CmpIPredicate::ne, label, ignored);
 }
 
-Value LossLabels::inside(ImplicitLocOpBuilder &in, Value label) const {
+Value LossLabels::inside(ImplicitLocOpBuilder &in, Value label) {
   Value low = arith::MaxSIOp::create(in, label, constant(in, label.getType(), 0));
   return arith::MinSIOp::create(in, low, constant(in, label.getType(), double(classes - 1)));
 }
 
-Value LossLabels::weightOf(ImplicitLocOpBuilder &in, Value label) const {
+Value LossLabels::weightOf(ImplicitLocOpBuilder &in, Value label) {
   Value weight = constant(in, element, 1);
   if (weights) {
     Value index = arith::IndexCastOp::create(in, in.getIndexType(), inside(in, label));
@@ -33,7 +33,7 @@ Value LossLabels::weightOf(ImplicitLocOpBuilder &in, Value label) const {
   return weight;
 }
 
-Value LossLabels::lossOf(ImplicitLocOpBuilder &in, Value label, Value lse, Value score) const {
+Value LossLabels::lossOf(ImplicitLocOpBuilder &in, Value label, Value lse, Value score) {
   Value margin = arith::SubFOp::create(in, lse, score);
   Value weighted = arith::MulFOp::create(in, weightOf(in, label), margin);
   // Ignored rows may hold infinities, which 0 would turn into NaN.
@@ -43,13 +43,13 @@ Value LossLabels::lossOf(ImplicitLocOpBuilder &in, Value label, Value lse, Value
   return arith::SelectOp::create(in, valid, weighted, constant(in, weighted.getType(), 0));
 }
 
-Value LossLabels::sumWeights(ImplicitLocOpBuilder &b, Value labels) const {
+Value LossLabels::sumWeights(ImplicitLocOpBuilder &b, Value labels) {
   return sumRows(b, labels, tensorType(labels).clone(element),
                  [&](ImplicitLocOpBuilder &in, ValueRange x) { return weightOf(in, x[0]); });
 }
 
 /// The smallest and the largest label, ignored ones counted as 0.
-RangeCheck LossLabels::check(ImplicitLocOpBuilder &b, Value labels) const {
+RangeCheck LossLabels::check(ImplicitLocOpBuilder &b, Value labels) {
   RankedTensorType wide = tensorType(labels).clone(b.getI64Type());
   auto axes = llvm::to_vector(llvm::seq<int64_t>(wide.getRank()));
   auto body = [&](ImplicitLocOpBuilder &in, ValueRange x) {
@@ -64,9 +64,8 @@ RangeCheck LossLabels::check(ImplicitLocOpBuilder &b, Value labels) const {
   Value most = reduce(b, labels, {}, wide, axes, Combine::Max, body);
   Value pair = tensor::FromElementsOp::create(
       b, ValueRange{tensor::ExtractOp::create(b, least), tensor::ExtractOp::create(b, most)});
-  onnx::NodeOp loss = node;
-  std::string message = ("labels of " + loss.getString("operator", loss.getOpType()) + " node '" +
-                         loss.getNode() + "' must lie in [0, " + Twine(classes) + ")")
+  std::string message = ("labels of " + node.getString("operator", node.getOpType()) + " node '" +
+                         node.getNode() + "' must lie in [0, " + Twine(classes) + ")")
                             .str();
   return {pair, 0, classes - 1, message};
 }

@@ -15,18 +15,18 @@ struct LossLabels {
   mlir::Type element; ///< of weights
 
   /// Whether the element `label` counts; null where no label is ignored.
-  mlir::Value isValid(mlir::ImplicitLocOpBuilder &in, mlir::Value label) const;
+  mlir::Value isValid(mlir::ImplicitLocOpBuilder &in, mlir::Value label);
   /// The label, moved into [0, classes).
-  mlir::Value inside(mlir::ImplicitLocOpBuilder &in, mlir::Value label) const;
+  mlir::Value inside(mlir::ImplicitLocOpBuilder &in, mlir::Value label);
   /// The weight of `label`; 0 when it is ignored.
-  mlir::Value weightOf(mlir::ImplicitLocOpBuilder &in, mlir::Value label) const;
+  mlir::Value weightOf(mlir::ImplicitLocOpBuilder &in, mlir::Value label);
   /// What a row adds to the loss: the weight of `label` times `lse` less its `score`.
   mlir::Value lossOf(mlir::ImplicitLocOpBuilder &in, mlir::Value label, mlir::Value lse,
-                     mlir::Value score) const;
+                     mlir::Value score);
   /// The sum of the weights of all `labels`.
-  mlir::Value sumWeights(mlir::ImplicitLocOpBuilder &b, mlir::Value labels) const;
+  mlir::Value sumWeights(mlir::ImplicitLocOpBuilder &b, mlir::Value labels);
   /// Checks that all of `labels` that count lie in [0, classes).
-  RangeCheck check(mlir::ImplicitLocOpBuilder &b, mlir::Value labels) const;
+  RangeCheck check(mlir::ImplicitLocOpBuilder &b, mlir::Value labels);
 };
 
 /// Sums what `body` makes of the operands' elements over all rows.
