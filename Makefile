@@ -5,7 +5,7 @@ JOBS := 2
 # Files keep their cached objects when the checkout moves.
 export CCACHE_BASEDIR := $(CURDIR)
 export CCACHE_NOHASHDIR := 1
-TOOLS := zero-opt zero-translate zeroc zero-run
+TOOLS := zero-opt zero-translate zeroc zero-run zero-sim
 
 .PHONY: help setup configure build run test test-full bench bench-peers format clean
 help:

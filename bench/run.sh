@@ -17,5 +17,6 @@ if [[ ${2:-} == peers ]]; then
   measure compile --sides=zero,jax
 else
   measure step --cases=A,B --sides=zero --rounds=2
+  measure simulate --rounds=1
   measure compile --cases=B,depth-12,depth-24,depth-48 --rounds=1
 fi

@@ -12,8 +12,8 @@ import re
 import sys
 from pathlib import Path
 
-COMPILER = ["Import", "Ops", "Optimizers", "Conversion", "Analysis", "Planning", "Transforms",
-            "Codegen", "Emit", "Pipelines"]
+COMPILER = ["Import", "Ops", "Optimizers", "Conversion", "Analysis", "Planning", "Machine",
+            "Transforms", "Codegen", "Emit", "Pipelines"]
 DIALECTS = ["dialects/Onnx", "dialects/Zero"]
 MLIR = ["mlir", "llvm"]
 
@@ -22,9 +22,12 @@ ARROWS = {
     "dialects/Onnx": MLIR,
     "dialects/Zero": MLIR,
     "Planning": ["llvm/ADT"],
+    # Machine descriptions are files that the runtime writes.
+    "Machine": ["Planning", "runtime/format"],
     # The model's constants become state symbols, so Import knows both dialects.
     "Import": [*DIALECTS, *MLIR, "onnx", "protobuf"],
-    "Analysis": [*DIALECTS, *MLIR],
+    # How long a step takes is asked of the machine description that planners use.
+    "Analysis": [*DIALECTS, *MLIR, "Planning"],
     "Ops": [*DIALECTS, *MLIR],
     "Optimizers": [*DIALECTS, *MLIR],
     "Conversion": [*DIALECTS, *MLIR, "Ops"],
@@ -36,7 +39,10 @@ ARROWS = {
     "runtime": ["protobuf", "dnnl", "zlib"],
     "tools": [*DIALECTS, *MLIR, *COMPILER, "runtime"],
     # Runs where no compiler is installed.
-    "tools/zero-run": ["runtime"],
+    "tools/profiling": ["runtime"],
+    "tools/zero-run": ["runtime", "tools/profiling"],
+    # Nothing of MLIR: what it replays is an executable.
+    "tools/zero-sim": ["runtime", "tools/profiling", "Machine", "Planning"],
 }
 
 MAIN_LINES = 60

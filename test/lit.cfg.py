@@ -1,6 +1,7 @@
 """Configuration of all lit tests: lit --param build=BUILD_FOLDER test/."""
 
 import os
+import shutil
 import sys
 
 import lit.formats
@@ -28,6 +29,11 @@ config.substitutions.append(("%python", os.path.join(source, ".deps", "venv", "b
 config.substitutions.append(("%data", os.path.join(config.test_source_root, "data")))
 config.substitutions.append(("%build", build))
 config.substitutions.append(("%llvm", llvm))
+# The page of zeroc --report is looked at where there is a browser.
+if browser := shutil.which("chromium") or shutil.which("google-chrome"):
+    config.available_features.add("chromium")
+    config.substitutions.append(("%chromium", browser + " --headless=new --no-sandbox"
+                                 " --disable-gpu --disable-dev-shm-usage"))
 # What takes too long for every change: make test-full.
 if lit_config.params.get("full"):
     config.available_features.add("full")

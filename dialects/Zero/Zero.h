@@ -52,6 +52,8 @@ inline constexpr llvm::StringLiteral kSyncBatchNormAttr = "zero.sync_batchnorm";
 /// On a kernel: the library call that computes the same, as its operator describes
 /// it: see Lowered::call.
 inline constexpr llvm::StringLiteral kCallAttr = "zero.call";
+/// On a kernel: the library call that it is.
+inline constexpr llvm::StringLiteral kLibraryAttr = "zero.library";
 /// The binding of the input that carries the learning rate.
 inline constexpr llvm::StringLiteral kLearningRate = "learning_rate";
 /// The bindings of scalars that the runtime provides: the step's number (i64); which
@@ -86,6 +88,18 @@ inline constexpr llvm::StringLiteral kWorkspaceAttr = "zero.workspace";
 /// On a kernel: floating-point operations and bytes moved of one launch.
 inline constexpr llvm::StringLiteral kFlopsAttr = "zero.flops";
 inline constexpr llvm::StringLiteral kBytesAttr = "zero.bytes";
+
+/// On a launch of forward: the number of its layer. What it makes for backward is made
+/// again there, but the results listed in the second, an array of their numbers. What
+/// launches without a layer make is kept.
+inline constexpr llvm::StringLiteral kLayerAttr = "zero.layer";
+inline constexpr llvm::StringLiteral kKeptAttr = "zero.kept";
+/// On the step: an array of `#zero.run`, how values of layers are made again.
+inline constexpr llvm::StringLiteral kRunsAttr = "zero.runs";
+/// On a node or launch of backward that computes again what forward computed, so that
+/// nothing merges the two: the number of the run of layers, or nothing if it is no part
+/// of one.
+inline constexpr llvm::StringLiteral kRecomputeAttr = "zero.recompute";
 
 /// Elements: tensors in a bucket start at multiples of this (256 bytes of f32),
 /// so that kernels see the same alignment at every stage.

@@ -75,4 +75,24 @@ def Zero_PlacementAttr : Zero_Attr<"Placement", "placement"> {
   }];
 }
 
+def Zero_RunAttr : Zero_Attr<"Run", "run"> {
+  let summary = "How backward gets what layers made and nobody kept";
+  let description = [{
+    When backward first reads a value that a layer of `first` to `last` made and that is
+    not kept, `advances`, pairs of layers, are run one after the other: from the first
+    to the second of a pair, as far as what layers behind the second read needs it. From
+    then on, values of layers `first` to `last` are made as backward reads them: each
+    launch runs again once. A run starts from what is kept or what an earlier run made
+    of layers before it.
+
+    ```mlir
+    #zero.run<7 to 7>             // layer 7 from its input, which is kept
+    #zero.run<7 to 7 after 4, 6>  // from what layers 4 to 6 make again of theirs
+    ```
+  }];
+  let parameters = (ins "int64_t":$first, "int64_t":$last,
+                        OptionalArrayRefParameter<"int64_t">:$advances);
+  let assemblyFormat = "`<` $first `to` $last (`after` $advances^)? `>`";
+}
+
 #endif // DIALECTS_ZERO_ZERODIALECT_TD

@@ -48,6 +48,15 @@ int64_t microBatchesOf(ModuleOp module) {
   return several ? std::max<int64_t>(1, several.getInt()) : 1;
 }
 
+int64_t turnsOf(Operation *op, int64_t microBatches) {
+  if (op->hasAttr(kEpilogueAttr))
+    return 1;
+  auto when = op->getAttrOfType<StringAttr>(kWhenAttr);
+  if (!when)
+    return microBatches;
+  return when.getValue() == "later" ? microBatches - 1 : 1;
+}
+
 Operation *findEpilogue(func::FuncOp step) {
   Block &block = step.getBody().front();
   for (Operation &op : block)

@@ -2,6 +2,8 @@
 
 #include "zero/Analysis/Storage.h"
 
+#include "Overwrite.h"
+
 #include "zero/Analysis/ParameterUses.h"
 #include "zero/Analysis/StepFunction.h"
 
@@ -16,6 +18,20 @@ StringRef usageName(Usage usage) {
   static constexpr std::array<StringLiteral, kNumUsages> names = {
       "parameters", "gradients", "optimizer state", "activations", "working"};
   return names[unsigned(usage)];
+}
+
+std::vector<planning::Lifetime> lifetimesOf(ArrayRef<Root> roots, std::optional<Usage> only) {
+  std::vector<planning::Lifetime> lifetimes;
+  for (const Root &root : roots)
+    if (!only || root.usage == *only)
+      lifetimes.push_back({root.begin, root.end, root.bytes});
+  return lifetimes;
+}
+
+std::string displayName(Operation *op) {
+  if (auto name = op->getAttrOfType<StringAttr>(kNameAttr))
+    return name.str();
+  return op->getName().getStringRef().str();
 }
 
 int64_t elementBytes(Type type) {
@@ -36,13 +52,13 @@ Value throughReshapes(Value value) {
   return value;
 }
 
-/// The index of the argument of `kernel` whose buffer result `result` takes, or -1.
-static int64_t inplaceArgument(func::FuncOp kernel, unsigned result) {
-  for (unsigned i = 0; i < kernel.getNumArguments(); ++i)
-    if (auto index = kernel.getArgAttrOfType<IntegerAttr>(i, kInplaceAttr))
+/// The operand of `launch` to whose bytes `kernel` writes result `result`, or null.
+static OpOperand *updatedOperand(LaunchOp launch, func::FuncOp kernel, unsigned result) {
+  for (OpOperand &operand : launch->getOpOperands())
+    if (auto index = kernel.getArgAttrOfType<IntegerAttr>(operand.getOperandNumber(), kInplaceAttr))
       if (index.getInt() == result)
-        return i;
-  return -1;
+        return &operand;
+  return nullptr;
 }
 
 Storage::Storage(ModuleOp module, func::FuncOp step)
@@ -134,8 +150,36 @@ int64_t Storage::lastRead(Value value) const {
   return last;
 }
 
+/// Whether `value` is what an accumulator holds, perhaps after kernels in place.
+bool Storage::isAccumulated(Value value) const {
+  while (Operation *op = value.getDefiningOp()) {
+    if (auto read = dyn_cast<ReadOp>(op)) {
+      auto buffer = symbols.lookup<BufferOp>(read.getSymbol());
+      return buffer && buffer.getRole() == Role::Accumulator;
+    }
+    auto launch = dyn_cast<LaunchOp>(op);
+    if (!launch && !isReshape(op) && !isa<OwnSliceOp>(op))
+      return false;
+    OpOperand *from = launch
+                          ? updatedOperand(launch, symbols.lookup<func::FuncOp>(launch.getKernel()),
+                                           cast<OpResult>(value).getResultNumber())
+                          : &op->getOpOperand(0);
+    if (!from)
+      return false;
+    value = from->get();
+  }
+  return false;
+}
+
+/// Whether a kernel that works in place on `operand` takes its bytes. What accumulates must stay
+/// where the next turn looks for it, whoever reads it: layers that run again see the sum so far,
+/// of which they use nothing.
+bool Storage::takesBytes(OpOperand &operand) const {
+  return isAccumulated(operand.get()) || mayOverwrite(operand);
+}
+
 /// The value whose buffer `value`, which a kernel makes, takes through reshapes and
-/// kernels in place; null if no kernel makes it.
+/// kernels that may work in place; null if no kernel makes it.
 Value Storage::bufferOrigin(Value value) const {
   while (true) {
     value = throughReshapes(value);
@@ -143,10 +187,10 @@ Value Storage::bufferOrigin(Value value) const {
     if (!launch)
       return {};
     auto kernel = symbols.lookup<func::FuncOp>(launch.getKernel());
-    int64_t argument = inplaceArgument(kernel, cast<OpResult>(value).getResultNumber());
-    if (argument < 0)
+    OpOperand *updated = updatedOperand(launch, kernel, cast<OpResult>(value).getResultNumber());
+    if (!updated || !takesBytes(*updated))
       return value;
-    value = launch.getInputs()[argument];
+    value = updated->get();
   }
 }
 
@@ -167,16 +211,22 @@ void Storage::claimBucketMembers() {
   }
 }
 
+/// A kernel in place works on its operand's bytes, or on a copy of them if somebody
+/// still needs these.
 void Storage::placeLaunch(LaunchOp launch) {
   auto kernel = symbols.lookup<func::FuncOp>(launch.getKernel());
   for (auto [index, result] : llvm::enumerate(launch.getOutputs())) {
-    int64_t argument = inplaceArgument(kernel, index);
-    if (argument >= 0)
-      alias(result, place(launch.getInputs()[argument]));
-    else if (auto it = claimed.find(result); it != claimed.end())
-      alias(result, it->second);
-    else
-      alias(result, {addRoot(result, position(launch), Usage::Working)});
+    OpOperand *updated = updatedOperand(launch, kernel, index);
+    if (updated && takesBytes(*updated)) {
+      alias(result, place(updated->get()));
+      continue;
+    }
+    auto it = claimed.find(result);
+    Place own =
+        it != claimed.end() ? it->second : Place{addRoot(result, position(launch), Usage::Working)};
+    alias(result, own);
+    if (updated)
+      allMoves.push_back({launch, place(updated->get()), own, tensorBytes(result.getType())});
   }
   auto bytes = kernel->getAttrOfType<IntegerAttr>(kWorkspaceAttr);
   if (!bytes || bytes.getInt() == 0)

@@ -2,7 +2,10 @@
 
 #include "zero/Codegen/Costs.h"
 
+#include "dialects/Zero/Zero.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -73,6 +76,36 @@ static int64_t bytesRead(Value argument) {
   return std::min(picked, bytesOf(argument.getType()));
 }
 
+/// What is read and written of `value` on its way to becoming a result in its own place, if
+/// rows of it are taken out and put back, as into the gradient of an embedding table.
+static std::optional<int64_t> bytesTouched(Value value) {
+  int64_t bytes = 0;
+  for (OpOperand &use : value.getUses()) {
+    Operation *user = use.getOwner();
+    SmallVector<Value, 2> next;
+    if (auto slice = dyn_cast<tensor::ExtractSliceOp>(user)) {
+      bytes += repetitions(user) * bytesOf(slice.getType());
+    } else if (auto insert = dyn_cast<tensor::InsertSliceOp>(user);
+               insert && insert.getDest() == value) {
+      bytes += repetitions(user) * bytesOf(insert.getSourceType());
+      next = {insert.getResult()};
+    } else if (auto loop = dyn_cast<scf::ForOp>(user)) {
+      next = {loop.getTiedLoopRegionIterArg(&use), loop.getTiedLoopResult(&use)};
+    } else if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(user)) {
+      next = {user->getResult(0)};
+    } else if (!isa<scf::YieldOp, func::ReturnOp>(user)) {
+      return std::nullopt;
+    }
+    for (Value further : next) {
+      std::optional<int64_t> more = bytesTouched(further);
+      if (!more)
+        return std::nullopt;
+      bytes += *more;
+    }
+  }
+  return bytes;
+}
+
 /// Whether `type` has the dimension that costs are per element of.
 static bool isDynamic(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
@@ -87,11 +120,19 @@ KernelCosts computeCosts(func::FuncOp kernel) {
   });
   // Per element of a dynamic dimension, what is read once for all of them is nothing.
   const bool perElement = llvm::any_of(kernel.getArgumentTypes(), isDynamic);
-  for (Value argument : kernel.getArguments())
-    if (isDynamic(argument.getType()) == perElement)
-      costs.bytes += bytesRead(argument);
-  for (Type type : kernel.getResultTypes())
-    if (isDynamic(type) == perElement)
+  llvm::SmallDenseSet<int64_t> counted; // results that are counted with their argument
+  for (BlockArgument argument : kernel.getArguments()) {
+    if (isDynamic(argument.getType()) != perElement)
+      continue;
+    auto place = kernel.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(), kInplaceAttr);
+    std::optional<int64_t> touched = place ? bytesTouched(argument) : std::nullopt;
+    costs.bytes +=
+        touched ? std::min(*touched, 2 * bytesOf(argument.getType())) : bytesRead(argument);
+    if (touched)
+      counted.insert(place.getInt());
+  }
+  for (auto [index, type] : llvm::enumerate(kernel.getResultTypes()))
+    if (isDynamic(type) == perElement && !counted.contains(index))
       costs.bytes += bytesOf(type);
   return costs;
 }

@@ -3,6 +3,7 @@
 #include "zero/Codegen/LibraryCalls.h"
 
 #include "runtime/device/cpu/library.h"
+#include "zero/Codegen/Passes.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -47,6 +48,7 @@ static void describeMatmul(const Fields &fields, Matmul &matmul) {
   matmul.set_bias(fields.flag("bias"));
   matmul.set_accumulate(fields.call.contains("accumulate"));
   matmul.set_residual(fields.call.contains("residual"));
+  matmul.set_reorder_b(fields.call.contains(kReorderAttr));
 }
 
 static void describeConvolution(const Fields &fields, Convolution &convolution) {

@@ -69,6 +69,16 @@ static DictionaryAttr withStored(DictionaryAttr call, ArrayRef<Type> types) {
   return fields.getDictionary(call.getContext());
 }
 
+/// `call` with B reordered where that pays. What is stored in 16 bits is copied in blocks
+/// of few rows, for which it does not.
+static DictionaryAttr withReorder(DictionaryAttr call, const Matmul &matmul) {
+  if (call.contains("stored") || !matmul.reordersB())
+    return call;
+  NamedAttrList fields(call);
+  fields.set(kReorderAttr, UnitAttr::get(call.getContext()));
+  return fields.getDictionary(call.getContext());
+}
+
 /// Makes `kernel` the library call that `call` describes, if the library has it.
 static llvm::Error setCall(func::FuncOp kernel, DictionaryAttr call, unsigned threads) {
   llvm::Expected<uint64_t> workspace = libraryWorkspace(call, threads);
@@ -136,7 +146,8 @@ struct MatchLibrary : zero::impl::MatchLibraryBase<MatchLibrary> {
         matched.arguments, [&](unsigned index) { return kernel.getArgumentTypes()[index]; });
     if (!matched.matmul.accumulate)
       types.push_back(kernel.getResultTypes().front());
-    DictionaryAttr call = withStored(describe(builder, matched.matmul), types);
+    DictionaryAttr call =
+        withReorder(withStored(describe(builder, matched.matmul), types), matched.matmul);
     if (llvm::Error refused = setCall(kernel, call, threads))
       return kernel.emitError() << "matrix product of kernel '" << kernel.getName()
                                 << "': " << llvm::toString(std::move(refused));

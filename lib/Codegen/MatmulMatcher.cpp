@@ -235,6 +235,23 @@ std::optional<MatchedMatmul> Matcher::assemble() {
   return matched;
 }
 
+bool Matmul::reordersB() const {
+  auto isDense = [](ArrayRef<int64_t> strides, int64_t rows, int64_t columns) {
+    return strides == ArrayRef<int64_t>{columns, 1} || strides == ArrayRef<int64_t>{1, rows};
+  };
+  if (!batch.empty() || !isDense(aStrides, m, k) || bStrides != ArrayRef<int64_t>{n, 1} ||
+      cStrides != ArrayRef<int64_t>{n, 1})
+    return false;
+  constexpr int64_t kNarrow = 256, kDeep = 2048;
+  constexpr int64_t kLargest = int64_t(16) << 20; // bytes: the copy is memory of the step
+  if (n < kNarrow || k * n * int64_t(sizeof(float)) > kLargest)
+    return false;
+  // oneDNN 2.6 copies rows of these lengths itself, again for each 256 rows of A; others
+  // never, and is slow where B is deep.
+  const bool isCopied = n > kNarrow && llvm::isPowerOf2_64(n);
+  return isCopied ? m >= 1024 : m >= 512 && k >= kDeep;
+}
+
 std::optional<MatchedMatmul> Matcher::run() {
   auto end = kernel.getBody().front().getTerminator();
   if (end->getNumOperands() != 1)

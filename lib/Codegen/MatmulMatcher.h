@@ -14,6 +14,10 @@ struct Matmul {
   llvm::SmallVector<int64_t> aStrides, bStrides, cStrides; ///< elements; batch first
   float alpha = 1;
   bool bias = false, accumulate = false, residual = false;
+
+  /// Whether the library reorders B as a whole first: by the shape alone, where that was
+  /// measured to be faster ("Choice of call" in docs/benchmarks.md).
+  bool reordersB() const;
 };
 
 /// A product and the arguments of the kernel that are its A, B, bias and

@@ -17,7 +17,7 @@ namespace zero {
 /// The chain around one Softmax.
 class AttentionChain {
 public:
-  AttentionChain(onnx::NodeOp softmax, ConstantValues &values) : softmax(softmax), values(values) {}
+  AttentionChain(onnx::NodeOp softmax, MaskValues &values) : softmax(softmax), values(values) {}
 
   /// Replaces the chain by a composite, or leaves it.
   void recognise();
@@ -41,7 +41,7 @@ private:
   void remark(onnx::NodeOp made, llvm::StringRef what);
 
   onnx::NodeOp softmax;
-  ConstantValues &values;
+  MaskValues &values;
   /// [batch, heads, queries, keys], where masks are seen.
   mlir::RankedTensorType type;
   std::optional<AttentionMasks> masks;

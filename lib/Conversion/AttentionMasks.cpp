@@ -38,18 +38,25 @@ static std::optional<int64_t> shownPrefix(ArrayRef<double> row, double shown,
   return int64_t(row.size() - rest.size());
 }
 
-AttentionMasks::Found AttentionMasks::findPattern(Value mask, double shownNumber) {
-  Found found;
-  if (!values.isKnown(mask))
-    return found;
+MaskPattern MaskValues::findPattern(Value mask, double shown, int64_t queries, int64_t keys) {
+  ArrayRef<int64_t> shape = tensorType(mask).getShape();
+  const bool hasPositions =
+      columnsOf(mask) == keys && (shape.size() > 1 ? shape[shape.size() - 2] : 1) == queries;
+  auto [it, isNew] = patterns.try_emplace({mask.getAsOpaquePointer(), shown, hasPositions});
+  if (isNew && isKnown(mask))
+    it->second = readPattern(mask, shown, hasPositions);
+  return it->second;
+}
+
+MaskPattern MaskValues::readPattern(Value mask, double shown, bool hasPositions) {
+  MaskPattern found;
   ArrayRef<int64_t> shape = tensorType(mask).getShape();
   int64_t queries = shape.size() > 1 ? shape[shape.size() - 2] : 1;
-  int64_t columns = ConstantValues::columnsOf(mask), rows = ConstantValues::rowsOf(mask);
-  bool hasPositions = queries == scores.getDimSize(2) && columns == scores.getDimSize(3);
+  int64_t columns = columnsOf(mask), rows = rowsOf(mask);
   SmallVector<double, 0> row(columns);
   for (int64_t index = 0; index < rows; ++index) {
-    values.readRow(mask, index, row);
-    std::optional<int64_t> count = shownPrefix(row, shownNumber, found.hidden);
+    readRow(mask, index, row);
+    std::optional<int64_t> count = shownPrefix(row, shown, found.hidden);
     // A row of nothing says nothing of where the diagonal runs.
     if (!count || *count == 0)
       return {};
@@ -62,8 +69,12 @@ AttentionMasks::Found AttentionMasks::findPattern(Value mask, double shownNumber
   bool everything = !found.hidden;
   if (rows == 0 || (!everything && !hasPositions))
     return {};
-  found.pattern = everything ? Pattern::Everything : Pattern::Causal;
+  found.kind = everything ? MaskPattern::Everything : MaskPattern::Causal;
   return found;
+}
+
+MaskPattern AttentionMasks::findPattern(Value mask, double shownNumber) {
+  return values.findPattern(mask, shownNumber, scores.getDimSize(2), scores.getDimSize(3));
 }
 
 bool AttentionMasks::isPadding(Value mask) const {
@@ -84,10 +95,10 @@ void AttentionMasks::compare(int64_t limit, double hidden) {
   fill = hidden;
 }
 
-bool AttentionMasks::takeFound(const Found &found, double hidden) {
-  if (found.pattern == Pattern::Causal)
+bool AttentionMasks::takeFound(const MaskPattern &found, double hidden) {
+  if (found.kind == MaskPattern::Causal)
     compare(found.offset, hidden);
-  return found.pattern != Pattern::Other;
+  return found.kind != MaskPattern::Other;
 }
 
 void AttentionMasks::takeShown(Value mask, bool negated, unsigned depth) {
@@ -128,10 +139,10 @@ bool AttentionMasks::addHiding(Value bias) {
     bool negated = *a != 0;
     return show(choice.getInputs()[0], negated, negated ? *a : *b);
   }
-  Found found = findPattern(bias, 0);
-  if (found.pattern == Pattern::Everything)
+  MaskPattern found = findPattern(bias, 0);
+  if (found.kind == MaskPattern::Everything)
     return true;
-  if (fill || found.pattern == Pattern::Other)
+  if (fill || found.kind == MaskPattern::Other)
     return false;
   return takeFound(found, *found.hidden);
 }

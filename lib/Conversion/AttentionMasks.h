@@ -12,13 +12,38 @@
 #include "ConstantValues.h"
 #include "zero/Ops/NodeBuilder.h"
 
+#include <map>
+
 namespace zero {
+
+/// What a mask of queries by keys holds.
+struct MaskPattern {
+  enum Kind { Other, Everything, Causal };
+  Kind kind = Other;
+  int64_t offset = 0;           ///< causal: key <= query + offset is shown
+  std::optional<double> hidden; ///< the number in place of the one that shows
+};
+
+/// Constant values, and what masks among them hold: all layers of a model share a mask, and
+/// it is looked at once.
+class MaskValues : public ConstantValues {
+public:
+  using ConstantValues::ConstantValues;
+
+  /// The pattern of `mask` for so many queries and keys, of which elements `shown` show.
+  MaskPattern findPattern(mlir::Value mask, double shown, int64_t queries, int64_t keys);
+
+private:
+  MaskPattern readPattern(mlir::Value mask, double shown, bool hasPositions);
+
+  std::map<std::tuple<const void *, double, bool>, MaskPattern> patterns;
+};
 
 /// The masks of one attention.
 class AttentionMasks {
 public:
   /// `scores`: [batch, heads, queries, keys].
-  AttentionMasks(ConstantValues &values, mlir::RankedTensorType scores)
+  AttentionMasks(MaskValues &values, mlir::RankedTensorType scores)
       : values(values), scores(scores) {}
 
   /// Takes up a number that is added to each score.
@@ -49,21 +74,14 @@ private:
     mlir::Value value;
     bool negated;
   };
-  enum class Pattern { Other, Everything, Causal };
-  struct Found {
-    Pattern pattern = Pattern::Other;
-    int64_t offset = 0;
-    std::optional<double> hidden; ///< the number in place of `shown`
-  };
-
-  Found findPattern(mlir::Value mask, double shown);
+  MaskPattern findPattern(mlir::Value mask, double shown);
   void takeShown(mlir::Value mask, bool negated, unsigned depth);
-  bool takeFound(const Found &found, double hidden);
+  bool takeFound(const MaskPattern &found, double hidden);
   void addTerm(mlir::Value bias, unsigned depth);
   bool addHiding(mlir::Value bias);
   bool isPadding(mlir::Value mask) const;
 
-  ConstantValues &values;
+  MaskValues &values;
   mlir::RankedTensorType scores;
   std::optional<int64_t> offset;
   /// What is added to hidden scores, once something hides.

@@ -29,7 +29,7 @@ static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// Says with attributes what the mask of a zero::Attention made from the operator
 /// says with values.
-static void refineMask(onnx::NodeOp node, ConstantValues &values) {
+static void refineMask(onnx::NodeOp node, MaskValues &values) {
   ArrayRef<int64_t> query = node.inputType(0).getShape();
   AttentionMasks masks(values, node.inputType(0).clone({query[0], query[1], query[2],
                                                         node.inputType(1).getDimSize(2)}));
@@ -99,7 +99,7 @@ static void remarkMask(onnx::NodeOp attention) {
 }
 
 /// Rewrites the operator to zero::Attention, where its options allow it.
-static LogicalResult openOperator(onnx::NodeOp node, ConstantValues &values) {
+static LogicalResult openOperator(onnx::NodeOp node, MaskValues &values) {
   const ops::OpDef *def = ops::lookup(node);
   if (!def || !def->expand)
     return success();
@@ -126,7 +126,7 @@ struct RecogniseAttention : impl::RecogniseAttentionBase<RecogniseAttention> {
   using RecogniseAttentionBase::RecogniseAttentionBase;
 
   void runOnOperation() override {
-    ConstantValues values(getOperation(), dataRoot);
+    MaskValues values(getOperation(), dataRoot);
     for (auto function : getOperation().getOps<func::FuncOp>()) {
       if (function.isExternal())
         continue;

@@ -143,11 +143,13 @@ void CommandBuilder::buildLaunch(LaunchOp launch) {
     *body->add_args() = address(place);
     roots.push_back(place.root);
   };
+  // An argument in place stands for its result, which may lie elsewhere.
   llvm::SmallDenseSet<int64_t> inplace;
   for (auto [index, input] : llvm::enumerate(launch.getInputs())) {
-    push(storage.place(input));
-    if (auto result = kernel.getArgAttrOfType<IntegerAttr>(index, kInplaceAttr))
+    auto result = kernel.getArgAttrOfType<IntegerAttr>(index, kInplaceAttr);
+    if (result)
       inplace.insert(result.getInt());
+    push(storage.place(result ? launch.getOutputs()[result.getInt()] : input));
     auto shape = cast<ShapedType>(kernel.getArgumentTypes()[index]).getShape();
     if (const auto *dynamic = llvm::find(shape, ShapedType::kDynamic); dynamic != shape.end())
       body->set_length(cast<RankedTensorType>(input.getType()).getDimSize(dynamic - shape.begin()));

@@ -2,8 +2,8 @@
 
 #include "zero/Pipelines/Compiler.h"
 
-#include "DecisionLog.h"
 #include "LocalBatch.h"
+#include "PlanReport.h"
 #include "zero/Emit/Emit.h"
 #include "zero/Import/Import.h"
 #include "zero/Ops/OpTable.h"
@@ -83,22 +83,54 @@ LogicalResult runPhases(ModuleOp module, const CompilerOptions &options) {
   return success();
 }
 
-std::string checkOutput(const CompilerOptions &options) {
-  if (options.planOnly)
-    return "";
-  if (options.output.empty())
-    return "expected -o FILE.zexe, or --plan-only";
-  if (llvm::sys::fs::equivalent(options.output, options.input))
-    return "the output '" + options.output + "' would overwrite the input";
-  SmallString<128> folder(options.output);
+/// What keeps a file from being written to `path`, or nothing.
+static std::string checkWritable(const CompilerOptions &options, StringRef path) {
+  for (StringRef input : {StringRef(options.input), StringRef(options.config),
+                          StringRef(options.step.trainable.getValue())})
+    if (llvm::sys::fs::equivalent(path, input))
+      return ("the output '" + path + "' would overwrite the input").str();
+  if (llvm::sys::fs::is_directory(path))
+    return ("cannot write '" + path + "': it is a folder").str();
+  SmallString<128> folder(path);
   llvm::sys::path::remove_filename(folder);
   if (folder.empty())
     folder = ".";
   if (llvm::sys::fs::access(folder, llvm::sys::fs::AccessMode::Write))
-    return ("cannot write '" + options.output + "': folder '" + folder +
-            "' is missing or not writable")
+    return ("cannot write '" + path + "': folder '" + folder + "' is missing or not writable")
         .str();
   return "";
+}
+
+static std::string checkReports(const CompilerOptions &options) {
+  for (auto [index, path] : llvm::enumerate(options.reports)) {
+    StringRef name(path);
+    if (!name.ends_with(".html") && !name.ends_with(".json"))
+      return "--report: expected names that end in .html or .json, got '" + path + "'";
+    if (path == options.output ||
+        llvm::is_contained(ArrayRef(options.reports).take_front(index), path))
+      return "--report: '" + path + "' is written twice";
+    if (std::string error = checkWritable(options, path); !error.empty())
+      return error;
+  }
+  return "";
+}
+
+std::string checkOutput(const CompilerOptions &options) {
+  std::string error = checkReports(options);
+  if (!error.empty() || options.planOnly)
+    return error;
+  if (options.output.empty())
+    return "expected -o FILE.zexe, or --plan-only";
+  return checkWritable(options, options.output);
+}
+
+/// What --report writes about a packed module; empty when nothing is asked for.
+static PlanReport collectReport(const CompilerOptions &options, ModuleOp module,
+                                const DecisionLog &decisions) {
+  if (options.reports.empty())
+    return {};
+  return {llvm::sys::path::filename(options.input).str(), summarisePlan(module), mapMemory(module),
+          decisions.getEntries()};
 }
 
 LogicalResult compileModel(const CompilerOptions &options, llvm::raw_ostream &report) {
@@ -118,8 +150,10 @@ LogicalResult compileModel(const CompilerOptions &options, llvm::raw_ostream &re
     return failure();
   decisions.print(report);
   printCertificate(*module, report);
+  // Before kernels are compiled, which changes the module.
+  PlanReport plan = collectReport(options, *module, decisions);
   if (options.planOnly)
-    return success();
+    return writeReports(plan, options.reports, context);
   FailureOr<std::string> root = dataRoot(options, *module);
   if (failed(root))
     return failure();
@@ -132,7 +166,7 @@ LogicalResult compileModel(const CompilerOptions &options, llvm::raw_ostream &re
   emit.threads = options.threads;
   emit.cacheFolder = options.cacheFolder;
   FailureOr<EmittedKernels> kernels = emitExecutable(*module, emit);
-  if (failed(kernels))
+  if (failed(kernels) || failed(writeReports(plan, options.reports, context)))
     return failure();
   std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
   report << llvm::format("compiled in %.2f s: ", took.count()) << kernels->all

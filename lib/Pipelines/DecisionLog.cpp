@@ -16,10 +16,20 @@ public:
   explicit Collector(std::vector<DecisionLog::Entry> &entries) : entries(entries) {}
 
   void streamOptimizationRemark(const remark::detail::Remark &remark) override {
-    std::string text;
-    for (const remark::detail::Remark::Arg &arg : remark.getArgs())
-      text += arg.val;
-    entries.push_back({remark.getCategoryName().str(), remark.getRemarkName().str(), text});
+    DecisionLog::Entry entry;
+    entry.category = remark.getCategoryName().str();
+    entry.name = remark.getRemarkName().str();
+    for (const remark::detail::Remark::Arg &arg : remark.getArgs()) {
+      entry.text += arg.val;
+      StringRef number(arg.val);
+      int64_t bytes;
+      double seconds;
+      if (arg.key == "bytes" && !number.getAsInteger(10, bytes))
+        entry.bytes = bytes;
+      if (arg.key == "seconds" && !number.getAsDouble(seconds))
+        entry.seconds = seconds;
+    }
+    entries.push_back(std::move(entry));
   }
 
 private:

@@ -5,6 +5,7 @@
 
 #include "mlir/IR/MLIRContext.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,9 @@ public:
     std::string category; ///< "parameters", ...
     std::string name;     ///< "trained", "left-out", ...
     std::string text;
+    /// What the decision is about, where the remark has a number "bytes" or "seconds".
+    std::optional<int64_t> bytes;
+    std::optional<double> seconds;
   };
 
   /// Collects the remarks of `context` from now on. Outlives the context.
@@ -25,6 +29,8 @@ public:
   /// Writes what a user should know: precision, tiles, which attentions are no single
   /// kernel, which parameters are trained, and which float constants are not.
   void print(llvm::raw_ostream &os) const;
+
+  llvm::ArrayRef<Entry> getEntries() const { return entries; }
 
 private:
   std::vector<Entry> entries;

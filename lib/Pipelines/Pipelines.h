@@ -19,6 +19,16 @@ void addPartition(mlir::OpPassManager &pm, const StepOptions &options);
 void addSchedule(mlir::OpPassManager &pm, const StepOptions &options);
 void addPack(mlir::OpPassManager &pm, const StepOptions &options);
 
+/// Whether the options leave a plan to be chosen.
+bool isPlanned(const StepOptions &options);
+/// The mode of --checkpoint: where none is given, auto if a plan is chosen.
+llvm::StringRef checkpointMode(const StepOptions &options);
+/// The pass `zero-plan-memory`, with what it may choose from.
+std::unique_ptr<mlir::Pass> createPlanMemory(const StepOptions &options);
+/// The phase `place` without planning: as the options, or the plan on the module, say. A
+/// trial reports nothing.
+void addPlacement(mlir::OpPassManager &pm, const StepOptions &options, bool isTrial);
+
 } // namespace zero
 
 #endif // LIB_PIPELINES_PIPELINES_H

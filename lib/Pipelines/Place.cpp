@@ -6,9 +6,30 @@
 using namespace mlir;
 
 void zero::addPlace(OpPassManager &pm, const StepOptions &options) {
+  StringRef mode = zero::checkpointMode(options);
+  if (!options.forwardOnly) {
+    PlaceActivationsOptions activations;
+    activations.mode = mode == "auto" ? "none" : mode.str();
+    activations.slots = options.checkpointSlots;
+    activations.partition = options.partitionActivations;
+    pm.addPass(createPlaceActivations(activations));
+    pm.addPass(createRecomputeActivations());
+  }
+  if (zero::isPlanned(options))
+    pm.addPass(zero::createPlanMemory(options));
+  addPlacement(pm, options, /*isTrial=*/false);
+}
+
+void zero::addPlacement(OpPassManager &pm, const StepOptions &options, bool isTrial) {
+  if (zero::checkpointMode(options) == "auto") {
+    RecomputeActivationsOptions recompute;
+    recompute.quiet = isTrial;
+    pm.addPass(createRecomputeActivations(recompute));
+  }
   PlaceStateOptions place;
   place.stage = options.stage;
   place.ranks = options.ranks;
+  place.persistUnder = options.persistUnder.getValue();
   AssignBucketsOptions buckets;
   buckets.limit = options.bucketBytes.getValue();
   pm.addPass(createPlaceState(place));

@@ -8,7 +8,6 @@
 #include "zero/Conversion/Passes.h"
 #include "zero/Pipelines/Phases.h"
 #include "zero/Transforms/Passes.h"
-#include "zero/Transforms/TilePasses.h"
 
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
@@ -26,7 +25,6 @@ void registerPasses() {
   mlir::registerAllPasses();
   registerZeroConversionPasses();
   registerZeroTransformsPasses();
-  registerZeroTilingPasses();
   registerZeroCodegenPasses();
   registerPhases();
 }

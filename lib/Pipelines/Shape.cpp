@@ -2,7 +2,6 @@
 
 #include "Pipelines.h"
 #include "zero/Transforms/Passes.h"
-#include "zero/Transforms/TilePasses.h"
 
 using namespace mlir;
 

@@ -8,31 +8,16 @@
 
 namespace zero::planning {
 
-static bool sameItem(const BucketItem &a, const BucketItem &b) {
-  return a.shape == b.shape && a.kind == b.kind && a.elements == b.elements && a.alone == b.alone;
-}
-
 Repetition findLayers(const std::vector<BucketItem> &items) {
-  Repetition best;
-  int64_t bestBytes = 0;
-  int64_t count = items.size();
-  for (int64_t period = 1; period <= count / 2; ++period) {
-    int64_t run = 0; // matches ending at i
-    int64_t bytes = 0;
-    for (int64_t i = 0; i + period < count; ++i) {
-      if (!sameItem(items[i], items[i + period])) {
-        run = bytes = 0;
-        continue;
-      }
-      ++run;
-      bytes += items[i].elements * items[i].elementBytes;
-      if (run >= period && bytes > bestBytes) {
-        bestBytes = bytes;
-        best = {i + 1 - run, period, i + 1 + period};
-      }
-    }
+  std::map<std::tuple<uint64_t, uint64_t, int64_t, bool>, uint64_t> numbers;
+  std::vector<uint64_t> symbols;
+  std::vector<int64_t> bytes;
+  for (const BucketItem &item : items) {
+    auto key = std::make_tuple(item.shape, item.kind, item.elements, item.alone);
+    symbols.push_back(numbers.try_emplace(key, numbers.size()).first->second);
+    bytes.push_back(item.elements * item.elementBytes);
   }
-  return best;
+  return findRepetition(symbols, bytes);
 }
 
 /// The layer of item `index`: 0 before the repetition, then 1, 2, ...; what

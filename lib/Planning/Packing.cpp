@@ -2,9 +2,15 @@
 
 #include "zero/Planning/Packing.h"
 
+#include "Occupancy.h"
+#include "PackingSearch.h"
+
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <numeric>
+#include <random>
+#include <tuple>
 
 namespace zero::planning {
 
@@ -25,80 +31,204 @@ std::vector<std::pair<int64_t, int64_t>> liveBytes(const std::vector<Lifetime> &
 
 namespace {
 
-/// Places lifetimes one after another at the lowest offset that is free.
-class FirstFit {
-public:
-  FirstFit(const std::vector<Lifetime> &lifetimes, int64_t alignment)
-      : lifetimes(lifetimes), alignment(alignment), offsets(lifetimes.size(), 0) {}
+/// Lifetimes that come and go, in slots of time.
+struct Problem {
+  std::vector<Piece> pieces;
+  std::vector<size_t> lifetimeOf; ///< the index of each piece's lifetime
+  int64_t slots = 0;
+  int64_t ground = 0; ///< bytes below the pieces: lifetimes that are there throughout
+  int64_t bound = 0;  ///< no layout of the pieces ends lower
+};
 
-  void place(size_t index) {
-    const Lifetime &lifetime = lifetimes[index];
-    int64_t bytes = alignUp(lifetime.bytes, alignment);
-    if (bytes == 0)
-      return;
-    int64_t offset = 0;
-    for (size_t other : byOffset) {
-      const Lifetime &placed = lifetimes[other];
-      if (placed.end < lifetime.begin || lifetime.end < placed.begin)
-        continue;
-      if (offsets[other] >= offset + bytes)
-        break;
-      offset = std::max(offset, offsets[other] + alignUp(placed.bytes, alignment));
+/// A table that tells the largest of a row of values in constant time.
+class RangeMaximum {
+public:
+  explicit RangeMaximum(std::vector<int64_t> values) : largest{std::move(values)} {
+    for (size_t width = 1; 2 * width <= largest[0].size(); width *= 2) {
+      const std::vector<int64_t> &half = largest.back();
+      std::vector<int64_t> whole(half.size() - width);
+      for (size_t i = 0; i < whole.size(); ++i)
+        whole[i] = std::max(half[i], half[i + width]);
+      largest.push_back(std::move(whole));
     }
-    offsets[index] = offset;
-    top = std::max(top, offset + bytes);
-    auto position =
-        std::upper_bound(byOffset.begin(), byOffset.end(), offset,
-                         [&](int64_t value, size_t other) { return value < offsets[other]; });
-    byOffset.insert(position, index);
+  }
+  int64_t operator()(size_t first, size_t last) const {
+    size_t level = std::bit_width(last - first + 1) - 1;
+    return std::max(largest[level][first], largest[level][last + 1 - (size_t(1) << level)]);
   }
 
-  std::vector<int64_t> takeOffsets() { return std::move(offsets); }
-  int64_t bytes() const { return top; }
-
 private:
-  const std::vector<Lifetime> &lifetimes;
-  int64_t alignment;
-  std::vector<int64_t> offsets;
-  std::vector<size_t> byOffset;
-  int64_t top = 0;
+  std::vector<std::vector<int64_t>> largest; ///< of 1, 2, 4 ... values from each on
 };
 
 } // namespace
 
-Packing pack(const std::vector<Lifetime> &lifetimes, int64_t alignment) {
-  Packing best;
-  for (auto [command, bytes] : liveBytes(lifetimes, alignment))
-    if (bytes > best.lowerBound) {
-      best.lowerBound = bytes;
-      best.peak = command;
+/// Gives lifetimes slots: the moments at which something ends after something began, so
+/// that pieces meet in a slot if and only if their lifetimes meet. Lifetimes in all slots
+/// get their offset at once.
+static Problem reduce(const std::vector<Lifetime> &lifetimes, int64_t alignment,
+                      std::vector<int64_t> &offsets) {
+  std::vector<std::tuple<int64_t, bool, size_t>> events;
+  for (size_t i = 0; i < lifetimes.size(); ++i)
+    if (lifetimes[i].bytes > 0) {
+      events.emplace_back(lifetimes[i].begin, false, i);
+      events.emplace_back(lifetimes[i].end, true, i);
     }
+  std::sort(events.begin(), events.end());
+  Problem problem;
+  std::vector<std::pair<int64_t, int64_t>> slotsOf(lifetimes.size());
+  bool isNew = true;
+  for (auto [command, ends, index] : events) {
+    problem.slots += !ends && isNew;
+    isNew = ends;
+    (ends ? slotsOf[index].second : slotsOf[index].first) = problem.slots - 1;
+  }
+  for (size_t i = 0; i < lifetimes.size(); ++i) {
+    int64_t bytes = alignUp(lifetimes[i].bytes, alignment);
+    auto [first, last] = slotsOf[i];
+    if (bytes > 0 && last - first + 1 == problem.slots) {
+      offsets[i] = problem.ground;
+      problem.ground += bytes;
+    } else if (bytes > 0) {
+      problem.pieces.push_back({first, last, bytes});
+      problem.lifetimeOf.push_back(i);
+    }
+  }
+  return problem;
+}
 
-  auto length = [&](size_t i) { return lifetimes[i].end - lifetimes[i].begin; };
-  auto size = [&](size_t i) { return lifetimes[i].bytes; };
-  auto tryOrder = [&](auto before) {
-    if (!best.offsets.empty() && best.bytes == best.lowerBound)
-      return;
-    std::vector<size_t> order(lifetimes.size());
+/// For each piece the most bytes that are live at once while it is.
+static std::vector<int64_t> contention(const Problem &problem) {
+  std::vector<int64_t> live(problem.slots + 1, 0);
+  for (const Piece &piece : problem.pieces) {
+    live[piece.first] += piece.bytes;
+    live[piece.last + 1] -= piece.bytes;
+  }
+  std::partial_sum(live.begin(), live.end(), live.begin());
+  RangeMaximum most(std::move(live));
+  std::vector<int64_t> result;
+  for (const Piece &piece : problem.pieces)
+    result.push_back(most(piece.first, piece.last));
+  return result;
+}
+
+using Order = std::vector<size_t>;
+
+/// The orders in which pieces are placed, the best one first.
+static std::vector<Order> orders(const Problem &problem) {
+  std::vector<int64_t> contended = contention(problem);
+  auto sorted = [&](auto keyOf) {
+    Order order(problem.pieces.size());
     std::iota(order.begin(), order.end(), 0);
-    std::stable_sort(order.begin(), order.end(), before);
-    FirstFit fit(lifetimes, alignment);
-    for (size_t index : order)
-      fit.place(index);
-    if (best.offsets.empty() || fit.bytes() < best.bytes) {
-      best.bytes = fit.bytes();
-      best.offsets = fit.takeOffsets();
-    }
+    std::stable_sort(order.begin(), order.end(),
+                     [&](size_t a, size_t b) { return keyOf(a) > keyOf(b); });
+    return order;
   };
-  tryOrder([&](size_t a, size_t b) { return size(a) > size(b); });
-  tryOrder([&](size_t a, size_t b) {
-    return length(a) != length(b) ? length(a) > length(b) : size(a) > size(b);
-  });
-  tryOrder([&](size_t a, size_t b) {
-    return double(length(a) + 1) * size(a) > double(length(b) + 1) * size(b);
-  });
-  tryOrder([&](size_t a, size_t b) { return lifetimes[a].begin < lifetimes[b].begin; });
-  return best;
+  const std::vector<Piece> &pieces = problem.pieces;
+  return {
+      sorted(
+          [&](size_t i) { return std::tuple(contended[i], pieces[i].length(), pieces[i].bytes); }),
+      sorted([&](size_t i) { return double(pieces[i].length()) * pieces[i].bytes; }),
+      sorted([&](size_t i) { return std::tuple(pieces[i].length(), pieces[i].bytes); }),
+      sorted([&](size_t i) { return pieces[i].bytes; }),
+  };
+}
+
+/// Places pieces one after another, each at the lowest offset that is free.
+static Layout firstFit(const Problem &problem, Occupancy &occupancy, const Order &order) {
+  occupancy.clear();
+  Layout layout{std::vector<int64_t>(order.size())};
+  for (size_t index : order) {
+    const Piece &piece = problem.pieces[index];
+    int64_t offset = occupancy.lowestFree(piece.first, piece.last, piece.bytes);
+    occupancy.take(piece.first, piece.last, offset, piece.bytes);
+    layout.offsets[index] = offset;
+    layout.top = std::max(layout.top, offset + piece.bytes);
+  }
+  return layout;
+}
+
+/// `order` with one of the pieces that end highest before one that it meets.
+static Order promote(const Problem &problem, const Layout &layout, Order order,
+                     std::minstd_rand &random) {
+  std::vector<size_t> highest, met;
+  for (size_t at = 0; at < order.size(); ++at)
+    if (layout.offsets[order[at]] + problem.pieces[order[at]].bytes == layout.top)
+      highest.push_back(at);
+  size_t from = highest[random() % highest.size()];
+  for (size_t at = 0; at < from; ++at)
+    if (problem.pieces[order[at]].meets(problem.pieces[order[from]]))
+      met.push_back(at);
+  if (!met.empty()) {
+    size_t to = met[random() % met.size()];
+    std::rotate(order.begin() + to, order.begin() + from, order.begin() + from + 1);
+  }
+  return order;
+}
+
+/// Changes `order` for as long as it gets no worse.
+static void improve(const Problem &problem, Occupancy &occupancy, Order order, Layout &best,
+                    int64_t tries) {
+  std::minstd_rand random; // the same sequence everywhere
+  for (; tries > 0 && best.top > problem.bound; --tries) {
+    Order changed = promote(problem, best, order, random);
+    Layout layout = firstFit(problem, occupancy, changed);
+    if (layout.top > best.top)
+      continue;
+    best = std::move(layout);
+    order = std::move(changed);
+  }
+}
+
+static constexpr size_t kSearched = 128;      ///< the most pieces that are searched
+static constexpr int64_t kNodes = 20000;      ///< of the search, for each order
+static constexpr int64_t kPlacements = 50000; ///< of first fit, to improve an order
+
+/// The lowest layout found, and whether none is lower.
+static std::pair<Layout, bool> solve(const Problem &problem) {
+  Occupancy occupancy(problem.slots);
+  Layout best;
+  Order bestOrder;
+  const std::vector<Order> all = orders(problem);
+  for (const Order &order : all) {
+    Layout layout = firstFit(problem, occupancy, order);
+    if (!bestOrder.empty() && layout.top >= best.top)
+      continue;
+    best = std::move(layout);
+    bestOrder = order;
+    if (best.top == problem.bound)
+      return {best, true};
+  }
+  if (problem.pieces.size() <= kSearched)
+    for (const Order &order : all) {
+      int64_t nodes = kNodes;
+      if (searchLower(problem.pieces, order, problem.bound, best, nodes))
+        return {best, true};
+    }
+  improve(problem, occupancy, bestOrder, best, kPlacements / problem.pieces.size());
+  return {best, best.top == problem.bound};
+}
+
+Packing pack(const std::vector<Lifetime> &lifetimes, int64_t alignment) {
+  Packing packing;
+  for (auto [command, bytes] : liveBytes(lifetimes, alignment))
+    if (bytes > packing.lowerBound) {
+      packing.lowerBound = bytes;
+      packing.peak = command;
+    }
+  packing.offsets.assign(lifetimes.size(), 0);
+  Problem problem = reduce(lifetimes, alignment, packing.offsets);
+  problem.bound = packing.lowerBound - problem.ground;
+  packing.bytes = problem.ground;
+  packing.optimal = true;
+  if (problem.pieces.empty())
+    return packing;
+  auto [layout, optimal] = solve(problem);
+  for (size_t i = 0; i < problem.pieces.size(); ++i)
+    packing.offsets[problem.lifetimeOf[i]] = problem.ground + layout.offsets[i];
+  packing.bytes += layout.top;
+  packing.optimal = optimal;
+  return packing;
 }
 
 } // namespace zero::planning

@@ -6,6 +6,7 @@
 #include "zero/Analysis/Storage.h"
 #include "zero/Planning/Buckets.h"
 #include "zero/Transforms/Passes.h"
+#include "zero/Transforms/Plan.h"
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringExtras.h"
@@ -62,8 +63,9 @@ public:
     item.elementBytes = elementBytes(type);
     item.shape = number(type);
     uint64_t update = updates.lookup(parameter.getSymNameAttr());
-    item.kind = (number(type.getElementType()) << 32 | update) * 4 + readInBackward * 2 +
-                parameter.getFrozen();
+    bool sharded = parameter.getPlacement() && parameter.getPlacement()->isSharded();
+    item.kind = (number(type.getElementType()) << 32 | update) * 8 + sharded * 4 +
+                readInBackward * 2 + parameter.getFrozen();
     item.alone = isUsedFarApart(use) || partOf(parameter);
     return item;
   }
@@ -128,8 +130,8 @@ struct AssignBuckets : zero::impl::AssignBucketsBase<AssignBuckets> {
     std::vector<planning::BucketItem> items;
     for (ParameterOp parameter : parameters)
       items.push_back(builder.build(parameter));
-    planning::Buckets buckets =
-        planning::planBuckets(items, ranks.getInt(), limit, kTensorAlignment);
+    planning::Buckets buckets = planning::planBuckets(
+        items, ranks.getInt(), plannedNumber(module, "bucket_bytes", limit), kTensorAlignment);
     write(module, parameters, buckets);
   }
 

@@ -16,9 +16,6 @@
 
 namespace zero {
 
-/// On a node or launch of backward that computes again what forward computed: nothing
-/// merges the two.
-inline constexpr llvm::StringLiteral kRecomputeAttr = "zero.recompute";
 /// On a node whose result is rounded to the type in which it is stored where the node
 /// stands, whoever uses it in the same kernel.
 inline constexpr llvm::StringLiteral kRoundAttr = "zero.round";

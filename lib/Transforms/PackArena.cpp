@@ -14,18 +14,6 @@ namespace zero {
 
 using namespace zero;
 
-/// Bytes: kernels see the same alignment for every value.
-static constexpr int64_t kArenaAlignment = 256;
-
-static std::vector<planning::Lifetime> lifetimesOf(ArrayRef<Root> roots,
-                                                   std::optional<Usage> only = std::nullopt) {
-  std::vector<planning::Lifetime> lifetimes;
-  for (const Root &root : roots)
-    if (!only || root.usage == *only)
-      lifetimes.push_back({root.begin, root.end, root.bytes});
-  return lifetimes;
-}
-
 /// `attributes` and one more.
 static DictionaryAttr with(DictionaryAttr attributes, StringRef name, Attribute value) {
   NamedAttrList list(attributes);
@@ -79,20 +67,15 @@ static std::pair<int64_t, int64_t> usageBytes(ArrayRef<Root> roots, Usage usage,
   return {most, atPeak};
 }
 
-static std::string nameAt(func::FuncOp step, int64_t position) {
-  Operation &op = *std::next(step.getBody().front().begin(), position);
-  if (auto name = op.getAttrOfType<StringAttr>(kNameAttr))
-    return name.str();
-  return op.getName().getStringRef().str();
-}
-
 static DictionaryAttr certificate(func::FuncOp step, const Storage &storage,
                                   const planning::Packing &packing) {
   Builder builder(step.getContext());
   NamedAttrList attrs;
   attrs.set("peak", builder.getI64IntegerAttr(packing.bytes));
   attrs.set("lower_bound", builder.getI64IntegerAttr(packing.lowerBound));
-  attrs.set("peak_at", builder.getStringAttr(nameAt(step, packing.peak)));
+  attrs.set("optimal", builder.getBoolAttr(packing.optimal));
+  attrs.set("peak_at", builder.getStringAttr(
+                           displayName(&*std::next(step.getBody().front().begin(), packing.peak))));
   for (unsigned i = 0; i < kNumUsages; ++i) {
     auto [most, atPeak] = usageBytes(storage.roots(), Usage(i), packing.peak);
     attrs.set(usageName(Usage(i)), builder.getDenseI64ArrayAttr({most, atPeak}));

@@ -10,11 +10,23 @@ using namespace mlir;
 
 namespace zero {
 
+/// Whether `op` is a launch of a layer that backward runs again.
+static bool isRunAgain(Operation *op) {
+  return isa_and_nonnull<IntegerAttr>(op->getAttr(kRecomputeAttr));
+}
+
 ParameterReads::ParameterReads(func::FuncOp step, const BucketTable &table)
     : step(step), table(table), uses(findParameterUses(step)) {
-  int64_t position = 0;
-  for (Operation &op : step.getBody().front())
+  int64_t position = 0, changes = 0;
+  Attribute layer; // that was run again last
+  for (Operation &op : step.getBody().front()) {
     positions[&op] = position++;
+    if (isRunAgain(&op) && op.getAttr(kLayerAttr) != layer) {
+      layer = op.getAttr(kLayerAttr);
+      ++changes;
+    }
+    layerChanges[&op] = changes;
+  }
   for (auto &[symbol, use] : uses) {
     if (!use.backward.empty())
       firstUses[0].push_back(positions[use.backward.front()]);
@@ -53,9 +65,21 @@ void ParameterReads::redirect(Operation *user, const llvm::DenseMap<StringAttr, 
   }
 }
 
-/// The users of a bucket's parameters in one direction, in groups that one
-/// gather serves: a parameter that is alone in its bucket is gathered again where
-/// another one is used for the first time in between.
+/// Whether a parameter that is alone in its bucket is gathered for either of two uses
+/// that follow each other: another one is used for the first time in between.
+bool ParameterReads::isFarApart(Operation *from, Operation *to, bool forward) const {
+  const auto *next = llvm::upper_bound(firstUses[forward], positions.lookup(from));
+  return next != firstUses[forward].end() && *next < positions.lookup(to);
+}
+
+/// Whether any bucket is: several layers are run again before the backward of one.
+bool ParameterReads::isRunApart(Operation *from, Operation *to) const {
+  const int64_t changes = layerChanges.lookup(to) - layerChanges.lookup(from);
+  return isRunAgain(from) ? changes > 0 : changes > 1;
+}
+
+/// The users of a bucket's parameters in one direction, in groups that one gather
+/// serves. A layer that is run again alone and its backward are one group.
 SmallVector<ParameterReads::Users> ParameterReads::clusters(const Bucket &bucket, bool forward) {
   Users users;
   for (ParameterOp member : bucket.members) {
@@ -65,12 +89,10 @@ SmallVector<ParameterReads::Users> ParameterReads::clusters(const Bucket &bucket
   llvm::sort(users, [&](Operation *a, Operation *b) { return positions[a] < positions[b]; });
   SmallVector<Users> result;
   for (Operation *user : users) {
-    bool apart = result.empty();
-    if (!apart && bucket.members.size() == 1) {
-      auto next = llvm::upper_bound(firstUses[forward], positions[result.back().back()]);
-      apart = next != firstUses[forward].end() && *next < positions[user];
-    }
-    if (apart)
+    Operation *last = result.empty() ? nullptr : result.back().back();
+    bool again = last && (isRunAgain(last) || isRunAgain(user));
+    if (!last || (again ? isRunApart(last, user)
+                        : bucket.members.size() == 1 && isFarApart(last, user, forward)))
       result.emplace_back();
     result.back().push_back(user);
   }

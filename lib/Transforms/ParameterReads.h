@@ -22,6 +22,8 @@ public:
 private:
   using Users = llvm::SmallVector<mlir::Operation *>;
 
+  bool isFarApart(mlir::Operation *from, mlir::Operation *to, bool forward) const;
+  bool isRunApart(mlir::Operation *from, mlir::Operation *to) const;
   llvm::SmallVector<Users> clusters(const Bucket &bucket, bool forward);
   void gatherFor(const Bucket &bucket, llvm::ArrayRef<mlir::Operation *> users);
   void redirect(mlir::Operation *user,
@@ -33,6 +35,8 @@ private:
   llvm::DenseMap<mlir::Operation *, int64_t> positions;
   /// Where each parameter is first used in backward [0] and forward [1], ascending.
   std::array<llvm::SmallVector<int64_t>, 2> firstUses;
+  /// How often, up to an op, another layer than the one before was run again.
+  llvm::DenseMap<mlir::Operation *, int64_t> layerChanges;
 };
 
 } // namespace zero

@@ -1,6 +1,8 @@
 //===- PlaceState.cpp - where parameters, gradients and states lie --------===//
 
+#include "zero/Analysis/Storage.h"
 #include "zero/Transforms/Passes.h"
+#include "zero/Transforms/Plan.h"
 
 using namespace mlir;
 
@@ -20,8 +22,11 @@ struct PlaceState : zero::impl::PlaceStateBase<PlaceState> {
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
+    const uint64_t stage = plannedNumber(module, "stage", this->stage);
+    const uint64_t ranks = plannedNumber(module, "ranks", this->ranks);
+    const uint64_t persistUnder = plannedNumber(module, "persist_under", this->persistUnder);
     if (stage > 3) {
-      module.emitError() << "expected a ZeRO stage from 0 to 3, got " << unsigned(stage);
+      module.emitError() << "expected a ZeRO stage from 0 to 3, got " << stage;
       return signalPassFailure();
     }
     if (ranks == 0) {
@@ -37,7 +42,8 @@ struct PlaceState : zero::impl::PlaceStateBase<PlaceState> {
     };
     for (Operation &op : *module.getBody()) {
       if (auto parameter = dyn_cast<ParameterOp>(op)) {
-        parameter.setPlacementAttr(place(stage >= 3));
+        bool persists = uint64_t(tensorBytes(parameter.getTensorType())) < persistUnder;
+        parameter.setPlacementAttr(place(stage >= 3 && !persists));
         if (!parameter.getFrozen())
           parameter.setGradientAttr(place(stage >= 2));
       } else if (auto state = dyn_cast<StateOp>(op)) {

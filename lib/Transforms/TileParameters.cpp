@@ -7,7 +7,7 @@
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Analysis/Storage.h"
 #include "zero/Planning/ByteSize.h"
-#include "zero/Transforms/TilePasses.h"
+#include "zero/Transforms/Passes.h"
 
 #include "mlir/IR/Remarks.h"
 #include "llvm/ADT/MapVector.h"
@@ -16,7 +16,7 @@ using namespace mlir;
 
 namespace zero {
 #define GEN_PASS_DEF_TILEPARAMETERS
-#include "include/zero/Transforms/TilePasses.h.inc"
+#include "include/zero/Transforms/Passes.h.inc"
 } // namespace zero
 
 using namespace zero;

@@ -5,7 +5,7 @@
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Analysis/Storage.h"
 #include "zero/Ops/OpTable.h"
-#include "zero/Transforms/TilePasses.h"
+#include "zero/Transforms/Passes.h"
 
 #include "mlir/IR/Remarks.h"
 #include "llvm/ADT/SmallVectorExtras.h"
@@ -14,7 +14,7 @@ using namespace mlir;
 
 namespace zero {
 #define GEN_PASS_DEF_TILEVOCABULARY
-#include "include/zero/Transforms/TilePasses.h.inc"
+#include "include/zero/Transforms/Passes.h.inc"
 } // namespace zero
 
 using namespace zero;
@@ -29,7 +29,7 @@ public:
 
   void writeForward();
   void writeBackward();
-  void report() const;
+  void report();
 
 private:
   struct Classes {
@@ -205,9 +205,9 @@ void Tiler::writeBackward() {
   node.erase();
 }
 
-void Tiler::report() const {
+void Tiler::report() {
   remark::passed(node.getLoc(), remark::RemarkOpts::name("vocabulary").category("tiles"))
-      << ("scores of '" + onnx::NodeOp(node).getNode() + "' in " + Twine(parts.size()) +
+      << ("scores of '" + node.getNode() + "' in " + Twine(parts.size()) +
           " parts of its " + Twine(classes) + " classes, in each " + Twine(tiles.front().count) +
           " of " + Twine(tensorType(x).getDimSize(0)) +
           " rows at a time, computed again in backward: its projection is in tiles")

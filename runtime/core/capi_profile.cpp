@@ -1,65 +1,14 @@
 //===- capi_profile.cpp - zero_rt.h: where the time goes ------------------===//
 
+#include "runtime/core/calibrate.h"
 #include "runtime/core/capi.h"
+#include "runtime/core/command_info.h"
 #include "runtime/core/machine.h"
+#include "runtime/format/machine_file.h"
+
+#include <algorithm>
 
 using namespace zero::rt;
-
-static zero_rt_command_kind kindOf(proto::Kernel::BodyCase body) {
-  switch (body) {
-  case proto::Kernel::kMatmul:
-    return ZERO_RT_MATMUL;
-  case proto::Kernel::kConvolution:
-    return ZERO_RT_CONVOLUTION;
-  case proto::Kernel::kAttention:
-    return ZERO_RT_ATTENTION;
-  default:
-    return ZERO_RT_NATIVE;
-  }
-}
-
-/// Costs of a kernel over a dynamic dimension are those of one element.
-static zero_rt_command_info describe(const proto::Program &program, const proto::Launch &launch) {
-  const proto::Kernel &kernel = program.kernels(static_cast<int>(launch.kernel()));
-  const uint64_t times = launch.length() > 0 ? uint64_t(launch.length()) : 1;
-  return {kindOf(kernel.body_case()), kernel.name().c_str(), nullptr, times * kernel.flops(),
-          times * kernel.bytes()};
-}
-
-/// Elements that rank 0 gets from the others, as communicators count them.
-static uint64_t receivedElements(const proto::Collective &collective, uint64_t ranks) {
-  if (collective.kind() != proto::Collective::ALL_REDUCE)
-    return collective.elements() * (ranks - 1);
-  const uint64_t own = (collective.elements() + ranks - 1) / ranks;
-  return own * (ranks - 1) + (collective.elements() - own);
-}
-
-static zero_rt_command_info describe(const proto::Program &program,
-                                     const proto::Collective &collective) {
-  const uint64_t bytes =
-      receivedElements(collective, program.ranks()) * sizeOf(toDType(collective.dtype()));
-  switch (collective.kind()) {
-  case proto::Collective::ALL_GATHER:
-    return {ZERO_RT_ALL_GATHER, "all-gather", nullptr, 0, bytes};
-  case proto::Collective::REDUCE_SCATTER:
-    return {ZERO_RT_REDUCE_SCATTER, "reduce-scatter", nullptr, 0, bytes};
-  default:
-    return {ZERO_RT_ALL_REDUCE, "all-reduce", nullptr, 0, bytes};
-  }
-}
-
-static zero_rt_command_info describe(const proto::Program &program, const proto::Command &command) {
-  switch (command.body_case()) {
-  case proto::Command::kLaunch:
-    return describe(program, command.launch());
-  case proto::Command::kCollective:
-    return describe(program, command.collective());
-  case proto::Command::kCopy:
-    return {ZERO_RT_COPY, "copy", nullptr, 0, 2 * command.copy().bytes()};
-  default:
-    return {ZERO_RT_CHECK, "check", nullptr, 0, 0};
-  }
-}
 
 zero_rt_status zero_rt_executable_command(const zero_rt_executable *executable, size_t index,
                                           zero_rt_command_info *info) {
@@ -68,8 +17,7 @@ zero_rt_status zero_rt_executable_command(const zero_rt_executable *executable, 
   for (const proto::Segment &segment : program.segments()) {
     if (index < first + size_t(segment.commands_size())) {
       const proto::Command &command = segment.commands(static_cast<int>(index - first));
-      *info = describe(program, command);
-      info->label = command.label().c_str();
+      *info = commandInfo(program, command);
       return {ZERO_RT_OK, nullptr};
     }
     first += size_t(segment.commands_size());
@@ -95,5 +43,32 @@ zero_rt_status zero_rt_measure_machine(const zero_rt_executable *executable,
     const int threads =
         options->threads_per_rank ? options->threads_per_rank : defaultThreads(program);
     return measureMachine({executable->program->ranks(), threads, options->pin}, *machine);
+  });
+}
+
+void zero_rt_calibration_options_default(zero_rt_calibration_options *options) {
+  *options = {0, 1, -1, nullptr};
+}
+
+zero_rt_status zero_rt_calibrate(const zero_rt_calibration_options *options, const char *path) {
+  return guard([&] {
+    if (options->ranks < 0 || options->ranks > 1024 || options->threads_per_rank < 1 ||
+        options->threads_per_rank > 1024)
+      return fail(ZERO_RT_INVALID_ARGUMENT,
+                  "expected at most 1024 ranks and 1 to 1024 threads of each, got %d and %d",
+                  options->ranks, options->threads_per_rank);
+    TeamOptions team{options->ranks, options->threads_per_rank, options->pin};
+    if (team.ranks == 0)
+      team.ranks = std::max(1, usableCores() / team.threadsPerRank);
+    if (team.ranks * team.threadsPerRank > usableCores())
+      return fail(ZERO_RT_INVALID_ARGUMENT,
+                  "%d ranks of %d threads on %d cores: they would take turns, and none would show "
+                  "what it can do beside the others",
+                  team.ranks, team.threadsPerRank, usableCores());
+    OutputFile file;
+    ZERO_RT_TRY(OutputFile::create(path, file)); // before the work
+    proto::Machine machine;
+    ZERO_RT_TRY(calibrate(team, options->disk_folder ? options->disk_folder : "", machine));
+    return writeMachine(file, machine);
   });
 }

@@ -42,6 +42,31 @@ func.func private @update(%w: tensor<?xf32> {zero.inplace = 0 : i64}, %g: tensor
   return %r : tensor<?xf32>
 }
 
+// Of a table to which rows are added in its place, these rows count twice: 5 of 48 bytes, with
+// 5 indices and 5 rows to add.
+
+// CHECK-LABEL: func.func private @add_rows
+// CHECK-SAME: zero.bytes = 760 : i64, zero.flops = 60 : i64
+func.func private @add_rows(%dy: tensor<5x12xf32>, %ids: tensor<5xi64>, %table: tensor<1000x12xf32> {zero.inplace = 0 : i64}) -> tensor<1000x12xf32> attributes {zero.kernel} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c5 = arith.constant 5 : index
+  %r = scf.for %k = %c0 to %c5 step %c1 iter_args(%t = %table) -> (tensor<1000x12xf32>) {
+    %id = tensor.extract %ids[%k] : tensor<5xi64>
+    %i = arith.index_cast %id : i64 to index
+    %d = tensor.extract_slice %dy[%k, 0] [1, 12] [1, 1] : tensor<5x12xf32> to tensor<12xf32>
+    %old = tensor.extract_slice %t[%i, 0] [1, 12] [1, 1] : tensor<1000x12xf32> to tensor<12xf32>
+    %new = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%d : tensor<12xf32>) outs(%old : tensor<12xf32>) {
+    ^bb0(%a: f32, %o: f32):
+      %u = arith.addf %o, %a : f32
+      linalg.yield %u : f32
+    } -> tensor<12xf32>
+    %put = tensor.insert_slice %new into %t[%i, 0] [1, 12] [1, 1] : tensor<12xf32> into tensor<1000x12xf32>
+    scf.yield %put : tensor<1000x12xf32>
+  }
+  return %r : tensor<1000x12xf32>
+}
+
 // CHECK-LABEL: func.func @no_kernel
 // CHECK-NOT: zero.flops
 func.func @no_kernel(%a: tensor<4xf32>) -> tensor<4xf32> {

@@ -193,3 +193,128 @@ func.func private @in_place(%r: tensor<4x6xf32> {zero.inplace = 0 : i64}, %x: te
   } -> tensor<4x6xf32>
   return %y : tensor<4x6xf32>
 }
+
+// B of 512 columns is reordered first where there are rows enough, with A transposed, too, as
+// in the gradient of a weight.
+// CHECK-LABEL: func.func private @reordered(
+// CHECK-SAME: n = 512 : i64, reorder_b}
+// CHECK-SAME: zero.workspace
+func.func private @reordered(%x: tensor<1024x64xf32>, %w: tensor<64x512xf32>) -> tensor<1024x512xf32> attributes {zero.kernel} {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<1024x512xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<1024x512xf32>) -> tensor<1024x512xf32>
+  %p = linalg.matmul ins(%x, %w : tensor<1024x64xf32>, tensor<64x512xf32>) outs(%f : tensor<1024x512xf32>) -> tensor<1024x512xf32>
+  return %p : tensor<1024x512xf32>
+}
+
+// CHECK-LABEL: func.func private @reordered_gradient(
+// CHECK-SAME: n = 512 : i64, reorder_b}
+func.func private @reordered_gradient(%x: tensor<64x1024xf32>, %w: tensor<64x512xf32>) -> tensor<1024x512xf32> attributes {zero.kernel} {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<1024x512xf32>
+  %t = tensor.empty() : tensor<1024x64xf32>
+  %a = linalg.transpose ins(%x : tensor<64x1024xf32>) outs(%t : tensor<1024x64xf32>) permutation = [1, 0]
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<1024x512xf32>) -> tensor<1024x512xf32>
+  %p = linalg.matmul ins(%a, %w : tensor<1024x64xf32>, tensor<64x512xf32>) outs(%f : tensor<1024x512xf32>) -> tensor<1024x512xf32>
+  return %p : tensor<1024x512xf32>
+}
+
+// Columns that oneDNN never copies: where B is deep, fewer rows are enough.
+// CHECK-LABEL: func.func private @deep(
+// CHECK-SAME: n = 768 : i64, reorder_b}
+func.func private @deep(%x: tensor<512x2048xf32>, %w: tensor<2048x768xf32>) -> tensor<512x768xf32> attributes {zero.kernel} {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<512x768xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<512x768xf32>) -> tensor<512x768xf32>
+  %p = linalg.matmul ins(%x, %w : tensor<512x2048xf32>, tensor<2048x768xf32>) outs(%f : tensor<512x768xf32>) -> tensor<512x768xf32>
+  return %p : tensor<512x768xf32>
+}
+
+// A row or a term less, other columns, B of more than 16 MiB, transposed, or 16 bits: as it lies.
+// CHECK-LABEL: func.func private @few_rows_of_deep(
+// CHECK-SAME: n = 768 : i64}
+func.func private @few_rows_of_deep(%x: tensor<511x2048xf32>, %w: tensor<2048x768xf32>) -> tensor<511x768xf32> attributes {zero.kernel} {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<511x768xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<511x768xf32>) -> tensor<511x768xf32>
+  %p = linalg.matmul ins(%x, %w : tensor<511x2048xf32>, tensor<2048x768xf32>) outs(%f : tensor<511x768xf32>) -> tensor<511x768xf32>
+  return %p : tensor<511x768xf32>
+}
+
+// CHECK-LABEL: func.func private @not_deep(
+// CHECK-SAME: n = 768 : i64}
+func.func private @not_deep(%x: tensor<512x2047xf32>, %w: tensor<2047x768xf32>) -> tensor<512x768xf32> attributes {zero.kernel} {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<512x768xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<512x768xf32>) -> tensor<512x768xf32>
+  %p = linalg.matmul ins(%x, %w : tensor<512x2047xf32>, tensor<2047x768xf32>) outs(%f : tensor<512x768xf32>) -> tensor<512x768xf32>
+  return %p : tensor<512x768xf32>
+}
+
+// CHECK-LABEL: func.func private @large(
+// CHECK-SAME: n = 512 : i64}
+func.func private @large(%x: tensor<1024x8193xf32>, %w: tensor<8193x512xf32>) -> tensor<1024x512xf32> attributes {zero.kernel} {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<1024x512xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<1024x512xf32>) -> tensor<1024x512xf32>
+  %p = linalg.matmul ins(%x, %w : tensor<1024x8193xf32>, tensor<8193x512xf32>) outs(%f : tensor<1024x512xf32>) -> tensor<1024x512xf32>
+  return %p : tensor<1024x512xf32>
+}
+
+// CHECK-LABEL: func.func private @narrow(
+// CHECK-SAME: n = 255 : i64}
+func.func private @narrow(%x: tensor<1024x2048xf32>, %w: tensor<2048x255xf32>) -> tensor<1024x255xf32> attributes {zero.kernel} {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<1024x255xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<1024x255xf32>) -> tensor<1024x255xf32>
+  %p = linalg.matmul ins(%x, %w : tensor<1024x2048xf32>, tensor<2048x255xf32>) outs(%f : tensor<1024x255xf32>) -> tensor<1024x255xf32>
+  return %p : tensor<1024x255xf32>
+}
+
+// CHECK-LABEL: func.func private @few_rows(
+// CHECK-SAME: n = 512 : i64}
+func.func private @few_rows(%x: tensor<1023x64xf32>, %w: tensor<64x512xf32>) -> tensor<1023x512xf32> attributes {zero.kernel} {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<1023x512xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<1023x512xf32>) -> tensor<1023x512xf32>
+  %p = linalg.matmul ins(%x, %w : tensor<1023x64xf32>, tensor<64x512xf32>) outs(%f : tensor<1023x512xf32>) -> tensor<1023x512xf32>
+  return %p : tensor<1023x512xf32>
+}
+
+// CHECK-LABEL: func.func private @other_columns(
+// CHECK-SAME: n = 768 : i64}
+func.func private @other_columns(%x: tensor<1024x64xf32>, %w: tensor<64x768xf32>) -> tensor<1024x768xf32> attributes {zero.kernel} {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<1024x768xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<1024x768xf32>) -> tensor<1024x768xf32>
+  %p = linalg.matmul ins(%x, %w : tensor<1024x64xf32>, tensor<64x768xf32>) outs(%f : tensor<1024x768xf32>) -> tensor<1024x768xf32>
+  return %p : tensor<1024x768xf32>
+}
+
+// CHECK-LABEL: func.func private @transposed(
+// CHECK-SAME: n = 512 : i64}
+func.func private @transposed(%x: tensor<1024x64xf32>, %w: tensor<512x64xf32>) -> tensor<1024x512xf32> attributes {zero.kernel} {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<1024x512xf32>
+  %t = tensor.empty() : tensor<64x512xf32>
+  %b = linalg.transpose ins(%w : tensor<512x64xf32>) outs(%t : tensor<64x512xf32>) permutation = [1, 0]
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<1024x512xf32>) -> tensor<1024x512xf32>
+  %p = linalg.matmul ins(%x, %b : tensor<1024x64xf32>, tensor<64x512xf32>) outs(%f : tensor<1024x512xf32>) -> tensor<1024x512xf32>
+  return %p : tensor<1024x512xf32>
+}
+
+// CHECK-LABEL: func.func private @halves(
+// CHECK-SAME: n = 512 : i64, stored = [bf16, f32, f32]}
+func.func private @halves(%x: tensor<1024x64xbf16>, %w: tensor<64x512xf32>) -> tensor<1024x512xf32> attributes {zero.kernel} {
+  %zero = arith.constant 0.0 : f32
+  %t = tensor.empty() : tensor<1024x64xf32>
+  %e = tensor.empty() : tensor<1024x512xf32>
+  %a = linalg.generic {indexing_maps = [affine_map<(a, b) -> (a, b)>, affine_map<(a, b) -> (a, b)>], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<1024x64xbf16>) outs(%t : tensor<1024x64xf32>) {
+  ^bb0(%u: bf16, %o: f32):
+    %v = arith.extf %u : bf16 to f32
+    linalg.yield %v : f32
+  } -> tensor<1024x64xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<1024x512xf32>) -> tensor<1024x512xf32>
+  %p = linalg.matmul ins(%a, %w : tensor<1024x64xf32>, tensor<64x512xf32>) outs(%f : tensor<1024x512xf32>) -> tensor<1024x512xf32>
+  return %p : tensor<1024x512xf32>
+}

@@ -152,3 +152,6 @@ func.func private @first(%sum: tensor<?xf32> {zero.inplace = 0 : i64}, %x: tenso
 func.func private @later(%sum: tensor<?xf32> {zero.inplace = 0 : i64}, %x: tensor<?xbf16>) -> tensor<?xf32> attributes {zero.kernel}
 func.func private @blocks(%x: tensor<?x64xf32>) -> tensor<?xf32> attributes {zero.kernel}
 func.func private @total(%x: tensor<?xf32>) -> tensor<f64> attributes {zero.kernel}
+
+// CHECK: zero.runs = [#zero.run<0 to 0>, #zero.run<1 to 3 after 0, 0, 4, 6>]
+func.func private @runs() attributes {zero.runs = [#zero.run<0 to 0>, #zero.run<1 to 3 after 0, 0, 4, 6>]}

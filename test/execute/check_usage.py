@@ -96,7 +96,7 @@ def main():
     check_refused(checks, "no output", ["expected -o"], "zeroc", model)
     check_refused(checks, "no folder", ["cannot write '/nonexistent/m.zexe'"],
                   "zeroc", model, "-o", "/nonexistent/m.zexe")
-    check_refused(checks, "a folder", ["cannot write", "not a regular file"],
+    check_refused(checks, "a folder", ["cannot write", "it is a folder"],
                   "zeroc", model, "-o", work)
     check_refused(checks, "the model itself", ["overwrite the input"], "zeroc", model, "-o", model)
     linked = work / "link.onnx"

@@ -119,6 +119,29 @@ def check_micro_batches(checks, graph, ranks, stage, micro_batches, precision, e
               reduced * reduced_width + fetched * fetched_width)
 
 
+def check_persistent(checks, graph, ranks):
+    """What stays whole is gathered once, after its update, instead of twice around its uses; and
+    the numbers are the same."""
+    label = f"{graph.name} with persistent parameters on {ranks}"
+    flags, kept_flags = ["--optimizer=adamw", "--recompute=none"], ["--persist-under=1KiB"]
+    before = graph.run(graph.compile(3, ranks, *flags), 3)
+    plan = Plan(graph, 3, ranks, *flags, *kept_flags)
+    small = [k[len("grad."):] for k, v in graph.truth.items()
+             if k.startswith("grad.") and 4 * v.size < 1024]
+    whole = {plan.bucket_of[name] for name in small}
+    checks.that(small and not whole & {bucket for name, bucket in plan.bucket_of.items()
+                                       if name not in small}, f"{label}: mixed buckets {whole}")
+    reduced = sum(plan.buckets)
+    kept = sum(plan.buckets[bucket] for bucket in whole)
+    model = onnx.load(graph.folder / "model.onnx", load_external_data=False).graph
+    counts = {name: gathers(model, name, list(plan.bucket_of)) for name in plan.bucket_of}
+    fetched = sum(size * max(counts[n] for n, b in plan.bucket_of.items() if b == bucket)
+                  for bucket, size in enumerate(plan.buckets) if bucket not in whole)
+    after_executable = graph.compile(3, ranks, *flags, *kept_flags)
+    check_run(checks, label, graph, after_executable, ranks, reduced + fetched + kept)
+    checks.that(graph.run(after_executable, 3).same_bits(before), f"{label}: other numbers")
+
+
 def check_norm(checks, graph, ranks):
     """The global norm takes a number for each block of 64 elements, counted apart, and only
     where gradients are slices."""
@@ -151,6 +174,7 @@ def main():
             check_micro_batches(checks, gpt2, 4, stage, 4, precision, False)
         if stage < 2:
             check_micro_batches(checks, gpt2, 2, stage, 3, "bf16", True)
+    check_persistent(checks, gpt2, 4)
     check_norm(checks, gpt2, 4)
     checks.finish()
 

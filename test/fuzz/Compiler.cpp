@@ -35,7 +35,7 @@ static void setFlags(CompilerOptions &flags, uint64_t options, const std::string
   flags.threads = 1;
   flags.step.stage = static_cast<unsigned>(random.below(4));
   flags.step.ranks = 1 + static_cast<unsigned>(random.below(4));
-  flags.step.bucketBytes = random.oneIn(4) ? 1 + random.below(4096) : 25'000'000;
+  flags.step.bucketBytes = ByteSize{random.oneIn(4) ? 1 + random.below(4096) : 25'000'000};
   flags.step.optimizer = std::string(random.oneIn(4) ? "sgd" : "adamw");
   if (random.oneIn(4))
     flags.step.lossMean = std::string("local");
@@ -48,6 +48,10 @@ static void setFlags(CompilerOptions &flags, uint64_t options, const std::string
   flags.step.clipNorm = random.oneIn(2) ? 1.0 : 0.0;
   if (random.oneIn(4))
     flags.step.optimizer = std::string("lamb");
+  if (random.oneIn(8))
+    flags.step.memoryBudget = ByteSize{1 + random.below(1 << 22)};
+  if (random.oneIn(8))
+    flags.step.checkpoint = std::string(random.oneIn(2) ? "layer" : "sqrt");
 }
 
 /// ONNX's operators, and those that the compiler has many times over.

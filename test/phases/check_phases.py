@@ -1,8 +1,8 @@
 """Runs a graph through the phases one by one, and clean-ups after each of them.
 
-Usage: check_phases.py GRAPH.onnx STAGE RANKS WORK. Each phase's output must parse
-back to itself; cse, canonicalize and loop-invariant-code-motion after any phase
-must change neither the collectives nor the peak. zero-opt verifies every result,
+Usage: check_phases.py GRAPH.onnx STAGE RANKS WORK [OPTION=VALUE...]. Each phase's output
+must parse back to itself; cse, canonicalize and loop-invariant-code-motion after any phase
+must change neither the collectives, nor what runs again, nor the peak. zero-opt verifies every result,
 and each phase ends with the verifier of its own contract.
 """
 
@@ -19,7 +19,9 @@ COLLECTIVES = ["all_gather", "reduce_scatter", "all_reduce"]
 
 
 def collectives(text):
-    return {name: len(re.findall(rf"= zero\.{name} ", text)) for name in COLLECTIVES}
+    """How many there are of each, and of launches that run again."""
+    return {"again": len(re.findall(r"zero\.recompute = \d", text)),
+            **{name: len(re.findall(rf"= zero\.{name} ", text)) for name in COLLECTIVES}}
 
 
 def peak(text):
@@ -27,8 +29,8 @@ def peak(text):
 
 
 class Program:
-    def __init__(self, model, stage, ranks, work):
-        self.options = f"zero-stage={stage} ranks={ranks}"
+    def __init__(self, model, stage, ranks, work, *options):
+        self.options = " ".join([f"zero-stage={stage}", f"ranks={ranks}", *options])
         self.work = Path(work)
         self.work.mkdir(parents=True, exist_ok=True)
         self.start = self.work / "onnx.mlir"
@@ -44,14 +46,15 @@ class Program:
 
 
 def main():
-    model, stage, ranks, work = sys.argv[1:]
-    checks, program = Checks(), Program(model, stage, ranks, work)
+    checks, program = Checks(), Program(*sys.argv[1:])
     outputs, at = {}, program.start
     for phase in PHASES:
         at = outputs[phase] = program.run(at, phase, *program.flags([phase]), "--verify-roundtrip")
     expected = at.read_text()
     whole = program.run(program.start, "whole", *program.flags(PHASES)).read_text()
     checks.that(whole == expected, "phases one by one give what they give in one run")
+    checks.that(("checkpoint" in program.options) == (collectives(expected)["again"] > 0),
+                f"{program.options}: {collectives(expected)}")
 
     for index, phase in enumerate(PHASES):
         rest = program.flags(PHASES[index + 1:])

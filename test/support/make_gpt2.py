@@ -3,8 +3,8 @@
 
 The graph is node for node that of test/data/gpt2-mini: forward pass, shifted
 labels, mean cross-entropy. Weights are random and lie beside the graph as
-external data; with --sparse that file is only as long as it should be and takes
-no space, so that a model larger than this machine can be planned.
+external data; with --sparse only masks are written in that file, which is as long as
+it should be but takes no space, so that a model larger than this machine can be planned.
 
 usage: make_gpt2.py OUTPUT.onnx --layers 6 --width 512 --vocabulary 8192
                     --sequence 256 --batch 4
@@ -40,7 +40,8 @@ class ExternalData:
         length = math.prod(shape) * np.dtype(dtype).itemsize
         for key, value in (("location", self.path.name), ("offset", offset), ("length", length)):
             tensor.external_data.add(key=key, value=str(value))
-        if not self.sparse:
+        # What a mask holds decides what the graph computes.
+        if not self.sparse or np.dtype(dtype) == bool:
             self.file.seek(offset)
             self.file.write(np.ascontiguousarray(make(), dtype).tobytes())
         self.end = offset + length
@@ -222,7 +223,7 @@ def main():
     for name, default in (("layers", 6), ("width", 512), ("heads", 0), ("vocabulary", 8192),
                           ("sequence", 256), ("batch", 4), ("seed", 0)):
         parser.add_argument(f"--{name}", type=int, default=default)
-    parser.add_argument("--sparse", action="store_true", help="a file of zeros that takes no space")
+    parser.add_argument("--sparse", action="store_true", help="weights of zeros that take no space")
     size = parser.parse_args()
     size.heads = size.heads or max(size.width // 64, 1)
     if size.width % size.heads:

@@ -3,7 +3,7 @@
 
 // A chain: a value takes the bytes of one that is read no more. Buffers are there
 // throughout, an input until its last reader; offsets are multiples of 256.
-// CHECK: zero.certificate = {activations = array<i64: 512, 512>, gradients = array<i64: 0, 0>, lower_bound = 1280 : i64, "optimizer state" = array<i64: 0, 0>, parameters = array<i64: 256, 256>, peak = 1280 : i64, peak_at = "arith.mulf", working = array<i64: 1024, 512>}
+// CHECK: zero.certificate = {activations = array<i64: 512, 512>, gradients = array<i64: 0, 0>, lower_bound = 1280 : i64, optimal = true, "optimizer state" = array<i64: 0, 0>, parameters = array<i64: 256, 256>, peak = 1280 : i64, peak_at = "arith.mulf", working = array<i64: 1024, 512>}
 // CHECK: zero.buffer parameter @bucket0 : tensor<64xf32> shards 1 {zero.offsets = array<i64: [[P:[0-9]+]]>}
 // CHECK-LABEL: func.func @step(
 // CHECK-SAME: tensor<100xf32> {zero.offsets = array<i64: {{[0-9]+}}>}
@@ -78,4 +78,62 @@ func.func private @make(%x: tensor<64xf32>) -> tensor<64xf32> attributes {zero.k
 }
 func.func private @addx(%m: tensor<1x64xf32> {zero.inplace = 0 : i64}, %g: tensor<64xf32>) -> tensor<1x64xf32> attributes {zero.kernel} {
   return %m : tensor<1x64xf32>
+}
+
+// -----
+
+// The sum may not take the bytes of %a, of which a reader is left under another
+// shape: it starts from a copy, and both are there. That of %b is the last, and
+// %d is %c's bytes.
+// CHECK: peak = 768 : i64
+// CHECK-LABEL: func.func @step
+func.func @step(%x: tensor<64xf32>) -> tensor<64xf32> {
+  // CHECK: zero.launch @make(%{{.*}}) {zero.offsets = array<i64: [[A:[0-9]+]]>}
+  %a = zero.launch @make(%x) : (tensor<64xf32>) -> tensor<64xf32>
+  // CHECK: tensor.expand_shape
+  %v = tensor.expand_shape %a [[0, 1]] output_shape [1, 64] : tensor<64xf32> into tensor<1x64xf32>
+  // CHECK: zero.launch @addx(%{{.*}}, %{{.*}}) {zero.offsets = array<i64: [[B:[0-9]+]]>}
+  %b = zero.launch @addx(%a, %x) : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
+  // CHECK: zero.launch @flat(%{{.*}}, %{{.*}}) {zero.offsets = array<i64: [[C:[0-9]+]]>}
+  %c = zero.launch @flat(%v, %b) : (tensor<1x64xf32>, tensor<64xf32>) -> tensor<64xf32>
+  // CHECK: zero.launch @addx(%{{.*}}, %{{.*}}) : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
+  %d = zero.launch @addx(%c, %b) : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
+  return %d : tensor<64xf32>
+}
+func.func private @make(%x: tensor<64xf32>) -> tensor<64xf32> attributes {zero.kernel} {
+  return %x : tensor<64xf32>
+}
+func.func private @addx(%m: tensor<64xf32> {zero.inplace = 0 : i64}, %g: tensor<64xf32>) -> tensor<64xf32> attributes {zero.kernel} {
+  return %m : tensor<64xf32>
+}
+func.func private @flat(%v: tensor<1x64xf32>, %g: tensor<64xf32>) -> tensor<64xf32> attributes {zero.kernel} {
+  return %g : tensor<64xf32>
+}
+
+// -----
+
+// Neither an input nor a tensor given twice is overwritten, nor one whose bucket is
+// still to be read; another part of that bucket is. %a and %b are made in the bucket.
+// CHECK-LABEL: func.func @step
+func.func @step(%x: tensor<64xf32>) -> (tensor<64xf32>, tensor<64xf32>) {
+  // CHECK: zero.launch @addx(%{{.*}}, %{{.*}}) : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
+  %a = zero.launch @addx(%x, %x) : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
+  // CHECK: zero.launch @addx(%{{.*}}, %{{.*}}) : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
+  %b = zero.launch @addx(%a, %a) : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
+  %g = zero.bucket (%a, %b) at [0, 64] : (tensor<64xf32>, tensor<64xf32>) -> tensor<128xf32>
+  %first = zero.member %g at 0 : (tensor<128xf32>) -> tensor<64xf32>
+  %second = zero.member %g at 64 : (tensor<128xf32>) -> tensor<64xf32>
+  %again = zero.member %g at 32 : (tensor<128xf32>) -> tensor<32xf32>
+  // CHECK: zero.launch @addx(%{{.*}}, %{{.*}}) {zero.offsets = array<i64: {{[0-9]+}}>}
+  %c = zero.launch @addx(%first, %x) : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
+  // CHECK: zero.launch @addx(%{{.*}}, %{{.*}}) : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
+  %d = zero.launch @addx(%second, %x) : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
+  zero.launch @use(%again) : (tensor<32xf32>) -> ()
+  return %c, %d : tensor<64xf32>, tensor<64xf32>
+}
+func.func private @addx(%m: tensor<64xf32> {zero.inplace = 0 : i64}, %g: tensor<64xf32>) -> tensor<64xf32> attributes {zero.kernel} {
+  return %m : tensor<64xf32>
+}
+func.func private @use(%x: tensor<32xf32>) attributes {zero.kernel} {
+  return
 }

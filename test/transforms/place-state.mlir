@@ -2,6 +2,7 @@
 // RUN: zero-opt %s --zero-place-state="stage=1 ranks=4" | FileCheck %s --check-prefixes=CHECK,S1
 // RUN: zero-opt %s --zero-place-state="stage=2 ranks=4" | FileCheck %s --check-prefixes=CHECK,S2
 // RUN: zero-opt %s --zero-place-state="stage=3 ranks=4" | FileCheck %s --check-prefixes=CHECK,S3
+// RUN: zero-opt %s --zero-place-state="stage=3 ranks=4 persist-under=33" | FileCheck %s --check-prefixes=CHECK,PERSIST
 // RUN: not zero-opt %s --zero-place-state="stage=4 ranks=4" 2>&1 | FileCheck %s --check-prefix=STAGE
 // RUN: not zero-opt %s --zero-place-state="stage=1 ranks=0" 2>&1 | FileCheck %s --check-prefix=RANKS
 
@@ -16,6 +17,8 @@
 // S1: zero.parameter @w : tensor<8xf32> {gradient = #zero.placement<>, placement = #zero.placement<>}
 // S2: zero.parameter @w : tensor<8xf32> {gradient = #zero.placement<shard = [@dp]>, placement = #zero.placement<>}
 // S3: zero.parameter @w : tensor<8xf32> {gradient = #zero.placement<shard = [@dp]>, placement = #zero.placement<shard = [@dp]>}
+// Where 32 bytes are few, only the parameter itself stays whole.
+// PERSIST: zero.parameter @w : tensor<8xf32> {gradient = #zero.placement<shard = [@dp]>, placement = #zero.placement<>}
 zero.parameter @w : tensor<8xf32>
 // S0: zero.state optimizer @w.m of @w : tensor<8xf32> {placement = #zero.placement<>}
 // S1: zero.state optimizer @w.m of @w : tensor<8xf32> {placement = #zero.placement<shard = [@dp]>}

@@ -29,6 +29,12 @@ static Status setThreads(Options &options, const std::string &text) {
   return {};
 }
 
+/// What zeroc compiles for, or calibration measures with.
+static Status setRanks(Options &options, const std::string &text) {
+  options.compilerFlags.push_back("--ranks=" + text);
+  return parseCount(text, options.ranks.emplace());
+}
+
 /// RANK:COLLECTIVE.
 static Status setStall(Options &options, const std::string &text) {
   size_t colon = text.find(':');
@@ -70,12 +76,20 @@ std::vector<Flag> executionFlags() {
   return {
       {"Execution", "threads-per-rank", "N",
        "threads of each rank (as compiled; zeroc plans for 1)", setThreads},
+      {"Execution", "ranks", "N", "compile for so many ranks, or calibrate with them", setRanks},
       {"Execution", "timeout", "SECONDS", "longest wait for another rank (120)", setTimeout},
       {"Execution", "pin", "0|1", "bind ranks to cores (by default when they fill the machine)",
        toInt(&zero_rt_session_options::pin)},
       {"Execution", "check-memory", "",
        "guard the arenas, poison what a step leaves, measure the peak",
        toSwitch(&zero_rt_session_options::check_memory)},
+      {"Execution", "calibrate", "FILE",
+       "measure this machine with --ranks (as cores allow) and\n"
+       "--threads-per-rank (1), write a description for zero-sim and zeroc,\n"
+       "and end; takes no model",
+       toText(&Options::calibration)},
+      {"Execution", "calibrate-disk", "DIR", "measure the disk of this folder too",
+       toText(&Options::disk)},
       {"Execution", "stall", "RANK:N", "for tests: RANK never arrives at collective N", setStall},
   };
 }

@@ -28,6 +28,7 @@ std::string helpText() {
   std::string text =
       "usage: zero-run MODEL.zexe --data NAME=FILE,... [--steps=N] [options]\n"
       "       zero-run MODEL.onnx --zero-stage=S --ranks=N --data NAME=FILE,... [options]\n"
+      "       zero-run --calibrate=MACHINE.json [--ranks=N] [--threads-per-rank=T]\n"
       "\n"
       "Trains a compiled model on its ranks, one thread each. A .onnx or .mlir file is first\n"
       "compiled by the zeroc beside this program, with every option that is not listed here.\n"
@@ -76,7 +77,9 @@ public:
   Status run() {
     for (; at < words.size(); ++at)
       ZERO_RT_TRY(words[at].starts_with("-") ? parseFlag() : parseWord());
-    return options.help || options.version ? Status() : check();
+    if (options.help || options.version)
+      return {};
+    return options.calibration.empty() ? check() : checkCalibration();
   }
 
 private:
@@ -138,6 +141,11 @@ private:
       return fail(ZERO_RT_INVALID_ARGUMENT, "expected --eval-every and --eval-steps of at least 1");
     if (options.model.empty())
       return fail(ZERO_RT_INVALID_ARGUMENT, "no model; --help tells more");
+    if (!options.disk.empty())
+      return fail(ZERO_RT_INVALID_ARGUMENT, "--calibrate-disk has no effect without --calibrate");
+    if (!options.needsCompiler() && options.ranks)
+      return fail(ZERO_RT_INVALID_ARGUMENT,
+                  "--ranks has no effect on an executable: it is compiled for its ranks");
     if (!options.needsCompiler() && !foreign.empty())
       return fail(ZERO_RT_INVALID_ARGUMENT, "unknown option '%s'; --help tells more",
                   escape(foreign.front()).c_str());
@@ -149,6 +157,22 @@ private:
       return fail(ZERO_RT_INVALID_ARGUMENT, "--save-outputs needs at least one step");
     ZERO_RT_TRY(checkProfile());
     return checkState();
+  }
+
+  /// With what goes with --calibrate, and no more.
+  Status checkCalibration() {
+    static const std::set<std::string> kGoWell = {
+        "--calibrate", "--calibrate-disk", "--ranks", "--threads-per-rank", "--pin", "--quiet"};
+    for (const std::string &name : given)
+      if (kGoWell.count(name) == 0)
+        return fail(ZERO_RT_INVALID_ARGUMENT, "%s has no effect with --calibrate", name.c_str());
+    if (!foreign.empty())
+      return fail(ZERO_RT_INVALID_ARGUMENT, "unknown option '%s'; --help tells more",
+                  escape(foreign.front()).c_str());
+    return options.model.empty()
+               ? Status()
+               : fail(ZERO_RT_INVALID_ARGUMENT, "--calibrate takes no model, got '%s'",
+                      escape(options.model).c_str());
   }
 
   Status checkProfile() {

@@ -2,8 +2,8 @@
 
 #include "profiler.h"
 
-#include "profile_text.h"
-#include "trace.h"
+#include "tools/profiling/profile_text.h"
+#include "tools/profiling/trace.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -59,7 +59,7 @@ Status Profiler::writeTrace(OutputFile &file) const {
 
 void Profiler::print(const std::optional<Profile> &profile) const {
   if (profile && !quiet)
-    std::fputs(profileText(*profile, threads).c_str(), stdout);
+    std::fputs((profileTitle(*profile, threads) + profileTables(*profile)).c_str(), stdout);
   std::fflush(stdout);
   if ((profiles || traces) && recordings.front().step_count == 0)
     std::fprintf(stderr, "zero-run: warning: no step was recorded for %s\n",

@@ -5,8 +5,8 @@
 
 #include "handles.h"
 #include "options.h"
-#include "profile.h"
 #include "runtime/support/file.h"
+#include "tools/profiling/profile.h"
 
 #include <optional>
 

@@ -3,7 +3,6 @@
 #include "report.h"
 
 #include "figures.h"
-#include "profile_text.h"
 
 #include <cmath>
 
@@ -12,10 +11,6 @@ using namespace zero::rt;
 namespace zero::run {
 
 using Number = unsigned long long;
-
-std::string jsonNumber(double value) {
-  return std::isfinite(value) ? format("%.9g", value) : "null";
-}
 
 static std::string list(const std::vector<zero_rt_step_result> &results,
                         double zero_rt_step_result::*field) {

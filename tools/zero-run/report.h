@@ -5,13 +5,11 @@
 
 #include "handles.h"
 #include "results.h"
+#include "tools/profiling/profile_text.h"
 
 #include <string>
 
 namespace zero::run {
-
-/// A number as JSON has it, which knows neither NaN nor infinity: null.
-std::string jsonNumber(double value);
 
 /// Memory by role, elements received by rank, losses, other figures and seconds.
 std::string reportJson(const Executable &executable, const Session &session,

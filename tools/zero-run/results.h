@@ -3,7 +3,7 @@
 #ifndef TOOLS_ZERO_RUN_RESULTS_H
 #define TOOLS_ZERO_RUN_RESULTS_H
 
-#include "profile.h"
+#include "tools/profiling/profile.h"
 
 #include <optional>
 

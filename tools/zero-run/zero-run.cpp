@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "calibrate.h"
 #include "compile.h"
 #include "interrupt.h"
 #include "options.h"
@@ -20,6 +21,8 @@ static Status runModel(Options &options, char **arguments, bool &reported, bool 
   Executable executable;
   if (options.session.threads_per_rank > 1)
     limitSpinning(arguments); // before all the work
+  if (!options.calibration.empty())
+    return calibrate(options);
   Status status = options.needsCompiler() ? compileAndLoad(options, executable, reported)
                                           : load(options.model, executable);
   if (interruption())

@@ -87,6 +87,7 @@ private:
 
   void checkModel();
   void checkPlan();
+  void checkBudget();
   void checkPrecision();
   void checkLossScale();
   void checkOptimizer();
@@ -124,9 +125,38 @@ void Checker::checkPlan() {
   if (step.threadsPerRank < 1 || step.threadsPerRank > 1024)
     refuse("threads-per-rank", "1 to 1024", step.threadsPerRank.getValue());
   expectAtLeastOne("bucket-bytes", step.bucketBytes.getValue());
+  if (step.stage < 3)
+    expectAbsent("persist-under", "--zero-stage=" + Twine(step.stage.getValue()) +
+                                      ", which keeps all parameters whole");
   expectAtLeastOne("micro-batches", step.microBatches);
   expectNotNegative("clip-norm", step.clipNorm);
   expectWord("loss-mean", step.lossMean, {"global", "local"});
+  checkBudget();
+  if (isGiven("checkpoint-slots")) {
+    expectAtLeastOne("checkpoint-slots", step.checkpointSlots);
+    expectAbsent("checkpoint", keyOf("checkpoint-slots"));
+  }
+}
+
+void Checker::checkBudget() {
+  if (isGiven("checkpoint"))
+    expectWord("checkpoint", step.checkpoint, {"none", "layer", "sqrt", "auto"});
+  if (isGiven("zero"))
+    expectWord("zero", step.zero, {"auto"});
+  const bool isAuto = step.zero == "auto";
+  for (StringRef flag : {"zero-stage", "persist-under"})
+    if (isAuto)
+      expectAbsent(flag, "--zero=auto, which chooses it");
+  if (isGiven("memory-budget"))
+    expectAtLeastOne("memory-budget", step.memoryBudget.getValue());
+  if (isGiven("activation-budget"))
+    expectAtLeastOne("activation-budget", step.activationBudget.getValue());
+  const bool hasBudget = isGiven("memory-budget") || isGiven("activation-budget");
+  if (step.checkpoint == "auto" && !hasBudget && !isAuto)
+    fail(keyOf("checkpoint") + "=auto: expected --memory-budget or --activation-budget, which say "
+                               "how much is to be computed again");
+  if (!hasBudget && !isAuto)
+    expectAbsent("machine", "no --memory-budget, --activation-budget or --zero=auto");
 }
 
 void Checker::checkPrecision() {
@@ -236,7 +266,8 @@ void Checker::checkForwardOnly() {
     fail("--forward-only trains nothing, so --loss, --trainable and --freeze have no effect");
   for (StringRef flag :
        {"precision", "loss-scale", "micro-batches", "clip-norm", "lr-schedule", "warmup-steps",
-        "total-steps", "min-lr-ratio", "no-decay", "param-group", "grad-reduce", "reduce-dtype"})
+        "total-steps", "min-lr-ratio", "no-decay", "param-group", "grad-reduce", "reduce-dtype",
+        "checkpoint", "checkpoint-slots", "partition-activations", "activation-budget", "zero"})
     expectAbsent(flag, "--forward-only, which trains nothing");
 }
 

@@ -42,8 +42,14 @@ static std::function<bool(CompilerOptions &, StringRef)> flag(bool CompilerOptio
 static const std::vector<Flag> &flags() {
   static const std::vector<Flag> all = {
       {"o", "FILE", "write the executable here", text(&CompilerOptions::output)},
-      {"plan-only", "", "stop after the plan: need no data file, write nothing",
+      {"plan-only", "", "stop after the plan: need no data file, write no executable",
        flag(&CompilerOptions::planOnly)},
+      {"report", "FILE,...", "write the plan as a page (.html) or for programs (.json)",
+       [](CompilerOptions &o, StringRef v) {
+         for (StringRef path : llvm::split(v, ','))
+           o.reports.push_back(path.str());
+         return true;
+       }},
       {"lr", "X", "learning rate when zero-run is given none (1e-3)",
        [](CompilerOptions &o, StringRef v) {
          return !v.getAsDouble(o.learningRate) && std::isfinite(o.learningRate);
@@ -95,7 +101,7 @@ static CommandLineResult wrong(const Twine &message) {
 
 /// Whether of several values of the flag all count.
 static bool addsUp(StringRef name) {
-  return name == "freeze" || name == "no-decay" || name == "param-group";
+  return name == "freeze" || name == "no-decay" || name == "param-group" || name == "report";
 }
 
 /// Sets a flag from text; returns what is wrong with the text, or nothing.

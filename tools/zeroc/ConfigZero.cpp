@@ -21,6 +21,11 @@ static void readOffload(ConfigBlock &zero, StringRef key) {
   offload.finish();
 }
 
+/// Bytes of an element of a parameter as it is stored.
+static uint64_t elementBytes(const Config &config) {
+  return config.valueOf("precision").value_or("fp32") == "fp32" ? 4 : 2;
+}
+
 /// Our one kind of bucket bounds both. Its bytes are those of stored parameters. At stage
 /// 3 a bucket is also what is gathered at once, of which these keys say nothing.
 static void readBuckets(Config &config, ConfigBlock &zero) {
@@ -32,17 +37,28 @@ static void readBuckets(Config &config, ConfigBlock &zero) {
     return;
   bool isReduce = reduce.value_or(UINT64_MAX) <= gather.value_or(UINT64_MAX);
   StringRef key = isReduce ? keys[0] : keys[1];
-  bool isWide = config.valueOf("precision").value_or("fp32") == "fp32";
   uint64_t elements = isReduce ? *reduce : *gather;
   if (elements == 0)
     return zero.refuse(key, "at least 1");
-  zero.set(key, "bucket-bytes", std::to_string(elements * (isWide ? 4 : 2)));
+  zero.set(key, "bucket-bytes", std::to_string(elements * elementBytes(config)));
+}
+
+/// Elements below which a parameter stays whole at stage 3; elsewhere it has no meaning.
+static void readPersistence(Config &config, ConfigBlock &zero) {
+  StringRef key = "stage3_param_persistence_threshold";
+  if (config.valueOf("zero-stage") != StringRef("3"))
+    return zero.ignore({key});
+  constexpr uint64_t kAll = uint64_t(1) << 60;
+  if (std::optional<uint64_t> elements = zero.readCount(key); elements && *elements)
+    zero.set(key, "persist-under",
+             std::to_string(std::min(*elements, kAll) * elementBytes(config)));
 }
 
 void readZero(Config &config, ConfigBlock &top) {
   ConfigBlock zero = top.readBlock("zero_optimization");
   zero.setCount("stage", "zero-stage");
   readBuckets(config, zero);
+  readPersistence(config, zero);
   readOffload(zero, "offload_param");
   readOffload(zero, "offload_optimizer");
   zero.expect("cpu_offload", {"false"}, kNoOffload);
@@ -80,7 +96,6 @@ void readZero(Config &config, ConfigBlock &top) {
                "stage3_max_reuse_distance",
                "stage3_model_persistence_threshold",
                "stage3_module_granularity_threshold",
-               "stage3_param_persistence_threshold",
                "stage3_prefetch_bucket_size",
                "stage3_use_all_reduce_for_fetch_params",
                "sub_group_size",

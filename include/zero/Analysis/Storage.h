@@ -10,6 +10,7 @@
 #define ZERO_ANALYSIS_STORAGE_H
 
 #include "dialects/Zero/Zero.h"
+#include "zero/Planning/Packing.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/DenseMap.h"
@@ -18,6 +19,9 @@
 #include <array>
 
 namespace zero {
+
+/// Bytes of which offsets are multiples: kernels see the same alignment for every value.
+inline constexpr int64_t kArenaAlignment = 256;
 
 /// What a root's bytes are for: the lines of the certificate.
 enum class Usage { Parameter, Gradient, Optimizer, Activation, Working };
@@ -69,6 +73,8 @@ public:
 
 private:
   int64_t lastRead(mlir::Value value) const;
+  bool isAccumulated(mlir::Value value) const;
+  bool takesBytes(mlir::OpOperand &operand) const;
   mlir::Value bufferOrigin(mlir::Value value) const;
   void claimBucketMembers();
   void placeArguments();
@@ -98,6 +104,13 @@ private:
 
 /// The offset that `zero-pack-arena` wrote for root `index`, or -1.
 int64_t rootOffset(mlir::func::FuncOp step, const Storage &storage, int64_t index);
+
+/// What is to be packed: the lifetimes of `roots`, all or those of one usage.
+std::vector<planning::Lifetime> lifetimesOf(llvm::ArrayRef<Root> roots,
+                                            std::optional<Usage> only = std::nullopt);
+
+/// How messages name `op` of the step: by its node, or else by what it is.
+std::string displayName(mlir::Operation *op);
 
 /// Bytes of a tensor of static shape; an i1 takes one byte.
 int64_t tensorBytes(mlir::Type type);

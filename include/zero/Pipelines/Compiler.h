@@ -12,12 +12,13 @@ namespace zero {
 
 /// What zeroc is asked to do.
 struct CompilerOptions {
-  std::string input;     ///< .onnx or .mlir; "-": MLIR from standard input
-  std::string output;    ///< .zexe
-  std::string shapes;    ///< "input_ids=4x32,..."
-  std::string loss;      ///< name of the output to train on
-  std::string config;    ///< DeepSpeed's JSON, taken into the other fields by the tool
-  std::string dumpAfter; ///< print the program after this phase
+  std::string input;                ///< .onnx or .mlir; "-": MLIR from standard input
+  std::string output;               ///< .zexe
+  std::vector<std::string> reports; ///< pages and JSON about the plan, by suffix
+  std::string shapes;               ///< "input_ids=4x32,..."
+  std::string loss;                 ///< name of the output to train on
+  std::string config;               ///< DeepSpeed's JSON, taken into the other fields by the tool
+  std::string dumpAfter;            ///< print the program after this phase
   bool allowSymlinks = false;
   bool planOnly = false; ///< stop after `pack`, need no data file
   double learningRate = 1e-3;
@@ -37,13 +38,13 @@ mlir::OwningOpRef<mlir::ModuleOp> readModel(const CompilerOptions &options,
 /// after the phase named in `dumpAfter`.
 llvm::LogicalResult runPhases(mlir::ModuleOp module, const CompilerOptions &options);
 
-/// What keeps the executable from being written, before any work is done; empty
+/// What keeps the executable and the reports from being written, before any work is done; empty
 /// when nothing does.
 std::string checkOutput(const CompilerOptions &options);
 
 /// The whole way: read, run the phases, print what is trained and the certificate
-/// to `report`, and write the executable unless only the plan is wanted; then `report`
-/// says how long it took.
+/// to `report`, and write the executable unless only the plan is wanted, and the reports;
+/// then `report` says how long it took.
 llvm::LogicalResult compileModel(const CompilerOptions &options, llvm::raw_ostream &report);
 
 /// Writes the certificate of a packed module as a table.

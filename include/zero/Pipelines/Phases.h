@@ -130,6 +130,40 @@ struct StepOptions : mlir::PassPipelineOptions<StepOptions> {
       llvm::cl::desc("threads of a rank that scratch memory is planned for (1)"), llvm::cl::init(1),
       llvm::cl::value_desc("N")};
   // place
+  Option<std::string> checkpoint{
+      *this, "checkpoint",
+      llvm::cl::desc(
+          "what layers keep for backward: all it reads (none), only what goes from "
+          "one layer to the next (layer) or between groups of layers (sqrt); backward "
+          "makes the rest again; auto: value by value, as a budget wants it (none; with a "
+          "budget auto)"),
+      llvm::cl::value_desc("none|layer|sqrt|auto")};
+  Option<uint64_t> checkpointSlots{
+      *this, "checkpoint-slots",
+      llvm::cl::desc("keep what goes into at most so many layers at a time (0: see --checkpoint)"),
+      llvm::cl::init(0), llvm::cl::value_desc("N")};
+  Option<bool> partitionActivations{
+      *this, "partition-activations",
+      llvm::cl::desc("keep activations in parts where ranks hold the same (ZeRO-R's Pa): refused "
+                     "among data-parallel ranks, which do not")};
+  Option<ByteSize> memoryBudget{
+      *this, "memory-budget",
+      llvm::cl::desc("bytes that a rank may take: the fastest plan that fits, or an error"),
+      llvm::cl::init(ByteSize{0})};
+  Option<ByteSize> activationBudget{
+      *this, "activation-budget",
+      llvm::cl::desc("bytes of it for inputs and for what forward saves for backward"),
+      llvm::cl::init(ByteSize{0})};
+  Option<std::string> zero{
+      *this, "zero",
+      llvm::cl::desc("with a budget: auto chooses stage, parameters kept whole, buckets and "
+                     "recomputation together"),
+      llvm::cl::value_desc("auto")};
+  Option<std::string> machine{
+      *this, "machine",
+      llvm::cl::desc("with a budget: the machine that times are planned for: a preset or a file as "
+                     "zero-run --calibrate writes it (cpu)"),
+      llvm::cl::value_desc("name|file")};
   Option<unsigned> stage{*this, "zero-stage", llvm::cl::desc("ZeRO stage: 0, 1, 2 or 3"),
                          llvm::cl::init(0), llvm::cl::value_desc("N")};
   Option<unsigned> ranks{*this, "ranks", llvm::cl::desc("data-parallel ranks"), llvm::cl::init(1),
@@ -137,6 +171,10 @@ struct StepOptions : mlir::PassPipelineOptions<StepOptions> {
   Option<ByteSize> bucketBytes{*this, "bucket-bytes",
                                llvm::cl::desc("largest bucket of parameters (25MB)"),
                                llvm::cl::init(ByteSize{25000000})};
+  Option<ByteSize> persistUnder{
+      *this, "persist-under",
+      llvm::cl::desc("stage 3: each rank keeps parameters smaller than this whole (0)"),
+      llvm::cl::init(ByteSize{0})};
   // partition
   Option<std::string> gradReduce{
       *this, "grad-reduce",

@@ -3,6 +3,8 @@
 #ifndef ZERO_PLANNING_BUCKETS_H
 #define ZERO_PLANNING_BUCKETS_H
 
+#include "zero/Planning/Repetition.h"
+
 #include <cstdint>
 #include <vector>
 
@@ -26,14 +28,6 @@ struct BucketSlot {
 struct Buckets {
   std::vector<BucketSlot> slots; ///< one per item
   std::vector<int64_t> elements; ///< of each bucket, padded
-};
-
-/// The repeated structure of a sequence: items [begin, begin + period * n) are n
-/// equal layers. `period` is 0 when nothing repeats.
-struct Repetition {
-  int64_t begin = 0;
-  int64_t period = 0;
-  int64_t end = 0;
 };
 
 /// The repetition that covers the most bytes; of equal ones the shortest period.

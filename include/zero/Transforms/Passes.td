@@ -74,6 +74,42 @@ def SelectParameters : Pass<"zero-select-parameters", "::mlir::ModuleOp"> {
   let dependentDialects = ["::zero::ZeroDialect"];
 }
 
+def TileParameters : Pass<"zero-tile-parameters", "::mlir::ModuleOp"> {
+  let summary = "Cuts parameters above a size, and what reads them, into tiles";
+  let description = [{
+    Memory-centric tiling (ZeRO-Infinity, arXiv 2104.07857, section 5.1.3). A parameter
+    of more than `bytes` becomes as few parts of at most that as there can be, as even as
+    possible, each a parameter of its own (`zero.part`): with its own bucket, gradient
+    and states, so that one part is gathered at a time. What reads it is written once
+    for each part, in sequence:
+
+    - a matrix product by rows or columns of its result, which are then joined: nothing
+      that is summed is cut;
+    - a Gather of rows by rows of the table: each part fills in the rows that it has;
+    - a product that makes the scores of a cross-entropy, and nothing else reads, becomes
+      one node, `ProjectionLoss`, which zero-tile-vocabulary writes out.
+
+    Every reader must cut the same dimension. What cannot be cut is refused, with the
+    node and the size: another operator, a limit below one row or column. Does nothing
+    when `bytes` is 0. Decisions are remarks of category "tiles".
+
+    ```mlir
+    zero.parameter @w : tensor<8x4xf32> {data = ...}                              // before
+    %y = onnx.node "MatMul"(%x, %w) ... -> tensor<2x4xf32>
+
+    zero.parameter @"w.part0" : tensor<8x2xf32> {data = ..., zero.part = ...}     // after
+    zero.parameter @"w.part1" : tensor<8x2xf32> {data = ..., zero.part = ...}
+    %0 = onnx.node "MatMul"(%x, %w0) ... -> tensor<2x2xf32>
+    %1 = onnx.node "MatMul"(%x, %w1) ... -> tensor<2x2xf32>
+    %y = onnx.node "Concat"(%0, %1) {axis = 1 : i64} ... -> tensor<2x4xf32>
+    ```
+  }];
+  let options = [
+    Option<"bytes", "bytes", "uint64_t", "0", "largest part of a parameter; 0: any">];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::zero::ZeroDialect",
+                           "::zero::onnx::OnnxDialect"];
+}
+
 def Differentiate : Pass<"zero-differentiate", "::mlir::ModuleOp"> {
   let summary = "Appends the gradient of the loss to the step function";
   let description = [{
@@ -282,6 +318,28 @@ def SplitPrologue : Pass<"zero-split-prologue", "::mlir::ModuleOp"> {
   let dependentDialects = ["::zero::ZeroDialect"];
 }
 
+def TileVocabulary : Pass<"zero-tile-vocabulary", "::mlir::ModuleOp"> {
+  let summary = "Computes a projection and its cross-entropy a part of the classes at a time";
+  let description = [{
+    Writes out `ProjectionLoss` and `ProjectionLossGrad`, whose projection is cut into
+    parts of the classes. Forward goes over the parts and keeps, for each row, the largest
+    score so far, the sum of exponentials relative to it, and the score of the label;
+    backward goes over the parts again and computes their scores anew. So of the
+    projection and of its gradient one part is there at a time, and of the scores one part
+    of `bytes` at most, in tiles of rows.
+
+    ```mlir
+    %l = onnx.node "Contract"(%x0, %w0) {transB = 1 : i64} ...      // for each part and tile
+    %s1 = onnx.node "LossPart"(%l, %labels0, %s0) {begin = 0 : i64} ...
+    ```
+  }];
+  let options = [
+    Option<"bytes", "bytes", "uint64_t", "0",
+           "most bytes of scores at once; 0: 8 MiB, but at least 256 rows">,
+  ];
+  let dependentDialects = ["::zero::ZeroDialect"];
+}
+
 def TileProjection : Pass<"zero-tile-projection", "::mlir::ModuleOp"> {
   let summary = "Computes the logits of a loss, and what follows from them, in tiles of rows";
   let description = [{
@@ -374,16 +432,74 @@ def DeduplicateKernels : Pass<"zero-deduplicate-kernels", "::mlir::ModuleOp"> {
   }];
 }
 
+def PlaceActivations : Pass<"zero-place-activations", "::mlir::ModuleOp"> {
+  let summary = "Decides which activations are kept for backward, and which made again";
+  let description = [{
+    Forward is a chain of layers, found by the repetition of like kernels, or where
+    nothing repeats by the cuts that one value crosses. With `mode` layer, what goes from
+    one layer to another is kept, and all else that layers make is made again, layer by
+    layer. With sqrt, several layers share a checkpoint and are made again together
+    (Chen et al., arXiv 1604.06174). With `slots`, at most so many checkpoints are kept
+    at a time (Revolve, Algorithm 799). What follows the last layer is kept, what is read
+    by more than backward, too.
+
+    `partition` (ZeRO, arXiv 1910.02054, section 6.1) is refused as long as no axis of
+    ranks replicates activations, as tensor parallelism would: data-parallel ranks have
+    batches of their own.
+
+    Only writes attributes: `zero.layer` and `zero.kept` (the results that stay) on
+    launches of layers, `zero.runs` on the step. A planner may write them itself, value by
+    value, with lib/Transforms' `writeActivationPlan`.
+
+    ```mlir
+    func.func @step(...) attributes {zero.runs = [#zero.run<0 to 0>, #zero.run<1 to 1>]}
+    %0 = zero.launch @norm(%x) {zero.kept = array<i64>, zero.layer = 0 : i64} : ...
+    %1 = zero.launch @gemm(%0) {zero.kept = array<i64: 0>, zero.layer = 0 : i64} : ...
+    ```
+  }];
+  let options = [
+    Option<"mode", "mode", "std::string", /*default=*/"\"none\"", "none, layer or sqrt">,
+    Option<"slots", "slots", "uint64_t", /*default=*/"0", "most checkpoints at a time; 0: by mode">,
+    Option<"partition", "partition", "bool", /*default=*/"false",
+           "cut what is kept over the axis along which it is replicated (Pa)">];
+  let dependentDialects = ["::zero::ZeroDialect"];
+}
+
+def RecomputeActivations : Pass<"zero-recompute-activations", "::mlir::ModuleOp"> {
+  let summary = "Makes backward run launches of layers again";
+  let description = [{
+    Applies `zero.kept` and `zero.runs`. Where backward first reads a value that a layer of
+    a run made and that is not kept, the run starts: first its advances, then, as backward
+    reads on, each launch that leads to what it reads, once in a run. A copy calls the
+    same kernel with the same operands, so its bits are those of forward; marked
+    `zero.recompute` with the number of its run, it is merged with nothing. Checks are not
+    repeated. What a kernel works on in place is made again with the kernel.
+
+    ```mlir
+    %2 = zero.launch @norm(%x) {zero.layer = 0 : i64, zero.recompute = 0 : i64} : ...
+    ```
+  }];
+  let options = [Option<"quiet", "quiet", "bool", /*default=*/"false",
+                        "say nothing, as of a program that a planner only tries">];
+  let dependentDialects = ["::mlir::tensor::TensorDialect", "::zero::ZeroDialect"];
+}
+
 def PlaceState : Pass<"zero-place-state", "::mlir::ModuleOp"> {
   let summary = "Decides where parameters, gradients and optimizer state lie";
   let description = [{
     Writes `#zero.placement` on every parameter and state: stage 1 shards
     optimizer state over the ranks, stage 2 gradients too, stage 3 parameters
-    too (ZeRO, arXiv 1910.02054, section 5). Only writes attributes.
+    too (ZeRO, arXiv 1910.02054, section 5). A parameter of fewer bytes than
+    `persist-under` stays whole at stage 3 as well: it costs one gather after the
+    update instead of two around its uses (persistent parameters: ZeRO-Infinity,
+    arXiv 2104.07857; DeepSpeed's stage3_param_persistence_threshold). Only writes
+    attributes.
   }];
   let options = [
     Option<"stage", "stage", "unsigned", /*default=*/"0", "ZeRO stage, 0 to 3">,
-    Option<"ranks", "ranks", "unsigned", /*default=*/"1", "number of data-parallel ranks">];
+    Option<"ranks", "ranks", "unsigned", /*default=*/"1", "number of data-parallel ranks">,
+    Option<"persistUnder", "persist-under", "uint64_t", /*default=*/"0",
+           "bytes below which each rank keeps a parameter whole">];
   let dependentDialects = ["::zero::ZeroDialect"];
 }
 
@@ -448,6 +564,15 @@ def PackArena : Pass<"zero-pack-arena", "::mlir::ModuleOp"> {
 
 def VerifyPacking : Pass<"zero-verify-packing", "::mlir::ModuleOp"> {
   let summary = "Checks that no two live values share bytes";
+}
+
+def TestRemat : Pass<"zero-test-print-remat", "::mlir::ModuleOp"> {
+  let summary = "Prints recomputation as planners see it";
+  let description = [{
+    Prints the rematerialisation problem of a step that has kernels as JSON, and the plans
+    that `zero-plan-memory` would choose from, each with its peak (bytes of what forward and
+    backward make) and its seconds of recomputation. For tests.
+  }];
 }
 
 #endif // ZERO_TRANSFORMS_PASSES_TD

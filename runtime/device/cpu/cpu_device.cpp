@@ -107,14 +107,17 @@ Status CpuDevice::prepare(const proto::Program &program, int wanted) {
   return {};
 }
 
-/// Denormals slow softmax-heavy code two to three times: flush results and inputs.
 static void flushDenormals(void *) { _mm_setcsr(_mm_getcsr() | 0x8040); }
 
-Status CpuDevice::makeQueue(std::unique_ptr<Queue> &queue) {
+void prepareTeam(int threads) {
   omp_set_num_threads(threads);
   flushDenormals(nullptr);
   if (threads > 1) // each thread of the team has a control register of its own
     GOMP_parallel(flushDenormals, nullptr, static_cast<unsigned>(threads), 0);
+}
+
+Status CpuDevice::makeQueue(std::unique_ptr<Queue> &queue) {
+  prepareTeam(threads);
   auto made = std::make_unique<CpuQueue>(kernels, threads);
   ZERO_RT_TRY(made->makeCalls());
   queue = std::move(made);

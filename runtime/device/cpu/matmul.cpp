@@ -4,6 +4,7 @@
 
 #include "runtime/device/cpu/openmp.h"
 
+#include <algorithm>
 #include <cstring>
 #include <oneapi/dnnl/dnnl.hpp>
 #include <optional>
@@ -19,6 +20,12 @@ struct Packing {
   Matrix from, to;
   uint64_t offset;
 };
+
+/// B from the start of the workspace on, in the order that oneDNN likes best.
+struct Reordering {
+  dnnl::reorder::primitive_desc descriptor;
+  dnnl::reorder primitive;
+};
 } // namespace
 
 struct Matmul::State {
@@ -28,10 +35,13 @@ struct Matmul::State {
   dnnl::matmul primitive;
   size_t inner = 0; ///< batch dimensions that oneDNN runs over; we loop over the others
   std::optional<Packing> packA, packB, packC;
-  uint64_t workspace = 0;
+  std::optional<Reordering> reorderB;
+  uint64_t workspace = 0, scratchpad = 0; ///< bytes; the scratchpad is the workspace's end
 
   /// Picks the implementation and what must be packed for it; false when there is none.
   bool choose();
+  bool chooseReordered();
+  void placeScratchpad();
   bool isTrivial() const { return plan.isEmpty() || plan.a.columns == 0; }
   size_t outer() const { return plan.batch.size() - inner; }
 };
@@ -85,11 +95,14 @@ static dnnl::primitive_attr makeAttributes(const MatmulPlan &plan, size_t inner,
   return attributes;
 }
 
-/// What oneDNN offers for these layouts; nothing unless it is `brg`, or `any` is true.
+/// What oneDNN offers for these layouts, with B in any order of its own if `freeB`;
+/// nothing unless it is `brg`, or `any` is true.
 static std::optional<Primitive> find(const dnnl::engine &engine, const MatmulPlan &plan,
-                                     size_t inner, bool ownC, bool any) {
+                                     size_t inner, bool ownC, bool any, bool freeB = false) {
   auto a = describe(plan, inner, plan.a, &BatchDim::a);
   auto b = describe(plan, inner, plan.b, &BatchDim::b);
+  if (freeB)
+    b = {b.dims(), b.data_type(), dnnl::memory::format_tag::any};
   auto c = describe(plan, inner, plan.c, &BatchDim::c);
   dnnl::matmul::desc desc = plan.bias && biasIsNative(plan)
                                 ? dnnl::matmul::desc(a, b, describeBias(plan, inner), c)
@@ -115,7 +128,26 @@ static std::optional<Packing> pack(Matrix &matrix, uint64_t &workspace) {
   return packing;
 }
 
+/// False when there is no `brg` for it, or none that wants B in another order.
+bool Matmul::State::chooseReordered() {
+  auto found = find(engine, plan, inner, /*ownC=*/true, /*any=*/false, /*freeB=*/true);
+  const dnnl::memory::desc plain = describe(plan, inner, plan.b, &BatchDim::b);
+  if (!found || found->weights_desc() == plain)
+    return false;
+  descriptor = *found;
+  primitive = dnnl::matmul(*found);
+  dnnl::primitive_attr attributes;
+  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  reorderB.emplace();
+  reorderB->descriptor = {engine, plain, engine, found->weights_desc(), attributes};
+  reorderB->primitive = dnnl::reorder(reorderB->descriptor);
+  workspace = alignUp(found->weights_desc().get_size());
+  return true;
+}
+
 bool Matmul::State::choose() {
+  if (plan.reorderB && chooseReordered())
+    return true;
   std::optional<Primitive> found;
   auto attempt = [&](size_t dims, bool any) {
     inner = dims;
@@ -142,6 +174,15 @@ bool Matmul::State::choose() {
   return attempt(plan.batch.size(), /*any=*/true) && commit();
 }
 
+/// Behind packed operands; both primitives use the same one, one after the other.
+void Matmul::State::placeScratchpad() {
+  scratchpad = descriptor.scratchpad_desc().get_size();
+  if (reorderB)
+    scratchpad = std::max(scratchpad, reorderB->descriptor.scratchpad_desc().get_size());
+  scratchpad = alignUp(scratchpad);
+  workspace += scratchpad;
+}
+
 Matmul::Matmul(std::unique_ptr<State> state) : state(std::move(state)) {}
 Matmul::~Matmul() = default;
 
@@ -155,8 +196,7 @@ Status Matmul::create(const proto::Matmul &desc, int threads, std::unique_ptr<Ma
       TeamSize team(threads);
       if (!state->choose())
         return fail(ZERO_RT_UNSUPPORTED, "oneDNN has no matrix product for these strides");
-      // The scratchpad comes last: our packed operands keep their offsets.
-      state->workspace += alignUp(state->descriptor.scratchpad_desc().get_size());
+      state->placeScratchpad();
     }
     matmul.reset(new Matmul(std::move(state)));
     return {};
@@ -176,10 +216,12 @@ public:
 
 private:
   friend class Matmul;
+  Status execute(const dnnl::primitive &primitive, const std::vector<dnnl_exec_arg_t> &arguments);
+
   const Matmul::State &matmul;
   dnnl::stream stream;
-  dnnl::memory a, b, c, bias, residual, scratch;
-  std::vector<dnnl_exec_arg_t> arguments;
+  dnnl::memory a, b, c, bias, residual, scratch, plainB, reorderScratch;
+  std::vector<dnnl_exec_arg_t> arguments, reorderArguments;
 };
 
 Status Matmul::makeCall(std::unique_ptr<LibraryCall> &call) const {
@@ -202,6 +244,14 @@ Status Matmul::makeCall(std::unique_ptr<LibraryCall> &call) const {
              biasIsPostOp(plan) ? post(0) : DNNL_ARG_BIAS);
       if (plan.residual && !state->packC)
         bind(made->residual, state->descriptor.dst_desc(), post(biasIsPostOp(plan) ? 1 : 0));
+      if (state->reorderB) {
+        const auto &reorder = state->reorderB->descriptor;
+        made->plainB = dnnl::memory(reorder.src_desc(), engine, nullptr);
+        made->reorderScratch = dnnl::memory(reorder.scratchpad_desc(), engine, nullptr);
+        made->reorderArguments = {{DNNL_ARG_FROM, made->plainB.get()},
+                                  {DNNL_ARG_TO, made->b.get()},
+                                  {DNNL_ARG_SCRATCHPAD, made->reorderScratch.get()}};
+      }
     }
     call = std::move(made);
     return {};
@@ -272,6 +322,15 @@ static void runEmptySum(const MatmulPlan &plan, const float *bias, const float *
   (void)forEachMatrix(plan, plan.batch.size(), 0, {0, 0, 0}, body);
 }
 
+Status Matmul::Call::execute(const dnnl::primitive &primitive,
+                             const std::vector<dnnl_exec_arg_t> &arguments) {
+  dnnl_status_t done = dnnl_primitive_execute(primitive.get(), stream.get(),
+                                              static_cast<int>(arguments.size()), arguments.data());
+  if (done != dnnl_success)
+    return fail(ZERO_RT_INTERNAL, "oneDNN failed in a matrix product: status %d", int(done));
+  return {};
+}
+
 Status Matmul::Call::run(void *const *args) {
   const MatmulPlan &plan = matmul.plan;
   auto *a = static_cast<float *>(args[plan.swapped ? 1 : 0]);
@@ -286,10 +345,18 @@ Status Matmul::Call::run(void *const *args) {
     return {};
   }
   auto *workspace = matmul.workspace ? static_cast<char *>(*next) : nullptr;
-  uint64_t start = matmul.workspace - alignUp(matmul.descriptor.scratchpad_desc().get_size());
-  scratch.set_data_handle(workspace ? workspace + start : nullptr);
+  char *scratchpad = workspace ? workspace + (matmul.workspace - matmul.scratchpad) : nullptr;
+  scratch.set_data_handle(scratchpad);
   if (bias)
     this->bias.set_data_handle(bias);
+
+  if (matmul.reorderB) {
+    plainB.set_data_handle(b);
+    b = reinterpret_cast<float *>(workspace);
+    this->b.set_data_handle(b);
+    reorderScratch.set_data_handle(scratchpad);
+    ZERO_RT_TRY(execute(matmul.reorderB->primitive, reorderArguments));
+  }
 
   const float *packedA = nullptr, *packedB = nullptr;
   auto operand = [&](const std::optional<Packing> &packing, float *from, const float *&packed) {
@@ -310,10 +377,7 @@ Status Matmul::Call::run(void *const *args) {
     this->c.set_data_handle(target);
     if (residual && !matmul.packC)
       this->residual.set_data_handle(residual + offsetC);
-    dnnl_status_t done = dnnl_primitive_execute(
-        matmul.primitive.get(), stream.get(), static_cast<int>(arguments.size()), arguments.data());
-    if (done != dnnl_success)
-      return fail(ZERO_RT_INTERNAL, "oneDNN failed in a matrix product: status %d", int(done));
+    ZERO_RT_TRY(execute(matmul.primitive, arguments));
     if (matmul.packC)
       copyOut(*matmul.packC, target, residual ? residual + offsetC : nullptr, c + offsetC,
               plan.accumulate);

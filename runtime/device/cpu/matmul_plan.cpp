@@ -128,6 +128,7 @@ Status planMatmul(const proto::Matmul &desc, MatmulPlan &plan) {
   ZERO_RT_TRY(checkStrides("C", plan.c));
   if (plan.c.strides[1] != 1 && plan.c.strides[0] == 1)
     transposeProduct(plan);
+  plan.reorderB = desc.reorder_b() && plan.batch.empty() && !plan.swapped;
   return {};
 }
 

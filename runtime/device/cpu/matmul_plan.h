@@ -42,6 +42,7 @@ struct MatmulPlan {
   bool residual = false; ///< a matrix that lies as C does is added last
   /// Computes C^T = B^T A^T: operands a and b are exchanged, the bias runs along rows.
   bool swapped = false;
+  bool reorderB = false; ///< of one product that is not swapped
 
   /// Nothing to compute, or nothing to sum.
   bool isEmpty() const;

@@ -126,12 +126,16 @@ Status Roofline::create(int threads, uint64_t bytes, std::unique_ptr<Roofline> &
   bytes = std::max<uint64_t>(bytes, 3 * kPiece * sizeof(float) * unsigned(threads));
   ZERO_RT_TRY(reserveHostMemory(bytes, false, memory));
   std::unique_ptr<Roofline> made(new Roofline(threads, std::move(memory)));
-  onTeam(threads, [&](int thread) {
-    float *start = reinterpret_cast<float *>(made->memory->base()) + thread * made->perThread;
-    std::fill_n(start, made->perThread, 1.0f);
-  });
+  made->fill();
   roofline = std::move(made);
   return {};
+}
+
+void Roofline::fill() {
+  onTeam(threads, [&](int thread) {
+    float *start = reinterpret_cast<float *>(memory->base()) + unsigned(thread) * perThread;
+    std::fill_n(start, perThread, 1.0f);
+  });
 }
 
 /// `work(memory, n)` does the n-th piece of a thread and returns how much that was. In the
@@ -173,6 +177,23 @@ double Roofline::triadBandwidth(double seconds) {
     float *a = own + piece % pieces * kPiece;
     triad(a, a + array, a + 2 * array, kPiece);
     return 3.0 * kPiece * sizeof(float);
+  });
+}
+
+double Roofline::cacheBandwidth(double seconds, uint64_t bytes) {
+  const uint64_t array = std::min(bytes / sizeof(float) / unsigned(threads), perThread) / 3;
+  return measure(seconds, [=, triad = triadOfThisMachine()](float *own, uint64_t) {
+    triad(own, own + array, own + 2 * array, array);
+    return 3.0 * double(array) * sizeof(float);
+  });
+}
+
+double Roofline::loopBandwidth(double seconds, const NativeLoop &loop) {
+  const uint64_t array = perThread / 2, pieces = array / kPiece;
+  return measure(seconds, [=](float *own, uint64_t piece) {
+    float *target = own + piece % pieces * kPiece;
+    loop.run(target, target + array, kPiece);
+    return 2.0 * kPiece * sizeof(float);
   });
 }
 

@@ -9,6 +9,7 @@
 #ifndef RUNTIME_DEVICE_CPU_ROOFLINE_H
 #define RUNTIME_DEVICE_CPU_ROOFLINE_H
 
+#include "runtime/device/cpu/loops.h"
 #include "runtime/device/device.h"
 
 namespace zero::rt {
@@ -29,6 +30,16 @@ public:
   double triadBandwidth(double seconds);
   /// Bytes a second, read and written, of memcpy.
   double copyBandwidth(double seconds);
+  /// The triad's over arrays of `bytes` in all, again and again: out of caches that hold
+  /// them, of which each thread has its share.
+  double cacheBandwidth(double seconds, uint64_t bytes);
+  /// Bytes a second, read and written, of `loop` over memory beyond the caches.
+  double loopBandwidth(double seconds, const NativeLoop &loop);
+
+  /// What is measured in; others may use it in between.
+  const Arena &getMemory() const { return *memory; }
+  /// Fills it with ones.
+  void fill();
 
 private:
   Roofline(int threads, std::unique_ptr<Arena> memory);

@@ -163,6 +163,7 @@ typedef struct zero_rt_command_info {
   uint64_t flops;    /* each time it runs, as the compiler counted them */
   uint64_t bytes;    /* operands read and results written; of a collective those that rank 0
                         receives */
+  int reorders;      /* a product that first copies B into the order that the library likes best */
 } zero_rt_command_info;
 
 /* Reads and checks a file and loads its code. Refused by name: not a .zexe, another
@@ -442,6 +443,24 @@ typedef struct zero_rt_machine {
 zero_rt_status zero_rt_measure_machine(const zero_rt_executable *executable,
                                        const zero_rt_session_options *options,
                                        zero_rt_machine *machine);
+
+typedef struct zero_rt_calibration_options {
+  int ranks;               /* that measure side by side, on a core for each thread; 0
+                              (default): as many as there are cores for */
+  int threads_per_rank;    /* 1 by default */
+  int pin;                 /* as in zero_rt_session_options */
+  const char *disk_folder; /* whose disk is measured too; NULL (default): none */
+} zero_rt_calibration_options;
+
+void zero_rt_calibration_options_default(zero_rt_calibration_options *options);
+
+/* Measures the machine that it runs on, and writes its description to `path` as JSON: limits
+   as above, products of some sizes, attention, convolution, compiled loops, collectives.
+   All ranks measure at once, so that what they share counts. Each figure is the mean over
+   ranks of each one's best moment. Takes some seconds and memory as above, but at least 96 MiB
+   for each rank; a disk half a second more for each direction, and 256 MiB for each rank
+   there. */
+zero_rt_status zero_rt_calibrate(const zero_rt_calibration_options *options, const char *path);
 
 #ifdef __cplusplus
 }

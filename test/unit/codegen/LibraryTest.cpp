@@ -2,6 +2,7 @@
 
 #include "Harness.h"
 
+#include "dialects/Zero/Zero.h"
 #include "zero/Codegen/Passes.h"
 
 #include "gtest/gtest.h"

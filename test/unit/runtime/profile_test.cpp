@@ -1,6 +1,6 @@
 //===- profile_test.cpp - the arithmetic of a profile ---------------------===//
 
-#include "tools/zero-run/profile.h"
+#include "tools/profiling/profile.h"
 
 #include <gtest/gtest.h>
 
@@ -10,11 +10,11 @@ namespace {
 
 /// A product, an operator that memory limits, a gather; times in nanoseconds.
 const std::vector<zero_rt_command_info> kCommands = {
-    {ZERO_RT_MATMUL, "k1_gemm", "fc1", 8000, 1000},
-    {ZERO_RT_NATIVE, "k2_add", "residual", 100, 3000},
-    {ZERO_RT_NATIVE, "k7_add", "other", 0, 1000},
-    {ZERO_RT_NATIVE, "k_update", "", 0, 0},
-    {ZERO_RT_ALL_GATHER, "all-gather", "bucket0", 0, 500},
+    {ZERO_RT_MATMUL, "k1_gemm", "fc1", 8000, 1000, 1},
+    {ZERO_RT_NATIVE, "k2_add", "residual", 100, 3000, 0},
+    {ZERO_RT_NATIVE, "k7_add", "other", 0, 1000, 0},
+    {ZERO_RT_NATIVE, "k_update", "", 0, 0, 0},
+    {ZERO_RT_ALL_GATHER, "all-gather", "bucket0", 0, 500, 0},
 };
 
 /// 10 operations and 2 bytes a nanosecond.
@@ -91,6 +91,7 @@ TEST(Profile, PutsKernelsUnderTheirRoofline) {
   EXPECT_EQ(kind.launches, 2);
   EXPECT_NEAR(kind.fractionOfRoofline(), 0.8, 1e-12); // 2000 of 2500 ns
   EXPECT_EQ(find(profile.kernels, "k_update")->kind, "k_update");
+  EXPECT_EQ(profile.reorders, 2);
   const ProfileRow &gather = *find(profile.kinds, "all-gather");
   EXPECT_TRUE(gather.isCollective);
   EXPECT_NEAR(gather.seconds, 200e-9, 1e-15);

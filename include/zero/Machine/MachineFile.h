@@ -1,0 +1,21 @@
+//===- MachineFile.h - machines by name or file -----------------*- C++ -*-===//
+
+#ifndef ZERO_MACHINE_MACHINEFILE_H
+#define ZERO_MACHINE_MACHINEFILE_H
+
+#include "zero/Planning/Machine.h"
+
+#include <string_view>
+
+namespace zero {
+
+/// The machine that `name` means: a preset, or else a file as `zero-run --calibrate` writes
+/// it. Returns an error message, empty on success.
+std::string loadMachine(const std::string &name, planning::Machine &machine);
+
+/// "cpu, a100, h100, h200": the first is what planners take where nothing is said.
+std::string machinePresets();
+
+} // namespace zero
+
+#endif // ZERO_MACHINE_MACHINEFILE_H

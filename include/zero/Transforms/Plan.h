@@ -1,0 +1,24 @@
+//===- Plan.h - what a planner chose ----------------------------*- C++ -*-===//
+
+#ifndef ZERO_TRANSFORMS_PLAN_H
+#define ZERO_TRANSFORMS_PLAN_H
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace zero {
+
+/// On the module: a dictionary of numbers that a planner chose: `stage`, `ranks`,
+/// `persist_under`, `bucket_bytes`. They count instead of the options of passes.
+inline constexpr llvm::StringLiteral kPlanAttr = "zero.plan";
+
+/// The number that the plan on `module` has under `name`; `option` without a plan.
+inline uint64_t plannedNumber(mlir::ModuleOp module, llvm::StringRef name, uint64_t option) {
+  auto plan = module->getAttrOfType<mlir::DictionaryAttr>(kPlanAttr);
+  auto number = plan ? plan.getAs<mlir::IntegerAttr>(name) : mlir::IntegerAttr();
+  return number ? uint64_t(number.getInt()) : option;
+}
+
+} // namespace zero
+
+#endif // ZERO_TRANSFORMS_PLAN_H

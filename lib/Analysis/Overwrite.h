@@ -1,0 +1,17 @@
+//===- Overwrite.h - whether an operand's bytes may be taken ----*- C++ -*-===//
+
+#ifndef ZERO_ANALYSIS_OVERWRITE_H
+#define ZERO_ANALYSIS_OVERWRITE_H
+
+#include "mlir/IR/Value.h"
+
+namespace zero {
+
+/// Whether the op that reads `operand` may write to its bytes: nobody else reads them
+/// then or later, under any shape or as part of a bucket, and they are made anew in
+/// each turn. Later reads of a persistent symbol are `zero-verify-schedule`'s to refuse.
+bool mayOverwrite(mlir::OpOperand &operand);
+
+} // namespace zero
+
+#endif // ZERO_ANALYSIS_OVERWRITE_H

@@ -1,0 +1,20 @@
+//===- Presets.h - machines that are known by name --------------*- C++ -*-===//
+
+#ifndef ZERO_MACHINE_PRESETS_H
+#define ZERO_MACHINE_PRESETS_H
+
+#include <span>
+#include <string_view>
+
+namespace zero {
+
+struct Preset {
+  std::string_view name, json;
+};
+
+/// The files of presets/, which CMake makes a source of.
+std::span<const Preset> presets();
+
+} // namespace zero
+
+#endif // ZERO_MACHINE_PRESETS_H

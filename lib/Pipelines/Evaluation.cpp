@@ -1,0 +1,136 @@
+//===- Evaluation.cpp - what a plan takes ---------------------------------===//
+
+#include "Evaluation.h"
+
+#include "Pipelines.h"
+#include "zero/Analysis/StepFunction.h"
+#include "zero/Planning/Packing.h"
+#include "zero/Transforms/Passes.h"
+#include "zero/Transforms/Plan.h"
+
+#include "mlir/Pass/PassManager.h"
+
+using namespace mlir;
+
+namespace zero {
+
+LogicalResult writePlan(ModuleOp module, const PlanChoice &choice) {
+  Builder builder(module.getContext());
+  auto number = [&](StringRef name, uint64_t value) {
+    return builder.getNamedAttr(name, builder.getI64IntegerAttr(int64_t(value)));
+  };
+  module->setAttr(kPlanAttr, builder.getDictionaryAttr(
+                                 {number("stage", choice.stage), number("ranks", choice.ranks),
+                                  number("persist_under", choice.persistUnder),
+                                  number("bucket_bytes", choice.bucketBytes)}));
+  FailureOr<func::FuncOp> step = findStep(module);
+  if (failed(step))
+    return failure();
+  if (choice.activations)
+    writeActivationPlan(*step, Layers(module, *step), *choice.activations);
+  return success();
+}
+
+/// The most bytes of inputs and saved values that are live at once.
+static int64_t mostActivations(const Storage &storage) {
+  int64_t most = 0;
+  for (auto [command, bytes] :
+       planning::liveBytes(lifetimesOf(storage.roots(), Usage::Activation), kArenaAlignment))
+    most = std::max(most, bytes);
+  return most;
+}
+
+FailureOr<Evaluation> Evaluation::create(ModuleOp original, const PlanChoice &choice,
+                                         const StepOptions &options,
+                                         const planning::Machine &machine) {
+  Evaluation result;
+  result.module = original.clone();
+  ModuleOp module = *result.module;
+  if (failed(writePlan(module, choice)))
+    return failure();
+  StepOptions chosen;
+  chosen.copyOptionValuesFrom(options);
+  PassManager pm(module.getContext());
+  pm.enableVerifier(false);
+  addPlacement(pm, chosen, /*isTrial=*/true);
+  addPartition(pm, chosen);
+  FailureOr<func::FuncOp> step = failure();
+  if (failed(pm.run(module)) || failed(step = findStep(module)))
+    return failure();
+  result.step = *step;
+  result.storage = std::make_unique<Storage>(module, *step);
+  for (Operation &op : result.step.getBody().front())
+    result.ops.push_back(&op);
+  planning::Packing packing = planning::pack(lifetimesOf(result.storage->roots()), kArenaAlignment);
+  result.peak = packing.peak;
+  result.cost.peak = packing.bytes;
+  result.cost.activations = mostActivations(*result.storage);
+  result.cost.time = measureStep(module, *step, machine);
+  return result;
+}
+
+/// Whether `root` is there during the whole step.
+static bool isPersistent(const Root &root, int64_t positions) {
+  return root.begin == 0 && root.end == positions - 1;
+}
+
+MemoryFloor Evaluation::findFloor() const {
+  MemoryFloor floor;
+  ArrayRef<Root> roots = storage->roots();
+  const int64_t positions = storage->numPositions();
+  for (const Root &root : roots)
+    if (isPersistent(root, positions))
+      floor.state += planning::alignUp(root.bytes, kArenaAlignment);
+  for (Operation *op : ops) {
+    auto launch = dyn_cast<LaunchOp>(op);
+    if (!launch)
+      continue;
+    // By place: a result made in an operand's bytes counts once.
+    llvm::SmallDenseMap<std::pair<int64_t, int64_t>, int64_t> touched;
+    for (Value value : llvm::concat<Value>(launch->getOperands(), launch->getResults())) {
+      Place place = storage->place(value);
+      if (place.root >= 0 && !isPersistent(roots[place.root], positions)) {
+        int64_t &bytes = touched[{place.root, place.offset}];
+        bytes = std::max(bytes, tensorBytes(value.getType()));
+      }
+    }
+    int64_t bytes = 0;
+    for (auto [place, size] : touched)
+      bytes += size;
+    if (int64_t workspace = storage->workspaceOf(op); workspace >= 0)
+      bytes += roots[workspace].bytes;
+    if (bytes > floor.launch) {
+      floor.launch = bytes;
+      floor.launchAt = displayName(op);
+    }
+  }
+  return floor;
+}
+
+std::string Evaluation::peakAt() const { return displayName(ops[peak]); }
+
+static std::string nameOf(const Root &root, func::FuncOp step) {
+  if (root.symbol)
+    return cast<SymbolOpInterface>(root.symbol).getName().str();
+  if (root.workspace)
+    return "scratch of " + displayName(root.workspace);
+  if (auto argument = dyn_cast<BlockArgument>(root.value))
+    return argumentBinding(step, argument.getArgNumber()).str();
+  Operation *producer = root.value.getDefiningOp();
+  if (auto bucket = dyn_cast<BucketOp>(producer); bucket && !bucket->hasAttr(kNameAttr))
+    for (Operation *user : bucket->getUsers())
+      if (user->hasAttr(kNameAttr))
+        return displayName(user);
+  return displayName(producer);
+}
+
+std::vector<LiveValue> Evaluation::liveAtPeak() const {
+  std::vector<LiveValue> live;
+  for (const Root &root : storage->roots())
+    if (root.begin <= peak && peak <= root.end)
+      live.push_back({nameOf(root, step), root.usage, root.bytes});
+  llvm::stable_sort(live, [](const LiveValue &a, const LiveValue &b) { return a.bytes > b.bytes; });
+  return live;
+}
+
+} // namespace zero

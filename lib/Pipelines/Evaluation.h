@@ -1,0 +1,76 @@
+//===- Evaluation.h - what a plan takes -------------------------*- C++ -*-===//
+
+#ifndef LIB_PIPELINES_EVALUATION_H
+#define LIB_PIPELINES_EVALUATION_H
+
+#include "zero/Analysis/StepTime.h"
+#include "zero/Analysis/Storage.h"
+#include "zero/Pipelines/Phases.h"
+#include "zero/Transforms/Activations.h"
+
+#include "mlir/IR/OwningOpRef.h"
+
+namespace zero {
+
+/// What a planner may choose: a point in the space of plans.
+struct PlanChoice {
+  unsigned stage = 0;
+  unsigned ranks = 1;
+  uint64_t persistUnder = 0; ///< bytes
+  uint64_t bucketBytes = 0;
+  const ActivationPlan *activations = nullptr; ///< null: as --checkpoint says
+};
+
+/// What a plan takes on each rank.
+struct PlanCost {
+  int64_t peak = 0;        ///< bytes of the arena
+  int64_t activations = 0; ///< most bytes of inputs and saved values at once
+  StepTime time;
+};
+
+/// Bytes that a step cannot do without, whatever is recomputed.
+struct MemoryFloor {
+  int64_t state = 0;    ///< parameters, optimizer state and constants, for the whole step
+  int64_t launch = 0;   ///< what the largest launch reads, writes and works in, beside state
+  std::string launchAt; ///< its node
+
+  int64_t total() const { return state + launch; }
+};
+
+/// A value that is live at the peak.
+struct LiveValue {
+  std::string name;
+  Usage usage;
+  int64_t bytes;
+};
+
+/// The program of one rank under one choice, made of a copy of a step that has kernels.
+class Evaluation {
+public:
+  /// Fails, after an error, where a phase does.
+  static llvm::FailureOr<Evaluation> create(mlir::ModuleOp module, const PlanChoice &choice,
+                                            const StepOptions &options,
+                                            const planning::Machine &machine);
+
+  const PlanCost &getCost() const { return cost; }
+  MemoryFloor findFloor() const;
+  /// The op at which most bytes are live.
+  std::string peakAt() const;
+  /// What is live there, largest first.
+  std::vector<LiveValue> liveAtPeak() const;
+
+private:
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  mlir::func::FuncOp step;
+  std::unique_ptr<Storage> storage;
+  std::vector<mlir::Operation *> ops; ///< by position
+  PlanCost cost;
+  int64_t peak = 0; ///< position at which most bytes are live
+};
+
+/// Writes `choice` on a module whose step has kernels, for the phases that follow.
+llvm::LogicalResult writePlan(mlir::ModuleOp module, const PlanChoice &choice);
+
+} // namespace zero
+
+#endif // LIB_PIPELINES_EVALUATION_H

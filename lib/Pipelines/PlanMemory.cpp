@@ -1,0 +1,112 @@
+//===- PlanMemory.cpp - the plan that keeps a budget ----------------------===//
+//
+// The pass `zero-plan-memory`: tries plans on copies of the program and writes the fastest
+// of those that fit as attributes, which the phases that follow read.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Pipelines.h"
+#include "PlanSearch.h"
+#include "Refusal.h"
+#include "zero/Analysis/StepFunction.h"
+#include "zero/Machine/MachineFile.h"
+#include "zero/Planning/ByteSize.h"
+
+#include "mlir/IR/Remarks.h"
+#include "mlir/Pass/Pass.h"
+#include "llvm/Support/Format.h"
+
+using namespace mlir;
+
+namespace zero {
+
+bool isPlanned(const StepOptions &options) {
+  return options.memoryBudget.getValue() != 0 || options.activationBudget.getValue() != 0 ||
+         options.zero == "auto";
+}
+
+StringRef checkpointMode(const StepOptions &options) {
+  if (options.forwardOnly)
+    return "none";
+  if (!options.checkpoint.empty())
+    return options.checkpoint.getValue();
+  return isPlanned(options) && options.checkpointSlots == 0 ? "auto" : "none";
+}
+
+/// "stage 3, parameters under 4.00 KiB whole".
+static std::string describe(const PlanChoice &choice) {
+  std::string text = "stage " + std::to_string(choice.stage);
+  if (choice.persistUnder)
+    text += ", parameters under " + planning::formatBytes(double(choice.persistUnder)) + " whole";
+  text += ", buckets of up to " + planning::formatBytes(double(choice.bucketBytes));
+  return text;
+}
+
+/// "0.7732": four digits that count.
+static std::string number(double value, const char *format = "%.4g") {
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::format(format, value);
+  return text;
+}
+
+static void reportPlan(ModuleOp module, const PlanSearch &search, const PlanChoice &choice) {
+  const PlanCost &cost = search.costOf(&choice);
+  const double total = cost.time.total();
+  const double again = 100 * cost.time.recomputed / std::max(total, 1e-12);
+  remark::passed(module.getLoc(), remark::RemarkOpts::name("chosen").category("plan"))
+      << "plan: " + describe(choice) + ": " << remark::metric("bytes", cost.peak) << " bytes, "
+      << remark::metric("seconds", number(total))
+      << " s a step, " + number(again, "%.1f") +
+             " % of it to compute again what was dropped; the fastest of " +
+             std::to_string(search.size()) + " plans";
+}
+
+namespace {
+class PlanMemory : public PassWrapper<PlanMemory, OperationPass<ModuleOp>> {
+public:
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(PlanMemory)
+
+  explicit PlanMemory(const StepOptions &given) : options(std::make_shared<StepOptions>()) {
+    options->copyOptionValuesFrom(given);
+  }
+
+  StringRef getArgument() const override { return "zero-plan-memory"; }
+  StringRef getDescription() const override {
+    return "Chooses the fastest plan that keeps a budget";
+  }
+
+  void runOnOperation() override {
+    if (failed(plan(getOperation())))
+      signalPassFailure();
+  }
+
+private:
+  LogicalResult plan(ModuleOp module);
+
+  std::shared_ptr<StepOptions> options;
+};
+} // namespace
+
+LogicalResult PlanMemory::plan(ModuleOp module) {
+  planning::Machine machine;
+  if (!options->machine.empty())
+    if (std::string error = loadMachine(options->machine, machine); !error.empty())
+      return emitError(module.getLoc()) << "--machine=" << options->machine << ": " << error;
+  PlanSearch search(module, *options, machine);
+  if (failed(search.prepare()))
+    return failure();
+  Budget budget{options->memoryBudget.getValue(), options->activationBudget.getValue()};
+  FailureOr<const PlanChoice *> found = search.findFastest(budget);
+  if (failed(found))
+    return failure();
+  if (!*found)
+    return refuse(module, search, *options, budget, machine);
+  reportPlan(module, search, **found);
+  return writePlan(module, **found);
+}
+
+std::unique_ptr<Pass> createPlanMemory(const StepOptions &options) {
+  return std::make_unique<PlanMemory>(options);
+}
+
+} // namespace zero

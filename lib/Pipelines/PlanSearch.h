@@ -1,0 +1,70 @@
+//===- PlanSearch.h - plans that keep a budget ------------------*- C++ -*-===//
+//
+// Which plans there are does not depend on the budget. So what fits a small budget is there
+// for a larger one, planned time never falls as the budget shrinks, and the smallest budget
+// that has a plan is known.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LIB_PIPELINES_PLANSEARCH_H
+#define LIB_PIPELINES_PLANSEARCH_H
+
+#include "Evaluation.h"
+#include "RecomputePlans.h"
+
+namespace zero {
+
+/// Bytes that a plan may take on each rank; 0: as many as it wants.
+struct Budget {
+  uint64_t memory = 0;
+  uint64_t activations = 0;
+};
+
+/// The plans that the options of a step leave open, and what each takes.
+class PlanSearch {
+public:
+  /// `module` has kernels and is not placed yet; nothing here changes it.
+  PlanSearch(mlir::ModuleOp module, const StepOptions &options, const planning::Machine &machine);
+
+  /// Lists the plans, with the `known` ways to recompute if there are some; fails, after an
+  /// error, where a phase does.
+  llvm::LogicalResult prepare(const PlanSearch *known = nullptr);
+
+  /// The plan with the shortest step of those that fit, or null. Exact: what is not looked
+  /// at cannot be faster or does not fit.
+  llvm::FailureOr<const PlanChoice *> findFastest(const Budget &budget);
+  /// The plan that needs the least memory.
+  llvm::FailureOr<const PlanChoice *> findSmallest(const Budget &budget);
+  /// The fewest bytes of activations that any plan keeps.
+  llvm::FailureOr<int64_t> findLeastActivations();
+  /// What `choice`, one of those found, takes.
+  const PlanCost &costOf(const PlanChoice *choice) const;
+  size_t size() const { return plans.size(); }
+  /// Bytes that no plan can do without: state, and all that the largest single launch touches.
+  const MemoryFloor &getFloor() const { return floor; }
+
+private:
+  struct Plan {
+    PlanChoice choice;
+    double leastSeconds = 0; ///< no step of this plan is shorter
+    int64_t leastBytes = 0;  ///< nor its arena smaller
+    std::optional<PlanCost> cost;
+  };
+
+  PlanChoice asked() const;
+  std::vector<PlanChoice> placements() const;
+  llvm::LogicalResult addPlans(const PlanChoice &placement);
+  llvm::LogicalResult evaluate(Plan &plan);
+
+  mlir::ModuleOp module;
+  const StepOptions &options;
+  const planning::Machine &machine;
+  /// Ways to recompute, the first of which drops nothing; shared by searches of one program.
+  std::shared_ptr<const std::vector<RecomputePlan>> ladder;
+  std::vector<Plan> plans;
+  MemoryFloor floor;
+};
+
+} // namespace zero
+
+#endif // LIB_PIPELINES_PLANSEARCH_H

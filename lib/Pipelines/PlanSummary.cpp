@@ -1,0 +1,184 @@
+//===- PlanSummary.cpp - the numbers of a plan ----------------------------===//
+
+#include "PlanSummary.h"
+
+#include "dialects/Zero/Zero.h"
+#include "zero/Analysis/ParameterUses.h"
+#include "zero/Analysis/StepFunction.h"
+#include "zero/Codegen/Passes.h"
+
+using namespace mlir;
+
+namespace zero {
+
+namespace {
+
+/// The sizes that ZeRO's arithmetic is about.
+struct ModelSize {
+  int64_t elements = 0; ///< trained and frozen
+  int64_t trained = 0;
+  int64_t bytes = 0;      ///< of parameters
+  int64_t stateBytes = 0; ///< of optimizer states
+};
+
+} // namespace
+
+static ModelSize measure(ModuleOp module) {
+  ModelSize size;
+  for (auto parameter : module.getOps<ParameterOp>()) {
+    int64_t elements = parameter.getTensorType().getNumElements();
+    size.elements += elements;
+    size.trained += parameter.getFrozen() ? 0 : elements;
+    size.bytes += tensorBytes(parameter.getTensorType());
+  }
+  for (auto state : module.getOps<StateOp>())
+    if (state.getOf())
+      size.stateBytes += tensorBytes(state.getTensorType());
+  return size;
+}
+
+/// Model state of one rank from all bytes of parameters, gradients and optimizer states,
+/// by the paper's arithmetic (ZeRO, arXiv 1910.02054, figure 1).
+static double dividedBytes(int64_t stage, double ranks, double parameters, double gradients,
+                           double optimizer) {
+  return parameters / (stage >= 3 ? ranks : 1) + gradients / (stage >= 2 ? ranks : 1) +
+         optimizer / (stage >= 1 ? ranks : 1);
+}
+
+/// Bytes of an element of the summed gradients: accumulators are f32.
+static int64_t gradientBytes(ModuleOp module, int64_t microBatches) {
+  auto precision = module->getAttrOfType<TypeAttr>(kPrecisionAttr);
+  return precision && microBatches == 1 ? precision.getValue().getIntOrFloatBitWidth() / 8 : 4;
+}
+
+/// Elements of `gathered` that nothing reads but layers that are run again.
+static int64_t readAgain(Value gathered) {
+  auto isAgain = [](Operation *op) {
+    return isa_and_nonnull<IntegerAttr>(op->getAttr(kRecomputeAttr));
+  };
+  auto onlyAgain = [&](auto &&self, Value value) -> bool {
+    return llvm::all_of(value.getUsers(), [&](Operation *user) {
+      return isReshape(user) ? self(self, user->getResult(0)) : isAgain(user);
+    });
+  };
+  int64_t elements = 0;
+  bool all = true;
+  for (Operation *user : gathered.getUsers()) {
+    auto member = cast<MemberOp>(user);
+    bool counts = onlyAgain(onlyAgain, member.getResult());
+    all &= counts;
+    elements += counts ? member.getResult().getType().getNumElements() : 0;
+  }
+  return all ? cast<RankedTensorType>(gathered.getType()).getNumElements() : elements;
+}
+
+/// Collectives of parameters and gradients; values of the program are not counted.
+static CollectiveVolume countCollectives(func::FuncOp step, int64_t microBatches) {
+  CollectiveVolume volume;
+  llvm::DenseSet<Operation *> forward = findForwardOps(step);
+  auto count = [&](Operation *op, Value value) {
+    return cast<RankedTensorType>(value.getType()).getNumElements() * turnsOf(op, microBatches);
+  };
+  for (Operation &op : step.getBody().front()) {
+    if (auto gather = dyn_cast<AllGatherOp>(op); gather && !gather.getControl()) {
+      int64_t &sum = op.hasAttr(kEpilogueAttr) ? volume.update
+                     : forward.contains(&op)   ? volume.forward
+                                               : volume.backward;
+      sum += count(&op, gather.getResult());
+      if (&sum == &volume.backward)
+        volume.again += readAgain(gather.getResult()) * turnsOf(&op, microBatches);
+    } else if (auto scatter = dyn_cast<ReduceScatterOp>(op)) {
+      volume.gradients += count(&op, scatter.getInput());
+    } else if (auto reduce = dyn_cast<AllReduceOp>(op); reduce && !reduce.getMean()) {
+      // A reduction to slices and a gather of them.
+      volume.gradients += count(&op, reduce.getInput());
+      volume.update += count(&op, reduce.getInput());
+    }
+  }
+  return volume;
+}
+
+/// What a step moves, and by which causes it differs from the paper's 2P at stages 0 to 2
+/// and 3P at stage 3 (ZeRO, arXiv 1910.02054, section 7). With k micro-batches gathers and
+/// reductions come k times: (k + 1)P at stage 2, 3kP at stage 3.
+static std::optional<CollectiveVolume> measureVolume(ModuleOp module, const PlanSummary &plan) {
+  auto step = module.lookupSymbol<func::FuncOp>(kStepName);
+  if (!step || plan.ranks == 1)
+    return std::nullopt;
+  CollectiveVolume volume = countCollectives(step, plan.microBatches);
+  volume.paperTimes = plan.stage == 3   ? 3 * plan.microBatches
+                      : plan.stage == 2 ? plan.microBatches + 1
+                                        : 2;
+  volume.paper = volume.paperTimes * plan.parameters;
+  if (plan.stage != 3)
+    return volume;
+  int64_t padded = 0, kept = 0; // kept whole by each rank, though the stage shards
+  for (int64_t elements : module->getAttrOfType<DenseI64ArrayAttr>(kBucketsAttr).asArrayRef())
+    padded += elements;
+  for (auto buffer : module.getOps<BufferOp>())
+    if (buffer.getRole() == Role::Parameter && buffer.getShards() == 1)
+      kept += buffer.getTensorType().getNumElements() * plan.microBatches;
+  int64_t whole = padded * plan.microBatches;
+  volume.causes = {.gatheredAgain = volume.forward + kept - whole,
+                   .notReadInBackward = volume.backward + kept - volume.again - whole,
+                   .notTrained = volume.gradients - whole,
+                   .keptWhole = volume.update - 2 * kept,
+                   .padding = volume.paperTimes * (padded - plan.parameters)};
+  return volume;
+}
+
+/// Takes what `zero-pack-arena` wrote.
+static void readCertificate(ModuleOp module, PlanSummary &plan) {
+  auto certificate = module->getAttrOfType<DictionaryAttr>(kCertificateAttr);
+  for (unsigned i = 0; i < kNumUsages; ++i) {
+    auto bytes = certificate.getAs<DenseI64ArrayAttr>(usageName(Usage(i))).asArrayRef();
+    plan.roles[i] = {bytes[0], bytes[1]};
+  }
+  plan.arena = certificate.getAs<IntegerAttr>("peak").getInt();
+  plan.lowerBound = certificate.getAs<IntegerAttr>("lower_bound").getInt();
+  plan.peakAt = certificate.getAs<StringAttr>("peak_at").str();
+  plan.isOptimal = certificate.getAs<BoolAttr>("optimal").getValue();
+}
+
+/// Counts the products that first reorder their B.
+static void countReorders(ModuleOp module, PlanSummary &plan) {
+  auto step = module.lookupSymbol<func::FuncOp>(kStepName);
+  if (!step)
+    return;
+  SymbolTable kernels(module);
+  for (auto launch : step.getOps<LaunchOp>()) {
+    auto kernel = kernels.lookup<func::FuncOp>(launch.getKernel());
+    auto call = kernel ? kernel->getAttrOfType<DictionaryAttr>(kLibraryAttr) : nullptr;
+    if (!call || !call.contains(kReorderAttr))
+      continue;
+    const int64_t turns = turnsOf(launch, plan.microBatches);
+    auto size = [&](StringRef name) { return call.getAs<IntegerAttr>(name).getInt(); };
+    plan.reorders += turns;
+    plan.reorderedBytes += turns * size("k") * size("n") * int64_t(sizeof(float));
+  }
+}
+
+PlanSummary summarisePlan(ModuleOp module) {
+  PlanSummary plan;
+  plan.stage = module->getAttrOfType<IntegerAttr>(kStageAttr).getInt();
+  plan.ranks = module->getAttrOfType<IntegerAttr>(kRanksAttr).getInt();
+  plan.microBatches = microBatchesOf(module);
+  if (auto precision = module->getAttrOfType<TypeAttr>(kPrecisionAttr))
+    llvm::raw_string_ostream(plan.precision) << precision.getValue();
+  if (auto optimizer = module->getAttrOfType<StringAttr>(kOptimizerAttr))
+    plan.optimizer = optimizer.str();
+  readCertificate(module, plan);
+  ModelSize size = measure(module);
+  plan.parameters = size.elements;
+  plan.trained = size.trained;
+  plan.stateBytes =
+      dividedBytes(plan.stage, plan.ranks, size.bytes,
+                   size.trained * gradientBytes(module, plan.microBatches), size.stateBytes);
+  plan.paperStateBytes =
+      dividedBytes(plan.stage, plan.ranks, 2 * size.elements, 2 * size.trained, 12 * size.trained);
+  plan.volume = measureVolume(module, plan);
+  countReorders(module, plan);
+  return plan;
+}
+
+} // namespace zero

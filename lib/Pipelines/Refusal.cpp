@@ -1,0 +1,156 @@
+//===- Refusal.cpp - why no plan keeps a budget ---------------------------===//
+
+#include "Refusal.h"
+
+#include "Pipelines.h"
+#include "zero/Planning/ByteSize.h"
+
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+
+namespace zero {
+
+/// How many of the largest values at the peak are named, and how many ways out beside a larger
+/// budget.
+static constexpr size_t kShownValues = 5;
+static constexpr size_t kShownFixes = 3;
+
+static std::string bytesText(int64_t bytes) {
+  return planning::formatBytes(double(bytes)) + " (" + std::to_string(bytes) + " bytes)";
+}
+
+namespace {
+
+/// A change of the options under which a plan fits.
+struct Fix {
+  std::string flags;
+  bool wantsRanks;
+  double seconds;
+  int64_t bytes;
+};
+
+/// Tries changes, one at a time.
+class FixSearch {
+public:
+  FixSearch(ModuleOp module, const PlanSearch &search, const StepOptions &options,
+            const Budget &budget, const planning::Machine &machine)
+      : module(module), known(search), options(options), budget(budget), machine(machine) {}
+
+  LogicalResult run();
+  /// Those that fit: without more ranks first, then the fastest step.
+  std::vector<Fix> takeFixes();
+
+private:
+  LogicalResult attempt(StringRef flag, StringRef value);
+
+  ModuleOp module;
+  const PlanSearch &known;
+  const StepOptions &options;
+  Budget budget;
+  const planning::Machine &machine;
+  std::vector<Fix> fixes;
+};
+
+} // namespace
+
+LogicalResult FixSearch::attempt(StringRef flag, StringRef value) {
+  StepOptions changed;
+  changed.copyOptionValuesFrom(options);
+  if (!changed.set(flag, value).empty())
+    return success();
+  PlanSearch search(module, changed, machine);
+  if (failed(search.prepare(&known)))
+    return failure();
+  FailureOr<const PlanChoice *> found = search.findFastest(budget);
+  if (failed(found))
+    return failure();
+  if (*found) {
+    const PlanCost &cost = search.costOf(*found);
+    fixes.push_back(
+        {("--" + flag + "=" + value).str(), flag == "ranks", cost.time.total(), cost.peak});
+  }
+  return success();
+}
+
+LogicalResult FixSearch::run() {
+  LogicalResult result = success();
+  auto tryIt = [&](StringRef flag, const Twine &value) {
+    if (succeeded(result))
+      result = attempt(flag, value.str());
+  };
+  // A step that runs layers again already would have to be made anew.
+  if (checkpointMode(options) == "none" && options.checkpointSlots == 0 && !options.forwardOnly)
+    tryIt("checkpoint", "auto");
+  const bool isFixed = options.zero != "auto";
+  if (isFixed && options.ranks > 1)
+    for (unsigned stage = options.stage + 1; stage <= 3; ++stage)
+      tryIt("zero-stage", Twine(stage));
+  if (!isFixed || options.stage > 0)
+    for (unsigned times : {2, 4, 8})
+      tryIt("ranks", Twine(options.ranks * times));
+  if (isFixed && options.stage == 3)
+    for (uint64_t part : {4, 16})
+      tryIt("bucket-bytes", Twine(std::max<uint64_t>(options.bucketBytes.getValue() / part, 1)));
+  return result;
+}
+
+std::vector<Fix> FixSearch::takeFixes() {
+  llvm::stable_sort(fixes, [](const Fix &a, const Fix &b) {
+    return std::tie(a.wantsRanks, a.seconds) < std::tie(b.wantsRanks, b.seconds);
+  });
+  return std::move(fixes);
+}
+
+/// Every plan keeps more for backward than it may, whatever its memory is.
+static LogicalResult refuseActivations(ModuleOp module, PlanSearch &search, const Budget &budget) {
+  FailureOr<int64_t> least = search.findLeastActivations();
+  if (failed(least))
+    return failure();
+  return emitError(module.getLoc())
+         << "--activation-budget=" << budget.activations
+         << ": no plan keeps so little for backward, inputs included; the smallest with a plan is "
+         << *least;
+}
+
+LogicalResult refuse(ModuleOp module, PlanSearch &search, const StepOptions &options,
+                     const Budget &budget, const planning::Machine &machine) {
+  FailureOr<const PlanChoice *> smallest = search.findSmallest(budget);
+  if (failed(smallest))
+    return failure();
+  if (!*smallest)
+    return refuseActivations(module, search, budget);
+  FailureOr<Evaluation> evaluation = Evaluation::create(module, **smallest, options, machine);
+  FixSearch fixes(module, search, options, budget, machine);
+  if (failed(evaluation) || failed(fixes.run()))
+    return failure();
+  const PlanCost &cost = search.costOf(*smallest);
+  InFlightDiagnostic error = emitError(module.getLoc());
+  error << "--memory-budget=" << budget.memory << ": no plan fits into "
+        << planning::formatBytes(double(budget.memory))
+        << " on each rank; the smallest budget with a plan is " << cost.peak;
+  std::string live;
+  std::vector<LiveValue> values = evaluation->liveAtPeak();
+  values.resize(std::min(values.size(), kShownValues));
+  for (const LiveValue &value : values)
+    live +=
+        "\n  " + bytesText(value.bytes) + ", " + usageName(value.usage).str() + ": " + value.name;
+  error.attachNote() << "its peak of " << bytesText(cost.peak) << " is at '" << evaluation->peakAt()
+                     << "'; the largest that is live there:" << live;
+  const MemoryFloor &floor = search.getFloor();
+  error.attachNote() << "no plan can take less than " << bytesText(floor.total()) << ": "
+                     << bytesText(floor.state) << " of state for the whole step, and "
+                     << bytesText(floor.launch) << " that '" << floor.launchAt
+                     << "' alone reads, writes and works in";
+  std::string ways =
+      llvm::formatv("--memory-budget={0}: {1:F4} s a step", cost.peak, cost.time.total());
+  std::vector<Fix> found = fixes.takeFixes();
+  found.resize(std::min(found.size(), kShownFixes));
+  for (const Fix &fix : found)
+    ways += llvm::formatv("\n  {0}: {1:F4} s a step in {2}", fix.flags, fix.seconds,
+                          planning::formatBytes(double(fix.bytes)));
+  error.attachNote() << "ways out, each with a plan that fits:\n  " << ways;
+  return failure();
+}
+
+} // namespace zero

@@ -1,0 +1,111 @@
+// Tables: what the pictures show, for reading and for screen readers.
+
+/** A table of cells, which are text or elements; columns are [title, class]. */
+function table(columns, rows) {
+  const head = element("tr", "", ...columns.map(([title, className]) => {
+    const cell = element("th", className, title);
+    cell.scope = "col";
+    return cell;
+  }));
+  const body = rows.map((cells) => element("tr", "", ...cells.map((cell, i) => element("td", columns[i][1], cell))));
+  return element("table", "", element("thead", "", head), element("tbody", "", ...body));
+}
+
+const exact = (bytes) => {
+  const cell = element("span", "", formatBytes(bytes));
+  cell.title = `${formatCount(bytes)} bytes`;
+  return cell;
+};
+
+const roleCell = (role) => element("span", "nowrap", chip(role), roles[role]);
+
+/** Tensors in order, the first few until somebody asks for all. */
+function tensorTable(tensors, shown) {
+  const columns = [["tensor", "name"], ["role", ""], ["bytes", "number"], ["type", "small"], ["made at", "small"],
+    ["last read at", "small"]];
+  const row = (tensor) => [tensorName(tensor), roleCell(tensor.role), exact(tensor.bytes), tensor.type || "-",
+    madeAt(tensor), lastRead(tensor)];
+  const box = element("div", "scroll", table(columns, tensors.slice(0, shown).map(row)));
+  if (tensors.length <= shown) return [box];
+  const more = element("button", "more", `Show all ${formatCount(tensors.length)}`);
+  more.type = "button";
+  more.onclick = () => {
+    box.replaceChildren(table(columns, tensors.map(row)));
+    more.remove();
+  };
+  return [box, more];
+}
+
+/** The legend, and the certificate's table. */
+function fillRoles(target) {
+  const most = Math.max(...plan.roles.map((role) => role.most_bytes), 1);
+  const bar = (role) => {
+    if (!plan.roles[role].at_peak_bytes) return "";
+    const span = element("span");
+    span.style.cssText = `background: var(--role-${role}); width: ${100 * plan.roles[role].at_peak_bytes / most}%`;
+    return span;
+  };
+  const rows = [...stack].reverse().map((role) => [roleCell(role), explained[role], exact(plan.roles[role].most_bytes),
+    exact(plan.roles[role].at_peak_bytes), formatShare(plan.roles[role].at_peak_bytes, plan.lower_bound_bytes), bar(role)]);
+  const content = table([["role", ""], ["", "small explains"], ["most at once", "number"], ["at the peak", "number"],
+    ["share", "number"], ["", "bar"]], rows);
+  target.append(...content.children);
+}
+
+/** One row for each run of commands in one part of the step and one part of the model. */
+function stepTable() {
+  const rows = runsOf((command) => placeOf(command)).map(({ begin, end, text }) => {
+    let fullest = begin;
+    for (let c = begin; c < end; ++c) if (total[c] > total[fullest]) fullest = c;
+    return [text, `${begin + 1} to ${end}`, exact(total[fullest]), ...stack.map((role) => exact(live[role][fullest]))];
+  });
+  return table([["part", ""], ["commands", "nowrap"], ["most at once", "number"],
+    ...stack.map((role) => [roles[role], "number"])], rows);
+}
+
+function volumeTable(volume) {
+  const rows = [["parameters gathered for forward", volume.forward], ["parameters gathered for backward", volume.backward],
+    ["parameters gathered after the update", volume.update], ["gradients reduced", volume.gradients]]
+    .filter(([, elements]) => elements).map(([name, elements]) => [name, formatCount(elements)]);
+  const causes = volume.causes;
+  const differences = [["gathered again where used far apart", causes?.gathered_again],
+    ["not gathered, because backward does not read them", causes?.not_read_in_backward],
+    ["not reduced, because they are not trained", causes?.not_trained], ["gathered once after the update, and kept whole", causes?.kept_whole], ["padding of buckets", causes?.padding],
+    ["gathered for layers that run again", causes?.read_again]]
+    .filter(([, elements]) => elements).map(([name, elements]) => [name, formatSigned(elements)]);
+  const paper = [`the paper's ${volume.paper_times}P`, formatCount(volume.paper)];
+  return table([["", ""], ["elements a step", "number"]],
+    [...rows, [element("b", "", "together"), element("b", "", formatCount(volume.total))], paper,
+      ["difference to it", formatSigned(volume.total - volume.paper)], ...differences.map(([name, n]) => [`of it ${name}`, n])]);
+}
+
+/** Decisions that are long lists, by category and name. */
+const folded = {
+  "parameters trained": "Trained parameters",
+  "parameters left-out": "Float constants that are not trained",
+  "recognise found": "Composites that were recognised",
+};
+
+/** What a decision is worth, where it says so. */
+const worth = ({ bytes, seconds }) => [bytes !== undefined && formatBytes(bytes),
+  seconds !== undefined && `${seconds.toPrecision(3)} s`].filter(Boolean).join(", ");
+
+function decisionItem(decision) {
+  const figures = worth(decision);
+  return element("li", "", decision.text, ...(figures ? [" ", element("span", "small", `(${figures})`)] : []));
+}
+
+function decisionLists() {
+  const groups = new Map();
+  for (const decision of plan.decisions) {
+    const title = folded[`${decision.category} ${decision.name}`];
+    const key = title ?? decision.category;
+    if (!groups.has(key)) groups.set(key, { key, isFolded: Boolean(title), decisions: [] });
+    groups.get(key).decisions.push(decision);
+  }
+  const open = ({ key, decisions }) => [element("h3", "", key), element("ul", "decided", ...decisions.map(decisionItem))];
+  const closed = ({ key, decisions }) => element("details", "", element("summary", "", `${key} (${formatCount(decisions.length)})`),
+    element("ul", "", ...decisions.map(decisionItem)));
+  const all = [...groups.values()];
+  return [...all.filter((group) => !group.isFolded).flatMap(open), ...all.filter((group) => group.isFolded).map(closed)];
+}

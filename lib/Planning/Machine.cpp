@@ -1,0 +1,96 @@
+//===- Machine.cpp - how long work takes on a machine ---------------------===//
+
+#include "zero/Planning/Machine.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace zero::planning {
+
+/// Squared doublings between two sizes.
+static double doublings(double measured, double wanted) {
+  const double difference = std::log2(measured / std::max(wanted, 1.0));
+  return difference * difference;
+}
+
+/// The rates of `measured`, weighted by nearness: Shepard's interpolation (1968) with the
+/// fourth power of the distance, whose square `distance` tells. 0 of nothing.
+template <typename Rate, typename Distance, typename Flops>
+static double interpolate(const std::vector<Rate> &measured, Distance distance, Flops flops) {
+  double weights = 0, sum = 0;
+  for (const Rate &rate : measured) {
+    const double square = std::max<double>(distance(rate), 1e-6);
+    weights += 1 / (square * square);
+    sum += flops(rate) / (square * square);
+  }
+  return weights > 0 ? sum / weights : 0;
+}
+
+/// An operand that lies otherwise is as unlike as a size that is twice another.
+static double productFlops(const Machine &machine, const KernelCost &cost) {
+  const double peak = cost.half ? machine.halfFlops : machine.peakFlops;
+  const double flops = interpolate(
+      machine.products,
+      [&](const ProductRate &rate) {
+        return doublings(rate.m, cost.m) + doublings(rate.n, cost.n) + doublings(rate.k, cost.k) +
+               (rate.transposedA != cost.transposedA) + (rate.transposedB != cost.transposedB);
+      },
+      [](const ProductRate &rate) { return rate.flops; });
+  // What was measured are products of float32.
+  return flops > 0 ? flops * (peak / machine.peakFlops) : peak;
+}
+
+static double attentionFlops(const Machine &machine, const KernelCost &cost) {
+  const double rows = std::sqrt(cost.m * cost.n);
+  const double flops = interpolate(
+      machine.attention, [&](const AttentionRate &rate) { return doublings(rate.rows, rows); },
+      [&](const AttentionRate &rate) { return cost.backward ? rate.backward : rate.forward; });
+  return flops > 0 ? flops : machine.peakFlops;
+}
+
+static double flopsRate(const Machine &machine, const KernelCost &cost) {
+  switch (cost.kind) {
+  case KernelKind::Product:
+    return productFlops(machine, cost);
+  case KernelKind::Convolution:
+    return machine.convolutionFlops;
+  case KernelKind::Attention:
+    return attentionFlops(machine, cost);
+  case KernelKind::Native:
+    break;
+  }
+  return machine.nativeFlops;
+}
+
+double kernelSeconds(const Machine &machine, const KernelCost &cost) {
+  const double bandwidth =
+      cost.bytes <= machine.cacheBytes ? machine.cacheBandwidth : machine.memoryBandwidth;
+  const double computing = cost.flops / flopsRate(machine, cost), moving = cost.bytes / bandwidth;
+  // The rates of libraries have the moving in them, unless there is more than usual of it.
+  return machine.launchSeconds +
+         (cost.kind == KernelKind::Native ? computing + moving : std::max(computing, moving));
+}
+
+double copySeconds(const Machine &machine, double bytes) {
+  return machine.launchSeconds + 2 * bytes / machine.copyBandwidth;
+}
+
+double collectiveSeconds(const Machine &machine, CollectiveKind kind, double bytes, int64_t ranks,
+                         bool inPlace) {
+  const double slice = bytes / double(ranks), received = bytes - slice;
+  auto seconds = [received](const CollectiveRate &rate) {
+    return rate.latency + received / rate.bandwidth;
+  };
+  const double gather = seconds(machine.gather) + (inPlace ? 0 : copySeconds(machine, slice));
+  switch (kind) {
+  case CollectiveKind::AllGather:
+    return gather;
+  case CollectiveKind::ReduceScatter:
+    return seconds(machine.reduce);
+  case CollectiveKind::AllReduce:
+    break;
+  }
+  return seconds(machine.reduce) + seconds(machine.gather);
+}
+
+} // namespace zero::planning

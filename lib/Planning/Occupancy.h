@@ -1,0 +1,54 @@
+//===- Occupancy.h - which bytes are taken when -----------------*- C++ -*-===//
+
+#ifndef ZERO_PLANNING_OCCUPANCY_H
+#define ZERO_PLANNING_OCCUPANCY_H
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace zero::planning {
+
+/// Disjoint ranges of bytes, in order; ranges that touch are one.
+class ByteRanges {
+public:
+  void add(int64_t begin, int64_t end);
+  /// The lowest offset from `offset` on with `bytes` free bytes.
+  int64_t lowestFree(int64_t offset, int64_t bytes) const;
+  bool empty() const { return ranges.empty(); }
+  void clear() { ranges.clear(); }
+
+private:
+  std::vector<std::pair<int64_t, int64_t>> ranges;
+};
+
+/// The bytes taken in each of a row of slots of time: a segment tree, each node of
+/// which knows what is taken throughout its slots and what in any of them. Lifetimes
+/// that are stacked without gaps are one range, so the lists stay short and a place
+/// is found in logarithmic time wherever they are.
+class Occupancy {
+public:
+  explicit Occupancy(int64_t slots);
+
+  /// The lowest offset at which `bytes` are free in all slots from `first` to `last`.
+  int64_t lowestFree(int64_t first, int64_t last, int64_t bytes) const;
+  void take(int64_t first, int64_t last, int64_t offset, int64_t bytes);
+  void clear();
+
+private:
+  struct Node {
+    ByteRanges throughout; ///< taken by what spans the node, but not its parent
+    ByteRanges somewhere;  ///< taken in some slot of the node
+  };
+  void collect(int64_t node, int64_t low, int64_t high, int64_t first, int64_t last) const;
+  void take(int64_t node, int64_t low, int64_t high, int64_t first, int64_t last, int64_t offset,
+            int64_t end);
+
+  int64_t slots;
+  std::vector<Node> nodes;
+  mutable std::vector<const ByteRanges *> met; ///< scratch of lowestFree
+};
+
+} // namespace zero::planning
+
+#endif // ZERO_PLANNING_OCCUPANCY_H

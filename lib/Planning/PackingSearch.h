@@ -1,0 +1,41 @@
+//===- PackingSearch.h - the smallest arena of few lifetimes ----*- C++ -*-===//
+
+#ifndef ZERO_PLANNING_PACKINGSEARCH_H
+#define ZERO_PLANNING_PACKINGSEARCH_H
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace zero::planning {
+
+/// Bytes that are taken in a row of slots of time, from `first` to `last`.
+struct Piece {
+  int64_t first;
+  int64_t last;
+  int64_t bytes;
+
+  int64_t length() const { return last - first + 1; }
+  bool meets(const Piece &other) const { return first <= other.last && other.first <= last; }
+};
+
+/// Where each piece lies, and where the highest ends.
+struct Layout {
+  std::vector<int64_t> offsets;
+  int64_t top = 0;
+};
+
+/// Looks for layouts lower than `best`, down to `bound`, and puts the lowest into
+/// `best`; tries pieces in the given order and counts `nodes` down. Returns whether
+/// `best` is now proven to be the lowest of all.
+///
+/// Moffitt, MiniMalloc: A Lightweight Memory Allocator for Hardware-Accelerated
+/// Machine Learning, ASPLOS 2023. Every lowest layout can be pushed down until each
+/// piece stands on the ground or on another one, so it is enough to place pieces from
+/// the lowest offset up, each where it cannot fall.
+bool searchLower(const std::vector<Piece> &pieces, const std::vector<size_t> &order, int64_t bound,
+                 Layout &best, int64_t &nodes);
+
+} // namespace zero::planning
+
+#endif // ZERO_PLANNING_PACKINGSEARCH_H

@@ -1,0 +1,21 @@
+//===- disk_rate.h - how fast a folder's disk is ----------------*- C++ -*-===//
+
+#ifndef RUNTIME_IO_DISK_RATE_H
+#define RUNTIME_IO_DISK_RATE_H
+
+#include "runtime/support/status.h"
+
+namespace zero::rt {
+
+struct DiskRate {
+  double read = 0, write = 0; ///< bytes a second
+};
+
+/// Writes and reads a file without a name in `folder`, past the system's cache (O_DIRECT), in
+/// blocks of 4 MiB, one at a time: 256 MiB, or as much as half a second is enough for. Fails
+/// where the file system has no such files.
+Status measureDisk(const std::string &folder, DiskRate &rate);
+
+} // namespace zero::rt
+
+#endif // RUNTIME_IO_DISK_RATE_H

@@ -1,0 +1,183 @@
+"""zero-run --calibrate describes this machine, and zero-sim replays a step on a description:
+the program's commands in the program's order, in about the time that they take.
+
+usage: check_simulation.py DATA WORK
+"""
+
+import json
+import sys
+from collections import Counter
+from pathlib import Path
+
+from zero_test import Checks, Graph, check_refused, run_tool
+
+FACTOR = 5  # between simulated and measured: machines that run tests have other work, too
+RATES = ["peak_flops", "memory_bandwidth", "copy_bandwidth", "cache_bandwidth", "native_flops",
+         "convolution_flops"]
+
+
+def calibrate(checks, work):
+    """Describes this machine; every figure is there and can be."""
+    path = Path(work) / "machine.json"
+    text = run_tool("zero-run", f"--calibrate={path}", f"--calibrate-disk={work}", "--ranks=2")
+    machine = json.loads(path.read_text())
+    checks.that("2 ranks of 1 thread" in text and "gather" in text and "disk" in text, text)
+    checks.that(machine["ranks"] == 2 and machine["threads"] == 1, f"{machine}")
+    for rate in RATES:
+        checks.that(1e8 < machine[rate] < 1e14, f"{rate}: {machine[rate]}")
+    for product in machine["products"]:
+        checks.that(0 < product["flops"] < 1.2 * machine["peak_flops"], f"{product}")
+    sizes = [tuple(p.get(key, False) for key in ("m", "n", "k", "transposed_a", "transposed_b"))
+             for p in machine["products"]]
+    checks.that(len(set(sizes)) == len(sizes) == 81, f"{len(sizes)} products")
+    checks.that(machine["disk"]["write_bandwidth"] > 0, f"{machine['disk']}")
+    checks.that(machine["copy_bandwidth"] <= machine["memory_bandwidth"], "copies beyond memory")
+    return path
+
+
+def changed(machine, name, change):
+    """A description like `machine` under another name, after `change` of its fields."""
+    fields = json.loads(machine.read_text())
+    change(fields)
+    other = machine.with_name(name)
+    other.write_text(json.dumps(fields))
+    return other
+
+
+def without_latency(fields):
+    """Other work on a machine tears ranks apart: even the best empty collective waits then."""
+    fields["gather"]["latency"] = fields["reduce"]["latency"] = 0
+
+
+def simulate(executable, *flags):
+    return json.loads(run_tool("zero-sim", executable, "--json", *flags))
+
+
+def slices(path):
+    """What rank 0 does, in order: node, kernel and micro-batch of each command."""
+    events = json.loads(Path(path).read_text())["traceEvents"]
+    mine = [e for e in events if e["ph"] == "X" and e["pid"] == 1 and "kernel" in e["args"]]
+    return [(e["name"], e["args"]["kernel"], e["args"]["turn"]) for e in mine]
+
+
+def check_order(checks, label, graph, executable):
+    """The simulated step has the commands that a run has, in the same order."""
+    ran, replayed = graph.work / "ran.json", graph.work / "replayed.json"
+    run_tool("zero-run", executable, graph.data_flag, "--steps=3", "--quiet", f"--trace={ran}")
+    simulate(executable, f"--trace={replayed}")
+    checks.that(slices(replayed) == slices(ran), f"{label}: another order")
+    checks.that(len(slices(ran)) > 50, f"{label}: {len(slices(ran))} commands")
+
+
+def check_time(checks, label, graph, executable, machine):
+    """Within a factor of the shortest step, launches and operations as they were recorded."""
+    report = graph.run(executable, 12, "--profile").report
+    measured, simulated = report["profile"], simulate(executable, f"--machine={machine}")
+    shortest = min(step["compute"] + step["collectives"] for step in measured["steps"])
+    ratio = simulated["seconds"] / shortest
+    checks.that(1 / FACTOR < ratio < FACTOR, f"{label}: simulated {ratio:.2f} of the measured step")
+    costs = lambda rows: {r["kernel"]: (r["launches"], r["flops"], r["bytes"]) for r in rows}
+    checks.that(costs(simulated["profile"]["kernels"]) == costs(measured["kernels"]),
+                f"{label}: other kernels")
+    checks.that(simulated["peak_bytes"] == report["memory"]["device"]["peak"], f"{label}: peak")
+    lanes = Counter(simulated["lanes"])
+    checks.that(abs(lanes.total() / simulated["seconds"] - 1) < 1e-6, f"{label}: {lanes}")
+
+
+def check_whatif(checks, executable, machine):
+    """What another machine or a slow rank changes."""
+    plain, slow = simulate(executable), simulate(executable, "--slowest=2")
+    checks.that(plain == simulate(executable, "--machine=cpu"), "cpu is the default")
+    checks.that("the default" in run_tool("zero-sim", executable), "the default is not told")
+    checks.that(slow["profile"]["ranks"][0]["waiting"] > 0.5 * plain["lanes"]["compute"],
+                f"nobody waits: {slow['profile']['ranks']}")
+    checks.that(slow["profile"]["ranks"][1]["waiting"] == 0, "the slow rank waits")
+    checks.that(slow["seconds"] > plain["seconds"] + 0.9 * plain["lanes"]["compute"], "not slower")
+    for preset in ("a100", "h100", "h200"): # whose lanes overlap
+        gpu = simulate(executable, f"--machine={preset}")
+        busy = gpu["lanes"]["compute"] + gpu["lanes"]["collective"]
+        checks.that(gpu["seconds"] < busy < 0.1 * plain["seconds"], f"{preset}: {gpu['lanes']}")
+    slower = changed(machine, "slow-gather.json",
+                     lambda fields: fields["gather"].update(bandwidth=1e6))
+    before, after = (simulate(executable, f"--machine={m}")["lanes"] for m in (machine, slower))
+    checks.that(after["compute"] == before["compute"], "gathers are no computing")
+    checks.that(after["collective"] > 20 * before["collective"], f"{before}, {after}")
+
+
+def check_errors(checks, graph, executable, machine):
+    good = json.loads(machine.read_text())
+    bad = machine.with_name("bad.json")
+
+    def refused(words, text):
+        bad.write_text(text)
+        check_refused(checks, f"{words}", ["'" + str(bad) + "'", *words], "zero-sim", executable,
+                      f"--machine={bad}")
+
+    def without(*path, value=None):
+        """The description without a field, or with another value of it."""
+        copy = json.loads(json.dumps(good))
+        place = copy
+        for key in path[:-1]:
+            place = place[key]
+        if value is None:
+            del place[path[-1]]
+        else:
+            place[path[-1]] = value
+        return json.dumps(copy)
+
+    refused(["field 'peak_flops' is missing"], without("peak_flops"))
+    refused(["field 'gather.latency' is missing"], without("gather", "latency"))
+    refused(["field 'products[3].flops' is missing"], without("products", 3, "flops"))
+    refused(["field 'gather' is missing"], without("gather"))
+    refused(["field 'memory_bandwidth'", "expected a positive number, got -2"],
+            without("memory_bandwidth", value=-2))
+    refused(["field 'reduce.latency'", "at least 0, got -1"], without("reduce", "latency", value=-1))
+    refused(["field 'ranks'", "got 0"], without("ranks", value=0))
+    refused(["field 'peak_flops'", "got inf"], without("peak_flops", value="Infinity"))
+    refused(["turbo"], without("turbo", value=1))
+    refused(["cores"], without("cores", value=-1))
+    refused(["peak_flops"], without("peak_flops", value="fast"))
+    refused(["no machine description"], "{")
+    check_refused(checks, "no file", ["cannot open '/nonexistent.json'"], "zero-sim", executable,
+                  "--machine=/nonexistent.json")
+    check_refused(checks, "no executable", [str(machine)], "zero-sim", machine)
+    for words, *flags in ((["no model"],), (["one model", "got 'b'"], "a", "b"),
+                          (["unknown option '--fast'"], executable, "--fast"),
+                          (["--slowest", "at least 1, got '0.5'"], executable, "--slowest=0.5"),
+                          (["--json' is given twice"], executable, "--json", "--json"),
+                          (["--machine", "expected a file"], executable, "--machine="),
+                          (["the trace would overwrite"], executable, f"--trace={executable}"),
+                          (["/nonexistent/t"], executable, "--trace=/nonexistent/t")):
+        check_refused(checks, f"{flags}", words, "zero-sim", *flags)
+    for words, *flags in ((["takes no model"], executable), (["--steps has no effect"], "--steps=3"),
+                          (["unknown option '--zero-stage"], "--zero-stage=3"),
+                          (["1024 ranks of 4 threads", "take turns"], "--ranks=1024", "--threads-per-rank=4"),
+                          (["'/nonexistent'"], "--calibrate-disk=/nonexistent")):
+        check_refused(checks, f"{flags}", words, "zero-run", f"--calibrate={bad}", *flags)
+    alone = graph.compile(0, 1)
+    check_refused(checks, "one rank", ["--slowest has no effect"], "zero-sim", alone, "--slowest=2")
+    check_refused(checks, "ranks", ["--ranks has no effect"], "zero-run", executable, "--ranks=2")
+    check_refused(checks, "disk", ["no effect without --calibrate"], "zero-run", executable,
+                  "--calibrate-disk=.")
+    check_refused(checks, "folder", ["/nonexistent/m"], "zero-run", "--calibrate=/nonexistent/m")
+
+
+def main():
+    data, work = sys.argv[1:]
+    checks = Checks()
+    graph = Graph(data, "gpt2-tiny", work)
+    machine = calibrate(checks, work)
+    prompt = changed(machine, "prompt.json", without_latency)
+    for stage, turns in ((1, 1), (3, 1), (2, 3)):
+        label = f"stage {stage}, {turns} micro-batches"
+        executable = graph.compile(stage, 2, "--optimizer=adamw", f"--micro-batches={turns}")
+        check_order(checks, label, graph, executable)
+        check_time(checks, label, graph, executable, prompt)
+    executable = graph.compile(3, 2, "--optimizer=adamw")
+    check_whatif(checks, executable, prompt)
+    check_errors(checks, graph, executable, machine)
+    checks.finish()
+
+
+if __name__ == "__main__":
+    main()

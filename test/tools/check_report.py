@@ -1,0 +1,137 @@
+"""The report of a plan against the certificate, and against itself.
+
+usage: check_report.py CERTIFICATE.txt REPORT.json REPORT.html
+"""
+
+import html.parser
+import json
+import re
+import sys
+from pathlib import Path
+
+ROLES = ["parameters", "gradients", "optimizer state", "activations", "working"]
+PARTS = {"prologue", "forward", "backward", "epilogue"}
+KINDS = {"input", "state", "constant", "value", "scratch"}
+
+
+def aligned(plan, tensor):
+    unit = plan["alignment_bytes"]
+    return -(-tensor["bytes"] // unit) * unit
+
+
+def live_rows(plan):
+    """Live bytes by role, a row for each command."""
+    rows, changes = [], {row[0]: row[1:] for row in plan["live"]}
+    for command in range(len(plan["commands"])):
+        rows.append(changes.get(command, rows[-1] if rows else None))
+    assert len(changes) == len(plan["live"]) and max(changes) < len(plan["commands"])
+    return rows
+
+
+def check_certificate(plan, text):
+    """The same numbers as in the text, which is parsed here."""
+    stage, ranks, parameters = map(int, re.search(
+        r"ZeRO stage (\d) on (\d+) ranks?, (\d+) parameters", text).groups())
+    assert (plan["stage"], plan["ranks"], plan["parameters"]) == (stage, ranks, parameters)
+    for role, name in zip(plan["roles"], ROLES, strict=True):
+        most, at_peak = map(int, re.search(rf"^  {name} +(\d+) +(\d+)$", text, re.M).groups())
+        assert role == {"name": name, "most_bytes": most, "at_peak_bytes": at_peak}, role
+    arena, at, optimal = re.search(r"^  arena +(\d+)  = .*, at (.*?)(; none is smaller)?$", text,
+                                   re.M).groups()
+    assert plan["arena_bytes"] == int(arena) and plan["optimal"] == bool(optimal)
+    assert plan["commands"][plan["peak_command"]]["name"] == at
+    volume = re.search(r"of (\d+): forward (\d+), backward (\d+), update (\d+), gradients (\d+)\n"
+                       r"  the paper's (\d+)P is (\d+)", text)
+    keys = ["total", "forward", "backward", "update", "gradients", "paper_times", "paper"]
+    assert (volume is None) == ("volume" not in plan)
+    if volume:
+        assert [plan["volume"][key] for key in keys] == [int(n) for n in volume.groups()]
+        causes = plan["volume"].get("causes", {})
+        assert not causes or sum(causes.values()) == plan["volume"]["total"] - int(volume[7])
+
+
+def check_sums(plan):
+    """What is live at each command is what the tensors say; the most is the lower bound."""
+    rows = live_rows(plan)
+    sums = [[0] * len(ROLES) for _ in rows]
+    for tensor in plan["tensors"]:
+        assert 0 <= tensor["begin"] <= tensor["end"] < len(rows), tensor
+        for command in range(tensor["begin"], tensor["end"] + 1):
+            sums[command][tensor["role"]] += aligned(plan, tensor)
+    assert sums == rows and plan["tensors_left_out"] == 0
+    together = [sum(row) for row in rows]
+    assert max(together) == plan["lower_bound_bytes"]
+    assert together.index(max(together)) == plan["peak_command"]
+    for index, role in enumerate(plan["roles"]):
+        assert max(row[index] for row in rows) == role["most_bytes"], role
+        assert rows[plan["peak_command"]][index] == role["at_peak_bytes"], role
+    assert abs(plan["ratio"] - plan["arena_bytes"] / plan["lower_bound_bytes"]) < 1e-12
+
+
+def check_rectangles(plan):
+    """No two tensors share a byte at a command, and the topmost ends the arena."""
+    tensors = plan["tensors"]
+    assert max(t["offset"] + aligned(plan, t) for t in tensors) == plan["arena_bytes"]
+    for command in range(len(plan["commands"])):
+        there = sorted((t["offset"], t["offset"] + t["bytes"]) for t in tensors
+                       if t["begin"] <= command <= t["end"])
+        assert all(a[1] <= b[0] for a, b in zip(there, there[1:])), command
+
+
+def check_names(plan):
+    assert {command["part"] for command in plan["commands"]} <= PARTS
+    assert {tensor["kind"] for tensor in plan["tensors"]} <= KINDS
+    order = [tensor["begin"] for tensor in plan["tensors"]]
+    assert order == sorted(order)
+    assert all(tensor["type"] or tensor["kind"] == "scratch" for tensor in plan["tensors"])
+    assert all(d["category"] and d["text"] for d in plan["decisions"])
+
+
+class Page(html.parser.HTMLParser):
+    """Elements of the page, and the texts of its scripts."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.scripts = [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        assert not {"src", "href", "onclick", "onload"} & dict(attrs).keys(), (tag, attrs)
+        if tag == "script":
+            self.scripts.append("")
+
+    def handle_data(self, data):
+        if self.tags and self.tags[-1] == "script" and self.scripts:
+            self.scripts[-1] += data
+
+    def handle_endtag(self, tag):
+        self.tags.append("/" + tag)
+
+
+def check_page(text, json_text):
+    """One file that needs no other, with the same JSON in it, and no name as markup."""
+    page = Page(text)
+    assert page.scripts[0] == json_text.strip() and len(page.scripts) == 2
+    assert not re.search(r"https?://|@import|url\(", text)
+    assert "<" not in json_text and "\u2028" not in json_text
+    assert "b" not in page.tags and page.tags.count("/body") == 1
+    assert "{{plan}}" not in text and not re.search(r"@\w+_(css|js)@", text)
+
+
+def main():
+    certificate, json_path, page_path = sys.argv[1:4]
+    json_text = Path(json_path).read_text(encoding="utf-8")
+    plan = json.loads(json_text)
+    assert (plan["format"], plan["version"]) == ("zero-plan", 1)
+    check_certificate(plan, Path(certificate).read_text(encoding="utf-8"))
+    check_sums(plan)
+    check_rectangles(plan)
+    check_names(plan)
+    check_page(Path(page_path).read_text(encoding="utf-8"), json_text)
+    print(f"{len(plan['commands'])} commands, {len(plan['tensors'])} tensors, "
+          f"peak in {plan['commands'][plan['peak_command']]['part']}")
+
+
+if __name__ == "__main__":
+    main()

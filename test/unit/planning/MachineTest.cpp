@@ -1,0 +1,106 @@
+//===- MachineTest.cpp - how long work takes on a machine -----------------===//
+
+#include "zero/Planning/Machine.h"
+
+#include <gtest/gtest.h>
+
+using namespace zero::planning;
+
+namespace {
+
+/// Round figures: a Gflop and a GB take seconds that can be seen.
+Machine roundMachine() {
+  Machine machine;
+  machine.ranks = 4;
+  machine.peakFlops = 100e9;
+  machine.halfFlops = 200e9;
+  machine.memoryBandwidth = machine.copyBandwidth = 10e9;
+  machine.cacheBytes = 1e6;
+  machine.cacheBandwidth = 100e9;
+  machine.launchSeconds = 0;
+  machine.products.clear();
+  machine.attention = {{128, 50e9, 25e9}, {1024, 80e9, 40e9}};
+  machine.nativeFlops = 20e9;
+  machine.gather = {4e9, 0.5};
+  machine.reduce = {2e9, 0.25};
+  return machine;
+}
+
+KernelCost product(double m, double n, double k) {
+  KernelCost cost;
+  cost.kind = KernelKind::Product;
+  cost.m = m;
+  cost.n = n;
+  cost.k = k;
+  cost.flops = 2 * m * n * k;
+  return cost;
+}
+
+double rateOf(const Machine &machine, const KernelCost &cost) {
+  return cost.flops / kernelSeconds(machine, cost);
+}
+
+TEST(Machine, ProductsWithoutMeasurementReachThePeakOfTheirType) {
+  KernelCost cost = product(512, 512, 512);
+  EXPECT_DOUBLE_EQ(rateOf(roundMachine(), cost), 100e9);
+  cost.half = true;
+  EXPECT_DOUBLE_EQ(rateOf(roundMachine(), cost), 200e9);
+}
+
+TEST(Machine, AProductTakesTheMeasuredRateOfItsSizeAndLayout) {
+  Machine machine = roundMachine();
+  machine.products = {{64, 64, 64, false, false, 10e9},
+                      {1024, 1024, 1024, false, false, 90e9},
+                      {1024, 1024, 1024, true, false, 70e9}};
+  EXPECT_NEAR(rateOf(machine, product(64, 64, 64)), 10e9, 1e6);
+  EXPECT_NEAR(rateOf(machine, product(1024, 1024, 1024)), 90e9, 1e6);
+  KernelCost transposed = product(1024, 1024, 1024);
+  transposed.transposedA = true;
+  EXPECT_NEAR(rateOf(machine, transposed), 70e9, 1e6);
+  const double between = rateOf(machine, product(256, 256, 256));
+  EXPECT_GT(between, 10e9);
+  EXPECT_LT(between, 90e9);
+}
+
+TEST(Machine, AProductIsNoFasterThanItsOperandsArrive) {
+  KernelCost cost = product(1, 512, 512);
+  cost.bytes = 1e9;
+  EXPECT_DOUBLE_EQ(kernelSeconds(roundMachine(), cost), 0.1);
+}
+
+TEST(Machine, AttentionHasARateForEachDirection) {
+  KernelCost cost;
+  cost.kind = KernelKind::Attention;
+  cost.flops = 100e9;
+  cost.m = cost.n = 128;
+  EXPECT_NEAR(kernelSeconds(roundMachine(), cost), 2, 1e-4);
+  cost.backward = true;
+  EXPECT_NEAR(kernelSeconds(roundMachine(), cost), 4, 1e-4);
+  cost.m = 2048; // over 512 keys: as over 1024 of both
+  cost.n = 512;
+  EXPECT_NEAR(kernelSeconds(roundMachine(), cost), 2.5, 1e-4);
+}
+
+TEST(Machine, ANativeKernelTakesItsOperationsAndItsBytes) {
+  KernelCost cost;
+  cost.flops = 20e9;
+  cost.bytes = 10e9;
+  EXPECT_DOUBLE_EQ(kernelSeconds(roundMachine(), cost), 2);
+  cost.flops = 0;
+  cost.bytes = 1e6; // lies in the caches
+  EXPECT_DOUBLE_EQ(kernelSeconds(roundMachine(), cost), 1e-5);
+}
+
+TEST(Machine, CollectivesReceiveWhatOtherRanksHave) {
+  const Machine machine = roundMachine();
+  auto seconds = [&](CollectiveKind kind, int64_t ranks, bool inPlace = true) {
+    return collectiveSeconds(machine, kind, 8e9, ranks, inPlace);
+  };
+  EXPECT_DOUBLE_EQ(seconds(CollectiveKind::AllGather, 4), 0.5 + 1.5);
+  EXPECT_DOUBLE_EQ(seconds(CollectiveKind::AllGather, 4, false), 2 + 0.4);
+  EXPECT_DOUBLE_EQ(seconds(CollectiveKind::ReduceScatter, 4), 0.25 + 3);
+  EXPECT_DOUBLE_EQ(seconds(CollectiveKind::AllReduce, 4), 2 + 3.25);
+  EXPECT_DOUBLE_EQ(seconds(CollectiveKind::AllGather, 1), 0.5);
+}
+
+} // namespace

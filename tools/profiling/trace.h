@@ -1,0 +1,20 @@
+//===- trace.h - a recorded step for Perfetto -------------------*- C++ -*-===//
+
+#ifndef TOOLS_PROFILING_TRACE_H
+#define TOOLS_PROFILING_TRACE_H
+
+#include "runtime/support/file.h"
+
+#include <vector>
+
+namespace zero::run {
+
+/// Writes the last step of what each rank recorded as Chrome's JSON, which Perfetto reads:
+/// a process for each rank, in it one track each for the step, what it computes, and its
+/// collectives. `commands` are those of the program.
+rt::Status writeTrace(const std::vector<zero_rt_command_info> &commands,
+                      const std::vector<zero_rt_recording> &ranks, rt::OutputFile &file);
+
+} // namespace zero::run
+
+#endif // TOOLS_PROFILING_TRACE_H

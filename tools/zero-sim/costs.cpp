@@ -1,0 +1,77 @@
+//===- costs.cpp - what commands cost on a machine ------------------------===//
+
+#include "costs.h"
+
+#include "runtime/format/tables.h"
+
+using namespace zero::rt;
+using namespace zero::planning;
+
+namespace zero::sim {
+
+/// Whether a matrix is stored by columns: neighbours of a column lie side by side.
+static bool isTransposed(const google::protobuf::RepeatedField<int64_t> &strides) {
+  const int last = strides.size() - 1;
+  return strides[last] != 1 && strides[last - 1] == 1;
+}
+
+static void describeProduct(const proto::Matmul &matmul, KernelCost &cost) {
+  cost.kind = KernelKind::Product;
+  cost.m = double(matmul.m());
+  cost.n = double(matmul.n());
+  cost.k = double(matmul.k());
+  cost.transposedA = isTransposed(matmul.a_strides());
+  cost.transposedB = isTransposed(matmul.b_strides());
+}
+
+static KernelCost costOf(const proto::Kernel &kernel, int64_t length) {
+  const double times = double(std::max<int64_t>(length, 1)); // costs are those of an element
+  KernelCost cost;
+  cost.flops = times * double(kernel.flops());
+  cost.bytes = times * double(kernel.bytes());
+  for (int stored : kernel.stored())
+    cost.half = cost.half || stored == proto::F16 || stored == proto::BF16;
+  if (kernel.has_matmul()) {
+    describeProduct(kernel.matmul(), cost);
+  } else if (kernel.has_convolution()) {
+    cost.kind = KernelKind::Convolution;
+  } else if (kernel.has_attention()) {
+    cost.kind = KernelKind::Attention;
+    cost.m = double(kernel.attention().queries());
+    cost.n = double(kernel.attention().keys());
+    cost.backward = kernel.attention().direction() == proto::Attention::BACKWARD;
+  }
+  return cost;
+}
+
+static double secondsOf(const Machine &machine, const proto::Collective &collective,
+                        uint32_t ranks) {
+  const uint64_t slice = collective.elements() * sizeOf(toDType(collective.dtype()));
+  const bool isReduce = collective.kind() == proto::Collective::ALL_REDUCE;
+  const double whole = double(slice) * (isReduce ? 1 : ranks);
+  if (isReduce)
+    return collectiveSeconds(machine, CollectiveKind::AllReduce, whole, ranks);
+  if (collective.kind() == proto::Collective::REDUCE_SCATTER)
+    return collectiveSeconds(machine, CollectiveKind::ReduceScatter, whole, ranks);
+  const bool inPlace =
+      collective.src().offset() == collective.dst().offset() &&
+      collective.src().rank_stride() - collective.dst().rank_stride() == int64_t(slice);
+  return collectiveSeconds(machine, CollectiveKind::AllGather, whole, ranks, inPlace);
+}
+
+double secondsOf(const Machine &machine, const proto::Program &program,
+                 const proto::Command &command) {
+  switch (command.body_case()) {
+  case proto::Command::kLaunch:
+    return kernelSeconds(machine, costOf(program.kernels(int(command.launch().kernel())),
+                                         command.launch().length()));
+  case proto::Command::kCollective:
+    return secondsOf(machine, command.collective(), program.ranks());
+  case proto::Command::kCopy:
+    return copySeconds(machine, double(command.copy().bytes()));
+  default:
+    return 0; // a check looks at two numbers
+  }
+}
+
+} // namespace zero::sim

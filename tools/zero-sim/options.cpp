@@ -1,0 +1,100 @@
+//===- options.cpp - zero-sim's command line ------------------------------===//
+
+#include "options.h"
+
+#include "zero/Machine/MachineFile.h"
+
+#include <cmath>
+#include <cstdlib>
+#include <set>
+
+using namespace zero::rt;
+
+namespace zero::sim {
+
+std::string helpText() {
+  return "usage: zero-sim MODEL.zexe [--machine=FILE|PRESET] [options]\n"
+         "\n"
+         "Replays the step of a compiled model on the description of a machine, which need not\n"
+         "be this one: how long it takes, and what with. Nothing of the model runs.\n"
+         "\n"
+         "  --machine=FILE|PRESET  what `zero-run --calibrate` has written, or one of\n"
+         "                         " +
+         machinePresets() +
+         " (the first)\n"
+         "  --slowest=FACTOR       the last rank computes so many times longer (1)\n"
+         "  --trace=FILE           write when each command runs, as JSON for ui.perfetto.dev\n"
+         "  --json                 print JSON\n"
+         "  --help                 print this text\n"
+         "  --version              print the version\n"
+         "\n"
+         "Example\n"
+         "  zero-run --calibrate=here.json --ranks=2 && zero-sim gpt2.zexe --machine=here.json\n";
+}
+
+static Status setText(std::string &field, const std::string &value) {
+  field = value;
+  return value.empty() ? Status(ZERO_RT_INVALID_ARGUMENT, "expected a file, got ''") : Status();
+}
+
+static Status setFactor(double &field, const std::string &value) {
+  char *end = nullptr;
+  field = std::strtod(value.c_str(), &end);
+  if (!value.empty() && !*end && std::isfinite(field) && field >= 1)
+    return {};
+  return fail(ZERO_RT_INVALID_ARGUMENT, "expected a factor of at least 1, got '%s'",
+              escape(value).c_str());
+}
+
+/// Sets the switch `name`, if that is what it is.
+static bool setSwitch(Options &options, const std::string &name) {
+  bool *field = name == "--json"      ? &options.json
+                : name == "--help"    ? &options.help
+                : name == "--version" ? &options.version
+                                      : nullptr;
+  if (field)
+    *field = true;
+  return field;
+}
+
+static Status setFlag(Options &options, const std::string &word) {
+  const size_t equals = word.find('=');
+  const std::string name = word.substr(0, equals);
+  const std::string value = equals == std::string::npos ? "" : word.substr(equals + 1);
+  Status status;
+  if (name == "--machine")
+    status = setText(options.machine, value);
+  else if (name == "--trace")
+    status = setText(options.trace, value);
+  else if (name == "--slowest")
+    status = setFactor(options.slowest, value);
+  else if (equals != std::string::npos || !setSwitch(options, name))
+    return fail(ZERO_RT_INVALID_ARGUMENT, "unknown option '%s'; --help tells more",
+                escape(word).c_str());
+  return status.ok()
+             ? status
+             : fail(status.getCode(), "option '%s': %s", name.c_str(), status.getMessage().c_str());
+}
+
+Status parseOptions(int argc, char **argv, Options &options) {
+  std::set<std::string> given;
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    if (!word.starts_with("-")) {
+      if (!options.model.empty())
+        return fail(ZERO_RT_INVALID_ARGUMENT, "expected one model, got '%s' too",
+                    escape(word).c_str());
+      options.model = word;
+      continue;
+    }
+    ZERO_RT_TRY(setFlag(options, word));
+    const std::string name = word.substr(0, word.find('='));
+    if (!given.insert(name).second)
+      return fail(ZERO_RT_INVALID_ARGUMENT, "option '%s' is given twice", name.c_str());
+  }
+  if (options.model.empty() && !options.help && !options.version)
+    return Status(ZERO_RT_INVALID_ARGUMENT, "no model; --help tells more");
+  return {};
+}
+
+} // namespace zero::sim

@@ -1,0 +1,25 @@
+//===- options.h - zero-sim's command line ----------------------*- C++ -*-===//
+
+#ifndef TOOLS_ZERO_SIM_OPTIONS_H
+#define TOOLS_ZERO_SIM_OPTIONS_H
+
+#include "runtime/support/status.h"
+
+namespace zero::sim {
+
+struct Options {
+  std::string model;
+  std::string machine; ///< a preset or a file; empty: the default preset
+  double slowest = 1;  ///< how many times longer the last rank computes
+  std::string trace;   ///< a file; empty: none
+  bool json = false, help = false, version = false;
+};
+
+/// Reads the command line. Flags are --name=value.
+rt::Status parseOptions(int argc, char **argv, Options &options);
+
+std::string helpText();
+
+} // namespace zero::sim
+
+#endif // TOOLS_ZERO_SIM_OPTIONS_H

@@ -1,0 +1,25 @@
+//===- report.h - a replayed step for people and for scripts ----*- C++ -*-===//
+
+#ifndef TOOLS_ZERO_SIM_REPORT_H
+#define TOOLS_ZERO_SIM_REPORT_H
+
+#include "replay.h"
+
+namespace zero::sim {
+
+/// What is told besides the replay itself.
+struct Subject {
+  const rt::proto::Program &program;
+  const planning::Machine &machine;
+  bool isDefault; ///< nobody named the machine
+};
+
+/// The step, its memory, its lanes, and the tables of a profile.
+std::string reportText(const Subject &subject, const Replay &replay);
+
+/// The same as JSON; "profile" is as `zero-run --report-json` has it.
+std::string reportJson(const Subject &subject, const Replay &replay);
+
+} // namespace zero::sim
+
+#endif // TOOLS_ZERO_SIM_REPORT_H

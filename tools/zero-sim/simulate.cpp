@@ -1,0 +1,61 @@
+//===- simulate.cpp - a step on a machine, told ---------------------------===//
+
+#include "simulate.h"
+
+#include "report.h"
+#include "runtime/core/program.h"
+#include "runtime/core/validate.h"
+#include "tools/profiling/trace.h"
+#include "zero/Machine/MachineFile.h"
+
+#include <cstdio>
+
+using namespace zero::rt;
+
+namespace zero::sim {
+
+/// More would take gigabytes to tell of.
+static constexpr uint64_t kMaxCommands = 20'000'000;
+
+static Status open(const std::string &path, Executable &executable) {
+  if (std::string error = readExecutable(path, executable); !error.empty())
+    return Status(ZERO_RT_BAD_FILE, error);
+  Status status = validate(executable);
+  const uint64_t commands = status.ok() ? commandsPerStep(executable.program) : 0;
+  if (commands > kMaxCommands)
+    status = fail(ZERO_RT_UNSUPPORTED, "a step of %llu commands",
+                  static_cast<unsigned long long>(commands));
+  return status.ok() ? status
+                     : fail(status.getCode(), "'%s': %s", escape(path).c_str(),
+                            status.getMessage().c_str());
+}
+
+static Status writeTrace(const Options &options, const Replay &replayed) {
+  for (const std::string &input : {options.model, options.machine})
+    if (isSameFile(options.trace, input))
+      return fail(ZERO_RT_INVALID_ARGUMENT, "the trace would overwrite '%s'",
+                  escape(input).c_str());
+  OutputFile file;
+  ZERO_RT_TRY(OutputFile::create(options.trace, file));
+  ZERO_RT_TRY(run::writeTrace(replayed.commands, replayed.recordings(), file));
+  return file.commit();
+}
+
+Status simulate(const Options &options) {
+  Executable executable;
+  ZERO_RT_TRY(open(options.model, executable));
+  if (options.slowest > 1 && executable.program.ranks() == 1)
+    return Status(ZERO_RT_INVALID_ARGUMENT, "--slowest has no effect on a single rank");
+  planning::Machine machine;
+  if (!options.machine.empty())
+    if (std::string error = loadMachine(options.machine, machine); !error.empty())
+      return Status(ZERO_RT_BAD_FILE, error);
+  const Replay replayed = replay(executable.program, machine, options.slowest);
+  if (!options.trace.empty())
+    ZERO_RT_TRY(writeTrace(options, replayed));
+  const Subject subject{executable.program, machine, options.machine.empty()};
+  std::fputs((options.json ? reportJson : reportText)(subject, replayed).c_str(), stdout);
+  return {};
+}
+
+} // namespace zero::sim
