@@ -14,6 +14,7 @@ from zero_test import Checks, run_tool
 LIMIT = 2 * 10**9
 RANKS = 8
 PADDING = 64 * RANKS * 2  # bytes: buckets end at a multiple of 64 elements for each rank
+SCRATCH = 96 << 20
 
 
 class Planned:
@@ -26,8 +27,12 @@ class Planned:
         self.largest = 2 * max(map(int, gathers))
         found = re.search(r"parameter 'fc\.weight' of .* in (\d+) tiles of ", text)
         self.tiles = int(found.group(1)) if found else 1
-        self.working, self.gradients = (int(re.search(rf"^  {role} +(\d+)", text, re.MULTILINE)[1])
-                                        for role in ("working", "gradients"))
+        roles = {role: (int(most), int(peak)) for role, most, peak in
+                 re.findall(r"^  (\w[\w ]*?) +(\d+) +(\d+)$", text, re.MULTILINE)}
+        self.state = sum(roles[role][1] for role in ("parameters", "optimizer state"))
+        self.working = roles["working"][0]
+        self.gradients = roles["gradients"][0]
+        self.peak = int(re.search(r"^  arena +(\d+)", text, re.MULTILINE)[1])
 
 
 def check_width(checks, make, work, width, tiles):
@@ -36,19 +41,23 @@ def check_width(checks, make, work, width, tiles):
     bytes = 2 * 4 * width * width
     whole = Planned(model)
     cut = Planned(model, f"--tile-params-over={LIMIT}")
-    print(f"{width} x {4 * width}: {bytes} bytes, {cut.tiles} tiles, at most {cut.largest} gathered")
+    print(f"{width} x {4 * width}: {bytes} bytes, {cut.tiles} tiles, at most {cut.largest} gathered; "
+          f"{whole.peak - whole.state} bytes beside state whole, {cut.peak - cut.state} in tiles")
     checks.that(whole.largest >= bytes, f"{width}: whole, only {whole.largest} are gathered")
     checks.that(cut.tiles == tiles if tiles < 18 else cut.tiles >= 18,
                 f"{width}: {cut.tiles} tiles, expected {tiles}")
     checks.that(cut.largest <= LIMIT + PADDING, f"{width}: {cut.largest} are gathered at a time")
     checks.that(bytes // cut.tiles <= cut.largest, f"{width}: {cut.largest} is less than a tile")
-# Besides the tile, gathered or as a gradient, there is next to nothing.
-    slack = 64 << 20
-    checks.that(cut.working <= cut.largest + slack,
-                f"{width}: {cut.working} bytes are working, {cut.largest} gathered")
+    # A tile is gathered, or its gradient is there before it is reduced; besides, activations are
+    # small, and the library's scratch in f32.
     own = bytes // RANKS  # of the summed gradient
-    checks.that(cut.gradients <= own + cut.largest + slack,
-                f"{width}: gradients take {cut.gradients} bytes, a tile {cut.largest}")
+    tile = cut.largest + SCRATCH
+    checks.that(cut.working <= tile, f"{width}: {cut.working} bytes are working")
+    checks.that(cut.gradients <= own + tile, f"{width}: gradients take {cut.gradients} bytes")
+    checks.that(cut.peak <= cut.state + own + tile,
+                f"{width}: {cut.peak} at the peak, {cut.state} of it state")
+    checks.that(cut.state <= whole.state + tiles * PADDING, f"{width}: {cut.state} bytes of state")
+    checks.that(whole.peak - whole.state >= bytes, f"{width}: {whole.peak} at the peak, whole")
 
 
 def main():

@@ -1,8 +1,8 @@
 // RUN: zero-opt %s --split-input-file --zero-tile-parameters=bytes=100 | FileCheck %s
-// RUN: zero-opt %s --split-input-file --zero-tile-parameters=bytes=0 | FileCheck %s --check-prefix=NONE
+// RUN: zero-opt %s --split-input-file --zero-tile-parameters=bytes=0 | FileCheck %s --check-prefix=WHOLE
 // RUN: zero-opt %s --split-input-file --zero-tile-parameters=bytes=100 --remark-format=emitRemark --remarks-filter=tiles -o %t 2>&1 | FileCheck %s --check-prefix=REMARK
 
-// NONE-NOT: zero.part
+// WHOLE-NOT: zero.part
 
 // 8 rows of 6 columns: a column takes 32 bytes, so three of them fit. The row that the
 // product adds is cut with it.
@@ -48,18 +48,18 @@ module {
 
 // A tied table: one cut serves the gather and the loss. The name of a part may be taken.
 // CHECK-LABEL: module
-// CHECK: zero.parameter @e.part0_0 : tensor<3x8xf32> {zero.part = {axis = 0 : i64, begin = 0 : i64
+// CHECK: zero.parameter @e.part0_ : tensor<3x8xf32> {zero.part = {axis = 0 : i64, begin = 0 : i64
 // CHECK: zero.parameter @e.part1 : tensor<3x8xf32>
 // CHECK: zero.parameter @e.part2 : tensor<1x8xf32> {zero.part = {axis = 0 : i64, begin = 6 : i64, extent = 7 : i64, of = "e"}}
-// CHECK-DAG: %[[E0:.*]] = zero.read @e.part0_0
+// CHECK-DAG: %[[E0:.*]] = zero.read @e.part0_
 // CHECK-DAG: %[[E1:.*]] = zero.read @e.part1
 // CHECK-DAG: %[[E2:.*]] = zero.read @e.part2
 // CHECK: %[[R0:.*]] = onnx.node "GatherRows"(%[[E0]], %arg0) {begin = 0 : i64, extent = 7 : i64} domain "zero"
 // CHECK: %[[R1:.*]] = onnx.node "GatherRows"(%[[E1]], %arg0, %[[R0]]) {begin = 3 : i64, extent = 7 : i64} domain "zero"
 // CHECK: %[[R2:.*]] = onnx.node "GatherRows"(%[[E2]], %arg0, %[[R1]]) {begin = 6 : i64, extent = 7 : i64} domain "zero"
 // CHECK-NOT: "Gather"
-// CHECK: %[[NONE:.*]] = onnx.none
-// CHECK: onnx.node "ProjectionLoss"(%[[R2]], %arg1, %[[NONE]], %[[E0]], %[[E1]], %[[E2]]) {ignore_index = -100 : i64, transB = 1 : i64} domain "zero"
+// CHECK: %[[NOTHING:.*]] = onnx.none
+// CHECK: onnx.node "ProjectionLoss"(%[[R2]], %arg1, %[[NOTHING]], %[[E0]], %[[E1]], %[[E2]]) {ignore_index = -100 : i64, transB = 1 : i64} domain "zero"
 // CHECK-NOT: "CrossEntropySum"
 module {
   zero.parameter @e : tensor<7x8xf32>

@@ -4,7 +4,7 @@
 // CHECK-LABEL: func.func @step
 func.func @step(%x: tensor<4x8xf32>, %labels: tensor<4xi64>, %a: tensor<3x8xf32>, %b: tensor<2x8xf32>, %d: tensor<f32>)
     -> (tensor<f32>, tensor<f32>, tensor<4x8xf32>, tensor<3x8xf32>, tensor<2x8xf32>) {
-  %none = onnx.none : none
+  %none = onnx.none
   %s:3 = onnx.node "ProjectionLoss"(%x, %labels, %none, %a, %b) {ignore_index = 0 : i64, transB = 1 : i64} domain "zero" opset 1 node "loss"
       : (tensor<4x8xf32>, tensor<4xi64>, none, tensor<3x8xf32>, tensor<2x8xf32>) -> (tensor<f32>, tensor<f32>, tensor<4xf32>)
   %g:3 = onnx.node "ProjectionLossGrad"(%d, %s#2, %x, %labels, %none, %a, %b) {ignore_index = 0 : i64, transB = 1 : i64} domain "zero" opset 1 node "loss"
@@ -32,7 +32,10 @@ func.func @step(%x: tensor<4x8xf32>, %labels: tensor<4xi64>, %a: tensor<3x8xf32>
 // CHECK: onnx.node "CrossEntropyGrad"
 // CHECK: %[[DA:.*]] = onnx.node "Add"(%{{.*}}, %[[DA0]])
 // CHECK: onnx.node "CrossEntropyGrad"(%{{.*}}) {begin = 3 : i64
-// CHECK: onnx.node "Add"(%{{.*}}, %[[DX0]])
-// CHECK: %[[DB:.*]] = onnx.node "Add"({{.*}} -> tensor<2x8xf32>
-// CHECK: zero.bucket({{.*}}) at [0, 16]
-// CHECK: return {{.*}}, %[[DA]], %[[DB]]
+// CHECK: %[[DX:.*]] = onnx.node "Add"(%{{.*}}, %[[DX0]])
+// CHECK: %[[DB0:.*]] = onnx.node "Contract"({{.*}}) {transA = 1 : i64
+// CHECK: onnx.node "CrossEntropyGrad"(%{{.*}}) {begin = 3 : i64
+// CHECK: %[[DX1:.*]] = onnx.node "Add"
+// CHECK: %[[DB:.*]] = onnx.node "Add"(%{{.*}}, %[[DB0]])
+// CHECK: zero.bucket(%[[DX]], %[[DX1]]) at [0, 16]
+// CHECK: return {{.*}}, %[[DA]], %[[DB]] :
