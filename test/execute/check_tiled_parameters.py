@@ -17,29 +17,60 @@ from zero_test import Checks, Graph, check_refused, relative, run_tool
 
 ADAMW = ["--optimizer=adamw", "--lr=1e-3", "--betas=0.9,0.999", "--eps=1e-8", "--weight-decay=0.01"]
 STEPS = 3
+ROWS = 16
 
 
-def make_table_graph(folder):
-    """A table, a product with columns to cut, one with rows, and the mean of the squares:
-    nothing that tiles cut is summed but the gradients of what goes into the products."""
+def save_graph(folder, nodes, weights, inputs):
+    """A graph of `nodes` whose last value is squared and averaged to a loss, and a batch of
+    `inputs` for each of the steps; weights are random, of the shapes given."""
     random = np.random.default_rng(5)
-    weights = {"emb.weight": (800, 24), "fc.weight": (24, 640), "out.weight": (320, 640)}
     initializers = [numpy_helper.from_array(
         random.standard_normal(shape).astype(np.float32) / 8, name)
         for name, shape in weights.items()]
+    last = nodes[-1].output[0]
+    nodes = [*nodes, helper.make_node("Mul", [last, last], ["square"], name="square"),
+             helper.make_node("ReduceMean", ["square"], ["loss"], name="mean", keepdims=0)]
+    infos = [helper.make_tensor_value_info(
+        name, helper.np_dtype_to_tensor_dtype(value.dtype), [ROWS, *value.shape[1:]])
+        for name, value in inputs.items()]
+    loss = helper.make_tensor_value_info("loss", onnx.TensorProto.FLOAT, [])
+    model = helper.make_model(helper.make_graph(nodes, "main", infos, [loss], initializers),
+                              opset_imports=[helper.make_opsetid("", 18)], ir_version=10)
+    folder.mkdir(parents=True, exist_ok=True)
+    onnx.save(model, folder / "model.onnx")
+    np.savez(folder / "groundtruth.npz",
+             **{f"input.{name}": value for name, value in inputs.items()})
+
+
+def random_ids(rows):
+    """Numbers of rows, also negative ones; the first of all and the last among them."""
+    ids = np.random.default_rng(6).integers(-rows, rows, ROWS * STEPS)
+    ids[:3] = (0, -1, rows - 1)
+    return ids
+
+
+def make_table_graph(folder):
+    """A table, a product with columns to cut, and one with rows."""
     nodes = [helper.make_node("Gather", ["emb.weight", "ids"], ["x"], name="emb", axis=0),
              helper.make_node("MatMul", ["x", "fc.weight"], ["y"], name="fc"),
-             helper.make_node("Gemm", ["y", "out.weight"], ["z"], name="out", transB=1),
-             helper.make_node("Mul", ["z", "z"], ["square"], name="square"),
-             helper.make_node("ReduceMean", ["square"], ["loss"], name="mean", keepdims=0)]
-    ids = helper.make_tensor_value_info("ids", onnx.TensorProto.INT64, [16])
-    loss = helper.make_tensor_value_info("loss", onnx.TensorProto.FLOAT, [])
-    model = helper.make_model(helper.make_graph(nodes, "main", [ids], [loss], initializers),
-                              opset_imports=[helper.make_opsetid("", 18)], ir_version=10)
-    onnx.save(model, folder / "model.onnx")
-    ids = random.integers(-800, 800, 16 * STEPS)
-    ids[:3] = (0, -1, 799)
-    np.savez(folder / "groundtruth.npz", **{"input.ids": ids})
+             helper.make_node("Gemm", ["y", "out.weight"], ["z"], name="out", transB=1)]
+    weights = {"emb.weight": (800, 24), "fc.weight": (24, 640), "out.weight": (320, 640)}
+    save_graph(folder, nodes, weights, {"ids": random_ids(800)})
+
+
+def make_ends_graph(folder):
+    """A table and two products of an input: what goes into them has no gradient, so tiles
+    cut nothing that is summed, neither forward nor backward."""
+    nodes = [helper.make_node("Gather", ["emb.weight", "ids"], ["e"], name="emb", axis=0),
+             helper.make_node("Gemm", ["x", "fc.weight", "fc.bias"], ["y"], name="fc"),
+             helper.make_node("Gemm", ["x", "out.weight"], ["z"], name="out", transB=1),
+             helper.make_node("Add", ["e", "y"], ["ey"], name="add"),
+             helper.make_node("Tanh", ["ey"], ["t"], name="tanh"),
+             helper.make_node("Add", ["t", "z"], ["tz"], name="sum")]
+    weights = {"emb.weight": (99, 640), "fc.weight": (48, 640), "fc.bias": (640,),
+               "out.weight": (640, 48)}
+    x = np.random.default_rng(7).standard_normal((ROWS * STEPS, 48)).astype(np.float32)
+    save_graph(folder, nodes, weights, {"ids": random_ids(99), "x": x})
 
 
 def plan_of(graph, stage, ranks, limit, *flags):
@@ -62,13 +93,15 @@ def distance(a, b):
                       for t in (a, b)))
 
 
-def check_stages(checks, graph, limit, ranks, same_bits, truth=None):
-    """All stages give the same bits in tiles, and those, or nearly those, without."""
-    whole = graph.run(graph.compile(0, ranks, *ADAMW), STEPS)
+def check_stages(checks, graph, limit, ranks, same_bits=(), exact=False, truth=None, flags=(),
+                 tolerance=1e-5):
+    """All stages give the same bits in tiles: with `exact` those without, else nearly those,
+    and for the gradients of the first step named `same_bits` just those."""
+    whole = graph.run(graph.compile(0, ranks, *ADAMW, *flags), STEPS)
     first = None
     for stage in range(4):
         label = f"{graph.name} stage {stage} on {ranks}, tiles over {limit}"
-        executable = graph.compile(stage, ranks, f"--tile-params-over={limit}", *ADAMW)
+        executable = graph.compile(stage, ranks, f"--tile-params-over={limit}", *ADAMW, *flags)
         checks.that(" tiles of " in graph.report, f"{label}: none")
         tiled = graph.run(executable, STEPS, "--check-memory")
         first = first or tiled
@@ -79,10 +112,11 @@ def check_stages(checks, graph, limit, ranks, same_bits, truth=None):
         received = [stats["received_elements"] for stats in tiled.report["per_rank"]]
         checks.that(all(each == STEPS * planned for each in received),
                     f"{label}: {received} received in {STEPS} steps, {planned} planned for each")
-    label = f"{graph.name} on {ranks}, tiles over {limit}"
+    label = f"{graph.name} on {ranks}, tiles over {limit} {' '.join(flags)}"
+    checks.that(not exact or first.same_bits(whole), f"{label}: other bits than whole")
     off = distance(first.gradients, whole.gradients)
-    checks.that(off < 1e-5, f"{label}: gradients differ by {off}")
-    checks.that(np.allclose(first.losses, whole.losses, rtol=1e-5),
+    checks.that(off < tolerance, f"{label}: gradients differ by {off}")
+    checks.that(np.allclose(first.losses, whole.losses, rtol=tolerance),
                 f"{label}: losses {first.losses}, whole {whole.losses}")
     for name in same_bits:
         got, expected = ((r.losses[0], r.gradients.get(name)) for r in (first, whole))
@@ -162,14 +196,20 @@ def main():
     data, work = sys.argv[1:]
     checks = Checks()
     mlp, gpt2 = Graph(data, "mlp", f"{work}/mlp"), Graph(data, "gpt2-tiny", f"{work}/gpt2")
-    folder = mlp.work.parent / "data" / "table"
-    folder.mkdir(parents=True, exist_ok=True)
-    make_table_graph(folder)
-    table = Graph(folder.parent, "table", f"{work}/table")
+    made = mlp.work.parent / "data"
+    make_table_graph(made / "table")
+    make_ends_graph(made / "ends")
+    table, ends = (Graph(made, name, f"{work}/{name}") for name in ("table", "ends"))
     for ranks in (1, 2, 4):
-        check_stages(checks, mlp, 65536, ranks, ["fc1.weight"], mlp.truth["adamw_losses"])
-        check_stages(checks, gpt2, 32768, ranks, [], gpt2.truth["adamw_losses"])
+        check_stages(checks, mlp, 65536, ranks, exact=True, truth=mlp.truth["adamw_losses"])
+        check_stages(checks, gpt2, 32768, ranks, truth=gpt2.truth["adamw_losses"])
+        check_stages(checks, ends, 65536, ranks, exact=True)
+        check_stages(checks, ends, 10000, ranks, exact=True)
     check_stages(checks, table, 16384, 1, ["out.weight"])
+    check_stages(checks, gpt2, 32768, 2, flags=["--micro-batches=2", "--clip-norm=0.5"])
+    check_stages(checks, gpt2, 16384, 2, flags=["--precision=bf16", "--clip-norm=0.5"],
+                 tolerance=2e-2)
+    check_stages(checks, mlp, 32768, 2, exact=True, flags=["--precision=bf16"])
     check_gathers(checks, mlp, 65536, 2, {"fc1.weight": 7})
     check_gathers(checks, table, 16384, 4,
                   {"emb.weight": 5, "fc.weight": 4, "out.weight": 54})
