@@ -8,6 +8,7 @@
 #include "zero/Analysis/Storage.h"
 #include "zero/Planning/ByteSize.h"
 #include "zero/Transforms/Passes.h"
+#include "zero/Transforms/Plan.h"
 
 #include "mlir/IR/Remarks.h"
 #include "llvm/ADT/MapVector.h"
@@ -198,7 +199,9 @@ struct TileParameters : zero::impl::TileParametersBase<TileParameters> {
   using Base::Base;
 
   void runOnOperation() override {
-    if (bytes == 0)
+    auto planned = getOperation()->getAttrOfType<IntegerAttr>(kTilesAttr);
+    const uint64_t limit = planned ? uint64_t(planned.getInt()) : bytes;
+    if (limit == 0)
       return;
     FailureOr<func::FuncOp> step = findStep(getOperation());
     if (failed(step))
@@ -207,7 +210,7 @@ struct TileParameters : zero::impl::TileParametersBase<TileParameters> {
       step->emitError("the graph already trains, so --tile-params-over cannot cut its parameters");
       return signalPassFailure();
     }
-    if (failed(Tiler(getOperation(), *step, std::min<uint64_t>(bytes, INT64_MAX)).run()))
+    if (failed(Tiler(getOperation(), *step, std::min<uint64_t>(limit, INT64_MAX)).run()))
       signalPassFailure();
   }
 };
