@@ -48,7 +48,8 @@ std::vector<PlanChoice> PlanSearch::tiledPlacements() const {
   PlanChoice choice = asked();
   choice.stage = 3;
   std::vector<PlanChoice> all;
-  for (uint64_t size : ArrayRef(persistentSizes(module)).take_front(2)) {
+  std::vector<uint64_t> sizes = persistentSizes(module);
+  for (uint64_t size : ArrayRef(sizes).take_front(2)) {
     choice.persistUnder = size;
     all.push_back(choice);
   }

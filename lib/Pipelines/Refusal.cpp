@@ -121,8 +121,9 @@ static LogicalResult refuseActivations(ModuleOp module, PlanSearch &search, cons
 
 /// Most bytes of a part of a parameter, as flags or a planner say; 0: parameters are whole.
 static uint64_t tileLimit(ModuleOp module, const StepOptions &options) {
-  auto planned = module->getAttrOfType<IntegerAttr>(kTilesAttr);
-  return planned ? uint64_t(planned.getInt()) : options.tileParamsOver.getValue();
+  if (auto planned = module->getAttrOfType<IntegerAttr>(kTilesAttr))
+    return uint64_t(planned.getInt());
+  return options.tileParamsOver.getValue();
 }
 
 LogicalResult refuse(ModuleOp module, PlanSearch &search, const StepOptions &options,
@@ -140,14 +141,14 @@ LogicalResult refuse(ModuleOp module, PlanSearch &search, const StepOptions &opt
   InFlightDiagnostic error = emitError(module.getLoc());
   error << "--memory-budget=" << budget.memory << ": no plan fits into "
         << planning::formatBytes(double(budget.memory)) << " on each rank";
-  if (uint64_t limit = tileLimit(module, options))
-    error << " with tiles of up to " << planning::formatBytes(double(limit));
+  const uint64_t tiles = tileLimit(module, options);
+  if (tiles)
+    error << " with tiles of up to " << planning::formatBytes(double(tiles));
   error << "; the smallest budget with a plan is " << cost.peak;
-  if (std::optional<TileWay> way = readTileWay(module); way && options.tileParamsOver.getValue())
-    error.attachNote() << "tiles of up to "
-                       << planning::formatBytes(double(options.tileParamsOver.getValue()))
-                       << " are too large for this budget: expected --tile-params-over="
-                       << way->limit << " or less, got " << options.tileParamsOver.getValue();
+  if (std::optional<TileWay> way = readTileWay(module); way && tiles)
+    error.attachNote() << "tiles of up to " << planning::formatBytes(double(tiles))
+                       << " are too large for this budget: with --tile-params-over=" << way->limit
+                       << " a plan fits";
   std::string live;
   std::vector<LiveValue> values = evaluation->liveAtPeak();
   values.resize(std::min(values.size(), kShownValues));
