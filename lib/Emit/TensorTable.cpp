@@ -41,9 +41,8 @@ namespace {
 
 class TableBuilder {
 public:
-  TableBuilder(ModuleOp module, func::FuncOp step, const Storage &storage,
-               const CommandBuilder &commands, StringRef dataRoot, proto::Program &program,
-               std::string &data)
+  TableBuilder(ModuleOp module, func::FuncOp step, const Storage &storage, CommandBuilder &commands,
+               StringRef dataRoot, proto::Program &program, std::string &data)
       : module(module), symbols(module), step(step), storage(storage), commands(commands),
         dataRoot(dataRoot), program(program), data(data) {}
 
@@ -82,8 +81,10 @@ private:
     buffer->set_dtype(dtypeOf(type.getElementType()));
     buffer->set_elements(type.getNumElements());
     buffer->set_shards(shards);
-    if (symbol)
+    if (symbol) {
       buffer->set_offset(commands.rootOffset(storage.symbolRoot(symbol)));
+      buffer->set_value(commands.numbers().of(symbol));
+    }
     buffers[name] = program.buffers_size() - 1;
     return buffers[name];
   }
@@ -168,6 +169,7 @@ private:
     std::string name = "constant" + std::to_string(program.buffers_size());
     uint32_t buffer = addBuffer(name, nullptr, proto::CONSTANT, type, 1);
     program.mutable_buffers(buffer)->set_offset(commands.rootOffset(root));
+    program.mutable_buffers(buffer)->set_value(commands.numbers().of(constant.getResult()));
     proto::Tensor *tensor = program.add_tensors();
     tensor->set_name(name);
     tensor->set_role(proto::CONSTANT);
@@ -241,6 +243,7 @@ private:
     buffer->set_elements(type.getNumElements());
     buffer->set_offset(address.offset());
     buffer->set_rank_stride(address.rank_stride());
+    buffer->set_value(address.start() ? 0 : address.reads());
     // An empty parameter has nothing to shard.
     const int64_t elements = type.getNumElements();
     buffer->set_shards(elements ? bucketElements(home) / elements : 1);
@@ -256,7 +259,7 @@ private:
   SymbolTable symbols;
   func::FuncOp step;
   const Storage &storage;
-  const CommandBuilder &commands;
+  CommandBuilder &commands;
   StringRef dataRoot;
   proto::Program &program;
   std::string &data;
@@ -268,7 +271,7 @@ private:
 } // namespace
 
 void buildTensors(ModuleOp module, func::FuncOp step, const Storage &storage,
-                  const CommandBuilder &commands, StringRef dataRoot, proto::Program &program,
+                  CommandBuilder &commands, StringRef dataRoot, proto::Program &program,
                   std::string &data) {
   TableBuilder(module, step, storage, commands, dataRoot, program, data).build();
 }
@@ -282,13 +285,14 @@ static proto::Input::Kind kindOf(StringRef binding) {
       .Default(proto::Input::DATA);
 }
 
-void buildBindings(func::FuncOp step, const CommandBuilder &commands, proto::Program &program) {
+void buildBindings(func::FuncOp step, CommandBuilder &commands, proto::Program &program) {
   for (BlockArgument argument : step.getArguments()) {
     proto::Input *input = program.add_inputs();
     StringRef name = argumentBinding(step, argument.getArgNumber());
     input->set_name(name.str());
     setShape(input, cast<RankedTensorType>(argument.getType()));
     input->set_offset(commands.address(argument).offset());
+    input->set_value(commands.numbers().of(argument));
     input->set_kind(kindOf(name));
   }
   Operation *terminator = step.getBody().front().getTerminator();
@@ -296,7 +300,10 @@ void buildBindings(func::FuncOp step, const CommandBuilder &commands, proto::Pro
     proto::Output *output = program.add_outputs();
     output->set_name(resultBinding(step, index).str());
     setShape(output, cast<RankedTensorType>(value.getType()));
-    output->set_offset(commands.address(value).offset());
+    const proto::Address address = commands.address(value);
+    output->set_offset(address.offset());
+    output->set_value(address.reads());
+    output->set_start(address.start());
   }
 }
 

@@ -62,8 +62,8 @@ private:
     size_t begin, end;
   };
 
-  void execute(const RematProblem::Node &node, int64_t fixedBytes);
-  void makeAgain(int value, int64_t fixedBytes);
+  void execute(const RematProblem::Node &node);
+  void makeAgain(int value);
   bool isDropped(int value) const { return step.layerOf(value) >= 0 && !kept[value]; }
 
   const Step &step;
@@ -72,15 +72,13 @@ private:
   std::vector<int> current;    ///< the instance of each value that readers see
   std::vector<size_t> againAt; ///< by node
   std::vector<Instance> instances;
-  std::vector<int64_t> fixed; ///< by executed node
+  size_t now = 0; ///< nodes executed so far
   double seconds = 0;
 };
 
 } // namespace
 
-void Player::execute(const RematProblem::Node &node, int64_t fixedBytes) {
-  const size_t now = fixed.size();
-  fixed.push_back(fixedBytes);
+void Player::execute(const RematProblem::Node &node) {
   for (int value : node.reads)
     if (current[value] >= 0)
       instances[current[value]].end = now;
@@ -88,19 +86,20 @@ void Player::execute(const RematProblem::Node &node, int64_t fixedBytes) {
     current[value] = static_cast<int>(instances.size());
     instances.push_back({problem.bytes[value], now, now});
   }
+  ++now;
 }
 
 /// Runs the node of `value` again, after those that it reads dropped values of.
-void Player::makeAgain(int value, int64_t fixedBytes) {
+void Player::makeAgain(int value) {
   const int producer = step.producers[value];
   if (againAt[producer] != kNever)
     return;
   const RematProblem::Node &node = problem.nodes[producer];
   for (int read : node.reads)
     if (isDropped(read))
-      makeAgain(read, fixedBytes);
-  againAt[producer] = fixed.size();
-  execute(node, fixedBytes);
+      makeAgain(read);
+  againAt[producer] = now;
+  execute(node);
   seconds += node.seconds;
 }
 
@@ -109,21 +108,21 @@ Played Player::play() {
     if (!node.forward)
       for (int value : node.reads)
         if (isDropped(value))
-          makeAgain(value, node.fixed);
-    execute(node, node.fixed);
+          makeAgain(value);
+    execute(node);
   }
-  std::vector<int64_t> change(fixed.size() + 1, 0);
+  std::vector<int64_t> change(now + 1, 0);
   for (const Instance &instance : instances) {
     change[instance.begin] += instance.bytes;
     change[instance.end + 1] -= instance.bytes;
   }
   Played played{{seconds, 0}, 0, std::move(againAt)};
   int64_t live = 0;
-  for (size_t now = 0; now < fixed.size(); ++now) {
-    live += change[now];
-    if (live + fixed[now] > played.cost.peak) {
-      played.cost.peak = live + fixed[now];
-      played.peakAt = now;
+  for (size_t at = 0; at < now; ++at) {
+    live += change[at];
+    if (live > played.cost.peak) {
+      played.cost.peak = live;
+      played.peakAt = at;
     }
   }
   return played;

@@ -321,14 +321,16 @@ Status Session::stats(int rank, zero_rt_stats &stats) const {
   if (rank < 0 || rank >= body->program->ranks())
     return fail(ZERO_RT_INVALID_ARGUMENT, "no rank %d among %d", rank, body->program->ranks());
   const Traffic traffic = body->ranks[rank]->traffic();
+  const MemoryCheck *memory = body->ranks[rank]->memoryCheck();
   stats = {ran,
            deviceBytes(tables()),
-           body->ranks[rank]->measuredPeak(),
+           memory ? memory->peak() : 0,
            traffic.modelElements,
            traffic.controlElements,
            traffic.modelBytes,
            traffic.controlBytes,
-           seconds};
+           seconds,
+           memory ? memory->mostLive() : 0};
   return {};
 }
 

@@ -4,7 +4,8 @@
 
 #include "runtime/comm/reduce.h"
 #include "runtime/core/commands.h"
-#include "runtime/device/cpu/attention_plan.h"
+#include "runtime/core/lane_check.h"
+#include "runtime/device/cpu/reach.h"
 #include "runtime/support/floats.h"
 
 #include <set>
@@ -43,7 +44,8 @@ public:
       ZERO_RT_TRY(checkAddress("predicate", predicate, 1));
     for (const proto::Kernel &kernel : program.kernels())
       ZERO_RT_TRY(checkKernel(kernel));
-    return checkSegments();
+    ZERO_RT_TRY(checkSegments());
+    return checkLanes(program);
   }
 
 private:
@@ -260,6 +262,7 @@ private:
       ZERO_RT_TRY(checkTurns(segment));
       for (const proto::Command &command : segment.commands())
         ZERO_RT_TRY(checkCommand(command));
+      ZERO_RT_TRY(checkRenames(segment));
     }
     if (microBatches > 1)
       return fail(ZERO_RT_BAD_FILE, "expected one micro-batch segment, got %d", microBatches);
@@ -280,6 +283,21 @@ private:
       if (input >= uint32_t(program.inputs_size()))
         return fail(ZERO_RT_BAD_FILE, "a segment writes input %u of %d", input,
                     program.inputs_size());
+    return {};
+  }
+
+  Status checkRenames(const proto::Segment &segment) {
+    uint32_t before = 0;
+    for (const proto::Rename &rename : segment.renames()) {
+      if (rename.command() < before || rename.command() > uint32_t(segment.commands_size()) ||
+          rename.predicate() > uint32_t(program.predicates_size()))
+        return fail(ZERO_RT_BAD_FILE,
+                    "a rename before command %u with predicate %u: out of order, "
+                    "or there is none",
+                    rename.command(), rename.predicate());
+      before = rename.command();
+      ZERO_RT_TRY(checkAddress("rename", rename.place(), rename.place().bytes()));
+    }
     return {};
   }
 
@@ -305,43 +323,17 @@ private:
     return {};
   }
 
-  /// How many arguments a library's kernel has, but for the workspace.
-  static int argumentsOf(const proto::Kernel &kernel) {
-    const bool bias = kernel.matmul().bias() || kernel.convolution().bias();
-    return 3 + bias + kernel.matmul().residual();
-  }
-
-  /// An attention's own plan knows its arguments and how far they reach.
-  Status checkAttention(const proto::Command &command, const proto::Kernel &kernel) {
-    const proto::Launch &launch = command.launch();
-    AttentionPlan plan;
-    if (Status planned = planAttention(kernel, plan); !planned.ok())
-      return bad("kernel", kernel.name(), planned.getMessage().c_str());
-    const size_t expected = plan.arguments.size() + (kernel.workspace() > 0);
-    if (size_t(launch.args_size()) != expected)
-      return bad("command", command.label(), "wrong number of arguments for an attention");
-    for (size_t i = 0; i < expected; ++i)
-      ZERO_RT_TRY(
-          checkAddress(command.label(), launch.args(int(i)),
-                       i < plan.arguments.size() ? plan.arguments[i].bytes : kernel.workspace()));
-    return {};
-  }
-
   Status checkKernel(const proto::Kernel &kernel) {
-    if (kernel.has_attention()) // its launches check it, with their addresses
-      return {};
-    const int expected = kernel.body_case() == proto::Kernel::kSymbol ? 0 : argumentsOf(kernel);
-    if (kernel.stored_size() > 0 && kernel.stored_size() != expected)
-      return fail(ZERO_RT_BAD_FILE, "kernel '%s': expected the types of %d arguments, got %d",
-                  escape(kernel.name()).c_str(), expected, kernel.stored_size());
     if (kernel.extent() > arena)
       return bad("kernel", kernel.name(), "it has more iterations than the arena has bytes");
-    for (int dtype : kernel.stored())
-      if (dtype != proto::F32 && dtype != proto::F16 && dtype != proto::BF16)
-        return bad("kernel", kernel.name(), "an argument is stored in a type that is not read");
-    return {};
+    if (kernel.has_symbol() && kernel.stored_size() > 0)
+      return bad("kernel", kernel.name(), "native code with types of its arguments");
+    Status planned = planReach(kernel, reaches.emplace_back());
+    return planned.ok() ? Status() : bad("kernel", kernel.name(), planned.getMessage().c_str());
   }
 
+  /// Each argument lies in the arena as far as the kernel reaches, which native code is
+  /// believed about.
   Status checkLaunch(const proto::Command &command) {
     const proto::Launch &launch = command.launch();
     if (launch.kernel() >= uint32_t(program.kernels_size()))
@@ -349,13 +341,23 @@ private:
     const proto::Kernel &kernel = program.kernels(int(launch.kernel()));
     if (kernel.body_case() == proto::Kernel::BODY_NOT_SET)
       return bad("kernel", kernel.name(), "it has no body");
-    if (kernel.has_attention())
-      return checkAttention(command, kernel);
-    if (kernel.body_case() != proto::Kernel::kSymbol &&
-        launch.args_size() != argumentsOf(kernel) + (kernel.workspace() > 0))
-      return bad("command", command.label(), "wrong number of arguments for a library's kernel");
-    for (const proto::Address &address : launch.args())
-      ZERO_RT_TRY(checkAddress(command.label(), address, 0));
+    std::vector<uint64_t> reach = reaches[launch.kernel()];
+    if (kernel.has_symbol())
+      reach.resize(size_t(std::max(launch.args_size() - (kernel.workspace() > 0), 0)));
+    if (kernel.workspace() > 0)
+      reach.push_back(kernel.workspace());
+    if (size_t(launch.args_size()) != reach.size())
+      return bad("command", command.label(), "wrong number of arguments for its kernel");
+    for (size_t i = 0; i < reach.size(); ++i) {
+      const proto::Address &argument = launch.args(int(i));
+      if (argument.bytes() < reach[i])
+        return fail(ZERO_RT_BAD_FILE,
+                    "command '%s': its kernel reaches over %llu bytes of argument %zu, which has "
+                    "%llu",
+                    escape(command.label()).c_str(), static_cast<unsigned long long>(reach[i]), i,
+                    static_cast<unsigned long long>(argument.bytes()));
+      ZERO_RT_TRY(checkAddress(command.label(), argument, argument.bytes()));
+    }
     return {};
   }
 
@@ -373,7 +375,8 @@ private:
         (!canSum(reductionOf(collective)) || !proto::DType_IsValid(collective.arithmetic())))
       return bad("command", command.label(), "a sum over ranks of a type that has none");
     if (!gathers && !scatters &&
-        collective.src().SerializeAsString() != collective.dst().SerializeAsString())
+        (collective.src().offset() != collective.dst().offset() ||
+         collective.src().rank_stride() != collective.dst().rank_stride()))
       return bad("command", command.label(), "an all-reduce that is not in place");
     ZERO_RT_TRY(checkAddress(command.label(), collective.src(), scatters ? whole : slice));
     return checkAddress(command.label(), collective.dst(), gathers ? whole : slice);
@@ -382,6 +385,7 @@ private:
   const proto::Program &program;
   uint64_t dataBytes;
   uint64_t arena;
+  std::vector<std::vector<uint64_t>> reaches; ///< of each kernel's arguments; see planReach()
   std::map<std::string_view, const proto::Tensor *> parameters;
   std::set<std::string_view> mastered;
 };

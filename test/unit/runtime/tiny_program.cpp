@@ -102,6 +102,55 @@ TinyProgram::TinyProgram(int ranks, int microBatches) : slice((12 + ranks - 1) /
   auto &update = launch(segment(1), Sgd, {at.shard, at.gradient, at.lr}, int64_t(slice));
   update.mutable_launch()->mutable_args(1)->set_rank_stride(int64_t(slice) * 4);
   launch(segment(1), Increment, {at.count});
+  numberValues(reserve.bytes, {"rrww", "rrww", "rrww", "urr", "rw", "u"});
+}
+
+static void isRead(proto::Address &address) { address.set_reads(uint32_t(address.offset() + 1)); }
+static void isWritten(proto::Address &address) {
+  address.set_writes(uint32_t(address.offset() + 1));
+}
+
+static void numberLaunch(proto::Launch &launch, const std::map<uint64_t, uint64_t> &bytes,
+                         const char *uses) {
+  for (proto::Address &address : *launch.mutable_args()) {
+    const uint64_t slice = uint64_t(address.rank_stride()); // of it, if each rank has its own
+    address.set_bytes(slice > 0 ? slice : bytes.at(address.offset()));
+    if (*uses != 'w')
+      isRead(address);
+    if (*uses++ != 'r')
+      isWritten(address);
+  }
+}
+
+void HandMadeProgram::numberValues(const std::map<uint64_t, uint64_t> &bytes,
+                                   const std::vector<const char *> &uses) {
+  for (auto &segment : *program.mutable_segments())
+    for (proto::Command &command : *segment.mutable_commands())
+      if (command.has_launch()) {
+        numberLaunch(*command.mutable_launch(), bytes, uses[command.launch().kernel()]);
+      } else if (command.has_check()) {
+        isRead(*command.mutable_check()->mutable_value());
+      } else if (command.has_copy()) {
+        isRead(*command.mutable_copy()->mutable_src());
+        isWritten(*command.mutable_copy()->mutable_dst());
+      } else {
+        isRead(*command.mutable_collective()->mutable_src());
+        isWritten(*command.mutable_collective()->mutable_dst());
+      }
+  for (proto::Address &predicate : *program.mutable_predicates())
+    isRead(predicate);
+  for (proto::Input &input : *program.mutable_inputs())
+    input.set_value(uint32_t(input.offset() + 1));
+  for (proto::Output &output : *program.mutable_outputs())
+    output.set_value(uint32_t(output.offset() + 1));
+  for (proto::Buffer &buffer : *program.mutable_buffers())
+    buffer.set_value(uint32_t(buffer.offset() + 1));
+  for (proto::Gradient &gradient : *program.mutable_gradients()) {
+    gradient.mutable_buffer()->set_value(uint32_t(gradient.buffer().offset() + 1));
+    if (gradient.has_scale())
+      isRead(*gradient.mutable_scale());
+  }
+  program.mutable_arenas(0)->set_alignment(64);
 }
 
 std::string testKernels() {
