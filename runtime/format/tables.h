@@ -125,6 +125,16 @@ inline std::vector<Block> blocksOf(const proto::Gradient &gradient,
   });
 }
 
+/// The buffers in which `gradient` lies: one, or one for each tile.
+inline std::vector<const proto::Buffer *> buffersOf(const proto::Gradient &gradient) {
+  if (gradient.tiles_size() == 0)
+    return {&gradient.buffer()};
+  std::vector<const proto::Buffer *> buffers;
+  for (const proto::Gradient::Tile &tile : gradient.tiles())
+    buffers.push_back(&tile.buffer());
+  return buffers;
+}
+
 /// What `rank` holds of `block`, as parts without gaps; ends with the first one for which
 /// `use` fails.
 template <typename Use>
