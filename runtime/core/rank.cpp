@@ -192,8 +192,8 @@ void Rank::captureOutputs() {
 void Rank::captureGradients(std::vector<std::vector<uint8_t>> &gradients) const {
   for (int i = 0; i < tables().gradients_size(); ++i) {
     const proto::Gradient &gradient = tables().gradients(i);
-    uint64_t count = gradients[i].size() / sizeOf(gradientType(gradient));
-    copyOwnGradient(gradient, count, communicator->rank(), arena->base(), gradients[i].data());
+    for (const Block &block : blocksOf(gradient, program->parameterOf(gradient)))
+      copyOwnGradient(gradient, block, communicator->rank(), arena->base(), gradients[i].data());
   }
 }
 
