@@ -153,6 +153,20 @@ void HandMadeProgram::numberValues(const std::map<uint64_t, uint64_t> &bytes,
   program.mutable_arenas(0)->set_alignment(64);
 }
 
+void orderLanes(proto::Program &program) {
+  for (proto::Segment &segment : *program.mutable_segments()) {
+    std::map<int, int> last; // by lane
+    for (int i = 0; i < segment.commands_size(); ++i) {
+      proto::Command &command = *segment.mutable_commands(i);
+      command.clear_waits();
+      for (auto [lane, earlier] : last)
+        if (lane != command.lane())
+          command.add_waits(uint32_t(earlier));
+      last[command.lane()] = i;
+    }
+  }
+}
+
 std::string testKernels() {
   std::ifstream file(ZERO_TEST_KERNELS, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
@@ -167,6 +181,8 @@ std::string tinyWeights() {
 
 std::string HandMadeProgram::write(const std::string &name, const std::string &isa) const {
   std::string path = testing::TempDir() + "zero-" + std::to_string(::getpid()) + "-" + name;
-  EXPECT_EQ(writeExecutable(path, program, testKernels(), tinyWeights(), isa), "");
+  proto::Program ordered = program;
+  orderLanes(ordered);
+  EXPECT_EQ(writeExecutable(path, ordered, testKernels(), tinyWeights(), isa), "");
   return path;
 }
