@@ -26,7 +26,9 @@ namespace zero {
 
 /// How often the largest parameter is halved: where a planner chooses, and where a way out
 /// is looked for.
-static constexpr int kHalves = 2, kHalvesOfWays = 6;
+static constexpr int kHalves = 2, kHalvesOfWays = 4;
+
+static constexpr double kAnySeconds = std::numeric_limits<double>::infinity();
 
 bool plansTiles(const StepOptions &options) {
   return options.memoryBudget.getValue() != 0 && !options.forwardOnly && options.ranks > 1 &&
@@ -60,12 +62,13 @@ public:
       return;
     TileTrials trials(getOperation(), *options, machine);
     const uint64_t given = options->tileParamsOver.getValue();
-    std::optional<TileTrial> asked = trials.attempt();
+    const bool mayChoose = options->zero == "auto" && given == 0;
+    std::optional<TileTrial> asked = trials.attempt(/*wantsSmallest=*/mayChoose);
     if (!asked)
       return; // the phases that follow say why
-    if (options->zero == "auto" && given == 0)
+    if (mayChoose)
       choose(trials, *asked);
-    else if (!asked->fits)
+    else if (!asked->fits && uint64_t(asked->floor.state) < options->memoryBudget.getValue())
       findWay(trials, given);
   }
 
@@ -118,10 +121,7 @@ void PlanTiles::findWay(const TileTrials &trials, uint64_t given) {
   const uint64_t largest = largestPart(getOperation(), given);
   for (int half = 1; half <= kHalvesOfWays; ++half) {
     const uint64_t limit = llvm::divideCeil(largest, uint64_t(1) << half);
-    std::optional<TileTrial> trial = trials.attempt(limit);
-    if (!trial)
-      return;
-    if (trial->fits)
+    if (std::optional<TileTrial> trial = trials.attempt(limit, kAnySeconds))
       return writeTileWay(getOperation(), {limit, trial->seconds, trial->peak});
   }
 }

@@ -32,14 +32,19 @@ static LogicalResult runToKernels(ModuleOp module, const StepOptions &options) {
   return pm.run(module);
 }
 
-std::optional<TileTrial> TileTrials::attempt() const { return run({}, {}); }
+static constexpr double kAnySeconds = std::numeric_limits<double>::infinity();
 
-std::optional<TileTrial> TileTrials::attempt(uint64_t limit, std::optional<double> seconds) const {
-  return run(limit, seconds);
+std::optional<TileTrial> TileTrials::attempt(bool wantsSmallest) const {
+  return run({}, kAnySeconds, wantsSmallest ? Want::AnyAndSmallest : Want::Any);
 }
 
-std::optional<TileTrial> TileTrials::run(std::optional<uint64_t> limit,
-                                         std::optional<double> seconds) const {
+std::optional<TileTrial> TileTrials::attempt(uint64_t limit, std::optional<double> seconds) const {
+  return seconds ? run(limit, *seconds, Want::Fitting)
+                 : run(limit, kAnySeconds, Want::AnyAndSmallest);
+}
+
+std::optional<TileTrial> TileTrials::run(std::optional<uint64_t> limit, double seconds,
+                                         Want want) const {
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   ScopedDiagnosticHandler silent(&context, [](Diagnostic &) { return success(); });
   ParserConfig config(&context, /*verifyAfterParse=*/false);
@@ -51,14 +56,21 @@ std::optional<TileTrial> TileTrials::run(std::optional<uint64_t> limit,
   PlanSearch search(*module, options, machine);
   Budget budget{options.memoryBudget.getValue(), options.activationBudget.getValue()};
   FailureOr<const PlanChoice *> found = failure();
-  const double most = seconds.value_or(std::numeric_limits<double>::infinity());
-  if (failed(search.prepare()) || failed(found = search.findFastest(budget, most)))
+  if (failed(search.prepare()) || failed(found = search.findFastest(budget, seconds)))
     return std::nullopt;
   const bool fits = *found;
-  if (!fits && (seconds || failed(found = search.findSmallest(budget)) || !*found))
+  if (!fits && want == Want::Fitting)
     return std::nullopt;
-  const PlanCost &cost = search.costOf(*found);
-  return TileTrial{fits, cost.time.total(), cost.peak, search.getFloor()};
+  if (!fits && want == Want::AnyAndSmallest &&
+      (failed(found = search.findSmallest(budget)) || !*found))
+    return std::nullopt;
+  TileTrial trial{fits, 0, 0, search.getFloor()};
+  if (*found) {
+    const PlanCost &cost = search.costOf(*found);
+    trial.seconds = cost.time.total();
+    trial.peak = cost.peak;
+  }
+  return trial;
 }
 
 static constexpr StringLiteral kWayAttr = "zero.tiles_that_fit", kFloorAttr = "zero.tiles_floor";

@@ -10,7 +10,7 @@ namespace zero {
 /// What plans take whose parameters are cut at one limit.
 struct TileTrial {
   bool fits = false;
-  double seconds = 0; ///< of the fastest plan that fits; if none does, of the smallest
+  double seconds = 0; ///< of the fastest plan that fits; if none does, of the smallest, if wanted
   int64_t peak = 0;   ///< its bytes
   MemoryFloor floor;  ///< what no plan can do without
 };
@@ -21,14 +21,15 @@ class TileTrials {
 public:
   TileTrials(mlir::ModuleOp module, const StepOptions &options, const planning::Machine &machine);
 
-  /// As the flags say; nothing where a phase fails.
-  std::optional<TileTrial> attempt() const;
-  /// With parameters above `limit` bytes in tiles; nothing where some cannot be cut so, or
-  /// where a plan that fits takes `seconds`, and none of these is faster.
+  /// As the flags say; nothing where a phase fails. The smallest plan takes a while to find.
+  std::optional<TileTrial> attempt(bool wantsSmallest) const;
+  /// With parameters above `limit` bytes in tiles; nothing where some cannot be cut so. With
+  /// `seconds` also nothing where no plan fits that is shorter.
   std::optional<TileTrial> attempt(uint64_t limit, std::optional<double> seconds = {}) const;
 
 private:
-  std::optional<TileTrial> run(std::optional<uint64_t> limit, std::optional<double> seconds) const;
+  enum class Want { Fitting, Any, AnyAndSmallest };
+  std::optional<TileTrial> run(std::optional<uint64_t> limit, double seconds, Want want) const;
 
   std::string program; ///< as bytecode
   const mlir::DialectRegistry &registry;
