@@ -30,6 +30,7 @@ public:
 
 private:
   Status writeShard(int rank, const Memory &arena);
+  const Block &blockOf(const Piece &piece) const;
   std::string headerOf(int rank) const;
   void listTensors();
 

@@ -165,8 +165,8 @@ private:
     if (evaluates)
       return;
     for (const proto::Gradient &gradient : program.gradients()) {
-      const proto::Buffer &buffer = gradient.buffer();
-      add(reads, rangeOf(placeOf(buffer, rank), buffer.dtype(), buffer.elements()));
+      for (const proto::Buffer *buffer : buffersOf(gradient))
+        add(reads, rangeOf(placeOf(*buffer, rank), buffer->dtype(), buffer->elements()));
       const uint64_t scale = placeOf(gradient.scale(), rank);
       if (gradient.has_scale())
         add(reads, {scale, scale + sizeof(float)});

@@ -289,10 +289,10 @@ Status MemoryCheck::readOutputs(bool all) const {
 
 Status MemoryCheck::readGradients() const {
   for (const proto::Gradient &gradient : program.gradients()) {
-    const proto::Buffer &buffer = gradient.buffer();
     const std::string reader = "the gradient of '" + escape(gradient.parameter()) + "'";
-    ZERO_RT_TRY(expect(rangeOf(placeOf(buffer, rank), buffer.dtype(), buffer.elements()),
-                       buffer.value(), buffer.offset(), reader));
+    for (const proto::Buffer *buffer : buffersOf(gradient))
+      ZERO_RT_TRY(expect(rangeOf(placeOf(*buffer, rank), buffer->dtype(), buffer->elements()),
+                         buffer->value(), buffer->offset(), reader));
     const uint64_t scale = placeOf(gradient.scale(), rank);
     if (gradient.has_scale())
       ZERO_RT_TRY(expect({scale, scale + sizeof(float)}, gradient.scale().reads(),

@@ -250,9 +250,9 @@ Status Rank::captureOutputs() {
 Status Rank::captureGradients(std::vector<std::vector<uint8_t>> &gradients) const {
   for (int i = 0; i < tables().gradients_size(); ++i) {
     const proto::Gradient &gradient = tables().gradients(i);
-    uint64_t count = gradients[i].size() / sizeOf(gradientType(gradient));
-    ZERO_RT_TRY(
-        copyOwnGradient(gradient, count, communicator->rank(), *arena, gradients[i].data()));
+    for (const Block &block : blocksOf(gradient, program->parameterOf(gradient)))
+      ZERO_RT_TRY(
+          copyOwnGradient(gradient, block, communicator->rank(), *arena, gradients[i].data()));
   }
   return {};
 }

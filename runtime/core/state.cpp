@@ -60,86 +60,95 @@ static void copyPart(std::span<const uint8_t> data, const proto::Init::Range &ra
 Status initialiseTensors(const LoadedProgram &program, const InitialFiles &files, int rank,
                          Memory &arena) {
   for (const proto::Tensor &tensor : program.tables().tensors()) {
-    const proto::Buffer &buffer = program.tables().buffers(static_cast<int>(tensor.buffer()));
     const proto::Init &init = tensor.init();
     const DType dtype = toDType(tensor.dtype());
-    Part part = partOf(buffer, tensor.start(), elementsOf(tensor.shape()), rank);
-    if (part.count == 0)
-      continue;
     const uint64_t size = sizeOf(dtype);
-    auto make = [&](char *target, uint64_t done, uint64_t bytes) -> Status {
-      const Part piece{part.inTensor + done / size, part.inBuffer + done / size, bytes / size};
-      if (init.source_case() == proto::Init::kFile)
-        return readPart(files.files[init.file().file()], init.file(), dtype, piece, target);
-      if (init.source_case() == proto::Init::kData)
-        copyPart(program.executable.data, init.data(), dtype, piece, target);
-      else
-        fill(dtype, init.splat(), target, piece.count);
-      return {};
-    };
-    ZERO_RT_TRY(arena.write(placeOf(buffer, rank) + part.inBuffer * size, part.count * size, make));
+    for (const Block &block : blocksOf(program.tables(), tensor))
+      ZERO_RT_TRY(forEachPart(block, rank, [&](const Part &part) {
+        auto make = [&](char *target, uint64_t done, uint64_t bytes) -> Status {
+          const Part piece{part.inTensor + done / size, part.inBuffer + done / size, bytes / size};
+          if (init.source_case() == proto::Init::kFile)
+            return readPart(files.files[init.file().file()], init.file(), dtype, piece, target);
+          if (init.source_case() == proto::Init::kData)
+            copyPart(program.executable.data, init.data(), dtype, piece, target);
+          else
+            fill(dtype, init.splat(), target, piece.count);
+          return {};
+        };
+        return arena.write(placeOf(*block.buffer, rank) + part.inBuffer * size, part.count * size,
+                           make);
+      }));
   }
   return {};
 }
 
-Status copyOwnPart(const proto::Buffer &buffer, uint64_t start, uint64_t count, int rank,
-                   const Memory &arena, void *whole) {
-  if (buffer.shards() == 1 && rank != 0)
+Status copyOwnPart(const Block &block, int rank, const Memory &arena, void *whole) {
+  if (block.buffer->shards() == 1 && rank != 0)
     return {};
-  const uint64_t size = sizeOf(toDType(buffer.dtype()));
-  const Part part = partOf(buffer, start, count, rank);
-  char *target = static_cast<char *>(whole) + part.inTensor * size;
-  return arena.read(placeOf(buffer, rank) + part.inBuffer * size, part.count * size,
-                    [&](const char *piece, uint64_t done, uint64_t bytes) {
-                      std::memcpy(target + done, piece, bytes);
-                      return Status();
-                    });
+  const uint64_t size = sizeOf(toDType(block.buffer->dtype()));
+  return forEachPart(block, rank, [&](const Part &part) {
+    char *target = static_cast<char *>(whole) + part.inTensor * size;
+    return arena.read(placeOf(*block.buffer, rank) + part.inBuffer * size, part.count * size,
+                      [&](const char *piece, uint64_t done, uint64_t bytes) {
+                        std::memcpy(target + done, piece, bytes);
+                        return Status();
+                      });
+  });
 }
 
-/// Divides `count` floats by the one that lies at `place`.
-static Status unscale(const Memory &arena, uint64_t place, char *values, uint64_t count) {
-  float scale = 1, value; // a gradient with a scale is handed out as f32
-  ZERO_RT_TRY(arena.read(place, sizeof(scale), [&](const char *piece, uint64_t, uint64_t) {
-    std::memcpy(&scale, piece, sizeof(scale));
-    return Status();
-  }));
+/// Divides `count` f32 values by what they are too large by.
+static void unscale(char *values, uint64_t count, float scale) {
+  float value;
   for (uint64_t i = 0; i < count; ++i, values += sizeof(value)) {
     std::memcpy(&value, values, sizeof(value));
     value /= scale;
     std::memcpy(values, &value, sizeof(value));
   }
-  return {};
 }
 
-Status copyOwnGradient(const proto::Gradient &gradient, uint64_t count, int rank,
-                       const Memory &arena, void *whole) {
-  const proto::Buffer &buffer = gradient.buffer();
-  if (buffer.shards() == 1 && rank != 0)
+/// What the values of `gradient` are too large by.
+static Status readScale(const proto::Gradient &gradient, int rank, const Memory &arena,
+                        float &scale) {
+  if (!gradient.has_scale())
     return {};
-  const DType stored = toDType(buffer.dtype()), dtype = gradientType(gradient);
-  const uint64_t size = sizeOf(stored);
-  const Part part = partOf(buffer, gradient.start(), count, rank);
-  char *target = static_cast<char *>(whole) + part.inTensor * sizeOf(dtype);
-  ZERO_RT_TRY(arena.read(placeOf(buffer, rank) + part.inBuffer * size, part.count * size,
-                         [&](const char *piece, uint64_t done, uint64_t bytes) {
-                           convertFloats(stored, piece, dtype, target + done / size * sizeOf(dtype),
-                                         bytes / size);
-                           return Status();
-                         }));
-  return gradient.has_scale() ? unscale(arena, placeOf(gradient.scale(), rank), target, part.count)
-                              : Status();
+  return arena.read(placeOf(gradient.scale(), rank), sizeof(scale),
+                    [&](const char *piece, uint64_t, uint64_t bytes) {
+                      std::memcpy(&scale, piece, bytes);
+                      return Status();
+                    });
 }
 
-Status setOwnPart(const proto::Buffer &buffer, uint64_t start, uint64_t count, int rank,
-                  Memory &arena, const void *whole) {
-  const uint64_t size = sizeOf(toDType(buffer.dtype()));
-  const Part part = partOf(buffer, start, count, rank);
-  const char *source = static_cast<const char *>(whole) + part.inTensor * size;
-  return arena.write(placeOf(buffer, rank) + part.inBuffer * size, part.count * size,
-                     [&](char *piece, uint64_t done, uint64_t bytes) {
-                       std::memcpy(piece, source + done, bytes);
-                       return Status();
-                     });
+Status copyOwnGradient(const proto::Gradient &gradient, const Block &block, int rank,
+                       const Memory &arena, void *whole) {
+  if (block.buffer->shards() == 1 && rank != 0)
+    return {};
+  const DType stored = toDType(block.buffer->dtype()), dtype = gradientType(gradient);
+  const uint64_t size = sizeOf(stored);
+  float scale = 1;
+  ZERO_RT_TRY(readScale(gradient, rank, arena, scale));
+  return forEachPart(block, rank, [&](const Part &part) {
+    char *target = static_cast<char *>(whole) + part.inTensor * sizeOf(dtype);
+    auto use = [&](const char *piece, uint64_t done, uint64_t bytes) {
+      char *into = target + done / size * sizeOf(dtype);
+      convertFloats(stored, piece, dtype, into, bytes / size);
+      if (gradient.has_scale()) // then handed out as f32
+        unscale(into, bytes / size, scale);
+      return Status();
+    };
+    return arena.read(placeOf(*block.buffer, rank) + part.inBuffer * size, part.count * size, use);
+  });
+}
+
+Status setOwnPart(const Block &block, int rank, Memory &arena, const void *whole) {
+  const uint64_t size = sizeOf(toDType(block.buffer->dtype()));
+  return forEachPart(block, rank, [&](const Part &part) {
+    const char *source = static_cast<const char *>(whole) + part.inTensor * size;
+    return arena.write(placeOf(*block.buffer, rank) + part.inBuffer * size, part.count * size,
+                       [&](char *piece, uint64_t done, uint64_t bytes) {
+                         std::memcpy(piece, source + done, bytes);
+                         return Status();
+                       });
+  });
 }
 
 } // namespace zero::rt

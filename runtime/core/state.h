@@ -1,7 +1,7 @@
 //===- state.h - tensors that outlive the step ------------------*- C++ -*-===//
 //
 // A tensor's element i is element start + i of a bucket, of which each rank holds all
-// (shards = 1) or one slice.
+// (shards = 1) or one slice. One that is cut into tiles has a block for each.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,20 +24,16 @@ struct InitialFiles {
 Status initialiseTensors(const LoadedProgram &program, const InitialFiles &files, int rank,
                          Memory &arena);
 
-/// Copies what `rank` holds of a tensor (or gradient) of `count` elements that starts
-/// at element `start` of `buffer`'s bucket to its place in `whole`. Of replicas, rank
-/// 0's is taken.
-Status copyOwnPart(const proto::Buffer &buffer, uint64_t start, uint64_t count, int rank,
-                   const Memory &arena, void *whole);
+/// Copies what `rank` holds of a block of a tensor to its place in `whole`, all of the
+/// tensor. Of replicas, rank 0's is taken.
+Status copyOwnPart(const Block &block, int rank, const Memory &arena, void *whole);
 
-/// The same for a gradient of `count` elements: as gradientType() says, and divided by
-/// its scale.
-Status copyOwnGradient(const proto::Gradient &gradient, uint64_t count, int rank,
+/// The same for a block of a gradient: as gradientType() says, and divided by its scale.
+Status copyOwnGradient(const proto::Gradient &gradient, const Block &block, int rank,
                        const Memory &arena, void *whole);
 
-/// The way back: copies what `rank` holds from `whole`.
-Status setOwnPart(const proto::Buffer &buffer, uint64_t start, uint64_t count, int rank,
-                  Memory &arena, const void *whole);
+/// The way back: copies what `rank` holds of `block` from `whole`.
+Status setOwnPart(const Block &block, int rank, Memory &arena, const void *whole);
 
 } // namespace zero::rt
 

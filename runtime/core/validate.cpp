@@ -109,14 +109,39 @@ private:
 
   Status checkTensor(const proto::Tensor &tensor) {
     uint64_t count, bytes;
-    if (tensor.buffer() >= uint32_t(program.buffers_size()))
-      return bad("tensor", tensor.name(), "it has no buffer");
-    const proto::Buffer &buffer = program.buffers(int(tensor.buffer()));
     if (!countElements(shapeOf(tensor.shape()), count) ||
-        !sizeInBytes(tensor.dtype(), count, bytes) || tensor.dtype() != buffer.dtype())
+        !sizeInBytes(tensor.dtype(), count, bytes))
       return bad("tensor", tensor.name(), "bad element type or shape");
-    ZERO_RT_TRY(checkMember("tensor", tensor.name(), buffer, tensor.start(), count));
+    if (tensor.tiles_size() == 0)
+      ZERO_RT_TRY(checkHome(tensor, tensor.buffer(), tensor.start(), count));
+    else
+      ZERO_RT_TRY(checkTiles(tensor, count));
     return checkInit(tensor, count);
+  }
+
+  /// `count` elements of `tensor` lie in buffer `index` from element `start` on.
+  Status checkHome(const proto::Tensor &tensor, uint32_t index, uint64_t start, uint64_t count) {
+    if (index >= uint32_t(program.buffers_size()))
+      return bad("tensor", tensor.name(), "it has no buffer");
+    const proto::Buffer &buffer = program.buffers(int(index));
+    if (tensor.dtype() != buffer.dtype())
+      return bad("tensor", tensor.name(), "its buffer is of another element type");
+    return checkMember("tensor", tensor.name(), buffer, start, count);
+  }
+
+  /// The tiles of `tensor`, of `count` elements, are all of it.
+  Status checkTiles(const proto::Tensor &tensor, uint64_t count) {
+    if (tensor.tile_axis() >= uint32_t(tensor.shape_size()))
+      return bad("tensor", tensor.name(), "its tiles cut a dimension that it does not have");
+    const uint64_t all = tensor.shape(int(tensor.tile_axis()));
+    uint64_t rest = all;
+    for (const proto::Tile &tile : tensor.tiles()) {
+      if (tile.extent() == 0 || tile.extent() > rest)
+        return bad("tensor", tensor.name(), "its tiles are more than it, or one is nothing");
+      rest -= tile.extent();
+      ZERO_RT_TRY(checkHome(tensor, tile.buffer(), tile.start(), count / all * tile.extent()));
+    }
+    return rest == 0 ? Status() : bad("tensor", tensor.name(), "its tiles are not all of it");
   }
 
   Status checkInit(const proto::Tensor &tensor, uint64_t count) {
@@ -167,9 +192,14 @@ private:
       auto parameter = parameters.find(name);
       if (parameter == parameters.end())
         return bad("gradient", name, "no such parameter");
-      ZERO_RT_TRY(checkBuffer(gradient.buffer()));
-      ZERO_RT_TRY(checkMember("gradient", name, gradient.buffer(), gradient.start(),
-                              elementsOf(parameter->second->shape())));
+      if (gradient.tiles_size() != parameter->second->tiles_size())
+        return bad("gradient", name, "its tiles are not those of the parameter");
+      for (const Block &block : blocksOf(gradient, *parameter->second)) {
+        ZERO_RT_TRY(checkBuffer(*block.buffer));
+        ZERO_RT_TRY(checkMember("gradient", name, *block.buffer, block.start, block.count));
+        if (block.buffer->dtype() != gradientBuffer(gradient).dtype())
+          return bad("gradient", name, "its tiles are of several element types");
+      }
       if (!gradient.has_scale())
         continue;
       ZERO_RT_TRY(checkAddress(name, gradient.scale(), sizeof(float)));

@@ -139,6 +139,30 @@ TEST(ExecutorErrors, InconsistentTables) {
          "does nothing that this runtime knows");
 }
 
+TEST(ExecutorErrors, InconsistentTiles) {
+  auto change = [](uint32_t axis, std::vector<std::array<uint64_t, 3>> tiles, const char *part) {
+    TinyProgram tiny(2);
+    proto::Tensor &tensor = *tiny.program.mutable_tensors(0);
+    tensor.set_tile_axis(axis);
+    for (auto [buffer, start, extent] : tiles) {
+      proto::Tile *tile = tensor.add_tiles();
+      tile->set_buffer(uint32_t(buffer));
+      tile->set_start(start);
+      tile->set_extent(extent);
+    }
+    expectRefused(tiny, ZERO_RT_BAD_FILE, part);
+  };
+  const uint64_t all = TinyProgram(2).program.tensors(0).shape(0);
+  change(9, {{0, 0, all}}, "tensor 'w': its tiles cut a dimension that it does not have");
+  change(0, {{0, 0, all - 1}}, "tensor 'w': its tiles are not all of it");
+  change(0, {{0, 0, all}, {0, 0, 1}}, "tensor 'w': its tiles are more than it");
+  change(0, {{0, 0, UINT64_MAX}}, "tensor 'w': its tiles are more than it");
+  change(0, {{0, 0, all}, {0, 0, 0}}, "or one is nothing");
+  change(0, {{99, 0, all}}, "tensor 'w': it has no buffer");
+  change(0, {{0, UINT64_MAX, all}}, "tensor 'w': it reaches beyond its buffer");
+  change(0, {{0, 0, all}}, "gradient 'w': its tiles are not those of the parameter");
+}
+
 TEST(ExecutorErrors, WorkspaceBeyondThePlan) {
   ONLY_ON_CPU() << "cuBLASLt chooses what fits the workspace";
   TinyProgram tiny(1);

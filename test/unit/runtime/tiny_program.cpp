@@ -3,7 +3,6 @@
 #include "tiny_program.h"
 
 #include "parts.h"
-#include "runtime/format/accesses.h"
 
 #include <fstream>
 #include <iterator>
@@ -154,6 +153,20 @@ void HandMadeProgram::numberValues(const std::map<uint64_t, uint64_t> &bytes,
   program.mutable_arenas(0)->set_alignment(64);
 }
 
+void orderLanes(proto::Program &program) {
+  for (proto::Segment &segment : *program.mutable_segments()) {
+    std::map<int, int> last; // by lane
+    for (int i = 0; i < segment.commands_size(); ++i) {
+      proto::Command &command = *segment.mutable_commands(i);
+      command.clear_waits();
+      for (auto [lane, earlier] : last)
+        if (lane != command.lane())
+          command.add_waits(uint32_t(earlier));
+      last[command.lane()] = i;
+    }
+  }
+}
+
 std::string testKernels() {
   std::ifstream file(ZERO_TEST_KERNELS, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
@@ -166,41 +179,10 @@ std::string tinyWeights() {
   return {reinterpret_cast<const char *>(weights), sizeof(weights)};
 }
 
-static bool conflict(const std::vector<Access> &one, const std::vector<Access> &other) {
-  for (const Access &a : one)
-    for (const Access &b : other)
-      if ((a.writes || b.writes) && a.range.begin < b.range.end && b.range.begin < a.range.end)
-        return true;
-  return false;
-}
-
-/// Makes each command wait for the last one of any other lane that it must not overtake.
-static void addWaits(proto::Program &program) {
-  for (proto::Segment &segment : *program.mutable_segments()) {
-    std::vector<std::vector<Access>> accesses;
-    for (const proto::Command &command : segment.commands()) {
-      if (command.predicate() > uint32_t(program.predicates_size()))
-        return; // it is to be refused
-      accesses.push_back(accessesOfAllRanks(program, command));
-    }
-    for (int i = 0; i < segment.commands_size(); ++i) {
-      proto::Command &command = *segment.mutable_commands(i);
-      std::map<proto::Lane, uint32_t> last;
-      for (int earlier = 0; earlier < i; ++earlier)
-        if (proto::Lane lane = segment.commands(earlier).lane();
-            lane != command.lane() && conflict(accesses[size_t(earlier)], accesses[size_t(i)]))
-          last[lane] = uint32_t(earlier);
-      command.clear_waits();
-      for (const auto &[lane, wait] : last)
-        command.add_waits(wait);
-    }
-  }
-}
-
 std::string HandMadeProgram::write(const std::string &name, const std::string &isa) const {
   std::string path = testing::TempDir() + "zero-" + std::to_string(::getpid()) + "-" + name;
   proto::Program ordered = program;
-  addWaits(ordered);
+  orderLanes(ordered);
   EXPECT_EQ(writeExecutable(path, ordered, code.empty() ? testKernels() : code, tinyWeights(), isa),
             "");
   return path;

@@ -14,6 +14,10 @@
 #include <string>
 #include <vector>
 
+/// Lets each command wait for the last one before it on every other lane: they run in the
+/// order in which they are listed.
+void orderLanes(zero::rt::proto::Program &program);
+
 /// Tables that run with the test kernels.
 struct HandMadeProgram {
   zero::rt::proto::Program program;
@@ -25,8 +29,8 @@ struct HandMadeProgram {
   /// its arguments, a letter each: r reads, w writes (also scratch), u updates.
   void numberValues(const std::map<uint64_t, uint64_t> &bytes,
                     const std::vector<const char *> &uses);
-  /// Writes the program and the test kernels, or `code`, to a file in the test's temporary
-  /// folder; lanes wait for each other where they touch the same bytes.
+  /// Writes the program, its lanes in order, and the test kernels, or `code`, to a file in the
+  /// test's temporary folder.
   std::string write(const std::string &name, const std::string &isa = "sse2") const;
 };
 
