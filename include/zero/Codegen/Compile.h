@@ -45,6 +45,9 @@ std::string defaultCacheFolder();
 /// scratch memory is planned for.
 void buildCodegenPipeline(mlir::OpPassManager &manager, unsigned threadsPerRank = 1);
 
+/// The same for kernels on a GPU; what follows is compileGpuKernels.
+void buildGpuCodegenPipeline(mlir::OpPassManager &manager);
+
 } // namespace zero
 
 #endif // ZERO_CODEGEN_COMPILE_H

@@ -120,6 +120,9 @@ struct StepOptions : mlir::PassPipelineOptions<StepOptions> {
                      "(element by element, or a normalisation of a row) or none (cheap)"),
       llvm::cl::init("cheap"), llvm::cl::value_desc("cheap|none")};
   // kernels
+  Option<std::string> device{*this, "device",
+                             llvm::cl::desc("what kernels run on: cpu or cuda (cpu)"),
+                             llvm::cl::init("cpu"), llvm::cl::value_desc("cpu|cuda")};
   Option<unsigned> threadsPerRank{
       *this, "threads-per-rank",
       llvm::cl::desc("threads of a rank that scratch memory is planned for (1)"), llvm::cl::init(1),
