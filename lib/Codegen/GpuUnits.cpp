@@ -69,7 +69,7 @@ static void spill(OpResult value, Unit &unit) {
   auto buffer = memref::AllocOp::create(builder, loc, MemRefType::get({}, value.getType()));
   builder.setInsertionPointAfter(unit.ops.back());
   unit.ops.push_back(memref::StoreOp::create(builder, loc, value, buffer));
-  auto loaded = memref::LoadOp::create(builder, loc, buffer);
+  auto loaded = memref::LoadOp::create(builder, loc, buffer, ValueRange());
   for (OpOperand *use : uses)
     use->set(loaded);
 }

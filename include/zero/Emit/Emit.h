@@ -6,6 +6,7 @@
 #include "mlir/IR/BuiltinOps.h"
 
 #include <string>
+#include <vector>
 
 namespace zero {
 
@@ -17,6 +18,7 @@ struct EmitOptions {
   double learningRate = 1e-3; ///< default of the learning-rate input
   unsigned threads = 1;       ///< that compile kernels
   std::string cacheFolder;    ///< of object code; empty: none
+  std::vector<unsigned> gpuArchitectures; ///< of a program for CUDA: 80, 90, 100
 };
 
 /// Different native kernels, and those among them that were compiled before.
