@@ -28,12 +28,15 @@ static bool readsLast(memref::LoadOp load) {
   return true;
 }
 
-/// Whether each launch may compute `op` anew; `bound`: values that it may not.
-static bool isFree(Operation &op, const DenseSet<Value> &bound) {
+/// Whether each launch may compute `op` anew; `bound`: values that it may not. `before`: the
+/// unit that ends before `op`, or goes on with it.
+static bool isFree(Operation &op, const DenseSet<Value> &bound, const Unit *before) {
   if (llvm::any_of(op.getOperands(), [&](Value value) { return bound.contains(value); }))
     return false;
   if (auto load = dyn_cast<memref::LoadOp>(op))
-    return readsLast(load);
+    return readsLast(load) && (!before || llvm::none_of(before->ops, [&](Operation *earlier) {
+             return writes(*earlier, load.getMemref());
+           }));
   return isa<memref::AllocOp>(op) || isMemoryEffectFree(&op);
 }
 
@@ -78,7 +81,7 @@ std::vector<Unit> formUnits(func::FuncOp kernel) {
   std::vector<Unit> units;
   DenseSet<Value> bound;
   for (Operation &op : kernel.getBody().front().without_terminator()) {
-    if (isFree(op, bound))
+    if (isFree(op, bound, units.empty() ? nullptr : &units.back()))
       continue;
     bound.insert(op.result_begin(), op.result_end());
     Unit::Kind kind = kindOf(op);

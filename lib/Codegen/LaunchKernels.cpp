@@ -173,7 +173,7 @@ void Launcher::launchBlock(const Unit &unit) {
              (extent == ShapedType::kDynamic || extent / neighboursOf(loop) > threads))
         threads *= 2;
     }
-  gpu::LaunchOp launch = createLaunch(unit.ops.front(), 1, 1, threads, Value());
+  gpu::LaunchOp launch = createLaunch(unit.ops.back(), 1, 1, threads, Value());
   GroupEmitter group(builder, launch, Threads::Block, launch.getThreadIds().x, threads, Value());
   for (Operation *op : unit.ops)
     group.emit(*op);
@@ -188,7 +188,7 @@ int64_t Launcher::launchSerial(const Unit &unit) {
     extent = 1;
   }
   gpu::LaunchOp launch =
-      createLaunch(unit.ops.front(), extent, kThreadsOfBlock, kThreadsOfBlock, Value());
+      createLaunch(unit.ops.back(), extent, kThreadsOfBlock, kThreadsOfBlock, Value());
   Value iteration = thread(launch);
   enterIf(less(iteration, index(extent)));
   IRMapping mapping;

@@ -144,6 +144,7 @@ static LogicalResult convert(ModuleOp module, LLVMTypeConverter &converter,
   ub::populateUBToLLVMConversionPatterns(converter, patterns);
   LLVMConversionTarget target(*module.getContext());
   target.addLegalOp<ModuleOp, UnrealizedConversionCastOp>();
+  target.addLegalDialect<NVVM::NVVMDialect>();
   if (failed(applyFullConversion(module, target, std::move(patterns))))
     return failure();
   PassManager manager(module.getContext());
