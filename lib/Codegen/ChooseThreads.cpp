@@ -56,8 +56,9 @@ static int64_t neighboursIn(scf::ForOp loop, int64_t threads) {
   });
   int64_t count = hasLoops ? 1 : std::min(kAccess / bytes, kMostNeighbours);
   int64_t extent = *iterationsOf(loop);
+  // What is left of a dynamic length a thread runs alone, but no group of them.
   if (extent == ShapedType::kDynamic)
-    return count;
+    return threads == 1 ? count : 1;
   if (affine::AffineDelinearizeIndexOp digits = digitsOf(loop))
     extent = digits.getStaticBasis().back();
   while (count > 1 && (extent % count || *iterationsOf(loop) / count < threads))

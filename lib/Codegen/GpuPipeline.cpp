@@ -9,9 +9,9 @@ using namespace mlir;
 
 namespace zero {
 
-void buildGpuCodegenPipeline(OpPassManager &manager) {
+void buildGpuCodegenPipeline(OpPassManager &manager, bool simulated) {
   MatchLibraryOptions library;
-  library.device = "cuda";
+  library.device = simulated ? "cpu" : "cuda";
   FuseKernelsOptions fusion;
   fusion.forGpu = true;
   BufferizeKernelsOptions buffers;
@@ -23,6 +23,8 @@ void buildGpuCodegenPipeline(OpPassManager &manager) {
   manager.addNestedPass<func::FuncOp>(createCollapseLoops());
   manager.addNestedPass<func::FuncOp>(createChooseThreads());
   manager.addNestedPass<func::FuncOp>(createLaunchKernels());
+  if (simulated)
+    manager.addNestedPass<func::FuncOp>(createSimulateLaunches());
 }
 
 } // namespace zero

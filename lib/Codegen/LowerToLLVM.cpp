@@ -4,6 +4,7 @@
 #include "ObjectCode.h"
 
 #include "dialects/Zero/Zero.h"
+#include "zero/Codegen/CompileGpu.h"
 #include "zero/Codegen/Passes.h"
 
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
@@ -153,28 +154,6 @@ static LogicalResult convert(ModuleOp module, LLVMTypeConverter &converter,
   return manager.run(module);
 }
 
-/// Everything down to loops without structure, on every device.
-static LogicalResult lowerBodies(ModuleOp module) {
-  storeBoolsAsBytes(module);
-  approximate(module);
-  return failed(storeBFloatsAsInts(module)) ? failure() : lowerControlFlow(module);
-}
-
-LogicalResult lowerToLLVM(ModuleOp module) {
-  LowerToLLVMOptions options(module.getContext());
-  LLVMTypeConverter converter(module.getContext(), options);
-  if (failed(lowerBodies(module)))
-    return failure();
-  for (auto kernel : module.getOps<func::FuncOp>()) {
-    if (!kernel->hasAttr(kExtentAttr))
-      addRange(kernel);
-    usePointers(kernel, converter);
-  }
-  if (failed(callDoubleFunctions(module)))
-    return failure();
-  return convert(module, converter, RewritePatternSet(module.getContext()));
-}
-
 /// Takes indices apart by divisions, of 32 bits where these suffice.
 static void expandDigits(ModuleOp module) {
   module.walk([](affine::AffineDelinearizeIndexOp op) {
@@ -199,6 +178,29 @@ static void expandDigits(ModuleOp module) {
   });
 }
 
+/// Everything down to loops without structure, on every device.
+static LogicalResult lowerBodies(ModuleOp module) {
+  expandDigits(module);
+  storeBoolsAsBytes(module);
+  approximate(module);
+  return failed(storeBFloatsAsInts(module)) ? failure() : lowerControlFlow(module);
+}
+
+LogicalResult lowerToLLVM(ModuleOp module) {
+  LowerToLLVMOptions options(module.getContext());
+  LLVMTypeConverter converter(module.getContext(), options);
+  if (failed(lowerBodies(module)))
+    return failure();
+  for (auto kernel : module.getOps<func::FuncOp>()) {
+    if (!kernel->hasAttr(kExtentAttr))
+      addRange(kernel);
+    usePointers(kernel, converter);
+  }
+  if (failed(callDoubleFunctions(module)))
+    return failure();
+  return convert(module, converter, RewritePatternSet(module.getContext()));
+}
+
 /// Makes two shuffles of one of 64 bits.
 static LogicalResult splitShuffles(ModuleOp module) {
   RewritePatternSet patterns(module.getContext());
@@ -210,14 +212,13 @@ LogicalResult lowerGpuToLLVM(ModuleOp module) {
   LowerToLLVMOptions options(module.getContext());
   LLVMTypeConverter converter(module.getContext(), options);
   configureGpuToNVVMTypeConverter(converter);
-  expandDigits(module);
   if (failed(splitShuffles(module)) || failed(lowerBodies(module)))
     return failure();
   for (auto kernel : module.getOps<func::FuncOp>()) {
     usePointers(kernel, converter);
     for (auto [index, type] : llvm::enumerate(kernel.getArgumentTypes()))
       if (isa<LLVM::LLVMPointerType>(type))
-        kernel.setArgAttr(index, "llvm.align", Builder(module).getI64IntegerAttr(16));
+        kernel.setArgAttr(index, "llvm.align", Builder(module).getI64IntegerAttr(kGpuAlignment));
   }
   RewritePatternSet patterns(module.getContext());
   populateGpuToNVVMConversionPatterns(converter, patterns);

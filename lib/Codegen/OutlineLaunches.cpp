@@ -38,7 +38,9 @@ static void collect(Value value, Block &block, llvm::SetVector<Operation *> &nee
   Operation *op = value.getDefiningOp();
   if (!op || op->getBlock() != &block || needed.contains(op))
     return;
-  for (Value operand : op->getOperands())
+  llvm::SetVector<Value> used(op->operand_begin(), op->operand_end());
+  getUsedValuesDefinedAbove(op->getRegions(), used);
+  for (Value operand : used)
     collect(operand, block, needed);
   needed.insert(op);
 }

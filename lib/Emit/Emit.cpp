@@ -143,6 +143,23 @@ static FailureOr<EmittedKernels> compileForHost(ModuleOp module, const EmitOptio
   return EmittedKernels{compiled->codes, compiled->cached};
 }
 
+/// Kernels for GPUs touch 16 bytes at once: fails after an error where an argument lies else.
+static LogicalResult checkAlignment(ModuleOp module, const proto::Program &program) {
+  for (const proto::Segment &segment : program.segments())
+    for (const proto::Command &command : segment.commands()) {
+      if (!command.has_launch())
+        continue;
+      const proto::Kernel &kernel = program.kernels(command.launch().kernel());
+      for (const proto::Address &address : command.launch().args())
+        if (kernel.has_gpu() &&
+            (address.offset() % kGpuAlignment || address.rank_stride() % kGpuAlignment))
+          return module.emitError() << "kernel '" << kernel.name() << "' gets an argument at byte "
+                                    << address.offset() << ", expected a multiple of "
+                                    << kGpuAlignment;
+    }
+  return success();
+}
+
 /// Compiles them for GPUs; `code` is one image for each architecture.
 static FailureOr<EmittedKernels> compileForGpu(ModuleOp module, const EmitOptions &options,
                                                const llvm::StringMap<uint32_t> &indices,
@@ -167,6 +184,8 @@ static FailureOr<EmittedKernels> compileForGpu(ModuleOp module, const EmitOption
     entry->set_bytes(image.bytes.size());
     code += image.bytes;
   }
+  if (failed(checkAlignment(module, program)))
+    return failure();
   return EmittedKernels{compiled->codes, compiled->cached};
 }
 

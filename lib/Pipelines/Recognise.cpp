@@ -18,7 +18,7 @@ void zero::addRecognise(OpPassManager &pm, const StepOptions &options) {
   pm.addNestedPass<func::FuncOp>(createRecogniseRotary());
   pm.addPass(createRecogniseAttention({options.dataRoot}));
   // Nothing computes it as one kernel there.
-  if (options.device == "cuda")
+  if (options.device != "cpu")
     pm.addNestedPass<func::FuncOp>(createExpandAttention());
   SetSeedOptions seed;
   seed.seed = options.seed;

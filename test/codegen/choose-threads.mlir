@@ -111,3 +111,22 @@ func.func private @ordered(%x: memref<8x64xf32>) attributes {zero.kernel} {
   } {zero.loop = "parallel"}
   return
 }
+
+// -----
+
+// Nothing is left over of a sum over a dynamic length: lanes take one element each.
+// CHECK-LABEL: func.func private @total
+// CHECK: {zero.loop = "sum"}
+func.func private @total(%x: memref<?xf32>, %y: memref<f32>) attributes {zero.kernel} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  %length = memref.dim %x, %c0 : memref<?xf32>
+  %sum = scf.for %i = %c0 to %length step %c1 iter_args(%acc = %zero) -> (f32) {
+    %0 = memref.load %x[%i] : memref<?xf32>
+    %1 = arith.addf %acc, %0 : f32
+    scf.yield %1 : f32
+  } {zero.loop = "sum"}
+  memref.store %sum, %y[] : memref<f32>
+  return
+}

@@ -121,11 +121,11 @@ void Checker::checkModel() {
 }
 
 void Checker::checkDevice() {
-  expectWord("device", step.device, {"cpu", "cuda"});
-  if (step.device == "cuda")
-    expectAbsent("threads-per-rank", "--device=cuda, whose kernels share a GPU");
-  else
-    expectAbsent("gpu-arch", "--device=cpu");
+  expectWord("device", step.device, {"cpu", "cuda", "simulated"});
+  if (step.device != "cpu")
+    expectAbsent("threads-per-rank", "--device=" + step.device.getValue());
+  if (step.device != "cuda")
+    expectAbsent("gpu-arch", "--device=" + step.device.getValue());
   if (options.planOnly)
     expectAbsent("gpu-arch", "--plan-only, which compiles no kernel");
 }

@@ -9,6 +9,9 @@
 
 namespace zero {
 
+/// Bytes of which addresses of all arguments are multiples.
+inline constexpr int64_t kGpuAlignment = 16;
+
 struct GpuCompileOptions {
   unsigned threads = 1;
   std::string cacheFolder;                ///< of PTX, made if need be; empty: none

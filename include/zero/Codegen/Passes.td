@@ -129,4 +129,16 @@ def LaunchKernels : Pass<"zero-launch-kernels", "::mlir::func::FuncOp"> {
                            "::mlir::arith::ArithDialect", "::mlir::affine::AffineDialect"];
 }
 
+def SimulateLaunches : Pass<"zero-simulate-launches", "::mlir::func::FuncOp"> {
+  let summary = "Writes launches on a GPU as loops over blocks and threads";
+  let description = [{
+    What a kernel for a GPU computes, on a core: `gpu.launch` becomes a loop over blocks, and
+    in it one over threads for each stretch of code between barriers and shuffles, which
+    stand in no loop. Blocks and threads run in their order, so that what a missing barrier
+    would let a thread read too early it does read too early.
+  }];
+  let dependentDialects = ["::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::arith::ArithDialect"];
+}
+
 #endif // ZERO_CODEGEN_PASSES_TD
