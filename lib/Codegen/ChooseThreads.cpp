@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "GpuLoops.h"
+#include "zero/Codegen/CompileGpu.h"
 #include "zero/Codegen/Passes.h"
 
 using namespace mlir;
@@ -146,8 +147,10 @@ struct ChooseThreads : zero::impl::ChooseThreadsBase<ChooseThreads> {
 
   void setNeighbours(scf::ForOp loop, int64_t threads) {
     int64_t count = neighboursIn(loop, threads);
-    if (count > 1)
-      loop->setAttr(kNeighboursAttr, Builder(&getContext()).getI64IntegerAttr(count));
+    if (count == 1)
+      return;
+    getOperation()->setAttr(kAlignedAttr, UnitAttr::get(&getContext()));
+    loop->setAttr(kNeighboursAttr, Builder(&getContext()).getI64IntegerAttr(count));
   }
 };
 } // namespace

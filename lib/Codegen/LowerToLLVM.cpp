@@ -208,16 +208,30 @@ static LogicalResult splitShuffles(ModuleOp module) {
   return applyPatternsGreedily(module, std::move(patterns));
 }
 
+/// Fails after an error at a function of doubles that only a library has.
+static LogicalResult checkDoubleFunctions(ModuleOp module) {
+  WalkResult checked = module.walk([](Operation *op) -> WalkResult {
+    StringRef name = op->getName().stripDialect();
+    if (!isa_and_nonnull<math::MathDialect>(op->getDialect()) ||
+        !op->getResult(0).getType().isF64() || !isDoubleFunction(name))
+      return WalkResult::advance();
+    op->emitError() << "the function '" << name << "' of doubles has no expansion for GPUs";
+    return WalkResult::interrupt();
+  });
+  return failure(checked.wasInterrupted());
+}
+
 LogicalResult lowerGpuToLLVM(ModuleOp module) {
   LowerToLLVMOptions options(module.getContext());
   LLVMTypeConverter converter(module.getContext(), options);
   configureGpuToNVVMTypeConverter(converter);
-  if (failed(splitShuffles(module)) || failed(lowerBodies(module)))
+  if (failed(splitShuffles(module)) || failed(lowerBodies(module)) ||
+      failed(checkDoubleFunctions(module)))
     return failure();
   for (auto kernel : module.getOps<func::FuncOp>()) {
     usePointers(kernel, converter);
     for (auto [index, type] : llvm::enumerate(kernel.getArgumentTypes()))
-      if (isa<LLVM::LLVMPointerType>(type))
+      if (isa<LLVM::LLVMPointerType>(type) && kernel->hasAttr(kAlignedAttr))
         kernel.setArgAttr(index, "llvm.align", Builder(module).getI64IntegerAttr(kGpuAlignment));
   }
   RewritePatternSet patterns(module.getContext());

@@ -15,7 +15,7 @@ namespace zero {
 llvm::LogicalResult lowerToLLVM(mlir::ModuleOp module);
 
 /// The same for functions that run on a GPU, which may ask which thread they are: each takes
-/// one pointer per buffer, of 16-byte alignment, and then the common length of its dynamic
+/// one pointer per buffer, aligned as kAlignedAttr says, and then the common length of its dynamic
 /// dimensions.
 llvm::LogicalResult lowerGpuToLLVM(mlir::ModuleOp module);
 

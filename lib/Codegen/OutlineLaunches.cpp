@@ -1,6 +1,7 @@
 //===- OutlineLaunches.cpp - launches to functions ------------------------===//
 
 #include "OutlineLaunches.h"
+#include "zero/Codegen/CompileGpu.h"
 #include "zero/Codegen/Passes.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -64,6 +65,8 @@ static void outline(func::FuncOp kernel, gpu::LaunchOp launch, StringRef name) {
   auto entry = func::FuncOp::create(builder, loc, name, builder.getFunctionType(types, {}));
   for (unsigned index = 0; index < kernel.getNumArguments(); ++index)
     entry.setArgAttrs(index, kernel.getArgAttrDict(index));
+  if (Attribute aligned = kernel->getAttr(kAlignedAttr))
+    entry->setAttr(kAlignedAttr, aligned);
   Block *body = entry.addEntryBlock();
   builder.setInsertionPointToStart(body);
   IRMapping mapping;

@@ -143,15 +143,16 @@ static FailureOr<EmittedKernels> compileForHost(ModuleOp module, const EmitOptio
   return EmittedKernels{compiled->codes, compiled->cached};
 }
 
-/// Kernels for GPUs touch 16 bytes at once: fails after an error where an argument lies else.
+/// Fails after an error where an argument of a kernel that touches 16 bytes at once lies else.
 static LogicalResult checkAlignment(ModuleOp module, const proto::Program &program) {
+  SymbolTable symbols(module);
   for (const proto::Segment &segment : program.segments())
     for (const proto::Command &command : segment.commands()) {
       if (!command.has_launch())
         continue;
       const proto::Kernel &kernel = program.kernels(command.launch().kernel());
       for (const proto::Address &address : command.launch().args())
-        if (kernel.has_gpu() &&
+        if (symbols.lookup(kernel.name())->hasAttr(kAlignedAttr) &&
             (address.offset() % kGpuAlignment || address.rank_stride() % kGpuAlignment))
           return module.emitError() << "kernel '" << kernel.name() << "' gets an argument at byte "
                                     << address.offset() << ", expected a multiple of "

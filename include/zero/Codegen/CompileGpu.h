@@ -9,7 +9,9 @@
 
 namespace zero {
 
-/// Bytes of which addresses of all arguments are multiples.
+/// On a kernel for a GPU, a unit: it touches 16 bytes at once, so the addresses of all its
+/// arguments are multiples of that. Those of others are as their elements need it.
+inline constexpr llvm::StringLiteral kAlignedAttr = "zero.aligned";
 inline constexpr int64_t kGpuAlignment = 16;
 
 struct GpuCompileOptions {
