@@ -64,7 +64,8 @@ Expected<std::string> assemblePtx(StringRef toolkit, StringRef ptx, unsigned arc
   std::string image = "--image3=kind=elf,sm=" + number + ",file=" + base + ".cubin";
   std::string source = "--image3=kind=ptx,sm=" + number + ",file=" + base + ".ptx";
   std::string out = "--create=" + base + ".fatbin";
-  if (Error error = run(toolkit.str() + "/ptxas", {arch, base + ".ptx", "-o", base + ".cubin"}, log))
+  if (Error error =
+          run(toolkit.str() + "/ptxas", {arch, base + ".ptx", "-o", base + ".cubin"}, log))
     return error;
   if (Error error = run(toolkit.str() + "/fatbinary", {"--64", out, image, source}, log))
     return error;

@@ -80,8 +80,7 @@ static scf::ForOp collapse(ArrayRef<scf::ForOp> nest) {
     scf::ForOp loop = nest[position];
     loop.getInductionVar().replaceAllUsesWith(digit);
   }
-  for (auto [old, carried] :
-       llvm::zip(innermost.getRegionIterArgs(), flat.getRegionIterArgs()))
+  for (auto [old, carried] : llvm::zip(innermost.getRegionIterArgs(), flat.getRegionIterArgs()))
     old.replaceAllUsesWith(carried);
   // Address arithmetic of the outer loops comes along.
   for (scf::ForOp loop : nest.drop_back())

@@ -160,14 +160,12 @@ static CompiledGpuKernels::Image makeImage(ModuleOp module, unsigned architectur
     if (fatbin)
       return {architecture, rt::proto::GpuImage::FATBIN, std::move(*fatbin)};
     emitWarning(UnknownLoc::get(module.getContext()))
-        << "kernels for sm_" << architecture
-        << " stay PTX: " << llvm::toString(fatbin.takeError());
+        << "kernels for sm_" << architecture << " stay PTX: " << llvm::toString(fatbin.takeError());
   }
   return {architecture, rt::proto::GpuImage::PTX, ptx + '\0'};
 }
 
-FailureOr<CompiledGpuKernels> compileGpuKernels(ModuleOp module,
-                                                const GpuCompileOptions &options) {
+FailureOr<CompiledGpuKernels> compileGpuKernels(ModuleOp module, const GpuCompileOptions &options) {
   loadDialects(module.getContext());
   ObjectCache cache;
   if (!options.cacheFolder.empty())

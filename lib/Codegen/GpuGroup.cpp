@@ -34,8 +34,8 @@ static void mapIterations(OpBuilder &builder, scf::ForOp loop, Value chunk,
   if (digits) {
     SmallVector<int64_t> extents(digits.getStaticBasis());
     extents.back() /= count;
-    parts = affine::AffineDelinearizeIndexOp::create(builder, loc, chunk,
-                                                     ArrayRef<int64_t>(extents));
+    parts =
+        affine::AffineDelinearizeIndexOp::create(builder, loc, chunk, ArrayRef<int64_t>(extents));
     lastDigit = parts.getResults().back();
     if (count > 1)
       lastDigit = arith::MulIOp::create(builder, loc, lastDigit, scale);
@@ -66,16 +66,14 @@ SmallVector<Value> cloneIterations(OpBuilder &builder, scf::ForOp loop, Value ch
     for (int64_t number = 0; number < count; ++number) {
       // What one iteration hands on is there by now: only what makes it reads it.
       if (number > 0)
-        for (auto [argument, value] :
-             llvm::zip(loop.getRegionIterArgs(), loop.getYieldedValues()))
+        for (auto [argument, value] : llvm::zip(loop.getRegionIterArgs(), loop.getYieldedValues()))
           if (Value made = iterations[number - 1].lookupOrNull(value))
             iterations[number].map(argument, made);
       builder.clone(op, iterations[number]);
     }
   }
-  return llvm::map_to_vector(loop.getYieldedValues(), [&](Value value) {
-    return iterations.back().lookupOrDefault(value);
-  });
+  return llvm::map_to_vector(loop.getYieldedValues(),
+                             [&](Value value) { return iterations.back().lookupOrDefault(value); });
 }
 
 //===----------------------------------------------------------------------===//
@@ -191,8 +189,7 @@ void GroupEmitter::order(Operation &op) {
 
 void GroupEmitter::emitStore(Operation &store) {
   Location loc = store.getLoc();
-  Value isFirst =
-      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, lane, index(0));
+  Value isFirst = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, lane, index(0));
   if (stores)
     isFirst = arith::AndIOp::create(builder, loc, isFirst, stores);
   auto guarded = scf::IfOp::create(builder, loc, isFirst);

@@ -46,9 +46,8 @@ static bool fitsBlock(Operation &op) {
   if (!loop)
     return op.getNumRegions() == 0;
   return isMarked(loop, kSumLoop) && iterationsOf(loop) &&
-         llvm::all_of(llvm::seq<unsigned>(0, loop.getNumResults()), [&](unsigned index) {
-           return mayCombine(loop, index);
-         });
+         llvm::all_of(llvm::seq<unsigned>(0, loop.getNumResults()),
+                      [&](unsigned index) { return mayCombine(loop, index); });
 }
 
 static Unit::Kind kindOf(Operation &op) {

@@ -65,9 +65,9 @@ gpu::LaunchOp Launcher::createLaunch(Operation *at, std::optional<int64_t> itera
   builder.setInsertionPoint(at);
   Location loc = at->getLoc();
   Value one = index(1);
-  Value blocks = iterations ? index(llvm::divideCeil(*iterations, perBlock))
-                            : arith::CeilDivUIOp::create(builder, loc, length, index(perBlock))
-                                  .getResult();
+  Value blocks =
+      iterations ? index(llvm::divideCeil(*iterations, perBlock))
+                 : arith::CeilDivUIOp::create(builder, loc, length, index(perBlock)).getResult();
   auto launch = gpu::LaunchOp::create(builder, loc, blocks, one, one, index(threads), one, one);
   if (!iterations)
     launch->setAttr(kPerBlockAttr, builder.getI64IntegerAttr(perBlock));

@@ -191,8 +191,8 @@ void Emitter::run() {
     rewriter.eraseOp(op);
 }
 
-void fuseIntoLoops(RewriterBase &rewriter, Block &block,
-                   const DenseMap<Value, Value> &destinations, LoopStyle style) {
+void fuseIntoLoops(RewriterBase &rewriter, Block &block, const DenseMap<Value, Value> &destinations,
+                   LoopStyle style) {
   Emitter(rewriter, block, destinations, style).run();
 }
 

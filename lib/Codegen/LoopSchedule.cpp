@@ -214,7 +214,7 @@ std::optional<Node> Scheduler::join(const Node &producer, const Use &use,
                                     const Node &consumer) const {
   std::optional<Node> turned = joined(producer, use.value, consumer, use.map);
   return turned && (style == LoopStyle::Gpu || turned->dims == producer.dims) ? turned
-                                                                             : std::nullopt;
+                                                                              : std::nullopt;
 }
 
 void Scheduler::linkUses() {

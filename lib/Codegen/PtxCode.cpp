@@ -32,9 +32,8 @@ Expected<std::unique_ptr<TargetMachine>> gpuMachine() {
   TargetOptions options;
   // Every operation is rounded by itself: stages must agree to the last bit.
   options.AllowFPOpFusion = FPOpFusion::Strict;
-  std::unique_ptr<TargetMachine> machine(
-      target->createTargetMachine(triple, "sm_80", "+ptx70", options, std::nullopt, std::nullopt,
-                                  CodeGenOptLevel::Aggressive));
+  std::unique_ptr<TargetMachine> machine(target->createTargetMachine(
+      triple, "sm_80", "+ptx70", options, std::nullopt, std::nullopt, CodeGenOptLevel::Aggressive));
   if (!machine)
     return createStringError("no code generation for sm_80");
   return machine;

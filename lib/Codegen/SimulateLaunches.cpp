@@ -31,9 +31,10 @@ static bool isMeeting(Operation *op) {
 }
 
 static bool hasMeeting(Operation *op) {
-  return op->walk([](Operation *nested) {
-             return isMeeting(nested) ? WalkResult::interrupt() : WalkResult::advance();
-           })
+  return op
+      ->walk([](Operation *nested) {
+        return isMeeting(nested) ? WalkResult::interrupt() : WalkResult::advance();
+      })
       .wasInterrupted();
 }
 

@@ -154,9 +154,9 @@ static LogicalResult checkAlignment(ModuleOp module, const proto::Program &progr
       for (const proto::Address &address : command.launch().args())
         if (symbols.lookup(kernel.name())->hasAttr(kAlignedAttr) &&
             (address.offset() % kGpuAlignment || address.rank_stride() % kGpuAlignment))
-          return module.emitError() << "kernel '" << kernel.name() << "' gets an argument at byte "
-                                    << address.offset() << ", expected a multiple of "
-                                    << kGpuAlignment;
+          return module.emitError()
+                 << "kernel '" << kernel.name() << "' gets an argument at byte " << address.offset()
+                 << ", expected a multiple of " << kGpuAlignment;
     }
   return success();
 }
@@ -214,9 +214,9 @@ FailureOr<EmittedKernels> emitExecutable(ModuleOp module, const EmitOptions &opt
   program.set_received_elements(receivedElements(program));
 
   std::string code;
-  FailureOr<EmittedKernels> emitted =
-      module->hasAttr(kDeviceAttr) ? compileForGpu(module, options, kernels, program, code)
-                                   : compileForHost(module, options, kernels, program, code);
+  FailureOr<EmittedKernels> emitted = module->hasAttr(kDeviceAttr)
+                                          ? compileForGpu(module, options, kernels, program, code)
+                                          : compileForHost(module, options, kernels, program, code);
   if (failed(emitted))
     return failure();
   std::string isa = module->hasAttr(kDeviceAttr) ? "" : hostIsa();

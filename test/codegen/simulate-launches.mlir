@@ -32,9 +32,9 @@ func.func private @reverse(%x: memref<32xf32>, %y: memref<32xf32>) attributes {z
 
 // A shuffle gives a thread what the one has whose number differs in a bit.
 // CHECK-LABEL: func.func private @pairs
-// CHECK: scf.for %[[OWN:.*]] = %
-// CHECK: %[[OTHER:.*]] = arith.xori %[[OWN]], %
-// CHECK: memref.load %{{.*}}[%[[OTHER]]]
+// CHECK: %[[OTHER:.*]] = arith.xori %[[OWN:.*]], %
+// CHECK: %[[THEIRS:.*]] = memref.load %{{.*}}[%[[OTHER]]]
+// CHECK: memref.store %[[THEIRS]], %{{.*}}[%[[OWN]]]
 func.func private @pairs(%x: memref<32xf32>) attributes {zero.kernel} {
   %c1 = arith.constant 1 : index
   %c32 = arith.constant 32 : index

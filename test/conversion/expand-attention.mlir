@@ -12,8 +12,8 @@
 func.func @packed(%x: tensor<2x8x48xf32>) -> tensor<2x8x2x8xf32> {
   %none = onnx.none
   %o, %lse = onnx.node "Attention"(%x, %none, %none, %none, %none)
-      {causal = 1 : i64, fill = 0xFF800000 : f32, guard = 0 : i64, offset = 0 : i64,
-       packed_heads = [2, 2], rows_first = [1, 1, 1, 1], scale = 2.500000e-01 : f32}
+      {causal = 1 : i64, fill = 0xFFF0000000000000 : f64, guard = 0 : i64, offset = 0 : i64,
+       packed_heads = array<i64: 2, 2>, rows_first = array<i64: 1, 1, 1, 1>, scale = 2.500000e-01 : f64}
       domain "zero" opset 1
       : (tensor<2x8x48xf32>, none, none, none, none) -> (tensor<2x8x2x8xf32>, tensor<2x2x8xf32>)
   return %o : tensor<2x8x2x8xf32>

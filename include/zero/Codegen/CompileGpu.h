@@ -16,9 +16,9 @@ inline constexpr int64_t kGpuAlignment = 16;
 
 struct GpuCompileOptions {
   unsigned threads = 1;
-  std::string cacheFolder;                ///< of PTX, made if need be; empty: none
-  std::vector<unsigned> architectures;    ///< 80, 90, 100: compute capability times ten
-  std::string toolkit;                    ///< folder of ptxas and fatbinary; empty: PTX stays
+  std::string cacheFolder;             ///< of PTX, made if need be; empty: none
+  std::vector<unsigned> architectures; ///< 80, 90, 100: compute capability times ten
+  std::string toolkit;                 ///< folder of ptxas and fatbinary; empty: PTX stays
 };
 
 /// Code of all native kernels of a module, for each architecture.

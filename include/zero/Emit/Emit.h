@@ -11,13 +11,13 @@
 namespace zero {
 
 struct EmitOptions {
-  std::string output;         ///< path of the .zexe
-  std::string name;           ///< of the model, for people
-  std::string model;          ///< the ONNX file it was made from, absolute; or empty
-  std::string dataRoot;       ///< folder that data references are relative to
-  double learningRate = 1e-3; ///< default of the learning-rate input
-  unsigned threads = 1;       ///< that compile kernels
-  std::string cacheFolder;    ///< of object code; empty: none
+  std::string output;                     ///< path of the .zexe
+  std::string name;                       ///< of the model, for people
+  std::string model;                      ///< the ONNX file it was made from, absolute; or empty
+  std::string dataRoot;                   ///< folder that data references are relative to
+  double learningRate = 1e-3;             ///< default of the learning-rate input
+  unsigned threads = 1;                   ///< that compile kernels
+  std::string cacheFolder;                ///< of object code; empty: none
   std::vector<unsigned> gpuArchitectures; ///< of a program for CUDA: 80, 90, 100
 };
 

@@ -123,8 +123,7 @@ struct StepOptions : mlir::PassPipelineOptions<StepOptions> {
   Option<std::string> device{*this, "device",
                              llvm::cl::desc("what kernels run on: cpu, cuda, or simulated: the cpu "
                                             "does what a GPU's threads would, for tests (cpu)"),
-                             llvm::cl::init("cpu"),
-                             llvm::cl::value_desc("cpu|cuda|simulated")};
+                             llvm::cl::init("cpu"), llvm::cl::value_desc("cpu|cuda|simulated")};
   Option<unsigned> threadsPerRank{
       *this, "threads-per-rank",
       llvm::cl::desc("threads of a rank that scratch memory is planned for (1)"), llvm::cl::init(1),
