@@ -3,6 +3,7 @@
 #include "zero/Emit/Emit.h"
 
 #include "CommandBuilder.h"
+#include "LaneWaits.h"
 #include "TensorTable.h"
 #include "runtime/format/format.h"
 #include "zero/Analysis/StepFunction.h"
@@ -58,7 +59,9 @@ static void buildCertificate(ModuleOp module, proto::Program &program) {
     entry->set_most(bytes[0]);
     entry->set_at_peak(bytes[1]);
   }
-  program.add_arenas()->set_bytes(certificate->peak());
+  proto::Arena *arena = program.add_arenas();
+  arena->set_bytes(certificate->peak());
+  arena->set_alignment(kArenaAlignment);
 }
 
 /// How often a step runs `command` of `segment`.
@@ -205,6 +208,7 @@ FailureOr<EmittedKernels> emitExecutable(ModuleOp module, const EmitOptions &opt
   Storage storage(module, *step);
   CommandBuilder commands(module, *step, storage, kernels);
   commands.build(program);
+  addWaits(program);
   buildTensors(module, *step, storage, commands, options.dataRoot, program, data);
   if (std::string file = overwritten(options, program); !file.empty())
     return module.emitError() << "the output '" << options.output << "' would overwrite '" << file

@@ -29,6 +29,7 @@ public:
 
 private:
   Status writeShard(int rank, const char *base);
+  const Block &blockOf(const Piece &piece) const;
   std::string headerOf(int rank) const;
   void listTensors();
 

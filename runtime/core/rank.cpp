@@ -21,7 +21,7 @@ Status Rank::prepare(Device &device, const InitialFiles &files, bool checkMemory
   for (const proto::Output &output : tables().outputs())
     outputs.emplace_back(elementsOf(output.shape()) * sizeOf(toDType(output.dtype())));
   if (checkMemory)
-    poison.emplace(tables(), self, arena->base());
+    memory.emplace(tables(), self, arena->base());
   return {};
 }
 
@@ -46,9 +46,9 @@ Status Rank::step(const StepRequest &request) {
 
 Status Rank::runStep(const StepRequest &request) {
   collectives = 0;
-  if (poison)
-    poison->apply();
-  writeInputs(request, 0, nullptr);
+  if (memory)
+    memory->begin(request.evaluate);
+  ZERO_RT_TRY(bindInputs(request, 0, nullptr));
   bool finished = false;
   for (const CommandSegment &segment : segments) {
     if (segment.kind == proto::Segment::EPILOGUE && !finished) {
@@ -59,19 +59,10 @@ Status Rank::runStep(const StepRequest &request) {
   }
   if (!finished)
     ZERO_RT_TRY(finishMicroBatches(request));
+  if (memory)
+    ZERO_RT_TRY(memory->atEnd());
   captureOutputs();
-  if (poison)
-    peak = poison->measurePeak();
   return {};
-}
-
-bool Rank::skips(const Command &command, const CommandSegment &segment, uint64_t turn,
-                 const StepRequest &request) const {
-  return (request.evaluate && !command.forward) ||
-         (command.when == proto::Command::FIRST && turn != 0) ||
-         (command.when == proto::Command::LAST && turn + 1 != segment.repeat) ||
-         (command.when == proto::Command::LATER && turn == 0) ||
-         (command.predicate && !*command.predicate);
 }
 
 /// Runs the commands as they are listed. That is a total order in which each command
@@ -79,21 +70,32 @@ bool Rank::skips(const Command &command, const CommandSegment &segment, uint64_t
 Status Rank::runSegment(const CommandSegment &segment, const StepRequest &request, bool isFirst) {
   for (uint64_t turn = 0; turn < segment.repeat; ++turn) {
     if (turn > 0 || !isFirst) // the first one finds all inputs of the first micro-batch
-      writeInputs(request, turn, &segment.inputs);
+      ZERO_RT_TRY(bindInputs(request, turn, &segment.inputs));
     for (const Command &command : segment.commands) {
-      if (skips(command, segment, turn, request))
+      if (request.evaluate && !command.forward)
         continue;
+      const bool skipped = !runsInTurn(command.when, turn, segment.repeat) ||
+                           (command.predicate && !*command.predicate);
       const auto index = uint32_t(&command - segment.commands.data()) + segment.first;
-      ZERO_RT_TRY(active ? runRecorded(command, index, turn) : run(command));
+      if (memory)
+        ZERO_RT_TRY(memory->beforeCommand(skipped));
+      if (!skipped)
+        ZERO_RT_TRY(active ? runRecorded(command, index, turn) : run(command));
+      if (memory)
+        ZERO_RT_TRY(memory->after());
     }
   }
   return {};
 }
 
-Status Rank::finishMicroBatches(const StepRequest &request) const {
+Status Rank::finishMicroBatches(const StepRequest &request) {
+  if (memory)
+    ZERO_RT_TRY(memory->beforeFinish());
   if (request.gradients)
     captureGradients(*request.gradients);
-  return request.allowNan ? Status() : checkLoss();
+  if (!request.allowNan)
+    ZERO_RT_TRY(checkLoss());
+  return memory ? memory->after() : Status();
 }
 
 /// The output of one element that is called `name`, or -1.
@@ -153,6 +155,14 @@ void Rank::writeScalar(proto::Input::Kind kind, const StepRequest &request, uint
     write(uint8_t(!request.evaluate));
 }
 
+Status Rank::bindInputs(const StepRequest &request, uint64_t microBatch,
+                        const std::vector<bool> *which) {
+  if (memory)
+    ZERO_RT_TRY(memory->beforeInputs());
+  writeInputs(request, microBatch, which);
+  return memory ? memory->after() : Status();
+}
+
 /// Writes the inputs that `which` has, or all.
 void Rank::writeInputs(const StepRequest &request, uint64_t microBatch,
                        const std::vector<bool> *which) {
@@ -182,8 +192,8 @@ void Rank::captureOutputs() {
 void Rank::captureGradients(std::vector<std::vector<uint8_t>> &gradients) const {
   for (int i = 0; i < tables().gradients_size(); ++i) {
     const proto::Gradient &gradient = tables().gradients(i);
-    uint64_t count = gradients[i].size() / sizeOf(gradientType(gradient));
-    copyOwnGradient(gradient, count, communicator->rank(), arena->base(), gradients[i].data());
+    for (const Block &block : blocksOf(gradient, program->parameterOf(gradient)))
+      copyOwnGradient(gradient, block, communicator->rank(), arena->base(), gradients[i].data());
   }
 }
 

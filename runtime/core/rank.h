@@ -5,7 +5,7 @@
 
 #include "runtime/comm/communicator.h"
 #include "runtime/core/commands.h"
-#include "runtime/core/poison.h"
+#include "runtime/core/memory_check.h"
 #include "runtime/core/recorder.h"
 #include "runtime/core/state.h"
 #include "runtime/device/device.h"
@@ -49,7 +49,8 @@ public:
 
   char *base() { return arena->base(); }
   Traffic traffic() const { return communicator->traffic(); }
-  uint64_t measuredPeak() const { return peak; }
+  /// What --check-memory has seen, or nullptr.
+  const MemoryCheck *memoryCheck() const { return memory ? &*memory : nullptr; }
   /// Output `index` of the last step.
   const std::vector<uint8_t> &output(int index) const { return outputs[index]; }
   /// A scalar output of the last step as a double; nothing if there is none of the name.
@@ -60,10 +61,10 @@ private:
   Status run(const Command &command);
   Status runRecorded(const Command &command, uint32_t index, uint64_t turn);
   Status runSegment(const CommandSegment &segment, const StepRequest &request, bool isFirst);
-  Status finishMicroBatches(const StepRequest &request) const;
+  Status finishMicroBatches(const StepRequest &request);
   Status checkLoss() const;
-  bool skips(const Command &command, const CommandSegment &segment, uint64_t turn,
-             const StepRequest &request) const;
+  Status bindInputs(const StepRequest &request, uint64_t microBatch,
+                    const std::vector<bool> *which);
   void writeInputs(const StepRequest &request, uint64_t microBatch, const std::vector<bool> *which);
   void writeScalar(proto::Input::Kind kind, const StepRequest &request, uint64_t microBatch,
                    char *target) const;
@@ -83,11 +84,10 @@ private:
   std::unique_ptr<Queue> queue;
   std::vector<CommandSegment> segments;
   std::vector<std::vector<uint8_t>> outputs;
-  std::optional<Poison> poison;
+  std::optional<MemoryCheck> memory;
   std::optional<Recorder> recorder;
   Recorder *active = nullptr; ///< what records this step
-  uint64_t peak = 0;
-  uint64_t collectives = 0; ///< begun in this step
+  uint64_t collectives = 0;   ///< begun in this step
 };
 
 } // namespace zero::rt

@@ -101,11 +101,11 @@ Status Session::step(uint32_t flags, zero_rt_step_result &result) {
   ZERO_RT_TRY(findData());
   keptGradients = flags & ZERO_RT_KEEP_GRADIENTS;
   body->gradients.resize(keptGradients ? tables().gradients_size() : 0);
-  for (size_t i = 0; i < body->gradients.size(); ++i)
-    for (const proto::Tensor &tensor : tables().tensors())
-      if (tensor.name() == tables().gradients(int(i)).parameter())
-        body->gradients[i].resize(elementsOf(tensor.shape()) *
-                                  sizeOf(gradientType(tables().gradients(int(i)))));
+  for (size_t i = 0; i < body->gradients.size(); ++i) {
+    const proto::Gradient &gradient = tables().gradients(int(i));
+    body->gradients[i].resize(elementsOf(body->program->parameterOf(gradient).shape()) *
+                              sizeOf(gradientType(gradient)));
+  }
   StepRequest request;
   request.step = steps;
   request.batch = batch;
@@ -199,10 +199,9 @@ Status Session::readOutput(const std::string &name, int rank, void *destination,
 }
 
 void Session::readWhole(const proto::Tensor &tensor, void *destination) const {
-  const proto::Buffer &buffer = tables().buffers(static_cast<int>(tensor.buffer()));
-  for (size_t rank = 0; rank < body->ranks.size(); ++rank)
-    copyOwnPart(buffer, tensor.start(), elementsOf(tensor.shape()), static_cast<int>(rank),
-                body->ranks[rank]->base(), destination);
+  for (const Block &block : blocksOf(tables(), tensor))
+    for (size_t rank = 0; rank < body->ranks.size(); ++rank)
+      copyOwnPart(block, static_cast<int>(rank), body->ranks[rank]->base(), destination);
 }
 
 static uint64_t bytesOf(const proto::Tensor &tensor) {
@@ -253,9 +252,9 @@ void Session::writeWhole(const proto::Tensor &tensor, DType dtype, const void *v
     convertFloats(dtype, values, own, converted.data(), count);
     values = converted.data();
   }
-  for (size_t rank = 0; rank < body->ranks.size(); ++rank)
-    setOwnPart(tables().buffers(static_cast<int>(tensor.buffer())), tensor.start(), count,
-               static_cast<int>(rank), body->ranks[rank]->base(), values);
+  for (const Block &block : blocksOf(tables(), tensor))
+    for (size_t rank = 0; rank < body->ranks.size(); ++rank)
+      setOwnPart(block, static_cast<int>(rank), body->ranks[rank]->base(), values);
   for (const proto::Tensor &parameter : tables().tensors())
     if (tensor.master() && parameter.role() == proto::PARAMETER && parameter.name() == tensor.of())
       writeWhole(parameter, own, values);
@@ -306,17 +305,15 @@ Status Session::save(const std::string &path) const {
 
 Status Session::saveGradients(const std::string &path) const {
   std::vector<TensorEntry> entries;
-  for (const proto::Gradient &gradient : tables().gradients())
-    for (const proto::Tensor &tensor : tables().tensors()) {
-      auto shape = shapeOf(tensor.shape());
-      if (tensor.name() == gradient.parameter())
-        entries.push_back({tensor.name(),
-                           gradientType(gradient),
-                           {shape.begin(), shape.end()},
-                           [this, &tensor](void *destination, uint64_t bytes) {
-                             return readGradient(tensor.name(), destination, bytes);
-                           }});
-    }
+  for (const proto::Gradient &gradient : tables().gradients()) {
+    auto shape = shapeOf(body->program->parameterOf(gradient).shape());
+    entries.push_back({gradient.parameter(),
+                       gradientType(gradient),
+                       {shape.begin(), shape.end()},
+                       [this, &gradient](void *destination, uint64_t bytes) {
+                         return readGradient(gradient.parameter(), destination, bytes);
+                       }});
+  }
   return writeFile(path, std::move(entries));
 }
 
@@ -324,14 +321,16 @@ Status Session::stats(int rank, zero_rt_stats &stats) const {
   if (rank < 0 || rank >= body->program->ranks())
     return fail(ZERO_RT_INVALID_ARGUMENT, "no rank %d among %d", rank, body->program->ranks());
   const Traffic traffic = body->ranks[rank]->traffic();
+  const MemoryCheck *memory = body->ranks[rank]->memoryCheck();
   stats = {ran,
            deviceBytes(tables()),
-           body->ranks[rank]->measuredPeak(),
+           memory ? memory->peak() : 0,
            traffic.modelElements,
            traffic.controlElements,
            traffic.modelBytes,
            traffic.controlBytes,
-           seconds};
+           seconds,
+           memory ? memory->mostLive() : 0};
   return {};
 }
 

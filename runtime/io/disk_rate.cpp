@@ -2,6 +2,8 @@
 
 #include "runtime/io/disk_rate.h"
 
+#include "runtime/io/disk_queue.h"
+
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
@@ -12,8 +14,8 @@
 
 namespace zero::rt {
 
-static constexpr size_t kBlock = size_t(4) << 20, kAlignment = 4096;
-static constexpr int kBlocks = 64; ///< at most
+static constexpr uint64_t kBytes = uint64_t(16) << 20;
+static constexpr int kTimes = 16; ///< at most
 static constexpr double kSeconds = 0.5;
 
 namespace {
@@ -23,46 +25,40 @@ struct Descriptor {
 };
 } // namespace
 
-static Status cannotMeasure(const std::string &folder, int error) {
-  return fail(ZERO_RT_IO, "cannot measure the disk of '%s': %s", escape(folder).c_str(),
-              std::strerror(error));
-}
-
-/// Does `transfer(offset)` block by block until `blocks` are done or time is up; then
-/// `blocks` are those that were done.
-template <typename Transfer>
-static Status timeBlocks(const std::string &folder, int &blocks, double &rate, Transfer transfer) {
+/// Moves as much as `transfer` says, again and again behind each other, until that was done
+/// `times` times or time is up; then `times` is how often it was done.
+static Status timeTransfers(DiskQueue &queue, Transfer transfer, int &times, double &rate) {
   const auto begin = std::chrono::steady_clock::now();
   double seconds = 0;
   int done = 0;
-  while (done < blocks && (done == 0 || seconds < kSeconds)) {
-    const ssize_t moved = transfer(off_t(done) * off_t(kBlock));
-    if (moved != ssize_t(kBlock))
-      return cannotMeasure(folder, moved < 0 ? errno : ENOSPC);
+  while (done < times && (done == 0 || seconds < kSeconds)) {
+    ZERO_RT_TRY(queue.run(transfer));
+    transfer.offset += transfer.bytes;
     ++done;
     seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   }
-  blocks = done;
-  rate = double(done) * double(kBlock) / seconds;
+  times = done;
+  rate = double(done) * double(transfer.bytes) / seconds;
   return {};
 }
 
 Status measureDisk(const std::string &folder, DiskRate &rate) {
   const Descriptor file{::open(folder.c_str(), O_TMPFILE | O_RDWR | O_DIRECT | O_CLOEXEC, 0600)};
   if (file.number < 0)
-    return cannotMeasure(folder, errno);
-  const std::unique_ptr<void, decltype(&std::free)> block(std::aligned_alloc(kAlignment, kBlock),
-                                                          &std::free);
-  if (!block)
+    return fail(ZERO_RT_IO, "cannot measure the disk of '%s': %s", escape(folder).c_str(),
+                std::strerror(errno));
+  const std::unique_ptr<void, decltype(&std::free)> memory(
+      std::aligned_alloc(kDiskAlignment, kBytes), &std::free);
+  if (!memory)
     return fail(ZERO_RT_INTERNAL, "out of memory");
-  std::memset(block.get(), 1, kBlock);
-  int blocks = kBlocks;
-  ZERO_RT_TRY(timeBlocks(folder, blocks, rate.write, [&](off_t offset) {
-    return ::pwrite(file.number, block.get(), kBlock, offset);
-  }));
-  return timeBlocks(folder, blocks, rate.read, [&](off_t offset) {
-    return ::pread(file.number, block.get(), kBlock, offset);
-  });
+  std::memset(memory.get(), 1, kBytes);
+  std::unique_ptr<DiskQueue> queue;
+  ZERO_RT_TRY(DiskQueue::make(DiskQueue::Kind::Any, queue));
+  int times = kTimes;
+  ZERO_RT_TRY(timeTransfers(*queue, {true, file.number, folder.c_str(), 0, memory.get(), kBytes},
+                            times, rate.write));
+  return timeTransfers(*queue, {false, file.number, folder.c_str(), 0, memory.get(), kBytes}, times,
+                       rate.read);
 }
 
 } // namespace zero::rt

@@ -11,9 +11,9 @@ struct DiskRate {
   double read = 0, write = 0; ///< bytes a second
 };
 
-/// Writes and reads a file without a name in `folder`, past the system's cache (O_DIRECT), in
-/// blocks of 4 MiB, one at a time: 256 MiB, or as much as half a second is enough for. Fails
-/// where the file system has no such files.
+/// Writes and reads a file without a name in `folder`, past the system's cache (O_DIRECT),
+/// through a DiskQueue as a step does: 256 MiB, or as much as half a second is enough for.
+/// Fails where the file system has no such files.
 Status measureDisk(const std::string &folder, DiskRate &rate);
 
 } // namespace zero::rt

@@ -81,7 +81,7 @@ std::vector<Flag> executionFlags() {
       {"Execution", "pin", "0|1", "bind ranks to cores (by default when they fill the machine)",
        toInt(&zero_rt_session_options::pin)},
       {"Execution", "check-memory", "",
-       "guard the arenas, poison what a step leaves, measure the peak",
+       "guard the arenas, follow what commands read and write, measure the peak",
        toSwitch(&zero_rt_session_options::check_memory)},
       {"Execution", "calibrate", "FILE",
        "measure this machine with --ranks (as cores allow) and\n"

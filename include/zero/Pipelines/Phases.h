@@ -57,6 +57,11 @@ struct StepOptions : mlir::PassPipelineOptions<StepOptions> {
                                        llvm::cl::desc("fp16: overflows until the scale halves (1)"),
                                        llvm::cl::init(1), llvm::cl::value_desc("N")};
   // differentiate
+  Option<ByteSize> tileParamsOver{
+      *this, "tile-params-over",
+      llvm::cl::desc("cut parameters above this, and what reads them, into tiles that are "
+                     "gathered one at a time (0: none)"),
+      llvm::cl::init(ByteSize{0})};
   Option<std::string> lossMean{
       *this, "loss-mean",
       llvm::cl::desc("mean over labels: of all ranks' labels, or of each rank's, averaged"),

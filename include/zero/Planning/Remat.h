@@ -20,7 +20,6 @@ struct RematProblem {
     double seconds = 0;
     std::vector<int> reads;  ///< values that nodes make; what is there anyway is left out
     std::vector<int> writes; ///< values; each has one writer
-    int64_t fixed = 0;       ///< bytes live at the node that recomputation does not change
     int layer = -1;          ///< of a forward node that may run again; -1: it may not
     bool forward = false;
   };

@@ -164,6 +164,7 @@ typedef struct zero_rt_command_info {
   uint64_t bytes;    /* operands read and results written; of a collective those that rank 0
                         receives */
   int reorders;      /* a product that first copies B into the order that the library likes best */
+  int recomputed;    /* makes again what forward has made and not kept */
 } zero_rt_command_info;
 
 /* Reads and checks a file and loads its code. Refused by name: not a .zexe, another
@@ -263,8 +264,10 @@ typedef struct zero_rt_session_options {
                              OMP_WAIT_POLICY=passive */
   double timeout_seconds; /* longest wait for another rank; 120 by default */
   int allow_nan;          /* go on when the loss is NaN or infinite */
-  int check_memory;       /* guard pages round the arenas; what a step leaves behind is
-                             poisoned before the next; the highest byte used is measured */
+  int check_memory;       /* guard pages round the arenas; bytes that were read for the last
+                             time are poisoned at once; a command that reads what nobody wrote
+                             for it, or writes elsewhere, fails; the highest byte used is
+                             measured */
   int pin;                /* ranks to cores: 1 yes, 0 no, -1 (default) when they fill the machine */
   int stall_rank;         /* for tests: this rank ... (-1: none) */
   int64_t stall_collective; /* ... never arrives at this collective of its first step */
@@ -387,12 +390,14 @@ const char *zero_rt_session_next_remark(zero_rt_session *session);
 typedef struct zero_rt_stats {
   uint64_t steps;            /* of this session */
   uint64_t arena_bytes;      /* device tier */
-  uint64_t measured_peak;    /* highest byte used + 1; 0 without check_memory */
+  uint64_t measured_peak;    /* end of the highest byte used, up to the arena's alignment; 0
+                                without check_memory */
   uint64_t model_elements;   /* received from other ranks in all steps and evaluations */
   uint64_t control_elements; /* the same, scalars of the program */
   uint64_t model_bytes;
   uint64_t control_bytes;
   double seconds; /* in steps */
+  uint64_t measured_live; /* the most bytes needed at one command; 0 without check_memory */
 } zero_rt_stats;
 
 zero_rt_status zero_rt_session_stats(const zero_rt_session *session, int rank,

@@ -151,36 +151,6 @@ TEST_P(Executor, EvaluatesWithoutATrace) {
 
 INSTANTIATE_TEST_SUITE_P(Ranks, Executor, testing::Values(1, 2, 3, 4, 7, 13));
 
-TEST(ExecutorMemory, MeasuresThePeakAndPoisons) {
-  TinyProgram tiny(2);
-  Trial trial(tiny);
-  trial.options.check_memory = 1;
-  trial.start();
-  trial.bind(8);
-  for (int step = 0; step < 3; ++step)
-    EXPECT_OK(trial.step());
-  zero_rt_stats stats;
-  EXPECT_OK(zero_rt_session_stats(trial.session, 1, &stats));
-  EXPECT_GT(stats.measured_peak, tiny.at.gradient);
-  EXPECT_LE(stats.measured_peak, tiny.at.end);
-}
-
-TEST(ExecutorMemory, ShowsUseOfLeftovers) {
-  // Without the product, y is what the step before left behind: poison, so NaN.
-  TinyProgram tiny(2);
-  auto &commands = *tiny.segment(0).mutable_commands();
-  for (auto it = commands.begin(); it != commands.end(); ++it)
-    if (it->label() == "kernel 0") {
-      commands.erase(it);
-      break;
-    }
-  Trial trial(tiny);
-  trial.options.check_memory = 1;
-  trial.start();
-  trial.bind(4);
-  EXPECT_FAILS(trial.step(), ZERO_RT_NOT_FINITE, "step 0: rank 0: the loss is NaN");
-}
-
 TEST(ExecutorPredicates, SkipAndFirstAndLastAndLater) {
   TinyProgram tiny(2, 3);
   auto *increment = tiny.segment(1).mutable_commands(1);

@@ -22,6 +22,9 @@ public:
   /// Adds a bucket, each of whose members begins `gap` elements behind the one before.
   void add(zero::rt::proto::Role role, zero::rt::proto::DType dtype, bool sharded,
            std::vector<Member> members, uint64_t gap = 0);
+  /// Adds a tensor in tiles of `extents` along `axis`, each in a bucket of its own.
+  void addTiled(zero::rt::proto::Role role, zero::rt::proto::DType dtype, bool sharded,
+                Member member, uint32_t axis, std::vector<uint64_t> extents);
   zero::rt::proto::Tensor &tensor(const std::string &name);
 
   /// Makes the arenas; each byte of a tensor depends on its name and place.
@@ -44,6 +47,8 @@ public:
   std::string generation;                ///< the same
 
 private:
+  void addBuffer(zero::rt::proto::DType dtype, bool sharded, uint64_t elements);
+
   uint64_t arenaBytes = 0;
 };
 

@@ -1,0 +1,45 @@
+//===- disk_queue.cpp - fast transfers to and from a disk -----------------===//
+
+#include "runtime/io/disk_queue.h"
+
+#include <cstring>
+
+namespace zero::rt {
+
+Status DiskQueue::make(Kind kind, std::unique_ptr<DiskQueue> &queue) {
+  int why = 0;
+  if (kind != Kind::Threads)
+    queue = makeRingQueue(why);
+  if (kind == Kind::Ring && !queue)
+    return fail(ZERO_RT_IO, "the kernel allows no io_uring: %s", std::strerror(why));
+  if (!queue)
+    queue = makeThreadQueue();
+  return {};
+}
+
+Status DiskQueue::run(const Transfer &transfer) {
+  const auto memory = reinterpret_cast<uintptr_t>(transfer.memory);
+  if ((memory | transfer.offset | transfer.bytes) % kDiskAlignment != 0)
+    return fail(ZERO_RT_INTERNAL,
+                "'%s': expected a transfer aligned to %llu bytes, got %llu bytes at %llu",
+                escape(transfer.path).c_str(), static_cast<unsigned long long>(kDiskAlignment),
+                static_cast<unsigned long long>(transfer.bytes),
+                static_cast<unsigned long long>(transfer.offset));
+  return transfer.bytes == 0 ? Status() : move(transfer);
+}
+
+Status checkMoved(const Transfer &transfer, uint64_t offset, uint64_t bytes, int64_t result) {
+  const char *verb = transfer.writes ? "write" : "read";
+  // A part of a block is only what is left at the end of a file.
+  if (result > 0 && uint64_t(result) % kDiskAlignment == 0)
+    return {};
+  if (result < 0)
+    return fail(ZERO_RT_IO, "cannot %s %llu bytes at %llu of '%s': %s", verb,
+                static_cast<unsigned long long>(bytes), static_cast<unsigned long long>(offset),
+                escape(transfer.path).c_str(), std::strerror(static_cast<int>(-result)));
+  return fail(ZERO_RT_IO, "cannot %s %llu bytes at %llu of '%s': the file ends there", verb,
+              static_cast<unsigned long long>(bytes), static_cast<unsigned long long>(offset),
+              escape(transfer.path).c_str());
+}
+
+} // namespace zero::rt

@@ -1,0 +1,68 @@
+//===- disk_queue.h - fast transfers to and from a disk ---------*- C++ -*-===//
+
+#ifndef RUNTIME_IO_DISK_QUEUE_H
+#define RUNTIME_IO_DISK_QUEUE_H
+
+#include "runtime/support/status.h"
+
+#include <cstdint>
+#include <memory>
+
+namespace zero::rt {
+
+/// What a transfer past the system's cache (O_DIRECT) is aligned to: its place in the file,
+/// its memory and its bytes. What all common drives and file systems are content with.
+inline constexpr uint64_t kDiskAlignment = 4096;
+
+/// Bytes that move between memory and an open file.
+struct Transfer {
+  bool writes = false;
+  int descriptor = -1;
+  const char *path = ""; ///< for errors
+  uint64_t offset = 0;   ///< in the file
+  void *memory = nullptr;
+  uint64_t bytes = 0;
+};
+
+/// Moves bytes in blocks, many of which are on their way at a time: that is what a drive
+/// needs to be fast. Made once, used by one thread; run() allocates nothing.
+class DiskQueue {
+public:
+  enum class Kind {
+    Any,    ///< a ring where the kernel allows it, else threads
+    Ring,   ///< io_uring(7)
+    Threads ///< that call pread and pwrite
+  };
+
+  /// Makes a queue. Fails when `kind` is Ring and the kernel has none.
+  static Status make(Kind kind, std::unique_ptr<DiskQueue> &queue);
+  virtual ~DiskQueue() = default;
+
+  /// "io_uring" or "4 threads".
+  virtual const char *name() const = 0;
+
+  /// Does all of `transfer`, and returns when it is done. Short transfers are continued; a
+  /// file that ends early, a full disk and errors of the drive name the file and the place.
+  /// Nothing of the transfer is on its way when it returns, also after an error.
+  Status run(const Transfer &transfer);
+
+protected:
+  /// Bytes in one request, and how many requests are on their way at most: beyond, drives
+  /// measured here gain nothing.
+  static constexpr uint64_t kBlock = uint64_t(512) << 10;
+  static constexpr unsigned kDepth = 16;
+
+  virtual Status move(const Transfer &transfer) = 0;
+};
+
+/// Fails unless a request for `bytes` at `offset` of `transfer` that returned `result` (bytes
+/// moved, or minus errno) may be continued.
+Status checkMoved(const Transfer &transfer, uint64_t offset, uint64_t bytes, int64_t result);
+
+/// Null where the kernel allows no ring; `why` is errno then.
+std::unique_ptr<DiskQueue> makeRingQueue(int &why);
+std::unique_ptr<DiskQueue> makeThreadQueue();
+
+} // namespace zero::rt
+
+#endif // RUNTIME_IO_DISK_QUEUE_H

@@ -1,0 +1,106 @@
+//===- disk_ring.cpp - transfers by io_uring ------------------------------===//
+
+#include "runtime/io/disk_queue.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <liburing.h>
+
+namespace zero::rt {
+
+namespace {
+class RingQueue final : public DiskQueue {
+public:
+  explicit RingQueue(const io_uring &ring) : ring(ring) {}
+  ~RingQueue() override { io_uring_queue_exit(&ring); }
+  const char *name() const override { return "io_uring"; }
+  /// A ring has as many entries as there are slots: there is always room.
+  static constexpr unsigned kEntries = kDepth;
+
+private:
+  /// A block on its way: what is left of it.
+  struct Request {
+    uint64_t begin, end; ///< within the transfer
+  };
+
+  Status move(const Transfer &transfer) override;
+  void ask(const Transfer &transfer, unsigned slot);
+  Status collect(const Transfer &transfer, bool goOn);
+
+  io_uring ring;
+  std::array<Request, kDepth> requests;
+  std::array<unsigned, kDepth> idle; ///< slots; the first `idleSlots` count
+  unsigned idleSlots = 0;
+};
+} // namespace
+
+/// Asks for what is left of the request in `slot`.
+void RingQueue::ask(const Transfer &transfer, unsigned slot) {
+  const Request &request = requests[slot];
+  io_uring_sqe *entry = io_uring_get_sqe(&ring);
+  char *memory = static_cast<char *>(transfer.memory) + request.begin;
+  const auto bytes = static_cast<unsigned>(request.end - request.begin);
+  const uint64_t offset = transfer.offset + request.begin;
+  if (transfer.writes)
+    io_uring_prep_write(entry, transfer.descriptor, memory, bytes, offset);
+  else
+    io_uring_prep_read(entry, transfer.descriptor, memory, bytes, offset);
+  io_uring_sqe_set_data(entry, &requests[slot]);
+}
+
+/// Waits for one request. What was moved in part is asked for again, if the transfer goes on.
+Status RingQueue::collect(const Transfer &transfer, bool goOn) {
+  io_uring_cqe *entry = nullptr;
+  int result = 0;
+  do
+    result = io_uring_wait_cqe(&ring, &entry);
+  while (result == -EINTR);
+  if (result < 0)
+    return fail(ZERO_RT_IO, "cannot wait for the disk: error %d of io_uring", -result);
+  auto *request = static_cast<Request *>(io_uring_cqe_get_data(entry));
+  result = entry->res;
+  io_uring_cqe_seen(&ring, entry);
+  const auto slot = static_cast<unsigned>(request - requests.data());
+  const bool again = result == -EINTR || result == -EAGAIN;
+  Status status;
+  if (!again) {
+    status = checkMoved(transfer, transfer.offset + request->begin, request->end - request->begin,
+                        result);
+    request->begin += status.ok() ? static_cast<uint64_t>(result) : 0;
+  }
+  if (status.ok() && goOn && request->begin < request->end)
+    ask(transfer, slot);
+  else
+    idle[idleSlots++] = slot;
+  return status;
+}
+
+Status RingQueue::move(const Transfer &transfer) {
+  for (idleSlots = 0; idleSlots < kDepth; ++idleSlots)
+    idle[idleSlots] = idleSlots;
+  Status first;
+  uint64_t next = 0;
+  while (true) {
+    for (; first.ok() && next < transfer.bytes && idleSlots > 0; next += kBlock) {
+      const unsigned slot = idle[--idleSlots];
+      requests[slot] = {next, std::min(next + kBlock, transfer.bytes)};
+      ask(transfer, slot);
+    }
+    if (idleSlots == kDepth)
+      return first;
+    if (int result = io_uring_submit(&ring); result < 0 && result != -EINTR && result != -EAGAIN)
+      return fail(ZERO_RT_IO, "cannot reach the disk: error %d of io_uring", -result);
+    Status status = collect(transfer, first.ok());
+    if (first.ok())
+      first = status;
+  }
+}
+
+std::unique_ptr<DiskQueue> makeRingQueue(int &why) {
+  io_uring ring;
+  why = -io_uring_queue_init(RingQueue::kEntries, &ring, 0);
+  return why == 0 ? std::make_unique<RingQueue>(ring) : nullptr;
+}
+
+} // namespace zero::rt

@@ -1,0 +1,102 @@
+//===- disk_threads.cpp - transfers by threads that wait ------------------===//
+
+#include "runtime/io/disk_queue.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <unistd.h>
+
+namespace zero::rt {
+
+namespace {
+class ThreadQueue final : public DiskQueue {
+public:
+  ThreadQueue() {
+    for (std::thread &thread : threads)
+      thread = std::thread([this] { work(); });
+  }
+  ~ThreadQueue() override {
+    {
+      std::lock_guard lock(mutex);
+      isEnding = true;
+    }
+    changed.notify_all();
+    for (std::thread &thread : threads)
+      thread.join();
+  }
+  const char *name() const override { return "4 threads"; }
+
+private:
+  Status move(const Transfer &transfer) override;
+  void work();
+  static Status moveBlock(const Transfer &transfer, uint64_t begin);
+
+  std::mutex mutex;
+  std::condition_variable changed;
+  const Transfer *current = nullptr;
+  uint64_t next = 0;    ///< the first block that nobody has taken
+  unsigned working = 0; ///< threads that have a block
+  Status first;         ///< the first error of the current transfer
+  bool isEnding = false;
+  std::array<std::thread, 4> threads;
+};
+} // namespace
+
+Status ThreadQueue::moveBlock(const Transfer &transfer, uint64_t begin) {
+  const uint64_t end = std::min(begin + kBlock, transfer.bytes);
+  while (begin < end) {
+    char *memory = static_cast<char *>(transfer.memory) + begin;
+    const auto offset = static_cast<off_t>(transfer.offset + begin);
+    const ssize_t moved = transfer.writes
+                              ? ::pwrite(transfer.descriptor, memory, end - begin, offset)
+                              : ::pread(transfer.descriptor, memory, end - begin, offset);
+    if (moved < 0 && errno == EINTR)
+      continue;
+    ZERO_RT_TRY(checkMoved(transfer, transfer.offset + begin, end - begin,
+                           moved < 0 ? -int64_t(errno) : int64_t(moved)));
+    begin += static_cast<uint64_t>(moved);
+  }
+  return {};
+}
+
+/// Takes block after block, of one transfer after the other.
+void ThreadQueue::work() {
+  std::unique_lock lock(mutex);
+  while (true) {
+    changed.wait(lock, [&] { return isEnding || (current && next < current->bytes); });
+    if (isEnding)
+      return;
+    const Transfer &transfer = *current;
+    const uint64_t begin = next;
+    next += kBlock;
+    ++working;
+    lock.unlock();
+    Status status = moveBlock(transfer, begin);
+    lock.lock();
+    if (!status.ok() && first.ok()) {
+      first = std::move(status);
+      next = transfer.bytes; // the others are of no use any more
+    }
+    if (--working == 0 && next >= transfer.bytes)
+      changed.notify_all();
+  }
+}
+
+Status ThreadQueue::move(const Transfer &transfer) {
+  std::unique_lock lock(mutex);
+  current = &transfer;
+  next = 0;
+  first = {};
+  changed.notify_all();
+  changed.wait(lock, [&] { return working == 0 && next >= transfer.bytes; });
+  current = nullptr;
+  return std::move(first);
+}
+
+std::unique_ptr<DiskQueue> makeThreadQueue() { return std::make_unique<ThreadQueue>(); }
+
+} // namespace zero::rt
