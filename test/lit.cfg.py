@@ -32,8 +32,10 @@ config.substitutions.append(("%llvm", llvm))
 # The page of zeroc --report is looked at where there is a browser.
 if browser := shutil.which("chromium") or shutil.which("google-chrome"):
     config.available_features.add("chromium")
-    config.substitutions.append(("%chromium", browser + " --headless=new --no-sandbox"
-                                 " --disable-gpu --disable-dev-shm-usage"))
+    config.substitutions.append(("%chromium", browser))
+# Kernels for GPUs are assembled where the CUDA toolkit is.
+if shutil.which("ptxas") or os.access("/usr/local/cuda/bin/ptxas", os.X_OK):
+    config.available_features.add("ptxas")
 # What takes too long for every change: make test-full.
 if lit_config.params.get("full"):
     config.available_features.add("full")

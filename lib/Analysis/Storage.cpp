@@ -226,7 +226,8 @@ void Storage::placeLaunch(LaunchOp launch) {
         it != claimed.end() ? it->second : Place{addRoot(result, position(launch), Usage::Working)};
     alias(result, own);
     if (updated)
-      allMoves.push_back({launch, place(updated->get()), own, tensorBytes(result.getType())});
+      allMoves.push_back(
+          {launch, updated->get(), place(updated->get()), own, tensorBytes(result.getType())});
   }
   auto bytes = kernel->getAttrOfType<IntegerAttr>(kWorkspaceAttr);
   if (!bytes || bytes.getInt() == 0)
@@ -245,7 +246,7 @@ void Storage::placeBucket(BucketOp bucket) {
     Place to{own.root, own.offset + int64_t(start * elementBytes(member.getType()))};
     Place from = place(member);
     if (from.root != to.root || from.offset != to.offset)
-      allMoves.push_back({bucket, from, to, tensorBytes(member.getType())});
+      allMoves.push_back({bucket, member, from, to, tensorBytes(member.getType())});
   }
 }
 
@@ -257,14 +258,15 @@ void Storage::placeAllReduce(AllReduceOp reduce) {
     return alias(reduce.getResult(), place(input));
   Place fresh{addRoot(reduce.getResult(), position(reduce), Usage::Working)};
   alias(reduce.getResult(), fresh);
-  allMoves.push_back({reduce, place(input), fresh, tensorBytes(input.getType())});
+  allMoves.push_back({reduce, input, place(input), fresh, tensorBytes(input.getType())});
 }
 
 void Storage::moveWrite(WriteOp write) {
   Place to{symbolRoots.lookup(symbols.lookup(write.getSymbol()))};
   Place from = place(write.getValue());
   if (from.root != to.root || from.offset != to.offset)
-    allMoves.push_back({write, from, to, tensorBytes(write.getValue().getType())});
+    allMoves.push_back(
+        {write, write.getValue(), from, to, tensorBytes(write.getValue().getType())});
 }
 
 void Storage::placeResults(Operation &op) {

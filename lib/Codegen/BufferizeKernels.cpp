@@ -129,19 +129,29 @@ static void cleanUp(func::FuncOp kernel) {
   (void)applyPatternsGreedily(kernel, std::move(patterns), config);
 }
 
-static LogicalResult lowerToLoops(func::FuncOp kernel, RewriterBase &rewriter) {
+/// Says which of the loops written for `op` have independent iterations.
+static void markLoops(linalg::LinalgOp op, ArrayRef<Operation *> loops) {
+  for (auto [loop, type] : llvm::zip(loops, op.getIteratorTypesArray()))
+    if (linalg::isParallelIterator(type))
+      loop->setAttr(kLoopAttr, StringAttr::get(op->getContext(), kParallelLoop));
+}
+
+static LogicalResult lowerToLoops(func::FuncOp kernel, RewriterBase &rewriter, bool forGpu) {
   SmallVector<linalg::LinalgOp> ops;
   kernel.walk([&](linalg::LinalgOp op) { ops.push_back(op); });
   for (linalg::LinalgOp op : ops) {
     rewriter.setInsertionPoint(op);
-    if (failed(linalg::linalgOpToLoops(rewriter, op)))
+    FailureOr<linalg::LinalgLoops> loops = linalg::linalgOpToLoops(rewriter, op);
+    if (failed(loops))
       return op->emitError() << "cannot write '" << op->getName() << "' as loops";
+    if (forGpu)
+      markLoops(op, *loops);
     rewriter.eraseOp(op);
   }
   return success();
 }
 
-static LogicalResult bufferize(func::FuncOp kernel) {
+static LogicalResult bufferize(func::FuncOp kernel, bool forGpu) {
   toDestinations(kernel);
   IRRewriter rewriter(kernel.getContext());
   if (failed(bufferization::eliminateEmptyTensors(rewriter, kernel)))
@@ -150,8 +160,11 @@ static LogicalResult bufferize(func::FuncOp kernel) {
   if (failed(bufferization::runOneShotBufferize(kernel, bufferizeOptions(), state)))
     return failure();
   cleanUp(kernel);
-  if (failed(lowerToLoops(kernel, rewriter)))
+  if (failed(lowerToLoops(kernel, rewriter, forGpu)))
     return failure();
+  // Where temporaries lie depends on the threads that have them.
+  if (forGpu)
+    return success();
   std::optional<Split> split = findSplit(kernel);
   if (failed(placeTemporaries(kernel)))
     return failure();
@@ -163,9 +176,11 @@ static LogicalResult bufferize(func::FuncOp kernel) {
 
 namespace {
 struct BufferizeKernels : zero::impl::BufferizeKernelsBase<BufferizeKernels> {
+  using BufferizeKernelsBase::BufferizeKernelsBase;
+
   void runOnOperation() override {
     for (auto kernel : getOperation().getOps<func::FuncOp>())
-      if (isNativeKernel(kernel) && !kernel.isDeclaration() && failed(bufferize(kernel))) {
+      if (isNativeKernel(kernel) && !kernel.isDeclaration() && failed(bufferize(kernel, forGpu))) {
         kernel.emitError() << "cannot bufferize kernel '" << kernel.getName() << "'";
         return signalPassFailure();
       }

@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "IsolateKernel.h"
 #include "LowerToLLVM.h"
 #include "ObjectCache.h"
 #include "ObjectCode.h"
-#include "dialects/Zero/Zero.h"
 #include "zero/Codegen/Compile.h"
 #include "zero/Codegen/Passes.h"
 
@@ -16,10 +16,8 @@
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/IR/LLVMContext.h"
-#include "llvm/Support/SHA256.h"
 #include "llvm/Target/TargetMachine.h"
 
 #include <atomic>
@@ -41,35 +39,6 @@ struct Unit {
 };
 } // namespace
 
-/// A module with `kernel` alone and the constants that it reads, under names that do not
-/// depend on where it came from.
-static OwningOpRef<ModuleOp> isolate(func::FuncOp kernel, SymbolTable &source) {
-  OwningOpRef<ModuleOp> module = ModuleOp::create(UnknownLoc::get(kernel.getContext()));
-  OpBuilder builder = OpBuilder::atBlockEnd(module->getBody());
-  auto clone = cast<func::FuncOp>(builder.clone(*kernel));
-  clone.setName("kernel");
-  for (StringRef name : {kFlopsAttr, kBytesAttr, kWorkspaceAttr})
-    clone->removeAttr(name);
-  llvm::StringMap<std::string> constants;
-  clone.walk([&](memref::GetGlobalOp get) {
-    auto [it, isNew] = constants.try_emplace(get.getName(), "constant");
-    if (isNew) {
-      it->second += std::to_string(constants.size());
-      auto global = cast<memref::GlobalOp>(builder.clone(*source.lookup(get.getName())));
-      global.setName(it->second);
-    }
-    get.setName(it->second);
-  });
-  return module;
-}
-
-static std::string textOf(ModuleOp module) {
-  std::string text;
-  llvm::raw_string_ostream stream(text);
-  module.print(stream, OpPrintingFlags().elideLargeElementsAttrs(INT64_MAX).useLocalScope());
-  return text;
-}
-
 /// The code that `module` needs, each kernel once; adds to `compiled` which one has which.
 static std::vector<Unit> split(ModuleOp module, CompiledKernels &compiled) {
   std::vector<Unit> units;
@@ -78,10 +47,9 @@ static std::vector<Unit> split(ModuleOp module, CompiledKernels &compiled) {
   for (auto kernel : module.getOps<func::FuncOp>()) {
     if (!isNativeKernel(kernel) || kernel.isDeclaration())
       continue;
-    OwningOpRef<ModuleOp> alone = isolate(kernel, symbols);
+    OwningOpRef<ModuleOp> alone = isolateKernel(kernel, symbols);
     std::string text = textOf(*alone);
-    auto digest = llvm::SHA256::hash(llvm::arrayRefFromStringRef(text));
-    std::string symbol = "k" + llvm::toHex(ArrayRef(digest).take_front(16), /*LowerCase=*/true);
+    std::string symbol = symbolOf(text);
     compiled.symbols.emplace_back(kernel.getName().str(), symbol);
     if (!known.insert(symbol).second)
       continue;

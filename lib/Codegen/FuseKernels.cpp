@@ -158,6 +158,8 @@ static DenseMap<Value, Value> sharedBuffers(func::FuncOp kernel) {
 
 namespace {
 struct FuseKernels : zero::impl::FuseKernelsBase<FuseKernels> {
+  using FuseKernelsBase::FuseKernelsBase;
+
   void runOnOperation() override {
     func::FuncOp kernel = getOperation();
     if (!isNativeKernel(kernel) || kernel.isDeclaration())
@@ -175,7 +177,7 @@ struct FuseKernels : zero::impl::FuseKernelsBase<FuseKernels> {
     });
     DenseMap<Value, Value> shared = sharedBuffers(kernel);
     for (Block *block : blocks)
-      fuseIntoLoops(rewriter, *block, shared);
+      fuseIntoLoops(rewriter, *block, shared, forGpu ? LoopStyle::Gpu : LoopStyle::Core);
     eraseDead(kernel);
   }
 };

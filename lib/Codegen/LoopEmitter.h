@@ -40,8 +40,8 @@ struct Carry {
 class Emitter {
 public:
   Emitter(mlir::RewriterBase &rewriter, mlir::Block &block,
-          const llvm::DenseMap<mlir::Value, mlir::Value> &destinations)
-      : rewriter(rewriter), block(block), wishes(destinations) {}
+          const llvm::DenseMap<mlir::Value, mlir::Value> &destinations, LoopStyle style)
+      : rewriter(rewriter), block(block), wishes(destinations), style(style) {}
 
   void run();
 
@@ -78,6 +78,7 @@ private:
   mlir::RewriterBase &rewriter;
   mlir::Block &block;
   const llvm::DenseMap<mlir::Value, mlir::Value> &wishes;
+  LoopStyle style;
   mlir::Location loc = rewriter.getUnknownLoc();
   /// What can be read at this depth, if not the whole value itself.
   llvm::DenseMap<mlir::Value, Part> readable;

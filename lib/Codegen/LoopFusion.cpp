@@ -9,6 +9,7 @@
 
 #include "LoopFusion.h"
 #include "LoopEmitter.h"
+#include "zero/Codegen/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -32,6 +33,14 @@ DenseMap<Value, Destination> Emitter::hideFromCopies(const Stage &stage) {
   return hidden;
 }
 
+/// Says whether iterations of `loop` are independent, or add to what it carries.
+static void markLoop(scf::ForOp loop, ArrayRef<Carry> carries) {
+  bool sums = llvm::any_of(carries, [](const Carry &carry) {
+    return carry.accumulates || (carry.outer && carry.outer->accumulating);
+  });
+  loop->setAttr(kLoopAttr, StringAttr::get(loop.getContext(), sums ? kSumLoop : kParallelLoop));
+}
+
 void Emitter::emitLoop(const Stage &stage) {
   loc = stage.nodes.front().node.op->getLoc();
   std::vector<Carry> carries = carriesOf(stage);
@@ -39,6 +48,8 @@ void Emitter::emitLoop(const Stage &stage) {
   const Node &first = stage.nodes.front().node;
   auto loop = scf::ForOp::create(rewriter, loc, index(0), extentOf(first, first.dims.front()),
                                  index(1), inits);
+  if (style == LoopStyle::Gpu)
+    markLoop(loop, carries);
   auto outerReadable = readable;
   for (auto [carry, argument] : llvm::zip(carries, loop.getRegionIterArgs())) {
     bool accumulating = carry.accumulates || (carry.outer && carry.outer->accumulating);
@@ -115,7 +126,7 @@ void Emitter::finish(const Carry &carry, Value result) {
 
 void Emitter::emitBody(ArrayRef<Node> nodes, bool outermost) {
   size_t pending = stores.size();
-  for (const Stage &stage : scheduleStages(nodes, outermost)) {
+  for (const Stage &stage : scheduleStages(nodes, outermost, style)) {
     if (stage.kind == Stage::Kind::Loop)
       emitLoop(stage);
     else if (stage.kind == Stage::Kind::Opaque)
@@ -167,7 +178,7 @@ void Emitter::run() {
     // What needs nothing stays where it is, before everything else.
     if (op.getNumOperands() == 0 && op.getNumRegions() == 0)
       continue;
-    nodes.push_back(makeNode(&op));
+    nodes.push_back(makeNode(&op, style));
     if (isa<linalg::GenericOp>(op))
       fused.push_back(&op);
   }
@@ -180,9 +191,9 @@ void Emitter::run() {
     rewriter.eraseOp(op);
 }
 
-void fuseIntoLoops(RewriterBase &rewriter, Block &block,
-                   const DenseMap<Value, Value> &destinations) {
-  Emitter(rewriter, block, destinations).run();
+void fuseIntoLoops(RewriterBase &rewriter, Block &block, const DenseMap<Value, Value> &destinations,
+                   LoopStyle style) {
+  Emitter(rewriter, block, destinations, style).run();
 }
 
 } // namespace zero

@@ -7,7 +7,7 @@
 #include "mlir/Transforms/RegionUtils.h"
 #include "llvm/ADT/SetVector.h"
 
-#include <set>
+#include <map>
 
 using namespace mlir;
 
@@ -18,8 +18,8 @@ int64_t Node::extent() const {
 }
 
 bool Node::reducesNext() const {
-  return linalg::GenericOp(generic).getIteratorTypesArray()[dims.front()] ==
-         utils::IteratorType::reduction;
+  return !dims.empty() && linalg::GenericOp(generic).getIteratorTypesArray()[dims.front()] ==
+                              utils::IteratorType::reduction;
 }
 
 /// The position in `map` of dimension `dim` itself, if it is there.
@@ -74,11 +74,17 @@ static SmallVector<unsigned> memoryOrder(linalg::GenericOp generic) {
   return order;
 }
 
-Node makeNode(Operation *op) {
+Node makeNode(Operation *op, LoopStyle style) {
   Node node{op, dyn_cast<linalg::GenericOp>(op), {}, {}};
-  if (node.generic) {
-    node.dims = memoryOrder(node.generic);
-    node.ivs.resize(node.generic.getNumLoops());
+  if (!node.generic)
+    return node;
+  node.dims = memoryOrder(node.generic);
+  node.ivs.resize(node.generic.getNumLoops());
+  if (style == LoopStyle::Gpu) {
+    SmallVector<utils::IteratorType> types = node.generic.getIteratorTypesArray();
+    auto isParallel = [&](unsigned dim) { return types[dim] == utils::IteratorType::parallel; };
+    node.sumsColumns = !std::is_partitioned(node.dims.begin(), node.dims.end(), isParallel);
+    std::stable_partition(node.dims.begin(), node.dims.end(), isParallel);
   }
   return node;
 }
@@ -109,24 +115,39 @@ SmallVector<Read> readsOf(const Node &node) {
   return reads;
 }
 
-/// Whether `consumer` may read `value` in the iteration of the next loop in which
-/// `producer` computes it.
-static bool joins(const Node &producer, Value value, const Node &consumer, AffineMap readMap) {
+/// The loop of `producer` whose iteration computes what the next iteration of `consumer`
+/// reads of `value`; none if there is no such loop.
+static std::optional<unsigned> sharedLoop(const Node &producer, Value value, const Node &consumer,
+                                          AffineMap readMap) {
+  AffineMap written =
+      linalg::GenericOp(producer.generic).getIndexingMapMatchingResult(cast<OpResult>(value));
+  auto position = positionOf(readMap, consumer.dims.front());
+  if (!position)
+    return std::nullopt;
+  auto dim = dyn_cast<AffineDimExpr>(written.getResult(*position));
+  if (!dim || !llvm::is_contained(producer.dims, dim.getPosition()))
+    return std::nullopt;
+  return dim.getPosition();
+}
+
+/// `producer` with that loop outermost in whose iteration `consumer` may read `value`;
+/// none if it may not.
+static std::optional<Node> joined(const Node &producer, Value value, const Node &consumer,
+                                  AffineMap readMap) {
   if (producer.isOpaque() || consumer.isOpaque() || !readMap)
-    return false;
+    return std::nullopt;
   if (producer.dims.empty() || consumer.dims.empty())
-    return producer.dims.empty() && consumer.dims.empty();
-  linalg::GenericOp writer = producer.generic, reader = consumer.generic;
+    return producer.dims.empty() && consumer.dims.empty() ? std::optional(producer) : std::nullopt;
+  linalg::GenericOp reader = consumer.generic;
   bool startsReduction =
       reader.getNumReductionLoops() > 0 && llvm::is_contained(reader.getDpsInits(), value);
-  if (startsReduction || producer.reducesNext())
-    return false;
-  AffineMap written = writer.getIndexingMapMatchingResult(cast<OpResult>(value));
-  auto position = positionOf(written, producer.dims.front());
-  if (!position)
-    return false;
-  auto readDim = dyn_cast<AffineDimExpr>(readMap.getResult(*position));
-  return readDim && readDim.getPosition() == consumer.dims.front();
+  std::optional<unsigned> loop = sharedLoop(producer, value, consumer, readMap);
+  if (startsReduction || !loop)
+    return std::nullopt;
+  Node turned = producer;
+  llvm::erase(turned.dims, *loop);
+  turned.dims.insert(turned.dims.begin(), *loop);
+  return turned.reducesNext() ? std::nullopt : std::optional(turned);
 }
 
 /// Whether computing `node` twice costs less than storing and loading its result.
@@ -144,37 +165,56 @@ static bool isCheap(linalg::GenericOp generic) {
 namespace {
 class Scheduler {
 public:
-  Scheduler(ArrayRef<Node> nodes, bool outermost);
+  Scheduler(ArrayRef<Node> nodes, bool outermost, LoopStyle style);
   std::vector<Stage> run();
 
 private:
   struct Use {
     unsigned node; ///< the user
-    bool joined;   ///< may read it in the same iteration
+    Value value;
+    AffineMap map;
+    bool joined; ///< may read it in the same iteration
   };
+  /// The stages that compute a node, with its loops as they are open there.
+  using Places = std::map<unsigned, Node>;
 
   void linkUses();
+  std::optional<Node> join(const Node &producer, const Use &use, const Node &consumer) const;
   bool fits(const Node &node, unsigned stage) const;
+  bool mixes(unsigned index, unsigned stage) const;
   void place(unsigned index);
   void moveToUsers(unsigned index);
+  bool isWorthwhile(unsigned index, const Places &wanted) const;
+  bool isReadOutside(unsigned index) const;
+  bool sums(unsigned stage) const;
   bool escapes(unsigned index) const;
 
   ArrayRef<Node> nodes;
   bool outermost;
+  LoopStyle style;
   llvm::DenseMap<Operation *, unsigned> indexOf;
   /// Of each node: what uses it, and what it uses.
   std::vector<SmallVector<Use>> uses, dependences;
   /// The stages in which each node is computed; the first one stores its results.
-  std::vector<std::set<unsigned>> placement;
+  std::vector<Places> placement;
   std::vector<Stage> stages;
 };
 } // namespace
 
-Scheduler::Scheduler(ArrayRef<Node> nodes, bool outermost)
-    : nodes(nodes), outermost(outermost), uses(nodes.size()), dependences(nodes.size()),
-      placement(nodes.size()) {
+Scheduler::Scheduler(ArrayRef<Node> nodes, bool outermost, LoopStyle style)
+    : nodes(nodes), outermost(outermost), style(style), uses(nodes.size()),
+      dependences(nodes.size()), placement(nodes.size()) {
   for (auto [index, node] : llvm::enumerate(nodes))
     indexOf[node.op] = index;
+}
+
+/// `producer` as it joins `consumer`. Only a GPU's threads take its loops in another order
+/// than that of memory: what they compute again is not stored.
+std::optional<Node> Scheduler::join(const Node &producer, const Use &use,
+                                    const Node &consumer) const {
+  std::optional<Node> turned = joined(producer, use.value, consumer, use.map);
+  return turned && (style == LoopStyle::Gpu || turned->dims == producer.dims) ? turned
+                                                                              : std::nullopt;
 }
 
 void Scheduler::linkUses() {
@@ -183,10 +223,27 @@ void Scheduler::linkUses() {
       auto producer = indexOf.find(read.value.getDefiningOp());
       if (!read.value.getDefiningOp() || producer == indexOf.end())
         continue;
-      bool joined = joins(nodes[producer->second], read.value, node, read.map);
-      uses[producer->second].push_back({unsigned(index), joined});
-      dependences[index].push_back({producer->second, joined});
+      const Node &writer = nodes[producer->second];
+      std::optional<Node> turned = joined(writer, read.value, node, read.map);
+      bool isJoined = turned && turned->dims == writer.dims;
+      uses[producer->second].push_back({unsigned(index), read.value, read.map, isJoined});
+      dependences[index].push_back({producer->second, read.value, read.map, isJoined});
     }
+}
+
+/// Whether on a GPU the loop of `stage` would have both independent iterations and sums, other
+/// loops in it; or neighbours in memory that are iterations here and there results.
+bool Scheduler::mixes(unsigned index, unsigned stage) const {
+  const Node &node = nodes[index];
+  bool joins = llvm::any_of(dependences[index], [&](const Use &dependence) {
+    return dependence.joined && placement[dependence.node].count(stage);
+  });
+  return llvm::any_of(stages[stage].nodes, [&](const Placed &placed) {
+    const Node &other = placed.node;
+    bool innermost = other.dims.size() == 1 && node.dims.size() == 1;
+    return (other.reducesNext() != node.reducesNext() && !innermost) ||
+           (outermost && !joins && other.sumsColumns != node.sumsColumns);
+  });
 }
 
 bool Scheduler::fits(const Node &node, unsigned stage) const {
@@ -200,11 +257,14 @@ bool Scheduler::fits(const Node &node, unsigned stage) const {
 void Scheduler::place(unsigned index) {
   const Node &node = nodes[index];
   unsigned stage = 0;
-  for (Use dependence : dependences[index]) {
-    unsigned producer = *placement[dependence.node].begin();
+  for (const Use &dependence : dependences[index]) {
+    unsigned producer = placement[dependence.node].begin()->first;
     stage = std::max(stage, dependence.joined ? producer : producer + 1);
   }
-  while (stage < stages.size() && !fits(node, stage))
+  auto mayEnter = [&](unsigned stage) {
+    return fits(node, stage) && (style == LoopStyle::Core || !mixes(index, stage));
+  };
+  while (stage < stages.size() && !mayEnter(stage))
     ++stage;
   if (stage >= stages.size()) {
     stage = stages.size();
@@ -213,7 +273,39 @@ void Scheduler::place(unsigned index) {
                                            : Stage::Kind::Loop;
     stages.push_back({kind, kind == Stage::Kind::Loop ? node.extent() : 1, {}});
   }
-  placement[index].insert(stage);
+  placement[index].try_emplace(stage, node);
+  // Until all have moved to their users: what later nodes would join.
+  stages[stage].nodes.push_back({node, false, true});
+}
+
+bool Scheduler::isReadOutside(unsigned index) const {
+  return outermost && llvm::any_of(nodes[index].op->getUsers(),
+                                   [&](Operation *user) { return !indexOf.contains(user); });
+}
+
+/// Whether iterations of `stage` add to something.
+bool Scheduler::sums(unsigned stage) const {
+  return llvm::any_of(stages[stage].nodes,
+                      [](const Placed &placed) { return placed.node.reducesNext(); });
+}
+
+/// Iterations that `node` has yet to run, those of a dynamic dimension as one.
+static int64_t volumeOf(const Node &node) {
+  int64_t volume = 1;
+  SmallVector<int64_t> extents = linalg::GenericOp(node.generic).getStaticLoopRanges();
+  for (unsigned dim : node.dims)
+    volume *= ShapedType::isDynamic(extents[dim]) ? 1 : extents[dim];
+  return volume;
+}
+
+/// Whether to compute a node in all the stages `wanted`: if that is one or it is cheap. A GPU
+/// computes faster than it reads what it has stored.
+bool Scheduler::isWorthwhile(unsigned index, const Places &wanted) const {
+  if (wanted.size() == 1 || isCheap(nodes[index].generic))
+    return true;
+  return style == LoopStyle::Gpu && llvm::all_of(uses[index], [&](const Use &use) {
+           return volumeOf(nodes[use.node]) <= volumeOf(nodes[index]);
+         });
 }
 
 /// An elementwise node is computed where it is used, if that is one place or it
@@ -223,24 +315,30 @@ void Scheduler::moveToUsers(unsigned index) {
   if (node.isOpaque() || uses[index].empty() ||
       linalg::GenericOp(node.generic).getNumReductionLoops() > 0)
     return;
-  std::set<unsigned> wanted;
-  for (Use use : uses[index])
-    for (unsigned stage : placement[use.node]) {
-      if (!use.joined || !fits(node, stage))
+  Places wanted;
+  bool turns = false;
+  for (const Use &use : uses[index])
+    for (auto &[stage, user] : placement[use.node]) {
+      std::optional<Node> turned = join(node, use, user);
+      if (!turned || !fits(*turned, stage))
         return;
-      wanted.insert(stage);
+      turns |= turned->dims != node.dims || sums(stage);
+      if (wanted.try_emplace(stage, *turned).first->second.dims != turned->dims)
+        return;
     }
-  if (wanted.size() == 1 || isCheap(node.generic))
-    placement[index] = wanted;
+  // What others read is stored in its own order, by iterations that do not wait for a sum.
+  bool stays = style == LoopStyle::Gpu && turns && isReadOutside(index);
+  if (stays || !isWorthwhile(index, wanted))
+    return;
+  placement[index] = std::move(wanted);
 }
 
 bool Scheduler::escapes(unsigned index) const {
-  for (Use use : uses[index])
-    for (unsigned stage : placement[use.node])
+  for (const Use &use : uses[index])
+    for (const auto &[stage, user] : placement[use.node])
       if (!placement[index].count(stage))
         return true;
-  return outermost && llvm::any_of(nodes[index].op->getUsers(),
-                                   [&](Operation *user) { return !indexOf.contains(user); });
+  return isReadOutside(index);
 }
 
 std::vector<Stage> Scheduler::run() {
@@ -249,9 +347,11 @@ std::vector<Stage> Scheduler::run() {
     place(index);
   for (unsigned index = nodes.size(); index-- > 0;)
     moveToUsers(index);
-  for (auto [index, node] : llvm::enumerate(nodes)) {
+  for (Stage &stage : stages)
+    stage.nodes.clear();
+  for (unsigned index = 0; index < nodes.size(); ++index) {
     bool original = true;
-    for (unsigned stage : placement[index]) {
+    for (const auto &[stage, node] : placement[index]) {
       stages[stage].nodes.push_back({node, escapes(index), original});
       original = false;
     }
@@ -260,8 +360,8 @@ std::vector<Stage> Scheduler::run() {
   return std::move(stages);
 }
 
-std::vector<Stage> scheduleStages(ArrayRef<Node> nodes, bool outermost) {
-  return Scheduler(nodes, outermost).run();
+std::vector<Stage> scheduleStages(ArrayRef<Node> nodes, bool outermost, LoopStyle style) {
+  return Scheduler(nodes, outermost, style).run();
 }
 
 } // namespace zero

@@ -16,6 +16,11 @@
 
 namespace zero {
 
+/// Who runs the loops. A core runs whole nests, so that what reads the same memory shares
+/// loops. On a GPU threads share the iterations of a loop: an outer one either sums or has
+/// independent iterations, and computing again is cheaper than memory.
+enum class LoopStyle { Core, Gpu };
+
 /// An operation of the block that is fused, with its loops opened so far.
 struct Node {
   mlir::Operation *op;
@@ -29,8 +34,10 @@ struct Node {
   bool isOpaque() const { return !generic; }
   /// Iterations of the loop to open next.
   int64_t extent() const;
-  /// Whether the loop to open next is one of a reduction.
+  /// Whether there is a loop to open, one of a reduction.
   bool reducesNext() const;
+  /// Whether its sums run along rows of memory, so that neighbours in memory are results.
+  bool sumsColumns = false;
 };
 
 /// A node's part in a stage.
@@ -57,8 +64,8 @@ struct Read {
 };
 
 /// A node for `op`, loops of one iteration left out, in the order in which the
-/// largest operand lies in memory.
-Node makeNode(mlir::Operation *op);
+/// largest operand lies in memory; on a GPU the reductions are innermost.
+Node makeNode(mlir::Operation *op, LoopStyle style);
 
 /// What `node` reads; the starting values of reductions that are constant are left out.
 llvm::SmallVector<Read> readsOf(const Node &node);
@@ -68,7 +75,7 @@ mlir::Value fillScalar(mlir::Value init);
 
 /// Orders `nodes`, which are in program order, into stages. `outermost`: users
 /// outside `nodes` need the results; on inner levels the caller stores them.
-std::vector<Stage> scheduleStages(llvm::ArrayRef<Node> nodes, bool outermost);
+std::vector<Stage> scheduleStages(llvm::ArrayRef<Node> nodes, bool outermost, LoopStyle style);
 
 } // namespace zero
 

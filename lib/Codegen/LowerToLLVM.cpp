@@ -4,12 +4,14 @@
 #include "ObjectCode.h"
 
 #include "dialects/Zero/Zero.h"
+#include "zero/Codegen/CompileGpu.h"
 #include "zero/Codegen/Passes.h"
 
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
 #include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
+#include "mlir/Conversion/GPUToNVVM/GPUToNVVMPass.h"
 #include "mlir/Conversion/IndexToLLVM/IndexToLLVM.h"
 #include "mlir/Conversion/LLVMCommon/ConversionTarget.h"
 #include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
@@ -21,7 +23,10 @@
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/GPU/Transforms/Passes.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -81,18 +86,24 @@ static Value describe(OpBuilder &builder, Location loc, const LLVMTypeConverter 
   return descriptor;
 }
 
-/// Makes plain pointers of the buffers among the arguments of `kernel`, and numbers of
-/// `begin` and `end`, which it gets if it has none: its length is the end.
+/// Gives `kernel`, which has no iterations to share, `begin` and `end`.
+static void addRange(func::FuncOp kernel) {
+  Builder builder(kernel.getContext());
+  Location loc = kernel.getLoc();
+  SmallVector<DictionaryAttr> attributes;
+  kernel.getAllArgAttrs(attributes);
+  attributes.append(2, builder.getDictionaryAttr({}));
+  kernel.getBody().addArguments({builder.getIndexType(), builder.getIndexType()}, {loc, loc});
+  kernel.setFunctionType(builder.getFunctionType(kernel.getBody().getArgumentTypes(), {}));
+  kernel.setAllArgAttrs(attributes);
+}
+
+/// Makes plain pointers of the buffers among the arguments of `kernel`. The last argument is
+/// its length.
 static void usePointers(func::FuncOp kernel, const LLVMTypeConverter &converter) {
   OpBuilder builder = OpBuilder::atBlockBegin(&kernel.getBody().front());
   Type pointer = LLVM::LLVMPointerType::get(kernel.getContext());
   Location loc = kernel.getLoc();
-  SmallVector<DictionaryAttr> attributes;
-  kernel.getAllArgAttrs(attributes);
-  if (!kernel->hasAttr(kExtentAttr)) {
-    attributes.append(2, builder.getDictionaryAttr({}));
-    kernel.getBody().addArguments({builder.getIndexType(), builder.getIndexType()}, {loc, loc});
-  }
   Value length = UnrealizedConversionCastOp::create(builder, loc, builder.getI64Type(),
                                                     kernel.getArguments().back())
                      .getResult(0);
@@ -107,7 +118,6 @@ static void usePointers(func::FuncOp kernel, const LLVMTypeConverter &converter)
         buffer, [&](OpOperand &use) { return !isa<LLVM::InsertValueOp>(use.getOwner()); });
   }
   kernel.setFunctionType(builder.getFunctionType(kernel.getBody().getArgumentTypes(), {}));
-  kernel.setAllArgAttrs(attributes);
   // Spoken for by now: LLVM does not know it.
   for (unsigned i = 0; i < kernel.getNumArguments(); ++i)
     kernel.removeArgAttr(i, kInplaceAttr);
@@ -122,8 +132,9 @@ static LogicalResult lowerControlFlow(ModuleOp module) {
   return manager.run(module);
 }
 
-static LogicalResult convert(ModuleOp module, LLVMTypeConverter &converter) {
-  RewritePatternSet patterns(module.getContext());
+/// Converts what is left; `patterns` knows what is a device's own.
+static LogicalResult convert(ModuleOp module, LLVMTypeConverter &converter,
+                             RewritePatternSet patterns) {
   arith::populateCeilFloorDivExpandOpsPatterns(patterns);
   arith::populateArithToLLVMConversionPatterns(converter, patterns);
   populateMathToLLVMConversionPatterns(converter, patterns);
@@ -134,6 +145,7 @@ static LogicalResult convert(ModuleOp module, LLVMTypeConverter &converter) {
   ub::populateUBToLLVMConversionPatterns(converter, patterns);
   LLVMConversionTarget target(*module.getContext());
   target.addLegalOp<ModuleOp, UnrealizedConversionCastOp>();
+  target.addLegalDialect<NVVM::NVVMDialect>();
   if (failed(applyFullConversion(module, target, std::move(patterns))))
     return failure();
   PassManager manager(module.getContext());
@@ -142,20 +154,89 @@ static LogicalResult convert(ModuleOp module, LLVMTypeConverter &converter) {
   return manager.run(module);
 }
 
-LogicalResult lowerToLLVM(ModuleOp module) {
+/// Takes indices apart by divisions, of 32 bits where these suffice.
+static void expandDigits(ModuleOp module) {
+  module.walk([](affine::AffineDelinearizeIndexOp op) {
+    OpBuilder builder(op);
+    Location loc = op.getLoc();
+    int64_t all = 1;
+    for (int64_t extent : op.getStaticBasis())
+      all *= extent;
+    Type type = all <= INT32_MAX ? builder.getI32Type() : builder.getI64Type();
+    Value rest = arith::IndexCastUIOp::create(builder, loc, type, op.getLinearIndex());
+    for (size_t digit = op.getNumResults(); digit-- > 0;) {
+      Value value = rest;
+      if (digit > 0) {
+        Value extent = arith::ConstantIntOp::create(builder, loc, type, op.getStaticBasis()[digit]);
+        value = arith::RemUIOp::create(builder, loc, rest, extent);
+        rest = arith::DivUIOp::create(builder, loc, rest, extent);
+      }
+      op.getResult(digit).replaceAllUsesWith(
+          arith::IndexCastUIOp::create(builder, loc, builder.getIndexType(), value));
+    }
+    op.erase();
+  });
+}
+
+/// Everything down to loops without structure, on every device.
+static LogicalResult lowerBodies(ModuleOp module) {
+  expandDigits(module);
   storeBoolsAsBytes(module);
   approximate(module);
-  if (failed(storeBFloatsAsInts(module)))
-    return failure();
+  return failed(storeBFloatsAsInts(module)) ? failure() : lowerControlFlow(module);
+}
+
+LogicalResult lowerToLLVM(ModuleOp module) {
   LowerToLLVMOptions options(module.getContext());
   LLVMTypeConverter converter(module.getContext(), options);
-  if (failed(lowerControlFlow(module)))
+  if (failed(lowerBodies(module)))
     return failure();
-  for (auto kernel : module.getOps<func::FuncOp>())
+  for (auto kernel : module.getOps<func::FuncOp>()) {
+    if (!kernel->hasAttr(kExtentAttr))
+      addRange(kernel);
     usePointers(kernel, converter);
+  }
   if (failed(callDoubleFunctions(module)))
     return failure();
-  return convert(module, converter);
+  return convert(module, converter, RewritePatternSet(module.getContext()));
+}
+
+/// Makes two shuffles of one of 64 bits.
+static LogicalResult splitShuffles(ModuleOp module) {
+  RewritePatternSet patterns(module.getContext());
+  populateGpuShufflePatterns(patterns);
+  return applyPatternsGreedily(module, std::move(patterns));
+}
+
+/// Fails after an error at a function of doubles that only a library has.
+static LogicalResult checkDoubleFunctions(ModuleOp module) {
+  WalkResult checked = module.walk([](Operation *op) -> WalkResult {
+    StringRef name = op->getName().stripDialect();
+    if (!isa_and_nonnull<math::MathDialect>(op->getDialect()) ||
+        !op->getResult(0).getType().isF64() || !isDoubleFunction(name))
+      return WalkResult::advance();
+    op->emitError() << "the function '" << name << "' of doubles has no expansion for GPUs";
+    return WalkResult::interrupt();
+  });
+  return failure(checked.wasInterrupted());
+}
+
+LogicalResult lowerGpuToLLVM(ModuleOp module) {
+  LowerToLLVMOptions options(module.getContext());
+  LLVMTypeConverter converter(module.getContext(), options);
+  configureGpuToNVVMTypeConverter(converter);
+  if (failed(splitShuffles(module)) || failed(lowerBodies(module)) ||
+      failed(checkDoubleFunctions(module)))
+    return failure();
+  for (auto kernel : module.getOps<func::FuncOp>()) {
+    usePointers(kernel, converter);
+    for (auto [index, type] : llvm::enumerate(kernel.getArgumentTypes()))
+      if (isa<LLVM::LLVMPointerType>(type) && kernel->hasAttr(kAlignedAttr))
+        kernel.setArgAttr(index, "llvm.align", Builder(module).getI64IntegerAttr(kGpuAlignment));
+  }
+  RewritePatternSet patterns(module.getContext());
+  populateGpuToNVVMConversionPatterns(converter, patterns);
+  return convert(module, converter, std::move(patterns));
 }
 
 } // namespace zero

@@ -14,6 +14,11 @@ namespace zero {
 /// booleans bytes.
 llvm::LogicalResult lowerToLLVM(mlir::ModuleOp module);
 
+/// The same for functions that run on a GPU, which may ask which thread they are: each takes
+/// one pointer per buffer, aligned as kAlignedAttr says, and then the common length of its dynamic
+/// dimensions.
+llvm::LogicalResult lowerGpuToLLVM(mlir::ModuleOp module);
+
 /// Gives every buffer of booleans the element type i8, 0 or 1: LLVM's vectoriser
 /// leaves arrays of i1 alone. No linalg op is left in `module`.
 void storeBoolsAsBytes(mlir::ModuleOp module);

@@ -79,9 +79,11 @@ static DictionaryAttr withReorder(DictionaryAttr call, const Matmul &matmul) {
   return fields.getDictionary(call.getContext());
 }
 
-/// Makes `kernel` the library call that `call` describes, if the library has it.
+/// Makes `kernel` the library call that `call` describes, if the library has it. No threads
+/// are a GPU's.
 static llvm::Error setCall(func::FuncOp kernel, DictionaryAttr call, unsigned threads) {
-  llvm::Expected<uint64_t> workspace = libraryWorkspace(call, threads);
+  llvm::Expected<uint64_t> workspace =
+      threads ? libraryWorkspace(call, threads) : llvm::Expected<uint64_t>(kGpuMatmulWorkspace);
   if (!workspace)
     return workspace.takeError();
   Builder builder(kernel.getContext());
@@ -114,15 +116,21 @@ struct MatchLibrary : zero::impl::MatchLibraryBase<MatchLibrary> {
 
   void runOnOperation() override {
     llvm::StringMap<SmallVector<unsigned>> orders;
-    getOperation()->setAttr(kThreadsAttr, Builder(&getContext()).getI64IntegerAttr(threads));
+    Builder builder(&getContext());
+    const bool isGpu = device == "cuda";
+    if (isGpu)
+      getOperation()->setAttr(kDeviceAttr, builder.getStringAttr(device));
+    else
+      getOperation()->setAttr(kThreadsAttr, builder.getI64IntegerAttr(threads));
     for (auto kernel : getOperation().getOps<func::FuncOp>()) {
       if (!isNativeKernel(kernel) || kernel.isDeclaration())
         continue;
       if (auto call = kernel->getAttrOfType<DictionaryAttr>(kCallAttr)) {
         kernel->removeAttr(kCallAttr);
-        takeOffer(kernel, call, threads);
+        if (!isGpu)
+          takeOffer(kernel, call, threads);
       } else if (std::optional<MatchedMatmul> matched = matchMatmul(kernel)) {
-        if (failed(takeMatmul(kernel, *matched, orders)))
+        if (failed(takeMatmul(kernel, *matched, isGpu ? 0 : threads.getValue(), orders)))
           return signalPassFailure();
       }
     }
@@ -139,15 +147,16 @@ struct MatchLibrary : zero::impl::MatchLibraryBase<MatchLibrary> {
     });
   }
 
-  LogicalResult takeMatmul(func::FuncOp kernel, const MatchedMatmul &matched,
+  LogicalResult takeMatmul(func::FuncOp kernel, const MatchedMatmul &matched, unsigned threads,
                            llvm::StringMap<SmallVector<unsigned>> &orders) {
     Builder builder(kernel.getContext());
     SmallVector<Type> types = llvm::map_to_vector(
         matched.arguments, [&](unsigned index) { return kernel.getArgumentTypes()[index]; });
     if (!matched.matmul.accumulate)
       types.push_back(kernel.getResultTypes().front());
-    DictionaryAttr call =
-        withReorder(withStored(describe(builder, matched.matmul), types), matched.matmul);
+    DictionaryAttr call = withStored(describe(builder, matched.matmul), types);
+    if (threads)
+      call = withReorder(call, matched.matmul);
     if (llvm::Error refused = setCall(kernel, call, threads))
       return kernel.emitError() << "matrix product of kernel '" << kernel.getName()
                                 << "': " << llvm::toString(std::move(refused));

@@ -103,7 +103,7 @@ static void addEntry(Module &module, StringRef name) {
   builder.CreateRetVoid();
 }
 
-static void optimise(Module &module, TargetMachine &machine) {
+void optimise(Module &module, TargetMachine &machine) {
   LoopAnalysisManager loops;
   FunctionAnalysisManager functions;
   CGSCCAnalysisManager components;

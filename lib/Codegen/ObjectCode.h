@@ -28,6 +28,9 @@ std::string targetIdentity();
 llvm::Expected<llvm::SmallVector<char, 0>>
 emitObject(llvm::Module &module, llvm::TargetMachine &machine, llvm::StringRef kernel);
 
+/// Runs LLVM's O3 on `module`; no loop becomes a call but of C's memory functions.
+void optimise(llvm::Module &module, llvm::TargetMachine &machine);
+
 /// Whether `name` is a function of C's math library on doubles that kernels may call:
 /// MLIR has polynomials for floats only.
 bool isDoubleFunction(llvm::StringRef name);

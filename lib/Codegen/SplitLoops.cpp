@@ -7,12 +7,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "SplitLoops.h"
+#include "GpuLoops.h"
 #include "zero/Codegen/Passes.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
-#include "mlir/Interfaces/ViewLikeInterface.h"
 #include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
@@ -33,7 +33,7 @@ struct Access {
 
 class Splitter {
 public:
-  explicit Splitter(func::FuncOp kernel) : kernel(kernel) {}
+  explicit Splitter(Operation *root) : root(root) {}
   std::optional<Split> run();
 
 private:
@@ -45,7 +45,7 @@ private:
   bool isTemporary(Value buffer) const;
   bool coversAll() const;
 
-  func::FuncOp kernel;
+  Operation *root;
   /// Accesses of each buffer.
   llvm::MapVector<Value, SmallVector<Access>> accesses;
   /// The view through which each buffer is accessed.
@@ -89,13 +89,6 @@ static Indices indicesBelow(memref::SubViewOp view, const Indices &loops) {
   return below;
 }
 
-/// The memory under all views of `buffer`.
-static Value memoryOf(Value buffer) {
-  while (auto view = buffer.getDefiningOp<ViewLikeOpInterface>())
-    buffer = view.getViewSource();
-  return buffer;
-}
-
 /// Notes an access; false if it cannot be told what is accessed.
 bool Splitter::add(Operation *op, Value buffer, ValueRange indices, bool writes) {
   Indices loops = llvm::map_to_vector(indices, loopOf);
@@ -105,7 +98,8 @@ bool Splitter::add(Operation *op, Value buffer, ValueRange indices, bool writes)
   }
   Value memory = memoryOf(buffer);
   auto argument = dyn_cast<BlockArgument>(memory);
-  if (argument && argument.getOwner() != &kernel.getBody().front())
+  // A buffer that a loop carries may be any.
+  if (argument && !isa<func::FuncOp>(argument.getOwner()->getParentOp()))
     return false;
   accesses[memory].push_back({loops, writes});
   // Two shapes of the same memory: their indices say nothing about each other.
@@ -118,8 +112,10 @@ bool Splitter::add(Operation *op, Value buffer, ValueRange indices, bool writes)
 /// Lists accesses and loops; false if there is an op whose effects are not known.
 bool Splitter::collect() {
   // Outermost loops first: their slices are the largest.
-  WalkResult known = kernel.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
+  WalkResult known = root->walk<WalkOrder::PreOrder>([&](Operation *op) {
     bool good = true;
+    if (isa<func::FuncOp>(op))
+      return WalkResult::advance();
     if (auto loop = dyn_cast<scf::ForOp>(op))
       loops.push_back(loop);
     else if (auto load = dyn_cast<memref::LoadOp>(op))
@@ -224,6 +220,8 @@ static bool hasFixedStrides(func::FuncOp kernel) {
 std::optional<Split> findSplit(func::FuncOp kernel) {
   return hasFixedStrides(kernel) ? Splitter(kernel).run() : std::nullopt;
 }
+
+std::optional<Split> findSplit(scf::ForOp nest) { return Splitter(nest).run(); }
 
 void applySplit(func::FuncOp kernel, const Split &split) {
   Builder builder(kernel.getContext());

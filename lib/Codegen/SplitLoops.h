@@ -20,6 +20,9 @@ struct Split {
 /// where they are used. Nothing if there are none, or threads would do work twice.
 std::optional<Split> findSplit(mlir::func::FuncOp kernel);
 
+/// The same for a loop among others of a kernel.
+std::optional<Split> findSplit(mlir::scf::ForOp nest);
+
 /// Gives `kernel` two more arguments, `begin` and `end`, between which the loops run,
 /// and `zero.extent`, as Kernel.extent in executable.proto.
 void applySplit(mlir::func::FuncOp kernel, const Split &split);

@@ -13,6 +13,10 @@ namespace zero {
 /// not known or a buffer lives from one iteration of a loop to the next.
 llvm::LogicalResult placeTemporaries(mlir::func::FuncOp kernel);
 
+/// The same for a GPU: all lie in the workspace, and each iteration of the loops that
+/// threads share has its own.
+llvm::LogicalResult placeGpuTemporaries(mlir::func::FuncOp kernel);
+
 } // namespace zero
 
 #endif // ZERO_LIB_CODEGEN_WORKSPACE_H

@@ -5,6 +5,7 @@
 #include "zero/Analysis/ParameterUses.h"
 
 #include "mlir/IR/BuiltinTypes.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringSwitch.h"
 
@@ -65,7 +66,7 @@ static llvm::DenseSet<Operation *> findEvaluated(func::FuncOp step) {
 
 CommandBuilder::CommandBuilder(ModuleOp module, func::FuncOp step, const Storage &storage,
                                const llvm::StringMap<uint32_t> &kernels)
-    : symbols(module), step(step), storage(storage), kernels(kernels),
+    : symbols(module), step(step), storage(storage), values(symbols, storage), kernels(kernels),
       forward(findEvaluated(step)) {
   for (unsigned i = 0; i < storage.roots().size(); ++i)
     offsets.push_back(zero::rootOffset(step, storage, i));
@@ -80,12 +81,29 @@ proto::Address CommandBuilder::address(Place place) const {
   return address;
 }
 
-proto::Address CommandBuilder::address(Value value) const { return address(storage.place(value)); }
+proto::Address CommandBuilder::address(Value value) {
+  proto::Address made = address(storage.place(value));
+  made.set_reads(values.of(value));
+  made.set_start(values.startOf(value));
+  return made;
+}
+
+proto::Address CommandBuilder::target(Value value) {
+  proto::Address made = address(storage.place(value));
+  made.set_writes(values.of(value));
+  return made;
+}
+
+bool CommandBuilder::isAccumulator(int64_t root) const {
+  auto buffer = dyn_cast_or_null<BufferOp>(storage.roots()[root].symbol);
+  return buffer && buffer.getRole() == Role::Accumulator;
+}
 
 proto::Command *CommandBuilder::add(Operation *op, proto::Lane lane) {
   proto::Command *command = segment->add_commands();
   command->set_lane(lane);
   command->set_forward(forward.contains(op));
+  command->set_recomputed(op->hasAttr(kRecomputeAttr));
   command->set_when(whenOf(op));
   if (Value condition = conditionOf(op))
     command->set_predicate(predicate(condition));
@@ -102,23 +120,6 @@ uint32_t CommandBuilder::predicate(Value condition) {
   return it->second;
 }
 
-/// Makes `command` wait for the last command of every other lane that touched one
-/// of `roots`: no lane overtakes another on the same bytes.
-void CommandBuilder::order(proto::Command *command, ArrayRef<int64_t> roots) {
-  uint32_t index = segment->commands_size() - 1;
-  SmallVector<uint32_t> waits;
-  for (int64_t root : roots)
-    for (int lane = proto::COMPUTE; lane <= proto::HOST_COMPUTE; ++lane)
-      if (auto it = lastTouch.find({root, lane}); it != lastTouch.end() && lane != command->lane())
-        waits.push_back(it->second);
-  llvm::sort(waits);
-  waits.erase(llvm::unique(waits), waits.end());
-  for (uint32_t wait : waits)
-    command->add_waits(wait);
-  for (int64_t root : roots)
-    lastTouch[{root, command->lane()}] = index;
-}
-
 void CommandBuilder::buildMoves(Operation *op) {
   auto it = moves.find(op);
   if (it == moves.end())
@@ -126,10 +127,10 @@ void CommandBuilder::buildMoves(Operation *op) {
   for (const Move *move : it->second) {
     proto::Command *command = add(op, proto::COMPUTE);
     proto::Copy *copy = command->mutable_copy();
-    *copy->mutable_src() = address(move->from);
+    *copy->mutable_src() = address(move->value);
     *copy->mutable_dst() = address(move->to);
+    copy->mutable_dst()->set_writes(values.of(move->value));
     copy->set_bytes(move->bytes);
-    order(command, {move->from.root, move->to.root});
   }
 }
 
@@ -138,10 +139,9 @@ void CommandBuilder::buildLaunch(LaunchOp launch) {
   proto::Launch *body = command->mutable_launch();
   auto kernel = symbols.lookup<func::FuncOp>(launch.getKernel());
   body->set_kernel(kernels.lookup(launch.getKernel()));
-  SmallVector<int64_t> roots;
-  auto push = [&](Place place) {
-    *body->add_args() = address(place);
-    roots.push_back(place.root);
+  auto push = [&](const proto::Address &at, int64_t bytes) {
+    *body->add_args() = at;
+    body->mutable_args()->rbegin()->set_bytes(bytes);
   };
   // An argument in place stands for its result, which may lie elsewhere.
   llvm::SmallDenseSet<int64_t> inplace;
@@ -149,17 +149,29 @@ void CommandBuilder::buildLaunch(LaunchOp launch) {
     auto result = kernel.getArgAttrOfType<IntegerAttr>(index, kInplaceAttr);
     if (result)
       inplace.insert(result.getInt());
-    push(storage.place(result ? launch.getOutputs()[result.getInt()] : input));
+    const Place own = storage.place(input);
+    const Place at = result ? storage.place(launch.getOutputs()[result.getInt()]) : own;
+    proto::Address argument = address(at);
+    // What runs again sees the sum so far, of which it uses nothing.
+    if (!launch->hasAttr(kRecomputeAttr) || !isAccumulator(at.root))
+      argument.set_reads(values.of(input));
+    if (at.root == own.root && at.offset == own.offset) // else it was moved here
+      argument.set_start(values.startOf(input));
+    if (result)
+      argument.set_writes(values.of(launch.getOutputs()[result.getInt()]));
+    push(argument, tensorBytes(input.getType()));
     auto shape = cast<ShapedType>(kernel.getArgumentTypes()[index]).getShape();
     if (const auto *dynamic = llvm::find(shape, ShapedType::kDynamic); dynamic != shape.end())
       body->set_length(cast<RankedTensorType>(input.getType()).getDimSize(dynamic - shape.begin()));
   }
   for (auto [index, output] : llvm::enumerate(launch.getOutputs()))
     if (!inplace.contains(index))
-      push(storage.place(output));
-  if (int64_t workspace = storage.workspaceOf(launch); workspace >= 0)
-    push({workspace});
-  order(command, roots);
+      push(target(output), tensorBytes(output.getType()));
+  if (int64_t workspace = storage.workspaceOf(launch); workspace >= 0) {
+    proto::Address at = address(Place{workspace});
+    at.set_writes(values.of(launch.getOperation()));
+    push(at, storage.roots()[workspace].bytes);
+  }
 }
 
 void CommandBuilder::buildCollective(Operation *op, proto::Collective::Kind kind, Value src,
@@ -173,13 +185,12 @@ void CommandBuilder::buildCollective(Operation *op, proto::Collective::Kind kind
     body->set_arithmetic(dtypeOf(arithmetic.getValue()));
   body->set_elements(elements);
   *body->mutable_src() = address(src);
-  *body->mutable_dst() = address(dst);
+  *body->mutable_dst() = target(dst);
   // A mean over ranks is a value of the program, not a gradient.
   auto reduce = dyn_cast<AllReduceOp>(op);
   auto gather = dyn_cast<AllGatherOp>(op);
   body->set_control(type.getRank() == 0 || (reduce && reduce.getMean()) ||
                     (gather && gather.getControl()));
-  order(command, {storage.place(src).root, storage.place(dst).root});
 }
 
 void CommandBuilder::buildOp(Operation &op) {
@@ -193,10 +204,14 @@ void CommandBuilder::buildOp(Operation &op) {
     buildCollective(&op, proto::Collective::REDUCE_SCATTER, scatter.getInput(), scatter.getResult(),
                     count(scatter.getResult()));
   } else if (auto reduce = dyn_cast<AllReduceOp>(op)) {
-    buildCollective(&op, proto::Collective::ALL_REDUCE, reduce.getResult(), reduce.getResult(),
+    buildCollective(&op, proto::Collective::ALL_REDUCE, reduce.getInput(), reduce.getResult(),
                     count(reduce.getResult()));
-    auto *commands = segment->mutable_commands();
-    commands->rbegin()->mutable_collective()->set_mean(reduce.getMean());
+    proto::Collective *body = segment->mutable_commands()->rbegin()->mutable_collective();
+    body->set_mean(reduce.getMean());
+    if (moves.contains(&op)) { // works on the copy
+      *body->mutable_src() = address(storage.place(reduce.getResult()));
+      body->mutable_src()->set_reads(values.of(reduce.getInput()));
+    }
   } else if (auto check = dyn_cast<CheckOp>(op)) {
     proto::Command *command = add(&op, proto::COMPUTE);
     proto::Check *body = command->mutable_check();
@@ -204,7 +219,81 @@ void CommandBuilder::buildOp(Operation &op) {
     body->set_lower(check.getLower());
     body->set_upper(check.getUpper());
     body->set_message(check.getMessage().str());
-    order(command, {storage.place(check.getValue()).root});
+  } else if (auto bucket = dyn_cast<BucketOp>(op)) {
+    renameMembers(bucket);
+  } else if (auto write = dyn_cast<WriteOp>(op)) {
+    renameState(write);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Renames
+//===----------------------------------------------------------------------===//
+
+/// From the next command on.
+proto::Rename *CommandBuilder::rename(Place place, int64_t bytes, uint32_t from, uint32_t to) {
+  proto::Rename *rename = segment->add_renames();
+  rename->set_command(segment->commands_size());
+  *rename->mutable_place() = address(place);
+  rename->mutable_place()->set_bytes(bytes);
+  rename->set_from(from);
+  rename->set_to(to);
+  return rename;
+}
+
+/// Members become the bucket, and with them what lies between them, which nobody writes.
+void CommandBuilder::renameMembers(BucketOp bucket) {
+  const Place place = storage.place(bucket.getResult());
+  const uint32_t number = values.of(bucket.getResult());
+  int64_t done = 0;
+  auto add = [&](int64_t end, uint32_t from) {
+    if (end > done)
+      rename({place.root, place.offset + done, place.rankStride}, end - done, from, number)
+          ->set_start(done);
+    done = std::max(done, end);
+  };
+  SmallVector<std::pair<int64_t, Value>> members;
+  for (auto [member, start] : llvm::zip_equal(bucket.getMembers(), bucket.getStarts()))
+    members.emplace_back(start * elementBytes(member.getType()), member);
+  llvm::sort(members, llvm::less_first());
+  for (auto [begin, member] : members) {
+    add(begin, 0);
+    add(begin + tensorBytes(member.getType()), values.of(member));
+  }
+  add(tensorBytes(bucket.getResult().getType()), 0);
+}
+
+/// What was computed for a state is the state from now on.
+void CommandBuilder::renameState(WriteOp write) {
+  Operation *symbol = symbols.lookup(write.getSymbol());
+  const uint32_t from = values.of(write.getValue()), to = values.of(symbol);
+  if (from == to)
+    return;
+  const Place place{storage.symbolRoot(symbol)}, source = storage.place(write.getValue());
+  proto::Rename *made = rename(place, tensorBytes(write.getValue().getType()), from, to);
+  if (source.root == place.root && source.offset == 0) // else it was moved here
+    made->mutable_place()->set_start(values.startOf(write.getValue()));
+  made->set_strict(true);
+  made->set_when(whenOf(write));
+  if (write.getCondition())
+    made->set_predicate(predicate(write.getCondition()));
+}
+
+/// What the turn before has left in an accumulator is what this one finds there.
+void CommandBuilder::renameAccumulators(ArrayRef<Operation *> ops) {
+  llvm::MapVector<std::pair<int64_t, int64_t>, Value> left; // by root and offset
+  for (Operation *op : ops)
+    if (isa<LaunchOp, AllReduceOp>(op)) // what works in place
+      for (Value result : op->getResults())
+        left[{storage.place(result).root, storage.place(result).offset}] = result;
+  for (auto [where, value] : left) {
+    if (!isAccumulator(where.first))
+      continue;
+    proto::Rename *made = rename(storage.place(value), tensorBytes(value.getType()),
+                                 values.of(value), values.of(storage.roots()[where.first].symbol));
+    made->set_start(where.second);
+    made->set_strict(true);
+    made->set_when(proto::Command::LATER);
   }
 }
 
@@ -241,9 +330,10 @@ void CommandBuilder::build(proto::Program &into) {
     segment = program->add_segments();
     segment->set_kind(kind);
     segment->set_repeat(repeats ? program->micro_batches() : 1);
-    lastTouch.clear();
     if (repeats && program->micro_batches() > 1)
       listInputs(ops[kind]);
+    if (repeats)
+      renameAccumulators(ops[kind]);
     for (Operation *op : ops[kind]) {
       buildMoves(op);
       buildOp(*op);

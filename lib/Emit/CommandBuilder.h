@@ -3,7 +3,7 @@
 #ifndef LIB_EMIT_COMMANDBUILDER_H
 #define LIB_EMIT_COMMANDBUILDER_H
 
-#include "dialects/Zero/Zero.h"
+#include "ValueNumbers.h"
 #include "runtime/format/executable.pb.h"
 #include "zero/Analysis/Storage.h"
 
@@ -26,8 +26,9 @@ public:
   /// that they have; it says already how many micro-batches there are.
   void build(proto::Program &program);
 
-  /// Where `value` lies in the arena.
-  proto::Address address(mlir::Value value) const;
+  /// Where `value` lies in the arena, for one who reads it.
+  proto::Address address(mlir::Value value);
+  ValueNumbers &numbers() { return values; }
   /// The arena offset of root `index`.
   int64_t rootOffset(int64_t index) const { return offsets[index]; }
 
@@ -40,12 +41,19 @@ private:
   void buildCollective(mlir::Operation *op, proto::Collective::Kind kind, mlir::Value src,
                        mlir::Value dst, int64_t elements);
   proto::Command *add(mlir::Operation *op, proto::Lane lane);
-  void order(proto::Command *command, llvm::ArrayRef<int64_t> roots);
   proto::Address address(Place place) const;
+  /// Where `value` lies, for the command that makes it.
+  proto::Address target(mlir::Value value);
+  bool isAccumulator(int64_t root) const;
+  proto::Rename *rename(Place place, int64_t bytes, uint32_t from, uint32_t to);
+  void renameMembers(BucketOp bucket);
+  void renameState(WriteOp write);
+  void renameAccumulators(llvm::ArrayRef<mlir::Operation *> ops);
 
   mlir::SymbolTable symbols;
   mlir::func::FuncOp step;
   const Storage &storage;
+  ValueNumbers values;
   const llvm::StringMap<uint32_t> &kernels;
   /// What an evaluation runs.
   llvm::DenseSet<mlir::Operation *> forward;
@@ -54,8 +62,6 @@ private:
   proto::Program *program = nullptr;
   llvm::DenseMap<mlir::Value, uint32_t> predicates;
   proto::Segment *segment = nullptr;
-  /// The last command on each lane that touched a root, in this segment.
-  llvm::DenseMap<std::pair<int64_t, int>, uint32_t> lastTouch;
 };
 
 } // namespace zero

@@ -3,10 +3,12 @@
 #include "zero/Emit/Emit.h"
 
 #include "CommandBuilder.h"
+#include "LaneWaits.h"
 #include "TensorTable.h"
 #include "runtime/format/format.h"
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Codegen/Compile.h"
+#include "zero/Codegen/CompileGpu.h"
 #include "zero/Codegen/LibraryCalls.h"
 #include "zero/Codegen/Passes.h"
 
@@ -15,6 +17,9 @@
 using namespace mlir;
 
 namespace zero {
+
+/// Where images of GPU code begin.
+static constexpr uint64_t kImageAlignment = 64;
 
 /// The kernel table, and each kernel's index in it.
 static void buildKernels(ModuleOp module, proto::Program &program,
@@ -54,7 +59,9 @@ static void buildCertificate(ModuleOp module, proto::Program &program) {
     entry->set_most(bytes[0]);
     entry->set_at_peak(bytes[1]);
   }
-  program.add_arenas()->set_bytes(certificate->peak());
+  proto::Arena *arena = program.add_arenas();
+  arena->set_bytes(certificate->peak());
+  arena->set_alignment(kArenaAlignment);
 }
 
 /// How often a step runs `command` of `segment`.
@@ -123,6 +130,69 @@ static std::string overwritten(const EmitOptions &options, const proto::Program 
   return "";
 }
 
+/// Compiles the native kernels for the host; `code` is a shared object.
+static FailureOr<EmittedKernels> compileForHost(ModuleOp module, const EmitOptions &options,
+                                                const llvm::StringMap<uint32_t> &indices,
+                                                proto::Program &program, std::string &code) {
+  CompileOptions compile;
+  compile.threads = options.threads;
+  compile.cacheFolder = options.cacheFolder;
+  FailureOr<CompiledKernels> compiled = compileKernels(module, compile);
+  if (failed(compiled))
+    return failure();
+  for (auto &[name, symbol] : compiled->symbols)
+    program.mutable_kernels(indices.lookup(name))->set_symbol(symbol);
+  code = std::move(compiled->object);
+  return EmittedKernels{compiled->codes, compiled->cached};
+}
+
+/// Fails after an error where an argument of a kernel that touches 16 bytes at once lies else.
+static LogicalResult checkAlignment(ModuleOp module, const proto::Program &program) {
+  SymbolTable symbols(module);
+  for (const proto::Segment &segment : program.segments())
+    for (const proto::Command &command : segment.commands()) {
+      if (!command.has_launch())
+        continue;
+      const proto::Kernel &kernel = program.kernels(command.launch().kernel());
+      for (const proto::Address &address : command.launch().args())
+        if (symbols.lookup(kernel.name())->hasAttr(kAlignedAttr) &&
+            (address.offset() % kGpuAlignment || address.rank_stride() % kGpuAlignment))
+          return module.emitError()
+                 << "kernel '" << kernel.name() << "' gets an argument at byte " << address.offset()
+                 << ", expected a multiple of " << kGpuAlignment;
+    }
+  return success();
+}
+
+/// Compiles them for GPUs; `code` is one image for each architecture.
+static FailureOr<EmittedKernels> compileForGpu(ModuleOp module, const EmitOptions &options,
+                                               const llvm::StringMap<uint32_t> &indices,
+                                               proto::Program &program, std::string &code) {
+  GpuCompileOptions compile;
+  compile.threads = options.threads;
+  compile.cacheFolder = options.cacheFolder;
+  compile.architectures = options.gpuArchitectures;
+  compile.toolkit = findToolkit();
+  FailureOr<CompiledGpuKernels> compiled = compileGpuKernels(module, compile);
+  if (failed(compiled))
+    return failure();
+  program.set_target(proto::CUDA);
+  for (auto &[name, launches] : compiled->kernels)
+    *program.mutable_kernels(indices.lookup(name))->mutable_gpu() = launches;
+  for (const CompiledGpuKernels::Image &image : compiled->images) {
+    code.resize(llvm::alignTo(code.size(), kImageAlignment));
+    proto::GpuImage *entry = program.add_gpu_images();
+    entry->set_architecture(image.architecture);
+    entry->set_kind(image.kind);
+    entry->set_offset(code.size());
+    entry->set_bytes(image.bytes.size());
+    code += image.bytes;
+  }
+  if (failed(checkAlignment(module, program)))
+    return failure();
+  return EmittedKernels{compiled->codes, compiled->cached};
+}
+
 FailureOr<EmittedKernels> emitExecutable(ModuleOp module, const EmitOptions &options) {
   FailureOr<func::FuncOp> step = findStep(module);
   if (failed(step) || failed(checkRunnable(*step)))
@@ -138,6 +208,7 @@ FailureOr<EmittedKernels> emitExecutable(ModuleOp module, const EmitOptions &opt
   Storage storage(module, *step);
   CommandBuilder commands(module, *step, storage, kernels);
   commands.build(program);
+  addWaits(program);
   buildTensors(module, *step, storage, commands, options.dataRoot, program, data);
   if (std::string file = overwritten(options, program); !file.empty())
     return module.emitError() << "the output '" << options.output << "' would overwrite '" << file
@@ -146,18 +217,17 @@ FailureOr<EmittedKernels> emitExecutable(ModuleOp module, const EmitOptions &opt
   buildCertificate(module, program);
   program.set_received_elements(receivedElements(program));
 
-  CompileOptions compile;
-  compile.threads = options.threads;
-  compile.cacheFolder = options.cacheFolder;
-  FailureOr<CompiledKernels> code = compileKernels(module, compile);
-  if (failed(code))
+  std::string code;
+  FailureOr<EmittedKernels> emitted = module->hasAttr(kDeviceAttr)
+                                          ? compileForGpu(module, options, kernels, program, code)
+                                          : compileForHost(module, options, kernels, program, code);
+  if (failed(emitted))
     return failure();
-  for (auto &[name, symbol] : code->symbols)
-    program.mutable_kernels(kernels.lookup(name))->set_symbol(symbol);
-  std::string error = rt::writeExecutable(options.output, program, code->object, data, hostIsa());
+  std::string isa = module->hasAttr(kDeviceAttr) ? "" : hostIsa();
+  std::string error = rt::writeExecutable(options.output, program, code, data, isa);
   if (!error.empty())
     return module.emitError() << error;
-  return EmittedKernels{code->codes, code->cached};
+  return emitted;
 }
 
 } // namespace zero

@@ -2,6 +2,7 @@
 
 #include "TensorTable.h"
 
+#include "dialects/Zero/Part.h"
 #include "zero/Analysis/StepFunction.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -40,11 +41,10 @@ namespace {
 
 class TableBuilder {
 public:
-  TableBuilder(ModuleOp module, func::FuncOp step, const Storage &storage,
-               const CommandBuilder &commands, StringRef dataRoot, proto::Program &program,
-               std::string &data)
-      : module(module), step(step), storage(storage), commands(commands), dataRoot(dataRoot),
-        program(program), data(data) {}
+  TableBuilder(ModuleOp module, func::FuncOp step, const Storage &storage, CommandBuilder &commands,
+               StringRef dataRoot, proto::Program &program, std::string &data)
+      : module(module), symbols(module), step(step), storage(storage), commands(commands),
+        dataRoot(dataRoot), program(program), data(data) {}
 
   void build() {
     for (auto buffer : module.getOps<BufferOp>())
@@ -52,18 +52,18 @@ public:
                 buffer.getShards());
     for (Operation &op : *module.getBody()) {
       if (auto parameter = dyn_cast<ParameterOp>(op)) {
-        proto::Tensor *tensor = addTensor(parameter, parameter.getTensorType(), proto::PARAMETER);
+        std::optional<Part> part = partOf(parameter);
+        proto::Tensor *tensor = addTensor(parameter, parameter.getTensorType(), proto::PARAMETER,
+                                          modelName(parameter), part);
         tensor->set_frozen(parameter.getFrozen());
         tensor->set_saved(true);
       } else if (auto state = dyn_cast<StateOp>(op)) {
         if (!state.getHome() && storage.symbolRoot(state) < 0)
           continue;
-        proto::Tensor *tensor = addTensor(state, state.getTensorType(), roleOf(state.getRole()));
-        if (state.getOf()) {
-          tensor->set_of(state.getOf()->str());
-          StringRef suffix = state.getSymName().drop_front(state.getOf()->size());
-          tensor->set_master(suffix == ("." + kMasterSuffix).str());
-        }
+        proto::Tensor *tensor =
+            state.getOf() ? addStateOf(symbols.lookup<ParameterOp>(*state.getOf()), state)
+                          : addTensor(state, state.getTensorType(), roleOf(state.getRole()),
+                                      state.getSymName(), std::nullopt);
         tensor->set_saved(state.getRole() == Role::Buffer);
       }
     }
@@ -81,23 +81,60 @@ private:
     buffer->set_dtype(dtypeOf(type.getElementType()));
     buffer->set_elements(type.getNumElements());
     buffer->set_shards(shards);
-    if (symbol)
+    if (symbol) {
       buffer->set_offset(commands.rootOffset(storage.symbolRoot(symbol)));
+      buffer->set_value(commands.numbers().of(symbol));
+    }
     buffers[name] = program.buffers_size() - 1;
     return buffers[name];
   }
 
+  /// The state `state` of `parameter`, which may be a part: then of the whole tensor.
+  proto::Tensor *addStateOf(ParameterOp parameter, StateOp state) {
+    StringRef of = modelName(parameter);
+    StringRef suffix = state.getSymName().drop_front(parameter.getSymName().size());
+    proto::Tensor *tensor = addTensor(state, state.getTensorType(), roleOf(state.getRole()),
+                                      (of + suffix).str(), partOf(parameter));
+    tensor->set_of(of.str());
+    tensor->set_master(suffix == ("." + kMasterSuffix).str());
+    return tensor;
+  }
+
+  /// Adds the tensor that `op` is, called `name` by users. Of a tensor that is cut into
+  /// parts the first one adds it, and each is a tile of it.
   template <typename Op>
-  proto::Tensor *addTensor(Op op, RankedTensorType type, proto::Role role) {
-    StringRef name = op.getSymName();
+  proto::Tensor *addTensor(Op op, RankedTensorType type, proto::Role role, StringRef name,
+                           std::optional<Part> part) {
     uint32_t buffer =
         op.getHome() ? buffers.lookup(*op.getHome()) : addBuffer(name, op, role, type, 1);
+    proto::Tensor *tensor = part ? tiled.lookup(name) : nullptr;
+    if (!tensor)
+      tensor = addWhole(op, type, role, name, part);
+    if (!part) {
+      tensor->set_buffer(buffer);
+      tensor->set_start(op.getStart().value_or(0));
+      return tensor;
+    }
+    tiled[name] = tensor;
+    tensor->set_tile_axis(part->axis);
+    proto::Tile *tile = tensor->add_tiles();
+    tile->set_buffer(buffer);
+    tile->set_start(op.getStart().value_or(0));
+    tile->set_extent(type.getDimSize(part->axis));
+    return tensor;
+  }
+
+  /// A tensor of `type`, or one that a part of `type` is of.
+  template <typename Op>
+  proto::Tensor *addWhole(Op op, RankedTensorType type, proto::Role role, StringRef name,
+                          const std::optional<Part> &part) {
+    SmallVector<int64_t> shape(type.getShape());
+    if (part)
+      shape[part->axis] = part->extent;
     proto::Tensor *tensor = program.add_tensors();
     tensor->set_name(name.str());
     tensor->set_role(role);
-    setShape(tensor, type);
-    tensor->set_buffer(buffer);
-    tensor->set_start(op.getStart().value_or(0));
+    setShape(tensor, type.clone(shape));
     if (auto reference = op.getData()) {
       proto::Init::Range *range = tensor->mutable_init()->mutable_file();
       range->set_file(fileIndex(reference->getFile()));
@@ -132,6 +169,7 @@ private:
     std::string name = "constant" + std::to_string(program.buffers_size());
     uint32_t buffer = addBuffer(name, nullptr, proto::CONSTANT, type, 1);
     program.mutable_buffers(buffer)->set_offset(commands.rootOffset(root));
+    program.mutable_buffers(buffer)->set_value(commands.numbers().of(constant.getResult()));
     proto::Tensor *tensor = program.add_tensors();
     tensor->set_name(name);
     tensor->set_role(proto::CONSTANT);
@@ -172,28 +210,43 @@ private:
       if (auto bucket = launch->getAttrOfType<FlatSymbolRefAttr>(kUpdatesAttr))
         byBucket[bucket.getValue()] =
             launch.getInputs()[launch->getAttrOfType<IntegerAttr>(kGradientAttr).getInt()];
+    llvm::StringMap<proto::Gradient *> entries;
     for (auto parameter : module.getOps<ParameterOp>()) {
       Value gradient = parameter.getHome() ? byBucket.lookup(*parameter.getHome()) : Value();
       if (!gradient)
         continue;
-      auto type = cast<RankedTensorType>(gradient.getType());
-      proto::Address address = commands.address(gradient);
-      proto::Gradient *entry = program.add_gradients();
-      entry->set_parameter(parameter.getSymName().str());
-      entry->set_start(*parameter.getStart());
-      proto::Buffer *buffer = entry->mutable_buffer();
-      buffer->set_name(parameter.getHome()->str() + ".gradient");
-      buffer->set_role(proto::GRADIENT);
-      buffer->set_dtype(dtypeOf(type.getElementType()));
-      buffer->set_elements(type.getNumElements());
-      buffer->set_offset(address.offset());
-      buffer->set_rank_stride(address.rank_stride());
-      // An empty parameter has nothing to shard.
-      const int64_t elements = type.getNumElements();
-      buffer->set_shards(elements ? bucketElements(*parameter.getHome()) / elements : 1);
-      if (scale)
-        *entry->mutable_scale() = commands.address(scale);
+      proto::Gradient *&entry = entries[modelName(parameter)];
+      if (!entry) {
+        entry = program.add_gradients();
+        entry->set_parameter(modelName(parameter).str());
+        if (scale)
+          *entry->mutable_scale() = commands.address(scale);
+      }
+      if (partOf(parameter)) {
+        proto::Gradient::Tile *tile = entry->add_tiles();
+        tile->set_start(*parameter.getStart());
+        setGradientBuffer(tile->mutable_buffer(), *parameter.getHome(), gradient);
+      } else {
+        entry->set_start(*parameter.getStart());
+        setGradientBuffer(entry->mutable_buffer(), *parameter.getHome(), gradient);
+      }
     }
+  }
+
+  /// Where `gradient`, of all parameters in bucket `home`, lies.
+  void setGradientBuffer(proto::Buffer *buffer, StringRef home, Value gradient) {
+    auto type = cast<RankedTensorType>(gradient.getType());
+    proto::Address address = commands.address(gradient);
+    buffer->set_name((home + ".gradient").str());
+    buffer->set_role(proto::GRADIENT);
+    buffer->set_dtype(dtypeOf(type.getElementType()));
+    buffer->set_elements(type.getNumElements());
+    buffer->set_offset(address.offset());
+    buffer->set_rank_stride(address.rank_stride());
+    buffer->set_value(address.start() ? 0 : address.reads());
+    // An empty parameter has nothing to shard.
+    const int64_t elements = type.getNumElements();
+    buffer->set_shards(elements ? bucketElements(home) / elements : 1);
   }
 
   /// Elements of a bucket over all ranks.
@@ -203,20 +256,22 @@ private:
   }
 
   ModuleOp module;
+  SymbolTable symbols;
   func::FuncOp step;
   const Storage &storage;
-  const CommandBuilder &commands;
+  CommandBuilder &commands;
   StringRef dataRoot;
   proto::Program &program;
   std::string &data;
   llvm::StringMap<uint32_t> buffers;
   llvm::StringMap<uint32_t> files;
+  llvm::StringMap<proto::Tensor *> tiled; ///< by name: those that have tiles
 };
 
 } // namespace
 
 void buildTensors(ModuleOp module, func::FuncOp step, const Storage &storage,
-                  const CommandBuilder &commands, StringRef dataRoot, proto::Program &program,
+                  CommandBuilder &commands, StringRef dataRoot, proto::Program &program,
                   std::string &data) {
   TableBuilder(module, step, storage, commands, dataRoot, program, data).build();
 }
@@ -230,13 +285,14 @@ static proto::Input::Kind kindOf(StringRef binding) {
       .Default(proto::Input::DATA);
 }
 
-void buildBindings(func::FuncOp step, const CommandBuilder &commands, proto::Program &program) {
+void buildBindings(func::FuncOp step, CommandBuilder &commands, proto::Program &program) {
   for (BlockArgument argument : step.getArguments()) {
     proto::Input *input = program.add_inputs();
     StringRef name = argumentBinding(step, argument.getArgNumber());
     input->set_name(name.str());
     setShape(input, cast<RankedTensorType>(argument.getType()));
     input->set_offset(commands.address(argument).offset());
+    input->set_value(commands.numbers().of(argument));
     input->set_kind(kindOf(name));
   }
   Operation *terminator = step.getBody().front().getTerminator();
@@ -244,7 +300,10 @@ void buildBindings(func::FuncOp step, const CommandBuilder &commands, proto::Pro
     proto::Output *output = program.add_outputs();
     output->set_name(resultBinding(step, index).str());
     setShape(output, cast<RankedTensorType>(value.getType()));
-    output->set_offset(commands.address(value).offset());
+    const proto::Address address = commands.address(value);
+    output->set_offset(address.offset());
+    output->set_value(address.reads());
+    output->set_start(address.start());
   }
 }
 

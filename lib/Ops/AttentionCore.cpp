@@ -139,20 +139,27 @@ static std::array<Value, 3> headsNodes(NodeBuilder &builder, onnx::NodeOp node,
   return parts;
 }
 
-/// The gradient of the masked scores.
-static Value scoresGradient(NodeBuilder &builder, onnx::NodeOp node, Value dy,
-                            const AttentionForm &form) {
-  auto [query, key, value] = headsNodes(builder, node, form);
+/// The softmax of the masked scores of `query` and `key`.
+static Value weightsNode(NodeBuilder &builder, onnx::NodeOp node, Value query, Value key,
+                         const AttentionForm &form) {
   NamedAttrList attrs(node.getAttrs());
   attrs.erase(kRowsFirst);
   attrs.erase(kPackedHeads);
   SmallVector<Value> operands{scoresNode(builder, query, key)};
   llvm::append_range(operands, node.getInputs().drop_front(form.padding));
   Type type = operands[0].getType();
-  Value weights =
-      builder.create(kZeroDomain, "MaskedSoftmax", type, operands, attrs.getAttrs()).getResult(0);
+  return builder.create(kZeroDomain, "MaskedSoftmax", type, operands, attrs.getAttrs())
+      .getResult(0);
+}
+
+/// The gradient of the masked scores.
+static Value scoresGradient(NodeBuilder &builder, onnx::NodeOp node, Value dy,
+                            const AttentionForm &form) {
+  auto [query, key, value] = headsNodes(builder, node, form);
+  Value weights = weightsNode(builder, node, query, key, form);
   Value slope = scoresNode(builder, headsNode(builder, dy, form.result), value);
-  return builder.create(kZeroDomain, "MaskedSoftmaxGrad", type, {slope, weights}).getResult(0);
+  return builder.create(kZeroDomain, "MaskedSoftmaxGrad", weights.getType(), {slope, weights})
+      .getResult(0);
 }
 
 static LogicalResult gradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool> wanted,
@@ -194,4 +201,12 @@ void registerAttentionCore() {
 }
 
 } // namespace ops
+
+Value expandAttention(NodeBuilder &builder, onnx::NodeOp node) {
+  AttentionForm form(node);
+  auto [query, key, value] = ops::headsNodes(builder, node, form);
+  Value weights = ops::weightsNode(builder, node, query, key, form);
+  return ops::headsNode(builder, ops::mixNode(builder, weights, value), form.result);
+}
+
 } // namespace zero

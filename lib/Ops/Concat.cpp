@@ -7,19 +7,16 @@
 
 #include "Movement.h"
 
+#include "zero/Ops/Concat.h"
+
 using namespace mlir;
 
-namespace zero::ops {
-
-static int64_t axisOf(onnx::NodeOp node, int64_t rank) {
-  return normalAxis(node.getInt("axis", 0), rank);
-}
+namespace zero {
 
 /// Parts that one kernel joins or cuts: more go in groups, and groups of groups.
 static constexpr size_t kMostParts = 32;
 
-/// A Concat of `parts`, or a tree of them.
-static Value concatNode(NodeBuilder &builder, SmallVector<Value> parts, int64_t axis) {
+Value concatNode(NodeBuilder &builder, SmallVector<Value> parts, int64_t axis) {
   do {
     SmallVector<Value> joined;
     for (ArrayRef<Value> rest = parts; !rest.empty();) {
@@ -38,16 +35,7 @@ static Value concatNode(NodeBuilder &builder, SmallVector<Value> parts, int64_t 
   return parts.front();
 }
 
-static LogicalResult expandConcat(onnx::NodeOp node, NodeBuilder &builder,
-                                  SmallVectorImpl<Value> &results) {
-  if (node.getInputs().size() > kMostParts)
-    results.push_back(concatNode(builder, SmallVector<Value>(node.getInputs()),
-                                 axisOf(node, node.outputType(0).getRank())));
-  return success();
-}
-
-/// Cuts `value` into parts of `sizes`, or first into groups of them.
-static void splitNode(NodeBuilder &builder, Value value, ArrayRef<int64_t> sizes, int64_t axis,
+static void splitInto(NodeBuilder &builder, Value value, ArrayRef<int64_t> sizes, int64_t axis,
                       SmallVectorImpl<Value> &results) {
   size_t each = 1;
   while (each * kMostParts < sizes.size())
@@ -64,9 +52,30 @@ static void splitNode(NodeBuilder &builder, Value value, ArrayRef<int64_t> sizes
     if (each == 1)
       results.push_back(part);
     else
-      splitNode(builder, part, sizes.take_front(each), axis, results);
+      splitInto(builder, part, sizes.take_front(each), axis, results);
     sizes = sizes.drop_front(std::min(each, sizes.size()));
   }
+}
+
+SmallVector<Value> splitNode(NodeBuilder &builder, Value value, ArrayRef<int64_t> sizes,
+                             int64_t axis) {
+  SmallVector<Value> results;
+  splitInto(builder, value, sizes, axis, results);
+  return results;
+}
+
+namespace ops {
+
+static int64_t axisOf(onnx::NodeOp node, int64_t rank) {
+  return normalAxis(node.getInt("axis", 0), rank);
+}
+
+static LogicalResult expandConcat(onnx::NodeOp node, NodeBuilder &builder,
+                                  SmallVectorImpl<Value> &results) {
+  if (node.getInputs().size() > kMostParts)
+    results.push_back(concatNode(builder, SmallVector<Value>(node.getInputs()),
+                                 axisOf(node, node.outputType(0).getRank())));
+  return success();
 }
 
 static LogicalResult expandSplit(onnx::NodeOp node, NodeBuilder &builder,
@@ -77,7 +86,7 @@ static LogicalResult expandSplit(onnx::NodeOp node, NodeBuilder &builder,
   SmallVector<int64_t> sizes;
   for (Value output : node.getOutputs())
     sizes.push_back(tensorType(output).getDimSize(axis));
-  splitNode(builder, node.getInputs().front(), sizes, axis, results);
+  llvm::append_range(results, splitNode(builder, node.getInputs().front(), sizes, axis));
   return success();
 }
 
@@ -146,4 +155,5 @@ void registerConcat() {
       moving({"", "Split", 7, kNewestOpset, Kind::Other, lowerSplit, splitGradient, expandSplit}));
 }
 
-} // namespace zero::ops
+} // namespace ops
+} // namespace zero

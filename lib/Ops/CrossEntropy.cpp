@@ -9,7 +9,8 @@
 //     sum of w, lse = log sum exp of the scores per row)
 //   CrossEntropyRows: the same without the first sum
 //   CrossEntropyGrad(dsum or drows, scores, labels, lse[, weights]) -> dscores
-//     = d w (exp(score - lse) - [class = label]), one pass over the rows
+//     = d w (exp(score - lse) - [class = label]), one pass over the rows; with {begin,
+//     classes} the scores are those of classes from `begin` on, of `classes` in all
 //   NllSum, NllRows, NllGrad: the same with lse = 0 and without exp
 //   LabelWeights(labels[, weights]) -> sum of w
 //   CheckPositive(count) -> count: stops the step where count is not positive

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CrossEntropy.h"
-#include "Lowering.h"
+#include "LossLabels.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -22,21 +22,6 @@ namespace zero::ops {
 static constexpr int64_t kClassAxis = 1;
 
 namespace {
-/// How labels count.
-struct Labels {
-  onnx::NodeOp node;
-  Value weights; ///< of the classes, or null
-  int64_t classes;
-  Type element; ///< of weights
-
-  /// Whether the element `label` counts; null where no label is ignored.
-  Value isValid(ImplicitLocOpBuilder &in, Value label);
-  /// The label, moved into [0, classes).
-  Value inside(ImplicitLocOpBuilder &in, Value label);
-  /// The weight of `label`; 0 when it is ignored.
-  Value weightOf(ImplicitLocOpBuilder &in, Value label);
-};
-
 /// One loss node's operands.
 struct Loss {
   Loss(onnx::NodeOp node, OpBuilder &builder, ValueRange operands)
@@ -45,17 +30,18 @@ struct Loss {
         perRow(withoutAxes(b.getContext(), type.getRank(), kClassAxis)),
         withExp(!node.getOpType().starts_with("Nll")) {}
 
-  int64_t classes() const { return type.getDimSize(kClassAxis); }
-  /// How labels count, from the operands that say so.
-  Labels counted() const { return {node, weights, classes(), type.getElementType()}; }
+  /// How labels count, from the operands that say so; scores may be those of a part of the
+  /// classes.
+  LossLabels counted() const {
+    int64_t classes = onnx::NodeOp(node).getInt("classes", type.getDimSize(kClassAxis));
+    return {node, weights, classes, type.getElementType()};
+  }
   Value isValid(ImplicitLocOpBuilder &in, Value label) { return counted().isValid(in, label); }
   Value weightOf(ImplicitLocOpBuilder &in, Value label) { return counted().weightOf(in, label); }
   /// The score of `label` in the row of the surrounding loops.
   Value scoreOf(ImplicitLocOpBuilder &in, Value label);
 
   Value logSumExp();
-  RangeCheck labelCheck();
-
   ImplicitLocOpBuilder b;
   onnx::NodeOp node;
   Value scores, labels, weights;
@@ -64,30 +50,6 @@ struct Loss {
   bool withExp;
 };
 } // namespace
-
-Value Labels::isValid(ImplicitLocOpBuilder &in, Value label) {
-  if (!node.getAttrs().contains("ignore_index"))
-    return nullptr;
-  Value ignored = arith::ConstantOp::create(
-      in, in.getIntegerAttr(label.getType(), node.getInt("ignore_index", 0)));
-  return arith::CmpIOp::create(in, arith::CmpIPredicate::ne, label, ignored);
-}
-
-Value Labels::inside(ImplicitLocOpBuilder &in, Value label) {
-  Value low = arith::MaxSIOp::create(in, label, constant(in, label.getType(), 0));
-  return arith::MinSIOp::create(in, low, constant(in, label.getType(), double(classes - 1)));
-}
-
-Value Labels::weightOf(ImplicitLocOpBuilder &in, Value label) {
-  Value weight = constant(in, element, 1);
-  if (weights) {
-    Value index = arith::IndexCastOp::create(in, in.getIndexType(), inside(in, label));
-    weight = tensor::ExtractOp::create(in, weights, index);
-  }
-  if (Value valid = isValid(in, label))
-    weight = arith::SelectOp::create(in, valid, weight, constant(in, element, 0));
-  return weight;
-}
 
 Value Loss::scoreOf(ImplicitLocOpBuilder &in, Value label) {
   SmallVector<Value> position;
@@ -110,63 +72,25 @@ Value Loss::logSumExp() {
   });
 }
 
-/// The smallest and the largest label, ignored ones counted as 0.
-RangeCheck Loss::labelCheck() {
-  RankedTensorType wide = tensorType(labels).clone(b.getI64Type());
-  auto axes = llvm::to_vector(llvm::seq<int64_t>(wide.getRank()));
-  auto body = [&](ImplicitLocOpBuilder &in, ValueRange x) {
-    Value label = x[0];
-    if (Value valid = isValid(in, label))
-      label = arith::SelectOp::create(in, valid, label, constant(in, label.getType(), 0));
-    if (label.getType() == in.getI64Type())
-      return label;
-    return arith::ExtSIOp::create(in, in.getI64Type(), label).getResult();
-  };
-  Value least = reduce(b, labels, {}, wide, axes, Combine::Min, body);
-  Value most = reduce(b, labels, {}, wide, axes, Combine::Max, body);
-  Value pair = tensor::FromElementsOp::create(
-      b, ValueRange{tensor::ExtractOp::create(b, least), tensor::ExtractOp::create(b, most)});
-  std::string message = ("labels of " + node.getString("operator", node.getOpType()) + " node '" +
-                         node.getNode() + "' must lie in [0, " + Twine(classes()) + ")")
-                            .str();
-  return {pair, 0, classes() - 1, message};
-}
-
-/// Sums a value per row over all rows.
-static Value total(ImplicitLocOpBuilder &b, ValueRange operands, RankedTensorType rowType,
-                   Body body) {
-  auto axes = llvm::to_vector(llvm::seq<int64_t>(rowType.getRank()));
-  return reduce(b, operands, {}, rowType, axes, Combine::Sum, body);
-}
-
 LogicalResult lowerLossRows(onnx::NodeOp node, ValueRange inputs, OpBuilder &builder,
                             Lowered &lowered) {
   Loss loss(node, builder, inputs);
   if (inputs.size() > 2)
     loss.weights = inputs[2];
   Value lse = loss.withExp ? loss.logSumExp() : filled(loss.b, loss.rowType, 0);
-  auto rowLoss = [&](ImplicitLocOpBuilder &in, ValueRange x) -> Value {
-    Value margin = arith::SubFOp::create(in, x[1], loss.scoreOf(in, x[0]));
-    Value weighted = arith::MulFOp::create(in, loss.weightOf(in, x[0]), margin);
-    // Ignored rows may hold infinities, which 0 would turn into NaN.
-    Value valid = loss.isValid(in, x[0]);
-    if (!valid)
-      return weighted;
-    return arith::SelectOp::create(in, valid, weighted, constant(in, weighted.getType(), 0));
+  auto rowLoss = [&](ImplicitLocOpBuilder &in, ValueRange x) {
+    return loss.counted().lossOf(in, x[0], x[1], loss.scoreOf(in, x[0]));
   };
   Value rows = elementwise(loss.b, {loss.labels, lse}, loss.rowType, rowLoss);
   bool summed = node.getNumResults() == 3;
   if (summed) {
-    rows = total(loss.b, rows, loss.rowType,
-                 [](ImplicitLocOpBuilder &, ValueRange x) { return x[0]; });
-    Value divisor =
-        total(loss.b, loss.labels, loss.rowType,
-              [&](ImplicitLocOpBuilder &in, ValueRange x) { return loss.weightOf(in, x[0]); });
-    lowered.results = {rows, divisor, lse};
+    rows = sumRows(loss.b, rows, loss.rowType,
+                   [](ImplicitLocOpBuilder &, ValueRange x) { return x[0]; });
+    lowered.results = {rows, loss.counted().sumWeights(loss.b, loss.labels), lse};
   } else {
     lowered.results = {rows, lse};
   }
-  lowered.checks.push_back(loss.labelCheck());
+  lowered.checks.push_back(loss.counted().check(loss.b, loss.labels));
   return success();
 }
 
@@ -182,6 +106,8 @@ LogicalResult lowerLossGrad(onnx::NodeOp node, ValueRange inputs, OpBuilder &bui
     Value label = x[2], zero = constant(in, element, 0);
     Value klass = arith::IndexCastOp::create(in, label.getType(),
                                              linalg::IndexOp::create(in, kClassAxis).getResult());
+    if (int64_t begin = node.getInt("begin", 0))
+      klass = arith::AddIOp::create(in, klass, constant(in, label.getType(), double(begin)));
     Value isLabel = arith::CmpIOp::create(in, arith::CmpIPredicate::eq, klass, label);
     Value hit = arith::SelectOp::create(in, isLabel, constant(in, element, 1), zero);
     Value share = zero;
@@ -205,10 +131,8 @@ LogicalResult lowerLabelWeights(onnx::NodeOp node, ValueRange inputs, OpBuilder 
   ImplicitLocOpBuilder b(node.getLoc(), builder);
   Type element = node.outputType(0).getElementType();
   Value weights = inputs.size() > 1 ? inputs[1] : Value();
-  Labels labels{node, weights, weights ? tensorType(weights).getDimSize(0) : 0, element};
-  lowered.results.push_back(
-      total(b, inputs[0], tensorType(inputs[0]).clone(element),
-            [&](ImplicitLocOpBuilder &in, ValueRange x) { return labels.weightOf(in, x[0]); }));
+  LossLabels labels{node, weights, weights ? tensorType(weights).getDimSize(0) : 0, element};
+  lowered.results.push_back(labels.sumWeights(b, inputs[0]));
   return success();
 }
 

@@ -4,6 +4,13 @@
 // [-extent, extent) is an error, at compile time where the indices are constant.
 // Gradient: zero::GatherGrad(dy, indices, [start]) {axis, shape}, which adds the slices
 // of dy to those of `start`, or of a tensor of zeros of `shape`, one after the other.
+// With {begin, extent} the tensor is rows [begin, begin + its own) of a table of `extent`
+// rows, and the slices of other rows are left out.
+//
+// zero::GatherRows(rows, indices, [others]) {begin, extent} gathers from these rows of a
+// table; where an index is of another row the result is that of `others`, or anything.
+// `others` is made by a GatherRows of other rows, so that its gradient may be all of dy:
+// it reads of it what is its own.
 //
 //===----------------------------------------------------------------------===//
 
@@ -41,6 +48,74 @@ static LogicalResult lowerGather(onnx::NodeOp node, ValueRange inputs, OpBuilder
   return success();
 }
 
+/// Index `index` of a table, as a row counted from the first of those of `node`.
+static Value rowFrom(ImplicitLocOpBuilder &s, Value index, onnx::NodeOp node, int64_t rows) {
+  Value row = boundedIndex(s, index, node.getInt("extent", rows));
+  int64_t begin = node.getInt("begin", 0);
+  return begin ? arith::SubIOp::create(s, row, arith::ConstantIndexOp::create(s, begin)).getResult()
+               : row;
+}
+
+/// Whether `row`, which may be negative, is one of the first `rows`.
+static Value isOneOf(ImplicitLocOpBuilder &s, Value row, int64_t rows) {
+  Value end = arith::ConstantIndexOp::create(s, rows);
+  return arith::CmpIOp::create(s, arith::CmpIPredicate::ult, row, end);
+}
+
+/// The row that `row` is, if it is one of the first `rows`, else some row.
+static Value someRow(ImplicitLocOpBuilder &s, Value row, Value isOwn) {
+  return arith::SelectOp::create(s, isOwn, row, arith::ConstantIndexOp::create(s, 0));
+}
+
+static LogicalResult lowerGatherRows(onnx::NodeOp node, ValueRange inputs, OpBuilder &builder,
+                                     Lowered &lowered) {
+  ImplicitLocOpBuilder b(node.getLoc(), builder);
+  RankedTensorType data = node.inputType(0), result = node.outputType(0);
+  int64_t rows = data.getDimSize(0), indexRank = node.inputType(1).getRank();
+  bool hasOthers = node.hasInput(2);
+  // The first one looks at all indices.
+  if (!hasOthers &&
+      failed(checkIndices(node, 1, inputs[1], node.getInt("extent", rows), b, lowered)))
+    return failure();
+  auto identity = AffineMap::getMultiDimIdentityMap(result.getRank(), b.getContext());
+  SmallVector<AffineMap> maps{identity.getSliceMap(0, indexRank), identity};
+  SmallVector<utils::IteratorType> loops(result.getRank(), utils::IteratorType::parallel);
+  Value into = hasOthers ? inputs[2] : empty(b, result); // in its place
+  auto body = [&](OpBuilder &inner, Location loc, ValueRange elements) {
+    ImplicitLocOpBuilder s(loc, inner);
+    Value row = rowFrom(s, elements[0], node, rows), isOwn = isOneOf(s, row, rows);
+    SmallVector<Value> at{someRow(s, row, isOwn)};
+    for (int64_t dim = 1; dim < data.getRank(); ++dim)
+      at.push_back(linalg::IndexOp::create(s, dim + indexRank - 1));
+    Value element = tensor::ExtractOp::create(s, inputs[0], at);
+    if (hasOthers)
+      element = arith::SelectOp::create(s, isOwn, element, elements[1]);
+    linalg::YieldOp::create(s, element);
+  };
+  auto generic =
+      linalg::GenericOp::create(b, TypeRange(result), inputs[1], into, maps, loops, body);
+  lowered.results.push_back(generic.getResult(0));
+  return success();
+}
+
+static LogicalResult rowsGradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool> wanted,
+                                  NodeBuilder &builder, MutableArrayRef<Value> grads) {
+  if (!dy[0])
+    return success();
+  if (wanted[0])
+    grads[0] =
+        builder
+            .create(kZeroDomain, "GatherGrad", node.inputType(0), {dy[0], node.getInputs()[1]},
+                    {builder.attr("axis", int64_t(0)),
+                     builder.attr("begin", node.getInt("begin", 0)),
+                     builder.attr("extent", node.getInt("extent", 0)),
+                     builder.attr("shape", node.inputType(0).getShape())})
+            .getResult(0);
+  if (wanted.size() > 2 && wanted[2])
+    grads[2] = dy[0];
+  return success();
+}
+
 static LogicalResult gradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool> wanted,
                               NodeBuilder &builder, MutableArrayRef<Value> grads) {
   int64_t axis = normalAxis(node.getInt("axis", 0), node.inputType(0).getRank());
@@ -60,7 +135,7 @@ static Value asFloats(ImplicitLocOpBuilder &b, Value value, Type element) {
 /// Sums rows into 16-bit floats: in f32, a few columns after the other, since a table
 /// of vocabulary size has no room for a copy of it in f32. Starts from `start`, or zeros.
 static Value narrowSums(ImplicitLocOpBuilder &b, Value updates, Value start,
-                        RankedTensorType result, RowIndex rowIndex) {
+                        RankedTensorType result, RowIndex rowIndex, RowCounts rowCounts) {
   constexpr int64_t kMostColumns = 32;
   RankedTensorType given = tensorType(updates);
   int64_t extent = result.getDimSize(1), inner = result.getDimSize(2), columns = 1;
@@ -85,7 +160,7 @@ static Value narrowSums(ImplicitLocOpBuilder &b, Value updates, Value start,
         start ? asFloats(s, tensor::ExtractSliceOp::create(s, narrow, carried, to, sizes, strides),
                          s.getF32Type())
               : filled(s, sumType, 0);
-    Value sums = scatterRows(s, before, some, Combine::Sum, rowIndex);
+    Value sums = addRows(s, before, some, rowIndex, rowCounts);
     Value rounded = asFloats(s, sums, result.getElementType());
     return tensor::InsertSliceOp::create(s, rounded, carried, to, sizes, strides);
   };
@@ -103,22 +178,32 @@ static LogicalResult lowerGatherGrad(onnx::NodeOp node, ValueRange inputs, OpBui
   int64_t rows = node.inputType(1).getNumElements();
   Value indices = reshaped(b, inputs[1], node.inputType(1).clone({rows}));
   Value updates = reshaped(b, inputs[0], result.clone({blocks, rows, inner}));
-  auto rowIndex = [&](ImplicitLocOpBuilder &s, Value, Value row) {
-    Value index = tensor::ExtractOp::create(s, indices, row);
-    return boundedIndex(s, index, extent);
+  auto ownRow = [&](ImplicitLocOpBuilder &s, Value row) {
+    return rowFrom(s, tensor::ExtractOp::create(s, indices, row), node, extent);
   };
+  bool isPart = node.getAttrs().contains("begin");
+  auto rowIndex = [&](ImplicitLocOpBuilder &s, Value, Value row) -> Value {
+    Value own = ownRow(s, row);
+    return isPart ? someRow(s, own, isOneOf(s, own, extent)) : own;
+  };
+  auto counts = [&](ImplicitLocOpBuilder &s, Value row) {
+    return isOneOf(s, ownRow(s, row), extent);
+  };
+  RowCounts rowCounts = isPart ? RowCounts(counts) : RowCounts();
   auto sumsType = result.clone({blocks, extent, inner});
   Value start = node.hasInput(2) ? reshaped(b, inputs[2], sumsType) : Value();
   Value sums =
       result.getElementTypeBitWidth() == 16
-          ? narrowSums(b, updates, start, sumsType, rowIndex)
-          : scatterRows(b, start ? start : filled(b, sumsType, 0), updates, Combine::Sum, rowIndex);
+          ? narrowSums(b, updates, start, sumsType, rowIndex, rowCounts)
+          : addRows(b, start ? start : filled(b, sumsType, 0), updates, rowIndex, rowCounts);
   lowered.results.push_back(reshaped(b, sums, result));
   return success();
 }
 
 void registerGather() {
   registerAnySign(moving({"", "Gather", 7, kNewestOpset, Kind::Other, lowerGather, gradient}));
+  registerAnySign(
+      moving({kZeroDomain, "GatherRows", 1, 1, Kind::Other, lowerGatherRows, rowsGradient}));
   OpDef sums{kZeroDomain, "GatherGrad", 1, 1, Kind::Other, lowerGatherGrad};
   sums.narrow = Narrow::Own;
   registerOp(sums);

@@ -1,6 +1,7 @@
 //===- Movement.cpp - shared pieces of data movement ----------------------===//
 
 #include "Movement.h"
+#include "Scatter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -219,8 +220,10 @@ struct Row {
 };
 } // namespace
 
-/// `a` combined with `x`, written over `a`; 16-bit floats in `x` are extended.
-static Value combinedInPlace(ImplicitLocOpBuilder &b, Combine combine, Value a, Value x) {
+/// `a` combined with `x`, written over `a`; 16-bit floats in `x` are extended. Where
+/// `counts` is false, `x` is taken for zeros.
+static Value combinedInPlace(ImplicitLocOpBuilder &b, Combine combine, Value a, Value x,
+                             Value counts) {
   auto identity = b.getMultiDimIdentityMap(tensorType(a).getRank());
   SmallVector<utils::IteratorType> loops(tensorType(a).getRank(), utils::IteratorType::parallel);
   auto generic = linalg::GenericOp::create(
@@ -230,23 +233,37 @@ static Value combinedInPlace(ImplicitLocOpBuilder &b, Combine combine, Value a, 
         Value element = elements[0];
         if (element.getType() != elements[1].getType())
           element = arith::ExtFOp::create(scalar, elements[1].getType(), element);
+        if (counts)
+          element = arith::SelectOp::create(scalar, counts, element,
+                                            constant(scalar, element.getType(), 0));
         linalg::YieldOp::create(scalar, combined(scalar, combine, elements[1], element));
       });
   return generic.getResult(0);
 }
 
-Value scatterRows(ImplicitLocOpBuilder &b, Value into, Value updates,
-                  std::optional<Combine> combine, RowIndex rowIndex) {
+static Value scatter(ImplicitLocOpBuilder &b, Value into, Value updates,
+                     std::optional<Combine> combine, RowIndex rowIndex, RowCounts rowCounts) {
   ArrayRef<int64_t> shape = tensorType(updates).getShape();
   int64_t inner = shape[2];
   return forEachIndex(b, shape.drop_back(), into,
                       [&](ImplicitLocOpBuilder &b, ValueRange ivs, Value carried) {
                         Row target(b, ivs[0], rowIndex(b, ivs[0], ivs[1]), inner);
                         Value row = Row(b, ivs[0], ivs[1], inner).load(b, updates);
+                        Value counts = rowCounts ? rowCounts(b, ivs[1]) : Value();
                         if (combine)
-                          row = combinedInPlace(b, *combine, target.load(b, carried), row);
+                          row = combinedInPlace(b, *combine, target.load(b, carried), row, counts);
                         return target.store(b, row, carried);
                       });
+}
+
+Value scatterRows(ImplicitLocOpBuilder &b, Value into, Value updates,
+                  std::optional<Combine> combine, RowIndex rowIndex) {
+  return scatter(b, into, updates, combine, rowIndex, nullptr);
+}
+
+Value addRows(ImplicitLocOpBuilder &b, Value into, Value updates, RowIndex rowIndex,
+              RowCounts rowCounts) {
+  return scatter(b, into, updates, Combine::Sum, rowIndex, rowCounts);
 }
 
 } // namespace zero::ops

@@ -44,6 +44,7 @@ namespace zero::ops {
   X(Pad)                                                                                           \
   X(Pool)                                                                                          \
   X(Pow)                                                                                           \
+  X(ProjectionLoss)                                                                                \
   X(RankMean)                                                                                      \
   X(Rearrange)                                                                                     \
   X(Reduction)                                                                                     \

@@ -9,7 +9,7 @@
 #ifndef ZERO_LIB_OPS_SCATTER_H
 #define ZERO_LIB_OPS_SCATTER_H
 
-#include "Lowering.h"
+#include "Movement.h"
 
 namespace zero::ops {
 
@@ -31,6 +31,13 @@ llvm::LogicalResult scatterGradient(onnx::NodeOp node, mlir::ValueRange dy,
 /// How a scatter combines an update with what is there; nothing where it replaces.
 /// Fails after an error when `reduction` is none of ONNX's.
 mlir::FailureOr<std::optional<Combine>> scatterReduction(onnx::NodeOp node);
+
+/// Whether row `row` of the updates of a sum counts.
+using RowCounts = llvm::function_ref<mlir::Value(mlir::ImplicitLocOpBuilder &, mlir::Value row)>;
+
+/// scatterRows() that adds, of the rows that count; null: all do.
+mlir::Value addRows(mlir::ImplicitLocOpBuilder &b, mlir::Value into, mlir::Value updates,
+                    RowIndex rowIndex, RowCounts rowCounts);
 
 } // namespace zero::ops
 

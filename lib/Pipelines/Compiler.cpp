@@ -165,6 +165,7 @@ LogicalResult compileModel(const CompilerOptions &options, llvm::raw_ostream &re
   emit.learningRate = options.learningRate;
   emit.threads = options.threads;
   emit.cacheFolder = options.cacheFolder;
+  emit.gpuArchitectures = options.gpuArchitectures;
   FailureOr<EmittedKernels> kernels = emitExecutable(*module, emit);
   if (failed(kernels) || failed(writeReports(plan, options.reports, context)))
     return failure();

@@ -8,6 +8,15 @@
 using namespace mlir;
 
 void zero::addDifferentiate(OpPassManager &pm, const StepOptions &options) {
+  if (plansTiles(options))
+    pm.addPass(createPlanTiles(options));
+  addGradients(pm, options);
+}
+
+void zero::addGradients(OpPassManager &pm, const StepOptions &options) {
+  TileParametersOptions tiles;
+  tiles.bytes = options.tileParamsOver.getValue();
+  pm.addPass(createTileParameters(tiles));
   if (options.forwardOnly)
     return;
   pm.addPass(createDifferentiate());

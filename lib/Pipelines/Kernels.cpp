@@ -10,6 +10,9 @@ void zero::addKernels(OpPassManager &pm, const StepOptions &options) {
   pm.addPass(createFormKernels());
   // Before fusing anything: thousands of kernels become a few dozen.
   pm.addPass(createDeduplicateKernels());
-  buildCodegenPipeline(pm, options.threadsPerRank);
+  if (options.device == "cpu")
+    buildCodegenPipeline(pm, options.threadsPerRank);
+  else
+    buildGpuCodegenPipeline(pm, /*simulated=*/options.device == "simulated");
   pm.addPass(createVerifyKernels());
 }

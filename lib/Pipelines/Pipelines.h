@@ -23,6 +23,14 @@ void addPack(mlir::OpPassManager &pm, const StepOptions &options);
 bool isPlanned(const StepOptions &options);
 /// The mode of --checkpoint: where none is given, auto if a plan is chosen.
 llvm::StringRef checkpointMode(const StepOptions &options);
+/// Whether other tiles of parameters are tried where a budget wants it.
+bool plansTiles(const StepOptions &options);
+/// The phase `differentiate` without planning tiles.
+void addGradients(mlir::OpPassManager &pm, const StepOptions &options);
+/// The beginning of the phase `place`: activations as --checkpoint says.
+void addActivations(mlir::OpPassManager &pm, const StepOptions &options);
+/// The pass `zero-plan-tiles`, with what it may choose from.
+std::unique_ptr<mlir::Pass> createPlanTiles(const StepOptions &options);
 /// The pass `zero-plan-memory`, with what it may choose from.
 std::unique_ptr<mlir::Pass> createPlanMemory(const StepOptions &options);
 /// The phase `place` without planning: as the options, or the plan on the module, say. A

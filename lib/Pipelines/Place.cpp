@@ -6,18 +6,22 @@
 using namespace mlir;
 
 void zero::addPlace(OpPassManager &pm, const StepOptions &options) {
-  StringRef mode = zero::checkpointMode(options);
-  if (!options.forwardOnly) {
-    PlaceActivationsOptions activations;
-    activations.mode = mode == "auto" ? "none" : mode.str();
-    activations.slots = options.checkpointSlots;
-    activations.partition = options.partitionActivations;
-    pm.addPass(createPlaceActivations(activations));
-    pm.addPass(createRecomputeActivations());
-  }
-  if (zero::isPlanned(options))
-    pm.addPass(zero::createPlanMemory(options));
+  addActivations(pm, options);
+  if (isPlanned(options))
+    pm.addPass(createPlanMemory(options));
   addPlacement(pm, options, /*isTrial=*/false);
+}
+
+void zero::addActivations(OpPassManager &pm, const StepOptions &options) {
+  if (options.forwardOnly)
+    return;
+  StringRef mode = zero::checkpointMode(options);
+  PlaceActivationsOptions activations;
+  activations.mode = mode == "auto" ? "none" : mode.str();
+  activations.slots = options.checkpointSlots;
+  activations.partition = options.partitionActivations;
+  pm.addPass(createPlaceActivations(activations));
+  pm.addPass(createRecomputeActivations());
 }
 
 void zero::addPlacement(OpPassManager &pm, const StepOptions &options, bool isTrial) {

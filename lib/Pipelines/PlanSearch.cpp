@@ -4,6 +4,7 @@
 
 #include "Pipelines.h"
 #include "zero/Analysis/StepFunction.h"
+#include "zero/Transforms/Plan.h"
 
 #include <set>
 
@@ -41,11 +42,27 @@ static std::vector<uint64_t> persistentSizes(ModuleOp module) {
   return few;
 }
 
+/// With tiles that a planner tries: at the stage that gathers them, with the smallest parameters
+/// whole and without.
+std::vector<PlanChoice> PlanSearch::tiledPlacements() const {
+  PlanChoice choice = asked();
+  choice.stage = 3;
+  std::vector<PlanChoice> all;
+  std::vector<uint64_t> sizes = persistentSizes(module);
+  for (uint64_t size : ArrayRef(sizes).take_front(2)) {
+    choice.persistUnder = size;
+    all.push_back(choice);
+  }
+  return all;
+}
+
 /// Where state may lie: as asked, or with --zero=auto at each stage, and at the third also with
 /// small parameters kept whole, which save the most seconds for a byte.
 std::vector<PlanChoice> PlanSearch::placements() const {
   if (options.zero != "auto" || options.ranks == 1)
     return {asked()};
+  if (module->hasAttr(kTilesAttr))
+    return tiledPlacements();
   std::vector<PlanChoice> all;
   for (unsigned stage : {0, 1, 2, 3}) {
     PlanChoice choice = asked();
@@ -130,19 +147,21 @@ static bool fits(const PlanCost &cost, const Budget &budget) {
          (!budget.activations || uint64_t(cost.activations) <= budget.activations);
 }
 
-FailureOr<const PlanChoice *> PlanSearch::findFastest(const Budget &budget) {
-  Plan *best = nullptr;
+FailureOr<const PlanChoice *> PlanSearch::findFastest(const Budget &budget, double seconds) {
+  const PlanChoice *best = nullptr;
   for (Plan &plan : plans) {
-    if (best && plan.leastSeconds >= best->cost->time.total())
+    if (plan.leastSeconds >= seconds)
       break;
     if (budget.memory && uint64_t(plan.leastBytes) > budget.memory)
       continue;
     if (failed(evaluate(plan)))
       return failure();
-    if (fits(*plan.cost, budget) && (!best || plan.cost->time.total() < best->cost->time.total()))
-      best = &plan;
+    if (fits(*plan.cost, budget) && plan.cost->time.total() < seconds) {
+      seconds = plan.cost->time.total();
+      best = &plan.choice;
+    }
   }
-  return best ? &best->choice : nullptr;
+  return best;
 }
 
 FailureOr<const PlanChoice *> PlanSearch::findSmallest(const Budget &budget) {

@@ -30,9 +30,10 @@ public:
   /// error, where a phase does.
   llvm::LogicalResult prepare(const PlanSearch *known = nullptr);
 
-  /// The plan with the shortest step of those that fit, or null. Exact: what is not looked
-  /// at cannot be faster or does not fit.
-  llvm::FailureOr<const PlanChoice *> findFastest(const Budget &budget);
+  /// The plan with the shortest step, shorter than `seconds`, of those that fit, or null. Exact:
+  /// what is not looked at cannot be faster or does not fit.
+  llvm::FailureOr<const PlanChoice *>
+  findFastest(const Budget &budget, double seconds = std::numeric_limits<double>::infinity());
   /// The plan that needs the least memory.
   llvm::FailureOr<const PlanChoice *> findSmallest(const Budget &budget);
   /// The fewest bytes of activations that any plan keeps.
@@ -53,6 +54,7 @@ private:
 
   PlanChoice asked() const;
   std::vector<PlanChoice> placements() const;
+  std::vector<PlanChoice> tiledPlacements() const;
   llvm::LogicalResult addPlans(const PlanChoice &placement);
   llvm::LogicalResult evaluate(Plan &plan);
 

@@ -17,6 +17,9 @@ void zero::addRecognise(OpPassManager &pm, const StepOptions &options) {
   pm.addNestedPass<func::FuncOp>(createRecogniseNormalization());
   pm.addNestedPass<func::FuncOp>(createRecogniseRotary());
   pm.addPass(createRecogniseAttention({options.dataRoot}));
+  // Nothing computes it as one kernel there.
+  if (options.device != "cpu")
+    pm.addNestedPass<func::FuncOp>(createExpandAttention());
   SetSeedOptions seed;
   seed.seed = options.seed;
   pm.addPass(createSetSeed(seed));

@@ -3,7 +3,9 @@
 #include "Refusal.h"
 
 #include "Pipelines.h"
+#include "TileTrials.h"
 #include "zero/Planning/ByteSize.h"
+#include "zero/Transforms/Plan.h"
 
 #include "llvm/Support/FormatVariadic.h"
 
@@ -75,6 +77,10 @@ LogicalResult FixSearch::attempt(StringRef flag, StringRef value) {
 
 LogicalResult FixSearch::run() {
   LogicalResult result = success();
+  // Tiles are cut before a step is differentiated: zero-plan-tiles tried them.
+  if (std::optional<TileWay> way = readTileWay(module))
+    fixes.push_back(
+        {"--tile-params-over=" + std::to_string(way->limit), false, way->seconds, way->bytes});
   auto tryIt = [&](StringRef flag, const Twine &value) {
     if (succeeded(result))
       result = attempt(flag, value.str());
@@ -113,6 +119,13 @@ static LogicalResult refuseActivations(ModuleOp module, PlanSearch &search, cons
          << *least;
 }
 
+/// Most bytes of a part of a parameter, as flags or a planner say; 0: parameters are whole.
+static uint64_t tileLimit(ModuleOp module, const StepOptions &options) {
+  if (auto planned = module->getAttrOfType<IntegerAttr>(kTilesAttr))
+    return uint64_t(planned.getInt());
+  return options.tileParamsOver.getValue();
+}
+
 LogicalResult refuse(ModuleOp module, PlanSearch &search, const StepOptions &options,
                      const Budget &budget, const planning::Machine &machine) {
   FailureOr<const PlanChoice *> smallest = search.findSmallest(budget);
@@ -127,8 +140,15 @@ LogicalResult refuse(ModuleOp module, PlanSearch &search, const StepOptions &opt
   const PlanCost &cost = search.costOf(*smallest);
   InFlightDiagnostic error = emitError(module.getLoc());
   error << "--memory-budget=" << budget.memory << ": no plan fits into "
-        << planning::formatBytes(double(budget.memory))
-        << " on each rank; the smallest budget with a plan is " << cost.peak;
+        << planning::formatBytes(double(budget.memory)) << " on each rank";
+  const uint64_t tiles = tileLimit(module, options);
+  if (tiles)
+    error << " with tiles of up to " << planning::formatBytes(double(tiles));
+  error << "; the smallest budget with a plan is " << cost.peak;
+  if (std::optional<TileWay> way = readTileWay(module); way && tiles)
+    error.attachNote() << "tiles of up to " << planning::formatBytes(double(tiles))
+                       << " are too large for this budget: with --tile-params-over=" << way->limit
+                       << " a plan fits";
   std::string live;
   std::vector<LiveValue> values = evaluation->liveAtPeak();
   values.resize(std::min(values.size(), kShownValues));
@@ -137,7 +157,7 @@ LogicalResult refuse(ModuleOp module, PlanSearch &search, const StepOptions &opt
         "\n  " + bytesText(value.bytes) + ", " + usageName(value.usage).str() + ": " + value.name;
   error.attachNote() << "its peak of " << bytesText(cost.peak) << " is at '" << evaluation->peakAt()
                      << "'; the largest that is live there:" << live;
-  const MemoryFloor &floor = search.getFloor();
+  const MemoryFloor floor = readTilesFloor(module).value_or(search.getFloor());
   error.attachNote() << "no plan can take less than " << bytesText(floor.total()) << ": "
                      << bytesText(floor.state) << " of state for the whole step, and "
                      << bytesText(floor.launch) << " that '" << floor.launchAt

@@ -6,6 +6,9 @@
 using namespace mlir;
 
 void zero::addShape(OpPassManager &pm, const StepOptions &options) {
+  TileVocabularyOptions parts;
+  parts.bytes = options.logitsBytes.getValue();
+  pm.addPass(createTileVocabulary(parts));
   if (options.forwardOnly)
     return;
   TileProjectionOptions tiles;

@@ -1,8 +1,7 @@
 //===- Remat.cpp - what backward computes again ---------------------------===//
 
-#include "zero/Planning/Remat.h"
+#include "RematStep.h"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -10,169 +9,6 @@
 #include <queue>
 
 namespace zero::planning {
-
-namespace {
-
-/// What does not depend on what is kept.
-class Step {
-public:
-  explicit Step(const RematProblem &problem);
-
-  RematProblem::Fate fateOf(int value) const {
-    if (layerOf(value) < 0)
-      return RematProblem::Fate::Stays;
-    return problem.fates.empty() ? RematProblem::Fate::Free : problem.fates[value];
-  }
-  int layerOf(int value) const {
-    return producers[value] < 0 ? -1 : problem.nodes[producers[value]].layer;
-  }
-
-  const RematProblem &problem;
-  std::vector<int> producers;           ///< node of each value, or -1
-  std::vector<char> readInBackward;     ///< by value
-  std::vector<std::vector<int>> layers; ///< forward nodes of each layer, in order
-  std::vector<double> starts;           ///< seconds from the step's start to each node
-  std::vector<double> lastReads;        ///< of each value, in the same seconds
-};
-
-} // namespace
-
-Step::Step(const RematProblem &problem)
-    : problem(problem), producers(problem.bytes.size(), -1),
-      readInBackward(problem.bytes.size(), false), lastReads(problem.bytes.size(), 0) {
-  double time = 0;
-  for (size_t index = 0; index < problem.nodes.size(); ++index) {
-    const RematProblem::Node &node = problem.nodes[index];
-    starts.push_back(time);
-    for (int value : node.writes)
-      producers[value] = static_cast<int>(index);
-    for (int value : node.reads) {
-      lastReads[value] = time;
-      readInBackward[value] |= !node.forward;
-    }
-    time += node.seconds;
-    if (node.layer < 0)
-      continue;
-    if (static_cast<size_t>(node.layer) >= layers.size())
-      layers.resize(node.layer + 1);
-    layers[node.layer].push_back(static_cast<int>(index));
-  }
-}
-
-/// Calls `repeat(node)` on what of `layer` runs again, last first; `needed` holds the values
-/// that something reads after forward, and gains those that these runs read.
-template <typename Repeat>
-static void markLayer(const Step &step, int layer, const Kept &kept, std::vector<char> &needed,
-                      Repeat repeat) {
-  const std::vector<int> &nodes = step.layers[layer];
-  for (auto it = nodes.rbegin(); it != nodes.rend(); ++it) {
-    const RematProblem::Node &node = step.problem.nodes[*it];
-    bool runs = std::any_of(node.writes.begin(), node.writes.end(),
-                            [&](int value) { return needed[value] && !kept[value]; });
-    if (!runs)
-      continue;
-    repeat(*it);
-    for (int value : node.reads)
-      needed[value] = true;
-  }
-}
-
-static std::vector<char> findRepeated(const Step &step, const Kept &kept) {
-  std::vector<char> repeated(step.problem.nodes.size(), false);
-  std::vector<char> needed = step.readInBackward;
-  for (int layer = static_cast<int>(step.layers.size()) - 1; layer >= 0; --layer)
-    markLayer(step, layer, kept, needed, [&](int node) { repeated[node] = true; });
-  return repeated;
-}
-
-std::vector<char> findRepeated(const RematProblem &problem, const Kept &kept) {
-  return findRepeated(Step(problem), kept);
-}
-
-namespace {
-
-/// Plays the step once: forward, then backward with the runs that it asks for.
-class Player {
-public:
-  Player(const Step &step, const Kept &kept)
-      : step(step), problem(step.problem), kept(kept), current(problem.bytes.size(), -1),
-        done(problem.nodes.size(), false) {}
-
-  RematCost play();
-
-private:
-  struct Instance {
-    int64_t bytes;
-    size_t begin, end;
-  };
-
-  void execute(const RematProblem::Node &node);
-  void makeAgain(int value);
-  bool isDropped(int value) const { return step.layerOf(value) >= 0 && !kept[value]; }
-
-  const Step &step;
-  const RematProblem &problem;
-  const Kept &kept;
-  std::vector<int> current; ///< the instance of each value that readers see
-  std::vector<char> done;   ///< by node: whether it ran again
-  std::vector<Instance> instances;
-  size_t now = 0; ///< nodes executed so far
-  double seconds = 0;
-};
-
-} // namespace
-
-void Player::execute(const RematProblem::Node &node) {
-  for (int value : node.reads)
-    if (current[value] >= 0)
-      instances[current[value]].end = now;
-  for (int value : node.writes) {
-    current[value] = static_cast<int>(instances.size());
-    instances.push_back({problem.bytes[value], now, now});
-  }
-  ++now;
-}
-
-/// Runs the node of `value` again, after those that it reads dropped values of.
-void Player::makeAgain(int value) {
-  const int producer = step.producers[value];
-  if (done[producer])
-    return;
-  done[producer] = true;
-  const RematProblem::Node &node = problem.nodes[producer];
-  for (int read : node.reads)
-    if (isDropped(read))
-      makeAgain(read);
-  execute(node);
-  seconds += node.seconds;
-}
-
-RematCost Player::play() {
-  for (const RematProblem::Node &node : problem.nodes) {
-    if (!node.forward)
-      for (int value : node.reads)
-        if (isDropped(value))
-          makeAgain(value);
-    execute(node);
-  }
-  std::vector<int64_t> change(now + 1, 0);
-  for (const Instance &instance : instances) {
-    change[instance.begin] += instance.bytes;
-    change[instance.end + 1] -= instance.bytes;
-  }
-  RematCost cost;
-  cost.seconds = seconds;
-  int64_t live = 0;
-  for (int64_t bytes : change)
-    cost.peak = std::max(cost.peak, live += bytes);
-  return cost;
-}
-
-static RematCost simulate(const Step &step, const Kept &kept) { return Player(step, kept).play(); }
-
-RematCost simulate(const RematProblem &problem, const Kept &kept) {
-  return simulate(Step(problem), kept);
-}
 
 Kept keepAll(const RematProblem &problem) {
   Kept kept(problem.bytes.size(), true);
@@ -247,6 +83,9 @@ private:
   void addMoves(int layer, bool keep);
   void addAllMoves(bool keep);
   std::optional<Move> takeMove(bool keep);
+  bool fits(int value);
+  bool addsToPeak(int value) const;
+  void playNow();
 
   const Step &step;
   Kept kept;
@@ -255,6 +94,9 @@ private:
   std::vector<char> needed; ///< scratch: what backward reads
   std::vector<int> versions;
   std::priority_queue<Move> moves;
+  Played played;         ///< of some time ago, unless isPlayed
+  bool isPlayed = false; ///< what is kept now
+  int64_t bound = 0;     ///< of the peak: what is kept since adds its bytes at most
 };
 
 } // namespace
@@ -326,14 +168,53 @@ std::optional<Greedy::Move> Greedy::takeMove(bool keep) {
   return std::nullopt;
 }
 
+/// Whether what is kept fits with `value`, which has just been added to it.
+bool Greedy::fits(int value) {
+  const int64_t bytes = step.problem.bytes[value];
+  if (bound + bytes <= budget) {
+    bound += bytes;
+    isPlayed = false;
+    return true;
+  }
+  if (!isPlayed) {
+    kept[value] = false;
+    playNow();
+    kept[value] = true;
+    return fits(value);
+  }
+  if (addsToPeak(value))
+    return false;
+  Played with = play(step, kept);
+  if (with.cost.peak > budget)
+    return false;
+  bound = with.cost.peak;
+  played = std::move(with);
+  return true;
+}
+
+void Greedy::playNow() {
+  played = play(step, kept);
+  bound = played.cost.peak;
+  isPlayed = true;
+}
+
+/// Whether keeping `value` makes the peak larger by its bytes: nothing asks for it before the
+/// peak, so all is the same until then, but that it is there.
+bool Greedy::addsToPeak(int value) const {
+  const int producer = step.producers[value];
+  return step.problem.nodes[producer].writes.size() == 1 &&
+         played.againAt[producer] > played.peakAt && step.lastForward[value] < played.peakAt;
+}
+
 void Greedy::fill() {
   addAllMoves(true);
+  playNow();
   std::vector<char> skipped(kept.size(), false);
   while (std::optional<Move> move = takeMove(true)) {
     if (skipped[move->value])
       continue;
     kept[move->value] = true;
-    if (simulate(step, kept).peak <= budget) {
+    if (fits(move->value)) {
       const int layer = step.layerOf(move->value);
       ++versions[layer];
       addMoves(layer, true);
@@ -346,22 +227,24 @@ void Greedy::fill() {
 
 void Greedy::drain() {
   addAllMoves(false);
-  while (simulate(step, kept).peak > budget) {
-    std::optional<Move> move = takeMove(false);
-    if (!move)
-      return;
-    kept[move->value] = false;
-    const int layer = step.layerOf(move->value);
-    ++versions[layer];
-    addMoves(layer, false);
-  }
+  for (playNow(); bound > budget; playNow())
+    while (bound > budget) {
+      std::optional<Move> move = takeMove(false);
+      if (!move)
+        return;
+      kept[move->value] = false;
+      bound -= step.problem.bytes[move->value];
+      const int layer = step.layerOf(move->value);
+      ++versions[layer];
+      addMoves(layer, false);
+    }
 }
 
 static Kept keepGreedily(const Step &step, const Kept &kept, int64_t budget) {
   Kept best = kept;
-  double seconds = simulate(step, kept).seconds;
+  double seconds = play(step, kept).cost.seconds;
   auto offer = [&](Kept other) {
-    RematCost cost = simulate(step, other);
+    RematCost cost = play(step, other).cost;
     if (cost.peak <= budget && cost.seconds < seconds) {
       seconds = cost.seconds;
       best = std::move(other);
@@ -402,17 +285,17 @@ std::vector<Kept> planLadder(const RematProblem &problem, int rungs) {
     int64_t peak;
   };
   std::vector<Start> starts;
-  int64_t least = simulate(step, keepAll(problem)).peak;
+  int64_t least = play(step, keepAll(problem)).cost.peak;
   const int64_t most = least;
   for (int stride : strides(static_cast<int>(problem.boundaries.size()))) {
     Kept kept = keepBoundaries(step, stride);
-    starts.push_back({kept, simulate(step, kept).peak});
+    starts.push_back({kept, play(step, kept).cost.peak});
     least = std::min(least, starts.back().peak);
   }
   // By peak: the fastest plan found for it.
   std::map<int64_t, std::pair<double, Kept>> best;
   auto offer = [&](const Kept &kept) {
-    RematCost cost = simulate(step, kept);
+    RematCost cost = play(step, kept).cost;
     auto [it, isNew] = best.try_emplace(cost.peak, cost.seconds, kept);
     if (!isNew && cost.seconds < it->second.first)
       it->second = {cost.seconds, kept};

@@ -1,5 +1,6 @@
 //===- AssignBuckets.cpp - which parameters share a flat buffer -----------===//
 
+#include "dialects/Zero/Part.h"
 #include "zero/Analysis/ParameterUses.h"
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Analysis/Storage.h"
@@ -65,7 +66,7 @@ public:
     bool sharded = parameter.getPlacement() && parameter.getPlacement()->isSharded();
     item.kind = (number(type.getElementType()) << 32 | update) * 8 + sharded * 4 +
                 readInBackward * 2 + parameter.getFrozen();
-    item.alone = isUsedFarApart(use);
+    item.alone = isUsedFarApart(use) || partOf(parameter);
     return item;
   }
 

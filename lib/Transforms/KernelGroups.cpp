@@ -79,9 +79,11 @@ bool Grouper::isFresh(Value value, onnx::NodeOp reader) const {
   return false;
 }
 
-/// The operand of `node` that a sum starts from, if it may be made in its place.
+/// The operand of `node` that a sum, or rows from several tables, start from, if it may be
+/// made in its place.
 std::optional<unsigned> Grouper::startOf(onnx::NodeOp node) const {
-  bool starts = node.getDomain() == ops::kZeroDomain && node.getOpType() == "GatherGrad" &&
+  bool starts = node.getDomain() == ops::kZeroDomain &&
+                (node.getOpType() == "GatherGrad" || node.getOpType() == "GatherRows") &&
                 node.hasInput(2) && isFresh(node.getInputs()[2], node);
   return starts ? std::optional(2u) : std::nullopt;
 }

@@ -113,8 +113,8 @@ LogicalResult KernelValues::lower(onnx::NodeOp node, ops::Lowered &lowered) {
   SmallVector<Type> results(node.getResultTypes());
   ops::Narrow narrow = ops::lookup(node)->narrow;
   LogicalResult done = failure();
-  if (llvm::none_of(results, isHalfFloat) &&
-      llvm::none_of(inputs, [](Value input) { return isNarrow(input); })) {
+  // What another node of the kernel made may be wider here than what the node says.
+  if (llvm::none_of(results, isHalfFloat) && llvm::none_of(node.getInputs(), isNarrow)) {
     done = ops::lower(node, inputs, builder, lowered);
   } else if (narrow == ops::Narrow::Own || (narrow == ops::Narrow::Move && mayMove(node, inputs))) {
     done = lowerAs(node, inputs, results, lowered);

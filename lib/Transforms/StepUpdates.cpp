@@ -2,6 +2,7 @@
 
 #include "StepUpdates.h"
 
+#include "dialects/Zero/Part.h"
 #include "zero/Analysis/StepFunction.h"
 
 #include "mlir/IR/TypeUtilities.h"
@@ -33,10 +34,24 @@ static LogicalResult checkElementType(ModuleOp module, ParameterOp parameter) {
          << ": expected f32; export the model as float32, or leave it out with --freeze";
 }
 
+/// A step that is scaled by norms of whole tensors cannot take parts of them.
+static LogicalResult checkWhole(ParameterOp parameter, const Optimizer &optimizer) {
+  std::optional<Part> part = partOf(parameter);
+  if (!part || !optimizer.isLayerwise())
+    return success();
+  return emitError(parameter.getLoc())
+         << "parameter '" << part->of
+         << "' is cut into tiles, and this optimizer (lamb) needs the norm of all of it: expected "
+            "another optimizer, or a larger --tile-params-over";
+}
+
 LogicalResult StepUpdates::check(ArrayRef<GradientOp> gradients) {
-  for (GradientOp gradient : gradients)
-    if (failed(checkElementType(module, symbols.lookup<ParameterOp>(gradient.getParameter()))))
+  for (GradientOp gradient : gradients) {
+    auto parameter = symbols.lookup<ParameterOp>(gradient.getParameter());
+    if (failed(checkElementType(module, parameter)) ||
+        failed(checkWhole(parameter, groups.optimizer(0))))
       return failure();
+  }
   return checkNames(gradients);
 }
 
@@ -45,9 +60,10 @@ LogicalResult StepUpdates::checkNames(ArrayRef<GradientOp> gradients) {
   for (auto &[name, init] : scalarStates())
     names.push_back(name);
   for (GradientOp gradient : gradients) {
-    names.push_back((gradient.getParameter() + "." + kMasterSuffix).str());
+    StringRef parameter = modelName(symbols.lookup<ParameterOp>(gradient.getParameter()));
+    names.push_back((parameter + "." + kMasterSuffix).str());
     for (const std::string &suffix : groups.optimizer(0).states())
-      names.push_back((gradient.getParameter() + "." + suffix).str());
+      names.push_back((parameter + "." + suffix).str());
   }
   for (const std::string &name : names)
     if (Operation *taken = symbols.lookup(name))
@@ -117,7 +133,7 @@ const SmallVector<func::FuncOp> &StepUpdates::kernelsFor(unsigned group, const U
 
 void StepUpdates::addUpdate(GradientOp gradient, const GradientFactor &factor) {
   auto parameter = symbols.lookup<ParameterOp>(gradient.getParameter());
-  unsigned group = groups.find(parameter.getSymName());
+  unsigned group = groups.find(modelName(parameter));
   const Optimizer &optimizer = groups.optimizer(group);
   UpdateForm form{parameter.getTensorType().getElementType(),
                   getElementTypeOrSelf(gradient.getResult().getType()), bool(factor.factor)};

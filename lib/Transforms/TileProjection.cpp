@@ -1,6 +1,7 @@
 //===- TileProjection.cpp - the loss's logits in tiles of rows ------------===//
 
 #include "ProjectionRegion.h"
+#include "RowTiles.h"
 
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Analysis/Storage.h"
@@ -17,27 +18,6 @@ namespace zero {
 } // namespace zero
 
 using namespace zero;
-
-// Without a limit from the user. Fewer rows would read the weights, and add to their
-// gradient, more often than the products' own work hides.
-static constexpr uint64_t kTileBytes = 8 << 20;
-static constexpr int64_t kTileRows = 256;
-/// Tiles start where rows are aligned to cache lines.
-static constexpr int64_t kRowGrain = 16;
-
-/// Rows of a tile of at most `limit` bytes of logits; 0: the default.
-static int64_t rowsPerTile(ProjectionRegion &region, uint64_t limit) {
-  int64_t rowBytes = region.classes * elementBytes(region.loss.getInputs()[0].getType());
-  int64_t most =
-      std::max<int64_t>((limit ? limit : kTileBytes) / std::max<int64_t>(rowBytes, 1), 1);
-  if (!limit)
-    most = std::max(most, kTileRows);
-  if (most >= region.rows)
-    return region.rows;
-  int64_t even = llvm::divideCeil(region.rows, llvm::divideCeil(region.rows, most));
-  int64_t aligned = llvm::alignTo(even, kRowGrain);
-  return aligned <= most ? aligned : even;
-}
 
 namespace {
 /// Writes the nodes of a region once for each tile.
@@ -237,7 +217,8 @@ struct TileProjection : zero::impl::TileProjectionBase<TileProjection> {
     std::optional<ProjectionRegion> region = findProjection(loss, positions);
     if (!region)
       return;
-    int64_t rows = rowsPerTile(*region, bytes);
+    int64_t rowBytes = region->classes * elementBytes(loss.getInputs()[0].getType());
+    int64_t rows = rowsPerTile(region->rows, rowBytes, bytes);
     if (rows >= region->rows)
       return;
     std::optional<SmallVector<Operation *>> late = findLate(*region, positions);

@@ -12,6 +12,9 @@ namespace zero::rt {
 
 using Saved = proto::Manifest::Tensor;
 
+/// More than the columns of a large tensor on many ranks are: a bound for bad manifests.
+static constexpr size_t kMostRuns = size_t(1) << 24;
+
 /// [begin, end), for people.
 static std::string elementsText(uint64_t begin, uint64_t end) {
   return format("elements %llu to %llu", static_cast<unsigned long long>(begin),
@@ -19,6 +22,13 @@ static std::string elementsText(uint64_t begin, uint64_t end) {
 }
 
 namespace {
+/// Elements [begin, begin + count) of a tensor that lie in a file one behind the other.
+struct SavedRun {
+  uint64_t begin, count;
+  uint32_t file;
+  uint64_t offset; ///< bytes
+};
+
 class Planner {
 public:
   Planner(const proto::Program &program, const proto::Manifest &manifest)
@@ -29,10 +39,9 @@ public:
 private:
   void take(const StateTensor &tensor, const Saved &saved);
   bool fits(const StateTensor &tensor, const Saved &saved);
-  bool order(const StateTensor &tensor, const Saved &saved,
-             std::vector<const proto::Manifest::Range *> &ranges);
-  void addReads(const StateTensor &tensor, DType stored,
-                const std::vector<const proto::Manifest::Range *> &ranges);
+  bool findRuns(const StateTensor &tensor, const Saved &saved, std::vector<SavedRun> &runs);
+  bool order(const StateTensor &tensor, std::vector<SavedRun> &runs);
+  void addReads(const StateTensor &tensor, DType stored, const std::vector<SavedRun> &runs);
   void leave(const Saved &saved);
   void remarkOn();
 
@@ -61,19 +70,36 @@ bool Planner::fits(const StateTensor &tensor, const Saved &saved) {
   return what.empty();
 }
 
-/// Sorts the ranges of `saved`, which must be all of it, each element once.
-bool Planner::order(const StateTensor &tensor, const Saved &saved,
-                    std::vector<const proto::Manifest::Range *> &ranges) {
-  for (const proto::Manifest::Range &range : saved.ranges())
-    if (range.count() > 0)
-      ranges.push_back(&range);
-  std::sort(ranges.begin(), ranges.end(),
-            [](auto *left, auto *right) { return left->begin() < right->begin(); });
+/// The runs of all ranges of `saved`, which may be columns of the tensor.
+bool Planner::findRuns(const StateTensor &tensor, const Saved &saved, std::vector<SavedRun> &runs) {
+  const uint64_t size = sizeOf(toDType(saved.dtype()));
+  for (const proto::Manifest::Range &range : saved.ranges()) {
+    const bool isWhole = range.run() == 0;
+    const Strided list = isWhole ? Strided{0, tensor.elements, tensor.elements}
+                                 : Strided{range.first(), range.run(), range.stride()};
+    for (uint64_t done = 0; done < range.count();) {
+      const uint64_t at = range.begin() + done;
+      const uint64_t count = std::min(list.runFrom(at), range.count() - done);
+      runs.push_back({list.at(at), count, range.file(), range.offset() + done * size});
+      done += count;
+      if (runs.size() > kMostRuns) {
+        problems.add("saved in too many pieces", quoted(tensor.name));
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+/// Sorts the runs of a tensor, which must be all of it, each element once.
+bool Planner::order(const StateTensor &tensor, std::vector<SavedRun> &runs) {
+  std::sort(runs.begin(), runs.end(),
+            [](const auto &left, const auto &right) { return left.begin < right.begin; });
   uint64_t end = 0; // of what is covered from the beginning on
   size_t next = 0;
-  for (; next < ranges.size() && ranges[next]->begin() == end; ++next)
-    end += ranges[next]->count();
-  const uint64_t begin = next < ranges.size() ? ranges[next]->begin() : tensor.elements;
+  for (; next < runs.size() && runs[next].begin == end; ++next)
+    end += runs[next].count;
+  const uint64_t begin = next < runs.size() ? runs[next].begin : tensor.elements;
   if (begin < end)
     problems.add("saved twice in part",
                  quoted(tensor.name) + " (" + elementsText(begin, end) + ")");
@@ -83,30 +109,31 @@ bool Planner::order(const StateTensor &tensor, const Saved &saved,
   return begin == end;
 }
 
-/// What each rank holds of `tensor`, range by range.
-void Planner::addReads(const StateTensor &tensor, DType stored,
-                       const std::vector<const proto::Manifest::Range *> &ranges) {
-  for (size_t rank = 0; rank < made.ranks.size(); ++rank) {
-    const Part part = partOf(*tensor.buffer, tensor.tensor->start(), tensor.elements, int(rank));
-    auto range =
-        std::upper_bound(ranges.begin(), ranges.end(), part.inTensor, [](uint64_t at, auto *each) {
-          return at < each->begin() + each->count();
-        });
-    for (uint64_t done = 0; done < part.count; ++range) {
-      const uint64_t skip = part.inTensor + done - (*range)->begin();
-      const uint64_t count = std::min((*range)->count() - skip, part.count - done);
-      made.ranks[rank].push_back({(*range)->file(), (*range)->offset() + skip * sizeOf(stored),
-                                  stored, tensor.dtype(), count,
-                                  tensor.place(int(rank), part.inBuffer + done)});
+/// What each rank holds of `tensor`, run by run.
+void Planner::addReads(const StateTensor &tensor, DType stored, const std::vector<SavedRun> &runs) {
+  auto add = [&](const Block &block, int rank, const Part &part) {
+    auto run =
+        std::upper_bound(runs.begin(), runs.end(), part.inTensor,
+                         [](uint64_t at, auto &each) { return at < each.begin + each.count; });
+    for (uint64_t done = 0; done < part.count; ++run) {
+      const uint64_t skip = part.inTensor + done - run->begin;
+      const uint64_t count = std::min(run->count - skip, part.count - done);
+      made.ranks[size_t(rank)].push_back({run->file, run->offset + skip * sizeOf(stored), stored,
+                                          tensor.dtype(), count,
+                                          tensor.place(block, rank, part.inBuffer + done)});
       done += count;
     }
-  }
+    return Status();
+  };
+  for (const Block &block : tensor.blocks)
+    for (int rank = 0; rank < int(made.ranks.size()); ++rank)
+      (void)forEachPart(block, rank, [&](const Part &part) { return add(block, rank, part); });
 }
 
 void Planner::take(const StateTensor &tensor, const Saved &saved) {
-  std::vector<const proto::Manifest::Range *> ranges;
-  if (fits(tensor, saved) && order(tensor, saved, ranges))
-    addReads(tensor, toDType(saved.dtype()), ranges);
+  std::vector<SavedRun> runs;
+  if (fits(tensor, saved) && findRuns(tensor, saved, runs) && order(tensor, runs))
+    addReads(tensor, toDType(saved.dtype()), runs);
 }
 
 /// A tensor that the program has no place for.

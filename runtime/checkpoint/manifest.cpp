@@ -62,7 +62,7 @@ static Status parse(std::string text, proto::Manifest &manifest) {
   text.replace(at, kNoChecksum.size(), kNoChecksum);
   if (std::string actual = checksumOf(text); actual != manifest.checksum())
     return bad("wrong checksum: expected " + escape(manifest.checksum()) + ", got " + actual);
-  if (manifest.version() != kManifestVersion)
+  if (manifest.version() == 0 || manifest.version() > kManifestVersion)
     return fail(ZERO_RT_UNSUPPORTED, "wrong version: expected %u, got %u", kManifestVersion,
                 manifest.version());
   return {};
@@ -75,10 +75,23 @@ static Status checkFile(const proto::Manifest::File &file) {
   return {};
 }
 
+/// Whether the list that `range` is of lies in a tensor of `elements` as far as the range
+/// reaches.
+static bool isStridedInside(const proto::Manifest::Range &range, uint64_t elements) {
+  uint64_t last, end;
+  if (range.run() == 0 || range.count() == 0)
+    return range.first() == 0 && range.stride() == 0;
+  return range.stride() >= range.run() &&
+         !__builtin_mul_overflow((range.begin() + range.count() - 1) / range.run(), range.stride(),
+                                 &last) &&
+         !__builtin_add_overflow(last, range.first(), &last) &&
+         !__builtin_add_overflow(last, range.run(), &end) && end <= elements;
+}
+
 static bool isInside(const proto::Manifest::Range &range, const proto::Manifest &manifest,
                      uint64_t elements, uint64_t size) {
   if (range.file() >= uint32_t(manifest.files_size()) || range.begin() > elements ||
-      range.count() > elements - range.begin())
+      range.count() > elements - range.begin() || !isStridedInside(range, elements))
     return false;
   const uint64_t bytes = manifest.files(int(range.file())).bytes();
   return range.offset() <= bytes && range.count() * size <= bytes - range.offset();

@@ -9,7 +9,8 @@
 namespace zero::rt {
 
 inline constexpr char kManifestName[] = "manifest.json";
-inline constexpr uint32_t kManifestVersion = 1;
+/// Version 1 is the same without runs.
+inline constexpr uint32_t kManifestVersion = 2;
 
 /// CRC-32 of zlib, continuing from that of what stands before.
 uint32_t crc32Of(std::span<const uint8_t> bytes, uint32_t before = 0);

@@ -130,26 +130,30 @@ Status openNewest(const std::string &path,
 // Reading
 //===----------------------------------------------------------------------===//
 
-Status CheckpointReader::read(const RangeRead &range, char *base, std::vector<char> &space) const {
+Status CheckpointReader::read(const RangeRead &range, Memory &arena,
+                              std::vector<char> &space) const {
   const File &from = files[range.file];
   const uint64_t offset = from.data + range.offset;
-  char *target = base + range.place;
-  if (range.stored == range.dtype)
-    return from.file.read(offset, target, range.count * sizeOf(range.dtype));
   const uint64_t stored = sizeOf(range.stored), size = sizeOf(range.dtype);
-  space.resize(kChunk);
-  for (uint64_t at = 0; at < range.count; at += kChunk / stored) {
-    const uint64_t count = std::min(kChunk / stored, range.count - at);
-    ZERO_RT_TRY(from.file.read(offset + at * stored, space.data(), count * stored));
-    convertFloats(range.stored, space.data(), range.dtype, target + at * size, count);
-  }
-  return {};
+  auto make = [&](char *target, uint64_t done, uint64_t bytes) -> Status {
+    if (range.stored == range.dtype)
+      return from.file.read(offset + done, target, bytes);
+    space.resize(kChunk);
+    const uint64_t first = done / size, total = bytes / size;
+    for (uint64_t at = 0; at < total; at += kChunk / stored) {
+      const uint64_t count = std::min(kChunk / stored, total - at);
+      ZERO_RT_TRY(from.file.read(offset + (first + at) * stored, space.data(), count * stored));
+      convertFloats(range.stored, space.data(), range.dtype, target + at * size, count);
+    }
+    return {};
+  };
+  return arena.write(range.place, range.count * size, make);
 }
 
-Status CheckpointReader::readRank(const LoadPlan &plan, int rank, char *base) const {
+Status CheckpointReader::readRank(const LoadPlan &plan, int rank, Memory &arena) const {
   std::vector<char> space;
   for (const RangeRead &range : plan.ranks[size_t(rank)])
-    ZERO_RT_TRY(read(range, base, space));
+    ZERO_RT_TRY(read(range, arena, space));
   return {};
 }
 

@@ -6,6 +6,7 @@
 #include "runtime/checkpoint/generations.h"
 #include "runtime/checkpoint/load_plan.h"
 #include "runtime/checkpoint/manifest.h"
+#include "runtime/support/memory.h"
 
 #include <atomic>
 #include <functional>
@@ -26,14 +27,13 @@ public:
   /// different parts at a time; after a failure the others give up soon.
   Status verify(int part, int parts);
 
-  /// Reads what `rank`, whose arena starts at `base`, needs. Safe for different ranks at
-  /// a time.
-  Status readRank(const LoadPlan &plan, int rank, char *base) const;
+  /// Reads what `rank` needs into its arena. Safe for different ranks at a time.
+  Status readRank(const LoadPlan &plan, int rank, Memory &arena) const;
 
 private:
   Status openFiles();
   Status verifyFile(size_t index);
-  Status read(const RangeRead &range, char *base, std::vector<char> &space) const;
+  Status read(const RangeRead &range, Memory &arena, std::vector<char> &space) const;
 
   struct File {
     InputFile file;

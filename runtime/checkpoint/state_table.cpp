@@ -12,7 +12,7 @@ namespace zero::rt {
 static StateTensor stateOf(const proto::Program &program, const proto::Tensor &tensor) {
   StateTensor state;
   state.tensor = &tensor;
-  state.buffer = &program.buffers(int(tensor.buffer()));
+  state.blocks = blocksOf(program, tensor);
   state.name = tensor.name();
   auto shape = shapeOf(tensor.shape());
   state.shape.assign(shape.begin(), shape.end());
@@ -62,36 +62,64 @@ static uint64_t elementsBefore(uint64_t end, uint64_t begin, uint64_t count, uin
   return end <= begin ? 0 : std::min(count, (end - begin + size - 1) / size);
 }
 
-std::vector<std::vector<Piece>> divideState(const std::vector<StateTensor> &state, int ranks) {
-  uint64_t replicated = 0, before = 0;
-  for (const StateTensor &each : state)
-    if (!each.derived && each.buffer->shards() == 1)
-      replicated += each.elements * sizeOf(each.dtype());
-  auto cut = [&](int rank) { // of the list of replicated bytes
-    return uint64_t(static_cast<unsigned __int128>(replicated) * unsigned(rank) / unsigned(ranks));
-  };
-  std::vector<std::vector<Piece>> pieces(static_cast<size_t>(ranks));
-  for (size_t i = 0; i < state.size(); ++i) {
-    const StateTensor &each = state[i];
-    const uint64_t start = each.tensor->start(), size = sizeOf(each.dtype());
-    for (int rank = 0; rank < ranks && !each.derived; ++rank) {
-      Part part = partOf(*each.buffer, start, each.elements, rank);
-      if (each.buffer->shards() == 1) {
-        part.inTensor = elementsBefore(cut(rank), before, each.elements, size);
-        part.count = elementsBefore(cut(rank + 1), before, each.elements, size) - part.inTensor;
-        part.inBuffer = start + part.inTensor;
+namespace {
+/// Gives each rank its part of one block after the other.
+class Divider {
+public:
+  Divider(const std::vector<StateTensor> &state, int ranks)
+      : state(state), pieces(static_cast<size_t>(ranks)) {
+    for (const StateTensor &each : state)
+      for (const Block &block : each.blocks)
+        if (!each.derived && block.buffer->shards() == 1)
+          replicated += block.count * sizeOf(each.dtype());
+  }
+
+  std::vector<std::vector<Piece>> run() {
+    for (size_t i = 0; i < state.size(); ++i)
+      for (size_t j = 0; j < state[i].blocks.size() && !state[i].derived; ++j)
+        divide(i, j);
+    return std::move(pieces);
+  }
+
+private:
+  /// Where what `rank` writes of the list of replicated bytes begins.
+  uint64_t cut(size_t rank) const {
+    return uint64_t(static_cast<unsigned __int128>(replicated) * rank / pieces.size());
+  }
+
+  void divide(size_t tensor, size_t index) {
+    const StateTensor &each = state[tensor];
+    const Block &block = each.blocks[index];
+    const uint64_t size = sizeOf(each.dtype());
+    for (size_t rank = 0; rank < pieces.size(); ++rank) {
+      Part part = partOf(*block.buffer, block.start, block.count, int(rank));
+      if (block.buffer->shards() == 1) {
+        part.inTensor = elementsBefore(cut(rank), before, block.count, size);
+        part.count = elementsBefore(cut(rank + 1), before, block.count, size) - part.inTensor;
+        part.inBuffer = block.start + part.inTensor;
       }
       if (part.count > 0)
-        pieces[size_t(rank)].push_back(
-            {i, part.inTensor, part.count, each.place(rank, part.inBuffer), 0});
+        pieces[rank].push_back({tensor, index, part.inTensor, part.count,
+                                each.place(block, int(rank), part.inBuffer), 0});
     }
-    if (!each.derived && each.buffer->shards() == 1)
-      before += each.elements * size;
+    if (block.buffer->shards() == 1)
+      before += block.count * size;
   }
+
+  const std::vector<StateTensor> &state;
+  std::vector<std::vector<Piece>> pieces;
+  uint64_t replicated = 0, before = 0; ///< bytes of replicas, in all and up to this block
+};
+} // namespace
+
+std::vector<std::vector<Piece>> divideState(const std::vector<StateTensor> &state, int ranks) {
+  std::vector<std::vector<Piece>> pieces = Divider(state, ranks).run();
   for (std::vector<Piece> &mine : pieces) {
     auto size = [&](const Piece &piece) { return sizeOf(state[piece.tensor].dtype()); };
     std::sort(mine.begin(), mine.end(), [&](const Piece &left, const Piece &right) {
-      return size(left) != size(right) ? size(left) > size(right) : left.tensor < right.tensor;
+      return size(left) != size(right)
+                 ? size(left) > size(right)
+                 : std::pair(left.tensor, left.block) < std::pair(right.tensor, right.block);
     });
     uint64_t offset = 0;
     for (Piece &piece : mine) {

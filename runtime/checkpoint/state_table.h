@@ -19,16 +19,16 @@ namespace zero::rt {
 /// A tensor that outlives the step, and where the program keeps it.
 struct StateTensor {
   const proto::Tensor *tensor = nullptr;
-  const proto::Buffer *buffer = nullptr;
+  std::vector<Block> blocks;   ///< one, or one for each tile
   std::string name;            ///< in a checkpoint
   std::vector<uint64_t> shape; ///< in a checkpoint
   uint64_t elements = 0;
   bool derived = false; ///< a rounded copy of its master: loaded from it, not saved
 
   DType dtype() const { return toDType(tensor->dtype()); }
-  /// Bytes in the arena of `rank` where element `inBuffer` of the buffer lies.
-  uint64_t place(int rank, uint64_t inBuffer) const {
-    return placeOf(*buffer, rank) + inBuffer * sizeOf(dtype());
+  /// Bytes in the arena of `rank` where element `inBuffer` of a block's buffer lies.
+  uint64_t place(const Block &block, int rank, uint64_t inBuffer) const {
+    return placeOf(*block.buffer, rank) + inBuffer * sizeOf(dtype());
   }
 };
 
@@ -42,9 +42,10 @@ bool isLossScale(const std::string &name);
 /// The type that trained parameters are kept in beside a master; F32 without masters.
 proto::DType precisionOf(const std::vector<StateTensor> &state);
 
-/// Elements [begin, begin + count) of state tensor `tensor`, which one rank writes.
+/// Elements [begin, begin + count) of a block of state tensor `tensor`, which one rank
+/// writes.
 struct Piece {
-  size_t tensor;
+  size_t tensor, block;
   uint64_t begin, count;
   uint64_t place;  ///< bytes in its arena
   uint64_t offset; ///< bytes in its file, behind the header

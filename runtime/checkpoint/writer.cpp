@@ -41,10 +41,16 @@ void CheckpointWriter::listTensors() {
   for (size_t rank = 0; rank < pieces.size(); ++rank)
     for (const Piece &piece : pieces[rank]) {
       proto::Manifest::Range *range = listed[piece.tensor]->add_ranges();
+      const Strided &elements = blockOf(piece).elements;
       range->set_file(uint32_t(rank));
-      range->set_begin(piece.begin);
+      range->set_begin(elements.isDense() ? elements.first + piece.begin : piece.begin);
       range->set_count(piece.count);
       range->set_offset(piece.offset);
+      if (elements.isDense())
+        continue;
+      range->set_first(elements.first);
+      range->set_run(elements.run);
+      range->set_stride(elements.stride);
     }
 }
 
@@ -68,6 +74,10 @@ Status CheckpointWriter::create(const proto::Program &program, const std::string
 // Writing
 //===----------------------------------------------------------------------===//
 
+const Block &CheckpointWriter::blockOf(const Piece &piece) const {
+  return state[piece.tensor].blocks[piece.block];
+}
+
 /// A part is an array of one dimension, a whole tensor has its shape.
 std::string CheckpointWriter::headerOf(int rank) const {
   std::set<std::string> names = {"__metadata__"};
@@ -76,8 +86,12 @@ std::string CheckpointWriter::headerOf(int rank) const {
     const StateTensor &tensor = state[piece.tensor];
     TensorEntry entry{tensor.name, tensor.dtype(), tensor.shape, {}};
     if (piece.count < tensor.elements) {
-      entry.name += format("[%llu:%llu]", static_cast<unsigned long long>(piece.begin),
-                           static_cast<unsigned long long>(piece.begin + piece.count));
+      const Strided &elements = blockOf(piece).elements;
+      const uint64_t begin = piece.begin + (elements.isDense() ? elements.first : 0);
+      if (!elements.isDense())
+        entry.name += format("/%zu", piece.block);
+      entry.name += format("[%llu:%llu]", static_cast<unsigned long long>(begin),
+                           static_cast<unsigned long long>(begin + piece.count));
       entry.shape = {piece.count};
     }
     while (!names.insert(entry.name).second)
@@ -87,12 +101,13 @@ std::string CheckpointWriter::headerOf(int rank) const {
   return safetensorsHeader(
       entries, {{"format", "part of a checkpoint of Zero: " + std::string(kManifestName) +
                                " says which tensor each range of bytes belongs to"},
-                {"parts", "NAME[A:B] is elements A to B - 1 of NAME, row-major"},
+                {"parts", "NAME[A:B] is elements A to B - 1 of NAME, row-major; of its tile I "
+                          "where it is called NAME/I"},
                 {"rank", std::to_string(rank) + " of " + std::to_string(pieces.size())},
                 {"step", std::to_string(manifest.step())}});
 }
 
-Status CheckpointWriter::writeShard(int rank, const char *base) {
+Status CheckpointWriter::writeShard(int rank, const Memory &arena) {
   OutputFile file;
   ZERO_RT_TRY(OutputFile::create(draft.path() + "/" + shardName(rank), file));
   uint64_t bytes = 0;
@@ -111,7 +126,9 @@ Status CheckpointWriter::writeShard(int rank, const char *base) {
   const std::string header = headerOf(rank);
   ZERO_RT_TRY(put(header.data(), header.size()));
   for (const Piece &piece : pieces[size_t(rank)])
-    ZERO_RT_TRY(put(base + piece.place, piece.count * sizeOf(state[piece.tensor].dtype())));
+    ZERO_RT_TRY(
+        arena.read(piece.place, piece.count * sizeOf(state[piece.tensor].dtype()),
+                   [&](const char *part, uint64_t, uint64_t size) { return put(part, size); }));
   ZERO_RT_TRY(file.commit());
   proto::Manifest::File &entry = *manifest.mutable_files(rank);
   entry.set_bytes(bytes);
@@ -119,8 +136,8 @@ Status CheckpointWriter::writeShard(int rank, const char *base) {
   return {};
 }
 
-Status CheckpointWriter::writeRank(int rank, const char *base) {
-  Status status = writeShard(rank, base);
+Status CheckpointWriter::writeRank(int rank, const Memory &arena) {
+  Status status = writeShard(rank, arena);
   if (!status.ok())
     failed = true;
   return status;

@@ -6,6 +6,7 @@
 #include "runtime/checkpoint/generations.h"
 #include "runtime/checkpoint/manifest.h"
 #include "runtime/checkpoint/state_table.h"
+#include "runtime/support/memory.h"
 
 #include <atomic>
 #include <memory>
@@ -20,15 +21,16 @@ public:
   static Status create(const proto::Program &program, const std::string &folder,
                        proto::Manifest about, std::unique_ptr<CheckpointWriter> &writer);
 
-  /// Writes what `rank`, whose arena starts at `base`, owns, and flushes it to disk. Safe
-  /// for different ranks at a time; after a failure the others give up soon.
-  Status writeRank(int rank, const char *base);
+  /// Writes what `rank` owns from its arena, and flushes it to disk. Safe for different
+  /// ranks at a time; after a failure the others give up soon.
+  Status writeRank(int rank, const Memory &arena);
 
   /// Writes the manifest and gives the generation its name. `path`: where it is.
   Status commit(std::string &path);
 
 private:
-  Status writeShard(int rank, const char *base);
+  Status writeShard(int rank, const Memory &arena);
+  const Block &blockOf(const Piece &piece) const;
   std::string headerOf(int rank) const;
   void listTensors();
 

@@ -43,6 +43,8 @@ struct Traffic {
 /// One rank's end. Every call is collective, used by one thread, and returns on
 /// all ranks: with success, or within the timeout with an error that names the
 /// collective and the rank that did not come. After an error the group is dead.
+/// Where the data lies on a device, the call may return before it has moved: it has,
+/// where the stream that the collective was given to has come so far.
 class Communicator {
 public:
   virtual ~Communicator() = default;
@@ -63,6 +65,10 @@ public:
   /// data = sum over ranks of data, in place, for any number of elements.
   virtual Status allReduce(const Call &call, const Reduction &how, void *data,
                            uint64_t elements) = 0;
+
+  /// Whether the collectives so far have gone well, where they may be under way when a
+  /// call returns.
+  virtual Status check() { return {}; }
 
   /// Ends the waits of all ranks with `reason`; the first reason given stays.
   virtual void abort(const Status &reason) = 0;

@@ -63,7 +63,8 @@ zero_rt_status zero_rt_executable_info(const zero_rt_executable *executable,
            size_t(program.tensors_size()),
            size_t(program.gradients_size()),
            size_t(program.certificates_size()),
-           countCommands(program)};
+           countCommands(program),
+           deviceOf(program)};
   return {ZERO_RT_OK, nullptr};
 }
 
@@ -128,14 +129,10 @@ zero_rt_status zero_rt_executable_gradient(const zero_rt_executable *executable,
   if (index >= size_t(program.gradients_size()))
     return noIndex("gradient", index);
   const proto::Gradient &gradient = program.gradients(int(index));
-  for (const proto::Tensor &tensor : program.tensors())
-    if (tensor.name() == gradient.parameter()) {
-      *info = describeTensor(*executable->program, tensor);
-      info->dtype = gradientType(gradient);
-      info->role = ZERO_RT_GRADIENT;
-      return {ZERO_RT_OK, nullptr};
-    }
-  return noIndex("gradient", index);
+  *info = describeTensor(*executable->program, executable->program->parameterOf(gradient));
+  info->dtype = gradientType(gradient);
+  info->role = ZERO_RT_GRADIENT;
+  return {ZERO_RT_OK, nullptr};
 }
 
 zero_rt_status zero_rt_executable_certificate(const zero_rt_executable *executable, size_t index,

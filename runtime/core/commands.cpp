@@ -2,6 +2,8 @@
 
 #include "runtime/core/commands.h"
 
+#include "runtime/format/accesses.h"
+
 #include <algorithm>
 
 namespace zero::rt {
@@ -13,15 +15,12 @@ Reduction reductionOf(const proto::Collective &collective) {
 namespace {
 class Resolver {
 public:
-  Resolver(const proto::Program &program, int rank, char *base)
-      : program(program), rank(rank), base(base) {}
+  Resolver(int rank, char *base, uint32_t firstCheck)
+      : rank(rank), base(base), nextCheck(firstCheck) {}
 
-  Command resolve(const proto::Command &command) const {
-    return {resolveBody(command), command.when(),
-            command.predicate() ? reinterpret_cast<const uint8_t *>(at(program.predicates(
-                                      static_cast<int>(command.predicate()) - 1)))
-                                : nullptr,
-            command.label().c_str(), command.forward()};
+  Command resolve(const proto::Command &command) {
+    return {resolveBody(command), command.when(), command.predicate(), command.label().c_str(),
+            command.forward()};
   }
 
 private:
@@ -29,7 +28,7 @@ private:
     return base + address.offset() + rank * address.rank_stride();
   }
 
-  decltype(Command::body) resolveBody(const proto::Command &command) const {
+  decltype(Command::body) resolveBody(const proto::Command &command) {
     switch (command.body_case()) {
     case proto::Command::kCollective: {
       const proto::Collective &from = command.collective();
@@ -38,8 +37,7 @@ private:
     }
     case proto::Command::kCheck: {
       const proto::Check &from = command.check();
-      return CheckCommand{reinterpret_cast<const int64_t *>(at(from.value())), from.lower(),
-                          from.upper(), from.message().c_str()};
+      return CheckCommand{nextCheck++, from.lower(), from.upper(), from.message().c_str()};
     }
     case proto::Command::kCopy:
       return CopyCommand{at(command.copy().src()), at(command.copy().dst()),
@@ -53,14 +51,15 @@ private:
     return launch;
   }
 
-  const proto::Program &program;
   int rank;
   char *base;
+  uint32_t nextCheck;
 };
 } // namespace
 
-std::vector<CommandSegment> resolveCommands(const proto::Program &program, int rank, char *base) {
-  Resolver resolver(program, rank, base);
+std::vector<CommandSegment> resolveCommands(const proto::Program &program, int rank, char *base,
+                                            uint32_t firstCheck) {
+  Resolver resolver(rank, base, firstCheck);
   std::vector<CommandSegment> segments;
   uint32_t first = 0;
   for (const proto::Segment &segment : program.segments()) {
@@ -74,6 +73,42 @@ std::vector<CommandSegment> resolveCommands(const proto::Program &program, int r
     segments.push_back(std::move(made));
   }
   return segments;
+}
+
+/// The predicates that `command` may write.
+static std::vector<uint32_t> settledBy(const proto::Program &program, const proto::Command &command,
+                                       int rank) {
+  std::vector<uint32_t> settled;
+  const std::vector<Access> accesses = accessesOf(program, command, rank);
+  for (int i = 0; i < program.predicates_size(); ++i) {
+    const uint64_t place = placeOf(program.predicates(i), rank);
+    if (std::any_of(accesses.begin(), accesses.end(), [place](const Access &access) {
+          return access.writes && access.range.begin <= place && place < access.range.end;
+        }))
+      settled.push_back(uint32_t(i));
+  }
+  return settled;
+}
+
+uint32_t numberSignals(const proto::Program &program, int rank,
+                       std::vector<CommandSegment> &segments) {
+  uint32_t signals = 0;
+  for (size_t i = 0; i < segments.size(); ++i) {
+    std::vector<Command> &commands = segments[i].commands;
+    for (size_t index = 0; index < commands.size(); ++index) {
+      const proto::Command &source = program.segments(int(i)).commands(int(index));
+      Command &command = commands[index];
+      command.order.lane = uint32_t(source.lane());
+      command.settles = settledBy(program, source, rank);
+      for (uint32_t wait : source.waits()) {
+        Order &earlier = commands[wait].order;
+        if (earlier.signal < 0)
+          earlier.signal = int32_t(signals++);
+        command.order.waits.push_back(uint32_t(earlier.signal));
+      }
+    }
+  }
+  return signals;
 }
 
 } // namespace zero::rt

@@ -10,6 +10,7 @@
 
 #include "runtime/comm/communicator.h"
 #include "runtime/core/program.h"
+#include "runtime/device/device.h"
 
 #include <variant>
 #include <vector>
@@ -34,7 +35,7 @@ struct CollectiveCommand {
 Reduction reductionOf(const proto::Collective &collective);
 
 struct CheckCommand {
-  const int64_t *value; ///< two of them
+  uint32_t window; ///< of two int64
   int64_t lower, upper;
   const char *message;
 };
@@ -48,9 +49,12 @@ struct CopyCommand {
 struct Command {
   std::variant<LaunchCommand, CollectiveCommand, CheckCommand, CopyCommand> body;
   proto::Command::When when;
-  const uint8_t *predicate; ///< nullptr: always
+  uint32_t predicate; ///< 0: always; else 1 + its index
   const char *label;
   bool forward; ///< an evaluation runs it
+  /// Of a device with lanes: see numberSignals().
+  Order order = {};
+  std::vector<uint32_t> settles = {}; ///< predicates that it may write
 };
 
 struct CommandSegment {
@@ -62,8 +66,17 @@ struct CommandSegment {
 };
 
 /// The commands of `rank`, whose arena starts at `base`. `program` must outlive them
-/// and have passed validate().
-std::vector<CommandSegment> resolveCommands(const proto::Program &program, int rank, char *base);
+/// and have passed validate(). The windows of checks are numbered from `firstCheck` on, in
+/// the order of the commands.
+std::vector<CommandSegment> resolveCommands(const proto::Program &program, int rank, char *base,
+                                            uint32_t firstCheck);
+
+/// Fills in, for a device with lanes, how each command stands to others and which
+/// predicates it may change on `rank`. Returns how many signals there are: one for each
+/// command that another waits for. Turns and segments are not looked across: lanes meet
+/// between them.
+uint32_t numberSignals(const proto::Program &program, int rank,
+                       std::vector<CommandSegment> &segments);
 
 } // namespace zero::rt
 

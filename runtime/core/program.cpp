@@ -41,13 +41,15 @@ Status loadProgram(const std::string &path, std::shared_ptr<const LoadedProgram>
   if (std::string error = readExecutable(path, loaded->executable); !error.empty())
     return Status(ZERO_RT_BAD_FILE, error);
   Status status = validate(loaded->executable);
-  if (status.ok())
+  if (status.ok() && loaded->tables().target() == proto::CPU)
     status = Module::load(loaded->tables(), loaded->executable.code, loaded->module);
   if (!status.ok())
     return fail(status.getCode(), "'%s': %s", escape(path).c_str(), status.getMessage().c_str());
   for (const proto::Tensor &tensor : loaded->tables().tensors())
     if (tensor.master())
       loaded->masters[tensor.of()] = &tensor;
+    else if (tensor.role() == proto::PARAMETER)
+      loaded->parameters[tensor.name()] = &tensor;
   program = std::move(loaded);
   return {};
 }
@@ -55,6 +57,10 @@ Status loadProgram(const std::string &path, std::shared_ptr<const LoadedProgram>
 const proto::Tensor &LoadedProgram::valueOf(const proto::Tensor &tensor) const {
   auto it = tensor.role() == proto::PARAMETER ? masters.find(tensor.name()) : masters.end();
   return it == masters.end() ? tensor : *it->second;
+}
+
+const proto::Tensor &LoadedProgram::parameterOf(const proto::Gradient &gradient) const {
+  return *parameters.at(gradient.parameter());
 }
 
 std::shared_ptr<DataSet> makeDataSet(const proto::Program &program) {

@@ -16,23 +16,33 @@ namespace zero::rt {
 /// A checked .zexe and its code. Sessions share it.
 struct LoadedProgram {
   Executable executable;
-  std::shared_ptr<Module> module;
+  std::shared_ptr<Module> module; ///< of a program for CPUs
 
   /// By the name of a parameter, the tensor that holds its value in f32.
   std::map<std::string_view, const proto::Tensor *> masters;
+
+  /// Parameters by name.
+  std::map<std::string_view, const proto::Tensor *> parameters;
 
   const proto::Program &tables() const { return executable.program; }
   int ranks() const { return static_cast<int>(tables().ranks()); }
   /// Where people find the value of `tensor`: its master, or itself.
   const proto::Tensor &valueOf(const proto::Tensor &tensor) const;
+  /// What `gradient` is the gradient of.
+  const proto::Tensor &parameterOf(const proto::Gradient &gradient) const;
 };
 
 /// Reads, checks and loads `path`.
 Status loadProgram(const std::string &path, std::shared_ptr<const LoadedProgram> &program);
 
+/// Where a gradient lies, or its first tile.
+inline const proto::Buffer &gradientBuffer(const proto::Gradient &gradient) {
+  return gradient.tiles_size() > 0 ? gradient.tiles(0).buffer() : gradient.buffer();
+}
+
 /// What a gradient is handed out as: 16-bit floats as float32.
 inline DType gradientType(const proto::Gradient &gradient) {
-  const DType dtype = toDType(gradient.buffer().dtype());
+  const DType dtype = toDType(gradientBuffer(gradient).dtype());
   return isHalf(dtype) ? ZERO_RT_F32 : dtype;
 }
 
@@ -48,6 +58,11 @@ size_t countCommands(const proto::Program &program);
 
 /// Commands that a step runs, if it skips none: those of a segment in each of its turns.
 uint64_t commandsPerStep(const proto::Program &program);
+
+/// What a program is compiled for: "cpu" or "cuda".
+inline const char *deviceOf(const proto::Program &program) {
+  return program.target() == proto::CUDA ? "cuda" : "cpu";
+}
 
 /// Bytes of the device tier on each rank.
 uint64_t deviceBytes(const proto::Program &program);

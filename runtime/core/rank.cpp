@@ -13,15 +13,20 @@ Rank::Rank(std::shared_ptr<const LoadedProgram> program, std::unique_ptr<Communi
 
 Status Rank::prepare(Device &device, const InitialFiles &files, bool checkMemory) {
   const int self = communicator->rank();
-  ZERO_RT_TRY(device.makeQueue(queue));
-  ZERO_RT_TRY(device.reserve(deviceBytes(tables()), checkMemory, arena));
-  arena->touch();
-  ZERO_RT_TRY(initialiseTensors(*program, files, self, arena->base()));
-  segments = resolveCommands(tables(), self, arena->base());
+  ZERO_RT_TRY(device.makeQueue(self, queue));
+  ZERO_RT_TRY(device.reserve(self, deviceBytes(tables()), checkMemory, arena));
+  ZERO_RT_TRY(arena->touch());
+  ZERO_RT_TRY(initialiseTensors(*program, files, self, *arena));
+  windows = StepWindows(tables(), self);
+  ZERO_RT_TRY(queue->open(*arena, windows.all));
+  known.resize(size_t(tables().predicates_size()));
+  segments = resolveCommands(tables(), self, arena->base(), windows.checks);
+  if (queue->hasLanes())
+    ZERO_RT_TRY(queue->makeSignals(numberSignals(tables(), self, segments)));
   for (const proto::Output &output : tables().outputs())
     outputs.emplace_back(elementsOf(output.shape()) * sizeOf(toDType(output.dtype())));
   if (checkMemory)
-    poison.emplace(tables(), self, arena->base());
+    memory.emplace(tables(), self, arena->base());
   return {};
 }
 
@@ -46,9 +51,10 @@ Status Rank::step(const StepRequest &request) {
 
 Status Rank::runStep(const StepRequest &request) {
   collectives = 0;
-  if (poison)
-    poison->apply();
-  writeInputs(request, 0, nullptr);
+  if (memory)
+    memory->begin(request.evaluate);
+  ZERO_RT_TRY(queue->meet());
+  ZERO_RT_TRY(bindInputs(request, 0, nullptr));
   bool finished = false;
   for (const CommandSegment &segment : segments) {
     if (segment.kind == proto::Segment::EPILOGUE && !finished) {
@@ -59,41 +65,88 @@ Status Rank::runStep(const StepRequest &request) {
   }
   if (!finished)
     ZERO_RT_TRY(finishMicroBatches(request));
-  captureOutputs();
-  if (poison)
-    peak = poison->measurePeak();
+  if (memory)
+    ZERO_RT_TRY(memory->atEnd());
+  return captureOutputs();
+}
+
+/// Whether the predicate of a command is set. It is brought to the host, where that has
+/// memory of its own, once after each command that may have changed it.
+Status Rank::holds(const Command &command, bool &result) {
+  if (command.predicate == 0)
+    return {};
+  const uint32_t index = command.predicate - 1, window = windows.predicates + index;
+  if (!known[index]) {
+    ZERO_RT_TRY(queue->pull(window));
+    ZERO_RT_TRY(queue->await(window));
+    known[index] = queue->hasLanes(); // without lanes that window is the predicate itself
+  }
+  result = *windows.at<uint8_t>(window) != 0;
   return {};
 }
 
-bool Rank::skips(const Command &command, const CommandSegment &segment, uint64_t turn,
-                 const StepRequest &request) const {
-  return (request.evaluate && !command.forward) ||
-         (command.when == proto::Command::FIRST && turn != 0) ||
-         (command.when == proto::Command::LAST && turn + 1 != segment.repeat) ||
-         (command.when == proto::Command::LATER && turn == 0) ||
-         (command.predicate && !*command.predicate);
+Status Rank::runUnlessSkipped(const Command &command, const CommandSegment &segment,
+                              uint64_t turn) {
+  bool runs = runsInTurn(command.when, turn, segment.repeat);
+  if (runs)
+    ZERO_RT_TRY(holds(command, runs));
+  if (memory)
+    ZERO_RT_TRY(memory->beforeCommand(!runs));
+  if (runs) {
+    const auto index = uint32_t(&command - segment.commands.data()) + segment.first;
+    ZERO_RT_TRY(active ? runRecorded(command, index, turn) : run(command));
+    for (uint32_t predicate : command.settles)
+      known[predicate] = false;
+  }
+  return memory ? memory->after() : Status();
+}
+
+/// Also a command that is left out keeps its place among the lanes: others may wait for it
+/// because of one before it.
+Status Rank::visit(const Command &command, const CommandSegment &segment, uint64_t turn,
+                   const StepRequest &request) {
+  const bool lanes = queue->hasLanes();
+  if (lanes)
+    ZERO_RT_TRY(queue->begin(command.order));
+  if (command.forward || !request.evaluate)
+    ZERO_RT_TRY(runUnlessSkipped(command, segment, turn));
+  return lanes ? queue->end(command.order) : Status();
 }
 
 /// Runs the commands as they are listed. That is a total order in which each command
 /// stands behind those it waits for, so lanes need nothing more on one thread.
 Status Rank::runSegment(const CommandSegment &segment, const StepRequest &request, bool isFirst) {
   for (uint64_t turn = 0; turn < segment.repeat; ++turn) {
+    ZERO_RT_TRY(queue->meet());
+    std::fill(known.begin(), known.end(), false);
     if (turn > 0 || !isFirst) // the first one finds all inputs of the first micro-batch
-      writeInputs(request, turn, &segment.inputs);
-    for (const Command &command : segment.commands) {
-      if (skips(command, segment, turn, request))
-        continue;
-      const auto index = uint32_t(&command - segment.commands.data()) + segment.first;
-      ZERO_RT_TRY(active ? runRecorded(command, index, turn) : run(command));
-    }
+      ZERO_RT_TRY(bindInputs(request, turn, &segment.inputs));
+    for (const Command &command : segment.commands)
+      ZERO_RT_TRY(visit(command, segment, turn, request));
   }
   return {};
 }
 
-Status Rank::finishMicroBatches(const StepRequest &request) const {
+Status Rank::finishMicroBatches(const StepRequest &request) {
+  if (memory)
+    ZERO_RT_TRY(memory->beforeFinish());
+  ZERO_RT_TRY(queue->meet());
+  ZERO_RT_TRY(pullOutputs(/*all=*/false));
+  ZERO_RT_TRY(queue->finish());
+  ZERO_RT_TRY(communicator->check());
   if (request.gradients)
-    captureGradients(*request.gradients);
-  return request.allowNan ? Status() : checkLoss();
+    ZERO_RT_TRY(captureGradients(*request.gradients));
+  if (!request.allowNan)
+    ZERO_RT_TRY(checkLoss());
+  return memory ? memory->after() : Status();
+}
+
+/// Brings the outputs, or the losses among them, to the host.
+Status Rank::pullOutputs(bool all) {
+  for (int i = 0; i < tables().outputs_size(); ++i)
+    if (all || isLoss(tables().outputs(i).name()))
+      ZERO_RT_TRY(queue->pull(windows.outputs + uint32_t(i)));
+  return {};
 }
 
 /// The output of one element that is called `name`, or -1.
@@ -127,7 +180,7 @@ Status Rank::checkLoss() const {
     const int index = scalarNamed(tables(), name);
     return index < 0 ? std::nullopt
                      : scalarValue(tables().outputs(index),
-                                   arena->base() + tables().outputs(index).offset());
+                                   windows.at<char>(windows.outputs + uint32_t(index)));
   };
   std::optional<double> local = now("local_loss"), global = now("loss");
   auto text = [](double value) { return std::isnan(value) ? "NaN" : "infinite"; };
@@ -153,9 +206,17 @@ void Rank::writeScalar(proto::Input::Kind kind, const StepRequest &request, uint
     write(uint8_t(!request.evaluate));
 }
 
+Status Rank::bindInputs(const StepRequest &request, uint64_t microBatch,
+                        const std::vector<bool> *which) {
+  if (memory)
+    ZERO_RT_TRY(memory->beforeInputs());
+  ZERO_RT_TRY(writeInputs(request, microBatch, which));
+  return memory ? memory->after() : Status();
+}
+
 /// Writes the inputs that `which` has, or all.
-void Rank::writeInputs(const StepRequest &request, uint64_t microBatch,
-                       const std::vector<bool> *which) {
+Status Rank::writeInputs(const StepRequest &request, uint64_t microBatch,
+                         const std::vector<bool> *which) {
   size_t data = 0;
   for (int i = 0; i < tables().inputs_size(); ++i) {
     const proto::Input &input = tables().inputs(i);
@@ -164,27 +225,41 @@ void Rank::writeInputs(const StepRequest &request, uint64_t microBatch,
     data += isData;
     if (which && !(*which)[size_t(i)])
       continue;
-    char *target = arena->base() + input.offset();
+    ZERO_RT_TRY(queue->await(uint32_t(i)));
+    char *target = windows.at<char>(uint32_t(i));
     if (isData)
       request.data->read(index, request.batch, microBatch, communicator->rank(), target);
     else
       writeScalar(input.kind(), request, microBatch, target);
+    ZERO_RT_TRY(queue->push(uint32_t(i)));
   }
+  return {};
 }
 
-void Rank::captureOutputs() {
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    const char *source = arena->base() + tables().outputs(static_cast<int>(i)).offset();
-    std::copy_n(source, outputs[i].size(), outputs[i].data());
-  }
+Status Rank::captureOutputs() {
+  ZERO_RT_TRY(queue->meet());
+  ZERO_RT_TRY(pullOutputs(/*all=*/true));
+  ZERO_RT_TRY(queue->finish());
+  ZERO_RT_TRY(communicator->check());
+  for (size_t i = 0; i < outputs.size(); ++i)
+    std::copy_n(windows.at<char>(windows.outputs + uint32_t(i)), outputs[i].size(),
+                outputs[i].data());
+  return {};
 }
 
-void Rank::captureGradients(std::vector<std::vector<uint8_t>> &gradients) const {
+Status Rank::captureGradients(std::vector<std::vector<uint8_t>> &gradients) const {
   for (int i = 0; i < tables().gradients_size(); ++i) {
     const proto::Gradient &gradient = tables().gradients(i);
-    uint64_t count = gradients[i].size() / sizeOf(gradientType(gradient));
-    copyOwnGradient(gradient, count, communicator->rank(), arena->base(), gradients[i].data());
+    for (const Block &block : blocksOf(gradient, program->parameterOf(gradient)))
+      ZERO_RT_TRY(
+          copyOwnGradient(gradient, block, communicator->rank(), *arena, gradients[i].data()));
   }
+  return {};
+}
+
+void Rank::settle() {
+  if (queue)
+    (void)queue->finish();
 }
 
 std::optional<double> Rank::scalar(const char *name) const {
@@ -204,6 +279,8 @@ Status Rank::runRecorded(const Command &command, uint32_t index, uint64_t turn) 
   zero_rt_event event{index, uint32_t(turn), 0, 0, communicator->waited()};
   event.begin = active->now();
   Status status = run(command);
+  if (status.ok())
+    status = queue->finish(); // what runs behind us has no other time
   event.end = active->now();
   event.waited = communicator->waited() - event.waited;
   active->add(event);
@@ -230,19 +307,21 @@ Status Rank::execute(const CollectiveCommand &collective, const Command &command
 }
 
 Status Rank::execute(const CheckCommand &check, const Command &command) {
+  // Now, not later: with an index out of range the commands behind it write anywhere.
+  ZERO_RT_TRY(queue->pull(check.window));
+  ZERO_RT_TRY(queue->await(check.window));
+  const auto *value = windows.at<const int64_t>(check.window);
   for (int i = 0; i < 2; ++i)
-    if (check.value[i] < check.lower || check.value[i] > check.upper)
+    if (value[i] < check.lower || value[i] > check.upper)
       return fail(ZERO_RT_CHECK_FAILED, "rank %d, node '%s': %s: expected %lld to %lld, got %lld",
                   communicator->rank(), escape(command.label).c_str(),
                   escape(check.message).c_str(), static_cast<long long>(check.lower),
-                  static_cast<long long>(check.upper), static_cast<long long>(check.value[i]));
+                  static_cast<long long>(check.upper), static_cast<long long>(value[i]));
   return {};
 }
 
 Status Rank::execute(const CopyCommand &copy, const Command &) {
-  if (copy.bytes > 0)
-    std::memmove(copy.destination, copy.source, copy.bytes);
-  return {};
+  return queue->copy(copy.destination, copy.source, copy.bytes);
 }
 
 } // namespace zero::rt

@@ -5,9 +5,10 @@
 
 #include "runtime/comm/communicator.h"
 #include "runtime/core/commands.h"
-#include "runtime/core/poison.h"
+#include "runtime/core/memory_check.h"
 #include "runtime/core/recorder.h"
 #include "runtime/core/state.h"
+#include "runtime/core/windows.h"
 #include "runtime/device/device.h"
 #include "runtime/io/data_set.h"
 
@@ -47,9 +48,12 @@ public:
     return recorder ? recorder->recording() : zero_rt_recording{};
   }
 
-  char *base() { return arena->base(); }
+  Arena &ownArena() { return *arena; }
+  /// Waits until nothing runs any more, in a step that failed too.
+  void settle();
   Traffic traffic() const { return communicator->traffic(); }
-  uint64_t measuredPeak() const { return peak; }
+  /// What --check-memory has seen, or nullptr.
+  const MemoryCheck *memoryCheck() const { return memory ? &*memory : nullptr; }
   /// Output `index` of the last step.
   const std::vector<uint8_t> &output(int index) const { return outputs[index]; }
   /// A scalar output of the last step as a double; nothing if there is none of the name.
@@ -60,15 +64,21 @@ private:
   Status run(const Command &command);
   Status runRecorded(const Command &command, uint32_t index, uint64_t turn);
   Status runSegment(const CommandSegment &segment, const StepRequest &request, bool isFirst);
-  Status finishMicroBatches(const StepRequest &request) const;
+  Status visit(const Command &command, const CommandSegment &segment, uint64_t turn,
+               const StepRequest &request);
+  Status runUnlessSkipped(const Command &command, const CommandSegment &segment, uint64_t turn);
+  Status holds(const Command &command, bool &result);
+  Status finishMicroBatches(const StepRequest &request);
+  Status pullOutputs(bool all);
   Status checkLoss() const;
-  bool skips(const Command &command, const CommandSegment &segment, uint64_t turn,
-             const StepRequest &request) const;
-  void writeInputs(const StepRequest &request, uint64_t microBatch, const std::vector<bool> *which);
+  Status bindInputs(const StepRequest &request, uint64_t microBatch,
+                    const std::vector<bool> *which);
+  Status writeInputs(const StepRequest &request, uint64_t microBatch,
+                     const std::vector<bool> *which);
   void writeScalar(proto::Input::Kind kind, const StepRequest &request, uint64_t microBatch,
                    char *target) const;
-  void captureOutputs();
-  void captureGradients(std::vector<std::vector<uint8_t>> &gradients) const;
+  Status captureOutputs();
+  Status captureGradients(std::vector<std::vector<uint8_t>> &gradients) const;
 
   Status execute(const LaunchCommand &launch, const Command &command);
   Status execute(const CollectiveCommand &collective, const Command &command);
@@ -82,12 +92,13 @@ private:
   std::unique_ptr<Arena> arena;
   std::unique_ptr<Queue> queue;
   std::vector<CommandSegment> segments;
+  StepWindows windows;
+  std::vector<bool> known; ///< by predicate: whether its window holds it
   std::vector<std::vector<uint8_t>> outputs;
-  std::optional<Poison> poison;
+  std::optional<MemoryCheck> memory;
   std::optional<Recorder> recorder;
   Recorder *active = nullptr; ///< what records this step
-  uint64_t peak = 0;
-  uint64_t collectives = 0; ///< begun in this step
+  uint64_t collectives = 0;   ///< begun in this step
 };
 
 } // namespace zero::rt

@@ -2,9 +2,8 @@
 
 #include "runtime/core/session.h"
 
-#include "runtime/comm/threads/threads.h"
+#include "runtime/core/session_device.h"
 #include "runtime/core/weights.h"
-#include "runtime/device/cpu/cpu_device.h"
 #include "runtime/io/safetensors.h"
 #include "runtime/io/weights_writer.h"
 #include "runtime/support/floats.h"
@@ -46,12 +45,11 @@ Status Session::create(std::shared_ptr<const LoadedProgram> program,
     options.threads_per_rank = defaultThreads(program->tables());
   auto body = std::make_shared<Body>();
   body->program = program;
-  body->device = makeCpuDevice(program->module);
+  std::vector<std::unique_ptr<Communicator>> ends;
+  ZERO_RT_TRY(openDevice(*program, options, body->device, ends));
   body->data = makeDataSet(program->tables());
   ZERO_RT_TRY(InitialFiles::open(program->tables(), body->files));
-  ThreadGroupOptions group{program->ranks(), options.timeout_seconds, options.stall_rank,
-                           options.stall_collective};
-  for (auto &end : makeThreadGroup(group))
+  for (auto &end : ends)
     body->ranks.push_back(std::make_unique<Rank>(program, std::move(end)));
   std::unique_ptr<Session> made(new Session(body, options));
   ZERO_RT_TRY(body->device->prepare(program->tables(), options.threads_per_rank));
@@ -101,11 +99,11 @@ Status Session::step(uint32_t flags, zero_rt_step_result &result) {
   ZERO_RT_TRY(findData());
   keptGradients = flags & ZERO_RT_KEEP_GRADIENTS;
   body->gradients.resize(keptGradients ? tables().gradients_size() : 0);
-  for (size_t i = 0; i < body->gradients.size(); ++i)
-    for (const proto::Tensor &tensor : tables().tensors())
-      if (tensor.name() == tables().gradients(int(i)).parameter())
-        body->gradients[i].resize(elementsOf(tensor.shape()) *
-                                  sizeOf(gradientType(tables().gradients(int(i)))));
+  for (size_t i = 0; i < body->gradients.size(); ++i) {
+    const proto::Gradient &gradient = tables().gradients(int(i));
+    body->gradients[i].resize(elementsOf(body->program->parameterOf(gradient).shape()) *
+                              sizeOf(gradientType(gradient)));
+  }
   StepRequest request;
   request.step = steps;
   request.batch = batch;
@@ -198,11 +196,12 @@ Status Session::readOutput(const std::string &name, int rank, void *destination,
   return notFound("output", name);
 }
 
-void Session::readWhole(const proto::Tensor &tensor, void *destination) const {
-  const proto::Buffer &buffer = tables().buffers(static_cast<int>(tensor.buffer()));
-  for (size_t rank = 0; rank < body->ranks.size(); ++rank)
-    copyOwnPart(buffer, tensor.start(), elementsOf(tensor.shape()), static_cast<int>(rank),
-                body->ranks[rank]->base(), destination);
+Status Session::readWhole(const proto::Tensor &tensor, void *destination) const {
+  for (const Block &block : blocksOf(tables(), tensor))
+    for (size_t rank = 0; rank < body->ranks.size(); ++rank)
+      ZERO_RT_TRY(
+          copyOwnPart(block, static_cast<int>(rank), body->ranks[rank]->ownArena(), destination));
+  return {};
 }
 
 static uint64_t bytesOf(const proto::Tensor &tensor) {
@@ -215,8 +214,7 @@ Status Session::readTensor(const std::string &name, void *destination, uint64_t 
       continue;
     const proto::Tensor &value = body->program->valueOf(tensor);
     ZERO_RT_TRY(checkSize(name, bytesOf(value), bytes));
-    readWhole(value, destination);
-    return {};
+    return readWhole(value, destination);
   }
   return notFound("tensor", name);
 }
@@ -244,7 +242,7 @@ static Status writeFile(const std::string &path, std::vector<TensorEntry> entrie
 
 /// Writes `values`, of `dtype`, to all ranks' parts of `tensor`, and what they became in
 /// it, rounded further, to the parameter that it is the master of.
-void Session::writeWhole(const proto::Tensor &tensor, DType dtype, const void *values) {
+Status Session::writeWhole(const proto::Tensor &tensor, DType dtype, const void *values) {
   const uint64_t count = elementsOf(tensor.shape());
   const DType own = toDType(tensor.dtype());
   std::vector<uint8_t> converted;
@@ -253,12 +251,13 @@ void Session::writeWhole(const proto::Tensor &tensor, DType dtype, const void *v
     convertFloats(dtype, values, own, converted.data(), count);
     values = converted.data();
   }
-  for (size_t rank = 0; rank < body->ranks.size(); ++rank)
-    setOwnPart(tables().buffers(static_cast<int>(tensor.buffer())), tensor.start(), count,
-               static_cast<int>(rank), body->ranks[rank]->base(), values);
+  for (const Block &block : blocksOf(tables(), tensor))
+    for (size_t rank = 0; rank < body->ranks.size(); ++rank)
+      ZERO_RT_TRY(setOwnPart(block, static_cast<int>(rank), body->ranks[rank]->ownArena(), values));
   for (const proto::Tensor &parameter : tables().tensors())
     if (tensor.master() && parameter.role() == proto::PARAMETER && parameter.name() == tensor.of())
-      writeWhole(parameter, own, values);
+      ZERO_RT_TRY(writeWhole(parameter, own, values));
+  return {};
 }
 
 Status Session::load(const std::string &path, bool partial, zero_rt_load_result &result) {
@@ -272,7 +271,7 @@ Status Session::load(const std::string &path, bool partial, zero_rt_load_result 
   for (auto &[tensor, get] : plan.taken) {
     Array array;
     ZERO_RT_TRY(get(array));
-    writeWhole(body->program->valueOf(*tensor), array.dtype, array.bytes.data());
+    ZERO_RT_TRY(writeWhole(body->program->valueOf(*tensor), array.dtype, array.bytes.data()));
   }
   result = {plan.taken.size(), plan.missing, plan.unknown};
   return {};
@@ -306,17 +305,15 @@ Status Session::save(const std::string &path) const {
 
 Status Session::saveGradients(const std::string &path) const {
   std::vector<TensorEntry> entries;
-  for (const proto::Gradient &gradient : tables().gradients())
-    for (const proto::Tensor &tensor : tables().tensors()) {
-      auto shape = shapeOf(tensor.shape());
-      if (tensor.name() == gradient.parameter())
-        entries.push_back({tensor.name(),
-                           gradientType(gradient),
-                           {shape.begin(), shape.end()},
-                           [this, &tensor](void *destination, uint64_t bytes) {
-                             return readGradient(tensor.name(), destination, bytes);
-                           }});
-    }
+  for (const proto::Gradient &gradient : tables().gradients()) {
+    auto shape = shapeOf(body->program->parameterOf(gradient).shape());
+    entries.push_back({gradient.parameter(),
+                       gradientType(gradient),
+                       {shape.begin(), shape.end()},
+                       [this, &gradient](void *destination, uint64_t bytes) {
+                         return readGradient(gradient.parameter(), destination, bytes);
+                       }});
+  }
   return writeFile(path, std::move(entries));
 }
 
@@ -324,14 +321,16 @@ Status Session::stats(int rank, zero_rt_stats &stats) const {
   if (rank < 0 || rank >= body->program->ranks())
     return fail(ZERO_RT_INVALID_ARGUMENT, "no rank %d among %d", rank, body->program->ranks());
   const Traffic traffic = body->ranks[rank]->traffic();
+  const MemoryCheck *memory = body->ranks[rank]->memoryCheck();
   stats = {ran,
            deviceBytes(tables()),
-           body->ranks[rank]->measuredPeak(),
+           memory ? memory->peak() : 0,
            traffic.modelElements,
            traffic.controlElements,
            traffic.modelBytes,
            traffic.controlBytes,
-           seconds};
+           seconds,
+           memory ? memory->mostLive() : 0};
   return {};
 }
 

@@ -45,6 +45,10 @@ public:
 private:
   /// Shared with the ranks' threads: one that never comes back keeps it alive.
   struct Body {
+    ~Body() {
+      for (const auto &rank : ranks) // one may still read another's memory
+        rank->settle();
+    }
     std::shared_ptr<const LoadedProgram> program;
     std::unique_ptr<Device> device;
     InitialFiles files;
@@ -63,8 +67,8 @@ private:
   Status adopt(const CheckpointReader &reader, const std::vector<Damage> &passed, uint32_t flags,
                const LoadPlan &plan, zero_rt_state_result &result);
   Status planState(const CheckpointReader &reader, uint32_t flags, LoadPlan &plan);
-  void writeWhole(const proto::Tensor &tensor, DType dtype, const void *values);
-  void readWhole(const proto::Tensor &tensor, void *destination) const;
+  Status writeWhole(const proto::Tensor &tensor, DType dtype, const void *values);
+  Status readWhole(const proto::Tensor &tensor, void *destination) const;
 
   std::shared_ptr<Body> body;
   zero_rt_session_options options;

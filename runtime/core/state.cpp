@@ -58,64 +58,97 @@ static void copyPart(std::span<const uint8_t> data, const proto::Init::Range &ra
 }
 
 Status initialiseTensors(const LoadedProgram &program, const InitialFiles &files, int rank,
-                         char *base) {
+                         Memory &arena) {
   for (const proto::Tensor &tensor : program.tables().tensors()) {
-    const proto::Buffer &buffer = program.tables().buffers(static_cast<int>(tensor.buffer()));
     const proto::Init &init = tensor.init();
     const DType dtype = toDType(tensor.dtype());
-    Part part = partOf(buffer, tensor.start(), elementsOf(tensor.shape()), rank);
-    if (part.count == 0)
-      continue;
-    char *target = base + placeOf(buffer, rank) + part.inBuffer * sizeOf(dtype);
-    if (init.source_case() == proto::Init::kFile)
-      ZERO_RT_TRY(readPart(files.files[init.file().file()], init.file(), dtype, part, target));
-    else if (init.source_case() == proto::Init::kData)
-      copyPart(program.executable.data, init.data(), dtype, part, target);
-    else
-      fill(dtype, init.splat(), target, part.count);
+    const uint64_t size = sizeOf(dtype);
+    for (const Block &block : blocksOf(program.tables(), tensor))
+      ZERO_RT_TRY(forEachPart(block, rank, [&](const Part &part) {
+        auto make = [&](char *target, uint64_t done, uint64_t bytes) -> Status {
+          const Part piece{part.inTensor + done / size, part.inBuffer + done / size, bytes / size};
+          if (init.source_case() == proto::Init::kFile)
+            return readPart(files.files[init.file().file()], init.file(), dtype, piece, target);
+          if (init.source_case() == proto::Init::kData)
+            copyPart(program.executable.data, init.data(), dtype, piece, target);
+          else
+            fill(dtype, init.splat(), target, piece.count);
+          return {};
+        };
+        return arena.write(placeOf(*block.buffer, rank) + part.inBuffer * size, part.count * size,
+                           make);
+      }));
   }
   return {};
 }
 
-void copyOwnPart(const proto::Buffer &buffer, uint64_t start, uint64_t count, int rank,
-                 const char *base, void *whole) {
-  if (buffer.shards() == 1 && rank != 0)
-    return;
-  const uint64_t size = sizeOf(toDType(buffer.dtype()));
-  Part part = partOf(buffer, start, count, rank);
-  if (part.count > 0)
-    std::memcpy(static_cast<char *>(whole) + part.inTensor * size,
-                base + placeOf(buffer, rank) + part.inBuffer * size, part.count * size);
+Status copyOwnPart(const Block &block, int rank, const Memory &arena, void *whole) {
+  if (block.buffer->shards() == 1 && rank != 0)
+    return {};
+  const uint64_t size = sizeOf(toDType(block.buffer->dtype()));
+  return forEachPart(block, rank, [&](const Part &part) {
+    char *target = static_cast<char *>(whole) + part.inTensor * size;
+    return arena.read(placeOf(*block.buffer, rank) + part.inBuffer * size, part.count * size,
+                      [&](const char *piece, uint64_t done, uint64_t bytes) {
+                        std::memcpy(target + done, piece, bytes);
+                        return Status();
+                      });
+  });
 }
 
-void copyOwnGradient(const proto::Gradient &gradient, uint64_t count, int rank, const char *base,
-                     void *whole) {
-  const proto::Buffer &buffer = gradient.buffer();
-  if (buffer.shards() == 1 && rank != 0)
-    return;
-  const DType stored = toDType(buffer.dtype()), dtype = gradientType(gradient);
-  const Part part = partOf(buffer, gradient.start(), count, rank);
-  char *target = static_cast<char *>(whole) + part.inTensor * sizeOf(dtype);
-  convertFloats(stored, base + placeOf(buffer, rank) + part.inBuffer * sizeOf(stored), dtype,
-                target, part.count);
-  if (!gradient.has_scale())
-    return;
-  float scale, value; // a gradient with a scale is handed out as f32
-  std::memcpy(&scale, base + placeOf(gradient.scale(), rank), sizeof(scale));
-  for (uint64_t i = 0; i < part.count; ++i, target += sizeof(value)) {
-    std::memcpy(&value, target, sizeof(value));
+/// Divides `count` f32 values by what they are too large by.
+static void unscale(char *values, uint64_t count, float scale) {
+  float value;
+  for (uint64_t i = 0; i < count; ++i, values += sizeof(value)) {
+    std::memcpy(&value, values, sizeof(value));
     value /= scale;
-    std::memcpy(target, &value, sizeof(value));
+    std::memcpy(values, &value, sizeof(value));
   }
 }
 
-void setOwnPart(const proto::Buffer &buffer, uint64_t start, uint64_t count, int rank, char *base,
-                const void *whole) {
-  const uint64_t size = sizeOf(toDType(buffer.dtype()));
-  Part part = partOf(buffer, start, count, rank);
-  if (part.count > 0)
-    std::memcpy(base + placeOf(buffer, rank) + part.inBuffer * size,
-                static_cast<const char *>(whole) + part.inTensor * size, part.count * size);
+/// What the values of `gradient` are too large by.
+static Status readScale(const proto::Gradient &gradient, int rank, const Memory &arena,
+                        float &scale) {
+  if (!gradient.has_scale())
+    return {};
+  return arena.read(placeOf(gradient.scale(), rank), sizeof(scale),
+                    [&](const char *piece, uint64_t, uint64_t bytes) {
+                      std::memcpy(&scale, piece, bytes);
+                      return Status();
+                    });
+}
+
+Status copyOwnGradient(const proto::Gradient &gradient, const Block &block, int rank,
+                       const Memory &arena, void *whole) {
+  if (block.buffer->shards() == 1 && rank != 0)
+    return {};
+  const DType stored = toDType(block.buffer->dtype()), dtype = gradientType(gradient);
+  const uint64_t size = sizeOf(stored);
+  float scale = 1;
+  ZERO_RT_TRY(readScale(gradient, rank, arena, scale));
+  return forEachPart(block, rank, [&](const Part &part) {
+    char *target = static_cast<char *>(whole) + part.inTensor * sizeOf(dtype);
+    auto use = [&](const char *piece, uint64_t done, uint64_t bytes) {
+      char *into = target + done / size * sizeOf(dtype);
+      convertFloats(stored, piece, dtype, into, bytes / size);
+      if (gradient.has_scale()) // then handed out as f32
+        unscale(into, bytes / size, scale);
+      return Status();
+    };
+    return arena.read(placeOf(*block.buffer, rank) + part.inBuffer * size, part.count * size, use);
+  });
+}
+
+Status setOwnPart(const Block &block, int rank, Memory &arena, const void *whole) {
+  const uint64_t size = sizeOf(toDType(block.buffer->dtype()));
+  return forEachPart(block, rank, [&](const Part &part) {
+    const char *source = static_cast<const char *>(whole) + part.inTensor * size;
+    return arena.write(placeOf(*block.buffer, rank) + part.inBuffer * size, part.count * size,
+                       [&](char *piece, uint64_t done, uint64_t bytes) {
+                         std::memcpy(piece, source + done, bytes);
+                         return Status();
+                       });
+  });
 }
 
 } // namespace zero::rt

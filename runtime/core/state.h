@@ -1,7 +1,7 @@
 //===- state.h - tensors that outlive the step ------------------*- C++ -*-===//
 //
 // A tensor's element i is element start + i of a bucket, of which each rank holds all
-// (shards = 1) or one slice.
+// (shards = 1) or one slice. One that is cut into tiles has a block for each.
 //
 //===----------------------------------------------------------------------===//
 
@@ -9,6 +9,7 @@
 #define RUNTIME_CORE_STATE_H
 
 #include "runtime/core/program.h"
+#include "runtime/support/memory.h"
 
 namespace zero::rt {
 
@@ -21,22 +22,18 @@ struct InitialFiles {
 
 /// Writes the initial values of what `rank` holds of each tensor into its arena.
 Status initialiseTensors(const LoadedProgram &program, const InitialFiles &files, int rank,
-                         char *base);
+                         Memory &arena);
 
-/// Copies what `rank` holds of a tensor (or gradient) of `count` elements that starts
-/// at element `start` of `buffer`'s bucket to its place in `whole`. Of replicas, rank
-/// 0's is taken.
-void copyOwnPart(const proto::Buffer &buffer, uint64_t start, uint64_t count, int rank,
-                 const char *base, void *whole);
+/// Copies what `rank` holds of a block of a tensor to its place in `whole`, all of the
+/// tensor. Of replicas, rank 0's is taken.
+Status copyOwnPart(const Block &block, int rank, const Memory &arena, void *whole);
 
-/// The same for a gradient of `count` elements: as gradientType() says, and divided by
-/// its scale.
-void copyOwnGradient(const proto::Gradient &gradient, uint64_t count, int rank, const char *base,
-                     void *whole);
+/// The same for a block of a gradient: as gradientType() says, and divided by its scale.
+Status copyOwnGradient(const proto::Gradient &gradient, const Block &block, int rank,
+                       const Memory &arena, void *whole);
 
-/// The way back: copies what `rank` holds from `whole`.
-void setOwnPart(const proto::Buffer &buffer, uint64_t start, uint64_t count, int rank, char *base,
-                const void *whole);
+/// The way back: copies what `rank` holds of `block` from `whole`.
+Status setOwnPart(const Block &block, int rank, Memory &arena, const void *whole);
 
 } // namespace zero::rt
 

@@ -4,7 +4,9 @@
 
 #include "runtime/comm/reduce.h"
 #include "runtime/core/commands.h"
-#include "runtime/device/cpu/attention_plan.h"
+#include "runtime/core/lane_check.h"
+#include "runtime/core/validate_gpu.h"
+#include "runtime/device/cpu/reach.h"
 #include "runtime/support/floats.h"
 
 #include <set>
@@ -43,7 +45,8 @@ public:
       ZERO_RT_TRY(checkAddress("predicate", predicate, 1));
     for (const proto::Kernel &kernel : program.kernels())
       ZERO_RT_TRY(checkKernel(kernel));
-    return checkSegments();
+    ZERO_RT_TRY(checkSegments());
+    return checkLanes(program);
   }
 
 private:
@@ -106,14 +109,39 @@ private:
 
   Status checkTensor(const proto::Tensor &tensor) {
     uint64_t count, bytes;
-    if (tensor.buffer() >= uint32_t(program.buffers_size()))
-      return bad("tensor", tensor.name(), "it has no buffer");
-    const proto::Buffer &buffer = program.buffers(int(tensor.buffer()));
     if (!countElements(shapeOf(tensor.shape()), count) ||
-        !sizeInBytes(tensor.dtype(), count, bytes) || tensor.dtype() != buffer.dtype())
+        !sizeInBytes(tensor.dtype(), count, bytes))
       return bad("tensor", tensor.name(), "bad element type or shape");
-    ZERO_RT_TRY(checkMember("tensor", tensor.name(), buffer, tensor.start(), count));
+    if (tensor.tiles_size() == 0)
+      ZERO_RT_TRY(checkHome(tensor, tensor.buffer(), tensor.start(), count));
+    else
+      ZERO_RT_TRY(checkTiles(tensor, count));
     return checkInit(tensor, count);
+  }
+
+  /// `count` elements of `tensor` lie in buffer `index` from element `start` on.
+  Status checkHome(const proto::Tensor &tensor, uint32_t index, uint64_t start, uint64_t count) {
+    if (index >= uint32_t(program.buffers_size()))
+      return bad("tensor", tensor.name(), "it has no buffer");
+    const proto::Buffer &buffer = program.buffers(int(index));
+    if (tensor.dtype() != buffer.dtype())
+      return bad("tensor", tensor.name(), "its buffer is of another element type");
+    return checkMember("tensor", tensor.name(), buffer, start, count);
+  }
+
+  /// The tiles of `tensor`, of `count` elements, are all of it.
+  Status checkTiles(const proto::Tensor &tensor, uint64_t count) {
+    if (tensor.tile_axis() >= uint32_t(tensor.shape_size()))
+      return bad("tensor", tensor.name(), "its tiles cut a dimension that it does not have");
+    const uint64_t all = tensor.shape(int(tensor.tile_axis()));
+    uint64_t rest = all;
+    for (const proto::Tile &tile : tensor.tiles()) {
+      if (tile.extent() == 0 || tile.extent() > rest)
+        return bad("tensor", tensor.name(), "its tiles are more than it, or one is nothing");
+      rest -= tile.extent();
+      ZERO_RT_TRY(checkHome(tensor, tile.buffer(), tile.start(), count / all * tile.extent()));
+    }
+    return rest == 0 ? Status() : bad("tensor", tensor.name(), "its tiles are not all of it");
   }
 
   Status checkInit(const proto::Tensor &tensor, uint64_t count) {
@@ -164,9 +192,14 @@ private:
       auto parameter = parameters.find(name);
       if (parameter == parameters.end())
         return bad("gradient", name, "no such parameter");
-      ZERO_RT_TRY(checkBuffer(gradient.buffer()));
-      ZERO_RT_TRY(checkMember("gradient", name, gradient.buffer(), gradient.start(),
-                              elementsOf(parameter->second->shape())));
+      if (gradient.tiles_size() != parameter->second->tiles_size())
+        return bad("gradient", name, "its tiles are not those of the parameter");
+      for (const Block &block : blocksOf(gradient, *parameter->second)) {
+        ZERO_RT_TRY(checkBuffer(*block.buffer));
+        ZERO_RT_TRY(checkMember("gradient", name, *block.buffer, block.start, block.count));
+        if (block.buffer->dtype() != gradientBuffer(gradient).dtype())
+          return bad("gradient", name, "its tiles are of several element types");
+      }
       if (!gradient.has_scale())
         continue;
       ZERO_RT_TRY(checkAddress(name, gradient.scale(), sizeof(float)));
@@ -230,6 +263,7 @@ private:
       ZERO_RT_TRY(checkTurns(segment));
       for (const proto::Command &command : segment.commands())
         ZERO_RT_TRY(checkCommand(command));
+      ZERO_RT_TRY(checkRenames(segment));
     }
     if (microBatches > 1)
       return fail(ZERO_RT_BAD_FILE, "expected one micro-batch segment, got %d", microBatches);
@@ -250,6 +284,21 @@ private:
       if (input >= uint32_t(program.inputs_size()))
         return fail(ZERO_RT_BAD_FILE, "a segment writes input %u of %d", input,
                     program.inputs_size());
+    return {};
+  }
+
+  Status checkRenames(const proto::Segment &segment) {
+    uint32_t before = 0;
+    for (const proto::Rename &rename : segment.renames()) {
+      if (rename.command() < before || rename.command() > uint32_t(segment.commands_size()) ||
+          rename.predicate() > uint32_t(program.predicates_size()))
+        return fail(ZERO_RT_BAD_FILE,
+                    "a rename before command %u with predicate %u: out of order, "
+                    "or there is none",
+                    rename.command(), rename.predicate());
+      before = rename.command();
+      ZERO_RT_TRY(checkAddress("rename", rename.place(), rename.place().bytes()));
+    }
     return {};
   }
 
@@ -275,43 +324,17 @@ private:
     return {};
   }
 
-  /// How many arguments a library's kernel has, but for the workspace.
-  static int argumentsOf(const proto::Kernel &kernel) {
-    const bool bias = kernel.matmul().bias() || kernel.convolution().bias();
-    return 3 + bias + kernel.matmul().residual();
-  }
-
-  /// An attention's own plan knows its arguments and how far they reach.
-  Status checkAttention(const proto::Command &command, const proto::Kernel &kernel) {
-    const proto::Launch &launch = command.launch();
-    AttentionPlan plan;
-    if (Status planned = planAttention(kernel, plan); !planned.ok())
-      return bad("kernel", kernel.name(), planned.getMessage().c_str());
-    const size_t expected = plan.arguments.size() + (kernel.workspace() > 0);
-    if (size_t(launch.args_size()) != expected)
-      return bad("command", command.label(), "wrong number of arguments for an attention");
-    for (size_t i = 0; i < expected; ++i)
-      ZERO_RT_TRY(
-          checkAddress(command.label(), launch.args(int(i)),
-                       i < plan.arguments.size() ? plan.arguments[i].bytes : kernel.workspace()));
-    return {};
-  }
-
   Status checkKernel(const proto::Kernel &kernel) {
-    if (kernel.has_attention()) // its launches check it, with their addresses
-      return {};
-    const int expected = kernel.body_case() == proto::Kernel::kSymbol ? 0 : argumentsOf(kernel);
-    if (kernel.stored_size() > 0 && kernel.stored_size() != expected)
-      return fail(ZERO_RT_BAD_FILE, "kernel '%s': expected the types of %d arguments, got %d",
-                  escape(kernel.name()).c_str(), expected, kernel.stored_size());
     if (kernel.extent() > arena)
       return bad("kernel", kernel.name(), "it has more iterations than the arena has bytes");
-    for (int dtype : kernel.stored())
-      if (dtype != proto::F32 && dtype != proto::F16 && dtype != proto::BF16)
-        return bad("kernel", kernel.name(), "an argument is stored in a type that is not read");
-    return {};
+    if ((kernel.has_symbol() || kernel.has_gpu()) && kernel.stored_size() > 0)
+      return bad("kernel", kernel.name(), "native code with types of its arguments");
+    Status planned = planReach(kernel, reaches.emplace_back());
+    return planned.ok() ? Status() : bad("kernel", kernel.name(), planned.getMessage().c_str());
   }
 
+  /// Each argument lies in the arena as far as the kernel reaches, which native code is
+  /// believed about.
   Status checkLaunch(const proto::Command &command) {
     const proto::Launch &launch = command.launch();
     if (launch.kernel() >= uint32_t(program.kernels_size()))
@@ -319,13 +342,23 @@ private:
     const proto::Kernel &kernel = program.kernels(int(launch.kernel()));
     if (kernel.body_case() == proto::Kernel::BODY_NOT_SET)
       return bad("kernel", kernel.name(), "it has no body");
-    if (kernel.has_attention())
-      return checkAttention(command, kernel);
-    if (kernel.body_case() != proto::Kernel::kSymbol &&
-        launch.args_size() != argumentsOf(kernel) + (kernel.workspace() > 0))
-      return bad("command", command.label(), "wrong number of arguments for a library's kernel");
-    for (const proto::Address &address : launch.args())
-      ZERO_RT_TRY(checkAddress(command.label(), address, 0));
+    std::vector<uint64_t> reach = reaches[launch.kernel()];
+    if (kernel.has_symbol() || kernel.has_gpu())
+      reach.resize(size_t(std::max(launch.args_size() - (kernel.workspace() > 0), 0)));
+    if (kernel.workspace() > 0)
+      reach.push_back(kernel.workspace());
+    if (size_t(launch.args_size()) != reach.size())
+      return bad("command", command.label(), "wrong number of arguments for its kernel");
+    for (size_t i = 0; i < reach.size(); ++i) {
+      const proto::Address &argument = launch.args(int(i));
+      if (argument.bytes() < reach[i])
+        return fail(ZERO_RT_BAD_FILE,
+                    "command '%s': its kernel reaches over %llu bytes of argument %zu, which has "
+                    "%llu",
+                    escape(command.label()).c_str(), static_cast<unsigned long long>(reach[i]), i,
+                    static_cast<unsigned long long>(argument.bytes()));
+      ZERO_RT_TRY(checkAddress(command.label(), argument, argument.bytes()));
+    }
     return {};
   }
 
@@ -343,7 +376,8 @@ private:
         (!canSum(reductionOf(collective)) || !proto::DType_IsValid(collective.arithmetic())))
       return bad("command", command.label(), "a sum over ranks of a type that has none");
     if (!gathers && !scatters &&
-        collective.src().SerializeAsString() != collective.dst().SerializeAsString())
+        (collective.src().offset() != collective.dst().offset() ||
+         collective.src().rank_stride() != collective.dst().rank_stride()))
       return bad("command", command.label(), "an all-reduce that is not in place");
     ZERO_RT_TRY(checkAddress(command.label(), collective.src(), scatters ? whole : slice));
     return checkAddress(command.label(), collective.dst(), gathers ? whole : slice);
@@ -352,12 +386,16 @@ private:
   const proto::Program &program;
   uint64_t dataBytes;
   uint64_t arena;
+  std::vector<std::vector<uint64_t>> reaches; ///< of each kernel's arguments; see planReach()
   std::map<std::string_view, const proto::Tensor *> parameters;
   std::set<std::string_view> mastered;
 };
 
 } // namespace
 
-Status validate(const Executable &executable) { return Validator(executable).run(); }
+Status validate(const Executable &executable) {
+  ZERO_RT_TRY(validateTarget(executable));
+  return Validator(executable).run();
+}
 
 } // namespace zero::rt

@@ -1,7 +1,9 @@
 //===- device.h - where a rank's memory lies and its kernels run *- C++ -*-===//
 //
-// A device is made once per session and shared by the ranks; a queue belongs to
-// one rank and is used by that rank's thread only.
+// A device is made once per session and shared by the ranks; an arena and a queue belong
+// to one rank. A device may work behind its caller, on several lanes at a time: what a
+// queue was given has happened when finish() returns, and what lanes owe to each other is
+// said with begin() and end().
 //
 //===----------------------------------------------------------------------===//
 
@@ -9,40 +11,81 @@
 #define RUNTIME_DEVICE_DEVICE_H
 
 #include "runtime/format/format.h"
+#include "runtime/support/memory.h"
 
 #include <memory>
+#include <vector>
 
 namespace zero::rt {
 
-/// One rank's memory of one tier. Aligned to 2 MiB, zero after touch().
-class Arena {
+/// One rank's memory of one tier, zero after touch(). On the host aligned to 2 MiB, on a
+/// GPU to 256 bytes.
+class Arena : public Memory {
 public:
-  virtual ~Arena() = default;
+  /// Where it begins, for commands. The host may only follow it where host() says so.
   virtual char *base() const = 0;
   virtual uint64_t bytes() const = 0;
   /// Writes every page, so that no step meets fresh memory. Called once, by the
   /// owning rank's thread: the pages then lie near it.
-  virtual void touch() = 0;
+  virtual Status touch() = 0;
 };
 
-/// Runs kernels for one rank, in order.
+/// Bytes of an arena that the host writes or reads in steps, and where it does so: in the
+/// arena itself, or in memory of its own that is copied.
+struct Window {
+  uint64_t offset = 0, bytes = 0;
+  char *host = nullptr;
+};
+
+/// How a command stands to those of other lanes.
+struct Order {
+  uint32_t lane = 0;
+  std::vector<uint32_t> waits; ///< signals of commands that must be done
+  int32_t signal = -1;         ///< that others wait for; -1: nobody does
+};
+
+/// Takes commands of one rank, by its thread. Those of one lane run in their order.
 class Queue {
 public:
   virtual ~Queue() = default;
+
   /// Runs kernel `kernel` of the program; `args` as in executable.proto.
   virtual Status launch(uint32_t kernel, void *const *args, int64_t length) = 0;
+  /// Copies inside the arena.
+  virtual Status copy(void *destination, const void *source, uint64_t bytes) = 0;
+
+  /// Finds host memory for `windows` of `arena`. Called once, before the first step.
+  virtual Status open(Arena &arena, std::span<Window> windows) = 0;
+  /// Brings what the host has written into window `index` to the arena.
+  virtual Status push(uint32_t index) = 0;
+  /// Brings what lies in the arena to the host.
+  virtual Status pull(uint32_t index) = 0;
+  /// Waits for the last push() or pull() of the window: the host may write or read there.
+  virtual Status await(uint32_t index) = 0;
+
+  /// Whether commands of different lanes may overtake each other: then each stands between
+  /// begin() and end(), also one that is skipped. begin() waits for signals of the order.
+  virtual bool hasLanes() const { return false; }
+  virtual Status makeSignals(uint32_t) { return {}; }
+  virtual Status begin(const Order &) { return {}; }
+  virtual Status end(const Order &) { return {}; }
+  /// Nothing given from now on begins before all that was given so far is done.
+  virtual Status meet() { return {}; }
+  /// Waits for everything that was given. Fails with the error of a command, or when it
+  /// takes longer than the session may wait.
+  virtual Status finish() { return {}; }
 };
 
 class Device {
 public:
   virtual ~Device() = default;
-  /// Reserves memory; `guarded` puts inaccessible pages on both sides of it.
-  virtual Status reserve(uint64_t bytes, bool guarded, std::unique_ptr<Arena> &arena) = 0;
+  /// Reserves memory for `rank`; `guarded` puts inaccessible pages on both sides of it.
+  virtual Status reserve(int rank, uint64_t bytes, bool guarded, std::unique_ptr<Arena> &arena) = 0;
   /// Makes the kernels of `program` ready for `threads` threads per rank.
   /// Refuses, naming the kernel, one that needs more workspace than was planned.
   virtual Status prepare(const proto::Program &program, int threads) = 0;
-  /// Called on the rank's own thread after prepare().
-  virtual Status makeQueue(std::unique_ptr<Queue> &queue) = 0;
+  /// Called on the thread of `rank` after prepare().
+  virtual Status makeQueue(int rank, std::unique_ptr<Queue> &queue) = 0;
 };
 
 } // namespace zero::rt

@@ -5,8 +5,10 @@
 
 #include "runtime/format/executable.pb.h"
 #include "runtime/support/dtype.h"
+#include "runtime/support/status.h"
 
 #include <algorithm>
+#include <vector>
 
 namespace zero::rt {
 
@@ -46,6 +48,105 @@ inline Part partOf(const proto::Buffer &buffer, uint64_t start, uint64_t count, 
   uint64_t low = std::max(start, first);
   uint64_t high = std::min(start + count, first + buffer.elements());
   return low < high ? Part{low - start, low - first, high - low} : Part{};
+}
+
+/// Elements of a tensor, row-major: `run` of them from `first` on, again `stride` further
+/// on, and so forth. An empty list has no run.
+struct Strided {
+  uint64_t first = 0, run = 0, stride = 0;
+
+  /// Where element `i` of the list lies in the tensor.
+  uint64_t at(uint64_t i) const { return first + i / run * stride + i % run; }
+  /// Whether it is all elements from `first` on.
+  bool isDense() const { return run == stride; }
+  /// How many of the list follow element `i`, itself included, without a gap.
+  uint64_t runFrom(uint64_t i) const { return isDense() ? ~uint64_t(0) : run - i % run; }
+};
+
+/// A tensor, or one of its tiles, and the buffer that it lies in.
+struct Block {
+  Strided elements; ///< in row-major order of the block
+  uint64_t count = 0;
+  const proto::Buffer *buffer = nullptr;
+  uint64_t start = 0; ///< elements, in the buffer's bucket
+};
+
+/// Which elements indices [begin, begin + extent) of dimension `axis` are.
+inline Strided sliceOf(std::span<const uint64_t> shape, uint32_t axis, uint64_t begin,
+                       uint64_t extent) {
+  uint64_t inner = 1;
+  for (uint64_t dim : shape.subspan(axis + 1))
+    inner *= dim;
+  const bool isWhole =
+      std::all_of(shape.begin(), shape.begin() + axis, [](uint64_t dim) { return dim == 1; });
+  const uint64_t run = extent * inner;
+  return {begin * inner, run, isWhole ? run : shape[axis] * inner};
+}
+
+/// The blocks of `tensor`, which validate() has passed; `place(i)` is the pair of buffer and
+/// start of tile i, or of the tensor itself.
+template <typename Place>
+std::vector<Block> blocksOf(const proto::Tensor &tensor, Place place) {
+  const uint64_t count = elementsOf(tensor.shape());
+  const auto shape = shapeOf(tensor.shape());
+  std::vector<Block> blocks;
+  auto add = [&](Strided elements, uint64_t own) {
+    auto [buffer, start] = place(int(blocks.size()));
+    blocks.push_back({elements, own, buffer, start});
+  };
+  if (tensor.tiles_size() == 0)
+    add({0, count, count}, count);
+  uint64_t begin = 0;
+  for (const proto::Tile &tile : tensor.tiles()) {
+    const uint64_t all = shape[tensor.tile_axis()];
+    add(sliceOf(shape, tensor.tile_axis(), begin, tile.extent()), count / all * tile.extent());
+    begin += tile.extent();
+  }
+  return blocks;
+}
+
+/// Where `tensor` lies in the buffers of `program`.
+inline std::vector<Block> blocksOf(const proto::Program &program, const proto::Tensor &tensor) {
+  return blocksOf(tensor, [&](int i) {
+    const bool isTiled = tensor.tiles_size() > 0;
+    const uint32_t buffer = isTiled ? tensor.tiles(i).buffer() : tensor.buffer();
+    return std::pair(&program.buffers(int(buffer)),
+                     isTiled ? tensor.tiles(i).start() : tensor.start());
+  });
+}
+
+/// Where `gradient` of `parameter` lies.
+inline std::vector<Block> blocksOf(const proto::Gradient &gradient,
+                                   const proto::Tensor &parameter) {
+  return blocksOf(parameter, [&](int i) {
+    const bool isTiled = gradient.tiles_size() > 0;
+    return std::pair(isTiled ? &gradient.tiles(i).buffer() : &gradient.buffer(),
+                     isTiled ? gradient.tiles(i).start() : gradient.start());
+  });
+}
+
+/// The buffers in which `gradient` lies: one, or one for each tile.
+inline std::vector<const proto::Buffer *> buffersOf(const proto::Gradient &gradient) {
+  if (gradient.tiles_size() == 0)
+    return {&gradient.buffer()};
+  std::vector<const proto::Buffer *> buffers;
+  for (const proto::Gradient::Tile &tile : gradient.tiles())
+    buffers.push_back(&tile.buffer());
+  return buffers;
+}
+
+/// What `rank` holds of `block`, as parts without gaps; ends with the first one for which
+/// `use` fails.
+template <typename Use>
+Status forEachPart(const Block &block, int rank, Use use) {
+  const Part all = partOf(*block.buffer, block.start, block.count, rank);
+  for (uint64_t done = 0; done < all.count;) {
+    const uint64_t at = all.inTensor + done;
+    const uint64_t count = std::min(block.elements.runFrom(at), all.count - done);
+    ZERO_RT_TRY(use(Part{block.elements.at(at), all.inBuffer + done, count}));
+    done += count;
+  }
+  return {};
 }
 
 /// Micro-batches of a step, at least 1.

@@ -10,6 +10,7 @@ from zero_test import Checks, Failed, Graph, run_tool
 
 ALIGNMENT = 256  # bytes: where values start in the arena
 SWEEP = 20  # budgets, from ample to infeasible
+AUTO_SWEEP = 10  # from what everything takes to the smallest
 FLAGS = ["--optimizer=adamw", "--lr=1e-3", "--checkpoint=auto"]
 
 
@@ -19,6 +20,7 @@ class Planned:
     def __init__(self, text):
         found = re.search(r"plan: .*?: (\d+) bytes, ([\d.e+-]+) s a step", text)
         self.bytes, self.seconds = int(found.group(1)), float(found.group(2))
+        self.tiles = "tiles of parameters above " in text
         self.arena = int(re.search(r"^  arena +(\d+)", text, re.MULTILINE).group(1))
 
 
@@ -104,6 +106,32 @@ def check_auto(checks, graph, ranks):
                         f"{label}: {budget} bytes: stage {stage} alone is faster; {refusal}")
 
 
+def sweep_auto(checks, graph, ranks):
+    """With tiles among the plans, too: planned time never falls as the budget shrinks, what is
+    named as the smallest budget is one, and tiles keep the budget when they are run."""
+    label = f"{graph.name} --zero=auto on {ranks}"
+    _, refusal = plan(graph, None, ranks, "--memory-budget=1KiB")
+    check_refusal(checks, label, refusal)
+    check_smallest(checks, label, graph, None, ranks, refusal)
+    low, high = smallest_budget(refusal), plan(graph, 0, ranks, "--memory-budget=1TiB")[0].arena
+    seconds, tiled = 0, []
+    for turn in range(AUTO_SWEEP):
+        budget = high - (high - low) * turn // (AUTO_SWEEP - 1)
+        found, refusal = plan(graph, None, ranks, f"--memory-budget={budget}")
+        checks.that(found and found.arena <= budget, f"{label}: {budget}: {refusal}")
+        checks.that(found and found.seconds >= seconds, f"{label}: {budget} bytes are faster")
+        seconds = found.seconds if found else seconds
+        if found and found.tiles:
+            tiled.append(budget)
+    print(f"{label}: {low} to {high} bytes, tiles for {len(tiled)} budgets")
+    checks.that(tiled, f"{label}: no budget makes tiles")
+    path = graph.work / "auto.zexe"
+    run_tool("zeroc", graph.folder / "model.onnx", "--zero=auto", f"--ranks={ranks}", *FLAGS,
+             f"--memory-budget={tiled[-1]}", "-o", path)
+    for stats in graph.run(path, 2, "--check-memory").report["per_rank"]:
+        checks.that(stats["measured_peak"] <= tiled[-1], f"{label}: {stats['measured_peak']}")
+
+
 def main():
     data, work = sys.argv[1:]
     checks = Checks()
@@ -114,6 +142,8 @@ def main():
     sweep(checks, llama, 2, 2)
     sweep(checks, llama, 3, 4)
     check_auto(checks, gpt2, 4)
+    sweep_auto(checks, gpt2, 4)
+    sweep_auto(checks, llama, 2)
     checks.finish()
 
 

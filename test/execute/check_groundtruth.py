@@ -1,6 +1,6 @@
 """Trains a graph under every stage and rank count and compares with PyTorch.
 
-usage: check_groundtruth.py DATA WORK GRAPH [--ranks 1,2] [--stages 0,3] [--split]
+usage: check_groundtruth.py DATA WORK GRAPH [--ranks 1,2] [--stages 0,3] [--split] [--device simulated]
 
 Losses at step 0 within 1e-5, gradients within 1e-4, ten updates' losses within
 1e-3, running statistics after one step within 1e-5; stages bit for bit equal. With --split the batch is cut over the ranks
@@ -64,6 +64,7 @@ def main():
     parser.add_argument("--stages", default="0,1,2,3")
     parser.add_argument("--split", action="store_true")
     parser.add_argument("--optimizers", default="adamw,sgd")
+    parser.add_argument("--device", default="cpu")
     args = parser.parse_args()
     graph = Graph(args.data, args.graph, args.work)
     checks = Checks()
@@ -75,7 +76,7 @@ def main():
             for stage in args.stages.split(","):
                 label = f"{args.graph} {optimizer} stage {stage} on {ranks}"
                 shape = [graph.shape_flag(ranks if args.split else None)]
-                executable = graph.compile(stage, ranks, *flags, *shape)
+                executable = graph.compile(stage, ranks, f"--device={args.device}", *flags, *shape)
                 result = graph.run(executable, 11)
                 check_run(checks, label, graph, result, graph.truth[key])
                 check_buffers(checks, label, graph, executable)

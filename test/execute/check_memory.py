@@ -64,9 +64,7 @@ def check_measured(checks, graph, certificate, stage, ranks, flags):
     for rank, stats in enumerate(guarded.report["per_rank"]):
         checks.that(stats["arena_bytes"] == certificate["arena"],
                     f"{label}: rank {rank} reserves {stats['arena_bytes']}")
-        # The last value may fill its place partly.
-        places = -(-stats["measured_peak"] // PLACE) * PLACE
-        checks.that(places == certificate["arena"],
+        checks.that(stats["measured_peak"] == certificate["arena"],
                     f"{label}: rank {rank} reached {stats['measured_peak']}, "
                     f"planned {certificate['arena']}")
 

@@ -47,6 +47,10 @@ def check_sums(checks, label, profile):
         checks.that(close(shares + rest, 1), f"{label}: {rows} take {shares}, the rest {rest}")
         seconds = [row["seconds"] for row in profile[rows]]
         checks.that(seconds == sorted(seconds, reverse=True), f"{label}: {rows} are not sorted")
+    again = sum(row["recomputed"] for row in profile["kernels"])
+    checks.that(close(profile["recomputed"], again), f"{label}: {again} s run again")
+    for row in profile["kinds"] + profile["kernels"]:
+        checks.that(0 <= row["recomputed"] <= row["seconds"], f"{label}: {row}")
     for field in ("launches", "flops", "bytes"):
         kinds, kernels = Counter(), Counter()
         for row in profile["kinds"]:
@@ -162,6 +166,32 @@ def check_run(checks, graph, stage, ranks, turns):
     return executable
 
 
+def check_recomputed(checks, graph):
+    """What runs again has a figure: all that the program marks, and nothing else."""
+    for flags, some in ((["--recompute=none"], False), (["--recompute=cheap"], True),
+                        (["--recompute=none", "--checkpoint=layer"], True)):
+        label = f"{graph.name} {' '.join(flags)}"
+        executable = graph.compile(0, 1, *flags)
+        trace, report = graph.work / "trace.json", graph.work / "report.json"
+        text = run_tool("zero-run", executable, graph.data_flag, f"--steps={STEPS}", "--profile",
+                        f"--trace={trace}", f"--report-json={report}")
+        profile = json.loads(report.read_text())["profile"]
+        check_sums(checks, label, profile)
+        checks.that((profile["recomputed"] > 0) == some and
+                    ("make again what forward has not kept" in text) == some,
+                    f"{label}: {profile['recomputed']} s run again")
+        marked = run_tool("zeroc", graph.folder / "model.onnx", "--plan-only", "--dump-after=pack",
+                          "--zero-stage=0", "--ranks=1", *flags)
+        planned = Counter(re.findall(r"zero\.launch @(\w+)\(.*zero\.recompute", marked))
+        traced = Counter(event["args"]["kernel"]
+                         for event in json.loads(trace.read_text())["traceEvents"]
+                         if event["ph"] == "X" and event["args"].get("recomputed"))
+        checks.that(planned == traced and bool(planned) == some,
+                    f"{label}: {traced} run again, planned {planned}")
+        checks.that({row["kernel"] for row in profile["kernels"] if row["recomputed"]}
+                    == set(planned), f"{label}: other kernels than {set(planned)}")
+
+
 def check_errors(checks, graph, executable):
     before = sorted(path.name for path in graph.work.iterdir())
     run = ["zero-run", executable, graph.data_flag, "--quiet", "--steps=3"]
@@ -192,6 +222,7 @@ def main():
     check_run(checks, graph, 1, 2, 1)
     check_run(checks, graph, 2, 2, 3)
     check_errors(checks, graph, check_run(checks, graph, 3, 2, 1))
+    check_recomputed(checks, graph)
     checks.finish()
 
 

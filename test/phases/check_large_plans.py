@@ -19,6 +19,7 @@ CASES = [  # flags, what the report says
     (["--zero-stage=3", "--ranks=1024", "--checkpoint=layer"], "96 layers"),
     (["--zero-stage=3", "--ranks=64", "--checkpoint=auto", "--memory-budget=80GiB"], "plan: stage 3"),
     (["--zero=auto", "--ranks=64", "--memory-budget=80GiB", "--machine=h100"], "plan: stage 3"),
+    (["--zero=auto", "--ranks=64", "--memory-budget=60GiB", "--machine=h100"], "tiles of parameters above"),
 ]
 
 

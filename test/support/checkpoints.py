@@ -56,8 +56,11 @@ def read_tensors(generation):
         for part in tensor["ranges"]:
             begin, count, offset = (int(part[key]) for key in ("begin", "count", "offset"))
             raw = bodies[part["file"]][offset:offset + count * flat.itemsize]
-            flat[begin:begin + count] = np.frombuffer(raw, flat.dtype)
-            seen[begin:begin + count] += 1
+            places = np.arange(begin, begin + count)
+            if run := int(part["run"]):
+                places = int(part["first"]) + places // run * int(part["stride"]) + places % run
+            flat[places] = np.frombuffer(raw, flat.dtype)
+            seen[places] += 1
             used[part["file"]] += len(raw)
         assert (seen == 1).all(), tensor["name"]
         tensors[tensor["name"]] = flat.reshape(shape)

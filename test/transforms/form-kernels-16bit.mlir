@@ -99,3 +99,17 @@ func.func @step(%d: tensor<3x64xf16>, %ids: tensor<3xi64>) -> tensor<100x64xf16>
   %0 = onnx.node "GatherGrad"(%d, %ids) {axis = 0 : i64, shape = array<i64: 100, 64>} domain "zero" opset 1 : (tensor<3x64xf16>, tensor<3xi64>) -> tensor<100x64xf16>
   return %0 : tensor<100x64xf16>
 }
+
+// -----
+
+// A mean of what the same kernel made in f32 is one of f32, though the program says that
+// it reads 16 bits.
+// CHECK: func.func private @k0_{{.*}}(%{{.*}}: tensor<4x8xbf16>) -> tensor<f32>
+// CHECK: arith.extf
+// CHECK-NOT: arith.truncf
+// CHECK: return
+func.func @step(%x: tensor<4x8xbf16>) -> tensor<f32> {
+  %1 = onnx.node "Mul"(%x, %x) {} opset 14 : (tensor<4x8xbf16>, tensor<4x8xbf16>) -> tensor<4x8xbf16>
+  %2 = onnx.node "ReduceMean"(%1) {keepdims = 0 : i64} opset 18 : (tensor<4x8xbf16>) -> tensor<f32>
+  return %2 : tensor<f32>
+}

@@ -18,6 +18,11 @@ double Profile::flops() const {
                          [](double sum, const ProfileRow &row) { return sum + row.flops; });
 }
 
+double Profile::recomputed() const {
+  return std::accumulate(kernels.begin(), kernels.end(), 0.0,
+                         [](double sum, const ProfileRow &row) { return sum + row.recomputed; });
+}
+
 double Profile::fractionOfPeak() const {
   const double possible = seconds() * machine.flops;
   return possible > 0 ? flops() / possible : 0;
@@ -105,7 +110,7 @@ public:
     auto [it, isNew] = places.try_emplace(name, rows.size());
     if (isNew)
       rows.push_back(
-          {name, kind, costs.label, 0, 0, 0, 0, 0, costs.boundByFlops, costs.isCollective});
+          {name, kind, costs.label, 0, 0, 0, 0, 0, 0, costs.boundByFlops, costs.isCollective});
     ProfileRow &row = rows[it->second];
     for (double ProfileRow::*field : kFields)
       row.*field += costs.*field;
@@ -123,9 +128,9 @@ public:
   }
 
 private:
-  static constexpr double ProfileRow::*kFields[] = {&ProfileRow::launches, &ProfileRow::flops,
-                                                    &ProfileRow::bytes, &ProfileRow::seconds,
-                                                    &ProfileRow::least};
+  static constexpr double ProfileRow::*kFields[] = {&ProfileRow::launches,   &ProfileRow::flops,
+                                                    &ProfileRow::bytes,      &ProfileRow::seconds,
+                                                    &ProfileRow::recomputed, &ProfileRow::least};
   std::vector<ProfileRow> rows;
   std::map<std::string, size_t> places;
 };
@@ -143,6 +148,7 @@ static ProfileRow costsOf(const zero_rt_machine &machine, const zero_rt_command_
   row.flops = double(command.flops);
   row.bytes = double(command.bytes);
   row.seconds = secondsOf(event.end - event.begin - event.waited);
+  row.recomputed = command.recomputed ? row.seconds : 0;
   row.isCollective = isCollective(command.kind);
   row.boundByFlops = computing > moving;
   row.least = row.isCollective ? 0 : std::max(computing, moving);

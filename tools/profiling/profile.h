@@ -33,6 +33,8 @@ struct ProfileRow {
   std::string label; ///< a node that one of its commands came from
   double launches = 0, flops = 0, bytes = 0;
   double seconds = 0; ///< without waiting
+  /// Of these, in commands that make again what forward has not kept.
+  double recomputed = 0;
   /// The least time that the machine's limits allow.
   double least = 0;
   bool boundByFlops = false; ///< rather than by memory
@@ -52,7 +54,8 @@ struct Profile {
 
   /// What shares are of.
   double seconds() const { return ranks.front().total; }
-  double flops() const; ///< of a step
+  double flops() const;      ///< of a step
+  double recomputed() const; ///< seconds of a step, as in ProfileRow
   /// What a step computes, over what registers could multiply and add in its time.
   double fractionOfPeak() const;
 };

@@ -23,12 +23,13 @@ static std::string fields(const Parts &parts) {
 
 static std::string fields(const ProfileRow &row, double step) {
   const char *bound = row.least == 0 ? "null" : row.boundByFlops ? "\"peak\"" : "\"bandwidth\"";
-  return format(
-      "\"launches\": %s, \"seconds\": %s, \"share\": %s, \"flops\": %.0f, \"bytes\": %.0f, "
-      "\"fraction_of_roofline\": %s, \"bound\": %s",
-      jsonNumber(row.launches).c_str(), jsonNumber(row.seconds).c_str(),
-      jsonNumber(row.seconds / step).c_str(), row.flops, row.bytes,
-      row.least > 0 ? jsonNumber(row.fractionOfRoofline()).c_str() : "null", bound);
+  return format("\"launches\": %s, \"seconds\": %s, \"recomputed\": %s, \"share\": %s, \"flops\": "
+                "%.0f, \"bytes\": %.0f, "
+                "\"fraction_of_roofline\": %s, \"bound\": %s",
+                jsonNumber(row.launches).c_str(), jsonNumber(row.seconds).c_str(),
+                jsonNumber(row.recomputed).c_str(), jsonNumber(row.seconds / step).c_str(),
+                row.flops, row.bytes,
+                row.least > 0 ? jsonNumber(row.fractionOfRoofline()).c_str() : "null", bound);
 }
 
 /// "[\n    {...},\n    {...}\n  ]" of what `text` makes of each element.
@@ -50,7 +51,8 @@ std::string profileJson(const Profile &profile) {
                  jsonNumber(machine.copy_bandwidth).c_str());
   text += format("    \"flops\": %.0f,\n    \"fraction_of_peak\": %s,\n", profile.flops(),
                  jsonNumber(profile.fractionOfPeak()).c_str());
-  text += format("    \"reorders\": %.0f,\n", profile.reorders);
+  text += format("    \"reorders\": %.0f,\n    \"recomputed\": %s,\n", profile.reorders,
+                 jsonNumber(profile.recomputed()).c_str());
   auto parts = [](const Parts &parts) { return fields(parts); };
   text += "    \"ranks\": " + list(profile.ranks, parts) + ",\n";
   text +=

@@ -28,22 +28,25 @@ static std::string rate(double amount, double seconds) {
 }
 
 static std::string line(const char *name, int width, const std::string &launches,
-                        const std::string &seconds, const std::string &share,
-                        const std::string &flops, const std::string &bytes,
-                        const std::string &roofline, const std::string &rest = "") {
-  std::string text =
-      format("%-*s  %8s  %9s  %7s  %7s  %6s  %8s", width, name, launches.c_str(), seconds.c_str(),
-             share.c_str(), flops.c_str(), bytes.c_str(), roofline.c_str());
+                        const std::string &seconds, const std::string &again,
+                        const std::string &share, const std::string &flops,
+                        const std::string &bytes, const std::string &roofline,
+                        const std::string &rest = "") {
+  std::string text = format("%-*s  %8s  %9s  %7s  %7s  %7s  %6s  %8s", width, name,
+                            launches.c_str(), seconds.c_str(), again.c_str(), share.c_str(),
+                            flops.c_str(), bytes.c_str(), roofline.c_str());
   return text + (rest.empty() ? "" : "  " + rest) + "\n";
 }
 
 static std::string header(const char *name, int width, const std::string &rest = "") {
-  return line(name, width, "launches", "ms a step", "share", "GFLOP/s", "GB/s", "roofline", rest);
+  return line(name, width, "launches", "ms a step", "again", "share", "GFLOP/s", "GB/s", "roofline",
+              rest);
 }
 
 static std::string line(const ProfileRow &row, const std::string &name, int width, double step,
                         const std::string &rest = "") {
   return line(name.c_str(), width, format("%.6g", row.launches), milliseconds(row.seconds, step),
+              row.recomputed > 0 ? milliseconds(row.recomputed, step) : kNothing,
               percent(row.seconds / step), rate(row.flops, row.seconds),
               rate(row.bytes, row.seconds),
               row.least > 0 ? percent(row.fractionOfRoofline(), "%.0f %%") : kNothing, rest);
@@ -51,8 +54,8 @@ static std::string line(const ProfileRow &row, const std::string &name, int widt
 
 /// A line without a rate.
 static std::string line(const char *name, int width, double seconds, double step) {
-  return line(name, width, "", milliseconds(seconds, step), percent(seconds / step), kNothing,
-              kNothing, kNothing);
+  return line(name, width, "", milliseconds(seconds, step), kNothing, percent(seconds / step),
+              kNothing, kNothing, kNothing);
 }
 
 static int widest(const std::vector<ProfileRow> &rows, size_t least) {
@@ -74,6 +77,7 @@ static std::vector<ProfileRow> foldSmall(const Profile &profile) {
     }
     others.launches += row.launches;
     others.seconds += row.seconds;
+    others.recomputed += row.recomputed;
     others.flops += row.flops;
     others.bytes += row.bytes;
     others.least += row.least;
@@ -155,6 +159,9 @@ std::string profileTables(const Profile &profile) {
              100 * parts.compute / step, 100 * parts.collectives / step, 100 * parts.waiting / step,
              overRanks(profile, &Parts::waiting).c_str(), 100 * parts.between / step,
              profile.flops() * 1e-9, 100 * profile.fractionOfPeak());
+  if (const double again = profile.recomputed(); again > 0)
+    text += format("%s ms a step, %s of it, make again what forward has not kept\n",
+                   milliseconds(again, step).c_str(), percent(again / step).c_str());
   if (profile.reorders > 0)
     text += format("%.0f reorders of B a step, within its matrix products\n", profile.reorders);
   return text;

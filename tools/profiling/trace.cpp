@@ -86,6 +86,8 @@ void Writer::addEvent(int rank, const zero_rt_event &event) {
   addRate("GFLOP/s", command.flops);
   if (isCollective)
     args += format(",\"waiting us\":%.3f", double(event.waited) * 1e-3);
+  if (command.recomputed)
+    args += ",\"recomputed\":true";
   addSlice(rank, isCollective ? Collective : Compute, *command.label ? command.label : command.name,
            event.begin, event.end, args);
 }

@@ -35,6 +35,15 @@ static Status setRanks(Options &options, const std::string &text) {
   return parseCount(text, options.ranks.emplace());
 }
 
+/// Also what the model is compiled for, if it still has to be.
+static Status setDevice(Options &options, const std::string &text) {
+  if (text != "cpu" && text != "cuda")
+    return expected("cpu or cuda", text);
+  options.device = text;
+  options.compilerFlags.push_back("--device=" + text);
+  return {};
+}
+
 /// RANK:COLLECTIVE.
 static Status setStall(Options &options, const std::string &text) {
   size_t colon = text.find(':');
@@ -77,11 +86,15 @@ std::vector<Flag> executionFlags() {
       {"Execution", "threads-per-rank", "N",
        "threads of each rank (as compiled; zeroc plans for 1)", setThreads},
       {"Execution", "ranks", "N", "compile for so many ranks, or calibrate with them", setRanks},
+      {"Execution", "device", "cpu|cuda",
+       "refuse an executable for another one; compile a model for it", setDevice},
+      {"Execution", "gpus", "I,J,...", "the GPU of each rank, or one that all of them share (0)",
+       toText(&Options::gpus)},
       {"Execution", "timeout", "SECONDS", "longest wait for another rank (120)", setTimeout},
       {"Execution", "pin", "0|1", "bind ranks to cores (by default when they fill the machine)",
        toInt(&zero_rt_session_options::pin)},
       {"Execution", "check-memory", "",
-       "guard the arenas, poison what a step leaves, measure the peak",
+       "guard the arenas, follow what commands read and write, measure the peak",
        toSwitch(&zero_rt_session_options::check_memory)},
       {"Execution", "calibrate", "FILE",
        "measure this machine with --ranks (as cores allow) and\n"

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <string_view>
 
 using namespace zero::rt;
 
@@ -22,6 +23,9 @@ Status Profiler::open(const Options &options, const Executable &executable) {
   threads = options.session.threads_per_rank;
   if (!profiles && !traces)
     return {};
+  if (profiles && infoOf(executable).device != std::string_view("cpu"))
+    return fail(ZERO_RT_UNSUPPORTED, "--profile compares with what cores can do at most, and the "
+                                     "executable is for a GPU; --trace works");
   recordings.resize(size_t(infoOf(executable).ranks));
   commands.resize(infoOf(executable).commands);
   for (size_t i = 0; i < commands.size(); ++i)

@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <string_view>
 
 using namespace zero::rt;
 
@@ -121,7 +122,7 @@ Status Training::resume() {
 static void checkCores(const Options &options, const Executable &executable) {
   const zero_rt_program_info info = infoOf(executable);
   const int threads = options.session.threads_per_rank, cores = usableCores();
-  if (info.ranks * threads > cores && !options.quiet)
+  if (info.ranks * threads > cores && !options.quiet && info.device == std::string_view("cpu"))
     std::fprintf(stderr,
                  "zero-run: warning: %d rank%s of %d thread%s on %d core%s: they take turns, and "
                  "are bound to none\n",
@@ -133,7 +134,10 @@ static void checkCores(const Options &options, const Executable &executable) {
 Status Training::begin() {
   checkCores(options, executable);
   ZERO_RT_TRY(profiler.open(options, executable));
-  ZERO_RT_TRY(zero::run::open(executable, options.session, session));
+  zero_rt_session_options wanted = options.session;
+  wanted.device = options.device.empty() ? nullptr : options.device.c_str();
+  wanted.gpus = options.gpus.empty() ? nullptr : options.gpus.c_str();
+  ZERO_RT_TRY(zero::run::open(executable, wanted, session));
   ZERO_RT_TRY(take(zero_rt_session_set_data(session.get(), data.get())));
   if (options.learningRate)
     ZERO_RT_TRY(take(zero_rt_session_set_learning_rate(session.get(), *options.learningRate)));

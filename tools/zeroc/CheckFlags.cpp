@@ -26,6 +26,7 @@ public:
 
   std::string run() {
     checkModel();
+    checkDevice();
     checkPlan();
     checkPrecision();
     checkLossScale();
@@ -86,6 +87,7 @@ private:
   }
 
   void checkModel();
+  void checkDevice();
   void checkPlan();
   void checkBudget();
   void checkPrecision();
@@ -116,6 +118,16 @@ void Checker::checkModel() {
   if (!options.dumpAfter.empty() &&
       llvm::none_of(allPhases(), [&](Phase p) { return phaseName(p) == options.dumpAfter; }))
     fail("--dump-after: unknown phase '" + options.dumpAfter + "'");
+}
+
+void Checker::checkDevice() {
+  expectWord("device", step.device, {"cpu", "cuda", "simulated"});
+  if (step.device != "cpu")
+    expectAbsent("threads-per-rank", "--device=" + step.device.getValue());
+  if (step.device != "cuda")
+    expectAbsent("gpu-arch", "--device=" + step.device.getValue());
+  if (options.planOnly)
+    expectAbsent("gpu-arch", "--plan-only, which compiles no kernel");
 }
 
 void Checker::checkPlan() {

@@ -39,6 +39,20 @@ static std::function<bool(CompilerOptions &, StringRef)> flag(bool CompilerOptio
   return [field](CompilerOptions &options, StringRef) { return options.*field = true; };
 }
 
+/// Architectures by the names that NVIDIA's tools give them, each once.
+static bool setArchitectures(CompilerOptions &options, StringRef value) {
+  options.gpuArchitectures.clear();
+  for (StringRef name : llvm::split(value, ',')) {
+    unsigned number = 0;
+    bool isKnown = name.consume_front("sm_") && !name.getAsInteger(10, number) &&
+                   llvm::is_contained({80u, 90u, 100u}, number);
+    if (!isKnown || llvm::is_contained(options.gpuArchitectures, number))
+      return false;
+    options.gpuArchitectures.push_back(number);
+  }
+  return true;
+}
+
 static const std::vector<Flag> &flags() {
   static const std::vector<Flag> all = {
       {"o", "FILE", "write the executable here", text(&CompilerOptions::output)},
@@ -63,6 +77,8 @@ static const std::vector<Flag> &flags() {
        flag(&CompilerOptions::allowSymlinks)},
       {"dump-after", "PHASE", "print the program after this phase",
        text(&CompilerOptions::dumpAfter)},
+      {"gpu-arch", "sm_80,...", "GPUs that --device=cuda compiles for (sm_80,sm_90,sm_100)",
+       setArchitectures},
       {"threads", "N", "threads that compile kernels (2)",
        [](CompilerOptions &o, StringRef v) { return !v.getAsInteger(10, o.threads) && o.threads; }},
       {"cache-dir", "DIR", "keep compiled kernels here ($XDG_CACHE_HOME/zero, or ~/.cache/zero)",

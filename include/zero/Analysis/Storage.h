@@ -50,6 +50,7 @@ struct Place {
 /// its place.
 struct Move {
   mlir::Operation *before;
+  mlir::Value value; ///< that lies at `from`
   Place from;
   Place to;
   int64_t bytes;

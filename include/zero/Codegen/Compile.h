@@ -45,6 +45,10 @@ std::string defaultCacheFolder();
 /// scratch memory is planned for.
 void buildCodegenPipeline(mlir::OpPassManager &manager, unsigned threadsPerRank = 1);
 
+/// The same for kernels on a GPU; what follows is compileGpuKernels. `simulated`: the host runs
+/// what a GPU's threads would, one after the other, and compileKernels follows.
+void buildGpuCodegenPipeline(mlir::OpPassManager &manager, bool simulated);
+
 } // namespace zero
 
 #endif // ZERO_CODEGEN_COMPILE_H

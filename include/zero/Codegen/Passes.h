@@ -28,6 +28,20 @@ inline constexpr llvm::StringLiteral kReorderAttr = "reorder_b";
 /// On a kernel: iterations that threads may share, as Kernel.extent in executable.proto.
 inline constexpr llvm::StringLiteral kExtentAttr = "zero.extent";
 
+/// On a loop of a kernel for a GPU: what its iterations have to do with each other. A loop
+/// without runs in order.
+inline constexpr llvm::StringLiteral kLoopAttr = "zero.loop";
+/// Nothing: they may run at once.
+inline constexpr llvm::StringLiteral kParallelLoop = "parallel";
+/// They add to numbers that the loop carries, and may do so in any order; else nothing.
+inline constexpr llvm::StringLiteral kSumLoop = "sum";
+
+/// On a launch with as many blocks as the length needs: elements of it that one block takes.
+inline constexpr llvm::StringLiteral kPerBlockAttr = "zero.per_block";
+
+/// On the module: the device that its kernels run on, "cuda"; none: the CPU.
+inline constexpr llvm::StringLiteral kDeviceAttr = "zero.device";
+
 /// On the module: threads of a rank that the workspaces of library calls suffice for.
 inline constexpr llvm::StringLiteral kThreadsAttr = "zero.threads";
 

@@ -77,6 +77,17 @@ def RecogniseSwish : Pass<"zero-recognise-swish", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::zero::onnx::OnnxDialect"];
 }
 
+def ExpandAttention : Pass<"zero-expand-attention", "::mlir::func::FuncOp"> {
+  let summary = "Turns each attention into products and a softmax";
+  let description = [{
+    For devices without a kernel for `zero::Attention`: `q k^T`, a `zero::MaskedSoftmax`
+    with its masks, and a product with `v`, each with its own gradient. The weights, of the
+    size of queries by keys, are kept for backward. Runs before gradients are made, which
+    alone read the sums of a `zero::Attention`.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::zero::onnx::OnnxDialect"];
+}
+
 def RecogniseAttention : Pass<"zero-recognise-attention", "::mlir::ModuleOp"> {
   let summary = "Turns attention, as each exporter writes it, into one node";
   let description = [{

@@ -6,17 +6,19 @@
 #include "mlir/IR/BuiltinOps.h"
 
 #include <string>
+#include <vector>
 
 namespace zero {
 
 struct EmitOptions {
-  std::string output;         ///< path of the .zexe
-  std::string name;           ///< of the model, for people
-  std::string model;          ///< the ONNX file it was made from, absolute; or empty
-  std::string dataRoot;       ///< folder that data references are relative to
-  double learningRate = 1e-3; ///< default of the learning-rate input
-  unsigned threads = 1;       ///< that compile kernels
-  std::string cacheFolder;    ///< of object code; empty: none
+  std::string output;                     ///< path of the .zexe
+  std::string name;                       ///< of the model, for people
+  std::string model;                      ///< the ONNX file it was made from, absolute; or empty
+  std::string dataRoot;                   ///< folder that data references are relative to
+  double learningRate = 1e-3;             ///< default of the learning-rate input
+  unsigned threads = 1;                   ///< that compile kernels
+  std::string cacheFolder;                ///< of object code; empty: none
+  std::vector<unsigned> gpuArchitectures; ///< of a program for CUDA: 80, 90, 100
 };
 
 /// Different native kernels, and those among them that were compiled before.

@@ -45,6 +45,9 @@ struct AttentionForm {
 onnx::NodeOp createAttention(NodeBuilder &builder, mlir::ValueRange operands,
                              llvm::ArrayRef<mlir::NamedAttribute> attrs);
 
+/// What `node`, a zero::Attention, mixes, by products and a zero::MaskedSoftmax.
+mlir::Value expandAttention(NodeBuilder &builder, onnx::NodeOp node);
+
 } // namespace zero
 
 #endif // ZERO_OPS_ATTENTION_H

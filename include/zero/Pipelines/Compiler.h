@@ -23,8 +23,9 @@ struct CompilerOptions {
   bool planOnly = false; ///< stop after `pack`, need no data file
   double learningRate = 1e-3;
   unsigned threads = 2;
-  std::string cacheFolder;   ///< of object code; empty: none
-  bool noCache = false;      ///< the tool's: takes no default for it
+  std::string cacheFolder;                             ///< of object code; empty: none
+  std::vector<unsigned> gpuArchitectures{80, 90, 100}; ///< that --device=cuda compiles for
+  bool noCache = false;                                ///< the tool's: takes no default for it
   uint64_t localBatch = 0;   ///< samples of a rank's batch, if somebody promises a number
   std::string localBatchKey; ///< where: "ds.json: train_micro_batch_size_per_gpu=4"
   StepOptions step;

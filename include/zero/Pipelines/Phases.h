@@ -57,6 +57,11 @@ struct StepOptions : mlir::PassPipelineOptions<StepOptions> {
                                        llvm::cl::desc("fp16: overflows until the scale halves (1)"),
                                        llvm::cl::init(1), llvm::cl::value_desc("N")};
   // differentiate
+  Option<ByteSize> tileParamsOver{
+      *this, "tile-params-over",
+      llvm::cl::desc("cut parameters above this, and what reads them, into tiles that are "
+                     "gathered one at a time (0: none)"),
+      llvm::cl::init(ByteSize{0})};
   Option<std::string> lossMean{
       *this, "loss-mean",
       llvm::cl::desc("mean over labels: of all ranks' labels, or of each rank's, averaged"),
@@ -120,6 +125,10 @@ struct StepOptions : mlir::PassPipelineOptions<StepOptions> {
                      "(element by element, or a normalisation of a row) or none (cheap)"),
       llvm::cl::init("cheap"), llvm::cl::value_desc("cheap|none")};
   // kernels
+  Option<std::string> device{*this, "device",
+                             llvm::cl::desc("what kernels run on: cpu, cuda, or simulated: the cpu "
+                                            "does what a GPU's threads would, for tests (cpu)"),
+                             llvm::cl::init("cpu"), llvm::cl::value_desc("cpu|cuda|simulated")};
   Option<unsigned> threadsPerRank{
       *this, "threads-per-rank",
       llvm::cl::desc("threads of a rank that scratch memory is planned for (1)"), llvm::cl::init(1),

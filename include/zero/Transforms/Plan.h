@@ -12,6 +12,10 @@ namespace zero {
 /// `persist_under`, `bucket_bytes`. They count instead of the options of passes.
 inline constexpr llvm::StringLiteral kPlanAttr = "zero.plan";
 
+/// On the module: the largest part of a parameter, in bytes, that a planner chose. It counts
+/// instead of the limit of zero-tile-parameters.
+inline constexpr llvm::StringLiteral kTilesAttr = "zero.tile_params_over";
+
 /// The number that the plan on `module` has under `name`; `option` without a plan.
 inline uint64_t plannedNumber(mlir::ModuleOp module, llvm::StringRef name, uint64_t option) {
   auto plan = module->getAttrOfType<mlir::DictionaryAttr>(kPlanAttr);

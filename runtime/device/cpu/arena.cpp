@@ -19,8 +19,12 @@ public:
   ~HostArena() override { ::munmap(mapping, mapped); }
 
   char *base() const override { return start; }
+  char *host() const override { return start; }
   uint64_t bytes() const override { return size; }
-  void touch() override { std::memset(start, 0, size); }
+  Status touch() override {
+    std::memset(start, 0, size);
+    return {};
+  }
 
 private:
   char *mapping;

@@ -8,6 +8,7 @@
 #include "runtime/device/cpu/spread.h"
 
 #include <algorithm>
+#include <cstring>
 #include <xmmintrin.h>
 
 namespace zero::rt {
@@ -50,6 +51,22 @@ public:
     return {};
   }
 
+  Status copy(void *destination, const void *source, uint64_t bytes) override {
+    if (bytes > 0)
+      std::memmove(destination, source, bytes);
+    return {};
+  }
+
+  // The host sees the arena itself.
+  Status open(Arena &arena, std::span<Window> windows) override {
+    for (Window &window : windows)
+      window.host = arena.base() + window.offset;
+    return {};
+  }
+  Status push(uint32_t) override { return {}; }
+  Status pull(uint32_t) override { return {}; }
+  Status await(uint32_t) override { return {}; }
+
 private:
   const std::vector<Kernel> &kernels;
   int threads;
@@ -60,11 +77,11 @@ class CpuDevice : public Device {
 public:
   explicit CpuDevice(std::shared_ptr<Module> module) : module(std::move(module)) {}
 
-  Status reserve(uint64_t bytes, bool guarded, std::unique_ptr<Arena> &arena) override {
+  Status reserve(int, uint64_t bytes, bool guarded, std::unique_ptr<Arena> &arena) override {
     return reserveHostMemory(bytes, guarded, arena);
   }
   Status prepare(const proto::Program &program, int threads) override;
-  Status makeQueue(std::unique_ptr<Queue> &queue) override;
+  Status makeQueue(int rank, std::unique_ptr<Queue> &queue) override;
 
 private:
   std::shared_ptr<Module> module;
@@ -116,7 +133,7 @@ void prepareTeam(int threads) {
     GOMP_parallel(flushDenormals, nullptr, static_cast<unsigned>(threads), 0);
 }
 
-Status CpuDevice::makeQueue(std::unique_ptr<Queue> &queue) {
+Status CpuDevice::makeQueue(int, std::unique_ptr<Queue> &queue) {
   prepareTeam(threads);
   auto made = std::make_unique<CpuQueue>(kernels, threads);
   ZERO_RT_TRY(made->makeCalls());

@@ -120,6 +120,7 @@ typedef struct zero_rt_program_info {
   float learning_rate;
   uint64_t planned_elements; /* received per rank and step, without control scalars */
   size_t inputs, outputs, tensors, gradients, certificates, commands;
+  const char *device; /* that it is compiled for: "cpu" or "cuda" */
 } zero_rt_program_info;
 
 typedef struct zero_rt_value_info {
@@ -164,6 +165,7 @@ typedef struct zero_rt_command_info {
   uint64_t bytes;    /* operands read and results written; of a collective those that rank 0
                         receives */
   int reorders;      /* a product that first copies B into the order that the library likes best */
+  int recomputed;    /* makes again what forward has made and not kept */
 } zero_rt_command_info;
 
 /* Reads and checks a file and loads its code. Refused by name: not a .zexe, another
@@ -263,11 +265,18 @@ typedef struct zero_rt_session_options {
                              OMP_WAIT_POLICY=passive */
   double timeout_seconds; /* longest wait for another rank; 120 by default */
   int allow_nan;          /* go on when the loss is NaN or infinite */
-  int check_memory;       /* guard pages round the arenas; what a step leaves behind is
-                             poisoned before the next; the highest byte used is measured */
+  int check_memory;       /* guard pages round the arenas; bytes that were read for the last
+                             time are poisoned at once; a command that reads what nobody wrote
+                             for it, or writes elsewhere, fails; the highest byte used is
+                             measured */
   int pin;                /* ranks to cores: 1 yes, 0 no, -1 (default) when they fill the machine */
   int stall_rank;         /* for tests: this rank ... (-1: none) */
   int64_t stall_collective; /* ... never arrives at this collective of its first step */
+  const char *device;       /* "cpu" or "cuda": refused unless the executable is compiled for it;
+                               NULL (default): what it is compiled for. Only read by
+                               zero_rt_session_create() */
+  const char *gpus; /* "0,1,2,3": the GPU of each rank, as the driver counts them; one number: of
+                       all ranks, which share it; NULL (default): "0". The same holds */
 } zero_rt_session_options;
 
 void zero_rt_session_options_default(zero_rt_session_options *options);
@@ -387,12 +396,14 @@ const char *zero_rt_session_next_remark(zero_rt_session *session);
 typedef struct zero_rt_stats {
   uint64_t steps;            /* of this session */
   uint64_t arena_bytes;      /* device tier */
-  uint64_t measured_peak;    /* highest byte used + 1; 0 without check_memory */
+  uint64_t measured_peak;    /* end of the highest byte used, up to the arena's alignment; 0
+                                without check_memory */
   uint64_t model_elements;   /* received from other ranks in all steps and evaluations */
   uint64_t control_elements; /* the same, scalars of the program */
   uint64_t model_bytes;
   uint64_t control_bytes;
-  double seconds; /* in steps */
+  double seconds;         /* in steps */
+  uint64_t measured_live; /* the most bytes needed at one command; 0 without check_memory */
 } zero_rt_stats;
 
 zero_rt_status zero_rt_session_stats(const zero_rt_session *session, int rank,

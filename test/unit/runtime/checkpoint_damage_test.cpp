@@ -138,6 +138,16 @@ TEST_F(Damaged, ManifestsThatLieAreRefused) {
          "tensor 'w': a range lies outside of it or of its file");
   change([](auto &m) { m.mutable_tensors(0)->mutable_ranges(0)->set_offset(UINT64_MAX - 3); },
          "tensor 'w': a range lies outside of it or of its file");
+  auto strided = [](proto::Manifest &m, uint64_t first, uint64_t run, uint64_t stride) {
+    proto::Manifest::Range &range = *m.mutable_tensors(0)->mutable_ranges(0);
+    range.set_first(first);
+    range.set_run(run);
+    range.set_stride(stride);
+  };
+  for (auto [first, run, stride] : std::vector<std::array<uint64_t, 3>>{
+           {1, 0, 0}, {0, 2, 1}, {0, 1, UINT64_MAX}, {UINT64_MAX, 1, 1}, {0, UINT64_MAX, 1}})
+    change([&](auto &m) { strided(m, first, run, stride); },
+           "tensor 'w': a range lies outside of it or of its file");
   change([](auto &m) { m.mutable_tensors(0)->mutable_ranges(1)->set_offset(24); },
          "rank-00001.safetensors': a range of 'w' lies behind its end");
   change([](auto &m) { m.mutable_tensors(0)->set_shape(0, uint64_t(1) << 63); },
@@ -149,13 +159,13 @@ TEST_F(Damaged, ManifestsThatLieAreRefused) {
 
 TEST_F(Damaged, AnotherVersionIsNotDamaged) {
   std::string text = contents(newest(kManifestName));
-  text.replace(text.find("\"version\": 1"), 12, "\"version\": 2");
+  text.replace(text.find("\"version\": 2"), 12, "\"version\": 3");
   text.replace(text.find("\"step\""), 6, "\"news\"");
   text.replace(text.find("\"checksum\": \"") + 13, 8, "00000000");
   auto bytes = reinterpret_cast<const uint8_t *>(text.data());
   text.replace(text.find("00000000"), 8, format("%08x", crc32Of({bytes, text.size()})));
   replace(newest(kManifestName), text);
-  EXPECT_REFUSED(program.load(folder), "manifest.json': wrong version: expected 1, got 2");
+  EXPECT_REFUSED(program.load(folder), "manifest.json': wrong version: expected 2, got 3");
 }
 
 TEST_F(Damaged, AllOfThemAreNamed) {
@@ -217,12 +227,12 @@ TEST_F(Damaged, FailuresLeaveWhatThereWas) {
   about.set_step(7);
   std::unique_ptr<CheckpointWriter> writer;
   EXPECT_DONE(CheckpointWriter::create(program.program, folder, about, writer));
-  EXPECT_DONE(writer->writeRank(0, program.arenas[0].data()));
+  EXPECT_DONE(writer->writeRank(0, program.arena(0)));
   EXPECT_EQ(names().size(), 3u);
   fs::create_directory(folder + "/.step-00000007.tmp-" + std::to_string(::getpid()) + "/" +
                        shardName(1));
-  EXPECT_REFUSED(writer->writeRank(1, program.arenas[1].data()), "not a regular file");
-  EXPECT_REFUSED(writer->writeRank(0, program.arenas[0].data()), "another rank could not write");
+  EXPECT_REFUSED(writer->writeRank(1, program.arena(1)), "not a regular file");
+  EXPECT_REFUSED(writer->writeRank(0, program.arena(0)), "another rank could not write");
   writer.reset();
   EXPECT_EQ(names(), (Names{"step-00000005", "step-00000006"}));
   replace(folder + "/file", "x");

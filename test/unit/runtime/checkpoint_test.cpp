@@ -65,6 +65,44 @@ INSTANTIATE_TEST_SUITE_P(Saved, Resharding,
                          testing::Combine(testing::Values(1, 2, 3, 4, 7),
                                           testing::Values(0, 1, 3)));
 
+/// One weight and its moment, as a stage keeps them, whole (no `extents`) or in tiles.
+Program tiled(int ranks, int stage, uint32_t axis, std::vector<uint64_t> extents) {
+  Program made(ranks);
+  auto add = [&](const char *name, proto::Role role, bool sharded) {
+    if (extents.empty())
+      made.add(role, proto::F32, sharded, {{name, {2, 6, 5}}});
+    else
+      made.addTiled(role, proto::F32, sharded, {name, {2, 6, 5}}, axis, extents);
+  };
+  add("w", proto::PARAMETER, stage == 3);
+  add("w.m", proto::OPTIMIZER, stage >= 1);
+  made.tensor("w.m").set_of("w");
+  made.fill();
+  return made;
+}
+
+TEST_P(Resharding, KeepsEveryBitOfTiles) {
+  auto [ranks, stage] = GetParam();
+  struct Kind {
+    uint32_t axis;
+    std::vector<uint64_t> extents;
+  };
+  const std::vector<Kind> kinds = {{0, {}}, {0, {1, 1}}, {1, {4, 2}}, {2, {2, 2, 1}}};
+  uint64_t step = 0;
+  for (const Kind &from : kinds) {
+    Program saved = tiled(ranks, stage, from.axis, from.extents);
+    EXPECT_DONE(saved.save(folder, ++step));
+    for (const Kind &to : kinds)
+      for (int others : {1, 3}) {
+        SCOPED_TRACE(testing::Message() << "from " << from.axis << " to " << to.axis);
+        Program loaded = tiled(others, 3 - stage, to.axis, to.extents);
+        loaded.clear();
+        EXPECT_DONE(loaded.load(folder));
+        expectSame(loaded, saved);
+      }
+  }
+}
+
 TEST_F(CheckpointTest, WritesNoByteTwiceAndBalances) {
   for (int stage : {0, 3}) {
     Program saved = training(4, stage);

@@ -1,5 +1,6 @@
 //===- communicator_test.cpp - what every communicator must do ------------===//
 
+#include "../gpu/host_ends.h"
 #include "runtime/comm/threads/threads.h"
 #include "runtime/support/floats.h"
 
@@ -19,7 +20,7 @@ struct Maker {
   const char *name;
   Group (*make)(const ThreadGroupOptions &);
 };
-const Maker kMakers[] = {{"threads", makeThreadGroup}};
+const Maker kMakers[] = {{"threads", makeThreadGroup}, {"gpu", makeSharedGpuGroup}};
 
 /// Runs body(rank's end) on a thread per rank.
 std::vector<Status> onAll(Group &group, const std::function<Status(Communicator &)> &body) {

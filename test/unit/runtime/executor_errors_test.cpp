@@ -56,6 +56,7 @@ TEST(ExecutorErrors, StalledRankIsNamedInTime) {
 }
 
 TEST(ExecutorErrors, RankThatNeverComesBackIsLeftBehind) {
+  ONLY_ON_CPU() << "a thread does not hang with its GPU";
   TinyProgram tiny(3);
   auto *hang = tiny.segment(0).mutable_commands(3); // in place of the first product
   hang->mutable_launch()->set_kernel(6);
@@ -138,76 +139,32 @@ TEST(ExecutorErrors, InconsistentTables) {
          "does nothing that this runtime knows");
 }
 
-/// A program that ends with an attention of one head: its arguments lie behind the others,
-/// then the workspace, then the end of the arena.
-struct AttendingProgram : TinyProgram {
-  proto::Kernel *kernel;
-  proto::Attention *attention;
-  proto::Launch *launch;
-
-  AttendingProgram() : TinyProgram(1) {
-    kernel = program.add_kernels();
-    kernel->set_name("attend");
-    attention = kernel->mutable_attention();
-    attention->set_dtype(proto::F32);
-    attention->set_batch(1), attention->set_heads(1), attention->set_groups(1);
-    attention->set_queries(4), attention->set_keys(4);
-    attention->set_width(16), attention->set_value_width(16);
-    for (int64_t stride : {64, 64, 16})
-      for (auto *strides : {attention->mutable_q_strides(), attention->mutable_k_strides(),
-                            attention->mutable_v_strides(), attention->mutable_o_strides()})
-        strides->Add(stride);
-    uint64_t workspace;
-    EXPECT_EQ(zero_rt_library_workspace(*kernel, workspace), "");
-    kernel->set_workspace(workspace);
-    proto::Command &command = *segment(1).add_commands();
-    command.set_label("attend");
-    launch = command.mutable_launch();
-    launch->set_kernel(uint32_t(program.kernels_size() - 1));
-    uint64_t end = at.end;
-    for (uint64_t bytes :
-         {uint64_t(256), uint64_t(256), uint64_t(256), uint64_t(256), uint64_t(64), workspace}) {
-      launch->add_args()->set_offset(end);
-      end += bytes;
+TEST(ExecutorErrors, InconsistentTiles) {
+  auto change = [](uint32_t axis, std::vector<std::array<uint64_t, 3>> tiles, const char *part) {
+    TinyProgram tiny(2);
+    proto::Tensor &tensor = *tiny.program.mutable_tensors(0);
+    tensor.set_tile_axis(axis);
+    for (auto [buffer, start, extent] : tiles) {
+      proto::Tile *tile = tensor.add_tiles();
+      tile->set_buffer(uint32_t(buffer));
+      tile->set_start(start);
+      tile->set_extent(extent);
     }
-    program.mutable_arenas(0)->set_bytes(end);
-  }
-};
-
-TEST(ExecutorErrors, AttentionThatLeavesTheArena) {
-  auto change = [](auto edit, const char *part) {
-    AttendingProgram attending;
-    edit(attending);
-    expectRefused(attending, ZERO_RT_BAD_FILE, part);
+    expectRefused(tiny, ZERO_RT_BAD_FILE, part);
   };
-  Trial trial((AttendingProgram()));
-  trial.options.check_memory = 1;
-  trial.start();
-  trial.bind(2);
-  EXPECT_OK(trial.step());
-  const char *outside = "command 'attend': an address lies outside the arena";
-  change([](auto &p) { p.program.mutable_arenas(0)->set_bytes(p.program.arenas(0).bytes() - 1); },
-         outside);
-  for (int argument = 0; argument < 6; ++argument)
-    change(
-        [&](auto &p) {
-          p.launch->mutable_args(argument)->set_offset(p.program.arenas(0).bytes() - 8);
-        },
-        outside);
-  change([](auto &p) { p.attention->set_q_strides(2, 1 << 20); }, outside);
-  change([](auto &p) { p.attention->set_keys(1 << 20); }, outside);
-  change([](auto &p) { p.kernel->set_workspace(uint64_t(1) << 40); }, outside);
-  change([](auto &p) { p.attention->set_v_strides(2, INT64_MAX); },
-         "kernel 'attend': an attention: the strides of V overflow");
-  change([](auto &p) { p.attention->set_groups(0); },
-         "kernel 'attend': an attention: 0 heads of keys for 1 heads");
-  change([](auto &p) { p.kernel->add_stored(proto::BF16); },
-         "kernel 'attend': expected the types of 5 arguments, got 1");
-  change([](auto &p) { p.launch->mutable_args()->RemoveLast(); },
-         "command 'attend': wrong number of arguments for an attention");
+  const uint64_t all = TinyProgram(2).program.tensors(0).shape(0);
+  change(9, {{0, 0, all}}, "tensor 'w': its tiles cut a dimension that it does not have");
+  change(0, {{0, 0, all - 1}}, "tensor 'w': its tiles are not all of it");
+  change(0, {{0, 0, all}, {0, 0, 1}}, "tensor 'w': its tiles are more than it");
+  change(0, {{0, 0, UINT64_MAX}}, "tensor 'w': its tiles are more than it");
+  change(0, {{0, 0, all}, {0, 0, 0}}, "or one is nothing");
+  change(0, {{99, 0, all}}, "tensor 'w': it has no buffer");
+  change(0, {{0, UINT64_MAX, all}}, "tensor 'w': it reaches beyond its buffer");
+  change(0, {{0, 0, all}}, "gradient 'w': its tiles are not those of the parameter");
 }
 
 TEST(ExecutorErrors, WorkspaceBeyondThePlan) {
+  ONLY_ON_CPU() << "cuBLASLt chooses what fits the workspace";
   TinyProgram tiny(1);
   proto::Kernel &backward = *tiny.program.mutable_kernels(1);
   ASSERT_GT(backward.workspace(), 0u);

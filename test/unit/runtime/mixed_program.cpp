@@ -178,4 +178,6 @@ MixedProgram::MixedProgram(int ranks, int microBatches, double scale) : slice(12
   addPrologue(*this);
   addMicroBatch(*this);
   addEpilogue(*this);
+  numberValues(reserve.bytes,
+               {"rrrww", "rrww", "rw", "ur", "rrrrww", "wr", "ur", "rrw", "rww", "uwrrr", "ur"});
 }

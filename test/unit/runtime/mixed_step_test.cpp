@@ -111,7 +111,7 @@ protected:
 TEST_P(MixedStep, IsTheSumOfItsMicroBatches) {
   Reference reference(ranks, microBatches);
   MixedTrial trial(MixedProgram(ranks, microBatches));
-  trial.options.check_memory = 1;
+  trial.options.check_memory = !moveTrial; // it watches memory of the host
   trial.start();
   const uint64_t total = 4 * reference.rows();
   trial.bindRows(trial.data, total);
@@ -152,6 +152,7 @@ TEST_P(MixedStep, EvaluatesAllMicroBatches) {
 }
 
 TEST_P(MixedStep, AllocatesNothingOnceWarm) {
+  ONLY_ON_CPU() << "the recording driver allocates";
   MixedTrial trial(MixedProgram(ranks, microBatches));
   trial.start();
   trial.bindRows(trial.data, 64);
@@ -317,7 +318,7 @@ TEST(MixedTables, AreRefusedByName) {
   change([](auto &m) { m.program.mutable_kernels(1)->set_stored(0, proto::F64); },
          "kernel 'backward': an argument is stored in a type that is not read");
   change([](auto &m) { m.program.mutable_kernels(2)->add_stored(proto::BF16); },
-         "kernel 'count_labels': expected the types of 0 arguments, got 1");
+         "kernel 'count_labels': native code with types of its arguments");
   auto reduce = [](auto &m) { return m.segment(1).mutable_commands(7)->mutable_collective(); };
   change([&](auto &m) { reduce(m)->set_arithmetic(proto::F16); }, "'reduce w': a sum over ranks");
   change([&](auto &m) { reduce(m)->set_arithmetic(proto::DType(99)); }, "'reduce w': a sum over");

@@ -9,6 +9,7 @@
 #include <array>
 #include <gtest/gtest.h>
 #include <initializer_list>
+#include <map>
 
 namespace zero::rt {
 
@@ -49,10 +50,12 @@ inline void addSymbols(proto::Program &program, std::initializer_list<const char
 /// Hands out places in an arena, one behind the other.
 struct Places {
   uint64_t end = 0;
+  std::map<uint64_t, uint64_t> bytes; ///< by offset
 
-  uint64_t operator()(uint64_t bytes) {
+  uint64_t operator()(uint64_t size) {
     uint64_t offset = end;
-    end += (bytes + 63) / 64 * 64;
+    bytes[offset] = size;
+    end += (size + 63) / 64 * 64;
     return offset;
   }
 };

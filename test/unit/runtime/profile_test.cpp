@@ -10,11 +10,12 @@ namespace {
 
 /// A product, an operator that memory limits, a gather; times in nanoseconds.
 const std::vector<zero_rt_command_info> kCommands = {
-    {ZERO_RT_MATMUL, "k1_gemm", "fc1", 8000, 1000, 1},
-    {ZERO_RT_NATIVE, "k2_add", "residual", 100, 3000, 0},
-    {ZERO_RT_NATIVE, "k7_add", "other", 0, 1000, 0},
-    {ZERO_RT_NATIVE, "k_update", "", 0, 0, 0},
-    {ZERO_RT_ALL_GATHER, "all-gather", "bucket0", 0, 500, 0},
+    {ZERO_RT_MATMUL, "k1_gemm", "fc1", 8000, 1000, 1, 0},
+    {ZERO_RT_NATIVE, "k2_add", "residual", 100, 3000, 0, 0},
+    {ZERO_RT_NATIVE, "k7_add", "other", 0, 1000, 0, 0},
+    {ZERO_RT_NATIVE, "k_update", "", 0, 0, 0, 0},
+    {ZERO_RT_ALL_GATHER, "all-gather", "bucket0", 0, 500, 0, 0},
+    {ZERO_RT_MATMUL, "k1_gemm", "fc1", 8000, 1000, 1, 1},
 };
 
 /// 10 operations and 2 bytes a nanosecond.
@@ -96,6 +97,19 @@ TEST(Profile, PutsKernelsUnderTheirRoofline) {
   EXPECT_TRUE(gather.isCollective);
   EXPECT_NEAR(gather.seconds, 200e-9, 1e-15);
   EXPECT_EQ(gather.fractionOfRoofline(), 0);
+}
+
+TEST(Profile, TellsWhatRunsAgain) {
+  Steps steps;
+  steps.add({{0, 1000, 0}, {1, 2000, 0}, {5, 1200, 0}});
+  steps.add({{0, 1000, 0}, {1, 2000, 0}, {5, 1400, 0}});
+  const Profile profile = makeProfile(kMachine, kCommands, {steps.recording()});
+  const ProfileRow &gemm = *find(profile.kernels, "k1_gemm");
+  EXPECT_NEAR(gemm.seconds, 2300e-9, 1e-15);
+  EXPECT_NEAR(gemm.recomputed, 1300e-9, 1e-15);
+  EXPECT_NEAR(find(profile.kinds, "matrix product")->recomputed, 1300e-9, 1e-15);
+  EXPECT_EQ(find(profile.kernels, "k2_add")->recomputed, 0);
+  EXPECT_NEAR(profile.recomputed(), 1300e-9, 1e-15);
 }
 
 TEST(Profile, TakesTheMiddleHalfOfTheStepsOfTheFirstRank) {

@@ -71,6 +71,7 @@ TEST_P(Recording, HasEveryCommandInOrder) {
 }
 
 TEST_P(Recording, ChangesNoBitAndAllocatesNothing) {
+  ONLY_ON_CPU() << "the recording driver allocates";
   Trial trial((TinyProgram(GetParam(), 2))), plain((TinyProgram(GetParam(), 2)));
   for (Trial *each : {&trial, &plain}) {
     each->start();

@@ -15,7 +15,6 @@ namespace fs = std::filesystem;
 void StateProgram::add(proto::Role role, proto::DType dtype, bool sharded,
                        std::vector<Member> members, uint64_t gap) {
   uint64_t elements = 0;
-  const uint32_t ranks = program.ranks();
   for (const Member &member : members) {
     auto *tensor = program.add_tensors();
     tensor->set_name(member.name);
@@ -26,6 +25,27 @@ void StateProgram::add(proto::Role role, proto::DType dtype, bool sharded,
     tensor->set_start(elements);
     elements += elementsOf(tensor->shape()) + gap;
   }
+  addBuffer(dtype, sharded, elements);
+}
+
+void StateProgram::addTiled(proto::Role role, proto::DType dtype, bool sharded, Member member,
+                            uint32_t axis, std::vector<uint64_t> extents) {
+  auto *tensor = program.add_tensors();
+  tensor->set_name(member.name);
+  tensor->set_role(role);
+  tensor->set_dtype(dtype);
+  tensor->mutable_shape()->Assign(member.shape.begin(), member.shape.end());
+  tensor->set_tile_axis(axis);
+  for (uint64_t extent : extents) {
+    auto *tile = tensor->add_tiles();
+    tile->set_buffer(uint32_t(program.buffers_size()));
+    tile->set_extent(extent);
+    addBuffer(dtype, sharded, elementsOf(tensor->shape()) / member.shape[axis] * extent);
+  }
+}
+
+void StateProgram::addBuffer(proto::DType dtype, bool sharded, uint64_t elements) {
+  const uint32_t ranks = program.ranks();
   auto *buffer = program.add_buffers();
   buffer->set_dtype(dtype);
   buffer->set_shards(sharded ? ranks : 1);
@@ -59,19 +79,20 @@ void StateProgram::fill() {
 
 void StateProgram::write(const std::string &name, const std::string &bytes) {
   const proto::Tensor &each = tensor(name);
-  for (size_t rank = 0; rank < arenas.size(); ++rank)
-    setOwnPart(program.buffers(int(each.buffer())), each.start(), elementsOf(each.shape()),
-               int(rank), arenas[rank].data(), bytes.data());
+  for (const Block &block : blocksOf(program, each))
+    for (size_t rank = 0; rank < arenas.size(); ++rank)
+      EXPECT_DONE(setOwnPart(block, int(rank), arena(rank), bytes.data()));
 }
 
 std::string StateProgram::read(const std::string &name) {
   const proto::Tensor &each = tensor(name);
-  const proto::Buffer &buffer = program.buffers(int(each.buffer()));
-  const uint64_t count = elementsOf(each.shape()), size = sizeOf(toDType(each.dtype()));
-  std::string whole(count * size, '\0');
+  const uint64_t size = sizeOf(toDType(each.dtype()));
+  std::string whole(elementsOf(each.shape()) * size, '\0');
   for (size_t rank = 0; rank < arenas.size(); ++rank) {
-    copyOwnPart(buffer, each.start(), count, int(rank), arenas[rank].data(), whole.data());
-    if (buffer.shards() == 1)
+    for (const Block &block : blocksOf(program, each))
+      EXPECT_DONE(copyOwnPart(block, int(rank), arena(rank), whole.data()));
+    const proto::Buffer &buffer = program.buffers(int(each.buffer()));
+    if (buffer.shards() == 1 && each.tiles_size() == 0)
       EXPECT_EQ(arenas[rank].substr(buffer.offset() + each.start() * size, whole.size()), whole)
           << name << " on rank " << rank;
   }
@@ -84,7 +105,7 @@ Status StateProgram::save(const std::string &folder, uint64_t step) {
   std::unique_ptr<CheckpointWriter> writer;
   ZERO_RT_TRY(CheckpointWriter::create(program, folder, about, writer));
   for (size_t rank = 0; rank < arenas.size(); ++rank)
-    ZERO_RT_TRY(writer->writeRank(int(rank), arenas[rank].data()));
+    ZERO_RT_TRY(writer->writeRank(int(rank), arena(rank)));
   std::string path;
   return writer->commit(path);
 }
@@ -100,7 +121,7 @@ Status StateProgram::load(const std::string &path) {
   LoadPlan plan;
   ZERO_RT_TRY(planLoad(program, reader->manifest(), plan));
   for (size_t rank = 0; rank < arenas.size(); ++rank)
-    ZERO_RT_TRY(reader->readRank(plan, int(rank), arenas[rank].data()));
+    ZERO_RT_TRY(reader->readRank(plan, int(rank), arena(rank)));
   remarks = plan.remarks;
   generation = reader->path();
   return {};

@@ -7,6 +7,7 @@
 #include "runtime/checkpoint/writer.h"
 
 #include <gtest/gtest.h>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,9 @@ public:
   /// Adds a bucket, each of whose members begins `gap` elements behind the one before.
   void add(zero::rt::proto::Role role, zero::rt::proto::DType dtype, bool sharded,
            std::vector<Member> members, uint64_t gap = 0);
+  /// Adds a tensor in tiles of `extents` along `axis`, each in a bucket of its own.
+  void addTiled(zero::rt::proto::Role role, zero::rt::proto::DType dtype, bool sharded,
+                Member member, uint32_t axis, std::vector<uint64_t> extents);
   zero::rt::proto::Tensor &tensor(const std::string &name);
 
   /// Makes the arenas; each byte of a tensor depends on its name and place.
@@ -37,6 +41,11 @@ public:
   /// Goes on from `path`, one rank after the other.
   zero::rt::Status load(const std::string &path);
 
+  /// The arena of `rank` as the runtime sees it.
+  zero::rt::Memory &arena(size_t rank) {
+    return memories.insert_or_assign(rank, zero::rt::HostMemory(arenas[rank].data())).first->second;
+  }
+
   zero::rt::proto::Program program;
   std::vector<std::string> arenas;
   std::vector<std::string> remarks;      ///< of the last load
@@ -44,6 +53,9 @@ public:
   std::string generation;                ///< the same
 
 private:
+  void addBuffer(zero::rt::proto::DType dtype, bool sharded, uint64_t elements);
+
+  std::map<size_t, zero::rt::HostMemory> memories;
   uint64_t arenaBytes = 0;
 };
 

@@ -102,6 +102,69 @@ TinyProgram::TinyProgram(int ranks, int microBatches) : slice((12 + ranks - 1) /
   auto &update = launch(segment(1), Sgd, {at.shard, at.gradient, at.lr}, int64_t(slice));
   update.mutable_launch()->mutable_args(1)->set_rank_stride(int64_t(slice) * 4);
   launch(segment(1), Increment, {at.count});
+  numberValues(reserve.bytes, {"rrww", "rrww", "rrww", "urr", "rw", "u"});
+}
+
+static void isRead(proto::Address &address) { address.set_reads(uint32_t(address.offset() + 1)); }
+static void isWritten(proto::Address &address) {
+  address.set_writes(uint32_t(address.offset() + 1));
+}
+
+static void numberLaunch(proto::Launch &launch, const std::map<uint64_t, uint64_t> &bytes,
+                         const char *uses) {
+  for (proto::Address &address : *launch.mutable_args()) {
+    const uint64_t slice = uint64_t(address.rank_stride()); // of it, if each rank has its own
+    address.set_bytes(slice > 0 ? slice : bytes.at(address.offset()));
+    if (*uses != 'w')
+      isRead(address);
+    if (*uses++ != 'r')
+      isWritten(address);
+  }
+}
+
+void HandMadeProgram::numberValues(const std::map<uint64_t, uint64_t> &bytes,
+                                   const std::vector<const char *> &uses) {
+  for (auto &segment : *program.mutable_segments())
+    for (proto::Command &command : *segment.mutable_commands())
+      if (command.has_launch()) {
+        numberLaunch(*command.mutable_launch(), bytes, uses[command.launch().kernel()]);
+      } else if (command.has_check()) {
+        isRead(*command.mutable_check()->mutable_value());
+      } else if (command.has_copy()) {
+        isRead(*command.mutable_copy()->mutable_src());
+        isWritten(*command.mutable_copy()->mutable_dst());
+      } else {
+        isRead(*command.mutable_collective()->mutable_src());
+        isWritten(*command.mutable_collective()->mutable_dst());
+      }
+  for (proto::Address &predicate : *program.mutable_predicates())
+    isRead(predicate);
+  for (proto::Input &input : *program.mutable_inputs())
+    input.set_value(uint32_t(input.offset() + 1));
+  for (proto::Output &output : *program.mutable_outputs())
+    output.set_value(uint32_t(output.offset() + 1));
+  for (proto::Buffer &buffer : *program.mutable_buffers())
+    buffer.set_value(uint32_t(buffer.offset() + 1));
+  for (proto::Gradient &gradient : *program.mutable_gradients()) {
+    gradient.mutable_buffer()->set_value(uint32_t(gradient.buffer().offset() + 1));
+    if (gradient.has_scale())
+      isRead(*gradient.mutable_scale());
+  }
+  program.mutable_arenas(0)->set_alignment(64);
+}
+
+void orderLanes(proto::Program &program) {
+  for (proto::Segment &segment : *program.mutable_segments()) {
+    std::map<int, int> last; // by lane
+    for (int i = 0; i < segment.commands_size(); ++i) {
+      proto::Command &command = *segment.mutable_commands(i);
+      command.clear_waits();
+      for (auto [lane, earlier] : last)
+        if (lane != command.lane())
+          command.add_waits(uint32_t(earlier));
+      last[command.lane()] = i;
+    }
+  }
 }
 
 std::string testKernels() {
@@ -118,6 +181,9 @@ std::string tinyWeights() {
 
 std::string HandMadeProgram::write(const std::string &name, const std::string &isa) const {
   std::string path = testing::TempDir() + "zero-" + std::to_string(::getpid()) + "-" + name;
-  EXPECT_EQ(writeExecutable(path, program, testKernels(), tinyWeights(), isa), "");
+  proto::Program ordered = program;
+  orderLanes(ordered);
+  EXPECT_EQ(writeExecutable(path, ordered, code.empty() ? testKernels() : code, tinyWeights(), isa),
+            "");
   return path;
 }

@@ -10,14 +10,27 @@
 
 #include "runtime/format/format.h"
 
+#include <map>
 #include <string>
+#include <vector>
+
+/// Lets each command wait for the last one before it on every other lane: they run in the
+/// order in which they are listed.
+void orderLanes(zero::rt::proto::Program &program);
 
 /// Tables that run with the test kernels.
 struct HandMadeProgram {
   zero::rt::proto::Program program;
+  std::string code; ///< empty: the test kernels
 
   zero::rt::proto::Segment &segment(int index) { return *program.mutable_segments(index); }
-  /// Writes the program and the test kernels to a file in the test's temporary folder.
+  /// Says of every address what is read and written there: each place holds one value,
+  /// whose number is that of its first byte, from 1 on. `uses`: what each kernel does with
+  /// its arguments, a letter each: r reads, w writes (also scratch), u updates.
+  void numberValues(const std::map<uint64_t, uint64_t> &bytes,
+                    const std::vector<const char *> &uses);
+  /// Writes the program, its lanes in order, and the test kernels, or `code`, to a file in the
+  /// test's temporary folder.
   std::string write(const std::string &name, const std::string &isa = "sse2") const;
 };
 

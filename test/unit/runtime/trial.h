@@ -32,6 +32,15 @@ struct Result {
     EXPECT_NE(result.text.find(part), std::string::npos) << result.text;                           \
   } while (false)
 
+/// Set by a test program whose sessions run elsewhere than on the CPU: turns a program made
+/// by hand into one for that device.
+inline void (*moveTrial)(HandMadeProgram &program, zero_rt_session_options &options) = nullptr;
+
+/// Leaves a test that is about something which only the CPU has.
+#define ONLY_ON_CPU()                                                                              \
+  if (moveTrial)                                                                                   \
+  GTEST_SKIP()
+
 /// A session of a program made by hand, with data of `batches` global batches: row i of x is
 /// i, i + 1, i + 2, i + 3.
 class Trial {
@@ -39,7 +48,10 @@ public:
   explicit Trial(const HandMadeProgram &made) : ranks(int(made.program.ranks())) {
     zero_rt_session_options_default(&options);
     options.timeout_seconds = 30;
-    std::string path = made.write("run.zexe");
+    HandMadeProgram moved = made;
+    if (moveTrial)
+      moveTrial(moved, options);
+    std::string path = moved.write("run.zexe");
     Result loaded(zero_rt_executable_load(path.c_str(), &executable));
     EXPECT_EQ(loaded.code, ZERO_RT_OK) << loaded.text;
     ::unlink(path.c_str());

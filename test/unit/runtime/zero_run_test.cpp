@@ -75,6 +75,31 @@ protected:
   std::string folder, output;
 };
 
+TEST_F(ZeroRun, RunsOnTheDeviceThatWasCompiledFor) {
+  expectError("tiny.zexe --device=cuda" + data,
+              "the executable is compiled for cpu, not for cuda: compile the model with "
+              "--device=cuda");
+  expectError("tiny.zexe --gpus=0" + data, "GPUs for an executable that is compiled for cpu");
+  expectError("tiny.zexe --device=tpu" + data,
+              "option '--device': expected cpu or cuda, got 'tpu'");
+  EXPECT_EQ(run("tiny.zexe --device=cpu" + data), 0) << output;
+  TinyProgram tiny(2);
+  tiny.program.set_target(zero::rt::proto::CUDA);
+  for (zero::rt::proto::Kernel &kernel : *tiny.program.mutable_kernels())
+    if (kernel.has_symbol()) {
+      auto *entry = kernel.mutable_gpu()->add_entries();
+      entry->set_threads(32);
+      entry->set_blocks(1);
+    }
+  std::rename(tiny.write("gpu.zexe").c_str(), (folder + "gpu.zexe").c_str());
+  ::setenv("ZERO_CUDA_DRIVER", "/nonexistent/libcuda.so.1", 1);
+  expectError("gpu.zexe" + data,
+              "the CUDA driver was not found: looked for '/nonexistent/libcuda.so.1'");
+  expectError("gpu.zexe --device=cuda --profile --steps=3" + data,
+              "--profile compares with what cores can do at most");
+  ::unsetenv("ZERO_CUDA_DRIVER");
+}
+
 TEST_F(ZeroRun, TrainsAndWritesEverything) {
   ASSERT_EQ(run("tiny.zexe" + data +
                 "--steps=3 --lr 0.5 --log log.jsonl --save=w.safetensors "

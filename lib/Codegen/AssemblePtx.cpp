@@ -1,0 +1,78 @@
+//===- AssemblePtx.cpp - PTX to machine code by the toolkit ---------------===//
+
+#include "PtxCode.h"
+#include "zero/Codegen/CompileGpu.h"
+
+#include "llvm/ADT/ScopeExit.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Process.h"
+#include "llvm/Support/Program.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+
+namespace zero {
+
+std::string findToolkit() {
+  SmallVector<std::string> folders;
+  if (auto home = sys::Process::GetEnv("CUDA_HOME")) {
+    folders.push_back(*home + "/bin");
+  } else {
+    if (auto found = sys::findProgramByName("ptxas"))
+      folders.push_back(sys::path::parent_path(*found).str());
+    folders.push_back("/usr/local/cuda/bin");
+  }
+  for (const std::string &folder : folders)
+    if (sys::fs::can_execute(folder + "/ptxas") && sys::fs::can_execute(folder + "/fatbinary"))
+      return folder;
+  return "";
+}
+
+/// Runs `program`; fails with the first line that it writes.
+static Error run(const std::string &program, ArrayRef<StringRef> arguments, StringRef log) {
+  SmallVector<StringRef> all{program};
+  append_range(all, arguments);
+  std::string error;
+  std::optional<StringRef> redirects[] = {StringRef(""), log, log};
+  if (sys::ExecuteAndWait(program, all, std::nullopt, redirects, 0, 0, &error) == 0)
+    return Error::success();
+  auto text = MemoryBuffer::getFile(log);
+  StringRef first = text ? (*text)->getBuffer().trim().split('\n').first : StringRef();
+  return createStringError(sys::path::filename(program) + ": " +
+                           (error.empty() ? first : StringRef(error)));
+}
+
+Expected<std::string> assemblePtx(StringRef toolkit, StringRef ptx, unsigned architecture) {
+  SmallString<128> folder;
+  if (std::error_code error = sys::fs::createUniqueDirectory("zeroc", folder))
+    return createStringError("no temporary folder: " + error.message());
+  auto removal = make_scope_exit([&] { (void)sys::fs::remove_directories(folder); });
+  std::string base = std::string(folder) + "/kernels", log = base + ".log";
+  {
+    std::error_code error;
+    raw_fd_ostream file(base + ".ptx", error);
+    file << ptx;
+    if (file.close(), error || file.has_error()) {
+      file.clear_error();
+      return createStringError("cannot write a temporary file");
+    }
+  }
+  std::string number = std::to_string(architecture), arch = "-arch=sm_" + number;
+  std::string image = "--image3=kind=elf,sm=" + number + ",file=" + base + ".cubin";
+  std::string source = "--image3=kind=ptx,sm=" + number + ",file=" + base + ".ptx";
+  std::string out = "--create=" + base + ".fatbin";
+  if (Error error =
+          run(toolkit.str() + "/ptxas", {arch, base + ".ptx", "-o", base + ".cubin"}, log))
+    return error;
+  if (Error error = run(toolkit.str() + "/fatbinary", {"--64", out, image, source}, log))
+    return error;
+  auto fatbin = MemoryBuffer::getFile(base + ".fatbin");
+  if (!fatbin)
+    return createStringError("fatbinary wrote nothing");
+  return (*fatbin)->getBuffer().str();
+}
+
+} // namespace zero

@@ -1,0 +1,30 @@
+//===- GpuPipeline.cpp - the passes for kernels on a GPU ------------------===//
+
+#include "zero/Codegen/Compile.h"
+#include "zero/Codegen/Passes.h"
+
+#include "mlir/Pass/PassManager.h"
+
+using namespace mlir;
+
+namespace zero {
+
+void buildGpuCodegenPipeline(OpPassManager &manager, bool simulated) {
+  MatchLibraryOptions library;
+  library.device = simulated ? "cpu" : "cuda";
+  FuseKernelsOptions fusion;
+  fusion.forGpu = true;
+  BufferizeKernelsOptions buffers;
+  buffers.forGpu = true;
+  manager.addNestedPass<func::FuncOp>(createAnnotateCosts());
+  manager.addPass(createMatchLibrary(library));
+  manager.addNestedPass<func::FuncOp>(createFuseKernels(fusion));
+  manager.addPass(createBufferizeKernels(buffers));
+  manager.addNestedPass<func::FuncOp>(createCollapseLoops());
+  manager.addNestedPass<func::FuncOp>(createChooseThreads());
+  manager.addNestedPass<func::FuncOp>(createLaunchKernels());
+  if (simulated)
+    manager.addNestedPass<func::FuncOp>(createSimulateLaunches());
+}
+
+} // namespace zero

@@ -1,0 +1,43 @@
+//===- ValueNumbers.h - which bytes are one value ---------------*- C++ -*-===//
+//
+// Numbers for what commands read and write. They come from who made a value, not from
+// where `pack` put it or how long it thinks that it lives, so that a run can check that.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LIB_EMIT_VALUENUMBERS_H
+#define LIB_EMIT_VALUENUMBERS_H
+
+#include "dialects/Zero/Zero.h"
+#include "zero/Analysis/Storage.h"
+
+#include "llvm/ADT/DenseMap.h"
+
+namespace zero {
+
+class ValueNumbers {
+public:
+  ValueNumbers(const mlir::SymbolTable &symbols, const Storage &storage)
+      : symbols(symbols), storage(storage) {}
+
+  /// The number of the value that `value` is, or is a part of: a view is what it looks at,
+  /// the state that is read is the same at each read.
+  uint32_t of(mlir::Value value);
+  uint32_t of(mlir::Operation *symbol) { return number(symbol); }
+  uint32_t ofSymbol(mlir::StringRef name) { return of(symbols.lookup(name)); }
+  /// Bytes of that value that lie before `value`, those of the ranks before this one apart.
+  uint64_t startOf(mlir::Value value) const;
+
+private:
+  uint32_t number(const void *key) {
+    return numbers.try_emplace(key, numbers.size() + 1).first->second;
+  }
+
+  const mlir::SymbolTable &symbols;
+  const Storage &storage;
+  llvm::DenseMap<const void *, uint32_t> numbers;
+};
+
+} // namespace zero
+
+#endif // LIB_EMIT_VALUENUMBERS_H

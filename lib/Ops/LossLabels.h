@@ -1,0 +1,38 @@
+//===- LossLabels.h - how the labels of a loss count ------------*- C++ -*-===//
+
+#ifndef ZERO_LIB_OPS_LOSSLABELS_H
+#define ZERO_LIB_OPS_LOSSLABELS_H
+
+#include "Lowering.h"
+
+namespace zero::ops {
+
+/// The labels of a loss node, of which one class may be ignored (`ignore_index`).
+struct LossLabels {
+  onnx::NodeOp node;
+  mlir::Value weights; ///< of the classes, or null
+  int64_t classes;
+  mlir::Type element; ///< of weights
+
+  /// Whether the element `label` counts; null where no label is ignored.
+  mlir::Value isValid(mlir::ImplicitLocOpBuilder &in, mlir::Value label);
+  /// The label, moved into [0, classes).
+  mlir::Value inside(mlir::ImplicitLocOpBuilder &in, mlir::Value label);
+  /// The weight of `label`; 0 when it is ignored.
+  mlir::Value weightOf(mlir::ImplicitLocOpBuilder &in, mlir::Value label);
+  /// What a row adds to the loss: the weight of `label` times `lse` less its `score`.
+  mlir::Value lossOf(mlir::ImplicitLocOpBuilder &in, mlir::Value label, mlir::Value lse,
+                     mlir::Value score);
+  /// The sum of the weights of all `labels`.
+  mlir::Value sumWeights(mlir::ImplicitLocOpBuilder &b, mlir::Value labels);
+  /// Checks that all of `labels` that count lie in [0, classes).
+  RangeCheck check(mlir::ImplicitLocOpBuilder &b, mlir::Value labels);
+};
+
+/// Sums what `body` makes of the operands' elements over all rows.
+mlir::Value sumRows(mlir::ImplicitLocOpBuilder &b, mlir::ValueRange operands,
+                    mlir::RankedTensorType rowType, Body body);
+
+} // namespace zero::ops
+
+#endif // ZERO_LIB_OPS_LOSSLABELS_H

@@ -1,0 +1,66 @@
+//===- RematStep.h - a step, played with values dropped ---------*- C++ -*-===//
+
+#ifndef ZERO_LIB_PLANNING_REMATSTEP_H
+#define ZERO_LIB_PLANNING_REMATSTEP_H
+
+#include "zero/Planning/Remat.h"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace zero::planning {
+
+/// What does not depend on what is kept.
+class Step {
+public:
+  explicit Step(const RematProblem &problem);
+
+  RematProblem::Fate fateOf(int value) const {
+    if (layerOf(value) < 0)
+      return RematProblem::Fate::Stays;
+    return problem.fates.empty() ? RematProblem::Fate::Free : problem.fates[value];
+  }
+  int layerOf(int value) const {
+    return producers[value] < 0 ? -1 : problem.nodes[producers[value]].layer;
+  }
+
+  const RematProblem &problem;
+  std::vector<int> producers;           ///< node of each value, or -1
+  std::vector<char> readInBackward;     ///< by value
+  std::vector<std::vector<int>> layers; ///< forward nodes of each layer, in order
+  std::vector<double> starts;           ///< seconds from the step's start to each node
+  std::vector<double> lastReads;        ///< of each value, in the same seconds
+  std::vector<size_t> lastForward;      ///< of each value: the last node of forward that has it
+};
+
+/// Calls `repeat(node)` on what of `layer` runs again, last first; `needed` holds the values
+/// that something reads after forward, and gains those that these runs read.
+template <typename Repeat>
+void markLayer(const Step &step, int layer, const Kept &kept, std::vector<char> &needed,
+               Repeat repeat) {
+  const std::vector<int> &nodes = step.layers[layer];
+  for (auto it = nodes.rbegin(); it != nodes.rend(); ++it) {
+    const RematProblem::Node &node = step.problem.nodes[*it];
+    bool runs = std::any_of(node.writes.begin(), node.writes.end(),
+                            [&](int value) { return needed[value] && !kept[value]; });
+    if (!runs)
+      continue;
+    repeat(*it);
+    for (int value : node.reads)
+      needed[value] = true;
+  }
+}
+
+/// A step that was played. Runs of nodes are counted from 0.
+struct Played {
+  RematCost cost;
+  size_t peakAt = 0;           ///< the run with the peak
+  std::vector<size_t> againAt; ///< by node: the run that was the second; beyond all: never
+};
+
+/// Plays forward, then backward with the runs that it asks for. Linear in the step.
+Played play(const Step &step, const Kept &kept);
+
+} // namespace zero::planning
+
+#endif // ZERO_LIB_PLANNING_REMATSTEP_H

@@ -1,0 +1,151 @@
+//===- device_group.cpp - ranks that share a GPU --------------------------===//
+
+#include "runtime/comm/device/device_group.h"
+
+#include "runtime/comm/device/sum_code.h"
+#include "runtime/comm/threads/group_member.h"
+
+namespace zero::rt::cuda {
+
+namespace {
+
+/// Where a rank's stream stands in a collective. Others only wait for an event between two
+/// meetings that its owner does not record it between, so one of each kind is enough.
+struct Moments {
+  OwnedEvent ready;  ///< sources are written, destinations are free
+  OwnedEvent summed; ///< the own slice of an all-reduce is
+  OwnedEvent done;   ///< nothing of others is read any more
+};
+
+struct Shared {
+  std::vector<Moments> moments; ///< by rank
+  std::shared_ptr<const SumKernels> sums;
+};
+
+class DeviceCommunicator : public GroupMember {
+public:
+  DeviceCommunicator(std::shared_ptr<Rendezvous> group, int rank, const ThreadGroupOptions &options,
+                     std::shared_ptr<Shared> shared, std::shared_ptr<Lanes> lanes)
+      : GroupMember(std::move(group), rank, options), shared(std::move(shared)),
+        lanes(std::move(lanes)), addresses(size_t(ranks()) + 1) {}
+
+  Status allGather(const Call &call, DType dtype, const void *source, void *destination,
+                   uint64_t elements) override;
+  Status reduceScatter(const Call &call, const Reduction &how, const void *source,
+                       void *destination, uint64_t elements) override;
+  Status allReduce(const Call &call, const Reduction &how, void *data, uint64_t elements) override;
+
+private:
+  const Driver &driver() const { return lanes->driver(); }
+  Status start(const Call &call, Kind kind, const void *data, uint64_t elements) {
+    ZERO_RT_TRY(lanes->gpu().makeCurrent());
+    ZERO_RT_TRY(record(&Moments::ready));
+    ZERO_RT_TRY(begin(call, kind, data, elements));
+    return awaitOthers(&Moments::ready);
+  }
+  /// All streams go on once all are at `moment`.
+  Status pass(const Call &call, OwnedEvent Moments::*moment) {
+    ZERO_RT_TRY(record(moment));
+    ZERO_RT_TRY(arrive(call));
+    return awaitOthers(moment);
+  }
+  Status record(OwnedEvent Moments::*moment) {
+    return driver().check(
+        driver().cuEventRecord((shared->moments[size_t(self)].*moment).get(), lanes->current()),
+        "cuEventRecord");
+  }
+  Status awaitOthers(OwnedEvent Moments::*moment);
+  Status copy(void *destination, const void *source, uint64_t bytes);
+  Status sumOverRanks(const Reduction &how, uint64_t start, void *destination, uint64_t elements);
+
+  std::shared_ptr<Shared> shared;
+  std::shared_ptr<Lanes> lanes;
+  std::vector<Address> addresses;
+};
+
+Address addressOf(const void *place) { return reinterpret_cast<Address>(place); }
+
+} // namespace
+
+Status DeviceCommunicator::awaitOthers(OwnedEvent Moments::*moment) {
+  for (int peer = 0; peer < ranks(); ++peer)
+    if (peer != self)
+      ZERO_RT_CUDA(driver(), cuStreamWaitEvent, lanes->current(),
+                   (shared->moments[size_t(peer)].*moment).get(), 0);
+  return {};
+}
+
+Status DeviceCommunicator::copy(void *destination, const void *source, uint64_t bytes) {
+  if (bytes == 0 || destination == source)
+    return {};
+  return driver().check(driver().cuMemcpyDtoDAsync(addressOf(destination), addressOf(source), bytes,
+                                                   lanes->current()),
+                        "cuMemcpyDtoDAsync");
+}
+
+/// destination = sum over ranks of what they offer from element `start` on.
+Status DeviceCommunicator::sumOverRanks(const Reduction &how, uint64_t start, void *destination,
+                                        uint64_t elements) {
+  for (int peer = 0; peer < ranks(); ++peer)
+    addresses[size_t(peer)] = addressOf(offered(peer)) + start * sizeOf(how.dtype);
+  addresses.back() = addressOf(destination);
+  return shared->sums->run(how, addresses, elements, how.mean ? ranks() : 1, lanes->current());
+}
+
+Status DeviceCommunicator::allGather(const Call &call, DType dtype, const void *source,
+                                     void *destination, uint64_t elements) {
+  ZERO_RT_TRY(start(call, Gather, source, elements));
+  const uint64_t bytes = elements * sizeOf(dtype);
+  for (int peer = 0; peer < ranks(); ++peer)
+    ZERO_RT_TRY(copy(static_cast<char *>(destination) + peer * bytes, offered(peer), bytes));
+  count(call, dtype, elements * (ranks() - 1));
+  return pass(call, &Moments::done);
+}
+
+Status DeviceCommunicator::reduceScatter(const Call &call, const Reduction &how, const void *source,
+                                         void *destination, uint64_t elements) {
+  ZERO_RT_TRY(checkReduction(how));
+  ZERO_RT_TRY(start(call, ReduceScatter, source, elements));
+  ZERO_RT_TRY(sumOverRanks(how, self * elements, destination, elements));
+  count(call, how.dtype, elements * (ranks() - 1));
+  return pass(call, &Moments::done);
+}
+
+Status DeviceCommunicator::allReduce(const Call &call, const Reduction &how, void *data,
+                                     uint64_t elements) {
+  ZERO_RT_TRY(checkReduction(how));
+  ZERO_RT_TRY(start(call, AllReduce, data, elements));
+  auto at = [&](void *base, uint64_t element) {
+    return static_cast<char *>(base) + element * sizeOf(how.dtype);
+  };
+  const Slice own = sliceOf(self, elements);
+  ZERO_RT_TRY(sumOverRanks(how, own.begin, at(data, own.begin), own.count));
+  ZERO_RT_TRY(pass(call, &Moments::summed));
+  for (int peer = 0; peer < ranks(); ++peer)
+    if (Slice slice = sliceOf(peer, elements); peer != self)
+      ZERO_RT_TRY(copy(at(data, slice.begin), at(offered(peer), slice.begin),
+                       slice.count * sizeOf(how.dtype)));
+  count(call, how.dtype, own.count * (ranks() - 1) + (elements - own.count));
+  return pass(call, &Moments::done);
+}
+
+Status makeDeviceGroup(const ThreadGroupOptions &options,
+                       const std::vector<std::shared_ptr<Lanes>> &lanes,
+                       std::vector<std::unique_ptr<Communicator>> &ends) {
+  auto group = std::make_shared<Rendezvous>(options.ranks, options.timeoutSeconds);
+  auto shared = std::make_shared<Shared>();
+  const std::shared_ptr<const Gpu> gpu = lanes.front()->sharedGpu();
+  ZERO_RT_TRY(gpu->makeCurrent());
+  ZERO_RT_TRY(SumKernels::load(gpu, options.ranks, shared->sums));
+  for (int rank = 0; rank < options.ranks; ++rank) {
+    Moments &moments = shared->moments.emplace_back();
+    for (OwnedEvent *event : {&moments.ready, &moments.summed, &moments.done})
+      ZERO_RT_TRY(event->create(gpu));
+  }
+  for (int rank = 0; rank < options.ranks; ++rank)
+    ends.push_back(
+        std::make_unique<DeviceCommunicator>(group, rank, options, shared, lanes[size_t(rank)]));
+  return {};
+}
+
+} // namespace zero::rt::cuda

@@ -1,0 +1,38 @@
+//===- sum_code.h - sums over ranks on a GPU --------------------*- C++ -*-===//
+
+#ifndef RUNTIME_COMM_DEVICE_SUM_CODE_H
+#define RUNTIME_COMM_DEVICE_SUM_CODE_H
+
+#include "runtime/comm/communicator.h"
+#include "runtime/device/cuda/code.h"
+
+namespace zero::rt::cuda {
+
+/// PTX of kernels that add what `sources` ranks offer, for all that canSum() knows:
+///   destination[i] = (source 0[i] + source 1[i] + ...) / divisor
+/// in the order of the sources, one element a thread, with the roundings of sumInOrder().
+/// Parameters, all of 64 bits: the sources, the destination, which may be one of them, the
+/// number of elements, the divisor.
+std::string sumCode(int sources);
+
+/// The name of the kernel for `how`.
+std::string sumSymbol(const Reduction &how, int sources);
+
+/// These kernels on one GPU.
+class SumKernels {
+public:
+  static Status load(std::shared_ptr<const Gpu> gpu, int sources,
+                     std::shared_ptr<const SumKernels> &kernels);
+
+  /// `addresses`: of the sources, then of the destination.
+  Status run(const Reduction &how, std::span<const Address> addresses, uint64_t elements,
+             int divisor, Stream stream) const;
+
+private:
+  std::unique_ptr<GpuModule> module;
+  std::vector<std::pair<Reduction, Function>> functions;
+};
+
+} // namespace zero::rt::cuda
+
+#endif // RUNTIME_COMM_DEVICE_SUM_CODE_H

@@ -1,0 +1,41 @@
+//===- nccl.h - NCCL, if it is there ----------------------------*- C++ -*-===//
+
+#ifndef RUNTIME_COMM_NCCL_NCCL_H
+#define RUNTIME_COMM_NCCL_NCCL_H
+
+#include "runtime/comm/nccl/nccl_api.h"
+#include "runtime/support/dynamic_library.h"
+
+#include <memory>
+
+namespace zero::rt::cuda {
+
+/// The functions of NCCL.
+class Nccl {
+public:
+  /// Finds libnccl.so.2, or what the variable ZERO_NCCL names. Fails, saying what was
+  /// looked for and what to do, also when it is older than 2.18.
+  static Status open(std::shared_ptr<const Nccl> &nccl);
+
+  int version() const { return number; } ///< 22809: 2.28.9
+  /// A failure of `call`, with NCCL's own words, unless it was none or is under way.
+  Status check(NcclResult result, const char *call, NcclHandle handle = nullptr) const;
+
+#define ZERO_RT_DECLARE(result, name, parameters) result(*name) parameters = nullptr;
+  ZERO_RT_NCCL(ZERO_RT_DECLARE)
+#undef ZERO_RT_DECLARE
+
+private:
+  DynamicLibrary library;
+  int number = 0;
+};
+
+/// Gives all processes of a group the same id through `path`, a file that all see: rank 0
+/// makes it, the others wait for it until the time is up. It must not be there before, and
+/// may be removed once all have it.
+Status shareId(const Nccl &nccl, const std::string &path, int rank, double timeoutSeconds,
+               NcclId &id);
+
+} // namespace zero::rt::cuda
+
+#endif // RUNTIME_COMM_NCCL_NCCL_H

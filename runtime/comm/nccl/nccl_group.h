@@ -1,0 +1,32 @@
+//===- nccl_group.h - ranks on GPUs of their own ----------------*- C++ -*-===//
+//
+// Through NCCL, which adds in an order of its own: the bits of sums may differ from those
+// of ranks that share a GPU or run on CPUs, and 16-bit floats are rounded on the way.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_COMM_NCCL_NCCL_GROUP_H
+#define RUNTIME_COMM_NCCL_NCCL_GROUP_H
+
+#include "runtime/comm/nccl/nccl.h"
+#include "runtime/comm/threads/threads.h"
+#include "runtime/device/cuda/lanes.h"
+
+namespace zero::rt::cuda {
+
+/// The ends of a new group, by rank: threads of this process, each with a GPU of its own.
+/// Threads meet before each collective, so that one that does not come is named.
+Status makeNcclGroup(const ThreadGroupOptions &options,
+                     const std::vector<std::shared_ptr<Lanes>> &lanes,
+                     std::vector<std::unique_ptr<Communicator>> &ends);
+
+/// The end of `rank` in a group of processes with one GPU each. All give the same `id`; see
+/// shareId(). A process that does not come is found when the time is up; NCCL cannot tell
+/// which one it is.
+Status joinNcclGroup(std::shared_ptr<const Nccl> nccl, const NcclId &id, int rank, int ranks,
+                     double timeoutSeconds, std::shared_ptr<Lanes> lanes,
+                     std::unique_ptr<Communicator> &end);
+
+} // namespace zero::rt::cuda
+
+#endif // RUNTIME_COMM_NCCL_NCCL_GROUP_H

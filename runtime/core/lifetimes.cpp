@@ -1,0 +1,195 @@
+//===- lifetimes.cpp - when bytes are read for the last time --------------===//
+
+#include "runtime/core/lifetimes.h"
+
+#include "runtime/format/tables.h"
+
+namespace zero::rt {
+
+SegmentAccesses accessesOf(const proto::Program &program, int rank) {
+  SegmentAccesses accesses;
+  for (const proto::Segment &segment : program.segments()) {
+    auto &commands = accesses.emplace_back();
+    for (const proto::Command &command : segment.commands())
+      commands.push_back(accessesOf(program, command, rank));
+  }
+  return accesses;
+}
+
+RangeSet persistentBytes(const proto::Program &program, int rank) {
+  RangeSet bytes;
+  for (const proto::Buffer &buffer : program.buffers())
+    bytes.add(rangeOf(placeOf(buffer, rank), buffer.dtype(), buffer.elements()));
+  return bytes;
+}
+
+bool runsInTurn(proto::Command::When when, uint64_t turn, uint64_t turns) {
+  return !((when == proto::Command::FIRST && turn != 0) ||
+           (when == proto::Command::LAST && turn + 1 != turns) ||
+           (when == proto::Command::LATER && turn == 0));
+}
+
+bool isLoss(std::string_view name) { return name == "loss" || name == "local_loss"; }
+
+//===----------------------------------------------------------------------===//
+// Forward: what happens
+//===----------------------------------------------------------------------===//
+
+/// One turn of a segment: each command behind the renames that stand before it.
+static void listTurn(const proto::Segment &segment, int number, uint64_t turn, bool evaluates,
+                     std::vector<Moment> &moments) {
+  int renamed = 0;
+  auto renameUpTo = [&](uint32_t command) {
+    const int begin = renamed;
+    while (renamed < segment.renames_size() && segment.renames(renamed).command() <= command)
+      ++renamed;
+    if (renamed > begin)
+      moments.push_back({Moment::Renames, number, begin, renamed, turn, {}});
+  };
+  for (int i = 0; i < segment.commands_size(); ++i) {
+    renameUpTo(uint32_t(i));
+    if (!evaluates || segment.commands(i).forward())
+      moments.push_back({Moment::Command, number, i, 0, turn, {}});
+  }
+  renameUpTo(uint32_t(segment.commands_size()));
+}
+
+static std::vector<Moment> listMoments(const proto::Program &program, bool evaluates) {
+  std::vector<Moment> moments{{Moment::Inputs, -1}};
+  bool finished = false;
+  for (int number = 0; number < program.segments_size(); ++number) {
+    const proto::Segment &segment = program.segments(number);
+    if (segment.kind() == proto::Segment::EPILOGUE && !finished) {
+      moments.push_back({Moment::Finish, -1});
+      finished = true;
+    }
+    for (uint64_t turn = 0; turn < std::max(1u, segment.repeat()); ++turn) {
+      if (turn > 0 || number > 0)
+        moments.push_back({Moment::Inputs, number});
+      listTurn(segment, number, turn, evaluates, moments);
+    }
+  }
+  if (!finished)
+    moments.push_back({Moment::Finish, -1});
+  moments.push_back({Moment::Outputs, -1});
+  return moments;
+}
+
+//===----------------------------------------------------------------------===//
+// Backward: what is still needed
+//===----------------------------------------------------------------------===//
+
+namespace {
+class Backward {
+public:
+  Backward(const proto::Program &program, int rank, const SegmentAccesses &accesses, bool evaluates)
+      : program(program), rank(rank), accesses(accesses), evaluates(evaluates),
+        persistent(persistentBytes(program, rank)) {}
+
+  void visit(Moment &moment) {
+    reads.clear(), writes.clear(), overwrites = true;
+    collect(moment);
+    for (const auto *list : {&reads, &writes})
+      for (ByteRange range : *list)
+        live.forEachGap(range, [&](ByteRange dead) { moment.deaths.push_back(dead); });
+    for (ByteRange range : writes)
+      if (overwrites)
+        live.remove(range);
+    for (ByteRange range : reads)
+      live.add(range);
+  }
+
+private:
+  void add(std::vector<ByteRange> &list, ByteRange range) {
+    persistent.forEachGap(range, [&](ByteRange part) { list.push_back(part); });
+  }
+
+  void collect(const Moment &moment) {
+    switch (moment.kind) {
+    case Moment::Inputs:
+      return collectInputs(moment);
+    case Moment::Renames:
+      return collectRenames(moment);
+    case Moment::Command:
+      return collectCommand(moment);
+    case Moment::Finish:
+      collectOutputs(/*all=*/false);
+      return collectGradients();
+    case Moment::Outputs:
+      return collectOutputs(/*all=*/!evaluates);
+    }
+  }
+
+  void collectInput(const proto::Input &input) {
+    add(writes, rangeOf(input.offset(), input.dtype(), elementsOf(input.shape())));
+  }
+  void collectInputs(const Moment &moment) {
+    if (moment.segment < 0)
+      for (const proto::Input &input : program.inputs())
+        collectInput(input);
+    else
+      for (uint32_t input : program.segments(moment.segment).inputs())
+        collectInput(program.inputs(int(input)));
+  }
+
+  void collectRenames(const Moment &moment) {
+    for (int i = moment.index; i < moment.end; ++i) {
+      const proto::Rename &rename = program.segments(moment.segment).renames(i);
+      const uint64_t begin = placeOf(rename.place(), rank);
+      if (rename.from() == 0 || rename.strict())
+        add(rename.strict() ? reads : writes, {begin, begin + rename.place().bytes()});
+    }
+  }
+
+  void collectCommand(const Moment &moment) {
+    const proto::Segment &segment = program.segments(moment.segment);
+    const proto::Command &command = segment.commands(moment.index);
+    if (!runsInTurn(command.when(), moment.turn, std::max(1u, segment.repeat())))
+      return;
+    overwrites = command.predicate() == 0;
+    for (const Access &access : accesses[size_t(moment.segment)][size_t(moment.index)]) {
+      if (access.reads)
+        add(reads, access.range);
+      if (access.writes)
+        add(writes, access.range);
+    }
+  }
+
+  void collectOutputs(bool all) {
+    for (const proto::Output &output : program.outputs())
+      if (all || isLoss(output.name()))
+        add(reads, rangeOf(output.offset(), output.dtype(), elementsOf(output.shape())));
+  }
+
+  void collectGradients() {
+    if (evaluates)
+      return;
+    for (const proto::Gradient &gradient : program.gradients()) {
+      for (const proto::Buffer *buffer : buffersOf(gradient))
+        add(reads, rangeOf(placeOf(*buffer, rank), buffer->dtype(), buffer->elements()));
+      const uint64_t scale = placeOf(gradient.scale(), rank);
+      if (gradient.has_scale())
+        add(reads, {scale, scale + sizeof(float)});
+    }
+  }
+
+  const proto::Program &program;
+  int rank;
+  const SegmentAccesses &accesses;
+  bool evaluates;
+  RangeSet persistent, live;
+  std::vector<ByteRange> reads, writes; ///< of one moment, but for what persists
+  bool overwrites = true;
+};
+} // namespace
+
+std::vector<Moment> lifetimesOf(const proto::Program &program, int rank,
+                                const SegmentAccesses &accesses, bool evaluates) {
+  std::vector<Moment> moments = listMoments(program, evaluates);
+  Backward backward(program, rank, accesses, evaluates);
+  for (auto it = moments.rbegin(); it != moments.rend(); ++it)
+    backward.visit(*it);
+  return moments;
+}
+
+} // namespace zero::rt

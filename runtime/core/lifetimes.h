@@ -1,0 +1,53 @@
+//===- lifetimes.h - when bytes are read for the last time ------*- C++ -*-===//
+//
+// Derived from the commands as they are listed, turn by turn: what the compiler thought
+// about lifetimes is not asked.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_CORE_LIFETIMES_H
+#define RUNTIME_CORE_LIFETIMES_H
+
+#include "runtime/format/accesses.h"
+
+#include <string_view>
+
+namespace zero::rt {
+
+/// Something that happens to an arena in a step.
+struct Moment {
+  enum Kind {
+    Inputs,  ///< the runtime writes inputs: all, or those that `segment` lists
+    Renames, ///< of `segment`, from `index` to `end`
+    Command, ///< `index` of `segment`; by its predicate or turn it may be left out
+    Finish,  ///< the runtime looks at the loss, and perhaps at the gradients
+    Outputs  ///< the runtime copies the outputs
+  };
+  Kind kind;
+  int segment; ///< -1: none
+  int index = 0, end = 0;
+  uint64_t turn = 0;
+  std::vector<ByteRange> deaths; ///< touched here and not read before they are written again
+};
+
+/// Accesses of all commands, by segment and index.
+using SegmentAccesses = std::vector<std::vector<std::vector<Access>>>;
+
+SegmentAccesses accessesOf(const proto::Program &program, int rank);
+
+/// What outlives the step.
+RangeSet persistentBytes(const proto::Program &program, int rank);
+
+/// Whether `command` runs in `turn` of `segment`, its predicate apart.
+bool runsInTurn(proto::Command::When when, uint64_t turn, uint64_t turns);
+
+/// Whether an output of this name is looked at before the epilogue.
+bool isLoss(std::string_view name);
+
+/// A step, or an evaluation, as `rank` runs it, with what dies when.
+std::vector<Moment> lifetimesOf(const proto::Program &program, int rank,
+                                const SegmentAccesses &accesses, bool evaluates);
+
+} // namespace zero::rt
+
+#endif // RUNTIME_CORE_LIFETIMES_H

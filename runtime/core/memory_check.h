@@ -1,0 +1,85 @@
+//===- memory_check.h - a step that is watched ------------------*- C++ -*-===//
+//
+// What --check-memory does beside guarding an arena with pages: follows what each command
+// reads and writes. Bytes that were read for the last time are overwritten with NaN at
+// once. A command that reads what is not there is an error, as is a byte that changes
+// though no command has written it: a free one, or one right before or behind what a kernel
+// was given. So an arena that is too small, two values in one place and a kernel that
+// reaches further than it says are found where they happen.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_CORE_MEMORY_CHECK_H
+#define RUNTIME_CORE_MEMORY_CHECK_H
+
+#include "runtime/core/lifetimes.h"
+#include "runtime/core/shadow.h"
+#include "runtime/support/status.h"
+
+#include <array>
+
+namespace zero::rt {
+
+/// Watches one rank's arena. Its functions are called in the order in which
+/// things happen in a step. Errors name command, bytes and who wrote there last; they are
+/// ZERO_RT_INTERNAL.
+class MemoryCheck {
+public:
+  /// `program` must outlive it and have passed validate(); `base`: the arena of `rank`.
+  MemoryCheck(const proto::Program &program, int rank, char *base);
+
+  void begin(bool evaluates);
+  Status beforeInputs();
+  /// `skipped`: because of its predicate or turn. What an evaluation leaves out is not told.
+  Status beforeCommand(bool skipped);
+  Status beforeFinish();
+  /// Behind each of these, once what they announce is done.
+  Status after();
+  Status atEnd();
+
+  /// The end of the highest byte that persists or that a step has touched so far, rounded
+  /// up to the alignment of the arena.
+  uint64_t peak() const;
+  /// The most bytes that were needed at once.
+  uint64_t mostLive() const { return most; }
+
+private:
+  const Moment &take();
+  const Moment &current() const { return (*moments)[next - 1]; }
+  Status applyRenames();
+  bool applies(const proto::Rename &rename, uint64_t turn, int segment) const;
+  Status expect(ByteRange range, uint32_t value, uint64_t origin, const std::string &reader) const;
+  Status expectApart(const std::vector<Access> &touched, const Moment &moment) const;
+  Status claim(ByteRange range, const Content &content);
+  Status expectPoison(ByteRange range) const;
+  void guardMargins(const std::vector<Access> &touched);
+  Status expectMargins();
+  Status readOutputs(bool all) const;
+  Status readGradients() const;
+  Status readState() const;
+  void poison(ByteRange range);
+  bool isPoison(ByteRange range) const;
+  void measure();
+  std::string name(int64_t writer) const;
+  std::string nameOf(const Moment &moment) const;
+  Status wrong(const std::string &reader, ByteRange range, const Content &found) const;
+
+  const proto::Program &program;
+  int rank;
+  char *base;
+  SegmentAccesses accesses;
+  RangeSet persistent;
+  std::array<std::vector<Moment>, 2> lists; ///< of a step, of an evaluation
+  std::vector<int64_t> first;               ///< command of each segment, counted over all
+  Shadow shadow;
+  bool evaluates = false;
+  const std::vector<Moment> *moments = nullptr;
+  size_t next = 0;
+  uint64_t end = 0, most = 0;
+  /// What a launch must leave as it is, right before and behind its arguments.
+  std::vector<std::pair<ByteRange, std::string>> margins;
+};
+
+} // namespace zero::rt
+
+#endif // RUNTIME_CORE_MEMORY_CHECK_H

@@ -1,0 +1,61 @@
+//===- shadow.h - what each byte of an arena holds --------------*- C++ -*-===//
+
+#ifndef RUNTIME_CORE_SHADOW_H
+#define RUNTIME_CORE_SHADOW_H
+
+#include "runtime/format/ranges.h"
+
+#include <map>
+
+namespace zero::rt {
+
+/// What a byte holds, and who put it there.
+struct Content {
+  enum : int64_t { Nobody = -1, State = -2, Input = -3 };
+
+  uint32_t value = 0;      ///< of the program
+  uint64_t origin = 0;     ///< where that value begins, as in Access
+  int64_t writer = Nobody; ///< a command, or one of the above
+  bool live = false;       ///< written, and still needed
+};
+
+/// The contents of an arena's bytes.
+class Shadow {
+public:
+  explicit Shadow(uint64_t bytes) : bytes(bytes) { clear(); }
+
+  void clear();
+  void write(ByteRange range, const Content &content);
+  /// Nothing there is needed any more.
+  void kill(ByteRange range) { write(range, Content()); }
+  /// What lives in `range` and is `from` (0: everything, dead or not) is `to` from now on.
+  void rename(ByteRange range, uint32_t from, uint32_t to, uint64_t origin);
+
+  uint64_t liveBytes() const { return live; }
+  /// Calls body(ByteRange, const Content &) for each part of `range`.
+  template <typename Body>
+  void forEach(ByteRange range, Body body) const {
+    if (range.begin >= range.end)
+      return;
+    for (auto it = std::prev(parts.upper_bound(range.begin));
+         it != parts.end() && it->first < range.end; ++it)
+      body(ByteRange{std::max(range.begin, it->first), std::min(range.end, endOf(it))}, it->second);
+  }
+
+private:
+  using Parts = std::map<uint64_t, Content>; ///< by the first byte; each ends where the next begins
+
+  uint64_t endOf(Parts::const_iterator it) const {
+    auto next = std::next(it);
+    return next == parts.end() ? bytes : next->first;
+  }
+  /// Makes a part begin at `at`.
+  Parts::iterator cut(uint64_t at);
+  uint64_t bytes;
+  uint64_t live = 0;
+  Parts parts;
+};
+
+} // namespace zero::rt
+
+#endif // RUNTIME_CORE_SHADOW_H

@@ -1,0 +1,93 @@
+//===- code.cpp - a program's kernels on a GPU ----------------------------===//
+
+#include "runtime/device/cuda/code.h"
+
+#include <algorithm>
+
+namespace zero::rt::cuda {
+
+/// More has to be asked for.
+static constexpr uint32_t kUsualSharedBytes = 48 << 10;
+
+GpuModule::~GpuModule() {
+  if (handle && gpu->makeCurrent().ok())
+    gpu->driver().cuModuleUnload(handle);
+}
+
+Status GpuModule::load(std::shared_ptr<const Gpu> gpu, const void *image,
+                       std::unique_ptr<GpuModule> &module) {
+  ZERO_RT_TRY(gpu->makeCurrent());
+  std::unique_ptr<GpuModule> made(new GpuModule(gpu));
+  char log[4096] = "";
+  int kinds[] = {kJitErrorLogBuffer, kJitErrorLogBufferBytes};
+  void *values[] = {log, reinterpret_cast<void *>(sizeof(log))};
+  const Result result = gpu->driver().cuModuleLoadDataEx(&made->handle, image, 2, kinds, values);
+  if (result != kSuccess)
+    return fail(ZERO_RT_UNSUPPORTED, "GPU %d (%s) does not take the code: %s%s%s", gpu->ordinal(),
+                escape(gpu->name()).c_str(), gpu->driver().describe(result).c_str(),
+                *log ? ": " : "", escape(log).c_str());
+  module = std::move(made);
+  return {};
+}
+
+Status GpuModule::find(const std::string &symbol, Function &function) const {
+  const Result result = gpu->driver().cuModuleGetFunction(&function, handle, symbol.c_str());
+  if (result == kNotFound)
+    return fail(ZERO_RT_BAD_FILE, "the GPU code has no symbol '%s'", escape(symbol).c_str());
+  return gpu->driver().check(result, "cuModuleGetFunction");
+}
+
+std::optional<int> chooseImage(const proto::Program &program, int architecture) {
+  std::optional<int> best;
+  auto rank = [&](const proto::GpuImage &image) { // 0: of no use here
+    const int from = int(image.architecture());
+    if (image.kind() == proto::GpuImage::PTX)
+      return from <= architecture ? from : 0;
+    return from / 10 == architecture / 10 && from <= architecture ? 10000 + from : 0;
+  };
+  for (int i = 0; i < program.gpu_images_size(); ++i)
+    if (rank(program.gpu_images(i)) > (best ? rank(program.gpu_images(*best)) : 0))
+      best = i;
+  return best;
+}
+
+static Status noImage(const Gpu &gpu, const proto::Program &program) {
+  std::string listed;
+  for (const proto::GpuImage &image : program.gpu_images())
+    listed +=
+        format("%s%s for sm_%u", listed.empty() ? "" : ", ",
+               image.kind() == proto::GpuImage::PTX ? "PTX" : "machine code", image.architecture());
+  return fail(ZERO_RT_UNSUPPORTED,
+              "no code for GPU %d (%s, sm_%d): the executable has %s; compile it for this GPU",
+              gpu.ordinal(), escape(gpu.name()).c_str(), gpu.architecture(),
+              listed.empty() ? "none" : listed.c_str());
+}
+
+Status loadCode(std::shared_ptr<const Gpu> gpu, const proto::Program &program,
+                std::span<const uint8_t> code, std::unique_ptr<GpuModule> &module) {
+  const auto &kernels = program.kernels();
+  if (std::none_of(kernels.begin(), kernels.end(), [](const auto &each) { return each.has_gpu(); }))
+    return {};
+  const std::optional<int> image = chooseImage(program, gpu->architecture());
+  if (!image)
+    return noImage(*gpu, program);
+  return GpuModule::load(gpu, code.data() + program.gpu_images(*image).offset(), module);
+}
+
+static Status findLaunch(const GpuModule &module, const proto::GpuEntry &entry, GpuLaunch &launch) {
+  launch = {nullptr, entry.blocks(), entry.per_block(), entry.threads(), entry.shared_bytes()};
+  ZERO_RT_TRY(module.find(entry.symbol(), launch.function));
+  if (launch.sharedBytes > kUsualSharedBytes)
+    ZERO_RT_CUDA(module.on().driver(), cuFuncSetAttribute, launch.function, kMaxDynamicSharedBytes,
+                 int(launch.sharedBytes));
+  return {};
+}
+
+Status findLaunches(const GpuModule &module, const proto::Kernel &kernel,
+                    std::vector<GpuLaunch> &launches) {
+  for (const proto::GpuEntry &entry : kernel.gpu().entries())
+    ZERO_RT_TRY(findLaunch(module, entry, launches.emplace_back()));
+  return {};
+}
+
+} // namespace zero::rt::cuda

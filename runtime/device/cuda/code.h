@@ -1,0 +1,59 @@
+//===- code.h - a program's kernels on a GPU --------------------*- C++ -*-===//
+
+#ifndef RUNTIME_DEVICE_CUDA_CODE_H
+#define RUNTIME_DEVICE_CUDA_CODE_H
+
+#include "runtime/device/cuda/gpu.h"
+#include "runtime/format/format.h"
+
+#include <optional>
+#include <vector>
+
+namespace zero::rt::cuda {
+
+/// A module of one GPU.
+class GpuModule {
+public:
+  /// `image`: PTX that ends with a NUL, a fatbin or a cubin. What the driver's assembler
+  /// complains about is part of the error.
+  static Status load(std::shared_ptr<const Gpu> gpu, const void *image,
+                     std::unique_ptr<GpuModule> &module);
+  ~GpuModule();
+  Status find(const std::string &symbol, Function &function) const;
+  const Gpu &on() const { return *gpu; }
+
+private:
+  explicit GpuModule(std::shared_ptr<const Gpu> gpu) : gpu(std::move(gpu)) {}
+  std::shared_ptr<const Gpu> gpu;
+  ModuleHandle handle = nullptr;
+};
+
+/// One launch of a kernel.
+struct GpuLaunch {
+  Function function = nullptr;
+  uint64_t blocks = 0; ///< 0: as many as the length needs
+  uint64_t perBlock = 0;
+  uint32_t threads = 1, sharedBytes = 0;
+
+  uint64_t blocksFor(int64_t length) const {
+    return blocks > 0 ? blocks : (uint64_t(length) + perBlock - 1) / perBlock;
+  }
+};
+
+/// The image that a GPU of `architecture` runs: machine code of its own generation, the
+/// nearest one, before PTX, of which the newest that it knows. Index into gpu_images.
+std::optional<int> chooseImage(const proto::Program &program, int architecture);
+
+/// Finds or loads the code of all native kernels; `module` stays empty when the program
+/// has none. `code`: the code section. Fails, naming what the program has, when it has
+/// nothing for this GPU.
+Status loadCode(std::shared_ptr<const Gpu> gpu, const proto::Program &program,
+                std::span<const uint8_t> code, std::unique_ptr<GpuModule> &module);
+
+/// What `kernel`, a native one, is made of.
+Status findLaunches(const GpuModule &module, const proto::Kernel &kernel,
+                    std::vector<GpuLaunch> &launches);
+
+} // namespace zero::rt::cuda
+
+#endif // RUNTIME_DEVICE_CUDA_CODE_H

@@ -1,0 +1,51 @@
+//===- cuda_device.h - ranks on GPUs ----------------------------*- C++ -*-===//
+
+#ifndef RUNTIME_DEVICE_CUDA_CUDA_DEVICE_H
+#define RUNTIME_DEVICE_CUDA_CUDA_DEVICE_H
+
+#include "runtime/device/cuda/lanes.h"
+#include "runtime/device/cuda/queue.h"
+
+namespace zero::rt::cuda {
+
+/// GPUs by rank. Native kernels come from the program's images, matrix products from
+/// cuBLASLt, which is only looked for if there are any.
+class CudaDevice : public Device {
+public:
+  /// `gpus`: of each rank, or of all ranks when there is but one; none: GPU 0. Fails when
+  /// there is no driver or no such GPU, saying what was looked for. `code`: the program's
+  /// code section, which must outlive the device.
+  static Status create(const proto::Program &program, std::span<const uint8_t> code,
+                       std::vector<int> gpus, double timeoutSeconds,
+                       std::unique_ptr<CudaDevice> &device);
+
+  Status reserve(int rank, uint64_t bytes, bool guarded, std::unique_ptr<Arena> &arena) override;
+  Status prepare(const proto::Program &program, int threads) override;
+  Status makeQueue(int rank, std::unique_ptr<Queue> &queue) override;
+
+  /// What the commands of a rank, its collectives among them, are given to.
+  const std::vector<std::shared_ptr<Lanes>> &lanes() const { return laneSets; }
+  /// Whether all ranks are on one GPU.
+  bool isShared() const { return gpus.size() == 1; }
+
+private:
+  /// A GPU in use.
+  struct Place {
+    std::shared_ptr<const Gpu> gpu;
+    GpuKernels kernels;
+  };
+  Status openGpus(const proto::Program &program, const std::vector<int> &wanted);
+  Status prepare(const proto::Program &program, Place &place, bool isFirst);
+  Status prepareProduct(const proto::Program &program, uint32_t index, Place &place, bool isFirst);
+
+  std::span<const uint8_t> code;
+  double timeoutSeconds = 0;
+  std::shared_ptr<const BlasLibrary> blas;
+  std::vector<std::unique_ptr<Place>> gpus;
+  std::vector<Place *> placeOf; ///< by rank
+  std::vector<std::shared_ptr<Lanes>> laneSets;
+};
+
+} // namespace zero::rt::cuda
+
+#endif // RUNTIME_DEVICE_CUDA_CUDA_DEVICE_H

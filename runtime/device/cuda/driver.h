@@ -1,0 +1,44 @@
+//===- driver.h - CUDA's driver, if there is one ----------------*- C++ -*-===//
+
+#ifndef RUNTIME_DEVICE_CUDA_DRIVER_H
+#define RUNTIME_DEVICE_CUDA_DRIVER_H
+
+#include "runtime/device/cuda/driver_api.h"
+#include "runtime/support/dynamic_library.h"
+
+#include <memory>
+
+namespace zero::rt::cuda {
+
+/// The functions of the driver. Made once per session and shared.
+class Driver {
+public:
+  /// Finds and initialises the driver. Its library is libcuda.so.1, or what the variable
+  /// ZERO_CUDA_DRIVER names. Fails when there is none, when it refuses, or when it finds no
+  /// device; each time the message says what was looked for and what to do.
+  static Status open(std::shared_ptr<const Driver> &driver);
+
+  int devices() const { return deviceCount; }
+  int version() const { return driverVersion; } ///< 13000: CUDA 13.0
+  /// "CUDA_ERROR_OUT_OF_MEMORY (out of memory)".
+  std::string describe(Result result) const;
+  /// A failure of `call`, unless it was none.
+  Status check(Result result, const char *call) const;
+
+#define ZERO_RT_DECLARE(name, exported, parameters) Result(*name) parameters = nullptr;
+  ZERO_RT_CUDA_DRIVER(ZERO_RT_DECLARE)
+#undef ZERO_RT_DECLARE
+
+private:
+  Status initialise();
+  DynamicLibrary library;
+  int deviceCount = 0, driverVersion = 0;
+};
+
+/// Returns from the enclosing function unless `driver` carries out the call.
+#define ZERO_RT_CUDA(driver, name, ...)                                                            \
+  ZERO_RT_TRY((driver).check((driver).name(__VA_ARGS__), #name))
+
+} // namespace zero::rt::cuda
+
+#endif // RUNTIME_DEVICE_CUDA_DRIVER_H

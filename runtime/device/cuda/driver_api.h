@@ -1,0 +1,97 @@
+//===- driver_api.h - what is used of CUDA's driver -------------*- C++ -*-===//
+//
+// From NVIDIA's documentation of the driver's interface, so that no toolkit is needed to
+// build. A test compares it with cuda.h where that is installed.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_DEVICE_CUDA_DRIVER_API_H
+#define RUNTIME_DEVICE_CUDA_DRIVER_API_H
+
+#include <cstddef>
+#include <cstdint>
+
+namespace zero::rt::cuda {
+
+using Result = int; ///< 0: success
+using DeviceNumber = int;
+using Address = unsigned long long; ///< of device memory
+using Context = struct ContextHandle *;
+using ModuleHandle = struct ModuleTag *;
+using Function = struct FunctionHandle *;
+using Stream = struct StreamHandle *;
+using Event = struct EventHandle *;
+
+enum : Result {
+  kSuccess = 0,
+  kInvalidValue = 1,
+  kOutOfMemory = 2,
+  kStubLibrary = 34,
+  kNoDevice = 100,
+  kNotFound = 500,
+  kNotReady = 600,
+};
+
+enum : int {
+  kComputeCapabilityMajor = 75, ///< of cuDeviceGetAttribute
+  kComputeCapabilityMinor = 76,
+  kMaxDynamicSharedBytes = 8, ///< of cuFuncSetAttribute
+  kJitErrorLogBuffer = 5,     ///< of cuModuleLoadDataEx
+  kJitErrorLogBufferBytes = 6,
+};
+
+enum : unsigned {
+  kStreamNonBlocking = 1, ///< of cuStreamCreate: does not wait for the default stream
+  kEventDisableTiming = 2,
+};
+
+/// X(name, exported name, parameters): the functions of the driver's table.
+#define ZERO_RT_CUDA_DRIVER(X)                                                                     \
+  X(cuInit, "cuInit", (unsigned flags))                                                            \
+  X(cuDriverGetVersion, "cuDriverGetVersion", (int *version))                                      \
+  X(cuGetErrorName, "cuGetErrorName", (Result error, const char **text))                           \
+  X(cuGetErrorString, "cuGetErrorString", (Result error, const char **text))                       \
+  X(cuDeviceGetCount, "cuDeviceGetCount", (int *count))                                            \
+  X(cuDeviceGet, "cuDeviceGet", (DeviceNumber * device, int ordinal))                              \
+  X(cuDeviceGetName, "cuDeviceGetName", (char *name, int bytes, DeviceNumber device))              \
+  X(cuDeviceGetAttribute, "cuDeviceGetAttribute",                                                  \
+    (int *value, int attribute, DeviceNumber device))                                              \
+  X(cuDevicePrimaryCtxRetain, "cuDevicePrimaryCtxRetain",                                          \
+    (Context * context, DeviceNumber device))                                                      \
+  X(cuDevicePrimaryCtxRelease, "cuDevicePrimaryCtxRelease_v2", (DeviceNumber device))              \
+  X(cuCtxSetCurrent, "cuCtxSetCurrent", (Context context))                                         \
+  X(cuModuleLoadDataEx, "cuModuleLoadDataEx",                                                      \
+    (ModuleHandle * module, const void *image, unsigned options, int *kinds, void **values))       \
+  X(cuModuleUnload, "cuModuleUnload", (ModuleHandle module))                                       \
+  X(cuModuleGetFunction, "cuModuleGetFunction",                                                    \
+    (Function * function, ModuleHandle module, const char *name))                                  \
+  X(cuFuncSetAttribute, "cuFuncSetAttribute", (Function function, int attribute, int value))       \
+  X(cuLaunchKernel, "cuLaunchKernel",                                                              \
+    (Function function, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX,           \
+     unsigned blockY, unsigned blockZ, unsigned sharedBytes, Stream stream, void **arguments,      \
+     void **extra))                                                                                \
+  X(cuMemGetInfo, "cuMemGetInfo_v2", (size_t *free, size_t *total))                                \
+  X(cuMemAlloc, "cuMemAlloc_v2", (Address * address, size_t bytes))                                \
+  X(cuMemFree, "cuMemFree_v2", (Address address))                                                  \
+  X(cuMemHostAlloc, "cuMemHostAlloc", (void **memory, size_t bytes, unsigned flags))               \
+  X(cuMemFreeHost, "cuMemFreeHost", (void *memory))                                                \
+  X(cuMemcpyHtoDAsync, "cuMemcpyHtoDAsync_v2",                                                     \
+    (Address destination, const void *source, size_t bytes, Stream stream))                        \
+  X(cuMemcpyDtoHAsync, "cuMemcpyDtoHAsync_v2",                                                     \
+    (void *destination, Address source, size_t bytes, Stream stream))                              \
+  X(cuMemcpyDtoDAsync, "cuMemcpyDtoDAsync_v2",                                                     \
+    (Address destination, Address source, size_t bytes, Stream stream))                            \
+  X(cuMemsetD8Async, "cuMemsetD8Async",                                                            \
+    (Address destination, unsigned char value, size_t bytes, Stream stream))                       \
+  X(cuStreamCreate, "cuStreamCreate", (Stream * stream, unsigned flags))                           \
+  X(cuStreamDestroy, "cuStreamDestroy_v2", (Stream stream))                                        \
+  X(cuStreamQuery, "cuStreamQuery", (Stream stream))                                               \
+  X(cuStreamWaitEvent, "cuStreamWaitEvent", (Stream stream, Event event, unsigned flags))          \
+  X(cuEventCreate, "cuEventCreate", (Event * event, unsigned flags))                               \
+  X(cuEventDestroy, "cuEventDestroy_v2", (Event event))                                            \
+  X(cuEventRecord, "cuEventRecord", (Event event, Stream stream))                                  \
+  X(cuEventQuery, "cuEventQuery", (Event event))
+
+} // namespace zero::rt::cuda
+
+#endif // RUNTIME_DEVICE_CUDA_DRIVER_API_H

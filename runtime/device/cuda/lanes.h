@@ -1,0 +1,81 @@
+//===- lanes.h - the streams of one rank ------------------------*- C++ -*-===//
+//
+// A lane of the program is a stream, a dependence between lanes an event: recorded behind
+// the command that others wait for, waited for before those. All are made at start.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_DEVICE_CUDA_LANES_H
+#define RUNTIME_DEVICE_CUDA_LANES_H
+
+#include "runtime/device/cuda/gpu.h"
+#include "runtime/device/device.h"
+
+#include <optional>
+
+namespace zero::rt::cuda {
+
+/// An event of one GPU.
+class OwnedEvent {
+public:
+  OwnedEvent() = default;
+  OwnedEvent(OwnedEvent &&other) noexcept
+      : gpu(std::move(other.gpu)), event(std::exchange(other.event, nullptr)) {}
+  ~OwnedEvent();
+  Status create(std::shared_ptr<const Gpu> gpu);
+  Event get() const { return event; }
+
+private:
+  std::shared_ptr<const Gpu> gpu;
+  Event event = nullptr;
+};
+
+/// Streams and events of one rank. Used by its thread.
+class Lanes {
+public:
+  /// `used`: the numbers of the lanes (proto::Lane), without repetition.
+  static Status create(std::shared_ptr<const Gpu> gpu, std::span<const uint32_t> used,
+                       double timeoutSeconds, std::shared_ptr<Lanes> &lanes);
+  ~Lanes();
+
+  const Gpu &gpu() const { return *device; }
+  std::shared_ptr<const Gpu> sharedGpu() const { return device; }
+  const Driver &driver() const { return device->driver(); }
+
+  /// Events for the signals 0 to count - 1.
+  Status makeSignals(uint32_t count);
+  /// The stream that commands are given to.
+  Stream current() const { return active; }
+  /// Makes the lane of `order` the current one; it waits for the order's signals.
+  Status begin(const Order &order);
+  /// Gives the signal of `order` once all that its lane was given is done.
+  Status end(const Order &order);
+  /// All lanes wait for what each of them was given; the first one becomes current.
+  Status meet();
+  /// Waits until everything is done. Fails (ZERO_RT_TIMEOUT) when the time is up, and with
+  /// the driver's error when a command failed.
+  Status finish();
+  /// The same for `event`.
+  Status await(Event event);
+
+private:
+  Lanes(std::shared_ptr<const Gpu> gpu, double timeoutSeconds)
+      : device(std::move(gpu)), timeoutSeconds(timeoutSeconds) {}
+  template <typename Query>
+  Status poll(const char *call, Query query);
+
+  struct Lane {
+    Stream stream = nullptr;
+    OwnedEvent met;
+  };
+  std::shared_ptr<const Gpu> device;
+  double timeoutSeconds;
+  std::vector<Lane> lanes;               ///< of those that are in use
+  std::vector<std::optional<size_t>> at; ///< by number: index into `lanes`
+  std::vector<OwnedEvent> signals;
+  Stream active = nullptr;
+};
+
+} // namespace zero::rt::cuda
+
+#endif // RUNTIME_DEVICE_CUDA_LANES_H

@@ -1,0 +1,349 @@
+//===- product.cpp - matrix products through cuBLASLt ---------------------===//
+
+#include "runtime/device/cuda/product.h"
+
+#include "runtime/format/tables.h"
+
+#include <algorithm>
+
+namespace zero::rt::cuda {
+
+/// cuBLASLt wants its workspace at a multiple of this; an arena gives 64.
+static constexpr uint64_t kWorkspaceAlignment = 256;
+
+#define ZERO_RT_BLAS(library, name, ...)                                                           \
+  ZERO_RT_TRY((library).check((library).name(__VA_ARGS__), #name))
+
+Status BlasContext::create(std::shared_ptr<const BlasLibrary> library,
+                           std::shared_ptr<const BlasContext> &context) {
+  auto made = std::make_shared<BlasContext>();
+  made->functions = std::move(library);
+  ZERO_RT_BLAS(*made->functions, cublasLtCreate, &made->handle);
+  context = std::move(made);
+  return {};
+}
+
+BlasContext::~BlasContext() {
+  if (handle)
+    functions->cublasLtDestroy(handle);
+}
+
+//===----------------------------------------------------------------------===//
+// What is to be computed, in columns
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// A column-major matrix, one of a batch.
+struct Columns {
+  uint64_t rows = 0, columns = 0;
+  int64_t leading = 0;
+  int64_t batchStride = 0; ///< elements
+  bool transposed = false;
+  DType dtype = ZERO_RT_F32;
+};
+
+/// Elements from the first matrix of each operand to those of one call.
+struct Offsets {
+  int64_t left = 0, right = 0, result = 0;
+};
+
+/// result = alpha left right (+ bias along rows) (+ added).
+struct Columnwise {
+  Columns left, right, result;
+  int64_t batch = 1;
+  std::vector<Offsets> calls;
+  float alpha = 1;
+  bool bias = false, residual = false, accumulate = false;
+  bool swapped = false; ///< left is A
+};
+
+Status unsupported(const char *what) {
+  return fail(ZERO_RT_UNSUPPORTED, "a matrix product on a GPU: %s", what);
+}
+
+/// `matrix`, whose rows are this operand's columns.
+Status toColumns(const Matrix &matrix, Columns &operand) {
+  const auto [outer, inner] = matrix.strides;
+  operand.transposed = inner != 1;
+  operand.leading = inner == 1 ? outer : inner;
+  operand.rows = uint64_t(inner == 1 ? matrix.columns : matrix.rows);
+  operand.columns = uint64_t(inner == 1 ? matrix.rows : matrix.columns);
+  if (inner != 1 && outer != 1)
+    return unsupported("neither rows nor columns of an operand are contiguous");
+  return operand.leading < int64_t(operand.rows) ? unsupported("rows of an operand overlap")
+                                                 : Status();
+}
+
+/// The longest dimension becomes the library's batch, of all others each index a call.
+void cutBatch(const std::vector<BatchDim> &dims, Columnwise &product) {
+  product.calls = {Offsets()};
+  if (dims.empty())
+    return;
+  auto inner = std::max_element(dims.begin(), dims.end(), [](const auto &one, const auto &other) {
+    return one.count < other.count;
+  });
+  product.batch = inner->count;
+  product.left.batchStride = inner->b; // B's columns are on the left
+  product.right.batchStride = inner->a;
+  product.result.batchStride = inner->c;
+  for (auto dim = dims.begin(); dim != dims.end(); ++dim) {
+    if (dim == inner)
+      continue;
+    std::vector<Offsets> all;
+    for (const Offsets &each : product.calls)
+      for (int64_t i = 0; i < dim->count; ++i)
+        all.push_back({each.left + i * dim->b, each.right + i * dim->a, each.result + i * dim->c});
+    product.calls = std::move(all);
+  }
+}
+
+Status setTypes(const proto::Kernel &kernel, Columnwise &product) {
+  auto stored = [&](int argument) {
+    return argument < kernel.stored_size() ? toDType(proto::DType(kernel.stored(argument)))
+                                           : ZERO_RT_F32;
+  };
+  const int result = 2 + product.bias + product.residual;
+  product.left.dtype = stored(product.swapped ? 0 : 1);
+  product.right.dtype = stored(product.swapped ? 1 : 0);
+  product.result.dtype = stored(result);
+  if (product.left.dtype != product.right.dtype)
+    return fail(ZERO_RT_UNSUPPORTED,
+                "a matrix product on a GPU: A and B of different types, %s and %s",
+                nameOf(stored(0)), nameOf(stored(1)));
+  if (product.result.dtype != product.left.dtype && product.result.dtype != ZERO_RT_F32)
+    return fail(ZERO_RT_UNSUPPORTED, "a matrix product on a GPU: of %s with a result of %s",
+                nameOf(product.left.dtype), nameOf(product.result.dtype));
+  for (int argument = 2; argument < result; ++argument)
+    if (stored(argument) != product.result.dtype)
+      return fail(ZERO_RT_UNSUPPORTED, "a matrix product on a GPU: adds %s to a result of %s",
+                  nameOf(stored(argument)), nameOf(product.result.dtype));
+  return {};
+}
+
+/// One column is as good as a row-major matrix, to which a bias can be added.
+void keepColumn(MatmulPlan &plan) {
+  if (!plan.swapped || !plan.bias || plan.c.rows != 1)
+    return;
+  std::swap(plan.a, plan.b);
+  for (Matrix *matrix : {&plan.a, &plan.b, &plan.c})
+    *matrix = matrix->transposed();
+  for (BatchDim &dim : plan.batch)
+    std::swap(dim.a, dim.b);
+  plan.c.strides[1] = 1;
+  plan.swapped = false;
+}
+
+Status toColumnwise(const proto::Kernel &kernel, Columnwise &product) {
+  MatmulPlan plan;
+  ZERO_RT_TRY(planMatmul(kernel.matmul(), plan));
+  keepColumn(plan);
+  product.alpha = plan.alpha;
+  product.bias = plan.bias;
+  product.residual = plan.residual;
+  product.accumulate = plan.accumulate;
+  product.swapped = plan.swapped;
+  if (plan.isEmpty())
+    return {};
+  if (plan.a.columns == 0)
+    return unsupported("it sums nothing");
+  if (plan.swapped && plan.bias)
+    return unsupported("a bias where the columns of C are contiguous, not its rows");
+  if (plan.residual && plan.accumulate)
+    return unsupported("two matrices to add to it");
+  ZERO_RT_TRY(toColumns(plan.b, product.left));
+  ZERO_RT_TRY(toColumns(plan.a, product.right));
+  ZERO_RT_TRY(toColumns(plan.c, product.result));
+  if (product.result.transposed)
+    return unsupported("neither rows nor columns of C are contiguous");
+  cutBatch(plan.batch, product);
+  return setTypes(kernel, product);
+}
+
+int blasType(DType dtype) {
+  return dtype == ZERO_RT_F16 ? kBlasF16 : dtype == ZERO_RT_BF16 ? kBlasBF16 : kBlasF32;
+}
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Descriptors
+//===----------------------------------------------------------------------===//
+
+struct Product::State {
+  explicit State(std::shared_ptr<const BlasContext> context) : context(std::move(context)) {}
+  ~State() {
+    for (BlasLayout layout : {left, right, result})
+      if (layout)
+        library().cublasLtMatrixLayoutDestroy(layout);
+  }
+  const BlasLibrary &library() const { return context->library(); }
+
+  Status makeLayout(const Columns &matrix, BlasLayout &layout) const;
+  Status makeDescriptor(BlasProduct &descriptor) const;
+  Status choose(uint64_t workspaceBytes, uint32_t alignment);
+
+  std::shared_ptr<const BlasContext> context;
+  Columnwise product;
+  BlasLayout left = nullptr, right = nullptr, result = nullptr;
+  BlasAlgorithm algorithm{};
+  uint64_t workspace = 0; ///< bytes behind the alignment
+};
+
+Status Product::State::makeLayout(const Columns &matrix, BlasLayout &layout) const {
+  ZERO_RT_BLAS(library(), cublasLtMatrixLayoutCreate, &layout, blasType(matrix.dtype), matrix.rows,
+               matrix.columns, matrix.leading);
+  const int32_t batch = int32_t(product.batch);
+  ZERO_RT_BLAS(library(), cublasLtMatrixLayoutSetAttribute, layout, kBlasLayoutBatchCount, &batch,
+               sizeof(batch));
+  ZERO_RT_BLAS(library(), cublasLtMatrixLayoutSetAttribute, layout, kBlasLayoutBatchStride,
+               &matrix.batchStride, sizeof(matrix.batchStride));
+  return {};
+}
+
+Status Product::State::makeDescriptor(BlasProduct &descriptor) const {
+  ZERO_RT_BLAS(library(), cublasLtMatmulDescCreate, &descriptor, kBlasCompute32F, kBlasF32);
+  auto set = [&](int attribute, int32_t value) {
+    return library().check(
+        library().cublasLtMatmulDescSetAttribute(descriptor, attribute, &value, sizeof(value)),
+        "cublasLtMatmulDescSetAttribute");
+  };
+  ZERO_RT_TRY(set(kBlasProductTransposeA, product.left.transposed ? kBlasTransposed : kBlasNormal));
+  ZERO_RT_TRY(
+      set(kBlasProductTransposeB, product.right.transposed ? kBlasTransposed : kBlasNormal));
+  if (!product.bias)
+    return {};
+  // Algorithms for a bias are only found when it lies somewhere; each call says where.
+  const void *somewhere = reinterpret_cast<const void *>(kWorkspaceAlignment);
+  ZERO_RT_BLAS(library(), cublasLtMatmulDescSetAttribute, descriptor, kBlasProductBias, &somewhere,
+               sizeof(somewhere));
+  ZERO_RT_TRY(set(kBlasProductEpilogue, kBlasEpilogueBias));
+  return set(kBlasProductBiasType, blasType(product.result.dtype));
+}
+
+Status Product::State::choose(uint64_t workspaceBytes, uint32_t alignment) {
+  workspace = workspaceBytes - std::min(workspaceBytes, kWorkspaceAlignment - 64);
+  BlasProduct descriptor = nullptr;
+  BlasPreference preference = nullptr;
+  BlasHeuristic found{};
+  int count = 0;
+  auto ask = [&]() -> Status {
+    ZERO_RT_TRY(makeDescriptor(descriptor));
+    ZERO_RT_BLAS(library(), cublasLtMatmulPreferenceCreate, &preference);
+    ZERO_RT_BLAS(library(), cublasLtMatmulPreferenceSetAttribute, preference,
+                 kBlasPreferenceWorkspace, &workspace, sizeof(workspace));
+    for (int operand : {kBlasPreferenceAlignmentA, kBlasPreferenceAlignmentB,
+                        kBlasPreferenceAlignmentC, kBlasPreferenceAlignmentD})
+      ZERO_RT_BLAS(library(), cublasLtMatmulPreferenceSetAttribute, preference, operand, &alignment,
+                   sizeof(alignment));
+    const BlasStatus status = library().cublasLtMatmulAlgoGetHeuristic(
+        context->get(), descriptor, left, right, result, result, preference, 1, &found, &count);
+    return status == kBlasNotSupported ? Status()
+                                       : library().check(status, "cublasLtMatmulAlgoGetHeuristic");
+  };
+  Status asked = ask();
+  if (preference)
+    library().cublasLtMatmulPreferenceDestroy(preference);
+  if (descriptor)
+    library().cublasLtMatmulDescDestroy(descriptor);
+  ZERO_RT_TRY(asked);
+  if (count < 1 || found.state != kBlasSuccess)
+    return fail(ZERO_RT_UNSUPPORTED,
+                "cuBLASLt (%zu) has no algorithm for it within %llu bytes of workspace",
+                library().cublasLtGetVersion(), static_cast<unsigned long long>(workspaceBytes));
+  algorithm = found.algorithm;
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// Calls
+//===----------------------------------------------------------------------===//
+
+class Product::Call : public ProductCall {
+public:
+  explicit Call(const State &state) : state(state) {}
+  ~Call() override {
+    if (descriptor)
+      state.library().cublasLtMatmulDescDestroy(descriptor);
+  }
+  Status create() {
+    return state.product.calls.empty() ? Status() : state.makeDescriptor(descriptor);
+  }
+
+  Status run(const BlasContext &context, void *const *args, Stream stream) override {
+    const Columnwise &product = state.product;
+    const BlasLibrary &library = state.library();
+    const char *left = static_cast<const char *>(args[product.swapped ? 0 : 1]);
+    const char *right = static_cast<const char *>(args[product.swapped ? 1 : 0]);
+    const int resultIndex = 2 + product.bias + product.residual;
+    char *result = static_cast<char *>(args[resultIndex]);
+    const char *added =
+        product.residual ? static_cast<const char *>(args[resultIndex - 1]) : result;
+    const float beta = product.residual || product.accumulate ? 1 : 0;
+    if (product.bias && !product.calls.empty()) // an attribute of the host's, nothing is made
+      ZERO_RT_BLAS(library, cublasLtMatmulDescSetAttribute, descriptor, kBlasProductBias, &args[2],
+                   sizeof(void *));
+    void *workspace = state.workspace > 0 ? alignedUp(args[resultIndex + 1]) : nullptr;
+    const int64_t operand = int64_t(sizeOf(product.left.dtype)),
+                  element = int64_t(sizeOf(product.result.dtype));
+    for (const Offsets &at : product.calls)
+      ZERO_RT_BLAS(library, cublasLtMatmul, context.get(), descriptor, &product.alpha,
+                   left + at.left * operand, state.left, right + at.right * operand, state.right,
+                   &beta, added + at.result * element, state.result, result + at.result * element,
+                   state.result, &state.algorithm, workspace, state.workspace, stream);
+    return {};
+  }
+
+private:
+  static void *alignedUp(void *address) {
+    const auto number = reinterpret_cast<uint64_t>(address);
+    return reinterpret_cast<void *>((number + kWorkspaceAlignment - 1) / kWorkspaceAlignment *
+                                    kWorkspaceAlignment);
+  }
+  const State &state;
+  BlasProduct descriptor = nullptr; ///< of one rank: it holds the bias's address
+};
+
+Product::Product(std::unique_ptr<State> state) : state(std::move(state)) {}
+Product::~Product() = default;
+
+Status Product::create(std::shared_ptr<const BlasContext> context, const proto::Kernel &kernel,
+                       uint32_t alignment, std::unique_ptr<Product> &product) {
+  auto made = std::make_unique<State>(std::move(context));
+  ZERO_RT_TRY(toColumnwise(kernel, made->product));
+  if (!made->product.calls.empty()) {
+    ZERO_RT_TRY(made->makeLayout(made->product.left, made->left));
+    ZERO_RT_TRY(made->makeLayout(made->product.right, made->right));
+    ZERO_RT_TRY(made->makeLayout(made->product.result, made->result));
+    ZERO_RT_TRY(made->choose(kernel.workspace(), alignment));
+  }
+  product.reset(new Product(std::move(made)));
+  return {};
+}
+
+Status Product::makeCall(std::unique_ptr<ProductCall> &call) const {
+  auto made = std::make_unique<Call>(*state);
+  ZERO_RT_TRY(made->create());
+  call = std::move(made);
+  return {};
+}
+
+uint32_t alignmentOf(const proto::Program &program, uint32_t index) {
+  const proto::Kernel &kernel = program.kernels(int(index));
+  uint64_t bits = 16;
+  auto add = [&](uint64_t bytes) { bits |= bytes; };
+  const proto::Matmul &product = kernel.matmul();
+  for (int i = 0; i < product.batch_size(); ++i) // 16 bits: the narrowest elements
+    for (int64_t stride : {product.a_strides(i), product.b_strides(i), product.c_strides(i)})
+      add(uint64_t(stride) * (kernel.stored_size() > 0 ? 2 : 4));
+  for (const proto::Segment &segment : program.segments())
+    for (const proto::Command &command : segment.commands())
+      if (command.has_launch() && command.launch().kernel() == index)
+        for (const proto::Address &argument : command.launch().args()) {
+          add(argument.offset());
+          add(uint64_t(argument.rank_stride()));
+        }
+  return uint32_t(bits & -bits);
+}
+
+} // namespace zero::rt::cuda

@@ -1,0 +1,68 @@
+//===- product.h - matrix products through cuBLASLt -------------*- C++ -*-===//
+//
+// cuBLASLt thinks in columns: a row-major C is its C^T = B^T A^T. Operands are float32,
+// float16 or bfloat16, A and B of one type, and sums are made in float32, not in TF32. The
+// algorithm is chosen once, at start, by the library's own heuristics within the planned
+// workspace; all ranks run the same one.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_DEVICE_CUDA_PRODUCT_H
+#define RUNTIME_DEVICE_CUDA_PRODUCT_H
+
+#include "runtime/device/cpu/matmul_plan.h"
+#include "runtime/device/cuda/cublaslt.h"
+
+#include <memory>
+
+namespace zero::rt::cuda {
+
+/// cuBLASLt's state on the GPU that is current when it is made.
+class BlasContext {
+public:
+  static Status create(std::shared_ptr<const BlasLibrary> library,
+                       std::shared_ptr<const BlasContext> &context);
+  ~BlasContext();
+  const BlasLibrary &library() const { return *functions; }
+  BlasHandle get() const { return handle; }
+
+private:
+  std::shared_ptr<const BlasLibrary> functions;
+  BlasHandle handle = nullptr;
+};
+
+/// What one rank needs to run a product. Must not outlive it.
+class ProductCall {
+public:
+  virtual ~ProductCall() = default;
+  /// Arguments: A, B, [bias], [R], C, [workspace], on the GPU of `context`.
+  virtual Status run(const BlasContext &context, void *const *args, Stream stream) = 0;
+};
+
+/// A product ready to run, shared by all ranks.
+class Product {
+public:
+  /// `alignment`: bytes that the addresses of all operands are multiples of. Refused by
+  /// name (ZERO_RT_UNSUPPORTED): strides that leave neither rows nor columns without gaps,
+  /// mixed types, a bias along C's strided dimension, two matrices that are added, and what
+  /// the library has no algorithm for within the workspace.
+  static Status create(std::shared_ptr<const BlasContext> context, const proto::Kernel &kernel,
+                       uint32_t alignment, std::unique_ptr<Product> &product);
+  ~Product();
+  Status makeCall(std::unique_ptr<ProductCall> &call) const;
+
+private:
+  class Call;
+  struct State;
+  explicit Product(std::unique_ptr<State> state);
+  std::unique_ptr<State> state;
+};
+
+/// The largest power of two, up to 16, that the addresses of all operands of kernel
+/// `index` are multiples of, in all its launches on all ranks: vectors of 16 bytes are the
+/// widest there are, and the choice of an algorithm must not depend on more.
+uint32_t alignmentOf(const proto::Program &program, uint32_t index);
+
+} // namespace zero::rt::cuda
+
+#endif // RUNTIME_DEVICE_CUDA_PRODUCT_H

@@ -1,0 +1,63 @@
+//===- accesses.cpp - which bytes a command touches -----------------------===//
+
+#include "runtime/format/accesses.h"
+
+#include "runtime/format/tables.h"
+
+namespace zero::rt {
+
+ByteRange rangeOf(uint64_t offset, proto::DType dtype, uint64_t count) {
+  return {offset, offset + count * sizeOf(toDType(dtype))};
+}
+
+static Access accessOf(const proto::Address &address, uint64_t bytes, int rank) {
+  const uint64_t begin = placeOf(address, rank);
+  return {{begin, begin + bytes},
+          address.reads(),
+          address.offset() - address.start(),
+          address.writes(),
+          address.offset()};
+}
+
+static std::vector<Access> accessesOf(const proto::Collective &collective, int ranks, int rank) {
+  const uint64_t slice = collective.elements() * sizeOf(toDType(collective.dtype()));
+  const uint64_t whole = slice * uint64_t(ranks);
+  const bool gathers = collective.kind() == proto::Collective::ALL_GATHER;
+  const bool scatters = collective.kind() == proto::Collective::REDUCE_SCATTER;
+  Access source = accessOf(collective.src(), scatters ? whole : slice, rank);
+  Access destination = accessOf(collective.dst(), gathers ? whole : slice, rank);
+  if (gathers || scatters)
+    return {source, destination};
+  source.writes = destination.writes; // in place
+  source.written = destination.written;
+  return {source};
+}
+
+std::vector<Access> accessesOf(const proto::Program &program, const proto::Command &command,
+                               int rank) {
+  std::vector<Access> accesses;
+  if (command.has_collective())
+    accesses = accessesOf(command.collective(), int(program.ranks()), rank);
+  else if (command.has_check())
+    accesses = {accessOf(command.check().value(), 2 * sizeof(int64_t), rank)};
+  else if (command.has_copy())
+    accesses = {accessOf(command.copy().src(), command.copy().bytes(), rank),
+                accessOf(command.copy().dst(), command.copy().bytes(), rank)};
+  for (const proto::Address &argument : command.launch().args())
+    accesses.push_back(accessOf(argument, argument.bytes(), rank));
+  if (command.predicate() > 0)
+    accesses.push_back(accessOf(program.predicates(int(command.predicate()) - 1), 1, rank));
+  return accesses;
+}
+
+std::vector<Access> accessesOfAllRanks(const proto::Program &program,
+                                       const proto::Command &command) {
+  std::vector<Access> all = accessesOf(program, command, 0);
+  const std::vector<Access> last = accessesOf(program, command, int(program.ranks()) - 1);
+  for (size_t i = 0; i < all.size(); ++i)
+    all[i].range = {std::min(all[i].range.begin, last[i].range.begin),
+                    std::max(all[i].range.end, last[i].range.end)};
+  return all;
+}
+
+} // namespace zero::rt

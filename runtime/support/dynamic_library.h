@@ -1,0 +1,51 @@
+//===- dynamic_library.h - libraries found when they are needed -*- C++ -*-===//
+//
+// What CUDA brings along is never linked: everything builds and runs without it, and
+// says what was looked for where it is asked for.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_SUPPORT_DYNAMIC_LIBRARY_H
+#define RUNTIME_SUPPORT_DYNAMIC_LIBRARY_H
+
+#include "runtime/support/status.h"
+
+#include <span>
+#include <vector>
+
+namespace zero::rt {
+
+/// Where a library may be.
+struct LibrarySource {
+  const char *what;                ///< "the CUDA driver"
+  const char *variable;            ///< environment: its path, in place of all names
+  std::vector<const char *> names; ///< tried in this order
+  const char *remedy;              ///< "install NVIDIA's driver"
+};
+
+/// One entry of a table of functions.
+struct LibrarySymbol {
+  const char *name;
+  void **address;
+};
+
+/// A library that stays loaded as long as the process: other libraries may have taken
+/// addresses from it.
+class DynamicLibrary {
+public:
+  /// Finds the library and all `symbols`. Fails, saying what was looked for and what to
+  /// do, when there is none (ZERO_RT_NOT_FOUND), or when a function is missing
+  /// (ZERO_RT_UNSUPPORTED).
+  static Status open(const LibrarySource &source, std::span<const LibrarySymbol> symbols,
+                     DynamicLibrary &library);
+
+  /// What was loaded, as it was asked for.
+  const std::string &name() const { return loaded; }
+
+private:
+  std::string loaded;
+};
+
+} // namespace zero::rt
+
+#endif // RUNTIME_SUPPORT_DYNAMIC_LIBRARY_H

@@ -1,0 +1,132 @@
+// RUN: zero-opt %s --zero-choose-threads --split-input-file | FileCheck %s
+
+// 16 bytes of the narrowest access: four floats. The length is a multiple of anything.
+// CHECK-LABEL: func.func private @elements
+// CHECK: {zero.loop = "parallel", zero.neighbours = 4 : i64, zero.threads = "one"}
+func.func private @elements(%x: memref<?xf32>) attributes {zero.kernel} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %length = memref.dim %x, %c0 : memref<?xf32>
+  scf.for %i = %c0 to %length step %c1 {
+    %0 = memref.load %x[%i] : memref<?xf32>
+    %1 = arith.addf %0, %0 : f32
+    memref.store %1, %x[%i] : memref<?xf32>
+  } {zero.loop = "parallel"}
+  return
+}
+
+// -----
+
+// Rows of 6 elements allow for two neighbours.
+// CHECK-LABEL: func.func private @digits
+// CHECK: {zero.loop = "parallel", zero.neighbours = 2 : i64, zero.threads = "one"}
+func.func private @digits(%x: memref<6xf32>, %y: memref<24xf32>) attributes {zero.kernel} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c24 = arith.constant 24 : index
+  scf.for %i = %c0 to %c24 step %c1 {
+    %at:2 = affine.delinearize_index %i into (4, 6) : index, index
+    %0 = memref.load %x[%at#1] : memref<6xf32>
+    memref.store %0, %y[%i] : memref<24xf32>
+  } {zero.loop = "parallel"}
+  return
+}
+
+// -----
+
+// Who shares a row depends on its length; a warp that has little to do takes fewer neighbours.
+// CHECK-LABEL: func.func private @row
+// CHECK: {zero.loop = "sum", zero.neighbours = 2 : i64}
+// CHECK: {zero.loop = "parallel", zero.threads = "warp"}
+// CHECK: {zero.loop = "sum", zero.neighbours = 4 : i64}
+// CHECK: {zero.loop = "parallel", zero.threads = "block"}
+func.func private @row(%x: memref<8x64xf32>, %l: memref<8x4096xf32>, %y: memref<8xf32>)
+    attributes {zero.kernel} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %c64 = arith.constant 64 : index
+  %c4096 = arith.constant 4096 : index
+  %zero = arith.constant 0.0 : f32
+  scf.for %i = %c0 to %c8 step %c1 {
+    %sum = scf.for %k = %c0 to %c64 step %c1 iter_args(%acc = %zero) -> (f32) {
+      %0 = memref.load %x[%i, %k] : memref<8x64xf32>
+      %1 = arith.addf %acc, %0 : f32
+      scf.yield %1 : f32
+    } {zero.loop = "sum"}
+    memref.store %sum, %y[%i] : memref<8xf32>
+  } {zero.loop = "parallel"}
+  scf.for %i = %c0 to %c8 step %c1 {
+    %sum = scf.for %k = %c0 to %c4096 step %c1 iter_args(%acc = %zero) -> (f32) {
+      %0 = memref.load %l[%i, %k] : memref<8x4096xf32>
+      %1 = arith.addf %acc, %0 : f32
+      scf.yield %1 : f32
+    } {zero.loop = "sum"}
+    memref.store %sum, %y[%i] : memref<8xf32>
+  } {zero.loop = "parallel"}
+  return
+}
+
+// -----
+
+// Sums across rows: neighbours in memory are other sums.
+// CHECK-LABEL: func.func private @columns
+// CHECK: {zero.loop = "sum"}
+// CHECK: {zero.loop = "parallel", zero.threads = "column"}
+func.func private @columns(%x: memref<128x64xf32>, %y: memref<64xf32>) attributes {zero.kernel} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %c128 = arith.constant 128 : index
+  %zero = arith.constant 0.0 : f32
+  scf.for %i = %c0 to %c64 step %c1 {
+    %sum = scf.for %k = %c0 to %c128 step %c1 iter_args(%acc = %zero) -> (f32) {
+      %0 = memref.load %x[%k, %i] : memref<128x64xf32>
+      %1 = arith.addf %acc, %0 : f32
+      scf.yield %1 : f32
+    } {zero.loop = "sum"}
+    memref.store %sum, %y[%i] : memref<64xf32>
+  } {zero.loop = "parallel"}
+  return
+}
+
+// -----
+
+// A loop in order is one thread's, and so is one that carries more than a sum.
+// CHECK-LABEL: func.func private @ordered
+// CHECK: {zero.loop = "parallel", zero.threads = "one"}
+func.func private @ordered(%x: memref<8x64xf32>) attributes {zero.kernel} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %c64 = arith.constant 64 : index
+  %zero = arith.constant 0.0 : f32
+  scf.for %i = %c0 to %c8 step %c1 {
+    %last = scf.for %k = %c0 to %c64 step %c1 iter_args(%acc = %zero) -> (f32) {
+      %0 = memref.load %x[%i, %k] : memref<8x64xf32>
+      %1 = arith.addf %acc, %0 : f32
+      memref.store %1, %x[%i, %k] : memref<8x64xf32>
+      scf.yield %1 : f32
+    }
+  } {zero.loop = "parallel"}
+  return
+}
+
+// -----
+
+// Nothing is left over of a sum over a dynamic length: lanes take one element each.
+// CHECK-LABEL: func.func private @total
+// CHECK: {zero.loop = "sum"}
+func.func private @total(%x: memref<?xf32>, %y: memref<f32>) attributes {zero.kernel} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  %length = memref.dim %x, %c0 : memref<?xf32>
+  %sum = scf.for %i = %c0 to %length step %c1 iter_args(%acc = %zero) -> (f32) {
+    %0 = memref.load %x[%i] : memref<?xf32>
+    %1 = arith.addf %acc, %0 : f32
+    scf.yield %1 : f32
+  } {zero.loop = "sum"}
+  memref.store %sum, %y[] : memref<f32>
+  return
+}

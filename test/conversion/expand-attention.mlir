@@ -1,0 +1,20 @@
+// RUN: zero-opt %s --zero-expand-attention | FileCheck %s
+
+// Queries, keys and values of one packed row each; masks are the softmax's.
+// CHECK-LABEL: func.func @packed
+// CHECK: "Contract"{{.*}}transB = 1
+// CHECK: "MaskedSoftmax"({{.*}}causal = 1{{.*}}scale = 2.5
+// CHECK-NOT: rows_first
+// CHECK-NOT: "Attention"
+// CHECK: "Contract"
+// CHECK: "Transpose"
+// CHECK: return
+func.func @packed(%x: tensor<2x8x48xf32>) -> tensor<2x8x2x8xf32> {
+  %none = onnx.none
+  %o, %lse = onnx.node "Attention"(%x, %none, %none, %none, %none)
+      {causal = 1 : i64, fill = 0xFFF0000000000000 : f64, guard = 0 : i64, offset = 0 : i64,
+       packed_heads = array<i64: 2, 2>, rows_first = array<i64: 1, 1, 1, 1>, scale = 2.500000e-01 : f64}
+      domain "zero" opset 1
+      : (tensor<2x8x48xf32>, none, none, none, none) -> (tensor<2x8x2x8xf32>, tensor<2x2x8xf32>)
+  return %o : tensor<2x8x2x8xf32>
+}

@@ -1,0 +1,123 @@
+"""Runs on a GPU what no other machine can tell, and prints a table of what came out.
+
+usage: run [--build BUILD] [--device cuda|simulated] [--graphs mlp,gpt2-tiny] [--ranks 1,2,4]
+
+Ranks share GPU 0, so that sums have the order of ranks and stages must agree bit for bit. Ends with 1 where
+something failed, with 2 where there is no GPU. With --device=simulated, which tests this script, a core does
+what the threads of a GPU would; what only a GPU has is left out then.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+TEST = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(TEST / "support"))
+
+from torch_step import torch_step  # noqa: E402
+from zero_test import Failed, Graph, run_tool  # noqa: E402
+
+
+class Table:
+    """Prints a line for each check as it ends."""
+
+    def __init__(self):
+        self.failed = 0
+
+    def row(self, what, result, detail):
+        print(f"{what:<44} {result:<7} {detail}", flush=True)
+        self.failed += result == "FAILED"
+
+    def check(self, what, body):
+        begin = time.time()
+        try:
+            detail = body()
+            self.row(what, "ok", f"{detail} ({time.time() - begin:.1f} s)")
+        except (Failed, AssertionError, subprocess.TimeoutExpired) as error:
+            self.row(what, "FAILED", str(error).strip().replace("\n", "\n    "))
+
+
+def communicator(build):
+    """The suite that all communicators pass, on the GPU's own one."""
+    environment = {**os.environ, "ZERO_TEST_GPU": "1"}
+    done = subprocess.run([build / "bin/unit/runtime-communicator-test", "--gtest_brief=1",
+                           "--gtest_filter=*gpu*"], env=environment, capture_output=True, text=True,
+                          timeout=600)
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    return done.stdout.strip().splitlines()[-1]
+
+
+def ground_truth(args, graph, work):
+    """PyTorch's losses and gradients, and stages that agree bit for bit."""
+    done = subprocess.run([sys.executable, TEST / "execute/check_groundtruth.py", TEST / "data", work, graph,
+                           f"--ranks={args.ranks}", f"--device={args.device}", "--optimizers=adamw"],
+                          capture_output=True, text=True, timeout=3000)
+    assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
+    return done.stdout.strip().splitlines()[-1]
+
+
+def certificate(args, graph, work):
+    """What each rank allocates is what was printed before."""
+    graph, details = Graph(TEST / "data", graph, work), []
+    for stage in (0, 3):
+        ranks = max(map(int, args.ranks.split(",")))
+        report = graph.run(graph.compile(stage, ranks, f"--device={args.device}"), 3).report
+        peak = report["memory"]["device"]["peak"]
+        taken = {rank["arena_bytes"] for rank in report["per_rank"]}
+        assert taken == {peak}, f"stage {stage}: {peak} bytes were certified, {taken} allocated"
+        details.append(f"stage {stage}: {peak}")
+    return "bytes of a rank, " + ", ".join(details)
+
+
+def step_time(args, graph, work):
+    """Seconds of a step at stages 0 and 3 on one rank, beside PyTorch's where it is installed."""
+    graph = Graph(TEST / "data", graph, work)
+    seconds = []
+    for stage in (0, 3):
+        executable = graph.compile(stage, 1, f"--device={args.device}", "--optimizer=adamw")
+        report = graph.run(executable, args.steps).report
+        seconds.append(np.median(report["seconds"][5:]))
+    torch = torch_step(graph, args.steps)
+    return (f"{1e3 * seconds[0]:.3f} ms at stage 0, {1e3 * seconds[1]:.3f} ms at stage 3; PyTorch "
+            + (f"{1e3 * torch:.3f} ms" if torch else "is not there or has no GPU"))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--build", type=Path, default=TEST.parent / "build")
+    parser.add_argument("--device", choices=("cuda", "simulated"), default="cuda")
+    parser.add_argument("--graphs", default="mlp,gpt2-tiny")
+    parser.add_argument("--timed", default="gpt2-tiny,gpt2-mini")
+    parser.add_argument("--ranks", default="1,2,4")
+    parser.add_argument("--steps", type=int, default=50)
+    args = parser.parse_args()
+    os.environ["PATH"] = f"{args.build}/bin:{os.environ['PATH']}"
+    os.environ["PYTHONPATH"] = str(TEST / "support")
+    with tempfile.TemporaryDirectory() as folder:
+        work = Path(folder)
+        if args.device == "cuda":
+            try:
+                graph = Graph(TEST / "data", "mlp", work)
+                graph.run(graph.compile(0, 1, "--device=cuda"), 1)
+            except Failed as error:
+                print(error)
+                sys.exit(2)
+        table = Table()
+        if args.device == "cuda":
+            table.check("communicator between ranks on one GPU", lambda: communicator(args.build))
+        for name in args.graphs.split(","):
+            table.check(f"{name}: PyTorch's numbers, equal stages", lambda: ground_truth(args, name, work))
+            table.check(f"{name}: certificate", lambda: certificate(args, name, work))
+        for name in filter(None, args.timed.split(",")):
+            table.check(f"{name}: a step", lambda: step_time(args, name, work))
+    sys.exit(1 if table.failed else 0)
+
+
+if __name__ == "__main__":
+    main()

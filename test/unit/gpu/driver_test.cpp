@@ -1,0 +1,74 @@
+//===- driver_test.cpp - a driver that is there, and one that is not ------===//
+
+#include "recording.h"
+#include "runtime/device/cuda/cublaslt.h"
+#include "runtime/device/cuda/driver.h"
+
+#include <cstdlib>
+#include <gtest/gtest.h>
+
+using namespace zero::rt;
+using namespace zero::rt::cuda;
+
+namespace {
+
+/// Sets a variable for a test.
+class Setting {
+public:
+  Setting(const char *name, const char *value) : name(name) { ::setenv(name, value, 1); }
+  ~Setting() { ::unsetenv(name); }
+
+private:
+  const char *name;
+};
+
+void expectFails(const Status &status, zero_rt_code code, const std::string &part) {
+  EXPECT_EQ(status.getCode(), code) << status.getMessage();
+  EXPECT_NE(status.getMessage().find(part), std::string::npos) << status.getMessage();
+}
+
+TEST(CudaDriver, ThatIsNotThereIsOneClearError) {
+  Setting path("ZERO_CUDA_DRIVER", "/nonexistent/libcuda.so.1");
+  std::shared_ptr<const Driver> driver;
+  Status status = Driver::open(driver);
+  expectFails(status, ZERO_RT_NOT_FOUND,
+              "the CUDA driver was not found: looked for '/nonexistent/libcuda.so.1'");
+  expectFails(status, ZERO_RT_NOT_FOUND, "install NVIDIA's driver");
+  expectFails(status, ZERO_RT_NOT_FOUND, "or set ZERO_CUDA_DRIVER to its path");
+}
+
+TEST(CudaDriver, OfAnotherKindLacksFunctions) {
+  Setting path("ZERO_CUDA_DRIVER", "libm.so.6");
+  std::shared_ptr<const Driver> driver;
+  expectFails(Driver::open(driver), ZERO_RT_UNSUPPORTED,
+              "the CUDA driver ('libm.so.6') has no function 'cuInit': it is too old");
+}
+
+TEST(CudaDriver, WithoutAGpuSaysWhereToLook) {
+  Setting path("ZERO_CUDA_DRIVER", ZERO_RECORDING_CUDA);
+  recording::reset({.devices = 0});
+  std::shared_ptr<const Driver> driver;
+  Status status = Driver::open(driver);
+  expectFails(status, ZERO_RT_NOT_FOUND, "finds no GPU: see whether nvidia-smi lists one");
+  recording::reset();
+  EXPECT_TRUE(Driver::open(driver).ok());
+  EXPECT_EQ(driver->devices(), 1);
+  EXPECT_EQ(driver->version(), 13000);
+}
+
+TEST(CudaDriver, NamesItsErrors) {
+  Setting path("ZERO_CUDA_DRIVER", ZERO_RECORDING_CUDA);
+  std::shared_ptr<const Driver> driver;
+  ASSERT_TRUE(Driver::open(driver).ok());
+  expectFails(driver->check(kOutOfMemory, "cuMemAlloc"), ZERO_RT_IO,
+              "cuMemAlloc: CUDA_ERROR_OUT_OF_MEMORY (out of memory)");
+}
+
+TEST(Cublaslt, ThatIsNotThereIsOneClearError) {
+  Setting path("ZERO_CUBLASLT", "/nonexistent/libcublasLt.so");
+  std::shared_ptr<const BlasLibrary> library;
+  expectFails(BlasLibrary::open(library), ZERO_RT_NOT_FOUND,
+              "cuBLASLt was not found: looked for '/nonexistent/libcublasLt.so'");
+}
+
+} // namespace

@@ -1,0 +1,102 @@
+//===- engine.h - streams, events and memory that are made up ---*- C++ -*-===//
+
+#ifndef TEST_UNIT_GPU_ENGINE_H
+#define TEST_UNIT_GPU_ENGINE_H
+
+#include "recording.h"
+#include "runtime/device/cuda/driver_api.h"
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <random>
+#include <set>
+
+namespace zero::rt::cuda {
+struct ContextHandle {
+  int device = 0, retained = 0;
+};
+struct EventHandle {
+  uint64_t recorded = 0, done = 0; ///< how often; only the last ones count
+  bool asked = false;              ///< by the host
+};
+struct FunctionHandle {
+  std::string symbol;
+  uint64_t module = 0;
+};
+struct ModuleTag {
+  std::map<std::string, int> entries; ///< parameters of each
+  std::map<std::string, FunctionHandle> functions;
+};
+} // namespace zero::rt::cuda
+
+namespace recording {
+
+using namespace zero::rt::cuda;
+
+/// What a stream was given and has not done.
+struct Work {
+  std::function<bool()> ready; ///< nothing: always
+  std::function<void()> run;
+  std::vector<uint64_t> places; ///< device and host memory that it touches
+};
+
+struct Range {
+  uint64_t bytes;
+  bool operator==(const Range &) const = default;
+};
+
+class Engine {
+public:
+  static Engine &get();
+
+  std::recursive_mutex mutex;
+  Settings settings;
+  Counts counted;
+  std::vector<std::string> problems;
+  std::map<std::string, std::tuple<int, int, Kernel>> kernels;
+  std::set<std::string> stalled;
+  std::vector<ContextHandle> contexts;
+  std::set<Event> events;
+  std::set<ModuleHandle> modules;
+
+  void problem(const std::string &what) {
+    if (problems.size() < 20)
+      problems.push_back(what);
+  }
+
+  /// Memory.
+  uint64_t allocate(bool onDevice, size_t bytes);
+  Result release(bool onDevice, uint64_t place, const char *call);
+  /// Where the host finds device memory [place, place + bytes), of which all must be there.
+  char *translate(uint64_t place, uint64_t bytes, const char *who);
+  void checkPinned(const void *place, uint64_t bytes, const char *who);
+
+  /// Streams.
+  Stream makeStream();
+  Result destroy(Stream stream);
+  bool isStream(Stream stream) const { return streams.count(stream) > 0; }
+  Result add(Stream stream, Work work);
+  bool isDone(Stream stream) const { return streams.at(stream).empty(); }
+  /// Lets some work be done; at least one piece, if any can be.
+  void progress();
+  /// Whether work that is not done yet touches one of the places of `first` to `last`.
+  bool isTouched(uint64_t first, uint64_t last) const;
+
+private:
+  bool runOne();
+  std::mt19937_64 random{1};
+  std::map<Stream, std::deque<Work>> streams;
+  std::map<uint64_t, uint64_t> deviceMemory, hostMemory; ///< bytes by start
+  uint64_t nextStream = 1;
+
+  friend void reset(const Settings &);
+};
+
+/// The context of the calling thread.
+Context &current();
+
+} // namespace recording
+
+#endif // TEST_UNIT_GPU_ENGINE_H

@@ -1,0 +1,135 @@
+//===- gpu_trial.cpp - sessions on the recording driver -------------------===//
+//
+// Linked to the executor's tests, it makes them run on a GPU that is not there: kernels of
+// the code section become entries of a text that the recording driver knows as the same
+// functions. Each test has a seed of its own, or that of ZERO_RECORDING_SEED.
+//
+//===----------------------------------------------------------------------===//
+
+#include "../runtime/trial.h"
+#include "recording.h"
+#include "runtime/comm/reduce.h"
+#include "runtime/device/cpu/library.h"
+#include "runtime/device/cpu/module.h"
+#include "sum_kernels.h"
+
+#include <cstdlib>
+
+using namespace zero::rt;
+
+namespace {
+
+constexpr uint32_t kThreads = 32;
+
+/// Arguments of kernel `index`, as its launches have them.
+int argumentsOf(const proto::Program &program, int index) {
+  for (const proto::Segment &segment : program.segments())
+    for (const proto::Command &command : segment.commands())
+      if (command.has_launch() && int(command.launch().kernel()) == index)
+        return command.launch().args_size();
+  return 0;
+}
+
+/// The functions of the test kernels, loaded once.
+const Module &testModule() {
+  static const std::shared_ptr<Module> module = [] {
+    std::shared_ptr<Module> made;
+    static const std::string code = testKernels();
+    proto::Program none;
+    EXPECT_TRUE(
+        Module::load(none, {reinterpret_cast<const uint8_t *>(code.data()), code.size()}, made)
+            .ok());
+    return made;
+  }();
+  return *module;
+}
+
+/// What a kernel does, as a function of the host.
+recording::Kernel functionOf(const proto::Kernel &kernel) {
+  if (kernel.has_symbol())
+    return [native = testModule().find(kernel.symbol())](const std::vector<void *> &pointers,
+                                                         const std::vector<int64_t> &scalars,
+                                                         uint64_t threads) {
+      EXPECT_GE(threads, uint64_t(scalars[0]));
+      native(pointers.data(), 0, scalars[0]);
+    };
+  std::unique_ptr<LibraryKernel> made;
+  EXPECT_TRUE(makeLibraryKernel(kernel, 1, made).ok());
+  std::shared_ptr<const LibraryKernel> library = std::move(made);
+  return [library](const std::vector<void *> &pointers, const std::vector<int64_t> &, uint64_t) {
+    std::unique_ptr<LibraryCall> call;
+    EXPECT_TRUE(library->makeCall(call).ok() && call->run(pointers.data()).ok());
+  };
+}
+
+/// Whether cuBLASLt has no such product: then it is a kernel like others.
+bool isMixed(const proto::Kernel &kernel) {
+  if (!kernel.has_matmul() || kernel.stored_size() == 0)
+    return false;
+  const int result = *kernel.stored().rbegin();
+  return kernel.stored(0) != kernel.stored(1) ||
+         (result != proto::F32 && result != kernel.stored(0));
+}
+
+/// Turns a kernel into one of a GPU's code; returns its declaration.
+std::string moveKernel(proto::Program &program, int index) {
+  proto::Kernel &kernel = *program.mutable_kernels(index);
+  const std::string symbol = kernel.has_symbol() ? kernel.symbol() : "mixed_" + kernel.name();
+  const int arguments = argumentsOf(program, index);
+  recording::addKernel(symbol, arguments, 1, functionOf(kernel));
+  kernel.clear_stored();
+  proto::GpuEntry &entry = *kernel.mutable_gpu()->add_entries();
+  entry.set_symbol(symbol);
+  entry.set_threads(kThreads);
+  for (const proto::Segment &segment : program.segments())
+    for (const proto::Command &command : segment.commands())
+      if (command.has_launch() && int(command.launch().kernel()) == index)
+        entry.set_blocks(command.launch().length() > 0 ? 0 : 1);
+  entry.set_per_block(kThreads);
+  std::string text = ".visible .entry " + symbol + "(";
+  for (int i = 0; i <= arguments; ++i)
+    text += std::string(i ? ", " : "") + ".param .u64 p" + std::to_string(i);
+  return text + ") { ret; }\n";
+}
+
+void moveToGpu(HandMadeProgram &made, zero_rt_session_options &options) {
+  proto::Program &program = made.program;
+  made.code = "// for the recording driver\n";
+  program.set_target(proto::CUDA);
+  addSumKernels(int(program.ranks()));
+  for (int i = 0; i < program.kernels_size(); ++i)
+    if (program.kernels(i).has_symbol() || isMixed(program.kernels(i)))
+      made.code += moveKernel(program, i);
+  made.code.push_back('\0');
+  proto::GpuImage &image = *program.add_gpu_images();
+  image.set_architecture(80);
+  image.set_bytes(made.code.size());
+  options.device = "cuda";
+}
+
+/// Before and behind each test.
+class Recorded : public testing::EmptyTestEventListener {
+  void OnTestStart(const testing::TestInfo &info) override {
+    uint64_t seed = std::hash<std::string>()(std::string(info.test_suite_name()) + info.name());
+    if (const char *given = std::getenv("ZERO_RECORDING_SEED"))
+      seed = std::strtoull(given, nullptr, 10);
+    recording::reset({.seed = seed});
+  }
+  void OnTestEnd(const testing::TestInfo &) override {
+    for (const std::string &problem : recording::problems())
+      ADD_FAILURE() << problem;
+    EXPECT_EQ(recording::counts().alive, 0u) << "something of the driver's was not freed";
+  }
+};
+
+struct Environment {
+  Environment() {
+    ::setenv("ZERO_CUDA_DRIVER", ZERO_RECORDING_CUDA, 1);
+    ::setenv("ZERO_CUBLASLT", ZERO_RECORDING_CUDA, 1);
+    ::setenv("ZERO_NCCL", ZERO_RECORDING_CUDA, 1);
+    moveTrial = moveToGpu;
+    testing::UnitTest::GetInstance()->listeners().Append(new Recorded);
+  }
+} environment;
+
+} // namespace

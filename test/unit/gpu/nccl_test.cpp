@@ -1,0 +1,187 @@
+//===- nccl_test.cpp - ranks on GPUs of their own -------------------------===//
+
+#include "host_ends.h"
+#include "recording.h"
+#include "runtime/comm/nccl/nccl_group.h"
+#include "runtime/support/floats.h"
+#include "sum_kernels.h"
+
+#include <chrono>
+#include <cstdlib>
+#include <functional>
+#include <gtest/gtest.h>
+#include <thread>
+#include <unistd.h>
+
+using namespace zero::rt;
+using namespace zero::rt::cuda;
+
+namespace {
+
+using Group = std::vector<std::unique_ptr<Communicator>>;
+
+std::vector<Status> onAll(Group &group, const std::function<Status(Communicator &)> &body) {
+  std::vector<Status> results(group.size());
+  std::vector<std::thread> threads;
+  for (size_t rank = 0; rank < group.size(); ++rank)
+    threads.emplace_back([&, rank] { results[rank] = body(*group[rank]); });
+  for (std::thread &thread : threads)
+    thread.join();
+  return results;
+}
+
+void expectOk(const Status &status) { EXPECT_TRUE(status.ok()) << status.getMessage(); }
+
+constexpr int kRanks = 3;
+
+/// Small whole numbers: exact in any order and any of the types.
+template <typename T>
+void checkSums(DType dtype) {
+  Group group = makeNcclGpuGroup({.ranks = kRanks, .timeoutSeconds = 60});
+  for (const Status &each : onAll(group, [&](Communicator &end) {
+         const size_t size = 7;
+         const int rank = end.rank();
+         std::vector<T> data(size * kRanks), all(size * kRanks);
+         for (size_t i = 0; i < data.size(); ++i)
+           data[i] = T(float(3 * (int(i) + rank)));
+         T *own = data.data() + rank * size;
+         ZERO_RT_TRY(end.reduceScatter({"x"}, {dtype, true}, data.data(), own, size));
+         for (size_t i = 0; i < size; ++i)
+           EXPECT_EQ(float(own[i]), float(3 * (rank * int(size) + int(i) + 1)));
+         ZERO_RT_TRY(end.allGather({"y"}, dtype, own, all.data(), size));
+         for (size_t i = 0; i < all.size(); ++i)
+           EXPECT_EQ(float(all[i]), float(3 * (int(i) + 1)));
+         ZERO_RT_TRY(end.allReduce({"z", 2, true}, {dtype}, all.data(), all.size()));
+         for (size_t i = 0; i < all.size(); ++i)
+           EXPECT_EQ(float(all[i]), float(9 * (int(i) + 1)));
+         EXPECT_EQ(end.traffic().modelElements, 2 * (kRanks - 1) * size);
+         EXPECT_EQ(end.traffic().controlElements, 2 * (kRanks - 1) * size);
+         return end.check();
+       }))
+    expectOk(each);
+  EXPECT_EQ(recording::problems(), std::vector<std::string>());
+}
+
+TEST(NcclGroup, SumsAndScalesByItself) {
+  checkSums<float>(ZERO_RT_F32);
+  checkSums<double>(ZERO_RT_F64);
+  checkSums<int64_t>(ZERO_RT_I64);
+  checkSums<BFloat16>(ZERO_RT_BF16);
+  checkSums<_Float16>(ZERO_RT_F16);
+}
+
+TEST(NcclGroup, AStalledThreadIsNamed) {
+  Group group = makeNcclGpuGroup(
+      {.ranks = kRanks, .timeoutSeconds = 0.3, .stallRank = 1, .stallCollective = 2});
+  for (const Status &each : onAll(group, [](Communicator &end) {
+         for (uint64_t index = 0;; ++index) {
+           float value = 1;
+           ZERO_RT_TRY(end.allReduce({"layer.7", index}, {ZERO_RT_F32}, &value, 1));
+         }
+       }))
+    EXPECT_EQ(each.getMessage(), "rank 1 did not arrive at collective 2 ('layer.7') within 0.3 s");
+}
+
+TEST(NcclGroup, RanksThatShareGpusInPairsAreRefused) {
+  ::setenv("ZERO_CUDA_DRIVER", ZERO_RECORDING_CUDA, 1);
+  recording::reset({.devices = 2});
+  std::shared_ptr<const Driver> driver;
+  std::shared_ptr<const Gpu> gpu;
+  std::vector<std::shared_ptr<Lanes>> lanes;
+  const uint32_t lane = 0;
+  expectOk(Driver::open(driver));
+  for (int ordinal : {0, 1, 1}) {
+    expectOk(Gpu::open(driver, ordinal, gpu));
+    expectOk(Lanes::create(gpu, {&lane, 1}, 1, lanes.emplace_back()));
+  }
+  Group ends;
+  EXPECT_EQ(makeNcclGroup({.ranks = 3}, lanes, ends).getMessage(),
+            "3 ranks on 2 GPUs: expected all ranks on one GPU, or one rank on each");
+}
+
+/// What a process has of a group.
+struct Process {
+  std::shared_ptr<const Nccl> nccl;
+  std::shared_ptr<Lanes> lanes;
+
+  explicit Process(int ordinal) {
+    std::shared_ptr<const Driver> driver;
+    std::shared_ptr<const Gpu> gpu;
+    const uint32_t lane = 0;
+    ::setenv("ZERO_CUDA_DRIVER", ZERO_RECORDING_CUDA, 1);
+    ::setenv("ZERO_NCCL", ZERO_RECORDING_CUDA, 1);
+    expectOk(Nccl::open(nccl));
+    expectOk(Driver::open(driver));
+    expectOk(Gpu::open(driver, ordinal, gpu));
+    expectOk(Lanes::create(gpu, {&lane, 1}, 1, lanes));
+  }
+};
+
+TEST(NcclProcesses, FindEachOtherThroughAFile) {
+  const std::string path = testing::TempDir() + "zero-nccl-id-" + std::to_string(::getpid());
+  recording::reset({.devices = 2});
+  addSumKernels(1);
+  Status results[2];
+  std::vector<std::thread> processes;
+  for (int rank : {1, 0})
+    processes.emplace_back([&, rank] {
+      Process process(rank);
+      auto join = [&]() -> Status {
+        NcclId id;
+        std::unique_ptr<Communicator> end;
+        ZERO_RT_TRY(shareId(*process.nccl, path, rank, 20, id));
+        ZERO_RT_TRY(joinNcclGroup(process.nccl, id, rank, 2, 20, process.lanes, end));
+        EXPECT_EQ(end->rank(), rank);
+        EXPECT_EQ(end->ranks(), 2);
+        return end->check();
+      };
+      results[rank] = join();
+    });
+  for (std::thread &process : processes)
+    process.join();
+  expectOk(results[0]);
+  expectOk(results[1]);
+  NcclId id;
+  Process again(0);
+  EXPECT_NE(shareId(*again.nccl, path, 0, 1, id).getMessage().find("is there already"),
+            std::string::npos);
+  ::unlink(path.c_str());
+  EXPECT_NE(shareId(*again.nccl, path, 1, 0.1, id).getMessage().find("rank 0 did not write"),
+            std::string::npos);
+}
+
+TEST(NcclProcesses, OneThatDoesNotComeIsFoundInTime) {
+  recording::reset({.devices = 1});
+  addSumKernels(1);
+  Process process(0);
+  NcclId id;
+  expectOk(process.nccl->check(process.nccl->ncclGetUniqueId(&id), "ncclGetUniqueId"));
+  std::unique_ptr<Communicator> end;
+  EXPECT_EQ(joinNcclGroup(process.nccl, id, 0, 2, 0.2, process.lanes, end).getMessage(),
+            "NCCL's start: not all ranks came within 0.2 s");
+}
+
+TEST(Nccl, ThatIsNotThereIsOneClearError) {
+  ::setenv("ZERO_NCCL", "/nonexistent/libnccl.so.2", 1);
+  std::shared_ptr<const Nccl> nccl;
+  Status status = Nccl::open(nccl);
+  EXPECT_EQ(status.getCode(), ZERO_RT_NOT_FOUND);
+  EXPECT_NE(status.getMessage().find("NCCL was not found: looked for '/nonexistent/libnccl.so.2'"),
+            std::string::npos)
+      << status.getMessage();
+}
+
+/// Version and id need no GPU.
+TEST(Nccl, ThatIsInstalledTellsItsVersionAndMakesIds) {
+  ::unsetenv("ZERO_NCCL");
+  std::shared_ptr<const Nccl> nccl;
+  if (Status status = Nccl::open(nccl); !status.ok())
+    GTEST_SKIP() << status.getMessage();
+  EXPECT_GE(nccl->version(), 21800);
+  NcclId one{}, other{};
+  expectOk(nccl->check(nccl->ncclGetUniqueId(&one), "ncclGetUniqueId"));
+  expectOk(nccl->check(nccl->ncclGetUniqueId(&other), "ncclGetUniqueId"));
+  EXPECT_NE(std::string(one.bytes, sizeof(one)), std::string(other.bytes, sizeof(other)));
+}
+
+} // namespace

@@ -1,0 +1,183 @@
+//===- product_test.cpp - products through cuBLASLt's interface -----------===//
+//
+// Against a plain loop: what is asked of cuBLASLt is computed by the recording library as
+// its documentation says.
+//
+//===----------------------------------------------------------------------===//
+
+#include "../runtime/matmul_case.h"
+#include "recording.h"
+#include "runtime/device/cuda/arena.h"
+#include "runtime/device/cuda/lanes.h"
+#include "runtime/device/cuda/product.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <gtest/gtest.h>
+
+using namespace zero::rt;
+using namespace zero::rt::cuda;
+
+namespace {
+
+void expectOk(const Status &status) { ASSERT_TRUE(status.ok()) << status.getMessage(); }
+
+constexpr uint64_t kWorkspace = 8192;
+
+class Products : public testing::Test {
+protected:
+  void SetUp() override {
+    ::setenv("ZERO_CUDA_DRIVER", ZERO_RECORDING_CUDA, 1);
+    ::setenv("ZERO_CUBLASLT", ZERO_RECORDING_CUDA, 1);
+    recording::reset();
+    std::shared_ptr<const Driver> driver;
+    std::shared_ptr<const BlasLibrary> library;
+    const uint32_t lane = 0;
+    expectOk(Driver::open(driver));
+    expectOk(Gpu::open(driver, 0, gpu));
+    expectOk(Lanes::create(gpu, {&lane, 1}, 30, lanes));
+    expectOk(BlasLibrary::open(library));
+    expectOk(BlasContext::create(library, blas));
+  }
+  void TearDown() override {
+    for (const std::string &problem : recording::problems())
+      ADD_FAILURE() << problem;
+  }
+
+  /// Places `bytes` in the arena; returns where they lie.
+  char *place(const std::vector<char> &bytes) {
+    const uint64_t at = end;
+    end += (bytes.size() + 63) / 64 * 64;
+    expectOk(arena->write(at, bytes.size(), [&](char *piece, uint64_t done, uint64_t count) {
+      std::memcpy(piece, bytes.data() + done, count);
+      return Status();
+    }));
+    return arena->base() + at;
+  }
+
+  Status make(const Case &data, const Types &types, uint64_t workspace,
+              std::unique_ptr<Product> &product) {
+    proto::Kernel kernel = kernelOf(data, types);
+    kernel.set_workspace(workspace);
+    return Product::create(blas, kernel, 2, product);
+  }
+
+  void check(Case data, const Types &types) {
+    std::unique_ptr<Product> product;
+    std::unique_ptr<ProductCall> call;
+    expectOk(make(data, types, kWorkspace, product));
+    expectOk(product->makeCall(call));
+    expectOk(reserveGpuMemory(gpu, 1 << 20, 30, arena));
+    end = 64; // the workspace, behind the others, begins where no 256 bytes do
+    std::array<std::vector<char>, 4> stored;
+    std::array<std::vector<float> *, 4> values{&data.a, &data.b, &data.bias, &data.c};
+    for (size_t i = 0; i < 4; ++i) {
+      stored[i] = storedAs(types[i], *values[i]);
+      *values[i] = loadedFrom(types[i], stored[i]);
+    }
+    const std::vector<char> residual = storedAs(types[3], data.residual);
+    data.residual = loadedFrom(types[3], residual);
+    std::vector<void *> args{place(stored[0]), place(stored[1])};
+    if (data.desc.bias())
+      args.push_back(place(stored[2]));
+    if (data.desc.residual())
+      args.push_back(place(residual));
+    char *c = place(stored[3]);
+    args.insert(args.end(), {c, arena->base() + end});
+    const recording::Counts before = recording::counts();
+    expectOk(call->run(*blas, args.data(), lanes->current()));
+    EXPECT_EQ(recording::counts().made, before.made);
+    expectOk(lanes->finish());
+    std::vector<char> after(stored[3].size());
+    expectOk(arena->read(uint64_t(c - arena->base()), after.size(),
+                         [&](const char *piece, uint64_t done, uint64_t count) {
+                           std::memcpy(after.data() + done, piece, count);
+                           return Status();
+                         }));
+    checkResult(data, types[3], stored[3], after, expectedOf(data));
+  }
+
+  /// Of one type, and narrow operands with a wide result.
+  void check(const Case &data) {
+    constexpr DType F = ZERO_RT_F32, H = ZERO_RT_F16, B = ZERO_RT_BF16;
+    for (const Types &types : {Types{F, F, F, F}, {B, B, B, B}, {H, H, F, F}})
+      check(data, types);
+  }
+
+  void expectRefused(const Case &data, const std::string &part,
+                     const Types &types = {ZERO_RT_F32, ZERO_RT_F32, ZERO_RT_F32, ZERO_RT_F32},
+                     uint64_t workspace = kWorkspace) {
+    std::unique_ptr<Product> product;
+    Status status = make(data, types, workspace, product);
+    EXPECT_EQ(status.getCode(), ZERO_RT_UNSUPPORTED);
+    EXPECT_NE(status.getMessage().find(part), std::string::npos) << status.getMessage();
+  }
+
+  std::shared_ptr<const Gpu> gpu;
+  std::shared_ptr<Lanes> lanes;
+  std::shared_ptr<const BlasContext> blas;
+  std::unique_ptr<Arena> arena;
+  uint64_t end = 0;
+};
+
+TEST_F(Products, OfAllLayouts) {
+  for (int layout = 0; layout < 8; ++layout)
+    for (int64_t gap : {0, 5})
+      for (auto [m, n, k] : {std::array{13, 17, 9}, std::array{1, 10, 6}, std::array{10, 1, 6},
+                             std::array{1, 1, 1}}) {
+        const bool ta = layout & 1, tb = layout & 2, tc = layout & 4;
+        Case data({}, m, n, k, strides(ta, m, k, gap), strides(tb, k, n, gap),
+                  strides(tc, m, n, gap));
+        check(data);
+        check(Case(data).alpha(0.125f).accumulate());
+        check(Case(data).withResidual());
+        if (!tc) {
+          check(Case(data).withBias());
+          check(Case(data).alpha(0.125f).withBias().withResidual());
+        }
+      }
+}
+
+TEST_F(Products, OfBatches) {
+  check(Case({6}, 7, 5, 8, {7 * 8, 8, 1}, {8 * 5, 5, 1}, {7 * 5, 5, 1}).withBias());
+  // Two sequences of 3 heads: queries and keys lie side by side in rows of 120.
+  const int64_t S = 8, D = 20, row = 120;
+  check(Case({2, 3}, S, S, D, {S * row, D, row, 1}, {S * row, D, 1, row}, {3 * S * S, S * S, S, 1})
+            .alpha(0.25f));
+  check(Case({2, 3}, S, D, S, {3 * S * S, S * S, S, 1}, {S * row, D, row, 1}, {S * 60, D, 60, 1}));
+  check(Case({2, 3}, S, D, S, {3 * S * S, S * S, 1, S}, {S * row, D, row, 1}, {S * row, D, row, 1})
+            .accumulate());
+  check(Case({4, 3}, 10, 12, 8, {80, 0, 8, 1}, {3 * 96, 96, 12, 1}, {360, 120, 12, 1}));
+  check(Case({4, 3}, 10, 12, 8, {240, 80, 8, 1}, {0, 0, 12, 1}, {360, 120, 12, 1}).withBias());
+  check(Case({0}, 10, 12, 8, {80, 8, 1}, {96, 12, 1}, {120, 12, 1}));
+}
+
+TEST_F(Products, AreRefusedByName) {
+  const Case plain({}, 4, 5, 6, {6, 1}, {5, 1}, {5, 1});
+  constexpr DType F = ZERO_RT_F32, B = ZERO_RT_BF16;
+  expectRefused(Case(plain), "A and B of different types, float32 and bfloat16", {F, B, F, F});
+  expectRefused(Case(plain), "of float32 with a result of bfloat16", {F, F, F, B});
+  expectRefused(Case(plain).withBias(), "adds float32 to a result of bfloat16", {B, B, F, B});
+  expectRefused(Case(plain).withResidual().accumulate(), "two matrices to add to it");
+  expectRefused(Case({}, 4, 5, 6, {12, 2}, {5, 1}, {5, 1}),
+                "neither rows nor columns of an operand are contiguous");
+  expectRefused(Case({}, 4, 5, 6, {3, 1}, {5, 1}, {5, 1}), "rows of an operand overlap");
+  expectRefused(Case({}, 4, 5, 6, {6, 1}, {5, 1}, {1, 4}).withBias(), "a bias where the columns");
+  expectRefused(Case({}, 4, 5, 0, {6, 1}, {5, 1}, {5, 1}), "it sums nothing");
+  expectRefused(Case({}, 2, 2, 2000, {2000, 1}, {2, 1}, {2, 1}),
+                "has no algorithm for it within 4096 bytes of workspace", {F, F, F, F}, 4096);
+}
+
+TEST(ProductAlignment, IsThatOfAllLaunches) {
+  proto::Program program;
+  program.add_kernels()->mutable_matmul()->set_m(1);
+  proto::Launch &launch = *program.add_segments()->add_commands()->mutable_launch();
+  launch.add_args()->set_offset(4096);
+  EXPECT_EQ(alignmentOf(program, 0), 16u);
+  launch.add_args()->set_offset(64 + 8);
+  EXPECT_EQ(alignmentOf(program, 0), 8u);
+  launch.mutable_args(0)->set_rank_stride(36);
+  EXPECT_EQ(alignmentOf(program, 0), 4u);
+}
+
+} // namespace

@@ -1,0 +1,30 @@
+//===- sum_kernels.h - sums over ranks for the recording driver -*- C++ -*-===//
+
+#ifndef TEST_UNIT_GPU_SUM_KERNELS_H
+#define TEST_UNIT_GPU_SUM_KERNELS_H
+
+#include "recording.h"
+#include "runtime/comm/device/sum_code.h"
+#include "runtime/comm/reduce.h"
+
+/// Tells the recording driver what the kernels of sumCode() do, for `ranks` sources.
+inline void addSumKernels(int ranks) {
+  using namespace zero::rt;
+  const DType types[] = {ZERO_RT_F32, ZERO_RT_F64, ZERO_RT_I32,
+                         ZERO_RT_I64, ZERO_RT_F16, ZERO_RT_BF16};
+  auto add = [ranks](Reduction how) {
+    recording::addKernel(
+        cuda::sumSymbol(how, ranks), ranks + 1, 2,
+        [how, ranks](const std::vector<void *> &pointers, const std::vector<int64_t> &scalars,
+                     uint64_t) {
+          const std::vector<const void *> sources(pointers.begin(), pointers.begin() + ranks);
+          sumInOrder(how, sources, pointers.back(), uint64_t(scalars[0]), int(scalars[1]));
+        });
+  };
+  for (DType dtype : types)
+    add({dtype});
+  for (DType dtype : {ZERO_RT_F16, ZERO_RT_BF16})
+    add({dtype, false, ZERO_RT_F32});
+}
+
+#endif // TEST_UNIT_GPU_SUM_KERNELS_H

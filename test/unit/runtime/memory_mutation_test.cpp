@@ -1,0 +1,220 @@
+//===- memory_mutation_test.cpp - does --check-memory see it? -------------===//
+//
+// Executables with one mistake of the kind that a planner could make. Each mistake that
+// changes a result must be found by the first steps under --check-memory.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiled.h"
+#include "tiny_program.h"
+
+#include <gtest/gtest.h>
+#include <map>
+#include <random>
+#include <set>
+
+using namespace zero::rt;
+
+namespace {
+
+/// Calls body(value, offset's owner) for all that lies where a value of the step does.
+template <typename Body>
+void forEachPlace(proto::Program &program, Body body) {
+  auto address = [&](proto::Address *at) {
+    if (at->reads() || at->writes())
+      body(at->reads() ? at->reads() : at->writes(), at);
+  };
+  for (auto &segment : *program.mutable_segments()) {
+    for (auto &rename : *segment.mutable_renames())
+      body(rename.to(), rename.mutable_place());
+    for (auto &command : *segment.mutable_commands())
+      if (command.has_launch())
+        for (auto &argument : *command.mutable_launch()->mutable_args())
+          address(&argument);
+      else if (command.has_check())
+        address(command.mutable_check()->mutable_value());
+      else if (command.has_copy())
+        address(command.mutable_copy()->mutable_src()),
+            address(command.mutable_copy()->mutable_dst());
+      else
+        address(command.mutable_collective()->mutable_src()),
+            address(command.mutable_collective()->mutable_dst());
+  }
+  for (auto &predicate : *program.mutable_predicates())
+    address(&predicate);
+  for (auto &input : *program.mutable_inputs())
+    body(input.value(), &input);
+  for (auto &output : *program.mutable_outputs())
+    body(output.value(), &output);
+  for (auto &gradient : *program.mutable_gradients()) {
+    body(gradient.buffer().value(), gradient.mutable_buffer());
+    if (gradient.has_scale())
+      address(gradient.mutable_scale());
+  }
+}
+
+/// Values that lie in the same bytes one after the other: they move together.
+class Groups {
+public:
+  explicit Groups(const proto::Program &program) {
+    for (const auto &segment : program.segments()) {
+      for (const auto &rename : segment.renames())
+        join(rename.from(), rename.to());
+      for (const auto &command : segment.commands()) {
+        for (const auto &argument : command.launch().args())
+          join(argument.reads(), argument.writes());
+        if (command.has_collective())
+          join(command.collective().src().reads(), command.collective().dst().writes());
+      }
+    }
+  }
+  uint32_t of(uint32_t value) {
+    uint32_t &parent = parents.try_emplace(value, value).first->second;
+    return parent == value ? value : parent = of(parent);
+  }
+
+private:
+  void join(uint32_t a, uint32_t b) {
+    if (a && b)
+      parents[of(a)] = of(b);
+  }
+  std::map<uint32_t, uint32_t> parents;
+};
+
+using Random = std::mt19937_64;
+
+template <typename List>
+auto &pick(List &&list, Random &random) {
+  return *std::next(list.begin(), long(random() % uint64_t(list.size())));
+}
+
+std::vector<uint64_t> offsetsOf(proto::Program &program) {
+  std::vector<uint64_t> offsets;
+  forEachPlace(program, [&](uint32_t, auto *place) { offsets.push_back(place->offset()); });
+  return offsets;
+}
+
+//===----------------------------------------------------------------------===//
+// Mistakes
+//===----------------------------------------------------------------------===//
+
+/// What was done, and why that may change nothing at all; empty: it always changes something.
+struct Mistake {
+  std::string what, harmlessWhere;
+};
+
+static constexpr const char *kFree = "nothing else needs its bytes there meanwhile";
+
+/// One value of the step, and what lies in its bytes with it, lies where another does.
+Mistake moveValue(proto::Program &program, Random &random) {
+  Groups groups(program);
+  std::set<uint32_t> persistent, transient;
+  for (const proto::Buffer &buffer : program.buffers())
+    persistent.insert(groups.of(buffer.value()));
+  forEachPlace(program, [&](uint32_t value, auto *) {
+    if (!persistent.count(groups.of(value)))
+      transient.insert(groups.of(value));
+  });
+  const uint32_t group = pick(transient, random);
+  uint64_t lowest = UINT64_MAX;
+  const uint64_t to = pick(offsetsOf(program), random);
+  auto forEach = [&](auto body) {
+    forEachPlace(program, [&](uint32_t value, auto *place) {
+      if (groups.of(value) == group)
+        body(place);
+    });
+  };
+  forEach([&](auto *place) { lowest = std::min<uint64_t>(lowest, place->offset()); });
+  forEach([&](auto *place) { place->set_offset(place->offset() - lowest + to); });
+  return {"value " + std::to_string(group) + " lies at " + std::to_string(to), kFree};
+}
+
+/// One command finds one argument, or leaves it, somewhere else.
+Mistake moveAddress(proto::Program &program, Random &random) {
+  const std::vector<uint64_t> offsets = offsetsOf(program);
+  const uint64_t chosen = random() % offsets.size();
+  const uint64_t to = random() % 2 ? offsets[random() % offsets.size()] : offsets[chosen] + 64;
+  uint64_t index = 0;
+  forEachPlace(program, [&](uint32_t, auto *place) {
+    if (index++ == chosen)
+      place->set_offset(to);
+  });
+  return {"address " + std::to_string(chosen) + " is " + std::to_string(to), kFree};
+}
+
+/// The arena ends before the last values do.
+Mistake shrinkArena(proto::Program &program, Random &random) {
+  proto::Arena &arena = *program.mutable_arenas(0);
+  const uint64_t by = 1 + random() % (arena.bytes() / 4);
+  arena.set_bytes(arena.bytes() - by);
+  return {"the arena is " + std::to_string(by) + " bytes smaller", ""};
+}
+
+/// A command is missing.
+Mistake dropCommand(proto::Program &program, Random &random) {
+  proto::Segment &segment = pick(*program.mutable_segments(), random);
+  if (segment.commands_size() == 0)
+    return {"nothing", "a segment without commands"};
+  const auto index = uint32_t(random() % uint64_t(segment.commands_size()));
+  const std::string label = segment.commands(int(index)).label();
+  const bool isCheck = segment.commands(int(index)).has_check();
+  segment.mutable_commands()->DeleteSubrange(int(index), 1);
+  for (proto::Rename &rename : *segment.mutable_renames())
+    if (rename.command() > index)
+      rename.set_command(rename.command() - 1);
+  return {"command " + std::to_string(index) + " ('" + label + "') is missing",
+          isCheck ? "a check that passes" : ""};
+}
+
+struct Subject {
+  const char *graph, *flags;
+  int mutants;
+};
+
+class MemoryMutation : public testing::TestWithParam<Subject> {};
+
+TEST_P(MemoryMutation, IsFound) {
+  const Subject &subject = GetParam();
+  const Compiled compiled(subject.graph, subject.flags);
+  const Outcome expected = compiled.run(compiled.program(), false);
+  ASSERT_FALSE(expected.failed) << expected.error;
+  const Outcome watched = compiled.run(compiled.program(), true);
+  ASSERT_FALSE(watched.failed) << watched.error;
+  EXPECT_EQ(watched.bits, expected.bits);
+  EXPECT_EQ(watched.peak, compiled.program().certificates(0).peak());
+  EXPECT_LE(watched.mostLive, compiled.program().certificates(0).lower_bound());
+
+  Mistake (*const mistakes[])(proto::Program &, Random &) = {moveValue, moveAddress, shrinkArena,
+                                                             dropCommand};
+  int found = 0, harmful = 0;
+  for (int i = 0; i < subject.mutants; ++i) {
+    Random random(static_cast<uint64_t>(i));
+    proto::Program mutant = compiled.program();
+    const auto [what, harmlessWhere] = mistakes[i % 4](mutant, random);
+    orderLanes(mutant); // what is to be found is not that lanes race
+    const Outcome outcome = compiled.run(mutant, true);
+    const Outcome plain = compiled.run(mutant, false);
+    const bool changes = plain.failed || plain.bits != expected.bits;
+    found += outcome.failed;
+    harmful += changes;
+    if (outcome.failed)
+      continue;
+    EXPECT_FALSE(changes) << "mutant " << i << ": " << what << ": not found";
+    EXPECT_EQ(outcome.bits, expected.bits) << "mutant " << i << ": " << what;
+    EXPECT_NE(harmlessWhere, "") << "mutant " << i << ": " << what << ": why is it harmless?";
+    printf("mutant %d survives: %s: %s\n", i, what.c_str(), harmlessWhere.c_str());
+  }
+  printf("%d mutants: %d change a result, %d are found, %d change nothing\n", subject.mutants,
+         harmful, found, subject.mutants - found);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Programs, MemoryMutation,
+    testing::Values(
+        Subject{"mlp", "--ranks=2 --zero-stage=3 --optimizer=adamw --clip-norm=0.1", 400},
+        Subject{"mlp",
+                "--ranks=2 --zero-stage=1 --micro-batches=3 --optimizer=adamw --precision=fp16",
+                400},
+        Subject{"gpt2-tiny", "--ranks=2 --zero-stage=2 --micro-batches=2 --optimizer=lamb", 100}));
+
+} // namespace
