@@ -44,6 +44,10 @@ inline constexpr llvm::StringLiteral kWhenAttr = "zero.when";
 /// the summed gradient.
 inline constexpr llvm::StringLiteral kUpdatesAttr = "zero.updates";
 inline constexpr llvm::StringLiteral kGradientAttr = "zero.gradient";
+/// On a launch: runs on the host's cores, on what lies in the host's memory.
+inline constexpr llvm::StringLiteral kHostAttr = "zero.host";
+/// On an op of the step: the tier that its result waits on for its later readers.
+inline constexpr llvm::StringLiteral kTierAttr = "zero.tier";
 /// On the module: a mean over labels divides by the rank's own count.
 inline constexpr llvm::StringLiteral kLocalLossMeanAttr = "zero.local_loss_mean";
 /// On the module: a BatchNormalization that trains takes its statistics over all

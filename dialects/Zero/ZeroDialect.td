@@ -26,6 +26,9 @@ def Zero_Tier : I32EnumAttr<"Tier", "a level of memory", [
   let cppNamespace = "::zero";
   let genSpecializedAttr = 0;
 }
+def Zero_TierAttr : EnumAttr<Zero_Dialect, Zero_Tier, "tier"> {
+  let assemblyFormat = "$value";
+}
 
 def Zero_Role : I32EnumAttr<"Role", "what a persistent buffer holds", [
     I32EnumAttrCase<"Parameter", 0, "parameter">,

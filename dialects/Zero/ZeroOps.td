@@ -79,13 +79,24 @@ def Zero_BufferOp : Zero_Op<"buffer", [Symbol]> {
   let summary = "One rank's flat storage of a bucket of parameters or states";
   let description = [{
     Made by `partition`. Holds `type` elements per rank: the whole bucket, or,
-    with `shards` > 1, the rank's slice of it.
+    with `shards` > 1, the rank's slice of it. It lies on `tier`, on the device if there
+    is none.
   }];
   let arguments = (ins Zero_RoleAttr:$role, SymbolNameAttr:$sym_name,
-                       TypeAttrOf<AnyStaticShapeTensor>:$type, I64Attr:$shards);
-  let assemblyFormat = "`` $role $sym_name `:` $type `shards` $shards attr-dict";
+                       TypeAttrOf<AnyStaticShapeTensor>:$type, I64Attr:$shards,
+                       OptionalAttr<Zero_TierAttr>:$tier);
+  let assemblyFormat = "`` $role $sym_name `:` $type `shards` $shards (`on` $tier^)? attr-dict";
+  let builders = [OpBuilder<(ins "::zero::Role":$role, "::llvm::StringRef":$name,
+                                 "::mlir::RankedTensorType":$type, "uint64_t":$shards,
+                                 CArg<"::zero::Tier", "::zero::Tier::Device">:$tier), [{
+    build($_builder, $_state, role, name, type, shards,
+          tier == ::zero::Tier::Device ? ::zero::TierAttr()
+                                       : ::zero::TierAttr::get($_builder.getContext(), tier));
+  }]>];
   let extraClassDeclaration = [{
     ::mlir::RankedTensorType getTensorType() { return ::llvm::cast<::mlir::RankedTensorType>(getType()); }
+    /// Where it lies.
+    ::zero::Tier getHomeTier() { return getTier().value_or(::zero::Tier::Device); }
   }];
 }
 
@@ -311,6 +322,33 @@ def Zero_AllReduceOp : Zero_Collective<"all_reduce", [AllTypesMatch<["input", "r
   let arguments = (ins AnyStaticShapeTensor:$input, UnitAttr:$mean,
                        OptionalAttr<TypeAttr>:$arithmetic);
   let assemblyFormat = "$input (`mean` $mean^)? (`in` $arithmetic^)? attr-dict `:` type($input)";
+}
+
+// What allocates, like collectives.
+def Zero_TransferOp : Zero_Collective<"transfer", [AllTypesMatch<["input", "result"]>]> {
+  let summary = "Copies a value to another tier";
+  let description = [{
+    `input` lies on a tier next to `tier`: device and host, or host and nvme (a rank's file).
+    With `into` the result takes the bytes of that operand, which lies on `tier`: what a
+    state held before. Runs on a lane of its own, beside kernels; where it stands
+    in the step says only from when on its result needs room, or until when its input does.
+
+    ```mlir
+    %h = zero.transfer %read to host : tensor<64xf32>            // from nvme
+    %n = zero.transfer %new to nvme into %read : tensor<64xf32>  // and back
+    ```
+  }];
+  let arguments = (ins AnyStaticShapeTensor:$input, Optional<AnyStaticShapeTensor>:$into,
+                       Zero_TierAttr:$tier);
+  let assemblyFormat = [{
+    $input `to` $tier (`into` $into^ `:` type($into))? attr-dict `:` type($input)
+  }];
+}
+
+def Zero_ReserveOp : Zero_Collective<"reserve"> {
+  let summary = "Bytes of a tier that a kernel writes without reading them";
+  let arguments = (ins Zero_TierAttr:$tier);
+  let assemblyFormat = "`on` $tier attr-dict `:` type($result)";
 }
 
 def Zero_OwnSliceOp : Zero_Op<"own_slice", [Pure]> {

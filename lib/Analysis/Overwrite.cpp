@@ -42,12 +42,14 @@ static Bytes shownBytes(Value value) {
 }
 
 /// Whether any of `bytes` is read by another operand than `taken` when its op runs or
-/// later. A gather that refills its buffer reads nothing there.
+/// later. What refills its buffer, a gather or transfer, reads nothing there.
 static bool isReadSince(Bytes bytes, OpOperand &taken) {
   return llvm::any_of(bytes.owner.getUses(), [&](OpOperand &use) {
     Operation *user = use.getOwner();
     auto gather = dyn_cast<AllGatherOp>(user);
-    if (&use == &taken || (gather && use.get() == gather.getInto()))
+    auto transfer = dyn_cast<TransferOp>(user);
+    if (&use == &taken || (gather && use.get() == gather.getInto()) ||
+        (transfer && use.get() == transfer.getInto()))
       return false;
     if (isReshape(user))
       return isReadSince({user->getResult(0), bytes.begin, bytes.end}, taken);

@@ -20,10 +20,11 @@ StringRef usageName(Usage usage) {
   return names[unsigned(usage)];
 }
 
-std::vector<planning::Lifetime> lifetimesOf(ArrayRef<Root> roots, std::optional<Usage> only) {
+std::vector<planning::Lifetime> lifetimesOf(ArrayRef<Root> roots, Tier tier,
+                                            std::optional<Usage> only) {
   std::vector<planning::Lifetime> lifetimes;
   for (const Root &root : roots)
-    if (!only || root.usage == *only)
+    if (root.tier == tier && (!only || root.usage == *only))
       lifetimes.push_back({root.begin, root.end, root.bytes});
   return lifetimes;
 }
@@ -85,8 +86,9 @@ int64_t Storage::symbolRoot(Operation *symbol) const {
   return it == symbolRoots.end() ? -1 : it->second;
 }
 
-int64_t Storage::addRoot(Value value, int64_t begin, Usage usage) {
+int64_t Storage::addRoot(Value value, int64_t begin, Usage usage, Tier tier) {
   Root root;
+  root.tier = tier;
   root.bytes = tensorBytes(value.getType());
   root.begin = root.end = begin;
   root.usage = usage;
@@ -121,7 +123,9 @@ void Storage::placeState() {
   for (Operation &op : *module.getBody()) {
     RankedTensorType type;
     Usage usage = Usage::Parameter;
+    Tier tier = Tier::Device;
     if (auto buffer = dyn_cast<BufferOp>(op)) {
+      tier = buffer.getHomeTier();
       type = buffer.getTensorType();
       usage = usageOf(buffer.getRole());
     } else if (auto state = dyn_cast<StateOp>(op); state && !state.getHome()) {
@@ -133,6 +137,7 @@ void Storage::placeState() {
     if (!type)
       continue;
     Root root;
+    root.tier = tier;
     root.bytes = tensorBytes(type);
     root.end = numPositions() - 1;
     root.usage = usage;
@@ -215,6 +220,7 @@ void Storage::claimBucketMembers() {
 /// still needs these.
 void Storage::placeLaunch(LaunchOp launch) {
   auto kernel = symbols.lookup<func::FuncOp>(launch.getKernel());
+  const Tier tier = launch->hasAttr(kHostAttr) ? Tier::Host : Tier::Device;
   for (auto [index, result] : llvm::enumerate(launch.getOutputs())) {
     OpOperand *updated = updatedOperand(launch, kernel, index);
     if (updated && takesBytes(*updated)) {
@@ -222,8 +228,9 @@ void Storage::placeLaunch(LaunchOp launch) {
       continue;
     }
     auto it = claimed.find(result);
-    Place own =
-        it != claimed.end() ? it->second : Place{addRoot(result, position(launch), Usage::Working)};
+    Place own = it != claimed.end()
+                    ? it->second
+                    : Place{addRoot(result, position(launch), Usage::Working, tier)};
     alias(result, own);
     if (updated)
       allMoves.push_back(
@@ -233,6 +240,7 @@ void Storage::placeLaunch(LaunchOp launch) {
   if (!bytes || bytes.getInt() == 0)
     return;
   Root root;
+  root.tier = tier;
   root.bytes = bytes.getInt();
   root.begin = root.end = position(launch);
   root.workspace = launch;
@@ -259,6 +267,17 @@ void Storage::placeAllReduce(AllReduceOp reduce) {
   Place fresh{addRoot(reduce.getResult(), position(reduce), Usage::Working)};
   alias(reduce.getResult(), fresh);
   allMoves.push_back({reduce, input, place(input), fresh, tensorBytes(input.getType())});
+}
+
+/// What comes from another tier is on its way: working memory, but for what lies there to
+/// wait for its readers.
+void Storage::placeTransfer(TransferOp transfer) {
+  if (transfer.getInto())
+    return alias(transfer.getResult(), place(transfer.getInto()));
+  const Usage from = allRoots[place(transfer.getInput()).root].usage;
+  const bool waits = from == Usage::Activation || from == Usage::Gradient;
+  alias(transfer.getResult(), {addRoot(transfer.getResult(), position(transfer),
+                                       waits ? from : Usage::Working, transfer.getTier())});
 }
 
 void Storage::moveWrite(WriteOp write) {
@@ -299,6 +318,11 @@ void Storage::placeResults(Operation &op) {
     return placeAllReduce(reduce);
   if (auto write = dyn_cast<WriteOp>(op))
     return moveWrite(write);
+  if (auto transfer = dyn_cast<TransferOp>(op))
+    return placeTransfer(transfer);
+  if (auto reserve = dyn_cast<ReserveOp>(op))
+    return alias(reserve.getResult(), {addRoot(reserve.getResult(), position(reserve),
+                                               Usage::Working, reserve.getTier())});
   for (Value result : op.getResults())
     if (isa<RankedTensorType>(result.getType()))
       alias(result, {addRoot(result, position(&op), Usage::Working)});

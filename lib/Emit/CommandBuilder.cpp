@@ -37,6 +37,17 @@ proto::DType dtypeOf(Type type) {
   }
 }
 
+proto::Tier tierOf(Tier tier) { return static_cast<proto::Tier>(tier); }
+
+/// The lane of a transfer between neighbours.
+static proto::Lane laneOf(Tier from, Tier to) {
+  if (from == Tier::Device)
+    return proto::D2H;
+  if (from == Tier::Nvme)
+    return proto::NVME_READ;
+  return to == Tier::Device ? proto::H2D : proto::NVME_WRITE;
+}
+
 /// In which micro-batches `op` runs.
 static proto::Command::When whenOf(Operation *op) {
   auto when = op->getAttrOfType<StringAttr>(kWhenAttr);
@@ -76,6 +87,7 @@ CommandBuilder::CommandBuilder(ModuleOp module, func::FuncOp step, const Storage
 
 proto::Address CommandBuilder::address(Place place) const {
   proto::Address address;
+  address.set_tier(tierOf(storage.tier(place)));
   address.set_offset(offsets[place.root] + place.offset);
   address.set_rank_stride(place.rankStride);
   return address;
@@ -135,7 +147,8 @@ void CommandBuilder::buildMoves(Operation *op) {
 }
 
 void CommandBuilder::buildLaunch(LaunchOp launch) {
-  proto::Command *command = add(launch, proto::COMPUTE);
+  proto::Command *command =
+      add(launch, launch->hasAttr(kHostAttr) ? proto::HOST_COMPUTE : proto::COMPUTE);
   proto::Launch *body = command->mutable_launch();
   auto kernel = symbols.lookup<func::FuncOp>(launch.getKernel());
   body->set_kernel(kernels.lookup(launch.getKernel()));
@@ -152,8 +165,10 @@ void CommandBuilder::buildLaunch(LaunchOp launch) {
     const Place own = storage.place(input);
     const Place at = result ? storage.place(launch.getOutputs()[result.getInt()]) : own;
     proto::Address argument = address(at);
-    // What runs again sees the sum so far, of which it uses nothing.
-    if (!launch->hasAttr(kRecomputeAttr) || !isAccumulator(at.root))
+    // What runs again sees the sum so far, of which it uses nothing; what is reserved nobody
+    // has written.
+    if ((!launch->hasAttr(kRecomputeAttr) || !isAccumulator(at.root)) &&
+        !input.getDefiningOp<ReserveOp>())
       argument.set_reads(values.of(input));
     if (at.root == own.root && at.offset == own.offset) // else it was moved here
       argument.set_start(values.startOf(input));
@@ -172,6 +187,15 @@ void CommandBuilder::buildLaunch(LaunchOp launch) {
     at.set_writes(values.of(launch.getOperation()));
     push(at, storage.roots()[workspace].bytes);
   }
+}
+
+void CommandBuilder::buildTransfer(TransferOp transfer) {
+  const Tier from = storage.tier(storage.place(transfer.getInput()));
+  proto::Command *command = add(transfer, laneOf(from, transfer.getTier()));
+  proto::Copy *copy = command->mutable_copy();
+  *copy->mutable_src() = address(transfer.getInput());
+  *copy->mutable_dst() = target(transfer.getResult());
+  copy->set_bytes(tensorBytes(transfer.getInput().getType()));
 }
 
 void CommandBuilder::buildCollective(Operation *op, proto::Collective::Kind kind, Value src,
@@ -212,6 +236,8 @@ void CommandBuilder::buildOp(Operation &op) {
       *body->mutable_src() = address(storage.place(reduce.getResult()));
       body->mutable_src()->set_reads(values.of(reduce.getInput()));
     }
+  } else if (auto transfer = dyn_cast<TransferOp>(op)) {
+    buildTransfer(transfer);
   } else if (auto check = dyn_cast<CheckOp>(op)) {
     proto::Command *command = add(&op, proto::COMPUTE);
     proto::Check *body = command->mutable_check();
@@ -283,7 +309,7 @@ void CommandBuilder::renameState(WriteOp write) {
 void CommandBuilder::renameAccumulators(ArrayRef<Operation *> ops) {
   llvm::MapVector<std::pair<int64_t, int64_t>, Value> left; // by root and offset
   for (Operation *op : ops)
-    if (isa<LaunchOp, AllReduceOp>(op)) // what works in place
+    if (isa<LaunchOp, AllReduceOp, TransferOp>(op)) // what works in place
       for (Value result : op->getResults())
         left[{storage.place(result).root, storage.place(result).offset}] = result;
   for (auto [where, value] : left) {

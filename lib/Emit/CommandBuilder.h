@@ -15,6 +15,7 @@ namespace proto = rt::proto;
 
 /// The element type's number in the executable's format.
 proto::DType dtypeOf(mlir::Type elementType);
+proto::Tier tierOf(Tier tier);
 
 /// Turns ops into commands, in the order of the step.
 class CommandBuilder {
@@ -38,6 +39,7 @@ private:
   void buildMoves(mlir::Operation *op);
   void buildOp(mlir::Operation &op);
   void buildLaunch(LaunchOp launch);
+  void buildTransfer(TransferOp transfer);
   void buildCollective(mlir::Operation *op, proto::Collective::Kind kind, mlir::Value src,
                        mlir::Value dst, int64_t elements);
   proto::Command *add(mlir::Operation *op, proto::Lane lane);

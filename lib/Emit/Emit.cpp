@@ -43,10 +43,11 @@ static void buildKernels(ModuleOp module, proto::Program &program,
   }
 }
 
-static void buildCertificate(ModuleOp module, proto::Program &program) {
-  auto attrs = module->getAttrOfType<DictionaryAttr>(kCertificateAttr);
+/// The arena of `tier` and what is known of it.
+static void buildArena(DictionaryAttr attrs, Tier tier, proto::Program &program) {
   auto read = [&](StringRef name) { return attrs.getAs<IntegerAttr>(name).getInt(); };
   proto::Certificate *certificate = program.add_certificates();
+  certificate->set_tier(tierOf(tier));
   certificate->set_peak(read("peak"));
   certificate->set_lower_bound(read("lower_bound"));
   certificate->set_peak_at(attrs.getAs<StringAttr>("peak_at").str());
@@ -60,8 +61,18 @@ static void buildCertificate(ModuleOp module, proto::Program &program) {
     entry->set_at_peak(bytes[1]);
   }
   proto::Arena *arena = program.add_arenas();
+  arena->set_tier(tierOf(tier));
   arena->set_bytes(certificate->peak());
-  arena->set_alignment(kArenaAlignment);
+  arena->set_alignment(alignmentOf(tier));
+}
+
+static void buildArenas(ModuleOp module, proto::Program &program) {
+  auto device = module->getAttrOfType<DictionaryAttr>(kCertificateAttr);
+  for (Tier tier : kTiers)
+    if (tier == Tier::Device)
+      buildArena(device, tier, program);
+    else if (auto attrs = device.getAs<DictionaryAttr>(stringifyTier(tier)))
+      buildArena(attrs, tier, program);
 }
 
 /// How often a step runs `command` of `segment`.
@@ -214,7 +225,7 @@ FailureOr<EmittedKernels> emitExecutable(ModuleOp module, const EmitOptions &opt
     return module.emitError() << "the output '" << options.output << "' would overwrite '" << file
                               << "', which holds weights";
   buildBindings(*step, commands, program);
-  buildCertificate(module, program);
+  buildArenas(module, program);
   program.set_received_elements(receivedElements(program));
 
   std::string code;

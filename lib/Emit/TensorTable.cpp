@@ -82,7 +82,9 @@ private:
     buffer->set_elements(type.getNumElements());
     buffer->set_shards(shards);
     if (symbol) {
-      buffer->set_offset(commands.rootOffset(storage.symbolRoot(symbol)));
+      const int64_t root = storage.symbolRoot(symbol);
+      buffer->set_tier(tierOf(storage.tier({root})));
+      buffer->set_offset(commands.rootOffset(root));
       buffer->set_value(commands.numbers().of(symbol));
     }
     buffers[name] = program.buffers_size() - 1;
@@ -241,6 +243,7 @@ private:
     buffer->set_role(proto::GRADIENT);
     buffer->set_dtype(dtypeOf(type.getElementType()));
     buffer->set_elements(type.getNumElements());
+    buffer->set_tier(address.tier());
     buffer->set_offset(address.offset());
     buffer->set_rank_stride(address.rank_stride());
     buffer->set_value(address.start() ? 0 : address.reads());

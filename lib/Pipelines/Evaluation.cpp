@@ -34,8 +34,8 @@ LogicalResult writePlan(ModuleOp module, const PlanChoice &choice) {
 /// The most bytes of inputs and saved values that are live at once.
 static int64_t mostActivations(const Storage &storage) {
   int64_t most = 0;
-  for (auto [command, bytes] :
-       planning::liveBytes(lifetimesOf(storage.roots(), Usage::Activation), kArenaAlignment))
+  for (auto [command, bytes] : planning::liveBytes(
+           lifetimesOf(storage.roots(), Tier::Device, Usage::Activation), kArenaAlignment))
     most = std::max(most, bytes);
   return most;
 }
@@ -54,6 +54,7 @@ FailureOr<Evaluation> Evaluation::create(ModuleOp original, const PlanChoice &ch
   pm.enableVerifier(false);
   addPlacement(pm, chosen, /*isTrial=*/true);
   addPartition(pm, chosen);
+  addTransfers(pm, chosen);
   FailureOr<func::FuncOp> step = failure();
   if (failed(pm.run(module)) || failed(step = findStep(module)))
     return failure();
@@ -61,7 +62,8 @@ FailureOr<Evaluation> Evaluation::create(ModuleOp original, const PlanChoice &ch
   result.storage = std::make_unique<Storage>(module, *step);
   for (Operation &op : result.step.getBody().front())
     result.ops.push_back(&op);
-  planning::Packing packing = planning::pack(lifetimesOf(result.storage->roots()), kArenaAlignment);
+  planning::Packing packing =
+      planning::pack(lifetimesOf(result.storage->roots(), Tier::Device), kArenaAlignment);
   result.peak = packing.peak;
   result.cost.peak = packing.bytes;
   result.cost.activations = mostActivations(*result.storage);
@@ -79,7 +81,7 @@ MemoryFloor Evaluation::findFloor() const {
   ArrayRef<Root> roots = storage->roots();
   const int64_t positions = storage->numPositions();
   for (const Root &root : roots)
-    if (isPersistent(root, positions))
+    if (root.tier == Tier::Device && isPersistent(root, positions))
       floor.state += planning::alignUp(root.bytes, kArenaAlignment);
   for (Operation *op : ops) {
     auto launch = dyn_cast<LaunchOp>(op);
@@ -89,7 +91,8 @@ MemoryFloor Evaluation::findFloor() const {
     llvm::SmallDenseMap<std::pair<int64_t, int64_t>, int64_t> touched;
     for (Value value : llvm::concat<Value>(launch->getOperands(), launch->getResults())) {
       Place place = storage->place(value);
-      if (place.root >= 0 && !isPersistent(roots[place.root], positions)) {
+      if (place.root >= 0 && roots[place.root].tier == Tier::Device &&
+          !isPersistent(roots[place.root], positions)) {
         int64_t &bytes = touched[{place.root, place.offset}];
         bytes = std::max(bytes, tensorBytes(value.getType()));
       }
@@ -127,7 +130,7 @@ static std::string nameOf(const Root &root, func::FuncOp step) {
 std::vector<LiveValue> Evaluation::liveAtPeak() const {
   std::vector<LiveValue> live;
   for (const Root &root : storage->roots())
-    if (root.begin <= peak && peak <= root.end)
+    if (root.tier == Tier::Device && root.begin <= peak && peak <= root.end)
       live.push_back({nameOf(root, step), root.usage, root.bytes});
   llvm::stable_sort(live, [](const LiveValue &a, const LiveValue &b) { return a.bytes > b.bytes; });
   return live;

@@ -74,7 +74,7 @@ public:
   MemoryMap run() {
     mapCommands();
     for (auto [index, root] : llvm::enumerate(storage.roots()))
-      if (root.bytes > 0)
+      if (root.bytes > 0 && root.tier == Tier::Device)
         mapTensor(index, root);
     sumLive();
     return std::move(map);

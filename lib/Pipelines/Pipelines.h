@@ -17,6 +17,8 @@ void addKernels(mlir::OpPassManager &pm, const StepOptions &options);
 void addPlace(mlir::OpPassManager &pm, const StepOptions &options);
 void addPartition(mlir::OpPassManager &pm, const StepOptions &options);
 void addSchedule(mlir::OpPassManager &pm, const StepOptions &options);
+/// The part of it that a trial of a plan needs: what lies on other tiers comes and goes.
+void addTransfers(mlir::OpPassManager &pm, const StepOptions &options);
 void addPack(mlir::OpPassManager &pm, const StepOptions &options);
 
 /// Whether the options leave a plan to be chosen.

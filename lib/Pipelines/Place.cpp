@@ -34,6 +34,9 @@ void zero::addPlacement(OpPassManager &pm, const StepOptions &options, bool isTr
   place.stage = options.stage;
   place.ranks = options.ranks;
   place.persistUnder = options.persistUnder.getValue();
+  place.params = *symbolizeTier(options.offloadParams);
+  place.gradients = *symbolizeTier(options.offloadGradients);
+  place.optimizer = *symbolizeTier(options.offloadOptimizer);
   AssignBucketsOptions buckets;
   buckets.limit = options.bucketBytes.getValue();
   pm.addPass(createPlaceState(place));

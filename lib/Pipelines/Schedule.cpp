@@ -5,6 +5,11 @@
 
 using namespace mlir;
 
+void zero::addTransfers(OpPassManager &pm, const StepOptions &options) {
+  pm.addPass(createInsertTransfers());
+}
+
 void zero::addSchedule(OpPassManager &pm, const StepOptions &options) {
+  addTransfers(pm, options);
   pm.addPass(createVerifySchedule());
 }

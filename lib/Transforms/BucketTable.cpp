@@ -18,6 +18,9 @@ BucketTable::BucketTable(ModuleOp module, int64_t ranks) {
   auto shards = [&](std::optional<PlacementAttr> placement) {
     return placement && placement->isSharded() ? ranks : 1;
   };
+  auto tier = [](std::optional<PlacementAttr> placement) {
+    return placement ? placement->getTier() : Tier::Device;
+  };
   llvm::DenseMap<StringAttr, unsigned> bucketOf;
   for (auto parameter : module.getOps<ParameterOp>()) {
     unsigned number = numbers.lookup(parameter.getHomeAttr().getAttr());
@@ -27,6 +30,8 @@ BucketTable::BucketTable(ModuleOp module, int64_t ranks) {
     bucket.elementType = parameter.getTensorType().getElementType();
     bucket.parameterShards = shards(parameter.getPlacement());
     bucket.gradientShards = shards(parameter.getGradient());
+    bucket.parameterTier = tier(parameter.getPlacement());
+    bucket.gradientTier = tier(parameter.getGradient());
   }
   for (Bucket &bucket : table)
     llvm::sort(bucket.members,
@@ -36,6 +41,7 @@ BucketTable::BucketTable(ModuleOp module, int64_t ranks) {
       continue;
     Bucket &bucket = table[bucketOf.lookup(state.getOfAttr().getAttr())];
     bucket.stateShards = shards(state.getPlacement());
+    bucket.stateTier = tier(state.getPlacement());
     std::string suffix = state.getSymName().drop_front(state.getOf()->size()).str();
     if (llvm::none_of(bucket.states, [&](const BucketState &s) { return s.suffix == suffix; }))
       bucket.states.push_back({suffix, state.getTensorType().getElementType()});

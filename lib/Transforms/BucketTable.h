@@ -28,6 +28,9 @@ struct Bucket {
   int64_t parameterShards = 1;
   int64_t gradientShards = 1;
   int64_t stateShards = 1;
+  Tier parameterTier = Tier::Device;
+  Tier gradientTier = Tier::Device;
+  Tier stateTier = Tier::Device;
 
   /// The flat type of one of `shards` slices.
   mlir::RankedTensorType type(int64_t shards) const {

@@ -22,8 +22,7 @@ static DictionaryAttr with(DictionaryAttr attributes, StringRef name, Attribute 
 }
 
 /// Writes each root's offset where emit will look for it.
-static void writeOffsets(func::FuncOp step, const Storage &storage,
-                         const planning::Packing &packing) {
+static void writeOffsets(func::FuncOp step, const Storage &storage, ArrayRef<int64_t> placed) {
   Builder builder(step.getContext());
   // All arguments at once: their list is as long as there are inputs.
   SmallVector<DictionaryAttr> arguments;
@@ -31,18 +30,17 @@ static void writeOffsets(func::FuncOp step, const Storage &storage,
   arguments.resize(step.getNumArguments(), builder.getDictionaryAttr({}));
   for (auto [index, root] : llvm::enumerate(storage.roots())) {
     if (root.symbol)
-      root.symbol->setAttr(kOffsetsAttr, builder.getDenseI64ArrayAttr(packing.offsets[index]));
+      root.symbol->setAttr(kOffsetsAttr, builder.getDenseI64ArrayAttr(placed[index]));
     else if (auto argument = dyn_cast_or_null<BlockArgument>(root.value))
-      arguments[argument.getArgNumber()] =
-          with(arguments[argument.getArgNumber()], kOffsetsAttr,
-               builder.getDenseI64ArrayAttr(packing.offsets[index]));
+      arguments[argument.getArgNumber()] = with(arguments[argument.getArgNumber()], kOffsetsAttr,
+                                                builder.getDenseI64ArrayAttr(placed[index]));
   }
   step.setAllArgAttrs(arguments);
   for (Operation &op : step.getBody().front()) {
     SmallVector<int64_t> offsets;
     bool any = false;
     auto push = [&](int64_t root, bool owner) {
-      offsets.push_back(owner ? packing.offsets[root] : -1);
+      offsets.push_back(owner ? placed[root] : -1);
       any |= owner;
     };
     for (Value result : op.getResults()) {
@@ -57,9 +55,11 @@ static void writeOffsets(func::FuncOp step, const Storage &storage,
 }
 
 /// The most bytes of one usage that are live at once, and those at `peak`.
-static std::pair<int64_t, int64_t> usageBytes(ArrayRef<Root> roots, Usage usage, int64_t peak) {
+static std::pair<int64_t, int64_t> usageBytes(ArrayRef<Root> roots, Tier tier, Usage usage,
+                                              int64_t peak) {
   int64_t most = 0, atPeak = 0;
-  for (auto [command, bytes] : planning::liveBytes(lifetimesOf(roots, usage), kArenaAlignment)) {
+  for (auto [command, bytes] :
+       planning::liveBytes(lifetimesOf(roots, tier, usage), alignmentOf(tier))) {
     most = std::max(most, bytes);
     if (command <= peak)
       atPeak = bytes;
@@ -67,7 +67,7 @@ static std::pair<int64_t, int64_t> usageBytes(ArrayRef<Root> roots, Usage usage,
   return {most, atPeak};
 }
 
-static DictionaryAttr certificate(func::FuncOp step, const Storage &storage,
+static DictionaryAttr certificate(func::FuncOp step, const Storage &storage, Tier tier,
                                   const planning::Packing &packing) {
   Builder builder(step.getContext());
   NamedAttrList attrs;
@@ -77,7 +77,7 @@ static DictionaryAttr certificate(func::FuncOp step, const Storage &storage,
   attrs.set("peak_at", builder.getStringAttr(
                            displayName(&*std::next(step.getBody().front().begin(), packing.peak))));
   for (unsigned i = 0; i < kNumUsages; ++i) {
-    auto [most, atPeak] = usageBytes(storage.roots(), Usage(i), packing.peak);
+    auto [most, atPeak] = usageBytes(storage.roots(), tier, Usage(i), packing.peak);
     attrs.set(usageName(Usage(i)), builder.getDenseI64ArrayAttr({most, atPeak}));
   }
   return attrs.getDictionary(step.getContext());
@@ -91,9 +91,27 @@ struct PackArena : zero::impl::PackArenaBase<PackArena> {
     if (failed(step))
       return signalPassFailure();
     Storage storage(module, *step);
-    planning::Packing packing = planning::pack(lifetimesOf(storage.roots()), kArenaAlignment);
-    writeOffsets(*step, storage, packing);
-    module->setAttr(kCertificateAttr, certificate(*step, storage, packing));
+    SmallVector<int64_t> offsets(storage.roots().size());
+    DictionaryAttr device;
+    NamedAttrList others;
+    for (Tier tier : kTiers) {
+      std::vector<planning::Lifetime> lifetimes = lifetimesOf(storage.roots(), tier);
+      if (lifetimes.empty() && tier != Tier::Device)
+        continue;
+      planning::Packing packing = planning::pack(lifetimes, alignmentOf(tier));
+      const int64_t *next = packing.offsets.data();
+      for (auto [index, root] : llvm::enumerate(storage.roots()))
+        if (root.tier == tier)
+          offsets[index] = *next++;
+      DictionaryAttr made = certificate(*step, storage, tier, packing);
+      if (tier == Tier::Device)
+        device = made;
+      else
+        others.set(stringifyTier(tier), made);
+    }
+    writeOffsets(*step, storage, offsets);
+    others.append(device.begin(), device.end());
+    module->setAttr(kCertificateAttr, others.getDictionary(&getContext()));
   }
 };
 } // namespace

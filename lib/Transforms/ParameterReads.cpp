@@ -102,20 +102,25 @@ SmallVector<ParameterReads::Users> ParameterReads::clusters(const Bucket &bucket
 void ParameterReads::gatherFor(const Bucket &bucket, ArrayRef<Operation *> users) {
   OpBuilder builder(users.front());
   Value shard = readBucket(builder, bucket);
-  auto gather =
-      AllGatherOp::create(builder, users.front()->getLoc(), bucket.type(1), shard, Value());
-  gather->setAttr(kNameAttr, builder.getStringAttr(bucket.name));
+  Location loc = users.front()->getLoc();
+  // Alone, a rank has all of the bucket, if on another tier.
+  Operation *whole =
+      bucket.parameterShards > 1
+          ? AllGatherOp::create(builder, loc, bucket.type(1), shard, Value())
+          : TransferOp::create(builder, loc, bucket.type(1), shard, Value(), Tier::Device)
+                .getOperation();
+  whole->setAttr(kNameAttr, builder.getStringAttr(bucket.name));
   llvm::DenseMap<StringAttr, Value> members;
   for (ParameterOp member : bucket.members)
     members[member.getSymNameAttr()] =
-        MemberOp::create(builder, member.getLoc(), member.getTensorType(), gather.getResult(),
+        MemberOp::create(builder, member.getLoc(), member.getTensorType(), whole->getResult(0),
                          member.getStartAttr());
   for (Operation *user : users)
     redirect(user, members);
 }
 
 void ParameterReads::rewrite(const Bucket &bucket) {
-  if (bucket.parameterShards > 1) {
+  if (bucket.parameterShards > 1 || bucket.parameterTier != Tier::Device) {
     for (bool forward : {true, false})
       for (ArrayRef<Operation *> users : clusters(bucket, forward))
         gatherFor(bucket, users);

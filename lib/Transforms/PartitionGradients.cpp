@@ -137,7 +137,7 @@ Value GradientPartitioner::accumulate(OpBuilder &builder, const Bucket &bucket, 
   std::string name = bucket.name + ".gradient";
   OpBuilder atParameter(bucket.members.front());
   BufferOp::create(atParameter, module.getLoc(), Role::Accumulator, name, whole,
-                   bucket.gradientShards);
+                   bucket.gradientShards, bucket.gradientTier);
   auto symbol = FlatSymbolRefAttr::get(module.getContext(), name);
   Value stored = ReadOp::create(builder, loc, whole, symbol);
   Value sum = part == whole ? stored : OwnSliceOp::create(builder, loc, part, stored).getResult();
@@ -149,8 +149,13 @@ Value GradientPartitioner::sum(const Bucket &bucket) {
   Value full = buildBucket(bucket);
   OpBuilder builder(module.getContext());
   builder.setInsertionPointAfter(full.getDefiningOp());
-  if (!first.getAccumulate())
-    return reduce(builder, bucket, full);
+  if (!first.getAccumulate()) {
+    Value reduced = reduce(builder, bucket, full);
+    if (bucket.gradientTier != Tier::Device)
+      reduced.getDefiningOp()->setAttr(kTierAttr,
+                                       TierAttr::get(module.getContext(), bucket.gradientTier));
+    return reduced;
+  }
   if (options.each || bucket.gradientShards > 1)
     return accumulate(builder, bucket, reduce(builder, bucket, full), *first.getAccumulate());
   Value sum = accumulate(builder, bucket, full, *first.getAccumulate());

@@ -49,10 +49,12 @@ private:
 void Partitioner::createBuffers(const Bucket &bucket) {
   OpBuilder builder(bucket.members.front());
   BufferOp::create(builder, module.getLoc(), Role::Parameter, bucket.name,
-                   bucket.type(bucket.parameterShards), bucket.parameterShards);
+                   bucket.type(bucket.parameterShards), bucket.parameterShards,
+                   bucket.parameterTier);
   for (const BucketState &state : bucket.states)
     BufferOp::create(builder, module.getLoc(), Role::Optimizer, bucket.name + state.suffix,
-                     bucket.type(bucket.stateShards).clone(state.elementType), bucket.stateShards);
+                     bucket.type(bucket.stateShards).clone(state.elementType), bucket.stateShards,
+                     bucket.stateTier);
 }
 
 /// Adds a scalar up over micro-batches in an accumulator `name`; returns its mean so far.

@@ -34,20 +34,27 @@ struct PlaceState : zero::impl::PlaceStateBase<PlaceState> {
       return signalPassFailure();
     }
     MLIRContext *context = &getContext();
-    auto place = [&](bool sharded) {
+    if (params != Tier::Device && stage < 3) {
+      module.emitError() << "expected stage 3 for parameters on " << stringifyTier(params)
+                         << ": what is moved there is sharded over ranks; got stage " << stage;
+      return signalPassFailure();
+    }
+    auto place = [&](bool sharded, Tier tier) {
       SmallVector<FlatSymbolRefAttr> axes;
       if (sharded)
         axes.push_back(FlatSymbolRefAttr::get(context, kDataAxis));
-      return PlacementAttr::get(context, axes, Tier::Device);
+      return PlacementAttr::get(context, axes, tier);
     };
     for (Operation &op : *module.getBody()) {
       if (auto parameter = dyn_cast<ParameterOp>(op)) {
         bool persists = uint64_t(tensorBytes(parameter.getTensorType())) < persistUnder;
-        parameter.setPlacementAttr(place(stage >= 3 && !persists));
+        parameter.setPlacementAttr(
+            place(stage >= 3 && !persists, persists ? Tier::Device : Tier(params)));
         if (!parameter.getFrozen())
-          parameter.setGradientAttr(place(stage >= 2));
+          parameter.setGradientAttr(place(stage >= 2, gradients));
       } else if (auto state = dyn_cast<StateOp>(op)) {
-        state.setPlacementAttr(place(stage >= 1 && state.getOf()));
+        state.setPlacementAttr(
+            place(stage >= 1 && state.getOf(), state.getOf() ? Tier(optimizer) : Tier::Device));
       }
     }
     Builder builder(context);

@@ -32,13 +32,18 @@ struct VerifyPacking : zero::impl::VerifyPackingBase<VerifyPacking> {
       module.emitError() << "expected " << kCertificateAttr << "; run zero-pack-arena first";
       return signalPassFailure();
     }
-    int64_t peak = certificate.getAs<IntegerAttr>("peak").getInt();
     Storage storage(module, *step);
-    SmallVector<Placed> placed;
-    for (auto [index, root] : llvm::enumerate(storage.roots()))
-      placed.push_back({&root, rootOffset(*step, storage, index)});
-    if (failed(checkOverlap(*step, placed, peak)))
-      signalPassFailure();
+    for (Tier tier : kTiers) {
+      SmallVector<Placed> placed;
+      for (auto [index, root] : llvm::enumerate(storage.roots()))
+        if (root.tier == tier)
+          placed.push_back({&root, rootOffset(*step, storage, index)});
+      auto arena = tier == Tier::Device ? certificate
+                                        : certificate.getAs<DictionaryAttr>(stringifyTier(tier));
+      const int64_t peak = arena ? arena.getAs<IntegerAttr>("peak").getInt() : 0;
+      if (failed(checkOverlap(*step, placed, peak)))
+        return signalPassFailure();
+    }
   }
 
   /// Sweeps over the step with the live roots ordered by offset.

@@ -22,14 +22,22 @@ namespace zero {
 
 /// Bytes of which offsets are multiples: kernels see the same alignment for every value.
 inline constexpr int64_t kArenaAlignment = 256;
+/// The same of the other tiers: what moves past the system's cache (runtime/io/disk_queue.h).
+inline constexpr int64_t kPageAlignment = 4096;
+
+inline constexpr std::array<Tier, 3> kTiers = {Tier::Device, Tier::Host, Tier::Nvme};
+inline int64_t alignmentOf(Tier tier) {
+  return tier == Tier::Device ? kArenaAlignment : kPageAlignment;
+}
 
 /// What a root's bytes are for: the lines of the certificate.
 enum class Usage { Parameter, Gradient, Optimizer, Activation, Working };
 inline constexpr unsigned kNumUsages = 5;
 llvm::StringRef usageName(Usage usage);
 
-/// A piece of the arena.
+/// A piece of the arena of a tier.
 struct Root {
+  Tier tier = Tier::Device;
   int64_t bytes = 0;
   int64_t begin = 0; ///< first and last command at which it must be there
   int64_t end = 0;
@@ -64,6 +72,7 @@ public:
   llvm::ArrayRef<Root> roots() const { return allRoots; }
   llvm::ArrayRef<Move> moves() const { return allMoves; }
   Place place(mlir::Value value) const { return places.lookup(value); }
+  Tier tier(Place place) const { return allRoots[place.root].tier; }
   /// The root of `launch`'s scratch, or -1.
   int64_t workspaceOf(mlir::Operation *launch) const;
   /// The root of a persistent symbol, or -1 if the step does not use it.
@@ -87,7 +96,8 @@ private:
   void moveWrite(WriteOp write);
   void extendLifetimes();
   void classify();
-  int64_t addRoot(mlir::Value value, int64_t begin, Usage usage);
+  void placeTransfer(TransferOp transfer);
+  int64_t addRoot(mlir::Value value, int64_t begin, Usage usage, Tier tier = Tier::Device);
   void alias(mlir::Value value, Place of) { places[value] = of; }
 
   mlir::ModuleOp module;
@@ -106,8 +116,8 @@ private:
 /// The offset that `zero-pack-arena` wrote for root `index`, or -1.
 int64_t rootOffset(mlir::func::FuncOp step, const Storage &storage, int64_t index);
 
-/// What is to be packed: the lifetimes of `roots`, all or those of one usage.
-std::vector<planning::Lifetime> lifetimesOf(llvm::ArrayRef<Root> roots,
+/// What is to be packed: the lifetimes of `roots` on `tier`, all or those of one usage.
+std::vector<planning::Lifetime> lifetimesOf(llvm::ArrayRef<Root> roots, Tier tier,
                                             std::optional<Usage> only = std::nullopt);
 
 /// How messages name `op` of the step: by its node, or else by what it is.

@@ -146,6 +146,20 @@ struct StepOptions : mlir::PassPipelineOptions<StepOptions> {
       *this, "checkpoint-slots",
       llvm::cl::desc("keep what goes into at most so many layers at a time (0: see --checkpoint)"),
       llvm::cl::init(0), llvm::cl::value_desc("N")};
+  Option<std::string> offloadParams{
+      *this, "offload-params",
+      llvm::cl::desc("where parameters wait for their use: device, host or nvme, sharded over "
+                     "ranks (stage 3; device)"),
+      llvm::cl::init("device"), llvm::cl::value_desc("tier")};
+  Option<std::string> offloadGradients{
+      *this, "offload-gradients",
+      llvm::cl::desc("where summed gradients wait for the update (device)"),
+      llvm::cl::init("device"), llvm::cl::value_desc("tier")};
+  Option<std::string> offloadOptimizer{
+      *this, "offload-optimizer",
+      llvm::cl::desc("where optimizer state lies; elsewhere than on the device the host's cores "
+                     "update (device)"),
+      llvm::cl::init("device"), llvm::cl::value_desc("tier")};
   Option<bool> partitionActivations{
       *this, "partition-activations",
       llvm::cl::desc("keep activations in parts where ranks hold the same (ZeRO-R's Pa): refused "

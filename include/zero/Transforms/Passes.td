@@ -5,6 +5,11 @@
 
 include "mlir/Pass/PassBase.td"
 
+defvar kTierValues = [{::llvm::cl::values(
+    clEnumValN(::zero::Tier::Device, "device", "memory that kernels work on"),
+    clEnumValN(::zero::Tier::Host, "host", "memory of the host"),
+    clEnumValN(::zero::Tier::Nvme, "nvme", "a file on a disk"))}];
+
 def WidenFloats : Pass<"zero-widen-floats", "::mlir::ModuleOp"> {
   let summary = "Makes a model of 16-bit floats one of f32";
   let description = [{
@@ -246,6 +251,28 @@ def VerifyUpdates : Pass<"zero-verify-updates", "::mlir::ModuleOp"> {
 
 def VerifyKernels : Pass<"zero-verify-kernels", "::mlir::ModuleOp"> {
   let summary = "Checks that the step is launches of kernels with known costs";
+}
+
+def InsertTransfers : Pass<"zero-insert-transfers", "::mlir::ModuleOp"> {
+  let summary = "Lets values come to what reads them, from the tiers on which they lie";
+  let description = [{
+    A launch that works in place on optimizer state or an accumulator of the host or of nvme
+    runs on the host (`zero.host`), as does one whose operands, scalars apart, all lie there;
+    everything else works on the device. What an op reads from another tier is brought right
+    before it, over the host between nvme and the device, and what is made in place of such a copy
+    goes back to where it came from; parameters that a kernel only writes are not read. A result that
+    carries `zero.tier` goes there, and is brought back for what reads it, or, where forward made
+    it, for what reads it in backward.
+
+    ```mlir
+    %m = zero.read @bucket0.exp_avg : tensor<64xf32>                   // on nvme
+    %h = zero.transfer %m to host : tensor<64xf32>
+    %p:2 = zero.launch @update(%w, %h, %g) {zero.host} : ...
+    %n = zero.transfer %p#1 to nvme into %m : tensor<64xf32>
+    zero.write @bucket0.exp_avg, %n : tensor<64xf32>
+    ```
+  }];
+  let dependentDialects = ["::zero::ZeroDialect"];
 }
 
 def VerifySchedule : Pass<"zero-verify-schedule", "::mlir::ModuleOp"> {
@@ -492,14 +519,21 @@ def PlaceState : Pass<"zero-place-state", "::mlir::ModuleOp"> {
     too (ZeRO, arXiv 1910.02054, section 5). A parameter of fewer bytes than
     `persist-under` stays whole at stage 3 as well: it costs one gather after the
     update instead of two around its uses (persistent parameters: ZeRO-Infinity,
-    arXiv 2104.07857; DeepSpeed's stage3_param_persistence_threshold). Only writes
-    attributes.
+    arXiv 2104.07857; DeepSpeed's stage3_param_persistence_threshold). Sharded parameters,
+    gradients and the optimizer state of parameters lie on the tiers that are asked for:
+    ZeRO-Infinity, section 5.1. Only writes attributes.
   }];
   let options = [
     Option<"stage", "stage", "unsigned", /*default=*/"0", "ZeRO stage, 0 to 3">,
     Option<"ranks", "ranks", "unsigned", /*default=*/"1", "number of data-parallel ranks">,
     Option<"persistUnder", "persist-under", "uint64_t", /*default=*/"0",
-           "bytes below which each rank keeps a parameter whole">];
+           "bytes below which each rank keeps a parameter whole">,
+    Option<"params", "params", "::zero::Tier", /*default=*/"::zero::Tier::Device",
+           "tier of sharded parameters", kTierValues>,
+    Option<"gradients", "gradients", "::zero::Tier", /*default=*/"::zero::Tier::Device",
+           "tier of summed gradients", kTierValues>,
+    Option<"optimizer", "optimizer", "::zero::Tier", /*default=*/"::zero::Tier::Device",
+           "tier of optimizer state", kTierValues>];
   let dependentDialects = ["::zero::ZeroDialect"];
 }
 
@@ -554,10 +588,11 @@ def VerifyPartition : Pass<"zero-verify-partition", "::mlir::ModuleOp"> {
 def PackArena : Pass<"zero-pack-arena", "::mlir::ModuleOp"> {
   let summary = "Gives every value of the step its place in one arena";
   let description = [{
-    Lifetimes by position in the step, offsets by lib/Planning. Writes
+    One arena for each tier that the step uses. Lifetimes by position in the step, offsets
+    by lib/Planning. Writes
     `zero.offsets` on ops, arguments and state symbols, and `zero.certificate`
-    on the module: peak bytes, the lower bound, bytes by role, and the op at the
-    peak.
+    on the module: peak bytes, the lower bound, whether no peak is smaller, bytes by role, and
+    the op at the peak; of other tiers the same under `host` and `nvme`.
   }];
   let dependentDialects = ["::zero::ZeroDialect"];
 }
