@@ -85,7 +85,7 @@ def Zero_BufferOp : Zero_Op<"buffer", [Symbol]> {
   let arguments = (ins Zero_RoleAttr:$role, SymbolNameAttr:$sym_name,
                        TypeAttrOf<AnyStaticShapeTensor>:$type, I64Attr:$shards,
                        OptionalAttr<Zero_TierAttr>:$tier);
-  let assemblyFormat = "`` $role $sym_name `:` $type `shards` $shards (`on` $tier^)? attr-dict";
+  let assemblyFormat = "`` $role $sym_name `:` $type `shards` $shards (`on` `` $tier^)? attr-dict";
   let builders = [OpBuilder<(ins "::zero::Role":$role, "::llvm::StringRef":$name,
                                  "::mlir::RankedTensorType":$type, "uint64_t":$shards,
                                  CArg<"::zero::Tier", "::zero::Tier::Device">:$tier), [{
@@ -328,27 +328,27 @@ def Zero_AllReduceOp : Zero_Collective<"all_reduce", [AllTypesMatch<["input", "r
 def Zero_TransferOp : Zero_Collective<"transfer", [AllTypesMatch<["input", "result"]>]> {
   let summary = "Copies a value to another tier";
   let description = [{
-    `input` lies on a tier next to `tier`: device and host, or host and nvme (a rank's file).
+    From tier `from` to its neighbour `to`: device and host, or host and nvme (a rank's file).
     With `into` the result takes the bytes of that operand, which lies on `tier`: what a
     state held before. Runs on a lane of its own, beside kernels; where it stands
     in the step says only from when on its result needs room, or until when its input does.
 
     ```mlir
-    %h = zero.transfer %read to host : tensor<64xf32>            // from nvme
-    %n = zero.transfer %new to nvme into %read : tensor<64xf32>  // and back
+    %h = zero.transfer %read from nvme to host : tensor<64xf32>
+    %n = zero.transfer %new from host to nvme into %read : tensor<64xf32> : tensor<64xf32>
     ```
   }];
   let arguments = (ins AnyStaticShapeTensor:$input, Optional<AnyStaticShapeTensor>:$into,
-                       Zero_TierAttr:$tier);
+                       Zero_TierAttr:$from, Zero_TierAttr:$tier);
   let assemblyFormat = [{
-    $input `to` $tier (`into` $into^ `:` type($into))? attr-dict `:` type($input)
+    $input `from` `` $from `to` `` $tier (`into` $into^ `:` type($into))? attr-dict `:` type($input)
   }];
 }
 
 def Zero_ReserveOp : Zero_Collective<"reserve"> {
   let summary = "Bytes of a tier that a kernel writes without reading them";
   let arguments = (ins Zero_TierAttr:$tier);
-  let assemblyFormat = "`on` $tier attr-dict `:` type($result)";
+  let assemblyFormat = "`on` `` $tier attr-dict `:` type($result)";
 }
 
 def Zero_OwnSliceOp : Zero_Op<"own_slice", [Pure]> {

@@ -83,6 +83,14 @@ double OpTimes::launchSeconds(LaunchOp launch) const {
   return kernelSeconds(machine, cost);
 }
 
+Link linkOf(TransferOp transfer) {
+  if (transfer.getTier() == Tier::Nvme)
+    return Link::DiskWrite;
+  if (transfer.getTier() == Tier::Device)
+    return Link::HostToDevice;
+  return transfer.getFrom() == Tier::Nvme ? Link::DiskRead : Link::DeviceToHost;
+}
+
 double OpTimes::seconds(Operation *op) const {
   auto collective = [&](CollectiveKind kind, Value whole) {
     return collectiveSeconds(machine, kind, double(tensorBytes(whole.getType())), ranks);
@@ -95,6 +103,9 @@ double OpTimes::seconds(Operation *op) const {
     return collective(CollectiveKind::ReduceScatter, scatter.getInput());
   if (auto reduce = dyn_cast<AllReduceOp>(op))
     return collective(CollectiveKind::AllReduce, reduce.getInput());
+  if (auto transfer = dyn_cast<TransferOp>(op))
+    return transferSeconds(machine, linkOf(transfer),
+                           double(tensorBytes(transfer.getInput().getType())));
   return 0;
 }
 
@@ -113,7 +124,10 @@ StepTime measureStep(ModuleOp module, func::FuncOp step, const Machine &machine)
   for (Operation &op : step.getBody().front()) {
     const double turns = double(turnsOf(&op, microBatches));
     const double seconds = times.seconds(&op) * turns;
-    (isa<LaunchOp>(op) ? sum.compute : sum.collective) += seconds;
+    if (auto transfer = dyn_cast<TransferOp>(op))
+      sum.transfer[size_t(linkOf(transfer))] += seconds;
+    else
+      (isa<LaunchOp>(op) ? sum.compute : sum.collective) += seconds;
     sum.latency += times.latency(&op) * turns;
     if (op.hasAttr(kRecomputeAttr))
       sum.recomputed += seconds;

@@ -54,7 +54,7 @@ FailureOr<Evaluation> Evaluation::create(ModuleOp original, const PlanChoice &ch
   pm.enableVerifier(false);
   addPlacement(pm, chosen, /*isTrial=*/true);
   addPartition(pm, chosen);
-  addTransfers(pm, chosen);
+  addTransfers(pm, chosen, /*isTrial=*/true);
   FailureOr<func::FuncOp> step = failure();
   if (failed(pm.run(module)) || failed(step = findStep(module)))
     return failure();

@@ -18,7 +18,7 @@ void addPlace(mlir::OpPassManager &pm, const StepOptions &options);
 void addPartition(mlir::OpPassManager &pm, const StepOptions &options);
 void addSchedule(mlir::OpPassManager &pm, const StepOptions &options);
 /// The part of it that a trial of a plan needs: what lies on other tiers comes and goes.
-void addTransfers(mlir::OpPassManager &pm, const StepOptions &options);
+void addTransfers(mlir::OpPassManager &pm, const StepOptions &options, bool isTrial);
 void addPack(mlir::OpPassManager &pm, const StepOptions &options);
 
 /// Whether the options leave a plan to be chosen.

@@ -1,15 +1,27 @@
 //===- Schedule.cpp - the phase `schedule` -----------------------------===//
 
 #include "Pipelines.h"
+#include "zero/Machine/MachineFile.h"
 #include "zero/Transforms/Passes.h"
+#include "zero/Transforms/ScheduleTransfers.h"
 
 using namespace mlir;
 
-void zero::addTransfers(OpPassManager &pm, const StepOptions &options) {
+void zero::addTransfers(OpPassManager &pm, const StepOptions &options, bool isTrial) {
+  OverlapUpdatesOptions overlap;
+  overlap.quiet = isTrial;
+  pm.addPass(createOverlapUpdates(overlap));
   pm.addPass(createInsertTransfers());
+  planning::Machine machine;
+  // Whoever gave a bad file has been told.
+  if (!options.machine.empty())
+    (void)loadMachine(options.machine, machine);
+  TierBudgets budgets;
+  budgets.device = int64_t(options.memoryBudget.getValue().bytes);
+  pm.addPass(createScheduleTransfers(machine, budgets));
 }
 
 void zero::addSchedule(OpPassManager &pm, const StepOptions &options) {
-  addTransfers(pm, options);
+  addTransfers(pm, options, /*isTrial=*/false);
   pm.addPass(createVerifySchedule());
 }

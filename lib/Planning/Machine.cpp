@@ -75,6 +75,13 @@ double copySeconds(const Machine &machine, double bytes) {
   return machine.launchSeconds + 2 * bytes / machine.copyBandwidth;
 }
 
+double transferSeconds(const Machine &machine, Link link, double bytes) {
+  if (link == Link::HostToDevice || link == Link::DeviceToHost)
+    return copySeconds(machine, bytes);
+  const double known = link == Link::DiskRead ? machine.diskRead : machine.diskWrite;
+  return bytes * double(machine.ranks) / (known > 0 ? known : 1e9);
+}
+
 double collectiveSeconds(const Machine &machine, CollectiveKind kind, double bytes, int64_t ranks,
                          bool inPlace) {
   const double slice = bytes / double(ranks), received = bytes - slice;

@@ -97,7 +97,8 @@ static StringAttr nameFor(Value value) {
 /// One hop, to a neighbour.
 Value Inserter::transfer(Value value, Tier to, Value into, Operation *before) {
   OpBuilder builder(before);
-  auto made = TransferOp::create(builder, before->getLoc(), value.getType(), value, into, to);
+  auto made = TransferOp::create(builder, before->getLoc(), value.getType(), value, into,
+                                 tierOf(value), to);
   made->setAttr(kNameAttr, nameFor(into ? into : value));
   runWith(made, before);
   tiers[made.getResult()] = to;
@@ -191,7 +192,9 @@ void Inserter::visitTransfer(TransferOp transfer) {
   Value input = transfer.getInput();
   tiers[transfer.getResult()] = transfer.getTier();
   if (tierOf(input) != Tier::Host && transfer.getTier() != Tier::Host)
-    transfer.getInputMutable().assign(this->transfer(input, Tier::Host, {}, transfer));
+    input = this->transfer(input, Tier::Host, {}, transfer);
+  transfer.getInputMutable().assign(input);
+  transfer.setFrom(tierOf(input));
 }
 
 void Inserter::visitWrite(WriteOp write) {

@@ -104,11 +104,11 @@ void ParameterReads::gatherFor(const Bucket &bucket, ArrayRef<Operation *> users
   Value shard = readBucket(builder, bucket);
   Location loc = users.front()->getLoc();
   // Alone, a rank has all of the bucket, if on another tier.
-  Operation *whole =
-      bucket.parameterShards > 1
-          ? AllGatherOp::create(builder, loc, bucket.type(1), shard, Value())
-          : TransferOp::create(builder, loc, bucket.type(1), shard, Value(), Tier::Device)
-                .getOperation();
+  Operation *whole = bucket.parameterShards > 1
+                         ? AllGatherOp::create(builder, loc, bucket.type(1), shard, Value())
+                         : TransferOp::create(builder, loc, bucket.type(1), shard, Value(),
+                                              bucket.parameterTier, Tier::Device)
+                               .getOperation();
   whole->setAttr(kNameAttr, builder.getStringAttr(bucket.name));
   llvm::DenseMap<StringAttr, Value> members;
   for (ParameterOp member : bucket.members)

@@ -207,9 +207,9 @@ void Tiler::writeBackward() {
 
 void Tiler::report() {
   remark::passed(node.getLoc(), remark::RemarkOpts::name("vocabulary").category("tiles"))
-      << ("scores of '" + node.getNode() + "' in " + Twine(parts.size()) +
-          " parts of its " + Twine(classes) + " classes, in each " + Twine(tiles.front().count) +
-          " of " + Twine(tensorType(x).getDimSize(0)) +
+      << ("scores of '" + node.getNode() + "' in " + Twine(parts.size()) + " parts of its " +
+          Twine(classes) + " classes, in each " + Twine(tiles.front().count) + " of " +
+          Twine(tensorType(x).getDimSize(0)) +
           " rows at a time, computed again in backward: its projection is in tiles")
              .str();
 }

@@ -9,6 +9,9 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/DenseMap.h"
 
+#include <algorithm>
+#include <array>
+
 namespace zero {
 
 /// Seconds of a rank's step, one thing after another, by what they are spent on.
@@ -18,8 +21,13 @@ struct StepTime {
   double recomputed = 0; ///< the part of `compute` that runs again for backward
   double update = 0;     ///< the part of `compute` that runs once, after all micro-batches
   double latency = 0;    ///< the part of `collective` that no bytes cause
+  /// By link: transfers, which go beside everything else.
+  std::array<double, planning::kNumLinks> transfer = {};
 
-  double total() const { return compute + collective; }
+  /// At least: what takes longest.
+  double total() const {
+    return std::max(compute + collective, *std::max_element(transfer.begin(), transfer.end()));
+  }
 };
 
 /// What the ops of a step cost on a machine, from what kernels say of themselves.
@@ -48,6 +56,9 @@ private:
   int64_t ranks = 1;
   llvm::DenseMap<mlir::StringAttr, Kernel> kernels;
 };
+
+/// The link of `transfer`.
+planning::Link linkOf(TransferOp transfer);
 
 /// Seconds of the partitioned step of `module`.
 StepTime measureStep(mlir::ModuleOp module, mlir::func::FuncOp step,

@@ -85,6 +85,14 @@ double kernelSeconds(const Machine &machine, const KernelCost &cost);
 /// Seconds of a copy of `bytes` inside a rank's memory.
 double copySeconds(const Machine &machine, double bytes);
 
+/// Between neighbouring tiers.
+enum class Link { HostToDevice, DeviceToHost, DiskRead, DiskWrite };
+inline constexpr int kNumLinks = 4;
+
+/// Seconds of a transfer of `bytes` of a rank while all ranks do the same. A disk whose speed
+/// is not known moves 1e9 bytes a second.
+double transferSeconds(const Machine &machine, Link link, double bytes);
+
 enum class CollectiveKind { AllGather, ReduceScatter, AllReduce };
 
 /// Seconds from when the last rank has come. `bytes`: of the value as a whole, all ranks'

@@ -253,6 +253,21 @@ def VerifyKernels : Pass<"zero-verify-kernels", "::mlir::ModuleOp"> {
   let summary = "Checks that the step is launches of kernels with known costs";
 }
 
+def OverlapUpdates : Pass<"zero-overlap-updates", "::mlir::ModuleOp"> {
+  let summary = "Updates a bucket as soon as its gradient is there";
+  let description = [{
+    An update of optimizer state on another tier moves from the epilogue to behind the last op of
+    the micro-batch that its gradient, or a reader of its parameters, waits for; over several
+    micro-batches it runs in the last. So state comes, is updated on the host and goes back
+    while backward goes on, and no update is late (Fuyou, arXiv 2403.06504, section 4.2). What
+    needs all gradients, such as a clipped norm or a step that may be skipped, stays: a remark of
+    category "offload" says what it waits for.
+  }];
+  let options = [Option<"quiet", "quiet", "bool", /*default=*/"false",
+                        "say nothing, as of a program that a planner only tries">];
+  let dependentDialects = ["::zero::ZeroDialect"];
+}
+
 def InsertTransfers : Pass<"zero-insert-transfers", "::mlir::ModuleOp"> {
   let summary = "Lets values come to what reads them, from the tiers on which they lie";
   let description = [{
@@ -271,6 +286,21 @@ def InsertTransfers : Pass<"zero-insert-transfers", "::mlir::ModuleOp"> {
     %n = zero.transfer %p#1 to nvme into %m : tensor<64xf32>
     zero.write @bucket0.exp_avg, %n : tensor<64xf32>
     ```
+  }];
+  let dependentDialects = ["::zero::ZeroDialect"];
+}
+
+def ScheduleTransfers : Pass<"zero-schedule-transfers", "::mlir::ModuleOp"> {
+  let summary = "Gives transfers their time";
+  let description = [{
+    Lanes run in order and begin as soon as their bytes allow, so where a transfer stands in the
+    step says how long room is kept for it. One that brings something moves up until its link has
+    the time that it takes before its first reader (by the costs of kernels and the machine's
+    bandwidths, links being serial); one that takes something away moves down as far as its link
+    needs, so that nobody waits for the bytes that it leaves. Neither takes more room than the
+    budget of the tier has; without one the device's peak does not rise, and the host gets twice what
+    is on its way at most. Transfers stay in their part of the step. lib/Planning's Prefetch decides;
+    the step is reordered once for each link.
   }];
   let dependentDialects = ["::zero::ZeroDialect"];
 }
