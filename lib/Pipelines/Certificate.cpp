@@ -27,7 +27,7 @@ static void printPlan(const PlanSummary &plan, llvm::raw_ostream &os) {
 }
 
 /// The arena, and how far it is above what no packing goes below.
-static void printArena(const PlanSummary &plan, llvm::raw_ostream &os) {
+static void printArena(const ArenaSummary &plan, llvm::raw_ostream &os) {
   os << "  " << llvm::left_justify("arena", 16) << llvm::format("%39lld", (long long)plan.arena)
      << "  = " << planning::formatBytes(double(plan.arena)) << ", ";
   if (plan.arena > plan.lowerBound)
@@ -40,14 +40,18 @@ static void printArena(const PlanSummary &plan, llvm::raw_ostream &os) {
   os << "\n";
 }
 
-static void printMemory(const PlanSummary &plan, llvm::raw_ostream &os) {
-  os << "memory of each rank, bytes:\n"
+static void printMemory(const ArenaSummary &plan, llvm::raw_ostream &os) {
+  os << (plan.tier == Tier::Device ? StringRef("memory") : stringifyTier(plan.tier))
+     << " of each rank, bytes:\n"
         "                         most at once         at the peak\n";
   for (auto [index, role] : llvm::enumerate(plan.roles))
     os << "  " << llvm::left_justify(usageName(Usage(index)), 16)
        << llvm::format("%19lld", (long long)role.most)
        << llvm::format("%20lld", (long long)role.atPeak) << "\n";
   printArena(plan, os);
+}
+
+static void printState(const PlanSummary &plan, llvm::raw_ostream &os) {
   os << "model state by ZeRO's arithmetic, before padding: "
      << planning::formatBytes(plan.stateBytes) << " a rank here; in the paper's 16 bits with Adam "
      << planning::formatBytes(plan.paperStateBytes) << "\n";
@@ -75,6 +79,12 @@ void printCertificate(ModuleOp module, llvm::raw_ostream &os) {
   PlanSummary plan = summarisePlan(module);
   printPlan(plan, os);
   printMemory(plan, os);
+  for (const ArenaSummary &other : plan.others)
+    printMemory(other, os);
+  printState(plan, os);
+  if (plan.diskRead || plan.diskWritten)
+    os << "each rank reads " << plan.diskRead << " bytes a step from nvme and writes "
+       << plan.diskWritten << "\n";
   if (plan.volume)
     printVolume(*plan.volume, plan.ranks, os);
   if (plan.reorders)

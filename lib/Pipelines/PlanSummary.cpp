@@ -81,9 +81,9 @@ static CollectiveVolume countCollectives(func::FuncOp step, int64_t microBatches
   };
   for (Operation &op : step.getBody().front()) {
     if (auto gather = dyn_cast<AllGatherOp>(op); gather && !gather.getControl()) {
-      int64_t &sum = op.hasAttr(kEpilogueAttr) ? volume.update
-                     : forward.contains(&op)   ? volume.forward
-                                               : volume.backward;
+      int64_t &sum = gather.getInto()        ? volume.update
+                     : forward.contains(&op) ? volume.forward
+                                             : volume.backward;
       sum += count(&op, gather.getResult());
       if (&sum == &volume.backward)
         volume.again += readAgain(gather.getResult()) * turnsOf(&op, microBatches);
@@ -127,9 +127,8 @@ static std::optional<CollectiveVolume> measureVolume(ModuleOp module, const Plan
   return volume;
 }
 
-/// Takes what `zero-pack-arena` wrote.
-static void readCertificate(ModuleOp module, PlanSummary &plan) {
-  auto certificate = module->getAttrOfType<DictionaryAttr>(kCertificateAttr);
+/// Takes what `zero-pack-arena` wrote of one tier.
+static void readCertificate(DictionaryAttr certificate, ArenaSummary &plan) {
   for (unsigned i = 0; i < kNumUsages; ++i) {
     auto bytes = certificate.getAs<DenseI64ArrayAttr>(usageName(Usage(i))).asArrayRef();
     plan.roles[i] = {bytes[0], bytes[1]};
@@ -138,6 +137,29 @@ static void readCertificate(ModuleOp module, PlanSummary &plan) {
   plan.lowerBound = certificate.getAs<IntegerAttr>("lower_bound").getInt();
   plan.peakAt = certificate.getAs<StringAttr>("peak_at").str();
   plan.isOptimal = certificate.getAs<BoolAttr>("optimal").getValue();
+}
+
+static void readCertificates(ModuleOp module, PlanSummary &plan) {
+  auto device = module->getAttrOfType<DictionaryAttr>(kCertificateAttr);
+  readCertificate(device, plan);
+  for (Tier tier : kTiers)
+    if (auto other = device.getAs<DictionaryAttr>(stringifyTier(tier))) {
+      plan.others.emplace_back().tier = tier;
+      readCertificate(other, plan.others.back());
+    }
+}
+
+/// What moves to and from the disk.
+static void countDisk(ModuleOp module, PlanSummary &plan) {
+  if (auto step = module.lookupSymbol<func::FuncOp>(kStepName))
+    for (auto transfer : step.getOps<TransferOp>()) {
+      const int64_t bytes =
+          tensorBytes(transfer.getInput().getType()) * turnsOf(transfer, plan.microBatches);
+      if (transfer.getFrom() == Tier::Nvme)
+        plan.diskRead += bytes;
+      else if (transfer.getTier() == Tier::Nvme)
+        plan.diskWritten += bytes;
+    }
 }
 
 /// Counts the products that first reorder their B.
@@ -167,7 +189,8 @@ PlanSummary summarisePlan(ModuleOp module) {
     llvm::raw_string_ostream(plan.precision) << precision.getValue();
   if (auto optimizer = module->getAttrOfType<StringAttr>(kOptimizerAttr))
     plan.optimizer = optimizer.str();
-  readCertificate(module, plan);
+  readCertificates(module, plan);
+  countDisk(module, plan);
   ModelSize size = measure(module);
   plan.parameters = size.elements;
   plan.trained = size.trained;

@@ -46,7 +46,17 @@ struct CollectiveVolume {
   int64_t total() const { return forward + backward + update + gradients; }
 };
 
-struct PlanSummary {
+/// What one tier of a rank holds.
+struct ArenaSummary {
+  Tier tier = Tier::Device;
+  std::array<RoleBytes, kNumUsages> roles; ///< by Usage
+  int64_t arena = 0;                       ///< bytes of a rank
+  int64_t lowerBound = 0;                  ///< the most live bytes at once
+  std::string peakAt;                      ///< the command at which they are
+  bool isOptimal = false;                  ///< no packing of these lifetimes is smaller
+};
+
+struct PlanSummary : ArenaSummary {
   int64_t stage = 0;
   int64_t ranks = 1;
   int64_t microBatches = 1;
@@ -55,11 +65,8 @@ struct PlanSummary {
   std::string precision;  ///< "bf16"; empty for f32
   std::string optimizer;  ///< empty when nothing is trained
 
-  std::array<RoleBytes, kNumUsages> roles; ///< by Usage
-  int64_t arena = 0;                       ///< bytes of a rank
-  int64_t lowerBound = 0;                  ///< the most live bytes at once
-  std::string peakAt;                      ///< the command at which they are
-  bool isOptimal = false;                  ///< no packing of these lifetimes is smaller
+  std::vector<ArenaSummary> others;      ///< the tiers beside the device that are used
+  int64_t diskRead = 0, diskWritten = 0; ///< bytes of a rank's step
 
   double stateBytes = 0;      ///< model state of a rank by ZeRO's arithmetic, before padding
   double paperStateBytes = 0; ///< the same in the paper's 16 bits with Adam
