@@ -119,7 +119,7 @@ void Planner::addReads(const StateTensor &tensor, DType stored, const std::vecto
       const uint64_t skip = part.inTensor + done - run->begin;
       const uint64_t count = std::min(run->count - skip, part.count - done);
       made.ranks[size_t(rank)].push_back({run->file, run->offset + skip * sizeOf(stored), stored,
-                                          tensor.dtype(), count,
+                                          tensor.dtype(), count, block.buffer->tier(),
                                           tensor.place(block, rank, part.inBuffer + done)});
       done += count;
     }

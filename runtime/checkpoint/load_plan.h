@@ -8,13 +8,14 @@
 
 namespace zero::rt {
 
-/// Elements of a file that a rank reads into its arena.
+/// Elements of a file that a rank reads into its memory.
 struct RangeRead {
   uint32_t file;   ///< of the manifest
   uint64_t offset; ///< bytes behind its header
   DType stored, dtype;
   uint64_t count;
-  uint64_t place; ///< bytes in the arena
+  proto::Tier tier;
+  uint64_t place; ///< bytes in the arena of that tier
 };
 
 struct LoadPlan {

@@ -130,7 +130,7 @@ Status openNewest(const std::string &path,
 // Reading
 //===----------------------------------------------------------------------===//
 
-Status CheckpointReader::read(const RangeRead &range, Memory &arena,
+Status CheckpointReader::read(const RangeRead &range, const MemoryByTier &memory,
                               std::vector<char> &space) const {
   const File &from = files[range.file];
   const uint64_t offset = from.data + range.offset;
@@ -147,13 +147,14 @@ Status CheckpointReader::read(const RangeRead &range, Memory &arena,
     }
     return {};
   };
-  return arena.write(range.place, range.count * size, make);
+  return memory.at(range.tier).write(range.place, range.count * size, make);
 }
 
-Status CheckpointReader::readRank(const LoadPlan &plan, int rank, Memory &arena) const {
+Status CheckpointReader::readRank(const LoadPlan &plan, int rank,
+                                  const MemoryByTier &memory) const {
   std::vector<char> space;
   for (const RangeRead &range : plan.ranks[size_t(rank)])
-    ZERO_RT_TRY(read(range, arena, space));
+    ZERO_RT_TRY(read(range, memory, space));
   return {};
 }
 

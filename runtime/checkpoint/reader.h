@@ -6,7 +6,7 @@
 #include "runtime/checkpoint/generations.h"
 #include "runtime/checkpoint/load_plan.h"
 #include "runtime/checkpoint/manifest.h"
-#include "runtime/support/memory.h"
+#include "runtime/format/tiers.h"
 
 #include <atomic>
 #include <functional>
@@ -27,13 +27,13 @@ public:
   /// different parts at a time; after a failure the others give up soon.
   Status verify(int part, int parts);
 
-  /// Reads what `rank` needs into its arena. Safe for different ranks at a time.
-  Status readRank(const LoadPlan &plan, int rank, Memory &arena) const;
+  /// Reads what `rank` needs into its memory. Safe for different ranks at a time.
+  Status readRank(const LoadPlan &plan, int rank, const MemoryByTier &memory) const;
 
 private:
   Status openFiles();
   Status verifyFile(size_t index);
-  Status read(const RangeRead &range, Memory &arena, std::vector<char> &space) const;
+  Status read(const RangeRead &range, const MemoryByTier &memory, std::vector<char> &space) const;
 
   struct File {
     InputFile file;

@@ -26,7 +26,8 @@ struct StateTensor {
   bool derived = false; ///< a rounded copy of its master: loaded from it, not saved
 
   DType dtype() const { return toDType(tensor->dtype()); }
-  /// Bytes in the arena of `rank` where element `inBuffer` of a block's buffer lies.
+  /// Bytes in the arena of `rank`, in the tier of the block's buffer, where element
+  /// `inBuffer` of that lies.
   uint64_t place(const Block &block, int rank, uint64_t inBuffer) const {
     return placeOf(*block.buffer, rank) + inBuffer * sizeOf(dtype());
   }

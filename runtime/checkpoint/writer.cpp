@@ -107,7 +107,7 @@ std::string CheckpointWriter::headerOf(int rank) const {
                 {"step", std::to_string(manifest.step())}});
 }
 
-Status CheckpointWriter::writeShard(int rank, const Memory &arena) {
+Status CheckpointWriter::writeShard(int rank, const MemoryByTier &memory) {
   OutputFile file;
   ZERO_RT_TRY(OutputFile::create(draft.path() + "/" + shardName(rank), file));
   uint64_t bytes = 0;
@@ -127,8 +127,9 @@ Status CheckpointWriter::writeShard(int rank, const Memory &arena) {
   ZERO_RT_TRY(put(header.data(), header.size()));
   for (const Piece &piece : pieces[size_t(rank)])
     ZERO_RT_TRY(
-        arena.read(piece.place, piece.count * sizeOf(state[piece.tensor].dtype()),
-                   [&](const char *part, uint64_t, uint64_t size) { return put(part, size); }));
+        memory.at(blockOf(piece).buffer->tier())
+            .read(piece.place, piece.count * sizeOf(state[piece.tensor].dtype()),
+                  [&](const char *part, uint64_t, uint64_t size) { return put(part, size); }));
   ZERO_RT_TRY(file.commit());
   proto::Manifest::File &entry = *manifest.mutable_files(rank);
   entry.set_bytes(bytes);
@@ -136,8 +137,8 @@ Status CheckpointWriter::writeShard(int rank, const Memory &arena) {
   return {};
 }
 
-Status CheckpointWriter::writeRank(int rank, const Memory &arena) {
-  Status status = writeShard(rank, arena);
+Status CheckpointWriter::writeRank(int rank, const MemoryByTier &memory) {
+  Status status = writeShard(rank, memory);
   if (!status.ok())
     failed = true;
   return status;

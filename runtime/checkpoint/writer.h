@@ -6,7 +6,7 @@
 #include "runtime/checkpoint/generations.h"
 #include "runtime/checkpoint/manifest.h"
 #include "runtime/checkpoint/state_table.h"
-#include "runtime/support/memory.h"
+#include "runtime/format/tiers.h"
 
 #include <atomic>
 #include <memory>
@@ -21,15 +21,15 @@ public:
   static Status create(const proto::Program &program, const std::string &folder,
                        proto::Manifest about, std::unique_ptr<CheckpointWriter> &writer);
 
-  /// Writes what `rank` owns from its arena, and flushes it to disk. Safe for different
+  /// Writes what `rank` owns from its memory, and flushes it to disk. Safe for different
   /// ranks at a time; after a failure the others give up soon.
-  Status writeRank(int rank, const Memory &arena);
+  Status writeRank(int rank, const MemoryByTier &memory);
 
   /// Writes the manifest and gives the generation its name. `path`: where it is.
   Status commit(std::string &path);
 
 private:
-  Status writeShard(int rank, const Memory &arena);
+  Status writeShard(int rank, const MemoryByTier &memory);
   const Block &blockOf(const Piece &piece) const;
   std::string headerOf(int rank) const;
   void listTensors();

@@ -1,6 +1,7 @@
 //===- capi_executable.cpp - zero_rt.h: what a program is -----------------===//
 
 #include "runtime/core/capi.h"
+#include "runtime/format/tiers.h"
 
 #include <cstdlib>
 
@@ -137,13 +138,12 @@ zero_rt_status zero_rt_executable_gradient(const zero_rt_executable *executable,
 
 zero_rt_status zero_rt_executable_certificate(const zero_rt_executable *executable, size_t index,
                                               zero_rt_certificate *certificate) {
-  static const char *const tiers[] = {"device", "host", "nvme"};
   const proto::Program &program = executable->program->tables();
   if (index >= size_t(program.certificates_size()))
     return noIndex("certificate", index);
   const proto::Certificate &from = program.certificates(int(index));
   zero_rt_certificate made{};
-  made.tier = tiers[from.tier() >= 0 && from.tier() < 3 ? from.tier() : 0];
+  made.tier = nameOf(from.tier());
   made.peak = from.peak();
   made.lower_bound = from.lower_bound();
   made.peak_at = from.peak_at().c_str();

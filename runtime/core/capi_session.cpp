@@ -84,6 +84,10 @@ const char *zero_rt_session_next_remark(zero_rt_session *session) {
   return session->session->nextRemark();
 }
 
+int zero_rt_session_nvme(const zero_rt_session *session, zero_rt_nvme_info *info) {
+  return session->session->describeNvme(*info);
+}
+
 zero_rt_status zero_rt_session_stats(const zero_rt_session *session, int rank,
                                      zero_rt_stats *stats) {
   return guard([&] { return session->session->stats(rank, *stats); });

@@ -15,17 +15,26 @@ Reduction reductionOf(const proto::Collective &collective) {
 namespace {
 class Resolver {
 public:
-  Resolver(int rank, char *base, uint32_t firstCheck)
-      : rank(rank), base(base), nextCheck(firstCheck) {}
+  Resolver(int rank, const ArenaBases &bases, uint32_t firstCheck)
+      : rank(rank), bases(bases), nextCheck(firstCheck) {}
 
   Command resolve(const proto::Command &command) {
-    return {resolveBody(command), command.when(), command.predicate(), command.label().c_str(),
-            command.forward()};
+    return {resolveBody(command),    command.when(),    command.predicate(),
+            command.label().c_str(), command.forward(), {.lane = uint32_t(command.lane())}};
   }
 
 private:
   char *at(const proto::Address &address) const {
-    return base + address.offset() + rank * address.rank_stride();
+    return bases[size_t(address.tier())] + placeOf(address, rank);
+  }
+
+  decltype(Command::body) resolveCopy(const proto::Copy &copy) const {
+    const bool writes = copy.dst().tier() == proto::NVME;
+    if (!writes && copy.src().tier() != proto::NVME)
+      return CopyCommand{at(copy.src()), at(copy.dst()), copy.bytes()};
+    const proto::Address &memory = writes ? copy.src() : copy.dst();
+    return DiskCommand{writes, at(memory), placeOf(writes ? copy.dst() : copy.src(), rank),
+                       copy.bytes()};
   }
 
   decltype(Command::body) resolveBody(const proto::Command &command) {
@@ -40,8 +49,7 @@ private:
       return CheckCommand{nextCheck++, from.lower(), from.upper(), from.message().c_str()};
     }
     case proto::Command::kCopy:
-      return CopyCommand{at(command.copy().src()), at(command.copy().dst()),
-                         command.copy().bytes()};
+      return resolveCopy(command.copy());
     default:
       break;
     }
@@ -52,14 +60,14 @@ private:
   }
 
   int rank;
-  char *base;
+  const ArenaBases &bases;
   uint32_t nextCheck;
 };
 } // namespace
 
-std::vector<CommandSegment> resolveCommands(const proto::Program &program, int rank, char *base,
-                                            uint32_t firstCheck) {
-  Resolver resolver(rank, base, firstCheck);
+std::vector<CommandSegment> resolveCommands(const proto::Program &program, int rank,
+                                            const ArenaBases &bases, uint32_t firstCheck) {
+  Resolver resolver(rank, bases, firstCheck);
   std::vector<CommandSegment> segments;
   uint32_t first = 0;
   for (const proto::Segment &segment : program.segments()) {
@@ -98,7 +106,6 @@ uint32_t numberSignals(const proto::Program &program, int rank,
     for (size_t index = 0; index < commands.size(); ++index) {
       const proto::Command &source = program.segments(int(i)).commands(int(index));
       Command &command = commands[index];
-      command.order.lane = uint32_t(source.lane());
       command.settles = settledBy(program, source, rank);
       for (uint32_t wait : source.waits()) {
         Order &earlier = commands[wait].order;

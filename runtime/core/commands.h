@@ -12,6 +12,7 @@
 #include "runtime/core/program.h"
 #include "runtime/device/device.h"
 
+#include <array>
 #include <variant>
 #include <vector>
 
@@ -46,14 +47,20 @@ struct CopyCommand {
   uint64_t bytes;
 };
 
+/// Between the host's memory and the rank's file of the nvme tier.
+struct DiskCommand {
+  bool writes; ///< to the file
+  void *memory;
+  uint64_t offset, bytes; ///< in the tier's arena
+};
+
 struct Command {
-  std::variant<LaunchCommand, CollectiveCommand, CheckCommand, CopyCommand> body;
+  std::variant<LaunchCommand, CollectiveCommand, CheckCommand, CopyCommand, DiskCommand> body;
   proto::Command::When when;
   uint32_t predicate; ///< 0: always; else 1 + its index
   const char *label;
-  bool forward; ///< an evaluation runs it
-  /// Of a device with lanes: see numberSignals().
-  Order order = {};
+  bool forward;     ///< an evaluation runs it
+  Order order = {}; ///< beyond its lane: of a device with lanes, see numberSignals()
   std::vector<uint32_t> settles = {}; ///< predicates that it may write
 };
 
@@ -65,11 +72,14 @@ struct CommandSegment {
   uint32_t first = 0;       ///< index of its first command among those of the program
 };
 
-/// The commands of `rank`, whose arena starts at `base`. `program` must outlive them
+/// Where a rank's arenas start in memory, by tier; that of the nvme tier does not.
+using ArenaBases = std::array<char *, proto::Tier_ARRAYSIZE>;
+
+/// The commands of `rank`, whose arenas start at `bases`. `program` must outlive them
 /// and have passed validate(). The windows of checks are numbered from `firstCheck` on, in
 /// the order of the commands.
-std::vector<CommandSegment> resolveCommands(const proto::Program &program, int rank, char *base,
-                                            uint32_t firstCheck);
+std::vector<CommandSegment> resolveCommands(const proto::Program &program, int rank,
+                                            const ArenaBases &bases, uint32_t firstCheck);
 
 /// Fills in, for a device with lanes, how each command stands to others and which
 /// predicates it may change on `rank`. Returns how many signals there are: one for each

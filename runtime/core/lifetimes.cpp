@@ -135,7 +135,7 @@ private:
   void collectRenames(const Moment &moment) {
     for (int i = moment.index; i < moment.end; ++i) {
       const proto::Rename &rename = program.segments(moment.segment).renames(i);
-      const uint64_t begin = placeOf(rename.place(), rank);
+      const uint64_t begin = positionOf(rename.place().tier(), placeOf(rename.place(), rank));
       if (rename.from() == 0 || rename.strict())
         add(rename.strict() ? reads : writes, {begin, begin + rename.place().bytes()});
     }

@@ -2,7 +2,8 @@
 
 #include "runtime/core/memory_check.h"
 
-#include "runtime/core/program.h"
+#include "runtime/format/tiers.h"
+#include "runtime/io/disk_queue.h"
 
 #include <cstring>
 
@@ -11,9 +12,13 @@ namespace zero::rt {
 static constexpr unsigned char kPoison = 0xff; // a NaN in every float format
 static constexpr uint64_t kMargin = 256;       // bytes
 
-MemoryCheck::MemoryCheck(const proto::Program &program, int rank, char *base)
-    : program(program), rank(rank), base(base), accesses(accessesOf(program, rank)),
-      persistent(persistentBytes(program, rank)), shadow(deviceBytes(program)) {
+/// Tiers that lie in memory, where bytes can be poisoned.
+static constexpr proto::Tier kInMemory[] = {proto::DEVICE, proto::HOST};
+
+MemoryCheck::MemoryCheck(const proto::Program &program, int rank, const ArenaBases &bases)
+    : program(program), rank(rank), bases(bases), accesses(accessesOf(program, rank)),
+      persistent(persistentBytes(program, rank)),
+      shadow(uint64_t(proto::Tier_ARRAYSIZE) * kTierBytes) {
   for (int evaluation = 0; evaluation < 2; ++evaluation)
     lists[size_t(evaluation)] = lifetimesOf(program, rank, accesses, evaluation != 0);
   int64_t count = 0;
@@ -58,9 +63,8 @@ std::string MemoryCheck::nameOf(const Moment &moment) const {
 Status MemoryCheck::wrong(const std::string &reader, ByteRange range, const Content &found) const {
   const std::string who = found.live ? name(found.writer) + " wrote last, as another value"
                                      : "nobody has written in this step";
-  return fail(ZERO_RT_INTERNAL, "rank %d, %s: it reads bytes %llu to %llu of the arena, which %s",
-              rank, reader.c_str(), static_cast<unsigned long long>(range.begin),
-              static_cast<unsigned long long>(range.end), who.c_str());
+  return fail(ZERO_RT_INTERNAL, "rank %d, %s: it reads %s, which %s", rank, reader.c_str(),
+              text(range).c_str(), who.c_str());
 }
 
 //===----------------------------------------------------------------------===//
@@ -75,14 +79,44 @@ static bool isOwnSlice(const std::vector<Access> &touched, int rank) {
   return small.begin == large.begin + uint64_t(rank) * small.size();
 }
 
-void MemoryCheck::poison(ByteRange range) {
-  std::memset(base + range.begin, kPoison, range.size());
+ByteRange MemoryCheck::arenaOf(proto::Tier tier) const {
+  const uint64_t begin = positionOf(tier, 0);
+  return {begin, begin + arenaBytes(program, tier)};
 }
 
+/// Where a byte lies in memory, or nullptr.
+char *MemoryCheck::at(uint64_t position) const {
+  char *base = bases[size_t(tierOf(position))];
+  return base ? base + offsetOf(position) : nullptr;
+}
+
+/// "bytes 0 to 4 of the arena".
+std::string MemoryCheck::text(ByteRange range) const {
+  const proto::Tier tier = tierOf(range.begin);
+  const uint64_t begin = offsetOf(range.begin);
+  return format("bytes %llu to %llu of the %sarena", static_cast<unsigned long long>(begin),
+                static_cast<unsigned long long>(begin + range.size()),
+                tier == proto::DEVICE ? "" : (std::string(zero::rt::nameOf(tier)) + " ").c_str());
+}
+
+/// `range` is in use.
+void MemoryCheck::touch(ByteRange range) {
+  uint64_t &highest = end[size_t(tierOf(range.begin))];
+  if (range.size() > 0)
+    highest = std::max(highest, offsetOf(range.begin) + range.size());
+}
+
+void MemoryCheck::poison(ByteRange range) {
+  if (char *bytes = at(range.begin))
+    std::memset(bytes, kPoison, range.size());
+}
+
+/// Bytes on disk are taken for what they should be.
 bool MemoryCheck::isPoison(ByteRange range) const {
-  const char *at = base + range.begin;
-  return range.size() == 0 || (static_cast<unsigned char>(*at) == kPoison &&
-                               std::memcmp(at, at + 1, range.size() - 1) == 0);
+  const char *bytes = at(range.begin);
+  return !bytes || range.size() == 0 ||
+         (static_cast<unsigned char>(*bytes) == kPoison &&
+          std::memcmp(bytes, bytes + 1, range.size() - 1) == 0);
 }
 
 /// What is dead in `range` is as poison() left it.
@@ -91,10 +125,9 @@ Status MemoryCheck::expectPoison(ByteRange range) const {
   shadow.forEach(range, [&](ByteRange part, const Content &content) {
     if (status.ok() && !content.live && !isPoison(part))
       status = fail(ZERO_RT_INTERNAL,
-                    "rank %d, %s: somebody wrote into bytes %llu to %llu of the arena, which "
-                    "no command has written since they were free",
-                    rank, nameOf(current()).c_str(), static_cast<unsigned long long>(part.begin),
-                    static_cast<unsigned long long>(part.end));
+                    "rank %d, %s: somebody wrote into %s, which no command has written since they "
+                    "were free",
+                    rank, nameOf(current()).c_str(), text(part).c_str());
   });
   return status;
 }
@@ -106,23 +139,24 @@ void MemoryCheck::guardMargins(const std::vector<Access> &touched) {
       written.add(access.range);
   for (const Access &access : touched) {
     const auto [begin, end] = access.range;
-    const ByteRange before{begin - std::min(begin, kMargin), begin};
-    const ByteRange behind{end, std::min(end + kMargin, deviceBytes(program))};
+    const ByteRange arena = arenaOf(tierOf(begin));
+    const ByteRange before{begin - std::min(begin - arena.begin, kMargin), begin};
+    const ByteRange behind{end, std::min(end + kMargin, arena.end)};
     for (ByteRange side : {before, behind})
       written.forEachGap(side, [&](ByteRange part) {
-        margins.emplace_back(part, std::string(base + part.begin, part.size()));
+        margins.emplace_back(part, std::string(at(part.begin), part.size()));
       });
   }
 }
 
 Status MemoryCheck::expectMargins() {
   for (const auto &[range, bytes] : margins) {
-    const auto changed = std::mismatch(bytes.begin(), bytes.end(), base + range.begin).first;
+    const auto changed = std::mismatch(bytes.begin(), bytes.end(), at(range.begin)).first;
+    const uint64_t place = offsetOf(range.begin) + uint64_t(changed - bytes.begin());
     if (changed != bytes.end())
       return fail(ZERO_RT_INTERNAL,
                   "rank %d, %s: it wrote byte %llu of the arena, outside of its arguments", rank,
-                  nameOf(current()).c_str(),
-                  static_cast<unsigned long long>(range.begin + uint64_t(changed - bytes.begin())));
+                  nameOf(current()).c_str(), static_cast<unsigned long long>(place));
   }
   margins.clear();
   return {};
@@ -153,11 +187,8 @@ Status MemoryCheck::expectApart(const std::vector<Access> &touched, const Moment
       if (&written == &other || !written.writes || common.begin >= common.end ||
           (command.has_collective() && isOwnSlice(touched, rank)))
         continue;
-      return fail(
-          ZERO_RT_INTERNAL,
-          "rank %d, %s: it writes bytes %llu to %llu of the arena twice, or also reads them", rank,
-          nameOf(moment).c_str(), static_cast<unsigned long long>(common.begin),
-          static_cast<unsigned long long>(common.end));
+      return fail(ZERO_RT_INTERNAL, "rank %d, %s: it writes %s twice, or also reads them", rank,
+                  nameOf(moment).c_str(), text(common).c_str());
     }
   return {};
 }
@@ -166,34 +197,43 @@ Status MemoryCheck::expectApart(const std::vector<Access> &touched, const Moment
 Status MemoryCheck::claim(ByteRange range, const Content &content) {
   ZERO_RT_TRY(expectPoison(range));
   shadow.write(range, content);
-  end = std::max(end, range.size() ? range.end : 0);
+  touch(range);
   return {};
 }
 
-void MemoryCheck::measure() { most = std::max(most, shadow.liveBytes()); }
+void MemoryCheck::measure() {
+  for (size_t tier = 0; tier < most.size(); ++tier)
+    most[tier] = std::max(most[tier], shadow.liveBytes(proto::Tier(tier)));
+}
 
-uint64_t MemoryCheck::peak() const {
+uint64_t MemoryCheck::peak(proto::Tier tier) const {
   uint64_t alignment = 1;
   for (const proto::Arena &arena : program.arenas())
-    if (arena.tier() == proto::DEVICE)
+    if (arena.tier() == tier)
       alignment = std::max<uint64_t>(1, arena.alignment());
-  return (end + alignment - 1) / alignment * alignment;
+  return (end[size_t(tier)] + alignment - 1) / alignment * alignment;
 }
 
 //===----------------------------------------------------------------------===//
 // A step
 //===----------------------------------------------------------------------===//
 
+/// Where the value in `buffer` begins, as in Access.
+static uint64_t originOf(const proto::Buffer &buffer) {
+  return positionOf(buffer.tier(), buffer.offset());
+}
+
 void MemoryCheck::begin(bool evaluation) {
   evaluates = evaluation;
   moments = &lists[evaluation ? 1 : 0];
   next = 0;
   shadow.clear();
-  persistent.forEachGap({0, deviceBytes(program)}, [&](ByteRange range) { poison(range); });
+  for (proto::Tier tier : kInMemory)
+    persistent.forEachGap(arenaOf(tier), [&](ByteRange range) { poison(range); });
   for (const proto::Buffer &buffer : program.buffers()) {
     const ByteRange range = rangeOf(buffer, rank);
-    shadow.write(range, {buffer.value(), buffer.offset(), Content::State, true});
-    end = std::max(end, range.end);
+    shadow.write(range, {buffer.value(), originOf(buffer), Content::State, true});
+    touch(range);
     if (buffer.role() == proto::GRADIENT) // an accumulator: its first turn fills it
       poison(range);
   }
@@ -206,7 +246,7 @@ bool MemoryCheck::applies(const proto::Rename &rename, uint64_t turn, int segmen
       !runsInTurn(rename.when(), turn, std::max(1u, program.segments(segment).repeat())))
     return false;
   return rename.predicate() == 0 ||
-         base[placeOf(program.predicates(int(rename.predicate()) - 1), rank)] != 0;
+         *at(placeOf(program.predicates(int(rename.predicate()) - 1), rank)) != 0;
 }
 
 Status MemoryCheck::applyRenames() {
@@ -214,12 +254,14 @@ Status MemoryCheck::applyRenames() {
     const Moment &moment = take();
     for (int i = moment.index; i < moment.end; ++i) {
       const proto::Rename &rename = program.segments(moment.segment).renames(i);
-      const uint64_t begin = placeOf(rename.place(), rank), origin = rename.place().offset();
+      const proto::Tier tier = rename.place().tier();
+      const uint64_t begin = positionOf(tier, placeOf(rename.place(), rank));
+      const uint64_t origin = positionOf(tier, rename.place().offset());
       const ByteRange range{begin, begin + rename.place().bytes()};
       if (rename.strict() && applies(rename, moment.turn, moment.segment))
         ZERO_RT_TRY(expect(range, rename.from(), origin - rename.place().start(), nameOf(moment)));
       if (rename.from() == 0)
-        end = std::max(end, range.end);
+        touch(range);
       shadow.rename(range, rename.from(), rename.to(), origin - rename.start());
     }
     measure();
@@ -245,6 +287,11 @@ Status MemoryCheck::beforeInputs() {
   return {};
 }
 
+/// What a disk writes with the bytes before `end`, and belongs to nobody.
+static ByteRange restOfBlock(uint64_t end) {
+  return {end, (end + kDiskAlignment - 1) / kDiskAlignment * kDiskAlignment};
+}
+
 Status MemoryCheck::beforeCommand(bool skipped) {
   ZERO_RT_TRY(applyRenames());
   const Moment &moment = take();
@@ -263,6 +310,9 @@ Status MemoryCheck::beforeCommand(bool skipped) {
     if (access.writes)
       ZERO_RT_TRY(claim(access.range, {access.writes, access.written,
                                        first[size_t(moment.segment)] + moment.index, true}));
+  for (const Access &access : touched)
+    if (access.writes && tierOf(access.range.begin) == proto::NVME)
+      shadow.kill(restOfBlock(access.range.end));
   measure();
   if (program.segments(moment.segment).commands(moment.index).has_launch())
     guardMargins(touched);
@@ -291,7 +341,7 @@ Status MemoryCheck::readGradients() const {
   for (const proto::Gradient &gradient : program.gradients()) {
     const std::string reader = "the gradient of '" + escape(gradient.parameter()) + "'";
     for (const proto::Buffer *buffer : buffersOf(gradient))
-      ZERO_RT_TRY(expect(rangeOf(*buffer, rank), buffer->value(), buffer->offset(), reader));
+      ZERO_RT_TRY(expect(rangeOf(*buffer, rank), buffer->value(), originOf(*buffer), reader));
     const uint64_t scale = placeOf(gradient.scale(), rank);
     if (gradient.has_scale())
       ZERO_RT_TRY(expect({scale, scale + sizeof(float)}, gradient.scale().reads(),
@@ -304,7 +354,7 @@ Status MemoryCheck::readGradients() const {
 Status MemoryCheck::readState() const {
   for (const proto::Buffer &buffer : program.buffers())
     if (buffer.role() != proto::GRADIENT)
-      ZERO_RT_TRY(expect(rangeOf(buffer, rank), buffer.value(), buffer.offset(),
+      ZERO_RT_TRY(expect(rangeOf(buffer, rank), buffer.value(), originOf(buffer),
                          "the next step's '" + escape(buffer.name()) + "'"));
   return {};
 }
@@ -321,7 +371,9 @@ Status MemoryCheck::atEnd() {
   take();
   ZERO_RT_TRY(readOutputs(/*all=*/!evaluates));
   ZERO_RT_TRY(readState());
-  return expectPoison({0, deviceBytes(program)});
+  for (proto::Tier tier : kInMemory)
+    ZERO_RT_TRY(expectPoison(arenaOf(tier)));
+  return {};
 }
 
 } // namespace zero::rt

@@ -12,6 +12,7 @@
 #ifndef RUNTIME_CORE_MEMORY_CHECK_H
 #define RUNTIME_CORE_MEMORY_CHECK_H
 
+#include "runtime/core/commands.h"
 #include "runtime/core/lifetimes.h"
 #include "runtime/core/shadow.h"
 #include "runtime/support/status.h"
@@ -20,13 +21,14 @@
 
 namespace zero::rt {
 
-/// Watches one rank's arena. Its functions are called in the order in which
+/// Watches one rank's arenas. Bytes are positions in all of them; those on disk are followed,
+/// not poisoned. Its functions are called in the order in which
 /// things happen in a step. Errors name command, bytes and who wrote there last; they are
 /// ZERO_RT_INTERNAL.
 class MemoryCheck {
 public:
-  /// `program` must outlive it and have passed validate(); `base`: the arena of `rank`.
-  MemoryCheck(const proto::Program &program, int rank, char *base);
+  /// `program` must outlive it and have passed validate(); `bases`: the arenas of `rank`.
+  MemoryCheck(const proto::Program &program, int rank, const ArenaBases &bases);
 
   void begin(bool evaluates);
   Status beforeInputs();
@@ -37,11 +39,11 @@ public:
   Status after();
   Status atEnd();
 
-  /// The end of the highest byte that persists or that a step has touched so far, rounded
-  /// up to the alignment of the arena.
-  uint64_t peak() const;
-  /// The most bytes that were needed at once.
-  uint64_t mostLive() const { return most; }
+  /// The end of the highest byte of `tier` that persists or that a step has touched so far,
+  /// rounded up to the alignment of the arena.
+  uint64_t peak(proto::Tier tier) const;
+  /// The most bytes of `tier` that were needed at once.
+  uint64_t mostLive(proto::Tier tier) const { return most[size_t(tier)]; }
 
 private:
   const Moment &take();
@@ -57,8 +59,12 @@ private:
   Status readOutputs(bool all) const;
   Status readGradients() const;
   Status readState() const;
+  ByteRange arenaOf(proto::Tier tier) const;
+  char *at(uint64_t position) const;
+  void touch(ByteRange range);
   void poison(ByteRange range);
   bool isPoison(ByteRange range) const;
+  std::string text(ByteRange range) const;
   void measure();
   std::string name(int64_t writer) const;
   std::string nameOf(const Moment &moment) const;
@@ -66,7 +72,7 @@ private:
 
   const proto::Program &program;
   int rank;
-  char *base;
+  ArenaBases bases;
   SegmentAccesses accesses;
   RangeSet persistent;
   std::array<std::vector<Moment>, 2> lists; ///< of a step, of an evaluation
@@ -75,7 +81,7 @@ private:
   bool evaluates = false;
   const std::vector<Moment> *moments = nullptr;
   size_t next = 0;
-  uint64_t end = 0, most = 0;
+  std::array<uint64_t, proto::Tier_ARRAYSIZE> end{}, most{}; ///< by tier
   /// What a launch must leave as it is, right before and behind its arguments.
   std::vector<std::pair<ByteRange, std::string>> margins;
 };

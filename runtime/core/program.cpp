@@ -15,9 +15,9 @@ int defaultThreads(const proto::Program &program) {
   return std::max(1, usableCores() / static_cast<int>(program.ranks()));
 }
 
-uint64_t deviceBytes(const proto::Program &program) {
+uint64_t arenaBytes(const proto::Program &program, proto::Tier tier) {
   for (const proto::Arena &arena : program.arenas())
-    if (arena.tier() == proto::DEVICE)
+    if (arena.tier() == tier)
       return arena.bytes();
   return 0;
 }

@@ -64,8 +64,8 @@ inline const char *deviceOf(const proto::Program &program) {
   return program.target() == proto::CUDA ? "cuda" : "cpu";
 }
 
-/// Bytes of the device tier on each rank.
-uint64_t deviceBytes(const proto::Program &program);
+/// Bytes of `tier` on each rank.
+uint64_t arenaBytes(const proto::Program &program, proto::Tier tier);
 
 } // namespace zero::rt
 

@@ -8,26 +8,46 @@
 
 namespace zero::rt {
 
-Rank::Rank(std::shared_ptr<const LoadedProgram> program, std::unique_ptr<Communicator> communicator)
-    : program(std::move(program)), communicator(std::move(communicator)) {}
+Rank::Rank(std::shared_ptr<const LoadedProgram> program, std::unique_ptr<Communicator> communicator,
+           const DiskOptions &disk)
+    : program(std::move(program)), communicator(std::move(communicator)), memory(disk) {}
 
-Status Rank::prepare(Device &device, const InitialFiles &files, bool checkMemory) {
+Status Rank::prepare(Device &device, const InitialFiles &files, const RankOptions &options) {
   const int self = communicator->rank();
   ZERO_RT_TRY(device.makeQueue(self, queue));
-  ZERO_RT_TRY(device.reserve(self, deviceBytes(tables()), checkMemory, arena));
-  ZERO_RT_TRY(arena->touch());
-  ZERO_RT_TRY(initialiseTensors(*program, files, self, *arena));
+  ZERO_RT_TRY(memory.reserve(device, tables(), self, options.checkMemory));
+  ZERO_RT_TRY(initialiseTensors(*program, files, self, memory.byTier()));
   windows = StepWindows(tables(), self);
-  ZERO_RT_TRY(queue->open(*arena, windows.all));
+  ZERO_RT_TRY(queue->open(memory.device(), windows.all));
   known.resize(size_t(tables().predicates_size()));
-  segments = resolveCommands(tables(), self, arena->base(), windows.checks);
+  segments = resolveCommands(tables(), self, memory.bases(), windows.checks);
   if (queue->hasLanes())
     ZERO_RT_TRY(queue->makeSignals(numberSignals(tables(), self, segments)));
   for (const proto::Output &output : tables().outputs())
     outputs.emplace_back(elementsOf(output.shape()) * sizeOf(toDType(output.dtype())));
-  if (checkMemory)
-    memory.emplace(tables(), self, arena->base());
-  return {};
+  for (const CommandSegment &segment : segments)
+    for (const Command &command : segment.commands)
+      if (const auto *disk = std::get_if<DiskCommand>(&command.body))
+        writesFile = writesFile || disk->writes;
+  if (options.checkMemory)
+    check.emplace(tables(), self, memory.bases());
+  return queue->hasLanes() ? Status() : openLanes(device, options);
+}
+
+/// Of a device that has no lanes itself: threads for those beside this one; none where
+/// commands must run as they are listed.
+Status Rank::openLanes(Device &device, const RankOptions &options) {
+  LanePlan plan(tables());
+  const int self = communicator->rank();
+  for (size_t thread = 1; thread < plan.threads() && options.checkMemory; ++thread)
+    ZERO_RT_TRY(LaneWork::open(plan.laneOf(thread), self, device, memory,
+                               laneWork[size_t(plan.laneOf(thread))]));
+  if (plan.threads() == 1 || options.checkMemory)
+    return {};
+  LaneSetup setup{self, &segments, {}, &device, &memory, options.timeoutSeconds, options.owner};
+  for (uint32_t i = 0; i < known.size(); ++i)
+    setup.predicates.push_back(windows.at<uint8_t>(windows.predicates + i));
+  return Lanes::create(std::move(plan), std::move(setup), lanes);
 }
 
 void Rank::record(uint64_t steps, Recorder::Clock::time_point origin) {
@@ -46,13 +66,38 @@ Status Rank::step(const StepRequest &request) {
   // Consequences are not passed on: the cause has been, or will be, by its own rank.
   if (!status.ok() && status.getCode() != ZERO_RT_ABORTED)
     communicator->abort(status);
+  if (!status.ok() && lanes)
+    lanes->settle();
   return status;
 }
 
+/// Moved from and to the disk since the beginning.
+DiskTraffic Rank::totalTraffic() const {
+  DiskTraffic all = lanes ? lanes->traffic() : DiskTraffic();
+  for (const auto &work : laneWork)
+    if (work)
+      all += work->traffic();
+  return all;
+}
+
+/// As long as a step is under way, the rank's file says so: what a process leaves that dies
+/// there is of no use.
 Status Rank::runStep(const StepRequest &request) {
+  const DiskTraffic before = totalTraffic();
+  if (writesFile)
+    ZERO_RT_TRY(memory.getFile().beginStep());
+  ZERO_RT_TRY(runSegments(request));
+  if (writesFile)
+    ZERO_RT_TRY(memory.getFile().endStep());
+  if (!request.evaluate)
+    stepTraffic = totalTraffic() - before;
+  return {};
+}
+
+Status Rank::runSegments(const StepRequest &request) {
   collectives = 0;
-  if (memory)
-    memory->begin(request.evaluate);
+  if (check)
+    check->begin(request.evaluate);
   ZERO_RT_TRY(queue->meet());
   ZERO_RT_TRY(bindInputs(request, 0, nullptr));
   bool finished = false;
@@ -65,8 +110,8 @@ Status Rank::runStep(const StepRequest &request) {
   }
   if (!finished)
     ZERO_RT_TRY(finishMicroBatches(request));
-  if (memory)
-    ZERO_RT_TRY(memory->atEnd());
+  if (check)
+    ZERO_RT_TRY(check->atEnd());
   return captureOutputs();
 }
 
@@ -90,15 +135,15 @@ Status Rank::runUnlessSkipped(const Command &command, const CommandSegment &segm
   bool runs = runsInTurn(command.when, turn, segment.repeat);
   if (runs)
     ZERO_RT_TRY(holds(command, runs));
-  if (memory)
-    ZERO_RT_TRY(memory->beforeCommand(!runs));
+  if (check)
+    ZERO_RT_TRY(check->beforeCommand(!runs));
   if (runs) {
     const auto index = uint32_t(&command - segment.commands.data()) + segment.first;
     ZERO_RT_TRY(active ? runRecorded(command, index, turn) : run(command));
     for (uint32_t predicate : command.settles)
       known[predicate] = false;
   }
-  return memory ? memory->after() : Status();
+  return check ? check->after() : Status();
 }
 
 /// Also a command that is left out keeps its place among the lanes: others may wait for it
@@ -114,22 +159,37 @@ Status Rank::visit(const Command &command, const CommandSegment &segment, uint64
 }
 
 /// Runs the commands as they are listed. That is a total order in which each command
-/// stands behind those it waits for, so lanes need nothing more on one thread.
+/// stands behind those it waits for, so lanes need nothing more on one thread. Those of lanes
+/// with a thread are left to it.
+Status Rank::runTurn(const CommandSegment &segment, uint64_t turn, const StepRequest &request) {
+  if (!lanes) {
+    for (const Command &command : segment.commands)
+      ZERO_RT_TRY(visit(command, segment, turn, request));
+    return {};
+  }
+  lanes->beginTurn({size_t(&segment - segments.data()), turn, request.evaluate});
+  for (const LaneStep &step : lanes->ownSteps()) {
+    ZERO_RT_TRY(lanes->await(step));
+    ZERO_RT_TRY(visit(segment.commands[step.command], segment, turn, request));
+    lanes->advance();
+  }
+  return lanes->endTurn();
+}
+
 Status Rank::runSegment(const CommandSegment &segment, const StepRequest &request, bool isFirst) {
   for (uint64_t turn = 0; turn < segment.repeat; ++turn) {
     ZERO_RT_TRY(queue->meet());
     std::fill(known.begin(), known.end(), false);
     if (turn > 0 || !isFirst) // the first one finds all inputs of the first micro-batch
       ZERO_RT_TRY(bindInputs(request, turn, &segment.inputs));
-    for (const Command &command : segment.commands)
-      ZERO_RT_TRY(visit(command, segment, turn, request));
+    ZERO_RT_TRY(runTurn(segment, turn, request));
   }
   return {};
 }
 
 Status Rank::finishMicroBatches(const StepRequest &request) {
-  if (memory)
-    ZERO_RT_TRY(memory->beforeFinish());
+  if (check)
+    ZERO_RT_TRY(check->beforeFinish());
   ZERO_RT_TRY(queue->meet());
   ZERO_RT_TRY(pullOutputs(/*all=*/false));
   ZERO_RT_TRY(queue->finish());
@@ -138,7 +198,7 @@ Status Rank::finishMicroBatches(const StepRequest &request) {
     ZERO_RT_TRY(captureGradients(*request.gradients));
   if (!request.allowNan)
     ZERO_RT_TRY(checkLoss());
-  return memory ? memory->after() : Status();
+  return check ? check->after() : Status();
 }
 
 /// Brings the outputs, or the losses among them, to the host.
@@ -208,10 +268,10 @@ void Rank::writeScalar(proto::Input::Kind kind, const StepRequest &request, uint
 
 Status Rank::bindInputs(const StepRequest &request, uint64_t microBatch,
                         const std::vector<bool> *which) {
-  if (memory)
-    ZERO_RT_TRY(memory->beforeInputs());
+  if (check)
+    ZERO_RT_TRY(check->beforeInputs());
   ZERO_RT_TRY(writeInputs(request, microBatch, which));
-  return memory ? memory->after() : Status();
+  return check ? check->after() : Status();
 }
 
 /// Writes the inputs that `which` has, or all.
@@ -247,12 +307,13 @@ Status Rank::captureOutputs() {
   return {};
 }
 
-Status Rank::captureGradients(std::vector<std::vector<uint8_t>> &gradients) const {
+Status Rank::captureGradients(std::vector<std::vector<uint8_t>> &gradients) {
+  const MemoryByTier places = memory.byTier();
   for (int i = 0; i < tables().gradients_size(); ++i) {
     const proto::Gradient &gradient = tables().gradients(i);
     for (const Block &block : blocksOf(gradient, program->parameterOf(gradient)))
       ZERO_RT_TRY(
-          copyOwnGradient(gradient, block, communicator->rank(), *arena, gradients[i].data()));
+          copyOwnGradient(gradient, block, communicator->rank(), places, gradients[i].data()));
   }
   return {};
 }
@@ -272,6 +333,8 @@ std::optional<double> Rank::scalar(const char *name) const {
 //===----------------------------------------------------------------------===//
 
 Status Rank::run(const Command &command) {
+  if (LaneWork *work = laneWork[command.order.lane].get())
+    return work->run(command);
   return std::visit([&](const auto &body) { return execute(body, command); }, command.body);
 }
 
@@ -318,6 +381,11 @@ Status Rank::execute(const CheckCommand &check, const Command &command) {
                   escape(check.message).c_str(), static_cast<long long>(check.lower),
                   static_cast<long long>(check.upper), static_cast<long long>(value[i]));
   return {};
+}
+
+/// Only lanes of a disk have these.
+Status Rank::execute(const DiskCommand &, const Command &command) {
+  return fail(ZERO_RT_INTERNAL, "'%s': no lane reaches the disk", escape(command.label).c_str());
 }
 
 Status Rank::execute(const CopyCommand &copy, const Command &) {

@@ -4,12 +4,11 @@
 #define RUNTIME_CORE_RANK_H
 
 #include "runtime/comm/communicator.h"
-#include "runtime/core/commands.h"
+#include "runtime/core/lanes.h"
 #include "runtime/core/memory_check.h"
 #include "runtime/core/recorder.h"
 #include "runtime/core/state.h"
 #include "runtime/core/windows.h"
-#include "runtime/device/device.h"
 #include "runtime/io/data_set.h"
 
 #include <optional>
@@ -30,14 +29,24 @@ struct StepRequest {
   std::vector<std::vector<uint8_t>> *gradients = nullptr;
 };
 
-/// One rank: its arena, its commands, its end of the group. Used by its own thread
+/// What all ranks are told when they are made.
+struct RankOptions {
+  bool checkMemory = false;
+  double timeoutSeconds = 0;
+  std::weak_ptr<const void> owner; ///< of the rank, and of what it uses
+};
+
+/// One rank: its arenas, its commands, its end of the group. Used by its own thread
 /// while a job runs, by the session's caller in between.
 class Rank {
 public:
-  Rank(std::shared_ptr<const LoadedProgram> program, std::unique_ptr<Communicator> communicator);
+  Rank(std::shared_ptr<const LoadedProgram> program, std::unique_ptr<Communicator> communicator,
+       const DiskOptions &disk);
 
-  /// Reserves and touches the arena, reads initial values, resolves commands.
-  Status prepare(Device &device, const InitialFiles &files, bool checkMemory);
+  /// Makes the rank's file, if it has one: see RankMemory.
+  Status openFile() { return memory.openFile(*program, communicator->rank()); }
+  /// Reserves and touches the arenas, reads initial values, resolves commands, starts lanes.
+  Status prepare(Device &device, const InitialFiles &files, const RankOptions &options);
 
   /// Runs one step. A failure is told to the other ranks before it is returned.
   Status step(const StepRequest &request);
@@ -48,12 +57,15 @@ public:
     return recorder ? recorder->recording() : zero_rt_recording{};
   }
 
-  Arena &ownArena() { return *arena; }
+  MemoryByTier memoryByTier() { return memory.byTier(); }
+  const RankMemory &ownMemory() const { return memory; }
+  /// Of the last step.
+  const DiskTraffic &diskTraffic() const { return stepTraffic; }
   /// Waits until nothing runs any more, in a step that failed too.
   void settle();
   Traffic traffic() const { return communicator->traffic(); }
   /// What --check-memory has seen, or nullptr.
-  const MemoryCheck *memoryCheck() const { return memory ? &*memory : nullptr; }
+  const MemoryCheck *memoryCheck() const { return check ? &*check : nullptr; }
   /// Output `index` of the last step.
   const std::vector<uint8_t> &output(int index) const { return outputs[index]; }
   /// A scalar output of the last step as a double; nothing if there is none of the name.
@@ -61,9 +73,13 @@ public:
 
 private:
   Status runStep(const StepRequest &request);
+  Status runSegments(const StepRequest &request);
+  DiskTraffic totalTraffic() const;
   Status run(const Command &command);
   Status runRecorded(const Command &command, uint32_t index, uint64_t turn);
   Status runSegment(const CommandSegment &segment, const StepRequest &request, bool isFirst);
+  Status openLanes(Device &device, const RankOptions &options);
+  Status runTurn(const CommandSegment &segment, uint64_t turn, const StepRequest &request);
   Status visit(const Command &command, const CommandSegment &segment, uint64_t turn,
                const StepRequest &request);
   Status runUnlessSkipped(const Command &command, const CommandSegment &segment, uint64_t turn);
@@ -78,27 +94,33 @@ private:
   void writeScalar(proto::Input::Kind kind, const StepRequest &request, uint64_t microBatch,
                    char *target) const;
   Status captureOutputs();
-  Status captureGradients(std::vector<std::vector<uint8_t>> &gradients) const;
+  Status captureGradients(std::vector<std::vector<uint8_t>> &gradients);
 
   Status execute(const LaunchCommand &launch, const Command &command);
   Status execute(const CollectiveCommand &collective, const Command &command);
   Status execute(const CheckCommand &check, const Command &command);
   Status execute(const CopyCommand &copy, const Command &command);
+  Status execute(const DiskCommand &disk, const Command &command);
 
   const proto::Program &tables() const { return program->tables(); }
 
   std::shared_ptr<const LoadedProgram> program;
   std::unique_ptr<Communicator> communicator;
-  std::unique_ptr<Arena> arena;
+  RankMemory memory;
   std::unique_ptr<Queue> queue;
   std::vector<CommandSegment> segments;
   StepWindows windows;
   std::vector<bool> known; ///< by predicate: whether its window holds it
   std::vector<std::vector<uint8_t>> outputs;
-  std::optional<MemoryCheck> memory;
+  std::unique_ptr<Lanes> lanes; ///< null: this thread runs all commands
+  /// By lane: does those of lanes that have no thread, as in a step that is watched.
+  std::array<std::unique_ptr<LaneWork>, proto::Lane_ARRAYSIZE> laneWork;
+  std::optional<MemoryCheck> check;
   std::optional<Recorder> recorder;
   Recorder *active = nullptr; ///< what records this step
   uint64_t collectives = 0;   ///< begun in this step
+  bool writesFile = false;    ///< commands do
+  DiskTraffic stepTraffic;
 };
 
 } // namespace zero::rt

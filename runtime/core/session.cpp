@@ -37,6 +37,21 @@ Session::Session(std::shared_ptr<Body> body, const zero_rt_session_options &opti
       team(teamOptions(this->body->program->ranks(), options)),
       learningRate(this->body->program->tables().learning_rate()) {}
 
+/// How a session reaches the nvme tier.
+static Status diskOptions(const zero_rt_session_options &options, DiskOptions &disk) {
+  const std::string queue = options.nvme_io ? options.nvme_io : "auto";
+  disk.folder = options.nvme_dir ? options.nvme_dir : "";
+  if (queue == "io_uring")
+    disk.queue = DiskQueue::Kind::Ring;
+  else if (queue == "threads")
+    disk.queue = DiskQueue::Kind::Threads;
+  else if (queue != "auto")
+    return fail(ZERO_RT_INVALID_ARGUMENT,
+                "expected 'auto', 'io_uring' or 'threads' for the nvme tier, got '%s'",
+                escape(queue).c_str());
+  return {};
+}
+
 Status Session::create(std::shared_ptr<const LoadedProgram> program,
                        const zero_rt_session_options &wanted, std::unique_ptr<Session> &session) {
   ZERO_RT_TRY(checkOptions(wanted));
@@ -49,13 +64,17 @@ Status Session::create(std::shared_ptr<const LoadedProgram> program,
   ZERO_RT_TRY(openDevice(*program, options, body->device, ends));
   body->data = makeDataSet(program->tables());
   ZERO_RT_TRY(InitialFiles::open(program->tables(), body->files));
-  for (auto &end : ends)
-    body->ranks.push_back(std::make_unique<Rank>(program, std::move(end)));
+  DiskOptions disk;
+  ZERO_RT_TRY(diskOptions(options, disk));
+  for (auto &end : ends) { // one behind the other: each finds what the others left of the disk
+    body->ranks.push_back(std::make_unique<Rank>(program, std::move(end), disk));
+    ZERO_RT_TRY(body->ranks.back()->openFile());
+  }
   std::unique_ptr<Session> made(new Session(body, options));
   ZERO_RT_TRY(body->device->prepare(program->tables(), options.threads_per_rank));
-  bool checkMemory = options.check_memory != 0;
-  ZERO_RT_TRY(made->team.run([body, checkMemory](int rank) {
-    return body->ranks[rank]->prepare(*body->device, body->files, checkMemory);
+  const RankOptions common{options.check_memory != 0, options.timeout_seconds, body};
+  ZERO_RT_TRY(made->team.run([body, common](int rank) {
+    return body->ranks[rank]->prepare(*body->device, body->files, common);
   }));
   session = std::move(made);
   return {};
@@ -199,8 +218,8 @@ Status Session::readOutput(const std::string &name, int rank, void *destination,
 Status Session::readWhole(const proto::Tensor &tensor, void *destination) const {
   for (const Block &block : blocksOf(tables(), tensor))
     for (size_t rank = 0; rank < body->ranks.size(); ++rank)
-      ZERO_RT_TRY(
-          copyOwnPart(block, static_cast<int>(rank), body->ranks[rank]->ownArena(), destination));
+      ZERO_RT_TRY(copyOwnPart(block, static_cast<int>(rank), body->ranks[rank]->memoryByTier(),
+                              destination));
   return {};
 }
 
@@ -253,7 +272,8 @@ Status Session::writeWhole(const proto::Tensor &tensor, DType dtype, const void 
   }
   for (const Block &block : blocksOf(tables(), tensor))
     for (size_t rank = 0; rank < body->ranks.size(); ++rank)
-      ZERO_RT_TRY(setOwnPart(block, static_cast<int>(rank), body->ranks[rank]->ownArena(), values));
+      ZERO_RT_TRY(
+          setOwnPart(block, static_cast<int>(rank), body->ranks[rank]->memoryByTier(), values));
   for (const proto::Tensor &parameter : tables().tensors())
     if (tensor.master() && parameter.role() == proto::PARAMETER && parameter.name() == tensor.of())
       ZERO_RT_TRY(writeWhole(parameter, own, values));
@@ -322,16 +342,31 @@ Status Session::stats(int rank, zero_rt_stats &stats) const {
     return fail(ZERO_RT_INVALID_ARGUMENT, "no rank %d among %d", rank, body->program->ranks());
   const Traffic traffic = body->ranks[rank]->traffic();
   const MemoryCheck *memory = body->ranks[rank]->memoryCheck();
-  stats = {ran,
-           deviceBytes(tables()),
-           memory ? memory->peak() : 0,
-           traffic.modelElements,
-           traffic.controlElements,
-           traffic.modelBytes,
-           traffic.controlBytes,
-           seconds,
-           memory ? memory->mostLive() : 0};
+  stats = {};
+  stats.steps = ran;
+  for (int number = 0; number < ZERO_RT_TIERS; ++number) {
+    const auto tier = static_cast<proto::Tier>(number);
+    stats.arena_bytes[tier] = arenaBytes(tables(), tier);
+    stats.measured_peak[tier] = memory ? memory->peak(tier) : 0;
+    stats.measured_live[tier] = memory ? memory->mostLive(tier) : 0;
+  }
+  stats.model_elements = traffic.modelElements;
+  stats.control_elements = traffic.controlElements;
+  stats.model_bytes = traffic.modelBytes;
+  stats.control_bytes = traffic.controlBytes;
+  stats.seconds = seconds;
+  const DiskTraffic disk = body->ranks[rank]->diskTraffic();
+  stats.nvme_read = disk.read;
+  stats.nvme_written = disk.written;
   return {};
+}
+
+/// False if the program keeps nothing on disk.
+bool Session::describeNvme(zero_rt_nvme_info &info) const {
+  const RankMemory &memory = body->ranks.front()->ownMemory();
+  if (memory.hasFile())
+    info = {memory.queueName(), memory.getFile().isDirect()};
+  return memory.hasFile();
 }
 
 } // namespace zero::rt

@@ -39,6 +39,7 @@ public:
   Status loadState(const std::string &path, uint32_t flags, zero_rt_state_result &result);
   const char *nextRemark();
   Status stats(int rank, zero_rt_stats &stats) const;
+  bool describeNvme(zero_rt_nvme_info &info) const;
   Status record(uint64_t steps);
   Status recording(int rank, zero_rt_recording &recording) const;
 

@@ -38,7 +38,7 @@ Status Session::saveState(const std::string &folder) {
   std::string path;
   if (status.ok())
     status = runOnRanks([writer](Body &body, int rank) {
-      return writer->writeRank(rank, body.ranks[rank]->ownArena());
+      return writer->writeRank(rank, body.ranks[rank]->memoryByTier());
     });
   if (status.ok())
     status = writer->commit(path);
@@ -114,7 +114,7 @@ Status Session::loadState(const std::string &path, uint32_t flags, zero_rt_state
   auto plan = std::make_shared<LoadPlan>();
   ZERO_RT_TRY(planState(*reader, flags, *plan));
   Status status = runOnRanks([reader, plan](Body &body, int rank) {
-    return reader->readRank(*plan, rank, body.ranks[rank]->ownArena());
+    return reader->readRank(*plan, rank, body.ranks[rank]->memoryByTier());
   });
   if (!status.ok()) { // half of the state is another's now
     failure = fail(status.getCode(), "'%s': %s", escape(reader->path()).c_str(),

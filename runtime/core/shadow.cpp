@@ -6,7 +6,7 @@ namespace zero::rt {
 
 void Shadow::clear() {
   parts = {{0, Content()}};
-  live = 0;
+  live = {};
 }
 
 Shadow::Parts::iterator Shadow::cut(uint64_t at) {
@@ -22,10 +22,12 @@ void Shadow::write(ByteRange range, const Content &content) {
   const auto end = cut(range.end);
   const auto begin = cut(range.begin);
   for (auto it = begin; it != end; ++it)
-    live -= it->second.live ? endOf(it) - it->first : 0;
+    if (it->second.live)
+      liveOf(it) -= endOf(it) - it->first;
   parts.erase(std::next(begin), end);
   begin->second = content;
-  live += content.live ? range.size() : 0;
+  if (content.live)
+    liveOf(begin) += range.size();
 }
 
 void Shadow::rename(ByteRange range, uint32_t from, uint32_t to, uint64_t origin) {
@@ -36,7 +38,8 @@ void Shadow::rename(ByteRange range, uint32_t from, uint32_t to, uint64_t origin
     Content &content = it->second;
     if (from != 0 && !(content.live && content.value == from))
       continue;
-    live += content.live ? 0 : endOf(it) - it->first;
+    if (!content.live)
+      liveOf(it) += endOf(it) - it->first;
     content = {to, origin, content.writer, true};
   }
 }

@@ -3,8 +3,9 @@
 #ifndef RUNTIME_CORE_SHADOW_H
 #define RUNTIME_CORE_SHADOW_H
 
-#include "runtime/format/ranges.h"
+#include "runtime/format/accesses.h"
 
+#include <array>
 #include <map>
 
 namespace zero::rt {
@@ -19,7 +20,7 @@ struct Content {
   bool live = false;       ///< written, and still needed
 };
 
-/// The contents of an arena's bytes.
+/// The contents of bytes that are numbered by position.
 class Shadow {
 public:
   explicit Shadow(uint64_t bytes) : bytes(bytes) { clear(); }
@@ -31,7 +32,8 @@ public:
   /// What lives in `range` and is `from` (0: everything, dead or not) is `to` from now on.
   void rename(ByteRange range, uint32_t from, uint32_t to, uint64_t origin);
 
-  uint64_t liveBytes() const { return live; }
+  /// Of one tier.
+  uint64_t liveBytes(proto::Tier tier = proto::DEVICE) const { return live[size_t(tier)]; }
   /// Calls body(ByteRange, const Content &) for each part of `range`.
   template <typename Body>
   void forEach(ByteRange range, Body body) const {
@@ -49,10 +51,12 @@ private:
     auto next = std::next(it);
     return next == parts.end() ? bytes : next->first;
   }
+  /// What lives of `it` counts, or no longer. Parts that live lie in one tier.
+  uint64_t &liveOf(Parts::const_iterator it) { return live[size_t(tierOf(it->first))]; }
   /// Makes a part begin at `at`.
   Parts::iterator cut(uint64_t at);
   uint64_t bytes;
-  uint64_t live = 0;
+  std::array<uint64_t, proto::Tier_ARRAYSIZE> live{}; ///< by tier
   Parts parts;
 };
 

@@ -58,7 +58,7 @@ static void copyPart(std::span<const uint8_t> data, const proto::Init::Range &ra
 }
 
 Status initialiseTensors(const LoadedProgram &program, const InitialFiles &files, int rank,
-                         Memory &arena) {
+                         const MemoryByTier &memory) {
   for (const proto::Tensor &tensor : program.tables().tensors()) {
     const proto::Init &init = tensor.init();
     const DType dtype = toDType(tensor.dtype());
@@ -75,24 +75,25 @@ Status initialiseTensors(const LoadedProgram &program, const InitialFiles &files
             fill(dtype, init.splat(), target, piece.count);
           return {};
         };
-        return arena.write(placeOf(*block.buffer, rank) + part.inBuffer * size, part.count * size,
-                           make);
+        return memory.at(block.buffer->tier())
+            .write(placeOf(*block.buffer, rank) + part.inBuffer * size, part.count * size, make);
       }));
   }
   return {};
 }
 
-Status copyOwnPart(const Block &block, int rank, const Memory &arena, void *whole) {
+Status copyOwnPart(const Block &block, int rank, const MemoryByTier &memory, void *whole) {
   if (block.buffer->shards() == 1 && rank != 0)
     return {};
   const uint64_t size = sizeOf(toDType(block.buffer->dtype()));
   return forEachPart(block, rank, [&](const Part &part) {
     char *target = static_cast<char *>(whole) + part.inTensor * size;
-    return arena.read(placeOf(*block.buffer, rank) + part.inBuffer * size, part.count * size,
-                      [&](const char *piece, uint64_t done, uint64_t bytes) {
-                        std::memcpy(target + done, piece, bytes);
-                        return Status();
-                      });
+    return memory.at(block.buffer->tier())
+        .read(placeOf(*block.buffer, rank) + part.inBuffer * size, part.count * size,
+              [&](const char *piece, uint64_t done, uint64_t bytes) {
+                std::memcpy(target + done, piece, bytes);
+                return Status();
+              });
   });
 }
 
@@ -107,25 +108,26 @@ static void unscale(char *values, uint64_t count, float scale) {
 }
 
 /// What the values of `gradient` are too large by.
-static Status readScale(const proto::Gradient &gradient, int rank, const Memory &arena,
+static Status readScale(const proto::Gradient &gradient, int rank, const MemoryByTier &memory,
                         float &scale) {
   if (!gradient.has_scale())
     return {};
-  return arena.read(placeOf(gradient.scale(), rank), sizeof(scale),
-                    [&](const char *piece, uint64_t, uint64_t bytes) {
-                      std::memcpy(&scale, piece, bytes);
-                      return Status();
-                    });
+  return memory.at(gradient.scale().tier())
+      .read(placeOf(gradient.scale(), rank), sizeof(scale),
+            [&](const char *piece, uint64_t, uint64_t bytes) {
+              std::memcpy(&scale, piece, bytes);
+              return Status();
+            });
 }
 
 Status copyOwnGradient(const proto::Gradient &gradient, const Block &block, int rank,
-                       const Memory &arena, void *whole) {
+                       const MemoryByTier &memory, void *whole) {
   if (block.buffer->shards() == 1 && rank != 0)
     return {};
   const DType stored = toDType(block.buffer->dtype()), dtype = gradientType(gradient);
   const uint64_t size = sizeOf(stored);
   float scale = 1;
-  ZERO_RT_TRY(readScale(gradient, rank, arena, scale));
+  ZERO_RT_TRY(readScale(gradient, rank, memory, scale));
   return forEachPart(block, rank, [&](const Part &part) {
     char *target = static_cast<char *>(whole) + part.inTensor * sizeOf(dtype);
     auto use = [&](const char *piece, uint64_t done, uint64_t bytes) {
@@ -135,19 +137,21 @@ Status copyOwnGradient(const proto::Gradient &gradient, const Block &block, int 
         unscale(into, bytes / size, scale);
       return Status();
     };
-    return arena.read(placeOf(*block.buffer, rank) + part.inBuffer * size, part.count * size, use);
+    return memory.at(block.buffer->tier())
+        .read(placeOf(*block.buffer, rank) + part.inBuffer * size, part.count * size, use);
   });
 }
 
-Status setOwnPart(const Block &block, int rank, Memory &arena, const void *whole) {
+Status setOwnPart(const Block &block, int rank, const MemoryByTier &memory, const void *whole) {
   const uint64_t size = sizeOf(toDType(block.buffer->dtype()));
   return forEachPart(block, rank, [&](const Part &part) {
     const char *source = static_cast<const char *>(whole) + part.inTensor * size;
-    return arena.write(placeOf(*block.buffer, rank) + part.inBuffer * size, part.count * size,
-                       [&](char *piece, uint64_t done, uint64_t bytes) {
-                         std::memcpy(piece, source + done, bytes);
-                         return Status();
-                       });
+    return memory.at(block.buffer->tier())
+        .write(placeOf(*block.buffer, rank) + part.inBuffer * size, part.count * size,
+               [&](char *piece, uint64_t done, uint64_t bytes) {
+                 std::memcpy(piece, source + done, bytes);
+                 return Status();
+               });
   });
 }
 

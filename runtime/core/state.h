@@ -9,7 +9,7 @@
 #define RUNTIME_CORE_STATE_H
 
 #include "runtime/core/program.h"
-#include "runtime/support/memory.h"
+#include "runtime/format/tiers.h"
 
 namespace zero::rt {
 
@@ -20,20 +20,20 @@ struct InitialFiles {
   static Status open(const proto::Program &program, InitialFiles &files);
 };
 
-/// Writes the initial values of what `rank` holds of each tensor into its arena.
+/// Writes the initial values of what `rank` holds of each tensor into its memory.
 Status initialiseTensors(const LoadedProgram &program, const InitialFiles &files, int rank,
-                         Memory &arena);
+                         const MemoryByTier &memory);
 
 /// Copies what `rank` holds of a block of a tensor to its place in `whole`, all of the
 /// tensor. Of replicas, rank 0's is taken.
-Status copyOwnPart(const Block &block, int rank, const Memory &arena, void *whole);
+Status copyOwnPart(const Block &block, int rank, const MemoryByTier &memory, void *whole);
 
 /// The same for a block of a gradient: as gradientType() says, and divided by its scale.
 Status copyOwnGradient(const proto::Gradient &gradient, const Block &block, int rank,
-                       const Memory &arena, void *whole);
+                       const MemoryByTier &memory, void *whole);
 
 /// The way back: copies what `rank` holds of `block` from `whole`.
-Status setOwnPart(const Block &block, int rank, Memory &arena, const void *whole);
+Status setOwnPart(const Block &block, int rank, const MemoryByTier &memory, const void *whole);
 
 } // namespace zero::rt
 

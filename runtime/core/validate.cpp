@@ -6,7 +6,9 @@
 #include "runtime/core/commands.h"
 #include "runtime/core/lane_check.h"
 #include "runtime/core/validate_gpu.h"
+#include "runtime/core/validate_tiers.h"
 #include "runtime/device/cpu/reach.h"
+#include "runtime/io/disk_queue.h"
 #include "runtime/support/floats.h"
 
 #include <set>
@@ -19,8 +21,10 @@ namespace {
 class Validator {
 public:
   explicit Validator(const Executable &executable)
-      : program(executable.program), dataBytes(executable.data.size()),
-        arena(deviceBytes(executable.program)) {}
+      : program(executable.program), dataBytes(executable.data.size()) {
+    for (size_t tier = 0; tier < arenas.size(); ++tier)
+      arenas[tier] = arenaBytes(program, proto::Tier(tier));
+  }
 
   Status run() {
     ZERO_RT_TRY(checkSizes());
@@ -54,7 +58,8 @@ private:
     return fail(ZERO_RT_BAD_FILE, "%s '%s': %s", what, escape(name).c_str(), why);
   }
 
-  bool fits(uint64_t offset, uint64_t bytes) const {
+  bool fits(proto::Tier tier, uint64_t offset, uint64_t bytes) const {
+    const uint64_t arena = proto::Tier_IsValid(tier) ? arenas[size_t(tier)] : 0;
     return offset <= arena && bytes <= arena - offset;
   }
 
@@ -70,23 +75,11 @@ private:
     if (program.threads() > 1024)
       return fail(ZERO_RT_BAD_FILE, "expected at most 1024 threads per rank, got %u",
                   program.threads());
-    for (const proto::Arena &area : program.arenas())
-      if (area.tier() != proto::DEVICE && area.bytes() > 0)
-        return fail(ZERO_RT_UNSUPPORTED,
-                    "the program keeps %llu bytes in the %s tier; this "
-                    "runtime has only the device tier",
-                    static_cast<unsigned long long>(area.bytes()),
-                    area.tier() == proto::HOST ? "host" : "nvme");
-    if (arena > (uint64_t(1) << 46))
-      return fail(ZERO_RT_BAD_FILE, "an arena of %llu bytes",
-                  static_cast<unsigned long long>(arena));
     return {};
   }
 
   Status checkBuffer(const proto::Buffer &buffer) {
     uint64_t bytes, all;
-    if (buffer.tier() != proto::DEVICE)
-      return bad("buffer", buffer.name(), "this runtime has only the device tier");
     if (buffer.shards() != 1 && buffer.shards() != program.ranks())
       return bad("buffer", buffer.name(), "its shards are neither 1 nor the number of ranks");
     if (!sizeInBytes(buffer.dtype(), buffer.elements(), bytes) ||
@@ -95,6 +88,7 @@ private:
     proto::Address address;
     address.set_offset(buffer.offset());
     address.set_rank_stride(buffer.rank_stride());
+    address.set_tier(buffer.tier());
     return checkAddress(buffer.name().c_str(), address, bytes);
   }
 
@@ -235,21 +229,29 @@ private:
     uint64_t count, bytes;
     if (!countElements(shapeOf(shape), count) || !sizeInBytes(dtype, count, bytes))
       return bad(what, name, "bad element type or shape");
-    if (!fits(offset, bytes))
+    if (!fits(proto::DEVICE, offset, bytes))
       return bad(what, name, "it lies outside the arena");
     return {};
   }
 
-  /// `bytes` at `address` lie in the arena on the first and on the last rank, and so on
+  /// `bytes` at `address` lie in the arena of its tier on the first and on the last rank, and so on
   /// all between.
   Status checkAddress(const std::string &label, const proto::Address &address, uint64_t bytes) {
     int64_t shift, last;
-    if (!fits(address.offset(), bytes) ||
+    const proto::Tier tier = address.tier();
+    if (!proto::Tier_IsValid(tier) || !fits(tier, address.offset(), bytes) ||
         __builtin_mul_overflow(int64_t(program.ranks() - 1), address.rank_stride(), &shift) ||
         __builtin_add_overflow(int64_t(address.offset()), shift, &last) || last < 0 ||
-        !fits(uint64_t(last), bytes))
+        !fits(tier, uint64_t(last), bytes))
       return bad("command", label, "an address lies outside the arena");
     return {};
+  }
+
+  /// The same of one side of a copy: a disk moves whole blocks.
+  Status checkCopied(const std::string &label, const proto::Address &address, uint64_t bytes) {
+    if (address.tier() == proto::NVME && bytes <= arenas[proto::NVME])
+      bytes = (bytes + kDiskAlignment - 1) / kDiskAlignment * kDiskAlignment;
+    return checkAddress(label, address, bytes);
   }
 
   Status checkSegments() {
@@ -316,8 +318,8 @@ private:
     case proto::Command::kCheck:
       return checkAddress(label, command.check().value(), 2 * sizeof(int64_t));
     case proto::Command::kCopy:
-      ZERO_RT_TRY(checkAddress(label, command.copy().src(), command.copy().bytes()));
-      return checkAddress(label, command.copy().dst(), command.copy().bytes());
+      ZERO_RT_TRY(checkCopied(label, command.copy().src(), command.copy().bytes()));
+      return checkCopied(label, command.copy().dst(), command.copy().bytes());
     case proto::Command::BODY_NOT_SET:
       return bad("command", label, "it does nothing that this runtime knows");
     }
@@ -325,7 +327,7 @@ private:
   }
 
   Status checkKernel(const proto::Kernel &kernel) {
-    if (kernel.extent() > arena)
+    if (kernel.extent() > *std::max_element(arenas.begin(), arenas.end()))
       return bad("kernel", kernel.name(), "it has more iterations than the arena has bytes");
     if ((kernel.has_symbol() || kernel.has_gpu()) && kernel.stored_size() > 0)
       return bad("kernel", kernel.name(), "native code with types of its arguments");
@@ -385,7 +387,7 @@ private:
 
   const proto::Program &program;
   uint64_t dataBytes;
-  uint64_t arena;
+  std::array<uint64_t, proto::Tier_ARRAYSIZE> arenas; ///< bytes
   std::vector<std::vector<uint64_t>> reaches; ///< of each kernel's arguments; see planReach()
   std::map<std::string_view, const proto::Tensor *> parameters;
   std::set<std::string_view> mastered;
@@ -395,6 +397,7 @@ private:
 
 Status validate(const Executable &executable) {
   ZERO_RT_TRY(validateTarget(executable));
+  ZERO_RT_TRY(validateTiers(executable.program));
   return Validator(executable).run();
 }
 

@@ -53,8 +53,9 @@ static std::string ranks(const Executable &executable, const Session &session) {
         "%s    {\"arena_bytes\": %llu, \"measured_peak\": %llu, \"measured_live\": %llu, "
         "\"received_elements\": %llu, \"control_elements\": %llu, "
         "\"received_bytes\": %llu, \"control_bytes\": %llu}",
-        rank ? ",\n" : "", static_cast<Number>(stats.arena_bytes),
-        static_cast<Number>(stats.measured_peak), static_cast<Number>(stats.measured_live),
+        rank ? ",\n" : "", static_cast<Number>(stats.arena_bytes[ZERO_RT_DEVICE]),
+        static_cast<Number>(stats.measured_peak[ZERO_RT_DEVICE]),
+        static_cast<Number>(stats.measured_live[ZERO_RT_DEVICE]),
         static_cast<Number>(stats.model_elements), static_cast<Number>(stats.control_elements),
         static_cast<Number>(stats.model_bytes), static_cast<Number>(stats.control_bytes));
   }

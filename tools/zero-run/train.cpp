@@ -130,6 +130,17 @@ static void checkCores(const Options &options, const Executable &executable) {
                  cores == 1 ? "" : "s");
 }
 
+/// Says how the disk is reached, if the run needs one.
+static void printNvme(const Options &options, const Session &session) {
+  zero_rt_nvme_info info;
+  if (options.quiet || !zero_rt_session_nvme(session.get(), &info))
+    return;
+  std::printf("nvme: a file for each rank in '%s', reached by %s%s\n",
+              escape(options.nvmeDir).c_str(), info.queue,
+              info.direct ? "" : " through the system's cache: this file system knows no O_DIRECT");
+  std::fflush(stdout); // before anything on stderr
+}
+
 /// Makes the session, and gives it what it begins with.
 Status Training::begin() {
   checkCores(options, executable);
@@ -137,7 +148,10 @@ Status Training::begin() {
   zero_rt_session_options wanted = options.session;
   wanted.device = options.device.empty() ? nullptr : options.device.c_str();
   wanted.gpus = options.gpus.empty() ? nullptr : options.gpus.c_str();
+  wanted.nvme_dir = options.nvmeDir.empty() ? nullptr : options.nvmeDir.c_str();
+  wanted.nvme_io = options.nvmeIo.empty() ? nullptr : options.nvmeIo.c_str();
   ZERO_RT_TRY(zero::run::open(executable, wanted, session));
+  printNvme(options, session);
   ZERO_RT_TRY(take(zero_rt_session_set_data(session.get(), data.get())));
   if (options.learningRate)
     ZERO_RT_TRY(take(zero_rt_session_set_learning_rate(session.get(), *options.learningRate)));

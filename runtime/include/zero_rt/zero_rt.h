@@ -95,6 +95,14 @@ typedef enum zero_rt_role {
   ZERO_RT_ROLES = 8   /* how many numbers there are */
 } zero_rt_role;
 
+/* Where a rank's memory is. Each is an arena of its own. */
+typedef enum zero_rt_tier {
+  ZERO_RT_DEVICE = 0,
+  ZERO_RT_HOST = 1,
+  ZERO_RT_NVME = 2, /* a file on a disk */
+  ZERO_RT_TIERS = 3 /* how many numbers there are */
+} zero_rt_tier;
+
 /* Bytes of one element; 0 for ZERO_RT_NO_DTYPE. */
 size_t zero_rt_dtype_size(zero_rt_dtype dtype);
 /* "float32". */
@@ -135,7 +143,7 @@ typedef struct zero_rt_value_info {
 
 /* Memory of one tier, on each rank, as the compiler planned it. */
 typedef struct zero_rt_certificate {
-  const char *tier;             /* "device" */
+  const char *tier;             /* "device", "host" or "nvme" */
   uint64_t peak;                /* = the arena */
   uint64_t lower_bound;         /* largest sum of live bytes */
   const char *peak_at;          /* command at the peak */
@@ -277,6 +285,11 @@ typedef struct zero_rt_session_options {
                                zero_rt_session_create() */
   const char *gpus; /* "0,1,2,3": the GPU of each rank, as the driver counts them; one number: of
                        all ranks, which share it; NULL (default): "0". The same holds */
+  const char *nvme_dir; /* the folder in which each rank has a file, if the program keeps anything
+                           on disk: then there is no default. Files of an earlier session that
+                           are not in use are replaced; all go with the session. The same holds */
+  const char *nvme_io;  /* how the disk is reached: "io_uring", "threads", or, as where it is NULL
+                           (default), "auto": io_uring where the kernel allows it. The same holds */
 } zero_rt_session_options;
 
 void zero_rt_session_options_default(zero_rt_session_options *options);
@@ -394,20 +407,31 @@ zero_rt_status zero_rt_session_load_state(zero_rt_session *session, const char *
 const char *zero_rt_session_next_remark(zero_rt_session *session);
 
 typedef struct zero_rt_stats {
-  uint64_t steps;            /* of this session */
-  uint64_t arena_bytes;      /* device tier */
-  uint64_t measured_peak;    /* end of the highest byte used, up to the arena's alignment; 0
-                                without check_memory */
+  uint64_t steps;                        /* of this session */
+  uint64_t arena_bytes[ZERO_RT_TIERS];   /* by tier, as the next two */
+  uint64_t measured_peak[ZERO_RT_TIERS]; /* end of the highest byte used, up to the arena's
+                                            alignment; 0 without check_memory */
+  uint64_t measured_live[ZERO_RT_TIERS]; /* the most bytes needed at one command; 0 without
+                                            check_memory */
   uint64_t model_elements;   /* received from other ranks in all steps and evaluations */
   uint64_t control_elements; /* the same, scalars of the program */
   uint64_t model_bytes;
   uint64_t control_bytes;
-  double seconds;         /* in steps */
-  uint64_t measured_live; /* the most bytes needed at one command; 0 without check_memory */
+  double seconds;                   /* in steps */
+  uint64_t nvme_read, nvme_written; /* bytes that the last step moved from and to the disk */
 } zero_rt_stats;
 
 zero_rt_status zero_rt_session_stats(const zero_rt_session *session, int rank,
                                      zero_rt_stats *stats);
+
+/* How a session reaches the nvme tier. */
+typedef struct zero_rt_nvme_info {
+  const char *queue; /* "io_uring" or "4 threads" */
+  int direct;        /* past the system's cache; 0 where the file system cannot */
+} zero_rt_nvme_info;
+
+/* 0 if the program keeps nothing on disk; then *info is as it was. */
+int zero_rt_session_nvme(const zero_rt_session *session, zero_rt_nvme_info *info);
 
 /* --- profile ----------------------------------------------------------------- */
 

@@ -107,7 +107,8 @@ private:
           read(tensor, ZERO_RT_F32, zero_rt_session_read_gradient);
     zero_rt_stats stats;
     if (!outcome.failed && ok(zero_rt_session_stats(session, 0, &stats)))
-      outcome.peak = stats.measured_peak, outcome.mostLive = stats.measured_live;
+      outcome.peak = stats.measured_peak[ZERO_RT_DEVICE],
+      outcome.mostLive = stats.measured_live[ZERO_RT_DEVICE];
   }
 
   template <typename Reader>

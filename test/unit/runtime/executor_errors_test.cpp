@@ -133,8 +133,8 @@ TEST(ExecutorErrors, InconsistentTables) {
         t.segment(0).mutable_commands(0)->set_predicate(1);
       },
       ZERO_RT_BAD_FILE, "'gather w': a collective with a predicate");
-  change([](auto &t) { t.program.mutable_arenas(0)->set_tier(proto::NVME); }, ZERO_RT_UNSUPPORTED,
-         "nvme tier");
+  change([](auto &t) { t.program.mutable_arenas(0)->set_tier(proto::HOST); }, ZERO_RT_BAD_FILE,
+         "outside the arena");
   change([](auto &t) { t.segment(1).mutable_commands(0)->clear_launch(); }, ZERO_RT_BAD_FILE,
          "does nothing that this runtime knows");
 }

@@ -82,7 +82,7 @@ TEST_P(Executor, CountsWhatItReceives) {
     EXPECT_EQ(stats.model_elements, 2 * 3 * 2 * (ranks - 1) * tiny.slice);
     EXPECT_EQ(stats.model_bytes, stats.model_elements * 4);
     EXPECT_EQ(stats.control_elements, ranks == 1 ? 0 : 2 * 3 * (rank == 0 ? ranks - 1 : 1));
-    EXPECT_EQ(stats.arena_bytes, tiny.at.end);
+    EXPECT_EQ(stats.arena_bytes[ZERO_RT_DEVICE], tiny.at.end);
   }
 }
 

@@ -78,12 +78,12 @@ TEST(MemoryCheck, MeasuresTheCommands) {
       EXPECT_OK(each->step());
   }
   EXPECT_EQ(trial.weights(), plain.weights());
-  EXPECT_EQ(statsOf(trial).measured_peak, tiny.at.end);
+  EXPECT_EQ(statsOf(trial).measured_peak[ZERO_RT_DEVICE], tiny.at.end);
   // In backward: state (24 + 8 + 4), rate, x, two losses, what it reads and writes.
   const uint64_t workspace = tiny.segment(0).commands(7).launch().args(3).bytes();
-  EXPECT_EQ(statsOf(trial).measured_live, 36 + 4 + 32 + 8 + 24 + 48 + workspace);
-  EXPECT_EQ(statsOf(plain).measured_peak, 0u);
-  EXPECT_EQ(statsOf(plain).measured_live, 0u);
+  EXPECT_EQ(statsOf(trial).measured_live[ZERO_RT_DEVICE], 36 + 4 + 32 + 8 + 24 + 48 + workspace);
+  EXPECT_EQ(statsOf(plain).measured_peak[ZERO_RT_DEVICE], 0u);
+  EXPECT_EQ(statsOf(plain).measured_live[ZERO_RT_DEVICE], 0u);
 }
 
 /// The first step under --check-memory fails and says `part`.
@@ -167,7 +167,7 @@ TEST(MemoryCheck, SeesWritesThatAreNotSaid) {
 TEST(MemoryCheck, SeesFreeBytesThatChange) {
   TinyProgram tiny(1);
   std::vector<char> arena(tiny.at.end);
-  MemoryCheck check(tiny.program, 0, arena.data());
+  MemoryCheck check(tiny.program, 0, {arena.data()});
   check.begin(false);
   EXPECT_TRUE(check.beforeInputs().ok());
   EXPECT_TRUE(check.after().ok());
@@ -216,7 +216,7 @@ TEST(MemoryCheck, FollowsTurnsAndPredicates) {
       EXPECT_OK(trial.step(ZERO_RT_KEEP_GRADIENTS));
       EXPECT_OK(zero_rt_session_evaluate(trial.session, trial.data, 0, &evaluated));
     }
-    EXPECT_EQ(statsOf(trial).measured_peak, mixed.at.end);
+    EXPECT_EQ(statsOf(trial).measured_peak[ZERO_RT_DEVICE], mixed.at.end);
   }
   // What only the first turn makes is not there in the later ones once it is overwritten.
   MixedProgram mixed(2, 3);

@@ -182,7 +182,7 @@ std::string tinyWeights() {
 std::string HandMadeProgram::write(const std::string &name, const std::string &isa) const {
   std::string path = testing::TempDir() + "zero-" + std::to_string(::getpid()) + "-" + name;
   proto::Program ordered = program;
-  orderLanes(ordered);
+  order(ordered);
   EXPECT_EQ(writeExecutable(path, ordered, code.empty() ? testKernels() : code, tinyWeights(), isa),
             "");
   return path;

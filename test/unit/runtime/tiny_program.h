@@ -22,6 +22,8 @@ void orderLanes(zero::rt::proto::Program &program);
 struct HandMadeProgram {
   zero::rt::proto::Program program;
   std::string code; ///< empty: the test kernels
+  /// Gives commands the waits that they are written with.
+  void (*order)(zero::rt::proto::Program &) = orderLanes;
 
   zero::rt::proto::Segment &segment(int index) { return *program.mutable_segments(index); }
   /// Says of every address what is read and written there: each place holds one value,
@@ -29,7 +31,7 @@ struct HandMadeProgram {
   /// its arguments, a letter each: r reads, w writes (also scratch), u updates.
   void numberValues(const std::map<uint64_t, uint64_t> &bytes,
                     const std::vector<const char *> &uses);
-  /// Writes the program, its lanes in order, and the test kernels, or `code`, to a file in the
+  /// Writes the program, its commands with waits, and the test kernels, or `code`, to a file in the
   /// test's temporary folder.
   std::string write(const std::string &name, const std::string &isa = "sse2") const;
 };

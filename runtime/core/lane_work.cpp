@@ -1,0 +1,58 @@
+//===- lane_work.cpp - does the commands of one lane ----------------------===//
+
+#include "runtime/core/lane_work.h"
+
+#include <cstring>
+
+namespace zero::rt {
+
+Status LaneWork::open(proto::Lane lane, int rank, Device &device, RankMemory &memory,
+                      std::unique_ptr<LaneWork> &work) {
+  std::unique_ptr<LaneWork> made(new LaneWork(memory));
+  if (lane == proto::HOST_COMPUTE)
+    ZERO_RT_TRY(device.makeQueue(rank, made->queue));
+  if (lane == proto::NVME_READ || lane == proto::NVME_WRITE) {
+    ZERO_RT_TRY(DiskQueue::make(memory.queueKind(), made->disk));
+    made->page = std::make_unique<Page>();
+  }
+  work = std::move(made);
+  return {};
+}
+
+/// A disk moves whole blocks: what is left behind them goes through the page.
+Status LaneWork::move(const DiskCommand &command) {
+  const uint64_t rest = command.bytes % kDiskAlignment, whole = command.bytes - rest;
+  char *last = static_cast<char *>(command.memory) + whole;
+  Transfer transfer{command.writes,
+                    memory.getFile().descriptor(),
+                    memory.getFile().path().c_str(),
+                    TierFile::place(command.offset),
+                    command.memory,
+                    whole};
+  ZERO_RT_TRY(disk->run(transfer));
+  if (rest > 0) {
+    transfer.offset += whole;
+    transfer.memory = page->bytes;
+    transfer.bytes = kDiskAlignment;
+    if (command.writes)
+      std::memcpy(page->bytes, last, rest);
+    ZERO_RT_TRY(disk->run(transfer));
+    if (!command.writes)
+      std::memcpy(last, page->bytes, rest);
+  }
+  (command.writes ? moved.written : moved.read) += command.bytes;
+  return {};
+}
+
+Status LaneWork::run(const Command &command) {
+  if (const auto *launch = std::get_if<LaunchCommand>(&command.body))
+    return queue->launch(launch->kernel, launch->args.data(), launch->length);
+  if (const auto *transfer = std::get_if<DiskCommand>(&command.body))
+    return move(*transfer);
+  const auto &copy = std::get<CopyCommand>(command.body);
+  if (copy.bytes > 0)
+    std::memmove(copy.destination, copy.source, copy.bytes);
+  return {};
+}
+
+} // namespace zero::rt

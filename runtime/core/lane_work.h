@@ -1,0 +1,56 @@
+//===- lane_work.h - does the commands of one lane --------------*- C++ -*-===//
+
+#ifndef RUNTIME_CORE_LANE_WORK_H
+#define RUNTIME_CORE_LANE_WORK_H
+
+#include "runtime/core/rank_memory.h"
+
+namespace zero::rt {
+
+/// Whether a rank's own thread leaves the commands of `lane` to another one.
+inline bool hasOwnThread(proto::Lane lane) {
+  return lane != proto::COMPUTE && lane != proto::COLLECTIVE;
+}
+
+/// Bytes that commands moved from and to a disk.
+struct DiskTraffic {
+  uint64_t read = 0, written = 0;
+
+  DiskTraffic &operator+=(const DiskTraffic &other) {
+    read += other.read, written += other.written;
+    return *this;
+  }
+  DiskTraffic operator-(const DiskTraffic &other) const {
+    return {read - other.read, written - other.written};
+  }
+};
+
+/// What a lane of a program for CPUs needs to do its commands: transfers, or what the host
+/// computes. Made and used by one thread.
+class LaneWork {
+public:
+  /// `memory` must outlive it.
+  static Status open(proto::Lane lane, int rank, Device &device, RankMemory &memory,
+                     std::unique_ptr<LaneWork> &work);
+
+  /// Does `command`, which is of this lane.
+  Status run(const Command &command);
+  const DiskTraffic &traffic() const { return moved; }
+
+private:
+  struct alignas(kDiskAlignment) Page {
+    char bytes[kDiskAlignment];
+  };
+  explicit LaneWork(RankMemory &memory) : memory(memory) {}
+  Status move(const DiskCommand &command);
+
+  RankMemory &memory;
+  std::unique_ptr<Queue> queue;    ///< of HOST_COMPUTE
+  std::unique_ptr<DiskQueue> disk; ///< of the lanes of a disk
+  std::unique_ptr<Page> page;      ///< for what is left of a command behind its last whole block
+  DiskTraffic moved;
+};
+
+} // namespace zero::rt
+
+#endif // RUNTIME_CORE_LANE_WORK_H

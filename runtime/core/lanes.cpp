@@ -1,0 +1,183 @@
+//===- lanes.cpp - the threads of a rank's lanes --------------------------===//
+
+#include "runtime/core/lanes.h"
+
+#include "runtime/core/lifetimes.h"
+
+namespace zero::rt {
+
+/// Commands and turns that a thread has done; of thread 0, turns that it has begun.
+static size_t commandsOf(size_t thread) { return 2 * thread; }
+static size_t turnsOf(size_t thread) { return 2 * thread + 1; }
+
+/// Held by each thread, too: one that is left behind finds it valid.
+struct Lanes::Shared {
+  Shared(LanePlan plan, LaneSetup setup)
+      : plan(std::move(plan)), setup(std::move(setup)),
+        progress(2 * this->plan.threads(), this->plan.threads()), work(this->plan.threads()),
+        bases(this->plan.threads()) {}
+
+  void serve(size_t thread);
+  Status open(size_t thread);
+  Status runOwned(size_t thread, bool opens);
+  Status runTurn(size_t thread);
+  Status run(size_t thread, const Command &command, uint64_t turns);
+  void fail(const Status &status);
+
+  const LanePlan plan;
+  const LaneSetup setup;
+  Progress progress;
+  std::vector<std::unique_ptr<LaneWork>> work; ///< by thread; none of the first
+  // Written between turns by thread 0.
+  LaneTurn turn;
+  std::vector<uint64_t> bases; ///< what each thread had done before the turn
+  std::mutex mutex;
+  Status failure; ///< the first one
+};
+
+void Lanes::Shared::fail(const Status &status) {
+  {
+    std::lock_guard lock(mutex);
+    if (failure.ok())
+      failure = status;
+  }
+  progress.stop();
+}
+
+Status Lanes::Shared::open(size_t thread) {
+  return LaneWork::open(plan.laneOf(thread), setup.rank, *setup.device, *setup.memory,
+                        work[thread]);
+}
+
+/// Runs `command`, unless its turn or its predicate leave it out.
+Status Lanes::Shared::run(size_t thread, const Command &command, uint64_t turns) {
+  if ((turn.evaluates && !command.forward) || !runsInTurn(command.when, turn.turn, turns) ||
+      (command.predicate > 0 && *setup.predicates[command.predicate - 1] == 0))
+    return {};
+  Status status = work[thread]->run(command);
+  return status.ok() ? status
+                     : zero::rt::fail(status.getCode(), "rank %d, lane %s, '%s': %s", setup.rank,
+                                      proto::Lane_Name(plan.laneOf(thread)).c_str(),
+                                      escape(command.label).c_str(), status.getMessage().c_str());
+}
+
+Status Lanes::Shared::runTurn(size_t thread) {
+  const CommandSegment &segment = (*setup.segments)[turn.segment];
+  for (const LaneStep &step : plan.steps(turn.segment, thread)) {
+    for (const LaneStep::Wait &wait : step.waits)
+      if (progress.await(thread, commandsOf(wait.thread), bases[wait.thread] + wait.commands) !=
+          Progress::Reached)
+        return {};
+    if (progress.isStopped())
+      return {};
+    ZERO_RT_TRY(run(thread, segment.commands[step.command], segment.repeat));
+    progress.advance(commandsOf(thread));
+  }
+  return {};
+}
+
+/// Keeps what commands touch alive, as long as one runs.
+Status Lanes::Shared::runOwned(size_t thread, bool opens) {
+  const std::shared_ptr<const void> owner = setup.owner.lock();
+  try {
+    return opens ? open(thread) : runTurn(thread);
+  } catch (const std::exception &error) {
+    return zero::rt::fail(ZERO_RT_INTERNAL, "rank %d, lane %s: %s", setup.rank,
+                          proto::Lane_Name(plan.laneOf(thread)).c_str(), error.what());
+  }
+}
+
+/// What a thread does: its first turn makes what it works with.
+void Lanes::Shared::serve(size_t thread) {
+  for (uint64_t begun = 0; progress.await(thread, turnsOf(0), begun) == Progress::Reached;
+       ++begun) {
+    if (Status status = runOwned(thread, begun == 0); !status.ok())
+      fail(status);
+    progress.advance(turnsOf(thread));
+  }
+  progress.advance(turnsOf(thread)); // a turn that it does not begin is over, too
+}
+
+Status Lanes::create(LanePlan plan, LaneSetup setup, std::unique_ptr<Lanes> &lanes) {
+  std::unique_ptr<Lanes> made(
+      new Lanes(std::make_shared<Shared>(std::move(plan), std::move(setup))));
+  for (size_t thread = 1; thread < made->shared->plan.threads(); ++thread)
+    made->threads.emplace_back([shared = made->shared, thread] { shared->serve(thread); });
+  ZERO_RT_TRY(made->endTurn());
+  lanes = std::move(made);
+  return {};
+}
+
+Lanes::~Lanes() {
+  shared->progress.stop();
+  for (std::thread &thread : threads) {
+    // The last owner may be a lane's thread that came back after all others had gone.
+    if (thread.get_id() == std::this_thread::get_id())
+      thread.detach();
+    else
+      thread.join();
+  }
+}
+
+void Lanes::beginTurn(const LaneTurn &turn) {
+  shared->turn = turn;
+  for (size_t thread = 0; thread < shared->plan.threads(); ++thread)
+    shared->bases[thread] = shared->progress.at(commandsOf(thread));
+  shared->progress.advance(turnsOf(0));
+}
+
+const std::vector<LaneStep> &Lanes::ownSteps() const {
+  return shared->plan.steps(shared->turn.segment, 0);
+}
+
+/// What it means that thread 0 has waited for `thread` so.
+Status Lanes::outcome(Progress::Outcome outcome, size_t thread) {
+  if (outcome == Progress::Reached)
+    return {};
+  if (outcome == Progress::TimedOut) {
+    gaveUp = true;
+    return fail(ZERO_RT_TIMEOUT, "rank %d: lane %s has done nothing for %g s", shared->setup.rank,
+                proto::Lane_Name(shared->plan.laneOf(thread)).c_str(),
+                shared->setup.timeoutSeconds);
+  }
+  std::lock_guard lock(shared->mutex);
+  return shared->failure;
+}
+
+Status Lanes::await(const LaneStep &step) {
+  const std::chrono::duration<double> patience(shared->setup.timeoutSeconds);
+  for (const LaneStep::Wait &wait : step.waits)
+    ZERO_RT_TRY(
+        outcome(shared->progress.await(0, commandsOf(wait.thread),
+                                       shared->bases[wait.thread] + wait.commands, patience),
+                wait.thread));
+  return shared->progress.isStopped() ? outcome(Progress::Stopped, 0) : Status();
+}
+
+void Lanes::advance() { shared->progress.advance(commandsOf(0)); }
+
+Status Lanes::endTurn() {
+  const std::chrono::duration<double> patience(shared->setup.timeoutSeconds);
+  const uint64_t turns = shared->progress.at(turnsOf(0)) + 1;
+  for (size_t thread = 1; thread < shared->plan.threads(); ++thread)
+    ZERO_RT_TRY(outcome(shared->progress.await(0, turnsOf(thread), turns, patience), thread));
+  return shared->progress.isStopped() ? outcome(Progress::Stopped, 0) : Status();
+}
+
+void Lanes::settle() {
+  shared->progress.stop();
+  const std::chrono::duration<double> patience(shared->setup.timeoutSeconds);
+  const uint64_t turns = shared->progress.at(turnsOf(0)) + 1;
+  for (size_t thread = 1; thread < shared->plan.threads() && !gaveUp; ++thread)
+    gaveUp = shared->progress.awaitLast(0, turnsOf(thread), turns, patience) == Progress::TimedOut;
+}
+
+DiskTraffic Lanes::traffic() const {
+  DiskTraffic all;
+  for (const auto &each : shared->work)
+    if (each)
+      all += each->traffic();
+  return all;
+}
+
+} // namespace zero::rt
