@@ -204,14 +204,28 @@ private:
     return {};
   }
 
+  /// The gradient that `update` reads, where it lies between the micro-batches and the
+  /// epilogue; null if the update does not wait for that.
+  static Value gradientOf(LaunchOp update) {
+    if (!update->hasAttr(kEpilogueAttr))
+      return {};
+    Value gradient = update.getInputs()[update->getAttrOfType<IntegerAttr>(kGradientAttr).getInt()];
+    while (true) {
+      Operation *producer = throughReshapes(gradient).getDefiningOp();
+      auto transfer = dyn_cast_or_null<TransferOp>(producer);
+      if (!transfer || !transfer->hasAttr(kEpilogueAttr))
+        return gradient;
+      gradient = transfer.getInput();
+    }
+  }
+
   /// The summed gradients lie where the updates read them.
   void addGradients() {
     Value scale = lossScale();
     llvm::StringMap<Value> byBucket;
     for (auto launch : step.getBody().getOps<LaunchOp>())
       if (auto bucket = launch->getAttrOfType<FlatSymbolRefAttr>(kUpdatesAttr))
-        byBucket[bucket.getValue()] =
-            launch.getInputs()[launch->getAttrOfType<IntegerAttr>(kGradientAttr).getInt()];
+        byBucket[bucket.getValue()] = gradientOf(launch);
     llvm::StringMap<proto::Gradient *> entries;
     for (auto parameter : module.getOps<ParameterOp>()) {
       Value gradient = parameter.getHome() ? byBucket.lookup(*parameter.getHome()) : Value();

@@ -46,6 +46,7 @@ private:
   void visitTransfer(TransferOp transfer);
   void visitWrite(WriteOp write);
   void keepElsewhere(Operation *op, Tier tier);
+  void storeSum(LaunchOp launch);
   Value transfer(Value value, Tier to, Value into, Operation *before);
   Value copyTo(Value value, Tier to, Operation *before);
   Value reserve(Value like, Operation *before);
@@ -168,9 +169,12 @@ void Inserter::visitLaunch(LaunchOp launch) {
     tiers[output] = tier;
   for (auto [index, input] : llvm::enumerate(launch.getInputs())) {
     Value value = input;
-    if (tierOf(value) == tier)
-      continue;
     auto result = kernel.getArgAttrOfType<IntegerAttr>(index, kInplaceAttr);
+    if (tierOf(value) == tier) {
+      if (Value original = copied.lookup(value); original && result)
+        copied[launch.getOutputs()[result.getInt()]] = original;
+      continue;
+    }
     // What may not run leaves what was there.
     const bool surelyRuns =
         !launch.getCondition() && (!launch->hasAttr(kWhenAttr) || isOnlyLast(launch));
@@ -200,8 +204,17 @@ void Inserter::visitTransfer(TransferOp transfer) {
 void Inserter::visitWrite(WriteOp write) {
   auto buffer = symbols.lookup<BufferOp>(write.getSymbol());
   const Tier tier = buffer ? buffer.getHomeTier() : Tier::Device;
-  if (tierOf(write.getValue()) != tier)
-    write.getValueMutable().assign(bring(write.getValue(), tier, write));
+  Value value = write.getValue();
+  if (tierOf(value) == tier)
+    return;
+  if (tierOf(value) != Tier::Host && tier != Tier::Host)
+    value = transfer(value, Tier::Host, {}, write);
+  OpBuilder builder(write);
+  Value before =
+      ReadOp::create(builder, write.getLoc(), value.getType(), write.getSymbolAttr()).getResult();
+  runWith(before.getDefiningOp(), write);
+  tiers[before] = tier;
+  write.getValueMutable().assign(transfer(value, tier, before, write));
 }
 
 /// The result of `op` goes to `tier` behind it; all readers, or those behind forward if it
@@ -226,6 +239,22 @@ void Inserter::keepElsewhere(Operation *op, Tier tier) {
     use->set(kept);
 }
 
+/// What the last launch that adds up made of a copy goes back for the next turn; who reads the
+/// sum after all turns finds it there.
+void Inserter::storeSum(LaunchOp launch) {
+  auto when = launch->getAttrOfType<StringAttr>(kWhenAttr);
+  Value sum = launch->getNumResults() ? launch.getResult(0) : Value();
+  Value accumulator = sum ? copied.lookup(sum) : Value();
+  if (!accumulator || !when || when.getValue() != "later")
+    return;
+  Value stored = transfer(sum, tierOf(accumulator), accumulator, launch->getNextNode());
+  for (StringRef name : {StringRef(kEpilogueAttr), StringRef(kWhenAttr)})
+    stored.getDefiningOp()->removeAttr(name);
+  sum.replaceUsesWithIf(stored, [&](OpOperand &use) {
+    return use.getOwner() != stored.getDefiningOp() && use.getOwner()->hasAttr(kEpilogueAttr);
+  });
+}
+
 void Inserter::run() {
   Operation *next = nullptr;
   for (Operation *op = &step.getBody().front().front(); op; op = next) {
@@ -237,6 +266,7 @@ void Inserter::run() {
       tiers[op->getResult(0)] = tierOf(op->getOperand(0));
     } else if (auto launch = dyn_cast<LaunchOp>(op)) {
       visitLaunch(launch);
+      storeSum(launch);
     } else if (auto transfer = dyn_cast<TransferOp>(op)) {
       visitTransfer(transfer);
     } else if (auto write = dyn_cast<WriteOp>(op)) {

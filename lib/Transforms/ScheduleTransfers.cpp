@@ -226,7 +226,10 @@ void Scheduler::reorder(const llvm::DenseMap<Operation *, int64_t> &begins, bool
   for (auto [position, op] : llvm::enumerate(ops)) {
     if (!behind)
       putMoved(position);
-    if (!begins.contains(op) && !waits.contains(op))
+    if (op->hasTrait<OpTrait::IsTerminator>())
+      llvm::for_each(ops, [&](Operation *unused) { isStill(unused) ? put(unused) : void(); });
+    // What is still comes with what reads it.
+    if (!begins.contains(op) && !waits.contains(op) && !isStill(op))
       put(op);
     if (behind)
       putMoved(position);
