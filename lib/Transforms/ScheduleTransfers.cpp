@@ -226,14 +226,15 @@ void Scheduler::reorder(const llvm::DenseMap<Operation *, int64_t> &begins, bool
   for (auto [position, op] : llvm::enumerate(ops)) {
     if (!behind)
       putMoved(position);
-    if (op->hasTrait<OpTrait::IsTerminator>())
-      llvm::for_each(ops, [&](Operation *unused) { isStill(unused) ? put(unused) : void(); });
     // What is still comes with what reads it.
     if (!begins.contains(op) && !waits.contains(op) && !isStill(op))
       put(op);
     if (behind)
       putMoved(position);
   }
+  for (Operation *op : llvm::reverse(ops))
+    if (!placed.contains(op)) // nothing reads it
+      op->erase();
 }
 
 namespace {
