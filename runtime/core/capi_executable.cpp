@@ -22,6 +22,12 @@ const char *zero_rt_role_name(zero_rt_role role) {
   return names[role >= 0 && role < ZERO_RT_ROLES ? role : 0];
 }
 
+const char *zero_rt_lane_name(zero_rt_lane lane) {
+  static const char *const names[] = {"compute",   "collective", "h2d",         "d2h",
+                                      "nvme read", "nvme write", "host compute"};
+  return lane >= 0 && lane < ZERO_RT_LANES ? names[lane] : "unknown";
+}
+
 zero_rt_status zero_rt_executable_load(const char *path, zero_rt_executable **executable) {
   return guard([&]() -> Status {
     auto made = std::make_unique<zero_rt_executable>();
@@ -47,6 +53,7 @@ const char *zero_rt_executable_model(const zero_rt_executable *executable) {
 zero_rt_status zero_rt_executable_info(const zero_rt_executable *executable,
                                        zero_rt_program_info *info) {
   const proto::Program &program = executable->program->tables();
+  const DiskTraffic disk = diskTraffic(program);
   size_t inputs = 0;
   for (const proto::Input &input : program.inputs())
     inputs += input.kind() == proto::Input::DATA;
@@ -65,7 +72,9 @@ zero_rt_status zero_rt_executable_info(const zero_rt_executable *executable,
            size_t(program.gradients_size()),
            size_t(program.certificates_size()),
            countCommands(program),
-           deviceOf(program)};
+           deviceOf(program),
+           disk.read,
+           disk.written};
   return {ZERO_RT_OK, nullptr};
 }
 

@@ -24,7 +24,7 @@ static zero_rt_command_info describe(const proto::Program &program, const proto:
   const proto::Kernel &kernel = program.kernels(static_cast<int>(launch.kernel()));
   const uint64_t times = launch.length() > 0 ? uint64_t(launch.length()) : 1;
   return {kindOf(kernel.body_case()), kernel.name().c_str(),       nullptr, times * kernel.flops(),
-          times * kernel.bytes(),     kernel.matmul().reorder_b(), 0};
+          times * kernel.bytes(),     kernel.matmul().reorder_b(), 0,       {}};
 }
 
 /// Elements that rank 0 gets from the others, as communicators count them.
@@ -41,12 +41,18 @@ static zero_rt_command_info describe(const proto::Program &program,
       receivedElements(collective, program.ranks()) * sizeOf(toDType(collective.dtype()));
   switch (collective.kind()) {
   case proto::Collective::ALL_GATHER:
-    return {ZERO_RT_ALL_GATHER, "all-gather", nullptr, 0, bytes, 0, 0};
+    return {ZERO_RT_ALL_GATHER, "all-gather", nullptr, 0, bytes, 0, 0, {}};
   case proto::Collective::REDUCE_SCATTER:
-    return {ZERO_RT_REDUCE_SCATTER, "reduce-scatter", nullptr, 0, bytes, 0, 0};
+    return {ZERO_RT_REDUCE_SCATTER, "reduce-scatter", nullptr, 0, bytes, 0, 0, {}};
   default:
-    return {ZERO_RT_ALL_REDUCE, "all-reduce", nullptr, 0, bytes, 0, 0};
+    return {ZERO_RT_ALL_REDUCE, "all-reduce", nullptr, 0, bytes, 0, 0, {}};
   }
+}
+
+static zero_rt_command_info describe(const proto::Copy &copy, zero_rt_lane lane) {
+  if (copy.src().tier() == copy.dst().tier())
+    return {ZERO_RT_COPY, "copy", nullptr, 0, 2 * copy.bytes(), 0, 0, {}};
+  return {ZERO_RT_TRANSFER, zero_rt_lane_name(lane), nullptr, 0, copy.bytes(), 0, 0, {}};
 }
 
 static zero_rt_command_info describeBody(const proto::Program &program,
@@ -57,9 +63,9 @@ static zero_rt_command_info describeBody(const proto::Program &program,
   case proto::Command::kCollective:
     return describe(program, command.collective());
   case proto::Command::kCopy:
-    return {ZERO_RT_COPY, "copy", nullptr, 0, 2 * command.copy().bytes(), 0, 0};
+    return describe(command.copy(), zero_rt_lane(command.lane()));
   default:
-    return {ZERO_RT_CHECK, "check", nullptr, 0, 0, 0, 0};
+    return {ZERO_RT_CHECK, "check", nullptr, 0, 0, 0, 0, {}};
   }
 }
 
@@ -67,6 +73,7 @@ zero_rt_command_info commandInfo(const proto::Program &program, const proto::Com
   zero_rt_command_info info = describeBody(program, command);
   info.label = command.label().c_str();
   info.recomputed = command.recomputed();
+  info.lane = static_cast<zero_rt_lane>(command.lane());
   return info;
 }
 

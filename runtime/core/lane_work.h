@@ -12,19 +12,6 @@ inline bool hasOwnThread(proto::Lane lane) {
   return lane != proto::COMPUTE && lane != proto::COLLECTIVE;
 }
 
-/// Bytes that commands moved from and to a disk.
-struct DiskTraffic {
-  uint64_t read = 0, written = 0;
-
-  DiskTraffic &operator+=(const DiskTraffic &other) {
-    read += other.read, written += other.written;
-    return *this;
-  }
-  DiskTraffic operator-(const DiskTraffic &other) const {
-    return {read - other.read, written - other.written};
-  }
-};
-
 /// What a lane of a program for CPUs needs to do its commands: transfers, or what the host
 /// computes. Made and used by one thread.
 class LaneWork {

@@ -21,7 +21,7 @@ struct Lanes::Shared {
   Status open(size_t thread);
   Status runOwned(size_t thread, bool opens);
   Status runTurn(size_t thread);
-  Status run(size_t thread, const Command &command, uint64_t turns);
+  Status run(size_t thread, const Command &command, const CommandSegment &segment);
   void fail(const Status &status);
 
   const LanePlan plan;
@@ -50,11 +50,17 @@ Status Lanes::Shared::open(size_t thread) {
 }
 
 /// Runs `command`, unless its turn or its predicate leave it out.
-Status Lanes::Shared::run(size_t thread, const Command &command, uint64_t turns) {
-  if ((turn.evaluates && !command.forward) || !runsInTurn(command.when, turn.turn, turns) ||
+Status Lanes::Shared::run(size_t thread, const Command &command, const CommandSegment &segment) {
+  if ((turn.evaluates && !command.forward) ||
+      !runsInTurn(command.when, turn.turn, segment.repeat) ||
       (command.predicate > 0 && *setup.predicates[command.predicate - 1] == 0))
     return {};
+  const uint64_t begin = turn.recorder ? turn.recorder->now() : 0;
   Status status = work[thread]->run(command);
+  if (turn.recorder)
+    turn.recorder->add({uint32_t(&command - segment.commands.data()) + segment.first,
+                        uint32_t(turn.turn), begin, turn.recorder->now(), 0},
+                       thread);
   return status.ok() ? status
                      : zero::rt::fail(status.getCode(), "rank %d, lane %s, '%s': %s", setup.rank,
                                       proto::Lane_Name(plan.laneOf(thread)).c_str(),
@@ -70,7 +76,7 @@ Status Lanes::Shared::runTurn(size_t thread) {
         return {};
     if (progress.isStopped())
       return {};
-    ZERO_RT_TRY(run(thread, segment.commands[step.command], segment.repeat));
+    ZERO_RT_TRY(run(thread, segment.commands[step.command], segment));
     progress.advance(commandsOf(thread));
   }
   return {};
@@ -170,6 +176,15 @@ void Lanes::settle() {
   const uint64_t turns = shared->progress.at(turnsOf(0)) + 1;
   for (size_t thread = 1; thread < shared->plan.threads() && !gaveUp; ++thread)
     gaveUp = shared->progress.awaitLast(0, turnsOf(thread), turns, patience) == Progress::TimedOut;
+}
+
+std::vector<uint64_t> Lanes::eventsPerStep() const {
+  std::vector<uint64_t> events(shared->plan.threads());
+  for (size_t segment = 0; segment < shared->setup.segments->size(); ++segment)
+    for (size_t thread = 0; thread < events.size(); ++thread)
+      events[thread] +=
+          shared->plan.steps(segment, thread).size() * (*shared->setup.segments)[segment].repeat;
+  return events;
 }
 
 DiskTraffic Lanes::traffic() const {

@@ -12,6 +12,7 @@
 #include "runtime/core/lane_plan.h"
 #include "runtime/core/lane_work.h"
 #include "runtime/core/progress.h"
+#include "runtime/core/recorder.h"
 
 #include <thread>
 
@@ -22,6 +23,7 @@ struct LaneTurn {
   size_t segment = 0;
   uint64_t turn = 0;
   bool evaluates = false;
+  Recorder *recorder = nullptr; ///< of the step; null: it is not recorded
 };
 
 /// What lanes of one rank work on.
@@ -57,6 +59,8 @@ public:
   /// After a failure, here or there: no lane begins another command. Waits for those that
   /// run, unless they have been waited for in vain.
   void settle();
+  /// Commands of each thread in a step, if it skips none.
+  std::vector<uint64_t> eventsPerStep() const;
   /// Moved from and to the disk so far.
   DiskTraffic traffic() const;
 

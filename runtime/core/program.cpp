@@ -2,6 +2,7 @@
 
 #include "runtime/core/program.h"
 
+#include "runtime/core/lifetimes.h"
 #include "runtime/core/team.h"
 #include "runtime/core/validate.h"
 
@@ -34,6 +35,22 @@ uint64_t commandsPerStep(const proto::Program &program) {
   for (const proto::Segment &segment : program.segments())
     count += uint64_t(segment.commands_size()) * std::max(1u, segment.repeat());
   return count;
+}
+
+DiskTraffic diskTraffic(const proto::Program &program) {
+  DiskTraffic all;
+  for (const proto::Segment &segment : program.segments())
+    for (const proto::Command &command : segment.commands()) {
+      const proto::Copy &copy = command.copy();
+      uint64_t turns = 0;
+      for (uint64_t turn = 0; turn < std::max(1u, segment.repeat()); ++turn)
+        turns += runsInTurn(command.when(), turn, std::max(1u, segment.repeat()));
+      if (copy.src().tier() == proto::NVME)
+        all.read += turns * copy.bytes();
+      if (copy.dst().tier() == proto::NVME)
+        all.written += turns * copy.bytes();
+    }
+  return all;
 }
 
 Status loadProgram(const std::string &path, std::shared_ptr<const LoadedProgram> &program) {

@@ -13,6 +13,19 @@
 
 namespace zero::rt {
 
+/// Bytes moved from and to a disk.
+struct DiskTraffic {
+  uint64_t read = 0, written = 0;
+
+  DiskTraffic &operator+=(const DiskTraffic &other) {
+    read += other.read, written += other.written;
+    return *this;
+  }
+  DiskTraffic operator-(const DiskTraffic &other) const {
+    return {read - other.read, written - other.written};
+  }
+};
+
 /// A checked .zexe and its code. Sessions share it.
 struct LoadedProgram {
   Executable executable;
@@ -63,6 +76,9 @@ uint64_t commandsPerStep(const proto::Program &program);
 inline const char *deviceOf(const proto::Program &program) {
   return program.target() == proto::CUDA ? "cuda" : "cpu";
 }
+
+/// Bytes that each rank moves from and to its disk in a step, if it skips nothing.
+DiskTraffic diskTraffic(const proto::Program &program);
 
 /// Bytes of `tier` on each rank.
 uint64_t arenaBytes(const proto::Program &program, proto::Tier tier);

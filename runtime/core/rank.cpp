@@ -53,7 +53,8 @@ Status Rank::openLanes(Device &device, const RankOptions &options) {
 void Rank::record(uint64_t steps, Recorder::Clock::time_point origin) {
   recorder.reset(); // its memory first
   if (steps > 0)
-    recorder.emplace(steps, commandsPerStep(tables()), origin);
+    recorder.emplace(steps, lanes ? lanes->eventsPerStep() : std::vector{commandsPerStep(tables())},
+                     origin);
 }
 
 Status Rank::step(const StepRequest &request) {
@@ -167,7 +168,7 @@ Status Rank::runTurn(const CommandSegment &segment, uint64_t turn, const StepReq
       ZERO_RT_TRY(visit(command, segment, turn, request));
     return {};
   }
-  lanes->beginTurn({size_t(&segment - segments.data()), turn, request.evaluate});
+  lanes->beginTurn({size_t(&segment - segments.data()), turn, request.evaluate, active});
   for (const LaneStep &step : lanes->ownSteps()) {
     ZERO_RT_TRY(lanes->await(step));
     ZERO_RT_TRY(visit(segment.commands[step.command], segment, turn, request));

@@ -21,8 +21,8 @@ class Recorder {
 public:
   using Clock = std::chrono::steady_clock;
 
-  /// Room for `eventsPerStep` in each of them; more must not be added.
-  Recorder(uint64_t steps, uint64_t eventsPerStep, Clock::time_point origin);
+  /// Room for `eventsPerStep` of each thread in each of them; more must not be added.
+  Recorder(uint64_t steps, const std::vector<uint64_t> &eventsPerStep, Clock::time_point origin);
 
   /// Whether all the steps there is room for are recorded.
   bool isFull() const { return stepCount == steps.size(); }
@@ -30,7 +30,12 @@ public:
 
   /// A step begins; must not be full. What a step that was not ended has left is dropped.
   void beginStep(uint64_t step);
-  void add(const zero_rt_event &event) { events[eventCount++] = event; }
+  /// By thread `thread`, while others add theirs.
+  void add(const zero_rt_event &event, size_t thread = 0) {
+    Part &part = parts[thread];
+    events[first + part.offset + part.count++] = event;
+  }
+  /// All threads have added theirs: they are put in the order in which they began.
   void endStep();
 
   /// What there is so far; the pointers stay valid as long as the recorder.
@@ -38,8 +43,14 @@ public:
 
 private:
   std::vector<zero_rt_recorded_step> steps;
+  /// The events of one thread in a step: written apart from each other.
+  struct alignas(64) Part {
+    size_t offset, count = 0;
+  };
   std::vector<zero_rt_event> events;
-  size_t stepCount = 0, eventCount = 0;
+  std::vector<Part> parts;
+  size_t stepCount = 0;
+  size_t first = 0; ///< event of the step
   Clock::time_point origin;
 };
 

@@ -189,9 +189,26 @@ Status TierFile::open(const std::string &path, const TierIdentity &identity, Tie
   return {};
 }
 
-Status TierFile::beginStep() { return writeHeader(/*isTorn=*/true); }
+/// Bytes that somebody has cut off would be read as zeros, once writes have made the file as
+/// long as it was.
+Status TierFile::checkSize() const {
+  struct stat info;
+  if (::fstat(number, &info) != 0)
+    return cannot("read", name);
+  return uint64_t(info.st_size) == place(identity.bytes)
+             ? Status()
+             : fail(ZERO_RT_IO, "'%s': expected %llu bytes, got %llu: somebody has changed it",
+                    escape(name).c_str(), count(place(identity.bytes)),
+                    count(uint64_t(info.st_size)));
+}
+
+Status TierFile::beginStep() {
+  ZERO_RT_TRY(checkSize());
+  return writeHeader(/*isTorn=*/true);
+}
 
 Status TierFile::endStep() {
+  ZERO_RT_TRY(checkSize());
   ++current;
   return writeHeader(/*isTorn=*/false);
 }

@@ -44,8 +44,9 @@ public:
 
   /// How many steps it has seen whole.
   uint64_t generation() const { return current; }
+  /// Fails when the file is no longer as long as it was.
   Status beginStep();
-  /// All writes of the step must be done.
+  /// The same. All writes of the step must be done.
   Status endStep();
 
   int descriptor() const { return number; }
@@ -65,6 +66,7 @@ private:
   Status readHeader(Header &header, bool &isOurs) const;
   Status check(const Header &header, uint64_t size) const;
   Status reserve() const;
+  Status checkSize() const;
   Status writeHeader(bool isTorn) const;
 
   std::string name;

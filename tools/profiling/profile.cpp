@@ -60,6 +60,13 @@ static std::string kindOf(const zero_rt_command_info &command) {
 // Parts
 //===----------------------------------------------------------------------===//
 
+static double Parts::*partOf(const zero_rt_command_info &command) {
+  return isCollective(command.kind)             ? &Parts::collectives
+         : command.kind == ZERO_RT_TRANSFER     ? &Parts::transfers
+         : command.lane == ZERO_RT_HOST_COMPUTE ? &Parts::hostCompute
+                                                : &Parts::compute;
+}
+
 static Parts partsOf(const std::vector<zero_rt_command_info> &commands,
                      const zero_rt_recording &recording, const zero_rt_recorded_step &step) {
   Parts parts;
@@ -68,8 +75,10 @@ static Parts partsOf(const std::vector<zero_rt_command_info> &commands,
   for (size_t i = 0; i < step.events; ++i) {
     const zero_rt_event &event = recording.events[step.first_event + i];
     const double took = secondsOf(event.end - event.begin), waited = secondsOf(event.waited);
-    (isCollective(commands[event.command].kind) ? parts.collectives : parts.compute) +=
-        took - waited;
+    double Parts::*part = partOf(commands[event.command]);
+    parts.*part += took - waited;
+    if (part == &Parts::transfers || part == &Parts::hostCompute)
+      continue; // beside the rest
     parts.waiting += waited;
     parts.between -= secondsOf(std::max(event.end, covered) - std::max(event.begin, covered));
     covered = std::max(covered, event.end);
@@ -91,8 +100,8 @@ static std::vector<size_t> middleHalf(const std::vector<Parts> &steps) {
 
 static Parts meanOf(const std::vector<Parts> &steps, const std::vector<size_t> &chosen) {
   Parts mean;
-  for (double Parts::*part :
-       {&Parts::total, &Parts::compute, &Parts::collectives, &Parts::waiting, &Parts::between})
+  for (double Parts::*part : {&Parts::total, &Parts::compute, &Parts::collectives, &Parts::waiting,
+                              &Parts::between, &Parts::transfers, &Parts::hostCompute})
     for (size_t step : chosen)
       mean.*part += steps[step].*part / double(chosen.size());
   return mean;
@@ -151,7 +160,8 @@ static ProfileRow costsOf(const zero_rt_machine &machine, const zero_rt_command_
   row.recomputed = command.recomputed ? row.seconds : 0;
   row.isCollective = isCollective(command.kind);
   row.boundByFlops = computing > moving;
-  row.least = row.isCollective ? 0 : std::max(computing, moving);
+  const bool hasLimit = !row.isCollective && command.kind != ZERO_RT_TRANSFER;
+  row.least = hasLimit ? std::max(computing, moving) : 0;
   return row;
 }
 

@@ -20,10 +20,12 @@ namespace zero::run {
 /// What a step is made of; nothing counts twice, unless lanes overlap.
 struct Parts {
   double total = 0;       ///< the step
-  double compute = 0;     ///< kernels, copies and checks
+  double compute = 0;     ///< kernels, copies and checks of the rank's own lane
   double collectives = 0; ///< moving and adding
   double waiting = 0;     ///< for other ranks, in collectives
-  double between = 0;     ///< commands: inputs, outputs, this runtime itself
+  double between = 0;     ///< commands: inputs, outputs, waits for lanes, this runtime itself
+  double transfers = 0;   ///< between tiers, beside all this
+  double hostCompute = 0; ///< kernels on the host beside all this
 };
 
 /// The commands of one kernel, or of one kind, in a step.

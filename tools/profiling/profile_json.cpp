@@ -15,10 +15,11 @@ std::string jsonNumber(double value) {
 
 static std::string fields(const Parts &parts) {
   return format("\"seconds\": %s, \"compute\": %s, \"collectives\": %s, \"waiting\": %s, "
-                "\"between\": %s",
+                "\"between\": %s, \"transfers\": %s, \"host_compute\": %s",
                 jsonNumber(parts.total).c_str(), jsonNumber(parts.compute).c_str(),
                 jsonNumber(parts.collectives).c_str(), jsonNumber(parts.waiting).c_str(),
-                jsonNumber(parts.between).c_str());
+                jsonNumber(parts.between).c_str(), jsonNumber(parts.transfers).c_str(),
+                jsonNumber(parts.hostCompute).c_str());
 }
 
 static std::string fields(const ProfileRow &row, double step) {

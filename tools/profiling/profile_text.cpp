@@ -159,6 +159,9 @@ std::string profileTables(const Profile &profile) {
              100 * parts.compute / step, 100 * parts.collectives / step, 100 * parts.waiting / step,
              overRanks(profile, &Parts::waiting).c_str(), 100 * parts.between / step,
              profile.flops() * 1e-9, 100 * profile.fractionOfPeak());
+  if (parts.transfers > 0 || parts.hostCompute > 0)
+    text += format("beside that, transfers between tiers %.1f %%, kernels of the host %.1f %%\n",
+                   100 * parts.transfers / step, 100 * parts.hostCompute / step);
   if (const double again = profile.recomputed(); again > 0)
     text += format("%s ms a step, %s of it, make again what forward has not kept\n",
                    milliseconds(again, step).c_str(), percent(again / step).c_str());

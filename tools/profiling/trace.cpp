@@ -3,6 +3,7 @@
 #include "trace.h"
 
 #include <algorithm>
+#include <array>
 
 using namespace zero::rt;
 
@@ -13,7 +14,12 @@ static const zero_rt_recorded_step &lastOf(const zero_rt_recording &recording) {
 }
 
 namespace {
-enum Track { Step, Compute, Collective, Tracks };
+/// That of the step, and behind it one for each lane.
+enum Track { Step, Compute, Collective, Tracks = ZERO_RT_LANES + 1 };
+
+Track trackOf(const zero_rt_command_info &command) {
+  return command.kind >= ZERO_RT_ALL_GATHER ? Collective : Track(Compute + command.lane);
+}
 
 /// "pid" and "tid" of a track. Readers take 0 for the idle process, and want numbers that
 /// no two threads share.
@@ -24,7 +30,10 @@ std::string placeOf(int rank, Track track) {
 class Writer {
 public:
   Writer(const std::vector<zero_rt_command_info> &commands, OutputFile &file, uint64_t origin)
-      : commands(commands), file(file), origin(origin) {}
+      : commands(commands), file(file), origin(origin) {
+    for (const zero_rt_command_info &command : commands)
+      isUsed[trackOf(command)] = true;
+  }
 
   Status begin() { return file.write("{\"displayTimeUnit\":\"ms\",\"traceEvents\":["); }
   Status addRank(int rank, const zero_rt_recording &recording);
@@ -51,6 +60,7 @@ private:
   const std::vector<zero_rt_command_info> &commands;
   OutputFile &file;
   uint64_t origin; ///< of the times that are written
+  std::array<bool, Tracks> isUsed{true, true, true};
   std::string text;
   bool isFirst = true;
 };
@@ -88,16 +98,17 @@ void Writer::addEvent(int rank, const zero_rt_event &event) {
     args += format(",\"waiting us\":%.3f", double(event.waited) * 1e-3);
   if (command.recomputed)
     args += ",\"recomputed\":true";
-  addSlice(rank, isCollective ? Collective : Compute, *command.label ? command.label : command.name,
-           event.begin, event.end, args);
+  addSlice(rank, trackOf(command), *command.label ? command.label : command.name, event.begin,
+           event.end, args);
 }
 
 Status Writer::addRank(int rank, const zero_rt_recording &recording) {
   constexpr size_t kBuffer = size_t(1) << 20;
   addName("process_name", rank, Step, format("rank %d", rank));
   addName("thread_name", rank, Step, "step");
-  addName("thread_name", rank, Compute, "compute");
-  addName("thread_name", rank, Collective, "collective");
+  for (int track = Compute; track < Tracks; ++track)
+    if (isUsed[size_t(track)])
+      addName("thread_name", rank, Track(track), zero_rt_lane_name(zero_rt_lane(track - Compute)));
   const zero_rt_recorded_step &step = lastOf(recording);
   addSlice(rank, Step, format("step %llu", static_cast<unsigned long long>(step.step)), step.begin,
            step.end, "");

@@ -10,8 +10,8 @@
 namespace zero::run {
 
 /// Writes the last step of what each rank recorded as Chrome's JSON, which Perfetto reads:
-/// a process for each rank, in it one track each for the step, what it computes, and its
-/// collectives. `commands` are those of the program.
+/// a process for each rank, in it a track for the step and one for each lane that the program
+/// uses. `commands` are those of the program.
 rt::Status writeTrace(const std::vector<zero_rt_command_info> &commands,
                       const std::vector<zero_rt_recording> &ranks, rt::OutputFile &file);
 

@@ -171,6 +171,10 @@ void Progress::finish(const Results &run) const {
   std::string skipped;
   if (size_t count = countSkipped(results))
     skipped = format(", %zu of them skipped", count);
+  if (info.nvme_read + info.nvme_written > 0)
+    std::printf("nvme per rank and step: %s read, %s written (planned: %s and %s)\n",
+                bytesText(run.nvmeRead).c_str(), bytesText(run.nvmeWritten).c_str(),
+                bytesText(info.nvme_read).c_str(), bytesText(info.nvme_written).c_str());
   std::printf("%s %zu step%s%s in %.2f s: %s%.4f s per step, %s\n", trains() ? "trained" : "ran",
               results.size(), results.size() == 1 ? "" : "s", skipped.c_str(), seconds,
               loss.c_str(), mean, rate(mean).c_str());

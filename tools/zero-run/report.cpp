@@ -44,20 +44,40 @@ static std::string memory(const Executable &executable) {
   return text;
 }
 
+/// What a rank has beside the device, if anything.
+static std::string tiers(const zero_rt_program_info &info, const zero_rt_stats &stats) {
+  std::string text;
+  for (zero_rt_tier tier : {ZERO_RT_HOST, ZERO_RT_NVME})
+    if (stats.arena_bytes[tier] > 0)
+      text += format(", \"%s\": {\"arena_bytes\": %llu, \"measured_peak\": %llu, "
+                     "\"measured_live\": %llu}",
+                     tier == ZERO_RT_HOST ? "host" : "nvme",
+                     static_cast<Number>(stats.arena_bytes[tier]),
+                     static_cast<Number>(stats.measured_peak[tier]),
+                     static_cast<Number>(stats.measured_live[tier]));
+  if (stats.arena_bytes[ZERO_RT_NVME] > 0)
+    text += format(", \"nvme_read\": %llu, \"nvme_written\": %llu, \"planned_nvme_read\": %llu, "
+                   "\"planned_nvme_written\": %llu",
+                   static_cast<Number>(stats.nvme_read), static_cast<Number>(stats.nvme_written),
+                   static_cast<Number>(info.nvme_read), static_cast<Number>(info.nvme_written));
+  return text;
+}
+
 static std::string ranks(const Executable &executable, const Session &session) {
   std::string text;
   for (int rank = 0; rank < infoOf(executable).ranks; ++rank) {
     zero_rt_stats stats{};
     (void)take(zero_rt_session_stats(session.get(), rank, &stats));
-    text += format(
-        "%s    {\"arena_bytes\": %llu, \"measured_peak\": %llu, \"measured_live\": %llu, "
-        "\"received_elements\": %llu, \"control_elements\": %llu, "
-        "\"received_bytes\": %llu, \"control_bytes\": %llu}",
-        rank ? ",\n" : "", static_cast<Number>(stats.arena_bytes[ZERO_RT_DEVICE]),
-        static_cast<Number>(stats.measured_peak[ZERO_RT_DEVICE]),
-        static_cast<Number>(stats.measured_live[ZERO_RT_DEVICE]),
-        static_cast<Number>(stats.model_elements), static_cast<Number>(stats.control_elements),
-        static_cast<Number>(stats.model_bytes), static_cast<Number>(stats.control_bytes));
+    text +=
+        format("%s    {\"arena_bytes\": %llu, \"measured_peak\": %llu, \"measured_live\": %llu, "
+               "\"received_elements\": %llu, \"control_elements\": %llu, "
+               "\"received_bytes\": %llu, \"control_bytes\": %llu%s}",
+               rank ? ",\n" : "", static_cast<Number>(stats.arena_bytes[ZERO_RT_DEVICE]),
+               static_cast<Number>(stats.measured_peak[ZERO_RT_DEVICE]),
+               static_cast<Number>(stats.measured_live[ZERO_RT_DEVICE]),
+               static_cast<Number>(stats.model_elements),
+               static_cast<Number>(stats.control_elements), static_cast<Number>(stats.model_bytes),
+               static_cast<Number>(stats.control_bytes), tiers(infoOf(executable), stats).c_str());
   }
   return text;
 }

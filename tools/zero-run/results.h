@@ -22,6 +22,8 @@ struct Results {
   std::vector<zero_rt_step_result> steps;
   std::vector<Evaluation> evaluations;
   std::optional<Profile> profile;
+  /// Bytes that rank 0 moved from and to its disk in the last step.
+  uint64_t nvmeRead = 0, nvmeWritten = 0;
   bool interrupted = false; ///< by a signal, before the last step
 
   /// Steps done, those of the checkpoint included.

@@ -195,6 +195,9 @@ Status Training::runSteps(Progress &progress) {
     if (evaluator.isDue(step + 1, steps))
       ZERO_RT_TRY(evaluate(progress));
   }
+  zero_rt_stats stats{};
+  ZERO_RT_TRY(take(zero_rt_session_stats(session.get(), 0, &stats)));
+  results.nvmeRead = stats.nvme_read, results.nvmeWritten = stats.nvme_written;
   results.interrupted = results.done() < steps;
   if (results.interrupted && results.steps.empty())
     return fail(ZERO_RT_ABORTED, "interrupted before the first step");

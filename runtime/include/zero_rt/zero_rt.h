@@ -128,7 +128,9 @@ typedef struct zero_rt_program_info {
   float learning_rate;
   uint64_t planned_elements; /* received per rank and step, without control scalars */
   size_t inputs, outputs, tensors, gradients, certificates, commands;
-  const char *device; /* that it is compiled for: "cpu" or "cuda" */
+  const char *device;               /* that it is compiled for: "cpu" or "cuda" */
+  uint64_t nvme_read, nvme_written; /* bytes that each rank moves from and to its disk in a step,
+                                       if it skips nothing */
 } zero_rt_program_info;
 
 typedef struct zero_rt_value_info {
@@ -159,21 +161,38 @@ typedef enum zero_rt_command_kind {
   ZERO_RT_ATTENTION,
   ZERO_RT_COPY,
   ZERO_RT_CHECK,
+  ZERO_RT_TRANSFER, /* a copy between tiers */
   ZERO_RT_ALL_GATHER,
   ZERO_RT_REDUCE_SCATTER,
   ZERO_RT_ALL_REDUCE
 } zero_rt_command_kind;
 
+/* What runs side by side: the numbers of executable.proto. */
+typedef enum zero_rt_lane {
+  ZERO_RT_COMPUTE = 0,
+  ZERO_RT_COLLECTIVE,
+  ZERO_RT_H2D, /* transfers to the device */
+  ZERO_RT_D2H,
+  ZERO_RT_NVME_READ,
+  ZERO_RT_NVME_WRITE,
+  ZERO_RT_HOST_COMPUTE,
+  ZERO_RT_LANES /* how many numbers there are */
+} zero_rt_lane;
+
+/* "h2d". */
+const char *zero_rt_lane_name(zero_rt_lane lane);
+
 /* A command of the program, the same on all ranks. */
 typedef struct zero_rt_command_info {
   zero_rt_command_kind kind;
-  const char *name;  /* of its kernel; "copy", "check", "all-gather" ... of others */
+  const char *name;  /* of its kernel; "copy", "check", "all-gather", or, of a transfer, its lane */
   const char *label; /* the node of the model it came from; may be empty */
   uint64_t flops;    /* each time it runs, as the compiler counted them */
   uint64_t bytes;    /* operands read and results written; of a collective those that rank 0
-                        receives */
+                        receives, of a transfer those that it moves */
   int reorders;      /* a product that first copies B into the order that the library likes best */
   int recomputed;    /* makes again what forward has made and not kept */
+  zero_rt_lane lane;
 } zero_rt_command_info;
 
 /* Reads and checks a file and loads its code. Refused by name: not a .zexe, another
@@ -453,13 +472,13 @@ typedef struct zero_rt_recorded_step {
 typedef struct zero_rt_recording {
   const zero_rt_recorded_step *steps;
   size_t step_count;
-  const zero_rt_event *events; /* in the order in which they ran */
+  const zero_rt_event *events; /* in the order in which they began */
   int full;                    /* all steps that were asked for are there */
 } zero_rt_recording;
 
 /* Records when each command of the next `steps` steps runs, on every rank, in place of
-   what was recorded before; 0 frees it. Memory for all of them is reserved here, 32
-   bytes for each command. Evaluations are not recorded. */
+   what was recorded before; 0 frees it. Lanes run as they do when nobody looks. Memory for all of
+   them is reserved here, 32 bytes for each command. Evaluations are not recorded. */
 zero_rt_status zero_rt_session_record(zero_rt_session *session, uint64_t steps);
 /* What there is so far. The pointers are valid until the next zero_rt_session_record(). */
 zero_rt_status zero_rt_session_recording(const zero_rt_session *session, int rank,

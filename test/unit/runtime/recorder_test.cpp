@@ -122,7 +122,7 @@ TEST(Recorder, RefusesWhatCannotBe) {
 }
 
 TEST(Recorder, DropsAStepThatDidNotEnd) {
-  Recorder recorder(1, 2, Recorder::Clock::now());
+  Recorder recorder(1, {2}, Recorder::Clock::now());
   recorder.beginStep(7);
   recorder.add({3, 0, 10, 20, 5});
   recorder.beginStep(8);

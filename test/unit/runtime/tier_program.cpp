@@ -10,7 +10,7 @@
 using namespace zero::rt;
 
 namespace {
-enum Kernels { Sgd = 3, Increment = 5, Add = 7 };
+enum Kernels { Sgd = 3, Increment = 5, Add = 8 };
 enum Use { Reads = 1, Writes = 2 };
 } // namespace
 

@@ -74,14 +74,100 @@ TEST_P(Tiers, BytesOfTheDiskAreThoseOfTheCommands) {
     EXPECT_OK(zero_rt_session_stats(trial.session, rank, &stats));
     EXPECT_EQ(stats.nvme_read, 2 * shard + kBig * 4);
     EXPECT_EQ(stats.nvme_written, shard + kBig * 4);
+    zero_rt_program_info info;
+    EXPECT_OK(zero_rt_executable_info(trial.executable, &info));
+    EXPECT_EQ(stats.nvme_read, info.nvme_read);
+    EXPECT_EQ(stats.nvme_written, info.nvme_written);
     EXPECT_EQ(stats.arena_bytes[ZERO_RT_HOST], program.host.end);
     EXPECT_EQ(stats.arena_bytes[ZERO_RT_NVME], program.disk.end);
+  }
+}
+
+TEST_P(Tiers, AreFollowedByCheckMemory) {
+  TierProgram program(ranks(), 2, true);
+  Trial trial(program), plain(TierProgram(ranks(), 2, false));
+  trial.options.check_memory = 1;
+  begin(trial), begin(plain);
+  for (int step = 0; step < 3; ++step) {
+    EXPECT_OK(trial.step());
+    EXPECT_OK(plain.step());
+    EXPECT_EQ(stateOf(trial), stateOf(plain)) << step;
+  }
+  zero_rt_stats stats;
+  EXPECT_OK(zero_rt_session_stats(trial.session, 0, &stats));
+  EXPECT_EQ(stats.measured_peak[ZERO_RT_HOST], program.host.end);
+  EXPECT_EQ(stats.measured_peak[ZERO_RT_NVME], program.disk.end);
+  const uint64_t big = kBig * 4, shard = program.slice * 4;
+  EXPECT_EQ(stats.measured_live[ZERO_RT_HOST], 2 * (big + shard) + 8); // w and its gradient
+  EXPECT_EQ(stats.measured_live[ZERO_RT_NVME], big + shard);
+  EXPECT_EQ(stats.nvme_read, 2 * shard + big);
+}
+
+TEST_P(Tiers, AreSavedAndLoaded) {
+  TemporaryFolder checkpoints;
+  Trial trial(TierProgram(ranks(), 1, true)), plain(TierProgram(ranks(), 1, false));
+  begin(trial), begin(plain);
+  EXPECT_OK(trial.step());
+  EXPECT_OK(zero_rt_session_save_state(trial.session, checkpoints.path.c_str()));
+  EXPECT_OK(trial.step());
+  zero_rt_state_result from;
+  EXPECT_OK(zero_rt_session_load_state(plain.session, checkpoints.path.c_str(), 0, &from));
+  EXPECT_OK(plain.step());
+  EXPECT_EQ(stateOf(trial), stateOf(plain));
+  EXPECT_OK(zero_rt_session_load_state(trial.session, checkpoints.path.c_str(), 0, &from));
+  EXPECT_OK(trial.step());
+  EXPECT_EQ(stateOf(trial), stateOf(plain));
+}
+
+TEST_P(Tiers, EvaluateWithoutATrace) {
+  Trial trial(TierProgram(ranks(), 2, true)), plain(TierProgram(ranks(), 2, false));
+  begin(trial), begin(plain);
+  for (uint64_t step = 0; step < 3; ++step) {
+    zero_rt_step_result got{};
+    EXPECT_OK(zero_rt_session_evaluate(trial.session, trial.data, step, &got));
+    EXPECT_OK(trial.step());
+    EXPECT_OK(plain.step());
+    EXPECT_EQ(got.loss, plain.result.loss);
+    EXPECT_EQ(stateOf(trial), stateOf(plain));
+  }
+}
+
+/// All commands of all lanes, and each lane's in their order.
+TEST_P(Tiers, AreRecordedByLane) {
+  TierProgram program(ranks(), 2, true);
+  Trial trial(program), plain(program);
+  begin(trial);
+  EXPECT_OK(trial.step());
+  EXPECT_OK(zero_rt_session_record(trial.session, 2));
+  EXPECT_OK(trial.step());
+  EXPECT_OK(trial.step());
+  for (int rank = 0; rank < ranks(); ++rank) {
+    zero_rt_recording recording;
+    EXPECT_OK(zero_rt_session_recording(trial.session, rank, &recording));
+    ASSERT_EQ(recording.step_count, 2u);
+    const zero_rt_recorded_step &step = recording.steps[1];
+    ASSERT_EQ(step.events,
+              size_t(2 * program.segment(0).commands_size() + program.segment(1).commands_size()));
+    uint64_t now = step.begin;
+    std::array<uint64_t, ZERO_RT_LANES> lanes{};
+    for (size_t i = 0; i < step.events; ++i) {
+      const zero_rt_event &event = recording.events[step.first_event + i];
+      zero_rt_command_info info;
+      EXPECT_OK(zero_rt_executable_command(trial.executable, event.command, &info));
+      EXPECT_GE(event.begin, now);
+      EXPECT_GE(event.begin, lanes[info.lane]) << info.label;
+      now = event.begin, lanes[info.lane] = event.end;
+      EXPECT_LE(event.end, step.end);
+      if (info.lane == ZERO_RT_NVME_READ && event.turn == 1)
+        EXPECT_EQ(info.bytes, program.slice * 4);
+    }
   }
 }
 
 TEST_P(Tiers, AllocateNothingOnceWarm) {
   Trial trial(TierProgram(ranks(), 2, true));
   begin(trial);
+  EXPECT_OK(zero_rt_session_record(trial.session, 5));
   for (int step = 0; step < 2; ++step)
     EXPECT_OK(trial.step());
   AllocationWatch watch;
