@@ -280,13 +280,16 @@ TEST(TierCheck, NamesWhatTheDiskDoesNotHave) {
 /// The rest of the last block that a transfer writes belongs to nobody.
 TEST(TierCheck, SeesWhatABlockOfTheDiskTakesWithIt) {
   TierProgram program(2, 1, true);
-  proto::Buffer &part = *program.program.mutable_buffers(0); // w, moved behind big
-  part.set_offset(program.disk.big + kBig * 4);
-  for (auto [segment, command] : {std::pair(0, 0), {1, 3}})
-    program.segment(segment).mutable_commands(command)->mutable_copy()->set_bytes(0);
-  source(program, 0, 1).set_reads(0);
-  expectFound(program, "the next step's 'w.buffer': it reads bytes 1204124 to 1204148 of the nvme "
-                       "arena, which nobody has written in this step");
+  const uint64_t behind = program.disk.big + kBig * 4;
+  addTensor(program.program, "tail", proto::OPTIMIZER, proto::F32, {6, 1, behind}, {6})
+      ->mutable_init()
+      ->set_splat(0);
+  proto::Buffer &buffer = *program.program.mutable_buffers()->rbegin();
+  buffer.set_tier(proto::NVME);
+  buffer.set_value(7);
+  expectFound(program,
+              "the next step's 'tail.buffer': it reads bytes 1204124 to 1204148 of the nvme "
+              "arena, which nobody has written in this step");
 }
 
 //===----------------------------------------------------------------------===//
