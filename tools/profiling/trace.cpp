@@ -15,10 +15,10 @@ static const zero_rt_recorded_step &lastOf(const zero_rt_recording &recording) {
 
 namespace {
 /// That of the step, and behind it one for each lane.
-enum Track { Step, Compute, Collective, Tracks = ZERO_RT_LANES + 1 };
+enum Track { Step, Compute, Collective, Tracks = 1 + ZERO_RT_LANES };
 
 Track trackOf(const zero_rt_command_info &command) {
-  return command.kind >= ZERO_RT_ALL_GATHER ? Collective : Track(Compute + command.lane);
+  return command.kind >= ZERO_RT_ALL_GATHER ? Collective : Track(Compute + int(command.lane));
 }
 
 /// "pid" and "tid" of a track. Readers take 0 for the idle process, and want numbers that

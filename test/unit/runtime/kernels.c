@@ -40,6 +40,16 @@ void hang(void *const *args, int64_t begin, int64_t end) {
     ;
 }
 
+/* own[1] = 1; 2 once other[1] is not 0 any more, unless that takes a second or so. */
+void meet(void *const *args, int64_t begin, int64_t end) {
+  volatile int64_t *own = args[0], *other = args[1];
+  *own = 1;
+  for (int64_t i = 0; *other == 0; ++i)
+    if (i == 2000000000)
+      return;
+  *own = 2;
+}
+
 /* Of a step in mixed precision: mixed_program.cpp. */
 
 static float wide(uint16_t half) {
