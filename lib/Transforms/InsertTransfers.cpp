@@ -43,7 +43,6 @@ private:
   Tier tierOf(Value value) const { return tiers.lookup(value); }
   bool belongsToHost(LaunchOp launch);
   void visitLaunch(LaunchOp launch);
-  void visitTransfer(TransferOp transfer);
   void visitWrite(WriteOp write);
   void keepElsewhere(Operation *op, Tier tier);
   void storeSum(LaunchOp launch);
@@ -191,16 +190,6 @@ void Inserter::visitLaunch(LaunchOp launch) {
   }
 }
 
-/// A transfer of partition's, which knows no hops.
-void Inserter::visitTransfer(TransferOp transfer) {
-  Value input = transfer.getInput();
-  tiers[transfer.getResult()] = transfer.getTier();
-  if (tierOf(input) != Tier::Host && transfer.getTier() != Tier::Host)
-    input = this->transfer(input, Tier::Host, {}, transfer);
-  transfer.getInputMutable().assign(input);
-  transfer.setFrom(tierOf(input));
-}
-
 void Inserter::visitWrite(WriteOp write) {
   auto buffer = symbols.lookup<BufferOp>(write.getSymbol());
   const Tier tier = buffer ? buffer.getHomeTier() : Tier::Device;
@@ -268,7 +257,7 @@ void Inserter::run() {
       visitLaunch(launch);
       storeSum(launch);
     } else if (auto transfer = dyn_cast<TransferOp>(op)) {
-      visitTransfer(transfer);
+      tiers[transfer.getResult()] = transfer.getTier();
     } else if (auto write = dyn_cast<WriteOp>(op)) {
       visitWrite(write);
     } else {
