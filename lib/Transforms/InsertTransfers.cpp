@@ -65,7 +65,6 @@ private:
   bool isSaved(Value value) const { return saved.contains(throughReshapes(value)); }
   bool belongsToHost(LaunchOp launch);
   void visitLaunch(LaunchOp launch);
-  void visitTransfer(TransferOp transfer);
   void visitWrite(WriteOp write);
   Value operandFor(LaunchOp launch, func::FuncOp kernel, unsigned index, Tier tier);
   void collectLateReaders(Value value, bool isForward, SmallVectorImpl<OpOperand *> &readers);
@@ -225,16 +224,6 @@ Value Inserter::operandFor(LaunchOp launch, func::FuncOp kernel, unsigned index,
   return copyTo(value, tier, launch);
 }
 
-/// A transfer of partition's, which knows no hops.
-void Inserter::visitTransfer(TransferOp transfer) {
-  Value input = transfer.getInput();
-  tiers[transfer.getResult()] = transfer.getTier();
-  if (tierOf(input) != Tier::Host && transfer.getTier() != Tier::Host)
-    input = this->transfer(input, Tier::Host, {}, transfer);
-  transfer.getInputMutable().assign(input);
-  transfer.setFrom(tierOf(input));
-}
-
 void Inserter::visitWrite(WriteOp write) {
   auto buffer = symbols.lookup<BufferOp>(write.getSymbol());
   const Tier tier = buffer ? buffer.getHomeTier() : Tier::Device;
@@ -318,7 +307,7 @@ void Inserter::run() {
       visitLaunch(launch);
       storeSum(launch);
     } else if (auto transfer = dyn_cast<TransferOp>(op)) {
-      visitTransfer(transfer);
+      tiers[transfer.getResult()] = transfer.getTier();
     } else if (auto write = dyn_cast<WriteOp>(op)) {
       visitWrite(write);
     } else {
