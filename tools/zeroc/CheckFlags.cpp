@@ -177,20 +177,22 @@ void Checker::checkBudget() {
 
 bool Checker::isOffloaded() const {
   return step.offloadParams != "device" || step.offloadGradients != "device" ||
-         step.offloadOptimizer != "device";
+         step.offloadOptimizer != "device" || step.offloadActivations != "device";
 }
 
 void Checker::checkTiers() {
   for (auto &[flag, tier] : {std::pair<StringRef, StringRef>{"offload-params", step.offloadParams},
                              {"offload-gradients", step.offloadGradients},
-                             {"offload-optimizer", step.offloadOptimizer}})
+                             {"offload-optimizer", step.offloadOptimizer},
+                             {"offload-activations", step.offloadActivations}})
     expectWord(flag, tier, {"device", "host", "nvme"});
   if (step.offloadParams != "device" && step.stage != 3)
     refuse("offload-params", "--zero-stage=3 with it: what is moved away is sharded over ranks",
            step.zero == "auto" ? "--zero=auto" : "stage " + std::to_string(step.stage));
   if (isOffloaded() && step.device == "cuda")
     fail("--device=cuda: expected everything on the device, as --offload-params, "
-         "--offload-gradients and --offload-optimizer are only for programs of the cpu yet");
+         "--offload-gradients, --offload-optimizer and --offload-activations are only for programs "
+         "of the cpu yet");
 }
 
 void Checker::checkPrecision() {
@@ -302,7 +304,7 @@ void Checker::checkForwardOnly() {
        {"precision", "loss-scale", "micro-batches", "clip-norm", "lr-schedule", "warmup-steps",
         "total-steps", "min-lr-ratio", "no-decay", "param-group", "grad-reduce", "reduce-dtype",
         "checkpoint", "checkpoint-slots", "partition-activations", "activation-budget", "zero",
-        "offload-gradients", "offload-optimizer"})
+        "offload-gradients", "offload-optimizer", "offload-activations"})
     expectAbsent(flag, "--forward-only, which trains nothing");
 }
 

@@ -275,7 +275,8 @@ def OffloadActivations : Pass<"zero-offload-activations", "::mlir::ModuleOp"> {
     what makes them and come back before backward's first reader (`zero-insert-transfers`). It stays
     what forward still reads when backward begins to, what is away too shortly for anything of
     its size to be made meanwhile, what is read after backward, and the smallest values that together
-    are at most 1 % of what is saved. What runs again reads the same values, so with layers that
+    are at most 1 % of what is saved. With tier `device` as many go to nvme and to the host as the
+    plan on the module says, those first that are made first. What runs again reads the same values, so with layers that
     run again their checkpoints are what is moved.
 
     ```mlir
