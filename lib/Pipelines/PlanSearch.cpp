@@ -82,7 +82,8 @@ std::vector<PlanChoice> PlanSearch::placements() const {
 }
 
 /// With `auto`: each placement on each tier that is of use. Nvme is never faster than the host, so
-/// it is left out while the host has room for everything.
+/// it is left out while the host has room for everything; parameters, which each micro-batch reads,
+/// never lie further away than optimizer state, which a step reads once, if both are free.
 std::vector<PlanChoice> PlanSearch::withTiers(const std::vector<PlanChoice> &placements) const {
   SmallVector<Tier> tiers{Tier::Device, Tier::Host};
   if (options.hostBudget.getValue() != 0)
@@ -93,6 +94,8 @@ std::vector<PlanChoice> PlanSearch::withTiers(const std::vector<PlanChoice> &pla
     for (Tier params : isFree ? ArrayRef<Tier>(tiers) : ArrayRef<Tier>(choice.params))
       for (Tier optimizer : options.offloadOptimizer == "auto" ? ArrayRef<Tier>(tiers)
                                                                : ArrayRef<Tier>(choice.optimizer)) {
+        if (isFree && options.offloadOptimizer == "auto" && params > optimizer)
+          continue;
         all.push_back(choice);
         all.back().params = params;
         all.back().optimizer = optimizer;

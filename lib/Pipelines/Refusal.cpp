@@ -76,6 +76,10 @@ LogicalResult FixSearch::attempt(StringRef flag, StringRef value) {
 }
 
 LogicalResult FixSearch::run() {
+  // With tiers to choose from each change would be a search of hundreds of plans.
+  if (options.offloadParams == "auto" || options.offloadOptimizer == "auto" ||
+      options.offloadActivations == "auto")
+    return success();
   LogicalResult result = success();
   // Tiles are cut before a step is differentiated: zero-plan-tiles tried them.
   if (std::optional<TileWay> way = readTileWay(module))

@@ -93,9 +93,11 @@ void Saves::findReaders(Value value, Saved &saved) const {
       findReaders(user->getResult(0), saved);
     } else if (forward.contains(user)) {
       saved.lastInForward = std::max(saved.lastInForward, position);
+    } else if (user->hasTrait<OpTrait::IsTerminator>()) {
+      saved.isFree = false;
     } else {
       saved.firstBehind = std::min(saved.firstBehind, position);
-      saved.isFree &= !user->hasAttr(kEpilogueAttr) && !user->hasTrait<OpTrait::IsTerminator>();
+      saved.isFree &= !user->hasAttr(kEpilogueAttr);
     }
   }
 }
