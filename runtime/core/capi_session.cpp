@@ -88,6 +88,10 @@ int zero_rt_session_nvme(const zero_rt_session *session, zero_rt_nvme_info *info
   return session->session->describeNvme(*info);
 }
 
+const char *zero_rt_session_nvme_file(const zero_rt_session *session, int rank) {
+  return session->session->nvmeFile(rank);
+}
+
 zero_rt_status zero_rt_session_stats(const zero_rt_session *session, int rank,
                                      zero_rt_stats *stats) {
   return guard([&] { return session->session->stats(rank, *stats); });

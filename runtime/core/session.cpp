@@ -369,4 +369,11 @@ bool Session::describeNvme(zero_rt_nvme_info &info) const {
   return memory.hasFile();
 }
 
+const char *Session::nvmeFile(int rank) const {
+  if (rank < 0 || rank >= body->program->ranks())
+    return nullptr;
+  const RankMemory &memory = body->ranks[size_t(rank)]->ownMemory();
+  return memory.hasFile() ? memory.getFile().path().c_str() : nullptr;
+}
+
 } // namespace zero::rt

@@ -40,6 +40,7 @@ public:
   const char *nextRemark();
   Status stats(int rank, zero_rt_stats &stats) const;
   bool describeNvme(zero_rt_nvme_info &info) const;
+  const char *nvmeFile(int rank) const;
   Status record(uint64_t steps);
   Status recording(int rank, zero_rt_recording &recording) const;
 

@@ -130,9 +130,11 @@ static void checkCores(const Options &options, const Executable &executable) {
                  cores == 1 ? "" : "s");
 }
 
-/// Says how the disk is reached, if the run needs one.
-static void printNvme(const Options &options, const Session &session) {
+/// Says how the disk is reached, if the run needs one, and leaves nothing there.
+static void announceNvme(const Options &options, const Session &session) {
   zero_rt_nvme_info info;
+  for (int rank = 0; const char *path = zero_rt_session_nvme_file(session.get(), rank); ++rank)
+    removeWhenKilled(path);
   if (options.quiet || !zero_rt_session_nvme(session.get(), &info))
     return;
   std::printf("nvme: a file for each rank in '%s', reached by %s%s\n",
@@ -151,7 +153,7 @@ Status Training::begin() {
   wanted.nvme_dir = options.nvmeDir.empty() ? nullptr : options.nvmeDir.c_str();
   wanted.nvme_io = options.nvmeIo.empty() ? nullptr : options.nvmeIo.c_str();
   ZERO_RT_TRY(zero::run::open(executable, wanted, session));
-  printNvme(options, session);
+  announceNvme(options, session);
   ZERO_RT_TRY(take(zero_rt_session_set_data(session.get(), data.get())));
   if (options.learningRate)
     ZERO_RT_TRY(take(zero_rt_session_set_learning_rate(session.get(), *options.learningRate)));

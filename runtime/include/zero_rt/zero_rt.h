@@ -451,6 +451,8 @@ typedef struct zero_rt_nvme_info {
 
 /* 0 if the program keeps nothing on disk; then *info is as it was. */
 int zero_rt_session_nvme(const zero_rt_session *session, zero_rt_nvme_info *info);
+/* The file of `rank`; NULL if it has none. */
+const char *zero_rt_session_nvme_file(const zero_rt_session *session, int rank);
 
 /* --- profile ----------------------------------------------------------------- */
 
