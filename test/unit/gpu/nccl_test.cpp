@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <filesystem>
 #include <functional>
 #include <gtest/gtest.h>
 #include <thread>
@@ -159,6 +160,7 @@ TEST(NcclProcesses, OneThatDoesNotComeIsFoundInTime) {
   std::unique_ptr<Communicator> end;
   EXPECT_EQ(joinNcclGroup(process.nccl, id, 0, 2, 0.2, process.lanes, end).getMessage(),
             "NCCL's start: not all ranks came within 0.2 s");
+  std::filesystem::remove_all(id.bytes); // where the recording library waited for the other
 }
 
 TEST(Nccl, ThatIsNotThereIsOneClearError) {
