@@ -35,9 +35,9 @@ struct Options {
   std::string resume; ///< folder of checkpoints, or one of them
   bool resumeIfAny = false, restartData = false;
   std::string log, gradients, outputs, report, trace;
-  std::string device, gpus;      ///< as in zero_rt_session_options; empty: the default
-  std::string calibration, disk; ///< a file to describe this machine in; a folder to measure
-  std::optional<uint64_t> ranks; ///< to compile for or to calibrate with
+  std::string device, gpus, join; ///< as in zero_rt_session_options; empty: the default
+  std::string calibration, disk;  ///< a file to describe this machine in; a folder to measure
+  std::optional<uint64_t> ranks;  ///< to compile for or to calibrate with
   bool profile = false, quiet = false, help = false, version = false;
   zero_rt_session_options session;
   /// What is not for us: zeroc's, when the model is still to be compiled.

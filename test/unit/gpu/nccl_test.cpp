@@ -71,6 +71,20 @@ TEST(NcclGroup, SumsAndScalesByItself) {
   checkSums<_Float16>(ZERO_RT_F16);
 }
 
+/// Threads meet once in a collective: the first may be in the next one while the last one
+/// still looks at what it was offered.
+TEST(NcclGroup, IsNotConfusedByThoseAhead) {
+  Group group = makeNcclGpuGroup({.ranks = kRanks, .timeoutSeconds = 60});
+  for (const Status &each : onAll(group, [](Communicator &end) {
+         for (uint64_t index = 0; index < 300; ++index) {
+           float value = 1;
+           ZERO_RT_TRY(end.allReduce({"x", index}, {ZERO_RT_F32}, &value, index % 2));
+         }
+         return end.check();
+       }))
+    expectOk(each);
+}
+
 TEST(NcclGroup, AStalledThreadIsNamed) {
   Group group = makeNcclGpuGroup(
       {.ranks = kRanks, .timeoutSeconds = 0.3, .stallRank = 1, .stallCollective = 2});

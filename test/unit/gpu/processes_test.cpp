@@ -6,6 +6,8 @@
 
 #include "../runtime/trial.h"
 #include "recording.h"
+#include "tools/zero-run/process.h"
+#include "tools/zero-run/train.h"
 
 #include <filesystem>
 #include <fstream>
@@ -50,7 +52,7 @@ protected:
       ::setenv("ZERO_TEST_RANK", std::to_string(rank).c_str(), 1);
       ::setenv("ZERO_TEST_FOLDER", folder.c_str(), 1);
       ::setenv("TMPDIR", folder.c_str(), 1); // what a rank leaves goes with it
-      const std::string filter = "--gtest_filter=Processes." + name;
+      const std::string filter = "--gtest_filter=*." + name;
       ::execl("/proc/self/exe", "/proc/self/exe", filter.c_str(), "--gtest_brief=1", nullptr);
       ::_exit(127);
     }
@@ -221,6 +223,93 @@ TEST_F(Processes, OneThatDiesIsFoundInTime) {
       ::_exit(0);
     EXPECT_FAILS(trial.step(), ZERO_RT_TIMEOUT, "step 1: GPU 0 did not finish what it was given");
   }
+}
+
+/// zero-run, with its words.
+class Tool : public Processes {
+protected:
+  void SetUp() override {
+    Processes::SetUp();
+    if (ownRank())
+      return;
+    HandMadeProgram program = TinyProgram(kRanks);
+    zero_rt_session_options ignored;
+    moveTrial(program, ignored);
+    fs::rename(program.write("tool.zexe"), folder + "tiny.zexe");
+    write("x.bin", std::vector<float>(12 * 4, 0.5f));
+    write("label.bin", std::vector<int64_t>(12, 3));
+  }
+  template <typename T>
+  void write(const char *name, const std::vector<T> &values) const {
+    std::ofstream(folder + name, std::ios::binary)
+        .write(reinterpret_cast<const char *>(values.data()),
+               std::streamsize(values.size() * sizeof(T)));
+  }
+
+  static Status parse(std::vector<std::string> words, zero::run::Options &options) {
+    words.insert(words.begin(), "zero-run");
+    std::vector<char *> arguments;
+    for (std::string &word : words)
+      arguments.push_back(word.data());
+    return zero::run::parseOptions(int(arguments.size()), arguments.data(), options);
+  }
+  Status run(std::vector<std::string> words) const {
+    zero::run::Options options;
+    zero::run::Executable executable;
+    bool interrupted;
+    words.insert(words.end(),
+                 {folder + "tiny.zexe", "--data",
+                  "x=" + folder + "x.bin:float32,label=" + folder + "label.bin:int64"});
+    ZERO_RT_TRY(parse(words, options));
+    ZERO_RT_TRY(zero::run::load(options.model, executable));
+    return zero::run::train(options, executable, interrupted);
+  }
+};
+
+TEST_F(Tool, TrainsWithAProcessForEachRank) {
+  TinyProgram tiny(kRanks);
+  Trial kernels(tiny); // tells the recording driver what they do
+  const std::string log = "--log=" + folder;
+  if (isRank()) {
+    ::setenv("RANK", ownRank(), 1);
+    ::setenv("LOCAL_RANK", ownRank(), 1);
+    const std::string state = folder + "state";
+    Status status = run({"--join=" + folder + "id", log + "many", "--steps=3", "--save-state",
+                         state, "--report-json=" + folder + "report"});
+    EXPECT_TRUE(status.ok()) << status.getMessage();
+    status = run({"--join=" + folder + "id", log + "many", "--steps=5", "--resume=" + state});
+    EXPECT_TRUE(status.ok()) << status.getMessage();
+    return;
+  }
+  EXPECT_NE(contents(folder + "report").find("\"losses\": ["), std::string::npos);
+  Status status = run({"--gpus=0,1", log + "one", "--steps=5"});
+  EXPECT_TRUE(status.ok()) << status.getMessage();
+  EXPECT_EQ(contents(folder + "many"), contents(folder + "one"));
+  EXPECT_NE(contents(folder + "one").find("\"step\":4"), std::string::npos);
+  // What --save is told to do where ranks have processes.
+  status = run({"--resume=" + folder + "state", "--steps=3", "--save=" + folder + "w.safetensors"});
+  EXPECT_TRUE(status.ok()) << status.getMessage();
+  EXPECT_TRUE(fs::exists(folder + "w.safetensors"));
+}
+
+TEST_F(Tool, RefusesWhatNeedsAllRanks) {
+  ::unsetenv("RANK");
+  auto expect = [](std::vector<std::string> words, const char *part) {
+    zero::run::Options options;
+    words.push_back("tiny.zexe");
+    const Status status = parse(words, options);
+    EXPECT_EQ(status.getCode(), ZERO_RT_INVALID_ARGUMENT);
+    EXPECT_NE(status.getMessage().find(part), std::string::npos) << status.getMessage();
+  };
+  expect({"--rank=1"}, "--rank needs --join");
+  expect({"--join=id"}, "--join needs --rank, or the variable RANK");
+  expect({"--join=id", "--rank=0", "--save=w.onnx"},
+         "--save needs all ranks in one process: use --save-state here");
+  expect({"--join=id", "--rank=0", "--trace=t.json"}, "--trace needs all ranks in one process");
+  expect({"--join=id", "--rank=0", "model.onnx"}, "expected one model");
+  ::setenv("RANK", "one", 1);
+  expect({"--join=id"}, "the variable RANK: expected a rank, got 'one'");
+  ::unsetenv("RANK");
 }
 
 TEST_F(Processes, AreRefusedWhereTheyCannotBe) {
