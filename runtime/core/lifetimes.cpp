@@ -19,7 +19,7 @@ SegmentAccesses accessesOf(const proto::Program &program, int rank) {
 RangeSet persistentBytes(const proto::Program &program, int rank) {
   RangeSet bytes;
   for (const proto::Buffer &buffer : program.buffers())
-    bytes.add(rangeOf(placeOf(buffer, rank), buffer.dtype(), buffer.elements()));
+    bytes.add(rangeOf(buffer, rank));
   return bytes;
 }
 
@@ -166,7 +166,7 @@ private:
       return;
     for (const proto::Gradient &gradient : program.gradients()) {
       for (const proto::Buffer *buffer : buffersOf(gradient))
-        add(reads, rangeOf(placeOf(*buffer, rank), buffer->dtype(), buffer->elements()));
+        add(reads, rangeOf(*buffer, rank));
       const uint64_t scale = placeOf(gradient.scale(), rank);
       if (gradient.has_scale())
         add(reads, {scale, scale + sizeof(float)});

@@ -191,7 +191,7 @@ void MemoryCheck::begin(bool evaluation) {
   shadow.clear();
   persistent.forEachGap({0, deviceBytes(program)}, [&](ByteRange range) { poison(range); });
   for (const proto::Buffer &buffer : program.buffers()) {
-    const ByteRange range = rangeOf(placeOf(buffer, rank), buffer.dtype(), buffer.elements());
+    const ByteRange range = rangeOf(buffer, rank);
     shadow.write(range, {buffer.value(), buffer.offset(), Content::State, true});
     end = std::max(end, range.end);
     if (buffer.role() == proto::GRADIENT) // an accumulator: its first turn fills it
@@ -291,8 +291,7 @@ Status MemoryCheck::readGradients() const {
   for (const proto::Gradient &gradient : program.gradients()) {
     const std::string reader = "the gradient of '" + escape(gradient.parameter()) + "'";
     for (const proto::Buffer *buffer : buffersOf(gradient))
-      ZERO_RT_TRY(expect(rangeOf(placeOf(*buffer, rank), buffer->dtype(), buffer->elements()),
-                         buffer->value(), buffer->offset(), reader));
+      ZERO_RT_TRY(expect(rangeOf(*buffer, rank), buffer->value(), buffer->offset(), reader));
     const uint64_t scale = placeOf(gradient.scale(), rank);
     if (gradient.has_scale())
       ZERO_RT_TRY(expect({scale, scale + sizeof(float)}, gradient.scale().reads(),
@@ -305,8 +304,7 @@ Status MemoryCheck::readGradients() const {
 Status MemoryCheck::readState() const {
   for (const proto::Buffer &buffer : program.buffers())
     if (buffer.role() != proto::GRADIENT)
-      ZERO_RT_TRY(expect(rangeOf(placeOf(buffer, rank), buffer.dtype(), buffer.elements()),
-                         buffer.value(), buffer.offset(),
+      ZERO_RT_TRY(expect(rangeOf(buffer, rank), buffer.value(), buffer.offset(),
                          "the next step's '" + escape(buffer.name()) + "'"));
   return {};
 }

@@ -10,13 +10,18 @@ ByteRange rangeOf(uint64_t offset, proto::DType dtype, uint64_t count) {
   return {offset, offset + count * sizeOf(toDType(dtype))};
 }
 
+ByteRange rangeOf(const proto::Buffer &buffer, int rank) {
+  const uint64_t begin = positionOf(buffer.tier(), placeOf(buffer, rank));
+  return {begin, begin + buffer.elements() * sizeOf(toDType(buffer.dtype()))};
+}
+
 static Access accessOf(const proto::Address &address, uint64_t bytes, int rank) {
-  const uint64_t begin = placeOf(address, rank);
+  const uint64_t begin = positionOf(address.tier(), placeOf(address, rank));
   return {{begin, begin + bytes},
           address.reads(),
-          address.offset() - address.start(),
+          positionOf(address.tier(), address.offset() - address.start()),
           address.writes(),
-          address.offset()};
+          positionOf(address.tier(), address.offset())};
 }
 
 static std::vector<Access> accessesOf(const proto::Collective &collective, int ranks, int rank) {

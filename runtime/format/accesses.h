@@ -10,12 +10,23 @@
 
 namespace zero::rt {
 
-/// Bytes of one rank's arena that are read, written, or read and then written.
+/// Positions number the bytes of all arenas of a rank: those of the device first, then, from
+/// kTierBytes on, the host's, then those on disk. An arena is smaller than that.
+inline constexpr uint64_t kTierBytes = uint64_t(1) << 56;
+
+/// The position of byte `offset` of the arena of `tier`.
+inline uint64_t positionOf(proto::Tier tier, uint64_t offset) {
+  return uint64_t(tier) * kTierBytes + offset;
+}
+inline proto::Tier tierOf(uint64_t position) { return proto::Tier(position / kTierBytes); }
+inline uint64_t offsetOf(uint64_t position) { return position % kTierBytes; }
+
+/// Bytes of one rank that are read, written, or read and then written. All are positions.
 struct Access {
   ByteRange range;
   uint32_t reads = 0; ///< value; 0: nothing is read
-  /// Offset in the arena at which that value begins; what lies at a multiple of the rank
-  /// counts as if it lay at rank 0's.
+  /// Where that value begins; what lies at a multiple of the rank counts as if it lay at
+  /// rank 0's.
   uint64_t origin = 0;
   uint32_t writes = 0;  ///< value, which begins with the range; 0: nothing is written
   uint64_t written = 0; ///< the same of what is written
@@ -29,8 +40,10 @@ std::vector<Access> accessesOf(const proto::Program &program, const proto::Comma
 std::vector<Access> accessesOfAllRanks(const proto::Program &program,
                                        const proto::Command &command);
 
-/// The bytes of `count` elements of `dtype` at `offset`.
+/// The positions of `count` elements of `dtype` at `offset` of the device's arena.
 ByteRange rangeOf(uint64_t offset, proto::DType dtype, uint64_t count);
+/// Those of `buffer` on `rank`.
+ByteRange rangeOf(const proto::Buffer &buffer, int rank);
 
 } // namespace zero::rt
 

@@ -14,6 +14,7 @@
 #define RUNTIME_FORMAT_FORMAT_H
 
 #include "runtime/format/executable.pb.h"
+#include "runtime/support/checksum.h"
 #include "runtime/support/file.h"
 
 #include <cstdint>
@@ -72,10 +73,6 @@ std::string hostIsa();
 /// The first feature of the list `isa` that this CPU (or this runtime) does not
 /// have; empty when it has all.
 std::string missingFeature(std::string_view isa);
-
-/// 64-bit checksum of `bytes`, continuing from `seed`; not cryptographic. Every
-/// change of one byte changes it.
-uint64_t checksum(std::span<const uint8_t> bytes, uint64_t seed);
 
 } // namespace zero::rt
 

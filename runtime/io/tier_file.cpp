@@ -1,0 +1,206 @@
+//===- tier_file.cpp - a rank's memory of the nvme tier -------------------===//
+
+#include "runtime/io/tier_file.h"
+
+#include "runtime/io/disk_queue.h"
+#include "runtime/support/checksum.h"
+
+#include <cerrno>
+#include <cstddef>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+namespace zero::rt {
+
+static constexpr char kTierMagic[8] = {'Z', 'E', 'R', 'O', 'T', 'I', 'E', 'R'};
+static constexpr uint32_t kTierVersion = 1;
+
+/// One page, written at once. `checksum` covers the page, read with this field as zero.
+struct alignas(kDiskAlignment) TierFile::Header {
+  char magic[8];
+  uint32_t version;
+  uint32_t isTorn;
+  uint64_t checksum;
+  uint64_t program;
+  uint32_t rank, ranks;
+  uint64_t bytes;
+  uint64_t generation;
+  uint8_t unused[kDiskAlignment - 56];
+
+  uint64_t computeChecksum() const {
+    Header copy = *this;
+    copy.checksum = 0;
+    return zero::rt::checksum({reinterpret_cast<const uint8_t *>(&copy), sizeof(copy)}, 0);
+  }
+};
+
+static Status cannot(const char *verb, const std::string &path) {
+  return fail(ZERO_RT_IO, "cannot %s '%s': %s", verb, escape(path).c_str(), std::strerror(errno));
+}
+
+static unsigned long long count(uint64_t value) { return value; }
+
+uint64_t TierFile::place(uint64_t offset) { return sizeof(Header) + offset; }
+
+TierFile &TierFile::operator=(TierFile &&other) noexcept {
+  std::swap(name, other.name);
+  std::swap(identity, other.identity);
+  std::swap(number, other.number);
+  std::swap(current, other.current);
+  std::swap(direct, other.direct);
+  return *this;
+}
+
+TierFile::~TierFile() {
+  if (number >= 0)
+    ::close(number);
+}
+
+/// Opens `path` past the cache where that is possible, for this process alone.
+Status TierFile::openAndLock(const std::string &path, int flags) {
+  name = path;
+  flags |= O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+  number = ::open(path.c_str(), flags | O_DIRECT, 0600);
+  direct = number >= 0;
+  if (!direct && errno == EINVAL)
+    number = ::open(path.c_str(), flags, 0600);
+  if (number < 0)
+    return cannot("open", path);
+  struct stat info;
+  if (::fstat(number, &info) != 0 || !S_ISREG(info.st_mode))
+    return fail(ZERO_RT_IO, "cannot open '%s': not a regular file", escape(path).c_str());
+  if (::flock(number, LOCK_EX | LOCK_NB) != 0)
+    return fail(ZERO_RT_IO, "'%s' is in use by another process", escape(path).c_str());
+  return {};
+}
+
+/// Reads the first page; `isOurs` tells whether it is that of a tier file, whole or not.
+Status TierFile::readHeader(Header &header, bool &isOurs) const {
+  const ssize_t got = ::pread(number, &header, sizeof(header), 0);
+  if (got < 0)
+    return cannot("read", name);
+  isOurs = size_t(got) >= sizeof(kTierMagic) &&
+           std::memcmp(header.magic, kTierMagic, sizeof(kTierMagic)) == 0;
+  if (size_t(got) < sizeof(header))
+    std::memset(reinterpret_cast<char *>(&header) + got, 0, sizeof(header) - size_t(got));
+  return {};
+}
+
+/// Whether the file with this header, of `size` bytes, is the one that is expected, and whole.
+Status TierFile::check(const Header &header, uint64_t size) const {
+  auto refuse = [&](const std::string &why) {
+    return fail(ZERO_RT_BAD_FILE, "'%s': %s", escape(name).c_str(), why.c_str());
+  };
+  if (header.version != kTierVersion)
+    return refuse(
+        format("expected version %u of tier files, got %u", kTierVersion, header.version));
+  if (header.checksum != header.computeChecksum())
+    return refuse("the header is damaged");
+  if (header.program != identity.program)
+    return refuse("it belongs to another executable");
+  if (header.rank != identity.rank || header.ranks != identity.ranks)
+    return refuse(format("expected the file of rank %u of %u, got that of rank %u of %u",
+                         identity.rank, identity.ranks, header.rank, header.ranks));
+  if (header.bytes != identity.bytes || size != place(identity.bytes))
+    return refuse(format("expected %llu bytes, got %llu; it was truncated or changed",
+                         count(place(identity.bytes)), count(size)));
+  if (header.isTorn)
+    return refuse(
+        format("a process died in step %llu: what is in it belongs to no step; start from "
+               "a checkpoint",
+               count(header.generation)));
+  return {};
+}
+
+/// Takes the space of the whole file, so that no step meets a full disk.
+Status TierFile::reserve() const {
+  const uint64_t bytes = place(identity.bytes);
+  struct statvfs disk;
+  if (::fstatvfs(number, &disk) == 0 && uint64_t(disk.f_bavail) * disk.f_frsize < bytes)
+    return fail(ZERO_RT_IO, "'%s' needs %llu bytes, its disk has %llu left", escape(name).c_str(),
+                count(bytes), count(uint64_t(disk.f_bavail) * disk.f_frsize));
+  if (::fallocate(number, 0, 0, static_cast<off_t>(bytes)) == 0)
+    return {};
+  if (errno != EOPNOTSUPP || ::ftruncate(number, static_cast<off_t>(bytes)) != 0)
+    return cannot("reserve the space of", name);
+  return {};
+}
+
+Status TierFile::writeHeader(bool isTorn) const {
+  Header header{};
+  std::memcpy(header.magic, kTierMagic, sizeof(kTierMagic));
+  header.version = kTierVersion;
+  header.isTorn = isTorn;
+  header.program = identity.program;
+  header.rank = identity.rank;
+  header.ranks = identity.ranks;
+  header.bytes = identity.bytes;
+  header.generation = current;
+  header.checksum = header.computeChecksum();
+  if (::pwrite(number, &header, sizeof(header), 0) != ssize_t(sizeof(header)))
+    return cannot("write", name);
+  return {};
+}
+
+Status TierFile::create(const std::string &path, const TierIdentity &identity, TierFile &file) {
+  TierFile made;
+  made.identity = identity;
+  ZERO_RT_TRY(made.openAndLock(path, O_CREAT));
+  Header header;
+  bool isOurs = false;
+  ZERO_RT_TRY(made.readHeader(header, isOurs));
+  struct stat info;
+  if (::fstat(made.number, &info) != 0)
+    return cannot("open", path);
+  if (info.st_size > 0 && !isOurs)
+    return fail(ZERO_RT_BAD_FILE, "'%s' exists and is no tier file: it is not overwritten",
+                escape(path).c_str());
+  // What was there counts as free space.
+  if (::ftruncate(made.number, 0) != 0)
+    return cannot("write", path);
+  Status status = made.reserve();
+  if (status.ok())
+    status = made.writeHeader(/*isTorn=*/false);
+  if (!status.ok())
+    made.remove();
+  file = std::move(made);
+  return status;
+}
+
+Status TierFile::open(const std::string &path, const TierIdentity &identity, TierFile &file) {
+  TierFile opened;
+  opened.identity = identity;
+  ZERO_RT_TRY(opened.openAndLock(path, 0));
+  Header header;
+  bool isOurs = false;
+  ZERO_RT_TRY(opened.readHeader(header, isOurs));
+  if (!isOurs)
+    return fail(ZERO_RT_BAD_FILE, "'%s' is no tier file", escape(path).c_str());
+  struct stat info;
+  if (::fstat(opened.number, &info) != 0)
+    return cannot("open", path);
+  ZERO_RT_TRY(opened.check(header, uint64_t(info.st_size)));
+  opened.current = header.generation;
+  file = std::move(opened);
+  return {};
+}
+
+Status TierFile::beginStep() { return writeHeader(/*isTorn=*/true); }
+
+Status TierFile::endStep() {
+  ++current;
+  return writeHeader(/*isTorn=*/false);
+}
+
+void TierFile::remove() {
+  if (number < 0)
+    return;
+  ::unlink(name.c_str());
+  ::close(std::exchange(number, -1));
+}
+
+} // namespace zero::rt

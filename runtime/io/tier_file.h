@@ -1,0 +1,79 @@
+//===- tier_file.h - a rank's memory of the nvme tier -----------*- C++ -*-===//
+//
+//   page 0   header: what it belongs to, its generation, whether a step is under way
+//   page 1   the arena: offsets are those of the program
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_IO_TIER_FILE_H
+#define RUNTIME_IO_TIER_FILE_H
+
+#include "runtime/support/status.h"
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+namespace zero::rt {
+
+/// What a tier file is for. One of another program, rank or size is never taken for it.
+struct TierIdentity {
+  uint64_t program = 0; ///< checksum of the executable
+  uint32_t rank = 0, ranks = 1;
+  uint64_t bytes = 0; ///< of the arena, a multiple of kDiskAlignment
+};
+
+/// A file that holds one rank's arena of the nvme tier, all of its space reserved. While it
+/// is open no other process can open it. Between beginStep() and endStep() its header says
+/// that it is torn: a process that dies there leaves a file that is refused.
+class TierFile {
+public:
+  TierFile() = default;
+  TierFile(TierFile &&other) noexcept { *this = std::move(other); }
+  TierFile &operator=(TierFile &&other) noexcept;
+  ~TierFile();
+
+  /// Makes `path`, in generation 0, in place of a tier file that is there and not in use; any
+  /// other file is left alone and refused. Fails when the disk has not enough space, before
+  /// anything was written.
+  static Status create(const std::string &path, const TierIdentity &identity, TierFile &file);
+
+  /// Opens `path` as a process left it. Refuses by name: in use, not a tier file, damaged,
+  /// of something else, truncated, torn in the middle of a step.
+  static Status open(const std::string &path, const TierIdentity &identity, TierFile &file);
+
+  /// How many steps it has seen whole.
+  uint64_t generation() const { return current; }
+  Status beginStep();
+  /// All writes of the step must be done.
+  Status endStep();
+
+  int descriptor() const { return number; }
+  const std::string &path() const { return name; }
+  /// Where in the file byte `offset` of the arena lies.
+  static uint64_t place(uint64_t offset);
+  /// False on file systems that cannot: then the system's cache takes part.
+  bool isDirect() const { return direct; }
+
+  /// Closes and deletes it.
+  void remove();
+
+private:
+  struct Header;
+
+  Status openAndLock(const std::string &path, int flags);
+  Status readHeader(Header &header, bool &isOurs) const;
+  Status check(const Header &header, uint64_t size) const;
+  Status reserve() const;
+  Status writeHeader(bool isTorn) const;
+
+  std::string name;
+  TierIdentity identity;
+  int number = -1;
+  uint64_t current = 0;
+  bool direct = true;
+};
+
+} // namespace zero::rt
+
+#endif // RUNTIME_IO_TIER_FILE_H
