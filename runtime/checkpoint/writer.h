@@ -21,10 +21,8 @@ public:
   static Status create(const proto::Program &program, const std::string &folder,
                        proto::Manifest about, std::unique_ptr<CheckpointWriter> &writer);
 
-  /// Where the generation is written before it has its name.
-  const std::string &path() const { return folder; }
-  /// The same generation for another rank's process: writes into `path`, which create()
-  /// has made there, and does not commit.
+  /// The same generation for another rank's process: writes into `path`, the draft that
+  /// create() has made there, and does not commit.
   static Status join(const proto::Program &program, const std::string &path, proto::Manifest about,
                      std::unique_ptr<CheckpointWriter> &writer);
 
