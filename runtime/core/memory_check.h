@@ -12,9 +12,7 @@
 #ifndef RUNTIME_CORE_MEMORY_CHECK_H
 #define RUNTIME_CORE_MEMORY_CHECK_H
 
-#include "runtime/core/lifetimes.h"
-#include "runtime/core/shadow.h"
-#include "runtime/support/status.h"
+#include "runtime/verify/value_trace.h"
 
 #include <array>
 
@@ -48,21 +46,14 @@ private:
   const Moment &current() const { return (*moments)[next - 1]; }
   Status applyRenames();
   bool applies(const proto::Rename &rename, uint64_t turn, int segment) const;
-  Status expect(ByteRange range, uint32_t value, uint64_t origin, const std::string &reader) const;
-  Status expectApart(const std::vector<Access> &touched, const Moment &moment) const;
-  Status claim(ByteRange range, const Content &content);
+  /// `range` is about to be written.
+  Status claim(ByteRange range);
   Status expectPoison(ByteRange range) const;
   void guardMargins(const std::vector<Access> &touched);
   Status expectMargins();
-  Status readOutputs(bool all) const;
-  Status readGradients() const;
-  Status readState() const;
   void poison(ByteRange range);
   bool isPoison(ByteRange range) const;
   void measure();
-  std::string name(int64_t writer) const;
-  std::string nameOf(const Moment &moment) const;
-  Status wrong(const std::string &reader, ByteRange range, const Content &found) const;
 
   const proto::Program &program;
   int rank;
@@ -70,8 +61,7 @@ private:
   SegmentAccesses accesses;
   RangeSet persistent;
   std::array<std::vector<Moment>, 2> lists; ///< of a step, of an evaluation
-  std::vector<int64_t> first;               ///< command of each segment, counted over all
-  Shadow shadow;
+  ValueTrace trace;
   bool evaluates = false;
   const std::vector<Moment> *moments = nullptr;
   size_t next = 0;

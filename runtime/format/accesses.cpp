@@ -10,9 +10,29 @@ ByteRange rangeOf(uint64_t offset, proto::DType dtype, uint64_t count) {
   return {offset, offset + count * sizeOf(toDType(dtype))};
 }
 
+ByteRange rangeOf(const proto::Address &address, int rank) {
+  const uint64_t begin = positionOf(address.tier(), placeOf(address, rank));
+  return {begin, begin + address.bytes()};
+}
+
 ByteRange rangeOf(const proto::Buffer &buffer, int rank) {
   const uint64_t begin = positionOf(buffer.tier(), placeOf(buffer, rank));
   return {begin, begin + buffer.elements() * sizeOf(toDType(buffer.dtype()))};
+}
+
+ByteRange rangeOf(const proto::Input &input) {
+  return rangeOf(input.offset(), input.dtype(), elementsOf(input.shape()));
+}
+
+ByteRange rangeOf(const proto::Output &output) {
+  return rangeOf(output.offset(), output.dtype(), elementsOf(output.shape()));
+}
+
+std::string describe(ByteRange range) {
+  static constexpr const char *kNames[] = {"", "host ", "nvme "};
+  const uint64_t begin = offsetOf(range.begin);
+  return format("bytes %llu to %llu of the %sarena", static_cast<unsigned long long>(begin),
+                static_cast<unsigned long long>(begin + range.size()), kNames[tierOf(range.begin)]);
 }
 
 static Access accessOf(const proto::Address &address, uint64_t bytes, int rank) {

@@ -6,6 +6,7 @@
 #include "runtime/format/executable.pb.h"
 #include "runtime/format/ranges.h"
 
+#include <string>
 #include <vector>
 
 namespace zero::rt {
@@ -42,8 +43,15 @@ std::vector<Access> accessesOfAllRanks(const proto::Program &program,
 
 /// The positions of `count` elements of `dtype` at `offset` of the device's arena.
 ByteRange rangeOf(uint64_t offset, proto::DType dtype, uint64_t count);
+/// Those of `address`, which has `bytes`, on `rank`.
+ByteRange rangeOf(const proto::Address &address, int rank);
 /// Those of `buffer` on `rank`.
 ByteRange rangeOf(const proto::Buffer &buffer, int rank);
+ByteRange rangeOf(const proto::Input &input);
+ByteRange rangeOf(const proto::Output &output);
+
+/// "bytes 0 to 64 of the arena", or of that of another tier.
+std::string describe(ByteRange range);
 
 } // namespace zero::rt
 

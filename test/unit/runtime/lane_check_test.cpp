@@ -2,7 +2,7 @@
 
 #include "compiled.h"
 
-#include "runtime/core/lane_check.h"
+#include "runtime/verify/lane_check.h"
 
 #include <gtest/gtest.h>
 #include <random>

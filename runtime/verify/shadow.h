@@ -1,7 +1,7 @@
 //===- shadow.h - what each byte of an arena holds --------------*- C++ -*-===//
 
-#ifndef RUNTIME_CORE_SHADOW_H
-#define RUNTIME_CORE_SHADOW_H
+#ifndef RUNTIME_VERIFY_SHADOW_H
+#define RUNTIME_VERIFY_SHADOW_H
 
 #include "runtime/format/ranges.h"
 
@@ -58,4 +58,4 @@ private:
 
 } // namespace zero::rt
 
-#endif // RUNTIME_CORE_SHADOW_H
+#endif // RUNTIME_VERIFY_SHADOW_H

@@ -1,6 +1,6 @@
 //===- lifetimes.cpp - when bytes are read for the last time --------------===//
 
-#include "runtime/core/lifetimes.h"
+#include "runtime/verify/lifetimes.h"
 
 #include "runtime/format/tables.h"
 
@@ -120,9 +120,7 @@ private:
     }
   }
 
-  void collectInput(const proto::Input &input) {
-    add(writes, rangeOf(input.offset(), input.dtype(), elementsOf(input.shape())));
-  }
+  void collectInput(const proto::Input &input) { add(writes, rangeOf(input)); }
   void collectInputs(const Moment &moment) {
     if (moment.segment < 0)
       for (const proto::Input &input : program.inputs())
@@ -135,9 +133,8 @@ private:
   void collectRenames(const Moment &moment) {
     for (int i = moment.index; i < moment.end; ++i) {
       const proto::Rename &rename = program.segments(moment.segment).renames(i);
-      const uint64_t begin = placeOf(rename.place(), rank);
       if (rename.from() == 0 || rename.strict())
-        add(rename.strict() ? reads : writes, {begin, begin + rename.place().bytes()});
+        add(rename.strict() ? reads : writes, rangeOf(rename.place(), rank));
     }
   }
 
@@ -158,7 +155,7 @@ private:
   void collectOutputs(bool all) {
     for (const proto::Output &output : program.outputs())
       if (all || isLoss(output.name()))
-        add(reads, rangeOf(output.offset(), output.dtype(), elementsOf(output.shape())));
+        add(reads, rangeOf(output));
   }
 
   void collectGradients() {

@@ -1,6 +1,6 @@
 //===- lane_check.cpp - whether lanes can run beside each other -----------===//
 
-#include "runtime/core/lane_check.h"
+#include "runtime/verify/lane_check.h"
 
 #include "runtime/format/accesses.h"
 

@@ -1,7 +1,7 @@
 //===- lane_check.h - whether lanes can run beside each other ---*- C++ -*-===//
 
-#ifndef RUNTIME_CORE_LANE_CHECK_H
-#define RUNTIME_CORE_LANE_CHECK_H
+#ifndef RUNTIME_VERIFY_LANE_CHECK_H
+#define RUNTIME_VERIFY_LANE_CHECK_H
 
 #include "runtime/format/executable.pb.h"
 #include "runtime/support/status.h"
@@ -20,4 +20,4 @@ Status checkLanes(const proto::Program &program);
 
 } // namespace zero::rt
 
-#endif // RUNTIME_CORE_LANE_CHECK_H
+#endif // RUNTIME_VERIFY_LANE_CHECK_H

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef RUNTIME_CORE_LIFETIMES_H
-#define RUNTIME_CORE_LIFETIMES_H
+#ifndef RUNTIME_VERIFY_LIFETIMES_H
+#define RUNTIME_VERIFY_LIFETIMES_H
 
 #include "runtime/format/accesses.h"
 
@@ -50,4 +50,4 @@ std::vector<Moment> lifetimesOf(const proto::Program &program, int rank,
 
 } // namespace zero::rt
 
-#endif // RUNTIME_CORE_LIFETIMES_H
+#endif // RUNTIME_VERIFY_LIFETIMES_H

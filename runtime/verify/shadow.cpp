@@ -1,6 +1,6 @@
 //===- shadow.cpp - what each byte of an arena holds ----------------------===//
 
-#include "runtime/core/shadow.h"
+#include "runtime/verify/shadow.h"
 
 namespace zero::rt {
 
