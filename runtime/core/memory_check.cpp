@@ -51,7 +51,7 @@ void MemoryCheck::guardMargins(const std::vector<Access> &touched) {
     if (access.writes)
       written.add(access.range);
   for (const Access &access : touched) {
-    const auto [begin, end] = access.range;
+    const uint64_t begin = access.range.begin, end = access.range.end;
     const ByteRange before{begin - std::min(begin, kMargin), begin};
     const ByteRange behind{end, std::min(end + kMargin, deviceBytes(program))};
     for (ByteRange side : {before, behind})
@@ -125,7 +125,7 @@ Status MemoryCheck::applyRenames() {
       const proto::Rename &rename = program.segments(moment.segment).renames(i);
       ZERO_RT_TRY(trace.rename(rename, applies(rename, moment.turn, moment.segment), moment));
       if (rename.from() == 0)
-        end = std::max(end, rangeOf(rename.place(), rank).end);
+        end = std::max(end, rangeOf(rename.place(), rename.place().bytes(), rank).end);
     }
     measure();
     ZERO_RT_TRY(after());

@@ -10,14 +10,19 @@ ByteRange rangeOf(uint64_t offset, proto::DType dtype, uint64_t count) {
   return {offset, offset + count * sizeOf(toDType(dtype))};
 }
 
-ByteRange rangeOf(const proto::Address &address, int rank) {
-  const uint64_t begin = positionOf(address.tier(), placeOf(address, rank));
-  return {begin, begin + address.bytes()};
+/// `bytes` at an address, or where a buffer begins.
+template <typename Address>
+static RankRange rangeAt(const Address &address, uint64_t bytes, int rank) {
+  const uint64_t begin = positionOf(address.tier(), placeOf(address, std::max(rank, 0)));
+  return {{begin, begin + bytes}, rank == kEveryRank ? address.rank_stride() : 0};
 }
 
-ByteRange rangeOf(const proto::Buffer &buffer, int rank) {
-  const uint64_t begin = positionOf(buffer.tier(), placeOf(buffer, rank));
-  return {begin, begin + buffer.elements() * sizeOf(toDType(buffer.dtype()))};
+RankRange rangeOf(const proto::Address &address, uint64_t bytes, int rank) {
+  return rangeAt(address, bytes, rank);
+}
+
+RankRange rangeOf(const proto::Buffer &buffer, int rank) {
+  return rangeAt(buffer, buffer.elements() * sizeOf(toDType(buffer.dtype())), rank);
 }
 
 ByteRange rangeOf(const proto::Input &input) {
@@ -36,11 +41,8 @@ std::string describe(ByteRange range) {
 }
 
 static Access accessOf(const proto::Address &address, uint64_t bytes, int rank) {
-  const uint64_t begin = positionOf(address.tier(), placeOf(address, rank));
-  return {{begin, begin + bytes},
-          address.reads(),
-          positionOf(address.tier(), address.offset() - address.start()),
-          address.writes(),
+  return {rangeAt(address, bytes, rank), address.reads(),
+          positionOf(address.tier(), address.offset() - address.start()), address.writes(),
           positionOf(address.tier(), address.offset())};
 }
 
@@ -77,11 +79,9 @@ std::vector<Access> accessesOf(const proto::Program &program, const proto::Comma
 
 std::vector<Access> accessesOfAllRanks(const proto::Program &program,
                                        const proto::Command &command) {
-  std::vector<Access> all = accessesOf(program, command, 0);
-  const std::vector<Access> last = accessesOf(program, command, int(program.ranks()) - 1);
-  for (size_t i = 0; i < all.size(); ++i)
-    all[i].range = {std::min(all[i].range.begin, last[i].range.begin),
-                    std::max(all[i].range.end, last[i].range.end)};
+  std::vector<Access> all = accessesOf(program, command, kEveryRank);
+  for (Access &access : all)
+    access.range = reachOf(access.range, int(program.ranks()));
   return all;
 }
 

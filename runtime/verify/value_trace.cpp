@@ -10,7 +10,8 @@ namespace zero::rt {
 static constexpr uint64_t kPositions = uint64_t(proto::Tier_ARRAYSIZE) * kTierBytes;
 
 ValueTrace::ValueTrace(const proto::Program &program, int rank, const SegmentAccesses &accesses)
-    : program(program), rank(rank), accesses(accesses), shadow(kPositions) {
+    : program(program), rank(rank), accesses(accesses),
+      shadow(kPositions, rank == kEveryRank ? int(program.ranks()) : 1) {
   int64_t count = 0;
   for (const proto::Segment &segment : program.segments()) {
     first.push_back(count);
@@ -32,6 +33,10 @@ std::vector<const proto::Input *> inputsOf(const proto::Program &program, const 
 //===----------------------------------------------------------------------===//
 // Words
 //===----------------------------------------------------------------------===//
+
+std::string ValueTrace::prefix() const {
+  return rank == kEveryRank ? "" : "rank " + std::to_string(rank) + ", ";
+}
 
 std::string ValueTrace::name(int64_t writer) const {
   if (writer == Content::State)
@@ -64,7 +69,7 @@ std::string ValueTrace::nameOf(const Moment &moment) const {
 Status ValueTrace::wrong(const std::string &reader, ByteRange range, const Content &found) const {
   const std::string who = found.live ? name(found.writer) + " wrote last, as another value"
                                      : "nobody has written in this step";
-  return fail(ZERO_RT_INTERNAL, "rank %d, %s: it reads %s, which %s", rank, reader.c_str(),
+  return fail(ZERO_RT_INTERNAL, "%s%s: it reads %s, which %s", prefix().c_str(), reader.c_str(),
               describe(range).c_str(), who.c_str());
 }
 
@@ -72,16 +77,18 @@ Status ValueTrace::wrong(const std::string &reader, ByteRange range, const Conte
 // Bytes
 //===----------------------------------------------------------------------===//
 
-/// Whether the smaller of a collective's source and destination is this rank's slice of the
+/// Whether the smaller of a collective's source and destination is each rank's slice of the
 /// larger one.
-static bool isOwnSlice(const std::vector<Access> &touched, int rank) {
+bool ValueTrace::areOwnSlice(const std::vector<Access> &touched) const {
   auto [small, large] = std::minmax(touched[0].range, touched[1].range,
                                     [](auto a, auto b) { return a.size() < b.size(); });
+  if (rank == kEveryRank)
+    return small.begin == large.begin && small.stride == large.stride + int64_t(small.size());
   return small.begin == large.begin + uint64_t(rank) * small.size();
 }
 
 /// `range` holds `value`, or, if that is 0, anything that is needed.
-Status ValueTrace::expect(ByteRange range, uint32_t value, uint64_t origin,
+Status ValueTrace::expect(RankRange range, uint32_t value, uint64_t origin,
                           const std::string &reader) const {
   Status status;
   shadow.forEach(range, [&](ByteRange part, const Content &content) {
@@ -101,13 +108,12 @@ Status ValueTrace::expectApart(const Moment &moment) const {
     return {};
   for (const Access &written : touched)
     for (const Access &other : touched) {
-      const ByteRange common{std::max(written.range.begin, other.range.begin),
-                             std::min(written.range.end, other.range.end)};
+      const ByteRange common = shadow.common(written.range, other.range);
       if (&written == &other || !written.writes || common.begin >= common.end ||
-          (command.has_collective() && isOwnSlice(touched, rank)))
+          (command.has_collective() && areOwnSlice(touched)))
         continue;
-      return fail(ZERO_RT_INTERNAL, "rank %d, %s: it writes %s twice, or also reads them", rank,
-                  nameOf(moment).c_str(), describe(common).c_str());
+      return fail(ZERO_RT_INTERNAL, "%s%s: it writes %s twice, or also reads them",
+                  prefix().c_str(), nameOf(moment).c_str(), describe(common).c_str());
     }
   return {};
 }
@@ -130,7 +136,7 @@ void ValueTrace::writeInputs(const Moment &moment) {
 
 Status ValueTrace::rename(const proto::Rename &rename, bool applies, const Moment &moment) {
   const proto::Address &place = rename.place();
-  const ByteRange range = rangeOf(place, rank);
+  const ByteRange range = rangeOf(place, place.bytes(), rank);
   const uint64_t origin = positionOf(place.tier(), place.offset());
   if (rename.strict() && applies)
     ZERO_RT_TRY(expect(range, rename.from(), origin - place.start(), nameOf(moment)));
@@ -173,9 +179,8 @@ Status ValueTrace::readGradients() const {
     for (const proto::Buffer *buffer : buffersOf(gradient))
       ZERO_RT_TRY(expect(rangeOf(*buffer, rank), buffer->value(),
                          positionOf(buffer->tier(), buffer->offset()), reader));
-    const uint64_t scale = placeOf(gradient.scale(), rank);
     if (gradient.has_scale())
-      ZERO_RT_TRY(expect({scale, scale + sizeof(float)}, gradient.scale().reads(),
+      ZERO_RT_TRY(expect(rangeOf(gradient.scale(), sizeof(float), rank), gradient.scale().reads(),
                          gradient.scale().offset() - gradient.scale().start(), reader));
   }
   return {};

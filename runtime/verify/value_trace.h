@@ -11,14 +11,15 @@
 
 #include "runtime/support/status.h"
 #include "runtime/verify/lifetimes.h"
-#include "runtime/verify/shadow.h"
+#include "runtime/verify/rank_shadow.h"
 
 namespace zero::rt {
 
 /// Errors name reader, bytes and who wrote there last; they are ZERO_RT_INTERNAL.
 class ValueTrace {
 public:
-  /// `program`, which has passed validate(), and `accesses`, those of `rank`, must outlive it.
+  /// Follows `rank`, or all ranks at once: kEveryRank. `program`, which has passed validate(),
+  /// and `accesses`, those of `rank`, must outlive it.
   ValueTrace(const proto::Program &program, int rank, const SegmentAccesses &accesses);
 
   /// A step begins: what persists holds what the one before has left, the rest nothing.
@@ -40,7 +41,7 @@ public:
   /// What is read at the end of a step, by the caller and by the next step.
   Status end(bool evaluates) const;
 
-  const Shadow &contents() const { return shadow; }
+  const RankShadow &contents() const { return shadow; }
   /// Nothing there is needed any more.
   void kill(ByteRange range) { shadow.kill(range); }
   const std::vector<Access> &operandsOf(const Moment &moment) const {
@@ -50,8 +51,11 @@ public:
   std::string nameOf(const Moment &moment) const;
 
 private:
-  Status expect(ByteRange range, uint32_t value, uint64_t origin, const std::string &reader) const;
+  Status expect(RankRange range, uint32_t value, uint64_t origin, const std::string &reader) const;
   Status expectApart(const Moment &moment) const;
+  bool areOwnSlice(const std::vector<Access> &touched) const;
+  /// "rank 1, ", where it is one.
+  std::string prefix() const;
   Status readOutputs(bool all) const;
   Status readGradients() const;
   std::string name(int64_t writer) const;
@@ -61,7 +65,7 @@ private:
   int rank;
   const SegmentAccesses &accesses;
   std::vector<int64_t> first; ///< command of each segment, counted over all
-  Shadow shadow;
+  RankShadow shadow;
 };
 
 /// The inputs that are written at `moment`, of kind Inputs.
