@@ -6,5 +6,5 @@
 using namespace mlir;
 
 void zero::addSchedule(OpPassManager &pm, const StepOptions &options) {
-  pm.addPass(createVerifySchedule());
+  pm.addPass(createVerifyStateOrder());
 }

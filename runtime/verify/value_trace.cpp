@@ -47,9 +47,12 @@ std::string ValueTrace::name(int64_t writer) const {
     return "a gap of a bucket";
   const size_t segment =
       size_t(std::upper_bound(first.begin(), first.end(), writer) - first.begin());
-  const auto &commands = program.segments(int(segment) - 1).commands();
-  return format("command %lld ('%s')", static_cast<long long>(writer),
-                escape(commands[int(writer - first[segment - 1])].label()).c_str());
+  const proto::Command &command =
+      program.segments(int(segment) - 1).commands(int(writer - first[segment - 1]));
+  const std::string lane =
+      command.lane() == proto::COMPUTE ? "" : ", lane " + proto::Lane_Name(command.lane());
+  return format("command %lld ('%s'%s)", static_cast<long long>(writer),
+                escape(command.label()).c_str(), lane.c_str());
 }
 
 std::string ValueTrace::nameOf(const Moment &moment) const {

@@ -248,7 +248,7 @@ def VerifyKernels : Pass<"zero-verify-kernels", "::mlir::ModuleOp"> {
   let summary = "Checks that the step is launches of kernels with known costs";
 }
 
-def VerifySchedule : Pass<"zero-verify-schedule", "::mlir::ModuleOp"> {
+def VerifyStateOrder : Pass<"zero-verify-state-order", "::mlir::ModuleOp"> {
   let summary = "Checks that no state is read after it was written";
   let description = [{
     The order of the step is total and the same on all ranks. A `zero.read` is
