@@ -7,6 +7,7 @@
 #include "runtime/io/safetensors.h"
 #include "runtime/io/weights_writer.h"
 #include "runtime/support/floats.h"
+#include "runtime/verify/value_check.h"
 
 #include <algorithm>
 #include <chrono>
@@ -40,6 +41,8 @@ Session::Session(std::shared_ptr<Body> body, const zero_rt_session_options &opti
 Status Session::create(std::shared_ptr<const LoadedProgram> program,
                        const zero_rt_session_options &wanted, std::unique_ptr<Session> &session) {
   ZERO_RT_TRY(checkOptions(wanted));
+  if (wanted.check_memory)
+    ZERO_RT_TRY(checkValues(program->tables()));
   zero_rt_session_options options = wanted;
   if (options.threads_per_rank == 0)
     options.threads_per_rank = defaultThreads(program->tables());
