@@ -340,6 +340,7 @@ def Zero_TransferOp : Zero_Collective<"transfer", [AllTypesMatch<["input", "resu
   }];
   let arguments = (ins AnyStaticShapeTensor:$input, Optional<AnyStaticShapeTensor>:$into,
                        Zero_TierAttr:$from, Zero_TierAttr:$tier);
+  let hasVerifier = 1;
   let assemblyFormat = [{
     $input `from` `` $from `to` `` $tier (`into` $into^ `:` type($into))? attr-dict `:` type($input)
   }];

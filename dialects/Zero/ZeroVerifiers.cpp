@@ -49,6 +49,16 @@ LogicalResult WriteOp::verifySymbolUses(SymbolTableCollection &tables) {
   return verifyState(*this, getSymbolAttr(), getValue().getType(), tables);
 }
 
+LogicalResult TransferOp::verify() {
+  if (std::abs(int(getFrom()) - int(getTier())) != 1)
+    return emitOpError() << "expected neighbours, device and host or host and nvme, got "
+                         << stringifyTier(getFrom()) << " and " << stringifyTier(getTier());
+  if (getInto() && getInto().getType() != getInput().getType())
+    return emitOpError() << "expected room for " << getInput().getType() << ", got "
+                         << getInto().getType();
+  return success();
+}
+
 LogicalResult GradientOp::verifySymbolUses(SymbolTableCollection &tables) {
   if (!tables.lookupNearestSymbolFrom<ParameterOp>(*this, getParameterAttr()))
     return emitOpError() << "expected a parameter named " << getParameterAttr();

@@ -43,7 +43,6 @@ private:
   Tier tierOf(Value value) const { return tiers.lookup(value); }
   bool belongsToHost(LaunchOp launch);
   void visitLaunch(LaunchOp launch);
-  void visitTransfer(TransferOp transfer);
   void visitWrite(WriteOp write);
   void keepElsewhere(Operation *op, Tier tier);
   void storeSum(LaunchOp launch);
@@ -71,12 +70,18 @@ static bool isOnlyLast(Operation *op) {
   return when && when.getValue() == "last";
 }
 
+/// Outputs are read at the end.
+static bool isInEpilogue(Operation *op) {
+  return op->hasAttr(kEpilogueAttr) || op->hasTrait<OpTrait::IsTerminator>();
+}
+
 /// Lets `op` run in the part of the step and the turns of `like`; in all where that is one of
 /// two launches that add up, of which each turn runs one.
 static void runWith(Operation *op, Operation *like) {
-  for (StringRef name : {StringRef(kPrologueAttr), StringRef(kEpilogueAttr)})
-    if (Attribute value = like->getAttr(name))
-      op->setAttr(name, value);
+  if (Attribute value = like->getAttr(kPrologueAttr))
+    op->setAttr(kPrologueAttr, value);
+  if (isInEpilogue(like))
+    op->setAttr(kEpilogueAttr, UnitAttr::get(op->getContext()));
   if (isOnlyLast(like))
     op->setAttr(kWhenAttr, like->getAttr(kWhenAttr));
 }
@@ -127,7 +132,7 @@ Value Inserter::reserve(Value like, Operation *before) {
 Value Inserter::bring(Value value, Tier to, Operation *user) {
   if (tierOf(value) == to)
     return value;
-  Value &found = brought[{value, to, 2 * isOnlyLast(user) + user->hasAttr(kEpilogueAttr)}];
+  Value &found = brought[{value, to, 2 * isOnlyLast(user) + isInEpilogue(user)}];
   if (found)
     return found;
   Value original = copied.lookup(value);
@@ -191,16 +196,6 @@ void Inserter::visitLaunch(LaunchOp launch) {
   }
 }
 
-/// A transfer of partition's, which knows no hops.
-void Inserter::visitTransfer(TransferOp transfer) {
-  Value input = transfer.getInput();
-  tiers[transfer.getResult()] = transfer.getTier();
-  if (tierOf(input) != Tier::Host && transfer.getTier() != Tier::Host)
-    input = this->transfer(input, Tier::Host, {}, transfer);
-  transfer.getInputMutable().assign(input);
-  transfer.setFrom(tierOf(input));
-}
-
 void Inserter::visitWrite(WriteOp write) {
   auto buffer = symbols.lookup<BufferOp>(write.getSymbol());
   const Tier tier = buffer ? buffer.getHomeTier() : Tier::Device;
@@ -251,7 +246,7 @@ void Inserter::storeSum(LaunchOp launch) {
   for (StringRef name : {StringRef(kEpilogueAttr), StringRef(kWhenAttr)})
     stored.getDefiningOp()->removeAttr(name);
   sum.replaceUsesWithIf(stored, [&](OpOperand &use) {
-    return use.getOwner() != stored.getDefiningOp() && use.getOwner()->hasAttr(kEpilogueAttr);
+    return use.getOwner() != stored.getDefiningOp() && isInEpilogue(use.getOwner());
   });
 }
 
@@ -268,7 +263,7 @@ void Inserter::run() {
       visitLaunch(launch);
       storeSum(launch);
     } else if (auto transfer = dyn_cast<TransferOp>(op)) {
-      visitTransfer(transfer);
+      tiers[transfer.getResult()] = transfer.getTier();
     } else if (auto write = dyn_cast<WriteOp>(op)) {
       visitWrite(write);
     } else {

@@ -99,16 +99,29 @@ SmallVector<ParameterReads::Users> ParameterReads::clusters(const Bucket &bucket
   return result;
 }
 
+/// Alone, a rank has all of a bucket, if on another tier.
+static TransferOp bringToDevice(OpBuilder &builder, const Bucket &bucket, Value stored) {
+  Tier from = bucket.parameterTier;
+  auto hop = [&](Tier to) {
+    auto made =
+        TransferOp::create(builder, stored.getLoc(), stored.getType(), stored, Value(), from, to);
+    made->setAttr(kNameAttr, builder.getStringAttr(bucket.name));
+    stored = made.getResult();
+    from = to;
+    return made;
+  };
+  if (from == Tier::Nvme)
+    hop(Tier::Host);
+  return hop(Tier::Device);
+}
+
 void ParameterReads::gatherFor(const Bucket &bucket, ArrayRef<Operation *> users) {
   OpBuilder builder(users.front());
   Value shard = readBucket(builder, bucket);
   Location loc = users.front()->getLoc();
-  // Alone, a rank has all of the bucket, if on another tier.
   Operation *whole = bucket.parameterShards > 1
                          ? AllGatherOp::create(builder, loc, bucket.type(1), shard, Value())
-                         : TransferOp::create(builder, loc, bucket.type(1), shard, Value(),
-                                              bucket.parameterTier, Tier::Device)
-                               .getOperation();
+                         : bringToDevice(builder, bucket, shard).getOperation();
   whole->setAttr(kNameAttr, builder.getStringAttr(bucket.name));
   llvm::DenseMap<StringAttr, Value> members;
   for (ParameterOp member : bucket.members)

@@ -307,3 +307,19 @@ zero.parameter @w : tensor<4xf32> {placement = #zero.placement<shard = @dp>}
 // expected-error @+2 {{expected ::zero::Role to be one of: parameter, optimizer, constant}}
 // expected-error @+1 {{failed to parse Zero_RoleAttr parameter 'value' which is to be a `::zero::Role`}}
 zero.state weights @w : tensor<4xf32>
+
+// -----
+
+func.func @far(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @+1 {{expected neighbours, device and host or host and nvme, got nvme and device}}
+  %y = zero.transfer %x from nvme to device : tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+func.func @small(%x: tensor<4xf32>, %into: tensor<2xf32>) -> tensor<4xf32> {
+  // expected-error @+1 {{expected room for 'tensor<4xf32>', got 'tensor<2xf32>'}}
+  %y = zero.transfer %x from host to nvme into %into : tensor<2xf32> : tensor<4xf32>
+  return %y : tensor<4xf32>
+}

@@ -3,6 +3,8 @@
 // RUN: zero-opt %s --zero-place-state="stage=2 ranks=4" | FileCheck %s --check-prefixes=CHECK,S2
 // RUN: zero-opt %s --zero-place-state="stage=3 ranks=4" | FileCheck %s --check-prefixes=CHECK,S3
 // RUN: zero-opt %s --zero-place-state="stage=3 ranks=4 persist-under=33" | FileCheck %s --check-prefixes=CHECK,PERSIST
+// RUN: zero-opt %s --zero-place-state="stage=3 ranks=4 params=nvme gradients=host optimizer=nvme persist-under=33" | FileCheck %s --check-prefix=TIERS
+// RUN: not zero-opt %s --zero-place-state="stage=2 ranks=4 params=host" 2>&1 | FileCheck %s --check-prefix=WHOLE
 // RUN: not zero-opt %s --zero-place-state="stage=4 ranks=4" 2>&1 | FileCheck %s --check-prefix=STAGE
 // RUN: not zero-opt %s --zero-place-state="stage=1 ranks=0" 2>&1 | FileCheck %s --check-prefix=RANKS
 
@@ -19,12 +21,19 @@
 // S3: zero.parameter @w : tensor<8xf32> {gradient = #zero.placement<shard = [@dp]>, placement = #zero.placement<shard = [@dp]>}
 // Where 32 bytes are few, only the parameter itself stays whole.
 // PERSIST: zero.parameter @w : tensor<8xf32> {gradient = #zero.placement<shard = [@dp]>, placement = #zero.placement<>}
+// What stays whole stays on the device, its gradient and its state go.
+// WHOLE: error: expected stage 3 for parameters on host: what is moved there is sharded over ranks; got stage 2
+// TIERS: zero.parameter @w : tensor<8xf32> {gradient = #zero.placement<shard = [@dp], tier = host>, placement = #zero.placement<>}
+// TIERS: zero.state optimizer @w.m of @w : tensor<8xf32> {placement = #zero.placement<shard = [@dp], tier = nvme>}
+// TIERS: zero.parameter @large : tensor<16xf32> {{.*}}placement = #zero.placement<shard = [@dp], tier = nvme>}
+// TIERS: zero.state optimizer @power : tensor<f64> {placement = #zero.placement<>}
 zero.parameter @w : tensor<8xf32>
 // S0: zero.state optimizer @w.m of @w : tensor<8xf32> {placement = #zero.placement<>}
 // S1: zero.state optimizer @w.m of @w : tensor<8xf32> {placement = #zero.placement<shard = [@dp]>}
 // S2: zero.state optimizer @w.m of @w : tensor<8xf32> {placement = #zero.placement<shard = [@dp]>}
 // S3: zero.state optimizer @w.m of @w : tensor<8xf32> {placement = #zero.placement<shard = [@dp]>}
 zero.state optimizer @w.m of @w : tensor<8xf32>
+zero.parameter @large : tensor<16xf32>
 // A frozen parameter has no gradient to place.
 // S2: zero.parameter @frozen : tensor<8xf32> {frozen, placement = #zero.placement<>}
 // S3: zero.parameter @frozen : tensor<8xf32> {frozen, placement = #zero.placement<shard = [@dp]>}

@@ -28,6 +28,7 @@ public:
     checkModel();
     checkDevice();
     checkPlan();
+    checkTiers();
     checkPrecision();
     checkLossScale();
     checkOptimizer();
@@ -42,6 +43,7 @@ public:
 
 private:
   bool isGiven(StringRef flag) const { return given.contains(flag); }
+  bool isOffloaded() const;
   std::string keyOf(StringRef flag) const {
     auto it = given.find(flag);
     return it == given.end() ? ("--" + flag).str() : it->second.key;
@@ -90,6 +92,7 @@ private:
   void checkDevice();
   void checkPlan();
   void checkBudget();
+  void checkTiers();
   void checkPrecision();
   void checkLossScale();
   void checkOptimizer();
@@ -167,8 +170,27 @@ void Checker::checkBudget() {
   if (step.checkpoint == "auto" && !hasBudget && !isAuto)
     fail(keyOf("checkpoint") + "=auto: expected --memory-budget or --activation-budget, which say "
                                "how much is to be computed again");
-  if (!hasBudget && !isAuto)
-    expectAbsent("machine", "no --memory-budget, --activation-budget or --zero=auto");
+  if (!hasBudget && !isAuto && !isOffloaded())
+    expectAbsent("machine",
+                 "no --memory-budget, --activation-budget, --zero=auto or --offload-...");
+}
+
+bool Checker::isOffloaded() const {
+  return step.offloadParams != "device" || step.offloadGradients != "device" ||
+         step.offloadOptimizer != "device";
+}
+
+void Checker::checkTiers() {
+  for (auto &[flag, tier] : {std::pair<StringRef, StringRef>{"offload-params", step.offloadParams},
+                             {"offload-gradients", step.offloadGradients},
+                             {"offload-optimizer", step.offloadOptimizer}})
+    expectWord(flag, tier, {"device", "host", "nvme"});
+  if (step.offloadParams != "device" && step.stage != 3)
+    refuse("offload-params", "--zero-stage=3 with it: what is moved away is sharded over ranks",
+           step.zero == "auto" ? "--zero=auto" : "stage " + std::to_string(step.stage));
+  if (isOffloaded() && step.device == "cuda")
+    fail("--device=cuda: expected everything on the device, as --offload-params, "
+         "--offload-gradients and --offload-optimizer are only for programs of the cpu yet");
 }
 
 void Checker::checkPrecision() {
@@ -279,7 +301,8 @@ void Checker::checkForwardOnly() {
   for (StringRef flag :
        {"precision", "loss-scale", "micro-batches", "clip-norm", "lr-schedule", "warmup-steps",
         "total-steps", "min-lr-ratio", "no-decay", "param-group", "grad-reduce", "reduce-dtype",
-        "checkpoint", "checkpoint-slots", "partition-activations", "activation-budget", "zero"})
+        "checkpoint", "checkpoint-slots", "partition-activations", "activation-budget", "zero",
+        "offload-gradients", "offload-optimizer"})
     expectAbsent(flag, "--forward-only, which trains nothing");
 }
 

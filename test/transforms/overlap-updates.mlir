@@ -1,0 +1,56 @@
+// RUN: zero-opt %s --split-input-file --zero-overlap-updates | FileCheck %s
+// RUN: zero-opt %s --split-input-file --zero-overlap-updates --remarks-filter=.* 2>&1 | FileCheck %s --check-prefix=REMARK
+
+// The update of state on the host moves behind the last reader of its parameters, with the
+// scalars that it needs; another one, of state on the device, stays.
+// CHECK-LABEL: func.func @step
+// CHECK: arith.mulf
+// CHECK-NEXT: %[[R:.*]] = zero.launch @rate
+// CHECK-NEXT: %[[M:.*]] = zero.read @bucket0.m
+// CHECK-NEXT: %[[N:.*]] = zero.launch @update(%[[M]], %{{.*}}, %[[R]]) {zero.gradient = 1 : i64, zero.updates = @bucket0}
+// CHECK-NEXT: zero.write @bucket0.m, %[[N]]
+// CHECK-SAME: : tensor<64xf32>
+// CHECK: arith.negf
+// CHECK: zero.launch @update{{.*}}{zero.epilogue, zero.gradient = 1 : i64, zero.updates = @bucket1}
+zero.buffer parameter @bucket0 : tensor<64xf32> shards 1
+zero.buffer optimizer @bucket0.m : tensor<64xf32> shards 1 on host
+zero.buffer parameter @bucket1 : tensor<64xf32> shards 1
+zero.buffer optimizer @bucket1.m : tensor<64xf32> shards 1
+func.func @step(%x: tensor<64xf32>, %lr: tensor<f32>) -> tensor<64xf32> {
+  %w = zero.read @bucket0 : tensor<64xf32>
+  %g = arith.addf %w, %x : tensor<64xf32>
+  %y = arith.mulf %w, %g : tensor<64xf32>
+  %z = arith.negf %y : tensor<64xf32>
+  %r = zero.launch @rate(%lr) {zero.epilogue} : (tensor<f32>) -> tensor<f32>
+  %m = zero.read @bucket0.m {zero.epilogue} : tensor<64xf32>
+  %n = zero.launch @update(%m, %g, %r) {zero.epilogue, zero.gradient = 1 : i64, zero.updates = @bucket0} : (tensor<64xf32>, tensor<64xf32>, tensor<f32>) -> tensor<64xf32>
+  zero.write @bucket0.m, %n {zero.epilogue} : tensor<64xf32>
+  %m1 = zero.read @bucket1.m {zero.epilogue} : tensor<64xf32>
+  %n1 = zero.launch @update(%m1, %g, %r) {zero.epilogue, zero.gradient = 1 : i64, zero.updates = @bucket1} : (tensor<64xf32>, tensor<64xf32>, tensor<f32>) -> tensor<64xf32>
+  zero.write @bucket1.m, %n1 {zero.epilogue} : tensor<64xf32>
+  return %z : tensor<64xf32>
+}
+func.func private @rate(%lr: memref<f32>, %out: memref<f32>) attributes {zero.kernel} {
+  return
+}
+func.func private @update(%m: memref<64xf32> {zero.inplace = 0 : i64}, %g: memref<64xf32>, %r: memref<f32>) attributes {zero.kernel} {
+  return
+}
+
+// -----
+
+// A factor that needs all gradients keeps the update where it is.
+// CHECK-LABEL: func.func @step
+// CHECK: zero.launch @update{{.*}}{zero.epilogue
+// REMARK: 1 updates of state on other tiers wait for 'norm', which needs all gradients
+zero.buffer optimizer @bucket0.m : tensor<64xf32> shards 1 on host
+func.func @step(%g: tensor<64xf32>, %lr: tensor<f32>) {
+  %f = zero.all_reduce %lr {zero.epilogue, zero.name = "norm"} : tensor<f32>
+  %m = zero.read @bucket0.m {zero.epilogue} : tensor<64xf32>
+  %n = zero.launch @update(%m, %g, %f) {zero.epilogue, zero.gradient = 1 : i64, zero.updates = @bucket0} : (tensor<64xf32>, tensor<64xf32>, tensor<f32>) -> tensor<64xf32>
+  zero.write @bucket0.m, %n {zero.epilogue} : tensor<64xf32>
+  return
+}
+func.func private @update(%m: memref<64xf32> {zero.inplace = 0 : i64}, %g: memref<64xf32>, %r: memref<f32>) attributes {zero.kernel} {
+  return
+}
