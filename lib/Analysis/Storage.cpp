@@ -269,15 +269,21 @@ void Storage::placeAllReduce(AllReduceOp reduce) {
   allMoves.push_back({reduce, input, place(input), fresh, tensorBytes(input.getType())});
 }
 
-/// What comes from another tier is on its way: working memory, but for what lies there to
-/// wait for its readers.
+/// What comes from another tier is on its way: working memory, unless it waits there.
 void Storage::placeTransfer(TransferOp transfer) {
-  if (transfer.getInto())
-    return alias(transfer.getResult(), place(transfer.getInto()));
-  const Usage from = allRoots[place(transfer.getInput()).root].usage;
-  const bool waits = from == Usage::Activation || from == Usage::Gradient;
-  alias(transfer.getResult(), {addRoot(transfer.getResult(), position(transfer),
-                                       waits ? from : Usage::Working, transfer.getTier())});
+  alias(transfer.getResult(),
+        transfer.getInto() ? place(transfer.getInto())
+                           : Place{addRoot(transfer.getResult(), position(transfer),
+                                           Usage::Working, transfer.getTier())});
+}
+
+/// Whether `transfer` brings its operand where it waits, not only past there.
+static bool isLastHop(TransferOp transfer) {
+  return transfer.getTier() > transfer.getFrom() &&
+         !llvm::all_of(transfer->getUsers(), [&](Operation *user) {
+           auto next = dyn_cast<TransferOp>(user);
+           return next && next.getTier() > transfer.getTier();
+         });
 }
 
 void Storage::moveWrite(WriteOp write) {
@@ -350,12 +356,28 @@ void Storage::extendLifetimes() {
     }
 }
 
+/// What waits on another tier is there what it was where it came from.
+void Storage::classifyTransfers() {
+  for (auto transfer : step.getBody().getOps<TransferOp>()) {
+    if (transfer.getInto() || !isLastHop(transfer))
+      continue;
+    Value from = transfer.getInput();
+    while (auto hop = from.getDefiningOp<TransferOp>())
+      from = hop.getInput();
+    Operation *producer = throughReshapes(from).getDefiningOp();
+    const Usage usage = producer && forward.contains(producer) ? Usage::Activation
+                                                               : allRoots[place(from).root].usage;
+    if (usage == Usage::Activation || usage == Usage::Gradient)
+      allRoots[place(transfer.getResult()).root].usage = usage;
+  }
+}
+
 /// Gradients are buckets reduced in place and reduced shards; activations what
-/// forward made and something after forward still reads.
+/// forward made and something after forward still reads, where it is then.
 void Storage::classify() {
   llvm::DenseSet<int64_t> saved;
   for (Operation &op : step.getBody().front()) {
-    if (forward.contains(&op) || op.hasTrait<OpTrait::IsTerminator>())
+    if (forward.contains(&op) || isa<TransferOp>(op) || op.hasTrait<OpTrait::IsTerminator>())
       continue;
     for (Value operand : op.getOperands())
       if (auto it = places.find(operand); it != places.end())
@@ -378,6 +400,7 @@ void Storage::classify() {
           root.usage = Usage::Gradient;
       }
   }
+  classifyTransfers();
 }
 
 int64_t rootOffset(func::FuncOp step, const Storage &storage, int64_t index) {

@@ -11,6 +11,12 @@ void zero::addTransfers(OpPassManager &pm, const StepOptions &options, bool isTr
   OverlapUpdatesOptions overlap;
   overlap.quiet = isTrial;
   pm.addPass(createOverlapUpdates(overlap));
+  if (Tier tier = *symbolizeTier(options.offloadActivations); tier != Tier::Device) {
+    OffloadActivationsOptions activations;
+    activations.tier = tier;
+    activations.quiet = isTrial;
+    pm.addPass(createOffloadActivations(activations));
+  }
   pm.addPass(createInsertTransfers());
   planning::Machine machine;
   // Whoever gave a bad file has been told.

@@ -6,6 +6,7 @@
 #include "zero/Transforms/Passes.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 
@@ -29,6 +30,25 @@ static bool readsArgument(func::FuncOp kernel, unsigned index) {
 
 static bool isView(Operation *op) { return isReshape(op) || isa<MemberOp, OwnSliceOp>(op); }
 
+/// Where result `index` of `op` waits for its readers.
+static Tier keptTier(Operation *op, unsigned index) {
+  Attribute attr = op->getAttr(kTierAttr);
+  if (auto each = dyn_cast_or_null<ArrayAttr>(attr))
+    attr = each[index];
+  auto tier = dyn_cast_or_null<TierAttr>(attr);
+  return tier ? tier.getValue() : Tier::Device;
+}
+
+/// `value`, a reshape of `base`, as the same reshape of `other`.
+static Value reshapeLike(Value value, Value base, Value other, OpBuilder &builder) {
+  if (value == base)
+    return other;
+  Operation *reshape = value.getDefiningOp();
+  IRMapping mapping;
+  mapping.map(reshape->getOperand(0), reshapeLike(reshape->getOperand(0), base, other, builder));
+  return builder.clone(*reshape, mapping)->getResult(0);
+}
+
 namespace {
 
 /// Walks the step once, in order; knows of each value that is not on the device where it lies.
@@ -41,10 +61,14 @@ public:
 
 private:
   Tier tierOf(Value value) const { return tiers.lookup(value); }
+  /// Whether `value` is what forward made and put elsewhere until backward wants it.
+  bool isSaved(Value value) const { return saved.contains(throughReshapes(value)); }
   bool belongsToHost(LaunchOp launch);
   void visitLaunch(LaunchOp launch);
   void visitWrite(WriteOp write);
-  void keepElsewhere(Operation *op, Tier tier);
+  Value operandFor(LaunchOp launch, func::FuncOp kernel, unsigned index, Tier tier);
+  void collectLateReaders(Value value, bool isForward, SmallVectorImpl<OpOperand *> &readers);
+  void keepElsewhere(OpResult value, Tier tier);
   void storeSum(LaunchOp launch);
   Value transfer(Value value, Tier to, Value into, Operation *before);
   Value copyTo(Value value, Tier to, Operation *before);
@@ -61,6 +85,7 @@ private:
   llvm::DenseMap<Key, Value> brought;
   /// Of what a kernel made in place of a copy: what that was a copy of.
   llvm::DenseMap<Value, Value> copied;
+  llvm::DenseSet<Value> saved;
 };
 
 } // namespace
@@ -132,15 +157,21 @@ Value Inserter::reserve(Value like, Operation *before) {
 Value Inserter::bring(Value value, Tier to, Operation *user) {
   if (tierOf(value) == to)
     return value;
-  Value &found = brought[{value, to, 2 * isOnlyLast(user) + isInEpilogue(user)}];
-  if (found)
+  const Key key{value, to, 2 * isOnlyLast(user) + isInEpilogue(user)};
+  if (Value found = brought.lookup(key))
     return found;
   Value original = copied.lookup(value);
+  if (Value base = throughReshapes(value); base != value && !original) {
+    OpBuilder builder(user);
+    Value made = reshapeLike(value, base, bring(base, to, user), builder);
+    tiers[made] = to;
+    return brought[key] = made;
+  }
   if (!original || tierOf(original) != to)
-    return found = copyTo(value, to, user);
+    return brought[key] = copyTo(value, to, user);
   if (tierOf(value) != Tier::Host && to != Tier::Host)
     value = transfer(value, Tier::Host, {}, user);
-  return found = transfer(value, to, original, user);
+  return brought[key] = transfer(value, to, original, user);
 }
 
 /// Whether `launch` works in place on state that lies elsewhere, or reads nothing large
@@ -149,7 +180,7 @@ bool Inserter::belongsToHost(LaunchOp launch) {
   auto kernel = symbols.lookup<func::FuncOp>(launch.getKernel());
   bool anyElsewhere = false, anyLarge = false;
   for (auto [index, input] : llvm::enumerate(launch.getInputs())) {
-    const bool elsewhere = tierOf(input) != Tier::Device;
+    const bool elsewhere = tierOf(input) != Tier::Device && !isSaved(input);
     anyElsewhere |= elsewhere;
     anyLarge |= !elsewhere && cast<RankedTensorType>(input.getType()).getRank() > 0;
     if (!elsewhere || !kernel.getArgAttr(index, kInplaceAttr))
@@ -175,25 +206,28 @@ void Inserter::visitLaunch(LaunchOp launch) {
   for (auto [index, input] : llvm::enumerate(launch.getInputs())) {
     Value value = input;
     auto result = kernel.getArgAttrOfType<IntegerAttr>(index, kInplaceAttr);
-    if (tierOf(value) == tier) {
-      if (Value original = copied.lookup(value); original && result)
-        copied[launch.getOutputs()[result.getInt()]] = original;
+    const bool isHere = tierOf(value) == tier;
+    if (!isHere)
+      launch.getInputsMutable()[index].assign(operandFor(launch, kernel, index, tier));
+    if (!result || isSaved(value))
       continue;
-    }
-    // What may not run leaves what was there.
-    const bool surelyRuns =
-        !launch.getCondition() && (!launch->hasAttr(kWhenAttr) || isOnlyLast(launch));
-    Value here;
-    if (!result)
-      here = bring(value, tier, launch);
-    else if (surelyRuns && tier == Tier::Host && !readsArgument(kernel, index))
-      here = reserve(value, launch);
-    else
-      here = copyTo(value, tier, launch);
-    launch.getInputsMutable()[index].assign(here);
-    if (result)
-      copied[launch.getOutputs()[result.getInt()]] = value;
+    if (Value original = isHere ? copied.lookup(value) : value)
+      copied[launch.getOutputs()[result.getInt()]] = original;
   }
+}
+
+/// Operand `index` of `launch`, which lies elsewhere, on `tier`: shared with other readers,
+/// unless the kernel works in place on state.
+Value Inserter::operandFor(LaunchOp launch, func::FuncOp kernel, unsigned index, Tier tier) {
+  Value value = launch.getInputs()[index];
+  if (!kernel.getArgAttr(index, kInplaceAttr) || isSaved(value))
+    return bring(value, tier, launch);
+  // What may not run leaves what was there.
+  const bool surelyRuns =
+      !launch.getCondition() && (!launch->hasAttr(kWhenAttr) || isOnlyLast(launch));
+  if (surelyRuns && tier == Tier::Host && !readsArgument(kernel, index))
+    return reserve(value, launch);
+  return copyTo(value, tier, launch);
 }
 
 void Inserter::visitWrite(WriteOp write) {
@@ -212,26 +246,42 @@ void Inserter::visitWrite(WriteOp write) {
   write.getValueMutable().assign(transfer(value, tier, before, write));
 }
 
-/// The result of `op` goes to `tier` behind it; all readers, or those behind forward if it
-/// belongs to that, find it there.
-void Inserter::keepElsewhere(Operation *op, Tier tier) {
-  Value value = op->getResult(0);
-  Operation *next = op->getNextNode();
-  SmallVector<OpOperand *> readers;
-  for (OpOperand &use : value.getUses())
-    if (!forward.contains(op) || !forward.contains(use.getOwner()))
+/// The readers of `value` under any shape, those in forward left out if it `isForward`.
+void Inserter::collectLateReaders(Value value, bool isForward,
+                                  SmallVectorImpl<OpOperand *> &readers) {
+  for (OpOperand &use : value.getUses()) {
+    Operation *user = use.getOwner();
+    if (!isForward || !forward.contains(user))
       readers.push_back(&use);
+    else if (isReshape(user))
+      collectLateReaders(user->getResult(0), isForward, readers);
+  }
+}
+
+/// `value` goes to `tier` behind what makes it; all readers, or those behind forward if it
+/// belongs to that, find it there.
+void Inserter::keepElsewhere(OpResult value, Tier tier) {
+  Operation *op = value.getOwner();
+  const bool isForward = forward.contains(op);
+  SmallVector<OpOperand *> readers;
+  collectLateReaders(value, isForward, readers);
   if (readers.empty())
     return;
-  Value kept = copyTo(value, tier, next);
+  Value kept = copyTo(value, tier, op->getNextNode());
   for (Operation *hop = kept.getDefiningOp(); hop != op; hop = hop->getOperand(0).getDefiningOp()) {
     for (StringRef name :
          {StringRef(kPrologueAttr), StringRef(kEpilogueAttr), StringRef(kWhenAttr)})
       hop->removeAttr(name);
     runWith(hop, op);
   }
-  for (OpOperand *use : readers)
-    use->set(kept);
+  if (isForward)
+    saved.insert(kept);
+  for (OpOperand *use : readers) {
+    OpBuilder builder(use->getOwner());
+    Value shaped = reshapeLike(use->get(), value, kept, builder);
+    tiers[shaped] = tier;
+    use->set(shaped);
+  }
 }
 
 /// What the last launch that adds up made of a copy goes back for the next turn; who reads the
@@ -271,8 +321,9 @@ void Inserter::run() {
         if (tierOf(operand.get()) != Tier::Device)
           operand.set(bring(operand.get(), Tier::Device, op));
     }
-    if (auto tier = op->getAttrOfType<TierAttr>(kTierAttr))
-      keepElsewhere(op, tier.getValue());
+    for (OpResult result : op->getResults())
+      if (Tier tier = keptTier(op, result.getResultNumber()); tier != Tier::Device)
+        keepElsewhere(result, tier);
   }
 }
 

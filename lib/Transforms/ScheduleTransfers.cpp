@@ -121,13 +121,14 @@ int64_t Scheduler::budgetOf(Tier tier, ArrayRef<int64_t> live) const {
   return tier == Tier::Device ? most : most + (most - least);
 }
 
-/// Where `value` is read first, under any shape.
+/// Where `value` is read first, under any shape; a write to its symbol moves with it.
 int64_t Scheduler::firstReader(Value value) const {
   int64_t first = ops.size();
   for (Operation *user : value.getUsers())
-    first = std::min(first, isReshape(user) || isa<MemberOp, OwnSliceOp>(user)
-                                ? firstReader(user->getResult(0))
-                                : positions.lookup(user));
+    if (!isa<WriteOp>(user))
+      first = std::min(first, isReshape(user) || isa<MemberOp, OwnSliceOp>(user)
+                                  ? firstReader(user->getResult(0))
+                                  : positions.lookup(user));
   return first;
 }
 
@@ -152,10 +153,7 @@ std::optional<planning::Fetch> Scheduler::fetchOf(TransferOp transfer) const {
 std::optional<planning::Fetch> Scheduler::drainOf(TransferOp transfer) const {
   const auto [begin, end] = parts[unsigned(partOf(transfer))];
   const int64_t last = int64_t(ops.size()) - 1;
-  int64_t until = end - 1;
-  for (Operation *user : transfer.getResult().getUsers())
-    if (!isa<WriteOp>(user))
-      until = std::min(until, positions.lookup(user) - 1);
+  const int64_t until = std::min(end, firstReader(transfer.getResult())) - 1;
   planning::Fetch drain;
   drain.needed = last - positions.lookup(transfer);
   drain.earliest = last - until;

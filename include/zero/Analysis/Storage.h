@@ -96,6 +96,7 @@ private:
   void moveWrite(WriteOp write);
   void extendLifetimes();
   void classify();
+  void classifyTransfers();
   void placeTransfer(TransferOp transfer);
   int64_t addRoot(mlir::Value value, int64_t begin, Usage usage, Tier tier = Tier::Device);
   void alias(mlir::Value value, Place of) { places[value] = of; }

@@ -160,6 +160,10 @@ struct StepOptions : mlir::PassPipelineOptions<StepOptions> {
       llvm::cl::desc("where optimizer state lies; elsewhere than on the device the host's cores "
                      "update (device)"),
       llvm::cl::init("device"), llvm::cl::value_desc("tier")};
+  Option<std::string> offloadActivations{
+      *this, "offload-activations",
+      llvm::cl::desc("where what forward saves waits for backward: device, host or nvme (device)"),
+      llvm::cl::init("device"), llvm::cl::value_desc("tier")};
   Option<bool> partitionActivations{
       *this, "partition-activations",
       llvm::cl::desc("keep activations in parts where ranks hold the same (ZeRO-R's Pa): refused "

@@ -268,6 +268,27 @@ def OverlapUpdates : Pass<"zero-overlap-updates", "::mlir::ModuleOp"> {
   let dependentDialects = ["::zero::ZeroDialect"];
 }
 
+def OffloadActivations : Pass<"zero-offload-activations", "::mlir::ModuleOp"> {
+  let summary = "Decides which saved activations leave the device";
+  let description = [{
+    Writes `zero.tier` on launches of forward whose results backward reads: these go there behind
+    what makes them and come back before backward's first reader (`zero-insert-transfers`). It stays
+    what forward still reads when backward begins to, what is away too shortly for anything of
+    its size to be made meanwhile, what is read after backward, and the smallest values that together
+    are at most 1 % of what is saved. What runs again reads the same values, so with layers that
+    run again their checkpoints are what is moved.
+
+    ```mlir
+    %a:2 = zero.launch @relu(%x) {zero.tier = [#zero.tier<host>, #zero.tier<device>]} : ...
+    ```
+  }];
+  let options = [Option<"tier", "tier", "::zero::Tier", /*default=*/"::zero::Tier::Host",
+                        "where they go", kTierValues>,
+                 Option<"quiet", "quiet", "bool", /*default=*/"false",
+                        "say nothing, as of a program that a planner only tries">];
+  let dependentDialects = ["::zero::ZeroDialect"];
+}
+
 def InsertTransfers : Pass<"zero-insert-transfers", "::mlir::ModuleOp"> {
   let summary = "Lets values come to what reads them, from the tiers on which they lie";
   let description = [{
