@@ -27,8 +27,8 @@ Status Rank::prepare(Device &device, const InitialFiles &files, const RankOption
     outputs.emplace_back(elementsOf(output.shape()) * sizeOf(toDType(output.dtype())));
   for (const CommandSegment &segment : segments)
     for (const Command &command : segment.commands)
-      if (const auto *disk = std::get_if<DiskCommand>(&command.body))
-        writesFile = writesFile || disk->writes;
+      if (const auto *disk = std::get_if<DiskCommand>(&command.body); disk && disk->writes)
+        (command.forward ? evaluationWrites : stepWrites) = true;
   if (options.checkMemory)
     check.emplace(tables(), self, memory.bases());
   return queue->hasLanes() ? Status() : openLanes(device, options);
@@ -115,6 +115,7 @@ DiskTraffic Rank::totalTraffic() const {
 /// there is of no use.
 Status Rank::runStep(const StepRequest &request) {
   const DiskTraffic before = totalTraffic();
+  const bool writesFile = evaluationWrites || (stepWrites && !request.evaluate);
   if (writesFile)
     ZERO_RT_TRY(memory.getFile().beginStep());
   ZERO_RT_TRY(runSegments(request));

@@ -127,7 +127,8 @@ private:
   std::optional<Recorder> recorder;
   Recorder *active = nullptr; ///< what records this step
   uint64_t collectives = 0;   ///< begun in this step
-  bool writesFile = false;    ///< commands do
+  /// Whether commands that an evaluation runs write to the file, and whether others do.
+  bool evaluationWrites = false, stepWrites = false;
   DiskTraffic stepTraffic;
 };
 

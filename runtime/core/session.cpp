@@ -7,6 +7,7 @@
 #include "runtime/io/safetensors.h"
 #include "runtime/io/weights_writer.h"
 #include "runtime/support/floats.h"
+#include "runtime/verify/value_check.h"
 
 #include <algorithm>
 #include <chrono>
@@ -55,6 +56,8 @@ static Status diskOptions(const zero_rt_session_options &options, DiskOptions &d
 Status Session::create(std::shared_ptr<const LoadedProgram> program,
                        const zero_rt_session_options &wanted, std::unique_ptr<Session> &session) {
   ZERO_RT_TRY(checkOptions(wanted));
+  if (wanted.check_memory)
+    ZERO_RT_TRY(checkValues(program->tables()));
   zero_rt_session_options options = wanted;
   if (options.threads_per_rank == 0)
     options.threads_per_rank = defaultThreads(program->tables());

@@ -326,7 +326,7 @@ def ScheduleTransfers : Pass<"zero-schedule-transfers", "::mlir::ModuleOp"> {
   let dependentDialects = ["::zero::ZeroDialect"];
 }
 
-def VerifySchedule : Pass<"zero-verify-schedule", "::mlir::ModuleOp"> {
+def VerifyStateOrder : Pass<"zero-verify-state-order", "::mlir::ModuleOp"> {
   let summary = "Checks that no state is read after it was written";
   let description = [{
     The order of the step is total and the same on all ranks. A `zero.read` is
