@@ -5,12 +5,12 @@
 // What the first layer makes waits on the host, its second result under another shape. What the
 // last layer makes is read right behind; a mean of all is small; labels are an input.
 // CHECK-LABEL: func.func @step
-// CHECK: zero.launch @split(%{{.*}}) {zero.tier = [#zero.tier<host>, #zero.tier<host>]}
+// CHECK: zero.launch @split(%{{.*}}) {zero.tier = [#zero<tier host>, #zero<tier host>]}
 // CHECK: zero.launch @mean(%{{.*}}) : (
-// CHECK: zero.launch @relu(%{{.*}}) {zero.tier = [#zero.tier<host>]}
+// CHECK: zero.launch @relu(%{{.*}}) {zero.tier = [#zero<tier host>]}
 // CHECK: zero.launch @relu(%{{.*}}) : (
 // NVME: remark: {{.*}}3 of 5 values that forward saves wait on nvme for backward: 3072 bytes of 4104
-// NVME: zero.launch @split(%{{.*}}) {zero.tier = [#zero.tier<nvme>, #zero.tier<nvme>]}
+// NVME: zero.launch @split(%{{.*}}) {zero.tier = [#zero<tier nvme>, #zero<tier nvme>]}
 
 // Forward reads what it made; backward reads what came back, and only once brings what two read.
 // MOVED-LABEL: func.func @step
