@@ -7,6 +7,7 @@
 #include "evaluation.h"
 #include "interrupt.h"
 #include "outputs.h"
+#include "process.h"
 #include "profiler.h"
 #include "progress.h"
 #include "report.h"
@@ -152,6 +153,7 @@ Status Training::begin() {
   wanted.gpus = options.gpus.empty() ? nullptr : options.gpus.c_str();
   wanted.nvme_dir = options.nvmeDir.empty() ? nullptr : options.nvmeDir.c_str();
   wanted.nvme_io = options.nvmeIo.empty() ? nullptr : options.nvmeIo.c_str();
+  wanted.join = options.join.empty() ? nullptr : options.join.c_str();
   ZERO_RT_TRY(zero::run::open(executable, wanted, session));
   announceNvme(options, session);
   ZERO_RT_TRY(take(zero_rt_session_set_data(session.get(), data.get())));
@@ -198,9 +200,14 @@ Status Training::runSteps(Progress &progress) {
       ZERO_RT_TRY(evaluate(progress));
   }
   zero_rt_stats stats{};
-  ZERO_RT_TRY(take(zero_rt_session_stats(session.get(), 0, &stats)));
+  ZERO_RT_TRY(
+      take(zero_rt_session_stats(session.get(), std::max(options.session.rank, 0), &stats)));
   results.nvmeRead = stats.nvme_read, results.nvmeWritten = stats.nvme_written;
   results.interrupted = results.done() < steps;
+  if (results.interrupted && isOneOfMany(options)) // others are in another step, and cannot save
+    return fail(ZERO_RT_ABORTED, "interrupted after %llu of %llu steps; checkpoints before it stay",
+                static_cast<unsigned long long>(results.done()),
+                static_cast<unsigned long long>(steps));
   if (results.interrupted && results.steps.empty())
     return fail(ZERO_RT_ABORTED, "interrupted before the first step");
   return checkpoints.save(session, results.done());
