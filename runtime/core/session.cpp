@@ -375,7 +375,7 @@ bool Session::describeNvme(zero_rt_nvme_info &info) const {
 }
 
 const char *Session::nvmeFile(int rank) const {
-  if (rank < 0 || rank >= body->program->ranks())
+  if (!checkRank(rank).ok())
     return nullptr;
   const RankMemory &memory = body->rank(rank).ownMemory();
   return memory.hasFile() ? memory.getFile().path().c_str() : nullptr;

@@ -200,7 +200,8 @@ Status Training::runSteps(Progress &progress) {
       ZERO_RT_TRY(evaluate(progress));
   }
   zero_rt_stats stats{};
-  ZERO_RT_TRY(take(zero_rt_session_stats(session.get(), 0, &stats)));
+  ZERO_RT_TRY(
+      take(zero_rt_session_stats(session.get(), std::max(options.session.rank, 0), &stats)));
   results.nvmeRead = stats.nvme_read, results.nvmeWritten = stats.nvme_written;
   results.interrupted = results.done() < steps;
   if (results.interrupted && isOneOfMany(options)) // others are in another step, and cannot save

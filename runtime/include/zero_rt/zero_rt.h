@@ -309,11 +309,11 @@ typedef struct zero_rt_session_options {
                            are not in use are replaced; all go with the session. The same holds */
   const char *nvme_io;  /* how the disk is reached: "io_uring", "threads", or, as where it is NULL
                            (default), "auto": io_uring where the kernel allows it. The same holds */
-  int rank;         /* -1 (default): all ranks are threads of this process. Else it has this one
-                       alone, on a GPU of its own, and each of the others has a process too. One
-                       number in `gpus` is this rank's GPU */
-  const char *join; /* a file that all of them see and that is not there yet: through it they
-                       find each other; rank 0 makes and removes it */
+  int rank;             /* -1 (default): all ranks are threads of this process. Else it has this one
+                           alone, on a GPU of its own, and each of the others has a process too. One
+                           number in `gpus` is this rank's GPU */
+  const char *join;     /* a file that all of them see and that is not there yet: through it they
+                           find each other; rank 0 makes and removes it */
 } zero_rt_session_options;
 
 void zero_rt_session_options_default(zero_rt_session_options *options);
