@@ -265,15 +265,15 @@ TEST(TierCheck, NamesWhatNobodyBrought) {
   TierProgram program(2, 1, true);
   program.segment(1).mutable_commands()->DeleteSubrange(0, 1);
   expectFound(program,
-              "('add'): it reads bytes 4096 to 1204124 of the host arena, which nobody has "
-              "written in this step");
+              "('add', lane HOST_COMPUTE): it reads bytes 4096 to 1204124 of the host arena, which "
+              "nobody has written in this step");
 }
 
 TEST(TierCheck, NamesWhatTheDiskDoesNotHave) {
   TierProgram program(2, 1, true);
   source(program, 1, 0).set_reads(source(program, 0, 0).reads());
-  expectFound(program, "('read big'): it reads bytes 4096 to 1204124 of the nvme arena, which the "
-                       "step before wrote last, as another value");
+  expectFound(program, "('read big', lane NVME_READ): it reads bytes 4096 to 1204124 of the nvme "
+                       "arena, which the step before wrote last, as another value");
 }
 
 /// The rest of the last block that a transfer writes belongs to nobody.
