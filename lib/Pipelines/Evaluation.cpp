@@ -22,7 +22,11 @@ LogicalResult writePlan(ModuleOp module, const PlanChoice &choice) {
   module->setAttr(kPlanAttr, builder.getDictionaryAttr(
                                  {number("stage", choice.stage), number("ranks", choice.ranks),
                                   number("persist_under", choice.persistUnder),
-                                  number("bucket_bytes", choice.bucketBytes)}));
+                                  number("bucket_bytes", choice.bucketBytes),
+                                  number("params", uint64_t(choice.params)),
+                                  number("optimizer", uint64_t(choice.optimizer)),
+                                  number("activations_host", choice.swapHost),
+                                  number("activations_nvme", choice.swapNvme)}));
   FailureOr<func::FuncOp> step = findStep(module);
   if (failed(step))
     return failure();
@@ -66,6 +70,8 @@ FailureOr<Evaluation> Evaluation::create(ModuleOp original, const PlanChoice &ch
       planning::pack(lifetimesOf(result.storage->roots(), Tier::Device), kArenaAlignment);
   result.peak = packing.peak;
   result.cost.peak = packing.bytes;
+  result.cost.host =
+      planning::pack(lifetimesOf(result.storage->roots(), Tier::Host), kPageAlignment).bytes;
   result.cost.activations = mostActivations(*result.storage);
   result.cost.time = measureStep(module, *step, machine);
   return result;

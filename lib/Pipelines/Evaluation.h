@@ -18,12 +18,17 @@ struct PlanChoice {
   unsigned ranks = 1;
   uint64_t persistUnder = 0; ///< bytes
   uint64_t bucketBytes = 0;
+  Tier params = Tier::Device;
+  Tier optimizer = Tier::Device;
+  int64_t swapHost = 0; ///< bytes of saved values that wait there at most
+  int64_t swapNvme = 0;
   const ActivationPlan *activations = nullptr; ///< null: as --checkpoint says
 };
 
 /// What a plan takes on each rank.
 struct PlanCost {
-  int64_t peak = 0;        ///< bytes of the arena
+  int64_t peak = 0;        ///< bytes of the device's arena
+  int64_t host = 0;        ///< and of the host's
   int64_t activations = 0; ///< most bytes of inputs and saved values at once
   StepTime time;
 };

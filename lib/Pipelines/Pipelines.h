@@ -3,6 +3,7 @@
 #ifndef LIB_PIPELINES_PIPELINES_H
 #define LIB_PIPELINES_PIPELINES_H
 
+#include "dialects/Zero/Zero.h"
 #include "zero/Pipelines/Phases.h"
 
 namespace zero {
@@ -21,6 +22,8 @@ void addSchedule(mlir::OpPassManager &pm, const StepOptions &options);
 void addTransfers(mlir::OpPassManager &pm, const StepOptions &options, bool isTrial);
 void addPack(mlir::OpPassManager &pm, const StepOptions &options);
 
+/// What an option of a tier says; the device where a planner chooses.
+Tier fixedTier(llvm::StringRef option);
 /// Whether the options leave a plan to be chosen.
 bool isPlanned(const StepOptions &options);
 /// The mode of --checkpoint: where none is given, auto if a plan is chosen.

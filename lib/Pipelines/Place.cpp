@@ -12,6 +12,10 @@ void zero::addPlace(OpPassManager &pm, const StepOptions &options) {
   addPlacement(pm, options, /*isTrial=*/false);
 }
 
+zero::Tier zero::fixedTier(StringRef option) {
+  return symbolizeTier(option).value_or(Tier::Device);
+}
+
 void zero::addActivations(OpPassManager &pm, const StepOptions &options) {
   if (options.forwardOnly)
     return;
@@ -34,9 +38,9 @@ void zero::addPlacement(OpPassManager &pm, const StepOptions &options, bool isTr
   place.stage = options.stage;
   place.ranks = options.ranks;
   place.persistUnder = options.persistUnder.getValue();
-  place.params = *symbolizeTier(options.offloadParams);
-  place.gradients = *symbolizeTier(options.offloadGradients);
-  place.optimizer = *symbolizeTier(options.offloadOptimizer);
+  place.params = fixedTier(options.offloadParams);
+  place.gradients = fixedTier(options.offloadGradients);
+  place.optimizer = fixedTier(options.offloadOptimizer);
   AssignBucketsOptions buckets;
   buckets.limit = options.bucketBytes.getValue();
   pm.addPass(createPlaceState(place));

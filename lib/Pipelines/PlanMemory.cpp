@@ -39,6 +39,12 @@ static std::string describe(const PlanChoice &choice) {
   if (choice.persistUnder)
     text += ", parameters under " + planning::formatBytes(double(choice.persistUnder)) + " whole";
   text += ", buckets of up to " + planning::formatBytes(double(choice.bucketBytes));
+  auto add = [&](StringRef what, Tier tier) {
+    if (tier != Tier::Device)
+      text += (", " + what + " on " + stringifyTier(tier)).str();
+  };
+  add("parameters", choice.params);
+  add("optimizer state", choice.optimizer);
   return text;
 }
 
@@ -53,12 +59,15 @@ static void reportPlan(ModuleOp module, const PlanSearch &search, const PlanChoi
   const PlanCost &cost = search.costOf(&choice);
   const double total = cost.time.total();
   const double again = 100 * cost.time.recomputed / std::max(total, 1e-12);
+  std::string elsewhere;
+  if (cost.host)
+    elsewhere = ", " + std::to_string(cost.host) + " bytes of the host, its busiest link takes " +
+                number(*llvm::max_element(cost.time.transfer)) + " s";
   remark::passed(module.getLoc(), remark::RemarkOpts::name("chosen").category("plan"))
       << "plan: " + describe(choice) + ": " << remark::metric("bytes", cost.peak) << " bytes, "
       << remark::metric("seconds", number(total))
-      << " s a step, " + number(again, "%.1f") +
-             " % of it to compute again what was dropped; the fastest of " +
-             std::to_string(search.size()) + " plans";
+      << " s a step, " + number(again, "%.1f") + " % of it to compute again what was dropped" +
+             elsewhere + "; the fastest of " + std::to_string(search.size()) + " plans";
 }
 
 namespace {
@@ -95,7 +104,8 @@ LogicalResult PlanMemory::plan(ModuleOp module) {
   PlanSearch search(module, *options, machine);
   if (failed(search.prepare()))
     return failure();
-  Budget budget{options->memoryBudget.getValue(), options->activationBudget.getValue()};
+  Budget budget{options->memoryBudget.getValue(), options->activationBudget.getValue(),
+                options->hostBudget.getValue()};
   FailureOr<const PlanChoice *> found = search.findFastest(budget);
   if (failed(found))
     return failure();

@@ -4,6 +4,7 @@
 
 #include "Pipelines.h"
 #include "zero/Analysis/StepFunction.h"
+#include "zero/Planning/Swap.h"
 #include "zero/Transforms/Plan.h"
 
 #include <set>
@@ -25,6 +26,8 @@ PlanChoice PlanSearch::asked() const {
   choice.ranks = options.ranks;
   choice.persistUnder = options.persistUnder.getValue();
   choice.bucketBytes = options.bucketBytes.getValue();
+  choice.params = fixedTier(options.offloadParams);
+  choice.optimizer = fixedTier(options.offloadOptimizer);
   return choice;
 }
 
@@ -78,6 +81,26 @@ std::vector<PlanChoice> PlanSearch::placements() const {
   return all;
 }
 
+/// With `auto`: each placement on each tier that is of use. Nvme is never faster than the host, so
+/// it is left out while the host has room for everything.
+std::vector<PlanChoice> PlanSearch::withTiers(const std::vector<PlanChoice> &placements) const {
+  SmallVector<Tier> tiers{Tier::Device, Tier::Host};
+  if (options.hostBudget.getValue() != 0)
+    tiers.push_back(Tier::Nvme);
+  std::vector<PlanChoice> all;
+  for (PlanChoice choice : placements) {
+    const bool isFree = options.offloadParams == "auto" && choice.stage == 3;
+    for (Tier params : isFree ? ArrayRef<Tier>(tiers) : ArrayRef<Tier>(choice.params))
+      for (Tier optimizer : options.offloadOptimizer == "auto" ? ArrayRef<Tier>(tiers)
+                                                               : ArrayRef<Tier>(choice.optimizer)) {
+        all.push_back(choice);
+        all.back().params = params;
+        all.back().optimizer = optimizer;
+      }
+  }
+  return all;
+}
+
 LogicalResult PlanSearch::prepare(const PlanSearch *known) {
   FailureOr<func::FuncOp> step = findStep(module);
   if (failed(step))
@@ -86,7 +109,7 @@ LogicalResult PlanSearch::prepare(const PlanSearch *known) {
     ladder = known && known->ladder ? known->ladder
                                     : std::make_shared<const std::vector<RecomputePlan>>(
                                           listRecomputePlans(module, *step, machine));
-  for (const PlanChoice &placement : placements())
+  for (const PlanChoice &placement : withTiers(placements()))
     if (failed(addPlans(placement)))
       return failure();
   llvm::stable_sort(plans,
@@ -94,11 +117,52 @@ LogicalResult PlanSearch::prepare(const PlanSearch *known) {
   return success();
 }
 
-/// What no step of the same placement takes less than, however its parameters share buckets, which
-/// depends on who reads them: updates may find their operands in caches, collectives be fewer.
-static double leastSeconds(const StepTime &time, const planning::Machine &machine) {
+/// What no step of the same placement takes less than, if so much runs again, however its
+/// parameters share buckets, which depends on who reads them: updates may find their operands in
+/// caches, collectives be fewer.
+static double leastSeconds(StepTime time, double again, const planning::Machine &machine) {
   const double cached = std::min(1.0, machine.memoryBandwidth / machine.cacheBandwidth);
-  return time.total() - (1 - cached) * time.update - time.latency;
+  time.compute += again - (1 - cached) * time.update;
+  time.collective -= time.latency;
+  return time.total();
+}
+
+/// Parts of what is saved by which swaps differ at least.
+static constexpr int64_t kSwapParts = 8;
+
+/// Plans of the same placement in which part of what is saved waits elsewhere.
+void PlanSearch::addSwaps(const Plan &first, const MemoryFloor &own) {
+  std::vector<planning::SavedWay> ways;
+  if (ladder)
+    for (const RecomputePlan &recompute : *ladder)
+      ways.push_back({recompute.leastSeconds, recompute.leastBytes});
+  else
+    ways.push_back({0, first.cost->activations});
+  planning::SwapLanes lanes;
+  lanes.compute = first.cost->time.compute + first.cost->time.collective;
+  lanes.busy = first.cost->time.transfer;
+  const double turns = double(microBatchesOf(module)), unit = 1 << 20;
+  for (int link = 0; link < planning::kNumLinks; ++link)
+    lanes.perByte[link] =
+        planning::transferSeconds(machine, planning::Link(link), unit) * turns / unit;
+  const int64_t given = options.hostBudget.getValue();
+  const planning::SwapRoom room{given ? std::max<int64_t>(given - first.cost->host, 0) : INT64_MAX,
+                                given != 0};
+  const int64_t grain = std::max<int64_t>(ways.front().bytes / kSwapParts, 1);
+  for (const planning::Swap &swap : planning::listSwaps(ways, lanes, room, grain)) {
+    if (swap.host + swap.disk == 0)
+      continue;
+    Plan plan;
+    plan.choice = first.choice;
+    if (ladder)
+      plan.choice.activations = &(*ladder)[swap.way].activations;
+    plan.choice.swapHost = swap.host;
+    plan.choice.swapNvme = swap.disk;
+    // Of links nothing is sure: values are moved whole, and some cannot be.
+    plan.leastSeconds = leastSeconds(first.cost->time, ways[swap.way].again, machine);
+    plan.leastBytes = own.state + ways[swap.way].bytes - swap.host - swap.disk;
+    plans.push_back(plan);
+  }
 }
 
 /// The plans of one placement. The first keeps everything: the others take as long and what they
@@ -115,16 +179,18 @@ LogicalResult PlanSearch::addPlans(const PlanChoice &placement) {
   MemoryFloor own = evaluation->findFloor();
   if (plans.empty() || own.total() < floor.total())
     floor = own;
-  first.leastSeconds = leastSeconds(first.cost->time, machine);
+  first.leastSeconds = leastSeconds(first.cost->time, 0, machine);
   first.leastBytes = first.cost->peak;
   plans.push_back(first);
+  if (options.offloadActivations == "auto")
+    addSwaps(first, own);
   if (!ladder)
     return success();
   for (const RecomputePlan &recompute : llvm::drop_begin(*ladder)) {
     Plan plan;
     plan.choice = placement;
     plan.choice.activations = &recompute.activations;
-    plan.leastSeconds = first.leastSeconds + recompute.leastSeconds;
+    plan.leastSeconds = leastSeconds(first.cost->time, recompute.leastSeconds, machine);
     plan.leastBytes = own.state + recompute.leastBytes;
     plans.push_back(plan);
   }
@@ -144,7 +210,8 @@ LogicalResult PlanSearch::evaluate(Plan &plan) {
 
 static bool fits(const PlanCost &cost, const Budget &budget) {
   return (!budget.memory || uint64_t(cost.peak) <= budget.memory) &&
-         (!budget.activations || uint64_t(cost.activations) <= budget.activations);
+         (!budget.activations || uint64_t(cost.activations) <= budget.activations) &&
+         (!budget.host || uint64_t(cost.host) <= budget.host);
 }
 
 FailureOr<const PlanChoice *> PlanSearch::findFastest(const Budget &budget, double seconds) {
@@ -170,27 +237,31 @@ FailureOr<const PlanChoice *> PlanSearch::findSmallest(const Budget &budget) {
     order.push_back(&plan);
   llvm::stable_sort(order, [](Plan *a, Plan *b) { return a->leastBytes < b->leastBytes; });
   Plan *best = nullptr;
-  Budget activations{0, budget.activations};
+  const Budget others{0, budget.activations, budget.host};
   for (Plan *plan : order) {
     if (best && plan->leastBytes >= best->cost->peak)
       break;
     if (failed(evaluate(*plan)))
       return failure();
-    if (fits(*plan->cost, activations) && (!best || plan->cost->peak < best->cost->peak))
+    if (fits(*plan->cost, others) && (!best || plan->cost->peak < best->cost->peak))
       best = plan;
   }
   return best ? &best->choice : nullptr;
 }
 
-FailureOr<int64_t> PlanSearch::findLeastActivations() {
+FailureOr<int64_t> PlanSearch::findLeast(int64_t PlanCost::*bytes) {
   int64_t least = INT64_MAX;
   for (Plan &plan : plans) {
     if (failed(evaluate(plan)))
       return failure();
-    least = std::min(least, plan.cost->activations);
+    least = std::min(least, (*plan.cost).*bytes);
   }
   return least;
 }
+
+FailureOr<int64_t> PlanSearch::findLeastActivations() { return findLeast(&PlanCost::activations); }
+
+FailureOr<int64_t> PlanSearch::findLeastHost() { return findLeast(&PlanCost::host); }
 
 const PlanCost &PlanSearch::costOf(const PlanChoice *choice) const {
   auto plan = llvm::find_if(plans, [&](const Plan &p) { return &p.choice == choice; });

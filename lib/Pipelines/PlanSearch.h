@@ -18,6 +18,7 @@ namespace zero {
 struct Budget {
   uint64_t memory = 0;
   uint64_t activations = 0;
+  uint64_t host = 0; ///< of the host's memory
 };
 
 /// The plans that the options of a step leave open, and what each takes.
@@ -38,6 +39,8 @@ public:
   llvm::FailureOr<const PlanChoice *> findSmallest(const Budget &budget);
   /// The fewest bytes of activations that any plan keeps.
   llvm::FailureOr<int64_t> findLeastActivations();
+  /// The fewest bytes that any plan takes of the host.
+  llvm::FailureOr<int64_t> findLeastHost();
   /// What `choice`, one of those found, takes.
   const PlanCost &costOf(const PlanChoice *choice) const;
   size_t size() const { return plans.size(); }
@@ -55,7 +58,10 @@ private:
   PlanChoice asked() const;
   std::vector<PlanChoice> placements() const;
   std::vector<PlanChoice> tiledPlacements() const;
+  std::vector<PlanChoice> withTiers(const std::vector<PlanChoice> &placements) const;
   llvm::LogicalResult addPlans(const PlanChoice &placement);
+  void addSwaps(const Plan &first, const MemoryFloor &own);
+  llvm::FailureOr<int64_t> findLeast(int64_t PlanCost::*bytes);
   llvm::LogicalResult evaluate(Plan &plan);
 
   mlir::ModuleOp module;

@@ -88,6 +88,12 @@ LogicalResult FixSearch::run() {
   // A step that runs layers again already would have to be made anew.
   if (checkpointMode(options) == "none" && options.checkpointSlots == 0 && !options.forwardOnly)
     tryIt("checkpoint", "auto");
+  if (options.device == "cpu" && !options.forwardOnly) {
+    if (options.offloadActivations == "device")
+      tryIt("offload-activations", "host");
+    if (options.offloadOptimizer == "device")
+      tryIt("offload-optimizer", "host");
+  }
   const bool isFixed = options.zero != "auto";
   if (isFixed && options.ranks > 1)
     for (unsigned stage = options.stage + 1; stage <= 3; ++stage)
@@ -110,6 +116,15 @@ std::vector<Fix> FixSearch::takeFixes() {
 
 /// Every plan keeps more for backward than it may, whatever its memory is.
 static LogicalResult refuseActivations(ModuleOp module, PlanSearch &search, const Budget &budget) {
+  if (!budget.activations) {
+    FailureOr<int64_t> least = search.findLeastHost();
+    if (failed(least))
+      return failure();
+    return emitError(module.getLoc())
+           << "--host-budget=" << budget.host
+           << ": no plan takes so little of the host's memory; the smallest with a plan is "
+           << *least;
+  }
   FailureOr<int64_t> least = search.findLeastActivations();
   if (failed(least))
     return failure();

@@ -11,9 +11,9 @@ void zero::addTransfers(OpPassManager &pm, const StepOptions &options, bool isTr
   OverlapUpdatesOptions overlap;
   overlap.quiet = isTrial;
   pm.addPass(createOverlapUpdates(overlap));
-  if (Tier tier = *symbolizeTier(options.offloadActivations); tier != Tier::Device) {
+  if (options.offloadActivations != "device") {
     OffloadActivationsOptions activations;
-    activations.tier = tier;
+    activations.tier = fixedTier(options.offloadActivations);
     activations.quiet = isTrial;
     pm.addPass(createOffloadActivations(activations));
   }
@@ -24,6 +24,7 @@ void zero::addTransfers(OpPassManager &pm, const StepOptions &options, bool isTr
     (void)loadMachine(options.machine, machine);
   TierBudgets budgets;
   budgets.device = int64_t(options.memoryBudget.getValue().bytes);
+  budgets.host = int64_t(options.hostBudget.getValue().bytes);
   pm.addPass(createScheduleTransfers(machine, budgets));
 }
 

@@ -30,12 +30,12 @@ std::vector<Swap> listSwaps(const std::vector<SavedWay> &ways, const SwapLanes &
   for (size_t way = 0; way < ways.size(); ++way) {
     for (int64_t away = 0; away < ways[way].bytes; away += grain)
       add(way, away);
-    add(way, ways[way].bytes);
+    add(way, room.disk ? ways[way].bytes : std::min(ways[way].bytes, room.host));
   }
   auto left = [&](const Swap &swap) { return ways[swap.way].bytes - swap.host - swap.disk; };
   std::stable_sort(all.begin(), all.end(), [&](const Swap &a, const Swap &b) {
-    return std::make_tuple(a.seconds, left(a), a.host + a.disk) <
-           std::make_tuple(b.seconds, left(b), b.host + b.disk);
+    return std::make_tuple(a.seconds, a.host + a.disk, left(a)) <
+           std::make_tuple(b.seconds, b.host + b.disk, left(b));
   });
   std::vector<Swap> useful;
   int64_t least = std::numeric_limits<int64_t>::max();

@@ -325,6 +325,10 @@ void Inserter::run() {
       if (Tier tier = keptTier(op, result.getResultNumber()); tier != Tier::Device)
         keepElsewhere(result, tier);
   }
+  // A view that nobody reads would still keep its bytes.
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(step.getBody().front())))
+    if (isReshape(&op) && op.use_empty())
+      op.erase();
 }
 
 namespace {

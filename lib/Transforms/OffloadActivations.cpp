@@ -3,8 +3,8 @@
 #include "zero/Analysis/ParameterUses.h"
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Analysis/Storage.h"
-#include "zero/Planning/ByteSize.h"
 #include "zero/Transforms/Passes.h"
+#include "zero/Transforms/Plan.h"
 
 #include "mlir/IR/Remarks.h"
 
@@ -38,10 +38,13 @@ public:
 
   /// All of them, in the order of the program.
   ArrayRef<Saved> all() const { return values; }
-  /// Those that are worth moving.
+  /// Bytes of them.
+  int64_t bytes() const;
+  /// Those that are worth moving, in this order.
   SmallVector<Saved> movable() const;
 
 private:
+  int64_t leastMoved() const;
   void findReaders(Value value, Saved &saved) const;
   bool makesRoom(const Saved &saved) const;
 
@@ -97,23 +100,37 @@ void Saves::findReaders(Value value, Saved &saved) const {
   }
 }
 
+int64_t Saves::bytes() const {
+  int64_t sum = 0;
+  for (const Saved &saved : values)
+    sum += saved.bytes;
+  return sum;
+}
+
 /// Whether launches make as many bytes while `saved` is away as it leaves.
 bool Saves::makesRoom(const Saved &saved) const {
   return saved.isFree && saved.lastInForward < saved.firstBehind &&
          made[saved.firstBehind] - made[saved.lastInForward + 1] >= saved.bytes;
 }
 
-SmallVector<Saved> Saves::movable() const {
-  int64_t small = 0, all = 0;
+/// Bytes from which on a value is not among the smallest.
+int64_t Saves::leastMoved() const {
+  SmallVector<int64_t> sizes;
   for (const Saved &saved : values)
-    all += saved.bytes;
-  SmallVector<Saved> bySize(values), chosen;
-  llvm::stable_sort(bySize, [](const Saved &a, const Saved &b) { return a.bytes < b.bytes; });
-  for (const Saved &saved : bySize) {
-    small += saved.bytes;
-    if (small * kSmallPart > all && makesRoom(saved))
-      chosen.push_back(saved);
-  }
+    sizes.push_back(saved.bytes);
+  llvm::sort(sizes);
+  int64_t small = 0;
+  for (int64_t size : sizes)
+    if ((small += size) * kSmallPart > bytes())
+      return size;
+  return 0;
+}
+
+SmallVector<Saved> Saves::movable() const {
+  SmallVector<Saved> chosen;
+  const int64_t least = leastMoved();
+  llvm::copy_if(values, std::back_inserter(chosen),
+                [&](const Saved &saved) { return saved.bytes >= least && makesRoom(saved); });
   return chosen;
 }
 
@@ -138,22 +155,52 @@ struct OffloadActivations : zero::impl::OffloadActivationsBase<OffloadActivation
     if (failed(step))
       return signalPassFailure();
     Saves saves(*step);
-    SmallVector<Saved> chosen = saves.movable();
-    int64_t moved = 0, all = 0;
-    for (const Saved &saved : saves.all())
-      all += saved.bytes;
-    for (const Saved &saved : chosen) {
-      writeTier(saved.value, tier);
-      moved += saved.bytes;
+    SmallVector<Saved> values = saves.movable();
+    Moved moved;
+    if (tier != Tier::Device) {
+      moved = move(values, tier, INT64_MAX);
+    } else {
+      // What is made first is away longest, so the slowest link takes it.
+      moved = move(values, Tier::Nvme, plannedNumber(getOperation(), "activations_nvme", 0));
+      Moved host = move(values, Tier::Host, plannedNumber(getOperation(), "activations_host", 0));
+      moved.text += (moved.text.empty() || host.text.empty() ? "" : ", ") + host.text;
+      moved.values += host.values;
     }
     if (!quiet)
-      remark::passed(step->getLoc(), remark::RemarkOpts::name("activations").category("offload"))
-          << std::to_string(chosen.size()) + " of " + std::to_string(saves.all().size()) +
-                 " values that forward saves wait on " + stringifyTier(tier).str() +
-                 " for backward: "
-          << remark::metric("bytes", moved)
-          << " bytes of " + std::to_string(all) +
-                 "; the others are small, or read again before their room is needed";
+      report(*step, saves, moved);
   }
+
+  /// What was moved, in words.
+  struct Moved {
+    size_t values = 0;
+    std::string text;
+  };
+  static Moved move(SmallVectorImpl<Saved> &values, Tier tier, int64_t limit);
+  static void report(func::FuncOp step, const Saves &saves, const Moved &moved);
 };
 } // namespace
+
+/// Lets of `values` those wait on `tier` that fit into `limit` bytes, and takes them from the list.
+OffloadActivations::Moved OffloadActivations::move(SmallVectorImpl<Saved> &values, Tier tier,
+                                                   int64_t limit) {
+  int64_t bytes = 0;
+  const size_t count = values.size();
+  llvm::erase_if(values, [&](const Saved &saved) {
+    if (saved.bytes > limit - bytes)
+      return false;
+    bytes += saved.bytes;
+    writeTier(saved.value, tier);
+    return true;
+  });
+  if (!bytes)
+    return {};
+  return {count - values.size(), std::to_string(bytes) + " bytes on " + stringifyTier(tier).str()};
+}
+
+void OffloadActivations::report(func::FuncOp step, const Saves &saves, const Moved &moved) {
+  remark::passed(step->getLoc(), remark::RemarkOpts::name("activations").category("offload"))
+      << std::to_string(moved.values) + " of " + std::to_string(saves.all().size()) +
+             " values that forward saves wait elsewhere for backward: " +
+             (moved.values ? moved.text : "nothing") + ", of " + std::to_string(saves.bytes()) +
+             "; the others are small, read again before their room is needed, or fit";
+}

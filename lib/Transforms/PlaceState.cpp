@@ -33,6 +33,9 @@ struct PlaceState : zero::impl::PlaceStateBase<PlaceState> {
       module.emitError("expected at least one rank, got 0");
       return signalPassFailure();
     }
+    const Tier params = Tier(plannedNumber(module, "params", uint64_t(Tier(this->params))));
+    const Tier optimizer =
+        Tier(plannedNumber(module, "optimizer", uint64_t(Tier(this->optimizer))));
     MLIRContext *context = &getContext();
     if (params != Tier::Device && stage < 3) {
       module.emitError() << "expected stage 3 for parameters on " << stringifyTier(params)
@@ -49,12 +52,12 @@ struct PlaceState : zero::impl::PlaceStateBase<PlaceState> {
       if (auto parameter = dyn_cast<ParameterOp>(op)) {
         bool persists = uint64_t(tensorBytes(parameter.getTensorType())) < persistUnder;
         parameter.setPlacementAttr(
-            place(stage >= 3 && !persists, persists ? Tier::Device : Tier(params)));
+            place(stage >= 3 && !persists, persists ? Tier::Device : params));
         if (!parameter.getFrozen())
           parameter.setGradientAttr(place(stage >= 2, gradients));
       } else if (auto state = dyn_cast<StateOp>(op)) {
         state.setPlacementAttr(
-            place(stage >= 1 && state.getOf(), state.getOf() ? Tier(optimizer) : Tier::Device));
+            place(stage >= 1 && state.getOf(), state.getOf() ? optimizer : Tier::Device));
       }
     }
     Builder builder(context);

@@ -1,5 +1,5 @@
 // RUN: zero-opt %s --split-input-file --zero-offload-activations | FileCheck %s
-// RUN: zero-opt %s --split-input-file --zero-offload-activations=tier=nvme --remark-policy=all --remarks-filter=offload 2>&1 | FileCheck %s --check-prefix=NVME
+// RUN: zero-opt %s --split-input-file --zero-offload-activations=tier=nvme --remark-format=emitRemark --remarks-filter=offload 2>&1 | FileCheck %s --check-prefix=NVME
 // RUN: zero-opt %s --split-input-file --zero-offload-activations --zero-insert-transfers | FileCheck %s --check-prefix=MOVED
 
 // What the first layer makes waits on the host, its second result under another shape. What the
@@ -9,23 +9,23 @@
 // CHECK: zero.launch @mean(%{{.*}}) : (
 // CHECK: zero.launch @relu(%{{.*}}) {zero.tier = [#zero<tier host>]}
 // CHECK: zero.launch @relu(%{{.*}}) : (
-// NVME: remark: {{.*}}3 of 5 values that forward saves wait on nvme for backward: 3072 bytes of 4104
+// NVME: remark: {{.*}}3 of 5 values that forward saves wait elsewhere for backward: 3072 bytes on nvme, of 4104
 // NVME: zero.launch @split(%{{.*}}) {zero.tier = [#zero<tier nvme>, #zero<tier nvme>]}
 
 // Forward reads what it made; backward reads what came back, and only once brings what two read.
 // MOVED-LABEL: func.func @step
 // MOVED: %[[A:.*]]:2 = zero.launch @split
-// MOVED-NEXT: %[[A0:.*]] = zero.transfer %[[A]]#0 from device to host
 // MOVED-NEXT: %[[A1:.*]] = zero.transfer %[[A]]#1 from device to host
+// MOVED-NEXT: %[[A0:.*]] = zero.transfer %[[A]]#0 from device to host
 // MOVED: %[[FLAT:.*]] = tensor.collapse_shape %[[A]]#1
 // MOVED: %[[B:.*]] = zero.launch @relu(%[[FLAT]])
 // MOVED: %[[B0:.*]] = zero.transfer %[[B]] from device to host
 // MOVED: zero.launch @loss
 // MOVED: %[[B1:.*]] = zero.transfer %[[B0]] from host to device
-// MOVED: zero.launch @grad(%{{.*}}, %[[B1]])
-// MOVED: %[[A2:.*]] = zero.transfer %[[A1]] from host to device
-// MOVED: %[[FLAT2:.*]] = tensor.collapse_shape %[[A2]]
-// MOVED: zero.launch @grad(%{{.*}}, %[[FLAT2]])
+// MOVED-NEXT: zero.launch @grad(%{{.*}}, %[[B1]])
+// MOVED-NEXT: %[[A2:.*]] = zero.transfer %[[A1]] from host to device
+// MOVED-NEXT: %[[FLAT2:.*]] = tensor.collapse_shape %[[A2]]
+// MOVED-NEXT: zero.launch @grad(%{{.*}}, %[[FLAT2]])
 // MOVED: %[[A3:.*]] = zero.transfer %[[A0]] from host to device
 // MOVED-NEXT: zero.launch @both(%{{.*}}, %[[A3]])
 // MOVED-NOT: zero.transfer

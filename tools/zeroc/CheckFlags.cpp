@@ -177,20 +177,33 @@ void Checker::checkBudget() {
 
 bool Checker::isOffloaded() const {
   return step.offloadParams != "device" || step.offloadGradients != "device" ||
-         step.offloadOptimizer != "device";
+         step.offloadOptimizer != "device" || step.offloadActivations != "device";
 }
 
 void Checker::checkTiers() {
+  const bool isAuto = step.zero == "auto", isPlanned = isAuto || isGiven("memory-budget");
   for (auto &[flag, tier] : {std::pair<StringRef, StringRef>{"offload-params", step.offloadParams},
-                             {"offload-gradients", step.offloadGradients},
-                             {"offload-optimizer", step.offloadOptimizer}})
-    expectWord(flag, tier, {"device", "host", "nvme"});
-  if (step.offloadParams != "device" && step.stage != 3)
+                             {"offload-optimizer", step.offloadOptimizer},
+                             {"offload-activations", step.offloadActivations}}) {
+    expectWord(flag, tier, {"device", "host", "nvme", "auto"});
+    if (tier == "auto" && !isPlanned)
+      fail(keyOf(flag) + "=auto: expected --memory-budget, which says how much has to leave");
+  }
+  expectWord("offload-gradients", step.offloadGradients, {"device", "host", "nvme"});
+  if (isGiven("host-budget")) {
+    expectAtLeastOne("host-budget", step.hostBudget.getValue());
+    if (!isOffloaded() || !isPlanned)
+      fail(keyOf("host-budget") + ": expected --memory-budget or --zero=auto, and one of "
+                                  "--offload-... that lets something leave the device");
+  }
+  if (step.offloadParams != "device" && step.stage != 3 &&
+      !(isAuto && step.offloadParams == "auto"))
     refuse("offload-params", "--zero-stage=3 with it: what is moved away is sharded over ranks",
            step.zero == "auto" ? "--zero=auto" : "stage " + std::to_string(step.stage));
   if (isOffloaded() && step.device == "cuda")
     fail("--device=cuda: expected everything on the device, as --offload-params, "
-         "--offload-gradients and --offload-optimizer are only for programs of the cpu yet");
+         "--offload-gradients, --offload-optimizer and --offload-activations are only for programs "
+         "of the cpu yet");
 }
 
 void Checker::checkPrecision() {
@@ -299,10 +312,11 @@ void Checker::checkForwardOnly() {
   if (!(options.loss.empty() && step.trainable.empty() && step.freeze.empty()))
     fail("--forward-only trains nothing, so --loss, --trainable and --freeze have no effect");
   for (StringRef flag :
-       {"precision", "loss-scale", "micro-batches", "clip-norm", "lr-schedule", "warmup-steps",
-        "total-steps", "min-lr-ratio", "no-decay", "param-group", "grad-reduce", "reduce-dtype",
-        "checkpoint", "checkpoint-slots", "partition-activations", "activation-budget", "zero",
-        "offload-gradients", "offload-optimizer"})
+       {"precision",   "loss-scale",        "micro-batches",         "clip-norm",
+        "lr-schedule", "warmup-steps",      "total-steps",           "min-lr-ratio",
+        "no-decay",    "param-group",       "grad-reduce",           "reduce-dtype",
+        "checkpoint",  "checkpoint-slots",  "partition-activations", "activation-budget",
+        "zero",        "offload-gradients", "offload-optimizer",     "offload-activations"})
     expectAbsent(flag, "--forward-only, which trains nothing");
 }
 

@@ -149,7 +149,7 @@ struct StepOptions : mlir::PassPipelineOptions<StepOptions> {
   Option<std::string> offloadParams{
       *this, "offload-params",
       llvm::cl::desc("where parameters wait for their use: device, host or nvme, sharded over "
-                     "ranks (stage 3; device)"),
+                     "ranks (stage 3); auto: as a budget wants it (device)"),
       llvm::cl::init("device"), llvm::cl::value_desc("tier")};
   Option<std::string> offloadGradients{
       *this, "offload-gradients",
@@ -158,11 +158,12 @@ struct StepOptions : mlir::PassPipelineOptions<StepOptions> {
   Option<std::string> offloadOptimizer{
       *this, "offload-optimizer",
       llvm::cl::desc("where optimizer state lies; elsewhere than on the device the host's cores "
-                     "update (device)"),
+                     "update; auto: as a budget wants it (device)"),
       llvm::cl::init("device"), llvm::cl::value_desc("tier")};
   Option<std::string> offloadActivations{
       *this, "offload-activations",
-      llvm::cl::desc("where what forward saves waits for backward: device, host or nvme (device)"),
+      llvm::cl::desc("where what forward saves waits for backward: device, host or nvme; auto: "
+                     "value by value, beside what is computed again, as a budget wants it (device)"),
       llvm::cl::init("device"), llvm::cl::value_desc("tier")};
   Option<bool> partitionActivations{
       *this, "partition-activations",
@@ -171,6 +172,11 @@ struct StepOptions : mlir::PassPipelineOptions<StepOptions> {
   Option<ByteSize> memoryBudget{
       *this, "memory-budget",
       llvm::cl::desc("bytes that a rank may take: the fastest plan that fits, or an error"),
+      llvm::cl::init(ByteSize{0})};
+  Option<ByteSize> hostBudget{
+      *this, "host-budget",
+      llvm::cl::desc("bytes of the host's memory that a rank may take for what is on other tiers "
+                     "(0: as many as it wants)"),
       llvm::cl::init(ByteSize{0})};
   Option<ByteSize> activationBudget{
       *this, "activation-budget",

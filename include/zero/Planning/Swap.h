@@ -44,9 +44,10 @@ struct SwapRoom {
 double swapSeconds(const SavedWay &way, int64_t host, int64_t disk, const SwapLanes &lanes);
 
 /// Of all ways and multiples of `grain` bytes (all of a way's, too) those that are of use: whatever
-/// room the device has for saved values, the fastest that fits it is among them. Sorted by seconds,
-/// each leaves less on the device than the ones before: what is swapped costs links, what is
-/// computed again the cores, and time stops falling where the two meet.
+/// room the device has for saved values, the fastest that fits it is among them, of equals the one
+/// that moves least. Sorted by seconds, each leaves less on the device than the ones before: what
+/// is swapped costs links, what is computed again the cores, and time stops falling where the two
+/// meet.
 std::vector<Swap> listSwaps(const std::vector<SavedWay> &ways, const SwapLanes &lanes,
                             SwapRoom room, int64_t grain);
 
