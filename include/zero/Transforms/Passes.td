@@ -6,11 +6,6 @@
 include "include/zero/Transforms/TransferPasses.td"
 include "mlir/Pass/PassBase.td"
 
-defvar kTierValues = [{::llvm::cl::values(
-    clEnumValN(::zero::Tier::Device, "device", "memory that kernels work on"),
-    clEnumValN(::zero::Tier::Host, "host", "memory of the host"),
-    clEnumValN(::zero::Tier::Nvme, "nvme", "a file on a disk"))}];
-
 def WidenFloats : Pass<"zero-widen-floats", "::mlir::ModuleOp"> {
   let summary = "Makes a model of 16-bit floats one of f32";
   let description = [{

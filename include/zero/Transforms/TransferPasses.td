@@ -5,6 +5,11 @@
 
 include "mlir/Pass/PassBase.td"
 
+defvar kTierValues = [{::llvm::cl::values(
+    clEnumValN(::zero::Tier::Device, "device", "memory that kernels work on"),
+    clEnumValN(::zero::Tier::Host, "host", "memory of the host"),
+    clEnumValN(::zero::Tier::Nvme, "nvme", "a file on a disk"))}];
+
 def OverlapUpdates : Pass<"zero-overlap-updates", "::mlir::ModuleOp"> {
   let summary = "Updates a bucket as soon as its gradient is there";
   let description = [{
