@@ -33,8 +33,11 @@ config.substitutions.append(("%llvm", llvm))
 if browser := shutil.which("chromium") or shutil.which("google-chrome"):
     config.available_features.add("chromium")
     config.substitutions.append(("%chromium", browser))
-# Kernels for GPUs are assembled where the CUDA toolkit is.
-if shutil.which("ptxas") or os.access("/usr/local/cuda/bin/ptxas", os.X_OK):
+# Kernels for GPUs are assembled where the CUDA toolkit is; zeroc looks for it in the same places.
+cuda = os.environ.get("CUDA_HOME")
+if cuda is not None:
+    config.environment["CUDA_HOME"] = cuda
+if os.access(f"{cuda or '/usr/local/cuda'}/bin/ptxas", os.X_OK) or (cuda is None and shutil.which("ptxas")):
     config.available_features.add("ptxas")
 # What takes too long for every change: make test-full.
 if lit_config.params.get("full"):

@@ -9,7 +9,7 @@ namespace zero {
 
 /// Whether the op that reads `operand` may write to its bytes: nobody else reads them
 /// then or later, under any shape or as part of a bucket, and they are made anew in
-/// each turn. Later reads of a persistent symbol are `zero-verify-schedule`'s to refuse.
+/// each turn. Later reads of a persistent symbol are `zero-verify-state-order`'s to refuse.
 bool mayOverwrite(mlir::OpOperand &operand);
 
 } // namespace zero

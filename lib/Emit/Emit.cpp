@@ -4,7 +4,9 @@
 
 #include "CommandBuilder.h"
 #include "LaneWaits.h"
+#include "Tables.h"
 #include "TensorTable.h"
+#include "VerifySchedule.h"
 #include "runtime/format/format.h"
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Codegen/Compile.h"
@@ -204,29 +206,35 @@ static FailureOr<EmittedKernels> compileForGpu(ModuleOp module, const EmitOption
   return EmittedKernels{compiled->codes, compiled->cached};
 }
 
-FailureOr<EmittedKernels> emitExecutable(ModuleOp module, const EmitOptions &options) {
+LogicalResult buildTables(ModuleOp module, const EmitOptions &options, Tables &tables) {
   FailureOr<func::FuncOp> step = findStep(module);
   if (failed(step) || failed(checkRunnable(*step)))
     return failure();
   if (!module->hasAttr(kCertificateAttr))
     return module.emitError() << "expected " << kCertificateAttr << "; run the phase `pack` first";
 
-  proto::Program program;
-  std::string data;
-  llvm::StringMap<uint32_t> kernels;
+  proto::Program &program = tables.program;
   describe(module, options, program);
-  buildKernels(module, program, kernels);
+  buildKernels(module, program, tables.kernels);
   Storage storage(module, *step);
-  CommandBuilder commands(module, *step, storage, kernels);
+  CommandBuilder commands(module, *step, storage, tables.kernels);
   commands.build(program);
   addWaits(program);
-  buildTensors(module, *step, storage, commands, options.dataRoot, program, data);
-  if (std::string file = overwritten(options, program); !file.empty())
-    return module.emitError() << "the output '" << options.output << "' would overwrite '" << file
-                              << "', which holds weights";
+  buildTensors(module, *step, storage, commands, options.dataRoot, program, tables.data);
   buildBindings(*step, commands, program);
   buildArenas(module, program);
   program.set_received_elements(receivedElements(program));
+  return verifySchedule(module, program);
+}
+
+FailureOr<EmittedKernels> emitExecutable(ModuleOp module, const EmitOptions &options) {
+  Tables tables;
+  if (failed(buildTables(module, options, tables)))
+    return failure();
+  auto &[program, data, kernels] = tables;
+  if (std::string file = overwritten(options, program); !file.empty())
+    return module.emitError() << "the output '" << options.output << "' would overwrite '" << file
+                              << "', which holds weights";
 
   std::string code;
   FailureOr<EmittedKernels> emitted = module->hasAttr(kDeviceAttr)

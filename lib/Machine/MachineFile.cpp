@@ -49,6 +49,8 @@ static planning::Machine toPlanning(const Machine &from) {
   return machine;
 }
 
+std::string defaultMachine(bool onGpu) { return onGpu ? "h100" : planning::Machine().name; }
+
 std::string machinePresets() {
   std::string names = planning::Machine().name;
   for (const Preset &preset : presets())

@@ -1,6 +1,7 @@
 //===- Phases.cpp - the way of the data -----------------------------------===//
 
 #include "Pipelines.h"
+#include "zero/Machine/MachineFile.h"
 
 #include "mlir/Pass/PassRegistry.h"
 #include "llvm/ADT/StringExtras.h"
@@ -8,6 +9,10 @@
 using namespace mlir;
 
 namespace zero {
+
+std::string StepOptions::machineName() const {
+  return machine.empty() ? defaultMachine(device != "cpu") : machine.getValue();
+}
 
 bool StepOptions::knows(StringRef name) const { return OptionsMap.count(name) != 0; }
 

@@ -98,9 +98,9 @@ private:
 
 LogicalResult PlanMemory::plan(ModuleOp module) {
   planning::Machine machine;
-  if (!options->machine.empty())
-    if (std::string error = loadMachine(options->machine, machine); !error.empty())
-      return emitError(module.getLoc()) << "--machine=" << options->machine << ": " << error;
+  const std::string name = options->machineName();
+  if (std::string error = loadMachine(name, machine); !error.empty())
+    return emitError(module.getLoc()) << "--machine=" << name << ": " << error;
   PlanSearch search(module, *options, machine);
   if (failed(search.prepare()))
     return failure();

@@ -58,7 +58,7 @@ public:
   void runOnOperation() override {
     planning::Machine machine;
     // A bad file is an error of the plan itself.
-    if (!options->machine.empty() && !loadMachine(options->machine, machine).empty())
+    if (!loadMachine(options->machineName(), machine).empty())
       return;
     TileTrials trials(getOperation(), *options, machine);
     const uint64_t given = options->tileParamsOver.getValue();

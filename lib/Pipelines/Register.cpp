@@ -6,6 +6,7 @@
 #include "dialects/Zero/Zero.h"
 #include "zero/Codegen/Passes.h"
 #include "zero/Conversion/Passes.h"
+#include "zero/Emit/Passes.h"
 #include "zero/Pipelines/Phases.h"
 #include "zero/Transforms/Passes.h"
 
@@ -26,6 +27,7 @@ void registerPasses() {
   registerZeroConversionPasses();
   registerZeroTransformsPasses();
   registerZeroCodegenPasses();
+  registerZeroEmitPasses();
   registerPhases();
 }
 

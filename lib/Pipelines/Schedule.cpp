@@ -30,5 +30,5 @@ void zero::addTransfers(OpPassManager &pm, const StepOptions &options, bool isTr
 
 void zero::addSchedule(OpPassManager &pm, const StepOptions &options) {
   addTransfers(pm, options, /*isTrial=*/false);
-  pm.addPass(createVerifySchedule());
+  pm.addPass(createVerifyStateOrder());
 }

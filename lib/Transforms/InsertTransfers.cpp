@@ -95,12 +95,18 @@ static bool isOnlyLast(Operation *op) {
   return when && when.getValue() == "last";
 }
 
+/// Outputs are read at the end.
+static bool isInEpilogue(Operation *op) {
+  return op->hasAttr(kEpilogueAttr) || op->hasTrait<OpTrait::IsTerminator>();
+}
+
 /// Lets `op` run in the part of the step and the turns of `like`; in all where that is one of
 /// two launches that add up, of which each turn runs one.
 static void runWith(Operation *op, Operation *like) {
-  for (StringRef name : {StringRef(kPrologueAttr), StringRef(kEpilogueAttr)})
-    if (Attribute value = like->getAttr(name))
-      op->setAttr(name, value);
+  if (Attribute value = like->getAttr(kPrologueAttr))
+    op->setAttr(kPrologueAttr, value);
+  if (isInEpilogue(like))
+    op->setAttr(kEpilogueAttr, UnitAttr::get(op->getContext()));
   if (isOnlyLast(like))
     op->setAttr(kWhenAttr, like->getAttr(kWhenAttr));
 }
@@ -151,7 +157,7 @@ Value Inserter::reserve(Value like, Operation *before) {
 Value Inserter::bring(Value value, Tier to, Operation *user) {
   if (tierOf(value) == to)
     return value;
-  const Key key{value, to, 2 * isOnlyLast(user) + user->hasAttr(kEpilogueAttr)};
+  const Key key{value, to, 2 * isOnlyLast(user) + isInEpilogue(user)};
   if (Value found = brought.lookup(key))
     return found;
   Value original = copied.lookup(value);
@@ -290,7 +296,7 @@ void Inserter::storeSum(LaunchOp launch) {
   for (StringRef name : {StringRef(kEpilogueAttr), StringRef(kWhenAttr)})
     stored.getDefiningOp()->removeAttr(name);
   sum.replaceUsesWithIf(stored, [&](OpOperand &use) {
-    return use.getOwner() != stored.getDefiningOp() && use.getOwner()->hasAttr(kEpilogueAttr);
+    return use.getOwner() != stored.getDefiningOp() && isInEpilogue(use.getOwner());
   });
 }
 

@@ -49,8 +49,8 @@ bool parseGenerationName(const std::string &path, uint64_t &step) {
   return generationName(step) == name;
 }
 
-static std::string temporaryName(uint64_t step) {
-  return "." + generationName(step) + ".tmp-" + std::to_string(::getpid());
+std::string draftPath(const std::string &folder, uint64_t step, int64_t owner) {
+  return trimmed(folder) + "/." + generationName(step) + ".tmp-" + std::to_string(owner);
 }
 
 /// The process whose temporary `name` is, or 0.
@@ -139,7 +139,7 @@ static void sweep(const std::string &folder) {
 
 /// Removes a generation so that half of one never has its name.
 static void removeGeneration(const std::string &folder, const Generation &generation) {
-  const std::string temporary = folder + "/" + temporaryName(generation.step);
+  const std::string temporary = draftPath(folder, generation.step, ::getpid());
   std::error_code ignored;
   if (::rename(generation.path.c_str(), temporary.c_str()) == 0)
     fs::remove_all(temporary, ignored);
@@ -164,7 +164,7 @@ Status Draft::create(const std::string &folder, uint64_t step, Draft &draft) {
   if (error)
     return ioError("make", folder, error);
   sweep(draft.folder);
-  const std::string path = draft.folder + "/" + temporaryName(step);
+  const std::string path = draftPath(draft.folder, step, ::getpid());
   if (::mkdir(path.c_str(), 0777) != 0)
     return ioError("make", path, lastError());
   draft.temporary = path;

@@ -43,6 +43,9 @@ Status findGenerations(const std::string &path, std::vector<Generation> &generat
 Status checkNoneLater(const std::string &folder, uint64_t step,
                       const std::vector<std::string> &damaged);
 
+/// Where process `owner` writes the generation of `step` in `folder`.
+std::string draftPath(const std::string &folder, uint64_t step, int64_t owner);
+
 /// A generation that is being written. Removed when abandoned.
 class Draft {
 public:

@@ -54,18 +54,33 @@ void CheckpointWriter::listTensors() {
     }
 }
 
+Status CheckpointWriter::plan(const proto::Program &program, proto::Manifest about) {
+  ZERO_RT_TRY(listState(program, state));
+  pieces = divideState(state, int(program.ranks()));
+  manifest = std::move(about);
+  describe(program, manifest);
+  manifest.set_precision(precisionOf(state));
+  for (int rank = 0; rank < int(program.ranks()); ++rank)
+    manifest.add_files()->set_name(shardName(rank));
+  listTensors();
+  return {};
+}
+
 Status CheckpointWriter::create(const proto::Program &program, const std::string &folder,
                                 proto::Manifest about, std::unique_ptr<CheckpointWriter> &writer) {
   auto made = std::make_unique<CheckpointWriter>();
-  ZERO_RT_TRY(listState(program, made->state));
-  made->pieces = divideState(made->state, int(program.ranks()));
-  made->manifest = std::move(about);
-  describe(program, made->manifest);
-  made->manifest.set_precision(precisionOf(made->state));
-  for (int rank = 0; rank < int(program.ranks()); ++rank)
-    made->manifest.add_files()->set_name(shardName(rank));
-  made->listTensors();
+  ZERO_RT_TRY(made->plan(program, std::move(about)));
   ZERO_RT_TRY(Draft::create(folder, made->manifest.step(), made->draft));
+  made->folder = made->draft.path();
+  writer = std::move(made);
+  return {};
+}
+
+Status CheckpointWriter::join(const proto::Program &program, const std::string &path,
+                              proto::Manifest about, std::unique_ptr<CheckpointWriter> &writer) {
+  auto made = std::make_unique<CheckpointWriter>();
+  ZERO_RT_TRY(made->plan(program, std::move(about)));
+  made->folder = path;
   writer = std::move(made);
   return {};
 }
@@ -109,7 +124,7 @@ std::string CheckpointWriter::headerOf(int rank) const {
 
 Status CheckpointWriter::writeShard(int rank, const MemoryByTier &memory) {
   OutputFile file;
-  ZERO_RT_TRY(OutputFile::create(draft.path() + "/" + shardName(rank), file));
+  ZERO_RT_TRY(OutputFile::create(folder + "/" + shardName(rank), file));
   uint64_t bytes = 0;
   uint32_t checksum = 0;
   auto put = [&](const char *data, uint64_t size) -> Status {
@@ -131,9 +146,8 @@ Status CheckpointWriter::writeShard(int rank, const MemoryByTier &memory) {
             .read(piece.place, piece.count * sizeOf(state[piece.tensor].dtype()),
                   [&](const char *part, uint64_t, uint64_t size) { return put(part, size); }));
   ZERO_RT_TRY(file.commit());
-  proto::Manifest::File &entry = *manifest.mutable_files(rank);
-  entry.set_bytes(bytes);
-  entry.set_crc32(checksum);
+  this->file(rank).set_bytes(bytes);
+  this->file(rank).set_crc32(checksum);
   return {};
 }
 
@@ -145,7 +159,7 @@ Status CheckpointWriter::writeRank(int rank, const MemoryByTier &memory) {
 }
 
 Status CheckpointWriter::commit(std::string &path) {
-  ZERO_RT_TRY(writeManifest(draft.path() + "/" + kManifestName, manifest));
+  ZERO_RT_TRY(writeManifest(folder + "/" + kManifestName, manifest));
   return draft.commit(path);
 }
 

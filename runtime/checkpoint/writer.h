@@ -21,14 +21,23 @@ public:
   static Status create(const proto::Program &program, const std::string &folder,
                        proto::Manifest about, std::unique_ptr<CheckpointWriter> &writer);
 
+  /// The same generation for another rank's process: writes into `path`, the draft that
+  /// create() has made there, and does not commit.
+  static Status join(const proto::Program &program, const std::string &path, proto::Manifest about,
+                     std::unique_ptr<CheckpointWriter> &writer);
+
   /// Writes what `rank` owns from its memory, and flushes it to disk. Safe for different
   /// ranks at a time; after a failure the others give up soon.
   Status writeRank(int rank, const MemoryByTier &memory);
+
+  /// What the manifest says of the file that `rank` has written.
+  proto::Manifest::File &file(int rank) { return *manifest.mutable_files(rank); }
 
   /// Writes the manifest and gives the generation its name. `path`: where it is.
   Status commit(std::string &path);
 
 private:
+  Status plan(const proto::Program &program, proto::Manifest about);
   Status writeShard(int rank, const MemoryByTier &memory);
   const Block &blockOf(const Piece &piece) const;
   std::string headerOf(int rank) const;
@@ -37,7 +46,8 @@ private:
   proto::Manifest manifest;
   std::vector<StateTensor> state;
   std::vector<std::vector<Piece>> pieces; ///< by rank
-  Draft draft;
+  Draft draft;                            ///< unless another process has it
+  std::string folder;                     ///< of the draft
   std::atomic<bool> failed{false};
 };
 

@@ -8,6 +8,7 @@ void zero_rt_session_options_default(zero_rt_session_options *options) {
   *options = {};
   options->timeout_seconds = 120;
   options->pin = -1;
+  options->rank = -1;
   options->stall_rank = -1;
   options->stall_collective = -1;
 }
@@ -86,6 +87,10 @@ const char *zero_rt_session_next_remark(zero_rt_session *session) {
 
 int zero_rt_session_nvme(const zero_rt_session *session, zero_rt_nvme_info *info) {
   return session->session->describeNvme(*info);
+}
+
+const char *zero_rt_session_nvme_file(const zero_rt_session *session, int rank) {
+  return session->session->nvmeFile(rank);
 }
 
 zero_rt_status zero_rt_session_stats(const zero_rt_session *session, int rank,

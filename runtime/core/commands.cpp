@@ -20,7 +20,7 @@ public:
 
   Command resolve(const proto::Command &command) {
     return {resolveBody(command),    command.when(),    command.predicate(),
-            command.label().c_str(), command.forward(), {.lane = uint32_t(command.lane())}};
+            command.label().c_str(), command.forward(), {uint32_t(command.lane()), {}}};
   }
 
 private:

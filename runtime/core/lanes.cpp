@@ -2,7 +2,7 @@
 
 #include "runtime/core/lanes.h"
 
-#include "runtime/core/lifetimes.h"
+#include "runtime/verify/lifetimes.h"
 
 namespace zero::rt {
 

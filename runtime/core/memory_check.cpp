@@ -2,8 +2,7 @@
 
 #include "runtime/core/memory_check.h"
 
-#include "runtime/format/tiers.h"
-#include "runtime/io/disk_queue.h"
+#include "runtime/core/program.h"
 
 #include <cstring>
 
@@ -17,67 +16,14 @@ static constexpr proto::Tier kInMemory[] = {proto::DEVICE, proto::HOST};
 
 MemoryCheck::MemoryCheck(const proto::Program &program, int rank, const ArenaBases &bases)
     : program(program), rank(rank), bases(bases), accesses(accessesOf(program, rank)),
-      persistent(persistentBytes(program, rank)),
-      shadow(uint64_t(proto::Tier_ARRAYSIZE) * kTierBytes) {
+      persistent(persistentBytes(program, rank)), trace(program, rank, accesses) {
   for (int evaluation = 0; evaluation < 2; ++evaluation)
     lists[size_t(evaluation)] = lifetimesOf(program, rank, accesses, evaluation != 0);
-  int64_t count = 0;
-  for (const proto::Segment &segment : program.segments()) {
-    first.push_back(count);
-    count += segment.commands_size();
-  }
-}
-
-//===----------------------------------------------------------------------===//
-// Words
-//===----------------------------------------------------------------------===//
-
-std::string MemoryCheck::name(int64_t writer) const {
-  if (writer == Content::State)
-    return "the step before";
-  if (writer == Content::Input)
-    return "an input";
-  if (writer == Content::Nobody)
-    return "a gap of a bucket";
-  const size_t segment =
-      size_t(std::upper_bound(first.begin(), first.end(), writer) - first.begin());
-  const auto &commands = program.segments(int(segment) - 1).commands();
-  return format("command %lld ('%s')", static_cast<long long>(writer),
-                escape(commands[int(writer - first[segment - 1])].label()).c_str());
-}
-
-std::string MemoryCheck::nameOf(const Moment &moment) const {
-  switch (moment.kind) {
-  case Moment::Inputs:
-    return "an input";
-  case Moment::Command:
-    return name(first[size_t(moment.segment)] + moment.index);
-  case Moment::Renames:
-    return "a state's new value";
-  default:
-    return "the end of a step";
-  }
-}
-
-/// `reader` has met `found` where it expected something else.
-Status MemoryCheck::wrong(const std::string &reader, ByteRange range, const Content &found) const {
-  const std::string who = found.live ? name(found.writer) + " wrote last, as another value"
-                                     : "nobody has written in this step";
-  return fail(ZERO_RT_INTERNAL, "rank %d, %s: it reads %s, which %s", rank, reader.c_str(),
-              text(range).c_str(), who.c_str());
 }
 
 //===----------------------------------------------------------------------===//
 // Bytes
 //===----------------------------------------------------------------------===//
-
-/// Whether the smaller of a collective's source and destination is this rank's slice of the
-/// larger one.
-static bool isOwnSlice(const std::vector<Access> &touched, int rank) {
-  auto [small, large] = std::minmax(touched[0].range, touched[1].range,
-                                    [](auto a, auto b) { return a.size() < b.size(); });
-  return small.begin == large.begin + uint64_t(rank) * small.size();
-}
 
 ByteRange MemoryCheck::arenaOf(proto::Tier tier) const {
   const uint64_t begin = positionOf(tier, 0);
@@ -88,15 +34,6 @@ ByteRange MemoryCheck::arenaOf(proto::Tier tier) const {
 char *MemoryCheck::at(uint64_t position) const {
   char *base = bases[size_t(tierOf(position))];
   return base ? base + offsetOf(position) : nullptr;
-}
-
-/// "bytes 0 to 4 of the arena".
-std::string MemoryCheck::text(ByteRange range) const {
-  const proto::Tier tier = tierOf(range.begin);
-  const uint64_t begin = offsetOf(range.begin);
-  return format("bytes %llu to %llu of the %sarena", static_cast<unsigned long long>(begin),
-                static_cast<unsigned long long>(begin + range.size()),
-                tier == proto::DEVICE ? "" : (std::string(zero::rt::nameOf(tier)) + " ").c_str());
 }
 
 /// `range` is in use.
@@ -122,12 +59,12 @@ bool MemoryCheck::isPoison(ByteRange range) const {
 /// What is dead in `range` is as poison() left it.
 Status MemoryCheck::expectPoison(ByteRange range) const {
   Status status;
-  shadow.forEach(range, [&](ByteRange part, const Content &content) {
+  trace.contents().forEach(range, [&](ByteRange part, const Content &content) {
     if (status.ok() && !content.live && !isPoison(part))
       status = fail(ZERO_RT_INTERNAL,
-                    "rank %d, %s: somebody wrote into %s, which no command has written since they "
-                    "were free",
-                    rank, nameOf(current()).c_str(), text(part).c_str());
+                    "rank %d, %s: somebody wrote into %s, which no command has written since "
+                    "they were free",
+                    rank, trace.nameOf(current()).c_str(), describe(part).c_str());
   });
   return status;
 }
@@ -138,7 +75,7 @@ void MemoryCheck::guardMargins(const std::vector<Access> &touched) {
     if (access.writes)
       written.add(access.range);
   for (const Access &access : touched) {
-    const auto [begin, end] = access.range;
+    const uint64_t begin = access.range.begin, end = access.range.end;
     const ByteRange arena = arenaOf(tierOf(begin));
     const ByteRange before{begin - std::min(begin - arena.begin, kMargin), begin};
     const ByteRange behind{end, std::min(end + kMargin, arena.end)};
@@ -156,54 +93,21 @@ Status MemoryCheck::expectMargins() {
     if (changed != bytes.end())
       return fail(ZERO_RT_INTERNAL,
                   "rank %d, %s: it wrote byte %llu of the arena, outside of its arguments", rank,
-                  nameOf(current()).c_str(), static_cast<unsigned long long>(place));
+                  trace.nameOf(current()).c_str(), static_cast<unsigned long long>(place));
   }
   margins.clear();
   return {};
 }
 
-/// `range` holds `value`, or, if that is 0, anything that is needed.
-Status MemoryCheck::expect(ByteRange range, uint32_t value, uint64_t origin,
-                           const std::string &reader) const {
-  Status status;
-  shadow.forEach(range, [&](ByteRange part, const Content &content) {
-    const bool same = value == 0 || (content.value == value && content.origin == origin);
-    if (status.ok() && !(content.live && same))
-      status = wrong(reader, part, content);
-  });
-  return status;
-}
-
-/// What a command writes is not what it reads or writes elsewhere. Copies do as if they read
-/// all first; a rank's own slice of a collective stays where it is.
-Status MemoryCheck::expectApart(const std::vector<Access> &touched, const Moment &moment) const {
-  const proto::Command &command = program.segments(moment.segment).commands(moment.index);
-  if (command.has_copy())
-    return {};
-  for (const Access &written : touched)
-    for (const Access &other : touched) {
-      const ByteRange common{std::max(written.range.begin, other.range.begin),
-                             std::min(written.range.end, other.range.end)};
-      if (&written == &other || !written.writes || common.begin >= common.end ||
-          (command.has_collective() && isOwnSlice(touched, rank)))
-        continue;
-      return fail(ZERO_RT_INTERNAL, "rank %d, %s: it writes %s twice, or also reads them", rank,
-                  nameOf(moment).c_str(), text(common).c_str());
-    }
-  return {};
-}
-
-/// `range` is about to be written.
-Status MemoryCheck::claim(ByteRange range, const Content &content) {
+Status MemoryCheck::claim(ByteRange range) {
   ZERO_RT_TRY(expectPoison(range));
-  shadow.write(range, content);
   touch(range);
   return {};
 }
 
 void MemoryCheck::measure() {
   for (size_t tier = 0; tier < most.size(); ++tier)
-    most[tier] = std::max(most[tier], shadow.liveBytes(proto::Tier(tier)));
+    most[tier] = std::max(most[tier], trace.contents().liveBytes(proto::Tier(tier)));
 }
 
 uint64_t MemoryCheck::peak(proto::Tier tier) const {
@@ -218,21 +122,15 @@ uint64_t MemoryCheck::peak(proto::Tier tier) const {
 // A step
 //===----------------------------------------------------------------------===//
 
-/// Where the value in `buffer` begins, as in Access.
-static uint64_t originOf(const proto::Buffer &buffer) {
-  return positionOf(buffer.tier(), buffer.offset());
-}
-
 void MemoryCheck::begin(bool evaluation) {
   evaluates = evaluation;
   moments = &lists[evaluation ? 1 : 0];
   next = 0;
-  shadow.clear();
+  trace.begin();
   for (proto::Tier tier : kInMemory)
     persistent.forEachGap(arenaOf(tier), [&](ByteRange range) { poison(range); });
   for (const proto::Buffer &buffer : program.buffers()) {
     const ByteRange range = rangeOf(buffer, rank);
-    shadow.write(range, {buffer.value(), originOf(buffer), Content::State, true});
     touch(range);
     if (buffer.role() == proto::GRADIENT) // an accumulator: its first turn fills it
       poison(range);
@@ -254,15 +152,9 @@ Status MemoryCheck::applyRenames() {
     const Moment &moment = take();
     for (int i = moment.index; i < moment.end; ++i) {
       const proto::Rename &rename = program.segments(moment.segment).renames(i);
-      const proto::Tier tier = rename.place().tier();
-      const uint64_t begin = positionOf(tier, placeOf(rename.place(), rank));
-      const uint64_t origin = positionOf(tier, rename.place().offset());
-      const ByteRange range{begin, begin + rename.place().bytes()};
-      if (rename.strict() && applies(rename, moment.turn, moment.segment))
-        ZERO_RT_TRY(expect(range, rename.from(), origin - rename.place().start(), nameOf(moment)));
+      ZERO_RT_TRY(trace.rename(rename, applies(rename, moment.turn, moment.segment), moment));
       if (rename.from() == 0)
-        touch(range);
-      shadow.rename(range, rename.from(), rename.to(), origin - rename.start());
+        touch(rangeOf(rename.place(), rename.place().bytes(), rank));
     }
     measure();
     ZERO_RT_TRY(after());
@@ -273,49 +165,28 @@ Status MemoryCheck::applyRenames() {
 Status MemoryCheck::beforeInputs() {
   ZERO_RT_TRY(applyRenames());
   const Moment &moment = take();
-  auto write = [&](const proto::Input &input) {
-    return claim(rangeOf(input.offset(), input.dtype(), elementsOf(input.shape())),
-                 {input.value(), input.offset(), Content::Input, true});
-  };
-  if (moment.segment < 0)
-    for (const proto::Input &input : program.inputs())
-      ZERO_RT_TRY(write(input));
-  else
-    for (uint32_t input : program.segments(moment.segment).inputs())
-      ZERO_RT_TRY(write(program.inputs(int(input))));
+  for (const proto::Input *input : inputsOf(program, moment))
+    ZERO_RT_TRY(claim(rangeOf(*input)));
+  trace.writeInputs(moment);
   measure();
   return {};
-}
-
-/// What a disk writes with the bytes before `end`, and belongs to nobody.
-static ByteRange restOfBlock(uint64_t end) {
-  return {end, (end + kDiskAlignment - 1) / kDiskAlignment * kDiskAlignment};
 }
 
 Status MemoryCheck::beforeCommand(bool skipped) {
   ZERO_RT_TRY(applyRenames());
   const Moment &moment = take();
-  const auto &touched = accesses[size_t(moment.segment)][size_t(moment.index)];
   if (skipped) {
-    for (const Access &access : touched)
-      if (access.reads && access.writes)
-        shadow.rename(access.range, access.reads, access.writes, access.written);
+    trace.skip(moment);
     return {};
   }
-  ZERO_RT_TRY(expectApart(touched, moment));
-  for (const Access &access : touched)
-    if (access.reads)
-      ZERO_RT_TRY(expect(access.range, access.reads, access.origin, nameOf(moment)));
-  for (const Access &access : touched)
+  ZERO_RT_TRY(trace.readOperands(moment));
+  for (const Access &access : trace.operandsOf(moment))
     if (access.writes)
-      ZERO_RT_TRY(claim(access.range, {access.writes, access.written,
-                                       first[size_t(moment.segment)] + moment.index, true}));
-  for (const Access &access : touched)
-    if (access.writes && tierOf(access.range.begin) == proto::NVME)
-      shadow.kill(restOfBlock(access.range.end));
+      ZERO_RT_TRY(claim(access.range));
+  trace.writeResults(moment);
   measure();
   if (program.segments(moment.segment).commands(moment.index).has_launch())
-    guardMargins(touched);
+    guardMargins(trace.operandsOf(moment));
   return {};
 }
 
@@ -323,54 +194,21 @@ Status MemoryCheck::after() {
   ZERO_RT_TRY(expectMargins());
   for (ByteRange range : current().deaths) {
     poison(range);
-    shadow.kill(range);
+    trace.kill(range);
   }
-  return {};
-}
-
-Status MemoryCheck::readOutputs(bool all) const {
-  for (const proto::Output &output : program.outputs())
-    if (all || isLoss(output.name()))
-      ZERO_RT_TRY(expect(rangeOf(output.offset(), output.dtype(), elementsOf(output.shape())),
-                         output.value(), output.offset() - output.start(),
-                         "output '" + escape(output.name()) + "'"));
-  return {};
-}
-
-Status MemoryCheck::readGradients() const {
-  for (const proto::Gradient &gradient : program.gradients()) {
-    const std::string reader = "the gradient of '" + escape(gradient.parameter()) + "'";
-    for (const proto::Buffer *buffer : buffersOf(gradient))
-      ZERO_RT_TRY(expect(rangeOf(*buffer, rank), buffer->value(), originOf(*buffer), reader));
-    const uint64_t scale = placeOf(gradient.scale(), rank);
-    if (gradient.has_scale())
-      ZERO_RT_TRY(expect({scale, scale + sizeof(float)}, gradient.scale().reads(),
-                         gradient.scale().offset() - gradient.scale().start(), reader));
-  }
-  return {};
-}
-
-/// The next step finds what this one has left. Accumulators it fills anew.
-Status MemoryCheck::readState() const {
-  for (const proto::Buffer &buffer : program.buffers())
-    if (buffer.role() != proto::GRADIENT)
-      ZERO_RT_TRY(expect(rangeOf(buffer, rank), buffer.value(), originOf(buffer),
-                         "the next step's '" + escape(buffer.name()) + "'"));
   return {};
 }
 
 Status MemoryCheck::beforeFinish() {
   ZERO_RT_TRY(applyRenames());
   take();
-  ZERO_RT_TRY(readOutputs(/*all=*/false));
-  return evaluates ? Status() : readGradients();
+  return trace.finish(evaluates);
 }
 
 Status MemoryCheck::atEnd() {
   ZERO_RT_TRY(applyRenames());
   take();
-  ZERO_RT_TRY(readOutputs(/*all=*/!evaluates));
-  ZERO_RT_TRY(readState());
+  ZERO_RT_TRY(trace.end(evaluates));
   for (proto::Tier tier : kInMemory)
     ZERO_RT_TRY(expectPoison(arenaOf(tier)));
   return {};

@@ -13,9 +13,7 @@
 #define RUNTIME_CORE_MEMORY_CHECK_H
 
 #include "runtime/core/commands.h"
-#include "runtime/core/lifetimes.h"
-#include "runtime/core/shadow.h"
-#include "runtime/support/status.h"
+#include "runtime/verify/value_trace.h"
 
 #include <array>
 
@@ -50,25 +48,17 @@ private:
   const Moment &current() const { return (*moments)[next - 1]; }
   Status applyRenames();
   bool applies(const proto::Rename &rename, uint64_t turn, int segment) const;
-  Status expect(ByteRange range, uint32_t value, uint64_t origin, const std::string &reader) const;
-  Status expectApart(const std::vector<Access> &touched, const Moment &moment) const;
-  Status claim(ByteRange range, const Content &content);
+  /// `range` is about to be written.
+  Status claim(ByteRange range);
   Status expectPoison(ByteRange range) const;
   void guardMargins(const std::vector<Access> &touched);
   Status expectMargins();
-  Status readOutputs(bool all) const;
-  Status readGradients() const;
-  Status readState() const;
   ByteRange arenaOf(proto::Tier tier) const;
   char *at(uint64_t position) const;
   void touch(ByteRange range);
   void poison(ByteRange range);
   bool isPoison(ByteRange range) const;
-  std::string text(ByteRange range) const;
   void measure();
-  std::string name(int64_t writer) const;
-  std::string nameOf(const Moment &moment) const;
-  Status wrong(const std::string &reader, ByteRange range, const Content &found) const;
 
   const proto::Program &program;
   int rank;
@@ -76,8 +66,7 @@ private:
   SegmentAccesses accesses;
   RangeSet persistent;
   std::array<std::vector<Moment>, 2> lists; ///< of a step, of an evaluation
-  std::vector<int64_t> first;               ///< command of each segment, counted over all
-  Shadow shadow;
+  ValueTrace trace;
   bool evaluates = false;
   const std::vector<Moment> *moments = nullptr;
   size_t next = 0;

@@ -2,7 +2,7 @@
 
 #include "runtime/core/program.h"
 
-#include "runtime/core/lifetimes.h"
+#include "runtime/verify/lifetimes.h"
 #include "runtime/core/team.h"
 #include "runtime/core/validate.h"
 

@@ -27,8 +27,8 @@ Status Rank::prepare(Device &device, const InitialFiles &files, const RankOption
     outputs.emplace_back(elementsOf(output.shape()) * sizeOf(toDType(output.dtype())));
   for (const CommandSegment &segment : segments)
     for (const Command &command : segment.commands)
-      if (const auto *disk = std::get_if<DiskCommand>(&command.body))
-        writesFile = writesFile || disk->writes;
+      if (const auto *disk = std::get_if<DiskCommand>(&command.body); disk && disk->writes)
+        (command.forward ? evaluationWrites : stepWrites) = true;
   if (options.checkMemory)
     check.emplace(tables(), self, memory.bases());
   return queue->hasLanes() ? Status() : openLanes(device, options);
@@ -48,6 +48,36 @@ Status Rank::openLanes(Device &device, const RankOptions &options) {
   for (uint32_t i = 0; i < known.size(); ++i)
     setup.predicates.push_back(windows.at<uint8_t>(windows.predicates + i));
   return Lanes::create(std::move(plan), std::move(setup), lanes);
+}
+
+Status Rank::exchange(Device &device, const Note &own, std::vector<Note> &all) {
+  Status status = tell(device, own, all);
+  if (!status.ok())
+    communicator->abort(status);
+  return status;
+}
+
+Status Rank::tell(Device &device, const Note &own, std::vector<Note> &all) {
+  const int self = communicator->rank();
+  const uint64_t mine = uint64_t(self) * sizeof(Note);
+  all.resize(size_t(communicator->ranks()));
+  if (!notes)
+    ZERO_RT_TRY(device.reserve(self, all.size() * sizeof(Note), /*guarded=*/false, notes));
+  ZERO_RT_TRY(notes->write(mine, sizeof(Note), [&](char *piece, uint64_t, uint64_t) {
+    std::memcpy(piece, &own, sizeof(Note));
+    return Status();
+  }));
+  ZERO_RT_TRY(queue->meet());
+  ZERO_RT_TRY(communicator->allGather({"what ranks tell each other", 0, /*control=*/true},
+                                      ZERO_RT_I64, notes->base() + mine, notes->base(),
+                                      sizeof(Note) / sizeof(int64_t)));
+  ZERO_RT_TRY(queue->finish());
+  ZERO_RT_TRY(communicator->check());
+  return notes->read(0, all.size() * sizeof(Note),
+                     [&](const char *piece, uint64_t done, uint64_t count) {
+                       std::memcpy(reinterpret_cast<char *>(all.data()) + done, piece, count);
+                       return Status();
+                     });
 }
 
 void Rank::record(uint64_t steps, Recorder::Clock::time_point origin) {
@@ -85,6 +115,7 @@ DiskTraffic Rank::totalTraffic() const {
 /// there is of no use.
 Status Rank::runStep(const StepRequest &request) {
   const DiskTraffic before = totalTraffic();
+  const bool writesFile = evaluationWrites || (stepWrites && !request.evaluate);
   if (writesFile)
     ZERO_RT_TRY(memory.getFile().beginStep());
   ZERO_RT_TRY(runSegments(request));

@@ -6,6 +6,7 @@
 #include "runtime/comm/communicator.h"
 #include "runtime/core/lanes.h"
 #include "runtime/core/memory_check.h"
+#include "runtime/core/note.h"
 #include "runtime/core/recorder.h"
 #include "runtime/core/state.h"
 #include "runtime/core/windows.h"
@@ -48,6 +49,11 @@ public:
   /// Reserves and touches the arenas, reads initial values, resolves commands, starts lanes.
   Status prepare(Device &device, const InitialFiles &files, const RankOptions &options);
 
+  /// Tells all ranks `own` and hears what they tell, by rank. Between steps; all take part.
+  Status exchange(Device &device, const Note &own, std::vector<Note> &all);
+
+  int number() const { return communicator->rank(); }
+
   /// Runs one step. A failure is told to the other ranks before it is returned.
   Status step(const StepRequest &request);
 
@@ -75,6 +81,7 @@ private:
   Status runStep(const StepRequest &request);
   Status runSegments(const StepRequest &request);
   DiskTraffic totalTraffic() const;
+  Status tell(Device &device, const Note &own, std::vector<Note> &all);
   Status run(const Command &command);
   Status runRecorded(const Command &command, uint32_t index, uint64_t turn);
   Status runSegment(const CommandSegment &segment, const StepRequest &request, bool isFirst);
@@ -107,6 +114,7 @@ private:
   std::shared_ptr<const LoadedProgram> program;
   std::unique_ptr<Communicator> communicator;
   RankMemory memory;
+  std::unique_ptr<Arena> notes; ///< of all ranks, once there was an exchange
   std::unique_ptr<Queue> queue;
   std::vector<CommandSegment> segments;
   StepWindows windows;
@@ -119,7 +127,8 @@ private:
   std::optional<Recorder> recorder;
   Recorder *active = nullptr; ///< what records this step
   uint64_t collectives = 0;   ///< begun in this step
-  bool writesFile = false;    ///< commands do
+  /// Whether commands that an evaluation runs write to the file, and whether others do.
+  bool evaluationWrites = false, stepWrites = false;
   DiskTraffic stepTraffic;
 };
 

@@ -5,6 +5,7 @@
 #include "runtime/device/cpu/arena.h"
 
 #include <cstring>
+#include <sys/mman.h>
 
 namespace zero::rt {
 
@@ -38,7 +39,9 @@ Status RankMemory::reserve(Device &device, const proto::Program &program, int ra
   if (onHost == 0)
     return {};
   ZERO_RT_TRY(reserveHostMemory(onHost, guarded, hostArena));
-  return hostArena->touch();
+  ZERO_RT_TRY(hostArena->touch());
+  ::mlock(hostArena->base(), onHost); // a wish: disks and links then never wait for pages
+  return {};
 }
 
 ArenaBases RankMemory::bases() const {

@@ -7,6 +7,7 @@
 #include "runtime/io/safetensors.h"
 #include "runtime/io/weights_writer.h"
 #include "runtime/support/floats.h"
+#include "runtime/verify/value_check.h"
 
 #include <algorithm>
 #include <chrono>
@@ -29,7 +30,7 @@ Status checkOptions(const zero_rt_session_options &options) {
 }
 
 static TeamOptions teamOptions(int ranks, const zero_rt_session_options &options) {
-  return {ranks, options.threads_per_rank, options.pin, options.timeout_seconds + 1};
+  return {ranks, options.threads_per_rank, options.pin, options.timeout_seconds + 1, options.rank};
 }
 
 Session::Session(std::shared_ptr<Body> body, const zero_rt_session_options &options)
@@ -55,6 +56,8 @@ static Status diskOptions(const zero_rt_session_options &options, DiskOptions &d
 Status Session::create(std::shared_ptr<const LoadedProgram> program,
                        const zero_rt_session_options &wanted, std::unique_ptr<Session> &session) {
   ZERO_RT_TRY(checkOptions(wanted));
+  if (wanted.check_memory)
+    ZERO_RT_TRY(checkValues(program->tables()));
   zero_rt_session_options options = wanted;
   if (options.threads_per_rank == 0)
     options.threads_per_rank = defaultThreads(program->tables());
@@ -74,8 +77,10 @@ Status Session::create(std::shared_ptr<const LoadedProgram> program,
   ZERO_RT_TRY(body->device->prepare(program->tables(), options.threads_per_rank));
   const RankOptions common{options.check_memory != 0, options.timeout_seconds, body};
   ZERO_RT_TRY(made->team.run([body, common](int rank) {
-    return body->ranks[rank]->prepare(*body->device, body->files, common);
+    return body->rank(rank).prepare(*body->device, body->files, common);
   }));
+  if (made->isOneOfMany())
+    ZERO_RT_TRY(made->checkSameProgram());
   session = std::move(made);
   return {};
 }
@@ -116,6 +121,8 @@ Status Session::step(uint32_t flags, zero_rt_step_result &result) {
   ZERO_RT_TRY(checkAlive());
   ZERO_RT_TRY(body->data->prepare());
   ZERO_RT_TRY(findData());
+  if (flags & ZERO_RT_KEEP_GRADIENTS)
+    ZERO_RT_TRY(checkHasAll("gradients"));
   keptGradients = flags & ZERO_RT_KEEP_GRADIENTS;
   body->gradients.resize(keptGradients ? tables().gradients_size() : 0);
   for (size_t i = 0; i < body->gradients.size(); ++i) {
@@ -171,7 +178,7 @@ static zero_rt_step_result resultOf(const Rank &rank, const StepRequest &request
 Status Session::run(const StepRequest &request, zero_rt_step_result &result) {
   auto begin = std::chrono::steady_clock::now();
   Status status =
-      team.run([body = body, request](int rank) { return body->ranks[rank]->step(request); });
+      team.run([body = body, request](int rank) { return body->rank(rank).step(request); });
   if (!status.ok()) {
     failure =
         fail(status.getCode(), "%s %llu: %s", request.evaluate ? "evaluation of batch" : "step",
@@ -179,7 +186,7 @@ Status Session::run(const StepRequest &request, zero_rt_step_result &result) {
     return failure;
   }
   std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
-  result = resultOf(*body->ranks[0], request);
+  result = resultOf(*body->ranks.front(), request);
   result.seconds = took.count();
   return {};
 }
@@ -202,12 +209,11 @@ static Status notFound(const char *what, const std::string &name) {
 
 Status Session::readOutput(const std::string &name, int rank, void *destination,
                            uint64_t bytes) const {
-  if (rank < 0 || rank >= body->program->ranks())
-    return fail(ZERO_RT_INVALID_ARGUMENT, "no rank %d among %d", rank, body->program->ranks());
+  ZERO_RT_TRY(checkRank(rank));
   for (int i = 0; i < tables().outputs_size(); ++i) {
     if (tables().outputs(i).name() != name)
       continue;
-    const std::vector<uint8_t> &value = body->ranks[rank]->output(i);
+    const std::vector<uint8_t> &value = body->rank(rank).output(i);
     ZERO_RT_TRY(checkSize(name, value.size(), bytes));
     std::copy_n(value.data(), bytes, static_cast<uint8_t *>(destination));
     return {};
@@ -217,9 +223,8 @@ Status Session::readOutput(const std::string &name, int rank, void *destination,
 
 Status Session::readWhole(const proto::Tensor &tensor, void *destination) const {
   for (const Block &block : blocksOf(tables(), tensor))
-    for (size_t rank = 0; rank < body->ranks.size(); ++rank)
-      ZERO_RT_TRY(copyOwnPart(block, static_cast<int>(rank), body->ranks[rank]->memoryByTier(),
-                              destination));
+    for (const auto &rank : body->ranks)
+      ZERO_RT_TRY(copyOwnPart(block, rank->number(), rank->memoryByTier(), destination));
   return {};
 }
 
@@ -228,6 +233,7 @@ static uint64_t bytesOf(const proto::Tensor &tensor) {
 }
 
 Status Session::readTensor(const std::string &name, void *destination, uint64_t bytes) const {
+  ZERO_RT_TRY(checkHasAll("tensors"));
   for (const proto::Tensor &tensor : tables().tensors()) {
     if (tensor.name() != name)
       continue;
@@ -271,9 +277,8 @@ Status Session::writeWhole(const proto::Tensor &tensor, DType dtype, const void 
     values = converted.data();
   }
   for (const Block &block : blocksOf(tables(), tensor))
-    for (size_t rank = 0; rank < body->ranks.size(); ++rank)
-      ZERO_RT_TRY(
-          setOwnPart(block, static_cast<int>(rank), body->ranks[rank]->memoryByTier(), values));
+    for (const auto &rank : body->ranks)
+      ZERO_RT_TRY(setOwnPart(block, rank->number(), rank->memoryByTier(), values));
   for (const proto::Tensor &parameter : tables().tensors())
     if (tensor.master() && parameter.role() == proto::PARAMETER && parameter.name() == tensor.of())
       ZERO_RT_TRY(writeWhole(parameter, own, values));
@@ -305,6 +310,7 @@ Status Session::checkAlive() const {
 
 Status Session::save(const std::string &path) const {
   ZERO_RT_TRY(checkAlive());
+  ZERO_RT_TRY(checkHasAll("weights"));
   std::vector<TensorEntry> entries;
   for (const proto::Tensor &tensor : tables().tensors()) {
     auto shape = shapeOf(tensor.shape());
@@ -338,10 +344,9 @@ Status Session::saveGradients(const std::string &path) const {
 }
 
 Status Session::stats(int rank, zero_rt_stats &stats) const {
-  if (rank < 0 || rank >= body->program->ranks())
-    return fail(ZERO_RT_INVALID_ARGUMENT, "no rank %d among %d", rank, body->program->ranks());
-  const Traffic traffic = body->ranks[rank]->traffic();
-  const MemoryCheck *memory = body->ranks[rank]->memoryCheck();
+  ZERO_RT_TRY(checkRank(rank));
+  const Traffic traffic = body->rank(rank).traffic();
+  const MemoryCheck *memory = body->rank(rank).memoryCheck();
   stats = {};
   stats.steps = ran;
   for (int number = 0; number < ZERO_RT_TIERS; ++number) {
@@ -355,7 +360,7 @@ Status Session::stats(int rank, zero_rt_stats &stats) const {
   stats.model_bytes = traffic.modelBytes;
   stats.control_bytes = traffic.controlBytes;
   stats.seconds = seconds;
-  const DiskTraffic disk = body->ranks[rank]->diskTraffic();
+  const DiskTraffic disk = body->rank(rank).diskTraffic();
   stats.nvme_read = disk.read;
   stats.nvme_written = disk.written;
   return {};
@@ -367,6 +372,13 @@ bool Session::describeNvme(zero_rt_nvme_info &info) const {
   if (memory.hasFile())
     info = {memory.queueName(), memory.getFile().isDirect()};
   return memory.hasFile();
+}
+
+const char *Session::nvmeFile(int rank) const {
+  if (!checkRank(rank).ok())
+    return nullptr;
+  const RankMemory &memory = body->rank(rank).ownMemory();
+  return memory.hasFile() ? memory.getFile().path().c_str() : nullptr;
 }
 
 } // namespace zero::rt

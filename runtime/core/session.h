@@ -40,6 +40,7 @@ public:
   const char *nextRemark();
   Status stats(int rank, zero_rt_stats &stats) const;
   bool describeNvme(zero_rt_nvme_info &info) const;
+  const char *nvmeFile(int rank) const;
   Status record(uint64_t steps);
   Status recording(int rank, zero_rt_recording &recording) const;
 
@@ -53,7 +54,9 @@ private:
     std::shared_ptr<const LoadedProgram> program;
     std::unique_ptr<Device> device;
     InitialFiles files;
+    /// Those of this process: all, or one.
     std::vector<std::unique_ptr<Rank>> ranks;
+    Rank &rank(int number) { return *ranks[size_t(number - ranks.front()->number())]; }
     std::shared_ptr<DataSet> data;
     std::vector<std::vector<uint8_t>> gradients;
   };
@@ -61,9 +64,21 @@ private:
   Session(std::shared_ptr<Body> body, const zero_rt_session_options &options);
   const proto::Program &tables() const { return body->program->tables(); }
   Status checkAlive() const;
+  /// Whether the other ranks are in other processes.
+  bool isOneOfMany() const { return options.rank >= 0; }
+  Status checkRank(int rank) const;
+  Status checkHasAll(const char *what) const;
   Status checkData(const DataSet &data) const;
   Status run(const StepRequest &request, zero_rt_step_result &result);
   Status runOnRanks(std::function<Status(Body &, int)> job);
+  Status exchange(const Note &own, std::vector<Note> &all);
+  Status agree(const Status &own, Note note, std::vector<Note> &all);
+  Status checkSameProgram();
+  Status writeState(const std::string &folder, proto::Manifest about);
+  Status writeStateWithOthers(const std::string &folder, proto::Manifest about);
+  Status loadOwnState(const std::string &path, uint32_t flags, zero_rt_state_result &result);
+  Status checkSameState(const std::string &path, const Status &own,
+                        const zero_rt_state_result &result);
   Status findData();
   Status adopt(const CheckpointReader &reader, const std::vector<Damage> &passed, uint32_t flags,
                const LoadPlan &plan, zero_rt_state_result &result);

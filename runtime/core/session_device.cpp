@@ -10,6 +10,7 @@
 
 #include <charconv>
 #include <cstring>
+#include <unistd.h>
 
 namespace zero::rt {
 
@@ -47,6 +48,38 @@ static Status checkTarget(const proto::Program &program, const zero_rt_session_o
   return {};
 }
 
+/// Whether one rank can have this process to itself, where it shall.
+static Status checkProcess(const proto::Program &program, const zero_rt_session_options &options) {
+  auto bad = [](const char *what) { return Status(ZERO_RT_INVALID_ARGUMENT, what); };
+  if (options.rank < 0)
+    return options.join ? bad("a file to join by, but no rank that this process has") : Status();
+  if (options.rank >= int(program.ranks()))
+    return fail(ZERO_RT_INVALID_ARGUMENT, "no rank %d among %u", options.rank, program.ranks());
+  if (program.target() != proto::CUDA)
+    return fail(ZERO_RT_UNSUPPORTED,
+                "ranks on CPUs are threads of one process: leave out the rank, or "
+                "compile the model with --device=cuda");
+  if (!options.join)
+    return bad("a rank with a process of its own needs a file to join the others by");
+  return options.stall_rank < 0 ? Status()
+                                : bad("ranks can be stalled where they are threads of one process");
+}
+
+/// The end of the one rank that is here. All others join by the same file.
+static Status joinOthers(const ThreadGroupOptions &group, const zero_rt_session_options &options,
+                         std::shared_ptr<cuda::Lanes> lanes,
+                         std::vector<std::unique_ptr<Communicator>> &ends) {
+  std::shared_ptr<const cuda::Nccl> nccl;
+  cuda::NcclId id;
+  ZERO_RT_TRY(cuda::Nccl::open(nccl));
+  ZERO_RT_TRY(cuda::shareId(*nccl, options.join, options.rank, group.timeoutSeconds, id));
+  Status status = cuda::joinNcclGroup(nccl, id, options.rank, group.ranks, group.timeoutSeconds,
+                                      std::move(lanes), ends.emplace_back());
+  if (options.rank == 0)
+    ::unlink(options.join); // all have read it, or will not come
+  return status;
+}
+
 static Status openGpus(const LoadedProgram &program, const zero_rt_session_options &options,
                        const ThreadGroupOptions &group, std::unique_ptr<Device> &device,
                        std::vector<std::unique_ptr<Communicator>> &ends) {
@@ -54,9 +87,11 @@ static Status openGpus(const LoadedProgram &program, const zero_rt_session_optio
   ZERO_RT_TRY(parseGpus(options.gpus, gpus));
   std::unique_ptr<cuda::CudaDevice> made;
   ZERO_RT_TRY(cuda::CudaDevice::create(program.tables(), program.executable.code, gpus,
-                                       options.timeout_seconds, made));
-  ZERO_RT_TRY(made->isShared() ? cuda::makeDeviceGroup(group, made->lanes(), ends)
-                               : cuda::makeNcclGroup(group, made->lanes(), ends));
+                                       options.rank, options.timeout_seconds, made));
+  const auto &lanes = made->lanes();
+  ZERO_RT_TRY(options.rank >= 0  ? joinOthers(group, options, lanes[size_t(options.rank)], ends)
+              : made->isShared() ? cuda::makeDeviceGroup(group, lanes, ends)
+                                 : cuda::makeNcclGroup(group, lanes, ends));
   device = std::move(made);
   return {};
 }
@@ -65,6 +100,7 @@ Status openDevice(const LoadedProgram &program, const zero_rt_session_options &o
                   std::unique_ptr<Device> &device,
                   std::vector<std::unique_ptr<Communicator>> &ends) {
   ZERO_RT_TRY(checkTarget(program.tables(), options));
+  ZERO_RT_TRY(checkProcess(program.tables(), options));
   const ThreadGroupOptions group{program.ranks(), options.timeout_seconds, options.stall_rank,
                                  options.stall_collective};
   if (program.tables().target() == proto::CUDA)

@@ -9,7 +9,8 @@
 
 namespace zero::rt {
 
-/// Makes the device that `program` is compiled for, and the ranks' ends of a group on it.
+/// Makes the device that `program` is compiled for, and the ends of a group on it of the
+/// ranks that this process has.
 /// `program` must outlive both. Refused: another device than the options ask for, GPUs for
 /// a program that has none, a list of GPUs that cannot be read.
 Status openDevice(const LoadedProgram &program, const zero_rt_session_options &options,

@@ -13,15 +13,14 @@ Status Session::record(uint64_t steps) {
                 static_cast<unsigned long long>(steps));
   // Each on its own thread: memory lies near the one that writes it.
   return runOnRanks([steps, origin = Recorder::Clock::now()](Body &body, int rank) {
-    body.ranks[rank]->record(steps, origin);
+    body.rank(rank).record(steps, origin);
     return Status();
   });
 }
 
 Status Session::recording(int rank, zero_rt_recording &recording) const {
-  if (rank < 0 || rank >= body->program->ranks())
-    return fail(ZERO_RT_INVALID_ARGUMENT, "no rank %d among %d", rank, body->program->ranks());
-  recording = body->ranks[rank]->recording();
+  ZERO_RT_TRY(checkRank(rank));
+  recording = body->rank(rank).recording();
   return {};
 }
 

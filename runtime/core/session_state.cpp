@@ -21,9 +21,20 @@ static bool isReady(DataSet &data) { return data.hasInputs() && data.prepare().o
 // Saving
 //===----------------------------------------------------------------------===//
 
+Status Session::writeState(const std::string &folder, proto::Manifest about) {
+  ZERO_RT_TRY(checkNoneLater(folder, steps, damaged));
+  std::unique_ptr<CheckpointWriter> made;
+  ZERO_RT_TRY(CheckpointWriter::create(tables(), folder, std::move(about), made));
+  std::shared_ptr<CheckpointWriter> writer = std::move(made); // as long as a rank writes
+  ZERO_RT_TRY(runOnRanks([writer](Body &body, int rank) {
+    return writer->writeRank(rank, body.rank(rank).memoryByTier());
+  }));
+  std::string path;
+  return writer->commit(path);
+}
+
 Status Session::saveState(const std::string &folder) {
   ZERO_RT_TRY(checkAlive());
-  ZERO_RT_TRY(checkNoneLater(folder, steps, damaged));
   proto::Manifest about;
   about.set_producer("zero " ZERO_VERSION);
   about.set_step(steps);
@@ -32,16 +43,8 @@ Status Session::saveState(const std::string &folder) {
     *about.mutable_data() = *savedData;
   else if (isReady(*body->data))
     *about.mutable_data() = saveDataPosition(*body->data, batch);
-  std::unique_ptr<CheckpointWriter> made;
-  Status status = CheckpointWriter::create(tables(), folder, std::move(about), made);
-  std::shared_ptr<CheckpointWriter> writer = std::move(made); // as long as a rank writes
-  std::string path;
-  if (status.ok())
-    status = runOnRanks([writer](Body &body, int rank) {
-      return writer->writeRank(rank, body.ranks[rank]->memoryByTier());
-    });
-  if (status.ok())
-    status = writer->commit(path);
+  Status status = isOneOfMany() ? writeStateWithOthers(folder, std::move(about))
+                                : writeState(folder, std::move(about));
   return status.ok() ? status
                      : fail(status.getCode(), "checkpoint of step %llu: %s",
                             static_cast<unsigned long long>(steps), status.getMessage().c_str());
@@ -104,17 +107,25 @@ Status Session::adopt(const CheckpointReader &reader, const std::vector<Damage> 
 
 Status Session::loadState(const std::string &path, uint32_t flags, zero_rt_state_result &result) {
   ZERO_RT_TRY(checkAlive());
+  Status status = loadOwnState(path, flags, result);
+  return isOneOfMany() ? checkSameState(path, status, result) : status;
+}
+
+Status Session::loadOwnState(const std::string &path, uint32_t flags,
+                             zero_rt_state_result &result) {
   std::shared_ptr<CheckpointReader> reader;
   std::vector<Damage> passed;
-  const int parts = body->program->ranks();
+  // One rank of many checks all files, so that each finds the same ones whole.
+  const int parts = int(body->ranks.size());
   auto verify = [&](std::shared_ptr<CheckpointReader> tried) {
-    return runOnRanks([tried, parts](Body &, int rank) { return tried->verify(rank, parts); });
+    return runOnRanks(
+        [tried, parts](Body &, int rank) { return tried->verify(rank % parts, parts); });
   };
   ZERO_RT_TRY(openNewest(path, verify, reader, passed));
   auto plan = std::make_shared<LoadPlan>();
   ZERO_RT_TRY(planState(*reader, flags, *plan));
   Status status = runOnRanks([reader, plan](Body &body, int rank) {
-    return reader->readRank(*plan, rank, body.ranks[rank]->memoryByTier());
+    return reader->readRank(*plan, rank, body.rank(rank).memoryByTier());
   });
   if (!status.ok()) { // half of the state is another's now
     failure = fail(status.getCode(), "'%s': %s", escape(reader->path()).c_str(),

@@ -23,10 +23,10 @@ struct Team::Shared {
   int running = 0;
   bool failed = false;
 
-  void work(int rank);
+  void work(int index, int rank);
 };
 
-void Team::Shared::work(int rank) {
+void Team::Shared::work(int index, int rank) {
   uint64_t seen = 0;
   std::unique_lock<std::mutex> lock(mutex);
   for (;;) {
@@ -45,8 +45,8 @@ void Team::Shared::work(int rank) {
     mine = nullptr;
     lock.lock();
     failed = failed || !result.ok();
-    results[rank] = std::move(result);
-    finished[rank] = true;
+    results[index] = std::move(result);
+    finished[index] = true;
     --running;
     done.notify_one();
   }
@@ -82,13 +82,15 @@ static void pinTo(const TeamOptions &options, int rank) {
   ::sched_setaffinity(0, sizeof(mine), &mine);
 }
 
-Team::Team(const TeamOptions &options) : options(options), shared(std::make_shared<Shared>()) {
-  shared->results.resize(options.ranks);
-  shared->finished.resize(options.ranks, true);
-  for (int rank = 0; rank < options.ranks; ++rank)
-    shared->threads.emplace_back([state = shared, options, rank] {
+Team::Team(const TeamOptions &options)
+    : options(options), firstRank(options.only < 0 ? 0 : options.only),
+      members(options.only < 0 ? options.ranks : 1), shared(std::make_shared<Shared>()) {
+  shared->results.resize(members);
+  shared->finished.resize(members, true);
+  for (int index = 0; index < members; ++index)
+    shared->threads.emplace_back([state = shared, options, index, rank = firstRank + index] {
       pinTo(options, rank);
-      state->work(rank);
+      state->work(index, rank);
     });
 }
 
@@ -98,11 +100,11 @@ Team::~Team() {
     shared->stop = true;
     shared->start.notify_all();
   }
-  for (int rank = 0; rank < options.ranks; ++rank) {
-    if (shared->finished[rank])
-      shared->threads[rank].join();
+  for (int index = 0; index < members; ++index) {
+    if (shared->finished[index])
+      shared->threads[index].join();
     else
-      shared->threads[rank].detach();
+      shared->threads[index].detach();
   }
 }
 
@@ -117,9 +119,9 @@ Status Team::collect(bool complete) const {
   if (complete || !first)
     return first ? *first : Status();
   std::string missing;
-  for (int rank = 0; rank < options.ranks; ++rank)
-    if (!shared->finished[rank])
-      missing += (missing.empty() ? "" : ", ") + std::to_string(rank);
+  for (int index = 0; index < members; ++index)
+    if (!shared->finished[index])
+      missing += (missing.empty() ? "" : ", ") + std::to_string(firstRank + index);
   return fail(first->getCode(), "%s; rank %s never came back", first->getMessage().c_str(),
               missing.c_str());
 }
@@ -127,9 +129,9 @@ Status Team::collect(bool complete) const {
 Status Team::run(std::function<Status(int)> job) {
   std::unique_lock<std::mutex> lock(shared->mutex);
   shared->job = std::move(job);
-  shared->results.assign(options.ranks, Status());
-  shared->finished.assign(options.ranks, false);
-  shared->running = options.ranks;
+  shared->results.assign(members, Status());
+  shared->finished.assign(members, false);
+  shared->running = members;
   shared->failed = false;
   ++shared->generation;
   shared->start.notify_all();

@@ -15,15 +15,16 @@ namespace zero::rt {
 int usableCores();
 
 struct TeamOptions {
-  int ranks = 1;
+  int ranks = 1; ///< of the program
   int threadsPerRank = 1;
   int pin = -1; ///< 1 yes, if there are enough cores; 0 no; -1 when the ranks fill the machine
   /// How long the others may take to come back once one rank has failed.
   double graceSeconds = 5;
+  int only = -1; ///< the one rank whose thread is here; -1: all
 };
 
-/// Threads that live as long as the session: library thread pools, flush-to-zero and
-/// caches stay with them.
+/// Threads that live as long as the session, one for each rank of this process: library thread
+/// pools, flush-to-zero and caches stay with them.
 class Team {
 public:
   explicit Team(const TeamOptions &options);
@@ -41,6 +42,7 @@ private:
   struct Shared;
   Status collect(bool complete) const;
   TeamOptions options;
+  int firstRank, members; ///< ranks whose threads are here
   std::shared_ptr<Shared> shared;
   bool lost = false;
 };

@@ -4,12 +4,12 @@
 
 #include "runtime/comm/reduce.h"
 #include "runtime/core/commands.h"
-#include "runtime/core/lane_check.h"
 #include "runtime/core/validate_gpu.h"
 #include "runtime/core/validate_tiers.h"
 #include "runtime/device/cpu/reach.h"
 #include "runtime/io/disk_queue.h"
 #include "runtime/support/floats.h"
+#include "runtime/verify/lane_check.h"
 
 #include <set>
 

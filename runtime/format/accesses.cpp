@@ -3,6 +3,7 @@
 #include "runtime/format/accesses.h"
 
 #include "runtime/format/tables.h"
+#include "runtime/support/file.h"
 
 namespace zero::rt {
 
@@ -10,18 +11,53 @@ ByteRange rangeOf(uint64_t offset, proto::DType dtype, uint64_t count) {
   return {offset, offset + count * sizeOf(toDType(dtype))};
 }
 
-ByteRange rangeOf(const proto::Buffer &buffer, int rank) {
-  const uint64_t begin = positionOf(buffer.tier(), placeOf(buffer, rank));
-  return {begin, begin + buffer.elements() * sizeOf(toDType(buffer.dtype()))};
+/// `bytes` at an address, or where a buffer begins.
+template <typename Address>
+static RankRange rangeAt(const Address &address, uint64_t bytes, int rank) {
+  const uint64_t begin = positionOf(address.tier(), placeOf(address, std::max(rank, 0)));
+  return {{begin, begin + bytes}, rank == kEveryRank ? address.rank_stride() : 0};
+}
+
+RankRange rangeOf(const proto::Address &address, uint64_t bytes, int rank) {
+  return rangeAt(address, bytes, rank);
+}
+
+RankRange rangeOf(const proto::Buffer &buffer, int rank) {
+  return rangeAt(buffer, buffer.elements() * sizeOf(toDType(buffer.dtype())), rank);
+}
+
+ByteRange rangeOf(const proto::Input &input) {
+  return rangeOf(input.offset(), input.dtype(), elementsOf(input.shape()));
+}
+
+ByteRange rangeOf(const proto::Output &output) {
+  return rangeOf(output.offset(), output.dtype(), elementsOf(output.shape()));
+}
+
+std::string describe(ByteRange range) {
+  static constexpr const char *kNames[] = {"", "host ", "nvme "};
+  const uint64_t begin = offsetOf(range.begin);
+  return format("bytes %llu to %llu of the %sarena", static_cast<unsigned long long>(begin),
+                static_cast<unsigned long long>(begin + range.size()), kNames[tierOf(range.begin)]);
 }
 
 static Access accessOf(const proto::Address &address, uint64_t bytes, int rank) {
-  const uint64_t begin = positionOf(address.tier(), placeOf(address, rank));
-  return {{begin, begin + bytes},
-          address.reads(),
-          positionOf(address.tier(), address.offset() - address.start()),
-          address.writes(),
+  return {rangeAt(address, bytes, rank), address.reads(),
+          positionOf(address.tier(), address.offset() - address.start()), address.writes(),
           positionOf(address.tier(), address.offset())};
+}
+
+/// A disk writes whole blocks: what lies behind the bytes of `copy` gets lost.
+static std::vector<Access> accessesOf(const proto::Copy &copy, int rank) {
+  std::vector<Access> accesses{accessOf(copy.src(), copy.bytes(), rank),
+                               accessOf(copy.dst(), copy.bytes(), rank)};
+  Access rest = accesses.back();
+  rest.range.begin = rest.range.end;
+  rest.range.end = (rest.range.end + kDiskAlignment - 1) / kDiskAlignment * kDiskAlignment;
+  rest.writes = kNoValue;
+  if (copy.dst().tier() == proto::NVME && rest.range.size() > 0)
+    accesses.push_back(rest);
+  return accesses;
 }
 
 static std::vector<Access> accessesOf(const proto::Collective &collective, int ranks, int rank) {
@@ -46,8 +82,7 @@ std::vector<Access> accessesOf(const proto::Program &program, const proto::Comma
   else if (command.has_check())
     accesses = {accessOf(command.check().value(), 2 * sizeof(int64_t), rank)};
   else if (command.has_copy())
-    accesses = {accessOf(command.copy().src(), command.copy().bytes(), rank),
-                accessOf(command.copy().dst(), command.copy().bytes(), rank)};
+    accesses = accessesOf(command.copy(), rank);
   for (const proto::Address &argument : command.launch().args())
     accesses.push_back(accessOf(argument, argument.bytes(), rank));
   if (command.predicate() > 0)
@@ -57,11 +92,9 @@ std::vector<Access> accessesOf(const proto::Program &program, const proto::Comma
 
 std::vector<Access> accessesOfAllRanks(const proto::Program &program,
                                        const proto::Command &command) {
-  std::vector<Access> all = accessesOf(program, command, 0);
-  const std::vector<Access> last = accessesOf(program, command, int(program.ranks()) - 1);
-  for (size_t i = 0; i < all.size(); ++i)
-    all[i].range = {std::min(all[i].range.begin, last[i].range.begin),
-                    std::max(all[i].range.end, last[i].range.end)};
+  std::vector<Access> all = accessesOf(program, command, kEveryRank);
+  for (Access &access : all)
+    access.range = reachOf(access.range, int(program.ranks()));
   return all;
 }
 

@@ -6,6 +6,7 @@
 #include "runtime/format/executable.pb.h"
 #include "runtime/format/ranges.h"
 
+#include <string>
 #include <vector>
 
 namespace zero::rt {
@@ -21,9 +22,16 @@ inline uint64_t positionOf(proto::Tier tier, uint64_t offset) {
 inline proto::Tier tierOf(uint64_t position) { return proto::Tier(position / kTierBytes); }
 inline uint64_t offsetOf(uint64_t position) { return position % kTierBytes; }
 
-/// Bytes of one rank that are read, written, or read and then written. All are positions.
+/// Asks for what all ranks have: as the first one has it, with strides.
+inline constexpr int kEveryRank = -1;
+
+/// The value of bytes that nobody reads.
+inline constexpr uint32_t kNoValue = UINT32_MAX;
+
+/// Bytes of one rank, or of every one, that are read, written, or read and then written. All
+/// are positions.
 struct Access {
-  ByteRange range;
+  RankRange range;
   uint32_t reads = 0; ///< value; 0: nothing is read
   /// Where that value begins; what lies at a multiple of the rank counts as if it lay at
   /// rank 0's.
@@ -32,7 +40,8 @@ struct Access {
   uint64_t written = 0; ///< the same of what is written
 };
 
-/// What `command` touches on `rank`, its predicate included. `program` has passed validate().
+/// What `command` touches on `rank`, or on kEveryRank, its predicate included; in what a disk
+/// writes with the bytes of a block that are meant, too. `program` has passed validate().
 std::vector<Access> accessesOf(const proto::Program &program, const proto::Command &command,
                                int rank);
 
@@ -42,8 +51,15 @@ std::vector<Access> accessesOfAllRanks(const proto::Program &program,
 
 /// The positions of `count` elements of `dtype` at `offset` of the device's arena.
 ByteRange rangeOf(uint64_t offset, proto::DType dtype, uint64_t count);
-/// Those of `buffer` on `rank`.
-ByteRange rangeOf(const proto::Buffer &buffer, int rank);
+/// Those of `bytes` at `address` on `rank`, or on kEveryRank.
+RankRange rangeOf(const proto::Address &address, uint64_t bytes, int rank);
+/// Those of `buffer`.
+RankRange rangeOf(const proto::Buffer &buffer, int rank);
+ByteRange rangeOf(const proto::Input &input);
+ByteRange rangeOf(const proto::Output &output);
+
+/// "bytes 0 to 64 of the arena", or of that of another tier.
+std::string describe(ByteRange range);
 
 } // namespace zero::rt
 

@@ -3,16 +3,13 @@
 #ifndef RUNTIME_IO_DISK_QUEUE_H
 #define RUNTIME_IO_DISK_QUEUE_H
 
+#include "runtime/support/file.h"
 #include "runtime/support/status.h"
 
 #include <cstdint>
 #include <memory>
 
 namespace zero::rt {
-
-/// What a transfer past the system's cache (O_DIRECT) is aligned to: its place in the file,
-/// its memory and its bytes. What all common drives and file systems are content with.
-inline constexpr uint64_t kDiskAlignment = 4096;
 
 /// Bytes that move between memory and an open file.
 struct Transfer {

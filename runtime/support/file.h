@@ -12,6 +12,10 @@
 
 namespace zero::rt {
 
+/// What a transfer past the system's cache (O_DIRECT) is aligned to: its place in the file,
+/// its memory and its bytes. What all common drives and file systems are content with.
+inline constexpr uint64_t kDiskAlignment = 4096;
+
 /// A regular file mapped read-only, whole. Movable; empty when default-made.
 class MappedFile {
 public:

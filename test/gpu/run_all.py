@@ -8,6 +8,7 @@ what the threads of a GPU would; what only a GPU has is left out then.
 """
 
 import argparse
+import json
 import os
 import subprocess
 import sys
@@ -22,6 +23,10 @@ sys.path.insert(0, str(TEST / "support"))
 
 from torch_step import torch_step  # noqa: E402
 from zero_test import Failed, Graph, run_tool  # noqa: E402
+
+
+class Missing(Exception):
+    """What a check needs is not installed."""
 
 
 class Table:
@@ -39,6 +44,8 @@ class Table:
         try:
             detail = body()
             self.row(what, "ok", f"{detail} ({time.time() - begin:.1f} s)")
+        except Missing as error:
+            self.row(what, "skipped", error)
         except (Failed, AssertionError, subprocess.TimeoutExpired) as error:
             self.row(what, "FAILED", str(error).strip().replace("\n", "\n    "))
 
@@ -73,6 +80,31 @@ def certificate(args, graph, work):
         assert taken == {peak}, f"stage {stage}: {peak} bytes were certified, {taken} allocated"
         details.append(f"stage {stage}: {peak}")
     return "bytes of a rank, " + ", ".join(details)
+
+
+def count_gpus():
+    """How many GPUs there are; one where nobody tells."""
+    try:
+        return max(1, subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True).stdout.count("GPU "))
+    except OSError:
+        return 1
+
+
+def processes(graph, work):
+    """A process for each of up to two GPUs, joined by NCCL, has the losses of ranks that share a GPU."""
+    graph, gpus = Graph(TEST / "data", graph, work), min(2, count_gpus())
+    executable, log = graph.compile(3, gpus, "--device=cuda"), work / "processes.jsonl"
+    expected = graph.run(executable, 5).losses
+    running = [subprocess.Popen(["zero-run", executable, graph.data_flag, "--steps=5", "--quiet", f"--log={log}",
+                                 f"--join={work / 'join'}", f"--rank={rank}", f"--gpus={rank}"],
+                                stderr=subprocess.PIPE, text=True) for rank in range(gpus)]
+    errors = "".join(process.communicate(timeout=300)[1] for process in running)
+    if "NCCL was not found" in errors:
+        raise Missing(errors.strip().splitlines()[0])
+    assert all(process.returncode == 0 for process in running), errors
+    losses = [json.loads(line)["loss"] for line in log.read_text().splitlines()]
+    assert np.allclose(losses, expected, rtol=1e-5), f"losses {losses}, expected {expected}"
+    return f"{len(losses)} steps on {gpus} GPU{'s' if gpus > 1 else ''}"
 
 
 def step_time(args, graph, work):
@@ -114,6 +146,8 @@ def main():
         for name in args.graphs.split(","):
             table.check(f"{name}: PyTorch's numbers, equal stages", lambda: ground_truth(args, name, work))
             table.check(f"{name}: certificate", lambda: certificate(args, name, work))
+        if args.device == "cuda":
+            table.check("mlp: a process for each GPU", lambda: processes("mlp", work))
         for name in filter(None, args.timed.split(",")):
             table.check(f"{name}: a step", lambda: step_time(args, name, work))
     sys.exit(1 if table.failed else 0)

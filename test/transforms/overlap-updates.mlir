@@ -5,8 +5,8 @@
 // scalars that it needs; another one, of state on the device, stays.
 // CHECK-LABEL: func.func @step
 // CHECK: arith.mulf
-// CHECK-NEXT: %[[M:.*]] = zero.read @bucket0.m
 // CHECK-NEXT: %[[R:.*]] = zero.launch @rate
+// CHECK-NEXT: %[[M:.*]] = zero.read @bucket0.m
 // CHECK-NEXT: %[[N:.*]] = zero.launch @update(%[[M]], %{{.*}}, %[[R]]) {zero.gradient = 1 : i64, zero.updates = @bucket0}
 // CHECK-NEXT: zero.write @bucket0.m, %[[N]]
 // CHECK-SAME: : tensor<64xf32>

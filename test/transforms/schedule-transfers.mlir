@@ -1,15 +1,16 @@
 // RUN: zero-opt %s --split-input-file --zero-schedule-transfers | FileCheck %s
 
-// What comes in comes earlier, beside kernels that take as long as it does; not as early as
-// would raise the peak of the device, at @big. What leaves may take until it is read again.
+// What comes in comes earlier, beside a kernel that takes as long as it does; what leaves has
+// the time of a kernel, too, before anybody may want its bytes.
 // CHECK-LABEL: func.func @step
 // CHECK: zero.launch @big
+// CHECK-NEXT: zero.launch @small
 // CHECK-NEXT: %[[W:.*]] = zero.read @w
 // CHECK-NEXT: %[[HERE:.*]] = zero.transfer %[[W]] from host to device
-// CHECK-NEXT: %[[Y:.*]] = zero.launch @small(
-// CHECK-NEXT: zero.launch @small(%[[Y]])
-// CHECK: zero.launch @pair(%{{.*}}, %[[HERE]])
-// CHECK: zero.transfer %{{.*}} from device to host into
+// CHECK-NEXT: %[[D:.*]] = zero.launch @small(
+// CHECK-NEXT: zero.launch @pair(%[[D]], %[[HERE]])
+// CHECK-NEXT: zero.launch @small(
+// CHECK-NEXT: zero.transfer %{{.*}} from device to host into
 zero.buffer parameter @w : tensor<1024xf32> shards 1 on host
 func.func @step(%x: tensor<1024xf32>) -> tensor<1024xf32> {
   %b = zero.launch @big(%x) : (tensor<1024xf32>) -> tensor<4096xf32>

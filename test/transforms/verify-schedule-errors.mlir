@@ -6,76 +6,104 @@ module {
 
 // -----
 
-zero.buffer parameter @bucket0 : tensor<8xf32> shards 1
-func.func @step(%x: tensor<8xf32>) {
-  // expected-note @+1 {{written here}}
-  zero.write @bucket0, %x : tensor<8xf32>
-  // expected-error @+1 {{reads @bucket0 after it was written}}
-  %0 = zero.read @bucket0 : tensor<8xf32>
-  return
+// expected-error @+1 {{expected zero.certificate; run the phase `pack` first}}
+module {
+  func.func @step() {
+    return
+  }
 }
 
 // -----
 
-zero.buffer parameter @bucket0 : tensor<8xf32> shards 1
-func.func @step(%x: tensor<8xf32>) {
-  zero.write @bucket0, %x : tensor<8xf32>
-  // expected-error @+1 {{writes @bucket0 a second time}}
-  zero.write @bucket0, %x : tensor<8xf32>
-  return
+// As zero-pack-arena makes it: the slices of all ranks are followed, too.
+module attributes {zero.ranks = 2 : i64, zero.certificate = {activations = array<i64: 256, 256>, gradients = array<i64: 512, 512>, lower_bound = 1536 : i64, "optimizer state" = array<i64: 256, 256>, parameters = array<i64: 0, 0>, peak = 1536 : i64, peak_at = "first", working = array<i64: 512, 512>}} {
+  zero.buffer optimizer @m : tensor<64xf32> shards 2 {zero.offsets = array<i64: 256>}
+  func.func @step(%x: tensor<64xf32> {zero.offsets = array<i64: 0>}) {
+    %a = zero.launch @make(%x) {zero.name = "first", zero.offsets = array<i64: -1, 1024>} : (tensor<64xf32>) -> tensor<64xf32>
+    %b = zero.launch @make(%x) {zero.name = "second", zero.offsets = array<i64: -1, 1024>} : (tensor<64xf32>) -> tensor<64xf32>
+    %g = zero.bucket(%a, %b) at [0, 64] {zero.offsets = array<i64: 512>} : (tensor<64xf32>, tensor<64xf32>) -> tensor<128xf32>
+    %s = zero.reduce_scatter %g in_place {zero.name = "g"} : (tensor<128xf32>) -> tensor<64xf32>
+    %m = zero.read @m : tensor<64xf32>
+    %u = zero.launch @add(%m, %s) {zero.name = "update"} : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
+    zero.write @m, %u : tensor<64xf32>
+    return
+  }
+  func.func private @make(%x: tensor<64xf32>) -> tensor<64xf32> attributes {zero.kernel, zero.workspace = 512 : i64} {
+    return %x : tensor<64xf32>
+  }
+  func.func private @add(%m: tensor<?xf32> {zero.inplace = 0 : i64}, %g: tensor<?xf32>) -> tensor<?xf32> attributes {zero.kernel} {
+    return %m : tensor<?xf32>
+  }
 }
 
 // -----
 
-func.func @step(%x: tensor<8xf32>) {
-  // expected-error @+1 {{has no zero.name for messages}}
-  %0 = zero.all_gather %x : (tensor<8xf32>) -> tensor<16xf32>
-  return
+// Scratch lies over the state and the first gradient.
+// expected-error @+1 {{internal: command 2 ('g', lane COLLECTIVE): it reads bytes 512 to 768 of the arena, which command 1 ('second') wrote last, as another value}}
+module attributes {zero.ranks = 2 : i64, zero.certificate = {activations = array<i64: 256, 256>, gradients = array<i64: 512, 512>, lower_bound = 1536 : i64, "optimizer state" = array<i64: 256, 256>, parameters = array<i64: 0, 0>, peak = 1536 : i64, peak_at = "first", working = array<i64: 512, 512>}} {
+  zero.buffer optimizer @m : tensor<64xf32> shards 2 {zero.offsets = array<i64: 256>}
+  func.func @step(%x: tensor<64xf32> {zero.offsets = array<i64: 0>}) {
+    %a = zero.launch @make(%x) {zero.name = "first", zero.offsets = array<i64: -1, 1024>} : (tensor<64xf32>) -> tensor<64xf32>
+    %b = zero.launch @make(%x) {zero.name = "second", zero.offsets = array<i64: -1, 256>} : (tensor<64xf32>) -> tensor<64xf32>
+    %g = zero.bucket(%a, %b) at [0, 64] {zero.offsets = array<i64: 512>} : (tensor<64xf32>, tensor<64xf32>) -> tensor<128xf32>
+    %s = zero.reduce_scatter %g in_place {zero.name = "g"} : (tensor<128xf32>) -> tensor<64xf32>
+    %m = zero.read @m : tensor<64xf32>
+    %u = zero.launch @add(%m, %s) {zero.name = "update"} : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
+    zero.write @m, %u : tensor<64xf32>
+    return
+  }
+  func.func private @make(%x: tensor<64xf32>) -> tensor<64xf32> attributes {zero.kernel, zero.workspace = 512 : i64} {
+    return %x : tensor<64xf32>
+  }
+  func.func private @add(%m: tensor<?xf32> {zero.inplace = 0 : i64}, %g: tensor<?xf32>) -> tensor<?xf32> attributes {zero.kernel} {
+    return %m : tensor<?xf32>
+  }
 }
 
 // -----
 
-func.func @step(%x: tensor<8xf32>) {
-  // expected-error @+1 {{has no zero.name for messages}}
-  %0 = zero.all_reduce %x : tensor<8xf32>
-  return
+// An input lies in the state's place.
+// expected-error @+1 {{internal: command 3 ('update'): it reads bytes 256 to 512 of the arena, which an input wrote last, as another value}}
+module attributes {zero.ranks = 2 : i64, zero.certificate = {activations = array<i64: 256, 256>, gradients = array<i64: 512, 512>, lower_bound = 1536 : i64, "optimizer state" = array<i64: 256, 256>, parameters = array<i64: 0, 0>, peak = 1536 : i64, peak_at = "first", working = array<i64: 512, 512>}} {
+  zero.buffer optimizer @m : tensor<64xf32> shards 2 {zero.offsets = array<i64: 256>}
+  func.func @step(%x: tensor<64xf32> {zero.offsets = array<i64: 256>}) {
+    %a = zero.launch @make(%x) {zero.name = "first", zero.offsets = array<i64: -1, 1024>} : (tensor<64xf32>) -> tensor<64xf32>
+    %b = zero.launch @make(%x) {zero.name = "second", zero.offsets = array<i64: -1, 1024>} : (tensor<64xf32>) -> tensor<64xf32>
+    %g = zero.bucket(%a, %b) at [0, 64] {zero.offsets = array<i64: 512>} : (tensor<64xf32>, tensor<64xf32>) -> tensor<128xf32>
+    %s = zero.reduce_scatter %g in_place {zero.name = "g"} : (tensor<128xf32>) -> tensor<64xf32>
+    %m = zero.read @m : tensor<64xf32>
+    %u = zero.launch @add(%m, %s) {zero.name = "update"} : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
+    zero.write @m, %u : tensor<64xf32>
+    return
+  }
+  func.func private @make(%x: tensor<64xf32>) -> tensor<64xf32> attributes {zero.kernel, zero.workspace = 512 : i64} {
+    return %x : tensor<64xf32>
+  }
+  func.func private @add(%m: tensor<?xf32> {zero.inplace = 0 : i64}, %g: tensor<?xf32>) -> tensor<?xf32> attributes {zero.kernel} {
+    return %m : tensor<?xf32>
+  }
 }
 
 // -----
 
-func.func @step(%x: tensor<8xf32>) {
-  // expected-error @+1 {{has no zero.name for messages}}
-  %0 = zero.reduce_scatter %x : (tensor<8xf32>) -> tensor<4xf32>
-  return
-}
-
-// -----
-
-// The value that was read before the write is still there for the update itself.
-zero.buffer parameter @bucket0 : tensor<8xf32> shards 1
-func.func @step() {
-  %0 = zero.read @bucket0 : tensor<8xf32>
-  %1 = zero.launch @update(%0) : (tensor<8xf32>) -> tensor<8xf32>
-  zero.write @bucket0, %1 : tensor<8xf32>
-  return
-}
-func.func private @update(%p: tensor<?xf32> {zero.inplace = 0 : i64}) -> tensor<?xf32> attributes {zero.kernel} {
-  return %p : tensor<?xf32>
-}
-
-// -----
-
-// But nobody may read it through the buffer once the update took its bytes.
-zero.buffer parameter @bucket0 : tensor<8xf32> shards 1
-func.func @step() -> tensor<8xf32> {
-  %0 = zero.read @bucket0 : tensor<8xf32>
-  // expected-note @+1 {{taken here}}
-  %1 = zero.launch @update(%0) : (tensor<8xf32>) -> tensor<8xf32>
-  // expected-error @+1 {{reads @bucket0 after its bytes were taken}}
-  %2 = arith.negf %0 : tensor<8xf32>
-  zero.write @bucket0, %1 : tensor<8xf32>
-  return %2 : tensor<8xf32>
-}
-func.func private @update(%p: tensor<?xf32> {zero.inplace = 0 : i64}) -> tensor<?xf32> attributes {zero.kernel} {
-  return %p : tensor<?xf32>
+// Scratch of a kernel is its result.
+// expected-error @+1 {{internal: command 1 ('second'): it writes bytes 768 to 1024 of the arena twice, or also reads them}}
+module attributes {zero.ranks = 2 : i64, zero.certificate = {activations = array<i64: 256, 256>, gradients = array<i64: 512, 512>, lower_bound = 1536 : i64, "optimizer state" = array<i64: 256, 256>, parameters = array<i64: 0, 0>, peak = 1536 : i64, peak_at = "first", working = array<i64: 512, 512>}} {
+  zero.buffer optimizer @m : tensor<64xf32> shards 2 {zero.offsets = array<i64: 256>}
+  func.func @step(%x: tensor<64xf32> {zero.offsets = array<i64: 0>}) {
+    %a = zero.launch @make(%x) {zero.name = "first", zero.offsets = array<i64: -1, 1024>} : (tensor<64xf32>) -> tensor<64xf32>
+    %b = zero.launch @make(%x) {zero.name = "second", zero.offsets = array<i64: -1, 768>} : (tensor<64xf32>) -> tensor<64xf32>
+    %g = zero.bucket(%a, %b) at [0, 64] {zero.offsets = array<i64: 512>} : (tensor<64xf32>, tensor<64xf32>) -> tensor<128xf32>
+    %s = zero.reduce_scatter %g in_place {zero.name = "g"} : (tensor<128xf32>) -> tensor<64xf32>
+    %m = zero.read @m : tensor<64xf32>
+    %u = zero.launch @add(%m, %s) {zero.name = "update"} : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
+    zero.write @m, %u : tensor<64xf32>
+    return
+  }
+  func.func private @make(%x: tensor<64xf32>) -> tensor<64xf32> attributes {zero.kernel, zero.workspace = 512 : i64} {
+    return %x : tensor<64xf32>
+  }
+  func.func private @add(%m: tensor<?xf32> {zero.inplace = 0 : i64}, %g: tensor<?xf32>) -> tensor<?xf32> attributes {zero.kernel} {
+    return %m : tensor<?xf32>
+  }
 }

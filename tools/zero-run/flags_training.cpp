@@ -90,6 +90,13 @@ std::vector<Flag> executionFlags() {
        "refuse an executable for another one; compile a model for it", setDevice},
       {"Execution", "gpus", "I,J,...", "the GPU of each rank, or one that all of them share (0)",
        toText(&Options::gpus)},
+      {"Execution", "join", "FILE",
+       "this process has one rank, on a GPU of its own, and all ranks find each\n"
+       "other through FILE, which is not there yet. Data, steps and --save-state\n"
+       "as usual, the same for all; rank 0 prints and writes the log",
+       toText(&Options::join)},
+      {"Execution", "rank", "R", "which one (of torchrun's variables: RANK, for --gpus LOCAL_RANK)",
+       toInt(&zero_rt_session_options::rank)},
       {"Execution", "nvme-dir", "DIR",
        "where ranks keep what is compiled to lie on disk, a file each for\n"
        "as long as the run lasts; should be on the disk that is meant",

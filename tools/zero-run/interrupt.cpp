@@ -10,7 +10,7 @@
 namespace zero::run {
 
 // A signal handler may use nothing else.
-static constexpr int kMostPaths = 16;
+static constexpr int kMostPaths = 64;
 static std::atomic<int> received{0}, pathCount{0};
 static char *paths[kMostPaths];
 static_assert(std::atomic<int>::is_always_lock_free);

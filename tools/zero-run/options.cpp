@@ -3,6 +3,7 @@
 #include "options.h"
 
 #include "flags.h"
+#include "process.h"
 
 #include <algorithm>
 #include <set>
@@ -79,7 +80,8 @@ public:
       ZERO_RT_TRY(words[at].starts_with("-") ? parseFlag() : parseWord());
     if (options.help || options.version)
       return {};
-    return options.calibration.empty() ? check() : checkCalibration();
+    ZERO_RT_TRY(options.calibration.empty() ? check() : checkCalibration());
+    return setUpProcess(options);
   }
 
 private:

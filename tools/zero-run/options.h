@@ -36,7 +36,7 @@ struct Options {
   bool resumeIfAny = false, restartData = false;
   std::string log, gradients, outputs, report, trace;
   /// As in zero_rt_session_options; empty: the default.
-  std::string device, gpus, nvmeDir, nvmeIo;
+  std::string device, gpus, join, nvmeDir, nvmeIo;
   std::string calibration, disk; ///< a file to describe this machine in; a folder to measure
   std::optional<uint64_t> ranks; ///< to compile for or to calibrate with
   bool profile = false, quiet = false, help = false, version = false;

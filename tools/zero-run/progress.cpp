@@ -32,7 +32,8 @@ Progress::Progress(const Executable &executable, const Data &data, uint64_t step
     }
   for (size_t i = 0; i < info.certificates; ++i) {
     zero_rt_certificate certificate;
-    if (zero_rt_executable_certificate(executable.get(), i, &certificate).code == ZERO_RT_OK)
+    if (zero_rt_executable_certificate(executable.get(), i, &certificate).code == ZERO_RT_OK &&
+        certificate.tier != std::string_view("nvme"))
       bytesPerRank += certificate.peak;
   }
 }

@@ -67,12 +67,13 @@ static std::string ranks(const Executable &executable, const Session &session) {
   std::string text;
   for (int rank = 0; rank < infoOf(executable).ranks; ++rank) {
     zero_rt_stats stats{};
-    (void)take(zero_rt_session_stats(session.get(), rank, &stats));
+    if (!take(zero_rt_session_stats(session.get(), rank, &stats)).ok())
+      continue; // it is in another process
     text +=
         format("%s    {\"arena_bytes\": %llu, \"measured_peak\": %llu, \"measured_live\": %llu, "
                "\"received_elements\": %llu, \"control_elements\": %llu, "
                "\"received_bytes\": %llu, \"control_bytes\": %llu%s}",
-               rank ? ",\n" : "", static_cast<Number>(stats.arena_bytes[ZERO_RT_DEVICE]),
+               text.empty() ? "" : ",\n", static_cast<Number>(stats.arena_bytes[ZERO_RT_DEVICE]),
                static_cast<Number>(stats.measured_peak[ZERO_RT_DEVICE]),
                static_cast<Number>(stats.measured_live[ZERO_RT_DEVICE]),
                static_cast<Number>(stats.model_elements),

@@ -7,6 +7,7 @@
 #include "evaluation.h"
 #include "interrupt.h"
 #include "outputs.h"
+#include "process.h"
 #include "profiler.h"
 #include "progress.h"
 #include "report.h"
@@ -130,9 +131,11 @@ static void checkCores(const Options &options, const Executable &executable) {
                  cores == 1 ? "" : "s");
 }
 
-/// Says how the disk is reached, if the run needs one.
-static void printNvme(const Options &options, const Session &session) {
+/// Says how the disk is reached, if the run needs one, and leaves nothing there.
+static void announceNvme(const Options &options, const Session &session) {
   zero_rt_nvme_info info;
+  for (int rank = 0; const char *path = zero_rt_session_nvme_file(session.get(), rank); ++rank)
+    removeWhenKilled(path);
   if (options.quiet || !zero_rt_session_nvme(session.get(), &info))
     return;
   std::printf("nvme: a file for each rank in '%s', reached by %s%s\n",
@@ -150,8 +153,9 @@ Status Training::begin() {
   wanted.gpus = options.gpus.empty() ? nullptr : options.gpus.c_str();
   wanted.nvme_dir = options.nvmeDir.empty() ? nullptr : options.nvmeDir.c_str();
   wanted.nvme_io = options.nvmeIo.empty() ? nullptr : options.nvmeIo.c_str();
+  wanted.join = options.join.empty() ? nullptr : options.join.c_str();
   ZERO_RT_TRY(zero::run::open(executable, wanted, session));
-  printNvme(options, session);
+  announceNvme(options, session);
   ZERO_RT_TRY(take(zero_rt_session_set_data(session.get(), data.get())));
   if (options.learningRate)
     ZERO_RT_TRY(take(zero_rt_session_set_learning_rate(session.get(), *options.learningRate)));
@@ -196,9 +200,14 @@ Status Training::runSteps(Progress &progress) {
       ZERO_RT_TRY(evaluate(progress));
   }
   zero_rt_stats stats{};
-  ZERO_RT_TRY(take(zero_rt_session_stats(session.get(), 0, &stats)));
+  ZERO_RT_TRY(
+      take(zero_rt_session_stats(session.get(), std::max(options.session.rank, 0), &stats)));
   results.nvmeRead = stats.nvme_read, results.nvmeWritten = stats.nvme_written;
   results.interrupted = results.done() < steps;
+  if (results.interrupted && isOneOfMany(options)) // others are in another step, and cannot save
+    return fail(ZERO_RT_ABORTED, "interrupted after %llu of %llu steps; checkpoints before it stay",
+                static_cast<unsigned long long>(results.done()),
+                static_cast<unsigned long long>(steps));
   if (results.interrupted && results.steps.empty())
     return fail(ZERO_RT_ABORTED, "interrupted before the first step");
   return checkpoints.save(session, results.done());

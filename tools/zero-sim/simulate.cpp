@@ -47,9 +47,11 @@ Status simulate(const Options &options) {
   if (options.slowest > 1 && executable.program.ranks() == 1)
     return Status(ZERO_RT_INVALID_ARGUMENT, "--slowest has no effect on a single rank");
   planning::Machine machine;
-  if (!options.machine.empty())
-    if (std::string error = loadMachine(options.machine, machine); !error.empty())
-      return Status(ZERO_RT_BAD_FILE, error);
+  const std::string name = options.machine.empty()
+                               ? defaultMachine(executable.program.target() == rt::proto::CUDA)
+                               : options.machine;
+  if (std::string error = loadMachine(name, machine); !error.empty())
+    return Status(ZERO_RT_BAD_FILE, error);
   const Replay replayed = replay(executable.program, machine, options.slowest);
   if (!options.trace.empty())
     ZERO_RT_TRY(writeTrace(options, replayed));

@@ -2,23 +2,41 @@
 
 #include "ConfigParts.h"
 
+#include "llvm/ADT/StringSwitch.h"
+
 #include <cmath>
 
 using namespace llvm;
 
 namespace zero {
 
-static constexpr StringLiteral kNoOffload = "nothing is moved to the host or to disk yet";
-
-static void readOffload(ConfigBlock &zero, StringRef key) {
-  if (!zero.has(key))
-    return;
+/// The tier of what the block `key`, or `oldKey` of DeepSpeed's older releases, moves away.
+/// Where its disk lies is no property of the program: zero-run is told.
+static void readOffload(Config &config, ConfigBlock &zero, StringRef key, StringRef oldKey,
+                        StringRef flag) {
   ConfigBlock offload = zero.readBlock(key);
-  offload.expect("device", {"\"none\""}, kNoOffload);
+  if (std::optional<std::string> device = offload.readWord("device")) {
+    StringRef tier = StringSwitch<StringRef>(*device)
+                         .Case("none", "device")
+                         .Case("cpu", "host")
+                         .Case("nvme", "nvme")
+                         .Default("");
+    if (tier.empty())
+      offload.refuse("device", "none, cpu or nvme");
+    else if (tier != "device" || config.givenValue(flag))
+      offload.set("device", flag, tier);
+  }
+  offload.expect("ratio", {"1"}, "one tier holds all of it");
   offload.ignore({"nvme_path", "buffer_count", "buffer_size", "max_in_cpu", "pin_memory",
-                  "pipeline_read", "pipeline_write", "pipeline", "fast_init", "ratio",
-                  "super_offload", "cpuadam_cores_perc"});
+                  "pipeline_read", "pipeline_write", "pipeline", "fast_init", "super_offload",
+                  "cpuadam_cores_perc"});
   offload.finish();
+  if (zero.readBool(oldKey) != true)
+    return;
+  if (zero.has(key))
+    config.fail("expected one of " + zero.pathOf(key) + " and " + zero.pathOf(oldKey) +
+                ", got both");
+  zero.set(oldKey, flag, "host");
 }
 
 /// Bytes of an element of a parameter as it is stored.
@@ -59,17 +77,15 @@ void readZero(Config &config, ConfigBlock &top) {
   zero.setCount("stage", "zero-stage");
   readBuckets(config, zero);
   readPersistence(config, zero);
-  readOffload(zero, "offload_param");
-  readOffload(zero, "offload_optimizer");
-  zero.expect("cpu_offload", {"false"}, kNoOffload);
-  zero.expect("cpu_offload_param", {"false"}, kNoOffload);
+  readOffload(config, zero, "offload_param", "cpu_offload_param", "offload-params");
+  readOffload(config, zero, "offload_optimizer", "cpu_offload", "offload-optimizer");
   for (StringRef key : {"zero_quantized_weights", "zero_quantized_nontrainable_weights",
                         "zero_quantized_gradients"})
     zero.expect(key, {"false"}, "nothing is quantized here");
   zero.expect("zeropp_loco_param", {"null"}, "nothing is quantized here");
   zero.expect("zero_hpz_partition_size", {"1", "0"}, "shards lie on all ranks");
   zero.expect("mics_shard_size", {"-1", "0"}, "shards lie on all ranks");
-  zero.expect("zenflow", {"null"}, kNoOffload);
+  zero.expect("zenflow", {"null"}, "no update is put off");
   zero.ignore({"allgather_partitions",
                "contiguous_gradients",
                "cpu_offload_use_pin_memory",

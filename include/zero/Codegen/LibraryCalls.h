@@ -19,8 +19,9 @@ void describeCall(mlir::DictionaryAttr call, rt::proto::Kernel &kernel);
 /// with up to `threads` threads per rank. Fails with the library's reason.
 llvm::Expected<uint64_t> libraryWorkspace(mlir::DictionaryAttr call, unsigned threads);
 
-/// Bytes of scratch of every matrix product on a GPU: what cuBLASLt asks for there at most.
-/// With less it chooses among fewer algorithms.
+/// Bytes of scratch of every matrix product on a GPU, within which cuBLASLt chooses among its
+/// algorithms when the program is loaded: what NVIDIA's reference of cuBLAS recommends from sm_90
+/// on (cublasSetWorkspace; 4 MiB before).
 inline constexpr uint64_t kGpuMatmulWorkspace = 32 << 20;
 
 /// Floating-point operations of `call`, a convolution or an attention.

@@ -13,7 +13,10 @@ namespace zero {
 /// it. Returns an error message, empty on success.
 std::string loadMachine(const std::string &name, planning::Machine &machine);
 
-/// "cpu, a100, h100, h200": the first is what planners take where nothing is said.
+/// The preset that is meant where nothing is said, for programs on GPUs or on CPUs.
+std::string defaultMachine(bool onGpu);
+
+/// "cpu, a100, h100, h200".
 std::string machinePresets();
 
 } // namespace zero

@@ -190,7 +190,7 @@ struct StepOptions : mlir::PassPipelineOptions<StepOptions> {
   Option<std::string> machine{
       *this, "machine",
       llvm::cl::desc("with a budget: the machine that times are planned for: a preset or a file as "
-                     "zero-run --calibrate writes it (cpu)"),
+                     "zero-run --calibrate writes it (cpu, for GPUs h100)"),
       llvm::cl::value_desc("name|file")};
   Option<unsigned> stage{*this, "zero-stage", llvm::cl::desc("ZeRO stage: 0, 1, 2 or 3"),
                          llvm::cl::init(0), llvm::cl::value_desc("N")};
@@ -213,6 +213,9 @@ struct StepOptions : mlir::PassPipelineOptions<StepOptions> {
       *this, "reduce-dtype",
       llvm::cl::desc("type in which 16-bit gradients are added over ranks (fp32)"),
       llvm::cl::init("fp32"), llvm::cl::value_desc("fp32|bf16|fp16")};
+
+  /// The machine that is meant: `machine`, or a preset for what is compiled for.
+  std::string machineName() const;
 
   /// Whether there is an option `name`.
   bool knows(llvm::StringRef name) const;

@@ -34,8 +34,9 @@ Status Nccl::check(NcclResult result, const char *call, NcclHandle handle) const
   if (result == kNcclSuccess || result == kNcclInProgress)
     return {};
   const char *more = handle ? ncclGetLastError(handle) : nullptr;
-  return fail(ZERO_RT_INTERNAL, "%s: %s%s%s", call, ncclGetErrorString(result),
-              more && *more ? ": " : "", more ? escape(more).c_str() : "");
+  return fail(ZERO_RT_INTERNAL, "%s: %s%s%s%s", call, ncclGetErrorString(result),
+              more && *more ? ": " : "", more ? escape(more).c_str() : "",
+              result == kNcclInvalidUsage ? "; each rank needs a GPU of its own" : "");
 }
 
 /// What rank 0 has written, if it is there as a whole.

@@ -35,7 +35,12 @@ struct NcclConfig {
   int channelsPerPeer = kUnset, nvlinkCentric = kUnset;
 };
 
-enum : NcclResult { kNcclSuccess = 0, kNcclInternalError = 3, kNcclInProgress = 7 };
+enum : NcclResult {
+  kNcclSuccess = 0,
+  kNcclInternalError = 3,
+  kNcclInvalidUsage = 5,
+  kNcclInProgress = 7
+};
 
 enum : int {
   kNcclSum = 0,   ///< ncclRedOp_t

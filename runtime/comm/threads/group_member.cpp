@@ -7,11 +7,11 @@ namespace zero::rt {
 Status GroupMember::begin(const Call &call, Kind kind, const void *data, uint64_t elements) {
   if (begun++ == stallAt)
     return group->sleepUntilAborted();
-  Offer &mine = group->offer(self);
+  Offer &mine = group->offer(self, begun);
   mine = {data, call.label, call.index, elements, kind};
   ZERO_RT_TRY(group->arrive(self, call));
   for (int peer = 0; peer < group->size(); ++peer) {
-    const Offer &theirs = group->offer(peer);
+    const Offer &theirs = group->offer(peer, begun);
     if (theirs.matches(mine))
       continue;
     Status status =

@@ -34,7 +34,7 @@ protected:
   Status arrive(const Call &call) { return group->arrive(self, call); }
   /// What `peer` has laid open.
   char *offered(int peer) const {
-    return const_cast<char *>(static_cast<const char *>(group->offer(peer).data));
+    return const_cast<char *>(static_cast<const char *>(group->offer(peer, begun).data));
   }
   void count(const Call &call, DType dtype, uint64_t elements);
   static Status checkReduction(const Reduction &how);
@@ -54,7 +54,7 @@ protected:
 
 private:
   int64_t stallAt;   ///< stalls before this many collectives are done; < 0: never
-  int64_t begun = 0; ///< collectives begun so far
+  int64_t begun = 0; ///< collectives begun so far, which are all ranks'
   Traffic received;
 };
 

@@ -31,8 +31,10 @@ public:
 
   int size() const { return ranks; }
 
-  /// Written before arrive(), read by the others between it and the next arrive().
-  Offer &offer(int rank) { return places[rank].offer; }
+  /// For collective `number` of the group: written before arrive(), read by the others
+  /// between it and the arrive() of the next collective. Who comes there first already
+  /// writes its next offer, so there are two places.
+  Offer &offer(int rank, int64_t number) { return places[rank].offers[number % 2]; }
 
   /// Waits until all ranks have arrived as often as `rank` has now. Fails at once after
   /// abort(), and when the time is up: it then aborts, naming who is missing.
@@ -48,7 +50,7 @@ private:
   struct alignas(64) Place {
     std::atomic<uint64_t> arrived{0};
     uint64_t waited = 0;
-    Offer offer;
+    Offer offers[2];
   };
   bool allArrived(uint64_t generation) const;
   Status wait(uint64_t generation, const Call &call);

@@ -18,10 +18,14 @@ static std::vector<uint32_t> lanesOf(const proto::Program &program) {
   return {used.begin(), used.end()};
 }
 
-Status CudaDevice::openGpus(const proto::Program &program, const std::vector<int> &wanted) {
+Status CudaDevice::openGpus(const proto::Program &program, const std::vector<int> &wanted,
+                            int only) {
   std::shared_ptr<const Driver> driver;
   ZERO_RT_TRY(Driver::open(driver));
+  placeOf.resize(program.ranks());
   for (uint32_t rank = 0; rank < program.ranks(); ++rank) {
+    if (only >= 0 && int(rank) != only)
+      continue;
     const int ordinal = wanted.empty() ? 0 : wanted[wanted.size() == 1 ? 0 : rank];
     auto known = std::find_if(gpus.begin(), gpus.end(),
                               [&](const auto &place) { return place->gpu->ordinal() == ordinal; });
@@ -29,13 +33,13 @@ Status CudaDevice::openGpus(const proto::Program &program, const std::vector<int
       known = gpus.insert(gpus.end(), std::make_unique<Place>());
       ZERO_RT_TRY(Gpu::open(driver, ordinal, (*known)->gpu));
     }
-    placeOf.push_back(known->get());
+    placeOf[rank] = known->get();
   }
   return {};
 }
 
 Status CudaDevice::create(const proto::Program &program, std::span<const uint8_t> code,
-                          std::vector<int> gpus, double timeoutSeconds,
+                          std::vector<int> gpus, int only, double timeoutSeconds,
                           std::unique_ptr<CudaDevice> &device) {
   if (gpus.size() > 1 && gpus.size() != program.ranks())
     return fail(ZERO_RT_INVALID_ARGUMENT,
@@ -44,10 +48,12 @@ Status CudaDevice::create(const proto::Program &program, std::span<const uint8_t
   auto made = std::make_unique<CudaDevice>();
   made->code = code;
   made->timeoutSeconds = timeoutSeconds;
-  ZERO_RT_TRY(made->openGpus(program, gpus));
+  ZERO_RT_TRY(made->openGpus(program, gpus, only));
   const std::vector<uint32_t> used = lanesOf(program);
-  for (const Place *place : made->placeOf)
-    ZERO_RT_TRY(Lanes::create(place->gpu, used, timeoutSeconds, made->laneSets.emplace_back()));
+  made->laneSets.resize(program.ranks());
+  for (size_t rank = 0; rank < made->placeOf.size(); ++rank)
+    if (const Place *place = made->placeOf[rank])
+      ZERO_RT_TRY(Lanes::create(place->gpu, used, timeoutSeconds, made->laneSets[rank]));
   device = std::move(made);
   return {};
 }

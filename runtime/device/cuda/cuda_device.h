@@ -14,16 +14,17 @@ class CudaDevice : public Device {
 public:
   /// `gpus`: of each rank, or of all ranks when there is but one; none: GPU 0. Fails when
   /// there is no driver or no such GPU, saying what was looked for. `code`: the program's
-  /// code section, which must outlive the device.
+  /// code section, which must outlive the device. `only`: the one rank that is here; -1: all.
   static Status create(const proto::Program &program, std::span<const uint8_t> code,
-                       std::vector<int> gpus, double timeoutSeconds,
+                       std::vector<int> gpus, int only, double timeoutSeconds,
                        std::unique_ptr<CudaDevice> &device);
 
   Status reserve(int rank, uint64_t bytes, bool guarded, std::unique_ptr<Arena> &arena) override;
   Status prepare(const proto::Program &program, int threads) override;
   Status makeQueue(int rank, std::unique_ptr<Queue> &queue) override;
 
-  /// What the commands of a rank, its collectives among them, are given to.
+  /// What the commands of a rank, its collectives among them, are given to; nullptr for one
+  /// that is not here.
   const std::vector<std::shared_ptr<Lanes>> &lanes() const { return laneSets; }
   /// Whether all ranks are on one GPU.
   bool isShared() const { return gpus.size() == 1; }
@@ -34,7 +35,7 @@ private:
     std::shared_ptr<const Gpu> gpu;
     GpuKernels kernels;
   };
-  Status openGpus(const proto::Program &program, const std::vector<int> &wanted);
+  Status openGpus(const proto::Program &program, const std::vector<int> &wanted, int only);
   Status prepare(const proto::Program &program, Place &place, bool isFirst);
   Status prepareProduct(const proto::Program &program, uint32_t index, Place &place, bool isFirst);
 
@@ -42,7 +43,7 @@ private:
   double timeoutSeconds = 0;
   std::shared_ptr<const BlasLibrary> blas;
   std::vector<std::unique_ptr<Place>> gpus;
-  std::vector<Place *> placeOf; ///< by rank
+  std::vector<Place *> placeOf; ///< by rank; nullptr: not here
   std::vector<std::shared_ptr<Lanes>> laneSets;
 };
 

@@ -309,11 +309,21 @@ typedef struct zero_rt_session_options {
                            are not in use are replaced; all go with the session. The same holds */
   const char *nvme_io;  /* how the disk is reached: "io_uring", "threads", or, as where it is NULL
                            (default), "auto": io_uring where the kernel allows it. The same holds */
+  int rank;             /* -1 (default): all ranks are threads of this process. Else it has this one
+                           alone, on a GPU of its own, and each of the others has a process too. One
+                           number in `gpus` is this rank's GPU */
+  const char *join;     /* a file that all of them see and that is not there yet: through it they
+                           find each other; rank 0 makes and removes it */
 } zero_rt_session_options;
 
 void zero_rt_session_options_default(zero_rt_session_options *options);
 
-/* Reserves and touches the arenas and reads initial values straight into the shards. */
+/* Reserves and touches the arenas and reads initial values straight into the shards.
+
+   Where each process has one rank, all make the same calls: steps, evaluations, checkpoints
+   and loads need all of them, and give each the same result. Refused by name is what is put
+   together of all ranks' memory: tensors, gradients, weights to save; and questions about
+   ranks of other processes. A checkpoint can be read by a session that has all ranks. */
 zero_rt_status zero_rt_session_create(const zero_rt_executable *executable,
                                       const zero_rt_session_options *options,
                                       zero_rt_session **session);
@@ -451,6 +461,8 @@ typedef struct zero_rt_nvme_info {
 
 /* 0 if the program keeps nothing on disk; then *info is as it was. */
 int zero_rt_session_nvme(const zero_rt_session *session, zero_rt_nvme_info *info);
+/* The file of `rank`; NULL if it has none. */
+const char *zero_rt_session_nvme_file(const zero_rt_session *session, int rank);
 
 /* --- profile ----------------------------------------------------------------- */
 

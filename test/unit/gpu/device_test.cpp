@@ -30,8 +30,8 @@ std::unique_ptr<Device> makeOnGpu(HandMadeProgram &made) {
   moveTrial(made, options);
   std::unique_ptr<cuda::CudaDevice> device;
   Status status = cuda::CudaDevice::create(
-      made.program, {reinterpret_cast<const uint8_t *>(made.code.data()), made.code.size()}, {}, 30,
-      device);
+      made.program, {reinterpret_cast<const uint8_t *>(made.code.data()), made.code.size()}, {}, -1,
+      30, device);
   EXPECT_TRUE(status.ok()) << status.getMessage();
   return device;
 }

@@ -96,6 +96,7 @@ void moveToGpu(HandMadeProgram &made, zero_rt_session_options &options) {
   proto::Program &program = made.program;
   made.code = "// for the recording driver\n";
   program.set_target(proto::CUDA);
+  addSumKernels(1); // of NCCL, which divides
   addSumKernels(int(program.ranks()));
   for (int i = 0; i < program.kernels_size(); ++i)
     if (program.kernels(i).has_symbol() || isMixed(program.kernels(i)))

@@ -5,6 +5,9 @@
 #include "runtime/comm/reduce.h"
 
 #include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <unistd.h>
 
 using namespace recording;
 using namespace zero::rt;
@@ -16,30 +19,60 @@ using namespace zero::rt;
 
 namespace {
 
+namespace fs = std::filesystem;
+
 /// What one rank gives to a collective.
 struct Given {
   const char *source = nullptr;
+  uint64_t sourceBytes = 0;
   char *destination = nullptr;
 };
 
-struct Collective {
-  std::map<int, Given> parts; ///< of ranks whose stream has come to it
-  bool done = false;
-};
+/// Ranks meet in a folder, so that they may be processes: each puts files there, and waits
+/// for those of others.
+class Folder {
+public:
+  Folder(const NcclId &id, int ranks, int rank) : path(id.bytes), ranks(ranks), rank(rank) {}
 
-struct Group {
-  int ranks = 0, joined = 0;
-  std::map<uint64_t, Collective> collectives;
-};
+  void put(const std::string &what, std::string_view bytes) const {
+    const fs::path name = of(what, rank), draft = name.string() + ".new";
+    std::ofstream(draft, std::ios::binary) << bytes;
+    std::error_code ignored; // a group that has ended
+    fs::rename(draft, name, ignored);
+  }
+  bool all(const std::string &what) const {
+    for (int each = 0; each < ranks; ++each)
+      if (!fs::exists(of(what, each)))
+        return false;
+    return true;
+  }
+  std::string get(const std::string &what, int from) const {
+    std::ifstream file(of(what, from), std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+  /// The last one removes it.
+  void leave() const {
+    std::error_code ignored;
+    put("left", "");
+    if (all("left"))
+      fs::remove_all(path, ignored);
+  }
 
-std::map<std::string, std::shared_ptr<Group>> groups; ///< by id
+  const fs::path path;
+  const int ranks, rank;
+  bool aborted = false;
+
+private:
+  fs::path of(const std::string &what, int from) const {
+    return path / (what + "." + std::to_string(from));
+  }
+};
 
 } // namespace
 
 namespace zero::rt::cuda {
 struct NcclHandleTag {
-  std::shared_ptr<Group> group;
-  int rank;
+  std::shared_ptr<Folder> folder;
   uint64_t next = 0; ///< collective
 };
 } // namespace zero::rt::cuda
@@ -49,10 +82,11 @@ EXPORT NcclResult ncclGetVersion(int *version) {
   return kNcclSuccess;
 }
 EXPORT NcclResult ncclGetUniqueId(NcclId *id) {
-  static uint64_t made = 0;
-  LOCKED;
+  std::string path = (fs::temp_directory_path() / "zero-recording-XXXXXX").string();
+  if (!::mkdtemp(path.data()) || path.size() >= sizeof(id->bytes))
+    return kNcclInternalError;
   *id = {};
-  std::memcpy(id->bytes, &++made, sizeof(made));
+  std::memcpy(id->bytes, path.data(), path.size());
   return kNcclSuccess;
 }
 EXPORT const char *ncclGetErrorString(NcclResult) { return "as the recording library says"; }
@@ -63,12 +97,8 @@ EXPORT NcclResult ncclCommInitRankConfig(NcclHandle *handle, int ranks, NcclId i
   LOCKED;
   if (config->magic != 0xcafebeef || config->blocking != 0 || !current())
     engine.problem("ncclCommInitRankConfig as it must not be called");
-  auto &group = groups[std::string(id.bytes, sizeof(id.bytes))];
-  if (!group)
-    group = std::make_shared<Group>();
-  group->ranks = ranks;
-  ++group->joined;
-  *handle = new NcclHandleTag{group, rank};
+  *handle = new NcclHandleTag{std::make_shared<Folder>(id, ranks, rank)};
+  (*handle)->folder->put("joined", std::to_string(current()->device));
   ++engine.counted.alive;
   return kNcclInProgress;
 }
@@ -77,7 +107,8 @@ EXPORT NcclResult ncclCommFinalize(NcclHandle) { return kNcclInProgress; }
 static NcclResult destroy(NcclHandle handle, bool aborts) {
   LOCKED;
   if (aborts) // what is under way ends
-    engine.progress();
+    handle->folder->aborted = true;
+  handle->folder->leave();
   delete handle;
   --engine.counted.alive;
   return kNcclSuccess;
@@ -87,26 +118,35 @@ EXPORT NcclResult ncclCommAbort(NcclHandle handle) { return destroy(handle, true
 
 EXPORT NcclResult ncclCommGetAsyncError(NcclHandle handle, NcclResult *error) {
   LOCKED;
-  *error = handle->group->joined == handle->group->ranks ? kNcclSuccess : kNcclInProgress;
+  const Folder &folder = *handle->folder;
+  *error = folder.all("joined") ? kNcclSuccess : kNcclInProgress;
+  std::set<std::string> devices;
+  for (int rank = 0; *error == kNcclSuccess && rank < folder.ranks; ++rank)
+    if (!devices.insert(folder.get("joined", rank)).second)
+      *error = kNcclInvalidUsage; // as NCCL does when ranks share a GPU
   return kNcclSuccess;
 }
 
-/// Adds a collective to `stream`; body(parts by rank) happens once all have come to it.
+/// Adds a collective to `stream`: when it comes to it, it lays its part open; once all have,
+/// body(sources by rank, own destination) happens.
 template <typename Body>
 static NcclResult issue(NcclHandle handle, Given part, Stream stream, Body body) {
   LOCKED;
-  auto group = handle->group;
-  const uint64_t index = handle->next++;
-  auto ready = [group, index, rank = handle->rank, part] {
-    Collective &collective = group->collectives[index];
-    collective.parts[rank] = part;
-    return int(collective.parts.size()) == group->ranks;
+  auto folder = handle->folder;
+  const std::string name = "collective-" + std::to_string(handle->next++);
+  auto ready = [folder, name, part, given = false]() mutable {
+    if (!given)
+      folder->put(name, {part.source, part.sourceBytes});
+    given = true;
+    return folder->aborted || folder->all(name);
   };
-  auto run = [group, index, body] {
-    Collective &collective = group->collectives[index];
-    if (!collective.done)
-      body(collective.parts);
-    collective.done = true;
+  auto run = [folder, name, part, body] {
+    if (folder->aborted)
+      return;
+    std::vector<std::string> sources;
+    for (int rank = 0; rank < folder->ranks; ++rank)
+      sources.push_back(folder->get(name, rank));
+    body(sources, part.destination);
   };
   engine.add(stream, {ready, run, {}});
   return kNcclSuccess;
@@ -116,7 +156,7 @@ static Given translated(const void *source, uint64_t sourceBytes, void *destinat
                         uint64_t destinationBytes) {
   LOCKED;
   auto place = [](const void *pointer) { return reinterpret_cast<uint64_t>(pointer); };
-  return {engine.translate(place(source), sourceBytes, "NCCL"),
+  return {engine.translate(place(source), sourceBytes, "NCCL"), sourceBytes,
           engine.translate(place(destination), destinationBytes, "NCCL")};
 }
 
@@ -141,24 +181,21 @@ EXPORT NcclResult ncclAllGather(const void *source, void *destination, size_t co
                                 NcclHandle handle, Stream stream) {
   if (type != kNcclUint8)
     return kNcclInternalError;
-  const int ranks = handle->group->ranks;
-  return issue(handle, translated(source, count, destination, count * size_t(ranks)), stream,
-               [count](const std::map<int, Given> &parts) {
-                 for (const auto &[to, each] : parts)
-                   for (const auto &[from, other] : parts)
-                     std::memmove(each.destination + size_t(from) * count, other.source, count);
+  const size_t ranks = size_t(handle->folder->ranks);
+  return issue(handle, translated(source, count, destination, count * ranks), stream,
+               [count](const std::vector<std::string> &sources, char *to) {
+                 for (size_t from = 0; from < sources.size(); ++from)
+                   std::memcpy(to + from * count, sources[from].data(), count);
                });
 }
 
-/// Sums of `count` elements from element `start` on of all ranks.
-static std::vector<char> sumOf(const std::map<int, Given> &parts, DType dtype, size_t start,
-                               size_t count) {
+/// Writes to `sum` those of `count` elements from element `start` on of all ranks.
+static void addUp(const std::vector<std::string> &parts, DType dtype, size_t start, size_t count,
+                  char *sum) {
   std::vector<const void *> sources;
-  for (const auto &[rank, part] : parts)
-    sources.push_back(part.source + start * sizeOf(dtype));
-  std::vector<char> sum(count * sizeOf(dtype));
-  sumInOrder({dtype}, sources, sum.data(), count, 1);
-  return sum;
+  for (const std::string &part : parts)
+    sources.push_back(part.data() + start * sizeOf(dtype));
+  sumInOrder({dtype}, sources, sum, count, 1);
 }
 
 EXPORT NcclResult ncclReduceScatter(const void *source, void *destination, size_t count, int type,
@@ -166,14 +203,12 @@ EXPORT NcclResult ncclReduceScatter(const void *source, void *destination, size_
   if (operation != kNcclSum)
     return kNcclInternalError;
   const DType dtype = dtypeOf(type);
-  const size_t own = count * sizeOf(dtype), whole = own * size_t(handle->group->ranks);
+  const Folder &folder = *handle->folder;
+  const size_t own = count * sizeOf(dtype), whole = own * size_t(folder.ranks);
   return issue(handle, translated(source, whole, destination, own), stream,
-               [dtype, count](const std::map<int, Given> &parts) {
-                 std::map<int, std::vector<char>> sums;
-                 for (const auto &[rank, part] : parts)
-                   sums[rank] = sumOf(parts, dtype, size_t(rank) * count, count);
-                 for (const auto &[rank, part] : parts)
-                   std::memcpy(part.destination, sums[rank].data(), sums[rank].size());
+               [dtype, count, start = size_t(folder.rank) * count](
+                   const std::vector<std::string> &sources, char *to) {
+                 addUp(sources, dtype, start, count, to);
                });
 }
 
@@ -184,9 +219,7 @@ EXPORT NcclResult ncclAllReduce(const void *source, void *destination, size_t co
   const DType dtype = dtypeOf(type);
   const size_t bytes = count * sizeOf(dtype);
   return issue(handle, translated(source, bytes, destination, bytes), stream,
-               [dtype, count](const std::map<int, Given> &parts) {
-                 const std::vector<char> sum = sumOf(parts, dtype, 0, count);
-                 for (const auto &[rank, part] : parts)
-                   std::memcpy(part.destination, sum.data(), sum.size());
+               [dtype, count](const std::vector<std::string> &sources, char *to) {
+                 addUp(sources, dtype, 0, count, to);
                });
 }

@@ -25,6 +25,7 @@ public:
   ~Compiled();
 
   const proto::Program &program() const { return executable.program; }
+  const std::string &file() const { return path; }
   /// Runs a few steps, and an evaluation between them, of `program` in place of the tables,
   /// on data that is always the same, in a process of its own: a wrong address may end it.
   Outcome run(const proto::Program &program, bool checkMemory) const;

@@ -2,7 +2,7 @@
 
 #include "compiled.h"
 
-#include "runtime/core/lane_check.h"
+#include "runtime/verify/lane_check.h"
 
 #include <gtest/gtest.h>
 #include <random>
@@ -90,6 +90,18 @@ TEST(LaneCheck, RanksSlicesOfABucketAreOneThing) {
   copies.add(proto::H2D, 0, 100, 10).mutable_copy()->mutable_dst()->set_rank_stride(10);
   copies.add(proto::COMPUTE, 130, 200, 10);
   copies.expectRefused("touch bytes 130 to 140");
+}
+
+TEST(LaneCheck, CollectivesHaveOneOrder) {
+  Copies copies;
+  for (proto::Lane lane : {proto::COLLECTIVE, proto::H2D}) {
+    proto::Command &command = copies.add(lane, 0, 0, 0);
+    command.mutable_collective()->set_dtype(proto::F32);
+  }
+  copies.expectRefused("commands 0 ('copy 0', lane COLLECTIVE) and 1 ('copy 1', lane H2D) are "
+                       "collectives, which all ranks must begin in one order, and nothing says");
+  copies.program.mutable_segments(0)->mutable_commands(1)->add_waits(0);
+  EXPECT_TRUE(checkLanes(copies.program).ok());
 }
 
 /// Calls body(command) for each wait of `program`, which is left out meanwhile.

@@ -97,6 +97,15 @@ void expectFound(const Program &program, const std::string &part,
   EXPECT_FAILS(trial.step(), code, part);
 }
 
+/// Expects that it is found before anything runs.
+template <typename Program>
+void expectProven(const Program &program, const std::string &part) {
+  Trial trial(program);
+  trial.options.check_memory = 1;
+  EXPECT_FAILS(zero_rt_session_create(trial.executable, &trial.options, &trial.session),
+               ZERO_RT_BAD_FILE, part);
+}
+
 std::string bytes(uint64_t begin, uint64_t size) {
   return "bytes " + std::to_string(begin) + " to " + std::to_string(begin + size) +
          " of the arena, ";
@@ -105,8 +114,8 @@ std::string bytes(uint64_t begin, uint64_t size) {
 TEST(MemoryCheck, NamesWhoReadsWhatNobodyWrote) {
   TinyProgram tiny(2);
   tiny.segment(0).mutable_commands()->DeleteSubrange(3, 1); // the product that makes y
-  expectFound(tiny, "command 3 ('kernel 2'): it reads " + bytes(tiny.at.y, 24) +
-                        "which nobody has written in this step");
+  expectProven(tiny, "command 3 ('kernel 2'): it reads " + bytes(tiny.at.y, 24) +
+                         "which nobody has written in this step");
 }
 
 TEST(MemoryCheck, NamesWhoWroteThereInstead) {
@@ -115,16 +124,16 @@ TEST(MemoryCheck, NamesWhoWroteThereInstead) {
   for (proto::Address &address : *segment.mutable_commands(4)->mutable_launch()->mutable_args())
     if (address.offset() == tiny.at.localLoss)
       address.set_offset(tiny.at.x);
-  expectFound(tiny, "command 5 (''): it reads " + bytes(tiny.at.localLoss, 4) +
-                        "which nobody has written in this step");
+  expectProven(tiny, "command 5 (''): it reads " + bytes(tiny.at.localLoss, 4) +
+                         "which nobody has written in this step");
   TinyProgram other(2); // dy lies in x, which is read with it
   for (proto::Address &address :
        *other.segment(0).mutable_commands(4)->mutable_launch()->mutable_args())
     if (address.offset() == other.at.dy)
       address.set_offset(other.at.x), address.set_bytes(24);
   other.segment(0).mutable_commands(7)->mutable_launch()->mutable_args(1)->set_offset(other.at.x);
-  expectFound(other, "command 7 ('kernel 1'): it reads " + bytes(other.at.x, 24) +
-                         "which command 4 ('kernel 2') wrote last, as another value");
+  expectProven(other, "command 7 ('kernel 1'): it reads " + bytes(other.at.x, 24) +
+                          "which command 4 ('kernel 2') wrote last, as another value");
 }
 
 TEST(MemoryCheck, TellsApartWhatFollowsInTheSameBytes) {
@@ -139,8 +148,8 @@ TEST(MemoryCheck, TellsApartWhatFollowsInTheSameBytes) {
   copy.mutable_copy()->mutable_dst()->set_offset(tiny.at.y);
   copy.mutable_copy()->mutable_dst()->set_writes(uint32_t(tiny.at.y + 2));
   copy.mutable_copy()->set_bytes(8);
-  expectFound(tiny, "command 12 ('kernel 5'): it reads " + bytes(tiny.at.y, 8) +
-                        "which command 9 ('copy') wrote last, as another value");
+  expectProven(tiny, "command 12 ('kernel 5'): it reads " + bytes(tiny.at.y, 8) +
+                         "which command 9 ('copy') wrote last, as another value");
 }
 
 TEST(MemoryCheck, SeesReadsThatAreNotSaid) {
@@ -199,8 +208,8 @@ TEST(MemoryCheck, SeesUpdatesThatAreMissing) {
   EXPECT_OK(trial.step());
   tiny.segment(1).mutable_commands()->DeleteSubrange(1, 1);
   rename.set_command(1);
-  expectFound(tiny, "a state's new value: it reads " + bytes(tiny.at.count, 8) +
-                        "which the step before wrote last, as another value");
+  expectProven(tiny, "a state's new value: it reads " + bytes(tiny.at.count, 8) +
+                         "which the step before wrote last, as another value");
 }
 
 TEST(MemoryCheck, FollowsTurnsAndPredicates) {
@@ -223,8 +232,8 @@ TEST(MemoryCheck, FollowsTurnsAndPredicates) {
   for (proto::Command &command : *mixed.segment(1).mutable_commands())
     if (command.when() == proto::Command::FIRST && command.has_copy())
       command.set_when(proto::Command::LAST);
-  expectFound(mixed, "command 8 ('kernel 3'): it reads " + bytes(mixed.at.loss, 4) +
-                         "which nobody has written in this step");
+  expectProven(mixed, "command 8 ('kernel 3'): it reads " + bytes(mixed.at.loss, 4) +
+                          "which nobody has written in this step");
 }
 
 } // namespace

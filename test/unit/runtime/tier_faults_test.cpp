@@ -251,30 +251,29 @@ TEST(TierTables, OfAGpuAreRefused) {
 // Commands
 //===----------------------------------------------------------------------===//
 
-/// The first step under --check-memory fails and says `part`.
+/// --check-memory refuses the program before anything runs, and says `part`.
 void expectFound(const TierProgram &program, const std::string &part) {
   TemporaryFolder folder;
   Trial trial(program);
-  trial.options.check_memory = trial.options.allow_nan = 1;
+  trial.options.check_memory = 1;
   trial.options.nvme_dir = folder.path.c_str();
-  trial.start();
-  trial.bind(64);
-  EXPECT_FAILS(trial.step(), ZERO_RT_INTERNAL, part);
+  EXPECT_FAILS(zero_rt_session_create(trial.executable, &trial.options, &trial.session),
+               ZERO_RT_BAD_FILE, part);
 }
 
 TEST(TierCheck, NamesWhatNobodyBrought) {
   TierProgram program(2, 1, true);
   program.segment(1).mutable_commands()->DeleteSubrange(0, 1);
   expectFound(program,
-              "('add'): it reads bytes 4096 to 1204124 of the host arena, which nobody has "
-              "written in this step");
+              "('add', lane HOST_COMPUTE): it reads bytes 4096 to 1204124 of the host arena, which "
+              "nobody has written in this step");
 }
 
 TEST(TierCheck, NamesWhatTheDiskDoesNotHave) {
   TierProgram program(2, 1, true);
   source(program, 1, 0).set_reads(source(program, 0, 0).reads());
-  expectFound(program, "('read big'): it reads bytes 4096 to 1204124 of the nvme arena, which the "
-                       "step before wrote last, as another value");
+  expectFound(program, "('read big', lane NVME_READ): it reads bytes 4096 to 1204124 of the nvme "
+                       "arena, which the step before wrote last, as another value");
 }
 
 /// The rest of the last block that a transfer writes belongs to nobody.

@@ -185,8 +185,8 @@ void orderByBytes(proto::Program &program) {
   }
 }
 
-TemporaryFolder::TemporaryFolder() {
-  path = testing::TempDir() + "zero-tiers-XXXXXX";
+TemporaryFolder::TemporaryFolder(const std::string &parent) {
+  path = parent + "/zero-tiers-XXXXXX";
   EXPECT_NE(::mkdtemp(path.data()), nullptr);
 }
 TemporaryFolder::~TemporaryFolder() { std::filesystem::remove_all(path); }

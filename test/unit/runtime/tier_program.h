@@ -11,6 +11,7 @@
 
 #include "tiny_program.h"
 
+#include <gtest/gtest.h>
 #include <string>
 
 /// Elements of `big` on each rank: more than a block of the disk, and no multiple of it.
@@ -39,7 +40,7 @@ void orderByBytes(zero::rt::proto::Program &program);
 
 /// A folder that goes with this object.
 struct TemporaryFolder {
-  TemporaryFolder();
+  explicit TemporaryFolder(const std::string &parent = testing::TempDir());
   ~TemporaryFolder();
   bool isEmpty() const;
   std::string path;

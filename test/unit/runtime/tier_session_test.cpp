@@ -176,6 +176,26 @@ TEST_P(Tiers, AllocateNothingOnceWarm) {
   EXPECT_EQ(watch.largeAllocations(), 0u);
 }
 
+/// A folder in memory, which knows no O_DIRECT before Linux 6.6.
+TEST(TiersInMemory, ChangeNoBit) {
+  TemporaryFolder folder("/dev/shm");
+  Trial trial(TierProgram(2, 2, true)), plain(TierProgram(2, 2, false));
+  trial.options.nvme_dir = folder.path.c_str();
+  for (Trial *each : {&trial, &plain}) {
+    each->start();
+    each->bind(64);
+    for (int step = 0; step < 3; ++step)
+      EXPECT_OK(each->step());
+  }
+  EXPECT_EQ(stateOf(trial), stateOf(plain));
+  zero_rt_nvme_info info{};
+  EXPECT_TRUE(zero_rt_session_nvme(trial.session, &info));
+  EXPECT_FALSE(zero_rt_session_nvme(plain.session, &info));
+  EXPECT_EQ(zero_rt_session_nvme_file(trial.session, 1), folder.path + "/zero-rank1.nvme");
+  EXPECT_EQ(zero_rt_session_nvme_file(trial.session, 2), nullptr);
+  EXPECT_EQ(zero_rt_session_nvme_file(plain.session, 0), nullptr);
+}
+
 INSTANTIATE_TEST_SUITE_P(Queues, Tiers,
                          testing::Combine(testing::Values(1, 2, 4),
                                           testing::Values("auto", "threads")));

@@ -1,6 +1,7 @@
 //===- zero_run_test.cpp - the tool, as a user calls it -------------------===//
 
 #include "mixed_program.h"
+#include "tier_program.h"
 
 #include <array>
 #include <cstdio>
@@ -116,6 +117,36 @@ TEST_F(ZeroRun, TrainsAndWritesEverything) {
   EXPECT_TRUE(contents("g.safetensors").ends_with(std::string(48, '\0')));
   EXPECT_NE(contents("report.json").find("\"losses\": [0, 0, 0]"), std::string::npos);
   EXPECT_EQ(filesInFolder(), 7u);
+}
+
+TEST_F(ZeroRun, TellsOfTheDisk) {
+  TierProgram program(2, 1, true);
+  program.program.set_optimizer("sgd");
+  std::rename(program.write("tier.zexe").c_str(), (folder + "tier.zexe").c_str());
+  const size_t before = filesInFolder();
+  expectError("tier.zexe" + data, "expected a folder for them (--nvme-dir)");
+  expectError("tier.zexe" + data + "--nvme-dir=. --nvme-io=rings", "got 'rings'");
+  for (const char *queue : {"4 threads", "io_uring"}) {
+    const std::string flag = queue[0] == '4' ? "--nvme-io=threads" : "--nvme-io=auto";
+    ASSERT_EQ(run("tier.zexe" + data + "--nvme-dir=. --steps=4 --trace=t.json " + flag), 0)
+        << output;
+    if (queue[0] == '4')
+      EXPECT_NE(output.find("nvme: a file for each rank in '.', reached by 4 threads"),
+                std::string::npos)
+          << output;
+    EXPECT_NE(output.find("nvme per rank and step: 1.1 MiB read, 1.1 MiB written (planned: 1.1 "
+                          "MiB and 1.1 MiB)"),
+              std::string::npos)
+        << output;
+  }
+  EXPECT_EQ(filesInFolder(), before + 1);
+  const std::string trace = contents("t.json");
+  for (const char *track : {"h2d", "d2h", "nvme read", "nvme write", "host compute"})
+    EXPECT_NE(trace.find("\"args\":{\"name\":\"" + std::string(track) + "\"}"), std::string::npos)
+        << track;
+  EXPECT_NE(trace.find("\"name\":\"read big\""), std::string::npos);
+  EXPECT_NE(trace.find("\"kernel\":\"nvme read\",\"turn\":0,\"bytes\":1200028,"),
+            std::string::npos);
 }
 
 TEST_F(ZeroRun, TellsNormRateAndScale) {

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef RUNTIME_CORE_LIFETIMES_H
-#define RUNTIME_CORE_LIFETIMES_H
+#ifndef RUNTIME_VERIFY_LIFETIMES_H
+#define RUNTIME_VERIFY_LIFETIMES_H
 
 #include "runtime/format/accesses.h"
 
@@ -27,7 +27,7 @@ struct Moment {
   int segment; ///< -1: none
   int index = 0, end = 0;
   uint64_t turn = 0;
-  std::vector<ByteRange> deaths; ///< touched here and not read before they are written again
+  std::vector<ByteRange> deaths = {}; ///< touched here and not read before they are written again
 };
 
 /// Accesses of all commands, by segment and index.
@@ -44,10 +44,14 @@ bool runsInTurn(proto::Command::When when, uint64_t turn, uint64_t turns);
 /// Whether an output of this name is looked at before the epilogue.
 bool isLoss(std::string_view name);
 
+/// Adds to `moments` those of turn `turn` of segment `number`, without deaths.
+void listTurn(const proto::Program &program, int number, uint64_t turn, bool evaluates,
+              std::vector<Moment> &moments);
+
 /// A step, or an evaluation, as `rank` runs it, with what dies when.
 std::vector<Moment> lifetimesOf(const proto::Program &program, int rank,
                                 const SegmentAccesses &accesses, bool evaluates);
 
 } // namespace zero::rt
 
-#endif // RUNTIME_CORE_LIFETIMES_H
+#endif // RUNTIME_VERIFY_LIFETIMES_H

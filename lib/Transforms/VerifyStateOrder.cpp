@@ -1,4 +1,4 @@
-//===- VerifySchedule.cpp - no state is read after it was written ---------===//
+//===- VerifyStateOrder.cpp - no state is read after it was written -------===//
 
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Analysis/Storage.h"
@@ -9,14 +9,14 @@
 using namespace mlir;
 
 namespace zero {
-#define GEN_PASS_DEF_VERIFYSCHEDULE
+#define GEN_PASS_DEF_VERIFYSTATEORDER
 #include "include/zero/Transforms/Passes.h.inc"
 } // namespace zero
 
 using namespace zero;
 
 namespace {
-struct VerifySchedule : zero::impl::VerifyScheduleBase<VerifySchedule> {
+struct VerifyStateOrder : zero::impl::VerifyStateOrderBase<VerifyStateOrder> {
   void runOnOperation() override {
     FailureOr<func::FuncOp> step = findStep(getOperation());
     if (failed(step) || failed(checkOrder(*step)) || failed(checkTaken(*step)))

@@ -1,6 +1,6 @@
 //===- lifetimes.cpp - when bytes are read for the last time --------------===//
 
-#include "runtime/core/lifetimes.h"
+#include "runtime/verify/lifetimes.h"
 
 #include "runtime/format/tables.h"
 
@@ -35,10 +35,12 @@ bool isLoss(std::string_view name) { return name == "loss" || name == "local_los
 // Forward: what happens
 //===----------------------------------------------------------------------===//
 
-/// One turn of a segment: each command behind the renames that stand before it.
-static void listTurn(const proto::Segment &segment, int number, uint64_t turn, bool evaluates,
-                     std::vector<Moment> &moments) {
-  int renamed = 0;
+void listTurn(const proto::Program &program, int number, uint64_t turn, bool evaluates,
+              std::vector<Moment> &moments) {
+  const proto::Segment &segment = program.segments(number);
+  if (turn > 0 || number > 0)
+    moments.push_back({Moment::Inputs, number});
+  int renamed = 0; // each command stands behind the renames before it
   auto renameUpTo = [&](uint32_t command) {
     const int begin = renamed;
     while (renamed < segment.renames_size() && segment.renames(renamed).command() <= command)
@@ -63,11 +65,8 @@ static std::vector<Moment> listMoments(const proto::Program &program, bool evalu
       moments.push_back({Moment::Finish, -1});
       finished = true;
     }
-    for (uint64_t turn = 0; turn < std::max(1u, segment.repeat()); ++turn) {
-      if (turn > 0 || number > 0)
-        moments.push_back({Moment::Inputs, number});
-      listTurn(segment, number, turn, evaluates, moments);
-    }
+    for (uint64_t turn = 0; turn < std::max(1u, segment.repeat()); ++turn)
+      listTurn(program, number, turn, evaluates, moments);
   }
   if (!finished)
     moments.push_back({Moment::Finish, -1});
@@ -120,9 +119,7 @@ private:
     }
   }
 
-  void collectInput(const proto::Input &input) {
-    add(writes, rangeOf(input.offset(), input.dtype(), elementsOf(input.shape())));
-  }
+  void collectInput(const proto::Input &input) { add(writes, rangeOf(input)); }
   void collectInputs(const Moment &moment) {
     if (moment.segment < 0)
       for (const proto::Input &input : program.inputs())
@@ -135,9 +132,9 @@ private:
   void collectRenames(const Moment &moment) {
     for (int i = moment.index; i < moment.end; ++i) {
       const proto::Rename &rename = program.segments(moment.segment).renames(i);
-      const uint64_t begin = positionOf(rename.place().tier(), placeOf(rename.place(), rank));
       if (rename.from() == 0 || rename.strict())
-        add(rename.strict() ? reads : writes, {begin, begin + rename.place().bytes()});
+        add(rename.strict() ? reads : writes,
+            rangeOf(rename.place(), rename.place().bytes(), rank));
     }
   }
 
@@ -158,7 +155,7 @@ private:
   void collectOutputs(bool all) {
     for (const proto::Output &output : program.outputs())
       if (all || isLoss(output.name()))
-        add(reads, rangeOf(output.offset(), output.dtype(), elementsOf(output.shape())));
+        add(reads, rangeOf(output));
   }
 
   void collectGradients() {

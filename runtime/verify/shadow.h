@@ -1,12 +1,13 @@
 //===- shadow.h - what each byte of an arena holds --------------*- C++ -*-===//
 
-#ifndef RUNTIME_CORE_SHADOW_H
-#define RUNTIME_CORE_SHADOW_H
+#ifndef RUNTIME_VERIFY_SHADOW_H
+#define RUNTIME_VERIFY_SHADOW_H
 
 #include "runtime/format/accesses.h"
 
 #include <array>
 #include <map>
+#include <vector>
 
 namespace zero::rt {
 
@@ -18,6 +19,12 @@ struct Content {
   uint64_t origin = 0;     ///< where that value begins, as in Access
   int64_t writer = Nobody; ///< a command, or one of the above
   bool live = false;       ///< written, and still needed
+  uint64_t time = 0;       ///< of the write, where somebody counts
+
+  /// Whether a reader finds the same, whoever wrote it.
+  bool isSame(const Content &other) const {
+    return value == other.value && origin == other.origin && live == other.live;
+  }
 };
 
 /// The contents of bytes that are numbered by position.
@@ -30,10 +37,16 @@ public:
   /// Nothing there is needed any more.
   void kill(ByteRange range) { write(range, Content()); }
   /// What lives in `range` and is `from` (0: everything, dead or not) is `to` from now on.
-  void rename(ByteRange range, uint32_t from, uint32_t to, uint64_t origin);
+  /// If `time` is not 0, it is as new.
+  void rename(ByteRange range, uint32_t from, uint32_t to, uint64_t origin, uint64_t time = 0);
 
   /// Of one tier.
   uint64_t liveBytes(proto::Tier tier = proto::DEVICE) const { return live[size_t(tier)]; }
+  /// Whether nothing lives.
+  bool isDead() const { return live == std::array<uint64_t, proto::Tier_ARRAYSIZE>{}; }
+  /// Whether readers find the same in all bytes. Adds to `times` when it was written here
+  /// and there.
+  bool isSame(const Shadow &other, std::vector<std::pair<uint64_t, uint64_t>> &times) const;
   /// Calls body(ByteRange, const Content &) for each part of `range`.
   template <typename Body>
   void forEach(ByteRange range, Body body) const {
@@ -62,4 +75,4 @@ private:
 
 } // namespace zero::rt
 
-#endif // RUNTIME_CORE_SHADOW_H
+#endif // RUNTIME_VERIFY_SHADOW_H

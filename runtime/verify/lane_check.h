@@ -1,7 +1,7 @@
 //===- lane_check.h - whether lanes can run beside each other ---*- C++ -*-===//
 
-#ifndef RUNTIME_CORE_LANE_CHECK_H
-#define RUNTIME_CORE_LANE_CHECK_H
+#ifndef RUNTIME_VERIFY_LANE_CHECK_H
+#define RUNTIME_VERIFY_LANE_CHECK_H
 
 #include "runtime/format/executable.pb.h"
 #include "runtime/support/status.h"
@@ -10,7 +10,8 @@ namespace zero::rt {
 
 /// Proves that however fast the lanes are, all bytes are read and written in the listed
 /// order, and that no lane waits for ever: commands that touch the same bytes, one of them
-/// writing, follow each other on a lane or by waits. Refuses, naming both commands and the
+/// writing, follow each other on a lane or by waits, as do all collectives, which ranks must
+/// come to in one order. Refuses, naming both commands and the
 /// bytes, a program of which that is not so. Its tables' addresses have been checked.
 ///
 /// Of each byte only the last writer and each lane's last reader since are looked at: who
@@ -20,4 +21,4 @@ Status checkLanes(const proto::Program &program);
 
 } // namespace zero::rt
 
-#endif // RUNTIME_CORE_LANE_CHECK_H
+#endif // RUNTIME_VERIFY_LANE_CHECK_H

@@ -1,6 +1,6 @@
 //===- lane_check.cpp - whether lanes can run beside each other -----------===//
 
-#include "runtime/core/lane_check.h"
+#include "runtime/verify/lane_check.h"
 
 #include "runtime/format/accesses.h"
 
@@ -35,7 +35,11 @@ private:
 
   Status follow(uint32_t index, Clock &clock) const;
   Status touch(const Access &access, uint32_t index, const Clock &clock);
-  Status expectDone(int64_t earlier, uint32_t index, const Clock &clock, ByteRange range) const;
+  bool isDone(int64_t earlier, uint32_t index, const Clock &clock) const {
+    return earlier < 0 || earlier == int64_t(index) ||
+           clock.done[size_t(segment.commands(int(earlier)).lane())] >= earlier;
+  }
+  Status race(int64_t earlier, uint32_t index, const std::string &what) const;
   std::map<uint64_t, Piece>::iterator cut(uint64_t at);
 
   const proto::Program &program;
@@ -74,22 +78,16 @@ Status SegmentCheck::follow(uint32_t index, Clock &clock) const {
   return {};
 }
 
-Status SegmentCheck::expectDone(int64_t earlier, uint32_t index, const Clock &clock,
-                                ByteRange range) const {
-  if (earlier < 0 || earlier == int64_t(index))
-    return {};
+Status SegmentCheck::race(int64_t earlier, uint32_t index, const std::string &what) const {
   const proto::Command &first = segment.commands(int(earlier)),
                        &second = segment.commands(int(index));
-  if (clock.done[size_t(first.lane())] >= earlier)
-    return {};
   return fail(
       ZERO_RT_BAD_FILE,
-      "commands %lld ('%s', lane %s) and %u ('%s', lane %s) touch bytes %llu to %llu of the "
-      "arena, and nothing says which comes first",
+      "commands %lld ('%s', lane %s) and %u ('%s', lane %s) %s, and nothing says which comes "
+      "first",
       static_cast<long long>(earlier), escape(first.label()).c_str(),
       proto::Lane_Name(first.lane()).c_str(), index, escape(second.label()).c_str(),
-      proto::Lane_Name(second.lane()).c_str(), static_cast<unsigned long long>(range.begin),
-      static_cast<unsigned long long>(range.end));
+      proto::Lane_Name(second.lane()).c_str(), what.c_str());
 }
 
 /// Checks what is known of the bytes of `access`, and adds it.
@@ -108,10 +106,15 @@ Status SegmentCheck::touch(const Access &access, uint32_t index, const Clock &cl
       at = pieces.emplace_hint(at, begin, fresh);
     }
     Piece &piece = at->second;
-    ZERO_RT_TRY(expectDone(piece.writer, index, clock, {begin, piece.end}));
+    auto expectDone = [&](int64_t earlier) {
+      return isDone(earlier, index, clock)
+                 ? Status()
+                 : race(earlier, index, "touch " + describe({begin, piece.end}));
+    };
+    ZERO_RT_TRY(expectDone(piece.writer));
     if (access.writes)
       for (int64_t reader : piece.readers.done)
-        ZERO_RT_TRY(expectDone(reader, index, clock, {begin, piece.end}));
+        ZERO_RT_TRY(expectDone(reader));
     else
       piece.readers.done[lane] = index;
   }
@@ -124,12 +127,18 @@ Status SegmentCheck::touch(const Access &access, uint32_t index, const Clock &cl
 }
 
 Status SegmentCheck::run() {
+  int64_t collective = -1; // the last one
   for (uint32_t index = 0; index < uint32_t(segment.commands_size()); ++index) {
     const proto::Command &command = segment.commands(int(index));
     if (!proto::Lane_IsValid(command.lane()))
       return fail(ZERO_RT_BAD_FILE, "command %u: no lane %d", index, int(command.lane()));
     Clock &clock = lanes[size_t(command.lane())];
     ZERO_RT_TRY(follow(index, clock));
+    if (command.has_collective()) {
+      if (!isDone(collective, index, clock))
+        return race(collective, index, "are collectives, which all ranks must begin in one order");
+      collective = index;
+    }
     for (const Access &access : accessesOfAllRanks(program, command))
       ZERO_RT_TRY(touch(access, index, clock));
     clock.done[size_t(command.lane())] = index;

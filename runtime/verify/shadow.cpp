@@ -1,6 +1,6 @@
 //===- shadow.cpp - what each byte of an arena holds ----------------------===//
 
-#include "runtime/core/shadow.h"
+#include "runtime/verify/shadow.h"
 
 namespace zero::rt {
 
@@ -30,7 +30,7 @@ void Shadow::write(ByteRange range, const Content &content) {
     liveOf(begin) += range.size();
 }
 
-void Shadow::rename(ByteRange range, uint32_t from, uint32_t to, uint64_t origin) {
+void Shadow::rename(ByteRange range, uint32_t from, uint32_t to, uint64_t origin, uint64_t time) {
   if (range.begin >= range.end)
     return;
   const auto end = cut(range.end);
@@ -40,8 +40,21 @@ void Shadow::rename(ByteRange range, uint32_t from, uint32_t to, uint64_t origin
       continue;
     if (!content.live)
       liveOf(it) += endOf(it) - it->first;
-    content = {to, origin, content.writer, true};
+    content = {to, origin, content.writer, true, time ? time : content.time};
   }
+}
+
+bool Shadow::isSame(const Shadow &other, std::vector<std::pair<uint64_t, uint64_t>> &times) const {
+  for (auto a = parts.begin(), b = other.parts.begin();
+       a != parts.end() && b != other.parts.end();) {
+    if (!a->second.isSame(b->second))
+      return false;
+    times.emplace_back(a->second.time, b->second.time);
+    const uint64_t end = std::min(endOf(a), other.endOf(b));
+    a = endOf(a) == end ? std::next(a) : a;
+    b = other.endOf(b) == end ? std::next(b) : b;
+  }
+  return true;
 }
 
 } // namespace zero::rt

@@ -1,0 +1,119 @@
+//===- CodeUnits.cpp - kernels to code, each for itself -------------------===//
+
+#include "CodeUnits.h"
+
+#include "IsolateKernel.h"
+#include "ObjectCache.h"
+#include "zero/Codegen/Passes.h"
+
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/Target/TargetMachine.h"
+
+#include <atomic>
+#include <thread>
+
+using namespace mlir;
+
+namespace zero {
+
+std::vector<CodeUnit> splitKernels(ModuleOp module, const CodeTarget &target,
+                                   function_ref<void(func::FuncOp, StringRef)> found) {
+  std::vector<CodeUnit> units;
+  llvm::StringSet<> known;
+  SymbolTable symbols(module);
+  const std::string prefix = target.name.empty() ? "" : (target.name + " ").str();
+  for (auto kernel : module.getOps<func::FuncOp>()) {
+    if (!isNativeKernel(kernel) || kernel.isDeclaration())
+      continue;
+    OwningOpRef<ModuleOp> alone = isolateKernel(kernel, symbols);
+    std::string text = textOf(*alone), symbol = symbolOf(text);
+    found(kernel, symbol);
+    if (known.insert(symbol).second)
+      units.push_back({kernel.getName().str(),
+                       symbol,
+                       ObjectCache::keyOf(prefix + text),
+                       std::move(alone),
+                       {},
+                       ""});
+  }
+  return units;
+}
+
+static void compile(CodeUnit &unit, const CodeTarget &target, llvm::TargetMachine &machine) {
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> module =
+      translateModuleToLLVMIR(*unit.module, context, "kernels", /*disableVerification=*/true);
+  if (!module) {
+    unit.error = "cannot translate to LLVM IR";
+    return;
+  }
+  auto code = target.emit(*module, machine, unit.symbol);
+  if (code)
+    unit.code = std::move(*code);
+  else
+    unit.error = llvm::toString(code.takeError());
+}
+
+/// Compiles `units`, which are in the LLVM dialect, and keeps what came out.
+static void compileAll(ArrayRef<CodeUnit *> units, const CodeTarget &target, unsigned threads,
+                       ObjectCache &cache) {
+  std::atomic<size_t> next = 0;
+  auto work = [&] {
+    auto machine = target.machine();
+    std::string error = machine ? "" : llvm::toString(machine.takeError());
+    for (size_t index = next++; index < units.size(); index = next++) {
+      CodeUnit &unit = *units[index];
+      if (!error.empty())
+        unit.error = error;
+      else
+        compile(unit, target, **machine);
+      if (unit.error.empty())
+        cache.store(unit.key, unit.code);
+    }
+  };
+  std::vector<std::thread> pool;
+  for (unsigned i = 1; i < std::min<size_t>(threads, units.size()); ++i)
+    pool.emplace_back(work);
+  work();
+  for (std::thread &thread : pool)
+    thread.join();
+}
+
+FailureOr<unsigned> compileUnits(ModuleOp module, MutableArrayRef<CodeUnit> units,
+                                 const CodeTarget &target, unsigned threads,
+                                 StringRef cacheFolder) {
+  auto warn = [&](const Twine &why) {
+    emitWarning(UnknownLoc::get(module.getContext()))
+        << "the cache of compiled kernels '" << cacheFolder << "' is not used: " << why;
+  };
+  ObjectCache cache;
+  if (!cacheFolder.empty())
+    if (std::string why = cache.open(cacheFolder); !why.empty())
+      warn(why);
+  SmallVector<CodeUnit *> missing;
+  for (CodeUnit &unit : units) {
+    if (auto code = cache.find(unit.key)) {
+      unit.code = std::move(*code);
+      continue;
+    }
+    if (failed(target.lower(unit))) {
+      InFlightDiagnostic error = module.emitError() << "cannot lower kernel '" << unit.name << "'";
+      if (!target.name.empty())
+        error << " for " << target.name;
+      return error;
+    }
+    missing.push_back(&unit);
+  }
+  compileAll(missing, target, threads, cache);
+  for (const CodeUnit *unit : missing)
+    if (!unit->error.empty())
+      return module.emitError() << "cannot compile kernel '" << unit->name << "': " << unit->error;
+  if (cache.hasFailed())
+    warn("an entry could not be written");
+  cache.prune();
+  return units.size() - missing.size();
+}
+
+} // namespace zero

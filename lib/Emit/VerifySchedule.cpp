@@ -1,0 +1,34 @@
+//===- VerifySchedule.cpp - the proof of a program's tables ---------------===//
+
+#include "VerifySchedule.h"
+
+#include "Tables.h"
+#include "runtime/verify/lane_check.h"
+#include "runtime/verify/value_check.h"
+#include "zero/Emit/Passes.h"
+
+using namespace mlir;
+
+namespace zero {
+#define GEN_PASS_DEF_VERIFYSCHEDULE
+#include "include/zero/Emit/Passes.h.inc"
+
+LogicalResult verifySchedule(ModuleOp module, const rt::proto::Program &program) {
+  for (auto check : {rt::checkValues, rt::checkLanes})
+    if (rt::Status status = check(program); !status.ok())
+      return module.emitError() << "internal: " << status.getMessage();
+  return success();
+}
+} // namespace zero
+
+using namespace zero;
+
+namespace {
+struct VerifySchedule : zero::impl::VerifyScheduleBase<VerifySchedule> {
+  void runOnOperation() override {
+    Tables tables;
+    if (failed(buildTables(getOperation(), EmitOptions(), tables)))
+      signalPassFailure();
+  }
+};
+} // namespace

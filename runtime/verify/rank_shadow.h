@@ -1,0 +1,96 @@
+//===- rank_shadow.h - what each byte of all ranks holds --------*- C++ -*-===//
+//
+// Ranks differ in where their slices lie, and there may be thousands. So what they hold is
+// followed for all of them at once: what they share by its place, slices by where the first
+// rank has them, apart for each stride. What was written last counts, on each rank; of what
+// may be that on one rank and not on another, a reader sees all.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_VERIFY_RANK_SHADOW_H
+#define RUNTIME_VERIFY_RANK_SHADOW_H
+
+#include "runtime/verify/shadow.h"
+
+namespace zero::rt {
+
+/// The contents of the arenas of `ranks` ranks; of one, if nothing has a stride.
+class RankShadow {
+public:
+  RankShadow(uint64_t bytes, int ranks) : bytes(bytes), ranks(ranks), shared(bytes) {}
+
+  void clear();
+  /// What does not live may hold anything.
+  void write(RankRange range, Content content);
+  void kill(ByteRange range) { shared.kill(range); }
+  /// As Shadow does, on each rank.
+  void rename(RankRange range, uint32_t from, uint32_t to, uint64_t origin);
+
+  /// Calls body(ByteRange, const Content &) for all that some rank may have in `range`.
+  template <typename Body>
+  void forEach(RankRange range, Body body) const {
+    if (const Shadow *own = slicesOf(range.stride))
+      own->forEach(range, [&](ByteRange part, const Content &slice) {
+        forEachVisible({part, range.stride}, slice, body);
+      });
+    else if (range.stride != 0)
+      forEachVisible(range, Content(), body);
+    else
+      shared.forEach(
+          range, [&](ByteRange part, const Content &) { forEachVisible(part, Content(), body); });
+  }
+
+  /// The bytes that some rank has in both: of one stride, where the first rank has them.
+  ByteRange common(const RankRange &one, const RankRange &other) const;
+
+  uint64_t liveBytes(proto::Tier tier) const { return shared.liveBytes(tier); }
+  /// Whether readers find the same in all bytes of all ranks, now and as long as the same is
+  /// written.
+  bool isSame(const RankShadow &other) const;
+
+private:
+  ByteRange reach(const RankRange &range) const { return reachOf(range, ranks); }
+  /// Where the first rank has slices of `stride` that meet `range` on some rank.
+  ByteRange touching(const RankRange &range, int64_t stride) const {
+    return reach({reach(range), -stride});
+  }
+  ByteRange inside(ByteRange range, int64_t stride) const;
+  const Shadow *slicesOf(int64_t stride) const {
+    auto it = slices.find(stride);
+    return it == slices.end() ? nullptr : &it->second;
+  }
+
+  /// Calls body for what may have been written last to `part`, of which `slice` is what is
+  /// known apart.
+  template <typename Body>
+  void forEachVisible(const RankRange &part, const Content &slice, Body body) const {
+    const int64_t written = slice.live ? int64_t(slice.time) : -1;
+    uint64_t oldest = UINT64_MAX;
+    shared.forEach(reach(part), [&](ByteRange, const Content &content) {
+      oldest = std::min(oldest, content.time);
+    });
+    if (written > int64_t(oldest))
+      body(part, slice);
+    auto seeLater = [&](int64_t than, ByteRange where, const Shadow &contents) {
+      contents.forEach(where, [&](ByteRange found, const Content &content) {
+        if (int64_t(content.time) > than)
+          body(found, content);
+      });
+    };
+    seeLater(written, reach(part), shared);
+    for (const auto &[stride, layer] : slices)
+      if (stride != part.stride && !layer.isDead())
+        seeLater(std::max(written, int64_t(oldest)), touching(part, stride), layer);
+  }
+  void renameSlices(RankRange range, uint32_t from, uint32_t to, uint64_t origin);
+
+  uint64_t bytes;
+  int ranks;
+  uint64_t clock = 0;               ///< the last write's time
+  Shadow shared;                    ///< what lies at one place on all ranks
+  std::map<int64_t, Shadow> slices; ///< by stride, where the first rank has them; dead: none
+};
+
+} // namespace zero::rt
+
+#endif // RUNTIME_VERIFY_RANK_SHADOW_H

@@ -1,0 +1,187 @@
+//===- value_check.cpp - whether every read finds its value ---------------===//
+
+#include "runtime/verify/value_check.h"
+
+#include "runtime/format/tables.h"
+#include "runtime/verify/value_trace.h"
+
+#include <list>
+
+namespace zero::rt {
+
+/// Courses that a step may take at a time, of which each predicate that is not known yet
+/// doubles the number.
+static constexpr size_t kMostCourses = 256;
+
+namespace {
+/// What a step has come to, and what its predicates said on the way.
+struct Course {
+  enum Said : char { Unknown, Clear, Set };
+
+  ValueTrace trace;
+  std::vector<Said> predicates;
+
+  bool isSame(const Course &other) const {
+    return predicates == other.predicates && trace.contents().isSame(other.trace.contents());
+  }
+};
+using Courses = std::list<Course>;
+
+bool isSame(const Courses &some, const Courses &others) {
+  return some.size() == others.size() &&
+         std::all_of(some.begin(), some.end(), [&](const Course &course) {
+           return std::any_of(others.begin(), others.end(),
+                              [&](const Course &other) { return course.isSame(other); });
+         });
+}
+
+/// Follows all courses of a training step, or of an evaluation, on one rank.
+class Check {
+public:
+  Check(const proto::Program &program, int rank, const SegmentAccesses &accesses, bool evaluates)
+      : program(program), rank(rank), evaluates(evaluates) {
+    courses.push_back({ValueTrace(program, rank, accesses),
+                       std::vector<Course::Said>(size_t(program.predicates_size()))});
+    courses.front().trace.begin();
+  }
+
+  Status run();
+
+private:
+  Status runSegment(int number);
+  Status runTurn(int number, uint64_t turn);
+  Status happen(const Moment &moment);
+  Status visit(Course &course, const Moment &moment);
+  bool runs(Course &course, proto::Command::When when, uint32_t predicate, const Moment &moment);
+  void forget(Course &course, const Moment &moment);
+  void merge();
+
+  const proto::Program &program;
+  int rank;
+  bool evaluates;
+  Courses courses;
+};
+} // namespace
+
+/// Whether what hangs on `predicate` happens. The first who asks makes two courses of one.
+bool Check::runs(Course &course, proto::Command::When when, uint32_t predicate,
+                 const Moment &moment) {
+  const uint64_t turns = std::max(1u, program.segments(moment.segment).repeat());
+  if (!runsInTurn(when, moment.turn, turns))
+    return false;
+  if (predicate == 0)
+    return true;
+  Course::Said &said = course.predicates[predicate - 1];
+  if (said == Course::Unknown) {
+    said = Course::Clear;
+    courses.push_back(course); // its turn at this moment comes, too
+    said = Course::Set;
+  }
+  return said == Course::Set;
+}
+
+/// Predicates that the command of `moment` may have written can be anything.
+void Check::forget(Course &course, const Moment &moment) {
+  for (int i = 0; i < program.predicates_size(); ++i) {
+    const RankRange place = rangeOf(program.predicates(i), 1, rank);
+    for (const Access &access : course.trace.operandsOf(moment))
+      if (access.writes && course.trace.contents().common(access.range, place).size() > 0)
+        course.predicates[size_t(i)] = Course::Unknown;
+  }
+}
+
+Status Check::visit(Course &course, const Moment &moment) {
+  if (moment.kind == Moment::Inputs) {
+    course.trace.writeInputs(moment);
+    return {};
+  }
+  if (moment.kind == Moment::Renames) {
+    const proto::Rename &rename = program.segments(moment.segment).renames(moment.index);
+    const bool applies = !evaluates && runs(course, rename.when(), rename.predicate(), moment);
+    return course.trace.rename(rename, applies, moment);
+  }
+  const proto::Command &command = program.segments(moment.segment).commands(moment.index);
+  if (!runs(course, command.when(), command.predicate(), moment)) {
+    course.trace.skip(moment);
+    return {};
+  }
+  ZERO_RT_TRY(course.trace.readOperands(moment));
+  course.trace.writeResults(moment);
+  forget(course, moment);
+  return {};
+}
+
+/// Courses that have come to the same go on as one.
+void Check::merge() {
+  for (auto it = courses.begin(); it != courses.end(); ++it)
+    for (auto other = std::next(it); other != courses.end();)
+      other = it->isSame(*other) ? courses.erase(other) : std::next(other);
+}
+
+/// Lets `moment`, one rename at most, happen in all courses.
+Status Check::happen(const Moment &moment) {
+  for (Course &course : courses) // also in those that this adds
+    ZERO_RT_TRY(visit(course, moment));
+  if (courses.size() > kMostCourses)
+    return fail(ZERO_RT_UNSUPPORTED, "%s: more predicates than can be followed",
+                courses.front().trace.nameOf(moment).c_str());
+  return {};
+}
+
+Status Check::runTurn(int number, uint64_t turn) {
+  std::vector<Moment> moments;
+  listTurn(program, number, turn, evaluates, moments);
+  for (Moment &moment : moments)
+    if (moment.kind != Moment::Renames)
+      ZERO_RT_TRY(happen(moment));
+    else
+      for (; moment.index < moment.end; ++moment.index)
+        ZERO_RT_TRY(happen(moment));
+  merge();
+  return {};
+}
+
+/// All turns between the first and the last are alike. Once one of them changes nothing, the
+/// others do not either.
+Status Check::runSegment(int number) {
+  const uint64_t turns = std::max(1u, program.segments(number).repeat());
+  for (uint64_t turn = 0; turn < turns; ++turn) {
+    const Courses before = turn > 0 && turn + 2 < turns ? courses : Courses();
+    ZERO_RT_TRY(runTurn(number, turn));
+    if (isSame(before, courses))
+      turn = turns - 2;
+  }
+  return {};
+}
+
+Status Check::run() {
+  ZERO_RT_TRY(happen({Moment::Inputs, -1}));
+  bool finished = false;
+  auto finish = [&] {
+    for (const Course &course : courses)
+      ZERO_RT_TRY(course.trace.finish(evaluates));
+    finished = true;
+    return Status();
+  };
+  for (int number = 0; number < program.segments_size(); ++number) {
+    if (program.segments(number).kind() == proto::Segment::EPILOGUE && !finished)
+      ZERO_RT_TRY(finish());
+    ZERO_RT_TRY(runSegment(number));
+  }
+  if (!finished)
+    ZERO_RT_TRY(finish());
+  for (const Course &course : courses)
+    ZERO_RT_TRY(course.trace.end(evaluates));
+  return {};
+}
+
+Status checkValues(const proto::Program &program) {
+  const int rank = program.ranks() > 1 ? kEveryRank : 0;
+  const SegmentAccesses accesses = accessesOf(program, rank);
+  for (bool evaluates : {false, true})
+    if (Status status = Check(program, rank, accesses, evaluates).run(); !status.ok())
+      return Status(ZERO_RT_BAD_FILE, status.getMessage());
+  return {};
+}
+
+} // namespace zero::rt

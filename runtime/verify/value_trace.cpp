@@ -1,0 +1,209 @@
+//===- value_trace.cpp - which value each byte holds in a step ------------===//
+
+#include "runtime/verify/value_trace.h"
+
+#include "runtime/format/tables.h"
+
+namespace zero::rt {
+
+/// Positions of all tiers.
+static constexpr uint64_t kPositions = uint64_t(proto::Tier_ARRAYSIZE) * kTierBytes;
+
+ValueTrace::ValueTrace(const proto::Program &program, int rank, const SegmentAccesses &accesses)
+    : program(program), rank(rank), accesses(accesses),
+      shadow(kPositions, rank == kEveryRank ? int(program.ranks()) : 1) {
+  int64_t count = 0;
+  for (const proto::Segment &segment : program.segments()) {
+    first.push_back(count);
+    count += segment.commands_size();
+  }
+}
+
+std::vector<const proto::Input *> inputsOf(const proto::Program &program, const Moment &moment) {
+  std::vector<const proto::Input *> inputs;
+  if (moment.segment < 0)
+    for (const proto::Input &input : program.inputs())
+      inputs.push_back(&input);
+  else
+    for (uint32_t index : program.segments(moment.segment).inputs())
+      inputs.push_back(&program.inputs(int(index)));
+  return inputs;
+}
+
+//===----------------------------------------------------------------------===//
+// Words
+//===----------------------------------------------------------------------===//
+
+std::string ValueTrace::prefix() const {
+  return rank == kEveryRank ? "" : "rank " + std::to_string(rank) + ", ";
+}
+
+std::string ValueTrace::name(int64_t writer) const {
+  if (writer == Content::State)
+    return "the step before";
+  if (writer == Content::Input)
+    return "an input";
+  if (writer == Content::Nobody)
+    return "a gap of a bucket";
+  const size_t segment =
+      size_t(std::upper_bound(first.begin(), first.end(), writer) - first.begin());
+  const proto::Command &command =
+      program.segments(int(segment) - 1).commands(int(writer - first[segment - 1]));
+  const std::string lane =
+      command.lane() == proto::COMPUTE ? "" : ", lane " + proto::Lane_Name(command.lane());
+  return format("command %lld ('%s'%s)", static_cast<long long>(writer),
+                escape(command.label()).c_str(), lane.c_str());
+}
+
+std::string ValueTrace::nameOf(const Moment &moment) const {
+  switch (moment.kind) {
+  case Moment::Inputs:
+    return "an input";
+  case Moment::Command:
+    return name(first[size_t(moment.segment)] + moment.index);
+  case Moment::Renames:
+    return "a state's new value";
+  default:
+    return "the end of a step";
+  }
+}
+
+/// `reader` has met `found` where it expected something else.
+Status ValueTrace::wrong(const std::string &reader, ByteRange range, const Content &found) const {
+  const std::string who = found.live ? name(found.writer) + " wrote last, as another value"
+                                     : "nobody has written in this step";
+  return fail(ZERO_RT_INTERNAL, "%s%s: it reads %s, which %s", prefix().c_str(), reader.c_str(),
+              describe(range).c_str(), who.c_str());
+}
+
+//===----------------------------------------------------------------------===//
+// Bytes
+//===----------------------------------------------------------------------===//
+
+/// Whether the smaller of a collective's source and destination is each rank's slice of the
+/// larger one.
+bool ValueTrace::areOwnSlice(const std::vector<Access> &touched) const {
+  auto [small, large] = std::minmax(touched[0].range, touched[1].range,
+                                    [](auto a, auto b) { return a.size() < b.size(); });
+  if (rank == kEveryRank)
+    return small.begin == large.begin && small.stride == large.stride + int64_t(small.size());
+  return small.begin == large.begin + uint64_t(rank) * small.size();
+}
+
+/// `range` holds `value`, or, if that is 0, anything that is needed.
+Status ValueTrace::expect(RankRange range, uint32_t value, uint64_t origin,
+                          const std::string &reader) const {
+  Status status;
+  shadow.forEach(range, [&](ByteRange part, const Content &content) {
+    const bool same = value == 0 || (content.value == value && content.origin == origin);
+    if (status.ok() && !(content.live && same))
+      status = wrong(reader, part, content);
+  });
+  return status;
+}
+
+/// What a command writes is not what it reads or writes elsewhere. Copies do as if they read
+/// all first; a rank's own slice of a collective stays where it is.
+Status ValueTrace::expectApart(const Moment &moment) const {
+  const std::vector<Access> &touched = operandsOf(moment);
+  const proto::Command &command = program.segments(moment.segment).commands(moment.index);
+  if (command.has_copy())
+    return {};
+  for (const Access &written : touched)
+    for (const Access &other : touched) {
+      const ByteRange common = shadow.common(written.range, other.range);
+      if (&written == &other || !written.writes || common.begin >= common.end ||
+          (command.has_collective() && areOwnSlice(touched)))
+        continue;
+      return fail(ZERO_RT_INTERNAL, "%s%s: it writes %s twice, or also reads them",
+                  prefix().c_str(), nameOf(moment).c_str(), describe(common).c_str());
+    }
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// A step
+//===----------------------------------------------------------------------===//
+
+void ValueTrace::begin() {
+  shadow.clear();
+  for (const proto::Buffer &buffer : program.buffers())
+    shadow.write(rangeOf(buffer, rank), {buffer.value(), positionOf(buffer.tier(), buffer.offset()),
+                                         Content::State, true});
+}
+
+void ValueTrace::writeInputs(const Moment &moment) {
+  for (const proto::Input *input : inputsOf(program, moment))
+    shadow.write(rangeOf(*input), {input->value(), input->offset(), Content::Input, true});
+}
+
+Status ValueTrace::rename(const proto::Rename &rename, bool applies, const Moment &moment) {
+  const proto::Address &place = rename.place();
+  const RankRange range = rangeOf(place, place.bytes(), rank);
+  const uint64_t origin = positionOf(place.tier(), place.offset());
+  if (rename.strict() && applies)
+    ZERO_RT_TRY(expect(range, rename.from(), origin - place.start(), nameOf(moment)));
+  shadow.rename(range, rename.from(), rename.to(), origin - rename.start());
+  return {};
+}
+
+Status ValueTrace::readOperands(const Moment &moment) const {
+  ZERO_RT_TRY(expectApart(moment));
+  for (const Access &access : operandsOf(moment))
+    if (access.reads)
+      ZERO_RT_TRY(expect(access.range, access.reads, access.origin, nameOf(moment)));
+  return {};
+}
+
+void ValueTrace::writeResults(const Moment &moment) {
+  const int64_t writer = first[size_t(moment.segment)] + moment.index;
+  for (const Access &access : operandsOf(moment))
+    if (access.writes)
+      shadow.write(access.range,
+                   {access.writes, access.written, writer, access.writes != kNoValue});
+}
+
+void ValueTrace::skip(const Moment &moment) {
+  for (const Access &access : operandsOf(moment))
+    if (access.reads && access.writes)
+      shadow.rename(access.range, access.reads, access.writes, access.written);
+}
+
+Status ValueTrace::readOutputs(bool all) const {
+  for (const proto::Output &output : program.outputs())
+    if (all || isLoss(output.name()))
+      ZERO_RT_TRY(expect(rangeOf(output), output.value(), output.offset() - output.start(),
+                         "output '" + escape(output.name()) + "'"));
+  return {};
+}
+
+Status ValueTrace::readGradients() const {
+  for (const proto::Gradient &gradient : program.gradients()) {
+    const std::string reader = "the gradient of '" + escape(gradient.parameter()) + "'";
+    for (const proto::Buffer *buffer : buffersOf(gradient))
+      ZERO_RT_TRY(expect(rangeOf(*buffer, rank), buffer->value(),
+                         positionOf(buffer->tier(), buffer->offset()), reader));
+    if (gradient.has_scale())
+      ZERO_RT_TRY(expect(rangeOf(gradient.scale(), sizeof(float), rank), gradient.scale().reads(),
+                         gradient.scale().offset() - gradient.scale().start(), reader));
+  }
+  return {};
+}
+
+Status ValueTrace::finish(bool evaluates) const {
+  ZERO_RT_TRY(readOutputs(/*all=*/false));
+  return evaluates ? Status() : readGradients();
+}
+
+/// The next step finds what this one has left. Accumulators it fills anew.
+Status ValueTrace::end(bool evaluates) const {
+  ZERO_RT_TRY(readOutputs(/*all=*/!evaluates));
+  for (const proto::Buffer &buffer : program.buffers())
+    if (buffer.role() != proto::GRADIENT)
+      ZERO_RT_TRY(expect(rangeOf(buffer, rank), buffer.value(),
+                         positionOf(buffer.tier(), buffer.offset()),
+                         "the next step's '" + escape(buffer.name()) + "'"));
+  return {};
+}
+
+} // namespace zero::rt

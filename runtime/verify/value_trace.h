@@ -1,0 +1,76 @@
+//===- value_trace.h - which value each byte holds in a step ----*- C++ -*-===//
+//
+// Follows the numbers of values through the arenas of one rank, moment by moment. What
+// happens, in which order, and what a predicate says is told by the caller: a run that is
+// watched (core/memory_check.h), or a proof that runs nothing.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_VERIFY_VALUE_TRACE_H
+#define RUNTIME_VERIFY_VALUE_TRACE_H
+
+#include "runtime/support/status.h"
+#include "runtime/verify/lifetimes.h"
+#include "runtime/verify/rank_shadow.h"
+
+namespace zero::rt {
+
+/// Errors name reader, bytes and who wrote there last; they are ZERO_RT_INTERNAL.
+class ValueTrace {
+public:
+  /// Follows `rank`, or all ranks at once: kEveryRank. `program`, which has passed validate(),
+  /// and `accesses`, those of `rank`, must outlive it.
+  ValueTrace(const proto::Program &program, int rank, const SegmentAccesses &accesses);
+
+  /// A step begins: what persists holds what the one before has left, the rest nothing.
+  void begin();
+
+  /// What the runtime writes at `moment`, of kind Inputs.
+  void writeInputs(const Moment &moment);
+  /// What a rename makes of the bytes in its place. Where it `applies`, in turn and by
+  /// predicate, and is strict, they must hold what it renames.
+  Status rename(const proto::Rename &rename, bool applies, const Moment &moment);
+  /// A command that runs finds what it reads, and writes nothing twice.
+  Status readOperands(const Moment &moment) const;
+  void writeResults(const Moment &moment);
+  /// One that its turn or predicate leaves out hands on what it would have changed in place.
+  void skip(const Moment &moment);
+
+  /// What is read at the end of the micro-batches: the losses, and perhaps the gradients.
+  Status finish(bool evaluates) const;
+  /// What is read at the end of a step, by the caller and by the next step.
+  Status end(bool evaluates) const;
+
+  const RankShadow &contents() const { return shadow; }
+  /// Nothing there is needed any more.
+  void kill(ByteRange range) { shadow.kill(range); }
+  const std::vector<Access> &operandsOf(const Moment &moment) const {
+    return accesses[size_t(moment.segment)][size_t(moment.index)];
+  }
+  /// What happens at `moment`, in words.
+  std::string nameOf(const Moment &moment) const;
+
+private:
+  Status expect(RankRange range, uint32_t value, uint64_t origin, const std::string &reader) const;
+  Status expectApart(const Moment &moment) const;
+  bool areOwnSlice(const std::vector<Access> &touched) const;
+  /// "rank 1, ", where it is one.
+  std::string prefix() const;
+  Status readOutputs(bool all) const;
+  Status readGradients() const;
+  std::string name(int64_t writer) const;
+  Status wrong(const std::string &reader, ByteRange range, const Content &found) const;
+
+  const proto::Program &program;
+  int rank;
+  const SegmentAccesses &accesses;
+  std::vector<int64_t> first; ///< command of each segment, counted over all
+  RankShadow shadow;
+};
+
+/// The inputs that are written at `moment`, of kind Inputs.
+std::vector<const proto::Input *> inputsOf(const proto::Program &program, const Moment &moment);
+
+} // namespace zero::rt
+
+#endif // RUNTIME_VERIFY_VALUE_TRACE_H

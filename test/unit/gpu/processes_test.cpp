@@ -1,0 +1,333 @@
+//===- processes_test.cpp - a process for each rank -----------------------===//
+//
+// Each rank is this program once more, with ZERO_TEST_RANK saying which one it is.
+//
+//===----------------------------------------------------------------------===//
+
+#include "../runtime/trial.h"
+#include "recording.h"
+#include "tools/zero-run/process.h"
+#include "tools/zero-run/train.h"
+
+#include <filesystem>
+#include <fstream>
+#include <sys/wait.h>
+
+using namespace zero::rt;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr int kRanks = 2, kSteps = 3;
+
+const char *ownRank() { return std::getenv("ZERO_TEST_RANK"); }
+
+class Processes : public testing::Test {
+protected:
+  void SetUp() override {
+    recording::reset({.devices = 2});
+    const char *shared = std::getenv("ZERO_TEST_FOLDER");
+    folder =
+        shared ? shared : testing::TempDir() + "zero-processes-" + std::to_string(::getpid()) + "/";
+    if (!ownRank()) {
+      fs::remove_all(folder);
+      fs::create_directory(folder);
+    }
+  }
+  void TearDown() override {
+    if (!ownRank())
+      fs::remove_all(folder);
+  }
+
+  /// Runs this test in a process for each rank. True: this is one of them.
+  bool isRank() const {
+    if (ownRank())
+      return true;
+    const std::string name = testing::UnitTest::GetInstance()->current_test_info()->name();
+    std::vector<pid_t> children;
+    for (int rank = 0; rank < kRanks; ++rank) {
+      children.push_back(::fork());
+      if (children.back() != 0)
+        continue;
+      ::setenv("ZERO_TEST_RANK", std::to_string(rank).c_str(), 1);
+      ::setenv("ZERO_TEST_FOLDER", folder.c_str(), 1);
+      ::setenv("TMPDIR", folder.c_str(), 1); // what a rank leaves goes with it
+      const std::string filter = "--gtest_filter=*." + name;
+      ::execl("/proc/self/exe", "/proc/self/exe", filter.c_str(), "--gtest_brief=1", nullptr);
+      ::_exit(127);
+    }
+    for (size_t rank = 0; rank < children.size(); ++rank) {
+      int state = -1;
+      ::waitpid(children[rank], &state, 0);
+      EXPECT_EQ(state, 0) << "rank " << rank;
+    }
+    return false;
+  }
+
+  /// What this process is asked to be.
+  void adopt(Trial &trial, const char *file = "id") {
+    join = folder + file;
+    trial.options.rank = std::atoi(ownRank());
+    trial.options.join = join.c_str();
+    trial.options.gpus = "0,1";
+  }
+
+  static std::vector<double> losses(Trial &trial, int steps = kSteps) {
+    std::vector<double> found;
+    for (int step = 0; step < steps; ++step) {
+      EXPECT_OK(trial.step());
+      found.push_back(trial.result.loss);
+    }
+    return found;
+  }
+  zero_rt_status save(Trial &trial, const std::string &name) const {
+    return zero_rt_session_save_state(trial.session, (folder + name).c_str());
+  }
+  zero_rt_status load(Trial &trial, const std::string &name) const {
+    zero_rt_state_result from;
+    return zero_rt_session_load_state(trial.session, (folder + name).c_str(), 0, &from);
+  }
+  static std::string contents(const std::string &path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+
+  std::string folder, join;
+};
+
+TEST_F(Processes, TrainAsOneProcessDoes) {
+  TinyProgram tiny(kRanks, 2);
+  Trial trial(tiny);
+  if (isRank()) {
+    adopt(trial);
+    trial.start();
+    trial.bind(24);
+    const std::vector<double> found = losses(trial);
+    EXPECT_OK(save(trial, "state"));
+    std::ofstream(folder + ownRank()) << testing::PrintToString(found);
+    EXPECT_FALSE(fs::exists(join));
+    return;
+  }
+  trial.options.gpus = "0,1";
+  trial.start();
+  trial.bind(24);
+  const std::vector<double> expected = losses(trial);
+  for (const char *rank : {"0", "1"})
+    EXPECT_EQ(contents(folder + rank), testing::PrintToString(expected));
+  EXPECT_OK(save(trial, "whole"));
+  for (const char *file : {"rank-00000.safetensors", "rank-00001.safetensors", "manifest.json"})
+    EXPECT_EQ(contents(folder + "state/step-00000003/" + file),
+              contents(folder + "whole/step-00000003/" + file))
+        << file;
+  EXPECT_FALSE(contents(folder + "state/step-00000003/rank-00001.safetensors").empty());
+}
+
+TEST_F(Processes, GoOnFromACheckpoint) {
+  TinyProgram tiny(kRanks);
+  if (isRank()) {
+    Trial first(tiny), second(tiny), third(tiny);
+    adopt(first);
+    first.start();
+    first.bind(24);
+    losses(first);
+    EXPECT_OK(save(first, "state"));
+    const std::vector<double> expected = losses(first);
+    adopt(second, "id2");
+    second.start();
+    second.bind(24);
+    EXPECT_OK(load(second, "state"));
+    EXPECT_EQ(losses(second), expected);
+    adopt(third, "id3");
+    third.start();
+    EXPECT_FAILS(load(third, "nowhere"), ZERO_RT_NOT_FOUND, "no checkpoint in");
+    // One finds nothing: nobody goes on.
+    const bool finds = third.options.rank == 0;
+    EXPECT_FAILS(load(third, finds ? "state" : "nowhere"), ZERO_RT_ABORTED,
+                 finds ? "rank 0 goes on at step 3, rank 1 found no checkpoint"
+                       : "rank 1 found no checkpoint, rank 0 goes on at step 3: no checkpoint in");
+  }
+}
+
+TEST_F(Processes, SaveAllOrNothing) {
+  TinyProgram tiny(kRanks);
+  if (isRank()) {
+    Trial trial(tiny);
+    adopt(trial);
+    trial.start();
+    trial.bind(24);
+    losses(trial);
+    // Only rank 0 makes the folder: for rank 1 it is another one, where nothing is.
+    const bool makes = trial.options.rank == 0;
+    EXPECT_FAILS(save(trial, makes ? "one" : "other"), makes ? ZERO_RT_ABORTED : ZERO_RT_IO,
+                 makes ? "checkpoint of step 3: rank 1 failed, and its process says why"
+                       : "checkpoint of step 3: ");
+    EXPECT_OK(trial.step()); // the session goes on
+    EXPECT_OK(save(trial, "state"));
+    EXPECT_EQ(fs::is_empty(folder + "one"), true);
+  }
+}
+
+TEST_F(Processes, RefuseWhatNeedsAllRanks) {
+  TinyProgram tiny(kRanks);
+  if (isRank()) {
+    Trial trial(tiny);
+    adopt(trial);
+    trial.start();
+    trial.bind(24);
+    losses(trial);
+    const int other = 1 - trial.options.rank;
+    float values[12];
+    zero_rt_stats stats;
+    EXPECT_FAILS(zero_rt_session_read_tensor(trial.session, "w", values, 48), ZERO_RT_UNSUPPORTED,
+                 "tensors are put together of all ranks' memory, and this process has rank");
+    EXPECT_FAILS(zero_rt_session_save(trial.session, (folder + "w.safetensors").c_str()),
+                 ZERO_RT_UNSUPPORTED, "save a checkpoint, and load it where one process has all");
+    EXPECT_FAILS(trial.step(ZERO_RT_KEEP_GRADIENTS), ZERO_RT_UNSUPPORTED, "gradients are put");
+    EXPECT_FAILS(zero_rt_session_stats(trial.session, other, &stats), ZERO_RT_UNSUPPORTED,
+                 "is in another process");
+    EXPECT_OK(zero_rt_session_stats(trial.session, trial.options.rank, &stats));
+    EXPECT_OK(trial.step());
+  }
+}
+
+TEST_F(Processes, ThatShareAGpuAreRefused) {
+  if (isRank()) {
+    Trial trial((TinyProgram(kRanks)));
+    adopt(trial);
+    trial.options.gpus = "0";
+    EXPECT_FAILS(zero_rt_session_create(trial.executable, &trial.options, &trial.session),
+                 ZERO_RT_INTERNAL,
+                 "NCCL's start: as the recording library says; each rank needs a "
+                 "GPU of its own");
+  }
+}
+
+TEST_F(Processes, WithDifferentExecutablesAreRefused) {
+  if (isRank()) {
+    Trial trial((TinyProgram(kRanks, 1 + std::atoi(ownRank()))));
+    adopt(trial);
+    EXPECT_FAILS(zero_rt_session_create(trial.executable, &trial.options, &trial.session),
+                 ZERO_RT_INVALID_ARGUMENT, "rank 1 has another executable than rank 0");
+  }
+}
+
+TEST_F(Processes, OneThatDiesIsFoundInTime) {
+  if (isRank()) {
+    Trial trial((TinyProgram(kRanks)));
+    adopt(trial);
+    trial.options.timeout_seconds = 1;
+    trial.start();
+    trial.bind(24);
+    losses(trial, 1);
+    if (trial.options.rank == 1)
+      ::_exit(0);
+    EXPECT_FAILS(trial.step(), ZERO_RT_TIMEOUT, "step 1: GPU 0 did not finish what it was given");
+  }
+}
+
+/// zero-run, with its words.
+class Tool : public Processes {
+protected:
+  void SetUp() override {
+    Processes::SetUp();
+    if (ownRank())
+      return;
+    HandMadeProgram program = TinyProgram(kRanks);
+    zero_rt_session_options ignored;
+    moveTrial(program, ignored);
+    fs::rename(program.write("tool.zexe"), folder + "tiny.zexe");
+    write("x.bin", std::vector<float>(12 * 4, 0.5f));
+    write("label.bin", std::vector<int64_t>(12, 3));
+  }
+  template <typename T>
+  void write(const char *name, const std::vector<T> &values) const {
+    std::ofstream(folder + name, std::ios::binary)
+        .write(reinterpret_cast<const char *>(values.data()),
+               std::streamsize(values.size() * sizeof(T)));
+  }
+
+  static Status parse(std::vector<std::string> words, zero::run::Options &options) {
+    words.insert(words.begin(), "zero-run");
+    std::vector<char *> arguments;
+    for (std::string &word : words)
+      arguments.push_back(word.data());
+    return zero::run::parseOptions(int(arguments.size()), arguments.data(), options);
+  }
+  Status run(std::vector<std::string> words) const {
+    zero::run::Options options;
+    zero::run::Executable executable;
+    bool interrupted;
+    words.insert(words.end(),
+                 {folder + "tiny.zexe", "--data",
+                  "x=" + folder + "x.bin:float32,label=" + folder + "label.bin:int64"});
+    ZERO_RT_TRY(parse(words, options));
+    ZERO_RT_TRY(zero::run::load(options.model, executable));
+    return zero::run::train(options, executable, interrupted);
+  }
+};
+
+TEST_F(Tool, TrainsWithAProcessForEachRank) {
+  TinyProgram tiny(kRanks);
+  Trial kernels(tiny); // tells the recording driver what they do
+  const std::string log = "--log=" + folder;
+  if (isRank()) {
+    ::setenv("RANK", ownRank(), 1);
+    ::setenv("LOCAL_RANK", ownRank(), 1);
+    const std::string state = folder + "state";
+    Status status = run({"--join=" + folder + "id", log + "many", "--steps=3", "--save-state",
+                         state, "--report-json=" + folder + "report"});
+    EXPECT_TRUE(status.ok()) << status.getMessage();
+    status = run({"--join=" + folder + "id", log + "many", "--steps=5", "--resume=" + state});
+    EXPECT_TRUE(status.ok()) << status.getMessage();
+    return;
+  }
+  EXPECT_NE(contents(folder + "report").find("\"losses\": ["), std::string::npos);
+  Status status = run({"--gpus=0,1", log + "one", "--steps=5"});
+  EXPECT_TRUE(status.ok()) << status.getMessage();
+  EXPECT_EQ(contents(folder + "many"), contents(folder + "one"));
+  EXPECT_NE(contents(folder + "one").find("\"step\":4"), std::string::npos);
+  // What --save is told to do where ranks have processes.
+  status = run({"--resume=" + folder + "state", "--steps=3", "--save=" + folder + "w.safetensors"});
+  EXPECT_TRUE(status.ok()) << status.getMessage();
+  EXPECT_TRUE(fs::exists(folder + "w.safetensors"));
+}
+
+TEST_F(Tool, RefusesWhatNeedsAllRanks) {
+  ::unsetenv("RANK");
+  auto expect = [](std::vector<std::string> words, const char *part) {
+    zero::run::Options options;
+    words.push_back("tiny.zexe");
+    const Status status = parse(words, options);
+    EXPECT_EQ(status.getCode(), ZERO_RT_INVALID_ARGUMENT);
+    EXPECT_NE(status.getMessage().find(part), std::string::npos) << status.getMessage();
+  };
+  expect({"--rank=1"}, "--rank needs --join");
+  expect({"--join=id"}, "--join needs --rank, or the variable RANK");
+  expect({"--join=id", "--rank=0", "--save=w.onnx"},
+         "--save needs all ranks in one process: use --save-state here");
+  expect({"--join=id", "--rank=0", "--trace=t.json"}, "--trace needs all ranks in one process");
+  expect({"--join=id", "--rank=0", "model.onnx"}, "expected one model");
+  ::setenv("RANK", "one", 1);
+  expect({"--join=id"}, "the variable RANK: expected a rank, got 'one'");
+  ::unsetenv("RANK");
+}
+
+TEST_F(Processes, AreRefusedWhereTheyCannotBe) {
+  auto expect = [](auto edit, zero_rt_code code, const char *part) {
+    Trial trial((TinyProgram(kRanks)));
+    trial.options.rank = 0;
+    trial.options.join = "id";
+    edit(trial.options);
+    EXPECT_FAILS(zero_rt_session_create(trial.executable, &trial.options, &trial.session), code,
+                 part);
+  };
+  expect([](auto &options) { options.rank = 2; }, ZERO_RT_INVALID_ARGUMENT, "no rank 2 among 2");
+  expect([](auto &options) { options.rank = -1; }, ZERO_RT_INVALID_ARGUMENT,
+         "a file to join by, but no rank that this process has");
+  expect([](auto &options) { options.join = nullptr; }, ZERO_RT_INVALID_ARGUMENT,
+         "a rank with a process of its own needs a file to join the others by");
+  expect([](auto &options) { options.stall_rank = 1; }, ZERO_RT_INVALID_ARGUMENT,
+         "ranks can be stalled where they are threads of one process");
+}
+
+} // namespace

@@ -1,0 +1,57 @@
+//===- disk_memory_test.cpp - the nvme tier between steps -----------------===//
+
+#include "runtime/io/disk_memory.h"
+
+#include <cstring>
+#include <filesystem>
+#include <gtest/gtest.h>
+#include <random>
+#include <unistd.h>
+#include <vector>
+
+using namespace zero::rt;
+
+namespace {
+
+/// Writes and reads of any place and length do what they would do in memory.
+TEST(DiskMemory, IsMemory) {
+  const std::string path = testing::TempDir() + "zero-disk-memory-" + std::to_string(::getpid());
+  constexpr uint64_t kBytes = uint64_t(3) << 20;
+  TierFile file;
+  std::unique_ptr<DiskMemory> memory;
+  ASSERT_TRUE(TierFile::create(path, {1, 0, 1, kBytes}, file).ok());
+  ASSERT_TRUE(DiskMemory::open(file, DiskQueue::Kind::Any, memory).ok());
+  EXPECT_EQ(memory->host(), nullptr);
+  std::vector<char> expected(kBytes);
+  std::mt19937_64 random(7);
+  auto length = [&](uint64_t most) {
+    return std::min(most, random() % (uint64_t(1) << (random() % 22)));
+  };
+  for (int i = 0; i < 200; ++i) {
+    const uint64_t offset = random() % kBytes, bytes = length(kBytes - offset);
+    uint64_t next = 0; // pieces follow each other
+    auto at = [&](uint64_t done, uint64_t count) {
+      EXPECT_EQ(done, next);
+      EXPECT_TRUE(done + count == bytes || count % Memory::kPiece == 0);
+      next = done + count;
+      return expected.data() + offset + done;
+    };
+    auto make = [&](char *piece, uint64_t done, uint64_t count) {
+      char *own = at(done, count);
+      for (uint64_t j = 0; j < count; ++j)
+        own[j] = piece[j] = char(random());
+      return Status();
+    };
+    auto use = [&](const char *piece, uint64_t done, uint64_t count) {
+      EXPECT_EQ(std::memcmp(at(done, count), piece, count), 0) << offset + done;
+      return Status();
+    };
+    EXPECT_TRUE(
+        (i % 2 ? memory->read(offset, bytes, use) : memory->write(offset, bytes, make)).ok());
+    EXPECT_EQ(next, bytes);
+  }
+  file.remove();
+  EXPECT_FALSE(std::filesystem::exists(path));
+}
+
+} // namespace
