@@ -101,8 +101,10 @@ std::vector<Flag> executionFlags() {
        "where ranks keep what is compiled to lie on disk, a file each for\n"
        "as long as the run lasts; should be on the disk that is meant",
        toText(&Options::nvmeDir)},
-      {"Execution", "nvme-io", "auto|io_uring|threads",
-       "how that disk is reached (io_uring where the kernel allows it)", toText(&Options::nvmeIo)},
+      {"Execution", "nvme-io", "QUEUE",
+       "how that disk is reached: io_uring, threads, or auto (io_uring where\n"
+       "the kernel allows it)",
+       toText(&Options::nvmeIo)},
       {"Execution", "timeout", "SECONDS", "longest wait for another rank, or for a disk (120)",
        setTimeout},
       {"Execution", "pin", "0|1", "bind ranks to cores (by default when they fill the machine)",
