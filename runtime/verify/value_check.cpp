@@ -22,7 +22,7 @@ struct Course {
   std::vector<Said> predicates;
 
   bool isSame(const Course &other) const {
-    return predicates == other.predicates && trace.contents().isSame(other.trace.contents());
+    return predicates == other.predicates && trace.isSame(other.trace);
   }
 };
 using Courses = std::list<Course>;

@@ -90,16 +90,27 @@ bool ValueTrace::areOwnSlice(const std::vector<Access> &touched) const {
   return small.begin == large.begin + uint64_t(rank) * small.size();
 }
 
-/// `range` holds `value`, or, if that is 0, anything that is needed.
-Status ValueTrace::expect(RankRange range, uint32_t value, uint64_t origin,
-                          const std::string &reader) const {
-  Status status;
+/// The first part of `range` that does not hold `value`, or, if that is 0, anything that is
+/// needed.
+std::optional<std::pair<ByteRange, Content>> ValueTrace::strangerIn(RankRange range, uint32_t value,
+                                                                    uint64_t origin) const {
+  std::optional<std::pair<ByteRange, Content>> stranger;
   shadow.forEach(range, [&](ByteRange part, const Content &content) {
     const bool same = value == 0 || (content.value == value && content.origin == origin);
-    if (status.ok() && !(content.live && same))
-      status = wrong(reader, part, content);
+    if (!stranger && !(content.live && same))
+      stranger.emplace(part, content);
   });
-  return status;
+  return stranger;
+}
+
+Status ValueTrace::expect(RankRange range, uint32_t value, uint64_t origin,
+                          const std::string &reader) const {
+  if (voids.count(value))
+    return fail(ZERO_RT_INTERNAL,
+                "%s%s: it reads %s, which a command that a predicate skips would have written",
+                prefix().c_str(), reader.c_str(), describe(range).c_str());
+  const auto stranger = strangerIn(range, value, origin);
+  return stranger ? wrong(reader, stranger->first, stranger->second) : Status();
 }
 
 /// What a command writes is not what it reads or writes elsewhere. Copies do as if they read
@@ -144,29 +155,52 @@ Status ValueTrace::rename(const proto::Rename &rename, bool applies, const Momen
   if (rename.strict() && applies)
     ZERO_RT_TRY(expect(range, rename.from(), origin - place.start(), nameOf(moment)));
   shadow.rename(range, rename.from(), rename.to(), origin - rename.start());
+  if (applies && voids.count(rename.from()))
+    voids.insert(rename.to());
   return {};
+}
+
+bool ValueTrace::readsVoid(const Moment &moment) const {
+  const std::vector<Access> &touched = operandsOf(moment);
+  return std::any_of(touched.begin(), touched.end(),
+                     [&](const Access &access) { return voids.count(access.reads) > 0; });
 }
 
 Status ValueTrace::readOperands(const Moment &moment) const {
   ZERO_RT_TRY(expectApart(moment));
-  for (const Access &access : operandsOf(moment))
-    if (access.reads)
+  const std::vector<Access> &touched = operandsOf(moment);
+  const bool writes =
+      std::any_of(touched.begin(), touched.end(), [](auto &access) { return access.writes > 0; });
+  for (const Access &access : touched)
+    if (access.reads && !(writes && voids.count(access.reads)))
       ZERO_RT_TRY(expect(access.range, access.reads, access.origin, nameOf(moment)));
   return {};
 }
 
 void ValueTrace::writeResults(const Moment &moment) {
   const int64_t writer = first[size_t(moment.segment)] + moment.index;
+  const bool isVoid = readsVoid(moment);
   for (const Access &access : operandsOf(moment))
-    if (access.writes)
+    if (access.writes) {
       shadow.write(access.range,
                    {access.writes, access.written, writer, access.writes != kNoValue});
+      if (isVoid)
+        voids.insert(access.writes);
+      else
+        voids.erase(access.writes);
+    }
 }
 
 void ValueTrace::skip(const Moment &moment) {
+  const proto::Segment &segment = program.segments(moment.segment);
+  const bool byPredicate = runsInTurn(segment.commands(moment.index).when(), moment.turn,
+                                      std::max(1u, segment.repeat()));
   for (const Access &access : operandsOf(moment))
     if (access.reads && access.writes)
       shadow.rename(access.range, access.reads, access.writes, access.written);
+    else if (access.writes && byPredicate &&
+             strangerIn(access.range, access.writes, access.written))
+      voids.insert(access.writes);
 }
 
 Status ValueTrace::readOutputs(bool all) const {

@@ -13,6 +13,9 @@
 #include "runtime/verify/lifetimes.h"
 #include "runtime/verify/rank_shadow.h"
 
+#include <optional>
+#include <set>
+
 namespace zero::rt {
 
 /// Errors name reader, bytes and who wrote there last; they are ZERO_RT_INTERNAL.
@@ -34,6 +37,8 @@ public:
   Status readOperands(const Moment &moment) const;
   void writeResults(const Moment &moment);
   /// One that its turn or predicate leaves out hands on what it would have changed in place.
+  /// What else a predicate keeps it from writing, where it does not lie there from before, is
+  /// void: more that is void may be made of it, but no state and nothing that leaves the step.
   void skip(const Moment &moment);
 
   /// What is read at the end of the micro-batches: the losses, and perhaps the gradients.
@@ -42,6 +47,10 @@ public:
   Status end(bool evaluates) const;
 
   const RankShadow &contents() const { return shadow; }
+  /// Whether every reader finds the same here and there.
+  bool isSame(const ValueTrace &other) const {
+    return voids == other.voids && shadow.isSame(other.shadow);
+  }
   /// Nothing there is needed any more.
   void kill(ByteRange range) { shadow.kill(range); }
   const std::vector<Access> &operandsOf(const Moment &moment) const {
@@ -53,7 +62,10 @@ public:
 private:
   Status expect(RankRange range, uint32_t value, uint64_t origin, const std::string &reader) const;
   Status expectApart(const Moment &moment) const;
+  std::optional<std::pair<ByteRange, Content>> strangerIn(RankRange range, uint32_t value,
+                                                          uint64_t origin) const;
   bool areOwnSlice(const std::vector<Access> &touched) const;
+  bool readsVoid(const Moment &moment) const;
   /// "rank 1, ", where it is one.
   std::string prefix() const;
   Status readOutputs(bool all) const;
@@ -66,6 +78,7 @@ private:
   const SegmentAccesses &accesses;
   std::vector<int64_t> first; ///< command of each segment, counted over all
   RankShadow shadow;
+  std::set<uint32_t> voids; ///< values
 };
 
 /// The inputs that are written at `moment`, of kind Inputs.
