@@ -28,7 +28,7 @@ std::vector<int64_t> placeFetches(const Timeline &timeline, const std::vector<Fe
     if (size_t(fetch.link) >= busyFrom.size())
       busyFrom.resize(fetch.link + 1, starts.back());
     double &free = busyFrom[fetch.link];
-    const double latest = std::min(starts[fetch.needed], free) - fetch.seconds;
+    const double latest = std::min(starts[fetch.needed] - fetch.margin, free) - fetch.seconds;
     int64_t begin = fetch.needed;
     while (begin > fetch.earliest && starts[begin] > latest &&
            live[begin - 1] + fetch.bytes <= budget)

@@ -15,6 +15,7 @@ struct Fetch {
   int link = 0;
   double seconds = 0; ///< on the link, alone
   int64_t bytes = 0;  ///< that the target takes from the start of the transfer on
+  double margin = 0;  ///< seconds that it should be there before it is needed
 };
 
 /// A step that transfers go beside, command by command.
