@@ -21,8 +21,8 @@ using namespace zero;
 using planning::Link;
 
 /// Costs are estimates, and cores and disks are shared: what moves should be there earlier than
-/// it must, by its own seconds times this.
-static constexpr double kMargin = 1;
+/// it must, by its own seconds times this; what waits for the slowest of all ranks, too, more.
+static constexpr double kMargin = 1, kGatherMargin = 4;
 
 namespace {
 /// Finds places for the gathers and then for the transfers over one pair of tiers at a time,
@@ -102,7 +102,7 @@ std::optional<planning::Fetch> Scheduler::fetchOf(const StepOrder &order, Operat
   fetch.needed = std::min(order.firstReader(op->getResult(0)), end);
   fetch.earliest = std::max(begin, order.availableFrom(op->getOperand(0)));
   fetch.seconds = times.seconds(op);
-  fetch.margin = kMargin * fetch.seconds;
+  fetch.margin = (isa<AllGatherOp>(op) ? kGatherMargin : kMargin) * fetch.seconds;
   fetch.bytes = tensorBytes(op->getResult(0).getType());
   return fetch.earliest < fetch.needed ? std::optional(fetch) : std::nullopt;
 }

@@ -6,11 +6,13 @@
 
 namespace zero::rt {
 
-Status LaneWork::open(proto::Lane lane, int rank, Device &device, RankMemory &memory,
-                      std::unique_ptr<LaneWork> &work) {
+Status LaneWork::open(proto::Lane lane, Communicator &communicator, Device &device,
+                      RankMemory &memory, std::unique_ptr<LaneWork> &work) {
   std::unique_ptr<LaneWork> made(new LaneWork(memory));
   if (lane == proto::HOST_COMPUTE)
-    ZERO_RT_TRY(device.makeQueue(rank, made->queue));
+    ZERO_RT_TRY(device.makeQueue(communicator.rank(), made->queue));
+  if (lane == proto::COLLECTIVE)
+    made->communicator = &communicator;
   if (lane == proto::NVME_READ || lane == proto::NVME_WRITE) {
     ZERO_RT_TRY(DiskQueue::make(memory.queueKind(), made->disk));
     made->page = std::make_unique<Page>();
@@ -49,6 +51,8 @@ Status LaneWork::run(const Command &command) {
     return queue->launch(launch->kernel, launch->args.data(), launch->length);
   if (const auto *transfer = std::get_if<DiskCommand>(&command.body))
     return move(*transfer);
+  if (const auto *collective = std::get_if<CollectiveCommand>(&command.body))
+    return runCollective(*communicator, *collective, command.label, collectives++);
   const auto &copy = std::get<CopyCommand>(command.body);
   if (copy.bytes > 0)
     std::memmove(copy.destination, copy.source, copy.bytes);

@@ -7,22 +7,21 @@
 
 namespace zero::rt {
 
-/// Whether a rank's own thread leaves the commands of `lane` to another one.
-inline bool hasOwnThread(proto::Lane lane) {
-  return lane != proto::COMPUTE && lane != proto::COLLECTIVE;
-}
-
-/// What a lane of a program for CPUs needs to do its commands: transfers, or what the host
-/// computes. Made and used by one thread.
+/// What a lane of a program for CPUs needs to do its commands: transfers, collectives, or what
+/// the host computes. Made and used by one thread.
 class LaneWork {
 public:
-  /// `memory` must outlive it.
-  static Status open(proto::Lane lane, int rank, Device &device, RankMemory &memory,
-                     std::unique_ptr<LaneWork> &work);
+  /// `memory` and `communicator` must outlive it.
+  static Status open(proto::Lane lane, Communicator &communicator, Device &device,
+                     RankMemory &memory, std::unique_ptr<LaneWork> &work);
 
+  /// Collectives are counted anew.
+  void beginStep() { collectives = 0; }
   /// Does `command`, which is of this lane.
   Status run(const Command &command);
   const DiskTraffic &traffic() const { return moved; }
+  /// Nanoseconds that collectives have waited for other ranks.
+  uint64_t waited() const { return communicator ? communicator->waited() : 0; }
 
 private:
   struct alignas(kDiskAlignment) Page {
@@ -32,9 +31,11 @@ private:
   Status move(const DiskCommand &command);
 
   RankMemory &memory;
-  std::unique_ptr<Queue> queue;    ///< of HOST_COMPUTE
-  std::unique_ptr<DiskQueue> disk; ///< of the lanes of a disk
-  std::unique_ptr<Page> page;      ///< for what is left of a command behind its last whole block
+  Communicator *communicator = nullptr; ///< of COLLECTIVE
+  uint64_t collectives = 0;             ///< of the step so far
+  std::unique_ptr<Queue> queue;         ///< of HOST_COMPUTE
+  std::unique_ptr<DiskQueue> disk;      ///< of the lanes of a disk
+  std::unique_ptr<Page> page; ///< for what is left of a command behind its last whole block
   DiskTraffic moved;
 };
 
