@@ -36,6 +36,12 @@ std::vector<int64_t> placeFetches(const Timeline &timeline, const std::vector<Fe
     begins[index] = begin;
     free = std::min(free, std::max(latest, starts[begin]));
   }
+  // A link serves what begins first: what is needed sooner must not stand behind.
+  std::vector<int64_t> last(busyFrom.size(), 0);
+  for (auto it = order.rbegin(); it != order.rend(); ++it) {
+    int64_t &before = last[fetches[*it].link];
+    before = begins[*it] = std::max(begins[*it], before);
+  }
   return begins;
 }
 

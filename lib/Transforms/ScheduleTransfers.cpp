@@ -104,7 +104,7 @@ std::optional<planning::Fetch> Scheduler::fetchOf(const StepOrder &order, Operat
   fetch.seconds = times.seconds(op);
   fetch.margin = (isa<AllGatherOp>(op) ? kGatherMargin : kMargin) * fetch.seconds;
   fetch.bytes = tensorBytes(op->getResult(0).getType());
-  return fetch.earliest < fetch.needed ? std::optional(fetch) : std::nullopt;
+  return fetch;
 }
 
 /// What `op` takes away, with time running backward: from its source's last change on at the

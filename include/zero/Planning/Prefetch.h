@@ -27,7 +27,8 @@ struct Timeline {
 /// For each fetch, the command before which it should begin: as late as it can so that it
 /// is there in time if links are serial, and never so early that live bytes exceed
 /// `budget`. A fetch that begins before the command that needs it, or for which there is no
-/// room any earlier, is waited for.
+/// room any earlier, is waited for. On each link fetches begin in the order in which they are
+/// needed.
 /// Walks back from the last fetch, as DeepCompile's prefetching does (arXiv 2504.09983); the
 /// time is linear in fetches and in the commands that each spans.
 ///
