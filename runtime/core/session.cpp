@@ -363,6 +363,9 @@ Status Session::stats(int rank, zero_rt_stats &stats) const {
   const DiskTraffic disk = body->rank(rank).diskTraffic();
   stats.nvme_read = disk.read;
   stats.nvme_written = disk.written;
+  const DiskTraffic inAll = body->rank(rank).diskTrafficInAll();
+  stats.nvme_read_in_all = inAll.read;
+  stats.nvme_written_in_all = inAll.written;
   return {};
 }
 

@@ -3,6 +3,7 @@
 #include "report.h"
 
 #include "figures.h"
+#include "tiers.h"
 
 #include <cmath>
 
@@ -57,9 +58,12 @@ static std::string tiers(const zero_rt_program_info &info, const zero_rt_stats &
                      static_cast<Number>(stats.measured_live[tier]));
   if (stats.arena_bytes[ZERO_RT_NVME] > 0)
     text += format(", \"nvme_read\": %llu, \"nvme_written\": %llu, \"planned_nvme_read\": %llu, "
-                   "\"planned_nvme_written\": %llu",
+                   "\"planned_nvme_written\": %llu, \"nvme_read_in_all\": %llu, "
+                   "\"nvme_written_in_all\": %llu",
                    static_cast<Number>(stats.nvme_read), static_cast<Number>(stats.nvme_written),
-                   static_cast<Number>(info.nvme_read), static_cast<Number>(info.nvme_written));
+                   static_cast<Number>(info.nvme_read), static_cast<Number>(info.nvme_written),
+                   static_cast<Number>(stats.nvme_read_in_all),
+                   static_cast<Number>(stats.nvme_written_in_all));
   return text;
 }
 
@@ -107,6 +111,11 @@ std::string reportJson(const Executable &executable, const Session &session,
                  static_cast<Number>(info.planned_elements));
   text += format("  \"interrupted\": %s,\n", results.interrupted ? "true" : "false");
   text += "  \"memory\": {\n" + memory(executable) + "\n  },\n";
+  const RankBytes bytes = rankBytes(executable);
+  text += format("  \"memory_bytes_per_rank\": %llu,\n", static_cast<Number>(bytes.memory));
+  if (bytes.disk > 0)
+    text += format("  \"nvme_bytes_per_rank\": %llu,\n  \"nvme\": {%s},\n",
+                   static_cast<Number>(bytes.disk), driveFields(results.drive).c_str());
   text += "  \"per_rank\": [\n" + ranks(executable, session) + "\n  ],\n";
   text += "  \"evaluations\": " + evaluations(results.evaluations) + ",\n";
   text += "  \"losses\": " + list(results.steps, &zero_rt_step_result::loss) + ",\n";

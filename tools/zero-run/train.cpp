@@ -12,6 +12,7 @@
 #include "progress.h"
 #include "report.h"
 #include "runtime/core/team.h"
+#include "tiers.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -91,6 +92,9 @@ static Status loadWeights(const Options &options, const Session &session) {
 
 /// What can be wrong with files and options, before memory is reserved.
 Status Training::open() {
+  if (options.endurance > 0 && rankBytes(executable).disk == 0)
+    return fail(ZERO_RT_INVALID_ARGUMENT,
+                "--nvme-endurance has no effect: the program keeps nothing on disk");
   ZERO_RT_TRY(outputs.open(options, executable));
   const bool evaluatesOnly = options.steps == 0u && options.data.empty();
   steps = 0;
@@ -215,6 +219,7 @@ Status Training::runSteps(Progress &progress) {
 
 Status Training::write() {
   ZERO_RT_TRY(outputs.writeWeights(executable, session));
+  results.drive = driveUse(executable, session, results, options.endurance);
   ZERO_RT_TRY(profiler.finish(session, results.profile));
   ZERO_RT_TRY(profiler.writeTrace(outputs.traceFile()));
   ZERO_RT_TRY(outputs.writeReport(reportJson(executable, session, results)));

@@ -448,6 +448,8 @@ typedef struct zero_rt_stats {
   uint64_t control_bytes;
   double seconds;                   /* in steps */
   uint64_t nvme_read, nvme_written; /* bytes that the last step moved from and to the disk */
+  uint64_t nvme_read_in_all;    /* the same since the session began: all steps and evaluations, */
+  uint64_t nvme_written_in_all; /* initial values, what is saved, loaded and read in between */
 } zero_rt_stats;
 
 zero_rt_status zero_rt_session_stats(const zero_rt_session *session, int rank,

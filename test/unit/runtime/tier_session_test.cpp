@@ -78,6 +78,9 @@ TEST_P(Tiers, BytesOfTheDiskAreThoseOfTheCommands) {
     EXPECT_OK(zero_rt_executable_info(trial.executable, &info));
     EXPECT_EQ(stats.nvme_read, info.nvme_read);
     EXPECT_EQ(stats.nvme_written, info.nvme_written);
+    // Initial values are whole blocks; the last one of w and of big is read first.
+    EXPECT_EQ(stats.nvme_read_in_all, 2 * 4096 + 2 * info.nvme_read);
+    EXPECT_EQ(stats.nvme_written_in_all, program.disk.end + 2 * info.nvme_written);
     EXPECT_EQ(stats.arena_bytes[ZERO_RT_HOST], program.host.end);
     EXPECT_EQ(stats.arena_bytes[ZERO_RT_NVME], program.disk.end);
   }
