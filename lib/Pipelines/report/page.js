@@ -19,7 +19,7 @@ function fillHead() {
   const packing = slack ? `All that is live at once is ${formatBytes(plan.lower_bound_bytes)}: the arena is ${(100 * (plan.ratio - 1)).toFixed(2)} % larger than any must be.`
     : "The arena is exactly what is live then: none can be smaller.";
   const place = peak.part === "epilogue" ? "the update" : `the ${placeOf(peak)}`;
-  say("story", `The peak is in ${place}, at ${commandName(plan.peak_command)}. Live there: ${listed(shares)}. ${packing}`);
+  say("story", `${tiers.length ? "The device's" : "The"} peak is in ${place}, at ${commandName(plan.peak_command)}. Live there: ${listed(shares)}. ${packing}`);
 }
 
 function fillFacts() {
@@ -38,7 +38,6 @@ function fillFacts() {
 function fillStep() {
   say("step-note", `From left to right the ${formatCount(commands.length)} commands of a step, upwards the bytes that are live. ` +
     "Beneath, the part of the step and the part of the model.");
-  if (tiers.length) say("step-title", "Device memory over the step");
   new StepChart(byId("step-chart"), 360, device);
   byId("step-chart").ariaLabel = `Live bytes over the step, stacked by role; the peak is ${formatBytes(plan.lower_bound_bytes)} ` +
     `at ${commandName(plan.peak_command)}. The tables below have the numbers.`;
@@ -63,9 +62,12 @@ function fillTiers() {
     byId("tiers").append(element("h3", "", `${name}: ${formatBytes(tier.arena_bytes)}`),
       element("div", "figure", canvas), element("div", "scroll", roleTable));
     new StepChart(canvas, 200, memoryOf(tier));
-    fillRoles(roleTable, tier);
+    fillRoles(roleTable, tier, stack.filter((role) => tier.roles[role].most_bytes));
   }
   if (!tiers.length) return;
+  say("step-title", "Device memory over the step");
+  say("peak-title", "What is live at the device's peak");
+  say("arena-title", "Where it lies on the device, and how long");
   say("tiers-note", "What each rank keeps beside its device, over the same commands. Bytes that are on their way count " +
     "where they come from and where they go; what passes by on the host is working memory there.");
   byId("transfers").append(transferTable(plan.moved));

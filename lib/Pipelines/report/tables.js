@@ -37,7 +37,7 @@ function tensorTable(tensors, shown) {
 }
 
 /** The legend, and the certificate's table of a tier. */
-function fillRoles(target, tier) {
+function fillRoles(target, tier, shown = stack) {
   const most = Math.max(...tier.roles.map((role) => role.most_bytes), 1);
   const bar = (role) => {
     if (!tier.roles[role].at_peak_bytes) return "";
@@ -45,7 +45,7 @@ function fillRoles(target, tier) {
     span.style.cssText = `background: var(--role-${role}); width: ${100 * tier.roles[role].at_peak_bytes / most}%`;
     return span;
   };
-  const rows = [...stack].reverse().map((role) => [roleCell(role), explained[role], exact(tier.roles[role].most_bytes),
+  const rows = [...shown].reverse().map((role) => [roleCell(role), explained[role], exact(tier.roles[role].most_bytes),
     exact(tier.roles[role].at_peak_bytes), formatShare(tier.roles[role].at_peak_bytes, tier.lower_bound_bytes), bar(role)]);
   const content = table([["role", ""], ["", "small explains"], ["most at once", "number"], ["at the peak", "number"],
     ["share", "number"], ["", "bar"]], rows);
