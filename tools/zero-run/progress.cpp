@@ -45,7 +45,9 @@ void printPlan(const Executable &executable, bool quiet) {
     zero_rt_certificate certificate;
     if (zero_rt_executable_certificate(executable.get(), i, &certificate).code != ZERO_RT_OK)
       continue;
-    std::printf("%s memory per rank: %s at the peak ('%s')\n", certificate.tier,
+    const bool isDisk = certificate.tier == std::string_view("nvme");
+    std::printf("%s per rank: %s at the peak ('%s')\n",
+                isDisk ? "disk" : (certificate.tier + std::string(" memory")).c_str(),
                 bytesText(certificate.peak).c_str(), escape(certificate.peak_at).c_str());
     for (int role = 1; role < ZERO_RT_ROLES; ++role)
       if (certificate.most[role] > 0)

@@ -56,7 +56,7 @@ std::string driveText(const DriveUse &drive) {
   text += format("; %s a step is %s a day", bytesText(drive.perStep).c_str(),
                  bytesText(static_cast<uint64_t>(drive.perDay)).c_str());
   if (drive.endurance > 0)
-    text += format(", all of it in %.3g days", double(drive.endurance) / drive.perDay);
+    text += format(", which takes all of it in %.3g days", double(drive.endurance) / drive.perDay);
   return text;
 }
 

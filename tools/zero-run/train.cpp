@@ -90,11 +90,21 @@ static Status loadWeights(const Options &options, const Session &session) {
   return {};
 }
 
-/// What can be wrong with files and options, before memory is reserved.
-Status Training::open() {
+/// Refuses options that this program has nothing for.
+static Status checkEffects(const Options &options, const Executable &executable) {
   if (options.endurance > 0 && rankBytes(executable).disk == 0)
     return fail(ZERO_RT_INVALID_ARGUMENT,
                 "--nvme-endurance has no effect: the program keeps nothing on disk");
+  if (!options.gradients.empty() && infoOf(executable).gradients == 0)
+    return fail(ZERO_RT_INVALID_ARGUMENT, "--dump-gradients has nothing to write: %s",
+                trains(infoOf(executable)) ? "each gradient is used up while backward goes on"
+                                           : "the program does not train");
+  return {};
+}
+
+/// What can be wrong with files and options, before memory is reserved.
+Status Training::open() {
+  ZERO_RT_TRY(checkEffects(options, executable));
   ZERO_RT_TRY(outputs.open(options, executable));
   const bool evaluatesOnly = options.steps == 0u && options.data.empty();
   steps = 0;

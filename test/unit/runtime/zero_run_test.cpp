@@ -159,6 +159,8 @@ TEST_F(ZeroRun, TellsOfWear) {
   }
   std::rename(program.write("tier.zexe").c_str(), (folder + "tier.zexe").c_str());
   ASSERT_EQ(run("tier.zexe" + data + "--nvme-dir=. --steps=4 --report-json=r.json"), 0) << output;
+  for (const char *tier : {"device memory", "host memory", "disk"})
+    EXPECT_NE(output.find("\n" + std::string(tier) + " per rank: "), std::string::npos) << output;
   EXPECT_NE(output.find(", 7.0 MiB and 1.1 MiB on disk per rank"), std::string::npos) << output;
   EXPECT_NE(output.find("nvme in this run, all ranks: 9.2 MiB read, 11.5 MiB written; 2.3 MiB a "
                         "step is "),
@@ -183,7 +185,7 @@ TEST_F(ZeroRun, TellsOfWear) {
   EXPECT_NE(output.find("11.5 MiB written, 1.2 % of an endurance of 0.001 TB; 2.3 MiB a step is "),
             std::string::npos)
       << output;
-  EXPECT_NE(output.find(" a day, all of it in "), std::string::npos) << output;
+  EXPECT_NE(output.find(" a day, which takes all of it in "), std::string::npos) << output;
   EXPECT_NE(contents("r.json").find(", \"endurance\": 1000000000, \"endurance_share\": 0.012"),
             std::string::npos)
       << contents("r.json");
