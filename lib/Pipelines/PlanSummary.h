@@ -70,13 +70,13 @@ struct PlanSummary : ArenaSummary {
   /// Bytes that a rank's step moves between tiers, by planning::Link.
   std::array<int64_t, planning::kNumLinks> moved = {};
 
-  int64_t movedOver(planning::Link link) const { return moved[unsigned(link)]; }
-
   double stateBytes = 0;      ///< model state of a rank by ZeRO's arithmetic, before padding
   double paperStateBytes = 0; ///< the same in the paper's 16 bits with Adam
   std::optional<CollectiveVolume> volume; ///< of a step on several ranks
   int64_t reorders = 0; ///< products of a step that first reorder their B, and its bytes
   int64_t reorderedBytes = 0;
+
+  int64_t movedOver(planning::Link link) const { return moved[unsigned(link)]; }
 };
 
 /// The numbers of a packed module.

@@ -2,7 +2,6 @@
 
 #include "tiers.h"
 
-#include "figures.h"
 #include "progress.h"
 #include "report.h"
 

@@ -57,7 +57,7 @@ function fillTiers() {
     canvas.tabIndex = 0;
     canvas.role = "img";
     canvas.setAttribute("aria-describedby", "keys");
-    canvas.ariaLabel = `Live bytes over the step, stacked by role; the peak is ${formatBytes(tier.lower_bound_bytes)} ` +
+    canvas.ariaLabel = `${name}: live bytes over the step, stacked by role; the peak is ${formatBytes(tier.lower_bound_bytes)} ` +
       `at ${commandName(tier.peak_command)}. The table below has the numbers.`;
     byId("tiers").append(element("h3", "", `${name}: ${formatBytes(tier.arena_bytes)}`),
       element("div", "figure", canvas), element("div", "scroll", roleTable));
