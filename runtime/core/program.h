@@ -7,12 +7,24 @@
 #include "runtime/format/format.h"
 #include "runtime/format/tables.h"
 #include "runtime/io/data_set.h"
-#include "runtime/io/disk_queue.h"
 #include "runtime/support/half.h"
 
 #include <map>
 
 namespace zero::rt {
+
+/// Bytes moved from and to a disk.
+struct DiskTraffic {
+  uint64_t read = 0, written = 0;
+
+  DiskTraffic &operator+=(const DiskTraffic &other) {
+    read += other.read, written += other.written;
+    return *this;
+  }
+  DiskTraffic operator-(const DiskTraffic &other) const {
+    return {read - other.read, written - other.written};
+  }
+};
 
 /// A checked .zexe and its code. Sessions share it.
 struct LoadedProgram {

@@ -102,8 +102,8 @@ Status Rank::step(const StepRequest &request) {
   return status;
 }
 
-/// Moved from and to the disk by steps and evaluations so far.
-DiskTraffic Rank::laneTraffic() const {
+/// Moved from and to the disk since the beginning.
+DiskTraffic Rank::totalTraffic() const {
   DiskTraffic all = lanes ? lanes->traffic() : DiskTraffic();
   for (const auto &work : laneWork)
     if (work)
@@ -111,15 +111,10 @@ DiskTraffic Rank::laneTraffic() const {
   return all;
 }
 
-DiskTraffic Rank::diskTrafficInAll() const {
-  DiskTraffic all = laneTraffic();
-  return all += memory.trafficBetweenSteps();
-}
-
 /// As long as a step is under way, the rank's file says so: what a process leaves that dies
 /// there is of no use.
 Status Rank::runStep(const StepRequest &request) {
-  const DiskTraffic before = laneTraffic();
+  const DiskTraffic before = totalTraffic();
   const bool writesFile = evaluationWrites || (stepWrites && !request.evaluate);
   if (writesFile)
     ZERO_RT_TRY(memory.getFile().beginStep());
@@ -127,7 +122,7 @@ Status Rank::runStep(const StepRequest &request) {
   if (writesFile)
     ZERO_RT_TRY(memory.getFile().endStep());
   if (!request.evaluate)
-    stepTraffic = laneTraffic() - before;
+    stepTraffic = totalTraffic() - before;
   return {};
 }
 

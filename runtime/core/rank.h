@@ -67,8 +67,6 @@ public:
   const RankMemory &ownMemory() const { return memory; }
   /// Of the last step.
   const DiskTraffic &diskTraffic() const { return stepTraffic; }
-  /// Of all steps and evaluations, and of what happened between them.
-  DiskTraffic diskTrafficInAll() const;
   /// Waits until nothing runs any more, in a step that failed too.
   void settle();
   Traffic traffic() const { return communicator->traffic(); }
@@ -82,7 +80,7 @@ public:
 private:
   Status runStep(const StepRequest &request);
   Status runSegments(const StepRequest &request);
-  DiskTraffic laneTraffic() const;
+  DiskTraffic totalTraffic() const;
   Status tell(Device &device, const Note &own, std::vector<Note> &all);
   Status run(const Command &command);
   Status runRecorded(const Command &command, uint32_t index, uint64_t turn);

@@ -39,8 +39,6 @@ public:
   DiskQueue::Kind queueKind() const { return options.queue; }
   /// What the file is reached through between steps: "io_uring" or "4 threads".
   const char *queueName() const { return disk->getQueue().name(); }
-  /// Moved between steps so far: initial values, checkpoints, what somebody reads.
-  DiskTraffic trafficBetweenSteps() const { return disk ? disk->traffic() : DiskTraffic(); }
 
 private:
   DiskOptions options;

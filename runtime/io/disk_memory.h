@@ -21,8 +21,6 @@ public:
 
   char *host() const override { return nullptr; }
   const DiskQueue &getQueue() const { return *queue; }
-  /// So far, in whole blocks.
-  const DiskTraffic &traffic() const { return moved; }
 
 private:
   explicit DiskMemory(const TierFile &file);
@@ -36,7 +34,6 @@ private:
   const TierFile &file;
   std::unique_ptr<DiskQueue> queue;
   std::unique_ptr<char, Free> staging;
-  mutable DiskTraffic moved; ///< reading counts too
 };
 
 } // namespace zero::rt

@@ -21,19 +21,6 @@ struct Transfer {
   uint64_t bytes = 0;
 };
 
-/// Bytes moved from and to a disk.
-struct DiskTraffic {
-  uint64_t read = 0, written = 0;
-
-  DiskTraffic &operator+=(const DiskTraffic &other) {
-    read += other.read, written += other.written;
-    return *this;
-  }
-  DiskTraffic operator-(const DiskTraffic &other) const {
-    return {read - other.read, written - other.written};
-  }
-};
-
 /// Moves bytes in blocks, many of which are on their way at a time: that is what a drive
 /// needs to be fast. Made once, used by one thread; run() allocates nothing.
 class DiskQueue {

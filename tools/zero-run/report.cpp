@@ -58,12 +58,9 @@ static std::string tiers(const zero_rt_program_info &info, const zero_rt_stats &
                      static_cast<Number>(stats.measured_live[tier]));
   if (stats.arena_bytes[ZERO_RT_NVME] > 0)
     text += format(", \"nvme_read\": %llu, \"nvme_written\": %llu, \"planned_nvme_read\": %llu, "
-                   "\"planned_nvme_written\": %llu, \"nvme_read_in_all\": %llu, "
-                   "\"nvme_written_in_all\": %llu",
+                   "\"planned_nvme_written\": %llu",
                    static_cast<Number>(stats.nvme_read), static_cast<Number>(stats.nvme_written),
-                   static_cast<Number>(info.nvme_read), static_cast<Number>(info.nvme_written),
-                   static_cast<Number>(stats.nvme_read_in_all),
-                   static_cast<Number>(stats.nvme_written_in_all));
+                   static_cast<Number>(info.nvme_read), static_cast<Number>(info.nvme_written));
   return text;
 }
 

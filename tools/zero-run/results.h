@@ -19,7 +19,7 @@ struct Evaluation {
 
 /// What a run does to its drive. Bytes are those of all ranks.
 struct DriveUse {
-  uint64_t read = 0, written = 0; ///< initial values, steps, evaluations and checkpoints
+  uint64_t read = 0, written = 0; ///< blocks: initial values, steps, evaluations, checkpoints
   uint64_t perStep = 0;           ///< written, as planned
   double perDay = 0;              ///< written by one step after the other; 0 without a step
   uint64_t endurance = 0;         ///< bytes that may be written in its life (TBW); 0: nobody said

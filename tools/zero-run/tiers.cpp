@@ -29,15 +29,13 @@ DriveUse driveUse(const Executable &executable, const Session &session, const Re
   constexpr double kDay = 24 * 60 * 60;
   const zero_rt_program_info info = infoOf(executable);
   DriveUse drive;
+  zero_rt_nvme_info nvme;
+  if (!zero_rt_session_nvme(session.get(), &nvme))
+    return drive;
+  drive.read = nvme.read;
+  drive.written = nvme.written;
+  drive.perStep = uint64_t(info.ranks) * info.nvme_written;
   drive.endurance = endurance;
-  for (int rank = 0; rank < info.ranks; ++rank) {
-    zero_rt_stats stats{};
-    if (!take(zero_rt_session_stats(session.get(), rank, &stats)).ok())
-      continue; // it is in another process
-    drive.read += stats.nvme_read_in_all;
-    drive.written += stats.nvme_written_in_all;
-    drive.perStep += info.nvme_written;
-  }
   if (const double seconds = results.secondsPerStep(); seconds > 0)
     drive.perDay = double(drive.perStep) * kDay / seconds;
   return drive;

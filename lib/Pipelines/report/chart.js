@@ -56,6 +56,7 @@ function scopeTexts(scope) {
 class Chart {
   constructor(canvas, height, top) {
     Object.assign(this, { canvas, height, top, left: 62, right: 6, above: 10, below: 44, anchor: null });
+    canvas.style.height = `${height}px`; // before it is drawn: what follows stays where it is
     this.picture = document.createElement("canvas");
     view.charts.push(this);
     new ResizeObserver(() => this.paint()).observe(canvas.parentElement);
@@ -88,7 +89,6 @@ class Chart {
       canvas.width = Math.round(this.width * this.scale);
       canvas.height = Math.round(this.height * this.scale);
     }
-    this.canvas.style.height = `${this.height}px`;
     const style = getComputedStyle(document.documentElement);
     const color = (name) => style.getPropertyValue(`--${name}`).trim();
     this.colors = { ink: color("ink"), muted: color("muted"), line: color("line"), ground: color("ground"),

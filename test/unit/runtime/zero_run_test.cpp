@@ -162,15 +162,16 @@ TEST_F(ZeroRun, TellsOfWear) {
   for (const char *tier : {"device memory", "host memory", "disk"})
     EXPECT_NE(output.find("\n" + std::string(tier) + " per rank: "), std::string::npos) << output;
   EXPECT_NE(output.find(", 7.0 MiB and 1.1 MiB on disk per rank"), std::string::npos) << output;
-  EXPECT_NE(output.find("nvme in this run, all ranks: 9.2 MiB read, 11.5 MiB written; 2.3 MiB a "
+  EXPECT_NE(output.find("nvme in this run, all ranks: 9.2 MiB read, 11.6 MiB written; 2.3 MiB a "
                         "step is "),
             std::string::npos)
       << output;
   EXPECT_EQ(output.find("endurance"), std::string::npos) << output;
 
-  const uint64_t step = kBig * 4 + program.slice * 4, written = 2 * (program.disk.end + 4 * step);
-  const std::string use = "\"nvme\": {\"read\": " + std::to_string(2 * (2 * 4096 + 4 * step)) +
-                          ", \"written\": " + std::to_string(written) +
+  // Whole blocks: the header and initial values once, then four steps.
+  const uint64_t step = kBig * 4 + program.slice * 4, blocks = program.disk.end;
+  const std::string use = "\"nvme\": {\"read\": " + std::to_string(2 * (2 * 4096 + 4 * blocks)) +
+                          ", \"written\": " + std::to_string(2 * (9 * 4096 + 5 * blocks)) +
                           ", \"written_per_step\": " + std::to_string(2 * step) +
                           ", \"written_per_day\": ";
   EXPECT_NE(contents("r.json").find(use), std::string::npos) << contents("r.json");
@@ -182,7 +183,7 @@ TEST_F(ZeroRun, TellsOfWear) {
       run("tier.zexe" + data + "--nvme-dir=. --steps=4 --report-json=r.json --nvme-endurance=1GB"),
       0)
       << output;
-  EXPECT_NE(output.find("11.5 MiB written, 1.2 % of an endurance of 0.001 TB; 2.3 MiB a step is "),
+  EXPECT_NE(output.find("11.6 MiB written, 1.2 % of an endurance of 0.001 TB; 2.3 MiB a step is "),
             std::string::npos)
       << output;
   EXPECT_NE(output.find(" a day, which takes all of it in "), std::string::npos) << output;
