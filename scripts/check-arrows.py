@@ -39,9 +39,9 @@ ARROWS = {
     "Pipelines": [*DIALECTS, *MLIR, *COMPILER],
     "runtime": ["protobuf", "dnnl", "zlib"],
     "tools": [*DIALECTS, *MLIR, *COMPILER, "runtime"],
-    # Runs where no compiler is installed.
+    # Run where no compiler is installed.
     "tools/profiling": ["runtime"],
-    "tools/zero-run": ["runtime", "tools/profiling"],
+    "tools/zero-run": ["runtime", "tools/profiling", "Planning"],
     # Nothing of MLIR: what it replays is an executable.
     "tools/zero-sim": ["runtime", "tools/profiling", "Machine", "Planning"],
 }

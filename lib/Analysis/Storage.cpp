@@ -1,37 +1,22 @@
-//===- Storage.cpp - which values share which bytes, and how long ---------===//
+//===- Storage.cpp - which values share which bytes -----------------------===//
 
 #include "zero/Analysis/Storage.h"
 
 #include "Overwrite.h"
 
 #include "zero/Analysis/ParameterUses.h"
-#include "zero/Analysis/StepFunction.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
 
 namespace zero {
 
-StringRef usageName(Usage usage) {
-  static constexpr std::array<StringLiteral, kNumUsages> names = {
-      "parameters", "gradients", "optimizer state", "activations", "working"};
-  return names[unsigned(usage)];
-}
-
-std::vector<planning::Lifetime> lifetimesOf(ArrayRef<Root> roots, Tier tier,
-                                            std::optional<Usage> only) {
-  std::vector<planning::Lifetime> lifetimes;
-  for (const Root &root : roots)
-    if (root.tier == tier && (!only || root.usage == *only))
-      lifetimes.push_back({root.begin, root.end, root.bytes});
-  return lifetimes;
-}
-
 std::string displayName(Operation *op) {
   if (auto name = op->getAttrOfType<StringAttr>(kNameAttr))
     return name.str();
+  if (auto read = dyn_cast<ReadOp>(op))
+    return read.getSymbol().str();
   return op->getName().getStringRef().str();
 }
 
@@ -271,19 +256,10 @@ void Storage::placeAllReduce(AllReduceOp reduce) {
 
 /// What comes from another tier is on its way: working memory, unless it waits there.
 void Storage::placeTransfer(TransferOp transfer) {
-  alias(transfer.getResult(),
-        transfer.getInto() ? place(transfer.getInto())
-                           : Place{addRoot(transfer.getResult(), position(transfer),
-                                           Usage::Working, transfer.getTier())});
-}
-
-/// Whether `transfer` brings its operand where it waits, not only past there.
-static bool isLastHop(TransferOp transfer) {
-  return transfer.getTier() > transfer.getFrom() &&
-         !llvm::all_of(transfer->getUsers(), [&](Operation *user) {
-           auto next = dyn_cast<TransferOp>(user);
-           return next && next.getTier() > transfer.getTier();
-         });
+  alias(transfer.getResult(), transfer.getInto()
+                                  ? place(transfer.getInto())
+                                  : Place{addRoot(transfer.getResult(), position(transfer),
+                                                  Usage::Working, transfer.getTier())});
 }
 
 void Storage::moveWrite(WriteOp write) {
@@ -332,75 +308,6 @@ void Storage::placeResults(Operation &op) {
   for (Value result : op.getResults())
     if (isa<RankedTensorType>(result.getType()))
       alias(result, {addRoot(result, position(&op), Usage::Working)});
-}
-
-void Storage::extendLifetimes() {
-  const int64_t last = position(findEpilogue(step)) - 1; // of what runs for each micro-batch
-  for (Operation &op : step.getBody().front())
-    for (Value operand : op.getOperands()) {
-      auto it = places.find(operand);
-      if (it == places.end())
-        continue;
-      Root &root = allRoots[it->second.root];
-      root.end = std::max(root.end, position(&op));
-      // Made once, read in each micro-batch.
-      Operation *producer = operand.getDefiningOp();
-      if (producer && producer->hasAttr(kPrologueAttr) && !op.hasAttr(kPrologueAttr))
-        root.end = std::max(root.end, last);
-    }
-  // A constant is loaded once and read in every step.
-  for (Root &root : allRoots)
-    if (root.value && root.value.getDefiningOp<arith::ConstantOp>()) {
-      root.begin = 0;
-      root.end = numPositions() - 1;
-    }
-}
-
-/// What waits on another tier is there what it was where it came from.
-void Storage::classifyTransfers() {
-  for (auto transfer : step.getBody().getOps<TransferOp>()) {
-    if (transfer.getInto() || !isLastHop(transfer))
-      continue;
-    Value from = transfer.getInput();
-    while (auto hop = from.getDefiningOp<TransferOp>())
-      from = hop.getInput();
-    Operation *producer = throughReshapes(from).getDefiningOp();
-    const Usage usage = producer && forward.contains(producer) ? Usage::Activation
-                                                               : allRoots[place(from).root].usage;
-    if (usage == Usage::Activation || usage == Usage::Gradient)
-      allRoots[place(transfer.getResult()).root].usage = usage;
-  }
-}
-
-/// Gradients are buckets reduced in place and reduced shards; activations what
-/// forward made and something after forward still reads, where it is then.
-void Storage::classify() {
-  llvm::DenseSet<int64_t> saved;
-  for (Operation &op : step.getBody().front()) {
-    if (forward.contains(&op) || isa<TransferOp>(op) || op.hasTrait<OpTrait::IsTerminator>())
-      continue;
-    for (Value operand : op.getOperands())
-      if (auto it = places.find(operand); it != places.end())
-        saved.insert(it->second.root);
-  }
-  for (auto [index, root] : llvm::enumerate(allRoots)) {
-    Operation *producer = root.value ? root.value.getDefiningOp() : nullptr;
-    if (!producer)
-      continue;
-    if (isa<ReduceScatterOp>(producer))
-      root.usage = Usage::Gradient;
-    else if (isa<LaunchOp>(producer) && forward.contains(producer) && saved.contains(index))
-      root.usage = Usage::Activation;
-    else if (isa<BucketOp>(producer) && !producer->hasAttr(kEpilogueAttr))
-      for (Operation *user : root.value.getUsers()) {
-        auto scatter = dyn_cast<ReduceScatterOp>(user);
-        auto reduce = dyn_cast<AllReduceOp>(user);
-        if (isa<UpdateOp, LaunchOp>(user) || (reduce && !reduce.getMean()) ||
-            (scatter && scatter.getInPlace()))
-          root.usage = Usage::Gradient;
-      }
-  }
-  classifyTransfers();
 }
 
 int64_t rootOffset(func::FuncOp step, const Storage &storage, int64_t index) {

@@ -75,6 +75,19 @@ static void printVolume(const CollectiveVolume &volume, int64_t ranks, llvm::raw
   os << "\n";
 }
 
+/// A step that begins and ends on the device moves nothing.
+static void printTransfers(const PlanSummary &plan, llvm::raw_ostream &os) {
+  using planning::Link;
+  const int64_t toHost = plan.movedOver(Link::DeviceToHost);
+  const int64_t toDevice = plan.movedOver(Link::HostToDevice);
+  const int64_t read = plan.movedOver(Link::DiskRead), written = plan.movedOver(Link::DiskWrite);
+  if (toHost || toDevice)
+    os << "each rank copies " << toHost << " bytes a step from device to host and " << toDevice
+       << " back\n";
+  if (read || written)
+    os << "each rank reads " << read << " bytes a step from nvme and writes " << written << "\n";
+}
+
 void printCertificate(ModuleOp module, llvm::raw_ostream &os) {
   PlanSummary plan = summarisePlan(module);
   printPlan(plan, os);
@@ -82,9 +95,7 @@ void printCertificate(ModuleOp module, llvm::raw_ostream &os) {
   for (const ArenaSummary &other : plan.others)
     printMemory(other, os);
   printState(plan, os);
-  if (plan.diskRead || plan.diskWritten)
-    os << "each rank reads " << plan.diskRead << " bytes a step from nvme and writes "
-       << plan.diskWritten << "\n";
+  printTransfers(plan, os);
   if (plan.volume)
     printVolume(*plan.volume, plan.ranks, os);
   if (plan.reorders)

@@ -42,15 +42,17 @@ static StringRef nameOf(Operation *op) {
 }
 
 /// What `op` does: of a launch the kernel without its number, "gemm" of @k4_gemm.
-static StringRef kindOf(Operation *op) {
+static std::string kindOf(Operation *op) {
+  if (auto transfer = dyn_cast<TransferOp>(op))
+    return (stringifyTier(transfer.getFrom()) + "_to_" + stringifyTier(transfer.getTier())).str();
   auto launch = dyn_cast<LaunchOp>(op);
   if (!launch)
-    return op->getName().stripDialect();
+    return op->getName().stripDialect().str();
   StringRef kernel = launch.getKernel(), rest = kernel;
   if (rest.consume_front("k") && rest.take_while(llvm::isDigit).size() > 0 &&
       (rest = rest.drop_while(llvm::isDigit)).consume_front("_"))
-    return rest;
-  return kernel;
+    return rest.str();
+  return kernel.str();
 }
 
 static std::string typeText(Type type) {
@@ -74,9 +76,12 @@ public:
   MemoryMap run() {
     mapCommands();
     for (auto [index, root] : llvm::enumerate(storage.roots()))
-      if (root.bytes > 0 && root.tier == Tier::Device)
+      if (root.bytes > 0)
         mapTensor(index, root);
-    sumLive();
+    for (Tier tier : kTiers) {
+      map.tiers[unsigned(tier)].tier = tier;
+      sumLive(map.tiers[unsigned(tier)]);
+    }
     return std::move(map);
   }
 
@@ -85,7 +90,7 @@ private:
   void mapCommands();
   void nameTensor(MappedTensor &tensor, const Root &root) const;
   void mapTensor(int64_t index, const Root &root);
-  void sumLive();
+  void sumLive(TierMap &memory) const;
 
   func::FuncOp step;
   Storage storage;
@@ -103,8 +108,10 @@ StepPart Mapper::partOf(Operation *op) const {
     return StepPart::Prologue;
   if (op->hasAttr(kEpilogueAttr) || op->hasTrait<OpTrait::IsTerminator>())
     return StepPart::Epilogue;
-  // A check belongs to what it checks; without a loss there is no backward.
-  if (isa<CheckOp>(op) && !map.commands.empty())
+  // A check belongs to what it checks, a transfer to where it is; without a loss there is no
+  // backward.
+  if (isa<CheckOp, TransferOp, ReserveOp>(op) && !map.commands.empty() &&
+      map.commands.back().part != StepPart::Prologue)
     return map.commands.back().part;
   return forward.empty() || forward.contains(op) ? StepPart::Forward : StepPart::Backward;
 }
@@ -121,7 +128,7 @@ void Mapper::mapCommands() {
       if (part == StepPart::Epilogue)
         scope = "";
       scope = scopes.ofCommand(&op).value_or(scope);
-      map.commands.push_back({nameOf(&op).str(), kindOf(&op).str(), scope.str(), part});
+      map.commands.push_back({nameOf(&op).str(), kindOf(&op), scope.str(), part});
     }
     commandAt.push_back(map.commands.size() - 1);
   }
@@ -161,30 +168,30 @@ void Mapper::mapTensor(int64_t index, const Root &root) {
   tensor.begin = commandAt[root.begin];
   tensor.end = commandAt[root.end];
   nameTensor(tensor, root);
-  map.tensors.push_back(std::move(tensor));
+  map.tiers[unsigned(root.tier)].tensors.push_back(std::move(tensor));
 }
 
-void Mapper::sumLive() {
-  map.live.resize(map.commands.size());
+void Mapper::sumLive(TierMap &memory) const {
+  memory.live.resize(map.commands.size());
   for (unsigned usage = 0; usage < kNumUsages; ++usage) {
     std::vector<planning::Lifetime> lifetimes;
-    for (const MappedTensor &tensor : map.tensors)
+    for (const MappedTensor &tensor : memory.tensors)
       if (tensor.usage == Usage(usage))
         lifetimes.push_back({tensor.begin, tensor.end, tensor.bytes});
     int64_t command = 0, live = 0, numCommands = map.commands.size();
     auto fillTo = [&](int64_t end) {
       for (; command < std::min(end, numCommands); ++command)
-        map.live[command][usage] = live;
+        memory.live[command][usage] = live;
     };
-    for (auto [at, bytes] : planning::liveBytes(lifetimes, kArenaAlignment)) {
+    for (auto [at, bytes] : planning::liveBytes(lifetimes, alignmentOf(memory.tier))) {
       fillTo(at);
       live = bytes;
     }
     fillTo(numCommands);
   }
   auto sum = [](const auto &bytes) { return std::accumulate(bytes.begin(), bytes.end(), 0LL); };
-  auto most = llvm::max_element(map.live, [&](auto &a, auto &b) { return sum(a) < sum(b); });
-  map.peak = most - map.live.begin();
+  auto most = llvm::max_element(memory.live, [&](auto &a, auto &b) { return sum(a) < sum(b); });
+  memory.peak = most - memory.live.begin();
 }
 
 MemoryMap mapMemory(ModuleOp module) {

@@ -22,7 +22,7 @@ llvm::StringRef stepPartName(StepPart part);
 /// live or dies at them alone.
 struct MappedCommand {
   std::string name;  ///< of the node or the bucket; may be empty
-  std::string kind;  ///< "gemm", "all_gather", ...
+  std::string kind;  ///< "gemm", "all_gather", "host_to_device", ...
   std::string scope; ///< the part of the model: "model.h.0"; may be empty
   StepPart part = StepPart::Forward;
 };
@@ -40,12 +40,18 @@ struct MappedTensor {
   int64_t end = 0;
 };
 
-struct MemoryMap {
-  std::vector<MappedCommand> commands;
+/// What lies on one tier.
+struct TierMap {
+  Tier tier = Tier::Device;
   std::vector<MappedTensor> tensors; ///< without empty ones
   /// Live aligned bytes by Usage, one for each command.
   std::vector<std::array<int64_t, kNumUsages>> live;
   int64_t peak = 0; ///< the first command at which most bytes are live
+};
+
+struct MemoryMap {
+  std::vector<MappedCommand> commands;
+  std::array<TierMap, kTiers.size()> tiers; ///< by Tier
 };
 
 /// Reads the map off a packed module that has a step.

@@ -5,6 +5,7 @@
 #include "dialects/Zero/Zero.h"
 #include "zero/Analysis/ParameterUses.h"
 #include "zero/Analysis/StepFunction.h"
+#include "zero/Analysis/StepTime.h"
 #include "zero/Codegen/Passes.h"
 
 using namespace mlir;
@@ -149,17 +150,11 @@ static void readCertificates(ModuleOp module, PlanSummary &plan) {
     }
 }
 
-/// What moves to and from the disk.
-static void countDisk(ModuleOp module, PlanSummary &plan) {
+static void countTransfers(ModuleOp module, PlanSummary &plan) {
   if (auto step = module.lookupSymbol<func::FuncOp>(kStepName))
-    for (auto transfer : step.getOps<TransferOp>()) {
-      const int64_t bytes =
+    for (auto transfer : step.getOps<TransferOp>())
+      plan.moved[unsigned(linkOf(transfer))] +=
           tensorBytes(transfer.getInput().getType()) * turnsOf(transfer, plan.microBatches);
-      if (transfer.getFrom() == Tier::Nvme)
-        plan.diskRead += bytes;
-      else if (transfer.getTier() == Tier::Nvme)
-        plan.diskWritten += bytes;
-    }
 }
 
 /// Counts the products that first reorder their B.
@@ -190,7 +185,7 @@ PlanSummary summarisePlan(ModuleOp module) {
   if (auto optimizer = module->getAttrOfType<StringAttr>(kOptimizerAttr))
     plan.optimizer = optimizer.str();
   readCertificates(module, plan);
-  countDisk(module, plan);
+  countTransfers(module, plan);
   ModelSize size = measure(module);
   plan.parameters = size.elements;
   plan.trained = size.trained;

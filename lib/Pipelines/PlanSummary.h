@@ -9,6 +9,7 @@
 #define LIB_PIPELINES_PLANSUMMARY_H
 
 #include "zero/Analysis/Storage.h"
+#include "zero/Planning/Machine.h"
 
 #include "mlir/IR/BuiltinOps.h"
 
@@ -65,14 +66,17 @@ struct PlanSummary : ArenaSummary {
   std::string precision;  ///< "bf16"; empty for f32
   std::string optimizer;  ///< empty when nothing is trained
 
-  std::vector<ArenaSummary> others;      ///< the tiers beside the device that are used
-  int64_t diskRead = 0, diskWritten = 0; ///< bytes of a rank's step
+  std::vector<ArenaSummary> others; ///< the tiers beside the device that are used
+  /// Bytes that a rank's step moves between tiers, by planning::Link.
+  std::array<int64_t, planning::kNumLinks> moved = {};
 
   double stateBytes = 0;      ///< model state of a rank by ZeRO's arithmetic, before padding
   double paperStateBytes = 0; ///< the same in the paper's 16 bits with Adam
   std::optional<CollectiveVolume> volume; ///< of a step on several ranks
   int64_t reorders = 0; ///< products of a step that first reorder their B, and its bytes
   int64_t reorderedBytes = 0;
+
+  int64_t movedOver(planning::Link link) const { return moved[unsigned(link)]; }
 };
 
 /// The numbers of a packed module.

@@ -33,21 +33,13 @@ static void writeVolume(llvm::json::OStream &json, const CollectiveVolume &volum
     });
 }
 
-static void writeSummary(llvm::json::OStream &json, const PlanSummary &plan) {
-  json.attribute("stage", plan.stage);
-  json.attribute("ranks", plan.ranks);
-  json.attribute("micro_batches", plan.microBatches);
-  json.attribute("parameters", plan.parameters);
-  json.attribute("trained_parameters", plan.trained);
-  json.attribute("precision", plan.precision.empty() ? "f32" : plan.precision);
-  json.attribute("optimizer", utf8(plan.optimizer));
+/// The certificate of one tier.
+static void writeArena(llvm::json::OStream &json, const ArenaSummary &plan) {
   json.attribute("arena_bytes", plan.arena);
   json.attribute("lower_bound_bytes", plan.lowerBound);
   json.attribute("optimal", plan.isOptimal);
   json.attribute("ratio", plan.lowerBound ? double(plan.arena) / plan.lowerBound : 1.0);
-  json.attribute("alignment_bytes", kArenaAlignment);
-  json.attribute("state_bytes", plan.stateBytes);
-  json.attribute("paper_state_bytes", plan.paperStateBytes);
+  json.attribute("alignment_bytes", alignmentOf(plan.tier));
   json.attributeArray("roles", [&] {
     for (auto [index, role] : llvm::enumerate(plan.roles))
       json.object([&, index = index, &role = role] {
@@ -56,12 +48,31 @@ static void writeSummary(llvm::json::OStream &json, const PlanSummary &plan) {
         json.attribute("at_peak_bytes", role.atPeak);
       });
   });
+}
+
+static void writeTransfers(llvm::json::OStream &json, const PlanSummary &plan) {
+  using planning::Link;
+  json.attribute("device_to_host", plan.movedOver(Link::DeviceToHost));
+  json.attribute("host_to_device", plan.movedOver(Link::HostToDevice));
+  json.attribute("nvme_read", plan.movedOver(Link::DiskRead));
+  json.attribute("nvme_written", plan.movedOver(Link::DiskWrite));
+}
+
+static void writeSummary(llvm::json::OStream &json, const PlanSummary &plan) {
+  json.attribute("stage", plan.stage);
+  json.attribute("ranks", plan.ranks);
+  json.attribute("micro_batches", plan.microBatches);
+  json.attribute("parameters", plan.parameters);
+  json.attribute("trained_parameters", plan.trained);
+  json.attribute("precision", plan.precision.empty() ? "f32" : plan.precision);
+  json.attribute("optimizer", utf8(plan.optimizer));
+  json.attribute("state_bytes", plan.stateBytes);
+  json.attribute("paper_state_bytes", plan.paperStateBytes);
   if (plan.volume)
     json.attributeObject("volume", [&] { writeVolume(json, *plan.volume); });
 }
 
 static void writeCommands(llvm::json::OStream &json, const MemoryMap &memory) {
-  json.attribute("peak_command", memory.peak);
   json.attributeArray("commands", [&] {
     for (const MappedCommand &command : memory.commands)
       json.object([&] {
@@ -71,7 +82,11 @@ static void writeCommands(llvm::json::OStream &json, const MemoryMap &memory) {
         json.attribute("scope", utf8(command.scope));
       });
   });
-  // A row where the sums change: the command, then bytes by role.
+}
+
+/// Rows where the sums change: the command, then bytes by role.
+static void writeLive(llvm::json::OStream &json, const TierMap &memory) {
+  json.attribute("peak_command", memory.peak);
   json.attributeArray("live", [&] {
     for (size_t i = 0; i < memory.live.size(); ++i)
       if (i == 0 || memory.live[i] != memory.live[i - 1])
@@ -96,7 +111,7 @@ static void writeTensor(llvm::json::OStream &json, const MappedTensor &tensor) {
 }
 
 /// The largest ones, in order of their beginning, and how many were left out.
-static void writeTensors(llvm::json::OStream &json, const MemoryMap &memory) {
+static void writeTensors(llvm::json::OStream &json, const TierMap &memory) {
   std::vector<const MappedTensor *> tensors;
   for (const MappedTensor &tensor : memory.tensors)
     tensors.push_back(&tensor);
@@ -111,6 +126,27 @@ static void writeTensors(llvm::json::OStream &json, const MemoryMap &memory) {
     for (const MappedTensor *tensor : tensors)
       json.object([&] { writeTensor(json, *tensor); });
   });
+}
+
+/// All of one tier: what it takes, when, and for which tensors.
+static void writeTier(llvm::json::OStream &json, const ArenaSummary &plan, const TierMap &memory) {
+  writeArena(json, plan);
+  writeLive(json, memory);
+  writeTensors(json, memory);
+}
+
+/// The tiers beside the device, if there are any, and what moves between all.
+static void writeOtherTiers(llvm::json::OStream &json, const PlanReport &report) {
+  if (report.summary.others.empty())
+    return;
+  json.attributeArray("tiers", [&] {
+    for (const ArenaSummary &plan : report.summary.others)
+      json.object([&] {
+        json.attribute("name", stringifyTier(plan.tier));
+        writeTier(json, plan, report.memory.tiers[unsigned(plan.tier)]);
+      });
+  });
+  json.attributeObject("moved", [&] { writeTransfers(json, report.summary); });
 }
 
 static void writeDecisions(llvm::json::OStream &json, ArrayRef<DecisionLog::Entry> decisions) {
@@ -153,7 +189,8 @@ std::string reportAsJson(const PlanReport &report) {
     json.attribute("model", utf8(report.model));
     writeSummary(json, report.summary);
     writeCommands(json, report.memory);
-    writeTensors(json, report.memory);
+    writeTier(json, report.summary, report.memory.tiers.front());
+    writeOtherTiers(json, report);
     json.attributeArray("decisions", [&] { writeDecisions(json, report.decisions); });
   });
   return escapeForPage(text);

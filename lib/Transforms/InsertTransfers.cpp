@@ -1,12 +1,13 @@
 //===- InsertTransfers.cpp - what lies elsewhere comes and goes -----------===//
 
+#include "TierCopies.h"
+
 #include "zero/Analysis/ParameterUses.h"
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Analysis/Storage.h"
 #include "zero/Transforms/Passes.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 
@@ -39,19 +40,9 @@ static Tier keptTier(Operation *op, unsigned index) {
   return tier ? tier.getValue() : Tier::Device;
 }
 
-/// `value`, a reshape of `base`, as the same reshape of `other`.
-static Value reshapeLike(Value value, Value base, Value other, OpBuilder &builder) {
-  if (value == base)
-    return other;
-  Operation *reshape = value.getDefiningOp();
-  IRMapping mapping;
-  mapping.map(reshape->getOperand(0), reshapeLike(reshape->getOperand(0), base, other, builder));
-  return builder.clone(*reshape, mapping)->getResult(0);
-}
-
 namespace {
 
-/// Walks the step once, in order; knows of each value that is not on the device where it lies.
+/// Walks the step once, in order.
 class Inserter {
 public:
   Inserter(ModuleOp module, func::FuncOp step)
@@ -60,7 +51,6 @@ public:
   void run();
 
 private:
-  Tier tierOf(Value value) const { return tiers.lookup(value); }
   /// Whether `value` is what forward made and put elsewhere until backward wants it.
   bool isSaved(Value value) const { return saved.contains(throughReshapes(value)); }
   bool belongsToHost(LaunchOp launch);
@@ -70,109 +60,15 @@ private:
   void collectLateReaders(Value value, bool isForward, SmallVectorImpl<OpOperand *> &readers);
   void keepElsewhere(OpResult value, Tier tier);
   void storeSum(LaunchOp launch);
-  Value transfer(Value value, Tier to, Value into, Operation *before);
-  Value copyTo(Value value, Tier to, Operation *before);
-  Value reserve(Value like, Operation *before);
-  Value bring(Value value, Tier to, Operation *user);
-
-  /// Value, tier, and in which part of the step and turns: later readers there share it.
-  using Key = std::tuple<Value, Tier, unsigned>;
 
   func::FuncOp step;
   SymbolTable symbols;
   llvm::DenseSet<Operation *> forward;
-  llvm::DenseMap<Value, Tier> tiers;
-  llvm::DenseMap<Key, Value> brought;
-  /// Of what a kernel made in place of a copy: what that was a copy of.
-  llvm::DenseMap<Value, Value> copied;
+  TierCopies copies;
   llvm::DenseSet<Value> saved;
 };
 
 } // namespace
-
-static bool isOnlyLast(Operation *op) {
-  auto when = op->getAttrOfType<StringAttr>(kWhenAttr);
-  return when && when.getValue() == "last";
-}
-
-/// Outputs are read at the end.
-static bool isInEpilogue(Operation *op) {
-  return op->hasAttr(kEpilogueAttr) || op->hasTrait<OpTrait::IsTerminator>();
-}
-
-/// Lets `op` run in the part of the step and the turns of `like`; in all where that is one of
-/// two launches that add up, of which each turn runs one.
-static void runWith(Operation *op, Operation *like) {
-  if (Attribute value = like->getAttr(kPrologueAttr))
-    op->setAttr(kPrologueAttr, value);
-  if (isInEpilogue(like))
-    op->setAttr(kEpilogueAttr, UnitAttr::get(op->getContext()));
-  if (isOnlyLast(like))
-    op->setAttr(kWhenAttr, like->getAttr(kWhenAttr));
-}
-
-/// What messages call `value`.
-static StringAttr nameFor(Value value) {
-  while (Operation *op = value.getDefiningOp()) {
-    if (auto read = dyn_cast<ReadOp>(op))
-      return read.getSymbolAttr().getAttr();
-    if (auto name = op->getAttrOfType<StringAttr>(kNameAttr))
-      return name;
-    if (op->getNumOperands() == 0)
-      break;
-    value = op->getOperand(0);
-  }
-  return StringAttr::get(value.getContext(), "value");
-}
-
-/// One hop, to a neighbour.
-Value Inserter::transfer(Value value, Tier to, Value into, Operation *before) {
-  OpBuilder builder(before);
-  auto made = TransferOp::create(builder, before->getLoc(), value.getType(), value, into,
-                                 tierOf(value), to);
-  made->setAttr(kNameAttr, nameFor(into ? into : value));
-  runWith(made, before);
-  tiers[made.getResult()] = to;
-  return made.getResult();
-}
-
-/// A copy of `value` on `to`, over the host between device and disk.
-Value Inserter::copyTo(Value value, Tier to, Operation *before) {
-  const Tier from = tierOf(value);
-  if (from != Tier::Host && to != Tier::Host && from != to)
-    value = transfer(value, Tier::Host, {}, before);
-  return transfer(value, to, {}, before);
-}
-
-Value Inserter::reserve(Value like, Operation *before) {
-  OpBuilder builder(before);
-  auto made = ReserveOp::create(builder, before->getLoc(), like.getType(), Tier::Host);
-  made->setAttr(kNameAttr, nameFor(like));
-  runWith(made, before);
-  tiers[made.getResult()] = Tier::Host;
-  return made.getResult();
-}
-
-/// `value` where `user` finds it. What a kernel made of a copy goes back to what was copied.
-Value Inserter::bring(Value value, Tier to, Operation *user) {
-  if (tierOf(value) == to)
-    return value;
-  const Key key{value, to, 2 * isOnlyLast(user) + isInEpilogue(user)};
-  if (Value found = brought.lookup(key))
-    return found;
-  Value original = copied.lookup(value);
-  if (Value base = throughReshapes(value); base != value && !original) {
-    OpBuilder builder(user);
-    Value made = reshapeLike(value, base, bring(base, to, user), builder);
-    tiers[made] = to;
-    return brought[key] = made;
-  }
-  if (!original || tierOf(original) != to)
-    return brought[key] = copyTo(value, to, user);
-  if (tierOf(value) != Tier::Host && to != Tier::Host)
-    value = transfer(value, Tier::Host, {}, user);
-  return brought[key] = transfer(value, to, original, user);
-}
 
 /// Whether `launch` works in place on state that lies elsewhere, or reads nothing large
 /// that lies on the device.
@@ -180,7 +76,7 @@ bool Inserter::belongsToHost(LaunchOp launch) {
   auto kernel = symbols.lookup<func::FuncOp>(launch.getKernel());
   bool anyElsewhere = false, anyLarge = false;
   for (auto [index, input] : llvm::enumerate(launch.getInputs())) {
-    const bool elsewhere = tierOf(input) != Tier::Device && !isSaved(input);
+    const bool elsewhere = copies.tierOf(input) != Tier::Device && !isSaved(input);
     anyElsewhere |= elsewhere;
     anyLarge |= !elsewhere && cast<RankedTensorType>(input.getType()).getRank() > 0;
     if (!elsewhere || !kernel.getArgAttr(index, kInplaceAttr))
@@ -202,17 +98,17 @@ void Inserter::visitLaunch(LaunchOp launch) {
   if (tier == Tier::Host)
     launch->setAttr(kHostAttr, UnitAttr::get(launch.getContext()));
   for (Value output : launch.getOutputs())
-    tiers[output] = tier;
+    copies.setTier(output, tier);
   for (auto [index, input] : llvm::enumerate(launch.getInputs())) {
     Value value = input;
     auto result = kernel.getArgAttrOfType<IntegerAttr>(index, kInplaceAttr);
-    const bool isHere = tierOf(value) == tier;
+    const bool isHere = copies.tierOf(value) == tier;
     if (!isHere)
       launch.getInputsMutable()[index].assign(operandFor(launch, kernel, index, tier));
     if (!result || isSaved(value))
       continue;
-    if (Value original = isHere ? copied.lookup(value) : value)
-      copied[launch.getOutputs()[result.getInt()]] = original;
+    if (Value original = isHere ? copies.originalOf(value) : value)
+      copies.setOriginal(launch.getOutputs()[result.getInt()], original);
   }
 }
 
@@ -221,29 +117,27 @@ void Inserter::visitLaunch(LaunchOp launch) {
 Value Inserter::operandFor(LaunchOp launch, func::FuncOp kernel, unsigned index, Tier tier) {
   Value value = launch.getInputs()[index];
   if (!kernel.getArgAttr(index, kInplaceAttr) || isSaved(value))
-    return bring(value, tier, launch);
+    return copies.bring(value, tier, launch);
   // What may not run leaves what was there.
   const bool surelyRuns =
       !launch.getCondition() && (!launch->hasAttr(kWhenAttr) || isOnlyLast(launch));
   if (surelyRuns && tier == Tier::Host && !readsArgument(kernel, index))
-    return reserve(value, launch);
-  return copyTo(value, tier, launch);
+    return copies.reserve(value, launch);
+  return copies.copyTo(value, tier, launch);
 }
 
 void Inserter::visitWrite(WriteOp write) {
   auto buffer = symbols.lookup<BufferOp>(write.getSymbol());
   const Tier tier = buffer ? buffer.getHomeTier() : Tier::Device;
   Value value = write.getValue();
-  if (tierOf(value) == tier)
+  if (copies.tierOf(value) == tier)
     return;
-  if (tierOf(value) != Tier::Host && tier != Tier::Host)
-    value = transfer(value, Tier::Host, {}, write);
   OpBuilder builder(write);
   Value before =
       ReadOp::create(builder, write.getLoc(), value.getType(), write.getSymbolAttr()).getResult();
   runWith(before.getDefiningOp(), write);
-  tiers[before] = tier;
-  write.getValueMutable().assign(transfer(value, tier, before, write));
+  copies.setTier(before, tier);
+  write.getValueMutable().assign(copies.transferOver(value, tier, before, write));
 }
 
 /// The readers of `value` under any shape, those in forward left out if it `isForward`.
@@ -267,7 +161,7 @@ void Inserter::keepElsewhere(OpResult value, Tier tier) {
   collectLateReaders(value, isForward, readers);
   if (readers.empty())
     return;
-  Value kept = copyTo(value, tier, op->getNextNode());
+  Value kept = copies.copyTo(value, tier, op->getNextNode());
   for (Operation *hop = kept.getDefiningOp(); hop != op; hop = hop->getOperand(0).getDefiningOp()) {
     for (StringRef name :
          {StringRef(kPrologueAttr), StringRef(kEpilogueAttr), StringRef(kWhenAttr)})
@@ -279,7 +173,7 @@ void Inserter::keepElsewhere(OpResult value, Tier tier) {
   for (OpOperand *use : readers) {
     OpBuilder builder(use->getOwner());
     Value shaped = reshapeLike(use->get(), value, kept, builder);
-    tiers[shaped] = tier;
+    copies.setTier(shaped, tier);
     use->set(shaped);
   }
 }
@@ -289,10 +183,11 @@ void Inserter::keepElsewhere(OpResult value, Tier tier) {
 void Inserter::storeSum(LaunchOp launch) {
   auto when = launch->getAttrOfType<StringAttr>(kWhenAttr);
   Value sum = launch->getNumResults() ? launch.getResult(0) : Value();
-  Value accumulator = sum ? copied.lookup(sum) : Value();
+  Value accumulator = sum ? copies.originalOf(sum) : Value();
   if (!accumulator || !when || when.getValue() != "later")
     return;
-  Value stored = transfer(sum, tierOf(accumulator), accumulator, launch->getNextNode());
+  Value stored =
+      copies.transfer(sum, copies.tierOf(accumulator), accumulator, launch->getNextNode());
   for (StringRef name : {StringRef(kEpilogueAttr), StringRef(kWhenAttr)})
     stored.getDefiningOp()->removeAttr(name);
   sum.replaceUsesWithIf(stored, [&](OpOperand &use) {
@@ -306,20 +201,20 @@ void Inserter::run() {
     next = op->getNextNode();
     if (auto read = dyn_cast<ReadOp>(op)) {
       if (auto buffer = symbols.lookup<BufferOp>(read.getSymbol()))
-        tiers[read.getResult()] = buffer.getHomeTier();
+        copies.setTier(read.getResult(), buffer.getHomeTier());
     } else if (isView(op)) {
-      tiers[op->getResult(0)] = tierOf(op->getOperand(0));
+      copies.setTier(op->getResult(0), copies.tierOf(op->getOperand(0)));
     } else if (auto launch = dyn_cast<LaunchOp>(op)) {
       visitLaunch(launch);
       storeSum(launch);
     } else if (auto transfer = dyn_cast<TransferOp>(op)) {
-      tiers[transfer.getResult()] = transfer.getTier();
+      copies.setTier(transfer.getResult(), transfer.getTier());
     } else if (auto write = dyn_cast<WriteOp>(op)) {
       visitWrite(write);
     } else {
       for (OpOperand &operand : op->getOpOperands())
-        if (tierOf(operand.get()) != Tier::Device)
-          operand.set(bring(operand.get(), Tier::Device, op));
+        if (copies.tierOf(operand.get()) != Tier::Device)
+          operand.set(copies.bring(operand.get(), Tier::Device, op));
     }
     for (OpResult result : op->getResults())
       if (Tier tier = keptTier(op, result.getResultNumber()); tier != Tier::Device)

@@ -25,20 +25,14 @@ Status LaneWork::open(proto::Lane lane, Communicator &communicator, Device &devi
 Status LaneWork::move(const DiskCommand &command) {
   const uint64_t rest = command.bytes % kDiskAlignment, whole = command.bytes - rest;
   char *last = static_cast<char *>(command.memory) + whole;
-  Transfer transfer{command.writes,
-                    memory.getFile().descriptor(),
-                    memory.getFile().path().c_str(),
-                    TierFile::place(command.offset),
-                    command.memory,
-                    whole};
-  ZERO_RT_TRY(disk->run(transfer));
+  auto moveBlocks = [&](uint64_t offset, void *at, uint64_t bytes) {
+    return memory.getFile().move(*disk, command.writes, offset, at, bytes);
+  };
+  ZERO_RT_TRY(moveBlocks(command.offset, command.memory, whole));
   if (rest > 0) {
-    transfer.offset += whole;
-    transfer.memory = page->bytes;
-    transfer.bytes = kDiskAlignment;
     if (command.writes)
       std::memcpy(page->bytes, last, rest);
-    ZERO_RT_TRY(disk->run(transfer));
+    ZERO_RT_TRY(moveBlocks(command.offset + whole, page->bytes, kDiskAlignment));
     if (!command.writes)
       std::memcpy(last, page->bytes, rest);
   }

@@ -369,9 +369,14 @@ Status Session::stats(int rank, zero_rt_stats &stats) const {
 /// False if the program keeps nothing on disk.
 bool Session::describeNvme(zero_rt_nvme_info &info) const {
   const RankMemory &memory = body->ranks.front()->ownMemory();
-  if (memory.hasFile())
-    info = {memory.queueName(), memory.getFile().isDirect()};
-  return memory.hasFile();
+  if (!memory.hasFile())
+    return false;
+  info = {memory.queueName(), memory.getFile().isDirect(), 0, 0};
+  for (const auto &rank : body->ranks) {
+    info.read += rank->ownMemory().getFile().bytesRead();
+    info.written += rank->ownMemory().getFile().bytesWritten();
+  }
+  return true;
 }
 
 const char *Session::nvmeFile(int rank) const {

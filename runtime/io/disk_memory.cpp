@@ -30,8 +30,7 @@ Status DiskMemory::open(const TierFile &file, DiskQueue::Kind kind,
 
 /// Whole blocks from `offset` of the arena, to or from byte `at` of the buffer.
 Status DiskMemory::move(bool writes, uint64_t offset, uint64_t bytes, uint64_t at) const {
-  return queue->run({writes, file.descriptor(), file.path().c_str(), TierFile::place(offset),
-                     staging.get() + at, bytes});
+  return file.move(*queue, writes, offset, staging.get() + at, bytes);
 }
 
 Status DiskMemory::readPieces(uint64_t offset, uint64_t bytes, const Piece &use) const {

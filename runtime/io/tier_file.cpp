@@ -2,7 +2,6 @@
 
 #include "runtime/io/tier_file.h"
 
-#include "runtime/io/disk_queue.h"
 #include "runtime/support/checksum.h"
 
 #include <cerrno>
@@ -52,6 +51,8 @@ TierFile &TierFile::operator=(TierFile &&other) noexcept {
   std::swap(number, other.number);
   std::swap(current, other.current);
   std::swap(direct, other.direct);
+  read = other.read.load();
+  written = other.written.load();
   return *this;
 }
 
@@ -143,6 +144,14 @@ Status TierFile::writeHeader(bool isTorn) const {
   header.checksum = header.computeChecksum();
   if (::pwrite(number, &header, sizeof(header), 0) != ssize_t(sizeof(header)))
     return cannot("write", name);
+  written += sizeof(header);
+  return {};
+}
+
+Status TierFile::move(DiskQueue &queue, bool writes, uint64_t offset, void *memory,
+                      uint64_t bytes) const {
+  ZERO_RT_TRY(queue.run({writes, number, name.c_str(), place(offset), memory, bytes}));
+  (writes ? written : read) += bytes;
   return {};
 }
 

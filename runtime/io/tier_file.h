@@ -8,8 +8,9 @@
 #ifndef RUNTIME_IO_TIER_FILE_H
 #define RUNTIME_IO_TIER_FILE_H
 
-#include "runtime/support/status.h"
+#include "runtime/io/disk_queue.h"
 
+#include <atomic>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -49,6 +50,12 @@ public:
   /// The same. All writes of the step must be done.
   Status endStep();
 
+  /// Moves `bytes` between `memory` and byte `offset` of the arena, in whole blocks.
+  Status move(DiskQueue &queue, bool writes, uint64_t offset, void *memory, uint64_t bytes) const;
+  /// Bytes that went from and to the file since it was opened, headers included.
+  uint64_t bytesRead() const { return read; }
+  uint64_t bytesWritten() const { return written; }
+
   int descriptor() const { return number; }
   const std::string &path() const { return name; }
   /// Where in the file byte `offset` of the arena lies.
@@ -74,6 +81,7 @@ private:
   int number = -1;
   uint64_t current = 0;
   bool direct = true;
+  mutable std::atomic<uint64_t> read = 0, written = 0; ///< lanes have threads of their own
 };
 
 } // namespace zero::rt

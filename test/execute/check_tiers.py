@@ -14,7 +14,7 @@ import json
 import re
 
 from check_stages_matrix import CLIP, FLAGS, STEPS, MatrixGraph, pairwise
-from zero_test import Checks, Graph, run_tool
+from zero_test import Checks, Graph, check_refused, run_tool
 
 TIERS = ("device", "host", "nvme")
 FACTORS = {"model": ("gpt2-tiny", "llama-tiny"), "stage": (0, 1, 2, 3), "ranks": (1, 2, 4),
@@ -117,6 +117,15 @@ def check_volume(checks, data, work):
                     f"{precision}: gradients on disk move {disk_bytes(graph.report)} in all")
 
 
+def check_gradients(checks, data, work):
+    """Updates that overlap with backward leave no gradients to write."""
+    graph = Graph(data, "gpt2-tiny", work)
+    executable = graph.compile(3, 2, "--offload-optimizer=host")
+    check_refused(checks, "gradients that are used up",
+                  ["--dump-gradients has nothing to write", "while backward goes on"],
+                  "zero-run", executable, graph.data_flag, f"--dump-gradients={graph.work}/g")
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("data")
@@ -127,6 +136,7 @@ def main():
     for combination in placements() if args.all else pairwise(combinations()):
         check_bits(checks, args.data, f"{args.work}/bits", combination)
     check_volume(checks, args.data, f"{args.work}/volume")
+    check_gradients(checks, args.data, f"{args.work}/gradients")
     checks.finish()
 
 

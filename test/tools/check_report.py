@@ -14,8 +14,14 @@ PARTS = {"prologue", "forward", "backward", "epilogue"}
 KINDS = {"input", "state", "constant", "value", "scratch"}
 
 
-def aligned(plan, tensor):
-    unit = plan["alignment_bytes"]
+def tiers_of(plan):
+    """Every tier by name, each with the plan's commands; the device's fields are the plan's own."""
+    others = {tier["name"]: {**tier, "commands": plan["commands"]} for tier in plan.get("tiers", [])}
+    return {"device": plan, **others}
+
+
+def aligned(tier, tensor):
+    unit = tier["alignment_bytes"]
     return -(-tensor["bytes"] // unit) * unit
 
 
@@ -33,13 +39,12 @@ def check_certificate(plan, text):
     stage, ranks, parameters = map(int, re.search(
         r"ZeRO stage (\d) on (\d+) ranks?, (\d+) parameters", text).groups())
     assert (plan["stage"], plan["ranks"], plan["parameters"]) == (stage, ranks, parameters)
-    for role, name in zip(plan["roles"], ROLES, strict=True):
-        most, at_peak = map(int, re.search(rf"^  {name} +(\d+) +(\d+)$", text, re.M).groups())
-        assert role == {"name": name, "most_bytes": most, "at_peak_bytes": at_peak}, role
-    arena, at, optimal = re.search(r"^  arena +(\d+)  = .*, at (.*?)(; none is smaller)?$", text,
-                                   re.M).groups()
-    assert plan["arena_bytes"] == int(arena) and plan["optimal"] == bool(optimal)
-    assert plan["commands"][plan["peak_command"]]["name"] == at
+    parts = re.split(r"^(memory|host|nvme) of each rank, bytes:$", text, flags=re.M)
+    parts = {name.replace("memory", "device"): part for name, part in zip(parts[1::2], parts[2::2])}
+    assert parts.keys() == tiers_of(plan).keys()
+    for name, tier in tiers_of(plan).items():
+        check_tier(tier, parts[name])
+    check_moved(plan, text)
     volume = re.search(r"of (\d+): forward (\d+), backward (\d+), update (\d+), gradients (\d+)\n"
                        r"  the paper's (\d+)P is (\d+)", text)
     keys = ["total", "forward", "backward", "update", "gradients", "paper_times", "paper"]
@@ -48,6 +53,26 @@ def check_certificate(plan, text):
         assert [plan["volume"][key] for key in keys] == [int(n) for n in volume.groups()]
         causes = plan["volume"].get("causes", {})
         assert not causes or sum(causes.values()) == plan["volume"]["total"] - int(volume[7])
+
+
+def check_tier(tier, text):
+    for role, name in zip(tier["roles"], ROLES, strict=True):
+        most, at_peak = map(int, re.search(rf"^  {name} +(\d+) +(\d+)$", text, re.M).groups())
+        assert role == {"name": name, "most_bytes": most, "at_peak_bytes": at_peak}, role
+    arena, at, optimal = re.search(r"^  arena +(\d+)  = .*, at (.*?)(; none is smaller)?$", text,
+                                   re.M).groups()
+    assert tier["arena_bytes"] == int(arena) and tier["optimal"] == bool(optimal)
+    assert tier["commands"][tier["peak_command"]]["name"] == at
+
+
+def check_moved(plan, text):
+    """What moves between tiers, which has a line for each pair of neighbours that has any."""
+    copied = re.search(r"each rank copies (\d+) bytes a step from device to host and (\d+) back", text)
+    disk = re.search(r"each rank reads (\d+) bytes a step from nvme and writes (\d+)", text)
+    assert ("tiers" in plan) == ("moved" in plan) and (plan.get("tiers") or not (copied or disk))
+    numbers = [int(n) for line in (copied, disk) for n in (line.groups() if line else (0, 0))]
+    keys = ["device_to_host", "host_to_device", "nvme_read", "nvme_written"]
+    assert plan.get("moved", dict.fromkeys(keys, 0)) == dict(zip(keys, numbers))
 
 
 def check_sums(plan):
@@ -84,7 +109,6 @@ def check_names(plan):
     order = [tensor["begin"] for tensor in plan["tensors"]]
     assert order == sorted(order)
     assert all(tensor["type"] or tensor["kind"] == "scratch" for tensor in plan["tensors"])
-    assert all(d["category"] and d["text"] for d in plan["decisions"])
 
 
 class Page(html.parser.HTMLParser):
@@ -125,12 +149,15 @@ def main():
     plan = json.loads(json_text)
     assert (plan["format"], plan["version"]) == ("zero-plan", 1)
     check_certificate(plan, Path(certificate).read_text(encoding="utf-8"))
-    check_sums(plan)
-    check_rectangles(plan)
-    check_names(plan)
+    for tier in tiers_of(plan).values():
+        check_sums(tier)
+        check_rectangles(tier)
+        check_names(tier)
+    assert all(d["category"] and d["text"] for d in plan["decisions"])
     check_page(Path(page_path).read_text(encoding="utf-8"), json_text)
     print(f"{len(plan['commands'])} commands, {len(plan['tensors'])} tensors, "
-          f"peak in {plan['commands'][plan['peak_command']]['part']}")
+          f"peak in {plan['commands'][plan['peak_command']]['part']}, "
+          f"tiers: {' '.join(tiers_of(plan))}")
 
 
 if __name__ == "__main__":

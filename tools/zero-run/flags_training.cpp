@@ -2,6 +2,8 @@
 
 #include "flags.h"
 
+#include "zero/Planning/ByteSize.h"
+
 using namespace zero::rt;
 
 namespace zero::run {
@@ -42,6 +44,11 @@ static Status setDevice(Options &options, const std::string &text) {
   options.device = text;
   options.compilerFlags.push_back("--device=" + text);
   return {};
+}
+
+static Status setEndurance(Options &options, const std::string &text) {
+  options.endurance = planning::parseByteSize(text).value_or(0);
+  return options.endurance ? Status() : expected(planning::kByteSizeForm.data(), text);
 }
 
 /// RANK:COLLECTIVE.
@@ -105,6 +112,10 @@ std::vector<Flag> executionFlags() {
        "how that disk is reached: io_uring, threads, or auto (io_uring where\n"
        "the kernel allows it)",
        toText(&Options::nvmeIo)},
+      {"Execution", "nvme-endurance", "BYTES",
+       "what may be written to that drive in its life, 600TB say (TBW in its\n"
+       "data sheet): the end of the run tells how much of it this run took",
+       setEndurance},
       {"Execution", "timeout", "SECONDS", "longest wait for another rank, or for a disk (120)",
        setTimeout},
       {"Execution", "pin", "0|1", "bind ranks to cores (by default when they fill the machine)",

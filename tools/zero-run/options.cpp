@@ -157,6 +157,9 @@ private:
       return fail(ZERO_RT_INVALID_ARGUMENT, "--dump-gradients needs at least one step");
     if (!options.outputs.empty() && !trains)
       return fail(ZERO_RT_INVALID_ARGUMENT, "--save-outputs needs at least one step");
+    if (options.endurance > 0 && options.quiet && options.report.empty())
+      return fail(ZERO_RT_INVALID_ARGUMENT,
+                  "--nvme-endurance has no effect with --quiet and without --report-json");
     ZERO_RT_TRY(checkProfile());
     return checkState();
   }

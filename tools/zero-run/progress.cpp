@@ -3,6 +3,7 @@
 #include "progress.h"
 
 #include "data.h"
+#include "tiers.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -23,19 +24,14 @@ std::string bytesText(uint64_t bytes) {
 
 Progress::Progress(const Executable &executable, const Data &data, uint64_t steps, bool quiet)
     : info(infoOf(executable)), samples(infoOf(data)), figures(executable), steps(steps),
-      quiet(quiet), terminal(::isatty(STDOUT_FILENO)), unitsPerStep(samples.samples_per_step) {
+      quiet(quiet), terminal(::isatty(STDOUT_FILENO)), unitsPerStep(samples.samples_per_step),
+      memory(memoryText(rankBytes(executable))) {
   for (const zero_rt_value_info &input : inputsOf(executable))
     if (takesTokens(input)) {
       unit = "tokens"; // [batch, sequence]
       unitsPerStep *= input.shape[1];
       break;
     }
-  for (size_t i = 0; i < info.certificates; ++i) {
-    zero_rt_certificate certificate;
-    if (zero_rt_executable_certificate(executable.get(), i, &certificate).code == ZERO_RT_OK &&
-        certificate.tier != std::string_view("nvme"))
-      bytesPerRank += certificate.peak;
-  }
 }
 
 void printPlan(const Executable &executable, bool quiet) {
@@ -49,7 +45,9 @@ void printPlan(const Executable &executable, bool quiet) {
     zero_rt_certificate certificate;
     if (zero_rt_executable_certificate(executable.get(), i, &certificate).code != ZERO_RT_OK)
       continue;
-    std::printf("%s memory per rank: %s at the peak ('%s')\n", certificate.tier,
+    const bool isDisk = certificate.tier == std::string_view("nvme");
+    std::printf("%s per rank: %s at the peak ('%s')\n",
+                isDisk ? "disk" : (certificate.tier + std::string(" memory")).c_str(),
                 bytesText(certificate.peak).c_str(), escape(certificate.peak_at).c_str());
     for (int role = 1; role < ZERO_RT_ROLES; ++role)
       if (certificate.most[role] > 0)
@@ -103,8 +101,7 @@ bool Progress::isDue(uint64_t step) const {
 void Progress::step(const zero_rt_step_result &result) {
   if (quiet || (!terminal && !isDue(result.step)))
     return;
-  std::string text =
-      format("%s, %s per rank", rate(result.seconds).c_str(), bytesText(bytesPerRank).c_str());
+  std::string text = format("%s, %s per rank", rate(result.seconds).c_str(), memory.c_str());
   if (trains())
     text = format("loss %.6f, ", result.loss) + figures.text(result) + text;
   auto number = static_cast<unsigned long long>(result.step);
@@ -162,10 +159,7 @@ void Progress::finish(const Results &run) const {
                 static_cast<unsigned long long>(run.first));
   if (quiet || results.empty())
     return;
-  double seconds = 0;
-  for (const zero_rt_step_result &result : results)
-    seconds += result.seconds;
-  double mean = seconds / double(results.size());
+  const double mean = run.secondsPerStep();
   std::string loss;
   if (trains())
     loss = format("loss %.6f -> %.6f, ", results.front().loss, results.back().loss);
@@ -173,12 +167,13 @@ void Progress::finish(const Results &run) const {
   if (size_t count = countSkipped(results))
     skipped = format(", %zu of them skipped", count);
   if (info.nvme_read + info.nvme_written > 0)
-    std::printf("nvme per rank and step: %s read, %s written (planned: %s and %s)\n",
+    std::printf("nvme per rank and step: %s read, %s written (planned: %s and %s)\n%s\n",
                 bytesText(run.nvmeRead).c_str(), bytesText(run.nvmeWritten).c_str(),
-                bytesText(info.nvme_read).c_str(), bytesText(info.nvme_written).c_str());
+                bytesText(info.nvme_read).c_str(), bytesText(info.nvme_written).c_str(),
+                driveText(run.drive).c_str());
   std::printf("%s %zu step%s%s in %.2f s: %s%.4f s per step, %s\n", trains() ? "trained" : "ran",
-              results.size(), results.size() == 1 ? "" : "s", skipped.c_str(), seconds,
-              loss.c_str(), mean, rate(mean).c_str());
+              results.size(), results.size() == 1 ? "" : "s", skipped.c_str(),
+              mean * double(results.size()), loss.c_str(), mean, rate(mean).c_str());
 }
 
 } // namespace zero::run

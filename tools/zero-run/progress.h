@@ -47,7 +47,7 @@ private:
   bool quiet, terminal;
   uint64_t unitsPerStep = 0;
   const char *unit = "samples";
-  uint64_t bytesPerRank = 0;
+  std::string memory; ///< of each rank
 };
 
 } // namespace zero::run

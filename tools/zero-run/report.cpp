@@ -3,6 +3,7 @@
 #include "report.h"
 
 #include "figures.h"
+#include "tiers.h"
 
 #include <cmath>
 
@@ -107,6 +108,11 @@ std::string reportJson(const Executable &executable, const Session &session,
                  static_cast<Number>(info.planned_elements));
   text += format("  \"interrupted\": %s,\n", results.interrupted ? "true" : "false");
   text += "  \"memory\": {\n" + memory(executable) + "\n  },\n";
+  const RankBytes bytes = rankBytes(executable);
+  text += format("  \"memory_bytes_per_rank\": %llu,\n", static_cast<Number>(bytes.memory));
+  if (bytes.disk > 0)
+    text += format("  \"nvme_bytes_per_rank\": %llu,\n  \"nvme\": {%s},\n",
+                   static_cast<Number>(bytes.disk), driveFields(results.drive).c_str());
   text += "  \"per_rank\": [\n" + ranks(executable, session) + "\n  ],\n";
   text += "  \"evaluations\": " + evaluations(results.evaluations) + ",\n";
   text += "  \"losses\": " + list(results.steps, &zero_rt_step_result::loss) + ",\n";

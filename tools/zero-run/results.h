@@ -17,6 +17,14 @@ struct Evaluation {
   double seconds;
 };
 
+/// What a run does to its drive. Bytes are those of all ranks.
+struct DriveUse {
+  uint64_t read = 0, written = 0; ///< blocks: initial values, steps, evaluations, checkpoints
+  uint64_t perStep = 0;           ///< written, as planned
+  double perDay = 0;              ///< written by one step after the other; 0 without a step
+  uint64_t endurance = 0;         ///< bytes that may be written in its life (TBW); 0: nobody said
+};
+
 struct Results {
   uint64_t first = 0; ///< step, after those of the checkpoint
   std::vector<zero_rt_step_result> steps;
@@ -24,10 +32,18 @@ struct Results {
   std::optional<Profile> profile;
   /// Bytes that rank 0 moved from and to its disk in the last step.
   uint64_t nvmeRead = 0, nvmeWritten = 0;
+  DriveUse drive;
   bool interrupted = false; ///< by a signal, before the last step
 
   /// Steps done, those of the checkpoint included.
   uint64_t done() const { return first + steps.size(); }
+  /// The mean; 0 without a step.
+  double secondsPerStep() const {
+    double seconds = 0;
+    for (const zero_rt_step_result &step : steps)
+      seconds += step.seconds;
+    return steps.empty() ? 0 : seconds / double(steps.size());
+  }
 };
 
 } // namespace zero::run

@@ -12,6 +12,7 @@
 #include "progress.h"
 #include "report.h"
 #include "runtime/core/team.h"
+#include "tiers.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -89,8 +90,21 @@ static Status loadWeights(const Options &options, const Session &session) {
   return {};
 }
 
+/// Refuses options that this program has nothing for.
+static Status checkEffects(const Options &options, const Executable &executable) {
+  if (options.endurance > 0 && rankBytes(executable).disk == 0)
+    return fail(ZERO_RT_INVALID_ARGUMENT,
+                "--nvme-endurance has no effect: the program keeps nothing on disk");
+  if (!options.gradients.empty() && infoOf(executable).gradients == 0)
+    return fail(ZERO_RT_INVALID_ARGUMENT, "--dump-gradients has nothing to write: %s",
+                trains(infoOf(executable)) ? "each gradient is used up while backward goes on"
+                                           : "the program does not train");
+  return {};
+}
+
 /// What can be wrong with files and options, before memory is reserved.
 Status Training::open() {
+  ZERO_RT_TRY(checkEffects(options, executable));
   ZERO_RT_TRY(outputs.open(options, executable));
   const bool evaluatesOnly = options.steps == 0u && options.data.empty();
   steps = 0;
@@ -215,6 +229,7 @@ Status Training::runSteps(Progress &progress) {
 
 Status Training::write() {
   ZERO_RT_TRY(outputs.writeWeights(executable, session));
+  results.drive = driveUse(executable, session, results, options.endurance);
   ZERO_RT_TRY(profiler.finish(session, results.profile));
   ZERO_RT_TRY(profiler.writeTrace(outputs.traceFile()));
   ZERO_RT_TRY(outputs.writeReport(reportJson(executable, session, results)));

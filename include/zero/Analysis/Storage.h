@@ -121,7 +121,7 @@ int64_t rootOffset(mlir::func::FuncOp step, const Storage &storage, int64_t inde
 std::vector<planning::Lifetime> lifetimesOf(llvm::ArrayRef<Root> roots, Tier tier,
                                             std::optional<Usage> only = std::nullopt);
 
-/// How messages name `op` of the step: by its node, or else by what it is.
+/// How messages name `op` of the step: by its node, by what it reads, or else by what it is.
 std::string displayName(mlir::Operation *op);
 
 /// Bytes of a tensor of static shape; an i1 takes one byte.

@@ -56,6 +56,7 @@ function scopeTexts(scope) {
 class Chart {
   constructor(canvas, height, top) {
     Object.assign(this, { canvas, height, top, left: 62, right: 6, above: 10, below: 44, anchor: null });
+    canvas.style.height = `${height}px`; // before it is drawn: what follows stays where it is
     this.picture = document.createElement("canvas");
     view.charts.push(this);
     new ResizeObserver(() => this.paint()).observe(canvas.parentElement);
@@ -88,7 +89,6 @@ class Chart {
       canvas.width = Math.round(this.width * this.scale);
       canvas.height = Math.round(this.height * this.scale);
     }
-    this.canvas.style.height = `${this.height}px`;
     const style = getComputedStyle(document.documentElement);
     const color = (name) => style.getPropertyValue(`--${name}`).trim();
     this.colors = { ink: color("ink"), muted: color("muted"), line: color("line"), ground: color("ground"),
@@ -186,7 +186,7 @@ class Chart {
 
   key(event) {
     const length = view.last - view.first;
-    const at = view.command < 0 ? plan.peak_command : view.command;
+    const at = view.command < 0 ? this.peak : view.command;
     const step = event.shiftKey ? 10 : 1;
     const goTo = (command) => {
       const target = Math.max(0, Math.min(commands.length - 1, command));
@@ -195,7 +195,7 @@ class Chart {
     };
     const actions = {
       ArrowLeft: () => goTo(at - step), ArrowRight: () => goTo(at + step), Home: () => goTo(0),
-      End: () => goTo(commands.length - 1), p: () => goTo(plan.peak_command),
+      End: () => goTo(commands.length - 1), p: () => goTo(this.peak),
       ArrowUp: () => view.point(at, this.tensorNear(at, 1)), ArrowDown: () => view.point(at, this.tensorNear(at, -1)),
       "+": () => view.zoom(at - length / 4, at + length / 4), "-": () => view.zoom(at - length, at + length),
       0: () => view.zoom(0, commands.length), Escape: () => view.zoom(0, commands.length),
@@ -210,14 +210,23 @@ class Chart {
     document.getElementById("live").textContent = document.getElementById("tip").innerText;
   }
 
+  get peak() { return plan.peak_command; }
   tensorAt() { return null; }
   tensorNear() { return null; }
   mark() {}
 }
 
-/** Live bytes, stacked by role. A pixel shows the fullest of its commands. */
+/** Live bytes of a tier, stacked by role. A pixel shows the fullest of its commands. */
 class StepChart extends Chart {
+  constructor(canvas, height, memory) {
+    super(canvas, height, memory.tier.lower_bound_bytes * 1.08);
+    this.memory = memory;
+  }
+
+  get peak() { return this.memory.tier.peak_command; }
+
   draw(g) {
+    const { live, total } = this.memory;
     const pixel = 1 / this.scale;
     for (let x = this.left; x < this.left + this.plotWidth; x += pixel) {
       let command = this.commandAt(x);
@@ -237,7 +246,8 @@ class StepChart extends Chart {
   }
 
   drawPeak(g) {
-    const x = this.x(plan.peak_command + 0.5), y = this.y(plan.lower_bound_bytes);
+    const most = this.memory.tier.lower_bound_bytes;
+    const x = this.x(this.peak + 0.5), y = this.y(most);
     if (x < this.left || x > this.width - this.right) return;
     g.strokeStyle = g.fillStyle = this.colors.ink;
     g.setLineDash([3, 3]);
@@ -249,7 +259,7 @@ class StepChart extends Chart {
     g.beginPath();
     g.arc(x, y, 3.5, 0, 7);
     g.fill();
-    const text = `peak ${formatBytes(plan.lower_bound_bytes)}`;
+    const text = `peak ${formatBytes(most)}`;
     const isLeft = x + g.measureText(text).width + 16 > this.width - this.right;
     g.textAlign = isLeft ? "right" : "left";
     g.font = `600 ${g.font}`;
@@ -257,7 +267,7 @@ class StepChart extends Chart {
   }
 
   tip() {
-    const command = view.command;
+    const { live, total } = this.memory, command = view.command;
     const rows = [...stack].reverse().filter((role) => live[role][command]).map((role) =>
       element("div", "", element("span", "", chip(role), roles[role]), element("span", "", formatBytes(live[role][command]))));
     return [...commandTip(command), ...rows,

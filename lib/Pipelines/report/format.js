@@ -15,14 +15,24 @@ const explained = [
   "everything else: gathered weights, results on their way, scratch",
 ];
 
-/** Live bytes by role and command. */
-const live = roles.map(() => new Float64Array(commands.length));
-const total = new Float64Array(commands.length);
-plan.live.forEach((row, index) => {
-  const end = index + 1 < plan.live.length ? plan.live[index + 1][0] : commands.length;
-  roles.forEach((_, role) => live[role].fill(row[role + 1], row[0], end));
-});
-live.forEach((bytes) => bytes.forEach((b, command) => { total[command] += b; }));
+/** Live bytes of a tier by role and command, and of all roles. */
+function memoryOf(tier) {
+  const live = roles.map(() => new Float64Array(commands.length));
+  const total = new Float64Array(commands.length);
+  tier.live.forEach((row, index) => {
+    const end = index + 1 < tier.live.length ? tier.live[index + 1][0] : commands.length;
+    roles.forEach((_, role) => live[role].fill(row[role + 1], row[0], end));
+  });
+  live.forEach((bytes) => bytes.forEach((b, command) => { total[command] += b; }));
+  return { tier, live, total };
+}
+
+/** Of the device, whose figures are the plan's own. */
+const device = memoryOf(plan);
+/** The tiers beside it; most plans have none. */
+const tiers = plan.tiers ?? [];
+/** What people call a tier, on its own and behind "bytes of". */
+const tierNames = { host: ["Host memory", "the host's"], nvme: ["Disk", "disk"] };
 
 /** "68.96 MiB", as the certificate writes sizes. */
 function formatBytes(bytes) {

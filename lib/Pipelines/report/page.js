@@ -8,7 +8,9 @@ function fillHead() {
   const trains = plan.optimizer !== "";
   document.title = `${plan.model}: ${formatBytes(plan.arena_bytes)} a rank`;
   say("model", `${plan.model} · ZeRO stage ${plan.stage}`);
-  say("answer", `${trains ? "A training step" : "A forward pass"} needs ${formatBytes(plan.arena_bytes)} on ${ranks}.`);
+  const needs = [formatBytes(plan.arena_bytes) + (tiers.length ? " of device memory" : ""),
+    ...tiers.map((tier) => `${formatBytes(tier.arena_bytes)} of ${tierNames[tier.name][1]}`)];
+  say("answer", `${trains ? "A training step" : "A forward pass"} needs ${listed(needs)} on ${ranks}.`);
   const peak = commands[plan.peak_command];
   const shares = plan.roles.map((role, index) => ({ name: roles[index], bytes: role.at_peak_bytes }))
     .filter((role) => role.bytes).sort((a, b) => b.bytes - a.bytes)
@@ -17,7 +19,7 @@ function fillHead() {
   const packing = slack ? `All that is live at once is ${formatBytes(plan.lower_bound_bytes)}: the arena is ${(100 * (plan.ratio - 1)).toFixed(2)} % larger than any must be.`
     : "The arena is exactly what is live then: none can be smaller.";
   const place = peak.part === "epilogue" ? "the update" : `the ${placeOf(peak)}`;
-  say("story", `The peak is in ${place}, at ${commandName(plan.peak_command)}. Live there: ${listed(shares)}. ${packing}`);
+  say("story", `${tiers.length ? "The device's" : "The"} peak is in ${place}, at ${commandName(plan.peak_command)}. Live there: ${listed(shares)}. ${packing}`);
 }
 
 function fillFacts() {
@@ -26,6 +28,8 @@ function fillFacts() {
     ["parameters", formatShort(plan.parameters) + (trained === plan.parameters ? "" : `, ${formatShort(trained)} trained`)],
     ["stored as", plan.precision], ["ranks", formatCount(plan.ranks)], ["ZeRO stage", `${plan.stage}`],
     ["micro-batches", formatCount(plan.micro_batches)], ["model state by ZeRO's arithmetic", formatBytes(plan.state_bytes)],
+    ...tiers.map((tier) => [tierNames[tier.name][0].toLowerCase(), `${formatCount(tier.arena_bytes)} bytes`]),
+    ["written to disk in a step", plan.moved?.nvme_written && formatBytes(plan.moved.nvme_written)],
     ["optimizer", plan.optimizer, "wide"]];
   byId("facts").append(...facts.filter(([, value]) => value).map(([name, value, className]) =>
     element("div", className, element("dt", "", name), element("dd", "", value))));
@@ -34,15 +38,39 @@ function fillFacts() {
 function fillStep() {
   say("step-note", `From left to right the ${formatCount(commands.length)} commands of a step, upwards the bytes that are live. ` +
     "Beneath, the part of the step and the part of the model.");
-  new StepChart(byId("step-chart"), 360, plan.lower_bound_bytes * 1.08);
+  new StepChart(byId("step-chart"), 360, device);
   byId("step-chart").ariaLabel = `Live bytes over the step, stacked by role; the peak is ${formatBytes(plan.lower_bound_bytes)} ` +
     `at ${commandName(plan.peak_command)}. The tables below have the numbers.`;
-  fillRoles(byId("roles"));
+  fillRoles(byId("roles"), plan);
   const details = byId("step-details");
   details.addEventListener("toggle", () => {
     const box = details.querySelector(".scroll");
     if (details.open && !box.children.length) box.append(stepTable());
   });
+}
+
+/** One part for each tier beside the device: how full it is over the step, and with what. */
+function fillTiers() {
+  byId("tiers-section").hidden = !tiers.length;
+  for (const tier of tiers) {
+    const canvas = element("canvas"), roleTable = element("table"), [name] = tierNames[tier.name];
+    canvas.tabIndex = 0;
+    canvas.role = "img";
+    canvas.setAttribute("aria-describedby", "keys");
+    canvas.ariaLabel = `${name}: live bytes over the step, stacked by role; the peak is ${formatBytes(tier.lower_bound_bytes)} ` +
+      `at ${commandName(tier.peak_command)}. The table below has the numbers.`;
+    byId("tiers").append(element("h3", "", `${name}: ${formatBytes(tier.arena_bytes)}`),
+      element("div", "figure", canvas), element("div", "scroll", roleTable));
+    new StepChart(canvas, 200, memoryOf(tier));
+    fillRoles(roleTable, tier, stack.filter((role) => tier.roles[role].most_bytes));
+  }
+  if (!tiers.length) return;
+  say("step-title", "Device memory over the step");
+  say("peak-title", "What is live at the device's peak");
+  say("arena-title", "Where it lies on the device, and how long");
+  say("tiers-note", "What each rank keeps beside its device, over the same commands. Bytes that are on their way count " +
+    "where they come from and where they go; what passes by on the host is working memory there.");
+  byId("transfers").append(transferTable(plan.moved));
 }
 
 function fillPeak() {
@@ -82,6 +110,7 @@ function fillRest() {
 fillHead();
 fillFacts();
 fillStep();
+fillTiers();
 fillPeak();
 fillArena();
 fillRest();

@@ -36,17 +36,17 @@ function tensorTable(tensors, shown) {
   return [box, more];
 }
 
-/** The legend, and the certificate's table. */
-function fillRoles(target) {
-  const most = Math.max(...plan.roles.map((role) => role.most_bytes), 1);
+/** The legend, and the certificate's table of a tier. */
+function fillRoles(target, tier, shown = stack) {
+  const most = Math.max(...tier.roles.map((role) => role.most_bytes), 1);
   const bar = (role) => {
-    if (!plan.roles[role].at_peak_bytes) return "";
+    if (!tier.roles[role].at_peak_bytes) return "";
     const span = element("span");
-    span.style.cssText = `background: var(--role-${role}); width: ${100 * plan.roles[role].at_peak_bytes / most}%`;
+    span.style.cssText = `background: var(--role-${role}); width: ${100 * tier.roles[role].at_peak_bytes / most}%`;
     return span;
   };
-  const rows = [...stack].reverse().map((role) => [roleCell(role), explained[role], exact(plan.roles[role].most_bytes),
-    exact(plan.roles[role].at_peak_bytes), formatShare(plan.roles[role].at_peak_bytes, plan.lower_bound_bytes), bar(role)]);
+  const rows = [...shown].reverse().map((role) => [roleCell(role), explained[role], exact(tier.roles[role].most_bytes),
+    exact(tier.roles[role].at_peak_bytes), formatShare(tier.roles[role].at_peak_bytes, tier.lower_bound_bytes), bar(role)]);
   const content = table([["role", ""], ["", "small explains"], ["most at once", "number"], ["at the peak", "number"],
     ["share", "number"], ["", "bar"]], rows);
   target.append(...content.children);
@@ -54,6 +54,7 @@ function fillRoles(target) {
 
 /** One row for each run of commands in one part of the step and one part of the model. */
 function stepTable() {
+  const { live, total } = device;
   const rows = runsOf((command) => placeOf(command)).map(({ begin, end, text }) => {
     let fullest = begin;
     for (let c = begin; c < end; ++c) if (total[c] > total[fullest]) fullest = c;
@@ -61,6 +62,14 @@ function stepTable() {
   });
   return table([["part", ""], ["commands", "nowrap"], ["most at once", "number"],
     ...stack.map((role) => [roles[role], "number"])], rows);
+}
+
+/** What moves between tiers, of one rank and of all. */
+function transferTable(moved) {
+  const rows = [["device to host", moved.device_to_host], ["host to device", moved.host_to_device],
+    ["read from disk", moved.nvme_read], ["written to disk", moved.nvme_written]]
+    .filter(([, bytes]) => bytes).map(([name, bytes]) => [name, exact(bytes), exact(bytes * plan.ranks)]);
+  return table([["", ""], ["a rank, in a step", "number"], ["all ranks", "number"]], rows);
 }
 
 function volumeTable(volume) {

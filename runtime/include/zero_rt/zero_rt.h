@@ -453,10 +453,12 @@ typedef struct zero_rt_stats {
 zero_rt_status zero_rt_session_stats(const zero_rt_session *session, int rank,
                                      zero_rt_stats *stats);
 
-/* How a session reaches the nvme tier. */
+/* How a session reaches the nvme tier, and what it has done to it. */
 typedef struct zero_rt_nvme_info {
   const char *queue; /* "io_uring" or "4 threads" */
   int direct;        /* past the system's cache; 0 where the file system cannot */
+  uint64_t read;     /* bytes of whole blocks that all ranks have moved since the session began: */
+  uint64_t written;  /* initial values, steps, evaluations, checkpoints, headers of the files */
 } zero_rt_nvme_info;
 
 /* 0 if the program keeps nothing on disk; then *info is as it was. */

@@ -83,6 +83,23 @@ TEST_P(Tiers, BytesOfTheDiskAreThoseOfTheCommands) {
   }
 }
 
+TEST_P(Tiers, BlocksOfTheDiskAreCountedFromTheBeginning) {
+  TierProgram program(ranks(), 2, true);
+  Trial trial(program);
+  begin(trial);
+  for (int step = 0; step < 2; ++step)
+    EXPECT_OK(trial.step());
+  // Initial values, of which the last block of w and of big is read first; two steps, with w read
+  // for each micro-batch; the header once, and before and behind each step.
+  zero_rt_nvme_info info;
+  ASSERT_TRUE(zero_rt_session_nvme(trial.session, &info));
+  EXPECT_EQ(info.read, uint64_t(ranks()) * (2 * 4096 + 2 * (4096 + program.disk.end)));
+  EXPECT_EQ(info.written, uint64_t(ranks()) * (5 * 4096 + 3 * program.disk.end));
+  State state = stateOf(trial);
+  ASSERT_TRUE(zero_rt_session_nvme(trial.session, &info));
+  EXPECT_GT(info.read, uint64_t(ranks()) * (2 * 4096 + 3 * program.disk.end));
+}
+
 TEST_P(Tiers, AreFollowedByCheckMemory) {
   TierProgram program(ranks(), 2, true);
   Trial trial(program), plain(TierProgram(ranks(), 2, false));

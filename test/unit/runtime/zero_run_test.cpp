@@ -149,6 +149,59 @@ TEST_F(ZeroRun, TellsOfTheDisk) {
             std::string::npos);
 }
 
+TEST_F(ZeroRun, TellsOfWear) {
+  TierProgram program(2, 1, true);
+  const uint64_t arenas[] = {3 << 20, 4 << 20, program.disk.end};
+  for (int tier = 0; tier < zero::rt::proto::Tier_ARRAYSIZE; ++tier) {
+    auto *certificate = program.program.add_certificates();
+    certificate->set_tier(zero::rt::proto::Tier(tier));
+    certificate->set_peak(arenas[tier]);
+  }
+  std::rename(program.write("tier.zexe").c_str(), (folder + "tier.zexe").c_str());
+  ASSERT_EQ(run("tier.zexe" + data + "--nvme-dir=. --steps=4 --report-json=r.json"), 0) << output;
+  for (const char *tier : {"device memory", "host memory", "disk"})
+    EXPECT_NE(output.find("\n" + std::string(tier) + " per rank: "), std::string::npos) << output;
+  EXPECT_NE(output.find(", 7.0 MiB and 1.1 MiB on disk per rank"), std::string::npos) << output;
+  EXPECT_NE(output.find("nvme in this run, all ranks: 9.2 MiB read, 11.6 MiB written; 2.3 MiB a "
+                        "step is "),
+            std::string::npos)
+      << output;
+  EXPECT_EQ(output.find("endurance"), std::string::npos) << output;
+
+  // Whole blocks: the header and initial values once, then four steps.
+  const uint64_t step = kBig * 4 + program.slice * 4, blocks = program.disk.end;
+  const std::string use = "\"nvme\": {\"read\": " + std::to_string(2 * (2 * 4096 + 4 * blocks)) +
+                          ", \"written\": " + std::to_string(2 * (9 * 4096 + 5 * blocks)) +
+                          ", \"written_per_step\": " + std::to_string(2 * step) +
+                          ", \"written_per_day\": ";
+  EXPECT_NE(contents("r.json").find(use), std::string::npos) << contents("r.json");
+  EXPECT_NE(contents("r.json").find("\"memory_bytes_per_rank\": 7340032,\n"
+                                    "  \"nvme_bytes_per_rank\": "),
+            std::string::npos);
+  EXPECT_EQ(contents("r.json").find("endurance"), std::string::npos);
+  ASSERT_EQ(
+      run("tier.zexe" + data + "--nvme-dir=. --steps=4 --report-json=r.json --nvme-endurance=1GB"),
+      0)
+      << output;
+  EXPECT_NE(output.find("11.6 MiB written, 1.2 % of an endurance of 0.001 TB; 2.3 MiB a step is "),
+            std::string::npos)
+      << output;
+  EXPECT_NE(output.find(" a day, which takes all of it in "), std::string::npos) << output;
+  EXPECT_NE(contents("r.json").find(", \"endurance\": 1000000000, \"endurance_share\": 0.012"),
+            std::string::npos)
+      << contents("r.json");
+}
+
+TEST_F(ZeroRun, RefusesAnEnduranceWithoutEffect) {
+  expectError("tiny.zexe --nvme-endurance=much" + data, "option '--nvme-endurance': expected a "
+                                                        "number of bytes");
+  expectError("tiny.zexe --nvme-endurance=0TB" + data, "got '0TB'");
+  expectError("tiny.zexe --nvme-endurance=600TB" + data,
+              "--nvme-endurance has no effect: the program keeps nothing on disk");
+  expectError("tiny.zexe --nvme-endurance=600TB --quiet" + data,
+              "--nvme-endurance has no effect with --quiet and without --report-json");
+}
+
 TEST_F(ZeroRun, TellsNormRateAndScale) {
   std::rename(MixedProgram(2, 1).write("mixed.zexe").c_str(), (folder + "mixed.zexe").c_str());
   writeNpy("label.npy", "<i8", "(4,)", std::string(32, '\0'));

@@ -1,0 +1,106 @@
+//===- StorageLifetimes.cpp - how long roots are there, and for what ------===//
+
+#include "zero/Analysis/Storage.h"
+
+#include "zero/Analysis/StepFunction.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+
+namespace zero {
+
+StringRef usageName(Usage usage) {
+  static constexpr std::array<StringLiteral, kNumUsages> names = {
+      "parameters", "gradients", "optimizer state", "activations", "working"};
+  return names[unsigned(usage)];
+}
+
+std::vector<planning::Lifetime> lifetimesOf(ArrayRef<Root> roots, Tier tier,
+                                            std::optional<Usage> only) {
+  std::vector<planning::Lifetime> lifetimes;
+  for (const Root &root : roots)
+    if (root.tier == tier && (!only || root.usage == *only))
+      lifetimes.push_back({root.begin, root.end, root.bytes});
+  return lifetimes;
+}
+
+void Storage::extendLifetimes() {
+  const int64_t last = position(findEpilogue(step)) - 1; // of what runs for each micro-batch
+  for (Operation &op : step.getBody().front())
+    for (Value operand : op.getOperands()) {
+      auto it = places.find(operand);
+      if (it == places.end())
+        continue;
+      Root &root = allRoots[it->second.root];
+      root.end = std::max(root.end, position(&op));
+      // Made once, read in each micro-batch.
+      Operation *producer = operand.getDefiningOp();
+      if (producer && producer->hasAttr(kPrologueAttr) && !op.hasAttr(kPrologueAttr))
+        root.end = std::max(root.end, last);
+    }
+  // A constant is loaded once and read in every step.
+  for (Root &root : allRoots)
+    if (root.value && root.value.getDefiningOp<arith::ConstantOp>()) {
+      root.begin = 0;
+      root.end = numPositions() - 1;
+    }
+}
+
+/// Whether `transfer` brings its operand where it waits, not only past there.
+static bool isLastHop(TransferOp transfer) {
+  return transfer.getTier() > transfer.getFrom() &&
+         !llvm::all_of(transfer->getUsers(), [&](Operation *user) {
+           auto next = dyn_cast<TransferOp>(user);
+           return next && next.getTier() > transfer.getTier();
+         });
+}
+
+/// What waits on another tier is there what it was where it came from.
+void Storage::classifyTransfers() {
+  for (auto transfer : step.getBody().getOps<TransferOp>()) {
+    if (transfer.getInto() || !isLastHop(transfer))
+      continue;
+    Value from = transfer.getInput();
+    while (auto hop = from.getDefiningOp<TransferOp>())
+      from = hop.getInput();
+    Operation *producer = throughReshapes(from).getDefiningOp();
+    const Usage usage = producer && forward.contains(producer) ? Usage::Activation
+                                                               : allRoots[place(from).root].usage;
+    if (usage == Usage::Activation || usage == Usage::Gradient)
+      allRoots[place(transfer.getResult()).root].usage = usage;
+  }
+}
+
+/// Gradients are buckets reduced in place and reduced shards; activations what
+/// forward made and something after forward still reads, where it is then.
+void Storage::classify() {
+  llvm::DenseSet<int64_t> saved;
+  for (Operation &op : step.getBody().front()) {
+    if (forward.contains(&op) || isa<TransferOp>(op) || op.hasTrait<OpTrait::IsTerminator>())
+      continue;
+    for (Value operand : op.getOperands())
+      if (auto it = places.find(operand); it != places.end())
+        saved.insert(it->second.root);
+  }
+  for (auto [index, root] : llvm::enumerate(allRoots)) {
+    Operation *producer = root.value ? root.value.getDefiningOp() : nullptr;
+    if (!producer)
+      continue;
+    if (isa<ReduceScatterOp>(producer))
+      root.usage = Usage::Gradient;
+    else if (isa<LaunchOp>(producer) && forward.contains(producer) && saved.contains(index))
+      root.usage = Usage::Activation;
+    else if (isa<BucketOp>(producer) && !producer->hasAttr(kEpilogueAttr))
+      for (Operation *user : root.value.getUsers()) {
+        auto scatter = dyn_cast<ReduceScatterOp>(user);
+        auto reduce = dyn_cast<AllReduceOp>(user);
+        if (isa<UpdateOp, LaunchOp>(user) || (reduce && !reduce.getMean()) ||
+            (scatter && scatter.getInPlace()))
+          root.usage = Usage::Gradient;
+      }
+  }
+  classifyTransfers();
+}
+
+} // namespace zero

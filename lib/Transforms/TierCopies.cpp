@@ -1,0 +1,97 @@
+//===- TierCopies.cpp - values of a step on several tiers -----------------===//
+
+#include "TierCopies.h"
+
+#include "zero/Analysis/Storage.h"
+
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+
+namespace zero {
+
+bool isOnlyLast(Operation *op) {
+  auto when = op->getAttrOfType<StringAttr>(kWhenAttr);
+  return when && when.getValue() == "last";
+}
+
+bool isInEpilogue(Operation *op) {
+  return op->hasAttr(kEpilogueAttr) || op->hasTrait<OpTrait::IsTerminator>();
+}
+
+void runWith(Operation *op, Operation *like) {
+  if (Attribute value = like->getAttr(kPrologueAttr))
+    op->setAttr(kPrologueAttr, value);
+  if (isInEpilogue(like))
+    op->setAttr(kEpilogueAttr, UnitAttr::get(op->getContext()));
+  if (isOnlyLast(like))
+    op->setAttr(kWhenAttr, like->getAttr(kWhenAttr));
+}
+
+Value reshapeLike(Value value, Value base, Value other, OpBuilder &builder) {
+  if (value == base)
+    return other;
+  Operation *reshape = value.getDefiningOp();
+  IRMapping mapping;
+  mapping.map(reshape->getOperand(0), reshapeLike(reshape->getOperand(0), base, other, builder));
+  return builder.clone(*reshape, mapping)->getResult(0);
+}
+
+/// What messages call `value`.
+static StringAttr nameFor(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (auto read = dyn_cast<ReadOp>(op))
+      return read.getSymbolAttr().getAttr();
+    if (auto name = op->getAttrOfType<StringAttr>(kNameAttr))
+      return name;
+    if (op->getNumOperands() == 0)
+      break;
+    value = op->getOperand(0);
+  }
+  return StringAttr::get(value.getContext(), "value");
+}
+
+Value TierCopies::transfer(Value value, Tier to, Value into, Operation *before) {
+  OpBuilder builder(before);
+  auto made = TransferOp::create(builder, before->getLoc(), value.getType(), value, into,
+                                 tierOf(value), to);
+  made->setAttr(kNameAttr, nameFor(into ? into : value));
+  runWith(made, before);
+  setTier(made.getResult(), to);
+  return made.getResult();
+}
+
+Value TierCopies::transferOver(Value value, Tier to, Value into, Operation *before) {
+  const Tier from = tierOf(value);
+  if (from != Tier::Host && to != Tier::Host && from != to)
+    value = transfer(value, Tier::Host, {}, before);
+  return transfer(value, to, into, before);
+}
+
+Value TierCopies::reserve(Value like, Operation *before) {
+  OpBuilder builder(before);
+  auto made = ReserveOp::create(builder, before->getLoc(), like.getType(), Tier::Host);
+  made->setAttr(kNameAttr, nameFor(like));
+  runWith(made, before);
+  setTier(made.getResult(), Tier::Host);
+  return made.getResult();
+}
+
+Value TierCopies::bring(Value value, Tier to, Operation *user) {
+  if (tierOf(value) == to)
+    return value;
+  const Key key{value, to, 2 * isOnlyLast(user) + isInEpilogue(user)};
+  if (Value found = brought.lookup(key))
+    return found;
+  Value original = originalOf(value);
+  if (Value base = throughReshapes(value); base != value && !original) {
+    OpBuilder builder(user);
+    Value made = reshapeLike(value, base, bring(base, to, user), builder);
+    setTier(made, to);
+    return brought[key] = made;
+  }
+  const bool goesBack = original && tierOf(original) == to;
+  return brought[key] = transferOver(value, to, goesBack ? original : Value(), user);
+}
+
+} // namespace zero

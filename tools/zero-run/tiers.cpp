@@ -1,0 +1,72 @@
+//===- tiers.cpp - what a run keeps in memory and on a drive --------------===//
+
+#include "tiers.h"
+
+#include "progress.h"
+#include "report.h"
+
+using namespace zero::rt;
+
+namespace zero::run {
+
+RankBytes rankBytes(const Executable &executable) {
+  RankBytes bytes;
+  for (size_t i = 0; i < infoOf(executable).certificates; ++i) {
+    zero_rt_certificate from;
+    if (zero_rt_executable_certificate(executable.get(), i, &from).code == ZERO_RT_OK)
+      (from.tier == std::string_view("nvme") ? bytes.disk : bytes.memory) += from.peak;
+  }
+  return bytes;
+}
+
+std::string memoryText(const RankBytes &bytes) {
+  std::string memory = bytesText(bytes.memory);
+  return bytes.disk ? memory + " and " + bytesText(bytes.disk) + " on disk" : memory;
+}
+
+DriveUse driveUse(const Executable &executable, const Session &session, const Results &results,
+                  uint64_t endurance) {
+  constexpr double kDay = 24 * 60 * 60;
+  const zero_rt_program_info info = infoOf(executable);
+  DriveUse drive;
+  zero_rt_nvme_info nvme;
+  if (!zero_rt_session_nvme(session.get(), &nvme))
+    return drive;
+  drive.read = nvme.read;
+  drive.written = nvme.written;
+  drive.perStep = uint64_t(info.ranks) * info.nvme_written;
+  drive.endurance = endurance;
+  if (const double seconds = results.secondsPerStep(); seconds > 0)
+    drive.perDay = double(drive.perStep) * kDay / seconds;
+  return drive;
+}
+
+std::string driveText(const DriveUse &drive) {
+  std::string text = format("nvme in this run, all ranks: %s read, %s written",
+                            bytesText(drive.read).c_str(), bytesText(drive.written).c_str());
+  if (drive.endurance > 0)
+    text += format(", %.2g %% of an endurance of %g TB",
+                   100.0 * double(drive.written) / double(drive.endurance),
+                   double(drive.endurance) / 1e12);
+  if (drive.perDay <= 0)
+    return text;
+  text += format("; %s a step is %s a day", bytesText(drive.perStep).c_str(),
+                 bytesText(static_cast<uint64_t>(drive.perDay)).c_str());
+  if (drive.endurance > 0)
+    text += format(", which takes all of it in %.3g days", double(drive.endurance) / drive.perDay);
+  return text;
+}
+
+std::string driveFields(const DriveUse &drive) {
+  auto number = [](uint64_t count) { return static_cast<unsigned long long>(count); };
+  std::string text = format("\"read\": %llu, \"written\": %llu, \"written_per_step\": %llu, "
+                            "\"written_per_day\": %s",
+                            number(drive.read), number(drive.written), number(drive.perStep),
+                            jsonNumber(drive.perDay).c_str());
+  if (drive.endurance > 0)
+    text += format(", \"endurance\": %llu, \"endurance_share\": %s", number(drive.endurance),
+                   jsonNumber(double(drive.written) / double(drive.endurance)).c_str());
+  return text;
+}
+
+} // namespace zero::run
