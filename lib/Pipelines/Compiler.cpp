@@ -6,6 +6,7 @@
 #include "PlanReport.h"
 #include "zero/Emit/Emit.h"
 #include "zero/Import/Import.h"
+#include "zero/Machine/MachineFile.h"
 #include "zero/Ops/OpTable.h"
 #include "zero/Pipelines/Register.h"
 
@@ -166,6 +167,8 @@ LogicalResult compileModel(const CompilerOptions &options, llvm::raw_ostream &re
   emit.threads = options.threads;
   emit.cacheFolder = options.cacheFolder;
   emit.gpuArchitectures = options.gpuArchitectures;
+  // Whoever gave a bad file has been told.
+  (void)loadMachine(options.step.machineName(), emit.machine);
   FailureOr<EmittedKernels> kernels = emitExecutable(*module, emit);
   if (failed(kernels) || failed(writeReports(plan, options.reports, context)))
     return failure();

@@ -98,11 +98,12 @@ def check_program(checks, label, profile, report, launches, flops):
 def check_trace(checks, label, path, profile, ranks, turns):
     """Slices lie in their step, one behind the other, and are as many as launched."""
     events = json.loads(path.read_text())["traceEvents"]
-    names = {e["tid"]: e["args"]["name"] for e in events if e["name"] == "thread_name"}
+    names = {e["tid"]: e["args"]["name"] for e in events
+             if e["name"] == "thread_name" and not e["args"]["name"].startswith("planned: ")}
     checks.that(len(names) == 3 * ranks, f"{label}: tracks {names}")
     tracks = {}
     for event in events:
-        if event["ph"] == "X":
+        if event["ph"] == "X" and event["tid"] in names:
             tracks.setdefault((event["pid"] - 1, names[event["tid"]]), []).append(event)
     expected = ("step", "compute", "collective") if ranks > 1 else ("step", "compute")
     checks.that(set(tracks) == {(rank, name) for rank in range(ranks) for name in expected},

@@ -56,7 +56,10 @@ def simulate(executable, *flags):
 def slices(path):
     """What rank 0 does, in order: node, kernel and micro-batch of each command."""
     events = json.loads(Path(path).read_text())["traceEvents"]
-    mine = [e for e in events if e["ph"] == "X" and e["pid"] == 1 and "kernel" in e["args"]]
+    planned = {e["tid"] for e in events
+               if e["name"] == "thread_name" and e["args"]["name"].startswith("planned: ")}
+    mine = [e for e in events if e["ph"] == "X" and e["pid"] == 1 and "kernel" in e["args"] and
+            e["tid"] not in planned]
     return [(e["name"], e["args"]["kernel"], e["args"]["turn"]) for e in mine]
 
 

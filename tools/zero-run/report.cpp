@@ -3,6 +3,7 @@
 #include "report.h"
 
 #include "figures.h"
+#include "lanes.h"
 
 #include <cmath>
 
@@ -60,7 +61,7 @@ static std::string tiers(const zero_rt_program_info &info, const zero_rt_stats &
                    "\"planned_nvme_written\": %llu",
                    static_cast<Number>(stats.nvme_read), static_cast<Number>(stats.nvme_written),
                    static_cast<Number>(info.nvme_read), static_cast<Number>(info.nvme_written));
-  return text;
+  return text + laneFields(stats);
 }
 
 static std::string ranks(const Executable &executable, const Session &session) {
@@ -107,6 +108,7 @@ std::string reportJson(const Executable &executable, const Session &session,
                  static_cast<Number>(info.planned_elements));
   text += format("  \"interrupted\": %s,\n", results.interrupted ? "true" : "false");
   text += "  \"memory\": {\n" + memory(executable) + "\n  },\n";
+  text += planJson(executable);
   text += "  \"per_rank\": [\n" + ranks(executable, session) + "\n  ],\n";
   text += "  \"evaluations\": " + evaluations(results.evaluations) + ",\n";
   text += "  \"losses\": " + list(results.steps, &zero_rt_step_result::loss) + ",\n";

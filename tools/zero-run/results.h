@@ -24,6 +24,7 @@ struct Results {
   std::optional<Profile> profile;
   /// Bytes that rank 0 moved from and to its disk in the last step.
   uint64_t nvmeRead = 0, nvmeWritten = 0;
+  zero_rt_stats stats{};    ///< of rank 0, or of the process's own
   bool interrupted = false; ///< by a signal, before the last step
 
   /// Steps done, those of the checkpoint included.
