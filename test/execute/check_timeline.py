@@ -9,7 +9,7 @@ import re
 import sys
 from collections import Counter, defaultdict
 
-from zero_test import Checks, Graph, run_tool
+from zero_test import Checks, Graph, read_trace, run_tool
 
 STEPS = 4
 ROUNDING = 2e-3  # us, of the numbers in a trace
@@ -34,13 +34,10 @@ def write_machine(graph, name, **changes):
 
 def tracks_of(path):
     """The slices of each track, by rank and name."""
-    events = json.loads(path.read_text())["traceEvents"]
-    names = {e["tid"]: e["args"]["name"] for e in events if e["name"] == "thread_name"}
     tracks = defaultdict(list)
-    for event in events:
-        if event["ph"] == "X":
-            tracks[event["pid"] - 1, names[event["tid"]]].append(event)
-    return tracks, names
+    for rank, track, event in read_trace(path):
+        tracks[rank, track].append(event)
+    return tracks
 
 
 def check_planned(checks, label, tracks, rank):
@@ -74,6 +71,7 @@ def check_waits(checks, label, tracks, rank):
                 for event in tracks[rank, prefix + lane]:
                     events[event["name"], event["args"]["turn"]].append(event)
             both = came.keys() & went.keys()
+            checks.that(both, f"{label}: nothing goes by {source} and {target}")
             for key in both:
                 checks.that(min(e["ts"] for e in went[key]) + ROUNDING >=
                             min(e["ts"] + e["dur"] for e in came[key]),
@@ -134,7 +132,7 @@ def check_tiers(checks, graph, ranks, turns):
     trace, report = graph.work / "trace.json", graph.work / "report.json"
     text = run_tool("zero-run", executable, graph.data_flag, f"--steps={STEPS}",
                     f"--nvme-dir={graph.work}", f"--trace={trace}", f"--report-json={report}")
-    tracks, names = tracks_of(trace)
+    tracks = tracks_of(trace)
     for rank in range(ranks):
         lanes = check_planned(checks, f"{label}, rank {rank}", tracks, rank)
         checks.that({"step", "compute", "host compute", *TRANSFERS} <= lanes, f"{label}: {lanes}")
@@ -174,9 +172,9 @@ def check_without_tiers(checks, graph):
     checks.that("lanes" not in report["per_rank"][0], f"{report['per_rank']}")
     checks.that(report["plan"]["machine"] == "cpu" and report["plan"]["stalled"] == 0,
                 f"{report['plan']}")
-    tracks, names = tracks_of(trace)
-    checks.that(check_planned(checks, "in memory", tracks, 1) == {"step", "compute", "collective"},
-                f"{names}")
+    tracks = tracks_of(trace)
+    lanes = check_planned(checks, "in memory", tracks, 1)
+    checks.that(lanes == {"step", "compute", "collective"}, f"in memory: {lanes}")
 
 
 def main():
