@@ -64,7 +64,7 @@ static std::string lanesText(const Timeline &timeline) {
     text += format("lane %-12s busy %.4g ms, %.1f %%", zero_rt_lane_name(zero_rt_lane(lane)),
                    busy * 1e3, 100 * busy / timeline.seconds);
     if (bytes > 0)
-      text += format(", %s at %.1f GB/s", formatBytes(double(bytes)).c_str(),
+      text += format(", %s at %.3g GB/s", formatBytes(double(bytes)).c_str(),
                      double(bytes) / busy * 1e-9);
     text += "\n";
   }
