@@ -11,6 +11,7 @@ from pathlib import Path
 from common import PEERS, ROOT, Failure, mib, python_of, run, run_together, select
 
 WARM_UP = 3  # as in peers/measure.py
+NVME_FLAGS = ("--offload-params=nvme", "--offload-optimizer=nvme")
 # One thread a rank, whatever library computes.
 THREADS = {key: "1" for key in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
 
@@ -27,37 +28,40 @@ def available_bytes():
 
 
 class Zero:
-    """zeroc and zero-run at one stage: ranks are threads of one process."""
+    """zeroc and zero-run at one stage: ranks are threads of one process. With `nvme`, parameters
+    and optimizer state lie in files beside the case."""
 
-    def __init__(self, stage):
-        self.stage = stage
+    def __init__(self, stage, nvme=False):
+        self.stage, self.nvme = stage, nvme
 
     def prepare(self, case, folder, build):
         """Compiles once; rounds run the same executable."""
         self.run_program = build / "bin/zero-run"
         printed = run([build / "bin/zeroc", folder / "model.onnx", f"--zero-stage={self.stage}",
                        f"--ranks={case.ranks}", "--optimizer=adamw", "--lr=1e-4",
-                       "--weight-decay=0.01", "-o", self.executable(folder)]).output
-        arena = re.search(r"^ *arena +(\d+)", printed, re.MULTILINE)
-        needed = case.ranks * int(arena[1])
+                       "--weight-decay=0.01", *(NVME_FLAGS if self.nvme else ()),
+                       "-o", self.executable(folder)]).output
+        arenas = re.findall(r"^ *arena +(\d+)", printed, re.MULTILINE)[:2]  # the disk's is third
+        needed = case.ranks * sum(map(int, arenas))
         free = available_bytes()
         if needed > free:
             raise Failure(f"needs {mib(needed)} of memory, {mib(free)} are free")
 
     def executable(self, folder):
-        return folder / f"zero-{self.stage}.zexe"
+        return folder / f"zero-{self.stage}{'-nvme' if self.nvme else ''}.zexe"
 
     def train(self, case, folder, steps, timeout):
         inputs = json.loads((folder / "case.json").read_text())["inputs"]
         data = ",".join(f"{name}={folder / name}.npy" for name in inputs)
         report = folder / "report.json"
         usage = run([self.run_program, self.executable(folder), "--threads-per-rank=1", "--quiet",
-                     f"--data={data}", f"--steps={WARM_UP + steps}", f"--report-json={report}"],
-                    timeout)
+                     f"--data={data}", f"--steps={WARM_UP + steps}", f"--report-json={report}",
+                     *([f"--nvme-dir={folder}"] if self.nvme else ())], timeout)
         report = json.loads(report.read_text())
         return {"seconds": report["seconds"][WARM_UP:], "losses": report["losses"],
                 "resident_bytes": usage.resident / case.ranks, "file_bytes": 0,
-                "arena_bytes": report["memory"]["device"]["peak"]}
+                "arena_bytes": sum(report["memory"][tier]["peak"] for tier in ("device", "host")
+                                   if tier in report["memory"])}
 
 
 class Torch:
@@ -100,8 +104,9 @@ class Jax:
                 "file_bytes": result["file_bytes"] / case.ranks}
 
 
-SIDES = {"zero-1": Zero(1), "zero-3": Zero(3),
+SIDES = {"zero-1": Zero(1), "zero-3": Zero(3), "zero-3-nvme": Zero(3, nvme=True),
          "deepspeed-1": Torch("deepspeed-1"), "deepspeed-3": Torch("deepspeed-3"),
+         "deepspeed-3-nvme": Torch("deepspeed-3-nvme"),
          "fsdp2": Torch("fsdp2"), "fsdp2-keep": Torch("fsdp2-keep"),
          "fsdp2-compile": Torch("fsdp2-compile"), "jax": Jax()}
 

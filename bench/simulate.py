@@ -17,7 +17,7 @@ from sides import SIDES, is_ours, keep_to_cores
 COLLECTIVES = ["all-gather", "reduce-scatter", "all-reduce"]
 LIBRARY = ["matrix product", "convolution", "attention"]
 PARTS = [*LIBRARY, "compiled loops", "collectives", "waiting", "between commands"]
-OURS = {side: side for side in SIDES if is_ours(side)}
+OURS = {side: side for side in SIDES if is_ours(side) and not SIDES[side].nvme}
 WORK = "step without waiting"  # which is what other programs on the machine lengthen
 TITLES = ["part", "simulated", "measured", "error", "of the step"]
 

@@ -1,7 +1,8 @@
 """One rank of a PyTorch peer: torch_train.py CASE SYSTEM STEPS REPORT
 
-SYSTEM is fsdp2, fsdp2-keep, fsdp2-compile, deepspeed-1 or deepspeed-3. The rank and its
-neighbours come from the environment, as torchrun sets it.
+SYSTEM is fsdp2, fsdp2-keep, fsdp2-compile, deepspeed-1, deepspeed-3 or deepspeed-3-nvme: that
+one keeps parameters and optimizer state in files beside the case. The rank and its neighbours
+come from the environment, as torchrun sets it.
 """
 
 import json
@@ -53,7 +54,8 @@ def prepare_fsdp(model, layers, inputs, keep, compiled):
     return step
 
 
-def prepare_deepspeed(model, batch, inputs, stage):
+def prepare_deepspeed(model, batch, inputs, stage, disk):
+    """`disk`: the folder of the files that hold parameters and optimizer state, or None."""
     import deepspeed
     # Without the 0 gradients are clipped to a norm of 1, which no other side does.
     settings = {
@@ -61,8 +63,21 @@ def prepare_deepspeed(model, batch, inputs, stage):
         "train_micro_batch_size_per_gpu": batch, "gradient_accumulation_steps": 1,
         "zero_optimization": {"stage": stage}, "zero_allow_untested_optimizer": True,
         "zero_force_ds_cpu_optimizer": False, "steps_per_print": 10**9}
-    engine, *_ = deepspeed.initialize(model=model, config=settings,
-                                      optimizer=make_optimizer(model.parameters()))
+    if disk:
+        # A buffer holds the largest parameter, four bytes an element.
+        largest = max(parameter.numel() for parameter in model.parameters())
+        place = {"device": "nvme", "nvme_path": str(disk), "pin_memory": False}
+        settings["zero_optimization"] |= {
+            "offload_optimizer": {**place, "buffer_count": 4},
+            "offload_param": {**place, "buffer_count": 5, "buffer_size": largest + 4096}}
+        settings["aio"] = {"block_size": 2**20, "queue_depth": 8, "single_submit": False,
+                           "overlap_events": True}
+        # What lies on disk is updated by DeepSpeed's own optimizer for CPUs alone.
+        settings["optimizer"] = {"type": "AdamW", "params": {
+            "lr": LEARNING_RATE, "weight_decay": WEIGHT_DECAY}}
+    optimizer = None if disk else make_optimizer(model.parameters())
+    engine, *_ = deepspeed.initialize(model=model, config=settings, optimizer=optimizer,
+                                      model_parameters=model.parameters())
 
     def step():
         loss = engine(**inputs)
@@ -80,7 +95,8 @@ def main():
     sizes, inputs = load_case(folder, rank)
     model, layers = build(sizes, folder)
     if system.startswith("deepspeed"):
-        step = prepare_deepspeed(model, sizes["batch"], inputs, int(system[-1]))
+        disk = folder / "deepspeed" if system.endswith("nvme") else None
+        step = prepare_deepspeed(model, sizes["batch"], inputs, int(system.split("-")[1]), disk)
     else:
         step = prepare_fsdp(model, layers, inputs, keep=system.endswith("keep"),
                             compiled=system.endswith("compile"))

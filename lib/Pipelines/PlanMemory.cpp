@@ -22,6 +22,7 @@ namespace zero {
 
 bool isPlanned(const StepOptions &options) {
   return options.memoryBudget.getValue() != 0 || options.activationBudget.getValue() != 0 ||
+         options.hostBudget.getValue() != 0 ||
          options.zero == "auto";
 }
 

@@ -28,13 +28,19 @@ std::vector<int64_t> placeFetches(const Timeline &timeline, const std::vector<Fe
     if (size_t(fetch.link) >= busyFrom.size())
       busyFrom.resize(fetch.link + 1, starts.back());
     double &free = busyFrom[fetch.link];
-    const double latest = std::min(starts[fetch.needed], free) - fetch.seconds;
+    const double latest = std::min(starts[fetch.needed] - fetch.margin, free) - fetch.seconds;
     int64_t begin = fetch.needed;
     while (begin > fetch.earliest && starts[begin] > latest &&
            live[begin - 1] + fetch.bytes <= budget)
       live[--begin] += fetch.bytes;
     begins[index] = begin;
     free = std::min(free, std::max(latest, starts[begin]));
+  }
+  // A link serves what begins first: what is needed sooner must not stand behind.
+  std::vector<int64_t> last(busyFrom.size(), 0);
+  for (auto it = order.rbegin(); it != order.rend(); ++it) {
+    int64_t &before = last[fetches[*it].link];
+    before = begins[*it] = std::max(begins[*it], before);
   }
   return begins;
 }

@@ -99,6 +99,22 @@ SmallVector<ParameterReads::Users> ParameterReads::clusters(const Bucket &bucket
   return result;
 }
 
+/// All groups of users that one gather serves each. Where backward begins before forward has
+/// ended, as it does with a loss by rows, two gathers would lie there side by side.
+SmallVector<ParameterReads::Users> ParameterReads::groups(const Bucket &bucket) {
+  SmallVector<Users> result = clusters(bucket, /*forward=*/true);
+  for (Users &users : clusters(bucket, /*forward=*/false)) {
+    if (result.empty() || positions[result.back().back()] < positions[users.front()]) {
+      result.push_back(std::move(users));
+      continue;
+    }
+    Users &both = result.back();
+    llvm::append_range(both, users);
+    llvm::sort(both, [&](Operation *a, Operation *b) { return positions[a] < positions[b]; });
+  }
+  return result;
+}
+
 /// Alone, a rank has all of a bucket, if on another tier.
 static TransferOp bringToDevice(OpBuilder &builder, const Bucket &bucket, Value stored) {
   Tier from = bucket.parameterTier;
@@ -134,9 +150,8 @@ void ParameterReads::gatherFor(const Bucket &bucket, ArrayRef<Operation *> users
 
 void ParameterReads::rewrite(const Bucket &bucket) {
   if (bucket.parameterShards > 1 || bucket.parameterTier != Tier::Device) {
-    for (bool forward : {true, false})
-      for (ArrayRef<Operation *> users : clusters(bucket, forward))
-        gatherFor(bucket, users);
+    for (ArrayRef<Operation *> users : groups(bucket))
+      gatherFor(bucket, users);
     return;
   }
   OpBuilder builder = OpBuilder::atBlockBegin(&step.getBody().front());

@@ -25,6 +25,7 @@ private:
   bool isFarApart(mlir::Operation *from, mlir::Operation *to, bool forward) const;
   bool isRunApart(mlir::Operation *from, mlir::Operation *to) const;
   llvm::SmallVector<Users> clusters(const Bucket &bucket, bool forward);
+  llvm::SmallVector<Users> groups(const Bucket &bucket);
   void gatherFor(const Bucket &bucket, llvm::ArrayRef<mlir::Operation *> users);
   void redirect(mlir::Operation *user,
                 const llvm::DenseMap<mlir::StringAttr, mlir::Value> &members);

@@ -2,6 +2,8 @@
 
 #include "zero/Transforms/ScheduleTransfers.h"
 
+#include "StepOrder.h"
+
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Analysis/StepTime.h"
 #include "zero/Analysis/Storage.h"
@@ -18,19 +20,14 @@ namespace zero {
 using namespace zero;
 using planning::Link;
 
+/// Costs are estimates, and cores and disks are shared: what moves should be there earlier than
+/// it must, by its own seconds times this; what waits for the slowest of all ranks, too, more.
+static constexpr double kMargin = 1, kGatherMargin = 4;
+
 namespace {
-
-/// The part of the step that an op belongs to; transfers stay in theirs.
-enum class Part { Prologue, MicroBatch, Epilogue };
-
-/// A transfer that may begin earlier, or end later, than where it stands.
-struct Candidate {
-  TransferOp transfer;
-  planning::Fetch fetch;
-};
-
-/// Finds places for the transfers over one pair of tiers at a time and reorders the step once
-/// for each: first those next to the device, as what the others are for depends on them.
+/// Finds places for the gathers and then for the transfers over one pair of tiers at a time,
+/// and reorders the step once for each: first those next to the kernels, as what the others
+/// are for depends on them.
 class Scheduler {
 public:
   Scheduler(ModuleOp module, func::FuncOp step, const planning::Machine &machine,
@@ -38,74 +35,47 @@ public:
       : module(module), step(step), times(module, machine), budgets(budgets) {}
 
   void run() {
-    place(Link::HostToDevice, Tier::Device);
-    place(Link::DeviceToHost, Tier::Device);
-    place(Link::DiskRead, Tier::Host);
-    place(Link::DiskWrite, Tier::Host);
+    place(Tier::Device, /*drains=*/false, [](Operation *op) { return isa<AllGatherOp>(op); });
+    place(Tier::Device, Link::HostToDevice);
+    place(Tier::Device, Link::DeviceToHost);
+    place(Tier::Host, Link::DiskRead);
+    place(Tier::Host, Link::DiskWrite);
   }
 
 private:
-  void number();
-  void place(Link link, Tier tier);
-  planning::Timeline timelineOf(Tier tier) const;
+  void place(Tier tier, Link link) {
+    const bool drains = link == Link::DeviceToHost || link == Link::DiskWrite;
+    place(tier, drains, [=](Operation *op) {
+      auto transfer = dyn_cast<TransferOp>(op);
+      return transfer && linkOf(transfer) == link;
+    });
+  }
+  void place(Tier tier, bool drains, llvm::function_ref<bool(Operation *)> selects);
+  planning::Timeline timelineOf(const StepOrder &order, Tier tier) const;
   int64_t budgetOf(Tier tier, ArrayRef<int64_t> live) const;
-  std::optional<planning::Fetch> fetchOf(TransferOp transfer) const;
-  std::optional<planning::Fetch> drainOf(TransferOp transfer) const;
-  int64_t firstReader(Value value) const;
-  void reorder(const llvm::DenseMap<Operation *, int64_t> &begins, bool behind);
+  std::optional<planning::Fetch> fetchOf(const StepOrder &order, Operation *op) const;
+  std::optional<planning::Fetch> drainOf(const StepOrder &order, Operation *op) const;
 
   ModuleOp module;
   func::FuncOp step;
   OpTimes times;
   TierBudgets budgets;
-  SmallVector<Operation *> ops;
-  llvm::DenseMap<Operation *, int64_t> positions;
-  std::array<std::pair<int64_t, int64_t>, 3> parts; ///< first op of each part and its end
 };
-
 } // namespace
 
-static Part partOf(Operation *op) {
-  return op->hasAttr(kPrologueAttr)   ? Part::Prologue
-         : op->hasAttr(kEpilogueAttr) ? Part::Epilogue
-                                      : Part::MicroBatch;
-}
-
-/// Views and what never changes run nowhere, and may stand in any part.
-static bool isStill(Operation *op) {
-  return isa<ReadOp, MemberOp, OwnSliceOp>(op) || isReshape(op) ||
-         op->hasTrait<OpTrait::ConstantLike>();
-}
-
-void Scheduler::number() {
-  ops.clear();
-  for (Operation &op : step.getBody().front()) {
-    positions[&op] = ops.size();
-    ops.push_back(&op);
-  }
-  parts.fill({int64_t(ops.size()), 0});
-  for (auto [index, op] : llvm::enumerate(ops)) {
-    auto &[begin, end] = parts[unsigned(partOf(op))];
-    if (isStill(op) || op->hasTrait<OpTrait::IsTerminator>())
-      continue;
-    begin = std::min<int64_t>(begin, index);
-    end = index + 1;
-  }
-}
-
 /// Seconds of what the rank's own cores do, and what is live on `tier` as the step stands.
-planning::Timeline Scheduler::timelineOf(Tier tier) const {
+planning::Timeline Scheduler::timelineOf(const StepOrder &order, Tier tier) const {
   planning::Timeline timeline;
-  for (Operation *op : ops)
-    timeline.seconds.push_back(isa<TransferOp>(op) ? 0 : times.seconds(op));
+  for (Operation *op : order.getOps())
+    timeline.seconds.push_back(isa<TransferOp, AllGatherOp>(op) ? 0 : times.seconds(op));
   Storage storage(module, step);
-  timeline.live.assign(ops.size(), 0);
+  timeline.live.assign(order.size(), 0);
   std::vector<planning::Lifetime> lifetimes = lifetimesOf(storage.roots(), tier);
   int64_t from = 0, bytes = 0;
   for (auto [command, now] : planning::liveBytes(lifetimes, alignmentOf(tier))) {
     std::fill(timeline.live.begin() + from,
-              timeline.live.begin() + std::min<int64_t>(command, ops.size()), bytes);
-    from = std::min<int64_t>(command, ops.size());
+              timeline.live.begin() + std::min<int64_t>(command, order.size()), bytes);
+    from = std::min<int64_t>(command, order.size());
     bytes = now;
   }
   std::fill(timeline.live.begin() + from, timeline.live.end(), bytes);
@@ -113,126 +83,71 @@ planning::Timeline Scheduler::timelineOf(Tier tier) const {
 }
 
 /// Without a budget the device's peak does not rise, and the host has room for twice what is
-/// on its way at once: while one half is worked on, the other comes and goes.
+/// on its way at once: while one half is worked on, the other comes and goes. Of a budget, an
+/// eighth is left to gaps that packing cannot fill.
 int64_t Scheduler::budgetOf(Tier tier, ArrayRef<int64_t> live) const {
   if (int64_t given = tier == Tier::Device ? budgets.device : budgets.host)
-    return given;
+    return given - given / 8;
   const int64_t most = *llvm::max_element(live), least = *llvm::min_element(live);
   return tier == Tier::Device ? most : most + (most - least);
 }
 
-/// Where `value` is read first, under any shape; a write to its symbol moves with it.
-int64_t Scheduler::firstReader(Value value) const {
-  int64_t first = ops.size();
-  for (Operation *user : value.getUsers())
-    if (!isa<WriteOp>(user))
-      first = std::min(first, isReshape(user) || isa<MemberOp, OwnSliceOp>(user)
-                                  ? firstReader(user->getResult(0))
-                                  : positions.lookup(user));
-  return first;
-}
-
-/// What `transfer` brings, if anybody waits for it: since when it could come, and until when
-/// it must.
-std::optional<planning::Fetch> Scheduler::fetchOf(TransferOp transfer) const {
-  if (transfer.getInto())
+/// What `op` brings, if anybody waits for it: since when it could come, and until when it
+/// must.
+std::optional<planning::Fetch> Scheduler::fetchOf(const StepOrder &order, Operation *op) const {
+  if (!isFetch(op))
     return std::nullopt;
-  const auto [begin, end] = parts[unsigned(partOf(transfer))];
-  Operation *producer = transfer.getInput().getDefiningOp();
-  const bool isState = producer && isa<ReadOp>(producer);
+  const auto [begin, end] = order.partOf(op);
   planning::Fetch fetch;
-  fetch.needed = std::min(firstReader(transfer.getResult()), end);
-  fetch.earliest = std::max(begin, isState || !producer ? 0 : positions.lookup(producer) + 1);
-  fetch.seconds = times.seconds(transfer);
-  fetch.bytes = tensorBytes(transfer.getInput().getType());
-  return fetch.earliest < fetch.needed ? std::optional(fetch) : std::nullopt;
+  fetch.needed = std::min(order.firstReader(op->getResult(0)), end);
+  fetch.earliest = std::max(begin, order.availableFrom(op->getOperand(0)));
+  fetch.seconds = times.seconds(op);
+  fetch.margin = (isa<AllGatherOp>(op) ? kGatherMargin : kMargin) * fetch.seconds;
+  fetch.bytes = tensorBytes(op->getResult(0).getType());
+  return fetch;
 }
 
-/// What `transfer` takes away, with time running backward: from its source's last change on
-/// at the latest, until somebody reads what has gone at the earliest.
-std::optional<planning::Fetch> Scheduler::drainOf(TransferOp transfer) const {
-  const auto [begin, end] = parts[unsigned(partOf(transfer))];
-  const int64_t last = int64_t(ops.size()) - 1;
-  const int64_t until = std::min(end, firstReader(transfer.getResult())) - 1;
+/// What `op` takes away, with time running backward: from its source's last change on at the
+/// latest, until somebody reads what has gone at the earliest.
+std::optional<planning::Fetch> Scheduler::drainOf(const StepOrder &order, Operation *op) const {
+  const int64_t end = order.partOf(op).second, last = order.size() - 1;
+  const int64_t until = std::min(end, order.firstReader(op->getResult(0))) - 1;
   planning::Fetch drain;
-  drain.needed = last - positions.lookup(transfer);
+  drain.needed = last - order.positionOf(op);
   drain.earliest = last - until;
-  drain.seconds = times.seconds(transfer);
-  drain.bytes = tensorBytes(transfer.getInput().getType());
+  drain.seconds = times.seconds(op);
+  drain.margin = kMargin * drain.seconds;
+  drain.bytes = tensorBytes(op->getOperand(0).getType());
   return drain.earliest < drain.needed ? std::optional(drain) : std::nullopt;
 }
 
-/// Finds new places for what goes over `link`; room is needed on `tier`.
-void Scheduler::place(Link link, Tier tier) {
-  number();
-  const bool drains = link == Link::DeviceToHost || link == Link::DiskWrite;
-  SmallVector<TransferOp> transfers;
+/// Finds new places for the ops that are selected and bring something to `tier`, or, if it
+/// `drains`, take something away.
+void Scheduler::place(Tier tier, bool drains, llvm::function_ref<bool(Operation *)> selects) {
+  StepOrder order(step);
+  SmallVector<Operation *> moving;
   std::vector<planning::Fetch> fetches;
-  for (auto transfer : step.getBody().getOps<TransferOp>())
-    if (linkOf(transfer) == link)
-      if (auto fetch = drains ? drainOf(transfer) : fetchOf(transfer)) {
-        transfers.push_back(transfer);
-        fetches.push_back(*fetch);
-      }
-  if (fetches.empty())
+  for (Operation *op : order.getOps()) {
+    if (!selects(op))
+      continue;
+    if (auto fetch = drains ? drainOf(order, op) : fetchOf(order, op)) {
+      moving.push_back(op);
+      fetches.push_back(*fetch);
+    }
+  }
+  if (moving.empty())
     return;
-  planning::Timeline timeline = timelineOf(tier);
-  const int64_t budget = budgetOf(tier, timeline.live);
+  planning::Timeline timeline = timelineOf(order, tier);
   if (drains) {
     std::reverse(timeline.seconds.begin(), timeline.seconds.end());
     std::reverse(timeline.live.begin(), timeline.live.end());
   }
-  std::vector<int64_t> begins = planning::placeFetches(timeline, fetches, budget);
-  llvm::DenseMap<Operation *, int64_t> moved;
-  for (auto [transfer, begin] : llvm::zip_equal(transfers, begins))
-    moved[transfer] = drains ? int64_t(ops.size()) - 1 - begin : begin;
-  reorder(moved, drains);
-}
-
-/// Puts each op of `begins` before the op that stood at its position, or, with what writes its
-/// result, behind it.
-void Scheduler::reorder(const llvm::DenseMap<Operation *, int64_t> &begins, bool behind) {
-  llvm::DenseMap<int64_t, SmallVector<Operation *, 2>> at;
-  llvm::DenseSet<Operation *> placed;
-  for (Operation *op : ops)
-    if (auto it = begins.find(op); it != begins.end())
-      at[it->second].push_back(op);
-  Block &block = step.getBody().front();
-  std::function<void(Operation *)> put = [&](Operation *op) {
-    if (!placed.insert(op).second)
-      return;
-    for (Value operand : op->getOperands())
-      if (Operation *producer = operand.getDefiningOp())
-        if (isStill(producer))
-          put(producer);
-    op->moveBefore(&block, block.end());
-  };
-  auto putMoved = [&](int64_t position) {
-    for (Operation *op : at.lookup(position)) {
-      put(op);
-      for (Operation *user : op->getResult(0).getUsers())
-        if (behind && isa<WriteOp>(user))
-          put(user);
-    }
-  };
-  llvm::DenseSet<Operation *> waits; // for the transfer that they write the result of
-  if (behind)
-    for (auto &[op, position] : begins)
-      for (Operation *user : op->getResult(0).getUsers())
-        if (isa<WriteOp>(user))
-          waits.insert(user);
-  for (auto [position, op] : llvm::enumerate(ops)) {
-    if (!behind)
-      putMoved(position);
-    // What is still comes with what reads it.
-    if (!begins.contains(op) && !waits.contains(op) && !isStill(op))
-      put(op);
-    if (behind)
-      putMoved(position);
-  }
-  for (Operation *op : llvm::reverse(ops))
-    if (!placed.contains(op)) // nothing reads it
-      op->erase();
+  const std::vector<int64_t> begins =
+      planning::placeFetches(timeline, fetches, budgetOf(tier, timeline.live));
+  llvm::DenseMap<Operation *, int64_t> places;
+  for (auto [op, begin] : llvm::zip_equal(moving, begins))
+    places[op] = drains ? order.size() - 1 - begin : begin;
+  order.move(places, drains);
 }
 
 namespace {

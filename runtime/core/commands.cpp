@@ -12,6 +12,22 @@ Reduction reductionOf(const proto::Collective &collective) {
   return {toDType(collective.dtype()), collective.mean(), toDType(collective.arithmetic())};
 }
 
+Status runCollective(Communicator &communicator, const CollectiveCommand &collective,
+                     const char *label, uint64_t index) {
+  const Call call{label, index, collective.control};
+  switch (collective.kind) {
+  case proto::Collective::ALL_GATHER:
+    return communicator.allGather(call, collective.how.dtype, collective.source,
+                                  collective.destination, collective.elements);
+  case proto::Collective::REDUCE_SCATTER:
+    return communicator.reduceScatter(call, collective.how, collective.source,
+                                      collective.destination, collective.elements);
+  default:
+    return communicator.allReduce(call, collective.how, collective.destination,
+                                  collective.elements);
+  }
+}
+
 namespace {
 class Resolver {
 public:

@@ -35,6 +35,10 @@ struct CollectiveCommand {
 /// How the values of a collective that sums become one.
 Reduction reductionOf(const proto::Collective &collective);
 
+/// Takes part in `collective`, which is called `label` and the `index`th of its step.
+Status runCollective(Communicator &communicator, const CollectiveCommand &collective,
+                     const char *label, uint64_t index);
+
 struct CheckCommand {
   uint32_t window; ///< of two int64
   int64_t lower, upper;

@@ -37,14 +37,17 @@ planSegment(const proto::Segment &segment, const ThreadOfLane &threadOf, size_t 
 }
 
 LanePlan::LanePlan(const proto::Program &program) : lanes{proto::COMPUTE} {
-  ThreadOfLane threadOf{};
+  std::array<bool, proto::Lane_ARRAYSIZE> isUsed{};
   for (const proto::Segment &segment : program.segments())
     for (const proto::Command &command : segment.commands())
-      if (size_t &thread = threadOf[size_t(command.lane())];
-          hasOwnThread(command.lane()) && thread == 0) {
-        thread = lanes.size();
-        lanes.push_back(command.lane());
-      }
+      isUsed[size_t(command.lane())] = true;
+  ThreadOfLane threadOf{};
+  for (proto::Lane lane : {proto::H2D, proto::D2H, proto::NVME_READ, proto::NVME_WRITE,
+                           proto::HOST_COMPUTE, proto::COLLECTIVE})
+    if (isUsed[size_t(lane)] && (lane != proto::COLLECTIVE || lanes.size() > 1)) {
+      threadOf[size_t(lane)] = lanes.size();
+      lanes.push_back(lane);
+    }
   for (const proto::Segment &segment : program.segments())
     segments.push_back(planSegment(segment, threadOf, lanes.size()));
 }

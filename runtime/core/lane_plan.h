@@ -20,8 +20,9 @@ struct LaneStep {
   std::vector<Wait> waits;
 };
 
-/// The commands of a program by thread. Thread 0 is a rank's own: it computes, and takes part
-/// in collectives. Each other lane that the program uses has one.
+/// The commands of a program by thread. Thread 0 is a rank's own: it computes. Each other lane
+/// that the program uses has one; but without transfers the rank's own takes part in
+/// collectives, too: those of neighbours are waited for anyway.
 class LanePlan {
 public:
   explicit LanePlan(const proto::Program &program);

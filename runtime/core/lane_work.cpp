@@ -25,11 +25,13 @@ LaneUse LaneUse::operator-(const LaneUse &other) const {
   return difference;
 }
 
-Status LaneWork::open(proto::Lane lane, int rank, Device &device, RankMemory &memory,
-                      std::unique_ptr<LaneWork> &work) {
+Status LaneWork::open(proto::Lane lane, Communicator &communicator, Device &device,
+                      RankMemory &memory, std::unique_ptr<LaneWork> &work) {
   std::unique_ptr<LaneWork> made(new LaneWork(memory));
   if (lane == proto::HOST_COMPUTE)
-    ZERO_RT_TRY(device.makeQueue(rank, made->queue));
+    ZERO_RT_TRY(device.makeQueue(communicator.rank(), made->queue));
+  if (lane == proto::COLLECTIVE)
+    made->communicator = &communicator;
   if (lane == proto::NVME_READ || lane == proto::NVME_WRITE) {
     ZERO_RT_TRY(DiskQueue::make(memory.queueKind(), made->disk));
     made->page = std::make_unique<Page>();
@@ -64,10 +66,12 @@ Status LaneWork::move(const DiskCommand &command) {
 }
 
 Status LaneWork::run(const Command &command, Span &span) {
+  const uint64_t waited = communicator ? communicator->waited() : 0;
   span.begin = Clock::now();
   Status status = execute(command);
   span.end = Clock::now();
-  done.time += span.end - span.begin;
+  span.waited = communicator ? communicator->waited() - waited : 0;
+  done.time += span.end - span.begin - std::chrono::nanoseconds(span.waited);
   return status;
 }
 
@@ -76,6 +80,8 @@ Status LaneWork::execute(const Command &command) {
     return queue->launch(launch->kernel, launch->args.data(), launch->length);
   if (const auto *transfer = std::get_if<DiskCommand>(&command.body))
     return move(*transfer);
+  if (const auto *collective = std::get_if<CollectiveCommand>(&command.body))
+    return runCollective(*communicator, *collective, command.label, collectives++);
   const auto &copy = std::get<CopyCommand>(command.body);
   if (copy.bytes > 0)
     std::memmove(copy.destination, copy.source, copy.bytes);

@@ -10,15 +10,10 @@
 
 namespace zero::rt {
 
-/// Whether a rank's own thread leaves the commands of `lane` to another one.
-inline bool hasOwnThread(proto::Lane lane) {
-  return lane != proto::COMPUTE && lane != proto::COLLECTIVE;
-}
-
 /// What lanes of a rank have done.
 struct LaneUse {
   struct Lane {
-    std::chrono::nanoseconds time{0}; ///< in commands
+    std::chrono::nanoseconds time{0}; ///< in commands, without waiting for other ranks
     uint64_t bytes = 0;               ///< moved between tiers
   };
   std::array<Lane, proto::Lane_ARRAYSIZE> lanes;
@@ -28,20 +23,23 @@ struct LaneUse {
   LaneUse operator-(const LaneUse &other) const;
 };
 
-/// What a lane of a program for CPUs needs to do its commands: transfers, or what the host
-/// computes. Made and used by one thread.
+/// What a lane of a program for CPUs needs to do its commands: transfers, collectives, or what
+/// the host computes. Made and used by one thread.
 class LaneWork {
 public:
-  /// `memory` must outlive it.
-  static Status open(proto::Lane lane, int rank, Device &device, RankMemory &memory,
-                     std::unique_ptr<LaneWork> &work);
+  /// `memory` and `communicator` must outlive it.
+  static Status open(proto::Lane lane, Communicator &communicator, Device &device,
+                     RankMemory &memory, std::unique_ptr<LaneWork> &work);
 
   using Clock = std::chrono::steady_clock;
   /// From when to when a command ran.
   struct Span {
     Clock::time_point begin, end;
+    uint64_t waited = 0; ///< nanoseconds of it, for other ranks
   };
 
+  /// Collectives are counted anew.
+  void beginStep() { collectives = 0; }
   /// Does `command`, which is of this lane.
   Status run(const Command &command, Span &span);
   /// Since the beginning.
@@ -56,9 +54,11 @@ private:
   Status move(const DiskCommand &command);
 
   RankMemory &memory;
-  std::unique_ptr<Queue> queue;    ///< of HOST_COMPUTE
-  std::unique_ptr<DiskQueue> disk; ///< of the lanes of a disk
-  std::unique_ptr<Page> page;      ///< for what is left of a command behind its last whole block
+  Communicator *communicator = nullptr; ///< of COLLECTIVE
+  uint64_t collectives = 0;             ///< of the step so far
+  std::unique_ptr<Queue> queue;         ///< of HOST_COMPUTE
+  std::unique_ptr<DiskQueue> disk;      ///< of the lanes of a disk
+  std::unique_ptr<Page> page; ///< for what is left of a command behind its last whole block
   LaneUse::Lane done;
 };
 

@@ -13,7 +13,7 @@ static size_t turnsOf(size_t thread) { return 2 * thread + 1; }
 /// Held by each thread, too: one that is left behind finds it valid.
 struct Lanes::Shared {
   Shared(LanePlan plan, LaneSetup setup)
-      : plan(std::move(plan)), setup(std::move(setup)),
+      : plan(std::move(plan)), setup(std::move(setup)), rank(this->setup.communicator->rank()),
         progress(2 * this->plan.threads(), this->plan.threads()), work(this->plan.threads()),
         bases(this->plan.threads()) {}
 
@@ -23,9 +23,14 @@ struct Lanes::Shared {
   Status runTurn(size_t thread);
   Status run(size_t thread, const Command &command, const CommandSegment &segment);
   void fail(const Status &status);
+  /// Longer than a collective waits, which knows who is missing.
+  std::chrono::duration<double> patience() const {
+    return std::chrono::duration<double>(1.1 * setup.timeoutSeconds + 0.1);
+  }
 
   const LanePlan plan;
   const LaneSetup setup;
+  const int rank;
   Progress progress;
   std::vector<std::unique_ptr<LaneWork>> work; ///< by thread; none of the first
   // Written between turns by thread 0.
@@ -45,7 +50,7 @@ void Lanes::Shared::fail(const Status &status) {
 }
 
 Status Lanes::Shared::open(size_t thread) {
-  return LaneWork::open(plan.laneOf(thread), setup.rank, *setup.device, *setup.memory,
+  return LaneWork::open(plan.laneOf(thread), *setup.communicator, *setup.device, *setup.memory,
                         work[thread]);
 }
 
@@ -60,16 +65,18 @@ Status Lanes::Shared::run(size_t thread, const Command &command, const CommandSe
   if (turn.recorder)
     turn.recorder->add({uint32_t(&command - segment.commands.data()) + segment.first,
                         uint32_t(turn.turn), turn.recorder->at(span.begin),
-                        turn.recorder->at(span.end), 0},
+                        turn.recorder->at(span.end), span.waited},
                        thread);
   return status.ok() ? status
-                     : zero::rt::fail(status.getCode(), "rank %d, lane %s, '%s': %s", setup.rank,
+                     : zero::rt::fail(status.getCode(), "rank %d, lane %s, '%s': %s", rank,
                                       proto::Lane_Name(plan.laneOf(thread)).c_str(),
                                       escape(command.label).c_str(), status.getMessage().c_str());
 }
 
 Status Lanes::Shared::runTurn(size_t thread) {
   const CommandSegment &segment = (*setup.segments)[turn.segment];
+  if (turn.segment == 0 && turn.turn == 0)
+    work[thread]->beginStep();
   for (const LaneStep &step : plan.steps(turn.segment, thread)) {
     for (const LaneStep::Wait &wait : step.waits)
       if (progress.await(thread, commandsOf(wait.thread), bases[wait.thread] + wait.commands) !=
@@ -89,7 +96,7 @@ Status Lanes::Shared::runOwned(size_t thread, bool opens) {
   try {
     return opens ? open(thread) : runTurn(thread);
   } catch (const std::exception &error) {
-    return zero::rt::fail(ZERO_RT_INTERNAL, "rank %d, lane %s: %s", setup.rank,
+    return zero::rt::fail(ZERO_RT_INTERNAL, "rank %d, lane %s: %s", rank,
                           proto::Lane_Name(plan.laneOf(thread)).c_str(), error.what());
   }
 }
@@ -143,7 +150,7 @@ Status Lanes::outcome(Progress::Outcome outcome, size_t thread) {
     return {};
   if (outcome == Progress::TimedOut) {
     gaveUp = true;
-    return fail(ZERO_RT_TIMEOUT, "rank %d: lane %s has done nothing for %g s", shared->setup.rank,
+    return fail(ZERO_RT_TIMEOUT, "rank %d: lane %s has done nothing for %g s", shared->rank,
                 proto::Lane_Name(shared->plan.laneOf(thread)).c_str(),
                 shared->setup.timeoutSeconds);
   }
@@ -155,9 +162,8 @@ Status Lanes::outcome(Progress::Outcome outcome, size_t thread) {
 Status Lanes::awaitCounter(size_t counter, uint64_t count, size_t thread) {
   if (shared->progress.at(counter) >= count && !shared->progress.isStopped())
     return {};
-  const std::chrono::duration<double> patience(shared->setup.timeoutSeconds);
   const auto begin = Progress::Clock::now();
-  const Progress::Outcome end = shared->progress.await(0, counter, count, patience);
+  const Progress::Outcome end = shared->progress.await(0, counter, count, shared->patience());
   stalled += Progress::Clock::now() - begin;
   return outcome(end, thread);
 }
@@ -180,7 +186,7 @@ Status Lanes::endTurn() {
 
 void Lanes::settle() {
   shared->progress.stop();
-  const std::chrono::duration<double> patience(shared->setup.timeoutSeconds);
+  const auto patience = shared->patience();
   const uint64_t turns = shared->progress.at(turnsOf(0)) + 1;
   for (size_t thread = 1; thread < shared->plan.threads() && !gaveUp; ++thread)
     gaveUp = shared->progress.awaitLast(0, turnsOf(thread), turns, patience) == Progress::TimedOut;

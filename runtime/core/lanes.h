@@ -1,8 +1,8 @@
 //===- lanes.h - the threads of a rank's lanes ------------------*- C++ -*-===//
 //
-// On CPUs each lane but those of compute and collectives, which are the rank's own thread's,
-// has a thread. A lane runs its commands in their order, each behind those of other lanes that
-// it waits for; all lanes meet at the end of a turn. Counters say how far each has come.
+// On CPUs each lane but that of compute, which is the rank's own thread's, has a thread, if a
+// program has transfers. A lane runs its commands in their order, each behind those of other lanes
+// that it waits for; all lanes meet at the end of a turn. Counters say how far each has come.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,7 +28,7 @@ struct LaneTurn {
 
 /// What lanes of one rank work on.
 struct LaneSetup {
-  int rank = 0;
+  Communicator *communicator = nullptr;
   const std::vector<CommandSegment> *segments = nullptr;
   std::vector<const uint8_t *> predicates;
   Device *device = nullptr;

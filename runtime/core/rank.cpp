@@ -38,13 +38,13 @@ Status Rank::prepare(Device &device, const InitialFiles &files, const RankOption
 /// commands must run as they are listed.
 Status Rank::openLanes(Device &device, const RankOptions &options) {
   LanePlan plan(tables());
-  const int self = communicator->rank();
   for (size_t thread = 1; thread < plan.threads() && options.checkMemory; ++thread)
-    ZERO_RT_TRY(LaneWork::open(plan.laneOf(thread), self, device, memory,
-                               laneWork[size_t(plan.laneOf(thread))]));
+    if (proto::Lane lane = plan.laneOf(thread); lane != proto::COLLECTIVE)
+      ZERO_RT_TRY(LaneWork::open(lane, *communicator, device, memory, laneWork[size_t(lane)]));
   if (plan.threads() == 1 || options.checkMemory)
     return {};
-  LaneSetup setup{self, &segments, {}, &device, &memory, options.timeoutSeconds, options.owner};
+  LaneSetup setup{communicator.get(),     &segments,    {}, &device, &memory,
+                  options.timeoutSeconds, options.owner};
   for (uint32_t i = 0; i < known.size(); ++i)
     setup.predicates.push_back(windows.at<uint8_t>(windows.predicates + i));
   return Lanes::create(std::move(plan), std::move(setup), lanes);
@@ -372,13 +372,14 @@ Status Rank::run(const Command &command) {
 }
 
 Status Rank::runRecorded(const Command &command, uint32_t index, uint64_t turn) {
-  zero_rt_event event{index, uint32_t(turn), 0, 0, communicator->waited()};
+  const bool collects = std::holds_alternative<CollectiveCommand>(command.body);
+  zero_rt_event event{index, uint32_t(turn), 0, 0, collects ? communicator->waited() : 0};
   event.begin = active->now();
   Status status = run(command);
   if (status.ok())
     status = queue->finish(); // what runs behind us has no other time
   event.end = active->now();
-  event.waited = communicator->waited() - event.waited;
+  event.waited = collects ? communicator->waited() - event.waited : 0;
   active->add(event);
   return status;
 }
@@ -388,18 +389,7 @@ Status Rank::execute(const LaunchCommand &launch, const Command &) {
 }
 
 Status Rank::execute(const CollectiveCommand &collective, const Command &command) {
-  Call call{command.label, collectives++, collective.control};
-  switch (collective.kind) {
-  case proto::Collective::ALL_GATHER:
-    return communicator->allGather(call, collective.how.dtype, collective.source,
-                                   collective.destination, collective.elements);
-  case proto::Collective::REDUCE_SCATTER:
-    return communicator->reduceScatter(call, collective.how, collective.source,
-                                       collective.destination, collective.elements);
-  default:
-    return communicator->allReduce(call, collective.how, collective.destination,
-                                   collective.elements);
-  }
+  return runCollective(*communicator, collective, command.label, collectives++);
 }
 
 Status Rank::execute(const CheckCommand &check, const Command &command) {

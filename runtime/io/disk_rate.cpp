@@ -55,8 +55,10 @@ Status measureDisk(const std::string &folder, DiskRate &rate) {
   std::unique_ptr<DiskQueue> queue;
   ZERO_RT_TRY(DiskQueue::make(DiskQueue::Kind::Any, queue));
   int times = kTimes;
-  ZERO_RT_TRY(timeTransfers(*queue, {true, file.number, folder.c_str(), 0, memory.get(), kBytes},
-                            times, rate.write));
+  // First blocks are given to the file, as when a rank's file is made: steps find them there.
+  for (int pass = 0; pass < 2; ++pass)
+    ZERO_RT_TRY(timeTransfers(*queue, {true, file.number, folder.c_str(), 0, memory.get(), kBytes},
+                              times, rate.write));
   return timeTransfers(*queue, {false, file.number, folder.c_str(), 0, memory.get(), kBytes}, times,
                        rate.read);
 }

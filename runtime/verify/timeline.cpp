@@ -10,12 +10,22 @@
 
 namespace zero::rt {
 
+/// Then lanes have threads, that of collectives, too.
+static bool hasTransfers(const proto::Program &program) {
+  for (const proto::Segment &segment : program.segments())
+    for (const proto::Command &command : segment.commands())
+      if (command.lane() != proto::COMPUTE && command.lane() != proto::COLLECTIVE)
+        return true;
+  return false;
+}
+
 namespace {
 /// Plays the turns of a program one after the other.
 class Player {
 public:
-  Player(const StepCosts &costs, bool keepsEvents)
-      : costs(costs), keepsEvents(keepsEvents), simulation(costs.slowness) {
+  Player(const proto::Program &program, const StepCosts &costs, bool keepsEvents)
+      : costs(costs), keepsEvents(keepsEvents), overlaps(costs.overlaps || hasTransfers(program)),
+        simulation(costs.slowness) {
     timeline.events.resize(costs.slowness.size());
   }
 
@@ -26,11 +36,11 @@ private:
   void playTurn(const proto::Segment &segment, uint64_t turn, uint64_t turns);
   void addEvents(size_t rank, uint32_t turn);
   uint32_t threadOf(proto::Lane lane) const {
-    return lane == proto::COLLECTIVE && !costs.overlaps ? uint32_t(proto::COMPUTE) : uint32_t(lane);
+    return lane == proto::COLLECTIVE && !overlaps ? uint32_t(proto::COMPUTE) : uint32_t(lane);
   }
 
   const StepCosts &costs;
-  const bool keepsEvents;
+  const bool keepsEvents, overlaps;
   Simulation simulation;
   uint32_t first = 0;     ///< index of the segment's first command
   std::vector<bool> runs; ///< by command of the segment: whether the turn has it
@@ -116,7 +126,7 @@ StepCosts plannedCosts(const proto::Program &program) {
 }
 
 Timeline layOut(const proto::Program &program, const StepCosts &costs, bool keepsEvents) {
-  Player player(costs, keepsEvents);
+  Player player(program, costs, keepsEvents);
   for (const proto::Segment &segment : program.segments())
     player.play(segment);
   return player.finish();

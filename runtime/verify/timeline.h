@@ -14,7 +14,7 @@ namespace zero::rt {
 /// What commands take.
 struct StepCosts {
   std::vector<double> seconds;        ///< by command of the program, each time that it runs
-  bool overlaps = false;              ///< collectives run beside kernels, not in turns with them
+  bool overlaps = false;              ///< collectives run beside kernels, also without transfers
   std::vector<double> slowness = {1}; ///< of each rank looked at: how many times longer it computes
 };
 

@@ -33,7 +33,8 @@ class Size:
 
 
 def compile_graph(work, stage, sizes):
-    """Returns the executable of a graph that is made for it, and the bytes of its arena."""
+    """Returns the executable of a graph that is made for it, the bytes of its arena, and the
+    flag for its data."""
     path = work / "model.onnx"
     work.mkdir(parents=True, exist_ok=True)
     make_gpt2.write(path, Size(**sizes))
@@ -42,8 +43,9 @@ def compile_graph(work, stage, sizes):
     arena = next(line for line in report.splitlines() if line.startswith("  arena"))
     tokens = np.random.RandomState(1).randint(0, sizes["vocabulary"],
                                               (RANKS, sizes["sequence"]))
-    np.save(work / "tokens.npy", tokens)
-    return work / "model.zexe", int(arena.split()[1])
+    path = work / "tokens.npy"
+    np.save(path, tokens)
+    return work / "model.zexe", int(arena.split()[1]), f"--data=input_ids={path},labels={path}"
 
 
 def anonymous(process):
@@ -54,11 +56,9 @@ def anonymous(process):
     return 0
 
 
-def most_resident(executable, steps):
+def most_resident(executable, steps, *flags):
     """The most anonymous memory of a run, from its start to its end."""
-    tokens = executable.parent / "tokens.npy"
-    run = subprocess.Popen(["zero-run", executable, f"--data=input_ids={tokens},labels={tokens}",
-                            f"--steps={steps}", "--quiet"],
+    run = subprocess.Popen(["zero-run", executable, f"--steps={steps}", "--quiet", *flags],
                            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     most = 0
     while run.poll() is None:
@@ -73,10 +73,10 @@ def main():
     work = Path(sys.argv[1])
     checks = Checks()
     for stage in (0, 3):
-        executable, small = compile_graph(work / "small", stage, SMALL)
-        idle = most_resident(executable, 200) - RANKS * small
-        executable, arena = compile_graph(work / "large", stage, LARGE)
-        resident = most_resident(executable, STEPS)
+        executable, small, data = compile_graph(work / "small", stage, SMALL)
+        idle = most_resident(executable, 200, data) - RANKS * small
+        executable, arena, data = compile_graph(work / "large", stage, LARGE)
+        resident = most_resident(executable, STEPS, data)
         used, planned = resident - idle, RANKS * arena
         print(f"stage {stage}: {resident / MIB:.1f} MiB resident, {idle / MIB:.1f} without arenas; "
               f"arenas {RANKS} x {arena / MIB:.1f} MiB: {100 * (used / planned - 1):+.2f} %")

@@ -15,6 +15,7 @@ struct Fetch {
   int link = 0;
   double seconds = 0; ///< on the link, alone
   int64_t bytes = 0;  ///< that the target takes from the start of the transfer on
+  double margin = 0;  ///< seconds that it should be there before it is needed
 };
 
 /// A step that transfers go beside, command by command.
@@ -26,7 +27,8 @@ struct Timeline {
 /// For each fetch, the command before which it should begin: as late as it can so that it
 /// is there in time if links are serial, and never so early that live bytes exceed
 /// `budget`. A fetch that begins before the command that needs it, or for which there is no
-/// room any earlier, is waited for.
+/// room any earlier, is waited for. On each link fetches begin in the order in which they are
+/// needed.
 /// Walks back from the last fetch, as DeepCompile's prefetching does (arXiv 2504.09983); the
 /// time is linear in fetches and in the commands that each spans.
 ///

@@ -70,16 +70,18 @@ def InsertTransfers : Pass<"zero-insert-transfers", "::mlir::ModuleOp"> {
 }
 
 def ScheduleTransfers : Pass<"zero-schedule-transfers", "::mlir::ModuleOp"> {
-  let summary = "Gives transfers their time";
+  let summary = "Gives gathers and transfers their time";
   let description = [{
     Lanes run in order and begin as soon as their bytes allow, so where a transfer stands in the
-    step says how long room is kept for it. One that brings something moves up until its link has
-    the time that it takes before its first reader (by the costs of kernels and the machine's
-    bandwidths, links being serial); one that takes something away moves down as far as its link
-    needs, so that nobody waits for the bytes that it leaves. Neither takes more room than the
-    budget of the tier has; without one the device's peak does not rise, and the host gets twice what
-    is on its way at most. Transfers stay in their part of the step. lib/Planning's Prefetch decides;
-    the step is reordered once for each link.
+    step says how long room is kept for it. One that brings something, and a gather, moves up until
+    its link has the time that it takes before its first reader (by the costs of kernels and the
+    machine's bandwidths, links being serial), and as much again, as costs are estimates; one that
+    takes something away moves down as far as its link needs, so that nobody waits for the bytes that
+    it leaves. So a bucket is gathered beside the kernels of the one before, what is gathered comes to
+    the device before that, and from disk before that. Nothing takes more room than the budget of the
+    tier has; without one the device's peak does not rise, and the host gets twice what is on its way
+    at most. All stay in their part of the step. lib/Planning's Prefetch decides; the step is
+    reordered once for the gathers and once for each link.
   }];
   let dependentDialects = ["::zero::ZeroDialect"];
 }

@@ -10,12 +10,15 @@ namespace zero::rt {
 
 using Clock = std::chrono::steady_clock;
 
+/// How often a rank looks before it sleeps: some microseconds, about what waking it costs.
+static constexpr int kLooks = 200;
+
 Rendezvous::Rendezvous(int ranks, double timeoutSeconds)
     : ranks(ranks), timeoutSeconds(timeoutSeconds), places(new Place[ranks]) {}
 
 bool Rendezvous::allArrived(uint64_t generation) const {
   for (int rank = 0; rank < ranks; ++rank)
-    if (places[rank].arrived.load(std::memory_order_acquire) < generation)
+    if (places[rank].arrived.load() < generation)
       return false;
   return true;
 }
@@ -23,31 +26,48 @@ bool Rendezvous::allArrived(uint64_t generation) const {
 Status Rendezvous::arrive(int rank, const Call &call) {
   // Only this thread writes its own counter.
   uint64_t generation = places[rank].arrived.load(std::memory_order_relaxed) + 1;
-  places[rank].arrived.store(generation, std::memory_order_release);
-  if (allArrived(generation))
+  places[rank].arrived.store(generation);
+  if (allArrived(generation)) {
+    wake();
     return {};
+  }
   const auto begin = Clock::now();
   Status status = wait(generation, call);
   places[rank].waited += uint64_t(std::chrono::nanoseconds(Clock::now() - begin).count());
   return status;
 }
 
+/// Who goes to sleep says so before it looks for the last time, and who arrives looks for
+/// sleepers behind that: one of the two sees the other.
+void Rendezvous::wake() {
+  if (sleepers.load() == 0)
+    return;
+  std::lock_guard<std::mutex> lock(mutex);
+  arrival.notify_all();
+}
+
+/// Ranks, or what else a rank does at the same time, may outnumber cores: who waits for long
+/// leaves its core to others.
 Status Rendezvous::wait(uint64_t generation, const Call &call) {
-  // Ranks may outnumber cores: spin for the usual short wait, then let others run.
-  for (int spin = 0; spin < 50; ++spin) {
+  for (int look = 0; look < kLooks; ++look) {
     if (allArrived(generation))
       return {};
     _mm_pause();
   }
   const auto deadline = Clock::now() + std::chrono::duration<double>(timeoutSeconds);
-  for (unsigned turn = 0; !allArrived(generation); ++turn) {
-    if (aborted.load(std::memory_order_acquire))
-      return abortReason();
-    if (turn % 64 == 63 && Clock::now() > deadline)
-      return timeOut(generation, call);
-    std::this_thread::yield();
-  }
-  return {};
+  std::unique_lock<std::mutex> lock(mutex);
+  sleepers.fetch_add(1);
+  const bool inTime =
+      arrival.wait_until(lock, std::chrono::time_point_cast<Clock::duration>(deadline), [&] {
+        return allArrived(generation) || aborted.load(std::memory_order_acquire);
+      });
+  sleepers.fetch_sub(1);
+  if (allArrived(generation))
+    return {};
+  if (inTime)
+    return reason;
+  lock.unlock();
+  return timeOut(generation, call);
 }
 
 Status Rendezvous::timeOut(uint64_t generation, const Call &call) {
@@ -68,6 +88,7 @@ void Rendezvous::abort(const Status &why) {
   if (reason.ok())
     reason = why;
   aborted.store(true, std::memory_order_release);
+  arrival.notify_all();
 }
 
 Status Rendezvous::abortReason() {

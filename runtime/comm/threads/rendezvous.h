@@ -6,6 +6,7 @@
 #include "runtime/comm/communicator.h"
 
 #include <atomic>
+#include <condition_variable>
 #include <memory>
 #include <mutex>
 
@@ -53,6 +54,7 @@ private:
     Offer offers[2];
   };
   bool allArrived(uint64_t generation) const;
+  void wake();
   Status wait(uint64_t generation, const Call &call);
   Status timeOut(uint64_t generation, const Call &call);
   Status abortReason();
@@ -61,7 +63,9 @@ private:
   double timeoutSeconds;
   std::unique_ptr<Place[]> places;
   std::atomic<bool> aborted{false};
-  std::mutex mutex; ///< guards reason
+  std::atomic<int> sleepers{0};
+  std::condition_variable arrival; ///< of the last rank, or abort()
+  std::mutex mutex;                ///< of those who sleep, and of what follows
   Status reason;
 };
 

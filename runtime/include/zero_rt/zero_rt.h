@@ -466,9 +466,9 @@ typedef struct zero_rt_stats {
   uint64_t control_bytes;
   double seconds;                   /* in steps */
   uint64_t nvme_read, nvme_written; /* bytes that the last step moved from and to the disk */
-  /* In all steps. Of the rank's own thread, which computes and takes part in collectives, only
-     a recording tells what it does; the other lanes' uses are here, and how long it waited for
-     them in `stalled`. On a GPU neither is known. */
+  /* In all steps, of lanes that have a thread of their own, as all but compute where a program
+     has transfers on CPUs; without waiting for other ranks. What computes waited for them as
+     long as `stalled` says, and only a recording tells what it did. */
   zero_rt_lane_use lanes[ZERO_RT_LANES];
   double stalled; /* seconds */
 } zero_rt_stats;

@@ -60,6 +60,13 @@ TEST(Prefetch, BeginsAsLateAsItIsInTime) {
   EXPECT_EQ(placeFetches(timeline, {{5, 0, 0, 99, 8}}, kAmple), std::vector<int64_t>{0});
 }
 
+TEST(Prefetch, AMarginTakesNoTimeOfTheLink) {
+  Timeline timeline{std::vector<double>(8, 1), std::vector<int64_t>(8, 0)};
+  EXPECT_EQ(placeFetches(timeline, {{6, 0, 0, 1, 8, 2}}, kAmple), std::vector<int64_t>{3});
+  EXPECT_EQ(placeFetches(timeline, {{6, 0, 0, 1, 8, 2}, {5, 0, 0, 1, 8, 2}}, kAmple),
+            (std::vector<int64_t>{3, 2}));
+}
+
 TEST(Prefetch, ALinkServesOneAfterTheOther) {
   Timeline timeline{std::vector<double>(8, 1), std::vector<int64_t>(8, 0)};
   EXPECT_EQ(placeFetches(timeline, {{6, 0, 0, 2, 8}, {6, 0, 0, 2, 8}}, kAmple),

@@ -190,15 +190,15 @@ TEST_P(Tiers, TellWhatLanesDid) {
         const zero_rt_event &event = recording.events[j];
         zero_rt_command_info info;
         EXPECT_OK(zero_rt_executable_command(trial.executable, event.command, &info));
-        busy[info.lane] += double(event.end - event.begin) * 1e-9;
-        if (info.lane != ZERO_RT_COMPUTE && info.lane != ZERO_RT_COLLECTIVE)
+        busy[info.lane] += double(event.end - event.begin - event.waited) * 1e-9;
+        if (info.lane != ZERO_RT_COMPUTE)
           continue;
         between += double(event.begin - now) * 1e-9;
         now = event.end;
       }
       between += double(step.end - now) * 1e-9;
     }
-    for (int lane = ZERO_RT_H2D; lane < ZERO_RT_LANES; ++lane) {
+    for (int lane = ZERO_RT_COLLECTIVE; lane < ZERO_RT_LANES; ++lane) {
       EXPECT_GT(stats.lanes[lane].seconds, 0) << lane;
       EXPECT_NEAR(stats.lanes[lane].seconds, busy[size_t(lane)], 1e-6) << lane;
     }

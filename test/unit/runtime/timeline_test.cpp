@@ -23,11 +23,6 @@ TierProgram planned(int ranks, int microBatches) {
   return program;
 }
 
-/// Compute and collectives are one, as they are a rank's own thread's.
-int threadOf(const proto::Command &command) {
-  return command.lane() == proto::COLLECTIVE ? int(proto::COMPUTE) : int(command.lane());
-}
-
 TEST(Timeline, HasEveryCommandOnceBehindWhatItWaitsFor) {
   const TierProgram tiers = planned(2, 3);
   proto::Program program = tiers.program;
@@ -42,15 +37,15 @@ TEST(Timeline, HasEveryCommandOnceBehindWhatItWaitsFor) {
       commands.push_back(&command);
   }
   std::map<std::pair<size_t, uint32_t>, zero_rt_event> byCommand;
-  std::map<int, uint64_t> free; // by thread
+  std::map<int, uint64_t> free; // by lane
   uint64_t begun = 0, last = 0;
   for (const zero_rt_event &event : timeline.events[0]) {
     const proto::Command &command = *commands[event.command];
     EXPECT_TRUE(byCommand.try_emplace({event.command, event.turn}, event).second);
     EXPECT_NEAR(double(event.end - event.begin), 1e6 * (event.command + 1), 1);
     EXPECT_GE(event.begin, begun) << command.label();
-    EXPECT_GE(event.begin, free[threadOf(command)]) << command.label();
-    begun = event.begin, free[threadOf(command)] = event.end;
+    EXPECT_GE(event.begin, free[command.lane()]) << command.label();
+    begun = event.begin, free[command.lane()] = event.end;
     last = std::max(last, event.end);
   }
   for (const auto &[key, event] : byCommand)
@@ -89,13 +84,30 @@ TEST(Timeline, SumsAreThoseOfItsEvents) {
   EXPECT_EQ(timeline.lanes[proto::NVME_WRITE].bytes, shard + big);
   EXPECT_EQ(timeline.lanes[proto::COMPUTE].bytes, 0u); // its copies stay on the device
   // What the own thread does not do it waits for.
-  EXPECT_NEAR(timeline.stalled + busy[proto::COMPUTE] + busy[proto::COLLECTIVE], timeline.seconds,
-              1e-7);
+  EXPECT_NEAR(timeline.stalled + busy[proto::COMPUTE], timeline.seconds, 1e-7);
   EXPECT_GT(timeline.stalled, 0);
   const Timeline sums = layOut(program.program, costs, /*keepsEvents=*/false);
   EXPECT_EQ(sums.seconds, timeline.seconds);
   EXPECT_EQ(sums.stalled, timeline.stalled);
   EXPECT_TRUE(sums.events[0].empty());
+}
+
+TEST(Timeline, WithoutTransfersCollectivesAreInTurnsWithKernels) {
+  TinyProgram tiny(2, 2);
+  for (proto::Segment &segment : *tiny.program.mutable_segments())
+    for (proto::Command &command : *segment.mutable_commands()) {
+      command.set_seconds(1);
+      command.clear_waits();
+    }
+  StepCosts costs = plannedCosts(tiny.program);
+  const Timeline inTurns = layOut(tiny.program, costs, /*keepsEvents=*/false);
+  costs.overlaps = true;
+  const Timeline beside = layOut(tiny.program, costs, /*keepsEvents=*/false);
+  EXPECT_EQ(inTurns.stalled, 0);
+  const double computes = inTurns.lanes[proto::COMPUTE].seconds;
+  EXPECT_EQ(inTurns.seconds, computes + inTurns.lanes[proto::COLLECTIVE].seconds);
+  EXPECT_GT(inTurns.seconds, beside.seconds);
+  EXPECT_EQ(beside.seconds, computes + beside.stalled);
 }
 
 /// A read, another one that only the last turn has, and a kernel behind that.

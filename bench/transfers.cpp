@@ -1,0 +1,104 @@
+//===- transfers.cpp - what the transfers of a step take alone ------------===//
+//
+// usage: transfers MODEL.zexe FOLDER [STEPS]. Runs nothing of a step but what moves to and from
+// the disk: the same pieces in the same order, reads and writes side by side, all ranks at once,
+// with files in FOLDER. Prints a line of JSON: the seconds of each step, and bytes of a rank.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/comm/threads/threads.h"
+#include "runtime/core/lane_work.h"
+#include "runtime/device/cpu/cpu_device.h"
+#include "runtime/verify/lifetimes.h"
+
+#include <barrier>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <thread>
+
+using namespace zero::rt;
+using Clock = std::chrono::steady_clock;
+
+namespace {
+
+/// A rank's arenas and files, and its commands.
+struct Member {
+  RankMemory memory;
+  std::vector<CommandSegment> segments;
+  std::unique_ptr<LaneWork> reads, writes;
+
+  explicit Member(const char *folder) : memory({folder, DiskQueue::Kind::Any}) {}
+
+  Status open(const LoadedProgram &program, Communicator &communicator, Device &device) {
+    const int rank = communicator.rank();
+    ZERO_RT_TRY(memory.openFile(program, rank));
+    ZERO_RT_TRY(memory.reserve(device, program.tables(), rank, /*guarded=*/false));
+    segments = resolveCommands(program.tables(), rank, memory.bases(), 0);
+    ZERO_RT_TRY(LaneWork::open(proto::NVME_READ, communicator, device, memory, reads));
+    return LaneWork::open(proto::NVME_WRITE, communicator, device, memory, writes);
+  }
+
+  /// What one lane moves in a step.
+  Status move(LaneWork &work, bool writing) {
+    for (const CommandSegment &segment : segments)
+      for (uint64_t turn = 0; turn < segment.repeat; ++turn)
+        for (const Command &command : segment.commands)
+          if (const auto *disk = std::get_if<DiskCommand>(&command.body);
+              disk && disk->writes == writing && runsInTurn(command.when, turn, segment.repeat))
+            ZERO_RT_TRY(work.run(command));
+    return {};
+  }
+};
+
+void expect(const Status &status) {
+  if (status.ok())
+    return;
+  std::fprintf(stderr, "transfers: error: %s\n", status.getMessage().c_str());
+  std::exit(1);
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  if (argc < 3) {
+    std::fprintf(stderr, "usage: transfers MODEL.zexe FOLDER [STEPS]\n");
+    return 1;
+  }
+  const int steps = argc > 3 ? std::atoi(argv[3]) : 5;
+  std::shared_ptr<const LoadedProgram> program;
+  expect(loadProgram(argv[1], program));
+  std::unique_ptr<Device> device = makeCpuDevice(program->module);
+  std::vector<std::unique_ptr<Communicator>> group = makeThreadGroup({program->ranks()});
+  std::vector<std::unique_ptr<Member>> members;
+  for (auto &communicator : group) {
+    members.push_back(std::make_unique<Member>(argv[2]));
+    expect(members.back()->open(*program, *communicator, *device));
+  }
+  std::barrier together(2 * program->ranks() + 1);
+  std::vector<std::thread> lanes;
+  for (auto &member : members)
+    for (bool writing : {false, true})
+      lanes.emplace_back([&, writing, &member = *member] {
+        for (int step = 0; step < steps; ++step) {
+          together.arrive_and_wait();
+          expect(member.move(writing ? *member.writes : *member.reads, writing));
+          together.arrive_and_wait();
+        }
+      });
+  std::printf("{\"seconds\": [");
+  for (int step = 0; step < steps; ++step) {
+    together.arrive_and_wait();
+    const auto begin = Clock::now();
+    together.arrive_and_wait();
+    std::printf("%s%.6f", step ? ", " : "",
+                std::chrono::duration<double>(Clock::now() - begin).count());
+  }
+  for (std::thread &lane : lanes)
+    lane.join();
+  const auto &first = *members.front();
+  std::printf("], \"read\": %llu, \"written\": %llu}\n",
+              static_cast<unsigned long long>(first.reads->traffic().read / uint64_t(steps)),
+              static_cast<unsigned long long>(first.writes->traffic().written / uint64_t(steps)));
+  return 0;
+}

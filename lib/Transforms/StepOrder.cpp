@@ -1,0 +1,130 @@
+//===- StepOrder.cpp - the order of a step's ops --------------------------===//
+
+#include "StepOrder.h"
+
+#include "zero/Analysis/StepTime.h"
+#include "zero/Analysis/Storage.h"
+
+using namespace mlir;
+
+namespace zero {
+
+bool isStill(Operation *op) {
+  return isa<ReadOp, MemberOp, OwnSliceOp>(op) || isReshape(op) ||
+         op->hasTrait<OpTrait::ConstantLike>();
+}
+
+bool isFetch(Operation *op) {
+  if (auto gather = dyn_cast<AllGatherOp>(op))
+    return !gather.getInto();
+  auto transfer = dyn_cast<TransferOp>(op);
+  if (!transfer || transfer.getInto())
+    return false;
+  const planning::Link link = linkOf(transfer);
+  return link == planning::Link::HostToDevice || link == planning::Link::DiskRead;
+}
+
+static unsigned partNumber(Operation *op) {
+  return op->hasAttr(kPrologueAttr) ? 0 : op->hasAttr(kEpilogueAttr) ? 2 : 1;
+}
+
+StepOrder::StepOrder(func::FuncOp step) : block(step.getBody().front()) {
+  for (Operation &op : block) {
+    positions[&op] = size();
+    ops.push_back(&op);
+  }
+  parts.fill({size(), 0});
+  for (auto [index, op] : llvm::enumerate(ops)) {
+    auto &[begin, end] = parts[partNumber(op)];
+    if (isStill(op) || op->hasTrait<OpTrait::IsTerminator>())
+      continue;
+    begin = std::min<int64_t>(begin, index);
+    end = index + 1;
+  }
+}
+
+std::pair<int64_t, int64_t> StepOrder::partOf(Operation *op) const { return parts[partNumber(op)]; }
+
+int64_t StepOrder::availableFrom(Value value) const {
+  Operation *producer = value.getDefiningOp();
+  if (!producer)
+    return 0;
+  if (!isStill(producer) && !isFetch(producer))
+    return positionOf(producer) + 1;
+  int64_t from = 0;
+  for (Value operand : producer->getOperands())
+    from = std::max(from, availableFrom(operand));
+  return from;
+}
+
+int64_t StepOrder::firstReader(Value value) const {
+  int64_t first = size();
+  for (Operation *user : value.getUsers())
+    if (!isa<WriteOp>(user))
+      first = std::min(first, isStill(user) ? firstReader(user->getResult(0)) : positionOf(user));
+  return first;
+}
+
+namespace {
+/// Writes the ops of a step down in a new order.
+class Mover {
+public:
+  Mover(Block &block, bool behind) : block(block), behind(behind) {}
+
+  /// `op` comes next, after what it needs of what may move.
+  void put(Operation *op) {
+    if (!placed.insert(op).second)
+      return;
+    for (Value operand : op->getOperands())
+      if (Operation *producer = operand.getDefiningOp())
+        if (isStill(producer) || isFetch(producer))
+          put(producer);
+    op->moveBefore(&block, block.end());
+  }
+
+  /// The same of what has been moved here; where time was found behind it, what writes its
+  /// result comes, too.
+  void putMoved(ArrayRef<Operation *> moved) {
+    for (Operation *op : moved) {
+      put(op);
+      for (Operation *user : op->getResult(0).getUsers())
+        if (behind && isa<WriteOp>(user))
+          put(user);
+    }
+  }
+
+  bool isPlaced(Operation *op) const { return placed.contains(op); }
+
+private:
+  Block &block;
+  bool behind;
+  llvm::DenseSet<Operation *> placed;
+};
+} // namespace
+
+void StepOrder::move(const llvm::DenseMap<Operation *, int64_t> &begins, bool behind) {
+  llvm::DenseMap<int64_t, SmallVector<Operation *, 2>> at;
+  llvm::DenseSet<Operation *> waits; // for the op that they write the result of
+  for (Operation *op : ops)
+    if (auto it = begins.find(op); it != begins.end()) {
+      at[it->second].push_back(op);
+      for (Operation *user : op->getResult(0).getUsers())
+        if (behind && isa<WriteOp>(user))
+          waits.insert(user);
+    }
+  Mover mover(block, behind);
+  for (auto [position, op] : llvm::enumerate(ops)) {
+    if (!behind)
+      mover.putMoved(at.lookup(position));
+    // What is still comes with what reads it.
+    if (!begins.contains(op) && !waits.contains(op) && !isStill(op))
+      mover.put(op);
+    if (behind)
+      mover.putMoved(at.lookup(position));
+  }
+  for (Operation *op : llvm::reverse(ops))
+    if (!mover.isPlaced(op)) // nothing reads it
+      op->erase();
+}
+
+} // namespace zero

@@ -1,0 +1,97 @@
+"""A model whose state is 8 times the device's budget, and 3 times what device and host have
+together, trains bit for bit as in memory.
+
+usage: check_beyond_memory.py WORK
+
+Both budgets are zeroc's to keep; the peaks that a watched run measures are its certificate's, and
+so much memory is what the operating system counts. Initial values go piece by piece to where they
+lie: from the start on all ranks together have less memory than half of the parameters take.
+"""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+
+import make_deep
+from check_resident_memory import most_resident
+from check_tiers import check_watched, disk_bytes
+from zero_test import Checks, Failed, run_tool
+
+RANKS, STEPS = 2, 3
+LAYERS, WIDTH, ROWS = 96, 512, 8
+PARAMETERS = LAYERS * (WIDTH * WIDTH + WIDTH)
+STATE = 16 * PARAMETERS // RANKS  # parameter, gradient, two moments: f32
+DEVICE, HOST = STATE // 8, STATE // 3 - STATE // 8
+TIERS = ["--offload-params=nvme", "--offload-gradients=nvme", "--offload-optimizer=nvme"]
+MIB = 2**20
+
+
+class DeepGraph:
+    """A perceptron of many layers, and a few rows that it learns."""
+
+    def __init__(self, work, layers):
+        self.work = Path(work)
+        make_deep.write(self.work / "model.onnx", layers, WIDTH, ROWS)
+        rows = np.random.RandomState(0).randn(STEPS * RANKS * ROWS, WIDTH).astype(np.float32)
+        np.save(self.work / "x.npy", rows)
+        self.data_flag = f"--data=x={self.work / 'x.npy'}"
+
+    def compile(self, name, *flags):
+        path = self.work / f"{name}.zexe"
+        self.report = run_tool("zeroc", self.work / "model.onnx", "--zero-stage=3",
+                               f"--ranks={RANKS}", "--optimizer=adamw", "--lr=1e-3",
+                               "--bucket-bytes=1MiB", "-o", path, *flags)
+        return path
+
+    def train(self, executable):
+        log, weights = self.work / "log.jsonl", self.work / "weights.safetensors"
+        run_tool("zero-run", executable, self.data_flag, f"--steps={STEPS}", "--quiet",
+                 f"--nvme-dir={self.work}", f"--log={log}", f"--save={weights}")
+        return log.read_bytes(), weights.read_bytes()
+
+    def most_resident(self, executable):
+        return most_resident(executable, STEPS, self.data_flag, f"--nvme-dir={self.work}")
+
+
+def check_refusals(checks, graph):
+    """Neither does it fit on the device alone, nor with what the host has."""
+    for what, flags in (("the device alone", []),
+                        ("device and host", [flag.replace("nvme", "host") for flag in TIERS])):
+        try:
+            graph.compile("refused", f"--memory-budget={DEVICE}", f"--host-budget={HOST}", *flags)
+            checks.that(False, f"{what} hold the model")
+        except Failed as refusal:
+            checks.that("budget" in str(refusal), f"{what}: {refusal}")
+
+
+def main():
+    work = Path(sys.argv[1])
+    checks = Checks()
+    graph = DeepGraph(work / "large", LAYERS)
+    check_refusals(checks, graph)
+    expected = graph.train(graph.compile("memory"))
+    executable = graph.compile("tiers", f"--memory-budget={DEVICE}", f"--host-budget={HOST}",
+                               *TIERS)
+    read, written = planned = disk_bytes(graph.report)
+    got = graph.train(executable)
+    checks.that(got[0] == expected[0], f"losses {got[0]}, in memory {expected[0]}")
+    checks.that(got[1] == expected[1], "other weights than in memory")
+    check_watched(checks, "watched", graph, executable, planned)
+
+    small = DeepGraph(work / "small", 1)
+    idle = small.most_resident(small.compile("tiers", *TIERS))
+    resident = graph.most_resident(executable) - idle
+    limit = RANKS * (DEVICE + HOST)
+    print(f"state {STATE / MIB:.1f} MiB a rank on {DEVICE / MIB:.1f} of the device and "
+          f"{HOST / MIB:.1f} of the host; {read / MIB:.1f} MiB read and {written / MIB:.1f} "
+          f"written a step; {resident / MIB:.1f} MiB resident of {limit / MIB:.1f}")
+    checks.that(resident <= limit, f"{resident} bytes resident, more than both budgets: {limit}")
+    least = graph.most_resident(graph.compile("least", *TIERS)) - idle
+    print(f"without budgets {least / MIB:.1f} MiB resident; parameters {PARAMETERS * 4 / MIB:.1f}")
+    checks.that(least < 4 * PARAMETERS / 2, f"{least} bytes resident from the start on")
+    checks.finish()
+
+
+if __name__ == "__main__":
+    main()
