@@ -40,7 +40,8 @@ class Graph:
         make_deep.write(self.folder / "model.onnx", LAYERS, WIDTH, self.rows)
         np.save(self.folder / "x.npy", np.random.default_rng(0).standard_normal(
             (RANKS * self.rows, WIDTH), dtype=np.float32))
-        for name, flags in (("memory", ()), ("disk", NVME_FLAGS)):
+        disk = [*NVME_FLAGS, *self.options.flags.split()]
+        for name, flags in (("memory", ()), ("disk", disk)):
             self.tool("zeroc", self.folder / "model.onnx", "--zero-stage=3", f"--ranks={RANKS}",
                       "--optimizer=adamw", "-o", self.folder / f"{name}.zexe", *flags)
         return self
@@ -94,8 +95,9 @@ def row(rows, rounds):
 
 
 def main():
-    options = parser(__doc__, ["small", "equal", "large"], ["zero"], rounds=3,
-                     steps=7).parse_args()
+    arguments = parser(__doc__, ["small", "equal", "large"], ["zero"], rounds=3, steps=7)
+    arguments.add_argument("--flags", default="", help="more of zeroc, as --host-budget=128MiB")
+    options = arguments.parse_args()
     keep_to_cores(RANKS)
     run(["cmake", "--build", options.build, "--target", "transfers"])
     results, rows = {}, []

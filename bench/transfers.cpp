@@ -2,7 +2,8 @@
 //
 // usage: transfers MODEL.zexe FOLDER [STEPS]. Runs nothing of a step but what moves to and from
 // the disk: the same pieces in the same order, reads and writes side by side, all ranks at once,
-// with files in FOLDER. Prints a line of JSON: the seconds of each step, and bytes of a rank.
+// with files in FOLDER. What is written was read before; nothing else is waited for. Prints a line
+// of JSON: the seconds of each step, and bytes of a rank.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,10 +12,12 @@
 #include "runtime/device/cpu/cpu_device.h"
 #include "runtime/verify/lifetimes.h"
 
+#include <atomic>
 #include <barrier>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <map>
 #include <thread>
 
 using namespace zero::rt;
@@ -22,11 +25,19 @@ using Clock = std::chrono::steady_clock;
 
 namespace {
 
-/// A rank's arenas and files, and its commands.
+/// A transfer, and how many reads of the step must be done before it.
+struct Piece {
+  const Command *command;
+  uint64_t behind;
+};
+
+/// A rank's arenas and files, and what its step reads and writes.
 struct Member {
   RankMemory memory;
   std::vector<CommandSegment> segments;
-  std::unique_ptr<LaneWork> reads, writes;
+  std::vector<Piece> reads, writes;
+  std::unique_ptr<LaneWork> reader, writer;
+  std::atomic<uint64_t> done = 0; ///< reads of the step
 
   explicit Member(const char *folder) : memory({folder, DiskQueue::Kind::Any}) {}
 
@@ -35,20 +46,45 @@ struct Member {
     ZERO_RT_TRY(memory.openFile(program, rank));
     ZERO_RT_TRY(memory.reserve(device, program.tables(), rank, /*guarded=*/false));
     segments = resolveCommands(program.tables(), rank, memory.bases(), 0);
-    ZERO_RT_TRY(LaneWork::open(proto::NVME_READ, communicator, device, memory, reads));
-    return LaneWork::open(proto::NVME_WRITE, communicator, device, memory, writes);
-  }
-
-  /// What one lane moves in a step.
-  Status move(LaneWork &work, bool writing) {
     for (const CommandSegment &segment : segments)
       for (uint64_t turn = 0; turn < segment.repeat; ++turn)
         for (const Command &command : segment.commands)
-          if (const auto *disk = std::get_if<DiskCommand>(&command.body);
-              disk && disk->writes == writing && runsInTurn(command.when, turn, segment.repeat))
-            ZERO_RT_TRY(work.run(command));
+          if (runsInTurn(command.when, turn, segment.repeat))
+            collect(command);
+    ZERO_RT_TRY(LaneWork::open(proto::NVME_READ, communicator, device, memory, reader));
+    return LaneWork::open(proto::NVME_WRITE, communicator, device, memory, writer);
+  }
+
+  void collect(const Command &command) {
+    const auto *disk = std::get_if<DiskCommand>(&command.body);
+    if (disk && disk->writes)
+      writes.push_back({&command, lastRead[disk->offset]});
+    else if (disk) {
+      reads.push_back({&command, 0});
+      lastRead[disk->offset] = reads.size();
+    }
+  }
+
+  Status read() {
+    for (const Piece &piece : reads) {
+      ZERO_RT_TRY(reader->run(*piece.command));
+      ++done;
+      done.notify_one();
+    }
     return {};
   }
+
+  Status write() {
+    for (const Piece &piece : writes) {
+      for (uint64_t now = done; now < piece.behind; now = done)
+        done.wait(now);
+      ZERO_RT_TRY(writer->run(*piece.command));
+    }
+    return {};
+  }
+
+private:
+  std::map<uint64_t, uint64_t> lastRead; ///< by offset on disk
 };
 
 void expect(const Status &status) {
@@ -81,8 +117,10 @@ int main(int argc, char **argv) {
     for (bool writing : {false, true})
       lanes.emplace_back([&, writing, &member = *member] {
         for (int step = 0; step < steps; ++step) {
+          if (!writing)
+            member.done = 0;
           together.arrive_and_wait();
-          expect(member.move(writing ? *member.writes : *member.reads, writing));
+          expect(writing ? member.write() : member.read());
           together.arrive_and_wait();
         }
       });
@@ -98,7 +136,7 @@ int main(int argc, char **argv) {
     lane.join();
   const auto &first = *members.front();
   std::printf("], \"read\": %llu, \"written\": %llu}\n",
-              static_cast<unsigned long long>(first.reads->traffic().read / uint64_t(steps)),
-              static_cast<unsigned long long>(first.writes->traffic().written / uint64_t(steps)));
+              static_cast<unsigned long long>(first.reader->traffic().read / uint64_t(steps)),
+              static_cast<unsigned long long>(first.writer->traffic().written / uint64_t(steps)));
   return 0;
 }

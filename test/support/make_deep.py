@@ -19,7 +19,7 @@ def write(path, layers, width, rows):
     nodes, weights, value = [], [], "x"
     for layer in range(layers):
         name = f"layers.{layer}"
-        weight = random.standard_normal((width, width), dtype=np.float32) / width**0.5
+        weight = random.standard_normal((width, width), dtype=np.float32) * 0.1 / width**0.5
         weights += [numpy_helper.from_array(weight, f"{name}.weight"),
                     numpy_helper.from_array(np.zeros(width, np.float32), f"{name}.bias")]
         nodes += [helper.make_node("Gemm", [value, f"{name}.weight", f"{name}.bias"],
