@@ -34,7 +34,8 @@ ARROWS = {
     "Transforms": [*DIALECTS, *MLIR, "Analysis", "Planning", "Ops", "Optimizers"],
     # The workspace of a library call is asked of the library that runs it.
     "Codegen": [*DIALECTS, *MLIR, "runtime/device/cpu/library.h", "runtime/format"],
-    "Emit": [*DIALECTS, *MLIR, "Analysis", "Planning", "Codegen", "runtime/format",
+    # Each command says what it takes on the machine that was planned for.
+    "Emit": [*DIALECTS, *MLIR, "Analysis", "Machine", "Planning", "Codegen", "runtime/format",
              "runtime/verify"],
     "Pipelines": [*DIALECTS, *MLIR, *COMPILER],
     "runtime": ["protobuf", "dnnl", "zlib"],

@@ -16,9 +16,10 @@ static double numberOf(DictionaryAttr call, StringRef name) {
   return number ? double(number.getInt()) : 1.0;
 }
 
-/// Whether neighbours in a row of the operand lie apart.
-static bool isTransposed(DictionaryAttr call, StringRef strides) {
-  return call.getAs<DenseI64ArrayAttr>(strides).asArrayRef().back() != 1;
+/// Whether a matrix is stored by columns: neighbours of a column lie side by side.
+static bool isTransposed(DictionaryAttr call, StringRef name) {
+  ArrayRef<int64_t> strides = call.getAs<DenseI64ArrayAttr>(name).asArrayRef();
+  return strides.back() != 1 && strides.drop_back().back() == 1;
 }
 
 static void describeCall(DictionaryAttr call, KernelCost &cost) {
@@ -27,6 +28,8 @@ static void describeCall(DictionaryAttr call, KernelCost &cost) {
     cost.kind = KernelKind::Convolution;
   } else if (kind == "attention") {
     cost.kind = KernelKind::Attention;
+    cost.m = numberOf(call, "queries");
+    cost.n = numberOf(call, "keys");
     cost.backward = call.getAs<StringAttr>("direction").getValue() == "backward";
   } else {
     cost.kind = KernelKind::Product;

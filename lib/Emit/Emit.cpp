@@ -13,6 +13,7 @@
 #include "zero/Codegen/CompileGpu.h"
 #include "zero/Codegen/LibraryCalls.h"
 #include "zero/Codegen/Passes.h"
+#include "zero/Machine/CommandCosts.h"
 
 #include "llvm/Support/FileSystem.h"
 
@@ -104,6 +105,15 @@ static uint64_t receivedElements(const proto::Program &program) {
       received += turnsOf(segment, command) * others * slice * (both ? 2 : 1);
     }
   return received;
+}
+
+/// Writes what each command takes on `machine`.
+static void planSeconds(const planning::Machine &machine, proto::Program &program) {
+  program.set_machine(machine.name);
+  program.set_overlaps(machine.overlaps);
+  for (proto::Segment &segment : *program.mutable_segments())
+    for (proto::Command &command : *segment.mutable_commands())
+      command.set_seconds(commandSeconds(machine, program, command));
 }
 
 static void describe(ModuleOp module, const EmitOptions &options, proto::Program &program) {
@@ -236,6 +246,7 @@ FailureOr<EmittedKernels> emitExecutable(ModuleOp module, const EmitOptions &opt
     return module.emitError() << "the output '" << options.output << "' would overwrite '" << file
                               << "', which holds weights";
 
+  planSeconds(options.machine, program);
   std::string code;
   FailureOr<EmittedKernels> emitted = module->hasAttr(kDeviceAttr)
                                           ? compileForGpu(module, options, kernels, program, code)

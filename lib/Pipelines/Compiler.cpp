@@ -6,6 +6,7 @@
 #include "PlanReport.h"
 #include "zero/Emit/Emit.h"
 #include "zero/Import/Import.h"
+#include "zero/Machine/MachineFile.h"
 #include "zero/Ops/OpTable.h"
 #include "zero/Pipelines/Register.h"
 
@@ -145,6 +146,10 @@ LogicalResult compileModel(const CompilerOptions &options, llvm::raw_ostream &re
   context.printOpOnDiagnostic(false);
   if (failed(decisions.attach(context)))
     return failure();
+  planning::Machine machine;
+  const std::string name = options.step.machineName();
+  if (std::string error = loadMachine(name, machine); !error.empty())
+    return emitError(UnknownLoc::get(&context)) << "--machine=" << name << ": " << error;
   OwningOpRef<ModuleOp> module = readModel(options, context);
   if (!module || failed(checkLocalBatch(*module, options)) || failed(runPhases(*module, options)))
     return failure();
@@ -166,6 +171,7 @@ LogicalResult compileModel(const CompilerOptions &options, llvm::raw_ostream &re
   emit.threads = options.threads;
   emit.cacheFolder = options.cacheFolder;
   emit.gpuArchitectures = options.gpuArchitectures;
+  emit.machine = machine;
   FailureOr<EmittedKernels> kernels = emitExecutable(*module, emit);
   if (failed(kernels) || failed(writeReports(plan, options.reports, context)))
     return failure();

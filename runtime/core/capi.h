@@ -4,12 +4,16 @@
 #define RUNTIME_CORE_CAPI_H
 
 #include "runtime/core/session.h"
+#include "runtime/verify/timeline.h"
 
 #include <cstring>
 #include <new>
 
 struct zero_rt_executable {
   std::shared_ptr<const zero::rt::LoadedProgram> program;
+  /// What zero_rt_executable_timeline() has handed out.
+  zero::rt::Timeline timeline = {};
+  zero_rt_recorded_step step = {};
 };
 
 struct zero_rt_data {

@@ -25,6 +25,37 @@ zero_rt_status zero_rt_executable_command(const zero_rt_executable *executable, 
   return toC(fail(ZERO_RT_NOT_FOUND, "no command of index %zu", index));
 }
 
+static Status checkPlanned(const proto::Program &program) {
+  return program.machine().empty()
+             ? Status(ZERO_RT_NOT_FOUND, "the executable does not say what its commands take")
+             : Status();
+}
+
+zero_rt_status zero_rt_executable_plan(const zero_rt_executable *executable, zero_rt_plan *plan) {
+  return guard([&]() -> Status {
+    const proto::Program &program = executable->program->tables();
+    ZERO_RT_TRY(checkPlanned(program));
+    const Timeline timeline = layOut(program, plannedCosts(program), /*keepsEvents=*/false);
+    *plan = {program.machine().c_str(), timeline.seconds, timeline.stalled, {}};
+    std::copy(timeline.lanes.begin(), timeline.lanes.end(), plan->lanes);
+    return {};
+  });
+}
+
+zero_rt_status zero_rt_executable_timeline(zero_rt_executable *executable,
+                                           zero_rt_recording *timeline) {
+  return guard([&]() -> Status {
+    const proto::Program &program = executable->program->tables();
+    ZERO_RT_TRY(checkPlanned(program));
+    Timeline &kept = executable->timeline;
+    if (kept.events.empty())
+      kept = layOut(program, plannedCosts(program), /*keepsEvents=*/true);
+    executable->step = {0, 0, nanoseconds(kept.seconds), 0, kept.events[0].size()};
+    *timeline = {&executable->step, 1, kept.events[0].data(), 1};
+    return {};
+  });
+}
+
 zero_rt_status zero_rt_session_record(zero_rt_session *session, uint64_t steps) {
   return guard([&] { return session->session->record(steps); });
 }

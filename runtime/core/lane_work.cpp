@@ -6,6 +6,25 @@
 
 namespace zero::rt {
 
+LaneUse &LaneUse::operator+=(const LaneUse &other) {
+  for (size_t lane = 0; lane < lanes.size(); ++lane) {
+    lanes[lane].time += other.lanes[lane].time;
+    lanes[lane].bytes += other.lanes[lane].bytes;
+  }
+  stalled += other.stalled;
+  return *this;
+}
+
+LaneUse LaneUse::operator-(const LaneUse &other) const {
+  LaneUse difference = *this;
+  for (size_t lane = 0; lane < lanes.size(); ++lane) {
+    difference.lanes[lane].time -= other.lanes[lane].time;
+    difference.lanes[lane].bytes -= other.lanes[lane].bytes;
+  }
+  difference.stalled -= other.stalled;
+  return difference;
+}
+
 Status LaneWork::open(proto::Lane lane, Communicator &communicator, Device &device,
                       RankMemory &memory, std::unique_ptr<LaneWork> &work) {
   std::unique_ptr<LaneWork> made(new LaneWork(memory));
@@ -36,11 +55,21 @@ Status LaneWork::move(const DiskCommand &command) {
     if (!command.writes)
       std::memcpy(last, page->bytes, rest);
   }
-  (command.writes ? moved.written : moved.read) += command.bytes;
+  done.bytes += command.bytes;
   return {};
 }
 
-Status LaneWork::run(const Command &command) {
+Status LaneWork::run(const Command &command, Span &span) {
+  const uint64_t waited = communicator ? communicator->waited() : 0;
+  span.begin = Clock::now();
+  Status status = execute(command);
+  span.end = Clock::now();
+  span.waited = communicator ? communicator->waited() - waited : 0;
+  done.time += span.end - span.begin - std::chrono::nanoseconds(span.waited);
+  return status;
+}
+
+Status LaneWork::execute(const Command &command) {
   if (const auto *launch = std::get_if<LaunchCommand>(&command.body))
     return queue->launch(launch->kernel, launch->args.data(), launch->length);
   if (const auto *transfer = std::get_if<DiskCommand>(&command.body))
@@ -50,6 +79,7 @@ Status LaneWork::run(const Command &command) {
   const auto &copy = std::get<CopyCommand>(command.body);
   if (copy.bytes > 0)
     std::memmove(copy.destination, copy.source, copy.bytes);
+  done.bytes += copy.bytes;
   return {};
 }
 

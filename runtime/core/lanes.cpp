@@ -83,13 +83,12 @@ Status Lanes::Shared::run(size_t thread, const Command &command, const CommandSe
       !runsInTurn(command.when, turn.turn, segment.repeat) ||
       (command.predicate > 0 && *setup.predicates[command.predicate - 1] == 0))
     return {};
-  const uint64_t begin = turn.recorder ? turn.recorder->now() : 0;
-  const uint64_t waited = work[thread]->waited();
-  Status status = work[thread]->run(command);
+  LaneWork::Span span;
+  Status status = work[thread]->run(command, span);
   if (turn.recorder)
     turn.recorder->add({uint32_t(&command - segment.commands.data()) + segment.first,
-                        uint32_t(turn.turn), begin, turn.recorder->now(),
-                        work[thread]->waited() - waited},
+                        uint32_t(turn.turn), turn.recorder->at(span.begin),
+                        turn.recorder->at(span.end), span.waited},
                        thread);
   return status.ok() ? status
                      : zero::rt::fail(status.getCode(), "rank %d, lane %s, '%s': %s", rank,
@@ -183,23 +182,29 @@ Status Lanes::outcome(Progress::Outcome outcome, size_t thread) {
   return shared->failure;
 }
 
+/// Waits until `thread` has counted so far, and adds how long that takes.
+Status Lanes::awaitCounter(size_t counter, uint64_t count, size_t thread) {
+  if (shared->progress.at(counter) >= count && !shared->progress.isStopped())
+    return {};
+  const auto begin = Progress::Clock::now();
+  const Progress::Outcome end = shared->progress.await(0, counter, count, shared->patience());
+  stalled += Progress::Clock::now() - begin;
+  return outcome(end, thread);
+}
+
 Status Lanes::await(const LaneStep &step) {
-  const auto patience = shared->patience();
   for (const LaneStep::Wait &wait : step.waits)
-    ZERO_RT_TRY(
-        outcome(shared->progress.await(0, commandsOf(wait.thread),
-                                       shared->bases[wait.thread] + wait.commands, patience),
-                wait.thread));
+    ZERO_RT_TRY(awaitCounter(commandsOf(wait.thread), shared->bases[wait.thread] + wait.commands,
+                             wait.thread));
   return shared->progress.isStopped() ? outcome(Progress::Stopped, 0) : Status();
 }
 
 void Lanes::advance() { shared->progress.advance(commandsOf(0)); }
 
 Status Lanes::endTurn() {
-  const auto patience = shared->patience();
   const uint64_t turns = shared->progress.at(turnsOf(0)) + 1;
   for (size_t thread = 1; thread < shared->plan.threads(); ++thread)
-    ZERO_RT_TRY(outcome(shared->progress.await(0, turnsOf(thread), turns, patience), thread));
+    ZERO_RT_TRY(awaitCounter(turnsOf(thread), turns, thread));
   return shared->progress.isStopped() ? outcome(Progress::Stopped, 0) : Status();
 }
 
@@ -220,11 +225,11 @@ std::vector<uint64_t> Lanes::eventsPerStep() const {
   return events;
 }
 
-DiskTraffic Lanes::traffic() const {
-  DiskTraffic all;
-  for (const auto &each : shared->work)
-    if (each)
-      all += each->traffic();
+LaneUse Lanes::use() const {
+  LaneUse all;
+  for (size_t thread = 1; thread < shared->plan.threads(); ++thread)
+    all.lanes[size_t(shared->plan.laneOf(thread))] = shared->work[thread]->use();
+  all.stalled = stalled;
   return all;
 }
 

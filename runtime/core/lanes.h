@@ -61,17 +61,19 @@ public:
   void settle();
   /// Commands of each thread in a step, if it skips none.
   std::vector<uint64_t> eventsPerStep() const;
-  /// Moved from and to the disk so far.
-  DiskTraffic traffic() const;
+  /// Since the beginning. Between turns.
+  LaneUse use() const;
 
 private:
   struct Shared;
   explicit Lanes(std::shared_ptr<Shared> shared) : shared(std::move(shared)) {}
   Status outcome(Progress::Outcome outcome, size_t thread);
+  Status awaitCounter(size_t counter, uint64_t count, size_t thread);
 
   std::shared_ptr<Shared> shared;
   std::vector<std::thread> threads;
   bool gaveUp = false;
+  std::chrono::nanoseconds stalled{0}; ///< this thread, for others
 };
 
 } // namespace zero::rt

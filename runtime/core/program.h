@@ -16,14 +16,6 @@ namespace zero::rt {
 /// Bytes moved from and to a disk.
 struct DiskTraffic {
   uint64_t read = 0, written = 0;
-
-  DiskTraffic &operator+=(const DiskTraffic &other) {
-    read += other.read, written += other.written;
-    return *this;
-  }
-  DiskTraffic operator-(const DiskTraffic &other) const {
-    return {read - other.read, written - other.written};
-  }
 };
 
 /// A checked .zexe and its code. Sessions share it.

@@ -102,19 +102,19 @@ Status Rank::step(const StepRequest &request) {
   return status;
 }
 
-/// Moved from and to the disk since the beginning.
-DiskTraffic Rank::totalTraffic() const {
-  DiskTraffic all = lanes ? lanes->traffic() : DiskTraffic();
-  for (const auto &work : laneWork)
-    if (work)
-      all += work->traffic();
+/// Evaluations included.
+LaneUse Rank::useSoFar() const {
+  LaneUse all = lanes ? lanes->use() : LaneUse();
+  for (size_t lane = 0; lane < laneWork.size(); ++lane)
+    if (laneWork[lane])
+      all.lanes[lane] = laneWork[lane]->use();
   return all;
 }
 
 /// As long as a step is under way, the rank's file says so: what a process leaves that dies
 /// there is of no use.
 Status Rank::runStep(const StepRequest &request) {
-  const DiskTraffic before = totalTraffic();
+  const LaneUse before = useSoFar();
   const bool writesFile = evaluationWrites || (stepWrites && !request.evaluate);
   if (writesFile)
     ZERO_RT_TRY(memory.getFile().beginStep());
@@ -122,7 +122,7 @@ Status Rank::runStep(const StepRequest &request) {
   if (writesFile)
     ZERO_RT_TRY(memory.getFile().endStep());
   if (!request.evaluate)
-    stepTraffic = totalTraffic() - before;
+    allSteps += lastStep = useSoFar() - before;
   return {};
 }
 
@@ -365,8 +365,9 @@ std::optional<double> Rank::scalar(const char *name) const {
 //===----------------------------------------------------------------------===//
 
 Status Rank::run(const Command &command) {
+  LaneWork::Span span;
   if (LaneWork *work = laneWork[command.order.lane].get())
-    return work->run(command);
+    return work->run(command, span);
   return std::visit([&](const auto &body) { return execute(body, command); }, command.body);
 }
 

@@ -65,8 +65,9 @@ public:
 
   MemoryByTier memoryByTier() { return memory.byTier(); }
   const RankMemory &ownMemory() const { return memory; }
-  /// Of the last step.
-  const DiskTraffic &diskTraffic() const { return stepTraffic; }
+  /// Of its lanes but the own thread's, in the last step and in all.
+  const LaneUse &lastUse() const { return lastStep; }
+  const LaneUse &use() const { return allSteps; }
   /// Waits until nothing runs any more, in a step that failed too.
   void settle();
   Traffic traffic() const { return communicator->traffic(); }
@@ -80,7 +81,7 @@ public:
 private:
   Status runStep(const StepRequest &request);
   Status runSegments(const StepRequest &request);
-  DiskTraffic totalTraffic() const;
+  LaneUse useSoFar() const;
   Status tell(Device &device, const Note &own, std::vector<Note> &all);
   Status run(const Command &command);
   Status runRecorded(const Command &command, uint32_t index, uint64_t turn);
@@ -129,7 +130,7 @@ private:
   uint64_t collectives = 0;   ///< begun in this step
   /// Whether commands that an evaluation runs write to the file, and whether others do.
   bool evaluationWrites = false, stepWrites = false;
-  DiskTraffic stepTraffic;
+  LaneUse lastStep, allSteps;
 };
 
 } // namespace zero::rt

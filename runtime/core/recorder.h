@@ -26,7 +26,10 @@ public:
 
   /// Whether all the steps there is room for are recorded.
   bool isFull() const { return stepCount == steps.size(); }
-  uint64_t now() const { return uint64_t(std::chrono::nanoseconds(Clock::now() - origin).count()); }
+  uint64_t now() const { return at(Clock::now()); }
+  uint64_t at(Clock::time_point time) const {
+    return uint64_t(std::chrono::nanoseconds(time - origin).count());
+  }
 
   /// A step begins; must not be full. What a step that was not ended has left is dropped.
   void beginStep(uint64_t step);

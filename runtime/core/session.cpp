@@ -360,9 +360,13 @@ Status Session::stats(int rank, zero_rt_stats &stats) const {
   stats.model_bytes = traffic.modelBytes;
   stats.control_bytes = traffic.controlBytes;
   stats.seconds = seconds;
-  const DiskTraffic disk = body->rank(rank).diskTraffic();
-  stats.nvme_read = disk.read;
-  stats.nvme_written = disk.written;
+  const auto toSeconds = [](std::chrono::nanoseconds time) { return double(time.count()) * 1e-9; };
+  const LaneUse &last = body->rank(rank).lastUse(), &all = body->rank(rank).use();
+  stats.nvme_read = last.lanes[proto::NVME_READ].bytes;
+  stats.nvme_written = last.lanes[proto::NVME_WRITE].bytes;
+  for (size_t lane = 0; lane < all.lanes.size(); ++lane)
+    stats.lanes[lane] = {toSeconds(all.lanes[lane].time), all.lanes[lane].bytes};
+  stats.stalled = toSeconds(all.stalled);
   return {};
 }
 

@@ -11,6 +11,7 @@
 #include "runtime/support/floats.h"
 #include "runtime/verify/lane_check.h"
 
+#include <cmath>
 #include <set>
 
 namespace zero::rt {
@@ -308,6 +309,8 @@ private:
     const std::string &label = command.label();
     if (!proto::Command::When_IsValid(command.when()))
       return bad("command", label, "it runs in no turn that this runtime knows");
+    if (!std::isfinite(command.seconds()) || command.seconds() < 0)
+      return bad("command", label, "expected to take no time that there is");
     if (command.predicate() > uint32_t(program.predicates_size()))
       return bad("command", label, "no such predicate");
     switch (command.body_case()) {

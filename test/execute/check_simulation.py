@@ -9,7 +9,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from zero_test import Checks, Graph, check_refused, run_tool
+from zero_test import Checks, Graph, check_refused, read_trace, run_tool
 
 FACTOR = 5  # between simulated and measured: machines that run tests have other work, too
 RATES = ["peak_flops", "memory_bandwidth", "copy_bandwidth", "cache_bandwidth", "native_flops",
@@ -55,8 +55,8 @@ def simulate(executable, *flags):
 
 def slices(path):
     """What rank 0 does, in order: node, kernel and micro-batch of each command."""
-    events = json.loads(Path(path).read_text())["traceEvents"]
-    mine = [e for e in events if e["ph"] == "X" and e["pid"] == 1 and "kernel" in e["args"]]
+    mine = [event for rank, track, event in read_trace(path)
+            if rank == 0 and track in ("compute", "collective")]
     return [(e["name"], e["args"]["kernel"], e["args"]["turn"]) for e in mine]
 
 

@@ -42,6 +42,13 @@ def read_safetensors(path):
     return tensors
 
 
+def read_trace(path):
+    """Rank, name of the track and slice, of each slice of a trace in the order of the file."""
+    events = json.loads(Path(path).read_text())["traceEvents"]
+    names = {e["tid"]: e["args"]["name"] for e in events if e["name"] == "thread_name"}
+    return [(e["pid"] - 1, names[e["tid"]], e) for e in events if e["ph"] == "X"]
+
+
 class Graph:
     """A graph of test/data with its ground truth and its batch as .npy files."""
 

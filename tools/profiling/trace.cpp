@@ -15,28 +15,39 @@ static const zero_rt_recorded_step &lastOf(const zero_rt_recording &recording) {
 
 namespace {
 /// That of the step, and behind it one for each lane.
-enum Track { Step, Compute, Collective, Tracks = 1 + ZERO_RT_LANES };
+enum Track { Step, Compute, Collective, kTracks = 1 + ZERO_RT_LANES };
 
 Track trackOf(const zero_rt_command_info &command) {
   return command.kind >= ZERO_RT_ALL_GATHER ? Collective : Track(Compute + int(command.lane));
 }
 
-/// "pid" and "tid" of a track. Readers take 0 for the idle process, and want numbers that
-/// no two threads share.
-std::string placeOf(int rank, Track track) {
-  return format("\"pid\":%d,\"tid\":%d", rank + 1, rank * Tracks + track + 1);
-}
+/// The tracks of a rank, or those of its plan.
+struct Tracks {
+  int rank;
+  bool arePlanned;
+
+  /// Among those of the rank: the plan above what came of it.
+  int orderOf(Track track) const { return 2 * track + !arePlanned; }
+  /// "pid" and "tid". Readers take 0 for the idle process, and want numbers that no two threads
+  /// share.
+  std::string placeOf(Track track) const {
+    return format("\"pid\":%d,\"tid\":%d", rank + 1, rank * 2 * kTracks + orderOf(track) + 1);
+  }
+};
 
 class Writer {
 public:
-  Writer(const std::vector<zero_rt_command_info> &commands, OutputFile &file, uint64_t origin)
-      : commands(commands), file(file), origin(origin) {
+  Writer(const std::vector<zero_rt_command_info> &commands, OutputFile &file)
+      : commands(commands), file(file) {
     for (const zero_rt_command_info &command : commands)
       isUsed[trackOf(command)] = true;
   }
 
   Status begin() { return file.write("{\"displayTimeUnit\":\"ms\",\"traceEvents\":["); }
-  Status addRank(int rank, const zero_rt_recording &recording);
+  /// The process of `rank`.
+  void addRank(int rank);
+  /// The last step of `recording`, whose times are `later` nanoseconds too small.
+  Status addStep(const Tracks &tracks, const zero_rt_recording &recording, double later);
   Status end() {
     ZERO_RT_TRY(flush());
     return file.write("\n]}\n");
@@ -47,10 +58,11 @@ private:
     text += (isFirst ? "\n{" : ",\n{") + event + "}";
     isFirst = false;
   }
-  void addName(const char *what, int rank, Track track, const std::string &name);
-  void addSlice(int rank, Track track, const std::string &name, uint64_t begin, uint64_t end,
+  void addProperty(const char *what, const std::string &place, const std::string &value);
+  void addTrack(const Tracks &tracks, Track track, const char *name);
+  void addSlice(const std::string &name, const std::string &place, double begin, uint64_t took,
                 const std::string &args);
-  void addEvent(int rank, const zero_rt_event &event);
+  std::string argumentsOf(const zero_rt_event &event);
   Status flush() {
     Status status = file.write(text);
     text.clear();
@@ -59,28 +71,32 @@ private:
 
   const std::vector<zero_rt_command_info> &commands;
   OutputFile &file;
-  uint64_t origin; ///< of the times that are written
-  std::array<bool, Tracks> isUsed{true, true, true};
+  std::array<bool, kTracks> isUsed{true, true, true};
   std::string text;
   bool isFirst = true;
 };
 } // namespace
 
-void Writer::addName(const char *what, int rank, Track track, const std::string &name) {
-  add(format("\"ph\":\"M\",\"name\":\"%s\",%s,\"args\":{\"name\":\"%s\"}", what,
-             placeOf(rank, track).c_str(), name.c_str()));
+/// `what` is "process_name" or another that Chrome's format knows, `value` JSON.
+void Writer::addProperty(const char *what, const std::string &place, const std::string &value) {
+  add(format("\"ph\":\"M\",\"name\":\"%s\",%s,\"args\":{%s}", what, place.c_str(), value.c_str()));
 }
 
-/// Times become microseconds since the first rank began the step.
-void Writer::addSlice(int rank, Track track, const std::string &name, uint64_t begin, uint64_t end,
-                      const std::string &args) {
-  const double start = (double(begin) - double(origin)) * 1e-3;
+void Writer::addTrack(const Tracks &tracks, Track track, const char *name) {
+  const std::string place = tracks.placeOf(track);
+  addProperty("thread_name", place,
+              format("\"name\":\"%s%s\"", tracks.arePlanned ? "planned: " : "", name));
+  addProperty("thread_sort_index", place, format("\"sort_index\":%d", tracks.orderOf(track)));
+}
+
+/// Times, in nanoseconds, become microseconds.
+void Writer::addSlice(const std::string &name, const std::string &place, double begin,
+                      uint64_t took, const std::string &args) {
   add(format("\"ph\":\"X\",\"name\":\"%s\",%s,\"ts\":%.3f,\"dur\":%.3f,\"args\":{%s}",
-             escape(name).c_str(), placeOf(rank, track).c_str(), start, double(end - begin) * 1e-3,
-             args.c_str()));
+             escape(name).c_str(), place.c_str(), begin * 1e-3, double(took) * 1e-3, args.c_str()));
 }
 
-void Writer::addEvent(int rank, const zero_rt_event &event) {
+std::string Writer::argumentsOf(const zero_rt_event &event) {
   const zero_rt_command_info &command = commands[event.command];
   const bool isCollective = command.kind >= ZERO_RT_ALL_GATHER;
   const uint64_t active = event.end - event.begin - event.waited;
@@ -98,22 +114,30 @@ void Writer::addEvent(int rank, const zero_rt_event &event) {
     args += format(",\"waiting us\":%.3f", double(event.waited) * 1e-3);
   if (command.recomputed)
     args += ",\"recomputed\":true";
-  addSlice(rank, trackOf(command), *command.label ? command.label : command.name, event.begin,
-           event.end, args);
+  return args;
 }
 
-Status Writer::addRank(int rank, const zero_rt_recording &recording) {
+void Writer::addRank(int rank) {
+  const std::string place = Tracks{rank, false}.placeOf(Step);
+  addProperty("process_name", place, format("\"name\":\"rank %d\"", rank));
+  addProperty("process_sort_index", place, format("\"sort_index\":%d", rank));
+}
+
+Status Writer::addStep(const Tracks &tracks, const zero_rt_recording &recording, double later) {
   constexpr size_t kBuffer = size_t(1) << 20;
-  addName("process_name", rank, Step, format("rank %d", rank));
-  addName("thread_name", rank, Step, "step");
-  for (int track = Compute; track < Tracks; ++track)
+  addTrack(tracks, Step, "step");
+  for (int track = Compute; track < kTracks; ++track)
     if (isUsed[size_t(track)])
-      addName("thread_name", rank, Track(track), zero_rt_lane_name(zero_rt_lane(track - Compute)));
+      addTrack(tracks, Track(track), zero_rt_lane_name(zero_rt_lane(track - Compute)));
   const zero_rt_recorded_step &step = lastOf(recording);
-  addSlice(rank, Step, format("step %llu", static_cast<unsigned long long>(step.step)), step.begin,
-           step.end, "");
+  addSlice(tracks.arePlanned ? "plan"
+                             : format("step %llu", static_cast<unsigned long long>(step.step)),
+           tracks.placeOf(Step), double(step.begin) + later, step.end - step.begin, "");
   for (size_t i = 0; i < step.events; ++i) {
-    addEvent(rank, recording.events[step.first_event + i]);
+    const zero_rt_event &event = recording.events[step.first_event + i];
+    const zero_rt_command_info &command = commands[event.command];
+    addSlice(*command.label ? command.label : command.name, tracks.placeOf(trackOf(command)),
+             double(event.begin) + later, event.end - event.begin, argumentsOf(event));
     if (text.size() > kBuffer)
       ZERO_RT_TRY(flush());
   }
@@ -121,16 +145,21 @@ Status Writer::addRank(int rank, const zero_rt_recording &recording) {
 }
 
 Status writeTrace(const std::vector<zero_rt_command_info> &commands,
-                  const std::vector<zero_rt_recording> &ranks, OutputFile &file) {
-  uint64_t origin = UINT64_MAX;
+                  const std::vector<zero_rt_recording> &ranks, const zero_rt_recording *plan,
+                  OutputFile &file) {
+  uint64_t origin = UINT64_MAX; // when the first rank began
   for (const zero_rt_recording &recording : ranks)
     if (recording.step_count > 0)
       origin = std::min(origin, lastOf(recording).begin);
-  Writer writer(commands, file, origin);
+  Writer writer(commands, file);
   ZERO_RT_TRY(writer.begin());
-  if (ranks.front().step_count > 0)
-    for (size_t rank = 0; rank < ranks.size(); ++rank)
-      ZERO_RT_TRY(writer.addRank(int(rank), ranks[rank]));
+  for (size_t rank = 0; rank < ranks.size() && ranks.front().step_count > 0; ++rank) {
+    writer.addRank(int(rank));
+    ZERO_RT_TRY(writer.addStep({int(rank), false}, ranks[rank], -double(origin)));
+    if (plan) // whose times begin with 0
+      ZERO_RT_TRY(
+          writer.addStep({int(rank), true}, *plan, double(lastOf(ranks[rank]).begin - origin)));
+  }
   return writer.end();
 }
 

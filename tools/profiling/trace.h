@@ -11,9 +11,11 @@ namespace zero::run {
 
 /// Writes the last step of what each rank recorded as Chrome's JSON, which Perfetto reads:
 /// a process for each rank, in it a track for the step and one for each lane that the program
-/// uses. `commands` are those of the program.
+/// uses, above each the same of `plan`, a step that begins when the rank's does; null: there is
+/// none. `commands` are those of the program.
 rt::Status writeTrace(const std::vector<zero_rt_command_info> &commands,
-                      const std::vector<zero_rt_recording> &ranks, rt::OutputFile &file);
+                      const std::vector<zero_rt_recording> &ranks, const zero_rt_recording *plan,
+                      rt::OutputFile &file);
 
 } // namespace zero::run
 

@@ -40,7 +40,8 @@ std::vector<Flag> resultFlags() {
        "to what this machine can do",
        toSwitch(&Options::profile)},
       {"Results", "trace", "FILE",
-       "write when each command of a step ran, on each rank, as JSON for\nui.perfetto.dev",
+       "write when each command of a step ran, on each rank, and when it was\n"
+       "planned to, as JSON for ui.perfetto.dev",
        toText(&Options::trace)},
       {"Results", "quiet", "", "print nothing but warnings and errors", toSwitch(&Options::quiet)},
   };

@@ -30,6 +30,9 @@ Status Profiler::open(const Options &options, const Executable &executable) {
   commands.resize(infoOf(executable).commands);
   for (size_t i = 0; i < commands.size(); ++i)
     ZERO_RT_TRY(take(zero_rt_executable_command(executable.get(), i, &commands[i])));
+  zero_rt_recording timeline;
+  if (traces && take(zero_rt_executable_timeline(executable.get(), &timeline)).ok())
+    plan = timeline;
   return profiles ? take(zero_rt_measure_machine(executable.get(), &options.session, &machine))
                   : Status();
 }
@@ -58,7 +61,8 @@ Status Profiler::finish(const Session &session, std::optional<Profile> &profile)
 }
 
 Status Profiler::writeTrace(OutputFile &file) const {
-  return traces ? zero::run::writeTrace(commands, recordings, file) : Status();
+  return traces ? zero::run::writeTrace(commands, recordings, plan ? &*plan : nullptr, file)
+                : Status();
 }
 
 void Profiler::print(const std::optional<Profile> &profile) const {

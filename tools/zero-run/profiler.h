@@ -34,6 +34,7 @@ private:
   zero_rt_machine machine{};
   std::vector<zero_rt_command_info> commands;
   std::vector<zero_rt_recording> recordings; ///< by rank
+  std::optional<zero_rt_recording> plan;     ///< of a step, if the executable has one
 };
 
 } // namespace zero::run

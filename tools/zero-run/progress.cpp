@@ -3,6 +3,7 @@
 #include "progress.h"
 
 #include "data.h"
+#include "lanes.h"
 #include "tiers.h"
 
 #include <algorithm>
@@ -23,9 +24,9 @@ std::string bytesText(uint64_t bytes) {
 }
 
 Progress::Progress(const Executable &executable, const Data &data, uint64_t steps, bool quiet)
-    : info(infoOf(executable)), samples(infoOf(data)), figures(executable), steps(steps),
-      quiet(quiet), terminal(::isatty(STDOUT_FILENO)), unitsPerStep(samples.samples_per_step),
-      memory(memoryText(rankBytes(executable))) {
+    : executable(executable), info(infoOf(executable)), samples(infoOf(data)), figures(executable),
+      steps(steps), quiet(quiet), terminal(::isatty(STDOUT_FILENO)),
+      unitsPerStep(samples.samples_per_step), memory(memoryText(rankBytes(executable))) {
   for (const zero_rt_value_info &input : inputsOf(executable))
     if (takesTokens(input)) {
       unit = "tokens"; // [batch, sequence]
@@ -171,6 +172,7 @@ void Progress::finish(const Results &run) const {
                 bytesText(run.nvmeRead).c_str(), bytesText(run.nvmeWritten).c_str(),
                 bytesText(info.nvme_read).c_str(), bytesText(info.nvme_written).c_str(),
                 driveText(run.drive).c_str());
+  std::fputs(lanesText(executable, run.stats).c_str(), stdout);
   std::printf("%s %zu step%s%s in %.2f s: %s%.4f s per step, %s\n", trains() ? "trained" : "ran",
               results.size(), results.size() == 1 ? "" : "s", skipped.c_str(),
               mean * double(results.size()), loss.c_str(), mean, rate(mean).c_str());

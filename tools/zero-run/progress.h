@@ -40,6 +40,7 @@ private:
   bool trains() const { return zero::run::trains(info); }
   bool isDue(uint64_t step) const;
 
+  const Executable &executable;
   zero_rt_program_info info;
   zero_rt_data_info samples;
   Figures figures;

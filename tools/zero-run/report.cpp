@@ -3,6 +3,7 @@
 #include "report.h"
 
 #include "figures.h"
+#include "lanes.h"
 #include "tiers.h"
 
 #include <cmath>
@@ -61,7 +62,7 @@ static std::string tiers(const zero_rt_program_info &info, const zero_rt_stats &
                    "\"planned_nvme_written\": %llu",
                    static_cast<Number>(stats.nvme_read), static_cast<Number>(stats.nvme_written),
                    static_cast<Number>(info.nvme_read), static_cast<Number>(info.nvme_written));
-  return text;
+  return text + laneFields(stats);
 }
 
 static std::string ranks(const Executable &executable, const Session &session) {
@@ -108,6 +109,7 @@ std::string reportJson(const Executable &executable, const Session &session,
                  static_cast<Number>(info.planned_elements));
   text += format("  \"interrupted\": %s,\n", results.interrupted ? "true" : "false");
   text += "  \"memory\": {\n" + memory(executable) + "\n  },\n";
+  text += planJson(executable);
   const RankBytes bytes = rankBytes(executable);
   text += format("  \"memory_bytes_per_rank\": %llu,\n", static_cast<Number>(bytes.memory));
   if (bytes.disk > 0)

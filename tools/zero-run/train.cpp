@@ -216,6 +216,7 @@ Status Training::runSteps(Progress &progress) {
   zero_rt_stats stats{};
   ZERO_RT_TRY(
       take(zero_rt_session_stats(session.get(), std::max(options.session.rank, 0), &stats)));
+  results.stats = stats;
   results.nvmeRead = stats.nvme_read, results.nvmeWritten = stats.nvme_written;
   results.interrupted = results.done() < steps;
   if (results.interrupted && isOneOfMany(options)) // others are in another step, and cannot save

@@ -3,21 +3,16 @@
 #ifndef TOOLS_ZERO_SIM_REPLAY_H
 #define TOOLS_ZERO_SIM_REPLAY_H
 
-#include "runtime/format/format.h"
+#include "runtime/verify/timeline.h"
 #include "zero/Planning/Machine.h"
-
-#include <array>
-#include <vector>
 
 namespace zero::sim {
 
 /// What each rank would have recorded of one step.
 struct Replay {
-  std::vector<zero_rt_command_info> commands;     ///< of the program
-  std::vector<std::vector<zero_rt_event>> events; ///< of each rank
-  std::vector<zero_rt_recorded_step> steps;       ///< of each rank
-  std::array<double, 7> laneSeconds{};            ///< that rank 0 is busy, by number of the lane
-  double seconds = 0;                             ///< of the step
+  rt::Timeline timeline;
+  std::vector<zero_rt_command_info> commands; ///< of the program
+  std::vector<zero_rt_recorded_step> steps;   ///< of each rank
 
   /// Valid as long as this lives.
   std::vector<zero_rt_recording> recordings() const;

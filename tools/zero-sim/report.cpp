@@ -2,6 +2,7 @@
 
 #include "report.h"
 
+#include "runtime/support/status.h"
 #include "tools/profiling/profile_text.h"
 #include "zero/Planning/ByteSize.h"
 
@@ -9,9 +10,6 @@ using namespace zero::rt;
 using namespace zero::planning;
 
 namespace zero::sim {
-
-static constexpr const char *kLanes[] = {"compute",   "collective", "h2d",         "d2h",
-                                         "nvme-read", "nvme-write", "host-compute"};
 
 static run::Profile profileOf(const Machine &machine, const Replay &replay) {
   return run::makeProfile({machine.peakFlops, machine.memoryBandwidth, machine.copyBandwidth},
@@ -49,6 +47,33 @@ static std::string mismatchText(const Subject &subject) {
                 static_cast<long long>(machine.ranks), machine.ranks == 1 ? "" : "s");
 }
 
+/// A disk that nobody has measured.
+static std::string diskText(const Subject &subject, const Replay &replay) {
+  const auto &lanes = replay.timeline.lanes;
+  const bool isUnknown = (lanes[ZERO_RT_NVME_READ].bytes > 0 && subject.machine.diskRead <= 0) ||
+                         (lanes[ZERO_RT_NVME_WRITE].bytes > 0 && subject.machine.diskWrite <= 0);
+  return isUnknown ? "note: the machine's disk is not known, and taken to move 1 GB/s\n" : "";
+}
+
+static std::string lanesText(const Timeline &timeline) {
+  std::string text;
+  for (size_t lane = 0; lane < timeline.lanes.size(); ++lane) {
+    const auto [busy, bytes] = timeline.lanes[lane];
+    if (busy <= 0)
+      continue;
+    text += format("lane %-12s busy %.4g ms, %.1f %%", zero_rt_lane_name(zero_rt_lane(lane)),
+                   busy * 1e3, 100 * busy / timeline.seconds);
+    if (bytes > 0)
+      text += format(", %s at %.3g GB/s", formatBytes(double(bytes)).c_str(),
+                     double(bytes) / busy * 1e-9);
+    text += "\n";
+  }
+  if (timeline.stalled > 0)
+    text += format("compute stalled %.4g ms, %.1f %%: it waits for other lanes\n",
+                   timeline.stalled * 1e3, 100 * timeline.stalled / timeline.seconds);
+  return text;
+}
+
 std::string reportText(const Subject &subject, const Replay &replay) {
   const proto::Program &program = subject.program;
   std::string text =
@@ -58,31 +83,36 @@ std::string reportText(const Subject &subject, const Replay &replay) {
              program.micro_batches() > 1 ? "es" : "", escape(subject.machine.name).c_str(),
              escape(subject.machine.isa).c_str(),
              subject.isDefault ? ", the default: --machine names another" : "");
-  text += mismatchText(subject);
-  text += format("step: %.4g ms\n", replay.seconds * 1e3);
+  text += mismatchText(subject) + diskText(subject, replay);
+  text += format("step: %.4g ms\n", replay.timeline.seconds * 1e3);
   text += memoryText(subject);
-  for (size_t lane = 0; lane < replay.laneSeconds.size(); ++lane)
-    if (double busy = replay.laneSeconds[lane]; busy > 0)
-      text += format("lane %-12s busy %.4g ms, %.1f %%\n", kLanes[lane], busy * 1e3,
-                     100 * busy / replay.seconds);
+  text += lanesText(replay.timeline);
   return text + "\n" + run::profileTables(profileOf(subject.machine, replay));
 }
 
 std::string reportJson(const Subject &subject, const Replay &replay) {
   const proto::Program &program = subject.program;
   const proto::Certificate *memory = deviceMemory(program);
-  std::string lanes;
-  for (size_t lane = 0; lane < replay.laneSeconds.size(); ++lane)
-    lanes += format("%s\"%s\": %s", lane ? ", " : "", kLanes[lane],
-                    run::jsonNumber(replay.laneSeconds[lane]).c_str());
+  std::string seconds, bytes;
+  for (size_t lane = 0; lane < replay.timeline.lanes.size(); ++lane) {
+    const zero_rt_lane_use &use = replay.timeline.lanes[lane];
+    seconds += format("%s\"%s\": %s", lane ? ", " : "", zero_rt_lane_name(zero_rt_lane(lane)),
+                      run::jsonNumber(use.seconds).c_str());
+    if (use.bytes > 0)
+      bytes +=
+          format("%s\"%s\": %llu", bytes.empty() ? "" : ", ", zero_rt_lane_name(zero_rt_lane(lane)),
+                 static_cast<unsigned long long>(use.bytes));
+  }
   return format("{\n  \"model\": \"%s\",\n  \"machine\": \"%s\",\n  \"isa\": \"%s\",\n"
                 "  \"ranks\": %u,\n  \"stage\": %u,\n  \"micro_batches\": %u,\n"
                 "  \"seconds\": %s,\n  \"peak_bytes\": %llu,\n  \"lanes\": {%s},\n"
-                "  \"profile\": ",
+                "  \"moved_bytes\": {%s},\n  \"stalled\": %s,\n  \"profile\": ",
                 escape(program.name()).c_str(), escape(subject.machine.name).c_str(),
                 escape(subject.machine.isa).c_str(), program.ranks(), program.stage(),
-                std::max(program.micro_batches(), 1u), run::jsonNumber(replay.seconds).c_str(),
-                static_cast<unsigned long long>(memory ? memory->peak() : 0), lanes.c_str()) +
+                std::max(program.micro_batches(), 1u),
+                run::jsonNumber(replay.timeline.seconds).c_str(),
+                static_cast<unsigned long long>(memory ? memory->peak() : 0), seconds.c_str(),
+                bytes.c_str(), run::jsonNumber(replay.timeline.stalled).c_str()) +
          run::profileJson(profileOf(subject.machine, replay)) + "\n}\n";
 }
 

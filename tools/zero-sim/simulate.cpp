@@ -37,7 +37,7 @@ static Status writeTrace(const Options &options, const Replay &replayed) {
                   escape(input).c_str());
   OutputFile file;
   ZERO_RT_TRY(OutputFile::create(options.trace, file));
-  ZERO_RT_TRY(run::writeTrace(replayed.commands, replayed.recordings(), file));
+  ZERO_RT_TRY(run::writeTrace(replayed.commands, replayed.recordings(), /*plan=*/nullptr, file));
   return file.commit();
 }
 

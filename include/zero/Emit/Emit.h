@@ -3,6 +3,8 @@
 #ifndef ZERO_EMIT_EMIT_H
 #define ZERO_EMIT_EMIT_H
 
+#include "zero/Planning/Machine.h"
+
 #include "mlir/IR/BuiltinOps.h"
 
 #include <string>
@@ -19,6 +21,7 @@ struct EmitOptions {
   unsigned threads = 1;                   ///< that compile kernels
   std::string cacheFolder;                ///< of object code; empty: none
   std::vector<unsigned> gpuArchitectures; ///< of a program for CUDA: 80, 90, 100
+  planning::Machine machine;              ///< that was planned for
 };
 
 /// Different native kernels, and those among them that were compiled before.

@@ -50,7 +50,7 @@ struct Machine {
   double cacheBytes = 1 << 20;   ///< of a rank's own caches
   double cacheBandwidth = 200e9; ///< of what lies there
   double launchSeconds = 3e-7;   ///< of a kernel that does next to nothing
-  bool overlaps = false;         ///< whether lanes run side by side
+  bool overlaps = false;         ///< collectives run beside kernels, also without transfers
 
   std::vector<ProductRate> products = {{512, 512, 512, false, false, 205e9},
                                        {512, 512, 512, false, true, 210e9},

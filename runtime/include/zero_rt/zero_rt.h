@@ -182,6 +182,20 @@ typedef enum zero_rt_lane {
 /* "h2d". */
 const char *zero_rt_lane_name(zero_rt_lane lane);
 
+/* What a lane of a rank does. */
+typedef struct zero_rt_lane_use {
+  double seconds; /* in commands */
+  uint64_t bytes; /* moved between tiers */
+} zero_rt_lane_use;
+
+/* A step that skips nothing, as the compiler expects it, of each rank. */
+typedef struct zero_rt_plan {
+  const char *machine; /* the name of the description that it planned for */
+  double seconds;      /* of the step; reading inputs and copying outputs take nothing */
+  double stalled;      /* of them, what computes waits for other lanes */
+  zero_rt_lane_use lanes[ZERO_RT_LANES];
+} zero_rt_plan;
+
 /* A command of the program, the same on all ranks. */
 typedef struct zero_rt_command_info {
   zero_rt_command_kind kind;
@@ -223,6 +237,10 @@ zero_rt_status zero_rt_executable_certificate(const zero_rt_executable *executab
 /* In the order in which they are listed, over all parts of the step. */
 zero_rt_status zero_rt_executable_command(const zero_rt_executable *executable, size_t index,
                                           zero_rt_command_info *info);
+
+/* Lays out what each command is expected to take, by lanes and what they wait for.
+   ZERO_RT_NOT_FOUND when the file does not say. */
+zero_rt_status zero_rt_executable_plan(const zero_rt_executable *executable, zero_rt_plan *plan);
 
 /* --- data -------------------------------------------------------------------- */
 
@@ -448,6 +466,11 @@ typedef struct zero_rt_stats {
   uint64_t control_bytes;
   double seconds;                   /* in steps */
   uint64_t nvme_read, nvme_written; /* bytes that the last step moved from and to the disk */
+  /* In all steps, of lanes that have a thread of their own, as all but compute where a program
+     has transfers on CPUs; without waiting for other ranks. What computes waited for them as
+     long as `stalled` says, and only a recording tells what it did. */
+  zero_rt_lane_use lanes[ZERO_RT_LANES];
+  double stalled; /* seconds */
 } zero_rt_stats;
 
 zero_rt_status zero_rt_session_stats(const zero_rt_session *session, int rank,
@@ -497,6 +520,11 @@ zero_rt_status zero_rt_session_record(zero_rt_session *session, uint64_t steps);
 /* What there is so far. The pointers are valid until the next zero_rt_session_record(). */
 zero_rt_status zero_rt_session_recording(const zero_rt_session *session, int rank,
                                          zero_rt_recording *recording);
+
+/* The plan of one step, as if a rank had recorded it: number 0, from time 0 on. Valid as long as
+   the executable. ZERO_RT_NOT_FOUND as zero_rt_executable_plan(). */
+zero_rt_status zero_rt_executable_timeline(zero_rt_executable *executable,
+                                           zero_rt_recording *timeline);
 
 /* What one rank can do at most while all ranks do the same. */
 typedef struct zero_rt_machine {

@@ -181,6 +181,55 @@ TEST_P(Tiers, AreRecordedByLane) {
   }
 }
 
+/// Seconds are those of the recording, bytes those of the commands; evaluations do not count.
+TEST_P(Tiers, TellWhatLanesDid) {
+  TierProgram program(ranks(), 2, true);
+  Trial trial(program);
+  begin(trial);
+  EXPECT_OK(zero_rt_session_record(trial.session, 3));
+  zero_rt_step_result evaluated;
+  for (uint64_t step = 0; step < 3; ++step) {
+    EXPECT_OK(trial.step());
+    EXPECT_OK(zero_rt_session_evaluate(trial.session, trial.data, step, &evaluated));
+  }
+  const uint64_t shard = program.slice * 4, big = kBig * 4;
+  for (int rank = 0; rank < ranks(); ++rank) {
+    zero_rt_stats stats;
+    EXPECT_OK(zero_rt_session_stats(trial.session, rank, &stats));
+    zero_rt_recording recording;
+    EXPECT_OK(zero_rt_session_recording(trial.session, rank, &recording));
+    std::array<double, ZERO_RT_LANES> busy{};
+    double between = 0;
+    for (size_t i = 0; i < recording.step_count; ++i) {
+      const zero_rt_recorded_step &step = recording.steps[i];
+      uint64_t now = step.begin;
+      for (size_t j = step.first_event; j < step.first_event + step.events; ++j) {
+        const zero_rt_event &event = recording.events[j];
+        zero_rt_command_info info;
+        EXPECT_OK(zero_rt_executable_command(trial.executable, event.command, &info));
+        busy[info.lane] += double(event.end - event.begin - event.waited) * 1e-9;
+        if (info.lane != ZERO_RT_COMPUTE)
+          continue;
+        between += double(event.begin - now) * 1e-9;
+        now = event.end;
+      }
+      between += double(step.end - now) * 1e-9;
+    }
+    for (int lane = ZERO_RT_COLLECTIVE; lane < ZERO_RT_LANES; ++lane) {
+      EXPECT_GT(stats.lanes[lane].seconds, 0) << lane;
+      EXPECT_NEAR(stats.lanes[lane].seconds, busy[size_t(lane)], 1e-6) << lane;
+    }
+    EXPECT_EQ(stats.lanes[ZERO_RT_COMPUTE].seconds, 0);
+    EXPECT_EQ(stats.lanes[ZERO_RT_H2D].bytes, 3 * 2 * shard);
+    EXPECT_EQ(stats.lanes[ZERO_RT_D2H].bytes, 3 * shard);
+    EXPECT_EQ(stats.lanes[ZERO_RT_NVME_READ].bytes, 3 * (2 * shard + big));
+    EXPECT_EQ(stats.lanes[ZERO_RT_NVME_WRITE].bytes, 3 * (shard + big));
+    EXPECT_EQ(stats.lanes[ZERO_RT_HOST_COMPUTE].bytes, 0u);
+    EXPECT_GT(stats.stalled, 0); // the epilogue has nothing but lanes
+    EXPECT_LE(stats.stalled, between);
+  }
+}
+
 TEST_P(Tiers, AllocateNothingOnceWarm) {
   Trial trial(TierProgram(ranks(), 2, true));
   begin(trial);

@@ -138,6 +138,11 @@ TEST_F(ZeroRun, TellsOfTheDisk) {
                           "MiB and 1.1 MiB)"),
               std::string::npos)
         << output;
+    // Twice W's shard of 24 bytes in the micro-batch, and `big`; nobody has planned it.
+    EXPECT_NE(output.find("lane nvme read    busy "), std::string::npos) << output;
+    EXPECT_NE(output.find(" ms a step, 1.1 MiB at "), std::string::npos) << output;
+    EXPECT_NE(output.find(" a step, waiting for lanes\n"), std::string::npos) << output;
+    EXPECT_EQ(output.find("(planned: 0"), std::string::npos) << output;
   }
   EXPECT_EQ(filesInFolder(), before + 1);
   const std::string trace = contents("t.json");
@@ -147,6 +152,32 @@ TEST_F(ZeroRun, TellsOfTheDisk) {
   EXPECT_NE(trace.find("\"name\":\"read big\""), std::string::npos);
   EXPECT_NE(trace.find("\"kernel\":\"nvme read\",\"turn\":0,\"bytes\":1200028,"),
             std::string::npos);
+  EXPECT_EQ(trace.find("planned"), std::string::npos);
+}
+
+TEST_F(ZeroRun, TracesThePlanAboveWhatCameOfIt) {
+  TierProgram program(2, 1, true);
+  program.program.set_machine("a machine");
+  for (zero::rt::proto::Segment &segment : *program.program.mutable_segments())
+    for (zero::rt::proto::Command &command : *segment.mutable_commands())
+      command.set_seconds(0.125);
+  std::rename(program.write("tier.zexe").c_str(), (folder + "tier.zexe").c_str());
+  ASSERT_EQ(run("tier.zexe" + data + "--nvme-dir=. --steps=3 --trace=t.json --report-json=r.json"),
+            0)
+      << output;
+  EXPECT_NE(output.find("(planned: 250.00 ms), 1.1 MiB at "), std::string::npos) << output;
+  EXPECT_NE(output.find(" ms, on 'a machine')\n"), std::string::npos) << output;
+  const std::string trace = contents("t.json"), report = contents("r.json");
+  for (const char *track : {"step", "compute", "collective", "h2d", "nvme write", "host compute"})
+    for (const char *prefix : {"", "planned: "})
+      EXPECT_NE(trace.find("\"args\":{\"name\":\"" + std::string(prefix) + track + "\"}"),
+                std::string::npos)
+          << prefix << track;
+  EXPECT_NE(trace.find("\"dur\":125000.000,"), std::string::npos);
+  EXPECT_NE(report.find("\"plan\": {\"machine\": \"a machine\", "), std::string::npos) << report;
+  EXPECT_NE(report.find("\"nvme read\": {\"seconds\": 0.25, \"bytes\": 1200052}"),
+            std::string::npos)
+      << report;
 }
 
 TEST_F(ZeroRun, TellsOfWear) {

@@ -1,32 +1,23 @@
-//===- SimulationTest.cpp - when the commands of a step run ---------------===//
+//===- simulation_test.cpp - when the commands of a step run ---------------===//
 
-#include "zero/Planning/Simulation.h"
+#include "runtime/verify/simulation.h"
 
 #include <gtest/gtest.h>
 
-using namespace zero::planning;
+using namespace zero::rt;
 
 namespace {
 
 TimedCommand compute(double seconds, std::vector<size_t> waits = {}) {
-  return {0, seconds, false, std::move(waits)};
+  return {0, seconds, TimedCommand::Computes, std::move(waits)};
 }
 
-TimedCommand collective(double seconds, std::vector<size_t> waits = {}) {
-  return {1, seconds, true, std::move(waits)};
+TimedCommand collective(double seconds, uint32_t thread = 1) {
+  return {thread, seconds, TimedCommand::Collective, {}};
 }
 
-TEST(Simulation, LanesThatDoNotOverlapAreOne) {
-  Simulation simulation({1}, /*overlaps=*/false);
-  simulation.run(compute(2));
-  simulation.run(collective(3));
-  simulation.run(compute(1));
-  EXPECT_DOUBLE_EQ(simulation.slots(0)[2].begin, 5);
-  EXPECT_DOUBLE_EQ(simulation.seconds(), 6);
-}
-
-TEST(Simulation, LanesOverlapUpToWhatTheyWaitFor) {
-  Simulation simulation({1}, /*overlaps=*/true);
+TEST(Simulation, ThreadsOverlapUpToWhatTheyWaitFor) {
+  Simulation simulation({1});
   simulation.run(compute(2));
   const size_t gather = simulation.run(collective(3));
   const size_t beside = simulation.run(compute(2));
@@ -35,12 +26,27 @@ TEST(Simulation, LanesOverlapUpToWhatTheyWaitFor) {
   EXPECT_DOUBLE_EQ(simulation.slots(0)[beside].begin, 2);
   EXPECT_DOUBLE_EQ(simulation.slots(0)[behind].begin, 4);
   EXPECT_DOUBLE_EQ(simulation.seconds(), 5);
+  EXPECT_DOUBLE_EQ(simulation.stalled(0), 0);
+}
+
+TEST(Simulation, TheOwnThreadStallsForWhatItWaitsForAndWhenThreadsMeet) {
+  Simulation simulation({1, 2});
+  simulation.run(compute(2));
+  const size_t read = simulation.run({4, 5, TimedCommand::Moves, {}});
+  simulation.run(compute(1, {read}));
+  simulation.run({4, 3, TimedCommand::Moves, {}});
+  EXPECT_DOUBLE_EQ(simulation.stalled(0), 3);
+  EXPECT_DOUBLE_EQ(simulation.stalled(1), 1); // it computes for 4, and moves as fast as others
+  simulation.join();
+  EXPECT_DOUBLE_EQ(simulation.stalled(0), 5);
+  EXPECT_DOUBLE_EQ(simulation.stalled(1), 2);
+  EXPECT_DOUBLE_EQ(simulation.seconds(), 8);
 }
 
 TEST(Simulation, ACollectiveWaitsForTheSlowestRank) {
-  Simulation simulation({1, 3}, /*overlaps=*/false);
+  Simulation simulation({1, 3});
   simulation.run(compute(2));
-  const size_t gather = simulation.run(collective(1));
+  const size_t gather = simulation.run(collective(1, 0));
   EXPECT_DOUBLE_EQ(simulation.slots(0)[gather].begin, 2);
   EXPECT_DOUBLE_EQ(simulation.slots(0)[gather].waited, 4);
   EXPECT_DOUBLE_EQ(simulation.slots(1)[gather].waited, 0);
@@ -49,7 +55,7 @@ TEST(Simulation, ACollectiveWaitsForTheSlowestRank) {
 }
 
 TEST(Simulation, PartsOfAStepDoNotOverlap) {
-  Simulation simulation({1}, /*overlaps=*/true);
+  Simulation simulation({1});
   simulation.run(compute(2));
   simulation.join();
   const size_t gather = simulation.run(collective(1)); // a lane that was not there before
@@ -57,7 +63,7 @@ TEST(Simulation, PartsOfAStepDoNotOverlap) {
 }
 
 TEST(Simulation, AnEmptyStepTakesNoTime) {
-  Simulation simulation({1, 2}, /*overlaps=*/true);
+  Simulation simulation({1, 2});
   simulation.join();
   EXPECT_DOUBLE_EQ(simulation.seconds(), 0);
 }

@@ -1,13 +1,13 @@
-//===- costs.cpp - what commands cost on a machine ------------------------===//
+//===- CommandCosts.cpp - what commands cost on a machine -----------------===//
 
-#include "costs.h"
+#include "zero/Machine/CommandCosts.h"
 
 #include "runtime/format/tables.h"
 
 using namespace zero::rt;
 using namespace zero::planning;
 
-namespace zero::sim {
+namespace zero {
 
 /// Whether a matrix is stored by columns: neighbours of a column lie side by side.
 static bool isTransposed(const google::protobuf::RepeatedField<int64_t> &strides) {
@@ -59,8 +59,25 @@ static double secondsOf(const Machine &machine, const proto::Collective &collect
   return collectiveSeconds(machine, CollectiveKind::AllGather, whole, ranks, inPlace);
 }
 
-double secondsOf(const Machine &machine, const proto::Program &program,
-                 const proto::Command &command) {
+/// A copy inside a tier, or a transfer on the lane of its link.
+static double secondsOf(const Machine &machine, const proto::Copy &copy, proto::Lane lane) {
+  const auto bytes = double(copy.bytes());
+  switch (lane) {
+  case proto::H2D:
+    return transferSeconds(machine, Link::HostToDevice, bytes);
+  case proto::D2H:
+    return transferSeconds(machine, Link::DeviceToHost, bytes);
+  case proto::NVME_READ:
+    return transferSeconds(machine, Link::DiskRead, bytes);
+  case proto::NVME_WRITE:
+    return transferSeconds(machine, Link::DiskWrite, bytes);
+  default:
+    return copySeconds(machine, bytes);
+  }
+}
+
+double commandSeconds(const Machine &machine, const proto::Program &program,
+                      const proto::Command &command) {
   switch (command.body_case()) {
   case proto::Command::kLaunch:
     return kernelSeconds(machine, costOf(program.kernels(int(command.launch().kernel())),
@@ -68,10 +85,10 @@ double secondsOf(const Machine &machine, const proto::Program &program,
   case proto::Command::kCollective:
     return secondsOf(machine, command.collective(), program.ranks());
   case proto::Command::kCopy:
-    return copySeconds(machine, double(command.copy().bytes()));
+    return secondsOf(machine, command.copy(), command.lane());
   default:
     return 0; // a check looks at two numbers
   }
 }
 
-} // namespace zero::sim
+} // namespace zero

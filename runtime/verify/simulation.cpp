@@ -1,24 +1,24 @@
-//===- Simulation.cpp - when the commands of a step run -------------------===//
+//===- simulation.cpp - when the commands of a step run -------------------===//
 
-#include "zero/Planning/Simulation.h"
+#include "runtime/verify/simulation.h"
 
 #include <algorithm>
 
-namespace zero::planning {
+namespace zero::rt {
 
-Simulation::Simulation(std::vector<double> slowness, bool overlaps) : overlaps(overlaps) {
+Simulation::Simulation(const std::vector<double> &slowness) {
   for (double factor : slowness)
-    ranks.push_back({factor, {0.0}, 0, {}});
+    ranks.push_back({factor, {0.0}, 0, 0, {}});
 }
 
-/// Lanes that do not overlap are one.
-double Simulation::readyAt(Rank &rank, const TimedCommand &command) const {
-  const size_t lane = overlaps ? command.lane : 0;
-  if (lane >= rank.free.size())
-    rank.free.resize(lane + 1, rank.joined);
-  double ready = rank.free[lane];
+double Simulation::readyAt(Rank &rank, const TimedCommand &command) {
+  if (command.thread >= rank.free.size())
+    rank.free.resize(command.thread + 1, rank.joined);
+  double ready = rank.free[command.thread];
   for (size_t wait : command.waits)
     ready = std::max(ready, rank.slots[wait].end);
+  if (command.thread == 0)
+    rank.stalled += ready - rank.free[0];
   return ready;
 }
 
@@ -31,10 +31,10 @@ size_t Simulation::run(const TimedCommand &command) {
   }
   for (Rank &rank : ranks) {
     TimeSlot &slot = rank.slots.back();
-    slot.waited = command.isCollective ? last - slot.begin : 0;
-    slot.end =
-        slot.begin + slot.waited + command.seconds * (command.isCollective ? 1 : rank.slowness);
-    rank.free[overlaps ? command.lane : 0] = slot.end;
+    slot.waited = command.kind == TimedCommand::Collective ? last - slot.begin : 0;
+    slot.end = slot.begin + slot.waited +
+               command.seconds * (command.kind == TimedCommand::Computes ? rank.slowness : 1);
+    rank.free[command.thread] = slot.end;
   }
   return ranks.front().slots.size() - 1;
 }
@@ -42,7 +42,9 @@ size_t Simulation::run(const TimedCommand &command) {
 void Simulation::join() {
   for (Rank &rank : ranks) {
     rank.joined = *std::max_element(rank.free.begin(), rank.free.end());
+    rank.stalled += rank.joined - rank.free[0];
     std::fill(rank.free.begin(), rank.free.end(), rank.joined);
+    rank.slots.clear();
   }
 }
 
@@ -53,4 +55,4 @@ double Simulation::seconds() const {
   return last;
 }
 
-} // namespace zero::planning
+} // namespace zero::rt

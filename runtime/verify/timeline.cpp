@@ -1,0 +1,135 @@
+//===- timeline.cpp - a step by what its commands are said to take --------===//
+
+#include "runtime/verify/timeline.h"
+
+#include "runtime/verify/lifetimes.h"
+#include "runtime/verify/simulation.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace zero::rt {
+
+/// Then lanes have threads, that of collectives, too.
+static bool hasTransfers(const proto::Program &program) {
+  for (const proto::Segment &segment : program.segments())
+    for (const proto::Command &command : segment.commands())
+      if (command.lane() != proto::COMPUTE && command.lane() != proto::COLLECTIVE)
+        return true;
+  return false;
+}
+
+namespace {
+/// Plays the turns of a program one after the other.
+class Player {
+public:
+  Player(const proto::Program &program, const StepCosts &costs, bool keepsEvents)
+      : costs(costs), keepsEvents(keepsEvents), overlaps(costs.overlaps || hasTransfers(program)),
+        simulation(costs.slowness) {
+    timeline.events.resize(costs.slowness.size());
+  }
+
+  void play(const proto::Segment &segment);
+  Timeline finish();
+
+private:
+  void playTurn(const proto::Segment &segment, uint64_t turn, uint64_t turns);
+  void addEvents(size_t rank, uint32_t turn);
+  uint32_t threadOf(proto::Lane lane) const {
+    return lane == proto::COLLECTIVE && !overlaps ? uint32_t(proto::COMPUTE) : uint32_t(lane);
+  }
+
+  const StepCosts &costs;
+  const bool keepsEvents, overlaps;
+  Simulation simulation;
+  uint32_t first = 0;     ///< index of the segment's first command
+  std::vector<bool> runs; ///< by command of the segment: whether the turn has it
+  Timeline timeline;
+};
+} // namespace
+
+uint64_t nanoseconds(double seconds) {
+  return uint64_t(std::llround(std::min(seconds, 5e9) * 1e9));
+}
+
+static uint64_t movedBy(const proto::Command &command) {
+  const proto::Copy &copy = command.copy();
+  return copy.src().tier() == copy.dst().tier() ? 0 : copy.bytes();
+}
+
+static TimedCommand::Kind kindOf(const proto::Command &command) {
+  return command.has_collective() ? TimedCommand::Collective
+         : movedBy(command) > 0   ? TimedCommand::Moves
+                                  : TimedCommand::Computes;
+}
+
+void Player::addEvents(size_t rank, uint32_t turn) {
+  std::vector<zero_rt_event> &events = timeline.events[rank];
+  const auto begin = ptrdiff_t(events.size());
+  for (uint32_t i = 0; i < runs.size(); ++i) {
+    const TimeSlot &slot = simulation.slots(rank)[i];
+    if (runs[i])
+      events.push_back({first + i, turn, nanoseconds(slot.begin), nanoseconds(slot.end),
+                        nanoseconds(slot.waited)});
+  }
+  std::stable_sort(events.begin() + begin, events.end(),
+                   [](const zero_rt_event &left, const zero_rt_event &right) {
+                     return left.begin < right.begin;
+                   });
+}
+
+/// Waits are inside one turn: what the turn before has done is done when it begins. A command
+/// that is left out keeps its place, as others may wait for it because of one before it.
+void Player::playTurn(const proto::Segment &segment, uint64_t turn, uint64_t turns) {
+  runs.clear();
+  for (int i = 0; i < segment.commands_size(); ++i) {
+    const proto::Command &command = segment.commands(i);
+    const bool runsNow = runsInTurn(command.when(), turn, turns);
+    TimedCommand timed{threadOf(command.lane()),
+                       runsNow ? costs.seconds[first + uint32_t(i)] : 0,
+                       runsNow ? kindOf(command) : TimedCommand::Computes,
+                       {command.waits().begin(), command.waits().end()}};
+    simulation.run(timed);
+    runs.push_back(runsNow);
+    if (!runsNow)
+      continue;
+    const TimeSlot &slot = simulation.slots(0).back();
+    zero_rt_lane_use &lane = timeline.lanes[size_t(command.lane())];
+    lane.seconds += slot.end - slot.begin - slot.waited;
+    lane.bytes += movedBy(command);
+  }
+  for (size_t rank = 0; rank < timeline.events.size() && keepsEvents; ++rank)
+    addEvents(rank, uint32_t(turn));
+  simulation.join();
+}
+
+void Player::play(const proto::Segment &segment) {
+  const uint64_t turns = std::max(segment.repeat(), 1u);
+  for (uint64_t turn = 0; turn < turns; ++turn)
+    playTurn(segment, turn, turns);
+  first += uint32_t(segment.commands_size());
+}
+
+Timeline Player::finish() {
+  timeline.seconds = simulation.seconds();
+  timeline.stalled = simulation.stalled(0);
+  return std::move(timeline);
+}
+
+StepCosts plannedCosts(const proto::Program &program) {
+  StepCosts costs;
+  costs.overlaps = program.overlaps();
+  for (const proto::Segment &segment : program.segments())
+    for (const proto::Command &command : segment.commands())
+      costs.seconds.push_back(command.seconds());
+  return costs;
+}
+
+Timeline layOut(const proto::Program &program, const StepCosts &costs, bool keepsEvents) {
+  Player player(program, costs, keepsEvents);
+  for (const proto::Segment &segment : program.segments())
+    player.play(segment);
+  return player.finish();
+}
+
+} // namespace zero::rt

@@ -1,0 +1,42 @@
+//===- timeline.h - a step by what its commands are said to take *- C++ -*-===//
+
+#ifndef RUNTIME_VERIFY_TIMELINE_H
+#define RUNTIME_VERIFY_TIMELINE_H
+
+#include "runtime/format/executable.pb.h"
+#include "zero_rt/zero_rt.h"
+
+#include <array>
+#include <vector>
+
+namespace zero::rt {
+
+/// What commands take.
+struct StepCosts {
+  std::vector<double> seconds;        ///< by command of the program, each time that it runs
+  bool overlaps = false;              ///< collectives run beside kernels, also without transfers
+  std::vector<double> slowness = {1}; ///< of each rank looked at: how many times longer it computes
+};
+
+/// A step as it would be recorded. All ranks that are looked at do the same commands.
+struct Timeline {
+  std::vector<std::vector<zero_rt_event>> events; ///< of each rank, as they begin
+  double seconds = 0;                             ///< of the step
+  double stalled = 0; ///< of them, rank 0's own thread waits for its other lanes
+  std::array<zero_rt_lane_use, ZERO_RT_LANES> lanes{}; ///< of rank 0
+};
+
+/// As events have them: up to some hundred years.
+uint64_t nanoseconds(double seconds);
+
+/// What the commands of `program` say themselves, of a rank like all others.
+StepCosts plannedCosts(const proto::Program &program);
+
+/// Lays out a step that skips nothing: each lane does its commands in their order, each behind
+/// what it waits for; lanes meet at the end of each turn, and reading inputs takes nothing.
+/// `program` has passed validate(). Without `keepsEvents` there are only sums.
+Timeline layOut(const proto::Program &program, const StepCosts &costs, bool keepsEvents);
+
+} // namespace zero::rt
+
+#endif // RUNTIME_VERIFY_TIMELINE_H

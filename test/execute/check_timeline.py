@@ -1,0 +1,203 @@
+"""A trace has the plan of a step beside what came of it, and zero-sim replays steps whose
+state is elsewhere: what moves is bound by its link, and a slower disk makes a longer step.
+
+usage: check_timeline.py DATA WORK
+"""
+
+import json
+import re
+import sys
+from collections import Counter, defaultdict
+
+from zero_test import Checks, Graph, read_trace, run_tool
+
+STEPS = 4
+ROUNDING = 2e-3  # us, of the numbers in a trace
+TRANSFERS = ("h2d", "d2h", "nvme read", "nvme write")
+EVERYTHING = ("--offload-params=nvme", "--offload-optimizer=nvme", "--offload-gradients=host",
+              "--offload-activations=host")
+
+# One rank's share of 8 GB/s of disk, of two ranks that copy 20 GB/s.
+MACHINE = {"name": "round", "source": "made up", "isa": "x86-64-v4", "cores": 2, "ranks": 2,
+           "threads": 1, "peak_flops": 100e9, "memory_bandwidth": 40e9, "copy_bandwidth": 20e9,
+           "launch_seconds": 1e-6, "overlaps": False,
+           "gather": {"bandwidth": 10e9, "latency": 1e-6},
+           "reduce": {"bandwidth": 10e9, "latency": 1e-6},
+           "disk": {"read_bandwidth": 8e9, "write_bandwidth": 8e9}}
+
+
+def write_machine(graph, name, **changes):
+    path = graph.work / f"{name}.json"
+    path.write_text(json.dumps({**MACHINE, "name": name, **changes}))
+    return path
+
+
+def tracks_of(path):
+    """The slices of each track, by rank and name."""
+    tracks = defaultdict(list)
+    for rank, track, event in read_trace(path):
+        tracks[rank, track].append(event)
+    return tracks
+
+
+def check_planned(checks, label, tracks, rank):
+    """The plan has the same commands on the same lanes, one behind the other."""
+    lanes = {name for owner, name in tracks if owner == rank and not name.startswith("planned: ")}
+    planned = {name.removeprefix("planned: ") for owner, name in tracks
+               if owner == rank and name.startswith("planned: ")}
+    checks.that(lanes == planned, f"{label}: lanes {lanes}, planned {planned}")
+    (step,), (plan,) = tracks[rank, "step"], tracks[rank, "planned: step"]
+    checks.that(step["ts"] == plan["ts"], f"{label}: the plan begins at {plan['ts']}")
+    for lane in lanes - {"step"}:
+        ran, said = tracks[rank, lane], tracks[rank, f"planned: {lane}"]
+        of = lambda events: Counter((e["name"], e["args"]["kernel"], e["args"]["turn"],
+                                     e["args"]["bytes"]) for e in events)
+        checks.that(of(ran) == of(said), f"{label}: other commands on lane {lane}")
+        now = plan["ts"]
+        for event in said:
+            checks.that(event["ts"] >= now - ROUNDING, f"{label}: {lane}: {event} before {now}")
+            now = event["ts"] + event["dur"]
+        checks.that(now <= plan["ts"] + plan["dur"] + ROUNDING, f"{label}: {lane} ends at {now}")
+    return lanes
+
+
+# A lane, and one that waits for it to be done with the value of this name.
+CHAINS = (("nvme read", r"(bucket\d+)", "h2d", r"\1"), ("d2h", r"(node_\w+)", "h2d", r"\1"),
+          ("nvme read", r"(bucket\d+)\.exp_avg", "host compute", r"\1.update"),
+          ("d2h", r"(bucket\d+)\.gradient", "host compute", r"\1.update"),
+          ("host compute", r"(bucket\d+)\.update", "nvme write", r"\1.exp_avg"))
+
+
+def first_by_name(events):
+    """The first slice of each name and micro-batch."""
+    first = {}
+    for event in events:
+        first.setdefault((event["name"], event["args"]["turn"]), event)
+    return first
+
+
+def check_waits(checks, label, tracks, rank, turns):
+    """What goes on has come, in the plan as it was measured."""
+    for prefix in ("", "planned: "):
+        for source, pattern, target, behind in CHAINS:
+            came = first_by_name(tracks[rank, prefix + source])
+            goes = first_by_name(tracks[rank, prefix + target])
+            pairs = [(event, goes.get((re.sub(pattern, behind, name), turn)))
+                     for (name, turn), event in came.items() if re.fullmatch(pattern, name)]
+            checks.that(turns > 1 or any(waits for _, waits in pairs),
+                        f"{label}: {prefix}{target} goes on with nothing that {source} has")
+            for event, waits in pairs:
+                checks.that(not waits or waits["ts"] + ROUNDING >= event["ts"] + event["dur"],
+                            f"{label}: {prefix}{target} of {event['name']} before {source} ends")
+
+
+def simulate(executable, machine):
+    return json.loads(run_tool("zero-sim", executable, "--json", f"--machine={machine}"))
+
+
+def check_links(checks, label, executable, machine, report):
+    """No link is faster than the machine's; bytes are those that a run moves."""
+    simulated = simulate(executable, machine)
+    least = {"h2d": 20e9 / 2, "d2h": 20e9 / 2, "nvme read": 4e9, "nvme write": 4e9}
+    moved = {lane: use["bytes"] for lane, use in report["per_rank"][0]["lanes"].items()
+             if use["bytes"]}
+    checks.that(simulated["moved_bytes"] == moved, f"{label}: {simulated['moved_bytes']}, {moved}")
+    for lane, bytes_moved in simulated["moved_bytes"].items():
+        seconds, bound = simulated["lanes"][lane], bytes_moved / least[lane]
+        checks.that(bound <= seconds * (1 + 1e-9), f"{label}: {lane} takes {seconds} of {bound} s")
+        checks.that(seconds < bound + 1e-3, f"{label}: {lane} takes {seconds}, bound {bound} s")
+    own = simulated["lanes"]["compute"] + simulated["stalled"]
+    checks.that(abs(own / simulated["seconds"] - 1) < 1e-6, f"{label}: {own} s of {simulated}")
+    checks.that(max(simulated["lanes"].values()) <= simulated["seconds"], f"{label}: {simulated}")
+    return simulated
+
+
+def check_disk(checks, label, graph, executable, simulated):
+    """A disk of a tenth makes the step longer; where the disk is all there is to wait for, so
+    much as the disk takes longer."""
+    slow = simulate(executable, write_machine(
+        graph, "slow", disk={"read_bandwidth": 8e8, "write_bandwidth": 8e8}))
+    for lane in ("nvme read", "nvme write"):
+        ratio = slow["lanes"][lane] / simulated["lanes"][lane]
+        checks.that(abs(ratio - 10) < 1e-6, f"{label}: {lane} takes {ratio} times as long")
+    for lane in ("compute", "collective", "h2d", "d2h", "host compute"):
+        checks.that(slow["lanes"][lane] == simulated["lanes"][lane], f"{label}: {lane} changed")
+    checks.that(slow["seconds"] > simulated["seconds"] and slow["stalled"] > simulated["stalled"],
+                f"{label}: {slow['seconds']} s, with ten times the disk {simulated['seconds']} s")
+    slowest = simulate(executable, write_machine(
+        graph, "slowest", disk={"read_bandwidth": 8e5, "write_bandwidth": 8e5}))
+    disk = max(slowest["lanes"]["nvme read"], slowest["lanes"]["nvme write"])
+    checks.that(disk <= slowest["seconds"] < 2.1 * disk, f"{label}: {slowest['lanes']}")
+    text = run_tool("zero-sim", executable)
+    checks.that("the machine's disk is not known, and taken to move 1 GB/s" in text, text)
+    checks.that(re.search(r"^lane nvme read +busy [\d.]+ ms, [\d.]+ %, [\d.]+ \w+ at 0\.5 GB/s$",
+                          text, re.MULTILINE), text)
+    checks.that("disk is not known" not in run_tool("zero-sim", executable,
+                                                    f"--machine={graph.work}/slow.json"), "note")
+
+
+def check_tiers(checks, graph, ranks, turns):
+    label = f"{ranks} ranks, {turns} turns"
+    machine = write_machine(graph, "round")
+    executable = graph.compile(3, ranks, "--optimizer=adamw", f"--micro-batches={turns}",
+                               f"--machine={machine}", *EVERYTHING)
+    trace, report = graph.work / "trace.json", graph.work / "report.json"
+    text = run_tool("zero-run", executable, graph.data_flag, f"--steps={STEPS}",
+                    f"--nvme-dir={graph.work}", f"--trace={trace}", f"--report-json={report}")
+    tracks = tracks_of(trace)
+    for rank in range(ranks):
+        lanes = check_planned(checks, f"{label}, rank {rank}", tracks, rank)
+        checks.that({"step", "compute", "host compute", *TRANSFERS} <= lanes, f"{label}: {lanes}")
+        check_waits(checks, f"{label}, rank {rank}", tracks, rank, turns)
+    report = json.loads(report.read_text())
+    simulated = check_links(checks, label, executable, machine, report)
+    plan = report["plan"]
+    checks.that(plan["machine"] == "round" and abs(plan["seconds"] / simulated["seconds"] - 1) < 1e-6
+                and abs(plan["stalled"] / simulated["stalled"] - 1) < 1e-6,
+                f"{label}: planned {plan}, simulated {simulated['seconds']}")
+    check_disk(checks, label, graph, executable, simulated)
+    check_summary(checks, label, text, report)
+
+
+def check_summary(checks, label, text, report):
+    """A line for each lane with what the report has, and one for what compute waits."""
+    for lane, use in report["per_rank"][0]["lanes"].items():
+        line = re.search(rf"^lane {lane} +busy ([\d.]+) ms a step \(planned: ([\d.]+) ms\)(.*)$",
+                         text, re.MULTILINE)
+        checks.that(line and abs(float(line[1]) / 1e3 - use["seconds"]) < 1e-5 and
+                    abs(float(line[2]) / 1e3 - report["plan"]["lanes"][lane]["seconds"]) < 1e-5,
+                    f"{label}: {lane}: {line}")
+        checks.that((" GB/s" in line[3]) == (use["bytes"] > 0), f"{label}: {line[0]}")
+    checks.that(re.search(r"^compute stalled [\d.]+ ms of [\d.]+ ms a step, waiting for lanes "
+                          r"\(planned: [\d.]+ ms of [\d.]+ ms, on 'round'\)$", text, re.MULTILINE),
+                text)
+
+
+def check_without_tiers(checks, graph):
+    """No lines about lanes; the plan is there all the same."""
+    executable = graph.compile(1, 2)
+    trace, report = graph.work / "trace.json", graph.work / "report.json"
+    text = run_tool("zero-run", executable, graph.data_flag, f"--steps={STEPS}",
+                    f"--trace={trace}", f"--report-json={report}")
+    checks.that("lane " not in text and "stalled" not in text, text)
+    report = json.loads(report.read_text())
+    checks.that("lanes" not in report["per_rank"][0], f"{report['per_rank']}")
+    checks.that(report["plan"]["machine"] == "cpu" and report["plan"]["stalled"] == 0,
+                f"{report['plan']}")
+    tracks = tracks_of(trace)
+    lanes = check_planned(checks, "in memory", tracks, 1)
+    checks.that(lanes == {"step", "compute", "collective"}, f"in memory: {lanes}")
+
+
+def main():
+    data, work = sys.argv[1:]
+    checks = Checks()
+    graph = Graph(data, "gpt2-tiny", work)
+    check_tiers(checks, graph, 2, 1)
+    check_tiers(checks, graph, 1, 2)
+    check_without_tiers(checks, graph)
+    checks.finish()
+
+
+if __name__ == "__main__":
+    main()
