@@ -8,6 +8,7 @@ so much memory is what the operating system counts. Initial values go piece by p
 lie: from the start on all ranks together have less memory than half of the parameters take.
 """
 
+import re
 import sys
 from pathlib import Path
 
@@ -65,12 +66,22 @@ def check_refusals(checks, graph):
             checks.that("budget" in str(refusal), f"{what}: {refusal}")
 
 
+def check_saving(checks, graph, saved):
+    """What left memory is four fifths at least of what lies on disk less what stages it."""
+    _, host, disk = map(int, re.findall(r"^  arena +(\d+)", graph.report, re.MULTILINE))
+    expected = RANKS * (disk - host)
+    print(f"{saved / MIB:.1f} MiB less resident than in memory; on disk less staging: "
+          f"{expected / MIB:.1f}")
+    checks.that(saved >= 0.8 * expected, f"{saved} bytes less than in memory, of {expected}")
+
+
 def main():
     work = Path(sys.argv[1])
     checks = Checks()
     graph = DeepGraph(work / "large", LAYERS)
     check_refusals(checks, graph)
-    expected = graph.train(graph.compile("memory"))
+    memory = graph.compile("memory")
+    expected = graph.train(memory)
     executable = graph.compile("tiers", f"--memory-budget={DEVICE}", f"--host-budget={HOST}",
                                *TIERS)
     read, written = planned = disk_bytes(graph.report)
@@ -90,6 +101,7 @@ def main():
     least = graph.most_resident(graph.compile("least", *TIERS)) - idle
     print(f"without budgets {least / MIB:.1f} MiB resident; parameters {PARAMETERS * 4 / MIB:.1f}")
     checks.that(least < 4 * PARAMETERS / 2, f"{least} bytes resident from the start on")
+    check_saving(checks, graph, graph.most_resident(memory) - idle - least)
     checks.finish()
 
 
