@@ -99,7 +99,6 @@ def main():
     arguments.add_argument("--flags", default="", help="more of zeroc, as --host-budget=128MiB")
     options = arguments.parse_args()
     keep_to_cores(RANKS)
-    run(["cmake", "--build", options.build, "--target", "transfers"])
     results, rows = {}, []
     with tempfile.TemporaryDirectory(prefix="bench-", dir=options.build) as work:
         equal = balanced_rows(Path(work), options)

@@ -66,8 +66,9 @@ struct Member {
   }
 
   Status read() {
+    LaneWork::Span span;
     for (const Piece &piece : reads) {
-      ZERO_RT_TRY(reader->run(*piece.command));
+      ZERO_RT_TRY(reader->run(*piece.command, span));
       ++done;
       done.notify_one();
     }
@@ -75,10 +76,11 @@ struct Member {
   }
 
   Status write() {
+    LaneWork::Span span;
     for (const Piece &piece : writes) {
       for (uint64_t now = done; now < piece.behind; now = done)
         done.wait(now);
-      ZERO_RT_TRY(writer->run(*piece.command));
+      ZERO_RT_TRY(writer->run(*piece.command, span));
     }
     return {};
   }
@@ -136,7 +138,7 @@ int main(int argc, char **argv) {
     lane.join();
   const auto &first = *members.front();
   std::printf("], \"read\": %llu, \"written\": %llu}\n",
-              static_cast<unsigned long long>(first.reader->traffic().read / uint64_t(steps)),
-              static_cast<unsigned long long>(first.writer->traffic().written / uint64_t(steps)));
+              static_cast<unsigned long long>(first.reader->use().bytes / uint64_t(steps)),
+              static_cast<unsigned long long>(first.writer->use().bytes / uint64_t(steps)));
   return 0;
 }
