@@ -13,16 +13,7 @@ using namespace mlir;
 
 namespace zero {
 
-bool isView(Operation *op) { return isReshape(op) || isa_and_nonnull<MemberOp>(op); }
-
-Value throughViews(Value value) {
-  while (isView(value.getDefiningOp()))
-    value = value.getDefiningOp()->getOperand(0);
-  return value;
-}
-
-/// Whether `op` runs once for each micro-batch, whatever the step's values are.
-static bool runsAlways(Operation *op) {
+bool runsAlways(Operation *op) {
   auto launch = dyn_cast<LaunchOp>(op);
   return launch && !launch.getCondition() && !op->hasAttr(kPrologueAttr) &&
          !op->hasAttr(kEpilogueAttr) && !op->hasAttr(kWhenAttr);

@@ -7,6 +7,7 @@
 #include "zero/Analysis/ParameterUses.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 
@@ -36,6 +37,28 @@ Value throughReshapes(Value value) {
   while (isReshape(value.getDefiningOp()))
     value = value.getDefiningOp()->getOperand(0);
   return value;
+}
+
+bool isView(Operation *op) { return isReshape(op) || isa_and_nonnull<MemberOp, OwnSliceOp>(op); }
+
+Value throughViews(Value value) {
+  while (isView(value.getDefiningOp()))
+    value = value.getDefiningOp()->getOperand(0);
+  return value;
+}
+
+Value viewLike(Value value, Value base, Value other, OpBuilder &builder) {
+  if (value == base)
+    return other;
+  Operation *view = value.getDefiningOp();
+  IRMapping mapping;
+  mapping.map(view->getOperand(0), viewLike(view->getOperand(0), base, other, builder));
+  return builder.clone(*view, mapping)->getResult(0);
+}
+
+DictionaryAttr certificateOf(DictionaryAttr certificate, Tier tier) {
+  return tier == Tier::Device ? certificate
+                              : certificate.getAs<DictionaryAttr>(stringifyTier(tier));
 }
 
 /// The operand of `launch` to whose bytes `kernel` writes result `result`, or null.

@@ -8,6 +8,7 @@
 #include "TensorTable.h"
 #include "VerifySchedule.h"
 #include "runtime/format/format.h"
+#include "runtime/verify/lifetimes.h"
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Codegen/Compile.h"
 #include "zero/Codegen/CompileGpu.h"
@@ -70,25 +71,10 @@ static void buildArena(DictionaryAttr attrs, Tier tier, proto::Program &program)
 }
 
 static void buildArenas(ModuleOp module, proto::Program &program) {
-  auto device = module->getAttrOfType<DictionaryAttr>(kCertificateAttr);
+  auto all = module->getAttrOfType<DictionaryAttr>(kCertificateAttr);
   for (Tier tier : kTiers)
-    if (tier == Tier::Device)
-      buildArena(device, tier, program);
-    else if (auto attrs = device.getAs<DictionaryAttr>(stringifyTier(tier)))
-      buildArena(attrs, tier, program);
-}
-
-/// How often a step runs `command` of `segment`.
-static uint64_t turnsOf(const proto::Segment &segment, const proto::Command &command) {
-  switch (command.when()) {
-  case proto::Command::FIRST:
-  case proto::Command::LAST:
-    return 1;
-  case proto::Command::LATER:
-    return segment.repeat() - 1;
-  default:
-    return segment.repeat();
-  }
+    if (DictionaryAttr certificate = certificateOf(all, tier))
+      buildArena(certificate, tier, program);
 }
 
 /// Elements that each rank receives in a step, from the planned collectives.
@@ -102,7 +88,7 @@ static uint64_t receivedElements(const proto::Program &program) {
       const proto::Collective &collective = command.collective();
       bool both = collective.kind() == proto::Collective::ALL_REDUCE;
       uint64_t slice = both ? collective.elements() / program.ranks() : collective.elements();
-      received += turnsOf(segment, command) * others * slice * (both ? 2 : 1);
+      received += rt::turnsOf(segment, command) * others * slice * (both ? 2 : 1);
     }
   return received;
 }

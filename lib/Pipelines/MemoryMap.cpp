@@ -25,7 +25,7 @@ StringRef stepPartName(StepPart part) {
 static bool isView(Operation *op, const llvm::DenseSet<Operation *> &copies) {
   if (isa<WriteOp>(op))
     return !copies.contains(op);
-  return isReshape(op) || isa<ReadOp, MemberOp, OwnSliceOp, arith::ConstantOp>(op);
+  return isView(op) || isa<ReadOp, arith::ConstantOp>(op);
 }
 
 /// What users know `op` by; a bucket by the collective that it is made for.

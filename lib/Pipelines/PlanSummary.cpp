@@ -141,10 +141,10 @@ static void readCertificate(DictionaryAttr certificate, ArenaSummary &plan) {
 }
 
 static void readCertificates(ModuleOp module, PlanSummary &plan) {
-  auto device = module->getAttrOfType<DictionaryAttr>(kCertificateAttr);
-  readCertificate(device, plan);
-  for (Tier tier : kTiers)
-    if (auto other = device.getAs<DictionaryAttr>(stringifyTier(tier))) {
+  auto all = module->getAttrOfType<DictionaryAttr>(kCertificateAttr);
+  readCertificate(all, plan);
+  for (Tier tier : {Tier::Host, Tier::Nvme})
+    if (DictionaryAttr other = certificateOf(all, tier)) {
       plan.others.emplace_back().tier = tier;
       readCertificate(other, plan.others.back());
     }

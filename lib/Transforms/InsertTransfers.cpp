@@ -29,8 +29,6 @@ static bool readsArgument(func::FuncOp kernel, unsigned index) {
   });
 }
 
-static bool isView(Operation *op) { return isReshape(op) || isa<MemberOp, OwnSliceOp>(op); }
-
 /// Where result `index` of `op` waits for its readers.
 static Tier keptTier(Operation *op, unsigned index) {
   Attribute attr = op->getAttr(kTierAttr);
@@ -81,10 +79,7 @@ bool Inserter::belongsToHost(LaunchOp launch) {
     anyLarge |= !elsewhere && cast<RankedTensorType>(input.getType()).getRank() > 0;
     if (!elsewhere || !kernel.getArgAttr(index, kInplaceAttr))
       continue;
-    Value origin = input;
-    while (isView(origin.getDefiningOp()))
-      origin = origin.getDefiningOp()->getOperand(0);
-    auto read = origin.getDefiningOp<ReadOp>();
+    auto read = throughViews(input).getDefiningOp<ReadOp>();
     auto buffer = read ? symbols.lookup<BufferOp>(read.getSymbol()) : BufferOp();
     if (!buffer || buffer.getRole() != Role::Parameter)
       return true;
@@ -172,7 +167,7 @@ void Inserter::keepElsewhere(OpResult value, Tier tier) {
     saved.insert(kept);
   for (OpOperand *use : readers) {
     OpBuilder builder(use->getOwner());
-    Value shaped = reshapeLike(use->get(), value, kept, builder);
+    Value shaped = viewLike(use->get(), value, kept, builder);
     copies.setTier(shaped, tier);
     use->set(shaped);
   }

@@ -1,5 +1,6 @@
 //===- OffloadActivations.cpp - which saved activations leave the device --===//
 
+#include "zero/Analysis/Layers.h"
 #include "zero/Analysis/ParameterUses.h"
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Analysis/Storage.h"
@@ -56,13 +57,6 @@ private:
 
 } // namespace
 
-/// Whether `op` runs in each micro-batch, whatever the step's values are.
-static bool runsAlways(Operation &op) {
-  auto launch = dyn_cast<LaunchOp>(op);
-  return launch && !launch.getCondition() && !op.hasAttr(kPrologueAttr) &&
-         !op.hasAttr(kEpilogueAttr) && !op.hasAttr(kWhenAttr);
-}
-
 Saves::Saves(func::FuncOp step) : forward(findForwardOps(step)) {
   made.push_back(0);
   for (Operation &op : step.getBody().front()) {
@@ -74,7 +68,7 @@ Saves::Saves(func::FuncOp step) : forward(findForwardOps(step)) {
     made.push_back(made.back() + bytes);
   }
   for (Operation &op : step.getBody().front()) {
-    if (!forward.contains(&op) || !runsAlways(op))
+    if (!forward.contains(&op) || !runsAlways(&op))
       continue;
     for (OpResult result : op.getResults()) {
       Saved saved{result, tensorBytes(result.getType()), positions[&op]};

@@ -16,10 +16,6 @@ namespace zero {
 
 using namespace zero;
 
-static bool isView(Operation *op) {
-  return isReshape(op) || isa_and_nonnull<MemberOp, OwnSliceOp>(op);
-}
-
 namespace {
 
 /// An update with what it needs and what follows from it, to be moved behind an op.

@@ -4,8 +4,6 @@
 
 #include "zero/Analysis/Storage.h"
 
-#include "mlir/IR/IRMapping.h"
-
 using namespace mlir;
 
 namespace zero {
@@ -52,16 +50,8 @@ void ParameterReads::redirect(Operation *user, const llvm::DenseMap<StringAttr, 
     Value value = read ? members.lookup(read.getSymbolAttr().getAttr()) : Value();
     if (!value)
       continue;
-    SmallVector<Operation *> reshapes;
-    for (Value v = operand.get(); isReshape(v.getDefiningOp()); v = reshapes.back()->getOperand(0))
-      reshapes.push_back(v.getDefiningOp());
     OpBuilder builder(user);
-    for (Operation *reshape : llvm::reverse(reshapes)) {
-      IRMapping mapping;
-      mapping.map(reshape->getOperand(0), value);
-      value = builder.clone(*reshape, mapping)->getResult(0);
-    }
-    operand.set(value);
+    operand.set(viewLike(operand.get(), read, value, builder));
   }
 }
 

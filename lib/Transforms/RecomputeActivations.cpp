@@ -7,9 +7,9 @@
 
 #include "LayerRuns.h"
 #include "zero/Analysis/StepFunction.h"
+#include "zero/Analysis/Storage.h"
 #include "zero/Transforms/Passes.h"
 
-#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -62,18 +62,8 @@ void Recomputer::forget(int64_t first, int64_t last) {
 
 /// What stands for `value` now; views of it are built anew.
 Value Recomputer::newestOf(Value value, OpBuilder &builder) const {
-  Value made = newest.lookup(throughViews(value));
-  if (!made)
-    return value;
-  SmallVector<Operation *> views;
-  for (Value base = throughViews(value); value != base; value = views.back()->getOperand(0))
-    views.push_back(value.getDefiningOp());
-  for (Operation *view : llvm::reverse(views)) {
-    IRMapping mapping;
-    mapping.map(view->getOperand(0), made);
-    made = builder.clone(*view, mapping)->getResult(0);
-  }
-  return made;
+  Value base = throughViews(value), made = newest.lookup(base);
+  return made ? viewLike(value, base, made, builder) : value;
 }
 
 void Recomputer::clone(LaunchOp launch, Operation *before, int64_t run) {

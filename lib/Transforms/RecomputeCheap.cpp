@@ -55,14 +55,14 @@ private:
 
 } // namespace
 
-static bool isView(Operation *op) {
+static bool isViewNode(Operation *op) {
   auto node = dyn_cast_or_null<onnx::NodeOp>(op);
   return node && ops::lookup(node)->kind == ops::Kind::View;
 }
 
 /// What `value` is a shape of.
 static Value unshaped(Value value) {
-  while (isView(value.getDefiningOp()))
+  while (isViewNode(value.getDefiningOp()))
     value = value.getDefiningOp()->getOperand(0);
   return value;
 }
@@ -74,7 +74,7 @@ Recomputer::Recomputer(func::FuncOp step) : step(step), forward(findForwardOps(s
     positions[&op] = position += kRoom;
     if (isForward(&op) && isa<onnx::NodeOp>(op)) // means over ranks come last of all
       end = position;
-    if (!isView(&op))
+    if (!isViewNode(&op))
       for (Value operand : op.getOperands())
         lastReads[unshaped(operand)] = position;
   }
@@ -94,7 +94,7 @@ void Recomputer::findReads(Value value, Reads &reads) const {
   for (OpOperand &use : value.getUses()) {
     Operation *user = use.getOwner();
     if (isForward(user) && !user->hasTrait<OpTrait::IsTerminator>()) {
-      if (isView(user))
+      if (isViewNode(user))
         findReads(user->getResult(0), reads);
       continue;
     }

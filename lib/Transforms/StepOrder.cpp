@@ -10,8 +10,7 @@ using namespace mlir;
 namespace zero {
 
 bool isStill(Operation *op) {
-  return isa<ReadOp, MemberOp, OwnSliceOp>(op) || isReshape(op) ||
-         op->hasTrait<OpTrait::ConstantLike>();
+  return isView(op) || isa<ReadOp>(op) || op->hasTrait<OpTrait::ConstantLike>();
 }
 
 bool isFetch(Operation *op) {

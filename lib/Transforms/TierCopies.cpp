@@ -4,8 +4,6 @@
 
 #include "zero/Analysis/Storage.h"
 
-#include "mlir/IR/IRMapping.h"
-
 using namespace mlir;
 
 namespace zero {
@@ -26,15 +24,6 @@ void runWith(Operation *op, Operation *like) {
     op->setAttr(kEpilogueAttr, UnitAttr::get(op->getContext()));
   if (isOnlyLast(like))
     op->setAttr(kWhenAttr, like->getAttr(kWhenAttr));
-}
-
-Value reshapeLike(Value value, Value base, Value other, OpBuilder &builder) {
-  if (value == base)
-    return other;
-  Operation *reshape = value.getDefiningOp();
-  IRMapping mapping;
-  mapping.map(reshape->getOperand(0), reshapeLike(reshape->getOperand(0), base, other, builder));
-  return builder.clone(*reshape, mapping)->getResult(0);
 }
 
 /// What messages call `value`.
@@ -86,7 +75,7 @@ Value TierCopies::bring(Value value, Tier to, Operation *user) {
   Value original = originalOf(value);
   if (Value base = throughReshapes(value); base != value && !original) {
     OpBuilder builder(user);
-    Value made = reshapeLike(value, base, bring(base, to, user), builder);
+    Value made = viewLike(value, base, bring(base, to, user), builder);
     setTier(made, to);
     return brought[key] = made;
   }

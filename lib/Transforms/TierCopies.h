@@ -20,10 +20,6 @@ bool isInEpilogue(mlir::Operation *op);
 /// two launches that add up, of which each turn runs one.
 void runWith(mlir::Operation *op, mlir::Operation *like);
 
-/// `value`, a reshape of `base`, as the same reshape of `other`.
-mlir::Value reshapeLike(mlir::Value value, mlir::Value base, mlir::Value other,
-                        mlir::OpBuilder &builder);
-
 /// Knows of each value that is not on the device where it lies, and brings it elsewhere. What
 /// is made runs with the op that it is made before.
 class TierCopies {

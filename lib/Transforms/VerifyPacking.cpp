@@ -38,8 +38,7 @@ struct VerifyPacking : zero::impl::VerifyPackingBase<VerifyPacking> {
       for (auto [index, root] : llvm::enumerate(storage.roots()))
         if (root.tier == tier)
           placed.push_back({&root, rootOffset(*step, storage, index)});
-      auto arena = tier == Tier::Device ? certificate
-                                        : certificate.getAs<DictionaryAttr>(stringifyTier(tier));
+      DictionaryAttr arena = certificateOf(certificate, tier);
       const int64_t peak = arena ? arena.getAs<IntegerAttr>("peak").getInt() : 0;
       if (failed(checkOverlap(*step, placed, peak)))
         return signalPassFailure();

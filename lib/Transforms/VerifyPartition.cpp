@@ -41,7 +41,7 @@ struct VerifyPartition : zero::impl::VerifyPartitionBase<VerifyPartition> {
         return op.emitOpError(own == MicroBatch ? "of the micro-batch follows the epilogue"
                                                 : "of the prologue follows the micro-batch");
       // Views and what never changes run nowhere: they open no segment.
-      if (!isStill && !isReshape(&op) && !isa<MemberOp, OwnSliceOp>(op))
+      if (!isStill && !isView(&op))
         segment = std::max(segment, own);
     }
     return success();

@@ -66,7 +66,7 @@ struct VerifyStateOrder : zero::impl::VerifyStateOrderBase<VerifyStateOrder> {
       }
       if (auto read = dyn_cast<ReadOp>(op))
         holds[read.getResult()] = read.getSymbolAttr().getAttr();
-      else if (isReshape(&op) || isa<MemberOp, OwnSliceOp>(op))
+      else if (isView(&op))
         if (StringAttr symbol = holds.lookup(op.getOperand(0)))
           holds[op.getResult(0)] = symbol;
       if (auto launch = dyn_cast<LaunchOp>(op))

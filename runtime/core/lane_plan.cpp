@@ -2,7 +2,7 @@
 
 #include "runtime/core/lane_plan.h"
 
-#include "runtime/core/lane_work.h"
+#include "runtime/format/tiers.h"
 
 #include <algorithm>
 #include <array>
@@ -44,7 +44,7 @@ LanePlan::LanePlan(const proto::Program &program) : lanes{proto::COMPUTE} {
   ThreadOfLane threadOf{};
   for (proto::Lane lane : {proto::H2D, proto::D2H, proto::NVME_READ, proto::NVME_WRITE,
                            proto::HOST_COMPUTE, proto::COLLECTIVE})
-    if (isUsed[size_t(lane)] && (lane != proto::COLLECTIVE || lanes.size() > 1)) {
+    if (isUsed[size_t(lane)] && (lane != proto::COLLECTIVE || hasTransfers(program))) {
       threadOf[size_t(lane)] = lanes.size();
       lanes.push_back(lane);
     }

@@ -2,9 +2,9 @@
 
 #include "runtime/core/program.h"
 
-#include "runtime/verify/lifetimes.h"
 #include "runtime/core/team.h"
 #include "runtime/core/validate.h"
+#include "runtime/verify/lifetimes.h"
 
 #include <algorithm>
 
@@ -42,9 +42,7 @@ DiskTraffic diskTraffic(const proto::Program &program) {
   for (const proto::Segment &segment : program.segments())
     for (const proto::Command &command : segment.commands()) {
       const proto::Copy &copy = command.copy();
-      uint64_t turns = 0;
-      for (uint64_t turn = 0; turn < std::max(1u, segment.repeat()); ++turn)
-        turns += runsInTurn(command.when(), turn, std::max(1u, segment.repeat()));
+      const uint64_t turns = turnsOf(segment, command);
       if (copy.src().tier() == proto::NVME)
         all.read += turns * copy.bytes();
       if (copy.dst().tier() == proto::NVME)

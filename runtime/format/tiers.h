@@ -16,6 +16,16 @@ inline const char *nameOf(proto::Tier tier) {
   return proto::Tier_IsValid(tier) ? kNames[tier] : "unknown";
 }
 
+/// Whether lanes beside those of compute and collectives have commands. On CPUs all lanes have
+/// threads then, that of collectives, too.
+inline bool hasTransfers(const proto::Program &program) {
+  for (const proto::Segment &segment : program.segments())
+    for (const proto::Command &command : segment.commands())
+      if (command.lane() != proto::COMPUTE && command.lane() != proto::COLLECTIVE)
+        return true;
+  return false;
+}
+
 /// Where a rank finds its memory of each tier, between steps. Owns none of it.
 class MemoryByTier {
 public:

@@ -29,6 +29,19 @@ bool runsInTurn(proto::Command::When when, uint64_t turn, uint64_t turns) {
            (when == proto::Command::LATER && turn == 0));
 }
 
+uint64_t turnsOf(const proto::Segment &segment, const proto::Command &command) {
+  const uint64_t turns = std::max(1u, segment.repeat());
+  switch (command.when()) {
+  case proto::Command::FIRST:
+  case proto::Command::LAST:
+    return 1;
+  case proto::Command::LATER:
+    return turns - 1;
+  default:
+    return turns;
+  }
+}
+
 bool isLoss(std::string_view name) { return name == "loss" || name == "local_loss"; }
 
 //===----------------------------------------------------------------------===//

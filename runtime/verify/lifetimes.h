@@ -41,6 +41,9 @@ RangeSet persistentBytes(const proto::Program &program, int rank);
 /// Whether `command` runs in `turn` of `segment`, its predicate apart.
 bool runsInTurn(proto::Command::When when, uint64_t turn, uint64_t turns);
 
+/// How often a step runs `command` of `segment`, its predicate apart.
+uint64_t turnsOf(const proto::Segment &segment, const proto::Command &command);
+
 /// Whether an output of this name is looked at before the epilogue.
 bool isLoss(std::string_view name);
 

@@ -2,6 +2,7 @@
 
 #include "runtime/verify/timeline.h"
 
+#include "runtime/format/tiers.h"
 #include "runtime/verify/lifetimes.h"
 #include "runtime/verify/simulation.h"
 
@@ -9,15 +10,6 @@
 #include <cmath>
 
 namespace zero::rt {
-
-/// Then lanes have threads, that of collectives, too.
-static bool hasTransfers(const proto::Program &program) {
-  for (const proto::Segment &segment : program.segments())
-    for (const proto::Command &command : segment.commands())
-      if (command.lane() != proto::COMPUTE && command.lane() != proto::COLLECTIVE)
-        return true;
-  return false;
-}
 
 namespace {
 /// Plays the turns of a program one after the other.

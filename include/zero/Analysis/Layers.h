@@ -86,10 +86,8 @@ private:
   int64_t numRepeated = 0;
 };
 
-/// Whether the result of `op` is a reshape or a part of its operand, in the same bytes.
-bool isView(mlir::Operation *op);
-/// What `value` is a view of.
-mlir::Value throughViews(mlir::Value value);
+/// Whether `op` runs once for each micro-batch, whatever the step's values are.
+bool runsAlways(mlir::Operation *op);
 
 } // namespace zero
 

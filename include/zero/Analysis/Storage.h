@@ -13,6 +13,7 @@
 #include "zero/Planning/Packing.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Builders.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 
@@ -132,6 +133,15 @@ int64_t elementBytes(mlir::Type type);
 bool isReshape(mlir::Operation *op);
 /// The value that `value` is a reshape of.
 mlir::Value throughReshapes(mlir::Value value);
+/// Whether the result of `op` is a reshape or a part of its operand, in the same bytes.
+bool isView(mlir::Operation *op);
+/// What `value` is a view of.
+mlir::Value throughViews(mlir::Value value);
+/// `value`, views of `base`, as the same views of `other`, built anew.
+mlir::Value viewLike(mlir::Value value, mlir::Value base, mlir::Value other,
+                     mlir::OpBuilder &builder);
+/// What `zero-pack-arena` wrote of `tier` into `certificate`; null where nothing lies there.
+mlir::DictionaryAttr certificateOf(mlir::DictionaryAttr certificate, Tier tier);
 
 } // namespace zero
 
