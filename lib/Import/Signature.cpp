@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Signature.h"
+#include "Metadata.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -17,19 +18,6 @@
 using llvm::StringRef;
 
 namespace zero::importer {
-
-static constexpr llvm::StringLiteral kSignature =
-    "pkg.torch.export.ExportedProgram.graph_signature";
-static constexpr llvm::StringLiteral kFoldedFrom = "pkg.onnxscript.optimizer.folded_from";
-static constexpr llvm::StringLiteral kOperation = "pkg.torch.onnx.fx_node";
-
-template <typename Message>
-static StringRef metadata(const Message &message, StringRef key) {
-  for (const pb::StringStringEntryProto &entry : message.metadata_props())
-    if (entry.key() == key)
-      return entry.value();
-  return {};
-}
 
 namespace {
 /// One line of the signature: p_fc_weight: PARAMETER target='fc.weight'.
@@ -64,12 +52,12 @@ public:
     for (const pb::TensorProto &tensor : graph.initializer())
       held.insert(tensor.name());
     for (const pb::ValueInfoProto &value : graph.value_info())
-      forEachWord(metadata(value, kFoldedFrom), '\'',
+      forEachWord(metadata(value, kFoldedFromKey), '\'',
                   [&](StringRef source) { foldedInto.try_emplace(source, &value); });
     for (const pb::NodeProto &node : graph.node()) {
       if (node.op_type() == "Constant" && node.output_size() == 1)
         held.insert(node.output(0));
-      forEachWord(metadata(node, kOperation), '%',
+      forEachWord(metadata(node, kCallKey), '%',
                   [&](StringRef operand) { madeFrom.try_emplace(operand, &node); });
     }
   }
@@ -106,7 +94,7 @@ private:
 
 Signature readSignature(const pb::GraphProto &graph) {
   Signature signature;
-  StringRef text = metadata(graph, kSignature);
+  StringRef text = metadata(graph, kSignatureKey);
   if (text.empty())
     return signature;
   LossFinder finder(graph);
