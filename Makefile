@@ -5,6 +5,8 @@ JOBS := 2
 # Files keep their cached objects when the checkout moves.
 export CCACHE_BASEDIR := $(CURDIR)
 export CCACHE_NOHASHDIR := 1
+# Without these it does not keep what is compiled with precompiled headers.
+export CCACHE_SLOPPINESS := pch_defines,time_macros
 TOOLS := zero-opt zero-translate zeroc zero-run zero-sim
 
 .PHONY: help setup configure build run test test-full bench bench-peers format clean

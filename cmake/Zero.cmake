@@ -16,6 +16,21 @@ target_include_directories(ZeroMLIR INTERFACE
 target_link_libraries(ZeroMLIR INTERFACE MLIR LLVM)
 target_compile_options(ZeroMLIR INTERFACE -fno-exceptions -Wall -Wextra -Wno-unused-parameter)
 
+# Most of the time to compile a file of the compiler goes into MLIR's headers. They are
+# precompiled once; nothing of this project is among them, so that a change here never
+# recompiles everything. ccache needs a PCH without a time stamp.
+add_library(ZeroHeaders OBJECT ${PROJECT_SOURCE_DIR}/cmake/Headers.cpp)
+target_link_libraries(ZeroHeaders PRIVATE ZeroMLIR)
+target_compile_options(ZeroMLIR INTERFACE -Xclang -fno-pch-timestamp)
+target_precompile_headers(ZeroHeaders PRIVATE
+  <memory> <optional> <string> <vector>
+  <llvm/ADT/DenseMap.h> <llvm/ADT/STLExtras.h> <llvm/ADT/StringMap.h> <llvm/ADT/StringSwitch.h>
+  <mlir/Dialect/Arith/IR/Arith.h> <mlir/Dialect/Func/IR/FuncOps.h>
+  <mlir/Dialect/Linalg/IR/Linalg.h> <mlir/Dialect/Math/IR/Math.h>
+  <mlir/Dialect/SCF/IR/SCF.h> <mlir/Dialect/Tensor/IR/Tensor.h>
+  <mlir/IR/BuiltinOps.h> <mlir/IR/ImplicitLocOpBuilder.h> <mlir/IR/PatternMatch.h>
+  <mlir/IR/Remarks.h> <mlir/IR/SymbolTable.h> <mlir/Pass/Pass.h> <mlir/Pass/PassManager.h>)
+
 # zero_tablegen(<target> <file.td> <generator> <output> [<generator> <output> ...])
 # Outputs land in the build tree under the same relative folder as the td.
 function(zero_tablegen target td)
@@ -46,6 +61,8 @@ function(zero_library name)
   if(ARG_EXCEPTIONS)
     # On the sources: a target's own options stand before those of ZeroMLIR.
     set_source_files_properties(${ARG_SOURCES} PROPERTIES COMPILE_OPTIONS -fexceptions)
+  else()
+    target_precompile_headers(${name} REUSE_FROM ZeroHeaders)
   endif()
   if(ARG_DEPENDS)
     add_dependencies(${name} ${ARG_DEPENDS})

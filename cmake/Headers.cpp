@@ -1,0 +1,1 @@
+//===- Headers.cpp - precompiled headers need a file that uses them -------===//
