@@ -50,16 +50,19 @@ static Attribute convert(const pb::NodeProto &node, const pb::AttributeProto &at
   }
 }
 
-DictionaryAttr convertAttributes(const pb::NodeProto &node, MLIRContext *context) {
+DictionaryAttr convertAttributes(const pb::NodeProto &node, ArrayRef<pb::AttributeProto> more,
+                                 MLIRContext *context) {
   Builder builder(context);
   NamedAttrList attributes;
-  for (const pb::AttributeProto &attribute : node.attribute()) {
+  auto add = [&](const pb::AttributeProto &attribute) {
     if (attribute.name().empty() || attributes.get(attribute.name()))
       fail(describe(node) + ": attribute " + quote(attribute.name()) +
            " is given twice or unnamed");
     if (Attribute value = convert(node, attribute, builder))
       attributes.append(attribute.name(), value);
-  }
+  };
+  llvm::for_each(node.attribute(), add);
+  llvm::for_each(more, add);
   return attributes.getDictionary(context);
 }
 

@@ -23,6 +23,9 @@ static bool isState(const Constant &constant) {
          (isFloat(constant.type) && constant.elements > 1 && constant.data.has_value());
 }
 
+/// The domain of operators that only this compiler knows; see lib/Ops.
+static constexpr llvm::StringLiteral kZeroDomain = "zero";
+
 namespace {
 class ModuleBuilder {
 public:
@@ -52,6 +55,8 @@ private:
   void findUsed(ArrayRef<Result> results) {
     for (const Result &result : results)
       used.insert(result.value);
+    for (const auto &[buffer, value] : model.record.updates)
+      used.insert(value);
     for (pb::NodeProto *node : llvm::reverse(graph.nodes)) {
       bool isUsed = llvm::any_of(node->output(), [&](const std::string &name) {
         return used.contains(name) && !graph.known.contains(name);
@@ -100,10 +105,22 @@ private:
     for (pb::NodeProto *node : graph.nodes)
       if (usedNodes.contains(node))
         addNode(*node);
+    addWrites();
     SmallVector<Value> returned;
     for (const Result &result : wanted)
       returned.push_back(valueOf(result.value));
     func::ReturnOp::create(builder, fileLoc, returned);
+  }
+
+  /// The buffers' values in the next step.
+  void addWrites() {
+    for (const auto &[buffer, name] : model.record.updates) {
+      Value value = valueOf(name);
+      if (value.getType() != typeOf(buffer))
+        fail("buffer " + quote(buffer) + ": expected a new value of its own type, got another in " +
+             quote(name));
+      WriteOp::create(builder, locate(buffer), FlatSymbolRefAttr::get(context, buffer), value);
+    }
   }
 
   /// All names at once: a list of them is as long as there are inputs.
@@ -161,12 +178,22 @@ private:
     SmallVector<Type> results;
     for (int i = 0, count = usedCount(node.output()); i < count; ++i)
       results.push_back(node.output(i).empty() ? builder.getNoneType() : typeOf(node.output(i)));
+    DictionaryAttr attributes =
+        convertAttributes(node, model.record.attributesOf(node.output(0)), context);
     auto op = onnx::NodeOp::create(builder, locate(nodeName(node)), results, node.op_type(), inputs,
-                                   convertAttributes(node, context), node.domain(),
-                                   model.opsets.at(node.domain()), nodeName(node));
+                                   attributes, node.domain(), model.opsets.at(node.domain()),
+                                   nodeName(node));
     for (auto [name, result] : llvm::zip(node.output(), op.getOutputs()))
       if (!name.empty() && !graph.known.contains(name))
-        values[name] = result;
+        values[name] = model.record.detached.contains(name) ? stopGradient(result, op) : result;
+  }
+
+  /// `value` behind a node through which no gradient flows.
+  Value stopGradient(Value value, onnx::NodeOp node) {
+    return onnx::NodeOp::create(builder, node.getLoc(), value.getType(), "StopGradient", value,
+                                builder.getDictionaryAttr({}), kZeroDomain, /*opset=*/1,
+                                node.getNode())
+        .getResult(0);
   }
 
   const Model &model;

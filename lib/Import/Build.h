@@ -17,14 +17,16 @@ struct Result {
 };
 
 /// Builds state symbols for the constants of `model` and `func.func @step`, which
-/// returns `results`.
+/// returns `results` and writes the buffers that the model's record says.
 mlir::OwningOpRef<mlir::ModuleOp> buildModule(const Model &model, const TypedGraph &graph,
                                               llvm::ArrayRef<Result> results,
                                               mlir::MLIRContext *context);
 
-/// The attributes of `node` in the onnx dialect's terms. Graphs are left out:
+/// The attributes of `node`, and `more`, in the onnx dialect's terms. Graphs are left out:
 /// operators that hold one are not supported.
-mlir::DictionaryAttr convertAttributes(const pb::NodeProto &node, mlir::MLIRContext *context);
+mlir::DictionaryAttr convertAttributes(const pb::NodeProto &node,
+                                       llvm::ArrayRef<pb::AttributeProto> more,
+                                       mlir::MLIRContext *context);
 
 } // namespace zero::importer
 

@@ -10,6 +10,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/Remarks.h"
 #include "mlir/IR/Verifier.h"
 
 using namespace mlir;
@@ -95,15 +96,34 @@ static TypedGraph startGraph(const Model &model, const ImportOptions &options) {
   return graph;
 }
 
+/// Says what was restored of the exported module's semantics, and what could not be.
+static void report(const ModuleRecord &record, Location loc) {
+  for (const std::string &line : record.remarks)
+    remark::passed(loc, remark::RemarkOpts::name("restored").category("import")) << line;
+  for (const std::string &line : record.warnings)
+    emitWarning(loc) << line;
+}
+
 static OwningOpRef<ModuleOp> import(StringRef path, const ImportOptions &options,
                                     MLIRContext *context) {
   Model model = readModel(path, options.allowSymlinks, options.checkData);
+  // A model that only runs forward is taken as it is.
+  if (!options.forwardOnly) {
+    restoreCalls(model);
+    findBufferUpdates(model);
+  }
   inlineFunctions(model, options);
   std::vector<std::string> outputs = wantedOutputs(model, options.loss);
   TypedGraph graph = startGraph(model, options);
-  graph.nodes = sortNodes(model, outputs);
+  std::vector<std::string> wanted = outputs;
+  for (const auto &[buffer, value] : model.record.updates)
+    wanted.push_back(value);
+  graph.nodes = sortNodes(model, wanted);
   inferTypes(model, graph);
-  return buildModule(model, graph, chooseResults(graph, outputs, options.forwardOnly), context);
+  auto module =
+      buildModule(model, graph, chooseResults(graph, outputs, options.forwardOnly), context);
+  report(model.record, module->getLoc());
+  return module;
 }
 
 } // namespace importer

@@ -198,7 +198,8 @@ Model readModel(StringRef path, bool allowSymlinks, bool checkData) {
   StringRef folder = llvm::sys::path::parent_path(path);
   Model model{
       {}, path.str(), DataFiles(folder.empty() ? "." : folder.str(), allowSymlinks, checkData),
-      {}, {},         {}};
+      {}, {},         {},
+      {}};
   std::unique_ptr<llvm::MemoryBuffer> buffer = mapFile(path);
   parse(buffer->getBuffer(), model.proto);
   model.opsets = checkOpsets(model.proto);

@@ -4,6 +4,7 @@
 #define ZERO_LIB_IMPORT_MODELFILE_H
 
 #include "DataFiles.h"
+#include "ModuleRecord.h"
 #include "Signature.h"
 
 #include <map>
@@ -31,6 +32,7 @@ struct Model {
   std::vector<std::pair<std::string, Constant>> constants;
   std::map<std::string, int> opsets;
   Signature signature;
+  ModuleRecord record;
 };
 
 /// Takes the Constant nodes out of the main graph; inlining brings new ones.

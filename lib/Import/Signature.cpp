@@ -20,7 +20,8 @@ using llvm::StringRef;
 namespace zero::importer {
 
 namespace {
-/// One line of the signature: p_fc_weight: PARAMETER target='fc.weight'.
+/// One line of the signature: p_fc_weight: PARAMETER target='fc.weight', or of its
+/// results: add: BUFFER_MUTATION target='average'.
 struct Entry {
   StringRef placeholder, kind, target;
 };
@@ -33,6 +34,8 @@ static Entry parseEntry(StringRef line) {
                         .Case("PARAMETER", "parameter")
                         .Case("BUFFER", "buffer")
                         .Case("CONSTANT_TENSOR", "constant")
+                        .Case("BUFFER_MUTATION", "buffer update")
+                        .Case("PARAMETER_MUTATION", "parameter update")
                         .Default("");
   return {placeholder, known, target.take_until([](char c) { return c == '\''; })};
 }
@@ -102,6 +105,12 @@ Signature readSignature(const pb::GraphProto &graph) {
   text.split(lines, '\n', -1, /*KeepEmpty=*/false);
   for (StringRef line : lines) {
     Entry entry = parseEntry(line);
+    if (entry.kind.ends_with("update")) {
+      auto &updates =
+          entry.kind.starts_with("buffer") ? signature.updates : signature.parameterUpdates;
+      updates.emplace_back(entry.placeholder, entry.target);
+      continue;
+    }
     if (entry.kind.empty() || !signature.kinds.try_emplace(entry.target, entry.kind).second)
       continue;
     if (entry.kind != "parameter")

@@ -17,6 +17,9 @@ struct Signature {
   /// Parameters that nodes were made from or constants were folded from, but that are
   /// no initializers any more: a line for each.
   std::vector<std::string> lost;
+  /// Values that forward writes to buffers, each with the buffer's name in the module; the
+  /// same for parameters.
+  std::vector<std::pair<std::string, std::string>> updates, parameterUpdates;
 
   /// What `name` is, or "" if the exporter does not say.
   llvm::StringRef kindOf(llvm::StringRef name) const { return kinds.lookup(name); }

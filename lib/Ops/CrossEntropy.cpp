@@ -14,6 +14,10 @@
 //   NllSum, NllRows, NllGrad: the same with lse = 0 and without exp
 //   LabelWeights(labels[, weights]) -> sum of w
 //   CheckPositive(count) -> count: stops the step where count is not positive
+// With `label_smoothing` s, which PyTorch's cross_entropy has and ONNX's loss has not, the
+// target is (1 - s) [class = label] + s / classes: a row of CrossEntropySum and Rows adds
+//   (1 - s) w (lse - score of the label) + s / classes * sum over classes of v (lse - score)
+// unless its label is ignored, v being the weight of the class; the gradient follows.
 // A mean divides by the sum of w over all ranks and micro-batches (the mean of it, as
 // the gradient is averaged over them), unless the module carries
 // `zero.local_loss_mean`: then each rank divides by its own.
@@ -23,6 +27,7 @@
 #include "CrossEntropy.h"
 
 #include "dialects/Zero/Zero.h"
+#include "zero/Ops/CallAttrs.h"
 
 #include "mlir/IR/BuiltinOps.h"
 
@@ -44,6 +49,8 @@ static SmallVector<NamedAttribute> lossAttrs(onnx::NodeOp node, NodeBuilder &bui
   SmallVector<NamedAttribute> attrs{builder.attr("operator", node.getOpType())};
   if (node.getAttrs().contains("ignore_index"))
     attrs.push_back(builder.attr("ignore_index", node.getInt("ignore_index", 0)));
+  if (double smoothing = node.getFloat(kLabelSmoothing, 0))
+    attrs.push_back(builder.attr(kLabelSmoothing, smoothing));
   return attrs;
 }
 

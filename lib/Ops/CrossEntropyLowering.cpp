@@ -8,6 +8,7 @@
 
 #include "CrossEntropy.h"
 #include "LossLabels.h"
+#include "zero/Ops/CallAttrs.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -28,7 +29,8 @@ struct Loss {
       : b(node.getLoc(), builder), node(node), scores(operands[0]), labels(operands[1]),
         type(tensorType(scores)), rowType(tensorType(labels).clone(type.getElementType())),
         perRow(withoutAxes(b.getContext(), type.getRank(), kClassAxis)),
-        withExp(!node.getOpType().starts_with("Nll")) {}
+        withExp(!node.getOpType().starts_with("Nll")),
+        smoothing(node.getFloat(kLabelSmoothing, 0)) {}
 
   /// How labels count, from the operands that say so; scores may be those of a part of the
   /// classes.
@@ -41,6 +43,21 @@ struct Loss {
   /// The score of `label` in the row of the surrounding loops.
   Value scoreOf(ImplicitLocOpBuilder &in, Value label);
 
+  /// The number of classes, of which scores may be a part.
+  int64_t classCount() const {
+    return onnx::NodeOp(node).getInt("classes", type.getDimSize(kClassAxis));
+  }
+  /// The loss of a row of which `own` is what its label adds and `spread` what all classes do.
+  Value smoothed(ImplicitLocOpBuilder &in, Value label, Value own, Value spread);
+  /// What smoothing adds to a row, for each row: the mean over classes of the weighted
+  /// distance of a score from `lse`, times the share that is spread.
+  Value spreadLoss(Value lse);
+  /// The gradient of spreadLoss() to the score of the current class, whose number is
+  /// `klass`, where `share` is its softmax.
+  Value spreadSlope(ImplicitLocOpBuilder &in, Value klass, Value share, Value sumOfWeights);
+  /// The sum of the weights of all classes, or null where they have none.
+  Value sumOfClassWeights();
+
   Value logSumExp();
   ImplicitLocOpBuilder b;
   onnx::NodeOp node;
@@ -48,6 +65,7 @@ struct Loss {
   RankedTensorType type, rowType;
   AffineMap perRow;
   bool withExp;
+  double smoothing; ///< 0: none
 };
 } // namespace
 
@@ -72,6 +90,51 @@ Value Loss::logSumExp() {
   });
 }
 
+Value Loss::spreadLoss(Value lse) {
+  SmallVector<Value> operands{scores, lse};
+  SmallVector<AffineMap> maps{{}, perRow};
+  if (weights) {
+    operands.push_back(weights);
+    maps.push_back(AffineMap::get(type.getRank(), 0, getAffineDimExpr(kClassAxis, b.getContext())));
+  }
+  Value sum = reduce(b, operands, maps, type, kClassAxis, Combine::Sum,
+                     [](ImplicitLocOpBuilder &in, ValueRange x) -> Value {
+                       Value distance = arith::SubFOp::create(in, x[1], x[0]);
+                       return x.size() > 2 ? arith::MulFOp::create(in, distance, x[2]) : distance;
+                     });
+  return elementwise(b, sum, rowType, [&](ImplicitLocOpBuilder &in, ValueRange x) -> Value {
+    double share = smoothing / double(classCount());
+    return arith::MulFOp::create(in, x[0], constant(in, x[0].getType(), share));
+  });
+}
+
+Value Loss::smoothed(ImplicitLocOpBuilder &in, Value label, Value own, Value spread) {
+  Type element = type.getElementType();
+  Value kept = arith::MulFOp::create(in, own, constant(in, element, 1 - smoothing));
+  Value sum = arith::AddFOp::create(in, kept, spread);
+  Value valid = isValid(in, label);
+  return valid ? arith::SelectOp::create(in, valid, sum, constant(in, element, 0)).getResult()
+               : sum;
+}
+
+Value Loss::sumOfClassWeights() {
+  if (!weights)
+    return {};
+  return reduce(b, weights, {0}, Combine::Sum);
+}
+
+Value Loss::spreadSlope(ImplicitLocOpBuilder &in, Value klass, Value share, Value sumOfWeights) {
+  Type element = type.getElementType();
+  Value own = constant(in, element, 1), all = constant(in, element, double(classCount()));
+  if (weights) {
+    Value index = arith::IndexCastOp::create(in, in.getIndexType(), klass);
+    own = tensor::ExtractOp::create(in, weights, index);
+    all = tensor::ExtractOp::create(in, sumOfWeights, ValueRange());
+  }
+  Value slope = arith::SubFOp::create(in, arith::MulFOp::create(in, all, share), own);
+  return arith::MulFOp::create(in, slope, constant(in, element, smoothing / double(classCount())));
+}
+
 LogicalResult lowerLossRows(onnx::NodeOp node, ValueRange inputs, OpBuilder &builder,
                             Lowered &lowered) {
   Loss loss(node, builder, inputs);
@@ -79,9 +142,13 @@ LogicalResult lowerLossRows(onnx::NodeOp node, ValueRange inputs, OpBuilder &bui
     loss.weights = inputs[2];
   Value lse = loss.withExp ? loss.logSumExp() : filled(loss.b, loss.rowType, 0);
   auto rowLoss = [&](ImplicitLocOpBuilder &in, ValueRange x) {
-    return loss.counted().lossOf(in, x[0], x[1], loss.scoreOf(in, x[0]));
+    Value own = loss.counted().lossOf(in, x[0], x[1], loss.scoreOf(in, x[0]));
+    return x.size() > 2 ? loss.smoothed(in, x[0], own, x[2]) : own;
   };
-  Value rows = elementwise(loss.b, {loss.labels, lse}, loss.rowType, rowLoss);
+  SmallVector<Value> perRow{loss.labels, lse};
+  if (loss.smoothing != 0)
+    perRow.push_back(loss.spreadLoss(lse));
+  Value rows = elementwise(loss.b, perRow, loss.rowType, rowLoss);
   bool summed = node.getNumResults() == 3;
   if (summed) {
     rows = sumRows(loss.b, rows, loss.rowType,
@@ -99,7 +166,7 @@ LogicalResult lowerLossGrad(onnx::NodeOp node, ValueRange inputs, OpBuilder &bui
   Loss loss(node, builder, inputs.drop_front());
   if (inputs.size() > 4)
     loss.weights = inputs[4];
-  Value upstream = inputs[0];
+  Value upstream = inputs[0], allWeights = loss.smoothing != 0 ? loss.sumOfClassWeights() : Value();
   AffineMap upstreamMap = tensorType(upstream).getRank() ? loss.perRow : AffineMap();
   auto body = [&](ImplicitLocOpBuilder &in, ValueRange x) -> Value {
     Type element = loss.type.getElementType();
@@ -116,6 +183,11 @@ LogicalResult lowerLossGrad(onnx::NodeOp node, ValueRange inputs, OpBuilder &bui
     Value slope = arith::SubFOp::create(in, share, hit);
     Value factor = arith::MulFOp::create(in, x[0], loss.weightOf(in, label));
     Value grad = arith::MulFOp::create(in, factor, slope);
+    if (loss.smoothing != 0) {
+      Value kept = arith::MulFOp::create(in, grad, constant(in, element, 1 - loss.smoothing));
+      Value spread = loss.spreadSlope(in, klass, share, allWeights);
+      grad = arith::AddFOp::create(in, kept, arith::MulFOp::create(in, x[0], spread));
+    }
     if (Value valid = loss.isValid(in, label))
       grad = arith::SelectOp::create(in, valid, grad, zero);
     return grad;

@@ -5,7 +5,8 @@
 // Gradient: zero::GatherGrad(dy, indices, [start]) {axis, shape}, which adds the slices
 // of dy to those of `start`, or of a tensor of zeros of `shape`, one after the other.
 // With {begin, extent} the tensor is rows [begin, begin + its own) of a table of `extent`
-// rows, and the slices of other rows are left out.
+// rows, and the slices of other rows are left out. With {padding_idx}, which Gather and
+// GatherRows hand on, those of that row of the table are left out, too.
 //
 // zero::GatherRows(rows, indices, [others]) {begin, extent} gathers from these rows of a
 // table; where an index is of another row the result is that of `others`, or anything.
@@ -16,6 +17,7 @@
 
 #include "Movement.h"
 #include "Scatter.h"
+#include "zero/Ops/CallAttrs.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -98,19 +100,27 @@ static LogicalResult lowerGatherRows(onnx::NodeOp node, ValueRange inputs, OpBui
   return success();
 }
 
+/// The gradient of a table of which `node` gathers rows along `axis`.
+static Value tableGradient(onnx::NodeOp node, Value dy, NodeBuilder &builder, int64_t axis,
+                           ArrayRef<NamedAttribute> more = {}) {
+  SmallVector<NamedAttribute> attrs(more);
+  attrs.push_back(builder.attr("axis", axis));
+  attrs.push_back(builder.attr("shape", node.inputType(0).getShape()));
+  if (node.getAttrs().contains(kPaddingIndex))
+    attrs.push_back(builder.attr(kPaddingIndex, node.getInt(kPaddingIndex, 0)));
+  return builder
+      .create(kZeroDomain, "GatherGrad", node.inputType(0), {dy, node.getInputs()[1]}, attrs)
+      .getResult(0);
+}
+
 static LogicalResult rowsGradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool> wanted,
                                   NodeBuilder &builder, MutableArrayRef<Value> grads) {
   if (!dy[0])
     return success();
   if (wanted[0])
-    grads[0] =
-        builder
-            .create(kZeroDomain, "GatherGrad", node.inputType(0), {dy[0], node.getInputs()[1]},
-                    {builder.attr("axis", int64_t(0)),
-                     builder.attr("begin", node.getInt("begin", 0)),
-                     builder.attr("extent", node.getInt("extent", 0)),
-                     builder.attr("shape", node.inputType(0).getShape())})
-            .getResult(0);
+    grads[0] = tableGradient(node, dy[0], builder, 0,
+                             {builder.attr("begin", node.getInt("begin", 0)),
+                              builder.attr("extent", node.getInt("extent", 0))});
   if (wanted.size() > 2 && wanted[2])
     grads[2] = dy[0];
   return success();
@@ -119,7 +129,9 @@ static LogicalResult rowsGradient(onnx::NodeOp node, ValueRange dy, ArrayRef<boo
 static LogicalResult gradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool> wanted,
                               NodeBuilder &builder, MutableArrayRef<Value> grads) {
   int64_t axis = normalAxis(node.getInt("axis", 0), node.inputType(0).getRank());
-  return gatherGradient(node, dy, wanted, builder, grads, "GatherGrad", builder.attr("axis", axis));
+  if (wanted[0] && dy[0])
+    grads[0] = tableGradient(node, dy[0], builder, axis);
+  return success();
 }
 
 /// `value` element by element in the type of `element`.
@@ -181,15 +193,23 @@ static LogicalResult lowerGatherGrad(onnx::NodeOp node, ValueRange inputs, OpBui
   auto ownRow = [&](ImplicitLocOpBuilder &s, Value row) {
     return rowFrom(s, tensor::ExtractOp::create(s, indices, row), node, extent);
   };
-  bool isPart = node.getAttrs().contains("begin");
+  bool isPart = node.getAttrs().contains("begin"),
+       isPadded = node.getAttrs().contains(kPaddingIndex);
+  int64_t padding = node.getInt(kPaddingIndex, 0) - node.getInt("begin", 0);
   auto rowIndex = [&](ImplicitLocOpBuilder &s, Value, Value row) -> Value {
     Value own = ownRow(s, row);
     return isPart ? someRow(s, own, isOneOf(s, own, extent)) : own;
   };
-  auto counts = [&](ImplicitLocOpBuilder &s, Value row) {
-    return isOneOf(s, ownRow(s, row), extent);
+  auto counts = [&](ImplicitLocOpBuilder &s, Value row) -> Value {
+    Value own = ownRow(s, row);
+    if (!isPadded)
+      return isOneOf(s, own, extent);
+    Value isOther = arith::CmpIOp::create(s, arith::CmpIPredicate::ne, own,
+                                          arith::ConstantIndexOp::create(s, padding));
+    return isPart ? arith::AndIOp::create(s, isOther, isOneOf(s, own, extent)).getResult()
+                  : isOther;
   };
-  RowCounts rowCounts = isPart ? RowCounts(counts) : RowCounts();
+  RowCounts rowCounts = isPart || isPadded ? RowCounts(counts) : RowCounts();
   auto sumsType = result.clone({blocks, extent, inner});
   Value start = node.hasInput(2) ? reshaped(b, inputs[2], sumsType) : Value();
   Value sums =

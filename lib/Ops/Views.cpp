@@ -4,6 +4,8 @@
 // Result types are static, so the shape and axes operands are not looked at.
 // Gradient: the same elements in the operand's shape.
 //
+// zero::StopGradient(x) is x, and passes no gradient: PyTorch's detach().
+//
 //===----------------------------------------------------------------------===//
 
 #include "Lowering.h"
@@ -32,6 +34,7 @@ void registerViews() {
   registerAnySign({"", "Identity", 7, kNewestOpset, Kind::View, lowerView, viewGradient});
   registerAnySign({"", "Squeeze", 7, kNewestOpset, Kind::View, lowerView, viewGradient});
   registerAnySign({"", "Unsqueeze", 7, kNewestOpset, Kind::View, lowerView, viewGradient});
+  registerAnySign({kZeroDomain, "StopGradient", 1, 1, Kind::View, lowerView});
 }
 
 } // namespace zero::ops

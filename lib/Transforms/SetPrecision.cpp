@@ -39,6 +39,7 @@ private:
   void narrowParameter(ParameterOp parameter);
   void visit(Operation &op);
   void visitNode(onnx::NodeOp node);
+  void widenBuffer(WriteOp write);
   /// `result` has the type of `operand`, and spreads what it does.
   void follow(Value operand, Value result);
   void store(Value value);
@@ -129,9 +130,22 @@ void Narrower::visit(Operation &op) {
       store(read.getResult());
   } else if (isa<RankMeanOp, MicroMeanOp>(op)) {
     follow(op.getOperand(0), op.getResult(0));
+  } else if (auto write = dyn_cast<WriteOp>(op)) {
+    widenBuffer(write);
   } else if (auto node = dyn_cast<onnx::NodeOp>(op)) {
     visitNode(node);
   }
+}
+
+/// A buffer that forward updates keeps its type.
+void Narrower::widenBuffer(WriteOp write) {
+  auto state = module.lookupSymbol<StateOp>(write.getSymbol());
+  Type element = state.getTensorType().getElementType();
+  if (getElementTypeOrSelf(write.getValue()) == element)
+    return;
+  OpBuilder builder(write);
+  write.getValueMutable().assign(
+      NodeBuilder(builder, write.getLoc(), write.getSymbol()).cast(write.getValue(), element));
 }
 
 LogicalResult Narrower::run() {
@@ -146,7 +160,7 @@ LogicalResult Narrower::run() {
   for (BlockArgument argument : body.getArguments())
     if (isFloatTensor(argument))
       spreads.insert(argument);
-  for (Operation &op : body)
+  for (Operation &op : llvm::make_early_inc_range(body))
     visit(op);
   step.setFunctionType(FunctionType::get(step.getContext(), body.getArgumentTypes(),
                                          body.getTerminator()->getOperandTypes()));

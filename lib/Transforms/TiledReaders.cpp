@@ -2,6 +2,7 @@
 
 #include "TiledReaders.h"
 
+#include "zero/Ops/CallAttrs.h"
 #include "zero/Ops/Concat.h"
 #include "zero/Ops/OpTable.h"
 
@@ -71,7 +72,7 @@ static Value tileProduct(onnx::NodeOp node, OpOperand &use, ArrayRef<Value> part
 }
 
 /// The cross-entropy that alone reads the product that has `use`, if that makes its scores,
-/// and nothing is added to them.
+/// and nothing is added to them. One that smooths labels needs the scores of all classes.
 static onnx::NodeOp lossOf(OpOperand &use) {
   auto node = cast<onnx::NodeOp>(use.getOwner());
   if (use.getOperandNumber() != 1 || node.getInt("transA", 0) || node.hasInput(2))
@@ -84,8 +85,11 @@ static onnx::NodeOp lossOf(OpOperand &use) {
     if (!next || reader.getOperandNumber() != 0)
       return {};
     RankedTensorType type = next.inputType(0);
-    if (next.getDomain() == ops::kZeroDomain && next.getOpType() == "CrossEntropySum")
-      return type.getRank() == 2 && type.getDimSize(1) == classes ? next : onnx::NodeOp();
+    if (next.getDomain() == ops::kZeroDomain && next.getOpType() == "CrossEntropySum") {
+      const bool isPlain = !next.getAttrs().contains(ops::kLabelSmoothing);
+      const bool fits = isPlain && type.getRank() == 2 && type.getDimSize(1) == classes;
+      return fits ? next : onnx::NodeOp();
+    }
     if (ops::lookup(next)->kind != ops::Kind::View)
       return {};
     scores = next.getResult(0);
@@ -126,10 +130,12 @@ static Value tileGather(onnx::NodeOp node, ArrayRef<Value> parts, ArrayRef<int64
     SmallVector<Value> inputs{part, node.getInputs()[1]};
     if (rows)
       inputs.push_back(rows);
-    rows = builder
-               .create(ops::kZeroDomain, "GatherRows", node.getResult(0).getType(), inputs,
-                       {builder.attr("begin", begin), builder.attr("extent", extent)})
-               .getResult(0);
+    SmallVector<NamedAttribute> attrs{builder.attr("begin", begin), builder.attr("extent", extent)};
+    if (node.getAttrs().contains(ops::kPaddingIndex))
+      attrs.push_back(builder.attr(ops::kPaddingIndex, node.getInt(ops::kPaddingIndex, 0)));
+    rows =
+        builder.create(ops::kZeroDomain, "GatherRows", node.getResult(0).getType(), inputs, attrs)
+            .getResult(0);
   }
   return rows;
 }

@@ -49,6 +49,9 @@ struct UpdateBuffers : zero::impl::UpdateBuffersBase<UpdateBuffers> {
           symbolOf[read.getResult()] = read.getSymbolAttr().getAttr();
       } else if (auto node = dyn_cast<onnx::NodeOp>(op); node && trainsBatchNorm(node)) {
         update(node);
+      } else if (auto write = dyn_cast<WriteOp>(op)) {
+        if (failed(markBuffer(symbols, write)))
+          return signalPassFailure();
       }
     }
     OpBuilder builder(step->getBody().front().getTerminator());
@@ -58,6 +61,17 @@ struct UpdateBuffers : zero::impl::UpdateBuffersBase<UpdateBuffers> {
     }
     symbolOf.clear();
     next.clear();
+  }
+
+  /// What the module's own forward writes is a buffer, unless somebody trains it.
+  LogicalResult markBuffer(SymbolTable &symbols, WriteOp write) {
+    auto state = symbols.lookup<StateOp>(write.getSymbol());
+    if (!state)
+      return write.emitError() << "'" << write.getSymbol()
+                               << "' is a buffer that the model's forward updates: expected it not "
+                                  "to be trained; leave it out of --trainable";
+    state.setRole(Role::Buffer);
+    return success();
   }
 
   void update(onnx::NodeOp node) {

@@ -77,7 +77,8 @@ private:
   void findFrozenStatistics() {
     for (auto node : step.getOps<onnx::NodeOp>())
       if (node.getDomain().empty() && node.getOpType() == "BatchNormalization" &&
-          roles.reachesLoss(node) && node.getInt("training_mode", 0) == 0)
+          roles.reachesLoss(node) && node.getInt("training_mode", 0) == 0 &&
+          node.getInputs()[3].getDefiningOp<ReadOp>())
         findings.push_back(node.describe() + " is in inference mode: it would neither use nor "
                                              "update the statistics of a batch");
   }

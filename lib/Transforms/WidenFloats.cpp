@@ -33,7 +33,7 @@ static DenseElementsAttr widened(DenseElementsAttr values) {
 
 /// Whether `op` computes nothing itself or only as its types say.
 static bool followsTypes(Operation &op) {
-  return isa<onnx::NodeOp, onnx::NoneOp, ReadOp, arith::ConstantOp, func::ReturnOp>(op);
+  return isa<onnx::NodeOp, onnx::NoneOp, ReadOp, WriteOp, arith::ConstantOp, func::ReturnOp>(op);
 }
 
 namespace {

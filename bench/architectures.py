@@ -1,0 +1,173 @@
+"""Exports architectures at their real sizes, as people do first and as the guide says,
+trains five AdamW steps in PyTorch and in Zero, and compares the losses.
+
+usage: architectures.py BUILD WORK [NAME...] [--export=default,guide]
+
+Runs in the environment of bench/setup.sh torch, which needs torchvision besides. Weights
+are random, Dropout and stochastic depth are off, since their random numbers differ.
+`default` is torch.onnx.export(model, args, file, dynamo=True), `guide` has optimize=False.
+Prints a row of a Markdown table for each: the largest relative difference of a loss, the
+seconds of a step in both, the memory in both, or the first line of the refusal.
+"""
+
+import argparse
+import contextlib
+import io
+import json
+import os
+import resource
+import subprocess
+import sys
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+STEPS = 6
+
+
+class WithLoss:
+    """Made when torch is there: a model and its mean cross-entropy."""
+
+    def __new__(cls, model, output=lambda result: result):
+        import torch
+
+        class Module(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.model = model
+
+            def forward(self, x, labels):
+                scores = output(self.model(x))
+                return torch.nn.functional.cross_entropy(scores.reshape(-1, scores.shape[-1]),
+                                                         labels.reshape(-1))
+        return Module()
+
+
+def vision(name, batch=2, **options):
+    import torch
+    import torchvision
+    model = getattr(torchvision.models, name)(weights=None, **options)
+    return WithLoss(model), {"x": torch.randn(batch, 3, 224, 224),
+                             "labels": torch.randint(0, 1000, (batch,))}
+
+
+def language(kind, batch=2, sequence=128):
+    import torch
+    import transformers as tf
+    if kind == "bert":
+        config = tf.BertConfig(hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0,
+                               num_labels=4)
+        model, labels = tf.BertForSequenceClassification(config), torch.randint(0, 4, (batch,))
+    else:
+        config = tf.GPT2Config(resid_pdrop=0.0, embd_pdrop=0.0, attn_pdrop=0.0, use_cache=False)
+        model = tf.GPT2LMHeadModel(config)
+        labels = torch.randint(0, config.vocab_size, (batch, sequence))
+    return (WithLoss(model, lambda result: result.logits),
+            {"x": torch.randint(0, config.vocab_size, (batch, sequence)), "labels": labels})
+
+
+MODELS = {
+    "ResNet-50": lambda: vision("resnet50"),
+    "MobileNetV3-L": lambda: vision("mobilenet_v3_large", dropout=0.0),
+    "EfficientNet-B0": lambda: vision("efficientnet_b0", dropout=0.0, stochastic_depth_prob=0.0),
+    "BERT-base": lambda: language("bert"),
+    "ViT-B/16": lambda: vision("vit_b_16"),
+    "GPT-2": lambda: language("gpt2"),
+}
+
+
+def export(module, inputs, path, optimize):
+    import torch
+    with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        options = {} if optimize else {"optimize": False}
+        torch.onnx.export(module, tuple(inputs.values()), str(path), dynamo=True, verbose=False,
+                          input_names=list(inputs), output_names=["loss"], **options)
+
+
+def train_in_torch(module, inputs):
+    """Losses, seconds of the median step and resident MiB."""
+    import torch
+    optimizer = torch.optim.AdamW(module.parameters(), lr=1e-4, weight_decay=0.01)
+    losses, seconds = [], []
+    for _ in range(STEPS):
+        start = time.perf_counter()
+        optimizer.zero_grad()
+        loss = module(*inputs.values())
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+        seconds.append(time.perf_counter() - start)
+    return losses, float(np.median(seconds)), resource.getrusage(
+        resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def prepare(name, work, kinds):
+    """Runs in a process of its own: exports, trains in PyTorch, writes what came out."""
+    import torch
+    torch.manual_seed(0)
+    torch.set_num_threads(1)
+    module, inputs = MODELS[name]()
+    module.train()
+    for key, value in inputs.items():
+        np.save(work / f"{key}.npy", value.numpy())
+    for kind in kinds:
+        (work / kind).mkdir(exist_ok=True)
+        export(module, inputs, work / kind / "model.onnx", kind == "default")
+    losses, seconds, memory = train_in_torch(module, inputs)
+    (work / "torch.json").write_text(json.dumps([losses, seconds, memory]))
+
+
+def train_in_zero(build, work, kind):
+    """Losses, seconds of a step and MiB of a rank; or the first lines of the error."""
+    log, report = work / f"{kind}.jsonl", work / f"{kind}.json"
+    inputs = ",".join(f"{key}={work / key}.npy" for key in ("x", "labels"))
+    done = subprocess.run(
+        [f"{build}/bin/zero-run", work / kind / "model.onnx", f"--data={inputs}",
+         f"--steps={STEPS}", "--optimizer=adamw", "--lr=1e-4", "--weight-decay=0.01", "--quiet",
+         f"--log={log}", f"--report-json={report}"], capture_output=True, text=True, check=False)
+    if done.returncode:
+        lines = [line for line in done.stderr.splitlines() if "warning" not in line]
+        return " / ".join(lines[:2])[:300]
+    rows = [json.loads(line) for line in log.read_text().splitlines()]
+    return [row["loss"] for row in rows], json.loads(report.read_text())
+
+
+def row(name, kind, truth, result):
+    losses, seconds, memory = truth
+    if isinstance(result, str):
+        return f"| {name} | {kind} | {result} | | |"
+    ours, report = result
+    error = np.max(np.abs(np.array(ours) / np.array(losses) - 1))
+    return (f"| {name} | {kind} | {error:.1e} | {losses[0]:.4f} to {losses[-1]:.4f} | "
+            f"{np.median(report['seconds']):.2f} / {seconds:.2f} |")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("build")
+    parser.add_argument("work")
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--export", default="default,guide")
+    parser.add_argument("--prepare", action="store_true", help="for the script itself")
+    args = parser.parse_args()
+    kinds = args.export.split(",")
+    if args.prepare:
+        return prepare(args.names[0], Path(args.work), kinds)
+    print("| model | export | largest difference of a loss | PyTorch's losses | s a step, Zero / "
+          "PyTorch |\n|---|---|---|---|---|")
+    for name in args.names or MODELS:
+        work = Path(args.work) / name.replace("/", "-")
+        work.mkdir(parents=True, exist_ok=True)
+        subprocess.run([sys.executable, __file__, args.build, str(work), name, "--prepare",
+                        f"--export={args.export}"], check=True,
+                       env={**os.environ, "OMP_NUM_THREADS": "1"})
+        truth = json.loads((work / "torch.json").read_text())
+        for kind in kinds:
+            print(row(name, kind, truth, train_in_zero(args.build, work, kind)), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,22 @@
+//===- CallAttrs.h - what nodes have beyond ONNX's schema -------*- C++ -*-===//
+//
+// Attributes of ONNX's operators that ONNX does not have. The importer sets them where a
+// model's metadata tells that the call which a node stands for had such an argument.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ZERO_OPS_CALLATTRS_H
+#define ZERO_OPS_CALLATTRS_H
+
+#include "llvm/ADT/StringRef.h"
+
+namespace zero::ops {
+
+/// Of a loss over classes: the share of each label that is spread over all classes.
+inline constexpr llvm::StringLiteral kLabelSmoothing = "label_smoothing";
+/// Of a Gather: the row of the table that gets no gradient.
+inline constexpr llvm::StringLiteral kPaddingIndex = "padding_idx";
+
+} // namespace zero::ops
+
+#endif // ZERO_OPS_CALLATTRS_H

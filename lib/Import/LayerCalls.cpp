@@ -1,0 +1,122 @@
+//===- LayerCalls.cpp - layers that train otherwise than they infer -------===//
+//
+//   detach(x): an Identity, behind which gradients stop
+//   _native_batch_norm_legit_functional(x, weight, bias, mean, var, training, momentum, eps):
+//     onnxscript exports it in inference mode, whatever `training` is
+//   scaled_dot_product_attention(q, k, v, mask, dropout_p, ..): its Dropout lacks the
+//     operand that switches it on
+//   native_dropout(x, p, train), dropout(x, p, train)
+//   embedding(weight, indices, padding_idx, scale_grad_by_freq, sparse): the row
+//     padding_idx gets no gradient, which becomes an attribute of Gather
+//   avg_pool2d(x, .., divisor_override), instance_norm(.., use_input_stats, ..)
+//
+//===----------------------------------------------------------------------===//
+
+#include "CallRules.h"
+
+#include "llvm/ADT/StringSwitch.h"
+
+using llvm::StringRef;
+
+namespace zero::importer {
+
+static void restoreDetach(CallEditor &editor, pb::NodeProto &node, const FxCall &) {
+  editor.model.record.detached.insert(node.output(0));
+  editor.restored("values behind which detach() stops gradients");
+}
+
+static void restoreBatchNorm(CallEditor &editor, pb::NodeProto &node, const FxCall &call) {
+  // Without running statistics the nodes before it compute those of the batch.
+  if (node.op_type() != "BatchNormalization" || !call.has(3, "running_mean"))
+    return;
+  const bool always = call.op().starts_with("_batch_norm_with_update");
+  pb::AttributeProto &mode = attributeOf(node, "training_mode");
+  if (mode.i() == 1 || !(always || call.getBool(5, "training", false)))
+    return void(mode = intAttribute("training_mode", mode.i()));
+  mode = intAttribute("training_mode", 1);
+  while (node.output_size() < 3)
+    node.add_output(editor.freeName(node.output(0) + "_statistics"));
+  editor.restored("BatchNormalization nodes set back to training mode, which the exporter drops");
+}
+
+static std::string addTrue(CallEditor &editor) {
+  return editor.addConstant(fromInts({pb::TensorProto::BOOL, {}, {1}}));
+}
+
+/// Switches the Dropout on.
+static void switchOn(CallEditor &editor, pb::NodeProto &node) {
+  if (node.input_size() > 2 && !node.input(2).empty())
+    return;
+  while (node.input_size() < 3)
+    node.add_input();
+  node.set_input(2, addTrue(editor));
+  editor.restored("Dropout nodes switched on, as the calls that they stand for are");
+}
+
+static void restoreDropout(CallEditor &editor, pb::NodeProto &node, const FxCall &call) {
+  if (node.op_type() == "Dropout" && call.getFloat(1, "p", 0.5) > 0 &&
+      call.getBool(2, "train", true))
+    switchOn(editor, node);
+}
+
+static void restoreAttention(CallEditor &editor, pb::NodeProto &node, const FxCall &call) {
+  if (call.getFloat(4, "dropout_p", 0) == 0)
+    return;
+  if (node.op_type() == "Dropout")
+    switchOn(editor, node);
+  else if (node.op_type() == "Attention")
+    editor.refuse(node, call,
+                  "ONNX's Attention has no dropout_p = " + call.text(4, "dropout_p") +
+                      "; export with opset_version=18, which writes the attention out");
+}
+
+static void restoreEmbedding(CallEditor &editor, pb::NodeProto &node, const FxCall &call) {
+  if (node.op_type() != "Gather")
+    return;
+  if (call.getBool(3, "scale_grad_by_freq", false))
+    editor.refuse(node, call, "scale_grad_by_freq=True is not supported; leave it out");
+  const int64_t row = call.getInt(2, "padding_idx", -1);
+  if (row < 0)
+    return;
+  editor.annotate(node, intAttribute("padding_idx", row));
+  editor.restored("embeddings whose row padding_idx gets no gradient");
+}
+
+static void checkAveragePool(CallEditor &editor, pb::NodeProto &node, const FxCall &call) {
+  if (node.op_type() == "AveragePool" && call.has(6, "divisor_override"))
+    editor.refuse(node, call,
+                  "divisor_override=" + call.text(6, "divisor_override") +
+                      " is missing from the node; scale the result of a plain average in the "
+                      "module instead");
+}
+
+static void checkInstanceNorm(CallEditor &editor, pb::NodeProto &node, const FxCall &call) {
+  if (node.op_type() != "InstanceNormalization")
+    return;
+  if (!call.getBool(5, "use_input_stats", true))
+    editor.refuse(node, call,
+                  "it normalizes by running statistics, the node by those of its input; call "
+                  "model.train() before the export, or use track_running_stats=False");
+  else if (call.has(3, "running_mean"))
+    editor.model.record.warnings.push_back(
+        describe(node) + ": the running statistics of this InstanceNorm are not in the graph: "
+                         "they are neither updated nor saved");
+}
+
+CallRule layerRule(StringRef op) {
+  return llvm::StringSwitch<CallRule>(op)
+      .Cases({"detach", "detach_", "detach_copy"}, restoreDetach)
+      .Cases({"_native_batch_norm_legit_functional", "_native_batch_norm_legit",
+              "native_batch_norm", "batch_norm", "cudnn_batch_norm", "miopen_batch_norm"},
+             restoreBatchNorm)
+      .Cases({"_batch_norm_with_update", "_batch_norm_with_update_functional"}, restoreBatchNorm)
+      .Cases({"native_dropout", "dropout"}, restoreDropout)
+      .Cases({"scaled_dot_product_attention", "_scaled_dot_product_flash_attention_for_cpu"},
+             restoreAttention)
+      .Case("embedding", restoreEmbedding)
+      .Cases({"avg_pool2d", "avg_pool3d"}, checkAveragePool)
+      .Case("instance_norm", checkInstanceNorm)
+      .Default(nullptr);
+}
+
+} // namespace zero::importer
