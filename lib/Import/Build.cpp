@@ -25,6 +25,12 @@ static bool isState(const Constant &constant) {
 
 /// The domain of operators that only this compiler knows; see lib/Ops.
 static constexpr llvm::StringLiteral kZeroDomain = "zero";
+/// Whether operand `index` of `node` is a list of numbers that says how to resize: it stands
+/// in the step as a constant, also where it is an initializer of floats.
+static bool isSetting(const pb::NodeProto &node, int index) {
+  return node.domain().empty() && index > 0 &&
+         (node.op_type() == "Resize" || node.op_type() == "Upsample");
+}
 
 namespace {
 class ModuleBuilder {
@@ -38,7 +44,7 @@ public:
     findUsed(results);
     builder.setInsertionPointToEnd(module->getBody());
     for (const auto &[name, constant] : model.constants)
-      if (isState(constant))
+      if (isState(constant) && (used.contains(name) || !settings.contains(name)))
         addState(name, constant);
     addStep(results);
     if (!model.signature.lost.empty()) {
@@ -64,9 +70,13 @@ private:
       if (!isUsed)
         continue;
       usedNodes.insert(node);
-      for (const std::string &name : node->input())
-        used.insert(name);
+      for (const auto &[index, name] : llvm::enumerate(node->input()))
+        (isKnownSetting(*node, static_cast<int>(index)) ? settings : used).insert(name);
     }
+  }
+
+  bool isKnownSetting(const pb::NodeProto &node, int index) const {
+    return isSetting(node, index) && graph.known.contains(node.input(index));
   }
 
   void addState(StringRef name, const Constant &constant) {
@@ -158,8 +168,11 @@ private:
     auto known = graph.known.find(name);
     if (known == graph.known.end())
       fail("value " + quote(name) + " has no definition");
-    return value =
-               arith::ConstantOp::create(builder, locate(name), toElements(known->second, context));
+    return value = constantOf(known->second, name);
+  }
+
+  Value constantOf(const pb::TensorProto &tensor, StringRef name) {
+    return arith::ConstantOp::create(builder, locate(name), toElements(tensor, context));
   }
 
   /// ONNX lets trailing names be left out or empty.
@@ -174,7 +187,9 @@ private:
   void addNode(const pb::NodeProto &node) {
     SmallVector<Value> inputs;
     for (int i = 0, count = usedCount(node.input()); i < count; ++i)
-      inputs.push_back(valueOf(node.input(i)));
+      inputs.push_back(isKnownSetting(node, i)
+                           ? constantOf(graph.known.find(node.input(i))->second, node.input(i))
+                           : valueOf(node.input(i)));
     SmallVector<Type> results;
     for (int i = 0, count = usedCount(node.output()); i < count; ++i)
       results.push_back(node.output(i).empty() ? builder.getNoneType() : typeOf(node.output(i)));
@@ -202,7 +217,7 @@ private:
   OpBuilder builder;
   FileLineColLoc fileLoc;
   OwningOpRef<ModuleOp> module;
-  llvm::StringSet<> used;
+  llvm::StringSet<> used, settings;
   llvm::DenseSet<const pb::NodeProto *> usedNodes;
   llvm::StringMap<Value> values;
 };

@@ -26,6 +26,8 @@ namespace zero::ops {
   X(Conv)                                                                                          \
   X(CrossEntropy)                                                                                  \
   X(CumSum)                                                                                        \
+  X(Dft)                                                                                           \
+  X(DftMatrix)                                                                                     \
   X(Dropout)                                                                                       \
   X(Einsum)                                                                                        \
   X(Expand)                                                                                        \
@@ -34,6 +36,7 @@ namespace zero::ops {
   X(GatherND)                                                                                      \
   X(Gelu)                                                                                          \
   X(Gemm)                                                                                          \
+  X(GridSample)                                                                                    \
   X(Hyperbolic)                                                                                    \
   X(Logic)                                                                                         \
   X(MatMul)                                                                                        \
@@ -48,6 +51,8 @@ namespace zero::ops {
   X(RankMean)                                                                                      \
   X(Rearrange)                                                                                     \
   X(Reduction)                                                                                     \
+  X(Resample)                                                                                      \
+  X(Resize)                                                                                        \
   X(Rotary)                                                                                        \
   X(ShapeOps)                                                                                      \
   X(Slice)                                                                                         \

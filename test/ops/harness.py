@@ -32,6 +32,7 @@ class Case:
     opset: int = 18
     outputs: int = 1
     constants: tuple = ()
+    settings: tuple = ()  # the positions of floats that ONNX wants in float32 whatever the others are
     grad: tuple = ()
     tol: float = 1e-6       # of results in float32
     grad_tol: float = 1e-6  # of gradients in float64, parameters in float32
@@ -136,12 +137,16 @@ class GradientGraph:
         name = f"x{position}"
         if position not in self.case.grad:
             group = self.part.constants if position in self.case.constants else self.part.feeds
-            group[name] = x.astype(np.float32) if self.case.single and x.dtype.kind == "f" else wide(x)
+            narrow = x.dtype.kind == "f" and (self.case.single or position in self.case.settings)
+            group[name] = x.astype(np.float32) if narrow else wide(x)
             return name
         begin, self.count = self.count, self.count + x.size
-        ends = [self.constant(f"{name}_{i}", np.array([v]))
-                for i, v in enumerate((begin, begin + x.size, 0))]
-        cut = self.emit("Slice", ["p", *ends])
+        if self.case.opset < 10:  # Slice had attributes
+            cut = self.emit("Gather", ["p", self.constant(f"{name}_at", np.arange(begin, self.count))])
+        else:
+            ends = [self.constant(f"{name}_{i}", np.array([v]))
+                    for i, v in enumerate((begin, begin + x.size, 0))]
+            cut = self.emit("Slice", ["p", *ends])
         shape = self.constant(f"{name}_shape", np.array(x.shape, np.int64))
         shaped = self.emit("Reshape", [cut, shape], **({"allowzero": 1} if 0 in x.shape else {}))
         return self.emit("Cast", [shaped], name,

@@ -1,0 +1,27 @@
+//===- Dft.h - pieces of Fourier transforms ---------------------*- C++ -*-===//
+
+#ifndef ZERO_LIB_OPS_DFT_H
+#define ZERO_LIB_OPS_DFT_H
+
+#include "zero/Ops/OpTable.h"
+
+namespace zero::ops {
+
+/// The matrix of a transform of `length`, of numbers of one part (real) or two (complex).
+struct DftMatrix {
+  int64_t length, partsIn, partsOut;
+  bool inverse;  ///< and divided by the length
+  bool mirrored; ///< numbers up to the middle stand for their mirror images, too
+};
+
+/// The matrix from `taken` numbers to `made` ones: [taken partsIn, made partsOut].
+mlir::Value dftMatrixNode(NodeBuilder &builder, const DftMatrix &matrix, int64_t taken,
+                          int64_t made, mlir::Type element);
+
+/// `value` [rows, B, A, 2] with number (b, a) turned by b a / length of a full turn:
+/// backwards, or forwards if `inverse`.
+mlir::Value dftTurnNode(NodeBuilder &builder, mlir::Value value, int64_t length, bool inverse);
+
+} // namespace zero::ops
+
+#endif // ZERO_LIB_OPS_DFT_H
