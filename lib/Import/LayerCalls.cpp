@@ -8,7 +8,8 @@
 //   native_dropout(x, p, train), dropout(x, p, train)
 //   embedding(weight, indices, padding_idx, scale_grad_by_freq, sparse): the row
 //     padding_idx gets no gradient, which becomes an attribute of Gather
-//   avg_pool2d(x, .., divisor_override), instance_norm(.., use_input_stats, ..)
+//   avg_pool2d(x, .., divisor_override)
+//   instance_norm(x, weight, bias, mean, var, use_input_stats, ..)
 //
 //===----------------------------------------------------------------------===//
 
@@ -90,14 +91,9 @@ static void checkAveragePool(CallEditor &editor, pb::NodeProto &node, const FxCa
                       "module instead");
 }
 
+/// Its running statistics in training mode are in no node.
 static void checkInstanceNorm(CallEditor &editor, pb::NodeProto &node, const FxCall &call) {
-  if (node.op_type() != "InstanceNormalization")
-    return;
-  if (!call.getBool(5, "use_input_stats", true))
-    editor.refuse(node, call,
-                  "it normalizes by running statistics, the node by those of its input; call "
-                  "model.train() before the export, or use track_running_stats=False");
-  else if (call.has(3, "running_mean"))
+  if (node.op_type() == "InstanceNormalization" && call.has(3, "running_mean"))
     editor.model.record.warnings.push_back(
         describe(node) + ": the running statistics of this InstanceNorm are not in the graph: "
                          "they are neither updated nor saved");
