@@ -45,10 +45,12 @@ namespace zero::ops {
   X(NormalizationForms)                                                                            \
   X(OneHot)                                                                                        \
   X(Pad)                                                                                           \
+  X(Philox)                                                                                        \
   X(Pool)                                                                                          \
   X(Pow)                                                                                           \
   X(ProjectionLoss)                                                                                \
   X(RankMean)                                                                                      \
+  X(Random)                                                                                        \
   X(Rearrange)                                                                                     \
   X(Reduction)                                                                                     \
   X(Resample)                                                                                      \

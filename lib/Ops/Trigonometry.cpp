@@ -9,7 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Lowering.h"
+#include "Trigonometry.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -75,17 +75,20 @@ static Value sineShifted(ImplicitLocOpBuilder &b, Value x, int shift) {
   return arith::SelectOp::create(b, isLower, arith::NegFOp::create(b, value), value);
 }
 
+/// sin(x + shift quarter turns); the polynomials are exact to 24 bits only.
+static Value sine(ImplicitLocOpBuilder &b, Value x, int shift) {
+  if (!x.getType().isF64())
+    return sineShifted(b, x, shift);
+  return shift == 0 ? math::SinOp::create(b, x).getResult() : math::CosOp::create(b, x).getResult();
+}
+
+Value cosine(ImplicitLocOpBuilder &b, Value x) { return sine(b, x, 1); }
+
 template <int shift>
 static LogicalResult lower(onnx::NodeOp node, ValueRange inputs, OpBuilder &builder,
                            Lowered &lowered) {
   ImplicitLocOpBuilder b(node.getLoc(), builder);
-  auto body = [](ImplicitLocOpBuilder &in, ValueRange x) -> Value {
-    // These polynomials are exact to 24 bits.
-    if (x[0].getType().isF64())
-      return shift == 0 ? math::SinOp::create(in, x[0]).getResult()
-                        : math::CosOp::create(in, x[0]).getResult();
-    return sineShifted(in, x[0], shift);
-  };
+  auto body = [](ImplicitLocOpBuilder &in, ValueRange x) { return sine(in, x[0], shift); };
   lowered.results.push_back(elementwise(b, inputs, node.outputType(0), body));
   return success();
 }

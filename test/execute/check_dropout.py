@@ -3,28 +3,15 @@
 usage: check_dropout.py DATA WORK
 """
 
-import re
 import sys
 from pathlib import Path
 
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
+from philox import draw, node_numbers, philox_words
 
 from zero_test import Checks, Graph, check_refused, read_safetensors, run_tool
-
-
-def philox(counter, key):
-    """The first word of Philox4x32-10 (Salmon et al., SC 2011), element by element."""
-    c = [np.asarray(word, np.uint64) for word in counter]
-    k = [np.uint64(word) for word in key]
-    low = np.uint64(0xFFFFFFFF)
-    for _ in range(10):
-        p0, p1 = c[0] * np.uint64(0xD2511F53), c[2] * np.uint64(0xCD9E8D57)
-        c = [(p1 >> np.uint64(32)) ^ c[1] ^ k[0], p1 & low, (p0 >> np.uint64(32)) ^ c[3] ^ k[1],
-             p0 & low]
-        k = [(k[0] + np.uint64(0x9E3779B9)) & low, (k[1] + np.uint64(0xBB67AE85)) & low]
-    return c[0]
 
 
 def check_philox(checks):
@@ -34,7 +21,8 @@ def check_philox(checks):
                                ((ones,) * 4, (ones,) * 2, 0x408F276D),
                                ((0x243F6A88, 0x85A308D3, 0x13198A2E, 0x03707344),
                                 (0xA4093822, 0x299F31D0), 0xD16CFE09)):
-        checks.that(int(philox(counter, key)) == word, f"philox{counter}{key} is not {word:x}")
+        got = int(philox_words(counter, key)[0])
+        checks.that(got == word, f"philox{counter}{key} is {got:x}, not {word:x}")
 
 
 def save_model(path, ratio, rows):
@@ -91,18 +79,14 @@ def check_masks(checks, work):
 
 
 def read_ops(work):
-    """The number of each Dropout, a hash of its name, from the program after `recognise`."""
-    text = run_tool("zeroc", work / "model.onnx", "--forward-only", "--plan-only",
-                    "--dump-after=recognise")
-    keys = [line for line in text.splitlines() if "DropoutKey" in line]
-    return {re.search(r' node "(\w+)" :', line)[1]: int(re.search(r"op = (\d+)", line)[1])
-            for line in keys}
+    """The number of each Dropout."""
+    return node_numbers(run_tool("zeroc", work / "model.onnx", "--forward-only", "--plan-only",
+                                 "--dump-after=recognise"))
 
 
 def check_counter(checks, mask, op_and_step, seed, ratio):
     """The mask is what Philox draws for (element, row, op, step)."""
-    rows, elements = np.meshgrid(np.arange(mask.shape[0]), np.arange(mask[0].size), indexing="ij")
-    drawn = philox((elements, rows, *op_and_step), (seed, 0)).reshape(mask.shape)
+    drawn = draw(mask.shape, *op_and_step, seed)[0]
     checks.that(np.array_equal(drawn >= np.uint64(ratio * 2**32), mask),
                 f"mask of seed {seed}, op and step {op_and_step} is not Philox's")
 

@@ -6,7 +6,7 @@
 // CHECK-SAME: tensor<i64> {zero.binding = "zero.step"}
 // CHECK-SAME: tensor<i64> {zero.binding = "zero.part"}
 // CHECK-SAME: tensor<i1> {zero.binding = "zero.training"}
-// CHECK: %[[KEY:.*]] = onnx.node "DropoutKey"(%{{.*}}) {op = {{[0-9]+}} : i64, seed = 12884901895 : i64}
+// CHECK: %[[KEY:.*]] = onnx.node "RandomKey"(%{{.*}}) {op = {{[0-9]+}} : i64, seed = 12884901895 : i64}
 // CHECK: %[[MASK:.*]] = onnx.node "DropoutMask"(%[[KEY]], %{{.*}}, %{{.*}}) {ratio = 2.500000e-01 : f32}
 // CHECK: onnx.node "Where"(%[[MASK]]
 func.func @step(%x: tensor<4x8xf32> {zero.binding = "x"}) -> tensor<4x8xf32> {

@@ -168,8 +168,10 @@ def VerifyPrecision : Pass<"zero-verify-precision", "::mlir::ModuleOp"> {
 def SetSeed : Pass<"zero-set-seed", "::mlir::ModuleOp"> {
   let summary = "Writes the seed of the program's random numbers on the module";
   let description = [{
-    Dropout reads it where it is expanded. A seed other than 0 in a program that
-    draws no random numbers has no effect, which is an error.
+    What draws random numbers, as Dropout does, reads it where it is expanded. Such
+    nodes get names that differ in hash, since that is a part of each number's key. A
+    seed other than 0 in a program that draws no random numbers has no effect, which is
+    an error.
   }];
   let options = [Option<"seed", "seed", "uint64_t", /*default=*/"0", "the seed">];
 }
