@@ -2,8 +2,7 @@
 //
 // ONNX: GatherElements, ScatterElements with any reduction. Gradient of GatherElements:
 // zero::GatherElementsGrad(dy, indices) {axis, shape}, a scatter-add in row-major order; of
-// ScatterElements: a gather for the updates and dy, with zeros where it was overwritten, for the
-// data.
+// ScatterElements: by gathers and scatters, for each reduction; see Scatter.cpp.
 //
 //===----------------------------------------------------------------------===//
 

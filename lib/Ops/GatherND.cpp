@@ -2,8 +2,7 @@
 //
 // ONNX: GatherND with batch_dims, ScatterND with any reduction. Gradient of GatherND:
 // zero::GatherNDGrad(dy, indices) {batch_dims, shape}, a scatter-add in row-major order;
-// ScatterND's gradients are a gather for the updates and dy, with zeros where it was overwritten,
-// for the data.
+// ScatterND's gradients are gathers and scatters, for each reduction; see Scatter.cpp.
 //
 //===----------------------------------------------------------------------===//
 

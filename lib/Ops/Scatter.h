@@ -1,8 +1,7 @@
 //===- Scatter.h - gradients of gathers and scatters ------------*- C++ -*-===//
 //
 // Gather, GatherElements and GatherND have one gradient, a scatter that adds;
-// ScatterElements and ScatterND have one pair: a gather for the updates, and what
-// was not overwritten for the data.
+// ScatterElements and ScatterND have one pair for each reduction: see Scatter.cpp.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,7 +20,7 @@ llvm::LogicalResult gatherGradient(onnx::NodeOp node, mlir::ValueRange dy,
                                    mlir::NamedAttribute attr);
 
 /// The gradients of a scatter's data and updates, whose opposite is the operator
-/// `gather`; both take `attrs`. Only for the reductions none and add.
+/// `gather`; both take `attrs`.
 llvm::LogicalResult scatterGradient(onnx::NodeOp node, mlir::ValueRange dy,
                                     llvm::ArrayRef<bool> wanted, NodeBuilder &builder,
                                     llvm::MutableArrayRef<mlir::Value> grads,

@@ -151,14 +151,31 @@ def statistics():
 
 
 def scatters():
+    """Also several updates of one element, and for products some that are zero; ties of
+    max and min have no central difference: check_scatter_ties.py."""
     index = np.array([[1, 0], [3, 1]])
+    repeated = np.array([[1, 1, 3], [1, 1, 1], [0, 2, 2]])
+    rows = ints(2, 0, 1)[:, None]
     for reduction in ("none", "add", "mul", "max", "min"):
         attrs = {"axis": 1, "reduction": reduction}
-        graded = [0, 2] if reduction in ("none", "add") else []
-        yield Case("ScatterElements", [f(3, 4), index, f(2, 2)], attrs, grad=graded)
-        yield Case("ScatterND", [f(4, 3), ints(2, 0, 2)[:, None] if graded[:0] or reduction != "none"
-                                 else ints(2, 0, 1)[:, None], f(3, 3)], {"reduction": reduction},
-                   grad=graded)
+        yield Case("ScatterElements", [f(3, 4), index, f(2, 2)], attrs, grad=[0, 2])
+        yield Case("ScatterND", [f(4, 3), rows, f(3, 3)], {"reduction": reduction}, grad=[0, 2])
+        if reduction == "none":
+            continue
+        yield Case("ScatterElements", [f(3, 4), repeated, f(3, 3)], attrs, grad=[0, 2])
+        yield Case("ScatterElements", [f(4, 3), repeated, f(3, 3)], attrs | {"axis": 0}, grad=[2])
+        yield Case("ScatterND", [f(4, 3), ints(2, 0, 2)[:, None], f(3, 3)],
+                   {"reduction": reduction}, grad=[0, 2])
+    product = {"axis": 1, "reduction": "mul"}
+    for zeros in ([0], [0, 1], [0, 1, 3, 8], range(9)):
+        updates = f(3, 3)
+        updates.flat[list(zeros)] = 0
+        yield Case("ScatterElements", [f(3, 4), repeated, updates], product, grad=[0, 2],
+                   note=f"zeros {list(zeros)}")
+        data = f(3, 4)
+        data[0, 1] = data[2, 2] = 0
+        yield Case("ScatterElements", [data, repeated, updates], product, grad=[0, 2],
+                   note=f"zeros in both {list(zeros)}")
 
 
 def bits():
