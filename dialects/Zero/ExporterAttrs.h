@@ -17,6 +17,8 @@ inline constexpr llvm::StringLiteral kExportedAsAttr = "zero.exported_as";
 /// On the module: parameters that the graph computes with but no longer holds, each
 /// as a line for people.
 inline constexpr llvm::StringLiteral kLostParametersAttr = "zero.lost_parameters";
+/// On a node of an operator that is not known: what import can tell of it, for people.
+inline constexpr llvm::StringLiteral kImportNoteAttr = "zero.import_note";
 
 } // namespace zero
 

@@ -198,6 +198,8 @@ private:
     auto op = onnx::NodeOp::create(builder, locate(nodeName(node)), results, node.op_type(), inputs,
                                    attributes, node.domain(), model.opsets.at(node.domain()),
                                    nodeName(node));
+    if (auto note = graph.notes.find(&node); note != graph.notes.end())
+      op->setAttr(kImportNoteAttr, builder.getStringAttr(note->second));
     for (auto [name, result] : llvm::zip(node.output(), op.getOutputs()))
       if (!name.empty() && !graph.known.contains(name))
         values[name] = model.record.detached.contains(name) ? stopGradient(result, op) : result;

@@ -86,10 +86,13 @@ static bool hasBody(const pb::NodeProto &node, const pb::OpSchema &schema) {
          llvm::none_of(node.input(), [](const std::string &name) { return name.empty(); });
 }
 
-/// The operators of the main graph that only ONNX's function bodies explain.
-static pb::inliner::FunctionIdVector unknownFunctions(Model &model, const ImportOptions &options) {
-  pb::inliner::FunctionIdVector ids;
-  for (pb::NodeProto &node : *model.proto.mutable_graph()->mutable_node()) {
+/// Adds the operators of `graph` and its subgraphs that only ONNX's function bodies explain.
+static void collectFunctions(const Model &model, const ImportOptions &options,
+                             pb::GraphProto &graph, pb::inliner::FunctionIdVector &ids) {
+  for (pb::NodeProto &node : *graph.mutable_node()) {
+    for (pb::AttributeProto &attribute : *node.mutable_attribute())
+      if (attribute.has_g())
+        collectFunctions(model, options, *attribute.mutable_g(), ids);
     auto opset = model.opsets.find(node.domain());
     if (opset == model.opsets.end() || isFoldable(node) ||
         options.isKnown(node.domain(), node.op_type(), opset->second))
@@ -101,13 +104,13 @@ static pb::inliner::FunctionIdVector unknownFunctions(Model &model, const Import
     setDefaults(node, *schema);
     ids.emplace_back(node.domain(), node.op_type());
   }
-  return ids;
 }
 
 void inlineFunctions(Model &model, const ImportOptions &options) {
   inlineLocal(model.proto);
   if (options.isKnown) {
-    pb::inliner::FunctionIdVector ids = unknownFunctions(model, options);
+    pb::inliner::FunctionIdVector ids;
+    collectFunctions(model, options, *model.proto.mutable_graph(), ids);
     if (!ids.empty()) {
       declareConstants(model);
       // To find the bodies ONNX infers the types of the whole graph.

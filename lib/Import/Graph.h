@@ -17,6 +17,9 @@ void inlineFunctions(Model &model, const ImportOptions &options);
 /// one defines, and on a cycle.
 std::vector<pb::NodeProto *> sortNodes(Model &model, llvm::ArrayRef<std::string> wanted);
 
+/// The same for a branch of an If, which reads what it does not define from outside.
+std::vector<pb::NodeProto *> sortBranch(pb::GraphProto &branch, llvm::ArrayRef<std::string> wanted);
+
 /// Whether the node holds a graph, as If and Loop do.
 bool hasSubgraph(const pb::NodeProto &node);
 

@@ -2,7 +2,9 @@
 
 #include "zero/Import/Import.h"
 #include "Build.h"
+#include "EmbeddingBags.h"
 #include "Graph.h"
+#include "Origin.h"
 
 #include "dialects/Onnx/Onnx.h"
 #include "dialects/Zero/Zero.h"
@@ -104,6 +106,19 @@ static void report(const ModuleRecord &record, Location loc) {
     emitWarning(loc) << line;
 }
 
+/// Notes what nodes of operators that the compiler does not know were exported from.
+static void noteOrigins(const Model &model, const ImportOptions &options, TypedGraph &graph) {
+  for (const pb::NodeProto *node : graph.nodes) {
+    auto opset = model.opsets.find(node->domain());
+    std::string origin = originOf(*node);
+    if (origin.empty() || !options.isKnown || opset == model.opsets.end() ||
+        options.isKnown(node->domain(), node->op_type(), opset->second))
+      continue;
+    std::string &note = graph.notes[node];
+    note += (note.empty() ? "" : "; ") + origin;
+  }
+}
+
 static OwningOpRef<ModuleOp> import(StringRef path, const ImportOptions &options,
                                     MLIRContext *context) {
   Model model = readModel(path, options.allowSymlinks, options.checkData);
@@ -113,6 +128,7 @@ static OwningOpRef<ModuleOp> import(StringRef path, const ImportOptions &options
     findBufferUpdates(model);
   }
   inlineFunctions(model, options);
+  lowerEmbeddingBags(model);
   std::vector<std::string> outputs = wantedOutputs(model, options.loss);
   TypedGraph graph = startGraph(model, options);
   std::vector<std::string> wanted = outputs;
@@ -120,6 +136,7 @@ static OwningOpRef<ModuleOp> import(StringRef path, const ImportOptions &options
     wanted.push_back(value);
   graph.nodes = sortNodes(model, wanted);
   inferTypes(model, graph);
+  noteOrigins(model, options, graph);
   auto module =
       buildModule(model, graph, chooseResults(graph, outputs, options.forwardOnly), context);
   report(model.record, module->getLoc());

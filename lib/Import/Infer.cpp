@@ -4,7 +4,9 @@
 #include "Fold.h"
 #include "Graph.h"
 #include "NodeRules.h"
+#include "Origin.h"
 #include "Sequences.h"
+#include "Subgraphs.h"
 
 #include "onnx/checker.h"
 #include "onnx/defs/schema.h"
@@ -45,14 +47,19 @@ static TensorShape fromProto(const pb::NodeProto &node, int index, const pb::Typ
 namespace {
 class Inferrer {
 public:
-  Inferrer(const Model &model, TypedGraph &graph)
-      : model(model), graph(graph), sequences(model, graph) {
+  Inferrer(Model &model, TypedGraph &graph)
+      : model(model), graph(graph), sequences(model, graph), names(graph), branches(graph, names) {
     context.set_ir_version(static_cast<int>(model.proto.ir_version()));
     context.set_opset_imports({model.opsets.begin(), model.opsets.end()});
     for (const pb::ValueInfoProto &info : model.proto.graph().value_info())
       declared[info.name()] = &info.type();
     for (const pb::ValueInfoProto &info : model.proto.graph().output())
       declared[info.name()] = &info.type();
+  }
+
+  /// The nodes that `node` stands for, where it is not what it seems.
+  std::optional<std::vector<pb::NodeProto *>> replace(pb::NodeProto &node) {
+    return branches.take(node);
   }
 
   void run(pb::NodeProto &node) {
@@ -76,6 +83,8 @@ public:
 private:
   /// What the model says of an operator that ONNX does not define.
   void takeDeclared(const pb::NodeProto &node) {
+    if (std::string note = branches.whyNot(node); !note.empty())
+      graph.notes[&node] = std::move(note);
     for (int i = 0; i < node.output_size(); ++i) {
       auto it = declared.find(node.output(i));
       if (it == declared.end() || !it->second->has_tensor_type() ||
@@ -174,9 +183,11 @@ private:
     return true;
   }
 
-  const Model &model;
+  Model &model;
   TypedGraph &graph;
   Sequences sequences;
+  ValueNames names;
+  Branches branches;
   std::function<const TensorShape *(StringRef)> typeOf = [this](StringRef name) {
     auto it = graph.types.find(name);
     return it == graph.types.end() ? nullptr : &it->second;
@@ -186,15 +197,36 @@ private:
 };
 } // namespace
 
-void inferTypes(const Model &model, TypedGraph &graph) {
-  Inferrer inferrer(model, graph);
-  for (pb::NodeProto *node : graph.nodes) {
-    try {
-      inferrer.run(*node);
-    } catch (const std::exception &error) {
-      fail(describe(*node) + ": " + StringRef(error.what()).trim());
-    }
+/// Runs `work` on `node`; what it throws becomes an error that tells of the node.
+template <typename Work>
+static auto attempt(const pb::NodeProto &node, Work work) {
+  try {
+    return work();
+  } catch (ImportError &error) {
+    if (std::string origin = originOf(node); !origin.empty())
+      error.notes.push_back(origin);
+    throw;
+  } catch (const std::exception &error) {
+    std::string origin = originOf(node);
+    fail(describe(node) + ": " + StringRef(error.what()).trim(),
+         origin.empty() ? std::vector<std::string>() : std::vector{origin});
   }
+}
+
+void inferTypes(Model &model, TypedGraph &graph) {
+  Inferrer inferrer(model, graph);
+  std::vector<pb::NodeProto *> open(graph.nodes.rbegin(), graph.nodes.rend()), done;
+  while (!open.empty()) {
+    pb::NodeProto *node = open.back();
+    open.pop_back();
+    if (auto others = attempt(*node, [&] { return inferrer.replace(*node); })) {
+      open.insert(open.end(), others->rbegin(), others->rend());
+      continue;
+    }
+    attempt(*node, [&] { inferrer.run(*node); });
+    done.push_back(node);
+  }
+  graph.nodes = std::move(done);
 }
 
 } // namespace zero::importer

@@ -5,6 +5,8 @@
 
 #include "Shapes.h"
 
+#include "llvm/ADT/DenseMap.h"
+
 namespace zero::importer {
 
 /// A graph whose values have static shapes, except what comes out of operators
@@ -16,13 +18,15 @@ struct TypedGraph {
   llvm::StringMap<TensorShape> types;
   /// Values known to the importer, at most kInlineBytes each.
   llvm::StringMap<pb::TensorProto> known;
+  /// Of nodes that are not understood: more about them, for people.
+  llvm::DenseMap<const pb::NodeProto *, std::string> notes;
 };
 
 /// Infers the types of all results of `graph.nodes`, which hold the model's
-/// constants and inputs already, and evaluates shape arithmetic. The model's own
-/// value_info is not trusted. Fails, naming node and dimension, where a shape is
-/// not static.
-void inferTypes(const Model &model, TypedGraph &graph);
+/// constants and inputs already, and evaluates shape arithmetic. Replaces nodes that
+/// types and known values show to be others: an If by its branch. The model's own value_info is not
+/// trusted. Fails, naming node and dimension, where a shape is not static.
+void inferTypes(Model &model, TypedGraph &graph);
 
 } // namespace zero::importer
 

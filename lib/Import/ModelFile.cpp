@@ -123,8 +123,7 @@ private:
 };
 } // namespace
 
-/// The tensor that the Constant node's attributes stand for.
-static pb::TensorProto constantValue(pb::NodeProto &node) {
+pb::TensorProto constantValue(pb::NodeProto &node) {
   if (node.attribute_size() != 1 || node.output_size() != 1)
     fail(describe(node) + ": expected one attribute and one result");
   pb::AttributeProto &attribute = *node.mutable_attribute(0);

@@ -35,6 +35,10 @@ struct Model {
   ModuleRecord record;
 };
 
+/// The tensor that the attributes of `node`, a Constant, stand for. Takes it out of the
+/// node. Fails where it has none that is supported.
+pb::TensorProto constantValue(pb::NodeProto &node);
+
 /// Takes the Constant nodes out of the main graph; inlining brings new ones.
 void takeConstantNodes(Model &model);
 

@@ -1,6 +1,7 @@
 //===- SortNodes.cpp - operands before users ------------------------------===//
 
 #include "Graph.h"
+#include "Subgraphs.h"
 
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
@@ -29,7 +30,7 @@ static void checkName(StringRef name) {
 namespace {
 class Sorter {
 public:
-  explicit Sorter(Model &model) : graph(*model.proto.mutable_graph()) {
+  explicit Sorter(Model &model) : graph(*model.proto.mutable_graph()), isBranch(false) {
     checkNames(model);
     for (const auto &[name, constant] : model.constants)
       if (!given.insert(name).second)
@@ -38,10 +39,11 @@ public:
     for (const pb::ValueInfoProto &input : graph.input())
       if (!inputs.insert(input.name()).second)
         fail("two inputs are named " + quote(input.name()));
-    for (int i = 0; i < graph.node_size(); ++i)
-      for (const std::string &output : graph.node(i).output())
-        define(output, i);
+    defineAll();
   }
+
+  /// Of the nodes of a branch, which may read anything from outside.
+  explicit Sorter(pb::GraphProto &branch) : graph(branch), isBranch(true) { defineAll(); }
 
   std::vector<pb::NodeProto *> run(llvm::ArrayRef<std::string> wanted) {
     markNeeded(wanted);
@@ -64,14 +66,24 @@ private:
     }
   }
 
-  bool isGiven(StringRef name) const {
+  bool isHeld(StringRef name) const {
     return name.empty() || given.contains(name) || inputs.contains(name);
+  }
+
+  bool isGiven(StringRef name) const {
+    return isHeld(name) || (isBranch && !producer.contains(name));
+  }
+
+  void defineAll() {
+    for (int i = 0; i < graph.node_size(); ++i)
+      for (const std::string &output : graph.node(i).output())
+        define(output, i);
   }
 
   void define(const std::string &name, int node) {
     if (name.empty())
       return;
-    if (isGiven(name))
+    if (isHeld(name))
       fail(describe(graph.node(node)) + ": its result " + quote(name) +
            " is also an input or a constant");
     auto [it, isNew] = producer.try_emplace(name, node);
@@ -84,7 +96,7 @@ private:
   void markNeeded(llvm::ArrayRef<std::string> wanted) {
     isNeeded.assign(graph.node_size(), false);
     std::vector<int> open;
-    auto need = [&](const std::string &name, const Twine &user) {
+    auto need = [&](StringRef name, const Twine &user) {
       if (isGiven(name))
         return;
       auto it = producer.find(name);
@@ -100,7 +112,7 @@ private:
     for (; !open.empty(); ++needed) {
       const pb::NodeProto &node = graph.node(open.back());
       open.pop_back();
-      for (const std::string &input : node.input())
+      for (StringRef input : operandsOf(node))
         need(input, describe(node));
     }
   }
@@ -108,8 +120,10 @@ private:
   void countOperands() {
     missing.assign(graph.node_size(), 0);
     for (int i = 0; i < graph.node_size(); ++i) {
-      for (const std::string &input : graph.node(i).input()) {
-        if (!isNeeded[i] || isGiven(input))
+      if (!isNeeded[i])
+        continue;
+      for (StringRef input : operandsOf(graph.node(i))) {
+        if (isGiven(input))
           continue;
         ++missing[i];
         users[producer.lookup(input)].push_back(i);
@@ -153,13 +167,14 @@ private:
   }
 
   int blockedOperand(int node) {
-    for (const std::string &input : graph.node(node).input())
+    for (StringRef input : operandsOf(graph.node(node)))
       if (!isGiven(input) && missing[producer.lookup(input)] != 0)
         return producer.lookup(input);
     return node;
   }
 
   pb::GraphProto &graph;
+  const bool isBranch;
   llvm::StringSet<> given, inputs;
   llvm::StringMap<int> producer;
   std::vector<bool> isNeeded;
@@ -171,6 +186,11 @@ private:
 
 std::vector<pb::NodeProto *> sortNodes(Model &model, llvm::ArrayRef<std::string> wanted) {
   return Sorter(model).run(wanted);
+}
+
+std::vector<pb::NodeProto *> sortBranch(pb::GraphProto &branch,
+                                        llvm::ArrayRef<std::string> wanted) {
+  return Sorter(branch).run(wanted);
 }
 
 } // namespace zero::importer

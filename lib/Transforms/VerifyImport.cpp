@@ -1,5 +1,6 @@
 //===- VerifyImport.cpp - what import promises ----------------------------===//
 
+#include "dialects/Zero/ExporterAttrs.h"
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Ops/OpTable.h"
 #include "zero/Transforms/Passes.h"
@@ -40,6 +41,9 @@ static LogicalResult verifyOperators(ModuleOp module) {
     llvm::interleaveComma(ArrayRef(nodes).take_front(kNamed), note,
                           [&](onnx::NodeOp node) { note << node.getNodeAttr(); });
     note << (nodes.size() > kNamed ? ", ..." : "");
+    // One is enough: the others are of the same kind mostly.
+    if (auto more = nodes.front()->getAttrOfType<StringAttr>(kImportNoteAttr))
+      note << "; " << more.getValue();
   }
   return error;
 }

@@ -101,7 +101,6 @@ def export(model, inputs, path):
                       verbose=False)
     proto = onnx.load(path)
     strip(proto.graph.node)
-    del proto.graph.value_info[:]
     onnx.save(proto, path)
 
 

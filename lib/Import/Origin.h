@@ -1,0 +1,16 @@
+//===- Origin.h - what a node was before its export -------------*- C++ -*-===//
+
+#ifndef ZERO_LIB_IMPORT_ORIGIN_H
+#define ZERO_LIB_IMPORT_ORIGIN_H
+
+#include "Error.h"
+
+namespace zero::importer {
+
+/// The operation of a PyTorch module that `node` was exported from, and where one is
+/// known, the way round: a sentence for a message. "" where the exporter does not say.
+std::string originOf(const pb::NodeProto &node);
+
+} // namespace zero::importer
+
+#endif // ZERO_LIB_IMPORT_ORIGIN_H
