@@ -37,7 +37,7 @@ BATCH = 40
 CONSTANT_OPERANDS = {
     "Reshape": (1,), "Expand": (1,), "Slice": (1, 2, 3, 4), "Pad": (1, 3), "Tile": (1,),
     "TopK": (1,), "Squeeze": (1,), "Unsqueeze": (1,), "ConstantOfShape": (0,), "Range": (0, 1, 2),
-    "OneHot": (1,), "CumSum": (1,), "CumProd": (1,), "Split": (1,), "Trilu": (1,),
+    "If": (0,), "OneHot": (1,), "CumSum": (1,), "CumProd": (1,), "Split": (1,), "Trilu": (1,),
     "Dropout": (1, 2), "CenterCropPad": (1,), "Resize": (1, 2, 3), "Upsample": (1,),
     "AffineGrid": (1,), "HannWindow": (0,), "HammingWindow": (0,), "BlackmanWindow": (0,),
     "Col2Im": (1, 2), "MaxUnpool": (2,),
@@ -47,6 +47,8 @@ CONSTANT_OPERANDS = {
 LIMITS = [("STRING", "strings"), ("FLOAT16|BFLOAT16", "16-bit floats: computed as float32"),
           ("COMPLEX64", "complex numbers"),
           (r"U?INT[24]|FLOAT[48]\w+", "numbers of 2, 4 and 8 bits that NumPy lacks")]
+RANDOM = {"Bernoulli", "Multinomial", "RandomUniform", "RandomUniformLike", "RandomNormal",
+          "RandomNormalLike"}
 # Whose expected numbers are NumPy's rounding errors where zero is exact: these may be off
 # by one in the last place of the largest.
 NOISY = {"DFT"}
@@ -84,6 +86,8 @@ class Test:
     def is_random(self):
         """Whether the expected numbers are those of NumPy's generator."""
         graph = self.case.model.graph
+        if RANDOM.intersection(self.ops):
+            return True
         values = dict(zip([v.name for v in graph.input], self.case.data_sets[0][0]))
         for node in graph.node:
             if node.op_type == "Dropout" and len(node.input) > 2 and values.get(node.input[2]):
@@ -286,7 +290,7 @@ rank, written by `scripts/conformance.py`: **{passed} passed, {failed} failed, {
 *Not claimed* is a test that the tools refuse by name, or whose data zero-run cannot be given since NumPy's
 files do not hold it (strings, sequences, numbers of 2, 4 and 8 bits); never one with a wrong number. Models of
 16-bit floats are widened to float32 when they are read, so tests of their rounding are not claimed either, nor
-those of a random mask, whose generator is ours.
+those of random numbers, whose generator is ours.
 Operands on which the shape of a result depends are given as initializers, as exporters write them; where the
 tools still ask for a constant, so are all integers of at most one dimension. Everything else comes at run time.
 Results are compared with the tolerance that each test brings; those of DFT may be off by one in the last place
