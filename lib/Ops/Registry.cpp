@@ -52,6 +52,7 @@ namespace zero::ops {
   X(RankMean)                                                                                      \
   X(Random)                                                                                        \
   X(Rearrange)                                                                                     \
+  X(Recurrent)                                                                                     \
   X(Reduction)                                                                                     \
   X(Resample)                                                                                      \
   X(Resize)                                                                                        \

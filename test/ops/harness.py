@@ -31,6 +31,7 @@ class Case:
     attrs: dict = field(default_factory=dict)
     opset: int = 18
     outputs: int = 1
+    absent: tuple = ()      # positions of results that the node leaves out
     constants: tuple = ()
     settings: tuple = ()  # the positions of floats that ONNX wants in float32 whatever the others are
     grad: tuple = ()
@@ -54,21 +55,26 @@ class Case:
     def nodes(self, names):
         attrs = {k: numpy_helper.from_array(v) if isinstance(v, np.ndarray) else v
                  for k, v in self.attrs.items()}
-        outputs = [f"y{i}" for i in range(self.outputs)]
+        outputs = ["" if i in self.absent else f"y{i}" for i in range(self.outputs)]
         return [*self.before, helper.make_node(self.op, self.reads or names, outputs, **attrs)]
 
     def names(self):
         return ["" if x is None else f"x{i}" for i, x in enumerate(self.inputs)]
 
+    def results(self):
+        """The positions of the results that are there."""
+        return [i for i in range(self.outputs) if i not in self.absent]
+
     def reference(self, inputs):
-        """The results in float64."""
+        """The results in float64; those that are absent are left out."""
         with np.errstate(all="ignore"):  # infinities and NaN are among the cases
             if self.by:
                 got = self.by(*[None if x is None else wide(x) for x in inputs])
-                return [np.asarray(y) for y in (got if isinstance(got, list) else [got])]
+                got = got if isinstance(got, list) else [got]
+                return [np.asarray(got[i]) for i in self.results()]
             if not hasattr(self, "evaluator"):
                 infos = [info(n, wide(x)) for n, x in zip(self.names(), inputs) if n]
-                outs = [onnx.ValueInfoProto(name=f"y{i}") for i in range(self.outputs)]
+                outs = [onnx.ValueInfoProto(name=f"y{i}") for i in self.results()]
                 graph = helper.make_graph(self.nodes(self.names()), "g", infos, outs)
                 self.evaluator = ReferenceEvaluator(helper.make_model(
                     graph, opset_imports=[helper.make_opsetid("", self.opset)]))
@@ -91,7 +97,7 @@ def forward_part(case, name):
     """The node as it is, with what is floating point in float32, unless it is float16."""
     arrays = {n: x.astype(np.float32) if x.dtype == np.float64 else x
               for n, x in zip(case.names(), case.inputs) if n}
-    outputs = [onnx.ValueInfoProto(name=f"y{i}") for i in range(case.outputs)]
+    outputs = [onnx.ValueInfoProto(name=f"y{i}") for i in case.results()]
     part = Part(name, None, (("", case.opset),))
     for position, (n, x) in enumerate(zip(case.names(), case.inputs)):
         if n:
@@ -108,7 +114,7 @@ class GradientGraph:
         rng = np.random.default_rng(7)
         self.case, self.nodes, self.count = case, [], 0
         self.part = Part(name, None, (("", case.opset),))
-        self.weights = {i: rng.standard_normal(y.shape) for i, y in enumerate(expected)
+        self.weights = {i: rng.standard_normal(y.shape) for i, y in zip(case.results(), expected)
                         if y.dtype.kind == "f"}
         flat = [case.inputs[i].astype(np.float64).ravel() for i in case.grad]
         # Two elements that nobody uses: a parameter has more than one.
@@ -164,7 +170,7 @@ class GradientGraph:
             point[position] = np.array(self.case.inputs[position].astype(np.float32), np.float64)
 
         def loss():
-            results = self.case.reference(point)
+            results = dict(zip(self.case.results(), self.case.reference(point)))
             return sum((results[i] * w).sum() for i, w in self.weights.items())
 
         slopes = []
@@ -235,7 +241,7 @@ def forward_errors(tool, cases):
         for name, outputs in run_group(group, execute).items():
             want = parts[name].reference(parts[name].inputs)
             errors[name] = np.inf if outputs is None else max(
-                error_of(outputs[f"{name}/y{i}"], y) for i, y in enumerate(want))
+                error_of(outputs[f"{name}/y{i}"], y) for i, y in zip(parts[name].results(), want))
     return [errors[name] for name in parts]
 
 
