@@ -22,25 +22,27 @@ def parameters(cell, rng):
     def random(*shape):
         return (rng.uniform(-1, 1, shape) / np.sqrt(WIDTH)).astype(np.float32)
 
-    made = {"embedding": random(VOCABULARY, WIDTH) * 4, "head": random(WIDTH, VOCABULARY)}
+    made = {"embedding.weight": random(VOCABULARY, WIDTH) * 4,
+            "head.weight": random(WIDTH, VOCABULARY)}
     rows = GATES[cell] * WIDTH
     for layer in range(LAYERS):
-        made |= {f"w{layer}": random(1, rows, WIDTH), f"r{layer}": random(1, rows, WIDTH),
-                 f"b{layer}": random(1, 2 * rows)}
+        made |= {f"layers.{layer}.w": random(1, rows, WIDTH),
+                 f"layers.{layer}.r": random(1, rows, WIDTH),
+                 f"layers.{layer}.b": random(1, 2 * rows)}
     return made
 
 
 def write_model(path, cell, steps):
     """A language model: layers of `cell` over `steps` tokens of each of BATCH sequences."""
     rng = np.random.default_rng(5)
-    nodes = [helper.make_node("Gather", ["embedding", "tokens"], ["y0"], name="gather")]
+    nodes = [helper.make_node("Gather", ["embedding.weight", "tokens"], ["y0"], name="gather")]
     attrs = {"linear_before_reset": 1} if cell == "GRU" else {}
     for layer in range(LAYERS):
-        nodes += [helper.make_node(cell, [f"y{layer}", f"w{layer}", f"r{layer}", f"b{layer}"],
+        nodes += [helper.make_node(cell, [f"y{layer}", *(f"layers.{layer}.{n}" for n in "wrb")],
                                    [f"all{layer}"], name=f"layer{layer}", hidden_size=WIDTH, **attrs),
                   helper.make_node("Squeeze", [f"all{layer}", "one"], [f"y{layer + 1}"],
                                    name=f"squeeze{layer}")]
-    nodes += [helper.make_node("MatMul", [f"y{LAYERS}", "head"], ["scores"], name="project"),
+    nodes += [helper.make_node("MatMul", [f"y{LAYERS}", "head.weight"], ["scores"], name="project"),
               helper.make_node("Reshape", ["scores", "shape"], ["rows"], name="rows"),
               helper.make_node("Reshape", ["labels", "all"], ["flat"], name="flat"),
               helper.make_node("SoftmaxCrossEntropyLoss", ["rows", "flat"], ["loss"], name="loss")]

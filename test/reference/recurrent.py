@@ -50,18 +50,26 @@ class Reader(torch.nn.Module):
         return torch.nn.functional.cross_entropy(self.head(last.transpose(0, 1).flatten(1)), labels)
 
 
+class Start(torch.nn.Module):
+    """A state that a module names, as all that is trained has to be."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.randn(2, 1, HIDDEN))
+
+
 class Predictor(torch.nn.Module):
     """The next token, from a first state that is trained, too."""
 
     def __init__(self):
         super().__init__()
         self.embedding = torch.nn.Embedding(VOCABULARY, WIDTH)
-        self.first = torch.nn.Parameter(torch.randn(2, 1, HIDDEN))
+        self.start = Start()
         self.rnn = torch.nn.RNN(WIDTH, HIDDEN, 2, nonlinearity="relu", batch_first=True)
         self.head = torch.nn.Linear(HIDDEN, VOCABULARY)
 
     def forward(self, tokens, labels):
-        states, _ = self.rnn(self.embedding(tokens), self.first.expand(2, BATCH, HIDDEN))
+        states, _ = self.rnn(self.embedding(tokens), self.start.weight.expand(2, BATCH, HIDDEN))
         return torch.nn.functional.cross_entropy(self.head(states).flatten(0, 1), labels.flatten())
 
 
