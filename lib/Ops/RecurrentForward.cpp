@@ -166,16 +166,9 @@ void Forward::runChunk(ImplicitLocOpBuilder &in, Value chunk, Carry &carry) {
 }
 
 void Forward::run(Lowered &lowered) {
-  Carry results;
-  for (unsigned index = 0; index < node.getNumResults(); ++index)
-    results.push_back(result(index));
-  repeatOver(b, chunks, results, [&](ImplicitLocOpBuilder &in, Value chunk, Carry &values) {
-    Carry carry(Count);
-    llvm::copy(values, carry.begin());
+  lowered.results = forChunks(Count, [&](ImplicitLocOpBuilder &in, Value chunk, Carry &carry) {
     runChunk(in, chunk, carry);
-    llvm::copy(ArrayRef(carry).take_front(values.size()), values.begin());
   });
-  lowered.results = whole(results);
 }
 
 /// That every length is one of a sequence.

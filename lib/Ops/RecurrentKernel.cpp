@@ -45,11 +45,19 @@ Value RecurrentKernel::result(unsigned index) {
   return empty(b, cutBatch(node.outputType(index).clone(element), chunks, rows));
 }
 
-SmallVector<Value> RecurrentKernel::whole(ArrayRef<Value> results) {
-  SmallVector<Value> values;
+SmallVector<Value> RecurrentKernel::forChunks(unsigned slots, CarryBody visit) {
+  Carry results;
+  for (unsigned index = 0; index < node.getNumResults(); ++index)
+    results.push_back(result(index));
+  repeatOver(b, chunks, results, [&](ImplicitLocOpBuilder &in, Value chunk, Carry &values) {
+    Carry carry(slots);
+    llvm::copy(values, carry.begin());
+    visit(in, chunk, carry);
+    llvm::copy(ArrayRef(carry).take_front(values.size()), values.begin());
+  });
   for (auto [index, value] : llvm::enumerate(results))
-    values.push_back(reshaped(b, value, node.outputType(index)));
-  return values;
+    value = reshaped(b, value, node.outputType(index));
+  return results;
 }
 
 Value RecurrentKernel::scratch(ImplicitLocOpBuilder &in, int64_t columns) const {

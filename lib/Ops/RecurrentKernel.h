@@ -25,8 +25,9 @@ protected:
   bool has(unsigned operand) const { return bool(inputs[operand]); }
   /// Result `index` with its batch cut, not written yet.
   mlir::Value result(unsigned index);
-  /// The results, with their batches whole again.
-  llvm::SmallVector<mlir::Value> whole(llvm::ArrayRef<mlir::Value> results);
+  /// Visits all chunks; returns the results, with their batches whole again. What is carried
+  /// has `slots` places, of which the first are the results.
+  llvm::SmallVector<mlir::Value> forChunks(unsigned slots, CarryBody visit);
   mlir::RankedTensorType local(int64_t columns) const {
     return mlir::RankedTensorType::get({rows, columns}, element);
   }
