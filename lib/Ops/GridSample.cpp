@@ -42,6 +42,8 @@ static FailureOr<Sampler> samplerOf(onnx::NodeOp node, RankedTensorType x, Ranke
     if (extent < 1 || extent > kMostPixels)
       return nodeError(node) << "expected 1 to " << kMostPixels
                              << " pixels along a dimension of the image, got " << extent;
+  if (product(extents) > INT32_MAX)
+    return nodeError(node) << "expected images of fewer than 2^31 pixels, got " << x;
   StringRef modeName = node.getString("mode", "linear");
   auto mode = llvm::StringSwitch<std::optional<Sampler::Mode>>(modeName)
                   .Case("nearest", Sampler::Mode::Nearest)
@@ -158,6 +160,36 @@ static LogicalResult lowerGridSample(onnx::NodeOp node, ValueRange inputs, OpBui
   return success();
 }
 
+namespace {
+/// The pixels that all places touch, tap by tap: offsets i32 and weights, [N, places].
+/// They are found once for all channels, each of which then stays in the cache.
+struct TapTables {
+  TapTables(ImplicitLocOpBuilder &b, const Sampler &sampler, Value grid, Type element) {
+    int64_t count = 1;
+    for (size_t dim = 0; dim < sampler.extents.size(); ++dim)
+      count *= sampler.width();
+    ArrayRef<int64_t> shape = tensorType(grid).getShape().drop_back();
+    for (int64_t tap = 0; tap < count; ++tap) {
+      auto find = [&](ImplicitLocOpBuilder &s) {
+        Value image = linalg::IndexOp::create(s, 0), place = linalg::IndexOp::create(s, 1);
+        return tapsAt(s, sampler, grid, image, place, element, false)[tap];
+      };
+      auto i32 = RankedTensorType::get(shape, b.getI32Type());
+      offsets.push_back(elementwise(b, {}, i32, [&](ImplicitLocOpBuilder &s, ValueRange) -> Value {
+        return arith::IndexCastOp::create(s, s.getI32Type(), find(s).offset);
+      }));
+      auto floats = RankedTensorType::get(shape, element);
+      weights.push_back(elementwise(b, {}, floats, [&](ImplicitLocOpBuilder &s, ValueRange) {
+        PixelTap found = find(s);
+        return ifInside(s, found, found.weight);
+      }));
+    }
+  }
+
+  SmallVector<Value> offsets, weights;
+};
+} // namespace
+
 static LogicalResult lowerGradX(onnx::NodeOp node, ValueRange inputs, OpBuilder &builder,
                                 Lowered &lowered) {
   RankedTensorType result = node.outputType(0);
@@ -167,12 +199,16 @@ static LogicalResult lowerGradX(onnx::NodeOp node, ValueRange inputs, OpBuilder 
   ImplicitLocOpBuilder b(node.getLoc(), builder);
   Value dy = asLines(b, inputs[0]), grid = asPlaces(b, inputs[1]);
   Value zeros = filled(b, linesOf(result), 0);
+  TapTables taps(b, *sampler, grid, result.getElementType());
   auto addPlace = [&](ImplicitLocOpBuilder &s, ValueRange point, Value carried) -> Value {
     Value given = tensor::ExtractOp::create(s, dy, point);
-    for (const PixelTap &tap :
-         tapsAt(s, *sampler, grid, point[0], point[2], result.getElementType(), false)) {
-      SmallVector<Value> at{point[0], point[1], tap.offset};
-      Value part = ifInside(s, tap, arith::MulFOp::create(s, given, tap.weight));
+    SmallVector<Value> place{point[0], point[2]};
+    for (auto [offsets, weights] : llvm::zip_equal(taps.offsets, taps.weights)) {
+      Value offset = tensor::ExtractOp::create(s, offsets, place);
+      SmallVector<Value> at{point[0], point[1],
+                            arith::IndexCastOp::create(s, s.getIndexType(), offset)};
+      Value weight = tensor::ExtractOp::create(s, weights, place);
+      Value part = arith::MulFOp::create(s, given, weight);
       Value before = tensor::ExtractOp::create(s, carried, at);
       Value sum = arith::AddFOp::create(s, before, part);
       carried = tensor::InsertOp::create(s, sum, carried, at);
