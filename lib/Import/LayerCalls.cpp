@@ -61,14 +61,8 @@ static void restoreDropout(CallEditor &editor, pb::NodeProto &node, const FxCall
 }
 
 static void restoreAttention(CallEditor &editor, pb::NodeProto &node, const FxCall &call) {
-  if (call.getFloat(4, "dropout_p", 0) == 0)
-    return;
-  if (node.op_type() == "Dropout")
+  if (node.op_type() == "Dropout" && call.getFloat(4, "dropout_p", 0) > 0)
     switchOn(editor, node);
-  else if (node.op_type() == "Attention")
-    editor.refuse(node, call,
-                  "ONNX's Attention has no dropout_p = " + call.text(4, "dropout_p") +
-                      "; export with opset_version=18, which writes the attention out");
 }
 
 static void restoreEmbedding(CallEditor &editor, pb::NodeProto &node, const FxCall &call) {
