@@ -9,6 +9,7 @@
 //   embedding(weight, indices, padding_idx, scale_grad_by_freq, sparse): the row
 //     padding_idx gets no gradient, which becomes an attribute of Gather
 //   avg_pool2d(x, .., divisor_override)
+//   grid_sampler(x, grid, interpolation_mode, padding_mode, ..)
 //   instance_norm(x, weight, bias, mean, var, use_input_stats, ..)
 //
 //===----------------------------------------------------------------------===//
@@ -93,6 +94,16 @@ static void checkInstanceNorm(CallEditor &editor, pb::NodeProto &node, const FxC
                          "they are neither updated nor saved");
 }
 
+/// Where both are given, PyTorch bounds pixels and ONNX the positions that are read.
+static void checkGridSample(CallEditor &editor, pb::NodeProto &node, const FxCall &call) {
+  constexpr int64_t kBicubic = 2, kBorder = 1;
+  if (node.op_type() == "GridSample" && call.getInt(2, "interpolation_mode", 0) == kBicubic &&
+      call.getInt(3, "padding_mode", 0) == kBorder)
+    editor.model.record.warnings.push_back(
+        describe(node) + ": bicubic samples outside of the image's border are those of ONNX, which "
+                         "differ from PyTorch's within the last half pixel");
+}
+
 CallRule layerRule(StringRef op) {
   return llvm::StringSwitch<CallRule>(op)
       .Cases({"detach", "detach_", "detach_copy"}, restoreDetach)
@@ -106,6 +117,7 @@ CallRule layerRule(StringRef op) {
       .Case("embedding", restoreEmbedding)
       .Cases({"avg_pool2d", "avg_pool3d"}, checkAveragePool)
       .Case("instance_norm", checkInstanceNorm)
+      .Cases({"grid_sampler", "grid_sampler_2d"}, checkGridSample)
       .Default(nullptr);
 }
 

@@ -282,6 +282,11 @@ EXPORTED_ONLY = {
     "average_divisor": (lambda: (Classifier(pooled_loss), samples()), {}),
     "counter": (lambda: (Counter(), samples()), {}),
     "detach_optimized": (detach, {"optimize": True}),
+    "grid_border": (lambda: (Classifier(
+        lambda m, x, y: F.cross_entropy(F.grid_sample(
+            m.layer(x).reshape(1, 1, BATCH, CLASSES), m.grid, mode="bicubic",
+            padding_mode="border", align_corners=False).reshape(BATCH, CLASSES), y),
+        grid=torch.rand(1, BATCH, CLASSES, 2) * 2.4 - 1.2), samples()), {}),
     "instance_norm": (lambda: (Classifier(
         lambda m, x, y: F.cross_entropy(m.norm(m.layer(x).reshape(2, 4, CLASSES)).reshape(
             BATCH, CLASSES), y),
