@@ -14,12 +14,13 @@
 #ifndef ZERO_LIB_IMPORT_FXCALL_H
 #define ZERO_LIB_IMPORT_FXCALL_H
 
-#include "Error.h"
-
+#include "onnx/onnx_pb.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 
 #include <optional>
+
+namespace pb = ::onnx;
 
 namespace zero::importer {
 
