@@ -3,6 +3,7 @@
 import os
 import shutil
 import sys
+from pathlib import Path
 
 import lit.formats
 
@@ -39,6 +40,9 @@ if cuda is not None:
     config.environment["CUDA_HOME"] = cuda
 if os.access(f"{cuda or '/usr/local/cuda'}/bin/ptxas", os.X_OK) or (cuda is None and shutil.which("ptxas")):
     config.available_features.add("ptxas")
+# What oneDNN does depends on it: its products need workspace, its convolutions are of its own.
+if "avx512vl" in Path("/proc/cpuinfo").read_text():
+    config.available_features.add("avx512")
 # What takes too long for every change: make test-full.
 if lit_config.params.get("full"):
     config.available_features.add("full")

@@ -13,6 +13,9 @@ using Direction = proto::Convolution::Direction;
 
 namespace {
 
+/// Where oneDNN has code of its own for all sizes here.
+constexpr char kAvx512[] = "avx512f avx512bw avx512dq avx512vl";
+
 /// A convolution, its tensors, and what a plain loop makes of them.
 struct Case {
   proto::Convolution desc;
@@ -171,6 +174,8 @@ void checkStored(const Case &data, DType type) {
   std::unique_ptr<LibraryKernel> convolution;
   std::unique_ptr<LibraryCall> call;
   Status made = makeLibraryKernel(kernel, 1, convolution);
+  if (made.getCode() == ZERO_RT_UNSUPPORTED && !missingFeature(kAvx512).empty())
+    GTEST_SKIP() << made.getMessage() << ": the compiler's own kernel runs here";
   ASSERT_TRUE(made.ok()) << made.getMessage();
   ASSERT_TRUE(convolution->makeCall(call).ok());
   uint64_t bytes = convolution->getWorkspace();
@@ -188,7 +193,7 @@ void checkStored(const Case &data, DType type) {
     args.insert(args.end(), {stored.data(), workspace});
     AllocationWatch watch;
     Status done = call->run(args.data());
-    if (run == 1 && missingFeature("avx512f avx512bw avx512dq avx512vl").empty())
+    if (run == 1 && missingFeature(kAvx512).empty())
       EXPECT_EQ(watch.largeAllocations(), 0u);
     ASSERT_TRUE(done.ok()) << done.getMessage();
     std::vector<float> result(values.expected.size());

@@ -173,7 +173,8 @@ TEST(ExecutorErrors, WorkspaceBeyondThePlan) {
   ONLY_ON_CPU() << "cuBLASLt chooses what fits the workspace";
   TinyProgram tiny(1);
   proto::Kernel &backward = *tiny.program.mutable_kernels(1);
-  ASSERT_GT(backward.workspace(), 0u);
+  if (backward.workspace() == 0)
+    GTEST_SKIP() << "the library needs no workspace on this processor";
   backward.set_workspace(1);
   Trial trial(tiny);
   EXPECT_FAILS(zero_rt_session_create(trial.executable, &trial.options, &trial.session),

@@ -98,7 +98,7 @@ TEST_P(Executor, AllocatesNothingOnceWarm) {
   for (int step = 0; step < 20; ++step)
     EXPECT_OK(trial.step());
   struct mallinfo2 after = ::mallinfo2();
-  EXPECT_EQ(watch.largeAllocations(), 0u);
+  EXPECT_NO_LARGE_ALLOCATIONS(watch);
   EXPECT_EQ(after.hblks, before.hblks) << "memory was mapped in a step";
   EXPECT_EQ(after.arena, before.arena) << "the heap grew in a step";
 }
@@ -140,7 +140,7 @@ TEST_P(Executor, EvaluatesWithoutATrace) {
       zero_rt_step_result got;
       EXPECT_OK(zero_rt_session_evaluate(trial.session, held, batch, &got));
     }
-    EXPECT_EQ(watch.largeAllocations(), 0u);
+    EXPECT_NO_LARGE_ALLOCATIONS(watch);
   }
   labels[0] = 10; // the program takes 0 to 9
   EXPECT_OK(zero_rt_data_bind_memory(held, "label", ZERO_RT_I64, shape.data(), 1, labels.data()));

@@ -151,7 +151,7 @@ MixedProgram::MixedProgram(int ranks, int microBatches, double scale) : slice(12
   program.set_ranks(ranks);
   program.set_threads(1);
   program.set_micro_batches(microBatches);
-  uint64_t space = 64;
+  uint64_t space = 0;
   proto::Matmul forward = product({2, 3, 4}, {4, 1, 3, 1, 3, 1});
   forward.set_bias(true);
   addMatmul(program, "forward", forward, space, {proto::F32, proto::BF16, proto::BF16, proto::F32});
@@ -166,7 +166,8 @@ MixedProgram::MixedProgram(int ranks, int microBatches, double scale) : slice(12
   at.part = reserve(4), at.loss = reserve(4), at.full = reserve(24), at.gradient = reserve(24);
   at.sum = reserve(slice * 4), at.found = reserve(8), at.applied = reserve(1);
   at.norm = reserve(4), at.shownRate = reserve(4), at.shownScale = reserve(4);
-  at.workspace = reserve(space), at.end = reserve.end;
+  at.workspace = space > 0 ? reserve(space) : 0;
+  at.end = reserve.end;
   program.add_arenas()->set_bytes(at.end);
   addState(*this, scale);
   addValues(*this);

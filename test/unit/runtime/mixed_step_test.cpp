@@ -161,7 +161,7 @@ TEST_P(MixedStep, AllocatesNothingOnceWarm) {
   AllocationWatch watch;
   for (int step = 0; step < 10; ++step)
     EXPECT_OK(trial.step());
-  EXPECT_EQ(watch.largeAllocations(), 0u);
+  EXPECT_NO_LARGE_ALLOCATIONS(watch);
 }
 
 INSTANTIATE_TEST_SUITE_P(Sizes, MixedStep,

@@ -82,6 +82,19 @@ inline proto::Command &launch(Segment &segment, int kernel, std::initializer_lis
   return command;
 }
 
+/// Takes the workspace, their last argument, from products that need none: how much the
+/// library wants depends on the processor.
+inline void dropUnusedWorkspaces(proto::Program &program) {
+  for (proto::Segment &segment : *program.mutable_segments())
+    for (proto::Command &command : *segment.mutable_commands()) {
+      if (!command.has_launch())
+        continue;
+      const proto::Kernel &kernel = program.kernels(int(command.launch().kernel()));
+      if (kernel.has_matmul() && kernel.workspace() == 0)
+        command.mutable_launch()->mutable_args()->RemoveLast();
+    }
+}
+
 inline proto::Collective &collective(Segment &segment, const char *label,
                                      proto::Collective::Kind kind, uint64_t elements) {
   proto::Command &command = *segment.add_commands();

@@ -87,7 +87,7 @@ TEST_P(Recording, ChangesNoBitAndAllocatesNothing) {
     EXPECT_OK(plain.step());
     EXPECT_EQ(trial.result.loss, plain.result.loss);
   }
-  EXPECT_EQ(watch.largeAllocations(), 0u);
+  EXPECT_NO_LARGE_ALLOCATIONS(watch);
   EXPECT_EQ(::mallinfo2().arena, before.arena) << "the heap grew in a step";
   EXPECT_EQ(trial.weights(), plain.weights());
 }

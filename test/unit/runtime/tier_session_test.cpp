@@ -239,7 +239,7 @@ TEST_P(Tiers, AllocateNothingOnceWarm) {
   AllocationWatch watch;
   for (int step = 0; step < 10; ++step)
     EXPECT_OK(trial.step());
-  EXPECT_EQ(watch.largeAllocations(), 0u);
+  EXPECT_NO_LARGE_ALLOCATIONS(watch);
 }
 
 /// A folder in memory, which knows no O_DIRECT before Linux 6.6.

@@ -79,7 +79,7 @@ TinyProgram::TinyProgram(int ranks, int microBatches) : slice((12 + ranks - 1) /
   program.set_ranks(ranks);
   program.set_threads(1);
   program.set_micro_batches(microBatches);
-  uint64_t space = 64;
+  uint64_t space = 0;
   addMatmul(program, "forward", product({2, 3, 4}, {4, 1, 3, 1, 3, 1}), space);
   addMatmul(program, "backward", product({4, 3, 2}, {1, 4, 3, 1, 3, 1}), space);
   addSymbols(program, {"mean_loss", "sgd", "range", "increment", "hang"});
@@ -88,7 +88,8 @@ TinyProgram::TinyProgram(int ranks, int microBatches) : slice((12 + ranks - 1) /
   at.shard = reserve(slice * 4), at.count = reserve(8), at.constant = reserve(4);
   at.lr = reserve(4), at.x = reserve(32), at.label = reserve(16), at.y = reserve(24);
   at.dy = reserve(24), at.loss = reserve(4), at.localLoss = reserve(4), at.range = reserve(16);
-  at.full = reserve(bucket), at.gradient = reserve(bucket), at.workspace = reserve(space);
+  at.full = reserve(bucket), at.gradient = reserve(bucket);
+  at.workspace = space > 0 ? reserve(space) : 0;
   at.end = reserve.end;
   auto *arena = program.add_arenas();
   arena->set_bytes(at.end);
@@ -124,6 +125,7 @@ static void numberLaunch(proto::Launch &launch, const std::map<uint64_t, uint64_
 
 void HandMadeProgram::numberValues(const std::map<uint64_t, uint64_t> &bytes,
                                    const std::vector<const char *> &uses) {
+  dropUnusedWorkspaces(program);
   for (auto &segment : *program.mutable_segments())
     for (proto::Command &command : *segment.mutable_commands())
       if (command.has_launch()) {
