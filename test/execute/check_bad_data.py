@@ -6,11 +6,10 @@ usage: check_bad_data.py DATA WORK
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 
-from zero_test import Checks, Graph, check_refused, run_tool
+from zero_test import Checks, Graph, check_refused, has_avx512, run_tool
 
 SGD = ["--optimizer=sgd", "--lr=0.05"]
 
@@ -134,7 +133,7 @@ def check_executables(case):
         bad.write_bytes(good[:at] + bytes([good[at] ^ 1]) + good[at + 1:])
         case.refuses(f"a flipped bit at {at}", ["checksum"], executable=bad)
     # Elsewhere products need no workspace, whatever the threads.
-    if "avx512vl" in Path("/proc/cpuinfo").read_text():
+    if has_avx512():
         case.refuses("threads that were not planned for",
                      ["of workspace on this machine", "compile it here with --threads-per-rank=2"],
                      "--threads-per-rank=2")

@@ -13,7 +13,7 @@ import onnx
 from onnx import helper, numpy_helper
 
 from checkpoints import newest, read_tensors, same_tensors
-from zero_test import Checks, Graph, check_refused, relative, run_tool
+from zero_test import Checks, Graph, check_refused, has_avx512, relative, run_tool
 
 ADAMW = ["--optimizer=adamw", "--lr=1e-3", "--betas=0.9,0.999", "--eps=1e-8", "--weight-decay=0.01"]
 STEPS = 3
@@ -113,6 +113,8 @@ def check_stages(checks, graph, limit, ranks, same_bits=(), exact=False, truth=N
         checks.that(all(each == STEPS * planned for each in received),
                     f"{label}: {received} received in {STEPS} steps, {planned} planned for each")
     label = f"{graph.name} on {ranks}, tiles over {limit} {' '.join(flags)}"
+    # Without AVX-512 oneDNN sums a product of fewer columns in another order.
+    exact = exact and has_avx512()
     checks.that(not exact or first.same_bits(whole), f"{label}: other bits than whole")
     off = distance(first.gradients, whole.gradients)
     checks.that(off < tolerance, f"{label}: gradients differ by {off}")

@@ -24,6 +24,11 @@ def run_tool(*arguments, timeout=1200):
     return done.stdout + done.stderr
 
 
+def has_avx512():
+    """Whether the processor has it: on others oneDNN computes products in another way."""
+    return "avx512vl" in Path("/proc/cpuinfo").read_text()
+
+
 def read_safetensors(path):
     """The tensors of a .safetensors file by name."""
     dtypes = {"F32": np.float32, "F64": np.float64, "F16": np.float16, "BOOL": np.bool_,
