@@ -11,7 +11,7 @@ import re
 import sys
 from pathlib import Path
 
-from zero_test import Checks, run_tool
+from zero_test import Checks, has_avx512, run_tool
 
 PHASES = ("differentiate", "kernels")
 # Their scratch is a padded image or its gradient, as in f32.
@@ -52,7 +52,9 @@ def check_graph(checks, folder, work):
         for line in kernels:
             operator = re.search(r"@k\d+_(\w+)", line)[1]
             scratch = "zero.workspace" in line and "zero.library" not in line
-            checks.that(not scratch or operator in WINDOWS, f"{label}: scratch in {operator}")
+            # Without AVX-512 convolutions are loops of ours, over windows, too.
+            known = operator in WINDOWS or (operator.startswith("conv") and not has_avx512())
+            checks.that(not scratch or known, f"{label}: scratch in {operator}")
         narrow, kept = stored_bytes(text, element), stored_bytes(text, "f32")
         checks.that(narrow > 0 and 2 * narrow + kept <= 1.01 * before,
                     f"{label}: {narrow} bytes in 16 bits and {kept} in f32, of {before}")
