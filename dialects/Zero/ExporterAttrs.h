@@ -20,6 +20,10 @@ inline constexpr llvm::StringLiteral kLostParametersAttr = "zero.lost_parameters
 /// On a node of an operator that is not known: what import can tell of it, for people.
 inline constexpr llvm::StringLiteral kImportNoteAttr = "zero.import_note";
 
+/// On the module: for each tensor that the model's file has under another name, or as one
+/// with others, the name of its initializer there, or "" if it has none of its own.
+inline constexpr llvm::StringLiteral kInitializersAttr = "zero.initializers";
+
 } // namespace zero
 
 #endif // DIALECTS_ZERO_EXPORTERATTRS_H

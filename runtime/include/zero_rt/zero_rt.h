@@ -141,6 +141,10 @@ typedef struct zero_rt_value_info {
   size_t dimensions;
   int frozen; /* a parameter that training does not change */
   int saved;  /* zero_rt_session_save() writes it */
+  /* Of a saved tensor: its initializer in the .onnx model, "" if it has none of its own, and
+   * whether that is its transpose. */
+  const char *initializer;
+  int transposed;
 } zero_rt_value_info;
 
 /* Memory of one tier, on each rank, as the compiler planned it. */
