@@ -43,48 +43,27 @@ std::vector<char> findRepeated(const RematProblem &problem, const Kept &kept) {
   return findRepeated(Step(problem), kept);
 }
 
-namespace {
+Player::Player(const Step &step)
+    : step(step), problem(step.problem), lastUse(problem.bytes.size()) {
+  played.ranAt.resize(problem.nodes.size());
+  played.againAt.resize(problem.nodes.size());
+  played.live.reserve(2 * problem.nodes.size() + 1);
+}
 
-/// Plays the step once: forward, then backward with the runs that it asks for.
-class Player {
-public:
-  Player(const Step &step, const Kept &kept)
-      : step(step), problem(step.problem), kept(kept), current(problem.bytes.size(), -1),
-        againAt(problem.nodes.size(), kNever) {}
-
-  Played play();
-
-private:
-  static constexpr size_t kNever = SIZE_MAX;
-
-  struct Instance {
-    int64_t bytes;
-    size_t begin, end;
-  };
-
-  void execute(const RematProblem::Node &node);
-  void makeAgain(int value);
-  bool isDropped(int value) const { return step.layerOf(value) >= 0 && !kept[value]; }
-
-  const Step &step;
-  const RematProblem &problem;
-  const Kept &kept;
-  std::vector<int> current;    ///< the instance of each value that readers see
-  std::vector<size_t> againAt; ///< by node
-  std::vector<Instance> instances;
-  size_t now = 0; ///< nodes executed so far
-  double seconds = 0;
-};
-
-} // namespace
+/// Ends the instance of `value` that readers see, behind its last use.
+void Player::close(int value) {
+  if (lastUse[value] != kNever)
+    played.live[lastUse[value] + 1] -= problem.bytes[value];
+}
 
 void Player::execute(const RematProblem::Node &node) {
   for (int value : node.reads)
-    if (current[value] >= 0)
-      instances[current[value]].end = now;
+    if (lastUse[value] != kNever)
+      lastUse[value] = now;
   for (int value : node.writes) {
-    current[value] = static_cast<int>(instances.size());
-    instances.push_back({problem.bytes[value], now, now});
+    close(value);
+    lastUse[value] = now;
+    played.live[now] += problem.bytes[value];
   }
   ++now;
 }
@@ -92,46 +71,52 @@ void Player::execute(const RematProblem::Node &node) {
 /// Runs the node of `value` again, after those that it reads dropped values of.
 void Player::makeAgain(int value) {
   const int producer = step.producers[value];
-  if (againAt[producer] != kNever)
+  if (played.againAt[producer] != kNever)
     return;
   const RematProblem::Node &node = problem.nodes[producer];
   for (int read : node.reads)
     if (isDropped(read))
       makeAgain(read);
-  againAt[producer] = now;
+  played.againAt[producer] = now;
   execute(node);
-  seconds += node.seconds;
+  played.cost.seconds += node.seconds;
 }
 
-Played Player::play() {
-  for (const RematProblem::Node &node : problem.nodes) {
+const Played &Player::play(const Kept &wanted) {
+  kept = &wanted;
+  now = 0;
+  played.cost = {};
+  played.peakAt = 0;
+  std::fill(lastUse.begin(), lastUse.end(), kNever);
+  std::fill(played.againAt.begin(), played.againAt.end(), kNever);
+  played.live.assign(2 * problem.nodes.size() + 1, 0); // by change, until all is played
+  for (size_t index = 0; index < problem.nodes.size(); ++index) {
+    const RematProblem::Node &node = problem.nodes[index];
     if (!node.forward)
       for (int value : node.reads)
         if (isDropped(value))
           makeAgain(value);
+    played.ranAt[index] = now;
     execute(node);
   }
-  std::vector<int64_t> change(now + 1, 0);
-  for (const Instance &instance : instances) {
-    change[instance.begin] += instance.bytes;
-    change[instance.end + 1] -= instance.bytes;
-  }
-  Played played{{seconds, 0}, 0, std::move(againAt)};
+  for (size_t value = 0; value < lastUse.size(); ++value)
+    close(static_cast<int>(value));
+  played.live.resize(now);
   int64_t live = 0;
   for (size_t at = 0; at < now; ++at) {
-    live += change[at];
+    played.live[at] = live += played.live[at];
     if (live > played.cost.peak) {
       played.cost.peak = live;
       played.peakAt = at;
     }
   }
+  runs += now;
   return played;
 }
 
-Played play(const Step &step, const Kept &kept) { return Player(step, kept).play(); }
-
 RematCost simulate(const RematProblem &problem, const Kept &kept) {
-  return play(Step(problem), kept).cost;
+  Step step(problem);
+  return Player(step).play(kept).cost;
 }
 
 } // namespace zero::planning

@@ -55,11 +55,38 @@ void markLayer(const Step &step, int layer, const Kept &kept, std::vector<char> 
 struct Played {
   RematCost cost;
   size_t peakAt = 0;           ///< the run with the peak
+  std::vector<size_t> ranAt;   ///< by node: its first run
   std::vector<size_t> againAt; ///< by node: the run that was the second; beyond all: never
+  std::vector<int64_t> live;   ///< by run: the bytes that are there
 };
 
-/// Plays forward, then backward with the runs that it asks for. Linear in the step.
-Played play(const Step &step, const Kept &kept);
+/// Plays steps: forward, then backward with the runs that it asks for. Each time linear in the
+/// step; memory is taken once.
+class Player {
+public:
+  explicit Player(const Step &step);
+
+  /// What playing with `kept` comes to; holds until the next one is played.
+  const Played &play(const Kept &kept);
+  /// Runs of nodes in all that was played: what planning takes, without a clock.
+  uint64_t getRuns() const { return runs; }
+
+private:
+  static constexpr size_t kNever = SIZE_MAX;
+
+  void execute(const RematProblem::Node &node);
+  void makeAgain(int value);
+  void close(int value);
+  bool isDropped(int value) const { return step.layerOf(value) >= 0 && !(*kept)[value]; }
+
+  const Step &step;
+  const RematProblem &problem;
+  const Kept *kept = nullptr;
+  std::vector<size_t> lastUse; ///< by value: the last run that has the instance readers see
+  Played played;
+  uint64_t runs = 0;
+  size_t now = 0; ///< nodes executed so far
+};
 
 } // namespace zero::planning
 

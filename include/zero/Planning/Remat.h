@@ -65,11 +65,19 @@ RematCost simulate(const RematProblem &problem, const Kept &kept);
 /// optimal.
 Kept keepGreedily(const RematProblem &problem, const Kept &kept, int64_t budget);
 
+/// What planning took, without a clock: runs of nodes in steps that were played, and values of
+/// which was found what they save.
+struct RematWork {
+  uint64_t played = 0;
+  uint64_t weighed = 0;
+};
+
 /// Plans from the fastest, which keeps everything, to the smallest: for each of `rungs` budgets
 /// from the smallest possible peak up, the fastest that greedy finds over several distances
 /// between kept boundaries. Sorted by seconds, each smaller than the one before. Depends on no
-/// budget of a user, so that what is best for a budget is there for every larger one.
-std::vector<Kept> planLadder(const RematProblem &problem, int rungs);
+/// budget of a user, so that what is best for a budget is there for every larger one. Linear in the
+/// step, and layers that are alike are weighed once; `work`: what it took.
+std::vector<Kept> planLadder(const RematProblem &problem, int rungs, RematWork *work = nullptr);
 
 } // namespace zero::planning
 

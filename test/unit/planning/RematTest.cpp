@@ -167,3 +167,47 @@ TEST(Remat, TheLadderIsSortedAndEveryRungIsWorthIt) {
     EXPECT_EQ(ladder, planLadder(problem, 16)) << "not reproducible";
   }
 }
+
+/// A chain of equal layers: the one that makeChain(1, ...) makes, again and again.
+static RematProblem repeatLayer(int layers, int inner, unsigned seed) {
+  RematProblem problem;
+  std::mt19937 random(seed);
+  std::vector<int64_t> bytes;
+  std::vector<double> seconds;
+  for (int i = 0; i < inner; ++i) {
+    bytes.push_back(std::uniform_int_distribution<int>(1, 32)(random));
+    seconds.push_back(std::uniform_int_distribution<int>(1, 20)(random));
+  }
+  auto add = [&](double time, std::vector<int> reads, int64_t size, int layer, bool forward) {
+    problem.bytes.push_back(size);
+    const int value = static_cast<int>(problem.bytes.size()) - 1;
+    problem.nodes.push_back({time, std::move(reads), {value}, layer, forward});
+    return value;
+  };
+  int last = add(1, {}, 8, -1, true);
+  std::vector<std::vector<int>> saved(layers);
+  for (int layer = 0; layer < layers; ++layer) {
+    for (int i = 0; i < inner; ++i) {
+      saved[layer].push_back(last);
+      last = add(seconds[i], {last}, bytes[i], layer, true);
+    }
+    problem.boundaries.push_back({last});
+  }
+  int gradient = add(5, {last}, 8, -1, false);
+  for (int layer = layers - 1; layer >= 0; --layer)
+    for (int i = inner - 1; i >= 0; --i)
+      gradient = add(2 * seconds[i], {saved[layer][i], gradient}, bytes[i], -1, false);
+  return problem;
+}
+
+TEST(Remat, PlanningGrowsWithTheLayersAndNotFaster) {
+  RematWork few, many;
+  planLadder(repeatLayer(48, 8, 1), 24, &few);
+  planLadder(repeatLayer(384, 8, 1), 24, &many);
+  std::printf(
+      "48 layers: %llu runs played, %llu values weighed; 384: %llu and %llu\n",
+      static_cast<unsigned long long>(few.played), static_cast<unsigned long long>(few.weighed),
+      static_cast<unsigned long long>(many.played), static_cast<unsigned long long>(many.weighed));
+  EXPECT_LE(many.played, 8 * few.played * 3 / 2);
+  EXPECT_LE(many.weighed, 2 * few.weighed); // equal layers are one
+}
