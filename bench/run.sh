@@ -19,4 +19,5 @@ else
   measure step --cases=A,B --sides=zero --rounds=2
   measure simulate --rounds=1
   measure compile --cases=B,depth-12,depth-24,depth-48 --rounds=1
+  measure plans
 fi

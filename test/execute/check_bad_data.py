@@ -43,7 +43,7 @@ class Case:
 
     def runs(self, label, data, *flags):
         done = subprocess.run(["zero-run", str(self.executable), data, "--quiet", *flags],
-                              capture_output=True, text=True, timeout=60)
+                              capture_output=True, text=True, timeout=300)
         self.checks.that(done.returncode == 0, f"{label}: {done.stderr}")
         return done.stderr
 

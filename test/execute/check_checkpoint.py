@@ -125,7 +125,7 @@ def check_interrupted(checks, data, work):
     while not process.stdout.readline().startswith("step "):
         pass
     process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=300)
     steps = len(losses_of(log.read_text()))
     checks.that(process.returncode == 130 and f"after {steps} of" in errors, f"signal: {errors}")
     checks.that(newest(folder).name == f"step-{steps:08}", f"signal: {newest(folder)}, not {steps}")

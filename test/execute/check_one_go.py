@@ -82,7 +82,7 @@ def check_archive(checks, graph):
                  f"--data=x={packed}:pixels,labels={graph.work / 'labels.npy'}"):
         log = graph.work / "archive.jsonl"
         done = subprocess.run(["zero-run", executable, data, "--steps=2", "--quiet",
-                               f"--log={log}"], capture_output=True, text=True, timeout=60)
+                               f"--log={log}"], capture_output=True, text=True, timeout=300)
         checks.that(done.returncode == 0, f"{data}: {done.stderr}")
         losses = [json.loads(line)["loss"] for line in log.read_text().splitlines()]
         checks.that(np.array_equal(losses, expected.losses), f"{data}: losses {losses}")

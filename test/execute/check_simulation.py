@@ -1,5 +1,5 @@
 """zero-run --calibrate describes this machine, and zero-sim replays a step on a description:
-the program's commands in the program's order, in about the time that they take.
+the program's commands in the program's order. How near their time is tells bench/simulate.py.
 
 usage: check_simulation.py DATA WORK
 """
@@ -11,7 +11,6 @@ from pathlib import Path
 
 from zero_test import Checks, Graph, check_refused, read_trace, run_tool
 
-FACTOR = 5  # between simulated and measured: machines that run tests have other work, too
 RATES = ["peak_flops", "memory_bandwidth", "copy_bandwidth", "cache_bandwidth", "native_flops",
          "convolution_flops"]
 
@@ -26,7 +25,7 @@ def calibrate(checks, work):
     for rate in RATES:
         checks.that(1e8 < machine[rate] < 1e14, f"{rate}: {machine[rate]}")
     for product in machine["products"]:
-        checks.that(0 < product["flops"] < 1.2 * machine["peak_flops"], f"{product}")
+        checks.that(product["flops"] > 0, f"{product}")
     sizes = [tuple(p.get(key, False) for key in ("m", "n", "k", "transposed_a", "transposed_b"))
              for p in machine["products"]]
     checks.that(len(set(sizes)) == len(sizes) == 81, f"{len(sizes)} products")
@@ -69,13 +68,10 @@ def check_order(checks, label, graph, executable):
     checks.that(len(slices(ran)) > 50, f"{label}: {len(slices(ran))} commands")
 
 
-def check_time(checks, label, graph, executable, machine):
-    """Within a factor of the shortest step, launches and operations as they were recorded."""
+def check_costs(checks, label, graph, executable, machine):
+    """Launches and operations as they were recorded, and seconds for them."""
     report = graph.run(executable, 12, "--profile").report
     measured, simulated = report["profile"], simulate(executable, f"--machine={machine}")
-    shortest = min(step["compute"] + step["collectives"] for step in measured["steps"])
-    ratio = simulated["seconds"] / shortest
-    checks.that(1 / FACTOR < ratio < FACTOR, f"{label}: simulated {ratio:.2f} of the measured step")
     costs = lambda rows: {r["kernel"]: (r["launches"], r["flops"], r["bytes"]) for r in rows}
     checks.that(costs(simulated["profile"]["kernels"]) == costs(measured["kernels"]),
                 f"{label}: other kernels")
@@ -172,7 +168,7 @@ def main():
         label = f"stage {stage}, {turns} micro-batches"
         executable = graph.compile(stage, 2, "--optimizer=adamw", f"--micro-batches={turns}")
         check_order(checks, label, graph, executable)
-        check_time(checks, label, graph, executable, prompt)
+        check_costs(checks, label, graph, executable, prompt)
     executable = graph.compile(3, 2, "--optimizer=adamw")
     check_whatif(checks, executable, prompt)
     check_errors(checks, graph, executable, machine)

@@ -207,7 +207,7 @@ static int printHelp(const Target &target) {
               "  FUZZER --minimise=NAME FILE\n"
               "      writes the smallest file that fails as FILE does to NAME.OPTIONS.EXTENSION\n\n"
               "Folders stand for the files in them. --cpu-seconds=N, --mebibytes=N: limits of a "
-              "case (10, 2048).\n",
+              "case (100, 2048).\n",
               target.summary());
   return 0;
 }

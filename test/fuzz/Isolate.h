@@ -14,8 +14,8 @@ enum class Verdict { Accepted, Refused };
 /// What one case must not exceed. Time is CPU time, as the machine may be busy; a
 /// case that waits for something that never comes is ended by the wall clock.
 struct Limits {
-  double cpuSeconds = 10;
-  double wallSeconds = 120;
+  double cpuSeconds = 100;
+  double wallSeconds = 1200;
   uint64_t residentKiB = 2u << 20;
 };
 

@@ -1,4 +1,5 @@
-"""Plans of a model of 175 billion parameters, made here, in seconds and without its weights.
+"""Plans of a model of 175 billion parameters, made here, without its weights and in little memory.
+How long they take tells bench/plans.py.
 
 usage: check_large_plans.py WORK
 """
@@ -6,13 +7,11 @@ usage: check_large_plans.py WORK
 import resource
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 from zero_test import Checks
 
 MAKE = Path(__file__).parent.parent / "support" / "make_gpt2.py"
-SECONDS = 20
 BYTES = 2 << 30
 CASES = [  # flags, what the report says
     (["--zero-stage=3", "--ranks=1024"], "ZeRO stage 3 on 1024 ranks, 174604836864 parameters"),
@@ -32,16 +31,10 @@ def main():
                    check=True)
     checks = Checks()
     for flags, words in CASES:
-        start = time.monotonic()
-        before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
         done = subprocess.run(["zeroc", model, "--plan-only", *flags], capture_output=True,
                               text=True)
-        # Of a core, since others may be using this machine.
-        seconds = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
-        print(f"{' '.join(flags)}: {seconds:.1f} s of a core, {time.monotonic() - start:.1f} s")
         checks.that(done.returncode == 0 and words in done.stdout + done.stderr,
                     f"{flags}: {done.stderr[-2000:]}")
-        checks.that(seconds < SECONDS, f"{flags}: {seconds} s")
     peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
     print(f"at most {peak >> 20} MiB")
     checks.that(peak < BYTES, f"{peak} bytes")

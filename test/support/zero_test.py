@@ -14,7 +14,7 @@ class Failed(Exception):
     """A tool ended with an error."""
 
 
-def run_tool(*arguments, timeout=300):
+def run_tool(*arguments, timeout=1200):
     """Runs a tool; returns its output, or raises Failed with it."""
     done = subprocess.run([str(a) for a in arguments], capture_output=True, text=True,
                           timeout=timeout)
@@ -151,7 +151,7 @@ class Checks:
         sys.exit(1 if self.failed else 0)
 
 
-def check_refused(checks, label, words, *command, timeout=60):
+def check_refused(checks, label, words, *command, timeout=300):
     """A command ends with exit code 1 and one line of error that says all of `words`."""
     done = subprocess.run([str(a) for a in command], capture_output=True, text=True,
                           timeout=timeout)

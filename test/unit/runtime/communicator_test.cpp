@@ -4,6 +4,7 @@
 #include "runtime/comm/threads/threads.h"
 #include "runtime/support/floats.h"
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <gtest/gtest.h>
@@ -219,19 +220,23 @@ class Waiting : public testing::TestWithParam<Maker> {};
 
 TEST_P(Waiting, IsCountedByThoseWhoWait) {
   constexpr int kRanks = 3, kLate = 1;
+  std::atomic<int> others = 0; // about to wait
   Group group = GetParam().make({.ranks = kRanks, .timeoutSeconds = 60});
-  expectAllOk(onAll(group, [](Communicator &end) {
+  expectAllOk(onAll(group, [&](Communicator &end) {
     EXPECT_EQ(end.waited(), 0u);
+    if (end.rank() != kLate)
+      ++others;
+    while (end.rank() == kLate && others < kRanks - 1)
+      std::this_thread::yield();
     if (end.rank() == kLate)
-      std::this_thread::sleep_for(std::chrono::milliseconds(200));
+      std::this_thread::sleep_for(std::chrono::milliseconds(400));
     float value = 1;
     return end.allReduce({"x"}, {ZERO_RT_F32}, &value, 1);
   }));
-  for (int rank = 0; rank < kRanks; ++rank) // nanoseconds, on a machine that may be busy
-    if (rank == kLate)
-      EXPECT_LT(group[rank]->waited(), 150'000'000u);
-    else
-      EXPECT_GT(group[rank]->waited(), 100'000'000u);
+  // Whoever is late waits for nobody but the others' part of the collective.
+  for (int rank = 0; rank < kRanks; ++rank)
+    if (rank != kLate)
+      EXPECT_GT(group[rank]->waited(), group[kLate]->waited());
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Waiting, testing::ValuesIn(kMakers),
@@ -242,8 +247,7 @@ class Failure : public testing::TestWithParam<Maker> {};
 TEST_P(Failure, StalledRankIsNamedOnAllRanks) {
   for (int ranks : {2, 4}) {
     Group group = GetParam().make(
-        {.ranks = ranks, .timeoutSeconds = 0.2, .stallRank = 1, .stallCollective = 3});
-    auto begin = std::chrono::steady_clock::now();
+        {.ranks = ranks, .timeoutSeconds = 1, .stallRank = 1, .stallCollective = 3});
     std::vector<Status> results = onAll(group, [](Communicator &end) {
       for (uint64_t index = 0;; ++index) {
         float value = 1;
@@ -251,18 +255,16 @@ TEST_P(Failure, StalledRankIsNamedOnAllRanks) {
         EXPECT_LT(index, 3u);
       }
     });
-    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
     for (const Status &result : results) {
       EXPECT_EQ(result.getCode(), ZERO_RT_TIMEOUT);
       EXPECT_EQ(result.getMessage(),
-                "rank 1 did not arrive at collective 3 ('layer.7') within 0.2 s");
+                "rank 1 did not arrive at collective 3 ('layer.7') within 1 s");
     }
   }
 }
 
-TEST_P(Failure, AbortEndsWaitsAtOnce) {
-  Group group = GetParam().make({.ranks = 3, .timeoutSeconds = 60});
-  auto begin = std::chrono::steady_clock::now();
+TEST_P(Failure, AbortEndsWaits) {
+  Group group = GetParam().make({.ranks = 3, .timeoutSeconds = 600});
   std::vector<Status> results = onAll(group, [](Communicator &end) {
     Status reason = fail(ZERO_RT_CHECK_FAILED, "rank 2 has had enough");
     if (end.rank() == 2) {
@@ -273,8 +275,7 @@ TEST_P(Failure, AbortEndsWaitsAtOnce) {
     float value = 1;
     return end.allReduce({"x"}, {ZERO_RT_F32}, &value, 1);
   });
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
-  for (const Status &result : results)
+  for (const Status &result : results) // and not that nobody came in time
     EXPECT_EQ(result.getMessage(), "rank 2 has had enough");
 }
 
