@@ -75,7 +75,8 @@ Mistake shrinkArena(proto::Program &program, Random &random) {
   proto::Arena &arena = *program.mutable_arenas(0);
   const uint64_t by = 1 + random() % (arena.bytes() / 4);
   arena.set_bytes(arena.bytes() - by);
-  return {"the arena is " + std::to_string(by) + " bytes smaller", ""};
+  return {"the arena is " + std::to_string(by) + " bytes smaller",
+          by < arena.alignment() ? "they fill the arena up to its alignment" : ""};
 }
 
 /// A command is missing.
