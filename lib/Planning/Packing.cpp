@@ -128,6 +128,8 @@ static std::vector<Order> orders(const Problem &problem) {
   return {
       sorted(
           [&](size_t i) { return std::tuple(contended[i], pieces[i].length(), pieces[i].bytes); }),
+      // Where large pieces follow one another, one low, the next high.
+      sorted([&](size_t i) { return std::tuple(contended[i], -pieces[i].first); }),
       sorted([&](size_t i) { return double(pieces[i].length()) * pieces[i].bytes; }),
       sorted([&](size_t i) { return std::tuple(pieces[i].length(), pieces[i].bytes); }),
       sorted([&](size_t i) { return pieces[i].bytes; }),
@@ -148,21 +150,53 @@ static Layout firstFit(const Problem &problem, Occupancy &occupancy, const Order
   return layout;
 }
 
-/// `order` with one of the pieces that end highest before one that it meets.
-static Order promote(const Problem &problem, const Layout &layout, Order order,
-                     std::minstd_rand &random) {
-  std::vector<size_t> highest, met;
-  for (size_t at = 0; at < order.size(); ++at)
-    if (layout.offsets[order[at]] + problem.pieces[order[at]].bytes == layout.top)
-      highest.push_back(at);
-  size_t from = highest[random() % highest.size()];
-  for (size_t at = 0; at < from; ++at)
-    if (problem.pieces[order[at]].meets(problem.pieces[order[from]]))
-      met.push_back(at);
-  if (!met.empty()) {
-    size_t to = met[random() % met.size()];
-    std::rotate(order.begin() + to, order.begin() + from, order.begin() + from + 1);
+/// The piece on which `piece` rests after `depth` steps down: each time the largest that it
+/// meets and that ends where it begins.
+static size_t supportOf(const Problem &problem, const Layout &layout, size_t piece, int depth) {
+  const std::vector<Piece> &pieces = problem.pieces;
+  for (; depth > 0; --depth) {
+    size_t below = pieces.size();
+    for (size_t i = 0; i < pieces.size(); ++i)
+      if (layout.offsets[i] + pieces[i].bytes == layout.offsets[piece] &&
+          pieces[i].meets(pieces[piece]) &&
+          (below == pieces.size() || pieces[i].bytes > pieces[below].bytes))
+        below = i;
+    if (below == pieces.size())
+      break;
+    piece = below;
   }
+  return piece;
+}
+
+/// `order` with one of the pieces that end highest, or one on which it rests, before one
+/// that it meets. Every other time the choice goes in turn through the largest of these,
+/// which make room where small ones only move, else it is random.
+static Order promote(const Problem &problem, const Layout &layout, Order order, int64_t turn,
+                     std::minstd_rand &random) {
+  constexpr int kDepths = 2, kLargest = 4;
+  const bool isRandom = turn % 2;
+  turn /= 2;
+  std::vector<size_t> highest, met;
+  for (size_t piece : order)
+    if (layout.offsets[piece] + problem.pieces[piece].bytes == layout.top)
+      highest.push_back(piece);
+  size_t piece = highest[random() % highest.size()];
+  if (!isRandom)
+    piece = supportOf(problem, layout, piece, turn % kDepths);
+  const size_t from = std::find(order.begin(), order.end(), piece) - order.begin();
+  for (size_t at = 0; at < from; ++at)
+    if (problem.pieces[order[at]].meets(problem.pieces[piece]))
+      met.push_back(at);
+  if (met.empty())
+    return order;
+  size_t index = random() % met.size();
+  if (!isRandom) {
+    std::stable_sort(met.begin(), met.end(), [&](size_t a, size_t b) {
+      return problem.pieces[order[a]].bytes > problem.pieces[order[b]].bytes;
+    });
+    index = std::min<size_t>(met.size() - 1, turn / kDepths % kLargest);
+  }
+  std::rotate(order.begin() + met[index], order.begin() + from, order.begin() + from + 1);
   return order;
 }
 
@@ -170,11 +204,13 @@ static Order promote(const Problem &problem, const Layout &layout, Order order,
 static void improve(const Problem &problem, Occupancy &occupancy, Order order, Layout &best,
                     int64_t tries) {
   std::minstd_rand random; // the same sequence everywhere
+  int64_t turn = 0;        // since the last time that it got better
   for (; tries > 0 && best.top > problem.bound; --tries) {
-    Order changed = promote(problem, best, order, random);
+    Order changed = promote(problem, best, order, turn++, random);
     Layout layout = firstFit(problem, occupancy, changed);
     if (layout.top > best.top)
       continue;
+    turn = layout.top < best.top ? 0 : turn;
     best = std::move(layout);
     order = std::move(changed);
   }

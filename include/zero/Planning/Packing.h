@@ -28,7 +28,8 @@ struct Packing {
 /// Packs `lifetimes`; empty ones get offset 0. What is there throughout lies lowest.
 /// The rest is placed by first fit in several orders, the most contended commands
 /// first, until one meets the lower bound. Where none does, few lifetimes are searched
-/// for the smallest arena, and the order of many is improved around what lies highest.
+/// for the smallest arena, and the order of many is improved around what lies highest and
+/// what that rests on.
 /// Both stop after a fixed number of tries: equal lifetimes get equal offsets anywhere,
 /// and n lifetimes take about n log n time. Sekiyama et al., arXiv 1804.10001, calls
 /// the problem dynamic storage allocation; the order by contention is that of

@@ -191,7 +191,8 @@ TEST(Packing, SameInputSameOffsets) {
 }
 
 /// The lifetimes of a step in `data`, which `zero-pack-arena` was given for a model of
-/// test/data with AdamW: "begin end bytes" a line.
+/// test/data, or a SmolLM2-135M with a frozen base and adapters, with AdamW: "begin end
+/// bytes" a line.
 static std::vector<Lifetime> readLifetimes(const std::filesystem::path &file) {
   std::vector<Lifetime> lifetimes;
   std::ifstream in(file);
@@ -215,7 +216,7 @@ TEST(Packing, RecordedStepsAreWithinTwoPercentOrOptimal) {
     EXPECT_EQ(packing.offsets, pack(lifetimes, kAlignment).offsets);
     ++steps;
   }
-  EXPECT_GE(steps, 18);
+  EXPECT_GE(steps, 20);
 }
 
 /// A step's shape: activations live from forward to backward, nested, beside
