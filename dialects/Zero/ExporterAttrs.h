@@ -19,6 +19,14 @@ inline constexpr llvm::StringLiteral kExportedAsAttr = "zero.exported_as";
 inline constexpr llvm::StringLiteral kLostParametersAttr = "zero.lost_parameters";
 /// On a node of an operator that is not known: what import can tell of it, for people.
 inline constexpr llvm::StringLiteral kImportNoteAttr = "zero.import_note";
+/// On the module: names of parameters that no tensor and no computation of the graph
+/// has: nothing reads them, or they are tied to a tensor of another name.
+inline constexpr llvm::StringLiteral kAbsentParametersAttr = "zero.absent_parameters";
+/// On a state or parameter: further names of the tensor in the module, where it is tied
+/// to others (a list of strings, each given once in the module and no symbol of it, which
+/// zero-verify-import checks). Patterns, lists of names and files of weights find it by
+/// any of them; see aliasesOf() in Part.h.
+inline constexpr llvm::StringLiteral kAliasesAttr = "zero.aliases";
 
 } // namespace zero
 

@@ -2,6 +2,8 @@
 
 #include "dialects/Zero/Part.h"
 
+#include "dialects/Zero/ExporterAttrs.h"
+
 #include "mlir/IR/Builders.h"
 
 using namespace mlir;
@@ -34,6 +36,18 @@ void setPart(ParameterOp parameter, const Part &part) {
 StringRef modelName(ParameterOp parameter) {
   std::optional<Part> part = partOf(parameter);
   return part ? part->of : parameter.getSymName();
+}
+
+SmallVector<StringRef> aliasesOf(Operation *op) {
+  auto aliases = op->getAttrOfType<ArrayAttr>(kAliasesAttr);
+  return aliases ? llvm::to_vector(aliases.getAsValueRange<StringAttr>())
+                 : SmallVector<StringRef>();
+}
+
+SmallVector<StringRef> modelNames(ParameterOp parameter) {
+  SmallVector<StringRef> names = aliasesOf(parameter);
+  names.insert(names.begin(), modelName(parameter));
+  return names;
 }
 
 } // namespace zero

@@ -57,6 +57,9 @@ public:
                                           modelName(parameter), part);
         tensor->set_frozen(parameter.getFrozen());
         tensor->set_saved(true);
+        if (tensor->aliases().empty()) // once, of a tensor in parts
+          for (StringRef alias : aliasesOf(parameter))
+            tensor->add_aliases(alias.str());
       } else if (auto state = dyn_cast<StateOp>(op)) {
         if (!state.getHome() && storage.symbolRoot(state) < 0)
           continue;
@@ -311,6 +314,7 @@ void buildBindings(func::FuncOp step, CommandBuilder &commands, proto::Program &
     input->set_offset(commands.address(argument).offset());
     input->set_value(commands.numbers().of(argument));
     input->set_kind(kindOf(name));
+    input->set_tokens(bool(step.getArgAttr(argument.getArgNumber(), kTokensAttr)));
   }
   Operation *terminator = step.getBody().front().getTerminator();
   for (auto [index, value] : llvm::enumerate(terminator->getOperands())) {

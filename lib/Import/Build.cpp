@@ -47,14 +47,18 @@ public:
       if (isState(constant) && (used.contains(name) || !settings.contains(name)))
         addState(name, constant);
     addStep(results);
-    if (!model.signature.lost.empty()) {
-      auto lines = llvm::to_vector_of<StringRef>(model.signature.lost);
-      module.get()->setAttr(kLostParametersAttr, builder.getStrArrayAttr(lines));
-    }
+    setStrings(module.get(), kLostParametersAttr, model.signature.lost);
+    setStrings(module.get(), kAbsentParametersAttr, model.signature.absent);
     return std::move(module);
   }
 
 private:
+  /// Sets attribute `name` of `op` to a list, if it has any entries.
+  void setStrings(Operation *op, StringRef name, ArrayRef<std::string> texts) {
+    if (!texts.empty())
+      op->setAttr(name, builder.getStrArrayAttr(llvm::to_vector_of<StringRef>(texts)));
+  }
+
   Location locate(StringRef name) { return NameLoc::get(builder.getStringAttr(name), fileLoc); }
 
   /// Marks what the results still depend on now that shape arithmetic is known.
@@ -91,6 +95,8 @@ private:
     auto state =
         StateOp::create(builder, locate(name), Role::Constant, name, FlatSymbolRefAttr(), type,
                         data, FloatAttr(), PlacementAttr(), FlatSymbolRefAttr(), IntegerAttr());
+    if (auto it = model.signature.aliases.find(name); it != model.signature.aliases.end())
+      setStrings(state, kAliasesAttr, it->second);
     if (!model.signature.kinds.empty() && isFloat(constant.type)) {
       StringRef kind = model.signature.kindOf(name);
       state->setAttr(kExportedAsAttr, builder.getStringAttr(kind.empty() ? "constant" : kind));

@@ -23,10 +23,12 @@ namespace zero::importer {
 struct ImportError {
   std::string message;
   std::vector<std::string> notes;
+  std::string remedy; ///< told before the notes, if there is one
 };
 
-[[noreturn]] inline void fail(const llvm::Twine &message, std::vector<std::string> notes = {}) {
-  throw ImportError{message.str(), std::move(notes)};
+[[noreturn]] inline void fail(const llvm::Twine &message, std::vector<std::string> notes = {},
+                              std::string remedy = "") {
+  throw ImportError{message.str(), std::move(notes), std::move(remedy)};
 }
 
 /// `name` in quotes; names come from the model, so control characters are escaped.

@@ -7,6 +7,7 @@
 #include "Origin.h"
 
 #include "dialects/Onnx/Onnx.h"
+#include "dialects/Zero/Findings.h"
 #include "dialects/Zero/Zero.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -66,11 +67,9 @@ static std::string chooseLoss(const TypedGraph &graph, llvm::ArrayRef<std::strin
   }
   if (candidates.size() == 1)
     return candidates[0];
-  if (!candidates.empty())
-    notes.push_back("choose one with --loss NAME");
   fail(candidates.empty() ? "the model has no loss: expected a scalar float output"
                           : "the model has several scalar float outputs",
-       std::move(notes));
+       std::move(notes), candidates.empty() ? "" : "choose one with --loss NAME");
 }
 
 /// What the step returns: the loss, or every output.
@@ -154,8 +153,13 @@ OwningOpRef<ModuleOp> importOnnx(StringRef path, const ImportOptions &options,
     return succeeded(verify(*module)) ? std::move(module) : OwningOpRef<ModuleOp>();
   } catch (const importer::ImportError &error) {
     InFlightDiagnostic diagnostic = emitError(loc) << error.message;
+    SmallVector<StringRef> remedies;
+    if (!error.remedy.empty())
+      remedies.push_back(error.remedy);
+    std::vector<Finding> findings;
     for (const std::string &note : error.notes)
-      diagnostic.attachNote() << note;
+      findings.push_back({note});
+    attachFindings(diagnostic, remedies, findings, options.verbose);
   } catch (const std::exception &error) {
     emitError(loc) << StringRef(error.what()).trim();
   }

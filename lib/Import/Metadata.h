@@ -16,6 +16,8 @@ inline constexpr llvm::StringLiteral kSignatureKey =
 inline constexpr llvm::StringLiteral kFoldedFromKey = "pkg.onnxscript.optimizer.folded_from";
 /// On a node: the call that it was exported from; see FxCall.h.
 inline constexpr llvm::StringLiteral kCallKey = "pkg.torch.onnx.fx_node";
+/// On a node: the paths of the modules that it is of, from the outermost in, then its own.
+inline constexpr llvm::StringLiteral kScopesKey = "pkg.torch.onnx.name_scopes";
 
 /// The entry `key` of the metadata of a node, value or graph; "" if there is none.
 template <typename Message>

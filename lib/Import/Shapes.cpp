@@ -84,8 +84,8 @@ public:
     }
     if (notes.empty())
       return bound;
-    notes.push_back("bind them with --shape NAME=SHAPE,..., such as --shape " + example());
-    fail("the model's inputs have unbound symbolic dimensions", std::move(notes));
+    fail("the model's inputs have unbound symbolic dimensions", std::move(notes),
+         "bind them with --shape NAME=SHAPE,..., such as --shape " + example());
   }
 
 private:

@@ -3,12 +3,13 @@
 // A parameter is lost when an optimizer of the exporter folded, merged or fused it
 // away. Two kinds of metadata still tell: a folded constant lists what it was folded
 // from, and a node the operation of the module that it stands for, with its operands.
-// A tied or unused parameter leaves neither.
+// A tied or unused parameter leaves neither: see TiedNames.h for what a tied one leaves.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Signature.h"
 #include "Metadata.h"
+#include "TiedNames.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -65,6 +66,9 @@ public:
     }
   }
 
+  /// Whether there is an initializer or Constant node `name`.
+  bool holds(StringRef name) const { return held.contains(name); }
+
   /// What became of the parameter of `entry`, or "" if nothing is known to be lost.
   std::string find(const Entry &entry) const {
     if (held.contains(entry.target))
@@ -101,6 +105,7 @@ Signature readSignature(const pb::GraphProto &graph) {
   if (text.empty())
     return signature;
   LossFinder finder(graph);
+  std::vector<StringRef> missing;
   llvm::SmallVector<StringRef> lines;
   text.split(lines, '\n', -1, /*KeepEmpty=*/false);
   for (StringRef line : lines) {
@@ -117,7 +122,15 @@ Signature readSignature(const pb::GraphProto &graph) {
       continue;
     if (std::string loss = finder.find(entry); !loss.empty())
       signature.lost.push_back(std::move(loss));
+    else if (!finder.holds(entry.target))
+      missing.push_back(entry.target);
   }
+  TieFinder ties(graph);
+  for (StringRef target : missing)
+    if (StringRef tied = ties.find(target); !tied.empty() && signature.kindOf(tied) == "parameter")
+      signature.aliases[tied].push_back(target.str());
+    else
+      signature.absent.push_back(target.str());
   return signature;
 }
 

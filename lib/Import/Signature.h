@@ -20,6 +20,11 @@ struct Signature {
   /// Values that forward writes to buffers, each with the buffer's name in the module; the
   /// same for parameters.
   std::vector<std::pair<std::string, std::string>> updates, parameterUpdates;
+  /// Parameters that are no initializers and of which no node or constant was made either:
+  /// unused, or tied to an initializer of another name that is not known.
+  std::vector<std::string> absent;
+  /// Names of parameters that are tied to an initializer, by the initializer's name.
+  llvm::StringMap<std::vector<std::string>> aliases;
 
   /// What `name` is, or "" if the exporter does not say.
   llvm::StringRef kindOf(llvm::StringRef name) const { return kinds.lookup(name); }

@@ -30,7 +30,7 @@ static std::string checkOptions(const OptimizerOptions &options) {
   if (!(options.momentum >= 0))
     return "expected a momentum >= 0, got " + number(options.momentum);
   bool hasSgdOption = options.momentum != 0 || options.dampening != 0 || options.nesterov;
-  if (options.name != "sgd" && hasSgdOption)
+  if (!StringRef(options.name).equals_insensitive("sgd") && hasSgdOption)
     return "momentum, dampening and nesterov are options of sgd, got '" + options.name + "'";
   if (options.nesterov && (options.momentum == 0 || options.dampening != 0))
     return "nesterov needs a momentum and no dampening";
@@ -39,7 +39,7 @@ static std::string checkOptions(const OptimizerOptions &options) {
 
 std::unique_ptr<Optimizer> createOptimizer(const OptimizerOptions &options, std::string &error) {
   using Create = std::unique_ptr<Optimizer> (*)(const OptimizerOptions &);
-  auto create = llvm::StringSwitch<Create>(options.name)
+  auto create = llvm::StringSwitch<Create>(StringRef(options.name).lower())
                     .Case("sgd", createSgd)
                     .Case("adam", [](const OptimizerOptions &o) { return createAdam(o, false); })
                     .Case("adamw", [](const OptimizerOptions &o) { return createAdam(o, true); })

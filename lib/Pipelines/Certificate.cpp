@@ -16,7 +16,8 @@ static void printPlan(const PlanSummary &plan, llvm::raw_ostream &os) {
   os << "ZeRO stage " << plan.stage << " on " << plan.ranks
      << (plan.ranks == 1 ? " rank, " : " ranks, ") << plan.parameters << " parameters";
   if (plan.trained != plan.parameters)
-    os << " (" << plan.trained << " trained)";
+    os << " (" << plan.trained << " trained"
+       << (plan.frozenPrecision.empty() ? "" : ", the others in " + plan.frozenPrecision) << ")";
   if (!plan.precision.empty())
     os << " in " << plan.precision;
   if (plan.microBatches > 1)

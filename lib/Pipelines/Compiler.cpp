@@ -32,6 +32,7 @@ OwningOpRef<ModuleOp> readModel(const CompilerOptions &options, MLIRContext &con
   import.batch = options.localBatch;
   import.forwardOnly = options.step.forwardOnly;
   import.allowSymlinks = options.allowSymlinks;
+  import.verbose = options.step.verbose;
   import.checkData = !options.planOnly;
   import.isKnown = [](StringRef domain, StringRef type, int64_t opset) {
     return ops::lookup(domain, type, opset) != nullptr;
@@ -154,6 +155,9 @@ LogicalResult compileModel(const CompilerOptions &options, llvm::raw_ostream &re
   if (!module || failed(checkLocalBatch(*module, options)) || failed(runPhases(*module, options)))
     return failure();
   decisions.print(report);
+  auto optimizer = (*module)->getAttrOfType<StringAttr>(kOptimizerAttr);
+  if (optimizer && !options.step.optimizer.hasValue())
+    report << "no --optimizer is given: the default, " << optimizer.getValue() << "\n";
   printCertificate(*module, report);
   // Before kernels are compiled, which changes the module.
   PlanReport plan = collectReport(options, *module, decisions);

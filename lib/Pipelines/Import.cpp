@@ -10,13 +10,16 @@ void zero::addImport(OpPassManager &pm, const StepOptions &options) {
   select.forwardOnly = options.forwardOnly;
   select.trainable = options.trainable;
   select.freeze.assign(options.freeze.begin(), options.freeze.end());
+  select.freezeAllBut.assign(options.freezeAllBut.begin(), options.freezeAllBut.end());
+  select.verbose = options.verbose;
   if (!options.forwardOnly)
     pm.addPass(createWidenFloats());
-  pm.addPass(createVerifyImport());
+  pm.addPass(createVerifyImport({options.verbose}));
   // A list of what to train says that the graph is meant to be as it is.
   if (!options.forwardOnly && options.trainable.empty())
-    pm.addPass(createVerifyExport());
+    pm.addPass(createVerifyExport({options.verbose}));
   pm.addPass(createSelectParameters(select));
+  pm.addPass(createMarkTokens());
   // A model that only runs forward stays as it is.
   if (!options.forwardOnly)
     pm.addPass(createUpdateBuffers());

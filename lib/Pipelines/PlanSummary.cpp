@@ -38,6 +38,16 @@ static ModelSize measure(ModuleOp module) {
   return size;
 }
 
+/// The 16-bit element type of parameters, or "" if all are wider.
+static std::string findNarrowType(ModuleOp module) {
+  std::string name;
+  for (auto parameter : module.getOps<ParameterOp>())
+    if (Type type = parameter.getTensorType().getElementType();
+        name.empty() && type.getIntOrFloatBitWidth() == 16)
+      llvm::raw_string_ostream(name) << type;
+  return name;
+}
+
 /// Model state of one rank from all bytes of parameters, gradients and optimizer states,
 /// by the paper's arithmetic (ZeRO, arXiv 1910.02054, figure 1).
 static double dividedBytes(int64_t stage, double ranks, double parameters, double gradients,
@@ -182,6 +192,8 @@ PlanSummary summarisePlan(ModuleOp module) {
   plan.microBatches = microBatchesOf(module);
   if (auto precision = module->getAttrOfType<TypeAttr>(kPrecisionAttr))
     llvm::raw_string_ostream(plan.precision) << precision.getValue();
+  else
+    plan.frozenPrecision = findNarrowType(module);
   if (auto optimizer = module->getAttrOfType<StringAttr>(kOptimizerAttr))
     plan.optimizer = optimizer.str();
   readCertificates(module, plan);

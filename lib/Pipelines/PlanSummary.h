@@ -61,10 +61,11 @@ struct PlanSummary : ArenaSummary {
   int64_t stage = 0;
   int64_t ranks = 1;
   int64_t microBatches = 1;
-  int64_t parameters = 0; ///< elements, trained and frozen
-  int64_t trained = 0;    ///< elements
-  std::string precision;  ///< "bf16"; empty for f32
-  std::string optimizer;  ///< empty when nothing is trained
+  int64_t parameters = 0;      ///< elements, trained and frozen
+  int64_t trained = 0;         ///< elements
+  std::string precision;       ///< "bf16"; empty for f32
+  std::string frozenPrecision; ///< of frozen parameters, where only these are of 16 bits
+  std::string optimizer;       ///< empty when nothing is trained
 
   std::vector<ArenaSummary> others; ///< the tiers beside the device that are used
   /// Bytes that a rank's step moves between tiers, by planning::Link.

@@ -10,5 +10,7 @@ void zero::addPrecision(OpPassManager &pm, const StepOptions &options) {
   precision.precision = options.precision;
   precision.lossScale = options.lossScale > 0 ? options.lossScale : options.initialLossScale;
   pm.addPass(createSetPrecision(precision));
+  if (!options.frozenPrecision.empty())
+    pm.addPass(createSetFrozenPrecision({options.frozenPrecision}));
   pm.addPass(createVerifyPrecision());
 }

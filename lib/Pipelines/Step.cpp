@@ -25,7 +25,7 @@ void zero::addStep(OpPassManager &pm, const StepOptions &options) {
   if (options.betas.size() == 2) {
     step.beta1 = options.betas[0];
     step.beta2 = options.betas[1];
-  } else if (options.optimizer == "lion") {
+  } else if (StringRef(options.optimizer).equals_insensitive("lion")) {
     step.beta2 = 0.99; // the paper's, and the flag's default
   }
   step.epsilon = options.epsilon;

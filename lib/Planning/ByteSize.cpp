@@ -18,8 +18,13 @@ struct Unit {
 };
 } // namespace
 
-static constexpr std::array<Unit, 10> kUnits = {{{"", 1},
+/// A letter alone counts in powers of 1024, as with docker, ulimit, du and nvidia-smi.
+static constexpr std::array<Unit, 14> kUnits = {{{"", 1},
                                                  {"B", 1},
+                                                 {"K", 1024.0},
+                                                 {"M", 1024.0 * 1024},
+                                                 {"G", 1024.0 * 1024 * 1024},
+                                                 {"T", 1024.0 * 1024 * 1024 * 1024},
                                                  {"KB", 1e3},
                                                  {"MB", 1e6},
                                                  {"GB", 1e9},

@@ -9,6 +9,9 @@
 
 namespace zero {
 
+/// On the module: the 16-bit element type of frozen parameters, where the others are f32.
+inline constexpr llvm::StringLiteral kFrozenPrecisionAttr = "zero.frozen_precision";
+
 /// Whether `type`, or the elements of it, are f16 or bf16.
 inline bool isHalfFloat(mlir::Type type) {
   return llvm::isa<mlir::Float16Type, mlir::BFloat16Type>(mlir::getElementTypeOrSelf(type));

@@ -2,6 +2,8 @@
 
 #include "ParameterGroups.h"
 
+#include "NamePatterns.h"
+
 using namespace mlir;
 
 namespace zero {
@@ -35,9 +37,9 @@ FailureOr<ParameterGroups> ParameterGroups::create(ModuleOp module, const Optimi
   return result;
 }
 
-unsigned ParameterGroups::find(StringRef name) {
+unsigned ParameterGroups::find(ArrayRef<StringRef> names) {
   for (auto [index, member] : llvm::enumerate(members)) {
-    if (member->pattern && !member->pattern->match(name))
+    if (member->pattern && !matchesAny(*member->pattern, names))
       continue;
     member->isUsed = true;
     return index;

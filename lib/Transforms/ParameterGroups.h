@@ -18,8 +18,8 @@ public:
                                                  const OptimizerOptions &options,
                                                  llvm::ArrayRef<ParameterGroup> groups);
 
-  /// The number of the first group whose pattern is that of `name`.
-  unsigned find(llvm::StringRef name);
+  /// The number of the first group whose pattern matches one of a parameter's `names`.
+  unsigned find(llvm::ArrayRef<llvm::StringRef> names);
   const Optimizer &optimizer(unsigned group) const { return *members[group]->optimizer; }
   llvm::SmallVector<GroupOptimizer> optimizers() const;
   /// Fails after an error at `module` when a pattern has met no name.

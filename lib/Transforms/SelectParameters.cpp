@@ -2,16 +2,16 @@
 
 #include "zero/Transforms/SelectParameters.h"
 
+#include "FrozenNames.h"
+#include "NamePatterns.h"
+#include "TrainableList.h"
 #include "dialects/Zero/ExporterAttrs.h"
+#include "dialects/Zero/Part.h"
 #include "zero/Analysis/ConstantRoles.h"
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Transforms/Passes.h"
 
 #include "mlir/IR/Remarks.h"
-#include "llvm/ADT/StringSet.h"
-#include "llvm/Support/GlobPattern.h"
-#include "llvm/Support/LineIterator.h"
-#include "llvm/Support/MemoryBuffer.h"
 
 using namespace mlir;
 
@@ -29,146 +29,130 @@ public:
     for (auto state : module.getOps<StateOp>())
       if (state.getRole() == Role::Constant &&
           isa<FloatType>(state.getTensorType().getElementType()))
-        states.push_back(state);
+        candidates.push_back(judge(state));
   }
 
   std::optional<Selection> run() {
-    if (failed(parsePatterns()) || failed(checkList()))
+    auto freeze = NamePatterns::create(module, "freeze", options.freeze);
+    auto allBut = NamePatterns::create(module, "freeze-all-but", options.freezeAllBut);
+    if (failed(freeze) || failed(allBut) ||
+        (options.trainable &&
+         failed(markListed(module, candidates, *options.trainable, options.verbose))))
       return std::nullopt;
-    for (StateOp state : states) {
-      ReadOp read = reads.lookup(state.getSymNameAttr());
-      if (read && !roles.reachesLoss(read))
-        read = nullptr;
-      Selection::Item item = judge(state, read);
-      if (item.reason.empty())
-        train(state, std::move(item));
+    for (Candidate &candidate : candidates)
+      if (candidate.isListed || candidate.kind == Candidate::Kind::Parameter)
+        train(candidate, isFrozen(candidate, *freeze, *allBut));
       else
-        leaveOut(state, read, std::move(item));
-    }
-    if (failed(checkPatterns()))
+        leaveOut(candidate);
+    if (failed(checkUsed(*freeze)) || failed(checkUsed(*allBut)))
       return std::nullopt;
+    if (!options.saysWhatIsFrozen())
+      warnOfFrozenNames(module, llvm::map_to_vector(selection.trained, [](auto &item) {
+                          return StringRef(item.name);
+                        }));
     return std::move(selection);
   }
 
 private:
-  LogicalResult parsePatterns() {
-    for (const std::string &text : options.freeze) {
-      auto pattern = llvm::GlobPattern::create(text);
-      if (!pattern)
-        return emitError(module.getLoc())
-               << "freeze pattern '" << text << "': " << llvm::toString(pattern.takeError());
-      patterns.push_back({*pattern, false});
+  /// What the rules say of `state`. The exporter's word counts where it says what a tensor
+  /// is; otherwise use and name.
+  Candidate judge(StateOp state) {
+    using Kind = Candidate::Kind;
+    ReadOp read = reads.lookup(state.getSymNameAttr());
+    SmallVector<StringRef> names = aliasesOf(state);
+    names.insert(names.begin(), state.getSymName());
+    auto as = [&](Kind kind, const Twine &reason) {
+      return Candidate{state, read, names, kind, reason.str()};
+    };
+    if (!read || !roles.reachesLoss(read)) {
+      read = nullptr;
+      return as(Kind::Nameless, "it does not reach the loss");
     }
-    return success();
+    auto attribute = state->getAttrOfType<StringAttr>(kExportedAsAttr);
+    StringRef said = attribute ? attribute.getValue() : "";
+    if (roles.isRunningStatistic(read))
+      return as(Kind::Statistic, roles.bufferReason(read));
+    if (said == "parameter")
+      return as(Kind::Parameter, "");
+    if (StringRef buffer = roles.bufferReason(read); !buffer.empty())
+      return as(Kind::Buffer, buffer);
+    if (said == "buffer")
+      return as(Kind::Buffer, "a buffer of the module");
+    if (!said.empty())
+      return as(Kind::Nameless, "it is no parameter of the module");
+    if (state.getTensorType().getNumElements() == 1)
+      return as(Kind::Nameless, "it has one element");
+    return isModulePath(state.getSymName())
+               ? as(Kind::Parameter, "")
+               : as(Kind::Nameless, "its name is not that of a module's tensor");
   }
 
-  LogicalResult checkPatterns() {
-    for (auto [text, pattern] : llvm::zip_equal(options.freeze, patterns))
-      if (!pattern.second)
-        return emitError(module.getLoc()) << "freeze pattern '" << text << "' matches no parameter";
-    return success();
+  /// A list freezes what it leaves out: that is sharded and moved as parameters are.
+  bool isFrozen(const Candidate &candidate, NamePatterns &freeze, NamePatterns &allBut) {
+    const bool matched = freeze.match(candidate.names);
+    const bool excepted = allBut.match(candidate.names);
+    return options.forwardOnly || matched || (!allBut.empty() && !excepted) ||
+           (options.trainable && !candidate.isListed);
   }
 
-  /// Every line of the list must name a float constant that the loss depends on, or be
-  /// a pattern that matches one.
-  LogicalResult checkList() {
-    if (!options.trainable)
-      return success();
-    llvm::StringMap<bool> reaches;
-    for (StateOp state : states) {
-      ReadOp read = reads.lookup(state.getSymNameAttr());
-      reaches[state.getSymName()] = read && roles.reachesLoss(read);
-    }
-    SmallVector<std::string> problems;
-    for (const std::string &line : *options.trainable)
-      if (std::string problem = enterLine(line, reaches); !problem.empty())
-        problems.push_back("'" + line + "' " + problem);
-    if (problems.empty())
+  /// Every pattern has to match a parameter.
+  LogicalResult checkUsed(const NamePatterns &patterns) {
+    const llvm::GlobPattern *unused = patterns.findUnused();
+    if (!unused)
       return success();
     InFlightDiagnostic error = emitError(module.getLoc())
-                               << problems.size() << " listed parameters cannot be trained";
-    for (const std::string &problem : problems)
-      error.attachNote() << problem;
+                               << patterns.describe(*unused) << " matches no parameter";
+    for (const Selection::Item &item : selection.leftOut)
+      if (unused->match(item.name)) {
+        error.attachNote() << "it matches '" << item.name
+                           << "', which is not trained anyhow: " << item.reason;
+        break;
+      }
+    if (auto absent = module->getAttrOfType<ArrayAttr>(kAbsentParametersAttr))
+      for (StringRef name : absent.getAsValueRange<StringAttr>())
+        if (unused->match(name)) {
+          error.attachNote() << "it matches '" << name
+                             << "', which the graph does not hold: nothing reads it, or it is "
+                                "tied to a tensor of another name";
+          break;
+        }
     return error;
   }
 
-  /// Adds what `line` names to `listed`; returns what is wrong with it, or nothing.
-  std::string enterLine(StringRef line, const llvm::StringMap<bool> &reaches) {
-    if (auto it = reaches.find(line); it != reaches.end()) {
-      listed.insert(line);
-      return it->second ? "" : "does not reach the loss";
-    }
-    if (line.find_first_of("*?[") == StringRef::npos)
-      return "is no float initializer of more than one element";
-    auto pattern = llvm::GlobPattern::create(line);
-    if (!pattern)
-      return "is a bad pattern: " + llvm::toString(pattern.takeError());
-    bool matches = false;
-    for (const auto &entry : reaches)
-      if (entry.second && pattern->match(entry.first())) {
-        matches = true;
-        listed.insert(entry.first());
-      }
-    return matches ? "" : "matches no float initializer that reaches the loss";
+  static Selection::Item itemOf(const Candidate &candidate) {
+    StateOp state = candidate.state;
+    RankedTensorType type = state.getTensorType();
+    std::string text;
+    llvm::raw_string_ostream os(text);
+    llvm::interleave(type.getShape(), os, "x");
+    os << 'x' << type.getElementType();
+    return {candidate.name().str(), text, candidate.reason};
   }
 
-  /// The item of `state`, with the reason to leave it out if there is one.
-  Selection::Item judge(StateOp state, ReadOp read) {
-    std::string type;
-    llvm::raw_string_ostream os(type);
-    llvm::interleave(state.getTensorType().getShape(), os, "x");
-    os << 'x' << state.getTensorType().getElementType();
-    Selection::Item item{state.getSymName().str(), type, ""};
-    if (!read)
-      item.reason = "it does not reach the loss";
-    else if (options.trainable)
-      item.reason = listed.contains(item.name) ? "" : "it is not listed";
-    else
-      item.reason = reasonToLeaveOut(state, read);
-    return item;
-  }
-
-  /// The exporter's word counts where it says what a tensor is; otherwise use and name.
-  std::string reasonToLeaveOut(StateOp state, ReadOp read) {
-    auto attribute = state->getAttrOfType<StringAttr>(kExportedAsAttr);
-    StringRef kind = attribute ? attribute.getValue() : "";
-    if (kind == "parameter")
-      return "";
-    if (StringRef buffer = roles.bufferReason(read); !buffer.empty())
-      return buffer.str();
-    if (kind == "buffer")
-      return "a buffer of the module";
-    if (!kind.empty())
-      return "it is no parameter of the module";
-    if (state.getTensorType().getNumElements() == 1)
-      return "it has one element";
-    return isModulePath(state.getSymName()) ? "" : "its name is not that of a module's tensor";
-  }
-
-  void train(StateOp state, Selection::Item item) {
-    bool frozen = options.forwardOnly;
-    for (auto &[pattern, matched] : patterns) {
-      if (!pattern.match(item.name))
-        continue;
-      matched = frozen = true;
-    }
+  void train(Candidate &candidate, bool frozen) {
+    StateOp state = candidate.state;
+    Selection::Item item = itemOf(candidate);
     item.reason = frozen ? "frozen" : "";
     OpBuilder builder(state);
     auto parameter =
         ParameterOp::create(builder, state.getLoc(), state.getSymName(), state.getTensorType(),
                             state.getDataAttr(), state.getSplatAttr(), frozen, PlacementAttr(),
                             PlacementAttr(), FlatSymbolRefAttr(), IntegerAttr());
+    if (Attribute aliases = state->getAttr(kAliasesAttr))
+      parameter->setAttr(kAliasesAttr, aliases);
     state.erase();
     remark::passed(parameter.getLoc(), remark::RemarkOpts::name("trained").category("parameters"))
         << item.name + ": " + item.type + (frozen ? ", frozen" : "");
     selection.trained.push_back(std::move(item));
   }
 
-  void leaveOut(StateOp state, ReadOp read, Selection::Item item) {
+  void leaveOut(Candidate &candidate) {
+    StateOp state = candidate.state;
+    Selection::Item item = itemOf(candidate);
     remark::missed(state.getLoc(), remark::RemarkOpts::name("left-out").category("parameters"))
         << item.name + ": " + item.type + ", " + item.reason;
     selection.leftOut.push_back(std::move(item));
-    if (read)
+    if (candidate.reachesLoss())
       return;
     // Its read, if it has one, feeds nothing that the loss needs.
     if (ReadOp dead = reads.lookup(state.getSymNameAttr()); dead && !dead->use_empty())
@@ -182,9 +166,7 @@ private:
   const SelectionOptions &options;
   ConstantRoles roles;
   llvm::DenseMap<StringAttr, ReadOp> reads;
-  SmallVector<StateOp> states;
-  llvm::StringSet<> listed;
-  SmallVector<std::pair<llvm::GlobPattern, bool>> patterns; ///< and whether it matched
+  std::vector<Candidate> candidates;
   Selection selection;
 };
 
@@ -199,28 +181,14 @@ struct SelectParameters : impl::SelectParametersBase<SelectParameters> {
         return signalPassFailure();
     }
     options.freeze.assign(freeze.begin(), freeze.end());
+    options.freezeAllBut.assign(freezeAllBut.begin(), freezeAllBut.end());
     options.forwardOnly = forwardOnly;
+    options.verbose = verbose;
     if (!selectParameters(getOperation(), options))
       signalPassFailure();
   }
 };
 } // namespace
-
-std::optional<std::vector<std::string>> readTrainableFile(StringRef path, ModuleOp module) {
-  auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/true);
-  if (!buffer) {
-    emitError(module.getLoc()) << "cannot read '" << path << "': " << buffer.getError().message();
-    return std::nullopt;
-  }
-  std::vector<std::string> names;
-  for (llvm::line_iterator line(**buffer, /*SkipBlanks=*/true, '#'); !line.is_at_eof(); ++line)
-    if (StringRef name = line->trim(); !name.empty())
-      names.push_back(name.str());
-  if (!names.empty())
-    return names;
-  emitError(module.getLoc()) << "expected names of parameters in '" << path << "', got none";
-  return std::nullopt;
-}
 
 std::optional<Selection> selectParameters(ModuleOp module, const SelectionOptions &options) {
   FailureOr<func::FuncOp> step = findStep(module);

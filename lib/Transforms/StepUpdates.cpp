@@ -133,7 +133,7 @@ const SmallVector<func::FuncOp> &StepUpdates::kernelsFor(unsigned group, const U
 
 void StepUpdates::addUpdate(GradientOp gradient, const GradientFactor &factor) {
   auto parameter = symbols.lookup<ParameterOp>(gradient.getParameter());
-  unsigned group = groups.find(modelName(parameter));
+  unsigned group = groups.find(modelNames(parameter));
   const Optimizer &optimizer = groups.optimizer(group);
   UpdateForm form{parameter.getTensorType().getElementType(),
                   getElementTypeOrSelf(gradient.getResult().getType()), bool(factor.factor)};

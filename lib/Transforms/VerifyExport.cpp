@@ -1,6 +1,7 @@
 //===- VerifyExport.cpp - did the exporter keep the parameters? -----------===//
 
 #include "dialects/Zero/ExporterAttrs.h"
+#include "dialects/Zero/Findings.h"
 #include "zero/Analysis/ConstantRoles.h"
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Transforms/Passes.h"
@@ -22,7 +23,8 @@ static onnx::NodeOp producer(Value value, StringRef type) {
 namespace {
 class Inspector {
 public:
-  Inspector(ModuleOp module, func::FuncOp step) : module(module), step(step), roles(step) {}
+  Inspector(ModuleOp module, func::FuncOp step, bool verbose)
+      : module(module), step(step), roles(step), verbose(verbose) {}
 
   LogicalResult run() {
     findLost();
@@ -34,13 +36,14 @@ public:
         emitError(module.getLoc())
         << findings.size() << " signs that the exporter lost parameters: the graph would not train "
         << "as the model does";
-    for (const std::string &finding : findings)
-      error.attachNote() << finding;
-    error.attachNote() << "export for training: model.train(), then torch.onnx.export(..., "
-                          "dynamo=True, optimize=False); with dynamo=False: do_constant_folding="
-                          "False, training=torch.onnx.TrainingMode.TRAINING";
-    error.attachNote() << "or, if the graph is meant to be so, say what to train: --trainable=FILE "
-                          "lists names or patterns, one a line";
+    attachFindings(
+        error,
+        {"export for training: model.train(), then torch.onnx.export(..., dynamo=True, "
+         "optimize=False); with dynamo=False: do_constant_folding=False, "
+         "training=torch.onnx.TrainingMode.TRAINING",
+         "or, if the graph is meant to be so, say what to train: --trainable=FILE lists names or "
+         "patterns, one a line"},
+        findings, verbose);
     return error;
   }
 
@@ -49,7 +52,7 @@ private:
   void findLost() {
     if (auto lost = module->getAttrOfType<ArrayAttr>(kLostParametersAttr))
       for (auto line : lost.getAsValueRange<StringAttr>())
-        findings.push_back(line.str());
+        findings.push_back({line.str()});
     llvm::StringMap<ReadOp> reads;
     for (auto read : step.getOps<ReadOp>())
       reads[read.getSymbol()] = read;
@@ -70,8 +73,8 @@ private:
     std::string shape;
     llvm::raw_string_ostream os(shape);
     llvm::interleave(type.getShape(), os, "x");
-    findings.push_back("constant '" + state.getSymName().str() + "' of " + shape + ", read by " +
-                       reader.describe() + ", looks like a weight without its name");
+    findings.push_back({"constant '" + state.getSymName().str() + "' of " + shape + ", read by " +
+                        reader.describe() + ", looks like a weight without its name"});
   }
 
   void findFrozenStatistics() {
@@ -79,8 +82,8 @@ private:
       if (node.getDomain().empty() && node.getOpType() == "BatchNormalization" &&
           roles.reachesLoss(node) && node.getInt("training_mode", 0) == 0 &&
           node.getInputs()[3].getDefiningOp<ReadOp>())
-        findings.push_back(node.describe() + " is in inference mode: it would neither use nor "
-                                             "update the statistics of a batch");
+        findings.push_back({node.describe() + " is in inference mode: it would neither use nor "
+                                              "update the statistics of a batch"});
   }
 
   /// Whether `value` is the square root of a sum of squares to which nothing was added.
@@ -111,13 +114,16 @@ private:
   ModuleOp module;
   func::FuncOp step;
   ConstantRoles roles;
-  SmallVector<std::string> findings;
+  bool verbose;
+  std::vector<Finding> findings;
 };
 
 struct VerifyExport : impl::VerifyExportBase<VerifyExport> {
+  using VerifyExportBase::VerifyExportBase;
+
   void runOnOperation() override {
     FailureOr<func::FuncOp> step = findStep(getOperation());
-    if (failed(step) || failed(Inspector(getOperation(), *step).run()))
+    if (failed(step) || failed(Inspector(getOperation(), *step, verbose).run()))
       signalPassFailure();
   }
 };

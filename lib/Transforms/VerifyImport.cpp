@@ -1,11 +1,15 @@
 //===- VerifyImport.cpp - what import promises ----------------------------===//
 
 #include "dialects/Zero/ExporterAttrs.h"
+#include "dialects/Zero/Findings.h"
+#include "dialects/Zero/Part.h"
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Ops/OpTable.h"
 #include "zero/Transforms/Passes.h"
 
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 
@@ -22,8 +26,25 @@ static StringAttr describeOperator(onnx::NodeOp node) {
   return StringAttr::get(node.getContext(), text);
 }
 
-/// One error with a note for each operator that the table does not know.
-static LogicalResult verifyOperators(ModuleOp module) {
+/// "FastGelu of domain 'com.microsoft', opset 1: 3 nodes, \"a\", \"b\", \"c\"".
+static Finding describeNodes(StringAttr description, ArrayRef<onnx::NodeOp> nodes) {
+  constexpr size_t kNamed = 3;
+  onnx::NodeOp first = nodes.front();
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << description.getValue() << ": " << nodes.size()
+     << (nodes.size() == 1 ? " node, " : " nodes, ");
+  llvm::interleaveComma(nodes.take_front(kNamed), os,
+                        [&](onnx::NodeOp node) { os << node.getNodeAttr(); });
+  os << (nodes.size() > kNamed ? ", ..." : "");
+  // One is enough: the others are of the same kind mostly.
+  if (auto more = first->getAttrOfType<StringAttr>(kImportNoteAttr))
+    os << "; " << more.getValue();
+  return {text, first.getLoc()};
+}
+
+/// One error that names each operator that the table does not know.
+static LogicalResult verifyOperators(ModuleOp module, bool verbose) {
   llvm::MapVector<StringAttr, SmallVector<onnx::NodeOp>> unknown;
   module.walk([&](onnx::NodeOp node) {
     if (!ops::lookup(node))
@@ -31,20 +52,14 @@ static LogicalResult verifyOperators(ModuleOp module) {
   });
   if (unknown.empty())
     return success();
+  std::vector<Finding> findings;
+  for (auto &[description, nodes] : unknown)
+    findings.push_back(describeNodes(description, nodes));
   InFlightDiagnostic error = emitError(module.getLoc())
                              << unknown.size() << " operators are not supported";
-  constexpr size_t kNamed = 3;
-  for (auto &[description, nodes] : unknown) {
-    Diagnostic &note = error.attachNote(nodes.front().getLoc());
-    note << description.getValue() << ": " << nodes.size()
-         << (nodes.size() == 1 ? " node, " : " nodes, ");
-    llvm::interleaveComma(ArrayRef(nodes).take_front(kNamed), note,
-                          [&](onnx::NodeOp node) { note << node.getNodeAttr(); });
-    note << (nodes.size() > kNamed ? ", ..." : "");
-    // One is enough: the others are of the same kind mostly.
-    if (auto more = nodes.front()->getAttrOfType<StringAttr>(kImportNoteAttr))
-      note << "; " << more.getValue();
-  }
+  attachFindings(error,
+                 {"write the model with operators of docs/ops.md, or export it for another opset"},
+                 findings, verbose);
   return error;
 }
 
@@ -75,6 +90,20 @@ static LogicalResult verifyElementTypes(ModuleOp module) {
   return success();
 }
 
+/// Further names of tensors are names, and of one tensor each.
+static LogicalResult verifyAliases(ModuleOp module) {
+  llvm::StringSet<> taken;
+  for (auto symbol : module.getOps<SymbolOpInterface>())
+    taken.insert(symbol.getName());
+  for (auto state : module.getOps<StateOp>())
+    for (StringRef alias : aliasesOf(state))
+      if (alias.empty() || !taken.insert(alias).second)
+        return emitError(state.getLoc()) << "tensor '" << state.getSymName()
+                                         << "': expected a name of its own as an alias, got '"
+                                         << alias << "', which is another's";
+  return success();
+}
+
 /// Every input and result of the step has the name that users bind.
 static LogicalResult verifyBindings(func::FuncOp step) {
   for (unsigned i = 0; i < step.getNumArguments(); ++i)
@@ -95,8 +124,9 @@ struct VerifyImport : impl::VerifyImportBase<VerifyImport> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     FailureOr<func::FuncOp> step = findStep(module);
-    if (failed(step) || failed(verifyOperators(module)) || failed(verifyShapes(module)) ||
-        failed(verifyElementTypes(module)) || failed(verifyBindings(*step)))
+    if (failed(step) || failed(verifyOperators(module, verbose)) || failed(verifyShapes(module)) ||
+        failed(verifyElementTypes(module)) || failed(verifyAliases(module)) ||
+        failed(verifyBindings(*step)))
       signalPassFailure();
   }
 };

@@ -28,6 +28,29 @@ static LogicalResult verifySymbols(ModuleOp module, Type narrow) {
   return success();
 }
 
+/// Only frozen parameters, and values that are views of them, are of 16 bits.
+static LogicalResult verifyFrozen(ModuleOp module, func::FuncOp step, Type narrow) {
+  for (auto parameter : module.getOps<ParameterOp>()) {
+    Type type = parameter.getTensorType().getElementType();
+    if (parameter.getFrozen() ? type.isF32() || (isHalfFloat(type) && type != narrow)
+                              : isHalfFloat(type))
+      return emitError(parameter.getLoc())
+             << (parameter.getFrozen() ? "frozen" : "trained") << " parameter '"
+             << parameter.getSymName() << "': expected "
+             << (parameter.getFrozen() ? narrow : Type(Float32Type::get(type.getContext())))
+             << ", got " << type;
+  }
+  for (auto node : step.getBody().getOps<onnx::NodeOp>()) {
+    const ops::OpDef *def = ops::lookup(node);
+    const bool isView = def && def->kind == ops::Kind::View;
+    for (Value result : node.getOutputs())
+      if (isHalfFloat(result.getType()) && !isView)
+        return emitError(node.getLoc())
+               << node.describe() << ": expected a result of f32, got " << result.getType();
+  }
+  return success();
+}
+
 static LogicalResult verifyNode(onnx::NodeOp node, Type narrow) {
   const ops::OpDef *def = ops::lookup(node);
   for (auto [index, result] : llvm::enumerate(node.getOutputs())) {
@@ -51,9 +74,15 @@ struct VerifyPrecision : zero::impl::VerifyPrecisionBase<VerifyPrecision> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     auto precision = module->getAttrOfType<TypeAttr>(kPrecisionAttr);
-    if (!precision)
+    auto frozen = module->getAttrOfType<TypeAttr>(kFrozenPrecisionAttr);
+    if (!precision && !frozen)
       return;
     FailureOr<func::FuncOp> step = findStep(module);
+    if (succeeded(step) && frozen) {
+      if (failed(verifyFrozen(module, *step, frozen.getValue())))
+        signalPassFailure();
+      return;
+    }
     FailureOr<Value> loss = succeeded(step) ? findLoss(*step) : FailureOr<Value>();
     if (failed(loss) || failed(verifySymbols(module, precision.getValue())))
       return signalPassFailure();

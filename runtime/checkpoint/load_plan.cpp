@@ -31,8 +31,9 @@ struct SavedRun {
 
 class Planner {
 public:
-  Planner(const proto::Program &program, const proto::Manifest &manifest)
-      : program(program), manifest(manifest) {}
+  Planner(const proto::Program &program, const proto::Manifest &manifest, bool verbose)
+      : program(program), manifest(manifest), problems(verbose), initial(verbose), unused(verbose),
+        converted(verbose) {}
 
   Status run(LoadPlan &plan);
 
@@ -187,8 +188,9 @@ Status Planner::run(LoadPlan &plan) {
   return {};
 }
 
-Status planLoad(const proto::Program &program, const proto::Manifest &manifest, LoadPlan &plan) {
-  return Planner(program, manifest).run(plan);
+Status planLoad(const proto::Program &program, const proto::Manifest &manifest, LoadPlan &plan,
+                bool verbose) {
+  return Planner(program, manifest, verbose).run(plan);
 }
 
 } // namespace zero::rt

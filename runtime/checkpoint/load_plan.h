@@ -29,7 +29,8 @@ struct LoadPlan {
 /// and tensors of the checkpoint that are no longer there, unless nothing depends on
 /// them: the loss scale, which one precision has and another has not, scalars of the
 /// optimizer, and what it kept for a parameter that is frozen now.
-Status planLoad(const proto::Program &program, const proto::Manifest &manifest, LoadPlan &plan);
+Status planLoad(const proto::Program &program, const proto::Manifest &manifest, LoadPlan &plan,
+                bool verbose = false);
 
 } // namespace zero::rt
 

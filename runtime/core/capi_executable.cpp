@@ -91,6 +91,7 @@ static zero_rt_value_info describe(const Value &value) {
           value.shape().data(),
           size_t(value.shape_size()),
           0,
+          0,
           0};
 }
 
@@ -110,6 +111,7 @@ zero_rt_status zero_rt_executable_input(const zero_rt_executable *executable, si
   for (const proto::Input &input : executable->program->tables().inputs())
     if (input.kind() == proto::Input::DATA && position++ == index) {
       *info = describe(input);
+      info->tokens = input.tokens();
       return {ZERO_RT_OK, nullptr};
     }
   return noIndex("input", index);

@@ -290,7 +290,7 @@ Status Session::load(const std::string &path, bool partial, zero_rt_load_result 
   WeightsFile file;
   WeightsPlan plan;
   ZERO_RT_TRY(WeightsFile::open(path, file));
-  if (Status status = planWeights(tables(), file, partial, plan); !status.ok())
+  if (Status status = planWeights(tables(), file, partial, options.verbose, plan); !status.ok())
     return fail(status.getCode(), "'%s' does not fit the model: %s", escape(path).c_str(),
                 status.getMessage().c_str());
   for (auto &[tensor, get] : plan.taken) {

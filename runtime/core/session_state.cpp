@@ -69,7 +69,7 @@ Status Session::findData() {
 /// Everything that can be wrong with a whole checkpoint.
 Status Session::planState(const CheckpointReader &reader, uint32_t flags, LoadPlan &plan) {
   const proto::Manifest &manifest = reader.manifest();
-  Status status = planLoad(tables(), manifest, plan);
+  Status status = planLoad(tables(), manifest, plan, options.verbose);
   uint64_t found;
   std::string text;
   if (status.ok() && manifest.has_data() && !(flags & ZERO_RT_RESTART_DATA) && isReady(*body->data))

@@ -15,10 +15,12 @@ struct WeightsPlan {
   uint64_t unknown = 0; ///< tensors of the file that the program does not save
 };
 
-/// Matches tensors by name. All of another shape or type are an error that lists them,
-/// and, unless `partial`, all that only one side has; so is a file that fits nothing.
+/// Matches tensors by name; a tied one has several. All of another shape or type are an
+/// error that tells the first few, with `verbose` all, and, unless `partial`, all that only
+/// one side has; so is a file that fits nothing, or has values for a tied tensor that are
+/// not equal.
 Status planWeights(const proto::Program &program, const WeightsFile &file, bool partial,
-                   WeightsPlan &plan);
+                   bool verbose, WeightsPlan &plan);
 
 } // namespace zero::rt
 

@@ -13,10 +13,15 @@ namespace zero::rt {
 std::string quoted(const std::string &name);
 
 /// What does not fit, in groups that each become part of one line:
-/// "2 missing: 'a', 'b'; 1 of another shape: 'c'".
+/// "2 missing: 'a', 'b'; 1 of another shape: 'c'". Of a group the first few are named, and
+/// how many more there are.
 class Problems {
 public:
+  /// With `verbose` all are named.
+  explicit Problems(bool verbose = false) : verbose(verbose) {}
+
   void add(const char *group, const std::string &what);
+  bool has(const char *group) const;
   bool empty() const { return groups.empty(); }
   std::string text() const;
 
@@ -25,6 +30,7 @@ private:
     std::string name, text;
     uint64_t count = 0;
   };
+  bool verbose;
   std::vector<Group> groups;
 };
 

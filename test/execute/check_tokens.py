@@ -9,6 +9,8 @@ import resource
 import sys
 
 import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
 
 from zero_test import Checks, Graph, run_tool
 
@@ -91,6 +93,28 @@ def check_larger_than_memory(checks, graph, executable):
     (graph.work / "x.npy").unlink()
 
 
+def check_rates(checks, gpt2, executable, work):
+    """Tokens a second of a model that has tokens, samples a second of one whose labels are
+    numbers, batch by position, that nothing looks up."""
+    text = run_tool("zero-run", executable, gpt2.data_flag, "--steps=2")
+    checks.that("tokens/s" in text and "samples/s" not in text, f"gpt2: {text}")
+    nodes = [helper.make_node("MatMul", ["head.weight", "x"], ["scores"]),
+             helper.make_node("SoftmaxCrossEntropyLoss", ["scores", "labels"], ["loss"])]
+    weight = np.random.default_rng(0).normal(size=(3, 5)).astype(np.float32)
+    graph = helper.make_graph(
+        nodes, "pixels", [helper.make_tensor_value_info("x", TensorProto.FLOAT, (4, 5, 6)),
+                          helper.make_tensor_value_info("labels", TensorProto.INT64, (4, 6))],
+        [helper.make_tensor_value_info("loss", TensorProto.FLOAT, ())],
+        [numpy_helper.from_array(weight, "head.weight")])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)]),
+              f"{work}/pixels.onnx")
+    np.savez(f"{work}/pixels.npz", x=np.ones((4, 5, 6), np.float32),
+             labels=np.zeros((4, 6), np.int64))
+    text = run_tool("zero-run", f"{work}/pixels.onnx", "--optimizer=sgd", "--steps=2",
+                    f"--data={work}/pixels.npz")
+    checks.that("samples/s" in text and "tokens/s" not in text, f"pixels: {text}")
+
+
 def main():
     data, work = sys.argv[1:]
     checks = Checks()
@@ -98,6 +122,7 @@ def main():
     executable = gpt2.compile(3, 2, "--optimizer=adamw")
     check_tokens(checks, gpt2, executable, gpt2.inputs["input_ids"].shape[1])
     check_archives(checks, gpt2, executable)
+    check_rates(checks, gpt2, executable, work)
     mlp = Graph(data, "mlp", f"{work}/mlp")
     executable = mlp.compile(0, 2, "--optimizer=sgd")
     check_types(checks, mlp, executable)

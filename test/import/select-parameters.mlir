@@ -35,15 +35,40 @@
 // A pattern in the list takes what reaches the loss, and only that.
 // RUN: echo 'net.*.weight' > %t.globs && echo 'onnx::*' >> %t.globs
 // RUN: zero-opt %s --zero-select-parameters=trainable=%t.globs | FileCheck %s --check-prefix=GLOBS
-// GLOBS-DAG: zero.parameter @net.fc.weight
-// GLOBS-DAG: zero.parameter @net.siren.weight
-// GLOBS-DAG: zero.parameter @"onnx::MatMul_1.x"
+// GLOBS-DAG: zero.parameter @net.fc.weight : tensor<4x4xf32> {data = #zero.data<"m.onnx", 0, 64>}
+// GLOBS-DAG: zero.parameter @net.siren.weight : tensor<4x2xf32> {data = #zero.data<"m.onnx", 0, 32>}
+// GLOBS-DAG: zero.parameter @"onnx::MatMul_1.x" : tensor<4x4xf32> {data = #zero.data<"m.onnx", 0, 64>}
 // GLOBS-DAG: zero.state {{ *}}constant @net.mask
 // GLOBS-NOT: net.unused
 
-// LIST-DAG: zero.parameter @net.rotary.inv_freq
-// LIST-DAG: zero.parameter @net.fc.weight
-// LIST-DAG: zero.state {{ *}}constant @net.emb.weight
+// What the list leaves out is frozen if it would be trained without one, else as it was.
+// LIST-DAG: zero.parameter @net.rotary.inv_freq : tensor<2xf32> {data = #zero.data<"m.onnx", 0, 8>}
+// LIST-DAG: zero.parameter @net.fc.weight : tensor<4x4xf32> {data = #zero.data<"m.onnx", 0, 64>}
+// LIST-DAG: zero.parameter @net.emb.weight : tensor<4x4xf32> {data = {{.*}}, frozen}
+// LIST-DAG: zero.parameter @net.bn.weight : tensor<4xf32> {data = {{.*}}, frozen}
+// LIST-DAG: zero.state {{ *}}constant @net.mask
+// LIST-DAG: zero.state {{ *}}constant @net.bn.running_mean
+// LIST-DAG: zero.state {{ *}}constant @val_7
+
+// The same list the other way round, and by what is frozen.
+// RUN: zero-opt %s --zero-select-parameters='freeze-all-but=net.fc.*,net.b*.weight' | FileCheck %s --check-prefix=ALLBUT
+// RUN: zero-opt %s --zero-select-parameters='freeze-all-but=net.fc.*,net.b*.weight' -o %t.allbut
+// RUN: printf 'net.fc.*\nnet.b*.weight\n' > %t.same && zero-opt %s --zero-select-parameters=trainable=%t.same -o %t.listed
+// RUN: zero-opt %s --zero-select-parameters='freeze=net.emb.*,net.siren.*' -o %t.frozen
+// RUN: cmp %t.allbut %t.listed && cmp %t.allbut %t.frozen
+// ALLBUT-DAG: zero.parameter @net.fc.weight : tensor<4x4xf32> {data = #zero.data<"m.onnx", 0, 64>}
+// ALLBUT-DAG: zero.parameter @net.bias.weight : tensor<4xf32> {data = #zero.data<"m.onnx", 0, 16>}
+// ALLBUT-DAG: zero.parameter @net.bn.weight : tensor<4xf32> {data = #zero.data<"m.onnx", 0, 16>}
+// ALLBUT-DAG: zero.parameter @net.emb.weight : tensor<4x4xf32> {data = {{.*}}, frozen}
+// ALLBUT-DAG: zero.parameter @net.siren.weight : tensor<4x2xf32> {data = {{.*}}, frozen}
+// ALLBUT-DAG: zero.state {{ *}}constant @net.bn.running_mean
+
+// A pattern passes over all buffers.
+// RUN: echo 'net.*' > %t.all && zero-opt %s --zero-select-parameters=trainable=%t.all | FileCheck %s --check-prefix=PASSED
+// PASSED-DAG: zero.parameter @net.emb.weight : tensor<4x4xf32> {data = #zero.data<"m.onnx", 0, 64>}
+// PASSED-DAG: zero.state {{ *}}constant @net.rotary.inv_freq
+// PASSED-DAG: zero.state {{ *}}constant @net.mask
+// PASSED-DAG: zero.state {{ *}}constant @net.bn.running_mean
 
 zero.state constant @net.rotary.inv_freq : tensor<2xf32> {data = #zero.data<"m.onnx", 0, 8>}
 zero.state constant @net.mask : tensor<4x4xf32> {data = #zero.data<"m.onnx", 0, 64>}

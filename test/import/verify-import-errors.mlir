@@ -21,3 +21,12 @@ func.func @step(%x: tensor<4xf32> {zero.binding = "x"}) -> (tensor<?xf32> {zero.
 func.func @step(%x: tensor<f32>) -> (tensor<f32> {zero.binding = "loss"}) {
   return %x : tensor<f32>
 }
+
+// -----
+
+// CHECK: error: tensor 'b': expected a name of its own as an alias, got 'a', which is another's
+zero.state constant @a : tensor<2xf32> {splat = 0.0}
+zero.state constant @b : tensor<2xf32> {splat = 0.0, zero.aliases = ["c", "a"]}
+func.func @step(%x: tensor<f32> {zero.binding = "x"}) -> (tensor<f32> {zero.binding = "loss"}) {
+  return %x : tensor<f32>
+}

@@ -2,14 +2,14 @@
 
 // No account of the exporter's: what is used as a weight and is called otherwise.
 // CHECK: error: 6 signs that the exporter lost parameters: the graph would not train as the model does
+// CHECK-NEXT: note: export for training: model.train(), then torch.onnx.export(..., dynamo=True, optimize=False); with dynamo=False: do_constant_folding=False, training=torch.onnx.TrainingMode.TRAINING
+// CHECK-NEXT: note: or, if the graph is meant to be so, say what to train: --trainable=FILE lists names or patterns, one a line
 // CHECK-NEXT: note: constant 'onnx::MatMul_1' of 4x4, read by MatMul node 'fc', looks like a weight without its name
 // CHECK-NEXT: note: constant 'val_2' of 4, read by Add node 'bias', looks like a weight without its name
 // CHECK-NEXT: note: constant 'val_3' of 4, read by LayerNormalization node 'ln', looks like a weight without its name
 // CHECK-NEXT: note: constant 'embedding' of 1x4x4, read by Add node 'positions', looks like a weight without its name
 // CHECK-NEXT: note: constant 'w' of 4x4, read by Gemm node 'head', looks like a weight without its name
 // CHECK-NEXT: note: BatchNormalization node 'bn' is in inference mode: it would neither use nor update the statistics of a batch
-// CHECK-NEXT: note: export for training: model.train(), then torch.onnx.export(..., dynamo=True, optimize=False); with dynamo=False: do_constant_folding=False, training=torch.onnx.TrainingMode.TRAINING
-// CHECK-NEXT: note: or, if the graph is meant to be so, say what to train: --trainable=FILE lists names or patterns, one a line
 zero.state constant @"onnx::MatMul_1" : tensor<4x4xf32> {data = #zero.data<"m.onnx", 0, 64>}
 zero.state constant @val_2 : tensor<4xf32> {data = #zero.data<"m.onnx", 0, 16>}
 zero.state constant @val_3 : tensor<4xf32> {data = #zero.data<"m.onnx", 0, 16>}
@@ -40,9 +40,32 @@ func.func @step(%x: tensor<4x4xf32> {zero.binding = "x"}) -> (tensor<f32> {zero.
 // -----
 
 // CHECK: error: 1 signs that the exporter lost parameters
-// CHECK: note: parameter 'b.bias' is gone
 // CHECK: note: export for training
+// CHECK: note: parameter 'b.bias' is gone
 module attributes {zero.lost_parameters = ["parameter 'b.bias' is gone"]} {
+  func.func @step(%x: tensor<4x4xf32> {zero.binding = "x"}) -> (tensor<f32> {zero.binding = "loss"}) {
+    %loss = onnx.node "ReduceMean"(%x) {keepdims = 0 : i64} opset 18 : (tensor<4x4xf32>) -> tensor<f32>
+    return %loss : tensor<f32>
+  }
+}
+
+// -----
+
+// The first five, then how many; all if asked for.
+// RUN: not zero-opt %s --split-input-file --zero-verify-export=verbose 2>&1 | FileCheck %s --check-prefix=VERBOSE
+// CHECK: error: 7 signs that the exporter lost parameters
+// CHECK: note: or, if
+// CHECK-NEXT: note: a
+// CHECK-NEXT: note: b
+// CHECK-NEXT: note: c
+// CHECK-NEXT: note: d
+// CHECK-NEXT: note: e
+// CHECK-NEXT: note: and 2 more; -v lists all
+// VERBOSE: error: 7 signs
+// VERBOSE: note: f
+// VERBOSE-NEXT: note: g
+// VERBOSE-NOT: more
+module attributes {zero.lost_parameters = ["a", "b", "c", "d", "e", "f", "g"]} {
   func.func @step(%x: tensor<4x4xf32> {zero.binding = "x"}) -> (tensor<f32> {zero.binding = "loss"}) {
     %loss = onnx.node "ReduceMean"(%x) {keepdims = 0 : i64} opset 18 : (tensor<4x4xf32>) -> tensor<f32>
     return %loss : tensor<f32>

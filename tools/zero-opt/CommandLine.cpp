@@ -52,7 +52,9 @@ std::string sortArguments(ArrayRef<char *> arguments, OptArguments &sorted) {
   std::string phaseOptions;
   for (StringRef argument : arguments) {
     auto [name, value] = argument.drop_while([](char c) { return c == '-'; }).split('=');
-    bool isFlag = argument.starts_with("--");
+    if (argument == "-v") // as zeroc has it
+      name = "verbose";
+    bool isFlag = argument.starts_with("--") || argument == "-v";
     if (isFlag && setImportFlag(sorted.model, name, value))
       continue;
     if (!isFlag || !sorted.model.step.knows(name)) {

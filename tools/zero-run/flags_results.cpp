@@ -11,6 +11,13 @@ static Status addSave(Options &options, const std::string &text) {
   return text.empty() ? expected("a file", text) : Status();
 }
 
+/// Also the compiler's errors, if the model still has to be compiled.
+static Status setVerbose(Options &options, const std::string &) {
+  options.session.verbose = 1;
+  options.compilerFlags.push_back("--verbose");
+  return {};
+}
+
 std::vector<Flag> resultFlags() {
   return {
       {"Results", "save", "FILE",
@@ -44,6 +51,7 @@ std::vector<Flag> resultFlags() {
        "planned to, as JSON for ui.perfetto.dev",
        toText(&Options::trace)},
       {"Results", "quiet", "", "print nothing but warnings and errors", toSwitch(&Options::quiet)},
+      {"Results", "verbose", "", "list everything that an error is about (-v)", setVerbose},
   };
 }
 

@@ -88,7 +88,7 @@ private:
   Status parseFlag() {
     const std::string &word = words[at];
     size_t equals = word.find('=');
-    std::string name = word.substr(0, equals);
+    std::string name = word == "-v" ? "--verbose" : word.substr(0, equals);
     for (const Flag &flag : flags()) {
       if (name != std::string("--") + flag.name)
         continue;

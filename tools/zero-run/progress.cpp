@@ -28,7 +28,7 @@ Progress::Progress(const Executable &executable, const Data &data, uint64_t step
       steps(steps), quiet(quiet), terminal(::isatty(STDOUT_FILENO)),
       unitsPerStep(samples.samples_per_step), memory(memoryText(rankBytes(executable))) {
   for (const zero_rt_value_info &input : inputsOf(executable))
-    if (takesTokens(input)) {
+    if (input.tokens) {
       unit = "tokens"; // [batch, sequence]
       unitsPerStep *= input.shape[1];
       break;

@@ -26,6 +26,7 @@ public:
 
   std::string run() {
     checkModel();
+    checkSelection();
     checkDevice();
     checkPlan();
     checkTiers();
@@ -89,6 +90,7 @@ private:
   }
 
   void checkModel();
+  void checkSelection();
   void checkDevice();
   void checkPlan();
   void checkBudget();
@@ -121,6 +123,20 @@ void Checker::checkModel() {
   if (!options.dumpAfter.empty() &&
       llvm::none_of(allPhases(), [&](Phase p) { return phaseName(p) == options.dumpAfter; }))
     fail("--dump-after: unknown phase '" + options.dumpAfter + "'");
+}
+
+void Checker::checkSelection() {
+  if (isGiven("trainable"))
+    expectAbsent("freeze-all-but", "--trainable, which lists what is trained");
+  if (!isGiven("frozen-precision"))
+    return;
+  expectWord("frozen-precision", step.frozenPrecision, {"bf16", "fp16"});
+  if (step.precision != "fp32")
+    expectAbsent("frozen-precision", "--precision=" + step.precision.getValue() +
+                                         ", which stores all parameters in 16 bits");
+  if (!isGiven("trainable") && !isGiven("freeze") && !isGiven("freeze-all-but"))
+    expectAbsent("frozen-precision", "nothing frozen: none of --freeze, --freeze-all-but and "
+                                     "--trainable is given");
 }
 
 void Checker::checkDevice() {
@@ -309,8 +325,10 @@ void Checker::checkReduction() {
 void Checker::checkForwardOnly() {
   if (!step.forwardOnly)
     return;
-  if (!(options.loss.empty() && step.trainable.empty() && step.freeze.empty()))
-    fail("--forward-only trains nothing, so --loss, --trainable and --freeze have no effect");
+  if (!(options.loss.empty() && step.trainable.empty() && step.freeze.empty() &&
+        step.freezeAllBut.empty()))
+    fail("--forward-only trains nothing, so --loss, --trainable, --freeze and --freeze-all-but "
+         "have no effect");
   for (StringRef flag :
        {"precision",   "loss-scale",        "micro-batches",         "clip-norm",
         "lr-schedule", "warmup-steps",      "total-steps",           "min-lr-ratio",

@@ -84,6 +84,8 @@ static const std::vector<Flag> &flags() {
       {"cache-dir", "DIR", "keep compiled kernels here ($XDG_CACHE_HOME/zero, or ~/.cache/zero)",
        [](CompilerOptions &o, StringRef v) { return !(o.cacheFolder = v.str()).empty(); }},
       {"no-cache", "", "compile every kernel, keep none", flag(&CompilerOptions::noCache)},
+      {"v", "", "list everything that an error is about, as --verbose",
+       [](CompilerOptions &o, StringRef) { return o.step.verbose = true; }},
   };
   return all;
 }
@@ -117,14 +119,15 @@ static CommandLineResult wrong(const Twine &message) {
 
 /// Whether of several values of the flag all count.
 static bool addsUp(StringRef name) {
-  return name == "freeze" || name == "no-decay" || name == "param-group" || name == "report";
+  return llvm::is_contained({"freeze", "freeze-all-but", "no-decay", "param-group", "report"},
+                            name);
 }
 
 /// Sets a flag from text; returns what is wrong with the text, or nothing.
 static std::string setFlag(CompilerOptions &options, StringRef name, StringRef value) {
   auto own = llvm::find_if(flags(), [&](const Flag &f) { return f.name == name; });
-  if (own == flags().end())
-    return options.step.set(name, value);
+  if (own == flags().end()) // People write AdamW.
+    return options.step.set(name, name == "optimizer" ? value.lower() : value.str());
   return own->set(options, value) ? "" : ("--" + name + ": bad value '" + value + "'").str();
 }
 

@@ -33,6 +33,9 @@ public:
   /// nothing: running statistics, a rotary table or a mask.
   llvm::StringRef bufferReason(ReadOp read) const;
 
+  /// Whether it is running statistics of a BatchNormalization, which forward updates.
+  bool isRunningStatistic(ReadOp read) const;
+
 private:
   /// What an operation's operands come from, and where its results go. All of it is
   /// found in two walks, so that a model of many constants costs no more than its size.
@@ -51,7 +54,6 @@ private:
 
   void walkForward(mlir::Operation &op);
   void walkBackward(mlir::Operation &op);
-  bool isRunningStatistic(ReadOp read) const;
   bool isClassWeights(ReadOp read) const;
   bool isRotaryTable(ReadOp read) const;
   bool isMask(ReadOp read) const;

@@ -30,6 +30,9 @@ mlir::Operation *findEpilogue(mlir::func::FuncOp step);
 /// and after all of the prologue.
 mlir::Operation *findPrologueEnd(mlir::func::FuncOp step);
 
+/// On an argument of the step: it is tokens, see zero-mark-tokens.
+inline constexpr llvm::StringLiteral kTokensAttr = "zero.tokens";
+
 /// The name under which the user binds argument or reads result `index`.
 llvm::StringRef argumentBinding(mlir::func::FuncOp step, unsigned index);
 llvm::StringRef resultBinding(mlir::func::FuncOp step, unsigned index);

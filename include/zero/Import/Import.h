@@ -30,6 +30,8 @@ struct ImportOptions {
   bool forwardOnly = false;
   /// Follow symbolic links to external data.
   bool allowSymlinks = false;
+  /// Name in errors everything that is wrong.
+  bool verbose = false;
   /// Look at external data files: that they exist and are long enough.
   bool checkData = true;
   /// Whether the compiler knows an operator (domain, type, opset). Those that it

@@ -26,11 +26,18 @@ struct StepOptions : mlir::PassPipelineOptions<StepOptions> {
                            llvm::cl::desc("compile the model as it is: all outputs, no training")};
   Option<std::string> trainable{
       *this, "trainable",
-      llvm::cl::desc("train exactly the parameters (names or globs) listed in this file"),
+      llvm::cl::desc(
+          "train exactly the parameters (names or globs) listed in this file, and freeze "
+          "the others"),
       llvm::cl::value_desc("file")};
   ListOption<std::string> freeze{*this, "freeze",
                                  llvm::cl::desc("do not train parameters that match these globs"),
                                  llvm::cl::value_desc("pattern,...")};
+  ListOption<std::string> freezeAllBut{
+      *this, "freeze-all-but", llvm::cl::desc("train only the parameters that match these globs"),
+      llvm::cl::value_desc("pattern,...")};
+  Option<bool> verbose{*this, "verbose",
+                       llvm::cl::desc("list everything that an error is about (-v)")};
   // recognise
   Option<uint64_t> seed{*this, "seed", llvm::cl::desc("seed of Dropout's random numbers (0)"),
                         llvm::cl::init(0), llvm::cl::value_desc("N")};
@@ -39,6 +46,10 @@ struct StepOptions : mlir::PassPipelineOptions<StepOptions> {
       *this, "precision",
       llvm::cl::desc("store parameters, gradients and activations in 16 bits (fp32)"),
       llvm::cl::init("fp32"), llvm::cl::value_desc("fp32|bf16|fp16")};
+  Option<std::string> frozenPrecision{
+      *this, "frozen-precision",
+      llvm::cl::desc("store frozen parameters in 16 bits: bf16 or fp16 (as the others)"),
+      llvm::cl::value_desc("bf16|fp16")};
   Option<double> lossScale{
       *this, "loss-scale",
       llvm::cl::desc("fp16: scale of the loss; 0, the default: found and adapted as it goes"),

@@ -12,10 +12,10 @@ namespace zero::planning {
 
 /// What a reader of an error message should have written.
 inline constexpr std::string_view kByteSizeForm =
-    "a number of bytes, or of KB, MB, GB, TB (1000) or KiB, MiB, GiB, TiB (1024)";
+    "a number of bytes, or of K, M, G, T or KiB, MiB, GiB, TiB (1024), or of KB, MB, GB, TB (1000)";
 
-/// Bytes from text: "25000000", "512MiB", "1.5 GB". A fraction of a byte is cut off.
-/// Nothing when the text is no number, has another unit, or is beyond 2^63 bytes.
+/// Bytes from text: "25000000", "512MiB", "3G", "1.5 GB", in letters of any case. A fraction of a
+/// byte is cut off. Nothing when the text is no number, has another unit, or is beyond 2^63 bytes.
 std::optional<uint64_t> parseByteSize(std::string_view text);
 
 /// "327.40 MiB": two digits after the point, whole bytes below 1024.

@@ -3,6 +3,7 @@
 #ifndef ZERO_TRANSFORMS_PASSES_TD
 #define ZERO_TRANSFORMS_PASSES_TD
 
+include "include/zero/Transforms/PrecisionPasses.td"
 include "include/zero/Transforms/TransferPasses.td"
 include "mlir/Pass/PassBase.td"
 
@@ -29,10 +30,13 @@ def VerifyImport : Pass<"zero-verify-import", "::mlir::ModuleOp"> {
   let summary = "Checks what import promises";
   let description = [{
     Every operator is in the op table, every value has a static shape, no state is
-    of 16-bit floats, and every input and result of `@step` has the name that users
-    bind. Operators that are
-    not supported are all named in one error, each with its first nodes.
+    of 16-bit floats, every input and result of `@step` has the name that users bind,
+    and further names of tensors (`zero.aliases`) are of one tensor each. Operators
+    that are not supported are named in one error, each with its first nodes: the first
+    few, with `verbose` all.
   }];
+  let options = [
+    Option<"verbose", "verbose", "bool", /*default=*/"false", "list everything that is wrong">];
 }
 
 def VerifyExport : Pass<"zero-verify-export", "::mlir::ModuleOp"> {
@@ -43,10 +47,12 @@ def VerifyExport : Pass<"zero-verify-export", "::mlir::ModuleOp"> {
     convolutions or exports it in inference mode: what is left would train, but not
     as the model. Where import found the exporter's account of its tensors, what it
     lost is known (`zero.lost_parameters`); elsewhere a constant without the name of
-    a module's tensor looks lost if it is used as a weight is. All are named in one
-    error, with the way to export the model whole. A normalization without an epsilon
-    is a warning: folding x + 1e-8 to x leaves that.
+    a module's tensor looks lost if it is used as a weight is. One error says how to
+    export the model whole and names the first few, with `verbose` all. A normalization
+    without an epsilon is a warning: folding x + 1e-8 to x leaves that.
   }];
+  let options = [
+    Option<"verbose", "verbose", "bool", /*default=*/"false", "list everything that is wrong">];
 }
 
 def SelectParameters : Pass<"zero-select-parameters", "::mlir::ModuleOp"> {
@@ -58,10 +64,13 @@ def SelectParameters : Pass<"zero-select-parameters", "::mlir::ModuleOp"> {
     no buffer:
     running statistics of a BatchNormalization, a rotary table that reaches the
     loss only through Cos and Sin, a mask that is only added to or selected into
-    a Softmax's input. With `trainable`, exactly those that the file lists,
-    by name or glob pattern.
-    Constants that the loss does not depend on are dropped. Each decision is a
-    remark of category "parameters".
+    a Softmax's input. With `trainable`, those that the file lists, by name or glob
+    pattern, are trained, and the other parameters frozen; a name may be that of any
+    constant but running statistics, a pattern passes buffers over. `freeze` and
+    `freeze-all-but` freeze by pattern. A tied tensor (`zero.aliases`) answers to all
+    its names. Constants that the loss does not depend on are dropped. Each decision
+    is a remark of category "parameters". Where no option says what is frozen, names
+    that look like adapters beside a base or like a teacher draw a warning.
 
     ```mlir
     zero.state constant @"fc1.weight" : tensor<8x4xf32> {data = ...}  // before
@@ -71,8 +80,23 @@ def SelectParameters : Pass<"zero-select-parameters", "::mlir::ModuleOp"> {
   let options = [
     Option<"trainable", "trainable", "std::string", /*default=*/"", "file of names or globs to train, one a line">,
     ListOption<"freeze", "freeze", "std::string", "glob patterns of parameters to freeze">,
-    Option<"forwardOnly", "forward-only", "bool", /*default=*/"false", "train nothing">];
+    ListOption<"freezeAllBut", "freeze-all-but", "std::string", "glob patterns of the parameters that are not frozen">,
+    Option<"forwardOnly", "forward-only", "bool", /*default=*/"false", "train nothing">,
+    Option<"verbose", "verbose", "bool", /*default=*/"false", "list everything that is wrong">];
   let dependentDialects = ["::zero::ZeroDialect"];
+}
+
+def MarkTokens : Pass<"zero-mark-tokens", "::mlir::ModuleOp"> {
+  let summary = "Mark the inputs of the step that are tokens";
+  let description = [{
+    An input of integers, batch by sequence, whose numbers choose rows of an embedding
+    gets `zero.tokens`: a run of such a model is told in tokens a second. Labels, and
+    ids of users or items in a vector, are none.
+
+    ```mlir
+    func.func @step(%ids: tensor<4x32xi64> {zero.binding = "input_ids", zero.tokens}) -> ...
+    ```
+  }];
 }
 
 def TileParameters : Pass<"zero-tile-parameters", "::mlir::ModuleOp"> {
@@ -129,40 +153,6 @@ def Differentiate : Pass<"zero-differentiate", "::mlir::ModuleOp"> {
     ```
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::zero::ZeroDialect", "::zero::onnx::OnnxDialect"];
-}
-
-def SetPrecision : Pass<"zero-set-precision", "::mlir::ModuleOp"> {
-  let summary = "Stores parameters and values of the step in 16 bits";
-  let description = [{
-    With `precision` bf16 or fp16: parameters of f32, and the values of the step that
-    are computed from them or from inputs, get the 16-bit element type; no node is
-    added. What a node computes is f32 all the same: its result is rounded once, when
-    it is stored (zero-form-kernels). f32 stay inputs, constants, buffers, what is
-    computed from integers and constants alone (masks, tables), the loss, and the
-    results that the op table keeps wide (losses, reductions, statistics of
-    normalizations), with what is computed from those alone. docs/precision.md has
-    the list. Writes `zero.precision` on the module and, for fp16, adds the state
-    `loss_scale`. What was done is a remark of category "precision". Refuses graphs
-    that already train and programs of other ops than nodes.
-
-    ```mlir
-    zero.parameter @w : tensor<8x4xf32> {data = #zero.data<"m.onnx", 64, 128>}         // before
-    zero.parameter @w : tensor<8x4xbf16> {data = #zero.data<"m.onnx", 64, 128, f32>}   // after
-    ```
-  }];
-  let options = [
-    Option<"precision", "precision", "std::string", /*default=*/"\"fp32\"", "fp32, bf16 or fp16">,
-    Option<"lossScale", "loss-scale", "double", /*default=*/"65536.0", "fp16: scale of the loss in the first step">];
-  let dependentDialects = ["::zero::ZeroDialect", "::zero::onnx::OnnxDialect"];
-}
-
-def VerifyPrecision : Pass<"zero-verify-precision", "::mlir::ModuleOp"> {
-  let summary = "Checks that what must stay f32 is f32";
-  let description = [{
-    In a program with `zero.precision`: the loss and the results that the op table
-    keeps wide are not of 16 bits, all parameters are of its type, no other state is
-    of 16 bits, and no value is of the other 16-bit type.
-  }];
 }
 
 def SetSeed : Pass<"zero-set-seed", "::mlir::ModuleOp"> {

@@ -141,6 +141,7 @@ typedef struct zero_rt_value_info {
   size_t dimensions;
   int frozen; /* a parameter that training does not change */
   int saved;  /* zero_rt_session_save() writes it */
+  int tokens; /* an input, batch by sequence, that chooses rows of an embedding */
 } zero_rt_value_info;
 
 /* Memory of one tier, on each rank, as the compiler planned it. */
@@ -332,6 +333,7 @@ typedef struct zero_rt_session_options {
                            number in `gpus` is this rank's GPU */
   const char *join;     /* a file that all of them see and that is not there yet: through it they
                            find each other; rank 0 makes and removes it */
+  int verbose;          /* errors about many things name them all, not the first few */
 } zero_rt_session_options;
 
 void zero_rt_session_options_default(zero_rt_session_options *options);

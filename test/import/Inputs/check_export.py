@@ -16,6 +16,7 @@ from zero_test import Checks, Failed, run_tool
 SIGNATURE = "pkg.torch.export.ExportedProgram.graph_signature"
 FOLDED = "pkg.onnxscript.optimizer.folded_from"
 OPERATION = "pkg.torch.onnx.fx_node"
+SCOPES = "pkg.torch.onnx.name_scopes"
 KINDS = {"pos": "PARAMETER", "scale": "PARAMETER", "fc.weight": "PARAMETER",
          "tied.weight": "PARAMETER", "unused.weight": "PARAMETER", "mean": "BUFFER",
          "half.mean": "BUFFER", "lifted_tensor_0": "CONSTANT_TENSOR"}
@@ -93,11 +94,28 @@ def merge(graph):
     del graph.initializer[2]
 
 
+def check_tied(checks, work):
+    """A module that is another's tensor where it has a parameter that is none: one tensor."""
+    proto = model()
+    annotate(proto.graph.node[2], SCOPES, "['', 'tied', 'fc']")
+    onnx.save(proto, work / "tied.onnx")
+    text = run_tool("zeroc", work / "tied.onnx", "--plan-only", "--freeze=tied.*")
+    checks.that("  fc.weight: 3x3xf32, frozen\n" in text, f"tied: {text}")
+    for name, path in (("unused", "tied"), ("tied", "kinds")):
+        try:
+            run_tool("zeroc", work / f"{path}.onnx", "--plan-only", f"--freeze={name}.*")
+            checks.that(False, f"tied: {name} is a tensor of {path}")
+        except Failed as failure:
+            words = f"it matches '{name}.weight', which the graph does not hold"
+            checks.that(words in str(failure), f"tied: '{words}' is not in {failure}")
+
+
 def main():
     work = Path(sys.argv[1])
     work.mkdir(parents=True, exist_ok=True)
     checks = Checks()
     check_kinds(checks, work)
+    check_tied(checks, work)
     check_lost(checks, work, "folded", fold,
                "parameter 'fc.weight' was folded into 'val_1' of 3x3, read by MatMul node 'fc'")
     check_lost(checks, work, "merged", merge,

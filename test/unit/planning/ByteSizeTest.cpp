@@ -12,11 +12,16 @@ TEST(ByteSize, UnderstandsUnits) {
   EXPECT_EQ(parseByteSize(" 1.5 GiB "), 3u << 29);
   EXPECT_EQ(parseByteSize("0.25MB"), 250000u);
   EXPECT_EQ(parseByteSize("3TiB"), 3ull << 40);
+  EXPECT_EQ(parseByteSize("64K"), 64u << 10);
+  EXPECT_EQ(parseByteSize("2m"), 2u << 20);
+  EXPECT_EQ(parseByteSize("3G"), 3ull << 30);
+  EXPECT_EQ(parseByteSize("3g"), 3ull << 30);
+  EXPECT_EQ(parseByteSize("1.5T"), 3ull << 39);
 }
 
 TEST(ByteSize, RefusesTheRest) {
   for (const char *text : {"", "GB", "5 parsecs", "1.5", "-1", "1e9", "1..5KB", "5 GB GB", ".MB",
-                           "9223372036854775808", "8388608TiB", "0x10", "5GB!"})
+                           "9223372036854775808", "8388608TiB", "8388608T", "3GiG", "0x10", "5GB!"})
     EXPECT_EQ(parseByteSize(text), std::nullopt) << text;
 }
 

@@ -1,0 +1,19 @@
+// A tied tensor answers to all its names, and its parameter keeps them.
+// RUN: zero-opt %s --zero-verify-import --zero-select-parameters=freeze=*.wte.* | FileCheck %s --check-prefixes=CHECK,FROZEN
+// RUN: echo model.wte.weight > %t && zero-opt %s --zero-select-parameters=trainable=%t | FileCheck %s --check-prefixes=CHECK,TRAINED
+// RUN: zero-opt %s --zero-select-parameters=freeze-all-but=*.wte.* | FileCheck %s --check-prefixes=CHECK,TRAINED
+// CHECK-DAG: zero.parameter @model.head.weight : tensor<4xf32> {data = #zero.data<"m.onnx", 0, 16>
+// FROZEN-SAME: frozen, zero.aliases = ["model.wte.weight", "model.in.weight"]}
+// TRAINED-SAME: , zero.aliases = ["model.wte.weight", "model.in.weight"]}
+// FROZEN-DAG: zero.parameter @model.fc.weight : tensor<4xf32> {data = #zero.data<"m.onnx", 0, 16>}
+// TRAINED-DAG: zero.parameter @model.fc.weight : tensor<4xf32> {data = {{.*}}, frozen}
+zero.state constant @model.fc.weight : tensor<4xf32> {data = #zero.data<"m.onnx", 0, 16>}
+zero.state constant @model.head.weight : tensor<4xf32> {data = #zero.data<"m.onnx", 0, 16>, zero.aliases = ["model.wte.weight", "model.in.weight"]}
+  func.func @step(%x: tensor<4xf32> {zero.binding = "x"}) -> (tensor<f32> {zero.binding = "loss"}) {
+    %w0 = zero.read @model.fc.weight : tensor<4xf32>
+    %y0 = onnx.node "Mul"(%x, %w0) {} opset 18 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    %w1 = zero.read @model.head.weight : tensor<4xf32>
+    %y1 = onnx.node "Mul"(%y0, %w1) {} opset 18 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    %loss = onnx.node "ReduceMean"(%y1) {keepdims = 0 : i64} opset 18 : (tensor<4xf32>) -> tensor<f32>
+    return %loss : tensor<f32>
+  }
