@@ -28,6 +28,10 @@ inline constexpr llvm::StringLiteral kAbsentParametersAttr = "zero.absent_parame
 /// any of them; see aliasesOf() in Part.h.
 inline constexpr llvm::StringLiteral kAliasesAttr = "zero.aliases";
 
+/// On the module: for each tensor that the model's file has under another name, or as one
+/// with others, the name of its initializer there, or "" if it has none of its own.
+inline constexpr llvm::StringLiteral kInitializersAttr = "zero.initializers";
+
 } // namespace zero
 
 #endif // DIALECTS_ZERO_EXPORTERATTRS_H

@@ -2,6 +2,7 @@
 
 #include "TensorTable.h"
 
+#include "dialects/Zero/ExporterAttrs.h"
 #include "dialects/Zero/Part.h"
 #include "zero/Analysis/StepFunction.h"
 
@@ -44,7 +45,8 @@ public:
   TableBuilder(ModuleOp module, func::FuncOp step, const Storage &storage, CommandBuilder &commands,
                StringRef dataRoot, proto::Program &program, std::string &data)
       : module(module), symbols(module), step(step), storage(storage), commands(commands),
-        dataRoot(dataRoot), program(program), data(data) {}
+        dataRoot(dataRoot), program(program), data(data),
+        initializers(module->getAttrOfType<DictionaryAttr>(kInitializersAttr)) {}
 
   void build() {
     for (auto buffer : module.getOps<BufferOp>())
@@ -140,13 +142,17 @@ private:
     tensor->set_name(name.str());
     tensor->set_role(role);
     setShape(tensor, type.clone(shape));
+    if (auto initializer = initializers ? initializers.getAs<StringAttr>(name) : StringAttr())
+      tensor->set_initializer(initializer.str());
     if (auto reference = op.getData()) {
       proto::Init::Range *range = tensor->mutable_init()->mutable_file();
       range->set_file(fileIndex(reference->getFile()));
       range->set_offset(reference->getOffset());
       range->set_bytes(reference->getBytes());
       if (Type stored = reference->getStored())
-        range->set_stored(dtypeOf(stored));
+        range->set_stored(dtypeOf(getElementTypeOrSelf(stored)));
+      // A matrix of another type than this one is its transpose.
+      range->set_transposed(isa_and_present<RankedTensorType>(reference->getStored()));
     } else {
       APFloat splat = op.getSplat().value_or(APFloat(0.0));
       tensor->mutable_init()->set_splat(splat.convertToDouble());
@@ -283,6 +289,7 @@ private:
   StringRef dataRoot;
   proto::Program &program;
   std::string &data;
+  DictionaryAttr initializers; ///< of tensors with other names in the model
   llvm::StringMap<uint32_t> buffers;
   llvm::StringMap<uint32_t> files;
   llvm::StringMap<proto::Tensor *> tiled; ///< by name: those that have tiles

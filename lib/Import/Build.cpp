@@ -49,6 +49,7 @@ public:
     addStep(results);
     setStrings(module.get(), kLostParametersAttr, model.signature.lost);
     setStrings(module.get(), kAbsentParametersAttr, model.signature.absent);
+    addInitializers();
     return std::move(module);
   }
 
@@ -60,6 +61,15 @@ private:
   }
 
   Location locate(StringRef name) { return NameLoc::get(builder.getStringAttr(name), fileLoc); }
+
+  void addInitializers() {
+    SmallVector<NamedAttribute> names;
+    for (const auto &[name, constant] : model.constants)
+      if (constant.initializer)
+        names.push_back(builder.getNamedAttr(name, builder.getStringAttr(*constant.initializer)));
+    if (!names.empty())
+      module.get()->setAttr(kInitializersAttr, builder.getDictionaryAttr(names));
+  }
 
   /// Marks what the results still depend on now that shape arithmetic is known.
   void findUsed(ArrayRef<Result> results) {
@@ -89,18 +99,27 @@ private:
     if (!isFloat(constant.type) && !used.contains(name))
       return;
     auto type = tensorType(constant.type, constant.dims, context, "initializer " + quote(name));
-    auto data =
-        DataAttr::get(context, constant.data->file, constant.data->offset, constant.data->bytes,
-                      /*stored=*/Type());
-    auto state =
-        StateOp::create(builder, locate(name), Role::Constant, name, FlatSymbolRefAttr(), type,
-                        data, FloatAttr(), PlacementAttr(), FlatSymbolRefAttr(), IntegerAttr());
+    FloatAttr splat = constant.splat ? builder.getF64FloatAttr(*constant.splat) : FloatAttr();
+    auto state = StateOp::create(builder, locate(name), Role::Constant, name, FlatSymbolRefAttr(),
+                                 type, dataOf(constant, type), splat, PlacementAttr(),
+                                 FlatSymbolRefAttr(), IntegerAttr());
     if (auto it = model.signature.aliases.find(name); it != model.signature.aliases.end())
       setStrings(state, kAliasesAttr, it->second);
     if (!model.signature.kinds.empty() && isFloat(constant.type)) {
       StringRef kind = model.signature.kindOf(name);
       state->setAttr(kExportedAsAttr, builder.getStringAttr(kind.empty() ? "constant" : kind));
     }
+  }
+
+  /// Where the bytes of `constant`, of `type`, lie; a matrix may be stored as its transpose.
+  DataAttr dataOf(const Constant &constant, RankedTensorType type) {
+    if (!constant.data)
+      return {};
+    Type stored;
+    if (constant.transposed)
+      stored = type.clone(llvm::to_vector(llvm::reverse(type.getShape())));
+    const DataRef &data = *constant.data;
+    return DataAttr::get(context, data.file, data.offset, data.bytes, stored);
   }
 
   void addStep(ArrayRef<Result> wanted) {

@@ -1,6 +1,8 @@
 //===- ModelFile.cpp - reads an ONNX file ---------------------------------===//
 
 #include "ModelFile.h"
+#include "LostParameters.h"
+#include "RestoreParameters.h"
 #include "WireScan.h"
 
 #include "google/protobuf/io/coded_stream.h"
@@ -78,7 +80,9 @@ public:
   /// `what` names the tensor in messages; `range` is where the model's own file
   /// holds its bytes.
   Constant read(pb::TensorProto &tensor, std::optional<ByteRange> range, const Twine &what) {
-    Constant constant{tensor.data_type(), Dims(dimsOf(tensor)), 0, {}, {}};
+    Constant constant;
+    constant.type = tensor.data_type();
+    constant.dims = Dims(dimsOf(tensor));
     if (elementBytes(constant.type) == 0)
       fail(what + ": expected a float, integer or bool element type, got " +
            typeName(constant.type));
@@ -207,6 +211,13 @@ Model readModel(StringRef path, bool allowSymlinks, bool checkData) {
   TensorRanges ranges = scanTensors(buffer->getBuffer());
   takeInitializers(model, reader, ranges);
   takeConstantNodes(model, reader, ranges.nodeValues);
+  restoreParameters(model);
+  splitMergedTensors(model);
+  if (size_t count = model.signature.restored)
+    model.record.remarks.push_back(
+        std::to_string(count) +
+        " parameters restored that the exporter had transposed, merged or dropped");
+  findLostParameters(model);
   // What is trained changes: nothing may be folded through it.
   for (auto &[name, constant] : model.constants)
     if (model.signature.kindOf(name) == "parameter" && constant.data)

@@ -19,6 +19,11 @@ struct Constant {
   int64_t elements = 0;
   std::optional<DataRef> data;          ///< where the bytes lie
   std::optional<pb::TensorProto> value; ///< the bytes themselves, if small
+  std::optional<double> splat;          ///< all elements are this; then there are no bytes
+  bool transposed = false;              ///< the bytes are those of the transpose
+  /// The initializer of the model that has these bytes, if not that of this name; "" if
+  /// that stands for other tensors, too.
+  std::optional<std::string> initializer;
 
   bool isLarge() const { return elements * elementBytes(type) > kInlineBytes; }
 };

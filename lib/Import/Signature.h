@@ -6,14 +6,24 @@
 #include "Error.h"
 
 #include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace zero::importer {
 
 /// PyTorch's account of an exported module, from the metadata that its exporter
 /// (dynamo, since 2.5) leaves in the graph. Empty for a model of any other origin.
 struct Signature {
-  /// "parameter", "buffer" or "constant" for each tensor, by its name in the module.
-  llvm::StringMap<llvm::StringRef> kinds;
+  /// A tensor of the module: p_fc_weight: PARAMETER target='fc.weight'.
+  struct Entry {
+    std::string placeholder; ///< its name in the metadata of nodes
+    std::string name;        ///< in the module
+    llvm::StringRef kind;    ///< "parameter", "buffer", or "constant" of the code
+  };
+  std::vector<Entry> entries;             ///< in the module's order
+  llvm::StringMap<size_t> byPlaceholder;  ///< index into `entries`
+  llvm::StringMap<llvm::StringRef> kinds; ///< by the name in the module
+  llvm::StringSet<> inputs;               ///< placeholders of the module's inputs
+
   /// Parameters that nodes were made from or constants were folded from, but that are
   /// no initializers any more: a line for each.
   std::vector<std::string> lost;
@@ -25,12 +35,16 @@ struct Signature {
   std::vector<std::string> absent;
   /// Names of parameters that are tied to an initializer, by the initializer's name.
   llvm::StringMap<std::vector<std::string>> aliases;
+  /// Parameters that were no initializers either, but have been found.
+  size_t restored = 0;
 
   /// What `name` is, or "" if the exporter does not say.
   llvm::StringRef kindOf(llvm::StringRef name) const { return kinds.lookup(name); }
+  /// The tensor whose placeholder is called so; null if there is none.
+  const Entry *find(llvm::StringRef placeholder) const;
 };
 
-/// Reads the signature of `graph`, whose initializers are still there.
+/// Reads the signature of `graph`: all but which parameters are lost, restored or tied.
 Signature readSignature(const pb::GraphProto &graph);
 
 } // namespace zero::importer

@@ -2,35 +2,37 @@
 //
 // PyTorch's exporter writes parameters that share a tensor as one initializer, under the
 // last of their names, and its account of the module does not say which they are. But
-// each node says which submodule computes it (`name_scopes`): where 'model.wte' looks
-// rows of 'model.lm_head.weight' up, and the account has a 'model.wte.weight' that is no
-// tensor of the graph, the two are one. A submodule that is never called, or reads two
-// such tensors, tells nothing.
+// each node says which submodule computes it (`name_scopes`) and with which operands:
+// where 'model.wte' looks rows of 'model.lm_head.weight' up, and the account has a
+// 'model.wte.weight' that is no tensor of the graph, the two are one. A submodule that is
+// never called, or reads two such tensors, tells nothing.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef ZERO_LIB_IMPORT_TIEDNAMES_H
 #define ZERO_LIB_IMPORT_TIEDNAMES_H
 
-#include "Error.h"
+#include "ModelFile.h"
 
 #include "llvm/ADT/StringMap.h"
 
 namespace zero::importer {
 
-/// The initializers of a graph that submodules read though they belong to others. Refers
-/// to texts of the graph.
+/// The parameters that submodules read though they belong to others. Refers to texts of the
+/// model.
 class TieFinder {
 public:
-  explicit TieFinder(const pb::GraphProto &graph);
+  explicit TieFinder(const Model &model);
 
-  /// The initializer that parameter `name`, itself none, is tied to; "" if that is not
-  /// known.
+  /// The parameter that `name`, which the model does not hold, is tied to; "" if that is
+  /// not known.
   llvm::StringRef find(llvm::StringRef name) const;
 
 private:
-  /// By "SCOPE.LEAF", for nodes of module SCOPE that read an initializer "OTHER.LEAF":
-  /// its name; "" where there are several.
+  void noteReads(const Signature &signature, const pb::NodeProto &node);
+
+  /// By "SCOPE.LEAF", for nodes of module SCOPE that read a parameter "OTHER.LEAF": its
+  /// name; "" where there are several.
   llvm::StringMap<llvm::StringRef> foreign;
 };
 

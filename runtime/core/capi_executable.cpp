@@ -92,6 +92,8 @@ static zero_rt_value_info describe(const Value &value) {
           size_t(value.shape_size()),
           0,
           0,
+          0,
+          value.name().c_str(),
           0};
 }
 
@@ -102,6 +104,8 @@ static zero_rt_value_info describeTensor(const LoadedProgram &program,
   info.role = static_cast<zero_rt_role>(tensor.role());
   info.frozen = tensor.frozen();
   info.saved = tensor.saved();
+  info.initializer = initializerOf(tensor).c_str();
+  info.transposed = tensor.init().file().transposed();
   return info;
 }
 

@@ -37,6 +37,12 @@ struct LoadedProgram {
   const proto::Tensor &parameterOf(const proto::Gradient &gradient) const;
 };
 
+/// The initializer of the model that `tensor` is, or empty if it has none of its own.
+inline const std::string &initializerOf(const proto::Tensor &tensor) {
+  const bool isNamed = tensor.has_initializer() || tensor.init().has_splat();
+  return isNamed ? tensor.initializer() : tensor.name();
+}
+
 /// Reads, checks and loads `path`.
 Status loadProgram(const std::string &path, std::shared_ptr<const LoadedProgram> &program);
 

@@ -320,7 +320,9 @@ Status Session::save(const std::string &path) const {
                          {shape.begin(), shape.end()},
                          [this, &tensor](void *destination, uint64_t bytes) {
                            return readTensor(tensor.name(), destination, bytes);
-                         }});
+                         },
+                         initializerOf(tensor),
+                         tensor.init().file().transposed()});
   }
   WeightsWriter writer;
   WeightsOrigin origin{tables().model(), {tables().files().begin(), tables().files().end()}};

@@ -8,16 +8,23 @@
 
 namespace zero::rt {
 
+/// Rows of a matrix that are read together where a file has it transposed: a line of a cache.
+static constexpr uint64_t kRowsAtOnce = 16;
+
 Status InitialFiles::open(const proto::Program &program, InitialFiles &opened) {
   for (const std::string &path : program.files()) {
     InputFile file;
     ZERO_RT_TRY(InputFile::open(path, file));
     opened.files.push_back(std::move(file));
   }
+  opened.mapped.resize(opened.files.size());
   for (const proto::Tensor &tensor : program.tensors()) {
     if (tensor.init().source_case() != proto::Init::kFile)
       continue;
     const proto::Init::Range &range = tensor.init().file();
+    MappedFile &mapped = opened.mapped[range.file()];
+    if (range.transposed() && mapped.bytes().empty())
+      ZERO_RT_TRY(MappedFile::open(program.files(static_cast<int>(range.file())), mapped));
     uint64_t size = opened.files[range.file()].size();
     if (range.offset() > size || range.bytes() > size - range.offset())
       return fail(ZERO_RT_BAD_FILE,
@@ -49,6 +56,29 @@ static Status readPart(const InputFile &file, const proto::Init::Range &range, D
   return {};
 }
 
+/// The same of matrix `tensor`, of which `file` has the transpose: some rows at a time.
+static void readTransposed(std::span<const uint8_t> file, const proto::Tensor &tensor,
+                           const Part &part, char *target) {
+  const proto::Init::Range &range = tensor.init().file();
+  const DType dtype = toDType(tensor.dtype()), stored = storedType(range, dtype);
+  const uint64_t size = sizeOf(stored), height = tensor.shape(0), width = tensor.shape(1);
+  const uint8_t *source = file.data() + range.offset();
+  const uint64_t end = part.inTensor + part.count;
+  std::vector<uint8_t> rows;
+  for (uint64_t begin = part.inTensor; begin < end;) {
+    const uint64_t row = begin / width, last = std::min(row + kRowsAtOnce, height);
+    const uint64_t stop = std::min(end, last * width);
+    rows.resize((stop - begin) * size);
+    for (uint64_t column = 0; column < width; ++column)
+      for (uint64_t i = row; i < last; ++i)
+        if (const uint64_t at = i * width + column; at >= begin && at < stop)
+          std::memcpy(&rows[(at - begin) * size], source + (column * height + i) * size, size);
+    convertFloats(stored, rows.data(), dtype, target, stop - begin);
+    target += (stop - begin) * sizeOf(dtype);
+    begin = stop;
+  }
+}
+
 /// The same from the executable's own data.
 static void copyPart(std::span<const uint8_t> data, const proto::Init::Range &range, DType dtype,
                      const Part &part, char *target) {
@@ -67,9 +97,11 @@ Status initialiseTensors(const LoadedProgram &program, const InitialFiles &files
       ZERO_RT_TRY(forEachPart(block, rank, [&](const Part &part) {
         auto make = [&](char *target, uint64_t done, uint64_t bytes) -> Status {
           const Part piece{part.inTensor + done / size, part.inBuffer + done / size, bytes / size};
-          if (init.source_case() == proto::Init::kFile)
+          if (init.source_case() == proto::Init::kFile && init.file().transposed())
+            readTransposed(files.mapped[init.file().file()].bytes(), tensor, piece, target);
+          else if (init.source_case() == proto::Init::kFile)
             return readPart(files.files[init.file().file()], init.file(), dtype, piece, target);
-          if (init.source_case() == proto::Init::kData)
+          else if (init.source_case() == proto::Init::kData)
             copyPart(program.executable.data, init.data(), dtype, piece, target);
           else
             fill(dtype, init.splat(), target, piece.count);

@@ -16,6 +16,7 @@ namespace zero::rt {
 /// The files that initial values are read from, open.
 struct InitialFiles {
   std::vector<InputFile> files;
+  std::vector<MappedFile> mapped; ///< by file: those that have a tensor transposed
   /// Opens all files of `program`; checks that each range lies in its file.
   static Status open(const proto::Program &program, InitialFiles &files);
 };

@@ -157,6 +157,8 @@ private:
       return fail(ZERO_RT_BAD_FILE, "tensor '%s': expected %llu bytes of initial values, got %llu",
                   escape(tensor.name()).c_str(), static_cast<unsigned long long>(bytes),
                   static_cast<unsigned long long>(range.bytes()));
+    if (range.transposed() && (!inFile || tensor.shape_size() != 2))
+      return bad("tensor", tensor.name(), "it is no matrix in a file to be transposed");
     if (inFile && range.file() >= uint32_t(program.files_size()))
       return bad("tensor", tensor.name(), "its initial values are in no file");
     if (!inFile && (range.offset() > dataBytes || bytes > dataBytes - range.offset()))

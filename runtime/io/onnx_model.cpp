@@ -15,11 +15,40 @@ static Status inModel(const std::string &path, const Status &status) {
                             status.getMessage().c_str());
 }
 
+/// Every entry has an initializer of its own in the model at `path`.
+static Status checkInitializers(const std::string &path, const std::vector<TensorEntry> &entries) {
+  const TensorEntry *first = nullptr;
+  size_t count = 0;
+  for (const TensorEntry &entry : entries)
+    if (entry.initializer.empty() && ++count == 1)
+      first = &entry;
+  if (count == 0)
+    return {};
+  return fail(ZERO_RT_BAD_FILE,
+              "save as .safetensors: %zu trained tensors, such as '%s', have no initializer of "
+              "their own in model '%s', whose exporter merged equal tensors or dropped zeros "
+              "(with optimize=False it does not)",
+              count, escape(first->name).c_str(), escape(path).c_str());
+}
+
+/// A matrix of `shape` at `values` becomes its transpose.
+static void transpose(const std::vector<uint64_t> &shape, size_t size,
+                      std::vector<uint8_t> &values) {
+  std::vector<uint8_t> result(values.size());
+  const uint64_t height = shape[0], width = shape[1];
+  for (uint64_t row = 0; row < height; ++row)
+    for (uint64_t column = 0; column < width; ++column)
+      std::copy_n(&values[(row * width + column) * size], size,
+                  &result[(column * height + row) * size]);
+  values.swap(result);
+}
+
 Status OnnxModel::open(const std::string &path, const std::vector<std::string> &dataFiles,
                        const std::vector<TensorEntry> &entries, OnnxModel &model) {
   OnnxModel made;
   made.path = path;
   made.dataFiles = dataFiles;
+  ZERO_RT_TRY(checkInitializers(path, entries));
   ZERO_RT_TRY(MappedFile::open(path, made.file));
   OnnxRewriter rewriter(made.file.bytes(), path, dataFiles, entries, "");
   ZERO_RT_TRY(inModel(path, rewriter.run()));
@@ -27,7 +56,7 @@ Status OnnxModel::open(const std::string &path, const std::vector<std::string> &
     if (rewriter.stored[i] == ZERO_RT_NO_DTYPE)
       return inModel(path, fail(ZERO_RT_BAD_FILE,
                                 "it has no tensor '%s'; is it the file that was compiled?",
-                                escape(entries[i].name).c_str()));
+                                escape(entries[i].initializer).c_str()));
   made.isExternal = !rewriter.external.empty();
   made.stored = std::move(rewriter.stored);
   model = std::move(made);
@@ -37,6 +66,8 @@ Status OnnxModel::open(const std::string &path, const std::vector<std::string> &
 Status OnnxModel::writeEntry(OutputFile &target, const TensorEntry &entry, DType type) const {
   std::vector<uint8_t> values(entry.bytes()), narrow;
   ZERO_RT_TRY(entry.read(values.data(), values.size()));
+  if (entry.transposed)
+    transpose(entry.shape, sizeOf(entry.dtype), values);
   if (type != entry.dtype) {
     narrow.resize(entry.elements() * sizeOf(type));
     convertFloats(entry.dtype, values.data(), type, narrow.data(), entry.elements());

@@ -34,7 +34,7 @@ OnnxRewriter::OnnxRewriter(std::span<const uint8_t> file, const std::string &pat
     : stored(entries.size(), ZERO_RT_NO_DTYPE), file(file), path(path),
       dataName(std::move(dataName)), dataFiles(dataFiles), entries(entries) {
   for (size_t i = 0; i < entries.size(); ++i)
-    byName[entries[i].name] = i;
+    byName[entries[i].initializer] = i;
 }
 
 OnnxRewriter::Kind OnnxRewriter::childKind(Kind kind, int field) {
@@ -178,12 +178,15 @@ static DType toDType(uint64_t onnxType) {
 Status OnnxRewriter::checkEntry(const Tensor &tensor, size_t entry) {
   const TensorEntry &wanted = entries[entry];
   DType dtype = toDType(tensor.type);
-  const char *name = wanted.name.c_str();
+  const char *name = wanted.initializer.c_str();
   if (stored[entry] != ZERO_RT_NO_DTYPE)
     return fail(ZERO_RT_BAD_FILE, "it has two tensors '%s'", escape(name).c_str());
-  if (tensor.dims != wanted.shape)
+  std::vector<uint64_t> shape = wanted.shape;
+  if (wanted.transposed)
+    std::reverse(shape.begin(), shape.end());
+  if (tensor.dims != shape)
     return fail(ZERO_RT_BAD_FILE, "tensor '%s': expected shape %s, got %s", escape(name).c_str(),
-                shapeText(wanted.shape).c_str(), shapeText(tensor.dims).c_str());
+                shapeText(shape).c_str(), shapeText(tensor.dims).c_str());
   if (!isConvertible(wanted.dtype, dtype))
     return fail(ZERO_RT_BAD_FILE, "tensor '%s': expected %s, got %s", escape(name).c_str(),
                 nameOf(wanted.dtype), nameOf(dtype));

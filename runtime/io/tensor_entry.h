@@ -17,6 +17,10 @@ struct TensorEntry {
   std::vector<uint64_t> shape;
   /// Fills `destination` with the tensor's row-major bytes.
   std::function<Status(void *destination, uint64_t bytes)> read;
+  /// What the .onnx model calls it, or empty if it has no such tensor, and whether it has
+  /// this matrix transposed.
+  std::string initializer = name;
+  bool transposed = false;
 
   uint64_t elements() const {
     uint64_t count = 0;

@@ -51,7 +51,9 @@ static TensorEntry entryOf(const zero_rt_value_info &info, zero_rt_session *sess
           {info.shape, info.shape + info.dimensions},
           [name = info.name, session, read](void *destination, uint64_t bytes) {
             return take(read(session, name, destination, bytes));
-          }};
+          },
+          info.initializer,
+          info.transposed != 0};
 }
 
 /// The tensors that --save writes. Without a session, their values cannot be read yet.

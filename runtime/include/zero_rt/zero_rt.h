@@ -142,6 +142,10 @@ typedef struct zero_rt_value_info {
   int frozen; /* a parameter that training does not change */
   int saved;  /* zero_rt_session_save() writes it */
   int tokens; /* an input, batch by sequence, that chooses rows of an embedding */
+  /* Of a saved tensor: its initializer in the .onnx model, "" if it has none of its own, and
+   * whether that is its transpose. */
+  const char *initializer;
+  int transposed;
 } zero_rt_value_info;
 
 /* Memory of one tier, on each rank, as the compiler planned it. */

@@ -278,4 +278,38 @@ TEST(ExecutorFiles, WideInitialValuesAreRoundedIntoShards) {
   ::unlink(path.c_str());
 }
 
+/// A matrix of which the file has the transpose, in slices that end inside of rows.
+TEST(ExecutorFiles, TransposedInitialValuesAreReadIntoShards) {
+  const uint64_t height = 37, width = 21, slice = 272;
+  std::string path = testing::TempDir() + "zero-transposed-" + std::to_string(::getpid());
+  std::vector<float> stored(height * width), expected(height * width);
+  for (uint64_t row = 0; row < height; ++row)
+    for (uint64_t column = 0; column < width; ++column)
+      stored[column * height + row] = expected[row * width + column] = float(row * 64 + column);
+  std::ofstream(path, std::ios::binary)
+      << "xxx" << std::string(reinterpret_cast<char *>(stored.data()), stored.size() * 4);
+  TinyProgram tiny(3);
+  tiny.program.add_files(path);
+  auto *tensor = addTensor(tiny.program, "turned", proto::OPTIMIZER, proto::BF16,
+                           {slice, 3, tiny.at.end}, {height, width});
+  auto *range = tensor->mutable_init()->mutable_file();
+  range->set_offset(3);
+  range->set_bytes(stored.size() * 4);
+  range->set_stored(proto::F32);
+  range->set_transposed(true);
+  tiny.program.mutable_arenas(0)->set_bytes(tiny.at.end + slice * 2);
+  {
+    Trial trial(tiny);
+    trial.start();
+    std::vector<uint16_t> got(stored.size()), rounded(stored.size());
+    EXPECT_OK(zero_rt_session_read_tensor(trial.session, "turned", got.data(), stored.size() * 2));
+    convertFloats(ZERO_RT_F32, expected.data(), ZERO_RT_BF16, rounded.data(), stored.size());
+    EXPECT_EQ(got, rounded);
+  }
+  tensor->clear_shape();
+  tensor->add_shape(height * width);
+  expectRefused(tiny, ZERO_RT_BAD_FILE, "tensor 'turned': it is no matrix in a file");
+  ::unlink(path.c_str());
+}
+
 } // namespace

@@ -1,0 +1,18 @@
+//===- LostParameters.h - parameters that a graph does not hold -*- C++ -*-===//
+
+#ifndef ZERO_LIB_IMPORT_LOSTPARAMETERS_H
+#define ZERO_LIB_IMPORT_LOSTPARAMETERS_H
+
+#include "ModelFile.h"
+
+namespace zero::importer {
+
+/// Enters the parameters of the module that the model does not hold into its signature:
+/// into `lost` what the model computes with, each with what became of it and a node that
+/// read it, into `aliases` what is tied to another parameter, and into `absent` the others,
+/// which the model does not compute with.
+void findLostParameters(Model &model);
+
+} // namespace zero::importer
+
+#endif // ZERO_LIB_IMPORT_LOSTPARAMETERS_H
