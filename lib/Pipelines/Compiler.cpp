@@ -6,7 +6,6 @@
 #include "PlanReport.h"
 #include "zero/Emit/Emit.h"
 #include "zero/Import/Import.h"
-#include "zero/Machine/MachineFile.h"
 #include "zero/Ops/OpTable.h"
 #include "zero/Pipelines/Register.h"
 
@@ -135,6 +134,26 @@ static PlanReport collectReport(const CompilerOptions &options, ModuleOp module,
           decisions.getEntries()};
 }
 
+/// Says what disk the plan is for, where it has one.
+static void printDisk(ModuleOp module, const CompilerOptions &options,
+                      const planning::Machine &machine, llvm::raw_ostream &report) {
+  const PlanSummary summary = summarisePlan(module);
+  if (summary.movedOver(planning::Link::DiskRead) + summary.movedOver(planning::Link::DiskWrite) ==
+      0)
+    return;
+  auto rate = [](double known) { return llvm::format("%.1f GB/s", known > 0 ? known / 1e9 : 1.0); };
+  std::string source = options.diskSource;
+  if (machine.diskRead <= 0)
+    source = "assumed, as nobody measured it (" +
+             (source.empty() ? "--nvme-dir=FOLDER does so once" : source) + ")";
+  else if (source.empty() && options.step.diskRead.getValue())
+    source = "as --disk-read says";
+  else if (source.empty())
+    source = "as machine '" + machine.name + "' has it";
+  report << "nvme is planned to read " << rate(machine.diskRead) << " and write "
+         << rate(machine.diskWrite) << " for all ranks together, " << source << "\n";
+}
+
 LogicalResult compileModel(const CompilerOptions &options, llvm::raw_ostream &report) {
   const auto start = std::chrono::steady_clock::now();
   DialectRegistry registry;
@@ -149,16 +168,17 @@ LogicalResult compileModel(const CompilerOptions &options, llvm::raw_ostream &re
     return failure();
   planning::Machine machine;
   const std::string name = options.step.machineName();
-  if (std::string error = loadMachine(name, machine); !error.empty())
+  if (std::string error = options.step.loadMachine(machine); !error.empty())
     return emitError(UnknownLoc::get(&context)) << "--machine=" << name << ": " << error;
   OwningOpRef<ModuleOp> module = readModel(options, context);
   if (!module || failed(checkLocalBatch(*module, options)) || failed(runPhases(*module, options)))
     return failure();
-  decisions.print(report);
+  decisions.print(report, options.step.verbose);
   auto optimizer = (*module)->getAttrOfType<StringAttr>(kOptimizerAttr);
   if (optimizer && !options.step.optimizer.hasValue())
     report << "no --optimizer is given: the default, " << optimizer.getValue() << "\n";
   printCertificate(*module, report);
+  printDisk(*module, options, machine, report);
   // Before kernels are compiled, which changes the module.
   PlanReport plan = collectReport(options, *module, decisions);
   if (options.planOnly)

@@ -27,12 +27,15 @@ public:
   llvm::LogicalResult attach(mlir::MLIRContext &context);
 
   /// Writes what a user should know: precision, tiles, which attentions are no single
-  /// kernel, which parameters are trained, and which float constants are not.
-  void print(llvm::raw_ostream &os) const;
+  /// kernel, which parameters are trained, and which float constants are not. Of many parameters
+  /// a summary, with like ones of repeated layers in one line, unless `verbose`.
+  void print(llvm::raw_ostream &os, bool verbose) const;
 
   llvm::ArrayRef<Entry> getEntries() const { return entries; }
 
 private:
+  std::vector<const Entry *> select(llvm::StringRef name) const;
+
   std::vector<Entry> entries;
 };
 

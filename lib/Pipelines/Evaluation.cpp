@@ -4,7 +4,6 @@
 
 #include "Pipelines.h"
 #include "zero/Analysis/StepFunction.h"
-#include "zero/Planning/Packing.h"
 #include "zero/Transforms/Passes.h"
 #include "zero/Transforms/Plan.h"
 
@@ -25,6 +24,7 @@ LogicalResult writePlan(ModuleOp module, const PlanChoice &choice) {
                                   number("bucket_bytes", choice.bucketBytes),
                                   number("params", uint64_t(choice.params)),
                                   number("optimizer", uint64_t(choice.optimizer)),
+                                  number("optimizer_host", choice.optimizerHost),
                                   number("activations_host", choice.swapHost),
                                   number("activations_nvme", choice.swapNvme)}));
   FailureOr<func::FuncOp> step = findStep(module);
@@ -35,13 +35,32 @@ LogicalResult writePlan(ModuleOp module, const PlanChoice &choice) {
   return success();
 }
 
+/// The most live bytes at once, and the command at which they are.
+static std::pair<int64_t, int64_t> mostLive(const std::vector<planning::Lifetime> &lifetimes,
+                                            int64_t alignment) {
+  std::pair<int64_t, int64_t> most;
+  for (auto [command, bytes] : planning::liveBytes(lifetimes, alignment))
+    if (bytes > most.first)
+      most = {bytes, command};
+  return most;
+}
+
+TierBytes::TierBytes(std::vector<planning::Lifetime> given, int64_t alignment)
+    : lifetimes(std::move(given)), alignment(alignment),
+      live(mostLive(lifetimes, alignment).first) {}
+
+int64_t TierBytes::packed() {
+  if (!bytes) {
+    bytes = planning::pack(lifetimes, alignment).bytes;
+    lifetimes = {};
+  }
+  return *bytes;
+}
+
 /// The most bytes of inputs and saved values that are live at once.
 static int64_t mostActivations(const Storage &storage) {
-  int64_t most = 0;
-  for (auto [command, bytes] : planning::liveBytes(
-           lifetimesOf(storage.roots(), Tier::Device, Usage::Activation), kArenaAlignment))
-    most = std::max(most, bytes);
-  return most;
+  return mostLive(lifetimesOf(storage.roots(), Tier::Device, Usage::Activation), kArenaAlignment)
+      .first;
 }
 
 FailureOr<Evaluation> Evaluation::create(ModuleOp original, const PlanChoice &choice,
@@ -66,12 +85,10 @@ FailureOr<Evaluation> Evaluation::create(ModuleOp original, const PlanChoice &ch
   result.storage = std::make_unique<Storage>(module, *step);
   for (Operation &op : result.step.getBody().front())
     result.ops.push_back(&op);
-  planning::Packing packing =
-      planning::pack(lifetimesOf(result.storage->roots(), Tier::Device), kArenaAlignment);
-  result.peak = packing.peak;
-  result.cost.peak = packing.bytes;
-  result.cost.host =
-      planning::pack(lifetimesOf(result.storage->roots(), Tier::Host), kPageAlignment).bytes;
+  std::vector<planning::Lifetime> lifetimes = lifetimesOf(result.storage->roots(), Tier::Device);
+  result.peak = mostLive(lifetimes, kArenaAlignment).second;
+  result.cost.device = {std::move(lifetimes), kArenaAlignment};
+  result.cost.host = {lifetimesOf(result.storage->roots(), Tier::Host), kPageAlignment};
   result.cost.activations = mostActivations(*result.storage);
   result.cost.time = measureStep(module, *step, machine);
   return result;

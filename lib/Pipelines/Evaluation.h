@@ -6,6 +6,7 @@
 #include "zero/Analysis/StepTime.h"
 #include "zero/Analysis/Storage.h"
 #include "zero/Pipelines/Phases.h"
+#include "zero/Planning/Packing.h"
 #include "zero/Transforms/Activations.h"
 
 #include "mlir/IR/OwningOpRef.h"
@@ -20,15 +21,35 @@ struct PlanChoice {
   uint64_t bucketBytes = 0;
   Tier params = Tier::Device;
   Tier optimizer = Tier::Device;
+  int64_t optimizerHost = 0; ///< bytes of optimizer state on the host, with the rest on nvme
   int64_t swapHost = 0; ///< bytes of saved values that wait there at most
   int64_t swapNvme = 0;
   const ActivationPlan *activations = nullptr; ///< null: as --checkpoint says
 };
 
+/// What one tier of a rank takes. Packing takes much longer than telling what is live at once, so
+/// nothing is packed before somebody asks.
+class TierBytes {
+public:
+  TierBytes() = default;
+  TierBytes(std::vector<planning::Lifetime> lifetimes, int64_t alignment);
+
+  /// The most live bytes at once: no arena is smaller.
+  int64_t least() const { return bytes ? *bytes : live; }
+  /// Bytes of the arena.
+  int64_t packed();
+  bool isPacked() const { return bytes.has_value(); }
+
+private:
+  std::vector<planning::Lifetime> lifetimes; ///< until they are packed
+  int64_t alignment = 1;
+  int64_t live = 0;
+  std::optional<int64_t> bytes;
+};
+
 /// What a plan takes on each rank.
 struct PlanCost {
-  int64_t peak = 0;        ///< bytes of the device's arena
-  int64_t host = 0;        ///< and of the host's
+  TierBytes device, host;
   int64_t activations = 0; ///< most bytes of inputs and saved values at once
   StepTime time;
 };
@@ -57,7 +78,7 @@ public:
                                             const StepOptions &options,
                                             const planning::Machine &machine);
 
-  const PlanCost &getCost() const { return cost; }
+  PlanCost &getCost() { return cost; }
   MemoryFloor findFloor() const;
   /// The op at which most bytes are live.
   std::string peakAt() const;

@@ -14,6 +14,15 @@ std::string StepOptions::machineName() const {
   return machine.empty() ? defaultMachine(device != "cpu") : machine.getValue();
 }
 
+std::string StepOptions::loadMachine(planning::Machine &loaded) const {
+  std::string error = zero::loadMachine(machineName(), loaded);
+  if (diskRead.getValue())
+    loaded.diskRead = double(diskRead.getValue());
+  if (diskWrite.getValue())
+    loaded.diskWrite = double(diskWrite.getValue());
+  return error;
+}
+
 bool StepOptions::knows(StringRef name) const { return OptionsMap.count(name) != 0; }
 
 bool StepOptions::isSwitch(StringRef name) const {

@@ -9,7 +9,6 @@
 #include "PlanSearch.h"
 #include "Refusal.h"
 #include "zero/Analysis/StepFunction.h"
-#include "zero/Machine/MachineFile.h"
 #include "zero/Planning/ByteSize.h"
 
 #include "mlir/IR/Remarks.h"
@@ -22,8 +21,7 @@ namespace zero {
 
 bool isPlanned(const StepOptions &options) {
   return options.memoryBudget.getValue() != 0 || options.activationBudget.getValue() != 0 ||
-         options.hostBudget.getValue() != 0 ||
-         options.zero == "auto";
+         options.hostBudget.getValue() != 0 || options.zero == "auto";
 }
 
 StringRef checkpointMode(const StepOptions &options) {
@@ -45,7 +43,11 @@ static std::string describe(const PlanChoice &choice) {
       text += (", " + what + " on " + stringifyTier(tier)).str();
   };
   add("parameters", choice.params);
-  add("optimizer state", choice.optimizer);
+  if (choice.optimizerHost)
+    text += ", up to " + planning::formatBytes(double(choice.optimizerHost)) +
+            " of optimizer state on host, the rest on nvme";
+  else
+    add("optimizer state", choice.optimizer);
   return text;
 }
 
@@ -56,19 +58,20 @@ static std::string number(double value, const char *format = "%.4g") {
   return text;
 }
 
-static void reportPlan(ModuleOp module, const PlanSearch &search, const PlanChoice &choice) {
-  const PlanCost &cost = search.costOf(&choice);
+static void reportPlan(ModuleOp module, PlanSearch &search, const PlanChoice &choice) {
+  PlanCost &cost = search.costOf(&choice);
   const double total = cost.time.total();
   const double again = 100 * cost.time.recomputed / std::max(total, 1e-12);
   std::string elsewhere;
-  if (cost.host)
-    elsewhere = ", " + std::to_string(cost.host) + " bytes of the host, its busiest link takes " +
+  if (const int64_t host = cost.host.packed())
+    elsewhere = ", " + std::to_string(host) + " bytes of the host, its busiest link takes " +
                 number(*llvm::max_element(cost.time.transfer)) + " s";
   remark::passed(module.getLoc(), remark::RemarkOpts::name("chosen").category("plan"))
-      << "plan: " + describe(choice) + ": " << remark::metric("bytes", cost.peak) << " bytes, "
-      << remark::metric("seconds", number(total))
+      << "plan: " + describe(choice) + ": " << remark::metric("bytes", cost.device.packed())
+      << " bytes, " << remark::metric("seconds", number(total))
       << " s a step, " + number(again, "%.1f") + " % of it to compute again what was dropped" +
-             elsewhere + "; the fastest of " + std::to_string(search.size()) + " plans";
+             elsewhere + "; the fastest of " + std::to_string(search.size()) + " plans, " +
+             std::to_string(search.getEvaluated()) + " of them made";
 }
 
 namespace {
@@ -100,7 +103,7 @@ private:
 LogicalResult PlanMemory::plan(ModuleOp module) {
   planning::Machine machine;
   const std::string name = options->machineName();
-  if (std::string error = loadMachine(name, machine); !error.empty())
+  if (std::string error = options->loadMachine(machine); !error.empty())
     return emitError(module.getLoc()) << "--machine=" << name << ": " << error;
   PlanSearch search(module, *options, machine);
   if (failed(search.prepare()))

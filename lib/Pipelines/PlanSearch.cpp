@@ -7,6 +7,7 @@
 #include "zero/Planning/Swap.h"
 #include "zero/Transforms/Plan.h"
 
+#include <queue>
 #include <set>
 
 using namespace mlir;
@@ -112,11 +113,51 @@ LogicalResult PlanSearch::prepare(const PlanSearch *known) {
     ladder = known && known->ladder ? known->ladder
                                     : std::make_shared<const std::vector<RecomputePlan>>(
                                           listRecomputePlans(module, *step, machine));
-  for (const PlanChoice &placement : withTiers(placements()))
-    if (failed(addPlans(placement)))
+  for (const PlanChoice &choice : withTiers(placements())) {
+    unlisted.push_back({choice, /*fillsHost=*/false, stateBytes(choice)});
+    if (options.hostBudget.getValue() != 0 && options.offloadOptimizer == "auto" &&
+        choice.optimizer == Tier::Nvme)
+      unlisted.push_back({choice, /*fillsHost=*/true, stateBytes(choice)});
+  }
+  std::stable_sort(unlisted.begin(), unlisted.end(), [](const Placement &a, const Placement &b) {
+    return a.leastBytes < b.leastBytes;
+  });
+  floor.state = unlisted.front().leastBytes;
+  return success();
+}
+
+/// Bytes of state that lie on the device under `placement`: each rank's part of what is sharded.
+/// Padding is left out.
+int64_t PlanSearch::stateBytes(const PlanChoice &placement) {
+  const int64_t ranks = placement.ranks;
+  auto part = [&](int64_t bytes, bool isSharded) { return isSharded ? bytes / ranks : bytes; };
+  int64_t bytes = 0;
+  for (Operation &op : *module.getBody()) {
+    if (auto parameter = dyn_cast<ParameterOp>(op)) {
+      const int64_t own = tensorBytes(parameter.getTensorType());
+      const bool isWhole = placement.stage < 3 || uint64_t(own) < placement.persistUnder;
+      if (isWhole || placement.params == Tier::Device)
+        bytes += part(own, !isWhole);
+    } else if (auto state = dyn_cast<StateOp>(op)) {
+      if (!state.getOf() || placement.optimizer == Tier::Device)
+        bytes += part(tensorBytes(state.getTensorType()), placement.stage >= 1 && state.getOf());
+    }
+  }
+  return bytes;
+}
+
+/// Lists the plans of an unlisted placement.
+LogicalResult PlanSearch::list(size_t placement) {
+  const Placement next = unlisted[placement];
+  unlisted.erase(unlisted.begin() + placement);
+  return next.fillsHost ? addFilledHost(next.choice) : addPlans(next.choice);
+}
+
+/// Lists the plans of all placements whose state fits into `bytes`; 0: of all.
+LogicalResult PlanSearch::listUpTo(uint64_t bytes) {
+  while (!unlisted.empty() && (!bytes || uint64_t(unlisted.front().leastBytes) <= bytes))
+    if (failed(list(0)))
       return failure();
-  llvm::stable_sort(plans,
-                    [](const Plan &a, const Plan &b) { return a.leastSeconds < b.leastSeconds; });
   return success();
 }
 
@@ -134,7 +175,7 @@ static double leastSeconds(StepTime time, double again, const planning::Machine 
 static constexpr int64_t kSwapParts = 8;
 
 /// Plans of the same placement in which part of what is saved waits elsewhere.
-void PlanSearch::addSwaps(const Plan &first, const MemoryFloor &own) {
+void PlanSearch::addSwaps(Plan &first, const MemoryFloor &own) {
   std::vector<planning::SavedWay> ways;
   if (ladder)
     for (const RecomputePlan &recompute : *ladder)
@@ -149,8 +190,8 @@ void PlanSearch::addSwaps(const Plan &first, const MemoryFloor &own) {
     lanes.perByte[link] =
         planning::transferSeconds(machine, planning::Link(link), unit) * turns / unit;
   const int64_t given = options.hostBudget.getValue();
-  const planning::SwapRoom room{given ? std::max<int64_t>(given - first.cost->host, 0) : INT64_MAX,
-                                given != 0};
+  const planning::SwapRoom room{
+      given ? std::max<int64_t>(given - first.cost->host.packed(), 0) : INT64_MAX, given != 0};
   const int64_t grain = std::max<int64_t>(ways.front().bytes / kSwapParts, 1);
   for (const planning::Swap &swap : planning::listSwaps(ways, lanes, room, grain)) {
     if (swap.host + swap.disk == 0)
@@ -168,34 +209,62 @@ void PlanSearch::addSwaps(const Plan &first, const MemoryFloor &own) {
   }
 }
 
+FailureOr<Evaluation> PlanSearch::make(const PlanChoice &choice) {
+  ++evaluated;
+  return Evaluation::create(module, choice, options, machine);
+}
+
+LogicalResult PlanSearch::addPlans(const PlanChoice &placement) {
+  PlanChoice first = placement;
+  if (ladder)
+    first.activations = &ladder->front().activations;
+  FailureOr<Evaluation> evaluation = make(first);
+  return failed(evaluation) ? failure() : addPlans(first, *evaluation);
+}
+
+/// How often it is tried to fill the host: what is staged there depends on what lies there.
+static constexpr int kFillings = 4;
+
+/// Where optimizer state may lie on nvme: as much of it on the host as a budget leaves room for,
+/// which is what no link of the disk has to move.
+LogicalResult PlanSearch::addFilledHost(PlanChoice placement) {
+  const int64_t given = options.hostBudget.getValue();
+  if (ladder)
+    placement.activations = &ladder->front().activations;
+  placement.optimizerHost = given;
+  for (int turn = 0; turn < kFillings && placement.optimizerHost > 0; ++turn) {
+    FailureOr<Evaluation> evaluation = make(placement);
+    if (failed(evaluation))
+      return failure();
+    TierBytes &host = evaluation->getCost().host;
+    if (host.least() <= given && host.packed() <= given)
+      return addPlans(placement, *evaluation);
+    placement.optimizerHost -= host.least() > given ? host.least() - given : host.packed() - given;
+  }
+  return success();
+}
+
 /// The plans of one placement. The first keeps everything: the others take as long and what they
 /// compute again, and hold the same state.
-LogicalResult PlanSearch::addPlans(const PlanChoice &placement) {
-  Plan first;
-  first.choice = placement;
-  if (ladder)
-    first.choice.activations = &ladder->front().activations;
-  FailureOr<Evaluation> evaluation = Evaluation::create(module, first.choice, options, machine);
-  if (failed(evaluation))
-    return failure();
-  first.cost = evaluation->getCost();
-  MemoryFloor own = evaluation->findFloor();
+LogicalResult PlanSearch::addPlans(const PlanChoice &placement, Evaluation &evaluation) {
+  MemoryFloor own = evaluation.findFloor();
   if (plans.empty() || own.total() < floor.total())
     floor = own;
+  Plan &first = plans.emplace_back();
+  first.choice = placement;
+  first.cost = std::move(evaluation.getCost());
   first.leastSeconds = leastSeconds(first.cost->time, 0, machine);
-  first.leastBytes = first.cost->peak;
-  plans.push_back(first);
+  first.leastBytes = first.cost->device.least();
   if (options.offloadActivations == "auto")
     addSwaps(first, own);
   if (!ladder)
     return success();
   for (const RecomputePlan &recompute : llvm::drop_begin(*ladder)) {
-    Plan plan;
+    Plan &plan = plans.emplace_back();
     plan.choice = placement;
     plan.choice.activations = &recompute.activations;
     plan.leastSeconds = leastSeconds(first.cost->time, recompute.leastSeconds, machine);
     plan.leastBytes = own.state + recompute.leastBytes;
-    plans.push_back(plan);
   }
   return success();
 }
@@ -203,70 +272,110 @@ LogicalResult PlanSearch::addPlans(const PlanChoice &placement) {
 LogicalResult PlanSearch::evaluate(Plan &plan) {
   if (plan.cost)
     return success();
-  FailureOr<Evaluation> evaluation = Evaluation::create(module, plan.choice, options, machine);
+  FailureOr<Evaluation> evaluation = make(plan.choice);
   if (failed(evaluation))
     return failure();
-  plan.cost = evaluation->getCost();
-  plan.leastBytes = plan.cost->peak;
+  plan.cost = std::move(evaluation->getCost());
+  plan.leastBytes = plan.cost->device.least();
   return success();
 }
 
-static bool fits(const PlanCost &cost, const Budget &budget) {
-  return (!budget.memory || uint64_t(cost.peak) <= budget.memory) &&
-         (!budget.activations || uint64_t(cost.activations) <= budget.activations) &&
-         (!budget.host || uint64_t(cost.host) <= budget.host);
+/// Nothing is packed that surely does not fit.
+static bool fits(PlanCost &cost, const Budget &budget) {
+  auto within = [](int64_t bytes, uint64_t limit) { return !limit || uint64_t(bytes) <= limit; };
+  return within(cost.activations, budget.activations) &&
+         within(cost.device.least(), budget.memory) && within(cost.host.least(), budget.host) &&
+         (!budget.memory || within(cost.device.packed(), budget.memory)) &&
+         (!budget.host || within(cost.host.packed(), budget.host));
 }
 
 FailureOr<const PlanChoice *> PlanSearch::findFastest(const Budget &budget, double seconds) {
+  if (failed(listUpTo(budget.memory)))
+    return failure();
+  SmallVector<Plan *> order;
+  for (Plan &plan : plans)
+    order.push_back(&plan);
+  llvm::stable_sort(order,
+                    [](const Plan *a, const Plan *b) { return a->leastSeconds < b->leastSeconds; });
   const PlanChoice *best = nullptr;
-  for (Plan &plan : plans) {
-    if (plan.leastSeconds >= seconds)
+  for (Plan *plan : order) {
+    if (plan->leastSeconds >= seconds)
       break;
-    if (budget.memory && uint64_t(plan.leastBytes) > budget.memory)
+    if (budget.memory && uint64_t(plan->leastBytes) > budget.memory)
       continue;
-    if (failed(evaluate(plan)))
+    if (failed(evaluate(*plan)))
       return failure();
-    if (fits(*plan.cost, budget) && plan.cost->time.total() < seconds) {
-      seconds = plan.cost->time.total();
-      best = &plan.choice;
+    if (plan->cost->time.total() < seconds && fits(*plan->cost, budget)) {
+      seconds = plan->cost->time.total();
+      best = &plan->choice;
     }
   }
   return best;
 }
 
+/// Best first: a plan is looked at more closely while what it takes at least is the least of all.
 FailureOr<const PlanChoice *> PlanSearch::findSmallest(const Budget &budget) {
-  std::vector<Plan *> order;
-  for (Plan &plan : plans)
-    order.push_back(&plan);
-  llvm::stable_sort(order, [](Plan *a, Plan *b) { return a->leastBytes < b->leastBytes; });
-  Plan *best = nullptr;
+  using Entry = std::tuple<int64_t, double, size_t>; // bytes at least; of equals the fastest first
+  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> open;
+  auto push = [&](size_t index) {
+    open.push({plans[index].leastBytes, plans[index].leastSeconds, index});
+  };
+  size_t pushed = 0;
   const Budget others{0, budget.activations, budget.host};
-  for (Plan *plan : order) {
-    if (best && plan->leastBytes >= best->cost->peak)
-      break;
-    if (failed(evaluate(*plan)))
-      return failure();
-    if (fits(*plan->cost, others) && (!best || plan->cost->peak < best->cost->peak))
-      best = plan;
+  while (true) {
+    for (; pushed < plans.size(); ++pushed)
+      push(pushed);
+    if (!unlisted.empty() &&
+        (open.empty() || unlisted.front().leastBytes <= std::get<0>(open.top()))) {
+      if (failed(list(0)))
+        return failure();
+      continue;
+    }
+    if (open.empty())
+      return static_cast<const PlanChoice *>(nullptr);
+    const size_t index = std::get<2>(open.top());
+    open.pop();
+    Plan &plan = plans[index];
+    if (!plan.cost) {
+      if (failed(evaluate(plan)))
+        return failure();
+    } else if (!fits(*plan.cost, others)) {
+      continue;
+    } else if (plan.cost->device.isPacked() && plan.leastBytes == plan.cost->device.packed()) {
+      return &plan.choice;
+    } else {
+      plan.leastBytes = plan.cost->device.packed();
+    }
+    push(index);
   }
-  return best ? &best->choice : nullptr;
 }
 
-FailureOr<int64_t> PlanSearch::findLeast(int64_t PlanCost::*bytes) {
+FailureOr<int64_t> PlanSearch::findLeastActivations() {
+  if (failed(listUpTo(0)))
+    return failure();
   int64_t least = INT64_MAX;
   for (Plan &plan : plans) {
     if (failed(evaluate(plan)))
       return failure();
-    least = std::min(least, (*plan.cost).*bytes);
+    least = std::min(least, plan.cost->activations);
   }
   return least;
 }
 
-FailureOr<int64_t> PlanSearch::findLeastActivations() { return findLeast(&PlanCost::activations); }
+FailureOr<int64_t> PlanSearch::findLeastHost() {
+  if (failed(listUpTo(0)))
+    return failure();
+  int64_t least = INT64_MAX;
+  for (Plan &plan : plans) {
+    if (failed(evaluate(plan)))
+      return failure();
+    if (plan.cost->host.least() < least)
+      least = std::min(least, plan.cost->host.packed());
+  }
+  return least;
+}
 
-FailureOr<int64_t> PlanSearch::findLeastHost() { return findLeast(&PlanCost::host); }
-
-const PlanCost &PlanSearch::costOf(const PlanChoice *choice) const {
+PlanCost &PlanSearch::costOf(const PlanChoice *choice) {
   auto plan = llvm::find_if(plans, [&](const Plan &p) { return &p.choice == choice; });
   return *plan->cost;
 }

@@ -12,6 +12,8 @@
 #include "Evaluation.h"
 #include "RecomputePlans.h"
 
+#include <deque>
+
 namespace zero {
 
 /// Bytes that a plan may take on each rank; 0: as many as it wants.
@@ -27,8 +29,8 @@ public:
   /// `module` has kernels and is not placed yet; nothing here changes it.
   PlanSearch(mlir::ModuleOp module, const StepOptions &options, const planning::Machine &machine);
 
-  /// Lists the plans, with the `known` ways to recompute if there are some; fails, after an
-  /// error, where a phase does.
+  /// Lists placements, with the `known` ways to recompute if there are some; fails, after an
+  /// error, where a phase does. Their plans are listed once one of them may be wanted.
   llvm::LogicalResult prepare(const PlanSearch *known = nullptr);
 
   /// The plan with the shortest step, shorter than `seconds`, of those that fit, or null. Exact:
@@ -42,8 +44,12 @@ public:
   /// The fewest bytes that any plan takes of the host.
   llvm::FailureOr<int64_t> findLeastHost();
   /// What `choice`, one of those found, takes.
-  const PlanCost &costOf(const PlanChoice *choice) const;
+  PlanCost &costOf(const PlanChoice *choice);
+  /// Plans that were looked at in any way; those of placements whose state alone is too much were
+  /// not.
   size_t size() const { return plans.size(); }
+  /// How often the program was made for a plan: what a search takes, without a clock.
+  size_t getEvaluated() const { return evaluated; }
   /// Bytes that no plan can do without: state, and all that the largest single launch touches.
   const MemoryFloor &getFloor() const { return floor; }
 
@@ -54,14 +60,25 @@ private:
     int64_t leastBytes = 0;  ///< nor its arena smaller
     std::optional<PlanCost> cost;
   };
+  /// Where state lies, before its plans are listed.
+  struct Placement {
+    PlanChoice choice;
+    bool fillsHost = false; ///< with state that a budget of the host has room for
+    int64_t leastBytes = 0; ///< of the device: state alone
+  };
 
   PlanChoice asked() const;
   std::vector<PlanChoice> placements() const;
   std::vector<PlanChoice> tiledPlacements() const;
   std::vector<PlanChoice> withTiers(const std::vector<PlanChoice> &placements) const;
   llvm::LogicalResult addPlans(const PlanChoice &placement);
-  void addSwaps(const Plan &first, const MemoryFloor &own);
-  llvm::FailureOr<int64_t> findLeast(int64_t PlanCost::*bytes);
+  llvm::LogicalResult addPlans(const PlanChoice &placement, Evaluation &evaluation);
+  llvm::LogicalResult addFilledHost(PlanChoice placement);
+  int64_t stateBytes(const PlanChoice &placement);
+  llvm::LogicalResult list(size_t placement);
+  llvm::LogicalResult listUpTo(uint64_t bytes);
+  void addSwaps(Plan &first, const MemoryFloor &own);
+  llvm::FailureOr<Evaluation> make(const PlanChoice &choice);
   llvm::LogicalResult evaluate(Plan &plan);
 
   mlir::ModuleOp module;
@@ -69,8 +86,10 @@ private:
   const planning::Machine &machine;
   /// Ways to recompute, the first of which drops nothing; shared by searches of one program.
   std::shared_ptr<const std::vector<RecomputePlan>> ladder;
-  std::vector<Plan> plans;
+  std::deque<Placement> unlisted; ///< those with the least state first
+  std::deque<Plan> plans;         ///< stay where they are while others are added
   MemoryFloor floor;
+  size_t evaluated = 0;
 };
 
 } // namespace zero

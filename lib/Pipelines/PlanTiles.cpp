@@ -13,7 +13,6 @@
 #include "TileTrials.h"
 
 #include "zero/Analysis/Storage.h"
-#include "zero/Machine/MachineFile.h"
 #include "zero/Planning/ByteSize.h"
 #include "zero/Transforms/Plan.h"
 
@@ -58,7 +57,7 @@ public:
   void runOnOperation() override {
     planning::Machine machine;
     // A bad file is an error of the plan itself.
-    if (!loadMachine(options->machineName(), machine).empty())
+    if (!options->loadMachine(machine).empty())
       return;
     TileTrials trials(getOperation(), *options, machine);
     const uint64_t given = options->tileParamsOver.getValue();

@@ -68,9 +68,9 @@ LogicalResult FixSearch::attempt(StringRef flag, StringRef value) {
   if (failed(found))
     return failure();
   if (*found) {
-    const PlanCost &cost = search.costOf(*found);
-    fixes.push_back(
-        {("--" + flag + "=" + value).str(), flag == "ranks", cost.time.total(), cost.peak});
+    PlanCost &cost = search.costOf(*found);
+    fixes.push_back({("--" + flag + "=" + value).str(), flag == "ranks", cost.time.total(),
+                     cost.device.packed()});
   }
   return success();
 }
@@ -157,13 +157,14 @@ LogicalResult refuse(ModuleOp module, PlanSearch &search, const StepOptions &opt
   if (failed(evaluation) || failed(fixes.run()))
     return failure();
   const PlanCost &cost = search.costOf(*smallest);
+  const int64_t peak = search.costOf(*smallest).device.packed();
   InFlightDiagnostic error = emitError(module.getLoc());
   error << "--memory-budget=" << budget.memory << ": no plan fits into "
         << planning::formatBytes(double(budget.memory)) << " on each rank";
   const uint64_t tiles = tileLimit(module, options);
   if (tiles)
     error << " with tiles of up to " << planning::formatBytes(double(tiles));
-  error << "; the smallest budget with a plan is " << cost.peak;
+  error << "; the smallest budget with a plan is " << peak;
   if (std::optional<TileWay> way = readTileWay(module); way && tiles)
     error.attachNote() << "tiles of up to " << planning::formatBytes(double(tiles))
                        << " are too large for this budget: with --tile-params-over=" << way->limit
@@ -174,15 +175,14 @@ LogicalResult refuse(ModuleOp module, PlanSearch &search, const StepOptions &opt
   for (const LiveValue &value : values)
     live +=
         "\n  " + bytesText(value.bytes) + ", " + usageName(value.usage).str() + ": " + value.name;
-  error.attachNote() << "its peak of " << bytesText(cost.peak) << " is at '" << evaluation->peakAt()
+  error.attachNote() << "its peak of " << bytesText(peak) << " is at '" << evaluation->peakAt()
                      << "'; the largest that is live there:" << live;
   const MemoryFloor floor = readTilesFloor(module).value_or(search.getFloor());
   error.attachNote() << "no plan can take less than " << bytesText(floor.total()) << ": "
                      << bytesText(floor.state) << " of state for the whole step, and "
                      << bytesText(floor.launch) << " that '" << floor.launchAt
                      << "' alone reads, writes and works in";
-  std::string ways =
-      llvm::formatv("--memory-budget={0}: {1:F4} s a step", cost.peak, cost.time.total());
+  std::string ways = llvm::formatv("--memory-budget={0}: {1:F4} s a step", peak, cost.time.total());
   std::vector<Fix> found = fixes.takeFixes();
   found.resize(std::min(found.size(), kShownFixes));
   for (const Fix &fix : found)

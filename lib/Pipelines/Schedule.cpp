@@ -1,7 +1,6 @@
 //===- Schedule.cpp - the phase `schedule` -----------------------------===//
 
 #include "Pipelines.h"
-#include "zero/Machine/MachineFile.h"
 #include "zero/Transforms/Passes.h"
 #include "zero/Transforms/ScheduleTransfers.h"
 
@@ -19,9 +18,7 @@ void zero::addTransfers(OpPassManager &pm, const StepOptions &options, bool isTr
   }
   pm.addPass(createInsertTransfers());
   planning::Machine machine;
-  // Whoever gave a bad file has been told.
-  if (!options.machine.empty())
-    (void)loadMachine(options.machine, machine);
+  (void)options.loadMachine(machine); // whoever gave a bad file has been told
   TierBudgets budgets;
   budgets.device = int64_t(options.memoryBudget.getValue().bytes);
   budgets.host = int64_t(options.hostBudget.getValue().bytes);

@@ -54,7 +54,8 @@ std::optional<TileTrial> TileTrials::run(std::optional<uint64_t> limit, double s
   if (!module || failed(runToKernels(*module, options)))
     return std::nullopt;
   PlanSearch search(*module, options, machine);
-  Budget budget{options.memoryBudget.getValue(), options.activationBudget.getValue()};
+  Budget budget{options.memoryBudget.getValue(), options.activationBudget.getValue(),
+                options.hostBudget.getValue()};
   FailureOr<const PlanChoice *> found = failure();
   if (failed(search.prepare()) || failed(found = search.findFastest(budget, seconds)))
     return std::nullopt;
@@ -66,9 +67,9 @@ std::optional<TileTrial> TileTrials::run(std::optional<uint64_t> limit, double s
     return std::nullopt;
   TileTrial trial{fits, 0, 0, search.getFloor()};
   if (*found) {
-    const PlanCost &cost = search.costOf(*found);
+    PlanCost &cost = search.costOf(*found);
     trial.seconds = cost.time.total();
-    trial.peak = cost.peak;
+    trial.peak = cost.device.packed();
   }
   return trial;
 }

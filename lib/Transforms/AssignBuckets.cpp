@@ -9,6 +9,7 @@
 #include "zero/Transforms/Plan.h"
 
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -113,6 +114,38 @@ static LogicalResult checkNames(ModuleOp module) {
   return success();
 }
 
+/// Lets states of whole buckets that are on nvme lie on the host, up to `limit` bytes of a rank:
+/// those of the first buckets, which are updated last, when backward leaves no time to hide a disk
+/// behind. One that is too large is passed over, until little is left.
+void fillHost(ModuleOp module, const planning::Buckets &buckets, int64_t ranks, int64_t limit) {
+  std::vector<SmallVector<StateOp>> states(buckets.elements.size());
+  for (auto state : module.getOps<StateOp>()) {
+    StringRef home = state.getHome().value_or("");
+    size_t bucket;
+    if (home.consume_front("bucket") && !home.consumeInteger(10, bucket) && state.getPlacement() &&
+        state.getPlacement()->getTier() == Tier::Nvme)
+      states[bucket].push_back(state);
+  }
+  int64_t left = limit;
+  for (auto [elements, own] : llvm::zip_equal(buckets.elements, states)) {
+    llvm::SmallSetVector<StringRef, 4> homes; // members share the buffers of their states
+    int64_t bytes = 0;
+    for (StateOp state : own)
+      if (homes.insert(*state.getHome()))
+        bytes += elements * elementBytes(state.getTensorType()) /
+                 (state.getPlacement()->isSharded() ? ranks : 1);
+    if (bytes > left) {
+      if (left < limit / 16)
+        break;
+      continue;
+    }
+    left -= bytes;
+    for (StateOp state : own)
+      state.setPlacementAttr(
+          PlacementAttr::get(module.getContext(), state.getPlacement()->getShard(), Tier::Host));
+  }
+}
+
 struct AssignBuckets : zero::impl::AssignBucketsBase<AssignBuckets> {
   using AssignBucketsBase::AssignBucketsBase;
 
@@ -133,6 +166,8 @@ struct AssignBuckets : zero::impl::AssignBucketsBase<AssignBuckets> {
     planning::Buckets buckets = planning::planBuckets(
         items, ranks.getInt(), plannedNumber(module, "bucket_bytes", limit), kTensorAlignment);
     write(module, parameters, buckets);
+    if (const uint64_t limit = plannedNumber(module, "optimizer_host", 0))
+      fillHost(module, buckets, ranks.getInt(), int64_t(limit));
   }
 
   static void write(ModuleOp module, ArrayRef<ParameterOp> parameters,

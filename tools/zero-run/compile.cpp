@@ -84,6 +84,8 @@ Status compileAndLoad(const Options &options, Executable &executable, bool &repo
   std::vector<std::string> words = {besideUs("zeroc"), options.model};
   words.insert(words.end(), options.compilerFlags.begin(), options.compilerFlags.end());
   words.insert(words.end(), {"-o", folder.executable()});
+  if (!options.nvmeDir.empty())
+    words.insert(words.end(), {"--nvme-dir", options.nvmeDir});
   int exitCode = 0;
   ZERO_RT_TRY(spawn(words, options.quiet, exitCode));
   reported = exitCode != 0;

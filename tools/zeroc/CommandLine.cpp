@@ -3,6 +3,7 @@
 #include "CommandLine.h"
 
 #include "Config.h"
+#include "DiskSpeed.h"
 #include "zero/Codegen/Compile.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -79,12 +80,15 @@ static const std::vector<Flag> &flags() {
        text(&CompilerOptions::dumpAfter)},
       {"gpu-arch", "sm_80,...", "GPUs that --device=cuda compiles for (sm_80,sm_90,sm_100)",
        setArchitectures},
+      {"nvme-dir", "FOLDER",
+       "the nvme tier will lie here: plan with its disk's speed, measured once and kept",
+       text(&CompilerOptions::nvmeDir)},
       {"threads", "N", "threads that compile kernels (2)",
        [](CompilerOptions &o, StringRef v) { return !v.getAsInteger(10, o.threads) && o.threads; }},
       {"cache-dir", "DIR", "keep compiled kernels here ($XDG_CACHE_HOME/zero, or ~/.cache/zero)",
        [](CompilerOptions &o, StringRef v) { return !(o.cacheFolder = v.str()).empty(); }},
       {"no-cache", "", "compile every kernel, keep none", flag(&CompilerOptions::noCache)},
-      {"v", "", "list everything that an error is about, as --verbose",
+      {"v", "", "list everything that is trained, or that an error is about, as --verbose",
        [](CompilerOptions &o, StringRef) { return o.step.verbose = true; }},
   };
   return all;
@@ -176,6 +180,8 @@ static CommandLineResult complete(CompilerOptions &options, const GivenFlags &by
     return wrong(error);
   if (!options.noCache && options.cacheFolder.empty())
     options.cacheFolder = defaultCacheFolder();
+  if (std::string error = findDiskSpeed(options); !error.empty())
+    return wrong(error);
   if (hasConfig)
     printConfig(config);
   return CommandLineResult::Run;

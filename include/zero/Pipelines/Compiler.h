@@ -19,6 +19,8 @@ struct CompilerOptions {
   std::string loss;                 ///< name of the output to train on
   std::string config;               ///< DeepSpeed's JSON, taken into the other fields by the tool
   std::string dumpAfter;            ///< print the program after this phase
+  std::string nvmeDir;              ///< where the nvme tier will lie; empty: not known yet
+  std::string diskSource;           ///< the tool's: who says how fast its disk is
   bool allowSymlinks = false;
   bool planOnly = false; ///< stop after `pack`, need no data file
   double learningRate = 1e-3;

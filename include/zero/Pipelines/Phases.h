@@ -10,6 +10,7 @@
 #define ZERO_PIPELINES_PHASES_H
 
 #include "zero/Pipelines/ByteSizeOption.h"
+#include "zero/Planning/Machine.h"
 
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassOptions.h"
@@ -37,7 +38,8 @@ struct StepOptions : mlir::PassPipelineOptions<StepOptions> {
       *this, "freeze-all-but", llvm::cl::desc("train only the parameters that match these globs"),
       llvm::cl::value_desc("pattern,...")};
   Option<bool> verbose{*this, "verbose",
-                       llvm::cl::desc("list everything that an error is about (-v)")};
+                       llvm::cl::desc("list everything that is trained, or that an error is "
+                                      "about (-v)")};
   // recognise
   Option<uint64_t> seed{*this, "seed", llvm::cl::desc("seed of Dropout's random numbers (0)"),
                         llvm::cl::init(0), llvm::cl::value_desc("N")};
@@ -173,8 +175,9 @@ struct StepOptions : mlir::PassPipelineOptions<StepOptions> {
       llvm::cl::init("device"), llvm::cl::value_desc("tier")};
   Option<std::string> offloadActivations{
       *this, "offload-activations",
-      llvm::cl::desc("where what forward saves waits for backward: device, host or nvme; auto: "
-                     "value by value, beside what is computed again, as a budget wants it (device)"),
+      llvm::cl::desc(
+          "where what forward saves waits for backward: device, host or nvme; auto: "
+          "value by value, beside what is computed again, as a budget wants it (device)"),
       llvm::cl::init("device"), llvm::cl::value_desc("tier")};
   Option<bool> partitionActivations{
       *this, "partition-activations",
@@ -203,6 +206,15 @@ struct StepOptions : mlir::PassPipelineOptions<StepOptions> {
       llvm::cl::desc("with a budget: the machine that times are planned for: a preset or a file as "
                      "zero-run --calibrate writes it (cpu, for GPUs h100)"),
       llvm::cl::value_desc("name|file")};
+  Option<ByteSize> diskRead{
+      *this, "disk-read",
+      llvm::cl::desc(
+          "bytes a second that the nvme tier's disk reads, for all ranks together (0: as "
+          "--machine says)"),
+      llvm::cl::init(ByteSize{0})};
+  Option<ByteSize> diskWrite{*this, "disk-write",
+                             llvm::cl::desc("the same of what is written (0: as --machine says)"),
+                             llvm::cl::init(ByteSize{0})};
   Option<unsigned> stage{*this, "zero-stage", llvm::cl::desc("ZeRO stage: 0, 1, 2 or 3"),
                          llvm::cl::init(0), llvm::cl::value_desc("N")};
   Option<unsigned> ranks{*this, "ranks", llvm::cl::desc("data-parallel ranks"), llvm::cl::init(1),
@@ -227,6 +239,8 @@ struct StepOptions : mlir::PassPipelineOptions<StepOptions> {
 
   /// The machine that is meant: `machine`, or a preset for what is compiled for.
   std::string machineName() const;
+  /// Its description, with the disk that the options tell of; returns what is wrong, or nothing.
+  std::string loadMachine(planning::Machine &machine) const;
 
   /// Whether there is an option `name`.
   bool knows(llvm::StringRef name) const;

@@ -1,0 +1,103 @@
+//===- DiskSpeed.cpp - what the disk of the nvme tier can do --------------===//
+
+#include "DiskSpeed.h"
+
+#include "runtime/io/disk_rate.h"
+#include "zero/Machine/MachineFile.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+
+#include <ctime>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+using namespace mlir;
+
+namespace zero {
+
+namespace {
+/// A disk that was measured, and when.
+struct Measured {
+  uint64_t read = 0, write = 0; ///< bytes a second
+  std::string date;
+};
+} // namespace
+
+static bool mayUseNvme(const StepOptions &step) {
+  auto leaves = [](StringRef tier) { return tier == "nvme" || tier == "auto"; };
+  return leaves(step.offloadParams) || leaves(step.offloadOptimizer) ||
+         leaves(step.offloadActivations) || leaves(step.offloadGradients);
+}
+
+/// "disk-259-1" in the cache's folder; empty without a cache.
+static std::string cacheFile(const CompilerOptions &options, dev_t device) {
+  if (options.noCache || options.cacheFolder.empty())
+    return "";
+  SmallString<128> path(options.cacheFolder);
+  llvm::sys::path::append(path, llvm::formatv("disk-{0}-{1}", major(device), minor(device)).str());
+  return std::string(path);
+}
+
+static bool readCache(const std::string &path, Measured &measured) {
+  auto text = path.empty() ? std::make_error_code(std::errc::no_such_file_or_directory)
+                           : llvm::MemoryBuffer::getFile(path, /*IsText=*/true);
+  if (!text)
+    return false;
+  SmallVector<StringRef> words;
+  llvm::SplitString((*text)->getBuffer(), words);
+  measured.date = words.size() == 3 ? words[2].str() : "";
+  return words.size() == 3 && !words[0].getAsInteger(10, measured.read) && measured.read > 0 &&
+         !words[1].getAsInteger(10, measured.write) && measured.write > 0;
+}
+
+/// A cache that cannot be written is none.
+static void writeCache(const std::string &path, const Measured &measured) {
+  if (path.empty() || llvm::sys::fs::create_directories(llvm::sys::path::parent_path(path)))
+    return;
+  if (llvm::Error error = llvm::writeToOutput(path, [&](llvm::raw_ostream &os) {
+        os << measured.read << " " << measured.write << " " << measured.date << "\n";
+        return llvm::Error::success();
+      }))
+    llvm::consumeError(std::move(error));
+}
+
+static std::string today() {
+  const std::time_t now = std::time(nullptr);
+  char text[16] = "";
+  std::strftime(text, sizeof(text), "%Y-%m-%d", std::localtime(&now));
+  return text;
+}
+
+std::string findDiskSpeed(CompilerOptions &options) {
+  StepOptions &step = options.step;
+  planning::Machine machine;
+  if (options.nvmeDir.empty() || !mayUseNvme(step) || step.diskRead.getValue() != 0 ||
+      !loadMachine(step.machineName(), machine).empty() || machine.diskRead > 0)
+    return "";
+  struct stat info;
+  if (::stat(options.nvmeDir.c_str(), &info) != 0 || !S_ISDIR(info.st_mode))
+    return "--nvme-dir: expected a folder, got '" + options.nvmeDir + "'";
+  const std::string cache = cacheFile(options, info.st_dev);
+  Measured measured;
+  const bool isKnown = readCache(cache, measured);
+  if (!isKnown) {
+    rt::DiskRate rate;
+    if (rt::Status status = rt::measureDisk(options.nvmeDir, rate); !status.ok()) {
+      options.diskSource = status.getMessage();
+      return "";
+    }
+    measured = {uint64_t(rate.read), uint64_t(rate.write), today()};
+    writeCache(cache, measured);
+  }
+  step.diskRead = ByteSize{measured.read};
+  step.diskWrite = ByteSize{measured.write};
+  options.diskSource = "measured in '" + options.nvmeDir + "'" +
+                       (isKnown ? " on " + measured.date + ", kept in '" + cache + "'" : "");
+  return "";
+}
+
+} // namespace zero
