@@ -74,7 +74,7 @@ Status CheckpointReader::open(const Generation &generation,
 // Verifying
 //===----------------------------------------------------------------------===//
 
-Status CheckpointReader::verifyFile(size_t index) {
+Status CheckpointReader::verifyFile(size_t index, Meter &meter) {
   const proto::Manifest::File &listed = contents.files(int(index));
   std::vector<uint8_t> chunk(std::min(kChunk, listed.bytes()));
   uint32_t checksum = 0;
@@ -84,6 +84,7 @@ Status CheckpointReader::verifyFile(size_t index) {
     const uint64_t bytes = std::min(kChunk, listed.bytes() - at);
     ZERO_RT_TRY(files[index].file.read(at, chunk.data(), bytes));
     checksum = crc32Of({chunk.data(), bytes}, checksum);
+    meter.add(bytes);
   }
   return checksum == listed.crc32()
              ? Status()
@@ -91,9 +92,11 @@ Status CheckpointReader::verifyFile(size_t index) {
                        format("wrong checksum: expected %08x, got %08x", listed.crc32(), checksum));
 }
 
-Status CheckpointReader::verify(int part, int parts) {
+Status CheckpointReader::verify(int part, int parts, Meter &meter) {
   for (size_t file = size_t(part); file < files.size(); file += size_t(parts))
-    if (Status status = verifyFile(file); !status.ok()) {
+    meter.expect(contents.files(int(file)).bytes());
+  for (size_t file = size_t(part); file < files.size(); file += size_t(parts))
+    if (Status status = verifyFile(file, meter); !status.ok()) {
       failed = true;
       return status;
     }
@@ -150,11 +153,15 @@ Status CheckpointReader::read(const RangeRead &range, const MemoryByTier &memory
   return memory.at(range.tier).write(range.place, range.count * size, make);
 }
 
-Status CheckpointReader::readRank(const LoadPlan &plan, int rank,
-                                  const MemoryByTier &memory) const {
+Status CheckpointReader::readRank(const LoadPlan &plan, int rank, const MemoryByTier &memory,
+                                  Meter &meter) const {
   std::vector<char> space;
   for (const RangeRead &range : plan.ranks[size_t(rank)])
+    meter.expect(range.count * sizeOf(range.dtype));
+  for (const RangeRead &range : plan.ranks[size_t(rank)]) {
     ZERO_RT_TRY(read(range, memory, space));
+    meter.add(range.count * sizeOf(range.dtype));
+  }
   return {};
 }
 

@@ -7,6 +7,7 @@
 #include "runtime/checkpoint/load_plan.h"
 #include "runtime/checkpoint/manifest.h"
 #include "runtime/format/tiers.h"
+#include "runtime/support/meter.h"
 
 #include <atomic>
 #include <functional>
@@ -25,14 +26,14 @@ public:
 
   /// Checks the checksum of each file whose index is `part` modulo `parts`. Safe for
   /// different parts at a time; after a failure the others give up soon.
-  Status verify(int part, int parts);
+  Status verify(int part, int parts, Meter &meter);
 
   /// Reads what `rank` needs into its memory. Safe for different ranks at a time.
-  Status readRank(const LoadPlan &plan, int rank, const MemoryByTier &memory) const;
+  Status readRank(const LoadPlan &plan, int rank, const MemoryByTier &memory, Meter &meter) const;
 
 private:
   Status openFiles();
-  Status verifyFile(size_t index);
+  Status verifyFile(size_t index, Meter &meter);
   Status read(const RangeRead &range, const MemoryByTier &memory, std::vector<char> &space) const;
 
   struct File {

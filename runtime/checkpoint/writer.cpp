@@ -122,7 +122,9 @@ std::string CheckpointWriter::headerOf(int rank) const {
                 {"step", std::to_string(manifest.step())}});
 }
 
-Status CheckpointWriter::writeShard(int rank, const MemoryByTier &memory) {
+Status CheckpointWriter::writeShard(int rank, const MemoryByTier &memory, Meter &meter) {
+  for (const Piece &piece : pieces[size_t(rank)])
+    meter.expect(piece.count * sizeOf(state[piece.tensor].dtype()));
   OutputFile file;
   ZERO_RT_TRY(OutputFile::create(folder + "/" + shardName(rank), file));
   uint64_t bytes = 0;
@@ -134,11 +136,13 @@ Status CheckpointWriter::writeShard(int rank, const MemoryByTier &memory) {
         return fail(ZERO_RT_ABORTED, "rank %d: another rank could not write", rank);
       checksum = crc32Of({reinterpret_cast<const uint8_t *>(data) + at, chunk}, checksum);
       ZERO_RT_TRY(file.write(data + at, chunk));
+      meter.add(chunk);
     }
     bytes += size;
     return {};
   };
   const std::string header = headerOf(rank);
+  meter.expect(header.size());
   ZERO_RT_TRY(put(header.data(), header.size()));
   for (const Piece &piece : pieces[size_t(rank)])
     ZERO_RT_TRY(
@@ -151,8 +155,8 @@ Status CheckpointWriter::writeShard(int rank, const MemoryByTier &memory) {
   return {};
 }
 
-Status CheckpointWriter::writeRank(int rank, const MemoryByTier &memory) {
-  Status status = writeShard(rank, memory);
+Status CheckpointWriter::writeRank(int rank, const MemoryByTier &memory, Meter &meter) {
+  Status status = writeShard(rank, memory, meter);
   if (!status.ok())
     failed = true;
   return status;

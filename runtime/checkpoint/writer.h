@@ -7,6 +7,7 @@
 #include "runtime/checkpoint/manifest.h"
 #include "runtime/checkpoint/state_table.h"
 #include "runtime/format/tiers.h"
+#include "runtime/support/meter.h"
 
 #include <atomic>
 #include <memory>
@@ -28,7 +29,7 @@ public:
 
   /// Writes what `rank` owns from its memory, and flushes it to disk. Safe for different
   /// ranks at a time; after a failure the others give up soon.
-  Status writeRank(int rank, const MemoryByTier &memory);
+  Status writeRank(int rank, const MemoryByTier &memory, Meter &meter);
 
   /// What the manifest says of the file that `rank` has written.
   proto::Manifest::File &file(int rank) { return *manifest.mutable_files(rank); }
@@ -38,7 +39,7 @@ public:
 
 private:
   Status plan(const proto::Program &program, proto::Manifest about);
-  Status writeShard(int rank, const MemoryByTier &memory);
+  Status writeShard(int rank, const MemoryByTier &memory, Meter &meter);
   const Block &blockOf(const Piece &piece) const;
   std::string headerOf(int rank) const;
   void listTensors();

@@ -15,8 +15,8 @@ Rank::Rank(std::shared_ptr<const LoadedProgram> program, std::unique_ptr<Communi
 Status Rank::prepare(Device &device, const InitialFiles &files, const RankOptions &options) {
   const int self = communicator->rank();
   ZERO_RT_TRY(device.makeQueue(self, queue));
-  ZERO_RT_TRY(memory.reserve(device, tables(), self, options.checkMemory));
-  ZERO_RT_TRY(initialiseTensors(*program, files, self, memory.byTier()));
+  ZERO_RT_TRY(memory.reserve(device, tables(), self, options.checkMemory, *options.meter));
+  ZERO_RT_TRY(initialiseTensors(*program, files, self, memory.byTier(), *options.meter));
   windows = StepWindows(tables(), self);
   ZERO_RT_TRY(queue->open(memory.device(), windows.all));
   known.resize(size_t(tables().predicates_size()));

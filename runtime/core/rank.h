@@ -35,6 +35,7 @@ struct RankOptions {
   bool checkMemory = false;
   double timeoutSeconds = 0;
   std::weak_ptr<const void> owner; ///< of the rank, and of what it uses
+  Meter *meter = nullptr;          ///< of what getting ready takes; lives as long as `owner`
 };
 
 /// One rank: its arenas, its commands, its end of the group. Used by its own thread

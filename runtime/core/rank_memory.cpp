@@ -32,14 +32,19 @@ Status RankMemory::openFile(const LoadedProgram &program, int rank) {
   return DiskMemory::open(file, options.queue, disk);
 }
 
-Status RankMemory::reserve(Device &device, const proto::Program &program, int rank, bool guarded) {
-  ZERO_RT_TRY(device.reserve(rank, arenaBytes(program, proto::DEVICE), guarded, deviceArena));
+Status RankMemory::reserve(Device &device, const proto::Program &program, int rank, bool guarded,
+                           Meter &meter) {
+  const uint64_t onDevice = arenaBytes(program, proto::DEVICE),
+                 onHost = arenaBytes(program, proto::HOST);
+  meter.expect(onDevice + onHost);
+  ZERO_RT_TRY(device.reserve(rank, onDevice, guarded, deviceArena));
   ZERO_RT_TRY(deviceArena->touch());
-  const uint64_t onHost = arenaBytes(program, proto::HOST);
+  meter.add(onDevice);
   if (onHost == 0)
     return {};
   ZERO_RT_TRY(reserveHostMemory(onHost, guarded, hostArena));
   ZERO_RT_TRY(hostArena->touch());
+  meter.add(onHost);
   ::mlock(hostArena->base(), onHost); // a wish: disks and links then never wait for pages
   return {};
 }

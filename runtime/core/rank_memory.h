@@ -7,6 +7,7 @@
 #include "runtime/device/device.h"
 #include "runtime/format/tiers.h"
 #include "runtime/io/disk_memory.h"
+#include "runtime/support/meter.h"
 
 namespace zero::rt {
 
@@ -27,7 +28,8 @@ public:
   Status openFile(const LoadedProgram &program, int rank);
   /// Reserves and touches the arenas in memory. Called on the rank's thread; `guarded` as in
   /// Device.
-  Status reserve(Device &device, const proto::Program &program, int rank, bool guarded);
+  Status reserve(Device &device, const proto::Program &program, int rank, bool guarded,
+                 Meter &meter);
 
   Arena &device() { return *deviceArena; }
   ArenaBases bases() const;

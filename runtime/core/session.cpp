@@ -61,7 +61,7 @@ Status Session::create(std::shared_ptr<const LoadedProgram> program,
   zero_rt_session_options options = wanted;
   if (options.threads_per_rank == 0)
     options.threads_per_rank = defaultThreads(program->tables());
-  auto body = std::make_shared<Body>();
+  auto body = std::make_shared<Body>(options);
   body->program = program;
   std::vector<std::unique_ptr<Communicator>> ends;
   ZERO_RT_TRY(openDevice(*program, options, body->device, ends));
@@ -75,10 +75,12 @@ Status Session::create(std::shared_ptr<const LoadedProgram> program,
   }
   std::unique_ptr<Session> made(new Session(body, options));
   ZERO_RT_TRY(body->device->prepare(program->tables(), options.threads_per_rank));
-  const RankOptions common{options.check_memory != 0, options.timeout_seconds, body};
+  const RankOptions common{options.check_memory != 0, options.timeout_seconds, body, &body->meter};
+  body->meter.begin("memory and initial values");
   ZERO_RT_TRY(made->team.run([body, common](int rank) {
     return body->rank(rank).prepare(*body->device, body->files, common);
   }));
+  body->meter.end();
   if (made->isOneOfMany())
     ZERO_RT_TRY(made->checkSameProgram());
   session = std::move(made);
@@ -293,11 +295,16 @@ Status Session::load(const std::string &path, bool partial, zero_rt_load_result 
   if (Status status = planWeights(tables(), file, partial, options.verbose, plan); !status.ok())
     return fail(status.getCode(), "'%s' does not fit the model: %s", escape(path).c_str(),
                 status.getMessage().c_str());
+  body->meter.begin("weights");
+  for (auto &[tensor, get] : plan.taken)
+    body->meter.expect(bytesOf(body->program->valueOf(*tensor)));
   for (auto &[tensor, get] : plan.taken) {
     Array array;
     ZERO_RT_TRY(get(array));
     ZERO_RT_TRY(writeWhole(body->program->valueOf(*tensor), array.dtype, array.bytes.data()));
+    body->meter.add(bytesOf(body->program->valueOf(*tensor)));
   }
+  body->meter.end();
   result = {plan.taken.size(), plan.missing, plan.unknown};
   return {};
 }

@@ -47,6 +47,8 @@ public:
 private:
   /// Shared with the ranks' threads: one that never comes back keeps it alive.
   struct Body {
+    explicit Body(const zero_rt_session_options &options)
+        : meter(options.progress, options.progress_context) {}
     ~Body() {
       for (const auto &rank : ranks) // one may still read another's memory
         rank->settle();
@@ -59,6 +61,7 @@ private:
     Rank &rank(int number) { return *ranks[size_t(number - ranks.front()->number())]; }
     std::shared_ptr<DataSet> data;
     std::vector<std::vector<uint8_t>> gradients;
+    Meter meter;
   };
 
   Session(std::shared_ptr<Body> body, const zero_rt_session_options &options);

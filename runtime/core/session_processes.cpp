@@ -80,10 +80,12 @@ Status Session::writeStateWithOthers(const std::string &folder, proto::Manifest 
     status = CheckpointWriter::join(tables(), draftPath(folder, steps, all[0].values[0]),
                                     std::move(about), made);
   std::shared_ptr<CheckpointWriter> writer = std::move(made); // as long as a rank writes
+  body->meter.begin("checkpoint");
   if (status.ok())
     status = runOnRanks([writer](Body &body, int rank) {
-      return writer->writeRank(rank, body.rank(rank).memoryByTier());
+      return writer->writeRank(rank, body.rank(rank).memoryByTier(), body.meter);
     });
+  body->meter.end();
   Note written;
   if (status.ok())
     written = {0,

@@ -26,9 +26,11 @@ Status Session::writeState(const std::string &folder, proto::Manifest about) {
   std::unique_ptr<CheckpointWriter> made;
   ZERO_RT_TRY(CheckpointWriter::create(tables(), folder, std::move(about), made));
   std::shared_ptr<CheckpointWriter> writer = std::move(made); // as long as a rank writes
+  body->meter.begin("checkpoint");
   ZERO_RT_TRY(runOnRanks([writer](Body &body, int rank) {
-    return writer->writeRank(rank, body.rank(rank).memoryByTier());
+    return writer->writeRank(rank, body.rank(rank).memoryByTier(), body.meter);
   }));
+  body->meter.end();
   std::string path;
   return writer->commit(path);
 }
@@ -118,15 +120,22 @@ Status Session::loadOwnState(const std::string &path, uint32_t flags,
   // One rank of many checks all files, so that each finds the same ones whole.
   const int parts = int(body->ranks.size());
   auto verify = [&](std::shared_ptr<CheckpointReader> tried) {
-    return runOnRanks(
-        [tried, parts](Body &, int rank) { return tried->verify(rank % parts, parts); });
+    body->meter.begin("checking the checkpoint");
+    Status status = runOnRanks([tried, parts](Body &body, int rank) {
+      return tried->verify(rank % parts, parts, body.meter);
+    });
+    if (status.ok())
+      body->meter.end();
+    return status;
   };
   ZERO_RT_TRY(openNewest(path, verify, reader, passed));
   auto plan = std::make_shared<LoadPlan>();
   ZERO_RT_TRY(planState(*reader, flags, *plan));
+  body->meter.begin("reading the checkpoint");
   Status status = runOnRanks([reader, plan](Body &body, int rank) {
-    return reader->readRank(*plan, rank, body.rank(rank).memoryByTier());
+    return reader->readRank(*plan, rank, body.rank(rank).memoryByTier(), body.meter);
   });
+  body->meter.end();
   if (!status.ok()) { // half of the state is another's now
     failure = fail(status.getCode(), "'%s': %s", escape(reader->path()).c_str(),
                    status.getMessage().c_str());

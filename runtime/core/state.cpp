@@ -4,12 +4,17 @@
 
 #include "runtime/support/floats.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 
 namespace zero::rt {
 
 /// Rows of a matrix that are read together where a file has it transposed: a line of a cache.
 static constexpr uint64_t kRowsAtOnce = 16;
+
+/// Bytes that are read or made at a time: as often is told how far it is.
+static constexpr uint64_t kAtOnce = uint64_t(16) << 20;
 
 Status InitialFiles::open(const proto::Program &program, InitialFiles &opened) {
   for (const std::string &path : program.files()) {
@@ -87,31 +92,60 @@ static void copyPart(std::span<const uint8_t> data, const proto::Init::Range &ra
                 target, part.count);
 }
 
+/// Whether `tensor` begins with what is in the memory of `block` anyway.
+static bool isThere(const proto::Tensor &tensor, const Block &block, const MemoryByTier &memory) {
+  const proto::Init &init = tensor.init();
+  return init.source_case() == proto::Init::kSplat && init.splat() == 0 &&
+         !std::signbit(init.splat()) && memory.at(block.buffer->tier()).startsAsZeros();
+}
+
+/// Calls `visit(tensor, block, part)` for what must be written.
+template <typename Visit>
+static Status forEachInitial(const LoadedProgram &program, int rank, const MemoryByTier &memory,
+                             Visit visit) {
+  for (const proto::Tensor &tensor : program.tables().tensors())
+    for (const Block &block : blocksOf(program.tables(), tensor))
+      if (!isThere(tensor, block, memory))
+        ZERO_RT_TRY(
+            forEachPart(block, rank, [&](const Part &part) { return visit(tensor, block, part); }));
+  return {};
+}
+
 Status initialiseTensors(const LoadedProgram &program, const InitialFiles &files, int rank,
-                         const MemoryByTier &memory) {
-  for (const proto::Tensor &tensor : program.tables().tensors()) {
+                         const MemoryByTier &memory, Meter &meter) {
+  ZERO_RT_TRY(forEachInitial(program, rank, memory,
+                             [&](const proto::Tensor &tensor, const Block &, const Part &part) {
+                               meter.expect(part.count * sizeOf(toDType(tensor.dtype())));
+                               return Status();
+                             }));
+  auto write = [&](const proto::Tensor &tensor, const Block &block, const Part &part) {
     const proto::Init &init = tensor.init();
     const DType dtype = toDType(tensor.dtype());
     const uint64_t size = sizeOf(dtype);
-    for (const Block &block : blocksOf(program.tables(), tensor))
-      ZERO_RT_TRY(forEachPart(block, rank, [&](const Part &part) {
-        auto make = [&](char *target, uint64_t done, uint64_t bytes) -> Status {
-          const Part piece{part.inTensor + done / size, part.inBuffer + done / size, bytes / size};
-          if (init.source_case() == proto::Init::kFile && init.file().transposed())
-            readTransposed(files.mapped[init.file().file()].bytes(), tensor, piece, target);
-          else if (init.source_case() == proto::Init::kFile)
-            return readPart(files.files[init.file().file()], init.file(), dtype, piece, target);
-          else if (init.source_case() == proto::Init::kData)
-            copyPart(program.executable.data, init.data(), dtype, piece, target);
-          else
-            fill(dtype, init.splat(), target, piece.count);
-          return {};
-        };
-        return memory.at(block.buffer->tier())
-            .write(placeOf(*block.buffer, rank) + part.inBuffer * size, part.count * size, make);
-      }));
-  }
-  return {};
+    auto makePiece = [&](char *target, const Part &piece) -> Status {
+      if (init.source_case() == proto::Init::kFile && init.file().transposed())
+        readTransposed(files.mapped[init.file().file()].bytes(), tensor, piece, target);
+      else if (init.source_case() == proto::Init::kFile)
+        return readPart(files.files[init.file().file()], init.file(), dtype, piece, target);
+      else if (init.source_case() == proto::Init::kData)
+        copyPart(program.executable.data, init.data(), dtype, piece, target);
+      else
+        fill(dtype, init.splat(), target, piece.count);
+      return {};
+    };
+    auto make = [&](char *target, uint64_t done, uint64_t bytes) -> Status {
+      for (uint64_t at = 0; at < bytes; at += kAtOnce) {
+        const uint64_t first = (done + at) / size, now = std::min(kAtOnce, bytes - at);
+        ZERO_RT_TRY(
+            makePiece(target + at, {part.inTensor + first, part.inBuffer + first, now / size}));
+        meter.add(now);
+      }
+      return {};
+    };
+    return memory.at(block.buffer->tier())
+        .write(placeOf(*block.buffer, rank) + part.inBuffer * size, part.count * size, make);
+  };
+  return forEachInitial(program, rank, memory, write);
 }
 
 Status copyOwnPart(const Block &block, int rank, const MemoryByTier &memory, void *whole) {

@@ -10,6 +10,7 @@
 
 #include "runtime/core/program.h"
 #include "runtime/format/tiers.h"
+#include "runtime/support/meter.h"
 
 namespace zero::rt {
 
@@ -21,9 +22,10 @@ struct InitialFiles {
   static Status open(const proto::Program &program, InitialFiles &files);
 };
 
-/// Writes the initial values of what `rank` holds of each tensor into its memory.
+/// Writes the initial values of what `rank` holds of each tensor into its memory, which nobody
+/// has written yet: zeros that are there already are left as they are.
 Status initialiseTensors(const LoadedProgram &program, const InitialFiles &files, int rank,
-                         const MemoryByTier &memory);
+                         const MemoryByTier &memory, Meter &meter);
 
 /// Copies what `rank` holds of a block of a tensor to its place in `whole`, all of the
 /// tensor. Of replicas, rank 0's is taken.

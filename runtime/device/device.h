@@ -28,6 +28,7 @@ public:
   /// Writes every page, so that no step meets fresh memory. Called once, by the
   /// owning rank's thread: the pages then lie near it.
   virtual Status touch() = 0;
+  bool startsAsZeros() const override { return true; }
 };
 
 /// Bytes of an arena that the host writes or reads in steps, and where it does so: in the

@@ -20,6 +20,7 @@ public:
                      std::unique_ptr<DiskMemory> &memory);
 
   char *host() const override { return nullptr; }
+  bool startsAsZeros() const override { return file.startsAsZeros(); }
   const DiskQueue &getQueue() const { return *queue; }
 
 private:

@@ -51,6 +51,7 @@ TierFile &TierFile::operator=(TierFile &&other) noexcept {
   std::swap(number, other.number);
   std::swap(current, other.current);
   std::swap(direct, other.direct);
+  std::swap(reserved, other.reserved);
   read = other.read.load();
   written = other.written.load();
   return *this;
@@ -117,14 +118,16 @@ Status TierFile::check(const Header &header, uint64_t size) const {
   return {};
 }
 
-/// Takes the space of the whole file, so that no step meets a full disk.
-Status TierFile::reserve() const {
+/// Takes the space of the whole file, which is empty, so that no step meets a full disk. Where
+/// that is not possible, initial values that are written take most of it.
+Status TierFile::reserve() {
   const uint64_t bytes = place(identity.bytes);
   struct statvfs disk;
   if (::fstatvfs(number, &disk) == 0 && uint64_t(disk.f_bavail) * disk.f_frsize < bytes)
     return fail(ZERO_RT_IO, "'%s' needs %llu bytes, its disk has %llu left", escape(name).c_str(),
                 count(bytes), count(uint64_t(disk.f_bavail) * disk.f_frsize));
-  if (::fallocate(number, 0, 0, static_cast<off_t>(bytes)) == 0)
+  reserved = ::fallocate(number, 0, 0, static_cast<off_t>(bytes)) == 0;
+  if (reserved)
     return {};
   if (errno != EOPNOTSUPP || ::ftruncate(number, static_cast<off_t>(bytes)) != 0)
     return cannot("reserve the space of", name);

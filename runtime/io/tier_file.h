@@ -60,6 +60,9 @@ public:
   const std::string &path() const { return name; }
   /// Where in the file byte `offset` of the arena lies.
   static uint64_t place(uint64_t offset);
+  /// Whether what nobody has written reads as zeros and has its space on the disk: then zeros
+  /// need not be written. False where the file system cannot reserve space.
+  bool startsAsZeros() const { return reserved; }
   /// False on file systems that cannot: then the system's cache takes part.
   bool isDirect() const { return direct; }
 
@@ -72,7 +75,7 @@ private:
   Status openAndLock(const std::string &path, int flags);
   Status readHeader(Header &header, bool &isOurs) const;
   Status check(const Header &header, uint64_t size) const;
-  Status reserve() const;
+  Status reserve();
   Status checkSize() const;
   Status writeHeader(bool isTorn) const;
 
@@ -81,6 +84,7 @@ private:
   int number = -1;
   uint64_t current = 0;
   bool direct = true;
+  bool reserved = false; ///< since it was made
   mutable std::atomic<uint64_t> read = 0, written = 0; ///< lanes have threads of their own
 };
 

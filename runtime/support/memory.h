@@ -17,6 +17,8 @@ public:
   virtual ~Memory() = default;
   /// Where the host finds it, or nullptr.
   virtual char *host() const = 0;
+  /// Whether bytes that nobody has written yet are zeros.
+  virtual bool startsAsZeros() const { return false; }
 
   /// Pieces of what is asked for, one behind the other: `done` bytes lie before this one.
   /// All but the last are a multiple of kPiece bytes long.

@@ -145,11 +145,23 @@ Status Outputs::writeGradients(const Executable &executable, const Session &sess
   return writeSafetensors(gradients, std::move(entries));
 }
 
-Status Outputs::writeWeights(const Executable &executable, const Session &session) {
+Status Outputs::writeWeights(const Executable &executable, const Session &session, Meter &meter) {
   std::vector<TensorEntry> entries;
   ZERO_RT_TRY(weightsOf(executable, session.get(), entries));
-  for (WeightsWriter &writer : weights)
+  uint64_t total = 0;
+  for (TensorEntry &entry : entries) {
+    total += entry.bytes();
+    entry.read = [&meter, read = entry.read](void *destination, uint64_t bytes) {
+      ZERO_RT_TRY(read(destination, bytes));
+      meter.add(bytes);
+      return Status();
+    };
+  }
+  for (WeightsWriter &writer : weights) {
+    meter.begin("saving weights", total);
     ZERO_RT_TRY(writer.write(entries));
+    meter.end();
+  }
   return {};
 }
 

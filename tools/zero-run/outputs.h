@@ -8,6 +8,7 @@
 #include "options.h"
 #include "results.h"
 #include "runtime/io/weights_writer.h"
+#include "runtime/support/meter.h"
 
 namespace zero::run {
 
@@ -24,7 +25,7 @@ public:
   rt::Status logStep(const zero_rt_step_result &result);
   rt::Status logEvaluation(const Evaluation &result);
   rt::Status writeGradients(const Executable &executable, const Session &session);
-  rt::Status writeWeights(const Executable &executable, const Session &session);
+  rt::Status writeWeights(const Executable &executable, const Session &session, rt::Meter &meter);
   /// The outputs of the last step, over all ranks.
   rt::Status writeOutputs(const Executable &executable, const Session &session);
   rt::Status writeReport(const std::string &json);

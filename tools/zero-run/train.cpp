@@ -13,6 +13,7 @@
 #include "report.h"
 #include "runtime/core/team.h"
 #include "tiers.h"
+#include "work_line.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -27,7 +28,8 @@ namespace {
 class Training {
 public:
   Training(const Options &options, const Executable &executable)
-      : options(options), executable(executable), checkpoints(options) {}
+      : options(options), executable(executable), checkpoints(options), work(options.quiet),
+        meter(WorkLine::report, &work) {}
 
   Status run();
   bool isInterrupted() const { return results.interrupted; }
@@ -47,6 +49,8 @@ private:
   Evaluator evaluator;
   Checkpoints checkpoints;
   Profiler profiler;
+  WorkLine work;
+  Meter meter; ///< of what is done here; the session has its own
   Session session;
   Outputs outputs;
   Results results;
@@ -168,6 +172,8 @@ Status Training::begin() {
   wanted.nvme_dir = options.nvmeDir.empty() ? nullptr : options.nvmeDir.c_str();
   wanted.nvme_io = options.nvmeIo.empty() ? nullptr : options.nvmeIo.c_str();
   wanted.join = options.join.empty() ? nullptr : options.join.c_str();
+  wanted.progress = WorkLine::report;
+  wanted.progress_context = &work;
   ZERO_RT_TRY(zero::run::open(executable, wanted, session));
   announceNvme(options, session);
   ZERO_RT_TRY(take(zero_rt_session_set_data(session.get(), data.get())));
@@ -229,7 +235,7 @@ Status Training::runSteps(Progress &progress) {
 }
 
 Status Training::write() {
-  ZERO_RT_TRY(outputs.writeWeights(executable, session));
+  ZERO_RT_TRY(outputs.writeWeights(executable, session, meter));
   results.drive = driveUse(executable, session, results, options.endurance);
   ZERO_RT_TRY(profiler.finish(session, results.profile));
   ZERO_RT_TRY(profiler.writeTrace(outputs.traceFile()));

@@ -338,6 +338,12 @@ typedef struct zero_rt_session_options {
   const char *join;     /* a file that all of them see and that is not there yet: through it they
                            find each other; rank 0 makes and removes it */
   int verbose;          /* errors about many things name them all, not the first few */
+  /* Told how far a long piece of work is that a call on the session does: memory and initial
+     values, weights and checkpoints that are read or written. A few times a second at most, from
+     any thread but never from two at once, and once more with done == total, which may have grown
+     until then. Bytes; of the ranks of this process. NULL (default): nobody is told */
+  void (*progress)(void *context, const char *what, uint64_t done, uint64_t total);
+  void *progress_context;
 } zero_rt_session_options;
 
 void zero_rt_session_options_default(zero_rt_session_options *options);

@@ -227,12 +227,13 @@ TEST_F(Damaged, FailuresLeaveWhatThereWas) {
   about.set_step(7);
   std::unique_ptr<CheckpointWriter> writer;
   EXPECT_DONE(CheckpointWriter::create(program.program, folder, about, writer));
-  EXPECT_DONE(writer->writeRank(0, program.arena(0)));
+  Meter meter;
+  EXPECT_DONE(writer->writeRank(0, program.arena(0), meter));
   EXPECT_EQ(names().size(), 3u);
   fs::create_directory(folder + "/.step-00000007.tmp-" + std::to_string(::getpid()) + "/" +
                        shardName(1));
-  EXPECT_REFUSED(writer->writeRank(1, program.arena(1)), "not a regular file");
-  EXPECT_REFUSED(writer->writeRank(0, program.arena(0)), "another rank could not write");
+  EXPECT_REFUSED(writer->writeRank(1, program.arena(1), meter), "not a regular file");
+  EXPECT_REFUSED(writer->writeRank(0, program.arena(0), meter), "another rank could not write");
   writer.reset();
   EXPECT_EQ(names(), (Names{"step-00000005", "step-00000006"}));
   replace(folder + "/file", "x");

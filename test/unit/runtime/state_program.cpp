@@ -104,8 +104,9 @@ Status StateProgram::save(const std::string &folder, uint64_t step) {
   about.set_step(step);
   std::unique_ptr<CheckpointWriter> writer;
   ZERO_RT_TRY(CheckpointWriter::create(program, folder, about, writer));
+  Meter meter;
   for (size_t rank = 0; rank < arenas.size(); ++rank)
-    ZERO_RT_TRY(writer->writeRank(int(rank), arena(rank)));
+    ZERO_RT_TRY(writer->writeRank(int(rank), arena(rank), meter));
   std::string path;
   return writer->commit(path);
 }
@@ -113,15 +114,16 @@ Status StateProgram::save(const std::string &folder, uint64_t step) {
 Status StateProgram::load(const std::string &path) {
   std::shared_ptr<CheckpointReader> reader;
   damaged.clear();
-  auto verify = [](std::shared_ptr<CheckpointReader> opened) {
-    ZERO_RT_TRY(opened->verify(0, 2));
-    return opened->verify(1, 2);
+  Meter meter;
+  auto verify = [&](std::shared_ptr<CheckpointReader> opened) {
+    ZERO_RT_TRY(opened->verify(0, 2, meter));
+    return opened->verify(1, 2, meter);
   };
   ZERO_RT_TRY(openNewest(path, verify, reader, damaged));
   LoadPlan plan;
   ZERO_RT_TRY(planLoad(program, reader->manifest(), plan));
   for (size_t rank = 0; rank < arenas.size(); ++rank)
-    ZERO_RT_TRY(reader->readRank(plan, int(rank), arena(rank)));
+    ZERO_RT_TRY(reader->readRank(plan, int(rank), arena(rank), meter));
   remarks = plan.remarks;
   generation = reader->path();
   return {};

@@ -78,6 +78,21 @@ TEST_F(TierFileTest, WhatIsInItStays) {
   std::free(memory);
 }
 
+TEST_F(TierFileTest, ANewOneReadsAsZerosWhateverWasThere) {
+  {
+    std::ofstream old(path);
+    old << "ZEROTIER" << std::string(kIdentity.bytes, '!');
+  }
+  TierFile file;
+  ASSERT_TRUE(TierFile::create(path, kIdentity, file).ok());
+  EXPECT_TRUE(file.startsAsZeros());
+  std::ifstream stream(path, std::ios::binary);
+  stream.seekg(std::streamoff(TierFile::place(0)));
+  std::string bytes(kIdentity.bytes, '?');
+  stream.read(bytes.data(), std::streamsize(bytes.size()));
+  EXPECT_EQ(bytes, std::string(kIdentity.bytes, '\0'));
+}
+
 TEST_F(TierFileTest, AFileOfAnotherProgramRankOrSizeIsRefused) {
   makeOld();
   TierIdentity other = kIdentity;

@@ -4,6 +4,8 @@
 #include "tier_program.h"
 #include "trial.h"
 
+#include <fstream>
+
 using namespace zero::rt;
 
 namespace {
@@ -50,6 +52,68 @@ TEST_P(Tiers, ChangeNoBit) {
     EXPECT_EQ(trial.result.loss, plain.result.loss);
     EXPECT_EQ(stateOf(trial), stateOf(plain)) << step;
   }
+}
+
+/// State that begins at zero needs no write, whatever was in a file of the same name.
+TEST_P(Tiers, ZerosAreThereWithoutBeingWritten) {
+  auto withZeros = [&](bool onTiers) {
+    TierProgram program(ranks(), 1, onTiers);
+    for (proto::Tensor &tensor : *program.program.mutable_tensors())
+      if (tensor.name() == "big")
+        tensor.mutable_init()->set_splat(0);
+    return program;
+  };
+  const TierProgram onTiers = withZeros(true);
+  for (int rank = 0; rank < ranks(); ++rank) {
+    std::ofstream old(folder.path + "/zero-rank" + std::to_string(rank) + ".nvme");
+    old << "ZEROTIER" << std::string(onTiers.disk.end, '!');
+  }
+  Trial trial(onTiers), plain(withZeros(false));
+  begin(trial), begin(plain);
+  zero_rt_nvme_info info;
+  ASSERT_TRUE(zero_rt_session_nvme(trial.session, &info));
+  EXPECT_LT(info.written, kBig * 4);
+  EXPECT_EQ(stateOf(trial), stateOf(plain));
+  EXPECT_OK(trial.step());
+  EXPECT_OK(plain.step());
+  EXPECT_EQ(stateOf(trial), stateOf(plain));
+}
+
+/// What is told while a session is made, weights are saved and a checkpoint is written and read.
+struct Told {
+  std::string text; ///< the names of pieces of work, each once it begins and once it is done
+  uint64_t last = 0, bytes = 0;
+
+  static void hear(void *told, const char *what, uint64_t done, uint64_t total) {
+    auto *self = static_cast<Told *>(told);
+    EXPECT_LE(done, total);
+    if (done == 0)
+      self->text += std::string(what) + "...";
+    if (done == total)
+      self->text += "done ";
+    EXPECT_GE(done, done == 0 ? 0 : self->last);
+    self->last = done == total ? 0 : done;
+    self->bytes = total;
+  }
+};
+
+TEST_P(Tiers, LongWorkIsTold) {
+  Told told;
+  Trial trial(TierProgram(ranks(), 1, true));
+  trial.options.progress = Told::hear;
+  trial.options.progress_context = &told;
+  begin(trial);
+  EXPECT_EQ(told.text, "memory and initial values...done ");
+  EXPECT_GT(told.bytes, uint64_t(ranks()) * 2 * kBig * 4); // big and part, and the arenas
+  told.text.clear();
+  const std::string states = folder.path + "/states";
+  EXPECT_OK(zero_rt_session_save_state(trial.session, states.c_str()));
+  EXPECT_EQ(told.text, "checkpoint...done ");
+  EXPECT_GT(told.bytes, uint64_t(ranks()) * kBig * 4);
+  told.text.clear();
+  zero_rt_state_result result;
+  EXPECT_OK(zero_rt_session_load_state(trial.session, states.c_str(), 0, &result));
+  EXPECT_EQ(told.text, "checking the checkpoint...done reading the checkpoint...done ");
 }
 
 TEST_P(Tiers, NothingIsLeftBehind) {
