@@ -44,7 +44,8 @@ struct Member {
   Status open(const LoadedProgram &program, Communicator &communicator, Device &device) {
     const int rank = communicator.rank();
     ZERO_RT_TRY(memory.openFile(program, rank));
-    ZERO_RT_TRY(memory.reserve(device, program.tables(), rank, /*guarded=*/false));
+    Meter meter; // tells nobody
+    ZERO_RT_TRY(memory.reserve(device, program.tables(), rank, /*guarded=*/false, meter));
     segments = resolveCommands(program.tables(), rank, memory.bases(), 0);
     for (const CommandSegment &segment : segments)
       for (uint64_t turn = 0; turn < segment.repeat; ++turn)

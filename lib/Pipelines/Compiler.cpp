@@ -141,7 +141,11 @@ static void printDisk(ModuleOp module, const CompilerOptions &options,
   if (summary.movedOver(planning::Link::DiskRead) + summary.movedOver(planning::Link::DiskWrite) ==
       0)
     return;
-  auto rate = [](double known) { return llvm::format("%.1f GB/s", known > 0 ? known / 1e9 : 1.0); };
+  auto rate = [](double known) {
+    const double bytes = known > 0 ? known : 1e9;
+    return bytes < 1e8 ? llvm::format("%.1f MB/s", bytes / 1e6)
+                       : llvm::format("%.1f GB/s", bytes / 1e9);
+  };
   std::string source = options.diskSource;
   if (machine.diskRead <= 0)
     source = "assumed, as nobody measured it (" +

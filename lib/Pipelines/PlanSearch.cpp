@@ -114,10 +114,11 @@ LogicalResult PlanSearch::prepare(const PlanSearch *known) {
                                     : std::make_shared<const std::vector<RecomputePlan>>(
                                           listRecomputePlans(module, *step, machine));
   for (const PlanChoice &choice : withTiers(placements())) {
-    unlisted.push_back({choice, /*fillsHost=*/false, stateBytes(choice)});
+    // First, since of plans that take as long the first is chosen: the disk is spared.
     if (options.hostBudget.getValue() != 0 && options.offloadOptimizer == "auto" &&
         choice.optimizer == Tier::Nvme)
       unlisted.push_back({choice, /*fillsHost=*/true, stateBytes(choice)});
+    unlisted.push_back({choice, /*fillsHost=*/false, stateBytes(choice)});
   }
   std::stable_sort(unlisted.begin(), unlisted.end(), [](const Placement &a, const Placement &b) {
     return a.leastBytes < b.leastBytes;

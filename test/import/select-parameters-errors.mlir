@@ -14,7 +14,7 @@
 // RUN: zero-opt %s --zero-select-parameters=trainable=%t.gone 2>&1 | FileCheck %s --check-prefix=PASSED
 
 // NAMES: error: 7 listed parameters cannot be trained
-// NAMES-NEXT: note: write names as the model file has them
+// NAMES: note: write names as the model file has them
 // NAMES-NEXT: note: 'fc.wieght' is no float initializer of more than one element
 // NAMES-NEXT: note: 'spare.weight' does not reach the loss
 // NAMES-NEXT: note: 'ids' is no float initializer of more than one element
@@ -35,7 +35,7 @@
 // GONE: error: freeze pattern '*.shared.weight' matches no parameter
 // GONE: note: it matches 't5.shared.weight', which the graph does not hold: nothing reads it, or it is tied to a tensor of another name
 // PREFIX: error: 1 listed parameters cannot be trained
-// PREFIX-NEXT: note: write names as the model file has them: 'fc.weight' instead of 'model.fc.weight'
+// PREFIX: note: write names as the model file has them: 'fc.weight' instead of 'model.fc.weight'
 // PASSED: warning: 1 listed parameters are no tensors of the graph: 't5.shared.weight'; nothing reads them, or they are tied to a tensor whose other name must be listed
 // PASSED: zero.parameter @fc.weight
 

@@ -36,8 +36,8 @@ module {
 
 // -----
 
-// A tensor of its own, a word inside a segment, and the first segment.
-// CHECK: warning: 4 parameters look like adapters, such as 'lora_A'{{.*}} --freeze-all-but='lora_*,*.lora_*,*.*_lora.*,*.adapter_*'
+// A word inside a segment; a tensor without a module's name is not trained.
+// CHECK: warning: 3 parameters look like adapters, such as 'x.lora_B'{{.*}} --freeze-all-but='*.lora_*,*.*_lora.*,*.adapter_*'
 // CHECK-NOT: warning
 module {
   zero.state constant @lora_A : tensor<4xf32> {data = #zero.data<"m.onnx", 0, 16>}

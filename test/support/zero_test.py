@@ -30,7 +30,7 @@ def has_avx512():
 
 
 def read_safetensors(path):
-    """The tensors of a .safetensors file by name."""
+    """The tensors of a .safetensors file by name; those of bf16 as f32."""
     dtypes = {"F32": np.float32, "F64": np.float64, "F16": np.float16, "BOOL": np.bool_,
               "I8": np.int8, "U8": np.uint8, "U16": np.uint16, "U32": np.uint32, "U64": np.uint64,
               "I16": np.int16, "I32": np.int32, "I64": np.int64}
@@ -42,7 +42,10 @@ def read_safetensors(path):
         if name == "__metadata__":
             continue
         begin, end = (8 + size + offset for offset in entry["data_offsets"])
-        flat = np.frombuffer(data[begin:end], dtypes[entry["dtype"]])
+        if entry["dtype"] == "BF16":
+            flat = (np.frombuffer(data[begin:end], np.uint16).astype(np.uint32) << 16).view(np.float32)
+        else:
+            flat = np.frombuffer(data[begin:end], dtypes[entry["dtype"]])
         tensors[name] = flat.reshape(entry["shape"])
     return tensors
 

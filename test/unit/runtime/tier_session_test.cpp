@@ -111,8 +111,8 @@ TEST_P(Tiers, LongWorkIsTold) {
   EXPECT_EQ(told.text, "checkpoint...done ");
   EXPECT_GT(told.bytes, uint64_t(ranks()) * kBig * 4);
   told.text.clear();
-  zero_rt_state_result result;
-  EXPECT_OK(zero_rt_session_load_state(trial.session, states.c_str(), 0, &result));
+  zero_rt_state_result loaded;
+  EXPECT_OK(zero_rt_session_load_state(trial.session, states.c_str(), 0, &loaded));
   EXPECT_EQ(told.text, "checking the checkpoint...done reading the checkpoint...done ");
 }
 
