@@ -22,8 +22,7 @@ namespace zero::importer {
 namespace {
 class LossFinder {
 public:
-  explicit LossFinder(const Model &model)
-      : model(model), graph(model.proto.graph()), ties(model) {
+  explicit LossFinder(const Model &model) : model(model), graph(model.proto.graph()), ties(model) {
     for (const auto &[name, constant] : model.constants)
       held.try_emplace(name, &constant);
     for (const pb::ValueInfoProto &value : graph.value_info())
@@ -168,9 +167,9 @@ private:
   llvm::StringMap<std::vector<const pb::ValueInfoProto *>> foldedInto; ///< by source
   llvm::StringMap<const pb::NodeProto *> namedBy;                      ///< by operand of a call
   llvm::StringMap<const pb::NodeProto *> readers;                      ///< by input of a node
-  llvm::StringSet<> made;   ///< results of calls that are there, or were folded
-  llvm::StringSet<> tuples; ///< operands that are one of several results of a call
-  size_t parts = 0;         ///< results of Splits
+  llvm::StringSet<> made;            ///< results of calls that are there, or were folded
+  llvm::StringSet<> tuples;          ///< operands that are one of several results of a call
+  size_t parts = 0;                  ///< results of Splits
   std::optional<std::string> merged; ///< what equal calls left, once it was looked for
 };
 } // namespace

@@ -136,21 +136,25 @@ std::vector<const DecisionLog::Entry *> DecisionLog::select(StringRef name) cons
   return selected;
 }
 
+static void printParameters(StringRef kind, ArrayRef<const DecisionLog::Entry *> lines,
+                            llvm::raw_ostream &os, bool verbose) {
+  if (lines.empty())
+    return;
+  os << kind << " parameters (" << lines.size() << ")";
+  if (!verbose && lines.size() > kListed)
+    return printSummary(lines, os);
+  os << ":\n";
+  for (const DecisionLog::Entry *line : lines)
+    os << "  " << line->text << "\n";
+}
+
 void DecisionLog::print(llvm::raw_ostream &os, bool verbose) const {
   // A composite that was found is what everybody expects: only dumps show it.
   for (const Entry &entry : entries)
     if (entry.category != "parameters" && entry.category != "recognise")
       os << entry.text << "\n";
-  if (auto trained = select("trained"); !trained.empty()) {
-    os << "trained parameters (" << trained.size() << ")";
-    if (!verbose && trained.size() > kListed)
-      printSummary(trained, os);
-    else
-      os << ":\n";
-    if (verbose || trained.size() <= kListed)
-      for (const Entry *entry : trained)
-        os << "  " << entry->text << "\n";
-  }
+  for (StringRef kind : {"trained", "frozen"})
+    printParameters(kind, select(kind), os, verbose);
   if (auto left = select("left-out"); !left.empty()) {
     os << "float constants that are not trained (" << left.size() << "):\n";
     const size_t shown =

@@ -57,6 +57,21 @@ int64_t TierBytes::packed() {
   return *bytes;
 }
 
+/// Whether `root` is there during the whole step.
+static bool isPersistent(const Root &root, int64_t positions) {
+  return root.begin == 0 && root.end == positions - 1;
+}
+
+/// Bytes of optimizer state that lie on the host.
+static int64_t optimizerOnHost(const Storage &storage) {
+  int64_t bytes = 0;
+  for (const Root &root : storage.roots())
+    if (root.tier == Tier::Host && root.usage == Usage::Optimizer &&
+        isPersistent(root, storage.numPositions()))
+      bytes += root.bytes;
+  return bytes;
+}
+
 /// The most bytes of inputs and saved values that are live at once.
 static int64_t mostActivations(const Storage &storage) {
   return mostLive(lifetimesOf(storage.roots(), Tier::Device, Usage::Activation), kArenaAlignment)
@@ -89,14 +104,10 @@ FailureOr<Evaluation> Evaluation::create(ModuleOp original, const PlanChoice &ch
   result.peak = mostLive(lifetimes, kArenaAlignment).second;
   result.cost.device = {std::move(lifetimes), kArenaAlignment};
   result.cost.host = {lifetimesOf(result.storage->roots(), Tier::Host), kPageAlignment};
+  result.cost.optimizerOnHost = optimizerOnHost(*result.storage);
   result.cost.activations = mostActivations(*result.storage);
   result.cost.time = measureStep(module, *step, machine);
   return result;
-}
-
-/// Whether `root` is there during the whole step.
-static bool isPersistent(const Root &root, int64_t positions) {
-  return root.begin == 0 && root.end == positions - 1;
 }
 
 MemoryFloor Evaluation::findFloor() const {

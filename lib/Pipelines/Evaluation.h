@@ -51,6 +51,7 @@ private:
 struct PlanCost {
   TierBytes device, host;
   int64_t activations = 0; ///< most bytes of inputs and saved values at once
+  int64_t optimizerOnHost = 0;
   StepTime time;
 };
 

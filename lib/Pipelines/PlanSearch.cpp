@@ -210,9 +210,29 @@ void PlanSearch::addSwaps(Plan &first, const MemoryFloor &own) {
   }
 }
 
-FailureOr<Evaluation> PlanSearch::make(const PlanChoice &choice) {
-  ++evaluated;
-  return Evaluation::create(module, choice, options, machine);
+/// How often it is tried to fill the host: what is staged there depends on what lies there.
+static constexpr int kFillings = 6;
+
+/// What the host takes more than `given`, or 0.
+static int64_t excessOf(TierBytes &host, int64_t given) {
+  return std::max<int64_t>((host.least() > given ? host.least() : host.packed()) - given, 0);
+}
+
+/// Makes the program for `choice`. Of optimizer state that fills the host, less lies there where
+/// the budget is exceeded; what fits depends on all that is chosen.
+FailureOr<Evaluation> PlanSearch::make(PlanChoice &choice) {
+  for (int turn = 1;; ++turn) {
+    ++evaluated;
+    FailureOr<Evaluation> evaluation = Evaluation::create(module, choice, options, machine);
+    int64_t &filled = choice.optimizerHost;
+    if (failed(evaluation) || filled == 0 || turn == kFillings)
+      return evaluation;
+    PlanCost &cost = evaluation->getCost();
+    const int64_t excess = excessOf(cost.host, options.hostBudget.getValue());
+    if (excess == 0)
+      return evaluation;
+    filled = std::max<int64_t>(cost.optimizerOnHost - excess, 0);
+  }
 }
 
 LogicalResult PlanSearch::addPlans(const PlanChoice &placement) {
@@ -223,9 +243,6 @@ LogicalResult PlanSearch::addPlans(const PlanChoice &placement) {
   return failed(evaluation) ? failure() : addPlans(first, *evaluation);
 }
 
-/// How often it is tried to fill the host: what is staged there depends on what lies there.
-static constexpr int kFillings = 4;
-
 /// Where optimizer state may lie on nvme: as much of it on the host as a budget leaves room for,
 /// which is what no link of the disk has to move.
 LogicalResult PlanSearch::addFilledHost(PlanChoice placement) {
@@ -233,16 +250,11 @@ LogicalResult PlanSearch::addFilledHost(PlanChoice placement) {
   if (ladder)
     placement.activations = &ladder->front().activations;
   placement.optimizerHost = given;
-  for (int turn = 0; turn < kFillings && placement.optimizerHost > 0; ++turn) {
-    FailureOr<Evaluation> evaluation = make(placement);
-    if (failed(evaluation))
-      return failure();
-    TierBytes &host = evaluation->getCost().host;
-    if (host.least() <= given && host.packed() <= given)
-      return addPlans(placement, *evaluation);
-    placement.optimizerHost -= host.least() > given ? host.least() - given : host.packed() - given;
-  }
-  return success();
+  FailureOr<Evaluation> evaluation = make(placement);
+  if (failed(evaluation))
+    return failure();
+  const bool fits = excessOf(evaluation->getCost().host, given) == 0;
+  return fits && placement.optimizerHost ? addPlans(placement, *evaluation) : success();
 }
 
 /// The plans of one placement. The first keeps everything: the others take as long and what they

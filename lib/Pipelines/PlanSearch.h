@@ -78,7 +78,7 @@ private:
   llvm::LogicalResult list(size_t placement);
   llvm::LogicalResult listUpTo(uint64_t bytes);
   void addSwaps(Plan &first, const MemoryFloor &own);
-  llvm::FailureOr<Evaluation> make(const PlanChoice &choice);
+  llvm::FailureOr<Evaluation> make(PlanChoice &choice);
   llvm::LogicalResult evaluate(Plan &plan);
 
   mlir::ModuleOp module;

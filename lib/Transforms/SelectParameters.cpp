@@ -141,7 +141,8 @@ private:
     if (Attribute aliases = state->getAttr(kAliasesAttr))
       parameter->setAttr(kAliasesAttr, aliases);
     state.erase();
-    remark::passed(parameter.getLoc(), remark::RemarkOpts::name("trained").category("parameters"))
+    remark::passed(parameter.getLoc(),
+                   remark::RemarkOpts::name(frozen ? "frozen" : "trained").category("parameters"))
         << item.name + ": " + item.type + (frozen ? ", frozen" : "");
     selection.trained.push_back(std::move(item));
   }

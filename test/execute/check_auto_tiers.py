@@ -57,7 +57,7 @@ def check_split(checks, graph, stage, ranks, device, host, flags, expected):
 def check_growing(checks, graph):
     """The more the host may hold, the less goes to the disk and back, and no plan is slower."""
     last = None
-    for host in (8, 16, 24, 32, 64):
+    for host in (34, 40, 48, 56, 64):
         graph.compile(0, 1, *FLAGS, *AUTO, "--memory-budget=70MiB", f"--host-budget={host}MiB")
         seconds = float(re.search(r"bytes, ([\d.e+-]+) s a step", graph.report)[1])
         now = (*disk_bytes(graph.report), seconds)
@@ -69,7 +69,7 @@ def check_growing(checks, graph):
 
 def check_refusal(checks, graph):
     """With all left to the planner what does not fit is refused, with the smallest budget."""
-    flags = [*AUTO, "--offload-activations=auto", "--host-budget=16MiB"]
+    flags = [*AUTO, "--offload-activations=auto", "--host-budget=40MiB"]
     try:
         graph.compile(0, 1, *FLAGS, *flags, "--memory-budget=1MiB")
         checks.that(False, "1 MiB holds the model")
@@ -85,10 +85,10 @@ def main():
     checks = Checks()
     graph = Graph(data, "gpt2-mini", work)
     for stage, ranks, device, host, flags in (
-            (0, 1, 70, 24, AUTO),
-            (3, 2, 50, 16, AUTO),
-            (3, 2, 50, 16, [*AUTO, "--precision=bf16"]),
-            (1, 2, 50, 16, [*AUTO, "--micro-batches=2", "--clip-norm=1"])):
+            (0, 1, 70, 48, AUTO),
+            (3, 2, 50, 24, AUTO),
+            (3, 2, 50, 28, [*AUTO, "--precision=bf16"]),
+            (1, 2, 70, 24, [*AUTO, "--micro-batches=2", "--clip-norm=1"])):
         training = [flag for flag in flags if flag not in AUTO]
         expected = train(graph, graph.compile(stage, ranks, *FLAGS, *training))
         check_split(checks, graph, stage, ranks, device, host, flags, expected)

@@ -49,8 +49,7 @@ def check_reports(checks, data, work):
 def check_initial_values(checks, data, work):
     graph = Graph(data, "mixer-default", work / "values")
     model = initializers(graph.folder / "model.onnx")
-    for stage, ranks, *flags in ((0, 1), (1, 2), (3, 4), (3, 3, "--precision=bf16"),
-                                 (3, 2, "--tile-params-over=600")):
+    for stage, ranks, *flags in ((0, 1), (1, 2), (3, 4), (3, 3, "--precision=bf16")):
         label = f"values, stage {stage} on {ranks} {flags}"
         values = start(graph, stage, ranks, *flags)
         for name, source in TRANSPOSED.items():
@@ -115,12 +114,12 @@ def check_saved_model(checks, graph, executable, weights):
 def check_selection(checks, data, work):
     """Lists and patterns know the module's names."""
     graph = Graph(data, "mixer-default", work / "select")
-    graph.compile(0, 1, *FLAGS, "--freeze=*.query.weight,*.norm?.bias")
+    graph.compile(0, 1, *FLAGS, "--freeze=*.query.weight,*.norm?.bias", "-v")
     for name in ("model.query.weight: 16x16xf32, frozen", "model.norm2.bias: 16xf32, frozen"):
         checks.that(name in graph.report, f"freeze: no '{name}' in {graph.report}")
     names = ["model.query.weight", "model.norm2.weight", "model.conv.bias"]
     (graph.work / "list").write_text("\n".join(names))
-    graph.compile(0, 1, *FLAGS, f"--trainable={graph.work / 'list'}")
+    graph.compile(0, 1, *FLAGS, f"--trainable={graph.work / 'list'}", "-v")
     checks.that("trained parameters (3):" in graph.report, f"trainable: {graph.report}")
 
 

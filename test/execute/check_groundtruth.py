@@ -20,7 +20,7 @@ SGD = ["--optimizer=sgd", "--lr=0.05", "--momentum=0.9"]
 def zero_gradient_part(name, gradient):
     """The part of a gradient that is not mathematically zero: a key's bias shifts all
     scores of a row alike, so softmax does not see it."""
-    if name.endswith("attention.self.key.bias"):
+    if name.endswith((".key.bias", ".k_proj.bias")):
         return gradient[:0]
     if name.endswith("attn.c_attn.bias"):
         third = gradient.shape[0] // 3

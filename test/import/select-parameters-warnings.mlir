@@ -1,11 +1,11 @@
 // Names of adapters and teachers, where nothing says what is frozen.
 // RUN: zero-opt %s --split-input-file --zero-select-parameters -o %t 2>&1 | FileCheck %s
+// RUN: zero-opt %s --split-input-file --zero-select-parameters -o %t 2>&1 | grep -c warning: | grep -x 5
 // RUN: zero-opt %s --split-input-file --zero-select-parameters=freeze-all-but=* -o %t 2>&1 | FileCheck %s --check-prefix=SAID --allow-empty
 // SAID-NOT: warning
 
 // PEFT: two adapters and a head that is trained whole, one warning.
 // CHECK: warning: 5 parameters look like adapters, such as 'm.q.lora_A.default.weight'; an export does not say what is frozen (requires_grad=False), so all parameters are trained. To train only these, add --freeze-all-but='*.lora_*,*.modules_to_save.*', or list what is trained in --trainable=FILE (docs/weights.md); --freeze-all-but='*' means that all are to be
-// CHECK-NOT: warning
 module {
   zero.state constant @m.q.base_layer.weight : tensor<4xf32> {data = #zero.data<"m.onnx", 0, 16>}
   zero.state constant @m.q.lora_A.default.weight : tensor<4xf32> {data = #zero.data<"m.onnx", 0, 16>}
@@ -38,7 +38,6 @@ module {
 
 // A word inside a segment; a tensor without a module's name is not trained.
 // CHECK: warning: 3 parameters look like adapters, such as 'x.lora_B'{{.*}} --freeze-all-but='*.lora_*,*.*_lora.*,*.adapter_*'
-// CHECK-NOT: warning
 module {
   zero.state constant @lora_A : tensor<4xf32> {data = #zero.data<"m.onnx", 0, 16>}
   zero.state constant @x.lora_B : tensor<4xf32> {data = #zero.data<"m.onnx", 0, 16>}
@@ -65,7 +64,6 @@ module {
 
 // Copies that an optimizer does not move.
 // CHECK: warning: 4 parameters look like those of a teacher or of a moving average, such as 'm.teacher.fc.weight'{{.*}} To leave these as they are, add --freeze='m.teacher.*,m.target_network.*,m.ema_decay'
-// CHECK-NOT: warning
 module {
   zero.state constant @m.student.fc.weight : tensor<4xf32> {data = #zero.data<"m.onnx", 0, 16>}
   zero.state constant @m.teacher.fc.weight : tensor<4xf32> {data = #zero.data<"m.onnx", 0, 16>}
@@ -92,7 +90,6 @@ module {
 
 // In each layer: one glob for all.
 // CHECK: warning: 5 parameters look like those of a teacher{{.*}} --freeze='*.ema.*'
-// CHECK-NOT: warning
 module {
   zero.state constant @m.0.ema.weight : tensor<4xf32> {data = #zero.data<"m.onnx", 0, 16>}
   zero.state constant @m.1.ema.weight : tensor<4xf32> {data = #zero.data<"m.onnx", 0, 16>}
@@ -121,7 +118,6 @@ module {
 // -----
 
 // Whole words only, and nothing but adapters is nothing to warn of.
-// CHECK-NOT: warning
 module {
   zero.state constant @schema.weight : tensor<4xf32> {data = #zero.data<"m.onnx", 0, 16>}
   zero.state constant @flora.weight : tensor<4xf32> {data = #zero.data<"m.onnx", 0, 16>}
@@ -161,7 +157,6 @@ module {
 
 // -----
 
-// CHECK-NOT: warning
 module {
   zero.state constant @m.lora_A.weight : tensor<4xf32> {data = #zero.data<"m.onnx", 0, 16>}
   zero.state constant @m.lora_B.weight : tensor<4xf32> {data = #zero.data<"m.onnx", 0, 16>}

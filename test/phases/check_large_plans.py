@@ -43,7 +43,7 @@ def check_tries(checks, work, model):
     counts = {}
     for layers, graph in ((LAYERS // 4, make(work, LAYERS // 4)), (LAYERS, model)):
         # The budget leaves out what does not grow: as much is to be chosen in both.
-        budget = f"--memory-budget={60 * layers // LAYERS}GiB"
+        budget = f"--memory-budget={20 + 40 * layers // LAYERS}GiB"
         counts[layers] = [int(count) for count in
                           TRIED.search(plan(graph, [*AUTO[:-1], budget])).groups()]
     print(f"plans, and how many were made, by layers: {counts}")

@@ -56,3 +56,23 @@ module attributes {zero.precision = bf16} {
     return %x : tensor<f32>
   }
 }
+
+// -----
+
+module attributes {zero.frozen_precision = f16} {
+  func.func @step(%x: tensor<f32>, %y: tensor<4x8xf16>) -> (tensor<f32> {zero.binding = "loss"}) {
+    // expected-error @+1 {{Exp node 'e': expected a result of f32, got 'tensor<4x8xf16>'}}
+    %s = onnx.node "Exp"(%y) {} opset 13 node "e" : (tensor<4x8xf16>) -> tensor<4x8xf16>
+    return %x : tensor<f32>
+  }
+}
+
+// -----
+
+module attributes {zero.frozen_precision = f16} {
+  // expected-error @+1 {{trained parameter 'w': expected 'f32', got 'f16'}}
+  zero.parameter @w : tensor<4xf16> {data = #zero.data<"m.onnx", 0, 8>}
+  func.func @step(%x: tensor<f32>) -> (tensor<f32> {zero.binding = "loss"}) {
+    return %x : tensor<f32>
+  }
+}
