@@ -3,7 +3,7 @@ trains five AdamW steps in PyTorch and in Zero, and compares the losses.
 
 usage: architectures.py BUILD WORK [NAME...] [--export=default,guide]
 
-Runs in the environment of bench/setup.sh torch, which needs torchvision besides. Weights
+Runs in the environment of bench/setup.sh torch, which needs torchvision, transformers and peft besides. Weights
 are random, Dropout and stochastic depth are off, since their random numbers differ.
 `default` is torch.onnx.export(model, args, file, dynamo=True), `guide` has optimize=False.
 Prints a row of a Markdown table for each: the largest relative difference of a loss, the
@@ -68,6 +68,21 @@ def language(kind, batch=2, sequence=128):
             {"x": torch.randint(0, config.vocab_size, (batch, sequence)), "labels": labels})
 
 
+def adapted(batch=2, sequence=128):
+    """SmolLM2-135M by its configuration, with adapters of rank 8 on queries and values."""
+    import peft
+    import torch
+    import transformers as tf
+    config = tf.LlamaConfig(hidden_size=576, intermediate_size=1536, num_hidden_layers=30,
+                            num_attention_heads=9, num_key_value_heads=3, vocab_size=49152,
+                            tie_word_embeddings=True, use_cache=False)
+    lora = peft.LoraConfig(r=8, lora_alpha=16, target_modules=["q_proj", "v_proj"],
+                           init_lora_weights=False)
+    tokens = [torch.randint(0, config.vocab_size, (batch, sequence)) for _ in range(2)]
+    return (WithLoss(peft.get_peft_model(tf.LlamaForCausalLM(config), lora),
+                     lambda result: result.logits), {"x": tokens[0], "labels": tokens[1]})
+
+
 MODELS = {
     "ResNet-50": lambda: vision("resnet50"),
     "MobileNetV3-L": lambda: vision("mobilenet_v3_large", dropout=0.0),
@@ -75,6 +90,7 @@ MODELS = {
     "BERT-base": lambda: language("bert"),
     "ViT-B/16": lambda: vision("vit_b_16"),
     "GPT-2": lambda: language("gpt2"),
+    "SmolLM2 LoRA": adapted,
 }
 
 
@@ -90,7 +106,8 @@ def export(module, inputs, path, optimize):
 def train_in_torch(module, inputs):
     """Losses, seconds of the median step and resident MiB."""
     import torch
-    optimizer = torch.optim.AdamW(module.parameters(), lr=1e-4, weight_decay=0.01)
+    trained = [parameter for parameter in module.parameters() if parameter.requires_grad]
+    optimizer = torch.optim.AdamW(trained, lr=1e-5, weight_decay=0.01)
     losses, seconds = [], []
     for _ in range(STEPS):
         start = time.perf_counter()
@@ -116,6 +133,10 @@ def prepare(name, work, kinds):
     for kind in kinds:
         (work / kind).mkdir(exist_ok=True)
         export(module, inputs, work / kind / "model.onnx", kind == "default")
+    if not all(parameter.requires_grad for parameter in module.parameters()):
+        names = [name for name, parameter in module.named_parameters(remove_duplicate=False)
+                 if parameter.requires_grad]
+        (work / "trainable.txt").write_text("\n".join(names) + "\n")
     losses, seconds, memory = train_in_torch(module, inputs)
     (work / "torch.json").write_text(json.dumps([losses, seconds, memory]))
 
@@ -123,10 +144,12 @@ def prepare(name, work, kinds):
 def train_in_zero(build, work, kind):
     """Losses, seconds of a step and MiB of a rank; or the first lines of the error."""
     log, report = work / f"{kind}.jsonl", work / f"{kind}.json"
+    trainable = work / "trainable.txt"
     inputs = ",".join(f"{key}={work / key}.npy" for key in ("x", "labels"))
     done = subprocess.run(
         [f"{build}/bin/zero-run", work / kind / "model.onnx", f"--data={inputs}",
-         f"--steps={STEPS}", "--optimizer=adamw", "--lr=1e-4", "--weight-decay=0.01", "--quiet",
+         *([f"--trainable={trainable}"] if trainable.exists() else []),
+         f"--steps={STEPS}", "--optimizer=adamw", "--lr=1e-5", "--weight-decay=0.01", "--quiet",
          f"--log={log}", f"--report-json={report}"], capture_output=True, text=True, check=False)
     if done.returncode:
         lines = [line for line in done.stderr.splitlines() if "warning" not in line]

@@ -23,6 +23,20 @@ def losses(log):
     return {line["step"]: line["loss"] for line in map(json.loads, log.read_text().splitlines())}
 
 
+def wait_for_names(folder, count, saving):
+    """Until a generation is there, and so many names have come that were not there before:
+    two for each step, of what is being written and of what is. No clock: a loaded machine
+    comes as far."""
+    def names():
+        return {path.name for path in folder.iterdir()} if folder.exists() else set()
+
+    before = names()
+    seen = set(before)
+    while saving.poll() is None and (len(seen - before) < count or not generations(folder)):
+        seen |= names()
+        time.sleep(0.001)
+
+
 def main():
     data, work = sys.argv[1:]
     shutil.rmtree(work, ignore_errors=True)
@@ -40,9 +54,7 @@ def main():
             [str(word) for word in (*run, f"--steps={STEPS}", f"--resume={folder}",
                                     "--resume-if-any", f"--save-state={folder}", "--save-every=1")],
             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-        while not generations(folder) and saving.poll() is None:
-            time.sleep(0.001)
-        time.sleep(dice.uniform(0.02, 0.25))
+        wait_for_names(folder, dice.randint(1, 12), saving)
         saving.kill()
         _, errors = saving.communicate()
         checks.that(not errors, f"kill {kill}: {errors}")
