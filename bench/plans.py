@@ -5,6 +5,7 @@ to the planner, 96 layers (175 billion parameters) should take LIMIT seconds at 
 LIMIT_FLOPS; here they are scaled by what this core reaches. Ends with status 1 where they do not.
 """
 
+import re
 import resource
 import subprocess
 import sys
@@ -18,13 +19,13 @@ LIMIT, LIMIT_FLOPS = 5.0, 122e9
 LIMITED = 96  # layers
 LAYERS = (24, 48, 96, 192)
 H100 = ["--ranks=64", "--machine=h100", "--zero=auto"]
-CASES = {  # whose memory budgets are those for 96 layers
+CASES = {  # {GiB for 96 layers}: a budget, which grows with the layers
     "stage 3": ["--ranks=1024", "--zero-stage=3"],
-    "budget": ["--ranks=64", "--zero-stage=3", "--checkpoint=auto", "--memory-budget=80GiB"],
-    "auto": [*H100, "--memory-budget=80GiB"],
-    "auto-tiles": [*H100, "--memory-budget=60GiB"],
-    "auto-tiers": [*H100, "--memory-budget=60GiB", "--offload-activations=auto",
-                   "--offload-optimizer=auto", "--offload-params=auto", "--host-budget=120GiB"],
+    "budget": ["--ranks=64", "--zero-stage=3", "--checkpoint=auto", "--memory-budget={80}GiB"],
+    "auto": [*H100, "--memory-budget={80}GiB"],
+    "auto-tiles": [*H100, "--memory-budget={60}GiB"],
+    "auto-tiers": [*H100, "--memory-budget={60}GiB", "--offload-activations=auto",
+                   "--offload-optimizer=auto", "--offload-params=auto", "--host-budget={120}GiB"],
 }
 TITLES = ["case", *(f"{layers} layers" for layers in LAYERS), "192 to 48"]
 
@@ -36,6 +37,13 @@ def make(layers, folder):
     run([sys.executable, ROOT / "test/support/make_gpt2.py", f"--layers={layers}", "--width=12288",
          "--heads=96", "--vocabulary=50304", "--sequence=2048", "--batch=1", "--sparse", model])
     return model
+
+
+def flags_of(name, layers):
+    """The flags of a case; of a budget, a sixth is for what does not grow with the layers."""
+    def budget(match):
+        return str(round(int(match[1]) * (LIMITED + 5 * layers) / (6 * LIMITED)))
+    return [re.sub(r"\{(\d+)\}", budget, flag) for flag in CASES[name]]
 
 
 def user_seconds(command, timeout):
@@ -56,7 +64,7 @@ def measure(names, work, options):
         for name in names:
             for layers, model in models.items():
                 took = user_seconds([options.build / "bin/zeroc", model, "--plan-only",
-                                     *CASES[name]], options.timeout)
+                                     *flags_of(name, layers)], options.timeout)
                 say(f"{name}, {layers} layers, round {number + 1}: {took:.2f} s")
                 seconds[name][layers] = min(took, seconds[name].get(layers, took))
     return seconds
