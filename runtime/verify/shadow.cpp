@@ -40,7 +40,7 @@ void Shadow::rename(ByteRange range, uint32_t from, uint32_t to, uint64_t origin
       continue;
     if (!content.live)
       liveOf(it) += endOf(it) - it->first;
-    content = {to, origin, content.writer, true, time ? time : content.time};
+    content = {to, origin, content.writer, true, time ? time : content.time, content.version};
   }
 }
 

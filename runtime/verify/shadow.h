@@ -13,13 +13,15 @@ namespace zero::rt {
 
 /// What a byte holds, and who put it there.
 struct Content {
-  enum : int64_t { Nobody = -1, State = -2, Input = -3 };
+  enum : int64_t { Nobody = -1, State = -2, Input = -3, Mixed = -4 };
 
   uint32_t value = 0;      ///< of the program
   uint64_t origin = 0;     ///< where that value begins, as in Access
   int64_t writer = Nobody; ///< a command, or one of the above
   bool live = false;       ///< written, and still needed
   uint64_t time = 0;       ///< of the write, where somebody counts
+  /// The command that computed it, of which copies are made; Mixed: one of several.
+  int64_t version = Nobody;
 
   /// Whether a reader finds the same, whoever wrote it.
   bool isSame(const Content &other) const {

@@ -138,14 +138,54 @@ Status ValueTrace::expectApart(const Moment &moment) const {
 
 void ValueTrace::begin() {
   shadow.clear();
-  for (const proto::Buffer &buffer : program.buffers())
-    shadow.write(rangeOf(buffer, rank), {buffer.value(), positionOf(buffer.tier(), buffer.offset()),
-                                         Content::State, true});
+  places.clear();
+  for (const proto::Buffer &buffer : program.buffers()) {
+    const RankRange range = rangeOf(buffer, rank);
+    const uint64_t origin = positionOf(buffer.tier(), buffer.offset());
+    shadow.write(range, {buffer.value(), origin, Content::State, true, 0, Content::State});
+    places[buffer.value()];
+    takeOver(range, buffer.value(), origin);
+  }
 }
 
 void ValueTrace::writeInputs(const Moment &moment) {
   for (const proto::Input *input : inputsOf(program, moment))
-    shadow.write(rangeOf(*input), {input->value(), input->offset(), Content::Input, true});
+    shadow.write(rangeOf(*input),
+                 {input->value(), input->offset(), Content::Input, true, 0, Content::Input});
+}
+
+std::set<int64_t> ValueTrace::versionsIn(RankRange range, uint32_t value) const {
+  std::set<int64_t> versions;
+  shadow.forEach(range, [&](ByteRange, const Content &content) {
+    if (content.live && (value == 0 || content.value == value))
+      versions.insert(content.version);
+  });
+  return versions;
+}
+
+/// Of ranges that ranks have at places of their own nothing is known apart, so they stay.
+void ValueTrace::takeOver(RankRange range, uint32_t value, uint64_t origin) {
+  auto known = places.find(value);
+  if (known == places.end() || range.stride != 0)
+    return;
+  const std::set<int64_t> versions = versionsIn(range, value);
+  if (versions.empty())
+    return;
+  std::vector<ByteRange> outdated;
+  for (auto [begin, end, first] : known->second) {
+    const ByteRange same{std::max(begin, range.begin - origin + first),
+                         std::min(end, range.end - origin + first)};
+    if (first == origin || same.begin >= same.end || versions.count(Content::Mixed))
+      continue;
+    shadow.forEach(same, [&](ByteRange part, const Content &content) {
+      if (content.live && content.value == value && content.version != Content::Mixed &&
+          !versions.count(content.version))
+        outdated.push_back(part);
+    });
+  }
+  for (ByteRange part : outdated)
+    shadow.kill(part);
+  known->second.emplace(range.begin, range.end, origin);
 }
 
 Status ValueTrace::rename(const proto::Rename &rename, bool applies, const Moment &moment) {
@@ -155,6 +195,7 @@ Status ValueTrace::rename(const proto::Rename &rename, bool applies, const Momen
   if (rename.strict() && applies)
     ZERO_RT_TRY(expect(range, rename.from(), origin - place.start(), nameOf(moment)));
   shadow.rename(range, rename.from(), rename.to(), origin - rename.start());
+  takeOver(range, rename.to(), origin - rename.start());
   if (applies && voids.count(rename.from()))
     voids.insert(rename.to());
   return {};
@@ -177,13 +218,40 @@ Status ValueTrace::readOperands(const Moment &moment) const {
   return {};
 }
 
+/// A copy is as new as what it is made of.
+void ValueTrace::writeCopy(const Access &from, const Access &to, int64_t writer) {
+  std::vector<std::pair<ByteRange, int64_t>> pieces;
+  if (from.range.stride == 0 && to.range.stride == 0)
+    shadow.forEach(from.range, [&](ByteRange part, const Content &content) {
+      pieces.emplace_back(ByteRange{part.begin - from.range.begin, part.end - from.range.begin},
+                          content.version);
+    });
+  const std::set<int64_t> versions = versionsIn(from.range, 0);
+  const int64_t version = versions.size() == 1 ? *versions.begin() : int64_t(Content::Mixed);
+  Content content{to.writes, to.written, writer, to.writes != kNoValue, 0, version};
+  shadow.write(to.range, content);
+  for (auto [piece, of] : pieces) {
+    content.version = of;
+    shadow.write(
+        ByteRange{to.range.begin + piece.begin, std::min(to.range.end, to.range.begin + piece.end)},
+        content);
+  }
+}
+
 void ValueTrace::writeResults(const Moment &moment) {
   const int64_t writer = first[size_t(moment.segment)] + moment.index;
   const bool isVoid = readsVoid(moment);
-  for (const Access &access : operandsOf(moment))
+  const std::vector<Access> &touched = operandsOf(moment);
+  const bool isCopy = program.segments(moment.segment).commands(moment.index).has_copy();
+  for (const Access &access : touched)
     if (access.writes) {
-      shadow.write(access.range,
-                   {access.writes, access.written, writer, access.writes != kNoValue});
+      const Access *source = isCopy ? &touched.front() : nullptr;
+      if (source && source != &access && source->reads)
+        writeCopy(*source, access, writer);
+      else
+        shadow.write(access.range,
+                     {access.writes, access.written, writer, access.writes != kNoValue, 0, writer});
+      takeOver(access.range, access.writes, access.written);
       if (isVoid)
         voids.insert(access.writes);
       else

@@ -13,8 +13,10 @@
 #include "runtime/verify/lifetimes.h"
 #include "runtime/verify/rank_shadow.h"
 
+#include <map>
 #include <optional>
 #include <set>
+#include <tuple>
 
 namespace zero::rt {
 
@@ -64,6 +66,12 @@ private:
   Status expectApart(const Moment &moment) const;
   std::optional<std::pair<ByteRange, Content>> strangerIn(RankRange range, uint32_t value,
                                                           uint64_t origin) const;
+  /// The commands that computed what `range` holds, of `value` or, if that is 0, of any.
+  std::set<int64_t> versionsIn(RankRange range, uint32_t value) const;
+  void writeCopy(const Access &from, const Access &to, int64_t writer);
+  /// `range` holds a state's `value` now. Where it was computed anew, other places that hold
+  /// an older one are dead.
+  void takeOver(RankRange range, uint32_t value, uint64_t origin);
   bool areOwnSlice(const std::vector<Access> &touched) const;
   bool readsVoid(const Moment &moment) const;
   /// "rank 1, ", where it is one.
@@ -79,6 +87,8 @@ private:
   std::vector<int64_t> first; ///< command of each segment, counted over all
   RankShadow shadow;
   std::set<uint32_t> voids; ///< values
+  /// Where values that outlive the step have lain in it, with where each begins there.
+  std::map<uint32_t, std::set<std::tuple<uint64_t, uint64_t, uint64_t>>> places;
 };
 
 /// The inputs that are written at `moment`, of kind Inputs.
