@@ -6,16 +6,17 @@ usage: architectures.py BUILD WORK [NAME...] [--export=default,guide]
 Runs in the environment of bench/setup.sh torch, which needs torchvision, transformers and peft besides. Weights
 are random, Dropout and stochastic depth are off, since their random numbers differ.
 `default` is torch.onnx.export(model, args, file, dynamo=True), `guide` has optimize=False.
-Prints a row of a Markdown table for each: the largest relative difference of a loss, the
-seconds of a step in both, the memory in both, or the first line of the refusal.
+Prints a row of a Markdown table for each: the largest relative difference of a loss from
+PyTorch's, how far both are from PyTorch in float64, and the seconds of a step in both; or the
+first lines of the refusal.
 """
 
 import argparse
 import contextlib
+import copy
 import io
 import json
 import os
-import resource
 import subprocess
 import sys
 import time
@@ -104,7 +105,7 @@ def export(module, inputs, path, optimize):
 
 
 def train_in_torch(module, inputs):
-    """Losses, seconds of the median step and resident MiB."""
+    """Losses and seconds of the median step."""
     import torch
     trained = [parameter for parameter in module.parameters() if parameter.requires_grad]
     optimizer = torch.optim.AdamW(trained, lr=1e-5, weight_decay=0.01)
@@ -117,8 +118,15 @@ def train_in_torch(module, inputs):
         optimizer.step()
         losses.append(loss.item())
         seconds.append(time.perf_counter() - start)
-    return losses, float(np.median(seconds)), resource.getrusage(
-        resource.RUSAGE_SELF).ru_maxrss / 1024
+    return losses, float(np.median(seconds))
+
+
+def train_in_double(module, start, inputs):
+    """Losses of the same in float64: how far rounding alone takes the others from them."""
+    module.load_state_dict(start)
+    module.double()
+    return train_in_torch(module, {key: value.double() if value.is_floating_point() else value
+                                   for key, value in inputs.items()})[0]
 
 
 def prepare(name, work, kinds):
@@ -137,8 +145,10 @@ def prepare(name, work, kinds):
         names = [name for name, parameter in module.named_parameters(remove_duplicate=False)
                  if parameter.requires_grad]
         (work / "trainable.txt").write_text("\n".join(names) + "\n")
-    losses, seconds, memory = train_in_torch(module, inputs)
-    (work / "torch.json").write_text(json.dumps([losses, seconds, memory]))
+    start = copy.deepcopy(module.state_dict())
+    losses, seconds = train_in_torch(module, inputs)
+    exact = train_in_double(module, start, inputs)
+    (work / "torch.json").write_text(json.dumps([losses, seconds, exact]))
 
 
 def train_in_zero(build, work, kind):
@@ -159,13 +169,16 @@ def train_in_zero(build, work, kind):
 
 
 def row(name, kind, truth, result):
-    losses, seconds, memory = truth
+    losses, seconds, exact = truth
     if isinstance(result, str):
-        return f"| {name} | {kind} | {result} | | |"
+        return f"| {name} | {kind} | {result} | | | |"
     ours, report = result
-    error = np.max(np.abs(np.array(ours) / np.array(losses) - 1))
-    return (f"| {name} | {kind} | {error:.1e} | {losses[0]:.4f} to {losses[-1]:.4f} | "
-            f"{np.median(report['seconds']):.2f} / {seconds:.2f} |")
+
+    def apart(these, those):
+        return f"{np.max(np.abs(np.array(these) / np.array(those) - 1)):.1e}"
+    return (f"| {name} | {kind} | {apart(ours, losses)} | {apart(ours, exact)}, "
+            f"{apart(losses, exact)} | {losses[0]:.4f} to {losses[-1]:.4f} | "
+            f"{np.median(report['seconds']):.2f}, {seconds:.2f} |")
 
 
 def main():
@@ -179,8 +192,8 @@ def main():
     kinds = args.export.split(",")
     if args.prepare:
         return prepare(args.names[0], Path(args.work), kinds)
-    print("| model | export | largest difference of a loss | PyTorch's losses | s a step, Zero / "
-          "PyTorch |\n|---|---|---|---|---|")
+    print("| model | export | largest difference of a loss from PyTorch's | from float64: Zero, "
+          "PyTorch | PyTorch's losses | s a step: Zero, PyTorch |\n|---|---|---|---|---|---|")
     for name in args.names or MODELS:
         work = Path(args.work) / name.replace("/", "-")
         work.mkdir(parents=True, exist_ok=True)
