@@ -3,6 +3,7 @@
 #include "runtime/checkpoint/manifest.h"
 
 #include "runtime/format/tables.h"
+#include "runtime/support/json_reader.h"
 #include "runtime/support/problems.h"
 
 #include <google/protobuf/util/json_util.h>
@@ -51,6 +52,8 @@ Status writeManifest(const std::string &path, proto::Manifest manifest) {
 static Status bad(const std::string &what) { return Status(ZERO_RT_BAD_FILE, what); }
 
 static Status parse(std::string text, proto::Manifest &manifest) {
+  if (!isShallowJson(text))
+    return bad(format("it is no manifest: more than %u levels of nesting", JsonReader::kDeepest));
   google::protobuf::util::JsonParseOptions options;
   options.ignore_unknown_fields = true; // of a later version, which says so itself
   auto parsed = google::protobuf::util::JsonStringToMessage(text, &manifest, options);

@@ -2,6 +2,8 @@
 
 #include "runtime/format/machine_file.h"
 
+#include "runtime/support/json_reader.h"
+
 #include <cmath>
 #include <google/protobuf/util/json_util.h>
 #include <set>
@@ -74,6 +76,9 @@ static Status checkFields(const Message &message, const std::string &prefix) {
 }
 
 Status parseMachine(const std::string &text, proto::Machine &machine) {
+  if (!isShallowJson(text))
+    return fail(ZERO_RT_BAD_FILE, "it is no machine description: more than %u levels of nesting",
+                JsonReader::kDeepest);
   auto parsed = google::protobuf::util::JsonStringToMessage(text, &machine);
   if (!parsed.ok())
     return fail(ZERO_RT_BAD_FILE, "it is no machine description: %s",

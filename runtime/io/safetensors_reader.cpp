@@ -6,18 +6,20 @@
 
 #include "runtime/io/safetensors.h"
 
+#include "runtime/support/checked.h"
+#include "runtime/support/json_reader.h"
+
 #include <algorithm>
 #include <cstring>
-#include <google/protobuf/struct.pb.h>
-#include <google/protobuf/util/json_util.h>
 
 namespace zero::rt {
 
 /// What the format's own reader allows.
 static constexpr uint64_t kMaxHeader = 100'000'000;
-
-using google::protobuf::Struct;
-using google::protobuf::Value;
+/// As many as a model may have nodes; a tensor takes some hundred bytes here.
+static constexpr size_t kMaxTensors = 1'000'000;
+/// What NumPy allows.
+static constexpr size_t kMaxRank = 64;
 
 static Status bad(const std::string &what) {
   return fail(ZERO_RT_BAD_FILE, "no .safetensors file: %s", what.c_str());
@@ -27,52 +29,106 @@ static Status badTensor(const std::string &name, const char *what) {
   return bad("tensor '" + escape(name.substr(0, 256)) + "': " + what);
 }
 
-/// A whole number that a double holds exactly.
-static bool toNumber(const Value &value, uint64_t &number) {
-  const double real = value.number_value();
-  if (value.kind_case() != Value::kNumberValue || !(real >= 0 && real <= 0x1p53))
-    return false;
-  number = uint64_t(real);
-  return double(number) == real;
-}
+namespace {
+/// A tensor as the header has it. What is not set is missing there.
+struct Entry {
+  std::string dtype;
+  std::vector<uint64_t> shape, range;
+  bool hasDtype = false, hasShape = false, hasRange = false;
+};
 
-static bool toNumbers(const Struct &entry, const char *key, std::vector<uint64_t> &numbers) {
-  auto it = entry.fields().find(key);
-  if (it == entry.fields().end() || it->second.kind_case() != Value::kListValue)
+/// Reads the header and remembers what is wrong with it.
+class HeaderReader {
+public:
+  HeaderReader(std::string_view text, std::span<const uint8_t> data,
+               std::map<std::string, Array> &tensors)
+      : json(text), data(data), tensors(tensors) {}
+
+  Status read() {
+    const bool isObject = json.takeObject([&](const std::string &name) {
+      return name == "__metadata__" ? json.skipValue(JsonReader::kDeepest - 1) : readTensor(name);
+    });
+    if (!status.ok() || (isObject && json.isAtEnd()))
+      return status;
+    return bad("its header is no JSON object of at most " + std::to_string(JsonReader::kDeepest) +
+               " levels, from byte " + std::to_string(json.position()) + " on");
+  }
+
+private:
+  /// Says what is wrong with tensor `name`.
+  bool refuse(const std::string &name, const char *what) {
+    status = badTensor(name, what);
     return false;
-  for (const Value &value : it->second.list_value().values())
-    if (!toNumber(value, numbers.emplace_back()))
+  }
+
+  /// At most `most` whole numbers; more are told apart from something else by their number.
+  bool takeNumbers(std::vector<uint64_t> &numbers, size_t most) {
+    return json.takeList(
+        [&] { return numbers.size() <= most && json.takeWhole(numbers.emplace_back()); });
+  }
+
+  bool readEntry(Entry &entry) {
+    return json.takeObject([&](const std::string &key) {
+      if (key == "dtype" && !std::exchange(entry.hasDtype, true))
+        return json.takeString(entry.dtype);
+      if (key == "shape" && !std::exchange(entry.hasShape, true))
+        return takeNumbers(entry.shape, kMaxRank);
+      if (key == "data_offsets" && !std::exchange(entry.hasRange, true))
+        return takeNumbers(entry.range, 2);
+      return key != "dtype" && key != "shape" && key != "data_offsets" &&
+             json.skipValue(JsonReader::kDeepest - 2);
+    });
+  }
+
+  bool readTensor(const std::string &name) {
+    Entry entry;
+    if (tensors.size() >= kMaxTensors) {
+      status = bad("it has more than " + std::to_string(kMaxTensors) + " tensors");
       return false;
-  return true;
-}
+    }
+    auto [it, isNew] = tensors.try_emplace(name);
+    if (!isNew)
+      return refuse(name, "it is there twice");
+    if (!readEntry(entry))
+      return refuse(name, "its entry is no JSON object with whole numbers in lists");
+    if (!entry.hasDtype || !entry.hasShape || entry.range.size() != 2)
+      return refuse(name, "its entry has no dtype, shape and two data_offsets");
+    if (entry.shape.size() > kMaxRank)
+      return refuse(name, "its shape has more than 64 dimensions");
+    status = place(name, entry, it->second);
+    return status.ok();
+  }
 
-static DType dtypeOf(const Struct &entry) {
-  auto it = entry.fields().find("dtype");
+  Status place(const std::string &name, Entry &entry, Array &array);
+
+  JsonReader json;
+  std::span<const uint8_t> data;
+  std::map<std::string, Array> &tensors;
+  Status status;
+};
+} // namespace
+
+static DType dtypeOf(const std::string &name) {
   for (int i = 1; sizeOf(DType(i)) > 0; ++i)
-    if (it != entry.fields().end() && it->second.string_value() == safetensorsName(DType(i)))
+    if (name == safetensorsName(DType(i)))
       return DType(i);
   return ZERO_RT_NO_DTYPE;
 }
 
-static Status parseTensor(const std::string &name, const Value &value,
-                          std::span<const uint8_t> data, Array &array) {
-  const Struct &entry = value.struct_value();
-  std::vector<uint64_t> range;
-  if (value.kind_case() != Value::kStructValue || !toNumbers(entry, "shape", array.shape) ||
-      !toNumbers(entry, "data_offsets", range) || range.size() != 2)
-    return badTensor(name, "its entry has no dtype, shape and two data_offsets");
-  array.dtype = dtypeOf(entry);
+Status HeaderReader::place(const std::string &name, Entry &entry, Array &array) {
+  array.dtype = dtypeOf(entry.dtype);
   if (array.dtype == ZERO_RT_NO_DTYPE)
     return badTensor(name, "its element type is not supported");
-  uint64_t count = 0, bytes = 0;
-  if (!countElements(array.shape, count) ||
-      __builtin_mul_overflow(count, sizeOf(array.dtype), &bytes))
+  uint64_t bytes = 0;
+  if (!countBytes(entry.shape, array.dtype, bytes))
     return badTensor(name, "its shape is too large");
-  if (range[0] > range[1] || range[1] > data.size())
+  const uint64_t begin = entry.range[0], end = entry.range[1];
+  if (begin > end || end > data.size())
     return badTensor(name, "its bytes lie outside the file");
-  if (range[1] - range[0] != bytes)
+  if (end - begin != bytes)
     return badTensor(name, "its range of bytes does not fit its shape");
-  array.bytes = data.subspan(range[0], bytes);
+  array.shape = std::move(entry.shape);
+  array.bytes = data.subspan(begin, bytes);
   return {};
 }
 
@@ -102,15 +158,9 @@ Status parseSafetensors(std::span<const uint8_t> file, std::map<std::string, Arr
   std::memcpy(&length, file.data(), sizeof(length));
   if (length > kMaxHeader || length > file.size() - sizeof(length))
     return bad("its header would take " + std::to_string(length) + " bytes");
-  Struct header;
-  google::protobuf::StringPiece text(reinterpret_cast<const char *>(file.data()) + sizeof(length),
-                                     length);
-  if (!google::protobuf::util::JsonStringToMessage(text, &header).ok())
-    return bad("its header is no JSON object");
   const auto data = file.subspan(sizeof(length) + length);
-  for (const auto &[name, value] : header.fields())
-    if (name != "__metadata__")
-      ZERO_RT_TRY(parseTensor(name, value, data, tensors[name]));
+  const std::string_view text(reinterpret_cast<const char *>(file.data()) + sizeof(length), length);
+  ZERO_RT_TRY(HeaderReader(text, data, tensors).read());
   return checkRanges(tensors, data);
 }
 

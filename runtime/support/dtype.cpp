@@ -2,6 +2,7 @@
 
 #include "runtime/support/dtype.h"
 
+#include "runtime/support/checked.h"
 #include "runtime/support/floats.h"
 
 #include <algorithm>
@@ -86,10 +87,16 @@ std::string shapeText(std::span<const uint64_t> shape) {
 
 bool countElements(std::span<const uint64_t> shape, uint64_t &count) {
   count = 1;
-  for (uint64_t dim : shape)
-    if (__builtin_mul_overflow(count, dim, &count) || count > (uint64_t(1) << 62))
-      return false;
-  return true;
+  return checkedProduct(shape, uint64_t(1) << 62, count);
+}
+
+bool countBytes(uint64_t count, DType dtype, uint64_t &bytes) {
+  return sizeOf(dtype) > 0 && checkedMultiply(count, sizeOf(dtype), bytes);
+}
+
+bool countBytes(std::span<const uint64_t> shape, DType dtype, uint64_t &bytes) {
+  uint64_t count;
+  return countElements(shape, count) && countBytes(count, dtype, bytes);
 }
 
 } // namespace zero::rt

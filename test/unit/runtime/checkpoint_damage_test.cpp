@@ -82,6 +82,8 @@ TEST_F(Damaged, EveryByteOfTheManifestIsChecked) {
   expectPassedOver("step-00000006/manifest.json': it is no manifest: ");
   replace(path, "");
   expectPassedOver("step-00000006/manifest.json': it is no manifest: ");
+  replace(path, "{\"later\":" + std::string(20000, '[') + std::string(20000, ']') + "}");
+  expectPassedOver("step-00000006/manifest.json': it is no manifest: more than 64 levels");
 }
 
 TEST_F(Damaged, EveryByteOfTheFilesIsChecked) {

@@ -197,10 +197,13 @@ TEST(Safetensors, RefusesWhatIsBroken) {
   refused(safetensors("{", ""), "no JSON object");
   refused(safetensors("[]", ""), "no JSON object");
   refused(safetensors(std::string(100000, '['), ""), "no JSON object");
-  refused(safetensors("{\"w\": 3}", ""), "tensor 'w': its entry has no dtype");
+  refused(safetensors("{\"w\": 3}", ""), "tensor 'w': its entry is no JSON object");
+  refused(one("{}", ""), "its entry has no dtype");
   refused(one(entry("[1]", "[0]"), "1234"), "its entry has no");
-  refused(one(entry("[1.5]", "[0,4]"), "1234"), "its entry has no");
-  refused(one(entry("[-1]", "[0,4]"), "1234"), "its entry has no");
+  refused(one(entry("[1]", "[0,4,4]"), "1234"), "its entry has no");
+  refused(one(entry("[1.5]", "[0,4]"), "1234"), "its entry is no");
+  refused(one(entry("[-1]", "[0,4]"), "1234"), "its entry is no");
+  refused(one(entry("[18446744073709551617]", "[0,4]"), "1234"), "its entry is no");
   refused(one(entry("[1]", "[0,4]", "F8_E4M3"), "1234"), "element type is not supported");
   refused(one(entry("[9007199254740992,9007199254740992]", "[0,4]"), "1234"), "too large");
   refused(one(entry("[2]", "[0,8]"), "1234"), "outside the file");
@@ -211,6 +214,35 @@ TEST(Safetensors, RefusesWhatIsBroken) {
   refused(safetensors("{\"a\":" + entry("[2]", "[0,8]") + ",\"b\":" + entry("[1]", "[4,8]") + "}",
                       "12345678"),
           "overlap or leave gaps");
+  const std::string empty = entry("[0]", "[0,0]");
+  refused(safetensors("{\"a\":" + empty + ",\"a\":" + empty + "}", ""), "'a': it is there twice");
+  refused(one(entry("[1,1],\"shape\":[1]", "[0,4]"), "1234"), "its entry is no");
+  refused(safetensors("{\"a\":" + empty + "} x", ""), "no JSON object");
+  refused(safetensors("{\"\xff\":" + empty + "}", ""), "no JSON object");
+}
+
+// What a parser that builds a tree needs minutes or gigabytes for is refused on the way.
+TEST(Safetensors, BoundsItsHeader) {
+  auto refused = [](const std::string &header, const std::string &part) {
+    std::map<std::string, Array> tensors;
+    Status status = parseSafetensors(view(safetensors(header, "")), tensors);
+    EXPECT_EQ(status.getCode(), ZERO_RT_BAD_FILE);
+    EXPECT_NE(status.getMessage().find(part), std::string::npos) << status.getMessage();
+  };
+  const std::string lists = std::string(100000, '[') + std::string(100000, ']');
+  refused("{\"__metadata__\":{\"a\":" + lists + "}}", "at most 64 levels");
+  refused("{\"w\":" + lists + "}", "'w': its entry is no JSON object");
+  refused("{\"w\":{\"more\":" + lists + "}}", "'w': its entry is no JSON object");
+  std::string ones = "1";
+  for (int dim = 0; dim < 64; ++dim)
+    ones += ",1";
+  refused("{\"w\":{\"dtype\":\"F32\",\"shape\":[" + ones + "],\"data_offsets\":[0,0]}}",
+          "'w': its shape has more than 64 dimensions");
+  std::string many = "{";
+  for (int tensor = 0; tensor <= 1'000'000; ++tensor)
+    many += (tensor ? ",\"" : "\"") + std::to_string(tensor) +
+            "\":{\"dtype\":\"U8\",\"shape\":[0],\"data_offsets\":[0,0]}";
+  refused(many + "}", "more than 1000000 tensors");
 }
 
 } // namespace
