@@ -163,25 +163,38 @@ int64_t Storage::lastRead(Value value) const {
   return last;
 }
 
-/// Whether `value` is what an accumulator holds, perhaps after kernels in place.
+/// What `value` has its bytes of, if that is a kernel in place, a reshape or a slice; else null.
+Value Storage::sourceInPlace(Value value) const {
+  Operation *op = value.getDefiningOp();
+  if (isReshape(op) || isa_and_nonnull<OwnSliceOp>(op))
+    return op->getOperand(0);
+  auto launch = dyn_cast_or_null<LaunchOp>(op);
+  if (!launch)
+    return {};
+  OpOperand *from = updatedOperand(launch, symbols.lookup<func::FuncOp>(launch.getKernel()),
+                                   cast<OpResult>(value).getResultNumber());
+  return from ? from->get() : Value();
+}
+
+/// Whether `value` is what an accumulator holds, perhaps after kernels in place. Remembered of all
+/// values on the way: a weight that is used often is accumulated in as many kernels.
 bool Storage::isAccumulated(Value value) const {
-  while (Operation *op = value.getDefiningOp()) {
-    if (auto read = dyn_cast<ReadOp>(op)) {
-      auto buffer = symbols.lookup<BufferOp>(read.getSymbol());
-      return buffer && buffer.getRole() == Role::Accumulator;
+  SmallVector<Value> way;
+  bool found = false;
+  for (; value; value = sourceInPlace(value)) {
+    if (auto it = accumulated.find(value); it != accumulated.end()) {
+      found = it->second;
+      break;
     }
-    auto launch = dyn_cast<LaunchOp>(op);
-    if (!launch && !isReshape(op) && !isa<OwnSliceOp>(op))
-      return false;
-    OpOperand *from = launch
-                          ? updatedOperand(launch, symbols.lookup<func::FuncOp>(launch.getKernel()),
-                                           cast<OpResult>(value).getResultNumber())
-                          : &op->getOpOperand(0);
-    if (!from)
-      return false;
-    value = from->get();
+    way.push_back(value);
+    if (auto read = value.getDefiningOp<ReadOp>()) {
+      auto buffer = symbols.lookup<BufferOp>(read.getSymbol());
+      found = buffer && buffer.getRole() == Role::Accumulator;
+    }
   }
-  return false;
+  for (Value passed : way)
+    accumulated[passed] = found;
+  return found;
 }
 
 /// Whether a kernel that works in place on `operand` takes its bytes. What accumulates must stay

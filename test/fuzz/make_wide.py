@@ -25,6 +25,16 @@ def chain(count, op, operand=None):
     yield node("Identity", [f"v{count}"], ["r"])
 
 
+def dense(count):
+    """Sums of all values before, with `count` operands together."""
+    values = ["y"]
+    while count > 0:
+        values.append(f"d{len(values)}")
+        count -= len(values) - 1
+        yield node("Sum", values[:-1], [values[-1]])
+    yield node("Identity", [values[-1]], ["r"])
+
+
 def names(prefix, count):
     return [f"{prefix}{i}" for i in range(count)]
 
@@ -43,6 +53,9 @@ def models(count):
     ], [], []
     yield "parameters", chain(count, "Add", weights.__getitem__), weights, []
     yield "constants", chain(count, "Add", tables.__getitem__), tables, []
+    yield "reuse", chain(count, "Mul", lambda _: "module.w"), [], []
+    yield "products", chain(count, "MatMul", lambda _: "module.m"), [], []
+    yield "dense", dense(count), [], []
     yield "inputs", [node("Sum", ["y", *parts], ["r"])], [], parts
 
 
@@ -59,7 +72,8 @@ def main():
             name,
             [info("x", [2, 4]), *(info(i, [4]) for i in inputs)],
             [info("loss", [])],
-            [tensor("module.w"), *(tensor(i) for i in initializers)],
+            [tensor("module.w"), tensor("module.m", (4, 4)),
+             *(tensor(i) for i in initializers)],
         )
         opsets = [helper.make_opsetid("", 18)]
         model = helper.make_model(graph, opset_imports=opsets, ir_version=10)

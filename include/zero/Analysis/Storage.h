@@ -84,6 +84,7 @@ public:
 
 private:
   int64_t lastRead(mlir::Value value) const;
+  mlir::Value sourceInPlace(mlir::Value value) const;
   bool isAccumulated(mlir::Value value) const;
   bool takesBytes(mlir::OpOperand &operand) const;
   mlir::Value bufferOrigin(mlir::Value value) const;
@@ -107,6 +108,7 @@ private:
   mlir::SymbolTable symbols;
   llvm::DenseSet<mlir::Operation *> forward;
   llvm::DenseMap<mlir::Operation *, int64_t> positions;
+  mutable llvm::DenseMap<mlir::Value, bool> accumulated; ///< what isAccumulated() has found
   llvm::DenseMap<mlir::Value, Place> places;
   llvm::DenseMap<mlir::Value, Place> claimed; ///< results to be made inside a bucket
   llvm::DenseMap<mlir::Operation *, int64_t> workspaces;
