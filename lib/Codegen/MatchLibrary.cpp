@@ -93,6 +93,13 @@ static llvm::Error setCall(func::FuncOp kernel, DictionaryAttr call, unsigned th
   return llvm::Error::success();
 }
 
+/// What the library does not have is compiled, which a remark says.
+static void remarkCompiled(func::FuncOp kernel, llvm::Error refused) {
+  remark::missed(kernel.getLoc(), remark::RemarkOpts::name("compiled").category("library"))
+      << ("kernel '" + kernel.getName() + "' is compiled: " + llvm::toString(std::move(refused)))
+             .str();
+}
+
 /// Takes the call that `kernel`'s operator offered; what the library refuses is
 /// compiled. The kernel's arguments are the call's already.
 static void takeOffer(func::FuncOp kernel, DictionaryAttr call, unsigned threads) {
@@ -100,9 +107,7 @@ static void takeOffer(func::FuncOp kernel, DictionaryAttr call, unsigned threads
   llvm::append_range(types, kernel.getResultTypes());
   call = withStored(call, types);
   if (llvm::Error refused = setCall(kernel, call, threads)) {
-    remark::missed(kernel.getLoc(), remark::RemarkOpts::name("compiled").category("library"))
-        << ("kernel '" + kernel.getName() + "' is compiled: " + llvm::toString(std::move(refused)))
-               .str();
+    remarkCompiled(kernel, std::move(refused));
     return;
   }
   // Those of the body may be more: it visits zeros between strides, and hidden scores.
@@ -130,8 +135,7 @@ struct MatchLibrary : zero::impl::MatchLibraryBase<MatchLibrary> {
         if (!isGpu)
           takeOffer(kernel, call, threads);
       } else if (std::optional<MatchedMatmul> matched = matchMatmul(kernel)) {
-        if (failed(takeMatmul(kernel, *matched, isGpu ? 0 : threads.getValue(), orders)))
-          return signalPassFailure();
+        takeMatmul(kernel, *matched, isGpu ? 0 : threads.getValue(), orders);
       }
     }
     if (orders.empty())
@@ -147,8 +151,8 @@ struct MatchLibrary : zero::impl::MatchLibraryBase<MatchLibrary> {
     });
   }
 
-  LogicalResult takeMatmul(func::FuncOp kernel, const MatchedMatmul &matched, unsigned threads,
-                           llvm::StringMap<SmallVector<unsigned>> &orders) {
+  void takeMatmul(func::FuncOp kernel, const MatchedMatmul &matched, unsigned threads,
+                  llvm::StringMap<SmallVector<unsigned>> &orders) {
     Builder builder(kernel.getContext());
     SmallVector<Type> types = llvm::map_to_vector(
         matched.arguments, [&](unsigned index) { return kernel.getArgumentTypes()[index]; });
@@ -158,14 +162,12 @@ struct MatchLibrary : zero::impl::MatchLibraryBase<MatchLibrary> {
     if (threads)
       call = withReorder(call, matched.matmul);
     if (llvm::Error refused = setCall(kernel, call, threads))
-      return kernel.emitError() << "matrix product of kernel '" << kernel.getName()
-                                << "': " << llvm::toString(std::move(refused));
+      return remarkCompiled(kernel, std::move(refused));
     auto inOrder = llvm::to_vector(llvm::seq<unsigned>(0, kernel.getNumArguments()));
     if (matched.arguments == inOrder)
-      return success();
+      return;
     reorderArguments(kernel, matched.arguments);
     orders[kernel.getName()] = matched.arguments;
-    return success();
   }
 };
 } // namespace

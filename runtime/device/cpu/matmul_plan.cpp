@@ -2,11 +2,17 @@
 
 #include "runtime/device/cpu/matmul_plan.h"
 
+#include "runtime/support/checked.h"
 #include "runtime/support/dtype.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace zero::rt {
+
+/// oneDNN counts rows and columns in 32 bits in places, and then divides by zero: what is larger
+/// is compiled. As for convolutions.
+static constexpr int64_t kLargestSide = int64_t(1) << 30;
 
 bool MatmulPlan::isEmpty() const {
   for (const BatchDim &dim : batch)
@@ -23,14 +29,19 @@ static Status checkSizes(const proto::Matmul &desc) {
   for (int got : {desc.a_strides_size(), desc.b_strides_size(), desc.c_strides_size()})
     if (got != expected)
       return fail(ZERO_RT_BAD_FILE, "a matrix product: expected %d strides, got %d", expected, got);
+  std::vector<uint64_t> sizes(desc.batch().begin(), desc.batch().end());
+  sizes.insert(sizes.end(), {desc.m(), desc.n(), desc.k()});
+  for (uint64_t &size : sizes) {
+    if (size > kLargestSide)
+      return fail(ZERO_RT_UNSUPPORTED,
+                  "a matrix product: expected at most %lld rows, columns and matrices, got %llu",
+                  static_cast<long long>(kLargestSide), static_cast<unsigned long long>(size));
+    size = std::max<uint64_t>(size, 1);
+  }
   uint64_t work = 1;
-  auto grow = [&](uint64_t size) {
-    return !__builtin_mul_overflow(work, size ? size : 1, &work) && work < (uint64_t(1) << 62);
-  };
-  bool fits = grow(desc.m()) && grow(desc.n()) && grow(desc.k());
-  for (uint64_t size : desc.batch())
-    fits = fits && grow(size);
-  return fits ? Status() : fail(ZERO_RT_BAD_FILE, "a matrix product: its size overflows");
+  return checkedProduct(sizes, (uint64_t(1) << 62) - 1, work)
+             ? Status()
+             : fail(ZERO_RT_BAD_FILE, "a matrix product: its size overflows");
 }
 
 /// A dimension of size 1 may carry any stride; gives it the one that makes the
@@ -54,14 +65,25 @@ static Status checkStrides(const char *name, const Matrix &matrix) {
   return {};
 }
 
+/// Whether `outer` is the stride of what holds `count` of stride `inner`.
+static bool continues(int64_t outer, int64_t inner, int64_t count) {
+  int64_t whole;
+  return checkedMultiply(inner, count, whole) && outer == whole;
+}
+
+/// Whether `count` of `size` can be one dimension.
+static bool fitTogether(int64_t count, int64_t size) {
+  return size <= kLargestSide / std::max<int64_t>(count, 1);
+}
+
 /// Adds a batch dimension, merged with the one before when it continues it.
 static void addBatch(std::vector<BatchDim> &batch, BatchDim next) {
   if (next.count == 1)
     return;
   if (!batch.empty()) {
     BatchDim &last = batch.back();
-    if (last.a == next.a * next.count && last.b == next.b * next.count &&
-        last.c == next.c * next.count) {
+    if (fitTogether(next.count, last.count) && continues(last.a, next.a, next.count) &&
+        continues(last.b, next.b, next.count) && continues(last.c, next.c, next.count)) {
       last = {last.count * next.count, next.a, next.b, next.c};
       return;
     }
@@ -73,13 +95,13 @@ static void addBatch(std::vector<BatchDim> &batch, BatchDim next) {
 static void foldBatchIntoRows(MatmulPlan &plan) {
   while (!plan.batch.empty()) {
     BatchDim last = plan.batch.back();
-    if (last.b != 0 || last.a == 0)
+    if (last.b != 0 || last.a == 0 || !fitTogether(last.count, plan.a.rows))
       return;
     if (plan.a.rows == 1) {
       plan.a.strides[0] = last.a;
       plan.c.strides[0] = last.c;
-    } else if (last.a != plan.a.rows * plan.a.strides[0] ||
-               last.c != plan.c.rows * plan.c.strides[0]) {
+    } else if (!continues(last.a, plan.a.strides[0], plan.a.rows) ||
+               !continues(last.c, plan.c.strides[0], plan.c.rows)) {
       return;
     }
     plan.a.rows *= last.count;

@@ -289,4 +289,35 @@ TEST(Matmul, CopiesAreInTheWorkspace) {
   EXPECT_EQ(mixed->getWorkspace(), alignUp(plain->getWorkspace()) + 4 * (4 * 256 + 256));
 }
 
+/// What zeroc is told of a product of `batch` times [m, k] by [k, n], all dense, B for all.
+std::string answerFor(uint64_t batch, uint64_t m, uint64_t n, uint64_t k) {
+  proto::Kernel kernel;
+  proto::Matmul &desc = *kernel.mutable_matmul();
+  desc.set_dtype(proto::F32);
+  desc.set_alpha(1);
+  desc.add_batch(batch);
+  desc.set_m(m), desc.set_n(n), desc.set_k(k);
+  for (uint64_t stride : {m * k, k, uint64_t(1)})
+    desc.add_a_strides(int64_t(stride));
+  for (uint64_t stride : {uint64_t(0), n, uint64_t(1)})
+    desc.add_b_strides(int64_t(stride));
+  for (uint64_t stride : {m * n, n, uint64_t(1)})
+    desc.add_c_strides(int64_t(stride));
+  uint64_t bytes;
+  return zero_rt_library_workspace(kernel, bytes);
+}
+
+// oneDNN divides by zero for 2^32 rows, so it is never asked.
+TEST(Matmul, SidesAreBoundedBeforeTheLibrary) {
+  const uint64_t most = uint64_t(1) << 30, much = uint64_t(1) << 32;
+  EXPECT_EQ(answerFor(1, most, 8, 8), "");
+  const std::string bound = "expected at most 1073741824 rows, columns and matrices, got ";
+  for (uint64_t size : {most + 1, much})
+    for (const std::string &answer : {answerFor(1, size, 8, 8), answerFor(1, 8, size, 8),
+                                      answerFor(1, 8, 8, size), answerFor(size, 8, 8, 8)})
+      EXPECT_EQ(answer, "a matrix product: " + bound + std::to_string(size));
+  // Rows of all matrices together stay apart, as matrices.
+  EXPECT_EQ(answerFor(uint64_t(1) << 16, uint64_t(1) << 16, 8, 8), "");
+}
+
 } // namespace
