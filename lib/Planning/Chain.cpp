@@ -9,6 +9,7 @@ namespace zero::planning {
 int64_t leastAdvances(int64_t layers, int64_t slots) {
   if (layers <= 1)
     return 0;
+  slots = std::min(slots, layers); // more hold nothing, and products of them could overflow
   // reach = (slots + repeats choose slots): the layers that `repeats` runs of each can
   // reverse; `before` is the same for one slot more and one run less.
   int64_t repeats = 0, reach = 1, before = 0;

@@ -4,6 +4,7 @@
 
 #include "runtime/core/session_device.h"
 #include "runtime/core/weights.h"
+#include "runtime/format/limits.h"
 #include "runtime/io/safetensors.h"
 #include "runtime/io/weights_writer.h"
 #include "runtime/support/floats.h"
@@ -20,9 +21,9 @@ namespace zero::rt {
 //===----------------------------------------------------------------------===//
 
 Status checkOptions(const zero_rt_session_options &options) {
-  if (options.threads_per_rank < 0 || options.threads_per_rank > 1024)
-    return fail(ZERO_RT_INVALID_ARGUMENT, "expected at most 1024 threads per rank, got %d",
-                options.threads_per_rank);
+  if (options.threads_per_rank < 0 || options.threads_per_rank > int(kMostThreads))
+    return fail(ZERO_RT_INVALID_ARGUMENT, "expected at most %u threads per rank, got %d",
+                kMostThreads, options.threads_per_rank);
   if (!(options.timeout_seconds > 0) || options.timeout_seconds > 1e9)
     return fail(ZERO_RT_INVALID_ARGUMENT, "expected a timeout above 0 s, got %g",
                 options.timeout_seconds);

@@ -7,6 +7,7 @@
 #include "runtime/core/validate_gpu.h"
 #include "runtime/core/validate_tiers.h"
 #include "runtime/device/cpu/reach.h"
+#include "runtime/format/limits.h"
 #include "runtime/io/disk_queue.h"
 #include "runtime/support/floats.h"
 #include "runtime/verify/lane_check.h"
@@ -71,11 +72,14 @@ private:
   }
 
   Status checkSizes() {
-    if (program.ranks() < 1 || program.ranks() > 4096)
-      return fail(ZERO_RT_BAD_FILE, "expected 1 to 4096 ranks, got %u", program.ranks());
-    if (program.threads() > 1024)
-      return fail(ZERO_RT_BAD_FILE, "expected at most 1024 threads per rank, got %u",
+    if (program.ranks() < 1 || program.ranks() > kMostRanks)
+      return fail(ZERO_RT_BAD_FILE, "expected 1 to %u ranks, got %u", kMostRanks, program.ranks());
+    if (program.threads() > kMostThreads)
+      return fail(ZERO_RT_BAD_FILE, "expected at most %u threads per rank, got %u", kMostThreads,
                   program.threads());
+    if (program.micro_batches() > kMostMicroBatches)
+      return fail(ZERO_RT_BAD_FILE, "expected at most %u micro-batches, got %u", kMostMicroBatches,
+                  program.micro_batches());
     return {};
   }
 

@@ -4,12 +4,13 @@ usage: check_data.py DATA WORK
 """
 
 import sys
+from pathlib import Path
 
 import numpy as np
 import onnx
 from onnx.reference import ReferenceEvaluator
 
-from zero_test import Checks, Graph
+from zero_test import Checks, Graph, run_tool
 
 
 def check_rows(checks, graph, reference, ranks, local, rows, steps):
@@ -49,6 +50,24 @@ def check_length(checks, graph, reference, batch, length):
                     f"{batch}x{length} on {ranks}: loss {result.losses[0]:.7f}, not {expected:.7f}")
 
 
+def check_names(checks, work):
+    """Signs that --data has a meaning for may stand in names, behind a backslash."""
+    work.mkdir(parents=True, exist_ok=True)
+    name, rows = "a=b,c\\d", np.arange(8, dtype=np.float32).reshape(2, 4)
+    nodes = [onnx.helper.make_node("Mul", [name, "module.w"], ["y"]),
+             onnx.helper.make_node("ReduceMean", ["y"], ["loss"], keepdims=0)]
+    made = onnx.helper.make_graph(
+        nodes, "names", [onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, [2, 4])],
+        [onnx.helper.make_tensor_value_info("loss", onnx.TensorProto.FLOAT, [])],
+        [onnx.numpy_helper.from_array(np.ones(4, np.float32), "module.w")])
+    onnx.save(onnx.helper.make_model(made, opset_imports=[onnx.helper.make_opsetid("", 18)],
+                                     ir_version=10), work / "names.onnx")
+    np.save(work / "x=y.npy", rows)
+    text = run_tool("zero-run", work / "names.onnx", "--steps=1",
+                    r"--data=a\=b\,c\d=" + f"{work}/x=y.npy")
+    checks.that(f"loss {rows.mean():.6f}" in text, f"names: {text}")
+
+
 def main():
     data, work = sys.argv[1:]
     checks = Checks()
@@ -63,6 +82,7 @@ def main():
     gpt2 = Graph(data, "gpt2-tiny-dyn", f"{work}/gpt2")
     reference = ReferenceEvaluator(onnx.load(gpt2.folder / "model.onnx"))
     check_length(checks, gpt2, reference, 2, 17)
+    check_names(checks, Path(work))
     checks.finish()
 
 

@@ -2,9 +2,7 @@
 
 #include "flags.h"
 
-#include <cerrno>
-#include <cmath>
-#include <cstdlib>
+#include "runtime/support/checked.h"
 
 using namespace zero::rt;
 
@@ -22,17 +20,11 @@ Setter toText(std::string Options::*field) {
 }
 
 Status parseCount(const std::string &text, uint64_t &count) {
-  char *end = nullptr;
-  errno = 0;
-  count = std::strtoull(text.c_str(), &end, 10);
-  bool good = !text.empty() && text[0] >= '0' && text[0] <= '9' && !*end && errno == 0;
-  return good ? Status() : expected("a whole number", text);
+  return parseWhole(text, count) ? Status() : expected("a whole number", text);
 }
 
 Status parseNumber(const std::string &text, double &number) {
-  char *end = nullptr;
-  number = std::strtod(text.c_str(), &end);
-  return !text.empty() && !*end && std::isfinite(number) ? Status() : expected("a number", text);
+  return parseReal(text, number) ? Status() : expected("a number", text);
 }
 
 Setter toCount(std::optional<uint64_t> Options::*field) {

@@ -58,14 +58,26 @@ static Status takeSuffix(std::string &text, DataFile &file) {
   return {};
 }
 
+/// Takes "NAME=" off the front, if it is there; "\\=" is a sign of the name.
+static bool takeName(std::string &text, std::string &name) {
+  std::string taken;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '=') {
+      name = std::move(taken);
+      text.erase(0, i + 1);
+      return true;
+    }
+    if (text.compare(i, 2, "\\=") == 0)
+      ++i;
+    taken += text[i];
+  }
+  return false;
+}
+
 static Status parseFile(const std::string &item, DataFile &file) {
   std::string text = item;
-  if (size_t equals = text.find('='); equals != std::string::npos) {
-    file.input = text.substr(0, equals);
-    text.erase(0, equals + 1);
-    if (file.input.empty())
-      return expected("an input's name before '='", item);
-  }
+  if (takeName(text, file.input) && file.input.empty())
+    return expected("an input's name before '='", item);
   ZERO_RT_TRY(takeSkip(text, file));
   ZERO_RT_TRY(takeSuffix(text, file));
   ZERO_RT_TRY(takeSkip(text, file)); // +1:uint16 is as good as :uint16+1
@@ -97,7 +109,8 @@ std::vector<Flag> dataFlags() {
        "FILE+K            cut from element K on: labels=train.bin+1\n"
        "tokens=FILE.bin alone gives the model's two integer inputs token\n"
        "ids and, one further on, labels; FILE.npz alone gives all inputs\n"
-       "that it has members for. A comma in a name is written \\,",
+       "that it has members for. A comma in a name is written \\, and an\n"
+       "equals sign in an input's name \\=",
        toFiles(&Options::data), /*repeats=*/true},
       {"Data", "shuffle", "SEED", "read the samples of each epoch in an order of its own",
        toCount(&Options::shuffleSeed)},

@@ -4,6 +4,8 @@
 
 #include "zero/Planning/ByteSize.h"
 
+#include <cmath>
+
 using namespace zero::rt;
 
 namespace zero::run {
@@ -12,6 +14,8 @@ static Status setLearningRate(Options &options, const std::string &text) {
   double number;
   ZERO_RT_TRY(parseNumber(text, number));
   options.learningRate = static_cast<float>(number);
+  if (number < 0 || !std::isfinite(*options.learningRate))
+    return expected("a finite number >= 0", text);
   options.compilerFlags.push_back("--lr=" + text); // so that the plan says the same
   return {};
 }

@@ -2,10 +2,9 @@
 
 #include "options.h"
 
+#include "runtime/support/checked.h"
 #include "zero/Machine/MachineFile.h"
 
-#include <cmath>
-#include <cstdlib>
 #include <set>
 
 using namespace zero::rt;
@@ -38,9 +37,7 @@ static Status setText(std::string &field, const std::string &value) {
 }
 
 static Status setFactor(double &field, const std::string &value) {
-  char *end = nullptr;
-  field = std::strtod(value.c_str(), &end);
-  if (!value.empty() && !*end && std::isfinite(field) && field >= 1)
+  if (parseReal(value, field) && field >= 1)
     return {};
   return fail(ZERO_RT_INVALID_ARGUMENT, "expected a factor of at least 1, got '%s'",
               escape(value).c_str());

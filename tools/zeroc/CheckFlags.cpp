@@ -2,6 +2,7 @@
 
 #include "CommandLine.h"
 
+#include "runtime/format/limits.h"
 #include "zero/Optimizers/Optimizer.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -15,6 +16,11 @@
 using namespace mlir;
 
 namespace zero {
+
+/// Of a plan that nothing runs: far beyond the machines that there are, and no size overflows.
+static constexpr uint64_t kMostPlannedRanks = uint64_t(1) << 20;
+/// As many as a model may have nodes.
+static constexpr uint64_t kMostSlots = 1'000'000;
 
 namespace {
 
@@ -68,6 +74,10 @@ private:
   void expectAtLeastOne(StringRef flag, uint64_t value) {
     if (value == 0)
       refuse(flag, "at least 1", value);
+  }
+  void expectFrom1To(StringRef flag, uint64_t most, uint64_t value) {
+    if (value < 1 || value > most)
+      refuse(flag, "1 to " + std::to_string(most), value);
   }
   void expectNotNegative(StringRef flag, double value) {
     if (!std::isfinite(value) || value < 0)
@@ -152,19 +162,18 @@ void Checker::checkDevice() {
 void Checker::checkPlan() {
   if (step.stage > 3)
     refuse("zero-stage", "0, 1, 2 or 3", step.stage.getValue());
-  expectAtLeastOne("ranks", step.ranks);
-  if (step.threadsPerRank < 1 || step.threadsPerRank > 1024)
-    refuse("threads-per-rank", "1 to 1024", step.threadsPerRank.getValue());
+  expectFrom1To("ranks", options.planOnly ? kMostPlannedRanks : rt::kMostRanks, step.ranks);
+  expectFrom1To("threads-per-rank", rt::kMostThreads, step.threadsPerRank);
   expectAtLeastOne("bucket-bytes", step.bucketBytes.getValue());
   if (step.stage < 3)
     expectAbsent("persist-under", "--zero-stage=" + Twine(step.stage.getValue()) +
                                       ", which keeps all parameters whole");
-  expectAtLeastOne("micro-batches", step.microBatches);
+  expectFrom1To("micro-batches", rt::kMostMicroBatches, step.microBatches);
   expectNotNegative("clip-norm", step.clipNorm);
   expectWord("loss-mean", step.lossMean, {"global", "local"});
   checkBudget();
   if (isGiven("checkpoint-slots")) {
-    expectAtLeastOne("checkpoint-slots", step.checkpointSlots);
+    expectFrom1To("checkpoint-slots", kMostSlots, step.checkpointSlots);
     expectAbsent("checkpoint", keyOf("checkpoint-slots"));
   }
 }
@@ -279,6 +288,8 @@ void Checker::checkOptimizer() {
   for (double beta : step.betas)
     if (!(beta >= 0 && beta < 1))
       refuse("betas", "numbers in [0, 1)", number(beta));
+  if (!std::isfinite(static_cast<float>(options.learningRate)) || options.learningRate < 0)
+    refuse("lr", "a finite number >= 0", number(options.learningRate));
   expectNotNegative("eps", step.epsilon);
   expectNotNegative("weight-decay", step.weightDecay);
   expectNotNegative("momentum", step.momentum);

@@ -4,6 +4,7 @@
 
 #include "Config.h"
 #include "DiskSpeed.h"
+#include "runtime/support/checked.h"
 #include "zero/Codegen/Compile.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -11,7 +12,6 @@
 #include "llvm/Support/raw_ostream.h"
 
 #include <algorithm>
-#include <cmath>
 
 using namespace mlir;
 
@@ -45,7 +45,7 @@ static bool setArchitectures(CompilerOptions &options, StringRef value) {
   options.gpuArchitectures.clear();
   for (StringRef name : llvm::split(value, ',')) {
     unsigned number = 0;
-    bool isKnown = name.consume_front("sm_") && !name.getAsInteger(10, number) &&
+    bool isKnown = name.consume_front("sm_") && parseWhole(name, number) &&
                    llvm::is_contained({80u, 90u, 100u}, number);
     if (!isKnown || llvm::is_contained(options.gpuArchitectures, number))
       return false;
@@ -66,9 +66,7 @@ static const std::vector<Flag> &flags() {
          return true;
        }},
       {"lr", "X", "learning rate when zero-run is given none (1e-3)",
-       [](CompilerOptions &o, StringRef v) {
-         return !v.getAsDouble(o.learningRate) && std::isfinite(o.learningRate);
-       }},
+       [](CompilerOptions &o, StringRef v) { return parseReal(v, o.learningRate); }},
       {"shape", "NAME=4x32,...", "bind the symbolic dimensions of inputs",
        text(&CompilerOptions::shapes)},
       {"config", "FILE", "settings as DeepSpeed's JSON has them; see docs/config.md",
@@ -84,7 +82,7 @@ static const std::vector<Flag> &flags() {
        "the nvme tier will lie here: plan with its disk's speed, measured once and kept",
        text(&CompilerOptions::nvmeDir)},
       {"threads", "N", "threads that compile kernels (2)",
-       [](CompilerOptions &o, StringRef v) { return !v.getAsInteger(10, o.threads) && o.threads; }},
+       [](CompilerOptions &o, StringRef v) { return parseWhole(v, o.threads) && o.threads; }},
       {"cache-dir", "DIR", "keep compiled kernels here ($XDG_CACHE_HOME/zero, or ~/.cache/zero)",
        [](CompilerOptions &o, StringRef v) { return !(o.cacheFolder = v.str()).empty(); }},
       {"no-cache", "", "compile every kernel, keep none", flag(&CompilerOptions::noCache)},
@@ -211,6 +209,8 @@ CommandLineResult parseCommandLine(ArrayRef<char *> arguments, CompilerOptions &
     bool takesValue = isOwn ? !own->value.empty() : !options.step.isSwitch(name);
     if (!isOwn && !options.step.knows(name))
       return wrong("unknown option '" + argument + "'");
+    if (hasValue && !takesValue)
+      return wrong("option '--" + name + "' takes no value, got '" + value + "'");
     if (!hasValue && takesValue) {
       if (i + 1 == arguments.size())
         return wrong("'" + argument + "' needs a value");

@@ -29,6 +29,7 @@ TEST(LeastAdvances, WithOneSlotAndWithAll) {
   EXPECT_EQ(leastAdvances(20, 1), 190);  // from the start for each layer
   EXPECT_EQ(leastAdvances(20, 20), 19);  // forward itself
   EXPECT_EQ(leastAdvances(20, 900), 19); // more slots than layers
+  EXPECT_EQ(leastAdvances(20, std::numeric_limits<int64_t>::max()), 19);
 }
 
 /// The recurrence itself: split the chain at each place.

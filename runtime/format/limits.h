@@ -1,0 +1,17 @@
+//===- limits.h - what an executable may ask for ----------------*- C++ -*-===//
+
+#ifndef RUNTIME_FORMAT_LIMITS_H
+#define RUNTIME_FORMAT_LIMITS_H
+
+#include <cstdint>
+
+namespace zero::rt {
+
+inline constexpr uint32_t kMostRanks = 4096;
+inline constexpr uint32_t kMostThreads = 1024; ///< of a rank
+/// With these, rows and elements of a global batch can be counted.
+inline constexpr uint32_t kMostMicroBatches = 1'000'000;
+
+} // namespace zero::rt
+
+#endif // RUNTIME_FORMAT_LIMITS_H
