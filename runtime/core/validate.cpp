@@ -5,6 +5,7 @@
 #include "runtime/comm/reduce.h"
 #include "runtime/core/commands.h"
 #include "runtime/core/validate_gpu.h"
+#include "runtime/core/validate_launches.h"
 #include "runtime/core/validate_tiers.h"
 #include "runtime/device/cpu/reach.h"
 #include "runtime/format/limits.h"
@@ -370,6 +371,8 @@ private:
                     static_cast<unsigned long long>(argument.bytes()));
       ZERO_RT_TRY(checkAddress(command.label(), argument, argument.bytes()));
     }
+    if (kernel.has_symbol() || kernel.has_gpu())
+      return checkIterations(command.label(), kernel, launch);
     return {};
   }
 

@@ -61,8 +61,6 @@ Status validateTarget(const Executable &executable) {
         return badKernel(program.kernels(int(kernel)),
                          "its launches have different numbers of arguments");
       expected = command.launch().args_size();
-      if (command.launch().length() < 0)
-        return badKernel(program.kernels(int(kernel)), "a launch of a negative length");
     }
   return {};
 }

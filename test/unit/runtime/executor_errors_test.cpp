@@ -169,6 +169,24 @@ TEST(ExecutorErrors, InconsistentTiles) {
   change(0, {{0, 0, all}}, "gradient 'w': its tiles are not those of the parameter");
 }
 
+// Native code runs as many iterations as the tables say.
+TEST(ExecutorErrors, IterationsBeyondTheArguments) {
+  auto change = [](auto edit, const char *part) {
+    TinyProgram tiny(2);
+    for (proto::Command &command : *tiny.segment(1).mutable_commands())
+      if (command.launch().length() > 0) {
+        edit(*tiny.program.mutable_kernels(int(command.launch().kernel())),
+             *command.mutable_launch());
+        return expectRefused(tiny, ZERO_RT_BAD_FILE, part);
+      }
+    ADD_FAILURE() << "no launch has a length";
+  };
+  change([](auto &, auto &launch) { launch.set_length(-1); }, "a launch of a negative length");
+  for (int64_t length : {int64_t(7), int64_t(1) << 20, INT64_MAX})
+    change([&](auto &, auto &launch) { launch.set_length(length); }, "has a length of");
+  change([](auto &kernel, auto &) { kernel.set_extent(25); }, "has an extent of 25");
+}
+
 TEST(ExecutorErrors, WorkspaceBeyondThePlan) {
   ONLY_ON_CPU() << "cuBLASLt chooses what fits the workspace";
   TinyProgram tiny(1);

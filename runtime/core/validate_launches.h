@@ -1,0 +1,19 @@
+//===- validate_launches.h - do kernels stay in their arguments? -*- C++ -*-===//
+
+#ifndef RUNTIME_CORE_VALIDATE_LAUNCHES_H
+#define RUNTIME_CORE_VALIDATE_LAUNCHES_H
+
+#include "runtime/format/format.h"
+#include "runtime/support/status.h"
+
+namespace zero::rt {
+
+/// Checks the iterations of `launch`, of native code `kernel`, against its arguments' bytes:
+/// `length` elements are one of them exactly, and each of `extent` iterations that may run in any
+/// order has a byte of its own to write. `label` is the command's.
+Status checkIterations(const std::string &label, const proto::Kernel &kernel,
+                       const proto::Launch &launch);
+
+} // namespace zero::rt
+
+#endif // RUNTIME_CORE_VALIDATE_LAUNCHES_H
