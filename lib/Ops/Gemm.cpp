@@ -1,9 +1,8 @@
 //===- Gemm.cpp -----------------------------------------------------------===//
 //
-// ONNX: Gemm. With alpha = beta = 1 and C a row of n elements
-// it stays one product with a bias, as a library call takes it; anything else
-// is expanded to Contract, Mul and Add. Gradient: two products, and for C the
-// sum over the rows.
+// ONNX: Gemm; beta = 0 leaves C out, whatever it holds. With alpha = beta = 1 and C a row of n
+// elements it stays one product with a bias, as a library call takes it; anything else is expanded
+// to Contract, Mul and Add. Gradient: two products, and for C the sum over the rows.
 //
 //===----------------------------------------------------------------------===//
 
@@ -42,7 +41,7 @@ static LogicalResult expandGemm(onnx::NodeOp node, NodeBuilder &builder,
   Value product =
       contractNode(builder, node.getInputs()[0], node.getInputs()[1], transA(node), transB(node));
   product = scaled(product, "alpha");
-  if (node.hasInput(2))
+  if (node.hasInput(2) && node.getFloat("beta", 1) != 0) // else C is not read, as in BLAS
     product = builder.add(product, scaled(node.getInputs()[2], "beta"));
   results.push_back(product);
   return success();

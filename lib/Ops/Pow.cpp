@@ -90,9 +90,10 @@ static Value generalPower(ImplicitLocOpBuilder &b, Value base, Value exponent) {
   Value isEven = test(arith::CmpFPredicate::OEQ, half, math::FloorOp::create(b, half));
   Value notANumber = arith::ConstantOp::create(
       b, b.getFloatAttr(type, APFloat::getNaN(cast<FloatType>(type).getFloatSemantics())));
-  Value odd = select(isWhole, arith::NegFOp::create(b, magnitude), notANumber);
-  Value negative = select(isEven, magnitude, odd);
-  Value power = select(test(arith::CmpFPredicate::OLT, base, zero), negative, magnitude);
+  // Minus zero has a sign for odd exponents alone.
+  Value odd = math::CopySignOp::create(b, magnitude, base);
+  Value broken = select(test(arith::CmpFPredicate::OLT, base, zero), notANumber, magnitude);
+  Value power = select(isEven, magnitude, select(isWhole, odd, broken));
   return select(test(arith::CmpFPredicate::OEQ, exponent, zero), constant(b, type, 1), power);
 }
 

@@ -198,7 +198,7 @@ static LogicalResult lowerNormal(onnx::NodeOp node, ValueRange inputs, OpBuilder
     Value radius = math::SqrtOp::create(b, arith::MulFOp::create(b, log, number(-2)));
     Value turn = unitNumber(b, words, type.isF64() ? 2 : 1, type);
     Value angle = arith::MulFOp::create(b, turn, number(2 * llvm::numbers::pi));
-    Value value = arith::MulFOp::create(b, radius, cosine(b, angle));
+    Value value = arith::MulFOp::create(b, radius, cosineOfTurn(b, angle));
     value = arith::MulFOp::create(b, value, number(scale));
     return arith::AddFOp::create(b, value, number(mean)).getResult();
   });

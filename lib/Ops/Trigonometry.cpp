@@ -3,7 +3,9 @@
 // ONNX Sin, Cos (opset 7, 22). Rotary embeddings take them of positions, so
 // arguments of thousands must be as exact as small ones: the quarter turns are
 // taken off in f64 (upstream's approximation does it in f32 and is wrong by 2e-4
-// at 4096), then the minimax polynomials of Cephes' sinf and cosf on [-pi/4, pi/4].
+// at 4096), beyond 2^27 by a product with the bits of 2/pi that count, as Payne and Hanek
+// have it (SIGNUM Newsletter 18, 1983), without a branch; then the minimax polynomials of Cephes'
+// sinf and cosf on [-pi/4, pi/4].
 //
 // Gradients: Sin dy cos x, Cos -dy sin x.
 //
@@ -50,21 +52,88 @@ static Value cosineOf(ImplicitLocOpBuilder &b, Value square) {
   return plus(b, constant(b, square.getType(), 1), plus(b, half, low));
 }
 
-/// sin(x + shift quarter turns).
-static Value sineShifted(ImplicitLocOpBuilder &b, Value x, int shift) {
+/// From here on the quarter turns of an f32 are found by modularTurns(): before, taking them off
+/// is exact to 2^-25.
+static constexpr double kLarge = 0x1p27;
+
+namespace {
+/// 2^shift 2/pi modulo 4 in four numbers of at most 27 bits, for x from 2^23 2^shift on.
+struct TurnBits {
+  double scale; ///< 2^-shift
+  double parts[4];
+};
+} // namespace
+
+/// Each for 34 powers of two.
+static constexpr TurnBits kTurns[] = {
+    {0x1p-4, {0x1.17cc1b4p+1, 0x1.9391054p-26, 0x1.4fe13ap-55, 0x1.7d1f534p-80}},
+    {0x1p-38, {0x1.c882a5p+1, 0x1.fc2757cp-26, 0x1.1f534d8p-54, 0x1.7036d88p-80}},
+    {0x1p-72, {0x1.3abe8cp-3, 0x1.d4d377p-26, 0x1.b6c528p-57, 0x1.993c438p-80}}};
+
+/// x 2/pi modulo 4, plus at most 12, of an x of 24 bits from kLarge on, exact to 2^-48. A multiple
+/// of the lowest bit of x times the bits of 2/pi that make more than four is left out; what is
+/// left is whole numbers of at most 51 bits, each of which is brought below 4.
+static Value modularTurns(ImplicitLocOpBuilder &b, Value x) {
+  auto number = [&](double value) { return constant(b, x.getType(), value); };
+  Value magnitude = math::AbsFOp::create(b, x);
+  auto isFrom = [&](double least) -> Value {
+    return arith::CmpFOp::create(b, arith::CmpFPredicate::OGE, magnitude, number(least));
+  };
+  Value isSecond = isFrom(0x1p61), isThird = isFrom(0x1p95);
+  auto choose = [&](auto of) -> Value {
+    Value second =
+        arith::SelectOp::create(b, isSecond, number(of(kTurns[1])), number(of(kTurns[0])));
+    return arith::SelectOp::create(b, isThird, number(of(kTurns[2])), second);
+  };
+  Value whole = times(b, x, choose([](const TurnBits &bits) { return bits.scale; }));
+  Value sum;
+  for (int part = 4; part-- > 0;) {
+    Value turns = times(b, whole, choose([&](const TurnBits &bits) { return bits.parts[part]; }));
+    Value full = math::FloorOp::create(b, times(b, turns, number(0.25)));
+    turns = plus(b, turns, times(b, full, number(-4)));
+    sum = sum ? plus(b, sum, turns) : turns;
+  }
+  return sum;
+}
+
+namespace {
+/// An angle as quarter turns and what is left of it, from -pi/4 to pi/4.
+struct Angle {
+  Value turns, rest;
+};
+} // namespace
+
+/// Takes the quarter turns off `x`, an f64 of 24 bits below kLarge.
+static Angle splitNear(ImplicitLocOpBuilder &b, Value x) {
+  auto number = [&](double value) { return constant(b, x.getType(), value); };
+  Value turns = math::RoundEvenOp::create(b, times(b, x, number(2 / llvm::numbers::pi)));
+  return {turns, plus(b, x, times(b, turns, number(-llvm::numbers::pi / 2)))};
+}
+
+/// The same of any size. NaN and infinities leave NaN.
+static Angle split(ImplicitLocOpBuilder &b, Value x) {
+  auto number = [&](double value) { return constant(b, x.getType(), value); };
+  Angle near = splitNear(b, x);
+  Value modular = modularTurns(b, x), turns = math::RoundEvenOp::create(b, modular);
+  Value rest =
+      times(b, plus(b, modular, arith::NegFOp::create(b, turns)), number(llvm::numbers::pi / 2));
+  Value isFar = arith::CmpFOp::create(b, arith::CmpFPredicate::UGE, math::AbsFOp::create(b, x),
+                                      number(kLarge));
+  return {arith::SelectOp::create(b, isFar, turns, near.turns),
+          arith::SelectOp::create(b, isFar, rest, near.rest)};
+}
+
+/// sin(x + shift quarter turns), with x taken to pieces by `split`.
+static Value sineShifted(ImplicitLocOpBuilder &b, Value x, int shift,
+                         Angle (*split)(ImplicitLocOpBuilder &, Value)) {
   Type type = x.getType(), wide = b.getF64Type();
   auto number = [&](double value) { return constant(b, wide, value); };
-  Value exact = x;
-  if (!type.isF64())
-    exact = arith::ExtFOp::create(b, wide, x);
-  Value turns = math::RoundEvenOp::create(b, times(b, exact, number(2 / llvm::numbers::pi)));
-  Value rest = plus(b, exact, times(b, turns, number(-llvm::numbers::pi / 2)));
-  // The quadrant, 0 to 3, without integers: a huge or infinite x stays defined.
+  auto [turns, rest] = split(b, arith::ExtFOp::create(b, wide, x));
+  // The quadrant, 0 to 3, without integers: an infinite x stays defined.
   Value quarters = plus(b, turns, number(shift));
   Value whole = math::FloorOp::create(b, times(b, quarters, number(0.25)));
   Value quadrant = plus(b, quarters, times(b, whole, number(-4)));
-  if (!type.isF64())
-    rest = arith::TruncFOp::create(b, type, rest);
+  rest = arith::TruncFOp::create(b, type, rest);
   Value square = times(b, rest, rest);
   auto isQuadrant = [&](double which) -> Value {
     return arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, quadrant, number(which));
@@ -78,11 +147,14 @@ static Value sineShifted(ImplicitLocOpBuilder &b, Value x, int shift) {
 /// sin(x + shift quarter turns); the polynomials are exact to 24 bits only.
 static Value sine(ImplicitLocOpBuilder &b, Value x, int shift) {
   if (!x.getType().isF64())
-    return sineShifted(b, x, shift);
+    return sineShifted(b, x, shift, split);
   return shift == 0 ? math::SinOp::create(b, x).getResult() : math::CosOp::create(b, x).getResult();
 }
 
-Value cosine(ImplicitLocOpBuilder &b, Value x) { return sine(b, x, 1); }
+Value cosineOfTurn(ImplicitLocOpBuilder &b, Value x) {
+  return x.getType().isF64() ? math::CosOp::create(b, x).getResult()
+                             : sineShifted(b, x, 1, splitNear);
+}
 
 template <int shift>
 static LogicalResult lower(onnx::NodeOp node, ValueRange inputs, OpBuilder &builder,

@@ -7,8 +7,8 @@
 
 namespace zero::ops {
 
-/// cos(x) of a scalar f32 or f64, as the operator Cos computes it.
-mlir::Value cosine(mlir::ImplicitLocOpBuilder &b, mlir::Value x);
+/// cos(x) of a scalar f32 or f64 of at most some turns, for which the work of large ones is left out.
+mlir::Value cosineOfTurn(mlir::ImplicitLocOpBuilder &b, mlir::Value x);
 
 } // namespace zero::ops
 

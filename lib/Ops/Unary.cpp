@@ -81,9 +81,12 @@ static Value absolute(ImplicitLocOpBuilder &b, onnx::NodeOp, Value x) {
   return math::AbsFOp::create(b, x);
 }
 
-/// Sign of x, and x itself where it is zero or NaN.
+/// Sign of x; zero, of its sign, where x is that or denormal, which compares as zero in a step, and
+/// NaN where x is.
 static Value sign(ImplicitLocOpBuilder &b, onnx::NodeOp node, Value x) {
-  Value negative = ifPositive(b, negate(b, node, x), constant(b, x.getType(), -1), x);
+  Value zero = constant(b, x.getType(), 0);
+  Value rest = isInteger(x) ? zero : arith::MulFOp::create(b, x, zero).getResult();
+  Value negative = ifPositive(b, negate(b, node, x), constant(b, x.getType(), -1), rest);
   return ifPositive(b, x, constant(b, x.getType(), 1), negative);
 }
 

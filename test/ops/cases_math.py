@@ -69,6 +69,10 @@ def binary():
     cases.append(Case("Pow", [np.array([-1.5, -0.5, -2, -3, 0, 0, -2], np.float32),
                               np.array([0, 1, 2, 3, 0, 2, -3], np.float32)], note="signs"))
     cases.append(Case("Pow", [f(3, low=-2, high=-1), scalar(0.3)], note="not a number"))
+    zeros, powers = np.array([-0.0, 0.0], np.float32), np.array([-3, -2, -1, -0.5, 0.5, 1, 2, 3])
+    cases.append(Case("Pow", [np.repeat(zeros, 8), np.tile(powers, 2).astype(np.float32)],
+                      note="signs of zero"))
+    cases.append(Case("Pow", [zeros, scalar(-1)], constants=[1], note="signs of zero"))
     return cases
 
 
@@ -84,13 +88,20 @@ def unary():
             cases.append(Case(op, [x], grad=[0], by=erf if op == "Erf" else None))
     for op in ("Sin", "Cos"):
         cases.append(Case(op, [f(200, low=-1e5, high=1e5)], note="many turns"))
-        cases.append(Case(op, [np.array([np.nan, np.inf, 0], np.float32)]))
+        cases.append(Case(op, [np.array([np.nan, np.inf, -np.inf, 0], np.float32)]))
+        # Every power of two, and floats near multiples of a quarter turn.
+        huge = rng.uniform(1, 2, 520) * rng.choice([-1, 1], 520) * 2.0 ** (np.arange(520) % 128)
+        near = [1e9, 1e15, 1e18, 3.4e38, 2**27, 2**61, 2**95, 16367173 * 2.0**72, 13176795 * 2.0**-24]
+        cases.append(Case(op, [np.array([*huge, *near], np.float32)], note="all magnitudes"))
     for op in ("LeakyRelu", "Elu", "HardSigmoid"):
         cases.append(Case(op, [f(9)], {"alpha": 0.3}, grad=[0]))
     edges = np.array([-2.5, -1.5, -0.5, 0, 0.5, 1.5, 2.5, 1e9, -np.inf, np.nan], np.float32)
     for op in ("Floor", "Ceil", "Sign", "Round"):
         cases.append(Case(op, [edges]))
         cases.append(Case(op, [f(3, 4, low=-9, high=9)]))
+    denormal = np.array([1e-40, -1e-40, 0, np.nan], np.float32)
+    cases.append(Case("Sign", [denormal], by=lambda x: np.where(np.isnan(x), x, 0),
+                      note="denormals are zero"))
     for op in ("Neg", "Abs", "Sign", "Relu"):
         cases.append(Case(op, [i(3, 4)]))
     tails = np.array([-100, -30, -10, 10, 30, 80], np.float32)

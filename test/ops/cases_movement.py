@@ -197,6 +197,8 @@ def products():
     for c in [(), (1,), (3, 1), (3, 5), (1, 5)]:
         yield Case("Gemm", [a, b, f64(*c)], grad=(2,), grad_tol=1e-6)
     yield Case("Gemm", [a, b], grad=(0,), grad_tol=1e-6)
+    yield Case("Gemm", [a, b, np.full(5, np.nan)], {"beta": 0.0}, grad=(0,), grad_tol=1e-6,
+               by=lambda x, y, _: x @ y, note="C is not read")
     yield Case("Gemm", [a, b, None], {"alpha": 0.25}, grad=(0, 1), grad_tol=1e-6)
     for equation, a, b in [("bij,bjk->bik", (2, 3, 4), (2, 4, 2)), ("i,j->ij", (3,), (4,)),
                            ("bhqd,bkhd->bhqk", (2, 2, 3, 4), (2, 5, 2, 4)),

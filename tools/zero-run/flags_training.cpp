@@ -95,7 +95,9 @@ std::vector<Flag> trainingFlags() {
 std::vector<Flag> executionFlags() {
   return {
       {"Execution", "threads-per-rank", "N",
-       "threads of each rank (as compiled; zeroc plans for 1)", setThreads},
+       "threads of each rank (as compiled; zeroc plans for 1); products of\n"
+       "other numbers of them differ in the last bits",
+       setThreads},
       {"Execution", "ranks", "N", "compile for so many ranks, or calibrate with them", setRanks},
       {"Execution", "device", "cpu|cuda",
        "refuse an executable for another one; compile a model for it", setDevice},

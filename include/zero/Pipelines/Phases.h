@@ -73,7 +73,7 @@ struct StepOptions : mlir::PassPipelineOptions<StepOptions> {
   Option<ByteSize> tileParamsOver{
       *this, "tile-params-over",
       llvm::cl::desc("cut parameters above this, and what reads them, into tiles that are "
-                     "gathered one at a time (0: none)"),
+                     "gathered one at a time (0: none); sums of backward round otherwise"),
       llvm::cl::init(ByteSize{0})};
   Option<std::string> lossMean{
       *this, "loss-mean",
@@ -144,8 +144,9 @@ struct StepOptions : mlir::PassPipelineOptions<StepOptions> {
                              llvm::cl::init("cpu"), llvm::cl::value_desc("cpu|cuda|simulated")};
   Option<unsigned> threadsPerRank{
       *this, "threads-per-rank",
-      llvm::cl::desc("threads of a rank that scratch memory is planned for (1)"), llvm::cl::init(1),
-      llvm::cl::value_desc("N")};
+      llvm::cl::desc("threads of a rank that scratch memory is planned for (1); products of other "
+                     "numbers of them differ in the last bits"),
+      llvm::cl::init(1), llvm::cl::value_desc("N")};
   // place
   Option<std::string> checkpoint{
       *this, "checkpoint",
