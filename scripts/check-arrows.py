@@ -37,14 +37,16 @@ ARROWS = {
     # Each command says what it takes on the machine that was planned for.
     "Emit": [*DIALECTS, *MLIR, "Analysis", "Machine", "Planning", "Codegen", "runtime/format",
              "runtime/verify"],
-    "Pipelines": [*DIALECTS, *MLIR, *COMPILER],
+    # Outputs appear whole, as those of the runtime do.
+    "Pipelines": [*DIALECTS, *MLIR, *COMPILER, "runtime/support"],
     "runtime": ["protobuf", "dnnl", "zlib"],
-    "tools": [*DIALECTS, *MLIR, *COMPILER, "runtime"],
+    "tools": [*DIALECTS, *MLIR, *COMPILER, "runtime", "tools/process"],
     # Run where no compiler is installed.
     "tools/profiling": ["runtime"],
-    "tools/zero-run": ["runtime", "tools/profiling", "Planning"],
+    "tools/process": ["runtime"],
+    "tools/zero-run": ["runtime", "tools/process", "tools/profiling", "Planning"],
     # Nothing of MLIR: what it replays is an executable.
-    "tools/zero-sim": ["runtime", "tools/profiling", "Machine", "Planning"],
+    "tools/zero-sim": ["runtime", "tools/process", "tools/profiling", "Machine", "Planning"],
 }
 
 MAIN_LINES = 60

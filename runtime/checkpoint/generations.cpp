@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <fcntl.h>
@@ -49,18 +48,16 @@ bool parseGenerationName(const std::string &path, uint64_t &step) {
   return generationName(step) == name;
 }
 
-std::string draftPath(const std::string &folder, uint64_t step, int64_t owner) {
-  return trimmed(folder) + "/." + generationName(step) + ".tmp-" + std::to_string(owner);
+std::string draftPath(const std::string &folder, uint64_t step, uint64_t token) {
+  return temporaryPath(trimmed(folder) + "/." + generationName(step), token);
 }
 
-/// The process whose temporary `name` is, or 0.
-static pid_t ownerOf(const std::string &name) {
-  const size_t dot = name.rfind(".tmp-");
+/// Whether a process writes or removes a generation under this name.
+static bool isDraftName(const std::string &name) {
+  const size_t mark = name.rfind(".tmp-");
   uint64_t step;
-  if (dot == std::string::npos || name[0] != '.' ||
-      !parseGenerationName(name.substr(1, dot - 1), step))
-    return 0;
-  return static_cast<pid_t>(std::strtol(name.c_str() + dot + 5, nullptr, 10));
+  return mark != std::string::npos && mark > 0 && name[0] == '.' &&
+         parseGenerationName(name.substr(1, mark - 1), step);
 }
 
 //===----------------------------------------------------------------------===//
@@ -123,59 +120,65 @@ Status checkNoneLater(const std::string &folder, uint64_t step,
 // Writing and removing
 //===----------------------------------------------------------------------===//
 
-/// Removes temporaries whose process is gone. Those of a process of our number are of
-/// one that had it before.
-static void sweep(const std::string &folder) {
+/// Removes a folder and all in it; `remarks` tell what keeps it from that.
+static void removeFolder(const std::string &path, std::vector<std::string> &remarks) {
+  std::error_code error;
+  fs::remove_all(path, error);
+  if (error)
+    remarks.push_back(ioError("remove", path, error).getMessage());
+}
+
+/// Removes temporaries whose process is gone.
+static void sweep(const std::string &folder, std::vector<std::string> &remarks) {
   std::vector<std::string> names;
   if (!namesIn(folder, names).ok())
     return; // who writes there next will say why
   for (const std::string &name : names) {
-    const pid_t owner = ownerOf(name);
-    std::error_code ignored;
-    if (owner > 0 && (owner == ::getpid() || (::kill(owner, 0) != 0 && errno == ESRCH)))
-      fs::remove_all(folder + "/" + name, ignored);
+    if (!isDraftName(name))
+      continue;
+    const std::string path = folder + "/" + name;
+    const int descriptor = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (descriptor < 0)
+      continue;
+    if (lockFile(descriptor) == Locked::Yes)
+      removeFolder(path, remarks);
+    ::close(descriptor);
   }
 }
 
 /// Removes a generation so that half of one never has its name.
-static void removeGeneration(const std::string &folder, const Generation &generation) {
-  const std::string temporary = draftPath(folder, generation.step, ::getpid());
-  std::error_code ignored;
+static void removeGeneration(const std::string &folder, const Generation &generation,
+                             std::vector<std::string> &remarks) {
+  const std::string temporary = draftPath(folder, generation.step, randomToken());
   if (::rename(generation.path.c_str(), temporary.c_str()) == 0)
-    fs::remove_all(temporary, ignored);
-}
-
-Draft::Draft(Draft &&other) noexcept
-    : folder(std::move(other.folder)), temporary(std::exchange(other.temporary, {})),
-      step(other.step) {}
-
-Draft::~Draft() {
-  std::error_code ignored;
-  if (!temporary.empty())
-    fs::remove_all(temporary, ignored);
+    removeFolder(temporary, remarks);
+  else
+    remarks.push_back(ioError("rename", generation.path, lastError()).getMessage());
 }
 
 Status Draft::create(const std::string &folder, uint64_t step, Draft &draft) {
-  std::error_code error;
-  draft.folder = trimmed(folder);
-  draft.step = step;
-  if (fs::create_directories(draft.folder, error))
-    syncFolderOf(draft.folder);
-  if (error)
-    return ioError("make", folder, error);
-  sweep(draft.folder);
-  const std::string path = draftPath(draft.folder, step, ::getpid());
-  if (::mkdir(path.c_str(), 0777) != 0)
-    return ioError("make", path, lastError());
-  draft.temporary = path;
+  Draft made;
+  made.folder = trimmed(folder);
+  made.step = step;
+  ZERO_RT_TRY(FolderLock::take(made.folder, made.lock));
+  std::vector<std::string> ignored; // what is in the way stays there, and the next one tries
+  sweep(made.folder, ignored);
+  ZERO_RT_TRY(
+      OwnedFolder::create(made.folder + "/." + generationName(step), 0777, made.temporary));
+  draft = std::move(made);
   return {};
 }
 
 /// Gives `from` the name `to`; what had that name gets the other if it can.
 static bool replace(const std::string &from, const std::string &to) {
-  if (::rename(from.c_str(), to.c_str()) == 0 ||
-      ::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_EXCHANGE) == 0)
+  if (::rename(from.c_str(), to.c_str()) == 0)
     return true;
+  if (errno != ENOTEMPTY && errno != EEXIST)
+    return false;
+  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_EXCHANGE) == 0)
+    return true;
+  if (errno != EINVAL && errno != ENOSYS)
+    return false;
   // A file system without exchange. The generation before bridges the gap.
   const std::string aside = from + ".old";
   if (::rename(to.c_str(), aside.c_str()) != 0)
@@ -188,21 +191,29 @@ static bool replace(const std::string &from, const std::string &to) {
   return false;
 }
 
-Status Draft::commit(std::string &made) {
-  const std::string path = folder + "/" + generationName(step);
-  if (!replace(temporary, path))
-    return ioError("rename", temporary, lastError());
-  syncFolderOf(path);
-  std::error_code ignored;
-  fs::remove_all(std::exchange(temporary, {}), ignored); // one that was replaced
+/// Removes generations that this one replaces or that are too old.
+Status Draft::removeOthers(std::vector<std::string> &remarks) const {
   std::vector<Generation> generations;
   ZERO_RT_TRY(listGenerations(folder, generations));
   size_t before = 0;
   for (const Generation &each : generations)
     if (each.step > step || (each.step < step && ++before >= kGenerations))
-      removeGeneration(folder, each);
-  made = path;
+      removeGeneration(folder, each, remarks);
   return {};
+}
+
+Status Draft::commit(std::string &made, std::vector<std::string> &remarks) {
+  const std::string path = folder + "/" + generationName(step), &from = temporary.path();
+  ZERO_RT_TRY(syncFolder(from));
+  if (!replace(from, path))
+    return ioError("rename", from, lastError());
+  temporary.keep();
+  ZERO_RT_TRY(syncFolder(folder));
+  std::error_code ignored;
+  if (fs::exists(from, ignored)) // one that was replaced
+    removeFolder(from, remarks);
+  made = path;
+  return removeOthers(remarks);
 }
 
 } // namespace zero::rt

@@ -1,7 +1,8 @@
 //===- generations.h - the checkpoints in a folder --------------*- C++ -*-===//
 //
 //   DIR/step-00000100/              a generation: whole, or damaged later
-//   DIR/.step-00000200.tmp-4711/    one that process 4711 writes or removes
+//   DIR/.step-00000200.tmp-0123456789abcdef/    one that a process writes or removes
+//   DIR/.lock                       while a process saves here
 //
 // A generation appears by a rename once all of it is on disk, so whatever happens to a
 // process leaves those that there were.
@@ -11,7 +12,7 @@
 #ifndef RUNTIME_CHECKPOINT_GENERATIONS_H
 #define RUNTIME_CHECKPOINT_GENERATIONS_H
 
-#include "runtime/support/status.h"
+#include "runtime/checkpoint/folder_lock.h"
 
 #include <cstdint>
 #include <vector>
@@ -43,28 +44,30 @@ Status findGenerations(const std::string &path, std::vector<Generation> &generat
 Status checkNoneLater(const std::string &folder, uint64_t step,
                       const std::vector<std::string> &damaged);
 
-/// Where process `owner` writes the generation of `step` in `folder`.
-std::string draftPath(const std::string &folder, uint64_t step, int64_t owner);
+/// Where the owner of `token` writes the generation of `step` in `folder`.
+std::string draftPath(const std::string &folder, uint64_t step, uint64_t token);
 
 /// A generation that is being written. Removed when abandoned.
 class Draft {
 public:
-  Draft() = default;
-  Draft(Draft &&other) noexcept;
-  ~Draft();
-
-  /// Makes `folder` if need be and a temporary in it, and removes what dead processes
-  /// left there.
+  /// Makes `folder` if need be, keeps other processes from saving there, removes what dead ones
+  /// left, and makes a temporary.
   static Status create(const std::string &folder, uint64_t step, Draft &draft);
-  /// Where to write its files.
-  const std::string &path() const { return temporary; }
-  /// Gives it its name, in place of one that has it, then removes all generations but it
-  /// and the last ones before it. `made`: where it is now.
-  Status commit(std::string &made);
+  /// Where to write its files, with OutputFile::createInTemporary().
+  const std::string &path() const { return temporary.path(); }
+  /// Tells path(), with folder and step.
+  uint64_t token() const { return temporary.token(); }
+  /// Flushes its entries to disk, gives it its name, in place of one that has it, then removes
+  /// all generations but it and the last ones before it. `made`: where it is now. `remarks`:
+  /// what could not be removed, and is left to the next one.
+  Status commit(std::string &made, std::vector<std::string> &remarks);
 
 private:
-  std::string folder, temporary;
+  Status removeOthers(std::vector<std::string> &remarks) const;
+  std::shared_ptr<FolderLock> lock;
+  std::string folder;
   uint64_t step = 0;
+  OwnedFolder temporary; ///< goes before the lock does
 };
 
 } // namespace zero::rt

@@ -40,7 +40,7 @@ Status writeManifest(const std::string &path, proto::Manifest manifest) {
   // The first field, so the first of such digits.
   text.replace(text.find(kNoChecksum), kNoChecksum.size(), checksumOf(text));
   OutputFile file;
-  ZERO_RT_TRY(OutputFile::create(path, file));
+  ZERO_RT_TRY(OutputFile::createInTemporary(path, file));
   ZERO_RT_TRY(file.write(text));
   return file.commit();
 }

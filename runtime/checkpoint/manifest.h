@@ -18,7 +18,7 @@ uint32_t crc32Of(std::span<const uint8_t> bytes, uint32_t before = 0);
 /// "rank-00003.safetensors".
 std::string shardName(int rank);
 
-/// Writes `path`, flushed to disk; version and checksum are filled in.
+/// Writes `path`, a file of a draft, flushed to disk; version and checksum are filled in.
 Status writeManifest(const std::string &path, proto::Manifest manifest);
 
 /// Reads `path`. Refused: what is not as it was written (checksum), another version

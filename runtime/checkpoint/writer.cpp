@@ -126,7 +126,7 @@ Status CheckpointWriter::writeShard(int rank, const MemoryByTier &memory, Meter 
   for (const Piece &piece : pieces[size_t(rank)])
     meter.expect(piece.count * sizeOf(state[piece.tensor].dtype()));
   OutputFile file;
-  ZERO_RT_TRY(OutputFile::create(folder + "/" + shardName(rank), file));
+  ZERO_RT_TRY(OutputFile::createInTemporary(folder + "/" + shardName(rank), file));
   uint64_t bytes = 0;
   uint32_t checksum = 0;
   auto put = [&](const char *data, uint64_t size) -> Status {
@@ -162,9 +162,9 @@ Status CheckpointWriter::writeRank(int rank, const MemoryByTier &memory, Meter &
   return status;
 }
 
-Status CheckpointWriter::commit(std::string &path) {
+Status CheckpointWriter::commit(std::string &path, std::vector<std::string> &remarks) {
   ZERO_RT_TRY(writeManifest(folder + "/" + kManifestName, manifest));
-  return draft.commit(path);
+  return draft.commit(path, remarks);
 }
 
 } // namespace zero::rt

@@ -34,8 +34,12 @@ public:
   /// What the manifest says of the file that `rank` has written.
   proto::Manifest::File &file(int rank) { return *manifest.mutable_files(rank); }
 
-  /// Writes the manifest and gives the generation its name. `path`: where it is.
-  Status commit(std::string &path);
+  /// What tells other processes where the draft is, for join().
+  uint64_t token() const { return draft.token(); }
+
+  /// Writes the manifest and gives the generation its name. `path`: where it is. `remarks`: as
+  /// of Draft::commit().
+  Status commit(std::string &path, std::vector<std::string> &remarks);
 
 private:
   Status plan(const proto::Program &program, proto::Manifest about);

@@ -2,6 +2,7 @@
 
 #include "runtime/core/lanes.h"
 
+#include "runtime/support/thread.h"
 #include "runtime/verify/lifetimes.h"
 
 #include <sched.h>
@@ -118,6 +119,9 @@ Status Lanes::Shared::runOwned(size_t thread, bool opens) {
   const std::shared_ptr<const void> owner = setup.owner.lock();
   try {
     return opens ? open(thread) : runTurn(thread);
+  } catch (const std::bad_alloc &) {
+    return zero::rt::fail(ZERO_RT_INTERNAL, "rank %d, lane %s: out of memory", rank,
+                          proto::Lane_Name(plan.laneOf(thread)).c_str());
   } catch (const std::exception &error) {
     return zero::rt::fail(ZERO_RT_INTERNAL, "rank %d, lane %s: %s", rank,
                           proto::Lane_Name(plan.laneOf(thread)).c_str(), error.what());
@@ -139,8 +143,15 @@ void Lanes::Shared::serve(size_t thread) {
 Status Lanes::create(LanePlan plan, LaneSetup setup, std::unique_ptr<Lanes> &lanes) {
   std::unique_ptr<Lanes> made(
       new Lanes(std::make_shared<Shared>(std::move(plan), std::move(setup))));
-  for (size_t thread = 1; thread < made->shared->plan.threads(); ++thread)
-    made->threads.emplace_back([shared = made->shared, thread] { shared->serve(thread); });
+  for (size_t thread = 1; thread < made->shared->plan.threads(); ++thread) {
+    const std::string what =
+        format("lane %s of rank %d", proto::Lane_Name(made->shared->plan.laneOf(thread)).c_str(),
+               made->shared->rank);
+    std::thread started;
+    ZERO_RT_TRY(
+        startThread(what, started, [shared = made->shared, thread] { shared->serve(thread); }));
+    made->threads.push_back(std::move(started));
+  }
   ZERO_RT_TRY(made->endTurn());
   lanes = std::move(made);
   return {};

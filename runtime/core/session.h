@@ -18,6 +18,8 @@ namespace zero::rt {
 /// Whether the numbers in `options` can be served.
 Status checkOptions(const zero_rt_session_options &options);
 
+class CheckpointWriter;
+
 class Session {
 public:
   static Status create(std::shared_ptr<const LoadedProgram> program,
@@ -82,6 +84,8 @@ private:
   Status loadOwnState(const std::string &path, uint32_t flags, zero_rt_state_result &result);
   Status checkSameState(const std::string &path, const Status &own,
                         const zero_rt_state_result &result);
+  Status lockState(const std::string &folder);
+  Status commitState(CheckpointWriter &writer);
   Status findData();
   Status adopt(const CheckpointReader &reader, const std::vector<Damage> &passed, uint32_t flags,
                const LoadPlan &plan, zero_rt_state_result &result);
@@ -100,6 +104,7 @@ private:
   double seconds = 0;
   /// Where a checkpoint's data goes on, until there is data to find it in.
   std::optional<proto::Manifest::Data> savedData;
+  std::shared_ptr<FolderLock> savesTo;
   std::string generation;           ///< that was loaded
   std::vector<std::string> damaged; ///< generations that could not be
   std::deque<std::string> remarks;

@@ -7,9 +7,11 @@
 #include "runtime/comm/threads/threads.h"
 #include "runtime/device/cpu/cpu_device.h"
 #include "runtime/device/cuda/cuda_device.h"
+#include "runtime/support/temporary.h"
 
 #include <charconv>
 #include <cstring>
+#include <fcntl.h>
 #include <unistd.h>
 
 namespace zero::rt {
@@ -65,6 +67,14 @@ static Status checkProcess(const proto::Program &program, const zero_rt_session_
                                 : bad("ranks can be stalled where they are threads of one process");
 }
 
+/// The file at `path`, to be deleted.
+static Temporary ownFile(const char *path) {
+  const int descriptor = ::open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+  Temporary file(path, descriptor);
+  ::close(descriptor);
+  return file;
+}
+
 /// The end of the one rank that is here. All others join by the same file.
 static Status joinOthers(const ThreadGroupOptions &group, const zero_rt_session_options &options,
                          std::shared_ptr<cuda::Lanes> lanes,
@@ -73,11 +83,11 @@ static Status joinOthers(const ThreadGroupOptions &group, const zero_rt_session_
   cuda::NcclId id;
   ZERO_RT_TRY(cuda::Nccl::open(nccl));
   ZERO_RT_TRY(cuda::shareId(*nccl, options.join, options.rank, group.timeoutSeconds, id));
-  Status status = cuda::joinNcclGroup(nccl, id, options.rank, group.ranks, group.timeoutSeconds,
-                                      std::move(lanes), ends.emplace_back());
+  Temporary file; // goes when all have read it, or will not come
   if (options.rank == 0)
-    ::unlink(options.join); // all have read it, or will not come
-  return status;
+    file = ownFile(options.join);
+  return cuda::joinNcclGroup(nccl, id, options.rank, group.ranks, group.timeoutSeconds,
+                             std::move(lanes), ends.emplace_back());
 }
 
 static Status openGpus(const LoadedProgram &program, const zero_rt_session_options &options,

@@ -8,8 +8,6 @@
 #include "runtime/checkpoint/writer.h"
 #include "runtime/core/session.h"
 
-#include <unistd.h>
-
 namespace zero::rt {
 
 Status Session::checkRank(int rank) const {
@@ -72,12 +70,14 @@ Status Session::writeStateWithOthers(const std::string &folder, proto::Manifest 
   const bool first = options.rank == 0;
   Status status;
   if (first)
+    status = lockState(folder);
+  if (first && status.ok())
     status = checkNoneLater(folder, steps, damaged);
   if (first && status.ok())
     status = CheckpointWriter::create(tables(), folder, about, made);
-  ZERO_RT_TRY(agree(status, {0, {::getpid()}}, all));
+  ZERO_RT_TRY(agree(status, {0, {made ? int64_t(made->token()) : 0}}, all));
   if (!first)
-    status = CheckpointWriter::join(tables(), draftPath(folder, steps, all[0].values[0]),
+    status = CheckpointWriter::join(tables(), draftPath(folder, steps, uint64_t(all[0].values[0])),
                                     std::move(about), made);
   std::shared_ptr<CheckpointWriter> writer = std::move(made); // as long as a rank writes
   body->meter.begin("checkpoint");
@@ -95,9 +95,8 @@ Status Session::writeStateWithOthers(const std::string &folder, proto::Manifest 
     writer->file(int(rank)).set_bytes(uint64_t(all[rank].values[0]));
     writer->file(int(rank)).set_crc32(uint32_t(all[rank].values[1]));
   }
-  std::string path;
   if (first)
-    status = writer->commit(path);
+    status = commitState(*writer);
   return agree(status, {}, all);
 }
 

@@ -22,6 +22,7 @@ static bool isReady(DataSet &data) { return data.hasInputs() && data.prepare().o
 //===----------------------------------------------------------------------===//
 
 Status Session::writeState(const std::string &folder, proto::Manifest about) {
+  ZERO_RT_TRY(lockState(folder));
   ZERO_RT_TRY(checkNoneLater(folder, steps, damaged));
   std::unique_ptr<CheckpointWriter> made;
   ZERO_RT_TRY(CheckpointWriter::create(tables(), folder, std::move(about), made));
@@ -31,8 +32,20 @@ Status Session::writeState(const std::string &folder, proto::Manifest about) {
     return writer->writeRank(rank, body.rank(rank).memoryByTier(), body.meter);
   }));
   body->meter.end();
+  return commitState(*writer);
+}
+
+Status Session::commitState(CheckpointWriter &writer) {
   std::string path;
-  return writer->commit(path);
+  std::vector<std::string> left;
+  ZERO_RT_TRY(writer.commit(path, left));
+  remarks.insert(remarks.end(), left.begin(), left.end());
+  return {};
+}
+
+/// Keeps others from `folder` until the session ends or saves elsewhere.
+Status Session::lockState(const std::string &folder) {
+  return options.rank > 0 ? Status() : FolderLock::take(folder, savesTo);
 }
 
 Status Session::saveState(const std::string &folder) {

@@ -2,9 +2,12 @@
 
 #include "runtime/core/team.h"
 
+#include "runtime/support/thread.h"
+
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <new>
 #include <sched.h>
 #include <thread>
 
@@ -39,6 +42,8 @@ void Team::Shared::work(int index, int rank) {
     Status result;
     try {
       result = mine(rank);
+    } catch (const std::bad_alloc &) {
+      result = fail(ZERO_RT_INTERNAL, "rank %d: out of memory", rank);
     } catch (const std::exception &error) {
       result = fail(ZERO_RT_INTERNAL, "rank %d: %s", rank, error.what());
     }
@@ -87,11 +92,17 @@ Team::Team(const TeamOptions &options)
       members(options.only < 0 ? options.ranks : 1), shared(std::make_shared<Shared>()) {
   shared->results.resize(members);
   shared->finished.resize(members, true);
-  for (int index = 0; index < members; ++index)
-    shared->threads.emplace_back([state = shared, options, index, rank = firstRank + index] {
-      pinTo(options, rank);
-      state->work(index, rank);
-    });
+  for (int index = 0; index < members && started.ok(); ++index) {
+    std::thread thread;
+    const int rank = firstRank + index;
+    started =
+        startThread("rank " + std::to_string(rank), thread, [state = shared, options, index, rank] {
+          pinTo(options, rank);
+          state->work(index, rank);
+        });
+    if (started.ok())
+      shared->threads.push_back(std::move(thread));
+  }
 }
 
 Team::~Team() {
@@ -100,7 +111,7 @@ Team::~Team() {
     shared->stop = true;
     shared->start.notify_all();
   }
-  for (int index = 0; index < members; ++index) {
+  for (size_t index = 0; index < shared->threads.size(); ++index) {
     if (shared->finished[index])
       shared->threads[index].join();
     else
@@ -127,6 +138,7 @@ Status Team::collect(bool complete) const {
 }
 
 Status Team::run(std::function<Status(int)> job) {
+  ZERO_RT_TRY(started);
   std::unique_lock<std::mutex> lock(shared->mutex);
   shared->job = std::move(job);
   shared->results.assign(members, Status());

@@ -32,6 +32,7 @@ public:
 
   /// Runs job(rank) on every rank's thread and waits. Of several failures the one of
   /// the lowest rank is returned, causes before their consequences (ZERO_RT_ABORTED).
+  /// Where a thread could not be started that is the failure, and nothing runs.
   /// A rank that does not come back after another failed is named; the team is lost
   /// then: run() must not be called again, and its threads are left behind, holding
   /// what `job` holds.
@@ -44,6 +45,7 @@ private:
   TeamOptions options;
   int firstRank, members; ///< ranks whose threads are here
   std::shared_ptr<Shared> shared;
+  Status started; ///< whether all threads could be
   bool lost = false;
 };
 

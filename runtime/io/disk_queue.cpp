@@ -12,9 +12,7 @@ Status DiskQueue::make(Kind kind, std::unique_ptr<DiskQueue> &queue) {
     queue = makeRingQueue(why);
   if (kind == Kind::Ring && !queue)
     return fail(ZERO_RT_IO, "the kernel allows no io_uring: %s", std::strerror(why));
-  if (!queue)
-    queue = makeThreadQueue();
-  return {};
+  return queue ? Status() : makeThreadQueue(queue);
 }
 
 Status DiskQueue::run(const Transfer &transfer) {

@@ -58,7 +58,8 @@ Status checkMoved(const Transfer &transfer, uint64_t offset, uint64_t bytes, int
 
 /// Null where the kernel allows no ring; `why` is errno then.
 std::unique_ptr<DiskQueue> makeRingQueue(int &why);
-std::unique_ptr<DiskQueue> makeThreadQueue();
+/// Fails where its threads cannot be started.
+Status makeThreadQueue(std::unique_ptr<DiskQueue> &queue);
 
 } // namespace zero::rt
 

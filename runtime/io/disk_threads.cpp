@@ -2,12 +2,13 @@
 
 #include "runtime/io/disk_queue.h"
 
+#include "runtime/support/thread.h"
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <condition_variable>
 #include <mutex>
-#include <thread>
 #include <unistd.h>
 
 namespace zero::rt {
@@ -15,9 +16,10 @@ namespace zero::rt {
 namespace {
 class ThreadQueue final : public DiskQueue {
 public:
-  ThreadQueue() {
+  Status start() {
     for (std::thread &thread : threads)
-      thread = std::thread([this] { work(); });
+      ZERO_RT_TRY(startThread("transfers to a disk", thread, [this] { work(); }));
+    return {};
   }
   ~ThreadQueue() override {
     {
@@ -26,7 +28,8 @@ public:
     }
     changed.notify_all();
     for (std::thread &thread : threads)
-      thread.join();
+      if (thread.joinable())
+        thread.join();
   }
   const char *name() const override { return "4 threads"; }
 
@@ -97,6 +100,11 @@ Status ThreadQueue::move(const Transfer &transfer) {
   return std::move(first);
 }
 
-std::unique_ptr<DiskQueue> makeThreadQueue() { return std::make_unique<ThreadQueue>(); }
+Status makeThreadQueue(std::unique_ptr<DiskQueue> &queue) {
+  auto made = std::make_unique<ThreadQueue>();
+  ZERO_RT_TRY(made->start());
+  queue = std::move(made);
+  return {};
+}
 
 } // namespace zero::rt

@@ -7,8 +7,8 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
+#include <ctime>
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -52,14 +52,29 @@ TierFile &TierFile::operator=(TierFile &&other) noexcept {
   std::swap(current, other.current);
   std::swap(direct, other.direct);
   std::swap(reserved, other.reserved);
+  std::swap(own, other.own);
   read = other.read.load();
   written = other.written.load();
   return *this;
 }
 
 TierFile::~TierFile() {
+  own.keep();
   if (number >= 0)
     ::close(number);
+}
+
+/// The kernel ends the transfers of a process that was killed after the process, and with them its
+/// locks: a job that is begun anew at once waits for that.
+static Locked lockSoon(int descriptor) {
+  constexpr int kTimes = 200;
+  constexpr timespec kPause = {0, 10'000'000};
+  Locked locked = lockFile(descriptor);
+  for (int i = 0; locked == Locked::InUse && i < kTimes; ++i) {
+    ::nanosleep(&kPause, nullptr);
+    locked = lockFile(descriptor);
+  }
+  return locked;
 }
 
 /// Opens `path` past the cache where that is possible, for this process alone.
@@ -75,9 +90,15 @@ Status TierFile::openAndLock(const std::string &path, int flags) {
   struct stat info;
   if (::fstat(number, &info) != 0 || !S_ISREG(info.st_mode))
     return fail(ZERO_RT_IO, "cannot open '%s': not a regular file", escape(path).c_str());
-  if (::flock(number, LOCK_EX | LOCK_NB) != 0)
+  switch (lockSoon(number)) {
+  case Locked::Yes:
+    return {};
+  case Locked::InUse:
     return fail(ZERO_RT_IO, "'%s' is in use by another process", escape(path).c_str());
-  return {};
+  case Locked::Unknown:
+    break;
+  }
+  return cannot("lock", path);
 }
 
 /// Reads the first page; `isOurs` tells whether it is that of a tier file, whole or not.
@@ -171,10 +192,13 @@ Status TierFile::create(const std::string &path, const TierIdentity &identity, T
   if (info.st_size > 0 && !isOurs)
     return fail(ZERO_RT_BAD_FILE, "'%s' exists and is no tier file: it is not overwritten",
                 escape(path).c_str());
+  if (!isStillAt(path, made.number)) // its owner has deleted it while we opened it
+    return create(path, identity, file);
+  made.own = Temporary(path, made.number);
   // What was there counts as free space.
-  if (::ftruncate(made.number, 0) != 0)
-    return cannot("write", path);
-  Status status = made.reserve();
+  Status status = ::ftruncate(made.number, 0) == 0 ? Status() : cannot("write", path);
+  if (status.ok())
+    status = made.reserve();
   if (status.ok())
     status = made.writeHeader(/*isTorn=*/false);
   if (!status.ok())
@@ -228,7 +252,8 @@ Status TierFile::endStep() {
 void TierFile::remove() {
   if (number < 0)
     return;
-  ::unlink(name.c_str());
+  Temporary(name, number).remove();
+  own.keep();
   ::close(std::exchange(number, -1));
 }
 

@@ -66,7 +66,8 @@ public:
   /// False on file systems that cannot: then the system's cache takes part.
   bool isDirect() const { return direct; }
 
-  /// Closes and deletes it.
+  /// Closes and deletes it, unless somebody else has put another in its place. A process that
+  /// ends early deletes one that it has made.
   void remove();
 
 private:
@@ -84,7 +85,8 @@ private:
   int number = -1;
   uint64_t current = 0;
   bool direct = true;
-  bool reserved = false; ///< since it was made
+  bool reserved = false;                               ///< since it was made
+  Temporary own;                                       ///< if this process has made it
   mutable std::atomic<uint64_t> read = 0, written = 0; ///< lanes have threads of their own
 };
 

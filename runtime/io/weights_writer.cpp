@@ -38,17 +38,16 @@ Status WeightsWriter::write(const std::vector<TensorEntry> &entries) {
   return isOnnx ? model.write(file, data, dataName, entries) : writeSafetensors(file, entries);
 }
 
+Status WeightsWriter::sync() {
+  if (data.isOpen())
+    ZERO_RT_TRY(data.sync());
+  return file.sync();
+}
+
 Status WeightsWriter::commit() {
   if (data.isOpen())
     ZERO_RT_TRY(data.commit());
   return file.commit();
-}
-
-std::vector<std::string> WeightsWriter::temporaries() const {
-  std::vector<std::string> paths = {file.temporaryPath()};
-  if (data.isOpen())
-    paths.push_back(data.temporaryPath());
-  return paths;
 }
 
 } // namespace zero::rt

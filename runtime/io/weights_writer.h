@@ -27,10 +27,9 @@ public:
 
   /// Writes the values of `entries`, those given to `create`.
   Status write(const std::vector<TensorEntry> &entries);
+  /// Flushes to disk, so that what can fail does before any file gets its name.
+  Status sync();
   Status commit();
-
-  /// The temporaries, to be removed when the process is killed.
-  std::vector<std::string> temporaries() const;
 
 private:
   bool isOnnx = false;

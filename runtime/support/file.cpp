@@ -2,6 +2,8 @@
 
 #include "runtime/support/file.h"
 
+#include "runtime/support/signal_table.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -36,9 +38,39 @@ static Status openRegular(const std::string &path, int &descriptor, uint64_t &si
   return {};
 }
 
+//===----------------------------------------------------------------------===//
+// Inputs
+//===----------------------------------------------------------------------===//
+
+struct MappedRange {
+  std::string path;
+  const uint8_t *data;
+  size_t size;
+};
+
+static constinit SignalTable<MappedRange> mappedRanges;
+
+const char *mappedFileAt(const void *address) {
+  const char *found = nullptr;
+  mappedRanges.drain([&](const MappedRange &range) {
+    const size_t offset = size_t(static_cast<const uint8_t *>(address) - range.data);
+    if (offset >= range.size)
+      return false;
+    found = range.path.c_str();
+    return true;
+  });
+  return found;
+}
+
 MappedFile::~MappedFile() {
-  if (data)
-    ::munmap(const_cast<uint8_t *>(data), size);
+  if (!mapping || !mappedRanges.take(mapping))
+    return;
+  ::munmap(const_cast<uint8_t *>(mapping->data), mapping->size);
+  delete mapping;
+}
+
+std::span<const uint8_t> MappedFile::bytes() const {
+  return mapping ? std::span(mapping->data, mapping->size) : std::span<const uint8_t>();
 }
 
 Status MappedFile::open(const std::string &path, MappedFile &file) {
@@ -53,8 +85,8 @@ Status MappedFile::open(const std::string &path, MappedFile &file) {
       ::close(descriptor);
       return status;
     }
-    result.data = static_cast<const uint8_t *>(address);
-    result.size = size;
+    result.mapping = new MappedRange{path, static_cast<const uint8_t *>(address), size};
+    mappedRanges.add(result.mapping);
   }
   ::close(descriptor);
   file = std::move(result);
@@ -90,24 +122,93 @@ Status InputFile::read(uint64_t offset, void *destination, uint64_t bytes) const
   return {};
 }
 
+//===----------------------------------------------------------------------===//
+// Folders
+//===----------------------------------------------------------------------===//
+
+static std::string folderOf(const std::string &path) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
+}
+
+Status syncFolder(const std::string &folder) {
+  const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0)
+    return errno == EACCES ? Status() : ioError("open", folder);
+  Status status;
+  if (::fsync(descriptor) != 0 && errno != EINVAL && errno != EOPNOTSUPP && errno != ENOSYS)
+    status = ioError("flush folder", folder);
+  ::close(descriptor);
+  return status;
+}
+
+Status syncFolderOf(const std::string &path) { return syncFolder(folderOf(path)); }
+
+Status makeFolders(const std::string &folder) {
+  struct stat info;
+  if (::stat(folder.c_str(), &info) == 0)
+    return S_ISDIR(info.st_mode)
+               ? Status()
+               : fail(ZERO_RT_IO, "cannot make folder '%s': it is a file", escape(folder).c_str());
+  if (const std::string parent = folderOf(folder); parent != folder)
+    ZERO_RT_TRY(makeFolders(parent));
+  if (::mkdir(folder.c_str(), 0777) == 0)
+    return syncFolderOf(folder);
+  return errno == EEXIST ? Status() : ioError("make folder", folder);
+}
+
+//===----------------------------------------------------------------------===//
+// Outputs
+//===----------------------------------------------------------------------===//
+
 OutputFile::~OutputFile() { abandon(); }
 
 void OutputFile::abandon() {
-  if (descriptor < 0)
-    return;
-  ::close(std::exchange(descriptor, -1));
-  ::unlink(temporary.c_str());
+  own.remove();
+  if (descriptor >= 0)
+    ::close(std::exchange(descriptor, -1));
 }
 
-Status OutputFile::create(const std::string &path, OutputFile &file) {
+static Status checkRegular(const std::string &path) {
   struct stat info;
   if (::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode))
     return fail(ZERO_RT_IO, "cannot write '%s': not a regular file", escape(path).c_str());
-  file.path = path;
-  file.temporary = path + ".tmp." + std::to_string(::getpid());
-  file.descriptor =
-      ::open(file.temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
-  return file.descriptor < 0 ? ioError("write", path) : Status();
+  return {};
+}
+
+/// Creates the file, which must not be there, as a temporary.
+Status OutputFile::open() {
+  const std::string &name = temporary.empty() ? path : temporary;
+  descriptor = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+  if (descriptor < 0)
+    return ioError("write", path);
+  own = Temporary(name, descriptor);
+  return {};
+}
+
+Status OutputFile::create(const std::string &path, OutputFile &file) {
+  ZERO_RT_TRY(checkRegular(path));
+  sweepTemporaries(path);
+  for (;;) {
+    OutputFile made;
+    made.path = path;
+    made.temporary = temporaryPath(path, randomToken());
+    ZERO_RT_TRY(made.open());
+    // Before it was locked another process may have swept it.
+    if (lockFile(made.descriptor) == Locked::InUse || !isStillAt(made.temporary, made.descriptor))
+      continue;
+    file = std::move(made);
+    return {};
+  }
+}
+
+Status OutputFile::createInTemporary(const std::string &path, OutputFile &file) {
+  ZERO_RT_TRY(checkRegular(path));
+  OutputFile made;
+  made.path = path;
+  ZERO_RT_TRY(made.open());
+  file = std::move(made);
+  return {};
 }
 
 Status OutputFile::write(const void *data, size_t bytes) {
@@ -124,25 +225,26 @@ Status OutputFile::write(const void *data, size_t bytes) {
   return {};
 }
 
-void syncFolderOf(const std::string &path) {
-  size_t slash = path.rfind('/');
-  std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
-  int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0)
-    return;
-  ::fsync(descriptor);
-  ::close(descriptor);
+Status OutputFile::sync() { return ::fsync(descriptor) == 0 ? Status() : ioError("flush", path); }
+
+Status OutputFile::publish() {
+  ZERO_RT_TRY(sync());
+  if (temporary.empty())
+    return {};
+  if (::rename(temporary.c_str(), path.c_str()) != 0)
+    return fail(ZERO_RT_IO, "cannot write '%s': renaming its temporary: %s", escape(path).c_str(),
+                std::strerror(errno));
+  own.keep();
+  temporary.clear();
+  return syncFolderOf(path);
 }
 
 Status OutputFile::commit() {
-  if (::fsync(descriptor) != 0 || ::rename(temporary.c_str(), path.c_str()) != 0) {
-    Status status = ioError("write", path);
-    abandon();
-    return status;
-  }
-  ::close(std::exchange(descriptor, -1));
-  syncFolderOf(path);
-  return {};
+  Status status = publish();
+  if (status.ok())
+    own.keep();
+  abandon();
+  return status;
 }
 
 } // namespace zero::rt

@@ -3,7 +3,7 @@
 #ifndef RUNTIME_SUPPORT_FILE_H
 #define RUNTIME_SUPPORT_FILE_H
 
-#include "runtime/support/status.h"
+#include "runtime/support/temporary.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -15,6 +15,8 @@ namespace zero::rt {
 /// What a transfer past the system's cache (O_DIRECT) is aligned to: its place in the file,
 /// its memory and its bytes. What all common drives and file systems are content with.
 inline constexpr uint64_t kDiskAlignment = 4096;
+
+struct MappedRange;
 
 /// A regular file mapped read-only, whole. Movable; empty when default-made.
 class MappedFile {
@@ -29,23 +31,28 @@ public:
 
   /// Fails when `path` is missing, unreadable or not a regular file.
   static Status open(const std::string &path, MappedFile &file);
-  std::span<const uint8_t> bytes() const { return {data, size}; }
+  std::span<const uint8_t> bytes() const;
 
 private:
-  void swap(MappedFile &other) noexcept {
-    std::swap(data, other.data);
-    std::swap(size, other.size);
-  }
-  const uint8_t *data = nullptr;
-  size_t size = 0;
+  void swap(MappedFile &other) noexcept { std::swap(mapping, other.mapping); }
+  MappedRange *mapping = nullptr; ///< in a table, for mappedFileAt()
 };
 
 /// Whether both paths lead to one existing file.
 bool isSameFile(const std::string &left, const std::string &right);
 
-/// Makes what was created or renamed at `path` survive a crash. Best effort: some file
-/// systems refuse it.
-void syncFolderOf(const std::string &path);
+/// The path of the file in which `address` lies, if a MappedFile has it there. A signal handler
+/// may call it, once: the answer stays valid, and the file mapped.
+const char *mappedFileAt(const void *address);
+
+/// Makes what was created, renamed or deleted in `folder` survive a crash. Nothing happens on
+/// file systems that cannot, and in a folder that may not be read.
+Status syncFolder(const std::string &folder);
+/// The same for the folder that `path` lies in.
+Status syncFolderOf(const std::string &path);
+
+/// Makes `folder` and those that it lies in, as far as they are missing, to survive a crash.
+Status makeFolders(const std::string &folder);
 
 /// An open regular file for reads at offsets.
 class InputFile {
@@ -74,22 +81,40 @@ public:
   OutputFile() = default;
   OutputFile(OutputFile &&other) noexcept
       : path(std::move(other.path)), temporary(std::move(other.temporary)),
-        descriptor(std::exchange(other.descriptor, -1)) {}
+        own(std::move(other.own)), descriptor(std::exchange(other.descriptor, -1)) {}
+  OutputFile &operator=(OutputFile &&other) noexcept {
+    std::swap(path, other.path);
+    std::swap(temporary, other.temporary);
+    std::swap(own, other.own);
+    std::swap(descriptor, other.descriptor);
+    return *this;
+  }
   ~OutputFile();
 
-  /// Creates the temporary: an unwritable folder is found out here.
+  /// Creates the temporary: an unwritable folder is found out here. Deletes temporaries of
+  /// `path` whose process is gone.
   static Status create(const std::string &path, OutputFile &file);
+  /// Writes to `path` itself, for a file of a folder that is temporary: who commits the folder
+  /// makes its entries survive a crash.
+  static Status createInTemporary(const std::string &path, OutputFile &file);
   bool isOpen() const { return descriptor >= 0; }
-  /// Where it is written until commit().
-  const std::string &temporaryPath() const { return temporary; }
   Status write(const void *data, size_t bytes);
   Status write(const std::string &text) { return write(text.data(), text.size()); }
-  /// Flushes to disk and renames. The file is closed afterwards, also on failure.
+  /// Flushes to disk what was written.
+  Status sync();
+  /// Gives the file its name, flushed to disk. More may be written to it, and flushed by
+  /// publishing it again.
+  Status publish();
+  /// Publishes and closes it. It is closed afterwards, also on failure.
   Status commit();
+  /// A process that ends by a failure publishes it.
+  void surviveFailure() { own.surviveFailureAs(path); }
 
 private:
+  Status open();
   void abandon();
-  std::string path, temporary;
+  std::string path, temporary; ///< the second: empty once it has its name
+  Temporary own;
   int descriptor = -1;
 };
 

@@ -30,7 +30,8 @@ class Case:
                 words.append(f"{name}={self.work / f'bad-{name}.npy'}")
         return "--data=" + ",".join(words)
 
-    def refuses(self, label, words, *flags, data=None, executable=None):
+    def refuses(self, label, words, *flags, data=None, executable=None, logs=None):
+        """`logs`: the lines of steps before that one, which stay."""
         written = [self.work / name for name in ("bad.jsonl", "bad.safetensors", "bad.json")]
         usual = ["--quiet", "--steps=3", f"--log={written[0]}", f"--save={written[1]}",
                  f"--report-json={written[2]}"]
@@ -38,6 +39,10 @@ class Case:
         check_refused(self.checks, label, words, "zero-run", executable or self.executable,
                       data or self.data(), *flags,
                       *(flag for flag in usual if flag.split("=")[0] not in given))
+        if logs is not None:
+            self.checks.that(written[0].exists() and len(written[0].read_text().splitlines()) == logs,
+                             f"{label}: the log does not have {logs} lines")
+            written[0].unlink(missing_ok=True)
         left = [p.name for p in self.work.iterdir() if p in written or ".tmp" in p.name]
         self.checks.that(not left, f"{label}: {left} were written")
 
@@ -98,7 +103,7 @@ def check_numbers(case):
     late = np.concatenate([x, x])
     late[64 + 40, 100] = np.nan  # rows 64 to 127 are step 1
     case.refuses("NaN in the second batch", ["step 1", "rank 1", "NaN"],
-                 data=case.data(x=late, labels=np.concatenate([labels, labels])))
+                 data=case.data(x=late, labels=np.concatenate([labels, labels])), logs=1)
 
 
 def check_outputs(case):

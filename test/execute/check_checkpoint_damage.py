@@ -153,9 +153,9 @@ def check_folders(checks, state):
                   *common, f"--save-state={state.folder}")
     check_refused(checks, "an older step", ["step-00000004' is of a later step than 2"], *common,
                   f"--resume={state.folder / 'step-00000002'}", f"--save-state={state.folder}")
-    check_refused(checks, "a file", [f"cannot list '{state.executable}': Not a directory"], *common,
+    check_refused(checks, "a file", [f"cannot make folder '{state.executable}': it is a file"], *common,
                   f"--save-state={state.executable}")
-    check_refused(checks, "below a file", [f"cannot list '{state.executable}/x': Not a"], *common,
+    check_refused(checks, "below a file", [f"cannot make folder '{state.executable}': it is a file"], *common,
                   f"--save-state={state.executable}/x")
     check_refused(checks, "outputs of no step", ["--save-outputs needs at least one step"],
                   *state.command("--steps=4", f"--save-outputs={nothing}.safetensors"))

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CommandLine.h"
+#include "tools/process/process.h"
 #include "zero/Pipelines/Register.h"
 
 #include "mlir/Support/FileUtilities.h"
@@ -20,6 +21,7 @@ static int fail(const llvm::Twine &message) {
 }
 
 int main(int argc, char **argv) {
+  zero::process::begin("zero-opt", zero::process::Ending::AtOnce);
   llvm::InitLLVM init(argc, argv);
   llvm::cl::SetVersionPrinter([](llvm::raw_ostream &os) { os << "zero-opt " ZERO_VERSION "\n"; });
   zero::OptArguments arguments;
@@ -29,7 +31,6 @@ int main(int argc, char **argv) {
     return fail(error);
   if (!zero::importInput(arguments, text))
     return 1;
-
   llvm::SmallVector<char *> rest{argv[0]};
   for (std::string &argument : arguments.rest)
     rest.push_back(argument.data());

@@ -15,13 +15,19 @@ bool Checkpoints::resumesWhereItSaves() const {
   return isSameFile(options.resume, options.saveState);
 }
 
-Status Checkpoints::open() const {
-  if (options.saveState.empty())
+Status Checkpoints::open() {
+  if (options.saveState.empty() || options.session.rank > 0) // rank 0 makes the folder
     return {};
+  ZERO_RT_TRY(FolderLock::take(options.saveState, lock));
   if (options.resume.empty())
     ZERO_RT_TRY(checkNoneLater(options.saveState, 0, {}));
   Draft trial;
   return Draft::create(options.saveState, 0, trial);
+}
+
+static void printRemarks(const Session &session) {
+  while (const char *remark = zero_rt_session_next_remark(session.get()))
+    std::fprintf(stderr, "zero-run: warning: %s\n", remark);
 }
 
 Status Checkpoints::resume(const Session &session, zero_rt_state_result &from) {
@@ -30,8 +36,7 @@ Status Checkpoints::resume(const Session &session, zero_rt_state_result &from) {
   Status status =
       take(zero_rt_session_load_state(session.get(), options.resume.c_str(),
                                       options.restartData ? ZERO_RT_RESTART_DATA : 0, &from));
-  while (const char *remark = zero_rt_session_next_remark(session.get()))
-    std::fprintf(stderr, "zero-run: warning: %s\n", remark);
+  printRemarks(session);
   const bool isNew = options.resumeIfAny && status.getCode() == ZERO_RT_NOT_FOUND;
   if (!isNew)
     ZERO_RT_TRY(status);
@@ -52,9 +57,10 @@ Status Checkpoints::resume(const Session &session, zero_rt_state_result &from) {
 }
 
 Status Checkpoints::save(const Session &session, uint64_t steps) {
-  if (options.saveState.empty() || saved == steps)
+  if (isSaved(steps))
     return {};
   ZERO_RT_TRY(take(zero_rt_session_save_state(session.get(), options.saveState.c_str())));
+  printRemarks(session);
   saved = steps;
   return {};
 }

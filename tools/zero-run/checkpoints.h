@@ -5,6 +5,7 @@
 
 #include "handles.h"
 #include "options.h"
+#include "runtime/checkpoint/folder_lock.h"
 
 namespace zero::run {
 
@@ -13,14 +14,16 @@ class Checkpoints {
 public:
   explicit Checkpoints(const Options &options) : options(options) {}
 
-  /// Finds out whether --save-state can be written, and holds no later steps than a run
-  /// that begins at `first` comes to: those would be taken for newer.
-  rt::Status open() const;
+  /// Keeps other runs from saving to --save-state, and finds out whether it can be written and
+  /// holds no later steps than a run from the beginning comes to: those would be taken for newer.
+  rt::Status open();
   /// Goes on from --resume, if there is anything to go on from. The session has its data.
   rt::Status resume(const Session &session, zero_rt_state_result &from);
 
   /// Whether to save after so many steps, that are not the last.
   bool isDue(uint64_t steps) const { return options.saveEvery && steps % *options.saveEvery == 0; }
+  /// Whether save() would.
+  bool isSaved(uint64_t steps) const { return options.saveState.empty() || saved == steps; }
   /// Saves the state after `steps` steps, unless it is saved there already.
   rt::Status save(const Session &session, uint64_t steps);
 
@@ -28,7 +31,8 @@ private:
   bool resumesWhereItSaves() const;
 
   const Options &options;
-  std::optional<uint64_t> saved; ///< steps of the newest checkpoint in --save-state
+  std::shared_ptr<rt::FolderLock> lock; ///< of --save-state
+  std::optional<uint64_t> saved;        ///< steps of the newest checkpoint in --save-state
 };
 
 } // namespace zero::run

@@ -2,7 +2,8 @@
 
 #include "compile.h"
 
-#include "interrupt.h"
+#include "runtime/support/temporary.h"
+#include "tools/process/process.h"
 
 #include <cerrno>
 #include <climits>
@@ -10,7 +11,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
-#include <filesystem>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -21,32 +21,14 @@ using namespace zero::rt;
 
 namespace zero::run {
 
-namespace {
-/// A folder of our own that goes away with what is in it.
-class TemporaryFolder {
-public:
-  Status create() {
-    const char *root = std::getenv("TMPDIR");
-    std::string pattern = std::string(root && *root ? root : P_tmpdir) + "/zero-run-XXXXXX";
-    if (!::mkdtemp(pattern.data()))
-      return fail(ZERO_RT_IO, "cannot create a folder like '%s': %s", pattern.c_str(),
-                  std::strerror(errno));
-    folder = pattern;
-    removeWhenKilled(executable());
-    removeWhenKilled(folder);
-    return {};
-  }
-  std::string executable() const { return folder + "/model.zexe"; }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    if (!folder.empty())
-      std::filesystem::remove_all(folder, ignored);
-  }
-
-private:
-  std::string folder;
-};
-} // namespace
+/// A folder for the executable that goes away with it, also where this process is killed: the
+/// next one sweeps it.
+static Status makeFolder(OwnedFolder &folder) {
+  const char *root = std::getenv("TMPDIR");
+  const std::string path = std::string(root && *root ? root : P_tmpdir) + "/zero-run";
+  sweepTemporaries(path);
+  return OwnedFolder::create(path, 0700, folder);
+}
 
 static std::string besideUs(const char *program) {
   char path[PATH_MAX];
@@ -79,11 +61,12 @@ static Status spawn(const std::vector<std::string> &words, bool quiet, int &exit
 }
 
 Status compileAndLoad(const Options &options, Executable &executable, bool &reported) {
-  TemporaryFolder folder;
-  ZERO_RT_TRY(folder.create());
+  OwnedFolder folder;
+  ZERO_RT_TRY(makeFolder(folder));
+  const std::string compiled = folder.path() + "/model.zexe";
   std::vector<std::string> words = {besideUs("zeroc"), options.model};
   words.insert(words.end(), options.compilerFlags.begin(), options.compilerFlags.end());
-  words.insert(words.end(), {"-o", folder.executable()});
+  words.insert(words.end(), {"-o", compiled});
   if (!options.nvmeDir.empty())
     words.insert(words.end(), {"--nvme-dir", options.nvmeDir});
   int exitCode = 0;
@@ -91,7 +74,7 @@ Status compileAndLoad(const Options &options, Executable &executable, bool &repo
   reported = exitCode != 0;
   if (reported)
     return fail(ZERO_RT_ABORTED, "zeroc failed with exit code %d", exitCode);
-  return load(folder.executable(), executable);
+  return load(compiled, executable);
 }
 
 } // namespace zero::run

@@ -3,7 +3,7 @@
 #include "evaluation.h"
 
 #include "data.h"
-#include "interrupt.h"
+#include "tools/process/process.h"
 
 #include <algorithm>
 
@@ -43,7 +43,7 @@ Status Evaluator::run(const Session &session, uint64_t steps, Evaluation &result
   result = {steps, 0, batches, 0};
   complete = false;
   for (uint64_t batch = 0; batch < batches; ++batch) {
-    if (interruption())
+    if (process::interruption())
       return {};
     zero_rt_step_result one;
     ZERO_RT_TRY(take(zero_rt_session_evaluate(session.get(), data.get(), batch, &one)));

@@ -2,11 +2,12 @@
 
 #include "outputs.h"
 
-#include "interrupt.h"
 #include "report.h"
 #include "runtime/io/safetensors.h"
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <fstream>
 
 using namespace zero::rt;
@@ -39,7 +40,6 @@ static Status create(const std::vector<std::string> &inputs, const std::string &
     return {};
   ZERO_RT_TRY(checkNoInput(inputs, path));
   ZERO_RT_TRY(OutputFile::create(path, file));
-  removeWhenKilled(file.temporaryPath());
   return {};
 }
 
@@ -81,8 +81,6 @@ static Status createWeights(const std::vector<std::string> &inputs, const std::s
   std::vector<TensorEntry> entries;
   ZERO_RT_TRY(weightsOf(executable, nullptr, entries));
   ZERO_RT_TRY(WeightsWriter::create(path, origin, entries, writer));
-  for (const std::string &temporary : writer.temporaries())
-    removeWhenKilled(temporary);
   return {};
 }
 
@@ -110,28 +108,42 @@ static bool isBefore(const std::string &line, uint64_t first) {
 Status Outputs::continueLog(const std::string &path, uint64_t first) {
   if (!log.isOpen())
     return {};
+  errno = 0;
   std::ifstream before(path);
-  for (std::string line; std::getline(before, line);)
+  const bool isThere = before.is_open() || errno != ENOENT;
+  // The last line of a run that was killed may be cut off.
+  for (std::string line; std::getline(before, line) && !before.eof();)
     if (isBefore(line, first))
       ZERO_RT_TRY(log.write(line + "\n"));
+  if (isThere && !before.eof())
+    return fail(ZERO_RT_IO, "cannot read the lines of '%s' that a resumed run keeps: %s",
+                escape(path).c_str(), std::strerror(errno));
+  return {};
+}
+
+Status Outputs::writeLog(const std::string &line) {
+  if (!log.isOpen())
+    return {};
+  ZERO_RT_TRY(log.write(line));
+  if (!isLogged)
+    log.surviveFailure();
+  isLogged = true;
   return {};
 }
 
 Status Outputs::logStep(const zero_rt_step_result &result) {
-  if (!log.isOpen())
-    return {};
-  return log.write(format("{\"step\":%llu,\"loss\":%s%s}\n",
-                          static_cast<unsigned long long>(result.step),
-                          jsonNumber(result.loss).c_str(), figures->fields(result).c_str()));
+  return writeLog(format("{\"step\":%llu,\"loss\":%s%s}\n",
+                         static_cast<unsigned long long>(result.step),
+                         jsonNumber(result.loss).c_str(), figures->fields(result).c_str()));
 }
 
 Status Outputs::logEvaluation(const Evaluation &result) {
-  if (!log.isOpen())
-    return {};
-  return log.write(format("{\"step\":%llu,\"eval_loss\":%s}\n",
-                          static_cast<unsigned long long>(result.step),
-                          jsonNumber(result.loss).c_str()));
+  return writeLog(format("{\"step\":%llu,\"eval_loss\":%s}\n",
+                         static_cast<unsigned long long>(result.step),
+                         jsonNumber(result.loss).c_str()));
 }
+
+Status Outputs::publishLog() { return isLogged ? log.publish() : Status(); }
 
 Status Outputs::writeGradients(const Executable &executable, const Session &session) {
   if (!gradients.isOpen())
@@ -201,10 +213,17 @@ Status Outputs::writeReport(const std::string &json) {
   return report.isOpen() ? report.write(json) : Status();
 }
 
+/// What can fail for want of space does before any file gets its name.
 Status Outputs::commit() {
   for (WeightsWriter &writer : weights)
+    ZERO_RT_TRY(writer.sync());
+  OutputFile *const files[] = {&log, &gradients, &outputs, &report, &trace};
+  for (OutputFile *file : files)
+    if (file->isOpen())
+      ZERO_RT_TRY(file->sync());
+  for (WeightsWriter &writer : weights)
     ZERO_RT_TRY(writer.commit());
-  for (OutputFile *file : {&log, &gradients, &outputs, &report, &trace})
+  for (OutputFile *file : files)
     if (file->isOpen())
       ZERO_RT_TRY(file->commit());
   return {};

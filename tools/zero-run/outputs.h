@@ -12,8 +12,8 @@
 
 namespace zero::run {
 
-/// Opened before training, so that an unwritable one costs no step; they appear under
-/// their names together, at the end, or not at all.
+/// Opened before training, so that an unwritable one costs no step. They appear under their
+/// names at the end, each whole, and none before all are on disk; the log earlier.
 class Outputs {
 public:
   /// Fails when a file cannot be written or is an input of this run.
@@ -24,6 +24,10 @@ public:
   rt::Status continueLog(const std::string &path, uint64_t first);
   rt::Status logStep(const zero_rt_step_result &result);
   rt::Status logEvaluation(const Evaluation &result);
+  /// Gives the log its name, with all lines so far flushed to disk: before a checkpoint, so that
+  /// the log of a run that is killed has what a resumed one keeps, and after a failure. Without
+  /// a line of this run nothing happens.
+  rt::Status publishLog();
   rt::Status writeGradients(const Executable &executable, const Session &session);
   rt::Status writeWeights(const Executable &executable, const Session &session, rt::Meter &meter);
   /// The outputs of the last step, over all ranks.
@@ -33,6 +37,8 @@ public:
   rt::Status commit();
 
 private:
+  rt::Status writeLog(const std::string &line);
+  bool isLogged = false; ///< a line of this run
   std::vector<rt::WeightsWriter> weights;
   rt::OutputFile log, gradients, outputs, report, trace;
   std::optional<Figures> figures;

@@ -1,8 +1,7 @@
 //===- spinning.cpp - how long OpenMP's threads wait for work -------------===//
 
 #include "spinning.h"
-
-#include "interrupt.h"
+#include "tools/process/process.h"
 
 #include <cstdlib>
 #include <unistd.h>
@@ -10,7 +9,7 @@
 namespace zero::run {
 
 void limitSpinning(char **arguments) {
-  if (std::getenv("OMP_WAIT_POLICY") || std::getenv("GOMP_SPINCOUNT") || interruption())
+  if (std::getenv("OMP_WAIT_POLICY") || std::getenv("GOMP_SPINCOUNT") || process::interruption())
     return;
   // Some 50 us: longer than between two kernels, shorter than a turn on the core.
   if (::setenv("GOMP_SPINCOUNT", "1000", 0) == 0)

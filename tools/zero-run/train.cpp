@@ -5,7 +5,6 @@
 #include "checkpoints.h"
 #include "data.h"
 #include "evaluation.h"
-#include "interrupt.h"
 #include "outputs.h"
 #include "process.h"
 #include "profiler.h"
@@ -13,6 +12,7 @@
 #include "report.h"
 #include "runtime/core/team.h"
 #include "tiers.h"
+#include "tools/process/process.h"
 #include "work_line.h"
 
 #include <algorithm>
@@ -32,6 +32,7 @@ public:
         meter(WorkLine::report, &work) {}
 
   Status run();
+  Status publishLog() { return outputs.publishLog(); }
   bool isInterrupted() const { return results.interrupted; }
 
 private:
@@ -41,6 +42,7 @@ private:
   Status resume();
   Status runStep(uint64_t step, Progress &progress);
   Status runSteps(Progress &progress);
+  Status save();
   Status write();
 
   const Options &options;
@@ -149,11 +151,9 @@ static void checkCores(const Options &options, const Executable &executable) {
                  cores == 1 ? "" : "s");
 }
 
-/// Says how the disk is reached, if the run needs one, and leaves nothing there.
+/// Says how the disk is reached, if the run needs one.
 static void announceNvme(const Options &options, const Session &session) {
   zero_rt_nvme_info info;
-  for (int rank = 0; const char *path = zero_rt_session_nvme_file(session.get(), rank); ++rank)
-    removeWhenKilled(path);
   if (options.quiet || !zero_rt_session_nvme(session.get(), &info))
     return;
   std::printf("nvme: a file for each rank in '%s', reached by %s%s\n",
@@ -210,14 +210,14 @@ Status Training::runStep(uint64_t step, Progress &progress) {
 }
 
 Status Training::runSteps(Progress &progress) {
-  for (uint64_t step = results.first; step < steps && !interruption(); ++step) {
+  for (uint64_t step = results.first; step < steps && !process::interruption(); ++step) {
     ZERO_RT_TRY(runStep(step, progress));
     if (step + 1 == steps)
       break;
-    if (checkpoints.isDue(step + 1))
-      ZERO_RT_TRY(checkpoints.save(session, step + 1));
-    if (evaluator.isDue(step + 1, steps))
+    if (evaluator.isDue(step + 1, steps)) // its line is in the log that a checkpoint goes with
       ZERO_RT_TRY(evaluate(progress));
+    if (checkpoints.isDue(step + 1))
+      ZERO_RT_TRY(save());
   }
   zero_rt_stats stats{};
   ZERO_RT_TRY(
@@ -231,6 +231,14 @@ Status Training::runSteps(Progress &progress) {
                 static_cast<unsigned long long>(steps));
   if (results.interrupted && results.steps.empty())
     return fail(ZERO_RT_ABORTED, "interrupted before the first step");
+  return save();
+}
+
+/// Saves the state, if asked for. The log goes first: a run that is resumed finds its lines.
+Status Training::save() {
+  if (checkpoints.isSaved(results.done()))
+    return {};
+  ZERO_RT_TRY(outputs.publishLog());
   return checkpoints.save(session, results.done());
 }
 
@@ -266,6 +274,8 @@ Status Training::run() {
 Status train(const Options &options, const Executable &executable, bool &interrupted) {
   Training training(options, executable);
   Status status = training.run();
+  if (!status.ok())
+    (void)training.publishLog(); // there is an error already
   interrupted = training.isInterrupted();
   return status;
 }

@@ -8,8 +8,9 @@
 
 namespace zero::run {
 
-/// Binds data, trains, writes the results. Nothing is written on failure. A signal ends
-/// it early: `interrupted` then tells so, and what there is by then is written.
+/// Binds data, trains, writes the results. On failure nothing is written but the log, as far as
+/// it came. A signal ends it early: `interrupted` then tells so, and what there is by then is
+/// written.
 rt::Status train(const Options &options, const Executable &executable, bool &interrupted);
 
 } // namespace zero::run

@@ -6,13 +6,14 @@
 
 #include "calibrate.h"
 #include "compile.h"
-#include "interrupt.h"
 #include "options.h"
 #include "spinning.h"
+#include "tools/process/process.h"
 #include "train.h"
 
 #include <cstdio>
 
+using namespace zero;
 using namespace zero::rt;
 using namespace zero::run;
 
@@ -25,7 +26,7 @@ static Status runModel(Options &options, char **arguments, bool &reported, bool 
     return calibrate(options);
   Status status = options.needsCompiler() ? compileAndLoad(options, executable, reported)
                                           : load(options.model, executable);
-  if (interruption())
+  if (process::interruption())
     return fail(ZERO_RT_ABORTED, "interrupted before the first step");
   ZERO_RT_TRY(status);
   if (options.session.threads_per_rank == 0)
@@ -36,6 +37,7 @@ static Status runModel(Options &options, char **arguments, bool &reported, bool 
 }
 
 int main(int argc, char **argv) {
+  process::begin("zero-run", process::Ending::InOrder);
   Options options;
   bool reported = false, interrupted = false;
   Status status = parseOptions(argc, argv, options);
@@ -47,12 +49,11 @@ int main(int argc, char **argv) {
     std::printf("zero-run %s\n", zero_rt_version());
     return 0;
   }
-  catchInterrupts();
   if (status.ok())
     status = runModel(options, argv, reported, interrupted);
   if (status.ok())
-    return interrupted ? interruptionCode() : 0;
-  if (!reported || interruption())
+    return interrupted ? process::interruptionCode() : 0;
+  if (!reported || process::interruption())
     std::fprintf(stderr, "zero-run: error: %s\n", status.getMessage().c_str());
-  return interruption() ? interruptionCode() : 1;
+  return process::interruption() ? process::interruptionCode() : 1;
 }

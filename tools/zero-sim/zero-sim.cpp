@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "simulate.h"
+#include "tools/process/process.h"
 
 #include <cstdio>
 
@@ -13,6 +14,7 @@ using namespace zero::rt;
 using namespace zero::sim;
 
 int main(int argc, char **argv) {
+  zero::process::begin("zero-sim", zero::process::Ending::AtOnce);
   Options options;
   Status status = parseOptions(argc, argv, options);
   if (status.ok() && options.help)

@@ -2,6 +2,8 @@
 
 #include "Translate.h"
 
+#include "tools/process/process.h"
+
 #include "llvm/Support/CommandLine.h"
 
 namespace cl = llvm::cl;
@@ -24,6 +26,7 @@ static cl::opt<bool> locations("locations", cl::desc("Print where each op comes 
                                cl::cat(category));
 
 int main(int argc, char **argv) {
+  zero::process::begin("zero-translate", zero::process::Ending::AtOnce);
   cl::HideUnrelatedOptions(category);
   cl::SetVersionPrinter([](llvm::raw_ostream &os) { os << "zero-translate " ZERO_VERSION "\n"; });
   cl::ParseCommandLineOptions(

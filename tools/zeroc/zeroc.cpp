@@ -1,17 +1,25 @@
 //===- zeroc.cpp - compiles a training graph to an executable -------------===//
 
 #include "CommandLine.h"
+#include "Failures.h"
 
 #include "llvm/Support/raw_ostream.h"
 
-int main(int argc, char **argv) {
+/// Whether there was nothing wrong with the command line, or the model.
+static bool run(llvm::ArrayRef<char *> arguments) {
   zero::CompilerOptions options;
-  switch (zero::parseCommandLine(llvm::ArrayRef(argv + 1, argc - 1), options)) {
+  switch (zero::parseCommandLine(arguments, options)) {
   case zero::CommandLineResult::Run:
-    return failed(zero::compileModel(options, llvm::outs())) ? 1 : 0;
+    return succeeded(zero::compileModel(options, llvm::outs()));
   case zero::CommandLineResult::Done:
-    return 0;
+    return true;
   case zero::CommandLineResult::Wrong:
-    return 1;
+    return false;
   }
+}
+
+int main(int argc, char **argv) {
+  zero::beginProcess();
+  const bool succeeded = run(llvm::ArrayRef(argv + 1, argc - 1));
+  return zero::finishOutput() && succeeded ? 0 : 1;
 }

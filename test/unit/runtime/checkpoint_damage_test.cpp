@@ -127,6 +127,7 @@ TEST_F(Damaged, ManifestsThatLieAreRefused) {
   auto change = [&](auto edit, const std::string &part) {
     proto::Manifest manifest = whole;
     edit(manifest);
+    fs::remove(newest(kManifestName));
     EXPECT_DONE(writeManifest(newest(kManifestName), manifest));
     expectPassedOver(part);
   };
@@ -210,10 +211,12 @@ TEST_F(Damaged, LaterStepsAreAnotherRuns) {
 
 TEST_F(Damaged, TemporariesOfTheDeadGo) {
   const std::string dead = folder + "/.step-00000009.tmp-" + std::to_string(deadProcess());
-  const std::string alive = folder + "/.step-00000009.tmp-" + std::to_string(::getppid());
+  Draft owned;
+  EXPECT_DONE(Draft::create(folder, 9, owned));
+  const std::string alive = owned.path();
   const std::string other = folder + "/.step-9.tmp-1234567890";
   for (const std::string &path : {dead, alive, other, folder + "/notes"}) {
-    fs::create_directory(path);
+    fs::create_directories(path);
     replace(path + "/file", "x");
   }
   EXPECT_DONE(program.save(folder, 7));
@@ -232,14 +235,13 @@ TEST_F(Damaged, FailuresLeaveWhatThereWas) {
   Meter meter;
   EXPECT_DONE(writer->writeRank(0, program.arena(0), meter));
   EXPECT_EQ(names().size(), 3u);
-  fs::create_directory(folder + "/.step-00000007.tmp-" + std::to_string(::getpid()) + "/" +
-                       shardName(1));
+  fs::create_directory_symlink("/", draftPath(folder, 7, writer->token()) + "/" + shardName(1));
   EXPECT_REFUSED(writer->writeRank(1, program.arena(1), meter), "not a regular file");
   EXPECT_REFUSED(writer->writeRank(0, program.arena(0), meter), "another rank could not write");
   writer.reset();
   EXPECT_EQ(names(), (Names{"step-00000005", "step-00000006"}));
   replace(folder + "/file", "x");
-  EXPECT_REFUSED(program.save(folder + "/file", 8), "cannot make '" + folder + "/file'");
+  EXPECT_REFUSED(program.save(folder + "/file", 8), "cannot make folder '" + folder + "/file'");
   EXPECT_REFUSED(program.save(folder + "/file/in", 8), "cannot make");
 }
 

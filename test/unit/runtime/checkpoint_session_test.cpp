@@ -212,7 +212,7 @@ TEST_F(Resume, AnotherRunsFolderIsRefused) {
   EXPECT_OK(save(first));
   EXPECT_FAILS(save(second), ZERO_RT_INVALID_ARGUMENT, "is of a later step than 0");
   EXPECT_FAILS(zero_rt_session_save_state(first.session, "/proc/nothing"), ZERO_RT_IO,
-               "checkpoint of step 1: cannot make '/proc/nothing'");
+               "checkpoint of step 1: cannot make folder '/proc/nothing'");
   EXPECT_OK(first.step()); // a save that fails is no end
   EXPECT_OK(save(first));
 }

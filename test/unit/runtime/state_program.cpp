@@ -108,7 +108,10 @@ Status StateProgram::save(const std::string &folder, uint64_t step) {
   for (size_t rank = 0; rank < arenas.size(); ++rank)
     ZERO_RT_TRY(writer->writeRank(int(rank), arena(rank), meter));
   std::string path;
-  return writer->commit(path);
+  std::vector<std::string> remarks;
+  Status status = writer->commit(path, remarks);
+  EXPECT_TRUE(remarks.empty());
+  return status;
 }
 
 Status StateProgram::load(const std::string &path) {

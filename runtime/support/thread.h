@@ -1,0 +1,19 @@
+//===- thread.h - threads that may not start --------------------*- C++ -*-===//
+
+#ifndef RUNTIME_SUPPORT_THREAD_H
+#define RUNTIME_SUPPORT_THREAD_H
+
+#include "runtime/support/status.h"
+
+#include <functional>
+#include <thread>
+
+namespace zero::rt {
+
+/// Starts `thread` with `body`. Fails, saying what the thread is for, where limits on memory
+/// or processes are reached.
+Status startThread(const std::string &what, std::thread &thread, std::function<void()> body);
+
+} // namespace zero::rt
+
+#endif // RUNTIME_SUPPORT_THREAD_H

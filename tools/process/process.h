@@ -1,0 +1,51 @@
+//===- process.h - how a tool begins and ends -------------------*- C++ -*-===//
+//
+// What each of the tools does with descriptors, signals and failures that no caller handles.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TOOLS_PROCESS_PROCESS_H
+#define TOOLS_PROCESS_PROCESS_H
+
+#include <initializer_list>
+
+namespace zero::process {
+
+/// What SIGINT, SIGTERM, SIGHUP and SIGPIPE do. Those ignored at the start, as by nohup, stay so.
+enum class Ending {
+  AtOnce, ///< end the process; its temporaries go
+  /// The first asks the run to end after the step in progress, the second ends the process as
+  /// above. SIGPIPE, of standard output or error, only asks: each further line brings another.
+  InOrder
+};
+
+/// Called first in main(). Opens standard streams that are closed on /dev/null, so that no file
+/// gets their numbers and their text. Then:
+/// - signals end the process as `ending` says;
+/// - a file that would grow beyond its limit (SIGXFSZ) is an error of its write;
+/// - a mapped file that was truncated (SIGBUS) is an error that names it, and so is memory that
+///   a library did not get and uses all the same (SIGSEGV);
+/// - an exception that nobody handles, memory that there is not above all, is an error of
+///   `tool`: exit code 1, no temporary is left, and what survives failures gets its name.
+void begin(const char *tool, Ending ending);
+
+/// Ignores again what begin() found or made ignored, for libraries with handlers of their own.
+void ignoreAgain();
+
+/// Returns in the first thread that calls it, which must end the process; the others stop here.
+/// A signal handler may call it.
+void beginEnd();
+
+/// Ends the process as an unhandled exception does. A signal handler may call it.
+/// `parts` are one text.
+[[noreturn]] void endByError(std::initializer_list<const char *> parts);
+
+/// The signal that asked the run to end, or 0.
+int interruption();
+
+/// What a shell calls that end: 130 for SIGINT, 143 for SIGTERM.
+int interruptionCode();
+
+} // namespace zero::process
+
+#endif // TOOLS_PROCESS_PROCESS_H

@@ -1,0 +1,167 @@
+//===- signals.cpp - how a tool begins and ends ----------------------------===//
+
+#include "tools/process/process.h"
+
+#include "faults.h"
+#include "runtime/support/temporary.h"
+
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <execinfo.h>
+#include <fcntl.h>
+#include <new>
+#include <poll.h>
+#include <system_error>
+#include <unistd.h>
+
+namespace zero::process {
+
+static const char *tool = "";
+static constexpr int kEnding[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
+static bool isIgnored[NSIG];
+/// The first signal, and whether one other than SIGPIPE came. A handler may use nothing else.
+static std::atomic<int> received{0};
+static std::atomic<bool> isAsked{false};
+static_assert(std::atomic<int>::is_always_lock_free);
+
+//===----------------------------------------------------------------------===//
+// Streams
+//===----------------------------------------------------------------------===//
+
+static void openStandardStreams() {
+  for (int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(stream, F_GETFD) != -1 || errno != EBADF)
+      continue;
+    // Gets the lowest number that is free: this one. Where there is no /dev, any folder keeps it.
+    if (::open("/dev/null", O_RDWR) < 0)
+      (void)::open("/", O_RDONLY);
+  }
+}
+
+/// Whether nobody reads what is written to standard output or error any more.
+static bool isOutputClosed() {
+  pollfd streams[] = {{STDOUT_FILENO, POLLOUT, 0}, {STDERR_FILENO, POLLOUT, 0}};
+  return ::poll(streams, 2, 0) > 0 && ((streams[0].revents | streams[1].revents) & POLLERR);
+}
+
+//===----------------------------------------------------------------------===//
+// Ends
+//===----------------------------------------------------------------------===//
+
+/// The thread that ends the process.
+static std::atomic<pid_t> ender{0};
+
+void beginEnd() {
+  pid_t none = 0;
+  const pid_t self = ::gettid();
+  if (!ender.compare_exchange_strong(none, self) && none != self)
+    for (;;)
+      ::pause();
+}
+
+static void say(const char *text) { (void)!::write(STDERR_FILENO, text, std::strlen(text)); }
+
+void endByError(std::initializer_list<const char *> parts) {
+  beginEnd();
+  rt::removeTemporaries(/*isFailure=*/true);
+  say(tool);
+  say(": error: ");
+  for (const char *part : parts)
+    say(part);
+  say("\n");
+  ::_exit(1);
+}
+
+static constexpr char kNoMemory[] =
+    "out of memory; limits are those of 'ulimit -v' and 'ulimit -d', or of the container";
+
+static constexpr char kNoThread[] =
+    "cannot start a thread; limits are those of 'ulimit -u' and 'ulimit -v', or of the container";
+
+static void onTerminate() {
+  try {
+    if (std::exception_ptr current = std::current_exception())
+      std::rethrow_exception(current);
+  } catch (const std::bad_alloc &) {
+    endByError({kNoMemory});
+  } catch (const std::system_error &error) {
+    const bool isLimit = error.code() == std::errc::resource_unavailable_try_again;
+    endByError({isLimit ? kNoThread : error.what()});
+  } catch (const std::exception &error) {
+    endByError({error.what()});
+  } catch (...) {
+  }
+  endByError({"an exception without a text"});
+}
+
+static void endBySignal(int signal) {
+  beginEnd();
+  rt::removeTemporaries(/*isFailure=*/false);
+  ::_exit(128 + signal);
+}
+
+static void askToEnd(int signal) {
+  int none = 0;
+  received.compare_exchange_strong(none, signal);
+}
+
+static void onSignalInOrder(int signal) {
+  const int error = errno;
+  if (signal == SIGPIPE) {
+    if (isOutputClosed())
+      askToEnd(signal);
+  } else if (isAsked.exchange(true)) {
+    endBySignal(signal);
+  } else {
+    askToEnd(signal);
+  }
+  errno = error;
+}
+
+/// Ends as by the signal itself, as who waits for the process may want to know.
+static void onSignalAtOnce(int signal) {
+  beginEnd();
+  rt::removeTemporaries(/*isFailure=*/false);
+  std::signal(signal, SIG_DFL);
+  ::raise(signal);
+}
+
+static void handle(int signal, void (*handler)(int)) {
+  struct sigaction action = {}, old;
+  if (::sigaction(signal, nullptr, &old) != 0)
+    return;
+  isIgnored[signal] = handler == SIG_IGN || old.sa_handler == SIG_IGN;
+  action.sa_handler = isIgnored[signal] ? SIG_IGN : handler;
+  action.sa_flags = SA_RESTART;
+  ::sigemptyset(&action.sa_mask);
+  ::sigaction(signal, &action, nullptr);
+}
+
+void ignoreAgain() {
+  for (int signal = 1; signal < NSIG; ++signal)
+    if (isIgnored[signal])
+      std::signal(signal, SIG_IGN);
+}
+
+void begin(const char *name, Ending ending) {
+  openStandardStreams();
+  tool = name;
+  // Threads end by a library that the system loads for the first that does: not when memory is
+  // short, for then it ends the process.
+  void *frame;
+  (void)::backtrace(&frame, 1);
+  std::set_terminate(onTerminate);
+  for (int signal : kEnding)
+    handle(signal, ending == Ending::InOrder ? onSignalInOrder : onSignalAtOnce);
+  handle(SIGXFSZ, SIG_IGN);
+  catchFaults();
+}
+
+int interruption() { return received; }
+
+int interruptionCode() { return 128 + interruption(); }
+
+} // namespace zero::process
