@@ -2,6 +2,7 @@
 
 #include "runtime/checkpoint/folder_lock.h"
 
+#include "runtime/support/attempts.h"
 #include "runtime/support/file.h"
 
 #include <cerrno>
@@ -22,7 +23,7 @@ FolderLock::~FolderLock() {
 
 Status FolderLock::lockFolder(const std::string &folder, FolderLock &lock) {
   const std::string path = folder + "/.lock";
-  for (;;) {
+  for (int attempt = 1;; ++attempt) {
     const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (file < 0)
       return fail(ZERO_RT_IO, "cannot write '%s': %s", escape(path).c_str(), std::strerror(errno));
@@ -33,7 +34,7 @@ Status FolderLock::lockFolder(const std::string &folder, FolderLock &lock) {
                   "'%s' is in use by another process: a folder has the checkpoints of one run",
                   escape(folder).c_str());
     }
-    if (locked == Locked::Unknown || isStillAt(path, file)) {
+    if (locked == Locked::Unknown || isStillAt(path, file) || attempt == kAttempts) {
       lock.own = Temporary(path, file);
       lock.descriptor = file;
       return {};

@@ -2,6 +2,7 @@
 
 #include "runtime/io/tier_file.h"
 
+#include "runtime/support/attempts.h"
 #include "runtime/support/checksum.h"
 
 #include <cerrno>
@@ -139,14 +140,19 @@ Status TierFile::check(const Header &header, uint64_t size) const {
   return {};
 }
 
-/// Takes the space of the whole file, which is empty, so that no step meets a full disk. Where
-/// that is not possible, initial values that are written take most of it.
-Status TierFile::reserve() {
+Status TierFile::checkSpace() const {
   const uint64_t bytes = place(identity.bytes);
   struct statvfs disk;
   if (::fstatvfs(number, &disk) == 0 && uint64_t(disk.f_bavail) * disk.f_frsize < bytes)
     return fail(ZERO_RT_IO, "'%s' needs %llu bytes, its disk has %llu left", escape(name).c_str(),
                 count(bytes), count(uint64_t(disk.f_bavail) * disk.f_frsize));
+  return {};
+}
+
+/// Takes the space of the whole file, so that no step meets a full disk. Where that is not
+/// possible, initial values that are written take most of it.
+Status TierFile::reserve() {
+  const uint64_t bytes = place(identity.bytes);
   reserved = ::fallocate(number, 0, 0, static_cast<off_t>(bytes)) == 0;
   if (reserved)
     return {};
@@ -181,8 +187,14 @@ Status TierFile::move(DiskQueue &queue, bool writes, uint64_t offset, void *memo
 
 Status TierFile::create(const std::string &path, const TierIdentity &identity, TierFile &file) {
   TierFile made;
-  made.identity = identity;
-  ZERO_RT_TRY(made.openAndLock(path, O_CREAT));
+  for (int attempt = 1; attempt <= kAttempts; ++attempt) {
+    TierFile opened;
+    opened.identity = identity;
+    ZERO_RT_TRY(opened.openAndLock(path, O_CREAT));
+    made = std::move(opened);
+    if (isStillAt(path, made.number)) // else its owner has deleted it while it was opened
+      break;
+  }
   Header header;
   bool isOurs = false;
   ZERO_RT_TRY(made.readHeader(header, isOurs));
@@ -192,15 +204,15 @@ Status TierFile::create(const std::string &path, const TierIdentity &identity, T
   if (info.st_size > 0 && !isOurs)
     return fail(ZERO_RT_BAD_FILE, "'%s' exists and is no tier file: it is not overwritten",
                 escape(path).c_str());
-  if (!isStillAt(path, made.number)) // its owner has deleted it while we opened it
-    return create(path, identity, file);
   made.own = Temporary(path, made.number);
   // What was there counts as free space.
   Status status = ::ftruncate(made.number, 0) == 0 ? Status() : cannot("write", path);
   if (status.ok())
-    status = made.reserve();
-  if (status.ok())
+    status = made.checkSpace();
+  if (status.ok()) // first: what a process leaves that is killed here is known for a tier file
     status = made.writeHeader(/*isTorn=*/false);
+  if (status.ok())
+    status = made.reserve();
   if (!status.ok())
     made.remove();
   file = std::move(made);

@@ -76,6 +76,7 @@ private:
   Status openAndLock(const std::string &path, int flags);
   Status readHeader(Header &header, bool &isOurs) const;
   Status check(const Header &header, uint64_t size) const;
+  Status checkSpace() const;
   Status reserve();
   Status checkSize() const;
   Status writeHeader(bool isTorn) const;

@@ -2,6 +2,7 @@
 
 #include "runtime/support/file.h"
 
+#include "runtime/support/attempts.h"
 #include "runtime/support/signal_table.h"
 
 #include <algorithm>
@@ -176,10 +177,11 @@ static Status checkRegular(const std::string &path) {
   return {};
 }
 
-/// Creates the file, which must not be there, as a temporary.
+/// Creates the file. A temporary must not be there.
 Status OutputFile::open() {
   const std::string &name = temporary.empty() ? path : temporary;
-  descriptor = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+  const int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW;
+  descriptor = ::open(name.c_str(), flags | (temporary.empty() ? O_TRUNC : O_EXCL), 0666);
   if (descriptor < 0)
     return ioError("write", path);
   own = Temporary(name, descriptor);
@@ -189,13 +191,14 @@ Status OutputFile::open() {
 Status OutputFile::create(const std::string &path, OutputFile &file) {
   ZERO_RT_TRY(checkRegular(path));
   sweepTemporaries(path);
-  for (;;) {
+  for (int attempt = 1;; ++attempt) {
     OutputFile made;
     made.path = path;
     made.temporary = temporaryPath(path, randomToken());
     ZERO_RT_TRY(made.open());
-    // Before it was locked another process may have swept it.
-    if (lockFile(made.descriptor) == Locked::InUse || !isStillAt(made.temporary, made.descriptor))
+    const bool isSwept =
+        lockFile(made.descriptor) == Locked::InUse || !isStillAt(made.temporary, made.descriptor);
+    if (isSwept && attempt < kAttempts)
       continue;
     file = std::move(made);
     return {};

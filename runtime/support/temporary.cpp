@@ -2,6 +2,7 @@
 
 #include "runtime/support/temporary.h"
 
+#include "runtime/support/attempts.h"
 #include "runtime/support/signal_table.h"
 
 #include <cerrno>
@@ -200,7 +201,7 @@ OwnedFolder::~OwnedFolder() {
 }
 
 Status OwnedFolder::create(const std::string &path, unsigned mode, OwnedFolder &folder) {
-  for (;;) {
+  for (int attempt = 1;; ++attempt) {
     OwnedFolder made;
     made.number = randomToken();
     made.name = temporaryPath(path, made.number);
@@ -211,14 +212,14 @@ Status OwnedFolder::create(const std::string &path, unsigned mode, OwnedFolder &
     if (::mkdir(made.name.c_str(), mode) != 0)
       return cannot(errno);
     made.descriptor = ::open(made.name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (made.descriptor < 0 && errno != ENOENT) {
+    if (made.descriptor < 0 && (errno != ENOENT || attempt == kAttempts)) {
       const int why = errno;
       (void)::rmdir(made.name.c_str());
       return cannot(why);
     }
-    // Before it was locked another process may have swept it.
-    if (made.descriptor < 0 || lockFile(made.descriptor) == Locked::InUse ||
-        !isStillAt(made.name, made.descriptor))
+    const bool isSwept = made.descriptor < 0 || lockFile(made.descriptor) == Locked::InUse ||
+                         !isStillAt(made.name, made.descriptor);
+    if (isSwept && attempt < kAttempts)
       continue;
     made.own = Temporary(made.name, made.descriptor);
     folder = std::move(made);

@@ -61,7 +61,7 @@ def main():
         # Two are kept. Each kill between a new one and the end of the oldest leaves one more.
         most, kept = max(2, kept) + 1, len(generations(folder))
         checks.that(1 <= kept <= most, f"kill {kill}: {generations(folder)}")
-        interrupted += any(path.name.startswith(".") for path in folder.iterdir())
+        interrupted += any(path.name.startswith(".step-") for path in folder.iterdir())
         before, step = step, int(newest(folder).name.removeprefix("step-"))
         checks.that(step >= before, f"kill {kill}: back from step {before} to {step}")
         read_tensors(newest(folder))  # whole: only a loss of power could spoil it

@@ -139,6 +139,8 @@ def check_run(checks, trial, expected, kind, count):
     check_error(checks, label, done, ERRORS[kind])
     check_left(checks, label, trial, expected, succeeded=done.returncode == 0)
     checks.that(kind == "unlink" or not trial.left(), f"{label}: {trial.left()} is left")
+    if any("step-" in name for name in trial.left()):
+        checks.that("warning: cannot remove" in done.stderr, f"{label}: {trial.left()} is left")
     check_goes_on(checks, label, trial, expected)
     return done.returncode
 

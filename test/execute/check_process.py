@@ -210,7 +210,8 @@ def check_one_run(checks, make):
     """A second run in a folder of checkpoints is refused, and changes nothing."""
     run = make("one")
     first = run.start(FOREVER)
-    wait_for(lambda: (run.state / ".lock").exists(), first)
+    wait_for(lambda: first.stdout.readline().startswith("step "), first)
+    checks.that((run.state / ".lock").exists(), "the folder is not locked")
     second = Run(run.graph, run.command[1], run.folder.parent / "other")
     second.command[-1] = run.command[-1]
     code, errors = second.run(STEPS)

@@ -31,8 +31,8 @@ std::vector<Flag> resultFlags() {
       {"Results", "save-every", "K", "and after every K steps", toCount(&Options::saveEvery)},
       {"Results", "log", "FILE",
        "write {\"step\":N,\"loss\":X} for each step, a line each, with what else\n"
-       "it tells: gradient_norm, learning_rate, loss_scale, skipped; a\n"
-       "resumed run keeps the lines of the steps before",
+       "it tells: gradient_norm, learning_rate, loss_scale, skipped; there from\n"
+       "the first checkpoint on. A resumed run keeps the lines before it",
        toText(&Options::log)},
       {"Results", "dump-gradients", "FILE",
        "write the gradients of step 0 as .safetensors, under the\nparameters' names",

@@ -433,11 +433,11 @@ zero_rt_status zero_rt_session_save_gradients(zero_rt_session *session, const ch
 
 /* Writes everything that the next step depends on to folder/step-N, N being the steps
    done: weights, buffers, optimizer state, the number of the step and the position in the
-   data. All ranks write at once, each its own part. The folder is made if need be; a
-   generation appears by a rename when all of it is on disk, then all but two are removed.
-   On failure those that there were stay. Refused where the folder has a later step than
-   this session's, unless that was found damaged when this session was loaded from it.
-   docs/checkpoints.md tells the format. */
+   data. All ranks write at once, each its own part. The folder is made if need be, and other
+   processes cannot save there until this session is released; a generation appears by a
+   rename when all of it is on disk, then all but two are removed. On failure those that
+   there were stay. Refused where the folder has a later step than this session's, unless
+   that was found damaged when it was loaded from there. docs/checkpoints.md: the format. */
 zero_rt_status zero_rt_session_save_state(zero_rt_session *session, const char *folder);
 
 /* Flags of zero_rt_session_load_state(). */
@@ -462,7 +462,7 @@ typedef struct zero_rt_state_result {
 zero_rt_status zero_rt_session_load_state(zero_rt_session *session, const char *path,
                                           uint32_t flags, zero_rt_state_result *result);
 /* The next remark on what was loaded (a damaged generation that was passed over, another
-   precision, a loss scale that begins anew), or NULL. Each comes once. */
+   precision) or saved (what could not be removed), or NULL. Each comes once. */
 const char *zero_rt_session_next_remark(zero_rt_session *session);
 
 typedef struct zero_rt_stats {
