@@ -135,7 +135,9 @@ def check_killed(checks, make):
 
 def is_in_step(file):
     """Whether the header of a rank's file says so."""
-    return struct.unpack("<8sII", file.read_bytes()[:16])[2] == 1
+    with open(file, "rb") as opened:
+        header = opened.read(16)
+    return len(header) == 16 and struct.unpack("<8sII", header)[2] == 1
 
 
 def check_many_ranks(checks, graph, folder):
