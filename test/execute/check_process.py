@@ -117,6 +117,17 @@ def check_ends(checks, make):
     ignored.communicate()
 
 
+def check_unread(checks, compile_to):
+    """zeroc is called for its file, whether or not somebody reads what it prints."""
+    whole = compile_to("whole.zexe").read_bytes()
+    reading, writing = os.pipe()
+    os.close(reading)
+    ended = []
+    got = compile_to("unread.zexe", before=allow_signals, ended=ended, stdout=writing)
+    os.close(writing)
+    checks.that(ended[0] == 0 and got.read_bytes() == whole, f"zeroc, unread: {ended}")
+
+
 def check_killed(checks, make):
     """What a run leaves that is killed goes with the next."""
     run = make("killed")
@@ -239,11 +250,11 @@ def main():
     def make(name):
         return Run(graph, executable, work / name)
 
-    def compile_to(name, before=None, ended=None):
+    def compile_to(name, before=None, ended=None, stdout=subprocess.PIPE):
         process = subprocess.Popen(
             ["zeroc", str(graph.folder / "model.onnx"), "--zero-stage=1", "--ranks=2",
              graph.shape_flag(ranks=2), "-o", str(work / name)], text=True, preexec_fn=before,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            stdout=stdout, stderr=subprocess.PIPE)
         _, errors = process.communicate(timeout=300)
         if ended is not None:
             ended.extend((process.returncode, errors))
@@ -251,6 +262,7 @@ def main():
 
     check_closed_streams(checks, make, compile_to)
     check_ends(checks, make)
+    check_unread(checks, compile_to)
     check_killed(checks, make)
     check_many_ranks(checks, graph, work / "many")
     check_truncated(checks, graph, make)
