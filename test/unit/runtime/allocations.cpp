@@ -7,20 +7,24 @@
 #include <cstdlib>
 
 static std::atomic<bool> watching{false};
-static std::atomic<size_t> large{0};
+static std::atomic<size_t> large{0}, largest{0};
 
 AllocationWatch::AllocationWatch() {
-  large = 0;
+  large = largest = 0;
   watching = true;
 }
 AllocationWatch::~AllocationWatch() { watching = false; }
 size_t AllocationWatch::largeAllocations() const { return large; }
+size_t AllocationWatch::largestAllocation() const { return largest; }
 
 #if !__has_feature(address_sanitizer) && !__has_feature(thread_sanitizer)
 
 static void count(size_t bytes) {
-  if (bytes > 4096 && watching.load(std::memory_order_relaxed))
-    large.fetch_add(1, std::memory_order_relaxed);
+  if (bytes <= 4096 || !watching.load(std::memory_order_relaxed))
+    return;
+  large.fetch_add(1, std::memory_order_relaxed);
+  for (size_t seen = largest; bytes > seen && !largest.compare_exchange_weak(seen, bytes);)
+    ;
 }
 
 // glibc's own entry points, under the names that survive interposition.
