@@ -1,0 +1,183 @@
+#!/usr/bin/env python3
+"""Random training graphs: gradients in float64 against central differences of onnx.reference.
+
+usage: random_graphs.py COUNT [--seed SEED] [--bin FOLDER] [--only NUMBER]
+
+Graph N of a seed is the same on every machine: two to twenty nodes on one to three operands, which
+all have gradients; values are read again and again, broadcast, cut, joined and reduced. What could
+grow is brought back by Tanh, so that no difference drowns.
+"""
+
+import argparse
+import os
+import sys
+from dataclasses import dataclass
+
+import numpy as np
+from onnx import helper, numpy_helper
+
+from harness import Case, gradient_errors
+
+TOLERANCE = 1e-6
+LARGEST = 6.0  # of what a node reads
+SMOOTH = ("Tanh", "Sigmoid", "Softplus", "Exp", "Sin", "Cos", "Neg", "Identity", "Relu", "Elu",
+          "LeakyRelu")
+
+
+@dataclass
+class Value:
+    name: str
+    shape: tuple
+    bound: float  # of its magnitude
+
+
+class Graph:
+    """Nodes that are added at random; `values` are what may be read."""
+
+    def __init__(self, rng):
+        self.rng, self.nodes, self.values, self.inputs = rng, [], [], []
+        rows, columns = (int(n) for n in rng.integers(1, 5, 2))
+        shapes = [(rows, columns), (columns,), (columns, columns), (rows, 1), ()]
+        for i in range(int(rng.integers(1, 4))):
+            shape = shapes[int(rng.integers(0, len(shapes)))] if i else shapes[0]
+            self.inputs.append(rng.uniform(-1.5, 1.5, shape))
+            self.values.append(Value(f"x{i}", shape, 1.5))
+
+    def pick(self, test=lambda value: True):
+        """Any value that passes, the later the likelier; None if none does."""
+        fit = [value for value in self.values if test(value)]
+        weights = np.arange(1, len(fit) + 1)
+        return fit[int(self.rng.choice(len(fit), p=weights / weights.sum()))] if fit else None
+
+    def add(self, op, reads, shape, bound, **attrs):
+        name = f"v{len(self.nodes)}"
+        self.nodes.append(helper.make_node(op, [r if isinstance(r, str) else r.name for r in reads],
+                                           [name], **attrs))
+        self.values.append(Value(name, tuple(int(n) for n in shape), bound))
+        if bound > LARGEST:
+            self.add("Tanh", [self.values[-1]], shape, 1.0)
+        return self.values[-1]
+
+    def constant(self, array):
+        name = f"c{len(self.nodes)}"
+        self.nodes.append(helper.make_node("Constant", [], [name],
+                                           value=numpy_helper.from_array(np.asarray(array), name)))
+        return name
+
+    def unary(self):
+        x, op = self.pick(), str(self.rng.choice(SMOOTH))
+        self.add(op, [x], x.shape, np.exp(x.bound) if op == "Exp" else x.bound + 1)
+
+    def binary(self):
+        def fits(value):
+            try:
+                return np.broadcast_shapes(x.shape, value.shape) is not None
+            except ValueError:
+                return False
+
+        x = self.pick()
+        y = self.pick(fits)
+        shape, op = np.broadcast_shapes(x.shape, y.shape), str(self.rng.choice(
+            ["Add", "Sub", "Mul", "Div", "Max", "Sum", "Pow"]))
+        if op == "Pow":
+            power = int(self.rng.integers(2, 4))
+            self.add("Pow", [x, self.constant(float(power))], x.shape, x.bound ** power)
+        elif op == "Div":
+            square = self.add("Mul", [y, y], y.shape, y.bound ** 2)
+            below = self.add("Add", [square, self.constant(1.0)], square.shape, square.bound + 1)
+            # At least 1, or of that Tanh, which is more than 0.76.
+            self.add("Div", [x, below], np.broadcast_shapes(x.shape, below.shape), x.bound / 0.76)
+        else:
+            self.add(op, [x, y], shape, x.bound * y.bound if op == "Mul" else x.bound + y.bound)
+
+    def product(self):
+        x = self.pick(lambda value: len(value.shape) == 2)
+        y = x and self.pick(lambda value: len(value.shape) == 2 and value.shape[0] == x.shape[1])
+        if not y:
+            return self.transpose()
+        return self.add("MatMul", [x, y], (x.shape[0], y.shape[1]),
+                        x.bound * y.bound * x.shape[1])
+
+    def transpose(self):
+        if x := self.pick(lambda value: len(value.shape) == 2):
+            self.add("Transpose", [x], x.shape[::-1], x.bound)
+
+    def reduce(self):
+        if x := self.pick(lambda value: len(value.shape) > 0):
+            axis, keep = int(self.rng.integers(0, len(x.shape))), int(self.rng.integers(0, 2))
+            op = str(self.rng.choice(["ReduceSum", "ReduceMean", "ReduceSumSquare"]))
+            shape = [n for i, n in enumerate(x.shape) if keep or i != axis]
+            if keep:
+                shape[axis] = 1
+            size = 1 if op == "ReduceMean" else x.shape[axis]
+            self.add(op, [x, self.constant(np.array([axis]))], shape,
+                     size * x.bound ** (2 if op.endswith("Square") else 1), keepdims=keep)
+
+    def row(self):
+        if x := self.pick(lambda value: len(value.shape) > 0):
+            op = str(self.rng.choice(["Softmax", "LogSoftmax", "CumSum"]))
+            if op == "CumSum":
+                self.add(op, [x, self.constant(np.array(len(x.shape) - 1))], x.shape,
+                         x.bound * x.shape[-1])
+            else:
+                self.add(op, [x], x.shape, 2 * x.bound + 2, axis=-1)
+
+    def join(self):
+        x = self.pick(lambda value: len(value.shape) > 0)
+        if not x:
+            return
+        rest = self.pick(lambda value: value.shape[1:] == x.shape[1:] and
+                         len(value.shape) == len(x.shape))
+        joined = self.add("Concat", [x, rest, x], (2 * x.shape[0] + rest.shape[0], *x.shape[1:]),
+                          max(x.bound, rest.bound), axis=0)
+        rows = self.rng.integers(0, joined.shape[0], int(self.rng.integers(1, 5)))
+        self.add("Gather", [joined, self.constant(rows)], (len(rows), *joined.shape[1:]),
+                 joined.bound, axis=0)
+
+    def all_before(self):
+        scalars = [self.add("ReduceMean", [value], (), value.bound, keepdims=0)
+                   for value in self.values[-6:]]
+        self.add("Sum", scalars, (), sum(s.bound for s in scalars))
+
+    def grow(self):
+        steps = [self.unary, self.unary, self.binary, self.binary, self.product, self.transpose,
+                 self.reduce, self.row, self.join, self.all_before]
+        steps[int(self.rng.integers(0, len(steps)))]()
+
+
+def make_case(seed, number):
+    rng = np.random.default_rng([seed, number])
+    graph = Graph(rng)
+    for _ in range(int(rng.integers(2, 13))):
+        graph.grow()
+    # Whatever was read by nobody reaches the loss, too.
+    means = [graph.add("ReduceMean", [value], (), value.bound, keepdims=0)
+             for value in list(graph.values)]
+    inputs = [x.astype(np.float32).astype(np.float64) for x in graph.inputs]
+    return Case("Sum", inputs, grad=range(len(inputs)), opset=18, before=tuple(graph.nodes),
+                reads=tuple(mean.name for mean in means), note=f"graph {number} of seed {seed}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("count", type=int)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--bin", default="", help="folder of the tools, if not on the path")
+    parser.add_argument("--only", type=int, help="check this graph, and print its nodes")
+    options = parser.parse_args()
+    numbers = range(options.count) if options.only is None else [options.only]
+    cases = [make_case(options.seed, number) for number in numbers]
+    if options.only is not None:
+        print("\n".join(f"{n.output[0]} = {n.op_type}({', '.join(n.input)})" for n in cases[0].before))
+    errors = gradient_errors(os.path.join(options.bin, "zero-run"), cases)
+    wrong = [(case, error) for case, error in zip(cases, errors) if not error <= TOLERANCE]
+    for case, error in wrong:
+        print(f"FAIL {error:.1e} {case.note}: {len(case.before)} nodes")
+    nodes = sum(len(case.before) for case in cases)
+    print(f"{len(cases)} graphs of {nodes} nodes, largest error {max(errors):.1e}, "
+          f"{len(wrong)} failed")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
