@@ -16,22 +16,24 @@ COMPILER = ["Import", "Ops", "Optimizers", "Conversion", "Analysis", "Planning",
             "Transforms", "Codegen", "Emit", "Pipelines"]
 DIALECTS = ["dialects/Onnx", "dialects/Zero"]
 MLIR = ["mlir", "llvm"]
+# Sums, products and parsers of numbers from outside: of the standard library alone.
+CHECKED = "runtime/support/checked.h"
 
 # What files of each room may include, beside the standard library and their own room.
 ARROWS = {
     "dialects/Onnx": MLIR,
     "dialects/Zero": MLIR,
-    "Planning": ["llvm/ADT"],
+    "Planning": ["llvm/ADT", CHECKED],
     # Machine descriptions are files that the runtime writes.
     "Machine": ["Planning", "runtime/format"],
     # The model's constants become state symbols, so Import knows both dialects.
-    "Import": [*DIALECTS, *MLIR, "onnx", "protobuf"],
+    "Import": [*DIALECTS, *MLIR, "onnx", "protobuf", CHECKED],
     # How long a step takes is asked of the machine description that planners use.
     "Analysis": [*DIALECTS, *MLIR, "Planning"],
     "Ops": [*DIALECTS, *MLIR],
-    "Optimizers": [*DIALECTS, *MLIR],
+    "Optimizers": [*DIALECTS, *MLIR, CHECKED],
     "Conversion": [*DIALECTS, *MLIR, "Ops"],
-    "Transforms": [*DIALECTS, *MLIR, "Analysis", "Planning", "Ops", "Optimizers"],
+    "Transforms": [*DIALECTS, *MLIR, "Analysis", "Planning", "Ops", "Optimizers", CHECKED],
     # The workspace of a library call is asked of the library that runs it.
     "Codegen": [*DIALECTS, *MLIR, "runtime/device/cpu/library.h", "runtime/format"],
     # Each command says what it takes on the machine that was planned for.

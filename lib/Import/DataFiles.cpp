@@ -2,6 +2,7 @@
 
 #include "DataFiles.h"
 
+#include "runtime/support/checked.h"
 #include "llvm/ADT/StringExtras.h"
 
 #include <cerrno>
@@ -42,7 +43,7 @@ static uint64_t numberEntry(const pb::TensorProto &tensor, StringRef key, uint64
     uint64_t value = 0;
     if (entry.key() != key)
       continue;
-    if (StringRef(entry.value()).getAsInteger(10, value))
+    if (!parseWhole(entry.value(), value))
       fail(what + ": expected a number as its external data's " + key + ", got " +
            quote(entry.value()));
     return value;
@@ -65,7 +66,7 @@ DataRef DataFiles::resolve(const pb::TensorProto &tensor, int64_t bytes) {
     fail(what + ": expected " + Twine(bytes) +
          " bytes of external data for its shape, got length " + Twine(ref.bytes));
   uint64_t end = 0;
-  if (__builtin_add_overflow(ref.offset, ref.bytes, &end))
+  if (!checkedAdd(ref.offset, ref.bytes, end))
     fail(what + ": the end of its external data does not fit 64 bits");
   if (!check)
     return ref;

@@ -19,6 +19,7 @@
 #include "NodeMaker.h"
 #include "Origin.h"
 
+#include "runtime/support/checked.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -162,8 +163,7 @@ private:
   std::string constant(pb::TensorProto value) {
     std::string name = newName();
     Constant held{value.data_type(), Dims(dimsOf(value)), 1, {}, {}};
-    for (int64_t dim : held.dims)
-      held.elements *= dim;
+    held.elements = saturatingProduct<int64_t>(held.dims);
     held.value = std::move(value);
     model.constants.emplace_back(name, std::move(held));
     return name;

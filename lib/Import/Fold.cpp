@@ -2,6 +2,7 @@
 
 #include "Fold.h"
 
+#include "runtime/support/checked.h"
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/APSInt.h"
 #include "llvm/ADT/STLExtras.h"
@@ -132,12 +133,7 @@ static pb::TensorProto constantOfShape(const pb::NodeProto &node, int32_t type,
   return makeTensor(type, dims, std::move(bytes));
 }
 
-static int64_t elementsOf(ArrayRef<int64_t> dims) {
-  int64_t elements = 1;
-  for (int64_t dim : dims)
-    elements *= dim;
-  return elements;
-}
+static int64_t elementsOf(ArrayRef<int64_t> dims) { return saturatingProduct<int64_t>(dims); }
 
 static std::optional<std::vector<pb::TensorProto>>
 foldInts(const pb::NodeProto &node, ArrayRef<const pb::TensorProto *> inputs, ArrayRef<Dims> dims,

@@ -5,6 +5,8 @@
 
 #include "Tensor.h"
 
+#include "runtime/support/checked.h"
+
 namespace zero::importer {
 
 /// A node to evaluate. The results' types come from ONNX's own inference, so
@@ -46,9 +48,7 @@ std::optional<std::vector<pb::TensorProto>> foldNode(const pb::NodeProto &node,
 /// Calls `visit(index)` for all indices of a tensor of shape `dims`, row-major.
 template <typename Visit>
 void forEachIndex(llvm::ArrayRef<int64_t> dims, Visit visit) {
-  int64_t total = 1;
-  for (int64_t dim : dims)
-    total *= dim;
+  const auto total = saturatingProduct<int64_t>(dims);
   Dims index(dims.size(), 0);
   for (int64_t i = 0; i < total; ++i) {
     visit(llvm::ArrayRef<int64_t>(index));

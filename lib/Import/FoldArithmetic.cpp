@@ -2,6 +2,7 @@
 
 #include "Fold.h"
 
+#include "runtime/support/checked.h"
 #include "llvm/ADT/StringSwitch.h"
 
 #include <algorithm>
@@ -47,22 +48,17 @@ static bool remainder(int64_t a, int64_t b, int64_t &result) {
 
 static Binary binaryOf(StringRef type) {
   return llvm::StringSwitch<Binary>(type)
-      .Case("Add",
-            [](int64_t a, int64_t b, int64_t &r) { return !__builtin_add_overflow(a, b, &r); })
-      .Case("Sub",
-            [](int64_t a, int64_t b, int64_t &r) { return !__builtin_sub_overflow(a, b, &r); })
-      .Case("Mul",
-            [](int64_t a, int64_t b, int64_t &r) { return !__builtin_mul_overflow(a, b, &r); })
+      .Case("Add", [](int64_t a, int64_t b, int64_t &r) { return checkedAdd(a, b, r); })
+      .Case("Sub", [](int64_t a, int64_t b, int64_t &r) { return checkedSubtract(a, b, r); })
+      .Case("Mul", [](int64_t a, int64_t b, int64_t &r) { return checkedMultiply(a, b, r); })
       .Case("Div", divide)
       .Case("Mod", modulo)
       .Cases({"Min", "ReduceMin"},
              [](int64_t a, int64_t b, int64_t &r) { return r = std::min(a, b), true; })
       .Cases({"Max", "ReduceMax"},
              [](int64_t a, int64_t b, int64_t &r) { return r = std::max(a, b), true; })
-      .Case("ReduceSum",
-            [](int64_t a, int64_t b, int64_t &r) { return !__builtin_add_overflow(a, b, &r); })
-      .Case("ReduceProd",
-            [](int64_t a, int64_t b, int64_t &r) { return !__builtin_mul_overflow(a, b, &r); })
+      .Case("ReduceSum", [](int64_t a, int64_t b, int64_t &r) { return checkedAdd(a, b, r); })
+      .Case("ReduceProd", [](int64_t a, int64_t b, int64_t &r) { return checkedMultiply(a, b, r); })
       .Case("And", [](int64_t a, int64_t b, int64_t &r) { return r = a & b, true; })
       .Case("Or", [](int64_t a, int64_t b, int64_t &r) { return r = a | b, true; })
       .Case("Xor", [](int64_t a, int64_t b, int64_t &r) { return r = a ^ b, true; })
@@ -184,9 +180,8 @@ static Evaluated evaluateCumSum(const Evaluation &e) {
     return std::nullopt;
   axis += axis < 0 ? rank : 0;
   const int64_t length = input.dims[axis];
-  int64_t stride = 1;
-  for (int64_t dim : ArrayRef<int64_t>(input.dims).drop_front(axis + 1))
-    stride *= dim;
+  const auto stride =
+      saturatingProduct<int64_t>(ArrayRef<int64_t>(input.dims).drop_front(axis + 1));
   const bool exclusive = e.getInt("exclusive", 0) != 0, reverse = e.getInt("reverse", 0) != 0;
   Values values(input.values.size());
   for (int64_t start = 0, size = values.size(); start < size; ++start) {
@@ -195,7 +190,7 @@ static Evaluated evaluateCumSum(const Evaluation &e) {
     int64_t sum = 0;
     for (int64_t i = 0; i < length; ++i) {
       const int64_t at = start + (reverse ? length - 1 - i : i) * stride, before = sum;
-      if (__builtin_add_overflow(sum, input.values[at], &sum) || !fits(e.types[0], sum))
+      if (!checkedAdd(sum, input.values[at], sum) || !fits(e.types[0], sum))
         return std::nullopt;
       values[at] = exclusive ? before : sum;
     }

@@ -2,6 +2,7 @@
 
 #include "Fold.h"
 
+#include "runtime/support/checked.h"
 #include "llvm/ADT/StringSwitch.h"
 
 #include <algorithm>
@@ -143,7 +144,7 @@ static Evaluated evaluateSlice(const Evaluation &e) {
   return single(pick(input, e.dims[0], [&](ArrayRef<int64_t> index, Dims &source) {
     for (int64_t d = 0; d < rank; ++d) {
       int64_t position = 0;
-      if (__builtin_mul_overflow(index[d], steps[d], &position))
+      if (!checkedMultiply(index[d], steps[d], position))
         return false;
       source.push_back(first[d] + position);
     }
@@ -202,7 +203,7 @@ static Evaluated evaluateRange(const Evaluation &e) {
   int64_t value = e.inputs[0]->values.at(0);
   for (int64_t i = 0; i < e.dims[0][0]; ++i) {
     values.push_back(value);
-    if (i + 1 < e.dims[0][0] && __builtin_add_overflow(value, e.inputs[2]->values.at(0), &value))
+    if (i + 1 < e.dims[0][0] && !checkedAdd(value, e.inputs[2]->values.at(0), value))
       return std::nullopt;
   }
   return Evaluated({std::move(values)});

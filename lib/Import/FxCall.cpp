@@ -3,6 +3,7 @@
 #include "FxCall.h"
 #include "Metadata.h"
 
+#include "runtime/support/checked.h"
 #include "llvm/ADT/StringExtras.h"
 
 using llvm::StringRef;
@@ -30,12 +31,12 @@ bool FxCall::has(unsigned index, StringRef name) const {
 
 int64_t FxCall::getInt(unsigned index, StringRef name, int64_t fallback) const {
   int64_t value;
-  return text(index, name).getAsInteger(10, value) ? fallback : value;
+  return parseWhole(text(index, name), value) ? value : fallback;
 }
 
 double FxCall::getFloat(unsigned index, StringRef name, double fallback) const {
   double value;
-  return text(index, name).getAsDouble(value) ? fallback : value;
+  return parseDouble(text(index, name), value) ? value : fallback;
 }
 
 bool FxCall::getBool(unsigned index, StringRef name, bool fallback) const {

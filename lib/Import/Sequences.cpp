@@ -3,6 +3,8 @@
 #include "Sequences.h"
 #include "Fold.h"
 
+#include "runtime/support/checked.h"
+
 #include <utility>
 
 using llvm::StringRef;
@@ -67,7 +69,7 @@ static void setEnds(const pb::NodeProto &node, const std::vector<int64_t> &sizes
   for (int64_t size : sizes) {
     if (size < 0)
       fail(operand(node, 1) + ": expected sizes of at least 0, got " + Twine(size));
-    if (__builtin_add_overflow(end, size, &end))
+    if (!checkedAdd(end, size, end))
       fail(operand(node, 1) + ": expected sizes that add up to " + Twine(cut.dim) +
            ", got more than 63 bits");
     cut.ends->push_back(end);

@@ -2,6 +2,7 @@
 
 #include "Shapes.h"
 
+#include "runtime/support/checked.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -21,7 +22,7 @@ std::string parseShapeBindings(StringRef text, ShapeBindings &bindings) {
     shape.split(parts, 'x', -1, /*KeepEmpty=*/!shape.empty());
     llvm::SmallVector<int64_t> dims;
     for (StringRef part : parts)
-      if (part.getAsInteger(10, dims.emplace_back()) || dims.back() <= 0)
+      if (!parseWhole(part, dims.emplace_back()) || dims.back() <= 0)
         return ("expected positive dimensions joined by 'x' for '" + name + "', got '" + shape +
                 "'")
             .str();

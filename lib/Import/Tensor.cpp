@@ -2,6 +2,7 @@
 
 #include "Tensor.h"
 
+#include "runtime/support/checked.h"
 #include "llvm/Support/Endian.h"
 
 #include <cstring>
@@ -92,7 +93,7 @@ int64_t countElements(int32_t type, ArrayRef<int64_t> dims, const llvm::Twine &w
     if (dim < 0)
       fail(what + ": expected a dimension that is not negative, got " + llvm::Twine(dim));
     empty |= dim == 0;
-    if (dim != 0 && __builtin_mul_overflow(bytes, dim, &bytes))
+    if (dim != 0 && !checkedMultiply(bytes, dim, bytes))
       fail(what + ": its size in bytes does not fit 63 bits");
   }
   if (!empty && bytes > kMaxTensorBytes)

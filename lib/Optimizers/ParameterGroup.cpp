@@ -2,6 +2,7 @@
 
 #include "Optimizers.h"
 
+#include "runtime/support/checked.h"
 #include "llvm/Support/GlobPattern.h"
 
 #include <cmath>
@@ -29,7 +30,7 @@ static std::string readSetting(StringRef setting, ParameterGroup &group,
     return ("'" + key + "' is given twice").str();
   given.push_back(key);
   double number;
-  if (value.getAsDouble(number) || !std::isfinite(number) || number < 0)
+  if (!parseReal(value, number) || number < 0)
     return (key + ": expected a number >= 0, got '" + value + "'").str();
   if (key == kScale)
     group.learningRateScale = number;

@@ -3,6 +3,7 @@
 #include "DecisionLog.h"
 
 #include "mlir/IR/Remarks.h"
+#include "runtime/support/checked.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -28,9 +29,9 @@ public:
       StringRef number(arg.val);
       int64_t bytes;
       double seconds;
-      if (arg.key == "bytes" && !number.getAsInteger(10, bytes))
+      if (arg.key == "bytes" && parseWhole(number, bytes))
         entry.bytes = bytes;
-      if (arg.key == "seconds" && !number.getAsDouble(seconds))
+      if (arg.key == "seconds" && parseReal(number, seconds))
         entry.seconds = seconds;
     }
     entries.push_back(std::move(entry));

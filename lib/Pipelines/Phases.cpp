@@ -4,6 +4,7 @@
 #include "zero/Machine/MachineFile.h"
 
 #include "mlir/Pass/PassRegistry.h"
+#include "runtime/support/checked.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -41,9 +42,9 @@ static bool holdsNumber(llvm::cl::Option *option, StringRef value) {
   return llvm::all_of(llvm::split(value, ','), [](StringRef part) {
     T number;
     if constexpr (std::is_floating_point_v<T>)
-      return !part.getAsDouble(number);
+      return parseDouble(part, number);
     else
-      return !part.getAsInteger(10, number);
+      return parseWhole(part, number);
   });
 }
 

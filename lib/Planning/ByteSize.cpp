@@ -2,10 +2,11 @@
 
 #include "zero/Planning/ByteSize.h"
 
+#include "runtime/support/checked.h"
+
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <charconv>
 #include <cmath>
 #include <cstdio>
 
@@ -47,16 +48,6 @@ static bool equalsAnyCase(std::string_view a, std::string_view b) {
                     [](unsigned char x, unsigned char y) { return tolower(x) == tolower(y); });
 }
 
-/// All of `digits` as a number, or nothing.
-template <typename Number>
-static std::optional<Number> parseNumber(std::string_view digits) {
-  Number number{};
-  auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  if (error != std::errc() || end != digits.data() + digits.size())
-    return std::nullopt;
-  return number;
-}
-
 std::optional<uint64_t> parseByteSize(std::string_view text) {
   text = trim(text);
   std::string_view digits = text.substr(0, text.find_first_not_of("0123456789."));
@@ -66,13 +57,13 @@ std::optional<uint64_t> parseByteSize(std::string_view text) {
     if (!equalsAnyCase(unit.name, name))
       continue;
     if (unit.bytes == 1) {
-      std::optional<uint64_t> bytes = parseNumber<uint64_t>(digits);
-      return bytes && *bytes >> 63 ? std::nullopt : bytes;
+      uint64_t bytes = 0;
+      return parseWhole(digits, bytes) && bytes >> 63 == 0 ? std::optional(bytes) : std::nullopt;
     }
-    std::optional<double> number = parseNumber<double>(digits);
-    if (!number || *number * unit.bytes >= limit)
+    double number = 0;
+    if (!parseReal(digits, number) || number * unit.bytes >= limit)
       return std::nullopt;
-    return static_cast<uint64_t>(*number * unit.bytes);
+    return static_cast<uint64_t>(number * unit.bytes);
   }
   return std::nullopt;
 }

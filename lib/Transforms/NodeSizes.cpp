@@ -3,6 +3,7 @@
 #include "NodeSizes.h"
 
 #include "dialects/Onnx/Onnx.h"
+#include "runtime/support/checked.h"
 
 using namespace mlir;
 
@@ -14,9 +15,7 @@ static bool isWithinLimit(RankedTensorType type) {
   if (llvm::is_contained(type.getShape(), 0))
     return true;
   int64_t bytes = llvm::divideCeil(type.getElementTypeBitWidth(), 8);
-  return llvm::all_of(type.getShape(), [&](int64_t dim) {
-    return !__builtin_mul_overflow(bytes, dim, &bytes) && bytes <= kMaxTensorBytes;
-  });
+  return checkedProduct(type.getShape(), kMaxTensorBytes, bytes);
 }
 
 LogicalResult checkNodeSizes(func::FuncOp step) {

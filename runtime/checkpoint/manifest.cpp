@@ -3,6 +3,7 @@
 #include "runtime/checkpoint/manifest.h"
 
 #include "runtime/format/tables.h"
+#include "runtime/support/checked.h"
 #include "runtime/support/json_reader.h"
 #include "runtime/support/problems.h"
 
@@ -85,26 +86,25 @@ static bool isStridedInside(const proto::Manifest::Range &range, uint64_t elemen
   if (range.run() == 0 || range.count() == 0)
     return range.first() == 0 && range.stride() == 0;
   return range.stride() >= range.run() &&
-         !__builtin_mul_overflow((range.begin() + range.count() - 1) / range.run(), range.stride(),
-                                 &last) &&
-         !__builtin_add_overflow(last, range.first(), &last) &&
-         !__builtin_add_overflow(last, range.run(), &end) && end <= elements;
+         checkedMultiply((range.begin() + range.count() - 1) / range.run(), range.stride(), last) &&
+         checkedAdd(last, range.first(), last) && checkedAdd(last, range.run(), end) &&
+         end <= elements;
 }
 
 static bool isInside(const proto::Manifest::Range &range, const proto::Manifest &manifest,
                      uint64_t elements, uint64_t size) {
-  if (range.file() >= uint32_t(manifest.files_size()) || range.begin() > elements ||
-      range.count() > elements - range.begin() || !isStridedInside(range, elements))
-    return false;
-  const uint64_t bytes = manifest.files(int(range.file())).bytes();
-  return range.offset() <= bytes && range.count() * size <= bytes - range.offset();
+  uint64_t bytes;
+  return range.file() < uint32_t(manifest.files_size()) &&
+         isWithin(range.begin(), range.count(), elements) && isStridedInside(range, elements) &&
+         checkedMultiply(range.count(), size, bytes) &&
+         isWithin(range.offset(), bytes, manifest.files(int(range.file())).bytes());
 }
 
 static Status checkTensor(const proto::Manifest::Tensor &tensor, const proto::Manifest &manifest) {
-  const size_t size = sizeOf(toDType(tensor.dtype()));
+  const DType dtype = toDType(tensor.dtype());
+  const size_t size = sizeOf(dtype);
   uint64_t elements, bytes;
-  if (size == 0 || !countElements(shapeOf(tensor.shape()), elements) ||
-      __builtin_mul_overflow(elements, size, &bytes))
+  if (!countElements(shapeOf(tensor.shape()), elements) || !countBytes(elements, dtype, bytes))
     return bad("tensor " + quoted(tensor.name()) + ": bad element type or shape");
   for (const proto::Manifest::Range &range : tensor.ranges())
     if (!isInside(range, manifest, elements, size))

@@ -28,9 +28,8 @@ zero_rt_status zero_rt_data_bind_memory(zero_rt_data *data, const char *input, z
     Array array;
     array.dtype = dtype;
     array.shape.assign(shape, shape + dimensions);
-    uint64_t count, bytes;
-    if (sizeOf(dtype) == 0 || !countElements(array.shape, count) ||
-        __builtin_mul_overflow(count, sizeOf(dtype), &bytes))
+    uint64_t bytes;
+    if (!countBytes(array.shape, dtype, bytes))
       return fail(ZERO_RT_INVALID_ARGUMENT, "input '%s': bad element type or shape",
                   escape(input).c_str());
     auto *begin = static_cast<const uint8_t *>(elements);

@@ -7,9 +7,9 @@
 #include "runtime/comm/threads/threads.h"
 #include "runtime/device/cpu/cpu_device.h"
 #include "runtime/device/cuda/cuda_device.h"
+#include "runtime/support/checked.h"
 #include "runtime/support/temporary.h"
 
-#include <charconv>
 #include <cstring>
 #include <fcntl.h>
 #include <unistd.h>
@@ -20,17 +20,16 @@ namespace zero::rt {
 static Status parseGpus(const char *text, std::vector<int> &gpus) {
   if (!text)
     return {};
-  const char *at = text, *end = text + std::strlen(text);
-  for (;;) {
+  for (std::string_view rest = text;;) {
+    const size_t comma = rest.find(',');
     int gpu = 0;
-    auto [next, error] = std::from_chars(at, end, gpu);
-    if (error != std::errc() || gpu < 0 || (next != end && *next != ','))
+    if (!parseWhole(rest.substr(0, comma), gpu) || gpu < 0)
       return fail(ZERO_RT_INVALID_ARGUMENT, "expected numbers of GPUs such as '0,1', got '%s'",
                   escape(text).c_str());
     gpus.push_back(gpu);
-    if (next == end)
+    if (comma == rest.npos)
       return {};
-    at = next + 1;
+    rest.remove_prefix(comma + 1);
   }
 }
 

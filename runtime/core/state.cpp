@@ -2,6 +2,7 @@
 
 #include "runtime/core/state.h"
 
+#include "runtime/support/checked.h"
 #include "runtime/support/floats.h"
 
 #include <algorithm>
@@ -31,7 +32,7 @@ Status InitialFiles::open(const proto::Program &program, InitialFiles &opened) {
     if (range.transposed() && mapped.bytes().empty())
       ZERO_RT_TRY(MappedFile::open(program.files(static_cast<int>(range.file())), mapped));
     uint64_t size = opened.files[range.file()].size();
-    if (range.offset() > size || range.bytes() > size - range.offset())
+    if (!isWithin(range.offset(), range.bytes(), size))
       return fail(ZERO_RT_BAD_FILE,
                   "'%s' is too short for '%s': expected %llu bytes from byte %llu on, got %llu in "
                   "all",

@@ -10,6 +10,7 @@
 #include "runtime/device/cpu/reach.h"
 #include "runtime/format/limits.h"
 #include "runtime/io/disk_queue.h"
+#include "runtime/support/checked.h"
 #include "runtime/support/floats.h"
 #include "runtime/verify/lane_check.h"
 
@@ -62,14 +63,12 @@ private:
   }
 
   bool fits(proto::Tier tier, uint64_t offset, uint64_t bytes) const {
-    const uint64_t arena = proto::Tier_IsValid(tier) ? arenas[size_t(tier)] : 0;
-    return offset <= arena && bytes <= arena - offset;
+    return isWithin(offset, bytes, proto::Tier_IsValid(tier) ? arenas[size_t(tier)] : 0);
   }
 
   /// Bytes of `count` elements; false for an unknown type or an overflow.
   static bool sizeInBytes(proto::DType dtype, uint64_t count, uint64_t &bytes) {
-    size_t size = proto::DType_IsValid(dtype) ? sizeOf(toDType(dtype)) : 0;
-    return size > 0 && !__builtin_mul_overflow(count, size, &bytes);
+    return proto::DType_IsValid(dtype) && countBytes(count, toDType(dtype), bytes);
   }
 
   Status checkSizes() {
@@ -89,7 +88,7 @@ private:
     if (buffer.shards() != 1 && buffer.shards() != program.ranks())
       return bad("buffer", buffer.name(), "its shards are neither 1 nor the number of ranks");
     if (!sizeInBytes(buffer.dtype(), buffer.elements(), bytes) ||
-        __builtin_mul_overflow(buffer.elements(), uint64_t(buffer.shards()), &all))
+        !checkedMultiply(buffer.elements(), buffer.shards(), all))
       return bad("buffer", buffer.name(), "bad element type or size");
     proto::Address address;
     address.set_offset(buffer.offset());
@@ -102,7 +101,7 @@ private:
   Status checkMember(const char *what, const std::string &name, const proto::Buffer &buffer,
                      uint64_t start, uint64_t count) {
     uint64_t bucket = buffer.elements() * buffer.shards();
-    if (start > bucket || count > bucket - start)
+    if (!isWithin(start, count, bucket))
       return bad(what, name, "it reaches beyond its buffer");
     return {};
   }
@@ -156,7 +155,7 @@ private:
     // Not from float64 to less: that would be rounded twice on the way to 16 bits.
     uint64_t bytes;
     if ((stored != dtype && (!isConvertible(stored, dtype) || stored == ZERO_RT_F64)) ||
-        __builtin_mul_overflow(count, uint64_t(sizeOf(stored)), &bytes))
+        !countBytes(count, stored, bytes))
       return bad("tensor", tensor.name(), "its initial values are of a type that is not read");
     if (range.bytes() != bytes)
       return fail(ZERO_RT_BAD_FILE, "tensor '%s': expected %llu bytes of initial values, got %llu",
@@ -166,7 +165,7 @@ private:
       return bad("tensor", tensor.name(), "it is no matrix in a file to be transposed");
     if (inFile && range.file() >= uint32_t(program.files_size()))
       return bad("tensor", tensor.name(), "its initial values are in no file");
-    if (!inFile && (range.offset() > dataBytes || bytes > dataBytes - range.offset()))
+    if (!inFile && !isWithin(range.offset(), bytes, dataBytes))
       return bad("tensor", tensor.name(), "its initial values lie outside the data section");
     return {};
   }
@@ -226,8 +225,8 @@ private:
   /// The rows of all ranks and micro-batches can be counted.
   Status checkGlobalBatch(const proto::Input &input) {
     uint64_t rows = input.shape_size() > 0 ? input.shape(0) : 1;
-    if (__builtin_mul_overflow(rows, uint64_t(program.ranks()), &rows) ||
-        __builtin_mul_overflow(rows, microBatchesOf(program), &rows))
+    if (!checkedMultiply(rows, program.ranks(), rows) ||
+        !checkedMultiply(rows, microBatchesOf(program), rows))
       return bad("input", input.name(), "its global batch has too many rows");
     return {};
   }
@@ -248,8 +247,8 @@ private:
     int64_t shift, last;
     const proto::Tier tier = address.tier();
     if (!proto::Tier_IsValid(tier) || !fits(tier, address.offset(), bytes) ||
-        __builtin_mul_overflow(int64_t(program.ranks() - 1), address.rank_stride(), &shift) ||
-        __builtin_add_overflow(int64_t(address.offset()), shift, &last) || last < 0 ||
+        !checkedMultiply(int64_t(program.ranks() - 1), address.rank_stride(), shift) ||
+        !checkedAdd(int64_t(address.offset()), shift, last) || last < 0 ||
         !fits(tier, uint64_t(last), bytes))
       return bad("command", label, "an address lies outside the arena");
     return {};
@@ -382,7 +381,7 @@ private:
     if (command.predicate() != 0)
       return bad("command", command.label(), "a collective with a predicate");
     if (!sizeInBytes(collective.dtype(), collective.elements(), slice) ||
-        __builtin_mul_overflow(slice, uint64_t(program.ranks()), &whole))
+        !checkedMultiply(slice, program.ranks(), whole))
       return bad("command", command.label(), "bad element type or size");
     bool gathers = collective.kind() == proto::Collective::ALL_GATHER;
     bool scatters = collective.kind() == proto::Collective::REDUCE_SCATTER;

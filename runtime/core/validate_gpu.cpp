@@ -2,6 +2,8 @@
 
 #include "runtime/core/validate_gpu.h"
 
+#include "runtime/support/checked.h"
+
 #include <vector>
 
 namespace zero::rt {
@@ -29,8 +31,7 @@ static Status checkKernel(const proto::Program &program, const proto::Kernel &ke
 }
 
 static Status checkImage(const proto::GpuImage &image, std::span<const uint8_t> code) {
-  if (image.bytes() == 0 || image.offset() > code.size() ||
-      image.bytes() > code.size() - image.offset() ||
+  if (image.bytes() == 0 || !isWithin(image.offset(), image.bytes(), code.size()) ||
       !proto::GpuImage::Kind_IsValid(image.kind()) || image.architecture() > 10000)
     return fail(ZERO_RT_BAD_FILE, "GPU code for sm_%u: it lies outside the code section",
                 image.architecture());

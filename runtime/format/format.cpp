@@ -2,6 +2,8 @@
 
 #include "runtime/format/format.h"
 
+#include "runtime/support/checked.h"
+
 #include <cstddef>
 #include <cstring>
 
@@ -84,8 +86,8 @@ static std::string checkHeader(std::span<const uint8_t> file, Header &header) {
 }
 
 static bool isInside(const Section &section, uint64_t fileBytes) {
-  return section.offset % kSectionAlignment == 0 && section.offset <= fileBytes &&
-         section.size <= fileBytes - section.offset;
+  return section.offset % kSectionAlignment == 0 &&
+         isWithin(section.offset, section.size, fileBytes);
 }
 
 static std::string checkContents(std::span<const uint8_t> file, const Header &header,

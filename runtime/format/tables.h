@@ -4,6 +4,7 @@
 #define RUNTIME_FORMAT_TABLES_H
 
 #include "runtime/format/executable.pb.h"
+#include "runtime/support/checked.h"
 #include "runtime/support/dtype.h"
 #include "runtime/support/status.h"
 
@@ -74,9 +75,7 @@ struct Block {
 /// Which elements indices [begin, begin + extent) of dimension `axis` are.
 inline Strided sliceOf(std::span<const uint64_t> shape, uint32_t axis, uint64_t begin,
                        uint64_t extent) {
-  uint64_t inner = 1;
-  for (uint64_t dim : shape.subspan(axis + 1))
-    inner *= dim;
+  const auto inner = saturatingProduct<uint64_t>(shape.subspan(axis + 1));
   const bool isWhole =
       std::all_of(shape.begin(), shape.begin() + axis, [](uint64_t dim) { return dim == 1; });
   const uint64_t run = extent * inner;

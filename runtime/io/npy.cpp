@@ -2,6 +2,8 @@
 
 #include "runtime/io/npy.h"
 
+#include "runtime/support/checked.h"
+
 #include <cstring>
 #include <string_view>
 
@@ -43,14 +45,10 @@ public:
   }
   bool takeNumber(uint64_t &value) {
     skipSpace();
-    value = 0;
-    size_t digits = 0;
-    for (; digits < text.size() && text[digits] >= '0' && text[digits] <= '9'; ++digits)
-      if (__builtin_mul_overflow(value, 10, &value) ||
-          __builtin_add_overflow(value, uint64_t(text[digits] - '0'), &value))
-        return false;
+    const size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+    const bool isWhole = parseWhole(text.substr(0, digits), value);
     text.remove_prefix(digits);
-    return digits > 0;
+    return isWhole;
   }
 
 private:

@@ -3,6 +3,7 @@
 #include "runtime/io/npz.h"
 
 #include "runtime/io/inflate.h"
+#include "runtime/support/checked.h"
 
 #include <algorithm>
 #include <cstring>
@@ -146,8 +147,7 @@ static Status locate(std::span<const uint8_t> file, NpzMember &member) {
   local.skip(22);
   uint16_t name = local.get<uint16_t>(), extra = local.get<uint16_t>();
   local.skip(uint64_t(name) + extra);
-  if (!local.ok() || local.position() > file.size() ||
-      member.packed > file.size() - local.position())
+  if (!local.ok() || !isWithin(local.position(), member.packed, file.size()))
     return broken("a member lies outside the file");
   member.begin = local.position();
   return {};

@@ -2,6 +2,7 @@
 
 #include "runtime/io/onnx_rewriter.h"
 
+#include "runtime/support/checked.h"
 #include "runtime/support/floats.h"
 
 #include <algorithm>
@@ -253,31 +254,20 @@ Status OnnxRewriter::resolve(const std::string &location, std::string &resolved)
   return {};
 }
 
-static bool parseNumber(const std::string &text, uint64_t &number) {
-  number = 0;
-  for (char digit : text)
-    if (digit < '0' || digit > '9' || __builtin_mul_overflow(number, uint64_t(10), &number) ||
-        __builtin_add_overflow(number, uint64_t(digit - '0'), &number))
-      return false;
-  return !text.empty();
-}
-
 /// Where the old values of `tensor` lie, and that they do.
 Status OnnxRewriter::findOld(const Tensor &tensor, OnnxModel::External &old) const {
   auto number = [&](const char *key, uint64_t absent, uint64_t &value) {
     auto it = tensor.location.find(key);
     value = absent;
-    return it == tensor.location.end() || parseNumber(it->second, value);
+    return it == tensor.location.end() || parseWhole(it->second, value);
   };
   auto location = tensor.location.find("location");
   ZERO_RT_TRY(resolve(location == tensor.location.end() ? "" : location->second, old.file));
   InputFile source;
   ZERO_RT_TRY(InputFile::open(old.file, source));
-  uint64_t count = 0, bytes = 0, size = source.size();
+  uint64_t bytes = 0, size = source.size();
   bool good = number("offset", 0, old.offset) && old.offset <= size;
-  const uint64_t width = sizeOf(toDType(tensor.type));
-  bool known = width > 0 && countElements(tensor.dims, count) &&
-               !__builtin_mul_overflow(count, width, &bytes);
+  const bool known = countBytes(tensor.dims, toDType(tensor.type), bytes);
   good = good && number("length", known ? bytes : size - old.offset, old.bytes);
   if (!good || old.bytes > size - old.offset)
     return fail(ZERO_RT_BAD_FILE, "tensor '%s': its external data lies outside '%s'",

@@ -2,6 +2,8 @@
 
 #include "runtime/io/stream.h"
 
+#include "runtime/support/checked.h"
+
 namespace zero::rt {
 
 using Number = unsigned long long;
@@ -51,9 +53,7 @@ Status cutStream(const std::vector<uint64_t> &shape, const ArrayFile &file, Arra
                 Number(file.skip), shapeText(array.shape).c_str(), placeOf(array).c_str());
   if (shape.empty())
     return fail(ZERO_RT_BAD_DATA, "a scalar cannot be cut from a stream%s", placeOf(array).c_str());
-  uint64_t row = 1;
-  for (size_t i = 1; i < shape.size(); ++i)
-    row *= shape[i];
+  const auto row = saturatingProduct<uint64_t>(std::span(shape).subspan(1));
   const uint64_t elements = array.shape[0], ahead = std::max(file.ahead, file.skip);
   if (row == 0 || elements < ahead || elements - ahead < row)
     return fail(ZERO_RT_BAD_DATA, "one row takes %llu elements%s, got %llu%s", Number(row),

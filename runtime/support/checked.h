@@ -12,6 +12,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <string_view>
 #include <type_traits>
 
@@ -63,12 +64,32 @@ template <typename T>
   return true;
 }
 
-/// All of `text` as a finite number: "1e-3", "-0.5". Numbers that a double cannot hold are none.
-[[nodiscard]] inline bool parseReal(std::string_view text, double &number) {
+/// The product of `factors`, which was checked before; the largest T, should it exceed that all the
+/// same, and 0 if one is negative.
+template <typename T, typename Factors>
+[[nodiscard]] constexpr T saturatingProduct(const Factors &factors) {
+  T product = 1;
+  const T largest = std::numeric_limits<T>::max();
+  for (auto factor : factors)
+    if (factor < decltype(factor)(0))
+      return 0;
+  return checkedProduct(factors, largest, product) ? product : largest;
+}
+
+/// All of `text` as a number: "1e-3", "-0.5", "inf", "nan"; false where a double cannot hold it.
+[[nodiscard]] inline bool parseDouble(std::string_view text, double &number) {
   double read = 0;
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), read);
-  if (text.empty() || error != std::errc() || end != text.data() + text.size() ||
-      !std::isfinite(read))
+  if (text.empty() || error != std::errc() || end != text.data() + text.size())
+    return false;
+  number = read;
+  return true;
+}
+
+/// The same of a finite number.
+[[nodiscard]] inline bool parseReal(std::string_view text, double &number) {
+  double read = 0;
+  if (!parseDouble(text, read) || !std::isfinite(read))
     return false;
   number = read;
   return true;

@@ -11,6 +11,7 @@
 #include "progress.h"
 #include "report.h"
 #include "runtime/core/team.h"
+#include "runtime/support/checked.h"
 #include "tiers.h"
 #include "tools/process/process.h"
 #include "work_line.h"
@@ -74,8 +75,8 @@ static Status countSteps(const Options &options, const Data &data, const zero_rt
                 static_cast<unsigned long long>(info.samples_per_step),
                 static_cast<unsigned long long>(info.samples));
   uint64_t batches;
-  if (__builtin_mul_overflow(*options.epochs, info.steps_per_epoch, &batches) ||
-      __builtin_add_overflow(from.step, batches - std::min(batches, from.batch), &steps))
+  if (!checkedMultiply(*options.epochs, info.steps_per_epoch, batches) ||
+      !checkedAdd(from.step, batches - std::min(batches, from.batch), steps))
     return fail(ZERO_RT_INVALID_ARGUMENT, "--epochs: too many steps");
   return {};
 }

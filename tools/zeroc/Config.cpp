@@ -4,6 +4,7 @@
 
 #include "ConfigBlock.h"
 #include "ConfigParts.h"
+#include "runtime/support/checked.h"
 
 #include "llvm/Support/MemoryBuffer.h"
 
@@ -23,8 +24,7 @@ static bool saysTheSame(StringRef a, StringRef b) {
   b.split(bs, ',');
   return as.size() == bs.size() && llvm::equal(as, bs, [](StringRef x, StringRef y) {
            double xNumber, yNumber;
-           return x == y ||
-                  (!x.getAsDouble(xNumber) && !y.getAsDouble(yNumber) && xNumber == yNumber);
+           return x == y || (parseReal(x, xNumber) && parseReal(y, yNumber) && xNumber == yNumber);
          });
 }
 

@@ -7,6 +7,7 @@
 
 #include "ConfigParts.h"
 
+#include "runtime/support/checked.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace llvm;
@@ -34,7 +35,7 @@ static Factor readFactor(ConfigBlock &top, StringRef key) {
 static Factor givenFactor(const Config &config, StringRef flag) {
   Factor factor;
   std::optional<StringRef> value = config.givenValue(flag);
-  if (value && !value->getAsInteger(10, factor.value))
+  if (value && parseWhole(*value, factor.value))
     factor.text = ("--" + flag + "=" + *value).str();
   return factor;
 }

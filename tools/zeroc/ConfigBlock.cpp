@@ -2,6 +2,7 @@
 
 #include "ConfigBlock.h"
 
+#include "runtime/support/checked.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -19,7 +20,7 @@ std::string exactNumber(double value) {
     text.clear();
     raw_string_ostream(text) << format("%.*g", digits, value);
     double back;
-    if (!StringRef(text).getAsDouble(back) && back == value)
+    if (parseReal(text, back) && back == value)
       break;
   }
   return text;

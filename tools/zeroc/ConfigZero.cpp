@@ -2,6 +2,7 @@
 
 #include "ConfigParts.h"
 
+#include "runtime/support/checked.h"
 #include "llvm/ADT/StringSwitch.h"
 
 #include <cmath>
@@ -145,7 +146,7 @@ static void readLossScale(Config &config, ConfigBlock &fp16, bool isUsed) {
   if (scale)
     fp16.set("loss_scale", "loss-scale", exactNumber(*scale));
   double fixed = 0;
-  if (config.valueOf("loss-scale").value_or("0").getAsDouble(fixed) || fixed != 0)
+  if (!parseReal(config.valueOf("loss-scale").value_or("0"), fixed) || fixed != 0)
     return;
   if (power && *power > 126)
     fp16.refuse("initial_scale_power", "at most 126");

@@ -3,6 +3,7 @@
 #include "DiskSpeed.h"
 
 #include "runtime/io/disk_rate.h"
+#include "runtime/support/checked.h"
 #include "zero/Machine/MachineFile.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -50,8 +51,8 @@ static bool readCache(const std::string &path, Measured &measured) {
   SmallVector<StringRef> words;
   llvm::SplitString((*text)->getBuffer(), words);
   measured.date = words.size() == 3 ? words[2].str() : "";
-  return words.size() == 3 && !words[0].getAsInteger(10, measured.read) && measured.read > 0 &&
-         !words[1].getAsInteger(10, measured.write) && measured.write > 0;
+  return words.size() == 3 && parseWhole(words[0], measured.read) && measured.read > 0 &&
+         parseWhole(words[1], measured.write) && measured.write > 0;
 }
 
 /// A cache that cannot be written is none.

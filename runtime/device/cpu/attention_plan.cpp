@@ -2,6 +2,7 @@
 
 #include "runtime/device/cpu/attention_plan.h"
 
+#include "runtime/support/checked.h"
 #include "runtime/support/dtype.h"
 #include "runtime/support/half.h"
 #include "runtime/support/status.h"
@@ -72,7 +73,7 @@ Status Planner::checkSizes() const {
     fits = fits && size < kLargestSize;
   for (uint64_t size : {desc.batch(), desc.heads(), std::max(desc.queries(), desc.keys()),
                         std::max(desc.width(), desc.value_width())})
-    fits = fits && !__builtin_mul_overflow(work, std::max<uint64_t>(size, 1), &work);
+    fits = fits && checkedMultiply(work, std::max<uint64_t>(size, 1), work);
   if (!fits || work > kLargest)
     return fail(ZERO_RT_BAD_FILE, "an attention: its size overflows");
   if (desc.groups() == 0 || desc.heads() == 0 ? desc.heads() != desc.groups()
@@ -168,8 +169,8 @@ Status Planner::grow(const char *name, const std::vector<Dim> &dims, uint64_t st
     if (dim.count > 1 && dim.stride < 0)
       return fail(ZERO_RT_UNSUPPORTED, "an attention: expected strides of %s >= 0, got %lld", name,
                   static_cast<long long>(dim.stride));
-    if (__builtin_mul_overflow(dim.count - 1, uint64_t(dim.stride), &step) ||
-        __builtin_add_overflow(reach, step, &reach) || reach > kLargest)
+    if (!checkedMultiply(dim.count - 1, uint64_t(dim.stride), step) ||
+        !checkedAdd(reach, step, reach) || reach > kLargest)
       return fail(ZERO_RT_BAD_FILE, "an attention: the strides of %s overflow", name);
   }
   uint64_t &bytes = plan.arguments.back().bytes;

@@ -4,6 +4,7 @@
 
 #include "runtime/device/cpu/convolution_plan.h"
 #include "runtime/device/cpu/openmp.h"
+#include "runtime/support/checked.h"
 
 #include <algorithm>
 #include <array>
@@ -48,9 +49,8 @@ struct Convolution::State {
 /// Row-major f32.
 static Desc plainDesc(const std::vector<int64_t> &shape) {
   dnnl::memory::dims strides(shape.size());
-  int64_t stride = 1;
-  for (size_t dim = shape.size(); dim-- > 0; stride *= shape[dim])
-    strides[dim] = stride;
+  for (size_t dim = 0; dim < shape.size(); ++dim)
+    strides[dim] = saturatingProduct<int64_t>(std::span(shape).subspan(dim + 1));
   return {shape, dnnl::memory::data_type::f32, strides};
 }
 

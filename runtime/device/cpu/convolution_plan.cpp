@@ -2,6 +2,7 @@
 
 #include "runtime/device/cpu/convolution_plan.h"
 
+#include "runtime/support/checked.h"
 #include "runtime/support/dtype.h"
 
 namespace zero::rt {
@@ -56,10 +57,9 @@ static Status checkWindows(const proto::Convolution &desc, int dim) {
 /// Bytes of `shape` stay below half of the address space.
 static Status checkElements(const std::vector<int64_t> &shape) {
   int64_t elements = 1;
-  for (int64_t size : shape)
-    if (__builtin_mul_overflow(elements, size, &elements) || elements >= int64_t(1) << 60)
-      return fail(ZERO_RT_BAD_FILE, "a convolution: its size overflows");
-  return {};
+  return checkedProduct(shape, (int64_t(1) << 60) - 1, elements)
+             ? Status()
+             : fail(ZERO_RT_BAD_FILE, "a convolution: its size overflows");
 }
 
 Status planConvolution(const proto::Convolution &desc, ConvolutionPlan &plan) {

@@ -5,6 +5,7 @@
 #include "runtime/device/cpu/convolution_plan.h"
 #include "runtime/device/cpu/library.h"
 #include "runtime/device/cpu/matmul_plan.h"
+#include "runtime/support/checked.h"
 
 #include <algorithm>
 
@@ -18,10 +19,10 @@ static constexpr uint64_t kSmall = uint64_t(1) << 20;
 static constexpr uint64_t kBlock = 256;
 
 uint64_t MixedArgument::elements() const {
-  uint64_t count = 1;
+  std::vector<uint64_t> counts;
   for (const Dim &dim : dims)
-    count *= dim.count;
-  return count;
+    counts.push_back(dim.count);
+  return saturatingProduct<uint64_t>(counts);
 }
 
 uint64_t MixedPart::bytes() const {
@@ -73,7 +74,7 @@ static void joinDims(std::vector<Dim> &dims) {
   std::vector<Dim> joined;
   int64_t reach;
   for (const Dim &dim : dims) {
-    if (!joined.empty() && !__builtin_mul_overflow(int64_t(dim.count), dim.stride, &reach) &&
+    if (!joined.empty() && checkedMultiply(int64_t(dim.count), dim.stride, reach) &&
         joined.back().stride == reach)
       joined.back() = {joined.back().count * dim.count, dim.stride};
     else
@@ -209,10 +210,7 @@ static Status planWhole(const proto::Kernel &kernel, MixedPart &part) {
     argument.stored = storedAs(kernel, part.arguments.size());
     argument.isWritten = shape == shapes.back();
     argument.isRead = !argument.isWritten;
-    uint64_t count = 1;
-    for (int64_t size : *shape)
-      count *= static_cast<uint64_t>(size);
-    argument.dims = {{count, 1}};
+    argument.dims = {{saturatingProduct<uint64_t>(*shape), 1}};
     part.arguments.push_back(std::move(argument));
   }
   return finishArguments(part.arguments);

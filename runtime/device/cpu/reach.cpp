@@ -6,6 +6,7 @@
 #include "runtime/device/cpu/convolution_plan.h"
 #include "runtime/device/cpu/matmul_plan.h"
 #include "runtime/format/tables.h"
+#include "runtime/support/checked.h"
 
 namespace zero::rt {
 
@@ -30,7 +31,7 @@ static Status reachOf(const char *name, const proto::Matmul &product, const Stri
     if (stride < 0)
       return fail(ZERO_RT_UNSUPPORTED, "a matrix product: expected strides of %s >= 0, got %lld",
                   name, static_cast<long long>(stride));
-    if (__builtin_mul_overflow(counts[i] - 1, uint64_t(stride), &step) || step > kLargest ||
+    if (!checkedMultiply(counts[i] - 1, uint64_t(stride), step) || step > kLargest ||
         (last += step) > kLargest)
       return fail(ZERO_RT_BAD_FILE, "a matrix product: the strides of %s overflow", name);
   }
@@ -58,12 +59,7 @@ static Status reachOf(const proto::Matmul &product, std::vector<uint64_t> &eleme
 static Status reachOf(const proto::Convolution &convolution, std::vector<uint64_t> &elements) {
   ConvolutionPlan plan;
   ZERO_RT_TRY(planConvolution(convolution, plan));
-  auto size = [](const std::vector<int64_t> &shape) {
-    uint64_t count = 1;
-    for (int64_t dim : shape)
-      count *= uint64_t(dim);
-    return count;
-  };
+  auto size = saturatingProduct<uint64_t, std::vector<int64_t>>;
   const uint64_t x = size(plan.input), w = size(plan.weights), y = size(plan.output);
   switch (convolution.direction()) {
   case proto::Convolution::BACKWARD_DATA:

@@ -35,6 +35,13 @@ TEST(Checked, Products) {
   EXPECT_FALSE(checkedProduct(std::vector<int64_t>{-2, -3}, 100, signedCount));
 }
 
+TEST(Checked, SaturatingProducts) {
+  EXPECT_EQ(saturatingProduct<uint64_t>(std::vector<uint64_t>{}), 1u);
+  EXPECT_EQ(saturatingProduct<int64_t>(std::vector<int64_t>{3, 0, 5}), 0);
+  EXPECT_EQ(saturatingProduct<int64_t>(std::vector<int64_t>{3, -1}), 0);
+  EXPECT_EQ(saturatingProduct<int64_t>(std::vector<int64_t>{int64_t(1) << 40, 1 << 30}), INT64_MAX);
+}
+
 TEST(Checked, Ranges) {
   EXPECT_TRUE(isWithin(4, 4, 8));
   EXPECT_TRUE(isWithin(8, 0, 8));
@@ -58,6 +65,8 @@ TEST(Checked, ParsesAllOfAText) {
   EXPECT_EQ(real, -1.5e-3);
   for (const char *bad : {"", " 1", "1x", "nan", "inf", "1e999"})
     EXPECT_FALSE(parseReal(bad, real)) << bad;
+  EXPECT_TRUE(parseDouble("-inf", real) && std::isinf(real));
+  EXPECT_FALSE(parseDouble("1e999", real) || parseDouble("infinite", real));
 }
 
 } // namespace

@@ -1,0 +1,59 @@
+#!/usr/bin/env python3
+"""Finds arithmetic on what comes from outside that runtime/support/checked.h has checked.
+
+Usage: check_arithmetic.py ROOT. Files, flags and models hold any number: integers are parsed, added
+and multiplied, dimensions multiplied and ranges of files compared by that one header, not by hand.
+Prints each place and ends with 1 if there is any.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+FOLDERS = ("runtime", "lib", "include", "tools")
+HOME = "runtime/support/checked.h"
+# Names and lines that these files have written themselves, of a form that is checked as a whole.
+OWN = {"runtime/checkpoint/generations.cpp", "tools/zero-run/outputs.cpp"}
+# Sizes of a model are bounded by the time other folders see them.
+OUTSIDE = ("runtime/", "lib/Import/", "tools/")
+
+RULES = [
+    (re.compile(r"__builtin_\w+_overflow"), "checkedAdd, checkedSubtract or checkedMultiply", ()),
+    (re.compile(r"\b(?:strto(?:u?ll?|u?max|d|f|ld)|ato(?:i|l|ll|f)|sto(?:i|l|ll|ul|ull|f|d|ld)|"
+                r"\w*scanf|from_chars)\s*\("), "parseWhole or parseReal", ()),
+    (re.compile(r"\.getAsInteger\(\s*\w|\.getAsDouble\("), "parseWhole or parseReal", ()),
+    (re.compile(r"\*=\s*(?:[\w:<>]+\()?(?:dim|extent|shape\[)|std::multiplies"),
+     "checkedProduct or saturatingProduct", OUTSIDE),
+    # offset > size || bytes > size - offset, in either order.
+    (re.compile(r"(\b[\w.()>-]+) > ([\w.()]+) \|\|\s+[^;|&]+ > \2 - \1(?![\w.(])"), "isWithin", OUTSIDE),
+    (re.compile(r"(\b[\w.()>-]+) <= ([\w.()]+) &&\s+[^;|&]+ <= \2 - \1(?![\w.(])"), "isWithin", OUTSIDE),
+]
+
+
+def check(root, file):
+    path = file.relative_to(root).as_posix()
+    if path == HOME or path in OWN:
+        return
+    text = file.read_text()
+    for pattern, instead, folders in RULES:
+        if folders and not path.startswith(folders):
+            continue
+        for match in pattern.finditer(text):
+            line = text.count("\n", 0, match.start()) + 1
+            source = text.splitlines()[line - 1]
+            if source.lstrip().startswith("//"):
+                continue
+            yield f"{path}:{line}: expected {instead}, got '{source.strip()}'"
+
+
+def main():
+    root = Path(sys.argv[1]).resolve()
+    files = sorted(file for folder in FOLDERS for file in (root / folder).rglob("*")
+                   if file.suffix in (".cpp", ".h", ".c", ".in"))
+    found = [text for file in files for text in check(root, file)]
+    print("\n".join([*found, f"{len(files)} files, {len(found)} raw"]))
+    sys.exit(bool(found))
+
+
+if __name__ == "__main__":
+    main()
