@@ -50,6 +50,11 @@ static bool holdsNumber(llvm::cl::Option *option, StringRef value) {
 
 std::string StepOptions::set(StringRef name, StringRef value) {
   llvm::cl::Option *option = OptionsMap.lookup(name);
+  // As an option of a pass, a path would end at its first space.
+  if (auto *text = dynamic_cast<Option<std::string> *>(option)) {
+    *text = value.str();
+    return "";
+  }
   bool isNumber = holdsNumber<unsigned>(option, value) && holdsNumber<uint64_t>(option, value) &&
                   holdsNumber<double>(option, value);
   std::string errors;
