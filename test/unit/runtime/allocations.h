@@ -26,10 +26,10 @@ public:
 /// What the steps of a program with products promise: nothing above 4 KiB. Where the processor has
 /// no AVX-512 oneDNN's products pack their operands into memory of their own, of blocks whose size
 /// its kernels set: at most 2 MiB a thread in the models of test/data.
-#define EXPECT_NO_LARGE_ALLOCATIONS(watch)                                                         \
-  EXPECT_LE((watch).largestAllocation(),                                                           \
-            ::zero::rt::missingFeature("avx512f avx512bw avx512dq avx512vl").empty()               \
-                ? 0u                                                                               \
-                : size_t(2) << 20)
+inline size_t libraryBytes() {
+  const bool hasAvx512 = ::zero::rt::missingFeature("avx512f avx512bw avx512dq avx512vl").empty();
+  return hasAvx512 ? 0 : size_t(2) << 20;
+}
+#define EXPECT_NO_LARGE_ALLOCATIONS(watch) EXPECT_LE((watch).largestAllocation(), libraryBytes())
 
 #endif // TEST_UNIT_RUNTIME_ALLOCATIONS_H
