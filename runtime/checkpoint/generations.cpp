@@ -2,12 +2,12 @@
 
 #include "runtime/checkpoint/generations.h"
 
+#include "runtime/support/checked.h"
 #include "runtime/support/file.h"
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <fcntl.h>
 #include <filesystem>
 #include <sys/stat.h>
@@ -41,11 +41,8 @@ static std::string trimmed(std::string path) {
 
 bool parseGenerationName(const std::string &path, uint64_t &step) {
   const std::string name = fs::path(trimmed(path)).filename();
-  if (!name.starts_with("step-") || name.size() < 13 || name.size() > 25 ||
-      name.find_first_not_of("0123456789", 5) != std::string::npos)
-    return false;
-  step = std::strtoull(name.c_str() + 5, nullptr, 10);
-  return generationName(step) == name;
+  return name.starts_with("step-") && parseWhole(std::string_view(name).substr(5), step) &&
+         generationName(step) == name;
 }
 
 std::string draftPath(const std::string &folder, uint64_t step, uint64_t token) {
@@ -163,8 +160,7 @@ Status Draft::create(const std::string &folder, uint64_t step, Draft &draft) {
   ZERO_RT_TRY(FolderLock::take(made.folder, made.lock));
   std::vector<std::string> ignored; // what is in the way stays there, and the next one tries
   sweep(made.folder, ignored);
-  ZERO_RT_TRY(
-      OwnedFolder::create(made.folder + "/." + generationName(step), 0777, made.temporary));
+  ZERO_RT_TRY(OwnedFolder::create(made.folder + "/." + generationName(step), 0777, made.temporary));
   draft = std::move(made);
   return {};
 }

@@ -4,6 +4,7 @@
 
 #include "report.h"
 #include "runtime/io/safetensors.h"
+#include "runtime/support/checked.h"
 
 #include <cerrno>
 #include <cstdio>
@@ -99,10 +100,17 @@ Status Outputs::open(const Options &options, const Executable &executable) {
 /// Whether a line of a log tells of what was before step `first`: a step, or an
 /// evaluation after so many.
 static bool isBefore(const std::string &line, uint64_t first) {
-  unsigned long long step;
-  char key;
-  return std::sscanf(line.c_str(), "{\"step\":%llu,\"%c", &step, &key) == 2 &&
-         (key == 'l' ? step < first : step <= first);
+  static constexpr std::string_view kBegin = "{\"step\":", kNext = ",\"";
+  std::string_view rest = line;
+  if (!rest.starts_with(kBegin))
+    return false;
+  rest.remove_prefix(kBegin.size());
+  const size_t end = rest.find(kNext);
+  uint64_t step;
+  if (end == rest.npos || !parseWhole(rest.substr(0, end), step))
+    return false;
+  const bool isStep = rest.substr(end + kNext.size()).starts_with('l'); // "loss"
+  return isStep ? step < first : step <= first;
 }
 
 Status Outputs::continueLog(const std::string &path, uint64_t first) {
