@@ -363,28 +363,31 @@ FailureOr<const PlanChoice *> PlanSearch::findSmallest(const Budget &budget) {
   }
 }
 
-FailureOr<int64_t> PlanSearch::findLeastActivations() {
+LogicalResult PlanSearch::evaluateAll() {
   if (failed(listUpTo(0)))
     return failure();
-  int64_t least = INT64_MAX;
-  for (Plan &plan : plans) {
+  for (Plan &plan : plans)
     if (failed(evaluate(plan)))
       return failure();
+  return success();
+}
+
+FailureOr<int64_t> PlanSearch::findLeastActivations() {
+  if (failed(evaluateAll()))
+    return failure();
+  int64_t least = INT64_MAX;
+  for (const Plan &plan : plans)
     least = std::min(least, plan.cost->activations);
-  }
   return least;
 }
 
 FailureOr<int64_t> PlanSearch::findLeastHost() {
-  if (failed(listUpTo(0)))
+  if (failed(evaluateAll()))
     return failure();
   int64_t least = INT64_MAX;
-  for (Plan &plan : plans) {
-    if (failed(evaluate(plan)))
-      return failure();
+  for (Plan &plan : plans)
     if (plan.cost->host.least() < least)
       least = std::min(least, plan.cost->host.packed());
-  }
   return least;
 }
 

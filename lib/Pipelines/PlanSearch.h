@@ -80,6 +80,7 @@ private:
   void addSwaps(Plan &first, const MemoryFloor &own);
   llvm::FailureOr<Evaluation> make(PlanChoice &choice);
   llvm::LogicalResult evaluate(Plan &plan);
+  llvm::LogicalResult evaluateAll();
 
   mlir::ModuleOp module;
   const StepOptions &options;

@@ -36,14 +36,9 @@ bool NamePatterns::match(ArrayRef<StringRef> names) {
   return any;
 }
 
-const llvm::GlobPattern *NamePatterns::findUnused() const {
+const NamePatterns::Member *NamePatterns::findUnused() const {
   auto it = llvm::find_if(members, [](auto &member) { return !member->isUsed; });
-  return it == members.end() ? nullptr : &*(*it)->pattern;
-}
-
-std::string NamePatterns::describe(const llvm::GlobPattern &pattern) const {
-  auto it = llvm::find_if(members, [&](auto &member) { return &*member->pattern == &pattern; });
-  return what + " pattern '" + (*it)->text + "'";
+  return it == members.end() ? nullptr : it->get();
 }
 
 } // namespace zero

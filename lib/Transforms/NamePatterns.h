@@ -24,17 +24,19 @@ public:
   /// Whether a pattern matches one of the names of a tensor. Every pattern that does has
   /// chosen something.
   bool match(llvm::ArrayRef<llvm::StringRef> names);
-  /// The first pattern that has chosen nothing, or null.
-  const llvm::GlobPattern *findUnused() const;
-  /// How the flag's user wrote `pattern`: "freeze pattern 'fc.*'".
-  std::string describe(const llvm::GlobPattern &pattern) const;
-
-private:
   struct Member {
     std::string text; ///< to which the pattern refers
     std::optional<llvm::GlobPattern> pattern;
     bool isUsed = false;
   };
+  /// The first pattern that has chosen nothing, or null.
+  const Member *findUnused() const;
+  /// How the flag's user wrote `member`: "freeze pattern 'fc.*'".
+  std::string describe(const Member &member) const {
+    return what + " pattern '" + member.text + "'";
+  }
+
+private:
   std::string what;
   std::vector<std::unique_ptr<Member>> members;
 };

@@ -97,20 +97,20 @@ private:
 
   /// Every pattern has to match a parameter.
   LogicalResult checkUsed(const NamePatterns &patterns) {
-    const llvm::GlobPattern *unused = patterns.findUnused();
+    const NamePatterns::Member *unused = patterns.findUnused();
     if (!unused)
       return success();
     InFlightDiagnostic error = emitError(module.getLoc())
                                << patterns.describe(*unused) << " matches no parameter";
     for (const Selection::Item &item : selection.leftOut)
-      if (unused->match(item.name)) {
+      if (unused->pattern->match(item.name)) {
         error.attachNote() << "it matches '" << item.name
                            << "', which is not trained anyhow: " << item.reason;
         break;
       }
     if (auto absent = module->getAttrOfType<ArrayAttr>(kAbsentParametersAttr))
       for (StringRef name : absent.getAsValueRange<StringAttr>())
-        if (unused->match(name)) {
+        if (unused->pattern->match(name)) {
           error.attachNote() << "it matches '" << name
                              << "', which the graph does not hold: nothing reads it, or it is "
                                 "tied to a tensor of another name";

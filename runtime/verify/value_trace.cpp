@@ -143,8 +143,9 @@ void ValueTrace::begin() {
     const RankRange range = rangeOf(buffer, rank);
     const uint64_t origin = positionOf(buffer.tier(), buffer.offset());
     shadow.write(range, {buffer.value(), origin, Content::State, true, 0, Content::State});
-    places[buffer.value()];
-    takeOver(range, buffer.value(), origin);
+    auto &known = places[buffer.value()];
+    if (range.stride == 0)
+      known.emplace(range.begin, range.end, origin);
   }
 }
 
@@ -243,10 +244,10 @@ void ValueTrace::writeResults(const Moment &moment) {
   const bool isVoid = readsVoid(moment);
   const std::vector<Access> &touched = operandsOf(moment);
   const bool isCopy = program.segments(moment.segment).commands(moment.index).has_copy();
+  const Access *source = isCopy && touched.front().reads ? &touched.front() : nullptr;
   for (const Access &access : touched)
     if (access.writes) {
-      const Access *source = isCopy ? &touched.front() : nullptr;
-      if (source && source != &access && source->reads)
+      if (source && source != &access)
         writeCopy(*source, access, writer);
       else
         shadow.write(access.range,
