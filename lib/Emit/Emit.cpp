@@ -25,6 +25,25 @@ namespace zero {
 /// Where images of GPU code begin.
 static constexpr uint64_t kImageAlignment = 64;
 
+/// Bytes of a buffer of `type` for one element of its dynamic dimension; 0 without one.
+static uint64_t bytesPerLength(MemRefType type) {
+  if (type.hasStaticShape())
+    return 0;
+  SmallVector<int64_t> shape(type.getShape());
+  std::replace(shape.begin(), shape.end(), ShapedType::kDynamic, int64_t(1));
+  return tensorBytes(RankedTensorType::get(shape, type.getElementType()));
+}
+
+/// What each argument of a launch of `function`, which has buffers for all of them and the bounds
+/// of its iterations behind, takes for one element of its length.
+static void describeLength(func::FuncOp function, proto::Kernel &kernel) {
+  auto buffers = llvm::make_filter_range(function.getArgumentTypes(), llvm::IsaPred<MemRefType>);
+  for (Type type : buffers)
+    kernel.add_per_length(bytesPerLength(cast<MemRefType>(type)));
+  if (llvm::all_of(kernel.per_length(), [](uint64_t bytes) { return bytes == 0; }))
+    kernel.clear_per_length();
+}
+
 /// The kernel table, and each kernel's index in it.
 static void buildKernels(ModuleOp module, proto::Program &program,
                          llvm::StringMap<uint32_t> &indices) {
@@ -42,6 +61,7 @@ static void buildKernels(ModuleOp module, proto::Program &program,
     };
     kernel->set_workspace(read(kWorkspaceAttr));
     kernel->set_extent(read(kExtentAttr));
+    describeLength(function, *kernel);
     kernel->set_flops(read(kFlopsAttr));
     kernel->set_bytes(read(kBytesAttr));
   }

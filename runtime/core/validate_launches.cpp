@@ -4,8 +4,6 @@
 
 #include "runtime/support/checked.h"
 
-#include <algorithm>
-
 namespace zero::rt {
 
 /// Bytes that `launch` may write, those of its workspace included; as many as there can be where
@@ -18,13 +16,24 @@ static uint64_t writtenBytes(const proto::Launch &launch) {
   return bytes;
 }
 
+/// `length` elements fit the arguments of a launch of `kernel`.
+static bool fitsLength(const proto::Kernel &kernel, const proto::Launch &launch, uint64_t length) {
+  if (kernel.per_length_size() > launch.args_size() ||
+      (kernel.per_length_size() == 0) != (length == 0))
+    return false;
+  for (int i = 0; i < kernel.per_length_size(); ++i) {
+    uint64_t bytes;
+    if (!checkedMultiply(kernel.per_length(i), length, bytes) || bytes > launch.args(i).bytes())
+      return false;
+  }
+  return true;
+}
+
 Status checkIterations(const std::string &label, const proto::Kernel &kernel,
                        const proto::Launch &launch) {
-  const auto &arguments = launch.args();
   auto bad = [&](const char *what, uint64_t count) {
     return fail(ZERO_RT_BAD_FILE,
-                "command '%s': kernel '%s' has %s %llu, but its arguments "
-                "have not the bytes",
+                "command '%s': kernel '%s' has %s %llu, which does not fit its arguments",
                 escape(label).c_str(), escape(kernel.name()).c_str(), what,
                 static_cast<unsigned long long>(count));
   };
@@ -32,9 +41,7 @@ Status checkIterations(const std::string &label, const proto::Kernel &kernel,
     return fail(ZERO_RT_BAD_FILE, "command '%s': a launch of a negative length",
                 escape(label).c_str());
   const auto length = static_cast<uint64_t>(launch.length());
-  if (length > 0 && std::none_of(arguments.begin(), arguments.end(), [&](const auto &argument) {
-        return argument.bytes() > 0 && argument.bytes() % length == 0;
-      }))
+  if (!fitsLength(kernel, launch, length))
     return bad("a length of", length);
   // Of nothing at all there may be any number.
   const uint64_t written = writtenBytes(launch);

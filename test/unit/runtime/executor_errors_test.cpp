@@ -182,7 +182,9 @@ TEST(ExecutorErrors, IterationsBeyondTheArguments) {
     ADD_FAILURE() << "no launch has a length";
   };
   change([](auto &, auto &launch) { launch.set_length(-1); }, "a launch of a negative length");
-  for (int64_t length : {int64_t(7), int64_t(1) << 20, INT64_MAX})
+  // Not one element more, and none is not what a kernel over a length does.
+  const auto slice = int64_t(TinyProgram(2).slice);
+  for (int64_t length : {int64_t(0), slice + 1, int64_t(1) << 20, INT64_MAX})
     change([&](auto &, auto &launch) { launch.set_length(length); }, "has a length of");
   change([](auto &kernel, auto &) { kernel.set_extent(25); }, "has an extent of 25");
 }

@@ -65,7 +65,7 @@ TEST_F(Format, RefusesOtherFiles) {
 
 TEST_F(Format, RefusesAnotherVersion) {
   bytes[8] = 9;
-  expectRefused(bytes, "wrong version: expected 7, got 9");
+  expectRefused(bytes, "wrong version: expected 8, got 9");
 }
 
 TEST_F(Format, RefusesTruncationAnywhere) {

@@ -157,8 +157,15 @@ MixedProgram::MixedProgram(int ranks, int microBatches, double scale) : slice(12
   addMatmul(program, "forward", forward, space, {proto::F32, proto::BF16, proto::BF16, proto::F32});
   addMatmul(program, "backward", product({4, 3, 2}, {1, 4, 3, 1, 3, 1}), space,
             {proto::F32, proto::F32, proto::BF16});
-  addSymbols(program, {"count_labels", "add", "masked_loss", "widen", "add_wide", "measure",
-                       "decide", "update", "rescale"});
+  addKernels(program, {{"count_labels"},
+                       {"add", {4, 4}},
+                       {"masked_loss"},
+                       {"widen", {4, 2}},
+                       {"add_wide", {4, 2}},
+                       {"measure", {4, 0, 0}},
+                       {"decide"},
+                       {"update", {4, 2, 4, 0, 0}},
+                       {"rescale"}});
   Places reserve;
   at.shard = reserve(slice * 2), at.master = reserve(slice * 4), at.bias = reserve(6);
   at.scale = reserve(4), at.rate = reserve(4), at.x = reserve(32), at.label = reserve(16);

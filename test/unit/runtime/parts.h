@@ -38,12 +38,18 @@ inline void addMatmul(proto::Program &program, const char *name, proto::Matmul p
   space = std::max(space, bytes);
 }
 
-/// Adds the functions of kernels.c that are called `symbols`.
-inline void addSymbols(proto::Program &program, std::initializer_list<const char *> symbols) {
-  for (const char *symbol : symbols) {
+/// A function of kernels.c and, of one over a length, what its arguments take of each element.
+struct HandMade {
+  const char *symbol;
+  std::vector<uint64_t> perLength = {}; ///< bytes
+};
+
+inline void addKernels(proto::Program &program, std::initializer_list<HandMade> kernels) {
+  for (const HandMade &made : kernels) {
     auto *kernel = program.add_kernels();
-    kernel->set_name(symbol);
-    kernel->set_symbol(symbol);
+    kernel->set_name(made.symbol);
+    kernel->set_symbol(made.symbol);
+    kernel->mutable_per_length()->Assign(made.perLength.begin(), made.perLength.end());
   }
 }
 

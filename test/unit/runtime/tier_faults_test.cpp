@@ -306,7 +306,7 @@ TEST(TierCheck, SeesWhatABlockOfTheDiskTakesWithIt) {
 TEST(TierLanes, RunBesideEachOther) {
   TemporaryFolder folder;
   TierProgram program(2, 1, true);
-  addSymbols(program.program, {"meet"});
+  addKernels(program.program, {{"meet"}});
   const uint64_t flags = program.at.end;
   program.program.mutable_arenas(0)->set_bytes(flags + 128);
   for (int i = 0; i < 2; ++i) {

@@ -65,7 +65,7 @@ static uint64_t roundUp(uint64_t bytes) { return (bytes + 4095) / 4096 * 4096; }
 TierProgram::TierProgram(int ranks, int microBatches, bool onTiers)
     : TinyProgram(ranks, microBatches) {
   order = orderByBytes;
-  addSymbols(program, {"count_labels", "add"});
+  addKernels(program, {{"count_labels"}, {"add", {4, 4}}});
   segment(1).mutable_commands()->DeleteSubrange(1, 1); // the counter's
   addState(onTiers);
   if (onTiers)

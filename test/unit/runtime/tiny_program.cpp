@@ -82,7 +82,7 @@ TinyProgram::TinyProgram(int ranks, int microBatches) : slice((12 + ranks - 1) /
   uint64_t space = 0;
   addMatmul(program, "forward", product({2, 3, 4}, {4, 1, 3, 1, 3, 1}), space);
   addMatmul(program, "backward", product({4, 3, 2}, {1, 4, 3, 1, 3, 1}), space);
-  addSymbols(program, {"mean_loss", "sgd", "range", "increment", "hang"});
+  addKernels(program, {{"mean_loss"}, {"sgd", {4, 4, 0}}, {"range"}, {"increment"}, {"hang"}});
   Places reserve;
   uint64_t bucket = slice * ranks * 4;
   at.shard = reserve(slice * 4), at.count = reserve(8), at.constant = reserve(4);
