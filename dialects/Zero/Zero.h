@@ -18,10 +18,29 @@
 #define GET_ATTRDEF_CLASSES
 #include "dialects/Zero/ZeroAttrs.h.inc"
 
+namespace zero {
+/// Whether `kind` adds values of ranks up.
+inline bool isReduction(CollectiveKind kind) {
+  return kind == CollectiveKind::ReduceScatter || kind == CollectiveKind::AllReduce;
+}
+} // namespace zero
+
+#include "dialects/Zero/ZeroInterfaces.h.inc"
+
 #define GET_OP_CLASSES
 #include "dialects/Zero/ZeroOps.h.inc"
 
 namespace zero {
+
+/// Whether `op` adds values of ranks up, or brings what other ranks have.
+inline bool reduces(mlir::Operation *op) {
+  auto collective = llvm::dyn_cast<CollectiveOpInterface>(op);
+  return collective && isReduction(collective.getCollectiveKind());
+}
+inline bool gathers(mlir::Operation *op) {
+  auto collective = llvm::dyn_cast<CollectiveOpInterface>(op);
+  return collective && !isReduction(collective.getCollectiveKind());
+}
 
 /// The name of the function that is one training step.
 inline constexpr llvm::StringLiteral kStepName = "step";
@@ -33,13 +52,6 @@ inline constexpr llvm::StringLiteral kInplaceAttr = "zero.inplace";
 inline constexpr llvm::StringLiteral kNameAttr = "zero.name";
 /// On an argument or result of the step function: its name for the user.
 inline constexpr llvm::StringLiteral kBindingAttr = "zero.binding";
-/// On an op of the step: runs for each micro-batch before the first one, or once,
-/// after all of them. What carries neither runs for each micro-batch.
-inline constexpr llvm::StringLiteral kPrologueAttr = "zero.prologue";
-inline constexpr llvm::StringLiteral kEpilogueAttr = "zero.epilogue";
-/// On an op that runs for each micro-batch: "first", "later" or "last": only in the
-/// first, in all but the first, only in the last.
-inline constexpr llvm::StringLiteral kWhenAttr = "zero.when";
 /// On the launch that updates a bucket: the bucket's symbol, and which of its inputs is
 /// the summed gradient.
 inline constexpr llvm::StringLiteral kUpdatesAttr = "zero.updates";

@@ -13,6 +13,9 @@ def Zero_Dialect : Dialect {
   let cppNamespace = "::zero";
   let summary = "State, placement and collectives of a training step";
   let useDefaultAttributePrinterParser = 1;
+  let hasOperationAttrVerify = 1;
+  let hasRegionArgAttrVerify = 1;
+  let hasRegionResultAttrVerify = 1;
 }
 
 class Zero_Attr<string name, string attrMnemonic> : AttrDef<Zero_Dialect, name> {
@@ -41,6 +44,78 @@ def Zero_Role : I32EnumAttr<"Role", "what a persistent buffer holds", [
 }
 def Zero_RoleAttr : EnumAttr<Zero_Dialect, Zero_Role, "role"> {
   let assemblyFormat = "$value";
+}
+
+def Zero_Segment : I32EnumAttr<"Segment", "a part of a step", [
+    I32EnumAttrCase<"Prologue", 0, "prologue">,
+    I32EnumAttrCase<"MicroBatch", 1, "micro_batch">,
+    I32EnumAttrCase<"Epilogue", 2, "epilogue">]> {
+  let cppNamespace = "::zero";
+  let genSpecializedAttr = 0;
+}
+
+def Zero_Turns : I32EnumAttr<"Turns", "the micro-batches of a step in which an op runs", [
+    I32EnumAttrCase<"Every", 0, "every">,
+    I32EnumAttrCase<"First", 1, "first">,
+    I32EnumAttrCase<"Later", 2, "later">,
+    I32EnumAttrCase<"Last", 3, "last">]> {
+  let cppNamespace = "::zero";
+  let genSpecializedAttr = 0;
+}
+
+def Zero_ScheduleAttr : Zero_Attr<"Schedule", "schedule"> {
+  let summary = "When an op of the step runs";
+  let description = [{
+    A step has three segments. `prologue` runs for each micro-batch before the first
+    one, `micro_batch` for each micro-batch, `epilogue` once, after all of them. Of the
+    first two an op may run only in the `first` turn, in all `later` ones, or in the
+    `last`. An op of the step without this attribute runs in every turn of
+    `micro_batch`; the step's terminator belongs to the epilogue.
+
+    Passes read, write and copy it with the functions of Schedule.h.
+
+    ```mlir
+    %s = zero.launch @add(%sum, %g) {zero.schedule = #zero.schedule<micro_batch, later>} : ...
+    ```
+  }];
+  let parameters = (ins "::zero::Segment":$segment,
+                        DefaultValuedParameter<"::zero::Turns", "::zero::Turns::Every">:$turns);
+  let assemblyFormat = "`<` $segment (`,` $turns^)? `>`";
+  let genVerifyDecl = 1;
+}
+
+def Zero_CollectiveKind : I32EnumAttr<"CollectiveKind", "what ranks exchange", [
+    I32EnumAttrCase<"AllGather", 0, "all_gather">,
+    I32EnumAttrCase<"ReduceScatter", 1, "reduce_scatter">,
+    I32EnumAttrCase<"AllReduce", 2, "all_reduce">]> {
+  let cppNamespace = "::zero";
+  let genSpecializedAttr = 0;
+}
+
+def Zero_Lane : I32EnumAttr<"Lane", "a lane of a rank, which runs its commands in order", [
+    I32EnumAttrCase<"Compute", 0, "compute">,
+    I32EnumAttrCase<"Collective", 1, "collective">,
+    I32EnumAttrCase<"HostToDevice", 2, "h2d">,
+    I32EnumAttrCase<"DeviceToHost", 3, "d2h">,
+    I32EnumAttrCase<"DiskRead", 4, "nvme_read">,
+    I32EnumAttrCase<"DiskWrite", 5, "nvme_write">,
+    I32EnumAttrCase<"HostCompute", 6, "host_compute">]> {
+  let cppNamespace = "::zero";
+  let genSpecializedAttr = 0;
+}
+
+def Zero_GroupAttr : Zero_Attr<"Group", "group"> {
+  let summary = "The ranks that take part in a collective";
+  let description = [{
+    Axes of the device grid, as in `#zero.placement`: a rank exchanges with those that
+    differ from it along these alone. A collective without a group is of all ranks.
+
+    ```mlir
+    #zero.group<[@dp]>
+    ```
+  }];
+  let parameters = (ins OptionalArrayRefParameter<"::mlir::FlatSymbolRefAttr">:$axes);
+  let assemblyFormat = "`<` custom<Axes>($axes) `>`";
 }
 
 def Zero_DataAttr : Zero_Attr<"Data", "data"> {
@@ -96,6 +171,7 @@ def Zero_RunAttr : Zero_Attr<"Run", "run"> {
   let parameters = (ins "int64_t":$first, "int64_t":$last,
                         OptionalArrayRefParameter<"int64_t">:$advances);
   let assemblyFormat = "`<` $first `to` $last (`after` $advances^)? `>`";
+  let genVerifyDecl = 1;
 }
 
 #endif // DIALECTS_ZERO_ZERODIALECT_TD

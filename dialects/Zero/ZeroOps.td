@@ -8,6 +8,7 @@
 #define DIALECTS_ZERO_ZEROOPS_TD
 
 include "dialects/Zero/ZeroDialect.td"
+include "dialects/Zero/ZeroInterfaces.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
@@ -45,6 +46,7 @@ def Zero_ParameterOp : Zero_Op<"parameter", [Symbol]> {
                        OptionalAttr<Zero_PlacementAttr>:$placement,
                        OptionalAttr<Zero_PlacementAttr>:$gradient,
                        OptionalAttr<FlatSymbolRefAttr>:$home, OptionalAttr<I64Attr>:$start);
+  let hasVerifier = 1;
   let assemblyFormat = "$sym_name `:` $type attr-dict";
   let extraClassDeclaration = [{
     ::mlir::RankedTensorType getTensorType() { return ::llvm::cast<::mlir::RankedTensorType>(getType()); }
@@ -69,6 +71,7 @@ def Zero_StateOp : Zero_Op<"state", [Symbol, DeclareOpInterfaceMethods<SymbolUse
                        OptionalAttr<Zero_DataAttr>:$data, OptionalAttr<F64Attr>:$splat,
                        OptionalAttr<Zero_PlacementAttr>:$placement,
                        OptionalAttr<FlatSymbolRefAttr>:$home, OptionalAttr<I64Attr>:$start);
+  let hasVerifier = 1;
   let assemblyFormat = "`` $role $sym_name (`of` $of^)? `:` $type attr-dict";
   let extraClassDeclaration = [{
     ::mlir::RankedTensorType getTensorType() { return ::llvm::cast<::mlir::RankedTensorType>(getType()); }
@@ -85,6 +88,7 @@ def Zero_BufferOp : Zero_Op<"buffer", [Symbol]> {
   let arguments = (ins Zero_RoleAttr:$role, SymbolNameAttr:$sym_name,
                        TypeAttrOf<AnyStaticShapeTensor>:$type, I64Attr:$shards,
                        OptionalAttr<Zero_TierAttr>:$tier);
+  let hasVerifier = 1;
   let assemblyFormat = "`` $role $sym_name `:` $type `shards` $shards (`on` `` $tier^)? attr-dict";
   let builders = [OpBuilder<(ins "::zero::Role":$role, "::llvm::StringRef":$name,
                                  "::mlir::RankedTensorType":$type, "uint64_t":$shards,
@@ -146,6 +150,7 @@ def Zero_GradientOp : Zero_Op<"gradient", [AllShapesMatch<["local", "result"]>,
   let arguments = (ins FlatSymbolRefAttr:$parameter, AnyStaticShapeTensor:$local,
                        OptionalAttr<Zero_Kernels>:$accumulate);
   let results = (outs AnyStaticShapeTensor:$result);
+  let hasVerifier = 1;
   let assemblyFormat = [{
     $parameter `,` $local (`accumulate` $accumulate^)? attr-dict
     `:` type($local) `->` type($result)
@@ -162,6 +167,7 @@ def Zero_SquareSumOp : Zero_Op<"square_sum", [Pure]> {
   }];
   let arguments = (ins AnyStaticShapeTensor:$gradient, Zero_Kernels:$kernels);
   let results = (outs RankedTensorOf<[F64]>:$result);
+  let hasVerifier = 1;
   let assemblyFormat = "$gradient `by` $kernels attr-dict `:` functional-type($gradient, $result)";
 }
 
@@ -194,6 +200,7 @@ def Zero_UpdateOp : Zero_Op<"update", [AttrSizedOperandSegments,
                        OptionalAttr<Zero_Kernels>:$layerwise,
                        Variadic<AnyStaticShapeTensor>:$scalars,
                        Optional<Zero_Condition>:$condition);
+  let hasVerifier = 1;
   let assemblyFormat = [{
     $parameter $states `,` $gradient `by` $kernel (`layerwise` $layerwise^)? `(` $scalars `)`
     (`if` $condition^)? attr-dict `:` type($gradient) (`,` `(` type($scalars)^ `)`)?
@@ -205,7 +212,8 @@ def Zero_UpdateOp : Zero_Op<"update", [AttrSizedOperandSegments,
 //===----------------------------------------------------------------------===//
 
 def Zero_LaunchOp : Zero_Op<"launch", [Pure, AttrSizedOperandSegments,
-                                       DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+                                       DeclareOpInterfaceMethods<SymbolUserOpInterface>,
+                                       DeclareOpInterfaceMethods<Zero_LaneOpInterface>]> {
   let summary = "Runs a kernel";
   let description = [{
     `kernel` is a private `func.func` on tensors that carries `zero.kernel`. An
@@ -226,7 +234,7 @@ def Zero_LaunchOp : Zero_Op<"launch", [Pure, AttrSizedOperandSegments,
   }]>];
 }
 
-def Zero_CheckOp : Zero_Op<"check"> {
+def Zero_CheckOp : Zero_Op<"check", [DeclareOpInterfaceMethods<Zero_LaneOpInterface>]> {
   let summary = "Stops the step with `message` unless all values lie in a range";
   let description = [{
     `value` holds the smallest and the largest value found; the step stops
@@ -234,6 +242,7 @@ def Zero_CheckOp : Zero_Op<"check"> {
   }];
   let arguments = (ins RankedTensorOf<[I64]>:$value, I64Attr:$lower, I64Attr:$upper,
                        StrAttr:$message);
+  let hasVerifier = 1;
   let assemblyFormat = "$value `in` `[` $lower `,` $upper `]` $message attr-dict `:` type($value)";
 }
 
@@ -258,6 +267,7 @@ def Zero_MicroMeanOp : Zero_Op<"micro_mean", [AllTypesMatch<["input", "result"]>
   }];
   let arguments = (ins RankedTensorOf<[F32]>:$input, OptionalAttr<Zero_Kernels>:$accumulate);
   let results = (outs RankedTensorOf<[F32]>:$result);
+  let hasVerifier = 1;
   let assemblyFormat = "$input (`accumulate` $accumulate^)? attr-dict `:` type($input)";
   let builders = [OpBuilder<(ins "::mlir::Value":$input), [{
     build($_builder, $_state, input.getType(), input, ::mlir::ArrayAttr());
@@ -274,13 +284,23 @@ def Zero_RankShareOp : Zero_Op<"rank_share", [Pure]> {
 // The program of one rank, after partition
 //===----------------------------------------------------------------------===//
 
-// Collectives allocate their result: CSE and LICM then leave them alone, and a
-// dead one is still dropped (measured: upstream's Pure ones are merged).
-class Zero_Collective<string mnemonic, list<Trait> traits = []> : Zero_Op<mnemonic, traits> {
+// What allocates its result is left alone by CSE and LICM, and a dead one is still
+// dropped (measured: upstream's Pure collectives are merged).
+class Zero_AllocatingOp<string mnemonic, list<Trait> traits = []> : Zero_Op<mnemonic, traits> {
   let results = (outs Res<AnyStaticShapeTensor, "", [MemAlloc<DefaultResource>]>:$result);
 }
 
-def Zero_AllGatherOp : Zero_Collective<"all_gather"> {
+class Zero_Collective<string mnemonic, list<string> methods, list<string> access = [],
+                      list<Trait> traits = []>
+    : Zero_AllocatingOp<mnemonic, !listconcat(traits, [
+          DeclareOpInterfaceMethods<Zero_CollectiveOpInterface, methods>,
+          DeclareOpInterfaceMethods<Zero_BufferAccessOpInterface, access>,
+          DeclareOpInterfaceMethods<Zero_LaneOpInterface>])> {
+  let hasVerifier = 1;
+}
+
+def Zero_AllGatherOp : Zero_Collective<"all_gather", ["getDestination", "isControl"],
+                                       ["readsBytes", "getReused"]> {
   let summary = "Concatenates the ranks' slices";
   let description = [{
     With `into` the result takes the buffer of that operand; a shard that is the
@@ -288,17 +308,19 @@ def Zero_AllGatherOp : Zero_Collective<"all_gather"> {
     which is no parameter.
   }];
   let arguments = (ins AnyStaticShapeTensor:$shard, Optional<AnyStaticShapeTensor>:$into,
-                       UnitAttr:$control);
+                       UnitAttr:$control, OptionalAttr<Zero_GroupAttr>:$group);
   let assemblyFormat = [{
-    $shard (`into` $into^)? (`control` $control^)? attr-dict `:` functional-type(operands, $result)
+    $shard (`into` $into^)? (`control` $control^)? (`over` $group^)? attr-dict
+    `:` functional-type(operands, $result)
   }];
   let builders = [OpBuilder<(ins "::mlir::Type":$result, "::mlir::Value":$shard,
-                                 "::mlir::Value":$into), [{
-    build($_builder, $_state, result, shard, into, /*control=*/false);
+                                 "::mlir::Value":$into, CArg<"bool", "false">:$control), [{
+    build($_builder, $_state, result, shard, into, control, ::zero::GroupAttr());
   }]>];
 }
 
-def Zero_ReduceScatterOp : Zero_Collective<"reduce_scatter"> {
+def Zero_ReduceScatterOp : Zero_Collective<"reduce_scatter", ["getSumType", "reducesInPlace"],
+                                           ["getReused"]> {
   let summary = "Sums over ranks in rank order and keeps the rank's own slice";
   let description = [{
     With `in_place` the result is the rank's slice of the operand's buffer. Sums are
@@ -306,26 +328,39 @@ def Zero_ReduceScatterOp : Zero_Collective<"reduce_scatter"> {
     once.
   }];
   let arguments = (ins AnyStaticShapeTensor:$input, UnitAttr:$in_place,
-                       OptionalAttr<TypeAttr>:$arithmetic);
+                       OptionalAttr<TypeAttr>:$arithmetic, OptionalAttr<Zero_GroupAttr>:$group);
   let assemblyFormat = [{
-    $input (`in_place` $in_place^)? (`in` $arithmetic^)? attr-dict
+    $input (`in_place` $in_place^)? (`in` $arithmetic^)? (`over` $group^)? attr-dict
     `:` functional-type($input, $result)
   }];
+  let builders = [OpBuilder<(ins "::mlir::Type":$result, "::mlir::Value":$input, "bool":$in_place,
+                                 "::mlir::TypeAttr":$arithmetic), [{
+    build($_builder, $_state, result, input, in_place, arithmetic, ::zero::GroupAttr());
+  }]>];
 }
 
-def Zero_AllReduceOp : Zero_Collective<"all_reduce", [AllTypesMatch<["input", "result"]>]> {
+def Zero_AllReduceOp : Zero_Collective<"all_reduce",
+                                       ["getSumType", "isMean", "isControl", "reducesInPlace"], [],
+                                       [AllTypesMatch<["input", "result"]>]> {
   let summary = "Sums over ranks in rank order; in place";
   let description = [{
     With `mean` the sum is divided by the number of ranks: a value of the program,
     from `zero.rank_mean`, and no gradient. `arithmetic` as in `zero.reduce_scatter`.
   }];
   let arguments = (ins AnyStaticShapeTensor:$input, UnitAttr:$mean,
-                       OptionalAttr<TypeAttr>:$arithmetic);
-  let assemblyFormat = "$input (`mean` $mean^)? (`in` $arithmetic^)? attr-dict `:` type($input)";
+                       OptionalAttr<TypeAttr>:$arithmetic, OptionalAttr<Zero_GroupAttr>:$group);
+  let assemblyFormat = [{
+    $input (`mean` $mean^)? (`in` $arithmetic^)? (`over` $group^)? attr-dict `:` type($input)
+  }];
+  let builders = [OpBuilder<(ins "::mlir::Type":$result, "::mlir::Value":$input, "bool":$mean,
+                                 "::mlir::TypeAttr":$arithmetic), [{
+    build($_builder, $_state, result, input, mean, arithmetic, ::zero::GroupAttr());
+  }]>];
 }
 
-// What allocates, like collectives.
-def Zero_TransferOp : Zero_Collective<"transfer", [AllTypesMatch<["input", "result"]>]> {
+def Zero_TransferOp : Zero_AllocatingOp<"transfer", [
+      AllTypesMatch<["input", "result"]>, DeclareOpInterfaceMethods<Zero_LaneOpInterface>,
+      DeclareOpInterfaceMethods<Zero_BufferAccessOpInterface, ["readsBytes", "getReused"]>]> {
   let summary = "Copies a value to another tier";
   let description = [{
     From tier `from` to its neighbour `to`: device and host, or host and nvme (a rank's file).
@@ -346,20 +381,25 @@ def Zero_TransferOp : Zero_Collective<"transfer", [AllTypesMatch<["input", "resu
   }];
 }
 
-def Zero_ReserveOp : Zero_Collective<"reserve"> {
+def Zero_ReserveOp : Zero_AllocatingOp<"reserve"> {
   let summary = "Bytes of a tier that a kernel writes without reading them";
   let arguments = (ins Zero_TierAttr:$tier);
   let assemblyFormat = "`on` `` $tier attr-dict `:` type($result)";
 }
 
-def Zero_OwnSliceOp : Zero_Op<"own_slice", [Pure]> {
+class Zero_View<string mnemonic>
+    : Zero_Op<mnemonic, [Pure, DeclareOpInterfaceMethods<Zero_ViewOpInterface>]> {
+  let hasVerifier = 1;
+}
+
+def Zero_OwnSliceOp : Zero_View<"own_slice"> {
   let summary = "This rank's slice of a flat bucket: a view, nothing moves";
   let arguments = (ins AnyStaticShapeTensor:$input);
   let results = (outs AnyStaticShapeTensor:$result);
   let assemblyFormat = "$input attr-dict `:` functional-type($input, $result)";
 }
 
-def Zero_MemberOp : Zero_Op<"member", [Pure]> {
+def Zero_MemberOp : Zero_View<"member"> {
   let summary = "One tensor inside a flat bucket: a view, nothing moves";
   let arguments = (ins AnyStaticShapeTensor:$bucket, I64Attr:$start);
   let results = (outs AnyStaticShapeTensor:$result);
@@ -374,6 +414,7 @@ def Zero_BucketOp : Zero_Op<"bucket", [Pure]> {
   }];
   let arguments = (ins Variadic<AnyStaticShapeTensor>:$members, DenseI64ArrayAttr:$starts);
   let results = (outs AnyStaticShapeTensor:$result);
+  let hasVerifier = 1;
   let assemblyFormat = "`(` $members `)` `at` $starts attr-dict `:` functional-type($members, $result)";
 }
 

@@ -1,8 +1,9 @@
-//===- ZeroVerifiers.cpp - what symbol uses must obey ---------------------===//
+//===- ZeroVerifiers.cpp - types, sizes and symbols of ops -----------------===//
 
 #include "dialects/Zero/Zero.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/SmallBitVector.h"
 
@@ -59,6 +60,194 @@ LogicalResult TransferOp::verify() {
   return success();
 }
 
+//===----------------------------------------------------------------------===//
+// Collectives
+//===----------------------------------------------------------------------===//
+
+/// The number of ranks that the program is partitioned for; nothing before that is known.
+static std::optional<int64_t> ranksOf(Operation *op) {
+  auto module = op->getParentOfType<ModuleOp>();
+  auto ranks = module ? module->getAttrOfType<IntegerAttr>(kRanksAttr) : IntegerAttr();
+  return ranks ? std::optional(ranks.getInt()) : std::nullopt;
+}
+
+static int64_t elementsOf(Value value) {
+  return cast<RankedTensorType>(value.getType()).getNumElements();
+}
+
+static bool sameElement(Value a, Value b) {
+  return getElementTypeOrSelf(a) == getElementTypeOrSelf(b);
+}
+
+/// Checks that `whole` is a slice like `slice` for each rank.
+static LogicalResult verifySlices(Operation *op, Value whole, Value slice) {
+  if (!sameElement(whole, slice))
+    return op->emitOpError() << "expected one element type, got " << whole.getType() << " and "
+                             << slice.getType();
+  std::optional<int64_t> ranks = ranksOf(op);
+  if (elementsOf(slice) == 0 || elementsOf(whole) % elementsOf(slice) != 0)
+    return op->emitOpError() << "expected equal slices of " << whole.getType() << ", got "
+                             << slice.getType();
+  if (!ranks || elementsOf(whole) == elementsOf(slice) * *ranks)
+    return success();
+  return op->emitOpError() << "expected slices of " << *ranks << " ranks, "
+                           << elementsOf(slice) * *ranks << " elements, got " << whole.getType();
+}
+
+/// Checks what all collectives have in common.
+static LogicalResult verifyCollective(CollectiveOpInterface op) {
+  if (GroupAttr group = op.getCollectiveGroup(); group && group.getAxes().empty())
+    return op->emitOpError("expected a group of at least one axis");
+  Value destination = op.getDestination();
+  if (destination && destination.getType() != op.getExchanged().getType())
+    return op->emitOpError() << "expected room for " << op.getExchanged().getType() << ", got "
+                             << destination.getType();
+  Type element = getElementTypeOrSelf(op.getSource());
+  auto sums = op.getSumType();
+  if (sums && (!isa<FloatType>(sums.getValue()) || !isa<FloatType>(element) ||
+               sums.getValue().getIntOrFloatBitWidth() < element.getIntOrFloatBitWidth()))
+    return op->emitOpError() << "expected sums in a float type no narrower than " << element
+                             << ", got " << sums.getValue();
+  if (op.isMean() && !isa<FloatType>(element))
+    return op->emitOpError() << "expected the mean of floats, got " << element;
+  return success();
+}
+
+LogicalResult AllGatherOp::verify() {
+  if (failed(verifyCollective(*this)))
+    return failure();
+  return verifySlices(*this, getResult(), getShard());
+}
+
+LogicalResult ReduceScatterOp::verify() {
+  if (failed(verifyCollective(*this)))
+    return failure();
+  return verifySlices(*this, getInput(), getResult());
+}
+
+LogicalResult AllReduceOp::verify() { return verifyCollective(*this); }
+
+//===----------------------------------------------------------------------===//
+// Buckets and their members
+//===----------------------------------------------------------------------===//
+
+LogicalResult OwnSliceOp::verify() { return verifySlices(*this, getInput(), getResult()); }
+
+LogicalResult MemberOp::verify() {
+  if (!sameElement(getBucket(), getResult()))
+    return emitOpError() << "expected an element type of " << getBucket().getType() << ", got "
+                         << getResult().getType();
+  const int64_t start = getViewStart();
+  if (start >= 0 && start <= elementsOf(getBucket()) - elementsOf(getResult()))
+    return success();
+  return emitOpError() << "expected a part of the " << elementsOf(getBucket())
+                       << " elements of the bucket, got " << elementsOf(getResult()) << " from "
+                       << start << " on";
+}
+
+LogicalResult BucketOp::verify() {
+  if (getStarts().size() != getMembers().size())
+    return emitOpError() << "expected a start for each of " << getMembers().size()
+                         << " members, got " << getStarts().size();
+  SmallVector<std::pair<int64_t, int64_t>> ranges;
+  for (auto [member, start] : llvm::zip_equal(getMembers(), getStarts())) {
+    if (!sameElement(member, getResult()))
+      return emitOpError() << "expected an element type of " << getResult().getType() << ", got "
+                           << member.getType();
+    ranges.emplace_back(start, start + elementsOf(member));
+  }
+  llvm::sort(ranges);
+  int64_t end = 0;
+  for (auto [first, last] : ranges) {
+    if (first < end || last > elementsOf(getResult()))
+      return emitOpError() << "expected members side by side in " << elementsOf(getResult())
+                           << " elements, got one at elements " << first << " to " << last;
+    end = last;
+  }
+  return success();
+}
+
+LogicalResult CheckOp::verify() {
+  if (elementsOf(getValue()) != 2)
+    return emitOpError() << "expected the smallest and the largest value, got "
+                         << getValue().getType();
+  if (int64_t(getLower()) > int64_t(getUpper()))
+    return emitOpError() << "expected a range, got [" << int64_t(getLower()) << ", "
+                         << int64_t(getUpper()) << "]";
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Gradients, updates, state
+//===----------------------------------------------------------------------===//
+
+/// Checks that `kernels`, if there are any, are `expected`, for `what`.
+static LogicalResult verifyKernels(Operation *op, std::optional<ArrayAttr> kernels, size_t expected,
+                                   StringRef what) {
+  if (!kernels || kernels->size() == expected)
+    return success();
+  return op->emitOpError() << "expected " << expected << " kernels that " << what << ", got "
+                           << kernels->size();
+}
+
+LogicalResult GradientOp::verify() {
+  return verifyKernels(*this, getAccumulate(), 2, "accumulate");
+}
+
+LogicalResult MicroMeanOp::verify() {
+  return verifyKernels(*this, getAccumulate(), 2, "accumulate");
+}
+
+LogicalResult SquareSumOp::verify() { return verifyKernels(*this, getKernels(), 2, "sum squares"); }
+
+LogicalResult UpdateOp::verify() {
+  return verifyKernels(*this, getLayerwise(), 3, "measure, sum and rate");
+}
+
+LogicalResult BufferOp::verify() {
+  if (int64_t(getShards()) < 1)
+    return emitOpError() << "expected at least one shard, got " << int64_t(getShards());
+  std::optional<int64_t> ranks = ranksOf(*this);
+  if (ranks && getShards() != 1 && getShards() != uint64_t(*ranks))
+    return emitOpError() << "expected 1 shard, or one on each of " << *ranks << " ranks, got "
+                         << getShards();
+  return success();
+}
+
+/// Checks what `zero.parameter` and `zero.state` say of their bytes.
+template <typename Op>
+static LogicalResult verifyTensor(Op op) {
+  if (op.getData() && op.getSplat())
+    return op.emitOpError("expected initial values from a file or one value for all, got both");
+  if (op.getHome().has_value() != op.getStart().has_value())
+    return op.emitOpError("expected a buffer and where in it, got one of them");
+  if (op.getStart() && int64_t(*op.getStart()) < 0)
+    return op.emitOpError() << "expected a place in its buffer, got element "
+                            << int64_t(*op.getStart());
+  return success();
+}
+
+LogicalResult ParameterOp::verify() {
+  if (getFrozen() && getGradient())
+    return emitOpError("expected no gradient of a parameter that is frozen");
+  return verifyTensor(*this);
+}
+
+LogicalResult StateOp::verify() { return verifyTensor(*this); }
+
+LogicalResult RunAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t first,
+                              int64_t last, ArrayRef<int64_t> advances) {
+  if (first < 0 || last < first)
+    return emitError() << "expected layers in order, got " << first << " to " << last;
+  if (advances.size() % 2 != 0)
+    return emitError() << "expected pairs of layers, got " << advances.size() << " layers";
+  for (size_t i = 0; i < advances.size(); i += 2)
+    if (advances[i] < 0 || advances[i + 1] < advances[i] || advances[i + 1] > last)
+      return emitError() << "expected layers up to " << last << " in order, got " << advances[i]
+                         << " to " << advances[i + 1];
+  return success();
+}
+
 LogicalResult GradientOp::verifySymbolUses(SymbolTableCollection &tables) {
   if (!tables.lookupNearestSymbolFrom<ParameterOp>(*this, getParameterAttr()))
     return emitOpError() << "expected a parameter named " << getParameterAttr();
@@ -98,8 +287,6 @@ LogicalResult UpdateOp::verifySymbolUses(SymbolTableCollection &tables) {
   unsigned expected = 2 + getStates().size() + getScalars().size();
   if (size_t actual = launchedTypes(kernel).size(); actual != expected)
     return emitOpError() << "expected a kernel of " << expected << " arguments, got " << actual;
-  if (getLayerwise() && getLayerwise()->size() != 3)
-    return emitOpError() << "expected three layerwise kernels, got " << getLayerwise()->size();
   return success();
 }
 

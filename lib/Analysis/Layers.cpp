@@ -1,6 +1,7 @@
 //===- Layers.cpp - the layers of a step and what they save ---------------===//
 
 #include "zero/Analysis/Layers.h"
+#include "dialects/Zero/Schedule.h"
 
 #include "zero/Analysis/ParameterUses.h"
 #include "zero/Analysis/Storage.h"
@@ -15,8 +16,7 @@ namespace zero {
 
 bool runsAlways(Operation *op) {
   auto launch = dyn_cast<LaunchOp>(op);
-  return launch && !launch.getCondition() && !op->hasAttr(kPrologueAttr) &&
-         !op->hasAttr(kEpilogueAttr) && !op->hasAttr(kWhenAttr);
+  return launch && !launch.getCondition() && scheduleOf(op).isEveryMicroBatch();
 }
 
 /// What the gradients of `step` are computed by, forward aside.
@@ -26,7 +26,7 @@ static llvm::DenseSet<Operation *> findBackwardOps(func::FuncOp step,
   SmallVector<Operation *> work;
   auto reach = [&](Value value) {
     Operation *op = value.getDefiningOp();
-    if (op && !forward.contains(op) && !op->hasAttr(kPrologueAttr) && backward.insert(op).second)
+    if (op && !forward.contains(op) && !isIn(op, Segment::Prologue) && backward.insert(op).second)
       work.push_back(op);
   };
   for (auto gradient : step.getBody().getOps<GradientOp>())

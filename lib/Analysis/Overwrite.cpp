@@ -2,6 +2,7 @@
 
 #include "Overwrite.h"
 
+#include "dialects/Zero/Schedule.h"
 #include "zero/Analysis/Storage.h"
 
 using namespace mlir;
@@ -19,24 +20,14 @@ struct Bytes {
 
 } // namespace
 
-static int64_t startOf(MemberOp member) {
-  return member.getStart() * elementBytes(member.getResult().getType());
-}
-
 /// The bytes that `value` shows. Which slice is a rank's own is not known here, so it
 /// stands for all that it is cut from.
 static Bytes shownBytes(Value value) {
   Bytes bytes{value, 0, tensorBytes(value.getType())};
-  while (Operation *op = bytes.owner.getDefiningOp()) {
-    if (auto member = dyn_cast<MemberOp>(op)) {
-      bytes.begin += startOf(member);
-      bytes.end += startOf(member);
-    } else if (isa<OwnSliceOp>(op)) {
-      bytes = {{}, 0, tensorBytes(op->getOperand(0).getType())};
-    } else if (!isReshape(op)) {
-      break;
-    }
-    bytes.owner = op->getOperand(0);
+  while (std::optional<View> view = viewOf(bytes.owner.getDefiningOp())) {
+    bytes = {view->of, bytes.begin + view->start, bytes.end + view->start};
+    if (view->rankStride != 0)
+      bytes = {view->of, 0, tensorBytes(view->of.getType())};
   }
   return bytes;
 }
@@ -46,21 +37,18 @@ static Bytes shownBytes(Value value) {
 static bool isReadSince(Bytes bytes, OpOperand &taken) {
   return llvm::any_of(bytes.owner.getUses(), [&](OpOperand &use) {
     Operation *user = use.getOwner();
-    auto gather = dyn_cast<AllGatherOp>(user);
-    auto transfer = dyn_cast<TransferOp>(user);
-    if (&use == &taken || (gather && use.get() == gather.getInto()) ||
-        (transfer && use.get() == transfer.getInto()))
+    auto access = dyn_cast<BufferAccessOpInterface>(user);
+    if (&use == &taken || (access && !access.readsBytes(use)))
       return false;
-    if (isReshape(user))
-      return isReadSince({user->getResult(0), bytes.begin, bytes.end}, taken);
-    if (auto slice = dyn_cast<OwnSliceOp>(user))
-      return isReadSince({slice.getResult(), 0, tensorBytes(slice.getResult().getType())}, taken);
-    if (auto member = dyn_cast<MemberOp>(user)) {
-      int64_t begin = bytes.begin - startOf(member), end = bytes.end - startOf(member);
-      return begin < tensorBytes(member.getResult().getType()) && end > 0 &&
-             isReadSince({member.getResult(), begin, end}, taken);
-    }
-    return !user->isBeforeInBlock(taken.getOwner());
+    std::optional<View> view = viewOf(user);
+    if (!view)
+      return !user->isBeforeInBlock(taken.getOwner());
+    Value shown = user->getResult(0);
+    const int64_t all = tensorBytes(shown.getType());
+    if (view->rankStride != 0)
+      return isReadSince({shown, 0, all}, taken);
+    const int64_t begin = bytes.begin - view->start, end = bytes.end - view->start;
+    return begin < all && end > 0 && isReadSince({shown, begin, end}, taken);
   });
 }
 
@@ -69,7 +57,7 @@ bool mayOverwrite(OpOperand &operand) {
   Operation *producer = bytes.owner.getDefiningOp();
   // An input is the caller's; a constant and what the prologue makes serve many turns.
   if (!producer || producer->hasTrait<OpTrait::ConstantLike>() ||
-      (producer->hasAttr(kPrologueAttr) && !operand.getOwner()->hasAttr(kPrologueAttr)))
+      (isIn(producer, Segment::Prologue) && !isIn(operand.getOwner(), Segment::Prologue)))
     return false;
   return !isReadSince(bytes, operand);
 }

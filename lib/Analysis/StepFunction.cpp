@@ -1,6 +1,7 @@
 //===- StepFunction.cpp - finding one's way in the step -------------------===//
 
 #include "zero/Analysis/StepFunction.h"
+#include "dialects/Zero/Schedule.h"
 
 #include "dialects/Zero/Zero.h"
 
@@ -48,28 +49,16 @@ int64_t microBatchesOf(ModuleOp module) {
   return several ? std::max<int64_t>(1, several.getInt()) : 1;
 }
 
-int64_t turnsOf(Operation *op, int64_t microBatches) {
-  if (op->hasAttr(kEpilogueAttr))
-    return 1;
-  auto when = op->getAttrOfType<StringAttr>(kWhenAttr);
-  if (!when)
-    return microBatches;
-  return when.getValue() == "later" ? microBatches - 1 : 1;
-}
-
 Operation *findEpilogue(func::FuncOp step) {
-  Block &block = step.getBody().front();
-  for (Operation &op : block)
-    if (op.hasAttr(kEpilogueAttr))
-      return &op;
-  return block.getTerminator();
+  return &*llvm::find_if(step.getBody().front(),
+                         [](Operation &op) { return isIn(&op, Segment::Epilogue); });
 }
 
 Operation *findPrologueEnd(func::FuncOp step) {
   Block &block = step.getBody().front();
   Operation *end = &block.front();
   for (Operation &op : block)
-    if (op.hasAttr(kPrologueAttr))
+    if (isIn(&op, Segment::Prologue))
       end = op.getNextNode();
   return end;
 }

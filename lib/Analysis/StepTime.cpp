@@ -1,6 +1,7 @@
 //===- StepTime.cpp - how long a step takes on a machine ------------------===//
 
 #include "zero/Analysis/StepTime.h"
+#include "dialects/Zero/Schedule.h"
 
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Analysis/Storage.h"
@@ -94,18 +95,24 @@ Link linkOf(TransferOp transfer) {
   return transfer.getFrom() == Tier::Nvme ? Link::DiskRead : Link::DeviceToHost;
 }
 
+static planning::CollectiveKind kindOf(CollectiveOpInterface op) {
+  switch (op.getCollectiveKind()) {
+  case zero::CollectiveKind::AllGather:
+    return planning::CollectiveKind::AllGather;
+  case zero::CollectiveKind::ReduceScatter:
+    return planning::CollectiveKind::ReduceScatter;
+  case zero::CollectiveKind::AllReduce:
+    return planning::CollectiveKind::AllReduce;
+  }
+  llvm_unreachable("all kinds are listed");
+}
+
 double OpTimes::seconds(Operation *op) const {
-  auto collective = [&](CollectiveKind kind, Value whole) {
-    return collectiveSeconds(machine, kind, double(tensorBytes(whole.getType())), ranks);
-  };
   if (auto launch = dyn_cast<LaunchOp>(op))
     return launchSeconds(launch);
-  if (auto gather = dyn_cast<AllGatherOp>(op))
-    return collective(CollectiveKind::AllGather, gather.getResult());
-  if (auto scatter = dyn_cast<ReduceScatterOp>(op))
-    return collective(CollectiveKind::ReduceScatter, scatter.getInput());
-  if (auto reduce = dyn_cast<AllReduceOp>(op))
-    return collective(CollectiveKind::AllReduce, reduce.getInput());
+  if (auto collective = dyn_cast<CollectiveOpInterface>(op))
+    return collectiveSeconds(machine, kindOf(collective),
+                             double(tensorBytes(collective.getWholeType())), ranks);
   if (auto transfer = dyn_cast<TransferOp>(op))
     return transferSeconds(machine, linkOf(transfer),
                            double(tensorBytes(transfer.getInput().getType())));
@@ -113,11 +120,8 @@ double OpTimes::seconds(Operation *op) const {
 }
 
 double OpTimes::latency(Operation *op) const {
-  if (ranks == 1 || !isa<AllGatherOp, ReduceScatterOp, AllReduceOp>(op))
-    return 0;
-  return isa<AllGatherOp>(op)       ? machine.gather.latency
-         : isa<ReduceScatterOp>(op) ? machine.reduce.latency
-                                    : machine.gather.latency + machine.reduce.latency;
+  auto collective = dyn_cast<CollectiveOpInterface>(op);
+  return collective && ranks > 1 ? collectiveLatency(machine, kindOf(collective)) : 0;
 }
 
 StepTime measureStep(ModuleOp module, func::FuncOp step, const Machine &machine) {
@@ -125,7 +129,7 @@ StepTime measureStep(ModuleOp module, func::FuncOp step, const Machine &machine)
   StepTime sum;
   const int64_t microBatches = microBatchesOf(module);
   for (Operation &op : step.getBody().front()) {
-    const double turns = double(turnsOf(&op, microBatches));
+    const double turns = double(scheduleOf(&op).countTurns(microBatches));
     const double seconds = times.seconds(&op) * turns;
     if (auto transfer = dyn_cast<TransferOp>(op))
       sum.transfer[size_t(linkOf(transfer))] += seconds;
@@ -134,7 +138,7 @@ StepTime measureStep(ModuleOp module, func::FuncOp step, const Machine &machine)
     sum.latency += times.latency(&op) * turns;
     if (op.hasAttr(kRecomputeAttr))
       sum.recomputed += seconds;
-    if (isa<LaunchOp>(op) && op.hasAttr(kEpilogueAttr))
+    if (isa<LaunchOp>(op) && isIn(&op, Segment::Epilogue))
       sum.update += seconds;
   }
   return sum;

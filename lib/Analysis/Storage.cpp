@@ -39,7 +39,17 @@ Value throughReshapes(Value value) {
   return value;
 }
 
-bool isView(Operation *op) { return isReshape(op) || isa_and_nonnull<MemberOp, OwnSliceOp>(op); }
+std::optional<View> viewOf(Operation *op) {
+  if (isReshape(op))
+    return View{op->getOperand(0)};
+  auto view = dyn_cast_or_null<ViewOpInterface>(op);
+  if (!view)
+    return std::nullopt;
+  const int64_t bytes = elementBytes(op->getResult(0).getType());
+  return View{view.getViewed(), view.getViewStart() * bytes, view.getRankStride() * bytes};
+}
+
+bool isView(Operation *op) { return isReshape(op) || isa_and_nonnull<ViewOpInterface>(op); }
 
 Value throughViews(Value value) {
   while (isView(value.getDefiningOp()))
@@ -280,22 +290,29 @@ void Storage::placeBucket(BucketOp bucket) {
 }
 
 /// Works in place where the operand is read by nobody else, else on a copy.
-void Storage::placeAllReduce(AllReduceOp reduce) {
-  Value input = reduce.getInput();
+void Storage::reduceInPlace(CollectiveOpInterface reduce) {
+  Value input = reduce.getSource();
   Operation *producer = input.getDefiningOp();
   if (input.hasOneUse() && isa_and_nonnull<LaunchOp, BucketOp>(producer))
-    return alias(reduce.getResult(), place(input));
-  Place fresh{addRoot(reduce.getResult(), position(reduce), Usage::Working)};
-  alias(reduce.getResult(), fresh);
+    return alias(reduce.getExchanged(), place(input));
+  Place fresh{addRoot(reduce.getExchanged(), position(reduce), Usage::Working)};
+  alias(reduce.getExchanged(), fresh);
   allMoves.push_back({reduce, input, place(input), fresh, tensorBytes(input.getType())});
 }
 
-/// What comes from another tier is on its way: working memory, unless it waits there.
-void Storage::placeTransfer(TransferOp transfer) {
-  alias(transfer.getResult(), transfer.getInto()
-                                  ? place(transfer.getInto())
-                                  : Place{addRoot(transfer.getResult(), position(transfer),
-                                                  Usage::Working, transfer.getTier())});
+void Storage::alias(Value value, const View &view) {
+  Place of = place(view.of);
+  of.offset += view.start;
+  of.rankStride += view.rankStride;
+  alias(value, of);
+}
+
+/// The tier that `op`, which is no launch, makes its result on.
+static Tier resultTier(Operation &op) {
+  if (auto transfer = dyn_cast<TransferOp>(op))
+    return transfer.getTier();
+  auto reserve = dyn_cast<ReserveOp>(op);
+  return reserve ? reserve.getTier() : Tier::Device;
 }
 
 void Storage::moveWrite(WriteOp write) {
@@ -309,41 +326,28 @@ void Storage::moveWrite(WriteOp write) {
 void Storage::placeResults(Operation &op) {
   if (auto read = dyn_cast<ReadOp>(op))
     return alias(read.getResult(), {symbolRoots.lookup(symbols.lookup(read.getSymbol()))});
-  if (isReshape(&op))
-    return alias(op.getResult(0), place(op.getOperand(0)));
-  if (auto member = dyn_cast<MemberOp>(op)) {
-    Place of = place(member.getBucket());
-    of.offset += member.getStart() * elementBytes(member.getResult().getType());
-    return alias(member.getResult(), of);
-  }
-  if (auto slice = dyn_cast<OwnSliceOp>(op)) {
-    Place of = place(slice.getInput());
-    of.rankStride += tensorBytes(slice.getResult().getType());
-    return alias(slice.getResult(), of);
-  }
-  if (auto gather = dyn_cast<AllGatherOp>(op); gather && gather.getInto())
-    return alias(gather.getResult(), place(gather.getInto()));
-  if (auto scatter = dyn_cast<ReduceScatterOp>(op); scatter && scatter.getInPlace()) {
-    Place of = place(scatter.getInput());
-    of.rankStride += tensorBytes(scatter.getResult().getType());
-    return alias(scatter.getResult(), of);
-  }
+  if (std::optional<View> view = viewOf(&op))
+    return alias(op.getResult(0), *view);
   if (auto launch = dyn_cast<LaunchOp>(op))
     return placeLaunch(launch);
   if (auto bucket = dyn_cast<BucketOp>(op))
     return placeBucket(bucket);
-  if (auto reduce = dyn_cast<AllReduceOp>(op))
-    return placeAllReduce(reduce);
   if (auto write = dyn_cast<WriteOp>(op))
     return moveWrite(write);
-  if (auto transfer = dyn_cast<TransferOp>(op))
-    return placeTransfer(transfer);
-  if (auto reserve = dyn_cast<ReserveOp>(op))
-    return alias(reserve.getResult(), {addRoot(reserve.getResult(), position(reserve),
-                                               Usage::Working, reserve.getTier())});
+  auto access = dyn_cast<BufferAccessOpInterface>(op);
+  auto collective = dyn_cast<CollectiveOpInterface>(op);
+  if (OpOperand *reused = access ? access.getReused() : nullptr) {
+    // Of what ranks hold together each keeps its own slice.
+    Value result = op.getResult(0);
+    const bool isSlice = result.getType() != reused->get().getType();
+    return alias(result, View{reused->get(), 0, isSlice ? tensorBytes(result.getType()) : 0});
+  }
+  if (collective && collective.reducesInPlace())
+    return reduceInPlace(collective);
+  // What comes from another tier is on its way: working memory, unless it waits there.
   for (Value result : op.getResults())
     if (isa<RankedTensorType>(result.getType()))
-      alias(result, {addRoot(result, position(&op), Usage::Working)});
+      alias(result, {addRoot(result, position(&op), Usage::Working, resultTier(op))});
 }
 
 int64_t rootOffset(func::FuncOp step, const Storage &storage, int64_t index) {

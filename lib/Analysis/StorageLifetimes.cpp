@@ -1,5 +1,6 @@
 //===- StorageLifetimes.cpp - how long roots are there, and for what ------===//
 
+#include "dialects/Zero/Schedule.h"
 #include "zero/Analysis/Storage.h"
 
 #include "zero/Analysis/StepFunction.h"
@@ -36,7 +37,7 @@ void Storage::extendLifetimes() {
       root.end = std::max(root.end, position(&op));
       // Made once, read in each micro-batch.
       Operation *producer = operand.getDefiningOp();
-      if (producer && producer->hasAttr(kPrologueAttr) && !op.hasAttr(kPrologueAttr))
+      if (producer && isIn(producer, Segment::Prologue) && !isIn(&op, Segment::Prologue))
         root.end = std::max(root.end, last);
     }
   // A constant is loaded once and read in every step.
@@ -87,16 +88,16 @@ void Storage::classify() {
     Operation *producer = root.value ? root.value.getDefiningOp() : nullptr;
     if (!producer)
       continue;
-    if (isa<ReduceScatterOp>(producer))
+    auto collective = dyn_cast<CollectiveOpInterface>(producer);
+    if (collective && collective.getCollectiveKind() == CollectiveKind::ReduceScatter)
       root.usage = Usage::Gradient;
     else if (isa<LaunchOp>(producer) && forward.contains(producer) && saved.contains(index))
       root.usage = Usage::Activation;
-    else if (isa<BucketOp>(producer) && !producer->hasAttr(kEpilogueAttr))
+    else if (isa<BucketOp>(producer) && !isIn(producer, Segment::Epilogue))
       for (Operation *user : root.value.getUsers()) {
-        auto scatter = dyn_cast<ReduceScatterOp>(user);
-        auto reduce = dyn_cast<AllReduceOp>(user);
-        if (isa<UpdateOp, LaunchOp>(user) || (reduce && !reduce.getMean()) ||
-            (scatter && scatter.getInPlace()))
+        auto reduce = dyn_cast<CollectiveOpInterface>(user);
+        if (isa<UpdateOp, LaunchOp>(user) ||
+            (reduce && reduce.reducesInPlace() && !reduce.isControl()))
           root.usage = Usage::Gradient;
       }
   }

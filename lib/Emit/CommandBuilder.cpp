@@ -2,6 +2,7 @@
 
 #include "CommandBuilder.h"
 
+#include "dialects/Zero/Schedule.h"
 #include "zero/Analysis/ParameterUses.h"
 
 #include "mlir/IR/BuiltinTypes.h"
@@ -39,23 +40,51 @@ proto::DType dtypeOf(Type type) {
 
 proto::Tier tierOf(Tier tier) { return static_cast<proto::Tier>(tier); }
 
-/// The lane of a transfer between neighbours.
-static proto::Lane laneOf(Tier from, Tier to) {
-  if (from == Tier::Device)
+static proto::Lane laneOf(LaneOpInterface op) {
+  switch (op.getLane()) {
+  case Lane::Compute:
+    return proto::COMPUTE;
+  case Lane::Collective:
+    return proto::COLLECTIVE;
+  case Lane::HostToDevice:
+    return proto::H2D;
+  case Lane::DeviceToHost:
     return proto::D2H;
-  if (from == Tier::Nvme)
+  case Lane::DiskRead:
     return proto::NVME_READ;
-  return to == Tier::Device ? proto::H2D : proto::NVME_WRITE;
+  case Lane::DiskWrite:
+    return proto::NVME_WRITE;
+  case Lane::HostCompute:
+    return proto::HOST_COMPUTE;
+  }
+  llvm_unreachable("all lanes are listed");
+}
+
+static proto::Collective::Kind kindOf(CollectiveKind kind) {
+  switch (kind) {
+  case CollectiveKind::AllGather:
+    return proto::Collective::ALL_GATHER;
+  case CollectiveKind::ReduceScatter:
+    return proto::Collective::REDUCE_SCATTER;
+  case CollectiveKind::AllReduce:
+    return proto::Collective::ALL_REDUCE;
+  }
+  llvm_unreachable("all kinds are listed");
 }
 
 /// In which micro-batches `op` runs.
 static proto::Command::When whenOf(Operation *op) {
-  auto when = op->getAttrOfType<StringAttr>(kWhenAttr);
-  return llvm::StringSwitch<proto::Command::When>(when ? when.getValue() : "")
-      .Case("first", proto::Command::FIRST)
-      .Case("later", proto::Command::LATER)
-      .Case("last", proto::Command::LAST)
-      .Default(proto::Command::ALWAYS);
+  switch (scheduleOf(op).turns) {
+  case Turns::Every:
+    return proto::Command::ALWAYS;
+  case Turns::First:
+    return proto::Command::FIRST;
+  case Turns::Later:
+    return proto::Command::LATER;
+  case Turns::Last:
+    return proto::Command::LAST;
+  }
+  llvm_unreachable("all turns are listed");
 }
 
 /// The value that `op` runs under the condition of, or null.
@@ -147,8 +176,7 @@ void CommandBuilder::buildMoves(Operation *op) {
 }
 
 void CommandBuilder::buildLaunch(LaunchOp launch) {
-  proto::Command *command =
-      add(launch, launch->hasAttr(kHostAttr) ? proto::HOST_COMPUTE : proto::COMPUTE);
+  proto::Command *command = add(launch, laneOf(launch));
   proto::Launch *body = command->mutable_launch();
   auto kernel = symbols.lookup<func::FuncOp>(launch.getKernel());
   body->set_kernel(kernels.lookup(launch.getKernel()));
@@ -190,56 +218,42 @@ void CommandBuilder::buildLaunch(LaunchOp launch) {
 }
 
 void CommandBuilder::buildTransfer(TransferOp transfer) {
-  const Tier from = storage.tier(storage.place(transfer.getInput()));
-  proto::Command *command = add(transfer, laneOf(from, transfer.getTier()));
+  proto::Command *command = add(transfer, laneOf(transfer));
   proto::Copy *copy = command->mutable_copy();
   *copy->mutable_src() = address(transfer.getInput());
   *copy->mutable_dst() = target(transfer.getResult());
   copy->set_bytes(tensorBytes(transfer.getInput().getType()));
 }
 
-void CommandBuilder::buildCollective(Operation *op, proto::Collective::Kind kind, Value src,
-                                     Value dst, int64_t elements) {
+void CommandBuilder::buildCollective(CollectiveOpInterface op) {
   proto::Command *command = add(op, proto::COLLECTIVE);
   proto::Collective *body = command->mutable_collective();
-  auto type = cast<RankedTensorType>(dst.getType());
-  body->set_kind(kind);
+  const Value source = op.getSource(), result = op.getExchanged();
+  auto type = cast<RankedTensorType>(result.getType());
+  body->set_kind(kindOf(op.getCollectiveKind()));
   body->set_dtype(dtypeOf(type.getElementType()));
-  if (auto arithmetic = op->getAttrOfType<TypeAttr>("arithmetic"))
-    body->set_arithmetic(dtypeOf(arithmetic.getValue()));
-  body->set_elements(elements);
-  *body->mutable_src() = address(src);
-  *body->mutable_dst() = target(dst);
-  // A mean over ranks is a value of the program, not a gradient.
-  auto reduce = dyn_cast<AllReduceOp>(op);
-  auto gather = dyn_cast<AllGatherOp>(op);
-  body->set_control(type.getRank() == 0 || (reduce && reduce.getMean()) ||
-                    (gather && gather.getControl()));
+  if (TypeAttr sums = op.getSumType())
+    body->set_arithmetic(dtypeOf(sums.getValue()));
+  body->set_elements(op.getSliceElements());
+  *body->mutable_src() = address(source);
+  *body->mutable_dst() = target(result);
+  body->set_control(type.getRank() == 0 || op.isControl());
+  body->set_mean(op.isMean());
+  if (moves.contains(op)) { // works on the copy
+    *body->mutable_src() = address(storage.place(result));
+    body->mutable_src()->set_reads(values.of(source));
+  }
 }
 
 void CommandBuilder::buildOp(Operation &op) {
-  auto count = [](Value value) { return cast<RankedTensorType>(value.getType()).getNumElements(); };
   if (auto launch = dyn_cast<LaunchOp>(op)) {
     buildLaunch(launch);
-  } else if (auto gather = dyn_cast<AllGatherOp>(op)) {
-    buildCollective(&op, proto::Collective::ALL_GATHER, gather.getShard(), gather.getResult(),
-                    count(gather.getShard()));
-  } else if (auto scatter = dyn_cast<ReduceScatterOp>(op)) {
-    buildCollective(&op, proto::Collective::REDUCE_SCATTER, scatter.getInput(), scatter.getResult(),
-                    count(scatter.getResult()));
-  } else if (auto reduce = dyn_cast<AllReduceOp>(op)) {
-    buildCollective(&op, proto::Collective::ALL_REDUCE, reduce.getInput(), reduce.getResult(),
-                    count(reduce.getResult()));
-    proto::Collective *body = segment->mutable_commands()->rbegin()->mutable_collective();
-    body->set_mean(reduce.getMean());
-    if (moves.contains(&op)) { // works on the copy
-      *body->mutable_src() = address(storage.place(reduce.getResult()));
-      body->mutable_src()->set_reads(values.of(reduce.getInput()));
-    }
+  } else if (auto collective = dyn_cast<CollectiveOpInterface>(op)) {
+    buildCollective(collective);
   } else if (auto transfer = dyn_cast<TransferOp>(op)) {
     buildTransfer(transfer);
   } else if (auto check = dyn_cast<CheckOp>(op)) {
-    proto::Command *command = add(&op, proto::COMPUTE);
+    proto::Command *command = add(check, laneOf(check));
     proto::Check *body = command->mutable_check();
     *body->mutable_value() = address(check.getValue());
     body->set_lower(check.getLower());
@@ -309,7 +323,7 @@ void CommandBuilder::renameState(WriteOp write) {
 void CommandBuilder::renameAccumulators(ArrayRef<Operation *> ops) {
   llvm::MapVector<std::pair<int64_t, int64_t>, Value> left; // by root and offset
   for (Operation *op : ops)
-    if (isa<LaunchOp, AllReduceOp, TransferOp>(op)) // what works in place
+    if (isa<LaneOpInterface>(op)) // what may work in place
       for (Value result : op->getResults())
         left[{storage.place(result).root, storage.place(result).offset}] = result;
   for (auto [where, value] : left) {
@@ -337,17 +351,25 @@ void CommandBuilder::listInputs(ArrayRef<Operation *> ops) {
     segment->add_inputs(index);
 }
 
-static proto::Segment::Kind segmentOf(Operation *op) {
-  if (op->hasAttr(kPrologueAttr))
+static proto::Segment::Kind kindOf(Segment segment) {
+  switch (segment) {
+  case Segment::Prologue:
     return proto::Segment::PROLOGUE;
-  return op->hasAttr(kEpilogueAttr) ? proto::Segment::EPILOGUE : proto::Segment::MICRO_BATCH;
+  case Segment::MicroBatch:
+    return proto::Segment::MICRO_BATCH;
+  case Segment::Epilogue:
+    return proto::Segment::EPILOGUE;
+  }
+  llvm_unreachable("all segments are listed");
 }
 
 void CommandBuilder::build(proto::Program &into) {
   program = &into;
   std::array<SmallVector<Operation *>, 3> ops;
-  for (Operation &op : step.getBody().front())
-    ops[segmentOf(&op)].push_back(&op);
+  for (Operation &op : step.getBody().front().without_terminator())
+    ops[kindOf(segmentOf(&op))].push_back(&op);
+  // An input that the step returns as it is is written for each micro-batch.
+  ops[proto::Segment::MICRO_BATCH].push_back(step.getBody().front().getTerminator());
   for (auto kind :
        {proto::Segment::PROLOGUE, proto::Segment::MICRO_BATCH, proto::Segment::EPILOGUE}) {
     if (kind == proto::Segment::PROLOGUE && ops[kind].empty())

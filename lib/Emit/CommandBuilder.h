@@ -40,8 +40,7 @@ private:
   void buildOp(mlir::Operation &op);
   void buildLaunch(LaunchOp launch);
   void buildTransfer(TransferOp transfer);
-  void buildCollective(mlir::Operation *op, proto::Collective::Kind kind, mlir::Value src,
-                       mlir::Value dst, int64_t elements);
+  void buildCollective(CollectiveOpInterface op);
   proto::Command *add(mlir::Operation *op, proto::Lane lane);
   proto::Address address(Place place) const;
   /// Where `value` lies, for the command that makes it.

@@ -4,6 +4,7 @@
 
 #include "dialects/Zero/ExporterAttrs.h"
 #include "dialects/Zero/Part.h"
+#include "dialects/Zero/Schedule.h"
 #include "zero/Analysis/StepFunction.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -216,13 +217,13 @@ private:
   /// The gradient that `update` reads, where it lies between the micro-batches and the
   /// epilogue; null if the update does not wait for that.
   static Value gradientOf(LaunchOp update) {
-    if (!update->hasAttr(kEpilogueAttr))
+    if (!isIn(update, Segment::Epilogue))
       return {};
     Value gradient = update.getInputs()[update->getAttrOfType<IntegerAttr>(kGradientAttr).getInt()];
     while (true) {
       Operation *producer = throughReshapes(gradient).getDefiningOp();
       auto transfer = dyn_cast_or_null<TransferOp>(producer);
-      if (!transfer || !transfer->hasAttr(kEpilogueAttr))
+      if (!transfer || !isIn(transfer, Segment::Epilogue))
         return gradient;
       gradient = transfer.getInput();
     }

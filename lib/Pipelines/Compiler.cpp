@@ -12,6 +12,8 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/Path.h"
@@ -63,6 +65,13 @@ static std::string onnxFile(const CompilerOptions &options) {
   return std::string(path);
 }
 
+static void addGenericPasses(OpPassManager &pm) {
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  pm.addPass(createSymbolDCEPass());
+  pm.addPass(createLoopInvariantCodeMotionPass());
+}
+
 LogicalResult runPhases(ModuleOp module, const CompilerOptions &options) {
   FailureOr<std::string> root = dataRoot(options, module);
   if (failed(root))
@@ -76,6 +85,8 @@ LogicalResult runPhases(ModuleOp module, const CompilerOptions &options) {
     // a phase instead of after every pass.
     pm.enableVerifier(false);
     addPhase(pm, phase, step);
+    if (options.cleanAfterPhases)
+      addGenericPasses(pm);
     if (failed(pm.run(module)) || failed(verify(module)))
       return failure();
     if (options.dumpAfter == phaseName(phase))

@@ -3,6 +3,7 @@
 #include "MemoryMap.h"
 
 #include "ModuleScopes.h"
+#include "dialects/Zero/Schedule.h"
 #include "zero/Analysis/ParameterUses.h"
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Planning/Packing.h"
@@ -104,9 +105,9 @@ private:
 } // namespace
 
 StepPart Mapper::partOf(Operation *op) const {
-  if (op->hasAttr(kPrologueAttr))
+  if (isIn(op, Segment::Prologue))
     return StepPart::Prologue;
-  if (op->hasAttr(kEpilogueAttr) || op->hasTrait<OpTrait::IsTerminator>())
+  if (isIn(op, Segment::Epilogue))
     return StepPart::Epilogue;
   // A check belongs to what it checks, a transfer to where it is; without a loss there is no
   // backward.

@@ -53,8 +53,8 @@ std::optional<StringRef> ModuleScopes::ofValue(Value value) const {
     start = member.getStart();
     value = member.getBucket();
   }
-  if (auto gather = value.getDefiningOp<AllGatherOp>())
-    value = gather.getShard();
+  if (auto collective = value.getDefiningOp<CollectiveOpInterface>())
+    value = collective.getSource();
   if (auto slice = value.getDefiningOp<OwnSliceOp>())
     value = slice.getInput();
   auto read = value.getDefiningOp<ReadOp>();

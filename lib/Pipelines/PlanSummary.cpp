@@ -2,6 +2,7 @@
 
 #include "PlanSummary.h"
 
+#include "dialects/Zero/Schedule.h"
 #include "dialects/Zero/Zero.h"
 #include "zero/Analysis/ParameterUses.h"
 #include "zero/Analysis/StepFunction.h"
@@ -87,24 +88,24 @@ static int64_t readAgain(Value gathered) {
 static CollectiveVolume countCollectives(func::FuncOp step, int64_t microBatches) {
   CollectiveVolume volume;
   llvm::DenseSet<Operation *> forward = findForwardOps(step);
-  auto count = [&](Operation *op, Value value) {
-    return cast<RankedTensorType>(value.getType()).getNumElements() * turnsOf(op, microBatches);
-  };
-  for (Operation &op : step.getBody().front()) {
-    if (auto gather = dyn_cast<AllGatherOp>(op); gather && !gather.getControl()) {
-      int64_t &sum = gather.getInto()        ? volume.update
-                     : forward.contains(&op) ? volume.forward
-                                             : volume.backward;
-      sum += count(&op, gather.getResult());
-      if (&sum == &volume.backward)
-        volume.again += readAgain(gather.getResult()) * turnsOf(&op, microBatches);
-    } else if (auto scatter = dyn_cast<ReduceScatterOp>(op)) {
-      volume.gradients += count(&op, scatter.getInput());
-    } else if (auto reduce = dyn_cast<AllReduceOp>(op); reduce && !reduce.getMean()) {
+  for (auto op : step.getBody().getOps<CollectiveOpInterface>()) {
+    if (op.isControl())
+      continue;
+    const int64_t turns = scheduleOf(op).countTurns(microBatches);
+    const int64_t elements = op.getWholeType().getNumElements() * turns;
+    if (isReduction(op.getCollectiveKind())) {
+      volume.gradients += elements;
       // A reduction to slices and a gather of them.
-      volume.gradients += count(&op, reduce.getInput());
-      volume.update += count(&op, reduce.getInput());
+      if (op.getCollectiveKind() == CollectiveKind::AllReduce)
+        volume.update += elements;
+      continue;
     }
+    int64_t &sum = op.getDestination()    ? volume.update
+                   : forward.contains(op) ? volume.forward
+                                          : volume.backward;
+    sum += elements;
+    if (&sum == &volume.backward)
+      volume.again += readAgain(op.getExchanged()) * turns;
   }
   return volume;
 }
@@ -163,8 +164,8 @@ static void readCertificates(ModuleOp module, PlanSummary &plan) {
 static void countTransfers(ModuleOp module, PlanSummary &plan) {
   if (auto step = module.lookupSymbol<func::FuncOp>(kStepName))
     for (auto transfer : step.getOps<TransferOp>())
-      plan.moved[unsigned(linkOf(transfer))] +=
-          tensorBytes(transfer.getInput().getType()) * turnsOf(transfer, plan.microBatches);
+      plan.moved[unsigned(linkOf(transfer))] += tensorBytes(transfer.getInput().getType()) *
+                                                scheduleOf(transfer).countTurns(plan.microBatches);
 }
 
 /// Counts the products that first reorder their B.
@@ -178,7 +179,7 @@ static void countReorders(ModuleOp module, PlanSummary &plan) {
     auto call = kernel ? kernel->getAttrOfType<DictionaryAttr>(kLibraryAttr) : nullptr;
     if (!call || !call.contains(kReorderAttr))
       continue;
-    const int64_t turns = turnsOf(launch, plan.microBatches);
+    const int64_t turns = scheduleOf(launch).countTurns(plan.microBatches);
     auto size = [&](StringRef name) { return call.getAs<IntegerAttr>(name).getInt(); };
     plan.reorders += turns;
     plan.reorderedBytes += turns * size("k") * size("n") * int64_t(sizeof(float));

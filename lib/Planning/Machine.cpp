@@ -85,19 +85,30 @@ double transferSeconds(const Machine &machine, Link link, double bytes) {
 double collectiveSeconds(const Machine &machine, CollectiveKind kind, double bytes, int64_t ranks,
                          bool inPlace) {
   const double slice = bytes / double(ranks), received = bytes - slice;
-  auto seconds = [received](const CollectiveRate &rate) {
-    return rate.latency + received / rate.bandwidth;
+  auto seconds = [](const CollectiveRate &rate, double moved) {
+    return rate.latency + moved / rate.bandwidth;
   };
-  const double gather = seconds(machine.gather) + (inPlace ? 0 : copySeconds(machine, slice));
   switch (kind) {
   case CollectiveKind::AllGather:
-    return gather;
+    return seconds(machine.gather, received) + (inPlace ? 0 : copySeconds(machine, slice));
   case CollectiveKind::ReduceScatter:
-    return seconds(machine.reduce);
+    return seconds(machine.reduce, received);
   case CollectiveKind::AllReduce:
-    break;
+    return seconds(machine.reduce, received) + seconds(machine.gather, received);
   }
-  return seconds(machine.reduce) + seconds(machine.gather);
+  return 0;
+}
+
+double collectiveLatency(const Machine &machine, CollectiveKind kind) {
+  switch (kind) {
+  case CollectiveKind::AllGather:
+    return machine.gather.latency;
+  case CollectiveKind::ReduceScatter:
+    return machine.reduce.latency;
+  case CollectiveKind::AllReduce:
+    return machine.gather.latency + machine.reduce.latency;
+  }
+  return 0;
 }
 
 } // namespace zero::planning

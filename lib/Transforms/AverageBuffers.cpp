@@ -1,6 +1,7 @@
 //===- AverageBuffers.cpp - buffers are the same on all ranks -------------===//
 
 #include "StepGradients.h"
+#include "dialects/Zero/Schedule.h"
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Transforms/Passes.h"
 
@@ -78,7 +79,7 @@ void BufferAverager::carry(const llvm::StringMap<SmallVector<ReadOp>> &reads) {
     Value place =
         ReadOp::create(begin, step.getLoc(), own, FlatSymbolRefAttr::get(carried.getSymNameAttr()));
     LaunchOp first = assign(begin, place, initial);
-    first->setAttr(kWhenAttr, begin.getStringAttr("first"));
+    setTurns(first, Turns::First);
     for (ReadOp read : reads.lookup(write.getSymbol()))
       read.getResult().replaceAllUsesWith(first.getResult(0));
     OpBuilder after(write);
@@ -93,7 +94,7 @@ void BufferAverager::average(OpBuilder &builder, bool inEpilogue) {
       llvm::map_to_vector(writes, [](WriteOp write) -> Value { return write.getValue(); });
   auto mark = [&](Operation *op) {
     if (inEpilogue)
-      op->setAttr(kEpilogueAttr, builder.getUnitAttr());
+      setSegment(op, Segment::Epilogue);
     return op->getResult(0);
   };
   Value bucket = mark(BucketOp::create(builder, loc, type, members, starts));
@@ -141,7 +142,7 @@ struct AverageBuffers : zero::impl::AverageBuffersBase<AverageBuffers> {
       averager.average(builder, several);
       for (WriteOp write : ofType) {
         write->moveBefore(block.getTerminator());
-        write->setAttr(kEpilogueAttr, builder.getUnitAttr());
+        setSegment(write, Segment::Epilogue);
         if (condition)
           write.getConditionMutable().assign(condition);
       }

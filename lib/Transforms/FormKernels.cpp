@@ -4,6 +4,7 @@
 #include "KernelValues.h"
 #include "NodeSizes.h"
 
+#include "dialects/Zero/Schedule.h"
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Ops/OpTable.h"
 #include "zero/Transforms/Passes.h"
@@ -177,9 +178,9 @@ LogicalResult KernelFormer::lowerGroup(const KernelGroup &group) {
                                  FlatSymbolRefAttr::get(kernel.getSymNameAttr()), inputs);
   auto describe = [&](Operation *op) {
     op->setAttr(kNameAttr, main.getNodeAttr());
-    for (StringRef name : {StringRef(kPrologueAttr), StringRef(kRecomputeAttr)})
-      if (Attribute value = root->getAttr(name))
-        op->setAttr(name, value);
+    setSchedule(op, scheduleOf(root));
+    if (Attribute run = root->getAttr(kRecomputeAttr))
+      op->setAttr(kRecomputeAttr, run);
   };
   describe(launch);
   for (auto [check, pair] : llvm::zip(checks, launch.getResults().drop_front(kept.size())))

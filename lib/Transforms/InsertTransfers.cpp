@@ -2,6 +2,7 @@
 
 #include "TierCopies.h"
 
+#include "dialects/Zero/Schedule.h"
 #include "zero/Analysis/ParameterUses.h"
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Analysis/Storage.h"
@@ -115,7 +116,7 @@ Value Inserter::operandFor(LaunchOp launch, func::FuncOp kernel, unsigned index,
     return copies.bring(value, tier, launch);
   // What may not run leaves what was there.
   const bool surelyRuns =
-      !launch.getCondition() && (!launch->hasAttr(kWhenAttr) || isOnlyLast(launch));
+      !launch.getCondition() && scheduleOf(launch) == scheduleOf(launch).beside();
   if (surelyRuns && tier == Tier::Host && !readsArgument(kernel, index))
     return copies.reserve(value, launch);
   return copies.copyTo(value, tier, launch);
@@ -130,7 +131,7 @@ void Inserter::visitWrite(WriteOp write) {
   OpBuilder builder(write);
   Value before =
       ReadOp::create(builder, write.getLoc(), value.getType(), write.getSymbolAttr()).getResult();
-  runWith(before.getDefiningOp(), write);
+  setSchedule(before.getDefiningOp(), scheduleOf(write).beside());
   copies.setTier(before, tier);
   write.getValueMutable().assign(copies.transferOver(value, tier, before, write));
 }
@@ -157,12 +158,8 @@ void Inserter::keepElsewhere(OpResult value, Tier tier) {
   if (readers.empty())
     return;
   Value kept = copies.copyTo(value, tier, op->getNextNode());
-  for (Operation *hop = kept.getDefiningOp(); hop != op; hop = hop->getOperand(0).getDefiningOp()) {
-    for (StringRef name :
-         {StringRef(kPrologueAttr), StringRef(kEpilogueAttr), StringRef(kWhenAttr)})
-      hop->removeAttr(name);
-    runWith(hop, op);
-  }
+  for (Operation *hop = kept.getDefiningOp(); hop != op; hop = hop->getOperand(0).getDefiningOp())
+    setSchedule(hop, scheduleOf(op).beside());
   if (isForward)
     saved.insert(kept);
   for (OpOperand *use : readers) {
@@ -176,17 +173,15 @@ void Inserter::keepElsewhere(OpResult value, Tier tier) {
 /// What the last launch that adds up made of a copy goes back for the next turn; who reads the
 /// sum after all turns finds it there.
 void Inserter::storeSum(LaunchOp launch) {
-  auto when = launch->getAttrOfType<StringAttr>(kWhenAttr);
   Value sum = launch->getNumResults() ? launch.getResult(0) : Value();
   Value accumulator = sum ? copies.originalOf(sum) : Value();
-  if (!accumulator || !when || when.getValue() != "later")
+  if (!accumulator || scheduleOf(launch).turns != Turns::Later)
     return;
   Value stored =
       copies.transfer(sum, copies.tierOf(accumulator), accumulator, launch->getNextNode());
-  for (StringRef name : {StringRef(kEpilogueAttr), StringRef(kWhenAttr)})
-    stored.getDefiningOp()->removeAttr(name);
+  setSchedule(stored.getDefiningOp(), scheduleOf(launch).beside());
   sum.replaceUsesWithIf(stored, [&](OpOperand &use) {
-    return use.getOwner() != stored.getDefiningOp() && isInEpilogue(use.getOwner());
+    return use.getOwner() != stored.getDefiningOp() && isIn(use.getOwner(), Segment::Epilogue);
   });
 }
 

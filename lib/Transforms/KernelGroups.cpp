@@ -3,6 +3,7 @@
 #include "KernelGroups.h"
 
 #include "HalfFloats.h"
+#include "dialects/Zero/Schedule.h"
 #include "dialects/Zero/Zero.h"
 
 using namespace mlir;
@@ -45,9 +46,7 @@ private:
 } // namespace
 
 /// Whether both run in the prologue, or none.
-static bool runTogether(Operation *a, Operation *b) {
-  return a->hasAttr(kPrologueAttr) == b->hasAttr(kPrologueAttr);
-}
+static bool runTogether(Operation *a, Operation *b) { return segmentOf(a) == segmentOf(b); }
 
 //===----------------------------------------------------------------------===//
 // Products

@@ -1,5 +1,6 @@
 //===- OffloadActivations.cpp - which saved activations leave the device --===//
 
+#include "dialects/Zero/Schedule.h"
 #include "zero/Analysis/Layers.h"
 #include "zero/Analysis/ParameterUses.h"
 #include "zero/Analysis/StepFunction.h"
@@ -91,7 +92,7 @@ void Saves::findReaders(Value value, Saved &saved) const {
       saved.isFree = false;
     } else {
       saved.firstBehind = std::min(saved.firstBehind, position);
-      saved.isFree &= !user->hasAttr(kEpilogueAttr);
+      saved.isFree &= !isIn(user, Segment::Epilogue);
     }
   }
 }

@@ -1,5 +1,6 @@
 //===- OverlapUpdates.cpp - updates as soon as gradients are there --------===//
 
+#include "dialects/Zero/Schedule.h"
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Analysis/Storage.h"
 #include "zero/Transforms/Passes.h"
@@ -79,14 +80,14 @@ Operation *Overlapper::collectInputs(Operation *op, Movable &movable, bool mayRe
       continue;
     auto gradient = op->getAttrOfType<IntegerAttr>(kGradientAttr);
     const bool isGradient = gradient && gradient.getInt() == int64_t(index);
-    if (!producer->hasAttr(kEpilogueAttr)) {
+    if (!isIn(producer, Segment::Epilogue)) {
       if (isGradient || mayReduce)
         movable.behind = producer;
-      else if (!isa<ReadOp>(producer) && !isView(producer) && !producer->hasAttr(kPrologueAttr))
+      else if (!isa<ReadOp>(producer) && !isView(producer) && !isIn(producer, Segment::Prologue))
         return producer;
       continue;
     }
-    const bool reduces = isGradient && isa<AllReduceOp, ReduceScatterOp>(producer);
+    const bool reduces = isGradient && ::zero::reduces(producer);
     auto launch = dyn_cast<LaunchOp>(producer);
     if (!reduces && !isa<ReadOp>(producer) && !isView(producer) &&
         !(launch && !launch.getCondition()))
@@ -103,7 +104,7 @@ bool Overlapper::collectResults(Movable &movable) {
   SmallVector<Operation *> work{movable.update};
   while (!work.empty())
     for (Operation *user : work.pop_back_val()->getUsers()) {
-      if (!isView(user) && !isa<WriteOp, AllGatherOp>(user))
+      if (!isView(user) && !isa<WriteOp>(user) && !gathers(user))
         return false;
       if (movable.ops.insert(user))
         work.push_back(user);
@@ -119,7 +120,7 @@ Operation *Overlapper::lastReader(StringRef bucket) {
     work.push_back(read);
   while (!work.empty())
     for (Operation *user : work.pop_back_val()->getUsers()) {
-      if (user->hasAttr(kEpilogueAttr))
+      if (isIn(user, Segment::Epilogue))
         continue;
       if (isView(user))
         work.push_back(user);
@@ -153,9 +154,8 @@ void Overlapper::move(const Movable &movable, Operation *&at) {
   for (Operation *op : ops) {
     if (!moved.insert(op).second)
       continue;
-    op->removeAttr(kEpilogueAttr);
-    if (repeats && isa<LaunchOp, WriteOp, AllGatherOp, AllReduceOp, ReduceScatterOp>(op))
-      op->setAttr(kWhenAttr, StringAttr::get(op->getContext(), "last"));
+    const bool runs = isa<WriteOp, LaneOpInterface>(op);
+    setSchedule(op, {Segment::MicroBatch, repeats && runs ? Turns::Last : Turns::Every});
     op->moveAfter(at);
     at = op;
   }

@@ -3,6 +3,7 @@
 #include "PartitionGradients.h"
 
 #include "StepGradients.h"
+#include "dialects/Zero/Schedule.h"
 #include "zero/Analysis/StepFunction.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -115,12 +116,12 @@ Value GradientPartitioner::reduce(OpBuilder &builder, const Bucket &bucket, Valu
 }
 
 Value addUp(OpBuilder &builder, ArrayAttr kernels, Value sum, Value summand, StringRef name) {
-  static constexpr StringLiteral kTurns[] = {"first", "later"};
+  static constexpr Turns kTurns[] = {Turns::First, Turns::Later};
   for (auto [kernel, turn] : llvm::zip_equal(kernels, kTurns)) {
     auto launch = LaunchOp::create(builder, summand.getLoc(), TypeRange(sum.getType()),
                                    cast<FlatSymbolRefAttr>(kernel), ValueRange{sum, summand});
     launch->setAttr(kNameAttr, builder.getStringAttr(name));
-    launch->setAttr(kWhenAttr, builder.getStringAttr(turn));
+    setTurns(launch, turn);
     sum = launch.getResult(0);
   }
   return sum;
@@ -162,7 +163,7 @@ Value GradientPartitioner::sum(const Bucket &bucket) {
   OpBuilder atEnd = atEpilogue();
   Value reduced = reduce(atEnd, bucket, sum);
   if (reduced != sum)
-    reduced.getDefiningOp()->setAttr(kWhenAttr, builder.getStringAttr("last"));
+    setTurns(reduced.getDefiningOp(), Turns::Last);
   return reduced;
 }
 

@@ -4,6 +4,7 @@
 #include "PartitionGradients.h"
 #include "PartitionUpdates.h"
 #include "StepGradients.h"
+#include "dialects/Zero/Schedule.h"
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Transforms/Passes.h"
 
@@ -73,10 +74,10 @@ static Value accumulateScalar(MicroMeanOp mean, StringRef name) {
   sum = addUp(builder, *mean.getAccumulate(), sum, summand, name);
   if (scalar != list)
     sum = tensor::CollapseShapeOp::create(builder, loc, scalar, sum, noGroups);
-  if (Attribute prologue = mean->getAttr(kPrologueAttr))
+  if (isIn(mean, Segment::Prologue))
     for (Operation *op = before ? before->getNextNode() : &mean->getBlock()->front(); op != mean;
          op = op->getNextNode())
-      op->setAttr(kPrologueAttr, prologue);
+      setSegment(op, Segment::Prologue);
   return sum;
 }
 
@@ -94,7 +95,7 @@ void Partitioner::resolveMicroMeans() {
       result = accumulateScalar(mean, name);
       for (Operation *user : mean->getUsers())
         if (isa<RankMeanOp>(user))
-          user->setAttr(kWhenAttr, atTop.getStringAttr("last"));
+          setTurns(user, Turns::Last);
     }
     mean.getResult().replaceAllUsesWith(result);
     mean.erase();
@@ -108,10 +109,7 @@ void Partitioner::resolveRanks() {
     if (ranks > 1) {
       auto reduce = AllReduceOp::create(builder, mean.getLoc(), result.getType(), result,
                                         /*mean=*/true, /*arithmetic=*/TypeAttr());
-      for (StringRef name :
-           {StringRef(kPrologueAttr), StringRef(kEpilogueAttr), StringRef(kWhenAttr)})
-        if (Attribute value = mean->getAttr(name))
-          reduce->setAttr(name, value);
+      setSchedule(reduce, scheduleOf(mean));
       reduce->setAttr(kNameAttr, builder.getStringAttr("mean over ranks"));
       result = reduce.getResult();
     }

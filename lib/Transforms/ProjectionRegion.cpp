@@ -2,6 +2,7 @@
 
 #include "ProjectionRegion.h"
 
+#include "dialects/Zero/Schedule.h"
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Ops/OpTable.h"
 
@@ -103,7 +104,7 @@ std::optional<RegionNode::Kind> Finder::classifyProduct(onnx::NodeOp node) {
 
 std::optional<RegionNode::Kind> Finder::classify(onnx::NodeOp node) {
   const ops::OpDef *def = ops::lookup(node);
-  if (!def || node->hasAttr(kPrologueAttr))
+  if (!def || isIn(node, Segment::Prologue))
     return std::nullopt;
   ValueRange in = node.getInputs();
   StringRef type = node.getOpType();

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "LayerRuns.h"
+#include "dialects/Zero/Schedule.h"
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Analysis/Storage.h"
 #include "zero/Transforms/Passes.h"
@@ -98,7 +99,7 @@ LogicalResult Recomputer::remake(ArrayRef<Value> wanted, Operation *before, int6
              [&](Operation *a, Operation *b) { return plan.position(a) < plan.position(b); });
   for (Operation *op : order) {
     auto launch = cast<LaunchOp>(op);
-    if (launch.getCondition() || op->hasAttr(kWhenAttr) || op->hasAttr(kPrologueAttr))
+    if (launch.getCondition() || !scheduleOf(op).isEveryMicroBatch())
       return op->emitError("expected a launch that runs in each micro-batch to be run again");
     clone(launch, before, run);
   }
@@ -123,10 +124,7 @@ LogicalResult Recomputer::open(int64_t run, Operation *before) {
 }
 
 /// Whether `op` runs once for each micro-batch, behind the prologue.
-static bool isInBackward(Operation *op) {
-  return !op->hasAttr(kPrologueAttr) && !op->hasAttr(kEpilogueAttr) && !op->hasAttr(kWhenAttr) &&
-         !op->hasTrait<OpTrait::IsTerminator>();
-}
+static bool isInBackward(Operation *op) { return scheduleOf(op).isEveryMicroBatch(); }
 
 /// Points what `reader`, behind forward, reads at what is there then.
 LogicalResult Recomputer::visit(Operation *reader) {

@@ -8,6 +8,7 @@
 
 #include "KernelValues.h"
 
+#include "dialects/Zero/Schedule.h"
 #include "zero/Analysis/ParameterUses.h"
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Analysis/Storage.h"
@@ -108,7 +109,7 @@ void Recomputer::findReads(Value value, Reads &reads) const {
 /// Whether `node` is cheap, and nothing but its first result is read.
 bool Recomputer::mayRecompute(onnx::NodeOp node) const {
   ops::Kind kind = ops::lookup(node)->kind;
-  if (!isForward(node) || node->hasAttr(kPrologueAttr) ||
+  if (!isForward(node) || isIn(node, Segment::Prologue) ||
       (kind != ops::Kind::Elementwise && kind != ops::Kind::Rows) ||
       !llvm::all_of(node.getOutputs().drop_front(), [](Value v) { return v.use_empty(); }))
     return false;

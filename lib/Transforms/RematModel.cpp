@@ -1,6 +1,7 @@
 //===- RematModel.cpp - a step as recomputation sees it -------------------===//
 
 #include "zero/Transforms/RematModel.h"
+#include "dialects/Zero/Schedule.h"
 
 #include "zero/Analysis/Storage.h"
 
@@ -29,8 +30,7 @@ RematModel::RematModel(func::FuncOp step, const Layers &layers, const OpTimes &t
 /// they are made: where to is a matter of placement.
 void RematModel::addNode(Operation &op, const OpTimes &times) {
   if (isa<ReadOp, MemberOp, GradientOp, UpdateOp>(op) || isReshape(&op) ||
-      op.hasTrait<OpTrait::ConstantLike>() || op.hasTrait<OpTrait::IsTerminator>() ||
-      op.hasAttr(kEpilogueAttr))
+      op.hasTrait<OpTrait::ConstantLike>() || isIn(&op, Segment::Epilogue))
     return;
   planning::RematProblem::Node node;
   node.seconds = times.seconds(&op);

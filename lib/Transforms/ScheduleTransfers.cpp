@@ -35,7 +35,7 @@ public:
       : module(module), step(step), times(module, machine), budgets(budgets) {}
 
   void run() {
-    place(Tier::Device, /*drains=*/false, [](Operation *op) { return isa<AllGatherOp>(op); });
+    place(Tier::Device, /*drains=*/false, gathers);
     place(Tier::Device, Link::HostToDevice);
     place(Tier::Device, Link::DeviceToHost);
     place(Tier::Host, Link::DiskRead);
@@ -67,7 +67,7 @@ private:
 planning::Timeline Scheduler::timelineOf(const StepOrder &order, Tier tier) const {
   planning::Timeline timeline;
   for (Operation *op : order.getOps())
-    timeline.seconds.push_back(isa<TransferOp, AllGatherOp>(op) ? 0 : times.seconds(op));
+    timeline.seconds.push_back(isa<TransferOp>(op) || gathers(op) ? 0 : times.seconds(op));
   Storage storage(module, step);
   timeline.live.assign(order.size(), 0);
   std::vector<planning::Lifetime> lifetimes = lifetimesOf(storage.roots(), tier);
@@ -102,7 +102,7 @@ std::optional<planning::Fetch> Scheduler::fetchOf(const StepOrder &order, Operat
   fetch.needed = std::min(order.firstReader(op->getResult(0)), end);
   fetch.earliest = std::max(begin, order.availableFrom(op->getOperand(0)));
   fetch.seconds = times.seconds(op);
-  fetch.margin = (isa<AllGatherOp>(op) ? kGatherMargin : kMargin) * fetch.seconds;
+  fetch.margin = (gathers(op) ? kGatherMargin : kMargin) * fetch.seconds;
   fetch.bytes = tensorBytes(op->getResult(0).getType());
   return fetch;
 }

@@ -1,5 +1,6 @@
 //===- SplitPrologue.cpp - what must be known before the micro-batches ----===//
 
+#include "dialects/Zero/Schedule.h"
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Transforms/Passes.h"
 
@@ -61,7 +62,7 @@ static LogicalResult moveToPrologue(ModuleOp module, func::FuncOp step,
     Operation *copy = builder.clone(*op, mapping);
     // Constants and reads are there for all.
     if (!op->hasTrait<OpTrait::ConstantLike>() && !isa<ReadOp>(op))
-      copy->setAttr(kPrologueAttr, builder.getUnitAttr());
+      setSegment(copy, Segment::Prologue);
   }
   for (Operation *op : last)
     op->getResult(0).replaceAllUsesWith(mapping.lookup(op->getResult(0)));

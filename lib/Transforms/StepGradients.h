@@ -4,6 +4,7 @@
 #define LIB_TRANSFORMS_STEPGRADIENTS_H
 
 #include "GradientKernels.h"
+#include "dialects/Zero/Schedule.h"
 #include "dialects/Zero/Zero.h"
 
 namespace zero {
@@ -14,7 +15,7 @@ std::string freeName(const mlir::SymbolTable &symbols, llvm::StringRef name);
 /// Everything from here on runs once a step, after all micro-batches.
 template <typename Op>
 Op inEpilogue(Op op) {
-  op->setAttr(kEpilogueAttr, mlir::UnitAttr::get(op->getContext()));
+  setSegment(op, Segment::Epilogue);
   return op;
 }
 

@@ -2,6 +2,7 @@
 
 #include "StepOrder.h"
 
+#include "dialects/Zero/Schedule.h"
 #include "zero/Analysis/StepTime.h"
 #include "zero/Analysis/Storage.h"
 
@@ -14,17 +15,13 @@ bool isStill(Operation *op) {
 }
 
 bool isFetch(Operation *op) {
-  if (auto gather = dyn_cast<AllGatherOp>(op))
-    return !gather.getInto();
+  if (auto collective = dyn_cast<CollectiveOpInterface>(op))
+    return collective.isFetch();
   auto transfer = dyn_cast<TransferOp>(op);
   if (!transfer || transfer.getInto())
     return false;
   const planning::Link link = linkOf(transfer);
   return link == planning::Link::HostToDevice || link == planning::Link::DiskRead;
-}
-
-static unsigned partNumber(Operation *op) {
-  return op->hasAttr(kPrologueAttr) ? 0 : op->hasAttr(kEpilogueAttr) ? 2 : 1;
 }
 
 StepOrder::StepOrder(func::FuncOp step) : block(step.getBody().front()) {
@@ -34,7 +31,7 @@ StepOrder::StepOrder(func::FuncOp step) : block(step.getBody().front()) {
   }
   parts.fill({size(), 0});
   for (auto [index, op] : llvm::enumerate(ops)) {
-    auto &[begin, end] = parts[partNumber(op)];
+    auto &[begin, end] = parts[size_t(segmentOf(op))];
     if (isStill(op) || op->hasTrait<OpTrait::IsTerminator>())
       continue;
     begin = std::min<int64_t>(begin, index);
@@ -42,7 +39,9 @@ StepOrder::StepOrder(func::FuncOp step) : block(step.getBody().front()) {
   }
 }
 
-std::pair<int64_t, int64_t> StepOrder::partOf(Operation *op) const { return parts[partNumber(op)]; }
+std::pair<int64_t, int64_t> StepOrder::partOf(Operation *op) const {
+  return parts[size_t(segmentOf(op))];
+}
 
 int64_t StepOrder::availableFrom(Value value) const {
   Operation *producer = value.getDefiningOp();

@@ -2,29 +2,12 @@
 
 #include "TierCopies.h"
 
+#include "dialects/Zero/Schedule.h"
 #include "zero/Analysis/Storage.h"
 
 using namespace mlir;
 
 namespace zero {
-
-bool isOnlyLast(Operation *op) {
-  auto when = op->getAttrOfType<StringAttr>(kWhenAttr);
-  return when && when.getValue() == "last";
-}
-
-bool isInEpilogue(Operation *op) {
-  return op->hasAttr(kEpilogueAttr) || op->hasTrait<OpTrait::IsTerminator>();
-}
-
-void runWith(Operation *op, Operation *like) {
-  if (Attribute value = like->getAttr(kPrologueAttr))
-    op->setAttr(kPrologueAttr, value);
-  if (isInEpilogue(like))
-    op->setAttr(kEpilogueAttr, UnitAttr::get(op->getContext()));
-  if (isOnlyLast(like))
-    op->setAttr(kWhenAttr, like->getAttr(kWhenAttr));
-}
 
 /// What messages call `value`.
 static StringAttr nameFor(Value value) {
@@ -45,7 +28,7 @@ Value TierCopies::transfer(Value value, Tier to, Value into, Operation *before) 
   auto made = TransferOp::create(builder, before->getLoc(), value.getType(), value, into,
                                  tierOf(value), to);
   made->setAttr(kNameAttr, nameFor(into ? into : value));
-  runWith(made, before);
+  setSchedule(made, scheduleOf(before).beside());
   setTier(made.getResult(), to);
   return made.getResult();
 }
@@ -61,7 +44,7 @@ Value TierCopies::reserve(Value like, Operation *before) {
   OpBuilder builder(before);
   auto made = ReserveOp::create(builder, before->getLoc(), like.getType(), Tier::Host);
   made->setAttr(kNameAttr, nameFor(like));
-  runWith(made, before);
+  setSchedule(made, scheduleOf(before).beside());
   setTier(made.getResult(), Tier::Host);
   return made.getResult();
 }
@@ -69,7 +52,8 @@ Value TierCopies::reserve(Value like, Operation *before) {
 Value TierCopies::bring(Value value, Tier to, Operation *user) {
   if (tierOf(value) == to)
     return value;
-  const Key key{value, to, 2 * isOnlyLast(user) + isInEpilogue(user)};
+  const Schedule schedule = scheduleOf(user).beside();
+  const Key key{value, to, schedule.segment, schedule.turns};
   if (Value found = brought.lookup(key))
     return found;
   Value original = originalOf(value);

@@ -12,14 +12,6 @@
 
 namespace zero {
 
-/// Whether of all turns only the last one runs `op`.
-bool isOnlyLast(mlir::Operation *op);
-/// Outputs are read at the end.
-bool isInEpilogue(mlir::Operation *op);
-/// Lets `op` run in the part of the step and the turns of `like`; in all where that is one of
-/// two launches that add up, of which each turn runs one.
-void runWith(mlir::Operation *op, mlir::Operation *like);
-
 /// Knows of each value that is not on the device where it lies, and brings it elsewhere. What
 /// is made runs with the op that it is made before.
 class TierCopies {
@@ -47,7 +39,7 @@ public:
 
 private:
   /// Value, tier, and in which part of the step and turns: later readers there share it.
-  using Key = std::tuple<mlir::Value, Tier, unsigned>;
+  using Key = std::tuple<mlir::Value, Tier, Segment, Turns>;
 
   llvm::DenseMap<mlir::Value, Tier> tiers;
   llvm::DenseMap<mlir::Value, mlir::Value> originals;

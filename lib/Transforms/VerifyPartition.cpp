@@ -1,5 +1,6 @@
 //===- VerifyPartition.cpp - checks what partition promises ---------------===//
 
+#include "dialects/Zero/Schedule.h"
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Analysis/Storage.h"
 #include "zero/Transforms/Passes.h"
@@ -24,22 +25,17 @@ struct VerifyPartition : zero::impl::VerifyPartitionBase<VerifyPartition> {
 
   /// No op that partition resolves is left, and the epilogue comes last.
   static LogicalResult checkOps(func::FuncOp step) {
-    enum Segment { Prologue, MicroBatch, Epilogue } segment = Prologue;
+    Segment segment = Segment::Prologue;
     for (Operation &op : step.getBody().front()) {
       if (isa<GradientOp, UpdateOp, RankMeanOp, RankShareOp, MicroMeanOp, SquareSumOp>(op))
         return op.emitOpError("is left after partition");
-      auto when = op.getAttrOfType<StringAttr>(kWhenAttr);
-      if (when && !llvm::is_contained({"first", "later", "last"}, when.getValue()))
-        return op.emitOpError() << "expected " << kWhenAttr << " = first, later or last, got '"
-                                << when.getValue() << "'";
       bool isStill = isa<ReadOp>(op) || op.hasTrait<OpTrait::ConstantLike>() ||
                      op.hasTrait<OpTrait::IsTerminator>();
-      Segment own = op.hasAttr(kEpilogueAttr)   ? Epilogue
-                    : op.hasAttr(kPrologueAttr) ? Prologue
-                                                : MicroBatch;
+      const Segment own = segmentOf(&op);
       if (own < segment && !isStill)
-        return op.emitOpError(own == MicroBatch ? "of the micro-batch follows the epilogue"
-                                                : "of the prologue follows the micro-batch");
+        return op.emitOpError(own == Segment::MicroBatch
+                                  ? "of the micro-batch follows the epilogue"
+                                  : "of the prologue follows the micro-batch");
       // Views and what never changes run nowhere: they open no segment.
       if (!isStill && !isView(&op))
         segment = std::max(segment, own);

@@ -40,7 +40,7 @@ struct VerifyStateOrder : zero::impl::VerifyStateOrderBase<VerifyStateOrder> {
           error.attachNote(write.getLoc()) << "written here";
           return error;
         }
-      if (isa<AllGatherOp, ReduceScatterOp, AllReduceOp>(op) && !op.hasAttr(kNameAttr))
+      if (isa<CollectiveOpInterface>(op) && !op.hasAttr(kNameAttr))
         return op.emitOpError() << "has no " << kNameAttr << " for messages";
     }
     return success();
@@ -53,11 +53,11 @@ struct VerifyStateOrder : zero::impl::VerifyStateOrderBase<VerifyStateOrder> {
     llvm::DenseMap<Value, StringAttr> holds; // values that are a symbol's bytes
     llvm::DenseMap<StringAttr, Operation *> taken;
     for (Operation &op : step.getBody().front()) {
-      auto gather = dyn_cast<AllGatherOp>(op);
-      for (Value operand : op.getOperands()) {
-        StringAttr symbol = holds.lookup(operand);
+      auto access = dyn_cast<BufferAccessOpInterface>(op);
+      for (OpOperand &operand : op.getOpOperands()) {
+        StringAttr symbol = holds.lookup(operand.get());
         Operation *taker = symbol ? taken.lookup(symbol) : nullptr;
-        if (!taker || (gather && operand == gather.getInto()))
+        if (!taker || (access && !access.readsBytes(operand)))
           continue;
         InFlightDiagnostic error = op.emitOpError() << "reads @" << symbol.getValue()
                                                     << " after its bytes were taken";

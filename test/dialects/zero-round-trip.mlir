@@ -40,8 +40,8 @@ func.func @before_partition(%dw: tensor<8x4xf32>, %lr: tensor<f32>) -> (tensor<f
   %w = zero.read @w : tensor<8x4xf32>
   // CHECK: %[[G:.*]] = zero.gradient @w, %{{.*}} : tensor<8x4xf32> -> tensor<8x4xf32>
   %g = zero.gradient @w, %dw : tensor<8x4xf32> -> tensor<8x4xf32>
-  // CHECK: zero.update @w [@w.m], %[[G]] by @sgd(%{{.*}}) {zero.epilogue} : tensor<8x4xf32>, (tensor<f32>)
-  zero.update @w [@w.m], %g by @sgd(%lr) {zero.epilogue} : tensor<8x4xf32>, (tensor<f32>)
+  // CHECK: zero.update @w [@w.m], %[[G]] by @sgd(%{{.*}}) {zero.schedule = #zero.schedule<epilogue>} : tensor<8x4xf32>, (tensor<f32>)
+  zero.update @w [@w.m], %g by @sgd(%lr) {zero.schedule = #zero.schedule<epilogue>} : tensor<8x4xf32>, (tensor<f32>)
   // CHECK: zero.update @w [], %[[G]] by @plain() : tensor<8x4xf32>
   zero.update @w [], %g by @plain() : tensor<8x4xf32>
   // CHECK: %[[M:.*]] = zero.rank_mean %{{.*}} : tensor<f32>
@@ -55,22 +55,22 @@ func.func @before_partition(%dw: tensor<8x4xf32>, %lr: tensor<f32>) -> (tensor<f
 func.func @micro_batches(%dw: tensor<8x4xbf16>, %labels: tensor<f32>) -> (tensor<f32>, tensor<f32>) {
   // CHECK: zero.gradient @half, %{{.*}} accumulate [@first, @later] : tensor<8x4xbf16> -> tensor<8x4xf32>
   %g = zero.gradient @half, %dw accumulate [@first, @later] : tensor<8x4xbf16> -> tensor<8x4xf32>
-  // CHECK: %[[N:.*]] = zero.micro_mean %{{.*}} accumulate [@first, @later] {zero.prologue} : tensor<f32>
-  %n = zero.micro_mean %labels accumulate [@first, @later] {zero.prologue} : tensor<f32>
+  // CHECK: %[[N:.*]] = zero.micro_mean %{{.*}} accumulate [@first, @later] {zero.schedule = #zero.schedule<prologue>} : tensor<f32>
+  %n = zero.micro_mean %labels accumulate [@first, @later] {zero.schedule = #zero.schedule<prologue>} : tensor<f32>
   // CHECK: zero.micro_mean %[[N]] : tensor<f32>
   %m = zero.micro_mean %n : tensor<f32>
-  // CHECK: zero.rank_mean %{{.*}} {zero.when = "last"} : tensor<f32>
-  %r = zero.rank_mean %n {zero.when = "last"} : tensor<f32>
+  // CHECK: zero.rank_mean %{{.*}} {zero.schedule = #zero.schedule<micro_batch, last>} : tensor<f32>
+  %r = zero.rank_mean %n {zero.schedule = #zero.schedule<micro_batch, last>} : tensor<f32>
   return %m, %r : tensor<f32>, tensor<f32>
 }
 
 // CHECK-LABEL: func.func @conditions
 func.func @conditions(%dw: tensor<8x4xf32>, %lr: tensor<f32>, %ok: tensor<i1>) {
   %g = zero.gradient @w, %dw : tensor<8x4xf32> -> tensor<8x4xf32>
-  // CHECK: zero.square_sum %{{.*}} by [@blocks, @total] {zero.epilogue} : (tensor<8x4xf32>) -> tensor<f64>
-  %sum = zero.square_sum %g by [@blocks, @total] {zero.epilogue} : (tensor<8x4xf32>) -> tensor<f64>
-  // CHECK: zero.update @w [@w.m], %{{.*}} by @sgd(%{{.*}}) if %arg2 {zero.epilogue} : tensor<8x4xf32>, (tensor<f32>)
-  zero.update @w [@w.m], %g by @sgd(%lr) if %ok {zero.epilogue} : tensor<8x4xf32>, (tensor<f32>)
+  // CHECK: zero.square_sum %{{.*}} by [@blocks, @total] {zero.schedule = #zero.schedule<epilogue>} : (tensor<8x4xf32>) -> tensor<f64>
+  %sum = zero.square_sum %g by [@blocks, @total] {zero.schedule = #zero.schedule<epilogue>} : (tensor<8x4xf32>) -> tensor<f64>
+  // CHECK: zero.update @w [@w.m], %{{.*}} by @sgd(%{{.*}}) if %arg2 {zero.schedule = #zero.schedule<epilogue>} : tensor<8x4xf32>, (tensor<f32>)
+  zero.update @w [@w.m], %g by @sgd(%lr) if %ok {zero.schedule = #zero.schedule<epilogue>} : tensor<8x4xf32>, (tensor<f32>)
   // CHECK: zero.update @w [], %{{.*}} by @plain() if %arg2 : tensor<8x4xf32>
   zero.update @w [], %g by @plain() if %ok : tensor<8x4xf32>
   // CHECK: zero.update @w [@w.m], %{{.*}} by @sgd layerwise [@blocks, @total, @total](%{{.*}}) if %arg2 : tensor<8x4xf32>, (tensor<f32>)
@@ -80,8 +80,8 @@ func.func @conditions(%dw: tensor<8x4xf32>, %lr: tensor<f32>, %ok: tensor<i1>) {
   %y = zero.launch @plain(%x, %x) if %ok {zero.name = "n"} : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
   // CHECK: zero.launch @nothing() if %arg2 : () -> ()
   zero.launch @nothing() if %ok : () -> ()
-  // CHECK: zero.write @w.m, %{{.*}} if %arg2 {zero.epilogue} : tensor<8x4xf32>
-  zero.write @w.m, %g if %ok {zero.epilogue} : tensor<8x4xf32>
+  // CHECK: zero.write @w.m, %{{.*}} if %arg2 {zero.schedule = #zero.schedule<epilogue>} : tensor<8x4xf32>
+  zero.write @w.m, %g if %ok {zero.schedule = #zero.schedule<epilogue>} : tensor<8x4xf32>
   return
 }
 
@@ -155,5 +155,5 @@ func.func private @later(%sum: tensor<?xf32> {zero.inplace = 0 : i64}, %x: tenso
 func.func private @blocks(%x: tensor<?x64xf32>) -> tensor<?xf32> attributes {zero.kernel}
 func.func private @total(%x: tensor<?xf32>) -> tensor<f64> attributes {zero.kernel}
 
-// CHECK: zero.runs = [#zero.run<0 to 0>, #zero.run<1 to 3 after 0, 0, 4, 6>]
-func.func private @runs() attributes {zero.runs = [#zero.run<0 to 0>, #zero.run<1 to 3 after 0, 0, 4, 6>]}
+// CHECK: zero.runs = [#zero.run<0 to 0>, #zero.run<7 to 9 after 0, 0, 4, 6>]
+func.func private @runs() attributes {zero.runs = [#zero.run<0 to 0>, #zero.run<7 to 9 after 0, 0, 4, 6>]}

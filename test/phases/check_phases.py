@@ -14,7 +14,7 @@ from zero_test import Checks, run_tool
 
 PHASES = ["import", "recognise", "precision", "differentiate", "step", "kernels", "place", "partition",
           "schedule", "pack"]
-CLEAN_UPS = ["cse", "canonicalize", "loop-invariant-code-motion"]
+CLEAN_UPS = ["cse", "canonicalize", "symbol-dce", "loop-invariant-code-motion"]
 COLLECTIVES = ["all_gather", "reduce_scatter", "all_reduce"]
 
 

@@ -16,8 +16,8 @@ func.func @step(%a: tensor<3xf32>, %b: tensor<100xf32>, %w: tensor<2xf64>) {
   zero.write @wide, %w : tensor<2xf64>
   zero.write @b, %b : tensor<100xf32>
   %c = zero.read @count : tensor<f64>
-  %n = zero.launch @tick(%c) {zero.epilogue} : (tensor<f64>) -> tensor<f64>
-  zero.write @count, %n {zero.epilogue} : tensor<f64>
+  %n = zero.launch @tick(%c) {zero.schedule = #zero.schedule<epilogue>} : (tensor<f64>) -> tensor<f64>
+  zero.write @count, %n {zero.schedule = #zero.schedule<epilogue>} : tensor<f64>
   return
 }
 // CHECK: %[[BUCKET:.*]] = zero.bucket(%arg0, %arg1) at [0, 64] : (tensor<3xf32>, tensor<100xf32>) -> tensor<192xf32>
@@ -28,9 +28,9 @@ func.func @step(%a: tensor<3xf32>, %b: tensor<100xf32>, %w: tensor<2xf64>) {
 // CHECK: zero.rank_mean %[[WIDE]]
 // CHECK: zero.launch @tick
 // CHECK: zero.write @count
-// CHECK: zero.write @a, %[[A]] {zero.epilogue}
-// CHECK-NEXT: zero.write @b, %[[B]] {zero.epilogue}
-// CHECK-NEXT: zero.write @wide, %{{.*}} {zero.epilogue}
+// CHECK: zero.write @a, %[[A]] {zero.schedule = #zero.schedule<epilogue>}
+// CHECK-NEXT: zero.write @b, %[[B]] {zero.schedule = #zero.schedule<epilogue>}
+// CHECK-NEXT: zero.write @wide, %{{.*}} {zero.schedule = #zero.schedule<epilogue>}
 
 // -----
 
@@ -47,14 +47,14 @@ func.func private @tick(%c: tensor<f64>) -> tensor<f64> attributes {zero.kernel}
 
 // CHECK-LABEL: func.func @step
 func.func @step(%x: tensor<3xf32>, %y: tensor<100xf32>, %ok: tensor<i1>, %l: tensor<f32>) -> (tensor<i1> {zero.binding = "applied"}) {
-  %before = zero.rank_mean %l {zero.prologue} : tensor<f32>
-  // CHECK: zero.rank_mean %arg3 {zero.prologue}
+  %before = zero.rank_mean %l {zero.schedule = #zero.schedule<prologue>} : tensor<f32>
+  // CHECK: zero.rank_mean %arg3 {zero.schedule = #zero.schedule<prologue>}
   // CHECK: %[[A:.*]] = zero.read @a : tensor<3xf32>
   // CHECK: %[[ATA:.*]] = zero.read @a.carried : tensor<3xf32>
-  // CHECK: %[[A0:.*]] = zero.launch @carry(%[[ATA]], %[[A]]) {zero.name = "buffers", zero.when = "first"}
+  // CHECK: %[[A0:.*]] = zero.launch @carry(%[[ATA]], %[[A]]) {zero.name = "buffers", zero.schedule = #zero.schedule<micro_batch, first>}
   // CHECK: %[[B:.*]] = zero.read @b : tensor<100xf32>
   // CHECK: %[[ATB:.*]] = zero.read @b.carried : tensor<100xf32>
-  // CHECK: %[[B0:.*]] = zero.launch @carry(%[[ATB]], %[[B]]) {zero.name = "buffers", zero.when = "first"}
+  // CHECK: %[[B0:.*]] = zero.launch @carry(%[[ATB]], %[[B]]) {zero.name = "buffers", zero.schedule = #zero.schedule<micro_batch, first>}
   // CHECK: %[[NEXT:.*]] = arith.addf %[[A0]], %arg0
   // CHECK: %[[A1:.*]] = zero.launch @carry(%[[A0]], %[[NEXT]]) {zero.name = "buffers"} :
   %a = zero.read @a : tensor<3xf32>
@@ -63,17 +63,17 @@ func.func @step(%x: tensor<3xf32>, %y: tensor<100xf32>, %ok: tensor<i1>, %l: ten
   // What was not read is carried all the same.
   // CHECK: %[[B1:.*]] = zero.launch @carry(%[[B0]], %arg1) {zero.name = "buffers"} :
   zero.write @b, %y : tensor<100xf32>
-  // CHECK: %[[BUCKET:.*]] = zero.bucket(%[[A1]], %[[B1]]) at [0, 64] {zero.epilogue}
-  // CHECK: %[[MEAN:.*]] = zero.rank_mean %[[BUCKET]] {zero.epilogue}
-  // CHECK: %[[MA:.*]] = zero.member %[[MEAN]] at 0 {zero.epilogue}
-  // CHECK: %[[MB:.*]] = zero.member %[[MEAN]] at 64 {zero.epilogue}
+  // CHECK: %[[BUCKET:.*]] = zero.bucket(%[[A1]], %[[B1]]) at [0, 64] {zero.schedule = #zero.schedule<epilogue>}
+  // CHECK: %[[MEAN:.*]] = zero.rank_mean %[[BUCKET]] {zero.schedule = #zero.schedule<epilogue>}
+  // CHECK: %[[MA:.*]] = zero.member %[[MEAN]] at 0 {zero.schedule = #zero.schedule<epilogue>}
+  // CHECK: %[[MB:.*]] = zero.member %[[MEAN]] at 64 {zero.schedule = #zero.schedule<epilogue>}
   // CHECK: zero.launch @tick
-  // CHECK: zero.write @count, %{{[^ ]*}} {zero.epilogue}
-  // CHECK-NEXT: zero.write @a, %[[MA]] if %arg2 {zero.epilogue}
-  // CHECK-NEXT: zero.write @b, %[[MB]] if %arg2 {zero.epilogue}
+  // CHECK: zero.write @count, %{{[^ ]*}} {zero.schedule = #zero.schedule<epilogue>}
+  // CHECK-NEXT: zero.write @a, %[[MA]] if %arg2 {zero.schedule = #zero.schedule<epilogue>}
+  // CHECK-NEXT: zero.write @b, %[[MB]] if %arg2 {zero.schedule = #zero.schedule<epilogue>}
   %c = zero.read @count : tensor<f64>
-  %n = zero.launch @tick(%c) {zero.epilogue} : (tensor<f64>) -> tensor<f64>
-  zero.write @count, %n {zero.epilogue} : tensor<f64>
+  %n = zero.launch @tick(%c) {zero.schedule = #zero.schedule<epilogue>} : (tensor<f64>) -> tensor<f64>
+  zero.write @count, %n {zero.schedule = #zero.schedule<epilogue>} : tensor<f64>
   return %ok : tensor<i1>
 }
 // CHECK: func.func private @carry(%[[TO:.*]]: tensor<?xf32> {zero.inplace = 0 : i64}, %[[FROM:.*]]: tensor<?xf32>) -> tensor<?xf32> attributes {zero.kernel}
@@ -90,7 +90,7 @@ func.func @step(%x: tensor<3xf32>, %ok: tensor<i1>) -> (tensor<i1> {zero.binding
   // CHECK: %[[BUCKET:.*]] = zero.bucket(%arg0) at [0] :
   // CHECK: %[[MEAN:.*]] = zero.rank_mean %[[BUCKET]] : tensor<64xf32>
   // CHECK: %[[MA:.*]] = zero.member %[[MEAN]] at 0
-  // CHECK: zero.write @a, %[[MA]] if %arg1 {zero.epilogue}
+  // CHECK: zero.write @a, %[[MA]] if %arg1 {zero.schedule = #zero.schedule<epilogue>}
   zero.write @a, %x : tensor<3xf32>
   return %ok : tensor<i1>
 }

@@ -33,7 +33,7 @@ func.func @step(%dw: tensor<8x4xbf16>, %db: tensor<4xbf16>, %l: tensor<f32>) -> 
   // CHECK: %[[F:.*]]:4 = zero.launch @gradient_factor(%[[SUM]], %[[SCALE]])
   // CHECK: %[[NEXT:.*]]:4 = zero.launch @next_loss_scale(%[[F]]#2, %[[SCALE]],
   // CHECK: zero.check %[[NEXT]]#3 in[0, 0] "the gradients overflow
-  // CHECK: zero.write @loss_scale, %[[NEXT]]#0 {zero.epilogue}
+  // CHECK: zero.write @loss_scale, %[[NEXT]]#0 {zero.schedule = #zero.schedule<epilogue>}
   // A fixed scale stays.
   // FIXED-NOT: zero.write @loss_scale
   // What counts steps, and the update, only if the step counts.

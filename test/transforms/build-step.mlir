@@ -27,12 +27,12 @@ func.func @step(%dw: tensor<8x4xf32> {zero.binding = "dw"}, %l: tensor<f32> {zer
   %g = zero.gradient @w, %dw : tensor<8x4xf32> -> tensor<8x4xf32>
   // CHECK: %[[OWN:.*]] = zero.micro_mean %{{.*}} : tensor<f32>
   // CHECK: %[[MEAN:.*]] = zero.rank_mean %[[OWN]] : tensor<f32>
-  // ADAM: %[[P1:.*]] = zero.read @optimizer.beta1_power {zero.epilogue} : tensor<f64>
-  // ADAM: %[[P2:.*]] = zero.read @optimizer.beta2_power {zero.epilogue} : tensor<f64>
-  // ADAM: %[[S:.*]]:6 = zero.launch @update_scalars(%[[LR]], %[[P1]], %[[P2]]) {zero.epilogue
-  // ADAM: zero.write @optimizer.beta1_power, %[[S]]#0 {zero.epilogue} : tensor<f64>
-  // ADAM: zero.write @optimizer.beta2_power, %[[S]]#1 {zero.epilogue} : tensor<f64>
-  // ADAM: zero.update @w [@w.exp_avg, @w.exp_avg_sq], %[[G]] by @update(%[[S]]#3, %[[S]]#4, %[[S]]#5) {zero.epilogue} : tensor<8x4xf32>, (tensor<f32>, tensor<f32>, tensor<f32>)
+  // ADAM: %[[P1:.*]] = zero.read @optimizer.beta1_power {zero.schedule = #zero.schedule<epilogue>} : tensor<f64>
+  // ADAM: %[[P2:.*]] = zero.read @optimizer.beta2_power {zero.schedule = #zero.schedule<epilogue>} : tensor<f64>
+  // ADAM: %[[S:.*]]:6 = zero.launch @update_scalars(%[[LR]], %[[P1]], %[[P2]]) {{.*}}zero.schedule = #zero.schedule<epilogue>
+  // ADAM: zero.write @optimizer.beta1_power, %[[S]]#0 {zero.schedule = #zero.schedule<epilogue>} : tensor<f64>
+  // ADAM: zero.write @optimizer.beta2_power, %[[S]]#1 {zero.schedule = #zero.schedule<epilogue>} : tensor<f64>
+  // ADAM: zero.update @w [@w.exp_avg, @w.exp_avg_sq], %[[G]] by @update(%[[S]]#3, %[[S]]#4, %[[S]]#5) {zero.schedule = #zero.schedule<epilogue>} : tensor<8x4xf32>, (tensor<f32>, tensor<f32>, tensor<f32>)
   // SGD: zero.update @w [], %[[G]] by @update(
   // MOMENTUM: zero.update @w [@w.momentum_buffer],
   // CHECK: return %[[MEAN]], %[[OWN]], %{{.*}} : tensor<f32>, tensor<f32>, tensor<f32>

@@ -84,12 +84,12 @@ func.func @step(%x: tensor<64xf32>) -> tensor<64xf32> {
 // CHECK: %[[SUM:.*]] = zero.reduce_scatter
 // CHECK-NEXT: %[[HOST:.*]] = zero.transfer %[[SUM]] from device to host
 // CHECK-NEXT: %[[DISK:.*]] = zero.transfer %[[HOST]] from host to nvme
-// CHECK: %[[AGAIN:.*]] = zero.transfer %[[DISK]] from nvme to host {zero.epilogue
-// CHECK: %[[HERE:.*]] = zero.transfer %[[AGAIN]] from host to device {zero.epilogue
+// CHECK: %[[AGAIN:.*]] = zero.transfer %[[DISK]] from nvme to host {{.*}}zero.schedule = #zero.schedule<epilogue>
+// CHECK: %[[HERE:.*]] = zero.transfer %[[AGAIN]] from host to device {{.*}}zero.schedule = #zero.schedule<epilogue>
 // CHECK: arith.negf
 // CHECK: return %[[HERE]]
 func.func @step(%x: tensor<64xf32>) -> tensor<32xf32> {
   %s = zero.reduce_scatter %x {zero.name = "g", zero.tier = #zero<tier nvme>} : (tensor<64xf32>) -> tensor<32xf32>
-  %y = arith.negf %s {zero.epilogue} : tensor<32xf32>
+  %y = arith.negf %s {zero.schedule = #zero.schedule<epilogue>} : tensor<32xf32>
   return %s : tensor<32xf32>
 }

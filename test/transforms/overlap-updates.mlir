@@ -11,7 +11,7 @@
 // CHECK-NEXT: zero.write @bucket0.m, %[[N]]
 // CHECK-SAME: : tensor<64xf32>
 // CHECK: arith.negf
-// CHECK: zero.launch @update{{.*}}{zero.epilogue, zero.gradient = 1 : i64, zero.updates = @bucket1}
+// CHECK: zero.launch @update{{.*}}{zero.gradient = 1 : i64, zero.schedule = #zero.schedule<epilogue>, zero.updates = @bucket1}
 zero.buffer parameter @bucket0 : tensor<64xf32> shards 1
 zero.buffer optimizer @bucket0.m : tensor<64xf32> shards 1 on host
 zero.buffer parameter @bucket1 : tensor<64xf32> shards 1
@@ -21,13 +21,13 @@ func.func @step(%x: tensor<64xf32>, %lr: tensor<f32>) -> tensor<64xf32> {
   %g = arith.addf %w, %x : tensor<64xf32>
   %y = arith.mulf %w, %g : tensor<64xf32>
   %z = arith.negf %y : tensor<64xf32>
-  %r = zero.launch @rate(%lr) {zero.epilogue} : (tensor<f32>) -> tensor<f32>
-  %m = zero.read @bucket0.m {zero.epilogue} : tensor<64xf32>
-  %n = zero.launch @update(%m, %g, %r) {zero.epilogue, zero.gradient = 1 : i64, zero.updates = @bucket0} : (tensor<64xf32>, tensor<64xf32>, tensor<f32>) -> tensor<64xf32>
-  zero.write @bucket0.m, %n {zero.epilogue} : tensor<64xf32>
-  %m1 = zero.read @bucket1.m {zero.epilogue} : tensor<64xf32>
-  %n1 = zero.launch @update(%m1, %g, %r) {zero.epilogue, zero.gradient = 1 : i64, zero.updates = @bucket1} : (tensor<64xf32>, tensor<64xf32>, tensor<f32>) -> tensor<64xf32>
-  zero.write @bucket1.m, %n1 {zero.epilogue} : tensor<64xf32>
+  %r = zero.launch @rate(%lr) {zero.schedule = #zero.schedule<epilogue>} : (tensor<f32>) -> tensor<f32>
+  %m = zero.read @bucket0.m {zero.schedule = #zero.schedule<epilogue>} : tensor<64xf32>
+  %n = zero.launch @update(%m, %g, %r) {zero.gradient = 1 : i64, zero.schedule = #zero.schedule<epilogue>, zero.updates = @bucket0} : (tensor<64xf32>, tensor<64xf32>, tensor<f32>) -> tensor<64xf32>
+  zero.write @bucket0.m, %n {zero.schedule = #zero.schedule<epilogue>} : tensor<64xf32>
+  %m1 = zero.read @bucket1.m {zero.schedule = #zero.schedule<epilogue>} : tensor<64xf32>
+  %n1 = zero.launch @update(%m1, %g, %r) {zero.gradient = 1 : i64, zero.schedule = #zero.schedule<epilogue>, zero.updates = @bucket1} : (tensor<64xf32>, tensor<64xf32>, tensor<f32>) -> tensor<64xf32>
+  zero.write @bucket1.m, %n1 {zero.schedule = #zero.schedule<epilogue>} : tensor<64xf32>
   return %z : tensor<64xf32>
 }
 func.func private @rate(%lr: memref<f32>, %out: memref<f32>) attributes {zero.kernel} {
@@ -41,14 +41,14 @@ func.func private @update(%m: memref<64xf32> {zero.inplace = 0 : i64}, %g: memre
 
 // A factor that needs all gradients keeps the update where it is.
 // CHECK-LABEL: func.func @step
-// CHECK: zero.launch @update{{.*}}{zero.epilogue
+// CHECK: zero.launch @update{{.*}}{{.*}}zero.schedule = #zero.schedule<epilogue>
 // REMARK: 1 updates of state on other tiers wait for 'norm', which needs all gradients
 zero.buffer optimizer @bucket0.m : tensor<64xf32> shards 1 on host
 func.func @step(%g: tensor<64xf32>, %lr: tensor<f32>) {
-  %f = zero.all_reduce %lr {zero.epilogue, zero.name = "norm"} : tensor<f32>
-  %m = zero.read @bucket0.m {zero.epilogue} : tensor<64xf32>
-  %n = zero.launch @update(%m, %g, %f) {zero.epilogue, zero.gradient = 1 : i64, zero.updates = @bucket0} : (tensor<64xf32>, tensor<64xf32>, tensor<f32>) -> tensor<64xf32>
-  zero.write @bucket0.m, %n {zero.epilogue} : tensor<64xf32>
+  %f = zero.all_reduce %lr {zero.name = "norm", zero.schedule = #zero.schedule<epilogue>} : tensor<f32>
+  %m = zero.read @bucket0.m {zero.schedule = #zero.schedule<epilogue>} : tensor<64xf32>
+  %n = zero.launch @update(%m, %g, %f) {zero.gradient = 1 : i64, zero.schedule = #zero.schedule<epilogue>, zero.updates = @bucket0} : (tensor<64xf32>, tensor<64xf32>, tensor<f32>) -> tensor<64xf32>
+  zero.write @bucket0.m, %n {zero.schedule = #zero.schedule<epilogue>} : tensor<64xf32>
   return
 }
 func.func private @update(%m: memref<64xf32> {zero.inplace = 0 : i64}, %g: memref<64xf32>, %r: memref<f32>) attributes {zero.kernel} {

@@ -36,16 +36,16 @@ zero.state optimizer @v.master of @v : tensor<60xf32>
 // NARROW-NOT: in f32
 func.func @step(%dw: tensor<100xbf16>, %dv: tensor<60xbf16>, %labels: tensor<f32>) -> (tensor<f32> {zero.binding = "loss"}, tensor<f32> {zero.binding = "local_loss"}, tensor<bf16> {zero.binding = "share"}) {
   // Known before the first micro-batch: a prologue for each, ranks meet in the last.
-  // CHECK: %[[C:.*]] = math.absf %{{.*}} {zero.prologue}
-  // CHECK: %[[CLIST:.*]] = tensor.expand_shape %[[C]] {{.*}}{zero.prologue} : tensor<f32> into tensor<1xf32>
-  // CHECK: %[[CSUM:.*]] = zero.read @micro_mean0 {zero.prologue} : tensor<1xf32>
-  // CHECK: %[[C0:.*]] = zero.launch @mean_first(%[[CSUM]], %[[CLIST]]) {zero.name = "micro_mean0", zero.prologue, zero.when = "first"}
-  // CHECK: %[[C1:.*]] = zero.launch @mean_later(%[[C0]], %[[CLIST]]) {zero.name = "micro_mean0", zero.prologue, zero.when = "later"}
-  // CHECK: %[[CMEAN:.*]] = tensor.collapse_shape %[[C1]] [] {zero.prologue} : tensor<1xf32> into tensor<f32>
-  // FOUR: %[[N:.*]] = zero.all_reduce %[[CMEAN]] mean {zero.name = "mean over ranks", zero.prologue, zero.when = "last"} : tensor<f32>
-  %c = math.absf %labels {zero.prologue} : tensor<f32>
-  %own = zero.micro_mean %c accumulate [@mean_first, @mean_later] {zero.prologue} : tensor<f32>
-  %all = zero.rank_mean %own {zero.prologue} : tensor<f32>
+  // CHECK: %[[C:.*]] = math.absf %{{.*}} {zero.schedule = #zero.schedule<prologue>}
+  // CHECK: %[[CLIST:.*]] = tensor.expand_shape %[[C]] {{.*}}{zero.schedule = #zero.schedule<prologue>} : tensor<f32> into tensor<1xf32>
+  // CHECK: %[[CSUM:.*]] = zero.read @micro_mean0 {zero.schedule = #zero.schedule<prologue>} : tensor<1xf32>
+  // CHECK: %[[C0:.*]] = zero.launch @mean_first(%[[CSUM]], %[[CLIST]]) {zero.name = "micro_mean0", zero.schedule = #zero.schedule<prologue, first>}
+  // CHECK: %[[C1:.*]] = zero.launch @mean_later(%[[C0]], %[[CLIST]]) {zero.name = "micro_mean0", zero.schedule = #zero.schedule<prologue, later>}
+  // CHECK: %[[CMEAN:.*]] = tensor.collapse_shape %[[C1]] [] {zero.schedule = #zero.schedule<prologue>} : tensor<1xf32> into tensor<f32>
+  // FOUR: %[[N:.*]] = zero.all_reduce %[[CMEAN]] mean {zero.name = "mean over ranks", zero.schedule = #zero.schedule<prologue, last>} : tensor<f32>
+  %c = math.absf %labels {zero.schedule = #zero.schedule<prologue>} : tensor<f32>
+  %own = zero.micro_mean %c accumulate [@mean_first, @mean_later] {zero.schedule = #zero.schedule<prologue>} : tensor<f32>
+  %all = zero.rank_mean %own {zero.schedule = #zero.schedule<prologue>} : tensor<f32>
   %w = zero.read @w : tensor<100xbf16>
   %v = zero.read @v : tensor<60xbf16>
   // One over ranks times micro-batches.
@@ -64,37 +64,37 @@ func.func @step(%dw: tensor<100xbf16>, %dv: tensor<60xbf16>, %labels: tensor<f32
   // CHECK-NEXT: %[[STORED:.*]] = zero.read @bucket0.gradient :
   // At stage 1 a whole accumulator of which only the rank's part is used.
   // S1EACH-NEXT: %[[PART:.*]] = zero.own_slice %[[STORED]] : (tensor<256xf32>) -> tensor<64xf32>
-  // LAST-NEXT: %[[G0:.*]] = zero.launch @first(%[[STORED]], %[[B]]) {zero.name = "bucket0.gradient", zero.when = "first"} : (tensor<256xf32>, tensor<256xbf16>) -> tensor<256xf32>
-  // LAST-NEXT: %[[G:.*]] = zero.launch @later(%[[G0]], %[[B]]) {zero.name = "bucket0.gradient", zero.when = "later"}
-  // S0EACH-NEXT: %[[G0:.*]] = zero.launch @first(%[[STORED]], %[[OWN]]) {zero.name = "bucket0.gradient", zero.when = "first"}
-  // S1EACH-NEXT: %[[G0:.*]] = zero.launch @first(%[[PART]], %[[OWN]]) {zero.name = "bucket0.gradient", zero.when = "first"}
-  // SLICE-NEXT: %[[G0:.*]] = zero.launch @first(%[[STORED]], %[[OWN]]) {zero.name = "bucket0.gradient", zero.when = "first"} : (tensor<64xf32>, tensor<64xbf16>) -> tensor<64xf32>
-  // EACH-NEXT: %[[G:.*]] = zero.launch @later(%[[G0]], %[[OWN]]) {zero.name = "bucket0.gradient", zero.when = "later"}
+  // LAST-NEXT: %[[G0:.*]] = zero.launch @first(%[[STORED]], %[[B]]) {zero.name = "bucket0.gradient", zero.schedule = #zero.schedule<micro_batch, first>} : (tensor<256xf32>, tensor<256xbf16>) -> tensor<256xf32>
+  // LAST-NEXT: %[[G:.*]] = zero.launch @later(%[[G0]], %[[B]]) {zero.name = "bucket0.gradient", zero.schedule = #zero.schedule<micro_batch, later>}
+  // S0EACH-NEXT: %[[G0:.*]] = zero.launch @first(%[[STORED]], %[[OWN]]) {zero.name = "bucket0.gradient", zero.schedule = #zero.schedule<micro_batch, first>}
+  // S1EACH-NEXT: %[[G0:.*]] = zero.launch @first(%[[PART]], %[[OWN]]) {zero.name = "bucket0.gradient", zero.schedule = #zero.schedule<micro_batch, first>}
+  // SLICE-NEXT: %[[G0:.*]] = zero.launch @first(%[[STORED]], %[[OWN]]) {zero.name = "bucket0.gradient", zero.schedule = #zero.schedule<micro_batch, first>} : (tensor<64xf32>, tensor<64xbf16>) -> tensor<64xf32>
+  // EACH-NEXT: %[[G:.*]] = zero.launch @later(%[[G0]], %[[OWN]]) {zero.name = "bucket0.gradient", zero.schedule = #zero.schedule<micro_batch, later>}
   // ONE-NEXT: %[[G0:.*]] = zero.launch @first(%[[STORED]], %[[B]])
   // ONE-NEXT: %[[G:.*]] = zero.launch @later(%[[G0]], %[[B]])
   %gw = zero.gradient @w, %ldw accumulate [@first, @later] : tensor<100xbf16> -> tensor<100xf32>
   %gv = zero.gradient @v, %ldv accumulate [@first, @later] : tensor<60xbf16> -> tensor<60xf32>
   // The loss: only the last of the sums so far leaves the step.
   // CHECK: %[[LSUM:.*]] = zero.read @micro_mean1 : tensor<1xf32>
-  // CHECK: %[[L0:.*]] = zero.launch @mean_first(%[[LSUM]], %{{.*}}) {zero.name = "micro_mean1", zero.when = "first"}
-  // CHECK: %[[L1:.*]] = zero.launch @mean_later(%[[L0]], %{{.*}}) {zero.name = "micro_mean1", zero.when = "later"}
+  // CHECK: %[[L0:.*]] = zero.launch @mean_first(%[[LSUM]], %{{.*}}) {zero.name = "micro_mean1", zero.schedule = #zero.schedule<micro_batch, first>}
+  // CHECK: %[[L1:.*]] = zero.launch @mean_later(%[[L0]], %{{.*}}) {zero.name = "micro_mean1", zero.schedule = #zero.schedule<micro_batch, later>}
   // CHECK: %[[LOCAL:.*]] = tensor.collapse_shape %[[L1]]
-  // FOUR: %[[MEAN:.*]] = zero.all_reduce %[[LOCAL]] mean {zero.name = "mean over ranks", zero.when = "last"} : tensor<f32>
+  // FOUR: %[[MEAN:.*]] = zero.all_reduce %[[LOCAL]] mean {zero.name = "mean over ranks", zero.schedule = #zero.schedule<micro_batch, last>} : tensor<f32>
   %local = zero.micro_mean %loss accumulate [@mean_first, @mean_later] : tensor<f32>
   %mean = zero.rank_mean %local : tensor<f32>
   // The sum over micro-batches is f32 and stays so.
-  // S0LAST-NEXT: %[[SUM:.*]] = zero.all_reduce %[[G]] {zero.name = "bucket0.gradient", zero.when = "last"} : tensor<256xf32>
-  // S1LAST-NEXT: %[[SUM:.*]] = zero.reduce_scatter %[[G]] in_place {zero.name = "bucket0.gradient", zero.when = "last"} : (tensor<256xf32>) -> tensor<64xf32>
+  // S0LAST-NEXT: %[[SUM:.*]] = zero.all_reduce %[[G]] {zero.name = "bucket0.gradient", zero.schedule = #zero.schedule<micro_batch, last>} : tensor<256xf32>
+  // S1LAST-NEXT: %[[SUM:.*]] = zero.reduce_scatter %[[G]] in_place {zero.name = "bucket0.gradient", zero.schedule = #zero.schedule<micro_batch, last>} : (tensor<256xf32>) -> tensor<64xf32>
   // EACH-NOT: zero.reduce_scatter
   // EACH-NOT: zero.all_reduce
   // ONE-NOT: zero.all_reduce
-  // LAST: zero.launch @update(%{{.*}}, %{{.*}}, %[[SUM]]) {zero.epilogue
-  // EACH: zero.launch @update(%{{.*}}, %{{.*}}, %[[G]]) {zero.epilogue
-  // ONE: zero.launch @update(%{{.*}}, %{{.*}}, %[[G]]) {zero.epilogue
+  // LAST: zero.launch @update(%{{.*}}, %{{.*}}, %[[SUM]]) {{.*}}zero.schedule = #zero.schedule<epilogue>
+  // EACH: zero.launch @update(%{{.*}}, %{{.*}}, %[[G]]) {{.*}}zero.schedule = #zero.schedule<epilogue>
+  // ONE: zero.launch @update(%{{.*}}, %{{.*}}, %[[G]]) {{.*}}zero.schedule = #zero.schedule<epilogue>
   // The accumulator is written by its launches, in place.
   // CHECK-NOT: zero.write @bucket0.gradient
-  zero.update @w [@w.master], %gw by @update() {zero.epilogue} : tensor<100xf32>
-  zero.update @v [@v.master], %gv by @update() {zero.epilogue} : tensor<60xf32>
+  zero.update @w [@w.master], %gw by @update() {zero.schedule = #zero.schedule<epilogue>} : tensor<100xf32>
+  zero.update @v [@v.master], %gv by @update() {zero.schedule = #zero.schedule<epilogue>} : tensor<60xf32>
   // FOUR: return %[[MEAN]], %[[LOCAL]]
   // ONE: return %[[LOCAL]], %[[LOCAL]]
   return %mean, %local, %share : tensor<f32>, tensor<f32>, tensor<bf16>

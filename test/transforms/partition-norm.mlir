@@ -28,37 +28,37 @@ func.func @step(%dw: tensor<100xf32>, %dv: tensor<8x8xf32>, %du: tensor<7x5xf32>
   %gw = zero.gradient @w, %dw : tensor<100xf32> -> tensor<100xf32>
   %gv = zero.gradient @v, %dv : tensor<8x8xf32> -> tensor<8x8xf32>
   %gu = zero.gradient @u, %du : tensor<7x5xf32> -> tensor<7x5xf32>
-  // ALL: %[[ROWS:.*]] = tensor.expand_shape %[[G]] {{\[\[}}0, 1]] output_shape [4, 64] {zero.epilogue}
-  // ALL: %[[SUMS:.*]] = zero.launch @square_blocks(%[[ROWS]]) {zero.epilogue, zero.name = "bucket0.norm"} : (tensor<4x64xf32>) -> tensor<4xf32>
+  // ALL: %[[ROWS:.*]] = tensor.expand_shape %[[G]] {{\[\[}}0, 1]] output_shape [4, 64] {zero.schedule = #zero.schedule<epilogue>}
+  // ALL: %[[SUMS:.*]] = zero.launch @square_blocks(%[[ROWS]]) {zero.name = "bucket0.norm", zero.schedule = #zero.schedule<epilogue>} : (tensor<4x64xf32>) -> tensor<4xf32>
   // ALL-NOT: zero.all_gather
-  // SLICE: %[[ROWS:.*]] = tensor.expand_shape %[[G]] {{\[\[}}0, 1]] output_shape [1, 64] {zero.epilogue}
-  // SLICE: %[[PART:.*]] = zero.launch @square_blocks(%[[ROWS]]) {zero.epilogue, zero.name = "bucket0.norm"} : (tensor<1x64xf32>) -> tensor<1xf32>
-  // SLICE: %[[SUMS:.*]] = zero.all_gather %[[PART]] control {zero.epilogue, zero.name = "bucket0.norm"} : (tensor<1xf32>) -> tensor<4xf32>
+  // SLICE: %[[ROWS:.*]] = tensor.expand_shape %[[G]] {{\[\[}}0, 1]] output_shape [1, 64] {zero.schedule = #zero.schedule<epilogue>}
+  // SLICE: %[[PART:.*]] = zero.launch @square_blocks(%[[ROWS]]) {zero.name = "bucket0.norm", zero.schedule = #zero.schedule<epilogue>} : (tensor<1x64xf32>) -> tensor<1xf32>
+  // SLICE: %[[SUMS:.*]] = zero.all_gather %[[PART]] control {zero.name = "bucket0.norm", zero.schedule = #zero.schedule<epilogue>} : (tensor<1xf32>) -> tensor<4xf32>
   // One total for each tensor, over as many blocks as it has.
-  // CHECK: %[[OFW:.*]] = zero.member %[[SUMS]] at 0 {zero.epilogue} : (tensor<4xf32>) -> tensor<2xf32>
-  // CHECK: %[[W:.*]] = zero.launch @total(%[[OFW]]) {zero.epilogue, zero.name = "bucket0.norm"} : (tensor<2xf32>) -> tensor<f64>
-  // CHECK: %[[OFV:.*]] = zero.member %[[SUMS]] at 2 {zero.epilogue} : (tensor<4xf32>) -> tensor<1xf32>
+  // CHECK: %[[OFW:.*]] = zero.member %[[SUMS]] at 0 {zero.schedule = #zero.schedule<epilogue>} : (tensor<4xf32>) -> tensor<2xf32>
+  // CHECK: %[[W:.*]] = zero.launch @total(%[[OFW]]) {zero.name = "bucket0.norm", zero.schedule = #zero.schedule<epilogue>} : (tensor<2xf32>) -> tensor<f64>
+  // CHECK: %[[OFV:.*]] = zero.member %[[SUMS]] at 2 {zero.schedule = #zero.schedule<epilogue>} : (tensor<4xf32>) -> tensor<1xf32>
   // CHECK: %[[V:.*]] = zero.launch @total(%[[OFV]])
-  // CHECK: %[[OFU:.*]] = zero.member %[[SUMS]] at 3 {zero.epilogue} : (tensor<4xf32>) -> tensor<1xf32>
+  // CHECK: %[[OFU:.*]] = zero.member %[[SUMS]] at 3 {zero.schedule = #zero.schedule<epilogue>} : (tensor<4xf32>) -> tensor<1xf32>
   // CHECK: %[[U:.*]] = zero.launch @total(%[[OFU]])
   // CHECK-NOT: zero.launch @total
-  // CHECK: %[[WV:.*]] = arith.addf %[[W]], %[[V]] {zero.epilogue}
-  // CHECK: %[[SUM:.*]] = arith.addf %[[WV]], %[[U]] {zero.epilogue}
+  // CHECK: %[[WV:.*]] = arith.addf %[[W]], %[[V]] {zero.schedule = #zero.schedule<epilogue>}
+  // CHECK: %[[SUM:.*]] = arith.addf %[[WV]], %[[U]] {zero.schedule = #zero.schedule<epilogue>}
   // CHECK: %[[OK:.*]] = arith.cmpf olt, %[[SUM]]
-  %sw = zero.square_sum %gw by [@square_blocks, @total] {zero.epilogue} : (tensor<100xf32>) -> tensor<f64>
-  %sv = zero.square_sum %gv by [@square_blocks, @total] {zero.epilogue} : (tensor<8x8xf32>) -> tensor<f64>
-  %su = zero.square_sum %gu by [@square_blocks, @total] {zero.epilogue} : (tensor<7x5xf32>) -> tensor<f64>
-  %wv = arith.addf %sw, %sv {zero.epilogue} : tensor<f64>
-  %sum = arith.addf %wv, %su {zero.epilogue} : tensor<f64>
-  %ok = arith.cmpf olt, %sum, %sum {zero.epilogue} : tensor<f64>
+  %sw = zero.square_sum %gw by [@square_blocks, @total] {zero.schedule = #zero.schedule<epilogue>} : (tensor<100xf32>) -> tensor<f64>
+  %sv = zero.square_sum %gv by [@square_blocks, @total] {zero.schedule = #zero.schedule<epilogue>} : (tensor<8x8xf32>) -> tensor<f64>
+  %su = zero.square_sum %gu by [@square_blocks, @total] {zero.schedule = #zero.schedule<epilogue>} : (tensor<7x5xf32>) -> tensor<f64>
+  %wv = arith.addf %sw, %sv {zero.schedule = #zero.schedule<epilogue>} : tensor<f64>
+  %sum = arith.addf %wv, %su {zero.schedule = #zero.schedule<epilogue>} : tensor<f64>
+  %ok = arith.cmpf olt, %sum, %sum {zero.schedule = #zero.schedule<epilogue>} : tensor<f64>
   // The update has the condition; writes need none, since what did not run left all in place.
-  // CHECK: zero.launch @update(%{{.*}}, %{{.*}}, %[[G]]) if %[[OK]] {zero.epilogue, zero.gradient = 2 : i64
+  // CHECK: zero.launch @update(%{{.*}}, %{{.*}}, %[[G]]) if %[[OK]] {zero.gradient = 2 : i64{{.*}}zero.schedule = #zero.schedule<epilogue>
   // OWN: zero.all_gather %{{.*}} into
-  // CHECK: zero.write @bucket0, %{{[^ ]*}} {zero.epilogue}
-  // CHECK: zero.write @bucket0.m, %{{[^ ]*}} {zero.epilogue}
-  zero.update @w [@w.m], %gw by @update() if %ok {zero.epilogue} : tensor<100xf32>
-  zero.update @v [@v.m], %gv by @update() if %ok {zero.epilogue} : tensor<8x8xf32>
-  zero.update @u [@u.m], %gu by @update() if %ok {zero.epilogue} : tensor<7x5xf32>
+  // CHECK: zero.write @bucket0, %{{[^ ]*}} {zero.schedule = #zero.schedule<epilogue>}
+  // CHECK: zero.write @bucket0.m, %{{[^ ]*}} {zero.schedule = #zero.schedule<epilogue>}
+  zero.update @w [@w.m], %gw by @update() if %ok {zero.schedule = #zero.schedule<epilogue>} : tensor<100xf32>
+  zero.update @v [@v.m], %gv by @update() if %ok {zero.schedule = #zero.schedule<epilogue>} : tensor<8x8xf32>
+  zero.update @u [@u.m], %gu by @update() if %ok {zero.schedule = #zero.schedule<epilogue>} : tensor<7x5xf32>
   return %l, %sum : tensor<f32>, tensor<f64>
 }
 func.func private @square_blocks(%x: tensor<?x64xf32>) -> tensor<?xf32> attributes {zero.kernel}
@@ -85,10 +85,10 @@ func.func @step(%dw: tensor<100xbf16>, %dv: tensor<8x8xbf16>, %l: tensor<f32>, %
   // CHECK-NEXT: %[[G:.*]] = zero.{{all_reduce|reduce_scatter}} %[[B]]
   %gw = zero.gradient @w, %dw : tensor<100xbf16> -> tensor<100xbf16>
   %gv = zero.gradient @v, %dv : tensor<8x8xbf16> -> tensor<8x8xbf16>
-  // CHECK: %[[STORED:.*]] = zero.read @bucket0 {zero.epilogue}
-  // OWN: %[[P:.*]] = zero.own_slice %[[STORED]] {zero.epilogue}
-  // CHECK: %[[MASTER:.*]] = zero.read @bucket0.master {zero.epilogue}
-  // CHECK: %[[M:.*]] = zero.read @bucket0.m {zero.epilogue}
+  // CHECK: %[[STORED:.*]] = zero.read @bucket0 {zero.schedule = #zero.schedule<epilogue>}
+  // OWN: %[[P:.*]] = zero.own_slice %[[STORED]] {zero.schedule = #zero.schedule<epilogue>}
+  // CHECK: %[[MASTER:.*]] = zero.read @bucket0.master {zero.schedule = #zero.schedule<epilogue>}
+  // CHECK: %[[M:.*]] = zero.read @bucket0.m {zero.schedule = #zero.schedule<epilogue>}
   // ALL: %[[PB:.*]] = tensor.expand_shape %[[STORED]] {{.*}} into tensor<4x64xbf16>
   // OWN: %[[PB:.*]] = tensor.expand_shape %[[P]] {{.*}} into tensor<1x64xbf16>
   // STAGE3: %[[PB:.*]] = tensor.expand_shape %[[STORED]] {{.*}} into tensor<1x64xbf16>
@@ -96,35 +96,35 @@ func.func @step(%dw: tensor<100xbf16>, %dv: tensor<8x8xbf16>, %l: tensor<f32>, %
   // CHECK: %[[MB:.*]] = tensor.expand_shape %[[M]]
   // CHECK: %[[GB:.*]] = tensor.expand_shape %[[G]]
   // Measuring makes the states new: it has the condition, and is where gradients are found.
-  // CHECK: %[[D:.*]]:3 = zero.launch @measure(%[[PB]], %[[MASTERB]], %[[MB]], %[[GB]], %{{.*}}) if %arg3 {zero.epilogue, zero.gradient = 3 : i64, zero.name = "bucket0.update", zero.updates = @bucket0}
+  // CHECK: %[[D:.*]]:3 = zero.launch @measure(%[[PB]], %[[MASTERB]], %[[MB]], %[[GB]], %{{.*}}) if %arg3 {zero.gradient = 3 : i64, zero.name = "bucket0.update", zero.schedule = #zero.schedule<epilogue>, zero.updates = @bucket0}
   // Totals of the parameters, then of the directions: all ranks compute them all.
-  // SLICE: %[[SUMS:.*]] = zero.all_gather %[[D]]#1 control {zero.epilogue, zero.name = "bucket0.ratio"} : (tensor<1xf32>) -> tensor<4xf32>
+  // SLICE: %[[SUMS:.*]] = zero.all_gather %[[D]]#1 control {zero.name = "bucket0.ratio", zero.schedule = #zero.schedule<epilogue>} : (tensor<1xf32>) -> tensor<4xf32>
   // ALL-NOT: zero.all_gather
-  // ALL: %[[BLOCKW:.*]] = zero.member %[[D]]#1 at 0 {zero.epilogue} : (tensor<4xf32>) -> tensor<2xf32>
-  // SLICE: %[[BLOCKW:.*]] = zero.member %[[SUMS]] at 0 {zero.epilogue} : (tensor<4xf32>) -> tensor<2xf32>
+  // ALL: %[[BLOCKW:.*]] = zero.member %[[D]]#1 at 0 {zero.schedule = #zero.schedule<epilogue>} : (tensor<4xf32>) -> tensor<2xf32>
+  // SLICE: %[[BLOCKW:.*]] = zero.member %[[SUMS]] at 0 {zero.schedule = #zero.schedule<epilogue>} : (tensor<4xf32>) -> tensor<2xf32>
   // CHECK: %[[W:.*]] = zero.launch @total(%[[BLOCKW]])
-  // CHECK: %[[BLOCKV:.*]] = zero.member %{{.*}} at 2 {zero.epilogue} : (tensor<4xf32>) -> tensor<1xf32>
+  // CHECK: %[[BLOCKV:.*]] = zero.member %{{.*}} at 2 {zero.schedule = #zero.schedule<epilogue>} : (tensor<4xf32>) -> tensor<1xf32>
   // CHECK: %[[V:.*]] = zero.launch @total(%[[BLOCKV]])
   // SLICE: zero.all_gather %[[D]]#2 control
   // CHECK: %[[DW:.*]] = zero.launch @total(
   // CHECK: %[[DV:.*]] = zero.launch @total(
-  // CHECK: %[[RW:.*]] = zero.launch @ratio(%[[W]], %[[DW]], %[[BLOCKW]]) {zero.epilogue, zero.name = "bucket0.ratio"} : (tensor<f64>, tensor<f64>, tensor<2xf32>) -> tensor<2xf32>
+  // CHECK: %[[RW:.*]] = zero.launch @ratio(%[[W]], %[[DW]], %[[BLOCKW]]) {zero.name = "bucket0.ratio", zero.schedule = #zero.schedule<epilogue>} : (tensor<f64>, tensor<f64>, tensor<2xf32>) -> tensor<2xf32>
   // CHECK: %[[RV:.*]] = zero.launch @ratio(%[[V]], %[[DV]], %[[BLOCKV]]) {{.*}} -> tensor<1xf32>
-  // CHECK: %[[RATIOS:.*]] = zero.bucket(%[[RW]], %[[RV]]) at [0, 2] {zero.epilogue} : (tensor<2xf32>, tensor<1xf32>) -> tensor<4xf32>
-  // SLICE: %[[OWNRATIOS:.*]] = zero.own_slice %[[RATIOS]] {zero.epilogue} : (tensor<4xf32>) -> tensor<1xf32>
-  // ALL: %[[U:.*]]:2 = zero.launch @apply(%[[PB]], %[[MASTERB]], %[[D]]#0, %[[RATIOS]], %{{.*}}) if %arg3 {zero.epilogue, zero.name = "bucket0.update"}
+  // CHECK: %[[RATIOS:.*]] = zero.bucket(%[[RW]], %[[RV]]) at [0, 2] {zero.schedule = #zero.schedule<epilogue>} : (tensor<2xf32>, tensor<1xf32>) -> tensor<4xf32>
+  // SLICE: %[[OWNRATIOS:.*]] = zero.own_slice %[[RATIOS]] {zero.schedule = #zero.schedule<epilogue>} : (tensor<4xf32>) -> tensor<1xf32>
+  // ALL: %[[U:.*]]:2 = zero.launch @apply(%[[PB]], %[[MASTERB]], %[[D]]#0, %[[RATIOS]], %{{.*}}) if %arg3 {zero.name = "bucket0.update", zero.schedule = #zero.schedule<epilogue>}
   // SLICE: %[[U:.*]]:2 = zero.launch @apply(%[[PB]], %[[MASTERB]], %[[D]]#0, %[[OWNRATIOS]], %{{.*}}) if %arg3
   // CHECK: %[[NEW:.*]] = tensor.collapse_shape %[[U]]#0
   // CHECK: %[[NEWMASTER:.*]] = tensor.collapse_shape %[[U]]#1
   // CHECK: %[[NEWM:.*]] = tensor.collapse_shape %[[D]]#0
-  // OWN: %[[FULL:.*]] = zero.all_gather %[[NEW]] into %[[STORED]] {zero.epilogue, zero.name = "bucket0"}
-  // OWN: zero.write @bucket0, %[[FULL]] {zero.epilogue}
-  // ALL: zero.write @bucket0, %[[NEW]] {zero.epilogue}
-  // STAGE3: zero.write @bucket0, %[[NEW]] {zero.epilogue}
-  // CHECK: zero.write @bucket0.master, %[[NEWMASTER]] {zero.epilogue}
-  // CHECK: zero.write @bucket0.m, %[[NEWM]] {zero.epilogue}
-  zero.update @w [@w.master, @w.m], %gw by @apply layerwise [@measure, @total, @ratio](%l) if %ok {zero.epilogue} : tensor<100xbf16>, (tensor<f32>)
-  zero.update @v [@v.master, @v.m], %gv by @apply layerwise [@measure, @total, @ratio](%l) if %ok {zero.epilogue} : tensor<8x8xbf16>, (tensor<f32>)
+  // OWN: %[[FULL:.*]] = zero.all_gather %[[NEW]] into %[[STORED]] {zero.name = "bucket0", zero.schedule = #zero.schedule<epilogue>}
+  // OWN: zero.write @bucket0, %[[FULL]] {zero.schedule = #zero.schedule<epilogue>}
+  // ALL: zero.write @bucket0, %[[NEW]] {zero.schedule = #zero.schedule<epilogue>}
+  // STAGE3: zero.write @bucket0, %[[NEW]] {zero.schedule = #zero.schedule<epilogue>}
+  // CHECK: zero.write @bucket0.master, %[[NEWMASTER]] {zero.schedule = #zero.schedule<epilogue>}
+  // CHECK: zero.write @bucket0.m, %[[NEWM]] {zero.schedule = #zero.schedule<epilogue>}
+  zero.update @w [@w.master, @w.m], %gw by @apply layerwise [@measure, @total, @ratio](%l) if %ok {zero.schedule = #zero.schedule<epilogue>} : tensor<100xbf16>, (tensor<f32>)
+  zero.update @v [@v.master, @v.m], %gv by @apply layerwise [@measure, @total, @ratio](%l) if %ok {zero.schedule = #zero.schedule<epilogue>} : tensor<8x8xbf16>, (tensor<f32>)
   return %l : tensor<f32>
 }
 func.func private @measure(%p: tensor<?x64xbf16>, %master: tensor<?x64xf32>, %m: tensor<?x64xf32> {zero.inplace = 0 : i64},

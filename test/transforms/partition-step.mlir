@@ -62,22 +62,22 @@ func.func @step(%x: tensor<100xf32>, %u: tensor<60xf32>, %l: tensor<f32>) -> (te
   // FOUR: %[[MEAN:.*]] = zero.all_reduce %{{.*}} mean {zero.name = "mean over ranks"} : tensor<f32>
   // ONE-NOT: zero.all_reduce
   %mean = zero.rank_mean %l : tensor<f32>
-  %lr = arith.addf %share, %share {zero.epilogue} : tensor<f32>
+  %lr = arith.addf %share, %share {zero.schedule = #zero.schedule<epilogue>} : tensor<f32>
   // One update of the rank's part; where parameters are whole, they are gathered in place.
-  // CHECK: %[[P:.*]] = zero.read @bucket0 {zero.epilogue}
-  // SLICE: %[[OWN:.*]] = zero.own_slice %[[P]] {zero.epilogue} : (tensor<256xf32>) -> tensor<64xf32>
-  // CHECK: %[[M:.*]] = zero.read @bucket0.m {zero.epilogue}
-  // S0: %[[U:.*]]:2 = zero.launch @update(%[[P]], %[[M]], %[[R]], %{{.*}}) {zero.epilogue, zero.gradient = 2 : i64, zero.name = "bucket0.update", zero.updates = @bucket0}
+  // CHECK: %[[P:.*]] = zero.read @bucket0 {zero.schedule = #zero.schedule<epilogue>}
+  // SLICE: %[[OWN:.*]] = zero.own_slice %[[P]] {zero.schedule = #zero.schedule<epilogue>} : (tensor<256xf32>) -> tensor<64xf32>
+  // CHECK: %[[M:.*]] = zero.read @bucket0.m {zero.schedule = #zero.schedule<epilogue>}
+  // S0: %[[U:.*]]:2 = zero.launch @update(%[[P]], %[[M]], %[[R]], %{{.*}}) {zero.gradient = 2 : i64, zero.name = "bucket0.update", zero.schedule = #zero.schedule<epilogue>, zero.updates = @bucket0}
   // SLICE: %[[U:.*]]:2 = zero.launch @update(%[[OWN]], %[[M]], %[[R]], %{{.*}})
   // S3: %[[U:.*]]:2 = zero.launch @update(%[[P]], %[[M]], %[[R]], %{{.*}})
   // ONE: %[[U:.*]]:2 = zero.launch @update(%[[P]], %[[M]], %[[G]], %{{.*}})
-  // SLICE: %[[ALL:.*]] = zero.all_gather %[[U]]#0 into %[[P]] {zero.epilogue, zero.name = "bucket0"} : (tensor<64xf32>, tensor<256xf32>) -> tensor<256xf32>
-  // SLICE: zero.write @bucket0, %[[ALL]] {zero.epilogue}
-  // S0: zero.write @bucket0, %[[U]]#0 {zero.epilogue}
-  // S3: zero.write @bucket0, %[[U]]#0 {zero.epilogue}
-  // CHECK: zero.write @bucket0.m, %[[U]]#1 {zero.epilogue}
-  zero.update @w [@w.m], %gw by @update(%lr) {zero.epilogue} : tensor<100xf32>, (tensor<f32>)
-  zero.update @v [@v.m], %gv by @update(%lr) {zero.epilogue} : tensor<60xf32>, (tensor<f32>)
+  // SLICE: %[[ALL:.*]] = zero.all_gather %[[U]]#0 into %[[P]] {zero.name = "bucket0", zero.schedule = #zero.schedule<epilogue>} : (tensor<64xf32>, tensor<256xf32>) -> tensor<256xf32>
+  // SLICE: zero.write @bucket0, %[[ALL]] {zero.schedule = #zero.schedule<epilogue>}
+  // S0: zero.write @bucket0, %[[U]]#0 {zero.schedule = #zero.schedule<epilogue>}
+  // S3: zero.write @bucket0, %[[U]]#0 {zero.schedule = #zero.schedule<epilogue>}
+  // CHECK: zero.write @bucket0.m, %[[U]]#1 {zero.schedule = #zero.schedule<epilogue>}
+  zero.update @w [@w.m], %gw by @update(%lr) {zero.schedule = #zero.schedule<epilogue>} : tensor<100xf32>, (tensor<f32>)
+  zero.update @v [@v.m], %gv by @update(%lr) {zero.schedule = #zero.schedule<epilogue>} : tensor<60xf32>, (tensor<f32>)
   // FOUR: return %[[MEAN]]
   return %mean, %y, %z : tensor<f32>, tensor<100xf32>, tensor<60xf32>
 }

@@ -2,7 +2,7 @@
 // RUN: sed 's/zero.micro_batches = 2/zero.micro_batches = 1/' %s | zero-opt --zero-split-prologue | FileCheck %s --check-prefix=ONE
 
 // What the number of labels follows from runs in advance; the loss itself does not.
-// ONE-NOT: zero.prologue
+// ONE-NOT: zero.schedule<prologue
 module attributes {zero.micro_batches = 2 : i64} {
 func.func private @first(%a: tensor<?xf32>, %x: tensor<?xf32>) -> tensor<?xf32> attributes {zero.kernel}
 func.func private @later(%a: tensor<?xf32>, %x: tensor<?xf32>) -> tensor<?xf32> attributes {zero.kernel}
@@ -10,9 +10,9 @@ zero.parameter @w : tensor<f32> {splat = 0.5}
 
 // CHECK-LABEL: func.func @step
 func.func @step(%labels: tensor<4xi64>) -> (tensor<f32> {zero.binding = "loss"}, tensor<f32> {zero.binding = "local_loss"}) {
-  // CHECK: %[[C:.*]] = onnx.node "LabelWeights"(%arg0) {{.*}}zero.prologue
-  // CHECK: %[[OWN:.*]] = zero.micro_mean %[[C]] accumulate [@first, @later] {zero.prologue}
-  // CHECK: %[[ALL:.*]] = zero.rank_mean %[[OWN]] {zero.prologue}
+  // CHECK: %[[C:.*]] = onnx.node "LabelWeights"(%arg0) {{.*}}zero.schedule = #zero.schedule<prologue>
+  // CHECK: %[[OWN:.*]] = zero.micro_mean %[[C]] accumulate [@first, @later] {zero.schedule = #zero.schedule<prologue>}
+  // CHECK: %[[ALL:.*]] = zero.rank_mean %[[OWN]] {zero.schedule = #zero.schedule<prologue>}
   // CHECK: %[[W:.*]] = zero.read @w
   %w = zero.read @w : tensor<f32>
   %c = onnx.node "LabelWeights"(%labels) {} domain "zero" opset 1 node "loss" : (tensor<4xi64>) -> tensor<f32>

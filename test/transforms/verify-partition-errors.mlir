@@ -48,7 +48,7 @@ module attributes {zero.ranks = 2 : i64} {
 
 module attributes {zero.ranks = 2 : i64} {
   func.func @step(%x: tensor<f32>) {
-    %0 = arith.negf %x {zero.epilogue} : tensor<f32>
+    %0 = arith.negf %x {zero.schedule = #zero.schedule<epilogue>} : tensor<f32>
     // expected-error @+1 {{'arith.negf' op of the micro-batch follows the epilogue}}
     %1 = arith.negf %x : tensor<f32>
     return
@@ -85,10 +85,10 @@ module attributes {zero.ranks = 2 : i64} {
     %one = arith.constant dense<1.0> : tensor<4xf32>
     %v = tensor.expand_shape %x [[0, 1]] output_shape [2, 2] : tensor<4xf32> into tensor<2x2xf32>
     %m = zero.member %x at 0 : (tensor<4xf32>) -> tensor<2xf32>
-    %0 = arith.negf %x {zero.prologue} : tensor<4xf32>
+    %0 = arith.negf %x {zero.schedule = #zero.schedule<prologue>} : tensor<4xf32>
     %1 = arith.negf %x : tensor<4xf32>
     // expected-error @+1 {{'arith.negf' op of the prologue follows the micro-batch}}
-    %2 = arith.negf %x {zero.prologue} : tensor<4xf32>
+    %2 = arith.negf %x {zero.schedule = #zero.schedule<prologue>} : tensor<4xf32>
     return
   }
 }
@@ -97,22 +97,9 @@ module attributes {zero.ranks = 2 : i64} {
 
 module attributes {zero.ranks = 2 : i64} {
   func.func @step(%x: tensor<f32>) {
-    %0 = arith.negf %x {zero.epilogue} : tensor<f32>
+    %0 = arith.negf %x {zero.schedule = #zero.schedule<epilogue>} : tensor<f32>
     // expected-error @+1 {{'arith.negf' op of the prologue follows the micro-batch}}
-    %1 = arith.negf %x {zero.prologue} : tensor<f32>
-    return
-  }
-}
-
-// -----
-
-module attributes {zero.ranks = 2 : i64} {
-  func.func @step(%x: tensor<f32>) {
-    %0 = arith.negf %x {zero.when = "first"} : tensor<f32>
-    %1 = arith.negf %x {zero.when = "later"} : tensor<f32>
-    %2 = arith.negf %x {zero.when = "last"} : tensor<f32>
-    // expected-error @+1 {{expected zero.when = first, later or last, got 'zero.name'}}
-    %3 = arith.negf %x {zero.when = "zero.name"} : tensor<f32>
+    %1 = arith.negf %x {zero.schedule = #zero.schedule<prologue>} : tensor<f32>
     return
   }
 }

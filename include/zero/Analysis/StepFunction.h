@@ -20,9 +20,6 @@ llvm::FailureOr<mlir::Value> findLoss(mlir::func::FuncOp step);
 /// How many micro-batches one step adds up: 1 unless the module says otherwise.
 int64_t microBatchesOf(mlir::ModuleOp module);
 
-/// How often a step of so many micro-batches runs `op`.
-int64_t turnsOf(mlir::Operation *op, int64_t microBatches);
-
 /// The first op that runs once, after all micro-batches; the terminator if there is none.
 mlir::Operation *findEpilogue(mlir::func::FuncOp step);
 

@@ -65,6 +65,13 @@ struct Move {
   int64_t bytes;
 };
 
+/// What the result of an op shows of its operand's bytes.
+struct View {
+  mlir::Value of;
+  int64_t start = 0;      ///< bytes of `of` before the result, on rank 0
+  int64_t rankStride = 0; ///< bytes by which that grows from rank to rank
+};
+
 class Storage {
 public:
   /// `step` is partitioned; `module` holds its state symbols.
@@ -94,12 +101,12 @@ private:
   void placeResults(mlir::Operation &op);
   void placeLaunch(LaunchOp launch);
   void placeBucket(BucketOp bucket);
-  void placeAllReduce(AllReduceOp reduce);
+  void reduceInPlace(CollectiveOpInterface reduce);
   void moveWrite(WriteOp write);
   void extendLifetimes();
   void classify();
   void classifyTransfers();
-  void placeTransfer(TransferOp transfer);
+  void alias(mlir::Value value, const View &view);
   int64_t addRoot(mlir::Value value, int64_t begin, Usage usage, Tier tier = Tier::Device);
   void alias(mlir::Value value, Place of) { places[value] = of; }
 
@@ -135,7 +142,8 @@ int64_t elementBytes(mlir::Type type);
 bool isReshape(mlir::Operation *op);
 /// The value that `value` is a reshape of.
 mlir::Value throughReshapes(mlir::Value value);
-/// Whether the result of `op` is a reshape or a part of its operand, in the same bytes.
+/// What `op` shows; nothing unless it is a reshape or a part of its operand, in the same bytes.
+std::optional<View> viewOf(mlir::Operation *op);
 bool isView(mlir::Operation *op);
 /// What `value` is a view of.
 mlir::Value throughViews(mlir::Value value);

@@ -22,7 +22,8 @@ struct CompilerOptions {
   std::string nvmeDir;              ///< where the nvme tier will lie; empty: not known yet
   std::string diskSource;           ///< the tool's: who says how fast its disk is
   bool allowSymlinks = false;
-  bool planOnly = false; ///< stop after `pack`, need no data file
+  bool cleanAfterPhases = false; ///< run MLIR's generic passes after each phase
+  bool planOnly = false;         ///< stop after `pack`, need no data file
   double learningRate = 1e-3;
   unsigned threads = 2;
   std::string cacheFolder;                             ///< of object code; empty: none
@@ -38,7 +39,9 @@ mlir::OwningOpRef<mlir::ModuleOp> readModel(const CompilerOptions &options,
                                             mlir::MLIRContext &context);
 
 /// Runs all phases up to `pack` on `module`; prints the program to standard output
-/// after the phase named in `dumpAfter`.
+/// after the phase named in `dumpAfter`. With `cleanAfterPhases` MLIR's canonicalizer, CSE,
+/// symbol-dce and loop-invariant code motion run after each: whoever embeds the phases may run
+/// these anywhere, and the plan stays the same (test/phases/generic-passes.test).
 llvm::LogicalResult runPhases(mlir::ModuleOp module, const CompilerOptions &options);
 
 /// What keeps the executable and the reports from being written, before any work is done; empty

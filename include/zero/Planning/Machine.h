@@ -100,6 +100,8 @@ enum class CollectiveKind { AllGather, ReduceScatter, AllReduce };
 /// nothing is received.
 double collectiveSeconds(const Machine &machine, CollectiveKind kind, double bytes, int64_t ranks,
                          bool inPlace = true);
+/// The part of them that no bytes cause.
+double collectiveLatency(const Machine &machine, CollectiveKind kind);
 
 } // namespace zero::planning
 

@@ -1,0 +1,151 @@
+//===- DiscardableAttrs.cpp - the attributes that lie on others' ops ------===//
+//
+// What an op of this dialect needs is an argument of it, which no pass drops. The list below is
+// of what lies on ops of other dialects, or on any op: nothing else may be called `zero.`. MLIR
+// lets a pass drop these. Why none does is said with each group.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialects/Zero/Schedule.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/ADT/StringMap.h"
+
+using namespace mlir;
+using namespace zero;
+
+namespace {
+
+enum Holder : unsigned {
+  OnModule = 1,
+  OnState = 2,    ///< a parameter, state or buffer
+  OnFunction = 4, ///< the step or a kernel
+  OnBody = 8,     ///< what is inside of one
+};
+
+using Check = bool (*)(Attribute);
+
+struct Known {
+  StringRef name;
+  unsigned holders;
+  Check check;
+  StringRef expected;
+};
+
+template <typename... Kinds>
+bool isKind(Attribute attribute) {
+  return isa<Kinds...>(attribute);
+}
+
+constexpr Check kUnit = isKind<UnitAttr>, kInteger = isKind<IntegerAttr>,
+                kString = isKind<StringAttr>, kList = isKind<ArrayAttr>,
+                kIntegers = isKind<DenseI64ArrayAttr>, kDictionary = isKind<DictionaryAttr>;
+
+const Known kKnown[] = {
+    // Facts of the program. No pass rewrites a module.
+    {"zero.ranks", OnModule, kInteger, "an integer"},
+    {"zero.micro_batches", OnModule, kInteger, "an integer"},
+    {"zero.stage", OnModule, kInteger, "an integer"},
+    {"zero.seed", OnModule, kInteger, "an integer"},
+    {"zero.threads", OnModule, kInteger, "an integer"},
+    {"zero.optimizer", OnModule, kString, "a string"},
+    {"zero.device", OnModule, kString, "a string"},
+    {"zero.precision", OnModule, isKind<TypeAttr>, "a type"},
+    {"zero.frozen_precision", OnModule, isKind<TypeAttr>, "a type"},
+    {"zero.local_loss_mean", OnModule, kUnit, "no value"},
+    {"zero.sync_batchnorm", OnModule, kUnit, "no value"},
+    {"zero.tile_params_over", OnModule, kInteger, "an integer"},
+    // What a phase found, for the next ones and for people. The same.
+    {"zero.buckets", OnModule, isKind<ArrayAttr, DenseI64ArrayAttr, DictionaryAttr>, "a list"},
+    {"zero.certificate", OnModule, kDictionary, "a dictionary"},
+    {"zero.plan", OnModule, kDictionary, "a dictionary"},
+    {"zero.tiles_that_fit", OnModule, kList, "a list"},
+    {"zero.tiles_floor", OnModule, kList, "a list"},
+    {"zero.lost_parameters", OnModule, kList, "a list"},
+    {"zero.absent_parameters", OnModule, kList, "a list"},
+    {"zero.initializers", OnModule, kDictionary, "a dictionary"},
+    // What the model's file says of a tensor. No pass rewrites symbols of this dialect.
+    {"zero.exported_as", OnState, kString, "a string"},
+    {"zero.aliases", OnState, kList, "a list"},
+    {"zero.part", OnState, kDictionary, "a dictionary"},
+    // Facts of a kernel, or of the step as a whole. Functions stay what they are.
+    {"zero.kernel", OnFunction, kUnit, "no value"},
+    {"zero.workspace", OnFunction, kInteger, "an integer"},
+    {"zero.flops", OnFunction, kInteger, "an integer"},
+    {"zero.bytes", OnFunction, kInteger, "an integer"},
+    {"zero.extent", OnFunction, kInteger, "an integer"},
+    {"zero.call", OnFunction, kDictionary, "a dictionary"},
+    {"zero.library", OnFunction, kDictionary, "a dictionary"},
+    {"zero.aligned", OnFunction, kUnit, "no value"},
+    {"zero.runs", OnFunction, kList, "a list"},
+    // On ops of any dialect: nodes of the model, and what becomes of them. CSE merges none that
+    // differ here, and canonicalize drops them only from views, which run nowhere.
+    {"zero.schedule", OnBody, isKind<ScheduleAttr>, "#zero.schedule<...>"},
+    {"zero.name", OnBody, kString, "a string"},
+    {"zero.recompute", OnBody, isKind<UnitAttr, IntegerAttr>, "the number of a run, or no value"},
+    {"zero.tier", OnBody, isKind<TierAttr, ArrayAttr>, "a tier, or a list of one for each result"},
+    {"zero.import_note", OnBody, kString, "a string"},
+    {"zero.round", OnBody, kUnit, "no value"},
+    {"zero.offsets", OnBody | OnState, kIntegers, "integers"},
+    // On launches, which no generic pass makes anew.
+    {"zero.layer", OnBody, kInteger, "an integer"},
+    {"zero.kept", OnBody, isKind<ArrayAttr, DenseI64ArrayAttr>, "a list"},
+    {"zero.host", OnBody, kUnit, "no value"},
+    {"zero.updates", OnBody, isKind<FlatSymbolRefAttr>, "a symbol"},
+    {"zero.gradient", OnBody, kInteger, "an integer"},
+    // On loops of a kernel while it is compiled, from one pass of lib/Codegen to the next.
+    {"zero.loop", OnBody, kString, "a string"},
+    {"zero.threads", OnBody, kString, "a string"},
+    {"zero.neighbours", OnBody, kInteger, "an integer"},
+    {"zero.per_block", OnBody | OnFunction, kInteger, "an integer"},
+};
+
+const Known kKnownOfArguments[] = {
+    {"zero.binding", OnFunction, kString, "a string"},
+    {"zero.tokens", OnFunction, kUnit, "no value"},
+    {"zero.inplace", OnFunction, kInteger, "the number of a result"},
+    {"zero.offsets", OnFunction, kIntegers, "integers"},
+};
+
+} // namespace
+
+static bool holds(Operation *op, unsigned holders) {
+  if (isa<ModuleOp>(op))
+    return holders & OnModule;
+  if (isa<ParameterOp, StateOp, BufferOp>(op))
+    return holders & OnState;
+  return holders & (isa<FunctionOpInterface>(op) ? OnFunction : OnBody);
+}
+
+static LogicalResult verify(Operation *op, NamedAttribute attribute, ArrayRef<Known> list) {
+  StringRef name = attribute.getName(), expected;
+  for (const Known &known : list) {
+    if (known.name != name || !holds(op, known.holders))
+      continue;
+    if (known.check(attribute.getValue()))
+      return success();
+    expected = known.expected;
+  }
+  if (!expected.empty())
+    return op->emitOpError() << "expected " << name << " = " << expected << ", got "
+                             << attribute.getValue();
+  if (llvm::any_of(list, [&](const Known &known) { return known.name == name; }))
+    return op->emitOpError() << "has attribute " << name << ", which belongs to another op";
+  return op->emitOpError() << "has unknown attribute " << name
+                           << "; dialects/Zero/DiscardableAttrs.cpp lists those of the dialect";
+}
+
+LogicalResult ZeroDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
+  return verify(op, attribute, kKnown);
+}
+
+LogicalResult ZeroDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsigned,
+                                                    NamedAttribute attribute) {
+  return verify(op, attribute, kKnownOfArguments);
+}
+
+LogicalResult ZeroDialect::verifyRegionResultAttribute(Operation *op, unsigned, unsigned,
+                                                       NamedAttribute attribute) {
+  return verify(op, attribute, kKnownOfArguments);
+}

@@ -1,0 +1,32 @@
+#!/bin/bash
+# test-threads.sh [BUILD]: runs what has several threads under ThreadSanitizer. That is
+# communicators, lanes, tiers, checkpoints and sessions by their unit tests, and a training run
+# with all of them, compiled by BUILD's zeroc. Builds build/tsan first (20 minutes on 2 cores).
+# What is not reported, and why, is in test/unit/runtime/tsan.supp. Compiled kernels and
+# libraries are not instrumented.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+zeroc=$(realpath "${1:-build}")/bin/zeroc
+targets=(zero-run)
+for part in communicator checkpoint io tier executor device; do
+  targets+=("runtime-$part-test")
+done
+cmake --preset tsan >/dev/null
+cmake --build build/tsan --parallel "${JOBS:-2}" --target "${targets[@]}"
+
+export TSAN_OPTIONS="exitcode=66 suppressions=$PWD/test/unit/runtime/tsan.supp"
+for test in "${targets[@]:1}"; do
+  echo "== $test"
+  "build/tsan/bin/unit/$test" --gtest_brief=1
+done
+
+echo "== training with tiers, checkpoints and two threads a rank"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+model=test/data/gpt2-tiny
+"$zeroc" "$model/model.onnx" --ranks=4 --zero-stage=3 --micro-batches=2 --threads-per-rank=2 \
+  --offload-optimizer=nvme --offload-params=host -o "$work/step.zexe" >/dev/null
+build/tsan/bin/zero-run "$work/step.zexe" --random --steps=6 --nvme-dir="$work" \
+  --save-state="$work/state" --save-every=2 --log="$work/log"
+build/tsan/bin/zero-run "$work/step.zexe" --random --steps=8 --nvme-dir="$work" \
+  --resume="$work/state"

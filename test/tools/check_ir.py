@@ -1,0 +1,59 @@
+"""Counts, in the compiler's sources, what the dialect should be asked instead.
+
+Usage: check_ir.py ROOT. No file outside dialects/Zero
+- tests an op for being one of a list of the dialect's ops: interfaces say what they have in common;
+- reads or writes `zero.schedule` but with Schedule.h.
+Lists that remain are named here with a reason, and may only get fewer.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+# (file, ops): why an interface would not say more.
+LISTS = {
+    ("lib/Analysis/Storage.cpp", "LaunchOp BucketOp"):
+        "the producers of fresh bytes that nothing else shares",
+    ("lib/Analysis/StorageLifetimes.cpp", "UpdateOp LaunchOp"):
+        "an update, before and after partition",
+    ("lib/Pipelines/MemoryMap.cpp", "CheckOp TransferOp ReserveOp"):
+        "what belongs to the part of the step where it stands",
+    ("lib/Transforms/PartitionStep.cpp", "UpdateOp GradientOp"): "what partition resolves together",
+    ("lib/Transforms/RematModel.cpp", "ReadOp MemberOp GradientOp UpdateOp"):
+        "what takes no time before partition",
+    ("lib/Transforms/SetPrecision.cpp", "GradientOp UpdateOp"): "an op of the step's phase",
+    ("lib/Transforms/SetPrecision.cpp", "ReadOp WriteOp RankMeanOp MicroMeanOp RankShareOp"):
+        "all ops that there are before differentiate",
+    ("lib/Transforms/SetPrecision.cpp", "RankMeanOp MicroMeanOp"): "the means of the step's phase",
+    ("lib/Transforms/VerifyPartition.cpp",
+     "GradientOp UpdateOp RankMeanOp RankShareOp MicroMeanOp SquareSumOp"):
+        "what partition resolves",
+    ("lib/Transforms/WidenFloats.cpp", "ReadOp WriteOp"): "all ops that there are before kernels",
+}
+
+
+def main():
+    root = Path(sys.argv[1])
+    ops = set(re.findall(r"def Zero_(\w+Op) :", (root / "dialects/Zero/ZeroOps.td").read_text()))
+    found, errors = set(), []
+    sources = [p for folder in ("lib", "include", "tools") for p in sorted((root / folder).rglob("*"))
+               if p.suffix in (".cpp", ".h")]
+    for path in sources:
+        text, name = path.read_text(), str(path.relative_to(root))
+        for match in re.finditer(r"\bisa(?:_and_nonnull|_and_present)?<([^<>]*)>", text):
+            listed = [op for op in re.findall(r"\w+", match[1]) if op in ops]
+            if len(listed) > 1:
+                found.add((name, " ".join(listed)))
+        for match in re.finditer(r"kScheduleAttr|\"zero\.schedule\"", text):
+            line = text[:match.start()].count("\n") + 1
+            errors.append(f"{name}:{line}: use scheduleOf() and setSchedule() of Schedule.h")
+    for name, listed in sorted(found - set(LISTS)):
+        errors.append(f"{name}: a list of ops of the dialect ({listed}): ask an interface")
+    for name, listed in sorted(set(LISTS) - found):
+        errors.append(f"{name}: no list of {listed} is left: take it from check_ir.py")
+    print("\n".join(errors) or f"{len(sources)} files, {len(found)} lists of ops")
+    sys.exit(bool(errors))
+
+
+if __name__ == "__main__":
+    main()
