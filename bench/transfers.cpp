@@ -8,8 +8,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/comm/threads/threads.h"
-#include "runtime/core/lane_work.h"
 #include "runtime/device/cpu/cpu_device.h"
+#include "runtime/execute/lane_work.h"
 #include "runtime/verify/lifetimes.h"
 
 #include <atomic>

@@ -18,6 +18,11 @@ DIALECTS = ["dialects/Onnx", "dialects/Zero"]
 MLIR = ["mlir", "llvm"]
 # Sums, products and parsers of numbers from outside: of the standard library alone.
 CHECKED = "runtime/support/checked.h"
+# What is said of any communicator and of any device.
+COMM = ["runtime/comm/communicator.h", "runtime/comm/reduce.h"]
+DEVICE = "runtime/device/device.h"
+# The types of the C interface.
+RT_API = "runtime/include"
 
 # What files of each room may include, beside the standard library and their own room.
 ARROWS = {
@@ -41,7 +46,38 @@ ARROWS = {
              "runtime/verify"],
     # Outputs appear whole, as those of the runtime do.
     "Pipelines": [*DIALECTS, *MLIR, *COMPILER, "runtime/support"],
-    "runtime": ["protobuf", "dnnl", "zlib"],
+    # The runtime, from what all of it uses to the C interface.
+    "runtime/include": [],
+    "runtime/support": [RT_API],
+    "runtime/format": [RT_API, "runtime/support", "protobuf"],
+    "runtime/verify": [RT_API, "runtime/support", "runtime/format"],
+    "runtime/io": [RT_API, "runtime/support", "protobuf", "zlib"],
+    "runtime/checkpoint": [RT_API, "runtime/support", "runtime/format", "runtime/io", "protobuf",
+                           "zlib"],
+    "runtime/comm": [RT_API, "runtime/support"],
+    "runtime/comm/threads": [*COMM, "runtime/support"],
+    # Ranks that share a GPU, then those with one each.
+    "runtime/comm/device": [*COMM, "runtime/support", "runtime/comm/threads", "runtime/device/cuda"],
+    "runtime/comm/nccl": [*COMM, "runtime/support", "runtime/comm/threads", "runtime/comm/device",
+                          "runtime/device/cuda"],
+    "runtime/device": [RT_API, "runtime/support", "runtime/format"],
+    "runtime/device/cpu": [DEVICE, RT_API, "runtime/support", "runtime/format", "dnnl"],
+    # Which products there are, both devices say in the same words.
+    "runtime/device/cuda": [DEVICE, RT_API, "runtime/support", "runtime/format",
+                            "runtime/device/cpu/matmul_plan.h"],
+    "runtime/load": [*COMM, RT_API, "runtime/support", "runtime/format", "runtime/verify",
+                     "runtime/device/cpu", "runtime/io"],
+    # Ranks know no kind of device; memory of the host's tier is that of CPUs.
+    "runtime/execute": [*COMM, DEVICE, RT_API, "runtime/support", "runtime/format",
+                        "runtime/verify", "runtime/io", "runtime/load",
+                        "runtime/device/cpu/arena.h"],
+    "runtime/measure": ["runtime/comm", DEVICE, "runtime/device/cpu", RT_API, "runtime/support",
+                        "runtime/format", "runtime/io", "runtime/execute"],
+    "runtime/session": ["runtime/comm", "runtime/device", RT_API, "runtime/support",
+                        "runtime/format", "runtime/verify", "runtime/io", "runtime/checkpoint",
+                        "runtime/load", "runtime/execute"],
+    "runtime/api": [RT_API, "runtime/support", "runtime/format", "runtime/verify", "runtime/load",
+                    "runtime/measure", "runtime/session"],
     "tools": [*DIALECTS, *MLIR, *COMPILER, "runtime", "tools/process"],
     # Run where no compiler is installed.
     "tools/profiling": ["runtime"],
@@ -63,7 +99,10 @@ MACHINE_PATH = re.compile(r"(?<![\w.])/(work|home|root|farm|mnt|tmp|Users)/\w")
 def room_of(path):
     """The room of a source file, given by its path from the root."""
     parts = path.parts
-    if "/".join(parts[:2]) in ARROWS:
+    for depth in (3, 2):
+        if "/".join(parts[:depth]) in ARROWS:
+            return "/".join(parts[:depth])
+    if parts[0] == "runtime":
         return "/".join(parts[:2])
     if parts[0] == "lib":
         return parts[1]

@@ -1,10 +1,16 @@
-//===- thread.cpp - threads that may not start ----------------------------===//
+//===- thread.cpp - threads and the cores they may use --------------------===//
 
 #include "runtime/support/thread.h"
 
+#include <sched.h>
 #include <system_error>
 
 namespace zero::rt {
+
+int usableCores() {
+  cpu_set_t allowed;
+  return ::sched_getaffinity(0, sizeof(allowed), &allowed) == 0 ? CPU_COUNT(&allowed) : 1;
+}
 
 Status startThread(const std::string &what, std::thread &thread, std::function<void()> body) {
   try {

@@ -1,4 +1,4 @@
-//===- thread.h - threads that may not start --------------------*- C++ -*-===//
+//===- thread.h - threads and the cores they may use ------------*- C++ -*-===//
 
 #ifndef RUNTIME_SUPPORT_THREAD_H
 #define RUNTIME_SUPPORT_THREAD_H
@@ -9,6 +9,9 @@
 #include <thread>
 
 namespace zero::rt {
+
+/// Cores that this process may use, as taskset and cgroups leave them.
+int usableCores();
 
 /// Starts `thread` with `body`. Fails, saying what the thread is for, where limits on memory
 /// or processes are reached.

@@ -2,7 +2,7 @@
 //
 // Follows the numbers of values through the arenas of one rank, moment by moment. What
 // happens, in which order, and what a predicate says is told by the caller: a run that is
-// watched (core/memory_check.h), or a proof that runs nothing.
+// watched (execute/memory_check.h), or a proof that runs nothing.
 //
 //===----------------------------------------------------------------------===//
 

@@ -5,7 +5,7 @@
 #include "Model.h"
 #include "Reflect.h"
 
-#include "runtime/core/validate.h"
+#include "runtime/load/validate.h"
 #include "zero/Ops/OpTable.h"
 #include "zero/Pipelines/Compiler.h"
 

@@ -4,8 +4,8 @@
 #include "Fuzz.h"
 #include "Reflect.h"
 
-#include "runtime/core/program.h"
-#include "runtime/core/validate.h"
+#include "runtime/load/program.h"
+#include "runtime/load/validate.h"
 
 #include <algorithm>
 #include <cstdio>

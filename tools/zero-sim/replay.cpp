@@ -2,7 +2,7 @@
 
 #include "replay.h"
 
-#include "runtime/core/command_info.h"
+#include "runtime/load/command_info.h"
 #include "zero/Machine/CommandCosts.h"
 
 using namespace zero::rt;

@@ -3,8 +3,8 @@
 #include "simulate.h"
 
 #include "report.h"
-#include "runtime/core/program.h"
-#include "runtime/core/validate.h"
+#include "runtime/load/program.h"
+#include "runtime/load/validate.h"
 #include "tools/profiling/trace.h"
 #include "zero/Machine/MachineFile.h"
 

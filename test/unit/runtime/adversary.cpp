@@ -3,9 +3,10 @@
 #include "adversary.h"
 
 #include "runtime/comm/reduce.h"
-#include "runtime/core/commands.h"
-#include "runtime/core/state.h"
 #include "runtime/device/cpu/arena.h"
+#include "runtime/execute/commands.h"
+#include "runtime/execute/state.h"
+#include "runtime/load/reduction.h"
 
 #include <cstring>
 #include <gtest/gtest.h>

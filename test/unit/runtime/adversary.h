@@ -9,8 +9,8 @@
 #ifndef TEST_UNIT_RUNTIME_ADVERSARY_H
 #define TEST_UNIT_RUNTIME_ADVERSARY_H
 
-#include "runtime/core/program.h"
 #include "runtime/device/cpu/cpu_device.h"
+#include "runtime/load/program.h"
 #include "runtime/verify/lifetimes.h"
 
 #include <array>

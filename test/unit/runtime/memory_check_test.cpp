@@ -2,7 +2,7 @@
 
 #include "mixed_program.h"
 #include "parts.h"
-#include "runtime/core/memory_check.h"
+#include "runtime/execute/memory_check.h"
 #include "trial.h"
 
 using namespace zero::rt;

@@ -1,6 +1,6 @@
 //===- progress_test.cpp - counters that threads wait for -----------------===//
 
-#include "runtime/core/progress.h"
+#include "runtime/execute/progress.h"
 
 #include <gtest/gtest.h>
 #include <thread>

@@ -1,7 +1,7 @@
 //===- recorder_test.cpp - what a session records of its steps ------------===//
 
 #include "allocations.h"
-#include "runtime/core/recorder.h"
+#include "runtime/execute/recorder.h"
 #include "trial.h"
 
 #include <malloc.h>

@@ -2,7 +2,7 @@
 
 #include "state_program.h"
 
-#include "runtime/core/state.h"
+#include "runtime/execute/state.h"
 
 #include <filesystem>
 #include <fstream>

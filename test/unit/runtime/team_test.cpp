@@ -1,7 +1,8 @@
 //===- team_test.cpp - which cores ranks and their threads run on ---------===//
 
-#include "runtime/core/team.h"
 #include "runtime/device/cpu/openmp.h"
+#include "runtime/execute/team.h"
+#include "runtime/support/thread.h"
 
 #include <gtest/gtest.h>
 #include <mutex>

@@ -1,0 +1,47 @@
+//===- capi.h - the boundary between C and C++ ------------------*- C++ -*-===//
+
+#ifndef RUNTIME_API_CAPI_H
+#define RUNTIME_API_CAPI_H
+
+#include "runtime/session/session.h"
+#include "runtime/verify/timeline.h"
+
+#include <cstring>
+#include <new>
+
+struct zero_rt_executable {
+  std::shared_ptr<const zero::rt::LoadedProgram> program;
+  /// What zero_rt_executable_timeline() has handed out.
+  zero::rt::Timeline timeline = {};
+  zero_rt_recorded_step step = {};
+};
+
+struct zero_rt_data {
+  std::shared_ptr<zero::rt::DataSet> set;
+};
+
+struct zero_rt_session {
+  std::unique_ptr<zero::rt::Session> session;
+};
+
+namespace zero::rt {
+
+inline zero_rt_status toC(const Status &status) {
+  return {status.getCode(), status.ok() ? nullptr : ::strdup(status.getMessage().c_str())};
+}
+
+/// Runs `body` and turns what it throws into a status: no exception leaves the runtime.
+template <typename Body>
+zero_rt_status guard(Body body) {
+  try {
+    return toC(body());
+  } catch (const std::bad_alloc &) {
+    return {ZERO_RT_INTERNAL, ::strdup("out of memory")};
+  } catch (const std::exception &error) {
+    return {ZERO_RT_INTERNAL, ::strdup(error.what())};
+  }
+}
+
+} // namespace zero::rt
+
+#endif // RUNTIME_API_CAPI_H

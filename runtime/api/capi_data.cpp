@@ -1,0 +1,59 @@
+//===- capi_data.cpp - zero_rt.h: batches ---------------------------------===//
+
+#include "runtime/api/capi.h"
+
+using namespace zero::rt;
+
+zero_rt_status zero_rt_data_create(const zero_rt_executable *executable, zero_rt_data **data) {
+  return guard([&]() -> Status {
+    *data = new zero_rt_data{makeDataSet(executable->program->tables())};
+    return {};
+  });
+}
+
+void zero_rt_data_free(zero_rt_data *data) { delete data; }
+
+zero_rt_status zero_rt_data_bind_file(zero_rt_data *data, const char *input,
+                                      const zero_rt_data_file *file) {
+  return guard([&] {
+    return data->set->bindFile(
+        input, {file->path, file->member ? file->member : "", file->raw, file->skip, file->ahead});
+  });
+}
+
+zero_rt_status zero_rt_data_bind_memory(zero_rt_data *data, const char *input, zero_rt_dtype dtype,
+                                        const uint64_t *shape, size_t dimensions,
+                                        const void *elements) {
+  return guard([&]() -> Status {
+    Array array;
+    array.dtype = dtype;
+    array.shape.assign(shape, shape + dimensions);
+    uint64_t bytes;
+    if (!countBytes(array.shape, dtype, bytes))
+      return fail(ZERO_RT_INVALID_ARGUMENT, "input '%s': bad element type or shape",
+                  escape(input).c_str());
+    auto *begin = static_cast<const uint8_t *>(elements);
+    auto memory = std::make_shared<std::vector<uint8_t>>(begin, begin + bytes);
+    array.bytes = *memory;
+    array.memory = std::move(memory);
+    return data->set->bind(input, std::move(array));
+  });
+}
+
+zero_rt_status zero_rt_data_shuffle(zero_rt_data *data, uint64_t seed) {
+  return guard([&]() -> Status {
+    data->set->shuffle(seed);
+    return {};
+  });
+}
+
+zero_rt_status zero_rt_data_describe(zero_rt_data *data, zero_rt_data_info *info) {
+  return guard([&]() -> Status {
+    ZERO_RT_TRY(data->set->prepare());
+    const SampleOrder &order = data->set->order();
+    *info = {order.samples(), order.perStep(), order.stepsPerEpoch()};
+    return {};
+  });
+}
+
+const char *zero_rt_data_next_warning(zero_rt_data *data) { return data->set->nextWarning(); }

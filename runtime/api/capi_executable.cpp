@@ -1,0 +1,172 @@
+//===- capi_executable.cpp - zero_rt.h: what a program is -----------------===//
+
+#include "runtime/api/capi.h"
+#include "runtime/format/tiers.h"
+
+#include <cstdlib>
+
+using namespace zero::rt;
+
+void zero_rt_status_release(zero_rt_status *status) {
+  std::free(status->message);
+  *status = {ZERO_RT_OK, nullptr};
+}
+
+size_t zero_rt_dtype_size(zero_rt_dtype dtype) { return sizeOf(dtype); }
+const char *zero_rt_dtype_name(zero_rt_dtype dtype) { return nameOf(dtype); }
+const char *zero_rt_version(void) { return ZERO_VERSION; }
+
+const char *zero_rt_role_name(zero_rt_role role) {
+  static const char *const names[] = {"none",        "parameters", "gradients", "optimizer state",
+                                      "activations", "working",    "constants", "buffers"};
+  return names[role >= 0 && role < ZERO_RT_ROLES ? role : 0];
+}
+
+const char *zero_rt_lane_name(zero_rt_lane lane) {
+  static const char *const names[] = {"compute",   "collective", "h2d",         "d2h",
+                                      "nvme read", "nvme write", "host compute"};
+  return lane >= 0 && lane < ZERO_RT_LANES ? names[lane] : "unknown";
+}
+
+zero_rt_status zero_rt_executable_load(const char *path, zero_rt_executable **executable) {
+  return guard([&]() -> Status {
+    auto made = std::make_unique<zero_rt_executable>();
+    ZERO_RT_TRY(loadProgram(path, made->program));
+    *executable = made.release();
+    return {};
+  });
+}
+
+void zero_rt_executable_free(zero_rt_executable *executable) { delete executable; }
+
+const char *zero_rt_executable_file(const zero_rt_executable *executable, size_t index) {
+  const proto::Program &program = executable->program->tables();
+  return index < size_t(program.files_size()) ? program.files(static_cast<int>(index)).c_str()
+                                              : nullptr;
+}
+
+const char *zero_rt_executable_model(const zero_rt_executable *executable) {
+  const std::string &model = executable->program->tables().model();
+  return model.empty() ? nullptr : model.c_str();
+}
+
+zero_rt_status zero_rt_executable_info(const zero_rt_executable *executable,
+                                       zero_rt_program_info *info) {
+  const proto::Program &program = executable->program->tables();
+  const DiskTraffic disk = diskTraffic(program);
+  size_t inputs = 0;
+  for (const proto::Input &input : program.inputs())
+    inputs += input.kind() == proto::Input::DATA;
+  *info = {program.name().c_str(),
+           program.producer().c_str(),
+           program.optimizer().c_str(),
+           static_cast<int>(program.ranks()),
+           static_cast<int>(program.stage()),
+           static_cast<int>(std::max(1u, program.micro_batches())),
+           defaultThreads(program),
+           program.learning_rate(),
+           program.received_elements(),
+           inputs,
+           size_t(program.outputs_size()),
+           size_t(program.tensors_size()),
+           size_t(program.gradients_size()),
+           size_t(program.certificates_size()),
+           countCommands(program),
+           deviceOf(program),
+           disk.read,
+           disk.written};
+  return {ZERO_RT_OK, nullptr};
+}
+
+static zero_rt_status noIndex(const char *what, size_t index) {
+  return toC(fail(ZERO_RT_NOT_FOUND, "no %s of index %zu", what, index));
+}
+
+/// What inputs, outputs and tensors have in common.
+template <typename Value>
+static zero_rt_value_info describe(const Value &value) {
+  return {value.name().c_str(),
+          toDType(value.dtype()),
+          ZERO_RT_NO_ROLE,
+          value.shape().data(),
+          size_t(value.shape_size()),
+          0,
+          0,
+          0,
+          value.name().c_str(),
+          0};
+}
+
+static zero_rt_value_info describeTensor(const LoadedProgram &program,
+                                         const proto::Tensor &tensor) {
+  zero_rt_value_info info = describe(tensor);
+  info.dtype = toDType(program.valueOf(tensor).dtype());
+  info.role = static_cast<zero_rt_role>(tensor.role());
+  info.frozen = tensor.frozen();
+  info.saved = tensor.saved();
+  info.initializer = initializerOf(tensor).c_str();
+  info.transposed = tensor.init().file().transposed();
+  return info;
+}
+
+zero_rt_status zero_rt_executable_input(const zero_rt_executable *executable, size_t index,
+                                        zero_rt_value_info *info) {
+  size_t position = 0;
+  for (const proto::Input &input : executable->program->tables().inputs())
+    if (input.kind() == proto::Input::DATA && position++ == index) {
+      *info = describe(input);
+      info->tokens = input.tokens();
+      return {ZERO_RT_OK, nullptr};
+    }
+  return noIndex("input", index);
+}
+
+zero_rt_status zero_rt_executable_output(const zero_rt_executable *executable, size_t index,
+                                         zero_rt_value_info *info) {
+  const proto::Program &program = executable->program->tables();
+  if (index >= size_t(program.outputs_size()))
+    return noIndex("output", index);
+  *info = describe(program.outputs(int(index)));
+  return {ZERO_RT_OK, nullptr};
+}
+
+zero_rt_status zero_rt_executable_tensor(const zero_rt_executable *executable, size_t index,
+                                         zero_rt_value_info *info) {
+  const proto::Program &program = executable->program->tables();
+  if (index >= size_t(program.tensors_size()))
+    return noIndex("tensor", index);
+  *info = describeTensor(*executable->program, program.tensors(int(index)));
+  return {ZERO_RT_OK, nullptr};
+}
+
+zero_rt_status zero_rt_executable_gradient(const zero_rt_executable *executable, size_t index,
+                                           zero_rt_value_info *info) {
+  const proto::Program &program = executable->program->tables();
+  if (index >= size_t(program.gradients_size()))
+    return noIndex("gradient", index);
+  const proto::Gradient &gradient = program.gradients(int(index));
+  *info = describeTensor(*executable->program, executable->program->parameterOf(gradient));
+  info->dtype = gradientType(gradient);
+  info->role = ZERO_RT_GRADIENT;
+  return {ZERO_RT_OK, nullptr};
+}
+
+zero_rt_status zero_rt_executable_certificate(const zero_rt_executable *executable, size_t index,
+                                              zero_rt_certificate *certificate) {
+  const proto::Program &program = executable->program->tables();
+  if (index >= size_t(program.certificates_size()))
+    return noIndex("certificate", index);
+  const proto::Certificate &from = program.certificates(int(index));
+  zero_rt_certificate made{};
+  made.tier = nameOf(from.tier());
+  made.peak = from.peak();
+  made.lower_bound = from.lower_bound();
+  made.peak_at = from.peak_at().c_str();
+  for (const proto::RoleBytes &role : from.roles())
+    if (int(role.role()) >= 0 && int(role.role()) < ZERO_RT_ROLES) {
+      made.most[role.role()] += role.most();
+      made.at_peak[role.role()] += role.at_peak();
+    }
+  *certificate = made;
+  return {ZERO_RT_OK, nullptr};
+}

@@ -1,0 +1,99 @@
+//===- capi_session.cpp - zero_rt.h: running a program --------------------===//
+
+#include "runtime/api/capi.h"
+
+using namespace zero::rt;
+
+void zero_rt_session_options_default(zero_rt_session_options *options) {
+  *options = {};
+  options->timeout_seconds = 120;
+  options->pin = -1;
+  options->rank = -1;
+  options->stall_rank = -1;
+  options->stall_collective = -1;
+}
+
+zero_rt_status zero_rt_session_create(const zero_rt_executable *executable,
+                                      const zero_rt_session_options *options,
+                                      zero_rt_session **session) {
+  return guard([&]() -> Status {
+    auto made = std::make_unique<zero_rt_session>();
+    ZERO_RT_TRY(Session::create(executable->program, *options, made->session));
+    *session = made.release();
+    return {};
+  });
+}
+
+void zero_rt_session_free(zero_rt_session *session) { delete session; }
+
+zero_rt_status zero_rt_session_set_data(zero_rt_session *session, zero_rt_data *data) {
+  return guard([&] { return session->session->setData(data ? data->set : nullptr); });
+}
+
+zero_rt_status zero_rt_session_set_learning_rate(zero_rt_session *session, float rate) {
+  return guard([&] { return session->session->setLearningRate(rate); });
+}
+
+zero_rt_status zero_rt_session_step(zero_rt_session *session, uint32_t flags,
+                                    zero_rt_step_result *result) {
+  return guard([&] { return session->session->step(flags, *result); });
+}
+
+zero_rt_status zero_rt_session_evaluate(zero_rt_session *session, zero_rt_data *data,
+                                        uint64_t batch, zero_rt_step_result *result) {
+  return guard([&] { return session->session->evaluate(data->set, batch, *result); });
+}
+
+zero_rt_status zero_rt_session_read_output(zero_rt_session *session, const char *name, int rank,
+                                           void *destination, size_t bytes) {
+  return guard([&] { return session->session->readOutput(name, rank, destination, bytes); });
+}
+
+zero_rt_status zero_rt_session_read_tensor(zero_rt_session *session, const char *name,
+                                           void *destination, size_t bytes) {
+  return guard([&] { return session->session->readTensor(name, destination, bytes); });
+}
+
+zero_rt_status zero_rt_session_read_gradient(zero_rt_session *session, const char *parameter,
+                                             void *destination, size_t bytes) {
+  return guard([&] { return session->session->readGradient(parameter, destination, bytes); });
+}
+
+zero_rt_status zero_rt_session_load(zero_rt_session *session, const char *path, int partial,
+                                    zero_rt_load_result *result) {
+  return guard([&] { return session->session->load(path, partial != 0, *result); });
+}
+
+zero_rt_status zero_rt_session_save(zero_rt_session *session, const char *path) {
+  return guard([&] { return session->session->save(path); });
+}
+
+zero_rt_status zero_rt_session_save_gradients(zero_rt_session *session, const char *path) {
+  return guard([&] { return session->session->saveGradients(path); });
+}
+
+zero_rt_status zero_rt_session_save_state(zero_rt_session *session, const char *folder) {
+  return guard([&] { return session->session->saveState(folder); });
+}
+
+zero_rt_status zero_rt_session_load_state(zero_rt_session *session, const char *path,
+                                          uint32_t flags, zero_rt_state_result *result) {
+  return guard([&] { return session->session->loadState(path, flags, *result); });
+}
+
+const char *zero_rt_session_next_remark(zero_rt_session *session) {
+  return session->session->nextRemark();
+}
+
+int zero_rt_session_nvme(const zero_rt_session *session, zero_rt_nvme_info *info) {
+  return session->session->describeNvme(*info);
+}
+
+const char *zero_rt_session_nvme_file(const zero_rt_session *session, int rank) {
+  return session->session->nvmeFile(rank);
+}
+
+zero_rt_status zero_rt_session_stats(const zero_rt_session *session, int rank,
+                                     zero_rt_stats *stats) {
+  return guard([&] { return session->session->stats(rank, *stats); });
+}

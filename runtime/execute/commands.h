@@ -1,0 +1,94 @@
+//===- commands.h - a rank's program with addresses -------------*- C++ -*-===//
+//
+// What the tables say as offsets, as pointers into one rank's arena. Made once, so
+// that a step computes no address and allocates nothing.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_EXECUTE_COMMANDS_H
+#define RUNTIME_EXECUTE_COMMANDS_H
+
+#include "runtime/comm/communicator.h"
+#include "runtime/device/device.h"
+#include "runtime/load/program.h"
+
+#include <array>
+#include <variant>
+#include <vector>
+
+namespace zero::rt {
+
+struct LaunchCommand {
+  uint32_t kernel;
+  std::vector<void *> args;
+  int64_t length;
+};
+
+struct CollectiveCommand {
+  proto::Collective::Kind kind;
+  Reduction how; ///< of an all-gather, only the type counts
+  uint64_t elements;
+  void *source, *destination;
+  bool control;
+};
+
+/// Takes part in `collective`, which is called `label` and the `index`th of its step.
+Status runCollective(Communicator &communicator, const CollectiveCommand &collective,
+                     const char *label, uint64_t index);
+
+struct CheckCommand {
+  uint32_t window; ///< of two int64
+  int64_t lower, upper;
+  const char *message;
+};
+
+struct CopyCommand {
+  const void *source;
+  void *destination;
+  uint64_t bytes;
+};
+
+/// Between the host's memory and the rank's file of the nvme tier.
+struct DiskCommand {
+  bool writes; ///< to the file
+  void *memory;
+  uint64_t offset, bytes; ///< in the tier's arena
+};
+
+struct Command {
+  std::variant<LaunchCommand, CollectiveCommand, CheckCommand, CopyCommand, DiskCommand> body;
+  proto::Command::When when;
+  uint32_t predicate; ///< 0: always; else 1 + its index
+  const char *label;
+  bool forward;     ///< an evaluation runs it
+  Order order = {}; ///< beyond its lane: of a device with lanes, see numberSignals()
+  std::vector<uint32_t> settles = {}; ///< predicates that it may write
+};
+
+struct CommandSegment {
+  proto::Segment::Kind kind;
+  uint64_t repeat;
+  std::vector<Command> commands;
+  std::vector<bool> inputs; ///< by index: whether each turn writes it
+  uint32_t first = 0;       ///< index of its first command among those of the program
+};
+
+/// Where a rank's arenas start in memory, by tier; that of the nvme tier does not.
+using ArenaBases = std::array<char *, proto::Tier_ARRAYSIZE>;
+
+/// The commands of `rank`, whose arenas start at `bases`. `program` must outlive them
+/// and have passed validate(). The windows of checks are numbered from `firstCheck` on, in
+/// the order of the commands.
+std::vector<CommandSegment> resolveCommands(const proto::Program &program, int rank,
+                                            const ArenaBases &bases, uint32_t firstCheck);
+
+/// Fills in, for a device with lanes, how each command stands to others and which
+/// predicates it may change on `rank`. Returns how many signals there are: one for each
+/// command that another waits for. Turns and segments are not looked across: lanes meet
+/// between them.
+uint32_t numberSignals(const proto::Program &program, int rank,
+                       std::vector<CommandSegment> &segments);
+
+} // namespace zero::rt
+
+#endif // RUNTIME_EXECUTE_COMMANDS_H

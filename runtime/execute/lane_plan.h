@@ -1,0 +1,45 @@
+//===- lane_plan.h - which thread runs what, and after what -----*- C++ -*-===//
+
+#ifndef RUNTIME_EXECUTE_LANE_PLAN_H
+#define RUNTIME_EXECUTE_LANE_PLAN_H
+
+#include "runtime/format/executable.pb.h"
+
+#include <vector>
+
+namespace zero::rt {
+
+/// A command of a thread of a rank.
+struct LaneStep {
+  /// What another thread must have done of the segment before: its first so many commands.
+  struct Wait {
+    size_t thread;
+    uint64_t commands;
+  };
+  uint32_t command; ///< index in its segment
+  std::vector<Wait> waits;
+};
+
+/// The commands of a program by thread. Thread 0 is a rank's own: it computes. Each other lane
+/// that the program uses has one; but without transfers the rank's own takes part in
+/// collectives, too: those of neighbours are waited for anyway.
+class LanePlan {
+public:
+  explicit LanePlan(const proto::Program &program);
+
+  size_t threads() const { return lanes.size(); }
+  /// The lane of a thread but the first.
+  proto::Lane laneOf(size_t thread) const { return lanes[thread]; }
+  /// What `thread` runs of segment `segment`, in this order.
+  const std::vector<LaneStep> &steps(size_t segment, size_t thread) const {
+    return segments[segment][thread];
+  }
+
+private:
+  std::vector<proto::Lane> lanes;
+  std::vector<std::vector<std::vector<LaneStep>>> segments;
+};
+
+} // namespace zero::rt
+
+#endif // RUNTIME_EXECUTE_LANE_PLAN_H

@@ -1,0 +1,247 @@
+//===- lanes.cpp - the threads of a rank's lanes --------------------------===//
+
+#include "runtime/execute/lanes.h"
+
+#include "runtime/support/thread.h"
+#include "runtime/verify/lifetimes.h"
+
+#include <sched.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace zero::rt {
+
+/// Asks for short turns on a core, so that a lane whose bytes have come need not wait until a
+/// kernel's thread has had its own: what follows waits for it, on all ranks. Linux knows this
+/// from 6.12 on; what else happens, is only slower.
+static void takeShortTurns() {
+  struct { // sched_attr of sched_setattr(2), which not all C libraries have
+    uint32_t size, policy;
+    uint64_t flags;
+    int32_t nice;
+    uint32_t priority;
+    uint64_t runtime, deadline, period;
+  } wish{};
+  wish.size = sizeof(wish);
+  wish.policy = SCHED_OTHER;
+  wish.nice = ::getpriority(PRIO_PROCESS, 0);
+  wish.runtime = 100'000; // nanoseconds, the least there is
+  ::syscall(SYS_sched_setattr, 0, &wish, 0);
+}
+
+/// Commands and turns that a thread has done; of thread 0, turns that it has begun.
+static size_t commandsOf(size_t thread) { return 2 * thread; }
+static size_t turnsOf(size_t thread) { return 2 * thread + 1; }
+
+/// Held by each thread, too: one that is left behind finds it valid.
+struct Lanes::Shared {
+  Shared(LanePlan plan, LaneSetup setup)
+      : plan(std::move(plan)), setup(std::move(setup)), rank(this->setup.communicator->rank()),
+        progress(2 * this->plan.threads(), this->plan.threads()), work(this->plan.threads()),
+        bases(this->plan.threads()) {}
+
+  void serve(size_t thread);
+  Status open(size_t thread);
+  Status runOwned(size_t thread, bool opens);
+  Status runTurn(size_t thread);
+  Status run(size_t thread, const Command &command, const CommandSegment &segment);
+  void fail(const Status &status);
+  /// Longer than a collective waits, which knows who is missing.
+  std::chrono::duration<double> patience() const {
+    return std::chrono::duration<double>(1.1 * setup.timeoutSeconds + 0.1);
+  }
+
+  const LanePlan plan;
+  const LaneSetup setup;
+  const int rank;
+  Progress progress;
+  std::vector<std::unique_ptr<LaneWork>> work; ///< by thread; none of the first
+  // Written between turns by thread 0.
+  LaneTurn turn;
+  std::vector<uint64_t> bases; ///< what each thread had done before the turn
+  std::mutex mutex;
+  Status failure; ///< the first one
+};
+
+void Lanes::Shared::fail(const Status &status) {
+  {
+    std::lock_guard lock(mutex);
+    if (failure.ok())
+      failure = status;
+  }
+  progress.stop();
+}
+
+Status Lanes::Shared::open(size_t thread) {
+  return LaneWork::open(plan.laneOf(thread), *setup.communicator, *setup.device, *setup.memory,
+                        work[thread]);
+}
+
+/// Runs `command`, unless its turn or its predicate leave it out.
+Status Lanes::Shared::run(size_t thread, const Command &command, const CommandSegment &segment) {
+  if ((turn.evaluates && !command.forward) ||
+      !runsInTurn(command.when, turn.turn, segment.repeat) ||
+      (command.predicate > 0 && *setup.predicates[command.predicate - 1] == 0))
+    return {};
+  LaneWork::Span span;
+  Status status = work[thread]->run(command, span);
+  if (turn.recorder)
+    turn.recorder->add({uint32_t(&command - segment.commands.data()) + segment.first,
+                        uint32_t(turn.turn), turn.recorder->at(span.begin),
+                        turn.recorder->at(span.end), span.waited},
+                       thread);
+  return status.ok() ? status
+                     : zero::rt::fail(status.getCode(), "rank %d, lane %s, '%s': %s", rank,
+                                      proto::Lane_Name(plan.laneOf(thread)).c_str(),
+                                      escape(command.label).c_str(), status.getMessage().c_str());
+}
+
+Status Lanes::Shared::runTurn(size_t thread) {
+  const CommandSegment &segment = (*setup.segments)[turn.segment];
+  if (turn.segment == 0 && turn.turn == 0)
+    work[thread]->beginStep();
+  for (const LaneStep &step : plan.steps(turn.segment, thread)) {
+    for (const LaneStep::Wait &wait : step.waits)
+      if (progress.await(thread, commandsOf(wait.thread), bases[wait.thread] + wait.commands) !=
+          Progress::Reached)
+        return {};
+    if (progress.isStopped())
+      return {};
+    ZERO_RT_TRY(run(thread, segment.commands[step.command], segment));
+    progress.advance(commandsOf(thread));
+  }
+  return {};
+}
+
+/// Keeps what commands touch alive, as long as one runs.
+Status Lanes::Shared::runOwned(size_t thread, bool opens) {
+  const std::shared_ptr<const void> owner = setup.owner.lock();
+  try {
+    return opens ? open(thread) : runTurn(thread);
+  } catch (const std::bad_alloc &) {
+    return zero::rt::fail(ZERO_RT_INTERNAL, "rank %d, lane %s: out of memory", rank,
+                          proto::Lane_Name(plan.laneOf(thread)).c_str());
+  } catch (const std::exception &error) {
+    return zero::rt::fail(ZERO_RT_INTERNAL, "rank %d, lane %s: %s", rank,
+                          proto::Lane_Name(plan.laneOf(thread)).c_str(), error.what());
+  }
+}
+
+/// What a thread does: its first turn makes what it works with.
+void Lanes::Shared::serve(size_t thread) {
+  takeShortTurns();
+  for (uint64_t begun = 0; progress.await(thread, turnsOf(0), begun) == Progress::Reached;
+       ++begun) {
+    if (Status status = runOwned(thread, begun == 0); !status.ok())
+      fail(status);
+    progress.advance(turnsOf(thread));
+  }
+  progress.advance(turnsOf(thread)); // a turn that it does not begin is over, too
+}
+
+Status Lanes::create(LanePlan plan, LaneSetup setup, std::unique_ptr<Lanes> &lanes) {
+  std::unique_ptr<Lanes> made(
+      new Lanes(std::make_shared<Shared>(std::move(plan), std::move(setup))));
+  for (size_t thread = 1; thread < made->shared->plan.threads(); ++thread) {
+    const std::string what =
+        format("lane %s of rank %d", proto::Lane_Name(made->shared->plan.laneOf(thread)).c_str(),
+               made->shared->rank);
+    std::thread started;
+    ZERO_RT_TRY(
+        startThread(what, started, [shared = made->shared, thread] { shared->serve(thread); }));
+    made->threads.push_back(std::move(started));
+  }
+  ZERO_RT_TRY(made->endTurn());
+  lanes = std::move(made);
+  return {};
+}
+
+Lanes::~Lanes() {
+  shared->progress.stop();
+  for (std::thread &thread : threads) {
+    // The last owner may be a lane's thread that came back after all others had gone.
+    if (thread.get_id() == std::this_thread::get_id())
+      thread.detach();
+    else
+      thread.join();
+  }
+}
+
+void Lanes::beginTurn(const LaneTurn &turn) {
+  shared->turn = turn;
+  for (size_t thread = 0; thread < shared->plan.threads(); ++thread)
+    shared->bases[thread] = shared->progress.at(commandsOf(thread));
+  shared->progress.advance(turnsOf(0));
+}
+
+const std::vector<LaneStep> &Lanes::ownSteps() const {
+  return shared->plan.steps(shared->turn.segment, 0);
+}
+
+/// What it means that thread 0 has waited for `thread` so.
+Status Lanes::outcome(Progress::Outcome outcome, size_t thread) {
+  if (outcome == Progress::Reached)
+    return {};
+  if (outcome == Progress::TimedOut) {
+    gaveUp = true;
+    return fail(ZERO_RT_TIMEOUT, "rank %d: lane %s has done nothing for %g s", shared->rank,
+                proto::Lane_Name(shared->plan.laneOf(thread)).c_str(),
+                shared->setup.timeoutSeconds);
+  }
+  std::lock_guard lock(shared->mutex);
+  return shared->failure;
+}
+
+/// Waits until `thread` has counted so far, and adds how long that takes.
+Status Lanes::awaitCounter(size_t counter, uint64_t count, size_t thread) {
+  if (shared->progress.at(counter) >= count && !shared->progress.isStopped())
+    return {};
+  const auto begin = Progress::Clock::now();
+  const Progress::Outcome end = shared->progress.await(0, counter, count, shared->patience());
+  stalled += Progress::Clock::now() - begin;
+  return outcome(end, thread);
+}
+
+Status Lanes::await(const LaneStep &step) {
+  for (const LaneStep::Wait &wait : step.waits)
+    ZERO_RT_TRY(awaitCounter(commandsOf(wait.thread), shared->bases[wait.thread] + wait.commands,
+                             wait.thread));
+  return shared->progress.isStopped() ? outcome(Progress::Stopped, 0) : Status();
+}
+
+void Lanes::advance() { shared->progress.advance(commandsOf(0)); }
+
+Status Lanes::endTurn() {
+  const uint64_t turns = shared->progress.at(turnsOf(0)) + 1;
+  for (size_t thread = 1; thread < shared->plan.threads(); ++thread)
+    ZERO_RT_TRY(awaitCounter(turnsOf(thread), turns, thread));
+  return shared->progress.isStopped() ? outcome(Progress::Stopped, 0) : Status();
+}
+
+void Lanes::settle() {
+  shared->progress.stop();
+  const auto patience = shared->patience();
+  const uint64_t turns = shared->progress.at(turnsOf(0)) + 1;
+  for (size_t thread = 1; thread < shared->plan.threads() && !gaveUp; ++thread)
+    gaveUp = shared->progress.awaitLast(0, turnsOf(thread), turns, patience) == Progress::TimedOut;
+}
+
+std::vector<uint64_t> Lanes::eventsPerStep() const {
+  std::vector<uint64_t> events(shared->plan.threads());
+  for (size_t segment = 0; segment < shared->setup.segments->size(); ++segment)
+    for (size_t thread = 0; thread < events.size(); ++thread)
+      events[thread] +=
+          shared->plan.steps(segment, thread).size() * (*shared->setup.segments)[segment].repeat;
+  return events;
+}
+
+LaneUse Lanes::use() const {
+  LaneUse all;
+  for (size_t thread = 1; thread < shared->plan.threads(); ++thread)
+    all.lanes[size_t(shared->plan.laneOf(thread))] = shared->work[thread]->use();
+  all.stalled = stalled;
+  return all;
+}
+
+} // namespace zero::rt

@@ -1,0 +1,81 @@
+//===- lanes.h - the threads of a rank's lanes ------------------*- C++ -*-===//
+//
+// On CPUs each lane but that of compute, which is the rank's own thread's, has a thread, if a
+// program has transfers. A lane runs its commands in their order, each behind those of other lanes
+// that it waits for; all lanes meet at the end of a turn. Counters say how far each has come.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_EXECUTE_LANES_H
+#define RUNTIME_EXECUTE_LANES_H
+
+#include "runtime/execute/lane_plan.h"
+#include "runtime/execute/lane_work.h"
+#include "runtime/execute/progress.h"
+#include "runtime/execute/recorder.h"
+
+#include <thread>
+
+namespace zero::rt {
+
+/// A turn of a segment.
+struct LaneTurn {
+  size_t segment = 0;
+  uint64_t turn = 0;
+  bool evaluates = false;
+  Recorder *recorder = nullptr; ///< of the step; null: it is not recorded
+};
+
+/// What lanes of one rank work on.
+struct LaneSetup {
+  Communicator *communicator = nullptr;
+  const std::vector<CommandSegment> *segments = nullptr;
+  std::vector<const uint8_t *> predicates;
+  Device *device = nullptr;
+  RankMemory *memory = nullptr;
+  double timeoutSeconds = 0;
+  /// Of all this. A thread that never comes back from its command keeps it alive.
+  std::weak_ptr<const void> owner;
+};
+
+/// Used by the rank's own thread. A lane that fails stops all of them.
+class Lanes {
+public:
+  /// Starts a thread for each lane of `plan` but the first; each makes what it needs.
+  static Status create(LanePlan plan, LaneSetup setup, std::unique_ptr<Lanes> &lanes);
+  ~Lanes();
+
+  /// The other lanes begin: all that their commands need of before the turn is there.
+  void beginTurn(const LaneTurn &turn);
+  /// What the rank's own thread runs in the turn: each command between await() and advance().
+  const std::vector<LaneStep> &ownSteps() const;
+  /// Waits for what `step` waits for. Fails with the error of a lane, and when no lane does
+  /// anything for as long as the session may wait.
+  Status await(const LaneStep &step);
+  void advance();
+  /// Waits for all lanes. Fails as await() does.
+  Status endTurn();
+
+  /// After a failure, here or there: no lane begins another command. Waits for those that
+  /// run, unless they have been waited for in vain.
+  void settle();
+  /// Commands of each thread in a step, if it skips none.
+  std::vector<uint64_t> eventsPerStep() const;
+  /// Since the beginning. Between turns.
+  LaneUse use() const;
+
+private:
+  struct Shared;
+  explicit Lanes(std::shared_ptr<Shared> shared) : shared(std::move(shared)) {}
+  Status outcome(Progress::Outcome outcome, size_t thread);
+  Status awaitCounter(size_t counter, uint64_t count, size_t thread);
+
+  std::shared_ptr<Shared> shared;
+  std::vector<std::thread> threads;
+  bool gaveUp = false;
+  std::chrono::nanoseconds stalled{0}; ///< this thread, for others
+};
+
+} // namespace zero::rt
+
+#endif // RUNTIME_EXECUTE_LANES_H

@@ -1,0 +1,80 @@
+//===- memory_check.h - a step that is watched ------------------*- C++ -*-===//
+//
+// What --check-memory does beside guarding an arena with pages: follows what each command
+// reads and writes. Bytes that were read for the last time are overwritten with NaN at
+// once. A command that reads what is not there is an error, as is a byte that changes
+// though no command has written it: a free one, or one right before or behind what a kernel
+// was given. So an arena that is too small, two values in one place and a kernel that
+// reaches further than it says are found where they happen.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_EXECUTE_MEMORY_CHECK_H
+#define RUNTIME_EXECUTE_MEMORY_CHECK_H
+
+#include "runtime/execute/commands.h"
+#include "runtime/verify/value_trace.h"
+
+#include <array>
+
+namespace zero::rt {
+
+/// Watches one rank's arenas. Bytes are positions in all of them; those on disk are followed,
+/// not poisoned. Its functions are called in the order in which
+/// things happen in a step. Errors name command, bytes and who wrote there last; they are
+/// ZERO_RT_INTERNAL.
+class MemoryCheck {
+public:
+  /// `program` must outlive it and have passed validate(); `bases`: the arenas of `rank`.
+  MemoryCheck(const proto::Program &program, int rank, const ArenaBases &bases);
+
+  void begin(bool evaluates);
+  Status beforeInputs();
+  /// `skipped`: because of its predicate or turn. What an evaluation leaves out is not told.
+  Status beforeCommand(bool skipped);
+  Status beforeFinish();
+  /// Behind each of these, once what they announce is done.
+  Status after();
+  Status atEnd();
+
+  /// The end of the highest byte of `tier` that persists or that a step has touched so far,
+  /// rounded up to the alignment of the arena.
+  uint64_t peak(proto::Tier tier) const;
+  /// The most bytes of `tier` that were needed at once.
+  uint64_t mostLive(proto::Tier tier) const { return most[size_t(tier)]; }
+
+private:
+  const Moment &take();
+  const Moment &current() const { return (*moments)[next - 1]; }
+  Status applyRenames();
+  bool applies(const proto::Rename &rename, uint64_t turn, int segment) const;
+  /// `range` is about to be written.
+  Status claim(ByteRange range);
+  Status expectPoison(ByteRange range) const;
+  void guardMargins(const std::vector<Access> &touched);
+  Status expectMargins();
+  ByteRange arenaOf(proto::Tier tier) const;
+  char *at(uint64_t position) const;
+  void touch(ByteRange range);
+  void poison(ByteRange range);
+  bool isPoison(ByteRange range) const;
+  void measure();
+
+  const proto::Program &program;
+  int rank;
+  ArenaBases bases;
+  SegmentAccesses accesses;
+  RangeSet persistent;
+  std::array<std::vector<Moment>, 2> lists; ///< of a step, of an evaluation
+  ValueTrace trace;
+  bool evaluates = false;
+  const std::vector<Moment> *moments = nullptr;
+  size_t next = 0;
+  std::array<uint64_t, proto::Tier_ARRAYSIZE> end{}, most{}; ///< by tier
+  /// What a launch must leave as it is, right before and behind its arguments.
+  std::vector<std::pair<ByteRange, std::string>> margins;
+};
+
+} // namespace zero::rt
+
+#endif // RUNTIME_EXECUTE_MEMORY_CHECK_H

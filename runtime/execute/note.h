@@ -1,0 +1,20 @@
+//===- note.h - what ranks of several processes tell each other -*- C++ -*-===//
+
+#ifndef RUNTIME_EXECUTE_NOTE_H
+#define RUNTIME_EXECUTE_NOTE_H
+
+#include <cstdint>
+
+namespace zero::rt {
+
+/// What a rank tells all others.
+struct Note {
+  int64_t code = 0; ///< zero_rt_code
+  int64_t values[2] = {};
+
+  bool operator==(const Note &) const = default;
+};
+
+} // namespace zero::rt
+
+#endif // RUNTIME_EXECUTE_NOTE_H

@@ -1,0 +1,62 @@
+//===- progress.h - counters that threads wait for --------------*- C++ -*-===//
+
+#ifndef RUNTIME_EXECUTE_PROGRESS_H
+#define RUNTIME_EXECUTE_PROGRESS_H
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+namespace zero::rt {
+
+/// Counters that only grow, each by one thread. A thread that waits for one looks at it for
+/// some microseconds and sleeps then; only who has what it waits for is woken. Nothing is
+/// allocated after the constructor.
+class Progress {
+public:
+  using Clock = std::chrono::steady_clock;
+  enum Outcome { Reached, Stopped, TimedOut };
+
+  Progress(size_t counters, size_t waiters) : counters(counters), waiters(waiters) {}
+
+  /// Adds one to `counter`. All that its thread has written is there for who waits for it.
+  void advance(size_t counter);
+  uint64_t at(size_t counter) const { return counters[counter].load(std::memory_order_acquire); }
+
+  /// Waits, as thread `waiter`, until `counter` is at least `count`, everybody is told to
+  /// stop, or no counter has moved for as long as `patience` says.
+  Outcome await(size_t waiter, size_t counter, uint64_t count,
+                std::optional<std::chrono::duration<double>> patience = {});
+  /// The same for one who ends things: being told to stop is no reason to leave.
+  Outcome awaitLast(size_t waiter, size_t counter, uint64_t count,
+                    std::chrono::duration<double> patience);
+
+  /// Ends all waits, those to come too.
+  void stop();
+  bool isStopped() const { return stopped.load(std::memory_order_acquire); }
+
+private:
+  struct Waiter {
+    std::condition_variable wake;
+    bool sleeps = false;
+    size_t counter = 0;
+    uint64_t count = 0;
+  };
+  Outcome sleep(size_t waiter, size_t counter, uint64_t count, bool untilStop,
+                std::optional<std::chrono::duration<double>> patience);
+  uint64_t sum() const;
+
+  std::vector<std::atomic<uint64_t>> counters;
+  std::atomic<bool> stopped{false};
+  std::atomic<int> sleepers{0};
+  std::mutex mutex; ///< of what follows
+  std::vector<Waiter> waiters;
+};
+
+} // namespace zero::rt
+
+#endif // RUNTIME_EXECUTE_PROGRESS_H

@@ -1,0 +1,65 @@
+//===- rank_memory.cpp - one rank's memory of all tiers -------------------===//
+
+#include "runtime/execute/rank_memory.h"
+
+#include "runtime/device/cpu/arena.h"
+
+#include <cstring>
+#include <sys/mman.h>
+
+namespace zero::rt {
+
+/// What tells one executable from another.
+static uint64_t checksumOf(const Executable &executable) {
+  Header header;
+  std::memcpy(&header, executable.file.bytes().data(), sizeof(header));
+  return header.checksum;
+}
+
+Status RankMemory::openFile(const LoadedProgram &program, int rank) {
+  const uint64_t bytes = arenaBytes(program.tables(), proto::NVME);
+  if (bytes == 0)
+    return {};
+  if (options.folder.empty())
+    return fail(ZERO_RT_INVALID_ARGUMENT,
+                "the program keeps %llu bytes of each rank on disk: expected a folder for them "
+                "(--nvme-dir)",
+                static_cast<unsigned long long>(bytes));
+  const TierIdentity identity{checksumOf(program.executable), uint32_t(rank),
+                              uint32_t(program.ranks()), bytes};
+  const std::string path = options.folder + format("/zero-rank%d.nvme", rank);
+  ZERO_RT_TRY(TierFile::create(path, identity, file));
+  return DiskMemory::open(file, options.queue, disk);
+}
+
+Status RankMemory::reserve(Device &device, const proto::Program &program, int rank, bool guarded,
+                           Meter &meter) {
+  const uint64_t onDevice = arenaBytes(program, proto::DEVICE),
+                 onHost = arenaBytes(program, proto::HOST);
+  meter.expect(onDevice + onHost);
+  ZERO_RT_TRY(device.reserve(rank, onDevice, guarded, deviceArena));
+  ZERO_RT_TRY(deviceArena->touch());
+  meter.add(onDevice);
+  if (onHost == 0)
+    return {};
+  ZERO_RT_TRY(reserveHostMemory(onHost, guarded, hostArena));
+  ZERO_RT_TRY(hostArena->touch());
+  meter.add(onHost);
+  ::mlock(hostArena->base(), onHost); // a wish: disks and links then never wait for pages
+  return {};
+}
+
+ArenaBases RankMemory::bases() const {
+  return {deviceArena->base(), hostArena ? hostArena->base() : nullptr, nullptr};
+}
+
+MemoryByTier RankMemory::byTier() {
+  MemoryByTier all(*deviceArena);
+  if (hostArena)
+    all.set(proto::HOST, *hostArena);
+  if (disk)
+    all.set(proto::NVME, *disk);
+  return all;
+}
+
+} // namespace zero::rt

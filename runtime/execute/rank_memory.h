@@ -1,0 +1,54 @@
+//===- rank_memory.h - one rank's memory of all tiers -----------*- C++ -*-===//
+
+#ifndef RUNTIME_EXECUTE_RANK_MEMORY_H
+#define RUNTIME_EXECUTE_RANK_MEMORY_H
+
+#include "runtime/device/device.h"
+#include "runtime/execute/commands.h"
+#include "runtime/format/tiers.h"
+#include "runtime/io/disk_memory.h"
+#include "runtime/support/meter.h"
+
+namespace zero::rt {
+
+/// How the nvme tier is reached.
+struct DiskOptions {
+  std::string folder; ///< in which each rank has a file; empty: none was given
+  DiskQueue::Kind queue = DiskQueue::Kind::Any;
+};
+
+/// One rank's arenas. Its file is deleted with it.
+class RankMemory {
+public:
+  explicit RankMemory(DiskOptions options) : options(std::move(options)) {}
+  ~RankMemory() { file.remove(); }
+
+  /// Makes the rank's file, if the program keeps anything on disk, and takes its space. Fails,
+  /// by name, without a folder, where the disk is full, the file is in use or somebody else's.
+  Status openFile(const LoadedProgram &program, int rank);
+  /// Reserves and touches the arenas in memory. Called on the rank's thread; `guarded` as in
+  /// Device.
+  Status reserve(Device &device, const proto::Program &program, int rank, bool guarded,
+                 Meter &meter);
+
+  Arena &device() { return *deviceArena; }
+  ArenaBases bases() const;
+  MemoryByTier byTier();
+
+  bool hasFile() const { return file.descriptor() >= 0; }
+  TierFile &getFile() { return file; }
+  const TierFile &getFile() const { return file; }
+  DiskQueue::Kind queueKind() const { return options.queue; }
+  /// What the file is reached through between steps: "io_uring" or "4 threads".
+  const char *queueName() const { return disk->getQueue().name(); }
+
+private:
+  DiskOptions options;
+  std::unique_ptr<Arena> deviceArena, hostArena; ///< of the host: null if there is none
+  TierFile file;
+  std::unique_ptr<DiskMemory> disk; ///< null without a file
+};
+
+} // namespace zero::rt
+
+#endif // RUNTIME_EXECUTE_RANK_MEMORY_H

@@ -1,0 +1,43 @@
+//===- state.h - tensors that outlive the step ------------------*- C++ -*-===//
+//
+// A tensor's element i is element start + i of a bucket, of which each rank holds all
+// (shards = 1) or one slice. One that is cut into tiles has a block for each.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_EXECUTE_STATE_H
+#define RUNTIME_EXECUTE_STATE_H
+
+#include "runtime/format/tiers.h"
+#include "runtime/load/program.h"
+#include "runtime/support/meter.h"
+
+namespace zero::rt {
+
+/// The files that initial values are read from, open.
+struct InitialFiles {
+  std::vector<InputFile> files;
+  std::vector<MappedFile> mapped; ///< by file: those that have a tensor transposed
+  /// Opens all files of `program`; checks that each range lies in its file.
+  static Status open(const proto::Program &program, InitialFiles &files);
+};
+
+/// Writes the initial values of what `rank` holds of each tensor into its memory, which nobody
+/// has written yet: zeros that are there already are left as they are.
+Status initialiseTensors(const LoadedProgram &program, const InitialFiles &files, int rank,
+                         const MemoryByTier &memory, Meter &meter);
+
+/// Copies what `rank` holds of a block of a tensor to its place in `whole`, all of the
+/// tensor. Of replicas, rank 0's is taken.
+Status copyOwnPart(const Block &block, int rank, const MemoryByTier &memory, void *whole);
+
+/// The same for a block of a gradient: as gradientType() says, and divided by its scale.
+Status copyOwnGradient(const proto::Gradient &gradient, const Block &block, int rank,
+                       const MemoryByTier &memory, void *whole);
+
+/// The way back: copies what `rank` holds of `block` from `whole`.
+Status setOwnPart(const Block &block, int rank, const MemoryByTier &memory, const void *whole);
+
+} // namespace zero::rt
+
+#endif // RUNTIME_EXECUTE_STATE_H

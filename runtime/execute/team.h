@@ -1,0 +1,51 @@
+//===- team.h - one thread per rank -----------------------------*- C++ -*-===//
+
+#ifndef RUNTIME_EXECUTE_TEAM_H
+#define RUNTIME_EXECUTE_TEAM_H
+
+#include "runtime/support/status.h"
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace zero::rt {
+
+struct TeamOptions {
+  int ranks = 1; ///< of the program
+  int threadsPerRank = 1;
+  int pin = -1; ///< 1 yes, if there are enough cores; 0 no; -1 when the ranks fill the machine
+  /// How long the others may take to come back once one rank has failed.
+  double graceSeconds = 5;
+  int only = -1; ///< the one rank whose thread is here; -1: all
+};
+
+/// Threads that live as long as the session, one for each rank of this process: library thread
+/// pools, flush-to-zero and caches stay with them.
+class Team {
+public:
+  explicit Team(const TeamOptions &options);
+  ~Team();
+
+  /// Runs job(rank) on every rank's thread and waits. Of several failures the one of
+  /// the lowest rank is returned, causes before their consequences (ZERO_RT_ABORTED).
+  /// Where a thread could not be started that is the failure, and nothing runs.
+  /// A rank that does not come back after another failed is named; the team is lost
+  /// then: run() must not be called again, and its threads are left behind, holding
+  /// what `job` holds.
+  Status run(std::function<Status(int)> job);
+  bool isLost() const { return lost; }
+
+private:
+  struct Shared;
+  Status collect(bool complete) const;
+  TeamOptions options;
+  int firstRank, members; ///< ranks whose threads are here
+  std::shared_ptr<Shared> shared;
+  Status started; ///< whether all threads could be
+  bool lost = false;
+};
+
+} // namespace zero::rt
+
+#endif // RUNTIME_EXECUTE_TEAM_H

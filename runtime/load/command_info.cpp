@@ -1,0 +1,80 @@
+//===- command_info.cpp - what a command is for people --------------------===//
+
+#include "runtime/load/command_info.h"
+
+#include "runtime/format/tables.h"
+
+namespace zero::rt {
+
+static zero_rt_command_kind kindOf(proto::Kernel::BodyCase body) {
+  switch (body) {
+  case proto::Kernel::kMatmul:
+    return ZERO_RT_MATMUL;
+  case proto::Kernel::kConvolution:
+    return ZERO_RT_CONVOLUTION;
+  case proto::Kernel::kAttention:
+    return ZERO_RT_ATTENTION;
+  default:
+    return ZERO_RT_NATIVE;
+  }
+}
+
+/// Costs of a kernel over a dynamic dimension are those of one element.
+static zero_rt_command_info describe(const proto::Program &program, const proto::Launch &launch) {
+  const proto::Kernel &kernel = program.kernels(static_cast<int>(launch.kernel()));
+  const uint64_t times = launch.length() > 0 ? uint64_t(launch.length()) : 1;
+  return {kindOf(kernel.body_case()), kernel.name().c_str(),       nullptr, times * kernel.flops(),
+          times * kernel.bytes(),     kernel.matmul().reorder_b(), 0,       {}};
+}
+
+/// Elements that rank 0 gets from the others, as communicators count them.
+static uint64_t receivedElements(const proto::Collective &collective, uint64_t ranks) {
+  if (collective.kind() != proto::Collective::ALL_REDUCE)
+    return collective.elements() * (ranks - 1);
+  const uint64_t own = (collective.elements() + ranks - 1) / ranks;
+  return own * (ranks - 1) + (collective.elements() - own);
+}
+
+static zero_rt_command_info describe(const proto::Program &program,
+                                     const proto::Collective &collective) {
+  const uint64_t bytes =
+      receivedElements(collective, program.ranks()) * sizeOf(toDType(collective.dtype()));
+  switch (collective.kind()) {
+  case proto::Collective::ALL_GATHER:
+    return {ZERO_RT_ALL_GATHER, "all-gather", nullptr, 0, bytes, 0, 0, {}};
+  case proto::Collective::REDUCE_SCATTER:
+    return {ZERO_RT_REDUCE_SCATTER, "reduce-scatter", nullptr, 0, bytes, 0, 0, {}};
+  default:
+    return {ZERO_RT_ALL_REDUCE, "all-reduce", nullptr, 0, bytes, 0, 0, {}};
+  }
+}
+
+static zero_rt_command_info describe(const proto::Copy &copy, zero_rt_lane lane) {
+  if (copy.src().tier() == copy.dst().tier())
+    return {ZERO_RT_COPY, "copy", nullptr, 0, 2 * copy.bytes(), 0, 0, {}};
+  return {ZERO_RT_TRANSFER, zero_rt_lane_name(lane), nullptr, 0, copy.bytes(), 0, 0, {}};
+}
+
+static zero_rt_command_info describeBody(const proto::Program &program,
+                                         const proto::Command &command) {
+  switch (command.body_case()) {
+  case proto::Command::kLaunch:
+    return describe(program, command.launch());
+  case proto::Command::kCollective:
+    return describe(program, command.collective());
+  case proto::Command::kCopy:
+    return describe(command.copy(), zero_rt_lane(command.lane()));
+  default:
+    return {ZERO_RT_CHECK, "check", nullptr, 0, 0, 0, 0, {}};
+  }
+}
+
+zero_rt_command_info commandInfo(const proto::Program &program, const proto::Command &command) {
+  zero_rt_command_info info = describeBody(program, command);
+  info.label = command.label().c_str();
+  info.recomputed = command.recomputed();
+  info.lane = static_cast<zero_rt_lane>(command.lane());
+  return info;
+}
+
+} // namespace zero::rt

@@ -1,0 +1,92 @@
+//===- program.cpp - an executable in memory ------------------------------===//
+
+#include "runtime/load/program.h"
+
+#include "runtime/load/validate.h"
+#include "runtime/support/thread.h"
+#include "runtime/verify/lifetimes.h"
+
+#include <algorithm>
+
+namespace zero::rt {
+
+int defaultThreads(const proto::Program &program) {
+  if (program.threads() > 0)
+    return static_cast<int>(program.threads());
+  return std::max(1, usableCores() / static_cast<int>(program.ranks()));
+}
+
+uint64_t arenaBytes(const proto::Program &program, proto::Tier tier) {
+  for (const proto::Arena &arena : program.arenas())
+    if (arena.tier() == tier)
+      return arena.bytes();
+  return 0;
+}
+
+size_t countCommands(const proto::Program &program) {
+  size_t count = 0;
+  for (const proto::Segment &segment : program.segments())
+    count += size_t(segment.commands_size());
+  return count;
+}
+
+uint64_t commandsPerStep(const proto::Program &program) {
+  uint64_t count = 0;
+  for (const proto::Segment &segment : program.segments())
+    count += uint64_t(segment.commands_size()) * std::max(1u, segment.repeat());
+  return count;
+}
+
+DiskTraffic diskTraffic(const proto::Program &program) {
+  DiskTraffic all;
+  for (const proto::Segment &segment : program.segments())
+    for (const proto::Command &command : segment.commands()) {
+      const proto::Copy &copy = command.copy();
+      const uint64_t turns = turnsOf(segment, command);
+      if (copy.src().tier() == proto::NVME)
+        all.read += turns * copy.bytes();
+      if (copy.dst().tier() == proto::NVME)
+        all.written += turns * copy.bytes();
+    }
+  return all;
+}
+
+Status loadProgram(const std::string &path, std::shared_ptr<const LoadedProgram> &program) {
+  auto loaded = std::make_shared<LoadedProgram>();
+  if (std::string error = readExecutable(path, loaded->executable); !error.empty())
+    return Status(ZERO_RT_BAD_FILE, error);
+  Status status = validate(loaded->executable);
+  if (status.ok() && loaded->tables().target() == proto::CPU)
+    status = Module::load(loaded->tables(), loaded->executable.code, loaded->module);
+  if (!status.ok())
+    return fail(status.getCode(), "'%s': %s", escape(path).c_str(), status.getMessage().c_str());
+  for (const proto::Tensor &tensor : loaded->tables().tensors())
+    if (tensor.master())
+      loaded->masters[tensor.of()] = &tensor;
+    else if (tensor.role() == proto::PARAMETER)
+      loaded->parameters[tensor.name()] = &tensor;
+  program = std::move(loaded);
+  return {};
+}
+
+const proto::Tensor &LoadedProgram::valueOf(const proto::Tensor &tensor) const {
+  auto it = tensor.role() == proto::PARAMETER ? masters.find(tensor.name()) : masters.end();
+  return it == masters.end() ? tensor : *it->second;
+}
+
+const proto::Tensor &LoadedProgram::parameterOf(const proto::Gradient &gradient) const {
+  return *parameters.at(gradient.parameter());
+}
+
+std::shared_ptr<DataSet> makeDataSet(const proto::Program &program) {
+  std::vector<InputSpec> inputs;
+  for (const proto::Input &input : program.inputs()) {
+    auto shape = shapeOf(input.shape());
+    if (input.kind() == proto::Input::DATA)
+      inputs.push_back({input.name(), toDType(input.dtype()), {shape.begin(), shape.end()}});
+  }
+  return std::make_shared<DataSet>(std::move(inputs),
+                                   BatchShape{program.ranks(), microBatchesOf(program)});
+}
+
+} // namespace zero::rt

@@ -1,0 +1,86 @@
+//===- program.h - an executable in memory ----------------------*- C++ -*-===//
+
+#ifndef RUNTIME_LOAD_PROGRAM_H
+#define RUNTIME_LOAD_PROGRAM_H
+
+#include "runtime/device/cpu/module.h"
+#include "runtime/format/format.h"
+#include "runtime/format/tables.h"
+#include "runtime/io/data_set.h"
+#include "runtime/support/half.h"
+
+#include <map>
+
+namespace zero::rt {
+
+/// Bytes moved from and to a disk.
+struct DiskTraffic {
+  uint64_t read = 0, written = 0;
+};
+
+/// A checked .zexe and its code. Sessions share it.
+struct LoadedProgram {
+  Executable executable;
+  std::shared_ptr<Module> module; ///< of a program for CPUs
+
+  /// By the name of a parameter, the tensor that holds its value in f32.
+  std::map<std::string_view, const proto::Tensor *> masters;
+
+  /// Parameters by name.
+  std::map<std::string_view, const proto::Tensor *> parameters;
+
+  const proto::Program &tables() const { return executable.program; }
+  int ranks() const { return static_cast<int>(tables().ranks()); }
+  /// Where people find the value of `tensor`: its master, or itself.
+  const proto::Tensor &valueOf(const proto::Tensor &tensor) const;
+  /// What `gradient` is the gradient of.
+  const proto::Tensor &parameterOf(const proto::Gradient &gradient) const;
+};
+
+/// The initializer of the model that `tensor` is, or empty if it has none of its own.
+inline const std::string &initializerOf(const proto::Tensor &tensor) {
+  const bool isNamed = tensor.has_initializer() || tensor.init().has_splat();
+  return isNamed ? tensor.initializer() : tensor.name();
+}
+
+/// Reads, checks and loads `path`.
+Status loadProgram(const std::string &path, std::shared_ptr<const LoadedProgram> &program);
+
+/// Where a gradient lies, or its first tile.
+inline const proto::Buffer &gradientBuffer(const proto::Gradient &gradient) {
+  return gradient.tiles_size() > 0 ? gradient.tiles(0).buffer() : gradient.buffer();
+}
+
+/// What a gradient is handed out as: 16-bit floats as float32.
+inline DType gradientType(const proto::Gradient &gradient) {
+  const DType dtype = toDType(gradientBuffer(gradient).dtype());
+  return isHalf(dtype) ? ZERO_RT_F32 : dtype;
+}
+
+/// A data set for the inputs of kind DATA, still without data.
+std::shared_ptr<DataSet> makeDataSet(const proto::Program &program);
+
+/// Threads of a rank that memory was planned for, or, if nobody planned, the usable cores
+/// over the ranks, at least 1.
+int defaultThreads(const proto::Program &program);
+
+/// Commands that are listed, over all segments.
+size_t countCommands(const proto::Program &program);
+
+/// Commands that a step runs, if it skips none: those of a segment in each of its turns.
+uint64_t commandsPerStep(const proto::Program &program);
+
+/// What a program is compiled for: "cpu" or "cuda".
+inline const char *deviceOf(const proto::Program &program) {
+  return program.target() == proto::CUDA ? "cuda" : "cpu";
+}
+
+/// Bytes that each rank moves from and to its disk in a step, if it skips nothing.
+DiskTraffic diskTraffic(const proto::Program &program);
+
+/// Bytes of `tier` on each rank.
+uint64_t arenaBytes(const proto::Program &program, proto::Tier tier);
+
+} // namespace zero::rt
+
+#endif // RUNTIME_LOAD_PROGRAM_H

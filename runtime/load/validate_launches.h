@@ -1,0 +1,19 @@
+//===- validate_launches.h - do kernels stay in their arguments? -*- C++ -*-===//
+
+#ifndef RUNTIME_LOAD_VALIDATE_LAUNCHES_H
+#define RUNTIME_LOAD_VALIDATE_LAUNCHES_H
+
+#include "runtime/format/format.h"
+#include "runtime/support/status.h"
+
+namespace zero::rt {
+
+/// Checks the iterations of `launch`, of native code `kernel`, against its arguments' bytes:
+/// each holds `length` elements of the size that the kernel states, and each of `extent` iterations
+/// that may run in any order has a byte of its own to write. `label` is the command's.
+Status checkIterations(const std::string &label, const proto::Kernel &kernel,
+                       const proto::Launch &launch);
+
+} // namespace zero::rt
+
+#endif // RUNTIME_LOAD_VALIDATE_LAUNCHES_H

@@ -1,0 +1,30 @@
+//===- loops.h - loops like those that the compiler makes -------*- C++ -*-===//
+//
+// Two that stand for the others when a machine is measured: an element-wise loop that is
+// long on arithmetic, and a row loop that sums.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_MEASURE_LOOPS_H
+#define RUNTIME_MEASURE_LOOPS_H
+
+#include <cstddef>
+
+namespace zero::rt {
+
+/// A loop over float32 that reads and writes each element once.
+struct NativeLoop {
+  /// Neither may overlap the other; `count` is a multiple of 512.
+  void (*run)(float *result, const float *operand, size_t count);
+  double flops; ///< of an element, as the compiler counts: a call of tanh is one
+};
+
+/// tanh-GELU, with MLIR's rational tanh, for this CPU's vectors.
+NativeLoop geluLoop();
+
+/// LayerNorm without scale over rows of 512.
+NativeLoop layerNormLoop();
+
+} // namespace zero::rt
+
+#endif // RUNTIME_MEASURE_LOOPS_H

@@ -1,0 +1,16 @@
+//===- machine.h - what this machine can do at most -------------*- C++ -*-===//
+
+#ifndef RUNTIME_MEASURE_MACHINE_H
+#define RUNTIME_MEASURE_MACHINE_H
+
+#include "runtime/execute/team.h"
+
+namespace zero::rt {
+
+/// Measures the limits of a rank while all ranks of `options` do the same, on threads of
+/// its own that end with it; see zero_rt_measure_machine().
+Status measureMachine(const TeamOptions &options, zero_rt_machine &machine);
+
+} // namespace zero::rt
+
+#endif // RUNTIME_MEASURE_MACHINE_H

@@ -1,0 +1,22 @@
+//===- session_device.h - what a session's ranks run on ---------*- C++ -*-===//
+
+#ifndef RUNTIME_SESSION_SESSION_DEVICE_H
+#define RUNTIME_SESSION_SESSION_DEVICE_H
+
+#include "runtime/comm/communicator.h"
+#include "runtime/device/device.h"
+#include "runtime/load/program.h"
+
+namespace zero::rt {
+
+/// Makes the device that `program` is compiled for, and the ends of a group on it of the
+/// ranks that this process has.
+/// `program` must outlive both. Refused: another device than the options ask for, GPUs for
+/// a program that has none, a list of GPUs that cannot be read.
+Status openDevice(const LoadedProgram &program, const zero_rt_session_options &options,
+                  std::unique_ptr<Device> &device,
+                  std::vector<std::unique_ptr<Communicator>> &ends);
+
+} // namespace zero::rt
+
+#endif // RUNTIME_SESSION_SESSION_DEVICE_H

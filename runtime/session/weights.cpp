@@ -1,0 +1,117 @@
+//===- weights.cpp - initial values from a file of weights ----------------===//
+
+#include "runtime/session/weights.h"
+
+#include "runtime/support/floats.h"
+#include "runtime/support/problems.h"
+
+#include <algorithm>
+
+namespace zero::rt {
+
+static constexpr char kMissing[] = "missing", kOther[] = "of another shape or type",
+                      kUnknown[] = "that the model does not have";
+
+/// What keeps `array` from being the values of `tensor`, or nothing.
+static std::string mismatch(const proto::Tensor &tensor, const Array &array) {
+  auto shape = shapeOf(tensor.shape());
+  if (!std::equal(shape.begin(), shape.end(), array.shape.begin(), array.shape.end()))
+    return "expected " + shapeText(shape) + ", got " + shapeText(array.shape);
+  DType dtype = toDType(tensor.dtype());
+  if (!isConvertible(array.dtype, dtype))
+    return std::string("expected ") + nameOf(dtype) + ", got " + nameOf(array.dtype);
+  return "";
+}
+
+namespace {
+/// Finds the tensors of a file by any of their names.
+class Finder {
+public:
+  explicit Finder(const WeightsFile &file) : file(file), unknown(file.tensors()) {}
+
+  /// What the file has of `tensor`; null if nothing. Of a tied tensor it may have copies
+  /// under several names, which must be one value.
+  Status find(const proto::Tensor &tensor, const WeightsFile::Get *&found, Problems &problems);
+  /// What no tensor has been found by.
+  const std::map<std::string, WeightsFile::Get> &rest() const { return unknown; }
+
+private:
+  const WeightsFile &file;
+  std::map<std::string, WeightsFile::Get> unknown;
+};
+} // namespace
+
+/// Whether two entries of a file are equal, bit for bit.
+static Status areEqual(const WeightsFile::Get &left, const WeightsFile::Get &right, bool &equal) {
+  Array first, second;
+  ZERO_RT_TRY(left(first));
+  ZERO_RT_TRY(right(second));
+  equal =
+      first.dtype == second.dtype && first.shape == second.shape &&
+      std::equal(first.bytes.begin(), first.bytes.end(), second.bytes.begin(), second.bytes.end());
+  return {};
+}
+
+Status Finder::find(const proto::Tensor &tensor, const WeightsFile::Get *&found,
+                    Problems &problems) {
+  std::vector<std::string> names = {tensor.name()};
+  names.insert(names.end(), tensor.aliases().begin(), tensor.aliases().end());
+  std::string foundAs;
+  for (const std::string &name : names) {
+    auto it = file.tensors().find(name);
+    if (it == file.tensors().end())
+      continue;
+    unknown.erase(name);
+    bool equal = true;
+    if (found)
+      ZERO_RT_TRY(areEqual(*found, it->second, equal));
+    if (!equal)
+      problems.add("tied in the model, but not equal", quoted(foundAs) + " and " + quoted(name));
+    if (!found) {
+      found = &it->second;
+      foundAs = name;
+    }
+  }
+  return {};
+}
+
+/// What to do about `problems`, before they are told.
+static std::string remedyFor(const Problems &problems) {
+  const bool isPart = problems.has(kMissing) || problems.has(kUnknown);
+  return isPart && !problems.has(kOther) ? "--weights-partial takes what fits by name; " : "";
+}
+
+Status planWeights(const proto::Program &program, const WeightsFile &file, bool partial,
+                   bool verbose, WeightsPlan &plan) {
+  Problems problems(verbose);
+  Finder finder(file);
+  for (const proto::Tensor &tensor : program.tensors()) {
+    if (!tensor.saved())
+      continue;
+    const WeightsFile::Get *found = nullptr;
+    ZERO_RT_TRY(finder.find(tensor, found, problems));
+    if (!found) {
+      ++plan.missing;
+      if (!partial)
+        problems.add(kMissing, quoted(tensor.name()));
+      continue;
+    }
+    Array array;
+    ZERO_RT_TRY((*found)(array));
+    if (std::string what = mismatch(tensor, array); !what.empty())
+      problems.add(kOther, quoted(tensor.name()) + " (" + what + ")");
+    plan.taken.push_back({&tensor, *found});
+  }
+  plan.unknown = finder.rest().size();
+  for (const auto &[name, get] : finder.rest())
+    if (!partial)
+      problems.add(kUnknown, quoted(name));
+  if (!problems.empty())
+    return fail(ZERO_RT_BAD_DATA, "%s%s", remedyFor(problems).c_str(), problems.text().c_str());
+  if (plan.taken.empty())
+    return fail(ZERO_RT_BAD_DATA, "none of its %zu tensors is one of the model's",
+                file.tensors().size());
+  return {};
+}
+
+} // namespace zero::rt

@@ -1,0 +1,27 @@
+//===- weights.h - initial values from a file of weights --------*- C++ -*-===//
+
+#ifndef RUNTIME_SESSION_WEIGHTS_H
+#define RUNTIME_SESSION_WEIGHTS_H
+
+#include "runtime/io/weights_file.h"
+#include "runtime/load/program.h"
+
+namespace zero::rt {
+
+/// Which saved tensor of a program takes which tensor of a file.
+struct WeightsPlan {
+  std::vector<std::pair<const proto::Tensor *, WeightsFile::Get>> taken;
+  uint64_t missing = 0; ///< saved tensors that the file does not have
+  uint64_t unknown = 0; ///< tensors of the file that the program does not save
+};
+
+/// Matches tensors by name; a tied one has several. All of another shape or type are an
+/// error that tells the first few, with `verbose` all, and, unless `partial`, all that only
+/// one side has; so is a file that fits nothing, or has values for a tied tensor that are
+/// not equal.
+Status planWeights(const proto::Program &program, const WeightsFile &file, bool partial,
+                   bool verbose, WeightsPlan &plan);
+
+} // namespace zero::rt
+
+#endif // RUNTIME_SESSION_WEIGHTS_H
