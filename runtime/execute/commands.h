@@ -71,6 +71,11 @@ struct CommandSegment {
   std::vector<Command> commands;
   std::vector<bool> inputs; ///< by index: whether each turn writes it
   uint32_t first = 0;       ///< index of its first command among those of the program
+
+  /// The index of one of its commands among those of the program.
+  uint32_t indexOf(const Command &command) const {
+    return uint32_t(&command - commands.data()) + first;
+  }
 };
 
 /// Where a rank's arenas start in memory, by tier; that of the nvme tier does not.

@@ -86,11 +86,7 @@ Status Lanes::Shared::run(size_t thread, const Command &command, const CommandSe
     return {};
   LaneWork::Span span;
   Status status = work[thread]->run(command, span);
-  if (turn.recorder)
-    turn.recorder->add({uint32_t(&command - segment.commands.data()) + segment.first,
-                        uint32_t(turn.turn), turn.recorder->at(span.begin),
-                        turn.recorder->at(span.end), span.waited},
-                       thread);
+  turn.observers->ranOnLane(thread, {&command, segment.indexOf(command), turn.turn}, span);
   return status.ok() ? status
                      : zero::rt::fail(status.getCode(), "rank %d, lane %s, '%s': %s", rank,
                                       proto::Lane_Name(plan.laneOf(thread)).c_str(),

@@ -12,7 +12,7 @@
 #include "runtime/execute/lane_plan.h"
 #include "runtime/execute/lane_work.h"
 #include "runtime/execute/progress.h"
-#include "runtime/execute/recorder.h"
+#include "runtime/execute/step_observer.h"
 
 #include <thread>
 
@@ -23,7 +23,7 @@ struct LaneTurn {
   size_t segment = 0;
   uint64_t turn = 0;
   bool evaluates = false;
-  Recorder *recorder = nullptr; ///< of the step; null: it is not recorded
+  const StepObservers *observers = nullptr; ///< of the rank
 };
 
 /// What lanes of one rank work on.

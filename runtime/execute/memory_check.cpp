@@ -122,7 +122,7 @@ uint64_t MemoryCheck::peak(proto::Tier tier) const {
 // A step
 //===----------------------------------------------------------------------===//
 
-void MemoryCheck::begin(bool evaluation) {
+bool MemoryCheck::begin(uint64_t, bool evaluation) {
   evaluates = evaluation;
   moments = &lists[evaluation ? 1 : 0];
   next = 0;
@@ -135,6 +135,7 @@ void MemoryCheck::begin(bool evaluation) {
     if (buffer.role() == proto::GRADIENT) // an accumulator: its first turn fills it
       poison(range);
   }
+  return true;
 }
 
 const Moment &MemoryCheck::take() { return (*moments)[next++]; }
@@ -172,10 +173,10 @@ Status MemoryCheck::beforeInputs() {
   return {};
 }
 
-Status MemoryCheck::beforeCommand(bool skipped) {
+Status MemoryCheck::beforeCommand(const CommandRun &run) {
   ZERO_RT_TRY(applyRenames());
   const Moment &moment = take();
-  if (skipped) {
+  if (run.skipped) {
     trace.skip(moment);
     return {};
   }

@@ -12,7 +12,7 @@
 #ifndef RUNTIME_EXECUTE_MEMORY_CHECK_H
 #define RUNTIME_EXECUTE_MEMORY_CHECK_H
 
-#include "runtime/execute/commands.h"
+#include "runtime/execute/step_observer.h"
 #include "runtime/verify/value_trace.h"
 
 #include <array>
@@ -20,22 +20,19 @@
 namespace zero::rt {
 
 /// Watches one rank's arenas. Bytes are positions in all of them; those on disk are followed,
-/// not poisoned. Its functions are called in the order in which
-/// things happen in a step. Errors name command, bytes and who wrote there last; they are
+/// not poisoned. Errors name command, bytes and who wrote there last; they are
 /// ZERO_RT_INTERNAL.
-class MemoryCheck {
+class MemoryCheck : public StepObserver {
 public:
   /// `program` must outlive it and have passed validate(); `bases`: the arenas of `rank`.
   MemoryCheck(const proto::Program &program, int rank, const ArenaBases &bases);
 
-  void begin(bool evaluates);
-  Status beforeInputs();
-  /// `skipped`: because of its predicate or turn. What an evaluation leaves out is not told.
-  Status beforeCommand(bool skipped);
-  Status beforeFinish();
-  /// Behind each of these, once what they announce is done.
-  Status after();
-  Status atEnd();
+  bool begin(uint64_t step, bool evaluates) override;
+  Status beforeInputs() override;
+  Status beforeCommand(const CommandRun &run) override;
+  Status beforeFinish() override;
+  Status after() override;
+  Status atEnd() override;
 
   /// The end of the highest byte of `tier` that persists or that a step has touched so far,
   /// rounded up to the alignment of the arena.

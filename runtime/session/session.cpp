@@ -165,11 +165,11 @@ Status Session::evaluate(std::shared_ptr<DataSet> data, uint64_t which,
 /// What `rank` found. An evaluation leaves all but the loss as it was.
 static zero_rt_step_result resultOf(const Rank &rank, const StepRequest &request) {
   auto value = [&](const char *name) {
-    return request.evaluate ? NAN : rank.scalar(name).value_or(NAN);
+    return request.evaluate ? NAN : rank.results().scalar(name).value_or(NAN);
   };
   zero_rt_step_result result{};
   result.step = request.step;
-  result.loss = rank.scalar("loss").value_or(NAN);
+  result.loss = rank.results().scalar("loss").value_or(NAN);
   result.gradient_norm = value("gradient_norm");
   result.learning_rate = value("learning_rate");
   result.loss_scale = value("loss_scale");
@@ -216,7 +216,7 @@ Status Session::readOutput(const std::string &name, int rank, void *destination,
   for (int i = 0; i < tables().outputs_size(); ++i) {
     if (tables().outputs(i).name() != name)
       continue;
-    const std::vector<uint8_t> &value = body->rank(rank).output(i);
+    const std::vector<uint8_t> &value = body->rank(rank).results().output(i);
     ZERO_RT_TRY(checkSize(name, value.size(), bytes));
     std::copy_n(value.data(), bytes, static_cast<uint8_t *>(destination));
     return {};
@@ -227,7 +227,7 @@ Status Session::readOutput(const std::string &name, int rank, void *destination,
 Status Session::readWhole(const proto::Tensor &tensor, void *destination) const {
   for (const Block &block : blocksOf(tables(), tensor))
     for (const auto &rank : body->ranks)
-      ZERO_RT_TRY(copyOwnPart(block, rank->number(), rank->memoryByTier(), destination));
+      ZERO_RT_TRY(copyOwnPart(block, rank->number(), rank->getMemory().byTier(), destination));
   return {};
 }
 
@@ -281,7 +281,7 @@ Status Session::writeWhole(const proto::Tensor &tensor, DType dtype, const void 
   }
   for (const Block &block : blocksOf(tables(), tensor))
     for (const auto &rank : body->ranks)
-      ZERO_RT_TRY(setOwnPart(block, rank->number(), rank->memoryByTier(), values));
+      ZERO_RT_TRY(setOwnPart(block, rank->number(), rank->getMemory().byTier(), values));
   for (const proto::Tensor &parameter : tables().tensors())
     if (tensor.master() && parameter.role() == proto::PARAMETER && parameter.name() == tensor.of())
       ZERO_RT_TRY(writeWhole(parameter, own, values));
@@ -371,7 +371,7 @@ Status Session::stats(int rank, zero_rt_stats &stats) const {
   stats.control_bytes = traffic.controlBytes;
   stats.seconds = seconds;
   const auto toSeconds = [](std::chrono::nanoseconds time) { return double(time.count()) * 1e-9; };
-  const LaneUse &last = body->rank(rank).lastUse(), &all = body->rank(rank).use();
+  const LaneUse &last = body->rank(rank).getExecutor().lastUse(), &all = body->rank(rank).getExecutor().use();
   stats.nvme_read = last.lanes[proto::NVME_READ].bytes;
   stats.nvme_written = last.lanes[proto::NVME_WRITE].bytes;
   for (size_t lane = 0; lane < all.lanes.size(); ++lane)
@@ -382,13 +382,13 @@ Status Session::stats(int rank, zero_rt_stats &stats) const {
 
 /// False if the program keeps nothing on disk.
 bool Session::describeNvme(zero_rt_nvme_info &info) const {
-  const RankMemory &memory = body->ranks.front()->ownMemory();
+  const RankMemory &memory = body->ranks.front()->getMemory();
   if (!memory.hasFile())
     return false;
   info = {memory.queueName(), memory.getFile().isDirect(), 0, 0};
   for (const auto &rank : body->ranks) {
-    info.read += rank->ownMemory().getFile().bytesRead();
-    info.written += rank->ownMemory().getFile().bytesWritten();
+    info.read += rank->getMemory().getFile().bytesRead();
+    info.written += rank->getMemory().getFile().bytesWritten();
   }
   return true;
 }
@@ -396,7 +396,7 @@ bool Session::describeNvme(zero_rt_nvme_info &info) const {
 const char *Session::nvmeFile(int rank) const {
   if (!checkRank(rank).ok())
     return nullptr;
-  const RankMemory &memory = body->rank(rank).ownMemory();
+  const RankMemory &memory = body->rank(rank).getMemory();
   return memory.hasFile() ? memory.getFile().path().c_str() : nullptr;
 }
 

@@ -83,7 +83,7 @@ Status Session::writeStateWithOthers(const std::string &folder, proto::Manifest 
   body->meter.begin("checkpoint");
   if (status.ok())
     status = runOnRanks([writer](Body &body, int rank) {
-      return writer->writeRank(rank, body.rank(rank).memoryByTier(), body.meter);
+      return writer->writeRank(rank, body.rank(rank).getMemory().byTier(), body.meter);
     });
   body->meter.end();
   Note written;

@@ -29,7 +29,7 @@ Status Session::writeState(const std::string &folder, proto::Manifest about) {
   std::shared_ptr<CheckpointWriter> writer = std::move(made); // as long as a rank writes
   body->meter.begin("checkpoint");
   ZERO_RT_TRY(runOnRanks([writer](Body &body, int rank) {
-    return writer->writeRank(rank, body.rank(rank).memoryByTier(), body.meter);
+    return writer->writeRank(rank, body.rank(rank).getMemory().byTier(), body.meter);
   }));
   body->meter.end();
   return commitState(*writer);
@@ -146,7 +146,7 @@ Status Session::loadOwnState(const std::string &path, uint32_t flags,
   ZERO_RT_TRY(planState(*reader, flags, *plan));
   body->meter.begin("reading the checkpoint");
   Status status = runOnRanks([reader, plan](Body &body, int rank) {
-    return reader->readRank(*plan, rank, body.rank(rank).memoryByTier(), body.meter);
+    return reader->readRank(*plan, rank, body.rank(rank).getMemory().byTier(), body.meter);
   });
   body->meter.end();
   if (!status.ok()) { // half of the state is another's now

@@ -177,13 +177,13 @@ TEST(MemoryCheck, SeesFreeBytesThatChange) {
   TinyProgram tiny(1);
   std::vector<char> arena(tiny.at.end);
   MemoryCheck check(tiny.program, 0, {arena.data()});
-  check.begin(false);
+  check.begin(0, false);
   EXPECT_TRUE(check.beforeInputs().ok());
   EXPECT_TRUE(check.after().ok());
   arena[tiny.at.y + 20] = 1; // before anybody writes y
   Status status;
   for (int i = 0; status.ok() && i < tiny.segment(0).commands_size(); ++i)
-    if (status = check.beforeCommand(false); status.ok())
+    if (status = check.beforeCommand({}); status.ok())
       status = check.after();
   EXPECT_EQ(status.getMessage(), "rank 0, command 3 ('kernel 0'): somebody wrote into " +
                                      bytes(tiny.at.y, 24) +

@@ -1,0 +1,222 @@
+//===- executor.cpp - runs a rank's commands ------------------------------===//
+
+#include "runtime/execute/executor.h"
+
+#include "runtime/verify/lifetimes.h"
+
+#include <algorithm>
+
+namespace zero::rt {
+
+Status Executor::open(Device &device, const ExecutorOptions &options) {
+  const int self = communicator.rank();
+  known.resize(size_t(program.predicates_size()));
+  segments = resolveCommands(program, self, memory.bases(), data.places().checks);
+  if (queue.hasLanes())
+    ZERO_RT_TRY(queue.makeSignals(numberSignals(program, self, segments)));
+  for (const CommandSegment &segment : segments)
+    for (const Command &command : segment.commands)
+      if (const auto *disk = std::get_if<DiskCommand>(&command.body); disk && disk->writes)
+        (command.forward ? evaluationWrites : stepWrites) = true;
+  return queue.hasLanes() ? Status() : openLanes(device, options);
+}
+
+/// Of a device that has no lanes itself: threads for those beside this one; none where
+/// commands must run as they are listed.
+Status Executor::openLanes(Device &device, const ExecutorOptions &options) {
+  LanePlan plan(program);
+  for (size_t thread = 1; thread < plan.threads() && options.inOrder; ++thread)
+    if (proto::Lane lane = plan.laneOf(thread); lane != proto::COLLECTIVE)
+      ZERO_RT_TRY(LaneWork::open(lane, communicator, device, memory, laneWork[size_t(lane)]));
+  if (plan.threads() == 1 || options.inOrder)
+    return {};
+  LaneSetup setup{&communicator,          &segments,    {}, &device, &memory,
+                  options.timeoutSeconds, options.owner};
+  const StepWindows &windows = data.places();
+  for (uint32_t i = 0; i < known.size(); ++i)
+    setup.predicates.push_back(windows.at<uint8_t>(windows.predicates + i));
+  return Lanes::create(std::move(plan), std::move(setup), lanes);
+}
+
+Status Executor::run(const StepRequest &request) {
+  observers.begin(request.step, request.evaluate);
+  ZERO_RT_TRY(runStep(request));
+  observers.endStep();
+  return {};
+}
+
+void Executor::settle() {
+  if (lanes)
+    lanes->settle();
+}
+
+std::vector<uint64_t> Executor::eventsPerStep() const {
+  return lanes ? lanes->eventsPerStep() : std::vector{commandsPerStep(program)};
+}
+
+/// Evaluations included.
+LaneUse Executor::useSoFar() const {
+  LaneUse all = lanes ? lanes->use() : LaneUse();
+  for (size_t lane = 0; lane < laneWork.size(); ++lane)
+    if (laneWork[lane])
+      all.lanes[lane] = laneWork[lane]->use();
+  return all;
+}
+
+/// As long as a step is under way, the rank's file says so: what a process leaves that dies
+/// there is of no use.
+Status Executor::runStep(const StepRequest &request) {
+  const LaneUse before = useSoFar();
+  const bool writesFile = evaluationWrites || (stepWrites && !request.evaluate);
+  if (writesFile)
+    ZERO_RT_TRY(memory.getFile().beginStep());
+  ZERO_RT_TRY(runSegments(request));
+  if (writesFile)
+    ZERO_RT_TRY(memory.getFile().endStep());
+  if (!request.evaluate)
+    allSteps += lastStep = useSoFar() - before;
+  return {};
+}
+
+Status Executor::runSegments(const StepRequest &request) {
+  collectives = 0;
+  ZERO_RT_TRY(queue.meet());
+  ZERO_RT_TRY(bindInputs(request, 0, nullptr));
+  bool finished = false;
+  for (const CommandSegment &segment : segments) {
+    if (segment.kind == proto::Segment::EPILOGUE && !finished) {
+      ZERO_RT_TRY(finishMicroBatches(request));
+      finished = true;
+    }
+    ZERO_RT_TRY(runSegment(segment, request, &segment == &segments.front()));
+  }
+  if (!finished)
+    ZERO_RT_TRY(finishMicroBatches(request));
+  ZERO_RT_TRY(observers.atEnd());
+  return data.finishStep();
+}
+
+/// Whether the predicate of a command is set. It is brought to the host, where that has
+/// memory of its own, once after each command that may have changed it.
+Status Executor::holds(const Command &command, bool &result) {
+  if (command.predicate == 0)
+    return {};
+  const StepWindows &windows = data.places();
+  const uint32_t index = command.predicate - 1, window = windows.predicates + index;
+  if (!known[index]) {
+    ZERO_RT_TRY(queue.pull(window));
+    ZERO_RT_TRY(queue.await(window));
+    known[index] = queue.hasLanes(); // without lanes that window is the predicate itself
+  }
+  result = *windows.at<uint8_t>(window) != 0;
+  return {};
+}
+
+Status Executor::bindInputs(const StepRequest &request, uint64_t microBatch,
+                            const std::vector<bool> *which) {
+  ZERO_RT_TRY(observers.beforeInputs());
+  ZERO_RT_TRY(data.writeInputs(request, microBatch, which));
+  return observers.after();
+}
+
+Status Executor::finishMicroBatches(const StepRequest &request) {
+  ZERO_RT_TRY(observers.beforeFinish());
+  ZERO_RT_TRY(data.finishMicroBatches(request));
+  return observers.after();
+}
+
+Status Executor::runUnlessSkipped(const Command &command, const CommandSegment &segment,
+                                  uint64_t turn) {
+  bool runs = runsInTurn(command.when, turn, segment.repeat);
+  if (runs)
+    ZERO_RT_TRY(holds(command, runs));
+  ZERO_RT_TRY(observers.beforeCommand({&command, segment.indexOf(command), turn, !runs}));
+  if (runs) {
+    ZERO_RT_TRY(run(command));
+    for (uint32_t predicate : command.settles)
+      known[predicate] = false;
+  }
+  return observers.after();
+}
+
+/// Also a command that is left out keeps its place among the lanes: others may wait for it
+/// because of one before it.
+Status Executor::visit(const Command &command, const CommandSegment &segment, uint64_t turn,
+                       const StepRequest &request) {
+  const bool lanes = queue.hasLanes();
+  if (lanes)
+    ZERO_RT_TRY(queue.begin(command.order));
+  if (command.forward || !request.evaluate)
+    ZERO_RT_TRY(runUnlessSkipped(command, segment, turn));
+  return lanes ? queue.end(command.order) : Status();
+}
+
+/// Runs the commands as they are listed. That is a total order in which each command
+/// stands behind those it waits for, so lanes need nothing more on one thread. Those of lanes
+/// with a thread are left to it.
+Status Executor::runTurn(const CommandSegment &segment, uint64_t turn, const StepRequest &request) {
+  if (!lanes) {
+    for (const Command &command : segment.commands)
+      ZERO_RT_TRY(visit(command, segment, turn, request));
+    return {};
+  }
+  lanes->beginTurn({size_t(&segment - segments.data()), turn, request.evaluate, &observers});
+  for (const LaneStep &step : lanes->ownSteps()) {
+    ZERO_RT_TRY(lanes->await(step));
+    ZERO_RT_TRY(visit(segment.commands[step.command], segment, turn, request));
+    lanes->advance();
+  }
+  return lanes->endTurn();
+}
+
+Status Executor::runSegment(const CommandSegment &segment, const StepRequest &request,
+                            bool isFirst) {
+  for (uint64_t turn = 0; turn < segment.repeat; ++turn) {
+    ZERO_RT_TRY(queue.meet());
+    std::fill(known.begin(), known.end(), false);
+    if (turn > 0 || !isFirst) // the first one finds all inputs of the first micro-batch
+      ZERO_RT_TRY(bindInputs(request, turn, &segment.inputs));
+    ZERO_RT_TRY(runTurn(segment, turn, request));
+  }
+  return {};
+}
+
+Status Executor::run(const Command &command) {
+  LaneWork::Span span;
+  if (LaneWork *work = laneWork[command.order.lane].get())
+    return work->run(command, span);
+  return std::visit([&](const auto &body) { return execute(body, command); }, command.body);
+}
+
+Status Executor::execute(const LaunchCommand &launch, const Command &) {
+  return queue.launch(launch.kernel, launch.args.data(), launch.length);
+}
+
+Status Executor::execute(const CollectiveCommand &collective, const Command &command) {
+  return runCollective(communicator, collective, command.label, collectives++);
+}
+
+Status Executor::execute(const CheckCommand &check, const Command &command) {
+  // Now, not later: with an index out of range the commands behind it write anywhere.
+  ZERO_RT_TRY(queue.pull(check.window));
+  ZERO_RT_TRY(queue.await(check.window));
+  const auto *value = data.places().at<const int64_t>(check.window);
+  for (int i = 0; i < 2; ++i)
+    if (value[i] < check.lower || value[i] > check.upper)
+      return fail(ZERO_RT_CHECK_FAILED, "rank %d, node '%s': %s: expected %lld to %lld, got %lld",
+                  communicator.rank(), escape(command.label).c_str(), escape(check.message).c_str(),
+                  static_cast<long long>(check.lower), static_cast<long long>(check.upper),
+                  static_cast<long long>(value[i]));
+  return {};
+}
+
+/// Only lanes of a disk have these.
+Status Executor::execute(const DiskCommand &, const Command &command) {
+  return fail(ZERO_RT_INTERNAL, "'%s': no lane reaches the disk", escape(command.label).c_str());
+}
+
+Status Executor::execute(const CopyCommand &copy, const Command &) {
+  return queue.copy(copy.destination, copy.source, copy.bytes);
+}
+
+} // namespace zero::rt

@@ -1,0 +1,81 @@
+//===- executor.h - runs a rank's commands ----------------------*- C++ -*-===//
+
+#ifndef RUNTIME_EXECUTE_EXECUTOR_H
+#define RUNTIME_EXECUTE_EXECUTOR_H
+
+#include "runtime/execute/lanes.h"
+#include "runtime/execute/step_data.h"
+
+namespace zero::rt {
+
+struct ExecutorOptions {
+  /// All commands on the rank's own thread, in the order of the file, as observers of memory
+  /// need it.
+  bool inOrder = false;
+  double timeoutSeconds = 0;
+  std::weak_ptr<const void> owner; ///< of all that commands touch
+};
+
+/// Runs one rank's commands. Used by the rank's own thread; what it is made of must outlive it.
+class Executor {
+public:
+  Executor(const proto::Program &program, Communicator &communicator, RankMemory &memory,
+           Queue &queue, StepData &data)
+      : program(program), communicator(communicator), memory(memory), queue(queue), data(data) {}
+
+  /// Gives commands their addresses and starts lanes. Once, after StepData::open().
+  Status open(Device &device, const ExecutorOptions &options);
+  /// Runs one step.
+  Status run(const StepRequest &request);
+  /// After a step that failed: waits until lanes do nothing more.
+  void settle();
+
+  StepObservers &getObservers() { return observers; }
+  /// Commands of each thread in a step, if it skips none.
+  std::vector<uint64_t> eventsPerStep() const;
+  /// Of its lanes but the own thread's, in the last step and in all.
+  const LaneUse &lastUse() const { return lastStep; }
+  const LaneUse &use() const { return allSteps; }
+
+private:
+  Status openLanes(Device &device, const ExecutorOptions &options);
+  LaneUse useSoFar() const;
+  Status runStep(const StepRequest &request);
+  Status runSegments(const StepRequest &request);
+  Status runSegment(const CommandSegment &segment, const StepRequest &request, bool isFirst);
+  Status runTurn(const CommandSegment &segment, uint64_t turn, const StepRequest &request);
+  Status visit(const Command &command, const CommandSegment &segment, uint64_t turn,
+               const StepRequest &request);
+  Status runUnlessSkipped(const Command &command, const CommandSegment &segment, uint64_t turn);
+  Status holds(const Command &command, bool &result);
+  Status bindInputs(const StepRequest &request, uint64_t microBatch,
+                    const std::vector<bool> *which);
+  Status finishMicroBatches(const StepRequest &request);
+
+  Status run(const Command &command);
+  Status execute(const LaunchCommand &launch, const Command &command);
+  Status execute(const CollectiveCommand &collective, const Command &command);
+  Status execute(const CheckCommand &check, const Command &command);
+  Status execute(const CopyCommand &copy, const Command &command);
+  Status execute(const DiskCommand &disk, const Command &command);
+
+  const proto::Program &program;
+  Communicator &communicator;
+  RankMemory &memory;
+  Queue &queue;
+  StepData &data;
+  StepObservers observers;
+  std::vector<CommandSegment> segments;
+  std::vector<bool> known;      ///< by predicate: whether its window holds it
+  std::unique_ptr<Lanes> lanes; ///< null: this thread runs all commands
+  /// By lane: does those of lanes that have no thread, as in a step that is watched.
+  std::array<std::unique_ptr<LaneWork>, proto::Lane_ARRAYSIZE> laneWork;
+  uint64_t collectives = 0; ///< begun in this step
+  /// Whether commands that an evaluation runs write to the file, and whether others do.
+  bool evaluationWrites = false, stepWrites = false;
+  LaneUse lastStep, allSteps;
+};
+
+} // namespace zero::rt
+
+#endif // RUNTIME_EXECUTE_EXECUTOR_H

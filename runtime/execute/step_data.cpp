@@ -1,0 +1,148 @@
+//===- step_data.cpp - what a rank's steps take and give ------------------===//
+
+#include "runtime/execute/step_data.h"
+
+#include "runtime/execute/state.h"
+#include "runtime/verify/lifetimes.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+namespace zero::rt {
+
+StepData::StepData(const LoadedProgram &program, Communicator &communicator, RankMemory &memory,
+                   Queue &queue)
+    : program(program), communicator(communicator), memory(memory), queue(queue),
+      windows(program.tables(), communicator.rank()) {
+  for (const proto::Output &output : tables().outputs())
+    outputs.emplace_back(elementsOf(output.shape()) * sizeOf(toDType(output.dtype())));
+}
+
+Status StepData::open() { return queue.open(memory.device(), windows.all); }
+
+/// The output of one element that is called `name`, or -1.
+static int scalarNamed(const proto::Program &program, const char *name) {
+  for (int i = 0; i < program.outputs_size(); ++i)
+    if (program.outputs(i).name() == name && elementsOf(program.outputs(i).shape()) == 1)
+      return i;
+  return -1;
+}
+
+/// The element at `place`, if it is of a type that scalars have.
+static std::optional<double> scalarValue(const proto::Output &output, const void *place) {
+  auto read = [place](auto value) {
+    std::memcpy(&value, place, sizeof(value));
+    return static_cast<double>(value);
+  };
+  switch (output.dtype()) {
+  case proto::F32:
+    return read(float());
+  case proto::F64:
+    return read(double());
+  case proto::I1:
+    return read(uint8_t()) != 0;
+  default:
+    return std::nullopt;
+  }
+}
+
+/// A scalar that is not the user's data.
+void StepData::writeScalar(proto::Input::Kind kind, const StepRequest &request, uint64_t microBatch,
+                           char *target) const {
+  auto write = [target](auto value) { std::memcpy(target, &value, sizeof(value)); };
+  if (kind == proto::Input::LEARNING_RATE)
+    write(request.learningRate);
+  else if (kind == proto::Input::STEP)
+    write(int64_t(request.step));
+  else if (kind == proto::Input::PART)
+    write(int64_t(microBatch) * program.ranks() + communicator.rank());
+  else
+    write(uint8_t(!request.evaluate));
+}
+
+/// Writes the inputs that `which` has, or all.
+Status StepData::writeInputs(const StepRequest &request, uint64_t microBatch,
+                             const std::vector<bool> *which) {
+  size_t data = 0;
+  for (int i = 0; i < tables().inputs_size(); ++i) {
+    const proto::Input &input = tables().inputs(i);
+    const bool isData = input.kind() == proto::Input::DATA;
+    const size_t index = data;
+    data += isData;
+    if (which && !(*which)[size_t(i)])
+      continue;
+    ZERO_RT_TRY(queue.await(uint32_t(i)));
+    char *target = windows.at<char>(uint32_t(i));
+    if (isData)
+      request.data->read(index, request.batch, microBatch, communicator.rank(), target);
+    else
+      writeScalar(input.kind(), request, microBatch, target);
+    ZERO_RT_TRY(queue.push(uint32_t(i)));
+  }
+  return {};
+}
+
+/// Brings the outputs, or the losses among them, to the host.
+Status StepData::pullOutputs(bool all) {
+  for (int i = 0; i < tables().outputs_size(); ++i)
+    if (all || isLoss(tables().outputs(i).name()))
+      ZERO_RT_TRY(queue.pull(windows.outputs + uint32_t(i)));
+  return {};
+}
+
+Status StepData::captureGradients(std::vector<std::vector<uint8_t>> &gradients) {
+  const MemoryByTier places = memory.byTier();
+  for (int i = 0; i < tables().gradients_size(); ++i) {
+    const proto::Gradient &gradient = tables().gradients(i);
+    for (const Block &block : blocksOf(gradient, program.parameterOf(gradient)))
+      ZERO_RT_TRY(
+          copyOwnGradient(gradient, block, communicator.rank(), places, gradients[i].data()));
+  }
+  return {};
+}
+
+Status StepData::checkLoss() const {
+  auto now = [&](const char *name) {
+    const int index = scalarNamed(tables(), name);
+    return index < 0 ? std::nullopt
+                     : scalarValue(tables().outputs(index),
+                                   windows.at<char>(windows.outputs + uint32_t(index)));
+  };
+  std::optional<double> local = now("local_loss"), global = now("loss");
+  auto text = [](double value) { return std::isnan(value) ? "NaN" : "infinite"; };
+  if (std::optional<double> own = local ? local : global; own && !std::isfinite(*own))
+    return fail(ZERO_RT_NOT_FINITE, "rank %d: the loss is %s", communicator.rank(), text(*own));
+  // The mean tells that another rank has it; that one names itself.
+  if (global && !std::isfinite(*global))
+    return fail(ZERO_RT_ABORTED, "the mean of the loss over ranks is %s", text(*global));
+  return {};
+}
+
+Status StepData::finishMicroBatches(const StepRequest &request) {
+  ZERO_RT_TRY(queue.meet());
+  ZERO_RT_TRY(pullOutputs(/*all=*/false));
+  ZERO_RT_TRY(queue.finish());
+  ZERO_RT_TRY(communicator.check());
+  if (request.gradients)
+    ZERO_RT_TRY(captureGradients(*request.gradients));
+  return request.allowNan ? Status() : checkLoss();
+}
+
+Status StepData::finishStep() {
+  ZERO_RT_TRY(queue.meet());
+  ZERO_RT_TRY(pullOutputs(/*all=*/true));
+  ZERO_RT_TRY(queue.finish());
+  ZERO_RT_TRY(communicator.check());
+  for (size_t i = 0; i < outputs.size(); ++i)
+    std::copy_n(windows.at<char>(windows.outputs + uint32_t(i)), outputs[i].size(),
+                outputs[i].data());
+  return {};
+}
+
+std::optional<double> StepData::scalar(const char *name) const {
+  const int index = scalarNamed(tables(), name);
+  return index < 0 ? std::nullopt : scalarValue(tables().outputs(index), outputs[index].data());
+}
+
+} // namespace zero::rt

@@ -1,0 +1,57 @@
+//===- step_data.h - what a rank's steps take and give ----------*- C++ -*-===//
+
+#ifndef RUNTIME_EXECUTE_STEP_DATA_H
+#define RUNTIME_EXECUTE_STEP_DATA_H
+
+#include "runtime/comm/communicator.h"
+#include "runtime/execute/rank_memory.h"
+#include "runtime/execute/step_request.h"
+#include "runtime/execute/windows.h"
+
+#include <optional>
+
+namespace zero::rt {
+
+/// Inputs, outputs, loss and gradients of one rank. What it is made of must outlive it.
+class StepData {
+public:
+  StepData(const LoadedProgram &program, Communicator &communicator, RankMemory &memory,
+           Queue &queue);
+
+  /// Finds the places that the host shares with the commands. Once, before the first step.
+  Status open();
+  const StepWindows &places() const { return windows; }
+
+  /// Writes the inputs of a micro-batch that `which` has, or all.
+  Status writeInputs(const StepRequest &request, uint64_t microBatch,
+                     const std::vector<bool> *which);
+  /// Before any weight changes: copies the gradients out, if somebody asked for them, and
+  /// fails with ZERO_RT_NOT_FINITE on a loss that is not finite, unless that is allowed.
+  Status finishMicroBatches(const StepRequest &request);
+  /// Copies the outputs out.
+  Status finishStep();
+
+  /// Output `index` of the last step.
+  const std::vector<uint8_t> &output(int index) const { return outputs[index]; }
+  /// A scalar output of the last step as a double; nothing if there is none of the name.
+  std::optional<double> scalar(const char *name) const;
+
+private:
+  void writeScalar(proto::Input::Kind kind, const StepRequest &request, uint64_t microBatch,
+                   char *target) const;
+  Status pullOutputs(bool all);
+  Status captureGradients(std::vector<std::vector<uint8_t>> &gradients);
+  Status checkLoss() const;
+  const proto::Program &tables() const { return program.tables(); }
+
+  const LoadedProgram &program;
+  Communicator &communicator;
+  RankMemory &memory;
+  Queue &queue;
+  StepWindows windows;
+  std::vector<std::vector<uint8_t>> outputs;
+};
+
+} // namespace zero::rt
+
+#endif // RUNTIME_EXECUTE_STEP_DATA_H

@@ -1,0 +1,93 @@
+//===- step_observer.h - what watches a rank's steps ------------*- C++ -*-===//
+//
+// The executor tells observers what it is about to do and when that is done. It knows neither
+// what they look for nor how many there are: without any, a step costs nothing more.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_EXECUTE_STEP_OBSERVER_H
+#define RUNTIME_EXECUTE_STEP_OBSERVER_H
+
+#include "runtime/execute/lane_work.h"
+
+namespace zero::rt {
+
+/// A command in its turn.
+struct CommandRun {
+  const Command *command = nullptr;
+  uint32_t index = 0; ///< among those of the program
+  uint64_t turn = 0;
+  bool skipped = false; ///< because of its predicate or turn
+};
+
+/// Told, on the rank's own thread, what happens in a step, in that order. Each before...() is
+/// followed by after(), unless something failed. An error ends the step.
+class StepObserver {
+public:
+  virtual ~StepObserver() = default;
+
+  /// A step begins, or an evaluation. Returns whether it shall be told the rest.
+  virtual bool begin(uint64_t step, bool evaluates) = 0;
+  /// Inputs are written.
+  virtual Status beforeInputs() { return {}; }
+  /// A command is run or left out. What an evaluation leaves out is not told.
+  virtual Status beforeCommand(const CommandRun &) { return {}; }
+  /// Gradients are copied out and the loss is looked at.
+  virtual Status beforeFinish() { return {}; }
+  /// What was announced is done.
+  virtual Status after() { return {}; }
+  /// All commands are done; outputs have not been copied out.
+  virtual Status atEnd() { return {}; }
+  /// The step is over and has not failed.
+  virtual void endStep() {}
+  /// A command has run on thread `thread` of a lane. Called by that thread, while the rank's
+  /// own goes on.
+  virtual void ranOnLane(size_t thread, const CommandRun &, const LaneWork::Span &) {}
+};
+
+/// The observers of one rank. Of those that watch a step the first one attached is the
+/// outermost: the first told before, the last told after.
+class StepObservers {
+public:
+  /// Between steps; `observer` must be detached before it goes.
+  void attach(StepObserver &observer);
+  void detach(const StepObserver &observer);
+
+  void begin(uint64_t step, bool evaluates);
+  Status beforeInputs() {
+    return tell([](StepObserver &each) { return each.beforeInputs(); });
+  }
+  Status beforeCommand(const CommandRun &run) {
+    return tell([&](StepObserver &each) { return each.beforeCommand(run); });
+  }
+  Status beforeFinish() {
+    return tell([](StepObserver &each) { return each.beforeFinish(); });
+  }
+  Status after() {
+    for (size_t i = watching.size(); i-- > 0;)
+      ZERO_RT_TRY(watching[i]->after());
+    return {};
+  }
+  Status atEnd() {
+    return tell([](StepObserver &each) { return each.atEnd(); });
+  }
+  void endStep();
+  void ranOnLane(size_t thread, const CommandRun &run, const LaneWork::Span &span) const {
+    for (StepObserver *each : watching)
+      each->ranOnLane(thread, run, span);
+  }
+
+private:
+  template <typename Event>
+  Status tell(Event event) {
+    for (StepObserver *each : watching)
+      ZERO_RT_TRY(event(*each));
+    return {};
+  }
+
+  std::vector<StepObserver *> attached, watching; ///< all; those of this step
+};
+
+} // namespace zero::rt
+
+#endif // RUNTIME_EXECUTE_STEP_OBSERVER_H

@@ -1,0 +1,29 @@
+//===- step_request.h - what ranks are told about a step --------*- C++ -*-===//
+
+#ifndef RUNTIME_EXECUTE_STEP_REQUEST_H
+#define RUNTIME_EXECUTE_STEP_REQUEST_H
+
+#include "runtime/io/data_set.h"
+
+#include <memory>
+#include <vector>
+
+namespace zero::rt {
+
+/// What all ranks are told about a step.
+struct StepRequest {
+  uint64_t step = 0;
+  uint64_t batch = 0; ///< of the data
+  float learningRate = 0;
+  bool allowNan = false;
+  /// Runs what the loss depends on and nothing else; state stays as it is.
+  bool evaluate = false;
+  std::shared_ptr<const DataSet> data; ///< its inputs are those of kind DATA, in order
+  /// Where to copy this rank's parts of the gradients, by index of Program.gradients;
+  /// nullptr: nowhere.
+  std::vector<std::vector<uint8_t>> *gradients = nullptr;
+};
+
+} // namespace zero::rt
+
+#endif // RUNTIME_EXECUTE_STEP_REQUEST_H
