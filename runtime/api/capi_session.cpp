@@ -51,38 +51,39 @@ zero_rt_status zero_rt_session_read_output(zero_rt_session *session, const char 
 
 zero_rt_status zero_rt_session_read_tensor(zero_rt_session *session, const char *name,
                                            void *destination, size_t bytes) {
-  return guard([&] { return session->session->readTensor(name, destination, bytes); });
+  return guard([&] { return session->session->getWeights().read(name, destination, bytes); });
 }
 
 zero_rt_status zero_rt_session_read_gradient(zero_rt_session *session, const char *parameter,
                                              void *destination, size_t bytes) {
-  return guard([&] { return session->session->readGradient(parameter, destination, bytes); });
+  return guard(
+      [&] { return session->session->getGradients().read(parameter, destination, bytes); });
 }
 
 zero_rt_status zero_rt_session_load(zero_rt_session *session, const char *path, int partial,
                                     zero_rt_load_result *result) {
-  return guard([&] { return session->session->load(path, partial != 0, *result); });
+  return guard([&] { return session->session->getWeights().load(path, partial != 0, *result); });
 }
 
 zero_rt_status zero_rt_session_save(zero_rt_session *session, const char *path) {
-  return guard([&] { return session->session->save(path); });
+  return guard([&] { return session->session->getWeights().save(path); });
 }
 
 zero_rt_status zero_rt_session_save_gradients(zero_rt_session *session, const char *path) {
-  return guard([&] { return session->session->saveGradients(path); });
+  return guard([&] { return session->session->getGradients().save(path); });
 }
 
 zero_rt_status zero_rt_session_save_state(zero_rt_session *session, const char *folder) {
-  return guard([&] { return session->session->saveState(folder); });
+  return guard([&] { return session->session->getCheckpoints().save(folder); });
 }
 
 zero_rt_status zero_rt_session_load_state(zero_rt_session *session, const char *path,
                                           uint32_t flags, zero_rt_state_result *result) {
-  return guard([&] { return session->session->loadState(path, flags, *result); });
+  return guard([&] { return session->session->getCheckpoints().load(path, flags, *result); });
 }
 
 const char *zero_rt_session_next_remark(zero_rt_session *session) {
-  return session->session->nextRemark();
+  return session->session->getCheckpoints().nextRemark();
 }
 
 int zero_rt_session_nvme(const zero_rt_session *session, zero_rt_nvme_info *info) {

@@ -1,0 +1,64 @@
+//===- checkpoints.h - checkpoints of a session -----------------*- C++ -*-===//
+
+#ifndef RUNTIME_SESSION_CHECKPOINTS_H
+#define RUNTIME_SESSION_CHECKPOINTS_H
+
+#include "runtime/checkpoint/reader.h"
+#include "runtime/session/gradients.h"
+
+#include <deque>
+
+namespace zero::rt {
+
+class CheckpointWriter;
+
+/// Where a session is in its training.
+struct Position {
+  uint64_t steps = 0; ///< done, those before a checkpoint was loaded included
+  uint64_t batch = 0; ///< of the data, that the next step reads
+  float learningRate = 0;
+  std::shared_ptr<DataSet> data;
+};
+
+/// Saves all of a session's state, and goes on from what was saved.
+class Checkpoints {
+public:
+  /// All of these must outlive it. Loading moves `position` and drops `gradients`.
+  Checkpoints(Ranks &ranks, Position &position, Gradients &gradients)
+      : ranks(ranks), position(position), gradients(gradients) {}
+
+  Status save(const std::string &folder);
+  Status load(const std::string &path, uint32_t flags, zero_rt_state_result &result);
+  /// Finds the place in the data at which what was loaded goes on, once there is data.
+  Status findData();
+  /// What else is worth saying, once each; nullptr: nothing more. Valid until the next call.
+  const char *nextRemark();
+
+private:
+  Status write(const std::string &folder, proto::Manifest about);
+  Status writeWithOthers(const std::string &folder, proto::Manifest about);
+  Status lock(const std::string &folder);
+  Status commit(CheckpointWriter &writer);
+  Status loadOwn(const std::string &path, uint32_t flags, zero_rt_state_result &result);
+  Status checkSameState(const std::string &path, const Status &own,
+                        const zero_rt_state_result &result);
+  Status planLoaded(const CheckpointReader &reader, uint32_t flags, LoadPlan &plan);
+  Status adopt(const CheckpointReader &reader, const std::vector<Damage> &passed, uint32_t flags,
+               const LoadPlan &plan, zero_rt_state_result &result);
+  const proto::Program &tables() const { return ranks.program().tables(); }
+
+  Ranks &ranks;
+  Position &position;
+  Gradients &gradients;
+  /// Where a checkpoint's data goes on, until there is data to find it in.
+  std::optional<proto::Manifest::Data> savedData;
+  std::shared_ptr<FolderLock> savesTo;
+  std::string generation;           ///< that was loaded
+  std::vector<std::string> damaged; ///< generations that could not be
+  std::deque<std::string> remarks;
+  std::string remark;
+};
+
+} // namespace zero::rt
+
+#endif // RUNTIME_SESSION_CHECKPOINTS_H

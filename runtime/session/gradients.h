@@ -1,0 +1,39 @@
+//===- gradients.h - gradients that a step has kept -------------*- C++ -*-===//
+
+#ifndef RUNTIME_SESSION_GRADIENTS_H
+#define RUNTIME_SESSION_GRADIENTS_H
+
+#include "runtime/session/ranks.h"
+
+namespace zero::rt {
+
+/// Whole gradients of the last step, if it was asked to keep them.
+class Gradients {
+public:
+  using Values = std::vector<std::vector<uint8_t>>; ///< by index of Program.gradients
+
+  /// `ranks` must outlive it.
+  explicit Gradients(const Ranks &ranks) : ranks(ranks), values(std::make_shared<Values>()) {}
+
+  /// Makes room for those of the next step, or gives it up. All ranks must be here.
+  Status keep(bool keeps);
+  /// There are none any more.
+  void drop() { kept = false; }
+  /// Where a step copies them to, or nullptr; held while it may do so.
+  std::shared_ptr<Values> room() const { return kept ? values : nullptr; }
+
+  Status read(const std::string &parameter, void *destination, uint64_t bytes) const;
+  Status save(const std::string &path) const;
+
+private:
+  const LoadedProgram &program() const { return ranks.program(); }
+  const proto::Program &tables() const { return ranks.program().tables(); }
+
+  const Ranks &ranks;
+  bool kept = false;
+  std::shared_ptr<Values> values;
+};
+
+} // namespace zero::rt
+
+#endif // RUNTIME_SESSION_GRADIENTS_H

@@ -1,0 +1,101 @@
+//===- session_weights.cpp - weights of a session, from and to files ------===//
+
+#include "runtime/session/session_weights.h"
+
+#include "runtime/io/weights_writer.h"
+#include "runtime/session/values.h"
+#include "runtime/session/weights.h"
+#include "runtime/support/floats.h"
+
+namespace zero::rt {
+
+static uint64_t bytesOf(const proto::Tensor &tensor) {
+  return elementsOf(tensor.shape()) * sizeOf(toDType(tensor.dtype()));
+}
+
+Status SessionWeights::readWhole(const proto::Tensor &tensor, void *destination) const {
+  for (const Block &block : blocksOf(tables(), tensor))
+    for (const auto &rank : ranks.here())
+      ZERO_RT_TRY(copyOwnPart(block, rank->number(), rank->getMemory().byTier(), destination));
+  return {};
+}
+
+Status SessionWeights::read(const std::string &name, void *destination, uint64_t bytes) const {
+  ZERO_RT_TRY(ranks.checkHasAll("tensors"));
+  for (const proto::Tensor &tensor : tables().tensors()) {
+    if (tensor.name() != name)
+      continue;
+    const proto::Tensor &value = program().valueOf(tensor);
+    ZERO_RT_TRY(checkSize(name, bytesOf(value), bytes));
+    return readWhole(value, destination);
+  }
+  return notFound("tensor", name);
+}
+
+/// Writes `values`, of `dtype`, to all ranks' parts of `tensor`, and what they became in
+/// it, rounded further, to the parameter that it is the master of.
+Status SessionWeights::writeWhole(const proto::Tensor &tensor, DType dtype, const void *values) {
+  const uint64_t count = elementsOf(tensor.shape());
+  const DType own = toDType(tensor.dtype());
+  std::vector<uint8_t> converted;
+  if (dtype != own) {
+    converted.resize(bytesOf(tensor));
+    convertFloats(dtype, values, own, converted.data(), count);
+    values = converted.data();
+  }
+  for (const Block &block : blocksOf(tables(), tensor))
+    for (const auto &rank : ranks.here())
+      ZERO_RT_TRY(setOwnPart(block, rank->number(), rank->getMemory().byTier(), values));
+  for (const proto::Tensor &parameter : tables().tensors())
+    if (tensor.master() && parameter.role() == proto::PARAMETER && parameter.name() == tensor.of())
+      ZERO_RT_TRY(writeWhole(parameter, own, values));
+  return {};
+}
+
+Status SessionWeights::load(const std::string &path, bool partial, zero_rt_load_result &result) {
+  ZERO_RT_TRY(ranks.checkAlive());
+  WeightsFile file;
+  WeightsPlan plan;
+  ZERO_RT_TRY(WeightsFile::open(path, file));
+  if (Status status = planWeights(tables(), file, partial, ranks.getOptions().verbose, plan);
+      !status.ok())
+    return fail(status.getCode(), "'%s' does not fit the model: %s", escape(path).c_str(),
+                status.getMessage().c_str());
+  ranks.meter().begin("weights");
+  for (auto &[tensor, get] : plan.taken)
+    ranks.meter().expect(bytesOf(program().valueOf(*tensor)));
+  for (auto &[tensor, get] : plan.taken) {
+    Array array;
+    ZERO_RT_TRY(get(array));
+    ZERO_RT_TRY(writeWhole(program().valueOf(*tensor), array.dtype, array.bytes.data()));
+    ranks.meter().add(bytesOf(program().valueOf(*tensor)));
+  }
+  ranks.meter().end();
+  result = {plan.taken.size(), plan.missing, plan.unknown};
+  return {};
+}
+
+Status SessionWeights::save(const std::string &path) const {
+  ZERO_RT_TRY(ranks.checkAlive());
+  ZERO_RT_TRY(ranks.checkHasAll("weights"));
+  std::vector<TensorEntry> entries;
+  for (const proto::Tensor &tensor : tables().tensors()) {
+    auto shape = shapeOf(tensor.shape());
+    if (tensor.saved())
+      entries.push_back({tensor.name(),
+                         toDType(program().valueOf(tensor).dtype()),
+                         {shape.begin(), shape.end()},
+                         [this, &tensor](void *destination, uint64_t bytes) {
+                           return read(tensor.name(), destination, bytes);
+                         },
+                         initializerOf(tensor),
+                         tensor.init().file().transposed()});
+  }
+  WeightsWriter writer;
+  WeightsOrigin origin{tables().model(), {tables().files().begin(), tables().files().end()}};
+  ZERO_RT_TRY(WeightsWriter::create(path, origin, entries, writer));
+  ZERO_RT_TRY(writer.write(entries));
+  return writer.commit();
+}
+
+} // namespace zero::rt

@@ -1,0 +1,33 @@
+//===- session_weights.h - weights of a session, from and to files *- C++ -*-===//
+
+#ifndef RUNTIME_SESSION_SESSION_WEIGHTS_H
+#define RUNTIME_SESSION_SESSION_WEIGHTS_H
+
+#include "runtime/session/ranks.h"
+
+namespace zero::rt {
+
+/// Values of a program's tensors, whole: read, replaced by those of a file, written to one.
+class SessionWeights {
+public:
+  /// `ranks` must outlive it.
+  explicit SessionWeights(Ranks &ranks) : ranks(ranks) {}
+
+  Status read(const std::string &name, void *destination, uint64_t bytes) const;
+  /// Takes the values of the file at `path`; `partial` as in planWeights().
+  Status load(const std::string &path, bool partial, zero_rt_load_result &result);
+  /// Writes all that is saved to `path`, in the format that its name says.
+  Status save(const std::string &path) const;
+
+private:
+  Status readWhole(const proto::Tensor &tensor, void *destination) const;
+  Status writeWhole(const proto::Tensor &tensor, DType dtype, const void *values);
+  const LoadedProgram &program() const { return ranks.program(); }
+  const proto::Program &tables() const { return ranks.program().tables(); }
+
+  Ranks &ranks;
+};
+
+} // namespace zero::rt
+
+#endif // RUNTIME_SESSION_SESSION_WEIGHTS_H
