@@ -1,0 +1,178 @@
+//===- validate_commands.cpp - can each command do its work? --------------===//
+
+#include "runtime/load/validate_commands.h"
+
+#include "runtime/comm/reduce.h"
+#include "runtime/device/cpu/reach.h"
+#include "runtime/load/reduction.h"
+#include "runtime/load/validate_launches.h"
+#include "runtime/support/checked.h"
+
+#include <cmath>
+
+namespace zero::rt {
+
+namespace {
+
+/// Checks the kernels and commands of one program; every function says what it looks at in its
+/// error.
+class CommandValidator {
+public:
+  CommandValidator(const proto::Program &program, const Bounds &bounds)
+      : program(program), bounds(bounds) {}
+
+  Status run() {
+    for (const proto::Kernel &kernel : program.kernels())
+      ZERO_RT_TRY(checkKernel(kernel));
+    return checkSegments();
+  }
+
+private:
+  Status checkSegments() {
+    int kind = proto::Segment::PROLOGUE;
+    int microBatches = 0;
+    for (const proto::Segment &segment : program.segments()) {
+      if (segment.kind() < kind || !proto::Segment::Kind_IsValid(segment.kind()))
+        return fail(ZERO_RT_BAD_FILE, "segments out of order");
+      kind = segment.kind();
+      microBatches += kind == proto::Segment::MICRO_BATCH;
+      ZERO_RT_TRY(checkTurns(segment));
+      for (const proto::Command &command : segment.commands())
+        ZERO_RT_TRY(checkCommand(command));
+      ZERO_RT_TRY(checkRenames(segment));
+    }
+    if (microBatches > 1)
+      return fail(ZERO_RT_BAD_FILE, "expected one micro-batch segment, got %d", microBatches);
+    return {};
+  }
+
+  /// A prologue and the micro-batches run once for each micro-batch.
+  Status checkTurns(const proto::Segment &segment) {
+    const uint64_t turns = std::max<uint64_t>(1, segment.repeat());
+    const uint64_t expected =
+        segment.kind() == proto::Segment::EPILOGUE ? 1 : microBatchesOf(program);
+    if (turns != expected)
+      return fail(ZERO_RT_BAD_FILE, "segment '%s': expected %llu turns, got %llu",
+                  proto::Segment::Kind_Name(segment.kind()).c_str(),
+                  static_cast<unsigned long long>(expected),
+                  static_cast<unsigned long long>(turns));
+    for (uint32_t input : segment.inputs())
+      if (input >= uint32_t(program.inputs_size()))
+        return fail(ZERO_RT_BAD_FILE, "a segment writes input %u of %d", input,
+                    program.inputs_size());
+    return {};
+  }
+
+  Status checkRenames(const proto::Segment &segment) {
+    uint32_t before = 0;
+    for (const proto::Rename &rename : segment.renames()) {
+      if (rename.command() < before || rename.command() > uint32_t(segment.commands_size()) ||
+          rename.predicate() > uint32_t(program.predicates_size()))
+        return fail(ZERO_RT_BAD_FILE,
+                    "a rename before command %u with predicate %u: out of order, "
+                    "or there is none",
+                    rename.command(), rename.predicate());
+      before = rename.command();
+      ZERO_RT_TRY(bounds.check("rename", rename.place(), rename.place().bytes()));
+    }
+    return {};
+  }
+
+  Status checkCommand(const proto::Command &command) {
+    const std::string &label = command.label();
+    if (!proto::Command::When_IsValid(command.when()))
+      return badTable("command", label, "it runs in no turn that this runtime knows");
+    if (!std::isfinite(command.seconds()) || command.seconds() < 0)
+      return badTable("command", label, "expected to take no time that there is");
+    if (command.predicate() > uint32_t(program.predicates_size()))
+      return badTable("command", label, "no such predicate");
+    switch (command.body_case()) {
+    case proto::Command::kLaunch:
+      return checkLaunch(command);
+    case proto::Command::kCollective:
+      return checkCollective(command);
+    case proto::Command::kCheck:
+      return bounds.check(label, command.check().value(), 2 * sizeof(int64_t));
+    case proto::Command::kCopy:
+      ZERO_RT_TRY(bounds.checkCopied(label, command.copy().src(), command.copy().bytes()));
+      return bounds.checkCopied(label, command.copy().dst(), command.copy().bytes());
+    case proto::Command::BODY_NOT_SET:
+      return badTable("command", label, "it does nothing that this runtime knows");
+    }
+    return {};
+  }
+
+  Status checkKernel(const proto::Kernel &kernel) {
+    if (kernel.extent() > bounds.most())
+      return badTable("kernel", kernel.name(), "it has more iterations than the arena has bytes");
+    if ((kernel.has_symbol() || kernel.has_gpu()) && kernel.stored_size() > 0)
+      return badTable("kernel", kernel.name(), "native code with types of its arguments");
+    Status planned = planReach(kernel, reaches.emplace_back());
+    return planned.ok() ? Status()
+                        : badTable("kernel", kernel.name(), planned.getMessage().c_str());
+  }
+
+  /// Each argument lies in the arena as far as the kernel reaches, which native code is
+  /// believed about.
+  Status checkLaunch(const proto::Command &command) {
+    const proto::Launch &launch = command.launch();
+    if (launch.kernel() >= uint32_t(program.kernels_size()))
+      return badTable("command", command.label(), "no such kernel");
+    const proto::Kernel &kernel = program.kernels(int(launch.kernel()));
+    if (kernel.body_case() == proto::Kernel::BODY_NOT_SET)
+      return badTable("kernel", kernel.name(), "it has no body");
+    std::vector<uint64_t> reach = reaches[launch.kernel()];
+    if (kernel.has_symbol() || kernel.has_gpu())
+      reach.resize(size_t(std::max(launch.args_size() - (kernel.workspace() > 0), 0)));
+    if (kernel.workspace() > 0)
+      reach.push_back(kernel.workspace());
+    if (size_t(launch.args_size()) != reach.size())
+      return badTable("command", command.label(), "wrong number of arguments for its kernel");
+    for (size_t i = 0; i < reach.size(); ++i) {
+      const proto::Address &argument = launch.args(int(i));
+      if (argument.bytes() < reach[i])
+        return fail(ZERO_RT_BAD_FILE,
+                    "command '%s': its kernel reaches over %llu bytes of argument %zu, which has "
+                    "%llu",
+                    escape(command.label()).c_str(), static_cast<unsigned long long>(reach[i]), i,
+                    static_cast<unsigned long long>(argument.bytes()));
+      ZERO_RT_TRY(bounds.check(command.label(), argument, argument.bytes()));
+    }
+    if (kernel.has_symbol() || kernel.has_gpu())
+      return checkIterations(command.label(), kernel, launch);
+    return {};
+  }
+
+  Status checkCollective(const proto::Command &command) {
+    const proto::Collective &collective = command.collective();
+    uint64_t slice, whole;
+    if (command.predicate() != 0)
+      return badTable("command", command.label(), "a collective with a predicate");
+    if (!sizeInBytes(collective.dtype(), collective.elements(), slice) ||
+        !checkedMultiply(slice, program.ranks(), whole))
+      return badTable("command", command.label(), "bad element type or size");
+    bool gathers = collective.kind() == proto::Collective::ALL_GATHER;
+    bool scatters = collective.kind() == proto::Collective::REDUCE_SCATTER;
+    if (!gathers &&
+        (!canSum(reductionOf(collective)) || !proto::DType_IsValid(collective.arithmetic())))
+      return badTable("command", command.label(), "a sum over ranks of a type that has none");
+    if (!gathers && !scatters &&
+        (collective.src().offset() != collective.dst().offset() ||
+         collective.src().rank_stride() != collective.dst().rank_stride()))
+      return badTable("command", command.label(), "an all-reduce that is not in place");
+    ZERO_RT_TRY(bounds.check(command.label(), collective.src(), scatters ? whole : slice));
+    return bounds.check(command.label(), collective.dst(), gathers ? whole : slice);
+  }
+
+  const proto::Program &program;
+  const Bounds &bounds;
+  std::vector<std::vector<uint64_t>> reaches; ///< of each kernel's arguments; see planReach()
+};
+
+} // namespace
+
+Status validateCommands(const proto::Program &program, const Bounds &bounds) {
+  return CommandValidator(program, bounds).run();
+}
+
+} // namespace zero::rt

@@ -1,0 +1,177 @@
+//===- validate_tensors.cpp - is what is kept where it should be? ---------===//
+
+#include "runtime/load/validate_tensors.h"
+
+#include "runtime/support/checked.h"
+#include "runtime/support/floats.h"
+
+#include <set>
+
+namespace zero::rt {
+
+namespace {
+
+/// Checks what one program keeps; every function says what it looks at in its error.
+class TensorValidator {
+public:
+  TensorValidator(const Executable &executable, const Bounds &bounds)
+      : program(executable.program), bounds(bounds), dataBytes(executable.data.size()) {}
+
+  Status run() {
+    for (const proto::Buffer &buffer : program.buffers())
+      ZERO_RT_TRY(checkBuffer(buffer));
+    for (const proto::Tensor &tensor : program.tensors())
+      ZERO_RT_TRY(checkTensor(tensor));
+    for (const proto::Tensor &tensor : program.tensors())
+      if (tensor.role() == proto::PARAMETER &&
+          !parameters.try_emplace(tensor.name(), &tensor).second)
+        return badTable("tensor", tensor.name(), "another parameter has its name");
+    for (const proto::Tensor &tensor : program.tensors())
+      if (tensor.master())
+        ZERO_RT_TRY(checkMaster(tensor));
+    return checkGradients();
+  }
+
+private:
+  Status checkBuffer(const proto::Buffer &buffer) {
+    uint64_t bytes, all;
+    if (buffer.shards() != 1 && buffer.shards() != program.ranks())
+      return badTable("buffer", buffer.name(), "its shards are neither 1 nor the number of ranks");
+    if (!sizeInBytes(buffer.dtype(), buffer.elements(), bytes) ||
+        !checkedMultiply(buffer.elements(), buffer.shards(), all))
+      return badTable("buffer", buffer.name(), "bad element type or size");
+    proto::Address address;
+    address.set_offset(buffer.offset());
+    address.set_rank_stride(buffer.rank_stride());
+    address.set_tier(buffer.tier());
+    return bounds.check(buffer.name().c_str(), address, bytes);
+  }
+
+  /// `start` + the elements of `shape` lie in the bucket that `buffer` is a slice of.
+  Status checkMember(const char *what, const std::string &name, const proto::Buffer &buffer,
+                     uint64_t start, uint64_t count) {
+    uint64_t bucket = buffer.elements() * buffer.shards();
+    if (!isWithin(start, count, bucket))
+      return badTable(what, name, "it reaches beyond its buffer");
+    return {};
+  }
+
+  Status checkTensor(const proto::Tensor &tensor) {
+    uint64_t count, bytes;
+    if (!countElements(shapeOf(tensor.shape()), count) ||
+        !sizeInBytes(tensor.dtype(), count, bytes))
+      return badTable("tensor", tensor.name(), "bad element type or shape");
+    if (tensor.tiles_size() == 0)
+      ZERO_RT_TRY(checkHome(tensor, tensor.buffer(), tensor.start(), count));
+    else
+      ZERO_RT_TRY(checkTiles(tensor, count));
+    return checkInit(tensor, count);
+  }
+
+  /// `count` elements of `tensor` lie in buffer `index` from element `start` on.
+  Status checkHome(const proto::Tensor &tensor, uint32_t index, uint64_t start, uint64_t count) {
+    if (index >= uint32_t(program.buffers_size()))
+      return badTable("tensor", tensor.name(), "it has no buffer");
+    const proto::Buffer &buffer = program.buffers(int(index));
+    if (tensor.dtype() != buffer.dtype())
+      return badTable("tensor", tensor.name(), "its buffer is of another element type");
+    return checkMember("tensor", tensor.name(), buffer, start, count);
+  }
+
+  /// The tiles of `tensor`, of `count` elements, are all of it.
+  Status checkTiles(const proto::Tensor &tensor, uint64_t count) {
+    if (tensor.tile_axis() >= uint32_t(tensor.shape_size()))
+      return badTable("tensor", tensor.name(), "its tiles cut a dimension that it does not have");
+    const uint64_t all = tensor.shape(int(tensor.tile_axis()));
+    uint64_t rest = all;
+    for (const proto::Tile &tile : tensor.tiles()) {
+      if (tile.extent() == 0 || tile.extent() > rest)
+        return badTable("tensor", tensor.name(), "its tiles are more than it, or one is nothing");
+      rest -= tile.extent();
+      ZERO_RT_TRY(checkHome(tensor, tile.buffer(), tile.start(), count / all * tile.extent()));
+    }
+    return rest == 0 ? Status() : badTable("tensor", tensor.name(), "its tiles are not all of it");
+  }
+
+  Status checkInit(const proto::Tensor &tensor, uint64_t count) {
+    const proto::Init &init = tensor.init();
+    if (init.source_case() == proto::Init::kSplat)
+      return {};
+    if (init.source_case() == proto::Init::SOURCE_NOT_SET)
+      return badTable("tensor", tensor.name(), "it has no initial value");
+    bool inFile = init.source_case() == proto::Init::kFile;
+    const proto::Init::Range &range = inFile ? init.file() : init.data();
+    const DType dtype = toDType(tensor.dtype()), stored = storedType(range, dtype);
+    // Not from float64 to less: that would be rounded twice on the way to 16 bits.
+    uint64_t bytes;
+    if ((stored != dtype && (!isConvertible(stored, dtype) || stored == ZERO_RT_F64)) ||
+        !countBytes(count, stored, bytes))
+      return badTable("tensor", tensor.name(), "its initial values are of a type that is not read");
+    if (range.bytes() != bytes)
+      return fail(ZERO_RT_BAD_FILE, "tensor '%s': expected %llu bytes of initial values, got %llu",
+                  escape(tensor.name()).c_str(), static_cast<unsigned long long>(bytes),
+                  static_cast<unsigned long long>(range.bytes()));
+    if (range.transposed() && (!inFile || tensor.shape_size() != 2))
+      return badTable("tensor", tensor.name(), "it is no matrix in a file to be transposed");
+    if (inFile && range.file() >= uint32_t(program.files_size()))
+      return badTable("tensor", tensor.name(), "its initial values are in no file");
+    if (!inFile && !isWithin(range.offset(), bytes, dataBytes))
+      return badTable("tensor", tensor.name(), "its initial values lie outside the data section");
+    return {};
+  }
+
+  /// `tensor` is the one f32 master of a 16-bit parameter.
+  Status checkMaster(const proto::Tensor &tensor) {
+    auto it = parameters.find(tensor.of());
+    if (tensor.role() != proto::OPTIMIZER || tensor.dtype() != proto::F32)
+      return badTable("tensor", tensor.name(), "a master that is no f32 state of the optimizer");
+    if (it == parameters.end())
+      return badTable("tensor", tensor.name(), "the master of no parameter");
+    const proto::Tensor &parameter = *it->second;
+    auto own = shapeOf(tensor.shape()), its = shapeOf(parameter.shape());
+    if (!isHalf(toDType(parameter.dtype())) ||
+        !std::equal(own.begin(), own.end(), its.begin(), its.end()))
+      return badTable("tensor", tensor.name(),
+                      "its parameter has no 16-bit type, or another shape");
+    if (!mastered.insert(tensor.of()).second)
+      return badTable("tensor", tensor.name(), "its parameter has another master");
+    return {};
+  }
+
+  Status checkGradients() {
+    for (const proto::Gradient &gradient : program.gradients()) {
+      const std::string &name = gradient.parameter();
+      auto parameter = parameters.find(name);
+      if (parameter == parameters.end())
+        return badTable("gradient", name, "no such parameter");
+      if (gradient.tiles_size() != parameter->second->tiles_size())
+        return badTable("gradient", name, "its tiles are not those of the parameter");
+      for (const Block &block : blocksOf(gradient, *parameter->second)) {
+        ZERO_RT_TRY(checkBuffer(*block.buffer));
+        ZERO_RT_TRY(checkMember("gradient", name, *block.buffer, block.start, block.count));
+        if (block.buffer->dtype() != gradientBuffer(gradient).dtype())
+          return badTable("gradient", name, "its tiles are of several element types");
+      }
+      if (!gradient.has_scale())
+        continue;
+      ZERO_RT_TRY(bounds.check(name, gradient.scale(), sizeof(float)));
+      if (gradientType(gradient) != ZERO_RT_F32)
+        return badTable("gradient", name, "a scale of one that is of no type that has one");
+    }
+    return {};
+  }
+
+  const proto::Program &program;
+  const Bounds &bounds;
+  uint64_t dataBytes;
+  std::map<std::string_view, const proto::Tensor *> parameters;
+  std::set<std::string_view> mastered;
+};
+
+} // namespace
+
+Status validateTensors(const Executable &executable, const Bounds &bounds) {
+  return TensorValidator(executable, bounds).run();
+}
+
+} // namespace zero::rt

@@ -1,0 +1,15 @@
+//===- validate_tensors.h - is what is kept where it should be? -*- C++ -*-===//
+
+#ifndef RUNTIME_LOAD_VALIDATE_TENSORS_H
+#define RUNTIME_LOAD_VALIDATE_TENSORS_H
+
+#include "runtime/load/bounds.h"
+
+namespace zero::rt {
+
+/// Checks buffers, tensors with their tiles, initial values and masters, and gradients.
+Status validateTensors(const Executable &executable, const Bounds &bounds);
+
+} // namespace zero::rt
+
+#endif // RUNTIME_LOAD_VALIDATE_TENSORS_H
