@@ -10,6 +10,7 @@
 #include "runtime/comm/threads/threads.h"
 #include "runtime/device/cpu/cpu_device.h"
 #include "runtime/execute/lane_work.h"
+#include "runtime/support/json_writer.h"
 #include "runtime/verify/lifetimes.h"
 
 #include <atomic>
@@ -127,19 +128,22 @@ int main(int argc, char **argv) {
           together.arrive_and_wait();
         }
       });
-  std::printf("{\"seconds\": [");
+  JsonWriter json;
+  json.begin('{');
+  json.key("seconds").begin('[');
   for (int step = 0; step < steps; ++step) {
     together.arrive_and_wait();
     const auto begin = Clock::now();
     together.arrive_and_wait();
-    std::printf("%s%.6f", step ? ", " : "",
-                std::chrono::duration<double>(Clock::now() - begin).count());
+    json.fixed(std::chrono::duration<double>(Clock::now() - begin).count(), 6);
   }
+  json.end();
   for (std::thread &lane : lanes)
     lane.join();
   const auto &first = *members.front();
-  std::printf("], \"read\": %llu, \"written\": %llu}\n",
-              static_cast<unsigned long long>(first.reader->use().bytes / uint64_t(steps)),
-              static_cast<unsigned long long>(first.writer->use().bytes / uint64_t(steps)));
+  json.member("read", first.reader->use().bytes / uint64_t(steps));
+  json.member("written", first.writer->use().bytes / uint64_t(steps));
+  json.end();
+  std::printf("%s\n", json.text().c_str());
   return 0;
 }

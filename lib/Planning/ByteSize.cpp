@@ -68,13 +68,13 @@ std::optional<uint64_t> parseByteSize(std::string_view text) {
   return std::nullopt;
 }
 
-std::string formatBytes(double bytes) {
+std::string formatBytes(double bytes, int digits) {
   static constexpr std::array<const char *, 6> units = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
   size_t unit = 0;
   for (; bytes >= 1024 && unit + 1 < units.size(); ++unit)
     bytes /= 1024;
   std::array<char, 48> text;
-  std::snprintf(text.data(), text.size(), unit ? "%.2f %s" : "%.0f %s", bytes, units[unit]);
+  std::snprintf(text.data(), text.size(), "%.*f %s", unit ? digits : 0, bytes, units[unit]);
   return text.data();
 }
 

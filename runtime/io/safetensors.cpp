@@ -2,34 +2,39 @@
 
 #include "runtime/io/safetensors.h"
 
+#include "runtime/support/json_writer.h"
+
 #include <algorithm>
+#include <utility>
 
 namespace zero::rt {
 
-static std::string metadataText(const std::map<std::string, std::string> &metadata) {
-  std::string text;
-  for (const auto &[key, value] : metadata)
-    text += format("%s\"%s\":\"%s\"", text.empty() ? "" : ",", escape(key).c_str(),
-                   escape(value).c_str());
-  return text.empty() ? "" : "\"__metadata__\":{" + text + "}";
-}
-
 std::string safetensorsHeader(const std::vector<TensorEntry> &entries,
                               const std::map<std::string, std::string> &metadata) {
-  std::string header = "{" + metadataText(metadata);
+  JsonWriter json(JsonWriter::Compact);
   uint64_t offset = 0;
-  for (const TensorEntry &entry : entries) {
-    std::string shape;
-    for (uint64_t dim : entry.shape)
-      shape += (shape.empty() ? "" : ",") + std::to_string(dim);
-    uint64_t end = offset + entry.bytes();
-    header += format("%s\"%s\":{\"dtype\":\"%s\",\"shape\":[%s],\"data_offsets\":[%llu,%llu]}",
-                     header.size() > 1 ? "," : "", escape(entry.name).c_str(),
-                     safetensorsName(entry.dtype), shape.c_str(),
-                     static_cast<unsigned long long>(offset), static_cast<unsigned long long>(end));
-    offset = end;
-  }
-  header += "}";
+  json.object([&] {
+    if (!metadata.empty())
+      json.key("__metadata__").object([&] {
+        for (const auto &[key, value] : metadata)
+          json.member(key, value);
+      });
+    for (const TensorEntry &entry : entries) {
+      const uint64_t begin = std::exchange(offset, offset + entry.bytes());
+      json.key(entry.name).object([&] {
+        json.member("dtype", safetensorsName(entry.dtype));
+        json.key("shape").array([&] {
+          for (uint64_t dim : entry.shape)
+            json.value(dim);
+        });
+        json.key("data_offsets").array([&] {
+          json.value(begin);
+          json.value(offset);
+        });
+      });
+    }
+  });
+  std::string header = json.take();
   header.resize((header.size() + 7) / 8 * 8, ' ');
   const uint64_t length = header.size();
   return std::string(reinterpret_cast<const char *>(&length), sizeof(length)) + header;

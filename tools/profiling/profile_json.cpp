@@ -1,74 +1,86 @@
 //===- profile_json.cpp - a profile as JSON -------------------------------===//
 
 #include "profile_text.h"
-#include "runtime/support/status.h"
-
-#include <cmath>
 
 using namespace zero::rt;
 
 namespace zero::run {
 
-std::string jsonNumber(double value) {
-  return std::isfinite(value) ? format("%.9g", value) : "null";
+static void writeParts(JsonWriter &json, const Parts &parts) {
+  json.object([&] {
+    json.member("seconds", parts.total);
+    json.member("compute", parts.compute);
+    json.member("collectives", parts.collectives);
+    json.member("waiting", parts.waiting);
+    json.member("between", parts.between);
+    json.member("transfers", parts.transfers);
+    json.member("host_compute", parts.hostCompute);
+  });
 }
 
-static std::string fields(const Parts &parts) {
-  return format("\"seconds\": %s, \"compute\": %s, \"collectives\": %s, \"waiting\": %s, "
-                "\"between\": %s, \"transfers\": %s, \"host_compute\": %s",
-                jsonNumber(parts.total).c_str(), jsonNumber(parts.compute).c_str(),
-                jsonNumber(parts.collectives).c_str(), jsonNumber(parts.waiting).c_str(),
-                jsonNumber(parts.between).c_str(), jsonNumber(parts.transfers).c_str(),
-                jsonNumber(parts.hostCompute).c_str());
+static void writeRow(JsonWriter &json, const ProfileRow &row, double step) {
+  json.member("launches", row.launches);
+  json.member("seconds", row.seconds);
+  json.member("recomputed", row.recomputed);
+  json.member("share", row.seconds / step);
+  json.key("flops").fixed(row.flops);
+  json.key("bytes").fixed(row.bytes);
+  if (row.least > 0)
+    json.member("fraction_of_roofline", row.fractionOfRoofline());
+  else
+    json.key("fraction_of_roofline").null();
+  if (row.least == 0)
+    json.key("bound").null();
+  else
+    json.member("bound", row.boundByFlops ? "peak" : "bandwidth");
 }
 
-static std::string fields(const ProfileRow &row, double step) {
-  const char *bound = row.least == 0 ? "null" : row.boundByFlops ? "\"peak\"" : "\"bandwidth\"";
-  return format("\"launches\": %s, \"seconds\": %s, \"recomputed\": %s, \"share\": %s, \"flops\": "
-                "%.0f, \"bytes\": %.0f, "
-                "\"fraction_of_roofline\": %s, \"bound\": %s",
-                jsonNumber(row.launches).c_str(), jsonNumber(row.seconds).c_str(),
-                jsonNumber(row.recomputed).c_str(), jsonNumber(row.seconds / step).c_str(),
-                row.flops, row.bytes,
-                row.least > 0 ? jsonNumber(row.fractionOfRoofline()).c_str() : "null", bound);
+/// What `write` makes of each element, each on a line.
+template <typename Element, typename Write>
+static void writeList(JsonWriter &json, const char *name, const std::vector<Element> &elements,
+                      Write write) {
+  json.key(name).array(
+      [&] {
+        for (const Element &element : elements)
+          write(element);
+      },
+      JsonWriter::Lines);
 }
 
-/// "[\n    {...},\n    {...}\n  ]" of what `text` makes of each element.
-template <typename Element, typename Text>
-static std::string list(const std::vector<Element> &elements, Text text) {
-  std::string all;
-  for (const Element &element : elements)
-    all += format("%s\n      {%s}", all.empty() ? "" : ",", text(element).c_str());
-  return "[" + all + "]";
-}
-
-std::string profileJson(const Profile &profile) {
+static void writeMembers(JsonWriter &json, const Profile &profile) {
   const zero_rt_machine &machine = profile.machine;
   const double step = profile.seconds();
-  std::string text = "{\n    \"machine\": {";
-  text += format("\"flops_per_second\": %s, \"triad_bytes_per_second\": %s, "
-                 "\"copy_bytes_per_second\": %s},\n",
-                 jsonNumber(machine.flops).c_str(), jsonNumber(machine.triad_bandwidth).c_str(),
-                 jsonNumber(machine.copy_bandwidth).c_str());
-  text += format("    \"flops\": %.0f,\n    \"fraction_of_peak\": %s,\n", profile.flops(),
-                 jsonNumber(profile.fractionOfPeak()).c_str());
-  text += format("    \"reorders\": %.0f,\n    \"recomputed\": %s,\n", profile.reorders,
-                 jsonNumber(profile.recomputed()).c_str());
-  auto parts = [](const Parts &parts) { return fields(parts); };
-  text += "    \"ranks\": " + list(profile.ranks, parts) + ",\n";
-  text +=
-      format("    \"first_step\": %llu,\n", static_cast<unsigned long long>(profile.steps.front()));
-  text += "    \"steps\": " + list(profile.parts, parts) + ",\n";
-  text +=
-      "    \"kinds\": " + list(profile.kinds, [&](const ProfileRow &row) {
-        return format("\"kind\": \"%s\", %s", escape(row.name).c_str(), fields(row, step).c_str());
-      });
-  text += ",\n    \"kernels\": " + list(profile.kernels, [&](const ProfileRow &row) {
-            return format("\"kernel\": \"%s\", \"kind\": \"%s\", \"node\": \"%s\", %s",
-                          escape(row.name).c_str(), escape(row.kind).c_str(),
-                          escape(row.label).c_str(), fields(row, step).c_str());
-          });
-  return text + "\n  }";
+  json.key("machine").object([&] {
+    json.member("flops_per_second", machine.flops);
+    json.member("triad_bytes_per_second", machine.triad_bandwidth);
+    json.member("copy_bytes_per_second", machine.copy_bandwidth);
+  });
+  json.key("flops").fixed(profile.flops());
+  json.member("fraction_of_peak", profile.fractionOfPeak());
+  json.key("reorders").fixed(profile.reorders);
+  json.member("recomputed", profile.recomputed());
+  auto parts = [&](const Parts &each) { writeParts(json, each); };
+  writeList(json, "ranks", profile.ranks, parts);
+  json.member("first_step", profile.steps.front());
+  writeList(json, "steps", profile.parts, parts);
+  writeList(json, "kinds", profile.kinds, [&](const ProfileRow &row) {
+    json.object([&] {
+      json.member("kind", row.name);
+      writeRow(json, row, step);
+    });
+  });
+  writeList(json, "kernels", profile.kernels, [&](const ProfileRow &row) {
+    json.object([&] {
+      json.member("kernel", row.name);
+      json.member("kind", row.kind);
+      json.member("node", row.label);
+      writeRow(json, row, step);
+    });
+  });
+}
+
+void writeProfile(JsonWriter &json, const Profile &profile) {
+  json.object([&] { writeMembers(json, profile); }, JsonWriter::Lines);
 }
 
 } // namespace zero::run

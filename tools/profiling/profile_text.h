@@ -4,11 +4,9 @@
 #define TOOLS_PROFILING_PROFILE_TEXT_H
 
 #include "profile.h"
+#include "runtime/support/json_writer.h"
 
 namespace zero::run {
-
-/// A number as JSON has it, which knows neither NaN nor infinity: null.
-std::string jsonNumber(double value);
 
 /// What was measured: how often, on what machine. `threads`: of each rank.
 std::string profileTitle(const Profile &profile, int threads);
@@ -17,7 +15,7 @@ std::string profileTitle(const Profile &profile, int threads);
 std::string profileTables(const Profile &profile);
 
 /// The object "profile" of a report.
-std::string profileJson(const Profile &profile);
+void writeProfile(rt::JsonWriter &json, const Profile &profile);
 
 } // namespace zero::run
 

@@ -2,6 +2,8 @@
 
 #include "trace.h"
 
+#include "runtime/support/json_writer.h"
+
 #include <algorithm>
 #include <array>
 
@@ -30,8 +32,9 @@ struct Tracks {
   int orderOf(Track track) const { return 2 * track + !arePlanned; }
   /// "pid" and "tid". Readers take 0 for the idle process, and want numbers that no two threads
   /// share.
-  std::string placeOf(Track track) const {
-    return format("\"pid\":%d,\"tid\":%d", rank + 1, rank * 2 * kTracks + orderOf(track) + 1);
+  void writePlace(JsonWriter &json, Track track) const {
+    json.member("pid", rank + 1);
+    json.member("tid", rank * 2 * kTracks + orderOf(track) + 1);
   }
 };
 
@@ -43,84 +46,95 @@ public:
       isUsed[trackOf(command)] = true;
   }
 
-  Status begin() { return file.write("{\"displayTimeUnit\":\"ms\",\"traceEvents\":["); }
+  void begin() {
+    json.begin('{');
+    json.member("displayTimeUnit", "ms");
+    json.key("traceEvents").begin('[', JsonWriter::Lines);
+  }
   /// The process of `rank`.
   void addRank(int rank);
   /// The last step of `recording`, whose times are `later` nanoseconds too small.
   Status addStep(const Tracks &tracks, const zero_rt_recording &recording, double later);
   Status end() {
+    json.end();
+    json.end();
     ZERO_RT_TRY(flush());
-    return file.write("\n]}\n");
+    return file.write("\n");
   }
 
 private:
-  void add(const std::string &event) {
-    text += (isFirst ? "\n{" : ",\n{") + event + "}";
-    isFirst = false;
-  }
-  void addProperty(const char *what, const std::string &place, const std::string &value);
+  template <typename Value>
+  void addProperty(const char *what, const Tracks &tracks, Track track, const char *name,
+                   const Value &value);
   void addTrack(const Tracks &tracks, Track track, const char *name);
-  void addSlice(const std::string &name, const std::string &place, double begin, uint64_t took,
-                const std::string &args);
-  std::string argumentsOf(const zero_rt_event &event);
-  Status flush() {
-    Status status = file.write(text);
-    text.clear();
-    return status;
-  }
+  template <typename Arguments>
+  void addSlice(const std::string &name, const Tracks &tracks, Track track, double begin,
+                uint64_t took, Arguments arguments);
+  void writeArguments(const zero_rt_event &event);
+  Status flush() { return file.write(json.take()); }
 
   const std::vector<zero_rt_command_info> &commands;
   OutputFile &file;
   std::array<bool, kTracks> isUsed{true, true, true};
-  std::string text;
-  bool isFirst = true;
+  JsonWriter json{JsonWriter::Compact};
 };
 } // namespace
 
-/// `what` is "process_name" or another that Chrome's format knows, `value` JSON.
-void Writer::addProperty(const char *what, const std::string &place, const std::string &value) {
-  add(format("\"ph\":\"M\",\"name\":\"%s\",%s,\"args\":{%s}", what, place.c_str(), value.c_str()));
+/// `what` is "process_name" or another that Chrome's format knows.
+template <typename Value>
+void Writer::addProperty(const char *what, const Tracks &tracks, Track track, const char *name,
+                         const Value &value) {
+  json.object([&] {
+    json.member("ph", "M");
+    json.member("name", what);
+    tracks.writePlace(json, track);
+    json.key("args").object([&] { json.member(name, value); });
+  });
 }
 
 void Writer::addTrack(const Tracks &tracks, Track track, const char *name) {
-  const std::string place = tracks.placeOf(track);
-  addProperty("thread_name", place,
-              format("\"name\":\"%s%s\"", tracks.arePlanned ? "planned: " : "", name));
-  addProperty("thread_sort_index", place, format("\"sort_index\":%d", tracks.orderOf(track)));
+  addProperty("thread_name", tracks, track, "name",
+              std::string(tracks.arePlanned ? "planned: " : "") + name);
+  addProperty("thread_sort_index", tracks, track, "sort_index", tracks.orderOf(track));
 }
 
 /// Times, in nanoseconds, become microseconds.
-void Writer::addSlice(const std::string &name, const std::string &place, double begin,
-                      uint64_t took, const std::string &args) {
-  add(format("\"ph\":\"X\",\"name\":\"%s\",%s,\"ts\":%.3f,\"dur\":%.3f,\"args\":{%s}",
-             escape(name).c_str(), place.c_str(), begin * 1e-3, double(took) * 1e-3, args.c_str()));
+template <typename Arguments>
+void Writer::addSlice(const std::string &name, const Tracks &tracks, Track track, double begin,
+                      uint64_t took, Arguments arguments) {
+  json.object([&] {
+    json.member("ph", "X");
+    json.member("name", name);
+    tracks.writePlace(json, track);
+    json.key("ts").fixed(begin * 1e-3, 3);
+    json.key("dur").fixed(double(took) * 1e-3, 3);
+    json.key("args").object(arguments);
+  });
 }
 
-std::string Writer::argumentsOf(const zero_rt_event &event) {
+void Writer::writeArguments(const zero_rt_event &event) {
   const zero_rt_command_info &command = commands[event.command];
-  const bool isCollective = command.kind >= ZERO_RT_ALL_GATHER;
   const uint64_t active = event.end - event.begin - event.waited;
-  std::string args = format("\"kernel\":\"%s\",\"turn\":%u,\"bytes\":%llu,\"flops\":%llu",
-                            escape(command.name).c_str(), event.turn,
-                            static_cast<unsigned long long>(command.bytes),
-                            static_cast<unsigned long long>(command.flops));
+  json.member("kernel", command.name);
+  json.member("turn", event.turn);
+  json.member("bytes", command.bytes);
+  json.member("flops", command.flops);
   auto addRate = [&](const char *unit, uint64_t amount) { // in a nanosecond
     if (amount > 0 && active > 0)
-      args += format(",\"%s\":%.3f", unit, double(amount) / double(active));
+      json.key(unit).fixed(double(amount) / double(active), 3);
   };
   addRate("GB/s", command.bytes);
   addRate("GFLOP/s", command.flops);
-  if (isCollective)
-    args += format(",\"waiting us\":%.3f", double(event.waited) * 1e-3);
+  if (command.kind >= ZERO_RT_ALL_GATHER)
+    json.key("waiting us").fixed(double(event.waited) * 1e-3, 3);
   if (command.recomputed)
-    args += ",\"recomputed\":true";
-  return args;
+    json.member("recomputed", true);
 }
 
 void Writer::addRank(int rank) {
-  const std::string place = Tracks{rank, false}.placeOf(Step);
-  addProperty("process_name", place, format("\"name\":\"rank %d\"", rank));
-  addProperty("process_sort_index", place, format("\"sort_index\":%d", rank));
+  const Tracks tracks{rank, false};
+  addProperty("process_name", tracks, Step, "name", format("rank %d", rank));
+  addProperty("process_sort_index", tracks, Step, "sort_index", rank);
 }
 
 Status Writer::addStep(const Tracks &tracks, const zero_rt_recording &recording, double later) {
@@ -132,13 +146,13 @@ Status Writer::addStep(const Tracks &tracks, const zero_rt_recording &recording,
   const zero_rt_recorded_step &step = lastOf(recording);
   addSlice(tracks.arePlanned ? "plan"
                              : format("step %llu", static_cast<unsigned long long>(step.step)),
-           tracks.placeOf(Step), double(step.begin) + later, step.end - step.begin, "");
+           tracks, Step, double(step.begin) + later, step.end - step.begin, [] {});
   for (size_t i = 0; i < step.events; ++i) {
     const zero_rt_event &event = recording.events[step.first_event + i];
     const zero_rt_command_info &command = commands[event.command];
-    addSlice(*command.label ? command.label : command.name, tracks.placeOf(trackOf(command)),
-             double(event.begin) + later, event.end - event.begin, argumentsOf(event));
-    if (text.size() > kBuffer)
+    addSlice(*command.label ? command.label : command.name, tracks, trackOf(command),
+             double(event.begin) + later, event.end - event.begin, [&] { writeArguments(event); });
+    if (json.text().size() > kBuffer)
       ZERO_RT_TRY(flush());
   }
   return {};
@@ -152,7 +166,7 @@ Status writeTrace(const std::vector<zero_rt_command_info> &commands,
     if (recording.step_count > 0)
       origin = std::min(origin, lastOf(recording).begin);
   Writer writer(commands, file);
-  ZERO_RT_TRY(writer.begin());
+  writer.begin();
   for (size_t rank = 0; rank < ranks.size() && ranks.front().step_count > 0; ++rank) {
     writer.addRank(int(rank));
     ZERO_RT_TRY(writer.addStep({int(rank), false}, ranks[rank], -double(origin)));

@@ -55,31 +55,24 @@ std::string Figures::text(const zero_rt_step_result &result) const {
   return text + (result.skipped ? "skipped: the gradients overflow, " : "");
 }
 
-std::string Figures::fields(const zero_rt_step_result &result) const {
-  std::string text;
+void Figures::writeMembers(JsonWriter &json, const zero_rt_step_result &result) const {
   for (const Figure *figure : present)
-    text += format(",\"%s\":%s", figure->output, jsonNumber(result.*figure->field).c_str());
+    json.member(figure->output, double(result.*figure->field));
   if (canSkip)
-    text += result.skipped ? ",\"skipped\":true" : ",\"skipped\":false";
-  return text;
+    json.member("skipped", result.skipped != 0);
 }
 
-std::string Figures::lists(const std::vector<zero_rt_step_result> &results) const {
+void Figures::writeLists(JsonWriter &json, const std::vector<zero_rt_step_result> &results) const {
   auto list = [&](const char *name, auto element) {
-    std::string text;
-    for (const zero_rt_step_result &result : results)
-      text += (text.empty() ? "" : ", ") + element(result);
-    return format("  \"%s\": [%s],\n", name, text.c_str());
-  };
-  std::string text;
-  for (const Figure *figure : present)
-    text +=
-        list(figure->output, [&](const auto &result) { return jsonNumber(result.*figure->field); });
-  if (canSkip)
-    text += list("skipped", [](const auto &result) -> std::string {
-      return result.skipped ? "true" : "false";
+    json.key(name).array([&] {
+      for (const zero_rt_step_result &result : results)
+        json.value(element(result));
     });
-  return text;
+  };
+  for (const Figure *figure : present)
+    list(figure->output, [&](const auto &result) { return double(result.*figure->field); });
+  if (canSkip)
+    list("skipped", [](const auto &result) { return result.skipped != 0; });
 }
 
 size_t countSkipped(const std::vector<zero_rt_step_result> &results) {

@@ -5,6 +5,7 @@
 
 #include "handles.h"
 #include "results.h"
+#include "runtime/support/json_writer.h"
 
 #include <string>
 
@@ -21,10 +22,10 @@ public:
 
   /// For people, each followed by ", ": "norm 1.83, lr 1.0e-04, ".
   std::string text(const zero_rt_step_result &result) const;
-  /// More fields of a JSON object: ",\"gradient_norm\":1.83".
-  std::string fields(const zero_rt_step_result &result) const;
-  /// Lists over all steps, a line each.
-  std::string lists(const std::vector<zero_rt_step_result> &results) const;
+  /// As members of the object of a step.
+  void writeMembers(rt::JsonWriter &json, const zero_rt_step_result &result) const;
+  /// Lists over all steps, as members.
+  void writeLists(rt::JsonWriter &json, const std::vector<zero_rt_step_result> &results) const;
 
 private:
   struct Figure;

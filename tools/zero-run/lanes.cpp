@@ -62,33 +62,38 @@ std::string lanesText(const Executable &executable, const zero_rt_stats &stats) 
   return text + "\n";
 }
 
-static std::string laneObjects(const zero_rt_lane_use (&lanes)[ZERO_RT_LANES], uint64_t steps) {
-  std::string text;
-  for (int lane = 0; lane < ZERO_RT_LANES; ++lane)
-    if (lanes[lane].seconds > 0) {
+static void writeLanes(JsonWriter &json, const zero_rt_lane_use (&lanes)[ZERO_RT_LANES],
+                       uint64_t steps) {
+  json.key("lanes").object([&] {
+    for (int lane = 0; lane < ZERO_RT_LANES; ++lane) {
+      if (lanes[lane].seconds <= 0)
+        continue;
       const zero_rt_lane_use use = perStep(lanes[lane], steps);
-      text += format("%s\"%s\": {\"seconds\": %s, \"bytes\": %llu}", text.empty() ? "" : ", ",
-                     zero_rt_lane_name(zero_rt_lane(lane)), jsonNumber(use.seconds).c_str(),
-                     static_cast<unsigned long long>(use.bytes));
+      json.key(zero_rt_lane_name(zero_rt_lane(lane))).object([&] {
+        json.member("seconds", use.seconds);
+        json.member("bytes", use.bytes);
+      });
     }
-  return "{" + text + "}";
+  });
 }
 
-std::string laneFields(const zero_rt_stats &stats) {
+void writeLaneMembers(JsonWriter &json, const zero_rt_stats &stats) {
   if (!hasLanes(stats))
-    return "";
-  return format(", \"lanes\": %s, \"stalled\": %s", laneObjects(stats.lanes, stats.steps).c_str(),
-                jsonNumber(stats.stalled / double(stats.steps)).c_str());
+    return;
+  writeLanes(json, stats.lanes, stats.steps);
+  json.member("stalled", stats.stalled / double(stats.steps));
 }
 
-std::string planJson(const Executable &executable) {
+void writePlan(JsonWriter &json, const Executable &executable) {
   const std::optional<zero_rt_plan> plan = planOf(executable);
   if (!plan)
-    return "";
-  return format("  \"plan\": {\"machine\": \"%s\", \"seconds\": %s, \"stalled\": %s,\n"
-                "    \"lanes\": %s},\n",
-                escape(plan->machine).c_str(), jsonNumber(plan->seconds).c_str(),
-                jsonNumber(plan->stalled).c_str(), laneObjects(plan->lanes, 1).c_str());
+    return;
+  json.key("plan").object([&] {
+    json.member("machine", plan->machine);
+    json.member("seconds", plan->seconds);
+    json.member("stalled", plan->stalled);
+    writeLanes(json, plan->lanes, 1);
+  });
 }
 
 } // namespace zero::run

@@ -4,6 +4,7 @@
 #define TOOLS_ZERO_RUN_LANES_H
 
 #include "handles.h"
+#include "runtime/support/json_writer.h"
 
 #include <string>
 
@@ -14,11 +15,11 @@ namespace zero::run {
 /// more says how long compute waits for them. Empty where there are no such lanes.
 std::string lanesText(const Executable &executable, const zero_rt_stats &stats);
 
-/// The same as fields of a rank's JSON object: ", \"lanes\": {...}, \"stalled\": 0.01", or "".
-std::string laneFields(const zero_rt_stats &stats);
+/// The same as members of a rank's object, "lanes" and "stalled", if there are such lanes.
+void writeLaneMembers(rt::JsonWriter &json, const zero_rt_stats &stats);
 
-/// The field `"plan"` of a report with its line, or "" where the executable has none.
-std::string planJson(const Executable &executable);
+/// The member "plan" of a report, if the executable has one.
+void writePlan(rt::JsonWriter &json, const Executable &executable);
 
 } // namespace zero::run
 

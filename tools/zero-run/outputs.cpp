@@ -129,10 +129,13 @@ Status Outputs::continueLog(const std::string &path, uint64_t first) {
   return {};
 }
 
-Status Outputs::writeLog(const std::string &line) {
+template <typename Members>
+Status Outputs::writeLog(Members members) {
   if (!log.isOpen())
     return {};
-  ZERO_RT_TRY(log.write(line));
+  JsonWriter json(JsonWriter::Compact);
+  json.object([&] { members(json); });
+  ZERO_RT_TRY(log.write(json.text() + "\n"));
   if (!isLogged)
     log.surviveFailure();
   isLogged = true;
@@ -140,15 +143,18 @@ Status Outputs::writeLog(const std::string &line) {
 }
 
 Status Outputs::logStep(const zero_rt_step_result &result) {
-  return writeLog(format("{\"step\":%llu,\"loss\":%s%s}\n",
-                         static_cast<unsigned long long>(result.step),
-                         jsonNumber(result.loss).c_str(), figures->fields(result).c_str()));
+  return writeLog([&](JsonWriter &json) {
+    json.member("step", result.step);
+    json.member("loss", double(result.loss));
+    figures->writeMembers(json, result);
+  });
 }
 
 Status Outputs::logEvaluation(const Evaluation &result) {
-  return writeLog(format("{\"step\":%llu,\"eval_loss\":%s}\n",
-                         static_cast<unsigned long long>(result.step),
-                         jsonNumber(result.loss).c_str()));
+  return writeLog([&](JsonWriter &json) {
+    json.member("step", result.step);
+    json.member("eval_loss", double(result.loss));
+  });
 }
 
 Status Outputs::publishLog() { return isLogged ? log.publish() : Status(); }

@@ -37,7 +37,8 @@ public:
   rt::Status commit();
 
 private:
-  rt::Status writeLog(const std::string &line);
+  template <typename Members>
+  rt::Status writeLog(Members members);
   bool isLogged = false; ///< a line of this run
   std::vector<rt::WeightsWriter> weights;
   rt::OutputFile log, gradients, outputs, report, trace;

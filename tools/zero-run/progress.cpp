@@ -5,6 +5,7 @@
 #include "data.h"
 #include "lanes.h"
 #include "tiers.h"
+#include "zero/Planning/ByteSize.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -14,14 +15,7 @@ using namespace zero::rt;
 
 namespace zero::run {
 
-std::string bytesText(uint64_t bytes) {
-  const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-  double value = static_cast<double>(bytes);
-  int unit = 0;
-  for (; value >= 1024 && unit < 4; ++unit)
-    value /= 1024;
-  return format(unit ? "%.1f %s" : "%.0f %s", value, units[unit]);
-}
+std::string bytesText(uint64_t bytes) { return planning::formatBytes(double(bytes), 1); }
 
 Progress::Progress(const Executable &executable, const Data &data, uint64_t steps, bool quiet)
     : executable(executable), info(infoOf(executable)), samples(infoOf(data)), figures(executable),

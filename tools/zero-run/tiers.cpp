@@ -57,16 +57,17 @@ std::string driveText(const DriveUse &drive) {
   return text;
 }
 
-std::string driveFields(const DriveUse &drive) {
-  auto number = [](uint64_t count) { return static_cast<unsigned long long>(count); };
-  std::string text = format("\"read\": %llu, \"written\": %llu, \"written_per_step\": %llu, "
-                            "\"written_per_day\": %s",
-                            number(drive.read), number(drive.written), number(drive.perStep),
-                            jsonNumber(drive.perDay).c_str());
-  if (drive.endurance > 0)
-    text += format(", \"endurance\": %llu, \"endurance_share\": %s", number(drive.endurance),
-                   jsonNumber(double(drive.written) / double(drive.endurance)).c_str());
-  return text;
+void writeDrive(JsonWriter &json, const DriveUse &drive) {
+  json.object([&] {
+    json.member("read", drive.read);
+    json.member("written", drive.written);
+    json.member("written_per_step", drive.perStep);
+    json.member("written_per_day", drive.perDay);
+    if (drive.endurance == 0)
+      return;
+    json.member("endurance", drive.endurance);
+    json.member("endurance_share", double(drive.written) / double(drive.endurance));
+  });
 }
 
 } // namespace zero::run

@@ -5,6 +5,7 @@
 
 #include "handles.h"
 #include "results.h"
+#include "runtime/support/json_writer.h"
 
 #include <string>
 
@@ -25,8 +26,8 @@ DriveUse driveUse(const Executable &executable, const Session &session, const Re
                   uint64_t endurance);
 /// A line for people.
 std::string driveText(const DriveUse &drive);
-/// Fields of a JSON object.
-std::string driveFields(const DriveUse &drive);
+/// The same as an object.
+void writeDrive(rt::JsonWriter &json, const DriveUse &drive);
 
 } // namespace zero::run
 

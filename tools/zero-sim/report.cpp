@@ -90,30 +90,38 @@ std::string reportText(const Subject &subject, const Replay &replay) {
   return text + "\n" + run::profileTables(profileOf(subject.machine, replay));
 }
 
+static void writeLanes(JsonWriter &json, const Timeline &timeline) {
+  json.key("lanes").object([&] {
+    for (size_t lane = 0; lane < timeline.lanes.size(); ++lane)
+      json.member(zero_rt_lane_name(zero_rt_lane(lane)), timeline.lanes[lane].seconds);
+  });
+  json.key("moved_bytes").object([&] {
+    for (size_t lane = 0; lane < timeline.lanes.size(); ++lane)
+      if (timeline.lanes[lane].bytes > 0)
+        json.member(zero_rt_lane_name(zero_rt_lane(lane)), timeline.lanes[lane].bytes);
+  });
+}
+
 std::string reportJson(const Subject &subject, const Replay &replay) {
   const proto::Program &program = subject.program;
   const proto::Certificate *memory = deviceMemory(program);
-  std::string seconds, bytes;
-  for (size_t lane = 0; lane < replay.timeline.lanes.size(); ++lane) {
-    const zero_rt_lane_use &use = replay.timeline.lanes[lane];
-    seconds += format("%s\"%s\": %s", lane ? ", " : "", zero_rt_lane_name(zero_rt_lane(lane)),
-                      run::jsonNumber(use.seconds).c_str());
-    if (use.bytes > 0)
-      bytes +=
-          format("%s\"%s\": %llu", bytes.empty() ? "" : ", ", zero_rt_lane_name(zero_rt_lane(lane)),
-                 static_cast<unsigned long long>(use.bytes));
-  }
-  return format("{\n  \"model\": \"%s\",\n  \"machine\": \"%s\",\n  \"isa\": \"%s\",\n"
-                "  \"ranks\": %u,\n  \"stage\": %u,\n  \"micro_batches\": %u,\n"
-                "  \"seconds\": %s,\n  \"peak_bytes\": %llu,\n  \"lanes\": {%s},\n"
-                "  \"moved_bytes\": {%s},\n  \"stalled\": %s,\n  \"profile\": ",
-                escape(program.name()).c_str(), escape(subject.machine.name).c_str(),
-                escape(subject.machine.isa).c_str(), program.ranks(), program.stage(),
-                std::max(program.micro_batches(), 1u),
-                run::jsonNumber(replay.timeline.seconds).c_str(),
-                static_cast<unsigned long long>(memory ? memory->peak() : 0), seconds.c_str(),
-                bytes.c_str(), run::jsonNumber(replay.timeline.stalled).c_str()) +
-         run::profileJson(profileOf(subject.machine, replay)) + "\n}\n";
+  JsonWriter json;
+  json.object(
+      [&] {
+        json.member("model", program.name());
+        json.member("machine", subject.machine.name);
+        json.member("isa", subject.machine.isa);
+        json.member("ranks", program.ranks());
+        json.member("stage", program.stage());
+        json.member("micro_batches", std::max(program.micro_batches(), 1u));
+        json.member("seconds", replay.timeline.seconds);
+        json.member("peak_bytes", memory ? memory->peak() : 0);
+        writeLanes(json, replay.timeline);
+        json.member("stalled", replay.timeline.stalled);
+        run::writeProfile(json.key("profile"), profileOf(subject.machine, replay));
+      },
+      JsonWriter::Lines);
+  return json.text() + "\n";
 }
 
 } // namespace zero::sim

@@ -18,8 +18,8 @@ inline constexpr std::string_view kByteSizeForm =
 /// byte is cut off. Nothing when the text is no number, has another unit, or is beyond 2^63 bytes.
 std::optional<uint64_t> parseByteSize(std::string_view text);
 
-/// "327.40 MiB": two digits after the point, whole bytes below 1024.
-std::string formatBytes(double bytes);
+/// "327.40 MiB": so many digits after the point, whole bytes below 1024.
+std::string formatBytes(double bytes, int digits = 2);
 
 } // namespace zero::planning
 

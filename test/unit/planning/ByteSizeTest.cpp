@@ -30,4 +30,6 @@ TEST(ByteSize, IsWrittenForPeople) {
   EXPECT_EQ(formatBytes(1023), "1023 B");
   EXPECT_EQ(formatBytes(1536), "1.50 KiB");
   EXPECT_EQ(formatBytes(3.0 * (1ull << 30)), "3.00 GiB");
+  EXPECT_EQ(formatBytes(1023, 1), "1023 B");
+  EXPECT_EQ(formatBytes(1536, 1), "1.5 KiB");
 }
