@@ -9,7 +9,7 @@ export CCACHE_NOHASHDIR := 1
 export CCACHE_SLOPPINESS := pch_defines,time_macros
 TOOLS := zero-opt zero-translate zeroc zero-run zero-sim
 
-.PHONY: help setup configure build run test test-full bench bench-peers format clean
+.PHONY: help setup configure build run test test-full bench bench-peers format check-format clean
 help:
 	@echo "make run      install what is missing, build, and train a GPT-2 under ZeRO 0 to 3"
 	@echo "make test     install what is missing, build, and run all tests"
@@ -18,6 +18,7 @@ help:
 	@echo "make bench-peers  the same beside DeepSpeed, FSDP2 and JAX, which it installs (8 GiB)"
 	@echo "make build    build everything into $(BUILD)/"
 	@echo "make format   format the sources with clang-format"
+	@echo "make check-format  name the sources that it would change"
 	@echo "make clean    remove $(BUILD)/; what was installed into .deps/ stays"
 
 setup:
@@ -47,8 +48,11 @@ bench-peers: configure
 	@cmake --build $(BUILD) --parallel $(JOBS) --target $(TOOLS)
 	@bench/run.sh $(BUILD) peers
 
+check-format:
+	@scripts/check-format.sh
+
 format:
-	@git ls-files '*.cpp' '*.h' | xargs clang-format-22 -i
+	@git ls-files '*.cpp' '*.h' '*.c' | xargs clang-format-22 -i
 
 clean:
 	@rm -rf $(BUILD)

@@ -1,7 +1,7 @@
 //===- Overwrite.h - whether an operand's bytes may be taken ----*- C++ -*-===//
 
-#ifndef ZERO_ANALYSIS_OVERWRITE_H
-#define ZERO_ANALYSIS_OVERWRITE_H
+#ifndef LIB_ANALYSIS_OVERWRITE_H
+#define LIB_ANALYSIS_OVERWRITE_H
 
 #include "mlir/IR/Value.h"
 
@@ -14,4 +14,4 @@ bool mayOverwrite(mlir::OpOperand &operand);
 
 } // namespace zero
 
-#endif // ZERO_ANALYSIS_OVERWRITE_H
+#endif // LIB_ANALYSIS_OVERWRITE_H

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ZERO_LIB_CODEGEN_CODEUNITS_H
-#define ZERO_LIB_CODEGEN_CODEUNITS_H
+#ifndef LIB_CODEGEN_CODEUNITS_H
+#define LIB_CODEGEN_CODEUNITS_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -59,4 +59,4 @@ llvm::FailureOr<unsigned> compileUnits(mlir::ModuleOp module, llvm::MutableArray
 
 } // namespace zero
 
-#endif // ZERO_LIB_CODEGEN_CODEUNITS_H
+#endif // LIB_CODEGEN_CODEUNITS_H

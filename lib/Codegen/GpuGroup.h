@@ -1,7 +1,7 @@
 //===- GpuGroup.h - threads that share an iteration -------------*- C++ -*-===//
 
-#ifndef ZERO_LIB_CODEGEN_GPUGROUP_H
-#define ZERO_LIB_CODEGEN_GPUGROUP_H
+#ifndef LIB_CODEGEN_GPUGROUP_H
+#define LIB_CODEGEN_GPUGROUP_H
 
 #include "GpuLoops.h"
 
@@ -62,4 +62,4 @@ private:
 
 } // namespace zero
 
-#endif // ZERO_LIB_CODEGEN_GPUGROUP_H
+#endif // LIB_CODEGEN_GPUGROUP_H

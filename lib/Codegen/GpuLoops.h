@@ -1,7 +1,7 @@
 //===- GpuLoops.h - what loops for a GPU have in common ---------*- C++ -*-===//
 
-#ifndef ZERO_LIB_CODEGEN_GPULOOPS_H
-#define ZERO_LIB_CODEGEN_GPULOOPS_H
+#ifndef LIB_CODEGEN_GPULOOPS_H
+#define LIB_CODEGEN_GPULOOPS_H
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -48,4 +48,4 @@ bool mayCombine(mlir::scf::ForOp loop, unsigned index);
 
 } // namespace zero
 
-#endif // ZERO_LIB_CODEGEN_GPULOOPS_H
+#endif // LIB_CODEGEN_GPULOOPS_H

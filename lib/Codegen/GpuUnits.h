@@ -1,7 +1,7 @@
 //===- GpuUnits.h - what a kernel launches one after another ----*- C++ -*-===//
 
-#ifndef ZERO_LIB_CODEGEN_GPUUNITS_H
-#define ZERO_LIB_CODEGEN_GPUUNITS_H
+#ifndef LIB_CODEGEN_GPUUNITS_H
+#define LIB_CODEGEN_GPUUNITS_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -25,4 +25,4 @@ std::vector<Unit> formUnits(mlir::func::FuncOp kernel);
 
 } // namespace zero
 
-#endif // ZERO_LIB_CODEGEN_GPUUNITS_H
+#endif // LIB_CODEGEN_GPUUNITS_H

@@ -1,7 +1,7 @@
 //===- IsolateKernel.h - one kernel in a module of its own ------*- C++ -*-===//
 
-#ifndef ZERO_LIB_CODEGEN_ISOLATEKERNEL_H
-#define ZERO_LIB_CODEGEN_ISOLATEKERNEL_H
+#ifndef LIB_CODEGEN_ISOLATEKERNEL_H
+#define LIB_CODEGEN_ISOLATEKERNEL_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -22,4 +22,4 @@ std::string symbolOf(llvm::StringRef text);
 
 } // namespace zero
 
-#endif // ZERO_LIB_CODEGEN_ISOLATEKERNEL_H
+#endif // LIB_CODEGEN_ISOLATEKERNEL_H

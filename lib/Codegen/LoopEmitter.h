@@ -1,7 +1,7 @@
 //===- LoopEmitter.h - stages to scf.for loops ------------------*- C++ -*-===//
 
-#ifndef ZERO_LIB_CODEGEN_LOOPEMITTER_H
-#define ZERO_LIB_CODEGEN_LOOPEMITTER_H
+#ifndef LIB_CODEGEN_LOOPEMITTER_H
+#define LIB_CODEGEN_LOOPEMITTER_H
 
 #include "LoopSchedule.h"
 
@@ -92,4 +92,4 @@ private:
 
 } // namespace zero::loops
 
-#endif // ZERO_LIB_CODEGEN_LOOPEMITTER_H
+#endif // LIB_CODEGEN_LOOPEMITTER_H

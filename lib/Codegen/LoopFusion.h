@@ -1,7 +1,7 @@
 //===- LoopFusion.h - linalg.generic to few loop nests ----------*- C++ -*-===//
 
-#ifndef ZERO_LIB_CODEGEN_LOOPFUSION_H
-#define ZERO_LIB_CODEGEN_LOOPFUSION_H
+#ifndef LIB_CODEGEN_LOOPFUSION_H
+#define LIB_CODEGEN_LOOPFUSION_H
 
 #include "LoopSchedule.h"
 
@@ -20,4 +20,4 @@ void fuseIntoLoops(mlir::RewriterBase &rewriter, mlir::Block &block,
 
 } // namespace zero
 
-#endif // ZERO_LIB_CODEGEN_LOOPFUSION_H
+#endif // LIB_CODEGEN_LOOPFUSION_H

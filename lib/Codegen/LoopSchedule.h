@@ -9,8 +9,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ZERO_LIB_CODEGEN_LOOPSCHEDULE_H
-#define ZERO_LIB_CODEGEN_LOOPSCHEDULE_H
+#ifndef LIB_CODEGEN_LOOPSCHEDULE_H
+#define LIB_CODEGEN_LOOPSCHEDULE_H
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
@@ -79,4 +79,4 @@ std::vector<Stage> scheduleStages(llvm::ArrayRef<Node> nodes, bool outermost, Lo
 
 } // namespace zero
 
-#endif // ZERO_LIB_CODEGEN_LOOPSCHEDULE_H
+#endif // LIB_CODEGEN_LOOPSCHEDULE_H

@@ -1,7 +1,7 @@
 //===- LowerToLLVM.h - kernels over buffers to the LLVM dialect -*- C++ -*-===//
 
-#ifndef ZERO_LIB_CODEGEN_LOWERTOLLVM_H
-#define ZERO_LIB_CODEGEN_LOWERTOLLVM_H
+#ifndef LIB_CODEGEN_LOWERTOLLVM_H
+#define LIB_CODEGEN_LOWERTOLLVM_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -30,4 +30,4 @@ llvm::LogicalResult storeBFloatsAsInts(mlir::ModuleOp module);
 
 } // namespace zero
 
-#endif // ZERO_LIB_CODEGEN_LOWERTOLLVM_H
+#endif // LIB_CODEGEN_LOWERTOLLVM_H

@@ -1,7 +1,7 @@
 //===- MatmulMatcher.h - kernels that are one matrix product ----*- C++ -*-===//
 
-#ifndef ZERO_LIB_CODEGEN_MATMULMATCHER_H
-#define ZERO_LIB_CODEGEN_MATMULMATCHER_H
+#ifndef LIB_CODEGEN_MATMULMATCHER_H
+#define LIB_CODEGEN_MATMULMATCHER_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -33,4 +33,4 @@ std::optional<MatchedMatmul> matchMatmul(mlir::func::FuncOp kernel);
 
 } // namespace zero
 
-#endif // ZERO_LIB_CODEGEN_MATMULMATCHER_H
+#endif // LIB_CODEGEN_MATMULMATCHER_H

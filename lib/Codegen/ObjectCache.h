@@ -1,7 +1,7 @@
 //===- ObjectCache.h - object code on disk, by content ----------*- C++ -*-===//
 
-#ifndef ZERO_LIB_CODEGEN_OBJECTCACHE_H
-#define ZERO_LIB_CODEGEN_OBJECTCACHE_H
+#ifndef LIB_CODEGEN_OBJECTCACHE_H
+#define LIB_CODEGEN_OBJECTCACHE_H
 
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
@@ -43,4 +43,4 @@ private:
 
 } // namespace zero
 
-#endif // ZERO_LIB_CODEGEN_OBJECTCACHE_H
+#endif // LIB_CODEGEN_OBJECTCACHE_H

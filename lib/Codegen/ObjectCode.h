@@ -1,7 +1,7 @@
 //===- ObjectCode.h - LLVM IR to machine code -------------------*- C++ -*-===//
 
-#ifndef ZERO_LIB_CODEGEN_OBJECTCODE_H
-#define ZERO_LIB_CODEGEN_OBJECTCODE_H
+#ifndef LIB_CODEGEN_OBJECTCODE_H
+#define LIB_CODEGEN_OBJECTCODE_H
 
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/IR/Module.h"
@@ -40,4 +40,4 @@ llvm::Expected<std::string> linkShared(llvm::ArrayRef<llvm::ArrayRef<char>> obje
 
 } // namespace zero
 
-#endif // ZERO_LIB_CODEGEN_OBJECTCODE_H
+#endif // LIB_CODEGEN_OBJECTCODE_H

@@ -1,7 +1,7 @@
 //===- OutlineLaunches.h - launches to functions ----------------*- C++ -*-===//
 
-#ifndef ZERO_LIB_CODEGEN_OUTLINELAUNCHES_H
-#define ZERO_LIB_CODEGEN_OUTLINELAUNCHES_H
+#ifndef LIB_CODEGEN_OUTLINELAUNCHES_H
+#define LIB_CODEGEN_OUTLINELAUNCHES_H
 
 #include "runtime/format/executable.pb.h"
 
@@ -19,4 +19,4 @@ void outlineLaunches(mlir::func::FuncOp kernel, llvm::StringRef base);
 
 } // namespace zero
 
-#endif // ZERO_LIB_CODEGEN_OUTLINELAUNCHES_H
+#endif // LIB_CODEGEN_OUTLINELAUNCHES_H

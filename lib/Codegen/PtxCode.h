@@ -1,7 +1,7 @@
 //===- PtxCode.h - LLVM IR to PTX -------------------------------*- C++ -*-===//
 
-#ifndef ZERO_LIB_CODEGEN_PTXCODE_H
-#define ZERO_LIB_CODEGEN_PTXCODE_H
+#ifndef LIB_CODEGEN_PTXCODE_H
+#define LIB_CODEGEN_PTXCODE_H
 
 #include "llvm/IR/Module.h"
 #include "llvm/Support/Error.h"
@@ -32,4 +32,4 @@ llvm::Expected<std::string> assemblePtx(llvm::StringRef toolkit, llvm::StringRef
 
 } // namespace zero
 
-#endif // ZERO_LIB_CODEGEN_PTXCODE_H
+#endif // LIB_CODEGEN_PTXCODE_H

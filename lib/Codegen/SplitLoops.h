@@ -1,7 +1,7 @@
 //===- SplitLoops.h - iterations that threads may share ---------*- C++ -*-===//
 
-#ifndef ZERO_LIB_CODEGEN_SPLITLOOPS_H
-#define ZERO_LIB_CODEGEN_SPLITLOOPS_H
+#ifndef LIB_CODEGEN_SPLITLOOPS_H
+#define LIB_CODEGEN_SPLITLOOPS_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -29,4 +29,4 @@ void applySplit(mlir::func::FuncOp kernel, const Split &split);
 
 } // namespace zero
 
-#endif // ZERO_LIB_CODEGEN_SPLITLOOPS_H
+#endif // LIB_CODEGEN_SPLITLOOPS_H

@@ -1,7 +1,7 @@
 //===- StridedView.h - how a tensor lies in a buffer ------------*- C++ -*-===//
 
-#ifndef ZERO_LIB_CODEGEN_STRIDEDVIEW_H
-#define ZERO_LIB_CODEGEN_STRIDEDVIEW_H
+#ifndef LIB_CODEGEN_STRIDEDVIEW_H
+#define LIB_CODEGEN_STRIDEDVIEW_H
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -41,4 +41,4 @@ std::optional<llvm::SmallVector<int64_t>> loopStrides(mlir::AffineMap map, const
 
 } // namespace zero
 
-#endif // ZERO_LIB_CODEGEN_STRIDEDVIEW_H
+#endif // LIB_CODEGEN_STRIDEDVIEW_H

@@ -1,7 +1,7 @@
 //===- Workspace.h - where a kernel's temporaries lie -----------*- C++ -*-===//
 
-#ifndef ZERO_LIB_CODEGEN_WORKSPACE_H
-#define ZERO_LIB_CODEGEN_WORKSPACE_H
+#ifndef LIB_CODEGEN_WORKSPACE_H
+#define LIB_CODEGEN_WORKSPACE_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -19,4 +19,4 @@ llvm::LogicalResult placeGpuTemporaries(mlir::func::FuncOp kernel);
 
 } // namespace zero
 
-#endif // ZERO_LIB_CODEGEN_WORKSPACE_H
+#endif // LIB_CODEGEN_WORKSPACE_H

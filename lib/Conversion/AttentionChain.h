@@ -7,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ZERO_LIB_CONVERSION_ATTENTIONCHAIN_H
-#define ZERO_LIB_CONVERSION_ATTENTIONCHAIN_H
+#ifndef LIB_CONVERSION_ATTENTIONCHAIN_H
+#define LIB_CONVERSION_ATTENTIONCHAIN_H
 
 #include "AttentionMasks.h"
 
@@ -54,4 +54,4 @@ private:
 
 } // namespace zero
 
-#endif // ZERO_LIB_CONVERSION_ATTENTIONCHAIN_H
+#endif // LIB_CONVERSION_ATTENTIONCHAIN_H

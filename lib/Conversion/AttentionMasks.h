@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ZERO_LIB_CONVERSION_ATTENTIONMASKS_H
-#define ZERO_LIB_CONVERSION_ATTENTIONMASKS_H
+#ifndef LIB_CONVERSION_ATTENTIONMASKS_H
+#define LIB_CONVERSION_ATTENTIONMASKS_H
 
 #include "ConstantValues.h"
 #include "zero/Ops/NodeBuilder.h"
@@ -92,4 +92,4 @@ private:
 
 } // namespace zero
 
-#endif // ZERO_LIB_CONVERSION_ATTENTIONMASKS_H
+#endif // LIB_CONVERSION_ATTENTIONMASKS_H

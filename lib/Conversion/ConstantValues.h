@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ZERO_LIB_CONVERSION_CONSTANTVALUES_H
-#define ZERO_LIB_CONVERSION_CONSTANTVALUES_H
+#ifndef LIB_CONVERSION_CONSTANTVALUES_H
+#define LIB_CONVERSION_CONSTANTVALUES_H
 
 #include "zero/Conversion/Passes.h"
 
@@ -59,4 +59,4 @@ private:
 
 } // namespace zero
 
-#endif // ZERO_LIB_CONVERSION_CONSTANTVALUES_H
+#endif // LIB_CONVERSION_CONSTANTVALUES_H

@@ -1,7 +1,7 @@
 //===- Patterns.h - shared pieces of the recognisers -----------*- C++ -*-===//
 
-#ifndef ZERO_LIB_CONVERSION_PATTERNS_H
-#define ZERO_LIB_CONVERSION_PATTERNS_H
+#ifndef LIB_CONVERSION_PATTERNS_H
+#define LIB_CONVERSION_PATTERNS_H
 
 #include "zero/Conversion/Passes.h"
 #include "zero/Ops/NodeBuilder.h"
@@ -50,4 +50,4 @@ void remarkFound(onnx::NodeOp node, const llvm::Twine &what);
 
 } // namespace zero::patterns
 
-#endif // ZERO_LIB_CONVERSION_PATTERNS_H
+#endif // LIB_CONVERSION_PATTERNS_H

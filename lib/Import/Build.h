@@ -1,7 +1,7 @@
 //===- Build.h - builds the module ------------------------------*- C++ -*-===//
 
-#ifndef ZERO_LIB_IMPORT_BUILD_H
-#define ZERO_LIB_IMPORT_BUILD_H
+#ifndef LIB_IMPORT_BUILD_H
+#define LIB_IMPORT_BUILD_H
 
 #include "Infer.h"
 
@@ -30,4 +30,4 @@ mlir::DictionaryAttr convertAttributes(const pb::NodeProto &node,
 
 } // namespace zero::importer
 
-#endif // ZERO_LIB_IMPORT_BUILD_H
+#endif // LIB_IMPORT_BUILD_H

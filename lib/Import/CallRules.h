@@ -1,7 +1,7 @@
 //===- CallRules.h - calls that ONNX nodes express only in part -*- C++ -*-===//
 
-#ifndef ZERO_LIB_IMPORT_CALLRULES_H
-#define ZERO_LIB_IMPORT_CALLRULES_H
+#ifndef LIB_IMPORT_CALLRULES_H
+#define LIB_IMPORT_CALLRULES_H
 
 #include "FxCall.h"
 #include "ModelFile.h"
@@ -62,4 +62,4 @@ CallRule scatterRule(llvm::StringRef op);
 
 } // namespace zero::importer
 
-#endif // ZERO_LIB_IMPORT_CALLRULES_H
+#endif // LIB_IMPORT_CALLRULES_H

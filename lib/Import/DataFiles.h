@@ -1,7 +1,7 @@
 //===- DataFiles.h - external data of a model -------------------*- C++ -*-===//
 
-#ifndef ZERO_LIB_IMPORT_DATAFILES_H
-#define ZERO_LIB_IMPORT_DATAFILES_H
+#ifndef LIB_IMPORT_DATAFILES_H
+#define LIB_IMPORT_DATAFILES_H
 
 #include "Tensor.h"
 
@@ -45,4 +45,4 @@ private:
 
 } // namespace zero::importer
 
-#endif // ZERO_LIB_IMPORT_DATAFILES_H
+#endif // LIB_IMPORT_DATAFILES_H

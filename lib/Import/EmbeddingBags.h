@@ -1,7 +1,7 @@
 //===- EmbeddingBags.h - sums of rows of a table ----------------*- C++ -*-===//
 
-#ifndef ZERO_LIB_IMPORT_EMBEDDINGBAGS_H
-#define ZERO_LIB_IMPORT_EMBEDDINGBAGS_H
+#ifndef LIB_IMPORT_EMBEDDINGBAGS_H
+#define LIB_IMPORT_EMBEDDINGBAGS_H
 
 #include "ModelFile.h"
 
@@ -15,4 +15,4 @@ void lowerEmbeddingBags(Model &model);
 
 } // namespace zero::importer
 
-#endif // ZERO_LIB_IMPORT_EMBEDDINGBAGS_H
+#endif // LIB_IMPORT_EMBEDDINGBAGS_H

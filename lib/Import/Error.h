@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ZERO_LIB_IMPORT_ERROR_H
-#define ZERO_LIB_IMPORT_ERROR_H
+#ifndef LIB_IMPORT_ERROR_H
+#define LIB_IMPORT_ERROR_H
 
 #include "onnx/onnx_pb.h"
 #include "llvm/ADT/ArrayRef.h"
@@ -42,4 +42,4 @@ std::string describe(const pb::NodeProto &node);
 
 } // namespace zero::importer
 
-#endif // ZERO_LIB_IMPORT_ERROR_H
+#endif // LIB_IMPORT_ERROR_H

@@ -1,7 +1,7 @@
 //===- Fold.h - exact shape arithmetic --------------------------*- C++ -*-===//
 
-#ifndef ZERO_LIB_IMPORT_FOLD_H
-#define ZERO_LIB_IMPORT_FOLD_H
+#ifndef LIB_IMPORT_FOLD_H
+#define LIB_IMPORT_FOLD_H
 
 #include "Tensor.h"
 
@@ -62,4 +62,4 @@ int64_t broadcastAt(const Ints &ints, llvm::ArrayRef<int64_t> index);
 
 } // namespace zero::importer
 
-#endif // ZERO_LIB_IMPORT_FOLD_H
+#endif // LIB_IMPORT_FOLD_H

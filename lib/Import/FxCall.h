@@ -11,8 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ZERO_LIB_IMPORT_FXCALL_H
-#define ZERO_LIB_IMPORT_FXCALL_H
+#ifndef LIB_IMPORT_FXCALL_H
+#define LIB_IMPORT_FXCALL_H
 
 #include "onnx/onnx_pb.h"
 #include "llvm/ADT/SmallVector.h"
@@ -52,4 +52,4 @@ std::optional<FxCall> parseCall(llvm::StringRef text);
 
 } // namespace zero::importer
 
-#endif // ZERO_LIB_IMPORT_FXCALL_H
+#endif // LIB_IMPORT_FXCALL_H

@@ -1,7 +1,7 @@
 //===- FxOperands.h - which operand of a module's call a node reads -*- C++ -*-===//
 
-#ifndef ZERO_LIB_IMPORT_FXOPERANDS_H
-#define ZERO_LIB_IMPORT_FXOPERANDS_H
+#ifndef LIB_IMPORT_FXOPERANDS_H
+#define LIB_IMPORT_FXOPERANDS_H
 
 #include "FxCall.h"
 
@@ -26,4 +26,4 @@ std::optional<FxOperand> operandOf(const FxCall &call, const pb::NodeProto &node
 
 } // namespace zero::importer
 
-#endif // ZERO_LIB_IMPORT_FXOPERANDS_H
+#endif // LIB_IMPORT_FXOPERANDS_H

@@ -1,7 +1,7 @@
 //===- Graph.h - the nodes of a model in order ------------------*- C++ -*-===//
 
-#ifndef ZERO_LIB_IMPORT_GRAPH_H
-#define ZERO_LIB_IMPORT_GRAPH_H
+#ifndef LIB_IMPORT_GRAPH_H
+#define LIB_IMPORT_GRAPH_H
 
 #include "ModelFile.h"
 #include "zero/Import/Import.h"
@@ -25,4 +25,4 @@ bool hasSubgraph(const pb::NodeProto &node);
 
 } // namespace zero::importer
 
-#endif // ZERO_LIB_IMPORT_GRAPH_H
+#endif // LIB_IMPORT_GRAPH_H

@@ -1,7 +1,7 @@
 //===- Infer.h - types of all values ----------------------------*- C++ -*-===//
 
-#ifndef ZERO_LIB_IMPORT_INFER_H
-#define ZERO_LIB_IMPORT_INFER_H
+#ifndef LIB_IMPORT_INFER_H
+#define LIB_IMPORT_INFER_H
 
 #include "Shapes.h"
 
@@ -30,4 +30,4 @@ void inferTypes(Model &model, TypedGraph &graph);
 
 } // namespace zero::importer
 
-#endif // ZERO_LIB_IMPORT_INFER_H
+#endif // LIB_IMPORT_INFER_H

@@ -1,7 +1,7 @@
 //===- LostParameters.h - parameters that a graph does not hold -*- C++ -*-===//
 
-#ifndef ZERO_LIB_IMPORT_LOSTPARAMETERS_H
-#define ZERO_LIB_IMPORT_LOSTPARAMETERS_H
+#ifndef LIB_IMPORT_LOSTPARAMETERS_H
+#define LIB_IMPORT_LOSTPARAMETERS_H
 
 #include "ModelFile.h"
 
@@ -15,4 +15,4 @@ void findLostParameters(Model &model);
 
 } // namespace zero::importer
 
-#endif // ZERO_LIB_IMPORT_LOSTPARAMETERS_H
+#endif // LIB_IMPORT_LOSTPARAMETERS_H

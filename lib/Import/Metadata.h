@@ -1,7 +1,7 @@
 //===- Metadata.h - what PyTorch's exporter writes beside the graph -*- C++ -*-===//
 
-#ifndef ZERO_LIB_IMPORT_METADATA_H
-#define ZERO_LIB_IMPORT_METADATA_H
+#ifndef LIB_IMPORT_METADATA_H
+#define LIB_IMPORT_METADATA_H
 
 #include "Error.h"
 
@@ -45,4 +45,4 @@ bool isOptimized(const pb::GraphProto &graph);
 
 } // namespace zero::importer
 
-#endif // ZERO_LIB_IMPORT_METADATA_H
+#endif // LIB_IMPORT_METADATA_H

@@ -1,7 +1,7 @@
 //===- ModelFile.h - reads an ONNX file -------------------------*- C++ -*-===//
 
-#ifndef ZERO_LIB_IMPORT_MODELFILE_H
-#define ZERO_LIB_IMPORT_MODELFILE_H
+#ifndef LIB_IMPORT_MODELFILE_H
+#define LIB_IMPORT_MODELFILE_H
 
 #include "DataFiles.h"
 #include "ModuleRecord.h"
@@ -53,4 +53,4 @@ Model readModel(llvm::StringRef path, bool allowSymlinks, bool checkData);
 
 } // namespace zero::importer
 
-#endif // ZERO_LIB_IMPORT_MODELFILE_H
+#endif // LIB_IMPORT_MODELFILE_H

@@ -7,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ZERO_LIB_IMPORT_MODULERECORD_H
-#define ZERO_LIB_IMPORT_MODULERECORD_H
+#ifndef LIB_IMPORT_MODULERECORD_H
+#define LIB_IMPORT_MODULERECORD_H
 
 #include "Error.h"
 
@@ -49,4 +49,4 @@ void findBufferUpdates(Model &model);
 
 } // namespace zero::importer
 
-#endif // ZERO_LIB_IMPORT_MODULERECORD_H
+#endif // LIB_IMPORT_MODULERECORD_H

@@ -1,7 +1,7 @@
 //===- NodeMaker.h - nodes in place of others -------------------*- C++ -*-===//
 
-#ifndef ZERO_LIB_IMPORT_NODEMAKER_H
-#define ZERO_LIB_IMPORT_NODEMAKER_H
+#ifndef LIB_IMPORT_NODEMAKER_H
+#define LIB_IMPORT_NODEMAKER_H
 
 #include "Error.h"
 
@@ -37,4 +37,4 @@ private:
 
 } // namespace zero::importer
 
-#endif // ZERO_LIB_IMPORT_NODEMAKER_H
+#endif // LIB_IMPORT_NODEMAKER_H

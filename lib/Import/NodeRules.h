@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ZERO_LIB_IMPORT_NODERULES_H
-#define ZERO_LIB_IMPORT_NODERULES_H
+#ifndef LIB_IMPORT_NODERULES_H
+#define LIB_IMPORT_NODERULES_H
 
 #include "Shapes.h"
 
@@ -38,4 +38,4 @@ void checkShapes(const pb::NodeProto &node, TypeOf typeOf);
 
 } // namespace zero::importer
 
-#endif // ZERO_LIB_IMPORT_NODERULES_H
+#endif // LIB_IMPORT_NODERULES_H

@@ -1,7 +1,7 @@
 //===- Origin.h - what a node was before its export -------------*- C++ -*-===//
 
-#ifndef ZERO_LIB_IMPORT_ORIGIN_H
-#define ZERO_LIB_IMPORT_ORIGIN_H
+#ifndef LIB_IMPORT_ORIGIN_H
+#define LIB_IMPORT_ORIGIN_H
 
 #include "Error.h"
 
@@ -13,4 +13,4 @@ std::string originOf(const pb::NodeProto &node);
 
 } // namespace zero::importer
 
-#endif // ZERO_LIB_IMPORT_ORIGIN_H
+#endif // LIB_IMPORT_ORIGIN_H

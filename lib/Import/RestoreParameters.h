@@ -1,7 +1,7 @@
 //===- RestoreParameters.h - undoes what an exporter folded -----*- C++ -*-===//
 
-#ifndef ZERO_LIB_IMPORT_RESTOREPARAMETERS_H
-#define ZERO_LIB_IMPORT_RESTOREPARAMETERS_H
+#ifndef LIB_IMPORT_RESTOREPARAMETERS_H
+#define LIB_IMPORT_RESTOREPARAMETERS_H
 
 #include "ModelFile.h"
 
@@ -20,4 +20,4 @@ void splitMergedTensors(Model &model);
 
 } // namespace zero::importer
 
-#endif // ZERO_LIB_IMPORT_RESTOREPARAMETERS_H
+#endif // LIB_IMPORT_RESTOREPARAMETERS_H

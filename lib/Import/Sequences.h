@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ZERO_LIB_IMPORT_SEQUENCES_H
-#define ZERO_LIB_IMPORT_SEQUENCES_H
+#ifndef LIB_IMPORT_SEQUENCES_H
+#define LIB_IMPORT_SEQUENCES_H
 
 #include "Infer.h"
 
@@ -55,4 +55,4 @@ private:
 
 } // namespace zero::importer
 
-#endif // ZERO_LIB_IMPORT_SEQUENCES_H
+#endif // LIB_IMPORT_SEQUENCES_H

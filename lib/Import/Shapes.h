@@ -1,7 +1,7 @@
 //===- Shapes.h - shapes of inputs ------------------------------*- C++ -*-===//
 
-#ifndef ZERO_LIB_IMPORT_SHAPES_H
-#define ZERO_LIB_IMPORT_SHAPES_H
+#ifndef LIB_IMPORT_SHAPES_H
+#define LIB_IMPORT_SHAPES_H
 
 #include "ModelFile.h"
 #include "zero/Import/Import.h"
@@ -26,4 +26,4 @@ std::vector<Input> bindInputs(const Model &model, const ShapeBindings &bindings,
 
 } // namespace zero::importer
 
-#endif // ZERO_LIB_IMPORT_SHAPES_H
+#endif // LIB_IMPORT_SHAPES_H

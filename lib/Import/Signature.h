@@ -1,7 +1,7 @@
 //===- Signature.h - what the exporter says of a model's tensors -*- C++ -*-===//
 
-#ifndef ZERO_LIB_IMPORT_SIGNATURE_H
-#define ZERO_LIB_IMPORT_SIGNATURE_H
+#ifndef LIB_IMPORT_SIGNATURE_H
+#define LIB_IMPORT_SIGNATURE_H
 
 #include "Error.h"
 
@@ -49,4 +49,4 @@ Signature readSignature(const pb::GraphProto &graph);
 
 } // namespace zero::importer
 
-#endif // ZERO_LIB_IMPORT_SIGNATURE_H
+#endif // LIB_IMPORT_SIGNATURE_H

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ZERO_LIB_IMPORT_SUBGRAPHS_H
-#define ZERO_LIB_IMPORT_SUBGRAPHS_H
+#ifndef LIB_IMPORT_SUBGRAPHS_H
+#define LIB_IMPORT_SUBGRAPHS_H
 
 #include "ValueNames.h"
 
@@ -42,4 +42,4 @@ private:
 
 } // namespace zero::importer
 
-#endif // ZERO_LIB_IMPORT_SUBGRAPHS_H
+#endif // LIB_IMPORT_SUBGRAPHS_H

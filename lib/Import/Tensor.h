@@ -1,7 +1,7 @@
 //===- Tensor.h - element types, shapes and small values --------*- C++ -*-===//
 
-#ifndef ZERO_LIB_IMPORT_TENSOR_H
-#define ZERO_LIB_IMPORT_TENSOR_H
+#ifndef LIB_IMPORT_TENSOR_H
+#define LIB_IMPORT_TENSOR_H
 
 #include "Error.h"
 
@@ -61,4 +61,4 @@ inline llvm::ArrayRef<int64_t> dimsOf(const pb::TensorProto &tensor) {
 
 } // namespace zero::importer
 
-#endif // ZERO_LIB_IMPORT_TENSOR_H
+#endif // LIB_IMPORT_TENSOR_H

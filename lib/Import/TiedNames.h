@@ -9,8 +9,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ZERO_LIB_IMPORT_TIEDNAMES_H
-#define ZERO_LIB_IMPORT_TIEDNAMES_H
+#ifndef LIB_IMPORT_TIEDNAMES_H
+#define LIB_IMPORT_TIEDNAMES_H
 
 #include "ModelFile.h"
 
@@ -38,4 +38,4 @@ private:
 
 } // namespace zero::importer
 
-#endif // ZERO_LIB_IMPORT_TIEDNAMES_H
+#endif // LIB_IMPORT_TIEDNAMES_H

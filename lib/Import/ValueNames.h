@@ -1,7 +1,7 @@
 //===- ValueNames.h - names for new values ----------------------*- C++ -*-===//
 
-#ifndef ZERO_LIB_IMPORT_VALUENAMES_H
-#define ZERO_LIB_IMPORT_VALUENAMES_H
+#ifndef LIB_IMPORT_VALUENAMES_H
+#define LIB_IMPORT_VALUENAMES_H
 
 #include "Infer.h"
 
@@ -24,4 +24,4 @@ private:
 
 } // namespace zero::importer
 
-#endif // ZERO_LIB_IMPORT_VALUENAMES_H
+#endif // LIB_IMPORT_VALUENAMES_H

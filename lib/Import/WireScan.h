@@ -1,7 +1,7 @@
 //===- WireScan.h - where tensors' bytes lie in a file ----------*- C++ -*-===//
 
-#ifndef ZERO_LIB_IMPORT_WIRESCAN_H
-#define ZERO_LIB_IMPORT_WIRESCAN_H
+#ifndef LIB_IMPORT_WIRESCAN_H
+#define LIB_IMPORT_WIRESCAN_H
 
 #include "llvm/ADT/StringRef.h"
 
@@ -34,4 +34,4 @@ std::string explainBadFile(llvm::StringRef file);
 
 } // namespace zero::importer
 
-#endif // ZERO_LIB_IMPORT_WIRESCAN_H
+#endif // LIB_IMPORT_WIRESCAN_H

@@ -1,7 +1,7 @@
 //===- Presets.h - machines that are known by name --------------*- C++ -*-===//
 
-#ifndef ZERO_MACHINE_PRESETS_H
-#define ZERO_MACHINE_PRESETS_H
+#ifndef LIB_MACHINE_PRESETS_H
+#define LIB_MACHINE_PRESETS_H
 
 #include <span>
 #include <string_view>
@@ -17,4 +17,4 @@ std::span<const Preset> presets();
 
 } // namespace zero
 
-#endif // ZERO_MACHINE_PRESETS_H
+#endif // LIB_MACHINE_PRESETS_H

@@ -1,7 +1,7 @@
 //===- AttentionCore.h - the parts of scaled dot-product attention -*- C++ -*-===//
 
-#ifndef ZERO_LIB_OPS_ATTENTIONCORE_H
-#define ZERO_LIB_OPS_ATTENTIONCORE_H
+#ifndef LIB_OPS_ATTENTIONCORE_H
+#define LIB_OPS_ATTENTIONCORE_H
 
 #include "zero/Ops/Attention.h"
 #include "zero/Ops/OpTable.h"
@@ -28,4 +28,4 @@ llvm::LogicalResult checkHeads(onnx::NodeOp node, int64_t heads, int64_t groups)
 
 } // namespace zero::ops
 
-#endif // ZERO_LIB_OPS_ATTENTIONCORE_H
+#endif // LIB_OPS_ATTENTIONCORE_H

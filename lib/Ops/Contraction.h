@@ -7,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ZERO_LIB_OPS_CONTRACTION_H
-#define ZERO_LIB_OPS_CONTRACTION_H
+#ifndef LIB_OPS_CONTRACTION_H
+#define LIB_OPS_CONTRACTION_H
 
 #include "Lowering.h"
 
@@ -38,4 +38,4 @@ std::pair<mlir::Value, mlir::Value> contractGradients(NodeBuilder &builder, mlir
 
 } // namespace zero::ops
 
-#endif // ZERO_LIB_OPS_CONTRACTION_H
+#endif // LIB_OPS_CONTRACTION_H

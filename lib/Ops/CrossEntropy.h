@@ -1,7 +1,7 @@
 //===- CrossEntropy.h - lowerings of the losses' nodes ----------*- C++ -*-===//
 
-#ifndef ZERO_LIB_OPS_CROSSENTROPY_H
-#define ZERO_LIB_OPS_CROSSENTROPY_H
+#ifndef LIB_OPS_CROSSENTROPY_H
+#define LIB_OPS_CROSSENTROPY_H
 
 #include "zero/Ops/OpTable.h"
 
@@ -22,4 +22,4 @@ llvm::LogicalResult lowerCheckPositive(onnx::NodeOp node, mlir::ValueRange input
 
 } // namespace zero::ops
 
-#endif // ZERO_LIB_OPS_CROSSENTROPY_H
+#endif // LIB_OPS_CROSSENTROPY_H

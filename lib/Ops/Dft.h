@@ -1,7 +1,7 @@
 //===- Dft.h - pieces of Fourier transforms ---------------------*- C++ -*-===//
 
-#ifndef ZERO_LIB_OPS_DFT_H
-#define ZERO_LIB_OPS_DFT_H
+#ifndef LIB_OPS_DFT_H
+#define LIB_OPS_DFT_H
 
 #include "zero/Ops/OpTable.h"
 
@@ -24,4 +24,4 @@ mlir::Value dftTurnNode(NodeBuilder &builder, mlir::Value value, int64_t length,
 
 } // namespace zero::ops
 
-#endif // ZERO_LIB_OPS_DFT_H
+#endif // LIB_OPS_DFT_H

@@ -1,7 +1,7 @@
 //===- Einsum.h - from any equation to products of two ----------*- C++ -*-===//
 
-#ifndef ZERO_LIB_OPS_EINSUM_H
-#define ZERO_LIB_OPS_EINSUM_H
+#ifndef LIB_OPS_EINSUM_H
+#define LIB_OPS_EINSUM_H
 
 #include "zero/Ops/OpTable.h"
 
@@ -15,4 +15,4 @@ llvm::LogicalResult expandEinsum(onnx::NodeOp node, NodeBuilder &builder,
 
 } // namespace zero::ops
 
-#endif // ZERO_LIB_OPS_EINSUM_H
+#endif // LIB_OPS_EINSUM_H

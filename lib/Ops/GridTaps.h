@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ZERO_LIB_OPS_GRIDTAPS_H
-#define ZERO_LIB_OPS_GRIDTAPS_H
+#ifndef LIB_OPS_GRIDTAPS_H
+#define LIB_OPS_GRIDTAPS_H
 
 #include "Lowering.h"
 
@@ -42,4 +42,4 @@ llvm::SmallVector<PixelTap> pixelTaps(mlir::ImplicitLocOpBuilder &b, const Sampl
 
 } // namespace zero::ops
 
-#endif // ZERO_LIB_OPS_GRIDTAPS_H
+#endif // LIB_OPS_GRIDTAPS_H

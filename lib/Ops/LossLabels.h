@@ -1,7 +1,7 @@
 //===- LossLabels.h - how the labels of a loss count ------------*- C++ -*-===//
 
-#ifndef ZERO_LIB_OPS_LOSSLABELS_H
-#define ZERO_LIB_OPS_LOSSLABELS_H
+#ifndef LIB_OPS_LOSSLABELS_H
+#define LIB_OPS_LOSSLABELS_H
 
 #include "Lowering.h"
 
@@ -35,4 +35,4 @@ mlir::Value sumRows(mlir::ImplicitLocOpBuilder &b, mlir::ValueRange operands,
 
 } // namespace zero::ops
 
-#endif // ZERO_LIB_OPS_LOSSLABELS_H
+#endif // LIB_OPS_LOSSLABELS_H

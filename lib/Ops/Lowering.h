@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ZERO_LIB_OPS_LOWERING_H
-#define ZERO_LIB_OPS_LOWERING_H
+#ifndef LIB_OPS_LOWERING_H
+#define LIB_OPS_LOWERING_H
 
 #include "zero/Ops/OpTable.h"
 
@@ -88,4 +88,4 @@ bool isFloat(mlir::Value value);
 
 } // namespace zero::ops
 
-#endif // ZERO_LIB_OPS_LOWERING_H
+#endif // LIB_OPS_LOWERING_H

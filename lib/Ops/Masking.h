@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ZERO_LIB_OPS_MASKING_H
-#define ZERO_LIB_OPS_MASKING_H
+#ifndef LIB_OPS_MASKING_H
+#define LIB_OPS_MASKING_H
 
 #include "Lowering.h"
 
@@ -60,4 +60,4 @@ mlir::Value sumToPadding(NodeBuilder &builder, mlir::Value grad, mlir::RankedTen
 
 } // namespace zero::ops
 
-#endif // ZERO_LIB_OPS_MASKING_H
+#endif // LIB_OPS_MASKING_H

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ZERO_LIB_OPS_MOVEMENT_H
-#define ZERO_LIB_OPS_MOVEMENT_H
+#ifndef LIB_OPS_MOVEMENT_H
+#define LIB_OPS_MOVEMENT_H
 
 #include "Lowering.h"
 
@@ -82,4 +82,4 @@ mlir::Value scatterRows(mlir::ImplicitLocOpBuilder &b, mlir::Value into, mlir::V
 
 } // namespace zero::ops
 
-#endif // ZERO_LIB_OPS_MOVEMENT_H
+#endif // LIB_OPS_MOVEMENT_H

@@ -12,8 +12,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ZERO_LIB_OPS_PHILOX_H
-#define ZERO_LIB_OPS_PHILOX_H
+#ifndef LIB_OPS_PHILOX_H
+#define LIB_OPS_PHILOX_H
 
 #include "Lowering.h"
 
@@ -32,4 +32,4 @@ std::array<mlir::Value, 4> drawWords(mlir::ImplicitLocOpBuilder &b, mlir::Ranked
 
 } // namespace zero::ops
 
-#endif // ZERO_LIB_OPS_PHILOX_H
+#endif // LIB_OPS_PHILOX_H

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ZERO_LIB_OPS_RECURRENT_H
-#define ZERO_LIB_OPS_RECURRENT_H
+#ifndef LIB_OPS_RECURRENT_H
+#define LIB_OPS_RECURRENT_H
 
 #include "RecurrentActivations.h"
 
@@ -79,4 +79,4 @@ llvm::LogicalResult stepsGradient(onnx::NodeOp node, mlir::ValueRange outputGrad
 
 } // namespace zero::ops
 
-#endif // ZERO_LIB_OPS_RECURRENT_H
+#endif // LIB_OPS_RECURRENT_H

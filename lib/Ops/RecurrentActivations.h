@@ -1,7 +1,7 @@
 //===- RecurrentActivations.h - functions of recurrent layers ---*- C++ -*-===//
 
-#ifndef ZERO_LIB_OPS_RECURRENTACTIVATIONS_H
-#define ZERO_LIB_OPS_RECURRENTACTIVATIONS_H
+#ifndef LIB_OPS_RECURRENTACTIVATIONS_H
+#define LIB_OPS_RECURRENTACTIVATIONS_H
 
 #include "Lowering.h"
 
@@ -57,4 +57,4 @@ private:
 
 } // namespace zero::ops
 
-#endif // ZERO_LIB_OPS_RECURRENTACTIVATIONS_H
+#endif // LIB_OPS_RECURRENTACTIVATIONS_H

@@ -1,7 +1,7 @@
 //===- RecurrentKernel.h - inside the kernels of recurrent layers -*- C++ -*-===//
 
-#ifndef ZERO_LIB_OPS_RECURRENTKERNEL_H
-#define ZERO_LIB_OPS_RECURRENTKERNEL_H
+#ifndef LIB_OPS_RECURRENTKERNEL_H
+#define LIB_OPS_RECURRENTKERNEL_H
 
 #include "Recurrent.h"
 #include "RecurrentLoops.h"
@@ -67,4 +67,4 @@ protected:
 
 } // namespace zero::ops
 
-#endif // ZERO_LIB_OPS_RECURRENTKERNEL_H
+#endif // LIB_OPS_RECURRENTKERNEL_H

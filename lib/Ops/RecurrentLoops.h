@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ZERO_LIB_OPS_RECURRENTLOOPS_H
-#define ZERO_LIB_OPS_RECURRENTLOOPS_H
+#ifndef LIB_OPS_RECURRENTLOOPS_H
+#define LIB_OPS_RECURRENTLOOPS_H
 
 #include "Lowering.h"
 
@@ -73,4 +73,4 @@ int64_t rowsTogether(int64_t batch);
 
 } // namespace zero::ops
 
-#endif // ZERO_LIB_OPS_RECURRENTLOOPS_H
+#endif // LIB_OPS_RECURRENTLOOPS_H

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ZERO_LIB_OPS_RESAMPLE_H
-#define ZERO_LIB_OPS_RESAMPLE_H
+#ifndef LIB_OPS_RESAMPLE_H
+#define LIB_OPS_RESAMPLE_H
 
 #include "ResizeTable.h"
 #include "zero/Ops/OpTable.h"
@@ -19,4 +19,4 @@ mlir::Value resampleNode(NodeBuilder &builder, mlir::Value value, int64_t axis,
 
 } // namespace zero::ops
 
-#endif // ZERO_LIB_OPS_RESAMPLE_H
+#endif // LIB_OPS_RESAMPLE_H

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ZERO_LIB_OPS_RESIZETABLE_H
-#define ZERO_LIB_OPS_RESIZETABLE_H
+#ifndef LIB_OPS_RESIZETABLE_H
+#define LIB_OPS_RESIZETABLE_H
 
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/SmallVector.h"
@@ -60,4 +60,4 @@ TapTable makeTable(const AxisResize &axis);
 
 } // namespace zero::ops
 
-#endif // ZERO_LIB_OPS_RESIZETABLE_H
+#endif // LIB_OPS_RESIZETABLE_H

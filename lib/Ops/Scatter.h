@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ZERO_LIB_OPS_SCATTER_H
-#define ZERO_LIB_OPS_SCATTER_H
+#ifndef LIB_OPS_SCATTER_H
+#define LIB_OPS_SCATTER_H
 
 #include "Movement.h"
 
@@ -40,4 +40,4 @@ mlir::Value addRows(mlir::ImplicitLocOpBuilder &b, mlir::Value into, mlir::Value
 
 } // namespace zero::ops
 
-#endif // ZERO_LIB_OPS_SCATTER_H
+#endif // LIB_OPS_SCATTER_H

@@ -1,15 +1,16 @@
 //===- Trigonometry.h - sine and cosine of one element ----------*- C++ -*-===//
 
-#ifndef ZERO_LIB_OPS_TRIGONOMETRY_H
-#define ZERO_LIB_OPS_TRIGONOMETRY_H
+#ifndef LIB_OPS_TRIGONOMETRY_H
+#define LIB_OPS_TRIGONOMETRY_H
 
 #include "Lowering.h"
 
 namespace zero::ops {
 
-/// cos(x) of a scalar f32 or f64 of at most some turns, for which the work of large ones is left out.
+/// cos(x) of a scalar f32 or f64 of at most some turns, for which the work of large ones is left
+/// out.
 mlir::Value cosineOfTurn(mlir::ImplicitLocOpBuilder &b, mlir::Value x);
 
 } // namespace zero::ops
 
-#endif // ZERO_LIB_OPS_TRIGONOMETRY_H
+#endif // LIB_OPS_TRIGONOMETRY_H

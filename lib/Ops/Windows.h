@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ZERO_LIB_OPS_WINDOWS_H
-#define ZERO_LIB_OPS_WINDOWS_H
+#ifndef LIB_OPS_WINDOWS_H
+#define LIB_OPS_WINDOWS_H
 
 #include "Lowering.h"
 
@@ -58,4 +58,4 @@ llvm::SmallVector<mlir::AffineExpr> spreadExprs(const Windows &windows,
 
 } // namespace zero::ops
 
-#endif // ZERO_LIB_OPS_WINDOWS_H
+#endif // LIB_OPS_WINDOWS_H

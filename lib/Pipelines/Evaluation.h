@@ -22,7 +22,7 @@ struct PlanChoice {
   Tier params = Tier::Device;
   Tier optimizer = Tier::Device;
   int64_t optimizerHost = 0; ///< bytes of optimizer state on the host, with the rest on nvme
-  int64_t swapHost = 0; ///< bytes of saved values that wait there at most
+  int64_t swapHost = 0;      ///< bytes of saved values that wait there at most
   int64_t swapNvme = 0;
   const ActivationPlan *activations = nullptr; ///< null: as --checkpoint says
 };

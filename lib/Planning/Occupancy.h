@@ -1,7 +1,7 @@
 //===- Occupancy.h - which bytes are taken when -----------------*- C++ -*-===//
 
-#ifndef ZERO_PLANNING_OCCUPANCY_H
-#define ZERO_PLANNING_OCCUPANCY_H
+#ifndef LIB_PLANNING_OCCUPANCY_H
+#define LIB_PLANNING_OCCUPANCY_H
 
 #include <cstdint>
 #include <utility>
@@ -51,4 +51,4 @@ private:
 
 } // namespace zero::planning
 
-#endif // ZERO_PLANNING_OCCUPANCY_H
+#endif // LIB_PLANNING_OCCUPANCY_H

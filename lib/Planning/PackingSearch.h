@@ -1,7 +1,7 @@
 //===- PackingSearch.h - the smallest arena of few lifetimes ----*- C++ -*-===//
 
-#ifndef ZERO_PLANNING_PACKINGSEARCH_H
-#define ZERO_PLANNING_PACKINGSEARCH_H
+#ifndef LIB_PLANNING_PACKINGSEARCH_H
+#define LIB_PLANNING_PACKINGSEARCH_H
 
 #include <cstddef>
 #include <cstdint>
@@ -38,4 +38,4 @@ bool searchLower(const std::vector<Piece> &pieces, const std::vector<size_t> &or
 
 } // namespace zero::planning
 
-#endif // ZERO_PLANNING_PACKINGSEARCH_H
+#endif // LIB_PLANNING_PACKINGSEARCH_H

@@ -1,7 +1,7 @@
 //===- RematGreedy.h - what to keep, one value at a time --------*- C++ -*-===//
 
-#ifndef ZERO_LIB_PLANNING_REMATGREEDY_H
-#define ZERO_LIB_PLANNING_REMATGREEDY_H
+#ifndef LIB_PLANNING_REMATGREEDY_H
+#define LIB_PLANNING_REMATGREEDY_H
 
 #include "RematMoves.h"
 
@@ -33,4 +33,4 @@ Kept keepGreedily(RematSearch &search, const Kept &kept, int64_t budget);
 
 } // namespace zero::planning
 
-#endif // ZERO_LIB_PLANNING_REMATGREEDY_H
+#endif // LIB_PLANNING_REMATGREEDY_H

@@ -1,7 +1,7 @@
 //===- RematMoves.h - what keeping one value more saves ---------*- C++ -*-===//
 
-#ifndef ZERO_LIB_PLANNING_REMATMOVES_H
-#define ZERO_LIB_PLANNING_REMATMOVES_H
+#ifndef LIB_PLANNING_REMATMOVES_H
+#define LIB_PLANNING_REMATMOVES_H
 
 #include "RematStep.h"
 
@@ -54,4 +54,4 @@ private:
 
 } // namespace zero::planning
 
-#endif // ZERO_LIB_PLANNING_REMATMOVES_H
+#endif // LIB_PLANNING_REMATMOVES_H

@@ -1,7 +1,7 @@
 //===- RematStep.h - a step, played with values dropped ---------*- C++ -*-===//
 
-#ifndef ZERO_LIB_PLANNING_REMATSTEP_H
-#define ZERO_LIB_PLANNING_REMATSTEP_H
+#ifndef LIB_PLANNING_REMATSTEP_H
+#define LIB_PLANNING_REMATSTEP_H
 
 #include "zero/Planning/Remat.h"
 
@@ -90,4 +90,4 @@ private:
 
 } // namespace zero::planning
 
-#endif // ZERO_LIB_PLANNING_REMATSTEP_H
+#endif // LIB_PLANNING_REMATSTEP_H

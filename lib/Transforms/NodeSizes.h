@@ -1,7 +1,7 @@
 //===- NodeSizes.h - how large tensors may be -------------------*- C++ -*-===//
 
-#ifndef ZERO_LIB_TRANSFORMS_NODESIZES_H
-#define ZERO_LIB_TRANSFORMS_NODESIZES_H
+#ifndef LIB_TRANSFORMS_NODESIZES_H
+#define LIB_TRANSFORMS_NODESIZES_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -14,4 +14,4 @@ llvm::LogicalResult checkNodeSizes(mlir::func::FuncOp step);
 
 } // namespace zero
 
-#endif // ZERO_LIB_TRANSFORMS_NODESIZES_H
+#endif // LIB_TRANSFORMS_NODESIZES_H

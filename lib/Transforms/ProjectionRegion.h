@@ -1,7 +1,7 @@
 //===- ProjectionRegion.h - what is computed along rows of logits -*- C++ -*-===//
 
-#ifndef ZERO_LIB_TRANSFORMS_PROJECTIONREGION_H
-#define ZERO_LIB_TRANSFORMS_PROJECTIONREGION_H
+#ifndef LIB_TRANSFORMS_PROJECTIONREGION_H
+#define LIB_TRANSFORMS_PROJECTIONREGION_H
 
 #include "dialects/Onnx/Onnx.h"
 
@@ -53,4 +53,4 @@ int64_t rowElements(mlir::Value value, int64_t rows);
 
 } // namespace zero
 
-#endif // ZERO_LIB_TRANSFORMS_PROJECTIONREGION_H
+#endif // LIB_TRANSFORMS_PROJECTIONREGION_H

@@ -1,7 +1,7 @@
 //===- RowTiles.h - how many rows of scores there are at once ---*- C++ -*-===//
 
-#ifndef ZERO_LIB_TRANSFORMS_ROWTILES_H
-#define ZERO_LIB_TRANSFORMS_ROWTILES_H
+#ifndef LIB_TRANSFORMS_ROWTILES_H
+#define LIB_TRANSFORMS_ROWTILES_H
 
 #include <cstdint>
 
@@ -13,4 +13,4 @@ int64_t rowsPerTile(int64_t rows, int64_t rowBytes, uint64_t limit);
 
 } // namespace zero
 
-#endif // ZERO_LIB_TRANSFORMS_ROWTILES_H
+#endif // LIB_TRANSFORMS_ROWTILES_H

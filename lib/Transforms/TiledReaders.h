@@ -1,7 +1,7 @@
 //===- TiledReaders.h - what reads a parameter, tile by tile ----*- C++ -*-===//
 
-#ifndef ZERO_LIB_TRANSFORMS_TILEDREADERS_H
-#define ZERO_LIB_TRANSFORMS_TILEDREADERS_H
+#ifndef LIB_TRANSFORMS_TILEDREADERS_H
+#define LIB_TRANSFORMS_TILEDREADERS_H
 
 #include "dialects/Onnx/Onnx.h"
 
@@ -18,4 +18,4 @@ void tileReader(mlir::OpOperand &use, llvm::ArrayRef<mlir::Value> parts,
 
 } // namespace zero
 
-#endif // ZERO_LIB_TRANSFORMS_TILEDREADERS_H
+#endif // LIB_TRANSFORMS_TILEDREADERS_H

@@ -62,7 +62,7 @@ static int fails(enum Kind kind) {
   return 1;
 }
 
-#define FAULT(KIND, RESULT, CALL) return fails(KIND) ? (RESULT)-1 : (RESULT)(CALL)
+#define FAULT(KIND, RESULT, CALL) return fails(KIND) ? (RESULT) - 1 : (RESULT)(CALL)
 
 int rename(const char *from, const char *to) { FAULT(RENAME, int, syscall(SYS_rename, from, to)); }
 int renameat2(int a, const char *from, int b, const char *to, unsigned flags) {

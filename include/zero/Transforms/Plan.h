@@ -10,9 +10,9 @@ namespace zero {
 
 /// On the module: a dictionary of numbers that a planner chose: `stage`, `ranks`,
 /// `persist_under`, `bucket_bytes`, the tiers of `params` and `optimizer` state, the bytes of a
-/// rank's state that lie on the host where the rest is on nvme, `optimizer_host`, and those of saved
-/// values that wait as `activations_host` and `activations_nvme`. They count instead of the options
-/// of passes.
+/// rank's state that lie on the host where the rest is on nvme, `optimizer_host`, and those of
+/// saved values that wait as `activations_host` and `activations_nvme`. They count instead of the
+/// options of passes.
 inline constexpr llvm::StringLiteral kPlanAttr = "zero.plan";
 
 /// On the module: the largest part of a parameter, in bytes, that a planner chose. It counts

@@ -1,7 +1,7 @@
 //===- Harness.h - compiles kernels from text and calls them ----*- C++ -*-===//
 
-#ifndef ZERO_TEST_UNIT_CODEGEN_HARNESS_H
-#define ZERO_TEST_UNIT_CODEGEN_HARNESS_H
+#ifndef TEST_UNIT_CODEGEN_HARNESS_H
+#define TEST_UNIT_CODEGEN_HARNESS_H
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
@@ -60,4 +60,4 @@ std::string generic(const std::string &name, const std::vector<std::string> &ope
                     const std::string &init, const std::string &loops, const std::string &body);
 } // namespace text
 
-#endif // ZERO_TEST_UNIT_CODEGEN_HARNESS_H
+#endif // TEST_UNIT_CODEGEN_HARNESS_H

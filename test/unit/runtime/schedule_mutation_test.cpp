@@ -278,8 +278,7 @@ protected:
       ++(refused.empty() ? total.accepted : total.refused);
       if (!refused.empty())
         continue;
-      EXPECT_EQ(verdict, Same)
-          << "mutant " << i << ": " << what << ": not refused";
+      EXPECT_EQ(verdict, Same) << "mutant " << i << ": " << what << ": not refused";
       EXPECT_NE(harmlessBecause, "") << "mutant " << i << ": " << what << ": why is it harmless?";
       printf("mutant %d is accepted: %s: %s\n", i, what.c_str(), harmlessBecause.c_str());
     }

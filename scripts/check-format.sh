@@ -1,0 +1,9 @@
+#!/bin/bash
+# Checks that all C and C++ sources under the folder $1, or of this checkout, are as clang-format
+# writes them ("make format"). Names each place that is not, and then fails.
+set -euo pipefail
+style=$(realpath "$(dirname "$0")/../.clang-format")
+cd "${1:-$(dirname "$0")/..}"
+find . \( -name '.*' -o -name build -o -name data \) ! -name . -prune -o \
+  \( -name '*.cpp' -o -name '*.h' -o -name '*.c' \) -type f -print0 |
+  sort -z | xargs -0 -P "$(nproc)" -n 32 clang-format-22 --style="file:$style" --dry-run --Werror
