@@ -8,24 +8,18 @@ namespace zero {
 
 std::pair<Value, Value> MomentOptimizer::nextPowers(Formula &f, ValueRange powers) const {
   Type type = powers[0].getType();
-  Value first = f.mul(powers[0], f.constant(options.beta1, type));
-  Value second = f.mul(powers[1], f.constant(options.beta2, type));
+  Value first = f.mul(powers[0], f.constant(beta1, type));
+  Value second = f.mul(powers[1], f.constant(beta2, type));
   return {first, second};
 }
 
 std::pair<Value, Value> MomentOptimizer::nextMoments(Formula &f, Value m, Value v,
                                                      Value gradient) const {
   Type type = gradient.getType();
-  Value nextM = f.fma(f.constant(1 - options.beta1, type), f.sub(gradient, m), m);
+  Value nextM = f.fma(f.constant(1 - beta1, type), f.sub(gradient, m), m);
   Value square = f.mul(gradient, gradient);
-  Value nextV =
-      f.fma(f.constant(1 - options.beta2, type), square, f.mul(f.constant(options.beta2, type), v));
+  Value nextV = f.fma(f.constant(1 - beta2, type), square, f.mul(f.constant(beta2, type), v));
   return {nextM, nextV};
-}
-
-std::string MomentOptimizer::describe() const {
-  return name + "(betas=" + number(options.beta1) + "," + number(options.beta2) +
-         " eps=" + number(options.epsilon) + " weight_decay=" + number(options.weightDecay) + ")";
 }
 
 } // namespace zero

@@ -1,4 +1,4 @@
-//===- Optimizers.h - the optimizers ----------------------------*- C++ -*-===//
+//===- Optimizers.h - what definitions of optimizers share ------*- C++ -*-===//
 
 #ifndef LIB_OPTIMIZERS_OPTIMIZERS_H
 #define LIB_OPTIMIZERS_OPTIMIZERS_H
@@ -11,29 +11,41 @@
 
 namespace zero {
 
-std::unique_ptr<Optimizer> createSgd(const OptimizerOptions &options);
-/// Adam with L2 regularisation, or AdamW when `decoupled`.
-std::unique_ptr<Optimizer> createAdam(const OptimizerOptions &options, bool decoupled);
-std::unique_ptr<Optimizer> createLamb(const OptimizerOptions &options);
-std::unique_ptr<Optimizer> createLion(const OptimizerOptions &options);
+/// Adds a definition to those that `allOptimizers` lists. Each file FILE.cpp of Definitions has
+/// one function `registerFILE` that calls it.
+void registerOptimizer(OptimizerDefinition definition);
+
+/// The creator of definitions whose class is T.
+template <typename T>
+std::unique_ptr<Optimizer> make(const Settings &settings) {
+  return std::make_unique<T>(settings);
+}
 
 /// `value` as people write it: 1e-08, 0.9.
 std::string number(double value);
+
+/// The weight decay of every optimizer, none by default.
+Hyperparameter weightDecayParameter();
+/// Rates at which two moments go on, and what is added to the denominator.
+Hyperparameter betasParameter(double beta1, double beta2);
+Hyperparameter epsilonParameter(double value);
 
 /// What Adam and LAMB have in common: two moments of each gradient, and powers of their
 /// decay rates for the bias correction.
 class MomentOptimizer : public Optimizer {
 public:
-  llvm::SmallVector<std::string> states() const override { return {"exp_avg", "exp_avg_sq"}; }
+  llvm::SmallVector<ParameterState> states() const override {
+    return {{"exp_avg"}, {"exp_avg_sq"}};
+  }
   llvm::SmallVector<ScalarState> scalarStates() const override {
     return {{"optimizer.beta1_power", 1.0}, {"optimizer.beta2_power", 1.0}};
   }
   unsigned numScalars() const override { return 3; }
-  std::string describe() const override;
 
 protected:
-  MomentOptimizer(const OptimizerOptions &options, std::string name)
-      : options(options), name(std::move(name)) {}
+  explicit MomentOptimizer(const Settings &settings)
+      : Optimizer(settings), beta1(settings.numbers("betas")[0]),
+        beta2(settings.numbers("betas")[1]), epsilon(settings.number("eps")) {}
 
   /// The next powers, of the first and of the second rate.
   std::pair<mlir::Value, mlir::Value> nextPowers(Formula &f, mlir::ValueRange powers) const;
@@ -41,10 +53,7 @@ protected:
   std::pair<mlir::Value, mlir::Value> nextMoments(Formula &f, mlir::Value m, mlir::Value v,
                                                   mlir::Value gradient) const;
 
-  OptimizerOptions options;
-
-private:
-  std::string name;
+  double beta1, beta2, epsilon;
 };
 
 } // namespace zero

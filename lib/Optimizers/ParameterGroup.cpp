@@ -11,7 +11,6 @@ using namespace mlir;
 
 namespace zero {
 
-static constexpr StringLiteral kWeightDecay = "weight-decay";
 static constexpr StringLiteral kScale = "lr-scale";
 
 /// Where the pattern ends: a name may hold colons, but none before one of our keys.

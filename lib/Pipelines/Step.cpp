@@ -22,17 +22,7 @@ void zero::addStep(OpPassManager &pm, const StepOptions &options) {
   step.minLossScale = options.minLossScale;
   step.lossScaleWindow = options.lossScaleWindow;
   step.patience = options.lossScaleHysteresis;
-  if (options.betas.size() == 2) {
-    step.beta1 = options.betas[0];
-    step.beta2 = options.betas[1];
-  } else if (StringRef(options.optimizer).equals_insensitive("lion")) {
-    step.beta2 = 0.99; // the paper's, and the flag's default
-  }
-  step.epsilon = options.epsilon;
-  step.weightDecay = options.weightDecay;
-  step.momentum = options.momentum;
-  step.dampening = options.dampening;
-  step.nesterov = options.nesterov;
+  step.settings = options.optimizerOptions().text();
   pm.addPass(createBuildStep(step));
   pm.addPass(createSplitPrologue());
   pm.addPass(createAverageBuffers());

@@ -37,19 +37,6 @@ namespace {
 struct BuildStep : zero::impl::BuildStepBase<BuildStep> {
   using BuildStepBase::BuildStepBase;
 
-  OptimizerOptions optimizerOptions() const {
-    OptimizerOptions options;
-    options.name = optimizer;
-    options.beta1 = beta1;
-    options.beta2 = beta2;
-    options.epsilon = epsilon;
-    options.weightDecay = weightDecay;
-    options.momentum = momentum;
-    options.dampening = dampening;
-    options.nesterov = nesterov;
-    return options;
-  }
-
   /// The groups as given, then those without weight decay.
   FailureOr<SmallVector<ParameterGroup>> parseGroups() {
     SmallVector<ParameterGroup> groups;
@@ -72,7 +59,10 @@ struct BuildStep : zero::impl::BuildStepBase<BuildStep> {
     FailureOr<SmallVector<ParameterGroup>> given = parseGroups();
     if (failed(given))
       return failure();
-    FailureOr<ParameterGroups> groups = ParameterGroups::create(module, optimizerOptions(), *given);
+    OptimizerOptions options{optimizer};
+    if (std::string error = options.parse(settings); !error.empty())
+      return module.emitError(error);
+    FailureOr<ParameterGroups> groups = ParameterGroups::create(module, options, *given);
     if (failed(groups))
       return failure();
     StepUpdates updates(module, step, *groups, schedule);
@@ -80,15 +70,16 @@ struct BuildStep : zero::impl::BuildStepBase<BuildStep> {
       return failure();
 
     accumulateMicroBatches(module, step, microBatches);
-    GradientFactorOptions options{
+    GradientFactorOptions factorOptions{
         clipNorm, lossScale > 0, {minLossScale, double(lossScaleWindow), double(patience)}};
-    GradientFactor factor = buildGradientFactor(module, step, gradients, options);
+    GradientFactor factor = buildGradientFactor(module, step, gradients, factorOptions);
     updates.addScalars(factor.counts);
     for (GradientOp gradient : gradients)
       updates.addUpdate(gradient, factor);
     module->setAttr(
         kOptimizerAttr,
-        StringAttr::get(&getContext(), groups->optimizers().back().optimizer->describe()));
+        StringAttr::get(&getContext(),
+                        groups->optimizers().back().optimizer->getSettings().describe()));
     return groups->checkUsed(module);
   }
 

@@ -20,7 +20,8 @@ FailureOr<ParameterGroups> ParameterGroups::create(ModuleOp module, const Optimi
     member.text = group.pattern;
     member.learningRateScale = group.learningRateScale;
     OptimizerOptions own = options;
-    own.weightDecay = group.weightDecay.value_or(options.weightDecay);
+    if (group.weightDecay)
+      own.given[kWeightDecay.str()] = {*group.weightDecay};
     std::string error;
     member.optimizer = createOptimizer(own, error);
     if (!member.optimizer)

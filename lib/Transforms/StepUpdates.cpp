@@ -40,9 +40,10 @@ static LogicalResult checkWhole(ParameterOp parameter, const Optimizer &optimize
   if (!part || !optimizer.isLayerwise())
     return success();
   return emitError(parameter.getLoc())
-         << "parameter '" << part->of
-         << "' is cut into tiles, and this optimizer (lamb) needs the norm of all of it: expected "
-            "another optimizer, or a larger --tile-params-over";
+         << "parameter '" << part->of << "' is cut into tiles, and this optimizer ("
+         << optimizer.getSettings().definition().name
+         << ") needs the norm of all of it: expected another optimizer, or a larger "
+            "--tile-params-over";
 }
 
 LogicalResult StepUpdates::check(ArrayRef<GradientOp> gradients) {
@@ -62,8 +63,8 @@ LogicalResult StepUpdates::checkNames(ArrayRef<GradientOp> gradients) {
   for (GradientOp gradient : gradients) {
     StringRef parameter = modelName(symbols.lookup<ParameterOp>(gradient.getParameter()));
     names.push_back((parameter + "." + kMasterSuffix).str());
-    for (const std::string &suffix : groups.optimizer(0).states())
-      names.push_back((parameter + "." + suffix).str());
+    for (const ParameterState &state : groups.optimizer(0).states())
+      names.push_back((parameter + "." + state.suffix).str());
   }
   for (const std::string &name : names)
     if (Operation *taken = symbols.lookup(name))
@@ -103,13 +104,13 @@ void StepUpdates::addScalars(TypedValue<RankedTensorType> counts) {
   llvm::append_range(scalars, launch.getResults().drop_front(states.size() + 1));
 }
 
-/// A state of the shape of `parameter`, at `after`; its master has the parameter's own
-/// value.
+/// A state of the shape of `parameter`, at `after`, all `init`; without it a master, which has the
+/// parameter's own value.
 StateOp StepUpdates::addState(OpBuilder &after, ParameterOp parameter, StringRef suffix,
-                              bool isMaster) {
+                              std::optional<double> init) {
   std::string name = (parameter.getSymName() + "." + suffix).str();
-  DataAttr data = isMaster ? parameter.getDataAttr() : DataAttr();
-  FloatAttr splat = isMaster ? parameter.getSplatAttr() : after.getF64FloatAttr(0.0);
+  DataAttr data = init ? DataAttr() : parameter.getDataAttr();
+  FloatAttr splat = init ? after.getF64FloatAttr(*init) : parameter.getSplatAttr();
   return StateOp::create(after, parameter.getLoc(), Role::Optimizer, name,
                          FlatSymbolRefAttr::get(parameter.getSymNameAttr()),
                          parameter.getTensorType().clone(after.getF32Type()), data, splat,
@@ -140,14 +141,14 @@ void StepUpdates::addUpdate(GradientOp gradient, const GradientFactor &factor) {
   SmallVector<Attribute> states;
   OpBuilder after(parameter->getContext());
   after.setInsertionPointAfter(parameter);
-  auto add = [&](StringRef suffix, bool isMaster) {
-    StateOp state = addState(after, parameter, suffix, isMaster);
+  auto add = [&](StringRef suffix, std::optional<double> init) {
+    StateOp state = addState(after, parameter, suffix, init);
     states.push_back(FlatSymbolRefAttr::get(state.getSymNameAttr()));
   };
   if (form.hasMaster())
-    add(kMasterSuffix, /*isMaster=*/true);
-  for (const std::string &suffix : optimizer.states())
-    add(suffix, /*isMaster=*/false);
+    add(kMasterSuffix, std::nullopt);
+  for (const ParameterState &state : optimizer.states())
+    add(state.suffix, state.init);
 
   const SmallVector<func::FuncOp> &made = kernelsFor(group, form);
   SmallVector<Attribute> names = llvm::map_to_vector(made, [](func::FuncOp kernel) -> Attribute {

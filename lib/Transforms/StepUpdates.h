@@ -26,7 +26,7 @@ private:
   /// Optimizer states are saved under names that follow from the parameters'.
   llvm::LogicalResult checkNames(llvm::ArrayRef<GradientOp> gradients);
   StateOp addState(mlir::OpBuilder &after, ParameterOp parameter, llvm::StringRef suffix,
-                   bool isMaster);
+                   std::optional<double> init);
   const llvm::SmallVector<mlir::func::FuncOp> &kernelsFor(unsigned group, const UpdateForm &form);
   llvm::SmallVector<std::pair<std::string, double>> scalarStates() const;
 

@@ -2,7 +2,7 @@
 // the global norm, a loss scale that adapts, groups, layers.
 // RUN: zero-opt %s --zero-build-step="micro-batches=4 clip-norm=1.0" | FileCheck %s
 // RUN: zero-opt %s --zero-build-step="loss-scale=128 optimizer=sgd" | FileCheck %s --check-prefix=FIXED
-// RUN: zero-opt %s --zero-build-step="weight-decay=0.1 no-decay=*.bias param-group=a.weight:lr-scale=0.5 lr-schedule=cosine warmup-steps=2 total-steps=9" | FileCheck %s --check-prefix=GROUPS
+// RUN: zero-opt %s --zero-build-step="settings=weight-decay=0.1 no-decay=*.bias param-group=a.weight:lr-scale=0.5 lr-schedule=cosine warmup-steps=2 total-steps=9" | FileCheck %s --check-prefix=GROUPS
 // RUN: zero-opt %s --zero-build-step=optimizer=lamb | FileCheck %s --check-prefix=LAMB
 
 module attributes {zero.precision = bf16} {

@@ -1,7 +1,7 @@
 // RUN: zero-opt %s --zero-build-step | FileCheck %s --check-prefixes=CHECK,ADAM
-// RUN: zero-opt %s --zero-build-step="optimizer=adam weight-decay=0.1 beta1=0.5" | FileCheck %s --check-prefix=L2
+// RUN: zero-opt %s --zero-build-step="optimizer=adam settings={weight-decay=0.1 betas=0.5,0.999}" | FileCheck %s --check-prefix=L2
 // RUN: zero-opt %s --zero-build-step=optimizer=sgd | FileCheck %s --check-prefixes=CHECK,SGD
-// RUN: zero-opt %s --zero-build-step="optimizer=sgd momentum=0.9 nesterov=true" | FileCheck %s --check-prefix=MOMENTUM
+// RUN: zero-opt %s --zero-build-step="optimizer=sgd settings={momentum=0.9 nesterov}" | FileCheck %s --check-prefix=MOMENTUM
 
 // ADAM: module attributes {zero.micro_batches = 1 : i64, zero.optimizer = "adamw(betas=0.9,0.999 eps=1e-08 weight_decay=0)"}
 // L2: module attributes {zero.micro_batches = 1 : i64, zero.optimizer = "adam(betas=0.5,0.999 eps=1e-08 weight_decay=0.1)"}

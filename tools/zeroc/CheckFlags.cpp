@@ -60,6 +60,7 @@ private:
     if (error.empty())
       error = message.str();
   }
+  void failAt(StringRef message);
   /// The value of `flag` is not what is expected.
   template <typename T>
   void refuse(StringRef flag, StringRef expected, const T &got) {
@@ -268,38 +269,28 @@ void Checker::checkLossScale() {
            number(step.initialLossScale));
 }
 
+/// A message begins with the flag that it is about.
+void Checker::failAt(StringRef message) {
+  size_t end = std::min(message.find(':'), message.find('='));
+  fail(keyOf(message.take_front(end)) + message.substr(end));
+}
+
 void Checker::checkOptimizer() {
-  const std::string &name = step.optimizer.getValue();
-  OptimizerOptions plain;
-  plain.name = name;
-  std::string unknown;
-  if (!createOptimizer(plain, unknown))
-    return fail(keyOf("optimizer") + ": " + unknown);
-  std::string with = "--optimizer=" + name;
-  if (name == "sgd")
-    expectAbsent("betas", with);
-  if (name == "sgd" || name == "lion")
-    expectAbsent("eps", with);
-  if (name != "sgd")
-    for (StringRef flag : {"momentum", "dampening", "nesterov"})
-      expectAbsent(flag, with);
-  if (step.betas.size() != 0 && step.betas.size() != 2)
-    refuse("betas", "two numbers", step.betas.size());
-  for (double beta : step.betas)
-    if (!(beta >= 0 && beta < 1))
-      refuse("betas", "numbers in [0, 1)", number(beta));
+  const OptimizerDefinition *definition = findOptimizer(step.optimizer);
+  for (const OptimizerFlag &flag : optimizerFlags())
+    if (definition && !definition->find(flag.name))
+      expectAbsent(flag.name, "--optimizer=" + step.optimizer.getValue() + ", which has " +
+                                  definition->flags());
   if (!std::isfinite(static_cast<float>(options.learningRate)) || options.learningRate < 0)
     refuse("lr", "a finite number >= 0", number(options.learningRate));
-  expectNotNegative("eps", step.epsilon);
-  expectNotNegative("weight-decay", step.weightDecay);
-  expectNotNegative("momentum", step.momentum);
-  if (step.nesterov && (step.momentum == 0 || step.dampening != 0))
-    fail(keyOf("nesterov") + ": expected a momentum and no dampening, got momentum=" +
-         number(step.momentum) + " and dampening=" + number(step.dampening));
+  if (std::string wrong = step.optimizerOptions().check(); !wrong.empty())
+    failAt(wrong);
 }
 
 void Checker::checkGroups() {
-  bool decays = step.weightDecay != 0;
+  if (!error.empty())
+    return;
+  bool decays = Settings(step.optimizerOptions()).number(kWeightDecay) != 0;
   for (const std::string &text : step.paramGroups) {
     std::string wrong;
     std::optional<ParameterGroup> group = parseParameterGroup(text, wrong);
@@ -317,11 +308,8 @@ void Checker::checkGroups() {
 void Checker::checkSchedule() {
   ScheduleOptions schedule{step.schedule, step.warmupSteps, step.totalSteps, step.minLearningRate};
   std::string wrong = zero::checkSchedule(schedule);
-  if (wrong.empty())
-    return;
-  // It begins with the flag's name.
-  size_t end = std::min(wrong.find(':'), wrong.find('='));
-  fail(keyOf(StringRef(wrong).take_front(end)) + wrong.substr(end));
+  if (!wrong.empty())
+    failAt(wrong);
 }
 
 void Checker::checkReduction() {

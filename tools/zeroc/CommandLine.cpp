@@ -4,6 +4,7 @@
 
 #include "Config.h"
 #include "DiskSpeed.h"
+#include "ListOptimizers.h"
 #include "runtime/support/checked.h"
 #include "zero/Codegen/Compile.h"
 
@@ -111,7 +112,9 @@ static void printHelp(const StepOptions &step) {
   os << "\nphases:\n";
   // Where a name is longer LLVM would indent by a negative number.
   step.printHelp(0, std::max<size_t>(34, step.getOptionWidth()));
-  os << "\nphase names for --dump-after:";
+  os << "\n--list-optimizers lists what each optimizer has, as JSON; docs/optimizers.md is made of "
+        "it.\n"
+        "\nphase names for --dump-after:";
   for (Phase phase : allPhases())
     os << " " << phaseName(phase);
   os << "\n";
@@ -198,6 +201,8 @@ CommandLineResult parseCommandLine(ArrayRef<char *> arguments, CompilerOptions &
       llvm::outs() << "zeroc " ZERO_VERSION "\n";
       return CommandLineResult::Done;
     }
+    if (argument == "--list-optimizers")
+      return listOptimizers(llvm::outs()), CommandLineResult::Done;
     if (!argument.starts_with("-") || argument == "-") {
       if (!options.input.empty())
         return wrong("expected one model, got '" + Twine(options.input) + "' and '" + argument +

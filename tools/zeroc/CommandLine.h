@@ -19,7 +19,7 @@ struct GivenFlag {
 /// By the flag's name without dashes.
 using GivenFlags = llvm::StringMap<GivenFlag>;
 
-/// Reads zeroc's arguments. `Done` after --help or --version, `Wrong` after one
+/// Reads zeroc's arguments. `Done` after --help, --version or --list-optimizers, `Wrong` after one
 /// error on standard error. The flags of the phases are those of StepOptions.
 CommandLineResult parseCommandLine(llvm::ArrayRef<char *> arguments, CompilerOptions &options);
 

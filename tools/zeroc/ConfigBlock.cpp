@@ -61,7 +61,7 @@ void ConfigBlock::refuse(StringRef key, const Twine &expected) {
 }
 
 const json::Value *ConfigBlock::find(StringRef key) {
-  known.push_back(key);
+  known.push_back(key.str());
   const json::Value *value = object.get(key);
   if (!value || value->getAsNull() || value->getAsString() == StringRef("auto"))
     return nullptr;

@@ -60,7 +60,7 @@ private:
   Config &config;
   const llvm::json::Object &object;
   std::string path;
-  llvm::SmallVector<llvm::StringRef> known;
+  llvm::SmallVector<std::string> known;
 };
 
 /// `value` with as few digits as say it exactly.

@@ -2,6 +2,9 @@
 
 #include "ConfigParts.h"
 
+#include "zero/Optimizers/Definition.h"
+
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace llvm;
@@ -19,83 +22,69 @@ static void ignoreImplementation(ConfigBlock &params) {
   params.expect("maximize", {"false"}, "the loss is made small");
 }
 
-static void readMoments(ConfigBlock &params) {
-  if (std::optional<std::string> betas = params.readPair("betas"))
-    params.set("betas", "betas", *betas);
+/// Sets a flag of an optimizer from its key.
+static void readHyperparameter(ConfigBlock &params, const Hyperparameter &own) {
+  if (own.isSwitch()) {
+    if (params.readBool(own.key()).value_or(false))
+      params.set(own.key(), own.flag, "true");
+  } else if (own.defaults.size() == 1) {
+    params.setNumber(own.key(), own.flag);
+  } else if (std::optional<std::string> pair = params.readPair(own.key())) {
+    params.set(own.key(), own.flag, *pair);
+  }
 }
 
-/// What Adam's and LAMB's implementations offer in common.
-static void readAdaptive(ConfigBlock &params) {
-  readMoments(params);
-  params.setNumber("eps", "eps");
-  params.expect("amsgrad", {"false"}, "moments are as in the paper");
-  params.expect("bias_correction", {"true"}, "moments are as in the paper");
+/// Reads the parameters of what DeepSpeed calls `named`; returns the optimizer that this is here.
+static const OptimizerDefinition &readParameters(Config &config, ConfigBlock &params,
+                                                 const OptimizerDefinition &named) {
+  params.setNumber("lr", "lr");
+  readHyperparameter(params, *named.find(kWeightDecay));
+  params.expect("max_grad_norm", {"0"}, "write gradient_clipping");
+  ignoreImplementation(params);
+  for (const Hyperparameter &own : named.hyperparameters)
+    if (own.flag != kWeightDecay)
+      readHyperparameter(params, own);
+  const DeepSpeedNames &theirs = named.deepSpeed;
+  for (const NeutralKey &neutral : theirs.neutral)
+    params.expect(neutral.key, {neutral.value}, neutral.reason);
+  if (theirs.insteadBy.empty())
+    return named;
+  bool isReplaced = params.readBool(theirs.unless).value_or(true) || named.name == theirs.insteadBy;
+  if (params.readBool(theirs.when).value_or(false) && isReplaced)
+    config.setDefault(theirs.flag, theirs.value);
+  return isReplaced ? *findOptimizer(theirs.insteadBy) : named;
 }
 
-/// Reads the type's own parameters; returns our name of the optimizer.
-static StringRef readAdam(Config &config, ConfigBlock &params, bool isAdamW) {
-  readAdaptive(params);
-  // DeepSpeed's Adam is AdamW unless told otherwise, and so is torch's when it runs it,
-  // with a weight decay of its own.
-  bool isTorch = params.readBool("torch_adam").value_or(false);
-  isAdamW |= params.readBool("adam_w_mode").value_or(true);
-  if (isTorch && isAdamW)
-    config.setDefault("weight-decay", "0.01");
-  return isAdamW ? "adamw" : "adam";
+/// DeepSpeed's names: "Adam, AdamW or SGD".
+static std::string typeNames() {
+  SmallVector<StringRef> types;
+  for (const OptimizerDefinition &definition : allOptimizers())
+    types.push_back(definition.deepSpeed.type);
+  return (join(ArrayRef(types).drop_back(), ", ") + " or " + types.back()).str();
 }
 
-static StringRef readLamb(ConfigBlock &params) {
-  readAdaptive(params);
-  params.expect("eps_inside_sqrt", {"false"}, "moments are as in the paper");
-  for (StringRef key : {"max_coeff", "min_coeff"})
-    params.expect(key, {"null"}, "the trust ratio has no bounds, as in the paper");
-  return "lamb";
-}
-
-static StringRef readSgd(ConfigBlock &params) {
-  params.setNumber("momentum", "momentum");
-  params.setNumber("dampening", "dampening");
-  if (params.readBool("nesterov").value_or(false))
-    params.set("nesterov", "nesterov", "true");
-  return "sgd";
-}
-
-/// The kind of optimizer that DeepSpeed calls `type`; empty if we have none.
-static StringRef kindOf(StringRef type) {
-  return StringSwitch<StringRef>(type.lower())
-      .Cases({"adam", "adamw"}, "adam")
-      .Case("lamb", "lamb")
-      .Case("lion", "lion")
-      .Case("sgd", "sgd")
-      .Default("");
+/// The optimizer of this type; null if we have none.
+static const OptimizerDefinition *findType(StringRef type) {
+  auto found = find_if(allOptimizers(), [&](const OptimizerDefinition &definition) {
+    return definition.deepSpeed.type.equals_insensitive(type);
+  });
+  return found == allOptimizers().end() ? nullptr : found;
 }
 
 static void readOptimizerBlock(Config &config, ConfigBlock &block) {
   std::optional<std::string> type = block.readWord("type");
   // Without a type the command line's holds, or the default.
-  std::string name = type.value_or(config.givenValue("optimizer").value_or("adamw").str());
-  StringRef kind = kindOf(name);
-  if (kind.empty()) {
+  const OptimizerDefinition *named =
+      type ? findType(*type) : findOptimizer(config.givenValue("optimizer").value_or("adamw"));
+  if (!named) {
     if (type)
-      block.refuse("type", "Adam, AdamW, Lamb, Lion or SGD");
+      block.refuse("type", typeNames());
     return;
   }
   ConfigBlock params = block.readBlock("params");
-  params.setNumber("lr", "lr");
-  params.setNumber("weight_decay", "weight-decay");
-  params.expect("max_grad_norm", {"0"}, "write gradient_clipping");
-  ignoreImplementation(params);
-  StringRef ours = kind;
-  if (kind == "adam")
-    ours = readAdam(config, params, /*isAdamW=*/StringRef(name).lower() == "adamw");
-  else if (kind == "lamb")
-    readLamb(params);
-  else if (kind == "lion")
-    readMoments(params);
-  else
-    readSgd(params);
+  const OptimizerDefinition &ours = readParameters(config, params, *named);
   if (type)
-    block.set("type", "optimizer", ours);
+    block.set("type", "optimizer", ours.name);
   params.finish();
   block.ignore({"legacy_fusion"});
   block.finish();

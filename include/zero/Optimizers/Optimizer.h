@@ -10,6 +10,8 @@
 #ifndef ZERO_OPTIMIZERS_OPTIMIZER_H
 #define ZERO_OPTIMIZERS_OPTIMIZER_H
 
+#include "zero/Optimizers/Definition.h"
+
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -21,34 +23,30 @@
 
 namespace zero {
 
-/// Hyperparameters as people write them; each optimizer reads its own.
-struct OptimizerOptions {
-  std::string name = "adamw"; ///< sgd, adam, adamw, lamb, lion
-  double beta1 = 0.9;
-  double beta2 = 0.999;
-  double epsilon = 1e-8;
-  double weightDecay = 0.0;
-  double momentum = 0.0;
-  double dampening = 0.0;
-  bool nesterov = false;
-};
-
 /// A program-wide scalar that the optimizer keeps from step to step.
 struct ScalarState {
   std::string name; ///< symbol, e.g. "optimizer.beta1_power"
   double init;
 };
 
+/// A state that the optimizer keeps for each parameter, flat and sharded like it.
+struct ParameterState {
+  std::string suffix; ///< "exp_avg"
+  double init = 0.0;
+};
+
+/// Made by its definition, see Definition.h.
 class Optimizer {
 public:
   virtual ~Optimizer();
 
-  /// Suffixes of the states it keeps for each parameter, all zero at the start:
-  /// {"exp_avg", "exp_avg_sq"}. They are flat and sharded like the parameter.
-  virtual llvm::SmallVector<std::string> states() const = 0;
+  /// What it was made from.
+  const Settings &getSettings() const { return settings; }
+
+  virtual llvm::SmallVector<ParameterState> states() const = 0;
 
   /// f64 scalars kept from step to step.
-  virtual llvm::SmallVector<ScalarState> scalarStates() const = 0;
+  virtual llvm::SmallVector<ScalarState> scalarStates() const { return {}; }
 
   /// How many f32 scalars the update kernel takes.
   virtual unsigned numScalars() const = 0;
@@ -78,13 +76,13 @@ public:
     return {};
   }
 
-  /// For people: "adamw(betas=0.9,0.999 eps=1e-08 weight_decay=0.01)".
-  virtual std::string describe() const = 0;
-};
+protected:
+  explicit Optimizer(const Settings &settings)
+      : settings(settings), weightDecay(settings.number(kWeightDecay)) {}
 
-/// The optimizer named in `options`, or null and a message in `error` when the
-/// name is unknown or a value is out of range.
-std::unique_ptr<Optimizer> createOptimizer(const OptimizerOptions &options, std::string &error);
+  Settings settings;
+  double weightDecay;
+};
 
 /// The types that an update kernel works on.
 struct UpdateForm {

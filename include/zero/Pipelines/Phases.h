@@ -10,6 +10,7 @@
 #define ZERO_PIPELINES_PHASES_H
 
 #include "zero/Pipelines/ByteSizeOption.h"
+#include "zero/Pipelines/OptimizerFlags.h"
 #include "zero/Planning/Machine.h"
 
 #include "mlir/Pass/PassManager.h"
@@ -83,22 +84,9 @@ struct StepOptions : mlir::PassPipelineOptions<StepOptions> {
       *this, "sync-batchnorm",
       llvm::cl::desc("BatchNormalization: statistics over the batches of all ranks")};
   // step
-  Option<std::string> optimizer{*this, "optimizer",
-                                llvm::cl::desc("sgd, adam, adamw, lamb or lion"),
+  Option<std::string> optimizer{*this, "optimizer", llvm::cl::desc(optimizerNames()),
                                 llvm::cl::init("adamw"), llvm::cl::value_desc("name")};
-  ListOption<double> betas{
-      *this, "betas",
-      llvm::cl::desc("decay rates of adam, adamw and lamb (0.9,0.999) or lion (0.9,0.99)"),
-      llvm::cl::value_desc("beta1,beta2")};
-  Option<double> epsilon{*this, "eps", llvm::cl::desc("epsilon of adam, adamw and lamb (1e-8)"),
-                         llvm::cl::init(1e-8)};
-  Option<double> weightDecay{*this, "weight-decay", llvm::cl::desc("weight decay (0)"),
-                             llvm::cl::init(0.0)};
-  Option<double> momentum{*this, "momentum", llvm::cl::desc("SGD's momentum (0)"),
-                          llvm::cl::init(0.0)};
-  Option<double> dampening{*this, "dampening", llvm::cl::desc("SGD's dampening (0)"),
-                           llvm::cl::init(0.0)};
-  Option<bool> nesterov{*this, "nesterov", llvm::cl::desc("SGD with Nesterov's momentum")};
+  OptimizerFlags hyperparameters{*this};
   ListOption<std::string> noDecay{
       *this, "no-decay", llvm::cl::desc("no weight decay for parameters that match these globs"),
       llvm::cl::value_desc("pattern,...")};
@@ -242,6 +230,9 @@ struct StepOptions : mlir::PassPipelineOptions<StepOptions> {
   std::string machineName() const;
   /// Its description, with the disk that the options tell of; returns what is wrong, or nothing.
   std::string loadMachine(planning::Machine &machine) const;
+
+  /// The optimizer that is asked for.
+  OptimizerOptions optimizerOptions() const { return hyperparameters.optionsOf(optimizer); }
 
   /// Whether there is an option `name`.
   bool knows(llvm::StringRef name) const;

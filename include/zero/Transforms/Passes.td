@@ -268,14 +268,8 @@ def BuildStep : Pass<"zero-build-step", "::mlir::ModuleOp"> {
     scale adapts.
   }];
   let options = [
-    Option<"optimizer", "optimizer", "std::string", /*default=*/"\"adamw\"", "sgd, adam, adamw, lamb or lion">,
-    Option<"beta1", "beta1", "double", /*default=*/"0.9", "decay of the first moment">,
-    Option<"beta2", "beta2", "double", /*default=*/"0.999", "decay of the second moment">,
-    Option<"epsilon", "eps", "double", /*default=*/"1e-8", "added to the denominator">,
-    Option<"weightDecay", "weight-decay", "double", /*default=*/"0.0", "weight decay">,
-    Option<"momentum", "momentum", "double", /*default=*/"0.0", "SGD: momentum">,
-    Option<"dampening", "dampening", "double", /*default=*/"0.0", "SGD: dampening of the momentum">,
-    Option<"nesterov", "nesterov", "bool", /*default=*/"false", "SGD: Nesterov's momentum">,
+    Option<"optimizer", "optimizer", "std::string", /*default=*/"\"adamw\"", "name of the optimizer; see lib/Optimizers/Definitions">,
+    Option<"settings", "settings", "std::string", /*default=*/"\"\"", "its hyperparameters that are not at their default: {flag=1,2 switch}">,
     ListOption<"paramGroups", "param-group", "std::string", "pattern:weight-decay=X:lr-scale=Y">,
     ListOption<"noDecay", "no-decay", "std::string", "patterns of parameters without weight decay">,
     Option<"scheduleKind", "lr-schedule", "std::string", /*default=*/"\"constant\"", "constant, linear, cosine or inverse-sqrt">,

@@ -84,10 +84,10 @@ std::unique_ptr<zero::Optimizer> create(std::string name, double beta1, double b
                                         double decay) {
   zero::OptimizerOptions options;
   options.name = name;
-  options.beta1 = beta1;
-  options.beta2 = beta2;
-  options.epsilon = 1e-6;
-  options.weightDecay = decay;
+  options.given["betas"] = {beta1, beta2};
+  if (zero::findOptimizer(name)->find("eps"))
+    options.given["eps"] = {1e-6};
+  options.given["weight-decay"] = {decay};
   std::string error;
   auto optimizer = zero::createOptimizer(options, error);
   EXPECT_TRUE(optimizer) << error;

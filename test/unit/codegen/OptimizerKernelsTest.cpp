@@ -41,9 +41,11 @@ std::vector<std::vector<float>> update(Kernels &kernels, const zero::Optimizer &
   std::vector<std::vector<float>> values;
   for (size_t i = 0; i < 1 + optimizer.states().size(); ++i) {
     values.push_back(numbers(kLength, i));
-    // A second moment is never negative.
+    // A sum or a mean of squares is never negative.
+    const bool isOfSquares = i > 0 && llvm::is_contained({"exp_avg_sq", "square_avg", "sum"},
+                                                         optimizer.states()[i - 1].suffix);
     for (float &value : values.back())
-      value = i == 2 ? std::abs(value) : value;
+      value = isOfSquares ? std::abs(value) : value;
   }
   std::vector<float> gradient = numbers(kLength, 9);
   std::vector<float> scalars = {0.99f, -0.013f, 0.31f};
@@ -73,31 +75,82 @@ TEST_P(OptimizerKernels, EverySplitGivesTheSameBits) {
     ASSERT_EQ(update(kernels, *optimizer, shard), whole) << "shards of " << shard;
 }
 
-zero::OptimizerOptions options(std::string name, double decay, double momentum = 0,
-                               bool nesterov = false) {
-  zero::OptimizerOptions result;
-  result.name = name;
-  result.weightDecay = decay;
-  result.momentum = momentum;
-  result.nesterov = nesterov;
+zero::OptimizerOptions options(std::string name, StringRef settings) {
+  zero::OptimizerOptions result{std::move(name)};
+  EXPECT_EQ(result.parse(settings), "");
   return result;
 }
 
-INSTANTIATE_TEST_SUITE_P(All, OptimizerKernels,
-                         testing::Values(options("sgd", 0), options("sgd", 0.1),
-                                         options("sgd", 0, 0.9), options("sgd", 0.1, 0.9, true),
-                                         options("adam", 0), options("adam", 0.1),
-                                         options("adamw", 0.1), options("lion", 0),
-                                         options("lion", 0.1)));
+/// Every optimizer that works element by element, with its defaults, with a weight decay and as
+/// in its examples.
+std::vector<zero::OptimizerOptions> allOptions() {
+  std::vector<zero::OptimizerOptions> all;
+  auto add = [&](const zero::OptimizerDefinition &definition, StringRef settings) {
+    std::string error;
+    zero::OptimizerOptions made = options(definition.name.str(), settings);
+    std::unique_ptr<zero::Optimizer> optimizer = zero::createOptimizer(made, error);
+    EXPECT_TRUE(optimizer) << error;
+    if (optimizer && !optimizer->isLayerwise())
+      all.push_back(std::move(made));
+  };
+  for (const zero::OptimizerDefinition &definition : zero::allOptimizers()) {
+    add(definition, "");
+    add(definition, "weight-decay=0.1");
+    for (StringRef example : definition.examples) {
+      auto [rate, flags] = example.split(' ');
+      EXPECT_TRUE(rate.starts_with("--lr=")) << "an example begins with its learning rate";
+      std::string settings = flags.str();
+      for (size_t at; (at = settings.find("--")) != std::string::npos;)
+        settings.erase(at, 2);
+      add(definition, settings);
+    }
+  }
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, OptimizerKernels, testing::ValuesIn(allOptions()),
+                         [](const testing::TestParamInfo<zero::OptimizerOptions> &info) {
+                           return info.param.name + std::to_string(info.index);
+                         });
+
+std::string errorOf(std::string name, StringRef settings) {
+  std::string error;
+  EXPECT_FALSE(zero::createOptimizer(options(std::move(name), settings), error));
+  return error;
+}
 
 TEST(CreateOptimizer, RefusesByName) {
-  std::string error;
-  EXPECT_FALSE(zero::createOptimizer(options("adamx", 0), error));
-  EXPECT_EQ(error, "unknown optimizer 'adamx', expected sgd, adam, adamw, lamb or lion");
-  EXPECT_FALSE(zero::createOptimizer(options("sgd", -1), error));
-  EXPECT_EQ(error, "expected a weight decay >= 0, got -1");
-  EXPECT_FALSE(zero::createOptimizer(options("sgd", 0, 0, true), error));
-  EXPECT_EQ(error, "nesterov needs a momentum and no dampening");
+  EXPECT_EQ(errorOf("adamx", ""),
+            "optimizer: unknown optimizer 'adamx', expected " + zero::optimizerNames());
+  EXPECT_EQ(errorOf("sgd", "weight-decay=-1"),
+            "weight-decay: expected a finite number >= 0, got -1");
+  EXPECT_EQ(errorOf("sgd", "nesterov"), "nesterov: expected a momentum and no dampening, got "
+                                        "momentum=0 and dampening=0");
+  EXPECT_EQ(errorOf("adam", "betas=0.9"), "betas: expected two numbers, got 1");
+  EXPECT_EQ(errorOf("lion", "betas=0.9,nan"), "betas: expected numbers in [0, 1), got nan");
+  EXPECT_EQ(errorOf("lion", "eps=1"),
+            "eps: has no effect with lion, which has --betas and --weight-decay");
+}
+
+TEST(Definitions, AreWhole) {
+  for (const zero::OptimizerDefinition &definition : zero::allOptimizers()) {
+    EXPECT_FALSE(definition.file.empty());
+    EXPECT_FALSE(definition.summary.empty() || definition.source.empty()) << definition.name.str();
+    EXPECT_FALSE(definition.deepSpeed.type.empty()) << definition.name.str();
+    EXPECT_FALSE(definition.examples.empty()) << definition.name.str();
+    EXPECT_TRUE(definition.find("weight-decay")) << definition.name.str();
+    EXPECT_EQ(zero::findOptimizer(definition.name.upper()), &definition);
+  }
+}
+
+TEST(Settings, SayWhatTheyRead) {
+  zero::OptimizerOptions given = options("sgd", "nesterov momentum=0.1");
+  given.given["weight-decay"] = {1.0 / 3};
+  zero::OptimizerOptions read = options("sgd", given.text());
+  EXPECT_EQ(read.given, given.given);
+  EXPECT_EQ(zero::Settings(read).describe(),
+            "sgd(momentum=0.1 dampening=0 weight_decay=0.333333 nesterov)");
+  EXPECT_EQ(zero::OptimizerOptions().parse("momentum=x"), "momentum: expected numbers, got 'x'");
 }
 
 } // namespace

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Optimizers.h"
+#include "../Optimizers.h"
 
 using namespace mlir;
 using namespace zero;
@@ -26,10 +26,11 @@ namespace {
 
 class Lion : public Optimizer {
 public:
-  explicit Lion(const OptimizerOptions &options) : options(options) {}
+  explicit Lion(const Settings &settings)
+      : Optimizer(settings), beta1(settings.numbers("betas")[0]),
+        beta2(settings.numbers("betas")[1]) {}
 
-  SmallVector<std::string> states() const override { return {"exp_avg"}; }
-  SmallVector<ScalarState> scalarStates() const override { return {}; }
+  SmallVector<ParameterState> states() const override { return {{"exp_avg"}}; }
   unsigned numScalars() const override { return 2; }
 
   /// Scalars: 1 - lr * wd, -lr.
@@ -37,7 +38,7 @@ public:
                     SmallVectorImpl<Value> &results) const override {
     Formula f(builder, loc);
     Type f64 = lr.getType();
-    results.push_back(f.sub(f.constant(1.0, f64), f.mul(lr, f.constant(options.weightDecay, f64))));
+    results.push_back(f.sub(f.constant(1.0, f64), f.mul(lr, f.constant(weightDecay, f64))));
     results.push_back(arith::NegFOp::create(builder, loc, lr));
   }
 
@@ -47,25 +48,29 @@ public:
     Value weight = operands[0], m = operands[1], gradient = operands[2];
     Value decay = operands[3], minusLr = operands[4];
     Type type = weight.getType();
-    if (options.weightDecay != 0)
+    if (weightDecay != 0)
       weight = f.mul(weight, decay);
     Value difference = f.sub(gradient, m);
-    Value mix = f.fma(f.constant(1 - options.beta1, type), difference, m);
+    Value mix = f.fma(f.constant(1 - beta1, type), difference, m);
     results.push_back(f.fma(minusLr, buildSign(builder, loc, mix), weight));
-    results.push_back(f.fma(f.constant(1 - options.beta2, type), difference, m));
-  }
-
-  std::string describe() const override {
-    return "lion(betas=" + number(options.beta1) + "," + number(options.beta2) +
-           " weight_decay=" + number(options.weightDecay) + ")";
+    results.push_back(f.fma(f.constant(1 - beta2, type), difference, m));
   }
 
 private:
-  OptimizerOptions options;
+  double beta1, beta2;
 };
 
 } // namespace
 
-std::unique_ptr<Optimizer> zero::createLion(const OptimizerOptions &options) {
-  return std::make_unique<Lion>(options);
+namespace zero {
+void registerLion() {
+  registerOptimizer({.name = "lion",
+                     .summary = "the sign of a momentum",
+                     .source = "Chen et al., arXiv 2302.06675",
+                     .torch = "",
+                     .deepSpeed = {.type = "Lion"},
+                     .hyperparameters = {betasParameter(0.9, 0.99), weightDecayParameter()},
+                     .examples = {"--lr=1e-4 --weight-decay=0.5"},
+                     .create = make<Lion>});
 }
+} // namespace zero

@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Optimizers.h"
+#include "../Optimizers.h"
 
 using namespace mlir;
 using namespace zero;
@@ -16,7 +16,7 @@ namespace {
 
 class Lamb : public MomentOptimizer {
 public:
-  explicit Lamb(const OptimizerOptions &options) : MomentOptimizer(options, "lamb") {}
+  explicit Lamb(const Settings &settings) : MomentOptimizer(settings) {}
 
   /// Scalars: -lr, 1 / (1 - beta1^t), sqrt(1 - beta2^t).
   void buildScalars(OpBuilder &builder, Location loc, Value lr, ValueRange states,
@@ -46,16 +46,33 @@ public:
     Value weight = operands[0], m = operands[1], v = operands[2];
     Value correction1 = operands[4], correction2 = operands[5];
     Type type = weight.getType();
-    Value denominator = f.add(f.div(f.sqrt(v), correction2), f.constant(options.epsilon, type));
+    Value denominator = f.add(f.div(f.sqrt(v), correction2), f.constant(epsilon, type));
     Value direction = f.div(f.mul(m, correction1), denominator);
-    if (options.weightDecay == 0)
+    if (weightDecay == 0)
       return direction;
-    return f.fma(f.constant(options.weightDecay, type), weight, direction);
+    return f.fma(f.constant(weightDecay, type), weight, direction);
   }
 };
 
 } // namespace
 
-std::unique_ptr<Optimizer> zero::createLamb(const OptimizerOptions &options) {
-  return std::make_unique<Lamb>(options);
+namespace zero {
+void registerLamb() {
+  StringLiteral unbounded = "the trust ratio has no bounds, as in the paper";
+  StringLiteral moments = "moments are as in the paper";
+  registerOptimizer({.name = "lamb",
+                     .summary = "Adam with a trust ratio per tensor",
+                     .source = "You et al., arXiv 1904.00962",
+                     .torch = "",
+                     .deepSpeed = {.type = "Lamb",
+                                   .neutral = {{"amsgrad", "false", moments},
+                                               {"bias_correction", "true", moments},
+                                               {"eps_inside_sqrt", "false", moments},
+                                               {"max_coeff", "null", unbounded},
+                                               {"min_coeff", "null", unbounded}}},
+                     .hyperparameters = {betasParameter(0.9, 0.999), epsilonParameter(1e-8),
+                                         weightDecayParameter()},
+                     .examples = {"--lr=1e-2 --eps=1e-4 --weight-decay=0.1"},
+                     .create = make<Lamb>});
 }
+} // namespace zero

@@ -1,0 +1,34 @@
+//===- OptimizerFlags.h - flags of all optimizers ---------------*- C++ -*-===//
+//
+// An option for each hyperparameter that some optimizer's definition has.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ZERO_PIPELINES_OPTIMIZERFLAGS_H
+#define ZERO_PIPELINES_OPTIMIZERFLAGS_H
+
+#include "zero/Optimizers/Definition.h"
+
+#include "mlir/Pass/PassOptions.h"
+
+namespace zero {
+
+class OptimizerFlags {
+public:
+  /// Adds the options to `parent`, which must live as long.
+  explicit OptimizerFlags(mlir::detail::PassOptions &parent);
+
+  /// What of them is given to `optimizer`, be they its own or not.
+  OptimizerOptions optionsOf(llvm::StringRef optimizer) const;
+
+private:
+  using Switch = mlir::detail::PassOptions::Option<bool>;
+  using Numbers = mlir::detail::PassOptions::ListOption<double>;
+
+  llvm::SmallVector<std::pair<llvm::StringRef, std::unique_ptr<Switch>>> switches;
+  llvm::SmallVector<std::pair<llvm::StringRef, std::unique_ptr<Numbers>>> numbers;
+};
+
+} // namespace zero
+
+#endif // ZERO_PIPELINES_OPTIMIZERFLAGS_H
