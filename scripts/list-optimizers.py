@@ -9,21 +9,29 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from textwrap import fill
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs/optimizers.md"
-HEAD = """# Optimizers
-
-What `--optimizer` takes, as `zeroc --list-optimizers` says; the build writes this page. Each optimizer
-is one file of `lib/Optimizers/Definitions`: its names, its flags with their defaults and ranges, its
-states and its formulas. Flags, `--help`, errors, the keys of [a DeepSpeed configuration](config.md), this
-page and the tests are made of it, so a new optimizer is a new file. Those that PyTorch has are
+HEAD = """What `--optimizer` takes, as `zeroc --list-optimizers` says; the build writes this page. Each
+optimizer is one file of `lib/Optimizers/Definitions`: its names, its flags with their defaults and
+ranges, its states and its formulas. Flags, `--help`, errors, the keys of [a DeepSpeed configuration](config.md),
+this page and the tests are made of it, so a new optimizer is a new file. Those that PyTorch has are
 compared with it over ten steps by `test/execute/torch-optimizers.test`.
 
 A flag that the optimizer has not is an error. *Key* is what PyTorch and DeepSpeed call it. *States* are
-those of the tests' examples; each is of its parameter's size, and sharded at stages 1 to 3.
+those of the tests' examples; each is of its parameter's size, and sharded at stages 1 to 3, unless it is
+one of whole tensors."""
+OF_TENSORS = """The step of an element depends on all of its tensor. Every rank computes the steps of
+whole tensors and applies its part of them; these states are on every rank, and of a matrix they are a row
+and a column. At stages 1 to 3 the ranks gather the gradients for that once more, which the certificate
+counts as *update*. A parameter that `--tile-params-over` cuts is refused."""
+LAYERWISE = """The step of a tensor is scaled by a ratio of norms of all of it, which the ranks add up
+from their parts. A parameter that `--tile-params-over` cuts is refused."""
 
-"""
+
+def paragraph(text):
+    return fill(" ".join(text.split()), 100, break_long_words=False, break_on_hyphens=False)
 
 
 def flag(own):
@@ -33,23 +41,36 @@ def flag(own):
     return f"| `--{own['flag']}` | `{own['key']}` | {default} | {own['range']} | {own['meaning']} |"
 
 
+def states_of(optimizer):
+    parts = [", ".join(f"`{state}`" for state in optimizer[key])
+             for key in ("states", "tensor_states")]
+    if optimizer["tensor_states"]:
+        return f"States of whole tensors: {parts[1]}." + (f" Others: {parts[0]}." if parts[0] else "")
+    return f"States: {parts[0]}."
+
+
 def section(optimizer):
     torch = f"`torch.optim.{optimizer['torch']}`" if optimizer["torch"] else "none"
-    states = ", ".join(f"`{state}`" for state in optimizer["states"])
-    lines = [f"## {optimizer['name']}", "", f"{optimizer['summary'][0].upper()}{optimizer['summary'][1:]}:",
-             f"{optimizer['source']}. PyTorch: {torch}; DeepSpeed: `{optimizer['deepspeed']}`.",
-             f"States: {states}. File: `{optimizer['file']}`.", "",
+    summary = optimizer["summary"]
+    about = (f"{summary[0].upper()}{summary[1:]}: {optimizer['source']}. PyTorch: {torch}; DeepSpeed: "
+             f"`{optimizer['deepspeed']}`. {states_of(optimizer)} File: `{optimizer['file']}`.")
+    lines = [f"## {optimizer['name']}", "", paragraph(about), "",
              "| flag | key | default | range | |", "|---|---|---|---|---|",
              *map(flag, optimizer["hyperparameters"])]
+    for key, text in (("of_tensors", OF_TENSORS), ("layerwise", LAYERWISE)):
+        if optimizer[key]:
+            lines += ["", paragraph(text)]
     if optimizer["neutral"]:
         keys = ", ".join(f"`{key['key']}` ({key['value']})" for key in optimizer["neutral"])
-        lines += ["", "Keys of a DeepSpeed configuration that may only have this value:", keys + "."]
+        lines += ["", paragraph("Keys of a DeepSpeed configuration that may only have this value: "
+                                f"{keys}.")]
     return "\n".join(lines) + "\n"
 
 
 def page(tool):
     listed = subprocess.run([tool, "--list-optimizers"], capture_output=True, text=True, check=True)
-    return HEAD + "\n".join(map(section, json.loads(listed.stdout)))
+    head = "\n\n".join(map(paragraph, HEAD.split("\n\n")))
+    return f"# Optimizers\n\n{head}\n\n" + "\n".join(map(section, json.loads(listed.stdout)))
 
 
 def main():

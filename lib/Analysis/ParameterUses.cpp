@@ -34,6 +34,9 @@ llvm::MapVector<StringAttr, ParameterUse> findParameterUses(func::FuncOp step) {
     // A reshape reads nothing itself; what follows it does.
     if (isReshape(&op))
       continue;
+    // What the epilogue reads of a parameter is the rank's slice.
+    if (op.hasAttr(kEpilogueAttr))
+      continue;
     for (Value operand : op.getOperands()) {
       auto read = throughReshapes(operand).getDefiningOp<ReadOp>();
       if (!read)

@@ -222,10 +222,11 @@ private:
     Value gradient = update.getInputs()[update->getAttrOfType<IntegerAttr>(kGradientAttr).getInt()];
     while (true) {
       Operation *producer = throughReshapes(gradient).getDefiningOp();
-      auto transfer = dyn_cast_or_null<TransferOp>(producer);
-      if (!transfer || !isIn(transfer, Segment::Epilogue))
+      const bool movesIt = isa_and_nonnull<TransferOp, MemberOp>(producer) ||
+                           (producer && gathers(producer));
+      if (!movesIt || !isIn(producer, Segment::Epilogue))
         return gradient;
-      gradient = transfer.getInput();
+      gradient = producer->getOperand(0);
     }
   }
 

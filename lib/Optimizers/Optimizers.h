@@ -30,6 +30,25 @@ Hyperparameter weightDecayParameter();
 Hyperparameter betasParameter(double beta1, double beta2);
 Hyperparameter epsilonParameter(double value);
 
+/// What an element of a result is made of.
+using ElementBody = llvm::function_ref<mlir::Value(Formula &, mlir::ValueRange)>;
+
+/// An operand of `mapTensors` and the dimensions of the result that it has.
+struct TensorOperand {
+  mlir::Value value;
+  llvm::SmallVector<unsigned> dims;
+};
+
+/// A tensor of `type`, element by element from `operands`, which are broadcast.
+mlir::Value mapTensors(mlir::OpBuilder &builder, mlir::Location loc,
+                       llvm::ArrayRef<TensorOperand> operands, mlir::RankedTensorType type,
+                       ElementBody body);
+/// The sum over the dimensions `over` of what `body` makes of each element, in `element`.
+mlir::Value sumTensor(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value input,
+                      llvm::ArrayRef<unsigned> over, mlir::Type element, ElementBody body);
+/// 0, 1, ... of a tensor.
+llvm::SmallVector<unsigned> allDims(mlir::Value tensor);
+
 /// What Adam and LAMB have in common: two moments of each gradient, and powers of their
 /// decay rates for the bias correction.
 class MomentOptimizer : public Optimizer {

@@ -71,6 +71,8 @@ static void printVolume(const CollectiveVolume &volume, int64_t ranks, llvm::raw
        << withSign(causes->notTrained) << ", padding " << withSign(causes->padding);
   if (volume.causes && volume.causes->keptWhole)
     os << ", kept whole " << withSign(volume.causes->keptWhole);
+  if (volume.causes && volume.causes->wholeGradients)
+    os << ", whole gradients for the update " << withSign(volume.causes->wholeGradients);
   if (volume.causes && volume.again)
     os << ", read by what runs again " << withSign(volume.again);
   os << "\n";

@@ -100,7 +100,8 @@ static CollectiveVolume countCollectives(func::FuncOp step, int64_t microBatches
         volume.update += elements;
       continue;
     }
-    int64_t &sum = op.getDestination()    ? volume.update
+    const bool isUpdate = op.getDestination() || isIn(op, Segment::Epilogue);
+    int64_t &sum = isUpdate               ? volume.update
                    : forward.contains(op) ? volume.forward
                                           : volume.backward;
     sum += elements;
@@ -124,6 +125,10 @@ static std::optional<CollectiveVolume> measureVolume(ModuleOp module, const Plan
   volume.paper = volume.paperTimes * plan.parameters;
   if (plan.stage != 3)
     return volume;
+  int64_t wholeGradients = 0;
+  for (auto gather : step.getOps<AllGatherOp>())
+    if (!gather.getInto() && !gather.getControl() && gather->hasAttr(kEpilogueAttr))
+      wholeGradients += cast<RankedTensorType>(gather.getResult().getType()).getNumElements();
   int64_t padded = 0, kept = 0; // kept whole by each rank, though the stage shards
   for (int64_t elements : module->getAttrOfType<DenseI64ArrayAttr>(kBucketsAttr).asArrayRef())
     padded += elements;
@@ -134,8 +139,9 @@ static std::optional<CollectiveVolume> measureVolume(ModuleOp module, const Plan
   volume.causes = {.gatheredAgain = volume.forward + kept - whole,
                    .notReadInBackward = volume.backward + kept - volume.again - whole,
                    .notTrained = volume.gradients - whole,
-                   .keptWhole = volume.update - 2 * kept,
-                   .padding = volume.paperTimes * (padded - plan.parameters)};
+                   .keptWhole = volume.update - wholeGradients - 2 * kept,
+                   .padding = volume.paperTimes * (padded - plan.parameters),
+                   .wholeGradients = wholeGradients};
   return volume;
 }
 

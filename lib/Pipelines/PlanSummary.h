@@ -31,6 +31,7 @@ struct VolumeCauses {
   int64_t notTrained = 0;
   int64_t keptWhole = 0; ///< gathered once after the update, not for forward and backward
   int64_t padding = 0;
+  int64_t wholeGradients = 0; ///< which an optimizer of whole tensors takes
 };
 
 /// Whole buckets that a step moves, in elements; a rank receives (N-1)/N of each.
@@ -38,7 +39,7 @@ struct CollectiveVolume {
   int64_t forward = 0;    ///< gathered for forward
   int64_t backward = 0;   ///< gathered for backward
   int64_t again = 0;      ///< of it, only for layers that are run again
-  int64_t update = 0;     ///< gathered after the update
+  int64_t update = 0;     ///< gathered after the update, or whole gradients for it
   int64_t gradients = 0;  ///< reduced
   int64_t paperTimes = 0; ///< the paper moves this many times the parameters: 2P, 3P
   int64_t paper = 0;

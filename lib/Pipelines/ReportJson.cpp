@@ -29,6 +29,7 @@ static void writeVolume(llvm::json::OStream &json, const CollectiveVolume &volum
       json.attribute("not_trained", causes->notTrained);
       json.attribute("kept_whole", causes->keptWhole);
       json.attribute("padding", causes->padding);
+      json.attribute("whole_gradients", causes->wholeGradients);
       json.attribute("read_again", volume.again);
     });
 }

@@ -27,8 +27,16 @@ public:
 
   /// Replaces `zero.square_sum` of the gradients of `bucket`, whose sum is `gradient`.
   void measure(const Bucket &bucket, mlir::Value gradient);
+  /// The same of its parameters, of which the rank has `bucket.parameterShards` parts.
+  void measureParameters(const Bucket &bucket);
+
+  /// Hands the whole gradients of `bucket` to launches that take them, if there are any, and
+  /// returns what its updates take instead: the rank's slice of what these launches made.
+  mlir::Value replaceByTensors(const Bucket &bucket, mlir::Value gradient);
 
 private:
+  void replaceSums(const Bucket &bucket, llvm::ArrayRef<SquareSumOp> sums, mlir::Value stored,
+                   llvm::StringRef name, mlir::OpBuilder builder);
   mlir::Value buildBucket(const Bucket &bucket);
   void fillGaps(mlir::OpBuilder &builder, const Bucket &bucket, mlir::Type element,
                 llvm::SmallVectorImpl<mlir::Value> &members,

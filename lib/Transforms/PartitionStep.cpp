@@ -138,6 +138,7 @@ LogicalResult Partitioner::run() {
   SmallVector<std::pair<const Bucket *, Value>> trained;
   for (const Bucket &bucket : table.buckets()) {
     createBuffers(bucket);
+    gradients.measureParameters(bucket);
     reads.rewrite(bucket);
     if (table.gradientOf(bucket.members.front()))
       trained.emplace_back(&bucket, gradients.sum(bucket));
@@ -145,7 +146,8 @@ LogicalResult Partitioner::run() {
   for (auto [bucket, gradient] : trained)
     gradients.measure(*bucket, gradient);
   for (auto [bucket, gradient] : trained)
-    if (failed(partitionUpdate(step, table, *bucket, gradient)))
+    if (failed(
+            partitionUpdate(step, table, *bucket, gradients.replaceByTensors(*bucket, gradient))))
       return failure();
   resolveMicroMeans();
   resolveRanks();

@@ -87,7 +87,8 @@ SmallVector<Value> UpdatePartitioner::updateSlice(ArrayRef<Value> operands) {
   inputs.push_back(gradient);
   llvm::append_range(inputs, first.getScalars());
   LaunchOp op = launch(first.getKernelAttr(), TypeRange(ValueRange(operands)), inputs);
-  takesGradient(op, operands.size());
+  if (!first.getGradient().getDefiningOp<LaunchOp>()) // which would take it
+    takesGradient(op, operands.size());
   return SmallVector<Value>(op.getResults());
 }
 
@@ -177,8 +178,10 @@ LogicalResult partitionUpdate(func::FuncOp step, const BucketTable &table, const
       return member.emitError() << "expected one update by @" << first.getKernel()
                                 << " as for the other parameters of " << bucket.name;
   }
-  Operation *last = table.updateOf(bucket.members.back());
-  UpdatePartitioner(step, bucket, first, last, gradient).run();
+  Operation *at = table.updateOf(bucket.members.back());
+  if (first.getGradient().getDefiningOp<LaunchOp>()) // behind the steps of all members
+    at = gradient.getDefiningOp()->getNextNode();
+  UpdatePartitioner(step, bucket, first, at, gradient).run();
   return success();
 }
 

@@ -37,13 +37,13 @@ static LogicalResult checkElementType(ModuleOp module, ParameterOp parameter) {
 /// A step that is scaled by norms of whole tensors cannot take parts of them.
 static LogicalResult checkWhole(ParameterOp parameter, const Optimizer &optimizer) {
   std::optional<Part> part = partOf(parameter);
-  if (!part || !optimizer.isLayerwise())
+  if (!part || !(optimizer.isLayerwise() || optimizer.isOfTensors()))
     return success();
   return emitError(parameter.getLoc())
          << "parameter '" << part->of << "' is cut into tiles, and this optimizer ("
-         << optimizer.getSettings().definition().name
-         << ") needs the norm of all of it: expected another optimizer, or a larger "
-            "--tile-params-over";
+         << optimizer.getSettings().definition().name << ") needs "
+         << (optimizer.isLayerwise() ? "the norm of all of it" : "all of its gradient at once")
+         << ": expected another optimizer, or a larger --tile-params-over";
 }
 
 LogicalResult StepUpdates::check(ArrayRef<GradientOp> gradients) {
@@ -64,6 +64,9 @@ LogicalResult StepUpdates::checkNames(ArrayRef<GradientOp> gradients) {
     StringRef parameter = modelName(symbols.lookup<ParameterOp>(gradient.getParameter()));
     names.push_back((parameter + "." + kMasterSuffix).str());
     for (const ParameterState &state : groups.optimizer(0).states())
+      names.push_back((parameter + "." + state.suffix).str());
+    auto type = cast<RankedTensorType>(gradient.getResult().getType());
+    for (const TensorState &state : groups.optimizer(0).tensorStates(type.getShape()))
       names.push_back((parameter + "." + state.suffix).str());
   }
   for (const std::string &name : names)
@@ -138,6 +141,11 @@ void StepUpdates::addUpdate(GradientOp gradient, const GradientFactor &factor) {
   const Optimizer &optimizer = groups.optimizer(group);
   UpdateForm form{parameter.getTensorType().getElementType(),
                   getElementTypeOrSelf(gradient.getResult().getType()), bool(factor.factor)};
+  Value change = gradient.getResult();
+  if (optimizer.isOfTensors()) {
+    change = addTensorStep(gradient, parameter, group, form, factor);
+    form = {form.parameter, builder.getF32Type(), /*scaled=*/false};
+  }
   SmallVector<Attribute> states;
   OpBuilder after(parameter->getContext());
   after.setInsertionPointAfter(parameter);
@@ -158,14 +166,13 @@ void StepUpdates::addUpdate(GradientOp gradient, const GradientFactor &factor) {
   if (optimizer.isLayerwise()) // measures, adds up, rates
     layerwise = builder.getArrayAttr({names[1], names[3], names[2]});
   SmallVector<Value> operands;
-  if (factor.factor)
+  if (form.scaled)
     operands.push_back(factor.factor);
   unsigned own = optimizer.numScalars();
   llvm::append_range(operands, ArrayRef<Value>(scalars).slice(group * own, own));
-  inEpilogue(UpdateOp::create(builder, gradient.getLoc(), gradient.getParameterAttr(),
-                              builder.getArrayAttr(states), gradient.getResult(),
-                              cast<FlatSymbolRefAttr>(names.front()), layerwise, operands,
-                              factor.counts));
+  inEpilogue(UpdateOp::create(
+      builder, gradient.getLoc(), gradient.getParameterAttr(), builder.getArrayAttr(states), change,
+      cast<FlatSymbolRefAttr>(names.front()), layerwise, operands, factor.counts));
 }
 
 } // namespace zero

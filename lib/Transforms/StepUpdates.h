@@ -29,6 +29,9 @@ private:
                    std::optional<double> init);
   const llvm::SmallVector<mlir::func::FuncOp> &kernelsFor(unsigned group, const UpdateForm &form);
   llvm::SmallVector<std::pair<std::string, double>> scalarStates() const;
+  mlir::Value addSquareSum(ParameterOp parameter);
+  mlir::Value addTensorStep(GradientOp gradient, ParameterOp parameter, unsigned group,
+                            const UpdateForm &form, const GradientFactor &factor);
 
   struct Kernels {
     unsigned group;
@@ -41,7 +44,16 @@ private:
   const ScheduleOptions &schedule;
   mlir::SymbolTable symbols;
   mlir::OpBuilder builder;
+  struct TensorKernel {
+    unsigned group;
+    UpdateForm form;
+    mlir::RankedTensorType type;
+    mlir::func::FuncOp symbol;
+  };
   std::vector<Kernels> kernels;
+  std::vector<TensorKernel> tensorKernels;
+  /// That sum squares of parameters, by element type, and their sums.
+  llvm::DenseMap<mlir::Type, mlir::ArrayAttr> squareKernels;
   llvm::SmallVector<mlir::Value> scalars; ///< of all groups
 };
 

@@ -42,9 +42,15 @@ static void listHyperparameter(json::OStream &json, const Hyperparameter &own) {
   });
 }
 
-/// The states that its examples keep.
-static SmallVector<std::string> statesOf(const OptimizerDefinition &definition) {
+/// The states that its examples keep: parts like the parameter's, or `ofTensors` of a vector and a
+/// matrix.
+static SmallVector<std::string> statesOf(const OptimizerDefinition &definition, bool ofTensors) {
   SmallVector<std::string> states;
+  auto add = [&](const auto &more) {
+    for (const auto &state : more)
+      if (!is_contained(states, state.suffix))
+        states.push_back(state.suffix);
+  };
   for (StringRef example : definition.examples) {
     OptimizerOptions options{definition.name.str()};
     SmallVector<StringRef> flags;
@@ -52,9 +58,13 @@ static SmallVector<std::string> statesOf(const OptimizerDefinition &definition) 
     for (StringRef flag : flags)
       if (!flag.starts_with("--lr="))
         options.parse(flag.drop_front(2));
-    for (const ParameterState &state : definition.create(Settings(options))->states())
-      if (!is_contained(states, state.suffix))
-        states.push_back(state.suffix);
+    std::unique_ptr<Optimizer> optimizer = definition.create(Settings(options));
+    if (!ofTensors) {
+      add(optimizer->states());
+      continue;
+    }
+    add(optimizer->tensorStates({1, 1}));
+    add(optimizer->tensorStates({1}));
   }
   return states;
 }
@@ -70,10 +80,15 @@ void listOptimizers(raw_ostream &os) {
         json.attribute("torch", definition.torch);
         json.attribute("deepspeed", definition.deepSpeed.type);
         json.attribute("file", ("lib/Optimizers/Definitions/" + definition.file + ".cpp").str());
-        json.attributeArray("states", [&] {
-          for (const std::string &state : statesOf(definition))
-            json.value(state);
-        });
+        for (bool ofTensors : {false, true})
+          json.attributeArray(ofTensors ? "tensor_states" : "states", [&] {
+            for (const std::string &state : statesOf(definition, ofTensors))
+              json.value(state);
+          });
+        std::unique_ptr<Optimizer> plain =
+            definition.create(Settings(OptimizerOptions{definition.name.str()}));
+        json.attribute("of_tensors", plain->isOfTensors());
+        json.attribute("layerwise", plain->isLayerwise());
         json.attributeArray("hyperparameters", [&] {
           for (const Hyperparameter &own : definition.hyperparameters)
             listHyperparameter(json, own);

@@ -35,6 +35,13 @@ struct ParameterState {
   double init = 0.0;
 };
 
+/// A state of a whole tensor, of a shape of its own, all zero at the start; every rank has all of
+/// it.
+struct TensorState {
+  std::string suffix; ///< "row_var"
+  llvm::SmallVector<int64_t> shape;
+};
+
 /// Made by its definition, see Definition.h.
 class Optimizer {
 public:
@@ -76,6 +83,22 @@ public:
     return {};
   }
 
+  /// Whether the step of an element depends on all of the tensor, as in Adafactor: every rank
+  /// computes the step of whole tensors from whole gradients, and `buildUpdate`, whose gradient is
+  /// that step, applies the rank's slice of it.
+  virtual bool isOfTensors() const { return false; }
+  /// Of tensors: the states for a parameter of `shape`, beside which `states` has none.
+  virtual llvm::SmallVector<TensorState> tensorStates(llvm::ArrayRef<int64_t> shape) const {
+    return {};
+  }
+  /// Of tensors: given the gradient (f32, in a tensor of the parameter's shape), the tensor states,
+  /// the sum of squares of the parameter (f64) and the scalars (f32), appends the next states and
+  /// the step.
+  virtual void buildTensorStep(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value gradient,
+                               mlir::ValueRange states, mlir::Value squares,
+                               mlir::ValueRange scalars,
+                               llvm::SmallVectorImpl<mlir::Value> &results) const {}
+
 protected:
   explicit Optimizer(const Settings &settings)
       : settings(settings), weightDecay(settings.number(kWeightDecay)) {}
@@ -100,6 +123,13 @@ llvm::SmallVector<mlir::func::FuncOp> buildUpdateKernels(mlir::ModuleOp module,
                                                          const Optimizer &optimizer,
                                                          const UpdateForm &form,
                                                          llvm::StringRef name);
+
+/// Adds the kernel `name` of an optimizer of tensors for parameters of `shape`: (gradient,
+/// states..., sum of squares of the parameter f64, a factor on the gradient if `form` is scaled,
+/// scalars...) -> (states..., step f32), states in place.
+mlir::func::FuncOp buildTensorKernel(mlir::ModuleOp module, const Optimizer &optimizer,
+                                     const UpdateForm &form, llvm::ArrayRef<int64_t> shape,
+                                     llvm::StringRef name);
 
 /// How the learning rate goes on from step to step.
 struct ScheduleOptions {

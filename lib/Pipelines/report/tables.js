@@ -80,6 +80,7 @@ function volumeTable(volume) {
   const differences = [["gathered again where used far apart", causes?.gathered_again],
     ["not gathered, because backward does not read them", causes?.not_read_in_backward],
     ["not reduced, because they are not trained", causes?.not_trained], ["gathered once after the update, and kept whole", causes?.kept_whole], ["padding of buckets", causes?.padding],
+    ["gathered as whole gradients for the update", causes?.whole_gradients],
     ["gathered for layers that run again", causes?.read_again]]
     .filter(([, elements]) => elements).map(([name, elements]) => [name, formatSigned(elements)]);
   const paper = [`the paper's ${volume.paper_times}P`, formatCount(volume.paper)];

@@ -191,6 +191,46 @@ TEST(Lamb, DirectionIsAdamsPlusTheDecay) {
 }
 
 //===----------------------------------------------------------------------===//
+// Adafactor
+//===----------------------------------------------------------------------===//
+
+TEST(Adafactor, RateIsAtMostTheRootOfTheUpdates) {
+  zero::OptimizerOptions options{"adafactor"};
+  EXPECT_EQ(options.parse("beta2-decay=-0.7 weight-decay=0.1"), "");
+  std::string error;
+  auto adafactor = zero::createOptimizer(options, error);
+  ASSERT_TRUE(adafactor) << error;
+  const double lr = 0.3;
+  for (double updates : {0.0, 1.0, 10.0, 11.0, 1000.0}) {
+    auto scalars = scalarsOf(*adafactor, lr, {updates});
+    ASSERT_EQ(scalars.size(), 4u);
+    EXPECT_EQ(scalars[0], updates + 1);
+    EXPECT_DOUBLE_EQ(scalars[1], 1 - lr * 0.1);
+    EXPECT_DOUBLE_EQ(scalars[2], std::pow(updates + 1, -0.7));
+    EXPECT_DOUBLE_EQ(scalars[3], -std::min(lr, 1 / std::sqrt(updates + 1)));
+  }
+}
+
+TEST(Adafactor, KeepsRowsAndColumns) {
+  std::string error;
+  auto adafactor = zero::createOptimizer({"adafactor"}, error);
+  auto shapes = [&](ArrayRef<int64_t> shape) {
+    std::string text;
+    for (const zero::TensorState &state : adafactor->tensorStates(shape)) {
+      text += state.suffix;
+      for (int64_t size : state.shape)
+        text += " " + std::to_string(size);
+      text += ";";
+    }
+    return text;
+  };
+  EXPECT_EQ(shapes({}), "variance;");
+  EXPECT_EQ(shapes({5}), "variance 5;");
+  EXPECT_EQ(shapes({2, 3}), "row_var 2;col_var 3;");
+  EXPECT_EQ(shapes({2, 3, 4, 5}), "row_var 2 3 4;col_var 2 3 5;");
+}
+
+//===----------------------------------------------------------------------===//
 // Schedules
 //===----------------------------------------------------------------------===//
 

@@ -1,0 +1,84 @@
+//===- StepTensors.cpp - steps of whole tensors ---------------------------===//
+//
+// An optimizer of whole tensors computes the step of each parameter from its whole gradient; the
+// update applies the step, element by element. `partition` hands the gradient to every rank.
+//
+//===----------------------------------------------------------------------===//
+
+#include "StepUpdates.h"
+
+#include "mlir/IR/TypeUtilities.h"
+
+using namespace mlir;
+
+namespace zero {
+
+/// The sum of squares of `parameter` as it is stored.
+Value StepUpdates::addSquareSum(ParameterOp parameter) {
+  RankedTensorType type = parameter.getTensorType();
+  ArrayAttr &own = squareKernels[type.getElementType()];
+  if (!own) {
+    auto add = [&](func::FuncOp kernel) -> Attribute {
+      return FlatSymbolRefAttr::get(kernel.getSymNameAttr());
+    };
+    // A table of symbols does not see what is made beside it.
+    SymbolTable current(module);
+    Attribute blocks = add(
+        buildSquareBlocks(module, freeName(current, "parameter_squares"), type.getElementType()));
+    SymbolTable then(module);
+    Attribute total =
+        add(buildTotal(module, freeName(then, "parameter_total"), builder.getF32Type()));
+    own = builder.getArrayAttr({blocks, total});
+  }
+  Location loc = parameter.getLoc();
+  auto symbol = FlatSymbolRefAttr::get(parameter.getSymNameAttr());
+  Value stored = inEpilogue(ReadOp::create(builder, loc, type, symbol));
+  return inEpilogue(SquareSumOp::create(
+      builder, loc, RankedTensorType::get({}, builder.getF64Type()), stored, own));
+}
+
+/// Adds the states of `parameter` and the launch that computes its step.
+Value StepUpdates::addTensorStep(GradientOp gradient, ParameterOp parameter, unsigned group,
+                                 const UpdateForm &form, const GradientFactor &factor) {
+  const Optimizer &optimizer = groups.optimizer(group);
+  Location loc = gradient.getLoc();
+  auto type = parameter.getTensorType().clone(builder.getF32Type());
+  auto made = llvm::find_if(tensorKernels, [&](const TensorKernel &kernel) {
+    return kernel.group == group && kernel.form == form && kernel.type == type;
+  });
+  if (made == tensorKernels.end()) {
+    std::string name = "tensor_step_" + std::to_string(tensorKernels.size());
+    tensorKernels.push_back(
+        {group, form, type,
+         buildTensorKernel(module, optimizer, form, type.getShape(), freeName(symbols, name))});
+    made = std::prev(tensorKernels.end());
+  }
+  SmallVector<Value> inputs{gradient.getResult()};
+  SmallVector<FlatSymbolRefAttr> states;
+  OpBuilder after(parameter->getContext());
+  after.setInsertionPointAfter(parameter);
+  for (const TensorState &state : optimizer.tensorStates(type.getShape())) {
+    auto own = RankedTensorType::get(state.shape, builder.getF32Type());
+    StateOp op = StateOp::create(after, parameter.getLoc(), Role::Optimizer,
+                                 (parameter.getSymName() + "." + state.suffix).str(),
+                                 FlatSymbolRefAttr(), own, DataAttr(), after.getF64FloatAttr(0.0),
+                                 PlacementAttr(), FlatSymbolRefAttr(), IntegerAttr());
+    states.push_back(FlatSymbolRefAttr::get(op.getSymNameAttr()));
+    inputs.push_back(inEpilogue(ReadOp::create(builder, loc, own, states.back())));
+  }
+  inputs.push_back(addSquareSum(parameter));
+  if (factor.factor)
+    inputs.push_back(factor.factor);
+  unsigned count = optimizer.numScalars();
+  llvm::append_range(inputs, ArrayRef<Value>(scalars).slice(group * count, count));
+  func::FuncOp kernel = made->symbol;
+  auto launch = inEpilogue(LaunchOp::create(builder, loc, kernel.getFunctionType().getResults(),
+                                            FlatSymbolRefAttr::get(kernel.getSymNameAttr()), inputs,
+                                            factor.counts));
+  launch->setAttr(kNameAttr, builder.getStringAttr(parameter.getSymName() + ".step"));
+  for (auto [symbol, value] : llvm::zip(states, launch.getResults()))
+    inEpilogue(WriteOp::create(builder, loc, symbol, value));
+  return launch.getResults().back();
+}
+
+} // namespace zero
