@@ -4,7 +4,7 @@
 #define LIB_OPTIMIZERS_OPTIMIZERS_H
 
 #include "zero/Optimizers/Kernel.h"
-#include "zero/Optimizers/Optimizer.h"
+#include "zero/Optimizers/Schedule.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"

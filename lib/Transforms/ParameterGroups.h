@@ -3,7 +3,7 @@
 #ifndef LIB_TRANSFORMS_PARAMETERGROUPS_H
 #define LIB_TRANSFORMS_PARAMETERGROUPS_H
 
-#include "zero/Optimizers/Optimizer.h"
+#include "zero/Optimizers/Schedule.h"
 
 #include "llvm/Support/GlobPattern.h"
 

@@ -3,7 +3,7 @@
 #include "CommandLine.h"
 
 #include "runtime/format/limits.h"
-#include "zero/Optimizers/Optimizer.h"
+#include "zero/Optimizers/Schedule.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"

@@ -8,7 +8,7 @@
 #include "Harness.h"
 
 #include "dialects/Zero/Zero.h"
-#include "zero/Optimizers/Optimizer.h"
+#include "zero/Optimizers/Schedule.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
