@@ -24,9 +24,11 @@ echo "== training with tiers, checkpoints and two threads a rank"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 model=test/data/gpt2-tiny
-"$zeroc" "$model/model.onnx" --ranks=4 --zero-stage=3 --micro-batches=2 --threads-per-rank=2 \
-  --offload-optimizer=nvme --offload-params=host -o "$work/step.zexe" >/dev/null
-build/tsan/bin/zero-run "$work/step.zexe" --random --steps=6 --nvme-dir="$work" \
+data=(--data="$model/groundtruth.npz")
+"$zeroc" "$model/model.onnx" --shape=input_ids=1x32,labels=1x32 --ranks=4 --zero-stage=3 \
+  --threads-per-rank=2 --offload-optimizer=nvme --offload-params=host \
+  -o "$work/step.zexe" >/dev/null
+build/tsan/bin/zero-run "$work/step.zexe" "${data[@]}" --steps=6 --nvme-dir="$work" \
   --save-state="$work/state" --save-every=2 --log="$work/log"
-build/tsan/bin/zero-run "$work/step.zexe" --random --steps=8 --nvme-dir="$work" \
+build/tsan/bin/zero-run "$work/step.zexe" "${data[@]}" --steps=8 --nvme-dir="$work" \
   --resume="$work/state"

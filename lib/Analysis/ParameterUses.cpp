@@ -2,6 +2,7 @@
 
 #include "zero/Analysis/ParameterUses.h"
 
+#include "dialects/Zero/Schedule.h"
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Analysis/Storage.h"
 
@@ -34,8 +35,8 @@ llvm::MapVector<StringAttr, ParameterUse> findParameterUses(func::FuncOp step) {
     // A reshape reads nothing itself; what follows it does.
     if (isReshape(&op))
       continue;
-    // What the epilogue reads of a parameter is the rank's slice.
-    if (op.hasAttr(kEpilogueAttr))
+    // What the epilogue reads of a parameter is the rank's slice; what is returned is all of it.
+    if (isIn(&op, Segment::Epilogue) && !op.hasTrait<OpTrait::IsTerminator>())
       continue;
     for (Value operand : op.getOperands()) {
       auto read = throughReshapes(operand).getDefiningOp<ReadOp>();

@@ -222,9 +222,8 @@ private:
     Value gradient = update.getInputs()[update->getAttrOfType<IntegerAttr>(kGradientAttr).getInt()];
     while (true) {
       Operation *producer = throughReshapes(gradient).getDefiningOp();
-      const bool movesIt = isa_and_nonnull<TransferOp, MemberOp>(producer) ||
-                           (producer && gathers(producer));
-      if (!movesIt || !isIn(producer, Segment::Epilogue))
+      const bool isCopy = producer && (isa<TransferOp>(producer) || gathers(producer));
+      if (!(isCopy || isa_and_nonnull<MemberOp>(producer)) || !isIn(producer, Segment::Epilogue))
         return gradient;
       gradient = producer->getOperand(0);
     }

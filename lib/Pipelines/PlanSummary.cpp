@@ -126,9 +126,9 @@ static std::optional<CollectiveVolume> measureVolume(ModuleOp module, const Plan
   if (plan.stage != 3)
     return volume;
   int64_t wholeGradients = 0;
-  for (auto gather : step.getOps<AllGatherOp>())
-    if (!gather.getInto() && !gather.getControl() && gather->hasAttr(kEpilogueAttr))
-      wholeGradients += cast<RankedTensorType>(gather.getResult().getType()).getNumElements();
+  for (auto gather : step.getOps<CollectiveOpInterface>())
+    if (gather.isFetch() && !gather.isControl() && isIn(gather, Segment::Epilogue))
+      wholeGradients += gather.getWholeType().getNumElements();
   int64_t padded = 0, kept = 0; // kept whole by each rank, though the stage shards
   for (int64_t elements : module->getAttrOfType<DenseI64ArrayAttr>(kBucketsAttr).asArrayRef())
     padded += elements;

@@ -117,7 +117,7 @@ static void onTeam(int threads, const Body &body) {
     auto *shared = static_cast<Shared *>(data);
     shared->body(shared->next++);
   };
-  GOMP_parallel(run, &shared, unsigned(threads), 0);
+  runOnTeam(run, &shared, threads);
 }
 
 Status Roofline::create(int threads, uint64_t bytes, std::unique_ptr<Roofline> &roofline) {

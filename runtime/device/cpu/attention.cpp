@@ -46,7 +46,7 @@ public:
   Status run(void *const *arguments) override {
     args = arguments;
     if (attention.threads > 1)
-      GOMP_parallel(runShare, this, unsigned(attention.threads), 0);
+      runOnTeam(runShare, this, int(attention.threads));
     else if (attention.threads == 1)
       runHeads(0, plan.batch * plan.heads, scratch(0));
     return {};

@@ -130,7 +130,7 @@ void prepareTeam(int threads) {
   omp_set_num_threads(threads);
   flushDenormals(nullptr);
   if (threads > 1) // each thread of the team has a control register of its own
-    GOMP_parallel(flushDenormals, nullptr, static_cast<unsigned>(threads), 0);
+    runOnTeam(flushDenormals, nullptr, threads);
 }
 
 Status CpuDevice::makeQueue(int, std::unique_ptr<Queue> &queue) {

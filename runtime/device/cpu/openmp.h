@@ -18,7 +18,36 @@ int omp_get_thread_num(void);
 void GOMP_parallel(void (*body)(void *), void *data, unsigned threads, unsigned flags);
 }
 
+#if __has_feature(thread_sanitizer)
+#include <sanitizer/tsan_interface.h>
+#endif
+
 namespace zero::rt {
+
+/// Runs `body(data)` on `threads` threads, the calling one among them, or on fewer if OpenMP has
+/// no more, and returns when all have done so.
+inline void runOnTeam(void (*body)(void *), void *data, int threads) {
+#if __has_feature(thread_sanitizer)
+  // libgomp is not instrumented: that its threads start after the call and end before its return
+  // has to be said.
+  struct Call {
+    void (*body)(void *);
+    void *data;
+  } call{body, data};
+  __tsan_release(&call);
+  GOMP_parallel(
+      [](void *data) {
+        __tsan_acquire(data);
+        auto *call = static_cast<Call *>(data);
+        call->body(call->data);
+        __tsan_release(data);
+      },
+      &call, static_cast<unsigned>(threads), 0);
+  __tsan_acquire(&call);
+#else
+  GOMP_parallel(body, data, static_cast<unsigned>(threads), 0);
+#endif
+}
 
 /// Sets the calling thread's team size for the lifetime of the object.
 class TeamSize {

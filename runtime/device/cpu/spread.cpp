@@ -35,7 +35,7 @@ static void runShare(void *data) {
 
 void spread(NativeKernel kernel, void *const *args, int64_t extent, int threads) {
   Work work{kernel, args, extent};
-  GOMP_parallel(runShare, &work, static_cast<unsigned>(threads), 0);
+  runOnTeam(runShare, &work, threads);
 }
 
 } // namespace zero::rt
