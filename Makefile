@@ -1,7 +1,9 @@
 # Everything a person needs: make run, make test.
 
 BUILD := build
-JOBS := 2
+# As many as cores and memory allow; make build JOBS=4 for another number.
+JOBS := $(shell scripts/jobs.sh)
+export JOBS
 # Files keep their cached objects when the checkout moves.
 export CCACHE_BASEDIR := $(CURDIR)
 export CCACHE_NOHASHDIR := 1

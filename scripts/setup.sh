@@ -5,7 +5,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-jobs=2
+jobs=$(scripts/jobs.sh)
 onnx_version=1.23.2
 packages=(
   make git cmake ninja-build ccache python3 python3-venv

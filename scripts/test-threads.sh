@@ -12,7 +12,7 @@ for part in communicator checkpoint io tier executor device; do
   targets+=("runtime-$part-test")
 done
 cmake --preset tsan >/dev/null
-cmake --build build/tsan --parallel "${JOBS:-2}" --target "${targets[@]}"
+cmake --build build/tsan --parallel "$(scripts/jobs.sh)" --target "${targets[@]}"
 
 export TSAN_OPTIONS="exitcode=66 suppressions=$PWD/test/unit/runtime/tsan.supp"
 for test in "${targets[@]:1}"; do

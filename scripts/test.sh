@@ -19,7 +19,7 @@ for program in "$build"/bin/unit/*; do
   fi
 done
 
-/usr/bin/python3 /usr/lib/llvm-22/bin/lit --verbose --no-progress-bar --workers 2 \
+/usr/bin/python3 /usr/lib/llvm-22/bin/lit --verbose --no-progress-bar --workers "$(scripts/jobs.sh)" \
   --param build="$build" --param full="${2:-}" --output "$results/lit.json" test
 
 exec /usr/bin/python3 scripts/count-results.py "$results"

@@ -325,7 +325,9 @@ void CommandBuilder::renameAccumulators(ArrayRef<Operation *> ops) {
   for (Operation *op : ops)
     if (isa<LaneOpInterface>(op)) // what may work in place
       for (Value result : op->getResults())
-        left[{storage.place(result).root, storage.place(result).offset}] = result;
+        // A rank's own slice is not what the next turn adds to.
+        if (const Place place = storage.place(result); place.rankStride == 0)
+          left[{place.root, place.offset}] = result;
   for (auto [where, value] : left) {
     if (!isAccumulator(where.first))
       continue;
