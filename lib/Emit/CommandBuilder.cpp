@@ -322,12 +322,15 @@ void CommandBuilder::renameState(WriteOp write) {
 /// What the turn before has left in an accumulator is what this one finds there.
 void CommandBuilder::renameAccumulators(ArrayRef<Operation *> ops) {
   llvm::MapVector<std::pair<int64_t, int64_t>, Value> left; // by root and offset
-  for (Operation *op : ops)
-    if (isa<LaneOpInterface>(op)) // what may work in place
-      for (Value result : op->getResults())
-        // A rank's own slice is not what the next turn adds to.
-        if (const Place place = storage.place(result); place.rankStride == 0)
-          left[{place.root, place.offset}] = result;
+  for (Operation *op : ops) {
+    // What gathers or scatters does not add up.
+    auto collective = dyn_cast<CollectiveOpInterface>(op);
+    if (!isa<LaneOpInterface>(op) ||
+        (collective && collective.getExchanged().getType() != collective.getSource().getType()))
+      continue;
+    for (Value result : op->getResults())
+      left[{storage.place(result).root, storage.place(result).offset}] = result;
+  }
   for (auto [where, value] : left) {
     if (!isAccumulator(where.first))
       continue;
