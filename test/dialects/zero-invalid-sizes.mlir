@@ -30,7 +30,7 @@ func.func @gather_into(%x: tensor<64xf32>, %room: tensor<64xf32>) {
 
 func.func @group(%x: tensor<64xf32>) {
   // expected-error @+1 {{expected a group of at least one axis}}
-  %y = zero.all_gather %x over #zero.group<[]> : (tensor<64xf32>) -> tensor<128xf32>
+  %y = zero.all_gather %x over <[]> : (tensor<64xf32>) -> tensor<128xf32>
   return
 }
 

@@ -117,6 +117,8 @@ func.func @after_partition(%a: tensor<8x4xf32>, %b: tensor<4xf32>, %h: tensor<8x
   %mean = zero.all_reduce %grads mean : tensor<256xf32>
   // CHECK: zero.own_slice %[[FULL]] : (tensor<256xf32>) -> tensor<64xf32>
   %slice = zero.own_slice %full : (tensor<256xf32>) -> tensor<64xf32>
+  // CHECK: zero.all_reduce %[[SHARD]] over <[@dp]> : tensor<64xf32>
+  %group = zero.all_reduce %shard over <[@dp]> : tensor<64xf32>
   // CHECK: zero.all_gather %[[SUM]] into %[[FULL]] : (tensor<64xf32>, tensor<256xf32>) -> tensor<256xf32>
   %again = zero.all_gather %sum into %full : (tensor<64xf32>, tensor<256xf32>) -> tensor<256xf32>
   // CHECK: zero.all_gather %[[SUM]] control {zero.name = "norm"} : (tensor<64xf32>) -> tensor<256xf32>

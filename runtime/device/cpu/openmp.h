@@ -16,11 +16,11 @@ int omp_get_max_threads(void);
 int omp_get_num_threads(void);
 int omp_get_thread_num(void);
 void GOMP_parallel(void (*body)(void *), void *data, unsigned threads, unsigned flags);
-}
-
 #if __has_feature(thread_sanitizer)
-#include <sanitizer/tsan_interface.h>
+void __tsan_acquire(void *address);
+void __tsan_release(void *address);
 #endif
+}
 
 namespace zero::rt {
 
