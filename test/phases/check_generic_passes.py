@@ -3,14 +3,16 @@
 Usage: check_generic_passes.py DATA WORK GRAPH. Canonicalizer, CSE, symbol-dce and loop-invariant
 code motion run after each phase (`zeroc --clean-after-phases`), at stages 0 and 3, with layers
 that run again and with state and activations on other tiers. Collectives, transfers, what runs
-again and each tier's peak must be those of a compiler run without, and losses, weights and
-gradients the same bit for bit.
+again and each tier's peak must be those of a compiler run without, and losses and weights
+the same bit for bit.
 """
 
 import re
 import sys
 
-from zero_test import Checks, Graph
+import numpy as np
+
+from zero_test import Checks, Graph, run_tool
 
 VARIANTS = {
     "in memory": [],
@@ -31,6 +33,14 @@ def facts(text):
     return found
 
 
+def train(graph, executable, *flags):
+    """Losses and weights of three steps, as files have them."""
+    log, weights = graph.work / "log.jsonl", graph.work / "weights.safetensors"
+    run_tool("zero-run", executable, graph.data_flag, "--steps=3", "--quiet", f"--log={log}",
+             f"--save={weights}", *flags)
+    return log.read_bytes(), weights.read_bytes()
+
+
 def main():
     data, work, name = sys.argv[1:]
     checks, ranks = Checks(), 2
@@ -40,12 +50,13 @@ def main():
                 flags = [flag for flag in flags if "params" not in flag and "gradients" not in flag]
             batches = ranks * (2 if "--micro-batches=2" in flags else 1)
             graph = Graph(data, name, work)
-            flags = [*flags, graph.shape_flag(batches), "--no-cache"]
+            for key, value in list(graph.inputs.items()):  # each rank's batch is the model's
+                graph.set_input(key, np.concatenate([value] * batches))
             results = []
             for more in ([], ["--clean-after-phases"]):
                 executable = graph.compile(stage, ranks, "--dump-after=pack", *flags, *more)
                 moves = ["--nvme-dir=" + str(graph.work)] if variant == "tiers" else []
-                results.append((facts(graph.report), graph.run(executable, 3, *moves)))
+                results.append((facts(graph.report), train(graph, executable, *moves)))
             (plain, expected), (cleaned, got) = results
             label = f"{name}, stage {stage}, {variant}"
             for key in plain:
@@ -55,9 +66,7 @@ def main():
                         f"{label}: {plain['again']} launches run again")
             checks.that((plain["transfer"] > 0) == ("--offload" in " ".join(flags)),
                         f"{label}: {plain['transfer']} transfers")
-            checks.that(got.same_bits(expected), f"{label}: other losses or weights")
-            checks.that(all(got.gradients[k].tobytes() == v.tobytes()
-                            for k, v in expected.gradients.items()), f"{label}: other gradients")
+            checks.that(got == expected, f"{label}: other losses or weights")
     checks.finish()
 
 
