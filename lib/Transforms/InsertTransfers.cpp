@@ -1,5 +1,6 @@
 //===- InsertTransfers.cpp - what lies elsewhere comes and goes -----------===//
 
+#include "StepOrder.h"
 #include "TierCopies.h"
 
 #include "dialects/Zero/Schedule.h"
@@ -54,6 +55,7 @@ private:
   bool isSaved(Value value) const { return saved.contains(throughReshapes(value)); }
   bool belongsToHost(LaunchOp launch);
   void visitLaunch(LaunchOp launch);
+  void splitReads();
   void visitWrite(WriteOp write);
   Value operandFor(LaunchOp launch, func::FuncOp kernel, unsigned index, Tier tier);
   void collectLateReaders(Value value, bool isForward, SmallVectorImpl<OpOperand *> &readers);
@@ -185,7 +187,22 @@ void Inserter::storeSum(LaunchOp launch) {
   });
 }
 
+/// Every fetch of a state has a read of its own, as partition makes them, also where CSE has merged
+/// these: forward and backward fetch a parameter each, and nothing is kept between.
+void Inserter::splitReads() {
+  for (auto read : llvm::make_early_inc_range(step.getBody().getOps<ReadOp>())) {
+    SmallVector<Operation *> fetches(llvm::make_filter_range(
+        read.getResult().getUsers(), [](Operation *op) { return isFetch(op); }));
+    llvm::sort(fetches, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+    for (Operation *fetch : ArrayRef(fetches).drop_front(fetches.empty() ? 0 : 1)) {
+      Operation *own = OpBuilder(fetch).clone(*read);
+      fetch->replaceUsesOfWith(read.getResult(), own->getResult(0));
+    }
+  }
+}
+
 void Inserter::run() {
+  splitReads();
   Operation *next = nullptr;
   for (Operation *op = &step.getBody().front().front(); op; op = next) {
     next = op->getNextNode();
