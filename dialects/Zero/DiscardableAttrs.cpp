@@ -10,7 +10,6 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
-#include "llvm/ADT/StringMap.h"
 
 using namespace mlir;
 using namespace zero;
@@ -57,7 +56,7 @@ const Known kKnown[] = {
     {"zero.sync_batchnorm", OnModule, kUnit, "no value"},
     {"zero.tile_params_over", OnModule, kInteger, "an integer"},
     // What a phase found, for the next ones and for people. The same.
-    {"zero.buckets", OnModule, isKind<ArrayAttr, DenseI64ArrayAttr, DictionaryAttr>, "a list"},
+    {"zero.buckets", OnModule, kIntegers, "integers"},
     {"zero.certificate", OnModule, kDictionary, "a dictionary"},
     {"zero.plan", OnModule, kDictionary, "a dictionary"},
     {"zero.tiles_that_fit", OnModule, kList, "a list"},
@@ -90,7 +89,7 @@ const Known kKnown[] = {
     {"zero.offsets", OnBody | OnState, kIntegers, "integers"},
     // On launches, which no generic pass makes anew.
     {"zero.layer", OnBody, kInteger, "an integer"},
-    {"zero.kept", OnBody, isKind<ArrayAttr, DenseI64ArrayAttr>, "a list"},
+    {"zero.kept", OnBody, kIntegers, "integers"},
     {"zero.host", OnBody, kUnit, "no value"},
     {"zero.updates", OnBody, isKind<FlatSymbolRefAttr>, "a symbol"},
     {"zero.gradient", OnBody, kInteger, "an integer"},

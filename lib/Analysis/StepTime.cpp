@@ -88,11 +88,18 @@ double OpTimes::launchSeconds(LaunchOp launch) const {
 }
 
 Link linkOf(TransferOp transfer) {
-  if (transfer.getTier() == Tier::Nvme)
-    return Link::DiskWrite;
-  if (transfer.getTier() == Tier::Device)
+  switch (transfer.getLane()) {
+  case Lane::HostToDevice:
     return Link::HostToDevice;
-  return transfer.getFrom() == Tier::Nvme ? Link::DiskRead : Link::DeviceToHost;
+  case Lane::DeviceToHost:
+    return Link::DeviceToHost;
+  case Lane::DiskRead:
+    return Link::DiskRead;
+  case Lane::DiskWrite:
+    return Link::DiskWrite;
+  default:
+    llvm_unreachable("a transfer has a lane of its own");
+  }
 }
 
 static planning::CollectiveKind kindOf(CollectiveOpInterface op) {

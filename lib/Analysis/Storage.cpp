@@ -251,7 +251,7 @@ void Storage::claimBucketMembers() {
 /// still needs these.
 void Storage::placeLaunch(LaunchOp launch) {
   auto kernel = symbols.lookup<func::FuncOp>(launch.getKernel());
-  const Tier tier = launch->hasAttr(kHostAttr) ? Tier::Host : Tier::Device;
+  const Tier tier = launch.getLane() == Lane::HostCompute ? Tier::Host : Tier::Device;
   for (auto [index, result] : llvm::enumerate(launch.getOutputs())) {
     OpOperand *updated = updatedOperand(launch, kernel, index);
     if (updated && takesBytes(*updated)) {

@@ -211,7 +211,8 @@ SmallVector<Value> sumOverBlocks(OpBuilder &builder, const Bucket &bucket, Value
 /// Replaces `sums`, one for each member of `bucket`, of which the rank holds `stored`.
 void GradientPartitioner::replaceSums(const Bucket &bucket, ArrayRef<SquareSumOp> sums,
                                       Value stored, StringRef name, OpBuilder builder) {
-  auto kernels = sums.front()->getAttrOfType<ArrayAttr>("kernels").getAsRange<FlatSymbolRefAttr>();
+  SquareSumOp first = sums.front();
+  auto kernels = first.getKernels().getAsRange<FlatSymbolRefAttr>();
   Value rows = inBlocks(builder, stored);
   auto blocks = RankedTensorType::get({cast<RankedTensorType>(rows.getType()).getDimSize(0)},
                                       builder.getF32Type());

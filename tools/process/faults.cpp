@@ -74,8 +74,7 @@ static void onBadAddress(int signal, siginfo_t *info, void *context) {
   if (reinterpret_cast<uintptr_t>(info->si_addr) >= kFirst)
     giveUp(signal);
   else if (isMemoryShort())
-    endByError({"out of memory; limits are those of 'ulimit -v' and 'ulimit -d', or of the "
-                "container"});
+    endForMemory();
   else if (instruction >= libraryBegin && instruction < libraryEnd)
     endByError({"out of memory: oneDNN used a null pointer, as where it gets no memory for its "
                 "code; limits are those of 'ulimit -v', or of the container"});

@@ -40,6 +40,9 @@ void beginEnd();
 /// `parts` are one text.
 [[noreturn]] void endByError(std::initializer_list<const char *> parts);
 
+/// The same where memory cannot be had. Says which limits there may be.
+[[noreturn]] void endForMemory();
+
 /// The signal that asked the run to end, or 0.
 int interruption();
 

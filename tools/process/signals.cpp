@@ -75,8 +75,10 @@ void endByError(std::initializer_list<const char *> parts) {
   ::_exit(1);
 }
 
-static constexpr char kNoMemory[] =
-    "out of memory; limits are those of 'ulimit -v' and 'ulimit -d', or of the container";
+void endForMemory() {
+  endByError(
+      {"out of memory; limits are those of 'ulimit -v' and 'ulimit -d', or of the container"});
+}
 
 static constexpr char kNoThread[] =
     "cannot start a thread; limits are those of 'ulimit -u' and 'ulimit -v', or of the container";
@@ -86,7 +88,7 @@ static void onTerminate() {
     if (std::exception_ptr current = std::current_exception())
       std::rethrow_exception(current);
   } catch (const std::bad_alloc &) {
-    endByError({kNoMemory});
+    endForMemory();
   } catch (const std::system_error &error) {
     const bool isLimit = error.code() == std::errc::resource_unavailable_try_again;
     endByError({isLimit ? kNoThread : error.what()});

@@ -16,12 +16,14 @@ namespace zero {
 
 static void onFatalError(void *, const char *reason, bool) { process::endByError({reason}); }
 
+static void onNoMemory(void *, const char *, bool) { process::endForMemory(); }
+
 static void onCrash(void *) { rt::removeTemporaries(/*isFailure=*/false); }
 
 void beginProcess() {
   process::begin("zeroc", process::Ending::AtOnce);
   llvm::install_fatal_error_handler(onFatalError);
-  llvm::install_bad_alloc_error_handler(onFatalError);
+  llvm::install_bad_alloc_error_handler(onNoMemory);
   // Has LLVM put its handlers before ours now, rather than with its first temporary file. They
   // take signals that are ignored, too.
   llvm::sys::AddSignalHandler(onCrash, nullptr);

@@ -9,10 +9,9 @@
 namespace zero {
 
 /// On the module: a dictionary of numbers that a planner chose: `stage`, `ranks`,
-/// `persist_under`, `bucket_bytes`, the tiers of `params` and `optimizer` state, the bytes of a
-/// rank's state that lie on the host where the rest is on nvme, `optimizer_host`, and those of
-/// saved values that wait as `activations_host` and `activations_nvme`. They count instead of the
-/// options of passes.
+/// `persist_under`, `bucket_bytes`, the tiers of `params` and `optimizer` state, and bytes of a
+/// rank: `optimizer_host`, its state on the host while the rest is on nvme, `activations_host` and
+/// `activations_nvme`, its saved values on these tiers. They override the options of passes.
 inline constexpr llvm::StringLiteral kPlanAttr = "zero.plan";
 
 /// On the module: the largest part of a parameter, in bytes, that a planner chose. It counts
