@@ -23,7 +23,7 @@ done
 echo "== training with tiers, checkpoints and two threads a rank"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-model=test/data/gpt2-tiny
+model=test/data/gpt2-tiny-dyn
 data=(--data="$model/groundtruth.npz")
 "$zeroc" "$model/model.onnx" --shape=input_ids=1x32,labels=1x32 --ranks=4 --zero-stage=3 \
   --threads-per-rank=2 --offload-optimizer=nvme --offload-params=host \

@@ -41,7 +41,7 @@ static std::vector<std::set<Cores>> run(int ranks, int threads, int pin) {
   std::vector<Seen> seen(ranks);
   Team team({ranks, threads, pin, 5});
   Status status = team.run([&](int rank) {
-    GOMP_parallel(note, &seen[rank], unsigned(threads), 0);
+    runOnTeam(note, &seen[rank], threads);
     return Status();
   });
   EXPECT_TRUE(status.ok());
