@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 COMPILER = ["Import", "Ops", "Optimizers", "Conversion", "Analysis", "Planning", "Machine",
-            "Transforms", "Codegen", "Emit", "Pipelines"]
+            "Kernels", "Transforms", "Codegen", "Emit", "Pipelines"]
 DIALECTS = ["dialects/Onnx", "dialects/Zero"]
 MLIR = ["mlir", "llvm"]
 # Sums, products and parsers of numbers from outside: of the standard library alone.
@@ -33,17 +33,19 @@ ARROWS = {
     "Machine": ["Planning", "runtime/format"],
     # The model's constants become state symbols, so Import knows both dialects.
     "Import": [*DIALECTS, *MLIR, "onnx", "protobuf", CHECKED],
-    # How long a step takes is asked of the machine description that planners use.
-    "Analysis": [*DIALECTS, *MLIR, "Planning"],
+    # What costs, emitter and library are told of a kernel.
+    "Kernels": ["dialects/Zero", *MLIR, "runtime/format"],
+    # Planners and simulator ask the same function what a kernel costs on a machine.
+    "Analysis": [*DIALECTS, *MLIR, "Planning", "Kernels", "Machine"],
     "Ops": [*DIALECTS, *MLIR],
     "Optimizers": [*DIALECTS, *MLIR, CHECKED],
     "Conversion": [*DIALECTS, *MLIR, "Ops"],
     "Transforms": [*DIALECTS, *MLIR, "Analysis", "Planning", "Ops", "Optimizers", CHECKED],
     # The workspace of a library call is asked of the library that runs it.
-    "Codegen": [*DIALECTS, *MLIR, "runtime/device/cpu/library.h", "runtime/format"],
+    "Codegen": [*DIALECTS, *MLIR, "Kernels", "runtime/device/cpu/library.h", "runtime/format"],
     # Each command says what it takes on the machine that was planned for.
-    "Emit": [*DIALECTS, *MLIR, "Analysis", "Machine", "Planning", "Codegen", "runtime/format",
-             "runtime/verify"],
+    "Emit": [*DIALECTS, *MLIR, "Analysis", "Machine", "Planning", "Kernels", "Codegen",
+             "runtime/format", "runtime/verify"],
     # Outputs appear whole, as those of the runtime do.
     "Pipelines": [*DIALECTS, *MLIR, *COMPILER, "runtime/support"],
     # The runtime, from what all of it uses to the C interface.

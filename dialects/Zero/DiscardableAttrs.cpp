@@ -58,9 +58,9 @@ const Known kKnown[] = {
     // What a phase found, for the next ones and for people. The same.
     {"zero.buckets", OnModule, kIntegers, "integers"},
     {"zero.certificate", OnModule, kDictionary, "a dictionary"},
-    {"zero.plan", OnModule, kDictionary, "a dictionary"},
-    {"zero.tiles_that_fit", OnModule, kList, "a list"},
-    {"zero.tiles_floor", OnModule, kList, "a list"},
+    {"zero.plan", OnModule, isKind<PlanAttr>, "#zero.plan<...>"},
+    {"zero.tiles_that_fit", OnModule, isKind<TilesAttr>, "#zero.tiles<...>"},
+    {"zero.tiles_floor", OnModule, isKind<MemoryFloorAttr>, "#zero.memory_floor<...>"},
     {"zero.lost_parameters", OnModule, kList, "a list"},
     {"zero.absent_parameters", OnModule, kList, "a list"},
     {"zero.initializers", OnModule, kDictionary, "a dictionary"},
@@ -74,8 +74,9 @@ const Known kKnown[] = {
     {"zero.flops", OnFunction, kInteger, "an integer"},
     {"zero.bytes", OnFunction, kInteger, "an integer"},
     {"zero.extent", OnFunction, kInteger, "an integer"},
-    {"zero.call", OnFunction, kDictionary, "a dictionary"},
-    {"zero.library", OnFunction, kDictionary, "a dictionary"},
+    {"zero.call", OnFunction, isKind<MatmulAttr, ConvolutionAttr, AttentionAttr>,
+     "#zero.matmul<...>, #zero.convolution<...> or #zero.attention<...>"},
+    {"zero.library", OnFunction, isKind<LibraryAttr>, "#zero.library<...>"},
     {"zero.aligned", OnFunction, kUnit, "no value"},
     {"zero.runs", OnFunction, kList, "a list"},
     // On ops of any dialect: nodes of the model, and what becomes of them. CSE merges none that
@@ -87,12 +88,6 @@ const Known kKnown[] = {
     {"zero.import_note", OnBody, kString, "a string"},
     {"zero.round", OnBody, kUnit, "no value"},
     {"zero.offsets", OnBody | OnState, kIntegers, "integers"},
-    // On launches, which no generic pass makes anew.
-    {"zero.layer", OnBody, kInteger, "an integer"},
-    {"zero.kept", OnBody, kIntegers, "integers"},
-    {"zero.host", OnBody, kUnit, "no value"},
-    {"zero.updates", OnBody, isKind<FlatSymbolRefAttr>, "a symbol"},
-    {"zero.gradient", OnBody, kInteger, "an integer"},
     // On loops of a kernel while it is compiled, from one pass of lib/Codegen to the next.
     {"zero.loop", OnBody, kString, "a string"},
     {"zero.threads", OnBody, kString, "a string"},

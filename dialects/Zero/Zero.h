@@ -52,12 +52,6 @@ inline constexpr llvm::StringLiteral kInplaceAttr = "zero.inplace";
 inline constexpr llvm::StringLiteral kNameAttr = "zero.name";
 /// On an argument or result of the step function: its name for the user.
 inline constexpr llvm::StringLiteral kBindingAttr = "zero.binding";
-/// On the launch that updates a bucket: the bucket's symbol, and which of its inputs is
-/// the summed gradient.
-inline constexpr llvm::StringLiteral kUpdatesAttr = "zero.updates";
-inline constexpr llvm::StringLiteral kGradientAttr = "zero.gradient";
-/// On a launch: runs on the host's cores, on what lies in the host's memory.
-inline constexpr llvm::StringLiteral kHostAttr = "zero.host";
 /// On an op of the step: the tier that its result waits on for its later readers.
 inline constexpr llvm::StringLiteral kTierAttr = "zero.tier";
 /// On the module: a mean over labels divides by the rank's own count.
@@ -68,7 +62,7 @@ inline constexpr llvm::StringLiteral kSyncBatchNormAttr = "zero.sync_batchnorm";
 /// On a kernel: the library call that computes the same, as its operator describes
 /// it: see Lowered::call.
 inline constexpr llvm::StringLiteral kCallAttr = "zero.call";
-/// On a kernel: the library call that it is.
+/// On a kernel: the library call that it is, a `#zero.library`.
 inline constexpr llvm::StringLiteral kLibraryAttr = "zero.library";
 /// The binding of the input that carries the learning rate.
 inline constexpr llvm::StringLiteral kLearningRate = "learning_rate";
@@ -105,11 +99,6 @@ inline constexpr llvm::StringLiteral kWorkspaceAttr = "zero.workspace";
 inline constexpr llvm::StringLiteral kFlopsAttr = "zero.flops";
 inline constexpr llvm::StringLiteral kBytesAttr = "zero.bytes";
 
-/// On a launch of forward: the number of its layer. What it makes for backward is made
-/// again there, but the results listed in the second, an array of their numbers. What
-/// launches without a layer make is kept.
-inline constexpr llvm::StringLiteral kLayerAttr = "zero.layer";
-inline constexpr llvm::StringLiteral kKeptAttr = "zero.kept";
 /// On the step: an array of `#zero.run`, how values of layers are made again.
 inline constexpr llvm::StringLiteral kRunsAttr = "zero.runs";
 /// On a node or launch of backward that computes again what forward computed, so that

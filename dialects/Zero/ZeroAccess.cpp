@@ -15,7 +15,7 @@ using namespace zero;
 // Lanes
 //===----------------------------------------------------------------------===//
 
-Lane LaunchOp::getLane() { return (*this)->hasAttr(kHostAttr) ? Lane::HostCompute : Lane::Compute; }
+Lane LaunchOp::getLane() { return getHost() ? Lane::HostCompute : Lane::Compute; }
 Lane CheckOp::getLane() { return Lane::Compute; }
 Lane AllGatherOp::getLane() { return Lane::Collective; }
 Lane ReduceScatterOp::getLane() { return Lane::Collective; }

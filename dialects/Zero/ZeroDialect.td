@@ -174,4 +174,46 @@ def Zero_RunAttr : Zero_Attr<"Run", "run"> {
   let genVerifyDecl = 1;
 }
 
+//===----------------------------------------------------------------------===//
+// What planners choose and find
+//===----------------------------------------------------------------------===//
+
+def Zero_PlanAttr : Zero_Attr<"Plan", "plan"> {
+  let summary = "What a planner chose";
+  let description = [{
+    On the module. It overrides the options of passes: the ZeRO `stage`, the number of
+    `ranks`, the bytes of a parameter under which it is not sharded (`persist_under`),
+    `bucket_bytes`, the tiers of `params` and of `optimizer` state, and bytes of a rank:
+    `optimizer_host`, its state on the host while the rest is on nvme, `activations_host` and
+    `activations_nvme`, its saved values on these tiers.
+  }];
+  let parameters = (ins "uint64_t":$stage, "uint64_t":$ranks, "uint64_t":$persist_under,
+                        "uint64_t":$bucket_bytes, "::zero::Tier":$params, "::zero::Tier":$optimizer,
+                        "uint64_t":$optimizer_host, "uint64_t":$activations_host,
+                        "uint64_t":$activations_nvme);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+def Zero_TilesAttr : Zero_Attr<"Tiles", "tiles"> {
+  let summary = "Tiles of parameters with which a plan fits";
+  let description = [{
+    On a module for which no plan fits. With parameters above `limit` bytes in tiles one
+    does, whose step takes `seconds` and whose arena has `bytes`.
+  }];
+  let parameters = (ins "uint64_t":$limit, "::mlir::FloatAttr":$seconds, "int64_t":$bytes);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+def Zero_MemoryFloorAttr : Zero_Attr<"MemoryFloor", "memory_floor"> {
+  let summary = "What no plan can do without, whatever its tiles";
+  let description = [{
+    On a module for which no plan fits: bytes of the `state` that stays on the device, and
+    of the `launch` with the most operands, which is `at`.
+  }];
+  let parameters = (ins "int64_t":$state, "int64_t":$launch, StringRefParameter<>:$at);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+include "dialects/Zero/LibraryCalls.td"
+
 #endif // DIALECTS_ZERO_ZERODIALECT_TD

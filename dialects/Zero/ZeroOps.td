@@ -160,7 +160,8 @@ def Zero_GradientOp : Zero_Op<"gradient", [AllShapesMatch<["local", "result"]>,
 def Zero_SquareSumOp : Zero_Op<"square_sum", [Pure]> {
   let summary = "The sum of the squares of a gradient's elements";
   let description = [{
-    `kernels` are two: (tensor<?x64xT>) -> tensor<?xf32>, the sum of squares of each
+    The operand is a `zero.gradient`, or the `zero.read` of a parameter for a norm of
+    that. `kernels` are two: (tensor<?x64xT>) -> tensor<?xf32>, the sum of squares of each
     block of 64 elements of the tensor, and (tensor<?xf32>) -> tensor<f64>, the sum of
     these. `partition` gives each rank the blocks that it holds and lets all have the
     blocks' sums: so the bits do not depend on how the tensor is cut.
@@ -180,7 +181,8 @@ def Zero_UpdateOp : Zero_Op<"update", [AttrSizedOperandSegments,
     states...), the results in place of the operands of the same index. The
     kernel takes one dimension of any length, so that `partition` can apply the
     very same code to any slice of a bucket (promise 3). With a `condition` that is
-    false nothing changes.
+    false nothing changes. The gradient may also be the result of a launch that has used
+    it, like the direction of a factored optimizer (Adafactor).
 
     A step that is scaled by a ratio of norms of each tensor (LAMB) has three more
     kernels, `layerwise`, and all take blocks of 64 elements, tensor<?x64xT>:
@@ -221,16 +223,28 @@ def Zero_LaunchOp : Zero_Op<"launch", [Pure, AttrSizedOperandSegments,
     static operand may stand for a dynamic dimension of the kernel. `zero.name`
     says which node of the model this came from. With a `condition` that is false it
     does not run: results in place keep what was there, others hold anything.
+
+    - `host`: it runs on the host's cores, on operands in the host's memory.
+    - `layer`: the number of its layer, of a launch of forward. Backward makes its results
+      again, except those whose numbers `kept` lists. Results of launches without a
+      layer are kept.
+    - `updates` and `gradient`: it updates that bucket, and the input of that number is
+      the gradient, summed over ranks.
   }];
   let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<AnyRankedTensor>:$inputs,
-                       Optional<Zero_Condition>:$condition);
+                       Optional<Zero_Condition>:$condition, UnitAttr:$host,
+                       OptionalAttr<I64Attr>:$layer, OptionalAttr<DenseI64ArrayAttr>:$kept,
+                       OptionalAttr<FlatSymbolRefAttr>:$updates, OptionalAttr<I64Attr>:$gradient);
+  let hasVerifier = 1;
   let results = (outs Variadic<AnyStaticShapeTensor>:$outputs);
   let assemblyFormat = [{
     $kernel `(` $inputs `)` (`if` $condition^)? attr-dict `:` functional-type($inputs, $outputs)
   }];
   let builders = [OpBuilder<(ins "::mlir::TypeRange":$outputs, "::mlir::FlatSymbolRefAttr":$kernel,
-                                 "::mlir::ValueRange":$inputs), [{
-    build($_builder, $_state, outputs, kernel, inputs, ::mlir::Value());
+                                 "::mlir::ValueRange":$inputs,
+                                 CArg<"::mlir::Value", "{}">:$condition), [{
+    build($_builder, $_state, outputs, kernel, inputs, condition, ::mlir::UnitAttr(), {}, {}, {},
+          {});
   }]>];
 }
 
@@ -284,8 +298,8 @@ def Zero_RankShareOp : Zero_Op<"rank_share", [Pure]> {
 // The program of one rank, after partition
 //===----------------------------------------------------------------------===//
 
-// What allocates its result is left alone by CSE and LICM, and a dead one is still
-// dropped (measured: upstream's Pure collectives are merged).
+// Generic passes neither merge nor move an op that allocates its result, and erase it when it is
+// unused. Upstream's collectives are Pure, which CSE merges.
 class Zero_AllocatingOp<string mnemonic, list<Trait> traits = []> : Zero_Op<mnemonic, traits> {
   let results = (outs Res<AnyStaticShapeTensor, "", [MemAlloc<DefaultResource>]>:$result);
 }

@@ -319,6 +319,22 @@ static bool sameShapes(TypeRange expected, TypeRange actual) {
   });
 }
 
+LogicalResult LaunchOp::verify() {
+  if (bool(getUpdates()) != bool(getGradient()))
+    return emitOpError("expected both of updates and gradient, or none");
+  if (IntegerAttr gradient = getGradientAttr();
+      gradient && uint64_t(gradient.getInt()) >= getInputs().size())
+    return emitOpError() << "expected a gradient among " << getInputs().size() << " inputs, got "
+                         << gradient.getInt();
+  if (IntegerAttr layer = getLayerAttr(); layer && layer.getInt() < 0)
+    return emitOpError() << "expected a layer of 0 or more, got " << layer.getInt();
+  for (int64_t result : getKept().value_or(ArrayRef<int64_t>()))
+    if (uint64_t(result) >= getNumResults())
+      return emitOpError() << "expected in kept numbers of its " << getNumResults()
+                           << " results, got " << result;
+  return success();
+}
+
 LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &tables) {
   auto kernel = tables.lookupNearestSymbolFrom<func::FuncOp>(*this, getKernelAttr());
   if (!kernel || !kernel->hasAttr(kKernelAttr))

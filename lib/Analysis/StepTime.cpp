@@ -5,55 +5,19 @@
 
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Analysis/Storage.h"
+#include "zero/Kernels/KernelMessage.h"
+#include "zero/Machine/CommandCosts.h"
 
 using namespace mlir;
 using namespace zero::planning;
 
 namespace zero {
 
-/// The number that `call`, a library's, has under `name`; 1 without it.
-static double numberOf(DictionaryAttr call, StringRef name) {
-  auto number = call.getAs<IntegerAttr>(name);
-  return number ? double(number.getInt()) : 1.0;
-}
-
-/// Whether a matrix is stored by columns: neighbours of a column lie side by side.
-static bool isTransposed(DictionaryAttr call, StringRef name) {
-  ArrayRef<int64_t> strides = call.getAs<DenseI64ArrayAttr>(name).asArrayRef();
-  return strides.back() != 1 && strides.drop_back().back() == 1;
-}
-
-static void describeCall(DictionaryAttr call, KernelCost &cost) {
-  StringRef kind = call.getAs<StringAttr>("kind").getValue();
-  if (kind == "convolution") {
-    cost.kind = KernelKind::Convolution;
-  } else if (kind == "attention") {
-    cost.kind = KernelKind::Attention;
-    cost.m = numberOf(call, "queries");
-    cost.n = numberOf(call, "keys");
-    cost.backward = call.getAs<StringAttr>("direction").getValue() == "backward";
-  } else {
-    cost.kind = KernelKind::Product;
-    cost.m = numberOf(call, "m");
-    cost.n = numberOf(call, "n");
-    cost.k = numberOf(call, "k");
-    cost.transposedA = isTransposed(call, "a_strides");
-    cost.transposedB = isTransposed(call, "b_strides");
-    if (auto stored = call.getAs<ArrayAttr>("stored"))
-      cost.half = llvm::any_of(stored.getAsValueRange<TypeAttr>(), [](Type type) {
-        return isa<FloatType>(type) && type.getIntOrFloatBitWidth() == 16;
-      });
-  }
-}
-
 OpTimes::Kernel OpTimes::describe(func::FuncOp kernel) const {
+  rt::proto::Kernel message;
+  describeKernel(kernel, message);
   Kernel described;
-  if (auto flops = kernel->getAttrOfType<IntegerAttr>(kFlopsAttr))
-    described.cost.flops = double(flops.getInt());
-  if (auto bytes = kernel->getAttrOfType<IntegerAttr>(kBytesAttr))
-    described.cost.bytes = double(bytes.getInt());
-  if (auto call = kernel->getAttrOfType<DictionaryAttr>(kLibraryAttr))
-    describeCall(call, described.cost);
+  described.cost = costOf(message, /*length=*/0);
   for (auto [index, type] : llvm::enumerate(kernel.getArgumentTypes())) {
     auto shaped = dyn_cast<ShapedType>(type);
     if (!shaped || shaped.hasStaticShape())

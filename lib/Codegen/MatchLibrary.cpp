@@ -16,25 +16,13 @@ namespace zero {
 
 using namespace zero;
 
-static DictionaryAttr describe(Builder &builder, const Matmul &matmul) {
-  auto named = [&](StringRef name, Attribute value) { return builder.getNamedAttr(name, value); };
-  NamedAttrList call(ArrayRef<NamedAttribute>{
-      named("kind", builder.getStringAttr("matmul")),
-      named("m", builder.getI64IntegerAttr(matmul.m)),
-      named("n", builder.getI64IntegerAttr(matmul.n)),
-      named("k", builder.getI64IntegerAttr(matmul.k)),
-      named("batch", builder.getDenseI64ArrayAttr(matmul.batch)),
-      named("a_strides", builder.getDenseI64ArrayAttr(matmul.aStrides)),
-      named("b_strides", builder.getDenseI64ArrayAttr(matmul.bStrides)),
-      named("c_strides", builder.getDenseI64ArrayAttr(matmul.cStrides)),
-      named("alpha", builder.getF32FloatAttr(matmul.alpha)),
-      named("bias", builder.getBoolAttr(matmul.bias)),
-  });
-  if (matmul.accumulate)
-    call.set("accumulate", builder.getUnitAttr());
-  if (matmul.residual)
-    call.set("residual", builder.getUnitAttr());
-  return call.getDictionary(builder.getContext());
+/// `reorder` has the library reorder B first.
+static MatmulAttr describe(MLIRContext *context, const Matmul &matmul, bool reorder) {
+  auto list = [&](ArrayRef<int64_t> values) { return DenseI64ArrayAttr::get(context, values); };
+  return MatmulAttr::get(context, matmul.m, matmul.n, matmul.k, list(matmul.batch),
+                         list(matmul.aStrides), list(matmul.bStrides), list(matmul.cStrides),
+                         Builder(context).getF32FloatAttr(matmul.alpha), matmul.bias,
+                         matmul.accumulate, matmul.residual, reorder);
 }
 
 /// Brings the arguments of `kernel` into `order`; one may be named twice.
@@ -54,34 +42,20 @@ static void reorderArguments(func::FuncOp kernel, ArrayRef<unsigned> order) {
   kernel.setAllArgAttrs(attributes);
 }
 
-/// `call` with the types in which its arguments, `types`, are stored, unless all floats
-/// are f32.
-static DictionaryAttr withStored(DictionaryAttr call, ArrayRef<Type> types) {
-  Builder builder(call.getContext());
+/// The types in which the arguments of a call, `types`, are stored; null if all floats are f32.
+static ArrayAttr storedTypes(MLIRContext *context, ArrayRef<Type> types) {
   if (llvm::all_of(types, [](Type type) {
         Type element = getElementTypeOrSelf(type);
         return element.isF32() || element.isInteger(1);
       }))
-    return call;
-  NamedAttrList fields(call);
-  fields.set("stored", builder.getTypeArrayAttr(llvm::map_to_vector(
-                           types, [](Type type) { return getElementTypeOrSelf(type); })));
-  return fields.getDictionary(call.getContext());
-}
-
-/// `call` with B reordered where that pays. What is stored in 16 bits is copied in blocks
-/// of few rows, for which it does not.
-static DictionaryAttr withReorder(DictionaryAttr call, const Matmul &matmul) {
-  if (call.contains("stored") || !matmul.reordersB())
-    return call;
-  NamedAttrList fields(call);
-  fields.set(kReorderAttr, UnitAttr::get(call.getContext()));
-  return fields.getDictionary(call.getContext());
+    return {};
+  return Builder(context).getTypeArrayAttr(
+      llvm::map_to_vector(types, [](Type type) { return getElementTypeOrSelf(type); }));
 }
 
 /// Makes `kernel` the library call that `call` describes, if the library has it. No threads
 /// are a GPU's.
-static llvm::Error setCall(func::FuncOp kernel, DictionaryAttr call, unsigned threads) {
+static llvm::Error setCall(func::FuncOp kernel, LibraryAttr call, unsigned threads) {
   llvm::Expected<uint64_t> workspace =
       threads ? libraryWorkspace(call, threads) : llvm::Expected<uint64_t>(kGpuMatmulWorkspace);
   if (!workspace)
@@ -102,17 +76,20 @@ static void remarkCompiled(func::FuncOp kernel, llvm::Error refused) {
 
 /// Takes the call that `kernel`'s operator offered; what the library refuses is
 /// compiled. The kernel's arguments are the call's already.
-static void takeOffer(func::FuncOp kernel, DictionaryAttr call, unsigned threads) {
+static void takeOffer(func::FuncOp kernel, Attribute offer, unsigned threads) {
+  MLIRContext *context = kernel.getContext();
   SmallVector<Type> types(kernel.getArgumentTypes());
   llvm::append_range(types, kernel.getResultTypes());
-  call = withStored(call, types);
+  const auto call = LibraryAttr::get(context, offer, storedTypes(context, types));
   if (llvm::Error refused = setCall(kernel, call, threads)) {
     remarkCompiled(kernel, std::move(refused));
     return;
   }
   // Those of the body may be more: it visits zeros between strides, and hidden scores.
-  Builder builder(kernel.getContext());
-  kernel->setAttr(kFlopsAttr, builder.getI64IntegerAttr(libraryFlops(call)));
+  const auto convolution = dyn_cast<ConvolutionAttr>(offer);
+  const int64_t flops =
+      convolution ? convolution.countFlops() : cast<AttentionAttr>(offer).countFlops();
+  kernel->setAttr(kFlopsAttr, Builder(context).getI64IntegerAttr(flops));
 }
 
 namespace {
@@ -130,10 +107,9 @@ struct MatchLibrary : zero::impl::MatchLibraryBase<MatchLibrary> {
     for (auto kernel : getOperation().getOps<func::FuncOp>()) {
       if (!isNativeKernel(kernel) || kernel.isDeclaration())
         continue;
-      if (auto call = kernel->getAttrOfType<DictionaryAttr>(kCallAttr)) {
-        kernel->removeAttr(kCallAttr);
+      if (Attribute offer = kernel->removeAttr(kCallAttr)) {
         if (!isGpu)
-          takeOffer(kernel, call, threads);
+          takeOffer(kernel, offer, threads);
       } else if (std::optional<MatchedMatmul> matched = matchMatmul(kernel)) {
         takeMatmul(kernel, *matched, isGpu ? 0 : threads.getValue(), orders);
       }
@@ -153,14 +129,15 @@ struct MatchLibrary : zero::impl::MatchLibraryBase<MatchLibrary> {
 
   void takeMatmul(func::FuncOp kernel, const MatchedMatmul &matched, unsigned threads,
                   llvm::StringMap<SmallVector<unsigned>> &orders) {
-    Builder builder(kernel.getContext());
+    MLIRContext *context = kernel.getContext();
     SmallVector<Type> types = llvm::map_to_vector(
         matched.arguments, [&](unsigned index) { return kernel.getArgumentTypes()[index]; });
     if (!matched.matmul.accumulate)
       types.push_back(kernel.getResultTypes().front());
-    DictionaryAttr call = withStored(describe(builder, matched.matmul), types);
-    if (threads)
-      call = withReorder(call, matched.matmul);
+    const ArrayAttr stored = storedTypes(context, types);
+    // What is stored in 16 bits is copied in blocks of few rows, for which reordering does not pay.
+    const bool reorder = threads && !stored && matched.matmul.reordersB();
+    const auto call = LibraryAttr::get(context, describe(context, matched.matmul, reorder), stored);
     if (llvm::Error refused = setCall(kernel, call, threads))
       return remarkCompiled(kernel, std::move(refused));
     auto inOrder = llvm::to_vector(llvm::seq<unsigned>(0, kernel.getNumArguments()));

@@ -12,8 +12,8 @@
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Codegen/Compile.h"
 #include "zero/Codegen/CompileGpu.h"
-#include "zero/Codegen/LibraryCalls.h"
 #include "zero/Codegen/Passes.h"
+#include "zero/Kernels/KernelMessage.h"
 #include "zero/Machine/CommandCosts.h"
 
 #include "llvm/Support/FileSystem.h"
@@ -53,17 +53,10 @@ static void buildKernels(ModuleOp module, proto::Program &program,
     indices[function.getSymName()] = program.kernels_size();
     proto::Kernel *kernel = program.add_kernels();
     kernel->set_name(function.getSymName().str());
-    if (auto call = function->getAttrOfType<DictionaryAttr>(kLibraryAttr))
-      describeCall(call, *kernel);
-    auto read = [&](StringRef name) -> int64_t {
-      auto attr = function->getAttrOfType<IntegerAttr>(name);
-      return attr ? attr.getInt() : 0;
-    };
-    kernel->set_workspace(read(kWorkspaceAttr));
-    kernel->set_extent(read(kExtentAttr));
+    describeKernel(function, *kernel);
+    if (auto extent = function->getAttrOfType<IntegerAttr>(kExtentAttr))
+      kernel->set_extent(extent.getInt());
     describeLength(function, *kernel);
-    kernel->set_flops(read(kFlopsAttr));
-    kernel->set_bytes(read(kBytesAttr));
   }
 }
 

@@ -219,7 +219,7 @@ private:
   static Value gradientOf(LaunchOp update) {
     if (!isIn(update, Segment::Epilogue))
       return {};
-    Value gradient = update.getInputs()[update->getAttrOfType<IntegerAttr>(kGradientAttr).getInt()];
+    Value gradient = update.getInputs()[*update.getGradient()];
     while (true) {
       Operation *producer = throughReshapes(gradient).getDefiningOp();
       const bool isCopy = producer && (isa<TransferOp>(producer) || gathers(producer));
@@ -234,8 +234,8 @@ private:
     Value scale = lossScale();
     llvm::StringMap<Value> byBucket;
     for (auto launch : step.getBody().getOps<LaunchOp>())
-      if (auto bucket = launch->getAttrOfType<FlatSymbolRefAttr>(kUpdatesAttr))
-        byBucket[bucket.getValue()] = gradientOf(launch);
+      if (std::optional<StringRef> bucket = launch.getUpdates())
+        byBucket[*bucket] = gradientOf(launch);
     llvm::StringMap<proto::Gradient *> entries;
     for (auto parameter : module.getOps<ParameterOp>()) {
       Value gradient = parameter.getHome() ? byBucket.lookup(*parameter.getHome()) : Value();

@@ -24,8 +24,8 @@ static void describeProduct(const proto::Matmul &matmul, KernelCost &cost) {
   cost.transposedB = isTransposed(matmul.b_strides());
 }
 
-static KernelCost costOf(const proto::Kernel &kernel, int64_t length) {
-  const double times = double(std::max<int64_t>(length, 1)); // costs are those of an element
+KernelCost costOf(const proto::Kernel &kernel, int64_t length) {
+  const double times = double(std::max<int64_t>(length, 1));
   KernelCost cost;
   cost.flops = times * double(kernel.flops());
   cost.bytes = times * double(kernel.bytes());

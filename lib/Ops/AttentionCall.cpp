@@ -37,31 +37,21 @@ static SmallVector<int64_t> broadcastStrides(ArrayRef<int64_t> shape, size_t ran
 }
 
 namespace {
-/// Fields under construction.
-struct Call {
-  Builder builder;
-  NamedAttrList fields;
-
-  void set(StringRef name, int64_t value) { fields.set(name, builder.getI64IntegerAttr(value)); }
-  void set(StringRef name, ArrayRef<int64_t> values) {
-    fields.set(name, builder.getDenseI64ArrayAttr(values));
-  }
-  void set(StringRef name, StringRef value) { fields.set(name, builder.getStringAttr(value)); }
-  void setFlag(StringRef name, bool value) { fields.set(name, builder.getBoolAttr(value)); }
-  void setNumber(StringRef name, double value) {
-    fields.set(name, builder.getF32FloatAttr(float(value)));
-  }
-  /// What operand `index` of `node`, if there is one, does to scores of `rank`
-  /// dimensions.
-  void setMask(StringRef name, onnx::NodeOp node, unsigned index, size_t rank) {
-    bool given = node.hasInput(index);
-    bool shows = given && node.inputType(index).getElementType().isInteger(1);
-    set(name, !given ? "none" : shows ? "shown" : "bias");
-    set((name + "_strides").str(),
-        given ? broadcastStrides(node.inputType(index).getShape(), rank) : SmallVector<int64_t>());
-  }
+/// What an operand does to the scores, and the strides by which it broadcasts to them.
+struct Mask {
+  MaskKind kind = MaskKind::None;
+  SmallVector<int64_t> strides;
 };
 } // namespace
+
+/// Operand `index` of `node`, if there is one, as a mask of scores of `rank` dimensions.
+static Mask maskOf(onnx::NodeOp node, unsigned index, size_t rank) {
+  if (!node.hasInput(index))
+    return {};
+  const bool shows = node.inputType(index).getElementType().isInteger(1);
+  return {shows ? MaskKind::Shown : MaskKind::Bias,
+          broadcastStrides(node.inputType(index).getShape(), rank)};
+}
 
 /// Whether the library reads operand `index` of `node` as a mask.
 static bool isReadable(onnx::NodeOp node, unsigned index) {
@@ -71,7 +61,7 @@ static bool isReadable(onnx::NodeOp node, unsigned index) {
   return type.isInteger(1) || type.isF32();
 }
 
-DictionaryAttr attentionCall(onnx::NodeOp node, const AttentionForm &form, Builder builder) {
+AttentionAttr attentionCall(onnx::NodeOp node, const AttentionForm &form, Builder builder) {
   bool knowsTypes = node.inputType(form.first).getElementType().isF32() &&
                     isReadable(node, form.padding) && isReadable(node, form.padding + 1);
   if (!knowsTypes || form.isEmpty()) {
@@ -80,33 +70,27 @@ DictionaryAttr attentionCall(onnx::NodeOp node, const AttentionForm &form, Build
                (knowsTypes ? "it is empty" : "it computes in other types than f32");
     return {};
   }
-  Call call{builder, {}};
-  call.set("kind", "attention");
-  call.set("direction", form.isGradient ? "backward" : "forward");
-  call.set("batch", form.batch);
-  call.set("heads", form.query.heads);
-  call.set("groups", form.key.heads);
-  call.set("queries", form.query.rows);
-  call.set("keys", form.key.rows);
-  call.set("width", form.query.width);
-  call.set("value_width", form.value.width);
-  call.set("q_strides", stridesOf(form, form.query, form.packed));
-  call.set("k_strides", stridesOf(form, form.key, form.packed));
-  call.set("v_strides", stridesOf(form, form.value, form.packed));
-  call.set("o_strides", stridesOf(form, form.result, false));
-  int64_t keysAt = form.query.heads * form.query.width;
-  call.setFlag("packed", form.packed);
-  call.set("offsets",
-           form.packed ? SmallVector<int64_t>{0, keysAt, keysAt + form.key.heads * form.key.width}
-                       : SmallVector<int64_t>());
-  call.setNumber("scale", node.getFloat("scale", 1));
-  call.setFlag("causal", node.getInt("causal", 0));
-  call.set("causal_offset", node.getInt("offset", 0));
-  call.setNumber("fill", node.getFloat("fill", 0));
-  call.setFlag("guard", node.getInt("guard", 0));
-  call.setMask("padding", node, form.padding, 2);
-  call.setMask("mask", node, form.padding + 1, 4);
-  return call.fields.getDictionary(builder.getContext());
+  auto list = [&](ArrayRef<int64_t> values) { return builder.getDenseI64ArrayAttr(values); };
+  auto strides = [&](const HeadTensor &tensor, bool packed) {
+    return list(stridesOf(form, tensor, packed));
+  };
+  auto number = [&](StringRef name, double other) {
+    return builder.getF32FloatAttr(float(node.getFloat(name, other)));
+  };
+  const int64_t keysAt = form.query.heads * form.query.width;
+  SmallVector<int64_t> offsets;
+  if (form.packed)
+    offsets = {0, keysAt, keysAt + form.key.heads * form.key.width};
+  const Mask padding = maskOf(node, form.padding, 2), mask = maskOf(node, form.padding + 1, 4);
+  return AttentionAttr::get(
+      builder.getContext(),
+      form.isGradient ? AttentionDirection::Backward : AttentionDirection::Forward, form.batch,
+      form.query.heads, form.key.heads, form.query.rows, form.key.rows, form.query.width,
+      form.value.width, strides(form.query, form.packed), strides(form.key, form.packed),
+      strides(form.value, form.packed), strides(form.result, false), form.packed, list(offsets),
+      number("scale", 1), node.getInt("causal", 0) != 0, node.getInt("offset", 0),
+      number("fill", 0), node.getInt("guard", 0) != 0, padding.kind, list(padding.strides),
+      mask.kind, list(mask.strides));
 }
 
 } // namespace zero::ops

@@ -3,6 +3,7 @@
 #ifndef LIB_OPS_ATTENTIONCORE_H
 #define LIB_OPS_ATTENTIONCORE_H
 
+#include "dialects/Zero/Zero.h"
 #include "zero/Ops/Attention.h"
 #include "zero/Ops/OpTable.h"
 
@@ -16,8 +17,7 @@ llvm::LogicalResult lowerAttentionGrad(onnx::NodeOp node, mlir::ValueRange input
 
 /// The library's call for `node`, or null where it has none: it knows floats of at
 /// most 32 bits, and nothing empty.
-mlir::DictionaryAttr attentionCall(onnx::NodeOp node, const AttentionForm &form,
-                                   mlir::Builder builder);
+AttentionAttr attentionCall(onnx::NodeOp node, const AttentionForm &form, mlir::Builder builder);
 
 /// The products of attention over [batch, heads, sequence, width], in which keys
 /// and values may have fewer heads: q k^T, and weights v.

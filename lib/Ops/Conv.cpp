@@ -15,6 +15,8 @@
 #include "Movement.h"
 #include "Windows.h"
 
+#include "dialects/Zero/Zero.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
@@ -165,27 +167,18 @@ static Value emitGradW(ImplicitLocOpBuilder &b, const Convolution &conv, Value d
 
 /// The library's call, or null where it has none: it knows f32, 1 to 3 spatial
 /// dimensions and nothing empty.
-static DictionaryAttr libraryCall(OpBuilder &builder, const Convolution &conv, Type element,
-                                  StringRef direction, bool bias) {
+static ConvolutionAttr libraryCall(OpBuilder &builder, const Convolution &conv, Type element,
+                                   ConvolutionDirection direction, bool bias) {
   const Windows &w = conv.windows;
   auto isNegative = [](int64_t pad) { return pad < 0; };
   if (!element.isF32() || w.rank() > 3 || llvm::any_of(w.padsBegin, isNegative) ||
       llvm::any_of(w.padsEnd, isNegative))
     return {};
-  auto number = [&](StringRef name, int64_t value) {
-    return builder.getNamedAttr(name, builder.getI64IntegerAttr(value));
-  };
-  auto list = [&](StringRef name, ArrayRef<int64_t> values) {
-    return builder.getNamedAttr(name, builder.getDenseI64ArrayAttr(values));
-  };
-  return builder.getDictionaryAttr(
-      {builder.getNamedAttr("kind", builder.getStringAttr("convolution")),
-       builder.getNamedAttr("direction", builder.getStringAttr(direction)),
-       builder.getNamedAttr("bias", builder.getBoolAttr(bias)), number("batch", conv.batch),
-       number("groups", conv.groups), number("in_channels", conv.in),
-       number("out_channels", conv.out), list("input", w.input), list("output", w.output),
-       list("kernel", w.kernel), list("strides", w.strides), list("dilations", w.dilations),
-       list("pads_begin", w.padsBegin), list("pads_end", w.padsEnd)});
+  auto list = [&](ArrayRef<int64_t> values) { return builder.getDenseI64ArrayAttr(values); };
+  return ConvolutionAttr::get(builder.getContext(), direction, conv.batch, conv.groups, conv.in,
+                              conv.out, list(w.input), list(w.output), list(w.kernel),
+                              list(w.strides), list(w.dilations), list(w.padsBegin),
+                              list(w.padsEnd), bias);
 }
 
 static LogicalResult lowerConv(onnx::NodeOp node, ValueRange inputs, OpBuilder &builder,
@@ -205,7 +198,8 @@ static LogicalResult lowerConv(onnx::NodeOp node, ValueRange inputs, OpBuilder &
                     });
   }
   lowered.results.push_back(y);
-  lowered.call = libraryCall(builder, *conv, result.getElementType(), "forward", hasBias);
+  lowered.call =
+      libraryCall(builder, *conv, result.getElementType(), ConvolutionDirection::Forward, hasBias);
   return success();
 }
 
@@ -217,7 +211,8 @@ static LogicalResult lowerGradX(onnx::NodeOp node, ValueRange inputs, OpBuilder 
     return failure();
   ImplicitLocOpBuilder b(node.getLoc(), builder);
   lowered.results.push_back(emitGradX(b, *conv, inputs[0], inputs[1], result));
-  lowered.call = libraryCall(builder, *conv, result.getElementType(), "backward_data", false);
+  lowered.call = libraryCall(builder, *conv, result.getElementType(),
+                             ConvolutionDirection::BackwardData, false);
   return success();
 }
 
@@ -229,7 +224,8 @@ static LogicalResult lowerGradW(onnx::NodeOp node, ValueRange inputs, OpBuilder 
     return failure();
   ImplicitLocOpBuilder b(node.getLoc(), builder);
   lowered.results.push_back(emitGradW(b, *conv, inputs[0], inputs[1], result));
-  lowered.call = libraryCall(builder, *conv, result.getElementType(), "backward_weights", false);
+  lowered.call = libraryCall(builder, *conv, result.getElementType(),
+                             ConvolutionDirection::BackwardWeights, false);
   return success();
 }
 

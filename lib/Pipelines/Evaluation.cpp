@@ -14,19 +14,10 @@ using namespace mlir;
 namespace zero {
 
 LogicalResult writePlan(ModuleOp module, const PlanChoice &choice) {
-  Builder builder(module.getContext());
-  auto number = [&](StringRef name, uint64_t value) {
-    return builder.getNamedAttr(name, builder.getI64IntegerAttr(int64_t(value)));
-  };
-  module->setAttr(kPlanAttr, builder.getDictionaryAttr(
-                                 {number("stage", choice.stage), number("ranks", choice.ranks),
-                                  number("persist_under", choice.persistUnder),
-                                  number("bucket_bytes", choice.bucketBytes),
-                                  number("params", uint64_t(choice.params)),
-                                  number("optimizer", uint64_t(choice.optimizer)),
-                                  number("optimizer_host", choice.optimizerHost),
-                                  number("activations_host", choice.swapHost),
-                                  number("activations_nvme", choice.swapNvme)}));
+  module->setAttr(kPlanAttr, PlanAttr::get(module.getContext(), choice.stage, choice.ranks,
+                                           choice.persistUnder, choice.bucketBytes, choice.params,
+                                           choice.optimizer, uint64_t(choice.optimizerHost),
+                                           uint64_t(choice.swapHost), uint64_t(choice.swapNvme)));
   FailureOr<func::FuncOp> step = findStep(module);
   if (failed(step))
     return failure();

@@ -182,13 +182,13 @@ static void countReorders(ModuleOp module, PlanSummary &plan) {
   SymbolTable kernels(module);
   for (auto launch : step.getOps<LaunchOp>()) {
     auto kernel = kernels.lookup<func::FuncOp>(launch.getKernel());
-    auto call = kernel ? kernel->getAttrOfType<DictionaryAttr>(kLibraryAttr) : nullptr;
-    if (!call || !call.contains(kReorderAttr))
+    auto call = kernel ? kernel->getAttrOfType<LibraryAttr>(kLibraryAttr) : LibraryAttr();
+    auto product = call ? dyn_cast<MatmulAttr>(call.getCall()) : MatmulAttr();
+    if (!product || !product.getReorderB())
       continue;
     const int64_t turns = scheduleOf(launch).countTurns(plan.microBatches);
-    auto size = [&](StringRef name) { return call.getAs<IntegerAttr>(name).getInt(); };
     plan.reorders += turns;
-    plan.reorderedBytes += turns * size("k") * size("n") * int64_t(sizeof(float));
+    plan.reorderedBytes += turns * product.getK() * product.getN() * int64_t(sizeof(float));
   }
 }
 

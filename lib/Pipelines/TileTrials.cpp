@@ -74,37 +74,33 @@ std::optional<TileTrial> TileTrials::run(std::optional<uint64_t> limit, double s
   return trial;
 }
 
-static constexpr StringLiteral kWayAttr = "zero.tiles_that_fit", kFloorAttr = "zero.tiles_floor";
+static constexpr StringLiteral kTilesThatFitAttr = "zero.tiles_that_fit";
+static constexpr StringLiteral kTilesFloorAttr = "zero.tiles_floor";
 
 void writeTileWay(ModuleOp module, const TileWay &way) {
   Builder builder(module.getContext());
-  module->setAttr(kWayAttr, builder.getArrayAttr({builder.getI64IntegerAttr(int64_t(way.limit)),
-                                                  builder.getF64FloatAttr(way.seconds),
-                                                  builder.getI64IntegerAttr(way.bytes)}));
+  module->setAttr(kTilesThatFitAttr,
+                  TilesAttr::get(module.getContext(), way.limit,
+                                 builder.getF64FloatAttr(way.seconds), way.bytes));
 }
 
 std::optional<TileWay> readTileWay(ModuleOp module) {
-  auto written = module->getAttrOfType<ArrayAttr>(kWayAttr);
-  if (!written)
+  auto tiles = module->getAttrOfType<TilesAttr>(kTilesThatFitAttr);
+  if (!tiles)
     return std::nullopt;
-  return TileWay{uint64_t(cast<IntegerAttr>(written[0]).getInt()),
-                 cast<FloatAttr>(written[1]).getValueAsDouble(),
-                 cast<IntegerAttr>(written[2]).getInt()};
+  return TileWay{tiles.getLimit(), tiles.getSeconds().getValueAsDouble(), tiles.getBytes()};
 }
 
 void writeTilesFloor(ModuleOp module, const MemoryFloor &floor) {
-  Builder builder(module.getContext());
-  module->setAttr(kFloorAttr, builder.getArrayAttr({builder.getI64IntegerAttr(floor.state),
-                                                    builder.getI64IntegerAttr(floor.launch),
-                                                    builder.getStringAttr(floor.launchAt)}));
+  module->setAttr(kTilesFloorAttr, MemoryFloorAttr::get(module.getContext(), floor.state,
+                                                        floor.launch, floor.launchAt));
 }
 
 std::optional<MemoryFloor> readTilesFloor(ModuleOp module) {
-  auto written = module->getAttrOfType<ArrayAttr>(kFloorAttr);
-  if (!written)
+  auto floor = module->getAttrOfType<MemoryFloorAttr>(kTilesFloorAttr);
+  if (!floor)
     return std::nullopt;
-  return MemoryFloor{cast<IntegerAttr>(written[0]).getInt(), cast<IntegerAttr>(written[1]).getInt(),
-                     cast<StringAttr>(written[2]).str()};
+  return MemoryFloor{floor.getState(), floor.getLaunch(), floor.getAt().str()};
 }
 
 } // namespace zero

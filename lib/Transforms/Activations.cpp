@@ -38,8 +38,8 @@ void writeActivationPlan(func::FuncOp step, const Layers &layers, const Activati
       kept[value.value.getDefiningOp()].push_back(cast<OpResult>(value.value).getResultNumber());
   for (auto launch : step.getBody().getOps<LaunchOp>())
     if (int64_t layer = layers.layerOf(launch); layer >= 0) {
-      launch->setAttr(kLayerAttr, builder.getI64IntegerAttr(layer));
-      launch->setAttr(kKeptAttr, builder.getDenseI64ArrayAttr(kept.lookup(launch)));
+      launch.setLayer(layer);
+      launch.setKept(kept.lookup(launch));
     }
   SmallVector<Attribute> runs(plan.runs.begin(), plan.runs.end());
   step->setAttr(kRunsAttr, builder.getArrayAttr(runs));

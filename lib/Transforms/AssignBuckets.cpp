@@ -163,11 +163,12 @@ struct AssignBuckets : zero::impl::AssignBucketsBase<AssignBuckets> {
     std::vector<planning::BucketItem> items;
     for (ParameterOp parameter : parameters)
       items.push_back(builder.build(parameter));
+    const PlanAttr plan = planOf(module);
     planning::Buckets buckets = planning::planBuckets(
-        items, ranks.getInt(), plannedNumber(module, "bucket_bytes", limit), kTensorAlignment);
+        items, ranks.getInt(), plan ? plan.getBucketBytes() : limit, kTensorAlignment);
     write(module, parameters, buckets);
-    if (const uint64_t limit = plannedNumber(module, "optimizer_host", 0))
-      fillHost(module, buckets, ranks.getInt(), int64_t(limit));
+    if (plan && plan.getOptimizerHost() > 0)
+      fillHost(module, buckets, ranks.getInt(), int64_t(plan.getOptimizerHost()));
   }
 
   static void write(ModuleOp module, ArrayRef<ParameterOp> parameters,

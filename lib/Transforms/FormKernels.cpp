@@ -143,7 +143,7 @@ LogicalResult KernelFormer::lowerGroup(const KernelGroup &group) {
   for (Value input : inputs)
     inside.map(input, body->addArgument(onnx::signless(tensorType(input)), input.getLoc()));
   SmallVector<ops::RangeCheck> checks;
-  DictionaryAttr call;
+  Attribute call;
   for (onnx::NodeOp node : group.nodes) {
     ops::Lowered lowered;
     if (failed(inside.lower(node, lowered)))

@@ -94,7 +94,7 @@ void Inserter::visitLaunch(LaunchOp launch) {
   auto kernel = symbols.lookup<func::FuncOp>(launch.getKernel());
   const Tier tier = belongsToHost(launch) ? Tier::Host : Tier::Device;
   if (tier == Tier::Host)
-    launch->setAttr(kHostAttr, UnitAttr::get(launch.getContext()));
+    launch.setHost(true);
   for (Value output : launch.getOutputs())
     copies.setTier(output, tier);
   for (auto [index, input] : llvm::enumerate(launch.getInputs())) {

@@ -10,7 +10,8 @@ using namespace mlir;
 namespace zero {
 
 int64_t layerOf(Operation *op) {
-  auto layer = op ? op->getAttrOfType<IntegerAttr>(kLayerAttr) : IntegerAttr();
+  auto launch = dyn_cast_or_null<LaunchOp>(op);
+  IntegerAttr layer = launch ? launch.getLayerAttr() : IntegerAttr();
   return layer ? layer.getInt() : -1;
 }
 
@@ -45,10 +46,9 @@ bool LayerRuns::isThere(Value value) const {
     return true;
   if (overwritten.contains(value))
     return false;
-  auto kept = launch->getAttrOfType<DenseI64ArrayAttr>(kKeptAttr);
   return layerOf(launch) < 0 ||
-         (kept &&
-          llvm::is_contained(kept.asArrayRef(), int64_t(cast<OpResult>(value).getResultNumber())));
+         llvm::is_contained(launch.getKept().value_or(ArrayRef<int64_t>()),
+                            int64_t(cast<OpResult>(value).getResultNumber()));
 }
 
 LogicalResult LayerRuns::readLaunches() {

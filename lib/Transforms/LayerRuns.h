@@ -7,7 +7,7 @@
 
 namespace zero {
 
-/// Reads `zero.layer`, `zero.kept` and `zero.runs`; see zero/Transforms/Activations.h.
+/// Reads `layer` and `kept` of launches, and `zero.runs`; see zero/Transforms/Activations.h.
 class LayerRuns {
 public:
   LayerRuns(mlir::ModuleOp module, mlir::func::FuncOp step);

@@ -156,10 +156,10 @@ struct OffloadActivations : zero::impl::OffloadActivationsBase<OffloadActivation
     Moved moved;
     if (tier != Tier::Device) {
       moved = move(values, tier, INT64_MAX);
-    } else {
+    } else if (PlanAttr plan = planOf(getOperation())) {
       // What is made first is away longest, so the slowest link takes it.
-      moved = move(values, Tier::Nvme, plannedNumber(getOperation(), "activations_nvme", 0));
-      Moved host = move(values, Tier::Host, plannedNumber(getOperation(), "activations_host", 0));
+      moved = move(values, Tier::Nvme, int64_t(plan.getActivationsNvme()));
+      Moved host = move(values, Tier::Host, int64_t(plan.getActivationsHost()));
       moved.text += (moved.text.empty() || host.text.empty() ? "" : ", ") + host.text;
       moved.values += host.values;
     }

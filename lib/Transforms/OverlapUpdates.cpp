@@ -74,12 +74,13 @@ bool Overlapper::isOffloaded(LaunchOp update) const {
 /// Collects what of the epilogue `op` reads. Returns what must stay behind all gradients, or
 /// null. A gradient may still have to be summed over ranks.
 Operation *Overlapper::collectInputs(Operation *op, Movable &movable, bool mayReduce) {
+  auto reader = dyn_cast<LaunchOp>(op);
+  const std::optional<uint64_t> gradient = reader ? reader.getGradient() : std::nullopt;
   for (auto [index, operand] : llvm::enumerate(op->getOperands())) {
     Operation *producer = operand.getDefiningOp();
     if (!producer || producer->hasTrait<OpTrait::ConstantLike>())
       continue;
-    auto gradient = op->getAttrOfType<IntegerAttr>(kGradientAttr);
-    const bool isGradient = gradient && gradient.getInt() == int64_t(index);
+    const bool isGradient = gradient == index;
     if (!isIn(producer, Segment::Epilogue)) {
       if (isGradient || mayReduce)
         movable.behind = producer;
@@ -140,8 +141,7 @@ Operation *Overlapper::collect(Movable &movable) {
   movable.ops.insert(update);
   if (!movable.behind || !collectResults(movable))
     return update;
-  auto bucket = update->getAttrOfType<FlatSymbolRefAttr>(kUpdatesAttr);
-  if (Operation *reader = lastReader(bucket.getValue());
+  if (Operation *reader = lastReader(*update.getUpdates());
       reader && positions[reader] > positions[movable.behind])
     movable.behind = reader;
   return nullptr;
@@ -165,7 +165,7 @@ SmallVector<std::pair<LaunchOp, Operation *>> Overlapper::run() {
   SmallVector<Movable> movable;
   SmallVector<std::pair<LaunchOp, Operation *>> stay;
   for (auto launch : step.getBody().getOps<LaunchOp>()) {
-    if (!launch->hasAttr(kUpdatesAttr) || !isOffloaded(launch))
+    if (!launch.getUpdates() || !isOffloaded(launch))
       continue;
     Movable &candidate = movable.emplace_back();
     candidate.update = launch;

@@ -2,6 +2,7 @@
 
 #include "ParameterReads.h"
 
+#include "LayerRuns.h"
 #include "zero/Analysis/Storage.h"
 
 using namespace mlir;
@@ -16,11 +17,11 @@ static bool isRunAgain(Operation *op) {
 ParameterReads::ParameterReads(func::FuncOp step, const BucketTable &table)
     : step(step), table(table), uses(findParameterUses(step)) {
   int64_t position = 0, changes = 0;
-  Attribute layer; // that was run again last
+  int64_t layer = -1; // that was run again last
   for (Operation &op : step.getBody().front()) {
     positions[&op] = position++;
-    if (isRunAgain(&op) && op.getAttr(kLayerAttr) != layer) {
-      layer = op.getAttr(kLayerAttr);
+    if (isRunAgain(&op) && layerOf(&op) != layer) {
+      layer = layerOf(&op);
       ++changes;
     }
     layerChanges[&op] = changes;

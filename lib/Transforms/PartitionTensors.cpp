@@ -59,8 +59,8 @@ Value GradientPartitioner::replaceByTensors(const Bucket &bucket, Value gradient
     starts.push_back(*member.getStart());
   }
   LaunchOp first = launchOf(bucket.members.front());
-  first->setAttr(kUpdatesAttr, FlatSymbolRefAttr::get(module.getContext(), bucket.name));
-  first->setAttr(kGradientAttr, builder.getI64IntegerAttr(0));
+  first.setUpdates(bucket.name);
+  first.setGradient(0);
   int64_t last = -1;
   for (ParameterOp member : bucket.members)
     if (UpdateOp update = table.updateOf(member); positions.lookup(update) > last) {

@@ -66,8 +66,8 @@ LaunchOp UpdatePartitioner::launch(FlatSymbolRefAttr kernel, TypeRange results, 
 
 /// Says where readers of gradients find this bucket's.
 void UpdatePartitioner::takesGradient(LaunchOp op, unsigned index) {
-  op->setAttr(kUpdatesAttr, FlatSymbolRefAttr::get(builder.getContext(), bucket.name));
-  op->setAttr(kGradientAttr, builder.getI64IntegerAttr(index));
+  op.setUpdates(bucket.name);
+  op.setGradient(index);
 }
 
 /// Parameter and states: this rank's slices.

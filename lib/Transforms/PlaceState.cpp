@@ -22,9 +22,10 @@ struct PlaceState : zero::impl::PlaceStateBase<PlaceState> {
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    const uint64_t stage = plannedNumber(module, "stage", this->stage);
-    const uint64_t ranks = plannedNumber(module, "ranks", this->ranks);
-    const uint64_t persistUnder = plannedNumber(module, "persist_under", this->persistUnder);
+    const PlanAttr plan = planOf(module);
+    const uint64_t stage = plan ? plan.getStage() : this->stage;
+    const uint64_t ranks = plan ? plan.getRanks() : this->ranks;
+    const uint64_t persistUnder = plan ? plan.getPersistUnder() : this->persistUnder;
     if (stage > 3) {
       module.emitError() << "expected a ZeRO stage from 0 to 3, got " << stage;
       return signalPassFailure();
@@ -33,9 +34,8 @@ struct PlaceState : zero::impl::PlaceStateBase<PlaceState> {
       module.emitError("expected at least one rank, got 0");
       return signalPassFailure();
     }
-    const Tier params = Tier(plannedNumber(module, "params", uint64_t(Tier(this->params))));
-    const Tier optimizer =
-        Tier(plannedNumber(module, "optimizer", uint64_t(Tier(this->optimizer))));
+    const Tier params = plan ? plan.getParams() : this->params;
+    const Tier optimizer = plan ? plan.getOptimizer() : this->optimizer;
     MLIRContext *context = &getContext();
     if (params != Tier::Device && stage < 3) {
       module.emitError() << "expected stage 3 for parameters on " << stringifyTier(params)

@@ -73,7 +73,7 @@ void Recomputer::clone(LaunchOp launch, Operation *before, int64_t run) {
       launch.getInputs(), [&](Value input) { return newestOf(input, builder); });
   auto copy = cast<LaunchOp>(builder.clone(*launch));
   copy.getInputsMutable().assign(inputs);
-  copy->removeAttr(kKeptAttr);
+  copy.removeKeptAttr();
   copy->setAttr(kRecomputeAttr, builder.getI64IntegerAttr(run));
   for (Value value : plan.overwrittenBy(launch))
     newest.erase(value);
@@ -141,7 +141,8 @@ LogicalResult Recomputer::visit(Operation *reader) {
     if (run < 0 || !isInBackward(reader)) {
       InFlightDiagnostic error = producer->emitError()
                                  << "expected "
-                                 << (isInBackward(reader) ? "a run of its layer" : kKeptAttr)
+                                 << (isInBackward(reader) ? "a run of its layer"
+                                                          : "its result in kept")
                                  << " for a value that is read after forward";
       error.attachNote(reader->getLoc()) << "read here";
       return error;
@@ -180,7 +181,7 @@ LogicalResult Recomputer::run() {
   }
   eraseDeadViews();
   for (LaunchOp launch : step.getBody().getOps<LaunchOp>())
-    launch->removeAttr(kKeptAttr);
+    launch.removeKeptAttr();
   step->removeAttr(kRunsAttr);
   return success();
 }

@@ -8,7 +8,7 @@
 // CHECK: return %[[O]]#0
 // CHECK: func.func private @k0_attention
 // CHECK-SAME: zero.flops = 1280 : i64
-// CHECK-SAME: zero.library = {batch = 2 : i64, causal = true, causal_offset = 0 : i64, direction = "forward", fill = 0xFF800000 : f32, groups = 2 : i64, guard = true, heads = 2 : i64, k_strides = array<i64: 192, 8, 48>, keys = 4 : i64, kind = "attention", mask = "none", mask_strides = array<i64>, o_strides = array<i64: 64, 8, 16>, offsets = array<i64: 0, 16, 32>, packed = true, padding = "none", padding_strides = array<i64>, q_strides = array<i64: 192, 8, 48>, queries = 4 : i64, scale = 5.000000e-01 : f32, v_strides = array<i64: 192, 8, 48>, value_width = 8 : i64, width = 8 : i64}
+// CHECK-SAME: zero.library = #zero.library<#zero.attention<direction = forward, batch = 2, heads = 2, groups = 2, queries = 4, keys = 4, width = 8, value_width = 8, q_strides = [192, 8, 48], k_strides = [192, 8, 48], v_strides = [192, 8, 48], o_strides = [64, 8, 16], packed = true, offsets = [0, 16, 32], scale = 5.000000e-01 : f32, causal = true, causal_offset = 0, fill = 0xFF800000 : f32, guard = true, padding = none, padding_strides = [], mask = none, mask_strides = []>>
 // CHECK-SAME: zero.workspace =
 func.func @step(%qkv: tensor<2x4x48xf32>) -> tensor<2x4x2x8xf32> {
   %none = onnx.none
@@ -23,12 +23,11 @@ func.func @step(%qkv: tensor<2x4x48xf32>) -> tensor<2x4x2x8xf32> {
 // CHECK-LABEL: func.func @step
 // CHECK: func.func private @k0_attentiongrad({{.*}}) -> (tensor<2x4x3x8xbf16>, tensor<2x2x5x8xbf16>, tensor<2x5x2x6xbf16>)
 // CHECK-SAME: zero.flops = 8640 : i64
-// CHECK-SAME: causal = false
-// CHECK-SAME: direction = "backward"
-// CHECK-SAME: groups = 2 : i64, guard = false, heads = 4 : i64, k_strides = array<i64: 80, 40, 8>
-// CHECK-SAME: mask = "bias", mask_strides = array<i64: 0, 15, 5, 1>, o_strides = array<i64: 72, 18, 6>, offsets = array<i64>, packed = false, padding = "shown", padding_strides = array<i64: 5, 1>
-// CHECK-SAME: stored = [bf16, bf16, bf16, bf16, bf16, f32, i1, f32, bf16, bf16, bf16]
-// CHECK-SAME: v_strides = array<i64: 60, 6, 12>
+// CHECK-SAME: direction = backward
+// CHECK-SAME: heads = 4, groups = 2
+// CHECK-SAME: k_strides = [80, 40, 8], v_strides = [60, 6, 12], o_strides = [72, 18, 6], offsets = [], scale =
+// CHECK-SAME: padding = shown, padding_strides = [5, 1], mask = bias, mask_strides = [0, 15, 5, 1]>
+// CHECK-SAME: stored = [bf16, bf16, bf16, bf16, bf16, f32, i1, f32, bf16, bf16, bf16]>
 func.func @step(%do: tensor<2x4x3x6xbf16>, %q: tensor<2x4x3x8xbf16>, %k: tensor<2x2x5x8xbf16>, %v: tensor<2x5x2x6xbf16>, %o: tensor<2x4x3x6xbf16>, %lse: tensor<2x4x3xf32>, %padding: tensor<2x5xi1>, %mask: tensor<4x3x5xf32>) -> tensor<2x4x3x8xbf16> {
   %d:3 = onnx.node "AttentionGrad"(%do, %q, %k, %v, %o, %lse, %padding, %mask) {rows_first = array<i64: 0, 0, 1, 0>} domain "zero" opset 1 node "n" : (tensor<2x4x3x6xbf16>, tensor<2x4x3x8xbf16>, tensor<2x2x5x8xbf16>, tensor<2x5x2x6xbf16>, tensor<2x4x3x6xbf16>, tensor<2x4x3xf32>, tensor<2x5xi1>, tensor<4x3x5xf32>) -> (tensor<2x4x3x8xbf16>, tensor<2x2x5x8xbf16>, tensor<2x5x2x6xbf16>)
   return %d#0 : tensor<2x4x3x8xbf16>

@@ -3,8 +3,8 @@
 // A convolution is the library's call, with its scratch.
 // CHECK-LABEL: func.func private @k0_conv(
 // CHECK-SAME: zero.flops = 18432 : i64
-// CHECK-SAME: zero.library = {batch = 2 : i64, bias = true, dilations = array<i64: 1, 1>, direction = "forward", groups = 1 : i64, in_channels = 4 : i64, input = array<i64: 4, 4>, kernel = array<i64: 3, 3>, kind = "convolution", out_channels = 8 : i64, output = array<i64: 4, 4>
-// CHECK-SAME: pads_begin = array<i64: 1, 1>, pads_end = array<i64: 1, 1>, strides = array<i64: 1, 1>}
+// CHECK-SAME: zero.library = #zero.library<#zero.convolution<direction = forward, batch = 2, groups = 1, in_channels = 4, out_channels = 8, input = [4, 4], output = [4, 4], kernel = [3, 3], strides = [1, 1], dilations = [1, 1]
+// CHECK-SAME: pads_begin = [1, 1], pads_end = [1, 1], bias = true>>
 // CHECK-SAME: zero.workspace =
 func.func @step(%x: tensor<2x4x4x4xf32>, %w: tensor<8x4x3x3xf32>, %b: tensor<8xf32>) -> tensor<2x8x4x4xf32> {
   %y = onnx.node "Conv"(%x, %w, %b) {pads = array<i64: 1, 1, 1, 1>} opset 18 node "n" : (tensor<2x4x4x4xf32>, tensor<8x4x3x3xf32>, tensor<8xf32>) -> tensor<2x8x4x4xf32>
@@ -31,8 +31,8 @@ func.func @step(%x: tensor<1x1x4x4xf64>, %n: tensor<0x1x4x4xf32>, %s: tensor<3x3
 
 // Images, weights and results stored in 16 bits: the library converts.
 // CHECK: func.func private @k0_conv(%{{.*}}: tensor<2x4x4x4xf32>, %{{.*}}: tensor<8x4x3x3xbf16>) -> tensor<2x8x4x4xbf16>
-// CHECK-SAME: kind = "convolution"
-// CHECK-SAME: stored = [f32, bf16, bf16]
+// CHECK-SAME: #zero.convolution<
+// CHECK-SAME: >, stored = [f32, bf16, bf16]>
 func.func @step(%x: tensor<2x4x4x4xf32>, %w: tensor<8x4x3x3xbf16>) -> tensor<2x8x4x4xbf16> {
   %y = onnx.node "Conv"(%x, %w) {pads = array<i64: 1, 1, 1, 1>} opset 18 node "n" : (tensor<2x4x4x4xf32>, tensor<8x4x3x3xbf16>) -> tensor<2x8x4x4xbf16>
   return %y : tensor<2x8x4x4xbf16>

@@ -7,9 +7,8 @@
 // CHECK-NOT: zero.threads
 
 // CHECK-LABEL: func.func private @product
-// CHECK-SAME: zero.library = {
+// CHECK-SAME: zero.library = #zero.library<#zero.matmul<m = 2048, n = 512,
 // CHECK-NOT: reorder_b
-// CHECK-SAME: kind = "matmul", m = 2048 : i64, n = 512 : i64}
 // CHECK-SAME: zero.workspace = 33554432 : i64
 func.func private @product(%a: tensor<2048x512xf32>, %b: tensor<512x512xf32>) -> tensor<2048x512xf32> attributes {zero.kernel} {
   %zero = arith.constant 0.0 : f32
@@ -22,7 +21,7 @@ func.func private @product(%a: tensor<2048x512xf32>, %b: tensor<512x512xf32>) ->
 // What lies in 16 bits says so, as on the CPU.
 
 // CHECK-LABEL: func.func private @half
-// CHECK-SAME: stored = [bf16, bf16, bf16]
+// CHECK-SAME: stored = [bf16, bf16, bf16]>
 // CHECK-SAME: zero.workspace = 33554432 : i64
 func.func private @half(%a: tensor<4x8xbf16>, %b: tensor<8x16xbf16>) -> tensor<4x16xbf16> attributes {zero.kernel} {
   %zero = arith.constant 0.0 : f32
@@ -56,7 +55,7 @@ func.func private @half(%a: tensor<4x8xbf16>, %b: tensor<8x16xbf16>) -> tensor<4
 // CHECK-NOT: zero.call
 // CHECK-NOT: zero.library
 // CHECK: linalg.generic
-func.func private @offered(%x: tensor<4xf32>) -> tensor<4xf32> attributes {zero.kernel, zero.call = {kind = "convolution"}} {
+func.func private @offered(%x: tensor<4xf32>) -> tensor<4xf32> attributes {zero.kernel, zero.call = #zero.convolution<direction = forward, batch = 1, groups = 1, in_channels = 1, out_channels = 1, input = [4], output = [4], kernel = [1], strides = [1], dilations = [1], pads_begin = [0], pads_end = [0]>} {
   %e = tensor.empty() : tensor<4xf32>
   %y = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]} ins(%x : tensor<4xf32>) outs(%e : tensor<4xf32>) {
   ^bb0(%u: f32, %o: f32):

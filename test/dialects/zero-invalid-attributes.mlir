@@ -45,3 +45,86 @@ func.func private @argument(%x: tensor<4xf32> {zero.inplace})
 
 // expected-error @+1 {{has unknown attribute zero.name}}
 func.func private @result(%x: tensor<4xf32>) -> (tensor<4xf32> {zero.name = "y"})
+
+// -----
+
+// Calls of a library.
+
+// expected-error @+2 {{expected #zero.matmul, #zero.convolution or #zero.attention, got 1 : i64}}
+func.func private @other_call() attributes {
+  zero.library = #zero.library<1 : i64>}
+
+// -----
+
+// expected-error @+2 {{expected zero.call = #zero.matmul<...>, #zero.convolution<...> or #zero.attention<...>, got {kind = "convolution"}}}
+module {
+func.func private @untyped() attributes {zero.call = {kind = "convolution"}}
+}
+
+// -----
+
+// expected-error @+2 {{expected 3 numbers in b_strides, got 2}}
+func.func private @strides() attributes {
+  zero.call = #zero.matmul<m = 2, n = 3, k = 4, batch = [5], a_strides = [8, 4, 1], b_strides = [3, 1], c_strides = [6, 3, 1], alpha = 1.0 : f32>}
+
+// -----
+
+// expected-error @+2 {{expected 1 numbers in kernel, got 2}}
+func.func private @windows() attributes {
+  zero.call = #zero.convolution<direction = forward, batch = 1, groups = 1, in_channels = 1, out_channels = 1, input = [4], output = [4], kernel = [1, 1], strides = [1], dilations = [1], pads_begin = [0], pads_end = [0]>}
+
+// -----
+
+// expected-error @+2 {{expected groups that divide 4 heads, got 3}}
+func.func private @heads() attributes {
+  zero.call = #zero.attention<direction = forward, batch = 1, heads = 4, groups = 3, queries = 2, keys = 2, width = 1, value_width = 1, q_strides = [8, 2, 1], k_strides = [8, 2, 1], v_strides = [8, 2, 1], o_strides = [8, 2, 1], offsets = [], scale = 1.0 : f32, causal_offset = 0, fill = 0.0 : f32, padding = none, padding_strides = [], mask = none, mask_strides = []>}
+
+// -----
+
+// expected-error @+2 {{expected 4 numbers in mask_strides, got 2}}
+func.func private @mask() attributes {
+  zero.call = #zero.attention<direction = forward, batch = 1, heads = 4, groups = 2, queries = 2, keys = 2, width = 1, value_width = 1, q_strides = [8, 2, 1], k_strides = [8, 2, 1], v_strides = [8, 2, 1], o_strides = [8, 2, 1], offsets = [], scale = 1.0 : f32, causal_offset = 0, fill = 0.0 : f32, padding = none, padding_strides = [], mask = bias, mask_strides = [2, 1]>}
+
+// -----
+
+// A plan of numbers alone says nothing of tiers.
+
+// expected-error @+1 {{expected zero.plan = #zero.plan<...>, got {stage = 3 : i64}}}
+module attributes {zero.plan = {stage = 3 : i64}} {
+}
+
+// -----
+
+func.func private @id(%x: tensor<4xf32>) -> tensor<4xf32> attributes {zero.kernel} { return %x : tensor<4xf32> }
+func.func @half_an_update(%x: tensor<4xf32>) {
+  // expected-error @+1 {{expected both of updates and gradient, or none}}
+  %y = zero.launch @id(%x) {gradient = 0 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func private @id(%x: tensor<4xf32>) -> tensor<4xf32> attributes {zero.kernel} { return %x : tensor<4xf32> }
+func.func @no_such_gradient(%x: tensor<4xf32>) {
+  // expected-error @+1 {{expected a gradient among 1 inputs, got 1}}
+  %y = zero.launch @id(%x) {gradient = 1 : i64, updates = @bucket0} : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func private @id(%x: tensor<4xf32>) -> tensor<4xf32> attributes {zero.kernel} { return %x : tensor<4xf32> }
+func.func @no_such_result(%x: tensor<4xf32>) {
+  // expected-error @+1 {{expected in kept numbers of its 1 results, got 1}}
+  %y = zero.launch @id(%x) {kept = array<i64: 1>, layer = 0 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func private @id(%x: tensor<4xf32>) -> tensor<4xf32> attributes {zero.kernel} { return %x : tensor<4xf32> }
+func.func @no_layer(%x: tensor<4xf32>) {
+  // expected-error @+1 {{expected a layer of 0 or more, got -1}}
+  %y = zero.launch @id(%x) {layer = -1 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}

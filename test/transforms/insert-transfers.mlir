@@ -8,7 +8,7 @@
 // CHECK: %[[ROOM:.*]] = zero.reserve on host {zero.name = "bucket0"} : tensor<64xbf16>
 // CHECK: %[[HERE:.*]] = zero.transfer %[[M]] from nvme to host {zero.name = "bucket0.m"} : tensor<64xf32>
 // CHECK: %[[G:.*]] = zero.transfer %{{.*}} from device to host
-// CHECK: %[[NEW:.*]]:2 = zero.launch @update(%[[ROOM]], %[[HERE]], %[[G]]) {zero.host}
+// CHECK: %[[NEW:.*]]:2 = zero.launch @update(%[[ROOM]], %[[HERE]], %[[G]]) {host}
 // CHECK: %[[OLD:.*]] = zero.read @bucket0
 // CHECK: %[[BACK:.*]] = zero.transfer %[[NEW]]#0 from host to device into %[[OLD]] : tensor<64xbf16>
 // CHECK: zero.write @bucket0, %[[BACK]]

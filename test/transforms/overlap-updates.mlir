@@ -7,11 +7,11 @@
 // CHECK: arith.mulf
 // CHECK-NEXT: %[[R:.*]] = zero.launch @rate
 // CHECK-NEXT: %[[M:.*]] = zero.read @bucket0.m
-// CHECK-NEXT: %[[N:.*]] = zero.launch @update(%[[M]], %{{.*}}, %[[R]]) {zero.gradient = 1 : i64, zero.updates = @bucket0}
+// CHECK-NEXT: %[[N:.*]] = zero.launch @update(%[[M]], %{{.*}}, %[[R]]) {gradient = 1 : i64, updates = @bucket0}
 // CHECK-NEXT: zero.write @bucket0.m, %[[N]]
 // CHECK-SAME: : tensor<64xf32>
 // CHECK: arith.negf
-// CHECK: zero.launch @update{{.*}}{zero.gradient = 1 : i64, zero.schedule = #zero.schedule<epilogue>, zero.updates = @bucket1}
+// CHECK: zero.launch @update{{.*}}{gradient = 1 : i64, updates = @bucket1, zero.schedule = #zero.schedule<epilogue>}
 zero.buffer parameter @bucket0 : tensor<64xf32> shards 1
 zero.buffer optimizer @bucket0.m : tensor<64xf32> shards 1 on host
 zero.buffer parameter @bucket1 : tensor<64xf32> shards 1
@@ -23,10 +23,10 @@ func.func @step(%x: tensor<64xf32>, %lr: tensor<f32>) -> tensor<64xf32> {
   %z = arith.negf %y : tensor<64xf32>
   %r = zero.launch @rate(%lr) {zero.schedule = #zero.schedule<epilogue>} : (tensor<f32>) -> tensor<f32>
   %m = zero.read @bucket0.m {zero.schedule = #zero.schedule<epilogue>} : tensor<64xf32>
-  %n = zero.launch @update(%m, %g, %r) {zero.gradient = 1 : i64, zero.schedule = #zero.schedule<epilogue>, zero.updates = @bucket0} : (tensor<64xf32>, tensor<64xf32>, tensor<f32>) -> tensor<64xf32>
+  %n = zero.launch @update(%m, %g, %r) {gradient = 1 : i64, updates = @bucket0, zero.schedule = #zero.schedule<epilogue>} : (tensor<64xf32>, tensor<64xf32>, tensor<f32>) -> tensor<64xf32>
   zero.write @bucket0.m, %n {zero.schedule = #zero.schedule<epilogue>} : tensor<64xf32>
   %m1 = zero.read @bucket1.m {zero.schedule = #zero.schedule<epilogue>} : tensor<64xf32>
-  %n1 = zero.launch @update(%m1, %g, %r) {zero.gradient = 1 : i64, zero.schedule = #zero.schedule<epilogue>, zero.updates = @bucket1} : (tensor<64xf32>, tensor<64xf32>, tensor<f32>) -> tensor<64xf32>
+  %n1 = zero.launch @update(%m1, %g, %r) {gradient = 1 : i64, updates = @bucket1, zero.schedule = #zero.schedule<epilogue>} : (tensor<64xf32>, tensor<64xf32>, tensor<f32>) -> tensor<64xf32>
   zero.write @bucket1.m, %n1 {zero.schedule = #zero.schedule<epilogue>} : tensor<64xf32>
   return %z : tensor<64xf32>
 }
@@ -47,7 +47,7 @@ zero.buffer optimizer @bucket0.m : tensor<64xf32> shards 1 on host
 func.func @step(%g: tensor<64xf32>, %lr: tensor<f32>) {
   %f = zero.all_reduce %lr {zero.name = "norm", zero.schedule = #zero.schedule<epilogue>} : tensor<f32>
   %m = zero.read @bucket0.m {zero.schedule = #zero.schedule<epilogue>} : tensor<64xf32>
-  %n = zero.launch @update(%m, %g, %f) {zero.gradient = 1 : i64, zero.schedule = #zero.schedule<epilogue>, zero.updates = @bucket0} : (tensor<64xf32>, tensor<64xf32>, tensor<f32>) -> tensor<64xf32>
+  %n = zero.launch @update(%m, %g, %f) {gradient = 1 : i64, updates = @bucket0, zero.schedule = #zero.schedule<epilogue>} : (tensor<64xf32>, tensor<64xf32>, tensor<f32>) -> tensor<64xf32>
   zero.write @bucket0.m, %n {zero.schedule = #zero.schedule<epilogue>} : tensor<64xf32>
   return
 }

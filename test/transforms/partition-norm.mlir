@@ -52,7 +52,7 @@ func.func @step(%dw: tensor<100xf32>, %dv: tensor<8x8xf32>, %du: tensor<7x5xf32>
   %sum = arith.addf %wv, %su {zero.schedule = #zero.schedule<epilogue>} : tensor<f64>
   %ok = arith.cmpf olt, %sum, %sum {zero.schedule = #zero.schedule<epilogue>} : tensor<f64>
   // The update has the condition; writes need none, since what did not run left all in place.
-  // CHECK: zero.launch @update(%{{.*}}, %{{.*}}, %[[G]]) if %[[OK]] {zero.gradient = 2 : i64{{.*}}zero.schedule = #zero.schedule<epilogue>
+  // CHECK: zero.launch @update(%{{.*}}, %{{.*}}, %[[G]]) if %[[OK]] {gradient = 2 : i64{{.*}}zero.schedule = #zero.schedule<epilogue>
   // OWN: zero.all_gather %{{.*}} into
   // CHECK: zero.write @bucket0, %{{[^ ]*}} {zero.schedule = #zero.schedule<epilogue>}
   // CHECK: zero.write @bucket0.m, %{{[^ ]*}} {zero.schedule = #zero.schedule<epilogue>}
@@ -96,7 +96,7 @@ func.func @step(%dw: tensor<100xbf16>, %dv: tensor<8x8xbf16>, %l: tensor<f32>, %
   // CHECK: %[[MB:.*]] = tensor.expand_shape %[[M]]
   // CHECK: %[[GB:.*]] = tensor.expand_shape %[[G]]
   // Measuring makes the states new: it has the condition, and is where gradients are found.
-  // CHECK: %[[D:.*]]:3 = zero.launch @measure(%[[PB]], %[[MASTERB]], %[[MB]], %[[GB]], %{{.*}}) if %arg3 {zero.gradient = 3 : i64, zero.name = "bucket0.update", zero.schedule = #zero.schedule<epilogue>, zero.updates = @bucket0}
+  // CHECK: %[[D:.*]]:3 = zero.launch @measure(%[[PB]], %[[MASTERB]], %[[MB]], %[[GB]], %{{.*}}) if %arg3 {gradient = 3 : i64, updates = @bucket0, zero.name = "bucket0.update", zero.schedule = #zero.schedule<epilogue>}
   // Totals of the parameters, then of the directions: all ranks compute them all.
   // SLICE: %[[SUMS:.*]] = zero.all_gather %[[D]]#1 control {zero.name = "bucket0.ratio", zero.schedule = #zero.schedule<epilogue>} : (tensor<1xf32>) -> tensor<4xf32>
   // ALL-NOT: zero.all_gather

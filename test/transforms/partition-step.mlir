@@ -67,7 +67,7 @@ func.func @step(%x: tensor<100xf32>, %u: tensor<60xf32>, %l: tensor<f32>) -> (te
   // CHECK: %[[P:.*]] = zero.read @bucket0 {zero.schedule = #zero.schedule<epilogue>}
   // SLICE: %[[OWN:.*]] = zero.own_slice %[[P]] {zero.schedule = #zero.schedule<epilogue>} : (tensor<256xf32>) -> tensor<64xf32>
   // CHECK: %[[M:.*]] = zero.read @bucket0.m {zero.schedule = #zero.schedule<epilogue>}
-  // S0: %[[U:.*]]:2 = zero.launch @update(%[[P]], %[[M]], %[[R]], %{{.*}}) {zero.gradient = 2 : i64, zero.name = "bucket0.update", zero.schedule = #zero.schedule<epilogue>, zero.updates = @bucket0}
+  // S0: %[[U:.*]]:2 = zero.launch @update(%[[P]], %[[M]], %[[R]], %{{.*}}) {gradient = 2 : i64, updates = @bucket0, zero.name = "bucket0.update", zero.schedule = #zero.schedule<epilogue>}
   // SLICE: %[[U:.*]]:2 = zero.launch @update(%[[OWN]], %[[M]], %[[R]], %{{.*}})
   // S3: %[[U:.*]]:2 = zero.launch @update(%[[P]], %[[M]], %[[R]], %{{.*}})
   // ONE: %[[U:.*]]:2 = zero.launch @update(%[[P]], %[[M]], %[[G]], %{{.*}})

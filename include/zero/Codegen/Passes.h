@@ -22,9 +22,6 @@ namespace zero {
 #define GEN_PASS_REGISTRATION
 #include "include/zero/Codegen/Passes.h.inc"
 
-/// In the call of a matrix product: the library first copies B into the order it likes best.
-inline constexpr llvm::StringLiteral kReorderAttr = "reorder_b";
-
 /// On a kernel: iterations that threads may share, as Kernel.extent in executable.proto.
 inline constexpr llvm::StringLiteral kExtentAttr = "zero.extent";
 

@@ -55,11 +55,10 @@ struct RangeCheck {
 struct Lowered {
   llvm::SmallVector<mlir::Value> results;
   llvm::SmallVector<RangeCheck> checks;
-  /// The library call that computes the same, or null: `kind` and the fields of
-  /// the message in runtime/format/executable.proto that it names. The node's
-  /// operands that are given, in order, are the call's first arguments, its results, all
-  /// of them and in order, the last.
-  mlir::DictionaryAttr call;
+  /// The library call that computes the same, a `#zero.convolution` or `#zero.attention`, or
+  /// null. The node's operands that are given, in order, are the call's first arguments, its
+  /// results, all of them and in order, the last.
+  mlir::Attribute call;
 };
 
 /// Lowers `node` with its operands replaced by `inputs` (values inside a kernel,

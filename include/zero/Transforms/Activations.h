@@ -3,8 +3,8 @@
 // A decision about activations is attributes, which anyone may write before
 // `zero-recompute-activations` applies them:
 //
-//   zero.layer  on launches of forward: the number of a layer, ascending in the program;
-//   zero.kept   on these: the results that stay for backward, and for what runs again;
+//   layer       of launches of forward: the number of a layer, ascending in the program;
+//   kept        of these: the results that stay for backward, and for what runs again;
 //   zero.runs   on the step: for each layer the `#zero.run` that makes its other values.
 //
 //===----------------------------------------------------------------------===//

@@ -434,14 +434,14 @@ def PlaceActivations : Pass<"zero-place-activations", "::mlir::ModuleOp"> {
     ranks replicates activations, as tensor parallelism would: data-parallel ranks have
     batches of their own.
 
-    Only writes attributes: `zero.layer` and `zero.kept` (the results that stay) on
+    Only writes attributes: `layer` and `kept` (the results that stay) on
     launches of layers, `zero.runs` on the step. A planner may write them itself, value by
     value, with lib/Transforms' `writeActivationPlan`.
 
     ```mlir
     func.func @step(...) attributes {zero.runs = [#zero.run<0 to 0>, #zero.run<1 to 1>]}
-    %0 = zero.launch @norm(%x) {zero.kept = array<i64>, zero.layer = 0 : i64} : ...
-    %1 = zero.launch @gemm(%0) {zero.kept = array<i64: 0>, zero.layer = 0 : i64} : ...
+    %0 = zero.launch @norm(%x) {kept = array<i64>, layer = 0 : i64} : ...
+    %1 = zero.launch @gemm(%0) {kept = array<i64: 0>, layer = 0 : i64} : ...
     ```
   }];
   let options = [
@@ -455,7 +455,7 @@ def PlaceActivations : Pass<"zero-place-activations", "::mlir::ModuleOp"> {
 def RecomputeActivations : Pass<"zero-recompute-activations", "::mlir::ModuleOp"> {
   let summary = "Makes backward run launches of layers again";
   let description = [{
-    Applies `zero.kept` and `zero.runs`. Where backward first reads a value that a layer of
+    Applies `kept` and `zero.runs`. Where backward first reads a value that a layer of
     a run made and that is not kept, the run starts: first its advances, then, as backward
     reads on, each launch that leads to what it reads, once in a run. A copy calls the
     same kernel with the same operands, so its bits are those of forward; marked
@@ -463,7 +463,7 @@ def RecomputeActivations : Pass<"zero-recompute-activations", "::mlir::ModuleOp"
     repeated. What a kernel works on in place is made again with the kernel.
 
     ```mlir
-    %2 = zero.launch @norm(%x) {zero.layer = 0 : i64, zero.recompute = 0 : i64} : ...
+    %2 = zero.launch @norm(%x) {layer = 0 : i64, zero.recompute = 0 : i64} : ...
     ```
   }];
   let options = [Option<"quiet", "quiet", "bool", /*default=*/"false",

@@ -11,25 +11,18 @@ using text::fill;
 using text::generic;
 
 namespace {
-/// A zero.library attribute, computed with plain loops.
+/// A #zero.matmul, computed with plain loops.
 struct Product {
   int64_t m, n, k;
   llvm::ArrayRef<int64_t> batch, a, b, c;
   float alpha;
   bool bias;
 
-  explicit Product(mlir::DictionaryAttr attr) {
-    auto integer = [&](llvm::StringRef name) {
-      return attr.getAs<mlir::IntegerAttr>(name).getInt();
-    };
-    auto array = [&](llvm::StringRef name) {
-      return attr.getAs<mlir::DenseI64ArrayAttr>(name).asArrayRef();
-    };
-    m = integer("m"), n = integer("n"), k = integer("k");
-    batch = array("batch"), a = array("a_strides"), b = array("b_strides"), c = array("c_strides");
-    alpha = attr.getAs<mlir::FloatAttr>("alpha").getValueAsDouble();
-    bias = attr.getAs<mlir::BoolAttr>("bias").getValue();
-  }
+  explicit Product(zero::MatmulAttr call)
+      : m(call.getM()), n(call.getN()), k(call.getK()), batch(call.getBatch().asArrayRef()),
+        a(call.getAStrides().asArrayRef()), b(call.getBStrides().asArrayRef()),
+        c(call.getCStrides().asArrayRef()), alpha(call.getAlpha().getValueAsDouble()),
+        bias(call.getBias()) {}
 
   void run(const float *x, const float *y, const float *z, float *result) const {
     int64_t batches = 1;
@@ -70,9 +63,9 @@ static void expectMatch(const std::string &signature, const std::string &body,
                      resultType + ") attributes {zero.kernel} {\n" + twice + "}\n";
   Kernels kernels(text);
   ASSERT_TRUE(kernels.ok());
-  auto attr = kernels.module().lookupSymbol("library")->getAttrOfType<mlir::DictionaryAttr>(
+  auto call = kernels.module().lookupSymbol("library")->getAttrOfType<zero::LibraryAttr>(
       zero::kLibraryAttr);
-  ASSERT_TRUE(attr);
+  ASSERT_TRUE(call);
   std::vector<std::vector<float>> operands;
   for (size_t i = 0; i < sizes.size(); ++i)
     operands.push_back(numbers(sizes[i], 40 + i));
@@ -83,8 +76,9 @@ static void expectMatch(const std::string &signature, const std::string &body,
   buffers.push_back(expected.data());
   buffers.push_back(again.data());
   kernels.call("native", buffers);
-  Product(attr).run(operands[0].data(), operands[1].data(),
-                    operands.size() > 2 ? operands[2].data() : nullptr, actual.data());
+  Product(llvm::cast<zero::MatmulAttr>(call.getCall()))
+      .run(operands[0].data(), operands[1].data(),
+           operands.size() > 2 ? operands[2].data() : nullptr, actual.data());
   EXPECT_LT(relativeError(actual, expected), 1e-5);
   EXPECT_EQ(expected, again);
 }

@@ -1,0 +1,103 @@
+//===- LibraryCalls.cpp - kernels that a library computes -----------------===//
+
+#include "dialects/Zero/Zero.h"
+
+#include <algorithm>
+
+using namespace mlir;
+using namespace zero;
+
+using EmitError = llvm::function_ref<InFlightDiagnostic()>;
+
+/// One of the lists of a call.
+struct NamedList {
+  StringRef name;
+  DenseI64ArrayAttr values;
+};
+
+static LogicalResult verifyLengths(EmitError emitError, ArrayRef<NamedList> lists, int64_t length) {
+  for (const NamedList &list : lists)
+    if (list.values.size() != length)
+      return emitError() << "expected " << length << " numbers in " << list.name << ", got "
+                         << list.values.size();
+  return success();
+}
+
+LogicalResult MatmulAttr::verify(EmitError emitError, int64_t, int64_t, int64_t,
+                                 DenseI64ArrayAttr batch, DenseI64ArrayAttr a, DenseI64ArrayAttr b,
+                                 DenseI64ArrayAttr c, FloatAttr, bool, bool, bool, bool) {
+  return verifyLengths(emitError, {{"a_strides", a}, {"b_strides", b}, {"c_strides", c}},
+                       batch.size() + 2);
+}
+
+LogicalResult ConvolutionAttr::verify(EmitError emitError, ConvolutionDirection, int64_t,
+                                      int64_t groups, int64_t, int64_t, DenseI64ArrayAttr input,
+                                      DenseI64ArrayAttr output, DenseI64ArrayAttr kernel,
+                                      DenseI64ArrayAttr strides, DenseI64ArrayAttr dilations,
+                                      DenseI64ArrayAttr begin, DenseI64ArrayAttr end, bool) {
+  if (groups < 1)
+    return emitError() << "expected at least one group, got " << groups;
+  if (input.size() < 1 || input.size() > 3)
+    return emitError() << "expected 1 to 3 spatial dimensions, got " << input.size();
+  return verifyLengths(emitError,
+                       {{"output", output},
+                        {"kernel", kernel},
+                        {"strides", strides},
+                        {"dilations", dilations},
+                        {"pads_begin", begin},
+                        {"pads_end", end}},
+                       input.size());
+}
+
+int64_t ConvolutionAttr::countFlops() const {
+  int64_t flops = 2 * getBatch() * getInChannels() * getOutChannels() / getGroups();
+  for (DenseI64ArrayAttr list : {getOutput(), getKernel()})
+    for (int64_t size : list.asArrayRef())
+      flops *= size;
+  return flops;
+}
+
+/// Strides where a mask is given, none where it is not.
+static LogicalResult verifyMask(EmitError emitError, MaskKind kind, NamedList strides,
+                                int64_t rank) {
+  return verifyLengths(emitError, strides, kind == MaskKind::None ? 0 : rank);
+}
+
+LogicalResult AttentionAttr::verify(EmitError emitError, AttentionDirection, int64_t, int64_t heads,
+                                    int64_t groups, int64_t, int64_t, int64_t, int64_t,
+                                    DenseI64ArrayAttr q, DenseI64ArrayAttr k, DenseI64ArrayAttr v,
+                                    DenseI64ArrayAttr o, bool packed, DenseI64ArrayAttr offsets,
+                                    FloatAttr, bool, int64_t, FloatAttr, bool, MaskKind padding,
+                                    DenseI64ArrayAttr paddingStrides, MaskKind mask,
+                                    DenseI64ArrayAttr maskStrides) {
+  if (groups < 1 || heads % groups != 0)
+    return emitError() << "expected groups that divide " << heads << " heads, got " << groups;
+  if (failed(verifyLengths(
+          emitError, {{"q_strides", q}, {"k_strides", k}, {"v_strides", v}, {"o_strides", o}}, 3)))
+    return failure();
+  return success(
+      succeeded(verifyLengths(emitError, NamedList{"offsets", offsets}, packed ? 3 : 0)) &&
+      succeeded(verifyMask(emitError, padding, {"padding_strides", paddingStrides}, 2)) &&
+      succeeded(verifyMask(emitError, mask, {"mask_strides", maskStrides}, 4)));
+}
+
+int64_t AttentionAttr::countFlops() const {
+  int64_t seen = getQueries() * getKeys();
+  if (getCausal()) {
+    seen = 0;
+    for (int64_t query = 0; query < getQueries(); ++query)
+      seen += std::clamp<int64_t>(query + getCausalOffset() + 1, 0, getKeys());
+  }
+  const bool backward = getDirection() == AttentionDirection::Backward;
+  const int64_t elements = (backward ? 3 : 1) * getWidth() + (backward ? 2 : 1) * getValueWidth();
+  return 2 * getBatch() * getHeads() * seen * elements;
+}
+
+LogicalResult LibraryAttr::verify(EmitError emitError, Attribute call, ArrayAttr stored) {
+  if (!isa<MatmulAttr, ConvolutionAttr, AttentionAttr>(call))
+    return emitError() << "expected #zero.matmul, #zero.convolution or #zero.attention, got "
+                       << call;
+  if (stored && !llvm::all_of(stored, llvm::IsaPred<TypeAttr>))
+    return emitError() << "expected types in stored, got " << stored;
+  return success();
+}

@@ -1,0 +1,136 @@
+//===- LibraryCalls.td - kernels that a library computes ------------------===//
+//
+// Each attribute has the fields of the message of its name in runtime/format/executable.proto,
+// which say more. Strides are in elements.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DIALECTS_ZERO_LIBRARYCALLS_TD
+#define DIALECTS_ZERO_LIBRARYCALLS_TD
+
+include "mlir/IR/BuiltinAttributes.td"
+include "mlir/IR/EnumAttr.td"
+
+def Zero_ConvolutionDirection : I32EnumAttr<"ConvolutionDirection", "what a convolution computes", [
+    I32EnumAttrCase<"Forward", 0, "forward">,
+    I32EnumAttrCase<"BackwardData", 1, "backward_data">,
+    I32EnumAttrCase<"BackwardWeights", 2, "backward_weights">]> {
+  let cppNamespace = "::zero";
+  let genSpecializedAttr = 0;
+}
+
+def Zero_AttentionDirection : I32EnumAttr<"AttentionDirection", "what an attention computes", [
+    I32EnumAttrCase<"Forward", 0, "forward">,
+    I32EnumAttrCase<"Backward", 1, "backward">]> {
+  let cppNamespace = "::zero";
+  let genSpecializedAttr = 0;
+}
+
+def Zero_MaskKind : I32EnumAttr<"MaskKind", "what an operand does to the scores of attention", [
+    I32EnumAttrCase<"None", 0, "none">,
+    I32EnumAttrCase<"Shown", 1, "shown">,
+    I32EnumAttrCase<"Bias", 2, "bias">]> {
+  let cppNamespace = "::zero";
+  let genSpecializedAttr = 0;
+}
+
+def Zero_Flag : DefaultValuedParameter<"bool", "false">;
+
+def Zero_MatmulAttr : Zero_Attr<"Matmul", "matmul"> {
+  let summary = "A matrix product: C = alpha A B, plus a bias and a residual";
+  let description = [{
+    A is `m` x `k`, B `k` x `n` and C `m` x `n`, for each element of `batch`. The strides
+    have one number for each batch dimension and two for the matrix. The operands are A, B,
+    the row `bias` if there is one, then the `residual` if there is one. With `accumulate`
+    the residual is C itself, in place. With `reorder_b` the library copies B into a
+    layout of its own first.
+
+    ```mlir
+    #zero.matmul<m = 32, n = 24, k = 16, batch = [], a_strides = [16, 1],
+                 b_strides = [1, 16], c_strides = [24, 1],
+                 alpha = 1.000000e+00 : f32, bias = true>
+    ```
+  }];
+  let parameters = (ins "int64_t":$m, "int64_t":$n, "int64_t":$k,
+                        "::mlir::DenseI64ArrayAttr":$batch, "::mlir::DenseI64ArrayAttr":$a_strides,
+                        "::mlir::DenseI64ArrayAttr":$b_strides,
+                        "::mlir::DenseI64ArrayAttr":$c_strides, "::mlir::FloatAttr":$alpha,
+                        Zero_Flag:$bias, Zero_Flag:$accumulate, Zero_Flag:$residual,
+                        Zero_Flag:$reorder_b);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
+def Zero_ConvolutionAttr : Zero_Attr<"Convolution", "convolution"> {
+  let summary = "A convolution, or one of its gradients";
+  let description = [{
+    `input`, `output`, `kernel`, `strides`, `dilations`, `pads_begin` and `pads_end` have one
+    number for each spatial dimension, of which there are 1 to 3. The operands of `forward`
+    are the image, the weights and the `bias` if there is one; those of `backward_data` the
+    gradient of the result and the weights; those of `backward_weights` the gradient of the
+    result and the image.
+  }];
+  let parameters = (ins "::zero::ConvolutionDirection":$direction, "int64_t":$batch,
+                        "int64_t":$groups, "int64_t":$in_channels, "int64_t":$out_channels,
+                        "::mlir::DenseI64ArrayAttr":$input, "::mlir::DenseI64ArrayAttr":$output,
+                        "::mlir::DenseI64ArrayAttr":$kernel, "::mlir::DenseI64ArrayAttr":$strides,
+                        "::mlir::DenseI64ArrayAttr":$dilations,
+                        "::mlir::DenseI64ArrayAttr":$pads_begin,
+                        "::mlir::DenseI64ArrayAttr":$pads_end, Zero_Flag:$bias);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// Floating-point operations: two for each product of a weight with an element of the batch.
+    int64_t countFlops() const;
+  }];
+}
+
+def Zero_AttentionAttr : Zero_Attr<"Attention", "attention"> {
+  let summary = "Scaled dot-product attention, or its gradients";
+  let description = [{
+    `heads` heads of `queries` queries share `groups` heads of `keys` keys. The strides of q, k,
+    v and o are those of batch, head and row. If `packed`, the three operands are one tensor
+    in which they begin at `offsets`. A query sees the keys up to its own number plus
+    `causal_offset` if `causal`; hidden scores become `fill`. With `guard`, rows that see no
+    key are zero. `padding` hides or shifts keys of each batch element, `mask` scores; they
+    broadcast by their strides.
+  }];
+  let parameters = (ins "::zero::AttentionDirection":$direction, "int64_t":$batch,
+                        "int64_t":$heads, "int64_t":$groups, "int64_t":$queries, "int64_t":$keys,
+                        "int64_t":$width, "int64_t":$value_width,
+                        "::mlir::DenseI64ArrayAttr":$q_strides,
+                        "::mlir::DenseI64ArrayAttr":$k_strides,
+                        "::mlir::DenseI64ArrayAttr":$v_strides,
+                        "::mlir::DenseI64ArrayAttr":$o_strides, Zero_Flag:$packed,
+                        "::mlir::DenseI64ArrayAttr":$offsets, "::mlir::FloatAttr":$scale,
+                        Zero_Flag:$causal, "int64_t":$causal_offset, "::mlir::FloatAttr":$fill,
+                        Zero_Flag:$guard, "::zero::MaskKind":$padding,
+                        "::mlir::DenseI64ArrayAttr":$padding_strides, "::zero::MaskKind":$mask,
+                        "::mlir::DenseI64ArrayAttr":$mask_strides);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// Floating-point operations: two for each product of elements. Forward multiplies queries by
+    /// keys and weights by values; backward does the first again, and two products for the
+    /// gradients of each of these. Keys that `causal` hides are not multiplied.
+    int64_t countFlops() const;
+  }];
+}
+
+def Zero_LibraryAttr : Zero_Attr<"Library", "library"> {
+  let summary = "A kernel that is one call of a library";
+  let description = [{
+    `call` is `#zero.matmul`, `#zero.convolution` or `#zero.attention`. `stored` has the element
+    type of each operand, then of each result that is not in place; without it all floats
+    are f32. The library converts others while it reads and writes.
+
+    ```mlir
+    #zero.library<#zero.convolution<...>, stored = [f32, bf16, bf16]>
+    ```
+  }];
+  let parameters = (ins "::mlir::Attribute":$call, OptionalParameter<"::mlir::ArrayAttr">:$stored);
+  let assemblyFormat = "`<` $call (`,` `stored` `=` $stored^)? `>`";
+  let genVerifyDecl = 1;
+}
+
+#endif // DIALECTS_ZERO_LIBRARYCALLS_TD
