@@ -15,6 +15,20 @@
 
 #include "dialects/Onnx/OnnxDialect.h.inc"
 
+namespace zero::onnx {
+
+/// The domain of the operators that only this compiler makes: gradients of composites and the
+/// like. Each is documented in the file that registers it.
+inline constexpr llvm::StringLiteral kZeroDomain = "zero";
+
+/// What a node computes, as its `domain` and `op_type` say. The domain of ai.onnx is "".
+struct Operator {
+  llvm::StringRef domain, type;
+  bool operator==(const Operator &) const = default;
+};
+
+} // namespace zero::onnx
+
 #define GET_OP_CLASSES
 #include "dialects/Onnx/OnnxOps.h.inc"
 

@@ -53,6 +53,12 @@ def Onnx_NodeOp : Onnx_Op<"node", [Pure]> {
     (`node` $node^)? attr-dict `:` functional-type($inputs, $outputs)
   }];
   let extraClassDeclaration = [{
+    /// What it computes.
+    ::zero::onnx::Operator getOperator() { return {getDomain(), getOpType()}; }
+    bool is(::zero::onnx::Operator type) { return getOperator() == type; }
+    bool isAnyOf(::llvm::ArrayRef<::zero::onnx::Operator> types) {
+      return ::llvm::is_contained(types, getOperator());
+    }
     /// The integer attribute `name`, or `fallback` when it is absent.
     int64_t getInt(::llvm::StringRef name, int64_t fallback);
     /// The float attribute `name`, or `fallback` when it is absent.

@@ -8,6 +8,7 @@
 #include "zero/Analysis/ConstantRoles.h"
 
 #include "dialects/Onnx/Onnx.h"
+#include "dialects/Onnx/Operators.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Regex.h"
@@ -26,10 +27,10 @@ bool isModulePath(StringRef name) {
          !madeUp.match(name);
 }
 
-/// The operator type of a standard node, else "".
-static StringRef standardType(Operation *op) {
+/// The operator of a node, else none.
+static onnx::Operator operatorOf(Operation *op) {
   auto node = dyn_cast<onnx::NodeOp>(op);
-  return node && node.getDomain().empty() ? node.getOpType() : StringRef();
+  return node ? node.getOperator() : onnx::Operator{};
 }
 
 ConstantRoles::ConstantRoles(func::FuncOp step) {
@@ -48,14 +49,14 @@ ConstantRoles::ConstantRoles(func::FuncOp step) {
 
 bool ConstantRoles::isRunningStatistic(ReadOp read) const {
   return llvm::all_of(read->getUses(), [&](OpOperand &use) {
-    return standardType(use.getOwner()) == "BatchNormalization" && use.getOperandNumber() >= 3;
+    return operatorOf(use.getOwner()) == op::BatchNormalization && use.getOperandNumber() >= 3;
   });
 }
 
 bool ConstantRoles::isClassWeights(ReadOp read) const {
   return llvm::all_of(read->getUses(), [](OpOperand &use) {
-    StringRef type = standardType(use.getOwner());
-    return (type == "SoftmaxCrossEntropyLoss" || type == "NegativeLogLikelihoodLoss") &&
+    onnx::Operator type = operatorOf(use.getOwner());
+    return (type == op::SoftmaxCrossEntropyLoss || type == op::NegativeLogLikelihoodLoss) &&
            use.getOperandNumber() == 2;
   });
 }
@@ -89,21 +90,22 @@ void ConstantRoles::walkForward(Operation &op) {
 /// Whether `use` hands its operand on to a Softmax without mixing it: moved,
 /// added, selected, or scaled by one number.
 static bool passesMask(OpOperand &use) {
-  StringRef type = standardType(use.getOwner());
-  if (type == "Where")
+  onnx::Operator type = operatorOf(use.getOwner());
+  if (type == op::Where)
     return use.getOperandNumber() != 0;
-  if (type == "Mul" || type == "Div") {
+  if (type == op::Mul || type == op::Div) {
     Value other = use.getOwner()->getOperand(1 - use.getOperandNumber());
     auto shape = dyn_cast<RankedTensorType>(other.getType());
     return shape && shape.hasStaticShape() && shape.getNumElements() == 1;
   }
-  return llvm::is_contained({"Add", "Sub", "Cast", "Expand", "Slice", "Reshape", "Squeeze",
-                             "Unsqueeze", "Transpose", "Identity", "Concat", "Min", "Max"},
+  return llvm::is_contained({op::Add, op::Sub, op::Cast, op::Expand, op::Slice, op::Reshape,
+                             op::Squeeze, op::Unsqueeze, op::Transpose, op::Identity, op::Concat,
+                             op::Min, op::Max},
                             type);
 }
 
-static bool isProduct(StringRef type) {
-  return llvm::is_contained({"MatMul", "Gemm", "Conv", "ConvTranspose", "Einsum"}, type);
+static bool isProduct(onnx::Operator type) {
+  return llvm::is_contained({op::MatMul, op::Gemm, op::Conv, op::ConvTranspose, op::Einsum}, type);
 }
 
 /// Dimensions of more than one element.
@@ -114,24 +116,24 @@ static int64_t wideDims(Value value) {
 
 /// Whether `use` is one that weights are put to.
 static bool isWeightUse(OpOperand &use) {
-  StringRef type = standardType(use.getOwner());
+  onnx::Operator type = operatorOf(use.getOwner());
   const unsigned index = use.getOperandNumber();
   if (isProduct(type))
     return index == 2 || wideDims(use.get()) > 1;
-  if (type == "Gather")
+  if (type == op::Gather)
     return index == 0 && wideDims(use.get()) > 1;
-  if (type == "Add") {
+  if (type == op::Add) {
     // A table of positions, or a bias behind the product of a layer without one.
     Operation *from = use.getOwner()->getOperand(1 - index).getDefiningOp();
-    return wideDims(use.get()) > 1 || (from && isProduct(standardType(from)));
+    return wideDims(use.get()) > 1 || (from && isProduct(operatorOf(from)));
   }
-  return index > 0 && index < 3 && type.ends_with("Normalization");
+  return index > 0 && index < 3 && type.domain.empty() && type.type.ends_with("Normalization");
 }
 
 /// Whether what an operation of this type reads is in its result as it was.
-static bool onlyMoves(StringRef type) {
-  return llvm::is_contained({"Transpose", "Reshape", "Squeeze", "Unsqueeze", "Cast", "Identity"},
-                            type);
+static bool onlyMoves(onnx::Operator type) {
+  return llvm::is_contained(
+      {op::Transpose, op::Reshape, op::Squeeze, op::Unsqueeze, op::Cast, op::Identity}, type);
 }
 
 void ConstantRoles::walkBackward(Operation &op) {
@@ -141,14 +143,14 @@ void ConstantRoles::walkBackward(Operation &op) {
     Operation *user = use.getOwner();
     if (!live.contains(user))
       continue;
-    StringRef type = standardType(user);
+    onnx::Operator type = operatorOf(user);
     const Flow &next = flows[user];
-    if (type != "Cos" && type != "Sin") {
+    if (type != op::Cos && type != op::Sin) {
       const bool goesOn = isa<onnx::NodeOp>(user) && !next.isMixed;
       isAngle &= goesOn && next.isAngle;
       isAngleAlone &= goesOn && !next.source && next.isAngleAlone;
     }
-    if (type != "Softmax" && (type != "Attention" || use.getOperandNumber() != 3))
+    if (type != op::Softmax && (type != op::Attention || use.getOperandNumber() != 3))
       isMask &= passesMask(use) && next.isMask;
     if (!reader && isWeightUse(use))
       reader = cast<onnx::NodeOp>(user);

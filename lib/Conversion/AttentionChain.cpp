@@ -31,7 +31,7 @@ std::optional<double> AttentionChain::scalarOf(Value value) {
 /// `value` without multiplications by numbers, which go to `scale`.
 Value AttentionChain::unscaled(Value value, double &scale) {
   while (true) {
-    onnx::NodeOp product = nodeOf(value, "Mul"), quotient = nodeOf(value, "Div");
+    onnx::NodeOp product = nodeOf(value, op::Mul), quotient = nodeOf(value, op::Div);
     onnx::NodeOp node = product ? product : quotient;
     if (!node)
       return value;
@@ -50,9 +50,7 @@ Value AttentionChain::unscaled(Value value, double &scale) {
 static bool isProduct(onnx::NodeOp node) {
   if (!node)
     return false;
-  return (node.getDomain().empty() && node.getOpType() == "MatMul") ||
-         (node.getDomain() == ops::kZeroDomain && node.getOpType() == "Contract" &&
-          !node.getInt("transA", 0));
+  return node.is(op::MatMul) || (node.is(own::Contract) && !node.getInt("transA", 0));
 }
 
 /// Whether reshaping between the two keeps the rows: queries and keys as they are.
@@ -69,9 +67,9 @@ bool AttentionChain::start() {
     return false;
   scores = softmax.getInputs()[0];
   // Products over merged batch and heads, masks over both: the latter count.
-  if (onnx::NodeOp merge = nodeOf(scores, "Reshape"); merge && merge.inputType(0).getRank() == 4 &&
-                                                      keepsRows(merge.inputType(0), own) &&
-                                                      scores.hasOneUse()) {
+  if (onnx::NodeOp merge = nodeOf(scores, op::Reshape);
+      merge && merge.inputType(0).getRank() == 4 && keepsRows(merge.inputType(0), own) &&
+      scores.hasOneUse()) {
     scores = merge.getInputs()[0];
     own = merge.inputType(0);
   }
@@ -91,9 +89,9 @@ static bool comesFromProduct(Value value) {
     auto node = value.getDefiningOp<onnx::NodeOp>();
     if (!node || isProduct(node))
       return node != nullptr;
-    if (!llvm::is_contained({"Mul", "Div", "Add", "Reshape", "Where"}, node.getOpType()))
+    if (!node.isAnyOf({op::Mul, op::Div, op::Add, op::Reshape, op::Where}))
       return false;
-    unsigned next = node.getOpType() == "Where" ? 1 : 0;
+    unsigned next = node.is(op::Where) ? 1 : 0;
     value = node.getInputs()[numberOf(node.getInputs()[next]) ? next + 1 : next];
   }
   return false;
@@ -134,9 +132,9 @@ bool AttentionChain::takeChoice(onnx::NodeOp choice) {
 bool AttentionChain::climbOnce() {
   if (!scores.hasOneUse())
     return false;
-  if (onnx::NodeOp sum = nodeOf(scores, "Add"))
+  if (onnx::NodeOp sum = nodeOf(scores, op::Add))
     return takeSum(sum);
-  if (onnx::NodeOp choice = nodeOf(scores, "Where"))
+  if (onnx::NodeOp choice = nodeOf(scores, op::Where))
     return takeChoice(choice);
   return false;
 }
@@ -158,9 +156,9 @@ void AttentionChain::findGuard() {
     return;
   for (Operation *user : weights.getUsers()) {
     auto choice = dyn_cast<onnx::NodeOp>(user);
-    if (!choice || choice.getOpType() != "Where" || !choice.getDomain().empty())
+    if (!choice || !choice.is(op::Where))
       continue;
-    onnx::NodeOp test = nodeOf(choice.getInputs()[0], "IsNaN");
+    onnx::NodeOp test = nodeOf(choice.getInputs()[0], op::IsNaN);
     if (!test || test.getInputs()[0] != weights || !test.getResult(0).hasOneUse() ||
         numberOf(choice.getInputs()[1]) != 0.0 || choice.getInputs()[2] != weights ||
         choice.outputType(0) != softmax.outputType(0))
@@ -173,7 +171,7 @@ void AttentionChain::findGuard() {
 
 bool AttentionChain::findProducts() {
   Value product = scores;
-  if (onnx::NodeOp split = nodeOf(product, "Reshape");
+  if (onnx::NodeOp split = nodeOf(product, op::Reshape);
       split && product.hasOneUse() && keepsRows(split.inputType(0), split.outputType(0)))
     product = split.getInputs()[0];
   first = product.getDefiningOp<onnx::NodeOp>();
@@ -202,7 +200,7 @@ Value AttentionChain::keysOf(NodeBuilder &builder) {
   scale *= factor;
   if (first.getInt("transB", 0))
     return right;
-  onnx::NodeOp transpose = nodeOf(right, "Transpose");
+  onnx::NodeOp transpose = nodeOf(right, op::Transpose);
   auto permutation = transpose ? transpose.getInts("perm") : std::nullopt;
   if (!permutation)
     return builder.transposeLast(right);
@@ -224,8 +222,8 @@ Value AttentionChain::asHeads(NodeBuilder &builder, Value value) {
 /// [batch, groups, 1, keys, width] to `times` in the middle, reshaped.
 Value AttentionChain::withoutRepeats(NodeBuilder &builder, Value value, int64_t &times) {
   times = 1;
-  onnx::NodeOp merge = nodeOf(value, "Reshape");
-  onnx::NodeOp expand = merge ? nodeOf(merge.getInputs()[0], "Expand") : onnx::NodeOp();
+  onnx::NodeOp merge = nodeOf(value, op::Reshape);
+  onnx::NodeOp expand = merge ? nodeOf(merge.getInputs()[0], op::Expand) : onnx::NodeOp();
   if (!expand || expand.inputType(0).getRank() != 5 || expand.outputType(0).getRank() != 5)
     return value;
   ArrayRef<int64_t> from = expand.inputType(0).getShape(), to = expand.outputType(0).getShape();
@@ -281,7 +279,7 @@ void AttentionChain::replaceSoftmax() {
   NodeBuilder builder(at, root.getLoc(), root.getNode());
   auto [padding, mask] = masks->operands(builder);
   onnx::NodeOp made =
-      builder.create(ops::kZeroDomain, "MaskedSoftmax", type,
+      builder.create(own::MaskedSoftmax, type,
                      {builder.reshape(scores, type.getShape()), padding ? padding : builder.none(),
                       mask ? mask : builder.none()},
                      attributes(builder, scale));

@@ -17,7 +17,7 @@ static constexpr unsigned kMaxDepth = 8;
 
 /// `value` before it was stretched.
 static Value unexpanded(Value value) {
-  while (onnx::NodeOp expand = nodeOf(value, "Expand"))
+  while (onnx::NodeOp expand = nodeOf(value, op::Expand))
     value = expand.getInputs()[0];
   return value;
 }
@@ -105,10 +105,10 @@ void AttentionMasks::takeShown(Value mask, bool negated, unsigned depth) {
   mask = unexpanded(mask);
   if (takeFound(findPattern(mask, negated ? 0 : 1), *fill))
     return;
-  if (onnx::NodeOp inverse = nodeOf(mask, "Not"); inverse && depth < kMaxDepth)
+  if (onnx::NodeOp inverse = nodeOf(mask, op::Not); inverse && depth < kMaxDepth)
     return takeShown(inverse.getInputs()[0], !negated, depth + 1);
   // Shown by both; or hidden by neither.
-  onnx::NodeOp both = nodeOf(mask, negated ? "Or" : "And");
+  onnx::NodeOp both = nodeOf(mask, negated ? op::Or : op::And);
   if (both && depth < kMaxDepth) {
     for (Value part : both.getInputs())
       takeShown(part, negated, depth + 1);
@@ -131,7 +131,7 @@ bool AttentionMasks::show(Value mask, bool negated, double hidden) {
 
 /// Takes up a bias that is zero where a key is shown, and one number elsewhere.
 bool AttentionMasks::addHiding(Value bias) {
-  if (onnx::NodeOp choice = nodeOf(bias, "Where")) {
+  if (onnx::NodeOp choice = nodeOf(bias, op::Where)) {
     auto a = numberOf(unexpanded(choice.getInputs()[1]));
     auto b = numberOf(unexpanded(choice.getInputs()[2]));
     if (!a || !b || (*a != 0) == (*b != 0))
@@ -154,7 +154,7 @@ void AttentionMasks::addTerm(Value bias, unsigned depth) {
     return;
   if (addHiding(bias))
     return;
-  if (onnx::NodeOp sum = nodeOf(bias, "Add"); sum && depth < kMaxDepth) {
+  if (onnx::NodeOp sum = nodeOf(bias, op::Add); sum && depth < kMaxDepth) {
     for (Value part : sum.getInputs())
       addTerm(part, depth + 1);
     return;
@@ -181,19 +181,19 @@ bool AttentionMasks::isExpressible() const {
 std::array<Value, 2> AttentionMasks::operands(NodeBuilder &builder) const {
   // Booleans and numbers, each of keys and of queries by keys.
   Value keys, pairs, keyBias, pairBias;
-  auto join = [&](Value &sum, StringRef type, Value term) {
+  auto join = [&](Value &sum, onnx::Operator type, Value term) {
     sum = sum ? builder.binary(type, sum, term) : term;
   };
   for (Shown part : shown)
-    join(isPadding(part.value) ? keys : pairs, "And",
-         part.negated ? builder.unary("Not", part.value) : part.value);
+    join(isPadding(part.value) ? keys : pairs, op::And,
+         part.negated ? builder.unary(op::Not, part.value) : part.value);
   for (Value bias : biases)
-    join(isPadding(bias) ? keyBias : pairBias, "Add", bias);
+    join(isPadding(bias) ? keyBias : pairBias, op::Add, bias);
   if (keys && keyBias)
-    join(pairBias, "Add", std::exchange(keyBias, nullptr));
+    join(pairBias, op::Add, std::exchange(keyBias, nullptr));
   if (pairs && pairBias) {
     Value zero = builder.scalar(0, scores.getElementType());
-    join(pairBias, "Add",
+    join(pairBias, op::Add,
          builder.where(std::exchange(pairs, nullptr), zero, builder.scalar(*fill, zero.getType())));
   }
   Value padding = keys ? keys : keyBias;

@@ -43,9 +43,9 @@ int64_t ConstantValues::rowsOf(Value value) {
 using ElementFn = double (*)(const double *);
 
 static ElementFn elementOf(onnx::NodeOp node) {
-  if (!node.getDomain().empty() || node->getNumResults() != 1)
+  if (node->getNumResults() != 1)
     return nullptr;
-  if (node.getOpType() == "Cast") {
+  if (node.is(op::Cast)) {
     Type to = node.outputType(0).getElementType();
     if (to.isInteger(1))
       return [](const double *x) -> double { return x[0] != 0; };
@@ -55,47 +55,41 @@ static ElementFn elementOf(onnx::NodeOp node) {
                       : (to.isF64() ? [](const double *x) { return x[0]; } : ElementFn());
   }
   bool isSmall = node.inputType(0).getElementType().isF32();
-  return llvm::StringSwitch<ElementFn>(node.getOpType())
-      .Case("And", [](const double *x) -> double { return x[0] != 0 && x[1] != 0; })
-      .Case("Or", [](const double *x) -> double { return x[0] != 0 || x[1] != 0; })
-      .Case("Xor", [](const double *x) -> double { return (x[0] != 0) != (x[1] != 0); })
-      .Case("Not", [](const double *x) -> double { return x[0] == 0; })
-      .Case("Equal", [](const double *x) -> double { return x[0] == x[1]; })
-      .Case("Less", [](const double *x) -> double { return x[0] < x[1]; })
-      .Case("LessOrEqual", [](const double *x) -> double { return x[0] <= x[1]; })
-      .Case("Greater", [](const double *x) -> double { return x[0] > x[1]; })
-      .Case("GreaterOrEqual", [](const double *x) -> double { return x[0] >= x[1]; })
-      .Case("Where", [](const double *x) { return x[0] != 0 ? x[1] : x[2]; })
-      .Case("Neg", [](const double *x) { return -x[0]; })
-      .Case(
-          "Sqrt",
-          isSmall ? [](const double *x) -> double { return std::sqrt(float(x[0])); }
-                  : [](const double *x) { return std::sqrt(x[0]); })
-      .Case(
-          "Add",
-          isSmall ? [](const double *x) -> double { return float(x[0] + x[1]); }
-                  : [](const double *x) { return x[0] + x[1]; })
-      .Case(
-          "Sub",
-          isSmall ? [](const double *x) -> double { return float(x[0] - x[1]); }
-                  : [](const double *x) { return x[0] - x[1]; })
-      .Case(
-          "Mul",
-          isSmall ? [](const double *x) -> double { return float(x[0] * x[1]); }
-                  : [](const double *x) { return x[0] * x[1]; })
-      .Case("Div",
-            isSmall ? [](const double *x) -> double { return float(x[0] / x[1]); } : ElementFn())
-      .Default(nullptr);
+  const std::pair<onnx::Operator, ElementFn> functions[] = {
+      {op::And, [](const double *x) -> double { return x[0] != 0 && x[1] != 0; }},
+      {op::Or, [](const double *x) -> double { return x[0] != 0 || x[1] != 0; }},
+      {op::Xor, [](const double *x) -> double { return (x[0] != 0) != (x[1] != 0); }},
+      {op::Not, [](const double *x) -> double { return x[0] == 0; }},
+      {op::Equal, [](const double *x) -> double { return x[0] == x[1]; }},
+      {op::Less, [](const double *x) -> double { return x[0] < x[1]; }},
+      {op::LessOrEqual, [](const double *x) -> double { return x[0] <= x[1]; }},
+      {op::Greater, [](const double *x) -> double { return x[0] > x[1]; }},
+      {op::GreaterOrEqual, [](const double *x) -> double { return x[0] >= x[1]; }},
+      {op::Where, [](const double *x) { return x[0] != 0 ? x[1] : x[2]; }},
+      {op::Neg, [](const double *x) { return -x[0]; }},
+      {op::Sqrt,
+       isSmall ? [](const double *x) -> double { return std::sqrt(float(x[0])); }
+               : [](const double *x) { return std::sqrt(x[0]); }},
+      {op::Add,
+       isSmall ? [](const double *x) -> double { return float(x[0] + x[1]); }
+               : [](const double *x) { return x[0] + x[1]; }},
+      {op::Sub,
+       isSmall ? [](const double *x) -> double { return float(x[0] - x[1]); }
+               : [](const double *x) { return x[0] - x[1]; }},
+      {op::Mul,
+       isSmall ? [](const double *x) -> double { return float(x[0] * x[1]); }
+               : [](const double *x) { return x[0] * x[1]; }},
+      {op::Div,
+       isSmall ? [](const double *x) -> double { return float(x[0] / x[1]); } : ElementFn()},
+  };
+  for (auto [type, function] : functions)
+    if (node.is(type))
+      return function;
+  return nullptr;
 }
 
 static bool isReshape(onnx::NodeOp node) {
-  return node.getDomain().empty() &&
-         llvm::is_contained({"Reshape", "Unsqueeze", "Squeeze", "Flatten", "Identity"},
-                            node.getOpType());
-}
-
-static bool isPlain(onnx::NodeOp node, StringRef type) {
-  return node.getDomain().empty() && node.getOpType() == type;
+  return node.isAnyOf({op::Reshape, op::Unsqueeze, op::Squeeze, op::Flatten, op::Identity});
 }
 
 /// The operands of `node` whose elements make its result.
@@ -105,9 +99,9 @@ static ValueRange sources(onnx::NodeOp node) {
 
 /// Whether `node` is one that `compute` understands.
 static bool isUnderstood(onnx::NodeOp node) {
-  if (elementOf(node) || isReshape(node) || isPlain(node, "Expand"))
+  if (elementOf(node) || isReshape(node) || node.is(op::Expand))
     return true;
-  if (isPlain(node, "Trilu"))
+  if (node.is(op::Trilu))
     return !node.hasInput(1) || matchPattern(node.getInputs()[1], m_Constant());
   return false;
 }
@@ -339,7 +333,7 @@ void ConstantValues::compute(Value value, int64_t index, MutableArrayRef<double>
   if (isReshape(node))
     return readFlat(input, index * row.size(), row);
   readBroadcast(input, node.outputType(0), index, row);
-  if (isPlain(node, "Trilu"))
+  if (node.is(op::Trilu))
     keepTriangle(node, index, node.hasInput(1) ? int64_t(whole(node.getInputs()[1])[0]) : 0, row);
 }
 

@@ -15,7 +15,7 @@ namespace {
 struct ExpandAttention : impl::ExpandAttentionBase<ExpandAttention> {
   void runOnOperation() override {
     for (auto node : llvm::to_vector(getOperation().getOps<onnx::NodeOp>())) {
-      if (!isZeroNode(node, "Attention"))
+      if (!isNode(node, own::Attention))
         continue;
       OpBuilder at(node);
       NodeBuilder builder(at, node.getLoc(), node.getNode());

@@ -20,7 +20,7 @@ namespace zero {
 /// The Transpose between [batch, heads, rows, width] and [batch, rows, heads, width]
 /// that makes `value`, or null.
 static onnx::NodeOp headSwapOf(Value value) {
-  onnx::NodeOp node = nodeOf(value, "Transpose");
+  onnx::NodeOp node = nodeOf(value, op::Transpose);
   bool swaps = node && permutationOf(node) == SmallVector<int64_t>{0, 2, 1, 3};
   return swaps ? node : onnx::NodeOp();
 }
@@ -55,7 +55,7 @@ static Value rowsFirst(NodeBuilder &builder, Value value) {
     return headSwapOf(transposed).getInputs()[0];
   // A rotary embedding turns each head the same way, wherever it lies.
   Value turned = behindViews(value, [&](Value seen) {
-    return seen.getType() == value.getType() && isZeroNode(seen.getDefiningOp(), "Rotary");
+    return seen.getType() == value.getType() && isNode(seen.getDefiningOp(), own::Rotary);
   });
   auto rotary = turned && turned.hasOneUse() ? turned.getDefiningOp<onnx::NodeOp>() : nullptr;
   Value rows = rotary ? rowsFirst(builder, rotary.getInputs()[0]) : Value();
@@ -64,8 +64,7 @@ static Value rowsFirst(NodeBuilder &builder, Value value) {
   if (!sine)
     return nullptr;
   return builder
-      .create(ops::kZeroDomain, "Rotary", rows.getType(), {rows, cosine, sine},
-              rotary.getAttrs().getValue())
+      .create(own::Rotary, rows.getType(), {rows, cosine, sine}, rotary.getAttrs().getValue())
       .getResult(0);
 }
 
@@ -132,9 +131,9 @@ void Folding::foldResult() {
 onnx::NodeOp Folding::splitOf(unsigned index, const HeadTensor &tensor) {
   Value part = behindViews(node.getInputs()[index], [&](Value seen) {
     ArrayRef<int64_t> shape = tensorType(seen).getShape();
-    return nodeOf(seen, "Split") && shape.back() == tensor.heads * tensor.width;
+    return nodeOf(seen, op::Split) && shape.back() == tensor.heads * tensor.width;
   });
-  onnx::NodeOp split = part ? nodeOf(part, "Split") : onnx::NodeOp();
+  onnx::NodeOp split = part ? nodeOf(part, op::Split) : onnx::NodeOp();
   if (!split || split.getNumResults() != 3 || split.getResult(index) != part)
     return nullptr;
   int64_t axis = split.getInt("axis", 0), rank = tensorType(part).getRank();
@@ -145,15 +144,14 @@ onnx::NodeOp Folding::splitOf(unsigned index, const HeadTensor &tensor) {
 /// out after a transpose that brought the parts and the heads to the front.
 Value Folding::stackOf(unsigned index) {
   Value part = behindViews(node.getInputs()[index], [](Value seen) {
-    return nodeOf(seen, "Split") || nodeOf(seen, "Gather");
+    return nodeOf(seen, op::Split) || nodeOf(seen, op::Gather);
   });
   auto cut = part ? part.getDefiningOp<onnx::NodeOp>() : nullptr;
   if (!cut || cut.getInt("axis", 0) != 0)
     return nullptr;
-  bool isPart = cut.getOpType() == "Split"
-                    ? cut.getNumResults() == 3 && cut.getResult(index) == part
-                    : numberOf(cut.getInputs()[1]) == double(index);
-  onnx::NodeOp transpose = nodeOf(cut.getInputs()[0], "Transpose");
+  bool isPart = cut.is(op::Split) ? cut.getNumResults() == 3 && cut.getResult(index) == part
+                                  : numberOf(cut.getInputs()[1]) == double(index);
+  onnx::NodeOp transpose = nodeOf(cut.getInputs()[0], op::Transpose);
   if (!isPart || !transpose || permutationOf(transpose) != SmallVector<int64_t>{2, 0, 3, 1, 4})
     return nullptr;
   ArrayRef<int64_t> parts = transpose.outputType(0).getShape();
@@ -190,7 +188,7 @@ namespace {
 struct FoldAttentionLayouts : impl::FoldAttentionLayoutsBase<FoldAttentionLayouts> {
   void runOnOperation() override {
     for (auto node : llvm::to_vector(getOperation().getOps<onnx::NodeOp>()))
-      if (isZeroNode(node, "Attention"))
+      if (isNode(node, own::Attention))
         Folding(node).run();
     eraseUnused(getOperation());
   }

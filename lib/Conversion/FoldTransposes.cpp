@@ -17,7 +17,7 @@ static Value firstInput(onnx::NodeOp node) { return node.getInputs().front(); }
 
 /// Whether `node` is a Transpose that swaps just the last two dimensions.
 static bool swapsLastTwo(onnx::NodeOp node) {
-  if (!node || node.getOpType() != "Transpose" || node.inputType(0).getRank() < 2)
+  if (!node || !node.is(op::Transpose) || node.inputType(0).getRank() < 2)
     return false;
   auto expected = llvm::to_vector(llvm::seq<int64_t>(node.inputType(0).getRank()));
   std::swap(expected.back(), expected[expected.size() - 2]);
@@ -30,9 +30,8 @@ static bool takesFlag(OpOperand &use) {
   if (!node || use.getOperandNumber() > 1)
     return false;
   // A vector operand of MatMul gives the other one no second dimension to swap with.
-  return node.getOpType() == "MatMul"
-             ? node.inputType(0).getRank() > 1 && node.inputType(1).getRank() > 1
-             : node.getOpType() == "Gemm" || node.getOpType() == "Contract";
+  return node.is(op::MatMul) ? node.inputType(0).getRank() > 1 && node.inputType(1).getRank() > 1
+                             : node.isAnyOf({op::Gemm, own::Contract});
 }
 
 static bool onlyProductsRead(Value value) {
@@ -44,7 +43,7 @@ static bool onlyProductsRead(Value value) {
 static Value scaledOperand(onnx::NodeOp node) {
   for (unsigned side : {0, 1}) {
     RankedTensorType other = node.inputType(1 - side);
-    bool divides = node.getOpType() == "Div" && side == 1;
+    bool divides = node.is(op::Div) && side == 1;
     if (!divides && other.getNumElements() == 1 && node.inputType(side) == node.outputType(0))
       return node.getInputs()[side];
   }
@@ -60,11 +59,11 @@ struct NodePattern : OpRewritePattern<onnx::NodeOp> {
   using OpRewritePattern::OpRewritePattern;
 
   /// Replaces `node` by one of operator `type` with the first operand `input`.
-  onnx::NodeOp replace(PatternRewriter &rewriter, onnx::NodeOp node, StringRef domain,
-                       StringRef type, ValueRange inputs, DictionaryAttr attrs) const {
+  onnx::NodeOp replace(PatternRewriter &rewriter, onnx::NodeOp node, onnx::Operator type,
+                       ValueRange inputs, DictionaryAttr attrs) const {
     return rewriter.replaceOpWithNewOp<onnx::NodeOp>(
-        node, node.getResultTypes(), type, inputs, attrs, domain,
-        domain.empty() ? node.getOpset() : 1, node.getNode());
+        node, node.getResultTypes(), type.type, inputs, attrs, type.domain,
+        type.domain.empty() ? node.getOpset() : 1, node.getNode());
   }
 };
 
@@ -76,7 +75,7 @@ struct TransposeIntoProduct : NodePattern {
     for (unsigned side : {0, 1}) {
       if (side >= node->getNumOperands() || !takesFlag(node->getOpOperand(side)))
         continue;
-      onnx::NodeOp transpose = nodeOf(node.getInputs()[side], "Transpose");
+      onnx::NodeOp transpose = nodeOf(node.getInputs()[side], op::Transpose);
       if (!swapsLastTwo(transpose))
         continue;
       SmallVector<Value> inputs(node.getInputs());
@@ -84,8 +83,7 @@ struct TransposeIntoProduct : NodePattern {
       StringRef flag = side == 0 ? "transA" : "transB";
       NamedAttrList attrs(node.getAttrs());
       attrs.set(flag, rewriter.getI64IntegerAttr(node.getInt(flag, 0) ? 0 : 1));
-      bool isGemm = node.getOpType() == "Gemm";
-      replace(rewriter, node, isGemm ? "" : "zero", isGemm ? "Gemm" : "Contract", inputs,
+      replace(rewriter, node, node.is(op::Gemm) ? op::Gemm : own::Contract, inputs,
               attrs.getDictionary(getContext()));
       return success();
     }
@@ -99,10 +97,8 @@ struct ScaleBeforeTranspose : NodePattern {
   using NodePattern::NodePattern;
 
   LogicalResult matchAndRewrite(onnx::NodeOp node, PatternRewriter &rewriter) const override {
-    bool scales =
-        node.getDomain().empty() && (node.getOpType() == "Mul" || node.getOpType() == "Div");
-    Value scaled = scales ? scaledOperand(node) : Value();
-    onnx::NodeOp transpose = scaled ? nodeOf(scaled, "Transpose") : nullptr;
+    Value scaled = node.isAnyOf({op::Mul, op::Div}) ? scaledOperand(node) : Value();
+    onnx::NodeOp transpose = scaled ? nodeOf(scaled, op::Transpose) : nullptr;
     if (!swapsLastTwo(transpose) || !scaled.hasOneUse() || !onlyProductsRead(node.getResult(0)))
       return failure();
     SmallVector<Value> inputs(node.getInputs());
@@ -110,7 +106,7 @@ struct ScaleBeforeTranspose : NodePattern {
     auto before = onnx::NodeOp::create(rewriter, node.getLoc(), transpose.inputType(0),
                                        node.getOpType(), inputs, node.getAttrs(), node.getDomain(),
                                        node.getOpset(), node.getNode());
-    replace(rewriter, node, "", "Transpose", before.getResult(0), transpose.getAttrs());
+    replace(rewriter, node, op::Transpose, before.getResult(0), transpose.getAttrs());
     return success();
   }
 };
@@ -121,12 +117,12 @@ struct SwapWithoutReshapes : NodePattern {
   using NodePattern::NodePattern;
 
   LogicalResult matchAndRewrite(onnx::NodeOp node, PatternRewriter &rewriter) const override {
-    if (!nodeOf(node.getResult(0), "Reshape"))
+    if (!nodeOf(node.getResult(0), op::Reshape))
       return failure();
-    onnx::NodeOp transpose = nodeOf(firstInput(node), "Transpose");
+    onnx::NodeOp transpose = nodeOf(firstInput(node), op::Transpose);
     if (!swapsLastTwo(transpose))
       return failure();
-    onnx::NodeOp merge = nodeOf(firstInput(transpose), "Reshape");
+    onnx::NodeOp merge = nodeOf(firstInput(transpose), op::Reshape);
     if (!merge)
       return failure();
     // The shape that the result would have before the swap.
@@ -149,8 +145,8 @@ struct ComposeTransposes : NodePattern {
   using NodePattern::NodePattern;
 
   LogicalResult matchAndRewrite(onnx::NodeOp node, PatternRewriter &rewriter) const override {
-    onnx::NodeOp outer = nodeOf(node.getResult(0), "Transpose");
-    onnx::NodeOp inner = outer ? nodeOf(firstInput(outer), "Transpose") : nullptr;
+    onnx::NodeOp outer = nodeOf(node.getResult(0), op::Transpose);
+    onnx::NodeOp inner = outer ? nodeOf(firstInput(outer), op::Transpose) : nullptr;
     if (!inner || (swapsLastTwo(outer) && onlyProductsRead(outer.getResult(0))))
       return failure();
     auto permutation = applyPermutation(permutationOf(inner), permutationOf(outer));
@@ -160,7 +156,7 @@ struct ComposeTransposes : NodePattern {
     }
     auto attrs = rewriter.getDictionaryAttr(
         rewriter.getNamedAttr("perm", rewriter.getDenseI64ArrayAttr(permutation)));
-    replace(rewriter, node, "", "Transpose", firstInput(inner), attrs);
+    replace(rewriter, node, op::Transpose, firstInput(inner), attrs);
     return success();
   }
 };
@@ -175,8 +171,8 @@ struct FoldViews : NodePattern {
       rewriter.eraseOp(node);
       return success();
     }
-    bool reshapes = nodeOf(node.getResult(0), "Reshape") != nullptr;
-    onnx::NodeOp inner = reshapes ? nodeOf(firstInput(node), "Reshape") : nullptr;
+    bool reshapes = nodeOf(node.getResult(0), op::Reshape) != nullptr;
+    onnx::NodeOp inner = reshapes ? nodeOf(firstInput(node), op::Reshape) : nullptr;
     if (!inner)
       return failure();
     // Fresh, since a 0 in the outer shape operand refers to the inner's result.

@@ -14,14 +14,14 @@ using namespace mlir;
 
 namespace zero::patterns {
 
-onnx::NodeOp nodeOf(Value value, StringRef type) {
-  auto node = value.getDefiningOp<onnx::NodeOp>();
-  return node && node.getDomain().empty() && node.getOpType() == type ? node : onnx::NodeOp();
+onnx::NodeOp nodeOf(Value value, onnx::Operator type) {
+  Operation *op = value.getDefiningOp();
+  return isNode(op, type) ? cast<onnx::NodeOp>(op) : onnx::NodeOp();
 }
 
-bool isZeroNode(Operation *op, StringRef type) {
+bool isNode(Operation *op, onnx::Operator type) {
   auto node = dyn_cast_or_null<onnx::NodeOp>(op);
-  return node && node.getDomain() == ops::kZeroDomain && node.getOpType() == type;
+  return node && node.is(type);
 }
 
 std::optional<double> numberOf(Value value) {
@@ -40,13 +40,11 @@ bool isNumber(double got, double exact) {
   return std::abs(got - exact) <= 0.5 * FLT_EPSILON * std::abs(exact);
 }
 
-onnx::NodeOp soleUser(Value value, ArrayRef<StringRef> types) {
+onnx::NodeOp soleUser(Value value, ArrayRef<onnx::Operator> types) {
   if (!value.hasOneUse())
     return nullptr;
   auto node = dyn_cast<onnx::NodeOp>(*value.user_begin());
-  return node && node.getDomain().empty() && llvm::is_contained(types, node.getOpType())
-             ? node
-             : onnx::NodeOp();
+  return node && node.isAnyOf(types) ? node : onnx::NodeOp();
 }
 
 SmallVector<int64_t> permutationOf(onnx::NodeOp transpose) {
@@ -67,23 +65,21 @@ static bool keepsAll(onnx::NodeOp node) {
 }
 
 Value passedOn(onnx::NodeOp node) {
-  if (!node.getDomain().empty() || node.getNumResults() == 0 || node.getInputs().empty())
+  if (node.getNumResults() == 0 || node.getInputs().empty())
     return nullptr;
-  StringRef type = node.getOpType();
   Value first = node.getInputs().front(), result = node.getResult(0);
-  if (type == "Mul")
+  if (node.is(op::Mul))
     for (Value factor : node.getInputs())
       if (Value other = otherInput(node, factor);
           numberOf(factor) == 1.0 && other != factor && other.getType() == result.getType())
         return other;
   if (first.getType() != result.getType())
     return nullptr;
-  bool keeps = llvm::is_contained({"Identity", "Reshape", "Squeeze", "Unsqueeze", "Flatten",
-                                   "Expand", "Tile", "Cast", "CastLike"},
-                                  type) ||
-               (type == "Transpose" && isIdentityPermutation(permutationOf(node))) ||
-               (type == "Concat" && node.getInputs().size() == 1) ||
-               (type == "Dropout" && keepsAll(node));
+  bool keeps = node.isAnyOf({op::Identity, op::Reshape, op::Squeeze, op::Unsqueeze, op::Flatten,
+                             op::Expand, op::Tile, op::Cast, op::CastLike}) ||
+               (node.is(op::Transpose) && isIdentityPermutation(permutationOf(node))) ||
+               (node.is(op::Concat) && node.getInputs().size() == 1) ||
+               (node.is(op::Dropout) && keepsAll(node));
   return keeps ? first : Value();
 }
 
@@ -99,11 +95,12 @@ bool broadcastsTo(Type type, RankedTensorType to) {
                           [](int64_t a, int64_t b) { return a == 1 || a == b; });
 }
 
-onnx::NodeOp replaceRoot(onnx::NodeOp root, StringRef domain, StringRef type, ValueRange inputs,
+onnx::NodeOp replaceRoot(onnx::NodeOp root, onnx::Operator type, ValueRange inputs,
                          ArrayRef<NamedAttribute> attrs, int64_t opset) {
   OpBuilder builder(root);
-  auto node = onnx::NodeOp::create(builder, root.getLoc(), root.getResultTypes(), type, inputs,
-                                   builder.getDictionaryAttr(attrs), domain, opset, root.getNode());
+  auto node =
+      onnx::NodeOp::create(builder, root.getLoc(), root.getResultTypes(), type.type, inputs,
+                           builder.getDictionaryAttr(attrs), type.domain, opset, root.getNode());
   root.replaceAllUsesWith(node.getOutputs());
   return node;
 }

@@ -8,11 +8,11 @@
 
 namespace zero::patterns {
 
-/// The node that makes `value`, if it is one of ONNX's operator `type`.
-onnx::NodeOp nodeOf(mlir::Value value, llvm::StringRef type);
+/// The node that makes `value`, if it is one of operator `type`.
+onnx::NodeOp nodeOf(mlir::Value value, onnx::Operator type);
 
-/// Whether `op` is a node of this compiler's own operator `type`.
-bool isZeroNode(mlir::Operation *op, llvm::StringRef type);
+/// Whether `op`, which may be null, is a node of operator `type`.
+bool isNode(mlir::Operation *op, onnx::Operator type);
 
 /// The number that all elements of a constant equal.
 std::optional<double> numberOf(mlir::Value value);
@@ -21,7 +21,7 @@ std::optional<double> numberOf(mlir::Value value);
 bool isNumber(double got, double exact);
 
 /// The only node that uses `value`, once, if it is one of `types`.
-onnx::NodeOp soleUser(mlir::Value value, llvm::ArrayRef<llvm::StringRef> types);
+onnx::NodeOp soleUser(mlir::Value value, llvm::ArrayRef<onnx::Operator> types);
 
 /// The permutation of a Transpose.
 llvm::SmallVector<int64_t> permutationOf(onnx::NodeOp transpose);
@@ -38,9 +38,8 @@ mlir::Value otherInput(onnx::NodeOp node, mlir::Value value);
 bool broadcastsTo(mlir::Type type, mlir::RankedTensorType to);
 
 /// Puts a node of operator `type` in the place of `root`'s only result.
-onnx::NodeOp replaceRoot(onnx::NodeOp root, llvm::StringRef domain, llvm::StringRef type,
-                         mlir::ValueRange inputs, llvm::ArrayRef<mlir::NamedAttribute> attrs,
-                         int64_t opset);
+onnx::NodeOp replaceRoot(onnx::NodeOp root, onnx::Operator type, mlir::ValueRange inputs,
+                         llvm::ArrayRef<mlir::NamedAttribute> attrs, int64_t opset);
 
 /// Erases the nodes of `function` that nobody uses any more.
 void eraseUnused(mlir::func::FuncOp function);

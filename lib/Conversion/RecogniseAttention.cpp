@@ -111,7 +111,7 @@ static LogicalResult openOperator(onnx::NodeOp node, MaskValues &values) {
     return failure();
   node.replaceAllUsesWith(results);
   Operation *op = before ? before->getNextNode() : &node->getBlock()->front();
-  while (op != node && !isZeroNode(op, "Attention"))
+  while (op != node && !isNode(op, own::Attention))
     op = op->getNextNode();
   if (op != node)
     refineMask(cast<onnx::NodeOp>(op), values);
@@ -131,15 +131,14 @@ struct RecogniseAttention : impl::RecogniseAttentionBase<RecogniseAttention> {
       if (function.isExternal())
         continue;
       for (auto node : llvm::to_vector(function.getOps<onnx::NodeOp>()))
-        if (node.getDomain().empty() && node.getOpType() == "Attention" &&
-            failed(openOperator(node, values)))
+        if (node.is(op::Attention) && failed(openOperator(node, values)))
           return signalPassFailure();
       for (auto node : llvm::to_vector(function.getOps<onnx::NodeOp>()))
-        if (nodeOf(node.getResult(0), "Softmax"))
+        if (nodeOf(node.getResult(0), op::Softmax))
           AttentionChain(node, values).recognise();
       eraseUnused(function);
       for (auto node : function.getOps<onnx::NodeOp>())
-        if (isZeroNode(node, "Attention"))
+        if (isNode(node, own::Attention))
           remarkMask(node);
     }
     eraseConstants();

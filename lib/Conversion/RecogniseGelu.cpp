@@ -37,17 +37,17 @@ static void multiply(Value value, Value stop, Product &product) {
     return;
   }
   if (value != stop) {
-    if (auto node = nodeOf(value, "Mul")) {
+    if (auto node = nodeOf(value, op::Mul)) {
       multiply(node.getInputs()[0], stop, product);
       multiply(node.getInputs()[1], stop, product);
       return;
     }
-    if (auto node = nodeOf(value, "Div"))
+    if (auto node = nodeOf(value, op::Div))
       if (std::optional<double> divisor = numberOf(node.getInputs()[1]); divisor && *divisor != 0) {
         product.scale /= *divisor;
         return multiply(node.getInputs()[0], stop, product);
       }
-    if (auto node = nodeOf(value, "Pow"))
+    if (auto node = nodeOf(value, op::Pow))
       if (std::optional<double> power = numberOf(node.getInputs()[1]);
           power && (*power == 2 || *power == 3)) {
         for (int i = 0; i < int(*power); ++i)
@@ -74,7 +74,7 @@ static bool isPower(Value value, Value x, double scale, size_t count) {
 /// Whether `value` adds something that satisfies `first` to 0.044715 times `x`
 /// to the power of `count`.
 static bool isSum(Value value, Value x, size_t count, llvm::function_ref<bool(Value)> first) {
-  auto node = nodeOf(value, "Add");
+  auto node = nodeOf(value, op::Add);
   if (!node)
     return false;
   Value a = node.getInputs()[0], b = node.getInputs()[1];
@@ -94,7 +94,7 @@ static bool isCubic(ArrayRef<Value> factors, Value x) {
 /// Whether `tail` is erf(x / sqrt 2) or tanh(sqrt(2 / pi) (x + 0.044715 x^3)).
 static bool isTailOf(onnx::NodeOp tail, Value x) {
   Value argument = tail.getInputs()[0];
-  if (tail.getOpType() == "Erf")
+  if (tail.is(op::Erf))
     return isPower(argument, x, 1 / llvm::numbers::sqrt2, 1);
   Product product = productOf(argument, x);
   return isNumber(product.scale, llvm::numbers::sqrt2 * llvm::numbers::inv_sqrtpi) &&
@@ -105,7 +105,7 @@ static bool isTailOf(onnx::NodeOp tail, Value x) {
 static void collectCandidates(Value value, llvm::SetVector<Value> &candidates) {
   constexpr size_t limit = 16;
   auto node = value.getDefiningOp<onnx::NodeOp>();
-  if (!node || !llvm::is_contained({"Add", "Mul", "Div", "Pow"}, node.getOpType()))
+  if (!node || !node.isAnyOf({op::Add, op::Mul, op::Div, op::Pow}))
     return;
   for (Value input : node.getInputs())
     if (!numberOf(input) && candidates.size() < limit && candidates.insert(input))
@@ -114,15 +114,15 @@ static void collectCandidates(Value value, llvm::SetVector<Value> &candidates) {
 
 /// The only user of `value` if it is a Mul, or a Div that does not divide by it.
 static onnx::NodeOp soleFactor(Value value) {
-  onnx::NodeOp node = soleUser(value, {"Mul", "Div"});
-  bool divides = node && node.getOpType() == "Div" && node.getInputs()[1] == value;
+  onnx::NodeOp node = soleUser(value, {op::Mul, op::Div});
+  bool divides = node && node.is(op::Div) && node.getInputs()[1] == value;
   return divides ? onnx::NodeOp() : node;
 }
 
 /// The node that yields 0.5 x (1 + tail), or null.
 static onnx::NodeOp findRoot(onnx::NodeOp tail, Value x) {
   Value current = tail.getOutputs()[0];
-  onnx::NodeOp node = soleUser(current, {"Add"});
+  onnx::NodeOp node = soleUser(current, {op::Add});
   if (!node || numberOf(otherInput(node, current)) != 1.0)
     return nullptr;
   double scale = 1;
@@ -133,7 +133,7 @@ static onnx::NodeOp findRoot(onnx::NodeOp tail, Value x) {
     if (!node)
       return nullptr;
     Product product = productOf(otherInput(node, current), x);
-    bool divides = node.getOpType() == "Div";
+    bool divides = node.is(op::Div);
     bool takesX = !product.factors.empty();
     if (takesX && (hasX || divides || product.factors != SmallVector<Value>{x}))
       return nullptr;
@@ -154,9 +154,9 @@ static void recognise(onnx::NodeOp tail) {
     if (!root || root.getOutputs()[0].getType() != x.getType())
       continue;
     Builder builder(root.getContext());
-    StringRef form = tail.getOpType() == "Erf" ? "none" : "tanh";
+    StringRef form = tail.is(op::Erf) ? "none" : "tanh";
     auto attr = builder.getNamedAttr("approximate", builder.getStringAttr(form));
-    remarkFound(replaceRoot(root, "", "Gelu", x, attr, kGeluOpset), "gelu");
+    remarkFound(replaceRoot(root, op::Gelu, x, attr, kGeluOpset), "gelu");
     return;
   }
 }
@@ -166,7 +166,7 @@ struct RecogniseGelu : impl::RecogniseGeluBase<RecogniseGelu> {
   void runOnOperation() override {
     SmallVector<onnx::NodeOp> nodes(getOperation().getOps<onnx::NodeOp>());
     for (onnx::NodeOp node : nodes)
-      if (nodeOf(node.getOutputs()[0], "Erf") || nodeOf(node.getOutputs()[0], "Tanh"))
+      if (nodeOf(node.getOutputs()[0], op::Erf) || nodeOf(node.getOutputs()[0], op::Tanh))
         recognise(node);
     eraseUnused(getOperation());
   }

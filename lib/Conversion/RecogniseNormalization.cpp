@@ -46,9 +46,9 @@ static std::optional<int64_t> meanAxis(onnx::NodeOp node) {
 
 /// What `value` is the square of, or null.
 static Value squareRootOf(Value value) {
-  if (onnx::NodeOp power = nodeOf(value, "Pow"))
+  if (onnx::NodeOp power = nodeOf(value, op::Pow))
     return numberOf(power.getInputs()[1]) == 2.0 ? power.getInputs()[0] : Value();
-  if (onnx::NodeOp product = nodeOf(value, "Mul"))
+  if (onnx::NodeOp product = nodeOf(value, op::Mul))
     return product.getInputs()[0] == product.getInputs()[1] ? product.getInputs()[0] : Value();
   return nullptr;
 }
@@ -68,7 +68,7 @@ private:
   bool multiplyBy(Value inverse);
   bool isX(Value value) const;
   Value centredOf() const;
-  Value takeOperand(StringRef type);
+  Value takeOperand(onnx::Operator type);
 
   onnx::NodeOp mean;
   Value x;
@@ -83,12 +83,12 @@ private:
 bool Normalization::isX(Value value) const {
   if (value == x)
     return true;
-  onnx::NodeOp a = nodeOf(value, "Sub"), b = nodeOf(x, "Sub");
+  onnx::NodeOp a = nodeOf(value, op::Sub), b = nodeOf(x, op::Sub);
   return a && b && a.getInputs() == b.getInputs();
 }
 
 bool Normalization::takeEpsilon() {
-  sum = soleUser(mean.getResult(0), {"Add"});
+  sum = soleUser(mean.getResult(0), {op::Add});
   if (!sum || sum.outputType(0) != mean.outputType(0))
     return false;
   std::optional<double> number = numberOf(otherInput(sum, mean.getResult(0)));
@@ -99,26 +99,26 @@ bool Normalization::takeEpsilon() {
 }
 
 bool Normalization::divideBy(Value divisor) {
-  root = soleUser(divisor, {"Div"});
+  root = soleUser(divisor, {op::Div});
   return root && root.getInputs()[1] == divisor && isX(root.getInputs()[0]);
 }
 
 bool Normalization::multiplyBy(Value inverse) {
-  root = soleUser(inverse, {"Mul"});
+  root = soleUser(inverse, {op::Mul});
   return root && isX(otherInput(root, inverse));
 }
 
 bool Normalization::findRoot() {
   Value variance = sum.getResult(0);
-  if (onnx::NodeOp power = soleUser(variance, {"Pow"}))
+  if (onnx::NodeOp power = soleUser(variance, {op::Pow}))
     return power.getInputs()[0] == variance && numberOf(power.getInputs()[1]) == -0.5 &&
            multiplyBy(power.getResult(0));
-  onnx::NodeOp deviation = soleUser(variance, {"Sqrt"});
+  onnx::NodeOp deviation = soleUser(variance, {op::Sqrt});
   if (!deviation)
     return false;
-  if (onnx::NodeOp inverse = soleUser(deviation.getResult(0), {"Reciprocal"}))
+  if (onnx::NodeOp inverse = soleUser(deviation.getResult(0), {op::Reciprocal}))
     return multiplyBy(inverse.getResult(0));
-  onnx::NodeOp quotient = soleUser(deviation.getResult(0), {"Div"});
+  onnx::NodeOp quotient = soleUser(deviation.getResult(0), {op::Div});
   bool inverts = quotient && quotient.getInputs()[1] == deviation.getResult(0) &&
                  numberOf(quotient.getInputs()[0]) == 1.0;
   return inverts ? multiplyBy(quotient.getResult(0)) : divideBy(deviation.getResult(0));
@@ -126,10 +126,10 @@ bool Normalization::findRoot() {
 
 /// y, where x is y less its mean over the same dimensions.
 Value Normalization::centredOf() const {
-  onnx::NodeOp difference = nodeOf(x, "Sub");
+  onnx::NodeOp difference = nodeOf(x, op::Sub);
   if (!difference)
     return nullptr;
-  onnx::NodeOp average = nodeOf(difference.getInputs()[1], "ReduceMean");
+  onnx::NodeOp average = nodeOf(difference.getInputs()[1], op::ReduceMean);
   bool isOwn =
       average && average.getInputs()[0] == difference.getInputs()[0] && meanAxis(average) == axis;
   return isOwn ? difference.getInputs()[0] : Value();
@@ -137,7 +137,7 @@ Value Normalization::centredOf() const {
 
 /// The other operand of the only user of what was found, if that is of operator
 /// `type` and the operand one of rows; the user is then found, too.
-Value Normalization::takeOperand(StringRef type) {
+Value Normalization::takeOperand(onnx::Operator type) {
   onnx::NodeOp user = soleUser(root.getResult(0), {type});
   if (!user || user.outputType(0) != root.outputType(0))
     return nullptr;
@@ -159,8 +159,8 @@ void Normalization::recognise() {
   if (!takeEpsilon() || !findRoot() || root.outputType(0) != x.getType())
     return;
   Value centred = centredOf();
-  Value weight = takeOperand("Mul");
-  Value bias = centred ? takeOperand("Add") : Value();
+  Value weight = takeOperand(op::Mul);
+  Value bias = centred ? takeOperand(op::Add) : Value();
   OpBuilder at(root);
   NodeBuilder builder(at, root.getLoc(), root.getNode());
   RankedTensorType type = root.outputType(0);
@@ -170,7 +170,7 @@ void Normalization::recognise() {
   if (bias)
     inputs.push_back(bias);
   onnx::NodeOp made =
-      replaceRoot(root, "", centred ? "LayerNormalization" : "RMSNormalization", inputs,
+      replaceRoot(root, centred ? op::LayerNormalization : op::RMSNormalization, inputs,
                   {builder.attr("axis", axis), builder.attr("epsilon", epsilon)},
                   centred ? kLayerOpset : kRmsOpset);
   remarkFound(made, centred ? "layer normalization" : "root-mean-square normalization");
@@ -180,7 +180,7 @@ namespace {
 struct RecogniseNormalization : impl::RecogniseNormalizationBase<RecogniseNormalization> {
   void runOnOperation() override {
     for (auto node : llvm::to_vector(getOperation().getOps<onnx::NodeOp>()))
-      if (nodeOf(node.getResult(0), "ReduceMean"))
+      if (nodeOf(node.getResult(0), op::ReduceMean))
         Normalization(node).recognise();
     eraseUnused(getOperation());
   }

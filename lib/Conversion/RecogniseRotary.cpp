@@ -54,9 +54,9 @@ static std::optional<Half> sliceHalf(onnx::NodeOp slice) {
 }
 
 static std::optional<Half> halfOf(Value value) {
-  if (onnx::NodeOp slice = nodeOf(value, "Slice"))
+  if (onnx::NodeOp slice = nodeOf(value, op::Slice))
     return sliceHalf(slice);
-  onnx::NodeOp split = nodeOf(value, "Split");
+  onnx::NodeOp split = nodeOf(value, op::Split);
   if (!split || split->getNumResults() != 2 ||
       !isLast(split.getInt("axis", 0), split.inputType(0)) ||
       split.outputType(0) != split.outputType(1))
@@ -68,7 +68,7 @@ static std::optional<Half> halfOf(Value value) {
 static Value turnedFrom(onnx::NodeOp concat) {
   if (concat.getInputs().size() != 2 || !isLast(concat.getInt("axis", 0), concat.outputType(0)))
     return nullptr;
-  onnx::NodeOp negative = nodeOf(concat.getInputs()[0], "Neg");
+  onnx::NodeOp negative = nodeOf(concat.getInputs()[0], op::Neg);
   auto second = negative ? halfOf(negative.getInputs()[0]) : std::nullopt;
   auto first = halfOf(concat.getInputs()[1]);
   bool matches = first && second && first->of == second->of && !first->isSecond &&
@@ -90,24 +90,23 @@ static Value tableOf(onnx::NodeOp product, Value value) {
 
 static void recognise(onnx::NodeOp concat) {
   Value x = turnedFrom(concat), turned = concat.getResult(0);
-  onnx::NodeOp bySine = x ? soleUser(turned, {"Mul"}) : onnx::NodeOp();
+  onnx::NodeOp bySine = x ? soleUser(turned, {op::Mul}) : onnx::NodeOp();
   Value sine = tableOf(bySine, turned);
-  onnx::NodeOp sum = sine ? soleUser(bySine.getResult(0), {"Add"}) : onnx::NodeOp();
+  onnx::NodeOp sum = sine ? soleUser(bySine.getResult(0), {op::Add}) : onnx::NodeOp();
   if (!sum || sum.getResult(0).getType() != x.getType())
     return;
   Value straight = otherInput(sum, bySine.getResult(0));
-  Value cosine = tableOf(nodeOf(straight, "Mul"), x);
+  Value cosine = tableOf(nodeOf(straight, op::Mul), x);
   if (!cosine || !straight.hasOneUse())
     return;
-  remarkFound(replaceRoot(sum, ops::kZeroDomain, "Rotary", {x, cosine, sine}, {}, 1),
-              "rotary embedding");
+  remarkFound(replaceRoot(sum, own::Rotary, {x, cosine, sine}, {}, 1), "rotary embedding");
 }
 
 namespace {
 struct RecogniseRotary : impl::RecogniseRotaryBase<RecogniseRotary> {
   void runOnOperation() override {
     for (auto node : llvm::to_vector(getOperation().getOps<onnx::NodeOp>()))
-      if (nodeOf(node.getResult(0), "Concat"))
+      if (nodeOf(node.getResult(0), op::Concat))
         recognise(node);
     eraseUnused(getOperation());
   }

@@ -16,7 +16,7 @@ static constexpr int64_t kSwishOpset = 24;
 static std::optional<double> factorOf(Value value, Value x) {
   if (value == x)
     return 1;
-  onnx::NodeOp product = nodeOf(value, "Mul");
+  onnx::NodeOp product = nodeOf(value, op::Mul);
   if (!product || !llvm::is_contained(product.getInputs(), x) || !value.hasOneUse())
     return std::nullopt;
   return numberOf(otherInput(product, x));
@@ -24,7 +24,7 @@ static std::optional<double> factorOf(Value value, Value x) {
 
 static void recognise(onnx::NodeOp sigmoid) {
   Value gate = sigmoid.getResult(0);
-  onnx::NodeOp product = soleUser(gate, {"Mul"});
+  onnx::NodeOp product = soleUser(gate, {op::Mul});
   if (!product)
     return;
   Value x = otherInput(product, gate);
@@ -33,14 +33,14 @@ static void recognise(onnx::NodeOp sigmoid) {
     return;
   Builder builder(product.getContext());
   auto attr = builder.getNamedAttr("alpha", builder.getF32FloatAttr(float(*alpha)));
-  remarkFound(replaceRoot(product, "", "Swish", x, attr, kSwishOpset), "swish");
+  remarkFound(replaceRoot(product, op::Swish, x, attr, kSwishOpset), "swish");
 }
 
 namespace {
 struct RecogniseSwish : impl::RecogniseSwishBase<RecogniseSwish> {
   void runOnOperation() override {
     for (auto node : llvm::to_vector(getOperation().getOps<onnx::NodeOp>()))
-      if (nodeOf(node.getResult(0), "Sigmoid"))
+      if (nodeOf(node.getResult(0), op::Sigmoid))
         recognise(node);
     eraseUnused(getOperation());
   }

@@ -23,8 +23,6 @@ static bool isState(const Constant &constant) {
          (isFloat(constant.type) && constant.elements > 1 && constant.data.has_value());
 }
 
-/// The domain of operators that only this compiler knows; see lib/Ops.
-static constexpr llvm::StringLiteral kZeroDomain = "zero";
 /// Whether operand `index` of `node` is a list of numbers that says how to resize: it stands
 /// in the step as a constant, also where it is an initializer of floats.
 static bool isSetting(const pb::NodeProto &node, int index) {
@@ -233,7 +231,7 @@ private:
   /// `value` behind a node through which no gradient flows.
   Value stopGradient(Value value, onnx::NodeOp node) {
     return onnx::NodeOp::create(builder, node.getLoc(), value.getType(), "StopGradient", value,
-                                builder.getDictionaryAttr({}), kZeroDomain, /*opset=*/1,
+                                builder.getDictionaryAttr({}), onnx::kZeroDomain, /*opset=*/1,
                                 node.getNode())
         .getResult(0);
   }

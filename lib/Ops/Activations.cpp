@@ -32,11 +32,11 @@ static Value number(NodeBuilder &b, double value, Value like) {
 }
 
 static Value elu(NodeBuilder &b, Value x, double alpha) {
-  return b.create("", "Elu", x.getType(), x, b.attr("alpha", alpha)).getResult(0);
+  return b.create(op::Elu, x.getType(), x, b.attr("alpha", alpha)).getResult(0);
 }
 
 static Value softsign(onnx::NodeOp, NodeBuilder &b, Value x) {
-  return b.div(x, b.add(number(b, 1, x), b.unary("Abs", x)));
+  return b.div(x, b.add(number(b, 1, x), b.unary(op::Abs, x)));
 }
 
 static Value selu(onnx::NodeOp node, NodeBuilder &b, Value x) {
@@ -51,27 +51,27 @@ static Value celu(onnx::NodeOp node, NodeBuilder &b, Value x) {
 }
 
 static Value thresholdedRelu(onnx::NodeOp node, NodeBuilder &b, Value x) {
-  Value above = b.binary("Greater", x, number(b, node.getFloat("alpha", 1), x));
+  Value above = b.binary(op::Greater, x, number(b, node.getFloat("alpha", 1), x));
   return b.where(above, x, number(b, 0, x));
 }
 
 static Value hardSwish(onnx::NodeOp, NodeBuilder &b, Value x) {
   Value gate =
-      b.create("", "HardSigmoid", x.getType(), x, {b.attr("alpha", 1.0 / 6), b.attr("beta", 0.5)})
+      b.create(op::HardSigmoid, x.getType(), x, {b.attr("alpha", 1.0 / 6), b.attr("beta", 0.5)})
           .getResult(0);
   return b.mul(x, gate);
 }
 
-static void add(llvm::StringLiteral type, int64_t first, ExpandFn expand) {
-  registerOp({"", type, first, kNewestOpset, Kind::Elementwise, nullptr, nullptr, expand});
+static void add(onnx::Operator type, int64_t first, ExpandFn expand) {
+  registerOp({type, first, kNewestOpset, Kind::Elementwise, nullptr, nullptr, expand});
 }
 
 void registerActivations() {
-  add("Softsign", 7, expandForm<softsign>);
-  add("Selu", 7, expandForm<selu>);
-  add("Celu", 12, expandForm<celu>);
-  add("ThresholdedRelu", 10, expandForm<thresholdedRelu>);
-  add("HardSwish", 14, expandForm<hardSwish>);
+  add({"", "Softsign"}, 7, expandForm<softsign>);
+  add({"", "Selu"}, 7, expandForm<selu>);
+  add({"", "Celu"}, 12, expandForm<celu>);
+  add({"", "ThresholdedRelu"}, 10, expandForm<thresholdedRelu>);
+  add({"", "HardSwish"}, 14, expandForm<hardSwish>);
 }
 
 } // namespace zero::ops

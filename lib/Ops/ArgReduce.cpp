@@ -69,9 +69,9 @@ static LogicalResult lowerHardmax(onnx::NodeOp node, ValueRange inputs, OpBuilde
 }
 
 void registerArgReduce() {
-  registerAnySign({"", "ArgMax", 7, kNewestOpset, Kind::Rows, lowerArg<Combine::Max>});
-  registerAnySign({"", "ArgMin", 7, kNewestOpset, Kind::Rows, lowerArg<Combine::Min>});
-  registerOp({"", "Hardmax", 13, kNewestOpset, Kind::Rows, lowerHardmax});
+  registerAnySign({{"", "ArgMax"}, 7, kNewestOpset, Kind::Rows, lowerArg<Combine::Max>});
+  registerAnySign({{"", "ArgMin"}, 7, kNewestOpset, Kind::Rows, lowerArg<Combine::Min>});
+  registerOp({{"", "Hardmax"}, 13, kNewestOpset, Kind::Rows, lowerHardmax});
 }
 
 } // namespace zero::ops

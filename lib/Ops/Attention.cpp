@@ -67,7 +67,7 @@ static Value withPast(Expansion &in, Value value, unsigned index) {
   in.past = in.node.inputType(index).getDimSize(2);
   shape[2] += in.past;
   return in.builder
-      .create("", "Concat", tensorType(value).clone(shape), {in.node.getInputs()[index], value},
+      .create(op::Concat, tensorType(value).clone(shape), {in.node.getInputs()[index], value},
               in.builder.attr("axis", int64_t(2)))
       .getResult(0);
 }
@@ -102,7 +102,7 @@ Value Expansion::mask() {
   pads.back() = missing;
   shape.back() += missing;
   Value hidden = builder.scalar(isFloat(given) ? -kInfinity : 0, type);
-  return builder.create("", "Pad", type.clone(shape), {given, builder.indices(pads), hidden})
+  return builder.create(op::Pad, type.clone(shape), {given, builder.indices(pads), hidden})
       .getResult(0);
 }
 
@@ -113,7 +113,7 @@ Value Expansion::causalMask() {
   Value diagonal =
       builder.splat(double(past), RankedTensorType::get({}, builder.getBuilder().getI64Type()));
   return builder
-      .create("", "Trilu", type, {builder.splat(1, type), diagonal},
+      .create(op::Trilu, type, {builder.splat(1, type), diagonal},
               builder.attr("upper", int64_t(0)))
       .getResult(0);
 }
@@ -174,15 +174,14 @@ FailureOr<Value> Expansion::primitives(Value &inspected) {
   Value capped = raw;
   if (double cap = node.getFloat("softcap", 0); cap > 0) {
     Value limit = builder.scalar(cap, raw.getType());
-    capped = builder.mul(builder.unary("Tanh", builder.div(raw, limit)), limit);
+    capped = builder.mul(builder.unary(op::Tanh, builder.div(raw, limit)), limit);
   }
   Value scores = biased(capped);
   Type element = tensorType(scores).getElementType();
   Value exact = builder.cast(scores, *precision ? *precision : element);
-  Value weights = builder
-                      .create(kZeroDomain, "MaskedSoftmax", exact.getType(), exact,
-                              builder.attr("guard", int64_t(1)))
-                      .getResult(0);
+  Value weights =
+      builder.create(own::MaskedSoftmax, exact.getType(), exact, builder.attr("guard", int64_t(1)))
+          .getResult(0);
   weights = builder.cast(weights, element);
   inspected = std::array<Value, 4>{raw, capped, scores, weights}[mode];
   return mixNode(builder, weights, value);
@@ -219,7 +218,7 @@ static LogicalResult expandAttention(onnx::NodeOp node, NodeBuilder &builder,
 }
 
 void registerAttention() {
-  registerOp({"", "Attention", 23, 23, Kind::Other, nullptr, nullptr, expandAttention});
+  registerOp({op::Attention, 23, 23, Kind::Other, nullptr, nullptr, expandAttention});
 }
 
 } // namespace zero::ops

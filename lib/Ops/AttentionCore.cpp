@@ -39,7 +39,7 @@ static HeadTensor headTensor(RankedTensorType type, bool rowsFirst) {
 }
 
 AttentionForm::AttentionForm(onnx::NodeOp node)
-    : isGradient(node.getOpType() == "AttentionGrad"), first(isGradient ? 1 : 0),
+    : isGradient(node.is(own::AttentionGrad)), first(isGradient ? 1 : 0),
       padding(isGradient ? 6 : 3) {
   auto flags = node.getInts(kRowsFirst).value_or(SmallVector<int64_t>(4, 0));
   auto packedHeads = node.getInts(kPackedHeads);
@@ -72,7 +72,7 @@ onnx::NodeOp createAttention(NodeBuilder &builder, ValueRange operands,
   Type sum = query.getElementType().isF64() ? query.getElementType()
                                             : Type(builder.getBuilder().getF32Type());
   auto lse = RankedTensorType::get(query.getShape().drop_back(), sum);
-  return builder.create(ops::kZeroDomain, "Attention", {query.clone(shape), lse}, operands, attrs);
+  return builder.create(own::Attention, {query.clone(shape), lse}, operands, attrs);
 }
 
 namespace ops {
@@ -148,8 +148,7 @@ static Value weightsNode(NodeBuilder &builder, onnx::NodeOp node, Value query, V
   SmallVector<Value> operands{scoresNode(builder, query, key)};
   llvm::append_range(operands, node.getInputs().drop_front(form.padding));
   Type type = operands[0].getType();
-  return builder.create(kZeroDomain, "MaskedSoftmax", type, operands, attrs.getAttrs())
-      .getResult(0);
+  return builder.create(own::MaskedSoftmax, type, operands, attrs.getAttrs()).getResult(0);
 }
 
 /// The gradient of the masked scores.
@@ -158,8 +157,7 @@ static Value scoresGradient(NodeBuilder &builder, onnx::NodeOp node, Value dy,
   auto [query, key, value] = headsNodes(builder, node, form);
   Value weights = weightsNode(builder, node, query, key, form);
   Value slope = scoresNode(builder, headsNode(builder, dy, form.result), value);
-  return builder.create(kZeroDomain, "MaskedSoftmaxGrad", weights.getType(), {slope, weights})
-      .getResult(0);
+  return builder.create(own::MaskedSoftmaxGrad, weights.getType(), {slope, weights}).getResult(0);
 }
 
 static LogicalResult gradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool> wanted,
@@ -175,7 +173,7 @@ static LogicalResult gradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool> w
     llvm::append_range(operands, inputs.drop_front(3));
     auto types = llvm::to_vector(inputs.take_front(form.packed ? 1 : 3).getTypes());
     onnx::NodeOp made =
-        builder.create(kZeroDomain, "AttentionGrad", types, operands, node.getAttrs().getValue());
+        builder.create(own::AttentionGrad, types, operands, node.getAttrs().getValue());
     for (auto [index, result] : llvm::enumerate(made.getOutputs()))
       if (wanted[index])
         grads[index] = result;
@@ -195,9 +193,9 @@ static LogicalResult gradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool> w
 }
 
 void registerAttentionCore() {
-  registerOp(keepsWide({kZeroDomain, "Attention", 1, 1, Kind::Other, lowerAttention, gradient},
+  registerOp(keepsWide({own::Attention, 1, 1, Kind::Other, lowerAttention, gradient},
                        /*results=*/2));
-  registerOp({kZeroDomain, "AttentionGrad", 1, 1, Kind::Other, lowerAttentionGrad});
+  registerOp({own::AttentionGrad, 1, 1, Kind::Other, lowerAttentionGrad});
 }
 
 } // namespace ops

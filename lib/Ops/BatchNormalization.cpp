@@ -33,8 +33,8 @@ using namespace mlir;
 namespace zero {
 
 bool trainsBatchNorm(onnx::NodeOp node) {
-  return node.getDomain().empty() && node.getOpType() == "BatchNormalization" &&
-         node.getOpset() >= 14 && node.getInt("training_mode", 0) != 0;
+  return node.is(op::BatchNormalization) && node.getOpset() >= 14 &&
+         node.getInt("training_mode", 0) != 0;
 }
 
 namespace ops {
@@ -92,12 +92,12 @@ struct Statistics {
 static Statistics batchStatistics(onnx::NodeOp node, NodeBuilder &builder) {
   Value x = node.getInputs()[0];
   Type vector = perChannel(node.inputType(0));
-  onnx::NodeOp moments = builder.create(kZeroDomain, "BatchMoments", {vector, vector}, x);
+  onnx::NodeOp moments = builder.create(own::BatchMoments, {vector, vector}, x);
   Statistics batch{moments.getResult(0), moments.getResult(1)};
   if (!node->getParentOfType<ModuleOp>()->hasAttr(kSyncBatchNormAttr))
     return batch;
   auto overRanks = [&](Value value) {
-    return builder.create(kZeroDomain, "RankMean", vector, value).getResult(0);
+    return builder.create(own::RankMean, vector, value).getResult(0);
   };
   Value mean = overRanks(batch.mean);
   Value shift = builder.sub(batch.mean, mean);
@@ -114,7 +114,7 @@ static Value besselFactor(onnx::NodeOp node, NodeBuilder &builder) {
   auto scalar = RankedTensorType::get({}, element);
   Value share = RankShareOp::create(builder.getBuilder(), builder.getLoc(), scalar);
   Value n = builder.scalar(count, element);
-  return builder.div(n, builder.binary("Max", builder.sub(n, share), share));
+  return builder.div(n, builder.binary(op::Max, builder.sub(n, share), share));
 }
 
 static Value blend(onnx::NodeOp node, NodeBuilder &builder, Value running, Value batch) {
@@ -142,7 +142,7 @@ static LogicalResult expandBatchNorm(onnx::NodeOp node, NodeBuilder &builder,
   Value training = builder.programInput(kTraining, builder.getBuilder().getI1Type());
   Value mean = builder.where(training, batch.mean, inputs[3]);
   Value around = builder.where(training, batch.variance, inputs[4]);
-  auto normalized = builder.create("", "BatchNormalization", node.getOutputs()[0].getType(),
+  auto normalized = builder.create(op::BatchNormalization, node.getOutputs()[0].getType(),
                                    {inputs[0], inputs[1], inputs[2], mean, around},
                                    {builder.attr("epsilon", node.getFloat("epsilon", 1e-5))});
   results.push_back(normalized.getResult(0));
@@ -298,19 +298,18 @@ static LogicalResult gradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool> w
   double epsilon = node.getFloat("epsilon", 1e-5);
   NamedAttribute attr = builder.attr("epsilon", epsilon);
   if (wanted[0])
-    grads[0] =
-        builder.create(kZeroDomain, "BatchNormGradX", x.getType(), {dy[0], scale, variance}, attr)
-            .getResult(0);
+    grads[0] = builder.create(own::BatchNormGradX, x.getType(), {dy[0], scale, variance}, attr)
+                   .getResult(0);
   if (llvm::none_of(wanted.drop_front(), [](bool is) { return is; }))
     return success();
-  onnx::NodeOp sums = builder.create(kZeroDomain, "BatchNormGradSums", {vector, vector},
-                                     {dy[0], x, mean, variance}, attr);
+  onnx::NodeOp sums =
+      builder.create(own::BatchNormGradSums, {vector, vector}, {dy[0], x, mean, variance}, attr);
   Value ofBias = sums.getResult(0), ofScale = sums.getResult(1);
   grads[1] = ofScale;
   grads[2] = ofBias;
   Value safe = builder.add(variance, builder.scalar(epsilon, vector));
   if (wanted[3])
-    grads[3] = builder.neg(builder.mul(builder.div(scale, builder.unary("Sqrt", safe)), ofBias));
+    grads[3] = builder.neg(builder.mul(builder.div(scale, builder.unary(op::Sqrt, safe)), ofBias));
   if (wanted[4])
     grads[4] =
         builder.mul(builder.mul(builder.div(scale, safe), ofScale), builder.scalar(-0.5, vector));
@@ -327,7 +326,7 @@ static LogicalResult momentsGradient(onnx::NodeOp node, ValueRange dy, ArrayRef<
   Value x = node.getInputs()[0];
   RankedTensorType vector = node.outputType(0);
   grads[0] = builder
-                 .create(kZeroDomain, "BatchMomentsGrad", x.getType(),
+                 .create(own::BatchMomentsGrad, x.getType(),
                          {orZeros(builder, dy[0], vector), orZeros(builder, dy[1], vector), x,
                           node.getOutputs()[0]})
                  .getResult(0);
@@ -336,14 +335,13 @@ static LogicalResult momentsGradient(onnx::NodeOp node, ValueRange dy, ArrayRef<
 
 void registerBatchNormalization() {
   // All but y: statistics.
-  registerOp(keepsWide({"", "BatchNormalization", 13, 23, Kind::Elementwise, lowerBatchNorm,
-                        gradient, expandBatchNorm},
+  registerOp(keepsWide({op::BatchNormalization, 13, 23, Kind::Elementwise, lowerBatchNorm, gradient,
+                        expandBatchNorm},
                        ~1u));
-  registerOp(
-      keepsWide({kZeroDomain, "BatchMoments", 1, 1, Kind::Rows, lowerMoments, momentsGradient}));
-  registerOp({kZeroDomain, "BatchMomentsGrad", 1, 1, Kind::Elementwise, lowerMomentsGrad});
-  registerOp({kZeroDomain, "BatchNormGradX", 1, 1, Kind::Elementwise, lowerGradX});
-  registerOp({kZeroDomain, "BatchNormGradSums", 1, 1, Kind::Rows, lowerGradSums});
+  registerOp(keepsWide({own::BatchMoments, 1, 1, Kind::Rows, lowerMoments, momentsGradient}));
+  registerOp({own::BatchMomentsGrad, 1, 1, Kind::Elementwise, lowerMomentsGrad});
+  registerOp({own::BatchNormGradX, 1, 1, Kind::Elementwise, lowerGradX});
+  registerOp({own::BatchNormGradSums, 1, 1, Kind::Rows, lowerGradSums});
 }
 
 } // namespace ops

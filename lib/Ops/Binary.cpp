@@ -162,7 +162,7 @@ static LogicalResult modGradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool
     give(node, builder, 0, dy[0], grads);
   if (wanted[1]) {
     Value whole = builder.sub(node.getInputs()[0], node.getOutputs()[0]);
-    Value quotient = builder.unary("Round", builder.div(whole, node.getInputs()[1]));
+    Value quotient = builder.unary(op::Round, builder.div(whole, node.getInputs()[1]));
     grads[1] = builder.neg(builder.reduceTo(builder.mul(dy[0], quotient), node.inputType(1)));
   }
   return success();
@@ -172,15 +172,15 @@ void registerBinary() {
   constexpr auto add = lowerBinary<simple<arith::AddFOp, arith::AddIOp>>;
   constexpr auto sub = lowerBinary<simple<arith::SubFOp, arith::SubIOp>>;
   constexpr auto mul = lowerBinary<simple<arith::MulFOp, arith::MulIOp>>;
-  auto define = [](llvm::StringLiteral type, int64_t first, LowerFn lower,
+  auto define = [](onnx::Operator type, int64_t first, LowerFn lower,
                    GradientFn gradient = nullptr) {
-    registerAnySign({"", type, first, kNewestOpset, Kind::Elementwise, lower, gradient});
+    registerAnySign({type, first, kNewestOpset, Kind::Elementwise, lower, gradient});
   };
-  define("Add", 7, add, addGradient);
-  define("Sub", 7, sub, subGradient);
-  define("Mul", 7, mul, mulGradient);
-  define("Div", 7, lowerBinary<divide>, divGradient);
-  define("Mod", 10, lowerMod, modGradient);
+  define(op::Add, 7, add, addGradient);
+  define(op::Sub, 7, sub, subGradient);
+  define(op::Mul, 7, mul, mulGradient);
+  define(op::Div, 7, lowerBinary<divide>, divGradient);
+  define({"", "Mod"}, 10, lowerMod, modGradient);
 }
 
 } // namespace zero::ops

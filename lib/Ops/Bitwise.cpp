@@ -65,17 +65,17 @@ static LogicalResult lowerBitCast(onnx::NodeOp node, ValueRange inputs, OpBuilde
   return success();
 }
 
-static void add(llvm::StringLiteral type, int64_t first, LowerFn lower) {
-  registerAnySign({"", type, first, kNewestOpset, Kind::Elementwise, lower});
+static void add(onnx::Operator type, int64_t first, LowerFn lower) {
+  registerAnySign({type, first, kNewestOpset, Kind::Elementwise, lower});
 }
 
 void registerBitwise() {
-  add("BitwiseAnd", 18, lowerBits<connect<arith::AndIOp>>);
-  add("BitwiseOr", 18, lowerBits<connect<arith::OrIOp>>);
-  add("BitwiseXor", 18, lowerBits<connect<arith::XOrIOp>>);
-  add("BitwiseNot", 18, lowerBits<invert>);
-  add("BitShift", 11, lowerBits<shift>);
-  add("BitCast", 26, lowerBitCast);
+  add({"", "BitwiseAnd"}, 18, lowerBits<connect<arith::AndIOp>>);
+  add({"", "BitwiseOr"}, 18, lowerBits<connect<arith::OrIOp>>);
+  add({"", "BitwiseXor"}, 18, lowerBits<connect<arith::XOrIOp>>);
+  add({"", "BitwiseNot"}, 18, lowerBits<invert>);
+  add({"", "BitShift"}, 11, lowerBits<shift>);
+  add({"", "BitCast"}, 26, lowerBitCast);
 }
 
 } // namespace zero::ops

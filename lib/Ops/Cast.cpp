@@ -101,12 +101,12 @@ static LogicalResult expandCastLike(onnx::NodeOp node, NodeBuilder &builder,
 }
 
 void registerCast() {
-  OpDef cast{"", "Cast", 7, kNewestOpset, Kind::Elementwise, lowerCast, castGradient};
+  OpDef cast{op::Cast, 7, kNewestOpset, Kind::Elementwise, lowerCast, castGradient};
   cast.narrow = Narrow::Round;
   registerAnySign(cast);
   // Of its second operand only the type counts, which the result has, too.
   registerAnySign(
-      {"", "CastLike", 15, kNewestOpset, Kind::Elementwise, nullptr, nullptr, expandCastLike});
+      {op::CastLike, 15, kNewestOpset, Kind::Elementwise, nullptr, nullptr, expandCastLike});
 }
 
 } // namespace zero::ops

@@ -41,7 +41,7 @@ static Value isBeyond(onnx::NodeOp node, NodeBuilder &builder, unsigned index) {
   if (!node.hasInput(index))
     return nullptr;
   Value scalar = builder.reshape(node.getInputs()[index], {});
-  return builder.binary(index == kLeast ? "Less" : "Greater", node.getInputs()[0], scalar);
+  return builder.binary(index == kLeast ? op::Less : op::Greater, node.getInputs()[0], scalar);
 }
 
 static LogicalResult clipGradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool> wanted,
@@ -65,8 +65,8 @@ static LogicalResult clipGradient(onnx::NodeOp node, ValueRange dy, ArrayRef<boo
     if (above) {
       Value least = builder.reshape(node.getInputs()[kLeast], {});
       Value most = builder.reshape(node.getInputs()[kMost], {});
-      below = builder.binary("And", below,
-                             builder.unary("Not", builder.binary("Greater", least, most)));
+      below = builder.binary(op::And, below,
+                             builder.unary(op::Not, builder.binary(op::Greater, least, most)));
     }
     sumWhere(below, kLeast);
   }
@@ -74,9 +74,9 @@ static LogicalResult clipGradient(onnx::NodeOp node, ValueRange dy, ArrayRef<boo
     if (below) {
       Value least = builder.reshape(node.getInputs()[kLeast], {});
       Value most = builder.reshape(node.getInputs()[kMost], {});
-      above = builder.binary("Or", above,
-                             builder.binary("And", isBeyond(node, builder, kLeast),
-                                            builder.binary("Greater", least, most)));
+      above = builder.binary(op::Or, above,
+                             builder.binary(op::And, isBeyond(node, builder, kLeast),
+                                            builder.binary(op::Greater, least, most)));
     }
     sumWhere(above, kMost);
   }
@@ -84,7 +84,7 @@ static LogicalResult clipGradient(onnx::NodeOp node, ValueRange dy, ArrayRef<boo
 }
 
 void registerClip() {
-  registerAnySign({"", "Clip", 11, kNewestOpset, Kind::Elementwise, lowerClip, clipGradient});
+  registerAnySign({{"", "Clip"}, 11, kNewestOpset, Kind::Elementwise, lowerClip, clipGradient});
 }
 
 } // namespace zero::ops

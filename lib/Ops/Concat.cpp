@@ -26,7 +26,7 @@ Value concatNode(NodeBuilder &builder, SmallVector<Value> parts, int64_t axis) {
       for (Value part : group.drop_front())
         shape[axis] += tensorType(part).getDimSize(axis);
       joined.push_back(builder
-                           .create("", "Concat", tensorType(group.front()).clone(shape), group,
+                           .create(op::Concat, tensorType(group.front()).clone(shape), group,
                                    builder.attr("axis", axis))
                            .getResult(0));
     }
@@ -47,7 +47,7 @@ static void splitInto(NodeBuilder &builder, Value value, ArrayRef<int64_t> sizes
     shape[axis] = llvm::sum_of(rest.take_front(each));
     types.push_back(tensorType(value).clone(shape));
   }
-  onnx::NodeOp split = builder.create("", "Split", types, value, builder.attr("axis", axis));
+  onnx::NodeOp split = builder.create(op::Split, types, value, builder.attr("axis", axis));
   for (Value part : split.getOutputs()) {
     if (each == 1)
       results.push_back(part);
@@ -150,9 +150,9 @@ static LogicalResult splitGradient(onnx::NodeOp node, ValueRange outputGrads, Ar
 
 void registerConcat() {
   registerAnySign(moving(
-      {"", "Concat", 7, kNewestOpset, Kind::Other, lowerConcat, concatGradient, expandConcat}));
+      {op::Concat, 7, kNewestOpset, Kind::Other, lowerConcat, concatGradient, expandConcat}));
   registerAnySign(
-      moving({"", "Split", 7, kNewestOpset, Kind::Other, lowerSplit, splitGradient, expandSplit}));
+      moving({op::Split, 7, kNewestOpset, Kind::Other, lowerSplit, splitGradient, expandSplit}));
 }
 
 } // namespace ops

@@ -179,7 +179,7 @@ Value contractNode(NodeBuilder &builder, Value a, Value b, bool transA, bool tra
     return builder.reshape(rows, shape);
   }
   return builder
-      .create(kZeroDomain, "Contract", RankedTensorType::get(shape, element), {a, b},
+      .create(own::Contract, RankedTensorType::get(shape, element), {a, b},
               {builder.attr("transA", int64_t(transA)), builder.attr("transB", int64_t(transB))})
       .getResult(0);
 }
@@ -231,7 +231,7 @@ static LogicalResult contractGradient(onnx::NodeOp node, ValueRange outputGrads,
 }
 
 void registerContraction() {
-  registerOp({kZeroDomain, "Contract", 1, 1, Kind::Product, lowerContract, contractGradient});
+  registerOp({own::Contract, 1, 1, Kind::Product, lowerContract, contractGradient});
 }
 
 } // namespace zero::ops

@@ -254,11 +254,9 @@ static LogicalResult convGradient(onnx::NodeOp node, ValueRange dy, ArrayRef<boo
     return failure();
   auto attrs = attributesOf(builder, *conv);
   if (wanted[0])
-    grads[0] =
-        builder.create(kZeroDomain, "ConvGradX", x.getType(), {dy[0], w}, attrs).getResult(0);
+    grads[0] = builder.create(own::ConvGradX, x.getType(), {dy[0], w}, attrs).getResult(0);
   if (wanted[1])
-    grads[1] =
-        builder.create(kZeroDomain, "ConvGradW", w.getType(), {dy[0], x}, attrs).getResult(0);
+    grads[1] = builder.create(own::ConvGradW, w.getType(), {dy[0], x}, attrs).getResult(0);
   if (wanted.size() > 2 && wanted[2])
     grads[2] = biasGradient(builder, dy[0]);
   return success();
@@ -274,10 +272,9 @@ static LogicalResult gradXGradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bo
     return failure();
   auto attrs = attributesOf(builder, *conv);
   if (wanted[0])
-    grads[0] = builder.create("", "Conv", y.getType(), {dy[0], w}, attrs).getResult(0);
+    grads[0] = builder.create(op::Conv, y.getType(), {dy[0], w}, attrs).getResult(0);
   if (wanted[1])
-    grads[1] =
-        builder.create(kZeroDomain, "ConvGradW", w.getType(), {y, dy[0]}, attrs).getResult(0);
+    grads[1] = builder.create(own::ConvGradW, w.getType(), {y, dy[0]}, attrs).getResult(0);
   return success();
 }
 
@@ -315,8 +312,8 @@ static LogicalResult expandTranspose(onnx::NodeOp node, NodeBuilder &builder,
     for (NamedAttribute &attr : attrs)
       if (attr.getName() == "pads")
         attr = builder.attr("pads", transposedPads(node, conv->windows));
-  Value result = builder.create(kZeroDomain, "ConvGradX", y, node.getInputs().take_front(2), attrs)
-                     .getResult(0);
+  Value result =
+      builder.create(own::ConvGradX, y, node.getInputs().take_front(2), attrs).getResult(0);
   if (node.hasInput(2)) {
     SmallVector<int64_t> perChannel(y.getRank(), 1);
     perChannel[1] = y.getDimSize(1);
@@ -327,10 +324,10 @@ static LogicalResult expandTranspose(onnx::NodeOp node, NodeBuilder &builder,
 }
 
 void registerConv() {
-  registerOp({"", "Conv", 13, 23, Kind::Other, lowerConv, convGradient});
-  registerOp({"", "ConvTranspose", 13, 23, Kind::Other, nullptr, nullptr, expandTranspose});
-  registerOp({kZeroDomain, "ConvGradX", 1, 1, Kind::Other, lowerGradX, gradXGradient});
-  registerOp({kZeroDomain, "ConvGradW", 1, 1, Kind::Other, lowerGradW});
+  registerOp({op::Conv, 13, 23, Kind::Other, lowerConv, convGradient});
+  registerOp({op::ConvTranspose, 13, 23, Kind::Other, nullptr, nullptr, expandTranspose});
+  registerOp({own::ConvGradX, 1, 1, Kind::Other, lowerGradX, gradXGradient});
+  registerOp({own::ConvGradW, 1, 1, Kind::Other, lowerGradW});
 }
 
 } // namespace zero::ops

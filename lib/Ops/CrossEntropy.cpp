@@ -38,12 +38,14 @@ namespace zero::ops {
 namespace {
 /// The two families of nodes.
 struct Family {
-  llvm::StringLiteral sum, rows, grad;
+  onnx::Operator sum, rows, grad;
 };
 } // namespace
 
-static constexpr Family kCrossEntropy{"CrossEntropySum", "CrossEntropyRows", "CrossEntropyGrad"};
-static constexpr Family kNll{"NllSum", "NllRows", "NllGrad"};
+static constexpr Family kCrossEntropy{
+    own::CrossEntropySum, {kZeroDomain, "CrossEntropyRows"}, own::CrossEntropyGrad};
+static constexpr Family kNll{
+    {kZeroDomain, "NllSum"}, {kZeroDomain, "NllRows"}, {kZeroDomain, "NllGrad"}};
 
 static SmallVector<NamedAttribute> lossAttrs(onnx::NodeOp node, NodeBuilder &builder) {
   SmallVector<NamedAttribute> attrs{builder.attr("operator", node.getOpType())};
@@ -68,8 +70,7 @@ static Value globalDivisor(onnx::NodeOp node, NodeBuilder &nodes) {
   SmallVector<Value> inputs(givenInputs(node));
   inputs.erase(inputs.begin());
   auto scalar = RankedTensorType::get({}, node.inputType(0).getElementType());
-  Value sum = nodes.create(kZeroDomain, "LabelWeights", scalar, inputs, lossAttrs(node, nodes))
-                  .getResult(0);
+  Value sum = nodes.create(own::LabelWeights, scalar, inputs, lossAttrs(node, nodes)).getResult(0);
   if (scalar.getElementType().isF32())
     sum = MicroMeanOp::create(builder, nodes.getLoc(), sum);
   return RankMeanOp::create(builder, nodes.getLoc(), scalar, sum);
@@ -80,8 +81,7 @@ static Value meanLoss(onnx::NodeOp node, NodeBuilder &nodes, Value sum, Value di
   auto module = node->getParentOfType<ModuleOp>();
   if (!module || !module->hasAttr(kLocalLossMeanAttr))
     divisor = globalDivisor(node, nodes);
-  Value checked =
-      nodes.create(kZeroDomain, "CheckPositive", divisor.getType(), divisor).getResult(0);
+  Value checked = nodes.create(own::CheckPositive, divisor.getType(), divisor).getResult(0);
   return nodes.div(sum, checked);
 }
 
@@ -92,8 +92,7 @@ static LogicalResult expandLoss(onnx::NodeOp node, NodeBuilder &builder, const F
   RankedTensorType perRow = node.inputType(1).clone(element);
   SmallVector<NamedAttribute> attrs = lossAttrs(node, builder);
   if (reduction == "none") {
-    onnx::NodeOp rows =
-        builder.create(kZeroDomain, family.rows, {perRow, perRow}, givenInputs(node), attrs);
+    onnx::NodeOp rows = builder.create(family.rows, {perRow, perRow}, givenInputs(node), attrs);
     results.push_back(rows.getResult(0));
     return success();
   }
@@ -102,7 +101,7 @@ static LogicalResult expandLoss(onnx::NodeOp node, NodeBuilder &builder, const F
                             << ", got '" << reduction << "'";
   auto scalar = RankedTensorType::get({}, element);
   onnx::NodeOp loss =
-      builder.create(kZeroDomain, family.sum, {scalar, scalar, perRow}, givenInputs(node), attrs);
+      builder.create(family.sum, {scalar, scalar, perRow}, givenInputs(node), attrs);
   Value result = loss.getResult(0);
   if (reduction == "mean")
     result = meanLoss(node, builder, result, loss.getResult(1));
@@ -117,7 +116,7 @@ static LogicalResult expandCrossEntropy(onnx::NodeOp node, NodeBuilder &builder,
     return failure();
   if (node.getNumResults() > 1)
     results.push_back(builder
-                          .create("", "LogSoftmax", node.outputType(1), node.getInputs()[0],
+                          .create(op::LogSoftmax, node.outputType(1), node.getInputs()[0],
                                   builder.attr("axis", int64_t(1)))
                           .getResult(0));
   return success();
@@ -141,24 +140,24 @@ static LogicalResult lossGradient(onnx::NodeOp node, ValueRange dy, ArrayRef<boo
   if (node.hasInput(2))
     inputs.push_back(node.getInputs()[2]);
   grads[0] = builder
-                 .create(kZeroDomain, (isNll ? kNll : kCrossEntropy).grad, node.inputType(0),
-                         inputs, lossAttrs(node, builder))
+                 .create((isNll ? kNll : kCrossEntropy).grad, node.inputType(0), inputs,
+                         lossAttrs(node, builder))
                  .getResult(0);
   return success();
 }
 
 void registerCrossEntropy() {
-  registerOp(keepsWide({"", "SoftmaxCrossEntropyLoss", 12, kNewestOpset, Kind::Rows, nullptr,
-                        nullptr, expandCrossEntropy}));
-  registerOp(keepsWide({"", "NegativeLogLikelihoodLoss", 12, kNewestOpset, Kind::Rows, nullptr,
-                        nullptr, expandNll}));
+  registerOp(keepsWide({op::SoftmaxCrossEntropyLoss, 12, kNewestOpset, Kind::Rows, nullptr, nullptr,
+                        expandCrossEntropy}));
+  registerOp(keepsWide(
+      {op::NegativeLogLikelihoodLoss, 12, kNewestOpset, Kind::Rows, nullptr, nullptr, expandNll}));
   for (const Family &family : {kCrossEntropy, kNll}) {
-    for (llvm::StringLiteral loss : {family.sum, family.rows})
-      registerOp(keepsWide({kZeroDomain, loss, 1, 1, Kind::Rows, lowerLossRows, lossGradient}));
-    registerOp({kZeroDomain, family.grad, 1, 1, Kind::Rows, lowerLossGrad});
+    for (onnx::Operator loss : {family.sum, family.rows})
+      registerOp(keepsWide({loss, 1, 1, Kind::Rows, lowerLossRows, lossGradient}));
+    registerOp({family.grad, 1, 1, Kind::Rows, lowerLossGrad});
   }
-  registerOp({kZeroDomain, "LabelWeights", 1, 1, Kind::Other, lowerLabelWeights});
-  registerOp({kZeroDomain, "CheckPositive", 1, 1, Kind::Other, lowerCheckPositive});
+  registerOp({own::LabelWeights, 1, 1, Kind::Other, lowerLabelWeights});
+  registerOp({own::CheckPositive, 1, 1, Kind::Other, lowerCheckPositive});
 }
 
 } // namespace zero::ops

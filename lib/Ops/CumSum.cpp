@@ -153,11 +153,11 @@ static LogicalResult cumProdGradient(onnx::NodeOp node, ValueRange outputGrads,
   Value x = node.getInputs()[0];
   NamedAttribute reverse = builder.attr("reverse", node.getInt("reverse", 0));
   Value before = builder
-                     .create(kZeroDomain, "CumProd", x.getType(), node.getInputs(),
+                     .create(own::CumProd, x.getType(), node.getInputs(),
                              {builder.attr("exclusive", int64_t(1)), reverse})
                      .getResult(0);
   Value tail = builder
-                   .create(kZeroDomain, "CumProdTail", x.getType(), {outputGrads.front(), x},
+                   .create(own::CumProdTail, x.getType(), {outputGrads.front(), x},
                            {builder.attr("axis", *axis),
                             builder.attr("exclusive", node.getInt("exclusive", 0)), reverse})
                    .getResult(0);
@@ -173,7 +173,7 @@ static LogicalResult cumSumGradient(onnx::NodeOp node, ValueRange outputGrads,
   int64_t opposite = node.getInt("reverse", 0) ? 0 : 1;
   inputGrads.front() =
       builder
-          .create("", "CumSum", node.inputType(0), {outputGrads.front(), node.getInputs()[1]},
+          .create(op::CumSum, node.inputType(0), {outputGrads.front(), node.getInputs()[1]},
                   {builder.attr("exclusive", node.getInt("exclusive", 0)),
                    builder.attr("reverse", opposite)})
           .getResult(0);
@@ -182,10 +182,10 @@ static LogicalResult cumSumGradient(onnx::NodeOp node, ValueRange outputGrads,
 
 void registerCumSum() {
   auto sum = lowerRunning<Combine::Sum>, prod = lowerRunning<Combine::Product>;
-  registerOp({"", "CumSum", 11, kNewestOpset, Kind::Other, sum, cumSumGradient});
-  registerOp({"", "CumProd", 26, kNewestOpset, Kind::Other, prod, cumProdGradient});
-  registerOp({kZeroDomain, "CumProd", 1, 1, Kind::Other, prod});
-  registerOp({kZeroDomain, "CumProdTail", 1, 1, Kind::Other, lowerCumProdTail});
+  registerOp({op::CumSum, 11, kNewestOpset, Kind::Other, sum, cumSumGradient});
+  registerOp({op::CumProd, 26, kNewestOpset, Kind::Other, prod, cumProdGradient});
+  registerOp({own::CumProd, 1, 1, Kind::Other, prod});
+  registerOp({own::CumProdTail, 1, 1, Kind::Other, lowerCumProdTail});
 }
 
 } // namespace zero::ops

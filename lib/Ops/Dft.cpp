@@ -173,7 +173,7 @@ static Value mirroredHalf(NodeBuilder &builder, Value rows, int64_t length) {
     return rows;
   auto tailType = type.clone({type.getDimSize(0), last, type.getDimSize(2)});
   Value tail = builder
-                   .create("", "Slice", tailType,
+                   .create(op::Slice, tailType,
                            {rows, builder.indices(last), builder.indices(int64_t(0)),
                             builder.indices(1), builder.indices(-1)})
                    .getResult(0);
@@ -245,7 +245,7 @@ static LogicalResult expandDft(onnx::NodeOp node, NodeBuilder &builder,
 }
 
 void registerDft() {
-  registerOp({"", "DFT", 17, kNewestOpset, Kind::Other, nullptr, nullptr, expandDft});
+  registerOp({{"", "DFT"}, 17, kNewestOpset, Kind::Other, nullptr, nullptr, expandDft});
 }
 
 } // namespace zero::ops

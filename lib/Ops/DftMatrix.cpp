@@ -28,7 +28,7 @@ Value dftMatrixNode(NodeBuilder &builder, const DftMatrix &matrix, int64_t taken
                     Type element) {
   auto type = RankedTensorType::get({taken * matrix.partsIn, made * matrix.partsOut}, element);
   return builder
-      .create(kZeroDomain, "DftMatrix", type, {},
+      .create(own::DftMatrix, type, {},
               {builder.attr("length", matrix.length), builder.attr("parts_in", matrix.partsIn),
                builder.attr("parts_out", matrix.partsOut),
                builder.attr("inverse", int64_t(matrix.inverse)),
@@ -38,7 +38,7 @@ Value dftMatrixNode(NodeBuilder &builder, const DftMatrix &matrix, int64_t taken
 
 Value dftTurnNode(NodeBuilder &builder, Value value, int64_t length, bool inverse) {
   return builder
-      .create(kZeroDomain, "DftTurn", value.getType(), value,
+      .create(own::DftTurn, value.getType(), value,
               {builder.attr("length", length), builder.attr("inverse", int64_t(inverse))})
       .getResult(0);
 }
@@ -159,8 +159,8 @@ static LogicalResult lowerTurn(onnx::NodeOp node, ValueRange inputs, OpBuilder &
 }
 
 void registerDftMatrix() {
-  registerOp({kZeroDomain, "DftMatrix", 1, 1, Kind::Other, lowerDftMatrix});
-  registerOp({kZeroDomain, "DftTurn", 1, 1, Kind::Other, lowerTurn, turnGradient});
+  registerOp({own::DftMatrix, 1, 1, Kind::Other, lowerDftMatrix});
+  registerOp({own::DftTurn, 1, 1, Kind::Other, lowerTurn, turnGradient});
 }
 
 } // namespace zero::ops

@@ -42,7 +42,7 @@ static Value drawMask(onnx::NodeOp node, double ratio, NodeBuilder &nodes) {
   Type i64 = builder.getI64Type(), i1 = builder.getI1Type();
   Value key = randomKey(node, uint32_t(node.getInt("seed", 0)), nodes);
   return nodes
-      .create(kZeroDomain, "DropoutMask", node.outputType(0).clone(i1),
+      .create(own::DropoutMask, node.outputType(0).clone(i1),
               {key, nodes.programInput(kBatchPart, i64), nodes.programInput(kTraining, i1)},
               nodes.attr("ratio", ratio))
       .getResult(0);
@@ -90,8 +90,8 @@ static LogicalResult lowerDropoutMask(onnx::NodeOp node, ValueRange inputs, OpBu
 }
 
 void registerDropout() {
-  registerOp({"", "Dropout", 13, kNewestOpset, Kind::Other, nullptr, nullptr, expandDropout});
-  registerOp({kZeroDomain, "DropoutMask", 1, 1, Kind::Other, lowerDropoutMask});
+  registerOp({op::Dropout, 13, kNewestOpset, Kind::Other, nullptr, nullptr, expandDropout});
+  registerOp({own::DropoutMask, 1, 1, Kind::Other, lowerDropoutMask});
 }
 
 } // namespace zero::ops

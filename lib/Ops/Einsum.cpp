@@ -96,7 +96,7 @@ static Value gradientOf(onnx::NodeOp node, const Equation &equation, unsigned si
   }
   std::string text = equation.sides[2] + "," + equation.sides[1 - side] + "->" + present;
   Value value = builder
-                    .create("", "Einsum", type.clone(extents), {grad, node.getInputs()[1 - side]},
+                    .create(op::Einsum, type.clone(extents), {grad, node.getInputs()[1 - side]},
                             builder.attr("equation", StringRef(text)))
                     .getResult(0);
   return builder.expand(builder.reshape(value, repeated), type.getShape());
@@ -114,7 +114,7 @@ static LogicalResult einsumGradient(onnx::NodeOp node, ValueRange outputGrads,
 
 void registerEinsum() {
   registerOp(
-      {"", "Einsum", 12, kNewestOpset, Kind::Other, lowerEinsum, einsumGradient, expandEinsum});
+      {op::Einsum, 12, kNewestOpset, Kind::Other, lowerEinsum, einsumGradient, expandEinsum});
 }
 
 } // namespace zero::ops

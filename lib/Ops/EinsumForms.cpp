@@ -236,7 +236,7 @@ Term Former::multiply(const Term &a, const Term &c, const std::string &kept) {
     shape.push_back(extents[index]);
   std::string equation = a.indices + "," + c.indices + "->" + kept;
   onnx::NodeOp product =
-      builder.create("", "Einsum", tensorType(a.value).clone(shape), {a.value, c.value},
+      builder.create(op::Einsum, tensorType(a.value).clone(shape), {a.value, c.value},
                      builder.attr("equation", StringRef(equation)));
   return {kept, product.getResult(0)};
 }

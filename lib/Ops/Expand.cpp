@@ -65,8 +65,8 @@ static LogicalResult tileGradient(onnx::NodeOp node, ValueRange outputGrads, Arr
 
 void registerExpand() {
   registerAnySign(
-      moving({"", "Expand", 8, kNewestOpset, Kind::Elementwise, lowerExpand, expandGradient}));
-  registerAnySign(moving({"", "Tile", 7, kNewestOpset, Kind::Other, lowerTile, tileGradient}));
+      moving({op::Expand, 8, kNewestOpset, Kind::Elementwise, lowerExpand, expandGradient}));
+  registerAnySign(moving({op::Tile, 7, kNewestOpset, Kind::Other, lowerTile, tileGradient}));
 }
 
 } // namespace zero::ops

@@ -108,8 +108,7 @@ static Value tableGradient(onnx::NodeOp node, Value dy, NodeBuilder &builder, in
   attrs.push_back(builder.attr("shape", node.inputType(0).getShape()));
   if (node.getAttrs().contains(kPaddingIndex))
     attrs.push_back(builder.attr(kPaddingIndex, node.getInt(kPaddingIndex, 0)));
-  return builder
-      .create(kZeroDomain, "GatherGrad", node.inputType(0), {dy, node.getInputs()[1]}, attrs)
+  return builder.create(own::GatherGrad, node.inputType(0), {dy, node.getInputs()[1]}, attrs)
       .getResult(0);
 }
 
@@ -221,10 +220,9 @@ static LogicalResult lowerGatherGrad(onnx::NodeOp node, ValueRange inputs, OpBui
 }
 
 void registerGather() {
-  registerAnySign(moving({"", "Gather", 7, kNewestOpset, Kind::Other, lowerGather, gradient}));
-  registerAnySign(
-      moving({kZeroDomain, "GatherRows", 1, 1, Kind::Other, lowerGatherRows, rowsGradient}));
-  OpDef sums{kZeroDomain, "GatherGrad", 1, 1, Kind::Other, lowerGatherGrad};
+  registerAnySign(moving({op::Gather, 7, kNewestOpset, Kind::Other, lowerGather, gradient}));
+  registerAnySign(moving({own::GatherRows, 1, 1, Kind::Other, lowerGatherRows, rowsGradient}));
+  OpDef sums{own::GatherGrad, 1, 1, Kind::Other, lowerGatherGrad};
   sums.narrow = Narrow::Own;
   registerOp(sums);
 }

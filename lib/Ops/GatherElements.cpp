@@ -41,7 +41,7 @@ static LogicalResult lowerGatherElements(onnx::NodeOp node, ValueRange inputs, O
 
 static LogicalResult gatherElementsGradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool> wanted,
                                             NodeBuilder &builder, MutableArrayRef<Value> grads) {
-  return gatherGradient(node, dy, wanted, builder, grads, "GatherElementsGrad",
+  return gatherGradient(node, dy, wanted, builder, grads, own::GatherElementsGrad,
                         builder.attr("axis", axisOf(node, node.inputType(0))));
 }
 
@@ -85,16 +85,20 @@ static LogicalResult lowerScatterElements(onnx::NodeOp node, ValueRange inputs, 
 static LogicalResult scatterElementsGradient(onnx::NodeOp node, ValueRange dy,
                                              ArrayRef<bool> wanted, NodeBuilder &builder,
                                              MutableArrayRef<Value> grads) {
-  return scatterGradient(node, dy, wanted, builder, grads, "GatherElements",
+  return scatterGradient(node, dy, wanted, builder, grads, op::GatherElements,
                          builder.attr("axis", axisOf(node, node.inputType(0))));
 }
 
 void registerGatherElements() {
-  registerAnySign(moving({"", "GatherElements", 11, kNewestOpset, Kind::Other, lowerGatherElements,
+  registerAnySign(moving({op::GatherElements, 11, kNewestOpset, Kind::Other, lowerGatherElements,
                           gatherElementsGradient}));
-  registerAnySign({"", "ScatterElements", 11, kNewestOpset, Kind::Other, lowerScatterElements,
+  registerAnySign({{"", "ScatterElements"},
+                   11,
+                   kNewestOpset,
+                   Kind::Other,
+                   lowerScatterElements,
                    scatterElementsGradient});
-  registerOp({kZeroDomain, "GatherElementsGrad", 1, 1, Kind::Other, lowerGatherElementsGrad});
+  registerOp({own::GatherElementsGrad, 1, 1, Kind::Other, lowerGatherElementsGrad});
 }
 
 } // namespace zero::ops

@@ -92,7 +92,7 @@ static LogicalResult lowerGatherND(onnx::NodeOp node, ValueRange inputs, OpBuild
 
 static LogicalResult gatherNDGradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool> wanted,
                                       NodeBuilder &builder, MutableArrayRef<Value> grads) {
-  return gatherGradient(node, dy, wanted, builder, grads, "GatherNDGrad",
+  return gatherGradient(node, dy, wanted, builder, grads, own::GatherNDGrad,
                         builder.attr("batch_dims", node.getInt("batch_dims", 0)));
 }
 
@@ -135,15 +135,15 @@ static LogicalResult lowerScatterND(onnx::NodeOp node, ValueRange inputs, OpBuil
 
 static LogicalResult scatterNDGradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool> wanted,
                                        NodeBuilder &builder, MutableArrayRef<Value> grads) {
-  return scatterGradient(node, dy, wanted, builder, grads, "GatherND", {});
+  return scatterGradient(node, dy, wanted, builder, grads, op::GatherND, {});
 }
 
 void registerGatherND() {
   registerAnySign(
-      moving({"", "GatherND", 11, kNewestOpset, Kind::Other, lowerGatherND, gatherNDGradient}));
+      moving({op::GatherND, 11, kNewestOpset, Kind::Other, lowerGatherND, gatherNDGradient}));
   registerAnySign(
-      {"", "ScatterND", 11, kNewestOpset, Kind::Other, lowerScatterND, scatterNDGradient});
-  registerOp({kZeroDomain, "GatherNDGrad", 1, 1, Kind::Other, lowerGatherNDGrad});
+      {{"", "ScatterND"}, 11, kNewestOpset, Kind::Other, lowerScatterND, scatterNDGradient});
+  registerOp({own::GatherNDGrad, 1, 1, Kind::Other, lowerGatherNDGrad});
 }
 
 } // namespace zero::ops

@@ -105,15 +105,15 @@ static LogicalResult geluGradient(onnx::NodeOp node, ValueRange dy, ArrayRef<boo
   Value x = node.getInputs()[0];
   if (wanted[0])
     grads[0] = builder
-                   .create(kZeroDomain, "GeluGrad", x.getType(), {dy[0], x},
+                   .create(own::GeluGrad, x.getType(), {dy[0], x},
                            builder.attr("approximate", node.getString("approximate", "none")))
                    .getResult(0);
   return success();
 }
 
 void registerGelu() {
-  registerOp({"", "Gelu", 20, kNewestOpset, Kind::Elementwise, lowerGelu<false>, geluGradient});
-  registerOp({kZeroDomain, "GeluGrad", 1, 1, Kind::Elementwise, lowerGelu<true>});
+  registerOp({op::Gelu, 20, kNewestOpset, Kind::Elementwise, lowerGelu<false>, geluGradient});
+  registerOp({own::GeluGrad, 1, 1, Kind::Elementwise, lowerGelu<true>});
 }
 
 } // namespace zero::ops

@@ -79,7 +79,7 @@ static LogicalResult gemmGradient(onnx::NodeOp node, ValueRange outputGrads, Arr
 }
 
 void registerGemm() {
-  registerOp({"", "Gemm", 7, kNewestOpset, Kind::Product, lowerGemm, gemmGradient, expandGemm});
+  registerOp({op::Gemm, 7, kNewestOpset, Kind::Product, lowerGemm, gemmGradient, expandGemm});
 }
 
 } // namespace zero::ops

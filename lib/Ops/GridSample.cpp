@@ -286,23 +286,22 @@ static LogicalResult gridSampleGradient(onnx::NodeOp node, ValueRange dy, ArrayR
       builder.attr("padding_mode", node.getString("padding_mode", "zeros")),
       builder.attr("align_corners", node.getInt("align_corners", 0))};
   if (wanted[1])
-    grads[1] = mode == "nearest" ? builder.splat(0, tensorType(grid))
-                                 : builder
-                                       .create(kZeroDomain, "GridSampleGradGrid", grid.getType(),
-                                               {dy[0], x, grid}, attrs)
-                                       .getResult(0);
+    grads[1] =
+        mode == "nearest"
+            ? builder.splat(0, tensorType(grid))
+            : builder.create(own::GridSampleGradGrid, grid.getType(), {dy[0], x, grid}, attrs)
+                  .getResult(0);
   attrs.push_back(builder.attr("shape", tensorType(x).getShape()));
   if (wanted[0])
-    grads[0] = builder.create(kZeroDomain, "GridSampleGradX", x.getType(), {dy[0], grid}, attrs)
-                   .getResult(0);
+    grads[0] = builder.create(own::GridSampleGradX, x.getType(), {dy[0], grid}, attrs).getResult(0);
   return success();
 }
 
 void registerGridSample() {
   registerOp(
-      {"", "GridSample", 16, kNewestOpset, Kind::Other, lowerGridSample, gridSampleGradient});
-  registerOp({kZeroDomain, "GridSampleGradX", 1, 1, Kind::Other, lowerGradX});
-  registerOp({kZeroDomain, "GridSampleGradGrid", 1, 1, Kind::Other, lowerGradGrid});
+      {{"", "GridSample"}, 16, kNewestOpset, Kind::Other, lowerGridSample, gridSampleGradient});
+  registerOp({own::GridSampleGradX, 1, 1, Kind::Other, lowerGradX});
+  registerOp({own::GridSampleGradGrid, 1, 1, Kind::Other, lowerGradGrid});
 }
 
 } // namespace zero::ops

@@ -50,7 +50,7 @@ static Value tanSlope(NodeBuilder &b, Value, Value y, Value dy) {
   return b.mul(dy, square(b, y, 1, 1));
 }
 static Value asinSlope(NodeBuilder &b, Value x, Value, Value dy) {
-  return b.div(dy, b.unary("Sqrt", square(b, x, -1, 1)));
+  return b.div(dy, b.unary(op::Sqrt, square(b, x, -1, 1)));
 }
 static Value acosSlope(NodeBuilder &b, Value x, Value y, Value dy) {
   return b.neg(asinSlope(b, x, y, dy));
@@ -59,37 +59,37 @@ static Value atanSlope(NodeBuilder &b, Value x, Value, Value dy) {
   return b.div(dy, square(b, x, 1, 1));
 }
 static Value sinhSlope(NodeBuilder &b, Value x, Value, Value dy) {
-  return b.mul(dy, b.unary("Cosh", x));
+  return b.mul(dy, b.unary(op::Cosh, x));
 }
 static Value coshSlope(NodeBuilder &b, Value x, Value, Value dy) {
-  return b.mul(dy, b.unary("Sinh", x));
+  return b.mul(dy, b.unary(op::Sinh, x));
 }
 static Value asinhSlope(NodeBuilder &b, Value x, Value, Value dy) {
-  return b.div(dy, b.unary("Sqrt", square(b, x, 1, 1)));
+  return b.div(dy, b.unary(op::Sqrt, square(b, x, 1, 1)));
 }
 static Value acoshSlope(NodeBuilder &b, Value x, Value, Value dy) {
-  return b.div(dy, b.unary("Sqrt", square(b, x, 1, -1)));
+  return b.div(dy, b.unary(op::Sqrt, square(b, x, 1, -1)));
 }
 static Value atanhSlope(NodeBuilder &b, Value x, Value, Value dy) {
   return b.div(dy, square(b, x, -1, 1));
 }
 
 template <typename Op, SlopeFn slope>
-static void add(llvm::StringLiteral type, int64_t first) {
-  registerOp({"", type, first, kNewestOpset, Kind::Elementwise, lowerFunction<Op>,
-              functionGradient<slope>});
+static void add(onnx::Operator type, int64_t first) {
+  registerOp(
+      {type, first, kNewestOpset, Kind::Elementwise, lowerFunction<Op>, functionGradient<slope>});
 }
 
 void registerHyperbolic() {
-  add<math::TanOp, tanSlope>("Tan", 7);
-  add<math::AsinOp, asinSlope>("Asin", 7);
-  add<math::AcosOp, acosSlope>("Acos", 7);
-  add<math::AtanOp, atanSlope>("Atan", 7);
-  add<math::SinhOp, sinhSlope>("Sinh", 9);
-  add<math::CoshOp, coshSlope>("Cosh", 9);
-  add<math::AsinhOp, asinhSlope>("Asinh", 9);
-  add<math::AcoshOp, acoshSlope>("Acosh", 9);
-  add<math::AtanhOp, atanhSlope>("Atanh", 9);
+  add<math::TanOp, tanSlope>({"", "Tan"}, 7);
+  add<math::AsinOp, asinSlope>({"", "Asin"}, 7);
+  add<math::AcosOp, acosSlope>({"", "Acos"}, 7);
+  add<math::AtanOp, atanSlope>({"", "Atan"}, 7);
+  add<math::SinhOp, sinhSlope>(op::Sinh, 9);
+  add<math::CoshOp, coshSlope>(op::Cosh, 9);
+  add<math::AsinhOp, asinhSlope>({"", "Asinh"}, 9);
+  add<math::AcoshOp, acoshSlope>({"", "Acosh"}, 9);
+  add<math::AtanhOp, atanhSlope>({"", "Atanh"}, 9);
 }
 
 } // namespace zero::ops

@@ -61,24 +61,24 @@ static Value isInf(ImplicitLocOpBuilder &b, onnx::NodeOp node, ValueRange x) {
 }
 
 template <ScalarFn scalar>
-static void add(llvm::StringLiteral type, int64_t first) {
-  registerAnySign({"", type, first, kNewestOpset, Kind::Elementwise, lowerLogic<scalar>});
+static void add(onnx::Operator type, int64_t first) {
+  registerAnySign({type, first, kNewestOpset, Kind::Elementwise, lowerLogic<scalar>});
 }
 
 void registerLogic() {
   using F = arith::CmpFPredicate;
   using I = arith::CmpIPredicate;
-  add<compare<F::OEQ, I::eq, I::eq>>("Equal", 7);
-  add<compare<F::OLT, I::slt, I::ult>>("Less", 7);
-  add<compare<F::OGT, I::sgt, I::ugt>>("Greater", 7);
-  add<compare<F::OLE, I::sle, I::ule>>("LessOrEqual", 12);
-  add<compare<F::OGE, I::sge, I::uge>>("GreaterOrEqual", 12);
-  add<connect<arith::AndIOp>>("And", 7);
-  add<connect<arith::OrIOp>>("Or", 7);
-  add<connect<arith::XOrIOp>>("Xor", 7);
-  add<invert>("Not", 7);
-  add<isNaN>("IsNaN", 9);
-  add<isInf>("IsInf", 10);
+  add<compare<F::OEQ, I::eq, I::eq>>(op::Equal, 7);
+  add<compare<F::OLT, I::slt, I::ult>>(op::Less, 7);
+  add<compare<F::OGT, I::sgt, I::ugt>>(op::Greater, 7);
+  add<compare<F::OLE, I::sle, I::ule>>(op::LessOrEqual, 12);
+  add<compare<F::OGE, I::sge, I::uge>>(op::GreaterOrEqual, 12);
+  add<connect<arith::AndIOp>>(op::And, 7);
+  add<connect<arith::OrIOp>>(op::Or, 7);
+  add<connect<arith::XOrIOp>>(op::Xor, 7);
+  add<invert>(op::Not, 7);
+  add<isNaN>(op::IsNaN, 9);
+  add<isInf>(op::IsInf, 10);
 }
 
 } // namespace zero::ops

@@ -49,7 +49,7 @@ static LogicalResult gradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool> w
                               NodeBuilder &builder, MutableArrayRef<Value> grads) {
   auto slope = [&](double scale) {
     return builder
-        .create(kZeroDomain, "MaskedSoftmaxGrad", node.inputType(0), {dy[0], node.getOutputs()[0]},
+        .create(own::MaskedSoftmaxGrad, node.inputType(0), {dy[0], node.getOutputs()[0]},
                 builder.attr("scale", scale))
         .getResult(0);
   };
@@ -63,8 +63,8 @@ static LogicalResult gradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool> w
 }
 
 void registerMaskedSoftmax() {
-  registerOp({kZeroDomain, "MaskedSoftmax", 1, 1, Kind::Rows, lowerMaskedSoftmax, gradient});
-  registerOp({kZeroDomain, "MaskedSoftmaxGrad", 1, 1, Kind::Rows, lowerGrad});
+  registerOp({own::MaskedSoftmax, 1, 1, Kind::Rows, lowerMaskedSoftmax, gradient});
+  registerOp({own::MaskedSoftmaxGrad, 1, 1, Kind::Rows, lowerGrad});
 }
 
 } // namespace zero::ops

@@ -57,7 +57,7 @@ static LogicalResult matMulGradient(onnx::NodeOp node, ValueRange outputGrads,
 }
 
 void registerMatMul() {
-  registerOp({"", "MatMul", 7, kNewestOpset, Kind::Product, lowerMatMul, matMulGradient});
+  registerOp({op::MatMul, 7, kNewestOpset, Kind::Product, lowerMatMul, matMulGradient});
 }
 
 } // namespace zero::ops

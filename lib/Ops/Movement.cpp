@@ -92,7 +92,7 @@ Value sliceNode(NodeBuilder &builder, Value value, int64_t axis, int64_t start, 
   SmallVector<int64_t> shape(tensorType(value).getShape());
   shape[axis] = end - start;
   return builder
-      .create("", "Slice", tensorType(value).clone(shape),
+      .create(op::Slice, tensorType(value).clone(shape),
               {value, builder.indices(start), builder.indices(end), builder.indices(axis)})
       .getResult(0);
 }

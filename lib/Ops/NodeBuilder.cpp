@@ -57,11 +57,11 @@ static int64_t onnxDataType(Type type) {
   return type.isF64() ? 11 : 1;
 }
 
-onnx::NodeOp NodeBuilder::create(StringRef domain, StringRef type, TypeRange results,
-                                 ValueRange inputs, ArrayRef<NamedAttribute> attrs) {
-  int64_t opset = domain.empty() ? kOnnxOpset : kZeroOpset;
-  return onnx::NodeOp::create(builder, loc, results, type, inputs, builder.getDictionaryAttr(attrs),
-                              domain, opset, name);
+onnx::NodeOp NodeBuilder::create(onnx::Operator type, TypeRange results, ValueRange inputs,
+                                 ArrayRef<NamedAttribute> attrs) {
+  int64_t opset = type.domain.empty() ? kOnnxOpset : kZeroOpset;
+  return onnx::NodeOp::create(builder, loc, results, type.type, inputs,
+                              builder.getDictionaryAttr(attrs), type.domain, opset, name);
 }
 
 static Value constantOf(OpBuilder &builder, Location loc, double value, RankedTensorType type) {
@@ -97,23 +97,22 @@ Value NodeBuilder::indices(ArrayRef<int64_t> values) {
 
 Value NodeBuilder::none() { return onnx::NoneOp::create(builder, loc, builder.getNoneType()); }
 
-Value NodeBuilder::add(Value a, Value b) { return binary("Add", a, b); }
-Value NodeBuilder::sub(Value a, Value b) { return binary("Sub", a, b); }
-Value NodeBuilder::mul(Value a, Value b) { return binary("Mul", a, b); }
-Value NodeBuilder::div(Value a, Value b) { return binary("Div", a, b); }
-Value NodeBuilder::neg(Value a) { return unary("Neg", a); }
+Value NodeBuilder::add(Value a, Value b) { return binary(op::Add, a, b); }
+Value NodeBuilder::sub(Value a, Value b) { return binary(op::Sub, a, b); }
+Value NodeBuilder::mul(Value a, Value b) { return binary(op::Mul, a, b); }
+Value NodeBuilder::div(Value a, Value b) { return binary(op::Div, a, b); }
+Value NodeBuilder::neg(Value a) { return unary(op::Neg, a); }
 
-Value NodeBuilder::unary(StringRef type, Value a) {
+Value NodeBuilder::unary(onnx::Operator type, Value a) {
   RankedTensorType result = tensorType(a);
-  if (type == "IsNaN" || type == "IsInf")
+  if (type == op::IsNaN || type == op::IsInf)
     result = result.clone(builder.getI1Type());
-  return create("", type, result, a).getResult(0);
+  return create(type, result, a).getResult(0);
 }
 
-static bool isComparison(StringRef type) {
-  return llvm::StringSwitch<bool>(type)
-      .Cases({"Equal", "Less", "Greater", "LessOrEqual", "GreaterOrEqual"}, true)
-      .Default(false);
+static bool isComparison(onnx::Operator type) {
+  return llvm::is_contained({op::Equal, op::Less, op::Greater, op::LessOrEqual, op::GreaterOrEqual},
+                            type);
 }
 
 /// The element type of what is computed from `a` and `b`: the wider one of floats;
@@ -129,24 +128,24 @@ static Type commonElement(Value a, Value b) {
   return ofB.getWidth() > ofA.getWidth() ? ofB : ofA;
 }
 
-Value NodeBuilder::binary(StringRef type, Value a, Value b) {
+Value NodeBuilder::binary(onnx::Operator type, Value a, Value b) {
   Type element = isComparison(type) ? builder.getI1Type() : commonElement(a, b);
   auto shape = broadcastShape(tensorType(a).getShape(), tensorType(b).getShape());
-  return create("", type, RankedTensorType::get(shape, element), {a, b}).getResult(0);
+  return create(type, RankedTensorType::get(shape, element), {a, b}).getResult(0);
 }
 
 Value NodeBuilder::where(Value condition, Value a, Value b) {
   auto shape = broadcastShape(tensorType(a).getShape(), tensorType(b).getShape());
   shape = broadcastShape(shape, tensorType(condition).getShape());
   auto type = RankedTensorType::get(shape, commonElement(a, b));
-  return create("", "Where", type, {condition, a, b}).getResult(0);
+  return create(op::Where, type, {condition, a, b}).getResult(0);
 }
 
 Value NodeBuilder::cast(Value a, Type elementType) {
   RankedTensorType type = tensorType(a);
   if (type.getElementType() == elementType)
     return a;
-  return create("", "Cast", type.clone(elementType), a, attr("to", onnxDataType(elementType)))
+  return create(op::Cast, type.clone(elementType), a, attr("to", onnxDataType(elementType)))
       .getResult(0);
 }
 
@@ -176,7 +175,7 @@ Value NodeBuilder::sumOver(Value value, ArrayRef<int64_t> axes, bool keepdims, T
       shape.push_back(reduced ? 1 : extent);
   }
   auto type = RankedTensorType::get(shape, element);
-  return create("", "ReduceSum", type, {value, indices(axes)}, attr("keepdims", int64_t(keepdims)))
+  return create(op::ReduceSum, type, {value, indices(axes)}, attr("keepdims", int64_t(keepdims)))
       .getResult(0);
 }
 
@@ -185,7 +184,7 @@ Value NodeBuilder::reshape(Value value, ArrayRef<int64_t> shape) {
   if (type.getShape() == shape)
     return value;
   // allowzero: the shape is meant as it is, also where a dimension is empty.
-  return create("", "Reshape", type.clone(shape), {value, indices(shape)},
+  return create(op::Reshape, type.clone(shape), {value, indices(shape)},
                 attr("allowzero", int64_t(1)))
       .getResult(0);
 }
@@ -195,13 +194,13 @@ Value NodeBuilder::expand(Value value, ArrayRef<int64_t> shape) {
   SmallVector<int64_t> expanded = broadcastShape(type.getShape(), shape);
   if (type.getShape() == ArrayRef<int64_t>(expanded))
     return value;
-  return create("", "Expand", type.clone(expanded), {value, indices(shape)}).getResult(0);
+  return create(op::Expand, type.clone(expanded), {value, indices(shape)}).getResult(0);
 }
 
 Value NodeBuilder::transpose(Value value, ArrayRef<int64_t> permutation) {
   RankedTensorType type = tensorType(value);
   auto shape = llvm::map_to_vector(permutation, [&](int64_t dim) { return type.getDimSize(dim); });
-  return create("", "Transpose", type.clone(shape), value, attr("perm", permutation)).getResult(0);
+  return create(op::Transpose, type.clone(shape), value, attr("perm", permutation)).getResult(0);
 }
 
 Value NodeBuilder::transposeLast(Value value) {
@@ -226,11 +225,11 @@ static SmallVector<int64_t> matmulShape(ArrayRef<int64_t> a, ArrayRef<int64_t> b
 
 Value NodeBuilder::matmul(Value a, Value b) {
   auto shape = matmulShape(tensorType(a).getShape(), tensorType(b).getShape());
-  return create("", "MatMul", tensorType(a).clone(shape), {a, b}).getResult(0);
+  return create(op::MatMul, tensorType(a).clone(shape), {a, b}).getResult(0);
 }
 
 Value NodeBuilder::softmax(Value value, int64_t axis) {
-  return create("", "Softmax", value.getType(), value, attr("axis", axis)).getResult(0);
+  return create(op::Softmax, value.getType(), value, attr("axis", axis)).getResult(0);
 }
 
 NamedAttribute NodeBuilder::attr(StringRef name, int64_t value) {

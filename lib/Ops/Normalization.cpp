@@ -264,8 +264,8 @@ static LogicalResult gradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool> w
                                         : none};
     if (centred)
       results.push_back(sumsBias ? Type(node.inputType(2)) : none);
-    onnx::NodeOp made = builder.create(kZeroDomain, centred ? "LayerNormGrad" : "RMSNormGrad",
-                                       results, {dy[0], x, scale}, attrs);
+    onnx::NodeOp made = builder.create(centred ? own::LayerNormGrad : own::RMSNormGrad, results,
+                                       {dy[0], x, scale}, attrs);
     if (wanted[0])
       grads[0] = made.getResult(0);
     if (wanted[1])
@@ -281,12 +281,12 @@ static LogicalResult gradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool> w
 void registerNormalization() {
   // All but y: statistics.
   registerOp(keepsWide(
-      {"", "LayerNormalization", 17, kNewestOpset, Kind::Rows, lowerForward<true>, gradient<true>},
+      {op::LayerNormalization, 17, kNewestOpset, Kind::Rows, lowerForward<true>, gradient<true>},
       ~1u));
   registerOp(
-      {"", "RMSNormalization", 23, kNewestOpset, Kind::Rows, lowerForward<false>, gradient<false>});
-  registerOp({kZeroDomain, "LayerNormGrad", 1, 1, Kind::Rows, lowerGradient<true>});
-  registerOp({kZeroDomain, "RMSNormGrad", 1, 1, Kind::Rows, lowerGradient<false>});
+      {op::RMSNormalization, 23, kNewestOpset, Kind::Rows, lowerForward<false>, gradient<false>});
+  registerOp({own::LayerNormGrad, 1, 1, Kind::Rows, lowerGradient<true>});
+  registerOp({own::RMSNormGrad, 1, 1, Kind::Rows, lowerGradient<false>});
 }
 
 } // namespace zero::ops

@@ -22,7 +22,7 @@ static LogicalResult expandInstanceNorm(onnx::NodeOp node, NodeBuilder &builder,
   Value rows = builder.reshape(node.getInputs()[0], {shape[0], shape[1], row});
   Value ones = builder.splat(1, type.clone({row}));
   Value normal = builder
-                     .create("", "LayerNormalization", rows.getType(), {rows, ones},
+                     .create(op::LayerNormalization, rows.getType(), {rows, ones},
                              {builder.attr("axis", int64_t(-1)),
                               builder.attr("epsilon", node.getFloat("epsilon", 1e-5))})
                      .getResult(0);
@@ -45,19 +45,25 @@ static LogicalResult expandLpNorm(onnx::NodeOp node, NodeBuilder &builder,
   kept[axis] = 1;
   Value x = node.getInputs()[0];
   Value norm = builder
-                   .create("", power == 1 ? "ReduceL1" : "ReduceL2", type.clone(kept),
+                   .create(power == 1 ? op::ReduceL1 : op::ReduceL2, type.clone(kept),
                            {x, builder.indices(axis)}, builder.attr("keepdims", int64_t(1)))
                    .getResult(0);
-  Value isZero = builder.binary("Equal", norm, builder.scalar(0, type));
+  Value isZero = builder.binary(op::Equal, norm, builder.scalar(0, type));
   Value divisor = builder.where(isZero, builder.scalar(1, type), norm);
   results.push_back(builder.div(x, divisor));
   return success();
 }
 
 void registerNormalizationForms() {
-  registerOp({"", "InstanceNormalization", 7, kNewestOpset, Kind::Rows, nullptr, nullptr,
+  registerOp({{"", "InstanceNormalization"},
+              7,
+              kNewestOpset,
+              Kind::Rows,
+              nullptr,
+              nullptr,
               expandInstanceNorm});
-  registerOp({"", "LpNormalization", 7, kNewestOpset, Kind::Rows, nullptr, nullptr, expandLpNorm});
+  registerOp(
+      {{"", "LpNormalization"}, 7, kNewestOpset, Kind::Rows, nullptr, nullptr, expandLpNorm});
 }
 
 } // namespace zero::ops

@@ -52,7 +52,7 @@ static LogicalResult lowerOneHot(onnx::NodeOp node, ValueRange inputs, OpBuilder
 }
 
 void registerOneHot() {
-  registerAnySign({"", "OneHot", 9, kNewestOpset, Kind::Other, lowerOneHot});
+  registerAnySign({{"", "OneHot"}, 9, kNewestOpset, Kind::Other, lowerOneHot});
 }
 
 } // namespace zero::ops

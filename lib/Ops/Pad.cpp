@@ -124,8 +124,7 @@ static Value unpadded(onnx::NodeOp node, const Pads &pads, Value grad, NodeBuild
   llvm::append_range(opposite, pads.after);
   for (int64_t &pad : opposite)
     pad = -pad;
-  return builder.create("", "Pad", node.inputType(0), {grad, builder.indices(opposite)})
-      .getResult(0);
+  return builder.create(op::Pad, node.inputType(0), {grad, builder.indices(opposite)}).getResult(0);
 }
 
 static LogicalResult padGradient(onnx::NodeOp node, ValueRange outputGrads, ArrayRef<bool> wanted,
@@ -137,7 +136,7 @@ static LogicalResult padGradient(onnx::NodeOp node, ValueRange outputGrads, Arra
   if (mode != "constant") {
     if (wanted.front())
       inputGrads.front() = builder
-                               .create(kZeroDomain, "PadGrad", node.inputType(0), outputGrads,
+                               .create(own::PadGrad, node.inputType(0), outputGrads,
                                        {builder.attr("mode", mode),
                                         builder.attr("before", ArrayRef<int64_t>(pads->before)),
                                         builder.attr("shape", node.inputType(0).getShape())})
@@ -177,8 +176,8 @@ static LogicalResult lowerPadGrad(onnx::NodeOp node, ValueRange inputs, OpBuilde
 }
 
 void registerPad() {
-  registerAnySign(moving({"", "Pad", 11, kNewestOpset, Kind::Other, lowerPad, padGradient}));
-  registerOp({kZeroDomain, "PadGrad", 1, 1, Kind::Other, lowerPadGrad});
+  registerAnySign(moving({op::Pad, 11, kNewestOpset, Kind::Other, lowerPad, padGradient}));
+  registerOp({own::PadGrad, 1, 1, Kind::Other, lowerPadGrad});
 }
 
 } // namespace zero::ops

@@ -21,12 +21,8 @@ using namespace mlir;
 namespace zero {
 
 bool drawsRandom(onnx::NodeOp node) {
-  return node.getDomain().empty() &&
-         llvm::StringSwitch<bool>(node.getOpType())
-             .Cases({"Dropout", "Bernoulli", "Multinomial"}, true)
-             .Cases({"RandomUniform", "RandomUniformLike", "RandomNormal", "RandomNormalLike"},
-                    true)
-             .Default(false);
+  return node.isAnyOf({op::Dropout, op::Bernoulli, op::Multinomial, op::RandomUniform,
+                       op::RandomUniformLike, op::RandomNormal, op::RandomNormalLike});
 }
 
 uint32_t randomNodeNumber(StringRef name) { return uint32_t(llvm::xxh3_64bits(name)); }
@@ -40,7 +36,7 @@ Value randomKey(onnx::NodeOp node, uint32_t ownSeed, NodeBuilder &nodes) {
   auto program = node->getParentOfType<ModuleOp>()->getAttrOfType<IntegerAttr>(kSeedAttr);
   uint64_t seed = (program ? program.getInt() : 0) ^ (uint64_t(ownSeed) << 32);
   return nodes
-      .create(kZeroDomain, "RandomKey", RankedTensorType::get({4}, builder.getI32Type()),
+      .create(own::RandomKey, RankedTensorType::get({4}, builder.getI32Type()),
               nodes.programInput(kStepNumber, builder.getI64Type()),
               {nodes.attr("op", int64_t(randomNodeNumber(node.getNode()))),
                nodes.attr("seed", int64_t(seed))})
@@ -125,6 +121,6 @@ std::array<Value, 4> drawWords(ImplicitLocOpBuilder &b, RankedTensorType type, V
   return philox(b, {element, row, word(0), word(1)}, {word(2), word(3)});
 }
 
-void registerPhilox() { registerOp({kZeroDomain, "RandomKey", 1, 1, Kind::Other, lowerRandomKey}); }
+void registerPhilox() { registerOp({own::RandomKey, 1, 1, Kind::Other, lowerRandomKey}); }
 
 } // namespace zero::ops

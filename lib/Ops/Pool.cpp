@@ -273,10 +273,9 @@ static LogicalResult maxPoolGradient(onnx::NodeOp node, ValueRange dy, ArrayRef<
   if (failed(windows))
     return failure();
   Value x = node.getInputs()[0];
-  grads[0] = builder
-                 .create(kZeroDomain, "MaxPoolGrad", x.getType(), {dy[0], x},
-                         attributesOf(builder, *windows))
-                 .getResult(0);
+  grads[0] =
+      builder.create(own::MaxPoolGrad, x.getType(), {dy[0], x}, attributesOf(builder, *windows))
+          .getResult(0);
   return success();
 }
 
@@ -343,8 +342,7 @@ static LogicalResult averagePoolGradient(onnx::NodeOp node, ValueRange dy, Array
     return failure();
   SmallVector<NamedAttribute> attrs = attributesOf(builder, *windows);
   attrs.push_back(builder.attr("count_include_pad", node.getInt("count_include_pad", 0)));
-  grads[0] =
-      builder.create(kZeroDomain, "AveragePoolGrad", node.inputType(0), dy[0], attrs).getResult(0);
+  grads[0] = builder.create(own::AveragePoolGrad, node.inputType(0), dy[0], attrs).getResult(0);
   return success();
 }
 
@@ -356,7 +354,7 @@ static LogicalResult expandGlobalMax(onnx::NodeOp node, NodeBuilder &builder,
                                      SmallVectorImpl<Value> &results) {
   ArrayRef<int64_t> image = node.inputType(0).getShape().drop_front(2);
   results.push_back(builder
-                        .create("", "MaxPool", node.outputType(0), node.getInputs()[0],
+                        .create(op::MaxPool, node.outputType(0), node.getInputs()[0],
                                 builder.attr("kernel_shape", image))
                         .getResult(0));
   return success();
@@ -366,7 +364,7 @@ static LogicalResult expandGlobalAverage(onnx::NodeOp node, NodeBuilder &builder
                                          SmallVectorImpl<Value> &results) {
   auto axes = llvm::to_vector(llvm::seq<int64_t>(2, node.inputType(0).getRank()));
   results.push_back(builder
-                        .create("", "ReduceMean", node.outputType(0),
+                        .create(op::ReduceMean, node.outputType(0),
                                 {node.getInputs()[0], builder.indices(axes)},
                                 builder.attr("keepdims", int64_t(1)))
                         .getResult(0));
@@ -374,12 +372,13 @@ static LogicalResult expandGlobalAverage(onnx::NodeOp node, NodeBuilder &builder
 }
 
 void registerPool() {
-  registerOp({"", "MaxPool", 13, 23, Kind::Other, lowerMaxPool, maxPoolGradient});
-  registerOp({"", "AveragePool", 13, 23, Kind::Other, lowerAveragePool, averagePoolGradient});
-  registerOp({"", "GlobalMaxPool", 13, 23, Kind::Other, nullptr, nullptr, expandGlobalMax});
-  registerOp({"", "GlobalAveragePool", 13, 23, Kind::Other, nullptr, nullptr, expandGlobalAverage});
-  registerOp({kZeroDomain, "MaxPoolGrad", 1, 1, Kind::Other, lowerMaxPoolGrad});
-  registerOp({kZeroDomain, "AveragePoolGrad", 1, 1, Kind::Other, lowerAveragePoolGrad});
+  registerOp({op::MaxPool, 13, 23, Kind::Other, lowerMaxPool, maxPoolGradient});
+  registerOp({{"", "AveragePool"}, 13, 23, Kind::Other, lowerAveragePool, averagePoolGradient});
+  registerOp({{"", "GlobalMaxPool"}, 13, 23, Kind::Other, nullptr, nullptr, expandGlobalMax});
+  registerOp(
+      {{"", "GlobalAveragePool"}, 13, 23, Kind::Other, nullptr, nullptr, expandGlobalAverage});
+  registerOp({own::MaxPoolGrad, 1, 1, Kind::Other, lowerMaxPoolGrad});
+  registerOp({own::AveragePoolGrad, 1, 1, Kind::Other, lowerAveragePoolGrad});
 }
 
 } // namespace zero::ops

@@ -163,12 +163,12 @@ static Value baseSlope(onnx::NodeOp node, NodeBuilder &builder) {
   Type type = tensorType(base).getElementType();
   if (std::optional<double> exponent = splatNumber(node.getInputs()[1])) {
     Value power =
-        *exponent == 2 ? base : builder.binary("Pow", base, builder.scalar(*exponent - 1, type));
+        *exponent == 2 ? base : builder.binary(op::Pow, base, builder.scalar(*exponent - 1, type));
     return builder.mul(power, builder.scalar(*exponent, type));
   }
   Value exponent = builder.cast(node.getInputs()[1], type);
-  Value power = builder.binary("Pow", base, builder.sub(exponent, builder.scalar(1, type)));
-  Value isZero = builder.binary("Equal", exponent, builder.scalar(0, type));
+  Value power = builder.binary(op::Pow, base, builder.sub(exponent, builder.scalar(1, type)));
+  Value isZero = builder.binary(op::Equal, exponent, builder.scalar(0, type));
   return builder.where(isZero, builder.scalar(0, type), builder.mul(exponent, power));
 }
 
@@ -180,15 +180,15 @@ static LogicalResult powGradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool
     return success();
   Value base = node.getInputs()[0];
   Value zero = builder.scalar(0, base.getType());
-  Value positive = builder.binary("Greater", base, zero);
+  Value positive = builder.binary(op::Greater, base, zero);
   Value safe = builder.where(positive, base, builder.scalar(1, base.getType()));
-  Value slope = builder.mul(node.getOutputs()[0], builder.unary("Log", safe));
+  Value slope = builder.mul(node.getOutputs()[0], builder.unary(op::Log, safe));
   grads[1] = builder.reduceTo(builder.mul(dy[0], slope), node.inputType(1));
   return success();
 }
 
 void registerPow() {
-  registerAnySign({"", "Pow", 7, kNewestOpset, Kind::Elementwise, lowerPow, powGradient});
+  registerAnySign({op::Pow, 7, kNewestOpset, Kind::Elementwise, lowerPow, powGradient});
 }
 
 } // namespace zero::ops

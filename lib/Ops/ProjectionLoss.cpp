@@ -32,8 +32,7 @@ static LogicalResult gradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool> w
   llvm::append_range(inputs, node.getInputs());
   SmallVector<Type> types{node.getInputs()[0].getType()};
   llvm::append_range(types, node.getInputs().drop_front(3).getTypes());
-  auto grad =
-      builder.create(kZeroDomain, "ProjectionLossGrad", types, inputs, node.getAttrs().getValue());
+  auto grad = builder.create(own::ProjectionLossGrad, types, inputs, node.getAttrs().getValue());
   grads[0] = grad.getResult(0);
   for (auto [index, result] : llvm::enumerate(grad.getOutputs().drop_front()))
     grads[3 + index] = result;
@@ -144,10 +143,10 @@ static LogicalResult lowerLossEnd(onnx::NodeOp node, ValueRange inputs, OpBuilde
 }
 
 void registerProjectionLoss() {
-  registerOp(keepsWide({kZeroDomain, "ProjectionLoss", 1, 1, Kind::Other, nullptr, gradient}));
-  registerOp({kZeroDomain, "ProjectionLossGrad", 1, 1, Kind::Other});
-  registerOp(keepsWide({kZeroDomain, "LossPart", 1, 1, Kind::Rows, lowerLossPart}));
-  registerOp(keepsWide({kZeroDomain, "LossEnd", 1, 1, Kind::Rows, lowerLossEnd}));
+  registerOp(keepsWide({own::ProjectionLoss, 1, 1, Kind::Other, nullptr, gradient}));
+  registerOp({own::ProjectionLossGrad, 1, 1, Kind::Other});
+  registerOp(keepsWide({own::LossPart, 1, 1, Kind::Rows, lowerLossPart}));
+  registerOp(keepsWide({own::LossEnd, 1, 1, Kind::Rows, lowerLossEnd}));
 }
 
 } // namespace zero::ops

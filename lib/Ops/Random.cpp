@@ -41,22 +41,22 @@ namespace zero::ops {
 // Expansion
 //===----------------------------------------------------------------------===//
 
-/// Numbers of `shape` that zero::`type` draws for `node`: of f32, unless `like` is f64.
-static Value draw(onnx::NodeOp node, NodeBuilder &nodes, StringRef type, ArrayRef<int64_t> shape,
-                  Type like, ArrayRef<NamedAttribute> attrs) {
+/// Numbers of `shape` that `type` draws for `node`: of f32, unless `like` is f64.
+static Value draw(onnx::NodeOp node, NodeBuilder &nodes, onnx::Operator type,
+                  ArrayRef<int64_t> shape, Type like, ArrayRef<NamedAttribute> attrs) {
   Builder &builder = nodes.getBuilder();
   Type element = like.isF64() ? like : builder.getF32Type();
   // The attribute of these operators is a float, any of which may be a seed.
   Value key = randomKey(node, llvm::bit_cast<uint32_t>(float(node.getFloat("seed", 0))), nodes);
   return nodes
-      .create(kZeroDomain, type, RankedTensorType::get(shape, element),
+      .create(type, RankedTensorType::get(shape, element),
               {key, nodes.programInput(kBatchPart, builder.getI64Type())}, attrs)
       .getResult(0);
 }
 
 static Value drawUniform(onnx::NodeOp node, NodeBuilder &nodes, ArrayRef<int64_t> shape, Type like,
                          double low = 0, double high = 1) {
-  return draw(node, nodes, "RandomUniform", shape, like,
+  return draw(node, nodes, own::RandomUniform, shape, like,
               {nodes.attr("low", low), nodes.attr("high", high)});
 }
 
@@ -78,7 +78,7 @@ static LogicalResult expandNormal(onnx::NodeOp node, NodeBuilder &nodes,
     return nodeError(node) << "expected a finite mean and a scale of at least 0, got mean " << mean
                            << " and scale " << scale;
   RankedTensorType type = node.outputType(0);
-  results.push_back(draw(node, nodes, "RandomNormal", type.getShape(), type.getElementType(),
+  results.push_back(draw(node, nodes, own::RandomNormal, type.getShape(), type.getElementType(),
                          {nodes.attr("mean", mean), nodes.attr("scale", scale)}));
   return success();
 }
@@ -88,7 +88,7 @@ static LogicalResult expandBernoulli(onnx::NodeOp node, NodeBuilder &nodes,
   RankedTensorType type = node.inputType(0);
   Value uniform = drawUniform(node, nodes, type.getShape(), type.getElementType());
   Value probability = nodes.cast(node.getInputs()[0], tensorType(uniform).getElementType());
-  results.push_back(nodes.cast(nodes.binary("Less", uniform, probability),
+  results.push_back(nodes.cast(nodes.binary(op::Less, uniform, probability),
                                tensorType(node.getOutputs()[0]).getElementType()));
   return success();
 }
@@ -104,14 +104,14 @@ static LogicalResult expandMultinomial(onnx::NodeOp node, NodeBuilder &nodes,
   Type element = tensorType(uniform).getElementType();
   Value weights = nodes.softmax(nodes.cast(node.getInputs()[0], element), 1);
   Value axis = nodes.scalar(1, nodes.getBuilder().getI64Type());
-  Value sums = nodes.create("", "CumSum", weights.getType(), {weights, axis}).getResult(0);
+  Value sums = nodes.create(op::CumSum, weights.getType(), {weights, axis}).getResult(0);
   Value limit = nodes.mul(uniform, sliceNode(nodes, sums, 1, classes - 1, classes));
-  Value below = nodes.binary("LessOrEqual", nodes.reshape(sums, {rows, 1, classes}),
+  Value below = nodes.binary(op::LessOrEqual, nodes.reshape(sums, {rows, 1, classes}),
                              nodes.reshape(limit, {rows, samples, 1}));
   Type integer = tensorType(node.getOutputs()[0]).getElementType();
   Value count = nodes.reduceSum(nodes.cast(below, integer), {2}, /*keepdims=*/false);
   // Where scores are NaN or all minus infinity there is no class to find.
-  results.push_back(nodes.binary("Min", count, nodes.scalar(double(classes - 1), integer)));
+  results.push_back(nodes.binary(op::Min, count, nodes.scalar(double(classes - 1), integer)));
   return success();
 }
 
@@ -206,20 +206,20 @@ static LogicalResult lowerNormal(onnx::NodeOp node, ValueRange inputs, OpBuilder
 }
 
 /// An operator of ONNX that is expanded.
-static OpDef expanded(StringLiteral type, int64_t minOpset, ExpandFn expand) {
-  return {"", type, minOpset, kNewestOpset, Kind::Other, nullptr, nullptr, expand};
+static OpDef expanded(onnx::Operator type, int64_t minOpset, ExpandFn expand) {
+  return {type, minOpset, kNewestOpset, Kind::Other, nullptr, nullptr, expand};
 }
 
 void registerRandom() {
-  registerOp(expanded("RandomUniform", 1, expandUniform));
-  registerOp(expanded("RandomUniformLike", 1, expandUniform));
-  registerOp(expanded("RandomNormal", 1, expandNormal));
-  registerOp(expanded("RandomNormalLike", 1, expandNormal));
-  registerOp(expanded("Bernoulli", 15, expandBernoulli));
-  registerOp(expanded("Multinomial", 7, expandMultinomial));
+  registerOp(expanded(op::RandomUniform, 1, expandUniform));
+  registerOp(expanded(op::RandomUniformLike, 1, expandUniform));
+  registerOp(expanded(op::RandomNormal, 1, expandNormal));
+  registerOp(expanded(op::RandomNormalLike, 1, expandNormal));
+  registerOp(expanded(op::Bernoulli, 15, expandBernoulli));
+  registerOp(expanded(op::Multinomial, 7, expandMultinomial));
   // Rounded to 16 bits fewer than 24 would be compared with a probability.
-  registerOp(keepsWide({kZeroDomain, "RandomUniform", 1, 1, Kind::Other, lowerUniform}));
-  registerOp({kZeroDomain, "RandomNormal", 1, 1, Kind::Other, lowerNormal});
+  registerOp(keepsWide({own::RandomUniform, 1, 1, Kind::Other, lowerUniform}));
+  registerOp({own::RandomNormal, 1, 1, Kind::Other, lowerNormal});
 }
 
 } // namespace zero::ops

@@ -22,13 +22,13 @@ static LogicalResult lowerRankMean(onnx::NodeOp node, ValueRange inputs, OpBuild
 
 static LogicalResult rankMeanGradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool>,
                                       NodeBuilder &builder, MutableArrayRef<Value> grads) {
-  grads[0] = builder.create(kZeroDomain, "RankMean", node.inputType(0), dy[0]).getResult(0);
+  grads[0] = builder.create(own::RankMean, node.inputType(0), dy[0]).getResult(0);
   return success();
 }
 
 void registerRankMean() {
   // No kernel: what partition makes of it is a collective of the step.
-  registerOp({kZeroDomain, "RankMean", 1, 1, Kind::View, lowerRankMean, rankMeanGradient});
+  registerOp({own::RankMean, 1, 1, Kind::View, lowerRankMean, rankMeanGradient});
 }
 
 } // namespace zero::ops

@@ -83,10 +83,10 @@ static LogicalResult lowerEyeLike(onnx::NodeOp node, ValueRange, OpBuilder &buil
 
 void registerRearrange() {
   registerOp(
-      {"", "SpaceToDepth", 7, kNewestOpset, Kind::Other, nullptr, nullptr, expandSpaceToDepth});
+      {{"", "SpaceToDepth"}, 7, kNewestOpset, Kind::Other, nullptr, nullptr, expandSpaceToDepth});
   registerOp(
-      {"", "DepthToSpace", 7, kNewestOpset, Kind::Other, nullptr, nullptr, expandDepthToSpace});
-  registerAnySign({"", "EyeLike", 9, kNewestOpset, Kind::Other, lowerEyeLike});
+      {{"", "DepthToSpace"}, 7, kNewestOpset, Kind::Other, nullptr, nullptr, expandDepthToSpace});
+  registerAnySign({{"", "EyeLike"}, 9, kNewestOpset, Kind::Other, lowerEyeLike});
 }
 
 } // namespace zero::ops

@@ -300,7 +300,7 @@ onnx::NodeOp Layer::expandDirection(Value rows, int64_t direction,
   SmallVector<Type> results{state, state.clone({batch, hidden})};
   if (cell == Cell::LSTM)
     results.append({state.clone({steps + 1, batch, hidden}), results.back()});
-  return builder.create(kZeroDomain, node.getOpType(), results, operands, attrs);
+  return builder.create(node.getOperator(), results, operands, attrs);
 }
 
 /// `states` with zeros behind the end of each sequence.
@@ -313,7 +313,7 @@ Value Layer::shown(Value states) {
   Value step = arith::ConstantOp::create(b, builder.getLoc(),
                                          DenseElementsAttr::get(type, ArrayRef<int32_t>(numbers)));
   Value length = builder.reshape(operand(Lengths), {1, batch, 1});
-  return builder.where(builder.binary("Less", step, length), states,
+  return builder.where(builder.binary(op::Less, step, length), states,
                        builder.scalar(0, states.getType()));
 }
 
@@ -362,12 +362,12 @@ static LogicalResult expandLayer(onnx::NodeOp node, NodeBuilder &builder,
 void registerRecurrent() {
   for (llvm::StringLiteral name :
        {llvm::StringLiteral("LSTM"), llvm::StringLiteral("GRU"), llvm::StringLiteral("RNN")}) {
-    registerOp({"", name, 7, kNewestOpset, Kind::Other, nullptr, nullptr, expandLayer});
-    registerOp({kZeroDomain, name, 1, 1, Kind::Other, lowerSteps, stepsGradient});
+    registerOp({{"", name}, 7, kNewestOpset, Kind::Other, nullptr, nullptr, expandLayer});
+    registerOp({{kZeroDomain, name}, 1, 1, Kind::Other, lowerSteps, stepsGradient});
   }
   for (llvm::StringLiteral name : {llvm::StringLiteral("LSTMGrad"), llvm::StringLiteral("GRUGrad"),
                                    llvm::StringLiteral("RNNGrad")})
-    registerOp({kZeroDomain, name, 1, 1, Kind::Other, lowerStepsGrad});
+    registerOp({{kZeroDomain, name}, 1, 1, Kind::Other, lowerStepsGrad});
 }
 
 } // namespace zero::ops

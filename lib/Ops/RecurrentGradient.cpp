@@ -23,10 +23,10 @@ namespace zero::ops {
 /// forward to backward; itself where something else gave it.
 static Value madeAgain(NodeBuilder &builder, Value value) {
   auto node = value.getDefiningOp<onnx::NodeOp>();
-  if (!node || !llvm::is_contained({"Reshape", "Add", "Cast", "Contract"}, node.getOpType()))
+  if (!node || !node.isAnyOf({op::Reshape, op::Add, op::Cast, own::Contract}))
     return value;
   IRMapping clones;
-  if (node.getOpType() != "Contract")
+  if (!node.is(own::Contract))
     clones.map(node.getInputs()[0], madeAgain(builder, node.getInputs()[0]));
   Operation *clone = builder.getBuilder().clone(*node, clones);
   clone->setAttr(kRecomputeAttr, builder.getBuilder().getUnitAttr());
@@ -96,7 +96,7 @@ Value StepsGradient::previousStates() {
                         : concatNode(builder, {first, others}, 0);
   SmallVector<int64_t> pads(6, 0);
   pads[form.reverse ? 3 : 0] = 1;
-  return builder.create("", "Pad", type, {others, builder.indices(pads)}).getResult(0);
+  return builder.create(op::Pad, type, {others, builder.indices(pads)}).getResult(0);
 }
 
 /// The kernel that walks back, with the gates' sums of all steps.
@@ -131,7 +131,7 @@ onnx::NodeOp StepsGradient::createKernel() {
       operands[GradOperand::Weights] = weights;
     results.push_back(form.linearBeforeReset ? gates.getType() : previous.getType());
   }
-  return builder.create(kZeroDomain, (node.getOpType() + "Grad").str(), results, operands,
+  return builder.create({kZeroDomain, (node.getOpType() + "Grad").str()}, results, operands,
                         node.getAttrs().getValue());
 }
 

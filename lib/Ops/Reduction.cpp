@@ -174,24 +174,24 @@ static Value sumSquareSlope(NodeBuilder &b, Value x, Value dy, Value, ArrayRef<i
 
 static Value l2Slope(NodeBuilder &b, Value x, Value dy, Value y, ArrayRef<int64_t>) {
   Value zero = b.scalar(0, dy.getType());
-  Value factor = b.where(b.binary("Equal", y, zero), zero, b.div(dy, y));
+  Value factor = b.where(b.binary(op::Equal, y, zero), zero, b.div(dy, y));
   return b.mul(x, factor);
 }
 
 static Value l1Slope(NodeBuilder &b, Value x, Value dy, Value, ArrayRef<int64_t>) {
-  return b.mul(dy, b.unary("Sign", x));
+  return b.mul(dy, b.unary(op::Sign, x));
 }
 
 static Value logSumSlope(NodeBuilder &b, Value, Value dy, Value y, ArrayRef<int64_t>) {
-  return b.mul(dy, b.unary("Exp", b.neg(y)));
+  return b.mul(dy, b.unary(op::Exp, b.neg(y)));
 }
 
 static Value logSumExpSlope(NodeBuilder &b, Value x, Value dy, Value y, ArrayRef<int64_t>) {
-  return b.mul(dy, b.unary("Exp", b.sub(x, y)));
+  return b.mul(dy, b.unary(op::Exp, b.sub(x, y)));
 }
 
 static Value extremeSlope(NodeBuilder &b, Value x, Value dy, Value y, ArrayRef<int64_t> axes) {
-  Value chosen = b.binary("Equal", x, y);
+  Value chosen = b.binary(op::Equal, x, y);
   Type element = tensorType(dy).getElementType();
   Value count = b.reduceSum(b.cast(chosen, element), axes, /*keepdims=*/true);
   return b.where(chosen, b.div(dy, count), b.scalar(0, element));
@@ -201,7 +201,7 @@ static Value extremeSlope(NodeBuilder &b, Value x, Value dy, Value y, ArrayRef<i
 static Value productOfOthers(NodeBuilder &b, Value rows) {
   auto running = [&](int64_t reverse) {
     return b
-        .create(kZeroDomain, "CumProd", rows.getType(), {rows, b.indices(1)},
+        .create(own::CumProd, rows.getType(), {rows, b.indices(1)},
                 {b.attr("exclusive", int64_t(1)), b.attr("reverse", reverse)})
         .getResult(0);
   };
@@ -225,23 +225,25 @@ static Value productSlope(NodeBuilder &b, Value x, Value dy, Value, ArrayRef<int
   return b.mul(dy, back);
 }
 
-static void add(llvm::StringLiteral type, LowerFn lower, GradientFn gradient) {
-  registerOp(keepsWide({"", type, 7, kNewestOpset, Kind::Rows, lower, gradient}));
+static void add(onnx::Operator type, LowerFn lower, GradientFn gradient) {
+  registerOp(keepsWide({type, 7, kNewestOpset, Kind::Rows, lower, gradient}));
 }
 
 void registerReduction() {
   using C = Combine;
-  add("ReduceSum", lowerReduction<C::Sum, same, nullptr>, reductionGradient<sumSlope>);
-  add("ReduceMean", lowerReduction<C::Sum, same, divideByCount>, reductionGradient<meanSlope>);
-  add("ReduceMax", lowerReduction<C::Max, same, nullptr>, reductionGradient<extremeSlope>);
-  add("ReduceMin", lowerReduction<C::Min, same, nullptr>, reductionGradient<extremeSlope>);
-  add("ReduceProd", lowerReduction<C::Product, same, nullptr>, reductionGradient<productSlope>);
-  add("ReduceL1", lowerReduction<C::Sum, magnitude, nullptr>, reductionGradient<l1Slope>);
-  add("ReduceLogSum", lowerReduction<C::Sum, same, logarithm>, reductionGradient<logSumSlope>);
-  add("ReduceLogSumExp", lowerLogSumExp, reductionGradient<logSumExpSlope>);
-  add("ReduceSumSquare", lowerReduction<C::Sum, square, nullptr>,
+  add(op::ReduceSum, lowerReduction<C::Sum, same, nullptr>, reductionGradient<sumSlope>);
+  add(op::ReduceMean, lowerReduction<C::Sum, same, divideByCount>, reductionGradient<meanSlope>);
+  add({"", "ReduceMax"}, lowerReduction<C::Max, same, nullptr>, reductionGradient<extremeSlope>);
+  add({"", "ReduceMin"}, lowerReduction<C::Min, same, nullptr>, reductionGradient<extremeSlope>);
+  add({"", "ReduceProd"}, lowerReduction<C::Product, same, nullptr>,
+      reductionGradient<productSlope>);
+  add(op::ReduceL1, lowerReduction<C::Sum, magnitude, nullptr>, reductionGradient<l1Slope>);
+  add({"", "ReduceLogSum"}, lowerReduction<C::Sum, same, logarithm>,
+      reductionGradient<logSumSlope>);
+  add({"", "ReduceLogSumExp"}, lowerLogSumExp, reductionGradient<logSumExpSlope>);
+  add(op::ReduceSumSquare, lowerReduction<C::Sum, square, nullptr>,
       reductionGradient<sumSquareSlope>);
-  add("ReduceL2", lowerReduction<C::Sum, square, squareRoot>, reductionGradient<l2Slope>);
+  add(op::ReduceL2, lowerReduction<C::Sum, square, squareRoot>, reductionGradient<l2Slope>);
 }
 
 } // namespace zero::ops

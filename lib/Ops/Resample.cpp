@@ -38,7 +38,7 @@ static Value createNode(NodeBuilder &builder, Value value, int64_t axis, const A
     return NamedAttribute(name, builder.getBuilder().getF64FloatAttr(value));
   };
   return builder
-      .create(kZeroDomain, "Resample", tensorType(value).clone(shape), value,
+      .create(own::Resample, tensorType(value).clone(shape), value,
               {builder.attr("axis", axis), builder.attr("transposed", int64_t(transposed)),
                builder.attr("input", resize.input), builder.attr("output", resize.output),
                number("scale", resize.scale), number("roi_begin", resize.roiBegin),
@@ -308,7 +308,7 @@ static LogicalResult lowerResample(onnx::NodeOp node, ValueRange inputs, OpBuild
 }
 
 void registerResample() {
-  registerOp({kZeroDomain, "Resample", 1, 1, Kind::Other, lowerResample, resampleGradient});
+  registerOp({own::Resample, 1, 1, Kind::Other, lowerResample, resampleGradient});
 }
 
 } // namespace zero::ops

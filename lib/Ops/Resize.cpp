@@ -293,7 +293,7 @@ static FailureOr<Value> gathered(onnx::NodeOp node, NodeBuilder &builder, Value 
     indices.push_back(taps.front().index);
   shape[axis.dim] = axis.resize.output;
   return builder
-      .create("", "Gather", tensorType(value).clone(shape), {value, builder.indices(indices)},
+      .create(op::Gather, tensorType(value).clone(shape), {value, builder.indices(indices)},
               builder.attr("axis", axis.dim))
       .getResult(0);
 }
@@ -340,8 +340,8 @@ static LogicalResult expandUpsample(onnx::NodeOp node, NodeBuilder &builder,
 }
 
 void registerResize() {
-  registerAnySign({"", "Resize", 10, kNewestOpset, Kind::Other, nullptr, nullptr, expandResize});
-  registerAnySign({"", "Upsample", 7, 9, Kind::Other, nullptr, nullptr, expandUpsample});
+  registerAnySign({{"", "Resize"}, 10, kNewestOpset, Kind::Other, nullptr, nullptr, expandResize});
+  registerAnySign({{"", "Upsample"}, 7, 9, Kind::Other, nullptr, nullptr, expandUpsample});
 }
 
 } // namespace zero::ops

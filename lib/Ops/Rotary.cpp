@@ -64,11 +64,11 @@ static LogicalResult gradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool> w
   Value x = node.getInputs()[0];
   int64_t inverse = node.getInt("inverse", 0);
   if (wanted[0])
-    grads[0] = builder
-                   .create(kZeroDomain, "Rotary", x.getType(),
-                           {dy[0], node.getInputs()[1], node.getInputs()[2]},
-                           builder.attr("inverse", 1 - inverse))
-                   .getResult(0);
+    grads[0] =
+        builder
+            .create(own::Rotary, x.getType(), {dy[0], node.getInputs()[1], node.getInputs()[2]},
+                    builder.attr("inverse", 1 - inverse))
+            .getResult(0);
   if (wanted[1])
     grads[1] = builder.reduceTo(builder.mul(dy[0], x), node.inputType(1));
   if (!wanted[2])
@@ -78,15 +78,13 @@ static LogicalResult gradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool> w
   // A turn by a right angle is what sin is multiplied with.
   Value turned =
       builder
-          .create(kZeroDomain, "Rotary", x.getType(),
+          .create(own::Rotary, x.getType(),
                   {x, builder.splat(0, node.inputType(1)), builder.splat(1, node.inputType(2))})
           .getResult(0);
   grads[2] = builder.reduceTo(builder.mul(dy[0], turned), node.inputType(2));
   return success();
 }
 
-void registerRotary() {
-  registerOp({kZeroDomain, "Rotary", 1, 1, Kind::Rows, lowerRotary, gradient});
-}
+void registerRotary() { registerOp({own::Rotary, 1, 1, Kind::Rows, lowerRotary, gradient}); }
 
 } // namespace zero::ops

@@ -23,11 +23,11 @@ using namespace mlir;
 namespace zero::ops {
 
 LogicalResult gatherGradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool> wanted,
-                             NodeBuilder &builder, MutableArrayRef<Value> grads, StringRef type,
-                             NamedAttribute attr) {
+                             NodeBuilder &builder, MutableArrayRef<Value> grads,
+                             onnx::Operator type, NamedAttribute attr) {
   if (wanted[0] && dy[0])
     grads[0] = builder
-                   .create(kZeroDomain, type, node.inputType(0), {dy[0], node.getInputs()[1]},
+                   .create(type, node.inputType(0), {dy[0], node.getInputs()[1]},
                            {attr, builder.attr("shape", node.inputType(0).getShape())})
                    .getResult(0);
   return success();
@@ -38,12 +38,12 @@ namespace {
 struct ScatterNodes {
   Value gather(Value value) {
     auto type = node.inputType(2).clone(tensorType(value).getElementType());
-    return builder.create("", gatherType, type, {value, indices}, attrs).getResult(0);
+    return builder.create(gatherType, type, {value, indices}, attrs).getResult(0);
   }
   Value scatter(Value into, Value updates, StringRef reduction) {
     NamedAttrList all(attrs);
     all.append(builder.attr("reduction", reduction));
-    return builder.create("", node.getOpType(), into.getType(), {into, indices, updates}, all)
+    return builder.create(node.getOperator(), into.getType(), {into, indices, updates}, all)
         .getResult(0);
   }
   /// Numbers that are counted up are f32 at least.
@@ -59,7 +59,7 @@ struct ScatterNodes {
   onnx::NodeOp node;
   Value indices;
   NodeBuilder &builder;
-  StringRef gatherType;
+  onnx::Operator gatherType;
   ArrayRef<NamedAttribute> attrs;
 };
 } // namespace
@@ -84,8 +84,8 @@ static void gradientOfAdd(ScatterNodes &n, Value dy, ArrayRef<bool> wanted,
 static void gradientOfExtreme(ScatterNodes &n, Value dy, ArrayRef<bool> wanted,
                               MutableArrayRef<Value> grads) {
   NodeBuilder &b = n.builder;
-  Value fromData = n.ones(b.binary("Equal", n.data(), n.result()));
-  Value fromUpdate = n.ones(b.binary("Equal", n.updates(), n.gather(n.result())));
+  Value fromData = n.ones(b.binary(op::Equal, n.data(), n.result()));
+  Value fromUpdate = n.ones(b.binary(op::Equal, n.updates(), n.gather(n.result())));
   Value part = b.div(dy, n.scatter(fromData, fromUpdate, "add"));
   if (wanted[0])
     grads[0] = b.mul(fromData, part);
@@ -104,19 +104,19 @@ static void gradientOfProduct(ScatterNodes &n, Value dy, ArrayRef<bool> wanted,
   }
   if (!wanted[2])
     return;
-  Value isZero = b.binary("Equal", n.updates(), b.scalar(0, n.updates().getType()));
+  Value isZero = b.binary(op::Equal, n.updates(), b.scalar(0, n.updates().getType()));
   Value factors = b.where(isZero, b.scalar(1, n.updates().getType()), n.updates());
   Value product = b.mul(dy, n.scatter(n.data(), factors, "mul"));
   Value own = n.ones(isZero);
   Value none = b.splat(0, n.node.inputType(0).clone(n.countType()));
-  Value alone = b.binary("Equal", n.gather(n.scatter(none, own, "add")), own);
+  Value alone = b.binary(op::Equal, n.gather(n.scatter(none, own, "add")), own);
   Value others = b.div(n.gather(product), factors);
   grads[2] = b.where(alone, others, b.scalar(0, others.getType()));
 }
 
 LogicalResult scatterGradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool> wanted,
-                              NodeBuilder &builder, MutableArrayRef<Value> grads, StringRef gather,
-                              ArrayRef<NamedAttribute> attrs) {
+                              NodeBuilder &builder, MutableArrayRef<Value> grads,
+                              onnx::Operator gather, ArrayRef<NamedAttribute> attrs) {
   ScatterNodes nodes{node, node.getInputs()[1], builder, gather, attrs};
   auto rule = llvm::StringSwitch<decltype(&gradientOfNone)>(node.getString("reduction", "none"))
                   .Case("none", gradientOfNone)

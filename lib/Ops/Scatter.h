@@ -16,15 +16,14 @@ namespace zero::ops {
 /// adds dy to a tensor of zeros of the data's shape, in row-major order of dy.
 llvm::LogicalResult gatherGradient(onnx::NodeOp node, mlir::ValueRange dy,
                                    llvm::ArrayRef<bool> wanted, NodeBuilder &builder,
-                                   llvm::MutableArrayRef<mlir::Value> grads, llvm::StringRef type,
+                                   llvm::MutableArrayRef<mlir::Value> grads, onnx::Operator type,
                                    mlir::NamedAttribute attr);
 
 /// The gradients of a scatter's data and updates, whose opposite is the operator
 /// `gather`; both take `attrs`.
 llvm::LogicalResult scatterGradient(onnx::NodeOp node, mlir::ValueRange dy,
                                     llvm::ArrayRef<bool> wanted, NodeBuilder &builder,
-                                    llvm::MutableArrayRef<mlir::Value> grads,
-                                    llvm::StringRef gather,
+                                    llvm::MutableArrayRef<mlir::Value> grads, onnx::Operator gather,
                                     llvm::ArrayRef<mlir::NamedAttribute> attrs);
 
 /// How a scatter combines an update with what is there; nothing where it replaces.

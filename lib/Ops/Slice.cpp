@@ -94,7 +94,7 @@ static LogicalResult sliceGradient(onnx::NodeOp node, ValueRange outputGrads, Ar
     return failure();
   inputGrads.front() =
       builder
-          .create(kZeroDomain, "SliceGrad", node.inputType(0), outputGrads.front(),
+          .create(own::SliceGrad, node.inputType(0), outputGrads.front(),
                   {builder.attr("starts", parameters->starts),
                    builder.attr("steps", parameters->steps), builder.attr("axes", parameters->axes),
                    builder.attr("shape", node.inputType(0).getShape())})
@@ -116,8 +116,8 @@ static LogicalResult lowerSliceGrad(onnx::NodeOp node, ValueRange inputs, OpBuil
 }
 
 void registerSlice() {
-  registerAnySign(moving({"", "Slice", 10, kNewestOpset, Kind::Other, lowerSlice, sliceGradient}));
-  registerOp(moving({kZeroDomain, "SliceGrad", 1, 1, Kind::Other, lowerSliceGrad}));
+  registerAnySign(moving({op::Slice, 10, kNewestOpset, Kind::Other, lowerSlice, sliceGradient}));
+  registerOp(moving({own::SliceGrad, 1, 1, Kind::Other, lowerSliceGrad}));
 }
 
 } // namespace zero::ops

@@ -111,7 +111,7 @@ static LogicalResult gradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool> w
   if (wanted[0])
     grads[0] =
         builder
-            .create(kZeroDomain, (node.getOpType() + "Grad").str(), node.inputType(0),
+            .create({kZeroDomain, (node.getOpType() + "Grad").str()}, node.inputType(0),
                     {dy[0], node.getOutputs()[0]}, builder.attr("axis", node.getInt("axis", -1)))
             .getResult(0);
   return success();
@@ -127,22 +127,20 @@ static LogicalResult expandFlattened(onnx::NodeOp node, NodeBuilder &builder,
     (int64_t(dim) < axis ? rows : row) *= extent;
   Value flat = builder.reshape(node.getInputs()[0], {rows, row});
   Value result =
-      builder.create("", node.getOpType(), flat.getType(), flat, builder.attr("axis", int64_t(-1)))
+      builder.create(node.getOperator(), flat.getType(), flat, builder.attr("axis", int64_t(-1)))
           .getResult(0);
   results.push_back(builder.reshape(result, shape));
   return success();
 }
 
 void registerSoftmax() {
-  for (llvm::StringLiteral type :
-       {llvm::StringLiteral("Softmax"), llvm::StringLiteral("LogSoftmax")})
-    registerOp({"", type, 7, 12, Kind::Rows, nullptr, nullptr, expandFlattened});
-  registerOp({"", "Softmax", 13, kNewestOpset, Kind::Rows, lowerSoftmax, gradient});
+  for (onnx::Operator type : {op::Softmax, op::LogSoftmax})
+    registerOp({type, 7, 12, Kind::Rows, nullptr, nullptr, expandFlattened});
+  registerOp({op::Softmax, 13, kNewestOpset, Kind::Rows, lowerSoftmax, gradient});
   // Its result is a loss in the making: 8 bits of a logarithm are too few.
-  registerOp(
-      keepsWide({"", "LogSoftmax", 13, kNewestOpset, Kind::Rows, lowerLogSoftmax, gradient}));
-  registerOp({kZeroDomain, "SoftmaxGrad", 1, 1, Kind::Rows, lowerSoftmaxGrad});
-  registerOp({kZeroDomain, "LogSoftmaxGrad", 1, 1, Kind::Rows, lowerLogSoftmaxGrad});
+  registerOp(keepsWide({op::LogSoftmax, 13, kNewestOpset, Kind::Rows, lowerLogSoftmax, gradient}));
+  registerOp({{kZeroDomain, "SoftmaxGrad"}, 1, 1, Kind::Rows, lowerSoftmaxGrad});
+  registerOp({{kZeroDomain, "LogSoftmaxGrad"}, 1, 1, Kind::Rows, lowerLogSoftmaxGrad});
 }
 
 } // namespace zero::ops

@@ -63,15 +63,15 @@ static LogicalResult gradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool> w
   Value x = node.getInputs()[0];
   if (wanted[0])
     grads[0] = builder
-                   .create(kZeroDomain, "SwishGrad", x.getType(), {dy[0], x},
+                   .create(own::SwishGrad, x.getType(), {dy[0], x},
                            builder.attr("alpha", node.getFloat("alpha", 1)))
                    .getResult(0);
   return success();
 }
 
 void registerSwish() {
-  registerOp({"", "Swish", 24, kNewestOpset, Kind::Elementwise, lowerSwish, gradient});
-  registerOp({kZeroDomain, "SwishGrad", 1, 1, Kind::Elementwise, lowerGrad});
+  registerOp({op::Swish, 24, kNewestOpset, Kind::Elementwise, lowerSwish, gradient});
+  registerOp({own::SwishGrad, 1, 1, Kind::Elementwise, lowerGrad});
 }
 
 } // namespace zero::ops

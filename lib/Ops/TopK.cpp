@@ -140,14 +140,14 @@ static LogicalResult topKGradient(onnx::NodeOp node, ValueRange dy, ArrayRef<boo
   int64_t axis = normalAxis(node.getInt("axis", -1), node.inputType(0).getRank());
   grads[0] =
       builder
-          .create(kZeroDomain, "GatherElementsGrad", node.inputType(0), {dy[0], node.getResult(1)},
+          .create(own::GatherElementsGrad, node.inputType(0), {dy[0], node.getResult(1)},
                   {builder.attr("axis", axis), builder.attr("shape", node.inputType(0).getShape())})
           .getResult(0);
   return success();
 }
 
 void registerTopK() {
-  registerAnySign({"", "TopK", 10, kNewestOpset, Kind::Other, lowerTopK, topKGradient});
+  registerAnySign({{"", "TopK"}, 10, kNewestOpset, Kind::Other, lowerTopK, topKGradient});
 }
 
 } // namespace zero::ops

@@ -45,7 +45,7 @@ static LogicalResult transposeGradient(onnx::NodeOp node, ValueRange outputGrads
 
 void registerTranspose() {
   registerAnySign(
-      moving({"", "Transpose", 7, kNewestOpset, Kind::Other, lowerTranspose, transposeGradient}));
+      moving({op::Transpose, 7, kNewestOpset, Kind::Other, lowerTranspose, transposeGradient}));
 }
 
 } // namespace zero::ops

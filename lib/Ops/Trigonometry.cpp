@@ -168,20 +168,20 @@ static LogicalResult lower(onnx::NodeOp node, ValueRange inputs, OpBuilder &buil
 static LogicalResult sinGradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool> wanted,
                                  NodeBuilder &builder, MutableArrayRef<Value> grads) {
   if (wanted[0])
-    grads[0] = builder.mul(dy[0], builder.unary("Cos", node.getInputs()[0]));
+    grads[0] = builder.mul(dy[0], builder.unary(op::Cos, node.getInputs()[0]));
   return success();
 }
 
 static LogicalResult cosGradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool> wanted,
                                  NodeBuilder &builder, MutableArrayRef<Value> grads) {
   if (wanted[0])
-    grads[0] = builder.neg(builder.mul(dy[0], builder.unary("Sin", node.getInputs()[0])));
+    grads[0] = builder.neg(builder.mul(dy[0], builder.unary(op::Sin, node.getInputs()[0])));
   return success();
 }
 
 void registerTrigonometry() {
-  registerOp({"", "Sin", 7, kNewestOpset, Kind::Elementwise, lower<0>, sinGradient});
-  registerOp({"", "Cos", 7, kNewestOpset, Kind::Elementwise, lower<1>, cosGradient});
+  registerOp({op::Sin, 7, kNewestOpset, Kind::Elementwise, lower<0>, sinGradient});
+  registerOp({op::Cos, 7, kNewestOpset, Kind::Elementwise, lower<1>, cosGradient});
 }
 
 } // namespace zero::ops

@@ -45,7 +45,7 @@ static LogicalResult triluGradient(onnx::NodeOp node, ValueRange outputGrads, Ar
   SmallVector<Value> inputs(node.getInputs());
   inputs.front() = outputGrads.front();
   inputGrads.front() = builder
-                           .create("", "Trilu", node.inputType(0), inputs,
+                           .create(op::Trilu, node.inputType(0), inputs,
                                    builder.attr("upper", node.getInt("upper", 1)))
                            .getResult(0);
   return success();
@@ -53,7 +53,7 @@ static LogicalResult triluGradient(onnx::NodeOp node, ValueRange outputGrads, Ar
 
 void registerTrilu() {
   registerAnySign(
-      moving({"", "Trilu", 14, kNewestOpset, Kind::Elementwise, lowerTrilu, triluGradient}));
+      moving({op::Trilu, 14, kNewestOpset, Kind::Elementwise, lowerTrilu, triluGradient}));
 }
 
 } // namespace zero::ops

@@ -134,7 +134,7 @@ static Value num(NodeBuilder &b, double value, Value like) {
 
 /// `value > 0 ? a : c`.
 static Value selectPositive(NodeBuilder &b, Value value, Value a, Value c) {
-  return b.where(b.binary("Greater", value, num(b, 0, value)), a, c);
+  return b.where(b.binary(op::Greater, value, num(b, 0, value)), a, c);
 }
 
 static Value reluSlope(onnx::NodeOp node, NodeBuilder &b, Value dy) {
@@ -156,14 +156,14 @@ static Value reciprocalSlope(onnx::NodeOp node, NodeBuilder &b, Value dy) {
 }
 static Value negSlope(onnx::NodeOp, NodeBuilder &b, Value dy) { return b.neg(dy); }
 static Value absSlope(onnx::NodeOp node, NodeBuilder &b, Value dy) {
-  return b.mul(dy, b.unary("Sign", x(node)));
+  return b.mul(dy, b.unary(op::Sign, x(node)));
 }
 static Value erfSlope(onnx::NodeOp node, NodeBuilder &b, Value dy) {
-  Value bell = b.unary("Exp", b.neg(b.mul(x(node), x(node))));
+  Value bell = b.unary(op::Exp, b.neg(b.mul(x(node), x(node))));
   return b.mul(dy, b.mul(bell, num(b, 2 * llvm::numbers::inv_sqrtpi, dy)));
 }
 static Value softplusSlope(onnx::NodeOp node, NodeBuilder &b, Value dy) {
-  return b.mul(dy, b.unary("Sigmoid", x(node)));
+  return b.mul(dy, b.unary(op::Sigmoid, x(node)));
 }
 static Value leakyReluSlope(onnx::NodeOp node, NodeBuilder &b, Value dy) {
   Value alpha = num(b, node.getFloat("alpha", 0.01), dy);
@@ -174,35 +174,34 @@ static Value eluSlope(onnx::NodeOp node, NodeBuilder &b, Value dy) {
   return selectPositive(b, x(node), dy, b.mul(dy, b.add(y(node), alpha)));
 }
 static Value hardSigmoidSlope(onnx::NodeOp node, NodeBuilder &b, Value dy) {
-  Value inside = b.binary("And", b.binary("Greater", y(node), num(b, 0, dy)),
-                          b.binary("Less", y(node), num(b, 1, dy)));
+  Value inside = b.binary(op::And, b.binary(op::Greater, y(node), num(b, 0, dy)),
+                          b.binary(op::Less, y(node), num(b, 1, dy)));
   return b.where(inside, b.mul(dy, num(b, node.getFloat("alpha", 0.2), dy)), num(b, 0, dy));
 }
 
-static void add(llvm::StringLiteral type, int64_t first, LowerFn lower,
-                GradientFn gradient = nullptr) {
-  registerOp({"", type, first, kNewestOpset, Kind::Elementwise, lower, gradient});
+static void add(onnx::Operator type, int64_t first, LowerFn lower, GradientFn gradient = nullptr) {
+  registerOp({type, first, kNewestOpset, Kind::Elementwise, lower, gradient});
 }
 
 void registerUnary() {
-  add("Relu", 7, lowerUnary<relu>, unaryGradient<reluSlope>);
-  add("Tanh", 7, lowerUnary<one<math::TanhOp>>, unaryGradient<tanhSlope>);
-  add("Sigmoid", 7, lowerUnary<sigmoid>, unaryGradient<sigmoidSlope>);
-  add("Exp", 7, lowerUnary<one<math::ExpOp>>, unaryGradient<expSlope>);
-  add("Log", 7, lowerUnary<one<math::LogOp>>, unaryGradient<logSlope>);
-  add("Sqrt", 7, lowerUnary<one<math::SqrtOp>>, unaryGradient<sqrtSlope>);
-  add("Reciprocal", 7, lowerUnary<reciprocal>, unaryGradient<reciprocalSlope>);
-  add("Neg", 7, lowerUnary<negate>, unaryGradient<negSlope>);
-  add("Abs", 7, lowerUnary<absolute>, unaryGradient<absSlope>);
-  add("Erf", 9, lowerUnary<one<math::ErfOp>>, unaryGradient<erfSlope>);
-  add("Softplus", 7, lowerUnary<softplus>, unaryGradient<softplusSlope>);
-  add("LeakyRelu", 7, lowerUnary<leakyRelu>, unaryGradient<leakyReluSlope>);
-  add("Elu", 7, lowerUnary<elu>, unaryGradient<eluSlope>);
-  add("HardSigmoid", 7, lowerUnary<hardSigmoid>, unaryGradient<hardSigmoidSlope>);
-  add("Floor", 7, lowerUnary<one<math::FloorOp>>);
-  add("Ceil", 7, lowerUnary<one<math::CeilOp>>);
-  add("Sign", 9, lowerUnary<sign>);
-  add("Round", 11, lowerUnary<one<math::RoundEvenOp>>);
+  add({"", "Relu"}, 7, lowerUnary<relu>, unaryGradient<reluSlope>);
+  add(op::Tanh, 7, lowerUnary<one<math::TanhOp>>, unaryGradient<tanhSlope>);
+  add(op::Sigmoid, 7, lowerUnary<sigmoid>, unaryGradient<sigmoidSlope>);
+  add(op::Exp, 7, lowerUnary<one<math::ExpOp>>, unaryGradient<expSlope>);
+  add(op::Log, 7, lowerUnary<one<math::LogOp>>, unaryGradient<logSlope>);
+  add(op::Sqrt, 7, lowerUnary<one<math::SqrtOp>>, unaryGradient<sqrtSlope>);
+  add(op::Reciprocal, 7, lowerUnary<reciprocal>, unaryGradient<reciprocalSlope>);
+  add(op::Neg, 7, lowerUnary<negate>, unaryGradient<negSlope>);
+  add(op::Abs, 7, lowerUnary<absolute>, unaryGradient<absSlope>);
+  add(op::Erf, 9, lowerUnary<one<math::ErfOp>>, unaryGradient<erfSlope>);
+  add({"", "Softplus"}, 7, lowerUnary<softplus>, unaryGradient<softplusSlope>);
+  add({"", "LeakyRelu"}, 7, lowerUnary<leakyRelu>, unaryGradient<leakyReluSlope>);
+  add(op::Elu, 7, lowerUnary<elu>, unaryGradient<eluSlope>);
+  add(op::HardSigmoid, 7, lowerUnary<hardSigmoid>, unaryGradient<hardSigmoidSlope>);
+  add({"", "Floor"}, 7, lowerUnary<one<math::FloorOp>>);
+  add({"", "Ceil"}, 7, lowerUnary<one<math::CeilOp>>);
+  add(op::Sign, 9, lowerUnary<sign>);
+  add(op::Round, 11, lowerUnary<one<math::RoundEvenOp>>);
 }
 
 } // namespace zero::ops

@@ -39,7 +39,7 @@ static LogicalResult expandVariadic(onnx::NodeOp node, NodeBuilder &builder,
   ValueRange inputs = node.getInputs();
   if (inputs.size() <= kMostOperands)
     return success();
-  const bool isMean = node.getOpType() == "Mean";
+  const bool isMean = node.is(op::Mean);
   Value result = inputs.front();
   for (ValueRange rest = inputs.drop_front(); !rest.empty();) {
     SmallVector<Value> part{result};
@@ -52,7 +52,7 @@ static LogicalResult expandVariadic(onnx::NodeOp node, NodeBuilder &builder,
       shape = joined;
     }
     result =
-        builder.create("", isMean ? "Sum" : node.getOpType(), node.outputType(0).clone(shape), part)
+        builder.create(isMean ? op::Sum : node.getOperator(), node.outputType(0).clone(shape), part)
             .getResult(0);
   }
   Value count = isMean ? builder.scalar(double(inputs.size()), result.getType()) : Value();
@@ -91,7 +91,7 @@ static LogicalResult extremeGradient(onnx::NodeOp node, ValueRange dy, ArrayRef<
   SmallVector<Value> chosen;
   Value count;
   for (Value input : node.getInputs()) {
-    chosen.push_back(builder.binary("Equal", input, node.getOutputs()[0]));
+    chosen.push_back(builder.binary(op::Equal, input, node.getOutputs()[0]));
     Value part = builder.cast(chosen.back(), element);
     count = count ? builder.add(count, part) : part;
   }
@@ -108,12 +108,11 @@ void registerVariadic() {
   constexpr auto min = lowerVariadic<folded<Combine::Min>>;
   constexpr auto sum = lowerVariadic<folded<Combine::Sum>>;
   registerAnySign(
-      {"", "Max", 8, kNewestOpset, Kind::Elementwise, max, extremeGradient, expandVariadic});
+      {op::Max, 8, kNewestOpset, Kind::Elementwise, max, extremeGradient, expandVariadic});
   registerAnySign(
-      {"", "Min", 8, kNewestOpset, Kind::Elementwise, min, extremeGradient, expandVariadic});
-  registerAnySign(
-      {"", "Sum", 8, kNewestOpset, Kind::Elementwise, sum, sumGradient, expandVariadic});
-  registerOp({"", "Mean", 8, kNewestOpset, Kind::Elementwise, lowerVariadic<meanOf>, meanGradient,
+      {op::Min, 8, kNewestOpset, Kind::Elementwise, min, extremeGradient, expandVariadic});
+  registerAnySign({op::Sum, 8, kNewestOpset, Kind::Elementwise, sum, sumGradient, expandVariadic});
+  registerOp({op::Mean, 8, kNewestOpset, Kind::Elementwise, lowerVariadic<meanOf>, meanGradient,
               expandVariadic});
 }
 

@@ -29,12 +29,12 @@ static LogicalResult viewGradient(onnx::NodeOp node, ValueRange outputGrads, Arr
 }
 
 void registerViews() {
-  registerAnySign({"", "Reshape", 7, kNewestOpset, Kind::View, lowerView, viewGradient});
-  registerAnySign({"", "Flatten", 7, kNewestOpset, Kind::View, lowerView, viewGradient});
-  registerAnySign({"", "Identity", 7, kNewestOpset, Kind::View, lowerView, viewGradient});
-  registerAnySign({"", "Squeeze", 7, kNewestOpset, Kind::View, lowerView, viewGradient});
-  registerAnySign({"", "Unsqueeze", 7, kNewestOpset, Kind::View, lowerView, viewGradient});
-  registerAnySign({kZeroDomain, "StopGradient", 1, 1, Kind::View, lowerView});
+  registerAnySign({op::Reshape, 7, kNewestOpset, Kind::View, lowerView, viewGradient});
+  registerAnySign({op::Flatten, 7, kNewestOpset, Kind::View, lowerView, viewGradient});
+  registerAnySign({op::Identity, 7, kNewestOpset, Kind::View, lowerView, viewGradient});
+  registerAnySign({op::Squeeze, 7, kNewestOpset, Kind::View, lowerView, viewGradient});
+  registerAnySign({op::Unsqueeze, 7, kNewestOpset, Kind::View, lowerView, viewGradient});
+  registerAnySign({{kZeroDomain, "StopGradient"}, 1, 1, Kind::View, lowerView});
 }
 
 } // namespace zero::ops

@@ -37,7 +37,7 @@ static LogicalResult whereGradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bo
 
 void registerWhere() {
   registerAnySign(
-      moving({"", "Where", 9, kNewestOpset, Kind::Elementwise, lowerWhere, whereGradient}));
+      moving({op::Where, 9, kNewestOpset, Kind::Elementwise, lowerWhere, whereGradient}));
 }
 
 } // namespace zero::ops

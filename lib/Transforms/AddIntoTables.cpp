@@ -13,10 +13,6 @@ namespace zero {
 
 using namespace zero;
 
-static bool isOp(onnx::NodeOp node, StringRef domain, StringRef type) {
-  return node && node.getDomain() == domain && node.getOpType() == type;
-}
-
 /// The gradient of a gather among the two summands of `sum`, if nobody else reads them and
 /// the other one is there before it; null otherwise.
 static onnx::NodeOp tableOf(onnx::NodeOp sum, Value &start) {
@@ -25,7 +21,7 @@ static onnx::NodeOp tableOf(onnx::NodeOp sum, Value &start) {
     start = sum.getInputs()[1 - side];
     auto gather = table.getDefiningOp<onnx::NodeOp>();
     auto producer = start.getDefiningOp<onnx::NodeOp>();
-    if (isOp(gather, ops::kZeroDomain, "GatherGrad") && !gather.hasInput(2) && producer &&
+    if (gather && gather.is(own::GatherGrad) && !gather.hasInput(2) && producer &&
         table.hasOneUse() && start.hasOneUse() && start.getType() == table.getType() &&
         producer->isBeforeInBlock(gather))
       return gather;
@@ -41,7 +37,7 @@ struct AddIntoTables : zero::impl::AddIntoTablesBase<AddIntoTables> {
       return signalPassFailure();
     for (auto sum : llvm::make_early_inc_range(step->getBody().getOps<onnx::NodeOp>())) {
       Value start;
-      onnx::NodeOp gather = isOp(sum, "", "Add") ? tableOf(sum, start) : onnx::NodeOp();
+      onnx::NodeOp gather = sum.is(op::Add) ? tableOf(sum, start) : onnx::NodeOp();
       if (!gather)
         continue;
       gather->insertOperands(2, start);

@@ -1,6 +1,7 @@
 //===- KernelGroups.cpp - which nodes one kernel computes -----------------===//
 
 #include "KernelGroups.h"
+#include "dialects/Onnx/Operators.h"
 
 #include "HalfFloats.h"
 #include "dialects/Zero/Schedule.h"
@@ -81,9 +82,8 @@ bool Grouper::isFresh(Value value, onnx::NodeOp reader) const {
 /// The operand of `node` that a sum, or rows from several tables, start from, if it may be
 /// made in its place.
 std::optional<unsigned> Grouper::startOf(onnx::NodeOp node) const {
-  bool starts = node.getDomain() == ops::kZeroDomain &&
-                (node.getOpType() == "GatherGrad" || node.getOpType() == "GatherRows") &&
-                node.hasInput(2) && isFresh(node.getInputs()[2], node);
+  bool starts = node.isAnyOf({own::GatherGrad, own::GatherRows}) && node.hasInput(2) &&
+                isFresh(node.getInputs()[2], node);
   return starts ? std::optional(2u) : std::nullopt;
 }
 
@@ -109,9 +109,8 @@ static bool isRow(onnx::NodeOp product, onnx::NodeOp sum, Value summand) {
 static bool isSum(onnx::NodeOp sum, Value value, Value summand) {
   RankedTensorType type = sum.outputType(0);
   Operation *producer = summand.getDefiningOp();
-  return sum.getDomain().empty() && sum.getOpType() == "Add" &&
-         type.getShape() == tensorType(value).getShape() && isLibraryFloat(type) &&
-         !(producer && producer->hasTrait<OpTrait::ConstantLike>());
+  return sum.is(op::Add) && type.getShape() == tensorType(value).getShape() &&
+         isLibraryFloat(type) && !(producer && producer->hasTrait<OpTrait::ConstantLike>());
 }
 
 /// Lets `product` add what is added to its result: first a row, then a tensor of the
@@ -120,7 +119,7 @@ void Grouper::growProduct(onnx::NodeOp product) {
   KernelGroup group{{product}, {}};
   SmallVector<onnx::NodeOp> views;
   Value value = product.getOutputs()[0];
-  bool hasRow = product.getOpType() == "Gemm" && product.hasInput(2), isWhole = false;
+  bool hasRow = product.is(op::Gemm) && product.hasInput(2), isWhole = false;
   while (!isWhole) {
     onnx::NodeOp sum = soleReader(value, views);
     if (!sum || rootOf.contains(sum) || !runTogether(product, sum) ||

@@ -1,6 +1,7 @@
 //===- MarkTokens.cpp - which inputs are tokens ---------------------------===//
 
 #include "dialects/Onnx/Onnx.h"
+#include "dialects/Onnx/Operators.h"
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Transforms/Passes.h"
 
@@ -15,19 +16,18 @@ namespace zero {
 
 using namespace zero;
 
-/// Whether results of nodes of this type hold numbers that their operands hold, too.
-static bool handsOn(StringRef type) {
-  return llvm::is_contained({"Cast", "CastLike", "Identity", "Reshape", "Flatten", "Squeeze",
-                             "Unsqueeze", "Slice", "Split", "Concat", "Where", "Transpose",
-                             "Expand", "Pad"},
-                            type);
+/// Whether results of `node` hold numbers that its operands hold, too.
+static bool handsOn(onnx::NodeOp node) {
+  return node.isAnyOf({op::Cast, op::CastLike, op::Identity, op::Reshape, op::Flatten, op::Squeeze,
+                       op::Unsqueeze, op::Slice, op::Split, op::Concat, op::Where, op::Transpose,
+                       op::Expand, op::Pad});
 }
 
 /// Whether `use` looks rows up in a table of floats that lies in the model's state.
 static bool isLookup(OpOperand &use, onnx::NodeOp node) {
   Value table = node.getInputs().front();
-  return node.getOpType() == "Gather" && use.getOperandNumber() == 1 &&
-         table.getDefiningOp<ReadOp>() && isa<FloatType>(getElementTypeOrSelf(table)) &&
+  return node.is(op::Gather) && use.getOperandNumber() == 1 && table.getDefiningOp<ReadOp>() &&
+         isa<FloatType>(getElementTypeOrSelf(table)) &&
          cast<RankedTensorType>(table.getType()).getRank() == 2;
 }
 
@@ -46,7 +46,7 @@ static bool feedsEmbedding(BlockArgument input) {
         continue;
       if (isLookup(use, node))
         return true;
-      if (handsOn(node.getOpType()))
+      if (handsOn(node))
         for (Value result : node.getOutputs())
           if (seen.insert(result).second)
             open.push_back(result);

@@ -86,8 +86,8 @@ bool Finder::isElementwise(onnx::NodeOp node) {
 
 /// Whether `node` sums all dimensions but the last and drops them.
 bool Finder::sumsRows(onnx::NodeOp node) {
-  if (node.getOpType() != "ReduceSum" || !isWide(node.getInputs()[0]) ||
-      node.getInt("keepdims", 1) || node.getInputs().size() != 2)
+  if (!node.is(op::ReduceSum) || !isWide(node.getInputs()[0]) || node.getInt("keepdims", 1) ||
+      node.getInputs().size() != 2)
     return false;
   return node.outputType(0).getRank() == 1 && node.outputType(0).getDimSize(0) == region.classes;
 }
@@ -95,7 +95,7 @@ bool Finder::sumsRows(onnx::NodeOp node) {
 std::optional<RegionNode::Kind> Finder::classifyProduct(onnx::NodeOp node) {
   Value a = node.getInputs()[0], b = node.getInputs()[1];
   bool transA = node.getInt("transA", 0), transB = node.getInt("transB", 0);
-  if (node.getOpType() == "Contract" && transA && !transB && isMatrix(a) && isMatrix(b))
+  if (node.is(own::Contract) && transA && !transB && isMatrix(a) && isMatrix(b))
     return Kind::Columns;
   if (transA || isTiled(b) || tensorType(b).getRank() != 2)
     return std::nullopt;
@@ -107,11 +107,10 @@ std::optional<RegionNode::Kind> Finder::classify(onnx::NodeOp node) {
   if (!def || isIn(node, Segment::Prologue))
     return std::nullopt;
   ValueRange in = node.getInputs();
-  StringRef type = node.getOpType();
-  if (type == "CrossEntropySum")
+  if (node.is(own::CrossEntropySum))
     return isWide(in[0]) && isMatrix(in[0]) && !isTiled(in[1]) ? std::optional(Kind::Rows)
                                                                : std::nullopt;
-  if (type == "CrossEntropyGrad") {
+  if (node.is(own::CrossEntropyGrad)) {
     bool fits = tensorType(in[0]).getRank() == 0 && isWide(in[1]) && isMatrix(in[1]) &&
                 !isTiled(in[2]) && isTiled(in[3]);
     return fits ? std::optional(Kind::Rows) : std::nullopt;
@@ -138,7 +137,7 @@ bool Finder::add(onnx::NodeOp node) {
     region.sums.push_back(node.getOutputs()[0]);
     return true;
   }
-  if (node.getOpType() == "CrossEntropySum") {
+  if (node.is(own::CrossEntropySum)) {
     llvm::append_range(region.sums, node.getOutputs().take_front(2));
     give(node.getOutputs()[2], /*isEnd=*/false);
     return true;

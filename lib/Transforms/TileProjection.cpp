@@ -68,10 +68,9 @@ Value Tiler::rowsOf(Value value) {
 
 /// Whether operand `index` of a node has rows of its own, though it comes from outside.
 static bool hasRows(RegionNode from, unsigned index) {
-  StringRef type = from.node.getOpType();
-  if (type == "CrossEntropySum")
+  if (from.node.is(own::CrossEntropySum))
     return index == 1;
-  if (type == "CrossEntropyGrad")
+  if (from.node.is(own::CrossEntropyGrad))
     return index == 2;
   if (ops::lookup(from.node)->kind != ops::Kind::Product)
     return false;
@@ -85,7 +84,7 @@ Value Tiler::operandOf(RegionNode from, unsigned index) {
   if (hasRows(from, index))
     return rowsOf(value);
   // The axes of a sum: a tile is a matrix.
-  bool isAxes = from.node.getOpType() == "ReduceSum" && index == 1;
+  bool isAxes = from.node.is(op::ReduceSum) && index == 1;
   return isAxes ? builder.indices({0}) : value;
 }
 
@@ -206,7 +205,7 @@ struct TileProjection : zero::impl::TileProjectionBase<TileProjection> {
     SmallVector<onnx::NodeOp> losses;
     for (auto [position, op] : llvm::enumerate(step->getBody().front())) {
       positions[&op] = position;
-      if (auto node = dyn_cast<onnx::NodeOp>(op); node && node.getOpType() == "CrossEntropySum")
+      if (auto node = dyn_cast<onnx::NodeOp>(op); node && node.is(own::CrossEntropySum))
         losses.push_back(node);
     }
     for (onnx::NodeOp loss : losses)

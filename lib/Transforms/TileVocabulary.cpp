@@ -19,8 +19,6 @@ namespace zero {
 
 using namespace zero;
 
-static constexpr StringLiteral kForward = "ProjectionLoss", kBackward = "ProjectionLossGrad";
-
 namespace {
 /// Writes one of the two nodes out, part by part and in each part row tile by row tile.
 class Tiler {
@@ -63,7 +61,7 @@ private:
 Tiler::Tiler(onnx::NodeOp node, uint64_t limit)
     : node(node), at(node), builder(at, node.getLoc(), node.getNode()),
       transB(node.getInt("transB", 0)) {
-  bool isBackward = node.getOpType() == kBackward;
+  bool isBackward = node.is(own::ProjectionLossGrad);
   unsigned first = isBackward ? 2 : 0;
   if (isBackward) {
     slope = node.getInputs()[0];
@@ -101,7 +99,7 @@ Value Tiler::product(Value a, Value b, bool transA, bool transB, Type element) {
   SmallVector<int64_t> shape{tensorType(a).getDimSize(transA ? 1 : 0),
                              tensorType(b).getDimSize(transB ? 0 : 1)};
   return builder
-      .create(ops::kZeroDomain, "Contract", RankedTensorType::get(shape, element), {a, b},
+      .create(own::Contract, RankedTensorType::get(shape, element), {a, b},
               {builder.attr("transA", int64_t(transA)), builder.attr("transB", int64_t(transB))})
       .getResult(0);
 }
@@ -148,8 +146,7 @@ void Tiler::writeForward() {
       SmallVector<Value> inputs{scoresOf(part, rows), rowsOf(labels, rows)};
       llvm::append_range(inputs, state);
       SmallVector<Type> types(3, perRow.clone({rows.count}));
-      auto made = builder.create(ops::kZeroDomain, "LossPart", types, inputs,
-                                 builder.attr("begin", part.begin));
+      auto made = builder.create(own::LossPart, types, inputs, builder.attr("begin", part.begin));
       state.assign(made.getOutputs().begin(), made.getOutputs().end());
     }
   Value sum, divisor;
@@ -158,8 +155,8 @@ void Tiler::writeForward() {
     state.push_back(rowsOf(labels, rows));
     SmallVector<Type> types{node.getOutputs()[0].getType(), node.getOutputs()[1].getType(),
                             perRow.clone({rows.count})};
-    auto end = builder.create(ops::kZeroDomain, "LossEnd", types, withWeights(state),
-                              attributes("classes", classes));
+    auto end =
+        builder.create(own::LossEnd, types, withWeights(state), attributes("classes", classes));
     addUp(sum, end.getOutputs()[0]);
     addUp(divisor, end.getOutputs()[1]);
     logs.push_back(end.getOutputs()[2]);
@@ -181,9 +178,7 @@ void Tiler::addGradients(Classes part, Rows rows, Value &ofRows, Value &ofWeight
   SmallVector<Value> inputs{slope, scores, rowsOf(labels, rows), rowsOf(lse, rows)};
   SmallVector<NamedAttribute> attrs = attributes("begin", part.begin);
   attrs.push_back(builder.attr("classes", classes));
-  Value grad = builder
-                   .create(ops::kZeroDomain, "CrossEntropyGrad", scores.getType(),
-                           withWeights(inputs), attrs)
+  Value grad = builder.create(own::CrossEntropyGrad, scores.getType(), withWeights(inputs), attrs)
                    .getResult(0);
   addUp(ofRows, product(grad, part.weights, false, !transB, sumElement(element)));
   Value mine = rowsOf(x, rows);
@@ -223,13 +218,11 @@ struct TileVocabulary : zero::impl::TileVocabularyBase<TileVocabulary> {
     if (failed(step))
       return signalPassFailure();
     for (auto node : llvm::make_early_inc_range(step->getBody().getOps<onnx::NodeOp>())) {
-      if (node.getDomain() != ops::kZeroDomain)
-        continue;
-      if (node.getOpType() == kForward) {
+      if (node.is(own::ProjectionLoss)) {
         Tiler tiler(node, bytes);
         tiler.report();
         tiler.writeForward();
-      } else if (node.getOpType() == kBackward) {
+      } else if (node.is(own::ProjectionLossGrad)) {
         Tiler(node, bytes).writeBackward();
       }
     }

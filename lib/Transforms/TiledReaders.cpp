@@ -17,9 +17,7 @@ static bool isProduct(onnx::NodeOp node) {
   return def && def->kind == ops::Kind::Product;
 }
 
-static bool isGather(onnx::NodeOp node) {
-  return node.getDomain().empty() && node.getOpType() == "Gather";
-}
+static bool isGather(onnx::NodeOp node) { return node.is(op::Gather); }
 
 /// The dimension of a product's operand that is one of its result's: rows of the left
 /// one, columns of the right one.
@@ -85,7 +83,7 @@ static onnx::NodeOp lossOf(OpOperand &use) {
     if (!next || reader.getOperandNumber() != 0)
       return {};
     RankedTensorType type = next.inputType(0);
-    if (next.getDomain() == ops::kZeroDomain && next.getOpType() == "CrossEntropySum") {
+    if (next.is(own::CrossEntropySum)) {
       const bool isPlain = !next.getAttrs().contains(ops::kLabelSmoothing);
       const bool fits = isPlain && type.getRank() == 2 && type.getDimSize(1) == classes;
       return fits ? next : onnx::NodeOp();
@@ -109,8 +107,7 @@ static void joinWithLoss(onnx::NodeOp product, onnx::NodeOp loss, ArrayRef<Value
   llvm::append_range(inputs, parts);
   SmallVector<NamedAttribute> attrs(loss.getAttrs().getValue());
   attrs.push_back(builder.attr("transB", product.getInt("transB", 0)));
-  auto joined =
-      builder.create(ops::kZeroDomain, "ProjectionLoss", loss.getResultTypes(), inputs, attrs);
+  auto joined = builder.create(own::ProjectionLoss, loss.getResultTypes(), inputs, attrs);
   loss.getOutputs().replaceAllUsesWith(joined.getOutputs());
   while (loss != product) { // with the views between
     onnx::NodeOp dead = loss;
@@ -133,9 +130,7 @@ static Value tileGather(onnx::NodeOp node, ArrayRef<Value> parts, ArrayRef<int64
     SmallVector<NamedAttribute> attrs{builder.attr("begin", begin), builder.attr("extent", extent)};
     if (node.getAttrs().contains(ops::kPaddingIndex))
       attrs.push_back(builder.attr(ops::kPaddingIndex, node.getInt(ops::kPaddingIndex, 0)));
-    rows =
-        builder.create(ops::kZeroDomain, "GatherRows", node.getResult(0).getType(), inputs, attrs)
-            .getResult(0);
+    rows = builder.create(own::GatherRows, node.getResult(0).getType(), inputs, attrs).getResult(0);
   }
   return rows;
 }

@@ -1,5 +1,6 @@
 //===- VerifyExport.cpp - did the exporter keep the parameters? -----------===//
 
+#include "dialects/Onnx/Operators.h"
 #include "dialects/Zero/ExporterAttrs.h"
 #include "dialects/Zero/Findings.h"
 #include "zero/Analysis/ConstantRoles.h"
@@ -14,10 +15,10 @@ namespace zero {
 #define GEN_PASS_DEF_VERIFYEXPORT
 #include "include/zero/Transforms/Passes.h.inc"
 
-/// The node that makes `value`, if it is ONNX's `type`.
-static onnx::NodeOp producer(Value value, StringRef type) {
+/// The node that makes `value`, if it is one of `operators`.
+static onnx::NodeOp producer(Value value, ArrayRef<onnx::Operator> operators) {
   auto node = value.getDefiningOp<onnx::NodeOp>();
-  return node && node.getDomain().empty() && node.getOpType() == type ? node : nullptr;
+  return node && node.isAnyOf(operators) ? node : nullptr;
 }
 
 namespace {
@@ -79,31 +80,28 @@ private:
 
   void findFrozenStatistics() {
     for (auto node : step.getOps<onnx::NodeOp>())
-      if (node.getDomain().empty() && node.getOpType() == "BatchNormalization" &&
-          roles.reachesLoss(node) && node.getInt("training_mode", 0) == 0 &&
-          node.getInputs()[3].getDefiningOp<ReadOp>())
+      if (node.is(op::BatchNormalization) && roles.reachesLoss(node) &&
+          node.getInt("training_mode", 0) == 0 && node.getInputs()[3].getDefiningOp<ReadOp>())
         findings.push_back({node.describe() + " is in inference mode: it would neither use nor "
                                               "update the statistics of a batch"});
   }
 
   /// Whether `value` is the square root of a sum of squares to which nothing was added.
   static bool isBareNorm(Value value) {
-    if (producer(value, "ReduceL2"))
+    if (producer(value, op::ReduceL2))
       return true;
-    onnx::NodeOp root = producer(value, "Sqrt");
+    onnx::NodeOp root = producer(value, op::Sqrt);
     if (!root)
       return false;
     Value inner = root.getInputs().front();
-    return producer(inner, "ReduceMean") || producer(inner, "ReduceSum") ||
-           producer(inner, "ReduceSumSquare");
+    return producer(inner, {op::ReduceMean, op::ReduceSum, op::ReduceSumSquare}) != nullptr;
   }
 
   void warnOfMissingEpsilons() {
     for (auto node : step.getOps<onnx::NodeOp>()) {
-      if (!node.getDomain().empty() || !roles.reachesLoss(node))
+      if (!roles.reachesLoss(node))
         continue;
-      bool divides = node.getOpType() == "Div" || node.getOpType() == "Reciprocal";
-      if (divides && isBareNorm(node.getInputs().back()))
+      if (node.isAnyOf({op::Div, op::Reciprocal}) && isBareNorm(node.getInputs().back()))
         emitWarning(node.getLoc())
             << node.describe()
             << " divides by a norm with no epsilon, and by zero where that is 0: an exporter that "

@@ -1,6 +1,7 @@
 //===- WidenFloats.cpp - 16-bit models as f32 -----------------------------===//
 
 #include "HalfFloats.h"
+#include "dialects/Onnx/Operators.h"
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Transforms/Passes.h"
 
@@ -121,7 +122,7 @@ private:
   SmallVector<onnx::NodeOp> findCasts() {
     SmallVector<onnx::NodeOp> casts;
     for (auto node : step.getOps<onnx::NodeOp>())
-      if (node.getDomain().empty() && llvm::is_contained({"Cast", "CastLike"}, node.getOpType()) &&
+      if (node.isAnyOf({op::Cast, op::CastLike}) &&
           node.getInputs().front().getType() != node.getOutputs().front().getType())
         casts.push_back(node);
     return casts;

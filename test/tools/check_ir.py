@@ -2,7 +2,9 @@
 
 Usage: check_ir.py ROOT. No file outside dialects/Zero
 - tests an op for being one of a list of the dialect's ops: interfaces say what they have in common;
-- reads or writes `zero.schedule` but with Schedule.h.
+- reads or writes `zero.schedule` but with Schedule.h;
+- has the name of an operator of dialects/Onnx/Operators.def in quotes, or compares types of nodes
+  with strings (front ends do, in lib/Import: they translate names).
 Lists that remain are named here with a reason, and may only get fewer.
 """
 
@@ -32,8 +34,26 @@ LISTS = {
 }
 
 
+# Attributes of recurrent nodes name activations as ONNX names operators.
+ACTIVATIONS = ("lib/Ops/Recurrent.cpp", "lib/Ops/RecurrentActivations.cpp")
+
+
+def find_names(name, text, operators):
+    """Operators that `text`, of the file `name`, names by strings, by line."""
+    if not name.startswith("lib/") or name.startswith("lib/Import/") or name in ACTIVATIONS:
+        return
+    for number, line in enumerate(text.splitlines(), 1):
+        quoted = [] if line.lstrip().startswith("//") else re.findall(r'"(\w+)"', line)
+        for operator in operators.intersection(quoted):
+            yield f"{name}:{number}: use op::{operator} or own::{operator}, not its name"
+        if re.search(r'getOpType\(\) *[!=]= *"', line):
+            yield f"{name}:{number}: use NodeOp::is()"
+
+
 def main():
     root = Path(sys.argv[1])
+    table = root / "dialects/Onnx/Operators.def"
+    operators = set(re.findall(r"^O[NW]\w*_OPERATOR\((\w+)\)", table.read_text(), re.MULTILINE))
     ops = set(re.findall(r"def Zero_(\w+Op) :", (root / "dialects/Zero/ZeroOps.td").read_text()))
     found, errors = set(), []
     sources = [p for folder in ("lib", "include", "tools") for p in sorted((root / folder).rglob("*"))
@@ -44,6 +64,7 @@ def main():
             listed = [op for op in re.findall(r"\w+", match[1]) if op in ops]
             if len(listed) > 1:
                 found.add((name, " ".join(listed)))
+        errors.extend(find_names(name, text, operators))
         for match in re.finditer(r"kScheduleAttr|\"zero\.schedule\"", text):
             line = text[:match.start()].count("\n") + 1
             errors.append(f"{name}:{line}: use scheduleOf() and setSchedule() of Schedule.h")

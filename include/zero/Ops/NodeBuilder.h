@@ -8,7 +8,7 @@
 #ifndef ZERO_OPS_NODEBUILDER_H
 #define ZERO_OPS_NODEBUILDER_H
 
-#include "dialects/Onnx/Onnx.h"
+#include "dialects/Onnx/Operators.h"
 
 #include "mlir/IR/Builders.h"
 
@@ -21,8 +21,8 @@ public:
       : builder(builder), loc(loc), name(name) {}
 
   /// Any node, with its result types given.
-  onnx::NodeOp create(llvm::StringRef domain, llvm::StringRef type, mlir::TypeRange results,
-                      mlir::ValueRange inputs, llvm::ArrayRef<mlir::NamedAttribute> attrs = {});
+  onnx::NodeOp create(onnx::Operator type, mlir::TypeRange results, mlir::ValueRange inputs,
+                      llvm::ArrayRef<mlir::NamedAttribute> attrs = {});
 
   /// A scalar constant of `like`'s element type, or of f32 where that has 16 bits and
   /// would round it; broadcast by its users.
@@ -40,8 +40,8 @@ public:
   mlir::Value mul(mlir::Value a, mlir::Value b);
   mlir::Value div(mlir::Value a, mlir::Value b);
   mlir::Value neg(mlir::Value a);
-  mlir::Value unary(llvm::StringRef type, mlir::Value a);
-  mlir::Value binary(llvm::StringRef type, mlir::Value a, mlir::Value b);
+  mlir::Value unary(onnx::Operator type, mlir::Value a);
+  mlir::Value binary(onnx::Operator type, mlir::Value a, mlir::Value b);
   mlir::Value where(mlir::Value condition, mlir::Value a, mlir::Value b);
   mlir::Value cast(mlir::Value a, mlir::Type elementType);
 

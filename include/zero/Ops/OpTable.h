@@ -17,9 +17,7 @@
 
 namespace zero::ops {
 
-/// The domain of the operators that only this compiler makes: gradients of
-/// composites and the like. Each is documented in the file that registers it.
-inline constexpr llvm::StringLiteral kZeroDomain = "zero";
+using onnx::kZeroDomain;
 
 /// The newest opset of ai.onnx whose changes to the operators of the table have
 /// been read: a definition up to it is also right for it.
@@ -81,9 +79,7 @@ using ExpandFn = llvm::LogicalResult (*)(onnx::NodeOp node, NodeBuilder &builder
                                          llvm::SmallVectorImpl<mlir::Value> &results);
 
 /// What is known of one operator.
-struct OpDef {
-  llvm::StringLiteral domain;
-  llvm::StringLiteral type;
+struct OpDef : onnx::Operator {
   int64_t minOpset; ///< first opset version understood
   int64_t maxOpset; ///< last one
   Kind kind;

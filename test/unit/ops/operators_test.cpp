@@ -1,0 +1,19 @@
+//===- operators_test.cpp - names of operators ----------------------------===//
+
+#include "zero/Ops/OpTable.h"
+
+#include <gtest/gtest.h>
+
+using namespace zero;
+
+/// A name that is misspelt would match no node, and nobody would notice.
+TEST(Operators, EachIsRegistered) {
+  const onnx::Operator all[] = {
+#define ONNX_OPERATOR(name) op::name,
+#define OWN_OPERATOR(name) own::name,
+#include "dialects/Onnx/Operators.def"
+  };
+  for (const onnx::Operator &listed : all)
+    EXPECT_TRUE(llvm::any_of(ops::allOps(), [&](const ops::OpDef &def) { return def == listed; }))
+        << listed.domain.str() << "::" << listed.type.str();
+}
