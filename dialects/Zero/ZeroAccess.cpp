@@ -20,6 +20,7 @@ Lane CheckOp::getLane() { return Lane::Compute; }
 Lane AllGatherOp::getLane() { return Lane::Collective; }
 Lane ReduceScatterOp::getLane() { return Lane::Collective; }
 Lane AllReduceOp::getLane() { return Lane::Collective; }
+Lane BroadcastOp::getLane() { return Lane::Collective; }
 
 Lane TransferOp::getLane() {
   if (getTier() == Tier::Nvme)
@@ -36,12 +37,15 @@ Lane TransferOp::getLane() {
 CollectiveKind AllGatherOp::getCollectiveKind() { return CollectiveKind::AllGather; }
 CollectiveKind ReduceScatterOp::getCollectiveKind() { return CollectiveKind::ReduceScatter; }
 CollectiveKind AllReduceOp::getCollectiveKind() { return CollectiveKind::AllReduce; }
+CollectiveKind BroadcastOp::getCollectiveKind() { return CollectiveKind::Broadcast; }
 
 Value AllGatherOp::getSource() { return getShard(); }
 Value ReduceScatterOp::getSource() { return getInput(); }
 Value AllReduceOp::getSource() { return getInput(); }
+Value BroadcastOp::getSource() { return getInput(); }
 
 Value AllGatherOp::getDestination() { return getInto(); }
+Value BroadcastOp::getDestination() { return getInto(); }
 
 bool ReduceScatterOp::reducesInPlace() { return getInPlace(); }
 bool AllReduceOp::reducesInPlace() { return true; }
@@ -49,10 +53,13 @@ bool AllReduceOp::reducesInPlace() { return true; }
 TypeAttr ReduceScatterOp::getSumType() { return getArithmeticAttr(); }
 TypeAttr AllReduceOp::getSumType() { return getArithmeticAttr(); }
 
+int64_t BroadcastOp::getRootRank() { return int64_t(getRoot()); }
+
 bool AllReduceOp::isMean() { return getMean(); }
 bool AllGatherOp::isControl() { return getControl(); }
 /// A mean over ranks is never a gradient.
 bool AllReduceOp::isControl() { return getMean(); }
+bool BroadcastOp::isControl() { return getControl(); }
 
 //===----------------------------------------------------------------------===//
 // Buffer access
@@ -65,10 +72,12 @@ static OpOperand *intoOperand(Op op) {
 }
 
 OpOperand *AllGatherOp::getReused() { return intoOperand(*this); }
+OpOperand *BroadcastOp::getReused() { return intoOperand(*this); }
 OpOperand *TransferOp::getReused() { return intoOperand(*this); }
 OpOperand *ReduceScatterOp::getReused() { return getInPlace() ? &getInputMutable() : nullptr; }
 
 bool AllGatherOp::readsBytes(OpOperand &operand) { return &operand != intoOperand(*this); }
+bool BroadcastOp::readsBytes(OpOperand &operand) { return &operand != intoOperand(*this); }
 bool TransferOp::readsBytes(OpOperand &operand) { return &operand != intoOperand(*this); }
 
 //===----------------------------------------------------------------------===//

@@ -87,7 +87,8 @@ def Zero_ScheduleAttr : Zero_Attr<"Schedule", "schedule"> {
 def Zero_CollectiveKind : I32EnumAttr<"CollectiveKind", "what ranks exchange", [
     I32EnumAttrCase<"AllGather", 0, "all_gather">,
     I32EnumAttrCase<"ReduceScatter", 1, "reduce_scatter">,
-    I32EnumAttrCase<"AllReduce", 2, "all_reduce">]> {
+    I32EnumAttrCase<"AllReduce", 2, "all_reduce">,
+    I32EnumAttrCase<"Broadcast", 3, "broadcast">]> {
   let cppNamespace = "::zero";
   let genSpecializedAttr = 0;
 }

@@ -29,6 +29,8 @@ def Zero_CollectiveOpInterface : OpInterface<"CollectiveOpInterface"> {
                     "::mlir::TypeAttr", "getSumType", (ins), "", "return {};">,
     InterfaceMethod<"Whether the sum is divided by the number of ranks.", "bool", "isMean",
                     (ins), "", "return false;">,
+    InterfaceMethod<"Of a broadcast: the rank of the group whose value all get.",
+                    "int64_t", "getRootRank", (ins), "", "return 0;">,
     InterfaceMethod<[{
         Whether a value of the program is exchanged, like a loss or a norm, rather than
         parameters or gradients, of which the volume is counted.

@@ -372,6 +372,28 @@ def Zero_AllReduceOp : Zero_Collective<"all_reduce",
   }]>];
 }
 
+def Zero_BroadcastOp : Zero_Collective<"broadcast", ["getDestination", "getRootRank", "isControl"],
+                                       ["readsBytes", "getReused"],
+                                       [AllTypesMatch<["input", "result"]>]> {
+  let summary = "Gives all ranks the value of one";
+  let description = [{
+    The result is the operand of rank `root` of the group, byte for byte, of any element
+    type and shape; what other ranks bring is not read. With `into` it takes the buffer of
+    that operand, which may be the input. `control` as in `zero.all_gather`. All ranks but
+    the root receive all elements. A root that is no rank of the program is an error.
+
+    ```mlir
+    %w = zero.broadcast %own from 0 over <[@dp]> : (tensor<64xf32>) -> tensor<64xf32>
+    ```
+  }];
+  let arguments = (ins AnyStaticShapeTensor:$input, Optional<AnyStaticShapeTensor>:$into,
+                       I64Attr:$root, UnitAttr:$control, OptionalAttr<Zero_GroupAttr>:$group);
+  let assemblyFormat = [{
+    $input `from` $root (`into` $into^)? (`control` $control^)? (`over` $group^)? attr-dict
+    `:` functional-type(operands, $result)
+  }];
+}
+
 def Zero_TransferOp : Zero_AllocatingOp<"transfer", [
       AllTypesMatch<["input", "result"]>, DeclareOpInterfaceMethods<Zero_LaneOpInterface>,
       DeclareOpInterfaceMethods<Zero_BufferAccessOpInterface, ["readsBytes", "getReused"]>]> {

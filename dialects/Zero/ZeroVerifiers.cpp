@@ -127,6 +127,19 @@ LogicalResult ReduceScatterOp::verify() {
 
 LogicalResult AllReduceOp::verify() { return verifyCollective(*this); }
 
+LogicalResult BroadcastOp::verify() {
+  if (failed(verifyCollective(*this)))
+    return failure();
+  const int64_t root = getRootRank();
+  std::optional<int64_t> ranks = ranksOf(*this);
+  if (root >= 0 && (!ranks || root < *ranks))
+    return success();
+  InFlightDiagnostic error = emitOpError() << "expected a rank as the root";
+  if (ranks)
+    error << ", one of " << *ranks;
+  return error << ", got " << root;
+}
+
 //===----------------------------------------------------------------------===//
 // Buckets and their members
 //===----------------------------------------------------------------------===//

@@ -7,7 +7,6 @@
 
 #include "zero/Analysis/ConstantRoles.h"
 
-#include "dialects/Onnx/Onnx.h"
 #include "dialects/Onnx/Operators.h"
 
 #include "llvm/ADT/STLExtras.h"

@@ -66,24 +66,18 @@ Link linkOf(TransferOp transfer) {
   }
 }
 
-static planning::CollectiveKind kindOf(CollectiveOpInterface op) {
-  switch (op.getCollectiveKind()) {
-  case zero::CollectiveKind::AllGather:
-    return planning::CollectiveKind::AllGather;
-  case zero::CollectiveKind::ReduceScatter:
-    return planning::CollectiveKind::ReduceScatter;
-  case zero::CollectiveKind::AllReduce:
-    return planning::CollectiveKind::AllReduce;
-  }
-  llvm_unreachable("all kinds are listed");
+static Exchange exchangeOf(CollectiveOpInterface op, int64_t ranks) {
+  const int64_t source = tensorBytes(op.getSource().getType());
+  const int64_t result = tensorBytes(op.getExchanged().getType());
+  return {double(std::max(source, result)), ranks, isReduction(op.getCollectiveKind()),
+          source<result, source> result};
 }
 
 double OpTimes::seconds(Operation *op) const {
   if (auto launch = dyn_cast<LaunchOp>(op))
     return launchSeconds(launch);
   if (auto collective = dyn_cast<CollectiveOpInterface>(op))
-    return collectiveSeconds(machine, kindOf(collective),
-                             double(tensorBytes(collective.getWholeType())), ranks);
+    return collectiveSeconds(machine, exchangeOf(collective, ranks));
   if (auto transfer = dyn_cast<TransferOp>(op))
     return transferSeconds(machine, linkOf(transfer),
                            double(tensorBytes(transfer.getInput().getType())));
@@ -92,7 +86,7 @@ double OpTimes::seconds(Operation *op) const {
 
 double OpTimes::latency(Operation *op) const {
   auto collective = dyn_cast<CollectiveOpInterface>(op);
-  return collective && ranks > 1 ? collectiveLatency(machine, kindOf(collective)) : 0;
+  return collective && ranks > 1 ? collectiveLatency(machine, exchangeOf(collective, ranks)) : 0;
 }
 
 StepTime measureStep(ModuleOp module, func::FuncOp step, const Machine &machine) {

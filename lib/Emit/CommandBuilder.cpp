@@ -60,16 +60,13 @@ static proto::Lane laneOf(LaneOpInterface op) {
   llvm_unreachable("all lanes are listed");
 }
 
+/// The dialect and the format have the same names.
 static proto::Collective::Kind kindOf(CollectiveKind kind) {
-  switch (kind) {
-  case CollectiveKind::AllGather:
-    return proto::Collective::ALL_GATHER;
-  case CollectiveKind::ReduceScatter:
-    return proto::Collective::REDUCE_SCATTER;
-  case CollectiveKind::AllReduce:
-    return proto::Collective::ALL_REDUCE;
-  }
-  llvm_unreachable("all kinds are listed");
+  proto::Collective::Kind made;
+  const bool isKnown = proto::Collective::Kind_Parse(stringifyCollectiveKind(kind).upper(), &made);
+  assert(isKnown && "a kind of collective that the format does not have");
+  (void)isKnown;
+  return made;
 }
 
 /// In which micro-batches `op` runs.
@@ -235,6 +232,7 @@ void CommandBuilder::buildCollective(CollectiveOpInterface op) {
   if (TypeAttr sums = op.getSumType())
     body->set_arithmetic(dtypeOf(sums.getValue()));
   body->set_elements(op.getSliceElements());
+  body->set_root(uint32_t(op.getRootRank()));
   *body->mutable_src() = address(source);
   *body->mutable_dst() = target(result);
   body->set_control(type.getRank() == 0 || op.isControl());

@@ -7,6 +7,7 @@
 #include "Tables.h"
 #include "TensorTable.h"
 #include "VerifySchedule.h"
+#include "runtime/format/collectives.h"
 #include "runtime/format/format.h"
 #include "runtime/verify/lifetimes.h"
 #include "zero/Analysis/StepFunction.h"
@@ -90,20 +91,19 @@ static void buildArenas(ModuleOp module, proto::Program &program) {
       buildArena(certificate, tier, program);
 }
 
-/// Elements that each rank receives in a step, from the planned collectives.
-static uint64_t receivedElements(const proto::Program &program) {
-  uint64_t received = 0;
-  uint64_t others = program.ranks() - 1;
+/// Elements that a rank receives in a step, from the planned collectives; of ranks that
+/// receive different numbers, the most.
+static uint64_t receivedInStep(const proto::Program &program) {
+  std::vector<uint64_t> received(program.ranks());
   for (const proto::Segment &segment : program.segments())
     for (const proto::Command &command : segment.commands()) {
       if (!command.has_collective() || command.collective().control())
         continue;
-      const proto::Collective &collective = command.collective();
-      bool both = collective.kind() == proto::Collective::ALL_REDUCE;
-      uint64_t slice = both ? collective.elements() / program.ranks() : collective.elements();
-      received += rt::turnsOf(segment, command) * others * slice * (both ? 2 : 1);
+      const uint64_t turns = rt::turnsOf(segment, command);
+      for (auto [rank, sum] : llvm::enumerate(received))
+        sum += turns * rt::receivedElements(command.collective(), program.ranks(), rank);
     }
-  return received;
+  return received.empty() ? 0 : *llvm::max_element(received);
 }
 
 /// Writes what each command takes on `machine`.
@@ -232,7 +232,7 @@ LogicalResult buildTables(ModuleOp module, const EmitOptions &options, Tables &t
   buildTensors(module, *step, storage, commands, options.dataRoot, program, tables.data);
   buildBindings(*step, commands, program);
   buildArenas(module, program);
-  program.set_received_elements(receivedElements(program));
+  program.set_received_elements(receivedInStep(program));
   return verifySchedule(module, program);
 }
 

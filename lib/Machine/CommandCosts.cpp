@@ -2,7 +2,10 @@
 
 #include "zero/Machine/CommandCosts.h"
 
+#include "runtime/format/collectives.h"
 #include "runtime/format/tables.h"
+
+#include <algorithm>
 
 using namespace zero::rt;
 using namespace zero::planning;
@@ -44,19 +47,22 @@ KernelCost costOf(const proto::Kernel &kernel, int64_t length) {
   return cost;
 }
 
-static double secondsOf(const Machine &machine, const proto::Collective &collective,
-                        uint32_t ranks) {
-  const uint64_t slice = collective.elements() * sizeOf(toDType(collective.dtype()));
-  const bool isReduce = collective.kind() == proto::Collective::ALL_REDUCE;
-  const double whole = double(slice) * (isReduce ? 1 : ranks);
-  if (isReduce)
-    return collectiveSeconds(machine, CollectiveKind::AllReduce, whole, ranks);
-  if (collective.kind() == proto::Collective::REDUCE_SCATTER)
-    return collectiveSeconds(machine, CollectiveKind::ReduceScatter, whole, ranks);
-  const bool inPlace =
+static Exchange exchangeOf(const proto::Collective &collective, uint64_t ranks) {
+  const uint64_t size = sizeOf(toDType(collective.dtype()));
+  const uint64_t source = sourceElements(collective, ranks) * size;
+  const uint64_t destination = destinationElements(collective, ranks) * size;
+  const CollectiveForm &form = *formOf(collective.kind());
+  Exchange exchange;
+  exchange.bytes = double(std::max(source, destination));
+  exchange.ranks = int64_t(ranks);
+  exchange.sums = form.sums;
+  exchange.fromSlices = form.source < form.destination;
+  exchange.toSlices = form.source > form.destination;
+  // The source of a gather may be the own slice of its destination.
+  exchange.inPlace =
       collective.src().offset() == collective.dst().offset() &&
-      collective.src().rank_stride() - collective.dst().rank_stride() == int64_t(slice);
-  return collectiveSeconds(machine, CollectiveKind::AllGather, whole, ranks, inPlace);
+      collective.src().rank_stride() - collective.dst().rank_stride() == int64_t(source);
+  return exchange;
 }
 
 /// A copy inside a tier, or a transfer on the lane of its link.
@@ -83,7 +89,7 @@ double commandSeconds(const Machine &machine, const proto::Program &program,
     return kernelSeconds(machine, costOf(program.kernels(int(command.launch().kernel())),
                                          command.launch().length()));
   case proto::Command::kCollective:
-    return secondsOf(machine, command.collective(), program.ranks());
+    return collectiveSeconds(machine, exchangeOf(command.collective(), program.ranks()));
   case proto::Command::kCopy:
     return secondsOf(machine, command.copy(), command.lane());
   default:

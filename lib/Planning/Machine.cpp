@@ -82,33 +82,27 @@ double transferSeconds(const Machine &machine, Link link, double bytes) {
   return bytes * double(machine.ranks) / (known > 0 ? known : 1e9);
 }
 
-double collectiveSeconds(const Machine &machine, CollectiveKind kind, double bytes, int64_t ranks,
-                         bool inPlace) {
-  const double slice = bytes / double(ranks), received = bytes - slice;
+/// Whether ranks bring values to each other after they have added them up, if they do.
+static bool gathers(const Exchange &exchange) { return !exchange.sums || !exchange.toSlices; }
+
+double collectiveSeconds(const Machine &machine, const Exchange &exchange) {
   auto seconds = [](const CollectiveRate &rate, double moved) {
     return rate.latency + moved / rate.bandwidth;
   };
-  switch (kind) {
-  case CollectiveKind::AllGather:
-    return seconds(machine.gather, received) + (inPlace ? 0 : copySeconds(machine, slice));
-  case CollectiveKind::ReduceScatter:
-    return seconds(machine.reduce, received);
-  case CollectiveKind::AllReduce:
-    return seconds(machine.reduce, received) + seconds(machine.gather, received);
-  }
-  return 0;
+  const double slice = exchange.bytes / double(exchange.ranks), others = exchange.bytes - slice;
+  double sum = exchange.sums ? seconds(machine.reduce, others) : 0;
+  // A value that is not cut comes from one rank to all others.
+  const bool isWhole = !exchange.sums && !exchange.fromSlices;
+  if (gathers(exchange))
+    sum += seconds(machine.gather, isWhole && exchange.ranks > 1 ? exchange.bytes : others);
+  if (exchange.fromSlices && !exchange.inPlace)
+    sum += copySeconds(machine, slice);
+  return sum;
 }
 
-double collectiveLatency(const Machine &machine, CollectiveKind kind) {
-  switch (kind) {
-  case CollectiveKind::AllGather:
-    return machine.gather.latency;
-  case CollectiveKind::ReduceScatter:
-    return machine.reduce.latency;
-  case CollectiveKind::AllReduce:
-    return machine.gather.latency + machine.reduce.latency;
-  }
-  return 0;
+double collectiveLatency(const Machine &machine, const Exchange &exchange) {
+  return (gathers(exchange) ? machine.gather.latency : 0) +
+         (exchange.sums ? machine.reduce.latency : 0);
 }
 
 } // namespace zero::planning

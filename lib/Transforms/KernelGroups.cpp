@@ -1,9 +1,9 @@
 //===- KernelGroups.cpp - which nodes one kernel computes -----------------===//
 
 #include "KernelGroups.h"
-#include "dialects/Onnx/Operators.h"
 
 #include "HalfFloats.h"
+#include "dialects/Onnx/Operators.h"
 #include "dialects/Zero/Schedule.h"
 #include "dialects/Zero/Zero.h"
 

@@ -1,6 +1,5 @@
 //===- MarkTokens.cpp - which inputs are tokens ---------------------------===//
 
-#include "dialects/Onnx/Onnx.h"
 #include "dialects/Onnx/Operators.h"
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Transforms/Passes.h"

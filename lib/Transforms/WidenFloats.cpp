@@ -5,8 +5,6 @@
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Transforms/Passes.h"
 
-#include "dialects/Onnx/Onnx.h"
-
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/Support/FormatVariadic.h"

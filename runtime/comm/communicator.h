@@ -66,6 +66,11 @@ public:
   virtual Status allReduce(const Call &call, const Reduction &how, void *data,
                            uint64_t elements) = 0;
 
+  /// destination = source of rank `root`, of any type. The two are the same, or do not overlap;
+  /// only the root's source is read.
+  virtual Status broadcast(const Call &call, DType dtype, const void *source, void *destination,
+                           uint64_t elements, int root) = 0;
+
   /// Whether the collectives so far have gone well, where they may be under way when a
   /// call returns.
   virtual Status check() { return {}; }

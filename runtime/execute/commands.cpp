@@ -19,6 +19,9 @@ Status runCollective(Communicator &communicator, const CollectiveCommand &collec
   case proto::Collective::REDUCE_SCATTER:
     return communicator.reduceScatter(call, collective.how, collective.source,
                                       collective.destination, collective.elements);
+  case proto::Collective::BROADCAST:
+    return communicator.broadcast(call, collective.how.dtype, collective.source,
+                                  collective.destination, collective.elements, collective.root);
   default:
     return communicator.allReduce(call, collective.how, collective.destination,
                                   collective.elements);
@@ -54,8 +57,8 @@ private:
     switch (command.body_case()) {
     case proto::Command::kCollective: {
       const proto::Collective &from = command.collective();
-      return CollectiveCommand{from.kind(),    reductionOf(from), from.elements(),
-                               at(from.src()), at(from.dst()),    from.control()};
+      return CollectiveCommand{from.kind(),    reductionOf(from), from.elements(), at(from.src()),
+                               at(from.dst()), from.control(),    int(from.root())};
     }
     case proto::Command::kCheck: {
       const proto::Check &from = command.check();

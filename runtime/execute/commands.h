@@ -30,6 +30,7 @@ struct CollectiveCommand {
   uint64_t elements;
   void *source, *destination;
   bool control;
+  int root; ///< of a broadcast
 };
 
 /// Takes part in `collective`, which is called `label` and the `index`th of its step.

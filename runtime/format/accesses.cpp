@@ -2,6 +2,7 @@
 
 #include "runtime/format/accesses.h"
 
+#include "runtime/format/collectives.h"
 #include "runtime/format/tables.h"
 #include "runtime/support/file.h"
 
@@ -61,15 +62,14 @@ static std::vector<Access> accessesOf(const proto::Copy &copy, int rank) {
 }
 
 static std::vector<Access> accessesOf(const proto::Collective &collective, int ranks, int rank) {
-  const uint64_t slice = collective.elements() * sizeOf(toDType(collective.dtype()));
-  const uint64_t whole = slice * uint64_t(ranks);
-  const bool gathers = collective.kind() == proto::Collective::ALL_GATHER;
-  const bool scatters = collective.kind() == proto::Collective::REDUCE_SCATTER;
-  Access source = accessOf(collective.src(), scatters ? whole : slice, rank);
-  Access destination = accessOf(collective.dst(), gathers ? whole : slice, rank);
-  if (gathers || scatters)
+  const uint64_t size = sizeOf(toDType(collective.dtype()));
+  Access source =
+      accessOf(collective.src(), sourceElements(collective, uint64_t(ranks)) * size, rank);
+  Access destination =
+      accessOf(collective.dst(), destinationElements(collective, uint64_t(ranks)) * size, rank);
+  if (!areSameBytes(collective))
     return {source, destination};
-  source.writes = destination.writes; // in place
+  source.writes = destination.writes;
   source.written = destination.written;
   return {source};
 }

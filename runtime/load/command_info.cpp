@@ -2,6 +2,7 @@
 
 #include "runtime/load/command_info.h"
 
+#include "runtime/format/collectives.h"
 #include "runtime/format/tables.h"
 
 namespace zero::rt {
@@ -27,26 +28,12 @@ static zero_rt_command_info describe(const proto::Program &program, const proto:
           times * kernel.bytes(),     kernel.matmul().reorder_b(), 0,       {}};
 }
 
-/// Elements that rank 0 gets from the others, as communicators count them.
-static uint64_t receivedElements(const proto::Collective &collective, uint64_t ranks) {
-  if (collective.kind() != proto::Collective::ALL_REDUCE)
-    return collective.elements() * (ranks - 1);
-  const uint64_t own = (collective.elements() + ranks - 1) / ranks;
-  return own * (ranks - 1) + (collective.elements() - own);
-}
-
 static zero_rt_command_info describe(const proto::Program &program,
                                      const proto::Collective &collective) {
+  const CollectiveForm &form = *formOf(collective.kind());
   const uint64_t bytes =
-      receivedElements(collective, program.ranks()) * sizeOf(toDType(collective.dtype()));
-  switch (collective.kind()) {
-  case proto::Collective::ALL_GATHER:
-    return {ZERO_RT_ALL_GATHER, "all-gather", nullptr, 0, bytes, 0, 0, {}};
-  case proto::Collective::REDUCE_SCATTER:
-    return {ZERO_RT_REDUCE_SCATTER, "reduce-scatter", nullptr, 0, bytes, 0, 0, {}};
-  default:
-    return {ZERO_RT_ALL_REDUCE, "all-reduce", nullptr, 0, bytes, 0, 0, {}};
-  }
+      mostReceivedElements(collective, program.ranks()) * sizeOf(toDType(collective.dtype()));
+  return {form.command, form.name, nullptr, 0, bytes, 0, 0, {}};
 }
 
 static zero_rt_command_info describe(const proto::Copy &copy, zero_rt_lane lane) {

@@ -4,6 +4,7 @@
 
 #include "runtime/comm/reduce.h"
 #include "runtime/device/cpu/reach.h"
+#include "runtime/format/collectives.h"
 #include "runtime/load/reduction.h"
 #include "runtime/load/validate_launches.h"
 #include "runtime/support/checked.h"
@@ -146,22 +147,27 @@ private:
   Status checkCollective(const proto::Command &command) {
     const proto::Collective &collective = command.collective();
     uint64_t slice, whole;
+    const CollectiveForm *known = formOf(collective.kind());
+    if (!known)
+      return badTable("command", command.label(), "a collective that this runtime does not know");
     if (command.predicate() != 0)
       return badTable("command", command.label(), "a collective with a predicate");
     if (!sizeInBytes(collective.dtype(), collective.elements(), slice) ||
         !checkedMultiply(slice, program.ranks(), whole))
       return badTable("command", command.label(), "bad element type or size");
-    bool gathers = collective.kind() == proto::Collective::ALL_GATHER;
-    bool scatters = collective.kind() == proto::Collective::REDUCE_SCATTER;
-    if (!gathers &&
+    const CollectiveForm &form = *known;
+    if (form.sums &&
         (!canSum(reductionOf(collective)) || !proto::DType_IsValid(collective.arithmetic())))
       return badTable("command", command.label(), "a sum over ranks of a type that has none");
-    if (!gathers && !scatters &&
-        (collective.src().offset() != collective.dst().offset() ||
-         collective.src().rank_stride() != collective.dst().rank_stride()))
+    if (form.inPlace && !areSameBytes(collective))
       return badTable("command", command.label(), "an all-reduce that is not in place");
-    ZERO_RT_TRY(bounds.check(command.label(), collective.src(), scatters ? whole : slice));
-    return bounds.check(command.label(), collective.dst(), gathers ? whole : slice);
+    if (collective.root() >= program.ranks())
+      return badTable("command", command.label(), "a root that is no rank of the program");
+    auto bytesOf = [&](CollectiveForm::Size size) {
+      return size == CollectiveForm::Whole ? whole : slice;
+    };
+    ZERO_RT_TRY(bounds.check(command.label(), collective.src(), bytesOf(form.source)));
+    return bounds.check(command.label(), collective.dst(), bytesOf(form.destination));
   }
 
   const proto::Program &program;

@@ -36,6 +36,17 @@ func.func @reductions(%g: tensor<256xf32>) -> (tensor<64xf32>, tensor<64xf32>, t
   return %0, %1, %2, %3 : tensor<64xf32>, tensor<64xf32>, tensor<256xf32>, tensor<256xf32>
 }
 
+// Equal broadcasts stay two.
+// CHECK-LABEL: func.func @broadcasts
+// CHECK: zero.broadcast
+// CHECK: zero.broadcast
+// CHECK: return
+func.func @broadcasts(%x: tensor<64xf32>) -> (tensor<64xf32>, tensor<64xf32>) {
+  %0 = zero.broadcast %x from 0 : (tensor<64xf32>) -> tensor<64xf32>
+  %1 = zero.broadcast %x from 0 : (tensor<64xf32>) -> tensor<64xf32>
+  return %0, %1 : tensor<64xf32>, tensor<64xf32>
+}
+
 // A gather stays in its loop.
 // CHECK-LABEL: func.func @loop
 // LOOP: scf.for

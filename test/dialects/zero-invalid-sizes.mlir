@@ -222,3 +222,46 @@ func.func @epilogue(%x: tensor<4xf32>) {
   %y = arith.negf %x {zero.schedule = #zero.schedule<epilogue, first>} : tensor<4xf32>
   return
 }
+
+// -----
+
+module attributes {zero.ranks = 2 : i64} {
+  func.func @root(%x: tensor<64xf32>) {
+    // expected-error @+1 {{expected a rank as the root, one of 2, got 2}}
+    %y = zero.broadcast %x from 2 : (tensor<64xf32>) -> tensor<64xf32>
+    return
+  }
+}
+
+// -----
+
+// Before partition nothing says how many ranks there are.
+func.func @negative_root(%x: tensor<64xf32>) {
+  // expected-error @+1 {{expected a rank as the root, got -1}}
+  %y = zero.broadcast %x from -1 : (tensor<64xf32>) -> tensor<64xf32>
+  return
+}
+
+// -----
+
+func.func @broadcast_type(%x: tensor<64xf32>) {
+  // expected-error @+1 {{failed to verify that all of {input, result} have same type}}
+  %y = zero.broadcast %x from 0 : (tensor<64xf32>) -> tensor<128xf32>
+  return
+}
+
+// -----
+
+func.func @broadcast_into(%x: tensor<64xf32>, %room: tensor<32xf32>) {
+  // expected-error @+1 {{expected room for 'tensor<64xf32>', got 'tensor<32xf32>'}}
+  %y = zero.broadcast %x from 0 into %room : (tensor<64xf32>, tensor<32xf32>) -> tensor<64xf32>
+  return
+}
+
+// -----
+
+func.func @broadcast_group(%x: tensor<64xf32>) {
+  // expected-error @+1 {{expected a group of at least one axis}}
+  %y = zero.broadcast %x from 0 over <[]> : (tensor<64xf32>) -> tensor<64xf32>
+  return
+}

@@ -136,6 +136,10 @@ func.func @after_partition(%a: tensor<8x4xf32>, %b: tensor<4xf32>, %h: tensor<8x
   %all = zero.all_reduce %half in f32 : tensor<256xbf16>
   // CHECK: zero.all_reduce %[[HALF]] mean in f32 : tensor<256xbf16>
   %mean16 = zero.all_reduce %half mean in f32 : tensor<256xbf16>
+  // CHECK: zero.broadcast %[[SHARD]] from 0 : (tensor<64xf32>) -> tensor<64xf32>
+  %first = zero.broadcast %shard from 0 : (tensor<64xf32>) -> tensor<64xf32>
+  // CHECK: zero.broadcast %[[SUM]] from 2 into %[[SHARD]] control over <[@dp]> {zero.name = "c"} : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
+  %second = zero.broadcast %sum from 2 into %shard control over <[@dp]> {zero.name = "c"} : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
   // CHECK: zero.write @bucket0, %[[SUM]] : tensor<64xf32>
   zero.write @bucket0, %sum : tensor<64xf32>
   return

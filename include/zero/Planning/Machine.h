@@ -93,15 +93,20 @@ inline constexpr int kNumLinks = 4;
 /// is not known moves 1e9 bytes a second.
 double transferSeconds(const Machine &machine, Link link, double bytes);
 
-enum class CollectiveKind { AllGather, ReduceScatter, AllReduce };
+/// What ranks do in a collective with a value of which each has the whole, or a slice of its own.
+struct Exchange {
+  double bytes = 0; ///< of the value as a whole, all ranks' slices together
+  int64_t ranks = 1;
+  bool sums = false;       ///< the ranks' values are added up
+  bool fromSlices = false; ///< each brings a slice
+  bool toSlices = false;   ///< each keeps a slice
+  bool inPlace = true;     ///< the slice that a rank brings lies where it belongs
+};
 
-/// Seconds from when the last rank has come. `bytes`: of the value as a whole, all ranks'
-/// slices together. A gather that is not in place copies the own slice too. On one rank
-/// nothing is received.
-double collectiveSeconds(const Machine &machine, CollectiveKind kind, double bytes, int64_t ranks,
-                         bool inPlace = true);
+/// Seconds from when the last rank has come. On one rank nothing is received.
+double collectiveSeconds(const Machine &machine, const Exchange &exchange);
 /// The part of them that no bytes cause.
-double collectiveLatency(const Machine &machine, CollectiveKind kind);
+double collectiveLatency(const Machine &machine, const Exchange &exchange);
 
 } // namespace zero::planning
 

@@ -34,6 +34,8 @@ public:
   Status reduceScatter(const Call &call, const Reduction &how, const void *source,
                        void *destination, uint64_t elements) override;
   Status allReduce(const Call &call, const Reduction &how, void *data, uint64_t elements) override;
+  Status broadcast(const Call &call, DType dtype, const void *source, void *destination,
+                   uint64_t elements, int root) override;
 
 private:
   const Driver &driver() const { return lanes->driver(); }
@@ -126,6 +128,14 @@ Status DeviceCommunicator::allReduce(const Call &call, const Reduction &how, voi
       ZERO_RT_TRY(copy(at(data, slice.begin), at(offered(peer), slice.begin),
                        slice.count * sizeOf(how.dtype)));
   count(call, how.dtype, own.count * (ranks() - 1) + (elements - own.count));
+  return pass(call, &Moments::done);
+}
+
+Status DeviceCommunicator::broadcast(const Call &call, DType dtype, const void *source,
+                                     void *destination, uint64_t elements, int root) {
+  ZERO_RT_TRY(start(call, Broadcast, source, elements));
+  ZERO_RT_TRY(copy(destination, offered(root), elements * sizeOf(dtype)));
+  count(call, dtype, self == root ? 0 : elements);
   return pass(call, &Moments::done);
 }
 

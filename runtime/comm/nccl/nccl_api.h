@@ -73,7 +73,10 @@ enum : int {
      NcclHandle handle, Stream stream))                                                            \
   X(NcclResult, ncclAllReduce,                                                                     \
     (const void *source, void *destination, size_t count, int type, int operation,                 \
-     NcclHandle handle, Stream stream))
+     NcclHandle handle, Stream stream))                                                            \
+  X(NcclResult, ncclBroadcast,                                                                     \
+    (const void *source, void *destination, size_t count, int type, int root, NcclHandle handle,   \
+     Stream stream))
 
 } // namespace zero::rt::cuda
 

@@ -155,6 +155,17 @@ public:
     return scale(how, data, elements);
   }
 
+  Status broadcast(const Call &call, DType dtype, const void *source, void *destination,
+                   uint64_t elements, int root) override {
+    ZERO_RT_TRY(enter(call, Broadcast, source, elements));
+    count(call, dtype, number == root ? 0 : elements);
+    if (elements == 0)
+      return {};
+    return issue(call,
+                 functions().ncclBroadcast(source, destination, elements * sizeOf(dtype),
+                                           kNcclUint8, root, connection->get(), lanes->current()));
+  }
+
   void abort(const Status &reason) override {
     GroupMember::abort(reason);
     connection->abort();

@@ -26,7 +26,7 @@ public:
   uint64_t waited() const override { return group->waited(self); }
 
 protected:
-  enum Kind { Gather, ReduceScatter, AllReduce };
+  enum Kind { Gather, ReduceScatter, AllReduce, Broadcast };
 
   /// Lays `data` open and waits for all; what the others offer must be the same call.
   /// All threads of the group take part, even where they are not all ranks.

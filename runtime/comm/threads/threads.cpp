@@ -19,6 +19,8 @@ public:
   Status reduceScatter(const Call &call, const Reduction &how, const void *source,
                        void *destination, uint64_t elements) override;
   Status allReduce(const Call &call, const Reduction &how, void *data, uint64_t elements) override;
+  Status broadcast(const Call &call, DType dtype, const void *source, void *destination,
+                   uint64_t elements, int root) override;
 
 private:
   void sumOverRanks(const Reduction &how, uint64_t start, void *destination, uint64_t elements);
@@ -78,6 +80,16 @@ Status ThreadCommunicator::allReduce(const Call &call, const Reduction &how, voi
                   slice.count * sizeOf(how.dtype));
   count(call, how.dtype, own.count * (ranks() - 1) + (elements - own.count));
   return arrive(call);
+}
+
+Status ThreadCommunicator::broadcast(const Call &call, DType dtype, const void *source,
+                                     void *destination, uint64_t elements, int root) {
+  ZERO_RT_TRY(begin(call, Broadcast, source, elements));
+  const uint64_t bytes = elements * sizeOf(dtype);
+  if (const void *from = offered(root); bytes > 0 && destination != from)
+    std::memcpy(destination, from, bytes);
+  count(call, dtype, self == root ? 0 : elements);
+  return arrive(call); // the root's source may now be overwritten
 }
 
 std::vector<std::unique_ptr<Communicator>> makeThreadGroup(const ThreadGroupOptions &options) {

@@ -126,7 +126,8 @@ typedef struct zero_rt_program_info {
   int threads_per_rank; /* of a session that is not told: what memory was planned for, or if
                            nobody planned, the usable cores over the ranks */
   float learning_rate;
-  uint64_t planned_elements; /* received per rank and step, without control scalars */
+  uint64_t planned_elements; /* received per rank and step, without control scalars; of ranks
+                                that differ, the most */
   size_t inputs, outputs, tensors, gradients, certificates, commands;
   const char *device;               /* that it is compiled for: "cpu" or "cuda" */
   uint64_t nvme_read, nvme_written; /* bytes that each rank moves from and to its disk in a step,
@@ -169,7 +170,8 @@ typedef enum zero_rt_command_kind {
   ZERO_RT_TRANSFER, /* a copy between tiers */
   ZERO_RT_ALL_GATHER,
   ZERO_RT_REDUCE_SCATTER,
-  ZERO_RT_ALL_REDUCE
+  ZERO_RT_ALL_REDUCE,
+  ZERO_RT_BROADCAST
 } zero_rt_command_kind;
 
 /* What runs side by side: the numbers of executable.proto. */
@@ -207,8 +209,8 @@ typedef struct zero_rt_command_info {
   const char *name;  /* of its kernel; "copy", "check", "all-gather", or, of a transfer, its lane */
   const char *label; /* the node of the model it came from; may be empty */
   uint64_t flops;    /* each time it runs, as the compiler counted them */
-  uint64_t bytes;    /* operands read and results written; of a collective those that rank 0
-                        receives, of a transfer those that it moves */
+  uint64_t bytes;    /* operands read and results written; of a collective the most that
+                        a rank receives, of a transfer those that it moves */
   int reorders;      /* a product that first copies B into the order that the library likes best */
   int recomputed;    /* makes again what forward has made and not kept */
   zero_rt_lane lane;

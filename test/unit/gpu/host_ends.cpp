@@ -53,6 +53,14 @@ public:
                  [&](char *, char *to) { return inner->allReduce(call, how, to, elements); });
   }
 
+  Status broadcast(const Call &call, DType dtype, const void *source, void *destination,
+                   uint64_t elements, int root) override {
+    const uint64_t bytes = elements * sizeOf(dtype);
+    return onGpu(source, bytes, destination, bytes, [&](char *from, char *to) {
+      return inner->broadcast(call, dtype, from, to, elements, root);
+    });
+  }
+
 private:
   /// Calls body with the places of source and destination, which overlap there as here.
   template <typename Body>

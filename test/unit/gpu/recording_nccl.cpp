@@ -189,6 +189,16 @@ EXPORT NcclResult ncclAllGather(const void *source, void *destination, size_t co
                });
 }
 
+EXPORT NcclResult ncclBroadcast(const void *source, void *destination, size_t count, int type,
+                                int root, NcclHandle handle, Stream stream) {
+  if (type != kNcclUint8 || root < 0 || root >= handle->folder->ranks)
+    return kNcclInternalError;
+  return issue(handle, translated(source, count, destination, count), stream,
+               [count, root](const std::vector<std::string> &sources, char *to) {
+                 std::memcpy(to, sources[size_t(root)].data(), count);
+               });
+}
+
 /// Writes to `sum` those of `count` elements from element `start` on of all ranks.
 static void addUp(const std::vector<std::string> &parts, DType dtype, size_t start, size_t count,
                   char *sum) {

@@ -93,14 +93,27 @@ TEST(Machine, ANativeKernelTakesItsOperationsAndItsBytes) {
 
 TEST(Machine, CollectivesReceiveWhatOtherRanksHave) {
   const Machine machine = roundMachine();
-  auto seconds = [&](CollectiveKind kind, int64_t ranks, bool inPlace = true) {
-    return collectiveSeconds(machine, kind, 8e9, ranks, inPlace);
+  auto seconds = [&](Exchange exchange, int64_t ranks, bool inPlace = true) {
+    exchange.bytes = 8e9;
+    exchange.ranks = ranks;
+    exchange.inPlace = inPlace;
+    return collectiveSeconds(machine, exchange);
   };
-  EXPECT_DOUBLE_EQ(seconds(CollectiveKind::AllGather, 4), 0.5 + 1.5);
-  EXPECT_DOUBLE_EQ(seconds(CollectiveKind::AllGather, 4, false), 2 + 0.4);
-  EXPECT_DOUBLE_EQ(seconds(CollectiveKind::ReduceScatter, 4), 0.25 + 3);
-  EXPECT_DOUBLE_EQ(seconds(CollectiveKind::AllReduce, 4), 2 + 3.25);
-  EXPECT_DOUBLE_EQ(seconds(CollectiveKind::AllGather, 1), 0.5);
+  Exchange allGather, reduceScatter, allReduce, broadcast;
+  allGather.fromSlices = true;
+  allReduce.sums = reduceScatter.sums = true;
+  reduceScatter.toSlices = true;
+  EXPECT_DOUBLE_EQ(seconds(allGather, 4), 0.5 + 1.5);
+  EXPECT_DOUBLE_EQ(seconds(allGather, 4, false), 2 + 0.4);
+  EXPECT_DOUBLE_EQ(seconds(reduceScatter, 4), 0.25 + 3);
+  EXPECT_DOUBLE_EQ(seconds(allReduce, 4), 2 + 3.25);
+  EXPECT_DOUBLE_EQ(seconds(broadcast, 4), 0.5 + 2);
+  EXPECT_DOUBLE_EQ(seconds(allGather, 1), 0.5);
+  EXPECT_DOUBLE_EQ(seconds(broadcast, 1), 0.5);
+  EXPECT_DOUBLE_EQ(collectiveLatency(machine, allGather), 0.5);
+  EXPECT_DOUBLE_EQ(collectiveLatency(machine, reduceScatter), 0.25);
+  EXPECT_DOUBLE_EQ(collectiveLatency(machine, allReduce), 0.75);
+  EXPECT_DOUBLE_EQ(collectiveLatency(machine, broadcast), 0.5);
 }
 
 } // namespace

@@ -212,6 +212,10 @@ void Adversary::collect(const proto::Collective &collective) {
         result.append(static_cast<const char *>(source), count * size);
       continue;
     }
+    if (collective.kind() == proto::Collective::BROADCAST) {
+      result.assign(static_cast<const char *>(sources[collective.root()]), count * size);
+      continue;
+    }
     result.resize(count * size);
     sumInOrder(reductionOf(collective), sources, result.data(), count,
                collective.mean() ? ranks() : 1);

@@ -132,6 +132,22 @@ TEST_P(Conformance, AllGather) {
   }
 }
 
+TEST_P(Conformance, Broadcast) {
+  for (int root : {0, ranks - 1, ranks / 2})
+    for (bool inPlace : {false, true}) {
+      expectAllOk(onAll(group, [&](Communicator &end) {
+        std::vector<int64_t> own = input<int64_t>(end.rank(), size), other(size, -1);
+        std::vector<int64_t> &got = inPlace ? own : other;
+        const uint64_t before = end.traffic().modelElements;
+        ZERO_RT_TRY(end.broadcast(call, ZERO_RT_I64, own.data(), got.data(), size, root));
+        for (uint64_t i = 0; i < size; ++i)
+          EXPECT_EQ(got[i], valueAt<int64_t>(root, i));
+        EXPECT_EQ(end.traffic().modelElements - before, end.rank() == root ? 0 : size);
+        return Status();
+      }));
+    }
+}
+
 TEST_P(Conformance, ReduceScatterSumsInRankOrder) {
   for (bool inPlace : {false, true})
     for (bool mean : {false, true}) {

@@ -143,6 +143,15 @@ TEST(ExecutorErrors, InconsistentTables) {
          "outside the arena");
   change([](auto &t) { t.segment(1).mutable_commands(0)->clear_launch(); }, ZERO_RT_BAD_FILE,
          "does nothing that this runtime knows");
+  auto collective = [](auto &t) { return t.segment(0).mutable_commands(0)->mutable_collective(); };
+  change([&](auto &t) { collective(t)->set_kind(proto::Collective::Kind(9)); }, ZERO_RT_BAD_FILE,
+         "'gather w': a collective that this runtime does not know");
+  change(
+      [&](auto &t) {
+        collective(t)->set_kind(proto::Collective::BROADCAST);
+        collective(t)->set_root(2);
+      },
+      ZERO_RT_BAD_FILE, "'gather w': a root that is no rank of the program");
 }
 
 TEST(ExecutorErrors, InconsistentTiles) {
