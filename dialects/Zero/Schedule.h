@@ -22,9 +22,9 @@ struct Schedule {
   bool isEveryMicroBatch() const { return *this == Schedule(); }
   /// How often a step of `microBatches` runs what has this schedule.
   int64_t countTurns(int64_t microBatches) const;
-  /// That of an op whose effect one with this schedule needs or leaves: the same segment, and
-  /// the last turn alone if that is all. Of two ops that share a sum, one for the first turn and
-  /// one for the later ones, some one runs in each.
+  /// The schedule of an op that makes operands of one with this schedule, or uses its results: the
+  /// same segment, and the last turn if this is the last. An op in the first turn and one in the
+  /// later ones are neighbours of what runs in every turn: each turn runs one of them.
   Schedule beside() const { return {segment, turns == Turns::Last ? turns : Turns::Every}; }
 };
 
