@@ -12,8 +12,8 @@ import re
 import sys
 from pathlib import Path
 
-COMPILER = ["Import", "Ops", "Optimizers", "Conversion", "Analysis", "Planning", "Machine",
-            "Kernels", "Transforms", "Codegen", "Emit", "Pipelines"]
+COMPILER = ["Options", "Import", "Ops", "Optimizers", "Conversion", "Analysis", "Planning",
+            "Machine", "Kernels", "Transforms", "Codegen", "Emit", "Pipelines"]
 DIALECTS = ["dialects/Onnx", "dialects/Zero"]
 MLIR = ["mlir", "llvm"]
 # Sums, products and parsers of numbers from outside: of the standard library alone.
@@ -38,11 +38,15 @@ ARROWS = {
     # Planners and simulator ask the same function what a kernel costs on a machine.
     "Analysis": [*DIALECTS, *MLIR, "Planning", "Kernels", "Machine"],
     "Ops": [*DIALECTS, *MLIR],
-    "Optimizers": [*DIALECTS, *MLIR, CHECKED],
+    # Enumerations and their words: flags of the tools and options of passes share them.
+    "Options": ["dialects/Zero", *MLIR],
+    "Optimizers": [*DIALECTS, *MLIR, "Options", CHECKED],
     "Conversion": [*DIALECTS, *MLIR, "Ops"],
-    "Transforms": [*DIALECTS, *MLIR, "Analysis", "Planning", "Ops", "Optimizers", CHECKED],
+    "Transforms": [*DIALECTS, *MLIR, "Analysis", "Planning", "Ops", "Optimizers", "Options",
+                   CHECKED],
     # The workspace of a library call is asked of the library that runs it.
-    "Codegen": [*DIALECTS, *MLIR, "Kernels", "runtime/device/cpu/library.h", "runtime/format"],
+    "Codegen": [*DIALECTS, *MLIR, "Options", "Kernels", "runtime/device/cpu/library.h",
+                "runtime/format"],
     # Each command says what it takes on the machine that was planned for.
     "Emit": [*DIALECTS, *MLIR, "Analysis", "Machine", "Planning", "Kernels", "Codegen",
              "runtime/format", "runtime/verify"],

@@ -11,7 +11,7 @@ namespace zero {
 
 void buildGpuCodegenPipeline(OpPassManager &manager, bool simulated) {
   MatchLibraryOptions library;
-  library.device = simulated ? "cpu" : "cuda";
+  library.device = simulated ? Device::Simulated : Device::Cuda;
   FuseKernelsOptions fusion;
   fusion.forGpu = true;
   BufferizeKernelsOptions buffers;

@@ -99,9 +99,9 @@ struct MatchLibrary : zero::impl::MatchLibraryBase<MatchLibrary> {
   void runOnOperation() override {
     llvm::StringMap<SmallVector<unsigned>> orders;
     Builder builder(&getContext());
-    const bool isGpu = device == "cuda";
+    const bool isGpu = device == Device::Cuda;
     if (isGpu)
-      getOperation()->setAttr(kDeviceAttr, builder.getStringAttr(device));
+      getOperation()->setAttr(kDeviceAttr, builder.getStringAttr(wordOf(device.getValue())));
     else
       getOperation()->setAttr(kThreadsAttr, builder.getI64IntegerAttr(threads));
     for (auto kernel : getOperation().getOps<func::FuncOp>()) {

@@ -15,12 +15,12 @@ using namespace mlir;
 namespace zero {
 
 static bool hasEnd(const ScheduleOptions &options) {
-  return options.kind == "linear" || options.kind == "cosine";
+  return options.kind == ScheduleKind::Linear || options.kind == ScheduleKind::Cosine;
 }
 
 /// What of `options` has no effect on its kind; empty when all has one.
 static std::string findIdle(const ScheduleOptions &options) {
-  std::string without = " has no effect with lr-schedule=" + options.kind;
+  std::string without = " has no effect with lr-schedule=" + wordOf(options.kind).str();
   if (options.totalSteps != 0)
     return "total-steps=" + std::to_string(options.totalSteps) + without;
   if (options.minRatio != 0)
@@ -29,11 +29,8 @@ static std::string findIdle(const ScheduleOptions &options) {
 }
 
 std::string checkSchedule(const ScheduleOptions &options) {
-  std::string with = " with lr-schedule=" + options.kind;
-  bool isInverse = options.kind == "inverse-sqrt";
-  if (options.kind != "constant" && !isInverse && !hasEnd(options))
-    return "lr-schedule: expected constant, linear, cosine or inverse-sqrt, got '" + options.kind +
-           "'";
+  std::string with = " with lr-schedule=" + wordOf(options.kind).str();
+  bool isInverse = options.kind == ScheduleKind::InverseSqrt;
   if (!hasEnd(options)) {
     if (isInverse && options.warmupSteps == 0)
       return "warmup-steps: expected at least 1" + with + ", got 0";
@@ -78,7 +75,7 @@ static Value buildDecay(OpBuilder &builder, Location loc, Value steps,
   part = arith::MaximumFOp::create(builder, loc, part, f.constant(0.0, f64));
   part = arith::MinimumFOp::create(builder, loc, part, one);
   Value height = f.sub(one, part);
-  if (options.kind == "cosine")
+  if (options.kind == ScheduleKind::Cosine)
     height = f.mul(f.constant(0.5, f64), f.add(one, buildCosine(f, part)));
   return f.fma(f.constant(1 - options.minRatio, f64), height, f.constant(options.minRatio, f64));
 }
@@ -90,7 +87,7 @@ Value buildSchedule(OpBuilder &builder, Location loc, Value steps, const Schedul
   Value after = f.constant(1.0, f64);
   if (hasEnd(options))
     after = buildDecay(builder, loc, steps, options);
-  else if (options.kind == "inverse-sqrt")
+  else if (options.kind == ScheduleKind::InverseSqrt)
     after = f.sqrt(f.div(warmup, arith::MaximumFOp::create(builder, loc, steps, warmup)));
   if (options.warmupSteps == 0)
     return after;

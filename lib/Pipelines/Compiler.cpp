@@ -31,9 +31,9 @@ OwningOpRef<ModuleOp> readModel(const CompilerOptions &options, MLIRContext &con
   ImportOptions import;
   import.loss = options.loss;
   import.batch = options.localBatch;
-  import.forwardOnly = options.step.forwardOnly;
+  import.forwardOnly = options.phases.import.forwardOnly;
   import.allowSymlinks = options.allowSymlinks;
-  import.verbose = options.step.verbose;
+  import.verbose = options.phases.import.verbose;
   import.checkData = !options.planOnly;
   import.isKnown = [](StringRef domain, StringRef type, int64_t opset) {
     return ops::lookup(domain, type, opset) != nullptr;
@@ -47,7 +47,7 @@ OwningOpRef<ModuleOp> readModel(const CompilerOptions &options, MLIRContext &con
 
 /// The folder that data references of the model are relative to.
 static FailureOr<std::string> dataRoot(const CompilerOptions &options, ModuleOp module) {
-  SmallString<128> root(options.step.dataRoot.getValue());
+  SmallString<128> root(options.phases.import.dataRoot.getValue());
   if (root.empty()) {
     root = options.input;
     llvm::sys::path::remove_filename(root);
@@ -72,19 +72,20 @@ static void addGenericPasses(OpPassManager &pm) {
   pm.addPass(createLoopInvariantCodeMotionPass());
 }
 
-LogicalResult runPhases(ModuleOp module, const CompilerOptions &options) {
+LogicalResult runPhases(ModuleOp module, const CompilerOptions &options,
+                        const planning::Machine &machine) {
   FailureOr<std::string> root = dataRoot(options, module);
   if (failed(root))
     return failure();
-  StepOptions step;
-  step.copyOptionValuesFrom(options.step);
-  step.dataRoot = *root;
+  PhaseOptions phases;
+  phases.copyOptionValuesFrom(options.phases);
+  phases.import.dataRoot = *root;
   for (Phase phase : allPhases()) {
     PassManager pm(module.getContext());
     // Each phase ends with a verifier of its own; the structural one runs once
     // a phase instead of after every pass.
     pm.enableVerifier(false);
-    addPhase(pm, phase, step);
+    addPhase(pm, phase, phases, machine);
     if (options.cleanAfterPhases)
       addGenericPasses(pm);
     if (failed(pm.run(module)) || failed(verify(module)))
@@ -98,7 +99,7 @@ LogicalResult runPhases(ModuleOp module, const CompilerOptions &options) {
 /// What keeps a file from being written to `path`, or nothing.
 static std::string checkWritable(const CompilerOptions &options, StringRef path) {
   for (StringRef input : {StringRef(options.input), StringRef(options.config),
-                          StringRef(options.step.trainable.getValue())})
+                          StringRef(options.phases.import.trainable.getValue())})
     if (llvm::sys::fs::equivalent(path, input))
       return ("the output '" + path + "' would overwrite the input").str();
   if (llvm::sys::fs::is_directory(path))
@@ -161,7 +162,7 @@ static void printDisk(ModuleOp module, const CompilerOptions &options,
   if (machine.diskRead <= 0)
     source = "assumed, as nobody measured it (" +
              (source.empty() ? "--nvme-dir=FOLDER does so once" : source) + ")";
-  else if (source.empty() && options.step.diskRead.getValue())
+  else if (source.empty() && options.phases.plan.diskRead.getValue())
     source = "as --disk-read says";
   else if (source.empty())
     source = "as machine '" + machine.name + "' has it";
@@ -182,15 +183,15 @@ LogicalResult compileModel(const CompilerOptions &options, llvm::raw_ostream &re
   if (failed(decisions.attach(context)))
     return failure();
   planning::Machine machine;
-  const std::string name = options.step.machineName();
-  if (std::string error = options.step.loadMachine(machine); !error.empty())
-    return emitError(UnknownLoc::get(&context)) << "--machine=" << name << ": " << error;
+  if (std::string error = options.phases.loadMachine(machine); !error.empty())
+    return emitError(UnknownLoc::get(&context)) << error;
   OwningOpRef<ModuleOp> module = readModel(options, context);
-  if (!module || failed(checkLocalBatch(*module, options)) || failed(runPhases(*module, options)))
+  if (!module || failed(checkLocalBatch(*module, options)) ||
+      failed(runPhases(*module, options, machine)))
     return failure();
-  decisions.print(report, options.step.verbose);
+  decisions.print(report, options.phases.import.verbose);
   auto optimizer = (*module)->getAttrOfType<StringAttr>(kOptimizerAttr);
-  if (optimizer && !options.step.optimizer.hasValue())
+  if (optimizer && !options.phases.step.optimizer.hasValue())
     report << "no --optimizer is given: the default, " << optimizer.getValue() << "\n";
   printCertificate(*module, report);
   printDisk(*module, options, machine, report);

@@ -7,17 +7,18 @@
 
 using namespace mlir;
 
-void zero::addDifferentiate(OpPassManager &pm, const StepOptions &options) {
+void zero::addDifferentiate(OpPassManager &pm, const PhaseOptions &options,
+                            const planning::Machine &machine) {
   if (plansTiles(options))
-    pm.addPass(createPlanTiles(options));
+    pm.addPass(createPlanTiles(options, machine));
   addGradients(pm, options);
 }
 
-void zero::addGradients(OpPassManager &pm, const StepOptions &options) {
+void zero::addGradients(OpPassManager &pm, const PhaseOptions &options) {
   TileParametersOptions tiles;
-  tiles.bytes = options.tileParamsOver.getValue();
+  tiles.bytes = options.differentiate.tileParamsOver.getValue();
   pm.addPass(createTileParameters(tiles));
-  if (options.forwardOnly)
+  if (options.import.forwardOnly)
     return;
   pm.addPass(createDifferentiate());
   // Rules of several users of a value often build the same node.

@@ -70,20 +70,20 @@ static int64_t mostActivations(const Storage &storage) {
 }
 
 FailureOr<Evaluation> Evaluation::create(ModuleOp original, const PlanChoice &choice,
-                                         const StepOptions &options,
+                                         const PhaseOptions &options,
                                          const planning::Machine &machine) {
   Evaluation result;
   result.module = original.clone();
   ModuleOp module = *result.module;
   if (failed(writePlan(module, choice)))
     return failure();
-  StepOptions chosen;
+  PhaseOptions chosen;
   chosen.copyOptionValuesFrom(options);
   PassManager pm(module.getContext());
   pm.enableVerifier(false);
   addPlacement(pm, chosen, /*isTrial=*/true);
-  addPartition(pm, chosen);
-  addTransfers(pm, chosen, /*isTrial=*/true);
+  addPartition(pm, chosen.partition);
+  addTransfers(pm, chosen, machine, /*isTrial=*/true);
   FailureOr<func::FuncOp> step = failure();
   if (failed(pm.run(module)) || failed(step = findStep(module)))
     return failure();

@@ -76,7 +76,7 @@ class Evaluation {
 public:
   /// Fails, after an error, where a phase does.
   static llvm::FailureOr<Evaluation> create(mlir::ModuleOp module, const PlanChoice &choice,
-                                            const StepOptions &options,
+                                            const PhaseOptions &options,
                                             const planning::Machine &machine);
 
   PlanCost &getCost() { return cost; }

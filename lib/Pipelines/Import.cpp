@@ -5,7 +5,7 @@
 
 using namespace mlir;
 
-void zero::addImport(OpPassManager &pm, const StepOptions &options) {
+void zero::addImport(OpPassManager &pm, const phase::ImportOptions &options) {
   SelectParametersOptions select;
   select.forwardOnly = options.forwardOnly;
   select.trainable = options.trainable;

@@ -6,13 +6,13 @@
 
 using namespace mlir;
 
-void zero::addKernels(OpPassManager &pm, const StepOptions &options) {
+void zero::addKernels(OpPassManager &pm, const phase::KernelOptions &options) {
   pm.addPass(createFormKernels());
   // Before fusing anything: thousands of kernels become a few dozen.
   pm.addPass(createDeduplicateKernels());
-  if (options.device == "cpu")
+  if (options.device == Device::Cpu)
     buildCodegenPipeline(pm, options.threadsPerRank);
   else
-    buildGpuCodegenPipeline(pm, /*simulated=*/options.device == "simulated");
+    buildGpuCodegenPipeline(pm, /*simulated=*/options.device == Device::Simulated);
   pm.addPass(createVerifyKernels());
 }

@@ -5,7 +5,7 @@
 
 using namespace mlir;
 
-void zero::addPack(OpPassManager &pm, const StepOptions &options) {
+void zero::addPack(OpPassManager &pm) {
   pm.addPass(createPackArena());
   pm.addPass(createVerifyPacking());
 }

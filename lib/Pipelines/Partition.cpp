@@ -5,10 +5,10 @@
 
 using namespace mlir;
 
-void zero::addPartition(OpPassManager &pm, const StepOptions &options) {
+void zero::addPartition(OpPassManager &pm, const phase::PartitionOptions &options) {
   PartitionStepOptions partition;
-  partition.reduceEach = options.gradReduce == "each";
-  partition.reduceInF32 = options.reduceDtype == "fp32";
+  partition.reduceEach = options.gradReduce == GradReduce::Each;
+  partition.reduceInF32 = options.reduceDtype == Precision::F32;
   pm.addPass(createPartitionStep(partition));
   pm.addPass(createVerifyPartition());
 }

@@ -8,39 +8,41 @@
 
 namespace zero {
 
-void addImport(mlir::OpPassManager &pm, const StepOptions &options);
-void addRecognise(mlir::OpPassManager &pm, const StepOptions &options);
-void addPrecision(mlir::OpPassManager &pm, const StepOptions &options);
-void addDifferentiate(mlir::OpPassManager &pm, const StepOptions &options);
-void addStep(mlir::OpPassManager &pm, const StepOptions &options);
-void addShape(mlir::OpPassManager &pm, const StepOptions &options);
-void addKernels(mlir::OpPassManager &pm, const StepOptions &options);
-void addPlace(mlir::OpPassManager &pm, const StepOptions &options);
-void addPartition(mlir::OpPassManager &pm, const StepOptions &options);
-void addSchedule(mlir::OpPassManager &pm, const StepOptions &options);
+void addImport(mlir::OpPassManager &pm, const phase::ImportOptions &options);
+void addRecognise(mlir::OpPassManager &pm, const PhaseOptions &options);
+void addPrecision(mlir::OpPassManager &pm, const phase::PrecisionOptions &options);
+void addDifferentiate(mlir::OpPassManager &pm, const PhaseOptions &options,
+                      const planning::Machine &machine);
+void addStep(mlir::OpPassManager &pm, const PhaseOptions &options);
+void addShape(mlir::OpPassManager &pm, const PhaseOptions &options);
+void addKernels(mlir::OpPassManager &pm, const phase::KernelOptions &options);
+void addPlace(mlir::OpPassManager &pm, const PhaseOptions &options,
+              const planning::Machine &machine);
+void addPartition(mlir::OpPassManager &pm, const phase::PartitionOptions &options);
+void addSchedule(mlir::OpPassManager &pm, const PhaseOptions &options,
+                 const planning::Machine &machine);
 /// The part of it that a trial of a plan needs: what lies on other tiers comes and goes.
-void addTransfers(mlir::OpPassManager &pm, const StepOptions &options, bool isTrial);
-void addPack(mlir::OpPassManager &pm, const StepOptions &options);
+void addTransfers(mlir::OpPassManager &pm, const PhaseOptions &options,
+                  const planning::Machine &machine, bool isTrial);
+void addPack(mlir::OpPassManager &pm);
 
-/// What an option of a tier says; the device where a planner chooses.
-Tier fixedTier(llvm::StringRef option);
-/// Whether the options leave a plan to be chosen.
-bool isPlanned(const StepOptions &options);
 /// The mode of --checkpoint: where none is given, auto if a plan is chosen.
-llvm::StringRef checkpointMode(const StepOptions &options);
+OrAuto<Checkpoint> checkpointMode(const PhaseOptions &options);
 /// Whether other tiles of parameters are tried where a budget wants it.
-bool plansTiles(const StepOptions &options);
+bool plansTiles(const PhaseOptions &options);
 /// The phase `differentiate` without planning tiles.
-void addGradients(mlir::OpPassManager &pm, const StepOptions &options);
+void addGradients(mlir::OpPassManager &pm, const PhaseOptions &options);
 /// The beginning of the phase `place`: activations as --checkpoint says.
-void addActivations(mlir::OpPassManager &pm, const StepOptions &options);
+void addActivations(mlir::OpPassManager &pm, const PhaseOptions &options);
 /// The pass `zero-plan-tiles`, with what it may choose from.
-std::unique_ptr<mlir::Pass> createPlanTiles(const StepOptions &options);
+std::unique_ptr<mlir::Pass> createPlanTiles(const PhaseOptions &options,
+                                            const planning::Machine &machine);
 /// The pass `zero-plan-memory`, with what it may choose from.
-std::unique_ptr<mlir::Pass> createPlanMemory(const StepOptions &options);
+std::unique_ptr<mlir::Pass> createPlanMemory(const PhaseOptions &options,
+                                             const planning::Machine &machine);
 /// The phase `place` without planning: as the options, or the plan on the module, say. A
 /// trial reports nothing.
-void addPlacement(mlir::OpPassManager &pm, const StepOptions &options, bool isTrial);
+void addPlacement(mlir::OpPassManager &pm, const PhaseOptions &options, bool isTrial);
 
 } // namespace zero
 

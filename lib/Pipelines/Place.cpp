@@ -5,44 +5,40 @@
 
 using namespace mlir;
 
-void zero::addPlace(OpPassManager &pm, const StepOptions &options) {
+void zero::addPlace(OpPassManager &pm, const PhaseOptions &options,
+                    const planning::Machine &machine) {
   addActivations(pm, options);
-  if (isPlanned(options))
-    pm.addPass(createPlanMemory(options));
+  if (options.plan.isPlanned())
+    pm.addPass(createPlanMemory(options, machine));
   addPlacement(pm, options, /*isTrial=*/false);
 }
 
-zero::Tier zero::fixedTier(StringRef option) {
-  return symbolizeTier(option).value_or(Tier::Device);
-}
-
-void zero::addActivations(OpPassManager &pm, const StepOptions &options) {
-  if (options.forwardOnly)
+void zero::addActivations(OpPassManager &pm, const PhaseOptions &options) {
+  if (options.import.forwardOnly)
     return;
-  StringRef mode = zero::checkpointMode(options);
   PlaceActivationsOptions activations;
-  activations.mode = mode == "auto" ? "none" : mode.str();
-  activations.slots = options.checkpointSlots;
-  activations.partition = options.partitionActivations;
+  activations.mode = checkpointMode(options).fixed(Checkpoint::None);
+  activations.slots = options.place.checkpointSlots;
+  activations.partition = options.place.partitionActivations;
   pm.addPass(createPlaceActivations(activations));
   pm.addPass(createRecomputeActivations());
 }
 
-void zero::addPlacement(OpPassManager &pm, const StepOptions &options, bool isTrial) {
-  if (zero::checkpointMode(options) == "auto") {
+void zero::addPlacement(OpPassManager &pm, const PhaseOptions &options, bool isTrial) {
+  if (checkpointMode(options).isAuto()) {
     RecomputeActivationsOptions recompute;
     recompute.quiet = isTrial;
     pm.addPass(createRecomputeActivations(recompute));
   }
   PlaceStateOptions place;
-  place.stage = options.stage;
-  place.ranks = options.ranks;
-  place.persistUnder = options.persistUnder.getValue();
-  place.params = fixedTier(options.offloadParams);
-  place.gradients = fixedTier(options.offloadGradients);
-  place.optimizer = fixedTier(options.offloadOptimizer);
+  place.stage = options.place.stage;
+  place.ranks = options.place.ranks;
+  place.persistUnder = options.place.persistUnder.getValue();
+  place.params = options.offload.params.fixed(Tier::Device);
+  place.gradients = options.offload.gradients;
+  place.optimizer = options.offload.optimizer.fixed(Tier::Device);
   AssignBucketsOptions buckets;
-  buckets.limit = options.bucketBytes.getValue();
+  buckets.limit = options.place.bucketBytes.getValue();
   pm.addPass(createPlaceState(place));
   pm.addPass(createAssignBuckets(buckets));
 }

@@ -19,17 +19,14 @@ using namespace mlir;
 
 namespace zero {
 
-bool isPlanned(const StepOptions &options) {
-  return options.memoryBudget.getValue() != 0 || options.activationBudget.getValue() != 0 ||
-         options.hostBudget.getValue() != 0 || options.zero == "auto";
-}
-
-StringRef checkpointMode(const StepOptions &options) {
-  if (options.forwardOnly)
-    return "none";
-  if (!options.checkpoint.empty())
-    return options.checkpoint.getValue();
-  return isPlanned(options) && options.checkpointSlots == 0 ? "auto" : "none";
+OrAuto<Checkpoint> checkpointMode(const PhaseOptions &options) {
+  if (options.import.forwardOnly)
+    return Checkpoint::None;
+  if (options.place.checkpoint.hasValue())
+    return options.place.checkpoint.getValue();
+  if (options.plan.isPlanned() && options.place.checkpointSlots == 0)
+    return OrAuto<Checkpoint>::automatic();
+  return Checkpoint::None;
 }
 
 /// "stage 3, parameters under 4.00 KiB whole".
@@ -79,7 +76,8 @@ class PlanMemory : public PassWrapper<PlanMemory, OperationPass<ModuleOp>> {
 public:
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(PlanMemory)
 
-  explicit PlanMemory(const StepOptions &given) : options(std::make_shared<StepOptions>()) {
+  PlanMemory(const PhaseOptions &given, const planning::Machine &machine)
+      : options(std::make_shared<PhaseOptions>()), machine(machine) {
     options->copyOptionValuesFrom(given);
   }
 
@@ -96,20 +94,17 @@ public:
 private:
   LogicalResult plan(ModuleOp module);
 
-  std::shared_ptr<StepOptions> options;
+  std::shared_ptr<PhaseOptions> options;
+  planning::Machine machine;
 };
 } // namespace
 
 LogicalResult PlanMemory::plan(ModuleOp module) {
-  planning::Machine machine;
-  const std::string name = options->machineName();
-  if (std::string error = options->loadMachine(machine); !error.empty())
-    return emitError(module.getLoc()) << "--machine=" << name << ": " << error;
   PlanSearch search(module, *options, machine);
   if (failed(search.prepare()))
     return failure();
-  Budget budget{options->memoryBudget.getValue(), options->activationBudget.getValue(),
-                options->hostBudget.getValue()};
+  Budget budget{options->plan.memoryBudget.getValue(), options->plan.activationBudget.getValue(),
+                options->plan.hostBudget.getValue()};
   FailureOr<const PlanChoice *> found = search.findFastest(budget);
   if (failed(found))
     return failure();
@@ -119,8 +114,9 @@ LogicalResult PlanMemory::plan(ModuleOp module) {
   return writePlan(module, **found);
 }
 
-std::unique_ptr<Pass> createPlanMemory(const StepOptions &options) {
-  return std::make_unique<PlanMemory>(options);
+std::unique_ptr<Pass> createPlanMemory(const PhaseOptions &options,
+                                       const planning::Machine &machine) {
+  return std::make_unique<PlanMemory>(options, machine);
 }
 
 } // namespace zero

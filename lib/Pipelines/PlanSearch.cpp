@@ -17,18 +17,18 @@ namespace zero {
 /// With --zero=auto: how many sets of parameters are tried that stay whole at stage 3.
 static constexpr size_t kPersistentSets = 3;
 
-PlanSearch::PlanSearch(ModuleOp module, const StepOptions &options,
+PlanSearch::PlanSearch(ModuleOp module, const PhaseOptions &options,
                        const planning::Machine &machine)
     : module(module), options(options), machine(machine) {}
 
 PlanChoice PlanSearch::asked() const {
   PlanChoice choice;
-  choice.stage = options.stage;
-  choice.ranks = options.ranks;
-  choice.persistUnder = options.persistUnder.getValue();
-  choice.bucketBytes = options.bucketBytes.getValue();
-  choice.params = fixedTier(options.offloadParams);
-  choice.optimizer = fixedTier(options.offloadOptimizer);
+  choice.stage = options.place.stage;
+  choice.ranks = options.place.ranks;
+  choice.persistUnder = options.place.persistUnder.getValue();
+  choice.bucketBytes = options.place.bucketBytes.getValue();
+  choice.params = options.offload.params.fixed(Tier::Device);
+  choice.optimizer = options.offload.optimizer.fixed(Tier::Device);
   return choice;
 }
 
@@ -63,7 +63,7 @@ std::vector<PlanChoice> PlanSearch::tiledPlacements() const {
 /// Where state may lie: as asked, or with --zero=auto at each stage, and at the third also with
 /// small parameters kept whole, which save the most seconds for a byte.
 std::vector<PlanChoice> PlanSearch::placements() const {
-  if (options.zero != "auto" || options.ranks == 1)
+  if (!options.plan.isAuto() || options.place.ranks == 1)
     return {asked()};
   if (module->hasAttr(kTilesAttr))
     return tiledPlacements();
@@ -87,15 +87,15 @@ std::vector<PlanChoice> PlanSearch::placements() const {
 /// never lie further away than optimizer state, which a step reads once, if both are free.
 std::vector<PlanChoice> PlanSearch::withTiers(const std::vector<PlanChoice> &placements) const {
   SmallVector<Tier> tiers{Tier::Device, Tier::Host};
-  if (options.hostBudget.getValue() != 0)
+  if (options.plan.hostBudget.getValue() != 0)
     tiers.push_back(Tier::Nvme);
   std::vector<PlanChoice> all;
   for (PlanChoice choice : placements) {
-    const bool isFree = options.offloadParams == "auto" && choice.stage == 3;
+    const bool isFree = options.offload.params.isAuto() && choice.stage == 3;
     for (Tier params : isFree ? ArrayRef<Tier>(tiers) : ArrayRef<Tier>(choice.params))
-      for (Tier optimizer : options.offloadOptimizer == "auto" ? ArrayRef<Tier>(tiers)
+      for (Tier optimizer : options.offload.optimizer.isAuto() ? ArrayRef<Tier>(tiers)
                                                                : ArrayRef<Tier>(choice.optimizer)) {
-        if (isFree && options.offloadOptimizer == "auto" && params > optimizer)
+        if (isFree && options.offload.optimizer.isAuto() && params > optimizer)
           continue;
         all.push_back(choice);
         all.back().params = params;
@@ -109,13 +109,13 @@ LogicalResult PlanSearch::prepare(const PlanSearch *known) {
   FailureOr<func::FuncOp> step = findStep(module);
   if (failed(step))
     return failure();
-  if (checkpointMode(options) == "auto")
+  if (checkpointMode(options).isAuto())
     ladder = known && known->ladder ? known->ladder
                                     : std::make_shared<const std::vector<RecomputePlan>>(
                                           listRecomputePlans(module, *step, machine));
   for (const PlanChoice &choice : withTiers(placements())) {
     // First, since of plans that take as long the first is chosen: the disk is spared.
-    if (options.hostBudget.getValue() != 0 && options.offloadOptimizer == "auto" &&
+    if (options.plan.hostBudget.getValue() != 0 && options.offload.optimizer.isAuto() &&
         choice.optimizer == Tier::Nvme)
       unlisted.push_back({choice, /*fillsHost=*/true, stateBytes(choice)});
     unlisted.push_back({choice, /*fillsHost=*/false, stateBytes(choice)});
@@ -190,7 +190,7 @@ void PlanSearch::addSwaps(Plan &first, const MemoryFloor &own) {
   for (int link = 0; link < planning::kNumLinks; ++link)
     lanes.perByte[link] =
         planning::transferSeconds(machine, planning::Link(link), unit) * turns / unit;
-  const int64_t given = options.hostBudget.getValue();
+  const int64_t given = options.plan.hostBudget.getValue();
   const planning::SwapRoom room{
       given ? std::max<int64_t>(given - first.cost->host.packed(), 0) : INT64_MAX, given != 0};
   const int64_t grain = std::max<int64_t>(ways.front().bytes / kSwapParts, 1);
@@ -228,7 +228,7 @@ FailureOr<Evaluation> PlanSearch::make(PlanChoice &choice) {
     if (failed(evaluation) || filled == 0 || turn == kFillings)
       return evaluation;
     PlanCost &cost = evaluation->getCost();
-    const int64_t excess = excessOf(cost.host, options.hostBudget.getValue());
+    const int64_t excess = excessOf(cost.host, options.plan.hostBudget.getValue());
     if (excess == 0)
       return evaluation;
     filled = std::max<int64_t>(cost.optimizerOnHost - excess, 0);
@@ -246,7 +246,7 @@ LogicalResult PlanSearch::addPlans(const PlanChoice &placement) {
 /// Where optimizer state may lie on nvme: as much of it on the host as a budget leaves room for,
 /// which is what no link of the disk has to move.
 LogicalResult PlanSearch::addFilledHost(PlanChoice placement) {
-  const int64_t given = options.hostBudget.getValue();
+  const int64_t given = options.plan.hostBudget.getValue();
   if (ladder)
     placement.activations = &ladder->front().activations;
   placement.optimizerHost = given;
@@ -268,7 +268,7 @@ LogicalResult PlanSearch::addPlans(const PlanChoice &placement, Evaluation &eval
   first.cost = std::move(evaluation.getCost());
   first.leastSeconds = leastSeconds(first.cost->time, 0, machine);
   first.leastBytes = first.cost->device.least();
-  if (options.offloadActivations == "auto")
+  if (options.offload.activations.isAuto())
     addSwaps(first, own);
   if (!ladder)
     return success();

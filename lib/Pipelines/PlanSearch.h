@@ -27,7 +27,7 @@ struct Budget {
 class PlanSearch {
 public:
   /// `module` has kernels and is not placed yet; nothing here changes it.
-  PlanSearch(mlir::ModuleOp module, const StepOptions &options, const planning::Machine &machine);
+  PlanSearch(mlir::ModuleOp module, const PhaseOptions &options, const planning::Machine &machine);
 
   /// Lists placements, with the `known` ways to recompute if there are some; fails, after an
   /// error, where a phase does. Their plans are listed once one of them may be wanted.
@@ -83,7 +83,7 @@ private:
   llvm::LogicalResult evaluateAll();
 
   mlir::ModuleOp module;
-  const StepOptions &options;
+  const PhaseOptions &options;
   const planning::Machine &machine;
   /// Ways to recompute, the first of which drops nothing; shared by searches of one program.
   std::shared_ptr<const std::vector<RecomputePlan>> ladder;

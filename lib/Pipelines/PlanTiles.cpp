@@ -29,9 +29,9 @@ static constexpr int kHalves = 2, kHalvesOfWays = 4;
 
 static constexpr double kAnySeconds = std::numeric_limits<double>::infinity();
 
-bool plansTiles(const StepOptions &options) {
-  return options.memoryBudget.getValue() != 0 && !options.forwardOnly && options.ranks > 1 &&
-         (options.stage == 3 || options.zero == "auto");
+bool plansTiles(const PhaseOptions &options) {
+  return options.plan.memoryBudget.getValue() != 0 && !options.import.forwardOnly &&
+         options.place.ranks > 1 && (options.place.stage == 3 || options.plan.isAuto());
 }
 
 /// Bytes of the largest parameter, or of the largest tile of one.
@@ -47,7 +47,8 @@ class PlanTiles : public PassWrapper<PlanTiles, OperationPass<ModuleOp>> {
 public:
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(PlanTiles)
 
-  explicit PlanTiles(const StepOptions &given) : options(std::make_shared<StepOptions>()) {
+  PlanTiles(const PhaseOptions &given, const planning::Machine &machine)
+      : options(std::make_shared<PhaseOptions>()), machine(machine) {
     options->copyOptionValuesFrom(given);
   }
 
@@ -55,19 +56,15 @@ public:
   StringRef getDescription() const override { return "Chooses tiles that keep a budget"; }
 
   void runOnOperation() override {
-    planning::Machine machine;
-    // A bad file is an error of the plan itself.
-    if (!options->loadMachine(machine).empty())
-      return;
     TileTrials trials(getOperation(), *options, machine);
-    const uint64_t given = options->tileParamsOver.getValue();
-    const bool mayChoose = options->zero == "auto" && given == 0;
+    const uint64_t given = options->differentiate.tileParamsOver.getValue();
+    const bool mayChoose = options->plan.isAuto() && given == 0;
     std::optional<TileTrial> asked = trials.attempt(/*wantsSmallest=*/mayChoose);
     if (!asked)
       return; // the phases that follow say why
     if (mayChoose)
       choose(trials, *asked);
-    else if (!asked->fits && uint64_t(asked->floor.state) < options->memoryBudget.getValue())
+    else if (!asked->fits && uint64_t(asked->floor.state) < options->plan.memoryBudget.getValue())
       findWay(trials, given);
   }
 
@@ -75,7 +72,8 @@ private:
   void choose(const TileTrials &trials, const TileTrial &whole);
   void findWay(const TileTrials &trials, uint64_t given);
 
-  std::shared_ptr<StepOptions> options;
+  std::shared_ptr<PhaseOptions> options;
+  planning::Machine machine;
 };
 } // namespace
 
@@ -125,8 +123,9 @@ void PlanTiles::findWay(const TileTrials &trials, uint64_t given) {
   }
 }
 
-std::unique_ptr<Pass> createPlanTiles(const StepOptions &options) {
-  return std::make_unique<PlanTiles>(options);
+std::unique_ptr<Pass> createPlanTiles(const PhaseOptions &options,
+                                      const planning::Machine &machine) {
+  return std::make_unique<PlanTiles>(options, machine);
 }
 
 } // namespace zero

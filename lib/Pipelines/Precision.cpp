@@ -5,12 +5,12 @@
 
 using namespace mlir;
 
-void zero::addPrecision(OpPassManager &pm, const StepOptions &options) {
+void zero::addPrecision(OpPassManager &pm, const phase::PrecisionOptions &options) {
   SetPrecisionOptions precision;
-  precision.precision = options.precision;
+  precision.precision = options.stored;
   precision.lossScale = options.lossScale > 0 ? options.lossScale : options.initialLossScale;
   pm.addPass(createSetPrecision(precision));
-  if (!options.frozenPrecision.empty())
-    pm.addPass(createSetFrozenPrecision({options.frozenPrecision}));
+  if (options.frozen.hasValue())
+    pm.addPass(createSetFrozenPrecision({options.frozen}));
   pm.addPass(createVerifyPrecision());
 }

@@ -8,7 +8,7 @@
 
 using namespace mlir;
 
-void zero::addRecognise(OpPassManager &pm, const StepOptions &options) {
+void zero::addRecognise(OpPassManager &pm, const PhaseOptions &options) {
   // Composites first, while the patterns are as the exporter wrote them; what is
   // left is expanded to nodes that have gradients and lowerings.
   pm.addNestedPass<func::FuncOp>(createFoldTransposes());
@@ -16,16 +16,16 @@ void zero::addRecognise(OpPassManager &pm, const StepOptions &options) {
   pm.addNestedPass<func::FuncOp>(createRecogniseSwish());
   pm.addNestedPass<func::FuncOp>(createRecogniseNormalization());
   pm.addNestedPass<func::FuncOp>(createRecogniseRotary());
-  pm.addPass(createRecogniseAttention({options.dataRoot}));
+  pm.addPass(createRecogniseAttention({options.import.dataRoot}));
   // Nothing computes it as one kernel there.
-  if (options.device != "cpu")
+  if (options.kernels.device != Device::Cpu)
     pm.addNestedPass<func::FuncOp>(createExpandAttention());
   SetSeedOptions seed;
-  seed.seed = options.seed;
+  seed.seed = options.recognise.seed;
   pm.addPass(createSetSeed(seed));
-  if (options.lossMean == "local")
+  if (options.recognise.lossMean == LossMean::Local)
     pm.addPass(createLocalLossMean());
-  if (options.syncBatchNorm)
+  if (options.recognise.syncBatchNorm)
     pm.addPass(createSyncBatchNorm());
   pm.addNestedPass<func::FuncOp>(createExpandNodes());
   pm.addNestedPass<func::FuncOp>(createFoldTransposes());

@@ -35,7 +35,7 @@ struct Fix {
 /// Tries changes, one at a time.
 class FixSearch {
 public:
-  FixSearch(ModuleOp module, const PlanSearch &search, const StepOptions &options,
+  FixSearch(ModuleOp module, const PlanSearch &search, const PhaseOptions &options,
             const Budget &budget, const planning::Machine &machine)
       : module(module), known(search), options(options), budget(budget), machine(machine) {}
 
@@ -48,7 +48,7 @@ private:
 
   ModuleOp module;
   const PlanSearch &known;
-  const StepOptions &options;
+  const PhaseOptions &options;
   Budget budget;
   const planning::Machine &machine;
   std::vector<Fix> fixes;
@@ -57,7 +57,7 @@ private:
 } // namespace
 
 LogicalResult FixSearch::attempt(StringRef flag, StringRef value) {
-  StepOptions changed;
+  PhaseOptions changed;
   changed.copyOptionValuesFrom(options);
   if (!changed.set(flag, value).empty())
     return success();
@@ -77,8 +77,8 @@ LogicalResult FixSearch::attempt(StringRef flag, StringRef value) {
 
 LogicalResult FixSearch::run() {
   // With tiers to choose from each change would be a search of hundreds of plans.
-  if (options.offloadParams == "auto" || options.offloadOptimizer == "auto" ||
-      options.offloadActivations == "auto")
+  if (options.offload.params.isAuto() || options.offload.optimizer.isAuto() ||
+      options.offload.activations.isAuto())
     return success();
   LogicalResult result = success();
   // Tiles are cut before a step is differentiated: zero-plan-tiles tried them.
@@ -90,24 +90,26 @@ LogicalResult FixSearch::run() {
       result = attempt(flag, value.str());
   };
   // A step that runs layers again already would have to be made anew.
-  if (checkpointMode(options) == "none" && options.checkpointSlots == 0 && !options.forwardOnly)
+  if (checkpointMode(options).is(Checkpoint::None) && options.place.checkpointSlots == 0 &&
+      !options.import.forwardOnly)
     tryIt("checkpoint", "auto");
-  if (options.device == "cpu" && !options.forwardOnly) {
-    if (options.offloadActivations == "device")
+  if (options.kernels.device == Device::Cpu && !options.import.forwardOnly) {
+    if (options.offload.activations.is(Tier::Device))
       tryIt("offload-activations", "host");
-    if (options.offloadOptimizer == "device")
+    if (options.offload.optimizer.is(Tier::Device))
       tryIt("offload-optimizer", "host");
   }
-  const bool isFixed = options.zero != "auto";
-  if (isFixed && options.ranks > 1)
-    for (unsigned stage = options.stage + 1; stage <= 3; ++stage)
+  const bool isFixed = !options.plan.isAuto();
+  if (isFixed && options.place.ranks > 1)
+    for (unsigned stage = options.place.stage + 1; stage <= 3; ++stage)
       tryIt("zero-stage", Twine(stage));
-  if (!isFixed || options.stage > 0)
+  if (!isFixed || options.place.stage > 0)
     for (unsigned times : {2, 4, 8})
-      tryIt("ranks", Twine(options.ranks * times));
-  if (isFixed && options.stage == 3)
+      tryIt("ranks", Twine(options.place.ranks * times));
+  if (isFixed && options.place.stage == 3)
     for (uint64_t part : {4, 16})
-      tryIt("bucket-bytes", Twine(std::max<uint64_t>(options.bucketBytes.getValue() / part, 1)));
+      tryIt("bucket-bytes",
+            Twine(std::max<uint64_t>(options.place.bucketBytes.getValue() / part, 1)));
   return result;
 }
 
@@ -139,13 +141,13 @@ static LogicalResult refuseActivations(ModuleOp module, PlanSearch &search, cons
 }
 
 /// Most bytes of a part of a parameter, as flags or a planner say; 0: parameters are whole.
-static uint64_t tileLimit(ModuleOp module, const StepOptions &options) {
+static uint64_t tileLimit(ModuleOp module, const PhaseOptions &options) {
   if (auto planned = module->getAttrOfType<IntegerAttr>(kTilesAttr))
     return uint64_t(planned.getInt());
-  return options.tileParamsOver.getValue();
+  return options.differentiate.tileParamsOver.getValue();
 }
 
-LogicalResult refuse(ModuleOp module, PlanSearch &search, const StepOptions &options,
+LogicalResult refuse(ModuleOp module, PlanSearch &search, const PhaseOptions &options,
                      const Budget &budget, const planning::Machine &machine) {
   FailureOr<const PlanChoice *> smallest = search.findSmallest(budget);
   if (failed(smallest))

@@ -6,26 +6,26 @@
 
 using namespace mlir;
 
-void zero::addTransfers(OpPassManager &pm, const StepOptions &options, bool isTrial) {
+void zero::addTransfers(OpPassManager &pm, const PhaseOptions &options,
+                        const planning::Machine &machine, bool isTrial) {
   OverlapUpdatesOptions overlap;
   overlap.quiet = isTrial;
   pm.addPass(createOverlapUpdates(overlap));
-  if (options.offloadActivations != "device") {
+  if (!options.offload.activations.is(Tier::Device)) {
     OffloadActivationsOptions activations;
-    activations.tier = fixedTier(options.offloadActivations);
+    activations.tier = options.offload.activations.fixed(Tier::Device);
     activations.quiet = isTrial;
     pm.addPass(createOffloadActivations(activations));
   }
   pm.addPass(createInsertTransfers());
-  planning::Machine machine;
-  (void)options.loadMachine(machine); // whoever gave a bad file has been told
   TierBudgets budgets;
-  budgets.device = int64_t(options.memoryBudget.getValue().bytes);
-  budgets.host = int64_t(options.hostBudget.getValue().bytes);
+  budgets.device = int64_t(options.plan.memoryBudget.getValue().bytes);
+  budgets.host = int64_t(options.plan.hostBudget.getValue().bytes);
   pm.addPass(createScheduleTransfers(machine, budgets));
 }
 
-void zero::addSchedule(OpPassManager &pm, const StepOptions &options) {
-  addTransfers(pm, options, /*isTrial=*/false);
+void zero::addSchedule(OpPassManager &pm, const PhaseOptions &options,
+                       const planning::Machine &machine) {
+  addTransfers(pm, options, machine, /*isTrial=*/false);
   pm.addPass(createVerifyStateOrder());
 }

@@ -5,17 +5,17 @@
 
 using namespace mlir;
 
-void zero::addShape(OpPassManager &pm, const StepOptions &options) {
+void zero::addShape(OpPassManager &pm, const PhaseOptions &options) {
   TileVocabularyOptions parts;
-  parts.bytes = options.logitsBytes.getValue();
+  parts.bytes = options.shape.logitsBytes.getValue();
   pm.addPass(createTileVocabulary(parts));
-  if (options.forwardOnly)
+  if (options.import.forwardOnly)
     return;
   TileProjectionOptions tiles;
-  tiles.bytes = options.logitsBytes.getValue();
+  tiles.bytes = options.shape.logitsBytes.getValue();
   pm.addPass(createTileProjection(tiles));
   pm.addPass(createAddIntoTables());
   RecomputeCheapOptions recompute;
-  recompute.what = options.recompute;
+  recompute.what = options.shape.recompute;
   pm.addPass(createRecomputeCheap(recompute));
 }

@@ -5,24 +5,24 @@
 
 using namespace mlir;
 
-void zero::addStep(OpPassManager &pm, const StepOptions &options) {
-  if (options.forwardOnly)
+void zero::addStep(OpPassManager &pm, const PhaseOptions &options) {
+  if (options.import.forwardOnly)
     return;
   BuildStepOptions step;
-  step.optimizer = options.optimizer;
-  step.paramGroups.assign(options.paramGroups.begin(), options.paramGroups.end());
-  step.noDecay.assign(options.noDecay.begin(), options.noDecay.end());
-  step.scheduleKind = options.schedule;
-  step.warmupSteps = options.warmupSteps;
-  step.totalSteps = options.totalSteps;
-  step.minLearningRate = options.minLearningRate;
-  step.clipNorm = options.clipNorm;
-  step.microBatches = options.microBatches;
-  step.lossScale = options.lossScale;
-  step.minLossScale = options.minLossScale;
-  step.lossScaleWindow = options.lossScaleWindow;
-  step.patience = options.lossScaleHysteresis;
-  step.settings = options.optimizerOptions().text();
+  step.optimizer = options.step.optimizer;
+  step.paramGroups.assign(options.step.paramGroups.begin(), options.step.paramGroups.end());
+  step.noDecay.assign(options.step.noDecay.begin(), options.step.noDecay.end());
+  step.scheduleKind = options.step.schedule;
+  step.warmupSteps = options.step.warmupSteps;
+  step.totalSteps = options.step.totalSteps;
+  step.minLearningRate = options.step.minLearningRate;
+  step.clipNorm = options.step.clipNorm;
+  step.microBatches = options.step.microBatches;
+  step.lossScale = options.precision.lossScale;
+  step.minLossScale = options.precision.minLossScale;
+  step.lossScaleWindow = options.precision.lossScaleWindow;
+  step.patience = options.precision.lossScaleHysteresis;
+  step.settings = options.step.optimizerOptions().text();
   pm.addPass(createBuildStep(step));
   pm.addPass(createSplitPrologue());
   pm.addPass(createAverageBuffers());

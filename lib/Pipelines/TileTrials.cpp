@@ -13,7 +13,7 @@ using namespace mlir;
 
 namespace zero {
 
-TileTrials::TileTrials(ModuleOp module, const StepOptions &options,
+TileTrials::TileTrials(ModuleOp module, const PhaseOptions &options,
                        const planning::Machine &machine)
     : registry(module.getContext()->getDialectRegistry()), options(options), machine(machine) {
   llvm::raw_string_ostream bytes(program);
@@ -21,13 +21,13 @@ TileTrials::TileTrials(ModuleOp module, const StepOptions &options,
 }
 
 /// Everything between planning tiles and planning memory.
-static LogicalResult runToKernels(ModuleOp module, const StepOptions &options) {
+static LogicalResult runToKernels(ModuleOp module, const PhaseOptions &options) {
   PassManager pm(module.getContext());
   pm.enableVerifier(false);
   addGradients(pm, options);
   addStep(pm, options);
   addShape(pm, options);
-  addKernels(pm, options);
+  addKernels(pm, options.kernels);
   addActivations(pm, options);
   return pm.run(module);
 }
@@ -54,8 +54,8 @@ std::optional<TileTrial> TileTrials::run(std::optional<uint64_t> limit, double s
   if (!module || failed(runToKernels(*module, options)))
     return std::nullopt;
   PlanSearch search(*module, options, machine);
-  Budget budget{options.memoryBudget.getValue(), options.activationBudget.getValue(),
-                options.hostBudget.getValue()};
+  Budget budget{options.plan.memoryBudget.getValue(), options.plan.activationBudget.getValue(),
+                options.plan.hostBudget.getValue()};
   FailureOr<const PlanChoice *> found = failure();
   if (failed(search.prepare()) || failed(found = search.findFastest(budget, seconds)))
     return std::nullopt;

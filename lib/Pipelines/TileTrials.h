@@ -19,7 +19,7 @@ struct TileTrial {
 /// parameters in tiles. Each trial has a context of its own, so it changes and reports nothing.
 class TileTrials {
 public:
-  TileTrials(mlir::ModuleOp module, const StepOptions &options, const planning::Machine &machine);
+  TileTrials(mlir::ModuleOp module, const PhaseOptions &options, const planning::Machine &machine);
 
   /// As the flags say; nothing where a phase fails. The smallest plan takes a while to find.
   std::optional<TileTrial> attempt(bool wantsSmallest) const;
@@ -33,7 +33,7 @@ private:
 
   std::string program; ///< as bytecode
   const mlir::DialectRegistry &registry;
-  const StepOptions &options;
+  const PhaseOptions &options;
   const planning::Machine &machine;
 };
 

@@ -82,20 +82,20 @@ struct PlaceActivations : zero::impl::PlaceActivationsBase<PlaceActivations> {
                                     "parallel, so no two of them hold the same activation";
       return signalPassFailure();
     }
-    if (failed(step) || (mode == "none" && slots == 0))
+    if (failed(step) || (mode == Checkpoint::None && slots == 0))
       return failed(step) ? signalPassFailure() : void();
     Layers layers(getOperation(), *step);
-    std::string flag =
-        slots ? "--checkpoint-slots=" + std::to_string(slots) : "--checkpoint=" + mode.getValue();
+    std::string flag = slots ? "--checkpoint-slots=" + std::to_string(slots)
+                             : "--checkpoint=" + wordOf(mode.getValue()).str();
     if (layers.count() == 0) {
       getOperation().emitError() << flag << " has no effect: no layers are found, since no value "
                                  << "alone leads from one part of forward to the next";
       return signalPassFailure();
     }
     MLIRContext *context = &getContext();
-    ActivationPlan plan = slots            ? keepSlots(context, layers, slots)
-                          : mode == "sqrt" ? keepSegments(context, layers)
-                                           : keepLayerOutputs(context, layers);
+    ActivationPlan plan = slots                      ? keepSlots(context, layers, slots)
+                          : mode == Checkpoint::Sqrt ? keepSegments(context, layers)
+                                                     : keepLayerOutputs(context, layers);
     int64_t all = keptBytes(layers), kept = keptBytes(layers, &plan);
     if (kept >= all) {
       getOperation().emitError() << flag << " has no effect: the " << layers.count()

@@ -167,12 +167,8 @@ struct RecomputeCheap : zero::impl::RecomputeCheapBase<RecomputeCheap> {
     FailureOr<func::FuncOp> step = findStep(getOperation());
     if (failed(step))
       return signalPassFailure();
-    if (what == "cheap")
-      return Recomputer(*step).run();
-    if (what != "none") {
-      getOperation().emitError() << "--recompute=" << what << ": expected cheap or none";
-      signalPassFailure();
-    }
+    if (what == Recompute::Cheap)
+      Recomputer(*step).run();
   }
 };
 } // namespace

@@ -37,12 +37,14 @@ static void narrowViews(Value value, FloatType narrow) {
         narrowViews(node.getOutputs().front(), narrow);
 }
 
-static FloatType parseType(MLIRContext *context, StringRef precision) {
-  if (precision == "bf16")
+static FloatType typeOf(MLIRContext *context, HalfPrecision precision) {
+  switch (precision) {
+  case HalfPrecision::BF16:
     return BFloat16Type::get(context);
-  if (precision == "fp16")
+  case HalfPrecision::F16:
     return Float16Type::get(context);
-  return {};
+  }
+  llvm_unreachable("a precision without a type");
 }
 
 /// Narrows what `module` holds frozen; returns how many parameters those are.
@@ -65,15 +67,11 @@ struct SetFrozenPrecision : zero::impl::SetFrozenPrecisionBase<SetFrozenPrecisio
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    const std::string flag = "--frozen-precision=" + precision;
-    FloatType narrow = parseType(&getContext(), precision);
+    const std::string flag = "--frozen-precision=" + wordOf(precision.getValue()).str();
+    FloatType narrow = typeOf(&getContext(), precision);
     FailureOr<func::FuncOp> step = findStep(module);
     if (failed(step))
       return signalPassFailure();
-    if (!narrow) {
-      emitError(module.getLoc()) << flag << ": expected bf16 or fp16";
-      return signalPassFailure();
-    }
     if (module->hasAttr(kPrecisionAttr)) {
       emitError(module.getLoc()) << flag << ": expected no --precision, which stores all "
                                  << "parameters in 16 bits; leave one of the two out";
@@ -88,7 +86,7 @@ struct SetFrozenPrecision : zero::impl::SetFrozenPrecisionBase<SetFrozenPrecisio
     module->setAttr(kFrozenPrecisionAttr, TypeAttr::get(narrow));
     remark::passed(step->getLoc(), remark::RemarkOpts::name("frozen").category("precision"))
         << llvm::formatv("{0} frozen parameters are stored as {1}, and widened where they are read",
-                         count, precision.getValue())
+                         count, wordOf(precision.getValue()))
                .str();
   }
 };

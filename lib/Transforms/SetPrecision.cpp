@@ -187,21 +187,15 @@ struct SetPrecision : zero::impl::SetPrecisionBase<SetPrecision> {
   using SetPrecisionBase::SetPrecisionBase;
 
   void runOnOperation() override {
-    if (precision == "fp32")
+    if (precision == Precision::F32)
       return;
     Builder builder(&getContext());
-    FloatType narrow = precision == "bf16"   ? FloatType(builder.getBF16Type())
-                       : precision == "fp16" ? FloatType(builder.getF16Type())
-                                             : FloatType();
-    if (!narrow) {
-      emitError(getOperation().getLoc())
-          << "--precision=" << precision << ": expected fp32, bf16 or fp16";
-      return signalPassFailure();
-    }
+    FloatType narrow = precision == Precision::BF16 ? FloatType(builder.getBF16Type())
+                                                    : FloatType(builder.getF16Type());
     FailureOr<func::FuncOp> step = findStep(getOperation());
     if (failed(step))
       return signalPassFailure();
-    Narrower narrower(getOperation(), *step, narrow, precision);
+    Narrower narrower(getOperation(), *step, narrow, wordOf(precision.getValue()));
     if (failed(narrower.run()) ||
         (narrow.isF16() && failed(addLossScale(getOperation(), lossScale))))
       return signalPassFailure();

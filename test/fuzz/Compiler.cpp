@@ -33,25 +33,25 @@ static void setFlags(CompilerOptions &flags, uint64_t options, const std::string
   flags.planOnly = !random.oneIn(4);
   flags.output = flags.planOnly ? "" : output;
   flags.threads = 1;
-  flags.step.stage = static_cast<unsigned>(random.below(4));
-  flags.step.ranks = 1 + static_cast<unsigned>(random.below(4));
-  flags.step.bucketBytes = ByteSize{random.oneIn(4) ? 1 + random.below(4096) : 25'000'000};
-  flags.step.optimizer = std::string(random.oneIn(4) ? "sgd" : "adamw");
+  flags.phases.place.stage = static_cast<unsigned>(random.below(4));
+  flags.phases.place.ranks = 1 + static_cast<unsigned>(random.below(4));
+  flags.phases.place.bucketBytes = ByteSize{random.oneIn(4) ? 1 + random.below(4096) : 25'000'000};
+  flags.phases.step.optimizer = std::string(random.oneIn(4) ? "sgd" : "adamw");
   if (random.oneIn(4))
-    flags.step.lossMean = std::string("local");
-  flags.step.forwardOnly = random.oneIn(8);
-  if (options < kPlainOptions || flags.step.forwardOnly)
+    flags.phases.recognise.lossMean = LossMean::Local;
+  flags.phases.import.forwardOnly = random.oneIn(8);
+  if (options < kPlainOptions || flags.phases.import.forwardOnly)
     return;
-  static constexpr const char *kPrecisions[] = {"fp32", "bf16", "fp16"};
-  flags.step.precision = std::string(kPrecisions[random.below(3)]);
-  flags.step.microBatches = 1 + random.below(3);
-  flags.step.clipNorm = random.oneIn(2) ? 1.0 : 0.0;
+  flags.phases.precision.stored = wordsOf(Precision{})[random.below(3)].value;
+  flags.phases.step.microBatches = 1 + random.below(3);
+  flags.phases.step.clipNorm = random.oneIn(2) ? 1.0 : 0.0;
   if (random.oneIn(4))
-    flags.step.optimizer = std::string("lamb");
+    flags.phases.step.optimizer = std::string("lamb");
   if (random.oneIn(8))
-    flags.step.memoryBudget = ByteSize{1 + random.below(1 << 22)};
+    flags.phases.plan.memoryBudget = ByteSize{1 + random.below(1 << 22)};
   if (random.oneIn(8))
-    flags.step.checkpoint = std::string(random.oneIn(2) ? "layer" : "sqrt");
+    flags.phases.place.checkpoint =
+        OrAuto<Checkpoint>(random.oneIn(2) ? Checkpoint::Layer : Checkpoint::Sqrt);
 }
 
 /// ONNX's operators, and those that the compiler has many times over.

@@ -1,7 +1,7 @@
 // RUN: zero-opt %s --split-input-file --zero-set-precision=precision=fp16 --verify-diagnostics
 // RUN: not zero-opt %s --split-input-file --zero-set-precision=precision=fp8 2>&1 | FileCheck %s
 
-// CHECK: error: --precision=fp8: expected fp32, bf16 or fp16
+// CHECK: --precision option: expected fp32, bf16 or fp16, got 'fp8'
 
 // A graph that brings its gradients has chosen its types.
 zero.parameter @w : tensor<8xf32> {splat = 0.5}

@@ -20,7 +20,7 @@ static bool setImportFlag(CompilerOptions &model, StringRef name, StringRef valu
   else if (name == "loss")
     model.loss = value.str();
   else if (name == "data-root")
-    model.step.dataRoot = value.str();
+    model.phases.import.dataRoot = value.str();
   else if (name == "allow-symlinks")
     model.allowSymlinks = true;
   else
@@ -36,7 +36,7 @@ static bool isModel(StringRef argument) {
 /// Where the masks lie that phases look at, in the braces that an option's value
 /// may need.
 static std::string folderOfData(const OptArguments &arguments) {
-  SmallString<128> folder(arguments.model.step.dataRoot.getValue());
+  SmallString<128> folder(arguments.model.phases.import.dataRoot.getValue());
   auto input = llvm::find_if(arguments.rest, isModel);
   if (folder.empty() && input != arguments.rest.end()) {
     folder = *input;
@@ -57,13 +57,13 @@ std::string sortArguments(ArrayRef<char *> arguments, OptArguments &sorted) {
     bool isFlag = argument.starts_with("--") || argument == "-v";
     if (isFlag && setImportFlag(sorted.model, name, value))
       continue;
-    if (!isFlag || !sorted.model.step.knows(name)) {
+    if (!isFlag || !sorted.model.phases.knows(name)) {
       sorted.rest.push_back(argument.str());
       continue;
     }
     if (value.empty())
       value = "true";
-    if (std::string error = sorted.model.step.set(name, value); !error.empty())
+    if (std::string error = sorted.model.phases.set(name, value); !error.empty())
       return error;
     phaseOptions += (phaseOptions.empty() ? "" : " ") + (name + "=" + value).str();
   }

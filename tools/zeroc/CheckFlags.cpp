@@ -28,7 +28,7 @@ namespace {
 class Checker {
 public:
   Checker(const CompilerOptions &options, const GivenFlags &given)
-      : options(options), step(options.step), given(given) {}
+      : options(options), phases(options.phases), given(given) {}
 
   std::string run() {
     checkModel();
@@ -50,7 +50,6 @@ public:
 
 private:
   bool isGiven(StringRef flag) const { return given.contains(flag); }
-  bool isOffloaded() const;
   std::string keyOf(StringRef flag) const {
     auto it = given.find(flag);
     return it == given.end() ? ("--" + flag).str() : it->second.key;
@@ -88,11 +87,12 @@ private:
     if (!std::isfinite(static_cast<float>(value)) || value <= 0)
       refuse(flag, "a positive number", number(value));
   }
-  void expectWord(StringRef flag, StringRef value, ArrayRef<StringRef> words) {
-    if (llvm::is_contained(words, value))
-      return;
-    std::string last = (" or " + words.back()).str();
-    refuse(flag, llvm::join(words.drop_back(), ", ") + last, ("'" + value + "'").str());
+  /// "--precision=fp32".
+  template <typename T>
+  static std::string textOf(StringRef flag, const T &value) {
+    std::string text;
+    llvm::raw_string_ostream(text) << "--" << flag << "=" << value.getValue();
+    return text;
   }
   static std::string number(double value) {
     std::string text;
@@ -115,7 +115,7 @@ private:
   void checkForwardOnly();
 
   const CompilerOptions &options;
-  const StepOptions &step;
+  const PhaseOptions &phases;
   const GivenFlags &given;
   std::string error;
 };
@@ -129,8 +129,8 @@ void Checker::checkModel() {
     fail("--no-cache: --cache-dir has no effect with it");
   if (options.planOnly && !options.output.empty())
     fail("--plan-only writes nothing, so -o has no effect");
-  if (!step.dataRoot.empty() && !llvm::sys::fs::is_directory(step.dataRoot))
-    fail("--data-root: '" + step.dataRoot.getValue() + "' is no folder");
+  if (!phases.import.dataRoot.empty() && !llvm::sys::fs::is_directory(phases.import.dataRoot))
+    fail("--data-root: '" + phases.import.dataRoot.getValue() + "' is no folder");
   if (!options.dumpAfter.empty() &&
       llvm::none_of(allPhases(), [&](Phase p) { return phaseName(p) == options.dumpAfter; }))
     fail("--dump-after: unknown phase '" + options.dumpAfter + "'");
@@ -141,9 +141,8 @@ void Checker::checkSelection() {
     expectAbsent("freeze-all-but", "--trainable, which lists what is trained");
   if (!isGiven("frozen-precision"))
     return;
-  expectWord("frozen-precision", step.frozenPrecision, {"bf16", "fp16"});
-  if (step.precision != "fp32")
-    expectAbsent("frozen-precision", "--precision=" + step.precision.getValue() +
+  if (phases.precision.stored != Precision::F32)
+    expectAbsent("frozen-precision", textOf("precision", phases.precision.stored) +
                                          ", which stores all parameters in 16 bits");
   if (!isGiven("trainable") && !isGiven("freeze") && !isGiven("freeze-all-but"))
     expectAbsent("frozen-precision", "nothing frozen: none of --freeze, --freeze-all-but and "
@@ -151,122 +150,109 @@ void Checker::checkSelection() {
 }
 
 void Checker::checkDevice() {
-  expectWord("device", step.device, {"cpu", "cuda", "simulated"});
-  if (step.device != "cpu")
-    expectAbsent("threads-per-rank", "--device=" + step.device.getValue());
-  if (step.device != "cuda")
-    expectAbsent("gpu-arch", "--device=" + step.device.getValue());
+  const auto &device = phases.kernels.device;
+  if (device != Device::Cpu)
+    expectAbsent("threads-per-rank", textOf("device", device));
+  if (device != Device::Cuda)
+    expectAbsent("gpu-arch", textOf("device", device));
   if (options.planOnly)
     expectAbsent("gpu-arch", "--plan-only, which compiles no kernel");
 }
 
 void Checker::checkPlan() {
-  if (step.stage > 3)
-    refuse("zero-stage", "0, 1, 2 or 3", step.stage.getValue());
-  expectFrom1To("ranks", options.planOnly ? kMostPlannedRanks : rt::kMostRanks, step.ranks);
-  expectFrom1To("threads-per-rank", rt::kMostThreads, step.threadsPerRank);
-  expectAtLeastOne("bucket-bytes", step.bucketBytes.getValue());
-  if (step.stage < 3)
-    expectAbsent("persist-under", "--zero-stage=" + Twine(step.stage.getValue()) +
+  if (phases.place.stage > 3)
+    refuse("zero-stage", "0, 1, 2 or 3", phases.place.stage.getValue());
+  expectFrom1To("ranks", options.planOnly ? kMostPlannedRanks : rt::kMostRanks, phases.place.ranks);
+  expectFrom1To("threads-per-rank", rt::kMostThreads, phases.kernels.threadsPerRank);
+  expectAtLeastOne("bucket-bytes", phases.place.bucketBytes.getValue());
+  if (phases.place.stage < 3)
+    expectAbsent("persist-under", "--zero-stage=" + Twine(phases.place.stage.getValue()) +
                                       ", which keeps all parameters whole");
-  expectFrom1To("micro-batches", rt::kMostMicroBatches, step.microBatches);
-  expectNotNegative("clip-norm", step.clipNorm);
-  expectWord("loss-mean", step.lossMean, {"global", "local"});
+  expectFrom1To("micro-batches", rt::kMostMicroBatches, phases.step.microBatches);
+  expectNotNegative("clip-norm", phases.step.clipNorm);
   checkBudget();
   if (isGiven("checkpoint-slots")) {
-    expectFrom1To("checkpoint-slots", kMostSlots, step.checkpointSlots);
+    expectFrom1To("checkpoint-slots", kMostSlots, phases.place.checkpointSlots);
     expectAbsent("checkpoint", keyOf("checkpoint-slots"));
   }
 }
 
 void Checker::checkBudget() {
-  if (isGiven("checkpoint"))
-    expectWord("checkpoint", step.checkpoint, {"none", "layer", "sqrt", "auto"});
-  if (isGiven("zero"))
-    expectWord("zero", step.zero, {"auto"});
-  const bool isAuto = step.zero == "auto";
+  const bool isAuto = phases.plan.isAuto();
   for (StringRef flag : {"zero-stage", "persist-under"})
     if (isAuto)
       expectAbsent(flag, "--zero=auto, which chooses it");
   if (isGiven("memory-budget"))
-    expectAtLeastOne("memory-budget", step.memoryBudget.getValue());
+    expectAtLeastOne("memory-budget", phases.plan.memoryBudget.getValue());
   if (isGiven("activation-budget"))
-    expectAtLeastOne("activation-budget", step.activationBudget.getValue());
+    expectAtLeastOne("activation-budget", phases.plan.activationBudget.getValue());
   const bool hasBudget = isGiven("memory-budget") || isGiven("activation-budget");
-  if (step.checkpoint == "auto" && !hasBudget && !isAuto)
+  if (phases.place.checkpoint.hasValue() && phases.place.checkpoint.isAuto() && !hasBudget &&
+      !isAuto)
     fail(keyOf("checkpoint") + "=auto: expected --memory-budget or --activation-budget, which say "
                                "how much is to be computed again");
-  if (!hasBudget && !isAuto && !isOffloaded())
+  if (!hasBudget && !isAuto && !phases.offload.any())
     expectAbsent("machine",
                  "no --memory-budget, --activation-budget, --zero=auto or --offload-...");
 }
 
-bool Checker::isOffloaded() const {
-  return step.offloadParams != "device" || step.offloadGradients != "device" ||
-         step.offloadOptimizer != "device" || step.offloadActivations != "device";
-}
-
 void Checker::checkTiers() {
-  const bool isAuto = step.zero == "auto", isPlanned = isAuto || isGiven("memory-budget");
-  for (auto &[flag, tier] : {std::pair<StringRef, StringRef>{"offload-params", step.offloadParams},
-                             {"offload-optimizer", step.offloadOptimizer},
-                             {"offload-activations", step.offloadActivations}}) {
-    expectWord(flag, tier, {"device", "host", "nvme", "auto"});
-    if (tier == "auto" && !isPlanned)
-      fail(keyOf(flag) + "=auto: expected --memory-budget, which says how much has to leave");
-  }
-  expectWord("offload-gradients", step.offloadGradients, {"device", "host", "nvme"});
+  const phase::OffloadOptions &offload = phases.offload;
+  const bool isAuto = phases.plan.isAuto(), isPlanned = isAuto || isGiven("memory-budget");
+  for (const phase::TierOption *tier : offload.chosen())
+    if (tier->isAuto() && !isPlanned)
+      fail(keyOf(tier->ArgStr) +
+           "=auto: expected --memory-budget, which says how much has to leave");
   if (isGiven("host-budget")) {
-    expectAtLeastOne("host-budget", step.hostBudget.getValue());
-    if (!isOffloaded())
+    expectAtLeastOne("host-budget", phases.plan.hostBudget.getValue());
+    if (!offload.any())
       fail(keyOf("host-budget") +
            ": expected one of --offload-... that lets something leave the device");
   }
-  if (step.offloadParams != "device" && step.stage != 3 &&
-      !(isAuto && step.offloadParams == "auto"))
+  if (!offload.params.is(Tier::Device) && phases.place.stage != 3 &&
+      !(isAuto && offload.params.isAuto()))
     refuse("offload-params", "--zero-stage=3 with it: what is moved away is sharded over ranks",
-           step.zero == "auto" ? "--zero=auto" : "stage " + std::to_string(step.stage));
-  if (isOffloaded() && step.device == "cuda")
-    fail("--device=cuda: expected everything on the device, as --offload-params, "
-         "--offload-gradients, --offload-optimizer and --offload-activations are only for programs "
-         "of the cpu yet");
+           isAuto ? "--zero=auto" : "stage " + std::to_string(phases.place.stage));
+  if (offload.any() && phases.kernels.device == Device::Cuda)
+    fail(textOf("device", phases.kernels.device) +
+         ": expected everything on the device, as --offload-params, --offload-gradients, "
+         "--offload-optimizer and --offload-activations are only for programs of the cpu yet");
 }
 
 void Checker::checkPrecision() {
-  expectWord("precision", step.precision, {"fp32", "bf16", "fp16"});
-  expectWord("reduce-dtype", step.reduceDtype, {"fp32", "bf16", "fp16"});
-  if (step.precision == "fp32")
-    expectAbsent("reduce-dtype", "--precision=fp32");
-  else if (step.reduceDtype != "fp32" && step.reduceDtype != step.precision)
+  const auto &stored = phases.precision.stored, &reduced = phases.partition.reduceDtype;
+  if (stored == Precision::F32)
+    expectAbsent("reduce-dtype", textOf("precision", stored));
+  else if (reduced != Precision::F32 && reduced != stored)
     refuse("reduce-dtype",
-           "fp32 or " + step.precision.getValue() + " with " + keyOf("precision") + "=" +
-               step.precision.getValue(),
-           "'" + step.reduceDtype.getValue() + "'");
+           listWords({wordOf(Precision::F32), wordOf(stored.getValue())}) + " with " +
+               keyOf("precision") + "=" + wordOf(stored.getValue()).str(),
+           ("'" + wordOf(reduced.getValue()) + "'").str());
 }
 
 void Checker::checkLossScale() {
   const StringRef adapting[] = {"initial-loss-scale", "min-loss-scale", "loss-scale-window",
                                 "loss-scale-hysteresis"};
-  if (step.precision != "fp16") {
-    expectAbsent("loss-scale", "--precision=" + step.precision.getValue());
+  if (phases.precision.stored != Precision::F16) {
+    expectAbsent("loss-scale", textOf("precision", phases.precision.stored));
     for (StringRef flag : adapting)
-      expectAbsent(flag, "--precision=" + step.precision.getValue());
+      expectAbsent(flag, textOf("precision", phases.precision.stored));
     return;
   }
-  if (step.lossScale != 0) {
-    expectPositive("loss-scale", step.lossScale);
+  if (phases.precision.lossScale != 0) {
+    expectPositive("loss-scale", phases.precision.lossScale);
     for (StringRef flag : adapting)
-      expectAbsent(flag, keyOf("loss-scale") + "=" + number(step.lossScale));
+      expectAbsent(flag, keyOf("loss-scale") + "=" + number(phases.precision.lossScale));
     return;
   }
-  expectPositive("initial-loss-scale", step.initialLossScale);
-  expectPositive("min-loss-scale", step.minLossScale);
-  expectAtLeastOne("loss-scale-window", step.lossScaleWindow);
-  expectAtLeastOne("loss-scale-hysteresis", step.lossScaleHysteresis);
-  if (step.initialLossScale < step.minLossScale)
+  expectPositive("initial-loss-scale", phases.precision.initialLossScale);
+  expectPositive("min-loss-scale", phases.precision.minLossScale);
+  expectAtLeastOne("loss-scale-window", phases.precision.lossScaleWindow);
+  expectAtLeastOne("loss-scale-hysteresis", phases.precision.lossScaleHysteresis);
+  if (phases.precision.initialLossScale < phases.precision.minLossScale)
     refuse("initial-loss-scale",
-           "at least " + keyOf("min-loss-scale") + "=" + number(step.minLossScale),
-           number(step.initialLossScale));
+           "at least " + keyOf("min-loss-scale") + "=" + number(phases.precision.minLossScale),
+           number(phases.precision.initialLossScale));
 }
 
 /// A message begins with the flag that it is about.
@@ -276,29 +262,29 @@ void Checker::failAt(StringRef message) {
 }
 
 void Checker::checkOptimizer() {
-  const OptimizerDefinition *definition = findOptimizer(step.optimizer);
+  const OptimizerDefinition *definition = findOptimizer(phases.step.optimizer);
   for (const OptimizerFlag &flag : optimizerFlags())
     if (definition && !definition->find(flag.name))
-      expectAbsent(flag.name, "--optimizer=" + step.optimizer.getValue() + ", which has " +
+      expectAbsent(flag.name, "--optimizer=" + phases.step.optimizer.getValue() + ", which has " +
                                   definition->flags());
   if (!std::isfinite(static_cast<float>(options.learningRate)) || options.learningRate < 0)
     refuse("lr", "a finite number >= 0", number(options.learningRate));
-  if (std::string wrong = step.optimizerOptions().check(); !wrong.empty())
+  if (std::string wrong = phases.step.optimizerOptions().check(); !wrong.empty())
     failAt(wrong);
 }
 
 void Checker::checkGroups() {
   if (!error.empty())
     return;
-  bool decays = Settings(step.optimizerOptions()).number(kWeightDecay) != 0;
-  for (const std::string &text : step.paramGroups) {
+  bool decays = Settings(phases.step.optimizerOptions()).number(kWeightDecay) != 0;
+  for (const std::string &text : phases.step.paramGroups) {
     std::string wrong;
     std::optional<ParameterGroup> group = parseParameterGroup(text, wrong);
     if (!group)
       return fail(keyOf("param-group") + ": " + wrong);
     decays |= group->weightDecay.value_or(0) != 0;
   }
-  for (const std::string &text : step.noDecay)
+  for (const std::string &text : phases.step.noDecay)
     if (auto pattern = llvm::GlobPattern::create(text); !pattern)
       return fail(keyOf("no-decay") + ": '" + text + "': " + llvm::toString(pattern.takeError()));
   if (!decays)
@@ -306,26 +292,24 @@ void Checker::checkGroups() {
 }
 
 void Checker::checkSchedule() {
-  ScheduleOptions schedule{step.schedule, step.warmupSteps, step.totalSteps, step.minLearningRate};
-  std::string wrong = zero::checkSchedule(schedule);
+  std::string wrong = zero::checkSchedule(phases.step.scheduleOptions());
   if (!wrong.empty())
     failAt(wrong);
 }
 
 void Checker::checkReduction() {
-  expectWord("grad-reduce", step.gradReduce, {"last", "each"});
-  if (step.stage >= 2)
-    expectAbsent("grad-reduce", "--zero-stage=" + Twine(step.stage.getValue()) +
+  if (phases.place.stage >= 2)
+    expectAbsent("grad-reduce", "--zero-stage=" + Twine(phases.place.stage.getValue()) +
                                     ", which reduces each micro-batch");
-  if (step.microBatches == 1)
+  if (phases.step.microBatches == 1)
     expectAbsent("grad-reduce", "--micro-batches=1");
 }
 
 void Checker::checkForwardOnly() {
-  if (!step.forwardOnly)
+  if (!phases.import.forwardOnly)
     return;
-  if (!(options.loss.empty() && step.trainable.empty() && step.freeze.empty() &&
-        step.freezeAllBut.empty()))
+  if (!(options.loss.empty() && phases.import.trainable.empty() && phases.import.freeze.empty() &&
+        phases.import.freezeAllBut.empty()))
     fail("--forward-only trains nothing, so --loss, --trainable, --freeze and --freeze-all-but "
          "have no effect");
   for (StringRef flag :

@@ -20,7 +20,7 @@ namespace zero {
 
 namespace {
 
-/// A flag of zeroc itself; those of the phases are StepOptions.
+/// A flag of zeroc itself; those of the phases are PhaseOptions.
 struct Flag {
   StringLiteral name;
   StringLiteral value; ///< what --help calls its value; empty: a switch
@@ -91,12 +91,12 @@ static const std::vector<Flag> &flags() {
        [](CompilerOptions &o, StringRef v) { return !(o.cacheFolder = v.str()).empty(); }},
       {"no-cache", "", "compile every kernel, keep none", flag(&CompilerOptions::noCache)},
       {"v", "", "list everything that is trained, or that an error is about, as --verbose",
-       [](CompilerOptions &o, StringRef) { return o.step.verbose = true; }},
+       [](CompilerOptions &o, StringRef) { return o.phases.import.verbose = true; }},
   };
   return all;
 }
 
-static void printHelp(const StepOptions &step) {
+static void printHelp(const PhaseOptions &phases) {
   llvm::raw_ostream &os = llvm::outs();
   os << "zeroc compiles a training graph for ZeRO on several ranks and says what it will take.\n\n"
         "usage: zeroc MODEL.onnx|MODEL.mlir --zero-stage=3 --ranks=4 -o MODEL.zexe\n"
@@ -111,7 +111,7 @@ static void printHelp(const StepOptions &step) {
   }
   os << "\nphases:\n";
   // Where a name is longer LLVM would indent by a negative number.
-  step.printHelp(0, std::max<size_t>(34, step.getOptionWidth()));
+  phases.printHelp(0, std::max<size_t>(34, phases.getOptionWidth()));
   os << "\n--list-optimizers lists what each optimizer has, as JSON; docs/optimizers.md is made of "
         "it.\n"
         "\nphase names for --dump-after:";
@@ -135,7 +135,7 @@ static bool addsUp(StringRef name) {
 static std::string setFlag(CompilerOptions &options, StringRef name, StringRef value) {
   auto own = llvm::find_if(flags(), [&](const Flag &f) { return f.name == name; });
   if (own == flags().end()) // People write AdamW.
-    return options.step.set(name, name == "optimizer" ? value.lower() : value.str());
+    return options.phases.set(name, name == "optimizer" ? value.lower() : value.str());
   return own->set(options, value) ? "" : ("--" + name + ": bad value '" + value + "'").str();
 }
 
@@ -196,7 +196,7 @@ CommandLineResult parseCommandLine(ArrayRef<char *> arguments, CompilerOptions &
   for (unsigned i = 0; i < arguments.size(); ++i) {
     StringRef argument = arguments[i];
     if (argument == "--help" || argument == "-h")
-      return printHelp(options.step), CommandLineResult::Done;
+      return printHelp(options.phases), CommandLineResult::Done;
     if (argument == "--version") {
       llvm::outs() << "zeroc " ZERO_VERSION "\n";
       return CommandLineResult::Done;
@@ -214,8 +214,8 @@ CommandLineResult parseCommandLine(ArrayRef<char *> arguments, CompilerOptions &
     auto [name, value] = argument.drop_while([](char c) { return c == '-'; }).split('=');
     auto own = llvm::find_if(flags(), [name = name](const Flag &f) { return f.name == name; });
     bool isOwn = own != flags().end();
-    bool takesValue = isOwn ? !own->value.empty() : !options.step.isSwitch(name);
-    if (!isOwn && !options.step.knows(name))
+    bool takesValue = isOwn ? !own->value.empty() : !options.phases.isSwitch(name);
+    if (!isOwn && !options.phases.knows(name))
       return wrong("unknown option '" + argument + "'");
     if (hasValue && !takesValue)
       return wrong("option '--" + name + "' takes no value, got '" + value + "'");

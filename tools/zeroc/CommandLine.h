@@ -20,7 +20,7 @@ struct GivenFlag {
 using GivenFlags = llvm::StringMap<GivenFlag>;
 
 /// Reads zeroc's arguments. `Done` after --help, --version or --list-optimizers, `Wrong` after one
-/// error on standard error. The flags of the phases are those of StepOptions.
+/// error on standard error. The flags of the phases are those of PhaseOptions.
 CommandLineResult parseCommandLine(llvm::ArrayRef<char *> arguments, CompilerOptions &options);
 
 /// What is wrong with `options` as a whole, or nothing: values out of range, and flags

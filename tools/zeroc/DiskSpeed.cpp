@@ -4,7 +4,6 @@
 
 #include "runtime/io/disk_rate.h"
 #include "runtime/support/checked.h"
-#include "zero/Machine/MachineFile.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -27,12 +26,6 @@ struct Measured {
   std::string date;
 };
 } // namespace
-
-static bool mayUseNvme(const StepOptions &step) {
-  auto leaves = [](StringRef tier) { return tier == "nvme" || tier == "auto"; };
-  return leaves(step.offloadParams) || leaves(step.offloadOptimizer) ||
-         leaves(step.offloadActivations) || leaves(step.offloadGradients);
-}
 
 /// "disk-259-1" in the cache's folder; empty without a cache.
 static std::string cacheFile(const CompilerOptions &options, dev_t device) {
@@ -74,11 +67,14 @@ static std::string today() {
 }
 
 std::string findDiskSpeed(CompilerOptions &options) {
-  StepOptions &step = options.step;
-  planning::Machine machine;
-  if (options.nvmeDir.empty() || !mayUseNvme(step) || step.diskRead.getValue() != 0 ||
-      !loadMachine(step.machineName(), machine).empty() || machine.diskRead > 0)
+  const PhaseOptions &phases = options.phases;
+  phase::PlanOptions &plan = options.phases.plan;
+  if (options.nvmeDir.empty() || !phases.offload.mayUse(Tier::Nvme) ||
+      plan.diskRead.getValue() != 0)
     return "";
+  planning::Machine machine;
+  if (std::string error = phases.loadMachine(machine); !error.empty() || machine.diskRead > 0)
+    return error;
   struct stat info;
   if (::stat(options.nvmeDir.c_str(), &info) != 0 || !S_ISDIR(info.st_mode))
     return "--nvme-dir: expected a folder, got '" + options.nvmeDir + "'";
@@ -94,8 +90,8 @@ std::string findDiskSpeed(CompilerOptions &options) {
     measured = {uint64_t(rate.read), uint64_t(rate.write), today()};
     writeCache(cache, measured);
   }
-  step.diskRead = ByteSize{measured.read};
-  step.diskWrite = ByteSize{measured.write};
+  plan.diskRead = ByteSize{measured.read};
+  plan.diskWrite = ByteSize{measured.write};
   options.diskSource = "measured in '" + options.nvmeDir + "'" +
                        (isKnown ? " on " + measured.date + ", kept in '" + cache + "'" : "");
   return "";

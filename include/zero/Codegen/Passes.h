@@ -3,6 +3,8 @@
 #ifndef ZERO_CODEGEN_PASSES_H
 #define ZERO_CODEGEN_PASSES_H
 
+#include "zero/Options/Choices.h"
+
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"

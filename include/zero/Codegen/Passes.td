@@ -43,7 +43,7 @@ def MatchLibrary : Pass<"zero-match-library", "::mlir::ModuleOp"> {
   }];
   let options = [Option<"threads", "threads", "unsigned", "1",
                         "threads of a rank that scratch memory is planned for">,
-                 Option<"device", "device", "std::string", "\"cpu\"", "cpu or cuda">];
+                 Option<"device", "device", "::zero::Device", "::zero::Device::Cpu", "cpu, cuda or simulated, which calls the libraries of the cpu">];
 }
 
 def FuseKernels : Pass<"zero-fuse-kernels", "::mlir::func::FuncOp"> {

@@ -8,19 +8,30 @@
 #define ZERO_OPTIMIZERS_SCHEDULE_H
 
 #include "zero/Optimizers/Optimizer.h"
+#include "zero/Options/Words.h"
 
 #include <optional>
 
 namespace zero {
 
+/// How the learning rate goes on after the warm-up.
+enum class ScheduleKind { Constant, Linear, Cosine, InverseSqrt };
+inline llvm::ArrayRef<Word<ScheduleKind>> wordsOf(ScheduleKind) {
+  static constexpr Word<ScheduleKind> words[] = {{ScheduleKind::Constant, "constant"},
+                                                 {ScheduleKind::Linear, "linear"},
+                                                 {ScheduleKind::Cosine, "cosine"},
+                                                 {ScheduleKind::InverseSqrt, "inverse-sqrt"}};
+  return words;
+}
+
 /// How the learning rate goes on from step to step.
 struct ScheduleOptions {
-  std::string kind = "constant"; ///< constant, linear, cosine, inverse-sqrt
+  ScheduleKind kind = ScheduleKind::Constant;
   uint64_t warmupSteps = 0;
   uint64_t totalSteps = 0;
   double minRatio = 0.0; ///< where linear and cosine end
 
-  bool isConstant() const { return kind == "constant" && warmupSteps == 0; }
+  bool isConstant() const { return kind == ScheduleKind::Constant && warmupSteps == 0; }
 };
 
 /// What is wrong with `options`, or nothing.

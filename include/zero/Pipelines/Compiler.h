@@ -31,18 +31,19 @@ struct CompilerOptions {
   bool noCache = false;                                ///< the tool's: takes no default for it
   uint64_t localBatch = 0;   ///< samples of a rank's batch, if somebody promises a number
   std::string localBatchKey; ///< where: "ds.json: train_micro_batch_size_per_gpu=4"
-  StepOptions step;
+  PhaseOptions phases;
 };
 
 /// Reads the model: .onnx is imported, MLIR parsed. On error: diagnostics, null.
 mlir::OwningOpRef<mlir::ModuleOp> readModel(const CompilerOptions &options,
                                             mlir::MLIRContext &context);
 
-/// Runs all phases up to `pack` on `module`; prints the program to standard output
-/// after the phase named in `dumpAfter`. With `cleanAfterPhases` MLIR's canonicalizer, CSE,
+/// Runs all phases up to `pack` on `module`, planned for `machine`; prints the program to standard
+/// output after the phase named in `dumpAfter`. With `cleanAfterPhases` MLIR's canonicalizer, CSE,
 /// symbol-dce and loop-invariant code motion run after each: whoever embeds the phases may run
 /// these anywhere, and the plan stays the same (test/phases/generic-passes.test).
-llvm::LogicalResult runPhases(mlir::ModuleOp module, const CompilerOptions &options);
+llvm::LogicalResult runPhases(mlir::ModuleOp module, const CompilerOptions &options,
+                              const planning::Machine &machine);
 
 /// What keeps the executable and the reports from being written, before any work is done; empty
 /// when nothing does.

@@ -5,6 +5,8 @@
 
 #include "dialects/Onnx/Onnx.h"
 #include "dialects/Zero/Zero.h"
+#include "zero/Optimizers/Schedule.h"
+#include "zero/Options/Choices.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

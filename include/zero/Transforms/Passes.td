@@ -272,7 +272,7 @@ def BuildStep : Pass<"zero-build-step", "::mlir::ModuleOp"> {
     Option<"settings", "settings", "std::string", /*default=*/"\"\"", "its hyperparameters that are not at their default: {flag=1,2 switch}">,
     ListOption<"paramGroups", "param-group", "std::string", "pattern:weight-decay=X:lr-scale=Y">,
     ListOption<"noDecay", "no-decay", "std::string", "patterns of parameters without weight decay">,
-    Option<"scheduleKind", "lr-schedule", "std::string", /*default=*/"\"constant\"", "constant, linear, cosine or inverse-sqrt">,
+    Option<"scheduleKind", "lr-schedule", "::zero::ScheduleKind", /*default=*/"::zero::ScheduleKind::Constant", "constant, linear, cosine or inverse-sqrt">,
     Option<"warmupSteps", "warmup-steps", "uint64_t", /*default=*/"0", "steps in which the learning rate rises">,
     Option<"totalSteps", "total-steps", "uint64_t", /*default=*/"0", "steps after which it stays">,
     Option<"minLearningRate", "min-lr-ratio", "double", /*default=*/"0.0", "where it ends">,
@@ -387,7 +387,7 @@ def RecomputeCheap : Pass<"zero-recompute-cheap", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [
-    Option<"what", "what", "std::string", /*default=*/"\"cheap\"", "cheap or none">];
+    Option<"what", "what", "::zero::Recompute", /*default=*/"::zero::Recompute::Cheap", "cheap or none">];
 }
 
 def FormKernels : Pass<"zero-form-kernels", "::mlir::ModuleOp"> {
@@ -445,7 +445,7 @@ def PlaceActivations : Pass<"zero-place-activations", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [
-    Option<"mode", "mode", "std::string", /*default=*/"\"none\"", "none, layer or sqrt">,
+    Option<"mode", "mode", "::zero::Checkpoint", /*default=*/"::zero::Checkpoint::None", "none, layer or sqrt">,
     Option<"slots", "slots", "uint64_t", /*default=*/"0", "most checkpoints at a time; 0: by mode">,
     Option<"partition", "partition", "bool", /*default=*/"false",
            "cut what is kept over the axis along which it is replicated (Pa)">];
@@ -489,11 +489,11 @@ def PlaceState : Pass<"zero-place-state", "::mlir::ModuleOp"> {
     Option<"persistUnder", "persist-under", "uint64_t", /*default=*/"0",
            "bytes below which each rank keeps a parameter whole">,
     Option<"params", "params", "::zero::Tier", /*default=*/"::zero::Tier::Device",
-           "tier of sharded parameters", kTierValues>,
+           "tier of sharded parameters">,
     Option<"gradients", "gradients", "::zero::Tier", /*default=*/"::zero::Tier::Device",
-           "tier of summed gradients", kTierValues>,
+           "tier of summed gradients">,
     Option<"optimizer", "optimizer", "::zero::Tier", /*default=*/"::zero::Tier::Device",
-           "tier of optimizer state", kTierValues>];
+           "tier of optimizer state">];
   let dependentDialects = ["::zero::ZeroDialect"];
 }
 

@@ -25,7 +25,7 @@ def SetPrecision : Pass<"zero-set-precision", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [
-    Option<"precision", "precision", "std::string", /*default=*/"\"fp32\"", "fp32, bf16 or fp16">,
+    Option<"precision", "precision", "::zero::Precision", /*default=*/"::zero::Precision::F32", "fp32, bf16 or fp16">,
     Option<"lossScale", "loss-scale", "double", /*default=*/"65536.0", "fp16: scale of the loss in the first step">];
   let dependentDialects = ["::zero::ZeroDialect", "::zero::onnx::OnnxDialect"];
 }
@@ -45,7 +45,7 @@ def SetFrozenPrecision : Pass<"zero-set-frozen-precision", "::mlir::ModuleOp"> {
     zero.parameter @w : tensor<8x4xbf16> {data = #zero.data<"m.onnx", 64, 128, f32>, frozen}   // after
     ```
   }];
-  let options = [Option<"precision", "precision", "std::string", /*default=*/"\"bf16\"", "bf16 or fp16">];
+  let options = [Option<"precision", "precision", "::zero::HalfPrecision", /*default=*/"::zero::HalfPrecision::BF16", "bf16 or fp16">];
   let dependentDialects = ["::zero::ZeroDialect", "::zero::onnx::OnnxDialect"];
 }
 

@@ -5,11 +5,6 @@
 
 include "mlir/Pass/PassBase.td"
 
-defvar kTierValues = [{::llvm::cl::values(
-    clEnumValN(::zero::Tier::Device, "device", "memory that kernels work on"),
-    clEnumValN(::zero::Tier::Host, "host", "memory of the host"),
-    clEnumValN(::zero::Tier::Nvme, "nvme", "a file on a disk"))}];
-
 def OverlapUpdates : Pass<"zero-overlap-updates", "::mlir::ModuleOp"> {
   let summary = "Updates a bucket as soon as its gradient is there";
   let description = [{
@@ -41,7 +36,7 @@ def OffloadActivations : Pass<"zero-offload-activations", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [Option<"tier", "tier", "::zero::Tier", /*default=*/"::zero::Tier::Host",
-                        "where they go", kTierValues>,
+                        "where they go">,
                  Option<"quiet", "quiet", "bool", /*default=*/"false",
                         "say nothing, as of a program that a planner only tries">];
   let dependentDialects = ["::zero::ZeroDialect"];

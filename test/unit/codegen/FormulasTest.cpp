@@ -234,21 +234,23 @@ TEST(Adafactor, KeepsRowsAndColumns) {
 // Schedules
 //===----------------------------------------------------------------------===//
 
-zero::ScheduleOptions schedule(std::string kind, uint64_t warmup, uint64_t total = 0,
+zero::ScheduleOptions schedule(StringRef kind, uint64_t warmup, uint64_t total = 0,
                                double minRatio = 0) {
-  return {kind, warmup, total, minRatio};
+  return {*zero::WordsOf<zero::ScheduleKind>::parse(kind), warmup, total, minRatio};
 }
 
 double expectedFactor(const zero::ScheduleOptions &options, double steps) {
   double warmup = options.warmupSteps, total = options.totalSteps;
   if (steps < warmup)
     return steps / warmup;
-  if (options.kind == "constant")
+  if (options.kind == zero::ScheduleKind::Constant)
     return 1;
-  if (options.kind == "inverse-sqrt")
+  if (options.kind == zero::ScheduleKind::InverseSqrt)
     return std::sqrt(warmup / steps);
   double part = std::min(1.0, (steps - warmup) / (total - warmup));
-  double height = options.kind == "linear" ? 1 - part : (1 + std::cos(std::acos(-1.0) * part)) / 2;
+  double height = options.kind == zero::ScheduleKind::Linear
+                      ? 1 - part
+                      : (1 + std::cos(std::acos(-1.0) * part)) / 2;
   return options.minRatio + (1 - options.minRatio) * height;
 }
 
@@ -276,8 +278,8 @@ INSTANTIATE_TEST_SUITE_P(
                     schedule("inverse-sqrt", 1), schedule("inverse-sqrt", 400)));
 
 TEST(CheckSchedule, NamesKeyAndValue) {
-  EXPECT_EQ(zero::checkSchedule(schedule("step", 0)),
-            "lr-schedule: expected constant, linear, cosine or inverse-sqrt, got 'step'");
+  EXPECT_EQ(zero::checkWord<zero::ScheduleKind>("step"),
+            "expected constant, linear, cosine or inverse-sqrt, got 'step'");
   EXPECT_EQ(zero::checkSchedule(schedule("linear", 10)),
             "total-steps: expected the number of steps with lr-schedule=linear, got 0");
   EXPECT_EQ(zero::checkSchedule(schedule("cosine", 10, 10)),

@@ -1,0 +1,90 @@
+//===- Choices.h - what options of several phases choose from ---*- C++ -*-===//
+
+#ifndef ZERO_OPTIONS_CHOICES_H
+#define ZERO_OPTIONS_CHOICES_H
+
+#include "zero/Options/Words.h"
+
+#include "dialects/Zero/Zero.h"
+
+namespace zero {
+
+/// How parameters, gradients and activations are stored, and in what gradients are added.
+enum class Precision { F32, BF16, F16 };
+inline llvm::ArrayRef<Word<Precision>> wordsOf(Precision) {
+  static constexpr Word<Precision> words[] = {
+      {Precision::F32, "fp32"}, {Precision::BF16, "bf16"}, {Precision::F16, "fp16"}};
+  return words;
+}
+
+/// How frozen parameters are stored.
+enum class HalfPrecision { BF16, F16 };
+inline llvm::ArrayRef<Word<HalfPrecision>> wordsOf(HalfPrecision) {
+  static constexpr Word<HalfPrecision> words[] = {{HalfPrecision::BF16, "bf16"},
+                                                  {HalfPrecision::F16, "fp16"}};
+  return words;
+}
+
+/// What the mean of the loss is over: all ranks' labels, or each rank's, averaged.
+enum class LossMean { Global, Local };
+inline llvm::ArrayRef<Word<LossMean>> wordsOf(LossMean) {
+  static constexpr Word<LossMean> words[] = {{LossMean::Global, "global"},
+                                             {LossMean::Local, "local"}};
+  return words;
+}
+
+/// What backward computes again in any case.
+enum class Recompute { Cheap, None };
+inline llvm::ArrayRef<Word<Recompute>> wordsOf(Recompute) {
+  static constexpr Word<Recompute> words[] = {{Recompute::Cheap, "cheap"},
+                                              {Recompute::None, "none"}};
+  return words;
+}
+
+/// What kernels run on. Simulated: the CPU does what a GPU's threads would.
+enum class Device { Cpu, Cuda, Simulated };
+inline llvm::ArrayRef<Word<Device>> wordsOf(Device) {
+  static constexpr Word<Device> words[] = {
+      {Device::Cpu, "cpu"}, {Device::Cuda, "cuda"}, {Device::Simulated, "simulated"}};
+  return words;
+}
+
+/// What layers keep for backward: all it reads, what goes from one to the next, or what goes
+/// between groups of them.
+enum class Checkpoint { None, Layer, Sqrt };
+inline llvm::ArrayRef<Word<Checkpoint>> wordsOf(Checkpoint) {
+  static constexpr Word<Checkpoint> words[] = {
+      {Checkpoint::None, "none"}, {Checkpoint::Layer, "layer"}, {Checkpoint::Sqrt, "sqrt"}};
+  return words;
+}
+
+/// When gradients are summed over ranks: after the last micro-batch, or after each.
+enum class GradReduce { Last, Each };
+inline llvm::ArrayRef<Word<GradReduce>> wordsOf(GradReduce) {
+  static constexpr Word<GradReduce> words[] = {{GradReduce::Last, "last"},
+                                               {GradReduce::Each, "each"}};
+  return words;
+}
+
+/// Whether a planner chooses the stage. There is no word for what holds without it.
+enum class ZeroMode { Given, Auto };
+inline llvm::ArrayRef<Word<ZeroMode>> wordsOf(ZeroMode) {
+  static constexpr Word<ZeroMode> words[] = {{ZeroMode::Auto, "auto"}};
+  return words;
+}
+
+/// The dialect names its tiers.
+inline llvm::ArrayRef<Word<Tier>> wordsOf(Tier) {
+  static const std::vector<Word<Tier>> words = [] {
+    std::vector<Word<Tier>> all;
+    for (unsigned i = 0; i <= getMaxEnumValForTier(); ++i)
+      if (std::optional<Tier> tier = symbolizeTier(i))
+        all.push_back({*tier, stringifyTier(*tier)});
+    return all;
+  }();
+  return words;
+}
+
+} // namespace zero
+
+#endif // ZERO_OPTIONS_CHOICES_H
