@@ -69,8 +69,13 @@ Link linkOf(TransferOp transfer) {
 static Exchange exchangeOf(CollectiveOpInterface op, int64_t ranks) {
   const int64_t source = tensorBytes(op.getSource().getType());
   const int64_t result = tensorBytes(op.getExchanged().getType());
-  return {double(std::max(source, result)), ranks, isReduction(op.getCollectiveKind()),
-          source<result, source> result};
+  Exchange exchange;
+  exchange.bytes = double(std::max(source, result));
+  exchange.ranks = ranks;
+  exchange.sums = isReduction(op.getCollectiveKind());
+  exchange.fromSlices = source < result;
+  exchange.toSlices = source > result;
+  return exchange;
 }
 
 double OpTimes::seconds(Operation *op) const {
