@@ -12,8 +12,8 @@ import re
 import sys
 from pathlib import Path
 
-COMPILER = ["Options", "Import", "Ops", "Optimizers", "Conversion", "Analysis", "Planning",
-            "Machine", "Kernels", "Transforms", "Codegen", "Emit", "Pipelines"]
+COMPILER = ["Options", "Frontends", "Import", "Ops", "Optimizers", "Conversion", "Analysis",
+            "Planning", "Machine", "Kernels", "Transforms", "Codegen", "Emit", "Pipelines"]
 DIALECTS = ["dialects/Onnx", "dialects/Zero"]
 MLIR = ["mlir", "llvm"]
 # Sums, products and parsers of numbers from outside: of the standard library alone.
@@ -33,6 +33,8 @@ ARROWS = {
     "Machine": ["Planning", "runtime/format"],
     # The model's constants become state symbols, so Import knows both dialects.
     "Import": [*DIALECTS, *MLIR, "onnx", "protobuf", CHECKED],
+    # A folder for each form of model; they tell the importer which operators there are.
+    "Frontends": [*DIALECTS, *MLIR, "Import", "Ops"],
     # What costs, emitter and library are told of a kernel.
     "Kernels": ["dialects/Zero", *MLIR, "runtime/format"],
     # Planners and simulator ask the same function what a kernel costs on a machine.

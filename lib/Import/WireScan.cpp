@@ -2,6 +2,8 @@
 
 #include "WireScan.h"
 
+#include "zero/Import/Import.h"
+
 #include "google/protobuf/io/coded_stream.h"
 #include "google/protobuf/wire_format_lite.h"
 #include "onnx/onnx_pb.h"
@@ -122,3 +124,21 @@ std::string explainBadFile(llvm::StringRef file) {
 }
 
 } // namespace zero::importer
+
+bool zero::beginsOnnx(llvm::StringRef head) {
+  CodedInputStream input(reinterpret_cast<const uint8_t *>(head.data()),
+                         static_cast<int>(head.size()));
+  bool any = false;
+  while (uint32_t tag = input.ReadTag()) {
+    const auto *field =
+        ::onnx::ModelProto::descriptor()->FindFieldByNumber(WireFormatLite::GetTagFieldNumber(tag));
+    if (!field || WireFormatLite::GetTagWireType(tag) !=
+                      WireFormatLite::WireTypeForFieldType(
+                          static_cast<WireFormatLite::FieldType>(field->type())))
+      return false;
+    any = true;
+    if (!WireFormatLite::SkipField(&input, tag))
+      break; // it goes on behind the head
+  }
+  return any;
+}

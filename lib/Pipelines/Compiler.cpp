@@ -5,13 +5,11 @@
 #include "LocalBatch.h"
 #include "PlanReport.h"
 #include "zero/Emit/Emit.h"
-#include "zero/Import/Import.h"
-#include "zero/Ops/OpTable.h"
+#include "zero/Frontends/Frontend.h"
 #include "zero/Pipelines/Register.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
-#include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 #include "llvm/Support/FileSystem.h"
@@ -26,23 +24,14 @@ using namespace mlir;
 namespace zero {
 
 OwningOpRef<ModuleOp> readModel(const CompilerOptions &options, MLIRContext &context) {
-  if (!StringRef(options.input).ends_with(".onnx"))
-    return parseSourceFile<ModuleOp>(options.input, &context);
-  ImportOptions import;
-  import.loss = options.loss;
-  import.batch = options.localBatch;
-  import.forwardOnly = options.phases.import.forwardOnly;
-  import.allowSymlinks = options.allowSymlinks;
-  import.verbose = options.phases.import.verbose;
-  import.checkData = !options.planOnly;
-  import.isKnown = [](StringRef domain, StringRef type, int64_t opset) {
-    return ops::lookup(domain, type, opset) != nullptr;
-  };
-  if (std::string error = parseShapeBindings(options.shapes, import.shapes); !error.empty()) {
-    emitError(UnknownLoc::get(&context)) << "--shape: " << error;
-    return nullptr;
-  }
-  return importOnnx(options.input, import, &context);
+  FrontendInput input;
+  input.path = options.input;
+  input.flags = options.frontendFlags;
+  input.forwardOnly = options.phases.import.forwardOnly;
+  input.verbose = options.phases.import.verbose;
+  input.checkData = !options.planOnly;
+  input.batch = options.localBatch;
+  return readModel(input, context);
 }
 
 /// The folder that data references of the model are relative to.
@@ -57,10 +46,11 @@ static FailureOr<std::string> dataRoot(const CompilerOptions &options, ModuleOp 
   return std::string(root);
 }
 
-/// The ONNX file that --save may write anew, by absolute path; else empty.
-static std::string onnxFile(const CompilerOptions &options) {
+/// The file that --save may write anew, by absolute path; else empty.
+static std::string fileToSave(const CompilerOptions &options) {
   SmallString<128> path(options.input);
-  if (!path.ends_with(".onnx") || llvm::sys::fs::make_absolute(path))
+  const Frontend *frontend = findFrontend(path);
+  if (!frontend || !frontend->takesParametersBack || llvm::sys::fs::make_absolute(path))
     return "";
   return std::string(path);
 }
@@ -206,7 +196,7 @@ LogicalResult compileModel(const CompilerOptions &options, llvm::raw_ostream &re
   emit.output = options.output;
   emit.dataRoot = *root;
   emit.name = options.input;
-  emit.model = onnxFile(options);
+  emit.model = fileToSave(options);
   emit.learningRate = options.learningRate;
   emit.threads = options.threads;
   emit.cacheFolder = options.cacheFolder;

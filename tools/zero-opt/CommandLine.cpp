@@ -2,6 +2,7 @@
 
 #include "CommandLine.h"
 
+#include "zero/Frontends/Frontend.h"
 #include "zero/Pipelines/Register.h"
 
 #include "mlir/IR/MLIRContext.h"
@@ -15,22 +16,21 @@ namespace zero {
 
 /// Sets an import flag; false when `name` is none.
 static bool setImportFlag(CompilerOptions &model, StringRef name, StringRef value) {
-  if (name == "shape")
-    model.shapes = value.str();
-  else if (name == "loss")
-    model.loss = value.str();
-  else if (name == "data-root")
+  if (name == "data-root")
     model.phases.import.dataRoot = value.str();
-  else if (name == "allow-symlinks")
-    model.allowSymlinks = true;
+  else if (isFrontendFlag(name))
+    model.frontendFlags[name] = value.empty() ? "true" : value.str();
   else
     return false;
   return true;
 }
 
-/// Whether `argument` names a model to import.
+/// Whether `argument` names a model to import; mlir-opt reads MLIR itself.
 static bool isModel(StringRef argument) {
-  return !argument.starts_with("-") && argument.ends_with(".onnx");
+  if (argument.starts_with("-"))
+    return false;
+  const Frontend *frontend = findFrontend(argument);
+  return frontend && frontend->name != "mlir";
 }
 
 /// Where the masks lie that phases look at, in the braces that an option's value

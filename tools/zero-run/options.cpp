@@ -4,8 +4,11 @@
 
 #include "flags.h"
 #include "process.h"
+#include "runtime/format/format.h"
 
 #include <algorithm>
+#include <cstring>
+#include <fstream>
 #include <set>
 
 using namespace zero::rt;
@@ -58,7 +61,14 @@ static bool isModel(const std::string &text) {
   return text.ends_with(".zexe") || text.ends_with(".onnx") || text.ends_with(".mlir");
 }
 
-bool Options::needsCompiler() const { return model.ends_with(".onnx") || model.ends_with(".mlir"); }
+/// Executables are known by their content; a file that cannot be read by its name.
+bool Options::needsCompiler() const {
+  char magic[sizeof(kMagic)] = {};
+  std::ifstream file(model, std::ios::binary);
+  if (!file.read(magic, sizeof(magic)))
+    return !model.ends_with(".zexe") && (file.gcount() > 0 || isModel(model));
+  return std::memcmp(magic, kMagic, sizeof(magic)) != 0 && !model.ends_with(".zexe");
+}
 
 /// The largest skip of the inputs that share a stream, so that they have equally many
 /// rows.

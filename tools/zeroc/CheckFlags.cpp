@@ -308,8 +308,8 @@ void Checker::checkReduction() {
 void Checker::checkForwardOnly() {
   if (!phases.import.forwardOnly)
     return;
-  if (!(options.loss.empty() && phases.import.trainable.empty() && phases.import.freeze.empty() &&
-        phases.import.freezeAllBut.empty()))
+  if (!(!options.frontendFlags.contains("loss") && phases.import.trainable.empty() &&
+        phases.import.freeze.empty() && phases.import.freezeAllBut.empty()))
     fail("--forward-only trains nothing, so --loss, --trainable, --freeze and --freeze-all-but "
          "have no effect");
   for (StringRef flag :

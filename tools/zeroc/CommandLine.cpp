@@ -4,9 +4,11 @@
 
 #include "Config.h"
 #include "DiskSpeed.h"
+#include "ListFrontends.h"
 #include "ListOptimizers.h"
 #include "runtime/support/checked.h"
 #include "zero/Codegen/Compile.h"
+#include "zero/Frontends/Frontend.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
@@ -22,9 +24,9 @@ namespace {
 
 /// A flag of zeroc itself; those of the phases are PhaseOptions.
 struct Flag {
-  StringLiteral name;
-  StringLiteral value; ///< what --help calls its value; empty: a switch
-  StringLiteral help;
+  StringRef name;
+  StringRef value; ///< what --help calls its value; empty: a switch
+  StringRef help;
   std::function<bool(CompilerOptions &, StringRef)> set; ///< false: bad value
 };
 
@@ -55,8 +57,8 @@ static bool setArchitectures(CompilerOptions &options, StringRef value) {
   return true;
 }
 
-static const std::vector<Flag> &flags() {
-  static const std::vector<Flag> all = {
+static std::vector<Flag> ownFlags() {
+  return {
       {"o", "FILE", "write the executable here", text(&CompilerOptions::output)},
       {"plan-only", "", "stop after the plan: need no data file, write no executable",
        flag(&CompilerOptions::planOnly)},
@@ -68,13 +70,8 @@ static const std::vector<Flag> &flags() {
        }},
       {"lr", "X", "learning rate when zero-run is given none (1e-3)",
        [](CompilerOptions &o, StringRef v) { return parseReal(v, o.learningRate); }},
-      {"shape", "NAME=4x32,...", "bind the symbolic dimensions of inputs",
-       text(&CompilerOptions::shapes)},
       {"config", "FILE", "settings as DeepSpeed's JSON has them; see docs/config.md",
        text(&CompilerOptions::config)},
-      {"loss", "NAME", "train on this output of the model", text(&CompilerOptions::loss)},
-      {"allow-symlinks", "", "follow symbolic links to external data",
-       flag(&CompilerOptions::allowSymlinks)},
       {"dump-after", "PHASE", "print the program after this phase",
        text(&CompilerOptions::dumpAfter)},
       {"clean-after-phases", "",
@@ -93,6 +90,22 @@ static const std::vector<Flag> &flags() {
       {"v", "", "list everything that is trained, or that an error is about, as --verbose",
        [](CompilerOptions &o, StringRef) { return o.phases.import.verbose = true; }},
   };
+}
+
+/// Those of zeroc and of all front ends.
+static const std::vector<Flag> &flags() {
+  static const std::vector<Flag> all = [] {
+    std::vector<Flag> all = ownFlags();
+    for (const Frontend &frontend : allFrontends())
+      for (const FrontendFlag &flag : frontend.flags)
+        if (llvm::none_of(all, [&](const Flag &known) { return known.name == flag.name; }))
+          all.push_back({flag.name, flag.value, flag.help,
+                         [name = flag.name](CompilerOptions &options, StringRef value) {
+                           options.frontendFlags[name] = value.str();
+                           return true;
+                         }});
+    return all;
+  }();
   return all;
 }
 
@@ -112,7 +125,8 @@ static void printHelp(const PhaseOptions &phases) {
   os << "\nphases:\n";
   // Where a name is longer LLVM would indent by a negative number.
   phases.printHelp(0, std::max<size_t>(34, phases.getOptionWidth()));
-  os << "\n--list-optimizers lists what each optimizer has, as JSON; docs/optimizers.md is made of "
+  os << "\n--list-frontends lists the forms of models that are read, by their content.\n"
+        "--list-optimizers lists what each optimizer has, as JSON; docs/optimizers.md is made of "
         "it.\n"
         "\nphase names for --dump-after:";
   for (Phase phase : allPhases())
@@ -201,6 +215,8 @@ CommandLineResult parseCommandLine(ArrayRef<char *> arguments, CompilerOptions &
       llvm::outs() << "zeroc " ZERO_VERSION "\n";
       return CommandLineResult::Done;
     }
+    if (argument == "--list-frontends")
+      return listFrontends(llvm::outs()), CommandLineResult::Done;
     if (argument == "--list-optimizers")
       return listOptimizers(llvm::outs()), CommandLineResult::Done;
     if (!argument.starts_with("-") || argument == "-") {

@@ -44,6 +44,9 @@ struct ImportOptions {
 /// with it, or nothing.
 std::string parseShapeBindings(llvm::StringRef text, ShapeBindings &bindings);
 
+/// Whether a file that begins with `head` is an ONNX model, as far as its outermost fields tell.
+bool beginsOnnx(llvm::StringRef head);
+
 /// Imports the ONNX model at `path`: a module of state symbols, whose data are
 /// references relative to the model's folder, and `func.func @step`. Every value
 /// has a static shape except what depends on an operator that ONNX does not

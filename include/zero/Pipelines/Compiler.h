@@ -7,21 +7,20 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
+#include "llvm/ADT/StringMap.h"
 
 namespace zero {
 
 /// What zeroc is asked to do.
 struct CompilerOptions {
-  std::string input;                ///< .onnx or .mlir; "-": MLIR from standard input
+  std::string input;                ///< a model of any front end; "-": MLIR from standard input
   std::string output;               ///< .zexe
   std::vector<std::string> reports; ///< pages and JSON about the plan, by suffix
-  std::string shapes;               ///< "input_ids=4x32,..."
-  std::string loss;                 ///< name of the output to train on
-  std::string config;               ///< DeepSpeed's JSON, taken into the other fields by the tool
-  std::string dumpAfter;            ///< print the program after this phase
-  std::string nvmeDir;              ///< where the nvme tier will lie; empty: not known yet
-  std::string diskSource;           ///< the tool's: who says how fast its disk is
-  bool allowSymlinks = false;
+  llvm::StringMap<std::string> frontendFlags; ///< by name, as given; see Frontend.h
+  std::string config;            ///< DeepSpeed's JSON, taken into the other fields by the tool
+  std::string dumpAfter;         ///< print the program after this phase
+  std::string nvmeDir;           ///< where the nvme tier will lie; empty: not known yet
+  std::string diskSource;        ///< the tool's: who says how fast its disk is
   bool cleanAfterPhases = false; ///< run MLIR's generic passes after each phase
   bool planOnly = false;         ///< stop after `pack`, need no data file
   double learningRate = 1e-3;
@@ -34,7 +33,7 @@ struct CompilerOptions {
   PhaseOptions phases;
 };
 
-/// Reads the model: .onnx is imported, MLIR parsed. On error: diagnostics, null.
+/// Reads the model with its front end. On error: diagnostics, null.
 mlir::OwningOpRef<mlir::ModuleOp> readModel(const CompilerOptions &options,
                                             mlir::MLIRContext &context);
 

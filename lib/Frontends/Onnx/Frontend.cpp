@@ -1,0 +1,49 @@
+//===- Frontend.cpp - ONNX ------------------------------------------------===//
+
+#include "zero/Frontends/Frontend.h"
+
+#include "zero/Import/Import.h"
+#include "zero/Ops/OpTable.h"
+
+#include "mlir/IR/Diagnostics.h"
+
+using namespace mlir;
+
+namespace zero {
+
+static OwningOpRef<ModuleOp> readOnnx(const FrontendInput &input, MLIRContext &context) {
+  ImportOptions options;
+  options.loss = input.flags.lookup("loss");
+  options.batch = input.batch;
+  options.forwardOnly = input.forwardOnly;
+  options.allowSymlinks = input.flags.contains("allow-symlinks");
+  options.verbose = input.verbose;
+  options.checkData = input.checkData;
+  options.isKnown = [](StringRef domain, StringRef type, int64_t opset) {
+    return ops::lookup(domain, type, opset) != nullptr;
+  };
+  std::string error = parseShapeBindings(input.flags.lookup("shape"), options.shapes);
+  if (!error.empty()) {
+    emitError(UnknownLoc::get(&context)) << "--shape: " << error;
+    return nullptr;
+  }
+  return importOnnx(input.path, options, &context);
+}
+
+void registerOnnxFrontend() {
+  Frontend onnx;
+  onnx.name = "onnx";
+  onnx.suffix = ".onnx";
+  onnx.summary = "an ONNX model: forward and loss";
+  onnx.promises = "trainable initializers are parameters with the names of the module that was "
+                  "exported; one scalar output is the loss";
+  onnx.flags = {{"shape", "NAME=4x32,...", "bind the symbolic dimensions of inputs"},
+                {"loss", "NAME", "train on this output of the model"},
+                {"allow-symlinks", "", "follow symbolic links to external data"}};
+  onnx.takesParametersBack = true;
+  onnx.recognises = beginsOnnx;
+  onnx.read = readOnnx;
+  registerFrontend(std::move(onnx));
+}
+
+} // namespace zero
