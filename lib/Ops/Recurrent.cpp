@@ -300,7 +300,7 @@ onnx::NodeOp Layer::expandDirection(Value rows, int64_t direction,
   SmallVector<Type> results{state, state.clone({batch, hidden})};
   if (cell == Cell::LSTM)
     results.append({state.clone({steps + 1, batch, hidden}), results.back()});
-  return builder.create(node.getOperator(), results, operands, attrs);
+  return builder.create({kZeroDomain, node.getOpType()}, results, operands, attrs);
 }
 
 /// `states` with zeros behind the end of each sequence.
