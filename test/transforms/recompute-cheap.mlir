@@ -3,7 +3,7 @@
 // RUN: zero-opt %s --split-input-file --zero-recompute-cheap=what=none | FileCheck %s --check-prefix=NONE
 // RUN: not zero-opt %s --split-input-file --zero-recompute-cheap=what=all 2>&1 | FileCheck %s --check-prefix=ERROR
 
-// ERROR: --recompute=all: expected cheap or none
+// ERROR: the --what option: expected cheap or none, got 'all'
 // NONE-NOT: zero.recompute
 
 // The activation is made again where the weight's gradient reads it, also under the shape

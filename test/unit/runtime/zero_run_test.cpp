@@ -314,7 +314,7 @@ TEST_F(ZeroRun, WrongCommandLines) {
 TEST_F(ZeroRun, WrongFiles) {
   size_t before = filesInFolder();
   expectError("missing.zexe", "cannot open 'missing.zexe'");
-  expectError("x.npy", "not a Zero executable");
+  expectError("x.npy", "expected a model of a known form: ");
   expectError("tiny.zexe --data x=x.npy --save=w", "no data for input 'label'");
   expectError("tiny.zexe --data y=x.npy --save=w",
               "no input 'y'; its inputs are 'x' (float32 [*, 4]), 'label' (int64 [*])");
