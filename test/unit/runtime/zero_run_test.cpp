@@ -314,7 +314,9 @@ TEST_F(ZeroRun, WrongCommandLines) {
 TEST_F(ZeroRun, WrongFiles) {
   size_t before = filesInFolder();
   expectError("missing.zexe", "cannot open 'missing.zexe'");
-  expectError("x.npy", "expected a model of a known form: ");
+  EXPECT_EQ(run("x.npy"), 1); // no executable: zeroc may know it
+  EXPECT_NE(output.find("x.npy:0:0: error: expected a model of a known form: "), std::string::npos)
+      << output;
   expectError("tiny.zexe --data x=x.npy --save=w", "no data for input 'label'");
   expectError("tiny.zexe --data y=x.npy --save=w",
               "no input 'y'; its inputs are 'x' (float32 [*, 4]), 'label' (int64 [*])");
