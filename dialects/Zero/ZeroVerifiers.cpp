@@ -310,7 +310,7 @@ static SmallVector<Type> destinationTypes(LaunchOp launch, func::FuncOp kernel) 
   llvm::SmallBitVector inplace(launch.getNumResults());
   for (unsigned i = 0; i < kernel.getNumArguments(); ++i)
     if (auto index = kernel.getArgAttrOfType<IntegerAttr>(i, kInplaceAttr);
-        index && index.getInt() < inplace.size())
+        index && uint64_t(index.getInt()) < inplace.size())
       inplace.set(index.getInt());
   for (auto [index, type] : llvm::enumerate(launch.getResultTypes()))
     if (!inplace.test(index))

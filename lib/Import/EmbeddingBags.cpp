@@ -162,7 +162,9 @@ private:
 
   std::string constant(pb::TensorProto value) {
     std::string name = newName();
-    Constant held{value.data_type(), Dims(dimsOf(value)), 1, {}, {}};
+    Constant held;
+    held.type = value.data_type();
+    held.dims = Dims(dimsOf(value));
     held.elements = saturatingProduct<int64_t>(held.dims);
     held.value = std::move(value);
     model.constants.emplace_back(name, std::move(held));
