@@ -34,7 +34,7 @@ ARROWS = {
     # The model's constants become state symbols, so Import knows both dialects.
     "Import": [*DIALECTS, *MLIR, "onnx", "protobuf", CHECKED],
     # A folder for each form of model; they tell the importer which operators there are.
-    "Frontends": [*DIALECTS, *MLIR, "Import", "Ops"],
+    "Frontends": [*DIALECTS, *MLIR, "Options", "Import", "Ops"],
     # What costs, emitter and library are told of a kernel.
     "Kernels": ["dialects/Zero", *MLIR, "runtime/format"],
     # Planners and simulator ask the same function what a kernel costs on a machine.

@@ -1,9 +1,9 @@
 //===- Registry.cpp - the table of front ends -----------------------------===//
 
 #include "zero/Frontends/Frontend.h"
+#include "zero/Options/Words.h"
 
 #include "mlir/IR/Diagnostics.h"
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 
 using namespace mlir;
@@ -85,22 +85,21 @@ const Frontend *findFrontend(StringRef path) {
   return nullptr;
 }
 
-/// "onnx (ONNX, .onnx) or mlir (...)".
+/// "mlir (MLIR, ...) or onnx (an ONNX model: ...)".
 static std::string listFrontends() {
-  return llvm::join(llvm::map_range(allFrontends(),
-                                    [](const Frontend &frontend) {
-                                      return (frontend.name + " (" + frontend.summary + ")").str();
-                                    }),
-                    " or ");
+  auto texts = llvm::map_to_vector(allFrontends(), [](const Frontend &frontend) {
+    return (frontend.name + " (" + frontend.summary + ")").str();
+  });
+  return listWords(SmallVector<StringRef>(texts.begin(), texts.end()));
 }
 
 /// Names the front ends that have `flag`.
 static std::string ownersOf(StringRef flag) {
-  std::vector<std::string> owners;
+  SmallVector<StringRef> owners;
   for (const Frontend &frontend : allFrontends())
     if (frontend.hasFlag(flag))
-      owners.push_back(frontend.name.str());
-  return llvm::join(owners, ", ");
+      owners.push_back(frontend.name);
+  return listWords(owners);
 }
 
 OwningOpRef<ModuleOp> readModel(const FrontendInput &input, MLIRContext &context) {

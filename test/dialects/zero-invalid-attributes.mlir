@@ -56,9 +56,19 @@ func.func private @other_call() attributes {
 
 // -----
 
-// expected-error @+2 {{expected zero.call = #zero.matmul<...>, #zero.convolution<...> or #zero.attention<...>, got {kind = "convolution"}}}
+// expected-error @+2 {{expected zero.call = #zero.convolution<...> or #zero.attention<...>, got {kind = "convolution"}}}
 module {
 func.func private @untyped() attributes {zero.call = {kind = "convolution"}}
+}
+
+// -----
+
+// No operator offers a product: zero-match-library finds them.
+
+// expected-error @+2 {{expected zero.call = #zero.convolution<...> or #zero.attention<...>, got #zero.matmul<}}
+module {
+func.func private @product() attributes {
+  zero.call = #zero.matmul<m = 2, n = 3, k = 4, batch = [], a_strides = [4, 1], b_strides = [3, 1], c_strides = [3, 1], alpha = 1.0 : f32>}
 }
 
 // -----
