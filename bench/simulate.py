@@ -1,7 +1,7 @@
 """What zero-sim foretells of a step beside what zero-run measures.
 
 Each round describes the machine (zero-run --calibrate), then profiles each side and replays
-the same executable on that description. docs/machine.md tells how to read the tables.
+the same executable on that description. docs/reference/machine.md tells how to read the tables.
 """
 
 import json

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes docs/ops.md, the table of operators, from what `zero-translate` lists.
+"""Writes docs/reference/ops.md, the table of operators, from what `zero-translate` lists.
 
 usage: list-ops.py [--check] [ZERO_TRANSLATE]
 
@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGE = ROOT / "docs/ops.md"
+PAGE = ROOT / "docs/reference/ops.md"
 HEAD = """# Operators
 
 What `lib/Ops` knows, as `zero-translate --list-operators` says; the build writes this page. An operator

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes docs/optimizers.md from what `zeroc --list-optimizers` says.
+"""Writes docs/reference/optimizers.md from what `zeroc --list-optimizers` says.
 
 usage: list-optimizers.py [--check] [ZEROC]
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from textwrap import fill
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGE = ROOT / "docs/optimizers.md"
+PAGE = ROOT / "docs/reference/optimizers.md"
 HEAD = """What `--optimizer` takes, as `zeroc --list-optimizers` says; the build writes this page. Each
 optimizer is one file of `lib/Optimizers/Definitions`: its names, its flags with their defaults and
 ranges, its states and its formulas. Flags, `--help`, errors, the keys of [a DeepSpeed configuration](config.md),

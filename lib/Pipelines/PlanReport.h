@@ -17,7 +17,7 @@ struct PlanReport {
   std::vector<DecisionLog::Entry> decisions;
 };
 
-/// One line of JSON; docs/report.md has the fields. Has neither '<' nor line separators,
+/// One line of JSON; docs/reference/report.md has the fields. Has neither '<' nor line separators,
 /// so that it can stand inside a script of a page as it is.
 std::string reportAsJson(const PlanReport &report);
 

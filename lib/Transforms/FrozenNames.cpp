@@ -158,9 +158,9 @@ static void shorten(Found &teachers) {
 
 static constexpr StringLiteral kNoTrace = "; an export does not say what is frozen "
                                           "(requires_grad=False), so all parameters are trained. ";
-static constexpr StringLiteral kElse =
-    ", or list what is trained in --trainable=FILE (docs/weights.md); --freeze-all-but='*' means "
-    "that all are to be";
+static constexpr StringLiteral kElse = ", or list what is trained in --trainable=FILE "
+                                       "(docs/guides/weights.md); --freeze-all-but='*' means "
+                                       "that all are to be";
 
 static void warnOfAdapters(ModuleOp module, const Finder &finder) {
   Found all = finder.adapters;

@@ -100,7 +100,7 @@ std::string Marker::remedyFor(StringRef line) const {
         return ("write names as the model file has them: '" + name + "' instead of '" + line + "'")
             .str();
   return "write names as the model file has them, with the prefix of a module that wraps the "
-         "model; docs/weights.md shows how to make the list";
+         "model; docs/guides/weights.md shows how to make the list";
 }
 
 LogicalResult Marker::run(ArrayRef<std::string> lines, bool verbose) {

@@ -57,9 +57,10 @@ static LogicalResult verifyOperators(ModuleOp module, bool verbose) {
     findings.push_back(describeNodes(description, nodes));
   InFlightDiagnostic error = emitError(module.getLoc())
                              << unknown.size() << " operators are not supported";
-  attachFindings(error,
-                 {"write the model with operators of docs/ops.md, or export it for another opset"},
-                 findings, verbose);
+  attachFindings(
+      error,
+      {"write the model with operators of docs/reference/ops.md, or export it for another opset"},
+      findings, verbose);
   return error;
 }
 

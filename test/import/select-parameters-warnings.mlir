@@ -5,7 +5,7 @@
 // SAID-NOT: warning
 
 // PEFT: two adapters and a head that is trained whole, one warning.
-// CHECK: warning: 5 parameters look like adapters, such as 'm.q.lora_A.default.weight'; an export does not say what is frozen (requires_grad=False), so all parameters are trained. To train only these, add --freeze-all-but='*.lora_*,*.modules_to_save.*', or list what is trained in --trainable=FILE (docs/weights.md); --freeze-all-but='*' means that all are to be
+// CHECK: warning: 5 parameters look like adapters, such as 'm.q.lora_A.default.weight'; an export does not say what is frozen (requires_grad=False), so all parameters are trained. To train only these, add --freeze-all-but='*.lora_*,*.modules_to_save.*', or list what is trained in --trainable=FILE (docs/guides/weights.md); --freeze-all-but='*' means that all are to be
 module {
   zero.state constant @m.q.base_layer.weight : tensor<4xf32> {data = #zero.data<"m.onnx", 0, 16>}
   zero.state constant @m.q.lora_A.default.weight : tensor<4xf32> {data = #zero.data<"m.onnx", 0, 16>}

@@ -3,7 +3,7 @@
 usage: check_activations.py WORK PAGE [--write]
 
 Plans the model with everything kept, as it is by default, and with one checkpoint for each
-layer. The table must be that of PAGE (docs/activations.md); --write puts it there.
+layer. The table must be that of PAGE (docs/design/activations.md); --write puts it there.
 """
 
 import math

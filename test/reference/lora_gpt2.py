@@ -4,7 +4,7 @@ test/execute/check_selection.py compares with.
 
 usage: lora_gpt2.py     (needs torch, transformers, peft, onnx, onnxscript, numpy; see README.md)
 
-Writes test/data/gpt2-lora: model.onnx, trainable.txt, as docs/weights.md makes the list,
+Writes test/data/gpt2-lora: model.onnx, trainable.txt, as docs/guides/weights.md makes the list,
 and groundtruth.npz.
 """
 
@@ -107,7 +107,7 @@ def main():
     inputs = {"input_ids": torch.randint(0, VOCABULARY, (BATCH, SEQUENCE)),
               "labels": torch.randint(0, VOCABULARY, (BATCH, SEQUENCE))}
     export(model, inputs)
-    # The list of docs/weights.md.
+    # The list of docs/guides/weights.md.
     names = [n for n, p in model.named_parameters(remove_duplicate=False) if p.requires_grad]
     (FOLDER / "trainable.txt").write_text("\n".join(names) + "\n")
     losses, gradients = train(copy.deepcopy(model), inputs, adamw)

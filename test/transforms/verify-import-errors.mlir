@@ -8,7 +8,7 @@ module {
 
 // All unknown operators in one error, each with the first of its nodes.
 // expected-error @+2 {{2 operators are not supported}}
-// expected-note @+1 {{write the model with operators of docs/ops.md, or export it for another opset}}
+// expected-note @+1 {{write the model with operators of docs/reference/ops.md, or export it for another opset}}
 module {
   func.func @step(%x: tensor<4xf32> {zero.binding = "x"}) {
     // expected-note @+1 {{Fancy, opset 18: 4 nodes, "a", "b", "c", ...}}

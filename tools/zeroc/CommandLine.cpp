@@ -70,7 +70,7 @@ static std::vector<Flag> ownFlags() {
        }},
       {"lr", "X", "learning rate when zero-run is given none (1e-3)",
        [](CompilerOptions &o, StringRef v) { return parseReal(v, o.learningRate); }},
-      {"config", "FILE", "settings as DeepSpeed's JSON has them; see docs/config.md",
+      {"config", "FILE", "settings as DeepSpeed's JSON has them; see docs/reference/config.md",
        text(&CompilerOptions::config)},
       {"dump-after", "PHASE", "print the program after this phase",
        text(&CompilerOptions::dumpAfter)},
@@ -126,7 +126,8 @@ static void printHelp(const PhaseOptions &phases) {
   // Where a name is longer LLVM would indent by a negative number.
   phases.printHelp(0, std::max<size_t>(34, phases.getOptionWidth()));
   os << "\n--list-frontends lists the forms of models that are read, by their content.\n"
-        "--list-optimizers lists what each optimizer has, as JSON; docs/optimizers.md is made of "
+        "--list-optimizers lists what each optimizer has, as JSON; docs/reference/optimizers.md is "
+        "made of "
         "it.\n"
         "\nphase names for --dump-after:";
   for (Phase phase : allPhases())

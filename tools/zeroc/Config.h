@@ -1,7 +1,7 @@
 //===- Config.h - settings from a DeepSpeed configuration -------*- C++ -*-===//
 //
 // Translates the keys of a DeepSpeed configuration into zeroc's flags. A key is
-// understood, known but without meaning here, or an error. docs/config.md has the table.
+// understood, known but without meaning here, or an error. docs/reference/config.md has the table.
 //
 //===----------------------------------------------------------------------===//
 

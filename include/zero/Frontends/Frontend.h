@@ -1,7 +1,7 @@
 //===- Frontend.h - what reads models ---------------------------*- C++ -*-===//
 //
-// A front end is a folder of lib/Frontends that reads one form of model. docs/frontends.md says
-// what it must produce and what a new one adds.
+// A front end is a folder of lib/Frontends that reads one form of model; docs/design/frontends.md
+// says what it must produce and what a new one adds.
 //
 //===----------------------------------------------------------------------===//
 

@@ -2,7 +2,7 @@
 //
 // One definition per optimizer, in its own file of lib/Optimizers/Definitions: its
 // names, its hyperparameters and how to make it. Flags, help, checks, the keys of a
-// DeepSpeed configuration, docs/optimizers.md and the tests against PyTorch come from it.
+// DeepSpeed configuration, docs/reference/optimizers.md and the tests against PyTorch come from it.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,7 +1,7 @@
 //===- Phases.h - the way of the data -----------------------------*- C++ -*-===//
 //
 // Each phase is a pipeline with its options, registered under `zero-phase-NAME`,
-// and ends with a verifier that states its contract. docs/phases.md tells the
+// and ends with a verifier that states its contract. docs/design/pipeline.md tells the
 // story.
 //
 //===----------------------------------------------------------------------===//

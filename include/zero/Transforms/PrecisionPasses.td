@@ -14,7 +14,7 @@ def SetPrecision : Pass<"zero-set-precision", "::mlir::ModuleOp"> {
     it is stored (zero-form-kernels). f32 stay inputs, constants, buffers, what is
     computed from integers and constants alone (masks, tables), the loss, and the
     results that the op table keeps wide (losses, reductions, statistics of
-    normalizations), with what is computed from those alone. docs/precision.md has
+    normalizations), with what is computed from those alone. docs/guides/precision.md has
     the list. Writes `zero.precision` on the module and, for fp16, adds the state
     `loss_scale`. What was done is a remark of category "precision". Refuses graphs
     that already train and programs of other ops than nodes.
