@@ -37,6 +37,11 @@ bool isKind(Attribute attribute) {
   return isa<Kinds...>(attribute);
 }
 
+bool isCertificate(Attribute attribute) {
+  auto arenas = dyn_cast<ArrayAttr>(attribute);
+  return arenas && llvm::all_of(arenas, isKind<ArenaAttr>);
+}
+
 constexpr Check kUnit = isKind<UnitAttr>, kInteger = isKind<IntegerAttr>,
                 kString = isKind<StringAttr>, kList = isKind<ArrayAttr>,
                 kIntegers = isKind<DenseI64ArrayAttr>, kDictionary = isKind<DictionaryAttr>;
@@ -57,7 +62,7 @@ const Known kKnown[] = {
     {"zero.tile_params_over", OnModule, kInteger, "an integer"},
     // What a phase found, for the next ones and for people. The same.
     {"zero.buckets", OnModule, kIntegers, "integers"},
-    {"zero.certificate", OnModule, kDictionary, "a dictionary"},
+    {"zero.certificate", OnModule, isCertificate, "a list of #zero.arena<...>"},
     {"zero.plan", OnModule, isKind<PlanAttr>, "#zero.plan<...>"},
     {"zero.tiles_that_fit", OnModule, isKind<TilesAttr>, "#zero.tiles<...>"},
     {"zero.tiles_floor", OnModule, isKind<MemoryFloorAttr>, "#zero.memory_floor<...>"},
@@ -67,7 +72,7 @@ const Known kKnown[] = {
     // What the model's file says of a tensor. No pass rewrites symbols of this dialect.
     {"zero.exported_as", OnState, kString, "a string"},
     {"zero.aliases", OnState, kList, "a list"},
-    {"zero.part", OnState, kDictionary, "a dictionary"},
+    {"zero.part", OnState, isKind<PartAttr>, "#zero.part<...>"},
     // Facts of a kernel, or of the step as a whole. Functions stay what they are.
     {"zero.kernel", OnFunction, kUnit, "no value"},
     {"zero.workspace", OnFunction, kInteger, "an integer"},

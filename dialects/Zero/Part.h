@@ -7,20 +7,11 @@
 
 namespace zero {
 
-/// On a parameter: the Part that it is. Its initial values (`data`) are the whole tensor's.
+/// On a parameter: the `#zero.part` that it is.
 inline constexpr llvm::StringLiteral kPartAttr = "zero.part";
 
-/// Indices [begin, begin + the parameter's own) of dimension `axis`, of `extent` indices, of
-/// the model's tensor `of`. What the parts are is one tensor to users: its name, its
-/// initial values, its place in a checkpoint.
-struct Part {
-  llvm::StringRef of;
-  int64_t axis = 0, begin = 0, extent = 0;
-};
-
-/// Which part `parameter` is; nothing for a whole tensor.
-std::optional<Part> partOf(ParameterOp parameter);
-void setPart(ParameterOp parameter, const Part &part);
+/// Which part `parameter` is; null for a whole tensor.
+PartAttr partOf(ParameterOp parameter);
 
 /// The name of the model's tensor that `parameter` is, or is a part of.
 llvm::StringRef modelName(ParameterOp parameter);

@@ -215,6 +215,52 @@ def Zero_MemoryFloorAttr : Zero_Attr<"MemoryFloor", "memory_floor"> {
   let assemblyFormat = "`<` struct(params) `>`";
 }
 
+def Zero_RoleBytesAttr : Zero_Attr<"RoleBytes", "role_bytes"> {
+  let summary = "Bytes by what they are for";
+  let parameters = (ins "int64_t":$parameters, "int64_t":$gradients, "int64_t":$optimizer,
+                        "int64_t":$activations, "int64_t":$working);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+def Zero_ArenaAttr : Zero_Attr<"Arena", "arena"> {
+  let summary = "What a rank's arena on one tier holds";
+  let description = [{
+    An entry of the certificate, `zero.certificate`, which lists one arena for each tier that
+    the step uses, the device's first. `peak` is the size in bytes, `lower_bound` the most bytes
+    that are live at once, `optimal` whether no packing of these lifetimes is smaller, `peak_at`
+    the op at which most bytes are live. `most` has the largest number of live bytes of each role,
+    `at_peak` those at `peak_at`.
+
+    ```mlir
+    #zero.arena<tier = device, peak = 1280, lower_bound = 1280, optimal = true,
+      peak_at = "fc1", most = <parameters = 256, gradients = 0, optimizer = 0, activations = 512,
+      working = 1024>, at_peak = <parameters = 256, gradients = 0, optimizer = 0,
+      activations = 512, working = 512>>
+    ```
+  }];
+  let parameters = (ins "::zero::Tier":$tier, "int64_t":$peak,
+                        DefaultValuedParameter<"int64_t", "0">:$lower_bound,
+                        DefaultValuedParameter<"bool", "false">:$optimal,
+                        OptionalParameter<"::mlir::StringAttr">:$peak_at,
+                        OptionalParameter<"::zero::RoleBytesAttr">:$most,
+                        OptionalParameter<"::zero::RoleBytesAttr">:$at_peak);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
+def Zero_PartAttr : Zero_Attr<"Part", "part"> {
+  let summary = "The part of a model's tensor that a parameter is";
+  let description = [{
+    Indices [`begin`, `begin` + the parameter's own) of dimension `axis`, of `extent` indices, of
+    the model's tensor `of`. The parameter's initial values (`data`) are the whole tensor's. To
+    users the parts are one tensor: its name, its initial values, its place in a checkpoint.
+  }];
+  let parameters = (ins StringRefParameter<>:$of, "int64_t":$axis, "int64_t":$begin,
+                        "int64_t":$extent);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
 include "dialects/Zero/LibraryCalls.td"
 
 #endif // DIALECTS_ZERO_ZERODIALECT_TD

@@ -261,6 +261,24 @@ LogicalResult RunAttr::verify(function_ref<InFlightDiagnostic()> emitError, int6
   return success();
 }
 
+LogicalResult ArenaAttr::verify(function_ref<InFlightDiagnostic()> emitError, Tier, int64_t peak,
+                                int64_t lowerBound, bool, StringAttr, RoleBytesAttr,
+                                RoleBytesAttr) {
+  if (lowerBound < 0 || peak < lowerBound)
+    return emitError() << "expected an arena of at least " << lowerBound << " bytes, got " << peak;
+  return success();
+}
+
+LogicalResult PartAttr::verify(function_ref<InFlightDiagnostic()> emitError, StringRef of,
+                               int64_t axis, int64_t begin, int64_t extent) {
+  if (axis < 0)
+    return emitError() << "expected a dimension of '" << of << "', got " << axis;
+  if (begin < 0 || begin >= extent)
+    return emitError() << "expected a part of '" << of << "' that begins in [0, " << extent
+                       << "), got " << begin;
+  return success();
+}
+
 LogicalResult GradientOp::verifySymbolUses(SymbolTableCollection &tables) {
   if (!tables.lookupNearestSymbolFrom<ParameterOp>(*this, getParameterAttr()))
     return emitOpError() << "expected a parameter named " << getParameterAttr();

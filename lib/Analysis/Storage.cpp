@@ -66,9 +66,17 @@ Value viewLike(Value value, Value base, Value other, OpBuilder &builder) {
   return builder.clone(*view, mapping)->getResult(0);
 }
 
-DictionaryAttr certificateOf(DictionaryAttr certificate, Tier tier) {
-  return tier == Tier::Device ? certificate
-                              : certificate.getAs<DictionaryAttr>(stringifyTier(tier));
+ArenaAttr certificateOf(ModuleOp module, Tier tier) {
+  if (auto certificate = module->getAttrOfType<ArrayAttr>(kCertificateAttr))
+    for (auto arena : certificate.getAsRange<ArenaAttr>())
+      if (arena.getTier() == tier)
+        return arena;
+  return {};
+}
+
+std::array<int64_t, kNumUsages> bytesByUsage(RoleBytesAttr roles) {
+  return {roles.getParameters(), roles.getGradients(), roles.getOptimizer(), roles.getActivations(),
+          roles.getWorking()};
 }
 
 /// The operand of `launch` to whose bytes `kernel` writes result `result`, or null.
@@ -93,6 +101,8 @@ Storage::Storage(ModuleOp module, func::FuncOp step)
   extendLifetimes();
   classify();
 }
+
+Storage::Storage(ModuleOp module) : Storage(module, module.lookupSymbol<func::FuncOp>(kStepName)) {}
 
 int64_t Storage::workspaceOf(Operation *launch) const {
   auto it = workspaces.find(launch);

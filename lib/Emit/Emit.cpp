@@ -61,34 +61,32 @@ static void buildKernels(ModuleOp module, proto::Program &program,
   }
 }
 
-/// The arena of `tier` and what is known of it.
-static void buildArena(DictionaryAttr attrs, Tier tier, proto::Program &program) {
-  auto read = [&](StringRef name) { return attrs.getAs<IntegerAttr>(name).getInt(); };
+/// The arena of a tier and what is known of it.
+static void buildArena(ArenaAttr known, proto::Program &program) {
   proto::Certificate *certificate = program.add_certificates();
-  certificate->set_tier(tierOf(tier));
-  certificate->set_peak(read("peak"));
-  certificate->set_lower_bound(read("lower_bound"));
-  certificate->set_peak_at(attrs.getAs<StringAttr>("peak_at").str());
+  certificate->set_tier(tierOf(known.getTier()));
+  certificate->set_peak(known.getPeak());
+  certificate->set_lower_bound(known.getLowerBound());
+  certificate->set_peak_at(known.getPeakAt().str());
   static constexpr proto::Role roles[kNumUsages] = {
       proto::PARAMETER, proto::GRADIENT, proto::OPTIMIZER, proto::ACTIVATION, proto::WORKING};
+  const std::array<int64_t, kNumUsages> most = bytesByUsage(known.getMost());
+  const std::array<int64_t, kNumUsages> atPeak = bytesByUsage(known.getAtPeak());
   for (unsigned i = 0; i < kNumUsages; ++i) {
-    auto bytes = attrs.getAs<DenseI64ArrayAttr>(usageName(Usage(i))).asArrayRef();
     proto::RoleBytes *entry = certificate->add_roles();
     entry->set_role(roles[i]);
-    entry->set_most(bytes[0]);
-    entry->set_at_peak(bytes[1]);
+    entry->set_most(most[i]);
+    entry->set_at_peak(atPeak[i]);
   }
   proto::Arena *arena = program.add_arenas();
-  arena->set_tier(tierOf(tier));
+  arena->set_tier(tierOf(known.getTier()));
   arena->set_bytes(certificate->peak());
-  arena->set_alignment(alignmentOf(tier));
+  arena->set_alignment(alignmentOf(known.getTier()));
 }
 
 static void buildArenas(ModuleOp module, proto::Program &program) {
-  auto all = module->getAttrOfType<DictionaryAttr>(kCertificateAttr);
-  for (Tier tier : kTiers)
-    if (DictionaryAttr certificate = certificateOf(all, tier))
-      buildArena(certificate, tier, program);
+  for (auto arena : module->getAttrOfType<ArrayAttr>(kCertificateAttr).getAsRange<ArenaAttr>())
+    buildArena(arena, program);
 }
 
 /// Elements that a rank receives in a step, from the planned collectives; of ranks that
@@ -215,9 +213,10 @@ static FailureOr<EmittedKernels> compileForGpu(ModuleOp module, const EmitOption
   return EmittedKernels{compiled->codes, compiled->cached};
 }
 
-LogicalResult buildTables(ModuleOp module, const EmitOptions &options, Tables &tables) {
-  FailureOr<func::FuncOp> step = findStep(module);
-  if (failed(step) || failed(checkRunnable(*step)))
+LogicalResult buildTables(ModuleOp module, const Storage &storage, const EmitOptions &options,
+                          Tables &tables) {
+  func::FuncOp step = storage.getStep();
+  if (failed(checkRunnable(step)))
     return failure();
   if (!module->hasAttr(kCertificateAttr))
     return module.emitError() << "expected " << kCertificateAttr << "; run the phase `pack` first";
@@ -225,20 +224,20 @@ LogicalResult buildTables(ModuleOp module, const EmitOptions &options, Tables &t
   proto::Program &program = tables.program;
   describe(module, options, program);
   buildKernels(module, program, tables.kernels);
-  Storage storage(module, *step);
-  CommandBuilder commands(module, *step, storage, tables.kernels);
+  CommandBuilder commands(module, step, storage, tables.kernels);
   commands.build(program);
   addWaits(program);
-  buildTensors(module, *step, storage, commands, options.dataRoot, program, tables.data);
-  buildBindings(*step, commands, program);
+  buildTensors(module, step, storage, commands, options.dataRoot, program, tables.data);
+  buildBindings(step, commands, program);
   buildArenas(module, program);
   program.set_received_elements(receivedInStep(program));
   return verifySchedule(module, program);
 }
 
-FailureOr<EmittedKernels> emitExecutable(ModuleOp module, const EmitOptions &options) {
+FailureOr<EmittedKernels> emitExecutable(ModuleOp module, const Storage &storage,
+                                         const EmitOptions &options) {
   Tables tables;
-  if (failed(buildTables(module, options, tables)))
+  if (failed(buildTables(module, storage, options, tables)))
     return failure();
   auto &[program, data, kernels] = tables;
   if (std::string file = overwritten(options, program); !file.empty())

@@ -16,9 +16,11 @@ struct Tables {
   llvm::StringMap<uint32_t> kernels; ///< index of each, by name
 };
 
-/// Fills the tables of `module`, which went through all phases up to `pack`, but for the code
-/// of kernels, and proves them (VerifySchedule.h). Errors are diagnostics.
-llvm::LogicalResult buildTables(mlir::ModuleOp module, const EmitOptions &options, Tables &tables);
+/// Fills the tables of `module`, which went through all phases up to `pack` and whose step
+/// `storage` is of, but for the code of kernels, and proves them (VerifySchedule.h). Errors are
+/// diagnostics.
+llvm::LogicalResult buildTables(mlir::ModuleOp module, const Storage &storage,
+                                const EmitOptions &options, Tables &tables);
 
 } // namespace zero
 

@@ -55,7 +55,7 @@ public:
                 buffer.getShards());
     for (Operation &op : *module.getBody()) {
       if (auto parameter = dyn_cast<ParameterOp>(op)) {
-        std::optional<Part> part = partOf(parameter);
+        PartAttr part = partOf(parameter);
         proto::Tensor *tensor = addTensor(parameter, parameter.getTensorType(), proto::PARAMETER,
                                           modelName(parameter), part);
         tensor->set_frozen(parameter.getFrozen());
@@ -69,7 +69,7 @@ public:
         proto::Tensor *tensor =
             state.getOf() ? addStateOf(symbols.lookup<ParameterOp>(*state.getOf()), state)
                           : addTensor(state, state.getTensorType(), roleOf(state.getRole()),
-                                      state.getSymName(), std::nullopt);
+                                      state.getSymName(), PartAttr());
         tensor->set_saved(state.getRole() == Role::Buffer);
       }
     }
@@ -112,7 +112,7 @@ private:
   /// parts the first one adds it, and each is a tile of it.
   template <typename Op>
   proto::Tensor *addTensor(Op op, RankedTensorType type, proto::Role role, StringRef name,
-                           std::optional<Part> part) {
+                           PartAttr part) {
     uint32_t buffer =
         op.getHome() ? buffers.lookup(*op.getHome()) : addBuffer(name, op, role, type, 1);
     proto::Tensor *tensor = part ? tiled.lookup(name) : nullptr;
@@ -124,21 +124,21 @@ private:
       return tensor;
     }
     tiled[name] = tensor;
-    tensor->set_tile_axis(part->axis);
+    tensor->set_tile_axis(part.getAxis());
     proto::Tile *tile = tensor->add_tiles();
     tile->set_buffer(buffer);
     tile->set_start(op.getStart().value_or(0));
-    tile->set_extent(type.getDimSize(part->axis));
+    tile->set_extent(type.getDimSize(part.getAxis()));
     return tensor;
   }
 
   /// A tensor of `type`, or one that a part of `type` is of.
   template <typename Op>
   proto::Tensor *addWhole(Op op, RankedTensorType type, proto::Role role, StringRef name,
-                          const std::optional<Part> &part) {
+                          PartAttr part) {
     SmallVector<int64_t> shape(type.getShape());
     if (part)
-      shape[part->axis] = part->extent;
+      shape[part.getAxis()] = part.getExtent();
     proto::Tensor *tensor = program.add_tensors();
     tensor->set_name(name.str());
     tensor->set_role(role);

@@ -5,6 +5,7 @@
 #include "Tables.h"
 #include "runtime/verify/lane_check.h"
 #include "runtime/verify/value_check.h"
+#include "zero/Analysis/StepFunction.h"
 #include "zero/Emit/Passes.h"
 
 using namespace mlir;
@@ -27,7 +28,8 @@ namespace {
 struct VerifySchedule : zero::impl::VerifyScheduleBase<VerifySchedule> {
   void runOnOperation() override {
     Tables tables;
-    if (failed(buildTables(getOperation(), EmitOptions(), tables)))
+    if (failed(findStep(getOperation())) ||
+        failed(buildTables(getOperation(), getAnalysis<Storage>(), EmitOptions(), tables)))
       signalPassFailure();
   }
 };

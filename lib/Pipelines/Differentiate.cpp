@@ -1,18 +1,11 @@
 //===- Differentiate.cpp - the phase `differentiate` -----------------------------===//
 
-#include "Pipelines.h"
-#include "zero/Transforms/Passes.h"
+#include "zero/Pipelines/Pipelines.h"
+#include "zero/Transforms/Differentiate/Passes.h"
 
 #include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
-
-void zero::addDifferentiate(OpPassManager &pm, const PhaseOptions &options,
-                            const planning::Machine &machine) {
-  if (plansTiles(options))
-    pm.addPass(createPlanTiles(options, machine));
-  addGradients(pm, options);
-}
 
 void zero::addGradients(OpPassManager &pm, const PhaseOptions &options) {
   TileParametersOptions tiles;

@@ -1,11 +1,12 @@
 //===- Import.cpp - the phase `import` -----------------------------===//
 
-#include "Pipelines.h"
-#include "zero/Transforms/Passes.h"
+#include "zero/Pipelines/Pipelines.h"
+#include "zero/Transforms/Import/Passes.h"
 
 using namespace mlir;
 
-void zero::addImport(OpPassManager &pm, const phase::ImportOptions &options) {
+void zero::addImport(OpPassManager &pm, const PhaseOptions &all) {
+  const phase::ImportOptions &options = all.import;
   SelectParametersOptions select;
   select.forwardOnly = options.forwardOnly;
   select.trainable = options.trainable;

@@ -1,12 +1,13 @@
 //===- Kernels.cpp - the phase `kernels` -----------------------------===//
 
-#include "Pipelines.h"
 #include "zero/Codegen/Compile.h"
-#include "zero/Transforms/Passes.h"
+#include "zero/Pipelines/Pipelines.h"
+#include "zero/Transforms/Kernels/Passes.h"
 
 using namespace mlir;
 
-void zero::addKernels(OpPassManager &pm, const phase::KernelOptions &options) {
+void zero::addKernels(OpPassManager &pm, const PhaseOptions &all) {
+  const phase::KernelOptions &options = all.kernels;
   pm.addPass(createFormKernels());
   // Before fusing anything: thousands of kernels become a few dozen.
   pm.addPass(createDeduplicateKernels());

@@ -1,11 +1,11 @@
 //===- Pack.cpp - the phase `pack` -----------------------------===//
 
-#include "Pipelines.h"
-#include "zero/Transforms/Passes.h"
+#include "zero/Pipelines/Pipelines.h"
+#include "zero/Transforms/Pack/Passes.h"
 
 using namespace mlir;
 
-void zero::addPack(OpPassManager &pm) {
+void zero::addPack(OpPassManager &pm, const PhaseOptions &) {
   pm.addPass(createPackArena());
   pm.addPass(createVerifyPacking());
 }

@@ -1,11 +1,12 @@
 //===- Partition.cpp - the phase `partition` -----------------------------===//
 
-#include "Pipelines.h"
-#include "zero/Transforms/Passes.h"
+#include "zero/Pipelines/Pipelines.h"
+#include "zero/Transforms/Partition/Passes.h"
 
 using namespace mlir;
 
-void zero::addPartition(OpPassManager &pm, const phase::PartitionOptions &options) {
+void zero::addPartition(OpPassManager &pm, const PhaseOptions &all) {
+  const phase::PartitionOptions &options = all.partition;
   PartitionStepOptions partition;
   partition.reduceEach = options.gradReduce == GradReduce::Each;
   partition.reduceInF32 = options.reduceDtype == Precision::F32;

@@ -1,23 +1,15 @@
 //===- Place.cpp - the phase `place` -----------------------------===//
 
-#include "Pipelines.h"
-#include "zero/Transforms/Passes.h"
+#include "zero/Pipelines/Pipelines.h"
+#include "zero/Transforms/Place/Passes.h"
 
 using namespace mlir;
-
-void zero::addPlace(OpPassManager &pm, const PhaseOptions &options,
-                    const planning::Machine &machine) {
-  addActivations(pm, options);
-  if (options.plan.isPlanned())
-    pm.addPass(createPlanMemory(options, machine));
-  addPlacement(pm, options, /*isTrial=*/false);
-}
 
 void zero::addActivations(OpPassManager &pm, const PhaseOptions &options) {
   if (options.import.forwardOnly)
     return;
   PlaceActivationsOptions activations;
-  activations.mode = checkpointMode(options).fixed(Checkpoint::None);
+  activations.mode = options.checkpointMode().fixed(Checkpoint::None);
   activations.slots = options.place.checkpointSlots;
   activations.partition = options.place.partitionActivations;
   pm.addPass(createPlaceActivations(activations));
@@ -25,7 +17,7 @@ void zero::addActivations(OpPassManager &pm, const PhaseOptions &options) {
 }
 
 void zero::addPlacement(OpPassManager &pm, const PhaseOptions &options, bool isTrial) {
-  if (checkpointMode(options).isAuto()) {
+  if (options.checkpointMode().isAuto()) {
     RecomputeActivationsOptions recompute;
     recompute.quiet = isTrial;
     pm.addPass(createRecomputeActivations(recompute));

@@ -1,11 +1,12 @@
 //===- Precision.cpp - the phase `precision` -----------------------------===//
 
-#include "Pipelines.h"
-#include "zero/Transforms/Passes.h"
+#include "zero/Pipelines/Pipelines.h"
+#include "zero/Transforms/Precision/Passes.h"
 
 using namespace mlir;
 
-void zero::addPrecision(OpPassManager &pm, const phase::PrecisionOptions &options) {
+void zero::addPrecision(OpPassManager &pm, const PhaseOptions &all) {
+  const phase::PrecisionOptions &options = all.precision;
   SetPrecisionOptions precision;
   precision.precision = options.stored;
   precision.lossScale = options.lossScale > 0 ? options.lossScale : options.initialLossScale;

@@ -1,8 +1,7 @@
 //===- Recognise.cpp - the phase `recognise` -----------------------------===//
 
-#include "Pipelines.h"
-#include "zero/Conversion/Passes.h"
-#include "zero/Transforms/Passes.h"
+#include "zero/Pipelines/Pipelines.h"
+#include "zero/Transforms/Recognise/Passes.h"
 
 #include "mlir/Transforms/Passes.h"
 

@@ -1,8 +1,8 @@
 //===- Schedule.cpp - the phase `schedule` -----------------------------===//
 
-#include "Pipelines.h"
-#include "zero/Transforms/Passes.h"
-#include "zero/Transforms/ScheduleTransfers.h"
+#include "zero/Pipelines/Pipelines.h"
+#include "zero/Transforms/Schedule/Passes.h"
+#include "zero/Transforms/Schedule/ScheduleTransfers.h"
 
 using namespace mlir;
 

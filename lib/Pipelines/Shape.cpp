@@ -1,7 +1,7 @@
 //===- Shape.cpp - the phase `shape` -----------------------------===//
 
-#include "Pipelines.h"
-#include "zero/Transforms/Passes.h"
+#include "zero/Pipelines/Pipelines.h"
+#include "zero/Transforms/Shape/Passes.h"
 
 using namespace mlir;
 

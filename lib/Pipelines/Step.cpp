@@ -1,7 +1,7 @@
 //===- Step.cpp - the phase `step` -----------------------------===//
 
-#include "Pipelines.h"
-#include "zero/Transforms/Passes.h"
+#include "zero/Pipelines/Pipelines.h"
+#include "zero/Transforms/Step/Passes.h"
 
 using namespace mlir;
 

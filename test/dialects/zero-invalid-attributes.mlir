@@ -138,3 +138,25 @@ func.func @no_layer(%x: tensor<4xf32>) {
   %y = zero.launch @id(%x) {layer = -1 : i64} : (tensor<4xf32>) -> tensor<4xf32>
   return
 }
+
+// -----
+
+// expected-error @+1 {{expected zero.certificate = a list of #zero.arena<...>, got {peak = 512 : i64}}}
+module attributes {zero.certificate = {peak = 512 : i64}} {
+}
+
+// -----
+
+// expected-error @+1 {{expected an arena of at least 512 bytes, got 256}}
+module attributes {zero.certificate = [#zero.arena<tier = device, peak = 256, lower_bound = 512>]} {
+}
+
+// -----
+
+// expected-error @+1 {{expected a part of 'w' that begins in [0, 6), got 6}}
+zero.parameter @w.part1 : tensor<8x3xf32> {zero.part = #zero.part<of = "w", axis = 1, begin = 6, extent = 6>}
+
+// -----
+
+// expected-error @+1 {{expected zero.part = #zero.part<...>, got "w"}}
+zero.parameter @w.part1 : tensor<8x3xf32> {zero.part = "w"}

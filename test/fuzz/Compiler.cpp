@@ -6,8 +6,8 @@
 #include "Reflect.h"
 
 #include "runtime/load/validate.h"
+#include "zero/Driver/Compiler.h"
 #include "zero/Ops/OpTable.h"
-#include "zero/Pipelines/Compiler.h"
 
 #include "llvm/Support/Signals.h"
 #include "llvm/Support/raw_ostream.h"

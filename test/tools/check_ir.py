@@ -18,19 +18,19 @@ LISTS = {
         "the producers of fresh bytes that nothing else shares",
     ("lib/Analysis/StorageLifetimes.cpp", "UpdateOp LaunchOp"):
         "an update, before and after partition",
-    ("lib/Pipelines/MemoryMap.cpp", "CheckOp TransferOp ReserveOp"):
+    ("lib/Report/MemoryMap.cpp", "CheckOp TransferOp ReserveOp"):
         "what belongs to the part of the step where it stands",
-    ("lib/Transforms/PartitionStep.cpp", "UpdateOp GradientOp"): "what partition resolves together",
-    ("lib/Transforms/RematModel.cpp", "ReadOp MemberOp GradientOp UpdateOp"):
+    ("lib/Transforms/Partition/PartitionStep.cpp", "UpdateOp GradientOp"): "what partition resolves together",
+    ("lib/Transforms/Place/RematModel.cpp", "ReadOp MemberOp GradientOp UpdateOp"):
         "what takes no time before partition",
-    ("lib/Transforms/SetPrecision.cpp", "GradientOp UpdateOp"): "an op of the step's phase",
-    ("lib/Transforms/SetPrecision.cpp", "ReadOp WriteOp RankMeanOp MicroMeanOp RankShareOp"):
+    ("lib/Transforms/Precision/SetPrecision.cpp", "GradientOp UpdateOp"): "an op of the step's phase",
+    ("lib/Transforms/Precision/SetPrecision.cpp", "ReadOp WriteOp RankMeanOp MicroMeanOp RankShareOp"):
         "all ops that there are before differentiate",
-    ("lib/Transforms/SetPrecision.cpp", "RankMeanOp MicroMeanOp"): "the means of the step's phase",
-    ("lib/Transforms/VerifyPartition.cpp",
+    ("lib/Transforms/Precision/SetPrecision.cpp", "RankMeanOp MicroMeanOp"): "the means of the step's phase",
+    ("lib/Transforms/Partition/VerifyPartition.cpp",
      "GradientOp UpdateOp RankMeanOp RankShareOp MicroMeanOp SquareSumOp"):
         "what partition resolves",
-    ("lib/Transforms/WidenFloats.cpp", "ReadOp WriteOp"): "all ops that there are before kernels",
+    ("lib/Transforms/Import/WidenFloats.cpp", "ReadOp WriteOp"): "all ops that there are before kernels",
 }
 
 

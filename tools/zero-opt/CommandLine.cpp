@@ -2,8 +2,8 @@
 
 #include "CommandLine.h"
 
+#include "zero/Driver/Register.h"
 #include "zero/Frontends/Frontend.h"
-#include "zero/Pipelines/Register.h"
 
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/ADT/SmallString.h"

@@ -3,7 +3,7 @@
 #ifndef TOOLS_ZERO_OPT_COMMANDLINE_H
 #define TOOLS_ZERO_OPT_COMMANDLINE_H
 
-#include "zero/Pipelines/Compiler.h"
+#include "zero/Driver/Compiler.h"
 
 namespace zero {
 
@@ -22,6 +22,9 @@ std::string sortArguments(llvm::ArrayRef<char *> arguments, OptArguments &sorted
 /// The model named in `rest` if it is an .onnx file, as MLIR text; empty when it
 /// is none. False after an error.
 bool importInput(OptArguments &arguments, std::string &text);
+
+/// Registers the passes of test/lib, of which tools include nothing.
+void registerTestPasses();
 
 } // namespace zero
 

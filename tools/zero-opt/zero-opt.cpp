@@ -6,7 +6,7 @@
 
 #include "CommandLine.h"
 #include "tools/process/process.h"
-#include "zero/Pipelines/Register.h"
+#include "zero/Driver/Register.h"
 
 #include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
@@ -23,7 +23,6 @@ static int fail(const llvm::Twine &message) {
 int main(int argc, char **argv) {
   zero::process::begin("zero-opt", zero::process::Ending::AtOnce);
   llvm::InitLLVM init(argc, argv);
-  llvm::cl::SetVersionPrinter([](llvm::raw_ostream &os) { os << "zero-opt " ZERO_VERSION "\n"; });
   zero::OptArguments arguments;
   std::string text;
   if (std::string error = zero::sortArguments(llvm::ArrayRef(argv + 1, argc - 1), arguments);
@@ -38,6 +37,7 @@ int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   zero::registerDialects(registry);
   zero::registerPasses();
+  zero::registerTestPasses();
   auto [input, output] = mlir::registerAndParseCLIOptions(
       rest.size(), rest.data(),
       "Zero's passes and phases on MLIR or .onnx; --zero-stage=N --ranks=M partitions a step\n",

@@ -3,7 +3,7 @@
 #ifndef TOOLS_ZEROC_COMMANDLINE_H
 #define TOOLS_ZEROC_COMMANDLINE_H
 
-#include "zero/Pipelines/Compiler.h"
+#include "zero/Driver/Compiler.h"
 
 #include "llvm/ADT/StringMap.h"
 

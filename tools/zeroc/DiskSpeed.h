@@ -3,7 +3,7 @@
 #ifndef TOOLS_ZEROC_DISKSPEED_H
 #define TOOLS_ZEROC_DISKSPEED_H
 
-#include "zero/Pipelines/Compiler.h"
+#include "zero/Driver/Compiler.h"
 
 namespace zero {
 

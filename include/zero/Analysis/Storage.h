@@ -76,6 +76,12 @@ class Storage {
 public:
   /// `step` is partitioned; `module` holds its state symbols.
   Storage(mlir::ModuleOp module, mlir::func::FuncOp step);
+  /// As an analysis of a module that has a step.
+  explicit Storage(mlir::ModuleOp module);
+
+  mlir::func::FuncOp getStep() const { return step; }
+  /// The ops that the loss is computed from.
+  const llvm::DenseSet<mlir::Operation *> &forwardOps() const { return forward; }
 
   llvm::ArrayRef<Root> roots() const { return allRoots; }
   llvm::ArrayRef<Move> moves() const { return allMoves; }
@@ -150,8 +156,10 @@ mlir::Value throughViews(mlir::Value value);
 /// `value`, views of `base`, as the same views of `other`, built anew.
 mlir::Value viewLike(mlir::Value value, mlir::Value base, mlir::Value other,
                      mlir::OpBuilder &builder);
-/// What `zero-pack-arena` wrote of `tier` into `certificate`; null where nothing lies there.
-mlir::DictionaryAttr certificateOf(mlir::DictionaryAttr certificate, Tier tier);
+/// What `zero-pack-arena` wrote of `tier` on `module`; null where nothing resides there.
+ArenaAttr certificateOf(mlir::ModuleOp module, Tier tier);
+/// The bytes of `roles` by Usage.
+std::array<int64_t, kNumUsages> bytesByUsage(RoleBytesAttr roles);
 
 } // namespace zero
 

@@ -3,6 +3,7 @@
 #ifndef ZERO_EMIT_EMIT_H
 #define ZERO_EMIT_EMIT_H
 
+#include "zero/Analysis/Storage.h"
 #include "zero/Planning/Machine.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -29,9 +30,10 @@ struct EmittedKernels {
   unsigned all = 0, cached = 0;
 };
 
-/// Compiles the kernels of `module`, which went through all phases up to `pack`,
-/// and writes the executable. Errors are diagnostics; nothing is left behind.
-llvm::FailureOr<EmittedKernels> emitExecutable(mlir::ModuleOp module, const EmitOptions &options);
+/// Compiles the kernels of `module`, which went through all phases up to `pack` and whose step
+/// `storage` is of, and writes the executable. Errors are diagnostics; nothing is left behind.
+llvm::FailureOr<EmittedKernels> emitExecutable(mlir::ModuleOp module, const Storage &storage,
+                                               const EmitOptions &options);
 
 } // namespace zero
 

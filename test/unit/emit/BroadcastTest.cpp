@@ -10,7 +10,8 @@
 #include "zero/Codegen/Passes.h"
 #include "zero/Emit/Emit.h"
 #include "zero/Emit/Passes.h"
-#include "zero/Transforms/Passes.h"
+#include "zero/Transforms/Pack/Passes.h"
+#include "zero/Transforms/Schedule/Passes.h"
 #include "zero_rt/zero_rt.h"
 
 #include "mlir/InitAllDialects.h"
@@ -85,7 +86,7 @@ LogicalResult compile(const std::string &path) {
   zero::EmitOptions options;
   options.output = path;
   options.name = "broadcast";
-  return failure(failed(zero::emitExecutable(*module, options)));
+  return failure(failed(zero::emitExecutable(*module, zero::Storage(*module), options)));
 }
 
 /// What `rank` brings to element `i` of x in `step`.

@@ -1,0 +1,44 @@
+//===- Phases.h - the phases of the compilation pipeline --------*- C++ -*-===//
+//
+// A phase is a pipeline of passes that ends with a verifier of what it promises. All phases are
+// registered under `zero-phase-NAME`. docs/design/pipeline.md describes them.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ZERO_DRIVER_PHASES_H
+#define ZERO_DRIVER_PHASES_H
+
+#include "zero/Pipelines/PhaseOptions.h"
+
+namespace zero {
+
+/// The phases in order. `emit` is no pipeline: it writes a file.
+enum class Phase {
+  Import,
+  Recognise,
+  Precision,
+  Differentiate,
+  Step,
+  Shape,
+  Kernels,
+  Place,
+  Partition,
+  Schedule,
+  Pack
+};
+
+/// "import", "recognise", ...
+llvm::StringRef phaseName(Phase phase);
+llvm::ArrayRef<Phase> allPhases();
+
+/// Adds one phase, with its verifier, to `pm`, which runs on modules. `machine` is what
+/// `options.loadMachine` has loaded.
+void addPhase(mlir::OpPassManager &pm, Phase phase, const PhaseOptions &options,
+              const planning::Machine &machine);
+
+/// Registers every phase as a pipeline `zero-phase-NAME`.
+void registerPhases();
+
+} // namespace zero
+
+#endif // ZERO_DRIVER_PHASES_H

@@ -1,0 +1,24 @@
+//===- ScheduleTransfers.h - when transfers begin ---------------*- C++ -*-===//
+
+#ifndef ZERO_TRANSFORMS_SCHEDULE_SCHEDULETRANSFERS_H
+#define ZERO_TRANSFORMS_SCHEDULE_SCHEDULETRANSFERS_H
+
+#include "zero/Planning/Machine.h"
+
+#include "mlir/Pass/Pass.h"
+
+namespace zero {
+
+/// Bytes that may be live on a tier, those of transfers included; 0: as ScheduleTransfers
+/// says.
+struct TierBudgets {
+  int64_t device = 0, host = 0;
+};
+
+/// The pass `zero-schedule-transfers` for `machine`.
+std::unique_ptr<mlir::Pass> createScheduleTransfers(const planning::Machine &machine,
+                                                    TierBudgets budgets);
+
+} // namespace zero
+
+#endif // ZERO_TRANSFORMS_SCHEDULE_SCHEDULETRANSFERS_H

@@ -1,0 +1,216 @@
+//===- Compiler.cpp - from a model to an executable -----------------------===//
+
+#include "zero/Driver/Compiler.h"
+
+#include "LocalBatch.h"
+#include "zero/Driver/Register.h"
+#include "zero/Emit/Emit.h"
+#include "zero/Frontends/Frontend.h"
+#include "zero/Report/PlanReport.h"
+
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/SourceMgr.h"
+
+#include <chrono>
+
+using namespace mlir;
+
+namespace zero {
+
+OwningOpRef<ModuleOp> readModel(const CompilerOptions &options, MLIRContext &context) {
+  FrontendInput input;
+  input.path = options.input;
+  input.flags = options.frontendFlags;
+  input.forwardOnly = options.phases.import.forwardOnly;
+  input.verbose = options.phases.import.verbose;
+  input.checkData = !options.planOnly;
+  input.batch = options.localBatch;
+  return readModel(input, context);
+}
+
+/// The folder that data references of the model are relative to.
+static FailureOr<std::string> dataRoot(const CompilerOptions &options, ModuleOp module) {
+  SmallString<128> root(options.phases.import.dataRoot.getValue());
+  if (root.empty()) {
+    root = options.input;
+    llvm::sys::path::remove_filename(root);
+  }
+  if (std::error_code error = llvm::sys::fs::make_absolute(root))
+    return module.emitError() << "data root '" << root << "': " << error.message();
+  return std::string(root);
+}
+
+/// The file that --save may write anew, by absolute path; else empty.
+static std::string fileToSave(const CompilerOptions &options) {
+  SmallString<128> path(options.input);
+  const Frontend *frontend = findFrontend(path);
+  if (!frontend || !frontend->takesParametersBack || llvm::sys::fs::make_absolute(path))
+    return "";
+  return std::string(path);
+}
+
+static void addGenericPasses(OpPassManager &pm) {
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  pm.addPass(createSymbolDCEPass());
+  pm.addPass(createLoopInvariantCodeMotionPass());
+}
+
+LogicalResult runPhases(ModuleOp module, const CompilerOptions &options,
+                        const planning::Machine &machine) {
+  FailureOr<std::string> root = dataRoot(options, module);
+  if (failed(root))
+    return failure();
+  PhaseOptions phases;
+  phases.copyOptionValuesFrom(options.phases);
+  phases.import.dataRoot = *root;
+  for (Phase phase : allPhases()) {
+    PassManager pm(module.getContext());
+    // Each phase ends with a verifier of its own; the structural one runs once
+    // a phase instead of after every pass.
+    pm.enableVerifier(false);
+    addPhase(pm, phase, phases, machine);
+    if (options.cleanAfterPhases)
+      addGenericPasses(pm);
+    if (failed(pm.run(module)) || failed(verify(module)))
+      return failure();
+    if (options.dumpAfter == phaseName(phase))
+      module.print(llvm::outs());
+  }
+  return success();
+}
+
+/// What keeps a file from being written to `path`, or nothing.
+static std::string checkWritable(const CompilerOptions &options, StringRef path) {
+  for (StringRef input : {StringRef(options.input), StringRef(options.config),
+                          StringRef(options.phases.import.trainable.getValue())})
+    if (llvm::sys::fs::equivalent(path, input))
+      return ("the output '" + path + "' would overwrite the input").str();
+  if (llvm::sys::fs::is_directory(path))
+    return ("cannot write '" + path + "': it is a folder").str();
+  SmallString<128> folder(path);
+  llvm::sys::path::remove_filename(folder);
+  if (folder.empty())
+    folder = ".";
+  if (llvm::sys::fs::access(folder, llvm::sys::fs::AccessMode::Write))
+    return ("cannot write '" + path + "': folder '" + folder + "' is missing or not writable")
+        .str();
+  return "";
+}
+
+static std::string checkReports(const CompilerOptions &options) {
+  for (auto [index, path] : llvm::enumerate(options.reports)) {
+    StringRef name(path);
+    if (!name.ends_with(".html") && !name.ends_with(".json"))
+      return "--report: expected names that end in .html or .json, got '" + path + "'";
+    if (path == options.output ||
+        llvm::is_contained(ArrayRef(options.reports).take_front(index), path))
+      return "--report: '" + path + "' is written twice";
+    if (std::string error = checkWritable(options, path); !error.empty())
+      return error;
+  }
+  return "";
+}
+
+std::string checkOutput(const CompilerOptions &options) {
+  std::string error = checkReports(options);
+  if (!error.empty() || options.planOnly)
+    return error;
+  if (options.output.empty())
+    return "expected -o FILE.zexe, or --plan-only";
+  return checkWritable(options, options.output);
+}
+
+/// What --report writes about a packed module; empty when nothing is asked for.
+static PlanReport collectReport(const CompilerOptions &options, ModuleOp module,
+                                const Storage &storage, const PlanSummary &summary,
+                                const DecisionLog &decisions) {
+  if (options.reports.empty())
+    return {};
+  return {llvm::sys::path::filename(options.input).str(), summary, mapMemory(module, storage),
+          decisions.getEntries()};
+}
+
+/// Says what disk the plan is for, where it has one.
+static void printDisk(const PlanSummary &summary, const CompilerOptions &options,
+                      const planning::Machine &machine, llvm::raw_ostream &report) {
+  if (summary.movedOver(planning::Link::DiskRead) + summary.movedOver(planning::Link::DiskWrite) ==
+      0)
+    return;
+  auto rate = [](double known) {
+    const double bytes = known > 0 ? known : 1e9;
+    return bytes < 1e8 ? llvm::format("%.1f MB/s", bytes / 1e6)
+                       : llvm::format("%.1f GB/s", bytes / 1e9);
+  };
+  std::string source = options.diskSource;
+  if (machine.diskRead <= 0)
+    source = "assumed, as nobody measured it (" +
+             (source.empty() ? "--nvme-dir=FOLDER does so once" : source) + ")";
+  else if (source.empty() && options.phases.plan.diskRead.getValue())
+    source = "as --disk-read says";
+  else if (source.empty())
+    source = "as machine '" + machine.name + "' has it";
+  report << "nvme is planned to read " << rate(machine.diskRead) << " and write "
+         << rate(machine.diskWrite) << " for all ranks together, " << source << "\n";
+}
+
+LogicalResult compileModel(const CompilerOptions &options, llvm::raw_ostream &report) {
+  const auto start = std::chrono::steady_clock::now();
+  DialectRegistry registry;
+  registerDialects(registry);
+  DecisionLog decisions;
+  MLIRContext context(registry);
+  llvm::SourceMgr sources;
+  SourceMgrDiagnosticHandler diagnostics(sources, &context);
+  // A message names what it is about; the op itself would bury it.
+  context.printOpOnDiagnostic(false);
+  if (failed(decisions.attach(context)))
+    return failure();
+  planning::Machine machine;
+  if (std::string error = options.phases.loadMachine(machine); !error.empty())
+    return emitError(UnknownLoc::get(&context)) << error;
+  OwningOpRef<ModuleOp> module = readModel(options, context);
+  if (!module || failed(checkLocalBatch(*module, options)) ||
+      failed(runPhases(*module, options, machine)))
+    return failure();
+  decisions.print(report, options.phases.import.verbose);
+  auto optimizer = (*module)->getAttrOfType<StringAttr>(kOptimizerAttr);
+  if (optimizer && !options.phases.step.optimizer.hasValue())
+    report << "no --optimizer is given: the default, " << optimizer.getValue() << "\n";
+  // No pass changes the step from here on.
+  const Storage storage(*module);
+  const PlanSummary summary = summarisePlan(*module, storage);
+  printCertificate(summary, report);
+  printDisk(summary, options, machine, report);
+  PlanReport plan = collectReport(options, *module, storage, summary, decisions);
+  if (options.planOnly)
+    return writeReports(plan, options.reports, context);
+  FailureOr<std::string> root = dataRoot(options, *module);
+  if (failed(root))
+    return failure();
+  EmitOptions emit;
+  emit.output = options.output;
+  emit.dataRoot = *root;
+  emit.name = options.input;
+  emit.model = fileToSave(options);
+  emit.learningRate = options.learningRate;
+  emit.threads = options.threads;
+  emit.cacheFolder = options.cacheFolder;
+  emit.gpuArchitectures = options.gpuArchitectures;
+  emit.machine = machine;
+  FailureOr<EmittedKernels> kernels = emitExecutable(*module, storage, emit);
+  if (failed(kernels) || failed(writeReports(plan, options.reports, context)))
+    return failure();
+  std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  report << llvm::format("compiled in %.2f s: ", took.count()) << kernels->all
+         << " native kernels, " << kernels->cached << " of them from the cache\n";
+  return success();
+}
+
+} // namespace zero

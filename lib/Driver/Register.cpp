@@ -1,0 +1,52 @@
+//===- Register.cpp - everything a tool offers ----------------------------===//
+
+#include "zero/Driver/Register.h"
+
+#include "dialects/Onnx/Onnx.h"
+#include "dialects/Zero/Zero.h"
+#include "zero/Codegen/Passes.h"
+#include "zero/Driver/Phases.h"
+#include "zero/Emit/Passes.h"
+#include "zero/Transforms/Differentiate/Passes.h"
+#include "zero/Transforms/Import/Passes.h"
+#include "zero/Transforms/Kernels/Passes.h"
+#include "zero/Transforms/Pack/Passes.h"
+#include "zero/Transforms/Partition/Passes.h"
+#include "zero/Transforms/Place/Passes.h"
+#include "zero/Transforms/Precision/Passes.h"
+#include "zero/Transforms/Recognise/Passes.h"
+#include "zero/Transforms/Schedule/Passes.h"
+#include "zero/Transforms/Shape/Passes.h"
+#include "zero/Transforms/Step/Passes.h"
+
+#include "mlir/InitAllDialects.h"
+#include "mlir/InitAllExtensions.h"
+#include "mlir/InitAllPasses.h"
+
+namespace zero {
+
+void registerDialects(mlir::DialectRegistry &registry) {
+  mlir::registerAllDialects(registry);
+  mlir::registerAllExtensions(registry);
+  registry.insert<ZeroDialect, onnx::OnnxDialect>();
+}
+
+void registerPasses() {
+  mlir::registerAllPasses();
+  registerZeroImportPasses();
+  registerZeroRecognisePasses();
+  registerZeroPrecisionPasses();
+  registerZeroDifferentiatePasses();
+  registerZeroStepPasses();
+  registerZeroShapePasses();
+  registerZeroKernelsPasses();
+  registerZeroPlacePasses();
+  registerZeroPartitionPasses();
+  registerZeroSchedulePasses();
+  registerZeroPackPasses();
+  registerZeroCodegenPasses();
+  registerZeroEmitPasses();
+  registerPhases();
+}
+
+} // namespace zero

@@ -1,0 +1,82 @@
+//===- PhaseOptions.cpp - the options of all phases -----------------------===//
+
+#include "zero/Pipelines/PhaseOptions.h"
+
+#include "runtime/support/checked.h"
+#include "zero/Machine/MachineFile.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+
+namespace zero {
+
+OrAuto<Checkpoint> PhaseOptions::checkpointMode() const {
+  if (import.forwardOnly)
+    return Checkpoint::None;
+  if (place.checkpoint.hasValue())
+    return place.checkpoint.getValue();
+  if (plan.isPlanned() && place.checkpointSlots == 0)
+    return OrAuto<Checkpoint>::automatic();
+  return Checkpoint::None;
+}
+
+std::string PhaseOptions::loadMachine(planning::Machine &machine) const {
+  const std::string name = plan.machine.empty() ? defaultMachine(kernels.device != Device::Cpu)
+                                                : plan.machine.getValue();
+  if (std::string error = zero::loadMachine(name, machine); !error.empty())
+    return "--machine=" + name + ": " + error;
+  if (plan.diskRead.getValue())
+    machine.diskRead = double(plan.diskRead.getValue());
+  if (plan.diskWrite.getValue())
+    machine.diskWrite = double(plan.diskWrite.getValue());
+  return "";
+}
+
+bool PhaseOptions::knows(StringRef name) const { return OptionsMap.count(name) != 0; }
+
+bool PhaseOptions::isSwitch(StringRef name) const {
+  auto it = OptionsMap.find(name);
+  return it != OptionsMap.end() && it->second->getValueExpectedFlag() == llvm::cl::ValueOptional;
+}
+
+/// Whether `value` is a number of type T, if `option` holds one. LLVM's own parser
+/// would print its complaint before we can.
+template <typename T>
+static bool holdsNumber(llvm::cl::Option *option, StringRef value) {
+  using Scalar = mlir::detail::PassOptions::Option<T>;
+  using List = mlir::detail::PassOptions::ListOption<T>;
+  if (!dynamic_cast<Scalar *>(option) && !dynamic_cast<List *>(option))
+    return true;
+  return llvm::all_of(llvm::split(value, ','), [](StringRef part) {
+    T number;
+    if constexpr (std::is_floating_point_v<T>)
+      return parseDouble(part, number);
+    else
+      return parseWhole(part, number);
+  });
+}
+
+std::string PhaseOptions::set(StringRef name, StringRef value) {
+  llvm::cl::Option *option = OptionsMap.lookup(name);
+  // As an option of a pass, a path would end at its first space.
+  if (auto *text = dynamic_cast<Option<std::string> *>(option)) {
+    *text = value.str();
+    return "";
+  }
+  if (auto *checked = dynamic_cast<phase::CheckedOption *>(option))
+    if (std::string error = checked->check(value); !error.empty())
+      return ("--" + name + ": ").str() + error;
+  bool isNumber = holdsNumber<unsigned>(option, value) && holdsNumber<uint64_t>(option, value) &&
+                  holdsNumber<double>(option, value);
+  std::string errors;
+  llvm::raw_string_ostream os(errors);
+  if (isNumber && succeeded(parseFromString((name + "=" + value).str(), os)))
+    return "";
+  std::string expected;
+  if (dynamic_cast<Option<ByteSize> *>(option))
+    expected = ": expected " + std::string(planning::kByteSizeForm);
+  return ("--" + name + ": bad value '" + value + "'" + expected).str();
+}
+
+} // namespace zero

@@ -1,0 +1,163 @@
+//===- Evaluation.cpp - what a plan takes ---------------------------------===//
+
+#include "Evaluation.h"
+
+#include "zero/Analysis/StepFunction.h"
+#include "zero/Pipelines/Pipelines.h"
+#include "zero/Transforms/Plan.h"
+
+#include "mlir/Pass/PassManager.h"
+
+using namespace mlir;
+
+namespace zero {
+
+LogicalResult writePlan(ModuleOp module, const PlanChoice &choice) {
+  module->setAttr(kPlanAttr, PlanAttr::get(module.getContext(), choice.stage, choice.ranks,
+                                           choice.persistUnder, choice.bucketBytes, choice.params,
+                                           choice.optimizer, uint64_t(choice.optimizerHost),
+                                           uint64_t(choice.swapHost), uint64_t(choice.swapNvme)));
+  FailureOr<func::FuncOp> step = findStep(module);
+  if (failed(step))
+    return failure();
+  if (choice.activations)
+    writeActivationPlan(*step, Layers(module, *step), *choice.activations);
+  return success();
+}
+
+/// The most live bytes at once, and the command at which they are.
+static std::pair<int64_t, int64_t> mostLive(const std::vector<planning::Lifetime> &lifetimes,
+                                            int64_t alignment) {
+  std::pair<int64_t, int64_t> most;
+  for (auto [command, bytes] : planning::liveBytes(lifetimes, alignment))
+    if (bytes > most.first)
+      most = {bytes, command};
+  return most;
+}
+
+TierBytes::TierBytes(std::vector<planning::Lifetime> given, int64_t alignment)
+    : lifetimes(std::move(given)), alignment(alignment),
+      live(mostLive(lifetimes, alignment).first) {}
+
+int64_t TierBytes::packed() {
+  if (!bytes) {
+    bytes = planning::pack(lifetimes, alignment).bytes;
+    lifetimes = {};
+  }
+  return *bytes;
+}
+
+/// Whether `root` is there during the whole step.
+static bool isPersistent(const Root &root, int64_t positions) {
+  return root.begin == 0 && root.end == positions - 1;
+}
+
+/// Bytes of optimizer state that lie on the host.
+static int64_t optimizerOnHost(const Storage &storage) {
+  int64_t bytes = 0;
+  for (const Root &root : storage.roots())
+    if (root.tier == Tier::Host && root.usage == Usage::Optimizer &&
+        isPersistent(root, storage.numPositions()))
+      bytes += root.bytes;
+  return bytes;
+}
+
+/// The most bytes of inputs and saved values that are live at once.
+static int64_t mostActivations(const Storage &storage) {
+  return mostLive(lifetimesOf(storage.roots(), Tier::Device, Usage::Activation), kArenaAlignment)
+      .first;
+}
+
+FailureOr<Evaluation> Evaluation::create(ModuleOp original, const PlanChoice &choice,
+                                         const PhaseOptions &options,
+                                         const planning::Machine &machine) {
+  Evaluation result;
+  result.module = original.clone();
+  ModuleOp module = *result.module;
+  if (failed(writePlan(module, choice)))
+    return failure();
+  PhaseOptions chosen;
+  chosen.copyOptionValuesFrom(options);
+  PassManager pm(module.getContext());
+  pm.enableVerifier(false);
+  addPlacement(pm, chosen, /*isTrial=*/true);
+  addPartition(pm, chosen);
+  addTransfers(pm, chosen, machine, /*isTrial=*/true);
+  FailureOr<func::FuncOp> step = failure();
+  if (failed(pm.run(module)) || failed(step = findStep(module)))
+    return failure();
+  result.step = *step;
+  result.storage = std::make_unique<Storage>(module, *step);
+  for (Operation &op : result.step.getBody().front())
+    result.ops.push_back(&op);
+  std::vector<planning::Lifetime> lifetimes = lifetimesOf(result.storage->roots(), Tier::Device);
+  result.peak = mostLive(lifetimes, kArenaAlignment).second;
+  result.cost.device = {std::move(lifetimes), kArenaAlignment};
+  result.cost.host = {lifetimesOf(result.storage->roots(), Tier::Host), kPageAlignment};
+  result.cost.optimizerOnHost = optimizerOnHost(*result.storage);
+  result.cost.activations = mostActivations(*result.storage);
+  result.cost.time = measureStep(module, *step, machine);
+  return result;
+}
+
+MemoryFloor Evaluation::findFloor() const {
+  MemoryFloor floor;
+  ArrayRef<Root> roots = storage->roots();
+  const int64_t positions = storage->numPositions();
+  for (const Root &root : roots)
+    if (root.tier == Tier::Device && isPersistent(root, positions))
+      floor.state += planning::alignUp(root.bytes, kArenaAlignment);
+  for (Operation *op : ops) {
+    auto launch = dyn_cast<LaunchOp>(op);
+    if (!launch)
+      continue;
+    // By place: a result made in an operand's bytes counts once.
+    llvm::SmallDenseMap<std::pair<int64_t, int64_t>, int64_t> touched;
+    for (Value value : llvm::concat<Value>(launch->getOperands(), launch->getResults())) {
+      Place place = storage->place(value);
+      if (place.root >= 0 && roots[place.root].tier == Tier::Device &&
+          !isPersistent(roots[place.root], positions)) {
+        int64_t &bytes = touched[{place.root, place.offset}];
+        bytes = std::max(bytes, tensorBytes(value.getType()));
+      }
+    }
+    int64_t bytes = 0;
+    for (auto [place, size] : touched)
+      bytes += size;
+    if (int64_t workspace = storage->workspaceOf(op); workspace >= 0)
+      bytes += roots[workspace].bytes;
+    if (bytes > floor.launch) {
+      floor.launch = bytes;
+      floor.launchAt = displayName(op);
+    }
+  }
+  return floor;
+}
+
+std::string Evaluation::peakAt() const { return displayName(ops[peak]); }
+
+static std::string nameOf(const Root &root, func::FuncOp step) {
+  if (root.symbol)
+    return cast<SymbolOpInterface>(root.symbol).getName().str();
+  if (root.workspace)
+    return "scratch of " + displayName(root.workspace);
+  if (auto argument = dyn_cast<BlockArgument>(root.value))
+    return argumentBinding(step, argument.getArgNumber()).str();
+  Operation *producer = root.value.getDefiningOp();
+  if (auto bucket = dyn_cast<BucketOp>(producer); bucket && !bucket->hasAttr(kNameAttr))
+    for (Operation *user : bucket->getUsers())
+      if (user->hasAttr(kNameAttr))
+        return displayName(user);
+  return displayName(producer);
+}
+
+std::vector<LiveValue> Evaluation::liveAtPeak() const {
+  std::vector<LiveValue> live;
+  for (const Root &root : storage->roots())
+    if (root.tier == Tier::Device && root.begin <= peak && peak <= root.end)
+      live.push_back({nameOf(root, step), root.usage, root.bytes});
+  llvm::stable_sort(live, [](const LiveValue &a, const LiveValue &b) { return a.bytes > b.bytes; });
+  return live;
+}
+
+} // namespace zero

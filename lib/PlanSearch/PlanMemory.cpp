@@ -1,0 +1,112 @@
+//===- PlanMemory.cpp - the plan that keeps a budget ----------------------===//
+//
+// The pass `zero-plan-memory`: tries plans on copies of the program and writes the fastest
+// of those that fit as attributes, which the phases that follow read.
+//
+//===----------------------------------------------------------------------===//
+
+#include "PlanSearch.h"
+#include "Refusal.h"
+#include "zero/Analysis/StepFunction.h"
+#include "zero/PlanSearch/Passes.h"
+#include "zero/Planning/ByteSize.h"
+
+#include "mlir/IR/Remarks.h"
+#include "mlir/Pass/Pass.h"
+#include "llvm/Support/Format.h"
+
+using namespace mlir;
+
+namespace zero {
+
+/// "stage 3, parameters under 4.00 KiB whole".
+static std::string describe(const PlanChoice &choice) {
+  std::string text = "stage " + std::to_string(choice.stage);
+  if (choice.persistUnder)
+    text += ", parameters under " + planning::formatBytes(double(choice.persistUnder)) + " whole";
+  text += ", buckets of up to " + planning::formatBytes(double(choice.bucketBytes));
+  auto add = [&](StringRef what, Tier tier) {
+    if (tier != Tier::Device)
+      text += (", " + what + " on " + stringifyTier(tier)).str();
+  };
+  add("parameters", choice.params);
+  if (choice.optimizerHost)
+    text += ", up to " + planning::formatBytes(double(choice.optimizerHost)) +
+            " of optimizer state on host, the rest on nvme";
+  else
+    add("optimizer state", choice.optimizer);
+  return text;
+}
+
+/// "0.7732": four digits that count.
+static std::string number(double value, const char *format = "%.4g") {
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::format(format, value);
+  return text;
+}
+
+static void reportPlan(ModuleOp module, PlanSearch &search, const PlanChoice &choice) {
+  PlanCost &cost = search.costOf(&choice);
+  const double total = cost.time.total();
+  const double again = 100 * cost.time.recomputed / std::max(total, 1e-12);
+  std::string elsewhere;
+  if (const int64_t host = cost.host.packed())
+    elsewhere = ", " + std::to_string(host) + " bytes of the host, its busiest link takes " +
+                number(*llvm::max_element(cost.time.transfer)) + " s";
+  remark::passed(module.getLoc(), remark::RemarkOpts::name("chosen").category("plan"))
+      << "plan: " + describe(choice) + ": " << remark::metric("bytes", cost.device.packed())
+      << " bytes, " << remark::metric("seconds", number(total))
+      << " s a step, " + number(again, "%.1f") + " % of it to compute again what was dropped" +
+             elsewhere + "; the fastest of " + std::to_string(search.size()) + " plans, " +
+             std::to_string(search.getEvaluated()) + " of them made";
+}
+
+namespace {
+class PlanMemory : public PassWrapper<PlanMemory, OperationPass<ModuleOp>> {
+public:
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(PlanMemory)
+
+  PlanMemory(const PhaseOptions &given, const planning::Machine &machine)
+      : options(std::make_shared<PhaseOptions>()), machine(machine) {
+    options->copyOptionValuesFrom(given);
+  }
+
+  StringRef getArgument() const override { return "zero-plan-memory"; }
+  StringRef getDescription() const override {
+    return "Chooses the fastest plan that keeps a budget";
+  }
+
+  void runOnOperation() override {
+    if (failed(plan(getOperation())))
+      signalPassFailure();
+  }
+
+private:
+  LogicalResult plan(ModuleOp module);
+
+  std::shared_ptr<PhaseOptions> options;
+  planning::Machine machine;
+};
+} // namespace
+
+LogicalResult PlanMemory::plan(ModuleOp module) {
+  PlanSearch search(module, *options, machine);
+  if (failed(search.prepare()))
+    return failure();
+  Budget budget{options->plan.memoryBudget.getValue(), options->plan.activationBudget.getValue(),
+                options->plan.hostBudget.getValue()};
+  FailureOr<const PlanChoice *> found = search.findFastest(budget);
+  if (failed(found))
+    return failure();
+  if (!*found)
+    return refuse(module, search, *options, budget, machine);
+  reportPlan(module, search, **found);
+  return writePlan(module, **found);
+}
+
+std::unique_ptr<Pass> createPlanMemory(const PhaseOptions &options,
+                                       const planning::Machine &machine) {
+  return std::make_unique<PlanMemory>(options, machine);
+}
+
+} // namespace zero

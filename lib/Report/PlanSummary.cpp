@@ -1,0 +1,215 @@
+//===- PlanSummary.cpp - the numbers of a plan ----------------------------===//
+
+#include "zero/Report/PlanSummary.h"
+
+#include "dialects/Zero/Schedule.h"
+#include "dialects/Zero/Zero.h"
+#include "zero/Analysis/StepFunction.h"
+#include "zero/Analysis/StepTime.h"
+
+using namespace mlir;
+
+namespace zero {
+
+namespace {
+
+/// The sizes that ZeRO's arithmetic is about.
+struct ModelSize {
+  int64_t elements = 0; ///< trained and frozen
+  int64_t trained = 0;
+  int64_t bytes = 0;      ///< of parameters
+  int64_t stateBytes = 0; ///< of optimizer states
+};
+
+} // namespace
+
+static ModelSize measure(ModuleOp module) {
+  ModelSize size;
+  for (auto parameter : module.getOps<ParameterOp>()) {
+    int64_t elements = parameter.getTensorType().getNumElements();
+    size.elements += elements;
+    size.trained += parameter.getFrozen() ? 0 : elements;
+    size.bytes += tensorBytes(parameter.getTensorType());
+  }
+  for (auto state : module.getOps<StateOp>())
+    if (state.getOf())
+      size.stateBytes += tensorBytes(state.getTensorType());
+  return size;
+}
+
+/// The 16-bit element type of parameters, or "" if all are wider.
+static std::string findNarrowType(ModuleOp module) {
+  std::string name;
+  for (auto parameter : module.getOps<ParameterOp>())
+    if (Type type = parameter.getTensorType().getElementType();
+        name.empty() && type.getIntOrFloatBitWidth() == 16)
+      llvm::raw_string_ostream(name) << type;
+  return name;
+}
+
+/// Model state of one rank from all bytes of parameters, gradients and optimizer states,
+/// by the paper's arithmetic (ZeRO, arXiv 1910.02054, figure 1).
+static double dividedBytes(int64_t stage, double ranks, double parameters, double gradients,
+                           double optimizer) {
+  return parameters / (stage >= 3 ? ranks : 1) + gradients / (stage >= 2 ? ranks : 1) +
+         optimizer / (stage >= 1 ? ranks : 1);
+}
+
+/// Bytes of an element of the summed gradients: accumulators are f32.
+static int64_t gradientBytes(ModuleOp module, int64_t microBatches) {
+  auto precision = module->getAttrOfType<TypeAttr>(kPrecisionAttr);
+  return precision && microBatches == 1 ? precision.getValue().getIntOrFloatBitWidth() / 8 : 4;
+}
+
+/// Elements of `gathered` that nothing reads but layers that are run again.
+static int64_t readAgain(Value gathered) {
+  auto isAgain = [](Operation *op) {
+    return isa_and_nonnull<IntegerAttr>(op->getAttr(kRecomputeAttr));
+  };
+  auto onlyAgain = [&](auto &&self, Value value) -> bool {
+    return llvm::all_of(value.getUsers(), [&](Operation *user) {
+      return isReshape(user) ? self(self, user->getResult(0)) : isAgain(user);
+    });
+  };
+  int64_t elements = 0;
+  bool all = true;
+  for (Operation *user : gathered.getUsers()) {
+    auto member = cast<MemberOp>(user);
+    bool counts = onlyAgain(onlyAgain, member.getResult());
+    all &= counts;
+    elements += counts ? member.getResult().getType().getNumElements() : 0;
+  }
+  return all ? cast<RankedTensorType>(gathered.getType()).getNumElements() : elements;
+}
+
+/// Collectives of parameters and gradients; values of the program are not counted. Adds to
+/// `wholeGradients` the elements that are gathered for optimizers of whole tensors.
+static CollectiveVolume countCollectives(func::FuncOp step,
+                                         const llvm::DenseSet<Operation *> &forward,
+                                         int64_t microBatches, int64_t &wholeGradients) {
+  CollectiveVolume volume;
+  for (auto op : step.getBody().getOps<CollectiveOpInterface>()) {
+    if (op.isControl())
+      continue;
+    const int64_t turns = scheduleOf(op).countTurns(microBatches);
+    const int64_t elements = op.getWholeType().getNumElements() * turns;
+    if (isReduction(op.getCollectiveKind())) {
+      volume.gradients += elements;
+      // A reduction to slices and a gather of them.
+      if (op.getCollectiveKind() == CollectiveKind::AllReduce)
+        volume.update += elements;
+      continue;
+    }
+    if (op.isFetch() && isIn(op, Segment::Epilogue))
+      wholeGradients += elements;
+    const bool isUpdate = op.getDestination() || isIn(op, Segment::Epilogue);
+    int64_t &sum = isUpdate               ? volume.update
+                   : forward.contains(op) ? volume.forward
+                                          : volume.backward;
+    sum += elements;
+    if (&sum == &volume.backward)
+      volume.again += readAgain(op.getExchanged()) * turns;
+  }
+  return volume;
+}
+
+/// What a step moves, and by which causes it differs from the paper's 2P at stages 0 to 2
+/// and 3P at stage 3 (ZeRO, arXiv 1910.02054, section 7). With k micro-batches gathers and
+/// reductions come k times: (k + 1)P at stage 2, 3kP at stage 3.
+static std::optional<CollectiveVolume> measureVolume(ModuleOp module, const Storage &storage,
+                                                     const PlanSummary &plan) {
+  if (plan.ranks == 1)
+    return std::nullopt;
+  int64_t wholeGradients = 0;
+  CollectiveVolume volume =
+      countCollectives(storage.getStep(), storage.forwardOps(), plan.microBatches, wholeGradients);
+  volume.paperTimes = plan.stage == 3   ? 3 * plan.microBatches
+                      : plan.stage == 2 ? plan.microBatches + 1
+                                        : 2;
+  volume.paper = volume.paperTimes * plan.parameters;
+  if (plan.stage != 3)
+    return volume;
+  int64_t padded = 0, kept = 0; // kept whole by each rank, though the stage shards
+  for (int64_t elements : module->getAttrOfType<DenseI64ArrayAttr>(kBucketsAttr).asArrayRef())
+    padded += elements;
+  for (auto buffer : module.getOps<BufferOp>())
+    if (buffer.getRole() == Role::Parameter && buffer.getShards() == 1)
+      kept += buffer.getTensorType().getNumElements() * plan.microBatches;
+  int64_t whole = padded * plan.microBatches;
+  volume.causes = {.gatheredAgain = volume.forward + kept - whole,
+                   .notReadInBackward = volume.backward + kept - volume.again - whole,
+                   .notTrained = volume.gradients - whole,
+                   .keptWhole = volume.update - wholeGradients - 2 * kept,
+                   .padding = volume.paperTimes * (padded - plan.parameters),
+                   .wholeGradients = wholeGradients};
+  return volume;
+}
+
+/// Takes what `zero-pack-arena` wrote of one tier.
+static void readCertificate(ArenaAttr arena, ArenaSummary &plan) {
+  const std::array<int64_t, kNumUsages> most = bytesByUsage(arena.getMost());
+  const std::array<int64_t, kNumUsages> atPeak = bytesByUsage(arena.getAtPeak());
+  for (unsigned i = 0; i < kNumUsages; ++i)
+    plan.roles[i] = {most[i], atPeak[i]};
+  plan.tier = arena.getTier();
+  plan.arena = arena.getPeak();
+  plan.lowerBound = arena.getLowerBound();
+  plan.peakAt = arena.getPeakAt().str();
+  plan.isOptimal = arena.getOptimal();
+}
+
+static void readCertificates(ModuleOp module, PlanSummary &plan) {
+  readCertificate(certificateOf(module, Tier::Device), plan);
+  for (Tier tier : {Tier::Host, Tier::Nvme})
+    if (ArenaAttr other = certificateOf(module, tier))
+      readCertificate(other, plan.others.emplace_back());
+}
+
+static void countTransfers(func::FuncOp step, PlanSummary &plan) {
+  for (auto transfer : step.getOps<TransferOp>())
+    plan.moved[unsigned(linkOf(transfer))] += tensorBytes(transfer.getInput().getType()) *
+                                              scheduleOf(transfer).countTurns(plan.microBatches);
+}
+
+/// Counts the products that first reorder their B.
+static void countReorders(ModuleOp module, func::FuncOp step, PlanSummary &plan) {
+  SymbolTable kernels(module);
+  for (auto launch : step.getOps<LaunchOp>()) {
+    auto kernel = kernels.lookup<func::FuncOp>(launch.getKernel());
+    auto call = kernel ? kernel->getAttrOfType<LibraryAttr>(kLibraryAttr) : LibraryAttr();
+    auto product = call ? dyn_cast<MatmulAttr>(call.getCall()) : MatmulAttr();
+    if (!product || !product.getReorderB())
+      continue;
+    const int64_t turns = scheduleOf(launch).countTurns(plan.microBatches);
+    plan.reorders += turns;
+    plan.reorderedBytes += turns * product.getK() * product.getN() * int64_t(sizeof(float));
+  }
+}
+
+PlanSummary summarisePlan(ModuleOp module, const Storage &storage) {
+  PlanSummary plan;
+  plan.stage = module->getAttrOfType<IntegerAttr>(kStageAttr).getInt();
+  plan.ranks = module->getAttrOfType<IntegerAttr>(kRanksAttr).getInt();
+  plan.microBatches = microBatchesOf(module);
+  if (auto precision = module->getAttrOfType<TypeAttr>(kPrecisionAttr))
+    llvm::raw_string_ostream(plan.precision) << precision.getValue();
+  else
+    plan.frozenPrecision = findNarrowType(module);
+  if (auto optimizer = module->getAttrOfType<StringAttr>(kOptimizerAttr))
+    plan.optimizer = optimizer.str();
+  readCertificates(module, plan);
+  countTransfers(storage.getStep(), plan);
+  ModelSize size = measure(module);
+  plan.parameters = size.elements;
+  plan.trained = size.trained;
+  plan.stateBytes =
+      dividedBytes(plan.stage, plan.ranks, size.bytes,
+                   size.trained * gradientBytes(module, plan.microBatches), size.stateBytes);
+  plan.paperStateBytes =
+      dividedBytes(plan.stage, plan.ranks, 2 * size.elements, 2 * size.trained, 12 * size.trained);
+  plan.volume = measureVolume(module, storage, plan);
+  countReorders(module, storage.getStep(), plan);
+  return plan;
+}
+
+} // namespace zero

@@ -1,0 +1,200 @@
+//===- ReportJson.cpp - a plan as JSON ------------------------------------===//
+
+#include "zero/Report/PlanReport.h"
+
+#include "llvm/Support/JSON.h"
+
+using namespace mlir;
+
+namespace zero {
+
+/// Tensors that a report lists: a page of more is slow to open and shows no more.
+static constexpr size_t kMostTensors = 20000;
+
+/// Names come from the model: whatever bytes they have, the text is UTF-8.
+static std::string utf8(StringRef text) { return llvm::json::fixUTF8(text); }
+
+static void writeVolume(llvm::json::OStream &json, const CollectiveVolume &volume) {
+  json.attribute("forward", volume.forward);
+  json.attribute("backward", volume.backward);
+  json.attribute("update", volume.update);
+  json.attribute("gradients", volume.gradients);
+  json.attribute("total", volume.total());
+  json.attribute("paper_times", volume.paperTimes);
+  json.attribute("paper", volume.paper);
+  if (const auto &causes = volume.causes)
+    json.attributeObject("causes", [&] {
+      json.attribute("gathered_again", causes->gatheredAgain);
+      json.attribute("not_read_in_backward", causes->notReadInBackward);
+      json.attribute("not_trained", causes->notTrained);
+      json.attribute("kept_whole", causes->keptWhole);
+      json.attribute("padding", causes->padding);
+      json.attribute("whole_gradients", causes->wholeGradients);
+      json.attribute("read_again", volume.again);
+    });
+}
+
+/// The certificate of one tier.
+static void writeArena(llvm::json::OStream &json, const ArenaSummary &plan) {
+  json.attribute("arena_bytes", plan.arena);
+  json.attribute("lower_bound_bytes", plan.lowerBound);
+  json.attribute("optimal", plan.isOptimal);
+  json.attribute("ratio", plan.lowerBound ? double(plan.arena) / plan.lowerBound : 1.0);
+  json.attribute("alignment_bytes", alignmentOf(plan.tier));
+  json.attributeArray("roles", [&] {
+    for (auto [index, role] : llvm::enumerate(plan.roles))
+      json.object([&, index = index, &role = role] {
+        json.attribute("name", usageName(Usage(index)));
+        json.attribute("most_bytes", role.most);
+        json.attribute("at_peak_bytes", role.atPeak);
+      });
+  });
+}
+
+static void writeTransfers(llvm::json::OStream &json, const PlanSummary &plan) {
+  using planning::Link;
+  json.attribute("device_to_host", plan.movedOver(Link::DeviceToHost));
+  json.attribute("host_to_device", plan.movedOver(Link::HostToDevice));
+  json.attribute("nvme_read", plan.movedOver(Link::DiskRead));
+  json.attribute("nvme_written", plan.movedOver(Link::DiskWrite));
+}
+
+static void writeSummary(llvm::json::OStream &json, const PlanSummary &plan) {
+  json.attribute("stage", plan.stage);
+  json.attribute("ranks", plan.ranks);
+  json.attribute("micro_batches", plan.microBatches);
+  json.attribute("parameters", plan.parameters);
+  json.attribute("trained_parameters", plan.trained);
+  json.attribute("precision", plan.precision.empty() ? "f32" : plan.precision);
+  json.attribute("optimizer", utf8(plan.optimizer));
+  json.attribute("state_bytes", plan.stateBytes);
+  json.attribute("paper_state_bytes", plan.paperStateBytes);
+  if (plan.volume)
+    json.attributeObject("volume", [&] { writeVolume(json, *plan.volume); });
+}
+
+static void writeCommands(llvm::json::OStream &json, const MemoryMap &memory) {
+  json.attributeArray("commands", [&] {
+    for (const MappedCommand &command : memory.commands)
+      json.object([&] {
+        json.attribute("name", utf8(command.name));
+        json.attribute("kind", utf8(command.kind));
+        json.attribute("part", stepPartName(command.part));
+        json.attribute("scope", utf8(command.scope));
+      });
+  });
+}
+
+/// Rows where the sums change: the command, then bytes by role.
+static void writeLive(llvm::json::OStream &json, const TierMap &memory) {
+  json.attribute("peak_command", memory.peak);
+  json.attributeArray("live", [&] {
+    for (size_t i = 0; i < memory.live.size(); ++i)
+      if (i == 0 || memory.live[i] != memory.live[i - 1])
+        json.array([&] {
+          json.value(int64_t(i));
+          for (int64_t bytes : memory.live[i])
+            json.value(bytes);
+        });
+  });
+}
+
+static void writeTensor(llvm::json::OStream &json, const MappedTensor &tensor) {
+  json.attribute("name", utf8(tensor.name));
+  json.attribute("kind", tensor.kind);
+  json.attribute("type", tensor.type);
+  json.attribute("scope", utf8(tensor.scope));
+  json.attribute("role", int64_t(tensor.usage));
+  json.attribute("bytes", tensor.bytes);
+  json.attribute("offset", tensor.offset);
+  json.attribute("begin", tensor.begin);
+  json.attribute("end", tensor.end);
+}
+
+/// The largest ones, in order of their beginning, and how many were left out.
+static void writeTensors(llvm::json::OStream &json, const TierMap &memory) {
+  std::vector<const MappedTensor *> tensors;
+  for (const MappedTensor &tensor : memory.tensors)
+    tensors.push_back(&tensor);
+  llvm::stable_sort(tensors, [](auto *a, auto *b) { return a->bytes > b->bytes; });
+  size_t listed = std::min(tensors.size(), kMostTensors);
+  json.attribute("tensors_left_out", int64_t(tensors.size() - listed));
+  json.attribute("left_out_bytes_at_most",
+                 listed < tensors.size() ? tensors[listed]->bytes : int64_t(0));
+  tensors.resize(listed);
+  llvm::stable_sort(tensors, [](auto *a, auto *b) { return a->begin < b->begin; });
+  json.attributeArray("tensors", [&] {
+    for (const MappedTensor *tensor : tensors)
+      json.object([&] { writeTensor(json, *tensor); });
+  });
+}
+
+/// All of one tier: what it takes, when, and for which tensors.
+static void writeTier(llvm::json::OStream &json, const ArenaSummary &plan, const TierMap &memory) {
+  writeArena(json, plan);
+  writeLive(json, memory);
+  writeTensors(json, memory);
+}
+
+/// The tiers beside the device, if there are any, and what moves between all.
+static void writeOtherTiers(llvm::json::OStream &json, const PlanReport &report) {
+  if (report.summary.others.empty())
+    return;
+  json.attributeArray("tiers", [&] {
+    for (const ArenaSummary &plan : report.summary.others)
+      json.object([&] {
+        json.attribute("name", stringifyTier(plan.tier));
+        writeTier(json, plan, report.memory.tiers[unsigned(plan.tier)]);
+      });
+  });
+  json.attributeObject("moved", [&] { writeTransfers(json, report.summary); });
+}
+
+static void writeDecisions(llvm::json::OStream &json, ArrayRef<DecisionLog::Entry> decisions) {
+  for (const DecisionLog::Entry &entry : decisions)
+    json.object([&] {
+      json.attribute("category", utf8(entry.category));
+      json.attribute("name", utf8(entry.name));
+      json.attribute("text", utf8(entry.text));
+      if (entry.bytes)
+        json.attribute("bytes", *entry.bytes);
+      if (entry.seconds)
+        json.attribute("seconds", *entry.seconds);
+    });
+}
+
+/// '<' could end the script that the text stands in; U+2028 and U+2029 end lines in one.
+static std::string escapeForPage(StringRef json) {
+  std::string text;
+  text.reserve(json.size());
+  while (!json.empty()) {
+    if (json.consume_front("<"))
+      text += "\\u003c";
+    else if (json.consume_front("\xE2\x80\xA8"))
+      text += "\\u2028";
+    else if (json.consume_front("\xE2\x80\xA9"))
+      text += "\\u2029";
+    else
+      text += json.front(), json = json.drop_front();
+  }
+  return text;
+}
+
+std::string reportAsJson(const PlanReport &report) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  llvm::json::OStream json(os);
+  json.object([&] {
+    json.attribute("format", "zero-plan");
+    json.attribute("version", 1);
+    json.attribute("model", utf8(report.model));
+    writeSummary(json, report.summary);
+    writeCommands(json, report.memory);
+    writeTier(json, report.summary, report.memory.tiers.front());
+    writeOtherTiers(json, report);
+    json.attributeArray("decisions", [&] { writeDecisions(json, report.decisions); });
+  });
+  return escapeForPage(text);
+}
+
+} // namespace zero

@@ -1,0 +1,111 @@
+//===- Differentiate.cpp - appends the gradient of the loss ---------------===//
+
+#include "zero/Analysis/StepFunction.h"
+#include "zero/Ops/Reverse.h"
+#include "zero/Transforms/Differentiate/Passes.h"
+
+#include "mlir/IR/SymbolTable.h"
+
+using namespace mlir;
+
+namespace zero {
+#define GEN_PASS_DEF_DIFFERENTIATE
+#include "include/zero/Transforms/Differentiate/Passes.h.inc"
+} // namespace zero
+
+using namespace zero;
+
+/// The model's trained parameters, in the module's order.
+static SmallVector<ParameterOp> trainedParameters(ModuleOp module) {
+  SmallVector<ParameterOp> parameters;
+  for (auto parameter : module.getOps<ParameterOp>())
+    if (!parameter.getFrozen())
+      parameters.push_back(parameter);
+  return parameters;
+}
+
+/// Marks what trained parameters reach; returns the read of each parameter, of
+/// which import makes one.
+static llvm::DenseMap<StringAttr, Value> activate(func::FuncOp step, ReverseMode &reverse,
+                                                  ArrayRef<ParameterOp> parameters) {
+  llvm::DenseSet<StringAttr> trained;
+  for (ParameterOp parameter : parameters)
+    trained.insert(parameter.getSymNameAttr());
+  llvm::DenseMap<StringAttr, Value> reads;
+  for (Operation &op : step.getBody().front()) {
+    if (auto read = dyn_cast<ReadOp>(op)) {
+      StringAttr symbol = read.getSymbolAttr().getAttr();
+      reads.try_emplace(symbol, read.getResult());
+      if (trained.contains(symbol))
+        reverse.activate(read.getResult());
+    } else if (auto node = dyn_cast<onnx::NodeOp>(op)) {
+      reverse.propagate(node);
+    }
+  }
+  return reads;
+}
+
+static LogicalResult emitGradient(OpBuilder &builder, ParameterOp parameter, Value gradient) {
+  if (!gradient)
+    return parameter.emitError() << "parameter '" << parameter.getSymName()
+                                 << "' is to be trained but does not reach the loss; freeze it "
+                                    "or leave it out of --trainable";
+  GradientOp::create(builder, parameter.getLoc(), gradient.getType(),
+                     FlatSymbolRefAttr::get(parameter.getSymNameAttr()), gradient, ArrayAttr());
+  return success();
+}
+
+/// The seed of the gradient: the rank's share of the loss, times the loss scale where
+/// the program has one.
+static Value makeSeed(OpBuilder &builder, func::FuncOp step, Value loss) {
+  Location loc = step.getLoc();
+  Value share = RankShareOp::create(builder, loc, loss.getType());
+  auto module = step->getParentOfType<ModuleOp>();
+  auto precision = module->getAttrOfType<TypeAttr>(kPrecisionAttr);
+  auto scale = module.lookupSymbol<StateOp>(kLossScale);
+  if (!precision || !precision.getValue().isF16() || !scale)
+    return share;
+  Value read = ReadOp::create(builder, loc, scale.getTensorType(), scale.getSymName());
+  return NodeBuilder(builder, loc, kLossScale).mul(share, read);
+}
+
+static LogicalResult differentiate(func::FuncOp step) {
+  SmallVector<ParameterOp> parameters = trainedParameters(step->getParentOfType<ModuleOp>());
+  if (parameters.empty())
+    return step.emitError("nothing to train: the model has no trainable parameter");
+  FailureOr<Value> loss = findLoss(step);
+  if (failed(loss))
+    return failure();
+
+  OpBuilder builder(step.getBody().front().getTerminator());
+  ReverseMode reverse(builder);
+  llvm::DenseMap<StringAttr, Value> reads = activate(step, reverse, parameters);
+  if (!reverse.isActive(*loss))
+    return step.emitError("the loss does not depend on any trained parameter");
+  SmallVector<onnx::NodeOp> nodes(step.getBody().front().getOps<onnx::NodeOp>());
+  reverse.accumulate(*loss, makeSeed(builder, step, *loss));
+  if (failed(reverse.run(nodes)))
+    return failure();
+  for (ParameterOp parameter : parameters) {
+    Value read = reads.lookup(parameter.getSymNameAttr());
+    if (failed(emitGradient(builder, parameter, read ? reverse.gradientOf(read) : Value())))
+      return failure();
+  }
+  return success();
+}
+
+namespace {
+struct Differentiate : zero::impl::DifferentiateBase<Differentiate> {
+  void runOnOperation() override {
+    FailureOr<func::FuncOp> step = findStep(getOperation());
+    if (failed(step))
+      return signalPassFailure();
+    // A graph that already trains comes with its own gradients.
+    if (!step->getBody().getOps<GradientOp>().empty() ||
+        !step->getBody().getOps<UpdateOp>().empty())
+      return;
+    if (failed(differentiate(*step)))
+      signalPassFailure();
+  }
+};
+} // namespace

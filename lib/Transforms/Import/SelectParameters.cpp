@@ -1,0 +1,199 @@
+//===- SelectParameters.cpp - which constants are trained -----------------===//
+
+#include "SelectParameters.h"
+
+#include "FrozenNames.h"
+#include "TrainableList.h"
+#include "dialects/Zero/ExporterAttrs.h"
+#include "dialects/Zero/Part.h"
+#include "zero/Analysis/ConstantRoles.h"
+#include "zero/Analysis/StepFunction.h"
+#include "zero/Transforms/Import/NamePatterns.h"
+#include "zero/Transforms/Import/Passes.h"
+
+#include "mlir/IR/Remarks.h"
+
+using namespace mlir;
+
+namespace zero {
+#define GEN_PASS_DEF_SELECTPARAMETERS
+#include "include/zero/Transforms/Import/Passes.h.inc"
+
+namespace {
+class Selector {
+public:
+  Selector(ModuleOp module, func::FuncOp step, const SelectionOptions &options)
+      : module(module), options(options), roles(step) {
+    for (auto read : step.getOps<ReadOp>())
+      reads[read.getSymbolAttr().getAttr()] = read;
+    for (auto state : module.getOps<StateOp>())
+      if (state.getRole() == Role::Constant &&
+          isa<FloatType>(state.getTensorType().getElementType()))
+        candidates.push_back(judge(state));
+  }
+
+  std::optional<Selection> run() {
+    auto freeze = NamePatterns::create(module, "freeze", options.freeze);
+    auto allBut = NamePatterns::create(module, "freeze-all-but", options.freezeAllBut);
+    if (failed(freeze) || failed(allBut) ||
+        (options.trainable &&
+         failed(markListed(module, candidates, *options.trainable, options.verbose))))
+      return std::nullopt;
+    for (Candidate &candidate : candidates)
+      if (candidate.isListed || candidate.kind == Candidate::Kind::Parameter)
+        train(candidate, isFrozen(candidate, *freeze, *allBut));
+      else
+        leaveOut(candidate);
+    if (failed(checkUsed(*freeze)) || failed(checkUsed(*allBut)))
+      return std::nullopt;
+    if (!options.saysWhatIsFrozen())
+      warnOfFrozenNames(module, llvm::map_to_vector(selection.trained, [](auto &item) {
+                          return StringRef(item.name);
+                        }));
+    return std::move(selection);
+  }
+
+private:
+  /// What the rules say of `state`. The exporter's word counts where it says what a tensor
+  /// is; otherwise use and name.
+  Candidate judge(StateOp state) {
+    using Kind = Candidate::Kind;
+    ReadOp read = reads.lookup(state.getSymNameAttr());
+    SmallVector<StringRef> names = aliasesOf(state);
+    names.insert(names.begin(), state.getSymName());
+    auto as = [&](Kind kind, const Twine &reason) {
+      return Candidate{state, read, names, kind, reason.str()};
+    };
+    if (!read || !roles.reachesLoss(read)) {
+      read = nullptr;
+      return as(Kind::Nameless, "it does not reach the loss");
+    }
+    auto attribute = state->getAttrOfType<StringAttr>(kExportedAsAttr);
+    StringRef said = attribute ? attribute.getValue() : "";
+    if (roles.isRunningStatistic(read))
+      return as(Kind::Statistic, roles.bufferReason(read));
+    if (said == "parameter")
+      return as(Kind::Parameter, "");
+    if (StringRef buffer = roles.bufferReason(read); !buffer.empty())
+      return as(Kind::Buffer, buffer);
+    if (said == "buffer")
+      return as(Kind::Buffer, "a buffer of the module");
+    if (!said.empty())
+      return as(Kind::Nameless, "it is no parameter of the module");
+    if (state.getTensorType().getNumElements() == 1)
+      return as(Kind::Nameless, "it has one element");
+    return isModulePath(state.getSymName())
+               ? as(Kind::Parameter, "")
+               : as(Kind::Nameless, "its name is not that of a module's tensor");
+  }
+
+  /// A list freezes what it leaves out: that is sharded and moved as parameters are.
+  bool isFrozen(const Candidate &candidate, NamePatterns &freeze, NamePatterns &allBut) {
+    const bool matched = freeze.match(candidate.names);
+    const bool excepted = allBut.match(candidate.names);
+    return options.forwardOnly || matched || (!allBut.empty() && !excepted) ||
+           (options.trainable && !candidate.isListed);
+  }
+
+  /// Every pattern has to match a parameter.
+  LogicalResult checkUsed(const NamePatterns &patterns) {
+    const NamePatterns::Member *unused = patterns.findUnused();
+    if (!unused)
+      return success();
+    InFlightDiagnostic error = emitError(module.getLoc())
+                               << patterns.describe(*unused) << " matches no parameter";
+    for (const Selection::Item &item : selection.leftOut)
+      if (unused->pattern->match(item.name)) {
+        error.attachNote() << "it matches '" << item.name
+                           << "', which is not trained anyhow: " << item.reason;
+        break;
+      }
+    if (auto absent = module->getAttrOfType<ArrayAttr>(kAbsentParametersAttr))
+      for (StringRef name : absent.getAsValueRange<StringAttr>())
+        if (unused->pattern->match(name)) {
+          error.attachNote() << "it matches '" << name
+                             << "', which the graph does not hold: nothing reads it, or it is "
+                                "tied to a tensor of another name";
+          break;
+        }
+    return error;
+  }
+
+  static Selection::Item itemOf(const Candidate &candidate) {
+    StateOp state = candidate.state;
+    RankedTensorType type = state.getTensorType();
+    std::string text;
+    llvm::raw_string_ostream os(text);
+    llvm::interleave(type.getShape(), os, "x");
+    os << 'x' << type.getElementType();
+    return {candidate.name().str(), text, candidate.reason};
+  }
+
+  void train(Candidate &candidate, bool frozen) {
+    StateOp state = candidate.state;
+    Selection::Item item = itemOf(candidate);
+    item.reason = frozen ? "frozen" : "";
+    OpBuilder builder(state);
+    auto parameter =
+        ParameterOp::create(builder, state.getLoc(), state.getSymName(), state.getTensorType(),
+                            state.getDataAttr(), state.getSplatAttr(), frozen, PlacementAttr(),
+                            PlacementAttr(), FlatSymbolRefAttr(), IntegerAttr());
+    if (Attribute aliases = state->getAttr(kAliasesAttr))
+      parameter->setAttr(kAliasesAttr, aliases);
+    state.erase();
+    remark::passed(parameter.getLoc(),
+                   remark::RemarkOpts::name(frozen ? "frozen" : "trained").category("parameters"))
+        << item.name + ": " + item.type + (frozen ? ", frozen" : "");
+    selection.trained.push_back(std::move(item));
+  }
+
+  void leaveOut(Candidate &candidate) {
+    StateOp state = candidate.state;
+    Selection::Item item = itemOf(candidate);
+    remark::missed(state.getLoc(), remark::RemarkOpts::name("left-out").category("parameters"))
+        << item.name + ": " + item.type + ", " + item.reason;
+    selection.leftOut.push_back(std::move(item));
+    if (candidate.reachesLoss())
+      return;
+    // Its read, if it has one, feeds nothing that the loss needs.
+    if (ReadOp dead = reads.lookup(state.getSymNameAttr()); dead && !dead->use_empty())
+      return;
+    else if (dead)
+      dead.erase();
+    state.erase();
+  }
+
+  ModuleOp module;
+  const SelectionOptions &options;
+  ConstantRoles roles;
+  llvm::DenseMap<StringAttr, ReadOp> reads;
+  std::vector<Candidate> candidates;
+  Selection selection;
+};
+
+struct SelectParameters : impl::SelectParametersBase<SelectParameters> {
+  using SelectParametersBase::SelectParametersBase;
+
+  void runOnOperation() override {
+    SelectionOptions options;
+    if (!trainable.empty()) {
+      options.trainable = readTrainableFile(trainable, getOperation());
+      if (!options.trainable)
+        return signalPassFailure();
+    }
+    options.freeze.assign(freeze.begin(), freeze.end());
+    options.freezeAllBut.assign(freezeAllBut.begin(), freezeAllBut.end());
+    options.forwardOnly = forwardOnly;
+    options.verbose = verbose;
+    if (!selectParameters(getOperation(), options))
+      signalPassFailure();
+  }
+};
+} // namespace
+
+std::optional<Selection> selectParameters(ModuleOp module, const SelectionOptions &options) {
+  FailureOr<func::FuncOp> step = findStep(module);
+  return succeeded(step) ? Selector(module, *step, options).run() : std::nullopt;
+}
+
+} // namespace zero

@@ -1,0 +1,243 @@
+//===- FormKernels.cpp - groups of nodes become kernels -------------------===//
+
+#include "KernelGroups.h"
+#include "NodeSizes.h"
+#include "zero/Transforms/Kernels/KernelValues.h"
+
+#include "dialects/Zero/Schedule.h"
+#include "zero/Analysis/StepFunction.h"
+#include "zero/Ops/OpTable.h"
+#include "zero/Transforms/Kernels/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/Remarks.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace mlir;
+
+namespace zero {
+#define GEN_PASS_DEF_FORMKERNELS
+#include "include/zero/Transforms/Kernels/Passes.h.inc"
+} // namespace zero
+
+using namespace zero;
+
+namespace {
+
+class KernelFormer {
+public:
+  KernelFormer(ModuleOp module, func::FuncOp step) : module(module), step(step) {
+    for (auto symbol : module.getOps<SymbolOpInterface>())
+      symbols.insert(symbol.getName());
+  }
+
+  LogicalResult run();
+
+private:
+  LogicalResult lowerView(onnx::NodeOp node);
+  func::FuncOp createKernel(onnx::NodeOp main);
+  LogicalResult lowerGroup(const KernelGroup &group);
+
+  ModuleOp module;
+  func::FuncOp step;
+  llvm::StringSet<> symbols;
+  unsigned numKernels = 0;
+};
+
+} // namespace
+
+LogicalResult KernelFormer::lowerView(onnx::NodeOp node) {
+  OpBuilder builder(node);
+  ops::Lowered lowered;
+  if (failed(ops::lower(node, node.getInputs(), builder, lowered)))
+    return failure();
+  for (auto [result, made] : llvm::zip(node.getOutputs(), lowered.results)) {
+    // A view of nothing folds to a new tensor, which would be in no kernel.
+    auto type = cast<RankedTensorType>(result.getType());
+    Value view = type.getNumElements() != 0
+                     ? made
+                     : arith::ConstantOp::create(builder, node.getLoc(),
+                                                 cast<TypedAttr>(builder.getZeroAttr(type)));
+    result.replaceAllUsesWith(view);
+  }
+  node.erase();
+  return success();
+}
+
+/// A copy of `producer` inside a kernel, where integers are signless.
+static Value cloneConstant(Operation *producer, OpBuilder &builder) {
+  auto type = dyn_cast<RankedTensorType>(producer->getResult(0).getType());
+  DenseElementsAttr elements;
+  if (!type || onnx::signless(type) == type ||
+      !matchPattern(producer->getResult(0), m_Constant(&elements)))
+    return builder.clone(*producer)->getResult(0);
+  return arith::ConstantOp::create(builder, producer->getLoc(),
+                                   elements.bitcast(onnx::signless(type).getElementType()));
+}
+
+/// What `group` reads from outside, in order of first use; constants are cloned
+/// into the kernel instead.
+static llvm::SetVector<Value> externalInputs(const KernelGroup &group, OpBuilder &builder,
+                                             KernelValues &inside) {
+  llvm::SetVector<Value> inputs;
+  llvm::SmallPtrSet<Operation *, 8> members;
+  for (onnx::NodeOp node : group.nodes)
+    members.insert(node);
+  for (onnx::NodeOp node : group.nodes)
+    for (Value input : node.getInputs()) {
+      Operation *producer = input.getDefiningOp();
+      if (isa<NoneType>(input.getType()) || (producer && members.contains(producer)))
+        continue;
+      if (producer && producer->hasTrait<OpTrait::ConstantLike>()) {
+        if (!inside.contains(input))
+          inside.map(input, cloneConstant(producer, builder));
+        continue;
+      }
+      inputs.insert(input);
+    }
+  return inputs;
+}
+
+/// Whether a kernel of `node` alone with arguments `inputs` has the call's: each
+/// operand that is given once, none of them a constant inside.
+static bool takesOperands(onnx::NodeOp node, ArrayRef<Value> inputs) {
+  auto given = llvm::make_filter_range(node.getInputs(),
+                                       [](Value input) { return !isa<NoneType>(input.getType()); });
+  return llvm::equal(given, inputs);
+}
+
+/// Lets the result of `kernel`, which takes `inputs`, have the buffer that `group` says.
+static void markInPlace(func::FuncOp kernel, const KernelGroup &group, ArrayRef<Value> inputs) {
+  if (!group.inPlace)
+    return;
+  onnx::NodeOp root = group.nodes.back();
+  const auto *overwritten = llvm::find(inputs, root.getInputs()[*group.inPlace]);
+  kernel.setArgAttr(overwritten - inputs.begin(), kInplaceAttr,
+                    Builder(kernel.getContext()).getI64IntegerAttr(0));
+}
+
+/// An empty kernel that is called after `main`.
+func::FuncOp KernelFormer::createKernel(onnx::NodeOp main) {
+  OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
+  std::string name;
+  do
+    name = "k" + std::to_string(numKernels++) + "_" + main.getOpType().lower();
+  while (!symbols.insert(name).second); // the model's names are anything
+  auto kernel = func::FuncOp::create(builder, main.getLoc(), name, builder.getFunctionType({}, {}));
+  kernel.setPrivate();
+  kernel->setAttr(kKernelAttr, builder.getUnitAttr());
+  return kernel;
+}
+
+LogicalResult KernelFormer::lowerGroup(const KernelGroup &group) {
+  onnx::NodeOp root = group.nodes.back(), main = group.main();
+  func::FuncOp kernel = createKernel(main);
+  Block *body = kernel.addEntryBlock();
+  OpBuilder builder = OpBuilder::atBlockEnd(body);
+
+  KernelValues inside(builder);
+  SmallVector<Value> inputs = externalInputs(group, builder, inside).takeVector();
+  for (Value input : inputs)
+    inside.map(input, body->addArgument(onnx::signless(tensorType(input)), input.getLoc()));
+  SmallVector<ops::RangeCheck> checks;
+  Attribute call;
+  for (onnx::NodeOp node : group.nodes) {
+    ops::Lowered lowered;
+    if (failed(inside.lower(node, lowered)))
+      return failure();
+    llvm::append_range(checks, lowered.checks);
+    call = lowered.call;
+  }
+  bool isCall = call && group.nodes.size() == 1 && takesOperands(root, inputs);
+  if (isCall)
+    kernel->setAttr(kCallAttr, call);
+  else if (call)
+    remark::missed(root.getLoc(), remark::RemarkOpts::name("compiled").category("library"))
+        << root.describe() + " is compiled: an operand is a constant of the model, or given twice";
+
+  // Only results that somebody reads are kept, but a call has all of its own.
+  SmallVector<Value> returned;
+  SmallVector<Value> kept = isCall ? SmallVector<Value>(root.getOutputs()) : group.readOutside();
+  SmallVector<Type> types(ValueRange(kept).getTypes());
+  for (Value result : kept)
+    returned.push_back(inside.stored(result));
+  for (const ops::RangeCheck &check : checks) {
+    returned.push_back(check.pair);
+    types.push_back(check.pair.getType());
+  }
+  func::ReturnOp::create(builder, root.getLoc(), returned);
+  inside.readNarrow();
+  kernel.setFunctionType(builder.getFunctionType(body->getArgumentTypes(), TypeRange(returned)));
+  markInPlace(kernel, group, inputs);
+
+  OpBuilder atRoot(root);
+  auto launch = LaunchOp::create(atRoot, root.getLoc(), types,
+                                 FlatSymbolRefAttr::get(kernel.getSymNameAttr()), inputs);
+  auto describe = [&](Operation *op) {
+    op->setAttr(kNameAttr, main.getNodeAttr());
+    setSchedule(op, scheduleOf(root));
+    if (Attribute run = root->getAttr(kRecomputeAttr))
+      op->setAttr(kRecomputeAttr, run);
+  };
+  describe(launch);
+  for (auto [check, pair] : llvm::zip(checks, launch.getResults().drop_front(kept.size())))
+    describe(CheckOp::create(atRoot, root.getLoc(), pair, check.lower, check.upper, check.message));
+  for (auto [result, value] : llvm::zip(kept, launch.getResults()))
+    result.replaceAllUsesWith(value);
+  for (onnx::NodeOp node : llvm::reverse(group.nodes))
+    node.erase();
+  return success();
+}
+
+LogicalResult KernelFormer::run() {
+  llvm::DenseMap<Operation *, KernelGroup> groups = groupNodes(step);
+  llvm::DenseSet<Operation *> members;
+  for (auto &[root, group] : groups)
+    for (onnx::NodeOp node : group.nodes)
+      members.insert(node);
+  for (Operation &op : llvm::make_early_inc_range(step.getBody().front())) {
+    auto node = dyn_cast<onnx::NodeOp>(op);
+    if (!node)
+      continue;
+    if (!members.contains(node)) {
+      if (failed(lowerView(node)))
+        return failure();
+    } else if (auto it = groups.find(node); it != groups.end()) {
+      // A group's last node comes after the others, which vanish with it.
+      if (failed(lowerGroup(it->second)))
+        return failure();
+    }
+  }
+  return success();
+}
+
+/// Removes pure ops without users, last first, in one walk.
+static void eraseDead(func::FuncOp step) {
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(step.getBody().front())))
+    if (isOpTriviallyDead(&op))
+      op.erase();
+}
+
+namespace {
+struct FormKernels : zero::impl::FormKernelsBase<FormKernels> {
+  void runOnOperation() override {
+    FailureOr<func::FuncOp> step = findStep(getOperation());
+    if (failed(step))
+      return signalPassFailure();
+    for (auto node : step->getBody().getOps<onnx::NodeOp>())
+      if (!ops::lookup(node)) {
+        node.emitError() << node.describe() << " of opset " << node.getOpset() << " is not known";
+        return signalPassFailure();
+      }
+    eraseDead(*step);
+    if (failed(checkNodeSizes(*step)))
+      return signalPassFailure();
+    if (failed(KernelFormer(getOperation(), *step).run()))
+      return signalPassFailure();
+    eraseDead(*step);
+  }
+};
+} // namespace

@@ -1,0 +1,259 @@
+//===- KernelGroups.cpp - which nodes one kernel computes -----------------===//
+
+#include "KernelGroups.h"
+
+#include "dialects/Onnx/Operators.h"
+#include "dialects/Zero/Schedule.h"
+#include "dialects/Zero/Zero.h"
+#include "zero/Transforms/Precision/HalfFloats.h"
+
+using namespace mlir;
+
+namespace zero {
+namespace {
+
+/// Operands of all nodes of a kernel: what comes after is not linear in them.
+static constexpr unsigned kMostOperands = 128;
+
+/// Nodes between a product, or a node over rows, and what its result is added to: its
+/// operands live that much longer.
+static constexpr unsigned kNear = 8;
+
+class Grouper {
+public:
+  explicit Grouper(func::FuncOp step)
+      : nodes(step.getBody().front().getOps<onnx::NodeOp>().begin(),
+              step.getBody().front().getOps<onnx::NodeOp>().end()) {}
+
+  llvm::DenseMap<Operation *, KernelGroup> run();
+
+private:
+  ops::Kind kindOf(onnx::NodeOp node) const { return ops::lookup(node)->kind; }
+  onnx::NodeOp soleReader(Value &value, SmallVectorImpl<onnx::NodeOp> &views) const;
+  bool isFresh(Value value, onnx::NodeOp reader) const;
+  std::optional<unsigned> startOf(onnx::NodeOp node) const;
+  void growProduct(onnx::NodeOp product);
+  bool mayFuseRows(onnx::NodeOp rows, onnx::NodeOp user, Operation *root) const;
+  void joinUsers();
+
+  SmallVector<onnx::NodeOp> nodes;
+  /// Number of each node in program order.
+  llvm::DenseMap<Operation *, unsigned> positions;
+  /// The group of each node that is in one, under its last node.
+  llvm::DenseMap<Operation *, Operation *> rootOf;
+  llvm::DenseMap<Operation *, KernelGroup> groups;
+};
+
+} // namespace
+
+/// Whether both run in the prologue, or none.
+static bool runTogether(Operation *a, Operation *b) { return segmentOf(a) == segmentOf(b); }
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+/// The one node that reads `value`, under any shape: `value` becomes what it reads,
+/// and `views` the nodes that shape it.
+onnx::NodeOp Grouper::soleReader(Value &value, SmallVectorImpl<onnx::NodeOp> &views) const {
+  while (value.hasOneUse()) {
+    auto reader = dyn_cast<onnx::NodeOp>(*value.user_begin());
+    if (!reader || kindOf(reader) != ops::Kind::View)
+      return reader;
+    views.push_back(reader);
+    value = reader.getOutputs()[0];
+  }
+  return {};
+}
+
+/// Whether a node has made `value` for `reader` alone, so that it may be overwritten.
+bool Grouper::isFresh(Value value, onnx::NodeOp reader) const {
+  while (value.hasOneUse()) {
+    auto producer = value.getDefiningOp<onnx::NodeOp>();
+    if (!producer)
+      return false;
+    if (kindOf(producer) != ops::Kind::View)
+      return runTogether(producer, reader);
+    value = producer.getInputs()[0];
+  }
+  return false;
+}
+
+/// The operand of `node` that a sum, or rows from several tables, start from, if it may be
+/// made in its place.
+std::optional<unsigned> Grouper::startOf(onnx::NodeOp node) const {
+  bool starts = node.isAnyOf({own::GatherGrad, own::GatherRows}) && node.hasInput(2) &&
+                isFresh(node.getInputs()[2], node);
+  return starts ? std::optional(2u) : std::nullopt;
+}
+
+static bool isLibraryFloat(RankedTensorType type) {
+  return type.getElementType().isF32() || isHalfFloat(type);
+}
+
+/// Whether `summand` is a row that `sum` adds to each row of `product`'s result.
+static bool isRow(onnx::NodeOp product, onnx::NodeOp sum, Value summand) {
+  RankedTensorType row = tensorType(summand), result = product.outputType(0);
+  RankedTensorType a = product.inputType(0), b = product.inputType(1);
+  auto batch = [](RankedTensorType type) {
+    return ShapedType::getNumElements(type.getShape().drop_back(2));
+  };
+  // Each row of the result is one of A's, or the library would take others for rows.
+  return a.getRank() > 1 && b.getRank() > 1 && batch(a) == batch(result) && row.getRank() > 0 &&
+         row.getShape().back() == row.getNumElements() &&
+         row.getShape().back() == result.getShape().back() &&
+         row.getShape().back() == sum.outputType(0).getShape().back();
+}
+
+/// Whether `sum` adds something to `value` that the library can add in f32.
+static bool isSum(onnx::NodeOp sum, Value value, Value summand) {
+  RankedTensorType type = sum.outputType(0);
+  Operation *producer = summand.getDefiningOp();
+  return sum.is(op::Add) && type.getShape() == tensorType(value).getShape() &&
+         isLibraryFloat(type) && !(producer && producer->hasTrait<OpTrait::ConstantLike>());
+}
+
+/// Lets `product` add what is added to its result: first a row, then a tensor of the
+/// result's shape, in whose place it adds if nobody else reads that.
+void Grouper::growProduct(onnx::NodeOp product) {
+  KernelGroup group{{product}, {}};
+  SmallVector<onnx::NodeOp> views;
+  Value value = product.getOutputs()[0];
+  bool hasRow = product.is(op::Gemm) && product.hasInput(2), isWhole = false;
+  while (!isWhole) {
+    onnx::NodeOp sum = soleReader(value, views);
+    if (!sum || rootOf.contains(sum) || !runTogether(product, sum) ||
+        positions.lookup(sum) > positions.lookup(product) + kNear)
+      break;
+    unsigned side = sum.getInputs()[0] == value ? 1 : 0;
+    Value summand = sum.getNumOperands() == 2 ? sum.getInputs()[side] : Value();
+    if (!summand || !isSum(sum, value, summand))
+      break;
+    isWhole = summand.getType() == sum.getOutputs()[0].getType();
+    if (!isWhole && (hasRow || !isRow(product, sum, summand)))
+      break;
+    hasRow = true;
+    llvm::append_range(group.nodes, views);
+    group.nodes.push_back(sum);
+    views.clear();
+    value = sum.getOutputs()[0];
+    if (isWhole && isFresh(summand, sum))
+      group.inPlace = side;
+  }
+  if (group.nodes.size() == 1)
+    return;
+  Operation *root = group.nodes.back();
+  for (onnx::NodeOp node : group.nodes)
+    rootOf[node] = root;
+  groups[root] = std::move(group);
+}
+
+//===----------------------------------------------------------------------===//
+// Elementwise nodes and rows
+//===----------------------------------------------------------------------===//
+
+/// The one node that uses `node`'s first result, or null.
+static onnx::NodeOp singleUser(onnx::NodeOp node) {
+  Value result = node.getOutputs()[0];
+  if (result.use_empty() || !llvm::all_equal(result.getUsers()))
+    return {};
+  return dyn_cast<onnx::NodeOp>(*result.user_begin());
+}
+
+/// Whether `producer` may be computed inside the kernel of its user: element by
+/// element, and no element twice.
+static bool mayFuse(onnx::NodeOp producer, ops::Kind kind, onnx::NodeOp user, ops::Kind userKind) {
+  if (kind != ops::Kind::Elementwise || producer.getNumResults() != 1 ||
+      !runTogether(producer, user))
+    return false;
+  if (userKind != ops::Kind::Elementwise && userKind != ops::Kind::Rows)
+    return false;
+  int64_t elements = producer.outputType(0).getNumElements();
+  if (userKind == ops::Kind::Elementwise)
+    return elements == user.outputType(0).getNumElements();
+  return llvm::any_of(user.getInputs(), [&](Value input) {
+    return input == producer.getOutputs()[0] && elements > 1;
+  });
+}
+
+/// Whether `rows`, which normalises rows, may be computed inside the kernel with root
+/// `root` of its user: over the same rows, close by, and its other results are read later.
+bool Grouper::mayFuseRows(onnx::NodeOp rows, onnx::NodeOp user, Operation *root) const {
+  if (kindOf(rows) != ops::Kind::Rows || kindOf(user) != ops::Kind::Elementwise ||
+      !runTogether(rows, user) || positions.lookup(root) > positions.lookup(rows) + kNear)
+    return false;
+  auto shape = rows.outputType(0).getShape();
+  return shape == rows.inputType(0).getShape() && shape == user.outputType(0).getShape() &&
+         llvm::all_of(rows.getOutputs().drop_front(), [&](Value result) {
+           return llvm::all_of(result.getUsers(),
+                               [&](Operation *reader) { return root->isBeforeInBlock(reader); });
+         });
+}
+
+/// Lets elementwise nodes join the kernel of their only user, and one node over rows that
+/// of elementwise users.
+void Grouper::joinUsers() {
+  llvm::DenseMap<Operation *, unsigned> operandsOf;
+  llvm::DenseSet<Operation *> haveRows;
+  for (onnx::NodeOp node : llvm::reverse(nodes)) {
+    if (kindOf(node) == ops::Kind::View || rootOf.contains(node))
+      continue;
+    Operation *root = node;
+    if (onnx::NodeOp user = singleUser(node))
+      if (auto it = operandsOf.find(rootOf.lookup(user));
+          it != operandsOf.end() && it->second + node->getNumOperands() <= kMostOperands &&
+          (mayFuse(node, kindOf(node), user, kindOf(user)) ||
+           (!haveRows.contains(it->first) && mayFuseRows(node, user, it->first))))
+        root = it->first;
+    rootOf[node] = root;
+    operandsOf[root] += node->getNumOperands();
+    if (kindOf(node) == ops::Kind::Rows)
+      haveRows.insert(root);
+  }
+}
+
+llvm::DenseMap<Operation *, KernelGroup> Grouper::run() {
+  for (onnx::NodeOp node : nodes)
+    positions[node] = positions.size();
+  // The later of two products that are added takes the sum: the other one is there.
+  for (onnx::NodeOp node : llvm::reverse(nodes))
+    if (kindOf(node) == ops::Kind::Product)
+      growProduct(node);
+  llvm::DenseSet<Operation *> complete;
+  for (auto &[root, group] : groups)
+    complete.insert(root);
+  joinUsers();
+  for (onnx::NodeOp node : nodes)
+    if (auto it = rootOf.find(node); it != rootOf.end() && !complete.contains(it->second)) {
+      KernelGroup &group = groups[it->second];
+      group.nodes.push_back(node);
+      group.inPlace = startOf(node);
+    }
+  return std::move(groups);
+}
+
+onnx::NodeOp KernelGroup::main() const {
+  const auto *heavy = llvm::find_if(nodes, [](onnx::NodeOp node) {
+    ops::Kind kind = ops::lookup(node)->kind;
+    return kind == ops::Kind::Product || kind == ops::Kind::Rows;
+  });
+  return heavy == nodes.end() ? nodes.back() : *heavy;
+}
+
+SmallVector<Value> KernelGroup::readOutside() const {
+  llvm::SmallPtrSet<Operation *, 8> members;
+  for (onnx::NodeOp node : nodes)
+    members.insert(node);
+  SmallVector<Value> results;
+  for (onnx::NodeOp node : nodes)
+    for (Value result : node.getOutputs())
+      if (llvm::any_of(result.getUsers(), [&](Operation *op) { return !members.contains(op); }))
+        results.push_back(result);
+  return results;
+}
+
+llvm::DenseMap<Operation *, KernelGroup> groupNodes(func::FuncOp step) {
+  return Grouper(step).run();
+}
+
+} // namespace zero

@@ -1,0 +1,62 @@
+//===- BucketTable.h - the buckets that place decided on --------*- C++ -*-===//
+
+#ifndef LIB_TRANSFORMS_PARTITION_BUCKETTABLE_H
+#define LIB_TRANSFORMS_PARTITION_BUCKETTABLE_H
+
+#include "dialects/Zero/Zero.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/DenseMap.h"
+
+namespace zero {
+
+/// A state that all members of a bucket have.
+struct BucketState {
+  std::string suffix; ///< ".exp_avg"
+  mlir::Type elementType;
+
+  bool isMaster() const { return llvm::StringRef(suffix).drop_front() == kMasterSuffix; }
+};
+
+/// One flat buffer and what lies in it.
+struct Bucket {
+  std::string name;
+  int64_t elements = 0; ///< of all ranks
+  mlir::Type elementType;
+  llvm::SmallVector<ParameterOp> members;
+  llvm::SmallVector<BucketState> states; ///< in the order of the update's operands
+  int64_t parameterShards = 1;
+  int64_t gradientShards = 1;
+  int64_t stateShards = 1;
+  Tier parameterTier = Tier::Device;
+  Tier gradientTier = Tier::Device;
+  Tier stateTier = Tier::Device;
+
+  /// The flat type of one of `shards` slices.
+  mlir::RankedTensorType type(int64_t shards) const {
+    return mlir::RankedTensorType::get({elements / shards}, elementType);
+  }
+};
+
+/// Buckets by their number, with the step's reads, gradients and updates of
+/// their members; everything found in one walk.
+class BucketTable {
+public:
+  BucketTable(mlir::ModuleOp module, int64_t ranks);
+
+  llvm::ArrayRef<Bucket> buckets() const { return table; }
+  llvm::ArrayRef<ReadOp> readsOf(ParameterOp parameter) const;
+  /// Null for a parameter that is not trained.
+  GradientOp gradientOf(ParameterOp parameter) const;
+  UpdateOp updateOf(ParameterOp parameter) const;
+
+private:
+  llvm::SmallVector<Bucket> table;
+  llvm::DenseMap<mlir::StringAttr, llvm::SmallVector<ReadOp, 1>> reads;
+  llvm::DenseMap<mlir::StringAttr, GradientOp> gradients;
+  llvm::DenseMap<mlir::StringAttr, UpdateOp> updates;
+};
+
+} // namespace zero
+
+#endif // LIB_TRANSFORMS_PARTITION_BUCKETTABLE_H

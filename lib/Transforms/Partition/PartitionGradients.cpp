@@ -1,0 +1,243 @@
+//===- PartitionGradients.cpp - gradients of one rank ---------------------===//
+
+#include "PartitionGradients.h"
+
+#include "dialects/Zero/Schedule.h"
+#include "zero/Analysis/StepFunction.h"
+#include "zero/Transforms/Step/StepGradients.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/TypeUtilities.h"
+
+using namespace mlir;
+
+namespace zero {
+
+/// Start and length, in elements, of what lies between the members of `bucket`.
+static SmallVector<std::pair<int64_t, int64_t>> gapsOf(const Bucket &bucket) {
+  SmallVector<std::pair<int64_t, int64_t>> gaps;
+  int64_t end = 0;
+  auto upTo = [&](int64_t start) {
+    if (start > end)
+      gaps.emplace_back(end, start - end);
+  };
+  for (ParameterOp member : bucket.members) {
+    upTo(*member.getStart());
+    end = *member.getStart() + member.getTensorType().getNumElements();
+  }
+  upTo(bucket.elements);
+  return gaps;
+}
+
+GradientPartitioner::GradientPartitioner(ModuleOp module, func::FuncOp step,
+                                         const BucketTable &table, int64_t ranks,
+                                         const ReductionOptions &options)
+    : module(module), step(step), table(table), ranks(ranks), options(options),
+      epilogue(findEpilogue(step)) {
+  int64_t position = 0;
+  for (Operation &op : step.getBody().front()) {
+    positions[&op] = position++;
+    auto update = dyn_cast<UpdateOp>(op);
+    hasBlocks |= isa<SquareSumOp>(op) || (update && update.getLayerwise());
+  }
+  for (const Bucket &bucket : table.buckets())
+    for (auto [start, elements] : gapsOf(bucket))
+      largestGap = std::max(largestGap, elements);
+}
+
+OpBuilder GradientPartitioner::atEpilogue() { return OpBuilder(epilogue); }
+
+/// A view of `elements` zeros; all share one constant.
+Value GradientPartitioner::zeros(OpBuilder &builder, int64_t elements, Type element) {
+  Value &constant = zeroConstants[element];
+  if (!constant) {
+    OpBuilder atTop = OpBuilder::atBlockBegin(&step.getBody().front());
+    auto type = RankedTensorType::get({largestGap}, element);
+    constant =
+        arith::ConstantOp::create(atTop, step.getLoc(), cast<TypedAttr>(atTop.getZeroAttr(type)));
+  }
+  return MemberOp::create(builder, step.getLoc(), RankedTensorType::get({elements}, element),
+                          constant, builder.getI64IntegerAttr(0));
+}
+
+/// Puts zeros between the members of a bucket: sums over its blocks read them.
+void GradientPartitioner::fillGaps(OpBuilder &builder, const Bucket &bucket, Type element,
+                                   SmallVectorImpl<Value> &members,
+                                   SmallVectorImpl<int64_t> &starts) {
+  for (auto [start, elements] : gapsOf(bucket)) {
+    members.push_back(zeros(builder, elements, element));
+    starts.push_back(start);
+  }
+}
+
+Value GradientPartitioner::buildBucket(const Bucket &bucket) {
+  Operation *last = nullptr;
+  SmallVector<Value> locals;
+  SmallVector<int64_t> starts;
+  for (ParameterOp member : bucket.members) {
+    Value local = table.gradientOf(member).getLocal();
+    Operation *producer = local.getDefiningOp();
+    if (producer && (!last || positions[producer] > positions[last]))
+      last = producer;
+    locals.push_back(local);
+    starts.push_back(*member.getStart());
+  }
+  OpBuilder builder(module.getContext());
+  if (last)
+    builder.setInsertionPointAfter(last);
+  else
+    builder.setInsertionPoint(findPrologueEnd(step)); // looks at the whole step
+  Type element = getElementTypeOrSelf(locals.front().getType());
+  if (hasBlocks)
+    fillGaps(builder, bucket, element, locals, starts);
+  return BucketOp::create(builder, step.getLoc(), RankedTensorType::get({bucket.elements}, element),
+                          locals, starts);
+}
+
+/// Sums `full` over ranks: into the rank's slice, in place into it, or all.
+Value GradientPartitioner::reduce(OpBuilder &builder, const Bucket &bucket, Value full) {
+  if (ranks == 1)
+    return full;
+  auto type = cast<RankedTensorType>(full.getType());
+  TypeAttr arithmetic;
+  if (options.inF32 && type.getElementTypeBitWidth() < 32)
+    arithmetic = TypeAttr::get(builder.getF32Type());
+  auto slice = type.clone(ArrayRef<int64_t>(bucket.elements / ranks));
+  Location loc = step.getLoc();
+  Operation *reduced;
+  if (bucket.gradientShards > 1 || bucket.stateShards > 1)
+    reduced = ReduceScatterOp::create(builder, loc, slice, full,
+                                      /*in_place=*/bucket.gradientShards == 1, arithmetic);
+  else
+    reduced = AllReduceOp::create(builder, loc, type, full, /*mean=*/false, arithmetic);
+  reduced->setAttr(kNameAttr, builder.getStringAttr(bucket.name + ".gradient"));
+  return reduced->getResult(0);
+}
+
+Value addUp(OpBuilder &builder, ArrayAttr kernels, Value sum, Value summand, StringRef name) {
+  static constexpr Turns kTurns[] = {Turns::First, Turns::Later};
+  for (auto [kernel, turn] : llvm::zip_equal(kernels, kTurns)) {
+    auto launch = LaunchOp::create(builder, summand.getLoc(), TypeRange(sum.getType()),
+                                   cast<FlatSymbolRefAttr>(kernel), ValueRange{sum, summand});
+    launch->setAttr(kNameAttr, builder.getStringAttr(name));
+    setTurns(launch, turn);
+    sum = launch.getResult(0);
+  }
+  return sum;
+}
+
+/// Adds `summand`, all or the rank's slice of `bucket`, to the accumulator; returns the
+/// sum so far. Where the placement does not shard gradients the accumulator is whole.
+Value GradientPartitioner::accumulate(OpBuilder &builder, const Bucket &bucket, Value summand,
+                                      ArrayAttr kernels) {
+  Location loc = step.getLoc();
+  Type f32 = builder.getF32Type();
+  auto part = cast<RankedTensorType>(summand.getType()).clone(f32);
+  auto whole = part.clone(ArrayRef<int64_t>(bucket.elements / bucket.gradientShards));
+  std::string name = bucket.name + ".gradient";
+  OpBuilder atParameter(bucket.members.front());
+  BufferOp::create(atParameter, module.getLoc(), Role::Accumulator, name, whole,
+                   bucket.gradientShards, bucket.gradientTier);
+  auto symbol = FlatSymbolRefAttr::get(module.getContext(), name);
+  Value stored = ReadOp::create(builder, loc, whole, symbol);
+  Value sum = part == whole ? stored : OwnSliceOp::create(builder, loc, part, stored).getResult();
+  return addUp(builder, kernels, sum, summand, name);
+}
+
+Value GradientPartitioner::sum(const Bucket &bucket) {
+  GradientOp first = table.gradientOf(bucket.members.front());
+  Value full = buildBucket(bucket);
+  OpBuilder builder(module.getContext());
+  builder.setInsertionPointAfter(full.getDefiningOp());
+  if (!first.getAccumulate()) {
+    Value reduced = reduce(builder, bucket, full);
+    if (bucket.gradientTier != Tier::Device)
+      reduced.getDefiningOp()->setAttr(kTierAttr,
+                                       TierAttr::get(module.getContext(), bucket.gradientTier));
+    return reduced;
+  }
+  if (options.each || bucket.gradientShards > 1)
+    return accumulate(builder, bucket, reduce(builder, bucket, full), *first.getAccumulate());
+  Value sum = accumulate(builder, bucket, full, *first.getAccumulate());
+  OpBuilder atEnd = atEpilogue();
+  Value reduced = reduce(atEnd, bucket, sum);
+  if (reduced != sum)
+    setTurns(reduced.getDefiningOp(), Turns::Last);
+  return reduced;
+}
+
+//===----------------------------------------------------------------------===//
+// Norms
+//===----------------------------------------------------------------------===//
+
+Value inBlocks(OpBuilder &builder, Value flat) {
+  auto type = cast<RankedTensorType>(flat.getType());
+  int64_t blocks = type.getNumElements() / kTensorAlignment;
+  SmallVector<ReassociationIndices> groups{{0, 1}};
+  return inEpilogue(tensor::ExpandShapeOp::create(
+      builder, flat.getLoc(), type.clone(ArrayRef<int64_t>{blocks, kTensorAlignment}), flat,
+      groups));
+}
+
+SmallVector<Value> sumOverBlocks(OpBuilder &builder, const Bucket &bucket, Value blocks,
+                                 FlatSymbolRefAttr total, StringRef name,
+                                 SmallVectorImpl<Value> *blocksOf) {
+  Location loc = blocks.getLoc();
+  auto type = cast<RankedTensorType>(blocks.getType());
+  auto all = type.clone(ArrayRef<int64_t>(bucket.elements / kTensorAlignment));
+  if (type != all) {
+    auto gather =
+        inEpilogue(AllGatherOp::create(builder, loc, all, blocks, Value(), /*control=*/true));
+    gather->setAttr(kNameAttr, builder.getStringAttr(name));
+    blocks = gather.getResult();
+  }
+  SmallVector<Value> sums;
+  auto scalar = RankedTensorType::get({}, builder.getF64Type());
+  for (ParameterOp member : bucket.members) {
+    int64_t count = llvm::divideCeil(member.getTensorType().getNumElements(), kTensorAlignment);
+    Value own = inEpilogue(
+        MemberOp::create(builder, loc, type.clone(ArrayRef<int64_t>(count)), blocks,
+                         builder.getI64IntegerAttr(*member.getStart() / kTensorAlignment)));
+    if (blocksOf)
+      blocksOf->push_back(own);
+    auto launch = inEpilogue(LaunchOp::create(builder, loc, TypeRange(scalar), total, own));
+    launch->setAttr(kNameAttr, builder.getStringAttr(name));
+    sums.push_back(launch.getResult(0));
+  }
+  return sums;
+}
+
+/// Replaces `sums`, one for each member of `bucket`, of which the rank holds `stored`.
+void GradientPartitioner::replaceSums(const Bucket &bucket, ArrayRef<SquareSumOp> sums,
+                                      Value stored, StringRef name, OpBuilder builder) {
+  SquareSumOp first = sums.front();
+  auto kernels = first.getKernels().getAsRange<FlatSymbolRefAttr>();
+  Value rows = inBlocks(builder, stored);
+  auto blocks = RankedTensorType::get({cast<RankedTensorType>(rows.getType()).getDimSize(0)},
+                                      builder.getF32Type());
+  auto launch = inEpilogue(
+      LaunchOp::create(builder, step.getLoc(), TypeRange(blocks), *kernels.begin(), rows));
+  launch->setAttr(kNameAttr, builder.getStringAttr(name));
+  SmallVector<Value> totals =
+      sumOverBlocks(builder, bucket, launch.getResult(0), *std::next(kernels.begin()), name);
+  for (auto [sum, total] : llvm::zip_equal(sums, totals)) {
+    SquareSumOp replaced = sum;
+    if (replaced == epilogue)
+      epilogue = replaced->getNextNode();
+    replaced.getResult().replaceAllUsesWith(total);
+    replaced.erase();
+  }
+}
+
+void GradientPartitioner::measure(const Bucket &bucket, Value gradient) {
+  SmallVector<SquareSumOp> sums;
+  for (ParameterOp member : bucket.members)
+    for (Operation *user : table.gradientOf(member)->getUsers())
+      if (auto sum = dyn_cast<SquareSumOp>(user))
+        sums.push_back(sum);
+  if (!sums.empty())
+    replaceSums(bucket, sums, gradient, bucket.name + ".norm", atEpilogue());
+}
+
+} // namespace zero

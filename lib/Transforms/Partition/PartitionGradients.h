@@ -1,0 +1,83 @@
+//===- PartitionGradients.h - gradients of one rank -------------*- C++ -*-===//
+
+#ifndef LIB_TRANSFORMS_PARTITION_PARTITIONGRADIENTS_H
+#define LIB_TRANSFORMS_PARTITION_PARTITIONGRADIENTS_H
+
+#include "BucketTable.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace zero {
+
+/// How gradients are summed over ranks.
+struct ReductionOptions {
+  bool each = false; ///< after each micro-batch, where the placement leaves a choice
+  bool inF32 = true; ///< 16-bit ones are added in f32 and rounded once
+};
+
+/// Makes flat buckets of gradients and sums them over ranks and micro-batches.
+class GradientPartitioner {
+public:
+  GradientPartitioner(mlir::ModuleOp module, mlir::func::FuncOp step, const BucketTable &table,
+                      int64_t ranks, const ReductionOptions &options);
+
+  /// Builds the bucket of gradients where its last member is ready and sums it. Returns
+  /// what the update takes: the rank's slice, or all of it.
+  mlir::Value sum(const Bucket &bucket);
+
+  /// Replaces `zero.square_sum` of the gradients of `bucket`, whose sum is `gradient`.
+  void measure(const Bucket &bucket, mlir::Value gradient);
+  /// The same of its parameters, of which the rank has `bucket.parameterShards` parts.
+  void measureParameters(const Bucket &bucket);
+
+  /// Hands the whole gradients of `bucket` to launches that take them, if there are any, and
+  /// returns what its updates take instead: the rank's slice of what these launches made.
+  mlir::Value replaceByTensors(const Bucket &bucket, mlir::Value gradient);
+
+private:
+  void replaceSums(const Bucket &bucket, llvm::ArrayRef<SquareSumOp> sums, mlir::Value stored,
+                   llvm::StringRef name, mlir::OpBuilder builder);
+  mlir::Value buildBucket(const Bucket &bucket);
+  void fillGaps(mlir::OpBuilder &builder, const Bucket &bucket, mlir::Type element,
+                llvm::SmallVectorImpl<mlir::Value> &members,
+                llvm::SmallVectorImpl<int64_t> &starts);
+  mlir::Value zeros(mlir::OpBuilder &builder, int64_t elements, mlir::Type element);
+  mlir::Value reduce(mlir::OpBuilder &builder, const Bucket &bucket, mlir::Value full);
+  mlir::Value accumulate(mlir::OpBuilder &builder, const Bucket &bucket, mlir::Value summand,
+                         mlir::ArrayAttr kernels);
+  /// Before the first op that runs once, at the end.
+  mlir::OpBuilder atEpilogue();
+
+  mlir::ModuleOp module;
+  mlir::func::FuncOp step;
+  const BucketTable &table;
+  int64_t ranks;
+  ReductionOptions options;
+  llvm::DenseMap<mlir::Operation *, int64_t> positions;
+  mlir::Operation *epilogue; ///< its first op
+  /// Whether sums over blocks read the gaps between tensors.
+  bool hasBlocks = false;
+  /// One constant of zeros for each element type; the largest gap.
+  llvm::DenseMap<mlir::Type, mlir::Value> zeroConstants;
+  int64_t largestGap = 0;
+};
+
+/// Launches the two `kernels` that add up over micro-batches, in place of `sum`; returns
+/// the sum so far.
+mlir::Value addUp(mlir::OpBuilder &builder, mlir::ArrayAttr kernels, mlir::Value sum,
+                  mlir::Value summand, llvm::StringRef name);
+
+/// `flat` as rows of 64 elements, in the epilogue.
+mlir::Value inBlocks(mlir::OpBuilder &builder, mlir::Value flat);
+
+/// From sums of a slice's blocks to one sum for each member of `bucket`: gathers them if
+/// the slice is not all, and adds them up by the kernel `total`, in the epilogue.
+/// `blocksOf` takes each member's blocks.
+llvm::SmallVector<mlir::Value>
+sumOverBlocks(mlir::OpBuilder &builder, const Bucket &bucket, mlir::Value blocks,
+              mlir::FlatSymbolRefAttr total, llvm::StringRef name,
+              llvm::SmallVectorImpl<mlir::Value> *blocksOf = nullptr);
+
+} // namespace zero
+
+#endif // LIB_TRANSFORMS_PARTITION_PARTITIONGRADIENTS_H

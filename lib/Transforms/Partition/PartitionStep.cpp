@@ -1,0 +1,177 @@
+//===- PartitionStep.cpp - the program of one rank ------------------------===//
+
+#include "ParameterReads.h"
+#include "PartitionGradients.h"
+#include "PartitionUpdates.h"
+#include "dialects/Zero/Schedule.h"
+#include "zero/Analysis/StepFunction.h"
+#include "zero/Transforms/Partition/Passes.h"
+#include "zero/Transforms/Step/StepGradients.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+
+namespace zero {
+#define GEN_PASS_DEF_PARTITIONSTEP
+#include "include/zero/Transforms/Partition/Passes.h.inc"
+} // namespace zero
+
+using namespace zero;
+
+namespace {
+
+class Partitioner {
+public:
+  Partitioner(ModuleOp module, func::FuncOp step, int64_t ranks, int64_t microBatches,
+              const ReductionOptions &reduction)
+      : module(module), step(step), ranks(ranks), microBatches(microBatches), table(module, ranks),
+        reads(step, table), gradients(module, step, table, ranks, reduction) {}
+
+  LogicalResult run();
+
+private:
+  void createBuffers(const Bucket &bucket);
+  void resolveMicroMeans();
+  void resolveRanks();
+  void eraseReplaced();
+
+  ModuleOp module;
+  func::FuncOp step;
+  int64_t ranks, microBatches;
+  BucketTable table;
+  ParameterReads reads;
+  GradientPartitioner gradients;
+};
+
+} // namespace
+
+void Partitioner::createBuffers(const Bucket &bucket) {
+  OpBuilder builder(bucket.members.front());
+  BufferOp::create(builder, module.getLoc(), Role::Parameter, bucket.name,
+                   bucket.type(bucket.parameterShards), bucket.parameterShards,
+                   bucket.parameterTier);
+  for (const BucketState &state : bucket.states)
+    BufferOp::create(builder, module.getLoc(), Role::Optimizer, bucket.name + state.suffix,
+                     bucket.type(bucket.stateShards).clone(state.elementType), bucket.stateShards,
+                     bucket.stateTier);
+}
+
+/// Adds a scalar up over micro-batches in an accumulator `name`; returns its mean so far.
+static Value accumulateScalar(MicroMeanOp mean, StringRef name) {
+  OpBuilder builder(mean);
+  Location loc = mean.getLoc();
+  Value summand = mean.getInput();
+  auto scalar = cast<RankedTensorType>(summand.getType());
+  auto list = RankedTensorType::get({1}, scalar.getElementType());
+  ArrayRef<ReassociationIndices> noGroups;
+  auto symbol = FlatSymbolRefAttr::get(mean.getContext(), name);
+  Operation *before = mean->getPrevNode();
+  if (scalar != list)
+    summand = tensor::ExpandShapeOp::create(builder, loc, list, summand, noGroups);
+  Value sum = ReadOp::create(builder, loc, list, symbol);
+  sum = addUp(builder, *mean.getAccumulate(), sum, summand, name);
+  if (scalar != list)
+    sum = tensor::CollapseShapeOp::create(builder, loc, scalar, sum, noGroups);
+  if (isIn(mean, Segment::Prologue))
+    for (Operation *op = before ? before->getNextNode() : &mean->getBlock()->front(); op != mean;
+         op = op->getNextNode())
+      setSegment(op, Segment::Prologue);
+  return sum;
+}
+
+void Partitioner::resolveMicroMeans() {
+  unsigned number = 0;
+  SymbolTable symbols(module);
+  OpBuilder atTop = OpBuilder::atBlockBegin(module.getBody());
+  for (auto mean : llvm::make_early_inc_range(step.getBody().getOps<MicroMeanOp>())) {
+    Value result = mean.getInput();
+    if (mean.getAccumulate()) {
+      std::string name = freeName(symbols, "micro_mean" + std::to_string(number++));
+      auto type = cast<RankedTensorType>(result.getType());
+      BufferOp::create(atTop, module.getLoc(), Role::Accumulator, name,
+                       RankedTensorType::get({1}, type.getElementType()), 1);
+      result = accumulateScalar(mean, name);
+      for (Operation *user : mean->getUsers())
+        if (isa<RankMeanOp>(user))
+          setTurns(user, Turns::Last);
+    }
+    mean.getResult().replaceAllUsesWith(result);
+    mean.erase();
+  }
+}
+
+void Partitioner::resolveRanks() {
+  for (auto mean : llvm::make_early_inc_range(step.getBody().getOps<RankMeanOp>())) {
+    OpBuilder builder(mean);
+    Value result = mean.getInput();
+    if (ranks > 1) {
+      auto reduce = AllReduceOp::create(builder, mean.getLoc(), result.getType(), result,
+                                        /*mean=*/true, /*arithmetic=*/TypeAttr());
+      setSchedule(reduce, scheduleOf(mean));
+      reduce->setAttr(kNameAttr, builder.getStringAttr("mean over ranks"));
+      result = reduce.getResult();
+    }
+    mean.getResult().replaceAllUsesWith(result);
+    mean.erase();
+  }
+  for (auto share : llvm::make_early_inc_range(step.getBody().getOps<RankShareOp>())) {
+    OpBuilder builder(share);
+    auto type = cast<RankedTensorType>(share.getResult().getType());
+    double value = 1.0 / double(ranks * microBatches);
+    auto splat = DenseElementsAttr::get(type, builder.getFloatAttr(type.getElementType(), value));
+    share.getResult().replaceAllUsesWith(arith::ConstantOp::create(builder, share.getLoc(), splat));
+    share.erase();
+  }
+}
+
+/// Drops the updates, gradients and reads that buckets replaced.
+void Partitioner::eraseReplaced() {
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(step.getBody().front()))) {
+    if (isa<UpdateOp, GradientOp>(op) || isOpTriviallyDead(&op))
+      op.erase();
+  }
+}
+
+LogicalResult Partitioner::run() {
+  SmallVector<std::pair<const Bucket *, Value>> trained;
+  for (const Bucket &bucket : table.buckets()) {
+    createBuffers(bucket);
+    gradients.measureParameters(bucket);
+    reads.rewrite(bucket);
+    if (table.gradientOf(bucket.members.front()))
+      trained.emplace_back(&bucket, gradients.sum(bucket));
+  }
+  for (auto [bucket, gradient] : trained)
+    gradients.measure(*bucket, gradient);
+  for (auto [bucket, gradient] : trained)
+    if (failed(
+            partitionUpdate(step, table, *bucket, gradients.replaceByTensors(*bucket, gradient))))
+      return failure();
+  resolveMicroMeans();
+  resolveRanks();
+  eraseReplaced();
+  return success();
+}
+
+namespace {
+struct PartitionStep : zero::impl::PartitionStepBase<PartitionStep> {
+  using PartitionStepBase::PartitionStepBase;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    FailureOr<func::FuncOp> step = findStep(module);
+    auto ranks = module->getAttrOfType<IntegerAttr>(kRanksAttr);
+    if (!ranks || !module->hasAttr(kBucketsAttr)) {
+      module.emitError() << "expected " << kRanksAttr << " and " << kBucketsAttr
+                         << "; run zero-place-state and zero-assign-buckets first";
+      return signalPassFailure();
+    }
+    ReductionOptions reduction{reduceEach, reduceInF32};
+    if (failed(step) ||
+        failed(Partitioner(module, *step, ranks.getInt(), microBatchesOf(module), reduction).run()))
+      signalPassFailure();
+  }
+};
+} // namespace

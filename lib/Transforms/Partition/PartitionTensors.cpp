@@ -1,0 +1,82 @@
+//===- PartitionTensors.cpp - steps of whole tensors ----------------------===//
+//
+// An optimizer of whole tensors takes whole gradients and the norms of parameters; its updates take
+// the rank's slice of the steps.
+//
+//===----------------------------------------------------------------------===//
+
+#include "PartitionGradients.h"
+
+#include "zero/Transforms/Step/StepGradients.h"
+
+using namespace mlir;
+
+namespace zero {
+
+void GradientPartitioner::measureParameters(const Bucket &bucket) {
+  SmallVector<SquareSumOp> sums;
+  for (ParameterOp member : bucket.members)
+    for (ReadOp read : table.readsOf(member))
+      for (Operation *user : read->getUsers())
+        if (auto sum = dyn_cast<SquareSumOp>(user))
+          sums.push_back(sum);
+  if (sums.empty())
+    return;
+  // Gradients that are reduced after the last micro-batch come before all of this.
+  OpBuilder builder(*llvm::min_element(sums, [&](SquareSumOp a, SquareSumOp b) {
+    return positions.lookup(a) < positions.lookup(b);
+  }));
+  auto symbol = FlatSymbolRefAttr::get(module.getContext(), bucket.name);
+  Value stored = inEpilogue(
+      ReadOp::create(builder, step.getLoc(), bucket.type(bucket.parameterShards), symbol));
+  replaceSums(bucket, sums, stored, bucket.name + ".squares", builder);
+}
+
+Value GradientPartitioner::replaceByTensors(const Bucket &bucket, Value gradient) {
+  auto launchOf = [&](ParameterOp member) {
+    return table.updateOf(member).getGradient().getDefiningOp<LaunchOp>();
+  };
+  if (!launchOf(bucket.members.front()))
+    return gradient;
+  OpBuilder builder = atEpilogue();
+  Location loc = step.getLoc();
+  auto slice = cast<RankedTensorType>(gradient.getType());
+  auto all = slice.clone(ArrayRef<int64_t>(bucket.elements));
+  Value whole = gradient;
+  if (slice != all) {
+    auto gather = inEpilogue(AllGatherOp::create(builder, loc, all, gradient, Value()));
+    gather->setAttr(kNameAttr, builder.getStringAttr(bucket.name + ".gradient"));
+    whole = gather.getResult();
+  }
+  SmallVector<Value> steps;
+  SmallVector<int64_t> starts;
+  for (ParameterOp member : bucket.members) {
+    LaunchOp launch = launchOf(member);
+    auto view = MemberOp::create(builder, loc, member.getTensorType().clone(slice.getElementType()),
+                                 whole, member.getStartAttr());
+    launch.getInputsMutable()[0].assign(inEpilogue(view).getResult());
+    steps.push_back(launch.getResults().back());
+    starts.push_back(*member.getStart());
+  }
+  LaunchOp first = launchOf(bucket.members.front());
+  first.setUpdates(bucket.name);
+  first.setGradient(0);
+  int64_t last = -1;
+  for (ParameterOp member : bucket.members)
+    if (UpdateOp update = table.updateOf(member); positions.lookup(update) > last) {
+      last = positions.lookup(update);
+      builder.setInsertionPoint(update);
+    }
+  Type f32 = builder.getF32Type();
+  fillGaps(builder, bucket, f32, steps, starts);
+  for (Value gap : ArrayRef<Value>(steps).drop_front(bucket.members.size()))
+    inEpilogue(gap.getDefiningOp());
+  Value made = inEpilogue(BucketOp::create(builder, loc, all.clone(f32), steps, starts));
+  auto own = RankedTensorType::get(
+      {bucket.elements / (bucket.stateShards > 1 || bucket.gradientShards > 1 ? ranks : 1)}, f32);
+  return own == made.getType()
+             ? made
+             : inEpilogue(OwnSliceOp::create(builder, loc, own, made)).getResult();
+}
+
+} // namespace zero

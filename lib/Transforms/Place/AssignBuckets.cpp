@@ -1,0 +1,202 @@
+//===- AssignBuckets.cpp - which parameters share a flat buffer -----------===//
+
+#include "dialects/Zero/Part.h"
+#include "zero/Analysis/ParameterUses.h"
+#include "zero/Analysis/StepFunction.h"
+#include "zero/Analysis/Storage.h"
+#include "zero/Planning/Buckets.h"
+#include "zero/Transforms/Place/Passes.h"
+#include "zero/Transforms/Plan.h"
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+
+namespace zero {
+#define GEN_PASS_DEF_ASSIGNBUCKETS
+#include "include/zero/Transforms/Place/Passes.h.inc"
+} // namespace zero
+
+using namespace zero;
+
+namespace {
+
+/// Turns parameters and their uses into what lib/Planning understands.
+class ItemBuilder {
+public:
+  explicit ItemBuilder(func::FuncOp step) : uses(findParameterUses(step)) {
+    int64_t position = 0;
+    for (Operation &op : step.getBody().front()) {
+      positions[&op] = position++;
+      if (auto update = dyn_cast<UpdateOp>(op))
+        updates[update.getParameterAttr().getAttr()] = numberOf(update);
+    }
+    for (auto &[symbol, use] : uses)
+      if (!use.forward.empty())
+        firstUses.push_back(positions[use.forward.front()]);
+    llvm::sort(firstUses);
+  }
+
+  /// Parameters in order of first use; those that the step never reads last.
+  SmallVector<ParameterOp> order(ModuleOp module) {
+    SymbolTable symbols(module);
+    SmallVector<ParameterOp> parameters;
+    llvm::DenseSet<Operation *> seen;
+    for (auto &[symbol, use] : uses)
+      if (auto parameter = symbols.lookup<ParameterOp>(symbol)) {
+        parameters.push_back(parameter);
+        seen.insert(parameter);
+      }
+    for (auto parameter : module.getOps<ParameterOp>())
+      if (!seen.contains(parameter))
+        parameters.push_back(parameter);
+    return parameters;
+  }
+
+  planning::BucketItem build(ParameterOp parameter) {
+    RankedTensorType type = parameter.getTensorType();
+    const ParameterUse &use = uses[parameter.getSymNameAttr()];
+    bool readInBackward = !use.backward.empty();
+    planning::BucketItem item;
+    item.elements = type.getNumElements();
+    item.elementBytes = elementBytes(type);
+    item.shape = number(type);
+    uint64_t update = updates.lookup(parameter.getSymNameAttr());
+    bool sharded = parameter.getPlacement() && parameter.getPlacement()->isSharded();
+    item.kind = (number(type.getElementType()) << 32 | update) * 8 + sharded * 4 +
+                readInBackward * 2 + parameter.getFrozen();
+    item.alone = isUsedFarApart(use) || partOf(parameter);
+    return item;
+  }
+
+private:
+  /// A number for each type, by first use: reproducible, unlike a pointer.
+  uint64_t number(Type type) { return numbers.try_emplace(type, numbers.size()).first->second; }
+
+  /// A number for each way to update: kernel and scalars.
+  uint64_t numberOf(UpdateOp update) {
+    Value scalar = update.getScalars().empty() ? Value() : update.getScalars().back();
+    auto key = std::make_pair(update.getKernelAttr(), scalar.getAsOpaquePointer());
+    return waysToUpdate.try_emplace(key, waysToUpdate.size() + 1).first->second;
+  }
+
+  /// Whether another parameter is used for the first time between two forward
+  /// uses: then a gather of this one should not stay open across both.
+  bool isUsedFarApart(const ParameterUse &use) {
+    for (size_t i = 1; i < use.forward.size(); ++i) {
+      int64_t from = positions[use.forward[i - 1]], to = positions[use.forward[i]];
+      auto between = llvm::upper_bound(firstUses, from);
+      if (between != firstUses.end() && *between < to)
+        return true;
+    }
+    return false;
+  }
+
+  llvm::MapVector<StringAttr, ParameterUse> uses;
+  llvm::DenseMap<Operation *, int64_t> positions;
+  SmallVector<int64_t> firstUses; // ascending
+  llvm::DenseMap<Type, uint64_t> numbers;
+  llvm::DenseMap<std::pair<Attribute, const void *>, uint64_t> waysToUpdate;
+  llvm::DenseMap<StringAttr, uint64_t> updates;
+};
+
+/// Buckets become symbols, and their names are told by their numbers.
+static LogicalResult checkNames(ModuleOp module) {
+  for (auto symbol : module.getOps<SymbolOpInterface>()) {
+    StringRef number = symbol.getName();
+    if (number.consume_front("bucket") && !number.empty() && llvm::isDigit(number.front()))
+      return emitError(symbol.getLoc())
+             << "initializer '" << symbol.getName()
+             << "': expected another name, those of buckets are reserved";
+  }
+  return success();
+}
+
+/// Lets states of whole buckets that are on nvme lie on the host, up to `limit` bytes of a rank:
+/// those of the first buckets, which are updated last, when backward leaves no time to hide a disk
+/// behind. One that is too large is passed over, until little is left.
+void fillHost(ModuleOp module, const planning::Buckets &buckets, int64_t ranks, int64_t limit) {
+  std::vector<SmallVector<StateOp>> states(buckets.elements.size());
+  for (auto state : module.getOps<StateOp>()) {
+    StringRef home = state.getHome().value_or("");
+    size_t bucket;
+    if (home.consume_front("bucket") && !home.consumeInteger(10, bucket) && state.getPlacement() &&
+        state.getPlacement()->getTier() == Tier::Nvme)
+      states[bucket].push_back(state);
+  }
+  int64_t left = limit;
+  for (auto [elements, own] : llvm::zip_equal(buckets.elements, states)) {
+    llvm::SmallSetVector<StringRef, 4> homes; // members share the buffers of their states
+    int64_t bytes = 0;
+    for (StateOp state : own)
+      if (homes.insert(*state.getHome()))
+        bytes += elements * elementBytes(state.getTensorType()) /
+                 (state.getPlacement()->isSharded() ? ranks : 1);
+    if (bytes > left) {
+      if (left < limit / 16)
+        break;
+      continue;
+    }
+    left -= bytes;
+    for (StateOp state : own)
+      state.setPlacementAttr(
+          PlacementAttr::get(module.getContext(), state.getPlacement()->getShard(), Tier::Host));
+  }
+}
+
+struct AssignBuckets : zero::impl::AssignBucketsBase<AssignBuckets> {
+  using AssignBucketsBase::AssignBucketsBase;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    FailureOr<func::FuncOp> step = findStep(module);
+    auto ranks = module->getAttrOfType<IntegerAttr>(kRanksAttr);
+    if (!ranks)
+      module.emitError() << "expected " << kRanksAttr << "; run zero-place-state first";
+    if (failed(step) || !ranks || failed(checkNames(module)))
+      return signalPassFailure();
+
+    ItemBuilder builder(*step);
+    SmallVector<ParameterOp> parameters = builder.order(module);
+    std::vector<planning::BucketItem> items;
+    for (ParameterOp parameter : parameters)
+      items.push_back(builder.build(parameter));
+    const PlanAttr plan = planOf(module);
+    planning::Buckets buckets = planning::planBuckets(
+        items, ranks.getInt(), plan ? plan.getBucketBytes() : limit, kTensorAlignment);
+    write(module, parameters, buckets);
+    if (plan && plan.getOptimizerHost() > 0)
+      fillHost(module, buckets, ranks.getInt(), int64_t(plan.getOptimizerHost()));
+  }
+
+  static void write(ModuleOp module, ArrayRef<ParameterOp> parameters,
+                    const planning::Buckets &buckets) {
+    Builder builder(module.getContext());
+    auto home = [&](const planning::BucketSlot &slot, StringRef suffix) {
+      std::string name = ("bucket" + Twine(slot.bucket) + suffix).str();
+      return FlatSymbolRefAttr::get(module.getContext(), name);
+    };
+    llvm::DenseMap<StringAttr, planning::BucketSlot> slots;
+    for (auto [index, slot] : llvm::enumerate(buckets.slots)) {
+      ParameterOp parameter = parameters[index];
+      slots[parameter.getSymNameAttr()] = slot;
+      parameter.setHomeAttr(home(slot, ""));
+      parameter.setStartAttr(builder.getI64IntegerAttr(slot.start));
+    }
+    for (auto state : module.getOps<StateOp>()) {
+      if (!state.getOfAttr())
+        continue;
+      StringAttr of = state.getOfAttr().getAttr();
+      const planning::BucketSlot &slot = slots[of];
+      StringRef suffix = state.getSymName().drop_front(of.size());
+      state.setHomeAttr(home(slot, suffix));
+      state.setStartAttr(builder.getI64IntegerAttr(slot.start));
+    }
+    ArrayRef<int64_t> elements(buckets.elements);
+    module->setAttr(kBucketsAttr, builder.getDenseI64ArrayAttr(elements));
+  }
+};
+
+} // namespace

@@ -1,0 +1,57 @@
+//===- AttentionChain.h - the nodes around one Softmax ---------*- C++ -*-===//
+//
+// From a Softmax upwards: what is added to its operand, or selected into it, are
+// masks; a number it is scaled by; and the product of queries and keys. Downwards:
+// the guard that exporters put behind it, Where(IsNaN(p), 0, p), and the product
+// with the values.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LIB_TRANSFORMS_RECOGNISE_ATTENTIONCHAIN_H
+#define LIB_TRANSFORMS_RECOGNISE_ATTENTIONCHAIN_H
+
+#include "AttentionMasks.h"
+
+namespace zero {
+
+/// The chain around one Softmax.
+class AttentionChain {
+public:
+  AttentionChain(onnx::NodeOp softmax, MaskValues &values) : softmax(softmax), values(values) {}
+
+  /// Replaces the chain by a composite, or leaves it.
+  void recognise();
+
+private:
+  std::optional<double> scalarOf(mlir::Value value);
+  mlir::Value unscaled(mlir::Value value, double &scale);
+  bool start();
+  void climb();
+  bool climbOnce();
+  bool takeSum(onnx::NodeOp sum);
+  bool takeChoice(onnx::NodeOp choice);
+  void findGuard();
+  bool findProducts();
+  mlir::Value keysOf(NodeBuilder &builder);
+  mlir::Value asHeads(NodeBuilder &builder, mlir::Value value);
+  mlir::Value withoutRepeats(NodeBuilder &builder, mlir::Value value, int64_t &times);
+  llvm::SmallVector<mlir::NamedAttribute> attributes(NodeBuilder &builder, double factor);
+  void replaceAll();
+  void replaceSoftmax();
+  void remark(onnx::NodeOp made, llvm::StringRef what);
+
+  onnx::NodeOp softmax;
+  MaskValues &values;
+  /// [batch, heads, queries, keys], where masks are seen.
+  mlir::RankedTensorType type;
+  std::optional<AttentionMasks> masks;
+  mlir::Value scores; ///< what the softmax sees, scaled and masked
+  double scale = 1;
+  onnx::NodeOp root; ///< the softmax or its guard
+  bool guarded = false;
+  onnx::NodeOp first, second; ///< the products
+};
+
+} // namespace zero
+
+#endif // LIB_TRANSFORMS_RECOGNISE_ATTENTIONCHAIN_H

@@ -1,0 +1,29 @@
+//===- ExpandAttention.cpp - attention to products and a softmax ----------===//
+
+#include "Patterns.h"
+#include "zero/Ops/Attention.h"
+#include "zero/Transforms/Recognise/Passes.h"
+
+using namespace mlir;
+using namespace zero::patterns;
+
+namespace zero {
+#define GEN_PASS_DEF_EXPANDATTENTION
+#include "include/zero/Transforms/Recognise/Passes.h.inc"
+
+namespace {
+struct ExpandAttention : impl::ExpandAttentionBase<ExpandAttention> {
+  void runOnOperation() override {
+    for (auto node : llvm::to_vector(getOperation().getOps<onnx::NodeOp>())) {
+      if (!isNode(node, own::Attention))
+        continue;
+      OpBuilder at(node);
+      NodeBuilder builder(at, node.getLoc(), node.getNode());
+      node.getResult(0).replaceAllUsesWith(expandAttention(builder, node));
+      node.erase();
+    }
+  }
+};
+} // namespace
+
+} // namespace zero

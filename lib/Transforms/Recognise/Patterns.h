@@ -1,0 +1,52 @@
+//===- Patterns.h - shared pieces of the recognisers -----------*- C++ -*-===//
+
+#ifndef LIB_TRANSFORMS_RECOGNISE_PATTERNS_H
+#define LIB_TRANSFORMS_RECOGNISE_PATTERNS_H
+
+#include "zero/Ops/NodeBuilder.h"
+#include "zero/Transforms/Recognise/Passes.h"
+
+namespace zero::patterns {
+
+/// The node that makes `value`, if it is one of operator `type`.
+onnx::NodeOp nodeOf(mlir::Value value, onnx::Operator type);
+
+/// Whether `op`, which may be null, is a node of operator `type`.
+bool isNode(mlir::Operation *op, onnx::Operator type);
+
+/// The number that all elements of a constant equal.
+std::optional<double> numberOf(mlir::Value value);
+
+/// Whether `got` is `exact` up to its rounding to f32.
+bool isNumber(double got, double exact);
+
+/// The only node that uses `value`, once, if it is one of `types`.
+onnx::NodeOp soleUser(mlir::Value value, llvm::ArrayRef<onnx::Operator> types);
+
+/// The permutation of a Transpose.
+llvm::SmallVector<int64_t> permutationOf(onnx::NodeOp transpose);
+
+/// The operand that `node` hands on as it is, if that is all it does: to the same
+/// shape or type, times one, without dropping anything.
+mlir::Value passedOn(onnx::NodeOp node);
+
+/// The operand of a node of two that is not `value`.
+mlir::Value otherInput(onnx::NodeOp node, mlir::Value value);
+
+/// Whether `type`, aligned to the last dimensions, broadcasts to `to` without
+/// enlarging it.
+bool broadcastsTo(mlir::Type type, mlir::RankedTensorType to);
+
+/// Puts a node of operator `type` in the place of `root`'s only result.
+onnx::NodeOp replaceRoot(onnx::NodeOp root, onnx::Operator type, mlir::ValueRange inputs,
+                         llvm::ArrayRef<mlir::NamedAttribute> attrs, int64_t opset);
+
+/// Erases the nodes of `function` that nobody uses any more.
+void eraseUnused(mlir::func::FuncOp function);
+
+/// Tells the log of decisions that `node` stands for what was found.
+void remarkFound(onnx::NodeOp node, const llvm::Twine &what);
+
+} // namespace zero::patterns
+
+#endif // LIB_TRANSFORMS_RECOGNISE_PATTERNS_H

@@ -1,0 +1,190 @@
+//===- RecogniseNormalization.cpp - primitives to LayerNorm and RMSNorm ---===//
+//
+// From each mean of squares m of x over trailing dimensions: x divided by the root
+// of m + epsilon, in one of the ways there are to write it, and perhaps weighted.
+// Where x is itself y less its mean, that is y's layer normalization, perhaps with
+// a bias.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Patterns.h"
+
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace zero::patterns;
+
+namespace zero {
+#define GEN_PASS_DEF_RECOGNISENORMALIZATION
+#include "include/zero/Transforms/Recognise/Passes.h.inc"
+
+// The first opset with RMSNormalization, and that of LayerNormalization.
+static constexpr int64_t kRmsOpset = 23, kLayerOpset = 17;
+
+/// The axis from which on `node`, a ReduceMean that keeps its dimensions, takes
+/// the mean over all.
+static std::optional<int64_t> meanAxis(onnx::NodeOp node) {
+  int64_t rank = node.inputType(0).getRank();
+  SmallVector<int64_t> axes = node.getInts("axes").value_or(SmallVector<int64_t>());
+  if (node.hasInput(1)) {
+    DenseIntElementsAttr given;
+    if (!matchPattern(node.getInputs()[1], m_Constant(&given)))
+      return std::nullopt;
+    axes.clear();
+    for (APInt axis : given.getValues<APInt>())
+      axes.push_back(axis.getSExtValue());
+  }
+  for (int64_t &axis : axes)
+    axis += axis < 0 ? rank : 0;
+  llvm::sort(axes);
+  bool trailing =
+      !axes.empty() && axes == llvm::to_vector(llvm::seq(rank - int64_t(axes.size()), rank));
+  if (!trailing || !node.getInt("keepdims", 1))
+    return std::nullopt;
+  return axes.front();
+}
+
+/// What `value` is the square of, or null.
+static Value squareRootOf(Value value) {
+  if (onnx::NodeOp power = nodeOf(value, op::Pow))
+    return numberOf(power.getInputs()[1]) == 2.0 ? power.getInputs()[0] : Value();
+  if (onnx::NodeOp product = nodeOf(value, op::Mul))
+    return product.getInputs()[0] == product.getInputs()[1] ? product.getInputs()[0] : Value();
+  return nullptr;
+}
+
+namespace {
+/// The normalization around one mean of squares.
+class Normalization {
+public:
+  explicit Normalization(onnx::NodeOp mean) : mean(mean) {}
+  /// Replaces what is found by one node, or leaves it.
+  void recognise();
+
+private:
+  bool findRoot();
+  bool takeEpsilon();
+  bool divideBy(Value root);
+  bool multiplyBy(Value inverse);
+  bool isX(Value value) const;
+  Value centredOf() const;
+  Value takeOperand(onnx::Operator type);
+
+  onnx::NodeOp mean;
+  Value x;
+  int64_t axis = 0;
+  double epsilon = 0;
+  onnx::NodeOp sum;  ///< mean plus epsilon
+  onnx::NodeOp root; ///< the last node found
+};
+} // namespace
+
+/// Whether `value` is x: the same value, or the same difference written twice.
+bool Normalization::isX(Value value) const {
+  if (value == x)
+    return true;
+  onnx::NodeOp a = nodeOf(value, op::Sub), b = nodeOf(x, op::Sub);
+  return a && b && a.getInputs() == b.getInputs();
+}
+
+bool Normalization::takeEpsilon() {
+  sum = soleUser(mean.getResult(0), {op::Add});
+  if (!sum || sum.outputType(0) != mean.outputType(0))
+    return false;
+  std::optional<double> number = numberOf(otherInput(sum, mean.getResult(0)));
+  if (!number || *number < 0)
+    return false;
+  epsilon = *number;
+  return true;
+}
+
+bool Normalization::divideBy(Value divisor) {
+  root = soleUser(divisor, {op::Div});
+  return root && root.getInputs()[1] == divisor && isX(root.getInputs()[0]);
+}
+
+bool Normalization::multiplyBy(Value inverse) {
+  root = soleUser(inverse, {op::Mul});
+  return root && isX(otherInput(root, inverse));
+}
+
+bool Normalization::findRoot() {
+  Value variance = sum.getResult(0);
+  if (onnx::NodeOp power = soleUser(variance, {op::Pow}))
+    return power.getInputs()[0] == variance && numberOf(power.getInputs()[1]) == -0.5 &&
+           multiplyBy(power.getResult(0));
+  onnx::NodeOp deviation = soleUser(variance, {op::Sqrt});
+  if (!deviation)
+    return false;
+  if (onnx::NodeOp inverse = soleUser(deviation.getResult(0), {op::Reciprocal}))
+    return multiplyBy(inverse.getResult(0));
+  onnx::NodeOp quotient = soleUser(deviation.getResult(0), {op::Div});
+  bool inverts = quotient && quotient.getInputs()[1] == deviation.getResult(0) &&
+                 numberOf(quotient.getInputs()[0]) == 1.0;
+  return inverts ? multiplyBy(quotient.getResult(0)) : divideBy(deviation.getResult(0));
+}
+
+/// y, where x is y less its mean over the same dimensions.
+Value Normalization::centredOf() const {
+  onnx::NodeOp difference = nodeOf(x, op::Sub);
+  if (!difference)
+    return nullptr;
+  onnx::NodeOp average = nodeOf(difference.getInputs()[1], op::ReduceMean);
+  bool isOwn =
+      average && average.getInputs()[0] == difference.getInputs()[0] && meanAxis(average) == axis;
+  return isOwn ? difference.getInputs()[0] : Value();
+}
+
+/// The other operand of the only user of what was found, if that is of operator
+/// `type` and the operand one of rows; the user is then found, too.
+Value Normalization::takeOperand(onnx::Operator type) {
+  onnx::NodeOp user = soleUser(root.getResult(0), {type});
+  if (!user || user.outputType(0) != root.outputType(0))
+    return nullptr;
+  Value other = otherInput(user, root.getResult(0));
+  auto own = dyn_cast<RankedTensorType>(other.getType());
+  if (!own || own.getRank() > root.outputType(0).getRank() - axis ||
+      !broadcastsTo(own, root.outputType(0)))
+    return nullptr;
+  root = user;
+  return other;
+}
+
+void Normalization::recognise() {
+  x = squareRootOf(mean.getInputs()[0]);
+  std::optional<int64_t> from = meanAxis(mean);
+  if (!x || !from || !mean.getInputs()[0].hasOneUse())
+    return;
+  axis = *from;
+  if (!takeEpsilon() || !findRoot() || root.outputType(0) != x.getType())
+    return;
+  Value centred = centredOf();
+  Value weight = takeOperand(op::Mul);
+  Value bias = centred ? takeOperand(op::Add) : Value();
+  OpBuilder at(root);
+  NodeBuilder builder(at, root.getLoc(), root.getNode());
+  RankedTensorType type = root.outputType(0);
+  if (!weight)
+    weight = builder.splat(1, type.clone(type.getShape().drop_front(axis)));
+  SmallVector<Value> inputs{centred ? centred : x, weight};
+  if (bias)
+    inputs.push_back(bias);
+  onnx::NodeOp made =
+      replaceRoot(root, centred ? op::LayerNormalization : op::RMSNormalization, inputs,
+                  {builder.attr("axis", axis), builder.attr("epsilon", epsilon)},
+                  centred ? kLayerOpset : kRmsOpset);
+  remarkFound(made, centred ? "layer normalization" : "root-mean-square normalization");
+}
+
+namespace {
+struct RecogniseNormalization : impl::RecogniseNormalizationBase<RecogniseNormalization> {
+  void runOnOperation() override {
+    for (auto node : llvm::to_vector(getOperation().getOps<onnx::NodeOp>()))
+      if (nodeOf(node.getResult(0), op::ReduceMean))
+        Normalization(node).recognise();
+    eraseUnused(getOperation());
+  }
+};
+} // namespace
+
+} // namespace zero

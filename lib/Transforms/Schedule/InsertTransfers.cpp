@@ -1,0 +1,245 @@
+//===- InsertTransfers.cpp - what lies elsewhere comes and goes -----------===//
+
+#include "StepOrder.h"
+#include "TierCopies.h"
+
+#include "dialects/Zero/Schedule.h"
+#include "zero/Analysis/ParameterUses.h"
+#include "zero/Analysis/StepFunction.h"
+#include "zero/Analysis/Storage.h"
+#include "zero/Transforms/Schedule/Passes.h"
+
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+using namespace mlir;
+
+namespace zero {
+#define GEN_PASS_DEF_INSERTTRANSFERS
+#include "include/zero/Transforms/Schedule/Passes.h.inc"
+} // namespace zero
+
+using namespace zero;
+
+/// Whether `kernel`, which is bufferized, reads argument `index` or only writes it.
+static bool readsArgument(func::FuncOp kernel, unsigned index) {
+  BlockArgument argument = kernel.getArgument(index);
+  if (!isa<MemRefType>(argument.getType()))
+    return true;
+  return llvm::any_of(argument.getUses(), [](OpOperand &use) {
+    auto store = dyn_cast<memref::StoreOp>(use.getOwner());
+    return !isa<memref::DimOp>(use.getOwner()) && !(store && use.get() == store.getMemRef());
+  });
+}
+
+/// Where result `index` of `op` waits for its readers.
+static Tier keptTier(Operation *op, unsigned index) {
+  Attribute attr = op->getAttr(kTierAttr);
+  if (auto each = dyn_cast_or_null<ArrayAttr>(attr))
+    attr = each[index];
+  auto tier = dyn_cast_or_null<TierAttr>(attr);
+  return tier ? tier.getValue() : Tier::Device;
+}
+
+namespace {
+
+/// Walks the step once, in order.
+class Inserter {
+public:
+  Inserter(ModuleOp module, func::FuncOp step)
+      : step(step), symbols(module), forward(findForwardOps(step)) {}
+
+  void run();
+
+private:
+  /// Whether `value` is what forward made and put elsewhere until backward wants it.
+  bool isSaved(Value value) const { return saved.contains(throughReshapes(value)); }
+  bool belongsToHost(LaunchOp launch);
+  void visitLaunch(LaunchOp launch);
+  void splitReads();
+  void visitWrite(WriteOp write);
+  Value operandFor(LaunchOp launch, func::FuncOp kernel, unsigned index, Tier tier);
+  void collectLateReaders(Value value, bool isForward, SmallVectorImpl<OpOperand *> &readers);
+  void keepElsewhere(OpResult value, Tier tier);
+  void storeSum(LaunchOp launch);
+
+  func::FuncOp step;
+  SymbolTable symbols;
+  llvm::DenseSet<Operation *> forward;
+  TierCopies copies;
+  llvm::DenseSet<Value> saved;
+};
+
+} // namespace
+
+/// Whether `launch` works in place on state that lies elsewhere, or reads nothing large
+/// that lies on the device.
+bool Inserter::belongsToHost(LaunchOp launch) {
+  auto kernel = symbols.lookup<func::FuncOp>(launch.getKernel());
+  bool anyElsewhere = false, anyLarge = false;
+  for (auto [index, input] : llvm::enumerate(launch.getInputs())) {
+    const bool elsewhere = copies.tierOf(input) != Tier::Device && !isSaved(input);
+    anyElsewhere |= elsewhere;
+    anyLarge |= !elsewhere && cast<RankedTensorType>(input.getType()).getRank() > 0;
+    if (!elsewhere || !kernel.getArgAttr(index, kInplaceAttr))
+      continue;
+    auto read = throughViews(input).getDefiningOp<ReadOp>();
+    auto buffer = read ? symbols.lookup<BufferOp>(read.getSymbol()) : BufferOp();
+    if (!buffer || buffer.getRole() != Role::Parameter)
+      return true;
+  }
+  return anyElsewhere && !anyLarge;
+}
+
+void Inserter::visitLaunch(LaunchOp launch) {
+  auto kernel = symbols.lookup<func::FuncOp>(launch.getKernel());
+  const Tier tier = belongsToHost(launch) ? Tier::Host : Tier::Device;
+  if (tier == Tier::Host)
+    launch.setHost(true);
+  for (Value output : launch.getOutputs())
+    copies.setTier(output, tier);
+  for (auto [index, input] : llvm::enumerate(launch.getInputs())) {
+    Value value = input;
+    auto result = kernel.getArgAttrOfType<IntegerAttr>(index, kInplaceAttr);
+    const bool isHere = copies.tierOf(value) == tier;
+    if (!isHere)
+      launch.getInputsMutable()[index].assign(operandFor(launch, kernel, index, tier));
+    if (!result || isSaved(value))
+      continue;
+    if (Value original = isHere ? copies.originalOf(value) : value)
+      copies.setOriginal(launch.getOutputs()[result.getInt()], original);
+  }
+}
+
+/// Operand `index` of `launch`, which lies elsewhere, on `tier`: shared with other readers,
+/// unless the kernel works in place on state.
+Value Inserter::operandFor(LaunchOp launch, func::FuncOp kernel, unsigned index, Tier tier) {
+  Value value = launch.getInputs()[index];
+  if (!kernel.getArgAttr(index, kInplaceAttr) || isSaved(value))
+    return copies.bring(value, tier, launch);
+  // What may not run leaves what was there.
+  const bool surelyRuns =
+      !launch.getCondition() && scheduleOf(launch) == scheduleOf(launch).beside();
+  if (surelyRuns && tier == Tier::Host && !readsArgument(kernel, index))
+    return copies.reserve(value, launch);
+  return copies.copyTo(value, tier, launch);
+}
+
+void Inserter::visitWrite(WriteOp write) {
+  auto buffer = symbols.lookup<BufferOp>(write.getSymbol());
+  const Tier tier = buffer ? buffer.getHomeTier() : Tier::Device;
+  Value value = write.getValue();
+  if (copies.tierOf(value) == tier)
+    return;
+  OpBuilder builder(write);
+  Value before =
+      ReadOp::create(builder, write.getLoc(), value.getType(), write.getSymbolAttr()).getResult();
+  setSchedule(before.getDefiningOp(), scheduleOf(write).beside());
+  copies.setTier(before, tier);
+  write.getValueMutable().assign(copies.transferOver(value, tier, before, write));
+}
+
+/// The readers of `value` under any shape, those in forward left out if it `isForward`.
+void Inserter::collectLateReaders(Value value, bool isForward,
+                                  SmallVectorImpl<OpOperand *> &readers) {
+  for (OpOperand &use : value.getUses()) {
+    Operation *user = use.getOwner();
+    if (!isForward || !forward.contains(user))
+      readers.push_back(&use);
+    else if (isReshape(user))
+      collectLateReaders(user->getResult(0), isForward, readers);
+  }
+}
+
+/// `value` goes to `tier` behind what makes it; all readers, or those behind forward if it
+/// belongs to that, find it there.
+void Inserter::keepElsewhere(OpResult value, Tier tier) {
+  Operation *op = value.getOwner();
+  const bool isForward = forward.contains(op);
+  SmallVector<OpOperand *> readers;
+  collectLateReaders(value, isForward, readers);
+  if (readers.empty())
+    return;
+  Value kept = copies.copyTo(value, tier, op->getNextNode());
+  for (Operation *hop = kept.getDefiningOp(); hop != op; hop = hop->getOperand(0).getDefiningOp())
+    setSchedule(hop, scheduleOf(op).beside());
+  if (isForward)
+    saved.insert(kept);
+  for (OpOperand *use : readers) {
+    OpBuilder builder(use->getOwner());
+    Value shaped = viewLike(use->get(), value, kept, builder);
+    copies.setTier(shaped, tier);
+    use->set(shaped);
+  }
+}
+
+/// What the last launch that adds up made of a copy goes back for the next turn; who reads the
+/// sum after all turns finds it there.
+void Inserter::storeSum(LaunchOp launch) {
+  Value sum = launch->getNumResults() ? launch.getResult(0) : Value();
+  Value accumulator = sum ? copies.originalOf(sum) : Value();
+  if (!accumulator || scheduleOf(launch).turns != Turns::Later)
+    return;
+  Value stored =
+      copies.transfer(sum, copies.tierOf(accumulator), accumulator, launch->getNextNode());
+  setSchedule(stored.getDefiningOp(), scheduleOf(launch).beside());
+  sum.replaceUsesWithIf(stored, [&](OpOperand &use) {
+    return use.getOwner() != stored.getDefiningOp() && isIn(use.getOwner(), Segment::Epilogue);
+  });
+}
+
+/// Every fetch of a state has a read of its own, as partition makes them, also where CSE has merged
+/// these: forward and backward fetch a parameter each, and nothing is kept between.
+void Inserter::splitReads() {
+  for (auto read : llvm::make_early_inc_range(step.getBody().getOps<ReadOp>())) {
+    SmallVector<Operation *> fetches(llvm::make_filter_range(
+        read.getResult().getUsers(), [](Operation *op) { return isFetch(op); }));
+    llvm::sort(fetches, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+    for (Operation *fetch : ArrayRef(fetches).drop_front(fetches.empty() ? 0 : 1)) {
+      Operation *own = OpBuilder(fetch).clone(*read);
+      fetch->replaceUsesOfWith(read.getResult(), own->getResult(0));
+    }
+  }
+}
+
+void Inserter::run() {
+  splitReads();
+  Operation *next = nullptr;
+  for (Operation *op = &step.getBody().front().front(); op; op = next) {
+    next = op->getNextNode();
+    if (auto read = dyn_cast<ReadOp>(op)) {
+      if (auto buffer = symbols.lookup<BufferOp>(read.getSymbol()))
+        copies.setTier(read.getResult(), buffer.getHomeTier());
+    } else if (isView(op)) {
+      copies.setTier(op->getResult(0), copies.tierOf(op->getOperand(0)));
+    } else if (auto launch = dyn_cast<LaunchOp>(op)) {
+      visitLaunch(launch);
+      storeSum(launch);
+    } else if (auto transfer = dyn_cast<TransferOp>(op)) {
+      copies.setTier(transfer.getResult(), transfer.getTier());
+    } else if (auto write = dyn_cast<WriteOp>(op)) {
+      visitWrite(write);
+    } else {
+      for (OpOperand &operand : op->getOpOperands())
+        if (copies.tierOf(operand.get()) != Tier::Device)
+          operand.set(copies.bring(operand.get(), Tier::Device, op));
+    }
+    for (OpResult result : op->getResults())
+      if (Tier tier = keptTier(op, result.getResultNumber()); tier != Tier::Device)
+        keepElsewhere(result, tier);
+  }
+  // A view that nobody reads would still keep its bytes.
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(step.getBody().front())))
+    if (isReshape(&op) && op.use_empty())
+      op.erase();
+}
+
+namespace {
+struct InsertTransfers : zero::impl::InsertTransfersBase<InsertTransfers> {
+  void runOnOperation() override {
+    FailureOr<func::FuncOp> step = findStep(getOperation());
+    if (failed(step))
+      return signalPassFailure();
+    Inserter(getOperation(), *step).run();
+  }
+};
+} // namespace

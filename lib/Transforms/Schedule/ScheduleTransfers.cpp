@@ -1,0 +1,176 @@
+//===- ScheduleTransfers.cpp - when transfers begin -----------------------===//
+
+#include "zero/Transforms/Schedule/ScheduleTransfers.h"
+
+#include "StepOrder.h"
+
+#include "zero/Analysis/StepFunction.h"
+#include "zero/Analysis/StepTime.h"
+#include "zero/Analysis/Storage.h"
+#include "zero/Planning/Prefetch.h"
+#include "zero/Transforms/Schedule/Passes.h"
+
+using namespace mlir;
+
+namespace zero {
+#define GEN_PASS_DEF_SCHEDULETRANSFERS
+#include "include/zero/Transforms/Schedule/Passes.h.inc"
+} // namespace zero
+
+using namespace zero;
+using planning::Link;
+
+/// Costs are estimates, and cores and disks are shared: what moves should be there earlier than
+/// it must, by its own seconds times this; what waits for the slowest of all ranks, too, more.
+static constexpr double kMargin = 1, kGatherMargin = 4;
+
+namespace {
+/// Finds places for the gathers and then for the transfers over one pair of tiers at a time,
+/// and reorders the step once for each: first those next to the kernels, as what the others
+/// are for depends on them.
+class Scheduler {
+public:
+  Scheduler(ModuleOp module, func::FuncOp step, const planning::Machine &machine,
+            TierBudgets budgets)
+      : module(module), step(step), times(module, machine), budgets(budgets) {}
+
+  void run() {
+    place(Tier::Device, /*drains=*/false, gathers);
+    place(Tier::Device, Link::HostToDevice);
+    place(Tier::Device, Link::DeviceToHost);
+    place(Tier::Host, Link::DiskRead);
+    place(Tier::Host, Link::DiskWrite);
+  }
+
+private:
+  void place(Tier tier, Link link) {
+    const bool drains = link == Link::DeviceToHost || link == Link::DiskWrite;
+    place(tier, drains, [=](Operation *op) {
+      auto transfer = dyn_cast<TransferOp>(op);
+      return transfer && linkOf(transfer) == link;
+    });
+  }
+  void place(Tier tier, bool drains, llvm::function_ref<bool(Operation *)> selects);
+  planning::Timeline timelineOf(const StepOrder &order, Tier tier) const;
+  int64_t budgetOf(Tier tier, ArrayRef<int64_t> live) const;
+  std::optional<planning::Fetch> fetchOf(const StepOrder &order, Operation *op) const;
+  std::optional<planning::Fetch> drainOf(const StepOrder &order, Operation *op) const;
+
+  ModuleOp module;
+  func::FuncOp step;
+  OpTimes times;
+  TierBudgets budgets;
+};
+} // namespace
+
+/// Seconds of what the rank's own cores do, and what is live on `tier` as the step stands.
+planning::Timeline Scheduler::timelineOf(const StepOrder &order, Tier tier) const {
+  planning::Timeline timeline;
+  for (Operation *op : order.getOps())
+    timeline.seconds.push_back(isa<TransferOp>(op) || gathers(op) ? 0 : times.seconds(op));
+  Storage storage(module, step);
+  timeline.live.assign(order.size(), 0);
+  std::vector<planning::Lifetime> lifetimes = lifetimesOf(storage.roots(), tier);
+  int64_t from = 0, bytes = 0;
+  for (auto [command, now] : planning::liveBytes(lifetimes, alignmentOf(tier))) {
+    std::fill(timeline.live.begin() + from,
+              timeline.live.begin() + std::min<int64_t>(command, order.size()), bytes);
+    from = std::min<int64_t>(command, order.size());
+    bytes = now;
+  }
+  std::fill(timeline.live.begin() + from, timeline.live.end(), bytes);
+  return timeline;
+}
+
+/// Without a budget the device's peak does not rise, and the host has room for twice what is
+/// on its way at once: while one half is worked on, the other comes and goes. Of a budget, an
+/// eighth is left to gaps that packing cannot fill.
+int64_t Scheduler::budgetOf(Tier tier, ArrayRef<int64_t> live) const {
+  if (int64_t given = tier == Tier::Device ? budgets.device : budgets.host)
+    return given - given / 8;
+  const int64_t most = *llvm::max_element(live), least = *llvm::min_element(live);
+  return tier == Tier::Device ? most : most + (most - least);
+}
+
+/// What `op` brings, if anybody waits for it: since when it could come, and until when it
+/// must.
+std::optional<planning::Fetch> Scheduler::fetchOf(const StepOrder &order, Operation *op) const {
+  if (!isFetch(op))
+    return std::nullopt;
+  const auto [begin, end] = order.partOf(op);
+  planning::Fetch fetch;
+  fetch.needed = std::min(order.firstReader(op->getResult(0)), end);
+  fetch.earliest = std::max(begin, order.availableFrom(op->getOperand(0)));
+  fetch.seconds = times.seconds(op);
+  fetch.margin = (gathers(op) ? kGatherMargin : kMargin) * fetch.seconds;
+  fetch.bytes = tensorBytes(op->getResult(0).getType());
+  return fetch;
+}
+
+/// What `op` takes away, with time running backward: from its source's last change on at the
+/// latest, until somebody reads what has gone at the earliest.
+std::optional<planning::Fetch> Scheduler::drainOf(const StepOrder &order, Operation *op) const {
+  const int64_t end = order.partOf(op).second, last = order.size() - 1;
+  const int64_t until = std::min(end, order.firstReader(op->getResult(0))) - 1;
+  planning::Fetch drain;
+  drain.needed = last - order.positionOf(op);
+  drain.earliest = last - until;
+  drain.seconds = times.seconds(op);
+  drain.margin = kMargin * drain.seconds;
+  drain.bytes = tensorBytes(op->getOperand(0).getType());
+  return drain.earliest < drain.needed ? std::optional(drain) : std::nullopt;
+}
+
+/// Finds new places for the ops that are selected and bring something to `tier`, or, if it
+/// `drains`, take something away.
+void Scheduler::place(Tier tier, bool drains, llvm::function_ref<bool(Operation *)> selects) {
+  StepOrder order(step);
+  SmallVector<Operation *> moving;
+  std::vector<planning::Fetch> fetches;
+  for (Operation *op : order.getOps()) {
+    if (!selects(op))
+      continue;
+    if (auto fetch = drains ? drainOf(order, op) : fetchOf(order, op)) {
+      moving.push_back(op);
+      fetches.push_back(*fetch);
+    }
+  }
+  if (moving.empty())
+    return;
+  planning::Timeline timeline = timelineOf(order, tier);
+  if (drains) {
+    std::reverse(timeline.seconds.begin(), timeline.seconds.end());
+    std::reverse(timeline.live.begin(), timeline.live.end());
+  }
+  const std::vector<int64_t> begins =
+      planning::placeFetches(timeline, fetches, budgetOf(tier, timeline.live));
+  llvm::DenseMap<Operation *, int64_t> places;
+  for (auto [op, begin] : llvm::zip_equal(moving, begins))
+    places[op] = drains ? order.size() - 1 - begin : begin;
+  order.move(places, drains);
+}
+
+namespace {
+struct ScheduleTransfers : zero::impl::ScheduleTransfersBase<ScheduleTransfers> {
+  ScheduleTransfers() = default;
+  ScheduleTransfers(const planning::Machine &machine, TierBudgets budgets)
+      : machine(machine), budgets(budgets) {}
+
+  void runOnOperation() override {
+    FailureOr<func::FuncOp> step = findStep(getOperation());
+    if (failed(step))
+      return signalPassFailure();
+    if (step->getBody().getOps<TransferOp>().empty())
+      return;
+    Scheduler(getOperation(), *step, machine, budgets).run();
+  }
+
+  planning::Machine machine;
+  TierBudgets budgets;
+};
+} // namespace
+
+std::unique_ptr<Pass> zero::createScheduleTransfers(const planning::Machine &machine,
+                                                    TierBudgets budgets) {
+  return std::make_unique<ScheduleTransfers>(machine, budgets);
+}

@@ -1,0 +1,51 @@
+//===- StepOrder.h - the order of a step's ops ------------------*- C++ -*-===//
+
+#ifndef LIB_TRANSFORMS_SCHEDULE_STEPORDER_H
+#define LIB_TRANSFORMS_SCHEDULE_STEPORDER_H
+
+#include "dialects/Zero/Zero.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/DenseMap.h"
+
+#include <array>
+
+namespace zero {
+
+/// Views, constants and reads of state: they run nowhere, and go with what reads them.
+bool isStill(mlir::Operation *op);
+
+/// Whether `op` brings parameters, state or activations: a gather, or a transfer towards the
+/// device. It may begin as soon as what it brings is there.
+bool isFetch(mlir::Operation *op);
+
+/// The ops of a step by their positions. Prologue, micro-batches and epilogue keep to
+/// themselves.
+class StepOrder {
+public:
+  explicit StepOrder(mlir::func::FuncOp step);
+
+  llvm::ArrayRef<mlir::Operation *> getOps() const { return ops; }
+  int64_t size() const { return int64_t(ops.size()); }
+  int64_t positionOf(mlir::Operation *op) const { return positions.lookup(op); }
+  /// The first op of the part that `op` belongs to, and the end of that part.
+  std::pair<int64_t, int64_t> partOf(mlir::Operation *op) const;
+  /// Since when `value` could be there if all fetches on its way began at once.
+  int64_t availableFrom(mlir::Value value) const;
+  /// Where `value` is read first, under any shape; a write to its symbol moves with it.
+  int64_t firstReader(mlir::Value value) const;
+
+  /// Puts each op of `begins` before the op that stands at its position, fetches that it needs
+  /// included, or, with what writes its result, `behind` that op. Positions are void then.
+  void move(const llvm::DenseMap<mlir::Operation *, int64_t> &begins, bool behind);
+
+private:
+  mlir::Block &block;
+  llvm::SmallVector<mlir::Operation *> ops;
+  llvm::DenseMap<mlir::Operation *, int64_t> positions;
+  std::array<std::pair<int64_t, int64_t>, 3> parts;
+};
+
+} // namespace zero
+
+#endif // LIB_TRANSFORMS_SCHEDULE_STEPORDER_H

@@ -1,0 +1,51 @@
+//===- TierCopies.h - values of a step on several tiers ---------*- C++ -*-===//
+
+#ifndef LIB_TRANSFORMS_SCHEDULE_TIERCOPIES_H
+#define LIB_TRANSFORMS_SCHEDULE_TIERCOPIES_H
+
+#include "dialects/Zero/Zero.h"
+
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/DenseMap.h"
+
+#include <tuple>
+
+namespace zero {
+
+/// Knows of each value that is not on the device where it lies, and brings it elsewhere. What
+/// is made runs with the op that it is made before.
+class TierCopies {
+public:
+  Tier tierOf(mlir::Value value) const { return tiers.lookup(value); }
+  void setTier(mlir::Value value, Tier tier) { tiers[value] = tier; }
+
+  /// What a kernel made in place of a copy: what that was a copy of. Null of all others.
+  mlir::Value originalOf(mlir::Value value) const { return originals.lookup(value); }
+  void setOriginal(mlir::Value value, mlir::Value original) { originals[value] = original; }
+
+  /// One hop, to a neighbour: into the bytes of `into`, unless it is null.
+  mlir::Value transfer(mlir::Value value, Tier to, mlir::Value into, mlir::Operation *before);
+  /// The same over the host, between device and disk.
+  mlir::Value transferOver(mlir::Value value, Tier to, mlir::Value into, mlir::Operation *before);
+  /// A copy of `value` on `to`.
+  mlir::Value copyTo(mlir::Value value, Tier to, mlir::Operation *before) {
+    return transferOver(value, to, {}, before);
+  }
+  /// Bytes of the host for a value like `like`.
+  mlir::Value reserve(mlir::Value like, mlir::Operation *before);
+  /// `value` where `user` finds it, shared with later readers. What a kernel made of a copy goes
+  /// back to what was copied.
+  mlir::Value bring(mlir::Value value, Tier to, mlir::Operation *user);
+
+private:
+  /// Value, tier, and in which part of the step and turns: later readers there share it.
+  using Key = std::tuple<mlir::Value, Tier, Segment, Turns>;
+
+  llvm::DenseMap<mlir::Value, Tier> tiers;
+  llvm::DenseMap<mlir::Value, mlir::Value> originals;
+  llvm::DenseMap<Key, mlir::Value> brought;
+};
+
+} // namespace zero
+
+#endif // LIB_TRANSFORMS_SCHEDULE_TIERCOPIES_H

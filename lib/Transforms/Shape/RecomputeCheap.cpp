@@ -1,0 +1,174 @@
+//===- RecomputeCheap.cpp - backward computes again what is cheap ---------===//
+//
+// A value that forward makes and backward reads is made again by a clone of its node,
+// just before backward first reads it, where that frees its bytes in between: the node
+// computes element by element or normalises rows, and what it reads is there anyway.
+//
+//===----------------------------------------------------------------------===//
+
+#include "zero/Transforms/Kernels/KernelValues.h"
+
+#include "dialects/Zero/Schedule.h"
+#include "zero/Analysis/ParameterUses.h"
+#include "zero/Analysis/StepFunction.h"
+#include "zero/Analysis/Storage.h"
+#include "zero/Ops/OpTable.h"
+#include "zero/Transforms/Shape/Passes.h"
+
+using namespace mlir;
+
+namespace zero {
+#define GEN_PASS_DEF_RECOMPUTECHEAP
+#include "include/zero/Transforms/Shape/Passes.h.inc"
+} // namespace zero
+
+using namespace zero;
+
+namespace {
+
+/// Bytes below which a value is kept: a launch more would not pay.
+static constexpr int64_t kLeastBytes = 16384;
+
+class Recomputer {
+public:
+  explicit Recomputer(func::FuncOp step);
+  void run();
+
+private:
+  struct Reads {
+    SmallVector<OpOperand *> backward; ///< of the value or of a shape that forward gives it
+    Operation *first = nullptr;        ///< of the readers in backward
+    bool known = true;                 ///< no reader stands before the loss but forward's own
+  };
+
+  bool isForward(Operation *op) const { return forward.contains(op); }
+  bool isThere(Value value, int64_t position) const;
+  void findReads(Value value, Reads &reads) const;
+  bool mayRecompute(onnx::NodeOp node) const;
+  void recompute(onnx::NodeOp node);
+
+  func::FuncOp step;
+  llvm::DenseSet<Operation *> forward;
+  llvm::DenseMap<Operation *, int64_t> positions; ///< with room for clones between two
+  llvm::DenseMap<Value, int64_t> lastReads;       ///< of values under any shape
+  int64_t end = 0;                                ///< of forward's last node
+};
+
+} // namespace
+
+static bool isViewNode(Operation *op) {
+  auto node = dyn_cast_or_null<onnx::NodeOp>(op);
+  return node && ops::lookup(node)->kind == ops::Kind::View;
+}
+
+/// What `value` is a shape of.
+static Value unshaped(Value value) {
+  while (isViewNode(value.getDefiningOp()))
+    value = value.getDefiningOp()->getOperand(0);
+  return value;
+}
+
+Recomputer::Recomputer(func::FuncOp step) : step(step), forward(findForwardOps(step)) {
+  constexpr int64_t kRoom = 1024;
+  int64_t position = 0;
+  for (Operation &op : step.getBody().front()) {
+    positions[&op] = position += kRoom;
+    if (isForward(&op) && isa<onnx::NodeOp>(op)) // means over ranks come last of all
+      end = position;
+    if (!isViewNode(&op))
+      for (Value operand : op.getOperands())
+        lastReads[unshaped(operand)] = position;
+  }
+}
+
+/// Whether `value` exists at `position` whatever is recomputed: state, an input, a
+/// constant, or what is read there or later.
+bool Recomputer::isThere(Value value, int64_t position) const {
+  value = unshaped(value);
+  Operation *producer = value.getDefiningOp();
+  return !producer || isa<ReadOp>(producer) || producer->hasTrait<OpTrait::ConstantLike>() ||
+         lastReads.lookup(value) >= position;
+}
+
+/// Adds who reads `value` in backward, also through shapes that forward gives it.
+void Recomputer::findReads(Value value, Reads &reads) const {
+  for (OpOperand &use : value.getUses()) {
+    Operation *user = use.getOwner();
+    if (isForward(user) && !user->hasTrait<OpTrait::IsTerminator>()) {
+      if (isViewNode(user))
+        findReads(user->getResult(0), reads);
+      continue;
+    }
+    reads.known &= isa<onnx::NodeOp>(user) && positions.lookup(user) > end;
+    reads.backward.push_back(&use);
+    if (!reads.first || positions.lookup(user) < positions.lookup(reads.first))
+      reads.first = user;
+  }
+}
+
+/// Whether `node` is cheap, and nothing but its first result is read.
+bool Recomputer::mayRecompute(onnx::NodeOp node) const {
+  ops::Kind kind = ops::lookup(node)->kind;
+  if (!isForward(node) || isIn(node, Segment::Prologue) ||
+      (kind != ops::Kind::Elementwise && kind != ops::Kind::Rows) ||
+      !llvm::all_of(node.getOutputs().drop_front(), [](Value v) { return v.use_empty(); }))
+    return false;
+  RankedTensorType type = node.outputType(0);
+  // What reduces rows is small; what normalises them is as large as they are.
+  return tensorBytes(type) >= kLeastBytes &&
+         (kind == ops::Kind::Elementwise ||
+          type.getNumElements() == node.inputType(0).getNumElements());
+}
+
+void Recomputer::recompute(onnx::NodeOp node) {
+  Value value = node.getOutputs()[0];
+  Reads reads;
+  findReads(value, reads);
+  if (!reads.first || !reads.known)
+    return;
+  const int64_t position = positions.lookup(reads.first);
+  for (Value input : node.getInputs())
+    if (!isa<NoneType>(input.getType()) && !isThere(input, position))
+      return;
+  OpBuilder builder(reads.first);
+  IRMapping clones;
+  auto cloneOf = [&](auto &&self, Value of) -> Value {
+    if (Value done = clones.lookupOrNull(of))
+      return done;
+    Operation *op = of.getDefiningOp();
+    if (op != node)
+      self(self, op->getOperand(0));
+    Operation *clone = builder.clone(*op, clones);
+    clone->setAttr(kRecomputeAttr, builder.getUnitAttr());
+    positions[clone] = position - 1;
+    return clones.lookup(of);
+  };
+  for (OpOperand *use : reads.backward)
+    use->set(cloneOf(cloneOf, use->get()));
+  // Both round where they stand, in whatever kernel: the bits are the same.
+  node->setAttr(kRoundAttr, builder.getUnitAttr());
+  clones.lookup(value).getDefiningOp()->setAttr(kRoundAttr, builder.getUnitAttr());
+  lastReads.erase(value);
+}
+
+void Recomputer::run() {
+  // Users first: what a clone reads may be recomputed for it.
+  SmallVector<onnx::NodeOp> nodes(step.getBody().front().getOps<onnx::NodeOp>());
+  for (onnx::NodeOp node : llvm::reverse(nodes))
+    if (mayRecompute(node))
+      recompute(node);
+}
+
+namespace {
+struct RecomputeCheap : zero::impl::RecomputeCheapBase<RecomputeCheap> {
+  using RecomputeCheapBase::RecomputeCheapBase;
+
+  void runOnOperation() override {
+    FailureOr<func::FuncOp> step = findStep(getOperation());
+    if (failed(step))
+      return signalPassFailure();
+    if (what == Recompute::Cheap)
+      Recomputer(*step).run();
+  }
+};
+} // namespace

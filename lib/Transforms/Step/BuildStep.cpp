@@ -1,0 +1,98 @@
+//===- BuildStep.cpp - the optimizer as part of the program ---------------===//
+
+#include "StepUpdates.h"
+#include "zero/Analysis/StepFunction.h"
+#include "zero/Transforms/Step/Passes.h"
+
+#include "mlir/IR/TypeUtilities.h"
+
+using namespace mlir;
+
+namespace zero {
+#define GEN_PASS_DEF_BUILDSTEP
+#include "include/zero/Transforms/Step/Passes.h.inc"
+} // namespace zero
+
+using namespace zero;
+
+/// Returns the mean loss over ranks as "loss" and the rank's own as "local_loss".
+static LogicalResult returnMeanLoss(func::FuncOp step) {
+  FailureOr<Value> loss = findLoss(step);
+  if (failed(loss))
+    return failure();
+  OpBuilder builder(step.getBody().front().getTerminator());
+  Value own = *loss;
+  // Over one micro-batch there is nothing to average: the type may be any.
+  if (getElementTypeOrSelf(own.getType()).isF32())
+    own = MicroMeanOp::create(builder, step.getLoc(), own);
+  Value mean = RankMeanOp::create(builder, step.getLoc(), own.getType(), own);
+  for (unsigned i = 0; i < step.getNumResults(); ++i)
+    if (resultBinding(step, i) == "loss")
+      setResult(step, i, mean);
+  addResult(step, own, "local_loss");
+  return success();
+}
+
+namespace {
+struct BuildStep : zero::impl::BuildStepBase<BuildStep> {
+  using BuildStepBase::BuildStepBase;
+
+  /// The groups as given, then those without weight decay.
+  FailureOr<SmallVector<ParameterGroup>> parseGroups() {
+    SmallVector<ParameterGroup> groups;
+    for (const std::string &text : paramGroups) {
+      std::string error;
+      std::optional<ParameterGroup> group = parseParameterGroup(text, error);
+      if (!group)
+        return getOperation().emitError(error);
+      groups.push_back(*group);
+    }
+    for (const std::string &pattern : noDecay)
+      groups.push_back({pattern, 0.0, 1.0});
+    return groups;
+  }
+
+  LogicalResult run(ModuleOp module, func::FuncOp step, ArrayRef<GradientOp> gradients) {
+    ScheduleOptions schedule{scheduleKind, warmupSteps, totalSteps, minLearningRate};
+    if (std::string error = checkSchedule(schedule); !error.empty())
+      return module.emitError(error);
+    FailureOr<SmallVector<ParameterGroup>> given = parseGroups();
+    if (failed(given))
+      return failure();
+    OptimizerOptions options{optimizer};
+    if (std::string error = options.parse(settings); !error.empty())
+      return module.emitError(error);
+    FailureOr<ParameterGroups> groups = ParameterGroups::create(module, options, *given);
+    if (failed(groups))
+      return failure();
+    StepUpdates updates(module, step, *groups, schedule);
+    if (failed(updates.check(gradients)) || failed(returnMeanLoss(step)))
+      return failure();
+
+    accumulateMicroBatches(module, step, microBatches);
+    GradientFactorOptions factorOptions{
+        clipNorm, lossScale > 0, {minLossScale, double(lossScaleWindow), double(patience)}};
+    GradientFactor factor = buildGradientFactor(module, step, gradients, factorOptions);
+    updates.addScalars(factor.counts);
+    for (GradientOp gradient : gradients)
+      updates.addUpdate(gradient, factor);
+    module->setAttr(
+        kOptimizerAttr,
+        StringAttr::get(&getContext(),
+                        groups->optimizers().back().optimizer->getSettings().describe()));
+    return groups->checkUsed(module);
+  }
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    FailureOr<func::FuncOp> step = findStep(module);
+    if (failed(step))
+      return signalPassFailure();
+    module->setAttr(kMicroBatchesAttr,
+                    IntegerAttr::get(IntegerType::get(&getContext(), 64), int64_t(microBatches)));
+    SmallVector<GradientOp> gradients(step->getBody().getOps<GradientOp>());
+    if (!gradients.empty() && failed(run(module, *step, gradients)))
+      signalPassFailure();
+  }
+};
+} // namespace

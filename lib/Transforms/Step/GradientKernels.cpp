@@ -1,0 +1,173 @@
+//===- GradientKernels.cpp - what happens to gradients before the update --===//
+
+#include "zero/Transforms/Step/GradientKernels.h"
+
+#include "dialects/Zero/Zero.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+
+namespace zero {
+
+static constexpr int64_t kAnySize = ShapedType::kDynamic;
+
+func::FuncOp buildAccumulate(ModuleOp module, StringRef name, Type sum, Type summand, bool isFirst,
+                             double factor) {
+  auto sums = RankedTensorType::get({kAnySize}, sum), parts = sums.clone(summand);
+  func::FuncOp kernel = startKernel(module, name, {sums, parts}, TypeRange(sums), 0, 1);
+  OpBuilder builder = OpBuilder::atBlockEnd(&kernel.getBody().front());
+  AffineMap identity = builder.getMultiDimIdentityMap(1);
+  auto generic = linalg::GenericOp::create(
+      builder, kernel.getLoc(), TypeRange(sums), kernel.getArgument(1), kernel.getArgument(0),
+      ArrayRef<AffineMap>{identity, identity}, utils::IteratorType::parallel,
+      [&](OpBuilder &b, Location loc, ValueRange values) {
+        Formula f(b, loc);
+        Value value = f.cast(values[0], sum);
+        if (factor != 1)
+          value = f.mul(value, f.constant(factor, sum));
+        linalg::YieldOp::create(b, loc, isFirst ? value : f.add(values[1], value));
+      });
+  func::ReturnOp::create(builder, kernel.getLoc(), generic.getResults());
+  return kernel;
+}
+
+/// A sum over the last dimension of what `body` makes of the elements, in `element`.
+static Value sumLast(OpBuilder &builder, Location loc, Value input, Type element,
+                     llvm::function_ref<Value(Formula &, Value)> body) {
+  auto type = cast<RankedTensorType>(input.getType());
+  unsigned rank = type.getRank();
+  SmallVector<Value> sizes;
+  for (int64_t i = 0; i + 1 < type.getRank(); ++i)
+    if (type.isDynamicDim(i))
+      sizes.push_back(tensor::DimOp::create(builder, loc, input, i));
+  auto result = RankedTensorType::get(type.getShape().drop_back(), element);
+  Value empty = tensor::EmptyOp::create(builder, loc, result, sizes);
+  Value zero = Formula(builder, loc).constant(0, element);
+  Value init = linalg::FillOp::create(builder, loc, zero, empty).getResult(0);
+  AffineMap identity = builder.getMultiDimIdentityMap(rank);
+  SmallVector<utils::IteratorType> loops(rank, utils::IteratorType::parallel);
+  loops.back() = utils::IteratorType::reduction;
+  auto generic = linalg::GenericOp::create(
+      builder, loc, TypeRange(result), input, init,
+      ArrayRef<AffineMap>{identity, identity.dropResult(rank - 1)}, loops,
+      [&](OpBuilder &b, Location l, ValueRange values) {
+        Formula f(b, l);
+        Value next = f.unorderedAdd(values[1], body(f, f.cast(values[0], element)));
+        linalg::YieldOp::create(b, l, next);
+      });
+  return generic.getResult(0);
+}
+
+func::FuncOp buildSquareBlocks(ModuleOp module, StringRef name, Type element) {
+  Type f32 = Float32Type::get(module.getContext());
+  auto blocks = RankedTensorType::get({kAnySize, kTensorAlignment}, element);
+  func::FuncOp kernel = startKernel(module, name, TypeRange(blocks),
+                                    TypeRange(RankedTensorType::get({kAnySize}, f32)));
+  OpBuilder builder = OpBuilder::atBlockEnd(&kernel.getBody().front());
+  Value sums = sumLast(builder, kernel.getLoc(), kernel.getArgument(0), f32,
+                       [](Formula &f, Value value) { return f.mul(value, value); });
+  func::ReturnOp::create(builder, kernel.getLoc(), sums);
+  return kernel;
+}
+
+func::FuncOp buildTotal(ModuleOp module, StringRef name, Type element) {
+  Type f64 = Float64Type::get(module.getContext());
+  func::FuncOp kernel =
+      startKernel(module, name, TypeRange(RankedTensorType::get({kAnySize}, element)),
+                  TypeRange(RankedTensorType::get({}, f64)));
+  OpBuilder builder = OpBuilder::atBlockEnd(&kernel.getBody().front());
+  Value sum = sumLast(builder, kernel.getLoc(), kernel.getArgument(0), f64,
+                      [](Formula &, Value value) { return value; });
+  func::ReturnOp::create(builder, kernel.getLoc(), sum);
+  return kernel;
+}
+
+func::FuncOp buildGradientFactor(ModuleOp module, StringRef name, const GradientFactorForm &form) {
+  MLIRContext *context = module.getContext();
+  Type f64 = Float64Type::get(context), f32 = Float32Type::get(context);
+  auto scalar = [](Type type) { return RankedTensorType::get({}, type); };
+  SmallVector<Type> inputs{scalar(f64)}, results{scalar(f32), scalar(f32)};
+  if (form.hasScale) {
+    inputs.push_back(scalar(f32));
+    results.append({scalar(IntegerType::get(context, 1)), scalar(f32)});
+  }
+  func::FuncOp kernel = startKernel(module, name, inputs, results);
+  Location loc = kernel.getLoc();
+  OpBuilder builder = OpBuilder::atBlockEnd(&kernel.getBody().front());
+  Formula f(builder, loc);
+  Value one = f.constant(1, f64);
+  Value sum = f.element(kernel.getArgument(0));
+  Value norm = f.sqrt(sum), factor = one;
+  if (form.hasScale) {
+    factor = f.div(one, f.cast(f.element(kernel.getArgument(1)), f64));
+    norm = f.mul(norm, factor);
+  }
+  if (form.clipNorm > 0) {
+    Value ratio = f.div(f.constant(form.clipNorm, f64), f.add(norm, f.constant(1e-6, f64)));
+    factor = f.mul(factor, f.min(ratio, one));
+  }
+  SmallVector<Value> returned{f.tensor(f.cast(norm, f32)), f.tensor(f.cast(factor, f32))};
+  if (form.hasScale) {
+    // Ordered and below infinity: neither NaN nor infinite.
+    Value infinity = f.constant(std::numeric_limits<double>::infinity(), f64);
+    returned.push_back(
+        f.tensor(arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OLT, sum, infinity)));
+    returned.push_back(f.tensor(f.element(kernel.getArgument(1))));
+  }
+  func::ReturnOp::create(builder, loc, returned);
+  return kernel;
+}
+
+/// Two equal i64: what zero.check looks at.
+static Value checkedPair(OpBuilder &builder, Location loc, Value flag) {
+  Type i64 = builder.getI64Type();
+  Value number = arith::ExtUIOp::create(builder, loc, i64, flag);
+  return tensor::FromElementsOp::create(builder, loc, RankedTensorType::get({2}, i64),
+                                        ValueRange{number, number});
+}
+
+func::FuncOp buildLossScale(ModuleOp module, StringRef name, const LossScaleOptions &options) {
+  MLIRContext *context = module.getContext();
+  Type f32 = Float32Type::get(context);
+  auto scalar = RankedTensorType::get({}, f32);
+  auto flag = RankedTensorType::get({}, IntegerType::get(context, 1));
+  auto pair = RankedTensorType::get({2}, IntegerType::get(context, 64));
+  func::FuncOp kernel =
+      startKernel(module, name, {flag, scalar, scalar, scalar}, {scalar, scalar, scalar, pair});
+  Location loc = kernel.getLoc();
+  OpBuilder builder = OpBuilder::atBlockEnd(&kernel.getBody().front());
+  Formula f(builder, loc);
+  auto compare = [&](arith::CmpFPredicate predicate, Value a, Value b) -> Value {
+    return arith::CmpFOp::create(builder, loc, predicate, a, b);
+  };
+  Value zero = f.constant(0, f32), one = f.constant(1, f32), two = f.constant(2, f32);
+  Value least = f.constant(options.min, f32), patience = f.constant(options.hysteresis, f32);
+  Value counts = f.element(kernel.getArgument(0)), scale = f.element(kernel.getArgument(1));
+  Value good = f.add(f.element(kernel.getArgument(2)), one),
+        left = f.element(kernel.getArgument(3));
+
+  // Without overflow: after a window of such steps the scale doubles.
+  Value full = compare(arith::CmpFPredicate::OGE, good, f.constant(options.window, f32));
+  Value scaleUp = f.select(full, f.mul(scale, two), scale), goodUp = f.select(full, zero, good);
+  Value leftUp = f.select(full, patience, left);
+  // With overflow: it halves when no more of them are tolerated.
+  Value spent = compare(arith::CmpFPredicate::OLE, left, one);
+  Value halved = f.max(f.mul(scale, f.constant(0.5, f32)), least);
+  Value scaleDown = f.select(spent, halved, scale);
+  Value leftDown = f.select(spent, left, f.sub(left, one));
+  Value stuck =
+      arith::AndIOp::create(builder, loc, spent, compare(arith::CmpFPredicate::OLE, scale, least));
+  Value isStuck =
+      f.select(counts, arith::ConstantOp::create(builder, loc, builder.getBoolAttr(false)), stuck);
+  func::ReturnOp::create(builder, loc,
+                         ValueRange{f.tensor(f.select(counts, scaleUp, scaleDown)),
+                                    f.tensor(f.select(counts, goodUp, zero)),
+                                    f.tensor(f.select(counts, leftUp, leftDown)),
+                                    checkedPair(builder, loc, isStuck)});
+  return kernel;
+}
+
+} // namespace zero

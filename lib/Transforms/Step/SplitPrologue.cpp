@@ -1,0 +1,94 @@
+//===- SplitPrologue.cpp - what must be known before the micro-batches ----===//
+
+#include "dialects/Zero/Schedule.h"
+#include "zero/Analysis/StepFunction.h"
+#include "zero/Transforms/Step/Passes.h"
+
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/DenseSet.h"
+
+using namespace mlir;
+
+namespace zero {
+#define GEN_PASS_DEF_SPLITPROLOGUE
+#include "include/zero/Transforms/Step/Passes.h.inc"
+} // namespace zero
+
+using namespace zero;
+
+/// Whether anything but the step's results needs `value`, or its mean over ranks.
+static bool isNeededInside(Value value) {
+  return llvm::any_of(value.getUsers(), [](Operation *user) {
+    if (auto mean = dyn_cast<RankMeanOp>(user))
+      return isNeededInside(mean.getResult());
+    return !user->hasTrait<OpTrait::IsTerminator>();
+  });
+}
+
+/// What `last` are computed from, or nothing after an error.
+static FailureOr<llvm::DenseSet<Operation *>> findSources(ModuleOp module,
+                                                          ArrayRef<Operation *> last) {
+  SymbolTable symbols(module);
+  llvm::DenseSet<Operation *> sources(last.begin(), last.end());
+  SmallVector<Operation *> work(last);
+  while (!work.empty()) {
+    Operation *op = work.pop_back_val();
+    if (auto read = dyn_cast<ReadOp>(op); read && symbols.lookup<ParameterOp>(read.getSymbol()))
+      return read.emitError() << "a divisor of the loss depends on parameter '" << read.getSymbol()
+                              << "': expected one that is known before the first micro-batch; use "
+                                 "--loss-mean=local or one micro-batch";
+    for (Value operand : op->getOperands())
+      if (Operation *producer = operand.getDefiningOp();
+          producer && sources.insert(producer).second)
+        work.push_back(producer);
+  }
+  return sources;
+}
+
+/// Computes `last` in the prologue instead.
+static LogicalResult moveToPrologue(ModuleOp module, func::FuncOp step,
+                                    ArrayRef<Operation *> last) {
+  FailureOr<llvm::DenseSet<Operation *>> sources = findSources(module, last);
+  if (failed(sources))
+    return failure();
+  Block &block = step.getBody().front();
+  SmallVector<Operation *> inOrder;
+  for (Operation &op : block)
+    if (sources->contains(&op))
+      inOrder.push_back(&op);
+  OpBuilder builder = OpBuilder::atBlockBegin(&block);
+  IRMapping mapping;
+  for (Operation *op : inOrder) {
+    Operation *copy = builder.clone(*op, mapping);
+    // Constants and reads are there for all.
+    if (!op->hasTrait<OpTrait::ConstantLike>() && !isa<ReadOp>(op))
+      setSegment(copy, Segment::Prologue);
+  }
+  for (Operation *op : last)
+    op->getResult(0).replaceAllUsesWith(mapping.lookup(op->getResult(0)));
+  return success();
+}
+
+namespace {
+struct SplitPrologue : zero::impl::SplitPrologueBase<SplitPrologue> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    FailureOr<func::FuncOp> step = findStep(module);
+    if (failed(step))
+      return signalPassFailure();
+    if (microBatchesOf(module) == 1)
+      return;
+    SmallVector<Operation *> moved;
+    for (auto mean : step->getBody().getOps<MicroMeanOp>()) {
+      if (!isNeededInside(mean.getResult()))
+        continue;
+      moved.push_back(mean);
+      for (Operation *user : mean->getUsers())
+        if (isa<RankMeanOp>(user))
+          moved.push_back(user);
+    }
+    if (!moved.empty() && failed(moveToPrologue(module, *step, moved)))
+      signalPassFailure();
+  }
+};
+} // namespace

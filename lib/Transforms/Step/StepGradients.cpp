@@ -1,0 +1,200 @@
+//===- StepGradients.cpp - from gradients to what the update takes --------===//
+//
+// The global norm is a sum over blocks of 64 elements of each tensor, over the
+// blocks of a tensor, over the tensors in the model's order: no cut into buckets or
+// shards changes its bits.
+//
+//===----------------------------------------------------------------------===//
+
+#include "zero/Transforms/Step/StepGradients.h"
+
+#include "zero/Analysis/StepFunction.h"
+
+#include "mlir/IR/TypeUtilities.h"
+#include "llvm/ADT/DenseMap.h"
+
+using namespace mlir;
+
+namespace zero {
+
+std::string freeName(const SymbolTable &symbols, StringRef name) {
+  std::string free = name.str();
+  while (symbols.lookup(free))
+    free += '_';
+  return free;
+}
+
+static Attribute symbolOf(func::FuncOp kernel) {
+  return FlatSymbolRefAttr::get(kernel.getSymNameAttr());
+}
+
+/// "bf16", for the names of kernels.
+static std::string nameOf(Type type) {
+  std::string name;
+  llvm::raw_string_ostream(name) << type;
+  return name;
+}
+
+//===----------------------------------------------------------------------===//
+// Accumulation
+//===----------------------------------------------------------------------===//
+
+/// The kernels for the first and the later micro-batches.
+static ArrayAttr accumulators(ModuleOp module, StringRef name, Type summand, double factor) {
+  SymbolTable symbols(module);
+  Builder builder(module.getContext());
+  auto build = [&](bool isFirst, StringRef suffix) {
+    std::string free = freeName(symbols, (name + "_" + nameOf(summand) + suffix).str());
+    Type f32 = builder.getF32Type();
+    return symbolOf(buildAccumulate(module, free, f32, summand, isFirst, factor));
+  };
+  return builder.getArrayAttr({build(true, "_first"), build(false, "_later")});
+}
+
+void accumulateMicroBatches(ModuleOp module, func::FuncOp step, uint64_t microBatches) {
+  if (microBatches == 1)
+    return;
+  llvm::DenseMap<Type, ArrayAttr> kernels;
+  Type f32 = Float32Type::get(module.getContext());
+  for (auto gradient : step.getBody().getOps<GradientOp>()) {
+    auto type = cast<RankedTensorType>(gradient.getLocal().getType());
+    ArrayAttr &pair = kernels[type.getElementType()];
+    if (!pair)
+      pair = accumulators(module, "accumulate", type.getElementType(), 1);
+    gradient.setAccumulateAttr(pair);
+    gradient.getResult().setType(type.clone(f32));
+  }
+  ArrayAttr means;
+  for (auto mean : step.getBody().getOps<MicroMeanOp>()) {
+    if (!means)
+      means = accumulators(module, "mean", f32, 1.0 / double(microBatches));
+    mean.setAccumulateAttr(means);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Norm, clipping, loss scale
+//===----------------------------------------------------------------------===//
+
+namespace {
+class FactorBuilder {
+public:
+  FactorBuilder(ModuleOp module, func::FuncOp step, const GradientFactorOptions &options)
+      : module(module), step(step), options(options), symbols(module),
+        builder(step.getBody().front().getTerminator()), loc(step.getLoc()) {}
+
+  GradientFactor run(ArrayRef<GradientOp> gradients);
+
+private:
+  LaunchOp launch(func::FuncOp kernel, ValueRange inputs);
+  Value squareSum(ArrayRef<GradientOp> gradients);
+  Value readScale();
+  void adaptScale(Value scale, TypedValue<RankedTensorType> counts);
+  Value addCounter(StringRef name, double init);
+
+  ModuleOp module;
+  func::FuncOp step;
+  const GradientFactorOptions &options;
+  SymbolTable symbols;
+  OpBuilder builder;
+  Location loc;
+};
+} // namespace
+
+LaunchOp FactorBuilder::launch(func::FuncOp kernel, ValueRange inputs) {
+  auto op = LaunchOp::create(builder, loc, kernel.getFunctionType().getResults(),
+                             FlatSymbolRefAttr::get(kernel.getSymNameAttr()), inputs);
+  op->setAttr(kNameAttr, kernel.getSymNameAttr());
+  return inEpilogue(op);
+}
+
+/// The square of the norm of all gradients together.
+Value FactorBuilder::squareSum(ArrayRef<GradientOp> gradients) {
+  Type f32 = builder.getF32Type(), f64 = builder.getF64Type();
+  llvm::DenseMap<Type, Attribute> blocks;
+  Attribute total = symbolOf(buildTotal(module, freeName(symbols, "total"), f32));
+  auto one = RankedTensorType::get({}, f64);
+  SmallVector<Value> sums;
+  SmallVector<int64_t> starts;
+  for (GradientOp gradient : gradients) {
+    Type element = getElementTypeOrSelf(gradient.getResult().getType());
+    Attribute &kernel = blocks[element];
+    if (!kernel)
+      kernel = symbolOf(buildSquareBlocks(
+          module, freeName(symbols, "square_blocks_" + nameOf(element)), element));
+    starts.push_back(sums.size());
+    sums.push_back(inEpilogue(SquareSumOp::create(builder, loc, one, gradient.getResult(),
+                                                  builder.getArrayAttr({kernel, total}))));
+  }
+  auto list = RankedTensorType::get({int64_t(sums.size())}, f64);
+  Value all = inEpilogue(BucketOp::create(builder, loc, list, sums, starts));
+  // Any number of elements stands for this many.
+  func::FuncOp sum = buildTotal(module, freeName(symbols, "total_f64"), f64);
+  return launch(sum, all).getResult(0);
+}
+
+Value FactorBuilder::readScale() {
+  auto state = symbols.lookup<StateOp>(kLossScale);
+  if (!state)
+    return {};
+  return inEpilogue(ReadOp::create(builder, loc, state.getTensorType(),
+                                   FlatSymbolRefAttr::get(state.getSymNameAttr())));
+}
+
+/// An f32 scalar that outlives the step; returns its value.
+Value FactorBuilder::addCounter(StringRef name, double init) {
+  OpBuilder atTop = OpBuilder::atBlockBegin(module.getBody());
+  auto type = RankedTensorType::get({}, builder.getF32Type());
+  auto state = StateOp::create(atTop, module.getLoc(), Role::Optimizer, name, FlatSymbolRefAttr(),
+                               type, DataAttr(), builder.getF64FloatAttr(init), PlacementAttr(),
+                               FlatSymbolRefAttr(), IntegerAttr());
+  return inEpilogue(
+      ReadOp::create(builder, loc, type, FlatSymbolRefAttr::get(state.getSymNameAttr())));
+}
+
+void FactorBuilder::adaptScale(Value scale, TypedValue<RankedTensorType> counts) {
+  static constexpr StringLiteral kGood = "loss_scale.good_steps", kLeft = "loss_scale.patience";
+  Value good = addCounter(kGood, 0), left = addCounter(kLeft, options.lossScale.hysteresis);
+  func::FuncOp kernel =
+      buildLossScale(module, freeName(symbols, "next_loss_scale"), options.lossScale);
+  LaunchOp next = launch(kernel, {counts, scale, good, left});
+  auto check = CheckOp::create(builder, loc, next.getResult(3), 0, 0,
+                               "the gradients overflow with the smallest loss scale, too; "
+                               "--precision=bf16 has the range of fp32");
+  check->setAttr(kNameAttr, builder.getStringAttr(kLossScale));
+  inEpilogue(check);
+  static constexpr StringLiteral kStates[] = {kLossScale, kGood, kLeft};
+  for (auto [name, value] : llvm::zip_first(kStates, next.getResults()))
+    inEpilogue(
+        WriteOp::create(builder, loc, FlatSymbolRefAttr::get(module.getContext(), name), value));
+}
+
+GradientFactor FactorBuilder::run(ArrayRef<GradientOp> gradients) {
+  Value scale = readScale();
+  if (!scale && options.clipNorm == 0)
+    return {};
+  SmallVector<Value> inputs{squareSum(gradients)};
+  if (scale)
+    inputs.push_back(scale);
+  GradientFactorForm form{options.clipNorm, bool(scale)};
+  func::FuncOp kernel = buildGradientFactor(module, freeName(symbols, "gradient_factor"), form);
+  LaunchOp made = launch(kernel, inputs);
+  GradientFactor result{made.getResult(1), {}};
+  addResult(step, made.getResult(0), "gradient_norm");
+  if (!scale)
+    return result;
+  result.counts = cast<TypedValue<RankedTensorType>>(made.getResult(2));
+  addResult(step, made.getResult(3), "loss_scale");
+  addResult(step, result.counts, "applied");
+  if (!options.isScaleFixed)
+    adaptScale(scale, result.counts);
+  return result;
+}
+
+GradientFactor buildGradientFactor(ModuleOp module, func::FuncOp step,
+                                   ArrayRef<GradientOp> gradients,
+                                   const GradientFactorOptions &options) {
+  return FactorBuilder(module, step, options).run(gradients);
+}
+
+} // namespace zero

@@ -1,0 +1,178 @@
+//===- StepUpdates.cpp - the optimizer's part of a step -------------------===//
+
+#include "StepUpdates.h"
+
+#include "dialects/Zero/Part.h"
+#include "zero/Analysis/StepFunction.h"
+
+#include "mlir/IR/TypeUtilities.h"
+
+using namespace mlir;
+
+namespace zero {
+
+static constexpr StringLiteral kUpdateKernel = "update";
+static constexpr StringLiteral kScalarKernel = "update_scalars";
+
+SmallVector<std::pair<std::string, double>> StepUpdates::scalarStates() const {
+  SmallVector<std::pair<std::string, double>> states;
+  if (!schedule.isConstant())
+    states.emplace_back(kUpdateCount.str(), 0.0);
+  for (const ScalarState &state : groups.optimizer(0).scalarStates())
+    states.emplace_back(state.name, state.init);
+  return states;
+}
+
+/// The rules compute in f32: a parameter is f32, or 16-bit with an f32 master.
+static LogicalResult checkElementType(ModuleOp module, ParameterOp parameter) {
+  Type type = parameter.getTensorType().getElementType();
+  auto precision = module->getAttrOfType<TypeAttr>(kPrecisionAttr);
+  if (type.isF32() || (precision && type == precision.getValue()))
+    return success();
+  return emitError(parameter.getLoc())
+         << "parameter '" << parameter.getSymName() << "' is " << type
+         << ": expected f32; export the model as float32, or leave it out with --freeze";
+}
+
+/// A step that is scaled by norms of whole tensors cannot take parts of them.
+static LogicalResult checkWhole(ParameterOp parameter, const Optimizer &optimizer) {
+  PartAttr part = partOf(parameter);
+  if (!part || !(optimizer.isLayerwise() || optimizer.isOfTensors()))
+    return success();
+  return emitError(parameter.getLoc())
+         << "parameter '" << part.getOf() << "' is cut into tiles, and this optimizer ("
+         << optimizer.getSettings().definition().name << ") needs "
+         << (optimizer.isLayerwise() ? "the norm of all of it" : "all of its gradient at once")
+         << ": expected another optimizer, or a larger --tile-params-over";
+}
+
+LogicalResult StepUpdates::check(ArrayRef<GradientOp> gradients) {
+  for (GradientOp gradient : gradients) {
+    auto parameter = symbols.lookup<ParameterOp>(gradient.getParameter());
+    if (failed(checkElementType(module, parameter)) ||
+        failed(checkWhole(parameter, groups.optimizer(0))))
+      return failure();
+  }
+  return checkNames(gradients);
+}
+
+LogicalResult StepUpdates::checkNames(ArrayRef<GradientOp> gradients) {
+  SmallVector<std::string> names;
+  for (auto &[name, init] : scalarStates())
+    names.push_back(name);
+  for (GradientOp gradient : gradients) {
+    StringRef parameter = modelName(symbols.lookup<ParameterOp>(gradient.getParameter()));
+    names.push_back((parameter + "." + kMasterSuffix).str());
+    for (const ParameterState &state : groups.optimizer(0).states())
+      names.push_back((parameter + "." + state.suffix).str());
+    auto type = cast<RankedTensorType>(gradient.getResult().getType());
+    for (const TensorState &state : groups.optimizer(0).tensorStates(type.getShape()))
+      names.push_back((parameter + "." + state.suffix).str());
+  }
+  for (const std::string &name : names)
+    if (Operation *taken = symbols.lookup(name))
+      return emitError(taken->getLoc())
+             << "initializer '" << name
+             << "': expected another name, that of an optimizer state is reserved";
+  return success();
+}
+
+/// Adds the learning rate, the scalar states and the launch that computes the
+/// scalars of this step.
+void StepUpdates::addScalars(TypedValue<RankedTensorType> counts) {
+  SmallVector<GroupOptimizer> optimizers = groups.optimizers();
+  func::FuncOp kernel =
+      buildScalarKernel(module, optimizers, schedule, freeName(symbols, kScalarKernel));
+  OpBuilder atTop = OpBuilder::atBlockBegin(module.getBody());
+  Location loc = step.getLoc();
+  auto f64 = RankedTensorType::get({}, builder.getF64Type());
+
+  SmallVector<Value> inputs{
+      addArgument(step, RankedTensorType::get({}, builder.getF32Type()), kLearningRate)};
+  SmallVector<FlatSymbolRefAttr> states;
+  for (auto &[name, init] : scalarStates()) {
+    auto state = StateOp::create(atTop, module.getLoc(), Role::Optimizer, name, FlatSymbolRefAttr(),
+                                 f64, DataAttr(), builder.getF64FloatAttr(init), PlacementAttr(),
+                                 FlatSymbolRefAttr(), IntegerAttr());
+    states.push_back(FlatSymbolRefAttr::get(state.getSymNameAttr()));
+    inputs.push_back(inEpilogue(ReadOp::create(builder, loc, f64, states.back())));
+  }
+  auto launch =
+      inEpilogue(LaunchOp::create(builder, loc, kernel.getFunctionType().getResults(),
+                                  FlatSymbolRefAttr::get(kernel.getSymNameAttr()), inputs));
+  launch->setAttr(kNameAttr, kernel.getSymNameAttr());
+  for (auto [symbol, value] : llvm::zip(states, launch.getResults()))
+    inEpilogue(WriteOp::create(builder, loc, symbol, value, counts));
+  addResult(step, launch.getResult(states.size()), "learning_rate");
+  llvm::append_range(scalars, launch.getResults().drop_front(states.size() + 1));
+}
+
+/// A state of the shape of `parameter`, at `after`, all `init`; without it a master, which has the
+/// parameter's own value.
+StateOp StepUpdates::addState(OpBuilder &after, ParameterOp parameter, StringRef suffix,
+                              std::optional<double> init) {
+  std::string name = (parameter.getSymName() + "." + suffix).str();
+  DataAttr data = init ? DataAttr() : parameter.getDataAttr();
+  FloatAttr splat = init ? after.getF64FloatAttr(*init) : parameter.getSplatAttr();
+  return StateOp::create(after, parameter.getLoc(), Role::Optimizer, name,
+                         FlatSymbolRefAttr::get(parameter.getSymNameAttr()),
+                         parameter.getTensorType().clone(after.getF32Type()), data, splat,
+                         PlacementAttr(), FlatSymbolRefAttr(), IntegerAttr());
+}
+
+const SmallVector<func::FuncOp> &StepUpdates::kernelsFor(unsigned group, const UpdateForm &form) {
+  for (const Kernels &made : kernels)
+    if (made.group == group && made.form == form)
+      return made.symbols;
+  std::string name = kUpdateKernel.str();
+  if (!kernels.empty())
+    name += "_" + std::to_string(kernels.size());
+  name = freeName(symbols, name);
+  kernels.push_back({group, form, buildUpdateKernels(module, groups.optimizer(group), form, name)});
+  SmallVector<func::FuncOp> &made = kernels.back().symbols;
+  if (groups.optimizer(group).isLayerwise())
+    made.push_back(buildTotal(module, name + "_total", builder.getF32Type()));
+  return made;
+}
+
+void StepUpdates::addUpdate(GradientOp gradient, const GradientFactor &factor) {
+  auto parameter = symbols.lookup<ParameterOp>(gradient.getParameter());
+  unsigned group = groups.find(modelNames(parameter));
+  const Optimizer &optimizer = groups.optimizer(group);
+  UpdateForm form{parameter.getTensorType().getElementType(),
+                  getElementTypeOrSelf(gradient.getResult().getType()), bool(factor.factor)};
+  Value change = gradient.getResult();
+  if (optimizer.isOfTensors()) {
+    change = addTensorStep(gradient, parameter, group, form, factor);
+    form = {form.parameter, builder.getF32Type(), /*scaled=*/false};
+  }
+  SmallVector<Attribute> states;
+  OpBuilder after(parameter->getContext());
+  after.setInsertionPointAfter(parameter);
+  auto add = [&](StringRef suffix, std::optional<double> init) {
+    StateOp state = addState(after, parameter, suffix, init);
+    states.push_back(FlatSymbolRefAttr::get(state.getSymNameAttr()));
+  };
+  if (form.hasMaster())
+    add(kMasterSuffix, std::nullopt);
+  for (const ParameterState &state : optimizer.states())
+    add(state.suffix, state.init);
+
+  const SmallVector<func::FuncOp> &made = kernelsFor(group, form);
+  SmallVector<Attribute> names = llvm::map_to_vector(made, [](func::FuncOp kernel) -> Attribute {
+    return FlatSymbolRefAttr::get(kernel.getSymNameAttr());
+  });
+  ArrayAttr layerwise;
+  if (optimizer.isLayerwise()) // measures, adds up, rates
+    layerwise = builder.getArrayAttr({names[1], names[3], names[2]});
+  SmallVector<Value> operands;
+  if (form.scaled)
+    operands.push_back(factor.factor);
+  unsigned own = optimizer.numScalars();
+  llvm::append_range(operands, ArrayRef<Value>(scalars).slice(group * own, own));
+  inEpilogue(UpdateOp::create(
+      builder, gradient.getLoc(), gradient.getParameterAttr(), builder.getArrayAttr(states), change,
+      cast<FlatSymbolRefAttr>(names.front()), layerwise, operands, factor.counts));
+}
+
+} // namespace zero

@@ -1,0 +1,62 @@
+//===- StepUpdates.h - the optimizer's part of a step -----------*- C++ -*-===//
+
+#ifndef LIB_TRANSFORMS_STEP_STEPUPDATES_H
+#define LIB_TRANSFORMS_STEP_STEPUPDATES_H
+
+#include "ParameterGroups.h"
+#include "zero/Transforms/Step/StepGradients.h"
+
+namespace zero {
+
+/// Adds what one update of all parameters needs.
+class StepUpdates {
+public:
+  StepUpdates(mlir::ModuleOp module, mlir::func::FuncOp step, ParameterGroups &groups,
+              const ScheduleOptions &schedule)
+      : module(module), step(step), groups(groups), schedule(schedule), symbols(module),
+        builder(step.getBody().front().getTerminator()) {}
+
+  /// Fails after an error when a parameter is of a type that is not updated, or the model
+  /// has taken the name of an optimizer state.
+  llvm::LogicalResult check(llvm::ArrayRef<GradientOp> gradients);
+  void addScalars(mlir::TypedValue<mlir::RankedTensorType> counts);
+  void addUpdate(GradientOp gradient, const GradientFactor &factor);
+
+private:
+  /// Optimizer states are saved under names that follow from the parameters'.
+  llvm::LogicalResult checkNames(llvm::ArrayRef<GradientOp> gradients);
+  StateOp addState(mlir::OpBuilder &after, ParameterOp parameter, llvm::StringRef suffix,
+                   std::optional<double> init);
+  const llvm::SmallVector<mlir::func::FuncOp> &kernelsFor(unsigned group, const UpdateForm &form);
+  llvm::SmallVector<std::pair<std::string, double>> scalarStates() const;
+  mlir::Value addSquareSum(ParameterOp parameter);
+  mlir::Value addTensorStep(GradientOp gradient, ParameterOp parameter, unsigned group,
+                            const UpdateForm &form, const GradientFactor &factor);
+
+  struct Kernels {
+    unsigned group;
+    UpdateForm form;
+    llvm::SmallVector<mlir::func::FuncOp> symbols;
+  };
+  mlir::ModuleOp module;
+  mlir::func::FuncOp step;
+  ParameterGroups &groups;
+  const ScheduleOptions &schedule;
+  mlir::SymbolTable symbols;
+  mlir::OpBuilder builder;
+  struct TensorKernel {
+    unsigned group;
+    UpdateForm form;
+    mlir::RankedTensorType type;
+    mlir::func::FuncOp symbol;
+  };
+  std::vector<Kernels> kernels;
+  std::vector<TensorKernel> tensorKernels;
+  /// That sum squares of parameters, by element type, and their sums.
+  llvm::DenseMap<mlir::Type, mlir::ArrayAttr> squareKernels;
+  llvm::SmallVector<mlir::Value> scalars; ///< of all groups
+};
+
+} // namespace zero
+
+#endif // LIB_TRANSFORMS_STEP_STEPUPDATES_H

@@ -1,0 +1,139 @@
+// RUN: zero-opt %s --split-input-file --zero-pack-arena | FileCheck %s
+// RUN: zero-opt %s --split-input-file --zero-pack-arena --zero-verify-packing -o /dev/null
+
+// A chain: a value takes the bytes of one that is read no more. Buffers are there
+// throughout, an input until its last reader; offsets are multiples of 256.
+// CHECK: zero.certificate = [#zero.arena<tier = device, peak = 1280, lower_bound = 1280, optimal = true, peak_at = "arith.mulf", most = <parameters = 256, gradients = 0, optimizer = 0, activations = 512, working = 1024>, at_peak = <parameters = 256, gradients = 0, optimizer = 0, activations = 512, working = 512>>]
+// CHECK: zero.buffer parameter @bucket0 : tensor<64xf32> shards 1 {zero.offsets = array<i64: [[P:[0-9]+]]>}
+// CHECK-LABEL: func.func @step(
+// CHECK-SAME: tensor<100xf32> {zero.offsets = array<i64: {{[0-9]+}}>}
+zero.buffer parameter @bucket0 : tensor<64xf32> shards 1
+func.func @step(%x: tensor<100xf32>) -> tensor<100xf32> {
+  // A read and a view own no bytes.
+  // CHECK: zero.read @bucket0 : tensor<64xf32>
+  %p = zero.read @bucket0 : tensor<64xf32>
+  // CHECK-NEXT: zero.member %{{.*}} at 0 : (tensor<64xf32>) -> tensor<8xf32>
+  %w = zero.member %p at 0 : (tensor<64xf32>) -> tensor<8xf32>
+  // CHECK: arith.mulf %{{.*}}, %{{.*}} {zero.offsets = array<i64: [[A:[0-9]+]]>}
+  %a = arith.mulf %x, %x : tensor<100xf32>
+  // CHECK: arith.negf %{{.*}} {zero.offsets = array<i64: [[B:[0-9]+]]>}
+  %b = arith.negf %a : tensor<100xf32>
+  // CHECK: arith.negf %{{.*}} {zero.offsets = array<i64: [[A]]>}
+  %c = arith.negf %b : tensor<100xf32>
+  return %c : tensor<100xf32>
+}
+
+// -----
+
+// A gradient is made at its place in the bucket, a reduction works there, an
+// in-place result is its operand, and scratch lives for one launch.
+// CHECK: peak = 1536, lower_bound = 1536, optimal = true, peak_at = "zero.launch"
+// CHECK: zero.buffer optimizer @m : tensor<64xf32> shards 2 {zero.offsets = array<i64: [[M:[0-9]+]]>}
+zero.buffer optimizer @m : tensor<64xf32> shards 2
+// CHECK-LABEL: func.func @step
+func.func @step(%x: tensor<64xf32>) {
+  // Neither member has an offset of its own: bytes 0 and 256 of the bucket.
+  // CHECK: zero.launch @make(%{{.*}}) {zero.offsets = array<i64: -1, [[SCRATCH:[0-9]+]]>}
+  %a = zero.launch @make(%x) : (tensor<64xf32>) -> tensor<64xf32>
+  // CHECK: zero.launch @make(%{{.*}}) {zero.offsets = array<i64: -1, {{[0-9]+}}>}
+  %b = zero.launch @make(%x) : (tensor<64xf32>) -> tensor<64xf32>
+  // CHECK: zero.bucket({{.*}}) at [0, 64] {zero.offsets = array<i64: {{[0-9]+}}>}
+  %g = zero.bucket (%a, %b) at [0, 64] : (tensor<64xf32>, tensor<64xf32>) -> tensor<128xf32>
+  // CHECK-NEXT: zero.reduce_scatter %{{.*}} in_place {zero.name = "g"} :
+  %s = zero.reduce_scatter %g in_place {zero.name = "g"} : (tensor<128xf32>) -> tensor<64xf32>
+  // CHECK-NEXT: zero.read @m : tensor<64xf32>
+  %m = zero.read @m : tensor<64xf32>
+  // CHECK-NEXT: zero.launch @add(%{{.*}}, %{{.*}}) : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
+  %u = zero.launch @add(%m, %s) : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
+  zero.write @m, %u : tensor<64xf32>
+  return
+}
+func.func private @make(%x: tensor<64xf32>) -> tensor<64xf32> attributes {zero.kernel, zero.workspace = 512 : i64} {
+  return %x : tensor<64xf32>
+}
+func.func private @add(%m: tensor<?xf32> {zero.inplace = 0 : i64}, %g: tensor<?xf32>) -> tensor<?xf32> attributes {zero.kernel} {
+  return %m : tensor<?xf32>
+}
+
+// -----
+
+// A gradient that is added up in place is made in the bucket from the start.
+// CHECK: peak = 768,
+// CHECK-LABEL: func.func @step
+func.func @step(%x: tensor<64xf32>) {
+  // CHECK: zero.launch @make(%{{.*}}) : (tensor<64xf32>) -> tensor<64xf32>
+  %a = zero.launch @make(%x) : (tensor<64xf32>) -> tensor<64xf32>
+  // CHECK: tensor.expand_shape
+  %v = tensor.expand_shape %a [[0, 1]] output_shape [1, 64] : tensor<64xf32> into tensor<1x64xf32>
+  // CHECK: zero.launch @addx(%{{.*}}, %{{.*}}) : (tensor<1x64xf32>, tensor<64xf32>) -> tensor<1x64xf32>
+  %b = zero.launch @addx(%v, %x) : (tensor<1x64xf32>, tensor<64xf32>) -> tensor<1x64xf32>
+  %c = tensor.collapse_shape %b [[0, 1]] : tensor<1x64xf32> into tensor<64xf32>
+  // CHECK: zero.bucket({{.*}}) at [0] {zero.offsets = array<i64: {{[0-9]+}}>}
+  %g = zero.bucket (%c) at [0] : (tensor<64xf32>) -> tensor<128xf32>
+  %s = zero.reduce_scatter %g in_place {zero.name = "g"} : (tensor<128xf32>) -> tensor<64xf32>
+  return
+}
+func.func private @make(%x: tensor<64xf32>) -> tensor<64xf32> attributes {zero.kernel} {
+  return %x : tensor<64xf32>
+}
+func.func private @addx(%m: tensor<1x64xf32> {zero.inplace = 0 : i64}, %g: tensor<64xf32>) -> tensor<1x64xf32> attributes {zero.kernel} {
+  return %m : tensor<1x64xf32>
+}
+
+// -----
+
+// The sum may not take the bytes of %a, of which a reader is left under another
+// shape: it starts from a copy, and both are there. That of %b is the last, and
+// %d is %c's bytes.
+// CHECK: peak = 768,
+// CHECK-LABEL: func.func @step
+func.func @step(%x: tensor<64xf32>) -> tensor<64xf32> {
+  // CHECK: zero.launch @make(%{{.*}}) {zero.offsets = array<i64: [[A:[0-9]+]]>}
+  %a = zero.launch @make(%x) : (tensor<64xf32>) -> tensor<64xf32>
+  // CHECK: tensor.expand_shape
+  %v = tensor.expand_shape %a [[0, 1]] output_shape [1, 64] : tensor<64xf32> into tensor<1x64xf32>
+  // CHECK: zero.launch @addx(%{{.*}}, %{{.*}}) {zero.offsets = array<i64: [[B:[0-9]+]]>}
+  %b = zero.launch @addx(%a, %x) : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
+  // CHECK: zero.launch @flat(%{{.*}}, %{{.*}}) {zero.offsets = array<i64: [[C:[0-9]+]]>}
+  %c = zero.launch @flat(%v, %b) : (tensor<1x64xf32>, tensor<64xf32>) -> tensor<64xf32>
+  // CHECK: zero.launch @addx(%{{.*}}, %{{.*}}) : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
+  %d = zero.launch @addx(%c, %b) : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
+  return %d : tensor<64xf32>
+}
+func.func private @make(%x: tensor<64xf32>) -> tensor<64xf32> attributes {zero.kernel} {
+  return %x : tensor<64xf32>
+}
+func.func private @addx(%m: tensor<64xf32> {zero.inplace = 0 : i64}, %g: tensor<64xf32>) -> tensor<64xf32> attributes {zero.kernel} {
+  return %m : tensor<64xf32>
+}
+func.func private @flat(%v: tensor<1x64xf32>, %g: tensor<64xf32>) -> tensor<64xf32> attributes {zero.kernel} {
+  return %g : tensor<64xf32>
+}
+
+// -----
+
+// Neither an input nor a tensor given twice is overwritten, nor one whose bucket is
+// still to be read; another part of that bucket is. %a and %b are made in the bucket.
+// CHECK-LABEL: func.func @step
+func.func @step(%x: tensor<64xf32>) -> (tensor<64xf32>, tensor<64xf32>) {
+  // CHECK: zero.launch @addx(%{{.*}}, %{{.*}}) : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
+  %a = zero.launch @addx(%x, %x) : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
+  // CHECK: zero.launch @addx(%{{.*}}, %{{.*}}) : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
+  %b = zero.launch @addx(%a, %a) : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
+  %g = zero.bucket (%a, %b) at [0, 64] : (tensor<64xf32>, tensor<64xf32>) -> tensor<128xf32>
+  %first = zero.member %g at 0 : (tensor<128xf32>) -> tensor<64xf32>
+  %second = zero.member %g at 64 : (tensor<128xf32>) -> tensor<64xf32>
+  %again = zero.member %g at 32 : (tensor<128xf32>) -> tensor<32xf32>
+  // CHECK: zero.launch @addx(%{{.*}}, %{{.*}}) {zero.offsets = array<i64: {{[0-9]+}}>}
+  %c = zero.launch @addx(%first, %x) : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
+  // CHECK: zero.launch @addx(%{{.*}}, %{{.*}}) : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
+  %d = zero.launch @addx(%second, %x) : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
+  zero.launch @use(%again) : (tensor<32xf32>) -> ()
+  return %c, %d : tensor<64xf32>, tensor<64xf32>
+}
+func.func private @addx(%m: tensor<64xf32> {zero.inplace = 0 : i64}, %g: tensor<64xf32>) -> tensor<64xf32> attributes {zero.kernel} {
+  return %m : tensor<64xf32>
+}
+func.func private @use(%x: tensor<32xf32>) attributes {zero.kernel} {
+  return
+}
