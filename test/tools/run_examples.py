@@ -2,8 +2,8 @@
 
 usage: run_examples.py PAGE WORK [--most-lines=N] [--most-words=N]
 
-The directory has a link to test/, so paths of the repository work. A block ends at its first command
-that fails. The page itself may have so many lines and words at most.
+The directory has a link to test/, so paths of the repository work. A block ends at its first
+command that fails. The page itself may have so many lines and words at most.
 """
 
 import argparse
