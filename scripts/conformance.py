@@ -67,7 +67,7 @@ class Test:
         """Why the test cannot be given to zero-run at all, or None."""
         graph = self.case.model.graph
         if self.is_random():
-            return "random numbers: those of a generator of our own"
+            return "random numbers: Zero has its own generator"
         for value in [*graph.input, *graph.output]:
             kind = value.type.WhichOneof("value")
             if kind != "tensor_type":
@@ -242,7 +242,7 @@ def collect():
 
 
 # What a message comes down to, for the page.
-CLASSES = [(r"operator (\S+)", r"operator \1 is not known"),
+CLASSES = [(r"operator (\S+)", r"operator \1 is not supported"),
            (r".*unsigned integers are not supported.*", "unsigned integers"),
            (r".*(not static|cannot be inferred|to be a constant|expected constant).*",
             "shapes that depend on data")]
@@ -284,19 +284,23 @@ def page(tests, verdicts):
 
 HEAD = """# Conformance
 
-What ONNX's own node tests ({tests} in onnx {version}) say of `zeroc --forward-only` and `zero-run` on one CPU
-rank, written by `scripts/conformance.py`: **{passed} passed, {failed} failed, {refused} not claimed**.
+Results of ONNX's own node tests ({tests} in onnx {version}) with `zeroc --forward-only` and `zero-run` on one
+CPU rank: **{passed} passed, {failed} failed, {refused} not claimed**. `scripts/conformance.py` writes this page;
+`test/ops/conformance.test` runs the tests that passed.
 
-*Not claimed* is a test that the tools refuse by name, or whose data zero-run cannot be given since NumPy's
-files do not hold it (strings, sequences, numbers of 2, 4 and 8 bits); never one with a wrong number. Models of
-16-bit floats are widened to float32 when they are read, so tests of their rounding are not claimed either, nor
-those of random numbers, whose generator is ours.
-Operands on which the shape of a result depends are given as initializers, as exporters write them; where the
-tools still ask for a constant, so are all integers of at most one dimension. Everything else comes at run time.
-Results are compared with the tolerance that each test brings; those of DFT may be off by one in the last place
-of the largest number, since NumPy left rounding errors there where zero is exact.
-
-An operator's tests include those of its function's body (`..._expanded`), which may use others.
+- *Not claimed* is a test that the tools reject with an error that names the reason, or whose data
+  `zero-run` cannot read because NumPy's files do not hold it (strings, sequences, numbers of 2, 4 and 8
+  bits). A test with a wrong number never counts as not claimed.
+- Models of 16-bit floats are widened to float32 when they are read, so tests of their rounding are not
+  claimed. Neither are tests of random numbers, because Zero has its own generator.
+- Operands on which the shape of a result depends are given as initializers, as exporters write them.
+  Where the tools still ask for a constant, all integers of at most one dimension are given as
+  initializers, too. Everything else is given at run time.
+- Results are compared with the tolerance of each test. Those of DFT may be off by one in the last place
+  of the largest number, because the expected numbers contain rounding errors of NumPy where zero is
+  exact.
+- The tests of an operator include those of its function's body (`..._expanded`), which may use other
+  operators.
 """
 
 
@@ -337,7 +341,7 @@ def main():
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--only", default="", help="print the verdicts of tests of this name")
     parser.add_argument("--bin", type=Path, default=ROOT / "build/bin")
-    parser.add_argument("--keep", type=Path, help="folder for the models")
+    parser.add_argument("--keep", type=Path, help="directory for the models")
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
     tests = [test for test in collect() if options.only in test.name]

@@ -13,21 +13,21 @@ from textwrap import fill
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs/reference/optimizers.md"
-HEAD = """What `--optimizer` takes, as `zeroc --list-optimizers` says; the build writes this page. Each
-optimizer is one file of `lib/Optimizers/Definitions`: its names, its flags with their defaults and
-ranges, its states and its formulas. Flags, `--help`, errors, the keys of [a DeepSpeed configuration](config.md),
-this page and the tests are made of it, so a new optimizer is a new file. Those that PyTorch has are
-compared with it over ten steps by `test/execute/torch-optimizers.test`.
+HEAD = """The values of `--optimizer`, as `zeroc --list-optimizers` prints them. The build writes this page. Each
+optimizer is one file of `lib/Optimizers/Definitions`: its names, its flags with defaults and ranges, its
+states and its formulas. Flags, `--help`, errors, the keys of [a DeepSpeed configuration](config.md), this
+page and the tests are generated from it, so a new optimizer is a new file. Optimizers that PyTorch has are
+compared with PyTorch over ten steps by `test/execute/torch-optimizers.test`.
 
-A flag that the optimizer has not is an error. *Key* is what PyTorch and DeepSpeed call it. *States* are
-those of the tests' examples; each is of its parameter's size, and sharded at stages 1 to 3, unless it is
-one of whole tensors."""
+A flag that the selected optimizer does not have is an error. *Key* is the name in PyTorch and DeepSpeed.
+*States* are those of the settings that the tests use. Each state has the size of its parameter and is
+sharded at stages 1 to 3, unless it is a state of whole tensors."""
 OF_TENSORS = """The step of an element depends on all of its tensor. Every rank computes the steps of
-whole tensors and applies its part of them; these states are on every rank, and of a matrix they are a row
-and a column. At stages 1 to 3 the ranks gather the gradients for that once more, which the certificate
-counts as *update*. A parameter that `--tile-params-over` cuts is refused."""
-LAYERWISE = """The step of a tensor is scaled by a ratio of norms of all of it, which the ranks add up
-from their parts. A parameter that `--tile-params-over` cuts is refused."""
+whole tensors and applies its part of them. The states of whole tensors are on every rank; for a matrix
+they are a row and a column. At stages 1 to 3 the ranks gather the gradients once more for this, which the
+certificate counts as *update*. A parameter that `--tile-params-over` cuts is an error."""
+LAYERWISE = """The step of a tensor is scaled by a ratio of norms of the whole tensor, which the ranks add
+up from their parts. A parameter that `--tile-params-over` cuts is an error."""
 
 
 def paragraph(text):
@@ -62,7 +62,7 @@ def section(optimizer):
             lines += ["", paragraph(text)]
     if optimizer["neutral"]:
         keys = ", ".join(f"`{key['key']}` ({key['value']})" for key in optimizer["neutral"])
-        lines += ["", paragraph("Keys of a DeepSpeed configuration that may only have this value: "
+        lines += ["", paragraph("Keys of a DeepSpeed configuration that must have this value: "
                                 f"{keys}.")]
     return "\n".join(lines) + "\n"
 
