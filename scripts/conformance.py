@@ -284,23 +284,24 @@ def page(tests, verdicts):
 
 HEAD = """# Conformance
 
-Results of ONNX's own node tests ({tests} in onnx {version}) with `zeroc --forward-only` and `zero-run` on one
-CPU rank: **{passed} passed, {failed} failed, {refused} not claimed**. `scripts/conformance.py` writes this page;
-`test/ops/conformance.test` runs the tests that passed.
+Results of ONNX's own node tests ({tests} in onnx {version}) with `zeroc --forward-only` and
+`zero-run` on one CPU rank: **{passed} passed, {failed} failed, {refused} not claimed**.
+`scripts/conformance.py` writes this page; `test/ops/conformance.test` runs the tests that
+passed.
 
-- *Not claimed* is a test that the tools reject with an error that names the reason, or whose data
-  `zero-run` cannot read because NumPy's files do not hold it (strings, sequences, numbers of 2, 4 and 8
-  bits). A test with a wrong number never counts as not claimed.
-- Models of 16-bit floats are widened to float32 when they are read, so tests of their rounding are not
-  claimed. Neither are tests of random numbers, because Zero has its own generator.
-- Operands on which the shape of a result depends are given as initializers, as exporters write them.
-  Where the tools still ask for a constant, all integers of at most one dimension are given as
-  initializers, too. Everything else is given at run time.
-- Results are compared with the tolerance of each test. Those of DFT may be off by one in the last place
-  of the largest number, because the expected numbers contain rounding errors of NumPy where zero is
-  exact.
-- The tests of an operator include those of its function's body (`..._expanded`), which may use other
-  operators.
+- *Not claimed* is a test that the tools reject with an error that names the reason, or whose
+  data `zero-run` cannot read because NumPy's files do not hold it (strings, sequences, numbers
+  of 2, 4 and 8 bits). A test with a wrong number never counts as not claimed.
+- Models of 16-bit floats are widened to float32 when they are read, so tests of their rounding
+  are not claimed. Neither are tests of random numbers, because Zero has its own generator.
+- Operands on which the shape of a result depends are given as initializers, as exporters write
+  them. Where the tools still ask for a constant, all integers of at most one dimension are given
+  as initializers, too. Everything else is given at run time.
+- Results are compared with the tolerance of each test. Those of DFT may be off by one in the
+  last place of the largest number, because the expected numbers contain rounding errors of NumPy
+  where zero is exact.
+- The tests of an operator include those of its function's body (`..._expanded`), which may use
+  other operators.
 """
 
 

@@ -13,15 +13,15 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs/reference/ops.md"
 HEAD = """# Operators
 
-The operators that `lib/Ops` supports, as `zero-translate --list-operators` prints them. The build writes
-this page. An operator outside this table, or of another opset, is an error at import; one error lists
-all of them. ONNX functions are inlined first, so a model may use more operators than these:
-[conformance](conformance.md) lists the results of ONNX's own tests.
+The operators that `lib/Ops` supports, as `zero-translate --list-operators` prints them. The build
+writes this page. An operator outside this table, or of another opset, is an error at import; one
+error lists all of them. ONNX functions are inlined first, so a model may use more operators than
+these: [conformance](conformance.md) lists the results of ONNX's own tests.
 
 - *Opsets* are versions of the model's opset import.
-- *Gradient*: `yes`: the operator has its own rule. `expanded`: it is rewritten to operators of this table
-  before differentiation. `-`: it passes no gradient to its operands, because it is constant almost
-  everywhere, or its results are indices, shapes or truth values.
+- *Gradient*: `yes`: the operator has its own rule. `expanded`: it is rewritten to operators of
+  this table before differentiation. `-`: it passes no gradient to its operands, because it is
+  constant almost everywhere, or its results are indices, shapes or truth values.
 - *Unsigned*: it also accepts unsigned integers.
 
 """

@@ -1,0 +1,182 @@
+#!/usr/bin/env python3
+"""Checks the Markdown files of the repository.
+
+usage: check-docs.py [FILE...]
+
+- Lines have at most 100 columns, except in tables, code blocks and around long links.
+- Relative links lead to files that exist, and anchors to headings.
+- Words that have a plainer equivalent (WORDS) are not used outside of code.
+- docs/README.md and docs/design/decisions/README.md list all pages beside and below them.
+- docs/reference/c-api.md names every function of zero_rt.h.
+
+Prints FILE:LINE: problem, and exits with 1 if there is one."""
+
+import re
+import sys
+from fnmatch import fnmatch
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+WIDTH = 100
+# Pages that are not rewritten yet, which are not checked. To be emptied.
+NOT_YET = ["README.md", "docs/benchmarks.md", "docs/design/pipeline.md", "docs/guides/*.md",
+           "docs/reference/flags.md", "dialects/*/README.md", "runtime/README.md",
+           "test/*/README.md", "bench/*.md"]
+# Pages that links may lead to before they are there. To be emptied.
+TO_COME = ["docs/guides/*.md", "docs/design/promises.md", "docs/design/planning.md",
+           "docs/design/tiers.md", "docs/reference/limits.md", "docs/reference/tools.md",
+           "docs/reference/checkpoint-format.md", "CONTRIBUTING.md"]
+# A pattern, and what to write instead.
+WORDS = [
+    (r"the house|houses?", "repository, project"),
+    (r"rooms?", "directory, space"),
+    (r"arrows?(?! keys?)", "dependency, dependency rule"),
+    (r"(makes?|made|making|comput(e|es|ed|ing)) again", "recompute"),
+    (r"the way of the data", "compilation pipeline"),
+    (r"none is smaller", "minimal"),
+    (r"bit for bit|to the last bit", "bitwise identical"),
+    (r"mend(s|ed)?", "fixed"),
+    (r"refus(e|es|ed|ing|al) by name", "an error that names it"),
+    (r"nobody", "no ..., not"),
+    (r"(is|are|was|be) told", "reports, knows"),
+    (r"foretold", "predicted"),
+    (r"lies", "is stored, resides, is"),
+]
+CHECKS = [(re.compile(rf"\b(?:{pattern})\b".replace(" ", r"\s+"), re.I), instead)
+          for pattern, instead in WORDS]
+LINK = re.compile(r"\[[^][]*\]\(\s*([^()\s]+)(?:\s+\"[^\"]*\")?\s*\)")
+
+
+def pages():
+    skipped = {"build", "third_party", "node_modules"}
+    for path in sorted(ROOT.rglob("*.md")):
+        parts = path.relative_to(ROOT).parts
+        if not any(part.startswith(".") or part in skipped for part in parts):
+            yield path
+
+
+def name_of(path):
+    return path.relative_to(ROOT).as_posix()
+
+
+def is_among(name, patterns):
+    return any(fnmatch(name, pattern) for pattern in patterns)
+
+
+def without_fences(text):
+    """The lines; those of code blocks are empty."""
+    lines, fence = [], None
+    for line in text.splitlines():
+        found = re.match(r" *(```+|~~~+)", line)
+        if fence is None and found:
+            fence = found[1]
+            line = ""
+        elif fence is not None:
+            if found and found[1].startswith(fence):
+                fence = None
+            line = ""
+        lines.append(line)
+    return lines
+
+
+def without_code(text):
+    """Code spans become as many blanks; they may go over a line's end."""
+    def blank(found):
+        return re.sub(r"[^\n]", " ", found[0])
+    return re.sub(r"(?<!`)(`+)(?!`)((?:[^`]|(?!\1)`)+?)\1(?!`)", blank, text)
+
+
+def anchors_of(path):
+    anchors, seen = set(), {}
+    for line in without_fences(path.read_text()):
+        found = re.match(r"#+ +(.*?) *#*$", line)
+        if not found:
+            continue
+        title = re.sub(r"\[([^][]*)\]\([^()]*\)", r"\1", found[1])
+        slug = re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
+        count = seen.get(slug, 0)
+        seen[slug] = count + 1
+        anchors.add(f"{slug}-{count}" if count else slug)
+    return anchors
+
+
+def check_width(lines):
+    for number, line in enumerate(lines, 1):
+        if len(line) <= WIDTH or line.lstrip().startswith("|"):
+            continue
+        if len(LINK.sub("[]", line)) > WIDTH and " " in line.strip():
+            yield number, f"{len(line)} columns, at most {WIDTH} are allowed"
+
+
+def check_links(path, lines):
+    text = without_code("\n".join(lines))
+    for found in LINK.finditer(text):
+        target, number = found[1], text.count("\n", 0, found.start(1)) + 1
+        if re.match(r"[a-z]+:", target):
+            continue
+        file, _, anchor = target.partition("#")
+        goal = (path.parent / file).resolve() if file else path
+        if not goal.is_relative_to(ROOT):
+            yield number, f"link '{target}' leaves the repository"
+        elif not goal.exists():
+            if not is_among(name_of(goal), TO_COME):
+                yield number, f"link to '{target}', which does not exist"
+        elif anchor and goal.suffix == ".md" and anchor not in anchors_of(goal):
+            if not is_among(name_of(goal), NOT_YET):
+                yield number, f"link to '{target}', which has no such heading"
+
+
+def check_words(lines):
+    text = without_code("\n".join(lines))
+    for pattern, instead in CHECKS:
+        for found in pattern.finditer(text):
+            words = " ".join(found[0].split())
+            yield text.count("\n", 0, found.start()) + 1, f"'{words}': write {instead}"
+
+
+def check_page(path):
+    lines = without_fences(path.read_text())
+    yield from check_width(lines)
+    yield from check_links(path, lines)
+    yield from check_words(lines)
+
+
+def check_index(index):
+    """Whether the page lists all pages of its directory, and indices one level below."""
+    listed = {(index.parent / target.partition("#")[0]).resolve()
+              for target in LINK.findall(index.read_text())}
+    inner = [path.parent for path in index.parent.rglob("README.md") if path != index]
+    for path in sorted(index.parent.rglob("*.md")):
+        is_inner = any(folder in path.parents and path.name != "README.md" for folder in inner)
+        if is_inner or path == index or is_among(name_of(path), NOT_YET):
+            continue
+        if path.resolve() not in listed:
+            yield 1, f"does not list {name_of(path)}"
+
+
+def check_c_api(page):
+    header = (ROOT / "runtime/include/zero_rt/zero_rt.h").read_text()
+    text = page.read_text()
+    for function in sorted(set(re.findall(r"\b(zero_rt_\w+)\(", header))):
+        if function not in text:
+            yield 1, f"does not name {function}()"
+
+
+def main():
+    chosen = [Path(name).resolve() for name in sys.argv[1:]]
+    problems = []
+    for path in chosen or pages():
+        if not is_among(name_of(path), NOT_YET):
+            problems += [(path, *problem) for problem in check_page(path)]
+    if not chosen:
+        for index in (ROOT / "docs/README.md", ROOT / "docs/design/decisions/README.md"):
+            problems += [(index, *problem) for problem in check_index(index)]
+        c_api = ROOT / "docs/reference/c-api.md"
+        problems += [(c_api, *problem) for problem in check_c_api(c_api)]
+    for path, number, problem in problems:
+        print(f"{name_of(path)}:{number}: {problem}")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
