@@ -5,6 +5,7 @@ usage: check-docs.py [FILE...]
 
 - Lines have at most 100 columns, except in tables, code blocks and around long links.
 - Relative links lead to files that exist, and anchors to headings.
+- Paths of the repository in code spans exist; a suffix may be left out.
 - Words that have a plainer equivalent (WORDS) are not used outside of code.
 - docs/README.md and docs/design/decisions/README.md list all pages beside and below them.
 - docs/reference/c-api.md names every function of zero_rt.h.
@@ -44,6 +45,7 @@ WORDS = [
 ]
 CHECKS = [(re.compile(rf"\b(?:{pattern})\b".replace(" ", r"\s+"), re.I), instead)
           for pattern, instead in WORDS]
+PATH = re.compile(r"`((?:lib|include|dialects|runtime|tools|test|scripts|bench|docs)/[\w./*-]+)`")
 LINK = re.compile(r"\[[^][]*\]\(\s*([^()\s]+)(?:\s+\"[^\"]*\")?\s*\)")
 
 
@@ -126,6 +128,15 @@ def check_links(path, lines):
                 yield number, f"link to '{target}', which has no such heading"
 
 
+def check_paths(lines):
+    text = "\n".join(lines)
+    for found in PATH.finditer(text):
+        name = found[1].rstrip("/")
+        if re.search(r"[A-Z]{4}", name) or any(ROOT.glob(name)) or any(ROOT.glob(name + ".*")):
+            continue
+        yield text.count("\n", 0, found.start()) + 1, f"'{name}' does not exist"
+
+
 def check_words(lines):
     text = without_code("\n".join(lines))
     for pattern, instead in CHECKS:
@@ -138,6 +149,7 @@ def check_page(path):
     lines = without_fences(path.read_text())
     yield from check_width(lines)
     yield from check_links(path, lines)
+    yield from check_paths(lines)
     yield from check_words(lines)
 
 
