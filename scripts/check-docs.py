@@ -6,6 +6,7 @@ usage: check-docs.py [FILE...]
 - Lines have at most 100 columns, except in tables, code blocks and around long links.
 - Relative links lead to files that exist, and anchors to headings.
 - Paths of the repository in code spans exist; a suffix may be left out.
+- Flags in code spans of the guides and the reference are in docs/reference/flags.md.
 - Words that have a plainer equivalent (WORDS) are not used outside of code.
 - docs/README.md and docs/design/decisions/README.md list all pages beside and below them.
 - docs/reference/c-api.md names every function of zero_rt.h.
@@ -46,6 +47,8 @@ WORDS = [
 CHECKS = [(re.compile(rf"\b(?:{pattern})\b".replace(" ", r"\s+"), re.I), instead)
           for pattern, instead in WORDS]
 PATH = re.compile(r"`((?:lib|include|dialects|runtime|tools|test|scripts|bench|docs)/[\w./*-]+)`")
+FLAG = re.compile(r"`(--[a-z][\w-]*\w)(?![\w*-])")
+FLAGS_PAGE = ROOT / "docs/reference/flags.md"
 LINK = re.compile(r"\[[^][]*\]\(\s*([^()\s]+)(?:\s+\"[^\"]*\")?\s*\)")
 
 
@@ -137,6 +140,15 @@ def check_paths(lines):
         yield text.count("\n", 0, found.start()) + 1, f"'{name}' does not exist"
 
 
+def check_flags(path, lines, known):
+    text = "\n".join(lines)
+    if not is_among(name_of(path), ["README.md", "docs/guides/*.md", "docs/reference/*.md"]):
+        return
+    for found in FLAG.finditer(text):
+        if found[1] not in known:
+            yield text.count("\n", 0, found.start()) + 1, f"no tool has the flag {found[1]}"
+
+
 def check_words(lines):
     text = without_code("\n".join(lines))
     for pattern, instead in CHECKS:
@@ -145,11 +157,12 @@ def check_words(lines):
             yield text.count("\n", 0, found.start()) + 1, f"'{words}': write {instead}"
 
 
-def check_page(path):
+def check_page(path, flags):
     lines = without_fences(path.read_text())
     yield from check_width(lines)
     yield from check_links(path, lines)
     yield from check_paths(lines)
+    yield from check_flags(path, lines, flags)
     yield from check_words(lines)
 
 
@@ -176,10 +189,10 @@ def check_c_api(page):
 
 def main():
     chosen = [Path(name).resolve() for name in sys.argv[1:]]
-    problems = []
+    problems, flags = [], set(FLAG.findall(FLAGS_PAGE.read_text()))
     for path in chosen or pages():
         if not is_among(name_of(path), NOT_YET):
-            problems += [(path, *problem) for problem in check_page(path)]
+            problems += [(path, *problem) for problem in check_page(path, flags)]
     if not chosen:
         for index in (ROOT / "docs/README.md", ROOT / "docs/design/decisions/README.md"):
             problems += [(index, *problem) for problem in check_index(index)]
