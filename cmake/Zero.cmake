@@ -14,15 +14,12 @@ target_include_directories(ZeroMLIR SYSTEM INTERFACE ${LLVM_INCLUDE_DIRS} ${MLIR
 target_include_directories(ZeroMLIR INTERFACE
   ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/include ${PROJECT_BINARY_DIR})
 target_link_libraries(ZeroMLIR INTERFACE MLIR LLVM)
-target_compile_options(ZeroMLIR INTERFACE -fno-exceptions -Wall -Wextra -Wno-unused-parameter)
+target_compile_options(ZeroMLIR INTERFACE -Wall -Wextra -Wno-unused-parameter)
 
-# Most of the time to compile a file of the compiler goes into MLIR's headers. They are
-# precompiled once; nothing of this project is among them, so that a change here never
-# recompiles everything. ccache needs a PCH without a time stamp.
-add_library(ZeroHeaders OBJECT ${PROJECT_SOURCE_DIR}/cmake/Headers.cpp)
-target_link_libraries(ZeroHeaders PRIVATE ZeroMLIR)
-target_compile_options(ZeroMLIR INTERFACE -Xclang -fno-pch-timestamp)
-target_precompile_headers(ZeroHeaders PRIVATE
+# MLIR's headers, precompiled: most of the time to compile a file of the compiler goes into them.
+# Code that catches exceptions of the ONNX and Protobuf libraries needs them compiled so, and
+# lib/Codegen uses several dialects that nothing else does.
+set(ZERO_MLIR_HEADERS
   <memory> <optional> <string> <vector>
   <llvm/ADT/DenseMap.h> <llvm/ADT/STLExtras.h> <llvm/ADT/StringMap.h> <llvm/ADT/StringSwitch.h>
   <mlir/Dialect/Arith/IR/Arith.h> <mlir/Dialect/Func/IR/FuncOps.h>
@@ -30,6 +27,16 @@ target_precompile_headers(ZeroHeaders PRIVATE
   <mlir/Dialect/SCF/IR/SCF.h> <mlir/Dialect/Tensor/IR/Tensor.h>
   <mlir/IR/BuiltinOps.h> <mlir/IR/ImplicitLocOpBuilder.h> <mlir/IR/PatternMatch.h>
   <mlir/IR/Remarks.h> <mlir/IR/SymbolTable.h> <mlir/Pass/Pass.h> <mlir/Pass/PassManager.h>)
+zero_headers(ZeroHeaders LINK ZeroMLIR OPTIONS -fno-exceptions
+  HEADERS ${ZERO_MLIR_HEADERS})
+zero_headers(ZeroThrowingHeaders LINK ZeroMLIR OPTIONS -fexceptions
+  HEADERS ${ZERO_MLIR_HEADERS} <google/protobuf/message.h>)
+zero_headers(ZeroCodegenHeaders LINK ZeroMLIR OPTIONS -fno-exceptions
+  HEADERS ${ZERO_MLIR_HEADERS}
+  <mlir/Dialect/Affine/IR/AffineOps.h> <mlir/Dialect/Bufferization/IR/Bufferization.h>
+  <mlir/Dialect/GPU/IR/GPUDialect.h> <mlir/Dialect/LLVMIR/LLVMDialect.h>
+  <mlir/Dialect/LLVMIR/NVVMDialect.h> <mlir/Dialect/MemRef/IR/MemRef.h>
+  <mlir/Target/LLVMIR/ModuleTranslation.h> <llvm/IR/Module.h>)
 
 # zero_tablegen(<target> <file.td> <generator> <output> [<generator> <output> ...])
 # Outputs land in the build tree under the same relative folder as the td.
@@ -53,18 +60,34 @@ function(zero_tablegen target td)
   add_custom_target(${target} DEPENDS ${TABLEGEN_OUTPUT})
 endfunction()
 
-# zero_library(<name> SOURCES ... [LINK ...] [DEPENDS ...]): a static library of the compiler.
+# zero_library(<name> SOURCES ... [HEADERS target] [EXCEPTIONS] [LINK ...] [DEPENDS ...]): a static
+# library of the compiler. HEADERS: the precompiled headers, if not ZeroHeaders.
 function(zero_library name)
-  cmake_parse_arguments(ARG "EXCEPTIONS" "" "SOURCES;LINK;DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "EXCEPTIONS" "HEADERS" "SOURCES;LINK;DEPENDS" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})
   target_link_libraries(${name} PUBLIC ZeroMLIR ${ARG_LINK})
   if(ARG_EXCEPTIONS)
-    # On the sources: a target's own options stand before those of ZeroMLIR.
-    set_source_files_properties(${ARG_SOURCES} PROPERTIES COMPILE_OPTIONS -fexceptions)
+    target_compile_options(${name} PRIVATE -fexceptions)
+    set(ARG_HEADERS ZeroThrowingHeaders)
   else()
-    target_precompile_headers(${name} REUSE_FROM ZeroHeaders)
+    target_compile_options(${name} PRIVATE -fno-exceptions)
   endif()
+  if(NOT ARG_HEADERS)
+    set(ARG_HEADERS ZeroHeaders)
+  endif()
+  target_precompile_headers(${name} REUSE_FROM ${ARG_HEADERS})
   if(ARG_DEPENDS)
     add_dependencies(${name} ${ARG_DEPENDS})
   endif()
+endfunction()
+
+# zero_tool(<name> SOURCES ... LINK ...): an executable of the compiler. CMake compiles
+# executables with -fPIE, which the precompiled headers are not made for.
+function(zero_tool name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE ZeroMLIR ${ARG_LINK})
+  set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+  target_compile_options(${name} PRIVATE -fPIC -fno-exceptions)
+  target_precompile_headers(${name} REUSE_FROM ZeroHeaders)
 endfunction()

@@ -1,0 +1,15 @@
+# Headers of other projects that are parsed once for all files that include them. None of this
+# project's are among them, so that a change here never recompiles everything.
+
+# zero_headers(<name> HEADERS ... [LINK ...] [OPTIONS ...]): precompiled headers for targets that
+# reuse them with target_precompile_headers(... REUSE_FROM <name>) and have the same options.
+function(zero_headers name)
+  cmake_parse_arguments(ARG "" "" "HEADERS;LINK;OPTIONS" ${ARGN})
+  add_library(${name} OBJECT ${PROJECT_SOURCE_DIR}/cmake/Headers.cpp)
+  target_link_libraries(${name} PRIVATE ${ARG_LINK})
+  target_compile_options(${name} PRIVATE ${ARG_OPTIONS})
+  target_precompile_headers(${name} PRIVATE ${ARG_HEADERS})
+endfunction()
+
+# ccache needs precompiled headers without a time stamp.
+add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:SHELL:-Xclang -fno-pch-timestamp>")
