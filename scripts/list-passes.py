@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Writes docs/reference/passes.md from the descriptions of the passes.
+"""Writes docs/reference/passes, a page for each phase, from the descriptions of the passes.
 
 usage: list-passes.py [--check] [MLIR-TBLGEN [LLVM_INCLUDE_FOLDER]]
 
-mlir-tblgen formats each Passes.td. With --check nothing is written; exits with 1 if the page is
-not up to date, or if docs/design/pipeline.md lacks a pass or names one that does not exist."""
+mlir-tblgen formats each Passes.td. With --check nothing is written; exits with 1 if a page is not
+up to date, or if docs/design/pipeline.md lacks a pass or names one that does not exist."""
 
 import re
 import shutil
@@ -13,41 +13,59 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGE, PIPELINE = ROOT / "docs/reference/passes.md", ROOT / "docs/design/pipeline.md"
-HEAD = """# Passes
+PAGES, PIPELINE = ROOT / "docs/reference/passes", ROOT / "docs/design/pipeline.md"
+INDEX = """# Passes
 
-The passes of each phase, in the order of the phases, from the descriptions in `Passes.td`. The
-[compilation pipeline](../design/pipeline.md) says which of them a phase runs and when. `zero-opt`
-runs each pass by its name; `zero-plan-tiles` and `zero-plan-memory`, which take the options of all
-phases, exist only inside of phases. The build writes this page."""
+The passes in the order of the phases, from the descriptions in `Passes.td`. The [compilation
+pipeline](../../design/pipeline.md) says which of them a phase runs and when. `zero-opt` runs each
+pass by its name; `zero-plan-tiles` and `zero-plan-memory`, which take the options of all phases,
+exist only inside of phases. The build writes these pages.
+
+| phase | pass | |
+|---|---|---|
+"""
 # The phases in order. Passes of lib/Codegen belong to the phase `kernels`.
-TABLES = [(phase.lower(), f"include/zero/Transforms/{phase}/Passes.td")
-          for phase in ("Import", "Recognise", "Precision", "Differentiate", "Step", "Shape",
-                        "Kernels")]
-TABLES += [("kernels: code generation", "include/zero/Codegen/Passes.td")]
-TABLES += [(phase.lower(), f"include/zero/Transforms/{phase}/Passes.td")
-           for phase in ("Place", "Partition", "Schedule", "Pack")]
-TABLES += [("emit", "include/zero/Emit/Passes.td")]
+PHASES = ["Import", "Recognise", "Precision", "Differentiate", "Step", "Shape", "Kernels",
+          "Codegen", "Place", "Partition", "Schedule", "Pack", "Emit"]
 PLANNERS = {"zero-plan-tiles", "zero-plan-memory"}
+SECTION = re.compile(r"^### `-([^`]+)`\n\n_(.*)_\n", re.MULTILINE)
 
 
-def in_order(table, text):
-    """Sections in the order of the td: mlir-tblgen sorts them by name."""
-    names = re.findall(r'^def \w+ : Pass<"([^"]+)"', (ROOT / table).read_text(), re.MULTILINE)
-    sections = {re.match(r"### `-([^`]+)`", part)[1]: part
-                for part in re.split(r"^(?=### )", text, flags=re.MULTILINE)[1:]}
-    return "\n".join(sections[name].strip() + "\n" for name in names)
+def table_of(phase):
+    own = ROOT / f"include/zero/Transforms/{phase}/Passes.td"
+    return own if own.exists() else ROOT / f"include/zero/{phase}/Passes.td"
 
 
-def section(title, table, tblgen, include):
-    text = subprocess.run([tblgen, "-gen-pass-doc", f"-I{ROOT}", f"-I{include}", ROOT / table],
+def sections_of(phase, tblgen, include):
+    """What mlir-tblgen says of each pass, in the order of the td: it sorts them by name itself."""
+    table = table_of(phase)
+    text = subprocess.run([tblgen, "-gen-pass-doc", f"-I{ROOT}", f"-I{include}", table],
                           check=True, capture_output=True, text=True).stdout
-    return f"## {title}\n\n{in_order(table, text)}"
+    parts = {SECTION.match(part)[1]: part
+             for part in re.split(r"^(?=### `-)", text, flags=re.MULTILINE)[1:]}
+    names = re.findall(r'^def \w+ : Pass<"([^"]+)"', table.read_text(), re.MULTILINE)
+    return [(name, parts[name].replace("### `-", "## `", 1).replace("#### ", "### ")) for name in names]
 
 
-def check_pipeline(page):
+def pages(tblgen, include):
+    """The text of each page, by its path, and the names of all passes."""
+    index, texts, names = INDEX, {}, []
+    for phase in PHASES:
+        parts = sections_of(phase, tblgen, include)
+        page = phase.lower() + ".md"
+        texts[PAGES / page] = "\n\n".join(
+            [f"# Passes: {phase.lower()}", *(text.strip() for _, text in parts)]) + "\n"
+        for name, text in parts:
+            summary = re.search(r"^_(.*)_$", text, re.MULTILINE)[1]
+            index += f"| [{phase.lower()}]({page}) | [`{name}`]({page}#{name}) | {summary} |\n"
+            names.append(name)
+    texts[PAGES / "README.md"] = index
+    return texts, names
+
+
+def check_pipeline(names):
     """The table of phases is written by hand: it has conditions and guarantees."""
-    known = set(re.findall(r"^### `-(zero-[^`]+)`", page, re.MULTILINE)) | PLANNERS
+    known = set(names) | PLANNERS
     named = set(re.findall(r"`(zero-(?!opt)[a-z0-9-]+)`", PIPELINE.read_text()))
     if known != named:
         sys.exit(f"{PIPELINE}: not named: {sorted(known - named)}, no passes: {sorted(named - known)}")
@@ -57,13 +75,16 @@ def main():
     rest = [argument for argument in sys.argv[1:] if argument != "--check"]
     tblgen = rest[0] if rest else shutil.which("mlir-tblgen")
     include = rest[1] if len(rest) > 1 else Path(tblgen).resolve().parent.parent / "include"
-    page = "\n\n".join([HEAD, *(section(*table, tblgen, include).strip() for table in TABLES)]) + "\n"
+    texts, names = pages(tblgen, include)
+    stale = {page: text for page, text in texts.items()
+             if not page.exists() or page.read_text() != text}
     if "--check" in sys.argv:
-        if not PAGE.exists() or PAGE.read_text() != page:
-            sys.exit(f"{PAGE} is not up to date: run scripts/list-passes.py")
-        check_pipeline(page)
-    elif not PAGE.exists() or PAGE.read_text() != page:
-        PAGE.write_text(page)
+        if stale:
+            sys.exit(f"{', '.join(map(str, stale))}: not up to date: run scripts/list-passes.py")
+        check_pipeline(names)
+    PAGES.mkdir(exist_ok=True)
+    for page, text in stale.items():
+        page.write_text(text)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@
 #include "dialects/Zero/Schedule.h"
 
 #include "zero/Analysis/ParameterUses.h"
-#include "zero/Analysis/Storage.h"
+#include "zero/Analysis/StepOps.h"
 #include "zero/Planning/Repetition.h"
 
 #include <limits>

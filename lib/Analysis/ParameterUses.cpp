@@ -4,7 +4,7 @@
 
 #include "dialects/Zero/Schedule.h"
 #include "zero/Analysis/StepFunction.h"
-#include "zero/Analysis/Storage.h"
+#include "zero/Analysis/StepOps.h"
 
 using namespace mlir;
 

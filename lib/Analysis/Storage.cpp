@@ -6,65 +6,9 @@
 
 #include "zero/Analysis/ParameterUses.h"
 
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/IR/IRMapping.h"
-
 using namespace mlir;
 
 namespace zero {
-
-std::string displayName(Operation *op) {
-  if (auto name = op->getAttrOfType<StringAttr>(kNameAttr))
-    return name.str();
-  if (auto read = dyn_cast<ReadOp>(op))
-    return read.getSymbol().str();
-  return op->getName().getStringRef().str();
-}
-
-int64_t elementBytes(Type type) {
-  return llvm::divideCeil(cast<RankedTensorType>(type).getElementTypeBitWidth(), 8);
-}
-
-int64_t tensorBytes(Type type) {
-  return cast<RankedTensorType>(type).getNumElements() * elementBytes(type);
-}
-
-bool isReshape(Operation *op) {
-  return isa_and_nonnull<tensor::CollapseShapeOp, tensor::ExpandShapeOp>(op);
-}
-
-Value throughReshapes(Value value) {
-  while (isReshape(value.getDefiningOp()))
-    value = value.getDefiningOp()->getOperand(0);
-  return value;
-}
-
-std::optional<View> viewOf(Operation *op) {
-  if (isReshape(op))
-    return View{op->getOperand(0)};
-  auto view = dyn_cast_or_null<ViewOpInterface>(op);
-  if (!view)
-    return std::nullopt;
-  const int64_t bytes = elementBytes(op->getResult(0).getType());
-  return View{view.getViewed(), view.getViewStart() * bytes, view.getRankStride() * bytes};
-}
-
-bool isView(Operation *op) { return isReshape(op) || isa_and_nonnull<ViewOpInterface>(op); }
-
-Value throughViews(Value value) {
-  while (isView(value.getDefiningOp()))
-    value = value.getDefiningOp()->getOperand(0);
-  return value;
-}
-
-Value viewLike(Value value, Value base, Value other, OpBuilder &builder) {
-  if (value == base)
-    return other;
-  Operation *view = value.getDefiningOp();
-  IRMapping mapping;
-  mapping.map(view->getOperand(0), viewLike(view->getOperand(0), base, other, builder));
-  return builder.clone(*view, mapping)->getResult(0);
-}
 
 ArenaAttr certificateOf(ModuleOp module, Tier tier) {
   if (auto certificate = module->getAttrOfType<ArrayAttr>(kCertificateAttr))

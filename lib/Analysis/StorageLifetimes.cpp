@@ -1,6 +1,7 @@
 //===- StorageLifetimes.cpp - how long roots are there, and for what ------===//
 
 #include "dialects/Zero/Schedule.h"
+#include "zero/Analysis/StepOps.h"
 #include "zero/Analysis/Storage.h"
 
 #include "zero/Analysis/StepFunction.h"

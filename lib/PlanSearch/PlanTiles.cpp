@@ -12,7 +12,7 @@
 #include "TileTrials.h"
 #include "zero/PlanSearch/Passes.h"
 
-#include "zero/Analysis/Storage.h"
+#include "zero/Analysis/StepOps.h"
 #include "zero/Planning/ByteSize.h"
 #include "zero/Transforms/Plan.h"
 

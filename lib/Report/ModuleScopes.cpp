@@ -2,7 +2,7 @@
 
 #include "ModuleScopes.h"
 
-#include "zero/Analysis/Storage.h"
+#include "zero/Analysis/StepOps.h"
 
 #include "llvm/ADT/StringExtras.h"
 

@@ -5,7 +5,7 @@
 
 #include "dialects/Zero/Part.h"
 #include "zero/Analysis/StepFunction.h"
-#include "zero/Analysis/Storage.h"
+#include "zero/Analysis/StepOps.h"
 #include "zero/Planning/ByteSize.h"
 #include "zero/Transforms/Differentiate/Passes.h"
 #include "zero/Transforms/Plan.h"

@@ -1,6 +1,7 @@
 //===- PackArena.cpp - every value's place in one arena -------------------===//
 
 #include "zero/Analysis/StepFunction.h"
+#include "zero/Analysis/StepOps.h"
 #include "zero/Analysis/Storage.h"
 #include "zero/Planning/Packing.h"
 #include "zero/Transforms/Pack/Passes.h"

@@ -2,7 +2,7 @@
 
 #include "ParameterReads.h"
 
-#include "zero/Analysis/Storage.h"
+#include "zero/Analysis/StepOps.h"
 #include "zero/Transforms/Place/LayerRuns.h"
 
 using namespace mlir;

@@ -3,7 +3,7 @@
 #include "dialects/Zero/Part.h"
 #include "zero/Analysis/ParameterUses.h"
 #include "zero/Analysis/StepFunction.h"
-#include "zero/Analysis/Storage.h"
+#include "zero/Analysis/StepOps.h"
 #include "zero/Planning/Buckets.h"
 #include "zero/Transforms/Place/Passes.h"
 #include "zero/Transforms/Plan.h"

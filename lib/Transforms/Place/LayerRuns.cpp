@@ -3,7 +3,7 @@
 #include "zero/Transforms/Place/LayerRuns.h"
 
 #include "zero/Analysis/ParameterUses.h"
-#include "zero/Analysis/Storage.h"
+#include "zero/Analysis/StepOps.h"
 
 using namespace mlir;
 

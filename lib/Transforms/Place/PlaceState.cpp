@@ -1,6 +1,6 @@
 //===- PlaceState.cpp - where parameters, gradients and states lie --------===//
 
-#include "zero/Analysis/Storage.h"
+#include "zero/Analysis/StepOps.h"
 #include "zero/Transforms/Place/Passes.h"
 #include "zero/Transforms/Plan.h"
 

@@ -7,7 +7,7 @@
 
 #include "dialects/Zero/Schedule.h"
 #include "zero/Analysis/StepFunction.h"
-#include "zero/Analysis/Storage.h"
+#include "zero/Analysis/StepOps.h"
 #include "zero/Transforms/Place/LayerRuns.h"
 #include "zero/Transforms/Place/Passes.h"
 

@@ -3,7 +3,7 @@
 #include "zero/Transforms/Place/RematModel.h"
 #include "dialects/Zero/Schedule.h"
 
-#include "zero/Analysis/Storage.h"
+#include "zero/Analysis/StepOps.h"
 
 using namespace mlir;
 

@@ -4,7 +4,7 @@
 #include "zero/Analysis/Layers.h"
 #include "zero/Analysis/ParameterUses.h"
 #include "zero/Analysis/StepFunction.h"
-#include "zero/Analysis/Storage.h"
+#include "zero/Analysis/StepOps.h"
 #include "zero/Transforms/Plan.h"
 #include "zero/Transforms/Schedule/Passes.h"
 

@@ -2,7 +2,7 @@
 
 #include "dialects/Zero/Schedule.h"
 #include "zero/Analysis/StepFunction.h"
-#include "zero/Analysis/Storage.h"
+#include "zero/Analysis/StepOps.h"
 #include "zero/Transforms/Schedule/Passes.h"
 
 #include "mlir/IR/Remarks.h"

@@ -5,6 +5,7 @@
 #include "StepOrder.h"
 
 #include "zero/Analysis/StepFunction.h"
+#include "zero/Analysis/StepOps.h"
 #include "zero/Analysis/StepTime.h"
 #include "zero/Analysis/Storage.h"
 #include "zero/Planning/Prefetch.h"

@@ -3,8 +3,8 @@
 #include "StepOrder.h"
 
 #include "dialects/Zero/Schedule.h"
+#include "zero/Analysis/StepOps.h"
 #include "zero/Analysis/StepTime.h"
-#include "zero/Analysis/Storage.h"
 
 using namespace mlir;
 

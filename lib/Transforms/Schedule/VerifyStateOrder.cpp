@@ -1,7 +1,7 @@
 //===- VerifyStateOrder.cpp - no state is read after it was written -------===//
 
 #include "zero/Analysis/StepFunction.h"
-#include "zero/Analysis/Storage.h"
+#include "zero/Analysis/StepOps.h"
 #include "zero/Transforms/Schedule/Passes.h"
 
 #include "llvm/ADT/DenseMap.h"

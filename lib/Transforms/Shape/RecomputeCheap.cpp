@@ -11,7 +11,7 @@
 #include "dialects/Zero/Schedule.h"
 #include "zero/Analysis/ParameterUses.h"
 #include "zero/Analysis/StepFunction.h"
-#include "zero/Analysis/Storage.h"
+#include "zero/Analysis/StepOps.h"
 #include "zero/Ops/OpTable.h"
 #include "zero/Transforms/Shape/Passes.h"
 

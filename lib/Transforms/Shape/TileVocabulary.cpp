@@ -3,7 +3,7 @@
 #include "RowTiles.h"
 
 #include "zero/Analysis/StepFunction.h"
-#include "zero/Analysis/Storage.h"
+#include "zero/Analysis/StepOps.h"
 #include "zero/Ops/OpTable.h"
 #include "zero/Transforms/Shape/Passes.h"
 

@@ -1,6 +1,6 @@
 //===- ObjectCacheTest.cpp - object code on disk, by content --------------===//
 
-#include "lib/Codegen/ObjectCache.h"
+#include "lib/Codegen/Object/ObjectCache.h"
 
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"

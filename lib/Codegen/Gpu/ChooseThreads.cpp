@@ -1,0 +1,156 @@
+//===- ChooseThreads.cpp - which threads of a GPU run which iterations ----===//
+//
+// Neighbouring threads should read neighbouring memory. So where rows of memory are summed,
+// or written, a warp or a block shares a row; where the sums run across rows, a warp takes 32
+// neighbouring columns and the warps of a block share their rows; else each thread takes 16
+// bytes of what is contiguous.
+//
+//===----------------------------------------------------------------------===//
+
+#include "zero/Codegen/CompileGpu.h"
+#include "zero/Codegen/GpuLoops.h"
+#include "zero/Codegen/Passes.h"
+
+using namespace mlir;
+
+namespace zero {
+#define GEN_PASS_DEF_CHOOSETHREADS
+#include "include/zero/Codegen/Passes.h.inc"
+} // namespace zero
+
+using namespace zero;
+
+/// Bytes of the widest access of a thread.
+static constexpr int64_t kAccess = 16;
+/// More neighbours in one thread would take registers and no fewer accesses.
+static constexpr int64_t kMostNeighbours = 8;
+/// A loop of fewer iterations is not worth sharing.
+static constexpr int64_t kWorthwhile = 8;
+/// Longer rows are a block's.
+static constexpr int64_t kRowOfWarp = 1024;
+
+/// Whether an access whose last index is `last` touches neighbours in neighbouring
+/// iterations of `loop`.
+static bool isContiguous(Value last, scf::ForOp loop) {
+  affine::AffineDelinearizeIndexOp digits = digitsOf(loop);
+  return last == loop.getInductionVar() || (digits && last == digits.getResults().back());
+}
+
+/// Calls `visit` with buffer type and last index of each access in `loop`.
+static void forEachAccess(scf::ForOp loop, function_ref<void(MemRefType, Value)> visit) {
+  loop.getBody()->walk([&](Operation *op) {
+    if (auto load = dyn_cast<memref::LoadOp>(op); load && !load.getIndices().empty())
+      visit(load.getMemRefType(), load.getIndices().back());
+    else if (auto store = dyn_cast<memref::StoreOp>(op); store && !store.getIndices().empty())
+      visit(store.getMemRefType(), store.getIndices().back());
+  });
+}
+
+/// Neighbouring iterations of `loop` that one thread should take, so that it reads and writes
+/// 16 bytes at once, while there is work for `threads`.
+static int64_t neighboursIn(scf::ForOp loop, int64_t threads) {
+  bool hasLoops = !loop.getBody()->getOps<scf::ForOp>().empty();
+  int64_t bytes = kAccess;
+  forEachAccess(loop, [&](MemRefType type, Value last) {
+    if (isContiguous(last, loop))
+      bytes = std::min<int64_t>(bytes, llvm::divideCeil(type.getElementTypeBitWidth(), 8));
+  });
+  int64_t count = hasLoops ? 1 : std::min(kAccess / bytes, kMostNeighbours);
+  int64_t extent = *iterationsOf(loop);
+  // What is left of a dynamic length a thread runs alone, but no group of them.
+  if (extent == ShapedType::kDynamic)
+    return threads == 1 ? count : 1;
+  if (affine::AffineDelinearizeIndexOp digits = digitsOf(loop))
+    extent = digits.getStaticBasis().back();
+  while (count > 1 && (extent % count || *iterationsOf(loop) / count < threads))
+    count /= 2;
+  return count;
+}
+
+namespace {
+/// What an iteration of a loop consists of.
+struct Body {
+  SmallVector<scf::ForOp> shared; ///< loops that its threads may share
+  bool isRegular = true;          ///< else one thread has to run it
+};
+} // namespace
+
+static Body bodyOf(scf::ForOp loop) {
+  Body body;
+  for (Operation &op : loop.getBody()->without_terminator()) {
+    auto inner = dyn_cast<scf::ForOp>(op);
+    if (inner && isShared(inner) && iterationsOf(inner)) {
+      for (unsigned index = 0; index < inner.getNumResults(); ++index)
+        body.isRegular &= mayCombine(inner, index);
+      body.shared.push_back(inner);
+    } else {
+      body.isRegular &= op.getNumRegions() == 0 || isMemoryEffectFree(&op);
+    }
+  }
+  return body;
+}
+
+/// Whether more memory is contiguous along iterations of `outer` than along those of `shared`.
+static bool readsColumns(scf::ForOp outer, ArrayRef<scf::ForOp> shared) {
+  int64_t columns = 0, rows = 0;
+  for (scf::ForOp loop : shared)
+    forEachAccess(loop, [&](MemRefType type, Value last) {
+      int64_t size = type.hasStaticShape() ? type.getNumElements() : 1;
+      columns += isContiguous(last, outer) ? size : 0;
+      rows += isContiguous(last, loop) ? size : 0;
+    });
+  return columns > rows;
+}
+
+/// The longest of `loops`.
+static int64_t longest(ArrayRef<scf::ForOp> loops) {
+  int64_t most = 0;
+  for (scf::ForOp loop : loops) {
+    int64_t extent = *iterationsOf(loop);
+    most = std::max(most, extent == ShapedType::kDynamic ? INT64_MAX : extent);
+  }
+  return most;
+}
+
+static Threads threadsFor(scf::ForOp loop, const Body &body) {
+  if (!body.isRegular || longest(body.shared) < kWorthwhile)
+    return Threads::One;
+  if (readsColumns(loop, body.shared))
+    return Threads::Column;
+  return longest(body.shared) > kRowOfWarp ? Threads::Block : Threads::Warp;
+}
+
+namespace {
+struct ChooseThreads : zero::impl::ChooseThreadsBase<ChooseThreads> {
+  void runOnOperation() override {
+    func::FuncOp kernel = getOperation();
+    if (!isNativeKernel(kernel) || kernel.isDeclaration())
+      return;
+    for (auto loop : kernel.getOps<scf::ForOp>()) {
+      if (isMarked(loop, kParallelLoop) && iterationsOf(loop))
+        choose(loop);
+      else if (isMarked(loop, kSumLoop) && iterationsOf(loop))
+        setNeighbours(loop, 1024);
+    }
+  }
+
+  void choose(scf::ForOp loop) {
+    Body body = bodyOf(loop);
+    Threads threads = threadsFor(loop, body);
+    loop->setAttr(kThreadsOfLoopAttr, StringAttr::get(&getContext(), threadsName(threads)));
+    if (threads == Threads::One)
+      return setNeighbours(loop, 1);
+    if (threads != Threads::Column)
+      for (scf::ForOp inner : body.shared)
+        setNeighbours(inner, lanesOf(threads));
+  }
+
+  void setNeighbours(scf::ForOp loop, int64_t threads) {
+    int64_t count = neighboursIn(loop, threads);
+    if (count == 1)
+      return;
+    getOperation()->setAttr(kAlignedAttr, UnitAttr::get(&getContext()));
+    loop->setAttr(kNeighboursAttr, Builder(&getContext()).getI64IntegerAttr(count));
+  }
+};
+} // namespace

@@ -1,0 +1,72 @@
+//===- GpuLoops.cpp - what loops for a GPU have in common -----------------===//
+
+#include "zero/Codegen/GpuLoops.h"
+#include "zero/Codegen/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+
+using namespace mlir;
+
+namespace zero {
+
+bool isMarked(Operation *op, StringRef mark) {
+  auto attr = isa<scf::ForOp>(op) ? op->getAttrOfType<StringAttr>(kLoopAttr) : StringAttr();
+  return attr && attr.getValue() == mark;
+}
+
+bool isShared(Operation *op) { return isMarked(op, kParallelLoop) || isMarked(op, kSumLoop); }
+
+std::optional<int64_t> iterationsOf(scf::ForOp loop) {
+  if (!isConstantIntValue(loop.getLowerBound(), 0) || !isConstantIntValue(loop.getStep(), 1))
+    return std::nullopt;
+  if (loop.getUpperBound().getDefiningOp<memref::DimOp>())
+    return ShapedType::kDynamic;
+  return getConstantIntValue(loop.getUpperBound());
+}
+
+affine::AffineDelinearizeIndexOp digitsOf(scf::ForOp loop) {
+  auto digits = dyn_cast<affine::AffineDelinearizeIndexOp>(loop.getBody()->front());
+  return digits && digits.getLinearIndex() == loop.getInductionVar()
+             ? digits
+             : affine::AffineDelinearizeIndexOp();
+}
+
+Value memoryOf(Value buffer) {
+  while (auto view = buffer.getDefiningOp<ViewLikeOpInterface>())
+    buffer = view.getViewSource();
+  return buffer;
+}
+
+StringRef threadsName(Threads threads) {
+  static constexpr StringLiteral names[] = {"one", "warp", "block", "column"};
+  return names[unsigned(threads)];
+}
+
+int64_t lanesOf(Threads threads) {
+  static constexpr int64_t lanes[] = {1, 32, 256, 16};
+  return lanes[unsigned(threads)];
+}
+
+Operation *combinerOf(scf::ForOp loop, unsigned index) {
+  Value carried = loop.getRegionIterArg(index);
+  Operation *made = loop.getYieldedValues()[index].getDefiningOp();
+  if (!made || made->getBlock() != loop.getBody() || !carried.hasOneUse() ||
+      *carried.user_begin() != made)
+    return nullptr;
+  if (auto inner = dyn_cast<scf::ForOp>(made)) {
+    unsigned result = cast<OpResult>(loop.getYieldedValues()[index]).getResultNumber();
+    return inner.getInitArgs()[result] == carried ? combinerOf(inner, result) : nullptr;
+  }
+  bool isPlain = made->getNumOperands() == 2 && made->getNumResults() == 1;
+  return isPlain && arith::getNeutralElement(made) ? made : nullptr;
+}
+
+bool mayCombine(scf::ForOp loop, unsigned index) {
+  Type type = loop.getResult(index).getType();
+  return type.isIntOrFloat() && llvm::is_contained({32u, 64u}, type.getIntOrFloatBitWidth()) &&
+         combinerOf(loop, index);
+}
+
+} // namespace zero

@@ -1,0 +1,82 @@
+//===- LoopSchedule.h - which loop nests share a loop -----------*- C++ -*-===//
+//
+// Loop fusion works one loop at a time. At each level every linalg.generic of a
+// kernel still has some loops to open; those whose outermost ones may run
+// together form a stage, stages run one after the other, and inside the shared
+// loop the same question is asked again. So layer normalisation becomes one loop
+// over the rows, and in it one loop for the mean, one for the variance and one
+// for the result.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LIB_CODEGEN_KERNELS_LOOPSCHEDULE_H
+#define LIB_CODEGEN_KERNELS_LOOPSCHEDULE_H
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
+namespace zero {
+
+/// Who runs the loops. A core runs whole nests, so that what reads the same memory shares
+/// loops. On a GPU threads share the iterations of a loop: an outer one either sums or has
+/// independent iterations, and computing again is cheaper than memory.
+enum class LoopStyle { Core, Gpu };
+
+/// An operation of the block that is fused, with its loops opened so far.
+struct Node {
+  mlir::Operation *op;
+  /// Null for what is not a linalg.generic: it is moved, never opened.
+  mlir::linalg::GenericOp generic;
+  /// Dimensions of the iteration space yet to be opened, outermost first.
+  llvm::SmallVector<unsigned> dims;
+  /// The loop variable of each dimension that is open.
+  llvm::SmallVector<mlir::Value> ivs;
+
+  bool isOpaque() const { return !generic; }
+  /// Iterations of the loop to open next.
+  int64_t extent() const;
+  /// Whether there is a loop to open, one of a reduction.
+  bool reducesNext() const;
+  /// Whether its sums run along rows of memory, so that neighbours in memory are results.
+  bool sumsColumns = false;
+};
+
+/// A node's part in a stage.
+struct Placed {
+  Node node;
+  /// Results must outlive the stage.
+  bool escapes = false;
+  /// False for a copy made to avoid storing what is cheap to compute again.
+  bool original = true;
+};
+
+/// What runs together: one loop, some scalar code, or one opaque operation.
+struct Stage {
+  enum class Kind { Loop, Scalar, Opaque };
+  Kind kind;
+  int64_t extent;
+  llvm::SmallVector<Placed> nodes;
+};
+
+/// An operand that a node really reads.
+struct Read {
+  mlir::Value value;
+  mlir::AffineMap map; ///< null: read from inside the body, at any place
+};
+
+/// A node for `op`, loops of one iteration left out, in the order in which the
+/// largest operand lies in memory; on a GPU the reductions are innermost.
+Node makeNode(mlir::Operation *op, LoopStyle style);
+
+/// What `node` reads; the starting values of reductions that are constant are left out.
+llvm::SmallVector<Read> readsOf(const Node &node);
+
+/// The scalar that all elements of `init` start from, or null: a linalg.fill.
+mlir::Value fillScalar(mlir::Value init);
+
+/// Orders `nodes`, which are in program order, into stages. `outermost`: users
+/// outside `nodes` need the results; on inner levels the caller stores them.
+std::vector<Stage> scheduleStages(llvm::ArrayRef<Node> nodes, bool outermost, LoopStyle style);
+
+} // namespace zero
+
+#endif // LIB_CODEGEN_KERNELS_LOOPSCHEDULE_H

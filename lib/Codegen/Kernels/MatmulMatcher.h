@@ -1,0 +1,36 @@
+//===- MatmulMatcher.h - kernels that are one matrix product ----*- C++ -*-===//
+
+#ifndef LIB_CODEGEN_KERNELS_MATMULMATCHER_H
+#define LIB_CODEGEN_KERNELS_MATMULMATCHER_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace zero {
+
+/// The fields of the message Matmul in runtime/format/executable.proto.
+struct Matmul {
+  int64_t m = 1, n = 1, k = 1;
+  llvm::SmallVector<int64_t> batch;
+  llvm::SmallVector<int64_t> aStrides, bStrides, cStrides; ///< elements; batch first
+  float alpha = 1;
+  bool bias = false, accumulate = false, residual = false;
+
+  /// Whether the library reorders B as a whole first: by the shape alone, where that was
+  /// measured to be faster ("Choice of call" in docs/benchmarks.md).
+  bool reordersB() const;
+};
+
+/// A product and the arguments of the kernel that are its A, B, bias and
+/// residual; the residual of one that accumulates is C.
+struct MatchedMatmul {
+  Matmul matmul;
+  llvm::SmallVector<unsigned> arguments;
+};
+
+/// Whether `kernel` computes one matrix product in f32 and nothing else; what it reads
+/// and writes may be stored in 16 bits.
+std::optional<MatchedMatmul> matchMatmul(mlir::func::FuncOp kernel);
+
+} // namespace zero
+
+#endif // LIB_CODEGEN_KERNELS_MATMULMATCHER_H

@@ -1,0 +1,25 @@
+//===- IsolateKernel.h - one kernel in a module of its own ------*- C++ -*-===//
+
+#ifndef LIB_CODEGEN_OBJECT_ISOLATEKERNEL_H
+#define LIB_CODEGEN_OBJECT_ISOLATEKERNEL_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+
+namespace zero {
+
+/// A module with `kernel` alone, as `kernel`, and the constants that it reads, under names
+/// that do not depend on where it came from.
+mlir::OwningOpRef<mlir::ModuleOp> isolateKernel(mlir::func::FuncOp kernel,
+                                                mlir::SymbolTable &source);
+
+/// All of `module` as text.
+std::string textOf(mlir::ModuleOp module);
+
+/// The name of code that is made of `text`.
+std::string symbolOf(llvm::StringRef text);
+
+} // namespace zero
+
+#endif // LIB_CODEGEN_OBJECT_ISOLATEKERNEL_H

@@ -1,0 +1,46 @@
+//===- ObjectCache.h - object code on disk, by content ----------*- C++ -*-===//
+
+#ifndef LIB_CODEGEN_OBJECT_OBJECTCACHE_H
+#define LIB_CODEGEN_OBJECT_OBJECTCACHE_H
+
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringRef.h"
+
+#include <atomic>
+#include <optional>
+#include <string>
+
+namespace zero {
+
+/// A folder with an object file for each text that was compiled. Its entries are code
+/// that will be executed: the folder must be the user's own and writable by nobody else,
+/// and an entry that is not whole is none. Functions but open() may be called from
+/// several threads; processes may share the folder.
+class ObjectCache {
+public:
+  /// Uses `folder`, and makes it if need be. Returns why it cannot be used, or nothing;
+  /// an object without a folder knows nothing and keeps nothing.
+  std::string open(llvm::StringRef folder);
+
+  /// What `text` is known by, for this compiler and this machine's instructions.
+  static std::string keyOf(llvm::StringRef text);
+
+  std::optional<llvm::SmallVector<char, 0>> find(llvm::StringRef key);
+  void store(llvm::StringRef key, llvm::ArrayRef<char> object);
+
+  /// Removes the entries that were used least recently until all have at most `bytes`.
+  /// Does nothing if nothing was stored.
+  void prune(uint64_t bytes = 256 << 20);
+  /// Whether something could not be stored.
+  bool hasFailed() const { return failures > 0; }
+
+private:
+  std::string pathOf(llvm::StringRef key) const;
+
+  std::string folder;
+  std::atomic<unsigned> stored = 0, failures = 0;
+};
+
+} // namespace zero
+
+#endif // LIB_CODEGEN_OBJECT_OBJECTCACHE_H

@@ -1,0 +1,43 @@
+//===- ObjectCode.h - LLVM IR to machine code -------------------*- C++ -*-===//
+
+#ifndef LIB_CODEGEN_OBJECT_OBJECTCODE_H
+#define LIB_CODEGEN_OBJECT_OBJECTCODE_H
+
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/Error.h"
+
+#include <memory>
+
+namespace llvm {
+class TargetMachine;
+} // namespace llvm
+
+namespace zero {
+
+/// Code generation for the host's level of instructions, without contraction of
+/// floating-point operations. Fails when LLVM was built without this target.
+llvm::Expected<std::unique_ptr<llvm::TargetMachine>> hostMachine();
+
+/// What that machine is, as text: processor, instructions, LLVM's version.
+std::string targetIdentity();
+
+/// Gives the function `kernel` of `module` the entry point
+/// `void kernel(void *const *args, int64_t begin, int64_t end)`, optimises, and writes an
+/// object. Fails when the code would call a function that a runtime need not have.
+llvm::Expected<llvm::SmallVector<char, 0>>
+emitObject(llvm::Module &module, llvm::TargetMachine &machine, llvm::StringRef kernel);
+
+/// Runs LLVM's O3 on `module`; no loop becomes a call but of C's memory functions.
+void optimise(llvm::Module &module, llvm::TargetMachine &machine);
+
+/// Whether `name` is a function of C's math library on doubles that kernels may call:
+/// MLIR has polynomials for floats only.
+bool isDoubleFunction(llvm::StringRef name);
+
+/// Links objects to a shared object and returns its bytes.
+llvm::Expected<std::string> linkShared(llvm::ArrayRef<llvm::ArrayRef<char>> objects);
+
+} // namespace zero
+
+#endif // LIB_CODEGEN_OBJECT_OBJECTCODE_H
