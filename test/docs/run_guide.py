@@ -1,0 +1,76 @@
+"""Runs the commands of a page and compares what they print with what the page shows.
+
+usage: run_guide.py PAGE WORK
+
+Blocks fenced as ```sh run one after the other in the directory WORK, which has a link to test/, so
+that paths of the repository work as for a reader in its root. A block ends at its first command
+that fails, and fails the test. A block fenced as ```sh fails shows an error: its last command has to
+end with exit code 1.
+
+The lines of a block fenced as ```text that follows are found in what was printed, in this order.
+Others may be between them, and `...` in a line stands for any text.
+
+Other blocks do not run: ```console and ```python are what cannot run here (an export by PyTorch, a
+GPU, hours of training, files of the reader's), a block without a language is not a command.
+"""
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+from zero_test import Checks
+
+ROOT = Path(__file__).resolve().parents[2]
+BLOCK = re.compile(r"^```(sh|sh fails|text)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+
+
+def run(block, work):
+    done = subprocess.run(["bash", "-euo", "pipefail", "-c", block], cwd=work, text=True,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT)
+    print(f"$ {block}{done.stdout}", flush=True)
+    return done.returncode, done.stdout
+
+
+def missing_line(shown, printed):
+    """The first line of `shown` that `printed` does not have behind those before it."""
+    lines = iter(printed.splitlines())
+    for line in filter(None, map(str.strip, shown.splitlines())):
+        pattern = re.compile(".*".join(re.escape(part) for part in line.split("...")))
+        if not any(pattern.fullmatch(candidate.strip()) for candidate in lines):
+            return line
+    return None
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("page", type=Path)
+    parser.add_argument("work", type=Path)
+    arguments = parser.parse_args()
+    shutil.rmtree(arguments.work, ignore_errors=True)
+    arguments.work.mkdir(parents=True)
+    os.symlink(ROOT / "test", arguments.work / "test")
+
+    checks = Checks()
+    text = arguments.page.read_text()
+    printed = ""
+    for found in BLOCK.finditer(text):
+        kind, block = found.groups()
+        place = f"{arguments.page}:{text.count(chr(10), 0, found.start()) + 1}"
+        if kind == "text":
+            line = missing_line(block, printed)
+            checks.that(line is None, f"{place}: the commands do not print '{line}'")
+            continue
+        code, printed = run(block, arguments.work)
+        expected = 1 if kind == "sh fails" else 0
+        checks.that(code == expected, f"{place}: expected exit code {expected}, got {code}")
+        if code != expected:
+            break
+    checks.finish()
+
+
+if __name__ == "__main__":
+    main()
