@@ -1,9 +1,9 @@
-"""Runs the commands of a page and compares what they print with what the page shows.
+"""Runs the commands of pages and compares what they print with what the pages show.
 
-usage: run_guide.py PAGE WORK
+usage: run_guide.py WORK PAGE...
 
-Blocks fenced as ```sh run one after the other in the directory WORK, which has a link to test/, so
-that paths of the repository work as for a reader in its root. A block ends at its first command
+Blocks fenced as ```sh run one after the other in a directory below WORK for each page, which has a
+link to test/, so that paths of the repository work as for a reader in its root. A block ends at its first command
 that fails, and fails the test. A block fenced as ```sh fails shows an error: its last command has to
 end with exit code 1.
 
@@ -45,30 +45,35 @@ def missing_line(shown, printed):
     return None
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("page", type=Path)
-    parser.add_argument("work", type=Path)
-    arguments = parser.parse_args()
-    shutil.rmtree(arguments.work, ignore_errors=True)
-    arguments.work.mkdir(parents=True)
-    os.symlink(ROOT / "test", arguments.work / "test")
-
-    checks = Checks()
-    text = arguments.page.read_text()
-    printed = ""
+def check_page(checks, page, work):
+    work.mkdir(parents=True)
+    os.symlink(ROOT / "test", work / "test")
+    text = page.read_text()
+    printed = None
     for found in BLOCK.finditer(text):
         kind, block = found.groups()
-        place = f"{arguments.page}:{text.count(chr(10), 0, found.start()) + 1}"
+        place = f"{page.name}:{text.count(chr(10), 0, found.start()) + 1}"
         if kind == "text":
-            line = missing_line(block, printed)
+            line = missing_line(block, printed or "")
             checks.that(line is None, f"{place}: the commands do not print '{line}'")
             continue
-        code, printed = run(block, arguments.work)
+        code, printed = run(block, work)
         expected = 1 if kind == "sh fails" else 0
         checks.that(code == expected, f"{place}: expected exit code {expected}, got {code}")
         if code != expected:
-            break
+            return
+    checks.that(printed is not None, f"{page.name} has no commands")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("work", type=Path)
+    parser.add_argument("pages", type=Path, nargs="+")
+    arguments = parser.parse_args()
+    shutil.rmtree(arguments.work, ignore_errors=True)
+    checks = Checks()
+    for page in arguments.pages:
+        check_page(checks, page, arguments.work / page.stem)
     checks.finish()
 
 
