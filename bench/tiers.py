@@ -3,7 +3,7 @@
 A perceptron of many equal layers, parameters and optimizer state on disk, in three sizes of
 batch: one so small that the disk decides, one whose step takes about as long in memory as the
 disk does alone, and one four times that. Every round runs each of them in memory, on disk,
-and its transfers alone (bench/transfers.cpp). docs/guides/tiers.md tells how to read the table.
+and its transfers alone (bench/transfers.cpp). docs/benchmarks.md shows and explains the table.
 """
 
 import json
