@@ -439,7 +439,8 @@ zero_rt_status zero_rt_session_save_gradients(zero_rt_session *session, const ch
    processes cannot save there until this session is released; a generation appears by a
    rename when all of it is on disk, then all but two are removed. On failure those that
    there were stay. Refused where the folder has a later step than this session's, unless
-   that was found damaged when it was loaded from there. docs/guides/checkpoints.md: the format. */
+   that was found damaged when it was loaded from there.
+   docs/reference/checkpoint-format.md: the format. */
 zero_rt_status zero_rt_session_save_state(zero_rt_session *session, const char *folder);
 
 /* Flags of zero_rt_session_load_state(). */
