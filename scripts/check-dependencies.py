@@ -1,10 +1,14 @@
 #!/usr/bin/env python3
-"""Checks who may know whom, and how long files may be.
+"""Checks the dependencies between directories, and the length of files.
 
-Usage: check-arrows.py [ROOT]. Every #include of lib, include, dialects, runtime
-and tools must follow an arrow of the table below, which is DESIGN's; besides,
-main files stay under 60 lines, no file exceeds 600, and no file names a folder
-of one machine. Prints each violation and ends with 1 if there is any.
+usage: check-dependencies.py [ROOT]
+
+- Every #include of lib, include, dialects, runtime and tools must be allowed by the
+  dependency rules below (RULES).
+- Main files have fewer than 60 lines, all files at most 600.
+- No file contains a path that exists on one machine only.
+
+Prints each violation, and exits with 1 if there is one.
 """
 
 import os
@@ -17,16 +21,17 @@ COMPILER = ["Options", "Frontends", "Import", "Ops", "Optimizers", "Analysis", "
             "Report", "Driver"]
 DIALECTS = ["dialects/Onnx", "dialects/Zero"]
 MLIR = ["mlir", "llvm"]
-# Sums, products and parsers of numbers from outside: of the standard library alone.
+# Checked arithmetic and parsing of numbers from input. Uses the standard library only.
 CHECKED = "runtime/support/checked.h"
-# What is said of any communicator and of any device.
+# The interfaces of communicators and devices.
 COMM = ["runtime/comm/communicator.h", "runtime/comm/reduce.h"]
 DEVICE = "runtime/device/device.h"
 # The types of the C interface.
 RT_API = "runtime/include"
 
-# What files of each room may include, beside the standard library and their own room.
-ARROWS = {
+# The dependency rules: what files of each directory may include, beside the standard library and
+# files of the same directory.
+RULES = {
     "dialects/Onnx": MLIR,
     "dialects/Zero": MLIR,
     "Planning": ["llvm/ADT", CHECKED],
@@ -34,33 +39,33 @@ ARROWS = {
     "Machine": ["Planning", "runtime/format"],
     # The model's constants become state symbols, so Import knows both dialects.
     "Import": [*DIALECTS, *MLIR, "onnx", "protobuf", CHECKED],
-    # A folder for each form of model; they tell the importer which operators there are.
+    # One directory per front end. They give the importer the list of supported operators.
     "Frontends": [*DIALECTS, *MLIR, "Options", "Import", "Ops"],
-    # What costs, emitter and library are told of a kernel.
+    # The description of a kernel that costs, emitter and library share.
     "Kernels": ["dialects/Zero", *MLIR, "runtime/format"],
-    # Planners and simulator ask the same function what a kernel costs on a machine.
+    # Planners and simulator use the same function for the cost of a kernel on a machine.
     "Analysis": [*DIALECTS, *MLIR, "Planning", "Kernels", "Machine"],
     "Ops": [*DIALECTS, *MLIR],
-    # Enumerations and their words: flags of the tools and options of passes share them.
+    # Enumerations and their spellings, which flags of tools and options of passes share.
     "Options": ["dialects/Zero", *MLIR],
     "Optimizers": [*DIALECTS, *MLIR, "Options", CHECKED],
     "Transforms": [*DIALECTS, *MLIR, "Analysis", "Planning", "Ops", "Optimizers", "Options",
                    CHECKED],
-    # The workspace of a library call is asked of the library that runs it.
+    # The library that executes a call computes its workspace.
     "Codegen": [*DIALECTS, *MLIR, "Options", "Kernels", "runtime/device/cpu/library.h",
                 "runtime/format"],
-    # Each command says what it takes on the machine that was planned for.
+    # Each command contains its estimated time on the machine that was planned for.
     "Emit": [*DIALECTS, *MLIR, "Analysis", "Machine", "Planning", "Kernels", "Codegen",
              "runtime/format", "runtime/verify"],
-    # The order of passes: what they do is not seen here.
+    # The order of passes. Their implementation is not visible here.
     "Pipelines": [*MLIR, "Options", "Optimizers", "Planning", "Machine", "Transforms", "Codegen",
                   CHECKED],
-    # Plans are tried by running phases on copies of the program.
+    # Evaluates plans by running phases on copies of the program.
     "PlanSearch": [*DIALECTS, *MLIR, "Analysis", "Planning", "Transforms", "Pipelines"],
-    # Outputs appear whole, as those of the runtime do.
+    # Output files are written atomically by the functions of the runtime.
     "Report": [*DIALECTS, *MLIR, "Analysis", "Planning", "runtime/support"],
     "Driver": [*DIALECTS, *MLIR, *COMPILER],
-    # The runtime, from what all of it uses to the C interface.
+    # The runtime, from the parts that all others use up to the C interface.
     "runtime/include": [],
     "runtime/support": [RT_API],
     "runtime/format": [RT_API, "runtime/support", "protobuf"],
@@ -70,18 +75,18 @@ ARROWS = {
                            "zlib"],
     "runtime/comm": [RT_API, "runtime/support"],
     "runtime/comm/threads": [*COMM, "runtime/support"],
-    # Ranks that share a GPU, then those with one each.
+    # Ranks that share a GPU, then ranks with one GPU each.
     "runtime/comm/device": [*COMM, "runtime/support", "runtime/comm/threads", "runtime/device/cuda"],
     "runtime/comm/nccl": [*COMM, "runtime/support", "runtime/comm/threads", "runtime/comm/device",
                           "runtime/device/cuda"],
     "runtime/device": [RT_API, "runtime/support", "runtime/format"],
     "runtime/device/cpu": [DEVICE, RT_API, "runtime/support", "runtime/format", "dnnl"],
-    # Which products there are, both devices say in the same words.
+    # Both devices normalize and check matrix products with the same code.
     "runtime/device/cuda": [DEVICE, RT_API, "runtime/support", "runtime/format",
                             "runtime/device/cpu/matmul_plan.h"],
     "runtime/load": [*COMM, RT_API, "runtime/support", "runtime/format", "runtime/verify",
                      "runtime/device/cpu", "runtime/io"],
-    # Ranks know no kind of device; memory of the host's tier is that of CPUs.
+    # Ranks do not depend on the kind of device; the host tier uses the arena of CPUs.
     "runtime/execute": [*COMM, DEVICE, RT_API, "runtime/support", "runtime/format",
                         "runtime/verify", "runtime/io", "runtime/load",
                         "runtime/device/cpu/arena.h"],
@@ -93,11 +98,11 @@ ARROWS = {
     "runtime/api": [RT_API, "runtime/support", "runtime/format", "runtime/verify", "runtime/load",
                     "runtime/measure", "runtime/session"],
     "tools": [*DIALECTS, *MLIR, *COMPILER, "runtime", "tools/process"],
-    # Run where no compiler is installed.
+    # These run where no compiler is installed.
     "tools/profiling": ["runtime"],
     "tools/process": ["runtime"],
     "tools/zero-run": ["runtime", "tools/process", "tools/profiling", "Planning"],
-    # Nothing of MLIR: what it replays is an executable.
+    # Nothing of MLIR: it simulates executables.
     "tools/zero-sim": ["runtime", "tools/process", "tools/profiling", "Machine", "Planning"],
 }
 
@@ -110,11 +115,11 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)')
 MACHINE_PATH = re.compile(r"(?<![\w.])/(work|home|root|farm|mnt|tmp|Users)/\w")
 
 
-def room_of(path):
-    """The room of a source file, given by its path from the root."""
+def directory_of(path):
+    """The directory of RULES that a source file belongs to, given its path from the root."""
     parts = path.parts
     for depth in (3, 2):
-        if "/".join(parts[:depth]) in ARROWS:
+        if "/".join(parts[:depth]) in RULES:
             return "/".join(parts[:depth])
     if parts[0] == "runtime":
         return "/".join(parts[:2])
@@ -126,7 +131,7 @@ def room_of(path):
 
 
 def target_of(include):
-    """What an #include names: a room, a library with its path, or None for std."""
+    """The target of an #include: a directory, a library with its path, or None for std."""
     if "/" not in include:
         return "zlib" if include == "zlib.h" else None
     if include.startswith("zero_rt/"):
@@ -143,9 +148,10 @@ def target_of(include):
     return include
 
 
-def allowed(room, target):
-    """Whether an arrow leads from `room` to `target`."""
-    return any(target == to or target.startswith(to + "/") for to in [room, *ARROWS[room]])
+def is_allowed(directory, target):
+    """Whether the rules allow files of `directory` to include `target`."""
+    return any(target == to or target.startswith(to + "/")
+               for to in [directory, *RULES[directory]])
 
 
 def lines_of(file):
@@ -154,9 +160,9 @@ def lines_of(file):
 
 def check_includes(root, file, lines):
     path = file.relative_to(root)
-    room = room_of(path)
-    if room not in ARROWS:
-        yield f"{path}: no arrows are known for room '{room}'"
+    directory = directory_of(path)
+    if directory not in RULES:
+        yield f"{path}: no dependency rule for directory '{directory}'"
         return
     for number, line in enumerate(lines, 1):
         match = INCLUDE.match(line)
@@ -168,9 +174,9 @@ def check_includes(root, file, lines):
         target = target_of(include)
         if match[1] and target is None:
             yield f"{path}:{number}: expected '{include}' beside the file"
-        if target and not allowed(room, target):
-            yield (f"{path}:{number}: {room} may not include '{include}', "
-                   f"only {', '.join(ARROWS[room])}")
+        if target and not is_allowed(directory, target):
+            yield (f"{path}:{number}: {directory} may not include '{include}', "
+                   f"only {', '.join(RULES[directory])}")
 
 
 def check_file(root, file):
@@ -185,16 +191,16 @@ def check_file(root, file):
         yield f"{path}: expected at most {FILE_LINES} lines, got {len(lines)}"
     for number, line in enumerate(lines, 1):
         if match := MACHINE_PATH.search(line):
-            yield f"{path}:{number}: names a folder of one machine: '{line[match.start():].strip()}'"
+            yield f"{path}:{number}: path of one machine: '{line[match.start():].strip()}'"
 
 
 def sources(root):
-    """Every source file under `root`, hidden and generated ones aside, in order."""
-    for folder, folders, names in os.walk(root):
-        folders[:] = sorted(f for f in folders if not f.startswith(".") and f not in SKIPPED)
+    """Every source file under `root` except hidden and generated ones, sorted."""
+    for directory, inner, names in os.walk(root):
+        inner[:] = sorted(d for d in inner if not d.startswith(".") and d not in SKIPPED)
         for name in sorted(names):
             if name.endswith(SOURCES):
-                yield Path(folder) / name
+                yield Path(directory) / name
 
 
 def main():
