@@ -4,7 +4,7 @@
 usage: check-docs.py [FILE...]
 
 - Lines have at most 100 columns, except in tables, code blocks and around long links.
-- Relative links lead to files that exist, and anchors to headings.
+- Relative links name files that exist, and anchors name headings.
 - Paths of the repository in code spans exist; a suffix may be left out.
 - Flags in code spans of the guides and the reference are in docs/reference/flags.md.
 - Words that have a plainer equivalent (WORDS) are not used outside of code.
@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parent.parent
 WIDTH = 100
 # Pages that are not rewritten yet, which are not checked. To be emptied.
 NOT_YET = ["docs/reference/flags.md", "docs/reference/passes/*.md"]
-# Pages that links may lead to before they are there. To be emptied.
+# Pages that links may name before they exist. To be emptied.
 TO_COME = ["CONTRIBUTING.md"]
 # A pattern, and what to write instead.
 WORDS = [
@@ -65,7 +65,7 @@ def is_among(name, patterns):
 
 
 def without_fences(text):
-    """The lines; those of code blocks are empty."""
+    """The lines of a page, with those of code blocks empty."""
     lines, fence = [], None
     for line in text.splitlines():
         found = re.match(r" *(```+|~~~+)", line)
@@ -81,7 +81,7 @@ def without_fences(text):
 
 
 def without_code(text):
-    """Code spans become as many blanks; they may go over a line's end."""
+    """Replaces code spans, which may span lines, by blanks."""
     def blank(found):
         return re.sub(r"[^\n]", " ", found[0])
     return re.sub(r"(?<!`)(`+)(?!`)((?:[^`]|(?!\1)`)+?)\1(?!`)", blank, text)
@@ -163,12 +163,12 @@ def check_page(path, flags):
 
 
 def check_index(index):
-    """Whether the page lists all pages of its directory, and indices one level below."""
+    """Checks that the page lists all pages of its directory, and the indices one level below."""
     listed = {(index.parent / target.partition("#")[0]).resolve()
               for target in LINK.findall(index.read_text())}
     inner = [path.parent for path in index.parent.rglob("README.md") if path != index]
     for path in sorted(index.parent.rglob("*.md")):
-        is_inner = any(folder in path.parents and path.name != "README.md" for folder in inner)
+        is_inner = any(outer in path.parents and path.name != "README.md" for outer in inner)
         if is_inner or path == index or is_among(name_of(path), NOT_YET):
             continue
         if path.resolve() not in listed:

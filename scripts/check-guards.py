@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Checks that every header's guard is its path.
+"""Checks that the include guard of every header is derived from its path.
 
-Usage: check-guards.py [--fix] [ROOT]. The guard is the path from ROOT, or from behind a
-folder `include`, in capitals: lib/Ops/Shape.h has LIB_OPS_SHAPE_H, and
-include/zero/Ops/Ops.h has ZERO_OPS_OPS_H. So two headers never share one, and a moved
-header shows that it was moved. Prints each violation and ends with 1 if there is any;
-with --fix it mends them instead.
+usage: check-guards.py [--fix] [ROOT]
+
+The guard is the path of the header in capitals, relative to ROOT or to a directory named
+`include`: lib/Ops/Shape.h has LIB_OPS_SHAPE_H, and include/zero/Ops/Ops.h has ZERO_OPS_OPS_H.
+So no two headers have the same guard, and a header that was moved is reported. Prints each
+violation, and exits with 1 if there is one. With --fix it corrects
+guards, and reports only missing ones.
 """
 
 import os
@@ -27,9 +29,9 @@ def guard_of(path):
 
 
 def headers(root):
-    for folder, folders, names in os.walk(root):
-        folders[:] = sorted(f for f in folders if not f.startswith(".") and f not in SKIPPED)
-        yield from (Path(folder) / name for name in sorted(names) if name.endswith(".h"))
+    for directory, inner, names in os.walk(root):
+        inner[:] = sorted(d for d in inner if not d.startswith(".") and d not in SKIPPED)
+        yield from (Path(directory) / name for name in sorted(names) if name.endswith(".h"))
 
 
 def violation(path, text):
@@ -45,7 +47,7 @@ def violation(path, text):
     return None
 
 
-def mend(file, path, text):
+def fix(file, path, text):
     expected = guard_of(path)
     text = OPENING.sub(f"#ifndef {expected}\n#define {expected}\n", text, count=1)
     text = re.sub(r"^#endif[^\n]*\n*\Z", f"#endif // {expected}\n", text, flags=re.MULTILINE)
@@ -63,7 +65,7 @@ def main():
         path, text = file.relative_to(root), file.read_text(encoding="utf-8")
         found = violation(path, text)
         if found and fixes:
-            found = mend(file, path, text)
+            found = fix(file, path, text)
         count += 1
         violations += [found] if found else []
     print("\n".join([*violations, f"{count} headers, {len(violations)} violations"]))

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""Sums the results of lit and GoogleTest in a folder and prints one line.
+"""Adds up the results of lit and GoogleTest in a directory and prints one line.
 
-Exits with 1 if anything failed or nothing ran."""
+usage: count-results.py DIRECTORY
+
+Exits with 1 if a test failed, or if none ran."""
 
 import json
 import pathlib
@@ -9,7 +11,7 @@ import sys
 
 
 def count_lit(path):
-    """lit's JSON report: one code for each test."""
+    """(passed, failed) of lit's JSON report, which has a result code for each test."""
     if not path.exists():
         return 0, 1
     codes = [test["code"] for test in json.loads(path.read_text())["tests"]]
@@ -19,7 +21,8 @@ def count_lit(path):
 
 
 def count_unit(log):
-    """GoogleTest's JSON report beside the program's log; none if it died."""
+    """(passed, failed) of the JSON report that GoogleTest wrote beside the log of a program. If the
+    program ended without a report, it counts as one failure."""
     report = log.with_suffix(".json")
     if not report.exists():
         return 0, 1
@@ -29,9 +32,9 @@ def count_unit(log):
 
 
 def main():
-    folder = pathlib.Path(sys.argv[1])
-    counts = [count_lit(folder / "lit.json")]
-    counts += [count_unit(log) for log in sorted(folder.glob("*.unit.log"))]
+    directory = pathlib.Path(sys.argv[1])
+    counts = [count_lit(directory / "lit.json")]
+    counts += [count_unit(log) for log in sorted(directory.glob("*.unit.log"))]
     passed, failed = (sum(column) for column in zip(*counts))
     print(f"{passed} passed, {failed} failed")
     sys.exit(failed != 0 or passed == 0)

@@ -1,4 +1,4 @@
-"""Trains a GPT-2 export under ZeRO stage 3, then puts all four stages side by side.
+"""Trains a GPT-2 export under ZeRO stage 3, then compares all four stages.
 
 usage: demo.py BIN MODEL
 """
@@ -19,8 +19,8 @@ MIB = 2**20
 
 
 def make_tokens(folder):
-    """Text-like data that can be learned: a walk in which each token nearly
-    determines the next. Labels are the tokens: the model shifts them itself."""
+    """Writes data that a model can learn: a random walk in which each token almost determines
+    the next one. The labels are the tokens, because the model shifts them itself."""
     random = np.random.default_rng(0)
     successor = random.permutation(VOCABULARY)
     tokens = np.empty((RANKS * BATCH * 4, SEQUENCE), np.int64)
@@ -48,7 +48,7 @@ class Demo:
         return executable, done.stdout
 
     def train(self, executable, steps, *flags):
-        """Trains; the progress goes to this terminal. Returns the run's report."""
+        """Trains, with progress on this terminal. Returns the report of the run."""
         report = executable.with_suffix(".json")
         subprocess.run([self.binaries / "zero-run", executable, f"--steps={steps}",
                         f"--data=input_ids={self.tokens},labels={self.tokens}",
@@ -105,6 +105,6 @@ if __name__ == "__main__":
     try:
         main()
     except subprocess.CalledProcessError as error:
-        sys.exit(error.returncode)  # the tool has said why
+        sys.exit(error.returncode)  # the tool has printed the error
     except KeyboardInterrupt:
         sys.exit(130)

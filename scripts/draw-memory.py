@@ -4,10 +4,10 @@
 usage: draw-memory.py [--check] [ZEROC]
 
 ZEROC (build/bin/zeroc unless given) plans GPT-2 mini of test/data for 4 ranks, once for each stage
-of the chart. The live bytes of its JSON reports are stacked over the commands of the step; see
-docs/reference/report.md for the fields. --check compares the file instead of writing it and ends
-with 1 if it is not up to date. Products of oneDNN have workspace of their own on AVX-512, so there
---check compares everything but the areas.
+of the chart. The live bytes in its JSON reports are stacked over the commands of the step; see
+docs/reference/report.md for the fields. --check compares the file instead of writing it, and exits
+with 1 if it is not up to date. On CPUs with AVX-512, products of oneDNN need other workspace, so
+--check compares everything but the areas there.
 """
 
 import json
@@ -23,7 +23,7 @@ PICTURE = ROOT / "docs/memory.svg"
 MODEL = ROOT / "test/data/gpt2-mini/model.onnx"
 STAGES, RANKS = (0, 3), 4
 MIB = 2**20
-# From the bottom of the stack upwards: first what stays for the whole step.
+# From the bottom of the stack upwards: first the roles that are live during the whole step.
 COLORS = {"parameters": "#3f74bd", "optimizer state": "#d3a92c", "gradients": "#d4633c",
           "activations": "#479f72", "working": "#a3a8b0"}
 LABELS = {"working": "working: gathered buckets, temporaries"}
@@ -45,14 +45,14 @@ def plan(zeroc, stage):
 
 
 def live_bytes(report):
-    """(first command, {role: bytes}) of each row: what is live until the next one."""
+    """(first command, {role: live bytes}) of each row, valid until the next row."""
     names = [role["name"] for role in report["roles"]]
     return [(row[0], dict(zip(names, row[1:]))) for row in report["live"]]
 
 
-def text(x, y, words, size=13, anchor="start", color=INK, more=""):
+def text(x, y, content, size=13, anchor="start", color=INK, more=""):
     return (f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" text-anchor="{anchor}" '
-            f'fill="{color}"{more}>{escape(words)}</text>')
+            f'fill="{color}"{more}>{escape(content)}</text>')
 
 
 def rule(x1, y1, x2, y2, color=LINE, more=""):
@@ -75,7 +75,7 @@ class Panel:
         return TOP + PLOT * (1 - size / MIB / self.top)
 
     def area(self, role, below):
-        """The steps of a role on those of the roles `below` it, as a closed path."""
+        """The area of a role on top of the roles `below` it, as a closed path."""
         lower = [(begin, sum(sizes[name] for name in below)) for begin, sizes in self.rows]
         upper = [(begin, size + sizes[role]) for (begin, size), (_, sizes) in zip(lower, self.rows)]
         backwards = [(begin, size) for (begin, _), (_, size) in zip(lower[:0:-1], lower[-2::-1])]
@@ -85,7 +85,7 @@ class Panel:
         return f'<path d="{path}" fill="{COLORS[role]}"/>'
 
     def steps(self, points, size=None):
-        """Path commands to each command at which the size changes, and to its new size."""
+        """The path through each command at which the size changes, to its new size."""
         path = ""
         size = points[0][1] if size is None else size
         for command, new in points:
@@ -95,8 +95,8 @@ class Panel:
         return path
 
     def parts(self):
-        """(name, first command, command behind the last) of the parts of the step. The loss
-        alternates between forward and backward tile by tile: it counts as backward."""
+        """(name, first command, end) of the parts of the step; `end` is exclusive. The loss
+        alternates between forward and backward tile by tile, so it counts as backward."""
         first = {}
         for index, command in enumerate(self.report["commands"]):
             first.setdefault(PARTS[command["part"]], index)
@@ -162,7 +162,7 @@ def has_avx512():
 
 
 def comparable(picture):
-    """What of a picture is the same on every processor."""
+    """The part of a picture that is the same on every processor."""
     return re.sub(r' d="[^"]*"', "", picture) if has_avx512() else picture
 
 

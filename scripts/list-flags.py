@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Writes docs/reference/flags.md, all flags of all tools, from what the tools print.
+"""Writes docs/reference/flags.md, all flags of all tools, from the help texts of the tools.
 
-usage: list-flags.py [--check] [BIN_FOLDER]
+usage: list-flags.py [--check] [BIN_DIRECTORY]
 
 Runs `--help-all` of each tool, or `--help` where a tool has no such flag. With --check
 nothing is written; exits with 1 if the page is not up to date."""
@@ -57,7 +57,7 @@ def help_text(tool):
 
 
 def groups_of(text):
-    """[(title, [Flag])]: flags are indented, titles are not."""
+    """Returns [(title, [Flag])]. In a help text flags are indented, titles are not."""
     groups, lists, flag = [("", [])], [], None
     for line in text.splitlines():
         found, prose = FLAG.fullmatch(line), IN_PROSE.fullmatch(line)
@@ -78,7 +78,7 @@ def groups_of(text):
 
 
 def description(lines):
-    """One cell of a table; lines in columns stay lines of their own."""
+    """The text of a table cell. Lines in columns remain separate lines."""
     parts, in_columns = [], False
     for line in lines:
         columns = re.split(r"  +", line)
@@ -115,7 +115,7 @@ def tool_section(name, text):
 
 
 def opt_section(text):
-    """Of zero-opt only what is Zero's: passes with their options, then pipelines."""
+    """The section of zero-opt: only Zero's passes with their options, then its pipelines."""
     passes, pipelines, here = [], [], None
     for line in text.splitlines():
         found = FLAG.fullmatch(line)

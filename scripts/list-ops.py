@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes docs/reference/ops.md, the table of operators, from what `zero-translate` lists.
+"""Writes docs/reference/ops.md, the table of operators, from the output of `zero-translate`.
 
 usage: list-ops.py [--check] [ZERO_TRANSLATE]
 

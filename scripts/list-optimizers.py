@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes docs/reference/optimizers.md from what `zeroc --list-optimizers` says.
+"""Writes docs/reference/optimizers.md from the output of `zeroc --list-optimizers`.
 
 usage: list-optimizers.py [--check] [ZEROC]
 
