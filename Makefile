@@ -1,13 +1,13 @@
-# Everything a person needs: make run, make test.
+# The commands of the project; `make help` lists them.
 
 BUILD := build
-# As many as cores and memory allow; make build JOBS=4 for another number.
+# Parallel jobs, as cores and memory allow. `make build JOBS=4` sets another number.
 JOBS := $(shell scripts/jobs.sh)
 export JOBS
-# Files keep their cached objects when the checkout moves.
+# ccache finds cached objects after the checkout has been moved.
 export CCACHE_BASEDIR := $(CURDIR)
 export CCACHE_NOHASHDIR := 1
-# Without these it does not keep what is compiled with precompiled headers.
+# Without these, ccache does not cache what is compiled with precompiled headers.
 export CCACHE_SLOPPINESS := pch_defines,time_macros
 TOOLS := zero-opt zero-translate zeroc zero-run zero-sim
 
@@ -17,10 +17,10 @@ help:
 	@echo "make test     install what is missing, build, and run all tests"
 	@echo "make test-full  the same with every combination of stage, precision and the rest"
 	@echo "make bench    step and compile times"
-	@echo "make bench-peers  the same beside DeepSpeed, FSDP2 and JAX, which it installs (8 GiB)"
+	@echo "make bench-peers  the same beside DeepSpeed, FSDP2 and JAX, which are installed (8 GiB)"
 	@echo "make build    build everything into $(BUILD)/"
 	@echo "make format   format the sources with clang-format"
-	@echo "make check-format  name the sources that it would change"
+	@echo "make check-format  list the sources that make format would change"
 	@echo "make clean    remove $(BUILD)/; what was installed into .deps/ stays"
 
 setup:

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Checks that all C and C++ sources under the folder $1, or of this checkout, are as clang-format
-# writes them ("make format"). Names each place that is not, and then fails.
+# Checks that all C and C++ sources in the directory $1 (by default this checkout) are formatted
+# by clang-format ("make format"). Prints each place that is not, and then fails.
 set -euo pipefail
 style=$(realpath "$(dirname "$0")/../.clang-format")
 cd "${1:-$(dirname "$0")/..}"

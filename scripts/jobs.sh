@@ -1,6 +1,6 @@
 #!/bin/bash
-# Prints how many compilers or tests this machine runs at once: one for each core that may be
-# used, as long as each has 2 GiB of memory, in a container those of its limit. $JOBS overrides.
+# Prints how many compilers or tests to run in parallel: one per usable core, but at most one per
+# 2 GiB of memory (in a container, of its memory limit). $JOBS overrides the number.
 if [[ ${JOBS:-} ]]; then
   echo "$JOBS"
   exit

@@ -1,6 +1,6 @@
 #!/bin/bash
-# What `make run` shows: a real GPT-2 export trained under ZeRO stage 3 on 4 ranks,
-# then all four stages side by side. $1 is the build folder.
+# The demo of `make run`: trains a real GPT-2 export under ZeRO stage 3 on 4 ranks, then compares
+# all four stages. $1 is the build directory.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=$(realpath "${1:-build}")

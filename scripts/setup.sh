@@ -1,7 +1,6 @@
 #!/bin/bash
-# Installs what Zero is built from: Debian packages, a Python environment in
-# .deps/venv, and the ONNX C++ library in .deps/onnx. Does nothing where nothing
-# is missing.
+# Installs what is needed to build Zero: Debian packages, a Python environment in .deps/venv, and
+# the ONNX C++ library in .deps/onnx. Does nothing if nothing is missing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -16,7 +15,7 @@ packages=(
 
 say() { echo "setup: $*"; }
 
-# Runs a command with its output in a log, which is shown only if it fails.
+# Runs a command with its output in a log, which is printed only if the command fails.
 quietly() {
   local log=.deps/setup.log
   mkdir -p .deps
@@ -50,7 +49,7 @@ install_packages() {
     apt-get install -y --no-install-recommends "${missing[@]}"
 }
 
-# A stamp holds what a step was done with; the step is done again when that changes.
+# A stamp file contains the version that a step installed. The step is repeated when it changes.
 is_done() { [[ -f .deps/$1.stamp && $(<".deps/$1.stamp") == "$2" ]]; }
 mark_done() { echo "$2" >".deps/$1.stamp"; }
 
@@ -59,14 +58,14 @@ install_python() {
   want=$(sha256sum <scripts/requirements.txt)
   is_done venv "$want" && [[ -x .deps/venv/bin/python ]] && return 0
   say "making the Python environment"
-  # Not the python3 of PATH: that may be another one than Debian's.
+  # The python3 of PATH may not be Debian's.
   quietly /usr/bin/python3 -m venv --clear .deps/venv
   quietly .deps/venv/bin/python -m pip install --disable-pip-version-check \
     -r scripts/requirements.txt
   mark_done venv "$want"
 }
 
-# Joined by &&: `quietly` calls this in a condition, where set -e has no effect.
+# Commands are joined by && because `quietly` calls this in a condition, where set -e has no effect.
 build_onnx() {
   local work=$1 python=$PWD/.deps/venv/bin/python
   export PATH=$PWD/.deps/venv/bin:$PATH

@@ -1,9 +1,11 @@
 #!/bin/bash
-# test-threads.sh [BUILD]: runs what has several threads under ThreadSanitizer. That is
-# communicators, lanes, tiers, checkpoints and sessions by their unit tests, and a training run
-# with all of them, compiled by BUILD's zeroc. Builds build/tsan first (20 minutes on 2 cores).
-# What is not reported, and why, is in test/unit/runtime/tsan.supp. Compiled kernels and
-# libraries are not instrumented.
+# usage: test-threads.sh [BUILD]
+#
+# Runs multithreaded code under ThreadSanitizer: the unit tests of communicators, lanes, tiers,
+# checkpoints, devices and sessions, and two training runs that use all of them, compiled by
+# BUILD's zeroc. Builds build/tsan first (20 minutes on 2 cores). test/unit/runtime/tsan.supp
+# lists the suppressed reports with their reasons. Compiled kernels and libraries are not
+# instrumented.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 zeroc=$(realpath "${1:-build}")/bin/zeroc

@@ -1,6 +1,8 @@
 #!/bin/bash
-# Runs all tests of the build folder $1 ("full" as $2: those that take long, too) and ends with one line 'N passed, N failed':
-# lit's tests under test/ and the GoogleTest programs in bin/unit.
+# usage: test.sh [BUILD [full]]
+#
+# Runs lit's tests in test/ and the GoogleTest programs in BUILD/bin/unit; "full" includes the tests
+# that take long. The last line of the output is 'N passed, N failed'.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 build=$(realpath "${1:-build}")
@@ -8,7 +10,7 @@ results=$build/test-results
 rm -rf "$results"
 mkdir -p "$results"
 
-# A program that dies early leaves a log without a result: that is a failure, too.
+# A program that crashes leaves a log without results, which counts as a failure.
 for program in "$build"/bin/unit/*; do
   [[ -x $program ]] || continue
   name=$(basename "$program")
