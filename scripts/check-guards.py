@@ -6,8 +6,8 @@ usage: check-guards.py [--fix] [ROOT]
 The guard is the path of the header in capitals, relative to ROOT or to a directory named
 `include`: lib/Ops/Shape.h has LIB_OPS_SHAPE_H, and include/zero/Ops/Ops.h has ZERO_OPS_OPS_H.
 So no two headers have the same guard, and a header that was moved is reported. Prints each
-violation, and exits with 1 if there is one. With --fix it corrects
-guards, and reports only missing ones.
+violation, and exits with 1 if there is one. With --fix it corrects guards, and reports only
+missing ones.
 """
 
 import os
