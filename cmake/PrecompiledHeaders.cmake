@@ -1,8 +1,8 @@
-# Headers of other projects that are parsed once for all files that include them. None of this
-# project's are among them, so that a change here never recompiles everything.
+# Precompiled headers: headers of other projects, parsed once for all files that include them.
+# Headers of this project are not among them, so that a change never recompiles everything.
 
 # zero_headers(<name> HEADERS ... [LINK ...] [OPTIONS ...]): precompiled headers for targets that
-# reuse them with target_precompile_headers(... REUSE_FROM <name>) and have the same options.
+# have the same options, and reuse them with target_precompile_headers(... REUSE_FROM <name>).
 function(zero_headers name)
   cmake_parse_arguments(ARG "" "" "HEADERS;LINK;OPTIONS" ${ARGN})
   add_library(${name} OBJECT ${PROJECT_SOURCE_DIR}/cmake/Headers.cpp)
@@ -11,5 +11,5 @@ function(zero_headers name)
   target_precompile_headers(${name} PRIVATE ${ARG_HEADERS})
 endfunction()
 
-# ccache needs precompiled headers without a time stamp.
+# ccache requires precompiled headers without a time stamp.
 add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:SHELL:-Xclang -fno-pch-timestamp>")

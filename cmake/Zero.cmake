@@ -1,7 +1,7 @@
-# What every compiler-side target of the project needs, said once.
+# Functions and settings for all targets of the compiler.
 #
-# Debian's MLIR comes as two shared libraries; linking any of its static
-# archives beside them registers options twice, so only MLIR and LLVM are named.
+# Debian's MLIR has two shared libraries, MLIR and LLVM. Linking one of its static archives beside
+# them would register options twice, so targets link only these two.
 
 find_package(MLIR 22.1 REQUIRED CONFIG)
 list(APPEND CMAKE_MODULE_PATH "${MLIR_CMAKE_DIR}" "${LLVM_CMAKE_DIR}")
@@ -16,9 +16,9 @@ target_include_directories(ZeroMLIR INTERFACE
 target_link_libraries(ZeroMLIR INTERFACE MLIR LLVM)
 target_compile_options(ZeroMLIR INTERFACE -Wall -Wextra -Wno-unused-parameter)
 
-# MLIR's headers, precompiled: most of the time to compile a file of the compiler goes into them.
-# Code that catches exceptions of the ONNX and Protobuf libraries needs them compiled so, and
-# lib/Codegen uses several dialects that nothing else does.
+# MLIR's headers, precompiled: they take most of the time to compile a file of the compiler. Code
+# that catches exceptions of the ONNX and Protobuf libraries needs them compiled with exceptions.
+# lib/Codegen also uses several dialects that no other directory uses.
 set(ZERO_MLIR_HEADERS
   <memory> <optional> <string> <vector>
   <llvm/ADT/DenseMap.h> <llvm/ADT/STLExtras.h> <llvm/ADT/StringMap.h> <llvm/ADT/StringSwitch.h>
@@ -39,7 +39,7 @@ zero_headers(ZeroCodegenHeaders LINK ZeroMLIR OPTIONS -fno-exceptions
   <mlir/Target/LLVMIR/ModuleTranslation.h> <llvm/IR/Module.h>)
 
 # zero_tablegen(<target> <file.td> <generator> <output> [<generator> <output> ...])
-# Outputs land in the build tree under the same relative folder as the td.
+# Outputs are written to the directory of the build tree that corresponds to that of the td.
 function(zero_tablegen target td)
   set(LLVM_TARGET_DEFINITIONS ${td})
   set(TABLEGEN_OUTPUT)
@@ -82,7 +82,7 @@ function(zero_library name)
 endfunction()
 
 # zero_tool(<name> SOURCES ... LINK ...): an executable of the compiler. CMake compiles
-# executables with -fPIE, which the precompiled headers are not made for.
+# executables with -fPIE, for which the precompiled headers are not compiled.
 function(zero_tool name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
