@@ -97,7 +97,7 @@ def main():
     same = (all(report["losses"] == reports[0]["losses"] for report in reports) and
             all(saved == weights[0] for saved in weights))
     print("\nlosses and trained weights of the four stages are " +
-          ("equal bit for bit" if same else "DIFFERENT"))
+          ("bitwise identical" if same else "DIFFERENT"))
     sys.exit(0 if same else 1)
 
 
