@@ -30,7 +30,7 @@ class Zero:
 
     def __init__(self, build):
         self.program = build / "bin/zeroc"
-        self.has_cache = "--no-cache" in run([self.program, "--help"]).output
+        self.has_cache = "--no-cache" in run([self.program, "--help-all"]).output
 
     def compile(self, case, folder, timeout):
         cold = ["--no-cache"] if self.has_cache else []

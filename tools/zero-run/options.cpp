@@ -21,7 +21,8 @@ static const std::vector<Flag> &flags() {
     for (auto *topic : {dataFlags, trainingFlags, resultFlags, executionFlags})
       for (Flag &flag : topic())
         all.push_back(std::move(flag));
-    all.push_back({"Help", "help", "", "print this text", toSwitch(&Options::help)});
+    all.push_back({"Help", "help", "", "print common options", toSwitch(&Options::help)});
+    all.push_back({"Help", "help-all", "", "print all options", toSwitch(&Options::helpAll)});
     all.push_back({"Help", "version", "", "print the version", toSwitch(&Options::version)});
     return all;
   }();
@@ -88,7 +89,7 @@ public:
   Status run() {
     for (; at < words.size(); ++at)
       ZERO_RT_TRY(words[at].starts_with("-") ? parseFlag() : parseWord());
-    if (options.help || options.version)
+    if (options.help || options.helpAll || options.version)
       return {};
     ZERO_RT_TRY(options.calibration.empty() ? check() : checkCalibration());
     return setUpProcess(options);

@@ -40,7 +40,7 @@ struct Options {
   uint64_t endurance = 0;        ///< of the drive at nvmeDir, bytes that may be written; 0: unknown
   std::string calibration, disk; ///< a file to describe this machine in; a folder to measure
   std::optional<uint64_t> ranks; ///< to compile for or to calibrate with
-  bool profile = false, quiet = false, help = false, version = false;
+  bool profile = false, quiet = false, help = false, helpAll = false, version = false;
   zero_rt_session_options session;
   /// What is not for us: zeroc's, when the model is still to be compiled.
   std::vector<std::string> compilerFlags;
@@ -52,6 +52,9 @@ struct Options {
 /// Reads the command line. Flags are --name=value or --name value.
 rt::Status parseOptions(int argc, char **argv, Options &options);
 
+/// The options that most users need, by purpose, on one screen.
+std::string commonHelpText();
+/// All options.
 std::string helpText();
 
 } // namespace zero::run

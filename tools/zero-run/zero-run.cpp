@@ -41,8 +41,8 @@ int main(int argc, char **argv) {
   Options options;
   bool reported = false, interrupted = false;
   Status status = parseOptions(argc, argv, options);
-  if (status.ok() && options.help) {
-    std::fputs(helpText().c_str(), stdout);
+  if (status.ok() && (options.help || options.helpAll)) {
+    std::fputs((options.helpAll ? helpText() : commonHelpText()).c_str(), stdout);
     return 0;
   }
   if (status.ok() && options.version) {

@@ -4,6 +4,7 @@
 
 #include "Config.h"
 #include "DiskSpeed.h"
+#include "Help.h"
 #include "ListFrontends.h"
 #include "ListOptimizers.h"
 #include "runtime/support/checked.h"
@@ -211,6 +212,8 @@ CommandLineResult parseCommandLine(ArrayRef<char *> arguments, CompilerOptions &
   for (unsigned i = 0; i < arguments.size(); ++i) {
     StringRef argument = arguments[i];
     if (argument == "--help" || argument == "-h")
+      return printCommonOptions(llvm::outs()), CommandLineResult::Done;
+    if (argument == "--help-all")
       return printHelp(options.phases), CommandLineResult::Done;
     if (argument == "--version") {
       llvm::outs() << "zeroc " ZERO_VERSION "\n";

@@ -19,8 +19,8 @@ struct GivenFlag {
 /// By the flag's name without dashes.
 using GivenFlags = llvm::StringMap<GivenFlag>;
 
-/// Reads zeroc's arguments. `Done` after --help, --version or --list-optimizers, `Wrong` after one
-/// error on standard error. The flags of the phases are those of PhaseOptions.
+/// Reads zeroc's arguments. `Done` after --help, --help-all, --version or --list-optimizers,
+/// `Wrong` after one error on standard error. The flags of the phases are those of PhaseOptions.
 CommandLineResult parseCommandLine(llvm::ArrayRef<char *> arguments, CompilerOptions &options);
 
 /// What is wrong with `options` as a whole, or nothing: values out of range, and flags
