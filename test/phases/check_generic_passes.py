@@ -29,7 +29,7 @@ def facts(text):
     """What a dumped program moves, runs again and needs."""
     found = {name: len(re.findall(rf"zero\.{name} ", text)) for name in COUNTED}
     found["again"] = len(re.findall(r"zero\.recompute = \d", text))
-    found["peaks"] = re.findall(r"peak = (\d+) : i64", text)
+    found["peaks"] = re.findall(r"\bpeak = (\d+)", text)
     return found
 
 
@@ -66,6 +66,7 @@ def main():
                         f"{label}: {plain['again']} launches run again")
             checks.that((plain["transfer"] > 0) == ("--offload" in " ".join(flags)),
                         f"{label}: {plain['transfer']} transfers")
+            checks.that(plain["peaks"], f"{label}: no arena is in the dump")
             checks.that(got == expected, f"{label}: other losses or weights")
     checks.finish()
 

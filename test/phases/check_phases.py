@@ -25,7 +25,7 @@ def collectives(text):
 
 
 def peak(text):
-    return int(re.search(r"peak = (\d+) : i64", text)[1])
+    return int(re.search(r"\bpeak = (\d+)", text)[1])
 
 
 class Program:
