@@ -6,23 +6,23 @@
 include "mlir/Pass/PassBase.td"
 
 def AnnotateCosts : Pass<"zero-annotate-costs", "::mlir::func::FuncOp"> {
-  let summary = "Writes the operations and bytes of one launch on each kernel";
+  let summary = "Annotate kernels with the FLOPs and bytes of one launch";
   let description = [{
-    `zero.flops` and `zero.bytes` of a `zero.kernel` function, counted while its
-    body is still linalg on tensors. Of a dynamic dimension one element counts.
+    Writes `zero.flops` and `zero.bytes` on each `zero.kernel` function. They are counted while
+    the body is still linalg on tensors. A dynamic dimension counts as one element.
   }];
 }
 
 def MatchLibrary : Pass<"zero-match-library", "::mlir::ModuleOp"> {
-  let summary = "Finds kernels that a library computes";
+  let summary = "Match kernels that a library call can compute";
   let description = [{
-    A kernel whose body is one f32 contraction over zeros, between views of its
-    operands and result (reshapes, transposes, broadcasts, 16-bit floats extended and
-    the result rounded to them), perhaps scaled by a
-    constant or followed by a bias along n, gets `zero.library`: the fields of the
-    message Matmul in runtime/format/executable.proto, strides in elements. Its
-    arguments, and the operands of its launches, become A, B and the bias in this
-    order. The body is no longer compiled. What doesn't match stays native.
+    A kernel gets `zero.library` if its body is one f32 contraction with a zero accumulator
+    between views of its operands and its result. Views are reshapes, transposes, broadcasts,
+    the extension of 16-bit floats, and the rounding of the result to them. The contraction may
+    be scaled by a constant or followed by a bias along n. `zero.library` has the fields of the
+    message Matmul in runtime/format/executable.proto; strides are in elements. The arguments of
+    the kernel and the operands of its launches become A, B and the bias, in this order. The
+    body is no longer compiled. A kernel that does not match remains native.
 
     ```mlir
     func.func private @k(%a: tensor<4x8xf32>, %b: tensor<16x8xf32>) -> tensor<4x16xf32>
@@ -31,54 +31,56 @@ def MatchLibrary : Pass<"zero-match-library", "::mlir::ModuleOp"> {
           c_strides = array<i64: 16, 1>, alpha = 1.0 : f32, bias = false}}
     ```
 
-    Where not all arguments are f32, `stored = [bf16, f32, bf16]` says how each lies
-    in memory, the result last. A kernel with `zero.call`, where the operator itself says which call it is (a
-    convolution and its gradients), gets that call if the library has it.
+    If not all arguments are f32, `stored = [bf16, f32, bf16]` lists the element type of each
+    argument in memory, the result last. A kernel with `zero.call`, where the operator itself
+    names its library call (a convolution and its gradients), gets that call if the library
+    supports it.
 
-    On `cuda` the module says so in `zero.device`. Only matrix products are library calls
-    there, with the same workspace for all of them, and B is taken as it is.
+    For device `cuda` the module carries `zero.device`. There, only matrix products are library
+    calls, all of them use the same workspace, and B is not reordered.
 
-    The workspace of a call suffices for the given threads of a rank, and for fewer. The
-    module says for how many, in `zero.threads`.
+    The workspace of a call is large enough for `threads` threads of a rank, and for fewer. The
+    module records the number in `zero.threads`.
   }];
   let options = [Option<"threads", "threads", "unsigned", "1",
-                        "threads of a rank that scratch memory is planned for">,
-                 Option<"device", "device", "::zero::Device", "::zero::Device::Cpu", "cpu, cuda or simulated, which calls the libraries of the cpu">];
+                        "threads of a rank that the workspace is planned for">,
+                 Option<"device", "device", "::zero::Device", "::zero::Device::Cpu",
+                        "cpu, cuda or simulated; simulated calls the CPU libraries">];
 }
 
 def FuseKernels : Pass<"zero-fuse-kernels", "::mlir::func::FuncOp"> {
-  let summary = "Rewrites the linalg ops of a kernel as few loop nests over scalars";
+  let summary = "Fuse the linalg ops of a kernel into few loop nests over scalars";
   let description = [{
-    Softmax, normalisations, losses and their gradients become one loop over rows;
-    chains of elementwise ops one loop nest without intermediate tensors; sums over
-    rows run beside them, column innermost. An argument with `zero.inplace` is
+    Softmax, normalizations, losses and their gradients become one loop over rows. Chains of
+    elementwise ops become one loop nest without intermediate tensors. Sums over rows are
+    computed in the same nest, with the column innermost. An argument with `zero.inplace` is
     overwritten element by element where its readers allow it.
 
-    For a GPU loops that sum are innermost, and each loop says in `zero.loop` whether its
-    iterations are independent (`parallel`) or only add to what it carries (`sum`); what is
-    computed element by element is computed again where it is used.
+    For a GPU, reduction loops are innermost. The attribute `zero.loop` of each loop says
+    whether its iterations are independent (`parallel`) or only add to the values that the loop
+    carries (`sum`). Elementwise values are recomputed at each use.
   }];
-  let options = [Option<"forGpu", "for-gpu", "bool", "false", "loops that threads share">];
+  let options = [Option<"forGpu", "for-gpu", "bool", "false", "annotate loops for GPU threads">];
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::scf::SCFDialect",
                            "::mlir::tensor::TensorDialect", "::mlir::linalg::LinalgDialect",
                            "::mlir::arith::ArithDialect"];
 }
 
 def BufferizeKernels : Pass<"zero-bufferize-kernels", "::mlir::ModuleOp"> {
-  let summary = "Turns kernels into functions over buffers that allocate nothing";
+  let summary = "Bufferize kernels into functions that allocate no memory";
   let description = [{
-    Arguments are the inputs in order, then the results that do not share the buffer
-    of an argument, then the workspace (64-byte aligned, `zero.workspace` bytes on the
-    function) if there is one. Temporaries of at most 64 KiB lie on the stack.
-    Where the iterations of a loop depend on each other in no memory, threads may share
-    them: `zero.extent` says how many there are, or 1 for those of a dynamic dimension,
-    and two more arguments, `begin` and `end`, which of them one call runs.
-    Library kernels keep their tensors.
+    The arguments become the inputs in order, then the results that do not share the buffer of
+    an argument, then the workspace if there is one (64-byte aligned, `zero.workspace` bytes on
+    the function). Temporaries of at most 64 KiB are on the stack. Loops are parallelized only
+    where a memory-dependence test succeeds: `zero.extent` is then the number of iterations (1
+    for a dynamic dimension), and two more arguments, `begin` and `end`, select the iterations
+    of one call. Library kernels keep their tensors.
 
-    For a GPU temporaries stay `memref.alloc`, nothing is shared out among threads, and the
-    loops of fills and copies are marked as zero-fuse-kernels marks its own.
+    For a GPU, temporaries stay `memref.alloc`, iterations are not distributed to threads, and
+    the loops of fills and copies are annotated as in zero-fuse-kernels.
   }];
-  let options = [Option<"forGpu", "for-gpu", "bool", "false", "leave temporaries and threads open">];
+  let options = [Option<"forGpu", "for-gpu", "bool", "false",
+                        "keep temporaries as memref.alloc, do not parallelize">];
   let dependentDialects = ["::mlir::bufferization::BufferizationDialect",
                            "::mlir::memref::MemRefDialect", "::mlir::linalg::LinalgDialect",
                            "::mlir::scf::SCFDialect", "::mlir::arith::ArithDialect",
@@ -86,43 +88,43 @@ def BufferizeKernels : Pass<"zero-bufferize-kernels", "::mlir::ModuleOp"> {
 }
 
 def CollapseLoops : Pass<"zero-collapse-loops", "::mlir::func::FuncOp"> {
-  let summary = "Makes one loop of each nest whose iterations threads may share";
+  let summary = "Collapse nests of parallel loops into one loop";
   let description = [{
-    For kernels on a GPU, over buffers. Perfect nests of loops marked alike by `zero.loop`,
-    with constant extents, become one loop:
+    For GPU kernels, on buffers. A perfect nest of loops with the same `zero.loop` and constant
+    extents becomes one loop:
 
     ```mlir
     scf.for %i = %c0 to %c2048 step %c1 {
       %at:2 = affine.delinearize_index %i into (32, 64) : index, index
     ```
 
-    What is read or written in the order of the nest is indexed by `%i` alone.
+    Memory that is accessed in the order of the nest is indexed by `%i` alone.
   }];
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::memref::MemRefDialect"];
 }
 
 def ChooseThreads : Pass<"zero-choose-threads", "::mlir::func::FuncOp"> {
-  let summary = "Decides which threads of a GPU run which iterations of a kernel";
+  let summary = "Assign iterations of a kernel to the threads of a GPU";
   let description = [{
-    Only writes attributes. `zero.threads` on an outermost loop of independent iterations
-    says who shares one: `one` thread, a `warp` or a `block` where what is contiguous in
-    memory belongs to an iteration, a `column` of a block where it belongs to many.
-    `zero.neighbours` on a loop says how many neighbouring iterations a thread takes at
-    once, so that it reads and writes 16 bytes.
+    Only writes attributes. `zero.threads` on an outermost loop of independent iterations names
+    what executes one iteration: `one` thread; a `warp` or a `block` if contiguous memory
+    belongs to one iteration; a `column` of a block if contiguous memory belongs to many
+    iterations. `zero.neighbours` on a loop is the number of adjacent iterations that one thread
+    executes at once, so that its loads and stores have 16 bytes.
   }];
 }
 
 def LaunchKernels : Pass<"zero-launch-kernels", "::mlir::func::FuncOp"> {
-  let summary = "Makes launches on a GPU of the loops of a kernel";
+  let summary = "Convert the loops of a kernel to GPU launches";
   let description = [{
-    The body of a native kernel becomes `gpu.launch` ops that run one after another, and
-    what they compute their grids from; each depends on the kernel's arguments and on
-    constants alone. Blocks and grids are one-dimensional. Of a launch over a dynamic length
-    `zero.per_block` says how many elements a block takes.
+    The body of a native kernel becomes a sequence of `gpu.launch` ops and the computation of
+    their grids. Each grid depends only on the arguments of the kernel and on constants. Blocks
+    and grids are one-dimensional. `zero.per_block` of a launch over a dynamic length is the
+    number of elements of a block.
 
-    Temporaries are parts of the workspace, `zero.workspace` bytes. A loop whose iterations
-    depend on each other runs on as many threads as it has parts that touch no memory of
-    others, perhaps on one: a remark says so.
+    Temporaries are parts of the workspace of `zero.workspace` bytes. A loop whose iterations
+    depend on each other runs on as many threads as it has parts without common memory, possibly
+    on one; a remark reports this.
   }];
   let dependentDialects = ["::mlir::gpu::GPUDialect", "::mlir::NVVM::NVVMDialect",
                            "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
@@ -130,12 +132,12 @@ def LaunchKernels : Pass<"zero-launch-kernels", "::mlir::func::FuncOp"> {
 }
 
 def SimulateLaunches : Pass<"zero-simulate-launches", "::mlir::func::FuncOp"> {
-  let summary = "Writes launches on a GPU as loops over blocks and threads";
+  let summary = "Lower GPU launches to loops over blocks and threads on the CPU";
   let description = [{
-    What a kernel for a GPU computes, on a core: `gpu.launch` becomes a loop over blocks, and
-    in it one over threads for each stretch of code between barriers and shuffles, which
-    stand in no loop. Blocks and threads run in their order, so that what a missing barrier
-    would let a thread read too early it does read too early.
+    Makes a GPU kernel executable on a CPU core. A `gpu.launch` becomes a loop over blocks. In
+    it, each region of code between barriers and shuffles, which may not be in a loop, becomes a
+    loop over threads. Blocks and threads run in order, so a read that a missing barrier would
+    allow too early happens too early here, too.
   }];
   let dependentDialects = ["::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
                            "::mlir::arith::ArithDialect"];

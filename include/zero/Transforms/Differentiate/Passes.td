@@ -6,23 +6,23 @@
 include "mlir/Pass/PassBase.td"
 
 def TileParameters : Pass<"zero-tile-parameters", "::mlir::ModuleOp"> {
-  let summary = "Cuts parameters above a size, and what reads them, into tiles";
+  let summary = "Partition large parameters and the ops that read them into tiles";
   let description = [{
-    Memory-centric tiling (ZeRO-Infinity, arXiv 2104.07857, section 5.1.3). A parameter
-    of more than `bytes` becomes as few parts of at most that as there can be, as even as
-    possible, each a parameter of its own (`zero.part`): with its own bucket, gradient
-    and states, so that one part is gathered at a time. What reads it is written once
-    for each part, in sequence:
+    Memory-centric tiling (ZeRO-Infinity, arXiv 2104.07857, section 5.1.3). A parameter of more
+    than `bytes` bytes is split into the smallest number of parts of at most `bytes` bytes, as
+    equal as possible. Each part is a parameter (`zero.part`) with its own bucket, gradient and
+    optimizer states, so that one part is gathered at a time. The nodes that read the parameter
+    are cloned for each part, in sequence:
 
-    - a matrix product by rows or columns of its result, which are then joined: nothing
-      that is summed is cut;
-    - a Gather of rows by rows of the table: each part fills in the rows that it has;
-    - a product that makes the scores of a cross-entropy, and nothing else reads, becomes
-      one node, `ProjectionLoss`, which zero-tile-vocabulary writes out.
+    - A matrix product is split by rows or columns of its result, and the parts of the result
+      are concatenated. The summed dimension is never split.
+    - A Gather of rows is split by rows of the table. Each part fills in the rows that it holds.
+    - A product that computes the scores of a cross-entropy, and that no other node reads,
+      becomes one node, `ProjectionLoss`, which zero-tile-vocabulary expands.
 
-    Every reader must cut the same dimension. What cannot be cut is refused, with the
-    node and the size: another operator, a limit below one row or column. Does nothing
-    when `bytes` is 0. Decisions are remarks of category "tiles".
+    All readers must split the same dimension. An error names the node and the size if a split
+    is not supported: another operator, or a limit below one row or column. Does nothing if
+    `bytes` is 0. Decisions are remarks of category "tiles".
 
     ```mlir
     zero.parameter @w : tensor<8x4xf32> {data = ...}                              // before
@@ -36,20 +36,21 @@ def TileParameters : Pass<"zero-tile-parameters", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [
-    Option<"bytes", "bytes", "uint64_t", "0", "largest part of a parameter; 0: any">];
+    Option<"bytes", "bytes", "uint64_t", "0", "largest part of a parameter; 0: no limit">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::zero::ZeroDialect",
                            "::zero::onnx::OnnxDialect"];
 }
 
 def Differentiate : Pass<"zero-differentiate", "::mlir::ModuleOp"> {
-  let summary = "Appends the gradient of the loss to the step function";
+  let summary = "Append the gradient of the loss to the step function";
   let description = [{
-    Reverse mode over the op table: walks the nodes of `@step` backwards from its
-    returned loss, asks each operator for its operands' gradients, sums what
-    arrives from several users in the order of the walk, and ends with one
-    `zero.gradient` for each parameter that is not frozen. The seed is
-    `zero.rank_share`, so that the sum over ranks is the gradient of the mean
-    loss; in a program that computes in f16, times the state `loss_scale`. Only values on a path from a trained parameter to the loss are visited.
+    Reverse mode over the op table: visits the nodes of `@step` in reverse order from the
+    returned loss, asks each operator for the gradients of its operands, sums the gradients that
+    arrive from several users in the order of the visit, and appends one `zero.gradient` for
+    each parameter that is not frozen. The seed is `zero.rank_share`, so that the sum over ranks
+    is the gradient of the mean loss; in a program that computes in f16, the seed is multiplied
+    by the state `loss_scale`. Only values on a path from a trained parameter to the loss are
+    visited.
 
     ```mlir
     %l = onnx.node "ReduceSum"(%y) ...          // before: returned
@@ -58,11 +59,12 @@ def Differentiate : Pass<"zero-differentiate", "::mlir::ModuleOp"> {
     %g = zero.gradient @w, %dw : tensor<8x4xf32> -> tensor<8x4xf32>
     ```
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::zero::ZeroDialect", "::zero::onnx::OnnxDialect"];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::zero::ZeroDialect",
+                           "::zero::onnx::OnnxDialect"];
 }
 
 def VerifyGradients : Pass<"zero-verify-gradients", "::mlir::ModuleOp"> {
-  let summary = "Checks that each trained parameter has exactly one gradient";
+  let summary = "Verify that each trained parameter has exactly one gradient";
 }
 
 #endif // ZERO_TRANSFORMS_DIFFERENTIATE_PASSES_TD

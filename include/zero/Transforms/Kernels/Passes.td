@@ -6,18 +6,19 @@
 include "mlir/Pass/PassBase.td"
 
 def FormKernels : Pass<"zero-form-kernels", "::mlir::ModuleOp"> {
-  let summary = "Groups nodes into kernels and lowers them to linalg";
+  let summary = "Group nodes into kernels and lower them to linalg";
   let description = [{
-    A matrix product adds what is added to its result: a row, and a tensor of the
-    result's shape, in whose place it adds (`zero.inplace`) if nobody else reads that.
-    An elementwise node joins the kernel of its consumer when that is its only
-    user and computes as many elements; every other node starts a kernel, except
-    views, which stay in the step as tensor reshapes. Each group becomes one
-    private function made by the operators' lowerings and one `zero.launch`.
-    Constants are cloned into the kernels that use them. Floats that the step stores
-    in 16 bits are extended where a kernel reads them, everything is computed in
-    f32, and results are rounded once at the end; a Cast rounds where it stands, and
-    nodes that only move elements move them as they are.
+    A matrix product absorbs what is added to its result: a row, and a tensor of the shape of
+    the result. It accumulates into that tensor in place (`zero.inplace`) if nothing else reads
+    it. An elementwise node joins the kernel of its consumer if that is its only user and
+    computes the same number of elements. Every other node starts a kernel, except views, which
+    stay in the step as tensor reshapes. Each group becomes one private function, built by the
+    lowerings of the operators, and one `zero.launch`. Constants are cloned into the kernels
+    that use them.
+
+    Floats that the step stores in 16 bits are extended where a kernel reads them. All
+    arithmetic is in f32, and results are rounded once at the end. A Cast rounds where it
+    occurs, and nodes that only move elements do not convert them.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
                            "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",
@@ -25,17 +26,17 @@ def FormKernels : Pass<"zero-form-kernels", "::mlir::ModuleOp"> {
 }
 
 def DeduplicateKernels : Pass<"zero-deduplicate-kernels", "::mlir::ModuleOp"> {
-  let summary = "Keeps one of all kernels that do the same";
+  let summary = "Deduplicate equal kernels";
   let description = [{
-    Kernels are the same when their bodies and signatures are, names and other
-    discardable attributes aside. Runs before fusion and bufferization, which
-    then see a few dozen functions instead of thousands. Linear: a structural
-    hash that enters regions, then a comparison with one candidate.
+    Kernels are equal if their bodies and signatures are, except for names and other discardable
+    attributes. Runs before fusion and bufferization, which then process a few dozen functions
+    instead of thousands. Linear: a structural hash that includes regions, then a comparison
+    with one candidate.
   }];
 }
 
 def VerifyKernels : Pass<"zero-verify-kernels", "::mlir::ModuleOp"> {
-  let summary = "Checks that the step is launches of kernels with known costs";
+  let summary = "Verify that the step launches only kernels with known costs";
 }
 
 #endif // ZERO_TRANSFORMS_KERNELS_PASSES_TD

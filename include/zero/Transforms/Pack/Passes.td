@@ -6,19 +6,18 @@
 include "mlir/Pass/PassBase.td"
 
 def PackArena : Pass<"zero-pack-arena", "::mlir::ModuleOp"> {
-  let summary = "Gives every value of the step its place in one arena";
+  let summary = "Assign every value of the step an offset in the arena of its tier";
   let description = [{
-    One arena for each tier that the step uses. Lifetimes by position in the step, offsets
-    by lib/Planning. Writes
-    `zero.offsets` on ops, arguments and state symbols, and `zero.certificate`
-    on the module: peak bytes, the lower bound, whether no peak is smaller, bytes by role, and
-    the op at the peak; of other tiers the same under `host` and `nvme`.
+    There is one arena for each tier that the step uses. Lifetimes are positions in the step;
+    lib/Planning computes the offsets. Writes `zero.offsets` on ops, arguments and state
+    symbols, and `zero.certificate` on the module: for each tier the peak in bytes, the lower
+    bound, whether the peak is minimal, the bytes by role, and the op at the peak.
   }];
   let dependentDialects = ["::zero::ZeroDialect"];
 }
 
 def VerifyPacking : Pass<"zero-verify-packing", "::mlir::ModuleOp"> {
-  let summary = "Checks that no two live values share bytes";
+  let summary = "Verify that no two live values share bytes";
 }
 
 #endif // ZERO_TRANSFORMS_PACK_PASSES_TD

@@ -6,13 +6,13 @@
 include "mlir/Pass/PassBase.td"
 
 def PartitionStep : Pass<"zero-partition-step", "::mlir::ModuleOp"> {
-  let summary = "Makes the step the program of one rank";
+  let summary = "Partition the step into the program of one rank";
   let description = [{
-    Replaces reads of parameters by reads of flat buckets, gathered just before
-    use where the placement shards them, gradients by buckets that are reduced
-    as soon as they are whole, and updates by one launch over each bucket's
-    slice. Over several micro-batches gradients add up in an accumulator, reduced
-    before (`each`, and where the placement shards gradients) or after the last one.
+    Replaces reads of parameters by reads of flat buckets, which are gathered just before use if
+    the placement shards them; gradients by buckets that are reduced as soon as they are
+    complete; and updates by one launch over the slice of each bucket. Over several
+    micro-batches gradients are summed in an accumulator and reduced before the accumulation
+    (`reduce-each`, or if the placement shards gradients) or after the last micro-batch.
     Resolves `zero.rank_mean`, `zero.rank_share`, `zero.micro_mean` and `zero.square_sum`.
 
     ```mlir
@@ -23,18 +23,20 @@ def PartitionStep : Pass<"zero-partition-step", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [
-    Option<"reduceEach", "reduce-each", "bool", /*default=*/"false", "sum over ranks after each micro-batch">,
-    Option<"reduceInF32", "reduce-in-f32", "bool", /*default=*/"true", "add 16-bit gradients in f32, round once">];
+    Option<"reduceEach", "reduce-each", "bool", /*default=*/"false",
+           "sum gradients over ranks after each micro-batch">,
+    Option<"reduceInF32", "reduce-in-f32", "bool", /*default=*/"true",
+           "sum 16-bit gradients in f32, round once">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect",
                            "::zero::ZeroDialect"];
 }
 
 def VerifyPartition : Pass<"zero-verify-partition", "::mlir::ModuleOp"> {
-  let summary = "Checks what partition promises";
+  let summary = "Verify the partitioned step";
   let description = [{
-    No op that only makes sense before partition is left; every trained
-    parameter has a home; persistent and gradient bytes divide over the ranks as
-    the placements say.
+    No op that is valid only before partition remains, every trained parameter has a bucket
+    (`home`), and persistent bytes and gradient bytes are divided among the ranks as the
+    placements say.
   }];
 }
 

@@ -6,52 +6,56 @@
 include "mlir/Pass/PassBase.td"
 
 def OverlapUpdates : Pass<"zero-overlap-updates", "::mlir::ModuleOp"> {
-  let summary = "Updates a bucket as soon as its gradient is there";
+  let summary = "Move updates of offloaded state into the backward pass";
   let description = [{
-    An update of optimizer state on another tier moves from the epilogue to behind the last op of
-    the micro-batch that its gradient, or a reader of its parameters, waits for; over several
-    micro-batches it runs in the last. So state comes, is updated on the host and goes back
-    while backward goes on, and no update is late (Fuyou, arXiv 2403.06504, section 4.2). What
-    needs all gradients, such as a clipped norm or a step that may be skipped, stays: a remark of
-    category "offload" says what it waits for.
+    Moves an update of optimizer state on another tier from the epilogue to just after the last
+    op of the micro-batch that its gradient, or a reader of its parameters, depends on. Over
+    several micro-batches the update runs in the last one. So state is fetched, updated on the
+    host and stored while backward runs, and no update is delayed (Fuyou, arXiv 2403.06504,
+    section 4.2). An update that depends on all gradients, for example through a clipped norm or
+    in a step that may be skipped, is not moved; a remark of category "offload" names the
+    dependency.
   }];
   let options = [Option<"quiet", "quiet", "bool", /*default=*/"false",
-                        "say nothing, as of a program that a planner only tries">];
+                        "emit no remarks, for programs that a planner tries">];
   let dependentDialects = ["::zero::ZeroDialect"];
 }
 
 def OffloadActivations : Pass<"zero-offload-activations", "::mlir::ModuleOp"> {
-  let summary = "Decides which saved activations leave the device";
+  let summary = "Choose the saved activations to offload";
   let description = [{
-    Writes `zero.tier` on launches of forward whose results backward reads: these go there behind
-    what makes them and come back before backward's first reader (`zero-insert-transfers`). It stays
-    what forward still reads when backward begins to, what is away too shortly for anything of
-    its size to be made meanwhile, what is read after backward, and the smallest values that together
-    are at most 1 % of what is saved. With tier `device` as many go to nvme and to the host as the
-    plan on the module says, those first that are made first. What runs again reads the same values, so with layers that
-    run again their checkpoints are what is moved.
+    Writes `zero.tier` on launches of forward whose results backward reads.
+    `zero-insert-transfers` moves these results to the tier after they are computed and back
+    before their first reader in backward. The following stay on the device: values that forward
+    still reads when backward begins, values whose absence is too short for anything of their
+    size to be computed meanwhile, values that are read after backward, and the smallest values
+    that together are at most 1 % of the saved bytes. With tier `device`, as many bytes go to
+    nvme and to the host as the plan on the module says, those that are computed first going
+    first. Recomputation reads the same values, so with recomputed layers the activation
+    checkpoints are offloaded.
 
     ```mlir
     %a:2 = zero.launch @relu(%x) {zero.tier = [#zero.tier<host>, #zero.tier<device>]} : ...
     ```
   }];
   let options = [Option<"tier", "tier", "::zero::Tier", /*default=*/"::zero::Tier::Host",
-                        "where they go">,
+                        "tier to offload to; device: as the plan says">,
                  Option<"quiet", "quiet", "bool", /*default=*/"false",
-                        "say nothing, as of a program that a planner only tries">];
+                        "emit no remarks, for programs that a planner tries">];
   let dependentDialects = ["::zero::ZeroDialect"];
 }
 
 def InsertTransfers : Pass<"zero-insert-transfers", "::mlir::ModuleOp"> {
-  let summary = "Lets values come to what reads them, from the tiers on which they lie";
+  let summary = "Insert transfers for operands that reside on another tier";
   let description = [{
-    A launch that works in place on optimizer state or an accumulator of the host or of nvme
-    runs on the host (`zero.host`), as does one whose operands, scalars apart, all lie there;
-    everything else works on the device. What an op reads from another tier is brought right
-    before it, over the host between nvme and the device, and what is made in place of such a copy
-    goes back to where it came from; parameters that a kernel only writes are not read. A result that
-    carries `zero.tier` goes there, and is brought back for what reads it, or, where forward made
-    it, for what reads it in backward.
+    A launch that updates optimizer state or an accumulator of the host or nvme tier in place
+    runs on the host (`zero.host`), and so does a launch whose operands, except scalars, all
+    reside there. All other launches run on the device. An operand from another tier is
+    transferred just before the op that reads it, via the host between nvme and the device. A
+    result that is computed in place of such a copy is transferred back to the tier of origin.
+    Parameters that a kernel only writes are not read. A result with `zero.tier` is transferred
+    to that tier and back for its readers, or, if forward computed it, for its readers in
+    backward.
 
     ```mlir
     %m = zero.read @bucket0.exp_avg : tensor<64xf32>                   // on nvme
@@ -65,30 +69,30 @@ def InsertTransfers : Pass<"zero-insert-transfers", "::mlir::ModuleOp"> {
 }
 
 def ScheduleTransfers : Pass<"zero-schedule-transfers", "::mlir::ModuleOp"> {
-  let summary = "Gives gathers and transfers their time";
+  let summary = "Schedule gathers and transfers to overlap with compute";
   let description = [{
-    Lanes run in order and begin as soon as their bytes allow, so where a transfer stands in the
-    step says how long room is kept for it. One that brings something, and a gather, moves up until
-    its link has the time that it takes before its first reader (by the costs of kernels and the
-    machine's bandwidths, links being serial), and as much again, as costs are estimates; one that
-    takes something away moves down as far as its link needs, so that nobody waits for the bytes that
-    it leaves. So a bucket is gathered beside the kernels of the one before, what is gathered comes to
-    the device before that, and from disk before that. Nothing takes more room than the budget of the
-    tier has; without one the device's peak does not rise, and the host gets twice what is on its way
-    at most. All stay in their part of the step. lib/Planning's Prefetch decides; the step is
-    reordered once for the gathers and once for each link.
+    Lanes execute in order and start a command as soon as its bytes are available, so the
+    position of a transfer in the step determines how long its bytes are reserved. A gather or a
+    fetching transfer moves up until its link has enough time before the first reader (by the
+    costs of kernels and the bandwidths of the machine; a link is serial), and by the same time
+    again, because costs are estimates. A storing transfer moves down as far as its link needs,
+    so that no op waits for the bytes that it releases. So a bucket is gathered beside the
+    kernels that use the previous bucket, its shards are fetched to the device before that, and
+    from disk before that. No move exceeds the budget of a tier. Without a budget the peak of
+    the device does not rise, and the host has at most twice the bytes in transit. All ops stay
+    in their segment. Prefetch of lib/Planning decides; the step is reordered once for the
+    gathers and once for each link.
   }];
   let dependentDialects = ["::zero::ZeroDialect"];
 }
 
 def VerifyStateOrder : Pass<"zero-verify-state-order", "::mlir::ModuleOp"> {
-  let summary = "Checks that no state is read after it was written";
+  let summary = "Verify that no state is read after it is written";
   let description = [{
-    The order of the step is total and the same on all ranks. A `zero.read` is
-    the value at the start of the step, so none may follow a `zero.write` of the
-    same symbol, and no value may be read through a bucket after the bucket's
-    update took its bytes. Every collective carries the name that a time-out
-    reports.
+    The order of the step is total and the same on all ranks. A `zero.read` is the value at the
+    start of the step, so none may follow a `zero.write` of the same symbol, and no value may be
+    read through a bucket after the update of the bucket has overwritten its bytes. Every
+    collective has the name that a time-out reports.
   }];
 }
 

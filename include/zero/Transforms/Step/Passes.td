@@ -6,48 +6,59 @@
 include "mlir/Pass/PassBase.td"
 
 def BuildStep : Pass<"zero-build-step", "::mlir::ModuleOp"> {
-  let summary = "Puts everything between gradient and next step into the program";
+  let summary = "Add the optimizer, gradient accumulation and clipping to the step";
   let description = [{
-    Gives each trained parameter its optimizer states (of a 16-bit parameter its f32
-    master first) and one `zero.update` from its `zero.gradient`, adds the learning
-    rate as input `learning_rate` and the kernel that computes the step's scalars by
-    the schedule, and returns the mean of the loss over micro-batches and ranks
-    ("loss") beside the rank's own ("local_loss").
+    Adds for each trained parameter its optimizer states (for a 16-bit parameter first an f32
+    master copy) and one `zero.update` of its `zero.gradient`. Adds the learning rate as input
+    `learning_rate`, and the kernel that computes the scalars of the step from the schedule.
+    Returns the mean of the loss over micro-batches and ranks ("loss") and the rank's own
+    ("local_loss").
 
-    Over several micro-batches gradients and losses get the kernels that add them up.
-    With a norm to clip to or a loss scale, the global norm of the gradients becomes
-    a factor that the updates apply; a norm that is not finite makes the step not
-    count: updates and what counts them have the condition `applied`, and the loss
-    scale adapts.
+    Over several micro-batches, gradients and losses get kernels that accumulate them. With
+    gradient clipping or a loss scale, the global norm of the gradients becomes a factor that
+    the updates apply. If the norm is not finite the step is skipped: updates and step counters
+    have the condition `applied`, and the loss scale adapts.
   }];
   let options = [
-    Option<"optimizer", "optimizer", "std::string", /*default=*/"\"adamw\"", "name of the optimizer; see lib/Optimizers/Definitions">,
-    Option<"settings", "settings", "std::string", /*default=*/"\"\"", "its hyperparameters that are not at their default: {flag=1,2 switch}">,
+    Option<"optimizer", "optimizer", "std::string", /*default=*/"\"adamw\"",
+           "name of the optimizer; see lib/Optimizers/Definitions">,
+    Option<"settings", "settings", "std::string", /*default=*/"\"\"",
+           "hyperparameters that differ from their defaults: {flag=1,2 switch}">,
     ListOption<"paramGroups", "param-group", "std::string", "pattern:weight-decay=X:lr-scale=Y">,
-    ListOption<"noDecay", "no-decay", "std::string", "patterns of parameters without weight decay">,
-    Option<"scheduleKind", "lr-schedule", "::zero::ScheduleKind", /*default=*/"::zero::ScheduleKind::Constant", "constant, linear, cosine or inverse-sqrt">,
-    Option<"warmupSteps", "warmup-steps", "uint64_t", /*default=*/"0", "steps in which the learning rate rises">,
-    Option<"totalSteps", "total-steps", "uint64_t", /*default=*/"0", "steps after which it stays">,
-    Option<"minLearningRate", "min-lr-ratio", "double", /*default=*/"0.0", "where it ends">,
-    Option<"clipNorm", "clip-norm", "double", /*default=*/"0.0", "largest global norm; 0: any">,
-    Option<"microBatches", "micro-batches", "uint64_t", /*default=*/"1", "batches that one step adds up">,
-    Option<"lossScale", "loss-scale", "double", /*default=*/"0.0", "fixed loss scale; 0: it adapts">,
-    Option<"minLossScale", "min-loss-scale", "double", /*default=*/"1.0", "smallest loss scale">,
-    Option<"lossScaleWindow", "loss-scale-window", "unsigned", /*default=*/"1000", "steps until it doubles">,
-    Option<"patience", "loss-scale-hysteresis", "unsigned", /*default=*/"1", "overflows until it halves">];
+    ListOption<"noDecay", "no-decay", "std::string",
+               "patterns of parameters without weight decay">,
+    Option<"scheduleKind", "lr-schedule", "::zero::ScheduleKind",
+           /*default=*/"::zero::ScheduleKind::Constant",
+           "constant, linear, cosine or inverse-sqrt">,
+    Option<"warmupSteps", "warmup-steps", "uint64_t", /*default=*/"0",
+           "steps in which the learning rate rises">,
+    Option<"totalSteps", "total-steps", "uint64_t", /*default=*/"0",
+           "steps after which the learning rate is constant">,
+    Option<"minLearningRate", "min-lr-ratio", "double", /*default=*/"0.0",
+           "final learning rate, as a fraction of the peak">,
+    Option<"clipNorm", "clip-norm", "double", /*default=*/"0.0",
+           "maximum global norm; 0: no limit">,
+    Option<"microBatches", "micro-batches", "uint64_t", /*default=*/"1",
+           "micro-batches that one step accumulates">,
+    Option<"lossScale", "loss-scale", "double", /*default=*/"0.0", "fixed loss scale; 0: dynamic">,
+    Option<"minLossScale", "min-loss-scale", "double", /*default=*/"1.0", "minimum loss scale">,
+    Option<"lossScaleWindow", "loss-scale-window", "unsigned", /*default=*/"1000",
+           "steps without overflow after which the scale doubles">,
+    Option<"patience", "loss-scale-hysteresis", "unsigned", /*default=*/"1",
+           "overflows after which the scale halves">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
                            "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect",
                            "::zero::ZeroDialect"];
 }
 
 def SplitPrologue : Pass<"zero-split-prologue", "::mlir::ModuleOp"> {
-  let summary = "Computes what must be known before the first micro-batch";
+  let summary = "Clone what the first micro-batch depends on into the prologue";
   let description = [{
-    A mean over labels divides by the labels of the whole global batch, those of later
-    micro-batches included. What a `zero.micro_mean` that the step itself uses is
-    computed from is cloned to the start of the step, marked `zero.prologue`: it runs
-    for each micro-batch before the first one. With one micro-batch there are no
-    means over them, and nothing to do.
+    A mean over labels divides by the number of labels in the whole global batch, including
+    later micro-batches. The ops that compute a `zero.micro_mean` that the step itself uses are
+    cloned to the start of the step and marked `zero.prologue`: they run for each micro-batch
+    before the first one. With one micro-batch there are no such means, and the pass has no
+    effect.
 
     ```mlir
     %c = onnx.node "LabelWeights"(%labels) ... {zero.prologue}
@@ -59,14 +70,13 @@ def SplitPrologue : Pass<"zero-split-prologue", "::mlir::ModuleOp"> {
 }
 
 def AverageBuffers : Pass<"zero-average-buffers", "::mlir::ModuleOp"> {
-  let summary = "Averages the next values of buffers over ranks";
+  let summary = "Average the next values of buffers over ranks";
   let description = [{
-    Each rank computes the next running statistics from its own batch. What is
-    written is their mean over ranks, in rank order, so that all ranks hold the
-    same: one bucket of each element type, one collective, and the writes at the
-    end of the step. Over several micro-batches each goes on from where the one before
-    ended, in accumulators, and the mean comes once, after the last. What a step
-    that does not count would write stays unwritten.
+    Each rank computes the next running statistics from its own batch. The step writes their
+    mean over ranks, in rank order, so that all ranks hold the same values: one bucket for each
+    element type, one collective, and the writes at the end of the step. Over several
+    micro-batches each continues from the result of the previous one, in accumulators, and the
+    mean is taken once, after the last. A skipped step does not write them.
 
     ```mlir
     zero.write @mean, %m : tensor<8xf32>                          // before
@@ -81,7 +91,7 @@ def AverageBuffers : Pass<"zero-average-buffers", "::mlir::ModuleOp"> {
 }
 
 def VerifyUpdates : Pass<"zero-verify-updates", "::mlir::ModuleOp"> {
-  let summary = "Checks that each trained parameter is updated exactly once";
+  let summary = "Verify that each trained parameter is updated exactly once";
 }
 
 #endif // ZERO_TRANSFORMS_STEP_PASSES_TD
