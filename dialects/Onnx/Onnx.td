@@ -1,7 +1,7 @@
-//===- Onnx.td - holder of imported ONNX nodes ---------------------------===//
+//===- Onnx.td - imported ONNX nodes --------------------------------------===//
 //
-// One generic op holds every node: what is known of an operator stands in its
-// own file under lib/Ops, so a new operator never touches this dialect.
+// One generic op holds every node. Each operator is defined in a file of its own
+// under lib/Ops, so a new operator needs no change in this dialect.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,11 +15,11 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 def Onnx_Dialect : Dialect {
   let name = "onnx";
   let cppNamespace = "::zero::onnx";
-  let summary = "A loose holder of imported ONNX nodes, without semantics";
+  let summary = "Imported ONNX nodes in generic form, without semantics";
   let description = [{
-    The importer turns every ONNX node into one `onnx.node`, keeping its
-    operator type, domain, opset version, name and attributes. Semantics (how to
-    lower and differentiate it) live in the op table of lib/Ops.
+    The importer converts every ONNX node to one `onnx.node` with its operator type, domain,
+    opset version, name and attributes. The op table of lib/Ops defines the semantics: how an
+    operator is lowered and differentiated.
   }];
 }
 
@@ -27,7 +27,7 @@ class Onnx_Op<string mnemonic, list<Trait> traits = []>
     : Op<Onnx_Dialect, mnemonic, traits>;
 
 def Onnx_NodeOp : Onnx_Op<"node", [Pure]> {
-  let summary = "One node of an ONNX graph";
+  let summary = "Hold one node of an ONNX graph";
   let description = [{
     Holds the operator `domain`::`op_type` as of version `opset` of its domain.
     `domain` is "" for ai.onnx. `node` is the node's name in the model, for
@@ -53,7 +53,7 @@ def Onnx_NodeOp : Onnx_Op<"node", [Pure]> {
     (`node` $node^)? attr-dict `:` functional-type($inputs, $outputs)
   }];
   let extraClassDeclaration = [{
-    /// What it computes.
+    /// The operator that the node computes.
     ::zero::onnx::Operator getOperator() { return {getDomain(), getOpType()}; }
     bool is(::zero::onnx::Operator type) { return getOperator() == type; }
     bool isAnyOf(::llvm::ArrayRef<::zero::onnx::Operator> types) {
@@ -65,21 +65,21 @@ def Onnx_NodeOp : Onnx_Op<"node", [Pure]> {
     double getFloat(::llvm::StringRef name, double fallback);
     /// The string attribute `name`, or `fallback` when it is absent.
     ::llvm::StringRef getString(::llvm::StringRef name, ::llvm::StringRef fallback);
-    /// The integers of attribute `name`; nothing when it is absent.
+    /// The integers of attribute `name`; std::nullopt if it is absent.
     ::std::optional<::llvm::SmallVector<int64_t>> getInts(::llvm::StringRef name);
-    /// Whether operand `index` is there: given, and not `onnx.none`.
+    /// Whether operand `index` is present and not `onnx.none`.
     bool hasInput(unsigned index);
     /// The tensor type of operand `index`, unsigned integers as signless ones.
     ::mlir::RankedTensorType inputType(unsigned index);
     /// The tensor type of result `index`, unsigned integers as signless ones.
     ::mlir::RankedTensorType outputType(unsigned index);
-    /// "Gemm node 'fc1'": how messages name this node.
+    /// The name of this node in messages: "Gemm node 'fc1'".
     ::std::string describe();
   }];
 }
 
 def Onnx_NoneOp : Onnx_Op<"none", [Pure]> {
-  let summary = "Stands for an optional operand that the model leaves out";
+  let summary = "Represent an optional operand that the model leaves out";
   let results = (outs NoneType:$result);
   let assemblyFormat = "attr-dict";
 }

@@ -1,7 +1,7 @@
-//===- LibraryCalls.td - kernels that a library computes ------------------===//
+//===- LibraryCalls.td - attributes of kernels that are library calls -------===//
 //
 // Each attribute has the fields of the message of its name in runtime/format/executable.proto,
-// which say more. Strides are in elements.
+// which documents them. Strides are in elements.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,7 +26,7 @@ def Zero_AttentionDirection : I32EnumAttr<"AttentionDirection", "what an attenti
   let genSpecializedAttr = 0;
 }
 
-def Zero_MaskKind : I32EnumAttr<"MaskKind", "what an operand does to the scores of attention", [
+def Zero_MaskKind : I32EnumAttr<"MaskKind", "how an operand masks the scores of attention", [
     I32EnumAttrCase<"None", 0, "none">,
     I32EnumAttrCase<"Shown", 1, "shown">,
     I32EnumAttrCase<"Bias", 2, "bias">]> {
@@ -42,8 +42,8 @@ def Zero_MatmulAttr : Zero_Attr<"Matmul", "matmul"> {
     A is `m` x `k`, B `k` x `n` and C `m` x `n`, for each element of `batch`. The strides
     have one number for each batch dimension and two for the matrix. The operands are A, B,
     the row `bias` if there is one, then the `residual` if there is one. With `accumulate`
-    the residual is C itself, in place. With `reorder_b` the library copies B into a
-    layout of its own first.
+    the residual is C itself, in place. With `reorder_b` the library first copies B into a
+    layout that it chooses.
 
     ```mlir
     #zero.matmul<m = 32, n = 24, k = 16, batch = [], a_strides = [16, 1],
@@ -66,8 +66,8 @@ def Zero_ConvolutionAttr : Zero_Attr<"Convolution", "convolution"> {
   let description = [{
     `input`, `output`, `kernel`, `strides`, `dilations`, `pads_begin` and `pads_end` have one
     number for each spatial dimension, of which there are 1 to 3. The operands of `forward`
-    are the image, the weights and the `bias` if there is one; those of `backward_data` the
-    gradient of the result and the weights; those of `backward_weights` the gradient of the
+    are the image, the weights and the optional `bias`. The operands of `backward_data` are the
+    gradient of the result and the weights, those of `backward_weights` the gradient of the
     result and the image.
   }];
   let parameters = (ins "::zero::ConvolutionDirection":$direction, "int64_t":$batch,
@@ -90,10 +90,10 @@ def Zero_AttentionAttr : Zero_Attr<"Attention", "attention"> {
   let description = [{
     `heads` heads of `queries` queries share `groups` heads of `keys` keys. The strides of q, k,
     v and o are those of batch, head and row. If `packed`, the three operands are one tensor
-    in which they begin at `offsets`. A query sees the keys up to its own number plus
-    `causal_offset` if `causal`; hidden scores become `fill`. With `guard`, rows that see no
-    key are zero. `padding` hides or shifts keys of each batch element, `mask` scores; they
-    broadcast by their strides.
+    in which they begin at `offsets`. If `causal`, a query attends to the keys up to its
+    own index plus `causal_offset`; masked scores become `fill`. With `guard`, rows that attend
+    to no key are zero. `padding` masks or biases the keys of each batch element, `mask` the
+    scores; both broadcast by their strides.
   }];
   let parameters = (ins "::zero::AttentionDirection":$direction, "int64_t":$batch,
                         "int64_t":$heads, "int64_t":$groups, "int64_t":$queries, "int64_t":$keys,
@@ -111,18 +111,18 @@ def Zero_AttentionAttr : Zero_Attr<"Attention", "attention"> {
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
     /// Floating-point operations: two for each product of elements. Forward multiplies queries by
-    /// keys and weights by values; backward does the first again, and two products for the
-    /// gradients of each of these. Keys that `causal` hides are not multiplied.
+    /// keys and weights by values. Backward recomputes the first product and needs two products
+    /// for the gradients of each of the two. Keys that `causal` hides are not multiplied.
     int64_t countFlops() const;
   }];
 }
 
 def Zero_LibraryAttr : Zero_Attr<"Library", "library"> {
-  let summary = "A kernel that is one call of a library";
+  let summary = "A kernel that is one library call";
   let description = [{
     `call` is `#zero.matmul`, `#zero.convolution` or `#zero.attention`. `stored` has the element
-    type of each operand, then of each result that is not in place; without it all floats
-    are f32. The library converts others while it reads and writes.
+    type of each operand, then of each result that is not in place. Without it all floats are
+    f32. The library converts other types when it reads and writes.
 
     ```mlir
     #zero.library<#zero.convolution<...>, stored = [f32, bf16, bf16]>

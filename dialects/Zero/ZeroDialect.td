@@ -22,7 +22,7 @@ class Zero_Attr<string name, string attrMnemonic> : AttrDef<Zero_Dialect, name> 
   let mnemonic = attrMnemonic;
 }
 
-def Zero_Tier : I32EnumAttr<"Tier", "a level of memory", [
+def Zero_Tier : I32EnumAttr<"Tier", "a memory tier", [
     I32EnumAttrCase<"Device", 0, "device">,
     I32EnumAttrCase<"Host", 1, "host">,
     I32EnumAttrCase<"Nvme", 2, "nvme">]> {
@@ -66,13 +66,12 @@ def Zero_Turns : I32EnumAttr<"Turns", "the micro-batches of a step in which an o
 def Zero_ScheduleAttr : Zero_Attr<"Schedule", "schedule"> {
   let summary = "When an op of the step runs";
   let description = [{
-    A step has three segments. `prologue` runs for each micro-batch before the first
-    one, `micro_batch` for each micro-batch, `epilogue` once, after all of them. Of the
-    first two an op may run only in the `first` turn, in all `later` ones, or in the
-    `last`. An op of the step without this attribute runs in every turn of
-    `micro_batch`; the step's terminator belongs to the epilogue.
-
-    Passes read, write and copy it with the functions of Schedule.h.
+    A step has three segments. `prologue` runs for each micro-batch before the first one,
+    `micro_batch` runs for each micro-batch, `epilogue` runs once, after all of them. An op of
+    the first two segments may be limited to the `first` micro-batch, to all `later` ones, or to
+    the `last`. An op without this attribute runs for every micro-batch in `micro_batch`. The
+    terminator of the step belongs to the epilogue. Passes read, write and copy the attribute
+    with the functions of Schedule.h.
 
     ```mlir
     %s = zero.launch @add(%sum, %g) {zero.schedule = #zero.schedule<micro_batch, later>} : ...
@@ -108,8 +107,9 @@ def Zero_Lane : I32EnumAttr<"Lane", "a lane of a rank, which runs its commands i
 def Zero_GroupAttr : Zero_Attr<"Group", "group"> {
   let summary = "The ranks that take part in a collective";
   let description = [{
-    Axes of the device grid, as in `#zero.placement`: a rank exchanges with those that
-    differ from it along these alone. A collective without a group is of all ranks.
+    Axes of the device grid, as in `#zero.placement`. A rank exchanges with the ranks whose
+    coordinates differ from its own along these axes only. A collective without a group includes
+    all ranks.
 
     ```mlir
     #zero.group<[@dp]>
@@ -120,12 +120,12 @@ def Zero_GroupAttr : Zero_Attr<"Group", "group"> {
 }
 
 def Zero_DataAttr : Zero_Attr<"Data", "data"> {
-  let summary = "A reference to initial values: bytes of a file";
+  let summary = "A reference to initial values in a file";
   let description = [{
-    `bytes` bytes from `offset` of `file`, little-endian and row-major. Their
-    element type is `stored`, from which the runtime converts, or that of the
-    tensor that they initialise. `file` is relative to the folder of the model
-    (`--data-root`). The bytes themselves never enter the IR.
+    `bytes` bytes from `offset` of `file`, little-endian and row-major. Their element type is
+    `stored`, which the runtime converts, or by default that of the tensor that they initialize.
+    `file` is relative to the directory of the model (`--data-root`). The bytes themselves never
+    enter the IR.
 
     ```mlir
     zero.parameter @w : tensor<8xf32> {data = #zero.data<"m.onnx", 64, 32>}
@@ -138,12 +138,12 @@ def Zero_DataAttr : Zero_Attr<"Data", "data"> {
 }
 
 def Zero_PlacementAttr : Zero_Attr<"Placement", "placement"> {
-  let summary = "Where a tensor that outlives one kernel lies";
+  let summary = "Placement of a tensor that outlives one kernel";
   let description = [{
-    `shard` lists the axes of the device grid over which the tensor is cut into
-    equal slices; over the others it is replicated. `tier` is the memory level.
-    A ZeRO stage is a choice of this attribute for optimizer state (stage 1),
-    gradients (2) and parameters (3): ZeRO, arXiv 1910.02054, section 5.
+    `shard` lists the axes of the device grid over which the tensor is partitioned into equal
+    slices; it is replicated over the other axes. `tier` is the memory tier. A ZeRO stage is a
+    choice of this attribute for optimizer state (stage 1), gradients (2) and parameters (3):
+    ZeRO, arXiv 1910.02054, section 5.
   }];
   let parameters = (ins OptionalArrayRefParameter<"::mlir::FlatSymbolRefAttr">:$shard,
                         DefaultValuedParameter<"Tier", "Tier::Device">:$tier);
@@ -155,18 +155,18 @@ def Zero_PlacementAttr : Zero_Attr<"Placement", "placement"> {
 }
 
 def Zero_RunAttr : Zero_Attr<"Run", "run"> {
-  let summary = "How backward gets what layers made and nobody kept";
+  let summary = "How backward recomputes values of layers that are not saved";
   let description = [{
-    When backward first reads a value that a layer of `first` to `last` made and that is
-    not kept, `advances`, pairs of layers, are run one after the other: from the first
-    to the second of a pair, as far as what layers behind the second read needs it. From
-    then on, values of layers `first` to `last` are made as backward reads them: each
-    launch runs again once. A run starts from what is kept or what an earlier run made
-    of layers before it.
+    The run starts when backward first reads a value that a layer of `first` to `last` computed
+    and that is not saved. `advances` lists pairs of layers that are recomputed first, one pair
+    after the other: from the first to the second layer of a pair, limited to what layers after
+    the second need. From then on, the values of layers `first` to `last` are recomputed in the
+    order in which backward reads them: each launch once. A run starts from values that are
+    saved, or that an earlier run recomputed for earlier layers.
 
     ```mlir
-    #zero.run<7 to 7>             // layer 7 from its input, which is kept
-    #zero.run<7 to 7 after 4, 6>  // from what layers 4 to 6 make again of theirs
+    #zero.run<7 to 7>             // layer 7 from its saved input
+    #zero.run<7 to 7 after 4, 6>  // after recomputing layers 4 to 6
     ```
   }];
   let parameters = (ins "int64_t":$first, "int64_t":$last,
@@ -176,17 +176,17 @@ def Zero_RunAttr : Zero_Attr<"Run", "run"> {
 }
 
 //===----------------------------------------------------------------------===//
-// What planners choose and find
+// Choices and results of planners
 //===----------------------------------------------------------------------===//
 
 def Zero_PlanAttr : Zero_Attr<"Plan", "plan"> {
-  let summary = "What a planner chose";
+  let summary = "The plan that a planner chose";
   let description = [{
-    On the module. It overrides the options of passes: the ZeRO `stage`, the number of
-    `ranks`, the bytes of a parameter under which it is not sharded (`persist_under`),
+    An attribute of the module. It overrides the options of passes: the ZeRO `stage`, the number
+    of `ranks`, the size in bytes below which a parameter is not sharded (`persist_under`),
     `bucket_bytes`, the tiers of `params` and of `optimizer` state, and bytes of a rank:
-    `optimizer_host`, its state on the host while the rest is on nvme, `activations_host` and
-    `activations_nvme`, its saved values on these tiers.
+    `optimizer_host` is optimizer state on the host while the rest is on nvme,
+    `activations_host` and `activations_nvme` are saved values on these tiers.
   }];
   let parameters = (ins "uint64_t":$stage, "uint64_t":$ranks, "uint64_t":$persist_under,
                         "uint64_t":$bucket_bytes, "::zero::Tier":$params, "::zero::Tier":$optimizer,
@@ -196,40 +196,41 @@ def Zero_PlanAttr : Zero_Attr<"Plan", "plan"> {
 }
 
 def Zero_TilesAttr : Zero_Attr<"Tiles", "tiles"> {
-  let summary = "Tiles of parameters with which a plan fits";
+  let summary = "The size of parameter tiles with which a plan fits";
   let description = [{
-    On a module for which no plan fits. With parameters above `limit` bytes in tiles one
-    does, whose step takes `seconds` and whose arena has `bytes`.
+    An attribute of a module for which no plan fits. If parameters above `limit` bytes are
+    tiled, a plan fits whose step takes `seconds` and whose arena has `bytes`.
   }];
   let parameters = (ins "uint64_t":$limit, "::mlir::FloatAttr":$seconds, "int64_t":$bytes);
   let assemblyFormat = "`<` struct(params) `>`";
 }
 
 def Zero_MemoryFloorAttr : Zero_Attr<"MemoryFloor", "memory_floor"> {
-  let summary = "What no plan can do without, whatever its tiles";
+  let summary = "The memory that every plan needs, whatever its tiles";
   let description = [{
-    On a module for which no plan fits: bytes of the `state` that stays on the device, and
-    of the `launch` with the most operands, which is `at`.
+    An attribute of a module for which no plan fits: bytes of the `state` that stays on the
+    device, and of the operands of the `launch` with the largest operands; `at` names that
+    launch.
   }];
   let parameters = (ins "int64_t":$state, "int64_t":$launch, StringRefParameter<>:$at);
   let assemblyFormat = "`<` struct(params) `>`";
 }
 
 def Zero_RoleBytesAttr : Zero_Attr<"RoleBytes", "role_bytes"> {
-  let summary = "Bytes by what they are for";
+  let summary = "Bytes by role";
   let parameters = (ins "int64_t":$parameters, "int64_t":$gradients, "int64_t":$optimizer,
                         "int64_t":$activations, "int64_t":$working);
   let assemblyFormat = "`<` struct(params) `>`";
 }
 
 def Zero_ArenaAttr : Zero_Attr<"Arena", "arena"> {
-  let summary = "What a rank's arena on one tier holds";
+  let summary = "The contents of a rank's arena on one tier";
   let description = [{
     An entry of the certificate, `zero.certificate`, which lists one arena for each tier that
-    the step uses, the device's first. `peak` is the size in bytes, `lower_bound` the most bytes
-    that are live at once, `optimal` whether no packing of these lifetimes is smaller, `peak_at`
-    the op at which most bytes are live. `most` has the largest number of live bytes of each role,
-    `at_peak` those at `peak_at`.
+    the step uses, the device first. `peak` is the size in bytes, `lower_bound` the maximum of
+    the bytes that are live at once, `optimal` whether `peak` is minimal for these lifetimes,
+    `peak_at` the op at which most bytes are live. `most` has the maximum of the live bytes of
+    each role, `at_peak` the bytes of each role at `peak_at`.
 
     ```mlir
     #zero.arena<tier = device, peak = 1280, lower_bound = 1280, optimal = true,
@@ -249,11 +250,12 @@ def Zero_ArenaAttr : Zero_Attr<"Arena", "arena"> {
 }
 
 def Zero_PartAttr : Zero_Attr<"Part", "part"> {
-  let summary = "The part of a model's tensor that a parameter is";
+  let summary = "The part of a model's tensor that a parameter holds";
   let description = [{
-    Indices [`begin`, `begin` + the parameter's own) of dimension `axis`, of `extent` indices, of
-    the model's tensor `of`. The parameter's initial values (`data`) are the whole tensor's. To
-    users the parts are one tensor: its name, its initial values, its place in a checkpoint.
+    Indices [`begin`, `begin` + the parameter's extent) of dimension `axis`, which has `extent`
+    indices, of the model's tensor `of`. The initial values of the parameter (`data`) are those
+    of the whole tensor. For users the parts are one tensor, with one name, one set of initial
+    values and one entry in a checkpoint.
   }];
   let parameters = (ins StringRefParameter<>:$of, "int64_t":$axis, "int64_t":$begin,
                         "int64_t":$extent);

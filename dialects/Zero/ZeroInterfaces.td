@@ -1,4 +1,4 @@
-//===- ZeroInterfaces.td - what passes ask of a step's ops ----------------===//
+//===- ZeroInterfaces.td - interfaces of the ops of a step ----------------===//
 
 #ifndef DIALECTS_ZERO_ZEROINTERFACES_TD
 #define DIALECTS_ZERO_ZEROINTERFACES_TD
@@ -8,49 +8,49 @@ include "mlir/IR/OpBase.td"
 def Zero_CollectiveOpInterface : OpInterface<"CollectiveOpInterface"> {
   let cppNamespace = "::zero";
   let description = [{
-    An op in which the ranks of a group exchange a value. All of them run it, in the
-    same order as their other collectives, always: it has no condition.
+    An op in which the ranks of a group exchange a value. All of them always execute it, in the
+    same order as their other collectives: it has no condition.
 
-    Planner, schedule, emitter and cost model ask these questions and name no
-    collective, so that a new one is an op here, a value of `CollectiveKind`, and a
-    function of each communicator of the runtime.
+    Planner, schedule, emitter and cost model use these methods and do not depend on concrete
+    collectives. A new collective needs an op, a value of `CollectiveKind`, and a function in
+    each communicator of the runtime.
   }];
   let methods = [
-    InterfaceMethod<"What is exchanged.", "::zero::CollectiveKind", "getCollectiveKind">,
-    InterfaceMethod<"What this rank contributes.", "::mlir::Value", "getSource">,
-    InterfaceMethod<"The value whose bytes the result takes, or null.",
+    InterfaceMethod<"The kind of the collective.", "::zero::CollectiveKind", "getCollectiveKind">,
+    InterfaceMethod<"The value that this rank contributes.", "::mlir::Value", "getSource">,
+    InterfaceMethod<"The value whose bytes the result reuses, or null.",
                     "::mlir::Value", "getDestination", (ins), "", "return {};">,
-    InterfaceMethod<"Whether the result takes bytes of the source.", "bool", "reducesInPlace",
+    InterfaceMethod<"Whether the result reuses bytes of the source.", "bool", "reducesInPlace",
                     (ins), "", "return false;">,
-    InterfaceMethod<"The ranks that take part: all of the program's if null.",
+    InterfaceMethod<"The ranks that take part; null means all ranks of the program.",
                     "::zero::GroupAttr", "getCollectiveGroup",
                     (ins), "", "return $_op.getGroupAttr();">,
-    InterfaceMethod<"The type that sums are made in, or null: that of the source.",
+    InterfaceMethod<"The type of the arithmetic of sums; null means that of the source.",
                     "::mlir::TypeAttr", "getSumType", (ins), "", "return {};">,
     InterfaceMethod<"Whether the sum is divided by the number of ranks.", "bool", "isMean",
                     (ins), "", "return false;">,
-    InterfaceMethod<"Of a broadcast: the rank of the group whose value all get.",
+    InterfaceMethod<"For a broadcast: the rank of the group whose value all ranks receive.",
                     "int64_t", "getRootRank", (ins), "", "return 0;">,
     InterfaceMethod<[{
-        Whether a value of the program is exchanged, like a loss or a norm, rather than
-        parameters or gradients, of which the volume is counted.
+        Whether a control value is exchanged, such as a loss or a norm, instead of parameters
+        or gradients. Only the volume of the latter is counted.
       }], "bool", "isControl", (ins), "", "return false;">];
   let extraSharedClassDeclaration = [{
     ::mlir::TypedValue<::mlir::RankedTensorType> getExchanged() {
       return ::llvm::cast<::mlir::TypedValue<::mlir::RankedTensorType>>($_op->getResult(0));
     }
-    /// The type of the larger of source and result: of what all ranks of the group have together.
+    /// The type of the larger of source and result: the data of all ranks of the group.
     ::mlir::RankedTensorType getWholeType() {
       auto from = ::llvm::cast<::mlir::RankedTensorType>($_op.getSource().getType());
       auto to = getExchanged().getType();
       return from.getNumElements() > to.getNumElements() ? from : to;
     }
-    /// Elements of what one rank brings or keeps.
+    /// The number of elements that one rank contributes or receives.
     int64_t getSliceElements() {
       auto from = ::llvm::cast<::mlir::RankedTensorType>($_op.getSource().getType());
       return std::min(from.getNumElements(), getExchanged().getType().getNumElements());
     }
-    /// Whether it brings a value into fresh bytes, which can be done early.
+    /// Whether the result has bytes of its own, so that the op can be executed early.
     bool isFetch() {
       return !::zero::isReduction($_op.getCollectiveKind()) && !$_op.getDestination();
     }
@@ -60,8 +60,8 @@ def Zero_CollectiveOpInterface : OpInterface<"CollectiveOpInterface"> {
 def Zero_LaneOpInterface : OpInterface<"LaneOpInterface"> {
   let cppNamespace = "::zero";
   let description = [{
-    An op that does work when the step reaches it, on a lane of the rank: lanes run
-    beside each other, each in program order. Ops without this interface name bytes.
+    An op that executes a command when the step reaches it, on a lane of the rank. Lanes run
+    beside each other, each in program order. Ops without this interface only name bytes.
   }];
   let methods = [InterfaceMethod<"The lane that runs it.", "::zero::Lane", "getLane">];
 }
@@ -69,27 +69,27 @@ def Zero_LaneOpInterface : OpInterface<"LaneOpInterface"> {
 def Zero_BufferAccessOpInterface : OpInterface<"BufferAccessOpInterface"> {
   let cppNamespace = "::zero";
   let description = [{
-    Which of its operands' bytes an op reads, and of which it makes its results.
+    Which operands' bytes an op reads, and which operands' bytes its results reuse.
   }];
   let methods = [
-    InterfaceMethod<"Whether it reads the bytes of `operand`, or only fills them.",
+    InterfaceMethod<"Whether the op reads the bytes of `operand` or only overwrites them.",
                     "bool", "readsBytes", (ins "::mlir::OpOperand &":$operand), "", "return true;">,
     InterfaceMethod<[{
-        The operand whose bytes the result takes, in any case; null if it has bytes of its
-        own, or takes an operand's only if nobody else needs them.
+        The operand whose bytes the result always reuses; null if the result has bytes of
+        its own, or reuses an operand's bytes only if nothing else needs them.
       }], "::mlir::OpOperand *", "getReused", (ins), "", "return nullptr;">];
 }
 
 def Zero_ViewOpInterface : OpInterface<"ViewOpInterface"> {
   let cppNamespace = "::zero";
   let description = [{
-    An op that moves nothing: its result is a part of its operand's bytes.
+    An op that copies nothing: its result is a part of the bytes of its operand.
   }];
   let methods = [
-    InterfaceMethod<"What it is a part of.", "::mlir::Value", "getViewed">,
-    InterfaceMethod<"Elements of the operand before the result, on rank 0.",
+    InterfaceMethod<"The value that the result is a part of.", "::mlir::Value", "getViewed">,
+    InterfaceMethod<"The offset of the result in the operand on rank 0, in elements.",
                     "int64_t", "getViewStart">,
-    InterfaceMethod<"Elements by which that grows from rank to rank.",
+    InterfaceMethod<"The increase of that offset from rank to rank, in elements.",
                     "int64_t", "getRankStride">];
 }
 

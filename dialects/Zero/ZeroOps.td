@@ -1,6 +1,6 @@
 //===- ZeroOps.td - operations --------------------------------------------===//
 //
-// Why each of these exists beside upstream's: README.md in this folder.
+// README.md in this directory explains why each op exists beside the upstream ones.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,9 +15,9 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 class Zero_Op<string mnemonic, list<Trait> traits = []>
     : Op<Zero_Dialect, mnemonic, traits>;
 
-/// Kernels that partition will launch.
+/// Kernels that the partitioned step launches.
 def Zero_Kernels : TypedArrayAttrBase<FlatSymbolRefAttr, "kernels">;
-/// One truth value of the program.
+/// One boolean value of the program.
 def Zero_Condition : Type<CPred<"$_self == ::mlir::RankedTensorType::get({}, "
                                 "::mlir::IntegerType::get($_self.getContext(), 1))">,
                           "tensor<i1>", "::mlir::RankedTensorType">,
@@ -28,13 +28,13 @@ def Zero_Condition : Type<CPred<"$_self == ::mlir::RankedTensorType::get({}, "
 //===----------------------------------------------------------------------===//
 
 def Zero_ParameterOp : Zero_Op<"parameter", [Symbol]> {
-  let summary = "A tensor of the model that training changes";
+  let summary = "Declare a tensor of the model that training changes";
   let description = [{
-    Initial values are bytes of a file (`data`) or one value for all elements
-    (`splat`). A `frozen` parameter is sharded and gathered like the others but
-    has no gradient and no optimizer state. `place` writes where the parameter
-    and its gradient lie (`placement`, `gradient`) and which flat buffer holds
-    it, from which element on (`home`, `start`).
+    Initial values are bytes of a file (`data`) or one value for all elements (`splat`). A
+    `frozen` parameter is sharded and gathered like the others but has no gradient and no
+    optimizer state. The phase `place` writes the placement of the parameter and of its gradient
+    (`placement`, `gradient`), the bucket that holds it (`home`) and its offset there in
+    elements (`start`).
 
     ```mlir
     zero.parameter @"fc1.weight" : tensor<128x784xf32> {data = #zero.data<"mlp.onnx", 517, 401408>}
@@ -49,21 +49,24 @@ def Zero_ParameterOp : Zero_Op<"parameter", [Symbol]> {
   let hasVerifier = 1;
   let assemblyFormat = "$sym_name `:` $type attr-dict";
   let extraClassDeclaration = [{
-    ::mlir::RankedTensorType getTensorType() { return ::llvm::cast<::mlir::RankedTensorType>(getType()); }
+    ::mlir::RankedTensorType getTensorType() {
+      return ::llvm::cast<::mlir::RankedTensorType>(getType());
+    }
   }];
 }
 
 def Zero_StateOp : Zero_Op<"state", [Symbol, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "Any other tensor that outlives the step";
+  let summary = "Declare another tensor that outlives the step";
   let description = [{
-    Optimizer state of parameter `of`, a program counter, a constant too large
-    for the IR, or a buffer: a tensor of the model that the step writes though it
-    is not trained, like running statistics. Initialised like `zero.parameter`.
+    Optimizer state of parameter `of`, a program counter, a constant too large for the IR, or a
+    buffer: a tensor of the model that the step writes although it is not trained, such as
+    running statistics. Initialized like `zero.parameter`.
 
     ```mlir
     zero.state optimizer @"fc1.weight.m" of @"fc1.weight" : tensor<128x784xf32> {splat = 0.0}
     zero.state constant @mask : tensor<4x1x128x128xi1> {data = #zero.data<"gpt2.onnx", 99, 65536>}
-    zero.state buffer @"bn.running_mean" : tensor<64xf32> {data = #zero.data<"resnet.onnx", 4096, 256>}
+    zero.state buffer @"bn.running_mean" : tensor<64xf32>
+        {data = #zero.data<"resnet.onnx", 4096, 256>}
     ```
   }];
   let arguments = (ins Zero_RoleAttr:$role, SymbolNameAttr:$sym_name,
@@ -74,16 +77,17 @@ def Zero_StateOp : Zero_Op<"state", [Symbol, DeclareOpInterfaceMethods<SymbolUse
   let hasVerifier = 1;
   let assemblyFormat = "`` $role $sym_name (`of` $of^)? `:` $type attr-dict";
   let extraClassDeclaration = [{
-    ::mlir::RankedTensorType getTensorType() { return ::llvm::cast<::mlir::RankedTensorType>(getType()); }
+    ::mlir::RankedTensorType getTensorType() {
+      return ::llvm::cast<::mlir::RankedTensorType>(getType());
+    }
   }];
 }
 
 def Zero_BufferOp : Zero_Op<"buffer", [Symbol]> {
-  let summary = "One rank's flat storage of a bucket of parameters or states";
+  let summary = "Declare one rank's flat storage of a bucket";
   let description = [{
-    Made by `partition`. Holds `type` elements per rank: the whole bucket, or,
-    with `shards` > 1, the rank's slice of it. It lies on `tier`, on the device if there
-    is none.
+    Created by `partition`. Holds `type` elements per rank: the whole bucket, or, with `shards`
+    > 1, the rank's slice of it. It resides on `tier`, by default on the device.
   }];
   let arguments = (ins Zero_RoleAttr:$role, SymbolNameAttr:$sym_name,
                        TypeAttrOf<AnyStaticShapeTensor>:$type, I64Attr:$shards,
@@ -98,17 +102,19 @@ def Zero_BufferOp : Zero_Op<"buffer", [Symbol]> {
                                        : ::zero::TierAttr::get($_builder.getContext(), tier));
   }]>];
   let extraClassDeclaration = [{
-    ::mlir::RankedTensorType getTensorType() { return ::llvm::cast<::mlir::RankedTensorType>(getType()); }
-    /// Where it lies.
+    ::mlir::RankedTensorType getTensorType() {
+      return ::llvm::cast<::mlir::RankedTensorType>(getType());
+    }
+    /// The tier on which it resides.
     ::zero::Tier getHomeTier() { return getTier().value_or(::zero::Tier::Device); }
   }];
 }
 
 def Zero_ReadOp : Zero_Op<"read", [Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "The value of a state symbol at the start of the step";
+  let summary = "Read a state symbol as of the start of the step";
   let description = [{
-    Pure, because the value at the start of the step never changes; a verifier
-    forbids a read after an update or write of the same symbol.
+    Pure, because the value at the start of the step never changes. A verifier rejects a read
+    after an update or a write of the same symbol.
   }];
   let arguments = (ins FlatSymbolRefAttr:$symbol);
   let results = (outs AnyStaticShapeTensor:$result);
@@ -116,9 +122,9 @@ def Zero_ReadOp : Zero_Op<"read", [Pure, DeclareOpInterfaceMethods<SymbolUserOpI
 }
 
 def Zero_WriteOp : Zero_Op<"write", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "Sets a state symbol's value for the next step";
+  let summary = "Set the value of a state symbol for the next step";
   let description = [{
-    An accumulator's is set for the next micro-batch. With a `condition` that is
+    The value of an accumulator is set for the next micro-batch. With a `condition` that is
     false the symbol keeps its value.
   }];
   let arguments = (ins FlatSymbolRefAttr:$symbol, AnyStaticShapeTensor:$value,
@@ -135,13 +141,13 @@ def Zero_WriteOp : Zero_Op<"write", [DeclareOpInterfaceMethods<SymbolUserOpInter
 
 def Zero_GradientOp : Zero_Op<"gradient", [AllShapesMatch<["local", "result"]>,
                                            DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "The gradient of a parameter, summed over ranks and micro-batches";
+  let summary = "Sum the gradient of a parameter over ranks and micro-batches";
   let description = [{
-    `local` is what this rank computed from its part of the batch, `result` the
-    sum over all ranks. Has no effect interface: it is never dropped or merged.
-    Over several micro-batches `accumulate` adds up: two kernels (accumulator f32 in
-    place, summand) -> accumulator, for the first micro-batch and for the later ones;
-    the result is f32 then.
+    `local` is the gradient that this rank computed from its part of the batch, `result` the sum
+    over all ranks. The op has no effect interface, so it is never removed or merged. Over
+    several micro-batches `accumulate` names two kernels (f32 accumulator in place, summand) ->
+    accumulator: one for the first micro-batch and one for the later ones. The result is f32
+    then.
 
     ```mlir
     %s = zero.gradient @w, %g accumulate [@first, @later] : tensor<8x4xbf16> -> tensor<8x4xf32>
@@ -158,13 +164,13 @@ def Zero_GradientOp : Zero_Op<"gradient", [AllShapesMatch<["local", "result"]>,
 }
 
 def Zero_SquareSumOp : Zero_Op<"square_sum", [Pure]> {
-  let summary = "The sum of the squares of a gradient's elements";
+  let summary = "Sum the squares of the elements of a gradient";
   let description = [{
-    The operand is a `zero.gradient`, or the `zero.read` of a parameter for a norm of
-    that. `kernels` are two: (tensor<?x64xT>) -> tensor<?xf32>, the sum of squares of each
-    block of 64 elements of the tensor, and (tensor<?xf32>) -> tensor<f64>, the sum of
-    these. `partition` gives each rank the blocks that it holds and lets all have the
-    blocks' sums: so the bits do not depend on how the tensor is cut.
+    The operand is a `zero.gradient`, or the `zero.read` of a parameter for the norm of that
+    parameter. `kernels` are two: (tensor<?x64xT>) -> tensor<?xf32> computes the sum of squares
+    of each block of 64 elements, and (tensor<?xf32>) -> tensor<f64> sums these. `partition`
+    assigns each rank the blocks that it holds and gathers the sums of the blocks on all ranks,
+    so the result does not depend on how the tensor is sharded.
   }];
   let arguments = (ins AnyStaticShapeTensor:$gradient, Zero_Kernels:$kernels);
   let results = (outs RankedTensorOf<[F64]>:$result);
@@ -174,23 +180,21 @@ def Zero_SquareSumOp : Zero_Op<"square_sum", [Pure]> {
 
 def Zero_UpdateOp : Zero_Op<"update", [AttrSizedOperandSegments,
                                        DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "Applies an optimizer to one parameter";
+  let summary = "Apply an optimizer to one parameter";
   let description = [{
-    Runs the elementwise kernel `kernel` over the parameter, its `states` and
-    its gradient: (parameter, states..., gradient, scalars...) -> (parameter,
-    states...), the results in place of the operands of the same index. The
-    kernel takes one dimension of any length, so that `partition` can apply the
-    very same code to any slice of a bucket (promise 3). With a `condition` that is
-    false nothing changes. The gradient may also be the result of a launch that has used
-    it, like the direction of a factored optimizer (Adafactor).
+    Runs the elementwise kernel `kernel` over the parameter, its `states` and its gradient:
+    (parameter, states..., gradient, scalars...) -> (parameter, states...). Each result is in
+    place of the operand of the same index. The kernel takes one dimension of any length, so
+    that `partition` can apply the same code to any slice of a bucket. With a `condition` that
+    is false nothing changes. The gradient may also be the result of a launch that has processed
+    it, such as the direction of a factored optimizer (Adafactor).
 
-    A step that is scaled by a ratio of norms of each tensor (LAMB) has three more
-    kernels, `layerwise`, and all take blocks of 64 elements, tensor<?x64xT>:
-    the first (operands as above) -> (states..., sums of squares of the parameter
-    and of its direction for each block), the second sums of a tensor's blocks, as
-    in `zero.square_sum`, the third (two sums f64, a tensor<?xf32> to take the shape
-    of) -> the ratio for each block. `kernel` is (parameter, master..., states...,
-    ratios, scalars...) -> (parameter, master...) then.
+    An optimizer that scales the step by a ratio of norms of each tensor (LAMB) has three more
+    kernels, `layerwise`, which all take blocks of 64 elements, tensor<?x64xT>. The first
+    (operands as above) -> (states..., sums of squares of the parameter and of its direction for
+    each block). The second sums the blocks of a tensor, as in `zero.square_sum`. The third (two
+    f64 sums, a tensor<?xf32> that gives the shape) -> the ratio for each block. `kernel` then
+    is (parameter, master..., states..., ratios, scalars...) -> (parameter, master...).
 
     ```mlir
     zero.update @w [@w.m, @w.v], %g by @adamw(%scalars) : tensor<8x4xf32>, (tensor<4xf32>)
@@ -216,19 +220,18 @@ def Zero_UpdateOp : Zero_Op<"update", [AttrSizedOperandSegments,
 def Zero_LaunchOp : Zero_Op<"launch", [Pure, AttrSizedOperandSegments,
                                        DeclareOpInterfaceMethods<SymbolUserOpInterface>,
                                        DeclareOpInterfaceMethods<Zero_LaneOpInterface>]> {
-  let summary = "Runs a kernel";
+  let summary = "Launch a kernel";
   let description = [{
-    `kernel` is a private `func.func` on tensors that carries `zero.kernel`. An
-    argument of it with `zero.inplace = i` shares its buffer with result i. A
-    static operand may stand for a dynamic dimension of the kernel. `zero.name`
-    says which node of the model this came from. With a `condition` that is false it
-    does not run: results in place keep what was there, others hold anything.
+    `kernel` is a private `func.func` on tensors that carries `zero.kernel`. Its argument with
+    `zero.inplace = i` shares its buffer with result i. A static operand may correspond to a
+    dynamic dimension of the kernel. `zero.name` is the node of the model that the launch comes
+    from. With a `condition` that is false the kernel does not run: results in place keep their
+    values, other results are undefined.
 
-    - `host`: it runs on the host's cores, on operands in the host's memory.
-    - `layer`: the number of its layer, of a launch of forward. Backward makes its results
-      again, except those whose numbers `kept` lists. Results of launches without a
-      layer are kept.
-    - `updates` and `gradient`: it updates that bucket, and the input of that number is
+    - `host`: the kernel runs on the cores of the host, on operands in the memory of the host.
+    - `layer`: the number of the layer of a launch of forward. Backward recomputes its results,
+      except those whose numbers `kept` lists. Results of launches without a layer are saved.
+    - `updates` and `gradient`: the launch updates that bucket, and the input of that number is
       the gradient, summed over ranks.
   }];
   let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<AnyRankedTensor>:$inputs,
@@ -249,10 +252,10 @@ def Zero_LaunchOp : Zero_Op<"launch", [Pure, AttrSizedOperandSegments,
 }
 
 def Zero_CheckOp : Zero_Op<"check", [DeclareOpInterfaceMethods<Zero_LaneOpInterface>]> {
-  let summary = "Stops the step with `message` unless all values lie in a range";
+  let summary = "Stop the step with `message` unless all values are in a range";
   let description = [{
-    `value` holds the smallest and the largest value found; the step stops
-    before anything that follows unless both lie in [`lower`, `upper`].
+    `value` holds the minimum and the maximum of the values. The step stops before any later op
+    unless both are in [`lower`, `upper`].
   }];
   let arguments = (ins RankedTensorOf<[I64]>:$value, I64Attr:$lower, I64Attr:$upper,
                        StrAttr:$message);
@@ -261,23 +264,22 @@ def Zero_CheckOp : Zero_Op<"check", [DeclareOpInterfaceMethods<Zero_LaneOpInterf
 }
 
 //===----------------------------------------------------------------------===//
-// Ranks: what partition resolves
+// Ops on ranks, which partition resolves
 //===----------------------------------------------------------------------===//
 
 def Zero_RankMeanOp : Zero_Op<"rank_mean", [AllTypesMatch<["input", "result"]>, Pure]> {
-  let summary = "The mean of a value over the data-parallel ranks";
+  let summary = "Average a value over the data-parallel ranks";
   let arguments = (ins AnyStaticShapeTensor:$input);
   let results = (outs AnyStaticShapeTensor:$result);
   let assemblyFormat = "$input attr-dict `:` type($input)";
 }
 
 def Zero_MicroMeanOp : Zero_Op<"micro_mean", [AllTypesMatch<["input", "result"]>, Pure]> {
-  let summary = "The mean of a scalar over this rank's micro-batches";
+  let summary = "Average a scalar over the micro-batches of this rank";
   let description = [{
-    Of a value that the step itself uses, like the number of labels, it must be known
-    before the first micro-batch: `zero-split-prologue` sees to that. `accumulate` is
-    as in `zero.gradient`, except that its kernels divide by the number of
-    micro-batches.
+    If the step itself uses the value, such as the number of labels, the value must be known
+    before the first micro-batch; `zero-split-prologue` ensures this. `accumulate` is as in
+    `zero.gradient`, except that its kernels divide by the number of micro-batches.
   }];
   let arguments = (ins RankedTensorOf<[F32]>:$input, OptionalAttr<Zero_Kernels>:$accumulate);
   let results = (outs RankedTensorOf<[F32]>:$result);
@@ -289,7 +291,7 @@ def Zero_MicroMeanOp : Zero_Op<"micro_mean", [AllTypesMatch<["input", "result"]>
 }
 
 def Zero_RankShareOp : Zero_Op<"rank_share", [Pure]> {
-  let summary = "One over the number of ranks and micro-batches: the seed of the local gradient";
+  let summary = "Seed the local gradient: 1 / (ranks x micro-batches)";
   let results = (outs AnyStaticShapeTensor:$result);
   let assemblyFormat = "attr-dict `:` type($result)";
 }
@@ -298,8 +300,8 @@ def Zero_RankShareOp : Zero_Op<"rank_share", [Pure]> {
 // The program of one rank, after partition
 //===----------------------------------------------------------------------===//
 
-// Generic passes neither merge nor move an op that allocates its result, and erase it when it is
-// unused. Upstream's collectives are Pure, which CSE merges.
+// Generic passes neither merge nor move an op that allocates its result, and erase it if it is
+// unused. The collectives of upstream are Pure, so CSE merges them.
 class Zero_AllocatingOp<string mnemonic, list<Trait> traits = []> : Zero_Op<mnemonic, traits> {
   let results = (outs Res<AnyStaticShapeTensor, "", [MemAlloc<DefaultResource>]>:$result);
 }
@@ -315,11 +317,10 @@ class Zero_Collective<string mnemonic, list<string> methods, list<string> access
 
 def Zero_AllGatherOp : Zero_Collective<"all_gather", ["getDestination", "isControl"],
                                        ["readsBytes", "getReused"]> {
-  let summary = "Concatenates the ranks' slices";
+  let summary = "Concatenate the slices of all ranks";
   let description = [{
-    With `into` the result takes the buffer of that operand; a shard that is the
-    rank's own slice of it moves nothing. `control` marks a value of the program,
-    which is no parameter.
+    With `into` the result reuses the buffer of that operand; a shard that already is the rank's
+    own slice of it is not copied. `control` marks a value that is not a parameter.
   }];
   let arguments = (ins AnyStaticShapeTensor:$shard, Optional<AnyStaticShapeTensor>:$into,
                        UnitAttr:$control, OptionalAttr<Zero_GroupAttr>:$group);
@@ -335,11 +336,10 @@ def Zero_AllGatherOp : Zero_Collective<"all_gather", ["getDestination", "isContr
 
 def Zero_ReduceScatterOp : Zero_Collective<"reduce_scatter", ["getSumType", "reducesInPlace"],
                                            ["getReused"]> {
-  let summary = "Sums over ranks in rank order and keeps the rank's own slice";
+  let summary = "Sum over ranks in rank order and return the rank's own slice";
   let description = [{
-    With `in_place` the result is the rank's slice of the operand's buffer. Sums are
-    made in the type `arithmetic`, that of the operand if there is none, and rounded
-    once.
+    With `in_place` the result is the rank's slice of the operand's buffer. Sums are computed in
+    the type `arithmetic`, by default in the type of the operand, and rounded once.
   }];
   let arguments = (ins AnyStaticShapeTensor:$input, UnitAttr:$in_place,
                        OptionalAttr<TypeAttr>:$arithmetic, OptionalAttr<Zero_GroupAttr>:$group);
@@ -356,10 +356,10 @@ def Zero_ReduceScatterOp : Zero_Collective<"reduce_scatter", ["getSumType", "red
 def Zero_AllReduceOp : Zero_Collective<"all_reduce",
                                        ["getSumType", "isMean", "isControl", "reducesInPlace"], [],
                                        [AllTypesMatch<["input", "result"]>]> {
-  let summary = "Sums over ranks in rank order; in place";
+  let summary = "Sum over ranks in rank order, in place";
   let description = [{
-    With `mean` the sum is divided by the number of ranks: a value of the program,
-    from `zero.rank_mean`, and no gradient. `arithmetic` as in `zero.reduce_scatter`.
+    With `mean` the sum is divided by the number of ranks; such a value comes from
+    `zero.rank_mean` and is not a gradient. `arithmetic` is as in `zero.reduce_scatter`.
   }];
   let arguments = (ins AnyStaticShapeTensor:$input, UnitAttr:$mean,
                        OptionalAttr<TypeAttr>:$arithmetic, OptionalAttr<Zero_GroupAttr>:$group);
@@ -375,12 +375,13 @@ def Zero_AllReduceOp : Zero_Collective<"all_reduce",
 def Zero_BroadcastOp : Zero_Collective<"broadcast", ["getDestination", "getRootRank", "isControl"],
                                        ["readsBytes", "getReused"],
                                        [AllTypesMatch<["input", "result"]>]> {
-  let summary = "Gives all ranks the value of one";
+  let summary = "Broadcast the value of one rank to all ranks";
   let description = [{
-    The result is the operand of rank `root` of the group, byte for byte, of any element
-    type and shape; what other ranks bring is not read. With `into` it takes the buffer of
-    that operand, which may be the input. `control` as in `zero.all_gather`. All ranks but
-    the root receive all elements. A root that is no rank of the program is an error.
+    The result is the operand of rank `root` of the group, byte for byte, of any element type
+    and shape. The operands of other ranks are not read. With `into` the result reuses the
+    buffer of that operand, which may be the input. `control` is as in `zero.all_gather`. All
+    ranks except the root receive all elements. A root that is not a rank of the program is an
+    error.
 
     ```mlir
     %w = zero.broadcast %own from 0 over <[@dp]> : (tensor<64xf32>) -> tensor<64xf32>
@@ -397,12 +398,13 @@ def Zero_BroadcastOp : Zero_Collective<"broadcast", ["getDestination", "getRootR
 def Zero_TransferOp : Zero_AllocatingOp<"transfer", [
       AllTypesMatch<["input", "result"]>, DeclareOpInterfaceMethods<Zero_LaneOpInterface>,
       DeclareOpInterfaceMethods<Zero_BufferAccessOpInterface, ["readsBytes", "getReused"]>]> {
-  let summary = "Copies a value to another tier";
+  let summary = "Copy a value to another tier";
   let description = [{
-    From tier `from` to its neighbour `to`: device and host, or host and nvme (a rank's file).
-    With `into` the result takes the bytes of that operand, which lies on `tier`: what a
-    state held before. Runs on a lane of its own, beside kernels; where it stands
-    in the step says only from when on its result needs room, or until when its input does.
+    Copies from tier `from` to the adjacent tier `to`: between device and host, or between host
+    and nvme (a file of the rank). With `into` the result reuses the bytes of that operand,
+    which resides on `tier`: the previous value of a state. The copy runs on a lane of its own,
+    beside kernels. Its position in the step only determines from when on the result needs
+    memory, or until when the input does.
 
     ```mlir
     %h = zero.transfer %read from nvme to host : tensor<64xf32>
@@ -418,7 +420,7 @@ def Zero_TransferOp : Zero_AllocatingOp<"transfer", [
 }
 
 def Zero_ReserveOp : Zero_AllocatingOp<"reserve"> {
-  let summary = "Bytes of a tier that a kernel writes without reading them";
+  let summary = "Reserve bytes of a tier that a kernel writes without reading";
   let arguments = (ins Zero_TierAttr:$tier);
   let assemblyFormat = "`on` `` $tier attr-dict `:` type($result)";
 }
@@ -429,29 +431,31 @@ class Zero_View<string mnemonic>
 }
 
 def Zero_OwnSliceOp : Zero_View<"own_slice"> {
-  let summary = "This rank's slice of a flat bucket: a view, nothing moves";
+  let summary = "View this rank's slice of a flat bucket, without a copy";
   let arguments = (ins AnyStaticShapeTensor:$input);
   let results = (outs AnyStaticShapeTensor:$result);
   let assemblyFormat = "$input attr-dict `:` functional-type($input, $result)";
 }
 
 def Zero_MemberOp : Zero_View<"member"> {
-  let summary = "One tensor inside a flat bucket: a view, nothing moves";
+  let summary = "View one tensor inside a flat bucket, without a copy";
   let arguments = (ins AnyStaticShapeTensor:$bucket, I64Attr:$start);
   let results = (outs AnyStaticShapeTensor:$result);
   let assemblyFormat = "$bucket `at` $start attr-dict `:` functional-type($bucket, $result)";
 }
 
 def Zero_BucketOp : Zero_Op<"bucket", [Pure]> {
-  let summary = "A flat buffer made of whole tensors";
+  let summary = "Form a flat buffer from whole tensors";
   let description = [{
-    Each operand lies at its element offset in `starts`; `pack` gives the
-    operands their place inside the bucket, so that nothing is copied.
+    Each operand has its element offset in `starts`. `pack` places the operands inside the
+    bucket, so that nothing is copied.
   }];
   let arguments = (ins Variadic<AnyStaticShapeTensor>:$members, DenseI64ArrayAttr:$starts);
   let results = (outs AnyStaticShapeTensor:$result);
   let hasVerifier = 1;
-  let assemblyFormat = "`(` $members `)` `at` $starts attr-dict `:` functional-type($members, $result)";
+  let assemblyFormat = [{
+    `(` $members `)` `at` $starts attr-dict `:` functional-type($members, $result)
+  }];
 }
 
 #endif // DIALECTS_ZERO_ZEROOPS_TD

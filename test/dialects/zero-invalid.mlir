@@ -293,7 +293,7 @@ func.func @check(%x: tensor<2xi32>) {
 
 // -----
 
-// expected-error @+2 {{expected one of [device, host, nvme] for a level of memory, got: disk}}
+// expected-error @+2 {{expected one of [device, host, nvme] for a memory tier, got: disk}}
 // expected-error @+1 {{failed to parse Zero_PlacementAttr parameter 'tier' which is to be a `Tier`}}
 zero.parameter @w : tensor<4xf32> {placement = #zero.placement<tier = disk>}
 
