@@ -45,8 +45,9 @@ void setTurns(Operation *op, Turns turns) { setSchedule(op, {segmentOf(op), turn
 LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError, Segment segment,
                                    Turns turns) {
   if (segment == Segment::Epilogue && turns != Turns::Every)
-    return emitError() << "expected no turns of the epilogue, which runs once, got '"
-                       << stringifyTurns(turns) << "'";
+    return emitError()
+           << "expected no selection of micro-batches in the epilogue, which runs once, got '"
+           << stringifyTurns(turns) << "'";
   return success();
 }
 

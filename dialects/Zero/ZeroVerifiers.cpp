@@ -52,10 +52,10 @@ LogicalResult WriteOp::verifySymbolUses(SymbolTableCollection &tables) {
 
 LogicalResult TransferOp::verify() {
   if (std::abs(int(getFrom()) - int(getTier())) != 1)
-    return emitOpError() << "expected neighbours, device and host or host and nvme, got "
+    return emitOpError() << "expected adjacent tiers, device and host or host and nvme, got "
                          << stringifyTier(getFrom()) << " and " << stringifyTier(getTier());
   if (getInto() && getInto().getType() != getInput().getType())
-    return emitOpError() << "expected room for " << getInput().getType() << ", got "
+    return emitOpError() << "expected a destination of type " << getInput().getType() << ", got "
                          << getInto().getType();
   return success();
 }
@@ -100,8 +100,8 @@ static LogicalResult verifyCollective(CollectiveOpInterface op) {
     return op->emitOpError("expected a group of at least one axis");
   Value destination = op.getDestination();
   if (destination && destination.getType() != op.getExchanged().getType())
-    return op->emitOpError() << "expected room for " << op.getExchanged().getType() << ", got "
-                             << destination.getType();
+    return op->emitOpError() << "expected a destination of type " << op.getExchanged().getType()
+                             << ", got " << destination.getType();
   Type element = getElementTypeOrSelf(op.getSource());
   auto sums = op.getSumType();
   if (sums && (!isa<FloatType>(sums.getValue()) || !isa<FloatType>(element) ||
@@ -173,8 +173,9 @@ LogicalResult BucketOp::verify() {
   int64_t end = 0;
   for (auto [first, last] : ranges) {
     if (first < end || last > elementsOf(getResult()))
-      return emitOpError() << "expected members side by side in " << elementsOf(getResult())
-                           << " elements, got one at elements " << first << " to " << last;
+      return emitOpError() << "expected disjoint members in ascending order in "
+                           << elementsOf(getResult()) << " elements, got one at elements " << first
+                           << " to " << last;
     end = last;
   }
   return success();
@@ -214,7 +215,7 @@ LogicalResult MicroMeanOp::verify() {
 LogicalResult SquareSumOp::verify() { return verifyKernels(*this, getKernels(), 2, "sum squares"); }
 
 LogicalResult UpdateOp::verify() {
-  return verifyKernels(*this, getLayerwise(), 3, "measure, sum and rate");
+  return verifyKernels(*this, getLayerwise(), 3, "measure, sum and scale");
 }
 
 LogicalResult BufferOp::verify() {
@@ -233,9 +234,9 @@ static LogicalResult verifyTensor(Op op) {
   if (op.getData() && op.getSplat())
     return op.emitOpError("expected initial values from a file or one value for all, got both");
   if (op.getHome().has_value() != op.getStart().has_value())
-    return op.emitOpError("expected a buffer and where in it, got one of them");
+    return op.emitOpError("expected both home and start, or none of them");
   if (op.getStart() && int64_t(*op.getStart()) < 0)
-    return op.emitOpError() << "expected a place in its buffer, got element "
+    return op.emitOpError() << "expected a start of at least 0 in its buffer, got "
                             << int64_t(*op.getStart());
   return success();
 }

@@ -150,13 +150,12 @@ static void printDisk(const PlanSummary &summary, const CompilerOptions &options
   };
   std::string source = options.diskSource;
   if (machine.diskRead <= 0)
-    source = "assumed, as nobody measured it (" +
-             (source.empty() ? "--nvme-dir=FOLDER does so once" : source) + ")";
+    source = "not measured (" + (source.empty() ? "--nvme-dir=DIR measures it once" : source) + ")";
   else if (source.empty() && options.phases.plan.diskRead.getValue())
-    source = "as --disk-read says";
+    source = "from --disk-read";
   else if (source.empty())
-    source = "as machine '" + machine.name + "' has it";
-  report << "nvme is planned to read " << rate(machine.diskRead) << " and write "
+    source = "as in machine '" + machine.name + "'";
+  report << "the plan assumes that nvme reads " << rate(machine.diskRead) << " and writes "
          << rate(machine.diskWrite) << " for all ranks together, " << source << "\n";
 }
 
@@ -182,7 +181,7 @@ LogicalResult compileModel(const CompilerOptions &options, llvm::raw_ostream &re
   decisions.print(report, options.phases.import.verbose);
   auto optimizer = (*module)->getAttrOfType<StringAttr>(kOptimizerAttr);
   if (optimizer && !options.phases.step.optimizer.hasValue())
-    report << "no --optimizer is given: the default, " << optimizer.getValue() << "\n";
+    report << "no --optimizer is given; the default is " << optimizer.getValue() << "\n";
   // No pass changes the step from here on.
   const Storage storage(*module);
   const PlanSummary summary = summarisePlan(*module, storage);

@@ -30,7 +30,7 @@ LogicalResult checkLocalBatch(ModuleOp module, const CompilerOptions &options) {
   if (isThere && (expected > 1 || most == 1))
     return success();
   return module.emitError() << options.localBatchKey << ": expected a batch of " << expected
-                            << " on each rank, got a model with another one: input " << inputs
+                            << " on each rank, got a model with a different batch: input " << inputs
                             << (inputs.empty() ? "none" : "") << "; export it or bind it with "
                             << "--shape for this batch";
 }

@@ -14,7 +14,7 @@ namespace zero {
 /// Adds the passes of one phase.
 using AddPhase = void (*)(OpPassManager &, const PhaseOptions &, const planning::Machine &);
 
-/// A phase that no machine matters to.
+/// Adapts a phase that does not depend on the machine.
 template <void (*add)(OpPassManager &, const PhaseOptions &)>
 static void withoutMachine(OpPassManager &pm, const PhaseOptions &options,
                            const planning::Machine &) {
@@ -46,21 +46,20 @@ struct PhaseInfo {
 } // namespace
 
 static constexpr PhaseInfo kPhases[] = {
-    {Phase::Import, "import", "checks the model and selects what is trained",
+    {Phase::Import, "import", "check the model and select what is trained",
      withoutMachine<addImport>},
-    {Phase::Recognise, "recognise", "finds composites, expands the rest",
+    {Phase::Recognise, "recognise", "match composite operators, expand the others",
      withoutMachine<addRecognise>},
-    {Phase::Precision, "precision", "stores values in 16 bits where asked",
-     withoutMachine<addPrecision>},
-    {Phase::Differentiate, "differentiate", "adds the gradient of the loss", addDifferentiate},
-    {Phase::Step, "step", "puts the optimizer into the program", withoutMachine<addStep>},
-    {Phase::Shape, "shape", "decides tiles, and what backward recomputes",
-     withoutMachine<addShape>},
-    {Phase::Kernels, "kernels", "forms, fuses and bufferizes kernels", withoutMachine<addKernels>},
-    {Phase::Place, "place", "decides where state resides and in which bucket", addPlace},
-    {Phase::Partition, "partition", "makes the program of one rank", withoutMachine<addPartition>},
-    {Phase::Schedule, "schedule", "orders commands on lanes", addSchedule},
-    {Phase::Pack, "pack", "assigns every value its place in the arena", withoutMachine<addPack>},
+    {Phase::Precision, "precision", "store values in 16 bits", withoutMachine<addPrecision>},
+    {Phase::Differentiate, "differentiate", "add the gradient of the loss", addDifferentiate},
+    {Phase::Step, "step", "add the optimizer to the step", withoutMachine<addStep>},
+    {Phase::Shape, "shape", "tile the loss, recompute cheap values", withoutMachine<addShape>},
+    {Phase::Kernels, "kernels", "form, fuse and bufferize kernels", withoutMachine<addKernels>},
+    {Phase::Place, "place", "assign state to ranks, tiers and buckets", addPlace},
+    {Phase::Partition, "partition", "partition the step into the program of one rank",
+     withoutMachine<addPartition>},
+    {Phase::Schedule, "schedule", "order commands on lanes", addSchedule},
+    {Phase::Pack, "pack", "assign every value an offset in the arena", withoutMachine<addPack>},
 };
 
 StringRef phaseName(Phase phase) { return kPhases[unsigned(phase)].name; }
@@ -76,7 +75,7 @@ void addPhase(OpPassManager &pm, Phase phase, const PhaseOptions &options,
   kPhases[unsigned(phase)].add(pm, options, machine);
 }
 
-/// Adds a phase with options that are given as text, as zero-opt has them.
+/// Adds a phase with options that are given as text, as in zero-opt.
 static LogicalResult addFromText(const PhaseInfo &info, OpPassManager &pm, StringRef text,
                                  function_ref<LogicalResult(const Twine &)> fail) {
   PhaseOptions options;

@@ -137,7 +137,8 @@ static LogicalResult checkRunnable(func::FuncOp step) {
     bool runs = isa_and_nonnull<ZeroDialect>(op.getDialect()) || isReshape(&op) ||
                 op.hasTrait<OpTrait::ConstantLike>() || op.hasTrait<OpTrait::IsTerminator>();
     if (!runs)
-      return op.emitError() << op.getName() << " is in no kernel: it can be planned, but not run";
+      return op.emitError() << op.getName()
+                            << " is not in a kernel: the program can be planned, but not run";
   }
   return success();
 }

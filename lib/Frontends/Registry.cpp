@@ -109,8 +109,8 @@ OwningOpRef<ModuleOp> readModel(const FrontendInput &input, MLIRContext &context
     if (llvm::ErrorOr<std::string> head = readHead(input.path); !head)
       fail() << "cannot read the model: " << head.getError().message();
     else
-      fail() << "expected a model of a known form: " << listFrontends()
-             << "; got a file of none of them";
+      fail() << "expected a model in a supported format: " << listFrontends()
+             << "; got a file in none of them";
     return nullptr;
   }
   for (StringRef flag : input.flags.keys())

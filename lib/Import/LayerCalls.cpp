@@ -24,7 +24,7 @@ namespace zero::importer {
 
 static void restoreDetach(CallEditor &editor, pb::NodeProto &node, const FxCall &) {
   editor.model.record.detached.insert(node.output(0));
-  editor.restored("values behind which detach() stops gradients");
+  editor.restored("values whose gradients detach() stops");
 }
 
 static void restoreBatchNorm(CallEditor &editor, pb::NodeProto &node, const FxCall &call) {
@@ -52,7 +52,7 @@ static void switchOn(CallEditor &editor, pb::NodeProto &node) {
   while (node.input_size() < 3)
     node.add_input();
   node.set_input(2, addTrue(editor));
-  editor.restored("Dropout nodes switched on, as the calls that they stand for are");
+  editor.restored("Dropout nodes enabled, like the calls that they were exported from");
 }
 
 static void restoreDropout(CallEditor &editor, pb::NodeProto &node, const FxCall &call) {
@@ -99,9 +99,9 @@ static void checkGridSample(CallEditor &editor, pb::NodeProto &node, const FxCal
   constexpr int64_t kBicubic = 2, kBorder = 1;
   if (node.op_type() == "GridSample" && call.getInt(2, "interpolation_mode", 0) == kBicubic &&
       call.getInt(3, "padding_mode", 0) == kBorder)
-    editor.model.record.warnings.push_back(
-        describe(node) + ": bicubic samples outside of the image's border are those of ONNX, which "
-                         "differ from PyTorch's within the last half pixel");
+    editor.model.record.warnings.push_back(describe(node) +
+                                           ": bicubic samples outside of the image follow ONNX and "
+                                           "differ from PyTorch within the last half pixel");
 }
 
 CallRule layerRule(StringRef op) {

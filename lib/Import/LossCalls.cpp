@@ -127,8 +127,8 @@ static void restoreCrossEntropy(CallEditor &editor, pb::NodeProto &node, const F
                         target->elem_type() == pb::TensorProto::DOUBLE;
     if (!scores || !scores->has_shape() || !isWide)
       return editor.refuse(node, call,
-                           "a target of probabilities is understood where the rank of "
-                           "the scores is declared and the target is f32 or f64");
+                           "a target of probabilities is supported if the rank of the scores is "
+                           "declared and the target is f32 or f64");
     SoftTargetWriter(editor, node, call, scores->shape().dim_size(), target->elem_type()).run();
     return editor.restored("cross-entropies of probabilities written out");
   }

@@ -119,7 +119,7 @@ private:
         break; // parts of Splits, which go by other names
       for (const pb::NodeProto &node : graph.node())
         if (StringRef gone = missingOperand(node, ofTuples); !gone.empty())
-          return " left no trace: " + quote(gone) + ", an operand of " + describe(node) +
+          return " is missing: " + quote(gone) + ", an operand of " + describe(node) +
                  " in the module, is gone; equal calls may have been merged";
     }
     return {};

@@ -32,8 +32,8 @@ static void restoreMean(CallEditor &editor, pb::NodeProto &node, const FxCall &c
   const pb::NodeProto *cleared = editor.producerOf(node.input(0));
   if (!includesSelf && (!cleared || cleared->op_type() != "ScatterElements"))
     return editor.refuse(node, call,
-                         "expected a ScatterElements before it that clears what "
-                         "include_self=False leaves out");
+                         "expected a preceding ScatterElements that clears the elements that "
+                         "include_self=False excludes");
   const std::string self = node.input(0), index = node.input(1), source = node.input(2);
   const pb::AttributeProto axis = attributeOf(node, "axis");
   std::vector<pb::AttributeProto> adding{axis, stringAttribute("reduction", "add")};

@@ -139,9 +139,8 @@ static std::optional<bool> conditionOf(const TypedGraph &graph, const pb::NodePr
   if (!value)
     return std::nullopt;
   if (value->type != pb::TensorProto::BOOL || value->values.size() != 1)
-    fail(describe(node) + ": condition " + quote(node.input(0)) +
-         ": expected one truth value, got " + Twine(value->values.size()) + " of " +
-         typeName(value->type));
+    fail(describe(node) + ": condition " + quote(node.input(0)) + ": expected one boolean, got " +
+         Twine(value->values.size()) + " of " + typeName(value->type));
   return value->values[0] != 0;
 }
 

@@ -183,7 +183,7 @@ static LogicalResult gradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool> w
     return success();
   remark::missed(node.getLoc(), remark::RemarkOpts::name("apart").category("attention"))
       << "attention at node '" + node.getNode().str() +
-             "' is no single kernel in backward: its mask has a gradient";
+             "' is not a single kernel in backward: its mask has a gradient";
   Value slope = scoresGradient(builder, node, dy[0], form);
   if (wantsMask(3))
     grads[3] = sumToPadding(builder, slope, node.inputType(3));

@@ -121,7 +121,7 @@ LogicalResult Former::measure() {
     if (!extents.count(index))
       return refuse("index '" + Twine(index) + "' of the result is in no operand");
     if (llvm::count(result, index) > 1)
-      return refuse("index '" + Twine(index) + "' stands twice in the result");
+      return refuse("index '" + Twine(index) + "' occurs twice in the result");
   }
   return success();
 }

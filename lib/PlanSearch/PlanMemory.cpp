@@ -1,4 +1,4 @@
-//===- PlanMemory.cpp - the plan that keeps a budget ----------------------===//
+//===- PlanMemory.cpp - choose the fastest plan within a budget -----------===//
 //
 // The pass `zero-plan-memory`: tries plans on copies of the program and writes the fastest
 // of those that fit as attributes, which the phases that follow read.
@@ -19,11 +19,12 @@ using namespace mlir;
 
 namespace zero {
 
-/// "stage 3, parameters under 4.00 KiB whole".
+/// "stage 3, parameters under 4.00 KiB not sharded".
 static std::string describe(const PlanChoice &choice) {
   std::string text = "stage " + std::to_string(choice.stage);
   if (choice.persistUnder)
-    text += ", parameters under " + planning::formatBytes(double(choice.persistUnder)) + " whole";
+    text +=
+        ", parameters under " + planning::formatBytes(double(choice.persistUnder)) + " not sharded";
   text += ", buckets of up to " + planning::formatBytes(double(choice.bucketBytes));
   auto add = [&](StringRef what, Tier tier) {
     if (tier != Tier::Device)
@@ -38,7 +39,7 @@ static std::string describe(const PlanChoice &choice) {
   return text;
 }
 
-/// "0.7732": four digits that count.
+/// "0.7732": four significant digits.
 static std::string number(double value, const char *format = "%.4g") {
   std::string text;
   llvm::raw_string_ostream(text) << llvm::format(format, value);
@@ -51,14 +52,15 @@ static void reportPlan(ModuleOp module, PlanSearch &search, const PlanChoice &ch
   const double again = 100 * cost.time.recomputed / std::max(total, 1e-12);
   std::string elsewhere;
   if (const int64_t host = cost.host.packed())
-    elsewhere = ", " + std::to_string(host) + " bytes of the host, its busiest link takes " +
+    elsewhere = ", " + std::to_string(host) + " bytes of host memory, busiest link " +
                 number(*llvm::max_element(cost.time.transfer)) + " s";
   remark::passed(module.getLoc(), remark::RemarkOpts::name("chosen").category("plan"))
       << "plan: " + describe(choice) + ": " << remark::metric("bytes", cost.device.packed())
       << " bytes, " << remark::metric("seconds", number(total))
-      << " s a step, " + number(again, "%.1f") + " % of it to compute again what was dropped" +
-             elsewhere + "; the fastest of " + std::to_string(search.size()) + " plans, " +
-             std::to_string(search.getEvaluated()) + " of them made";
+      << " s a step, " + number(again, "%.1f") + " % of it recomputation" + elsewhere +
+             "; fastest of " + std::to_string(search.size()) +
+             " plans by the planner's cost model, " + std::to_string(search.getEvaluated()) +
+             " of them built";
 }
 
 namespace {
@@ -72,9 +74,7 @@ public:
   }
 
   StringRef getArgument() const override { return "zero-plan-memory"; }
-  StringRef getDescription() const override {
-    return "Chooses the fastest plan that keeps a budget";
-  }
+  StringRef getDescription() const override { return "Choose the fastest plan within a budget"; }
 
   void runOnOperation() override {
     if (failed(plan(getOperation())))

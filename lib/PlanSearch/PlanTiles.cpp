@@ -53,7 +53,9 @@ public:
   }
 
   StringRef getArgument() const override { return "zero-plan-tiles"; }
-  StringRef getDescription() const override { return "Chooses tiles that keep a budget"; }
+  StringRef getDescription() const override {
+    return "Choose the tiles of parameters within a budget";
+  }
 
   void runOnOperation() override {
     TileTrials trials(getOperation(), *options, machine);
@@ -108,7 +110,7 @@ void PlanTiles::choose(const TileTrials &trials, const TileTrial &whole) {
     return;
   module->setAttr(kTilesAttr, Builder(module.getContext()).getI64IntegerAttr(int64_t(chosen)));
   const char *why =
-      whole.fits ? "the fastest plan without tiles takes longer" : "no plan without tiles fits";
+      whole.fits ? "the fastest plan without tiles is slower" : "no plan without tiles fits";
   if (best.fits)
     remark::passed(module.getLoc(), remark::RemarkOpts::name("chosen").category("plan"))
         << "tiles of parameters above " + planning::formatBytes(double(chosen)) + ": " + why;

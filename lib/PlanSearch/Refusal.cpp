@@ -1,4 +1,4 @@
-//===- Refusal.cpp - why no plan keeps a budget ---------------------------===//
+//===- Refusal.cpp - explain why no plan fits a budget --------------------===//
 
 #include "Refusal.h"
 
@@ -12,8 +12,8 @@ using namespace mlir;
 
 namespace zero {
 
-/// How many of the largest values at the peak are named, and how many ways out beside a larger
-/// budget.
+/// The number of largest values at the peak, and of options beside a larger budget, that the
+/// message lists.
 static constexpr size_t kShownValues = 5;
 static constexpr size_t kShownFixes = 3;
 
@@ -31,7 +31,7 @@ struct Fix {
   int64_t bytes;
 };
 
-/// Tries changes, one at a time.
+/// Tries changes of the options, one at a time.
 class FixSearch {
 public:
   FixSearch(ModuleOp module, const PlanSearch &search, const PhaseOptions &options,
@@ -39,7 +39,7 @@ public:
       : module(module), known(search), options(options), budget(budget), machine(machine) {}
 
   LogicalResult run();
-  /// Those that fit: without more ranks first, then the fastest step.
+  /// The changes that fit: those without more ranks first, then by time of a step.
   std::vector<Fix> takeFixes();
 
 private:
@@ -75,12 +75,12 @@ LogicalResult FixSearch::attempt(StringRef flag, StringRef value) {
 }
 
 LogicalResult FixSearch::run() {
-  // With tiers to choose from each change would be a search of hundreds of plans.
+  // If tiers are chosen too, each change would search hundreds of plans.
   if (options.offload.params.isAuto() || options.offload.optimizer.isAuto() ||
       options.offload.activations.isAuto())
     return success();
   LogicalResult result = success();
-  // Tiles are cut before a step is differentiated: zero-plan-tiles tried them.
+  // Parameters are tiled before differentiation: zero-plan-tiles has tried the sizes.
   if (std::optional<TileWay> way = readTileWay(module))
     fixes.push_back(
         {"--tile-params-over=" + std::to_string(way->limit), false, way->seconds, way->bytes});
@@ -88,7 +88,7 @@ LogicalResult FixSearch::run() {
     if (succeeded(result))
       result = attempt(flag, value.str());
   };
-  // A step that runs layers again already would have to be made anew.
+  // A step that already recomputes layers would have to be rebuilt.
   if (options.checkpointMode().is(Checkpoint::None) && options.place.checkpointSlots == 0 &&
       !options.import.forwardOnly)
     tryIt("checkpoint", "auto");
@@ -119,7 +119,7 @@ std::vector<Fix> FixSearch::takeFixes() {
   return std::move(fixes);
 }
 
-/// Every plan keeps more for backward than it may, whatever its memory is.
+/// Reports that every plan exceeds the budget of activations or of the host.
 static LogicalResult refuseActivations(ModuleOp module, PlanSearch &search, const Budget &budget) {
   if (!budget.activations) {
     FailureOr<int64_t> least = search.findLeastHost();
@@ -127,19 +127,19 @@ static LogicalResult refuseActivations(ModuleOp module, PlanSearch &search, cons
       return failure();
     return emitError(module.getLoc())
            << "--host-budget=" << budget.host
-           << ": no plan takes so little of the host's memory; the smallest with a plan is "
+           << ": no plan fits into this much host memory; the smallest budget with a plan is "
            << *least;
   }
   FailureOr<int64_t> least = search.findLeastActivations();
   if (failed(least))
     return failure();
-  return emitError(module.getLoc())
-         << "--activation-budget=" << budget.activations
-         << ": no plan keeps so little for backward, inputs included; the smallest with a plan is "
-         << *least;
+  return emitError(module.getLoc()) << "--activation-budget=" << budget.activations
+                                    << ": no plan saves so little for backward, including inputs; "
+                                       "the smallest budget with a plan is "
+                                    << *least;
 }
 
-/// Most bytes of a part of a parameter, as flags or a planner say; 0: parameters are whole.
+/// Maximum bytes of a tile of a parameter, from flags or a planner; 0: parameters are not tiled.
 static uint64_t tileLimit(ModuleOp module, const PhaseOptions &options) {
   if (auto planned = module->getAttrOfType<IntegerAttr>(kTilesAttr))
     return uint64_t(planned.getInt());
@@ -177,19 +177,19 @@ LogicalResult refuse(ModuleOp module, PlanSearch &search, const PhaseOptions &op
     live +=
         "\n  " + bytesText(value.bytes) + ", " + usageName(value.usage).str() + ": " + value.name;
   error.attachNote() << "its peak of " << bytesText(peak) << " is at '" << evaluation->peakAt()
-                     << "'; the largest that is live there:" << live;
+                     << "'; the largest live values there:" << live;
   const MemoryFloor floor = readTilesFloor(module).value_or(search.getFloor());
-  error.attachNote() << "no plan can take less than " << bytesText(floor.total()) << ": "
-                     << bytesText(floor.state) << " of state for the whole step, and "
+  error.attachNote() << "every plan needs at least " << bytesText(floor.total()) << ": "
+                     << bytesText(floor.state) << " of state during the whole step, and "
                      << bytesText(floor.launch) << " that '" << floor.launchAt
-                     << "' alone reads, writes and works in";
+                     << "' alone reads, writes and uses as workspace";
   std::string ways = llvm::formatv("--memory-budget={0}: {1:F4} s a step", peak, cost.time.total());
   std::vector<Fix> found = fixes.takeFixes();
   found.resize(std::min(found.size(), kShownFixes));
   for (const Fix &fix : found)
     ways += llvm::formatv("\n  {0}: {1:F4} s a step in {2}", fix.flags, fix.seconds,
                           planning::formatBytes(double(fix.bytes)));
-  error.attachNote() << "ways out, each with a plan that fits:\n  " << ways;
+  error.attachNote() << "options with a plan that fits:\n  " << ways;
   return failure();
 }
 

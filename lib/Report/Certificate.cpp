@@ -1,4 +1,4 @@
-//===- Certificate.cpp - what a run will take, before it runs -------------===//
+//===- Certificate.cpp - print the memory of a run before it runs ---------===//
 
 #include "zero/Planning/ByteSize.h"
 #include "zero/Report/PlanSummary.h"
@@ -26,24 +26,23 @@ static void printPlan(const PlanSummary &plan, llvm::raw_ostream &os) {
   os << "\n";
 }
 
-/// The arena, and how far it is above what no packing goes below.
+/// The size of the arena, and its distance from the lower bound.
 static void printArena(const ArenaSummary &plan, llvm::raw_ostream &os) {
   os << "  " << llvm::left_justify("arena", 16) << llvm::format("%39lld", (long long)plan.arena)
      << "  = " << planning::formatBytes(double(plan.arena)) << ", ";
   if (plan.arena > plan.lowerBound)
     os << llvm::format("%.2f",
                        100.0 * double(plan.arena - plan.lowerBound) / double(plan.lowerBound))
-       << " % over ";
-  os << "the most that is live at once, at " << plan.peakAt;
+       << " % above ";
+  os << "the peak of live bytes, at " << plan.peakAt;
   if (plan.isOptimal)
-    os << "; none is smaller";
+    os << "; minimal";
   os << "\n";
 }
 
 static void printMemory(const ArenaSummary &plan, llvm::raw_ostream &os) {
   os << (plan.tier == Tier::Device ? StringRef("memory") : stringifyTier(plan.tier))
-     << " of each rank, bytes:\n"
-        "                         most at once         at the peak\n";
+     << " of each rank, bytes:\n                              maximum         at the peak\n";
   for (auto [index, role] : llvm::enumerate(plan.roles))
     os << "  " << llvm::left_justify(usageName(Usage(index)), 16)
        << llvm::format("%19lld", (long long)role.most)
@@ -52,42 +51,42 @@ static void printMemory(const ArenaSummary &plan, llvm::raw_ostream &os) {
 }
 
 static void printState(const PlanSummary &plan, llvm::raw_ostream &os) {
-  os << "model state by ZeRO's arithmetic, before padding: "
-     << planning::formatBytes(plan.stateBytes) << " a rank here; in the paper's 16 bits with Adam "
+  os << "model state by the ZeRO formula, before padding: "
+     << planning::formatBytes(plan.stateBytes) << " per rank; in the paper's 16 bits with Adam "
      << planning::formatBytes(plan.paperStateBytes) << "\n";
 }
 
 static void printVolume(const CollectiveVolume &volume, int64_t ranks, llvm::raw_ostream &os) {
   int64_t total = volume.total();
-  os << "each rank receives " << total / ranks * (ranks - 1) << " elements a step, " << ranks - 1
+  os << "each rank receives " << total / ranks * (ranks - 1) << " elements per step, " << ranks - 1
      << "/" << ranks << " of " << total << ": forward " << volume.forward << ", backward "
      << volume.backward << ", update " << volume.update << ", gradients " << volume.gradients
-     << "\n  the paper's " << volume.paperTimes << "P is " << volume.paper << "; here "
+     << "\n  the ZeRO paper's " << volume.paperTimes << "P is " << volume.paper << "; here "
      << withSign(total - volume.paper);
   if (const auto &causes = volume.causes)
-    os << ": gathered again where used far apart " << withSign(causes->gatheredAgain)
+    os << ": gathered again for distant uses " << withSign(causes->gatheredAgain)
        << ", not read in backward " << withSign(causes->notReadInBackward) << ", not trained "
        << withSign(causes->notTrained) << ", padding " << withSign(causes->padding);
   if (volume.causes && volume.causes->keptWhole)
-    os << ", kept whole " << withSign(volume.causes->keptWhole);
+    os << ", not sharded " << withSign(volume.causes->keptWhole);
   if (volume.causes && volume.causes->wholeGradients)
-    os << ", whole gradients for the update " << withSign(volume.causes->wholeGradients);
+    os << ", unsharded gradients for the update " << withSign(volume.causes->wholeGradients);
   if (volume.causes && volume.again)
-    os << ", read by what runs again " << withSign(volume.again);
+    os << ", gathered for recomputation " << withSign(volume.again);
   os << "\n";
 }
 
-/// A step that begins and ends on the device moves nothing.
+/// Prints nothing for a step without transfers.
 static void printTransfers(const PlanSummary &plan, llvm::raw_ostream &os) {
   using planning::Link;
   const int64_t toHost = plan.movedOver(Link::DeviceToHost);
   const int64_t toDevice = plan.movedOver(Link::HostToDevice);
   const int64_t read = plan.movedOver(Link::DiskRead), written = plan.movedOver(Link::DiskWrite);
   if (toHost || toDevice)
-    os << "each rank copies " << toHost << " bytes a step from device to host and " << toDevice
+    os << "each rank copies " << toHost << " bytes per step from device to host and " << toDevice
        << " back\n";
   if (read || written)
-    os << "each rank reads " << read << " bytes a step from nvme and writes " << written << "\n";
+    os << "each rank reads " << read << " bytes per step from nvme and writes " << written << "\n";
 }
 
 void printCertificate(const PlanSummary &plan, llvm::raw_ostream &os) {
@@ -100,7 +99,7 @@ void printCertificate(const PlanSummary &plan, llvm::raw_ostream &os) {
   if (plan.volume)
     printVolume(*plan.volume, plan.ranks, os);
   if (plan.reorders)
-    os << plan.reorders << " products a step first reorder B, "
+    os << plan.reorders << " products per step reorder B first, "
        << planning::formatBytes(double(plan.reorderedBytes)) << " in all\n";
 }
 

@@ -50,13 +50,13 @@ LogicalResult DecisionLog::attach(MLIRContext &context) {
                                            categories);
 }
 
-/// Parameters, kinds of them, and constants that are listed at most unless all are wanted.
+/// Maximum numbers of parameters, of kinds, and of constants that are listed without -v.
 static constexpr size_t kListed = 10, kKinds = 6, kListedConstants = 20;
 
 namespace {
 /// Parameters of equal type whose names differ only in numbers: "h.*.attn.weight".
 struct Kind {
-  std::string name; ///< with one of them that of it
+  std::string name; ///< the name itself if there is only one
   StringRef type;   ///< "128x256xf32", ", frozen" may follow
   size_t count = 0;
   int64_t elements = 0; ///< of all of them
@@ -116,7 +116,7 @@ static void printSummary(ArrayRef<const DecisionLog::Entry *> lines, llvm::raw_o
   };
   os << ", " << sum(kinds, &Kind::elements) << " elements, the largest of " << kinds.size()
      << " kinds; -v lists all:\n";
-  // One line that says "1 kind more" would be as long as that kind's own.
+  // A line "1 more kind" would be as long as the line of that kind.
   const size_t shown = kinds.size() <= kKinds + 1 ? kinds.size() : kKinds;
   for (const Kind &kind : ArrayRef(kinds).take_front(shown)) {
     os << "  " << kind.name << ": " << kind.type;
@@ -125,7 +125,7 @@ static void printSummary(ArrayRef<const DecisionLog::Entry *> lines, llvm::raw_o
     os << "\n";
   }
   if (ArrayRef<Kind> rest = ArrayRef(kinds).drop_front(shown); !rest.empty())
-    os << "  and " << rest.size() << " kinds more: " << sum(rest, &Kind::count) << " tensors, "
+    os << "  and " << rest.size() << " more kinds: " << sum(rest, &Kind::count) << " tensors, "
        << sum(rest, &Kind::elements) << " elements\n";
 }
 
@@ -150,7 +150,7 @@ static void printParameters(StringRef kind, ArrayRef<const DecisionLog::Entry *>
 }
 
 void DecisionLog::print(llvm::raw_ostream &os, bool verbose) const {
-  // A composite that was found is what everybody expects: only dumps show it.
+  // Users expect that composites are found: only dumps show them.
   for (const Entry &entry : entries)
     if (entry.category != "parameters" && entry.category != "recognise")
       os << entry.text << "\n";

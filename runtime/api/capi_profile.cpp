@@ -28,7 +28,7 @@ zero_rt_status zero_rt_executable_command(const zero_rt_executable *executable, 
 
 static Status checkPlanned(const proto::Program &program) {
   return program.machine().empty()
-             ? Status(ZERO_RT_NOT_FOUND, "the executable does not say what its commands take")
+             ? Status(ZERO_RT_NOT_FOUND, "the executable has no estimated times of its commands")
              : Status();
 }
 
@@ -94,8 +94,8 @@ zero_rt_status zero_rt_calibrate(const zero_rt_calibration_options *options, con
       team.ranks = std::max(1, usableCores() / team.threadsPerRank);
     if (team.ranks * team.threadsPerRank > usableCores())
       return fail(ZERO_RT_INVALID_ARGUMENT,
-                  "%d ranks of %d threads on %d cores: they would take turns, and none would show "
-                  "what it can do beside the others",
+                  "%d ranks of %d threads on %d cores: threads would share cores, and the "
+                  "measurement would not be that of ranks in parallel",
                   team.ranks, team.threadsPerRank, usableCores());
     OutputFile file;
     ZERO_RT_TRY(OutputFile::create(path, file)); // before the work

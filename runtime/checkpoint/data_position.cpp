@@ -35,18 +35,18 @@ Status findDataPosition(const Data &saved, const DataSet &data, uint64_t &batch,
   if (!atStart && saved.samples() != order.samples())
     return fail(ZERO_RT_BAD_DATA,
                 "the data is not that of the checkpoint: expected %llu samples, got %llu; restart "
-                "the data to begin it anew",
+                "the data to read it from the beginning",
                 number(saved.samples()), number(order.samples()));
   if (!atStart && seed != data.shuffleSeed())
     return fail(ZERO_RT_BAD_DATA,
-                "the data is in another order than that of the checkpoint: expected %s, got %s; "
-                "restart the data to begin it anew",
+                "the data has a different order from that of the checkpoint: expected %s, got %s; "
+                "restart the data to read it from the beginning",
                 orderText(seed).c_str(), orderText(data.shuffleSeed()).c_str());
   batch = order.stepAt({saved.epoch(), saved.index()});
   if (saved.samples_per_step() != order.perStep()) {
     const SampleOrder::Position next = order.positionOf(batch);
-    remark = format("a global batch was %llu samples and is %llu; the data goes on at sample %llu "
-                    "of epoch %llu, from sample %llu of epoch %llu",
+    remark = format("a global batch was %llu samples and is %llu; the data continues at sample "
+                    "%llu of epoch %llu, from sample %llu of epoch %llu",
                     number(saved.samples_per_step()), number(order.perStep()), number(next.index),
                     number(next.epoch), number(saved.index()), number(saved.epoch()));
   }

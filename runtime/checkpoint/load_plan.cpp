@@ -175,7 +175,7 @@ Status Planner::run(LoadPlan &plan) {
     if (auto it = saved.find(tensor.name); it != saved.end())
       take(tensor, *it->second);
     else if (isLossScale(tensor.name))
-      initial.add("not saved, as at the start", quoted(tensor.name));
+      initial.add("not saved, set to their initial values", quoted(tensor.name));
     else if (!tensor.derived) // its master says so
       problems.add("missing", quoted(tensor.name));
   }

@@ -75,7 +75,7 @@ static Status parse(std::string text, proto::Manifest &manifest) {
 static Status checkFile(const proto::Manifest::File &file) {
   const std::string &name = file.name();
   if (name.empty() || name[0] == '.' || name.find('/') != std::string::npos)
-    return bad("file " + quoted(name) + " does not lie beside the manifest");
+    return bad("file " + quoted(name) + " is not in the directory of the manifest");
   return {};
 }
 
@@ -108,7 +108,7 @@ static Status checkTensor(const proto::Manifest::Tensor &tensor, const proto::Ma
     return bad("tensor " + quoted(tensor.name()) + ": bad element type or shape");
   for (const proto::Manifest::Range &range : tensor.ranges())
     if (!isInside(range, manifest, elements, size))
-      return bad("tensor " + quoted(tensor.name()) + ": a range lies outside of it or of its file");
+      return bad("tensor " + quoted(tensor.name()) + ": a range is outside of it or of its file");
   return {};
 }
 
@@ -119,7 +119,7 @@ static Status checkContents(const proto::Manifest &manifest) {
   for (const proto::Manifest::Tensor &tensor : manifest.tensors()) {
     ZERO_RT_TRY(checkTensor(tensor, manifest));
     if (!names.insert(tensor.name()).second)
-      return bad("tensor " + quoted(tensor.name()) + " is there twice");
+      return bad("tensor " + quoted(tensor.name()) + " occurs twice");
   }
   return {};
 }

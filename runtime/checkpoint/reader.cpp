@@ -49,7 +49,7 @@ static Status checkRanges(const Generation &generation, const proto::Manifest &m
       const uint64_t bytes = range.count() * sizeOf(toDType(tensor.dtype()));
       if (range.offset() + bytes > file.bytes() - headerBytes(range.file()))
         return badFile(generation, file.name(),
-                       "a range of '" + escape(tensor.name()) + "' lies behind its end");
+                       "a range of '" + escape(tensor.name()) + "' is beyond its end");
     }
   return {};
 }
@@ -125,7 +125,7 @@ Status openNewest(const std::string &path,
   std::string all;
   for (const Damage &each : damaged)
     all += (all.empty() ? "" : "; ") + each.what;
-  return fail(ZERO_RT_BAD_FILE, "no whole checkpoint in '%s': %s", escape(path).c_str(),
+  return fail(ZERO_RT_BAD_FILE, "no complete checkpoint in '%s': %s", escape(path).c_str(),
               all.c_str());
 }
 

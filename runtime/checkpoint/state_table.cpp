@@ -43,7 +43,7 @@ Status listState(const proto::Program &program, std::vector<StateTensor> &state)
   std::set<std::string> names;
   for (const StateTensor &each : state)
     if (!each.derived && !names.insert(each.name).second)
-      return fail(ZERO_RT_BAD_FILE, "tensor %s is there twice", quoted(each.name).c_str());
+      return fail(ZERO_RT_BAD_FILE, "tensor %s occurs twice", quoted(each.name).c_str());
   return {};
 }
 

@@ -18,7 +18,7 @@ Status Exchange::run(Device &device, Queue &queue, Communicator &communicator, c
     return Status();
   }));
   ZERO_RT_TRY(queue.meet());
-  ZERO_RT_TRY(communicator.allGather({"what ranks tell each other", 0, /*control=*/true},
+  ZERO_RT_TRY(communicator.allGather({"metadata that ranks exchange", 0, /*control=*/true},
                                      ZERO_RT_I64, notes->base() + mine, notes->base(),
                                      sizeof(Note) / sizeof(int64_t)));
   ZERO_RT_TRY(queue.finish());

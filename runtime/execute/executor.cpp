@@ -212,7 +212,7 @@ Status Executor::execute(const CheckCommand &check, const Command &command) {
 
 /// Only lanes of a disk have these.
 Status Executor::execute(const DiskCommand &, const Command &command) {
-  return fail(ZERO_RT_INTERNAL, "'%s': no lane reaches the disk", escape(command.label).c_str());
+  return fail(ZERO_RT_INTERNAL, "'%s': no lane accesses the disk", escape(command.label).c_str());
 }
 
 Status Executor::execute(const CopyCommand &copy, const Command &) {

@@ -61,10 +61,10 @@ Status MemoryCheck::expectPoison(ByteRange range) const {
   Status status;
   trace.contents().forEach(range, [&](ByteRange part, const Content &content) {
     if (status.ok() && !content.live && !isPoison(part))
-      status = fail(ZERO_RT_INTERNAL,
-                    "rank %d, %s: somebody wrote into %s, which no command has written since "
-                    "they were free",
-                    rank, trace.nameOf(current()).c_str(), describe(part).c_str());
+      status =
+          fail(ZERO_RT_INTERNAL,
+               "rank %d, %s: a write to %s, which no command has written since they were freed",
+               rank, trace.nameOf(current()).c_str(), describe(part).c_str());
   });
   return status;
 }

@@ -22,7 +22,7 @@ Status RankMemory::openFile(const LoadedProgram &program, int rank) {
     return {};
   if (options.folder.empty())
     return fail(ZERO_RT_INVALID_ARGUMENT,
-                "the program keeps %llu bytes of each rank on disk: expected a folder for them "
+                "the program stores %llu bytes of each rank on disk: expected a directory for them "
                 "(--nvme-dir)",
                 static_cast<unsigned long long>(bytes));
   const TierIdentity identity{checksumOf(program.executable), uint32_t(rank),

@@ -128,7 +128,7 @@ Status Team::collect(bool complete) const {
   for (int index = 0; index < members; ++index)
     if (!shared->finished[index])
       missing += (missing.empty() ? "" : ", ") + std::to_string(firstRank + index);
-  return fail(first->getCode(), "%s; rank %s never came back", first->getMessage().c_str(),
+  return fail(first->getCode(), "%s; rank %s did not return", first->getMessage().c_str(),
               missing.c_str());
 }
 

@@ -87,17 +87,16 @@ void DataSet::remark() {
   const auto number = [](uint64_t count) { return static_cast<unsigned long long>(count); };
   for (size_t i = 0; i < sources.size(); ++i)
     if (!rowsPerSample[i] && rowsPerSample[leader] && !inputs[i].shape.empty())
-      warnings.push_back(format("input '%s' has %llu row%s, '%s' more: every step and rank "
-                                "reads the same",
-                                escape(inputs[i].name).c_str(), number(sources[i].rows()),
-                                sources[i].rows() == 1 ? "" : "s",
-                                escape(inputs[leader].name).c_str()));
+      warnings.push_back(
+          format("input '%s' has %llu row%s, '%s' more: every step and rank reads the same rows",
+                 escape(inputs[i].name).c_str(), number(sources[i].rows()),
+                 sources[i].rows() == 1 ? "" : "s", escape(inputs[leader].name).c_str()));
   if (!inputs.empty() && !inputs[leader].shape.empty() &&
       sampleOrder.samples() < sampleOrder.perStep())
-    warnings.push_back(format("input '%s' has %llu samples, a global batch %llu: the data wraps "
-                              "round",
-                              escape(inputs[leader].name).c_str(), number(sampleOrder.samples()),
-                              number(sampleOrder.perStep())));
+    warnings.push_back(format(
+        "input '%s' has %llu samples, a global batch %llu: samples are repeated within a batch",
+        escape(inputs[leader].name).c_str(), number(sampleOrder.samples()),
+        number(sampleOrder.perStep())));
 }
 
 Status DataSet::prepare() {

@@ -170,7 +170,7 @@ Status parseNpy(std::span<const uint8_t> file, Array &array) {
   ZERO_RT_TRY(dtypeOf(header.descr, array.dtype));
   if (header.fortran && header.shape.size() > 1)
     return fail(ZERO_RT_BAD_DATA,
-                "elements lie in Fortran order; save it with numpy.ascontiguousarray()");
+                "elements are in Fortran order; save it with numpy.ascontiguousarray()");
   uint64_t count;
   if (!countElements(header.shape, count) || count > (uint64_t(1) << 58))
     return fail(ZERO_RT_BAD_FILE, "shape %s is too large", shapeText(header.shape).c_str());

@@ -88,7 +88,7 @@ private:
     }
     auto [it, isNew] = tensors.try_emplace(name);
     if (!isNew)
-      return refuse(name, "it is there twice");
+      return refuse(name, "it occurs twice");
     if (!readEntry(entry))
       return refuse(name, "its entry is no JSON object with whole numbers in lists");
     if (!entry.hasDtype || !entry.hasShape || entry.range.size() != 2)
@@ -148,7 +148,7 @@ static Status checkRanges(const std::map<std::string, Array> &tensors,
     end += range.size();
   }
   return end == data.data() + data.size() ? Status()
-                                          : bad("bytes behind the last tensor belong to none");
+                                          : bad("bytes after the last tensor belong to no tensor");
 }
 
 Status parseSafetensors(std::span<const uint8_t> file, std::map<std::string, Array> &tensors) {

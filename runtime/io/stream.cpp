@@ -49,15 +49,16 @@ Status cutStream(const std::vector<uint64_t> &shape, const ArrayFile &file, Arra
   if (!isStream(shape, file, array))
     return {};
   if (array.shape.size() != 1)
-    return fail(ZERO_RT_BAD_DATA, "'+%llu' cuts an array of one dimension, got %s%s",
+    return fail(ZERO_RT_BAD_DATA, "'+%llu' needs an array of one dimension, got %s%s",
                 Number(file.skip), shapeText(array.shape).c_str(), placeOf(array).c_str());
   if (shape.empty())
-    return fail(ZERO_RT_BAD_DATA, "a scalar cannot be cut from a stream%s", placeOf(array).c_str());
+    return fail(ZERO_RT_BAD_DATA, "a scalar cannot be read from a stream%s",
+                placeOf(array).c_str());
   const auto row = saturatingProduct<uint64_t>(std::span(shape).subspan(1));
   const uint64_t elements = array.shape[0], ahead = std::max(file.ahead, file.skip);
   if (row == 0 || elements < ahead || elements - ahead < row)
     return fail(ZERO_RT_BAD_DATA, "one row takes %llu elements%s, got %llu%s", Number(row),
-                ahead ? format(" and %llu behind it", Number(ahead)).c_str() : "", Number(elements),
+                ahead ? format(" and %llu after it", Number(ahead)).c_str() : "", Number(elements),
                 placeOf(array).c_str());
   array.shape = shape;
   array.shape[0] = (elements - ahead) / row;

@@ -134,8 +134,7 @@ Status TierFile::check(const Header &header, uint64_t size) const {
                          count(place(identity.bytes)), count(size)));
   if (header.isTorn)
     return refuse(
-        format("a process died in step %llu: what is in it belongs to no step; start from "
-               "a checkpoint",
+        format("a process died in step %llu, so its content is incomplete; start from a checkpoint",
                count(header.generation)));
   return {};
 }
@@ -245,7 +244,7 @@ Status TierFile::checkSize() const {
     return cannot("read", name);
   return uint64_t(info.st_size) == place(identity.bytes)
              ? Status()
-             : fail(ZERO_RT_IO, "'%s': expected %llu bytes, got %llu: somebody has changed it",
+             : fail(ZERO_RT_IO, "'%s': expected %llu bytes, got %llu: it was changed",
                     escape(name).c_str(), count(place(identity.bytes)),
                     count(uint64_t(info.st_size)));
 }

@@ -53,7 +53,7 @@ private:
     const uint64_t expected =
         segment.kind() == proto::Segment::EPILOGUE ? 1 : microBatchesOf(program);
     if (turns != expected)
-      return fail(ZERO_RT_BAD_FILE, "segment '%s': expected %llu turns, got %llu",
+      return fail(ZERO_RT_BAD_FILE, "segment '%s': expected %llu iterations, got %llu",
                   proto::Segment::Kind_Name(segment.kind()).c_str(),
                   static_cast<unsigned long long>(expected),
                   static_cast<unsigned long long>(turns));
@@ -70,8 +70,8 @@ private:
       if (rename.command() < before || rename.command() > uint32_t(segment.commands_size()) ||
           rename.predicate() > uint32_t(program.predicates_size()))
         return fail(ZERO_RT_BAD_FILE,
-                    "a rename before command %u with predicate %u: out of order, "
-                    "or there is none",
+                    "a rename before command %u with predicate %u: out of order, or no such "
+                    "command or predicate",
                     rename.command(), rename.predicate());
       before = rename.command();
       ZERO_RT_TRY(bounds.check("rename", rename.place(), rename.place().bytes()));
@@ -82,9 +82,9 @@ private:
   Status checkCommand(const proto::Command &command) {
     const std::string &label = command.label();
     if (!proto::Command::When_IsValid(command.when()))
-      return badTable("command", label, "it runs in no turn that this runtime knows");
+      return badTable("command", label, "it runs in iterations that this runtime does not know");
     if (!std::isfinite(command.seconds()) || command.seconds() < 0)
-      return badTable("command", label, "expected to take no time that there is");
+      return badTable("command", label, "expected a finite time of at least 0");
     if (command.predicate() > uint32_t(program.predicates_size()))
       return badTable("command", label, "no such predicate");
     switch (command.body_case()) {
@@ -98,7 +98,7 @@ private:
       ZERO_RT_TRY(bounds.checkCopied(label, command.copy().src(), command.copy().bytes()));
       return bounds.checkCopied(label, command.copy().dst(), command.copy().bytes());
     case proto::Command::BODY_NOT_SET:
-      return badTable("command", label, "it does nothing that this runtime knows");
+      return badTable("command", label, "its body is of a kind that this runtime does not know");
     }
     return {};
   }

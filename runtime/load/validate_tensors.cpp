@@ -81,16 +81,18 @@ private:
   /// The tiles of `tensor`, of `count` elements, are all of it.
   Status checkTiles(const proto::Tensor &tensor, uint64_t count) {
     if (tensor.tile_axis() >= uint32_t(tensor.shape_size()))
-      return badTable("tensor", tensor.name(), "its tiles cut a dimension that it does not have");
+      return badTable("tensor", tensor.name(), "its tiles split a dimension that it does not have");
     const uint64_t all = tensor.shape(int(tensor.tile_axis()));
     uint64_t rest = all;
     for (const proto::Tile &tile : tensor.tiles()) {
       if (tile.extent() == 0 || tile.extent() > rest)
-        return badTable("tensor", tensor.name(), "its tiles are more than it, or one is nothing");
+        return badTable("tensor", tensor.name(),
+                        "its tiles are larger than the tensor, or one is empty");
       rest -= tile.extent();
       ZERO_RT_TRY(checkHome(tensor, tile.buffer(), tile.start(), count / all * tile.extent()));
     }
-    return rest == 0 ? Status() : badTable("tensor", tensor.name(), "its tiles are not all of it");
+    return rest == 0 ? Status()
+                     : badTable("tensor", tensor.name(), "its tiles do not cover the tensor");
   }
 
   Status checkInit(const proto::Tensor &tensor, uint64_t count) {
@@ -156,7 +158,7 @@ private:
         continue;
       ZERO_RT_TRY(bounds.check(name, gradient.scale(), sizeof(float)));
       if (gradientType(gradient) != ZERO_RT_F32)
-        return badTable("gradient", name, "a scale of one that is of no type that has one");
+        return badTable("gradient", name, "a scale of a gradient whose type has no scale");
     }
     return {};
   }

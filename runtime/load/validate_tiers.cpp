@@ -30,8 +30,8 @@ static Status checkArenas(const proto::Program &program) {
                   static_cast<unsigned long long>(kDiskAlignment));
     if (arena.tier() != proto::DEVICE && bytes > 0 && program.target() == proto::CUDA)
       return fail(ZERO_RT_UNSUPPORTED,
-                  "the program keeps %llu bytes in the %s tier; beside a GPU this runtime has only "
-                  "the device tier",
+                  "the program stores %llu bytes in the %s tier; with a GPU this runtime supports "
+                  "only the device tier",
                   bytes, nameOf(arena.tier()));
   }
   return {};
@@ -41,8 +41,8 @@ static Status expectOnDevice(const char *what, const std::string &label,
                              const proto::Address &address) {
   return address.tier() == proto::DEVICE
              ? Status()
-             : fail(ZERO_RT_BAD_FILE, "%s '%s': it lies in the %s tier, not in the device's", what,
-                    escape(label).c_str(), nameOf(address.tier()));
+             : fail(ZERO_RT_BAD_FILE, "%s '%s': it resides in the %s tier, not in the device tier",
+                    what, escape(label).c_str(), nameOf(address.tier()));
 }
 
 static bool isWholeBlocks(const proto::Address &address) {
@@ -75,7 +75,7 @@ static Status checkCopy(const proto::Command &command) {
   if (copy.src().tier() == proto::NVME || copy.dst().tier() == proto::NVME)
     return checkDiskCopy(command);
   if (command.lane() == proto::NVME_READ || command.lane() == proto::NVME_WRITE)
-    return bad(command.label(), "a lane of the disk with a copy that does not reach it");
+    return bad(command.label(), "a lane of the disk with a copy that does not access it");
   return {};
 }
 
@@ -84,7 +84,7 @@ static Status checkLaunch(const proto::Command &command) {
     return bad(command.label(), "a kernel on lane " + proto::Lane_Name(command.lane()));
   for (const proto::Address &argument : command.launch().args())
     if (argument.tier() == proto::NVME)
-      return bad(command.label(), "a kernel cannot reach the nvme tier");
+      return bad(command.label(), "a kernel cannot access the nvme tier");
   return {};
 }
 

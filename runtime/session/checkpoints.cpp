@@ -138,7 +138,7 @@ Status Checkpoints::adopt(const CheckpointReader &reader, const std::vector<Dama
   for (const Damage &each : passed) {
     damaged.push_back(each.path);
     remarks.push_back(
-        format("%s; '%s' is taken", each.what.c_str(), escape(reader.path()).c_str()));
+        format("%s; '%s' is used instead", each.what.c_str(), escape(reader.path()).c_str()));
   }
   remarks.insert(remarks.end(), plan.remarks.begin(), plan.remarks.end());
   generation = reader.path();
@@ -168,7 +168,7 @@ Status Checkpoints::checkSameState(const std::string &path, const Status &own,
       continue;
     auto text = [](const Note &each) {
       return each.code == ZERO_RT_OK
-                 ? "goes on at step " + std::to_string(each.values[0])
+                 ? "resumes at step " + std::to_string(each.values[0])
                  : std::string(each.code == ZERO_RT_NOT_FOUND ? "found no checkpoint" : "failed");
     };
     return ranks.end(fail(ZERO_RT_ABORTED, "'%s': rank %d %s, rank %zu %s%s%s",

@@ -95,8 +95,8 @@ Status Ranks::checkHasAll(const char *what) const {
   if (int(body->ranks.size()) == body->program->ranks())
     return {};
   return fail(ZERO_RT_UNSUPPORTED,
-              "%s are put together of all ranks' memory, and this process has rank %d: save a "
-              "checkpoint, and load it where one process has all ranks",
+              "%s are assembled from the memory of all ranks, and this process has rank %d: save a "
+              "checkpoint, and load it in one process with all ranks",
               what, options.rank);
 }
 
@@ -133,7 +133,7 @@ Status Ranks::agree(const Status &own, Note note, std::vector<Note> &all) {
   ZERO_RT_TRY(own);
   for (size_t rank = 0; rank < all.size(); ++rank)
     if (all[rank].code != ZERO_RT_OK)
-      return fail(ZERO_RT_ABORTED, "rank %zu failed, and its process says why", rank);
+      return fail(ZERO_RT_ABORTED, "rank %zu failed; its process reports the reason", rank);
   return {};
 }
 

@@ -53,7 +53,7 @@ static Status checkTarget(const proto::Program &program, const zero_rt_session_o
 static Status checkProcess(const proto::Program &program, const zero_rt_session_options &options) {
   auto bad = [](const char *what) { return Status(ZERO_RT_INVALID_ARGUMENT, what); };
   if (options.rank < 0)
-    return options.join ? bad("a file to join by, but no rank that this process has") : Status();
+    return options.join ? bad("a file to join by, but no rank of this process") : Status();
   if (options.rank >= int(program.ranks()))
     return fail(ZERO_RT_INVALID_ARGUMENT, "no rank %d among %u", options.rank, program.ranks());
   if (program.target() != proto::CUDA)

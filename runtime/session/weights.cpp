@@ -78,7 +78,9 @@ Status Finder::find(const proto::Tensor &tensor, const WeightsFile::Get *&found,
 /// What to do about `problems`, before they are told.
 static std::string remedyFor(const Problems &problems) {
   const bool isPart = problems.has(kMissing) || problems.has(kUnknown);
-  return isPart && !problems.has(kOther) ? "--weights-partial takes what fits by name; " : "";
+  return isPart && !problems.has(kOther)
+             ? "--weights-partial loads the tensors that match by name; "
+             : "";
 }
 
 Status planWeights(const proto::Program &program, const WeightsFile &file, bool partial,

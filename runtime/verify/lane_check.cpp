@@ -69,7 +69,7 @@ Status SegmentCheck::follow(uint32_t index, Clock &clock) const {
     if (wait >= index)
       return fail(
           ZERO_RT_BAD_FILE,
-          "command %u ('%s') waits for command %u, which comes later: lanes may wait for ever",
+          "command %u ('%s') waits for command %u, which comes later: the lanes may deadlock",
           index, escape(segment.commands(int(index)).label()).c_str(), wait);
     for (int lane = 0; lane < kLanes; ++lane)
       clock.done[size_t(lane)] =

@@ -123,7 +123,7 @@ Status Check::happen(const Moment &moment) {
   for (Course &course : courses) // also in those that this adds
     ZERO_RT_TRY(visit(course, moment));
   if (courses.size() > kMostCourses)
-    return fail(ZERO_RT_UNSUPPORTED, "%s: more predicates than can be followed",
+    return fail(ZERO_RT_UNSUPPORTED, "%s: more predicates than the check supports",
                 courses.front().trace.nameOf(moment).c_str());
   return {};
 }

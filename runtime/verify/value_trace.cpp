@@ -70,8 +70,8 @@ std::string ValueTrace::nameOf(const Moment &moment) const {
 
 /// `reader` has met `found` where it expected something else.
 Status ValueTrace::wrong(const std::string &reader, ByteRange range, const Content &found) const {
-  const std::string who = found.live ? name(found.writer) + " wrote last, as another value"
-                                     : "nobody has written in this step";
+  const std::string who = found.live ? name(found.writer) + " wrote last, with another value"
+                                     : "no command has written in this step";
   return fail(ZERO_RT_INTERNAL, "%s%s: it reads %s, which %s", prefix().c_str(), reader.c_str(),
               describe(range).c_str(), who.c_str());
 }

@@ -2,7 +2,7 @@
 
 // A temporary of a size that is not known would have to be allocated in the step.
 
-// expected-error@below {{kernel 'reversed' needs a temporary of a size that is not known: 'memref<?xf32>'}}
+// expected-error@below {{kernel 'reversed' needs a temporary of unknown size: 'memref<?xf32>'}}
 // expected-error@below {{cannot bufferize kernel 'reversed'}}
 func.func private @reversed(%x: tensor<?xf32>) -> tensor<?xf32> attributes {zero.kernel} {
   %c0 = arith.constant 0 : index

@@ -137,7 +137,7 @@ func.func private @mean(%x: memref<1024xf32>) attributes {zero.kernel} {
 // -----
 
 // Rows are added to a table in order: each thread does so for a column.
-// REMARK: kernel 'scatter' has a loop in order, on 64 threads
+// REMARK: kernel 'scatter' has a sequential loop, on 64 threads
 // CHECK-LABEL: func.func private @scatter
 // CHECK: gpu.launch
 // CHECK: scf.if

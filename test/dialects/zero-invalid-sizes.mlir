@@ -21,7 +21,7 @@ func.func @gather_types(%x: tensor<64xf32>) {
 // -----
 
 func.func @gather_into(%x: tensor<64xf32>, %room: tensor<64xf32>) {
-  // expected-error @+1 {{expected room for 'tensor<128xf32>', got 'tensor<64xf32>'}}
+  // expected-error @+1 {{expected a destination of type 'tensor<128xf32>', got 'tensor<64xf32>'}}
   %y = zero.all_gather %x into %room : (tensor<64xf32>, tensor<64xf32>) -> tensor<128xf32>
   return
 }
@@ -105,7 +105,7 @@ func.func @bucket_starts(%x: tensor<8xf32>) {
 // -----
 
 func.func @bucket_overlap(%x: tensor<8xf32>) {
-  // expected-error @+1 {{expected members side by side in 64 elements, got one at elements 4 to 12}}
+  // expected-error @+1 {{expected disjoint members in ascending order in 64 elements, got one at elements 4 to 12}}
   %y = zero.bucket(%x, %x) at [0, 4] : (tensor<8xf32>, tensor<8xf32>) -> tensor<64xf32>
   return
 }
@@ -113,7 +113,7 @@ func.func @bucket_overlap(%x: tensor<8xf32>) {
 // -----
 
 func.func @bucket_end(%x: tensor<8xf32>) {
-  // expected-error @+1 {{expected members side by side in 64 elements, got one at elements 60 to 68}}
+  // expected-error @+1 {{expected disjoint members in ascending order in 64 elements, got one at elements 60 to 68}}
   %y = zero.bucket(%x) at [60] : (tensor<8xf32>) -> tensor<64xf32>
   return
 }
@@ -166,12 +166,12 @@ zero.parameter @w : tensor<4xf32> {frozen, gradient = #zero.placement<>}
 
 // -----
 
-// expected-error @+1 {{expected a buffer and where in it, got one of them}}
+// expected-error @+1 {{expected both home and start, or none of them}}
 zero.state constant @c : tensor<4xf32> {start = 0 : i64}
 
 // -----
 
-// expected-error @+1 {{expected a place in its buffer, got element -4}}
+// expected-error @+1 {{expected a start of at least 0 in its buffer, got -4}}
 zero.state constant @c : tensor<4xf32> {home = @b, start = -4 : i64}
 zero.buffer constant @b : tensor<64xf32> shards 1
 
@@ -218,7 +218,7 @@ func.func private @runs() attributes {zero.runs = [#zero.run<1 to 3 after 4, 6>]
 // -----
 
 func.func @epilogue(%x: tensor<4xf32>) {
-  // expected-error @+1 {{expected no turns of the epilogue, which runs once, got 'first'}}
+  // expected-error @+1 {{expected no selection of micro-batches in the epilogue, which runs once, got 'first'}}
   %y = arith.negf %x {zero.schedule = #zero.schedule<epilogue, first>} : tensor<4xf32>
   return
 }
@@ -253,7 +253,7 @@ func.func @broadcast_type(%x: tensor<64xf32>) {
 // -----
 
 func.func @broadcast_into(%x: tensor<64xf32>, %room: tensor<32xf32>) {
-  // expected-error @+1 {{expected room for 'tensor<64xf32>', got 'tensor<32xf32>'}}
+  // expected-error @+1 {{expected a destination of type 'tensor<64xf32>', got 'tensor<32xf32>'}}
   %y = zero.broadcast %x from 0 into %room : (tensor<64xf32>, tensor<32xf32>) -> tensor<64xf32>
   return
 }

@@ -179,7 +179,7 @@ func.func @step(%x: tensor<4xbf16>) {
 
 zero.parameter @w : tensor<4xf32>
 func.func @step(%x: tensor<4xf32>) {
-  // expected-error @+1 {{expected 3 kernels that measure, sum and rate, got 2}}
+  // expected-error @+1 {{expected 3 kernels that measure, sum and scale, got 2}}
   zero.update @w [], %x by @lamb layerwise [@measure, @total]() : tensor<4xf32>
   return
 }
@@ -311,7 +311,7 @@ zero.state weights @w : tensor<4xf32>
 // -----
 
 func.func @far(%x: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error @+1 {{expected neighbours, device and host or host and nvme, got nvme and device}}
+  // expected-error @+1 {{expected adjacent tiers, device and host or host and nvme, got nvme and device}}
   %y = zero.transfer %x from nvme to device : tensor<4xf32>
   return %y : tensor<4xf32>
 }
@@ -319,7 +319,7 @@ func.func @far(%x: tensor<4xf32>) -> tensor<4xf32> {
 // -----
 
 func.func @small(%x: tensor<4xf32>, %into: tensor<2xf32>) -> tensor<4xf32> {
-  // expected-error @+1 {{expected room for 'tensor<4xf32>', got 'tensor<2xf32>'}}
+  // expected-error @+1 {{expected a destination of type 'tensor<4xf32>', got 'tensor<2xf32>'}}
   %y = zero.transfer %x from host to nvme into %into : tensor<2xf32> : tensor<4xf32>
   return %y : tensor<4xf32>
 }

@@ -39,7 +39,7 @@ module attributes {zero.ranks = 2 : i64, zero.certificate = [#zero.arena<tier = 
 // -----
 
 // Scratch lies over the state and the first gradient.
-// expected-error @+1 {{internal: command 2 ('g', lane COLLECTIVE): it reads bytes 512 to 768 of the arena, which command 1 ('second') wrote last, as another value}}
+// expected-error @+1 {{internal: command 2 ('g', lane COLLECTIVE): it reads bytes 512 to 768 of the arena, which command 1 ('second') wrote last, with another value}}
 module attributes {zero.ranks = 2 : i64, zero.certificate = [#zero.arena<tier = device, peak = 1536, lower_bound = 1536, peak_at = "first", most = <parameters = 0, gradients = 512, optimizer = 256, activations = 256, working = 512>, at_peak = <parameters = 0, gradients = 512, optimizer = 256, activations = 256, working = 512>>]} {
   zero.buffer optimizer @m : tensor<64xf32> shards 2 {zero.offsets = array<i64: 256>}
   func.func @step(%x: tensor<64xf32> {zero.offsets = array<i64: 0>}) {
@@ -63,7 +63,7 @@ module attributes {zero.ranks = 2 : i64, zero.certificate = [#zero.arena<tier = 
 // -----
 
 // An input lies in the state's place.
-// expected-error @+1 {{internal: command 3 ('update'): it reads bytes 256 to 512 of the arena, which an input wrote last, as another value}}
+// expected-error @+1 {{internal: command 3 ('update'): it reads bytes 256 to 512 of the arena, which an input wrote last, with another value}}
 module attributes {zero.ranks = 2 : i64, zero.certificate = [#zero.arena<tier = device, peak = 1536, lower_bound = 1536, peak_at = "first", most = <parameters = 0, gradients = 512, optimizer = 256, activations = 256, working = 512>, at_peak = <parameters = 0, gradients = 512, optimizer = 256, activations = 256, working = 512>>]} {
   zero.buffer optimizer @m : tensor<64xf32> shards 2 {zero.offsets = array<i64: 256>}
   func.func @step(%x: tensor<64xf32> {zero.offsets = array<i64: 256>}) {

@@ -111,7 +111,7 @@ def main():
     check_stages(checks, data, f"{work}/stages")
     check_skipped(checks, data, f"{work}/skipped")
     check_certificate(checks, data, f"{work}/mlp")
-    check_refused(checks, "tiles", ["is cut into tiles", "adafactor", "--tile-params-over"], "zeroc",
+    check_refused(checks, "tiles", ["is tiled", "adafactor", "--tile-params-over"], "zeroc",
                   f"{data}/gpt2-tiny/model.onnx", "--plan-only", "--zero-stage=3", "--ranks=2",
                   "--optimizer=adafactor", "--tile-params-over=50KB")
     check_refused(checks, "the threshold", ["--clip-threshold", "a number >= 1", "got 0.5"], "zeroc",

@@ -81,7 +81,7 @@ def check_arrays(case):
 def check_wrapping(case):
     """32 rows serve a global batch of 64 from the beginning again, and it says so."""
     warning = case.runs("short data", case.data())
-    case.checks.that("has 32 samples, a global batch 64: the data wraps round" in warning,
+    case.checks.that("has 32 samples, a global batch 64: samples are repeated within a batch" in warning,
                      f"no warning of wrapping: '{warning}'")
     x, labels = case.graph.inputs["x"], case.graph.inputs["labels"]
     twice = case.data(x=np.tile(x, (2, 1)), labels=np.tile(labels, 2))

@@ -64,7 +64,7 @@ class WatchedGraph(Graph):
         try:
             self.compile(stage, RANKS, *flags, "--activation-budget=1B")
         except Failed as refusal:
-            least = int(re.search(r"the smallest with a plan is (\d+)", str(refusal)).group(1))
+            least = int(re.search(r"the smallest budget with a plan is (\d+)", str(refusal)).group(1))
         self.compile(stage, RANKS, *flags, "--activation-budget=1TiB")
         most = int(re.search(r"^  activations +(\d+)", self.report, re.MULTILINE).group(1))
         return (least + most) // 2

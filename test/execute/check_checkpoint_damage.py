@@ -66,14 +66,14 @@ def check_damage(checks, state):
         log = state.graph.work / "log.jsonl"
         text = run_tool(*state.command("--steps=5", f"--log={log}"))
         checks.that(f"'{path}'" in text and what in text and
-                    f"'{state.folder / 'step-00000002'}' is taken" in text, f"{label}: {text}")
+                    f"'{state.folder / 'step-00000002'}' is used instead" in text, f"{label}: {text}")
         checks.that(log.read_text().count("\n") == 3, f"{label}: {log.read_text()}")
         check_refused(checks, f"{label}, by name", [f"{path}'", what], "zero-run", state.executable,
                       *state.flags, f"--resume={path.parent}", "--steps=5", "--quiet")
         damage_older = generations(state.folder)[0] / "rank-00001.safetensors"
         flip(damage_older, -1)
         check_refused(checks, f"{label}, and the older one", [
-            f"no whole checkpoint in '{state.folder}'", f"{path}'", what,
+            f"no complete checkpoint in '{state.folder}'", f"{path}'", what,
             f"{damage_older}': wrong checksum"], *state.command("--steps=5", "--resume-if-any"))
 
 

@@ -130,7 +130,7 @@ def check_scales(checks, graph):
         message = "no error"
     except Failed as error:
         message = str(error)
-    checks.that("step 1: " in message and "overflow with the smallest loss scale" in message,
+    checks.that("step 1: " in message and "overflow even with the minimum loss scale" in message,
                 f"an overflow with the smallest scale: {message}")
 
 

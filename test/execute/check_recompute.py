@@ -57,7 +57,7 @@ def shapes_of(graph):
 
 def again(text):
     """How many launches zeroc says run again."""
-    found = re.search(r"(\d+) launches run again", text)
+    found = re.search(r"(\d+) launches are recomputed", text)
     return int(found.group(1)) if found else 0
 
 
@@ -119,7 +119,7 @@ def planned(graph, *flags):
     """Elements gathered for backward, and of these for layers that run again alone."""
     text = run_tool("zeroc", graph.folder / "model.onnx", "--plan-only", "--zero-stage=3",
                     f"--ranks={RANKS}", *flags)
-    runs = re.search(r"read by what runs again \+(\d+)", text)
+    runs = re.search(r"gathered for recomputation \+(\d+)", text)
     return int(re.search(r"backward (\d+),", text).group(1)), int(runs.group(1)) if runs else 0
 
 

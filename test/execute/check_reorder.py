@@ -64,13 +64,13 @@ def main():
         planned, weights, text, reorders = run(work, model, f"--zero-stage={stage}", "--ranks=2")
         first = first or weights
         checks.that(weights == first, f"stage {stage}: other weights")
-        checks.that("\n2 products a step first reorder B, 1.12 MiB in all\n" in planned,
+        checks.that("\n2 products per step reorder B first, 1.12 MiB in all\n" in planned,
                     f"stage {stage}: {planned}")
-        checks.that("\n2 reorders of B a step, within its matrix products\n" in text,
+        checks.that("\n2 reorders of B per step, within matrix products\n" in text,
                     f"stage {stage}: {text}")
         checks.that(reorders == 2, f"stage {stage}: {reorders} reorders")
     planned, _, text, reorders = run(work, model, "--micro-batches=2")
-    checks.that("\n4 products a step first reorder B, 2.25 MiB in all\n" in planned, planned)
+    checks.that("\n4 products per step reorder B first, 2.25 MiB in all\n" in planned, planned)
     checks.that(reorders == 4 and "\n4 reorders of B a step" in text, f"in two turns: {text}")
     for label, rows, *flags in (("few rows", ROWS // 2), ("16 bits", ROWS, "--precision=bf16")):
         planned, _, text, reorders = run(work, make_model(work, rows, 8), *flags)

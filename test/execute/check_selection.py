@@ -118,7 +118,7 @@ def check_frozen_precision(checks, graph, precision):
         expected = share + (wide["parameters"] - share) / 2
         checks.that(abs(narrow_plan["parameters"] - expected) <= 4 * 64 * ranks * 8,
                     f"{precision}: parameters take {narrow_plan['parameters']}, not {expected}")
-    moved = [re.search(r"copies (\d+) bytes a step from device to host and (\d+)", run_tool(
+    moved = [re.search(r"copies (\d+) bytes per step from device to host and (\d+)", run_tool(
         "zeroc", graph.folder / "model.onnx", "--plan-only", "--zero-stage=3", "--ranks=2",
         "--offload-params=host", *f)) for f in (narrow, flags)]
     halves, wholes = (int(m.group(2)) for m in moved)
@@ -147,7 +147,8 @@ def check_weights(checks, graph):
     except Failed as error:
         checks.that("1 tied in the model, but not equal" in str(error), str(error))
     np.savez(path, x=np.zeros(3, np.float32))
-    for more, words in (([], f"--weights-partial takes what fits by name; {len(names)} missing: "),
+    for more, words in (([], "--weights-partial loads the tensors that match by name; "
+                              f"{len(names)} missing: "),
                         ([], f"and {len(names) - 5} more (-v lists all)"), (["-v"], names[-1])):
         try:
             graph.run(executable, 1, f"--weights={path}", *more)

@@ -84,7 +84,7 @@ def check_errors(checks, trial):
                   "zero-run", trial.executables[1], data, "--epochs=2", "--steps=2")
     text = run_tool("zero-run", trial.executables[2], trial.graph.data_flag, "--epochs=1",
                     "--shuffle=5")
-    checks.that("27 samples, shuffled with seed 5; an epoch is 4 steps of 6 and leaves 3 out"
+    checks.that("27 samples, shuffled with seed 5; an epoch is 4 steps of 6 and omits 3"
                 in text, f"not said what is left out: {text}")
 
 

@@ -148,7 +148,7 @@ def check_errors(checks, graph, executable, machine):
         check_refused(checks, f"{flags}", words, "zero-sim", *flags)
     for words, *flags in ((["takes no model"], executable), (["--steps has no effect"], "--steps=3"),
                           (["unknown option '--zero-stage"], "--zero-stage=3"),
-                          (["1024 ranks of 4 threads", "take turns"], "--ranks=1024", "--threads-per-rank=4"),
+                          (["1024 ranks of 4 threads", "threads would share cores"], "--ranks=1024", "--threads-per-rank=4"),
                           (["'/nonexistent'"], "--calibrate-disk=/nonexistent")):
         check_refused(checks, f"{flags}", words, "zero-run", f"--calibrate={bad}", *flags)
     alone = graph.compile(0, 1)

@@ -56,7 +56,7 @@ def check_cores(checks, graph):
     executable = graph.compile(1, 2)
     text = output("zero-run", executable, graph.data_flag,
                   preexec_fn=lambda: os.sched_setaffinity(0, {core}))
-    warning = "zero-run: warning: 2 ranks of 1 thread on 1 core: they take turns"
+    warning = "zero-run: warning: 2 ranks of 1 thread on 1 core: threads share cores"
     checks.that(text.count(warning) == 1, f"no warning: {text}")
     one = output("zero-run", graph.compile(0, 1), graph.data_flag)
     checks.that("warning" not in one, f"a warning for one thread: {one}")

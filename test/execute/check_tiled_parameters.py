@@ -187,7 +187,7 @@ def check_weights(checks, graph, limit):
 
 def check_refusals(checks, graph):
     model = graph.folder / "model.onnx"
-    check_refused(checks, "lamb", ["is cut into tiles", "lamb", "model.lm_head.weight"], "zeroc",
+    check_refused(checks, "lamb", ["is tiled", "lamb", "model.lm_head.weight"], "zeroc",
                   model, "--plan-only", "--optimizer=lamb", "--tile-params-over=100KB")
     check_refused(checks, "a row", ["--tile-params-over=100", "one of its"], "zeroc", model,
                   "--plan-only", "--tile-params-over=100")

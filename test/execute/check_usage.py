@@ -67,7 +67,7 @@ ZERO_RUN = [
     (["model.zexe", "--data=x"], ["--data", "NAME=FILE or FILE.npz"]),
     (["model.zexe", "--data=x=a.bin:uint33"], ["--data", "element type", "'uint33'"]),
     (["model.zexe", "--data==a.npy"], ["--data", "name before '='"]),
-    (["model.zexe", "--data=x=a.npz:"], ["--data", "a member behind 'npz:'"]),
+    (["model.zexe", "--data=x=a.npz:"], ["--data", "a member after 'npz:'"]),
     (["model.zexe", "--data=a.npz+1"], ["--data", "NAME=FILE or FILE.npz"]),
     (["model.zexe", "--data="], ["--data", "NAME=FILE or FILE.npz", "''"]),
     (["model.zexe", "--shuffle=-3"], ["--shuffle", "'-3'"]),

@@ -65,7 +65,7 @@ def check_partial(checks, graph):
     flags = [f"--weights={graph.work / 'part.safetensors'}", "--weights-partial"]
     text = run_tool("zero-run", executable, graph.data_flag, "--steps=0", *flags,
                     f"--save={graph.work / 'mixed.safetensors'}")
-    checks.that("weights: 1 tensors" in text and "5 start as in the model, 1 of the file" in text,
+    checks.that("weights: 1 tensors" in text and "5 start with the model's values, 1 of the file" in text,
                 f"partial: {text}")
     run_tool("zero-run", executable, graph.data_flag, "--steps=0", "--quiet",
              f"--save={graph.work / 'start.safetensors'}")

@@ -33,7 +33,7 @@
 // ALLBUT: error: freeze-all-but pattern 'bn.me*' matches no parameter
 // ALLBUT: note: it matches 'bn.mean', which is not trained anyhow: running statistics of a BatchNormalization
 // GONE: error: freeze pattern '*.shared.weight' matches no parameter
-// GONE: note: it matches 't5.shared.weight', which the graph does not hold: nothing reads it, or it is tied to a tensor of another name
+// GONE: note: it matches 't5.shared.weight', which the graph does not contain: nothing reads it, or it is tied to a tensor of another name
 // PREFIX: error: 1 listed parameters cannot be trained
 // PREFIX: note: write names as the model file has them: 'fc.weight' instead of 'model.fc.weight'
 // PASSED: warning: 1 listed parameters are no tensors of the graph: 't5.shared.weight'; nothing reads them, or they are tied to a tensor whose other name must be listed

@@ -23,7 +23,7 @@ CASES = [  # flags, what the report says
     (["--zero=auto", "--ranks=64", "--memory-budget=80GiB", "--machine=h100"], "plan: stage 3"),
     (AUTO, "tiles of parameters above"),
 ]
-TRIED = re.compile(r"the fastest of (\d+) plans, (\d+) of them made")
+TRIED = re.compile(r"fastest of (\d+) plans by the planner's cost model, (\d+) of them built")
 
 
 def make(work, layers):

@@ -125,7 +125,7 @@ class Plan:
         self.certificate = {key.strip(): int(value) for key, value in re.findall(
             r"^  (parameters|gradients|optimizer state|activations|working|arena) +(\d+)", text,
             re.MULTILINE)}
-        self.arithmetic = re.search(r"before padding: ([\d.]+ \w+) a rank here; "
+        self.arithmetic = re.search(r"before padding: ([\d.]+ \w+) per rank; "
                                     r"in the paper's 16 bits with Adam ([\d.]+ \w+)", text).groups()
 
 

@@ -2,10 +2,10 @@
 // attention is more than one kernel in each direction, and why.
 // RUN: zeroc %s --plan-only | FileCheck %s
 
-// CHECK: attention at node 'capped' is no single kernel: it has a softcap
+// CHECK: attention at node 'capped' is not a single kernel: it has a softcap
 // CHECK: attention at node 'fixed' reads the mask 'mask', tensor<3x3xf32>, from memory: 36 bytes
 // CHECK: attention at node 'learned' reads the mask 'bias', tensor<1x2x3x3xf32>, from memory: 72 bytes
-// CHECK: attention at node 'learned' is no single kernel in backward: its mask has a gradient
+// CHECK: attention at node 'learned' is not a single kernel in backward: its mask has a gradient
 // CHECK: Attention node 'alike' is compiled: an operand is a constant of the model, or given twice
 // CHECK: AttentionGrad node 'alike' is compiled: an operand is a constant of the model, or given twice
 // CHECK: ZeRO stage 0

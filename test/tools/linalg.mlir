@@ -9,7 +9,7 @@
 // RUN: not zeroc %s --zero-stage=3 --ranks=4 -o %t.zexe 2>&1 | FileCheck %s --check-prefix=REFUSED
 // RUN: not ls %t.zexe
 // PLAN: ZeRO stage 3 on 4 ranks, 128 parameters
-// REFUSED: linalg.mlir:[[@LINE+20]]:8: error: linalg.matmul is in no kernel: it can be planned, but not run
+// REFUSED: linalg.mlir:[[@LINE+20]]:8: error: linalg.matmul is not in a kernel: the program can be planned, but not run
 
 // CHECK: zero.buffer parameter @bucket0 : tensor<64xf32> shards 4
 // CHECK-LABEL: func.func @step

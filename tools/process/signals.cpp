@@ -96,7 +96,7 @@ static void onTerminate() {
     endByError({error.what()});
   } catch (...) {
   }
-  endByError({"an exception without a text"});
+  endByError({"an exception without a message"});
 }
 
 static void endBySignal(int signal) {

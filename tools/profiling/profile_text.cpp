@@ -160,13 +160,13 @@ std::string profileTables(const Profile &profile) {
              overRanks(profile, &Parts::waiting).c_str(), 100 * parts.between / step,
              profile.flops() * 1e-9, 100 * profile.fractionOfPeak());
   if (parts.transfers > 0 || parts.hostCompute > 0)
-    text += format("beside that, transfers between tiers %.1f %%, kernels of the host %.1f %%\n",
+    text += format("in parallel, transfers between tiers %.1f %%, kernels of the host %.1f %%\n",
                    100 * parts.transfers / step, 100 * parts.hostCompute / step);
   if (const double again = profile.recomputed(); again > 0)
-    text += format("%s ms a step, %s of it, make again what forward has not kept\n",
+    text += format("%s ms a step, %s of it, recompute activations\n",
                    milliseconds(again, step).c_str(), percent(again / step).c_str());
   if (profile.reorders > 0)
-    text += format("%.0f reorders of B a step, within its matrix products\n", profile.reorders);
+    text += format("%.0f reorders of B per step, within matrix products\n", profile.reorders);
   return text;
 }
 

@@ -1,4 +1,4 @@
-//===- CommandLine.cpp - what zero-opt adds to mlir-opt -------------------===//
+//===- CommandLine.cpp - flags of zero-opt beside those of mlir-opt -------===//
 
 #include "CommandLine.h"
 
@@ -14,7 +14,7 @@ using namespace mlir;
 
 namespace zero {
 
-/// Sets an import flag; false when `name` is none.
+/// Sets an import flag; returns false if `name` is not an import flag.
 static bool setImportFlag(CompilerOptions &model, StringRef name, StringRef value) {
   if (name == "data-root")
     model.phases.import.dataRoot = value.str();
@@ -33,7 +33,7 @@ static bool isModel(StringRef argument) {
   return frontend && frontend->name != "mlir";
 }
 
-/// Where the masks lie that phases look at, in the braces that an option's value
+/// The directory of the data files that phases read, in the braces that the value of an option
 /// may need.
 static std::string folderOfData(const OptArguments &arguments) {
   SmallString<128> folder(arguments.model.phases.import.dataRoot.getValue());
@@ -46,13 +46,13 @@ static std::string folderOfData(const OptArguments &arguments) {
 }
 
 std::string sortArguments(ArrayRef<char *> arguments, OptArguments &sorted) {
-  // A message names what it is about; the op itself would bury it. The user's own
-  // flag comes later and wins.
+  // Messages name the node; printing the op as well would hide that. A flag of the user
+  // comes later and overrides this one.
   sorted.rest.push_back("--mlir-print-op-on-diagnostic=false");
   std::string phaseOptions;
   for (StringRef argument : arguments) {
     auto [name, value] = argument.drop_while([](char c) { return c == '-'; }).split('=');
-    if (argument == "-v") // as zeroc has it
+    if (argument == "-v") // the same flag as in zeroc
       name = "verbose";
     bool isFlag = argument.starts_with("--") || argument == "-v";
     if (isFlag && setImportFlag(sorted.model, name, value))

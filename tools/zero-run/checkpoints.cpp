@@ -41,9 +41,9 @@ Status Checkpoints::resume(const Session &session, zero_rt_state_result &from) {
   if (!isNew)
     ZERO_RT_TRY(status);
   if (!options.quiet && isNew)
-    std::printf("begins at step 0: %s\n", status.getMessage().c_str());
+    std::printf("starts at step 0: %s\n", status.getMessage().c_str());
   else if (!options.quiet)
-    std::printf("goes on at step %llu from '%s'\n", static_cast<unsigned long long>(from.step),
+    std::printf("resumes at step %llu from '%s'\n", static_cast<unsigned long long>(from.step),
                 escape(from.generation).c_str());
   std::fflush(stdout); // before anything on stderr
   // What is later in the folder that it resumes from is damaged, and will be replaced.

@@ -1,4 +1,4 @@
-//===- flags.cpp - how flags read their values ----------------------------===//
+//===- flags.cpp - setters of flags ---------------------------------------===//
 
 #include "flags.h"
 

@@ -1,4 +1,4 @@
-//===- flags_data.cpp - where batches come from ---------------------------===//
+//===- flags_data.cpp - flags of training and evaluation data -------------===//
 
 #include "flags.h"
 
@@ -22,7 +22,7 @@ static std::vector<std::string> splitItems(const std::string &text) {
   return items;
 }
 
-/// Takes "+N" off the end, if what is left looks like a file that can be cut.
+/// Removes "+N" from the end if the rest looks like a file that can be split.
 static Status takeSkip(std::string &text, DataFile &file) {
   size_t plus = text.rfind('+');
   if (plus == std::string::npos || plus + 1 == text.size() ||
@@ -37,12 +37,12 @@ static Status takeSkip(std::string &text, DataFile &file) {
   return {};
 }
 
-/// Takes ":MEMBER" or ":TYPE" off; a lone .bin is nanoGPT's uint16.
+/// Removes ":MEMBER" or ":TYPE"; a .bin file without a type has uint16, as in nanoGPT.
 static Status takeSuffix(std::string &text, DataFile &file) {
   if (size_t colon = text.rfind(".npz:"); colon != std::string::npos) {
     file.member = text.substr(colon + 5);
     text.resize(colon + 4);
-    return file.member.empty() ? expected("a member behind 'npz:'", text + ":") : Status();
+    return file.member.empty() ? expected("a member after 'npz:'", text + ":") : Status();
   }
   const size_t colon = text.rfind(':');
   if (colon == std::string::npos) {
@@ -51,14 +51,14 @@ static Status takeSuffix(std::string &text, DataFile &file) {
   }
   file.raw = dtypeNamed(text.substr(colon + 1));
   if (file.raw == ZERO_RT_NO_DTYPE && text.substr(0, colon).ends_with(".bin"))
-    return expected("an element type like uint16, int32 or float32 behind '.bin:'",
+    return expected("an element type like uint16, int32 or float32 after '.bin:'",
                     text.substr(colon + 1));
   if (file.raw != ZERO_RT_NO_DTYPE)
     text.resize(colon);
   return {};
 }
 
-/// Takes "NAME=" off the front, if it is there; "\\=" is a sign of the name.
+/// Removes an optional "NAME=" from the front; "\\=" is an equals sign of the name.
 static bool takeName(std::string &text, std::string &name) {
   std::string taken;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -80,7 +80,7 @@ static Status parseFile(const std::string &item, DataFile &file) {
     return expected("an input's name before '='", item);
   ZERO_RT_TRY(takeSkip(text, file));
   ZERO_RT_TRY(takeSuffix(text, file));
-  ZERO_RT_TRY(takeSkip(text, file)); // +1:uint16 is as good as :uint16+1
+  ZERO_RT_TRY(takeSkip(text, file)); // +1:uint16 is the same as :uint16+1
   file.path = text;
   bool isArchive = text.ends_with(".npz") && file.skip == 0 && file.member.empty();
   if (text.empty() || (file.input.empty() && !isArchive))
@@ -102,24 +102,25 @@ static Setter toFiles(std::vector<DataFile> Options::*field) {
 std::vector<Flag> dataFlags() {
   return {
       {"Data", "data", "NAME=FILE,...",
-       "data of each input, a row of which is a sample; may be repeated\n"
+       "training data of each input; one row is one sample; may be repeated\n"
        "FILE.npy          an array\n"
        "FILE.npz[:MEMBER] the member NAME or input.NAME, or MEMBER\n"
-       "FILE.bin[:TYPE]   elements without a header (uint16), cut into rows\n"
-       "FILE+K            cut from element K on: labels=train.bin+1\n"
-       "tokens=FILE.bin alone gives the model's two integer inputs token\n"
-       "ids and, one further on, labels; FILE.npz alone gives all inputs\n"
-       "that it has members for. A comma in a name is written \\, and an\n"
-       "equals sign in an input's name \\=",
+       "FILE.bin[:TYPE]   elements without a header (uint16), split into rows\n"
+       "FILE+K            split from element K on: labels=train.bin+1\n"
+       "tokens=FILE.bin alone supplies both integer inputs of the model:\n"
+       "token ids, and labels shifted by one. FILE.npz alone supplies all\n"
+       "inputs that it has members for. A comma in a name is written \\,\n"
+       "and an equals sign in the name of an input \\=",
        toFiles(&Options::data), /*repeats=*/true},
-      {"Data", "shuffle", "SEED", "read the samples of each epoch in an order of its own",
+      {"Data", "shuffle", "SEED", "shuffle the samples, with a different order in each epoch",
        toCount(&Options::shuffleSeed)},
       {"Data", "eval-data", "NAME=FILE,...",
-       "held-out data, written as --data: its loss is computed forward only\n"
-       "at the end; training is not changed by it",
+       "held-out data, in the form of --data: compute its loss, forward only,\n"
+       "at the end; does not affect training",
        toFiles(&Options::evalData), /*repeats=*/true},
-      {"Data", "eval-every", "K", "and after every K steps", toCount(&Options::evalEvery)},
-      {"Data", "eval-steps", "M", "on its first M global batches (all)",
+      {"Data", "eval-every", "K", "evaluate also after every K steps",
+       toCount(&Options::evalEvery)},
+      {"Data", "eval-steps", "M", "evaluate only the first M global batches (all)",
        toCount(&Options::evalSteps)},
   };
 }

@@ -1,4 +1,4 @@
-//===- flags_results.cpp - what a run writes ------------------------------===//
+//===- flags_results.cpp - flags of what a run writes ---------------------===//
 
 #include "flags.h"
 
@@ -11,7 +11,7 @@ static Status addSave(Options &options, const std::string &text) {
   return text.empty() ? expected("a file", text) : Status();
 }
 
-/// Also the compiler's errors, if the model still has to be compiled.
+/// Also lists all items of the compiler's errors, if the model has to be compiled first.
 static Status setVerbose(Options &options, const std::string &) {
   options.session.verbose = 1;
   options.compilerFlags.push_back("--verbose");
@@ -21,37 +21,38 @@ static Status setVerbose(Options &options, const std::string &) {
 std::vector<Flag> resultFlags() {
   return {
       {"Results", "save", "FILE",
-       "write the trained weights as .safetensors, or, where FILE ends so, as\n"
-       ".onnx: the model itself with new initializers. May be given twice",
+       "write the trained weights as .safetensors, or, if FILE ends in .onnx,\n"
+       "the model with new initializers. May be given twice",
        addSave, /*repeats=*/true},
       {"Results", "save-state", "DIR",
-       "write a checkpoint that --resume goes on from, at the end and when\n"
-       "interrupted; DIR keeps the last two",
+       "write a checkpoint for --resume at the end and when interrupted;\n"
+       "DIR keeps the last two",
        toText(&Options::saveState)},
-      {"Results", "save-every", "K", "and after every K steps", toCount(&Options::saveEvery)},
+      {"Results", "save-every", "K", "write a checkpoint also after every K steps",
+       toCount(&Options::saveEvery)},
       {"Results", "log", "FILE",
-       "write {\"step\":N,\"loss\":X} for each step, a line each, with what else\n"
-       "it tells: gradient_norm, learning_rate, loss_scale, skipped; there from\n"
-       "the first checkpoint on. A resumed run keeps the lines before it",
+       "write one line {\"step\":N,\"loss\":X} per step, with gradient_norm,\n"
+       "learning_rate, loss_scale and skipped where they apply; exists from\n"
+       "the first checkpoint on. A resumed run keeps the earlier lines",
        toText(&Options::log)},
       {"Results", "dump-gradients", "FILE",
-       "write the gradients of step 0 as .safetensors, under the\nparameters' names",
+       "write the gradients of step 0 as .safetensors, named like the\nparameters",
        toText(&Options::gradients)},
       {"Results", "save-outputs", "FILE",
-       "write the outputs of the last step as .safetensors, one rank's rows\nafter the other's",
+       "write the outputs of the last step as .safetensors, the rows of the\nranks concatenated",
        toText(&Options::outputs)},
       {"Results", "report-json", "FILE",
        "write memory by role, elements received, losses and seconds", toText(&Options::report)},
       {"Results", "profile", "",
-       "print where the time of a step goes, by kernel, and how near that is\n"
-       "to what this machine can do",
+       "print the time of a step by kernel, and how close each is to the\n"
+       "limits of this machine",
        toSwitch(&Options::profile)},
       {"Results", "trace", "FILE",
-       "write when each command of a step ran, on each rank, and when it was\n"
-       "planned to, as JSON for ui.perfetto.dev",
+       "write a timeline of the commands of a step on each rank, and of the\n"
+       "plan, as JSON for ui.perfetto.dev",
        toText(&Options::trace)},
-      {"Results", "quiet", "", "print nothing but warnings and errors", toSwitch(&Options::quiet)},
-      {"Results", "verbose", "", "list everything that an error is about (-v)", setVerbose},
+      {"Results", "quiet", "", "print only warnings and errors", toSwitch(&Options::quiet)},
+      {"Results", "verbose", "", "list all items of an error (-v)", setVerbose},
   };
 }
 

@@ -1,4 +1,4 @@
-//===- flags_training.cpp - how to train, and on what ---------------------===//
+//===- flags_training.cpp - flags of training and execution ---------------===//
 
 #include "flags.h"
 
@@ -16,7 +16,7 @@ static Status setLearningRate(Options &options, const std::string &text) {
   options.learningRate = static_cast<float>(number);
   if (number < 0 || !std::isfinite(*options.learningRate))
     return expected("a finite number >= 0", text);
-  options.compilerFlags.push_back("--lr=" + text); // so that the plan says the same
+  options.compilerFlags.push_back("--lr=" + text); // so that the plan has the same rate
   return {};
 }
 
@@ -24,7 +24,7 @@ static Status setTimeout(Options &options, const std::string &text) {
   return parseNumber(text, options.session.timeout_seconds);
 }
 
-/// Also what memory is planned for, if the model is still to be compiled.
+/// Also plans memory for this number, if the model has to be compiled first.
 static Status setThreads(Options &options, const std::string &text) {
   uint64_t count;
   ZERO_RT_TRY(parseCount(text, count));
@@ -35,13 +35,13 @@ static Status setThreads(Options &options, const std::string &text) {
   return {};
 }
 
-/// What zeroc compiles for, or calibration measures with.
+/// The number of ranks that zeroc compiles for, or calibration measures with.
 static Status setRanks(Options &options, const std::string &text) {
   options.compilerFlags.push_back("--ranks=" + text);
   return parseCount(text, options.ranks.emplace());
 }
 
-/// Also what the model is compiled for, if it still has to be.
+/// Also compiles for this device, if the model has to be compiled first.
 static Status setDevice(Options &options, const std::string &text) {
   if (text != "cpu" && text != "cuda")
     return expected("cpu or cuda", text);
@@ -70,24 +70,27 @@ static Status setStall(Options &options, const std::string &text) {
 
 std::vector<Flag> trainingFlags() {
   return {
-      {"Training", "steps", "N", "steps to train (1); of a resumed run, those before count",
+      {"Training", "steps", "N", "steps to train (1); a resumed run counts the earlier steps",
        toCount(&Options::steps)},
-      {"Training", "epochs", "E", "passes over the data, in place of --steps",
+      {"Training", "epochs", "E", "passes over the data, instead of --steps",
        toCount(&Options::epochs)},
       {"Training", "weights", "FILE",
-       "start from the tensors of a .safetensors or .npz file, by name", toText(&Options::weights)},
+       "start from the tensors of a .safetensors or .npz file, matched by name",
+       toText(&Options::weights)},
       {"Training", "weights-partial", "",
-       "take those that the model has too; the others start as in the model",
+       "ignore tensors of that file that the model lacks; tensors that the\n"
+       "file lacks start with the model's values",
        toSwitch(&Options::partialWeights)},
       {"Training", "resume", "DIR",
-       "go on from the newest whole checkpoint in DIR, or from DIR/step-N",
+       "resume from the newest complete checkpoint in DIR, or from DIR/step-N",
        toText(&Options::resume)},
-      {"Training", "resume-if-any", "", "begin at step 0 where DIR has no checkpoint",
+      {"Training", "resume-if-any", "", "start at step 0 if DIR has no checkpoint",
        toSwitch(&Options::resumeIfAny)},
-      {"Training", "restart-data", "", "begin the data anew: it or its order is another",
+      {"Training", "restart-data", "",
+       "start at the beginning of the data; needed if the data has changed",
        toSwitch(&Options::restartData)},
-      {"Training", "lr", "X", "learning rate, in place of the compiled one", setLearningRate},
-      {"Training", "allow-nan", "", "go on when the loss is NaN or infinite",
+      {"Training", "lr", "X", "learning rate, instead of the compiled one", setLearningRate},
+      {"Training", "allow-nan", "", "continue when the loss is NaN or infinite",
        toSwitch(&zero_rt_session_options::allow_nan)},
   };
 }
@@ -95,48 +98,48 @@ std::vector<Flag> trainingFlags() {
 std::vector<Flag> executionFlags() {
   return {
       {"Execution", "threads-per-rank", "N",
-       "threads of each rank (as compiled; zeroc plans for 1); products of\n"
-       "other numbers of them differ in the last bits",
+       "threads of each rank (as compiled; zeroc plans for 1); matrix products\n"
+       "with another number of threads differ in the last bits",
        setThreads},
-      {"Execution", "ranks", "N", "compile for so many ranks, or calibrate with them", setRanks},
+      {"Execution", "ranks", "N", "compile for N ranks, or calibrate with N ranks", setRanks},
       {"Execution", "device", "cpu|cuda",
-       "refuse an executable for another one; compile a model for it", setDevice},
-      {"Execution", "gpus", "I,J,...", "the GPU of each rank, or one that all of them share (0)",
+       "fail if the executable is for another device; compile a model for it", setDevice},
+      {"Execution", "gpus", "I,J,...", "the GPU of each rank, or one GPU for all ranks (0)",
        toText(&Options::gpus)},
       {"Execution", "join", "FILE",
-       "this process has one rank, on a GPU of its own, and all ranks find each\n"
-       "other through FILE, which is not there yet. Data, steps and --save-state\n"
-       "as usual, the same for all; rank 0 prints and writes the log",
+       "this process runs one rank, on a GPU of its own; the ranks find each\n"
+       "other through FILE, which must not exist yet. Give all ranks the same\n"
+       "data, steps and --save-state; rank 0 prints and writes the log",
        toText(&Options::join)},
-      {"Execution", "rank", "R", "which one (of torchrun's variables: RANK, for --gpus LOCAL_RANK)",
+      {"Execution", "rank", "R", "the rank of this process (torchrun: RANK; for --gpus LOCAL_RANK)",
        toInt(&zero_rt_session_options::rank)},
       {"Execution", "nvme-dir", "DIR",
-       "where ranks keep what is compiled to lie on disk, a file each for\n"
-       "as long as the run lasts; should be on the disk that is meant",
+       "directory of the nvme tier, one file per rank for the duration of the\n"
+       "run; should be on the intended disk",
        toText(&Options::nvmeDir)},
       {"Execution", "nvme-io", "QUEUE",
-       "how that disk is reached: io_uring, threads, or auto (io_uring where\n"
+       "access method of that disk: io_uring, threads, or auto (io_uring if\n"
        "the kernel allows it)",
        toText(&Options::nvmeIo)},
       {"Execution", "nvme-endurance", "BYTES",
-       "what may be written to that drive in its life, 600TB say (TBW in its\n"
-       "data sheet): the end of the run tells how much of it this run took",
+       "rated endurance of that drive, for example 600TB (TBW in its data\n"
+       "sheet): the end of the run reports which part of it the run used",
        setEndurance},
-      {"Execution", "timeout", "SECONDS", "longest wait for another rank, or for a disk (120)",
+      {"Execution", "timeout", "SECONDS", "maximum wait for another rank or for a disk (120)",
        setTimeout},
-      {"Execution", "pin", "0|1", "bind ranks to cores (by default when they fill the machine)",
+      {"Execution", "pin", "0|1", "bind ranks to cores (by default if they use all cores)",
        toInt(&zero_rt_session_options::pin)},
       {"Execution", "check-memory", "",
-       "guard the arenas, follow what commands read and write, measure the peak",
+       "guard the arenas, track what commands read and write, measure the peak",
        toSwitch(&zero_rt_session_options::check_memory)},
       {"Execution", "calibrate", "FILE",
        "measure this machine with --ranks (as cores allow) and\n"
-       "--threads-per-rank (1), write a description for zero-sim and zeroc,\n"
-       "and end; takes no model",
+       "--threads-per-rank (1), write its description for zero-sim and zeroc,\n"
+       "and exit; takes no model",
        toText(&Options::calibration)},
-      {"Execution", "calibrate-disk", "DIR", "measure the disk of this folder too",
+      {"Execution", "calibrate-disk", "DIR", "also measure the disk of this directory",
        toText(&Options::disk)},
-      {"Execution", "stall", "RANK:N", "for tests: RANK never arrives at collective N", setStall},
+      {"Execution", "stall", "RANK:N", "for tests: RANK never reaches collective N", setStall},
   };
 }
 

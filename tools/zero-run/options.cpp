@@ -36,8 +36,9 @@ std::string helpText() {
       "       zero-run --calibrate=MACHINE.json [--ranks=N] [--threads-per-rank=T]\n"
       "\n"
       "Trains a compiled model on its ranks, one thread each. A .onnx or .mlir file is first\n"
-      "compiled by the zeroc beside this program, with every option that is not listed here.\n"
-      "The loss of a step is that before its update. Files are written at the end, all or none.\n";
+      "compiled by the zeroc in the directory of this program, with all options not listed here.\n"
+      "The loss of a step is computed before its update. Files are written at the end, all or\n"
+      "none.\n";
   const char *group = "";
   for (const Flag &flag : flags()) {
     if (std::string(group) != flag.group)
@@ -136,7 +137,7 @@ private:
     else if (afterForeign)
       options.compilerFlags.push_back(word);
     else
-      return fail(ZERO_RT_INVALID_ARGUMENT, "expected one model, got '%s' too",
+      return fail(ZERO_RT_INVALID_ARGUMENT, "expected one model, got also '%s'",
                   escape(word).c_str());
     return {};
   }
@@ -153,14 +154,14 @@ private:
     if (options.evalEvery == 0u || options.evalSteps == 0u)
       return fail(ZERO_RT_INVALID_ARGUMENT, "expected --eval-every and --eval-steps of at least 1");
     if (options.model.empty())
-      return fail(ZERO_RT_INVALID_ARGUMENT, "no model; --help tells more");
+      return fail(ZERO_RT_INVALID_ARGUMENT, "no model; see --help");
     if (!options.disk.empty())
       return fail(ZERO_RT_INVALID_ARGUMENT, "--calibrate-disk has no effect without --calibrate");
     if (!options.needsCompiler() && options.ranks)
       return fail(ZERO_RT_INVALID_ARGUMENT,
                   "--ranks has no effect on an executable: it is compiled for its ranks");
     if (!options.needsCompiler() && !foreign.empty())
-      return fail(ZERO_RT_INVALID_ARGUMENT, "unknown option '%s'; --help tells more",
+      return fail(ZERO_RT_INVALID_ARGUMENT, "unknown option '%s'; see --help",
                   escape(foreign.front()).c_str());
     if (options.partialWeights && options.weights.empty())
       return fail(ZERO_RT_INVALID_ARGUMENT, "--weights-partial has no effect without --weights");
@@ -183,7 +184,7 @@ private:
       if (kGoWell.count(name) == 0)
         return fail(ZERO_RT_INVALID_ARGUMENT, "%s has no effect with --calibrate", name.c_str());
     if (!foreign.empty())
-      return fail(ZERO_RT_INVALID_ARGUMENT, "unknown option '%s'; --help tells more",
+      return fail(ZERO_RT_INVALID_ARGUMENT, "unknown option '%s'; see --help",
                   escape(foreign.front()).c_str());
     return options.model.empty()
                ? Status()
@@ -215,9 +216,10 @@ private:
     if (!options.weights.empty())
       return bad("expected --resume or --weights, got both: a checkpoint has weights");
     if (!options.gradients.empty())
-      return bad("--dump-gradients is of step 0, which a resumed run does not take");
+      return bad(
+          "--dump-gradients writes the gradients of step 0, which a resumed run does not execute");
     if (!options.steps && !options.epochs)
-      return bad("--resume needs --steps or --epochs: how many in all, those before included");
+      return bad("--resume needs --steps or --epochs: the total, including earlier steps");
     return {};
   }
 

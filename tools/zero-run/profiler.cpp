@@ -24,8 +24,8 @@ Status Profiler::open(const Options &options, const Executable &executable) {
   if (!profiles && !traces)
     return {};
   if (profiles && infoOf(executable).device != std::string_view("cpu"))
-    return fail(ZERO_RT_UNSUPPORTED, "--profile compares with what cores can do at most, and the "
-                                     "executable is for a GPU; --trace works");
+    return fail(ZERO_RT_UNSUPPORTED, "--profile compares with the peak of CPU cores, and the "
+                                     "executable is for a GPU; use --trace");
   recordings.resize(size_t(infoOf(executable).ranks));
   commands.resize(infoOf(executable).commands);
   for (size_t i = 0; i < commands.size(); ++i)

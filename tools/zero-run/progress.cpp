@@ -66,7 +66,7 @@ void Progress::printData(std::optional<uint64_t> shuffleSeed) const {
     text += format("; an epoch is %llu step%s of %llu", number(samples.steps_per_epoch),
                    samples.steps_per_epoch == 1 ? "" : "s", number(samples.samples_per_step));
     if (uint64_t rest = samples.samples % samples.samples_per_step)
-      text += format(" and leaves %llu out", number(rest));
+      text += format(" and omits %llu", number(rest));
   }
   std::printf("%s\n", text.c_str());
   std::fflush(stdout); // before anything on stderr
@@ -76,7 +76,7 @@ void Progress::printEvalData(const Data &data, uint64_t batches) const {
   if (quiet)
     return;
   const zero_rt_data_info eval = infoOf(data);
-  std::printf("held-out data: %llu samples, read %llu step%s of %llu at a time\n",
+  std::printf("held-out data: %llu samples, each evaluation takes %llu step%s of %llu\n",
               static_cast<unsigned long long>(eval.samples),
               static_cast<unsigned long long>(batches), batches == 1 ? "" : "s",
               static_cast<unsigned long long>(eval.samples_per_step));
@@ -142,11 +142,9 @@ void Progress::finish(const Results &run) const {
     if (terminal && !quiet)
       std::printf("\n"); // behind the bar
     std::fflush(stdout);
-    std::fprintf(stderr,
-                 "zero-run: interrupted after %llu of %llu steps; what was asked for is "
-                 "written\n",
-                 static_cast<unsigned long long>(run.done()),
-                 static_cast<unsigned long long>(steps));
+    std::fprintf(
+        stderr, "zero-run: interrupted after %llu of %llu steps; the requested files are written\n",
+        static_cast<unsigned long long>(run.done()), static_cast<unsigned long long>(steps));
   }
   warnOfSkips(results);
   if (!quiet && run.first > 0 && results.empty())

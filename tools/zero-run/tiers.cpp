@@ -53,7 +53,8 @@ std::string driveText(const DriveUse &drive) {
   text += format("; %s a step is %s a day", bytesText(drive.perStep).c_str(),
                  bytesText(static_cast<uint64_t>(drive.perDay)).c_str());
   if (drive.endurance > 0)
-    text += format(", which takes all of it in %.3g days", double(drive.endurance) / drive.perDay);
+    text += format(", which uses up the endurance in %.3g days",
+                   double(drive.endurance) / drive.perDay);
   return text;
 }
 

@@ -89,8 +89,8 @@ static Status loadWeights(const Options &options, const Session &session) {
   ZERO_RT_TRY(take(zero_rt_session_load(session.get(), options.weights.c_str(),
                                         options.partialWeights, &result)));
   if (!options.quiet)
-    std::printf("weights: %llu tensors of '%s'; %llu start as in the model, %llu of the file are "
-                "not used\n",
+    std::printf("weights: %llu tensors of '%s'; %llu start with the model's values, %llu of the "
+                "file are not used\n",
                 static_cast<unsigned long long>(result.taken), escape(options.weights).c_str(),
                 static_cast<unsigned long long>(result.missing),
                 static_cast<unsigned long long>(result.unknown));
@@ -101,10 +101,10 @@ static Status loadWeights(const Options &options, const Session &session) {
 static Status checkEffects(const Options &options, const Executable &executable) {
   if (options.endurance > 0 && rankBytes(executable).disk == 0)
     return fail(ZERO_RT_INVALID_ARGUMENT,
-                "--nvme-endurance has no effect: the program keeps nothing on disk");
+                "--nvme-endurance has no effect: the program stores nothing on disk");
   if (!options.gradients.empty() && infoOf(executable).gradients == 0)
     return fail(ZERO_RT_INVALID_ARGUMENT, "--dump-gradients has nothing to write: %s",
-                trains(infoOf(executable)) ? "each gradient is used up while backward goes on"
+                trains(infoOf(executable)) ? "each gradient is consumed during backward"
                                            : "the program does not train");
   return {};
 }
@@ -146,8 +146,8 @@ static void checkCores(const Options &options, const Executable &executable) {
   const int threads = options.session.threads_per_rank, cores = usableCores();
   if (info.ranks * threads > cores && !options.quiet && info.device == std::string_view("cpu"))
     std::fprintf(stderr,
-                 "zero-run: warning: %d rank%s of %d thread%s on %d core%s: they take turns, and "
-                 "are bound to none\n",
+                 "zero-run: warning: %d rank%s of %d thread%s on %d core%s: threads share cores, "
+                 "and ranks are not bound to cores\n",
                  info.ranks, info.ranks == 1 ? "" : "s", threads, threads == 1 ? "" : "s", cores,
                  cores == 1 ? "" : "s");
 }
@@ -157,9 +157,10 @@ static void announceNvme(const Options &options, const Session &session) {
   zero_rt_nvme_info info;
   if (options.quiet || !zero_rt_session_nvme(session.get(), &info))
     return;
-  std::printf("nvme: a file for each rank in '%s', reached by %s%s\n",
+  std::printf("nvme: one file per rank in '%s', accessed with %s%s\n",
               escape(options.nvmeDir).c_str(), info.queue,
-              info.direct ? "" : " through the system's cache: this file system knows no O_DIRECT");
+              info.direct ? ""
+                          : " through the page cache: this file system does not support O_DIRECT");
   std::fflush(stdout); // before anything on stderr
 }
 
@@ -227,9 +228,9 @@ Status Training::runSteps(Progress &progress) {
   results.nvmeRead = stats.nvme_read, results.nvmeWritten = stats.nvme_written;
   results.interrupted = results.done() < steps;
   if (results.interrupted && isOneOfMany(options)) // others are in another step, and cannot save
-    return fail(ZERO_RT_ABORTED, "interrupted after %llu of %llu steps; checkpoints before it stay",
-                static_cast<unsigned long long>(results.done()),
-                static_cast<unsigned long long>(steps));
+    return fail(
+        ZERO_RT_ABORTED, "interrupted after %llu of %llu steps; earlier checkpoints are kept",
+        static_cast<unsigned long long>(results.done()), static_cast<unsigned long long>(steps));
   if (results.interrupted && results.steps.empty())
     return fail(ZERO_RT_ABORTED, "interrupted before the first step");
   return save();

@@ -14,15 +14,15 @@ namespace zero::sim {
 std::string helpText() {
   return "usage: zero-sim MODEL.zexe [--machine=FILE|PRESET] [options]\n"
          "\n"
-         "Replays the step of a compiled model on the description of a machine, which need not\n"
-         "be this one: how long it takes, and what with. Nothing of the model runs.\n"
+         "Simulates the step of a compiled model on the description of a machine, which may\n"
+         "differ from this one: the time of a step and where it is spent. The model does not run.\n"
          "\n"
-         "  --machine=FILE|PRESET  what `zero-run --calibrate` has written, or one of\n"
+         "  --machine=FILE|PRESET  a file written by `zero-run --calibrate`, or one of\n"
          "                         " +
          machinePresets() +
          " (the first)\n"
-         "  --slowest=FACTOR       the last rank computes so many times longer (1)\n"
-         "  --trace=FILE           write when each command runs, as JSON for ui.perfetto.dev\n"
+         "  --slowest=FACTOR       the last rank computes FACTOR times more slowly (1)\n"
+         "  --trace=FILE           write a timeline of all commands as JSON for ui.perfetto.dev\n"
          "  --json                 print JSON\n"
          "  --help                 print this text\n"
          "  --version              print the version\n"
@@ -43,7 +43,7 @@ static Status setFactor(double &field, const std::string &value) {
               escape(value).c_str());
 }
 
-/// Sets the switch `name`, if that is what it is.
+/// Sets the switch `name` if there is one of that name.
 static bool setSwitch(Options &options, const std::string &name) {
   bool *field = name == "--json"      ? &options.json
                 : name == "--help"    ? &options.help
@@ -66,8 +66,7 @@ static Status setFlag(Options &options, const std::string &word) {
   else if (name == "--slowest")
     status = setFactor(options.slowest, value);
   else if (equals != std::string::npos || !setSwitch(options, name))
-    return fail(ZERO_RT_INVALID_ARGUMENT, "unknown option '%s'; --help tells more",
-                escape(word).c_str());
+    return fail(ZERO_RT_INVALID_ARGUMENT, "unknown option '%s'; see --help", escape(word).c_str());
   return status.ok()
              ? status
              : fail(status.getCode(), "option '%s': %s", name.c_str(), status.getMessage().c_str());
@@ -79,7 +78,7 @@ Status parseOptions(int argc, char **argv, Options &options) {
     const std::string word = argv[i];
     if (!word.starts_with("-")) {
       if (!options.model.empty())
-        return fail(ZERO_RT_INVALID_ARGUMENT, "expected one model, got '%s' too",
+        return fail(ZERO_RT_INVALID_ARGUMENT, "expected one model, got also '%s'",
                     escape(word).c_str());
       options.model = word;
       continue;
@@ -90,7 +89,7 @@ Status parseOptions(int argc, char **argv, Options &options) {
       return fail(ZERO_RT_INVALID_ARGUMENT, "option '%s' is given twice", name.c_str());
   }
   if (options.model.empty() && !options.help && !options.version)
-    return Status(ZERO_RT_INVALID_ARGUMENT, "no model; --help tells more");
+    return Status(ZERO_RT_INVALID_ARGUMENT, "no model; see --help");
   return {};
 }
 

@@ -43,7 +43,7 @@ static std::string mismatchText(const Subject &subject) {
   const Machine &machine = subject.machine;
   if (machine.ranks == int64_t(subject.program.ranks()))
     return "";
-  return format("note: the machine's figures are those of %lld rank%s side by side\n",
+  return format("note: the machine was measured with %lld rank%s in parallel\n",
                 static_cast<long long>(machine.ranks), machine.ranks == 1 ? "" : "s");
 }
 
@@ -52,7 +52,7 @@ static std::string diskText(const Subject &subject, const Replay &replay) {
   const auto &lanes = replay.timeline.lanes;
   const bool isUnknown = (lanes[ZERO_RT_NVME_READ].bytes > 0 && subject.machine.diskRead <= 0) ||
                          (lanes[ZERO_RT_NVME_WRITE].bytes > 0 && subject.machine.diskWrite <= 0);
-  return isUnknown ? "note: the machine's disk is not known, and taken to move 1 GB/s\n" : "";
+  return isUnknown ? "note: the machine description has no disk; 1 GB/s is assumed\n" : "";
 }
 
 static std::string lanesText(const Timeline &timeline) {

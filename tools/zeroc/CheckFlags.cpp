@@ -130,7 +130,7 @@ void Checker::checkModel() {
   if (options.planOnly && !options.output.empty())
     fail("--plan-only writes nothing, so -o has no effect");
   if (!phases.import.dataRoot.empty() && !llvm::sys::fs::is_directory(phases.import.dataRoot))
-    fail("--data-root: '" + phases.import.dataRoot.getValue() + "' is no folder");
+    fail("--data-root: '" + phases.import.dataRoot.getValue() + "' is not a directory");
   if (!options.dumpAfter.empty() &&
       llvm::none_of(allPhases(), [&](Phase p) { return phaseName(p) == options.dumpAfter; }))
     fail("--dump-after: unknown phase '" + options.dumpAfter + "'");
@@ -138,7 +138,7 @@ void Checker::checkModel() {
 
 void Checker::checkSelection() {
   if (isGiven("trainable"))
-    expectAbsent("freeze-all-but", "--trainable, which lists what is trained");
+    expectAbsent("freeze-all-but", "--trainable, which lists the trained parameters");
   if (!isGiven("frozen-precision"))
     return;
   if (phases.precision.stored != Precision::F32)
@@ -167,7 +167,7 @@ void Checker::checkPlan() {
   expectAtLeastOne("bucket-bytes", phases.place.bucketBytes.getValue());
   if (phases.place.stage < 3)
     expectAbsent("persist-under", "--zero-stage=" + Twine(phases.place.stage.getValue()) +
-                                      ", which keeps all parameters whole");
+                                      ", which does not shard parameters");
   expectFrom1To("micro-batches", rt::kMostMicroBatches, phases.step.microBatches);
   expectNotNegative("clip-norm", phases.step.clipNorm);
   checkBudget();
@@ -189,8 +189,8 @@ void Checker::checkBudget() {
   const bool hasBudget = isGiven("memory-budget") || isGiven("activation-budget");
   if (phases.place.checkpoint.hasValue() && phases.place.checkpoint.isAuto() && !hasBudget &&
       !isAuto)
-    fail(keyOf("checkpoint") + "=auto: expected --memory-budget or --activation-budget, which say "
-                               "how much is to be computed again");
+    fail(keyOf("checkpoint") + "=auto: expected --memory-budget or --activation-budget, which "
+                               "determine how much is recomputed");
   if (!hasBudget && !isAuto && !phases.offload.any())
     expectAbsent("machine",
                  "no --memory-budget, --activation-budget, --zero=auto or --offload-...");
@@ -202,21 +202,20 @@ void Checker::checkTiers() {
   for (const phase::TierOption *tier : offload.chosen())
     if (tier->isAuto() && !isPlanned)
       fail(keyOf(tier->ArgStr) +
-           "=auto: expected --memory-budget, which says how much has to leave");
+           "=auto: expected --memory-budget, which determines how much is offloaded");
   if (isGiven("host-budget")) {
     expectAtLeastOne("host-budget", phases.plan.hostBudget.getValue());
     if (!offload.any())
-      fail(keyOf("host-budget") +
-           ": expected one of --offload-... that lets something leave the device");
+      fail(keyOf("host-budget") + ": expected one of --offload-... with a tier other than device");
   }
   if (!offload.params.is(Tier::Device) && phases.place.stage != 3 &&
       !(isAuto && offload.params.isAuto()))
-    refuse("offload-params", "--zero-stage=3 with it: what is moved away is sharded over ranks",
+    refuse("offload-params", "--zero-stage=3 with it: offloaded parameters are sharded over ranks",
            isAuto ? "--zero=auto" : "stage " + std::to_string(phases.place.stage));
   if (offload.any() && phases.kernels.device == Device::Cuda)
     fail(textOf("device", phases.kernels.device) +
          ": expected everything on the device, as --offload-params, --offload-gradients, "
-         "--offload-optimizer and --offload-activations are only for programs of the cpu yet");
+         "--offload-optimizer and --offload-activations are supported only for --device=cpu");
 }
 
 void Checker::checkPrecision() {

@@ -23,10 +23,10 @@ namespace zero {
 
 namespace {
 
-/// A flag of zeroc itself; those of the phases are PhaseOptions.
+/// A flag of zeroc itself; PhaseOptions has the flags of the phases.
 struct Flag {
   StringRef name;
-  StringRef value; ///< what --help calls its value; empty: a switch
+  StringRef value; ///< name of its value in --help; empty: a switch
   StringRef help;
   std::function<bool(CompilerOptions &, StringRef)> set; ///< false: bad value
 };
@@ -44,7 +44,7 @@ static std::function<bool(CompilerOptions &, StringRef)> flag(bool CompilerOptio
   return [field](CompilerOptions &options, StringRef) { return options.*field = true; };
 }
 
-/// Architectures by the names that NVIDIA's tools give them, each once.
+/// Parses architectures such as sm_90; each may be given once.
 static bool setArchitectures(CompilerOptions &options, StringRef value) {
   options.gpuArchitectures.clear();
   for (StringRef name : llvm::split(value, ',')) {
@@ -60,40 +60,42 @@ static bool setArchitectures(CompilerOptions &options, StringRef value) {
 
 static std::vector<Flag> ownFlags() {
   return {
-      {"o", "FILE", "write the executable here", text(&CompilerOptions::output)},
-      {"plan-only", "", "stop after the plan: need no data file, write no executable",
+      {"o", "FILE", "write the executable to this file", text(&CompilerOptions::output)},
+      {"plan-only", "", "stop after planning: read no data files, write no executable",
        flag(&CompilerOptions::planOnly)},
-      {"report", "FILE,...", "write the plan as a page (.html) or for programs (.json)",
+      {"report", "FILE,...", "write the plan as a web page (.html) or as JSON (.json)",
        [](CompilerOptions &o, StringRef v) {
          for (StringRef path : llvm::split(v, ','))
            o.reports.push_back(path.str());
          return true;
        }},
-      {"lr", "X", "learning rate when zero-run is given none (1e-3)",
+      {"lr", "X", "learning rate unless zero-run --lr sets one (1e-3)",
        [](CompilerOptions &o, StringRef v) { return parseReal(v, o.learningRate); }},
-      {"config", "FILE", "settings as DeepSpeed's JSON has them; see docs/reference/config.md",
+      {"config", "FILE", "read settings from a DeepSpeed JSON file; see docs/reference/config.md",
        text(&CompilerOptions::config)},
       {"dump-after", "PHASE", "print the program after this phase",
        text(&CompilerOptions::dumpAfter)},
       {"clean-after-phases", "",
        "run MLIR's canonicalizer, CSE, symbol-dce and loop-invariant code motion after each phase",
        flag(&CompilerOptions::cleanAfterPhases)},
-      {"gpu-arch", "sm_80,...", "GPUs that --device=cuda compiles for (sm_80,sm_90,sm_100)",
-       setArchitectures},
-      {"nvme-dir", "FOLDER",
-       "the nvme tier will lie here: plan with its disk's speed, measured once and kept",
+      {"gpu-arch", "sm_80,...",
+       "GPU architectures that --device=cuda compiles for (sm_80,sm_90,sm_100)", setArchitectures},
+      {"nvme-dir", "DIR",
+       "directory of the nvme tier: plan with the speed of its disk, measured once and cached",
        text(&CompilerOptions::nvmeDir)},
       {"threads", "N", "threads that compile kernels (2)",
        [](CompilerOptions &o, StringRef v) { return parseWhole(v, o.threads) && o.threads; }},
-      {"cache-dir", "DIR", "keep compiled kernels here ($XDG_CACHE_HOME/zero, or ~/.cache/zero)",
+      {"cache-dir", "DIR",
+       "directory of the cache of compiled kernels ($XDG_CACHE_HOME/zero, or ~/.cache/zero)",
        [](CompilerOptions &o, StringRef v) { return !(o.cacheFolder = v.str()).empty(); }},
-      {"no-cache", "", "compile every kernel, keep none", flag(&CompilerOptions::noCache)},
-      {"v", "", "list everything that is trained, or that an error is about, as --verbose",
+      {"no-cache", "", "compile every kernel and do not use the cache",
+       flag(&CompilerOptions::noCache)},
+      {"v", "", "list all trained parameters, and all items of an error, as --verbose",
        [](CompilerOptions &o, StringRef) { return o.phases.import.verbose = true; }},
   };
 }
 
-/// Those of zeroc and of all front ends.
+/// The flags of zeroc and of all front ends.
 static const std::vector<Flag> &flags() {
   static const std::vector<Flag> all = [] {
     std::vector<Flag> all = ownFlags();
@@ -112,11 +114,14 @@ static const std::vector<Flag> &flags() {
 
 static void printHelp(const PhaseOptions &phases) {
   llvm::raw_ostream &os = llvm::outs();
-  os << "zeroc compiles a training graph for ZeRO on several ranks and says what it will take.\n\n"
+  os << "zeroc compiles a training graph for ZeRO on several ranks and prints the memory that it "
+        "needs.\n"
+        "\n"
         "usage: zeroc MODEL.onnx|MODEL.mlir --zero-stage=3 --ranks=4 -o MODEL.zexe\n"
         "example: zeroc gpt2.onnx --shape input_ids=4x32 --zero-stage=3 --ranks=4 \\\n"
-        "           --optimizer=adamw --lr=1e-3 --weight-decay=0.01 -o gpt2.zexe\n\nfiles and "
-        "model:\n";
+        "           --optimizer=adamw --lr=1e-3 --weight-decay=0.01 -o gpt2.zexe\n"
+        "\n"
+        "files and model:\n";
   for (const Flag &f : flags()) {
     std::string name = ((f.name.size() == 1 ? "-" : "--") + f.name +
                         (f.value.empty() ? "" : (f.name.size() == 1 ? " " : "=") + f.value))
@@ -126,11 +131,11 @@ static void printHelp(const PhaseOptions &phases) {
   os << "\nphases:\n";
   // Where a name is longer LLVM would indent by a negative number.
   phases.printHelp(0, std::max<size_t>(34, phases.getOptionWidth()));
-  os << "\n--list-frontends lists the forms of models that are read, by their content.\n"
-        "--list-optimizers lists what each optimizer has, as JSON; docs/reference/optimizers.md is "
-        "made of "
-        "it.\n"
-        "\nphase names for --dump-after:";
+  os << "\n"
+        "--list-frontends lists the model formats and how they are detected.\n"
+        "--list-optimizers lists the optimizers and their hyperparameters as JSON.\n"
+        "\n"
+        "phase names for --dump-after:";
   for (Phase phase : allPhases())
     os << " " << phaseName(phase);
   os << "\n";
@@ -141,21 +146,21 @@ static CommandLineResult wrong(const Twine &message) {
   return CommandLineResult::Wrong;
 }
 
-/// Whether of several values of the flag all count.
+/// Whether the flag may be repeated, and its values accumulate.
 static bool addsUp(StringRef name) {
   return llvm::is_contained({"freeze", "freeze-all-but", "no-decay", "param-group", "report"},
                             name);
 }
 
-/// Sets a flag from text; returns what is wrong with the text, or nothing.
+/// Sets a flag from text; returns an error message, or an empty string.
 static std::string setFlag(CompilerOptions &options, StringRef name, StringRef value) {
   auto own = llvm::find_if(flags(), [&](const Flag &f) { return f.name == name; });
-  if (own == flags().end()) // People write AdamW.
+  if (own == flags().end()) // Accept AdamW.
     return options.phases.set(name, name == "optimizer" ? value.lower() : value.str());
   return own->set(options, value) ? "" : ("--" + name + ": bad value '" + value + "'").str();
 }
 
-/// Takes from the configuration what the command line does not say.
+/// Applies the settings of the configuration that the command line does not set.
 static std::string applyConfig(CompilerOptions &options, const Config &config, GivenFlags &given) {
   for (const ConfigSetting &setting : config.getSettings()) {
     std::string key = options.config + ": " + setting.key;
@@ -169,7 +174,7 @@ static std::string applyConfig(CompilerOptions &options, const Config &config, G
   return "";
 }
 
-/// Says how the configuration was understood.
+/// Prints the flags that the configuration corresponds to.
 static void printConfig(const Config &config) {
   std::vector<std::string> taken;
   for (const ConfigSetting &setting : config.getSettings())
@@ -178,13 +183,13 @@ static void printConfig(const Config &config) {
     taken.push_back("a batch of " + std::to_string(batch) + " on each rank");
   if (taken.empty())
     taken.push_back("nothing");
-  llvm::errs() << "zeroc: config: taken as " << llvm::join(taken, " ") << "\n";
+  llvm::errs() << "zeroc: config: used as " << llvm::join(taken, " ") << "\n";
   if (!config.getIdle().empty())
-    llvm::errs() << "zeroc: config: no meaning here: " << llvm::join(config.getIdle(), ", ")
+    llvm::errs() << "zeroc: config: has no effect in Zero: " << llvm::join(config.getIdle(), ", ")
                  << "\n";
 }
 
-/// The configuration, then all checks.
+/// Applies the configuration, then all checks.
 static CommandLineResult complete(CompilerOptions &options, const GivenFlags &byHand) {
   GivenFlags given = byHand;
   Config config(options.config, byHand);
@@ -246,7 +251,7 @@ CommandLineResult parseCommandLine(ArrayRef<char *> arguments, CompilerOptions &
     }
     if (!takesValue)
       value = "true";
-    // Of two values one would have no effect; patterns add up.
+    // The second value would replace the first; patterns accumulate.
     if (!given.try_emplace(name, GivenFlag{("--" + name).str(), value.str()}).second &&
         !addsUp(name))
       return wrong("option '--" + name + "' is given twice");

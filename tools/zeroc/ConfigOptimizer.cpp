@@ -19,7 +19,7 @@ namespace zero {
 static void ignoreImplementation(ConfigBlock &params) {
   params.ignore({"capturable", "differentiable", "foreach", "fp32_optimizer_states", "fused",
                  "set_grad_none"});
-  params.expect("maximize", {"false"}, "the loss is made small");
+  params.expect("maximize", {"false"}, "the loss is minimized");
 }
 
 /// Sets a flag of an optimizer from its key.
@@ -110,13 +110,13 @@ static void readPeak(Config &config, ConfigBlock &params) {
 /// What all three have: DeepSpeed's defaults are a warm-up of 1,000 steps along a
 /// logarithm, which we have not.
 static void readWarmup(Config &config, ConfigBlock &params, StringRef leastKey) {
-  params.expect(leastKey, {"0"}, "the warm-up starts at 0");
+  params.expect(leastKey, {"0"}, "the warm-up always starts at 0");
   params.setCount("warmup_num_steps", "warmup-steps");
   config.setDefault("warmup-steps", "1000");
   std::optional<std::string> type = params.readWord("warmup_type");
   if (type != "linear")
-    params.refuse("warmup_type", "'linear' (DeepSpeed's default, 'log', is not there)");
-  params.expect("last_batch_iteration", {"-1"}, "steps are counted from the start");
+    params.refuse("warmup_type", "'linear' ('log', the default of DeepSpeed, is not supported)");
+  params.expect("last_batch_iteration", {"-1"}, "steps always start at 0");
 }
 
 static void readEnd(Config &config, ConfigBlock &params, StringRef type) {

@@ -27,7 +27,7 @@ static void readOffload(Config &config, ConfigBlock &zero, StringRef key, String
     else if (tier != "device" || config.givenValue(flag))
       offload.set("device", flag, tier);
   }
-  offload.expect("ratio", {"1"}, "one tier holds all of it");
+  offload.expect("ratio", {"1"}, "one tier holds all optimizer state or parameters");
   offload.ignore({"nvme_path", "buffer_count", "buffer_size", "max_in_cpu", "pin_memory",
                   "pipeline_read", "pipeline_write", "pipeline", "fast_init", "super_offload",
                   "cpuadam_cores_perc"});
@@ -82,11 +82,11 @@ void readZero(Config &config, ConfigBlock &top) {
   readOffload(config, zero, "offload_optimizer", "cpu_offload", "offload-optimizer");
   for (StringRef key : {"zero_quantized_weights", "zero_quantized_nontrainable_weights",
                         "zero_quantized_gradients"})
-    zero.expect(key, {"false"}, "nothing is quantized here");
-  zero.expect("zeropp_loco_param", {"null"}, "nothing is quantized here");
-  zero.expect("zero_hpz_partition_size", {"1", "0"}, "shards lie on all ranks");
-  zero.expect("mics_shard_size", {"-1", "0"}, "shards lie on all ranks");
-  zero.expect("zenflow", {"null"}, "no update is put off");
+    zero.expect(key, {"false"}, "quantization is not supported");
+  zero.expect("zeropp_loco_param", {"null"}, "quantization is not supported");
+  zero.expect("zero_hpz_partition_size", {"1", "0"}, "state is sharded over all ranks");
+  zero.expect("mics_shard_size", {"-1", "0"}, "state is sharded over all ranks");
+  zero.expect("zenflow", {"null"}, "delayed updates are not supported");
   zero.ignore({"allgather_partitions",
                "contiguous_gradients",
                "cpu_offload_use_pin_memory",
@@ -175,7 +175,7 @@ static void readReduction(Config &config, ConfigBlock &top) {
 }
 
 void readPrecision(Config &config, ConfigBlock &top) {
-  constexpr StringLiteral kMaster = "the optimizer's states and weights are fp32 here";
+  constexpr StringLiteral kMaster = "optimizer states and master weights are fp32";
   ConfigBlock fp16 = top.readBlock("fp16");
   // DeepSpeed takes the old name of the block, too.
   StringRef name = top.has("bfloat16") && !top.has("bf16") ? "bfloat16" : "bf16";
@@ -184,7 +184,7 @@ void readPrecision(Config &config, ConfigBlock &top) {
   if (isFp16 && isBf16)
     config.fail("expected one of fp16.enabled and " + bf16.pathOf("enabled") + ", got both");
   readLossScale(config, fp16, config.valueOf("precision") == StringRef("fp16"));
-  fp16.expect("consecutive_hysteresis", {"false"}, "there is no such hysteresis here");
+  fp16.expect("consecutive_hysteresis", {"false"}, "consecutive hysteresis is not supported");
   fp16.expect("fp16_master_weights_and_grads", {"false"}, kMaster);
   fp16.ignore({"auto_cast"});
   fp16.finish();
@@ -196,7 +196,7 @@ void readPrecision(Config &config, ConfigBlock &top) {
   top.expectDisabled("amp", "use fp16 or bf16");
   top.expectDisabled("torch_autocast", "use fp16 or bf16");
   ConfigBlock types = top.readBlock("data_types");
-  types.expect("grad_accum_dtype", {"\"fp32\""}, "gradients are added in fp32");
+  types.expect("grad_accum_dtype", {"\"fp32\""}, "gradients are accumulated in fp32");
   types.finish();
 }
 
@@ -211,18 +211,18 @@ void readRest(Config &config, ConfigBlock &top) {
                     "number_checkpoints", "synchronize_checkpoint_boundary", "profile"});
   recompute.finish();
 
-  constexpr StringLiteral kData = "data are taken as they come";
-  constexpr StringLiteral kModel = "the model is trained as it is";
+  constexpr StringLiteral kData = "data schedules are not supported";
+  constexpr StringLiteral kModel = "changes of the model are not supported";
   for (StringRef key : {"curriculum_learning", "data_efficiency"})
     top.expectDisabled(key, kData);
   top.expectDisabled("progressive_layer_drop", kModel);
   top.expectDisabled("quantize_training", kModel);
   top.expectDisabled("elasticity", "the number of ranks is fixed");
-  top.expectDisabled("expert_parallel", "ranks differ in their data only");
+  top.expectDisabled("expert_parallel", "only data parallelism is supported");
   top.expect("sparse_attention", {"null"}, kModel);
   top.expect("compression_training", {"null"}, kModel);
-  top.expect("tensor_parallel", {"null"}, "ranks differ in their data only");
-  top.expect("sequence_parallel_size", {"1"}, "ranks differ in their data only");
+  top.expect("tensor_parallel", {"null"}, "only data parallelism is supported");
+  top.expect("sequence_parallel_size", {"1"}, "only data parallelism is supported");
   top.expect("gradient_allreduce_op", {"\"mean\""}, "gradients are averaged over ranks");
   top.ignore({"aio",
               "autotuning",

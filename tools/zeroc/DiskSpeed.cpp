@@ -93,7 +93,7 @@ std::string findDiskSpeed(CompilerOptions &options) {
   plan.diskRead = ByteSize{measured.read};
   plan.diskWrite = ByteSize{measured.write};
   options.diskSource = "measured in '" + options.nvmeDir + "'" +
-                       (isKnown ? " on " + measured.date + ", kept in '" + cache + "'" : "");
+                       (isKnown ? " on " + measured.date + ", cached in '" + cache + "'" : "");
   return "";
 }
 

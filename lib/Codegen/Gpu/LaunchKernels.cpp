@@ -208,7 +208,7 @@ int64_t Launcher::launchSerial(const Unit &unit) {
 /// Says that `kernel` runs on few threads.
 static void remarkSerial(func::FuncOp kernel, int64_t threads) {
   remark::missed(kernel.getLoc(), remark::RemarkOpts::name("serial").category("gpu"))
-      << ("kernel '" + kernel.getName() + "' has a loop in order, on " + Twine(threads) +
+      << ("kernel '" + kernel.getName() + "' has a sequential loop, on " + Twine(threads) +
           (threads == 1 ? " thread" : " threads"))
              .str();
 }

@@ -42,11 +42,10 @@ static bool isCarried(Value buffer) {
 static LogicalResult check(func::FuncOp kernel, memref::AllocOp alloc) {
   if (!alloc.getType().hasStaticShape())
     return kernel.emitError() << "kernel '" << kernel.getName()
-                              << "' needs a temporary of a size that is not known: "
-                              << alloc.getType();
+                              << "' needs a temporary of unknown size: " << alloc.getType();
   if (alloc->getParentOp() != kernel && isCarried(alloc))
     return kernel.emitError() << "kernel '" << kernel.getName()
-                              << "' makes a new buffer in each iteration of a loop: "
+                              << "' allocates a buffer in each iteration of a loop: "
                               << alloc.getType();
   return success();
 }
@@ -158,10 +157,10 @@ LogicalResult placeGpuTemporaries(func::FuncOp kernel) {
     Location loc = alloc.getLoc();
     std::optional<Copies> copies = copiesOf(builder, alloc);
     if (!copies)
-      return kernel.emitError() << "kernel '" << kernel.getName()
-                                << "' needs a temporary for each of a number of iterations that "
-                                   "is not known: "
-                                << alloc.getType();
+      return kernel.emitError()
+             << "kernel '" << kernel.getName()
+             << "' needs a temporary for each iteration of a loop of unknown length: "
+             << alloc.getType();
     int64_t bytes = llvm::alignTo(bytesOf(alloc.getType()), kAlignment);
     Value shift = arith::ConstantIndexOp::create(builder, loc, inWorkspace);
     if (copies->index) {

@@ -48,7 +48,7 @@ static Error run(const std::string &program, ArrayRef<StringRef> arguments, Stri
 Expected<std::string> assemblePtx(StringRef toolkit, StringRef ptx, unsigned architecture) {
   SmallString<128> folder;
   if (std::error_code error = sys::fs::createUniqueDirectory("zeroc", folder))
-    return createStringError("no temporary folder: " + error.message());
+    return createStringError("cannot create a temporary directory: " + error.message());
   auto removal = make_scope_exit([&] { (void)sys::fs::remove_directories(folder); });
   std::string base = std::string(folder) + "/kernels", log = base + ".log";
   {
@@ -71,7 +71,7 @@ Expected<std::string> assemblePtx(StringRef toolkit, StringRef ptx, unsigned arc
     return error;
   auto fatbin = MemoryBuffer::getFile(base + ".fatbin");
   if (!fatbin)
-    return createStringError("fatbinary wrote nothing");
+    return createStringError("fatbinary wrote no output");
   return (*fatbin)->getBuffer().str();
 }
 

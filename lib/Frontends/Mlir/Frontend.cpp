@@ -40,7 +40,7 @@ void registerMlirFrontend() {
   mlir.name = "mlir";
   mlir.suffix = ".mlir";
   mlir.summary = "MLIR, as text or bytecode: a step, or a program after any phase";
-  mlir.promises = "nothing beside: what the file holds is checked by the phases";
+  mlir.promises = "nothing else: the phases check the contents of the file";
   mlir.recognises = beginsMlir;
   mlir.read = readMlir;
   registerFrontend(std::move(mlir));

@@ -63,7 +63,7 @@ namespace zero {
 void registerAdagrad() {
   registerOptimizer(
       {.name = "adagrad",
-       .summary = "steps by the root of the sum of all squared gradients",
+       .summary = "gradient divided by the root of the sum of all squared gradients",
        .source = "Duchi et al., JMLR 12 (2011)",
        .torch = "Adagrad",
        .deepSpeed = {.type = "Adagrad"},
@@ -74,7 +74,7 @@ void registerAdagrad() {
                            {"initial-accumulator-value",
                             Range::NotNegative,
                             {0.0},
-                            "where the sums of squares start"},
+                            "initial value of the sums of squares"},
                            epsilonParameter(1e-10),
                            weightDecayParameter()},
        .examples = {"--lr=1e-2", "--lr=2e-2 --lr-decay=0.1 --initial-accumulator-value=0.01 "

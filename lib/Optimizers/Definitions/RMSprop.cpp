@@ -74,7 +74,7 @@ namespace zero {
 void registerRMSprop() {
   registerOptimizer(
       {.name = "rmsprop",
-       .summary = "steps by the root of a moving mean of squared gradients",
+       .summary = "gradient divided by the root of a moving mean of squared gradients",
        .source = "Hinton, lecture 6 (2012); Graves, arXiv 1308.0850 (centered)",
        .torch = "RMSprop",
        .deepSpeed = {.type = "RMSprop"},

@@ -83,7 +83,7 @@ namespace zero {
 void registerSgd() {
   registerOptimizer(
       {.name = "sgd",
-       .summary = "stochastic gradient descent, with momentum if wanted",
+       .summary = "stochastic gradient descent with optional momentum",
        .source = "Polyak 1964; Sutskever et al. 2013 (Nesterov's form)",
        .torch = "SGD",
        .deepSpeed = {.type = "SGD"},

@@ -84,7 +84,7 @@ std::optional<int64_t> Tiler::findAxis(ParameterOp parameter) {
         return std::nullopt;
       }
       if (common && *common != *axis) {
-        refuse(parameter) << describe(first) << " can cut dimension " << *common << " of it, "
+        refuse(parameter) << describe(first) << " can split dimension " << *common << " of it, "
                           << describe(use.getOwner()) << " dimension " << *axis;
         return std::nullopt;
       }
@@ -178,7 +178,7 @@ void Tiler::report() {
   }
   if (done.empty())
     remark::passed(module.getLoc(), remark::RemarkOpts::name("whole").category("tiles"))
-        << "no parameter is above " + formatBytes(limit) + ": none is cut into tiles";
+        << "no parameter is above " + formatBytes(limit) + ": none is tiled";
 }
 
 LogicalResult Tiler::run() {
@@ -209,7 +209,8 @@ struct TileParameters : zero::impl::TileParametersBase<TileParameters> {
     if (failed(step))
       return signalPassFailure();
     if (!step->getBody().getOps<GradientOp>().empty()) {
-      step->emitError("the graph already trains, so --tile-params-over cannot cut its parameters");
+      step->emitError("the graph already contains a training step, so --tile-params-over cannot "
+                      "tile its parameters");
       return signalPassFailure();
     }
     if (failed(Tiler(getOperation(), *step, std::min<uint64_t>(limit, INT64_MAX)).run()))

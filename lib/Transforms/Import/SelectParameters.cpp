@@ -112,7 +112,7 @@ private:
       for (StringRef name : absent.getAsValueRange<StringAttr>())
         if (unused->pattern->match(name)) {
           error.attachNote() << "it matches '" << name
-                             << "', which the graph does not hold: nothing reads it, or it is "
+                             << "', which the graph does not contain: nothing reads it, or it is "
                                 "tied to a tensor of another name";
           break;
         }

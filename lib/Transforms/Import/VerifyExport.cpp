@@ -37,14 +37,13 @@ public:
         emitError(module.getLoc())
         << findings.size() << " signs that the exporter lost parameters: the graph would not train "
         << "as the model does";
-    attachFindings(
-        error,
-        {"export for training: model.train(), then torch.onnx.export(..., dynamo=True, "
-         "optimize=False); with dynamo=False: do_constant_folding=False, "
-         "training=torch.onnx.TrainingMode.TRAINING",
-         "or, if the graph is meant to be so, say what to train: --trainable=FILE lists names or "
-         "patterns, one a line"},
-        findings, verbose);
+    attachFindings(error,
+                   {"export for training: model.train(), then torch.onnx.export(..., dynamo=True, "
+                    "optimize=False); with dynamo=False: do_constant_folding=False, "
+                    "training=torch.onnx.TrainingMode.TRAINING",
+                    "or, if the graph is intended, list the parameters to train in "
+                    "--trainable=FILE, one name or pattern per line"},
+                   findings, verbose);
     return error;
   }
 

@@ -52,7 +52,7 @@ struct VerifyPacking : zero::impl::VerifyPackingBase<VerifyPacking> {
         continue;
       if (p.offset < 0 || p.offset + p.root->bytes > peak)
         return step.emitError() << "a value of " << p.root->bytes << " bytes at offset " << p.offset
-                                << " lies outside the arena of " << peak;
+                                << " is outside the arena of " << peak;
       events.push_back({p.root->begin, true, &p});
       events.push_back({p.root->end + 1, false, &p});
     }
@@ -87,7 +87,7 @@ struct VerifyPacking : zero::impl::VerifyPackingBase<VerifyPacking> {
     };
     InFlightDiagnostic error = emitError(where(a))
                                << a.root->bytes << " bytes at offset " << a.offset
-                               << " are written while others live there";
+                               << " are written while other values are live there";
     error.attachNote(where(b)) << b.root->bytes << " bytes at offset " << b.offset;
     return error;
   }

@@ -59,7 +59,7 @@ struct VerifyPartition : zero::impl::VerifyPartitionBase<VerifyPartition> {
       int64_t capacity = buffer.getTensorType().getNumElements() * shards;
       if (int64_t(buffer.getShards()) == shards && *start + type.getNumElements() <= capacity)
         return success();
-      return op->emitOpError() << "expected " << shards << " shards and room for elements "
+      return op->emitOpError() << "expected " << shards << " shards and space for elements "
                                << *start << " to " << *start + type.getNumElements() << " in "
                                << home << ", got " << buffer.getShards() << " and " << capacity;
     };

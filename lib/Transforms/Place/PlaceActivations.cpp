@@ -88,8 +88,9 @@ struct PlaceActivations : zero::impl::PlaceActivationsBase<PlaceActivations> {
     std::string flag = slots ? "--checkpoint-slots=" + std::to_string(slots)
                              : "--checkpoint=" + wordOf(mode.getValue()).str();
     if (layers.count() == 0) {
-      getOperation().emitError() << flag << " has no effect: no layers are found, since no value "
-                                 << "alone leads from one part of forward to the next";
+      getOperation().emitError() << flag
+                                 << " has no effect: no layers are found, because no single "
+                                 << "value connects one part of forward to the next";
       return signalPassFailure();
     }
     MLIRContext *context = &getContext();
@@ -99,7 +100,7 @@ struct PlaceActivations : zero::impl::PlaceActivationsBase<PlaceActivations> {
     int64_t all = keptBytes(layers), kept = keptBytes(layers, &plan);
     if (kept >= all) {
       getOperation().emitError() << flag << " has no effect: the " << layers.count()
-                                 << " layers keep " << planning::formatBytes(all)
+                                 << " layers save " << planning::formatBytes(all)
                                  << " for backward, and checkpoints would take "
                                  << planning::formatBytes(kept);
       return signalPassFailure();
@@ -110,7 +111,7 @@ struct PlaceActivations : zero::impl::PlaceActivationsBase<PlaceActivations> {
     remark::passed(step->getLoc(), remark::RemarkOpts::name("kept").category("activations"))
         << std::to_string(layers.count()) + " layers" + period + ", in " +
                std::to_string(plan.runs.size()) + " runs: " + planning::formatBytes(kept) +
-               " stay from forward to backward instead of " + planning::formatBytes(all);
+               " are saved for backward instead of " + planning::formatBytes(all);
   }
 };
 } // namespace

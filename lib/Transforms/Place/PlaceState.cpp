@@ -39,7 +39,7 @@ struct PlaceState : zero::impl::PlaceStateBase<PlaceState> {
     MLIRContext *context = &getContext();
     if (params != Tier::Device && stage < 3) {
       module.emitError() << "expected stage 3 for parameters on " << stringifyTier(params)
-                         << ": what is moved there is sharded over ranks; got stage " << stage;
+                         << ": offloaded parameters are sharded over ranks; got stage " << stage;
       return signalPassFailure();
     }
     auto place = [&](bool sharded, Tier tier) {

@@ -100,7 +100,7 @@ LogicalResult Recomputer::remake(ArrayRef<Value> wanted, Operation *before, int6
   for (Operation *op : order) {
     auto launch = cast<LaunchOp>(op);
     if (launch.getCondition() || !scheduleOf(op).isEveryMicroBatch())
-      return op->emitError("expected a launch that runs in each micro-batch to be run again");
+      return op->emitError("expected a recomputed launch to run in each micro-batch");
     clone(launch, before, run);
   }
   return success();
@@ -164,7 +164,7 @@ void Recomputer::eraseDeadViews() {
 
 void Recomputer::report() const {
   remark::passed(step->getLoc(), remark::RemarkOpts::name("again").category("activations"))
-      << llvm::formatv("{0} launches run again, {1:f1} % more operations in a step", numClones,
+      << llvm::formatv("{0} launches are recomputed, {1:f1} % more operations in a step", numClones,
                        100 * clonedFlops / std::max(stepFlops, 1.0))
              .str();
 }

@@ -85,8 +85,9 @@ struct SetFrozenPrecision : zero::impl::SetFrozenPrecisionBase<SetFrozenPrecisio
     }
     module->setAttr(kFrozenPrecisionAttr, TypeAttr::get(narrow));
     remark::passed(step->getLoc(), remark::RemarkOpts::name("frozen").category("precision"))
-        << llvm::formatv("{0} frozen parameters are stored as {1}, and widened where they are read",
-                         count, wordOf(precision.getValue()))
+        << llvm::formatv(
+               "{0} frozen parameters are stored as {1}, and extended where they are read", count,
+               wordOf(precision.getValue()))
                .str();
   }
 };

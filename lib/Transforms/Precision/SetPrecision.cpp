@@ -61,7 +61,8 @@ LogicalResult Narrower::check() {
   for (Operation &op : step.getBody().front()) {
     if (isa<GradientOp, UpdateOp>(op))
       return op.emitError() << "--precision=" << flag
-                            << ": the graph trains already and keeps its types; leave it out";
+                            << ": the graph already contains a training step, whose types do not "
+                               "change; leave it out";
     if (!isa<onnx::NodeOp, onnx::NoneOp, ReadOp, WriteOp, RankMeanOp, MicroMeanOp, RankShareOp,
              arith::ConstantOp, func::ReturnOp>(op))
       return op.emitError() << "--precision=" << flag << ": expected nodes of a model, got '"

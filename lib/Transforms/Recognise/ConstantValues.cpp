@@ -179,7 +179,7 @@ bool ConstantValues::openData(ReadOp read) {
   llvm::sys::path::append(path, reference->getFile());
   auto file = llvm::MemoryBuffer::getFileSlice(path, reference->getBytes(), reference->getOffset());
   if (!file) {
-    emitWarning(state.getLoc()) << "mask '" << state.getSymName() << "' is not looked at: '" << path
+    emitWarning(state.getLoc()) << "mask '" << state.getSymName() << "' is not inspected: '" << path
                                 << "': " << file.getError().message();
     return false;
   }

@@ -60,7 +60,7 @@ static void refineMask(onnx::NodeOp node, MaskValues &values) {
 /// Tells the log that attention at `node` is more than one kernel.
 static void remarkApart(onnx::NodeOp node, const Twine &reason) {
   remark::missed(node.getLoc(), remark::RemarkOpts::name("apart").category("attention"))
-      << ("attention at node '" + node.getNode() + "' is no single kernel: " + reason).str();
+      << ("attention at node '" + node.getNode() + "' is not a single kernel: " + reason).str();
 }
 
 /// What zero::Attention cannot say of the operator.

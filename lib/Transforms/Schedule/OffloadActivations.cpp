@@ -197,7 +197,7 @@ OffloadActivations::Moved OffloadActivations::move(SmallVectorImpl<Saved> &value
 void OffloadActivations::report(func::FuncOp step, const Saves &saves, const Moved &moved) {
   remark::passed(step->getLoc(), remark::RemarkOpts::name("activations").category("offload"))
       << std::to_string(moved.values) + " of " + std::to_string(saves.all().size()) +
-             " values that forward saves wait elsewhere for backward: " +
+             " values that forward saves are offloaded until backward: " +
              (moved.values ? moved.text : "nothing") + ", of " + std::to_string(saves.bytes()) +
-             "; the others are small, read again before their room is needed, or fit";
+             "; the others are small, are read before their memory is needed, or fit";
 }

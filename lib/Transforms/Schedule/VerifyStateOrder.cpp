@@ -60,8 +60,8 @@ struct VerifyStateOrder : zero::impl::VerifyStateOrderBase<VerifyStateOrder> {
         if (!taker || (access && !access.readsBytes(operand)))
           continue;
         InFlightDiagnostic error = op.emitOpError() << "reads @" << symbol.getValue()
-                                                    << " after its bytes were taken";
-        error.attachNote(taker->getLoc()) << "taken here";
+                                                    << " after its bytes were overwritten";
+        error.attachNote(taker->getLoc()) << "overwritten here";
         return error;
       }
       if (auto read = dyn_cast<ReadOp>(op))

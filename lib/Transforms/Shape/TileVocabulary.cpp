@@ -205,7 +205,7 @@ void Tiler::report() {
       << ("scores of '" + node.getNode() + "' in " + Twine(parts.size()) + " parts of its " +
           Twine(classes) + " classes, in each " + Twine(tiles.front().count) + " of " +
           Twine(tensorType(x).getDimSize(0)) +
-          " rows at a time, computed again in backward: its projection is in tiles")
+          " rows at a time, recomputed in backward: its projection is tiled")
              .str();
 }
 

@@ -58,9 +58,9 @@ SmallVector<GroupOptimizer> ParameterGroups::optimizers() const {
 LogicalResult ParameterGroups::checkUsed(ModuleOp module) const {
   for (const std::unique_ptr<Member> &member : members)
     if (member->pattern && !member->isUsed)
-      return module.emitError() << "parameter group '" << member->text
-                                << "': no trained parameter has such a name, or an earlier group "
-                                   "has taken it";
+      return module.emitError()
+             << "parameter group '" << member->text
+             << "': no trained parameter matches, or all that match are in earlier groups";
   return success();
 }
 

@@ -159,7 +159,7 @@ void FactorBuilder::adaptScale(Value scale, TypedValue<RankedTensorType> counts)
       buildLossScale(module, freeName(symbols, "next_loss_scale"), options.lossScale);
   LaunchOp next = launch(kernel, {counts, scale, good, left});
   auto check = CheckOp::create(builder, loc, next.getResult(3), 0, 0,
-                               "the gradients overflow with the smallest loss scale, too; "
+                               "the gradients overflow even with the minimum loss scale; "
                                "--precision=bf16 has the range of fp32");
   check->setAttr(kNameAttr, builder.getStringAttr(kLossScale));
   inEpilogue(check);

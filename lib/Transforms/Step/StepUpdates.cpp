@@ -40,9 +40,10 @@ static LogicalResult checkWhole(ParameterOp parameter, const Optimizer &optimize
   if (!part || !(optimizer.isLayerwise() || optimizer.isOfTensors()))
     return success();
   return emitError(parameter.getLoc())
-         << "parameter '" << part.getOf() << "' is cut into tiles, and this optimizer ("
+         << "parameter '" << part.getOf() << "' is tiled, and this optimizer ("
          << optimizer.getSettings().definition().name << ") needs "
-         << (optimizer.isLayerwise() ? "the norm of all of it" : "all of its gradient at once")
+         << (optimizer.isLayerwise() ? "the norm of the whole parameter"
+                                     : "its whole gradient at once")
          << ": expected another optimizer, or a larger --tile-params-over";
 }
 

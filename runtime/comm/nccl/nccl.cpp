@@ -54,7 +54,7 @@ Status shareId(const Nccl &nccl, const std::string &path, int rank, double timeo
   if (rank == 0) {
     if (::access(path.c_str(), F_OK) == 0)
       return fail(ZERO_RT_INVALID_ARGUMENT,
-                  "'%s' is there already, perhaps from an earlier run: remove it",
+                  "'%s' exists already, perhaps from an earlier run: remove it",
                   escape(path).c_str());
     ZERO_RT_TRY(nccl.check(nccl.ncclGetUniqueId(&id), "ncclGetUniqueId"));
     OutputFile file; // renamed when it is whole

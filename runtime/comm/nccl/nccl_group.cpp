@@ -61,7 +61,8 @@ public:
         return nccl->check(state, what.c_str(), handle);
       if (Clock::now() > deadline) {
         abort();
-        return fail(ZERO_RT_TIMEOUT, "%s: not all ranks came within %g s", what.c_str(), seconds);
+        return fail(ZERO_RT_TIMEOUT, "%s: not all ranks arrived within %g s", what.c_str(),
+                    seconds);
       }
       std::this_thread::sleep_for(std::chrono::microseconds(50));
     }

@@ -190,7 +190,7 @@ static Status checkApart(const char *name, std::vector<Dim> dims) {
     if (dim.count == 1)
       continue;
     if (uint64_t(dim.stride) < reach)
-      return fail(ZERO_RT_UNSUPPORTED, "an attention: elements of %s share a place", name);
+      return fail(ZERO_RT_UNSUPPORTED, "an attention: elements of %s overlap", name);
     reach += (dim.count - 1) * uint64_t(dim.stride);
   }
   return {};

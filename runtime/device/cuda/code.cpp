@@ -23,7 +23,7 @@ Status GpuModule::load(std::shared_ptr<const Gpu> gpu, const void *image,
   void *values[] = {log, reinterpret_cast<void *>(sizeof(log))};
   const Result result = gpu->driver().cuModuleLoadDataEx(&made->handle, image, 2, kinds, values);
   if (result != kSuccess)
-    return fail(ZERO_RT_UNSUPPORTED, "GPU %d (%s) does not take the code: %s%s%s", gpu->ordinal(),
+    return fail(ZERO_RT_UNSUPPORTED, "GPU %d (%s) does not accept the code: %s%s%s", gpu->ordinal(),
                 escape(gpu->name()).c_str(), gpu->driver().describe(result).c_str(),
                 *log ? ": " : "", escape(log).c_str());
   module = std::move(made);

@@ -86,8 +86,8 @@ Status Lanes::poll(const char *call, Query query) {
       return driver().check(result, call);
     const auto now = Clock::now();
     if (now > deadline)
-      return fail(ZERO_RT_TIMEOUT, "GPU %d did not finish what it was given within %g s",
-                  device->ordinal(), timeoutSeconds);
+      return fail(ZERO_RT_TIMEOUT, "GPU %d did not finish its work within %g s", device->ordinal(),
+                  timeoutSeconds);
     // Most waits are short; long ones leave the core to others.
     if (now - begin < std::chrono::milliseconds(1))
       std::this_thread::yield();

@@ -106,7 +106,7 @@ def check_tied(checks, work):
             run_tool("zeroc", work / f"{path}.onnx", "--plan-only", f"--freeze={name}.*")
             checks.that(False, f"tied: {name} is a tensor of {path}")
         except Failed as failure:
-            words = f"it matches '{name}.weight', which the graph does not hold"
+            words = f"it matches '{name}.weight', which the graph does not contain"
             checks.that(words in str(failure), f"tied: '{words}' is not in {failure}")
 
 

@@ -138,7 +138,7 @@ LOST = {  # label: (model, words)
     "equal calls": (Model(g=(WIDTH,)).folded("other", "y")
                     .node("Mul", ["x", "g"], MUL, "%x", "%p_g")
                     .node("Add", ["n0", "n0"], ADD, "%n0", "%mul_7"),
-                    "parameter 'h' left no trace: 'mul_7', an operand of Add node 'n1'"),
+                    "parameter 'h' is missing: 'mul_7', an operand of Add node 'n1'"),
 }
 LOST["equal calls"][0].parameters.append("h")
 

@@ -30,7 +30,7 @@ func.func @step(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
 
 // -----
 
-// expected-error @below {{MatMul node 'a' can cut dimension 1 of it, Gather node 'g' dimension 0}}
+// expected-error @below {{MatMul node 'a' can split dimension 1 of it, Gather node 'g' dimension 0}}
 zero.parameter @w : tensor<4x4xf32>
 func.func @step(%x: tensor<4x4xf32>, %i: tensor<4xi64>) -> (tensor<4x4xf32>, tensor<4x4xf32>) {
   %w = zero.read @w : tensor<4x4xf32>
@@ -42,7 +42,7 @@ func.func @step(%x: tensor<4x4xf32>, %i: tensor<4xi64>) -> (tensor<4x4xf32>, ten
 // -----
 
 zero.parameter @w : tensor<4x4xf32>
-// expected-error @below {{the graph already trains, so --tile-params-over cannot cut its parameters}}
+// expected-error @below {{the graph already contains a training step, so --tile-params-over cannot tile its parameters}}
 func.func @step(%g: tensor<4x4xf32>) {
   %s = zero.gradient @w, %g : tensor<4x4xf32> -> tensor<4x4xf32>
   return

@@ -91,7 +91,7 @@ module {
 
 // -----
 
-// REMARK: no parameter is above 100 B: none is cut into tiles
+// REMARK: no parameter is above 100 B: none is tiled
 module {
   zero.parameter @w : tensor<5x5xf32>
   func.func @step(%x: tensor<2x5xf32>) -> tensor<2x5xf32> {

@@ -3,7 +3,7 @@
 // No account of the exporter's: what is used as a weight and is called otherwise.
 // CHECK: error: 6 signs that the exporter lost parameters: the graph would not train as the model does
 // CHECK-NEXT: note: export for training: model.train(), then torch.onnx.export(..., dynamo=True, optimize=False); with dynamo=False: do_constant_folding=False, training=torch.onnx.TrainingMode.TRAINING
-// CHECK-NEXT: note: or, if the graph is meant to be so, say what to train: --trainable=FILE lists names or patterns, one a line
+// CHECK-NEXT: note: or, if the graph is intended, list the parameters to train in --trainable=FILE, one name or pattern per line
 // CHECK-NEXT: note: constant 'onnx::MatMul_1' of 4x4, read by MatMul node 'fc', looks like a weight without its name
 // CHECK-NEXT: note: constant 'val_2' of 4, read by Add node 'bias', looks like a weight without its name
 // CHECK-NEXT: note: constant 'val_3' of 4, read by LayerNormalization node 'ln', looks like a weight without its name

@@ -14,7 +14,7 @@ module attributes {zero.certificate = [#zero.arena<tier = device, peak = 512>]} 
   func.func @step(%x: tensor<64xf32> {zero.offsets = array<i64: 0>}) -> tensor<64xf32> {
     // expected-note @+1 {{256 bytes at offset 256}}
     %a = arith.negf %x {zero.offsets = array<i64: 256>} : tensor<64xf32>
-    // expected-error @+1 {{256 bytes at offset 128 are written while others live there}}
+    // expected-error @+1 {{256 bytes at offset 128 are written while other values are live there}}
     %b = arith.negf %a {zero.offsets = array<i64: 128>} : tensor<64xf32>
     return %b : tensor<64xf32>
   }
@@ -23,7 +23,7 @@ module attributes {zero.certificate = [#zero.arena<tier = device, peak = 512>]} 
 // -----
 
 module attributes {zero.certificate = [#zero.arena<tier = device, peak = 512>]} {
-  // expected-error @+1 {{a value of 256 bytes at offset 384 lies outside the arena of 512}}
+  // expected-error @+1 {{a value of 256 bytes at offset 384 is outside the arena of 512}}
   func.func @step(%x: tensor<64xf32> {zero.offsets = array<i64: 384>}) {
     return
   }
@@ -33,7 +33,7 @@ module attributes {zero.certificate = [#zero.arena<tier = device, peak = 512>]} 
 
 // A value without an offset.
 module attributes {zero.certificate = [#zero.arena<tier = device, peak = 512>]} {
-  // expected-error @+1 {{a value of 256 bytes at offset -1 lies outside the arena of 512}}
+  // expected-error @+1 {{a value of 256 bytes at offset -1 is outside the arena of 512}}
   func.func @step(%x: tensor<64xf32>) {
     return
   }

@@ -119,7 +119,7 @@ module attributes {zero.ranks = 2 : i64} {
 // Stage 3 promises a slice; all of it is there.
 module attributes {zero.ranks = 2 : i64} {
   zero.buffer parameter @bucket0 : tensor<128xf32> shards 1
-  // expected-error @+1 {{expected 2 shards and room for elements 0 to 8 in @bucket0, got 1 and 256}}
+  // expected-error @+1 {{expected 2 shards and space for elements 0 to 8 in @bucket0, got 1 and 256}}
   zero.parameter @w : tensor<8xf32> {home = @bucket0, start = 0 : i64, placement = #zero.placement<shard = [@dp]>}
   func.func @step() {
     return
@@ -133,7 +133,7 @@ module attributes {zero.ranks = 2 : i64} {
   zero.buffer parameter @bucket0 : tensor<64xf32> shards 2
   zero.buffer optimizer @bucket0.m : tensor<64xf32> shards 2
   zero.parameter @w : tensor<8xf32> {home = @bucket0, start = 64 : i64, placement = #zero.placement<shard = [@dp]>}
-  // expected-error @+1 {{expected 2 shards and room for elements 128 to 136 in @bucket0.m, got 2 and 128}}
+  // expected-error @+1 {{expected 2 shards and space for elements 128 to 136 in @bucket0.m, got 2 and 128}}
   zero.state optimizer @w.m of @w : tensor<8xf32> {home = @bucket0.m, start = 128 : i64, placement = #zero.placement<shard = [@dp]>}
   func.func @step() {
     return

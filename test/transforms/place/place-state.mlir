@@ -22,7 +22,7 @@
 // Where 32 bytes are few, only the parameter itself stays whole.
 // PERSIST: zero.parameter @w : tensor<8xf32> {gradient = #zero.placement<shard = [@dp]>, placement = #zero.placement<>}
 // What stays whole stays on the device, its gradient and its state go.
-// WHOLE: error: expected stage 3 for parameters on host: what is moved there is sharded over ranks; got stage 2
+// WHOLE: error: expected stage 3 for parameters on host: offloaded parameters are sharded over ranks; got stage 2
 // TIERS: zero.parameter @w : tensor<8xf32> {gradient = #zero.placement<shard = [@dp], tier = host>, placement = #zero.placement<>}
 // TIERS: zero.state optimizer @w.m of @w : tensor<8xf32> {placement = #zero.placement<shard = [@dp], tier = nvme>}
 // TIERS: zero.parameter @large : tensor<16xf32> {{.*}}placement = #zero.placement<shard = [@dp], tier = nvme>}

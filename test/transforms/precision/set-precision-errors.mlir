@@ -7,7 +7,7 @@
 zero.parameter @w : tensor<8xf32> {splat = 0.5}
 func.func @step(%x: tensor<f32> {zero.binding = "x"}) -> (tensor<f32> {zero.binding = "loss"}) {
   %w = zero.read @w : tensor<8xf32>
-  // expected-error @+1 {{--precision=fp16: the graph trains already and keeps its types; leave it out}}
+  // expected-error @+1 {{--precision=fp16: the graph already contains a training step, whose types do not change; leave it out}}
   %g = zero.gradient @w, %w : tensor<8xf32> -> tensor<8xf32>
   return %x : tensor<f32>
 }

@@ -27,7 +27,7 @@ module attributes {zero.ranks = 3 : i64} {
 // -----
 
 // Its room is read once more.
-// expected-error @+1 {{internal: command 2 ('late'): it reads bytes 0 to 256 of the arena, which command 1 ('all', lane COLLECTIVE) wrote last, as another value}}
+// expected-error @+1 {{internal: command 2 ('late'): it reads bytes 0 to 256 of the arena, which command 1 ('all', lane COLLECTIVE) wrote last, with another value}}
 module attributes {zero.ranks = 3 : i64} {
   func.func @step(%x: tensor<64xf32>) -> tensor<64xf32> {
     %room = zero.launch @copy(%x) {zero.name = "first"} : (tensor<64xf32>) -> tensor<64xf32>

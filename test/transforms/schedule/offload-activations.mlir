@@ -9,7 +9,7 @@
 // CHECK: zero.launch @mean(%{{.*}}) : (
 // CHECK: zero.launch @relu(%{{.*}}) {zero.tier = [#zero<tier host>]}
 // CHECK: zero.launch @relu(%{{.*}}) : (
-// NVME: remark: {{.*}}3 of 5 values that forward saves wait elsewhere for backward: 3072 bytes on nvme, of 4104
+// NVME: remark: {{.*}}3 of 5 values that forward saves are offloaded until backward: 3072 bytes on nvme, of 4104
 // NVME: zero.launch @split(%{{.*}}) {zero.tier = [#zero<tier nvme>, #zero<tier nvme>]}
 
 // Forward reads what it made; backward reads what came back, and only once brings what two read.

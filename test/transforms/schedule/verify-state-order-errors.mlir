@@ -69,9 +69,9 @@ func.func private @update(%p: tensor<?xf32> {zero.inplace = 0 : i64}) -> tensor<
 zero.buffer parameter @bucket0 : tensor<8xf32> shards 1
 func.func @step() -> tensor<8xf32> {
   %0 = zero.read @bucket0 : tensor<8xf32>
-  // expected-note @+1 {{taken here}}
+  // expected-note @+1 {{overwritten here}}
   %1 = zero.launch @update(%0) : (tensor<8xf32>) -> tensor<8xf32>
-  // expected-error @+1 {{reads @bucket0 after its bytes were taken}}
+  // expected-error @+1 {{reads @bucket0 after its bytes were overwritten}}
   %2 = arith.negf %0 : tensor<8xf32>
   zero.write @bucket0, %1 : tensor<8xf32>
   return %2 : tensor<8xf32>

@@ -158,7 +158,7 @@ TEST(NcclProcesses, FindEachOtherThroughAFile) {
   expectOk(results[1]);
   NcclId id;
   Process again(0);
-  EXPECT_NE(shareId(*again.nccl, path, 0, 1, id).getMessage().find("is there already"),
+  EXPECT_NE(shareId(*again.nccl, path, 0, 1, id).getMessage().find("exists already"),
             std::string::npos);
   ::unlink(path.c_str());
   EXPECT_NE(shareId(*again.nccl, path, 1, 0.1, id).getMessage().find("rank 0 did not write"),
@@ -173,7 +173,7 @@ TEST(NcclProcesses, OneThatDoesNotComeIsFoundInTime) {
   expectOk(process.nccl->check(process.nccl->ncclGetUniqueId(&id), "ncclGetUniqueId"));
   std::unique_ptr<Communicator> end;
   EXPECT_EQ(joinNcclGroup(process.nccl, id, 0, 2, 0.2, process.lanes, end).getMessage(),
-            "NCCL's start: not all ranks came within 0.2 s");
+            "NCCL's start: not all ranks arrived within 0.2 s");
   std::filesystem::remove_all(id.bytes); // where the recording library waited for the other
 }
 

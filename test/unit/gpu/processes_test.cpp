@@ -143,8 +143,8 @@ TEST_F(Processes, GoOnFromACheckpoint) {
     // One finds nothing: nobody goes on.
     const bool finds = third.options.rank == 0;
     EXPECT_FAILS(load(third, finds ? "state" : "nowhere"), ZERO_RT_ABORTED,
-                 finds ? "rank 0 goes on at step 3, rank 1 found no checkpoint"
-                       : "rank 1 found no checkpoint, rank 0 goes on at step 3: no checkpoint in");
+                 finds ? "rank 0 resumes at step 3, rank 1 found no checkpoint"
+                       : "rank 1 found no checkpoint, rank 0 resumes at step 3: no checkpoint in");
   }
 }
 
@@ -159,7 +159,7 @@ TEST_F(Processes, SaveAllOrNothing) {
     // Only rank 0 makes the folder: for rank 1 it is another one, where nothing is.
     const bool makes = trial.options.rank == 0;
     EXPECT_FAILS(save(trial, makes ? "one" : "other"), makes ? ZERO_RT_ABORTED : ZERO_RT_IO,
-                 makes ? "checkpoint of step 3: rank 1 failed, and its process says why"
+                 makes ? "checkpoint of step 3: rank 1 failed; its process reports the reason"
                        : "checkpoint of step 3: ");
     EXPECT_OK(trial.step()); // the session goes on
     EXPECT_OK(save(trial, "state"));
@@ -179,10 +179,11 @@ TEST_F(Processes, RefuseWhatNeedsAllRanks) {
     float values[12];
     zero_rt_stats stats;
     EXPECT_FAILS(zero_rt_session_read_tensor(trial.session, "w", values, 48), ZERO_RT_UNSUPPORTED,
-                 "tensors are put together of all ranks' memory, and this process has rank");
+                 "tensors are assembled from the memory of all ranks, and this process has rank");
     EXPECT_FAILS(zero_rt_session_save(trial.session, (folder + "w.safetensors").c_str()),
-                 ZERO_RT_UNSUPPORTED, "save a checkpoint, and load it where one process has all");
-    EXPECT_FAILS(trial.step(ZERO_RT_KEEP_GRADIENTS), ZERO_RT_UNSUPPORTED, "gradients are put");
+                 ZERO_RT_UNSUPPORTED, "save a checkpoint, and load it in one process with all");
+    EXPECT_FAILS(trial.step(ZERO_RT_KEEP_GRADIENTS), ZERO_RT_UNSUPPORTED,
+                 "gradients are assembled");
     EXPECT_FAILS(zero_rt_session_stats(trial.session, other, &stats), ZERO_RT_UNSUPPORTED,
                  "is in another process");
     EXPECT_OK(zero_rt_session_stats(trial.session, trial.options.rank, &stats));
@@ -221,7 +222,7 @@ TEST_F(Processes, OneThatDiesIsFoundInTime) {
     losses(trial, 1);
     if (trial.options.rank == 1)
       ::_exit(0);
-    EXPECT_FAILS(trial.step(), ZERO_RT_TIMEOUT, "step 1: GPU 0 did not finish what it was given");
+    EXPECT_FAILS(trial.step(), ZERO_RT_TIMEOUT, "step 1: GPU 0 did not finish its work");
   }
 }
 
@@ -323,7 +324,7 @@ TEST_F(Processes, AreRefusedWhereTheyCannotBe) {
   };
   expect([](auto &options) { options.rank = 2; }, ZERO_RT_INVALID_ARGUMENT, "no rank 2 among 2");
   expect([](auto &options) { options.rank = -1; }, ZERO_RT_INVALID_ARGUMENT,
-         "a file to join by, but no rank that this process has");
+         "a file to join by, but no rank of this process");
   expect([](auto &options) { options.join = nullptr; }, ZERO_RT_INVALID_ARGUMENT,
          "a rank with a process of its own needs a file to join the others by");
   expect([](auto &options) { options.stall_rank = 1; }, ZERO_RT_INVALID_ARGUMENT,

@@ -112,7 +112,7 @@ TEST(AttentionPlan, RefusesResultsThatOverlap) {
   AttentionPlan plan;
   proto::Kernel forward = kernelOf(), backward = kernelOf(Lie::RowsFirst, kBackward);
   forward.mutable_attention()->set_o_strides(1, 5);
-  EXPECT_EQ(planAttention(forward, plan).getMessage(), "an attention: elements of O share a place");
+  EXPECT_EQ(planAttention(forward, plan).getMessage(), "an attention: elements of O overlap");
   // Keys may be repeated as they are read, their gradients not.
   for (proto::Kernel *kernel : {&forward, &backward})
     *kernel->mutable_attention() = kernelOf().attention();
@@ -120,8 +120,7 @@ TEST(AttentionPlan, RefusesResultsThatOverlap) {
   EXPECT_TRUE(planAttention(forward, plan).ok());
   *backward.mutable_attention() = forward.attention();
   backward.mutable_attention()->set_direction(kBackward);
-  EXPECT_EQ(planAttention(backward, plan).getMessage(),
-            "an attention: elements of K share a place");
+  EXPECT_EQ(planAttention(backward, plan).getMessage(), "an attention: elements of K overlap");
 }
 
 TEST(AttentionPlan, RefusesTypesByName) {

@@ -132,14 +132,14 @@ TEST_F(Damaged, ManifestsThatLieAreRefused) {
   };
   change([](auto &m) { m.set_step(7); }, "manifest.json': it is of step 7");
   change([](auto &m) { m.mutable_files(0)->set_name("../rank-00000.safetensors"); },
-         "file '../rank-00000.safetensors' does not lie beside the manifest");
-  change([](auto &m) { m.mutable_files(0)->set_name(""); }, "file '' does not lie beside");
+         "file '../rank-00000.safetensors' is not in the directory of the manifest");
+  change([](auto &m) { m.mutable_files(0)->set_name(""); }, "file '' is not in the directory of");
   change([](auto &m) { m.mutable_tensors(0)->mutable_ranges(0)->set_file(2); },
-         "tensor 'w': a range lies outside of it or of its file");
+         "tensor 'w': a range is outside of it or of its file");
   change([](auto &m) { m.mutable_tensors(0)->mutable_ranges(0)->set_begin(UINT64_MAX); },
-         "tensor 'w': a range lies outside of it or of its file");
+         "tensor 'w': a range is outside of it or of its file");
   change([](auto &m) { m.mutable_tensors(0)->mutable_ranges(0)->set_offset(UINT64_MAX - 3); },
-         "tensor 'w': a range lies outside of it or of its file");
+         "tensor 'w': a range is outside of it or of its file");
   auto strided = [](proto::Manifest &m, uint64_t first, uint64_t run, uint64_t stride) {
     proto::Manifest::Range &range = *m.mutable_tensors(0)->mutable_ranges(0);
     range.set_first(first);
@@ -149,14 +149,14 @@ TEST_F(Damaged, ManifestsThatLieAreRefused) {
   for (auto [first, run, stride] : std::vector<std::array<uint64_t, 3>>{
            {1, 0, 0}, {0, 2, 1}, {0, 1, UINT64_MAX}, {UINT64_MAX, 1, 1}, {0, UINT64_MAX, 1}})
     change([&](auto &m) { strided(m, first, run, stride); },
-           "tensor 'w': a range lies outside of it or of its file");
+           "tensor 'w': a range is outside of it or of its file");
   change([](auto &m) { m.mutable_tensors(0)->mutable_ranges(1)->set_offset(24); },
-         "rank-00001.safetensors': a range of 'w' lies behind its end");
+         "rank-00001.safetensors': a range of 'w' is beyond its end");
   change([](auto &m) { m.mutable_tensors(0)->set_shape(0, uint64_t(1) << 63); },
          "tensor 'w': bad element type or shape");
   change([](auto &m) { m.mutable_tensors(0)->set_dtype(proto::DTYPE_UNSPECIFIED); },
          "tensor 'w': bad element type or shape");
-  change([](auto &m) { m.mutable_tensors(1)->set_name("w"); }, "tensor 'w' is there twice");
+  change([](auto &m) { m.mutable_tensors(1)->set_name("w"); }, "tensor 'w' occurs twice");
 }
 
 TEST_F(Damaged, AnotherVersionIsNotDamaged) {
@@ -173,7 +173,7 @@ TEST_F(Damaged, AnotherVersionIsNotDamaged) {
 TEST_F(Damaged, AllOfThemAreNamed) {
   fs::remove(newest(shardName(1)));
   fs::resize_file(folder + "/step-00000005/" + shardName(0), 10);
-  EXPECT_REFUSED(program.load(folder), "no whole checkpoint in '" + folder + "': cannot open '" +
+  EXPECT_REFUSED(program.load(folder), "no complete checkpoint in '" + folder + "': cannot open '" +
                                            newest(shardName(1)) +
                                            "': No such file or directory; '" + folder +
                                            "/step-00000005/rank-00000.safetensors': truncated");

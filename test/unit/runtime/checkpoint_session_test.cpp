@@ -89,8 +89,9 @@ TEST_F(Resume, OnOtherRanksTheDataGoesOnWithAWholeBatch) {
   EXPECT_OK(load(second));
   EXPECT_EQ(from.step, 4u);
   EXPECT_EQ(from.batch, 4u + 2); // 8 samples of the second epoch are read: not batches 0 and 1
-  EXPECT_EQ(remark(second), "a global batch was 8 samples and is 6; the data goes on at sample 12 "
-                            "of epoch 1, from sample 8 of epoch 1");
+  EXPECT_EQ(remark(second),
+            "a global batch was 8 samples and is 6; the data continues at sample 12 "
+            "of epoch 1, from sample 8 of epoch 1");
   EXPECT_EQ(remark(second), "");
   EXPECT_EQ(second.weights(), first.weights());
   EXPECT_EQ(countOf(second), countOf(first));
@@ -193,7 +194,8 @@ TEST_F(Resume, ADamagedGenerationIsPassedOverAndReplaced) {
   EXPECT_EQ(from.step, 3u);
   const std::string told = remark(second);
   EXPECT_NE(told.find("'" + shard + "': truncated"), std::string::npos) << told;
-  EXPECT_NE(told.find("; '" + folder + "/step-00000003' is taken"), std::string::npos) << told;
+  EXPECT_NE(told.find("; '" + folder + "/step-00000003' is used instead"), std::string::npos)
+      << told;
   EXPECT_EQ(remark(second), "saved with a learning rate of 0.5, resumed with 0.25");
   EXPECT_OK(save(second)); // though step 4 is there
   EXPECT_FALSE(fs::exists(folder + "/step-00000004"));

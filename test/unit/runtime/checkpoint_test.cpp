@@ -241,10 +241,11 @@ TEST_F(CheckpointTest, RemarksOnWhatPrecisionChanges) {
   EXPECT_DONE(scaled.load(folder));
   EXPECT_EQ(scaled.read("loss_scale"), start);
   EXPECT_EQ(scaled.read("f"), rounded(floats(3, 0.7f), proto::F16));
-  EXPECT_EQ(scaled.remarks, (std::vector<std::string>{
-                                "saved in float32, resumed in float16",
-                                "2 not saved, as at the start: 'loss_scale', 'loss_scale.good'",
-                                "1 converted: 'f' (float32 to float16)"}));
+  EXPECT_EQ(scaled.remarks,
+            (std::vector<std::string>{
+                "saved in float32, resumed in float16",
+                "2 not saved, set to their initial values: 'loss_scale', 'loss_scale.good'",
+                "1 converted: 'f' (float32 to float16)"}));
   EXPECT_DONE(scaled.save(folder, 2));
   EXPECT_DONE(wide.load(folder));
   EXPECT_EQ(wide.remarks, (std::vector<std::string>{"saved in float16, resumed in float32",
@@ -263,7 +264,7 @@ TEST_F(CheckpointTest, OnlyARealMasterCounts) {
   twice.tensor("w.m").set_master(true);
   EXPECT_REFUSED(twice.save(folder, 0), "tensor 'w.m': no parameter has it as its master");
   other.tensor("f").set_name("w.m");
-  EXPECT_REFUSED(other.save(folder, 0), "tensor 'w.m' is there twice");
+  EXPECT_REFUSED(other.save(folder, 0), "tensor 'w.m' occurs twice");
 }
 
 //===----------------------------------------------------------------------===//

@@ -107,14 +107,14 @@ TEST_F(Files, StreamsAreRefusedByName) {
   EXPECT_EQ(error("abc", {path, "", ZERO_RT_U16}),
             "input 'ids': '" + path + "': 3 bytes are no whole number of uint16 elements");
   EXPECT_EQ(error("12345678", {path, "", ZERO_RT_U16, 1, 1}),
-            "input 'ids': one row takes 4 elements and 1 behind it, got 4 in '" + path + "'");
+            "input 'ids': one row takes 4 elements and 1 after it, got 4 in '" + path + "'");
   EXPECT_EQ(error("123456", {path, "", ZERO_RT_U16}),
             "input 'ids': one row takes 4 elements, got 3 in '" + path + "'");
   EXPECT_EQ(error("", {path, "", ZERO_RT_U16}),
             "input 'ids': one row takes 4 elements, got 0 in '" + path + "'");
   std::string matrix = npy("'<i4'", "(2, 4)", std::string(32, '\0'));
   EXPECT_EQ(error(matrix, {path, "", ZERO_RT_NO_DTYPE, 1, 1}),
-            "input 'ids': '+1' cuts an array of one dimension, got [2, 4] in '" + path + "'");
+            "input 'ids': '+1' needs an array of one dimension, got [2, 4] in '" + path + "'");
   EXPECT_EQ(error(matrix, {path, "", ZERO_RT_NO_DTYPE}), "");
   EXPECT_EQ(error(npy("'<i4'", "(8,)", std::string(32, '\0')), {path}), "");
   EXPECT_NE(error(npy("'<f4'", "(8,)", std::string(32, '\0')), {path})
@@ -272,9 +272,9 @@ TEST(Data, OneLocalBatchOrRowStandsStill) {
     EXPECT_EQ(scale, 1.5f);
   }
   EXPECT_STREQ(data.nextWarning(),
-               "input 'positions' has 3 rows, 'x' more: every step and rank reads the same");
+               "input 'positions' has 3 rows, 'x' more: every step and rank reads the same rows");
   EXPECT_STREQ(data.nextWarning(),
-               "input 'mask' has 1 row, 'x' more: every step and rank reads the same");
+               "input 'mask' has 1 row, 'x' more: every step and rank reads the same rows");
   EXPECT_EQ(data.nextWarning(), nullptr);
 }
 
@@ -285,7 +285,7 @@ TEST(Data, SmallDataWrapsRoundAndSaysSo) {
   EXPECT_EQ(globalBatch(data, 0, 2, 1, 4, 0), (std::vector<int64_t>{0, 1, 2, 0, 1, 2, 0, 1}));
   EXPECT_EQ(globalBatch(data, 0, 2, 1, 4, 1), (std::vector<int64_t>{2, 0, 1, 2, 0, 1, 2, 0}));
   EXPECT_STREQ(data.nextWarning(),
-               "input 'x' has 3 samples, a global batch 8: the data wraps round");
+               "input 'x' has 3 samples, a global batch 8: samples are repeated within a batch");
   EXPECT_EQ(data.nextWarning(), nullptr);
 }
 

@@ -62,8 +62,8 @@ TEST(ExecutorErrors, RankThatNeverComesBackIsLeftBehind) {
   trial.start();
   trial.bind(6, 1234, 2);
   EXPECT_FAILS(trial.step(), ZERO_RT_TIMEOUT,
-               "rank 1 did not arrive at collective 1 ('mean loss') within 1 s; rank 1 never "
-               "came back");
+               "rank 1 did not arrive at collective 1 ('mean loss') within 1 s; rank 1 did not "
+               "return");
   EXPECT_FAILS(trial.step(), ZERO_RT_ABORTED, "the session has ended");
 }
 
@@ -114,7 +114,8 @@ TEST(ExecutorErrors, WarnsOnceWhenTheDataWraps) {
   EXPECT_EQ(info.steps_per_epoch, 0u);
   const char *warning = zero_rt_data_next_warning(trial.data);
   ASSERT_NE(warning, nullptr);
-  EXPECT_STREQ(warning, "input 'x' has 2 samples, a global batch 8: the data wraps round");
+  EXPECT_STREQ(warning,
+               "input 'x' has 2 samples, a global batch 8: samples are repeated within a batch");
   EXPECT_EQ(zero_rt_data_next_warning(trial.data), nullptr);
   EXPECT_OK(trial.step());
 }
@@ -142,7 +143,7 @@ TEST(ExecutorErrors, InconsistentTables) {
   change([](auto &t) { t.program.mutable_arenas(0)->set_tier(proto::HOST); }, ZERO_RT_BAD_FILE,
          "outside the arena");
   change([](auto &t) { t.segment(1).mutable_commands(0)->clear_launch(); }, ZERO_RT_BAD_FILE,
-         "does nothing that this runtime knows");
+         "its body is of a kind that this runtime does not know");
   auto collective = [](auto &t) { return t.segment(0).mutable_commands(0)->mutable_collective(); };
   change([&](auto &t) { collective(t)->set_kind(proto::Collective::Kind(9)); }, ZERO_RT_BAD_FILE,
          "'gather w': a collective that this runtime does not know");
@@ -168,11 +169,11 @@ TEST(ExecutorErrors, InconsistentTiles) {
     expectRefused(tiny, ZERO_RT_BAD_FILE, part);
   };
   const uint64_t all = TinyProgram(2).program.tensors(0).shape(0);
-  change(9, {{0, 0, all}}, "tensor 'w': its tiles cut a dimension that it does not have");
-  change(0, {{0, 0, all - 1}}, "tensor 'w': its tiles are not all of it");
-  change(0, {{0, 0, all}, {0, 0, 1}}, "tensor 'w': its tiles are more than it");
-  change(0, {{0, 0, UINT64_MAX}}, "tensor 'w': its tiles are more than it");
-  change(0, {{0, 0, all}, {0, 0, 0}}, "or one is nothing");
+  change(9, {{0, 0, all}}, "tensor 'w': its tiles split a dimension that it does not have");
+  change(0, {{0, 0, all - 1}}, "tensor 'w': its tiles do not cover the tensor");
+  change(0, {{0, 0, all}, {0, 0, 1}}, "tensor 'w': its tiles are larger than the tensor");
+  change(0, {{0, 0, UINT64_MAX}}, "tensor 'w': its tiles are larger than the tensor");
+  change(0, {{0, 0, all}, {0, 0, 0}}, "or one is empty");
   change(0, {{99, 0, all}}, "tensor 'w': it has no buffer");
   change(0, {{0, UINT64_MAX, all}}, "tensor 'w': it reaches beyond its buffer");
   change(0, {{0, 0, all}}, "gradient 'w': its tiles are not those of the parameter");

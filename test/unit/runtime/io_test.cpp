@@ -220,12 +220,12 @@ TEST(Safetensors, RefusesWhatIsBroken) {
   refused(one(entry("[1]", "[4,0]"), "1234"), "outside the file");
   refused(one(entry("[2]", "[0,4]"), "1234"), "does not fit its shape");
   refused(one(entry("[1]", "[4,8]"), "12345678"), "overlap or leave gaps");
-  refused(one(entry("[1]", "[0,4]"), "12345678"), "behind the last tensor");
+  refused(one(entry("[1]", "[0,4]"), "12345678"), "after the last tensor");
   refused(safetensors("{\"a\":" + entry("[2]", "[0,8]") + ",\"b\":" + entry("[1]", "[4,8]") + "}",
                       "12345678"),
           "overlap or leave gaps");
   const std::string empty = entry("[0]", "[0,0]");
-  refused(safetensors("{\"a\":" + empty + ",\"a\":" + empty + "}", ""), "'a': it is there twice");
+  refused(safetensors("{\"a\":" + empty + ",\"a\":" + empty + "}", ""), "'a': it occurs twice");
   refused(one(entry("[1,1],\"shape\":[1]", "[0,4]"), "1234"), "its entry is no");
   refused(safetensors("{\"a\":" + empty + "} x", ""), "no JSON object");
   refused(safetensors("{\"\xff\":" + empty + "}", ""), "no JSON object");

@@ -115,7 +115,7 @@ TEST(MemoryCheck, NamesWhoReadsWhatNobodyWrote) {
   TinyProgram tiny(2);
   tiny.segment(0).mutable_commands()->DeleteSubrange(3, 1); // the product that makes y
   expectProven(tiny, "command 3 ('kernel 2'): it reads " + bytes(tiny.at.y, 24) +
-                         "which nobody has written in this step");
+                         "which no command has written in this step");
 }
 
 TEST(MemoryCheck, NamesWhoWroteThereInstead) {
@@ -125,7 +125,7 @@ TEST(MemoryCheck, NamesWhoWroteThereInstead) {
     if (address.offset() == tiny.at.localLoss)
       address.set_offset(tiny.at.x);
   expectProven(tiny, "command 5 (''): it reads " + bytes(tiny.at.localLoss, 4) +
-                         "which nobody has written in this step");
+                         "which no command has written in this step");
   TinyProgram other(2); // dy lies in x, which is read with it
   for (proto::Address &address :
        *other.segment(0).mutable_commands(4)->mutable_launch()->mutable_args())
@@ -133,7 +133,7 @@ TEST(MemoryCheck, NamesWhoWroteThereInstead) {
       address.set_offset(other.at.x), address.set_bytes(24);
   other.segment(0).mutable_commands(7)->mutable_launch()->mutable_args(1)->set_offset(other.at.x);
   expectProven(other, "command 7 ('kernel 1'): it reads " + bytes(other.at.x, 24) +
-                          "which command 4 ('kernel 2') wrote last, as another value");
+                          "which command 4 ('kernel 2') wrote last, with another value");
 }
 
 TEST(MemoryCheck, TellsApartWhatFollowsInTheSameBytes) {
@@ -149,7 +149,7 @@ TEST(MemoryCheck, TellsApartWhatFollowsInTheSameBytes) {
   copy.mutable_copy()->mutable_dst()->set_writes(uint32_t(tiny.at.y + 2));
   copy.mutable_copy()->set_bytes(8);
   expectProven(tiny, "command 12 ('kernel 5'): it reads " + bytes(tiny.at.y, 8) +
-                         "which command 9 ('copy') wrote last, as another value");
+                         "which command 9 ('copy') wrote last, with another value");
 }
 
 TEST(MemoryCheck, SeesReadsThatAreNotSaid) {
@@ -185,9 +185,9 @@ TEST(MemoryCheck, SeesFreeBytesThatChange) {
   for (int i = 0; status.ok() && i < tiny.segment(0).commands_size(); ++i)
     if (status = check.beforeCommand({}); status.ok())
       status = check.after();
-  EXPECT_EQ(status.getMessage(), "rank 0, command 3 ('kernel 0'): somebody wrote into " +
+  EXPECT_EQ(status.getMessage(), "rank 0, command 3 ('kernel 0'): a write to " +
                                      bytes(tiny.at.y, 24) +
-                                     "which no command has written since they were free");
+                                     "which no command has written since they were freed");
 }
 
 TEST(MemoryCheck, SeesUpdatesThatAreMissing) {
@@ -209,7 +209,7 @@ TEST(MemoryCheck, SeesUpdatesThatAreMissing) {
   tiny.segment(1).mutable_commands()->DeleteSubrange(1, 1);
   rename.set_command(1);
   expectProven(tiny, "a state's new value: it reads " + bytes(tiny.at.count, 8) +
-                         "which the step before wrote last, as another value");
+                         "which the step before wrote last, with another value");
 }
 
 TEST(MemoryCheck, FollowsTurnsAndPredicates) {
@@ -233,7 +233,7 @@ TEST(MemoryCheck, FollowsTurnsAndPredicates) {
     if (command.when() == proto::Command::FIRST && command.has_copy())
       command.set_when(proto::Command::LAST);
   expectProven(mixed, "command 8 ('kernel 3'): it reads " + bytes(mixed.at.loss, 4) +
-                          "which nobody has written in this step");
+                          "which no command has written in this step");
 }
 
 } // namespace

@@ -306,13 +306,13 @@ TEST(MixedTables, AreRefusedByName) {
     expectRefused(mixed, ZERO_RT_BAD_FILE, part);
   };
   change([](auto &m) { m.segment(0).set_repeat(2); },
-         "segment 'PROLOGUE': expected 3 turns, got 2");
+         "segment 'PROLOGUE': expected 3 iterations, got 2");
   change([](auto &m) { m.program.set_micro_batches(1); },
-         "segment 'PROLOGUE': expected 1 turns, got 3");
+         "segment 'PROLOGUE': expected 1 iterations, got 3");
   change([](auto &m) { m.segment(2).set_repeat(3); }, "segment 'EPILOGUE': expected 1 turns");
   change([](auto &m) { m.segment(1).add_inputs(3); }, "a segment writes input 3 of 3");
   change([](auto &m) { m.segment(1).mutable_commands(1)->set_when(proto::Command::When(9)); },
-         "it runs in no turn that this runtime knows");
+         "it runs in iterations that this runtime does not know");
   change([](auto &m) { m.program.mutable_kernels(0)->mutable_stored()->RemoveLast(); },
          "kernel 'forward': expected the types of 4 arguments, got 3");
   change([](auto &m) { m.program.mutable_kernels(1)->set_stored(0, proto::F64); },
@@ -335,7 +335,7 @@ TEST(MixedTables, AreRefusedByName) {
   change([&](auto &m) { m.program.mutable_gradients(0)->mutable_scale()->set_offset(m.at.end); },
          "an address lies outside the arena");
   change([&](auto &m) { m.program.mutable_gradients(0)->mutable_buffer()->set_dtype(proto::I32); },
-         "gradient 'w': a scale of one that is of no type that has one");
+         "gradient 'w': a scale of a gradient whose type has no scale");
   change(
       [](auto &m) {
         m.program.mutable_tensors(0)->mutable_init()->mutable_data()->set_stored(proto::F64);

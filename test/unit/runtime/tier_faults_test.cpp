@@ -36,7 +36,7 @@ protected:
 TEST_F(TierFaults, NoFolder) {
   Trial trial(TierProgram(2, 1, true));
   expectNoSession(trial, ZERO_RT_INVALID_ARGUMENT,
-                  "keeps 1204224 bytes of each rank on disk: expected a folder for them "
+                  "stores 1204224 bytes of each rank on disk: expected a directory for them "
                   "(--nvme-dir)");
   const std::string missing = folder.path + "/none";
   trial.options.nvme_dir = missing.c_str();
@@ -107,7 +107,7 @@ TEST_F(TierFaults, FileThatIsCutShortBetweenSteps) {
   EXPECT_OK(trial.step());
   std::filesystem::resize_file(file(1), 20000);
   EXPECT_FAILS(trial.step(), ZERO_RT_IO,
-               "zero-rank1.nvme': expected 1208320 bytes, got 20000: somebody has changed it");
+               "zero-rank1.nvme': expected 1208320 bytes, got 20000: it was changed");
   EXPECT_FAILS(trial.step(), ZERO_RT_ABORTED, "the session has ended");
 }
 
@@ -224,24 +224,24 @@ TEST(TierTables, AreChecked) {
          "'w to the device': expected a copy between the nvme tier and the host tier, got one with "
          "the device tier");
   refuse([](auto &t) { t.segment(0).mutable_commands(1)->set_lane(proto::NVME_READ); },
-         "'w to the device': a lane of the disk with a copy that does not reach it");
+         "'w to the device': a lane of the disk with a copy that does not access it");
   refuse([](auto &t) { t.segment(1).mutable_commands(2)->set_lane(proto::D2H); },
          "'update w': a kernel on lane D2H");
   refuse(
       [](auto &t) {
         t.segment(1).mutable_commands(2)->mutable_launch()->mutable_args(0)->set_tier(proto::NVME);
       },
-      "'update w': a kernel cannot reach the nvme tier");
+      "'update w': a kernel cannot access the nvme tier");
   refuse(
       [](auto &t) {
         t.segment(0).mutable_commands(2)->mutable_collective()->mutable_src()->set_tier(
             proto::HOST);
       },
-      "'gather w': it lies in the host tier, not in the device's");
+      "'gather w': it resides in the host tier, not in the device tier");
   refuse([](auto &t) { t.segment(0).mutable_commands(2)->set_lane(proto::H2D); },
          "'gather w': expected lane COMPUTE or COLLECTIVE, got lane H2D");
   refuse([](auto &t) { t.program.add_predicates()->set_tier(proto::HOST); },
-         "it lies in the host tier, not in the device's");
+         "it resides in the host tier, not in the device tier");
 }
 
 TEST(TierTables, OfAGpuAreRefused) {
@@ -250,7 +250,7 @@ TEST(TierTables, OfAGpuAreRefused) {
   program.program.clear_kernels();
   program.program.set_target(proto::CUDA);
   expectRefused(program, ZERO_RT_UNSUPPORTED,
-                "keeps 2408512 bytes in the host tier; beside a GPU this runtime has only the "
+                "stores 2408512 bytes in the host tier; with a GPU this runtime supports only the "
                 "device tier");
 }
 
@@ -273,14 +273,14 @@ TEST(TierCheck, NamesWhatNobodyBrought) {
   program.segment(1).mutable_commands()->DeleteSubrange(0, 1);
   expectFound(program,
               "('add', lane HOST_COMPUTE): it reads bytes 4096 to 1204124 of the host arena, which "
-              "nobody has written in this step");
+              "no command has written in this step");
 }
 
 TEST(TierCheck, NamesWhatTheDiskDoesNotHave) {
   TierProgram program(2, 1, true);
   source(program, 1, 0).set_reads(source(program, 0, 0).reads());
   expectFound(program, "('read big', lane NVME_READ): it reads bytes 4096 to 1204124 of the nvme "
-                       "arena, which the step before wrote last, as another value");
+                       "arena, which the step before wrote last, with another value");
 }
 
 /// The rest of the last block that a transfer writes belongs to nobody.
@@ -295,7 +295,7 @@ TEST(TierCheck, SeesWhatABlockOfTheDiskTakesWithIt) {
   buffer.set_value(7);
   expectFound(program,
               "the next step's 'tail.buffer': it reads bytes 1204124 to 1204148 of the nvme "
-              "arena, which nobody has written in this step");
+              "arena, which no command has written in this step");
 }
 
 //===----------------------------------------------------------------------===//

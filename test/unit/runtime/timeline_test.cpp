@@ -158,13 +158,13 @@ TEST(Timeline, NeedsAPlanThatCanBe) {
   zero_rt_plan plan;
   zero_rt_recording timeline;
   EXPECT_FAILS(zero_rt_executable_plan(trial.executable, &plan), ZERO_RT_NOT_FOUND,
-               "does not say what its commands take");
+               "has no estimated times of its commands");
   EXPECT_FAILS(zero_rt_executable_timeline(trial.executable, &timeline), ZERO_RT_NOT_FOUND,
-               "does not say what its commands take");
+               "has no estimated times of its commands");
   for (double seconds : {-1e-3, double(INFINITY), double(NAN)}) {
     TierProgram program = planned(1, 1);
     program.segment(0).mutable_commands(0)->set_seconds(seconds);
-    expectRefused(program, ZERO_RT_BAD_FILE, "'read w': expected to take no time that there is");
+    expectRefused(program, ZERO_RT_BAD_FILE, "'read w': expected a finite time of at least 0");
   }
 }
 

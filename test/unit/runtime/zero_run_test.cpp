@@ -97,7 +97,7 @@ TEST_F(ZeroRun, RunsOnTheDeviceThatWasCompiledFor) {
   expectError("gpu.zexe" + data,
               "the CUDA driver was not found: looked for '/nonexistent/libcuda.so.1'");
   expectError("gpu.zexe --device=cuda --profile --steps=3" + data,
-              "--profile compares with what cores can do at most");
+              "--profile compares with the peak of CPU cores");
   ::unsetenv("ZERO_CUDA_DRIVER");
 }
 
@@ -124,14 +124,14 @@ TEST_F(ZeroRun, TellsOfTheDisk) {
   program.program.set_optimizer("sgd");
   std::rename(program.write("tier.zexe").c_str(), (folder + "tier.zexe").c_str());
   const size_t before = filesInFolder();
-  expectError("tier.zexe" + data, "expected a folder for them (--nvme-dir)");
+  expectError("tier.zexe" + data, "expected a directory for them (--nvme-dir)");
   expectError("tier.zexe" + data + "--nvme-dir=. --nvme-io=rings", "got 'rings'");
   for (const char *queue : {"4 threads", "io_uring"}) {
     const std::string flag = queue[0] == '4' ? "--nvme-io=threads" : "--nvme-io=auto";
     ASSERT_EQ(run("tier.zexe" + data + "--nvme-dir=. --steps=4 --trace=t.json " + flag), 0)
         << output;
     if (queue[0] == '4')
-      EXPECT_NE(output.find("nvme: a file for each rank in '.', reached by 4 threads"),
+      EXPECT_NE(output.find("nvme: one file per rank in '.', accessed with 4 threads"),
                 std::string::npos)
           << output;
     EXPECT_NE(output.find("nvme per rank and step: 1.1 MiB read, 1.1 MiB written (planned: 1.1 "
@@ -217,7 +217,7 @@ TEST_F(ZeroRun, TellsOfWear) {
   EXPECT_NE(output.find("11.6 MiB written, 1.2 % of an endurance of 0.001 TB; 2.3 MiB a step is "),
             std::string::npos)
       << output;
-  EXPECT_NE(output.find(" a day, which takes all of it in "), std::string::npos) << output;
+  EXPECT_NE(output.find(" a day, which uses up the endurance in "), std::string::npos) << output;
   EXPECT_NE(contents("r.json").find(", \"endurance\": 1000000000, \"endurance_share\": 0.012"),
             std::string::npos)
       << contents("r.json");
@@ -228,7 +228,7 @@ TEST_F(ZeroRun, RefusesAnEnduranceWithoutEffect) {
                                                         "number of bytes");
   expectError("tiny.zexe --nvme-endurance=0TB" + data, "got '0TB'");
   expectError("tiny.zexe --nvme-endurance=600TB" + data,
-              "--nvme-endurance has no effect: the program keeps nothing on disk");
+              "--nvme-endurance has no effect: the program stores nothing on disk");
   expectError("tiny.zexe --nvme-endurance=600TB --quiet" + data,
               "--nvme-endurance has no effect with --quiet and without --report-json");
 }
@@ -294,8 +294,8 @@ TEST_F(ZeroRun, WarnsOnWrap) {
                     "reads the same\n");
   writeNpy("label.npy", "<i4", "(2,)", std::string(8, '\0'));
   EXPECT_EQ(run("tiny.zexe --quiet" + data), 0);
-  EXPECT_EQ(output, "zero-run: warning: input 'x' has 2 samples, a global batch 4: the data wraps "
-                    "round\n");
+  EXPECT_EQ(output, "zero-run: warning: input 'x' has 2 samples, a global batch 4: samples are "
+                    "repeated within a batch\n");
 }
 
 TEST_F(ZeroRun, WrongCommandLines) {
@@ -315,7 +315,8 @@ TEST_F(ZeroRun, WrongFiles) {
   size_t before = filesInFolder();
   expectError("missing.zexe", "cannot open 'missing.zexe'");
   EXPECT_EQ(run("x.npy"), 1); // no executable: zeroc may know it
-  EXPECT_NE(output.find("x.npy:0:0: error: expected a model of a known form: "), std::string::npos)
+  EXPECT_NE(output.find("x.npy:0:0: error: expected a model in a supported format: "),
+            std::string::npos)
       << output;
   expectError("tiny.zexe --data x=x.npy --save=w", "no data for input 'label'");
   expectError("tiny.zexe --data y=x.npy --save=w",

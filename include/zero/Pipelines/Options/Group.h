@@ -11,14 +11,14 @@
 
 namespace zero::phase {
 
-/// An option that can say what is wrong with a text before LLVM's parser complains itself.
+/// An option that validates a text before LLVM's parser reports an error of its own.
 struct CheckedOption {
   virtual ~CheckedOption() = default;
-  /// "expected a or b, got 'c'", or nothing.
+  /// Returns "expected a or b, got 'c'", or an empty string.
   virtual std::string check(llvm::StringRef text) const = 0;
 };
 
-/// Part of the options of all phases, which own the registrations: `parent` must live as long.
+/// A part of the options of all phases. `parent` owns the registrations and must outlive it.
 class Group {
 public:
   explicit Group(mlir::detail::PassOptions &parent) : parent(parent) {}

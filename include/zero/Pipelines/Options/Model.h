@@ -7,20 +7,21 @@
 
 namespace zero::phase {
 
-/// What the model is, and what of it is trained.
+/// Options of the model and of the parameters that are trained.
 struct ImportOptions : Group {
   using Group::Group;
 
   Option<std::string> dataRoot{
-      parent, "data-root", llvm::cl::desc("where referenced data lies, when not beside the model"),
-      llvm::cl::value_desc("folder")};
-  Option<bool> forwardOnly{parent, "forward-only",
-                           llvm::cl::desc("compile the model as it is: all outputs, no training")};
+      parent, "data-root",
+      llvm::cl::desc("directory of the data files that the model references (that of the model)"),
+      llvm::cl::value_desc("directory")};
+  Option<bool> forwardOnly{
+      parent, "forward-only",
+      llvm::cl::desc("compile the model for inference: all outputs, no training")};
   Option<std::string> trainable{
       parent, "trainable",
       llvm::cl::desc(
-          "train exactly the parameters (names or globs) listed in this file, and freeze "
-          "the others"),
+          "train only the parameters that this file lists (names or globs), and freeze the others"),
       llvm::cl::value_desc("file")};
   ListOption<std::string> freeze{parent, "freeze",
                                  llvm::cl::desc("do not train parameters that match these globs"),
@@ -28,27 +29,27 @@ struct ImportOptions : Group {
   ListOption<std::string> freezeAllBut{
       parent, "freeze-all-but", llvm::cl::desc("train only the parameters that match these globs"),
       llvm::cl::value_desc("pattern,...")};
-  Option<bool> verbose{parent, "verbose",
-                       llvm::cl::desc("list everything that is trained, or that an error is "
-                                      "about (-v)")};
+  Option<bool> verbose{
+      parent, "verbose",
+      llvm::cl::desc("list all trained parameters, and all items of an error (-v)")};
 };
 
-/// What nodes of the model mean.
+/// Options of the meaning of nodes.
 struct RecogniseOptions : Group {
   using Group::Group;
 
-  Option<uint64_t> seed{parent, "seed", llvm::cl::desc("seed of Dropout's random numbers (0)"),
+  Option<uint64_t> seed{parent, "seed", llvm::cl::desc("seed of the random numbers of Dropout (0)"),
                         llvm::cl::init(0), llvm::cl::value_desc("N")};
-  WordOption<LossMean> lossMean{
-      parent, "loss-mean",
-      llvm::cl::desc("mean over labels: of all ranks' labels, or of each rank's, averaged"),
-      llvm::cl::init(LossMean::Global)};
+  WordOption<LossMean> lossMean{parent, "loss-mean",
+                                llvm::cl::desc("average the loss over the labels of all ranks, or "
+                                               "over each rank's labels and then over ranks"),
+                                llvm::cl::init(LossMean::Global)};
   Option<bool> syncBatchNorm{
       parent, "sync-batchnorm",
-      llvm::cl::desc("BatchNormalization: statistics over the batches of all ranks")};
+      llvm::cl::desc("BatchNormalization: compute statistics over the batches of all ranks")};
 };
 
-/// How values are stored, and how the loss is scaled.
+/// Options of element types in memory and of loss scaling.
 struct PrecisionOptions : Group {
   using Group::Group;
 
@@ -58,34 +59,37 @@ struct PrecisionOptions : Group {
       llvm::cl::init(Precision::F32)};
   WordOption<HalfPrecision> frozen{
       parent, "frozen-precision",
-      llvm::cl::desc("store frozen parameters in 16 bits: bf16 or fp16 (as the others)")};
-  Option<double> lossScale{
-      parent, "loss-scale",
-      llvm::cl::desc("fp16: scale of the loss; 0, the default: found and adapted as it goes"),
-      llvm::cl::init(0.0)};
-  Option<double> initialLossScale{parent, "initial-loss-scale",
-                                  llvm::cl::desc("fp16: where adapting starts (65536)"),
-                                  llvm::cl::init(65536.0)};
+      llvm::cl::desc(
+          "store frozen parameters in 16 bits: bf16 or fp16 (like the other parameters)")};
+  Option<double> lossScale{parent, "loss-scale",
+                           llvm::cl::desc("fp16: fixed loss scale; 0: dynamic (0)"),
+                           llvm::cl::init(0.0)};
+  Option<double> initialLossScale{
+      parent, "initial-loss-scale",
+      llvm::cl::desc("fp16: initial value of the dynamic loss scale (65536)"),
+      llvm::cl::init(65536.0)};
   Option<double> minLossScale{parent, "min-loss-scale",
-                              llvm::cl::desc("fp16: the smallest scale to try (1)"),
+                              llvm::cl::desc("fp16: minimum of the dynamic loss scale (1)"),
                               llvm::cl::init(1.0)};
   Option<unsigned> lossScaleWindow{
       parent, "loss-scale-window",
       llvm::cl::desc("fp16: steps without overflow after which the scale doubles (1000)"),
       llvm::cl::init(1000), llvm::cl::value_desc("N")};
-  Option<unsigned> lossScaleHysteresis{parent, "loss-scale-hysteresis",
-                                       llvm::cl::desc("fp16: overflows until the scale halves (1)"),
-                                       llvm::cl::init(1), llvm::cl::value_desc("N")};
+  Option<unsigned> lossScaleHysteresis{
+      parent, "loss-scale-hysteresis",
+      llvm::cl::desc("fp16: overflows after which the scale halves (1)"), llvm::cl::init(1),
+      llvm::cl::value_desc("N")};
 };
 
-/// What is cut before the gradient is added.
+/// Options of tiling before differentiation.
 struct DifferentiateOptions : Group {
   using Group::Group;
 
   Option<ByteSize> tileParamsOver{
       parent, "tile-params-over",
-      llvm::cl::desc("cut parameters above this, and what reads them, into tiles that are "
-                     "gathered one at a time (0: none); sums of backward round otherwise"),
+      llvm::cl::desc(
+          "split parameters above this size, and the ops that read them, into tiles that are "
+          "gathered one at a time (0: none); sums in backward round differently"),
       llvm::cl::init(ByteSize{0})};
 };
 

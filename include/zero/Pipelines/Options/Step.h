@@ -1,4 +1,4 @@
-//===- Step.h - options of the phases that make a step -----*- C++ -*-===//
+//===- Step.h - options of the phases that build a step -----*- C++ -*-===//
 
 #ifndef ZERO_PIPELINES_OPTIONS_STEP_H
 #define ZERO_PIPELINES_OPTIONS_STEP_H
@@ -9,7 +9,7 @@
 
 namespace zero::phase {
 
-/// What a step does with gradients.
+/// Options of the optimizer and of gradient accumulation.
 struct StepOptions : Group {
   using Group::Group;
 
@@ -21,65 +21,67 @@ struct StepOptions : Group {
       llvm::cl::value_desc("pattern,...")};
   ListOption<std::string> paramGroups{
       parent, "param-group",
-      llvm::cl::desc("what is different for parameters that match a glob: weight-decay=X, "
-                     "lr-scale=Y or both, joined by ':'; the first group that matches counts"),
-      llvm::cl::value_desc("pattern:what=X,...")};
+      llvm::cl::desc("settings of parameters that match a glob: weight-decay=X, lr-scale=Y or "
+                     "both, joined by ':'; the first matching group applies"),
+      llvm::cl::value_desc("pattern:key=X,...")};
   WordOption<ScheduleKind> schedule{
       parent, "lr-schedule",
-      llvm::cl::desc("how the learning rate goes on after the warm-up: "
-                     "constant, linear, cosine or inverse-sqrt"),
+      llvm::cl::desc("learning rate after the warm-up: constant, linear, cosine or inverse-sqrt"),
       llvm::cl::init(ScheduleKind::Constant)};
   Option<uint64_t> warmupSteps{parent, "warmup-steps",
                                llvm::cl::desc("steps in which the learning rate rises from 0"),
                                llvm::cl::init(0), llvm::cl::value_desc("N")};
   Option<uint64_t> totalSteps{
       parent, "total-steps",
-      llvm::cl::desc("linear, cosine: steps after which the learning rate stays"),
+      llvm::cl::desc("linear, cosine: step after which the learning rate is constant"),
       llvm::cl::init(0), llvm::cl::value_desc("N")};
   Option<double> minLearningRate{
       parent, "min-lr-ratio",
-      llvm::cl::desc("linear, cosine: where it ends, as a part of --lr (0)"), llvm::cl::init(0.0)};
-  Option<double> clipNorm{parent, "clip-norm",
-                          llvm::cl::desc("scale gradients down to this global norm (0: as it is)"),
-                          llvm::cl::init(0.0)};
-  Option<uint64_t> microBatches{parent, "micro-batches",
-                                llvm::cl::desc("batches whose gradients one step adds up (1)"),
-                                llvm::cl::init(1), llvm::cl::value_desc("N")};
+      llvm::cl::desc("linear, cosine: final learning rate as a fraction of --lr (0)"),
+      llvm::cl::init(0.0)};
+  Option<double> clipNorm{
+      parent, "clip-norm",
+      llvm::cl::desc("scale gradients down to this global norm (0: do not clip)"),
+      llvm::cl::init(0.0)};
+  Option<uint64_t> microBatches{
+      parent, "micro-batches",
+      llvm::cl::desc("micro-batches whose gradients one step accumulates (1)"), llvm::cl::init(1),
+      llvm::cl::value_desc("N")};
 
-  /// The optimizer that is asked for.
+  /// The requested optimizer and its hyperparameters.
   OptimizerOptions optimizerOptions() const { return hyperparameters.optionsOf(optimizer); }
   ScheduleOptions scheduleOptions() const {
     return {schedule, warmupSteps, totalSteps, minLearningRate};
   }
 };
 
-/// Tiles, and what is computed again without being asked for.
+/// Options of the tiling of logits and of cheap recomputation.
 struct ShapeOptions : Group {
   using Group::Group;
 
-  Option<ByteSize> logitsBytes{
-      parent, "logits-bytes",
-      llvm::cl::desc("most logits of the loss at once, in tiles of rows (0: 8 MiB, but 256 rows)"),
-      llvm::cl::init(ByteSize{0})};
+  Option<ByteSize> logitsBytes{parent, "logits-bytes",
+                               llvm::cl::desc("maximum bytes of logits of the loss at a time, in "
+                                              "tiles of rows (0: 8 MiB, but at least 256 rows)"),
+                               llvm::cl::init(ByteSize{0})};
   WordOption<Recompute> recompute{
       parent, "recompute",
-      llvm::cl::desc("what backward computes again instead of keeping it from forward: cheap "
-                     "(element by element, or a normalisation of a row) or none (cheap)"),
+      llvm::cl::desc("values that backward recomputes instead of saving them in forward: cheap "
+                     "(elementwise ops and row normalizations) or none (cheap)"),
       llvm::cl::init(Recompute::Cheap)};
 };
 
-/// What kernels are made for.
+/// Options of the target of kernels.
 struct KernelOptions : Group {
   using Group::Group;
 
   WordOption<Device> device{parent, "device",
-                            llvm::cl::desc("what kernels run on: cpu, cuda, or simulated: the cpu "
-                                           "does what a GPU's threads would, for tests (cpu)"),
+                            llvm::cl::desc("device of the kernels: cpu, cuda, or simulated (runs "
+                                           "GPU kernels on the CPU, for tests) (cpu)"),
                             llvm::cl::init(Device::Cpu)};
   Option<unsigned> threadsPerRank{
       parent, "threads-per-rank",
-      llvm::cl::desc("threads of a rank that scratch memory is planned for (1); products of other "
-                     "numbers of them differ in the last bits"),
+      llvm::cl::desc("threads of a rank that the workspace is planned for (1); matrix products "
+                     "with another number of threads differ in the last bits"),
       llvm::cl::init(1), llvm::cl::value_desc("N")};
 };
 
