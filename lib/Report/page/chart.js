@@ -1,7 +1,7 @@
-// Two pictures over one axis, the commands of the step. Both are drawn pixel by pixel:
-// however many commands and tensors there are, a picture costs what its pixels cost.
+// Two charts over one axis, the commands of the step. Both are drawn pixel by pixel: the cost of
+// a chart depends on its pixels, not on the number of commands and tensors.
 
-/** What both pictures show: commands [first, last), one under the cursor, one tensor. */
+/** The state of both charts: commands [first, last), one under the cursor, one tensor. */
 const view = {
   first: 0, last: commands.length, command: -1, tensor: null, charts: [],
   isWhole() { return this.first === 0 && this.last === commands.length; },
@@ -19,7 +19,7 @@ const view = {
   },
 };
 
-/** Runs of commands that `key` says the same of. */
+/** Maximal runs of commands with equal `key`. */
 function runsOf(key) {
   const runs = [];
   commands.forEach((command, index) => {
@@ -46,13 +46,13 @@ function byteTicks(most, count) {
   return ticks;
 }
 
-/** What a strip calls a scope, the best text first: "h.0" of "model.h.0". */
+/** The names of a scope in a strip, the best first: "h.0" of "model.h.0". */
 function scopeTexts(scope) {
   const words = scope.split("."), last = words.at(-1);
   return [/^\d+$/.test(last) ? words.slice(-2).join(".") : shortScope(scope), last];
 }
 
-/** Axes, cursor, zoom and keys; what is inside is the part of who extends it. */
+/** Axes, cursor, zoom and keys; subclasses draw the content. */
 class Chart {
   constructor(canvas, height, top) {
     Object.assign(this, { canvas, height, top, left: 62, right: 6, above: 10, below: 44, anchor: null });
@@ -81,7 +81,7 @@ class Chart {
   }
   bytesAt(y) { return (1 - (y - this.above) / this.plotHeight) * this.top; }
 
-  /** Draws all but the cursor, into a picture that moving the cursor only copies. */
+  /** Draws all but the cursor into an image, which is only copied when the cursor moves. */
   paint() {
     this.width = this.canvas.parentElement.clientWidth;
     this.scale = window.devicePixelRatio || 1;
@@ -120,7 +120,7 @@ class Chart {
     }
   }
 
-  /** A row of runs, in two tones by turns, each with the longest of its texts that fits. */
+  /** A row of runs in two alternating tones, each with the longest of its texts that fits. */
   drawStrip(g, runs, top, textsOf) {
     g.textAlign = "center";
     let turn = 0;
@@ -138,7 +138,7 @@ class Chart {
     }
   }
 
-  /** The picture, the cursor, and the part that is being chosen. */
+  /** The image, the cursor, and the selection in progress. */
   overlay() {
     if (!this.width) return;
     const g = this.canvas.getContext("2d");
@@ -216,7 +216,7 @@ class Chart {
   mark() {}
 }
 
-/** Live bytes of a tier, stacked by role. A pixel shows the fullest of its commands. */
+/** Live bytes of a tier, stacked by role. A pixel shows the maximum over its commands. */
 class StepChart extends Chart {
   constructor(canvas, height, memory) {
     super(canvas, height, memory.tier.lower_bound_bytes * 1.08);
@@ -275,7 +275,7 @@ class StepChart extends Chart {
   }
 }
 
-/** Each tensor a rectangle: commands to the right, bytes of the arena upwards. */
+/** Each tensor is a rectangle: x is the commands, y the bytes of the arena. */
 class ArenaChart extends Chart {
   box(tensor) {
     const x = this.x(tensor.begin), y = this.y(tensor.offset + tensor.bytes), pixel = 1 / this.scale;
@@ -317,7 +317,7 @@ class ArenaChart extends Chart {
     return best;
   }
 
-  /** Of the tensors live at a command, the one so many above the chosen one. */
+  /** The tensor that is `by` steps above the selected one, of those live at a command. */
   tensorNear(command, by) {
     const there = plan.tensors.filter((tensor) => tensor.begin <= command && command <= tensor.end)
       .sort((a, b) => a.offset - b.offset);
@@ -336,8 +336,8 @@ class ArenaChart extends Chart {
     return [element("b", "", chip(tensor.role), tensorName(tensor)),
       element("p", "", [roles[tensor.role], tensor.type, shortScope(tensor.scope)].filter(Boolean).join(" · ")),
       row("bytes", `${formatBytes(tensor.bytes)} at ${formatBytes(tensor.offset)}`),
-      element("p", "", `made: ${madeAt(tensor)}`), element("p", "", `last read: ${lastRead(tensor)}`),
-      element("p", "", `there for ${formatCount(tensor.end - tensor.begin + 1)} of ${formatCount(commands.length)} commands`)];
+      element("p", "", `computed: ${madeAt(tensor)}`), element("p", "", `last read: ${lastRead(tensor)}`),
+      element("p", "", `live for ${formatCount(tensor.end - tensor.begin + 1)} of ${formatCount(commands.length)} commands`)];
   }
 }
 

@@ -1,18 +1,18 @@
 "use strict";
-// What the page knows, and how it writes numbers and names. Names come from a model that
-// anybody may have made: they are only ever put into the page as text.
+// The data of the page, and the format of numbers and names. Names come from an untrusted model:
+// they are only inserted into the page as text.
 
 const plan = JSON.parse(document.getElementById("plan").textContent);
 const commands = plan.commands;
 const roles = plan.roles.map((role) => role.name);
-/** Roles from the bottom of a stack to its top: what stays throughout the step first. */
+/** Roles from the bottom of a stack to its top: persistent roles first. */
 const stack = [0, 2, 1, 3, 4];
 const explained = [
-  "weights, or this rank's share of them",
-  "reduced gradients and the buckets they are reduced in",
-  "moments and masters that only the update reads",
-  "made in forward, read again in backward",
-  "everything else: gathered weights, results on their way, scratch",
+  "weights, or this rank's shard of them",
+  "reduced gradients and the buckets of their reduction",
+  "moments and master weights, read only by the update",
+  "computed in forward, read in backward",
+  "everything else: gathered weights, intermediate results, workspace",
 ];
 
 /** Live bytes of a tier by role and command, and of all roles. */
@@ -27,12 +27,12 @@ function memoryOf(tier) {
   return { tier, live, total };
 }
 
-/** Of the device, whose figures are the plan's own. */
+/** The device, whose figures are those of the plan itself. */
 const device = memoryOf(plan);
-/** The tiers beside it; most plans have none. */
+/** The other tiers; most plans have none. */
 const tiers = plan.tiers ?? [];
-/** What people call a tier, on its own and behind "bytes of". */
-const tierNames = { host: ["Host memory", "the host's"], nvme: ["Disk", "disk"] };
+/** The name of a tier as a title and after "bytes of". */
+const tierNames = { host: ["Host memory", "host memory"], nvme: ["Disk", "disk"] };
 
 /** "68.96 MiB", as the certificate writes sizes. */
 function formatBytes(bytes) {
@@ -63,7 +63,7 @@ function formatShare(part, whole) {
 /** "a", "a and b", "a, b and c". */
 const listed = (words) => words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;
 
-/** How many characters all scopes begin with that tell nothing: "model." */
+/** The length of the common prefix of all scopes, such as "model." */
 const commonScope = (() => {
   const scopes = [...new Set(commands.map((command) => command.scope))].filter(Boolean);
   const words = scopes.map((scope) => scope.split("."));
@@ -85,19 +85,19 @@ function commandName(index) {
   return name ? `${name} (${kind.replaceAll("_", "-")})` : kind.replaceAll("_", "-");
 }
 
-/** What a tensor is called in a list, where its scratch has no name of its own. */
-const tensorName = (tensor) => tensor.kind === "scratch" ? `scratch of ${tensor.name}` : tensor.name || "(no name)";
+/** The name of a tensor in a list; workspace has no name of its own. */
+const tensorName = (tensor) => tensor.kind === "scratch" ? `workspace of ${tensor.name}` : tensor.name || "(no name)";
 
 function madeAt(tensor) {
-  if (tensor.kind === "input") return "given to the step";
+  if (tensor.kind === "input") return "input of the step";
   if (tensor.kind === "state" || tensor.kind === "constant")
     return "before the step" + (tensor.scope ? `, of ${shortScope(tensor.scope)}` : "");
   return `${commandName(tensor.begin)}, ${placeOf(commands[tensor.begin])}`;
 }
 
 function lastRead(tensor) {
-  if (tensor.kind === "state" || tensor.kind === "constant") return "kept";
-  if (tensor.begin === tensor.end) return "at once";
+  if (tensor.kind === "state" || tensor.kind === "constant") return "persistent";
+  if (tensor.begin === tensor.end) return "immediately";
   return `${commandName(tensor.end)}, ${placeOf(commands[tensor.end])}`;
 }
 

@@ -1,4 +1,4 @@
-// Puts the page together.
+// Builds the page.
 
 const byId = (id) => document.getElementById(id);
 const say = (id, text) => { byId(id).textContent = text; };
@@ -6,7 +6,7 @@ const say = (id, text) => { byId(id).textContent = text; };
 function fillHead() {
   const ranks = plan.ranks === 1 ? "one rank" : `each of ${formatCount(plan.ranks)} ranks`;
   const trains = plan.optimizer !== "";
-  document.title = `${plan.model}: ${formatBytes(plan.arena_bytes)} a rank`;
+  document.title = `${plan.model}: ${formatBytes(plan.arena_bytes)} per rank`;
   say("model", `${plan.model} · ZeRO stage ${plan.stage}`);
   const needs = [formatBytes(plan.arena_bytes) + (tiers.length ? " of device memory" : ""),
     ...tiers.map((tier) => `${formatBytes(tier.arena_bytes)} of ${tierNames[tier.name][1]}`)];
@@ -16,28 +16,28 @@ function fillHead() {
     .filter((role) => role.bytes).sort((a, b) => b.bytes - a.bytes)
     .map(({ name, bytes }) => `${formatShare(bytes, plan.lower_bound_bytes)} ${name === "working" ? "working memory" : name}`);
   const slack = plan.arena_bytes - plan.lower_bound_bytes;
-  const packing = slack ? `All that is live at once is ${formatBytes(plan.lower_bound_bytes)}: the arena is ${(100 * (plan.ratio - 1)).toFixed(2)} % larger than any must be.`
-    : "The arena is exactly what is live then: none can be smaller.";
+  const packing = slack ? `The live bytes at the peak are ${formatBytes(plan.lower_bound_bytes)}: the arena is ${(100 * (plan.ratio - 1)).toFixed(2)} % larger than this lower bound.`
+    : "The arena is as large as the live bytes at the peak: it is minimal.";
   const place = peak.part === "epilogue" ? "the update" : `the ${placeOf(peak)}`;
-  say("story", `${tiers.length ? "The device's" : "The"} peak is in ${place}, at ${commandName(plan.peak_command)}. Live there: ${listed(shares)}. ${packing}`);
+  say("story", `${tiers.length ? "The device's" : "The"} peak is in ${place}, at ${commandName(plan.peak_command)}. Live at the peak: ${listed(shares)}. ${packing}`);
 }
 
 function fillFacts() {
   const trained = plan.trained_parameters;
-  const facts = [["arena", `${formatCount(plan.arena_bytes)} bytes`], ["most live at once", `${formatCount(plan.lower_bound_bytes)} bytes`],
+  const facts = [["arena", `${formatCount(plan.arena_bytes)} bytes`], ["peak of live bytes", `${formatCount(plan.lower_bound_bytes)} bytes`],
     ["parameters", formatShort(plan.parameters) + (trained === plan.parameters ? "" : `, ${formatShort(trained)} trained`)],
     ["stored as", plan.precision], ["ranks", formatCount(plan.ranks)], ["ZeRO stage", `${plan.stage}`],
-    ["micro-batches", formatCount(plan.micro_batches)], ["model state by ZeRO's arithmetic", formatBytes(plan.state_bytes)],
+    ["micro-batches", formatCount(plan.micro_batches)], ["model state by the ZeRO formula", formatBytes(plan.state_bytes)],
     ...tiers.map((tier) => [tierNames[tier.name][0].toLowerCase(), `${formatCount(tier.arena_bytes)} bytes`]),
-    ["written to disk in a step", plan.moved?.nvme_written && formatBytes(plan.moved.nvme_written)],
+    ["written to disk per step", plan.moved?.nvme_written && formatBytes(plan.moved.nvme_written)],
     ["optimizer", plan.optimizer, "wide"]];
   byId("facts").append(...facts.filter(([, value]) => value).map(([name, value, className]) =>
     element("div", className, element("dt", "", name), element("dd", "", value))));
 }
 
 function fillStep() {
-  say("step-note", `From left to right the ${formatCount(commands.length)} commands of a step, upwards the bytes that are live. ` +
-    "Beneath, the part of the step and the part of the model.");
+  say("step-note", `The x axis has the ${formatCount(commands.length)} commands of a step, the y axis the live bytes. ` +
+    "Below are the part of the step and the part of the model.");
   new StepChart(byId("step-chart"), 360, device);
   byId("step-chart").ariaLabel = `Live bytes over the step, stacked by role; the peak is ${formatBytes(plan.lower_bound_bytes)} ` +
     `at ${commandName(plan.peak_command)}. The tables below have the numbers.`;
@@ -49,7 +49,7 @@ function fillStep() {
   });
 }
 
-/** One part for each tier beside the device: how full it is over the step, and with what. */
+/** One section for each other tier: its live bytes over the step by role. */
 function fillTiers() {
   byId("tiers-section").hidden = !tiers.length;
   for (const tier of tiers) {
@@ -66,10 +66,10 @@ function fillTiers() {
   }
   if (!tiers.length) return;
   say("step-title", "Device memory over the step");
-  say("peak-title", "What is live at the device's peak");
-  say("arena-title", "Where it lies on the device, and how long");
-  say("tiers-note", "What each rank keeps beside its device, over the same commands. Bytes that are on their way count " +
-    "where they come from and where they go; what passes by on the host is working memory there.");
+  say("peak-title", "Live tensors at the peak of the device");
+  say("arena-title", "The device arena over the step");
+  say("tiers-note", "What each rank stores on other tiers, over the same commands. Bytes in transit count on both tiers; " +
+    "bytes that pass through the host are working memory there.");
   byId("transfers").append(transferTable(plan.moved));
 }
 
@@ -77,15 +77,15 @@ function fillPeak() {
   const peak = plan.peak_command;
   const there = plan.tensors.filter((tensor) => tensor.begin <= peak && peak <= tensor.end).sort((a, b) => b.bytes - a.bytes);
   say("peak-note", `${formatCount(there.length)} tensors at ${commandName(peak)}, ${placeOf(commands[peak])}: ` +
-    `${formatBytes(plan.lower_bound_bytes)} together, the largest first.`);
+    `${formatBytes(plan.lower_bound_bytes)} in total, the largest first.`);
   byId("peak").append(...tensorTable(there, 12));
 }
 
 function fillArena() {
   const merged = plan.tensors_left_out ? ` ${formatCount(plan.tensors_left_out)} more of at most ` +
-    `${formatBytes(plan.left_out_bytes_at_most)} are left out here; they are counted above.` : "";
-  say("arena-note", `One block of ${formatBytes(plan.arena_bytes)}, in which ${formatCount(plan.tensors.length)} tensors have fixed places. ` +
-    `The width of a rectangle is the time for which its bytes are taken, its height how many they are.${merged}`);
+    `${formatBytes(plan.left_out_bytes_at_most)} are omitted here; they are counted above.` : "";
+  say("arena-note", `One block of ${formatBytes(plan.arena_bytes)}, in which ${formatCount(plan.tensors.length)} tensors have fixed offsets. ` +
+    `The width of a rectangle is the lifetime of a tensor, its height the size in bytes.${merged}`);
   new ArenaChart(byId("arena-chart"), 480, plan.arena_bytes);
   byId("arena-chart").ariaLabel = `Map of the arena: ${formatCount(plan.tensors.length)} tensors by offset and time. ` +
     "Use the arrow keys to hear each.";
@@ -96,14 +96,14 @@ function fillRest() {
   const { volume, ranks } = plan;
   byId("volume-section").hidden = !volume;
   if (volume) {
-    say("volume-note", `Each rank receives ${formatCount(Math.floor(volume.total / ranks) * (ranks - 1))} elements in a step: ` +
-      `${formatCount(ranks - 1)}/${formatCount(ranks)} of what is moved altogether, since its own part is there already.`);
+    say("volume-note", `Each rank receives ${formatCount(Math.floor(volume.total / ranks) * (ranks - 1))} elements per step: ` +
+      `${formatCount(ranks - 1)}/${formatCount(ranks)} of the total, because it already holds its own part.`);
     byId("volume").append(volumeTable(volume));
   }
   byId("decisions-section").hidden = !plan.decisions.length;
   byId("decisions").append(...decisionLists());
-  say("footer", "Written by zeroc before the step has ever run. The numbers are those of the certificate, " +
-    "and are in this page as JSON.");
+  say("footer", "Written by zeroc before the step runs. The numbers are those of the certificate. " +
+    "This page contains them as JSON.");
   document.querySelectorAll(".whole").forEach((button) => { button.onclick = () => view.zoom(0, commands.length); });
 }
 

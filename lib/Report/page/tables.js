@@ -1,4 +1,4 @@
-// Tables: what the pictures show, for reading and for screen readers.
+// Tables of what the charts show, also for screen readers.
 
 /** A table of cells, which are text or elements; columns are [title, class]. */
 function table(columns, rows) {
@@ -19,9 +19,9 @@ const exact = (bytes) => {
 
 const roleCell = (role) => element("span", "nowrap", chip(role), roles[role]);
 
-/** Tensors in order, the first few until somebody asks for all. */
+/** Tensors in order, the first few until the user asks for all. */
 function tensorTable(tensors, shown) {
-  const columns = [["tensor", "name"], ["role", ""], ["bytes", "number"], ["type", "small"], ["made at", "small"],
+  const columns = [["tensor", "name"], ["role", ""], ["bytes", "number"], ["type", "small"], ["computed at", "small"],
     ["last read at", "small"]];
   const row = (tensor) => [tensorName(tensor), roleCell(tensor.role), exact(tensor.bytes), tensor.type || "-",
     madeAt(tensor), lastRead(tensor)];
@@ -36,7 +36,7 @@ function tensorTable(tensors, shown) {
   return [box, more];
 }
 
-/** The legend, and the certificate's table of a tier. */
+/** The legend and the table of a tier from the certificate. */
 function fillRoles(target, tier, shown = stack) {
   const most = Math.max(...tier.roles.map((role) => role.most_bytes), 1);
   const bar = (role) => {
@@ -47,7 +47,7 @@ function fillRoles(target, tier, shown = stack) {
   };
   const rows = [...shown].reverse().map((role) => [roleCell(role), explained[role], exact(tier.roles[role].most_bytes),
     exact(tier.roles[role].at_peak_bytes), formatShare(tier.roles[role].at_peak_bytes, tier.lower_bound_bytes), bar(role)]);
-  const content = table([["role", ""], ["", "small explains"], ["most at once", "number"], ["at the peak", "number"],
+  const content = table([["role", ""], ["", "small explains"], ["maximum", "number"], ["at the peak", "number"],
     ["share", "number"], ["", "bar"]], rows);
   target.append(...content.children);
 }
@@ -60,16 +60,16 @@ function stepTable() {
     for (let c = begin; c < end; ++c) if (total[c] > total[fullest]) fullest = c;
     return [text, `${begin + 1} to ${end}`, exact(total[fullest]), ...stack.map((role) => exact(live[role][fullest]))];
   });
-  return table([["part", ""], ["commands", "nowrap"], ["most at once", "number"],
+  return table([["part", ""], ["commands", "nowrap"], ["maximum", "number"],
     ...stack.map((role) => [roles[role], "number"])], rows);
 }
 
-/** What moves between tiers, of one rank and of all. */
+/** Transfers between tiers, of one rank and of all ranks. */
 function transferTable(moved) {
   const rows = [["device to host", moved.device_to_host], ["host to device", moved.host_to_device],
     ["read from disk", moved.nvme_read], ["written to disk", moved.nvme_written]]
     .filter(([, bytes]) => bytes).map(([name, bytes]) => [name, exact(bytes), exact(bytes * plan.ranks)]);
-  return table([["", ""], ["a rank, in a step", "number"], ["all ranks", "number"]], rows);
+  return table([["", ""], ["per rank and step", "number"], ["all ranks", "number"]], rows);
 }
 
 function volumeTable(volume) {
@@ -77,26 +77,26 @@ function volumeTable(volume) {
     ["parameters gathered after the update", volume.update], ["gradients reduced", volume.gradients]]
     .filter(([, elements]) => elements).map(([name, elements]) => [name, formatCount(elements)]);
   const causes = volume.causes;
-  const differences = [["gathered again where used far apart", causes?.gathered_again],
+  const differences = [["gathered again for distant uses", causes?.gathered_again],
     ["not gathered, because backward does not read them", causes?.not_read_in_backward],
-    ["not reduced, because they are not trained", causes?.not_trained], ["gathered once after the update, and kept whole", causes?.kept_whole], ["padding of buckets", causes?.padding],
-    ["gathered as whole gradients for the update", causes?.whole_gradients],
-    ["gathered for layers that run again", causes?.read_again]]
+    ["not reduced, because they are not trained", causes?.not_trained], ["gathered once after the update, not sharded", causes?.kept_whole], ["padding of buckets", causes?.padding],
+    ["gathered as unsharded gradients for the update", causes?.whole_gradients],
+    ["gathered for recomputation", causes?.read_again]]
     .filter(([, elements]) => elements).map(([name, elements]) => [name, formatSigned(elements)]);
-  const paper = [`the paper's ${volume.paper_times}P`, formatCount(volume.paper)];
-  return table([["", ""], ["elements a step", "number"]],
-    [...rows, [element("b", "", "together"), element("b", "", formatCount(volume.total))], paper,
-      ["difference to it", formatSigned(volume.total - volume.paper)], ...differences.map(([name, n]) => [`of it ${name}`, n])]);
+  const paper = [`the ZeRO paper's ${volume.paper_times}P`, formatCount(volume.paper)];
+  return table([["", ""], ["elements per step", "number"]],
+    [...rows, [element("b", "", "total"), element("b", "", formatCount(volume.total))], paper,
+      ["difference", formatSigned(volume.total - volume.paper)], ...differences.map(([name, n]) => [`of which ${name}`, n])]);
 }
 
 /** Decisions that are long lists, by category and name. */
 const folded = {
   "parameters trained": "Trained parameters",
   "parameters left-out": "Float constants that are not trained",
-  "recognise found": "Composites that were recognised",
+  "recognise found": "Recognized composite operators",
 };
 
-/** What a decision is worth, where it says so. */
+/** The figures of a decision, if it has any. */
 const worth = ({ bytes, seconds }) => [bytes !== undefined && formatBytes(bytes),
   seconds !== undefined && `${seconds.toPrecision(3)} s`].filter(Boolean).join(", ");
 
