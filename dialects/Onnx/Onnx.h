@@ -17,11 +17,11 @@
 
 namespace zero::onnx {
 
-/// The domain of the operators that only this compiler makes: gradients of composites and the
-/// like. Each is documented in the file that registers it.
+/// The domain of operators that only this compiler creates, such as gradients of composites. The
+/// file that registers an operator documents it.
 inline constexpr llvm::StringLiteral kZeroDomain = "zero";
 
-/// What a node computes, as its `domain` and `op_type` say. The domain of ai.onnx is "".
+/// The operator of a node: its `domain` and `op_type`. The domain of ai.onnx is "".
 struct Operator {
   llvm::StringRef domain, type;
   bool operator==(const Operator &) const = default;
@@ -33,8 +33,8 @@ struct Operator {
 #include "dialects/Onnx/OnnxOps.h.inc"
 
 namespace zero::onnx {
-/// `type` with signless integers where they are unsigned: what kernels compute
-/// on, since upstream's arithmetic has the sign in its operations.
+/// `type` with signless integers instead of unsigned ones: the type that kernels compute on, since
+/// the arithmetic dialect of upstream has the signedness in its operations.
 mlir::RankedTensorType signless(mlir::RankedTensorType type);
 } // namespace zero::onnx
 

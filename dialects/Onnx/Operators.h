@@ -1,7 +1,6 @@
-//===- Operators.h - operators that passes name -----------------*- C++ -*-===//
-//
-// Operators.def lists them: each name stands there, or where it is registered, and nowhere else.
-//
+//===- Operators.h - names of operators for passes --------------*- C++ -*-===//
+// Operators.def lists the names. An operator that is not listed is named only in the file that
+// registers it.
 //===----------------------------------------------------------------------===//
 
 #ifndef DIALECTS_ONNX_OPERATORS_H

@@ -1,9 +1,8 @@
-//===- DiscardableAttrs.cpp - the attributes that lie on others' ops ------===//
-//
-// What an op of this dialect needs is an argument of it, which no pass drops. The list below is
-// of what lies on ops of other dialects, or on any op: nothing else may be called `zero.`. MLIR
-// lets a pass drop these. Why none does is said with each group.
-//
+//===- DiscardableAttrs.cpp - the discardable attributes of the dialect ---===//
+// Attributes that ops of this dialect need are arguments of these ops, which no pass drops. The
+// list below has the attributes on ops of other dialects, or on any op; no other attribute may have
+// a name that begins with `zero.`. MLIR allows passes to drop discardable attributes; each group
+// says why no pass drops these.
 //===----------------------------------------------------------------------===//
 
 #include "dialects/Zero/Schedule.h"
@@ -20,7 +19,7 @@ enum Holder : unsigned {
   OnModule = 1,
   OnState = 2,    ///< a parameter, state or buffer
   OnFunction = 4, ///< the step or a kernel
-  OnBody = 8,     ///< what is inside of one
+  OnBody = 8,     ///< an op inside of a function
 };
 
 using Check = bool (*)(Attribute);
@@ -47,7 +46,7 @@ constexpr Check kUnit = isKind<UnitAttr>, kInteger = isKind<IntegerAttr>,
                 kIntegers = isKind<DenseI64ArrayAttr>, kDictionary = isKind<DictionaryAttr>;
 
 const Known kKnown[] = {
-    // Facts of the program. No pass rewrites a module.
+    // Properties of the program. No pass rewrites a module.
     {"zero.ranks", OnModule, kInteger, "an integer"},
     {"zero.micro_batches", OnModule, kInteger, "an integer"},
     {"zero.stage", OnModule, kInteger, "an integer"},
@@ -60,7 +59,7 @@ const Known kKnown[] = {
     {"zero.local_loss_mean", OnModule, kUnit, "no value"},
     {"zero.sync_batchnorm", OnModule, kUnit, "no value"},
     {"zero.tile_params_over", OnModule, kInteger, "an integer"},
-    // What a phase found, for the next ones and for people. The same.
+    // Results of a phase, for later phases and for messages. No pass rewrites a module.
     {"zero.buckets", OnModule, kIntegers, "integers"},
     {"zero.certificate", OnModule, isCertificate, "a list of #zero.arena<...>"},
     {"zero.plan", OnModule, isKind<PlanAttr>, "#zero.plan<...>"},
@@ -69,11 +68,11 @@ const Known kKnown[] = {
     {"zero.lost_parameters", OnModule, kList, "a list"},
     {"zero.absent_parameters", OnModule, kList, "a list"},
     {"zero.initializers", OnModule, kDictionary, "a dictionary"},
-    // What the model's file says of a tensor. No pass rewrites symbols of this dialect.
+    // What the file of the model says about a tensor. No pass rewrites symbols of this dialect.
     {"zero.exported_as", OnState, kString, "a string"},
     {"zero.aliases", OnState, kList, "a list"},
     {"zero.part", OnState, isKind<PartAttr>, "#zero.part<...>"},
-    // Facts of a kernel, or of the step as a whole. Functions stay what they are.
+    // Properties of a kernel, or of the whole step. No pass replaces functions.
     {"zero.kernel", OnFunction, kUnit, "no value"},
     {"zero.workspace", OnFunction, kInteger, "an integer"},
     {"zero.flops", OnFunction, kInteger, "an integer"},
@@ -84,8 +83,9 @@ const Known kKnown[] = {
     {"zero.library", OnFunction, isKind<LibraryAttr>, "#zero.library<...>"},
     {"zero.aligned", OnFunction, kUnit, "no value"},
     {"zero.runs", OnFunction, kList, "a list"},
-    // On ops of any dialect: nodes of the model, and what becomes of them. CSE merges none that
-    // differ here, and canonicalize drops them only from views, which run nowhere.
+    // On ops of any dialect: nodes of the model, and the ops that they are lowered to. CSE does not
+    // merge ops that differ in these, and canonicalize drops them only from views, which execute
+    // nothing.
     {"zero.schedule", OnBody, isKind<ScheduleAttr>, "#zero.schedule<...>"},
     {"zero.name", OnBody, kString, "a string"},
     {"zero.recompute", OnBody, isKind<UnitAttr, IntegerAttr>, "the number of a run, or no value"},

@@ -1,8 +1,6 @@
-//===- ExporterAttrs.h - what an exporter said of a model -------*- C++ -*-===//
-//
-// Discardable attributes that import leaves where the model carries its exporter's
-// own account of its tensors; absent otherwise.
-//
+//===- ExporterAttrs.h - what an exporter recorded about a model -*- C++ -*-===//
+// Discardable attributes that import adds if the model contains its exporter's record of its
+// tensors; absent otherwise.
 //===----------------------------------------------------------------------===//
 
 #ifndef DIALECTS_ZERO_EXPORTERATTRS_H
@@ -14,10 +12,10 @@ namespace zero {
 
 /// On a state: "parameter" or "buffer" of the module, or "constant" of its code.
 inline constexpr llvm::StringLiteral kExportedAsAttr = "zero.exported_as";
-/// On the module: parameters that the graph computes with but no longer holds, each
-/// as a line for people.
+/// On the module: parameters that the graph uses but no longer contains, one line of a message
+/// each.
 inline constexpr llvm::StringLiteral kLostParametersAttr = "zero.lost_parameters";
-/// On a node of an operator that is not known: what import can tell of it, for people.
+/// On a node of an unknown operator: what import knows about it, for messages.
 inline constexpr llvm::StringLiteral kImportNoteAttr = "zero.import_note";
 /// On the module: names of parameters that no tensor and no computation of the graph
 /// has: nothing reads them, or they are tied to a tensor of another name.

@@ -1,4 +1,4 @@
-//===- Findings.cpp - errors that list many things ------------------------===//
+//===- Findings.cpp - errors that list many items -------------------------===//
 
 #include "dialects/Zero/Findings.h"
 
@@ -13,7 +13,7 @@ void attachFindings(InFlightDiagnostic &diagnostic, ArrayRef<StringRef> remedies
                     ArrayRef<Finding> findings, bool verbose) {
   for (StringRef remedy : remedies)
     diagnostic.attachNote() << remedy;
-  // One more costs no more lines than saying that there is one.
+  // A single further finding takes no more lines than a line that counts it.
   const bool all = verbose || findings.size() <= kFindingsShown + 1;
   const size_t shown = all ? findings.size() : kFindingsShown;
   for (const Finding &finding : findings.take_front(shown))

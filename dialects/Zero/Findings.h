@@ -1,7 +1,5 @@
-//===- Findings.h - errors that list many things ----------------*- C++ -*-===//
-//
-// What to do comes first, then examples: of a list of hundreds nobody reads the end.
-//
+//===- Findings.h - errors that list many items -----------------*- C++ -*-===//
+// Remedies come first, then examples.
 //===----------------------------------------------------------------------===//
 
 #ifndef DIALECTS_ZERO_FINDINGS_H
@@ -14,17 +12,17 @@
 
 namespace zero {
 
-/// How many findings are told without --verbose.
+/// The number of findings that are listed without --verbose.
 inline constexpr size_t kFindingsShown = 5;
 
-/// One of the things that a pass objects to.
+/// One problem that a pass reports.
 struct Finding {
   std::string text;
   std::optional<mlir::Location> where = std::nullopt;
 };
 
-/// Adds notes to `diagnostic`: each of `remedies`, then the first findings and how many
-/// more there are, or all findings if `verbose`.
+/// Adds notes to `diagnostic`: each of `remedies`, then the first findings and the number of
+/// further ones, or all findings if `verbose`.
 void attachFindings(mlir::InFlightDiagnostic &diagnostic, llvm::ArrayRef<llvm::StringRef> remedies,
                     llvm::ArrayRef<Finding> findings, bool verbose);
 

@@ -1,4 +1,4 @@
-//===- LibraryCalls.cpp - kernels that a library computes -----------------===//
+//===- LibraryCalls.cpp - verifiers of library calls ----------------------===//
 
 #include "dialects/Zero/Zero.h"
 
@@ -57,7 +57,7 @@ int64_t ConvolutionAttr::countFlops() const {
   return flops;
 }
 
-/// Strides where a mask is given, none where it is not.
+/// Checks that strides are given exactly if there is a mask.
 static LogicalResult verifyMask(EmitError emitError, MaskKind kind, NamedList strides,
                                 int64_t rank) {
   return verifyLengths(emitError, strides, kind == MaskKind::None ? 0 : rank);

@@ -7,17 +7,17 @@
 
 namespace zero {
 
-/// On a parameter: the `#zero.part` that it is.
+/// On a parameter: its `#zero.part`.
 inline constexpr llvm::StringLiteral kPartAttr = "zero.part";
 
-/// Which part `parameter` is; null for a whole tensor.
+/// The part of a tensor that `parameter` holds; null for a whole tensor.
 PartAttr partOf(ParameterOp parameter);
 
-/// The name of the model's tensor that `parameter` is, or is a part of.
+/// The name of the model's tensor that `parameter` holds, entirely or in part.
 llvm::StringRef modelName(ParameterOp parameter);
 
-/// Further names of the tensor that `op`, a parameter or state, is: those of tensors that
-/// the user's model ties to it (`zero.aliases`).
+/// Further names of the tensor of `op`, a parameter or state: those of tensors that the model ties
+/// to it (`zero.aliases`).
 llvm::SmallVector<llvm::StringRef> aliasesOf(mlir::Operation *op);
 
 /// All names by which a user may call the model's tensor: modelName(), then its aliases.

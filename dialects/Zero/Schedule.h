@@ -1,7 +1,5 @@
 //===- Schedule.h - when an op of the step runs -----------------*- C++ -*-===//
-//
-// The only place that reads and writes `zero.schedule`; see #zero.schedule.
-//
+// The only functions that read and write `zero.schedule`; see #zero.schedule.
 //===----------------------------------------------------------------------===//
 
 #ifndef DIALECTS_ZERO_SCHEDULE_H
@@ -11,7 +9,7 @@
 
 namespace zero {
 
-/// On an op of the step: a #zero.schedule; every turn of the micro-batches without it.
+/// On an op of the step: a #zero.schedule. An op without it runs for every micro-batch.
 inline constexpr llvm::StringLiteral kScheduleAttr = "zero.schedule";
 
 struct Schedule {
@@ -20,11 +18,12 @@ struct Schedule {
 
   bool operator==(const Schedule &) const = default;
   bool isEveryMicroBatch() const { return *this == Schedule(); }
-  /// How often a step of `microBatches` runs what has this schedule.
+  /// How many times a step of `microBatches` micro-batches executes an op with this schedule.
   int64_t countTurns(int64_t microBatches) const;
-  /// The schedule of an op that makes operands of one with this schedule, or uses its results: the
-  /// same segment, and the last turn if this is the last. An op in the first turn and one in the
-  /// later ones are neighbours of what runs in every turn: each turn runs one of them.
+  /// The schedule of an op that produces operands of an op with this schedule, or uses its results:
+  /// the same segment, and the last iteration if this is the last. An op in the first iteration and
+  /// one in the later iterations are both adjacent to ops that run in every iteration: each
+  /// iteration executes one of them.
   Schedule beside() const { return {segment, turns == Turns::Last ? turns : Turns::Every}; }
 };
 
@@ -34,9 +33,9 @@ void setSchedule(mlir::Operation *op, Schedule schedule);
 inline Segment segmentOf(mlir::Operation *op) { return scheduleOf(op).segment; }
 inline bool isIn(mlir::Operation *op, Segment segment) { return segmentOf(op) == segment; }
 
-/// `op` runs in `segment`, in the same turns as before.
+/// Schedules `op` in `segment`, in the same iterations as before.
 void setSegment(mlir::Operation *op, Segment segment);
-/// `op` runs in `turns` of its segment.
+/// Schedules `op` in the iterations `turns` of its segment.
 void setTurns(mlir::Operation *op, Turns turns);
 
 } // namespace zero

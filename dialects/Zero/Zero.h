@@ -19,7 +19,7 @@
 #include "dialects/Zero/ZeroAttrs.h.inc"
 
 namespace zero {
-/// Whether `kind` adds values of ranks up.
+/// Whether `kind` sums values of ranks.
 inline bool isReduction(CollectiveKind kind) {
   return kind == CollectiveKind::ReduceScatter || kind == CollectiveKind::AllReduce;
 }
@@ -32,7 +32,7 @@ inline bool isReduction(CollectiveKind kind) {
 
 namespace zero {
 
-/// Whether `op` adds values of ranks up, or brings what other ranks have.
+/// Whether `op` sums values of ranks, or gathers the values of other ranks.
 inline bool reduces(mlir::Operation *op) {
   auto collective = llvm::dyn_cast<CollectiveOpInterface>(op);
   return collective && isReduction(collective.getCollectiveKind());
@@ -48,66 +48,64 @@ inline constexpr llvm::StringLiteral kStepName = "step";
 inline constexpr llvm::StringLiteral kKernelAttr = "zero.kernel";
 /// On a kernel's argument: the index of the result that shares its buffer.
 inline constexpr llvm::StringLiteral kInplaceAttr = "zero.inplace";
-/// On an op of the step: the model's node it came from, for messages.
+/// On an op of the step: the node of the model that it comes from, for messages.
 inline constexpr llvm::StringLiteral kNameAttr = "zero.name";
 /// On an argument or result of the step function: its name for the user.
 inline constexpr llvm::StringLiteral kBindingAttr = "zero.binding";
-/// On an op of the step: the tier that its result waits on for its later readers.
+/// On an op of the step: the tier that its result is offloaded to until its later readers.
 inline constexpr llvm::StringLiteral kTierAttr = "zero.tier";
-/// On the module: a mean over labels divides by the rank's own count.
+/// On the module: the mean over labels divides by the rank's own number of labels.
 inline constexpr llvm::StringLiteral kLocalLossMeanAttr = "zero.local_loss_mean";
-/// On the module: a BatchNormalization that trains takes its statistics over all
-/// ranks' batches.
+/// On the module: a BatchNormalization in training mode uses statistics over the batches of all
+/// ranks.
 inline constexpr llvm::StringLiteral kSyncBatchNormAttr = "zero.sync_batchnorm";
-/// On a kernel: the library call that computes the same, as its operator describes
-/// it: see Lowered::call.
+/// On a kernel: an equivalent library call, described by its operator: see Lowered::call.
 inline constexpr llvm::StringLiteral kCallAttr = "zero.call";
-/// On a kernel: the library call that it is, a `#zero.library`.
+/// On a kernel: the library call that replaces its body, a `#zero.library`.
 inline constexpr llvm::StringLiteral kLibraryAttr = "zero.library";
 /// The binding of the input that carries the learning rate.
 inline constexpr llvm::StringLiteral kLearningRate = "learning_rate";
-/// The bindings of scalars that the runtime provides: the step's number (i64); which
-/// part of the global batch this is, counted over micro-batches and ranks (i64);
-/// whether the step trains rather than evaluates (i1).
+/// The bindings of scalars that the runtime provides: the number of the step (i64); the index of
+/// this part of the global batch, counted over micro-batches and ranks (i64); whether the step
+/// trains rather than evaluates (i1).
 inline constexpr llvm::StringLiteral kStepNumber = "zero.step";
 inline constexpr llvm::StringLiteral kBatchPart = "zero.part";
 inline constexpr llvm::StringLiteral kTraining = "zero.training";
-/// On the module: the seed of everything random in the program (i64).
+/// On the module: the seed of all random numbers of the program (i64).
 inline constexpr llvm::StringLiteral kSeedAttr = "zero.seed";
 /// The loss scale of a program that computes in f16: an f32 scalar state.
 inline constexpr llvm::StringLiteral kLossScale = "loss_scale";
-/// The suffix of the state that holds a 16-bit parameter's value in f32.
+/// The suffix of the state that holds the f32 master copy of a 16-bit parameter.
 inline constexpr llvm::StringLiteral kMasterSuffix = "master";
 /// On the module: the 16-bit element type that the program computes in.
 inline constexpr llvm::StringLiteral kPrecisionAttr = "zero.precision";
-/// On the module: the number of ranks and of micro-batches, the ZeRO stage, the
-/// optimizer for people.
+/// On the module: the number of ranks and of micro-batches, the ZeRO stage, and the optimizer for
+/// messages.
 inline constexpr llvm::StringLiteral kRanksAttr = "zero.ranks";
 inline constexpr llvm::StringLiteral kMicroBatchesAttr = "zero.micro_batches";
 inline constexpr llvm::StringLiteral kStageAttr = "zero.stage";
 inline constexpr llvm::StringLiteral kOptimizerAttr = "zero.optimizer";
 /// On the module: padded elements of each bucket.
 inline constexpr llvm::StringLiteral kBucketsAttr = "zero.buckets";
-/// On an op or argument of the step: byte offsets in the arena, one per result
-/// that starts a storage of its own (else -1), then the workspace's.
+/// On an op or argument of the step: byte offsets in the arena, one for each result with storage of
+/// its own (else -1), then that of the workspace.
 inline constexpr llvm::StringLiteral kOffsetsAttr = "zero.offsets";
-/// On the module: what `pack` found; see PackArena.
+/// On the module: the result of `pack`; see PackArena.
 inline constexpr llvm::StringLiteral kCertificateAttr = "zero.certificate";
-/// On a kernel: scratch bytes that `pack` must provide for each launch.
+/// On a kernel: bytes of workspace that `pack` must reserve for each launch.
 inline constexpr llvm::StringLiteral kWorkspaceAttr = "zero.workspace";
 /// On a kernel: floating-point operations and bytes moved of one launch.
 inline constexpr llvm::StringLiteral kFlopsAttr = "zero.flops";
 inline constexpr llvm::StringLiteral kBytesAttr = "zero.bytes";
 
-/// On the step: an array of `#zero.run`, how values of layers are made again.
+/// On the step: an array of `#zero.run`, which says how values of layers are recomputed.
 inline constexpr llvm::StringLiteral kRunsAttr = "zero.runs";
-/// On a node or launch of backward that computes again what forward computed, so that
-/// nothing merges the two: the number of the run of layers, or nothing if it is no part
-/// of one.
+/// On a node or launch of backward that recomputes a value of forward, so that the two are not
+/// merged: the number of the run of layers, or no value if it is not a part of a run.
 inline constexpr llvm::StringLiteral kRecomputeAttr = "zero.recompute";
 
-/// Elements: tensors in a bucket start at multiples of this (256 bytes of f32),
-/// so that kernels see the same alignment at every stage.
+/// In elements: tensors in a bucket start at multiples of this (256 bytes of f32), so that kernels
+/// have the same alignment at every stage.
 inline constexpr int64_t kTensorAlignment = 64;
 
 } // namespace zero

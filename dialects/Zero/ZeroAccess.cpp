@@ -1,7 +1,5 @@
-//===- ZeroAccess.cpp - what ops exchange, touch and show ------------------===//
-//
-// The interfaces of ZeroInterfaces.td, op by op.
-//
+//===- ZeroAccess.cpp - interfaces of lanes, collectives, buffers ---------===//
+// Implements the interfaces of ZeroInterfaces.td for each op.
 //===----------------------------------------------------------------------===//
 
 #include "dialects/Zero/Zero.h"
@@ -57,7 +55,7 @@ int64_t BroadcastOp::getRootRank() { return int64_t(getRoot()); }
 
 bool AllReduceOp::isMean() { return getMean(); }
 bool AllGatherOp::isControl() { return getControl(); }
-/// A mean over ranks is never a gradient.
+/// A mean over ranks is a control value, never a gradient.
 bool AllReduceOp::isControl() { return getMean(); }
 bool BroadcastOp::isControl() { return getControl(); }
 
@@ -65,7 +63,7 @@ bool BroadcastOp::isControl() { return getControl(); }
 // Buffer access
 //===----------------------------------------------------------------------===//
 
-/// The operand `into` of `op`, behind its source, or null.
+/// The operand `into` of `op`, after its source, or null.
 template <typename Op>
 static OpOperand *intoOperand(Op op) {
   return op.getInto() ? &op->getOpOperand(1) : nullptr;

@@ -10,7 +10,7 @@
 using namespace mlir;
 using namespace zero;
 
-/// The type of the state symbol `op`, or null if it is none.
+/// The type of the state symbol `op`, or null if `op` is not a state symbol.
 static RankedTensorType stateType(Operation *op) {
   if (auto parameter = dyn_cast_or_null<ParameterOp>(op))
     return parameter.getTensorType();
@@ -64,7 +64,7 @@ LogicalResult TransferOp::verify() {
 // Collectives
 //===----------------------------------------------------------------------===//
 
-/// The number of ranks that the program is partitioned for; nothing before that is known.
+/// The number of ranks that the program is partitioned for; unknown before partition.
 static std::optional<int64_t> ranksOf(Operation *op) {
   auto module = op->getParentOfType<ModuleOp>();
   auto ranks = module ? module->getAttrOfType<IntegerAttr>(kRanksAttr) : IntegerAttr();
@@ -79,7 +79,7 @@ static bool sameElement(Value a, Value b) {
   return getElementTypeOrSelf(a) == getElementTypeOrSelf(b);
 }
 
-/// Checks that `whole` is a slice like `slice` for each rank.
+/// Checks that `whole` has the size of one `slice` for each rank.
 static LogicalResult verifySlices(Operation *op, Value whole, Value slice) {
   if (!sameElement(whole, slice))
     return op->emitOpError() << "expected one element type, got " << whole.getType() << " and "
@@ -94,7 +94,7 @@ static LogicalResult verifySlices(Operation *op, Value whole, Value slice) {
                            << elementsOf(slice) * *ranks << " elements, got " << whole.getType();
 }
 
-/// Checks what all collectives have in common.
+/// Checks the common properties of all collectives.
 static LogicalResult verifyCollective(CollectiveOpInterface op) {
   if (GroupAttr group = op.getCollectiveGroup(); group && group.getAxes().empty())
     return op->emitOpError("expected a group of at least one axis");
@@ -228,7 +228,7 @@ LogicalResult BufferOp::verify() {
   return success();
 }
 
-/// Checks what `zero.parameter` and `zero.state` say of their bytes.
+/// Checks the initial values and the placement of `zero.parameter` and `zero.state`.
 template <typename Op>
 static LogicalResult verifyTensor(Op op) {
   if (op.getData() && op.getSplat())
@@ -298,7 +298,7 @@ static LogicalResult verifyShape(Operation *op, FlatSymbolRefAttr symbol, Ranked
   return verifyState(op, symbol, type, tables);
 }
 
-/// The arguments of `kernel` but the iterations to run: a launch is of all.
+/// The arguments of `kernel` without the range of iterations: a launch executes all of them.
 static ArrayRef<Type> launchedTypes(func::FuncOp kernel) {
   ArrayRef<Type> types = kernel.getArgumentTypes();
   bool hasIterations =
@@ -322,8 +322,8 @@ LogicalResult UpdateOp::verifySymbolUses(SymbolTableCollection &tables) {
   return success();
 }
 
-/// The shapes that `launch` hands to a kernel in destination-passing form: inputs,
-/// then the results that do not take an input's buffer.
+/// The shapes that `launch` passes to a kernel in destination-passing form: inputs, then the
+/// results that do not reuse the buffer of an input.
 static SmallVector<Type> destinationTypes(LaunchOp launch, func::FuncOp kernel) {
   SmallVector<Type> types(launch.getInputs().getTypes());
   llvm::SmallBitVector inplace(launch.getNumResults());
@@ -337,7 +337,7 @@ static SmallVector<Type> destinationTypes(LaunchOp launch, func::FuncOp kernel) 
   return types;
 }
 
-/// Kernels compute on signless integers, whatever sign the step gives them.
+/// Kernels compute on signless integers, whatever signedness the step has.
 static Type signlessElement(Type type) {
   Type element = getElementTypeOrSelf(type);
   if (element.isUnsignedInteger())
