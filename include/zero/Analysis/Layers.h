@@ -1,8 +1,6 @@
-//===- Layers.h - the layers of a step and what they save -------*- C++ -*-===//
-//
-// Forward, once it is launches of kernels, as a chain of layers: what
-// `zero-place-activations` and planners decide about.
-//
+//===- Layers.h - layers of a step and the values they save -----*- C++ -*-===//
+// Forward as a chain of layers, after kernels are formed: the input of the decisions of
+// `zero-place-activations` and of planners.
 //===----------------------------------------------------------------------===//
 
 #ifndef ZERO_ANALYSIS_LAYERS_H
@@ -18,47 +16,45 @@
 
 namespace zero {
 
-/// A result of a launch of forward that something else reads.
+/// A result of a launch of forward that another op reads.
 struct LayerValue {
   mlir::Value value;
   int64_t bytes = 0;
-  /// The layer that makes it, and the last one whose forward reads it; the number of
-  /// layers for what follows the last one.
+  /// The layer that computes it, and the last layer whose forward reads it; the number of layers
+  /// for ops after the last layer.
   int64_t layer = 0;
   int64_t lastLayer = 0;
-  /// Backward reads it: it is kept from forward on unless it is made again.
+  /// Backward reads it: it is saved in forward or recomputed.
   bool isSaved = false;
-  /// It has to be kept: what is no part of backward reads it, or its launch cannot run
-  /// again.
+  /// It must be saved: an op outside of backward reads it, or its launch cannot be recomputed.
   bool isPinned = false;
-  /// A kernel of forward overwrites it: it cannot be kept, only made again.
+  /// A kernel of forward overwrites it: it cannot be saved, only recomputed.
   bool isOverwritten = false;
 
   bool crosses() const { return lastLayer > layer; }
 };
 
-/// The layers of forward. Where launches of like kernels repeat, a layer is a period,
-/// cut where the fewest bytes go from one to the next; elsewhere it lies between cuts
-/// that one value crosses, as short as it has something to make again. What follows the
-/// last layer, the loss as a rule, belongs to none, and so does what precedes a
-/// repetition. Linear in the step.
+/// The layers of forward. If launches of equal kernels repeat, a layer is a period, cut where the
+/// fewest bytes cross. Otherwise a layer is between cuts that a single value crosses, and as short
+/// as possible while it has values to recompute. Ops after the last layer, usually the loss, belong
+/// to no layer, and neither do ops before a repetition. Linear in the step.
 class Layers {
 public:
-  /// `step` is launches; `module` holds their kernels.
+  /// `step` consists of launches; `module` contains their kernels.
   Layers(mlir::ModuleOp module, mlir::func::FuncOp step);
 
   int64_t count() const { return numLayers; }
-  /// Launches of a layer that repeats; 0 where none does.
+  /// The number of launches of a repeated layer; 0 if none repeats.
   int64_t period() const { return numRepeated; }
-  /// The layer of a launch of forward; -1 outside of all.
+  /// The layer of a launch of forward; -1 for ops outside of layers.
   int64_t layerOf(mlir::Operation *launch) const;
-  /// What launches of layers make, in the order of the program.
+  /// The results of launches of layers, in program order.
   llvm::ArrayRef<LayerValue> values() const { return allValues; }
   /// The ops of forward.
   const llvm::DenseSet<mlir::Operation *> &forward() const { return forwardOps; }
 
 private:
-  /// A result by the positions of launches that make it and last read it.
+  /// A result with the positions of the launches that compute it and last read it.
   struct Made {
     LayerValue value;
     int64_t made = 0;
@@ -75,7 +71,7 @@ private:
 
   mlir::func::FuncOp step;
   llvm::DenseSet<mlir::Operation *> forwardOps;
-  llvm::DenseSet<mlir::Operation *> backwardOps;        ///< that lead to gradients
+  llvm::DenseSet<mlir::Operation *> backwardOps;        ///< that gradients depend on
   llvm::DenseSet<mlir::Operation *> trainedOps;         ///< computed from parameters
   llvm::SmallVector<LaunchOp> launches;                 ///< of forward, until backward starts
   llvm::DenseMap<mlir::Operation *, int64_t> positions; ///< of these
@@ -86,7 +82,7 @@ private:
   int64_t numRepeated = 0;
 };
 
-/// Whether `op` runs once for each micro-batch, whatever the step's values are.
+/// Whether `op` runs once for each micro-batch, independently of values of the step.
 bool runsAlways(mlir::Operation *op);
 
 } // namespace zero

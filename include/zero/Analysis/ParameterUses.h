@@ -10,14 +10,13 @@
 
 namespace zero {
 
-/// The ops that read one parameter's value, reshapes looked through, in order.
+/// The ops that read the value of one parameter, also through reshapes, in order.
 struct ParameterUse {
   llvm::SmallVector<mlir::Operation *> forward;
   llvm::SmallVector<mlir::Operation *> backward;
 };
 
-/// The uses of every parameter that the step reads, in order of first use.
-/// Forward is what the loss is computed from.
+/// Forward consists of the ops that the loss depends on.
 llvm::MapVector<mlir::StringAttr, ParameterUse> findParameterUses(mlir::func::FuncOp step);
 
 /// The ops of `step` that its results bound as losses depend on.

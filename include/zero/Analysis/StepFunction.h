@@ -1,4 +1,4 @@
-//===- StepFunction.h - finding one's way in the step -----------*- C++ -*-===//
+//===- StepFunction.h - the step function and its parts ---------*- C++ -*-===//
 
 #ifndef ZERO_ANALYSIS_STEPFUNCTION_H
 #define ZERO_ANALYSIS_STEPFUNCTION_H
@@ -17,17 +17,17 @@ llvm::FailureOr<mlir::func::FuncOp> findStep(mlir::ModuleOp module);
 /// The value that `step` returns under the binding "loss": one float element.
 llvm::FailureOr<mlir::Value> findLoss(mlir::func::FuncOp step);
 
-/// How many micro-batches one step adds up: 1 unless the module says otherwise.
+/// The number of micro-batches that one step accumulates: 1 unless the module has an attribute.
 int64_t microBatchesOf(mlir::ModuleOp module);
 
 /// The first op that runs once, after all micro-batches; the terminator if there is none.
 mlir::Operation *findEpilogue(mlir::func::FuncOp step);
 
-/// The first op behind the prologue: what is put before it runs for each micro-batch
-/// and after all of the prologue.
+/// The first op after the prologue: ops inserted before it run for each micro-batch, after the
+/// complete prologue.
 mlir::Operation *findPrologueEnd(mlir::func::FuncOp step);
 
-/// On an argument of the step: it is tokens, see zero-mark-tokens.
+/// On an argument of the step: its elements are tokens, see zero-mark-tokens.
 inline constexpr llvm::StringLiteral kTokensAttr = "zero.tokens";
 
 /// The name under which the user binds argument or reads result `index`.
@@ -36,9 +36,9 @@ llvm::StringRef resultBinding(mlir::func::FuncOp step, unsigned index);
 
 /// Appends an argument of `type` bound as `name`.
 mlir::Value addArgument(mlir::func::FuncOp step, mlir::Type type, llvm::StringRef name);
-/// Appends `value` to what the step returns, as `name`.
+/// Appends `value` to the results of the step, as `name`.
 void addResult(mlir::func::FuncOp step, mlir::Value value, llvm::StringRef name);
-/// Makes result `index` of the step `value`, of the same type.
+/// Replaces result `index` of the step by `value`, of the same type.
 void setResult(mlir::func::FuncOp step, unsigned index, mlir::Value value);
 
 } // namespace zero

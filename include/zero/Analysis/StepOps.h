@@ -10,30 +10,31 @@
 
 namespace zero {
 
-/// How messages name `op` of the step: by its node, by what it reads, or else by what it is.
+/// The name of `op` in messages: its node, the symbol that it reads, or else its kind.
 std::string displayName(mlir::Operation *op);
 
 /// Bytes of a tensor of static shape; an i1 takes one byte.
 int64_t tensorBytes(mlir::Type type);
 /// Bytes of one element.
 int64_t elementBytes(mlir::Type type);
-/// Whether `op` gives the same bytes another shape.
+/// Whether `op` only changes the shape of its operand.
 bool isReshape(mlir::Operation *op);
 /// The value that `value` is a reshape of.
 mlir::Value throughReshapes(mlir::Value value);
-/// What the result of an op shows of its operand's bytes.
+
+/// The part of its operand's bytes that the result of a view is.
 struct View {
   mlir::Value of;
   int64_t start = 0;      ///< bytes of `of` before the result, on rank 0
-  int64_t rankStride = 0; ///< bytes by which that grows from rank to rank
+  int64_t rankStride = 0; ///< increase of that from rank to rank, in bytes
 };
 
-/// What `op` shows; nothing unless it is a reshape or a part of its operand, in the same bytes.
+/// The view of `op`; nothing unless it is a reshape or a part of its operand, in the same bytes.
 std::optional<View> viewOf(mlir::Operation *op);
 bool isView(mlir::Operation *op);
 /// What `value` is a view of.
 mlir::Value throughViews(mlir::Value value);
-/// `value`, views of `base`, as the same views of `other`, built anew.
+/// Rebuilds `value`, a chain of views of `base`, as the same views of `other`.
 mlir::Value viewLike(mlir::Value value, mlir::Value base, mlir::Value other,
                      mlir::OpBuilder &builder);
 

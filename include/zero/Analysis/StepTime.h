@@ -1,4 +1,4 @@
-//===- StepTime.h - how long a step takes on a machine ----------*- C++ -*-===//
+//===- StepTime.h - estimated time of a step on a machine -------*- C++ -*-===//
 
 #ifndef ZERO_ANALYSIS_STEPTIME_H
 #define ZERO_ANALYSIS_STEPTIME_H
@@ -14,35 +14,35 @@
 
 namespace zero {
 
-/// Seconds of a rank's step, one thing after another, by what they are spent on.
+/// Seconds of a rank's step by activity, without overlap.
 struct StepTime {
-  double compute = 0;    ///< kernels, those that run again included
+  double compute = 0;    ///< kernels, including recomputation
   double collective = 0; ///< gathers and reductions
-  double recomputed = 0; ///< the part of `compute` that runs again for backward
+  double recomputed = 0; ///< the part of `compute` that is recomputation
   double update = 0;     ///< the part of `compute` that runs once, after all micro-batches
-  double latency = 0;    ///< the part of `collective` that no bytes cause
-  /// By link: transfers, which go beside everything else.
+  double latency = 0;    ///< the part of `collective` that does not depend on bytes
+  /// By link: transfers, which overlap with everything else.
   std::array<double, planning::kNumLinks> transfer = {};
 
-  /// At least: what takes longest.
+  /// A lower bound: the maximum of the activities.
   double total() const {
     return std::max(compute + collective, *std::max_element(transfer.begin(), transfer.end()));
   }
 };
 
-/// What the ops of a step cost on a machine, from what kernels say of themselves.
+/// The costs of the ops of a step on a machine, from the attributes of kernels.
 class OpTimes {
 public:
   OpTimes(mlir::ModuleOp module, const planning::Machine &machine);
 
-  /// Seconds that `op` takes each time it runs; 0 for what runs nowhere.
+  /// Seconds of one execution of `op`; 0 for ops that execute nothing.
   double seconds(mlir::Operation *op) const;
-  /// The part of them that a collective takes before anything is moved.
+  /// The part of these seconds that a collective takes independently of its bytes.
   double latency(mlir::Operation *op) const;
 
 private:
-  /// A kernel's costs; of one over a dynamic dimension for each element of it, which is
-  /// dimension `dimension` of argument `argument`.
+  /// The costs of a kernel. For a dynamic dimension they are those of one element; the dimension is
+  /// `dimension` of argument `argument`.
   struct Kernel {
     planning::KernelCost cost;
     int argument = -1;

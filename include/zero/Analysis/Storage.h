@@ -1,9 +1,7 @@
-//===- Storage.h - which values share which bytes, and how long -*- C++ -*-===//
-//
-// The memory view of a partitioned step: every value lies somewhere inside a
-// root, a piece of the arena with a lifetime. `pack` gives roots their offsets,
-// `emit` turns values into addresses; both ask this analysis.
-//
+//===- Storage.h - storage and lifetimes of values --------------*- C++ -*-===//
+// The memory of a partitioned step: every value is stored inside a root, a piece of the arena with
+// a lifetime. `pack` assigns offsets to roots, `emit` turns values into addresses; both use this
+// analysis.
 //===----------------------------------------------------------------------===//
 
 #ifndef ZERO_ANALYSIS_STORAGE_H
@@ -21,9 +19,10 @@
 
 namespace zero {
 
-/// Bytes of which offsets are multiples: kernels see the same alignment for every value.
+/// The alignment of offsets in bytes: kernels have the same alignment for every value.
 inline constexpr int64_t kArenaAlignment = 256;
-/// The same of the other tiers: what moves past the system's cache (runtime/io/disk_queue.h).
+/// The alignment on the other tiers, which transfers without the page cache need
+/// (runtime/io/disk_queue.h).
 inline constexpr int64_t kPageAlignment = 4096;
 
 inline constexpr std::array<Tier, 3> kTiers = {Tier::Device, Tier::Host, Tier::Nvme};
@@ -31,7 +30,7 @@ inline int64_t alignmentOf(Tier tier) {
   return tier == Tier::Device ? kArenaAlignment : kPageAlignment;
 }
 
-/// What a root's bytes are for: the lines of the certificate.
+/// The usage of a root's bytes: the rows of the certificate.
 enum class Usage { Parameter, Gradient, Optimizer, Activation, Working };
 inline constexpr unsigned kNumUsages = 5;
 llvm::StringRef usageName(Usage usage);
@@ -40,26 +39,25 @@ llvm::StringRef usageName(Usage usage);
 struct Root {
   Tier tier = Tier::Device;
   int64_t bytes = 0;
-  int64_t begin = 0; ///< first and last command at which it must be there
+  int64_t begin = 0; ///< first and last command at which it is live
   int64_t end = 0;
   Usage usage = Usage::Working;
-  mlir::Value value;                    ///< what it was made for; null for a workspace
-  mlir::Operation *workspace = nullptr; ///< the launch whose scratch this is
+  mlir::Value value;                    ///< the value that it is for; null for a workspace
+  mlir::Operation *workspace = nullptr; ///< the launch whose workspace this is
   mlir::Operation *symbol = nullptr;    ///< a persistent buffer or state
 };
 
-/// Where a value lies: bytes from the start of a root, plus rank x rankStride.
+/// The place of a value: bytes from the start of a root, plus rank x rankStride.
 struct Place {
   int64_t root = -1;
   int64_t offset = 0;
   int64_t rankStride = 0;
 };
 
-/// Bytes to be moved before `before` runs, where a value could not be made in
-/// its place.
+/// Bytes to be copied before `before` executes, if a value could not be computed in its place.
 struct Move {
   mlir::Operation *before;
-  mlir::Value value; ///< that lies at `from`
+  mlir::Value value; ///< that is stored at `from`
   Place from;
   Place to;
   int64_t bytes;
@@ -67,9 +65,9 @@ struct Move {
 
 class Storage {
 public:
-  /// `step` is partitioned; `module` holds its state symbols.
+  /// `step` is partitioned; `module` contains its state symbols.
   Storage(mlir::ModuleOp module, mlir::func::FuncOp step);
-  /// As an analysis of a module that has a step.
+  /// Constructs the analysis of a module that has a step.
   explicit Storage(mlir::ModuleOp module);
 
   mlir::func::FuncOp getStep() const { return step; }
@@ -80,7 +78,7 @@ public:
   llvm::ArrayRef<Move> moves() const { return allMoves; }
   Place place(mlir::Value value) const { return places.lookup(value); }
   Tier tier(Place place) const { return allRoots[place.root].tier; }
-  /// The root of `launch`'s scratch, or -1.
+  /// The root of the workspace of `launch`, or -1.
   int64_t workspaceOf(mlir::Operation *launch) const;
   /// The root of a persistent symbol, or -1 if the step does not use it.
   int64_t symbolRoot(mlir::Operation *symbol) const;
@@ -114,9 +112,9 @@ private:
   mlir::SymbolTable symbols;
   llvm::DenseSet<mlir::Operation *> forward;
   llvm::DenseMap<mlir::Operation *, int64_t> positions;
-  mutable llvm::DenseMap<mlir::Value, bool> accumulated; ///< what isAccumulated() has found
+  mutable llvm::DenseMap<mlir::Value, bool> accumulated; ///< cached results of isAccumulated()
   llvm::DenseMap<mlir::Value, Place> places;
-  llvm::DenseMap<mlir::Value, Place> claimed; ///< results to be made inside a bucket
+  llvm::DenseMap<mlir::Value, Place> claimed; ///< results to be computed inside a bucket
   llvm::DenseMap<mlir::Operation *, int64_t> workspaces;
   llvm::DenseMap<mlir::Operation *, int64_t> symbolRoots;
   llvm::SmallVector<Root> allRoots;
@@ -126,11 +124,11 @@ private:
 /// The offset that `zero-pack-arena` wrote for root `index`, or -1.
 int64_t rootOffset(mlir::func::FuncOp step, const Storage &storage, int64_t index);
 
-/// What is to be packed: the lifetimes of `roots` on `tier`, all or those of one usage.
+/// The lifetimes of `roots` on `tier` to be packed, all or those of one usage.
 std::vector<planning::Lifetime> lifetimesOf(llvm::ArrayRef<Root> roots, Tier tier,
                                             std::optional<Usage> only = std::nullopt);
 
-/// What `zero-pack-arena` wrote of `tier` on `module`; null where nothing resides there.
+/// The arena of `tier` that `zero-pack-arena` wrote on `module`; null if nothing resides there.
 ArenaAttr certificateOf(mlir::ModuleOp module, Tier tier);
 /// The bytes of `roles` by Usage.
 std::array<int64_t, kNumUsages> bytesByUsage(RoleBytesAttr roles);

@@ -1,4 +1,4 @@
-//===- Compile.h - kernels to a shared object of the host -------*- C++ -*-===//
+//===- Compile.h - compile kernels to a shared object -----------*- C++ -*-===//
 
 #ifndef ZERO_CODEGEN_COMPILE_H
 #define ZERO_CODEGEN_COMPILE_H
@@ -8,45 +8,43 @@
 
 namespace zero {
 
-/// How to compile; never changes the bytes that come out.
+/// Options of compilation; they never change the result.
 struct CompileOptions {
   unsigned threads = 1;
-  std::string cacheFolder; ///< of object code, made if need be; empty: none
+  std::string cacheFolder; ///< of object code, created if necessary; empty: none
 };
 
 /// Machine code of all native kernels of a module.
 struct CompiledKernels {
-  /// The bytes of an ELF shared object, to be mapped with dlopen. Besides memcpy,
-  /// memmove and memset it needs nothing. Empty when there is no kernel.
+  /// The bytes of an ELF shared object for dlopen. It needs only memcpy, memmove and memset. Empty
+  /// if there is no kernel.
   std::string object;
-  /// For each kernel, in the module's order: its name and, equal for equal code, the symbol
-  /// `void symbol(void *const *args, int64_t begin, int64_t end)`.
+  /// For each kernel, in the order of the module: its name and its symbol `void symbol(void *const
+  /// *args, int64_t begin, int64_t end)`. Kernels of equal code have equal symbols.
   std::vector<std::pair<std::string, std::string>> symbols;
-  unsigned codes = 0, cached = 0; ///< different kernels, and those that came from the cache
+  unsigned codes = 0, cached = 0; ///< distinct kernels, and those found in the cache
 };
 
-/// Compiles the native kernels of `module`, which went through
-/// zero-bufferize-kernels, for this machine. The module stays as it is. Fails
-/// after an error that names the kernel or the linker's complaint; a cache that cannot
-/// be used is a warning.
+/// Compiles the native kernels of `module`, after zero-bufferize-kernels, for this machine. The
+/// module is unchanged. Fails after an error that names the kernel or has the message of the
+/// linker. A cache that cannot be used is a warning.
 mlir::FailureOr<CompiledKernels> compileKernels(mlir::ModuleOp module,
                                                 const CompileOptions &options);
 
-/// The processor features that the code of compileKernels needs, LLVM's names
-/// separated by spaces: those of the highest x86-64 psABI level of this machine.
+/// The processor features that the code of compileKernels needs, as names of LLVM separated by
+/// spaces: those of the highest x86-64 psABI level of this machine.
 std::string hostIsa();
 
-/// Where object code is kept unless somebody says where: `zero` in $XDG_CACHE_HOME or in
-/// $HOME/.cache; empty when neither is set.
+/// The default cache of object code: `zero` in $XDG_CACHE_HOME or in $HOME/.cache; empty if neither
+/// is set.
 std::string defaultCacheFolder();
 
-/// The passes of this room in their order: costs, library matching, fusion,
-/// bufferization. What follows is compileKernels. `threadsPerRank` is how many threads
-/// scratch memory is planned for.
+/// The passes of lib/Codegen in order: costs, library matching, fusion, bufferization.
+/// compileKernels follows. Workspace is planned for `threadsPerRank` threads.
 void buildCodegenPipeline(mlir::OpPassManager &manager, unsigned threadsPerRank = 1);
 
-/// The same for kernels on a GPU; what follows is compileGpuKernels. `simulated`: the host runs
-/// what a GPU's threads would, one after the other, and compileKernels follows.
+/// The same for kernels on a GPU; compileGpuKernels follows. If `simulated`, the host executes the
+/// threads of a GPU in sequence, and compileKernels follows.
 void buildGpuCodegenPipeline(mlir::OpPassManager &manager, bool simulated);
 
 } // namespace zero

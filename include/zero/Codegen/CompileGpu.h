@@ -1,4 +1,4 @@
-//===- CompileGpu.h - kernels to code for GPUs ------------------*- C++ -*-===//
+//===- CompileGpu.h - compile kernels for GPUs ------------------*- C++ -*-===//
 
 #ifndef ZERO_CODEGEN_COMPILEGPU_H
 #define ZERO_CODEGEN_COMPILEGPU_H
@@ -9,16 +9,16 @@
 
 namespace zero {
 
-/// On a kernel for a GPU, a unit: it touches 16 bytes at once, so the addresses of all its
-/// arguments are multiples of that. Those of others are as their elements need it.
+/// On a kernel for a GPU, a unit attribute: it accesses 16 bytes at once, so the addresses of all
+/// its arguments are multiples of 16. Other kernels need the alignment of their elements.
 inline constexpr llvm::StringLiteral kAlignedAttr = "zero.aligned";
 inline constexpr int64_t kGpuAlignment = 16;
 
 struct GpuCompileOptions {
   unsigned threads = 1;
-  std::string cacheFolder;             ///< of PTX, made if need be; empty: none
+  std::string cacheFolder;             ///< of PTX, created if necessary; empty: none
   std::vector<unsigned> architectures; ///< 80, 90, 100: compute capability times ten
-  std::string toolkit;                 ///< folder of ptxas and fatbinary; empty: PTX stays
+  std::string toolkit;                 ///< directory of ptxas and fatbinary; empty: keep PTX
 };
 
 /// Code of all native kernels of a module, for each architecture.
@@ -29,20 +29,19 @@ struct CompiledGpuKernels {
     std::string bytes; ///< PTX ends with a NUL
   };
   std::vector<Image> images;
-  /// For each kernel, in the module's order: its name and what it launches.
+  /// For each kernel, in the order of the module: its name and its launches.
   std::vector<std::pair<std::string, rt::proto::GpuKernel>> kernels;
-  unsigned codes = 0, cached = 0; ///< different kernels, and those that came from the cache
+  unsigned codes = 0, cached = 0; ///< distinct kernels, and those found in the cache
 };
 
-/// Compiles the native kernels of `module`, which went through zero-launch-kernels. All
-/// architectures share one text but for its header. The module stays as it is. Fails after an
-/// error that names the kernel; a cache or an assembler that cannot be used is a warning, and
-/// the driver assembles what is left as PTX.
+/// Compiles the native kernels of `module`, after zero-launch-kernels. All architectures share one
+/// text except for its header. The module is unchanged. Fails after an error that names the kernel.
+/// A cache or an assembler that cannot be used is a warning; the driver then assembles the PTX.
 mlir::FailureOr<CompiledGpuKernels> compileGpuKernels(mlir::ModuleOp module,
                                                       const GpuCompileOptions &options);
 
-/// The folder of the CUDA toolkit's ptxas and fatbinary: in $CUDA_HOME, or if that is not
-/// set in $PATH, or where the toolkit is installed by default; empty when there are none.
+/// The directory of ptxas and fatbinary of the CUDA toolkit: in $CUDA_HOME, or if that is not set
+/// in $PATH, or in the default place of the toolkit; empty if there is none.
 std::string findToolkit();
 
 } // namespace zero

@@ -1,4 +1,4 @@
-//===- Costs.h - operations and bytes of a kernel ---------------*- C++ -*-===//
+//===- Costs.h - FLOPs and bytes of a kernel --------------------*- C++ -*-===//
 
 #ifndef ZERO_CODEGEN_COSTS_H
 #define ZERO_CODEGEN_COSTS_H

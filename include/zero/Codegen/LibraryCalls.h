@@ -1,4 +1,4 @@
-//===- LibraryCalls.h - kernels that a library runs -------------*- C++ -*-===//
+//===- LibraryCalls.h - workspace of library calls --------------*- C++ -*-===//
 
 #ifndef ZERO_CODEGEN_LIBRARYCALLS_H
 #define ZERO_CODEGEN_LIBRARYCALLS_H
@@ -9,13 +9,13 @@
 
 namespace zero {
 
-/// Bytes of scratch that the runtime's library needs for `call` on this machine,
-/// with up to `threads` threads per rank. Fails with the library's reason.
+/// Bytes of workspace that the library of the runtime needs for `call` on this machine, with up to
+/// `threads` threads per rank. Fails with the message of the library.
 llvm::Expected<uint64_t> libraryWorkspace(LibraryAttr call, unsigned threads);
 
-/// Bytes of scratch of every matrix product on a GPU, within which cuBLASLt chooses among its
-/// algorithms when the program is loaded: what NVIDIA's reference of cuBLAS recommends from sm_90
-/// on (cublasSetWorkspace; 4 MiB before).
+/// Bytes of workspace of every matrix product on a GPU, within which cuBLASLt chooses its algorithm
+/// when the program is loaded: the recommendation of NVIDIA's cuBLAS reference from sm_90 on
+/// (cublasSetWorkspace; 4 MiB before).
 inline constexpr uint64_t kGpuMatmulWorkspace = 32 << 20;
 
 } // namespace zero

@@ -24,27 +24,29 @@ namespace zero {
 #define GEN_PASS_REGISTRATION
 #include "include/zero/Codegen/Passes.h.inc"
 
-/// On a kernel: iterations that threads may share, as Kernel.extent in executable.proto.
+/// On a kernel: the number of iterations that threads may divide, as Kernel.extent in
+/// executable.proto.
 inline constexpr llvm::StringLiteral kExtentAttr = "zero.extent";
 
-/// On a loop of a kernel for a GPU: what its iterations have to do with each other. A loop
-/// without runs in order.
+/// On a loop of a kernel for a GPU: the dependence between its iterations. A loop without the
+/// attribute is sequential.
 inline constexpr llvm::StringLiteral kLoopAttr = "zero.loop";
-/// Nothing: they may run at once.
+/// Independent: iterations may run in parallel.
 inline constexpr llvm::StringLiteral kParallelLoop = "parallel";
-/// They add to numbers that the loop carries, and may do so in any order; else nothing.
+/// Iterations only add to values that the loop carries, in any order.
 inline constexpr llvm::StringLiteral kSumLoop = "sum";
 
-/// On a launch with as many blocks as the length needs: elements of it that one block takes.
+/// On a launch whose number of blocks depends on the length: the number of elements of one block.
 inline constexpr llvm::StringLiteral kPerBlockAttr = "zero.per_block";
 
 /// On the module: the device that its kernels run on, "cuda"; none: the CPU.
 inline constexpr llvm::StringLiteral kDeviceAttr = "zero.device";
 
-/// On the module: threads of a rank that the workspaces of library calls suffice for.
+/// On the module: the number of threads of a rank that the workspaces of library calls are planned
+/// for.
 inline constexpr llvm::StringLiteral kThreadsAttr = "zero.threads";
 
-/// Whether `function` is a kernel that this room compiles, not a library's.
+/// Whether `function` is a kernel that lib/Codegen compiles, and not a library call.
 bool isNativeKernel(mlir::func::FuncOp function);
 
 } // namespace zero

@@ -1,4 +1,4 @@
-//===- Compiler.h - from a model to an executable ---------------*- C++ -*-===//
+//===- Compiler.h - compile a model to an executable ------------*- C++ -*-===//
 
 #ifndef ZERO_DRIVER_COMPILER_H
 #define ZERO_DRIVER_COMPILER_H
@@ -11,25 +11,25 @@
 
 namespace zero {
 
-/// What zeroc is asked to do.
+/// The options of zeroc.
 struct CompilerOptions {
   std::string input;                ///< a model of any front end; "-": MLIR from standard input
   std::string output;               ///< .zexe
   std::vector<std::string> reports; ///< pages and JSON about the plan, by suffix
   llvm::StringMap<std::string> frontendFlags; ///< by name, as given; see Frontend.h
-  std::string config;            ///< DeepSpeed's JSON, taken into the other fields by the tool
+  std::string config;            ///< DeepSpeed JSON, which the tool applies to the other fields
   std::string dumpAfter;         ///< print the program after this phase
-  std::string nvmeDir;           ///< where the nvme tier will lie; empty: not known yet
-  std::string diskSource;        ///< the tool's: who says how fast its disk is
+  std::string nvmeDir;           ///< directory of the nvme tier; empty: not known yet
+  std::string diskSource;        ///< set by the tool: the source of the disk speed
   bool cleanAfterPhases = false; ///< run MLIR's generic passes after each phase
-  bool planOnly = false;         ///< stop after `pack`, need no data file
+  bool planOnly = false;         ///< stop after `pack`, read no data files
   double learningRate = 1e-3;
   unsigned threads = 2;
   std::string cacheFolder;                             ///< of object code; empty: none
   std::vector<unsigned> gpuArchitectures{80, 90, 100}; ///< that --device=cuda compiles for
-  bool noCache = false;                                ///< the tool's: takes no default for it
-  uint64_t localBatch = 0;   ///< samples of a rank's batch, if somebody promises a number
-  std::string localBatchKey; ///< where: "ds.json: train_micro_batch_size_per_gpu=4"
+  bool noCache = false;      ///< set by the tool: do not use the default cache
+  uint64_t localBatch = 0;   ///< samples of a rank's batch, if the configuration sets them
+  std::string localBatchKey; ///< the setting: "ds.json: train_micro_batch_size_per_gpu=4"
   PhaseOptions phases;
 };
 
@@ -38,19 +38,20 @@ mlir::OwningOpRef<mlir::ModuleOp> readModel(const CompilerOptions &options,
                                             mlir::MLIRContext &context);
 
 /// Runs all phases up to `pack` on `module`, planned for `machine`; prints the program to standard
-/// output after the phase named in `dumpAfter`. With `cleanAfterPhases` MLIR's canonicalizer, CSE,
-/// symbol-dce and loop-invariant code motion run after each: whoever embeds the phases may run
-/// these anywhere, and the plan stays the same (test/phases/generic-passes.test).
+/// output after the phase named in `dumpAfter`. With `cleanAfterPhases` the canonicalizer, CSE,
+/// symbol-dce and loop-invariant code motion of MLIR run after each phase: a tool that embeds the
+/// phases may run these passes anywhere without changing the plan
+/// (test/phases/generic-passes.test).
 llvm::LogicalResult runPhases(mlir::ModuleOp module, const CompilerOptions &options,
                               const planning::Machine &machine);
 
-/// What keeps the executable and the reports from being written, before any work is done; empty
-/// when nothing does.
+/// The reason why the executable or the reports cannot be written, checked before any work; empty
+/// if there is none.
 std::string checkOutput(const CompilerOptions &options);
 
-/// The whole way: read, run the phases, print what is trained and the certificate
-/// to `report`, and write the executable unless only the plan is wanted, and the reports;
-/// then `report` says how long it took.
+/// Compiles: reads the model, runs the phases, prints the trained parameters and the certificate to
+/// `report`, writes the executable unless only the plan is requested, and the reports. Then prints
+/// the time of compilation to `report`.
 llvm::LogicalResult compileModel(const CompilerOptions &options, llvm::raw_ostream &report);
 
 } // namespace zero

@@ -1,8 +1,6 @@
 //===- Phases.h - the phases of the compilation pipeline --------*- C++ -*-===//
-//
-// A phase is a pipeline of passes that ends with a verifier of what it promises. All phases are
+// A phase is a pipeline of passes that ends with a verifier of its results. All phases are
 // registered under `zero-phase-NAME`. docs/design/pipeline.md describes them.
-//
 //===----------------------------------------------------------------------===//
 
 #ifndef ZERO_DRIVER_PHASES_H
@@ -12,7 +10,7 @@
 
 namespace zero {
 
-/// The phases in order. `emit` is no pipeline: it writes a file.
+/// The phases in order. `emit` is not a pipeline: it writes a file.
 enum class Phase {
   Import,
   Recognise,
@@ -31,8 +29,8 @@ enum class Phase {
 llvm::StringRef phaseName(Phase phase);
 llvm::ArrayRef<Phase> allPhases();
 
-/// Adds one phase, with its verifier, to `pm`, which runs on modules. `machine` is what
-/// `options.loadMachine` has loaded.
+/// Adds one phase, with its verifier, to `pm`, which runs on modules. `options.loadMachine` loads
+/// `machine`.
 void addPhase(mlir::OpPassManager &pm, Phase phase, const PhaseOptions &options,
               const planning::Machine &machine);
 

@@ -1,4 +1,4 @@
-//===- Register.h - everything a tool offers --------------------*- C++ -*-===//
+//===- Register.h - register dialects, passes and phases --------*- C++ -*-===//
 
 #ifndef ZERO_DRIVER_REGISTER_H
 #define ZERO_DRIVER_REGISTER_H
@@ -7,9 +7,9 @@
 
 namespace zero {
 
-/// Registers upstream's and our dialects, with their external models.
+/// Registers the dialects of upstream and of Zero, with their external models.
 void registerDialects(mlir::DialectRegistry &registry);
-/// Registers upstream's and our passes, and one pipeline per phase.
+/// Registers the passes of upstream and of Zero, and one pipeline per phase.
 void registerPasses();
 
 } // namespace zero

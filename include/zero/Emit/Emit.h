@@ -1,4 +1,4 @@
-//===- Emit.h - the executable of a packed step -----------------*- C++ -*-===//
+//===- Emit.h - write the executable of a packed step -----------*- C++ -*-===//
 
 #ifndef ZERO_EMIT_EMIT_H
 #define ZERO_EMIT_EMIT_H
@@ -14,24 +14,24 @@
 namespace zero {
 
 struct EmitOptions {
-  std::string output;                     ///< path of the .zexe
-  std::string name;                       ///< of the model, for people
-  std::string model;                      ///< the ONNX file it was made from, absolute; or empty
-  std::string dataRoot;                   ///< folder that data references are relative to
+  std::string output;   ///< path of the .zexe
+  std::string name;     ///< of the model, for messages
+  std::string model;    ///< absolute path of the ONNX file that it was compiled from; or empty
+  std::string dataRoot; ///< directory that data references are relative to
   double learningRate = 1e-3;             ///< default of the learning-rate input
   unsigned threads = 1;                   ///< that compile kernels
   std::string cacheFolder;                ///< of object code; empty: none
   std::vector<unsigned> gpuArchitectures; ///< of a program for CUDA: 80, 90, 100
-  planning::Machine machine;              ///< that was planned for
+  planning::Machine machine;              ///< that the plan is for
 };
 
-/// Different native kernels, and those among them that were compiled before.
+/// The number of distinct native kernels, and of those found in the cache.
 struct EmittedKernels {
   unsigned all = 0, cached = 0;
 };
 
-/// Compiles the kernels of `module`, which went through all phases up to `pack` and whose step
-/// `storage` is of, and writes the executable. Errors are diagnostics; nothing is left behind.
+/// Compiles the kernels of `module`, after all phases up to `pack`, and writes the executable;
+/// `storage` is the analysis of its step. Errors are diagnostics; no partial file remains.
 llvm::FailureOr<EmittedKernels> emitExecutable(mlir::ModuleOp module, const Storage &storage,
                                                const EmitOptions &options);
 

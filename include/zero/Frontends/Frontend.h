@@ -1,8 +1,6 @@
-//===- Frontend.h - what reads models ---------------------------*- C++ -*-===//
-//
-// A front end is a folder of lib/Frontends that reads one form of model; docs/design/frontends.md
-// says what it must produce and what a new one adds.
-//
+//===- Frontend.h - interface of front ends ---------------------*- C++ -*-===//
+// A front end is a directory of lib/Frontends that reads one model format; docs/design/frontends.md
+// says what it must produce and how to add one.
 //===----------------------------------------------------------------------===//
 
 #ifndef ZERO_FRONTENDS_FRONTEND_H
@@ -14,33 +12,33 @@
 
 namespace zero {
 
-/// A flag that one front end has: --NAME=VALUE, or --NAME alone where `value` is empty.
+/// A flag of one front end: --NAME=VALUE, or --NAME if `value` is empty.
 struct FrontendFlag {
   llvm::StringRef name;
-  llvm::StringRef value; ///< what --help calls its value
+  llvm::StringRef value; ///< name of its value in --help
   llvm::StringRef help;
 };
 
-/// What a front end is asked to read.
+/// The input of a front end.
 struct FrontendInput {
   std::string path;                   ///< of the model; "-": standard input
-  llvm::StringMap<std::string> flags; ///< of the front end, as they were given; "true" of switches
+  llvm::StringMap<std::string> flags; ///< of the front end, as given; "true" for switches
   bool forwardOnly = false;           ///< all outputs, no loss
-  bool verbose = false;               ///< name in errors everything that is wrong
-  bool checkData = true;              ///< look whether data files exist and are long enough
-  int64_t batch = 0; ///< binds a leading dimension that is not fixed otherwise; 0: not known
+  bool verbose = false;               ///< list all items of an error
+  bool checkData = true;              ///< check that data files exist and are long enough
+  int64_t batch = 0;                  ///< binds a symbolic leading dimension; 0: not known
 };
 
-/// One front end; see the page.
+/// One front end; see docs/design/frontends.md.
 struct Frontend {
-  llvm::StringRef name;     ///< as --list-frontends and errors have it
-  llvm::StringRef suffix;   ///< of its files, by custom
-  llvm::StringRef summary;  ///< what it reads, in a few words
-  llvm::StringRef promises; ///< what holds of the module, beside what all promise
+  llvm::StringRef name;     ///< in --list-frontends and errors
+  llvm::StringRef suffix;   ///< usual suffix of its files
+  llvm::StringRef summary;  ///< the format in a few words
+  llvm::StringRef promises; ///< properties of the module beyond those of all front ends
   std::vector<FrontendFlag> flags;
   /// Whether zero-run --save can write trained parameters into a copy of the file.
   bool takesParametersBack = false;
-  /// Whether a file that begins with `head`, all of it if it is short, is of this form.
+  /// Whether a file that begins with `head`, the whole file if it is short, has this format.
   bool (*recognises)(llvm::StringRef head) = nullptr;
   /// Reads the model: a module with `func.func @step`. On error: diagnostics and null.
   mlir::OwningOpRef<mlir::ModuleOp> (*read)(const FrontendInput &input,
@@ -52,19 +50,19 @@ struct Frontend {
 /// All front ends, in order of their names.
 llvm::ArrayRef<Frontend> allFrontends();
 
-/// Adds to the table; the file of each folder of lib/Frontends has one function that calls this.
+/// Registers a front end; each directory of lib/Frontends has one function that calls this.
 void registerFrontend(Frontend frontend);
 
 /// Whether any front end has this flag.
 bool isFrontendFlag(llvm::StringRef name);
 
-/// The front end of the file at `path`, by its content; of a file that none recognises the one
-/// whose suffix it has, which knows best what is wrong with it. Of standard input, "-", and of
-/// pipes the one for MLIR. Null where there is none, or no such file.
+/// The front end of the file at `path`, by its content. If none recognises the file, the one of its
+/// suffix, which can best explain the error. For standard input, "-", and for pipes the one for
+/// MLIR. Null if there is none, or no such file.
 const Frontend *findFrontend(llvm::StringRef path);
 
-/// Reads the model with its front end. Fails after an error where no front end recognises it, or
-/// where a flag is given that its front end does not have.
+/// Reads the model with its front end. Fails after an error if no front end recognises it, or if a
+/// flag is given that its front end does not have.
 mlir::OwningOpRef<mlir::ModuleOp> readModel(const FrontendInput &input, mlir::MLIRContext &context);
 
 } // namespace zero

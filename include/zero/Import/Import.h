@@ -1,4 +1,4 @@
-//===- Import.h - from an ONNX file to the onnx dialect ---------*- C++ -*-===//
+//===- Import.h - convert an ONNX file to the onnx dialect ------*- C++ -*-===//
 
 #ifndef ZERO_IMPORT_IMPORT_H
 #define ZERO_IMPORT_IMPORT_H
@@ -21,8 +21,8 @@ struct ImportOptions {
   /// Shapes of inputs; a symbolic dimension bound through one input is bound
   /// wherever it appears.
   ShapeBindings shapes;
-  /// The batch: binds the leading dimension of inputs whose shape is not given, if it
-  /// is the same symbol in all of them; 0: not known.
+  /// The batch: binds the leading dimension of inputs whose shape is not given, if all of them have
+  /// the same symbol; 0: not known.
   int64_t batch = 0;
   /// The output to train on; empty: the only scalar float output.
   std::string loss;
@@ -30,28 +30,26 @@ struct ImportOptions {
   bool forwardOnly = false;
   /// Follow symbolic links to external data.
   bool allowSymlinks = false;
-  /// Name in errors everything that is wrong.
+  /// List all items of an error.
   bool verbose = false;
-  /// Look at external data files: that they exist and are long enough.
+  /// Check that external data files exist and are long enough.
   bool checkData = true;
-  /// Whether the compiler knows an operator (domain, type, opset). Those that it
-  /// does not know are replaced by ONNX's own function body where there is one;
-  /// not set: none are.
+  /// Whether the compiler supports an operator (domain, type, opset). Other operators are replaced
+  /// by the function body of ONNX if there is one. If not set, none are replaced.
   std::function<bool(llvm::StringRef, llvm::StringRef, int64_t)> isKnown;
 };
 
-/// Parses "input_ids=4x32,labels=4x32" into `bindings`. Returns what is wrong
-/// with it, or nothing.
+/// Parses "input_ids=4x32,labels=4x32" into `bindings`. Returns an error message, or an empty
+/// string.
 std::string parseShapeBindings(llvm::StringRef text, ShapeBindings &bindings);
 
-/// Whether a file that begins with `head` is an ONNX model, as far as its outermost fields tell.
+/// Whether a file that begins with `head` is an ONNX model, judged by its outermost fields.
 bool beginsOnnx(llvm::StringRef head);
 
-/// Imports the ONNX model at `path`: a module of state symbols, whose data are
-/// references relative to the model's folder, and `func.func @step`. Every value
-/// has a static shape except what depends on an operator that ONNX does not
-/// define: such values are unranked, and `zero-verify-import` refuses them.
-/// On error: diagnostics at the file and null.
+/// Imports the ONNX model at `path`: a module of state symbols, whose data are references relative
+/// to the directory of the model, and `func.func @step`. Every value has a static shape except
+/// values that depend on an operator that ONNX does not define: these are unranked, and
+/// `zero-verify-import` reports them. On error: diagnostics at the file and null.
 mlir::OwningOpRef<mlir::ModuleOp> importOnnx(llvm::StringRef path, const ImportOptions &options,
                                              mlir::MLIRContext *context);
 

@@ -1,4 +1,4 @@
-//===- KernelMessage.h - kernels as the executable has them -----*- C++ -*-===//
+//===- KernelMessage.h - kernels as messages of the executable --*- C++ -*-===//
 
 #ifndef ZERO_KERNELS_KERNELMESSAGE_H
 #define ZERO_KERNELS_KERNELMESSAGE_H
@@ -10,12 +10,11 @@
 
 namespace zero {
 
-/// Writes `call` into `kernel`: its body, and in which types operands are stored.
+/// Writes `call` into `kernel`: its body, and the element types of its operands.
 void describeCall(LibraryAttr call, rt::proto::Kernel &kernel);
 
-/// Writes what `function`, a kernel, says of itself into `kernel`: the call that it is, bytes of
-/// workspace, and the operations and bytes of one launch, or of each element of its dynamic
-/// dimension.
+/// Writes the attributes of `function`, a kernel, into `kernel`: its library call, bytes of
+/// workspace, and the FLOPs and bytes of one launch, or of each element of its dynamic dimension.
 void describeKernel(mlir::func::FuncOp function, rt::proto::Kernel &kernel);
 
 } // namespace zero

@@ -1,4 +1,4 @@
-//===- CommandCosts.h - what commands cost on a machine ---------*- C++ -*-===//
+//===- CommandCosts.h - estimated times of commands -------------*- C++ -*-===//
 
 #ifndef ZERO_MACHINE_COMMANDCOSTS_H
 #define ZERO_MACHINE_COMMANDCOSTS_H
@@ -8,12 +8,12 @@
 
 namespace zero {
 
-/// What a launch of `kernel` does. Costs of a kernel over a dynamic dimension are those of an
-/// element, of which there are `length`; 0 of others.
+/// The work of a launch of `kernel`. The costs of a kernel over a dynamic dimension are those of
+/// one element, of which there are `length`; 0 for other kernels.
 planning::KernelCost costOf(const rt::proto::Kernel &kernel, int64_t length);
 
-/// Seconds of `command` on a rank, from when it begins; of a collective from when all ranks
-/// have come. The tables are those of the compiler, or have passed validate().
+/// Seconds of `command` on a rank, from its start; for a collective from when all ranks have
+/// arrived. The tables are those of the compiler, or have passed validate().
 double commandSeconds(const planning::Machine &machine, const rt::proto::Program &program,
                       const rt::proto::Command &command);
 

@@ -9,11 +9,11 @@
 
 namespace zero {
 
-/// The machine that `name` means: a preset, or else a file as `zero-run --calibrate` writes
-/// it. Returns an error message, empty on success.
+/// The machine of `name`: a preset, or else a file written by `zero-run --calibrate`. Returns an
+/// error message, empty on success.
 std::string loadMachine(const std::string &name, planning::Machine &machine);
 
-/// The preset that is meant where nothing is said, for programs on GPUs or on CPUs.
+/// The default preset, for programs on GPUs or on CPUs.
 std::string defaultMachine(bool onGpu);
 
 /// "cpu, a100, h100, h200".

@@ -1,4 +1,4 @@
-//===- Attention.h - what a zero::Attention node computes on ----*- C++ -*-===//
+//===- Attention.h - operands and shapes of zero::Attention -----*- C++ -*-===//
 
 #ifndef ZERO_OPS_ATTENTION_H
 #define ZERO_OPS_ATTENTION_H
@@ -7,7 +7,7 @@
 
 namespace zero {
 
-/// Attributes of zero::Attention and zero::AttentionGrad that say how tensors lie; see
+/// Attributes of zero::Attention and zero::AttentionGrad that describe the layout of tensors; see
 /// AttentionCore.cpp.
 inline constexpr llvm::StringLiteral kRowsFirst = "rows_first";
 inline constexpr llvm::StringLiteral kPackedHeads = "packed_heads";
@@ -19,7 +19,7 @@ struct HeadTensor {
   bool rowsFirst;
 };
 
-/// The shapes of an attention or its gradient, and how its tensors lie.
+/// The shapes of an attention or its gradient, and the layout of its tensors.
 struct AttentionForm {
   /// `node` is a zero::Attention or a zero::AttentionGrad.
   explicit AttentionForm(onnx::NodeOp node);
@@ -28,7 +28,7 @@ struct AttentionForm {
   int64_t packedWidth() const {
     return query.heads * query.width + key.heads * key.width + value.heads * value.width;
   }
-  /// Whether it computes nothing, or from nothing.
+  /// Whether a result or an operand is empty.
   bool isEmpty() const;
 
   bool isGradient;
@@ -45,7 +45,8 @@ struct AttentionForm {
 onnx::NodeOp createAttention(NodeBuilder &builder, mlir::ValueRange operands,
                              llvm::ArrayRef<mlir::NamedAttribute> attrs);
 
-/// What `node`, a zero::Attention, mixes, by products and a zero::MaskedSoftmax.
+/// Expands `node`, a zero::Attention, into products and a zero::MaskedSoftmax; returns the mixed
+/// values.
 mlir::Value expandAttention(NodeBuilder &builder, onnx::NodeOp node);
 
 } // namespace zero

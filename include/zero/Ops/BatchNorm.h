@@ -1,4 +1,4 @@
-//===- BatchNorm.h - whether a batch normalization trains -------*- C++ -*-===//
+//===- BatchNorm.h - BatchNormalization in training mode --------*- C++ -*-===//
 
 #ifndef ZERO_OPS_BATCHNORM_H
 #define ZERO_OPS_BATCHNORM_H

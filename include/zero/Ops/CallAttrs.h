@@ -1,8 +1,6 @@
-//===- CallAttrs.h - what nodes have beyond ONNX's schema -------*- C++ -*-===//
-//
-// Attributes of ONNX's operators that ONNX does not have. The importer sets them where a
-// model's metadata tells that the call which a node stands for had such an argument.
-//
+//===- CallAttrs.h - attributes beyond the ONNX schema ----------*- C++ -*-===//
+// Attributes of ONNX operators that the ONNX schema lacks. The importer sets them if the metadata
+// of the model shows that the exported call had such an argument.
 //===----------------------------------------------------------------------===//
 
 #ifndef ZERO_OPS_CALLATTRS_H

@@ -1,4 +1,4 @@
-//===- Concat.h - nodes that join and cut tensors ---------------*- C++ -*-===//
+//===- Concat.h - nodes that concatenate and split tensors ------*- C++ -*-===//
 
 #ifndef ZERO_OPS_CONCAT_H
 #define ZERO_OPS_CONCAT_H
@@ -7,10 +7,11 @@
 
 namespace zero {
 
-/// A Concat of `parts` along `axis`, or, of more than one kernel takes, a tree of them.
+/// A Concat of `parts` along `axis`, or a tree of them if there are more parts than one kernel
+/// supports.
 mlir::Value concatNode(NodeBuilder &builder, llvm::SmallVector<mlir::Value> parts, int64_t axis);
 
-/// Cuts `value` along `axis` into parts of `sizes`, or first into groups of them.
+/// Splits `value` along `axis` into parts of `sizes`, or first into groups of them.
 llvm::SmallVector<mlir::Value> splitNode(NodeBuilder &builder, mlir::Value value,
                                          llvm::ArrayRef<int64_t> sizes, int64_t axis);
 

@@ -1,8 +1,6 @@
-//===- NodeBuilder.h - builds onnx nodes with their types -------*- C++ -*-===//
-//
-// Gradient rules and expansions are written with this: each call emits one
-// onnx.node whose result type follows ONNX's rules.
-//
+//===- NodeBuilder.h - build onnx nodes with inferred types -----*- C++ -*-===//
+// For gradient rules and expansions: each call emits one onnx.node whose result type follows the
+// rules of ONNX.
 //===----------------------------------------------------------------------===//
 
 #ifndef ZERO_OPS_NODEBUILDER_H
@@ -24,8 +22,8 @@ public:
   onnx::NodeOp create(onnx::Operator type, mlir::TypeRange results, mlir::ValueRange inputs,
                       llvm::ArrayRef<mlir::NamedAttribute> attrs = {});
 
-  /// A scalar constant of `like`'s element type, or of f32 where that has 16 bits and
-  /// would round it; broadcast by its users.
+  /// A scalar constant of the element type of `like`, or of f32 if that has 16 bits and would round
+  /// it; its users broadcast it.
   mlir::Value scalar(double value, mlir::Type like);
   /// All elements of `type` equal to `value`.
   mlir::Value splat(double value, mlir::RankedTensorType type);
@@ -33,8 +31,8 @@ public:
   mlir::Value indices(llvm::ArrayRef<int64_t> values);
   mlir::Value none();
 
-  /// Elementwise with NumPy broadcasting. Floats of two types give the wider one, but
-  /// a constant takes the type of what it is combined with.
+  /// Elementwise with NumPy broadcasting. For floats of two types the result has the wider one, but
+  /// a constant gets the type of the other operand.
   mlir::Value add(mlir::Value a, mlir::Value b);
   mlir::Value sub(mlir::Value a, mlir::Value b);
   mlir::Value mul(mlir::Value a, mlir::Value b);
@@ -59,8 +57,8 @@ public:
   mlir::Value matmul(mlir::Value a, mlir::Value b);
   mlir::Value softmax(mlir::Value value, int64_t axis);
 
-  /// A scalar that the runtime provides under `binding`, such as kStepNumber: the
-  /// argument of the step that it is bound to, added when there is none yet.
+  /// A scalar that the runtime provides under `binding`, such as kStepNumber: the argument of the
+  /// step that is bound to it, added if there is none yet.
   mlir::Value programInput(llvm::StringRef binding, mlir::Type elementType);
 
   mlir::OpBuilder &getBuilder() { return builder; }

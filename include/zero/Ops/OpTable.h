@@ -1,9 +1,7 @@
-//===- OpTable.h - what is known of each ONNX operator ----------*- C++ -*-===//
-//
-// One file of lib/Ops per operator or family registers one OpDef each: which
-// opsets it understands, how it lowers to linalg on tensors, and its gradient.
-// Everything else in the compiler asks this table and names no operator.
-//
+//===- OpTable.h - definitions of ONNX operators ----------------*- C++ -*-===//
+// One file of lib/Ops per operator or family registers one OpDef each: the supported opsets, the
+// lowering to linalg on tensors, and the gradient. The rest of the compiler uses this table and
+// names no operator.
 //===----------------------------------------------------------------------===//
 
 #ifndef ZERO_OPS_OPTABLE_H
@@ -19,29 +17,29 @@ namespace zero::ops {
 
 using onnx::kZeroDomain;
 
-/// The newest opset of ai.onnx whose changes to the operators of the table have
-/// been read: a definition up to it is also right for it.
+/// The newest opset of ai.onnx whose changes to the operators of the table have been reviewed: a
+/// definition up to it is also correct for it.
 inline constexpr int64_t kNewestOpset = 28;
 
-/// How a node may share a kernel with others.
+/// How a node may be fused into a kernel with others.
 enum class Kind {
   View,        ///< same bytes, other shape: no kernel at all
   Elementwise, ///< each result element from the broadcast operands' elements
-  Rows,        ///< reduces or normalises along trailing dimensions
-  Product,     ///< a matrix product: one library call, which adds a row and a residual, too
+  Rows,        ///< reduces or normalizes along trailing dimensions
+  Product,     ///< a matrix product: one library call, which also adds a row and a residual
   Other,       ///< a kernel of its own
 };
 
-/// What a node does with floats that are stored in 16 bits.
+/// The treatment of floats that are stored in 16 bits.
 enum class Narrow {
   Widen, ///< computes in f32
-  Move,  ///< gives elements on as they are; its lowering takes 16-bit floats, too
-  Round, ///< rounds to the type of its result, whoever uses it
-  Own,   ///< its lowering takes 16-bit floats, computes in f32 and rounds once
+  Move,  ///< copies elements; its lowering also accepts 16-bit floats
+  Round, ///< rounds to the type of its result for every user
+  Own,   ///< its lowering accepts 16-bit floats, computes in f32 and rounds once
 };
 
-/// A check that a lowering asks for: the i64 pair (smallest, largest) must lie
-/// within [lower, upper], else the step stops with `message`.
+/// A check that a lowering requests: the i64 pair (minimum, maximum) must be within [lower, upper],
+/// else the step stops with `message`.
 struct RangeCheck {
   mlir::Value pair; ///< tensor<2xi64>
   int64_t lower;
@@ -49,13 +47,13 @@ struct RangeCheck {
   std::string message;
 };
 
-/// What a lowering builds.
+/// The result of a lowering.
 struct Lowered {
   llvm::SmallVector<mlir::Value> results;
   llvm::SmallVector<RangeCheck> checks;
-  /// The library call that computes the same, a `#zero.convolution` or `#zero.attention`, or
-  /// null. The node's operands that are given, in order, are the call's first arguments, its
-  /// results, all of them and in order, the last.
+  /// An equivalent library call, a `#zero.convolution` or `#zero.attention`, or null. The first
+  /// arguments of the call are the given operands of the node, in order; the last are all its
+  /// results, in order.
   mlir::Attribute call;
 };
 
@@ -73,12 +71,12 @@ using GradientFn = llvm::LogicalResult (*)(onnx::NodeOp node, mlir::ValueRange o
                                            llvm::ArrayRef<bool> wanted, NodeBuilder &builder,
                                            llvm::MutableArrayRef<mlir::Value> inputGrads);
 
-/// Rewrites `node` to simpler nodes before differentiation: appends one value
-/// per result. Returning success with nothing appended leaves the node alone.
+/// Rewrites `node` to simpler nodes before differentiation: appends one value per result. Success
+/// with nothing appended leaves the node unchanged.
 using ExpandFn = llvm::LogicalResult (*)(onnx::NodeOp node, NodeBuilder &builder,
                                          llvm::SmallVectorImpl<mlir::Value> &results);
 
-/// What is known of one operator.
+/// The definition of one operator.
 struct OpDef : onnx::Operator {
   int64_t minOpset; ///< first opset version understood
   int64_t maxOpset; ///< last one
@@ -86,28 +84,28 @@ struct OpDef : onnx::Operator {
   LowerFn lower = nullptr;       ///< null: must be expanded
   GradientFn gradient = nullptr; ///< null: results carry no gradient
   ExpandFn expand = nullptr;
-  bool anySign = false; ///< lowers unsigned integers, too
-  /// Bit i: result i stays f32 where the program stores its values in 16 bits, as
-  /// losses, sums and statistics do.
+  bool anySign = false; ///< also lowers unsigned integers
+  /// Bit i: result i stays f32 in a program that stores its values in 16 bits, such as losses, sums
+  /// and statistics.
   uint32_t wideResults = 0;
   Narrow narrow = Narrow::Widen;
   llvm::StringRef family = {}; ///< the file of lib/Ops; set by the registry
 };
 
-/// The definition for `node`, or null when its operator or opset is not known.
+/// The definition for `node`, or null if its operator or opset is not known.
 const OpDef *lookup(onnx::NodeOp node);
 /// The definition for an operator by name and opset, or null.
 const OpDef *lookup(llvm::StringRef domain, llvm::StringRef type, int64_t opset);
 /// All definitions in order of domain and type.
 llvm::ArrayRef<OpDef> allOps();
 
-/// Lowers `node` by its definition; see LowerFn. Fails after an error at the node
-/// when there is none, or when it does not take unsigned integers.
+/// Lowers `node` by its definition; see LowerFn. Fails after an error at the node if there is no
+/// definition, or if it does not support unsigned integers.
 llvm::LogicalResult lower(onnx::NodeOp node, mlir::ValueRange inputs, mlir::OpBuilder &builder,
                           Lowered &lowered);
 
-/// `def` with results that stay f32 where values are stored in 16 bits: all, or
-/// those of the bits of `results`.
+/// `def` with results that stay f32 in programs that store values in 16 bits: all, or those of the
+/// bits of `results`.
 inline OpDef keepsWide(OpDef def, uint32_t results = ~0u) {
   def.wideResults = results;
   return def;
@@ -118,10 +116,10 @@ inline OpDef moving(OpDef def) {
   return def;
 }
 
-/// Adds to the table; each file of lib/Ops has one function that calls this,
-/// named in Registry.cpp.
+/// Registers a definition; each file of lib/Ops has one function that calls this, named in
+/// Registry.cpp.
 void registerOp(const OpDef &def);
-/// The same for a definition that is right for unsigned integers, too.
+/// The same for a definition that also supports unsigned integers.
 void registerAnySign(OpDef def);
 
 } // namespace zero::ops

@@ -1,4 +1,4 @@
-//===- Random.h - which nodes draw random numbers ---------------*- C++ -*-===//
+//===- Random.h - nodes that draw random numbers ----------------*- C++ -*-===//
 
 #ifndef ZERO_OPS_RANDOM_H
 #define ZERO_OPS_RANDOM_H
@@ -7,12 +7,11 @@
 
 namespace zero {
 
-/// Whether `node` is of an operator of ONNX that draws random numbers, be it only in
-/// training mode.
+/// Whether the operator of `node` draws random numbers, possibly only in training mode.
 bool drawsRandom(onnx::NodeOp node);
 
-/// The number by which a node of this name is told from the others that draw: a hash of
-/// the name, so that editing one end of a graph leaves the numbers of the other.
+/// The number that distinguishes a node of this name from other nodes that draw: a hash of the
+/// name, so that a change at one end of a graph does not change the random numbers of the rest.
 uint32_t randomNodeNumber(llvm::StringRef name);
 
 } // namespace zero

@@ -10,8 +10,8 @@
 
 namespace zero {
 
-/// One reverse walk over straight-line nodes. First say what is differentiated
-/// (`activate`), then give the gradients of results (`accumulate`), then `run`.
+/// One reverse walk over straight-line nodes. First mark what is differentiated (`activate`), then
+/// provide the gradients of results (`accumulate`), then call `run`.
 class ReverseMode {
 public:
   /// Emits gradient nodes at `builder`'s insertion point.
@@ -24,7 +24,7 @@ public:
   void propagate(onnx::NodeOp node);
   bool isActive(mlir::Value value) const { return active.contains(value); }
 
-  /// Adds `gradient` to that of `value`, after what is there.
+  /// Adds `gradient` to the gradient of `value`, after the summands so far.
   void accumulate(mlir::Value value, mlir::Value gradient);
   /// Visits `nodes`, given in program order, backwards. Fails after an error at
   /// the node whose gradient rule failed or gave a wrong type.

@@ -1,7 +1,5 @@
-//===- Kernel.h - kernels written by hand ----------------------*- C++ -*-===//
-//
-// What the step computes besides the model's nodes: updates, norms, scalars.
-//
+//===- Kernel.h - builders of kernels outside of the op table ---*- C++ -*-===//
+// Kernels of the step that are not nodes of the model: updates, norms, scalars.
 //===----------------------------------------------------------------------===//
 
 #ifndef ZERO_OPTIMIZERS_KERNEL_H
@@ -19,14 +17,14 @@ mlir::func::FuncOp startKernel(mlir::ModuleOp module, llvm::StringRef name, mlir
                                mlir::TypeRange results, unsigned firstInplace = 0,
                                unsigned numInplace = 0);
 
-/// Arithmetic on scalars, written as formulas are.
+/// Arithmetic on scalars with the syntax of formulas.
 class Formula {
 public:
   Formula(mlir::OpBuilder &builder, mlir::Location loc) : builder(builder), loc(loc) {}
 
   mlir::Value constant(double value, mlir::Type type);
   mlir::Value add(mlir::Value a, mlir::Value b);
-  /// A summand of a sum whose order the compiler chooses, the same in every run.
+  /// A summand of a sum whose order the compiler chooses, the same order in every run.
   mlir::Value unorderedAdd(mlir::Value a, mlir::Value b);
   mlir::Value sub(mlir::Value a, mlir::Value b);
   mlir::Value mul(mlir::Value a, mlir::Value b);
@@ -40,7 +38,7 @@ public:
   mlir::Value cast(mlir::Value a, mlir::Type type);
   mlir::Value select(mlir::Value condition, mlir::Value a, mlir::Value b);
 
-  /// The element of a tensor of rank 0, and the way back.
+  /// Converts a tensor of rank 0 to its element and back.
   mlir::Value element(mlir::Value tensor);
   mlir::Value tensor(mlir::Value element);
 

@@ -1,10 +1,8 @@
 //===- Optimizer.h - optimizers as kernels ----------------------*- C++ -*-===//
-//
-// An optimizer is two kernels: one computes the step's scalars (in f64, rounded
-// once), the other updates any slice of a parameter with its states, element by
-// element. One that is layerwise has a third in front, which advances the states
-// and measures the direction of each tensor. One file each.
-//
+// An optimizer is two kernels: one computes the scalars of the step (in f64, rounded once), the
+// other updates any slice of a parameter with its states, element by element. A layerwise optimizer
+// has a third kernel before these, which advances the states and measures the direction of each
+// tensor. There is one file for each optimizer.
 //===----------------------------------------------------------------------===//
 
 #ifndef ZERO_OPTIMIZERS_OPTIMIZER_H
@@ -34,19 +32,18 @@ struct ParameterState {
   double init = 0.0;
 };
 
-/// A state of a whole tensor, of a shape of its own, all zero at the start; every rank has all of
-/// it.
+/// A state of a whole tensor with a shape of its own, initially zero; every rank has all of it.
 struct TensorState {
   std::string suffix; ///< "row_var"
   llvm::SmallVector<int64_t> shape;
 };
 
-/// Made by its definition, see Definition.h.
+/// Created by its definition, see Definition.h.
 class Optimizer {
 public:
   virtual ~Optimizer();
 
-  /// What it was made from.
+  /// The settings that it was created from.
   const Settings &getSettings() const { return settings; }
 
   virtual llvm::SmallVector<ParameterState> states() const = 0;
@@ -54,7 +51,7 @@ public:
   /// f64 scalars kept from step to step.
   virtual llvm::SmallVector<ScalarState> scalarStates() const { return {}; }
 
-  /// How many f32 scalars the update kernel takes.
+  /// The number of f32 scalars of the update kernel.
   virtual unsigned numScalars() const = 0;
 
   /// Given the learning rate (f64) and the scalar states' values (f64), appends
@@ -63,15 +60,15 @@ public:
                             mlir::ValueRange states,
                             llvm::SmallVectorImpl<mlir::Value> &results) const = 0;
 
-  /// Given f32 values parameter, states..., gradient, scalars..., appends the
-  /// next parameter and states. Explicit math.fma only, no fast-math: the bits
-  /// must not depend on how the tensor is cut (promise 3). Not called when layerwise.
+  /// Given f32 values parameter, states..., gradient, scalars..., appends the next parameter and
+  /// states. Only explicit math.fma, no fast-math: the result must be bitwise identical for any
+  /// partition of the tensor. Not called if layerwise.
   virtual void buildUpdate(mlir::OpBuilder &builder, mlir::Location loc, mlir::ValueRange operands,
                            llvm::SmallVectorImpl<mlir::Value> &results) const = 0;
 
-  /// Whether each tensor's step is scaled by a ratio of norms, as in LAMB: the next
-  /// parameter is parameter + scalars[0] * ratio * direction, with
-  /// ratio = |parameter| / |direction| over the whole tensor, 1 where either is 0.
+  /// Whether the step of each tensor is scaled by a ratio of norms, as in LAMB: the next parameter
+  /// is parameter + scalars[0] * ratio * direction, with ratio = |parameter| / |direction| over the
+  /// whole tensor, 1 if either is 0.
   virtual bool isLayerwise() const { return false; }
   /// Layerwise: operands as for buildUpdate; appends the next states.
   virtual void buildStates(mlir::OpBuilder &builder, mlir::Location loc, mlir::ValueRange operands,
@@ -82,17 +79,17 @@ public:
     return {};
   }
 
-  /// Whether the step of an element depends on all of the tensor, as in Adafactor: every rank
-  /// computes the step of whole tensors from whole gradients, and `buildUpdate`, whose gradient is
-  /// that step, applies the rank's slice of it.
+  /// Whether the step of an element depends on the whole tensor, as in Adafactor: every rank
+  /// computes the step of whole tensors from unsharded gradients, and `buildUpdate`, whose gradient
+  /// is that step, applies the rank's slice of it.
   virtual bool isOfTensors() const { return false; }
-  /// Of tensors: the states for a parameter of `shape`, beside which `states` has none.
+  /// For optimizers of whole tensors: the states of a parameter of `shape`; `states` is empty then.
   virtual llvm::SmallVector<TensorState> tensorStates(llvm::ArrayRef<int64_t> shape) const {
     return {};
   }
-  /// Of tensors: given the gradient (f32, in a tensor of the parameter's shape), the tensor states,
-  /// the sum of squares of the parameter (f64) and the scalars (f32), appends the next states and
-  /// the step.
+  /// For optimizers of whole tensors: given the gradient (f32, in a tensor of the parameter's
+  /// shape), the tensor states, the sum of squares of the parameter (f64) and the scalars (f32),
+  /// appends the next states and the step.
   virtual void buildTensorStep(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value gradient,
                                mlir::ValueRange states, mlir::Value squares,
                                mlir::ValueRange scalars,
@@ -106,9 +103,9 @@ protected:
   double weightDecay;
 };
 
-/// The types that an update kernel works on.
+/// The types of an update kernel.
 struct UpdateForm {
-  mlir::Type parameter; ///< of a 16-bit parameter the first state is its f32 master
+  mlir::Type parameter; ///< if it has 16 bits the first state is its f32 master
   mlir::Type gradient;
   bool scaled = false; ///< the first scalar is a factor on the gradient
 
@@ -116,8 +113,8 @@ struct UpdateForm {
   bool operator==(const UpdateForm &) const = default;
 };
 
-/// Adds the kernels of an update (see zero.update) and returns their symbols: the
-/// one that updates, then, of a layerwise optimizer, the two that measure and rate.
+/// Adds the kernels of an update (see zero.update) and returns their symbols: the kernel that
+/// updates, and for a layerwise optimizer the two that sum and scale.
 llvm::SmallVector<mlir::func::FuncOp> buildUpdateKernels(mlir::ModuleOp module,
                                                          const Optimizer &optimizer,
                                                          const UpdateForm &form,

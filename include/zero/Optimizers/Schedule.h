@@ -1,7 +1,5 @@
-//===- Schedule.h - learning rates, and groups of parameters ----*- C++ -*-===//
-//
-// What the scalars of a step are made of beside the optimizer.
-//
+//===- Schedule.h - learning-rate schedules and groups ----------*- C++ -*-===//
+// The inputs of the scalars of a step beside the optimizer.
 //===----------------------------------------------------------------------===//
 
 #ifndef ZERO_OPTIMIZERS_SCHEDULE_H
@@ -14,7 +12,7 @@
 
 namespace zero {
 
-/// How the learning rate goes on after the warm-up.
+/// The form of the learning rate after the warm-up.
 enum class ScheduleKind { Constant, Linear, Cosine, InverseSqrt };
 inline llvm::ArrayRef<Word<ScheduleKind>> wordsOf(ScheduleKind) {
   static constexpr Word<ScheduleKind> words[] = {{ScheduleKind::Constant, "constant"},
@@ -24,26 +22,26 @@ inline llvm::ArrayRef<Word<ScheduleKind>> wordsOf(ScheduleKind) {
   return words;
 }
 
-/// How the learning rate goes on from step to step.
+/// The schedule of the learning rate.
 struct ScheduleOptions {
   ScheduleKind kind = ScheduleKind::Constant;
   uint64_t warmupSteps = 0;
   uint64_t totalSteps = 0;
-  double minRatio = 0.0; ///< where linear and cosine end
+  double minRatio = 0.0; ///< final factor of linear and cosine
 
   bool isConstant() const { return kind == ScheduleKind::Constant && warmupSteps == 0; }
 };
 
-/// What is wrong with `options`, or nothing.
+/// An error message for `options`, or an empty string.
 std::string checkSchedule(const ScheduleOptions &options);
 
-/// The factor on the learning rate of the step after `steps` (f64) updates, as f64:
-/// steps / warmupSteps during the warm-up; then 1, or linearly or by half a cosine
-/// down to minRatio at totalSteps, where it stays, or sqrt(warmupSteps / steps).
+/// The factor on the learning rate of the step after `steps` (f64) updates, as f64: steps /
+/// warmupSteps during the warm-up; then 1, or linearly or by half a cosine down to minRatio at
+/// totalSteps, constant from there, or sqrt(warmupSteps / steps).
 mlir::Value buildSchedule(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value steps,
                           const ScheduleOptions &options);
 
-/// Parameters that are treated differently. What is not set is as for all others.
+/// Parameters with settings of their own. Unset values are those of all other parameters.
 struct ParameterGroup {
   std::string pattern; ///< a glob of parameters' names
   std::optional<double> weightDecay;
@@ -66,8 +64,8 @@ inline constexpr llvm::StringLiteral kUpdateCount = "optimizer.updates";
 mlir::func::FuncOp buildScalarKernel(mlir::ModuleOp module, llvm::ArrayRef<GroupOptimizer> groups,
                                      const ScheduleOptions &schedule, llvm::StringRef name);
 
-/// Reads "pattern:weight-decay=X:lr-scale=Y"; null and a message in `error` when it
-/// is none.
+/// Parses "pattern:weight-decay=X:lr-scale=Y"; returns null and a message in `error` if the text
+/// has another form.
 std::optional<ParameterGroup> parseParameterGroup(llvm::StringRef text, std::string &error);
 
 } // namespace zero

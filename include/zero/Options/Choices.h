@@ -1,4 +1,4 @@
-//===- Choices.h - what options of several phases choose from ---*- C++ -*-===//
+//===- Choices.h - values of options of several phases ----------*- C++ -*-===//
 
 #ifndef ZERO_OPTIONS_CHOICES_H
 #define ZERO_OPTIONS_CHOICES_H
@@ -9,7 +9,8 @@
 
 namespace zero {
 
-/// How parameters, gradients and activations are stored, and in what gradients are added.
+/// The element type of parameters, gradients and activations in memory, and of the sums of
+/// gradients.
 enum class Precision { F32, BF16, F16 };
 inline llvm::ArrayRef<Word<Precision>> wordsOf(Precision) {
   static constexpr Word<Precision> words[] = {
@@ -17,7 +18,7 @@ inline llvm::ArrayRef<Word<Precision>> wordsOf(Precision) {
   return words;
 }
 
-/// How frozen parameters are stored.
+/// The element type of frozen parameters in memory.
 enum class HalfPrecision { BF16, F16 };
 inline llvm::ArrayRef<Word<HalfPrecision>> wordsOf(HalfPrecision) {
   static constexpr Word<HalfPrecision> words[] = {{HalfPrecision::BF16, "bf16"},
@@ -25,7 +26,8 @@ inline llvm::ArrayRef<Word<HalfPrecision>> wordsOf(HalfPrecision) {
   return words;
 }
 
-/// What the mean of the loss is over: all ranks' labels, or each rank's, averaged.
+/// The labels of the mean of the loss: those of all ranks, or those of each rank, averaged over
+/// ranks.
 enum class LossMean { Global, Local };
 inline llvm::ArrayRef<Word<LossMean>> wordsOf(LossMean) {
   static constexpr Word<LossMean> words[] = {{LossMean::Global, "global"},
@@ -33,7 +35,7 @@ inline llvm::ArrayRef<Word<LossMean>> wordsOf(LossMean) {
   return words;
 }
 
-/// What backward computes again in any case.
+/// The values that backward recomputes without a plan.
 enum class Recompute { Cheap, None };
 inline llvm::ArrayRef<Word<Recompute>> wordsOf(Recompute) {
   static constexpr Word<Recompute> words[] = {{Recompute::Cheap, "cheap"},
@@ -41,7 +43,7 @@ inline llvm::ArrayRef<Word<Recompute>> wordsOf(Recompute) {
   return words;
 }
 
-/// What kernels run on. Simulated: the CPU does what a GPU's threads would.
+/// The device of kernels. Simulated: the CPU executes the threads of a GPU.
 enum class Device { Cpu, Cuda, Simulated };
 inline llvm::ArrayRef<Word<Device>> wordsOf(Device) {
   static constexpr Word<Device> words[] = {
@@ -49,8 +51,8 @@ inline llvm::ArrayRef<Word<Device>> wordsOf(Device) {
   return words;
 }
 
-/// What layers keep for backward: all it reads, what goes from one to the next, or what goes
-/// between groups of them.
+/// The values that layers save for backward: all that it reads, the values between layers, or the
+/// values between groups of layers.
 enum class Checkpoint { None, Layer, Sqrt };
 inline llvm::ArrayRef<Word<Checkpoint>> wordsOf(Checkpoint) {
   static constexpr Word<Checkpoint> words[] = {
@@ -66,14 +68,14 @@ inline llvm::ArrayRef<Word<GradReduce>> wordsOf(GradReduce) {
   return words;
 }
 
-/// Whether a planner chooses the stage. There is no word for what holds without it.
+/// Whether a planner chooses the stage. The default has no word.
 enum class ZeroMode { Given, Auto };
 inline llvm::ArrayRef<Word<ZeroMode>> wordsOf(ZeroMode) {
   static constexpr Word<ZeroMode> words[] = {{ZeroMode::Auto, "auto"}};
   return words;
 }
 
-/// The dialect names its tiers.
+/// The names of tiers are those of the dialect.
 inline llvm::ArrayRef<Word<Tier>> wordsOf(Tier) {
   static const std::vector<Word<Tier>> words = [] {
     std::vector<Word<Tier>> all;

@@ -1,9 +1,7 @@
 //===- Words.h - options whose values are words -----------------*- C++ -*-===//
-//
-// An enumeration names its words once, in `wordsOf`. From there come its parser for flags of the
-// tools and for options of passes, its text, and the error that lists what is allowed. A text that
-// is none of the words is an error, never a default.
-//
+// An enumeration lists its words once, in `wordsOf`. The parser for flags of tools and options of
+// passes, the text, and the error that lists the allowed words are derived from it. A text that is
+// not one of the words is an error, never a default.
 //===----------------------------------------------------------------------===//
 
 #ifndef ZERO_OPTIONS_WORDS_H
@@ -32,7 +30,7 @@ concept Choice = std::is_enum_v<E> && requires(E value) {
   { wordsOf(value) } -> std::convertible_to<llvm::ArrayRef<Word<E>>>;
 };
 
-/// The word of `value`; empty where it has none.
+/// The word of `value`; empty if it has none.
 template <Choice E>
 llvm::StringRef wordOf(E value) {
   for (const Word<E> &word : wordsOf(value))
@@ -69,11 +67,11 @@ struct OrAuto {
 
   bool isAuto() const { return !value; }
   bool is(E other) const { return value == other; }
-  /// The value, or what holds until a planner has chosen.
+  /// The value, or the default until a planner has chosen.
   E fixed(E instead = E{}) const { return value.value_or(instead); }
 };
 
-/// How a text becomes a value of type T: `parse`, and `words`, in the order of messages.
+/// Parses a text into a value of type T: `parse`, and `words`, in the order of messages.
 template <typename T>
 struct WordsOf;
 
@@ -116,7 +114,8 @@ concept Worded = requires(llvm::StringRef text) {
   { WordsOf<T>::parse(text) } -> std::same_as<std::optional<T>>;
 };
 
-/// What is wrong with `text` as a value of type T: "expected a, b or c, got 'd'"; or nothing.
+/// An error message for `text` as a value of type T: "expected a, b or c, got 'd'"; or an empty
+/// string.
 template <Worded T>
 std::string checkWord(llvm::StringRef text) {
   if (WordsOf<T>::parse(text))

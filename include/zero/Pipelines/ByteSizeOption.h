@@ -22,7 +22,7 @@ inline llvm::raw_ostream &operator<<(llvm::raw_ostream &os, ByteSize size) {
 
 } // namespace zero
 
-/// Reads a ByteSize; says nothing where it cannot: the tools do.
+/// Parses a ByteSize; reports no error: the tools do.
 template <>
 class llvm::cl::parser<zero::ByteSize> : public llvm::cl::basic_parser<zero::ByteSize> {
 public:

@@ -1,7 +1,5 @@
 //===- OptimizerFlags.h - flags of all optimizers ---------------*- C++ -*-===//
-//
-// An option for each hyperparameter that some optimizer's definition has.
-//
+// An option for each hyperparameter of any optimizer's definition.
 //===----------------------------------------------------------------------===//
 
 #ifndef ZERO_PIPELINES_OPTIMIZERFLAGS_H
@@ -15,10 +13,10 @@ namespace zero {
 
 class OptimizerFlags {
 public:
-  /// Adds the options to `parent`, which must live as long.
+  /// Adds the options to `parent`, which must outlive this.
   explicit OptimizerFlags(mlir::detail::PassOptions &parent);
 
-  /// What of them is given to `optimizer`, be they its own or not.
+  /// The given options, whether they belong to `optimizer` or not.
   OptimizerOptions optionsOf(llvm::StringRef optimizer) const;
 
 private:

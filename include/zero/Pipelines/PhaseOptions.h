@@ -12,7 +12,7 @@
 
 namespace zero {
 
-/// What the phases need to know: a part for each. Every tool fills this one struct.
+/// The options of all phases, a part for each. Every tool fills this struct.
 struct PhaseOptions : mlir::PassPipelineOptions<PhaseOptions> {
   phase::ImportOptions import{*this};
   phase::RecogniseOptions recognise{*this};
@@ -26,18 +26,18 @@ struct PhaseOptions : mlir::PassPipelineOptions<PhaseOptions> {
   phase::PlanOptions plan{*this};
   phase::PartitionOptions partition{*this};
 
-  /// The mode of --checkpoint: where none is given, auto if a plan is chosen.
+  /// The mode of --checkpoint; if none is given, auto if a plan is chosen.
   OrAuto<Checkpoint> checkpointMode() const;
 
-  /// The machine of --machine, or a preset for what is compiled for, with the disk that the options
-  /// describe. Returns what is wrong, "--machine=NAME: ...", or nothing.
+  /// The machine of --machine, or a preset for the target of compilation, with the disk that the
+  /// options describe. Returns an error message, "--machine=NAME: ...", or an empty string.
   std::string loadMachine(planning::Machine &machine) const;
 
   /// Whether there is an option `name`.
   bool knows(llvm::StringRef name) const;
   /// Whether option `name` needs no value.
   bool isSwitch(llvm::StringRef name) const;
-  /// Sets option `name` from text; returns what is wrong with it, or nothing.
+  /// Sets option `name` from text; returns an error message, or an empty string.
   std::string set(llvm::StringRef name, llvm::StringRef value);
 };
 

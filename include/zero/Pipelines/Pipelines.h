@@ -1,9 +1,7 @@
 //===- Pipelines.h - the passes of each phase -------------------*- C++ -*-===//
-//
-// One function for each phase. Where a planner takes part in a phase (zero/Driver/Phases.h), the
-// phase has a function for what comes before the choice and one for what comes after it, since a
+// One function for each phase. If a planner takes part in a phase (zero/Driver/Phases.h), the phase
+// has one function for the passes before the choice and one for the passes after it, because a
 // trial of a plan runs the same passes on a copy of the program.
-//
 //===----------------------------------------------------------------------===//
 
 #ifndef ZERO_PIPELINES_PIPELINES_H
@@ -16,15 +14,15 @@ namespace zero {
 void addImport(mlir::OpPassManager &pm, const PhaseOptions &options);
 void addRecognise(mlir::OpPassManager &pm, const PhaseOptions &options);
 void addPrecision(mlir::OpPassManager &pm, const PhaseOptions &options);
-/// The phase `differentiate` after tiles are planned.
+/// The phase `differentiate` after tiles are chosen.
 void addGradients(mlir::OpPassManager &pm, const PhaseOptions &options);
 void addStep(mlir::OpPassManager &pm, const PhaseOptions &options);
 void addShape(mlir::OpPassManager &pm, const PhaseOptions &options);
 void addKernels(mlir::OpPassManager &pm, const PhaseOptions &options);
-/// The beginning of the phase `place`: activations as --checkpoint says.
+/// The beginning of the phase `place`: activations according to --checkpoint.
 void addActivations(mlir::OpPassManager &pm, const PhaseOptions &options);
-/// The phase `place` after a plan is chosen: places state as the options, or the plan on the
-/// module, say. A trial reports nothing.
+/// The phase `place` after a plan is chosen: places state according to the options or the plan on
+/// the module. A trial reports nothing.
 void addPlacement(mlir::OpPassManager &pm, const PhaseOptions &options, bool isTrial);
 void addPartition(mlir::OpPassManager &pm, const PhaseOptions &options);
 /// The phase `schedule` up to its verifier. A trial reports nothing.

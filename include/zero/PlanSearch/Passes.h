@@ -1,7 +1,5 @@
 //===- Passes.h - passes that choose plans ----------------------*- C++ -*-===//
-//
-// They take the options of all phases, since they run phases on copies of the program.
-//
+// These passes take the options of all phases, because they run phases on copies of the program.
 //===----------------------------------------------------------------------===//
 
 #ifndef ZERO_PLANSEARCH_PASSES_H
@@ -11,15 +9,15 @@
 
 namespace zero {
 
-/// Whether other tiles of parameters are tried where a budget requires it.
+/// Whether other tiles of parameters are tried if a budget requires it.
 bool plansTiles(const PhaseOptions &options);
 
-/// The pass `zero-plan-tiles`: before differentiation, chooses the limit above which parameters
-/// are cut into tiles.
+/// The pass `zero-plan-tiles`: before differentiation, chooses the size above which parameters are
+/// tiled.
 std::unique_ptr<mlir::Pass> createPlanTiles(const PhaseOptions &options,
                                             const planning::Machine &machine);
 
-/// The pass `zero-plan-memory`: chooses the fastest plan that keeps a budget for a step that has
+/// The pass `zero-plan-memory`: chooses the fastest plan within a budget for a step that has
 /// kernels, or fails with the smallest budget that has a plan.
 std::unique_ptr<mlir::Pass> createPlanMemory(const PhaseOptions &options,
                                              const planning::Machine &machine);

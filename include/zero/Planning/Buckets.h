@@ -1,4 +1,4 @@
-//===- Buckets.h - which tensors share a flat buffer ------------*- C++ -*-===//
+//===- Buckets.h - assign tensors to buckets --------------------*- C++ -*-===//
 
 #ifndef ZERO_PLANNING_BUCKETS_H
 #define ZERO_PLANNING_BUCKETS_H
@@ -10,16 +10,16 @@
 
 namespace zero::planning {
 
-/// A parameter as bucketing sees it, in order of first use.
+/// A parameter for the assignment to buckets, in order of first use.
 struct BucketItem {
   int64_t elements = 0;
   int64_t elementBytes = 4;
   uint64_t shape = 0; ///< equal for parameters of equal shape and use
   uint64_t kind = 0;  ///< only items of equal kind may share a bucket
-  bool alone = false; ///< used far apart: gathered on its own
+  bool alone = false; ///< its uses are far apart: a bucket of its own
 };
 
-/// Where an item lies.
+/// The place of an item.
 struct BucketSlot {
   int64_t bucket = 0;
   int64_t start = 0; ///< elements

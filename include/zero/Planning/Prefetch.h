@@ -1,4 +1,4 @@
-//===- Prefetch.h - when transfers begin ------------------------*- C++ -*-===//
+//===- Prefetch.h - start times of transfers --------------------*- C++ -*-===//
 
 #ifndef ZERO_PLANNING_PREFETCH_H
 #define ZERO_PLANNING_PREFETCH_H
@@ -8,31 +8,31 @@
 
 namespace zero::planning {
 
-/// Bytes that must have come over a link before a command.
+/// Bytes that must have been transferred over a link before a command.
 struct Fetch {
   int64_t needed = 0;   ///< the first command that reads them
-  int64_t earliest = 0; ///< the first command before which they may leave
+  int64_t earliest = 0; ///< the first command before which the transfer may start
   int link = 0;
   double seconds = 0; ///< on the link, alone
-  int64_t bytes = 0;  ///< that the target takes from the start of the transfer on
-  double margin = 0;  ///< seconds that it should be there before it is needed
+  int64_t bytes = 0;  ///< reserved on the target from the start of the transfer on
+  double margin = 0;  ///< seconds between its arrival and its first use
 };
 
-/// A step that transfers go beside, command by command.
+/// The commands of a step that transfers overlap with.
 struct Timeline {
-  std::vector<double> seconds; ///< each command takes
-  std::vector<int64_t> live;   ///< bytes of the targets' arena in use at it, fetches apart
+  std::vector<double> seconds; ///< of each command
+  std::vector<int64_t>
+      live; ///< bytes in use in the target's arena at each command, without fetches
 };
 
-/// For each fetch, the command before which it should begin: as late as it can so that it
-/// is there in time if links are serial, and never so early that live bytes exceed
-/// `budget`. A fetch that begins before the command that needs it, or for which there is no
-/// room any earlier, is waited for. On each link fetches begin in the order in which they are
-/// needed.
-/// Walks back from the last fetch, as DeepCompile's prefetching does (arXiv 2504.09983); the
-/// time is linear in fetches and in the commands that each spans.
+/// For each fetch, the command before which it should start: as late as possible such that it
+/// arrives in time if links are serial, and never so early that live bytes exceed `budget`. If a
+/// fetch starts just before the command that needs it, or memory does not allow an earlier start,
+/// the command waits for it. On each link fetches start in the order in which they are needed.
+/// Iterates backwards from the last fetch, as the prefetching of DeepCompile does (arXiv
+/// 2504.09983); the time is linear in the fetches and in the commands that each spans.
 ///
-/// Turned round in time it says how long what leaves an arena stays there.
+/// Reversed in time, it determines how long values that leave an arena stay there.
 std::vector<int64_t> placeFetches(const Timeline &timeline, const std::vector<Fetch> &fetches,
                                   int64_t budget);
 

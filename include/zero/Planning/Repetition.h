@@ -8,8 +8,8 @@
 
 namespace zero::planning {
 
-/// Items [begin, begin + period * n) are n equal layers; the last may be followed by
-/// the beginning of one more, up to `end`. `period` is 0 when nothing repeats.
+/// Items [begin, begin + period * n) are n equal layers; the beginning of one more may follow, up
+/// to `end`. `period` is 0 if nothing repeats.
 struct Repetition {
   int64_t begin = 0;
   int64_t period = 0;

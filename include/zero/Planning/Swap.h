@@ -1,4 +1,4 @@
-//===- Swap.h - what leaves the device until backward -----------*- C++ -*-===//
+//===- Swap.h - choose the values to offload until backward -----*- C++ -*-===//
 
 #ifndef ZERO_PLANNING_SWAP_H
 #define ZERO_PLANNING_SWAP_H
@@ -9,16 +9,16 @@
 
 namespace zero::planning {
 
-/// A way to compute again, and what it leaves to be saved. Ways drop values in the order of the
-/// seconds that it takes to make them again for each byte, the cheapest first (Fuyou,
-/// arXiv 2403.06504, section 4.3; here planLadder).
+/// A choice of recomputation, and the bytes that remain to be saved. Values are dropped in the
+/// order of seconds of recomputation per byte, the cheapest first (Fuyou, arXiv 2403.06504, section
+/// 4.3; here planLadder).
 struct SavedWay {
-  double again = 0;  ///< seconds of what runs again in a step
-  int64_t bytes = 0; ///< that stay from forward to backward
+  double again = 0;  ///< seconds of recomputation in a step
+  int64_t bytes = 0; ///< that are saved from forward to backward
 };
 
-/// What runs side by side in a step: seconds without any swap, and those that each byte adds which
-/// goes from the device to the host, or on to the disk, and back.
+/// The lanes of a step that run in parallel: seconds without offloading, and seconds for each byte
+/// that is copied from the device to the host, or on to the disk, and back.
 struct SwapLanes {
   using Links = std::array<double, kNumLinks>;
   double compute = 0;
@@ -26,28 +26,29 @@ struct SwapLanes {
   Links perByte = {};
 };
 
-/// Of what a way saves, bytes that wait elsewhere.
+/// Bytes of the saved values that are offloaded.
 struct Swap {
   size_t way = 0;
   int64_t host = 0;
   int64_t disk = 0;
-  double seconds = 0; ///< of the lane that takes longest
+  double seconds = 0; ///< of the slowest lane
 };
 
-/// Where the bytes that are swapped may wait.
+/// The tiers that bytes may be offloaded to.
 struct SwapRoom {
   int64_t host = 0;
-  bool disk = false; ///< as much as does not fit the host: it is never faster
+  bool disk = false; ///< for bytes that do not fit the host, since it is never faster
 };
 
-/// Seconds of the lane that takes longest.
+/// Seconds of the slowest lane.
 double swapSeconds(const SavedWay &way, int64_t host, int64_t disk, const SwapLanes &lanes);
 
-/// Of all ways and multiples of `grain` bytes (all of a way's, too) those that are of use: whatever
-/// room the device has for saved values, the fastest that fits it is among them, of equals the one
-/// that moves least. Sorted by seconds, each leaves less on the device than the ones before: what
-/// is swapped costs links, what is computed again the cores, and time stops falling where the two
-/// meet.
+/// Returns the Pareto frontier of step time and device bytes over all choices of recomputation and
+/// multiples of `grain` offloaded bytes (and all bytes of a choice): for any space on the device
+/// for saved values, the fastest choice that fits it is included, and of equally fast ones the one
+/// that transfers least. Sorted by seconds, each leaves fewer bytes on the device than the ones
+/// before. Offloading costs time of links, recomputation time of cores, and the step time is
+/// minimal where the two are equal.
 std::vector<Swap> listSwaps(const std::vector<SavedWay> &ways, const SwapLanes &lanes,
                             SwapRoom room, int64_t grain);
 

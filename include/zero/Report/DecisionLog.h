@@ -1,4 +1,4 @@
-//===- DecisionLog.h - what passes decided, for the report ------*- C++ -*-===//
+//===- DecisionLog.h - decisions of passes, for the report ------*- C++ -*-===//
 
 #ifndef ZERO_REPORT_DECISIONLOG_H
 #define ZERO_REPORT_DECISIONLOG_H
@@ -11,14 +11,14 @@
 
 namespace zero {
 
-/// Passes say what they decide, and why, as MLIR remarks; this keeps them.
+/// Collects the decisions that passes report, with reasons, as MLIR remarks.
 class DecisionLog {
 public:
   struct Entry {
     std::string category; ///< "parameters", ...
     std::string name;     ///< "trained", "left-out", ...
     std::string text;
-    /// What the decision is about, where the remark has a number "bytes" or "seconds".
+    /// The figures of the decision, if the remark has a number "bytes" or "seconds".
     std::optional<int64_t> bytes;
     std::optional<double> seconds;
   };
@@ -26,9 +26,9 @@ public:
   /// Collects the remarks of `context` from now on. Outlives the context.
   llvm::LogicalResult attach(mlir::MLIRContext &context);
 
-  /// Writes what a user should know: precision, tiles, which attentions are no single
-  /// kernel, which parameters are trained, and which float constants are not. Of many parameters
-  /// a summary, with like ones of repeated layers in one line, unless `verbose`.
+  /// Prints decisions for the user: precision, tiles, attentions that are not a single kernel,
+  /// trained parameters, and float constants that are not trained. Many parameters are summarized,
+  /// with equal ones of repeated layers in one line, unless `verbose`.
   void print(llvm::raw_ostream &os, bool verbose) const;
 
   llvm::ArrayRef<Entry> getEntries() const { return entries; }

@@ -1,4 +1,4 @@
-//===- MemoryMap.h - what lies where in the arena, and when -----*- C++ -*-===//
+//===- MemoryMap.h - tensors of the arena over the step ---------*- C++ -*-===//
 
 #ifndef ZERO_REPORT_MEMORYMAP_H
 #define ZERO_REPORT_MEMORYMAP_H
@@ -13,13 +13,12 @@
 
 namespace zero {
 
-/// The parts of a step, in order of the first two; with tiles of the loss forward and
-/// backward take turns.
+/// The parts of a step, in order. If the loss is tiled, forward and backward alternate.
 enum class StepPart { Prologue, Forward, Backward, Epilogue };
 llvm::StringRef stepPartName(StepPart part);
 
-/// An op of the step that does something. Views and reads are none: nothing becomes
-/// live or dies at them alone.
+/// An op of the step that executes something. Views and reads are not included: no value becomes
+/// live or dies at these alone.
 struct MappedCommand {
   std::string name;  ///< of the node or the bucket; may be empty
   std::string kind;  ///< "gemm", "all_gather", "host_to_device", ...
@@ -30,17 +29,17 @@ struct MappedCommand {
 /// A piece of the arena.
 struct MappedTensor {
   std::string name;
-  std::string type;     ///< "128x64xf32"; empty for scratch
-  std::string scope;    ///< as of commands
+  std::string type;     ///< "128x64xf32"; empty for workspace
+  std::string scope;    ///< as for commands
   llvm::StringRef kind; ///< "input", "state", "constant", "value" or "scratch"
   Usage usage = Usage::Working;
   int64_t bytes = 0;
   int64_t offset = 0;
-  int64_t begin = 0; ///< the first and the last command at which it must be there
+  int64_t begin = 0; ///< the first and the last command at which it is live
   int64_t end = 0;
 };
 
-/// What lies on one tier.
+/// The contents of one tier.
 struct TierMap {
   Tier tier = Tier::Device;
   std::vector<MappedTensor> tensors; ///< without empty ones
@@ -54,7 +53,7 @@ struct MemoryMap {
   std::array<TierMap, kTiers.size()> tiers; ///< by Tier
 };
 
-/// Reads the map off a packed module, whose step `storage` is of.
+/// Builds the map of a packed module; `storage` is the analysis of its step.
 MemoryMap mapMemory(mlir::ModuleOp module, const Storage &storage);
 
 } // namespace zero

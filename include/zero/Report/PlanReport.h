@@ -1,4 +1,4 @@
-//===- PlanReport.h - a plan as JSON and as a page --------------*- C++ -*-===//
+//===- PlanReport.h - a plan as JSON and as a web page ----------*- C++ -*-===//
 
 #ifndef ZERO_REPORT_PLANREPORT_H
 #define ZERO_REPORT_PLANREPORT_H
@@ -9,20 +9,20 @@
 
 namespace zero {
 
-/// All that --report writes: the certificate's numbers and what they come from.
+/// The contents of --report: the numbers of the certificate and their sources.
 struct PlanReport {
-  std::string model; ///< name of the file, without its folder
+  std::string model; ///< name of the file, without its directory
   PlanSummary summary;
   MemoryMap memory;
   std::vector<DecisionLog::Entry> decisions;
 };
 
-/// One line of JSON; docs/reference/report.md has the fields. Has neither '<' nor line separators,
-/// so that it can stand inside a script of a page as it is.
+/// One line of JSON; docs/reference/report.md has the fields. Contains neither '<' nor line
+/// separators, so that it can be embedded in a script of a page.
 std::string reportAsJson(const PlanReport &report);
 
-/// Writes the JSON or, to a path that ends in .html, the page with it. Each file appears
-/// whole or not at all.
+/// Writes the JSON or, if the path ends in .html, the page with it. Each file is written completely
+/// or not at all.
 llvm::LogicalResult writeReports(const PlanReport &report, llvm::ArrayRef<std::string> paths,
                                  mlir::MLIRContext &context);
 

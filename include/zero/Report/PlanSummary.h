@@ -1,8 +1,5 @@
 //===- PlanSummary.h - the numbers of a plan --------------------*- C++ -*-===//
-//
-// Collected once from a packed module; the certificate and the report only write
-// them down.
-//
+// Collected once from a packed module; the certificate and the report only print it.
 //===----------------------------------------------------------------------===//
 
 #ifndef ZERO_REPORT_PLANSUMMARY_H
@@ -18,44 +15,44 @@
 
 namespace zero {
 
-/// Bytes of one role: the most at once, and those at the peak of all roles.
+/// Bytes of one role: the maximum over the step, and those at the peak of all roles.
 struct RoleBytes {
   int64_t most = 0;
   int64_t atPeak = 0;
 };
 
-/// By what the volume of stage 3 differs from the paper's, in elements.
+/// The differences of the volume of stage 3 from the ZeRO paper, in elements.
 struct VolumeCauses {
-  int64_t gatheredAgain = 0; ///< parameters used far apart
+  int64_t gatheredAgain = 0; ///< parameters with distant uses
   int64_t notReadInBackward = 0;
   int64_t notTrained = 0;
-  int64_t keptWhole = 0; ///< gathered once after the update, not for forward and backward
+  int64_t keptWhole = 0; ///< not sharded: gathered once after the update
   int64_t padding = 0;
-  int64_t wholeGradients = 0; ///< which an optimizer of whole tensors takes
+  int64_t wholeGradients = 0; ///< for an optimizer of whole tensors
 };
 
-/// Whole buckets that a step moves, in elements; a rank receives (N-1)/N of each.
+/// Complete buckets that a step communicates, in elements; a rank receives (N-1)/N of each.
 struct CollectiveVolume {
   int64_t forward = 0;    ///< gathered for forward
   int64_t backward = 0;   ///< gathered for backward
-  int64_t again = 0;      ///< of it, only for layers that are run again
-  int64_t update = 0;     ///< gathered after the update, or whole gradients for it
+  int64_t again = 0;      ///< of these, only for recomputation
+  int64_t update = 0;     ///< gathered after the update, or unsharded gradients for it
   int64_t gradients = 0;  ///< reduced
-  int64_t paperTimes = 0; ///< the paper moves this many times the parameters: 2P, 3P
+  int64_t paperTimes = 0; ///< factor of the parameters in the paper: 2P, 3P
   int64_t paper = 0;
   std::optional<VolumeCauses> causes; ///< at stage 3
 
   int64_t total() const { return forward + backward + update + gradients; }
 };
 
-/// What one tier of a rank holds.
+/// The contents of one tier of a rank.
 struct ArenaSummary {
   Tier tier = Tier::Device;
   std::array<RoleBytes, kNumUsages> roles; ///< by Usage
   int64_t arena = 0;                       ///< bytes of a rank
-  int64_t lowerBound = 0;                  ///< the most live bytes at once
-  std::string peakAt;                      ///< the command at which they are
-  bool isOptimal = false;                  ///< no packing of these lifetimes is smaller
+  int64_t lowerBound = 0;                  ///< maximum of the live bytes
+  std::string peakAt;                      ///< the command of that maximum
+  bool isOptimal = false;                  ///< the size is minimal for these lifetimes
 };
 
 struct PlanSummary : ArenaSummary {
@@ -65,14 +62,14 @@ struct PlanSummary : ArenaSummary {
   int64_t parameters = 0;      ///< elements, trained and frozen
   int64_t trained = 0;         ///< elements
   std::string precision;       ///< "bf16"; empty for f32
-  std::string frozenPrecision; ///< of frozen parameters, where only these are of 16 bits
+  std::string frozenPrecision; ///< of frozen parameters, if only these have 16 bits
   std::string optimizer;       ///< empty when nothing is trained
 
-  std::vector<ArenaSummary> others; ///< the tiers beside the device that are used
-  /// Bytes that a rank's step moves between tiers, by planning::Link.
+  std::vector<ArenaSummary> others; ///< the other tiers that are used
+  /// Bytes that a rank transfers between tiers in a step, by planning::Link.
   std::array<int64_t, planning::kNumLinks> moved = {};
 
-  double stateBytes = 0;      ///< model state of a rank by ZeRO's arithmetic, before padding
+  double stateBytes = 0;      ///< model state of a rank by the ZeRO formula, before padding
   double paperStateBytes = 0; ///< the same in the paper's 16 bits with Adam
   std::optional<CollectiveVolume> volume; ///< of a step on several ranks
   int64_t reorders = 0; ///< products of a step that first reorder their B, and its bytes
@@ -81,7 +78,7 @@ struct PlanSummary : ArenaSummary {
   int64_t movedOver(planning::Link link) const { return moved[unsigned(link)]; }
 };
 
-/// The numbers of a packed module, whose step `storage` is of.
+/// Summarizes a packed module; `storage` is the analysis of its step.
 PlanSummary summarisePlan(mlir::ModuleOp module, const Storage &storage);
 
 /// Writes the certificate as a table.

@@ -1,4 +1,4 @@
-//===- OnePerParameter.h - each trained parameter has one of these -*- C++ -*-===//
+//===- OnePerParameter.h - one op per trained parameter ---------*- C++ -*-===//
 
 #ifndef ZERO_TRANSFORMS_ONEPERPARAMETER_H
 #define ZERO_TRANSFORMS_ONEPERPARAMETER_H
@@ -9,8 +9,8 @@
 
 namespace zero {
 
-/// Checks that the step has exactly one `Op` for each trained parameter and none
-/// for a frozen one; errors call it `noun`.
+/// Verifies that the step has exactly one `Op` for each trained parameter and none for a frozen
+/// one; errors name it `noun`.
 template <typename Op>
 llvm::LogicalResult verifyOnePerParameter(mlir::ModuleOp module, llvm::StringRef noun) {
   mlir::FailureOr<mlir::func::FuncOp> step = findStep(module);

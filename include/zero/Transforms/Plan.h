@@ -1,4 +1,4 @@
-//===- Plan.h - what a planner chose ----------------------------*- C++ -*-===//
+//===- Plan.h - plans on modules --------------------------------*- C++ -*-===//
 
 #ifndef ZERO_TRANSFORMS_PLAN_H
 #define ZERO_TRANSFORMS_PLAN_H
@@ -9,11 +9,11 @@
 
 namespace zero {
 
-/// On the module: what a planner chose, a `#zero.plan`.
+/// On the module: the plan that a planner chose, a `#zero.plan`.
 inline constexpr llvm::StringLiteral kPlanAttr = "zero.plan";
 
-/// On the module: the largest part of a parameter, in bytes, that a planner chose. It counts
-/// instead of the limit of zero-tile-parameters.
+/// On the module: the maximum bytes of a tile of a parameter that a planner chose. It overrides the
+/// limit of zero-tile-parameters.
 inline constexpr llvm::StringLiteral kTilesAttr = "zero.tile_params_over";
 
 /// The plan on `module`, or null.

@@ -1,4 +1,4 @@
-//===- Model.h - options of the phases that read a model ---*- C++ -*-===//
+//===- Model.h - options of the phases that read a model --------*- C++ -*-===//
 
 #ifndef ZERO_PIPELINES_OPTIONS_MODEL_H
 #define ZERO_PIPELINES_OPTIONS_MODEL_H

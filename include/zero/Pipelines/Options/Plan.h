@@ -1,4 +1,4 @@
-//===- Plan.h - options of plans and of what they choose ---*- C++ -*-===//
+//===- Plan.h - options of plans and placement ------------------*- C++ -*-===//
 
 #ifndef ZERO_PIPELINES_OPTIONS_PLAN_H
 #define ZERO_PIPELINES_OPTIONS_PLAN_H

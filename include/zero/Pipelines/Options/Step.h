@@ -1,4 +1,4 @@
-//===- Step.h - options of the phases that build a step -----*- C++ -*-===//
+//===- Step.h - options of the phases that build a step ---------*- C++ -*-===//
 
 #ifndef ZERO_PIPELINES_OPTIONS_STEP_H
 #define ZERO_PIPELINES_OPTIONS_STEP_H

@@ -1,4 +1,4 @@
-//===- NamePatterns.h - globs that choose parameters ------------*- C++ -*-===//
+//===- NamePatterns.h - glob patterns that select parameters ----*- C++ -*-===//
 
 #ifndef ZERO_TRANSFORMS_IMPORT_NAMEPATTERNS_H
 #define ZERO_TRANSFORMS_IMPORT_NAMEPATTERNS_H
@@ -13,25 +13,24 @@
 
 namespace zero {
 
-/// The glob patterns of one flag, which knows those that have chosen nothing yet.
+/// The glob patterns of one flag, with a record of those that have matched nothing yet.
 class NamePatterns {
 public:
-  /// Fails after an error at `module`, which calls a bad pattern "`what` pattern".
+  /// Fails after an error at `module`, which names a bad pattern "`what` pattern".
   static mlir::FailureOr<NamePatterns> create(mlir::ModuleOp module, llvm::StringRef what,
                                               llvm::ArrayRef<std::string> texts);
 
   bool empty() const { return members.empty(); }
-  /// Whether a pattern matches one of the names of a tensor. Every pattern that does has
-  /// chosen something.
+  /// Whether a pattern matches one of the names of a tensor. Marks every pattern that does.
   bool match(llvm::ArrayRef<llvm::StringRef> names);
   struct Member {
     std::string text; ///< to which the pattern refers
     std::optional<llvm::GlobPattern> pattern;
     bool isUsed = false;
   };
-  /// The first pattern that has chosen nothing, or null.
+  /// The first pattern that has matched nothing, or null.
   const Member *findUnused() const;
-  /// How the flag's user wrote `member`: "freeze pattern 'fc.*'".
+  /// The name of `member` in messages: "freeze pattern 'fc.*'".
   std::string describe(const Member &member) const {
     return what + " pattern '" + member.text + "'";
   }

@@ -1,9 +1,6 @@
 //===- KernelValues.h - the values inside a kernel --------------*- C++ -*-===//
-//
-// The step may store floats in 16 bits; kernels compute in f32 all the same. What a
-// kernel reads is extended, what it computes stays f32 from node to node, and what
-// it returns is rounded once.
-//
+// The step may store floats in 16 bits, but kernels compute in f32. Operands of a kernel are
+// extended, intermediate values stay f32, and results are rounded once.
 //===----------------------------------------------------------------------===//
 
 #ifndef ZERO_TRANSFORMS_KERNELS_KERNELVALUES_H
@@ -16,14 +13,14 @@
 
 namespace zero {
 
-/// On a node whose result is rounded to the type in which it is stored where the node
-/// stands, whoever uses it in the same kernel.
+/// On a node whose result is rounded to its stored type immediately, also for users in the same
+/// kernel.
 inline constexpr llvm::StringLiteral kRoundAttr = "zero.round";
 
-/// What stands for the values of the step in the kernel under construction.
+/// Maps values of the step to values of the kernel under construction.
 class KernelValues {
 public:
-  /// `builder` stands at the end of the kernel's body.
+  /// `builder` inserts at the end of the kernel's body.
   explicit KernelValues(mlir::OpBuilder &builder) : builder(builder) {}
 
   void map(mlir::Value outside, mlir::Value inside) { values.map(outside, inside); }
@@ -32,10 +29,10 @@ public:
   /// Lowers `node`, of which all operands are mapped, and maps its results. Fails
   /// after an error at the node.
   llvm::LogicalResult lower(onnx::NodeOp node, ops::Lowered &lowered);
-  /// What stands for `result`, rounded to the type in which the step stores it.
+  /// The value of `result` in the kernel, rounded to the type in which the step stores it.
   mlir::Value stored(mlir::Value result);
-  /// Moves extensions to where single elements or parts are read, so that no whole
-  /// tensor is extended for them. To be called when the kernel is complete.
+  /// Moves extensions to the reads of single elements or parts, so that no whole tensor is extended
+  /// for them. To be called when the kernel is complete.
   void readNarrow();
 
 private:
@@ -46,7 +43,7 @@ private:
 
   mlir::OpBuilder &builder;
   mlir::IRMapping values;
-  /// Values of 16 bits and what they are in f32.
+  /// Values of 16 bits and their extensions to f32.
   llvm::MapVector<mlir::Value, mlir::Value> extended;
 };
 

@@ -1,4 +1,4 @@
-//===- RematModel.h - a step as recomputation sees it -----------*- C++ -*-===//
+//===- RematModel.h - a step as input of recomputation planning -*- C++ -*-===//
 
 #ifndef ZERO_TRANSFORMS_PLACE_REMATMODEL_H
 #define ZERO_TRANSFORMS_PLACE_REMATMODEL_H
@@ -15,10 +15,10 @@ public:
   RematModel(mlir::func::FuncOp step, const Layers &layers, const OpTimes &times);
 
   const planning::RematProblem &getProblem() const { return problem; }
-  /// What `kept` says, for zero-recompute-activations. Layers that read dropped values of one
-  /// another are one run.
+  /// Converts `kept` to an activation plan for zero-recompute-activations. Layers that read dropped
+  /// values of one another form one run.
   ActivationPlan planOf(const planning::Kept &kept) const;
-  /// The other way round, without the runs.
+  /// The inverse conversion, without the runs.
   planning::Kept keptOf(const ActivationPlan &plan) const;
 
 private:

@@ -9,7 +9,7 @@
 
 namespace zero {
 
-/// On the module: the 16-bit element type of frozen parameters, where the others are f32.
+/// On the module: the 16-bit element type of frozen parameters if the other parameters are f32.
 inline constexpr llvm::StringLiteral kFrozenPrecisionAttr = "zero.frozen_precision";
 
 /// Whether `type`, or the elements of it, are f16 or bf16.
@@ -17,7 +17,7 @@ inline bool isHalfFloat(mlir::Type type) {
   return llvm::isa<mlir::Float16Type, mlir::BFloat16Type>(mlir::getElementTypeOrSelf(type));
 }
 
-/// `elements` rounded to `to`; null when `exact` is asked for and one of them changes.
+/// `elements` rounded to `to`; null if `exact` is set and one of them changes.
 inline mlir::DenseElementsAttr convertElements(mlir::DenseElementsAttr elements, mlir::FloatType to,
                                                bool exact) {
   bool isExact = true;

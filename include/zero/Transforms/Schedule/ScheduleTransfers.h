@@ -1,4 +1,4 @@
-//===- ScheduleTransfers.h - when transfers begin ---------------*- C++ -*-===//
+//===- ScheduleTransfers.h - schedule transfers for a machine ---*- C++ -*-===//
 
 #ifndef ZERO_TRANSFORMS_SCHEDULE_SCHEDULETRANSFERS_H
 #define ZERO_TRANSFORMS_SCHEDULE_SCHEDULETRANSFERS_H
@@ -9,8 +9,8 @@
 
 namespace zero {
 
-/// Bytes that may be live on a tier, those of transfers included; 0: as ScheduleTransfers
-/// says.
+/// Maximum of the live bytes on a tier, including those of transfers; 0: the default of
+/// ScheduleTransfers.
 struct TierBudgets {
   int64_t device = 0, host = 0;
 };

@@ -1,4 +1,4 @@
-//===- StepGradients.h - from gradients to what the update takes -*- C++ -*-===//
+//===- StepGradients.h - accumulate and clip gradients ----------*- C++ -*-===//
 
 #ifndef ZERO_TRANSFORMS_STEP_STEPGRADIENTS_H
 #define ZERO_TRANSFORMS_STEP_STEPGRADIENTS_H
@@ -9,24 +9,24 @@
 
 namespace zero {
 
-/// `name`, or one like it that `symbols` has not.
+/// `name`, or a similar name that `symbols` does not contain.
 std::string freeName(const mlir::SymbolTable &symbols, llvm::StringRef name);
 
-/// Everything from here on runs once a step, after all micro-batches.
+/// All ops from here on run once per step, after all micro-batches.
 template <typename Op>
 Op inEpilogue(Op op) {
   setSegment(op, Segment::Epilogue);
   return op;
 }
 
-/// Gives every gradient and micro-mean of `step` the kernels that add up
-/// `microBatches` of them; gradients become f32. Nothing to do for one.
+/// Adds to every gradient and micro-mean of `step` the kernels that accumulate `microBatches` of
+/// them; gradients become f32. No effect for one micro-batch.
 void accumulateMicroBatches(mlir::ModuleOp module, mlir::func::FuncOp step, uint64_t microBatches);
 
-/// What the updates of a step have in common.
+/// The common operands of the updates of a step.
 struct GradientFactor {
   mlir::Value factor;                              ///< f32 scalar on every gradient, or null
-  mlir::TypedValue<mlir::RankedTensorType> counts; ///< i1: whether the step counts, or null
+  mlir::TypedValue<mlir::RankedTensorType> counts; ///< i1: whether the step is applied, or null
 };
 
 struct GradientFactorOptions {
@@ -35,9 +35,8 @@ struct GradientFactorOptions {
   LossScaleOptions lossScale;
 };
 
-/// Appends the global norm of `gradients` with what follows from it, if there is
-/// a norm to clip to or a loss scale; and the next loss scale. The step returns
-/// "gradient_norm", "loss_scale" and "applied" then.
+/// Appends the global norm of `gradients`, the factor and the next loss scale if there is gradient
+/// clipping or a loss scale. The step then returns "gradient_norm", "loss_scale" and "applied".
 GradientFactor buildGradientFactor(mlir::ModuleOp module, mlir::func::FuncOp step,
                                    llvm::ArrayRef<GradientOp> gradients,
                                    const GradientFactorOptions &options);
