@@ -1,8 +1,6 @@
-//===- ConstantRoles.cpp - which constants are no parameters --------------===//
-//
-// The rules look at how a constant is used, never at its values: a file may lie
-// elsewhere, and a parameter's initial values say nothing.
-//
+//===- ConstantRoles.cpp - tell parameters from other constants -----------===//
+// The rules depend on the uses of a constant, never on its values: they may be in another file, and
+// the initial values of a parameter carry no information.
 //===----------------------------------------------------------------------===//
 
 #include "zero/Analysis/ConstantRoles.h"

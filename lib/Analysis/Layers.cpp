@@ -1,4 +1,4 @@
-//===- Layers.cpp - the layers of a step and what they save ---------------===//
+//===- Layers.cpp - layers of a step and the values they save -------------===//
 
 #include "zero/Analysis/Layers.h"
 #include "dialects/Zero/Schedule.h"
@@ -130,8 +130,8 @@ static std::vector<uint64_t> classesOf(ArrayRef<LaunchOp> launches, const Symbol
   return classes;
 }
 
-/// Adds `amount` to all cuts that a value made at `made` and last read at `lastRead`
-/// crosses: cut c lies before launch c.
+/// Adds `amount` to all cuts that a value computed at `made` and last read at `lastRead` crosses:
+/// cut c is before launch c.
 static void addCrossing(std::vector<int64_t> &changes, int64_t made, int64_t lastRead,
                         int64_t amount) {
   changes[made + 1] += amount;
@@ -178,8 +178,8 @@ bool Layers::cutByRepetition(const SymbolTable &symbols) {
   return true;
 }
 
-/// Layers lie between cuts that one value computed from parameters crosses; each has
-/// something to make again.
+/// Layers are between cuts that a single value computed from parameters crosses; each has something
+/// to recompute.
 void Layers::cutBetweenSingleValues() {
   const int64_t count = launches.size();
   std::vector<int64_t> numbers(count + 2), origins(count + 2), bytes(count + 2), saved(count + 1);

@@ -1,4 +1,4 @@
-//===- Overwrite.cpp - whether an operand's bytes may be taken ------------===//
+//===- Overwrite.cpp - whether operands may be overwritten ----------------===//
 
 #include "Overwrite.h"
 
@@ -55,7 +55,8 @@ static bool isReadSince(Bytes bytes, OpOperand &taken) {
 bool mayOverwrite(OpOperand &operand) {
   Bytes bytes = shownBytes(operand.get());
   Operation *producer = bytes.owner.getDefiningOp();
-  // An input is the caller's; a constant and what the prologue makes serve many turns.
+  // An input belongs to the caller; constants and values of the prologue are read in several
+  // iterations.
   if (!producer || producer->hasTrait<OpTrait::ConstantLike>() ||
       (isIn(producer, Segment::Prologue) && !isIn(operand.getOwner(), Segment::Prologue)))
     return false;

@@ -1,4 +1,4 @@
-//===- Overwrite.h - whether an operand's bytes may be taken ----*- C++ -*-===//
+//===- Overwrite.h - whether operands may be overwritten --------*- C++ -*-===//
 
 #ifndef LIB_ANALYSIS_OVERWRITE_H
 #define LIB_ANALYSIS_OVERWRITE_H
@@ -7,9 +7,9 @@
 
 namespace zero {
 
-/// Whether the op that reads `operand` may write to its bytes: nobody else reads them
-/// then or later, under any shape or as part of a bucket, and they are made anew in
-/// each turn. Later reads of a persistent symbol are `zero-verify-state-order`'s to refuse.
+/// Whether the op that reads `operand` may overwrite its bytes: no other op reads them then or
+/// later, under any shape or as part of a bucket, and they are computed in each iteration.
+/// `zero-verify-state-order` reports later reads of a persistent symbol.
 bool mayOverwrite(mlir::OpOperand &operand);
 
 } // namespace zero

@@ -1,4 +1,4 @@
-//===- StepFunction.cpp - finding one's way in the step -------------------===//
+//===- StepFunction.cpp - the step function and its parts -----------------===//
 
 #include "zero/Analysis/StepFunction.h"
 #include "dialects/Zero/Schedule.h"

@@ -1,4 +1,4 @@
-//===- StepTime.cpp - how long a step takes on a machine ------------------===//
+//===- StepTime.cpp - estimated time of a step on a machine ---------------===//
 
 #include "zero/Analysis/StepTime.h"
 #include "dialects/Zero/Schedule.h"

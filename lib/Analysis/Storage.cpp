@@ -1,4 +1,4 @@
-//===- Storage.cpp - which values share which bytes -----------------------===//
+//===- Storage.cpp - storage of values ------------------------------------===//
 
 #include "zero/Analysis/Storage.h"
 
@@ -89,8 +89,8 @@ static Usage usageOf(Role role) {
   llvm_unreachable("all roles handled");
 }
 
-/// Gives each persistent symbol a root for the whole step. A parameter or state
-/// that lies in a buffer has none of its own.
+/// Creates a root for the whole step for each persistent symbol. A parameter or state inside a
+/// buffer has no root of its own.
 void Storage::placeState() {
   for (Operation &op : *module.getBody()) {
     RankedTensorType type;
@@ -161,9 +161,9 @@ bool Storage::isAccumulated(Value value) const {
   return found;
 }
 
-/// Whether a kernel that works in place on `operand` takes its bytes. What accumulates must stay
-/// where the next turn looks for it, whoever reads it: layers that run again see the sum so far,
-/// of which they use nothing.
+/// Whether a kernel that works in place on `operand` reuses its bytes. An accumulator must stay at
+/// the place where the next iteration reads it, whatever reads it: recomputed layers see the
+/// partial sum and do not use it.
 bool Storage::takesBytes(OpOperand &operand) const {
   return isAccumulated(operand.get()) || mayOverwrite(operand);
 }
@@ -184,8 +184,8 @@ Value Storage::bufferOrigin(Value value) const {
   }
 }
 
-/// A member of a bucket that a kernel makes is made right in its place there,
-/// unless somebody reads it after the bucket was reduced in place.
+/// A member of a bucket that a kernel computes is computed at its place in the bucket, unless an op
+/// reads it after the bucket was reduced in place.
 void Storage::claimBucketMembers() {
   for (auto bucket : step.getBody().getOps<BucketOp>()) {
     int64_t root = addRoot(bucket.getResult(), position(bucket), Usage::Working);
@@ -201,8 +201,8 @@ void Storage::claimBucketMembers() {
   }
 }
 
-/// A kernel in place works on its operand's bytes, or on a copy of them if somebody
-/// still needs these.
+/// A kernel in place works on the bytes of its operand, or on a copy if other ops still need these
+/// bytes.
 void Storage::placeLaunch(LaunchOp launch) {
   auto kernel = symbols.lookup<func::FuncOp>(launch.getKernel());
   const Tier tier = launch.getLane() == Lane::HostCompute ? Tier::Host : Tier::Device;
@@ -243,7 +243,7 @@ void Storage::placeBucket(BucketOp bucket) {
   }
 }
 
-/// Works in place where the operand is read by nobody else, else on a copy.
+/// Works in place if no other op reads the operand, else on a copy.
 void Storage::reduceInPlace(CollectiveOpInterface reduce) {
   Value input = reduce.getSource();
   Operation *producer = input.getDefiningOp();

@@ -1,4 +1,4 @@
-//===- StorageLifetimes.cpp - how long roots are there, and for what ------===//
+//===- StorageLifetimes.cpp - lifetimes and usages of roots ---------------===//
 
 #include "dialects/Zero/Schedule.h"
 #include "zero/Analysis/StepOps.h"

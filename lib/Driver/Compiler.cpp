@@ -1,4 +1,4 @@
-//===- Compiler.cpp - from a model to an executable -----------------------===//
+//===- Compiler.cpp - compile a model to an executable --------------------===//
 
 #include "zero/Driver/Compiler.h"
 

@@ -1,4 +1,4 @@
-//===- LocalBatch.cpp - the batch that somebody promises ------------------===//
+//===- LocalBatch.cpp - check the batch of a configuration ----------------===//
 
 #include "LocalBatch.h"
 

@@ -1,4 +1,4 @@
-//===- LocalBatch.h - the batch that somebody promises ----------*- C++ -*-===//
+//===- LocalBatch.h - check the batch of a configuration --------*- C++ -*-===//
 
 #ifndef LIB_DRIVER_LOCALBATCH_H
 #define LIB_DRIVER_LOCALBATCH_H

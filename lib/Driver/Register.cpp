@@ -1,4 +1,4 @@
-//===- Register.cpp - everything a tool offers ----------------------------===//
+//===- Register.cpp - register dialects, passes and phases ----------------===//
 
 #include "zero/Driver/Register.h"
 

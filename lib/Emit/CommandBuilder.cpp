@@ -1,4 +1,4 @@
-//===- CommandBuilder.cpp - ops of the step as commands -------------------===//
+//===- CommandBuilder.cpp - convert ops of the step to commands -----------===//
 
 #include "CommandBuilder.h"
 
@@ -181,7 +181,7 @@ void CommandBuilder::buildLaunch(LaunchOp launch) {
     *body->add_args() = at;
     body->mutable_args()->rbegin()->set_bytes(bytes);
   };
-  // An argument in place stands for its result, which may lie elsewhere.
+  // An argument in place has the address of its result, which may differ.
   llvm::SmallDenseSet<int64_t> inplace;
   for (auto [index, input] : llvm::enumerate(launch.getInputs())) {
     auto result = kernel.getArgAttrOfType<IntegerAttr>(index, kInplaceAttr);
@@ -190,8 +190,8 @@ void CommandBuilder::buildLaunch(LaunchOp launch) {
     const Place own = storage.place(input);
     const Place at = result ? storage.place(launch.getOutputs()[result.getInt()]) : own;
     proto::Address argument = address(at);
-    // What runs again sees the sum so far, of which it uses nothing; what is reserved nobody
-    // has written.
+    // Recomputed launches read the partial sum but do not use it; reserved bytes have not been
+    // written.
     if ((!launch->hasAttr(kRecomputeAttr) || !isAccumulator(at.root)) &&
         !input.getDefiningOp<ReserveOp>())
       argument.set_reads(values.of(input));
@@ -279,7 +279,7 @@ proto::Rename *CommandBuilder::rename(Place place, int64_t bytes, uint32_t from,
   return rename;
 }
 
-/// Members become the bucket, and with them what lies between them, which nobody writes.
+/// Members become the bucket, and so do the gaps between them, which no command writes.
 void CommandBuilder::renameMembers(BucketOp bucket) {
   const Place place = storage.place(bucket.getResult());
   const uint32_t number = values.of(bucket.getResult());
@@ -317,7 +317,7 @@ void CommandBuilder::renameState(WriteOp write) {
     made->set_predicate(predicate(write.getCondition()));
 }
 
-/// What the turn before has left in an accumulator is what this one finds there.
+/// The value of an accumulator at the end of an iteration is its value at the start of the next.
 void CommandBuilder::renameAccumulators(ArrayRef<Operation *> ops) {
   llvm::MapVector<std::pair<int64_t, int64_t>, Value> left; // by root and offset
   for (Operation *op : ops) {
@@ -340,7 +340,7 @@ void CommandBuilder::renameAccumulators(ArrayRef<Operation *> ops) {
   }
 }
 
-/// Lists the inputs that `ops` read: they are written anew before each turn.
+/// Lists the inputs that `ops` read: they are written before each iteration.
 void CommandBuilder::listInputs(ArrayRef<Operation *> ops) {
   llvm::DenseMap<int64_t, unsigned> argumentOf;
   for (BlockArgument argument : step.getArguments())

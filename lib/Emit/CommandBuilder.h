@@ -1,4 +1,4 @@
-//===- CommandBuilder.h - ops of the step as commands -----------*- C++ -*-===//
+//===- CommandBuilder.h - convert ops of the step to commands ---*- C++ -*-===//
 
 #ifndef LIB_EMIT_COMMANDBUILDER_H
 #define LIB_EMIT_COMMANDBUILDER_H
@@ -27,7 +27,7 @@ public:
   /// that they have; it says already how many micro-batches there are.
   void build(proto::Program &program);
 
-  /// Where `value` lies in the arena, for one who reads it.
+  /// The address of `value` in the arena for its readers.
   proto::Address address(mlir::Value value);
   ValueNumbers &numbers() { return values; }
   /// The arena offset of root `index`.
@@ -43,7 +43,7 @@ private:
   void buildCollective(CollectiveOpInterface op);
   proto::Command *add(mlir::Operation *op, proto::Lane lane);
   proto::Address address(Place place) const;
-  /// Where `value` lies, for the command that makes it.
+  /// The address of `value` for the command that writes it.
   proto::Address target(mlir::Value value);
   bool isAccumulator(int64_t root) const;
   proto::Rename *rename(Place place, int64_t bytes, uint32_t from, uint32_t to);

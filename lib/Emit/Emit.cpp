@@ -1,4 +1,4 @@
-//===- Emit.cpp - the executable of a packed step -------------------------===//
+//===- Emit.cpp - write the executable of a packed step -------------------===//
 
 #include "zero/Emit/Emit.h"
 
@@ -167,7 +167,8 @@ static FailureOr<EmittedKernels> compileForHost(ModuleOp module, const EmitOptio
   return EmittedKernels{compiled->codes, compiled->cached};
 }
 
-/// Fails after an error where an argument of a kernel that touches 16 bytes at once lies else.
+/// Fails after an error if a kernel that accesses 16 bytes at once has an argument with another
+/// alignment.
 static LogicalResult checkAlignment(ModuleOp module, const proto::Program &program) {
   SymbolTable symbols(module);
   for (const proto::Segment &segment : program.segments())

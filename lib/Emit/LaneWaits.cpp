@@ -1,4 +1,4 @@
-//===- LaneWaits.cpp - lanes that share bytes -----------------------------===//
+//===- LaneWaits.cpp - waits between lanes that share bytes ---------------===//
 
 #include "LaneWaits.h"
 

@@ -1,4 +1,4 @@
-//===- LaneWaits.h - lanes that share bytes ---------------------*- C++ -*-===//
+//===- LaneWaits.h - waits between lanes that share bytes -------*- C++ -*-===//
 
 #ifndef LIB_EMIT_LANEWAITS_H
 #define LIB_EMIT_LANEWAITS_H

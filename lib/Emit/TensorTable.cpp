@@ -214,8 +214,8 @@ private:
     return {};
   }
 
-  /// The gradient that `update` reads, where it lies between the micro-batches and the
-  /// epilogue; null if the update does not wait for that.
+  /// The gradient that `update` reads, at its place between the micro-batches and the epilogue;
+  /// null if the update does not wait for that.
   static Value gradientOf(LaunchOp update) {
     if (!isIn(update, Segment::Epilogue))
       return {};
@@ -229,7 +229,7 @@ private:
     }
   }
 
-  /// The summed gradients lie where the updates read them.
+  /// The summed gradients are at the places where the updates read them.
   void addGradients() {
     Value scale = lossScale();
     llvm::StringMap<Value> byBucket;
@@ -259,7 +259,7 @@ private:
     }
   }
 
-  /// Where `gradient`, of all parameters in bucket `home`, lies.
+  /// The place of `gradient`, which belongs to all parameters in bucket `home`.
   void setGradientBuffer(proto::Buffer *buffer, StringRef home, Value gradient) {
     auto type = cast<RankedTensorType>(gradient.getType());
     proto::Address address = commands.address(gradient);

@@ -1,4 +1,4 @@
-//===- ValueNumbers.cpp - which bytes are one value -----------------------===//
+//===- ValueNumbers.cpp - number the values of bytes ----------------------===//
 
 #include "ValueNumbers.h"
 

@@ -1,4 +1,4 @@
-//===- ValueNumbers.h - which bytes are one value ---------------*- C++ -*-===//
+//===- ValueNumbers.h - number the values of bytes --------------*- C++ -*-===//
 //
 // Numbers for what commands read and write. They come from who made a value, not from
 // where `pack` put it or how long it thinks that it lives, so that a run can check that.
@@ -25,7 +25,7 @@ public:
   uint32_t of(mlir::Value value);
   uint32_t of(mlir::Operation *symbol) { return number(symbol); }
   uint32_t ofSymbol(mlir::StringRef name) { return of(symbols.lookup(name)); }
-  /// Bytes of that value that lie before `value`, those of the ranks before this one apart.
+  /// Bytes of that value before `value`, without those of lower ranks.
   uint64_t startOf(mlir::Value value) const;
 
 private:

@@ -1,4 +1,4 @@
-//===- VerifySchedule.cpp - the proof of a program's tables ---------------===//
+//===- VerifySchedule.cpp - verify the tables of a program ----------------===//
 
 #include "VerifySchedule.h"
 

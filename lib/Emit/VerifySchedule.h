@@ -1,4 +1,4 @@
-//===- VerifySchedule.h - the proof of a program's tables -------*- C++ -*-===//
+//===- VerifySchedule.h - verify the tables of a program --------*- C++ -*-===//
 
 #ifndef LIB_EMIT_VERIFYSCHEDULE_H
 #define LIB_EMIT_VERIFYSCHEDULE_H

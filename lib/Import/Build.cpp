@@ -109,7 +109,7 @@ private:
     }
   }
 
-  /// Where the bytes of `constant`, of `type`, lie; a matrix may be stored as its transpose.
+  /// The file range of the bytes of `constant`, of `type`; a matrix may be stored as its transpose.
   DataAttr dataOf(const Constant &constant, RankedTensorType type) {
     if (!constant.data)
       return {};

@@ -1,4 +1,4 @@
-//===- CallEditor.cpp - changes nodes to what their calls mean ------------===//
+//===- CallEditor.cpp - edit nodes to match exported calls ----------------===//
 
 #include "CallRules.h"
 #include "Metadata.h"

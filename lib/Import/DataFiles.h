@@ -25,8 +25,8 @@ public:
   DataFiles(std::string folder, bool allowSymlinks, bool check)
       : folder(std::move(folder)), allowSymlinks(allowSymlinks), check(check) {}
 
-  /// Where the external `tensor` of `bytes` bytes lies. Fails, naming the tensor,
-  /// if the reference is bad, or its file is missing or too short.
+  /// The file range of the external `tensor` of `bytes` bytes. Fails with an error that names the
+  /// tensor if the reference is bad, or its file is missing or too short.
   DataRef resolve(const pb::TensorProto &tensor, int64_t bytes);
 
   /// The bytes of `ref`, for small constants only.

@@ -1,4 +1,4 @@
-//===- Error.cpp - how this room reports ----------------------------------===//
+//===- Error.cpp - errors of the importer ---------------------------------===//
 
 #include "Error.h"
 

@@ -1,8 +1,6 @@
-//===- Error.h - how this room reports --------------------------*- C++ -*-===//
-//
-// The ONNX library throws, so this room is built with exceptions and uses them
-// itself; importOnnx catches them all at the boundary.
-//
+//===- Error.h - errors of the importer -------------------------*- C++ -*-===//
+// The ONNX library throws exceptions, so lib/Import is built with exceptions and uses them itself;
+// importOnnx catches all of them at the boundary.
 //===----------------------------------------------------------------------===//
 
 #ifndef LIB_IMPORT_ERROR_H
@@ -23,7 +21,7 @@ namespace zero::importer {
 struct ImportError {
   std::string message;
   std::vector<std::string> notes;
-  std::string remedy; ///< told before the notes, if there is one
+  std::string remedy; ///< printed before the notes, if there is one
 };
 
 [[noreturn]] inline void fail(const llvm::Twine &message, std::vector<std::string> notes = {},

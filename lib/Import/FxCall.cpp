@@ -1,4 +1,4 @@
-//===- FxCall.cpp - the PyTorch call that a node was exported from --------===//
+//===- FxCall.cpp - the PyTorch call of a node ----------------------------===//
 
 #include "FxCall.h"
 #include "Metadata.h"

@@ -1,4 +1,4 @@
-//===- FxCall.h - the PyTorch call that a node was exported from -*- C++ -*-===//
+//===- FxCall.h - the PyTorch call of a node --------------------*- C++ -*-===//
 //
 // torch.onnx.export(dynamo=True) leaves in the metadata of each node the line of the
 // FX graph that the node implements, under the key `pkg.torch.onnx.fx_node`:

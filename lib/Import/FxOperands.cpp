@@ -1,4 +1,4 @@
-//===- FxOperands.cpp - which operand of a module's call a node reads -----===//
+//===- FxOperands.cpp - operands of exported calls ------------------------===//
 //
 // What PyTorch's exporter makes of a call, from onnxscript's torch_lib (0.7): only where
 // operands go to nodes with their elements unchanged.

@@ -1,4 +1,4 @@
-//===- FxOperands.h - which operand of a module's call a node reads -*- C++ -*-===//
+//===- FxOperands.h - operands of exported calls ----------------*- C++ -*-===//
 
 #ifndef LIB_IMPORT_FXOPERANDS_H
 #define LIB_IMPORT_FXOPERANDS_H

@@ -1,4 +1,4 @@
-//===- Import.cpp - from an ONNX file to the onnx dialect -----------------===//
+//===- Import.cpp - convert an ONNX file to the onnx dialect --------------===//
 
 #include "zero/Import/Import.h"
 #include "Build.h"

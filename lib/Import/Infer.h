@@ -18,7 +18,7 @@ struct TypedGraph {
   llvm::StringMap<TensorShape> types;
   /// Values known to the importer, at most kInlineBytes each.
   llvm::StringMap<pb::TensorProto> known;
-  /// Of nodes that are not understood: more about them, for people.
+  /// For unknown nodes: further information for messages.
   llvm::DenseMap<const pb::NodeProto *, std::string> notes;
 };
 

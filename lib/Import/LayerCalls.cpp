@@ -1,4 +1,4 @@
-//===- LayerCalls.cpp - layers that train otherwise than they infer -------===//
+//===- LayerCalls.cpp - layers that differ in training mode ---------------===//
 //
 //   detach(x): an Identity, behind which gradients stop
 //   _native_batch_norm_legit_functional(x, weight, bias, mean, var, training, momentum, eps):

@@ -1,4 +1,4 @@
-//===- LegacyExport.cpp - undoes what PyTorch's older exporter merged -----===//
+//===- LegacyExport.cpp - undo merges of PyTorch's old exporter -----------===//
 //
 // Unless it exports for training, torch.onnx.export(dynamo=False) lets equal tensors share
 // one initializer. The others become results of nodes Identity_7, outside all scopes, that

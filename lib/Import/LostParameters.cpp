@@ -1,4 +1,4 @@
-//===- LostParameters.cpp - parameters that a graph does not hold ---------===//
+//===- LostParameters.cpp - parameters missing from a graph ---------------===//
 //
 // A parameter is lost when an optimizer of the exporter folded, merged or fused it
 // away, and nothing tells how to get it back. Three traces are left: a folded constant

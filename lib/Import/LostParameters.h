@@ -1,4 +1,4 @@
-//===- LostParameters.h - parameters that a graph does not hold -*- C++ -*-===//
+//===- LostParameters.h - parameters missing from a graph -------*- C++ -*-===//
 
 #ifndef LIB_IMPORT_LOSTPARAMETERS_H
 #define LIB_IMPORT_LOSTPARAMETERS_H

@@ -1,4 +1,4 @@
-//===- Metadata.cpp - what PyTorch's exporter says of a node --------------===//
+//===- Metadata.cpp - PyTorch metadata of nodes ---------------------------===//
 
 #include "Metadata.h"
 

@@ -1,4 +1,4 @@
-//===- Metadata.h - what PyTorch's exporter writes beside the graph -*- C++ -*-===//
+//===- Metadata.h - PyTorch metadata of nodes -------------------*- C++ -*-===//
 
 #ifndef LIB_IMPORT_METADATA_H
 #define LIB_IMPORT_METADATA_H

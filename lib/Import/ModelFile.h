@@ -17,7 +17,7 @@ struct Constant {
   int32_t type = 0;
   Dims dims;
   int64_t elements = 0;
-  std::optional<DataRef> data;          ///< where the bytes lie
+  std::optional<DataRef> data;          ///< the file range of the bytes
   std::optional<pb::TensorProto> value; ///< the bytes themselves, if small
   std::optional<double> splat;          ///< all elements are this; then there are no bytes
   bool transposed = false;              ///< the bytes are those of the transpose

@@ -1,4 +1,4 @@
-//===- NodeAttributes.cpp - attributes that ONNX's inference trusts -------===//
+//===- NodeAttributes.cpp - check attributes that inference assumes -------===//
 
 #include "Fold.h"
 #include "NodeRules.h"

@@ -10,7 +10,7 @@ namespace zero::importer {
 /// Makes nodes of ai.onnx that stand for `from`, whose name and metadata they get.
 class NodeMaker {
 public:
-  /// What is made lies in `graph`, whose nodes keep their addresses.
+  /// New nodes are stored in `graph`, whose nodes keep their addresses.
   NodeMaker(pb::GraphProto &graph, const pb::NodeProto &from) : graph(graph), from(from) {}
   virtual ~NodeMaker() = default;
 

@@ -1,4 +1,4 @@
-//===- NodeRules.cpp - shapes of operands ---------------------------------===//
+//===- NodeRules.cpp - check shapes of operands ---------------------------===//
 
 #include "NodeRules.h"
 #include "Fold.h"

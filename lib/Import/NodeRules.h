@@ -1,9 +1,7 @@
-//===- NodeRules.h - what ONNX's inference leaves unchecked -----*- C++ -*-===//
-//
-// ONNX's checker looks at attributes and numbers of operands; its inference trusts
-// much of the rest. What the compiler relies on beyond that is checked here, so
-// that a node that cannot be computed is refused by name.
-//
+//===- NodeRules.h - checks beyond those of ONNX inference ------*- C++ -*-===//
+// The ONNX checker verifies attributes and numbers of operands; its type inference assumes most
+// other properties. The properties that the compiler relies on are checked here, so that an error
+// names a node that cannot be computed.
 //===----------------------------------------------------------------------===//
 
 #ifndef LIB_IMPORT_NODERULES_H
@@ -24,8 +22,8 @@ using TypeOf = llvm::function_ref<const TensorShape *(llvm::StringRef)>;
 /// that ONNX's inference may see them.
 void checkAttributes(const pb::NodeProto &node);
 
-/// Fails unless the element types of `node`'s operands are among those that
-/// `schema` allows, and the same where it wants them to be.
+/// Fails unless the element types of the operands of `node` are among those that `schema` allows,
+/// and equal where it requires that.
 void checkElementTypes(const pb::NodeProto &node, const pb::OpSchema &schema, TypeOf typeOf);
 
 /// Fails unless the element types of `node`'s results, which attributes may name, are

@@ -1,4 +1,4 @@
-//===- NodeTypes.cpp - element types of operands --------------------------===//
+//===- NodeTypes.cpp - check element types of operands --------------------===//
 
 #include "NodeRules.h"
 

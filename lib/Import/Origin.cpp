@@ -1,4 +1,4 @@
-//===- Origin.cpp - what a node was before its export ---------------------===//
+//===- Origin.cpp - the exported call of a node ---------------------------===//
 
 #include "Origin.h"
 #include "FxCall.h"

@@ -1,4 +1,4 @@
-//===- Origin.h - what a node was before its export -------------*- C++ -*-===//
+//===- Origin.h - the exported call of a node -------------------*- C++ -*-===//
 
 #ifndef LIB_IMPORT_ORIGIN_H
 #define LIB_IMPORT_ORIGIN_H

@@ -1,13 +1,10 @@
-//===- RestoreParameters.cpp - undoes what an exporter folded -------------===//
-//
-// PyTorch's exporter says of each node from which call of the module it was made, and with
-// which operands. So each input of a node that is an initializer may be told by its use:
-// it is the parameter that the call has there, whatever initializer the node reads.
-//
-// onnxscript's optimizer (0.7) transposes the weights of linear layers (folding a Transpose),
-// lets equal tensors of up to 1024 elements share one initializer, and drops the biases of
-// products and convolutions if they are all zero.
-//
+//===- RestoreParameters.cpp - undo exporter folding of parameters --------===//
+// The exporter of PyTorch records for each node the call of the module that it was exported from,
+// and the operands of the call. So an initializer that a node reads can be identified by its use:
+// it is the parameter at this operand of the call, whatever initializer the node reads. The
+// optimizer of onnxscript (0.7) transposes the weights of linear layers (folding a Transpose), lets
+// equal tensors of up to 1024 elements share one initializer, and drops the biases of products and
+// convolutions if they are all zero.
 //===----------------------------------------------------------------------===//
 
 #include "RestoreParameters.h"
@@ -338,7 +335,7 @@ private:
   // The model as it was
   //===--------------------------------------------------------------------===//
 
-  /// Constants in the module's order, without those that nobody reads any more.
+  /// Constants in the module's order, without unused ones.
   void finish() {
     for (const auto &entry : shared)
       find(entry.first())->initializer = "";

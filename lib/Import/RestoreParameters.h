@@ -1,4 +1,4 @@
-//===- RestoreParameters.h - undoes what an exporter folded -----*- C++ -*-===//
+//===- RestoreParameters.h - undo folding of parameters ---------*- C++ -*-===//
 
 #ifndef LIB_IMPORT_RESTOREPARAMETERS_H
 #define LIB_IMPORT_RESTOREPARAMETERS_H
@@ -7,11 +7,11 @@
 
 namespace zero::importer {
 
-/// Gives parameters of the module that an optimizing exporter transposed, merged with equal
-/// tensors or, being zero, dropped their own name, shape and readers again, as the same
-/// model exported without optimization has them: `model` may be trained then, and saved
-/// under the module's names. What is not certain is left as it is; of initializers that
-/// then stand for several tensors a line goes to the signature's `lost`.
+/// Restores parameters of the module that an optimizing exporter transposed, merged with equal
+/// tensors or, being zero, dropped: they get their own name, shape and readers, as in the same
+/// model exported without optimization. `model` may then be trained, and saved under the module's
+/// names. Uncertain cases are not changed; for initializers that then represent several tensors a
+/// line is added to `lost` of the signature.
 void restoreParameters(Model &model);
 
 /// The same for models of PyTorch's older exporter (dynamo=False): equal tensors that it

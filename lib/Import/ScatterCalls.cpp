@@ -1,4 +1,4 @@
-//===- ScatterCalls.cpp - scatters whose reduction ONNX does not have -----===//
+//===- ScatterCalls.cpp - scatter reductions that ONNX lacks --------------===//
 //
 //   scatter_reduce(self, dim, index, src, reduce, include_self)
 //

@@ -1,4 +1,4 @@
-//===- Sequences.cpp - splits that are taken apart again ------------------===//
+//===- Sequences.cpp - splits into sequences ------------------------------===//
 
 #include "Sequences.h"
 #include "Fold.h"
@@ -199,8 +199,8 @@ void Sequences::takePiece(pb::NodeProto &node, const std::string &piece, const C
     setList(node, "axes", {cut.axis});
 }
 
-/// Makes `node` a Split into the chunks that are taken and what lies between them, so
-/// that there are no more results than users ask for, however small the chunks are.
+/// Turns `node` into a Split into the chunks that are used and the ranges between them, so that the
+/// number of results is bounded by the uses, however small the chunks are.
 void Sequences::split(pb::NodeProto &node, const Cut &cut, std::vector<Taken> taken) {
   llvm::sort(taken, [](const Taken &a, const Taken &b) { return a.position < b.position; });
   std::vector<int64_t> sizes;

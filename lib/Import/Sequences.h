@@ -1,4 +1,4 @@
-//===- Sequences.h - splits that are taken apart again ----------*- C++ -*-===//
+//===- Sequences.h - splits into sequences ----------------------*- C++ -*-===//
 //
 // PyTorch exports `a, b = x.split(n)` as a SplitToSequence whose chunks SequenceAt
 // takes out. Where all positions are constants no sequence is needed: such nodes
@@ -23,10 +23,10 @@ public:
   /// `graph` holds its constants, inputs and nodes, all of them in order.
   Sequences(const Model &model, TypedGraph &graph);
 
-  /// If `node` is a SplitToSequence of which only SequenceAt takes chunks, at known
-  /// positions, turns it into a Split and those into nodes that take its results, and
-  /// says so. Fails where sizes or positions do not fit. ONNX's checker has seen `node`,
-  /// and its operands have types.
+  /// If `node` is a SplitToSequence whose chunks are only used by SequenceAt at known positions,
+  /// turns it into a Split and those into nodes that use its results, and returns true. Fails if
+  /// sizes or positions do not match. The ONNX checker has checked `node`, and its operands have
+  /// types.
   bool lower(pb::NodeProto &node);
 
 private:

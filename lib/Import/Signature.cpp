@@ -1,4 +1,4 @@
-//===- Signature.cpp - what the exporter says of a model's tensors --------===//
+//===- Signature.cpp - the exporter's record of tensors -------------------===//
 
 #include "Signature.h"
 #include "Metadata.h"

@@ -1,4 +1,4 @@
-//===- Signature.h - what the exporter says of a model's tensors -*- C++ -*-===//
+//===- Signature.h - the exporter's record of tensors -----------*- C++ -*-===//
 
 #ifndef LIB_IMPORT_SIGNATURE_H
 #define LIB_IMPORT_SIGNATURE_H

@@ -1,4 +1,4 @@
-//===- SortNodes.cpp - operands before users ------------------------------===//
+//===- SortNodes.cpp - sort nodes topologically ---------------------------===//
 
 #include "Graph.h"
 #include "Subgraphs.h"

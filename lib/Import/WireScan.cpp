@@ -1,4 +1,4 @@
-//===- WireScan.cpp - where tensors' bytes lie in a file ------------------===//
+//===- WireScan.cpp - file ranges of tensors ------------------------------===//
 
 #include "WireScan.h"
 

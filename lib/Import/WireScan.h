@@ -1,4 +1,4 @@
-//===- WireScan.h - where tensors' bytes lie in a file ----------*- C++ -*-===//
+//===- WireScan.h - file ranges of tensors ----------------------*- C++ -*-===//
 
 #ifndef LIB_IMPORT_WIRESCAN_H
 #define LIB_IMPORT_WIRESCAN_H
@@ -17,8 +17,8 @@ struct ByteRange {
   uint64_t bytes = 0;
 };
 
-/// Where the bytes of each tensor of the main graph lie, in the file's order;
-/// nothing where they are not one block of little-endian elements.
+/// The file ranges of the tensors of the main graph, in the file's order; nothing for a tensor that
+/// is not one block of little-endian elements.
 struct TensorRanges {
   std::vector<std::optional<ByteRange>> initializers;
   /// One per node: those of its attribute `value`.

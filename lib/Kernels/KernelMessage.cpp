@@ -1,4 +1,4 @@
-//===- KernelMessage.cpp - kernels as the executable has them -------------===//
+//===- KernelMessage.cpp - kernels as messages of the executable ----------===//
 
 #include "zero/Kernels/KernelMessage.h"
 

@@ -1,4 +1,4 @@
-//===- CommandCosts.cpp - what commands cost on a machine -----------------===//
+//===- CommandCosts.cpp - estimated times of commands ---------------------===//
 
 #include "zero/Machine/CommandCosts.h"
 
@@ -12,7 +12,7 @@ using namespace zero::planning;
 
 namespace zero {
 
-/// Whether a matrix is stored by columns: neighbours of a column lie side by side.
+/// Whether a matrix is stored by columns: adjacent elements of a column are adjacent in memory.
 static bool isTransposed(const google::protobuf::RepeatedField<int64_t> &strides) {
   const int last = strides.size() - 1;
   return strides[last] != 1 && strides[last - 1] == 1;

@@ -1,4 +1,4 @@
-//===- Presets.h - machines that are known by name --------------*- C++ -*-===//
+//===- Presets.h - machine presets ------------------------------*- C++ -*-===//
 
 #ifndef LIB_MACHINE_PRESETS_H
 #define LIB_MACHINE_PRESETS_H

@@ -1,4 +1,4 @@
-//===- Activations.cpp - activations made of others -----------------------===//
+//===- Activations.cpp - activations that expand into others --------------===//
 //
 // ONNX Softsign, Selu, Celu, ThresholdedRelu and HardSwish expand to operators of
 // the table, which have the gradients (ONNX has bodies for them, but not in every

@@ -1,4 +1,4 @@
-//===- ArgReduce.cpp - where the largest and the smallest elements are ----===//
+//===- ArgReduce.cpp - ArgMax and ArgMin ----------------------------------===//
 //
 // ONNX ArgMax, ArgMin (axis, keepdims, select_last_index) and Hardmax, which is 1
 // where ArgMax points to (axis; from opset 13 on). A NaN counts as the largest and

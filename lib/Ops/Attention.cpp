@@ -209,7 +209,7 @@ static LogicalResult expandAttention(onnx::NodeOp node, NodeBuilder &builder,
     mixed = builder.reshape(builder.transpose(mixed, {0, 2, 1, 3}), node.outputType(0).getShape());
   std::array<Value, 4> made{mixed, in.key, in.value, inspected};
   for (auto [index, output] : llvm::enumerate(node.getOutputs())) {
-    // Of a result that nobody uses only the type matters.
+    // Only the type of an unused result matters.
     bool isNone = isa<NoneType>(output.getType());
     results.push_back(isNone ? builder.none()
                              : (made[index] ? made[index] : builder.splat(0, tensorType(output))));

@@ -1,4 +1,4 @@
-//===- AttentionCall.cpp - attention as the library's call ----------------===//
+//===- AttentionCall.cpp - attention as a library call --------------------===//
 //
 // The fields of `Attention` in runtime/format/executable.proto.
 //

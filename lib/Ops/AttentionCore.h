@@ -1,4 +1,4 @@
-//===- AttentionCore.h - the parts of scaled dot-product attention -*- C++ -*-===//
+//===- AttentionCore.h - scaled dot-product attention -----------*- C++ -*-===//
 
 #ifndef LIB_OPS_ATTENTIONCORE_H
 #define LIB_OPS_ATTENTIONCORE_H

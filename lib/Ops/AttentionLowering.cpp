@@ -26,11 +26,11 @@ struct Formula {
                     .clone({form.batch, form.query.heads, form.query.rows, form.key.rows})),
         b(masking.b) {}
 
-  /// A tensor that lies as `tensor` says, and back.
+  /// A tensor in the layout of `tensor`, and back.
   Value heads(Value value, const HeadTensor &tensor);
   Value stored(Value value, const HeadTensor &tensor) { return heads(value, tensor); }
   std::array<Value, 3> operands();
-  /// The gradients of queries, keys and values as they lie.
+  /// The gradients of queries, keys and values in their layouts.
   SmallVector<Value> gradients(ArrayRef<Value> grads, RankedTensorType packed);
   /// a op(b) per group: [batch, heads, ...] with [batch, groups, ...]. With `transA`
   /// summed over the heads of a group, too.

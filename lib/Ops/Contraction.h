@@ -1,4 +1,4 @@
-//===- Contraction.h - matrix products -------------------------*- C++ -*-===//
+//===- Contraction.h - matrix products --------------------------*- C++ -*-===//
 //
 // MatMul, Gemm and Attention share one product: batches of matrices, each
 // operand possibly transposed. As a node it is zero::Contract(a, b) {transA,

@@ -57,8 +57,8 @@ static FailureOr<Convolution> convolutionOf(onnx::NodeOp node, RankedTensorType 
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The loops of the contraction: batch, [group,] out, in, window..., and last those
-/// along an image, which lie contiguous in memory.
+/// The loops of the contraction: batch, [group,] out, in, window..., and last those along an image,
+/// which are contiguous in memory.
 struct Loops {
   Loops(ImplicitLocOpBuilder &b, const Convolution &conv) : conv(conv) {
     auto dim = [&] { return b.getAffineDimExpr(count++); };
@@ -122,7 +122,7 @@ static Value sumOfProducts(ImplicitLocOpBuilder &b, Value left, Value right,
   return generic.getResult(0);
 }
 
-/// The result's type before its channels, dimension `dim`, are joined again.
+/// The type of the result before its channels, dimension `dim`, are joined.
 static RankedTensorType groupedType(RankedTensorType type, int64_t dim, int64_t groups) {
   SmallVector<int64_t> shape(type.getShape());
   if (groups > 1) {

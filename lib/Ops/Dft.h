@@ -18,7 +18,7 @@ struct DftMatrix {
 mlir::Value dftMatrixNode(NodeBuilder &builder, const DftMatrix &matrix, int64_t taken,
                           int64_t made, mlir::Type element);
 
-/// `value` [rows, B, A, 2] with number (b, a) turned by b a / length of a full turn:
+/// `value` [rows, B, A, 2] with number (b, a) rotated by b a / length of a full rotation:
 /// backwards, or forwards if `inverse`.
 mlir::Value dftTurnNode(NodeBuilder &builder, mlir::Value value, int64_t length, bool inverse);
 

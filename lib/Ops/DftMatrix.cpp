@@ -61,7 +61,7 @@ struct Turns {
       SmallVector<Attribute> values;
       for (int64_t i = 0; i < length; ++i) {
         double value = function(2 * M_PI * double(i) / double(length));
-        // Quarters of a turn are exact: what they leave out is exactly zero.
+        // Quarter rotations are exact: zeros are exactly zero.
         values.push_back(b.getFloatAttr(element, 4 * i % length == 0 ? std::round(value) : value));
       }
       auto type = RankedTensorType::get({length}, element);
@@ -71,7 +71,7 @@ struct Turns {
     sines = table(std::sin);
   }
 
-  /// Where the product of two numbers lies in the tables.
+  /// The index of the product of two numbers in the tables.
   Value index(ImplicitLocOpBuilder &b, Value m, Value n) const {
     Value product = arith::MulIOp::create(b, m, n);
     return arith::RemUIOp::create(b, product, arith::ConstantIndexOp::create(b, length));

@@ -1,4 +1,4 @@
-//===- Einsum.h - from any equation to products of two ----------*- C++ -*-===//
+//===- Einsum.h - expand equations into products of two ---------*- C++ -*-===//
 
 #ifndef LIB_OPS_EINSUM_H
 #define LIB_OPS_EINSUM_H

@@ -1,4 +1,4 @@
-//===- EinsumForms.cpp - from any equation to products of two -------------===//
+//===- EinsumForms.cpp - expand equations into products of two ------------===//
 //
 // An ellipsis becomes indices of its own. An index that stands twice in an operand
 // is its diagonal: the second one gets another name, and a product with the identity

@@ -143,8 +143,8 @@ static Value asFloats(ImplicitLocOpBuilder &b, Value value, Type element) {
                      });
 }
 
-/// Sums rows into 16-bit floats: in f32, a few columns after the other, since a table
-/// of vocabulary size has no room for a copy of it in f32. Starts from `start`, or zeros.
+/// Sums rows into 16-bit floats: in f32, a few columns at a time, because an f32 copy of a table of
+/// vocabulary size would take too much memory. Starts from `start`, or zeros.
 static Value narrowSums(ImplicitLocOpBuilder &b, Value updates, Value start,
                         RankedTensorType result, RowIndex rowIndex, RowCounts rowCounts) {
   constexpr int64_t kMostColumns = 32;

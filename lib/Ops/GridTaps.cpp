@@ -1,4 +1,4 @@
-//===- GridTaps.cpp - the pixels that a place in an image touches ---------===//
+//===- GridTaps.cpp - pixels that contribute to a place -------------------===//
 
 #include "GridTaps.h"
 

@@ -1,4 +1,4 @@
-//===- GridTaps.h - the pixels that a place in an image touches -*- C++ -*-===//
+//===- GridTaps.h - pixels that contribute to a place -----------*- C++ -*-===//
 //
 // GridSample and its gradients look at the same few pixels around a place. Here they are
 // found, one dimension after the other, without branches, as code inside a kernel.
@@ -25,7 +25,7 @@ struct Sampler {
   int64_t width() const { return mode == Mode::Nearest ? 1 : mode == Mode::Linear ? 2 : 4; }
 };
 
-/// A pixel that a place touches: where it lies in its image, row by row, and what it counts.
+/// A pixel that contributes to a place: its index in the image, row by row, and its weight.
 struct PixelTap {
   mlir::Value offset; ///< index, always inside of the image
   mlir::Value weight; ///< float

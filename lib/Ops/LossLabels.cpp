@@ -1,4 +1,4 @@
-//===- LossLabels.cpp - how the labels of a loss count --------------------===//
+//===- LossLabels.cpp - weights of the labels of a loss -------------------===//
 
 #include "LossLabels.h"
 

@@ -1,4 +1,4 @@
-//===- LossLabels.h - how the labels of a loss count ------------*- C++ -*-===//
+//===- LossLabels.h - weights of the labels of a loss -----------*- C++ -*-===//
 
 #ifndef LIB_OPS_LOSSLABELS_H
 #define LIB_OPS_LOSSLABELS_H
@@ -25,7 +25,7 @@ struct LossLabels {
                      mlir::Value score);
   /// The sum of the weights of all `labels`.
   mlir::Value sumWeights(mlir::ImplicitLocOpBuilder &b, mlir::Value labels);
-  /// Checks that all of `labels` that count lie in [0, classes).
+  /// Checks that all of `labels` that are not ignored are in [0, classes).
   RangeCheck check(mlir::ImplicitLocOpBuilder &b, mlir::Value labels);
 };
 

@@ -1,4 +1,4 @@
-//===- Lowering.cpp - shared pieces of the lowerings ----------------------===//
+//===- Lowering.cpp - common functions of lowerings -----------------------===//
 
 #include "Lowering.h"
 

@@ -1,4 +1,4 @@
-//===- Lowering.h - shared pieces of the lowerings --------------*- C++ -*-===//
+//===- Lowering.h - common functions of lowerings ---------------*- C++ -*-===//
 //
 // Most operators are one of two loops: elementwise with broadcasting, or a
 // reduction. Both are built here as one linalg.generic each; an operator only

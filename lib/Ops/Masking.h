@@ -35,7 +35,7 @@ public:
   mlir::Value slope(mlir::Value dy, mlir::Value weights, mlir::Value dot);
   /// The sum of a b per row.
   mlir::Value rowDot(mlir::Value a, mlir::Value b);
-  /// A pass over full tensors and row values in turn.
+  /// A pass over full tensors and row values, alternately.
   mlir::Value pass(mlir::ValueRange operands, Body body);
 
   mlir::ImplicitLocOpBuilder b;

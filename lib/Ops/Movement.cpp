@@ -1,4 +1,4 @@
-//===- Movement.cpp - shared pieces of data movement ----------------------===//
+//===- Movement.cpp - common functions of data movement -------------------===//
 
 #include "Movement.h"
 #include "Scatter.h"

@@ -1,4 +1,4 @@
-//===- Movement.h - shared pieces of data movement ---------------*- C++ -*-===//
+//===- Movement.h - common functions of data movement -----------*- C++ -*-===//
 //
 // Operators that only move elements share three things: operands that must be
 // constants, windows (what Slice cuts out and its gradient puts back), and
@@ -48,14 +48,13 @@ mlir::Value put(mlir::ImplicitLocOpBuilder &b, mlir::Value value, mlir::Value in
 mlir::Value sliceNode(NodeBuilder &builder, mlir::Value value, int64_t axis, int64_t start,
                       int64_t end);
 
-/// An index of a dimension of `extent`, counted from the back where it is
-/// negative, as `index`; what lies outside is clamped into the dimension.
+/// An index of a dimension of `extent`, counted from the end if it is negative, as `index`; an
+/// index outside is clamped into the dimension.
 mlir::Value boundedIndex(mlir::ImplicitLocOpBuilder &b, mlir::Value index, int64_t extent);
 
-/// Sees to it that every index that `node` reads from operand `operand` lies in
-/// a dimension of `extent`: at once where the operand is constant, else by a
-/// check at run time. `indices` is the part of the operand in question inside
-/// the kernel; `part` picks it from all elements as (first, distance).
+/// Ensures that every index that `node` reads from operand `operand` is in a dimension of `extent`:
+/// at compile time if the operand is constant, else by a check at run time. `indices` is the part
+/// of the operand inside the kernel; `part` selects it from all elements as (first, distance).
 mlir::LogicalResult checkIndices(onnx::NodeOp node, unsigned operand, mlir::Value indices,
                                  int64_t extent, mlir::ImplicitLocOpBuilder &b, Lowered &lowered,
                                  std::pair<int64_t, int64_t> part = {0, 1});

@@ -1,4 +1,4 @@
-//===- NodeBuilder.cpp - builds onnx nodes with their types ---------------===//
+//===- NodeBuilder.cpp - build onnx nodes with inferred types -------------===//
 
 #include "zero/Ops/NodeBuilder.h"
 

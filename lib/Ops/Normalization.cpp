@@ -194,7 +194,7 @@ static LogicalResult lowerGradient(onnx::NodeOp node, ValueRange inputs, OpBuild
   Rows rows(node, builder, node.inputType(1), centred);
   rows.measure(inputs[1]);
   for (unsigned index = 0; index < node.getNumResults(); ++index) {
-    Value result = inputs[0]; // what nobody reads may be anything
+    Value result = inputs[0]; // an unused result may have any value
     if (isa<NoneType>(node.getResult(index).getType()))
       lowered.results.push_back(result);
     else if (index == 0)

@@ -1,4 +1,4 @@
-//===- NormalizationForms.cpp - normalizations made of others -------------===//
+//===- NormalizationForms.cpp - normalizations that expand into others ----===//
 //
 // ONNX InstanceNormalization: LayerNormalization of each channel's row, then the
 // channel's scale and bias. LpNormalization: x / |x|_p along one axis, p = 1 or 2,

@@ -118,7 +118,7 @@ static LogicalResult lowerPad(onnx::NodeOp node, ValueRange inputs, OpBuilder &b
   return success();
 }
 
-/// What of `grad`, shaped as the result, lies where the operand went.
+/// The part of `grad`, shaped as the result, at the place of the operand.
 static Value unpadded(onnx::NodeOp node, const Pads &pads, Value grad, NodeBuilder &builder) {
   SmallVector<int64_t> opposite = pads.before;
   llvm::append_range(opposite, pads.after);

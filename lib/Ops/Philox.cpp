@@ -1,4 +1,4 @@
-//===- Philox.cpp - random numbers by place -------------------------------===//
+//===- Philox.cpp - counter-based random numbers --------------------------===//
 //
 // zero.RandomKey(step) {op, seed} -> tensor<4xi32>: (op, step, low half of the seed,
 // high half). `op` is the node's number, `seed` joins --seed and the node's own.

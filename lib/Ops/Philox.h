@@ -1,4 +1,4 @@
-//===- Philox.h - random numbers by place -----------------------*- C++ -*-===//
+//===- Philox.h - counter-based random numbers ------------------*- C++ -*-===//
 //
 // Random numbers are drawn by Philox4x32-10 (Salmon et al., "Parallel random
 // numbers: as easy as 1, 2, 3", SC 2011). The counter of an element is (its place in

@@ -84,7 +84,7 @@ static Value combineWindows(ImplicitLocOpBuilder &b, Value operand, RankedTensor
   llvm::append_range(read, spread ? spreadExprs(windows, image, window)
                                   : windowExprs(windows, image, window));
   llvm::append_range(written, image);
-  // The extents of the windows come from an operand that nobody reads.
+  // The extents of the windows come from an operand whose elements are not read.
   Value extents = empty(b, result.clone(windows.kernel));
   SmallVector<AffineMap> maps;
   for (ArrayRef<AffineExpr> exprs : {ArrayRef(read), window, ArrayRef(written)})
@@ -143,7 +143,7 @@ static Visible visiblePart(ImplicitLocOpBuilder &b, const Windows &windows, int6
           arith::MinSIOp::create(b, end, number(b, windows.input[dim])), step};
 }
 
-/// Where `position` of an image lies in its memory, row by row.
+/// The index of `position` of an image in memory, row by row.
 static Value offsetOf(ImplicitLocOpBuilder &b, const Windows &windows, ValueRange position) {
   Value offset = position[0];
   for (int64_t dim = 1; dim < windows.rank(); ++dim)

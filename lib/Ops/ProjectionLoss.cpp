@@ -1,4 +1,4 @@
-//===- ProjectionLoss.cpp - a cross-entropy in parts of the classes -------===//
+//===- ProjectionLoss.cpp - a cross-entropy in tiles of classes -----------===//
 //
 // zero: ProjectionLoss(x, labels, weights or none, w0, w1, ..) {transB, and what
 // CrossEntropySum has} is the CrossEntropySum of the product of x, one row for each label,

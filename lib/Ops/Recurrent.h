@@ -1,4 +1,4 @@
-//===- Recurrent.h - recurrent layers ----------------------------*- C++ -*-===//
+//===- Recurrent.h - recurrent layers ---------------------------*- C++ -*-===//
 //
 // The nodes that LSTM, GRU and RNN expand to, one for each direction (Recurrent.cpp),
 // their gradients and their loops.

@@ -1,4 +1,4 @@
-//===- RecurrentBackward.cpp - the loop back over steps -------------------===//
+//===- RecurrentBackward.cpp - the backward loop over steps ---------------===//
 //
 // What the nodes compute: Recurrent.cpp. The gates of every step are known from the states
 // that forward kept, so that a step only takes the gradient of the state through them:

@@ -1,10 +1,9 @@
 //===- RecurrentGradient.cpp - gradients of recurrent layers --------------===//
-//
-// Backpropagation through time (Werbos, 1990) from the states that forward kept. The gates
-// of all steps are two products of the library: what the input gives, made again, and all
-// states times the recurrent weights. One kernel walks the steps back (RecurrentBackward.cpp)
-// to the gradients of the gates; those of the weights are one product over all steps.
-//
+// Backpropagation through time (Werbos, 1990) from the states that forward saved. The gates of all
+// steps are two products of the library: the contribution of the input, recomputed, and all states
+// times the recurrent weights. One kernel iterates over the steps in reverse
+// (RecurrentBackward.cpp) and computes the gradients of the gates; those of the weights are one
+// product over all steps.
 //===----------------------------------------------------------------------===//
 
 #include "Contraction.h"

@@ -1,4 +1,4 @@
-//===- RecurrentKernel.cpp - inside the kernels of recurrent layers -------===//
+//===- RecurrentKernel.cpp - kernels of recurrent layers ------------------===//
 
 #include "RecurrentKernel.h"
 

@@ -1,4 +1,4 @@
-//===- RecurrentKernel.h - inside the kernels of recurrent layers -*- C++ -*-===//
+//===- RecurrentKernel.h - kernels of recurrent layers ----------*- C++ -*-===//
 
 #ifndef LIB_OPS_RECURRENTKERNEL_H
 #define LIB_OPS_RECURRENTKERNEL_H
@@ -25,8 +25,8 @@ protected:
   bool has(unsigned operand) const { return bool(inputs[operand]); }
   /// Result `index` with its batch cut, not written yet.
   mlir::Value result(unsigned index);
-  /// Visits all chunks; returns the results, with their batches whole again. What is carried
-  /// has `slots` places, of which the first are the results.
+  /// Visits all chunks; returns the results with complete batches. Carried values have `slots`
+  /// places, the first of which are the results.
   llvm::SmallVector<mlir::Value> forChunks(unsigned slots, CarryBody visit);
   mlir::RankedTensorType local(int64_t columns) const {
     return mlir::RankedTensorType::get({rows, columns}, element);

@@ -1,4 +1,4 @@
-//===- RecurrentLoops.h - loops of recurrent layers --------------*- C++ -*-===//
+//===- RecurrentLoops.h - loops of recurrent layers -------------*- C++ -*-===//
 //
 // The loops are written out, not as linalg: what they carry from step to step stays in
 // small tensors of a few rows of the batch, and each is updated in its own bytes.

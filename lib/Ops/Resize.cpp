@@ -263,7 +263,7 @@ static Value repeated(NodeBuilder &builder, Value value, ArrayRef<int64_t> facto
   return builder.reshape(builder.expand(builder.reshape(value, apart), wide), shape);
 }
 
-/// What is added along dimension `dim` where elements lie outside of the axis.
+/// The value that is added along dimension `dim` for elements outside of the axis.
 static Value addOutside(onnx::NodeOp node, NodeBuilder &builder, Value value, int64_t dim,
                         const llvm::BitVector &outside) {
   double extrapolation = node.getFloat("extrapolation_value", 0);

@@ -1,4 +1,4 @@
-//===- ResizeTable.cpp - which elements a resized axis is made of ---------===//
+//===- ResizeTable.cpp - sources of elements of a resized axis ------------===//
 
 #include "ResizeTable.h"
 
@@ -46,7 +46,7 @@ int64_t footprint(const AxisResize &axis) {
   return axis.mode == "cubic" ? 4 : 2;
 }
 
-/// Where element `output` lies on the axis before it is resized.
+/// The position of element `output` on the axis before resizing.
 static double sourceOf(const AxisResize &axis, double output) {
   double width = axis.scale * double(axis.input), last = double(axis.input - 1);
   if (axis.coordinates == "align_corners")

@@ -1,4 +1,4 @@
-//===- ResizeTable.h - which elements a resized axis is made of -*- C++ -*-===//
+//===- ResizeTable.h - sources of elements of a resized axis ----*- C++ -*-===//
 //
 // ONNX resizes one axis after the other. Element o of a resized axis is a weighted sum
 // of a few elements of the axis; which ones, and their weights, follow from attributes

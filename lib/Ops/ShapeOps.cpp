@@ -1,4 +1,4 @@
-//===- ShapeOps.cpp - what static shapes know -----------------------------===//
+//===- ShapeOps.cpp - operators that static shapes fold -------------------===//
 //
 // ONNX: Shape, Size, ConstantOfShape, Range. Result types are
 // static, so Shape and Size are constants, and of ConstantOfShape and Range

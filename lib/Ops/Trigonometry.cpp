@@ -52,7 +52,7 @@ static Value cosineOf(ImplicitLocOpBuilder &b, Value square) {
   return plus(b, constant(b, square.getType(), 1), plus(b, half, low));
 }
 
-/// From here on the quarter turns of an f32 are found by modularTurns(): before, taking them off
+/// From here on the quarter rotations of an f32 are found by modularTurns(): below, removing them
 /// is exact to 2^-25.
 static constexpr double kLarge = 0x1p27;
 
@@ -97,13 +97,13 @@ static Value modularTurns(ImplicitLocOpBuilder &b, Value x) {
 }
 
 namespace {
-/// An angle as quarter turns and what is left of it, from -pi/4 to pi/4.
+/// An angle as quarter rotations and a remainder from -pi/4 to pi/4.
 struct Angle {
   Value turns, rest;
 };
 } // namespace
 
-/// Takes the quarter turns off `x`, an f64 of 24 bits below kLarge.
+/// Removes the quarter rotations from `x`, an f64 of 24 bits below kLarge.
 static Angle splitNear(ImplicitLocOpBuilder &b, Value x) {
   auto number = [&](double value) { return constant(b, x.getType(), value); };
   Value turns = math::RoundEvenOp::create(b, times(b, x, number(2 / llvm::numbers::pi)));
@@ -123,7 +123,7 @@ static Angle split(ImplicitLocOpBuilder &b, Value x) {
           arith::SelectOp::create(b, isFar, rest, near.rest)};
 }
 
-/// sin(x + shift quarter turns), with x taken to pieces by `split`.
+/// sin(x + shift quarter rotations), with x decomposed by `split`.
 static Value sineShifted(ImplicitLocOpBuilder &b, Value x, int shift,
                          Angle (*split)(ImplicitLocOpBuilder &, Value)) {
   Type type = x.getType(), wide = b.getF64Type();
@@ -144,7 +144,7 @@ static Value sineShifted(ImplicitLocOpBuilder &b, Value x, int shift,
   return arith::SelectOp::create(b, isLower, arith::NegFOp::create(b, value), value);
 }
 
-/// sin(x + shift quarter turns); the polynomials are exact to 24 bits only.
+/// sin(x + shift quarter rotations); the polynomials are exact to 24 bits only.
 static Value sine(ImplicitLocOpBuilder &b, Value x, int shift) {
   if (!x.getType().isF64())
     return sineShifted(b, x, shift, split);

@@ -7,8 +7,7 @@
 
 namespace zero::ops {
 
-/// cos(x) of a scalar f32 or f64 of at most some turns, for which the work of large ones is left
-/// out.
+/// cos(x) of a scalar f32 or f64 of at most some rotations, without the code for large ones.
 mlir::Value cosineOfTurn(mlir::ImplicitLocOpBuilder &b, mlir::Value x);
 
 } // namespace zero::ops

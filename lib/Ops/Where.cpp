@@ -1,4 +1,4 @@
-//===- Where.cpp - choice between two tensors -----------------------------===//
+//===- Where.cpp - select between two tensors -----------------------------===//
 //
 // ONNX Where (opset 9, 16): condition ? a : b, NumPy broadcasting of all three.
 //

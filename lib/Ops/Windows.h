@@ -21,7 +21,7 @@ struct Windows {
   int64_t span(int64_t dim) const {
     return std::max<int64_t>(output[dim] - 1, 0) * strides[dim] + reach(dim) + 1;
   }
-  /// How far the last element of a window lies behind its first.
+  /// The distance of the last element of a window from its first.
   int64_t reach(int64_t dim) const { return (kernel[dim] - 1) * dilations[dim]; }
 };
 

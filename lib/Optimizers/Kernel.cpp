@@ -1,4 +1,4 @@
-//===- Kernel.cpp - kernels written by hand -------------------------------===//
+//===- Kernel.cpp - builders of kernels outside the op table --------------===//
 
 #include "zero/Optimizers/Kernel.h"
 

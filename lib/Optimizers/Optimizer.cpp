@@ -1,4 +1,4 @@
-//===- Optimizer.cpp - optimizers from settings ---------------------------===//
+//===- Optimizer.cpp - create optimizers from settings --------------------===//
 
 #include "Optimizers.h"
 

@@ -1,4 +1,4 @@
-//===- Optimizers.h - what definitions of optimizers share ------*- C++ -*-===//
+//===- Optimizers.h - common parts of optimizer definitions -----*- C++ -*-===//
 
 #ifndef LIB_OPTIMIZERS_OPTIMIZERS_H
 #define LIB_OPTIMIZERS_OPTIMIZERS_H
@@ -21,7 +21,7 @@ std::unique_ptr<Optimizer> make(const Settings &settings) {
   return std::make_unique<T>(settings);
 }
 
-/// `value` as people write it: 1e-08, 0.9.
+/// `value` in its shortest form: 1e-08, 0.9.
 std::string number(double value);
 
 /// The weight decay of every optimizer, none by default.

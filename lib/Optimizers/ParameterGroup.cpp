@@ -1,4 +1,4 @@
-//===- ParameterGroup.cpp - reads groups of parameters --------------------===//
+//===- ParameterGroup.cpp - parse parameter groups ------------------------===//
 
 #include "Optimizers.h"
 

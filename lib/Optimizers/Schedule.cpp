@@ -1,4 +1,4 @@
-//===- Schedule.cpp - how the learning rate goes on -----------------------===//
+//===- Schedule.cpp - learning-rate schedules -----------------------------===//
 //
 // All in f64, from the count of updates so far. The inverse square root is that of
 // Vaswani et al., arXiv 1706.03762, section 5.3; the half cosine that of Loshchilov and

@@ -172,7 +172,7 @@ func::FuncOp UpdateBuilder::buildMeasure(StringRef name) {
   SmallVector<Value> returned =
       elementwise(builder, ins, arguments.slice(first, states),
                   [&](Formula &f, OpBuilder &b, ValueRange values, SmallVectorImpl<Value> &next) {
-                    // States come first here: put the parameter in front of them again.
+                    // States come first here: move the parameter before them.
                     SmallVector<Value> operands(form.hasMaster() + 1, values[states]);
                     llvm::append_range(operands, values.take_front(states));
                     llvm::append_range(operands, values.drop_front(states + 1));

@@ -1,4 +1,4 @@
-//===- Differentiate.cpp - the phase `differentiate` -----------------------------===//
+//===- Differentiate.cpp - the phase `differentiate` ----------------------===//
 
 #include "zero/Pipelines/Pipelines.h"
 #include "zero/Transforms/Differentiate/Passes.h"

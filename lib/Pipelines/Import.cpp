@@ -1,4 +1,4 @@
-//===- Import.cpp - the phase `import` -----------------------------===//
+//===- Import.cpp - the phase `import` ------------------------------------===//
 
 #include "zero/Pipelines/Pipelines.h"
 #include "zero/Transforms/Import/Passes.h"

@@ -1,4 +1,4 @@
-//===- Kernels.cpp - the phase `kernels` -----------------------------===//
+//===- Kernels.cpp - the phase `kernels` ----------------------------------===//
 
 #include "zero/Codegen/Compile.h"
 #include "zero/Pipelines/Pipelines.h"

@@ -1,4 +1,4 @@
-//===- Pack.cpp - the phase `pack` -----------------------------===//
+//===- Pack.cpp - the phase `pack` ----------------------------------------===//
 
 #include "zero/Pipelines/Pipelines.h"
 #include "zero/Transforms/Pack/Passes.h"

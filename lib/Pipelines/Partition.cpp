@@ -1,4 +1,4 @@
-//===- Partition.cpp - the phase `partition` -----------------------------===//
+//===- Partition.cpp - the phase `partition` ------------------------------===//
 
 #include "zero/Pipelines/Pipelines.h"
 #include "zero/Transforms/Partition/Passes.h"

@@ -1,4 +1,4 @@
-//===- Place.cpp - the phase `place` -----------------------------===//
+//===- Place.cpp - the phase `place` --------------------------------------===//
 
 #include "zero/Pipelines/Pipelines.h"
 #include "zero/Transforms/Place/Passes.h"

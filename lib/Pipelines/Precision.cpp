@@ -1,4 +1,4 @@
-//===- Precision.cpp - the phase `precision` -----------------------------===//
+//===- Precision.cpp - the phase `precision` ------------------------------===//
 
 #include "zero/Pipelines/Pipelines.h"
 #include "zero/Transforms/Precision/Passes.h"

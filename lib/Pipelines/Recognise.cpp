@@ -1,4 +1,4 @@
-//===- Recognise.cpp - the phase `recognise` -----------------------------===//
+//===- Recognise.cpp - the phase `recognise` ------------------------------===//
 
 #include "zero/Pipelines/Pipelines.h"
 #include "zero/Transforms/Recognise/Passes.h"

@@ -1,4 +1,4 @@
-//===- Schedule.cpp - the phase `schedule` -----------------------------===//
+//===- Schedule.cpp - the phase `schedule` --------------------------------===//
 
 #include "zero/Pipelines/Pipelines.h"
 #include "zero/Transforms/Schedule/Passes.h"

@@ -1,4 +1,4 @@
-//===- Shape.cpp - the phase `shape` -----------------------------===//
+//===- Shape.cpp - the phase `shape` --------------------------------------===//
 
 #include "zero/Pipelines/Pipelines.h"
 #include "zero/Transforms/Shape/Passes.h"

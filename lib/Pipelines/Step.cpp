@@ -1,4 +1,4 @@
-//===- Step.cpp - the phase `step` -----------------------------===//
+//===- Step.cpp - the phase `step` ----------------------------------------===//
 
 #include "zero/Pipelines/Pipelines.h"
 #include "zero/Transforms/Step/Passes.h"

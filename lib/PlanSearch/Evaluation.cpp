@@ -1,4 +1,4 @@
-//===- Evaluation.cpp - what a plan takes ---------------------------------===//
+//===- Evaluation.cpp - the memory of a plan ------------------------------===//
 
 #include "Evaluation.h"
 
@@ -52,7 +52,7 @@ static bool isPersistent(const Root &root, int64_t positions) {
   return root.begin == 0 && root.end == positions - 1;
 }
 
-/// Bytes of optimizer state that lie on the host.
+/// Bytes of optimizer state on the host.
 static int64_t optimizerOnHost(const Storage &storage) {
   int64_t bytes = 0;
   for (const Root &root : storage.roots())

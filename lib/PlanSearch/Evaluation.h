@@ -1,4 +1,4 @@
-//===- Evaluation.h - what a plan takes -------------------------*- C++ -*-===//
+//===- Evaluation.h - the memory of a plan ----------------------*- C++ -*-===//
 
 #ifndef LIB_PLANSEARCH_EVALUATION_H
 #define LIB_PLANSEARCH_EVALUATION_H
@@ -27,8 +27,8 @@ struct PlanChoice {
   const ActivationPlan *activations = nullptr; ///< null: as --checkpoint says
 };
 
-/// What one tier of a rank takes. Packing takes much longer than telling what is live at once, so
-/// nothing is packed before somebody asks.
+/// The memory of one tier of a rank. Packing takes much longer than computing the live bytes, so it
+/// is done only on request.
 class TierBytes {
 public:
   TierBytes() = default;

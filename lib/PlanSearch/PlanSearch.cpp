@@ -1,4 +1,4 @@
-//===- PlanSearch.cpp - plans that keep a budget --------------------------===//
+//===- PlanSearch.cpp - search for plans within a budget ------------------===//
 
 #include "PlanSearch.h"
 
@@ -59,8 +59,8 @@ std::vector<PlanChoice> PlanSearch::tiledPlacements() const {
   return all;
 }
 
-/// Where state may lie: as asked, or with --zero=auto at each stage, and at the third also with
-/// small parameters kept whole, which save the most seconds for a byte.
+/// The placements of state: as requested, or with --zero=auto each stage, and for stage 3 also with
+/// small parameters not sharded, those that save the most seconds per byte.
 std::vector<PlanChoice> PlanSearch::placements() const {
   if (!options.plan.isAuto() || options.place.ranks == 1)
     return {asked()};
@@ -81,9 +81,9 @@ std::vector<PlanChoice> PlanSearch::placements() const {
   return all;
 }
 
-/// With `auto`: each placement on each tier that is of use. Nvme is never faster than the host, so
-/// it is left out while the host has room for everything; parameters, which each micro-batch reads,
-/// never lie further away than optimizer state, which a step reads once, if both are free.
+/// With `auto`: each placement on each useful tier. Nvme is never faster than the host, so it is
+/// omitted if the host has space for everything. Parameters, which each micro-batch reads, are
+/// never placed further away than optimizer state, which a step reads once, if both are free.
 std::vector<PlanChoice> PlanSearch::withTiers(const std::vector<PlanChoice> &placements) const {
   SmallVector<Tier> tiers{Tier::Device, Tier::Host};
   if (options.plan.hostBudget.getValue() != 0)
@@ -126,8 +126,8 @@ LogicalResult PlanSearch::prepare(const PlanSearch *known) {
   return success();
 }
 
-/// Bytes of state that lie on the device under `placement`: each rank's part of what is sharded.
-/// Padding is left out.
+/// Bytes of state on the device under `placement`: each rank's part of sharded state. Without
+/// padding.
 int64_t PlanSearch::stateBytes(const PlanChoice &placement) {
   const int64_t ranks = placement.ranks;
   auto part = [&](int64_t bytes, bool isSharded) { return isSharded ? bytes / ranks : bytes; };
@@ -161,9 +161,9 @@ LogicalResult PlanSearch::listUpTo(uint64_t bytes) {
   return success();
 }
 
-/// What no step of the same placement takes less than, if so much runs again, however its
-/// parameters share buckets, which depends on who reads them: updates may find their operands in
-/// caches, collectives be fewer.
+/// A lower bound of the time of a step of the same placement with this recomputation, for any
+/// buckets, which depend on the readers: updates may find their operands in caches, and there may
+/// be fewer collectives.
 static double leastSeconds(StepTime time, double again, const planning::Machine &machine) {
   const double cached = std::min(1.0, machine.memoryBandwidth / machine.cacheBandwidth);
   time.compute += again - (1 - cached) * time.update;
@@ -209,7 +209,7 @@ void PlanSearch::addSwaps(Plan &first, const MemoryFloor &own) {
   }
 }
 
-/// How often it is tried to fill the host: what is staged there depends on what lies there.
+/// Number of attempts to fill the host: the staged bytes depend on the bytes on the host.
 static constexpr int kFillings = 6;
 
 /// What the host takes more than `given`, or 0.
@@ -217,8 +217,8 @@ static int64_t excessOf(TierBytes &host, int64_t given) {
   return std::max<int64_t>((host.least() > given ? host.least() : host.packed()) - given, 0);
 }
 
-/// Makes the program for `choice`. Of optimizer state that fills the host, less lies there where
-/// the budget is exceeded; what fits depends on all that is chosen.
+/// Builds the program for `choice`. If optimizer state that fills the host exceeds the budget, less
+/// of it is placed there; the amount that fits depends on all choices.
 FailureOr<Evaluation> PlanSearch::make(PlanChoice &choice) {
   for (int turn = 1;; ++turn) {
     ++evaluated;
@@ -242,8 +242,8 @@ LogicalResult PlanSearch::addPlans(const PlanChoice &placement) {
   return failed(evaluation) ? failure() : addPlans(first, *evaluation);
 }
 
-/// Where optimizer state may lie on nvme: as much of it on the host as a budget leaves room for,
-/// which is what no link of the disk has to move.
+/// Placements of optimizer state on nvme: as much of it on the host as a budget allows, which saves
+/// time of the links of the disk.
 LogicalResult PlanSearch::addFilledHost(PlanChoice placement) {
   const int64_t given = options.plan.hostBudget.getValue();
   if (ladder)
@@ -256,8 +256,8 @@ LogicalResult PlanSearch::addFilledHost(PlanChoice placement) {
   return fits && placement.optimizerHost ? addPlans(placement, *evaluation) : success();
 }
 
-/// The plans of one placement. The first keeps everything: the others take as long and what they
-/// compute again, and hold the same state.
+/// The plans of one placement. The first saves everything: the others take its time plus
+/// recomputation, and have the same state.
 LogicalResult PlanSearch::addPlans(const PlanChoice &placement, Evaluation &evaluation) {
   MemoryFloor own = evaluation.findFloor();
   if (plans.empty() || own.total() < floor.total())

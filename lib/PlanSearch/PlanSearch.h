@@ -1,4 +1,4 @@
-//===- PlanSearch.h - plans that keep a budget ------------------*- C++ -*-===//
+//===- PlanSearch.h - search for plans within a budget ----------*- C++ -*-===//
 //
 // Which plans there are does not depend on the budget. So what fits a small budget is there
 // for a larger one, planned time never falls as the budget shrinks, and the smallest budget
@@ -16,7 +16,7 @@
 
 namespace zero {
 
-/// Bytes that a plan may take on each rank; 0: as many as it wants.
+/// Maximum bytes of a plan on each rank; 0: no limit.
 struct Budget {
   uint64_t memory = 0;
   uint64_t activations = 0;
@@ -60,10 +60,10 @@ private:
     int64_t leastBytes = 0;  ///< nor its arena smaller
     std::optional<PlanCost> cost;
   };
-  /// Where state lies, before its plans are listed.
+  /// A placement of state, before its plans are listed.
   struct Placement {
     PlanChoice choice;
-    bool fillsHost = false; ///< with state that a budget of the host has room for
+    bool fillsHost = false; ///< with as much state as the budget of the host allows
     int64_t leastBytes = 0; ///< of the device: state alone
   };
 

@@ -1,4 +1,4 @@
-//===- PlanTiles.cpp - tiles that a budget wants --------------------------===//
+//===- PlanTiles.cpp - choose tiles within a budget -----------------------===//
 //
 // The pass `zero-plan-tiles`: tries limits of tiles up to their plans, before parameters
 // are cut. With --zero=auto the limit with the fastest plan is written on the module; else,

@@ -1,4 +1,4 @@
-//===- RecomputePlans.cpp - ways to compute again -------------------------===//
+//===- RecomputePlans.cpp - choices of recomputation ----------------------===//
 
 #include "RecomputePlans.h"
 

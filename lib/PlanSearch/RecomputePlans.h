@@ -1,4 +1,4 @@
-//===- RecomputePlans.h - ways to compute again -----------------*- C++ -*-===//
+//===- RecomputePlans.h - choices of recomputation --------------*- C++ -*-===//
 
 #ifndef LIB_PLANSEARCH_RECOMPUTEPLANS_H
 #define LIB_PLANSEARCH_RECOMPUTEPLANS_H
@@ -8,10 +8,10 @@
 
 namespace zero {
 
-/// A way to compute again what forward dropped.
+/// A choice of the values that backward recomputes.
 struct RecomputePlan {
   ActivationPlan activations;
-  double leastSeconds = 0; ///< of what runs again in a step: it cannot take less
+  double leastSeconds = 0; ///< lower bound of the recomputation in a step
   int64_t leastBytes = 0;  ///< that are live when forward ends
 };
 

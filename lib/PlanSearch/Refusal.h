@@ -1,4 +1,4 @@
-//===- Refusal.h - why no plan keeps a budget -------------------*- C++ -*-===//
+//===- Refusal.h - explain why no plan fits a budget ------------*- C++ -*-===//
 
 #ifndef LIB_PLANSEARCH_REFUSAL_H
 #define LIB_PLANSEARCH_REFUSAL_H

@@ -1,4 +1,4 @@
-//===- TileTrials.cpp - what a step takes with other tiles ----------------===//
+//===- TileTrials.cpp - plans of a step with other tiles ------------------===//
 
 #include "TileTrials.h"
 

@@ -1,4 +1,4 @@
-//===- TileTrials.h - what a step takes with other tiles --------*- C++ -*-===//
+//===- TileTrials.h - plans of a step with other tiles ----------*- C++ -*-===//
 
 #ifndef LIB_PLANSEARCH_TILETRIALS_H
 #define LIB_PLANSEARCH_TILETRIALS_H

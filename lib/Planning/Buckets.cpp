@@ -1,4 +1,4 @@
-//===- Buckets.cpp - which tensors share a flat buffer --------------------===//
+//===- Buckets.cpp - assign tensors to buckets ----------------------------===//
 
 #include "zero/Planning/Buckets.h"
 

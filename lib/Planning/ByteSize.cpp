@@ -1,4 +1,4 @@
-//===- ByteSize.cpp - numbers of bytes that people write ------------------===//
+//===- ByteSize.cpp - parse and print numbers of bytes --------------------===//
 
 #include "zero/Planning/ByteSize.h"
 

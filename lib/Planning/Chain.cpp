@@ -1,4 +1,4 @@
-//===- Chain.cpp - checkpoints of a chain of layers -----------------------===//
+//===- Chain.cpp - activation checkpoints of a chain ----------------------===//
 
 #include "zero/Planning/Chain.h"
 

@@ -1,4 +1,4 @@
-//===- LaneOrder.cpp - what a command waits for ---------------------------===//
+//===- LaneOrder.cpp - waits between commands of lanes --------------------===//
 
 #include "zero/Planning/LaneOrder.h"
 

@@ -1,4 +1,4 @@
-//===- Machine.cpp - how long work takes on a machine ---------------------===//
+//===- Machine.cpp - times of work on a machine ---------------------------===//
 
 #include "zero/Planning/Machine.h"
 
@@ -26,7 +26,7 @@ static double interpolate(const std::vector<Rate> &measured, Distance distance, 
   return weights > 0 ? sum / weights : 0;
 }
 
-/// An operand that lies otherwise is as unlike as a size that is twice another.
+/// A different layout of an operand counts as much as a factor of 2 in a size.
 static double productFlops(const Machine &machine, const KernelCost &cost) {
   const double peak = cost.half ? machine.halfFlops : machine.peakFlops;
   const double flops = interpolate(

@@ -1,4 +1,4 @@
-//===- Occupancy.cpp - which bytes are taken when -------------------------===//
+//===- Occupancy.cpp - occupied bytes over time ---------------------------===//
 
 #include "Occupancy.h"
 

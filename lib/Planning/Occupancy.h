@@ -1,4 +1,4 @@
-//===- Occupancy.h - which bytes are taken when -----------------*- C++ -*-===//
+//===- Occupancy.h - occupied bytes over time -------------------*- C++ -*-===//
 
 #ifndef LIB_PLANNING_OCCUPANCY_H
 #define LIB_PLANNING_OCCUPANCY_H

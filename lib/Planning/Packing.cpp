@@ -1,4 +1,4 @@
-//===- Packing.cpp - lifetimes to offsets in one arena --------------------===//
+//===- Packing.cpp - assign lifetimes to offsets in an arena --------------===//
 
 #include "zero/Planning/Packing.h"
 
@@ -168,9 +168,9 @@ static size_t supportOf(const Problem &problem, const Layout &layout, size_t pie
   return piece;
 }
 
-/// `order` with one of the pieces that end highest, or one on which it rests, before one
-/// that it meets. Every other time the choice goes in turn through the largest of these,
-/// which make room where small ones only move, else it is random.
+/// `order` with one of the pieces that end highest, or one below it, moved before a piece that it
+/// overlaps in time. Every other time the choice cycles through the largest of these, which free
+/// space that small ones only shift, else it is random.
 static Order promote(const Problem &problem, const Layout &layout, Order order, int64_t turn,
                      std::minstd_rand &random) {
   constexpr int kDepths = 2, kLargest = 4;

@@ -60,7 +60,7 @@ bool Search::placeAll(std::vector<size_t> open, Rank from) {
   return true;
 }
 
-/// Whether some slot has no room for what is open there, all of it above `from`.
+/// Whether some slot has no space for its open pieces, all of which are above `from`.
 bool Search::isHopeless(const std::vector<size_t> &open, int64_t from) const {
   int64_t first = INT64_MAX, last = 0;
   for (size_t piece : open) {
@@ -91,7 +91,7 @@ bool Search::hasTwinBefore(size_t piece, const std::vector<size_t> &open) const 
 bool Search::placePart(const std::vector<size_t> &open, Rank from) {
   if (--nodes <= 0 || isHopeless(open, from.first))
     return false;
-  // What starts above this would leave room for another piece below it.
+  // A start above this would leave space for another piece below.
   int64_t horizon = INT64_MAX;
   for (size_t piece : open)
     horizon = std::min(horizon, offsets[piece] + pieces[piece].bytes);

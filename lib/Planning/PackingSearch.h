@@ -19,7 +19,7 @@ struct Piece {
   bool meets(const Piece &other) const { return first <= other.last && other.first <= last; }
 };
 
-/// Where each piece lies, and where the highest ends.
+/// The offset of each piece, and the end of the highest.
 struct Layout {
   std::vector<int64_t> offsets;
   int64_t top = 0;

@@ -1,4 +1,4 @@
-//===- Prefetch.cpp - when transfers begin --------------------------------===//
+//===- Prefetch.cpp - start times of transfers ----------------------------===//
 
 #include "zero/Planning/Prefetch.h"
 

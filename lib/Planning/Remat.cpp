@@ -1,4 +1,4 @@
-//===- Remat.cpp - what backward computes again ---------------------------===//
+//===- Remat.cpp - values that backward recomputes ------------------------===//
 
 #include "RematGreedy.h"
 
@@ -58,7 +58,7 @@ static std::vector<int> strides(int layers) {
   return result;
 }
 
-/// Of those that fit, the smallest distances are the most likely to leave room for more.
+/// Of those that fit, the smallest distances are the most likely to leave space for more.
 static constexpr int kStartsPerBudget = 2;
 
 std::vector<Kept> planLadder(const RematProblem &problem, int rungs, RematWork *work) {

@@ -1,4 +1,4 @@
-//===- RematGreedy.cpp - what to keep, one value at a time ----------------===//
+//===- RematGreedy.cpp - choose values to save one by one -----------------===//
 
 #include "RematGreedy.h"
 
@@ -179,8 +179,8 @@ std::optional<Greedy::Move> Greedy::takeMove(bool keep) {
   return std::nullopt;
 }
 
-/// Where `value`, which is dropped, is not there but would be if it were kept: behind its last
-/// reader of forward, and before it is made again.
+/// The range in which `value`, which is dropped, is not live but would be if it were saved: from
+/// its last reader in forward to its recomputation.
 std::optional<Greedy::Runs> Greedy::runsWithout(int value) const {
   const size_t first = played.ranAt[step.lastForward[value]] + 1;
   const size_t last = std::min(played.againAt[step.producers[value]], played.live.size());
@@ -201,8 +201,8 @@ bool Greedy::fitsAsPlayed(int value) {
   return true;
 }
 
-/// Whether what is kept fits with `value`, which has just been added to it. Runs that are no
-/// longer needed may leave room for it: the step as it is then tells, and is played if that may
+/// Whether the saved values, including `value`, which was just added, fit. Recomputations that are
+/// no longer needed may free space: the current step gives a bound, and is simulated if that may
 /// help.
 bool Greedy::fits(int value) {
   if (fitsAsPlayed(value))

@@ -1,4 +1,4 @@
-//===- RematGreedy.h - what to keep, one value at a time --------*- C++ -*-===//
+//===- RematGreedy.h - choose values to save one by one ---------*- C++ -*-===//
 
 #ifndef LIB_PLANNING_REMATGREEDY_H
 #define LIB_PLANNING_REMATGREEDY_H

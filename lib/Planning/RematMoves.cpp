@@ -1,4 +1,4 @@
-//===- RematMoves.cpp - what keeping one value more saves -----------------===//
+//===- RematMoves.cpp - savings of saving one more value ------------------===//
 
 #include "RematMoves.h"
 
@@ -42,7 +42,7 @@ LayerMoves::Shape LayerMoves::describe(const Step &step, int layer,
     places[own[place]] = static_cast<int>(place);
     shape.needed.push_back(step.readInBackward[own[place]]);
   }
-  // A boundary that the next layer must have again counts as read.
+  // A boundary that the recomputed next layer needs counts as read.
   if (static_cast<size_t>(layer) < step.problem.boundaries.size())
     for (int value : step.problem.boundaries[layer])
       if (places[value] >= 0)
@@ -62,7 +62,7 @@ LayerMoves::Shape LayerMoves::describe(const Step &step, int layer,
   return shape;
 }
 
-/// Seconds of what runs again, last first; `needed` is scratch.
+/// Seconds of recomputation, last node first; `needed` is a temporary.
 double LayerMoves::seconds(const Shape &shape, const std::string &kept, std::string &needed) {
   needed = shape.needed;
   double sum = 0;

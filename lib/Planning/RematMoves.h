@@ -1,4 +1,4 @@
-//===- RematMoves.h - what keeping one value more saves ---------*- C++ -*-===//
+//===- RematMoves.h - savings of saving one more value ----------*- C++ -*-===//
 
 #ifndef LIB_PLANNING_REMATMOVES_H
 #define LIB_PLANNING_REMATMOVES_H

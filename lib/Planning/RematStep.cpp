@@ -1,4 +1,4 @@
-//===- RematStep.cpp - a step, played with values dropped -----------------===//
+//===- RematStep.cpp - simulate a step with dropped values ----------------===//
 
 #include "RematStep.h"
 
@@ -68,7 +68,7 @@ void Player::execute(const RematProblem::Node &node) {
   ++now;
 }
 
-/// Runs the node of `value` again, after those that it reads dropped values of.
+/// Recomputes the node of `value`, after the nodes of the dropped values that it reads.
 void Player::makeAgain(int value) {
   const int producer = step.producers[value];
   if (played.againAt[producer] != kNever)

@@ -1,4 +1,4 @@
-//===- RematStep.h - a step, played with values dropped ---------*- C++ -*-===//
+//===- RematStep.h - simulate a step with dropped values --------*- C++ -*-===//
 
 #ifndef LIB_PLANNING_REMATSTEP_H
 #define LIB_PLANNING_REMATSTEP_H
@@ -33,8 +33,8 @@ public:
   std::vector<size_t> lastForward;      ///< of each value: the last node of forward that has it
 };
 
-/// Calls `repeat(node)` on what of `layer` runs again, last first; `needed` holds the values
-/// that something reads after forward, and gains those that these runs read.
+/// Calls `repeat(node)` on the recomputed nodes of `layer`, last first; `needed` contains the
+/// values that are read after forward, and is extended by those that these nodes read.
 template <typename Repeat>
 void markLayer(const Step &step, int layer, const Kept &kept, std::vector<char> &needed,
                Repeat repeat) {

@@ -1,4 +1,4 @@
-//===- Swap.cpp - what leaves the device until backward -------------------===//
+//===- Swap.cpp - choose the values to offload ----------------------------===//
 
 #include "zero/Planning/Swap.h"
 

@@ -1,4 +1,4 @@
-//===- DecisionLog.cpp - what passes decided, for the report --------------===//
+//===- DecisionLog.cpp - decisions of passes, for the report --------------===//
 
 #include "zero/Report/DecisionLog.h"
 

@@ -1,4 +1,4 @@
-//===- MemoryMap.cpp - what lies where in the arena, and when -------------===//
+//===- MemoryMap.cpp - tensors of the arena over the step -----------------===//
 
 #include "zero/Report/MemoryMap.h"
 

@@ -1,4 +1,4 @@
-//===- ModuleScopes.cpp - which part of the model a command is ------------===//
+//===- ModuleScopes.cpp - the module of the model of a command ------------===//
 
 #include "ModuleScopes.h"
 

@@ -1,4 +1,4 @@
-//===- ModuleScopes.h - which part of the model a command is ----*- C++ -*-===//
+//===- ModuleScopes.h - the module of the model of a command ----*- C++ -*-===//
 
 #ifndef LIB_REPORT_MODULESCOPES_H
 #define LIB_REPORT_MODULESCOPES_H

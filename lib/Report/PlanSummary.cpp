@@ -61,7 +61,7 @@ static int64_t gradientBytes(ModuleOp module, int64_t microBatches) {
   return precision && microBatches == 1 ? precision.getValue().getIntOrFloatBitWidth() / 8 : 4;
 }
 
-/// Elements of `gathered` that nothing reads but layers that are run again.
+/// Elements of `gathered` that only recomputed layers read.
 static int64_t readAgain(Value gathered) {
   auto isAgain = [](Operation *op) {
     return isa_and_nonnull<IntegerAttr>(op->getAttr(kRecomputeAttr));

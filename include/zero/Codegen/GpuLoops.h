@@ -1,4 +1,4 @@
-//===- GpuLoops.h - what loops for a GPU have in common ---------*- C++ -*-===//
+//===- GpuLoops.h - common functions of loops for GPUs ----------*- C++ -*-===//
 
 #ifndef ZERO_CODEGEN_GPULOOPS_H
 #define ZERO_CODEGEN_GPULOOPS_H
@@ -34,7 +34,7 @@ enum class Threads {
 llvm::StringRef threadsName(Threads threads);
 int64_t lanesOf(Threads threads);
 
-/// On an outermost loop of independent iterations: its Threads, by name.
+/// On an outermost loop of independent iterations: its Threads value as a string.
 inline constexpr llvm::StringLiteral kThreadsOfLoopAttr = "zero.threads";
 /// On a loop: neighbouring iterations that a thread runs together.
 inline constexpr llvm::StringLiteral kNeighboursAttr = "zero.neighbours";

@@ -1,4 +1,4 @@
-//===- SplitLoops.h - iterations that threads may share ---------*- C++ -*-===//
+//===- SplitLoops.h - loops whose iterations threads divide -----*- C++ -*-===//
 
 #ifndef ZERO_CODEGEN_SPLITLOOPS_H
 #define ZERO_CODEGEN_SPLITLOOPS_H
@@ -12,7 +12,7 @@ namespace zero {
 /// iteration writes, no other one touches.
 struct Split {
   llvm::SmallVector<mlir::scf::ForOp> loops;
-  /// An iteration has temporaries of its own: they must lie on the stack.
+  /// Each iteration has its own temporaries, which must be on the stack.
   bool hasTemporaries = false;
 };
 

@@ -1,4 +1,4 @@
-//===- Workspace.h - where a kernel's temporaries lie -----------*- C++ -*-===//
+//===- Workspace.h - place the temporaries of a kernel ----------*- C++ -*-===//
 
 #ifndef ZERO_CODEGEN_WORKSPACE_H
 #define ZERO_CODEGEN_WORKSPACE_H
@@ -13,8 +13,8 @@ namespace zero {
 /// not known or a buffer lives from one iteration of a loop to the next.
 llvm::LogicalResult placeTemporaries(mlir::func::FuncOp kernel);
 
-/// The same for a GPU: all lie in the workspace, and each iteration of the loops that
-/// threads share has its own.
+/// The same for a GPU: all temporaries are in the workspace, and each iteration of the loops that
+/// threads divide has its own.
 llvm::LogicalResult placeGpuTemporaries(mlir::func::FuncOp kernel);
 
 } // namespace zero

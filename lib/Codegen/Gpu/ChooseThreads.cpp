@@ -1,4 +1,4 @@
-//===- ChooseThreads.cpp - which threads of a GPU run which iterations ----===//
+//===- ChooseThreads.cpp - assign iterations to GPU threads ---------------===//
 //
 // Neighbouring threads should read neighbouring memory. So where rows of memory are summed,
 // or written, a warp or a block shares a row; where the sums run across rows, a warp takes 32

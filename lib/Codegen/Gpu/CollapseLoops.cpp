@@ -1,9 +1,7 @@
-//===- CollapseLoops.cpp - nests of shared loops to one loop --------------===//
-//
-// Threads share the iterations of one loop. A nest of loops of one kind becomes one whose
-// variable is taken apart again where it must be: an access of a whole buffer in the order
-// of the nest takes it as it is.
-//
+//===- CollapseLoops.cpp - collapse nests of parallel loops ---------------===//
+// Threads divide the iterations of one loop. A nest of loops of one kind becomes one loop. Its
+// variable is delinearized only if necessary: an access to a whole buffer in the order of the nest
+// uses it directly.
 //===----------------------------------------------------------------------===//
 
 #include "zero/Codegen/GpuLoops.h"

@@ -1,4 +1,4 @@
-//===- GpuLoops.cpp - what loops for a GPU have in common -----------------===//
+//===- GpuLoops.cpp - common functions of loops for GPUs ------------------===//
 
 #include "zero/Codegen/GpuLoops.h"
 #include "zero/Codegen/Passes.h"

@@ -1,4 +1,4 @@
-//===- GpuUnits.cpp - what a kernel launches one after another ------------===//
+//===- GpuUnits.cpp - the launches of a kernel in sequence ----------------===//
 
 #include "GpuUnits.h"
 #include "zero/Codegen/GpuLoops.h"

@@ -1,4 +1,4 @@
-//===- GpuUnits.h - what a kernel launches one after another ----*- C++ -*-===//
+//===- GpuUnits.h - the launches of a kernel in sequence --------*- C++ -*-===//
 
 #ifndef LIB_CODEGEN_GPU_GPUUNITS_H
 #define LIB_CODEGEN_GPU_GPUUNITS_H

@@ -1,4 +1,4 @@
-//===- LaunchKernels.cpp - loops of kernels to launches on a GPU ----------===//
+//===- LaunchKernels.cpp - convert loops of kernels to GPU launches -------===//
 
 #include "GpuGroup.h"
 #include "GpuUnits.h"

@@ -1,4 +1,4 @@
-//===- SimulateLaunches.cpp - launches as loops of a core -----------------===//
+//===- SimulateLaunches.cpp - lower launches to loops on a core -----------===//
 //
 // One block runs after the other, and in it one thread after the other up to the next point
 // where threads wait for each other: these points stand in no loop. So a block is a list of
@@ -95,7 +95,7 @@ Value Simulator::arrayOf(Value value) {
   return array;
 }
 
-/// `value` in the phase that is being written. Buffers are made again, numbers were kept.
+/// `value` in the current phase. Buffers are created again, scalars were saved.
 Value Simulator::get(Value value) {
   if (Value known = here.lookupOrNull(value))
     return known;

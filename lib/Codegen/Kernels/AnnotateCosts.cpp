@@ -1,4 +1,4 @@
-//===- AnnotateCosts.cpp - operations and bytes on kernels ----------------===//
+//===- AnnotateCosts.cpp - annotate kernels with FLOPs and bytes ----------===//
 
 #include "dialects/Zero/Zero.h"
 #include "zero/Codegen/Costs.h"

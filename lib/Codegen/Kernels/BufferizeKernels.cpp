@@ -1,4 +1,4 @@
-//===- BufferizeKernels.cpp - kernels over buffers ------------------------===//
+//===- BufferizeKernels.cpp - bufferize kernels ---------------------------===//
 
 #include "dialects/Zero/Zero.h"
 #include "zero/Codegen/Passes.h"
@@ -162,7 +162,7 @@ static LogicalResult bufferize(func::FuncOp kernel, bool forGpu) {
   cleanUp(kernel);
   if (failed(lowerToLoops(kernel, rewriter, forGpu)))
     return failure();
-  // Where temporaries lie depends on the threads that have them.
+  // The place of temporaries depends on the number of threads.
   if (forGpu)
     return success();
   std::optional<Split> split = findSplit(kernel);

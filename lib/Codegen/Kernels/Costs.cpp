@@ -1,4 +1,4 @@
-//===- Costs.cpp - operations and bytes of a kernel -----------------------===//
+//===- Costs.cpp - FLOPs and bytes of a kernel ----------------------------===//
 
 #include "zero/Codegen/Costs.h"
 

@@ -1,4 +1,4 @@
-//===- FuseKernels.cpp - linalg to few loop nests -------------------------===//
+//===- FuseKernels.cpp - fuse linalg ops into few loop nests --------------===//
 
 #include "LoopFusion.h"
 #include "dialects/Zero/Zero.h"
@@ -142,7 +142,7 @@ static void inlineExtensions(func::FuncOp kernel, RewriterBase &rewriter) {
       element.replaceAllUsesExcept(extended, extended);
     }
   });
-  // What nobody extends for any more would be in the way of fusion.
+  // Remove extensions without users, which would prevent fusion.
   eraseDead(kernel);
 }
 

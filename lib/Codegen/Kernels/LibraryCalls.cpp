@@ -1,4 +1,4 @@
-//===- LibraryCalls.cpp - kernels that a library runs ---------------------===//
+//===- LibraryCalls.cpp - workspace of library calls ----------------------===//
 
 #include "zero/Codegen/LibraryCalls.h"
 

@@ -1,4 +1,4 @@
-//===- LoopCarries.cpp - what fused loops carry ---------------------------===//
+//===- LoopCarries.cpp - loop-carried values of fused loops ---------------===//
 
 #include "LoopEmitter.h"
 

@@ -1,4 +1,4 @@
-//===- LoopEmitter.h - stages to scf.for loops ------------------*- C++ -*-===//
+//===- LoopEmitter.h - emit stages as scf.for loops -------------*- C++ -*-===//
 
 #ifndef LIB_CODEGEN_KERNELS_LOOPEMITTER_H
 #define LIB_CODEGEN_KERNELS_LOOPEMITTER_H

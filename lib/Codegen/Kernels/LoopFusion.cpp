@@ -1,4 +1,4 @@
-//===- LoopFusion.cpp - linalg.generic to few loop nests ------------------===//
+//===- LoopFusion.cpp - fuse linalg.generic into few loop nests -----------===//
 //
 // Stages (LoopSchedule.h) become scf.for loops. A value that lives only inside
 // one iteration is a scalar; one that crosses stages is a tensor carried through
@@ -20,8 +20,8 @@ namespace zero {
 
 using namespace loops;
 
-/// What is computed again stores nothing: takes the tensors that its first
-/// computation fills out of `destinations`, and returns them.
+/// Recomputed values are not stored: removes the tensors that the first computation fills from
+/// `destinations`, and returns them.
 DenseMap<Value, Destination> Emitter::hideFromCopies(const Stage &stage) {
   DenseMap<Value, Destination> hidden;
   for (const Placed &placed : stage.nodes)

@@ -1,4 +1,4 @@
-//===- LoopFusion.h - linalg.generic to few loop nests ----------*- C++ -*-===//
+//===- LoopFusion.h - fuse linalg.generic into few loop nests ---*- C++ -*-===//
 
 #ifndef LIB_CODEGEN_KERNELS_LOOPFUSION_H
 #define LIB_CODEGEN_KERNELS_LOOPFUSION_H

@@ -208,8 +208,8 @@ Scheduler::Scheduler(ArrayRef<Node> nodes, bool outermost, LoopStyle style)
     indexOf[node.op] = index;
 }
 
-/// `producer` as it joins `consumer`. Only a GPU's threads take its loops in another order
-/// than that of memory: what they compute again is not stored.
+/// `producer` fused into `consumer`. Only threads of a GPU execute its loops in another order than
+/// that of memory: values that they recompute are not stored.
 std::optional<Node> Scheduler::join(const Node &producer, const Use &use,
                                     const Node &consumer) const {
   std::optional<Node> turned = joined(producer, use.value, consumer, use.map);

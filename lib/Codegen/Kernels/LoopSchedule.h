@@ -1,12 +1,8 @@
 //===- LoopSchedule.h - which loop nests share a loop -----------*- C++ -*-===//
-//
-// Loop fusion works one loop at a time. At each level every linalg.generic of a
-// kernel still has some loops to open; those whose outermost ones may run
-// together form a stage, stages run one after the other, and inside the shared
-// loop the same question is asked again. So layer normalisation becomes one loop
-// over the rows, and in it one loop for the mean, one for the variance and one
-// for the result.
-//
+// Loop fusion works one loop at a time. At each level every linalg.generic of a kernel has some
+// loops left; those whose outermost loops can be fused form a stage, stages run in sequence, and
+// the same decision is made again inside the fused loop. So layer normalization becomes one loop
+// over the rows, which contains one loop for the mean, one for the variance and one for the result.
 //===----------------------------------------------------------------------===//
 
 #ifndef LIB_CODEGEN_KERNELS_LOOPSCHEDULE_H
@@ -16,9 +12,9 @@
 
 namespace zero {
 
-/// Who runs the loops. A core runs whole nests, so that what reads the same memory shares
-/// loops. On a GPU threads share the iterations of a loop: an outer one either sums or has
-/// independent iterations, and computing again is cheaper than memory.
+/// The target of the loops. A core executes whole nests, so loops that read the same memory are
+/// fused. On a GPU threads divide the iterations of a loop: an outer loop either reduces or has
+/// independent iterations, and recomputation is cheaper than memory.
 enum class LoopStyle { Core, Gpu };
 
 /// An operation of the block that is fused, with its loops opened so far.
@@ -45,7 +41,7 @@ struct Placed {
   Node node;
   /// Results must outlive the stage.
   bool escapes = false;
-  /// False for a copy made to avoid storing what is cheap to compute again.
+  /// False for a clone that recomputes a cheap value to avoid storing it.
   bool original = true;
 };
 
@@ -63,8 +59,8 @@ struct Read {
   mlir::AffineMap map; ///< null: read from inside the body, at any place
 };
 
-/// A node for `op`, loops of one iteration left out, in the order in which the
-/// largest operand lies in memory; on a GPU the reductions are innermost.
+/// A node for `op`, without loops of one iteration, in the memory order of the largest operand; on
+/// a GPU the reductions are innermost.
 Node makeNode(mlir::Operation *op, LoopStyle style);
 
 /// What `node` reads; the starting values of reductions that are constant are left out.

@@ -1,4 +1,4 @@
-//===- MatchLibrary.cpp - finds kernels that a library computes -----------===//
+//===- MatchLibrary.cpp - match kernels that a library computes -----------===//
 
 #include "MatmulMatcher.h"
 #include "dialects/Zero/Zero.h"

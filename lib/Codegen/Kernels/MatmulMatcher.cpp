@@ -74,8 +74,8 @@ static std::optional<float> constantOf(Value value) {
   return std::nullopt;
 }
 
-/// Accepts `x + bias` with a bias along one dimension, `x + residual` with a residual that
-/// lies as the result does, and `x * constant`.
+/// Accepts `x + bias` with a bias along one dimension, `x + residual` with a residual that has the
+/// layout of the result, and `x * constant`.
 bool Matcher::matchElementwise(linalg::GenericOp generic) {
   if (generic.getNumReductionLoops() != 0 || generic.getNumDpsInits() != 1)
     return false;
@@ -246,8 +246,8 @@ bool Matmul::reordersB() const {
   constexpr int64_t kLargest = int64_t(16) << 20; // bytes: the copy is memory of the step
   if (n < kNarrow || k * n * int64_t(sizeof(float)) > kLargest)
     return false;
-  // oneDNN 2.6 copies rows of these lengths itself, again for each 256 rows of A; others
-  // never, and is slow where B is deep.
+  // oneDNN 2.6 itself copies rows of these lengths for each 256 rows of A, never rows of other
+  // lengths, and is slow if B is deep.
   const bool isCopied = n > kNarrow && llvm::isPowerOf2_64(n);
   return isCopied ? m >= 1024 : m >= 512 && k >= kDeep;
 }

@@ -1,4 +1,4 @@
-//===- SplitLoops.cpp - iterations that threads may share -----------------===//
+//===- SplitLoops.cpp - loops whose iterations threads divide -------------===//
 //
 // A dependence test that looks at memory only, not at how the loops came about: in
 // every buffer that the kernel writes there is a dimension that all accesses index by
@@ -89,7 +89,7 @@ static Indices indicesBelow(memref::SubViewOp view, const Indices &loops) {
   return below;
 }
 
-/// Notes an access; false if it cannot be told what is accessed.
+/// Records an access; returns false if the accessed memory is unknown.
 bool Splitter::add(Operation *op, Value buffer, ValueRange indices, bool writes) {
   Indices loops = llvm::map_to_vector(indices, loopOf);
   while (auto view = buffer.getDefiningOp<memref::SubViewOp>()) {

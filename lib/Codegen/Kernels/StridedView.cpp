@@ -1,4 +1,4 @@
-//===- StridedView.cpp - how a tensor lies in a buffer --------------------===//
+//===- StridedView.cpp - layouts of tensors in buffers --------------------===//
 
 #include "StridedView.h"
 

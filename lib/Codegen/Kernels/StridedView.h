@@ -1,4 +1,4 @@
-//===- StridedView.h - how a tensor lies in a buffer ------------*- C++ -*-===//
+//===- StridedView.h - layouts of tensors in buffers ------------*- C++ -*-===//
 
 #ifndef LIB_CODEGEN_KERNELS_STRIDEDVIEW_H
 #define LIB_CODEGEN_KERNELS_STRIDEDVIEW_H
@@ -10,8 +10,8 @@
 
 namespace zero {
 
-/// Element (i0, i1, ..) of a tensor lies at the sum of index * stride, in elements
-/// of the buffer. A stride of 0 repeats what is there.
+/// Element (i0, i1, ..) of a tensor is at the sum of index * stride, in elements of the buffer. A
+/// stride of 0 repeats elements.
 struct StridedView {
   llvm::SmallVector<int64_t> shape, strides;
 
@@ -31,8 +31,8 @@ struct ArgumentView {
 };
 std::optional<ArgumentView> viewOfArgument(mlir::Value value);
 
-/// Looks through one reshape, transpose or rounding to 16 bits: given how `value` lies in a buffer,
-/// how its source does. Changes `value` and all `views`, which have its shape.
+/// Looks through one reshape, transpose or rounding to 16 bits: given the layout of `value` in a
+/// buffer, computes that of its source. Changes `value` and all `views`, which have its shape.
 bool stepToSource(mlir::Value &value, llvm::MutableArrayRef<StridedView> views);
 
 /// Where the dimensions of the iteration space of a linalg op lead in an operand:

@@ -1,4 +1,4 @@
-//===- Workspace.cpp - where a kernel's temporaries lie -------------------===//
+//===- Workspace.cpp - place the temporaries of a kernel ------------------===//
 
 #include "zero/Codegen/Workspace.h"
 #include "dialects/Zero/Zero.h"

@@ -1,4 +1,4 @@
-//===- AssemblePtx.cpp - PTX to machine code by the toolkit ---------------===//
+//===- AssemblePtx.cpp - assemble PTX with the CUDA toolkit ---------------===//
 
 #include "PtxCode.h"
 #include "zero/Codegen/CompileGpu.h"

@@ -1,4 +1,4 @@
-//===- ByteBools.cpp - booleans take a byte of memory ---------------------===//
+//===- ByteBools.cpp - store booleans as bytes ----------------------------===//
 
 #include "LowerToLLVM.h"
 

@@ -1,4 +1,4 @@
-//===- CodeUnits.cpp - kernels to code, each for itself -------------------===//
+//===- CodeUnits.cpp - compile kernels one by one -------------------------===//
 
 #include "CodeUnits.h"
 

@@ -1,4 +1,4 @@
-//===- CodeUnits.h - kernels to code, each for itself -----------*- C++ -*-===//
+//===- CodeUnits.h - compile kernels one by one -----------------*- C++ -*-===//
 //
 // Each kernel is compiled alone, under a name that follows from its text: so its code
 // depends on nothing else, is the same for any number of threads, and can be kept.

@@ -1,4 +1,4 @@
-//===- CompileGpu.cpp - kernels to code for GPUs --------------------------===//
+//===- CompileGpu.cpp - compile kernels for GPUs --------------------------===//
 //
 // PTX of a kernel is the same for all architectures: the texts differ in their headers.
 //

@@ -1,4 +1,4 @@
-//===- CompileKernels.cpp - kernels to a shared object of the host --------===//
+//===- CompileKernels.cpp - compile kernels to a shared object ------------===//
 
 #include "CodeUnits.h"
 #include "LowerToLLVM.h"

@@ -1,4 +1,4 @@
-//===- IsolateKernel.cpp - one kernel in a module of its own --------------===//
+//===- IsolateKernel.cpp - move one kernel into its own module ------------===//
 
 #include "IsolateKernel.h"
 #include "dialects/Zero/Zero.h"

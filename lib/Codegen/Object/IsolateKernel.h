@@ -1,4 +1,4 @@
-//===- IsolateKernel.h - one kernel in a module of its own ------*- C++ -*-===//
+//===- IsolateKernel.h - move one kernel into its own module ----*- C++ -*-===//
 
 #ifndef LIB_CODEGEN_OBJECT_ISOLATEKERNEL_H
 #define LIB_CODEGEN_OBJECT_ISOLATEKERNEL_H

@@ -1,4 +1,4 @@
-//===- LinkShared.cpp - objects to a shared object ------------------------===//
+//===- LinkShared.cpp - link objects into a shared object -----------------===//
 
 #include "ObjectCode.h"
 

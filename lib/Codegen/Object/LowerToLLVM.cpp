@@ -1,4 +1,4 @@
-//===- LowerToLLVM.cpp - kernels over buffers to the LLVM dialect ---------===//
+//===- LowerToLLVM.cpp - lower bufferized kernels to LLVM -----------------===//
 
 #include "LowerToLLVM.h"
 #include "ObjectCode.h"

@@ -1,4 +1,4 @@
-//===- LowerToLLVM.h - kernels over buffers to the LLVM dialect -*- C++ -*-===//
+//===- LowerToLLVM.h - lower bufferized kernels to LLVM ---------*- C++ -*-===//
 
 #ifndef LIB_CODEGEN_OBJECT_LOWERTOLLVM_H
 #define LIB_CODEGEN_OBJECT_LOWERTOLLVM_H

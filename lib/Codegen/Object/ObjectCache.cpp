@@ -1,4 +1,4 @@
-//===- ObjectCache.cpp - object code on disk, by content ------------------===//
+//===- ObjectCache.cpp - cache of object code on disk ---------------------===//
 
 #include "ObjectCache.h"
 #include "ObjectCode.h"
@@ -38,9 +38,9 @@ static int addBuildIds(dl_phdr_info *info, size_t, void *data) {
   return 0;
 }
 
-/// What object code depends on besides its text. The notes of an ELF file hold its build
-/// id, a hash of what was linked: so the code of this compiler, of MLIR and of LLVM is
-/// named by what it is, and a version that somebody forgot to raise does no harm.
+/// The key of object code besides its text. The notes of an ELF file have its build id, a hash of
+/// the linked code: so the key identifies the code of this compiler, of MLIR and of LLVM, and does
+/// not depend on a version number that must be increased by hand.
 static const std::string &compilerIdentity() {
   static const std::string identity = [] {
     SHA256 hash;

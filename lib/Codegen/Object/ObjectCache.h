@@ -1,4 +1,4 @@
-//===- ObjectCache.h - object code on disk, by content ----------*- C++ -*-===//
+//===- ObjectCache.h - cache of object code on disk -------------*- C++ -*-===//
 
 #ifndef LIB_CODEGEN_OBJECT_OBJECTCACHE_H
 #define LIB_CODEGEN_OBJECT_OBJECTCACHE_H
@@ -12,10 +12,10 @@
 
 namespace zero {
 
-/// A folder with an object file for each text that was compiled. Its entries are code
-/// that will be executed: the folder must be the user's own and writable by nobody else,
-/// and an entry that is not whole is none. Functions but open() may be called from
-/// several threads; processes may share the folder.
+/// A directory with an object file for each compiled text. Its entries are code that will be
+/// executed: the directory must belong to the user and be writable by no other user, and an
+/// incomplete entry is ignored. All functions except open() may be called from several threads;
+/// processes may share the directory.
 class ObjectCache {
 public:
   /// Uses `folder`, and makes it if need be. Returns why it cannot be used, or nothing;

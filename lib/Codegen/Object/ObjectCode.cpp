@@ -1,4 +1,4 @@
-//===- ObjectCode.cpp - LLVM IR to machine code ---------------------------===//
+//===- ObjectCode.cpp - compile LLVM IR to machine code -------------------===//
 
 #include "ObjectCode.h"
 #include "zero/Codegen/Compile.h"
@@ -80,8 +80,8 @@ Expected<std::unique_ptr<TargetMachine>> hostMachine() {
   return machine;
 }
 
-/// Adds the exported function that takes an array of pointers; the body keeps its
-/// noalias promises because it isn't inlined.
+/// Adds the exported function that takes an array of pointers; the body keeps its noalias
+/// attributes because it is not inlined.
 static void addEntry(Module &module, StringRef name) {
   Function *body = module.getFunction(name);
   body->setName(name + ".body");

@@ -1,4 +1,4 @@
-//===- ObjectCode.h - LLVM IR to machine code -------------------*- C++ -*-===//
+//===- ObjectCode.h - compile LLVM IR to machine code -----------*- C++ -*-===//
 
 #ifndef LIB_CODEGEN_OBJECT_OBJECTCODE_H
 #define LIB_CODEGEN_OBJECT_OBJECTCODE_H

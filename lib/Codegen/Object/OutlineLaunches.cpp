@@ -1,4 +1,4 @@
-//===- OutlineLaunches.cpp - launches to functions ------------------------===//
+//===- OutlineLaunches.cpp - outline launches into functions --------------===//
 
 #include "OutlineLaunches.h"
 #include "zero/Codegen/CompileGpu.h"

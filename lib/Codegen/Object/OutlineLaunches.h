@@ -1,4 +1,4 @@
-//===- OutlineLaunches.h - launches to functions ----------------*- C++ -*-===//
+//===- OutlineLaunches.h - outline launches into functions ------*- C++ -*-===//
 
 #ifndef LIB_CODEGEN_OBJECT_OUTLINELAUNCHES_H
 #define LIB_CODEGEN_OBJECT_OUTLINELAUNCHES_H

@@ -1,4 +1,4 @@
-//===- PtxCode.cpp - LLVM IR to PTX ---------------------------------------===//
+//===- PtxCode.cpp - compile LLVM IR to PTX -------------------------------===//
 
 #include "PtxCode.h"
 #include "ObjectCode.h"

@@ -1,4 +1,4 @@
-//===- PtxCode.h - LLVM IR to PTX -------------------------------*- C++ -*-===//
+//===- PtxCode.h - compile LLVM IR to PTX -----------------------*- C++ -*-===//
 
 #ifndef LIB_CODEGEN_OBJECT_PTXCODE_H
 #define LIB_CODEGEN_OBJECT_PTXCODE_H

@@ -1,4 +1,4 @@
-//===- ShortFloats.cpp - bf16 is 16 bits of an integer --------------------===//
+//===- ShortFloats.cpp - bf16 as 16-bit integers --------------------------===//
 //
 // LLVM calls a function for each number that it rounds to bf16 where the processor
 // has no instruction for that, and takes vectors of bf16 to pieces. Written with

@@ -1,4 +1,4 @@
-//===- Adafactor.cpp - second moments by rows and columns -----------------===//
+//===- Adafactor.cpp - factored second moments ----------------------------===//
 //
 // Shazeer and Stern, arXiv 1804.04235, algorithm 4, as torch.optim.Adafactor: of a matrix G, the
 // last two dimensions of a tensor, the second moment is that of its rows times that of its

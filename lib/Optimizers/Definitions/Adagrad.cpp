@@ -1,4 +1,4 @@
-//===- Adagrad.cpp - steps by the sum of squares so far -------------------===//
+//===- Adagrad.cpp - steps scaled by the sum of squares -------------------===//
 //
 // Duchi et al., Adaptive Subgradient Methods, JMLR 12 (2011), the diagonal form, as
 // torch.optim.Adagrad: g += wd * w; s += g * g; w -= lr / (1 + (t - 1) * decay) * g / (sqrt(s) +

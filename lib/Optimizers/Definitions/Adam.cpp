@@ -62,8 +62,8 @@ static std::unique_ptr<Optimizer> makeAdam(const Settings &settings) {
   return std::make_unique<Adam>(settings, decoupled);
 }
 
-/// DeepSpeed's Adam is AdamW unless told otherwise, and so is torch's when DeepSpeed runs it, with
-/// a weight decay of its own.
+/// DeepSpeed's Adam is AdamW unless adam_w_mode is false; so is torch's Adam under DeepSpeed, with
+/// its own default weight decay.
 static void registerOne(OptimizerDefinition adam, StringLiteral type) {
   adam.deepSpeed = {.type = type,
                     .neutral = {{"amsgrad", "false", "moments are as in the paper"},

@@ -1,4 +1,4 @@
-//===- RMSprop.cpp - steps by a moving mean of squares --------------------===//
+//===- RMSprop.cpp - steps scaled by a mean of squares --------------------===//
 //
 // Hinton, Neural Networks for Machine Learning, lecture 6; centered: Graves, arXiv 1308.0850. As
 // torch.optim.RMSprop: g += wd * w; v = alpha * v + (1 - alpha) * g * g; d = sqrt(v) + eps,

@@ -1,4 +1,4 @@
-//===- Differentiate.cpp - appends the gradient of the loss ---------------===//
+//===- Differentiate.cpp - append the gradient of the loss ----------------===//
 
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Ops/Reverse.h"

@@ -1,4 +1,4 @@
-//===- TileParameters.cpp - huge parameters in tiles ----------------------===//
+//===- TileParameters.cpp - split large parameters into tiles -------------===//
 
 #include "TiledReaders.h"
 #include "zero/Transforms/Step/StepGradients.h"

@@ -1,4 +1,4 @@
-//===- TiledReaders.cpp - what reads a parameter, tile by tile ------------===//
+//===- TiledReaders.cpp - readers of tiled parameters ---------------------===//
 
 #include "TiledReaders.h"
 

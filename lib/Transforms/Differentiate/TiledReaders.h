@@ -1,4 +1,4 @@
-//===- TiledReaders.h - what reads a parameter, tile by tile ----*- C++ -*-===//
+//===- TiledReaders.h - readers of tiled parameters -------------*- C++ -*-===//
 
 #ifndef LIB_TRANSFORMS_DIFFERENTIATE_TILEDREADERS_H
 #define LIB_TRANSFORMS_DIFFERENTIATE_TILEDREADERS_H
@@ -11,8 +11,8 @@ namespace zero {
 /// tiles without cutting a sum of forward; nothing where it cannot.
 std::optional<int64_t> tileAxis(mlir::OpOperand &use);
 
-/// Writes the node that has `use` once for each of `parts`, which are the parameter cut
-/// along its tileAxis() and lie at `begins` of it, and puts what they give in its place.
+/// Clones the node of `use` for each of `parts`, which are the parts of the parameter along its
+/// tileAxis() from `begins` on, and replaces its results by the combined ones.
 void tileReader(mlir::OpOperand &use, llvm::ArrayRef<mlir::Value> parts,
                 llvm::ArrayRef<int64_t> begins);
 

@@ -1,4 +1,4 @@
-//===- FrozenNames.cpp - names of what is mostly frozen -------------------===//
+//===- FrozenNames.cpp - names that suggest frozen parameters -------------===//
 //
 // A path is cut at its dots, a segment at its underscores: "lora" is a word of
 // 'layers.0.lora_A.weight', and none of 'flora.weight'.

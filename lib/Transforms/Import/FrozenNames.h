@@ -1,4 +1,4 @@
-//===- FrozenNames.h - names of what is mostly frozen -----------*- C++ -*-===//
+//===- FrozenNames.h - names that suggest frozen parameters -----*- C++ -*-===//
 
 #ifndef LIB_TRANSFORMS_IMPORT_FROZENNAMES_H
 #define LIB_TRANSFORMS_IMPORT_FROZENNAMES_H

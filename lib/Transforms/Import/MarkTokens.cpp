@@ -1,4 +1,4 @@
-//===- MarkTokens.cpp - which inputs are tokens ---------------------------===//
+//===- MarkTokens.cpp - mark inputs that are tokens -----------------------===//
 
 #include "dialects/Onnx/Operators.h"
 #include "zero/Analysis/StepFunction.h"
@@ -22,7 +22,7 @@ static bool handsOn(onnx::NodeOp node) {
                        op::Expand, op::Pad});
 }
 
-/// Whether `use` looks rows up in a table of floats that lies in the model's state.
+/// Whether `use` gathers rows of a float table that is state of the model.
 static bool isLookup(OpOperand &use, onnx::NodeOp node) {
   Value table = node.getInputs().front();
   return node.is(op::Gather) && use.getOperandNumber() == 1 && table.getDefiningOp<ReadOp>() &&

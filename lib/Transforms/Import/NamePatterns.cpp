@@ -1,4 +1,4 @@
-//===- NamePatterns.cpp - globs that choose parameters --------------------===//
+//===- NamePatterns.cpp - glob patterns that select parameters ------------===//
 
 #include "zero/Transforms/Import/NamePatterns.h"
 

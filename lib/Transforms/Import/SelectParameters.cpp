@@ -1,4 +1,4 @@
-//===- SelectParameters.cpp - which constants are trained -----------------===//
+//===- SelectParameters.cpp - select trained constants --------------------===//
 
 #include "SelectParameters.h"
 

@@ -1,4 +1,4 @@
-//===- SelectParameters.h - which constants are trained ---------*- C++ -*-===//
+//===- SelectParameters.h - select trained constants ------------*- C++ -*-===//
 
 #ifndef LIB_TRANSFORMS_IMPORT_SELECTPARAMETERS_H
 #define LIB_TRANSFORMS_IMPORT_SELECTPARAMETERS_H

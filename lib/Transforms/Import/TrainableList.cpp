@@ -1,4 +1,4 @@
-//===- TrainableList.cpp - the file that says what to train ---------------===//
+//===- TrainableList.cpp - read the file of --trainable -------------------===//
 
 #include "TrainableList.h"
 

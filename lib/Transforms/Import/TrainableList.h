@@ -1,4 +1,4 @@
-//===- TrainableList.h - the file that says what to train -------*- C++ -*-===//
+//===- TrainableList.h - read the file of --trainable -----------*- C++ -*-===//
 
 #ifndef LIB_TRANSFORMS_IMPORT_TRAINABLELIST_H
 #define LIB_TRANSFORMS_IMPORT_TRAINABLELIST_H

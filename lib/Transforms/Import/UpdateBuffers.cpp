@@ -63,7 +63,7 @@ struct UpdateBuffers : zero::impl::UpdateBuffersBase<UpdateBuffers> {
     next.clear();
   }
 
-  /// What the module's own forward writes is a buffer, unless somebody trains it.
+  /// A state that forward of the module writes is a buffer, unless the user trains it.
   LogicalResult markBuffer(SymbolTable &symbols, WriteOp write) {
     auto state = symbols.lookup<StateOp>(write.getSymbol());
     if (!state)

@@ -1,4 +1,4 @@
-//===- VerifyExport.cpp - did the exporter keep the parameters? -----------===//
+//===- VerifyExport.cpp - diagnose lost parameters ------------------------===//
 
 #include "dialects/Onnx/Operators.h"
 #include "dialects/Zero/ExporterAttrs.h"

@@ -1,4 +1,4 @@
-//===- VerifyImport.cpp - what import promises ----------------------------===//
+//===- VerifyImport.cpp - verify the imported module ----------------------===//
 
 #include "dialects/Zero/ExporterAttrs.h"
 #include "dialects/Zero/Findings.h"

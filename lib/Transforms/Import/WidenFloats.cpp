@@ -1,4 +1,4 @@
-//===- WidenFloats.cpp - 16-bit models as f32 -----------------------------===//
+//===- WidenFloats.cpp - convert 16-bit models to f32 ---------------------===//
 
 #include "dialects/Onnx/Operators.h"
 #include "zero/Analysis/StepFunction.h"

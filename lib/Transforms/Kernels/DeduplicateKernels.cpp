@@ -1,4 +1,4 @@
-//===- DeduplicateKernels.cpp - one of all kernels that do the same -------===//
+//===- DeduplicateKernels.cpp - deduplicate equal kernels -----------------===//
 
 #include "zero/Transforms/Kernels/Passes.h"
 

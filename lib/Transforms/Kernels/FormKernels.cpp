@@ -1,4 +1,4 @@
-//===- FormKernels.cpp - groups of nodes become kernels -------------------===//
+//===- FormKernels.cpp - group nodes into kernels -------------------------===//
 
 #include "KernelGroups.h"
 #include "NodeSizes.h"
@@ -158,7 +158,7 @@ LogicalResult KernelFormer::lowerGroup(const KernelGroup &group) {
     remark::missed(root.getLoc(), remark::RemarkOpts::name("compiled").category("library"))
         << root.describe() + " is compiled: an operand is a constant of the model, or given twice";
 
-  // Only results that somebody reads are kept, but a call has all of its own.
+  // Only results with users are returned, but a library call has all of them.
   SmallVector<Value> returned;
   SmallVector<Value> kept = isCall ? SmallVector<Value>(root.getOutputs()) : group.readOutside();
   SmallVector<Type> types(ValueRange(kept).getTypes());

@@ -1,4 +1,4 @@
-//===- KernelGroups.cpp - which nodes one kernel computes -----------------===//
+//===- KernelGroups.cpp - choose the nodes of each kernel -----------------===//
 
 #include "KernelGroups.h"
 
@@ -113,8 +113,8 @@ static bool isSum(onnx::NodeOp sum, Value value, Value summand) {
          isLibraryFloat(type) && !(producer && producer->hasTrait<OpTrait::ConstantLike>());
 }
 
-/// Lets `product` add what is added to its result: first a row, then a tensor of the
-/// result's shape, in whose place it adds if nobody else reads that.
+/// Fuses additions to the result of `product` into it: first a row, then a tensor of the result's
+/// shape, in whose place it accumulates if no other op reads it.
 void Grouper::growProduct(onnx::NodeOp product) {
   KernelGroup group{{product}, {}};
   SmallVector<onnx::NodeOp> views;

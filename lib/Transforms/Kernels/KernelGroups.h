@@ -1,4 +1,4 @@
-//===- KernelGroups.h - which nodes one kernel computes ---------*- C++ -*-===//
+//===- KernelGroups.h - choose the nodes of each kernel ---------*- C++ -*-===//
 
 #ifndef LIB_TRANSFORMS_KERNELS_KERNELGROUPS_H
 #define LIB_TRANSFORMS_KERNELS_KERNELGROUPS_H
@@ -14,7 +14,7 @@ namespace zero {
 /// results that others read are read after it.
 struct KernelGroup {
   llvm::SmallVector<onnx::NodeOp> nodes;
-  /// The root's operand whose buffer its result takes; nobody else reads it.
+  /// The root's operand whose buffer its result reuses; no other op reads it.
   std::optional<unsigned> inPlace;
 
   /// The node after which the kernel is called: the first product or node over rows, if any.
@@ -23,8 +23,8 @@ struct KernelGroup {
   llvm::SmallVector<mlir::Value> readOutside() const;
 };
 
-/// Groups the nodes of a step; by their roots. Views are in no group, unless a product
-/// and what is added to it lie on both sides of them. Linear in the step.
+/// Groups the nodes of a step, by their roots. Views are in no group, unless they are between a
+/// product and an addition to it. Linear in the step.
 llvm::DenseMap<mlir::Operation *, KernelGroup> groupNodes(mlir::func::FuncOp step);
 
 } // namespace zero

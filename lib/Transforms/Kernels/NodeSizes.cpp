@@ -1,4 +1,4 @@
-//===- NodeSizes.cpp - how large tensors may be ---------------------------===//
+//===- NodeSizes.cpp - limits of tensor sizes -----------------------------===//
 
 #include "NodeSizes.h"
 

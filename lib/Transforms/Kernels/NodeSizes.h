@@ -1,4 +1,4 @@
-//===- NodeSizes.h - how large tensors may be -------------------*- C++ -*-===//
+//===- NodeSizes.h - limits of tensor sizes ---------------------*- C++ -*-===//
 
 #ifndef LIB_TRANSFORMS_KERNELS_NODESIZES_H
 #define LIB_TRANSFORMS_KERNELS_NODESIZES_H

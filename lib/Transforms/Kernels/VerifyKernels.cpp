@@ -1,4 +1,4 @@
-//===- VerifyKernels.cpp - the step is launches of kernels ----------------===//
+//===- VerifyKernels.cpp - verify launches and costs ----------------------===//
 
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Transforms/Kernels/Passes.h"

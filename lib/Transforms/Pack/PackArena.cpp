@@ -1,4 +1,4 @@
-//===- PackArena.cpp - every value's place in one arena -------------------===//
+//===- PackArena.cpp - assign offsets in the arena ------------------------===//
 
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Analysis/StepOps.h"

@@ -1,4 +1,4 @@
-//===- VerifyPacking.cpp - no two live values share bytes -----------------===//
+//===- VerifyPacking.cpp - verify that live values are disjoint -----------===//
 
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Analysis/Storage.h"

@@ -1,4 +1,4 @@
-//===- BucketTable.cpp - the buckets that place decided on ----------------===//
+//===- BucketTable.cpp - the buckets that `place` chose -------------------===//
 
 #include "BucketTable.h"
 

@@ -1,4 +1,4 @@
-//===- BucketTable.h - the buckets that place decided on --------*- C++ -*-===//
+//===- BucketTable.h - the buckets that `place` chose -----------*- C++ -*-===//
 
 #ifndef LIB_TRANSFORMS_PARTITION_BUCKETTABLE_H
 #define LIB_TRANSFORMS_PARTITION_BUCKETTABLE_H
@@ -18,7 +18,7 @@ struct BucketState {
   bool isMaster() const { return llvm::StringRef(suffix).drop_front() == kMasterSuffix; }
 };
 
-/// One flat buffer and what lies in it.
+/// One flat buffer and its contents.
 struct Bucket {
   std::string name;
   int64_t elements = 0; ///< of all ranks

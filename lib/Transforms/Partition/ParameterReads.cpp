@@ -9,7 +9,7 @@ using namespace mlir;
 
 namespace zero {
 
-/// Whether `op` is a launch of a layer that backward runs again.
+/// Whether `op` is a launch of a layer that backward recomputes.
 static bool isRunAgain(Operation *op) {
   return isa_and_nonnull<IntegerAttr>(op->getAttr(kRecomputeAttr));
 }
@@ -17,7 +17,7 @@ static bool isRunAgain(Operation *op) {
 ParameterReads::ParameterReads(func::FuncOp step, const BucketTable &table)
     : step(step), table(table), uses(findParameterUses(step)) {
   int64_t position = 0, changes = 0;
-  int64_t layer = -1; // that was run again last
+  int64_t layer = -1; // that was recomputed last
   for (Operation &op : step.getBody().front()) {
     positions[&op] = position++;
     if (isRunAgain(&op) && layerOf(&op) != layer) {
@@ -63,14 +63,14 @@ bool ParameterReads::isFarApart(Operation *from, Operation *to, bool forward) co
   return next != firstUses[forward].end() && *next < positions.lookup(to);
 }
 
-/// Whether any bucket is: several layers are run again before the backward of one.
+/// Whether this holds for any bucket: several layers are recomputed before the backward of one.
 bool ParameterReads::isRunApart(Operation *from, Operation *to) const {
   const int64_t changes = layerChanges.lookup(to) - layerChanges.lookup(from);
   return isRunAgain(from) ? changes > 0 : changes > 1;
 }
 
-/// The users of a bucket's parameters in one direction, in groups that one gather
-/// serves. A layer that is run again alone and its backward are one group.
+/// The users of a bucket's parameters in one direction, in groups that one gather serves. A layer
+/// that is recomputed alone and its backward are one group.
 SmallVector<ParameterReads::Users> ParameterReads::clusters(const Bucket &bucket, bool forward) {
   Users users;
   for (ParameterOp member : bucket.members) {
@@ -90,8 +90,8 @@ SmallVector<ParameterReads::Users> ParameterReads::clusters(const Bucket &bucket
   return result;
 }
 
-/// All groups of users that one gather serves each. Where backward begins before forward has
-/// ended, as it does with a loss by rows, two gathers would lie there side by side.
+/// All groups of users that one gather serves each. If backward starts before forward has ended, as
+/// with a loss by rows, two gathers would be live there at once.
 SmallVector<ParameterReads::Users> ParameterReads::groups(const Bucket &bucket) {
   SmallVector<Users> result = clusters(bucket, /*forward=*/true);
   for (Users &users : clusters(bucket, /*forward=*/false)) {

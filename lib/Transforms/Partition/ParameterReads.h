@@ -36,7 +36,7 @@ private:
   llvm::DenseMap<mlir::Operation *, int64_t> positions;
   /// Where each parameter is first used in backward [0] and forward [1], ascending.
   std::array<llvm::SmallVector<int64_t>, 2> firstUses;
-  /// How often, up to an op, another layer than the one before was run again.
+  /// The number of times, up to an op, that the recomputed layer changes.
   llvm::DenseMap<mlir::Operation *, int64_t> layerChanges;
 };
 

@@ -14,7 +14,7 @@ using namespace mlir;
 
 namespace zero {
 
-/// Start and length, in elements, of what lies between the members of `bucket`.
+/// Start and length, in elements, of the gaps between the members of `bucket`.
 static SmallVector<std::pair<int64_t, int64_t>> gapsOf(const Bucket &bucket) {
   SmallVector<std::pair<int64_t, int64_t>> gaps;
   int64_t end = 0;

@@ -1,4 +1,4 @@
-//===- VerifyPartition.cpp - checks what partition promises ---------------===//
+//===- VerifyPartition.cpp - verify the partitioned step ------------------===//
 
 #include "dialects/Zero/Schedule.h"
 #include "zero/Analysis/StepFunction.h"
@@ -43,7 +43,7 @@ struct VerifyPartition : zero::impl::VerifyPartitionBase<VerifyPartition> {
     return success();
   }
 
-  /// Every parameter and its states lie inside a buffer of their placement.
+  /// Every parameter and its states are inside a buffer of their placement.
   LogicalResult checkHomes(ModuleOp module) {
     SymbolTable symbols(module);
     auto ranksAttr = module->getAttrOfType<IntegerAttr>(kRanksAttr);

@@ -1,4 +1,4 @@
-//===- Activations.cpp - what forward keeps for backward ------------------===//
+//===- Activations.cpp - choices of saved activations ---------------------===//
 
 #include "zero/Transforms/Place/Activations.h"
 

@@ -1,4 +1,4 @@
-//===- AssignBuckets.cpp - which parameters share a flat buffer -----------===//
+//===- AssignBuckets.cpp - assign parameters to buckets -------------------===//
 
 #include "dialects/Zero/Part.h"
 #include "zero/Analysis/ParameterUses.h"
@@ -102,7 +102,7 @@ private:
   llvm::DenseMap<StringAttr, uint64_t> updates;
 };
 
-/// Buckets become symbols, and their names are told by their numbers.
+/// Buckets become symbols, whose names contain their numbers.
 static LogicalResult checkNames(ModuleOp module) {
   for (auto symbol : module.getOps<SymbolOpInterface>()) {
     StringRef number = symbol.getName();
@@ -114,9 +114,9 @@ static LogicalResult checkNames(ModuleOp module) {
   return success();
 }
 
-/// Lets states of whole buckets that are on nvme lie on the host, up to `limit` bytes of a rank:
-/// those of the first buckets, which are updated last, when backward leaves no time to hide a disk
-/// behind. One that is too large is passed over, until little is left.
+/// Places states of whole buckets on the host instead of nvme, up to `limit` bytes of a rank: those
+/// of the first buckets, which are updated last, when backward has no time left to hide a disk. A
+/// bucket that is too large is skipped, until little space is left.
 void fillHost(ModuleOp module, const planning::Buckets &buckets, int64_t ranks, int64_t limit) {
   std::vector<SmallVector<StateOp>> states(buckets.elements.size());
   for (auto state : module.getOps<StateOp>()) {

@@ -1,4 +1,4 @@
-//===- LayerRuns.cpp - what was decided about activations -----------------===//
+//===- LayerRuns.cpp - activation choices read from attributes ------------===//
 
 #include "zero/Transforms/Place/LayerRuns.h"
 

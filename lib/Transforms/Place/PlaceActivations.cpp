@@ -1,4 +1,4 @@
-//===- PlaceActivations.cpp - which activations stay for backward ---------===//
+//===- PlaceActivations.cpp - choose saved activations --------------------===//
 
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Planning/ByteSize.h"
@@ -30,7 +30,7 @@ static void keepCrossing(const Layers &layers, const std::set<int64_t> &cuts, in
   }
 }
 
-/// Segments that are made again as a whole.
+/// Segments that are recomputed as a whole.
 ActivationPlan zero::keepSegments(MLIRContext *context, const Layers &layers) {
   std::vector<planning::ChainLayer> chain(layers.count());
   for (const LayerValue &value : layers.values())

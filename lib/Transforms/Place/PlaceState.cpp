@@ -1,4 +1,4 @@
-//===- PlaceState.cpp - where parameters, gradients and states lie --------===//
+//===- PlaceState.cpp - place state on ranks and tiers --------------------===//
 
 #include "zero/Analysis/StepOps.h"
 #include "zero/Transforms/Place/Passes.h"

@@ -1,8 +1,6 @@
-//===- RecomputeActivations.cpp - backward makes activations again --------===//
-//
-// Applies what was decided about activations: where backward reads what a layer made
-// and nobody kept, launches of that layer run again.
-//
+//===- RecomputeActivations.cpp - recompute in backward -------------------===//
+// Applies the choice of activations: where backward reads a value of a layer that is not saved,
+// launches of that layer are cloned.
 //===----------------------------------------------------------------------===//
 
 #include "dialects/Zero/Schedule.h"
@@ -30,7 +28,7 @@ class Recomputer {
 public:
   Recomputer(ModuleOp module, func::FuncOp step) : step(step), plan(module, step) {}
   LogicalResult run();
-  /// Whether anything runs again, and what.
+  /// Whether anything is recomputed, and what.
   bool repeats() const { return numClones > 0; }
   void report() const;
 
@@ -83,7 +81,7 @@ void Recomputer::clone(LaunchOp launch, Operation *before, int64_t run) {
   clonedFlops += plan.flopsOf(launch);
 }
 
-/// Runs again what makes `wanted`, in the order of forward, from what is there.
+/// Recomputes `wanted` from live values, in the order of forward.
 LogicalResult Recomputer::remake(ArrayRef<Value> wanted, Operation *before, int64_t run) {
   llvm::SetVector<Operation *> needed;
   auto need = [&](Value value) {
@@ -155,7 +153,7 @@ LogicalResult Recomputer::visit(Operation *reader) {
   return success();
 }
 
-/// A view that nobody reads would still keep its bytes alive.
+/// An unused view would still keep its bytes alive.
 void Recomputer::eraseDeadViews() {
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(step.getBody().front())))
     if (isView(&op) && op.use_empty())

@@ -1,4 +1,4 @@
-//===- RematModel.cpp - a step as recomputation sees it -------------------===//
+//===- RematModel.cpp - a step as input of remat planning -----------------===//
 
 #include "zero/Transforms/Place/RematModel.h"
 #include "dialects/Zero/Schedule.h"

@@ -1,4 +1,4 @@
-//===- SetPrecision.cpp - which values are stored in 16 bits --------------===//
+//===- SetPrecision.cpp - store values in 16 bits -------------------------===//
 
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Ops/OpTable.h"

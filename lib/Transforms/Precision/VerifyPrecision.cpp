@@ -1,4 +1,4 @@
-//===- VerifyPrecision.cpp - what must stay f32 is f32 --------------------===//
+//===- VerifyPrecision.cpp - verify that wide values are f32 --------------===//
 
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Ops/OpTable.h"

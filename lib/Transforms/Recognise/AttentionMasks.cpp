@@ -1,4 +1,4 @@
-//===- AttentionMasks.cpp - what is added to attention's scores -----------===//
+//===- AttentionMasks.cpp - masks and biases of attention -----------------===//
 
 #include "AttentionMasks.h"
 #include "Patterns.h"

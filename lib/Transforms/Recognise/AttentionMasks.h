@@ -1,4 +1,4 @@
-//===- AttentionMasks.h - what is added to attention's scores --*- C++ -*-===//
+//===- AttentionMasks.h - masks and biases of attention ---------*- C++ -*-===//
 //
 // A mask is taken apart into what the composite can say without a tensor of
 // queries by keys: a comparison of positions, and keys that a sample does not

@@ -1,4 +1,4 @@
-//===- ConstantValues.cpp - what masks hold, at compile time --------------===//
+//===- ConstantValues.cpp - values of masks at compile time ---------------===//
 
 #include "ConstantValues.h"
 

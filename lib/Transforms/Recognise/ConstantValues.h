@@ -1,4 +1,4 @@
-//===- ConstantValues.h - what masks hold, at compile time -----*- C++ -*-===//
+//===- ConstantValues.h - values of masks at compile time -------*- C++ -*-===//
 //
 // Exporters bake masks: as constants of the batch's shape, in the model or in its
 // data file, or as comparisons of positions. Their values decide what a mask is,

@@ -1,4 +1,4 @@
-//===- ExpandAttention.cpp - attention to products and a softmax ----------===//
+//===- ExpandAttention.cpp - expand attention into products ---------------===//
 
 #include "Patterns.h"
 #include "zero/Ops/Attention.h"

@@ -1,4 +1,4 @@
-//===- ExpandNodes.cpp - composite nodes to simpler ones ------------------===//
+//===- ExpandNodes.cpp - expand composite nodes ---------------------------===//
 
 #include "zero/Ops/OpTable.h"
 #include "zero/Transforms/Recognise/Passes.h"
@@ -13,8 +13,7 @@ namespace zero {
 // steps deep.
 static constexpr int kMaxDepth = 16;
 
-/// The nodes from `first` up to `end`, after erasing those that only serve a
-/// result which nobody reads.
+/// The nodes from `first` up to `end`, after erasing those that are only needed for unused results.
 static SmallVector<onnx::NodeOp> keepUsed(Operation *first, Operation *end) {
   SmallVector<onnx::NodeOp> made;
   for (Operation *op = first; op != end; op = op->getNextNode())

@@ -53,7 +53,7 @@ static Value rowsFirst(NodeBuilder &builder, Value value) {
       value, [&](Value seen) { return seen.getType() == value.getType() && headSwapOf(seen); });
   if (transposed)
     return headSwapOf(transposed).getInputs()[0];
-  // A rotary embedding turns each head the same way, wherever it lies.
+  // A rotary embedding rotates each head in the same way, in any layout.
   Value turned = behindViews(value, [&](Value seen) {
     return seen.getType() == value.getType() && isNode(seen.getDefiningOp(), own::Rotary);
   });

@@ -1,4 +1,4 @@
-//===- FoldTransposes.cpp - transposes into the products that read them ---===//
+//===- FoldTransposes.cpp - fold transposes into products -----------------===//
 
 #include "Patterns.h"
 

@@ -1,4 +1,4 @@
-//===- LocalLossMean.cpp - each rank averages its own loss ----------------===//
+//===- LocalLossMean.cpp - average the loss on each rank ------------------===//
 
 #include "zero/Transforms/Recognise/Passes.h"
 

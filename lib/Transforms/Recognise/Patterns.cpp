@@ -1,4 +1,4 @@
-//===- Patterns.cpp - shared pieces of the recognisers --------------------===//
+//===- Patterns.cpp - common functions of recognisers ---------------------===//
 
 #include "Patterns.h"
 #include "zero/Ops/OpTable.h"

@@ -1,4 +1,4 @@
-//===- Patterns.h - shared pieces of the recognisers -----------*- C++ -*-===//
+//===- Patterns.h - common functions of recognisers -------------*- C++ -*-===//
 
 #ifndef LIB_TRANSFORMS_RECOGNISE_PATTERNS_H
 #define LIB_TRANSFORMS_RECOGNISE_PATTERNS_H
@@ -41,7 +41,7 @@ bool broadcastsTo(mlir::Type type, mlir::RankedTensorType to);
 onnx::NodeOp replaceRoot(onnx::NodeOp root, onnx::Operator type, mlir::ValueRange inputs,
                          llvm::ArrayRef<mlir::NamedAttribute> attrs, int64_t opset);
 
-/// Erases the nodes of `function` that nobody uses any more.
+/// Erases the unused nodes of `function`.
 void eraseUnused(mlir::func::FuncOp function);
 
 /// Tells the log of decisions that `node` stands for what was found.

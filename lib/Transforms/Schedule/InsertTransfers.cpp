@@ -1,4 +1,4 @@
-//===- InsertTransfers.cpp - what lies elsewhere comes and goes -----------===//
+//===- InsertTransfers.cpp - insert transfers between tiers ---------------===//
 
 #include "StepOrder.h"
 #include "TierCopies.h"
@@ -51,7 +51,7 @@ public:
   void run();
 
 private:
-  /// Whether `value` is what forward made and put elsewhere until backward wants it.
+  /// Whether `value` is a value of forward that is offloaded until backward reads it.
   bool isSaved(Value value) const { return saved.contains(throughReshapes(value)); }
   bool belongsToHost(LaunchOp launch);
   void visitLaunch(LaunchOp launch);
@@ -71,8 +71,8 @@ private:
 
 } // namespace
 
-/// Whether `launch` works in place on state that lies elsewhere, or reads nothing large
-/// that lies on the device.
+/// Whether `launch` works in place on state of another tier, or reads nothing large from the
+/// device.
 bool Inserter::belongsToHost(LaunchOp launch) {
   auto kernel = symbols.lookup<func::FuncOp>(launch.getKernel());
   bool anyElsewhere = false, anyLarge = false;
@@ -110,8 +110,8 @@ void Inserter::visitLaunch(LaunchOp launch) {
   }
 }
 
-/// Operand `index` of `launch`, which lies elsewhere, on `tier`: shared with other readers,
-/// unless the kernel works in place on state.
+/// Operand `index` of `launch`, which resides on `tier`: shared with other readers, unless the
+/// kernel works in place on state.
 Value Inserter::operandFor(LaunchOp launch, func::FuncOp kernel, unsigned index, Tier tier) {
   Value value = launch.getInputs()[index];
   if (!kernel.getArgAttr(index, kInplaceAttr) || isSaved(value))
@@ -172,8 +172,8 @@ void Inserter::keepElsewhere(OpResult value, Tier tier) {
   }
 }
 
-/// What the last launch that adds up made of a copy goes back for the next turn; who reads the
-/// sum after all turns finds it there.
+/// The result of the last launch that accumulates in a copy is transferred back for the next
+/// iteration; readers of the sum after all iterations find it there.
 void Inserter::storeSum(LaunchOp launch) {
   Value sum = launch->getNumResults() ? launch.getResult(0) : Value();
   Value accumulator = sum ? copies.originalOf(sum) : Value();
@@ -227,7 +227,7 @@ void Inserter::run() {
       if (Tier tier = keptTier(op, result.getResultNumber()); tier != Tier::Device)
         keepElsewhere(result, tier);
   }
-  // A view that nobody reads would still keep its bytes.
+  // An unused view would still keep its bytes alive.
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(step.getBody().front())))
     if (isReshape(&op) && op.use_empty())
       op.erase();

@@ -1,4 +1,4 @@
-//===- OffloadActivations.cpp - which saved activations leave the device --===//
+//===- OffloadActivations.cpp - choose activations to offload -------------===//
 
 #include "dialects/Zero/Schedule.h"
 #include "zero/Analysis/Layers.h"

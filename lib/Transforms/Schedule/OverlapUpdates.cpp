@@ -1,4 +1,4 @@
-//===- OverlapUpdates.cpp - updates as soon as gradients are there --------===//
+//===- OverlapUpdates.cpp - move updates into backward --------------------===//
 
 #include "dialects/Zero/Schedule.h"
 #include "zero/Analysis/StepFunction.h"
@@ -62,7 +62,7 @@ Overlapper::Overlapper(ModuleOp module, func::FuncOp step)
   }
 }
 
-/// Whether any state that `update` changes lies on another tier.
+/// Whether any state that `update` changes resides on another tier.
 bool Overlapper::isOffloaded(LaunchOp update) const {
   return llvm::any_of(update.getInputs(), [&](Value input) {
     auto read = throughReshapes(input).getDefiningOp<ReadOp>();

@@ -1,4 +1,4 @@
-//===- ScheduleTransfers.cpp - when transfers begin -----------------------===//
+//===- ScheduleTransfers.cpp - schedule transfers -------------------------===//
 
 #include "zero/Transforms/Schedule/ScheduleTransfers.h"
 
@@ -83,9 +83,9 @@ planning::Timeline Scheduler::timelineOf(const StepOrder &order, Tier tier) cons
   return timeline;
 }
 
-/// Without a budget the device's peak does not rise, and the host has room for twice what is
-/// on its way at once: while one half is worked on, the other comes and goes. Of a budget, an
-/// eighth is left to gaps that packing cannot fill.
+/// Without a budget the peak of the device does not rise, and the host has space for twice the
+/// bytes in transit: one half is used while the other is transferred. An eighth of a budget is left
+/// for gaps that packing cannot fill.
 int64_t Scheduler::budgetOf(Tier tier, ArrayRef<int64_t> live) const {
   if (int64_t given = tier == Tier::Device ? budgets.device : budgets.host)
     return given - given / 8;
@@ -108,8 +108,8 @@ std::optional<planning::Fetch> Scheduler::fetchOf(const StepOrder &order, Operat
   return fetch;
 }
 
-/// What `op` takes away, with time running backward: from its source's last change on at the
-/// latest, until somebody reads what has gone at the earliest.
+/// The transfer `op` to another tier, with time reversed: from the last change of its source at the
+/// latest, until the first reader of its result at the earliest.
 std::optional<planning::Fetch> Scheduler::drainOf(const StepOrder &order, Operation *op) const {
   const int64_t end = order.partOf(op).second, last = order.size() - 1;
   const int64_t until = std::min(end, order.firstReader(op->getResult(0))) - 1;

@@ -12,8 +12,8 @@
 
 namespace zero {
 
-/// Knows of each value that is not on the device where it lies, and brings it elsewhere. What
-/// is made runs with the op that it is made before.
+/// Tracks the tier of each value that is not on the device, and inserts its transfers. A new
+/// transfer has the schedule of the op that it is inserted before.
 class TierCopies {
 public:
   Tier tierOf(mlir::Value value) const { return tiers.lookup(value); }
@@ -38,7 +38,7 @@ public:
   mlir::Value bring(mlir::Value value, Tier to, mlir::Operation *user);
 
 private:
-  /// Value, tier, and in which part of the step and turns: later readers there share it.
+  /// Value, tier, and the segment and iterations: later readers there share the copy.
   using Key = std::tuple<mlir::Value, Tier, Segment, Turns>;
 
   llvm::DenseMap<mlir::Value, Tier> tiers;

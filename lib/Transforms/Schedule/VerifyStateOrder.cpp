@@ -1,4 +1,4 @@
-//===- VerifyStateOrder.cpp - no state is read after it was written -------===//
+//===- VerifyStateOrder.cpp - verify reads before writes ------------------===//
 
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Analysis/StepOps.h"

@@ -1,4 +1,4 @@
-//===- AddIntoTables.cpp - gradients of tables add to what is there -------===//
+//===- AddIntoTables.cpp - accumulate gradients of gathers ----------------===//
 
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Ops/OpTable.h"
@@ -13,8 +13,8 @@ namespace zero {
 
 using namespace zero;
 
-/// The gradient of a gather among the two summands of `sum`, if nobody else reads them and
-/// the other one is there before it; null otherwise.
+/// The gradient of a gather among the two summands of `sum`, if no other op reads the summands and
+/// the other one is computed before it; null otherwise.
 static onnx::NodeOp tableOf(onnx::NodeOp sum, Value &start) {
   for (unsigned side : {0u, 1u}) {
     Value table = sum.getInputs()[side];

@@ -1,4 +1,4 @@
-//===- ProjectionRegion.cpp - what is computed along rows of logits -------===//
+//===- ProjectionRegion.cpp - ops along rows of logits --------------------===//
 
 #include "ProjectionRegion.h"
 

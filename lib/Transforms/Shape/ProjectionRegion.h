@@ -1,4 +1,4 @@
-//===- ProjectionRegion.h - what is computed along rows of logits -*- C++ -*-===//
+//===- ProjectionRegion.h - ops along rows of logits ------------*- C++ -*-===//
 
 #ifndef LIB_TRANSFORMS_SHAPE_PROJECTIONREGION_H
 #define LIB_TRANSFORMS_SHAPE_PROJECTIONREGION_H

@@ -1,9 +1,7 @@
-//===- RecomputeCheap.cpp - backward computes again what is cheap ---------===//
-//
-// A value that forward makes and backward reads is made again by a clone of its node,
-// just before backward first reads it, where that frees its bytes in between: the node
-// computes element by element or normalises rows, and what it reads is there anyway.
-//
+//===- RecomputeCheap.cpp - recompute cheap values in backward ------------===//
+// A value that forward computes and backward reads is recomputed by a clone of its node, just
+// before its first reader in backward, if that frees its bytes in between: the node computes
+// element by element or normalizes rows, and its operands are live anyway.
 //===----------------------------------------------------------------------===//
 
 #include "zero/Transforms/Kernels/KernelValues.h"
@@ -49,7 +47,7 @@ private:
 
   func::FuncOp step;
   llvm::DenseSet<Operation *> forward;
-  llvm::DenseMap<Operation *, int64_t> positions; ///< with room for clones between two
+  llvm::DenseMap<Operation *, int64_t> positions; ///< with gaps for clones between two
   llvm::DenseMap<Value, int64_t> lastReads;       ///< of values under any shape
   int64_t end = 0;                                ///< of forward's last node
 };

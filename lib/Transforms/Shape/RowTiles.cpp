@@ -1,4 +1,4 @@
-//===- RowTiles.cpp - how many rows of scores there are at once -----------===//
+//===- RowTiles.cpp - number of rows of scores at a time ------------------===//
 
 #include "RowTiles.h"
 

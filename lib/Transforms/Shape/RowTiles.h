@@ -1,4 +1,4 @@
-//===- RowTiles.h - how many rows of scores there are at once ---*- C++ -*-===//
+//===- RowTiles.h - number of rows of scores at a time ----------*- C++ -*-===//
 
 #ifndef LIB_TRANSFORMS_SHAPE_ROWTILES_H
 #define LIB_TRANSFORMS_SHAPE_ROWTILES_H

@@ -1,4 +1,4 @@
-//===- TileProjection.cpp - the loss's logits in tiles of rows ------------===//
+//===- TileProjection.cpp - compute logits in tiles of rows ---------------===//
 
 #include "ProjectionRegion.h"
 #include "RowTiles.h"

@@ -1,4 +1,4 @@
-//===- TileVocabulary.cpp - a loss over a vocabulary, part by part --------===//
+//===- TileVocabulary.cpp - compute a loss in tiles of classes ------------===//
 
 #include "RowTiles.h"
 
@@ -170,8 +170,8 @@ static Type sumElement(Type element) {
   return element.getIntOrFloatBitWidth() == 16 ? Float32Type::get(element.getContext()) : element;
 }
 
-/// Adds the gradients that the scores of `part` and `rows`, made again, give to the rows of
-/// x and to the part's weights. Nobody may ask for one of them; it then has no user.
+/// Adds the gradients of the recomputed scores of `part` and `rows` to those of the rows of x and
+/// of the weights of the part. If one of them is not needed it has no user.
 void Tiler::addGradients(Classes part, Rows rows, Value &ofRows, Value &ofWeights) {
   Type element = tensorType(x).getElementType();
   Value scores = scoresOf(part, rows);

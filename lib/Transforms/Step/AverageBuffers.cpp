@@ -1,4 +1,4 @@
-//===- AverageBuffers.cpp - buffers are the same on all ranks -------------===//
+//===- AverageBuffers.cpp - average buffers over ranks --------------------===//
 
 #include "dialects/Zero/Schedule.h"
 #include "zero/Analysis/StepFunction.h"
@@ -18,7 +18,7 @@ namespace zero {
 
 using namespace zero;
 
-/// The flat list that buffers of one element type lie in, as `writes` name them.
+/// The flat bucket of buffers of one element type, in the order of `writes`.
 static RankedTensorType layOut(Type element, ArrayRef<WriteOp> writes,
                                SmallVectorImpl<int64_t> &starts) {
   int64_t elements = 0;
@@ -37,7 +37,7 @@ public:
   BufferAverager(ModuleOp module, func::FuncOp step, Type element, MutableArrayRef<WriteOp> writes)
       : module(module), step(step), writes(writes), type(layOut(element, writes, starts)) {}
 
-  /// Lets each micro-batch go on from where the one before ended: the values lie in
+  /// Makes each micro-batch continue from the result of the previous one: the values are in
   /// accumulators, which start as the buffers.
   void carry(const llvm::StringMap<SmallVector<ReadOp>> &reads);
   /// Replaces what is written by its mean over ranks, at `builder`.

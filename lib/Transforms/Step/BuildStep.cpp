@@ -1,4 +1,4 @@
-//===- BuildStep.cpp - the optimizer as part of the program ---------------===//
+//===- BuildStep.cpp - add the optimizer to the program -------------------===//
 
 #include "StepUpdates.h"
 #include "zero/Analysis/StepFunction.h"

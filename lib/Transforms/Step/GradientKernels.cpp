@@ -1,4 +1,4 @@
-//===- GradientKernels.cpp - what happens to gradients before the update --===//
+//===- GradientKernels.cpp - kernels on gradients before updates ----------===//
 
 #include "zero/Transforms/Step/GradientKernels.h"
 

@@ -1,4 +1,4 @@
-//===- ParameterGroups.cpp - which update each parameter gets -------------===//
+//===- ParameterGroups.cpp - the update of each parameter -----------------===//
 
 #include "ParameterGroups.h"
 

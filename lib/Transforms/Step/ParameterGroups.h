@@ -1,4 +1,4 @@
-//===- ParameterGroups.h - which update each parameter gets -----*- C++ -*-===//
+//===- ParameterGroups.h - the update of each parameter ---------*- C++ -*-===//
 
 #ifndef LIB_TRANSFORMS_STEP_PARAMETERGROUPS_H
 #define LIB_TRANSFORMS_STEP_PARAMETERGROUPS_H

@@ -1,4 +1,4 @@
-//===- SplitPrologue.cpp - what must be known before the micro-batches ----===//
+//===- SplitPrologue.cpp - clone dependences into the prologue ------------===//
 
 #include "dialects/Zero/Schedule.h"
 #include "zero/Analysis/StepFunction.h"

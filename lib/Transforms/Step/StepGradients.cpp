@@ -1,4 +1,4 @@
-//===- StepGradients.cpp - from gradients to what the update takes --------===//
+//===- StepGradients.cpp - accumulate and clip gradients ------------------===//
 //
 // The global norm is a sum over blocks of 64 elements of each tensor, over the
 // blocks of a tensor, over the tensors in the model's order: no cut into buckets or

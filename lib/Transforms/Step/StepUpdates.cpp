@@ -1,4 +1,4 @@
-//===- StepUpdates.cpp - the optimizer's part of a step -------------------===//
+//===- StepUpdates.cpp - updates of the step ------------------------------===//
 
 #include "StepUpdates.h"
 

@@ -1,4 +1,4 @@
-//===- StepUpdates.h - the optimizer's part of a step -----------*- C++ -*-===//
+//===- StepUpdates.h - updates of the step ----------------------*- C++ -*-===//
 
 #ifndef LIB_TRANSFORMS_STEP_STEPUPDATES_H
 #define LIB_TRANSFORMS_STEP_STEPUPDATES_H

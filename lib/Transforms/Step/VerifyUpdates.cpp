@@ -1,4 +1,4 @@
-//===- VerifyUpdates.cpp - one update for each trained parameter -----------===//
+//===- VerifyUpdates.cpp - verify one update per parameter ----------------===//
 
 #include "zero/Transforms/OnePerParameter.h"
 
