@@ -30,7 +30,7 @@ inline zero_rt_status toC(const Status &status) {
   return {status.getCode(), status.ok() ? nullptr : ::strdup(status.getMessage().c_str())};
 }
 
-/// Runs `body` and turns what it throws into a status: no exception leaves the runtime.
+/// Runs `body` and converts an exception to a status: no exception leaves the runtime.
 template <typename Body>
 zero_rt_status guard(Body body) {
   try {

@@ -1,4 +1,4 @@
-//===- capi_executable.cpp - zero_rt.h: what a program is -----------------===//
+//===- capi_executable.cpp - zero_rt.h: properties of a program -----------===//
 
 #include "runtime/api/capi.h"
 #include "runtime/format/tiers.h"

@@ -1,4 +1,4 @@
-//===- capi_profile.cpp - zero_rt.h: where the time goes ------------------===//
+//===- capi_profile.cpp - zero_rt.h: profiles and calibration -------------===//
 
 #include "runtime/api/capi.h"
 #include "runtime/format/machine_file.h"

@@ -1,4 +1,4 @@
-//===- data_position.cpp - where the data goes on -------------------------===//
+//===- data_position.cpp - resume the position in the data ----------------===//
 
 #include "runtime/checkpoint/data_position.h"
 

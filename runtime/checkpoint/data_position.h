@@ -1,4 +1,4 @@
-//===- data_position.h - where the data goes on -----------------*- C++ -*-===//
+//===- data_position.h - resume the position in the data --------*- C++ -*-===//
 
 #ifndef RUNTIME_CHECKPOINT_DATA_POSITION_H
 #define RUNTIME_CHECKPOINT_DATA_POSITION_H
@@ -11,10 +11,10 @@ namespace zero::rt {
 /// Where global batch `batch` of `data`, which is prepared, begins.
 proto::Manifest::Data saveDataPosition(const DataSet &data, uint64_t batch);
 
-/// The first global batch of `data` of which no sample had been read: exactly the next
-/// one where batches are as large as they were; else less than one batch of the epoch is
-/// left out, which `remark` tells, and none is read twice. Refused: another number of
-/// samples, or another order once a sample of it was read.
+/// The first global batch of `data` of which no sample had been read: exactly the next batch if the
+/// batch size is unchanged; otherwise less than one batch of the epoch is omitted, which `remark`
+/// reports, and no sample is read twice. Errors: another number of samples, or another order after
+/// a sample of the epoch was read.
 Status findDataPosition(const proto::Manifest::Data &saved, const DataSet &data, uint64_t &batch,
                         std::string &remark);
 

@@ -1,4 +1,4 @@
-//===- folder_lock.cpp - one run in a folder of checkpoints ---------------===//
+//===- folder_lock.cpp - lock a folder of checkpoints ---------------------===//
 
 #include "runtime/checkpoint/folder_lock.h"
 

@@ -1,4 +1,4 @@
-//===- folder_lock.h - one run in a folder of checkpoints -------*- C++ -*-===//
+//===- folder_lock.h - lock a folder of checkpoints -------------*- C++ -*-===//
 
 #ifndef RUNTIME_CHECKPOINT_FOLDER_LOCK_H
 #define RUNTIME_CHECKPOINT_FOLDER_LOCK_H

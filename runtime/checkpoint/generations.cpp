@@ -117,7 +117,7 @@ Status checkNoneLater(const std::string &folder, uint64_t step,
 // Writing and removing
 //===----------------------------------------------------------------------===//
 
-/// Removes a folder and all in it; `remarks` tell what keeps it from that.
+/// Removes a folder with its contents; `remarks` has the errors.
 static void removeFolder(const std::string &path, std::vector<std::string> &remarks) {
   std::error_code error;
   fs::remove_all(path, error);

@@ -1,4 +1,4 @@
-//===- load_plan.cpp - which bytes of a checkpoint go where ---------------===//
+//===- load_plan.cpp - plan the load of a checkpoint ----------------------===//
 
 #include "runtime/checkpoint/load_plan.h"
 
@@ -15,14 +15,14 @@ using Saved = proto::Manifest::Tensor;
 /// More than the columns of a large tensor on many ranks are: a bound for bad manifests.
 static constexpr size_t kMostRuns = size_t(1) << 24;
 
-/// [begin, end), for people.
+/// [begin, end), for messages.
 static std::string elementsText(uint64_t begin, uint64_t end) {
   return format("elements %llu to %llu", static_cast<unsigned long long>(begin),
                 static_cast<unsigned long long>(end - 1));
 }
 
 namespace {
-/// Elements [begin, begin + count) of a tensor that lie in a file one behind the other.
+/// Elements [begin, begin + count) of a tensor that are consecutive in a file.
 struct SavedRun {
   uint64_t begin, count;
   uint32_t file;

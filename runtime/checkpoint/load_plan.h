@@ -1,4 +1,4 @@
-//===- load_plan.h - which bytes of a checkpoint go where -------*- C++ -*-===//
+//===- load_plan.h - plan the load of a checkpoint --------------*- C++ -*-===//
 
 #ifndef RUNTIME_CHECKPOINT_LOAD_PLAN_H
 #define RUNTIME_CHECKPOINT_LOAD_PLAN_H
@@ -23,12 +23,12 @@ struct LoadPlan {
   std::vector<std::string> remarks; ///< what is not as it was, and need not be
 };
 
-/// Plans how `program` takes the state in `manifest`, whatever its stage, ranks, buckets
-/// and precision. Refused by name (ZERO_RT_BAD_DATA): tensors that are missing, of
-/// another shape, of a type that is not converted, not covered by their ranges or twice;
-/// and tensors of the checkpoint that are no longer there, unless nothing depends on
-/// them: the loss scale, which one precision has and another has not, scalars of the
-/// optimizer, and what it kept for a parameter that is frozen now.
+/// Plans how `program` loads the state in `manifest`, saved with any stage, ranks, buckets and
+/// precision. An error (ZERO_RT_BAD_DATA) names tensors that are missing, have another shape or a
+/// type that is not converted, are not covered by their ranges, or occur twice, and tensors of the
+/// checkpoint that the program does not have, unless nothing depends on them: the loss scale, which
+/// exists for one precision and not for another, scalars of the optimizer, and the optimizer state
+/// of a parameter that is frozen now.
 Status planLoad(const proto::Program &program, const proto::Manifest &manifest, LoadPlan &plan,
                 bool verbose = false);
 

@@ -79,8 +79,8 @@ static Status checkFile(const proto::Manifest::File &file) {
   return {};
 }
 
-/// Whether the list that `range` is of lies in a tensor of `elements` as far as the range
-/// reaches.
+/// Whether the list of `range` is inside a tensor of `elements` elements as far as the range
+/// extends.
 static bool isStridedInside(const proto::Manifest::Range &range, uint64_t elements) {
   uint64_t last, end;
   if (range.run() == 0 || range.count() == 0)

@@ -21,9 +21,8 @@ std::string shardName(int rank);
 /// Writes `path`, a file of a draft, flushed to disk; version and checksum are filled in.
 Status writeManifest(const std::string &path, proto::Manifest manifest);
 
-/// Reads `path`. Refused: what is not as it was written (checksum), another version
-/// (ZERO_RT_UNSUPPORTED), and numbers that lie outside of what they count. Whether the
-/// ranges of a tensor are all of it is for planLoad() to say.
+/// Reads `path`. Errors: a wrong checksum, another version (ZERO_RT_UNSUPPORTED), and numbers out
+/// of range. planLoad() checks whether the ranges of a tensor are complete.
 Status readManifest(const std::string &path, proto::Manifest &manifest);
 
 } // namespace zero::rt

@@ -1,4 +1,4 @@
-//===- reader.cpp - reads a checkpoint ------------------------------------===//
+//===- reader.cpp - read a checkpoint -------------------------------------===//
 
 #include "runtime/checkpoint/reader.h"
 
@@ -117,7 +117,7 @@ Status openNewest(const std::string &path,
       reader = std::move(tried);
       return {};
     }
-    // Of another version is not damaged, and no memory is nobody's fault.
+    // Another version is not damage, and neither is lack of memory.
     if (status.getCode() != ZERO_RT_BAD_FILE && status.getCode() != ZERO_RT_IO)
       return status;
     damaged.push_back({generation.path, status.getMessage()});

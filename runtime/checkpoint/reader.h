@@ -1,4 +1,4 @@
-//===- reader.h - reads a checkpoint ----------------------------*- C++ -*-===//
+//===- reader.h - read a checkpoint -----------------------------*- C++ -*-===//
 
 #ifndef RUNTIME_CHECKPOINT_READER_H
 #define RUNTIME_CHECKPOINT_READER_H

@@ -1,4 +1,4 @@
-//===- state_table.cpp - what of a program is state -----------------------===//
+//===- state_table.cpp - the state of a program ---------------------------===//
 
 #include "runtime/checkpoint/state_table.h"
 

@@ -1,9 +1,7 @@
-//===- state_table.h - what of a program is state ---------------*- C++ -*-===//
-//
-// A checkpoint knows tensors by name; ranks, stages and buckets are the program's. The
-// value of a parameter is its f32 master where there is one: that is saved under the
-// parameter's name, and the parameter is recomputed from it.
-//
+//===- state_table.h - the state of a program -------------------*- C++ -*-===//
+// A checkpoint identifies tensors by name; ranks, stages and buckets belong to the program. The
+// value of a parameter is its f32 master if there is one: it is saved under the parameter's name,
+// and the parameter is recomputed from it.
 //===----------------------------------------------------------------------===//
 
 #ifndef RUNTIME_CHECKPOINT_STATE_TABLE_H
@@ -26,8 +24,8 @@ struct StateTensor {
   bool derived = false; ///< a rounded copy of its master: loaded from it, not saved
 
   DType dtype() const { return toDType(tensor->dtype()); }
-  /// Bytes in the arena of `rank`, in the tier of the block's buffer, where element
-  /// `inBuffer` of that lies.
+  /// The address of element `inBuffer` of the block's buffer in the arena of `rank`, in bytes, in
+  /// the tier of the buffer.
   uint64_t place(const Block &block, int rank, uint64_t inBuffer) const {
     return placeOf(*block.buffer, rank) + inBuffer * sizeOf(dtype());
   }

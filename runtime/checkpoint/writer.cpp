@@ -1,4 +1,4 @@
-//===- writer.cpp - writes a checkpoint -----------------------------------===//
+//===- writer.cpp - write a checkpoint ------------------------------------===//
 
 #include "runtime/checkpoint/writer.h"
 

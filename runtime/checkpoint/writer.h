@@ -1,4 +1,4 @@
-//===- writer.h - writes a checkpoint ---------------------------*- C++ -*-===//
+//===- writer.h - write a checkpoint ----------------------------*- C++ -*-===//
 
 #ifndef RUNTIME_CHECKPOINT_WRITER_H
 #define RUNTIME_CHECKPOINT_WRITER_H
@@ -34,7 +34,7 @@ public:
   /// What the manifest says of the file that `rank` has written.
   proto::Manifest::File &file(int rank) { return *manifest.mutable_files(rank); }
 
-  /// What tells other processes where the draft is, for join().
+  /// The location of the draft for other processes, for join().
   uint64_t token() const { return draft.token(); }
 
   /// Writes the manifest and gives the generation its name. `path`: where it is. `remarks`: as

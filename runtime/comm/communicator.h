@@ -1,4 +1,4 @@
-//===- communicator.h - one rank's end of the group -------------*- C++ -*-===//
+//===- communicator.h - the communicator of one rank ------------*- C++ -*-===//
 //
 // The same collectives in the same order on all ranks. Sums run in rank order, in the
 // type that is asked for, so that the bits do not depend on who arrives first, and the
@@ -40,11 +40,11 @@ struct Traffic {
   uint64_t modelBytes = 0, controlBytes = 0;
 };
 
-/// One rank's end. Every call is collective, used by one thread, and returns on
-/// all ranks: with success, or within the timeout with an error that names the
-/// collective and the rank that did not come. After an error the group is dead.
-/// Where the data lies on a device, the call may return before it has moved: it has,
-/// where the stream that the collective was given to has come so far.
+/// The communicator of one rank. Every call is collective, used by one thread, and returns on all
+/// ranks: with success, or within the timeout with an error that names the collective and the rank
+/// that did not arrive. After an error the group cannot be used. If the data is on a device, the
+/// call may return before it has moved: it has moved when the stream of the collective has reached
+/// this point.
 class Communicator {
 public:
   virtual ~Communicator() = default;

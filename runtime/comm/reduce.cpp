@@ -31,7 +31,7 @@ static constexpr uint64_t kBlockBytes = 8192;
 template <typename T>
 static constexpr uint64_t kBlock = kBlockBytes / sizeof(T);
 
-/// block += next; `next` may lie anywhere.
+/// block += next; `next` may have any alignment.
 template <typename T>
 static void add(T *block, const T *next, uint64_t count) {
   constexpr uint64_t kLine = 64 / sizeof(T);

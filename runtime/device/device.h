@@ -1,4 +1,4 @@
-//===- device.h - where a rank's memory lies and its kernels run *- C++ -*-===//
+//===- device.h - interface of devices --------------------------*- C++ -*-===//
 //
 // A device is made once per session and shared by the ranks; an arena and a queue belong
 // to one rank. A device may work behind its caller, on several lanes at a time: what a
@@ -25,8 +25,8 @@ public:
   /// Where it begins, for commands. The host may only follow it where host() says so.
   virtual char *base() const = 0;
   virtual uint64_t bytes() const = 0;
-  /// Writes every page, so that no step meets fresh memory. Called once, by the
-  /// owning rank's thread: the pages then lie near it.
+  /// Writes every page, so that no step causes page faults. Called once, by the thread of the
+  /// owning rank: the pages are then on its NUMA node.
   virtual Status touch() = 0;
   bool startsAsZeros() const override { return true; }
 };
@@ -42,7 +42,7 @@ struct Window {
 struct Order {
   uint32_t lane = 0;
   std::vector<uint32_t> waits; ///< signals of commands that must be done
-  int32_t signal = -1;         ///< that others wait for; -1: nobody does
+  int32_t signal = -1;         ///< that others wait for; -1: none
 };
 
 /// Takes commands of one rank, by its thread. Those of one lane run in their order.
@@ -59,7 +59,7 @@ public:
   virtual Status open(Arena &arena, std::span<Window> windows) = 0;
   /// Brings what the host has written into window `index` to the arena.
   virtual Status push(uint32_t index) = 0;
-  /// Brings what lies in the arena to the host.
+  /// Copies the arena to the host.
   virtual Status pull(uint32_t index) = 0;
   /// Waits for the last push() or pull() of the window: the host may write or read there.
   virtual Status await(uint32_t index) = 0;

@@ -70,7 +70,7 @@ struct CommandSegment {
   proto::Segment::Kind kind;
   uint64_t repeat;
   std::vector<Command> commands;
-  std::vector<bool> inputs; ///< by index: whether each turn writes it
+  std::vector<bool> inputs; ///< by index: whether each iteration writes it
   uint32_t first = 0;       ///< index of its first command among those of the program
 
   /// The index of one of its commands among those of the program.

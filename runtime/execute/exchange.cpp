@@ -1,4 +1,4 @@
-//===- exchange.cpp - ranks tell each other something ---------------------===//
+//===- exchange.cpp - exchange messages between ranks ---------------------===//
 
 #include "runtime/execute/exchange.h"
 

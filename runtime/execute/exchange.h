@@ -1,4 +1,4 @@
-//===- exchange.h - ranks tell each other something -------------*- C++ -*-===//
+//===- exchange.h - exchange messages between ranks -------------*- C++ -*-===//
 
 #ifndef RUNTIME_EXECUTE_EXCHANGE_H
 #define RUNTIME_EXECUTE_EXCHANGE_H
@@ -12,8 +12,8 @@ namespace zero::rt {
 /// One rank's end of an exchange of notes, which are gathered as a step's tensors are.
 class Exchange {
 public:
-  /// Tells all ranks `own` and hears what they tell, by rank. Between steps; all take part.
-  /// A failure is not told to the others.
+  /// Sends `own` to all ranks and returns the messages of all, by rank. Between steps; all take
+  /// part. A failure is not sent to the others.
   Status run(Device &device, Queue &queue, Communicator &communicator, const Note &own,
              std::vector<Note> &all);
 

@@ -1,4 +1,4 @@
-//===- executor.cpp - runs a rank's commands ------------------------------===//
+//===- executor.cpp - execute the commands of a rank ----------------------===//
 
 #include "runtime/execute/executor.h"
 

@@ -1,4 +1,4 @@
-//===- executor.h - runs a rank's commands ----------------------*- C++ -*-===//
+//===- executor.h - execute the commands of a rank --------------*- C++ -*-===//
 
 #ifndef RUNTIME_EXECUTE_EXECUTOR_H
 #define RUNTIME_EXECUTE_EXECUTOR_H

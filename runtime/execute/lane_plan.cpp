@@ -1,4 +1,4 @@
-//===- lane_plan.cpp - which thread runs what, and after what -------------===//
+//===- lane_plan.cpp - assign commands and waits to threads ---------------===//
 
 #include "runtime/execute/lane_plan.h"
 

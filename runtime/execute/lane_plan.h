@@ -1,4 +1,4 @@
-//===- lane_plan.h - which thread runs what, and after what -----*- C++ -*-===//
+//===- lane_plan.h - assign commands and waits to threads -------*- C++ -*-===//
 
 #ifndef RUNTIME_EXECUTE_LANE_PLAN_H
 #define RUNTIME_EXECUTE_LANE_PLAN_H

@@ -1,4 +1,4 @@
-//===- lane_work.cpp - does the commands of one lane ----------------------===//
+//===- lane_work.cpp - execute the commands of one lane -------------------===//
 
 #include "runtime/execute/lane_work.h"
 

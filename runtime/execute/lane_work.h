@@ -1,4 +1,4 @@
-//===- lane_work.h - does the commands of one lane --------------*- C++ -*-===//
+//===- lane_work.h - execute the commands of one lane -----------*- C++ -*-===//
 
 #ifndef RUNTIME_EXECUTE_LANE_WORK_H
 #define RUNTIME_EXECUTE_LANE_WORK_H

@@ -12,9 +12,9 @@
 
 namespace zero::rt {
 
-/// Asks for short turns on a core, so that a lane whose bytes have come need not wait until a
-/// kernel's thread has had its own: what follows waits for it, on all ranks. Linux knows this
-/// from 6.12 on; what else happens, is only slower.
+/// Requests short time slices on a core, so that a lane whose bytes have arrived does not wait for
+/// the time slice of a kernel's thread: later work depends on it, on all ranks. Supported by Linux
+/// from 6.12 on; without it the step is only slower.
 static void takeShortTurns() {
   struct { // sched_attr of sched_setattr(2), which not all C libraries have
     uint32_t size, policy;
@@ -30,7 +30,8 @@ static void takeShortTurns() {
   ::syscall(SYS_sched_setattr, 0, &wish, 0);
 }
 
-/// Commands and turns that a thread has done; of thread 0, turns that it has begun.
+/// Commands and iterations that a thread has finished; for thread 0, iterations that it has
+/// started.
 static size_t commandsOf(size_t thread) { return 2 * thread; }
 static size_t turnsOf(size_t thread) { return 2 * thread + 1; }
 
@@ -57,9 +58,9 @@ struct Lanes::Shared {
   const int rank;
   Progress progress;
   std::vector<std::unique_ptr<LaneWork>> work; ///< by thread; none of the first
-  // Written between turns by thread 0.
+  // Written between iterations by thread 0.
   LaneTurn turn;
-  std::vector<uint64_t> bases; ///< what each thread had done before the turn
+  std::vector<uint64_t> bases; ///< commands that each thread had finished before the iteration
   std::mutex mutex;
   Status failure; ///< the first one
 };
@@ -78,7 +79,7 @@ Status Lanes::Shared::open(size_t thread) {
                         work[thread]);
 }
 
-/// Runs `command`, unless its turn or its predicate leave it out.
+/// Executes `command`, unless its iteration or its predicate skips it.
 Status Lanes::Shared::run(size_t thread, const Command &command, const CommandSegment &segment) {
   if ((turn.evaluates && !command.forward) ||
       !runsInTurn(command.when, turn.turn, segment.repeat) ||
@@ -124,7 +125,7 @@ Status Lanes::Shared::runOwned(size_t thread, bool opens) {
   }
 }
 
-/// What a thread does: its first turn makes what it works with.
+/// The loop of a thread: its first iteration creates its working state.
 void Lanes::Shared::serve(size_t thread) {
   takeShortTurns();
   for (uint64_t begun = 0; progress.await(thread, turnsOf(0), begun) == Progress::Reached;
@@ -133,7 +134,7 @@ void Lanes::Shared::serve(size_t thread) {
       fail(status);
     progress.advance(turnsOf(thread));
   }
-  progress.advance(turnsOf(thread)); // a turn that it does not begin is over, too
+  progress.advance(turnsOf(thread)); // an iteration that it does not start is finished, too
 }
 
 Status Lanes::create(LanePlan plan, LaneSetup setup, std::unique_ptr<Lanes> &lanes) {

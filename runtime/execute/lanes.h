@@ -1,9 +1,7 @@
 //===- lanes.h - the threads of a rank's lanes ------------------*- C++ -*-===//
-//
-// On CPUs each lane but that of compute, which is the rank's own thread's, has a thread, if a
-// program has transfers. A lane runs its commands in their order, each behind those of other lanes
-// that it waits for; all lanes meet at the end of a turn. Counters say how far each has come.
-//
+// On CPUs each lane has a thread if a program has transfers; the compute lane runs on the rank's
+// own thread. A lane executes its commands in order, each after the commands of other lanes that it
+// waits for; all lanes meet at the end of an iteration. Counters say how far each lane is.
 //===----------------------------------------------------------------------===//
 
 #ifndef RUNTIME_EXECUTE_LANES_H
@@ -18,7 +16,7 @@
 
 namespace zero::rt {
 
-/// A turn of a segment.
+/// An iteration of a segment.
 struct LaneTurn {
   size_t segment = 0;
   uint64_t turn = 0;
@@ -45,9 +43,9 @@ public:
   static Status create(LanePlan plan, LaneSetup setup, std::unique_ptr<Lanes> &lanes);
   ~Lanes();
 
-  /// The other lanes begin: all that their commands need of before the turn is there.
+  /// Starts the other lanes: all that their commands need from before the iteration is available.
   void beginTurn(const LaneTurn &turn);
-  /// What the rank's own thread runs in the turn: each command between await() and advance().
+  /// The commands of the rank's own thread in the iteration: each between await() and advance().
   const std::vector<LaneStep> &ownSteps() const;
   /// Waits for what `step` waits for. Fails with the error of a lane, and when no lane does
   /// anything for as long as the session may wait.
@@ -61,7 +59,7 @@ public:
   void settle();
   /// Commands of each thread in a step, if it skips none.
   std::vector<uint64_t> eventsPerStep() const;
-  /// Since the beginning. Between turns.
+  /// Since the start of the session. Called between iterations.
   LaneUse use() const;
 
 private:

@@ -1,4 +1,4 @@
-//===- memory_check.cpp - a step that is watched --------------------------===//
+//===- memory_check.cpp - check the memory of a step ----------------------===//
 
 #include "runtime/execute/memory_check.h"
 
@@ -11,7 +11,7 @@ namespace zero::rt {
 static constexpr unsigned char kPoison = 0xff; // a NaN in every float format
 static constexpr uint64_t kMargin = 256;       // bytes
 
-/// Tiers that lie in memory, where bytes can be poisoned.
+/// Tiers in memory, whose bytes can be poisoned.
 static constexpr proto::Tier kInMemory[] = {proto::DEVICE, proto::HOST};
 
 MemoryCheck::MemoryCheck(const proto::Program &program, int rank, const ArenaBases &bases)
@@ -30,7 +30,7 @@ ByteRange MemoryCheck::arenaOf(proto::Tier tier) const {
   return {begin, begin + arenaBytes(program, tier)};
 }
 
-/// Where a byte lies in memory, or nullptr.
+/// The address of a byte in memory, or nullptr.
 char *MemoryCheck::at(uint64_t position) const {
   char *base = bases[size_t(tierOf(position))];
   return base ? base + offsetOf(position) : nullptr;
@@ -132,7 +132,7 @@ bool MemoryCheck::begin(uint64_t, bool evaluation) {
   for (const proto::Buffer &buffer : program.buffers()) {
     const ByteRange range = rangeOf(buffer, rank);
     touch(range);
-    if (buffer.role() == proto::GRADIENT) // an accumulator: its first turn fills it
+    if (buffer.role() == proto::GRADIENT) // an accumulator: its first iteration fills it
       poison(range);
   }
   return true;

@@ -1,4 +1,4 @@
-//===- memory_check.h - a step that is watched ------------------*- C++ -*-===//
+//===- memory_check.h - check the memory of a step --------------*- C++ -*-===//
 //
 // What --check-memory does beside guarding an arena with pages: follows what each command
 // reads and writes. Bytes that were read for the last time are overwritten with NaN at

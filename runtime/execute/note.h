@@ -1,4 +1,4 @@
-//===- note.h - what ranks of several processes tell each other -*- C++ -*-===//
+//===- note.h - messages between ranks --------------------------*- C++ -*-===//
 
 #ifndef RUNTIME_EXECUTE_NOTE_H
 #define RUNTIME_EXECUTE_NOTE_H
@@ -7,7 +7,7 @@
 
 namespace zero::rt {
 
-/// What a rank tells all others.
+/// A message of a rank to all others.
 struct Note {
   int64_t code = 0; ///< zero_rt_code
   int64_t values[2] = {};

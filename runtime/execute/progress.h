@@ -27,11 +27,11 @@ public:
   void advance(size_t counter);
   uint64_t at(size_t counter) const { return counters[counter].load(std::memory_order_acquire); }
 
-  /// Waits, as thread `waiter`, until `counter` is at least `count`, everybody is told to
-  /// stop, or no counter has moved for as long as `patience` says.
+  /// Waits, as thread `waiter`, until `counter` is at least `count`, all threads are stopped, or no
+  /// counter has advanced for `patience`.
   Outcome await(size_t waiter, size_t counter, uint64_t count,
                 std::optional<std::chrono::duration<double>> patience = {});
-  /// The same for one who ends things: being told to stop is no reason to leave.
+  /// The same for the thread that stops the others: it does not return when they are stopped.
   Outcome awaitLast(size_t waiter, size_t counter, uint64_t count,
                     std::chrono::duration<double> patience);
 

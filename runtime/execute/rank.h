@@ -11,7 +11,7 @@
 
 namespace zero::rt {
 
-/// What all ranks are told when they are made.
+/// The arguments of the construction of all ranks.
 struct RankOptions {
   bool checkMemory = false;
   double timeoutSeconds = 0;
@@ -31,9 +31,10 @@ public:
   /// Reserves and touches the arenas, reads initial values, resolves commands, starts lanes.
   Status prepare(Device &device, const InitialFiles &files, const RankOptions &options);
 
-  /// Tells all ranks `own` and hears what they tell, by rank. Between steps; all take part.
+  /// Sends `own` to all ranks and returns the messages of all, by rank. Between steps; all take
+  /// part.
   Status exchange(Device &device, const Note &own, std::vector<Note> &all);
-  /// Runs one step. A failure is told to the other ranks before it is returned.
+  /// Runs one step. A failure is sent to the other ranks before it is returned.
   Status step(const StepRequest &request);
   /// Waits until nothing runs any more, in a step that failed too.
   void settle();

@@ -9,7 +9,7 @@
 
 namespace zero::rt {
 
-/// What tells one executable from another.
+/// The identity of an executable.
 static uint64_t checksumOf(const Executable &executable) {
   Header header;
   std::memcpy(&header, executable.file.bytes().data(), sizeof(header));

@@ -23,8 +23,9 @@ public:
   explicit RankMemory(DiskOptions options) : options(std::move(options)) {}
   ~RankMemory() { file.remove(); }
 
-  /// Makes the rank's file, if the program keeps anything on disk, and takes its space. Fails,
-  /// by name, without a folder, where the disk is full, the file is in use or somebody else's.
+  /// Creates the rank's file, if the program stores anything on disk, and reserves its space. An
+  /// error names the reason: no folder, a full disk, a file that is in use or belongs to another
+  /// user.
   Status openFile(const LoadedProgram &program, int rank);
   /// Reserves and touches the arenas in memory. Called on the rank's thread; `guarded` as in
   /// Device.

@@ -1,4 +1,4 @@
-//===- recorder.cpp - when each command of a rank ran ---------------------===//
+//===- recorder.cpp - record the times of commands ------------------------===//
 
 #include "runtime/execute/recorder.h"
 

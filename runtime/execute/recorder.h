@@ -1,4 +1,4 @@
-//===- recorder.h - when each command of a rank ran -------------*- C++ -*-===//
+//===- recorder.h - record the times of commands ----------------*- C++ -*-===//
 //
 // In memory that is reserved and touched beforehand, so that a recorded step allocates
 // nothing either.
@@ -24,7 +24,7 @@ public:
   /// Room for `eventsPerStep` of each thread in each of them; more must not be added.
   Recorder(uint64_t steps, const std::vector<uint64_t> &eventsPerStep, Clock::time_point origin);
 
-  /// Whether all the steps there is room for are recorded.
+  /// Whether all requested steps are recorded.
   bool isFull() const { return stepCount == steps.size(); }
   uint64_t now() const { return at(Clock::now()); }
   uint64_t at(Clock::time_point time) const {

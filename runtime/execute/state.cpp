@@ -14,7 +14,7 @@ namespace zero::rt {
 /// Rows of a matrix that are read together where a file has it transposed: a line of a cache.
 static constexpr uint64_t kRowsAtOnce = 16;
 
-/// Bytes that are read or made at a time: as often is told how far it is.
+/// Bytes that are read or computed between two reports of progress.
 static constexpr uint64_t kAtOnce = uint64_t(16) << 20;
 
 Status InitialFiles::open(const proto::Program &program, InitialFiles &opened) {

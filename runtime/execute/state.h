@@ -18,12 +18,12 @@ namespace zero::rt {
 struct InitialFiles {
   std::vector<InputFile> files;
   std::vector<MappedFile> mapped; ///< by file: those that have a tensor transposed
-  /// Opens all files of `program`; checks that each range lies in its file.
+  /// Opens all files of `program`; checks that each range is inside its file.
   static Status open(const proto::Program &program, InitialFiles &files);
 };
 
-/// Writes the initial values of what `rank` holds of each tensor into its memory, which nobody
-/// has written yet: zeros that are there already are left as they are.
+/// Writes the initial values of `rank`'s part of each tensor into its memory, which is unwritten:
+/// zeros that are there already are not written.
 Status initialiseTensors(const LoadedProgram &program, const InitialFiles &files, int rank,
                          const MemoryByTier &memory, Meter &meter);
 

@@ -1,4 +1,4 @@
-//===- step_data.cpp - what a rank's steps take and give ------------------===//
+//===- step_data.cpp - inputs and outputs of a rank's steps ---------------===//
 
 #include "runtime/execute/step_data.h"
 
@@ -113,7 +113,7 @@ Status StepData::checkLoss() const {
   auto text = [](double value) { return std::isnan(value) ? "NaN" : "infinite"; };
   if (std::optional<double> own = local ? local : global; own && !std::isfinite(*own))
     return fail(ZERO_RT_NOT_FINITE, "rank %d: the loss is %s", communicator.rank(), text(*own));
-  // The mean tells that another rank has it; that one names itself.
+  // The mean shows that another rank has a non-finite loss; that rank names itself.
   if (global && !std::isfinite(*global))
     return fail(ZERO_RT_ABORTED, "the mean of the loss over ranks is %s", text(*global));
   return {};

@@ -1,4 +1,4 @@
-//===- step_data.h - what a rank's steps take and give ----------*- C++ -*-===//
+//===- step_data.h - inputs and outputs of a rank's steps -------*- C++ -*-===//
 
 #ifndef RUNTIME_EXECUTE_STEP_DATA_H
 #define RUNTIME_EXECUTE_STEP_DATA_H
@@ -25,8 +25,8 @@ public:
   /// Writes the inputs of a micro-batch that `which` has, or all.
   Status writeInputs(const StepRequest &request, uint64_t microBatch,
                      const std::vector<bool> *which);
-  /// Before any weight changes: copies the gradients out, if somebody asked for them, and
-  /// fails with ZERO_RT_NOT_FINITE on a loss that is not finite, unless that is allowed.
+  /// Called before any weight changes: copies the gradients if requested, and fails with
+  /// ZERO_RT_NOT_FINITE on a loss that is not finite, unless that is allowed.
   Status finishMicroBatches(const StepRequest &request);
   /// Copies the outputs out.
   Status finishStep();

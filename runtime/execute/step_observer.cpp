@@ -1,4 +1,4 @@
-//===- step_observer.cpp - what watches a rank's steps --------------------===//
+//===- step_observer.cpp - observers of a rank's steps --------------------===//
 
 #include "runtime/execute/step_observer.h"
 

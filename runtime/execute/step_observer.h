@@ -1,8 +1,6 @@
-//===- step_observer.h - what watches a rank's steps ------------*- C++ -*-===//
-//
-// The executor tells observers what it is about to do and when that is done. It knows neither
-// what they look for nor how many there are: without any, a step costs nothing more.
-//
+//===- step_observer.h - observers of a rank's steps ------------*- C++ -*-===//
+// The executor notifies observers before and after its actions. It does not depend on their purpose
+// or number: a step without observers has no extra cost.
 //===----------------------------------------------------------------------===//
 
 #ifndef RUNTIME_EXECUTE_STEP_OBSERVER_H
@@ -12,12 +10,12 @@
 
 namespace zero::rt {
 
-/// A command in its turn.
+/// A command in its iteration.
 struct CommandRun {
   const Command *command = nullptr;
   uint32_t index = 0; ///< among those of the program
   uint64_t turn = 0;
-  bool skipped = false; ///< because of its predicate or turn
+  bool skipped = false; ///< because of its predicate or iteration
 };
 
 /// Told, on the rank's own thread, what happens in a step, in that order. Each before...() is
@@ -26,11 +24,11 @@ class StepObserver {
 public:
   virtual ~StepObserver() = default;
 
-  /// A step begins, or an evaluation. Returns whether it shall be told the rest.
+  /// A step or an evaluation starts. Returns whether the observer wants the other notifications.
   virtual bool begin(uint64_t step, bool evaluates) = 0;
   /// Inputs are written.
   virtual Status beforeInputs() { return {}; }
-  /// A command is run or left out. What an evaluation leaves out is not told.
+  /// A command is executed or skipped. Commands that an evaluation skips are not reported.
   virtual Status beforeCommand(const CommandRun &) { return {}; }
   /// Gradients are copied out and the loss is looked at.
   virtual Status beforeFinish() { return {}; }
@@ -45,8 +43,8 @@ public:
   virtual void ranOnLane(size_t thread, const CommandRun &, const LaneWork::Span &) {}
 };
 
-/// The observers of one rank. Of those that watch a step the first one attached is the
-/// outermost: the first told before, the last told after.
+/// The observers of one rank. The observer attached first is the outermost: it is notified first
+/// before an action, and last after it.
 class StepObservers {
 public:
   /// Between steps; `observer` must be detached before it goes.

@@ -1,4 +1,4 @@
-//===- step_request.h - what ranks are told about a step --------*- C++ -*-===//
+//===- step_request.h - the request of a step -------------------*- C++ -*-===//
 
 #ifndef RUNTIME_EXECUTE_STEP_REQUEST_H
 #define RUNTIME_EXECUTE_STEP_REQUEST_H
@@ -10,7 +10,7 @@
 
 namespace zero::rt {
 
-/// What all ranks are told about a step.
+/// The request of a step, for all ranks.
 struct StepRequest {
   uint64_t step = 0;
   uint64_t batch = 0; ///< of the data

@@ -27,12 +27,11 @@ public:
   explicit Team(const TeamOptions &options);
   ~Team();
 
-  /// Runs job(rank) on every rank's thread and waits. Of several failures the one of
-  /// the lowest rank is returned, causes before their consequences (ZERO_RT_ABORTED).
-  /// Where a thread could not be started that is the failure, and nothing runs.
-  /// A rank that does not come back after another failed is named; the team is lost
-  /// then: run() must not be called again, and its threads are left behind, holding
-  /// what `job` holds.
+  /// Runs job(rank) on every rank's thread and waits. Of several failures that of the lowest rank
+  /// is returned, causes before their consequences (ZERO_RT_ABORTED). If a thread cannot be started
+  /// that is the failure, and nothing runs. If a rank does not return after another failed, the
+  /// error names it, and the team cannot be used: run() must not be called again, and its threads
+  /// are abandoned with the resources of `job`.
   Status run(std::function<Status(int)> job);
   bool isLost() const { return lost; }
 

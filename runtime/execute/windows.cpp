@@ -1,4 +1,4 @@
-//===- windows.cpp - what the host shares with a rank's steps -------------===//
+//===- windows.cpp - memory shared by host and steps ----------------------===//
 
 #include "runtime/execute/windows.h"
 

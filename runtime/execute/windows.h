@@ -1,4 +1,4 @@
-//===- windows.h - what the host shares with a rank's steps -----*- C++ -*-===//
+//===- windows.h - memory shared by host and steps --------------*- C++ -*-===//
 
 #ifndef RUNTIME_EXECUTE_WINDOWS_H
 #define RUNTIME_EXECUTE_WINDOWS_H

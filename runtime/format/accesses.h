@@ -1,4 +1,4 @@
-//===- accesses.h - which bytes a command touches ---------------*- C++ -*-===//
+//===- accesses.h - bytes that a command accesses ---------------*- C++ -*-===//
 
 #ifndef RUNTIME_FORMAT_ACCESSES_H
 #define RUNTIME_FORMAT_ACCESSES_H
@@ -25,7 +25,7 @@ inline uint64_t offsetOf(uint64_t position) { return position % kTierBytes; }
 /// Asks for what all ranks have: as the first one has it, with strides.
 inline constexpr int kEveryRank = -1;
 
-/// The value of bytes that nobody reads.
+/// The value of bytes that no command reads.
 inline constexpr uint32_t kNoValue = UINT32_MAX;
 
 /// Bytes of one rank, or of every one, that are read, written, or read and then written. All
@@ -33,8 +33,7 @@ inline constexpr uint32_t kNoValue = UINT32_MAX;
 struct Access {
   RankRange range;
   uint32_t reads = 0; ///< value; 0: nothing is read
-  /// Where that value begins; what lies at a multiple of the rank counts as if it lay at
-  /// rank 0's.
+  /// The start of that value; an address that depends on the rank counts as that of rank 0.
   uint64_t origin = 0;
   uint32_t writes = 0;  ///< value, which begins with the range; 0: nothing is written
   uint64_t written = 0; ///< the same of what is written
@@ -45,7 +44,7 @@ struct Access {
 std::vector<Access> accessesOf(const proto::Program &program, const proto::Command &command,
                                int rank);
 
-/// The same on any rank: each range reaches over where it lies on the first and on the last.
+/// The same for all ranks: each range covers its places on the first and on the last rank.
 std::vector<Access> accessesOfAllRanks(const proto::Program &program,
                                        const proto::Command &command);
 

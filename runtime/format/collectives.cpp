@@ -1,4 +1,4 @@
-//===- collectives.cpp - what kinds of collectives there are --------------===//
+//===- collectives.cpp - kinds of collectives -----------------------------===//
 
 #include "runtime/format/collectives.h"
 

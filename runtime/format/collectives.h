@@ -1,4 +1,4 @@
-//===- collectives.h - what kinds of collectives there are ------*- C++ -*-===//
+//===- collectives.h - kinds of collectives ---------------------*- C++ -*-===//
 
 #ifndef RUNTIME_FORMAT_COLLECTIVES_H
 #define RUNTIME_FORMAT_COLLECTIVES_H
@@ -15,7 +15,7 @@ struct CollectiveForm {
 
   proto::Collective::Kind kind;
   zero_rt_command_kind command; ///< that kind in the C interface
-  const char *name;             ///< for people
+  const char *name;             ///< for messages
   Size source, destination;
   bool sums;    ///< adds the ranks' values up
   bool inPlace; ///< source and destination are the same bytes

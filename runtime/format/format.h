@@ -62,9 +62,9 @@ struct Executable {
 std::string writeExecutable(const std::string &path, const proto::Program &program,
                             std::string_view code, std::string_view data, std::string_view isa);
 
-/// Maps and checks `path`. Refused by name: no .zexe, another version, truncated,
-/// wrong checksum, a feature that this CPU lacks, unreadable tables. Nothing of the
-/// code section is mapped executable here. Returns an error message, empty on success.
+/// Maps and checks `path`. An error names the reason: not a .zexe, another version, truncated,
+/// wrong checksum, a feature that this CPU lacks, unreadable tables. The code section is not mapped
+/// executable here. Returns an error message, empty on success.
 std::string readExecutable(const std::string &path, Executable &executable);
 
 /// The features of this CPU among those that .zexe files may ask for.

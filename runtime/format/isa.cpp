@@ -1,4 +1,4 @@
-//===- isa.cpp - CPU features, asked of the CPU ---------------------------===//
+//===- isa.cpp - detect CPU features --------------------------------------===//
 
 #include "runtime/format/format.h"
 

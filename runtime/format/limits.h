@@ -1,4 +1,4 @@
-//===- limits.h - what an executable may ask for ----------------*- C++ -*-===//
+//===- limits.h - limits of executables -------------------------*- C++ -*-===//
 
 #ifndef RUNTIME_FORMAT_LIMITS_H
 #define RUNTIME_FORMAT_LIMITS_H

@@ -1,4 +1,4 @@
-//===- tables.h - what the tables of an executable say ----------*- C++ -*-===//
+//===- tables.h - access to the tables of an executable ---------*- C++ -*-===//
 
 #ifndef RUNTIME_FORMAT_TABLES_H
 #define RUNTIME_FORMAT_TABLES_H
@@ -51,12 +51,12 @@ inline Part partOf(const proto::Buffer &buffer, uint64_t start, uint64_t count, 
   return low < high ? Part{low - start, low - first, high - low} : Part{};
 }
 
-/// Elements of a tensor, row-major: `run` of them from `first` on, again `stride` further
+/// Elements of a tensor, row-major: `run` of them from `first` on, the next run `stride` further
 /// on, and so forth. An empty list has no run.
 struct Strided {
   uint64_t first = 0, run = 0, stride = 0;
 
-  /// Where element `i` of the list lies in the tensor.
+  /// The index of element `i` of the list in the tensor.
   uint64_t at(uint64_t i) const { return first + i / run * stride + i % run; }
   /// Whether it is all elements from `first` on.
   bool isDense() const { return run == stride; }
@@ -64,7 +64,7 @@ struct Strided {
   uint64_t runFrom(uint64_t i) const { return isDense() ? ~uint64_t(0) : run - i % run; }
 };
 
-/// A tensor, or one of its tiles, and the buffer that it lies in.
+/// A tensor, or one of its tiles, and its buffer.
 struct Block {
   Strided elements; ///< in row-major order of the block
   uint64_t count = 0;
@@ -104,7 +104,7 @@ std::vector<Block> blocksOf(const proto::Tensor &tensor, Place place) {
   return blocks;
 }
 
-/// Where `tensor` lies in the buffers of `program`.
+/// The places of `tensor` in the buffers of `program`.
 inline std::vector<Block> blocksOf(const proto::Program &program, const proto::Tensor &tensor) {
   return blocksOf(tensor, [&](int i) {
     const bool isTiled = tensor.tiles_size() > 0;
@@ -114,7 +114,7 @@ inline std::vector<Block> blocksOf(const proto::Program &program, const proto::T
   });
 }
 
-/// Where `gradient` of `parameter` lies.
+/// The places of `gradient` of `parameter`.
 inline std::vector<Block> blocksOf(const proto::Gradient &gradient,
                                    const proto::Tensor &parameter) {
   return blocksOf(parameter, [&](int i) {
@@ -124,7 +124,7 @@ inline std::vector<Block> blocksOf(const proto::Gradient &gradient,
   });
 }
 
-/// The buffers in which `gradient` lies: one, or one for each tile.
+/// The buffers of `gradient`: one, or one for each tile.
 inline std::vector<const proto::Buffer *> buffersOf(const proto::Gradient &gradient) {
   if (gradient.tiles_size() == 0)
     return {&gradient.buffer()};
@@ -153,7 +153,7 @@ inline uint64_t microBatchesOf(const proto::Program &program) {
   return std::max<uint64_t>(1, program.micro_batches());
 }
 
-/// Where a buffer or another address lies in the arena of `rank`, in bytes.
+/// The address of a buffer or another address in the arena of `rank`, in bytes.
 template <typename Address>
 uint64_t placeOf(const Address &address, int rank) {
   return address.offset() + static_cast<uint64_t>(rank * address.rank_stride());

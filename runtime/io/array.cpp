@@ -1,4 +1,4 @@
-//===- array.cpp - reads files of arrays ----------------------------------===//
+//===- array.cpp - read files of arrays -----------------------------------===//
 
 #include "runtime/io/array.h"
 

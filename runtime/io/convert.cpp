@@ -1,4 +1,4 @@
-//===- convert.cpp - widening of elements ---------------------------------===//
+//===- convert.cpp - convert elements -------------------------------------===//
 
 #include "runtime/io/convert.h"
 

@@ -1,4 +1,4 @@
-//===- convert.h - widening of elements -------------------------*- C++ -*-===//
+//===- convert.h - convert elements -----------------------------*- C++ -*-===//
 
 #ifndef RUNTIME_IO_CONVERT_H
 #define RUNTIME_IO_CONVERT_H

@@ -65,7 +65,7 @@ private:
   std::optional<uint64_t> seed;
   SampleOrder sampleOrder;
   uint64_t localBatch = 1; ///< samples
-  size_t leader = 0;       ///< the input that tells the number of samples
+  size_t leader = 0;       ///< the input that determines the number of samples
   bool prepared = false;
   std::deque<std::string> warnings;
   std::string warning;

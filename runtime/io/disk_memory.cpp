@@ -6,7 +6,7 @@
 
 namespace zero::rt {
 
-/// Bytes of a piece. It may lie anywhere in its first block: then there is one more.
+/// Bytes of a piece. It may start anywhere in its first block: then there is one block more.
 static constexpr uint64_t kStaging = uint64_t(1) << 20;
 static_assert(kStaging % Memory::kPiece == 0 && kStaging % kDiskAlignment == 0);
 

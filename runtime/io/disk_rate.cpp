@@ -1,4 +1,4 @@
-//===- disk_rate.cpp - how fast a folder's disk is ------------------------===//
+//===- disk_rate.cpp - measure the speed of a disk ------------------------===//
 
 #include "runtime/io/disk_rate.h"
 
@@ -25,8 +25,8 @@ struct Descriptor {
 };
 } // namespace
 
-/// Moves as much as `transfer` says, again and again behind each other, until that was done
-/// `times` times or time is up; then `times` is how often it was done.
+/// Repeats `transfer` until it was done `times` times or time is up; then `times` is the number of
+/// repetitions.
 static Status timeTransfers(DiskQueue &queue, Transfer transfer, int &times, double &rate) {
   const auto begin = std::chrono::steady_clock::now();
   double seconds = 0;

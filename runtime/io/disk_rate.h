@@ -1,4 +1,4 @@
-//===- disk_rate.h - how fast a folder's disk is ----------------*- C++ -*-===//
+//===- disk_rate.h - measure the speed of a disk ----------------*- C++ -*-===//
 
 #ifndef RUNTIME_IO_DISK_RATE_H
 #define RUNTIME_IO_DISK_RATE_H

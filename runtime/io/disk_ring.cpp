@@ -15,7 +15,7 @@ public:
   explicit RingQueue(const io_uring &ring) : ring(ring) {}
   ~RingQueue() override { io_uring_queue_exit(&ring); }
   const char *name() const override { return "io_uring"; }
-  /// A ring has as many entries as there are slots: there is always room.
+  /// A ring has as many entries as there are slots, so there is always a free entry.
   static constexpr unsigned kEntries = kDepth;
 
 private:
@@ -49,7 +49,7 @@ void RingQueue::ask(const Transfer &transfer, unsigned slot) {
   io_uring_sqe_set_data(entry, &requests[slot]);
 }
 
-/// Waits for one request. What was moved in part is asked for again, if the transfer goes on.
+/// Waits for one request. A partial transfer is submitted again, if the transfer continues.
 Status RingQueue::collect(const Transfer &transfer, bool goOn) {
   io_uring_cqe *entry = nullptr;
   int result = 0;

@@ -41,7 +41,7 @@ private:
   std::mutex mutex;
   std::condition_variable changed;
   const Transfer *current = nullptr;
-  uint64_t next = 0;    ///< the first block that nobody has taken
+  uint64_t next = 0;    ///< the first block that no thread has taken
   unsigned working = 0; ///< threads that have a block
   Status first;         ///< the first error of the current transfer
   bool isEnding = false;

@@ -1,4 +1,4 @@
-//===- inflate.cpp - deflated bytes ---------------------------------------===//
+//===- inflate.cpp - decompress deflated bytes ----------------------------===//
 
 #include "runtime/io/inflate.h"
 
@@ -32,7 +32,7 @@ static Status inflateInto(std::span<const uint8_t> packed, std::vector<uint8_t> 
 
 Status inflateExactly(std::span<const uint8_t> packed, uint64_t size, uint32_t crc,
                       std::vector<uint8_t> &plain) {
-  // Deflate reaches 1032 : 1 at most; beyond that the size is a bomb or a lie.
+  // Deflate compresses by at most 1032 : 1; a larger ratio is a decompression bomb or a wrong size.
   if (size / 1040 > packed.size())
     return fail(ZERO_RT_BAD_FILE, "it claims an impossible size: %llu bytes in %zu compressed ones",
                 static_cast<unsigned long long>(size), packed.size());

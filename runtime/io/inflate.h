@@ -1,4 +1,4 @@
-//===- inflate.h - deflated bytes -------------------------------*- C++ -*-===//
+//===- inflate.h - decompress deflated bytes --------------------*- C++ -*-===//
 
 #ifndef RUNTIME_IO_INFLATE_H
 #define RUNTIME_IO_INFLATE_H

@@ -140,7 +140,7 @@ static Status dtypeOf(const std::string &descr, DType &dtype) {
               escape(descr).c_str());
 }
 
-/// Where header text and elements lie, from the fixed part of the file.
+/// The places of header text and elements, from the fixed part of the file.
 static Status split(std::span<const uint8_t> file, std::string_view &text, size_t &elements) {
   if (file.size() < 10 || std::memcmp(file.data(), kNpyMagic.data(), kNpyMagic.size()) != 0)
     return fail(ZERO_RT_BAD_FILE, "not a .npy or .npz file");

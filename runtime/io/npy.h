@@ -7,9 +7,9 @@
 
 namespace zero::rt {
 
-/// Reads the header of a .npy, versions 1 to 3, and points `array` at its elements
-/// inside `file`. Refused by name: Fortran order, big-endian and object types, a
-/// size that overflows or is not the file's.
+/// Reads the header of a .npy, versions 1 to 3, and points `array` at its elements inside `file`.
+/// An error names what is not supported: Fortran order, big-endian and object types, a size that
+/// overflows or differs from that of the file.
 Status parseNpy(std::span<const uint8_t> file, Array &array);
 
 } // namespace zero::rt

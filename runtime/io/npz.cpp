@@ -46,7 +46,7 @@ private:
   bool good = true;
 };
 
-/// Where the central directory lies.
+/// The place of the central directory.
 struct Directory {
   uint64_t offset = 0, entries = 0;
 };
@@ -174,7 +174,7 @@ static Status checkApart(const std::vector<NpzMember> &members) {
 Status listNpz(std::span<const uint8_t> file, std::vector<NpzMember> &members) {
   Directory directory;
   ZERO_RT_TRY(findDirectory(file, directory));
-  // An entry takes 46 bytes: a larger count is a lie, not a reason to allocate.
+  // An entry takes 46 bytes: a larger count is wrong, and must not cause an allocation.
   if (directory.entries > file.size() / 46)
     return broken("its directory has more entries than fit");
   Reader reader(file, directory.offset);

@@ -7,7 +7,7 @@
 
 namespace zero::rt {
 
-/// One file of an archive, as its central directory tells.
+/// One file of an archive, from its central directory.
 struct NpzMember {
   std::string name; ///< without ".npy"
   bool deflated = false;

@@ -1,4 +1,4 @@
-//===- onnx_model.cpp - an ONNX file with other initial values ------------===//
+//===- onnx_model.cpp - rewrite initial values of an ONNX file ------------===//
 
 #include "runtime/io/onnx_model.h"
 

@@ -1,4 +1,4 @@
-//===- onnx_model.h - an ONNX file with other initial values ----*- C++ -*-===//
+//===- onnx_model.h - rewrite initial values of an ONNX file ----*- C++ -*-===//
 
 #ifndef RUNTIME_IO_ONNX_MODEL_H
 #define RUNTIME_IO_ONNX_MODEL_H
@@ -9,19 +9,19 @@
 
 namespace zero::rt {
 
-/// An ONNX file and where in it the values of some of its initializers lie. It is
-/// written again with new values for these; every other byte stays, except that tensors
-/// in files of their own move to the one file of external data of the new model.
+/// An ONNX file and the places of the values of some of its initializers. It is rewritten with new
+/// values for these; every other byte is unchanged, except that tensors in files of their own move
+/// to the one file of external data of the new model.
 class OnnxModel {
 public:
-  /// Maps the model at `path` and finds its initializers and Constant nodes of the
-  /// entries' names. An entry that the model lacks, or has in another shape or in a type
-  /// that is not converted to, is an error. `dataFiles` are files of external data that
-  /// may be read wherever they lie; others only inside the model's folder.
+  /// Maps the model at `path` and finds its initializers and Constant nodes with the names of the
+  /// entries. An entry that the model lacks, or has in another shape or in a type without
+  /// conversion, is an error. `dataFiles` are files of external data that may be read from any
+  /// place; others only inside the model's folder.
   static Status open(const std::string &path, const std::vector<std::string> &dataFiles,
                      const std::vector<TensorEntry> &entries, OnnxModel &model);
 
-  /// Whether the model has external data: then `write` wants a second file.
+  /// Whether the model has external data: then `write` needs a second file.
   bool hasExternalData() const { return isExternal; }
 
   /// Writes the model to `file` and its external data to `data`, which the model will

@@ -1,4 +1,4 @@
-//===- onnx_rewriter.cpp - the pieces of a model with other values --------===//
+//===- onnx_rewriter.cpp - the pieces of a rewritten model ----------------===//
 
 #include "runtime/io/onnx_rewriter.h"
 
@@ -254,7 +254,7 @@ Status OnnxRewriter::resolve(const std::string &location, std::string &resolved)
   return {};
 }
 
-/// Where the old values of `tensor` lie, and that they do.
+/// The place of the old values of `tensor`; fails if it is out of range.
 Status OnnxRewriter::findOld(const Tensor &tensor, OnnxModel::External &old) const {
   auto number = [&](const char *key, uint64_t absent, uint64_t &value) {
     auto it = tensor.location.find(key);

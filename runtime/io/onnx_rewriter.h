@@ -1,4 +1,4 @@
-//===- onnx_rewriter.h - the pieces of a model with other values -*- C++ -*-===//
+//===- onnx_rewriter.h - the pieces of a rewritten model --------*- C++ -*-===//
 
 #ifndef RUNTIME_IO_ONNX_REWRITER_H
 #define RUNTIME_IO_ONNX_REWRITER_H

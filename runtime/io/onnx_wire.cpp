@@ -1,4 +1,4 @@
-//===- onnx_wire.cpp - ONNX's wire format, field by field -----------------===//
+//===- onnx_wire.cpp - the wire format of ONNX ----------------------------===//
 
 #include "runtime/io/onnx_wire.h"
 

@@ -1,8 +1,6 @@
-//===- onnx_wire.h - ONNX's wire format, field by field ---------*- C++ -*-===//
-//
-// A model is written again as pieces: most are ranges of the old file, byte for byte,
-// so that what this runtime has never heard of stays as it is.
-//
+//===- onnx_wire.h - the wire format of ONNX --------------------*- C++ -*-===//
+// A model is rewritten as pieces: most are ranges of the old file, byte for byte, so that fields
+// that this runtime does not know are unchanged.
 //===----------------------------------------------------------------------===//
 
 #ifndef RUNTIME_IO_ONNX_WIRE_H

@@ -1,4 +1,4 @@
-//===- safetensors.cpp - writes weights -----------------------------------===//
+//===- safetensors.cpp - write .safetensors files -------------------------===//
 
 #include "runtime/io/safetensors.h"
 

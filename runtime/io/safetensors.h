@@ -1,4 +1,4 @@
-//===- safetensors.h - weights as people exchange them ----------*- C++ -*-===//
+//===- safetensors.h - .safetensors files -----------------------*- C++ -*-===//
 
 #ifndef RUNTIME_IO_SAFETENSORS_H
 #define RUNTIME_IO_SAFETENSORS_H
@@ -20,9 +20,9 @@ std::string safetensorsHeader(const std::vector<TensorEntry> &entries,
 /// first, then by name, so that each tensor is aligned to its element. Does not commit.
 Status writeSafetensors(OutputFile &file, std::vector<TensorEntry> entries);
 
-/// Lists the tensors of a mapped file by name; their bytes stay where they are. Refused:
-/// a header above 100 MB or that is no JSON object, a shape that does not fit its bytes,
-/// and tensors that overlap, leave gaps or lie outside the file.
+/// Lists the tensors of a mapped file by name; their bytes are not copied. Errors: a header above
+/// 100 MB or that is not a JSON object, a shape that does not match its bytes, and tensors that
+/// overlap, leave gaps or are outside the file.
 Status parseSafetensors(std::span<const uint8_t> file, std::map<std::string, Array> &tensors);
 
 } // namespace zero::rt

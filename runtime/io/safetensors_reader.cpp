@@ -1,4 +1,4 @@
-//===- safetensors_reader.cpp - reads weights -----------------------------===//
+//===- safetensors_reader.cpp - read .safetensors files -------------------===//
 //
 // Eight bytes with the length of a JSON header, the header, and the tensors' bytes.
 //
@@ -61,7 +61,7 @@ private:
     return false;
   }
 
-  /// At most `most` whole numbers; more are told apart from something else by their number.
+  /// At most `most` whole numbers; a longer list is an error that names its length.
   bool takeNumbers(std::vector<uint64_t> &numbers, size_t most) {
     return json.takeList(
         [&] { return numbers.size() <= most && json.takeWhole(numbers.emplace_back()); });

@@ -1,4 +1,4 @@
-//===- sampling.cpp - which samples a step reads --------------------------===//
+//===- sampling.cpp - the samples of a step -------------------------------===//
 
 #include "runtime/io/sampling.h"
 

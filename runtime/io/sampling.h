@@ -1,4 +1,4 @@
-//===- sampling.h - which samples a step reads ------------------*- C++ -*-===//
+//===- sampling.h - the samples of a step -----------------------*- C++ -*-===//
 
 #ifndef RUNTIME_IO_SAMPLING_H
 #define RUNTIME_IO_SAMPLING_H
@@ -8,23 +8,20 @@
 
 namespace zero::rt {
 
-/// The order of samples over steps, which knows nothing of ranks. An epoch is the
-/// data once, in whole global batches: what fills none at its end is left out, others
-/// each time when shuffled. Data smaller than a global batch runs on from step to
-/// step instead.
-///
-/// Shuffled, each epoch has a permutation of its own that follows from seed and epoch.
-/// It is computed, not stored: a Feistel network on the next power of four, walked
-/// until it comes back below the number of samples (Black and Rogaway, "Ciphers with
-/// Arbitrary Finite Domains", CT-RSA 2002). Less than four turns on average.
+/// The order of samples over steps, independent of ranks. An epoch reads the data once, in complete
+/// global batches: an incomplete batch at its end is omitted, other samples each time if shuffled.
+/// Data smaller than a global batch continues from step to step instead. If shuffled, each epoch
+/// has a permutation of its own that is a function of seed and epoch. It is computed, not stored: a
+/// Feistel network on the next power of four, iterated until its value is below the number of
+/// samples (Black and Rogaway, "Ciphers with Arbitrary Finite Domains", CT-RSA 2002). Less than
+/// four iterations on average.
 class SampleOrder {
 public:
   /// `samples` and `perStep`, those of a global batch, are at least 1.
   SampleOrder(uint64_t samples, uint64_t perStep, std::optional<uint64_t> seed);
   SampleOrder() : SampleOrder(1, 1, std::nullopt) {}
 
-  /// A place between two samples: the pass over the data, and how many of its samples
-  /// lie before.
+  /// A position between two samples: the epoch, and the number of its samples before the position.
   struct Position {
     uint64_t epoch = 0, index = 0;
   };

@@ -1,4 +1,4 @@
-//===- stream.cpp - sequences cut from a long line of elements ------------===//
+//===- stream.cpp - sequences from a stream of elements -------------------===//
 
 #include "runtime/io/stream.h"
 

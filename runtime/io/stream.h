@@ -1,4 +1,4 @@
-//===- stream.h - sequences cut from a long line of elements ----*- C++ -*-===//
+//===- stream.h - sequences from a stream of elements -----------*- C++ -*-===//
 
 #ifndef RUNTIME_IO_STREAM_H
 #define RUNTIME_IO_STREAM_H

@@ -1,4 +1,4 @@
-//===- tensor_entry.h - a tensor that a file is to hold ---------*- C++ -*-===//
+//===- tensor_entry.h - an entry of a file of tensors -----------*- C++ -*-===//
 
 #ifndef RUNTIME_IO_TENSOR_ENTRY_H
 #define RUNTIME_IO_TENSOR_ENTRY_H

@@ -102,7 +102,7 @@ Status TierFile::openAndLock(const std::string &path, int flags) {
   return cannot("lock", path);
 }
 
-/// Reads the first page; `isOurs` tells whether it is that of a tier file, whole or not.
+/// Reads the first page; `isOurs` is whether it is that of a tier file, complete or not.
 Status TierFile::readHeader(Header &header, bool &isOurs) const {
   const ssize_t got = ::pread(number, &header, sizeof(header), 0);
   if (got < 0)
@@ -236,8 +236,7 @@ Status TierFile::open(const std::string &path, const TierIdentity &identity, Tie
   return {};
 }
 
-/// Bytes that somebody has cut off would be read as zeros, once writes have made the file as
-/// long as it was.
+/// Truncated bytes would be read as zeros, once writes have restored the length of the file.
 Status TierFile::checkSize() const {
   struct stat info;
   if (::fstat(number, &info) != 0)

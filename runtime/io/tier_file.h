@@ -39,8 +39,8 @@ public:
   /// anything was written.
   static Status create(const std::string &path, const TierIdentity &identity, TierFile &file);
 
-  /// Opens `path` as a process left it. Refuses by name: in use, not a tier file, damaged,
-  /// of something else, truncated, torn in the middle of a step.
+  /// Opens `path` as a process left it. An error names the reason: in use, not a tier file,
+  /// damaged, of another program, truncated, torn in the middle of a step.
   static Status open(const std::string &path, const TierIdentity &identity, TierFile &file);
 
   /// How many steps it has seen whole.
@@ -58,16 +58,16 @@ public:
 
   int descriptor() const { return number; }
   const std::string &path() const { return name; }
-  /// Where in the file byte `offset` of the arena lies.
+  /// The place of byte `offset` of the arena in the file.
   static uint64_t place(uint64_t offset);
-  /// Whether what nobody has written reads as zeros and has its space on the disk: then zeros
-  /// need not be written. False where the file system cannot reserve space.
+  /// Whether unwritten bytes read as zeros and have their space on the disk: then zeros need not be
+  /// written. False if the file system cannot reserve space.
   bool startsAsZeros() const { return reserved; }
   /// False on file systems that cannot: then the system's cache takes part.
   bool isDirect() const { return direct; }
 
-  /// Closes and deletes it, unless somebody else has put another in its place. A process that
-  /// ends early deletes one that it has made.
+  /// Closes and deletes it, unless another process has put another file in its place. A process
+  /// that ends early deletes a file that it has created.
   void remove();
 
 private:

@@ -10,8 +10,8 @@
 
 namespace zero::rt {
 
-/// The tensors of a .safetensors or .npz file by name. The file is mapped; only a
-/// compressed member of an archive is unpacked, when it is asked for.
+/// The tensors of a .safetensors or .npz file by name. The file is mapped; only a compressed member
+/// of an archive is unpacked, on request.
 class WeightsFile {
 public:
   static Status open(const std::string &path, WeightsFile &file);

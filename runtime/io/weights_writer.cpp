@@ -1,4 +1,4 @@
-//===- weights_writer.cpp - trained weights as a file ---------------------===//
+//===- weights_writer.cpp - write trained weights -------------------------===//
 
 #include "runtime/io/weights_writer.h"
 

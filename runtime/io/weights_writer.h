@@ -1,4 +1,4 @@
-//===- weights_writer.h - trained weights as a file -------------*- C++ -*-===//
+//===- weights_writer.h - write trained weights -----------------*- C++ -*-===//
 
 #ifndef RUNTIME_IO_WEIGHTS_WRITER_H
 #define RUNTIME_IO_WEIGHTS_WRITER_H

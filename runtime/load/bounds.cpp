@@ -1,4 +1,4 @@
-//===- bounds.cpp - what lies inside of arenas ----------------------------===//
+//===- bounds.cpp - check addresses ---------------------------------------===//
 
 #include "runtime/load/bounds.h"
 

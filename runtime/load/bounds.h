@@ -1,4 +1,4 @@
-//===- bounds.h - what lies inside of arenas --------------------*- C++ -*-===//
+//===- bounds.h - check addresses -------------------------------*- C++ -*-===//
 
 #ifndef RUNTIME_LOAD_BOUNDS_H
 #define RUNTIME_LOAD_BOUNDS_H
@@ -23,8 +23,8 @@ public:
   /// Bytes of the largest arena.
   uint64_t most() const { return *std::max_element(arenas.begin(), arenas.end()); }
   bool fits(proto::Tier tier, uint64_t offset, uint64_t bytes) const;
-  /// `bytes` at `address` lie in the arena of its tier on the first and on the last rank, and so on
-  /// all between.
+  /// `bytes` at `address` are in the arena of its tier on the first and on the last rank, and so on
+  /// all ranks between.
   Status check(const std::string &label, const proto::Address &address, uint64_t bytes) const;
   /// The same of one side of a copy: a disk moves whole blocks.
   Status checkCopied(const std::string &label, const proto::Address &address, uint64_t bytes) const;

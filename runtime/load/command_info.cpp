@@ -1,4 +1,4 @@
-//===- command_info.cpp - what a command is for people --------------------===//
+//===- command_info.cpp - descriptions of commands ------------------------===//
 
 #include "runtime/load/command_info.h"
 

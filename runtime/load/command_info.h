@@ -1,4 +1,4 @@
-//===- command_info.h - what a command is for people ------------*- C++ -*-===//
+//===- command_info.h - descriptions of commands ----------------*- C++ -*-===//
 
 #ifndef RUNTIME_LOAD_COMMAND_INFO_H
 #define RUNTIME_LOAD_COMMAND_INFO_H

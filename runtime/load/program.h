@@ -31,7 +31,7 @@ struct LoadedProgram {
 
   const proto::Program &tables() const { return executable.program; }
   int ranks() const { return static_cast<int>(tables().ranks()); }
-  /// Where people find the value of `tensor`: its master, or itself.
+  /// The tensor that has the value of `tensor` for users: its master, or itself.
   const proto::Tensor &valueOf(const proto::Tensor &tensor) const;
   /// What `gradient` is the gradient of.
   const proto::Tensor &parameterOf(const proto::Gradient &gradient) const;
@@ -46,7 +46,7 @@ inline const std::string &initializerOf(const proto::Tensor &tensor) {
 /// Reads, checks and loads `path`.
 Status loadProgram(const std::string &path, std::shared_ptr<const LoadedProgram> &program);
 
-/// Where a gradient lies, or its first tile.
+/// The place of a gradient, or of its first tile.
 inline const proto::Buffer &gradientBuffer(const proto::Gradient &gradient) {
   return gradient.tiles_size() > 0 ? gradient.tiles(0).buffer() : gradient.buffer();
 }
@@ -60,14 +60,14 @@ inline DType gradientType(const proto::Gradient &gradient) {
 /// A data set for the inputs of kind DATA, still without data.
 std::shared_ptr<DataSet> makeDataSet(const proto::Program &program);
 
-/// Threads of a rank that memory was planned for, or, if nobody planned, the usable cores
-/// over the ranks, at least 1.
+/// Threads of a rank that memory was planned for, or, without a plan, the usable cores divided by
+/// the ranks, at least 1.
 int defaultThreads(const proto::Program &program);
 
 /// Commands that are listed, over all segments.
 size_t countCommands(const proto::Program &program);
 
-/// Commands that a step runs, if it skips none: those of a segment in each of its turns.
+/// Commands that a step executes if none is skipped: those of a segment in each of its iterations.
 uint64_t commandsPerStep(const proto::Program &program);
 
 /// What a program is compiled for: "cpu" or "cuda".

@@ -1,4 +1,4 @@
-//===- reduction.h - how a collective sums ----------------------*- C++ -*-===//
+//===- reduction.h - the arithmetic of a collective -------------*- C++ -*-===//
 
 #ifndef RUNTIME_LOAD_REDUCTION_H
 #define RUNTIME_LOAD_REDUCTION_H

@@ -1,4 +1,4 @@
-//===- validate.cpp - are the tables consistent? --------------------------===//
+//===- validate.cpp - validate the tables ---------------------------------===//
 
 #include "runtime/load/validate.h"
 

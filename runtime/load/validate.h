@@ -1,4 +1,4 @@
-//===- validate.h - are the tables consistent? ------------------*- C++ -*-===//
+//===- validate.h - validate the tables -------------------------*- C++ -*-===//
 
 #ifndef RUNTIME_LOAD_VALIDATE_H
 #define RUNTIME_LOAD_VALIDATE_H

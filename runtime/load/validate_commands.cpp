@@ -1,4 +1,4 @@
-//===- validate_commands.cpp - can each command do its work? --------------===//
+//===- validate_commands.cpp - validate commands --------------------------===//
 
 #include "runtime/load/validate_commands.h"
 
@@ -113,8 +113,8 @@ private:
                         : badTable("kernel", kernel.name(), planned.getMessage().c_str());
   }
 
-  /// Each argument lies in the arena as far as the kernel reaches, which native code is
-  /// believed about.
+  /// Each argument is in the arena as far as the kernel accesses it; the range of native code is
+  /// trusted.
   Status checkLaunch(const proto::Command &command) {
     const proto::Launch &launch = command.launch();
     if (launch.kernel() >= uint32_t(program.kernels_size()))

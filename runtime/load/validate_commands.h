@@ -1,4 +1,4 @@
-//===- validate_commands.h - can each command do its work? ------*- C++ -*-===//
+//===- validate_commands.h - validate commands ------------------*- C++ -*-===//
 
 #ifndef RUNTIME_LOAD_VALIDATE_COMMANDS_H
 #define RUNTIME_LOAD_VALIDATE_COMMANDS_H

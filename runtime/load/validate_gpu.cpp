@@ -1,4 +1,4 @@
-//===- validate_gpu.cpp - are the tables for GPUs consistent? -------------===//
+//===- validate_gpu.cpp - validate tables for GPUs ------------------------===//
 
 #include "runtime/load/validate_gpu.h"
 

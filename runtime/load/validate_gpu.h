@@ -1,4 +1,4 @@
-//===- validate_gpu.h - are the tables for GPUs consistent? -----*- C++ -*-===//
+//===- validate_gpu.h - validate tables for GPUs ----------------*- C++ -*-===//
 
 #ifndef RUNTIME_LOAD_VALIDATE_GPU_H
 #define RUNTIME_LOAD_VALIDATE_GPU_H
@@ -8,8 +8,8 @@
 
 namespace zero::rt {
 
-/// Checks that kernels are of the program's target, that images lie in the code section, and
-/// that each launch of a GPU kernel has as many arguments as the others.
+/// Checks that kernels have the program's target, that images are in the code section, and that
+/// each launch of a GPU kernel has the same number of arguments.
 Status validateTarget(const Executable &executable);
 
 } // namespace zero::rt

@@ -1,4 +1,4 @@
-//===- validate_launches.cpp - do kernels stay in their arguments? --------===//
+//===- validate_launches.cpp - validate launches of kernels ---------------===//
 
 #include "runtime/load/validate_launches.h"
 

@@ -1,4 +1,4 @@
-//===- validate_launches.h - do kernels stay in their arguments? -*- C++ -*-===//
+//===- validate_launches.h - validate launches of kernels -------*- C++ -*-===//
 
 #ifndef RUNTIME_LOAD_VALIDATE_LAUNCHES_H
 #define RUNTIME_LOAD_VALIDATE_LAUNCHES_H

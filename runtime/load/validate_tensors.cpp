@@ -1,4 +1,4 @@
-//===- validate_tensors.cpp - is what is kept where it should be? ---------===//
+//===- validate_tensors.cpp - validate tensors ----------------------------===//
 
 #include "runtime/load/validate_tensors.h"
 
@@ -47,7 +47,7 @@ private:
     return bounds.check(buffer.name().c_str(), address, bytes);
   }
 
-  /// `start` + the elements of `shape` lie in the bucket that `buffer` is a slice of.
+  /// `start` + the elements of `shape` are in the bucket that `buffer` is a slice of.
   Status checkMember(const char *what, const std::string &name, const proto::Buffer &buffer,
                      uint64_t start, uint64_t count) {
     uint64_t bucket = buffer.elements() * buffer.shards();
@@ -68,7 +68,7 @@ private:
     return checkInit(tensor, count);
   }
 
-  /// `count` elements of `tensor` lie in buffer `index` from element `start` on.
+  /// `count` elements of `tensor` are in buffer `index` from element `start` on.
   Status checkHome(const proto::Tensor &tensor, uint32_t index, uint64_t start, uint64_t count) {
     if (index >= uint32_t(program.buffers_size()))
       return badTable("tensor", tensor.name(), "it has no buffer");

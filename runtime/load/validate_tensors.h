@@ -1,4 +1,4 @@
-//===- validate_tensors.h - is what is kept where it should be? -*- C++ -*-===//
+//===- validate_tensors.h - validate tensors --------------------*- C++ -*-===//
 
 #ifndef RUNTIME_LOAD_VALIDATE_TENSORS_H
 #define RUNTIME_LOAD_VALIDATE_TENSORS_H

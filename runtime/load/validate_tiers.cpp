@@ -1,4 +1,4 @@
-//===- validate_tiers.cpp - is each thing where it may be? ----------------===//
+//===- validate_tiers.cpp - validate tiers --------------------------------===//
 
 #include "runtime/load/validate_tiers.h"
 

@@ -1,4 +1,4 @@
-//===- validate_tiers.h - is each thing where it may be? --------*- C++ -*-===//
+//===- validate_tiers.h - validate tiers ------------------------*- C++ -*-===//
 
 #ifndef RUNTIME_LOAD_VALIDATE_TIERS_H
 #define RUNTIME_LOAD_VALIDATE_TIERS_H
@@ -8,8 +8,8 @@
 
 namespace zero::rt {
 
-/// Checks the arenas, that what only the device has lies there, that only copies reach the
-/// disk, in whole blocks and on its lanes, and that each lane can do what it is given.
+/// Checks the arenas, that objects that only the device may hold reside there, that only copies
+/// access the disk, in whole blocks and on its lanes, and that each lane supports its commands.
 /// Addresses need not have been checked.
 Status validateTiers(const proto::Program &program);
 

@@ -1,4 +1,4 @@
-//===- calibrate.cpp - describes this machine -----------------------------===//
+//===- calibrate.cpp - measure and describe this machine ------------------===//
 
 #include "runtime/measure/calibrate.h"
 
@@ -237,7 +237,7 @@ void Calibration::addLibrary() {
   });
 }
 
-/// A single rank has nobody to receive from: it would copy.
+/// A single rank receives nothing from others: it would copy.
 void Calibration::addCollectives() {
   for (bool gathers : {true, false}) {
     proto::Machine::Collective &kind =

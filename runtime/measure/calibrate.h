@@ -1,4 +1,4 @@
-//===- calibrate.h - describes this machine ---------------------*- C++ -*-===//
+//===- calibrate.h - measure and describe this machine ----------*- C++ -*-===//
 
 #ifndef RUNTIME_MEASURE_CALIBRATE_H
 #define RUNTIME_MEASURE_CALIBRATE_H

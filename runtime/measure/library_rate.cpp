@@ -1,4 +1,4 @@
-//===- library_rate.cpp - how long a library's kernel takes ---------------===//
+//===- library_rate.cpp - measure library kernels -------------------------===//
 
 #include "runtime/measure/library_rate.h"
 
@@ -91,7 +91,7 @@ TimedKernel timedConvolution() {
 }
 
 namespace {
-/// Hands out memory, from the beginning again when it is at the end.
+/// Returns memory, cyclically from the beginning.
 class Ring {
 public:
   explicit Ring(const Arena &memory) : memory(memory) {}

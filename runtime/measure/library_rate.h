@@ -1,4 +1,4 @@
-//===- library_rate.h - how long a library's kernel takes -------*- C++ -*-===//
+//===- library_rate.h - measure library kernels -----------------*- C++ -*-===//
 
 #ifndef RUNTIME_MEASURE_LIBRARY_RATE_H
 #define RUNTIME_MEASURE_LIBRARY_RATE_H

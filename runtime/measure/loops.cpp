@@ -1,4 +1,4 @@
-//===- loops.cpp - loops like those that the compiler makes ---------------===//
+//===- loops.cpp - loops like those of the compiler -----------------------===//
 
 #include "runtime/measure/loops.h"
 

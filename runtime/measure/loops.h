@@ -1,4 +1,4 @@
-//===- loops.h - loops like those that the compiler makes -------*- C++ -*-===//
+//===- loops.h - loops like those of the compiler ---------------*- C++ -*-===//
 //
 // Two that stand for the others when a machine is measured: an element-wise loop that is
 // long on arithmetic, and a row loop that sums.

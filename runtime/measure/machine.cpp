@@ -1,4 +1,4 @@
-//===- machine.cpp - what this machine can do at most ---------------------===//
+//===- machine.cpp - limits of this machine -------------------------------===//
 
 #include "runtime/measure/machine.h"
 

@@ -1,4 +1,4 @@
-//===- machine.h - what this machine can do at most -------------*- C++ -*-===//
+//===- machine.h - limits of this machine -----------------------*- C++ -*-===//
 
 #ifndef RUNTIME_MEASURE_MACHINE_H
 #define RUNTIME_MEASURE_MACHINE_H

@@ -28,8 +28,8 @@ public:
 
   /// Returns its number.
   size_t add(Measure measure);
-  /// Measures all of them so many times, each round in turn, so that what disturbs one
-  /// moment spoils none of them.
+  /// Measures all of them a number of times in alternating rounds, so that a short disturbance
+  /// spoils none of them.
   Status run(int rounds);
   /// The best of each rank; the mean over ranks.
   double rate(size_t number) const;

@@ -1,4 +1,4 @@
-//===- roofline.cpp - what cores can do at most ---------------------------===//
+//===- roofline.cpp - limits of cores -------------------------------------===//
 
 #include "runtime/measure/roofline.h"
 
@@ -98,8 +98,8 @@ static auto triadOfThisMachine() {
 /// Floats of an array that are done between two looks at the clock.
 static constexpr uint64_t kPiece = uint64_t(1) << 16;
 
-/// The best window counts: shorter than what the system gives a thread before another
-/// one's turn, so that other work on the machine does not lower what it can do.
+/// The best window counts: a window is shorter than the time slice of a thread, so that other work
+/// on the machine does not lower the figure.
 static constexpr double kWindow = 1e-3;
 
 Roofline::Roofline(int threads, std::unique_ptr<Arena> memory)

@@ -1,4 +1,4 @@
-//===- roofline.h - what cores can do at most -------------------*- C++ -*-===//
+//===- roofline.h - limits of cores -----------------------------*- C++ -*-===//
 //
 // The two limits of Williams, Waterman and Patterson's roofline (2009), measured: how
 // fast registers are multiplied and added, and how fast memory beyond the caches is read
@@ -30,8 +30,8 @@ public:
   double triadBandwidth(double seconds);
   /// Bytes a second, read and written, of memcpy.
   double copyBandwidth(double seconds);
-  /// The triad's over arrays of `bytes` in all, again and again: out of caches that hold
-  /// them, of which each thread has its share.
+  /// The rate of the triad, repeated over arrays of `bytes` in total: from caches that hold them,
+  /// of which each thread has its share.
   double cacheBandwidth(double seconds, uint64_t bytes);
   /// Bytes a second, read and written, of `loop` over memory beyond the caches.
   double loopBandwidth(double seconds, const NativeLoop &loop);

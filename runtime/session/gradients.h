@@ -15,7 +15,7 @@ public:
   /// `ranks` must outlive it.
   explicit Gradients(const Ranks &ranks) : ranks(ranks), values(std::make_shared<Values>()) {}
 
-  /// Makes room for those of the next step, or gives it up. All ranks must be here.
+  /// Allocates memory for the gradients of the next step, or frees it. All ranks must have arrived.
   Status keep(bool keeps);
   /// There are none any more.
   void drop() { kept = false; }

@@ -112,8 +112,8 @@ Status Ranks::runBetweenSteps(Job job) {
 Status Ranks::end(Status status) { return failure = std::move(status); }
 
 //===----------------------------------------------------------------------===//
-// Ranks of other processes hear what this one did only when it tells them: all then know
-// whether all have done it, and nobody goes on alone.
+// Processes exchange the result of an action: then all know whether all have succeeded, and none
+// continues alone.
 //===----------------------------------------------------------------------===//
 
 Status Ranks::exchange(const Note &own, std::vector<Note> &all) {

@@ -11,9 +11,9 @@ namespace zero::rt {
 /// Whether the numbers in `options` can be served.
 Status checkOptions(const zero_rt_session_options &options);
 
-/// The ranks of a program that this process has, all or one, each with its thread. Where the
-/// others are in other processes it is also what they are told. A failure that leaves ranks in
-/// different states ends the session; it then only answers questions.
+/// The ranks of a program in this process, all or one, each with its thread. If the others are in
+/// other processes it also exchanges messages with them. A failure that leaves ranks in different
+/// states ends the session; it can then only be queried.
 class Ranks {
 public:
   /// Shared with the ranks' threads: one that never comes back keeps it alive.

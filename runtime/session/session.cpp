@@ -131,7 +131,7 @@ Status Session::record(uint64_t steps) {
   if (steps > uint64_t(PTRDIFF_MAX) / each)
     return fail(ZERO_RT_INVALID_ARGUMENT, "%llu steps are too many to record",
                 static_cast<unsigned long long>(steps));
-  // Each on its own thread: memory lies near the one that writes it.
+  // Each on its own thread, so that memory is on the NUMA node of the thread that writes it.
   return ranks->runBetweenSteps(
       [steps, origin = Recorder::Clock::now()](Ranks::Body &body, int rank) {
         body.rank(rank).record(steps, origin);

@@ -8,7 +8,7 @@
 
 namespace zero::rt {
 
-/// What the C interface (zero_rt.h) promises of a session, in C++.
+/// The session of the C interface (zero_rt.h), in C++.
 class Session {
 public:
   static Status create(std::shared_ptr<const LoadedProgram> program,

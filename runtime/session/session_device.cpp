@@ -1,4 +1,4 @@
-//===- session_device.cpp - what a session's ranks run on -----------------===//
+//===- session_device.cpp - devices of a session's ranks ------------------===//
 
 #include "runtime/session/session_device.h"
 

@@ -1,4 +1,4 @@
-//===- session_device.h - what a session's ranks run on ---------*- C++ -*-===//
+//===- session_device.h - devices of a session's ranks ----------*- C++ -*-===//
 
 #ifndef RUNTIME_SESSION_SESSION_DEVICE_H
 #define RUNTIME_SESSION_SESSION_DEVICE_H

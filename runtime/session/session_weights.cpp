@@ -1,4 +1,4 @@
-//===- session_weights.cpp - weights of a session, from and to files ------===//
+//===- session_weights.cpp - load and save weights of a session -----------===//
 
 #include "runtime/session/session_weights.h"
 

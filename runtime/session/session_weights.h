@@ -1,4 +1,4 @@
-//===- session_weights.h - weights of a session, from and to files *- C++ -*-===//
+//===- session_weights.h - load and save weights of a session ---*- C++ -*-===//
 
 #ifndef RUNTIME_SESSION_SESSION_WEIGHTS_H
 #define RUNTIME_SESSION_SESSION_WEIGHTS_H

@@ -1,4 +1,4 @@
-//===- values.cpp - what the session hands out ----------------------------===//
+//===- values.cpp - read values of a session ------------------------------===//
 
 #include "runtime/session/values.h"
 

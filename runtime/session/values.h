@@ -1,4 +1,4 @@
-//===- values.h - what the session hands out --------------------*- C++ -*-===//
+//===- values.h - read values of a session ----------------------*- C++ -*-===//
 
 #ifndef RUNTIME_SESSION_VALUES_H
 #define RUNTIME_SESSION_VALUES_H
@@ -7,7 +7,7 @@
 
 namespace zero::rt {
 
-/// Fails unless `got` bytes are room for the value `name` of `expected` bytes.
+/// Fails unless `got` is `expected`, the bytes of the value `name`.
 Status checkSize(const std::string &name, uint64_t expected, uint64_t got);
 
 /// There is no `what` of this name.

@@ -75,7 +75,7 @@ Status Finder::find(const proto::Tensor &tensor, const WeightsFile::Get *&found,
   return {};
 }
 
-/// What to do about `problems`, before they are told.
+/// The remedy for `problems`, printed before them.
 static std::string remedyFor(const Problems &problems) {
   const bool isPart = problems.has(kMissing) || problems.has(kUnknown);
   return isPart && !problems.has(kOther)

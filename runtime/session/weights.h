@@ -15,10 +15,9 @@ struct WeightsPlan {
   uint64_t unknown = 0; ///< tensors of the file that the program does not save
 };
 
-/// Matches tensors by name; a tied one has several. All of another shape or type are an
-/// error that tells the first few, with `verbose` all, and, unless `partial`, all that only
-/// one side has; so is a file that fits nothing, or has values for a tied tensor that are
-/// not equal.
+/// Matches tensors by name; a tied tensor has several names. Tensors of another shape or type are
+/// an error that lists the first few, with `verbose` all, and so are, unless `partial`, tensors
+/// that only one side has, a file without a match, and different values for a tied tensor.
 Status planWeights(const proto::Program &program, const WeightsFile &file, bool partial,
                    bool verbose, WeightsPlan &plan);
 

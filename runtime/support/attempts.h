@@ -1,12 +1,12 @@
-//===- attempts.h - what others may sweep before it is locked ---*- C++ -*-===//
+//===- attempts.h - attempts to lock new files ------------------*- C++ -*-===//
 
 #ifndef RUNTIME_SUPPORT_ATTEMPTS_H
 #define RUNTIME_SUPPORT_ATTEMPTS_H
 
 namespace zero::rt {
 
-/// How often what was just made is made again because another process has deleted it before it was
-/// locked. It seems so each time where a file system has no lasting inode numbers.
+/// Number of attempts to create a file again because another process has deleted it before it was
+/// locked. This seems to happen each time on a file system without stable inode numbers.
 inline constexpr int kAttempts = 20;
 
 } // namespace zero::rt

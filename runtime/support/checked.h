@@ -1,4 +1,4 @@
-//===- checked.h - arithmetic on what comes from outside --------*- C++ -*-===//
+//===- checked.h - checked arithmetic on untrusted numbers ------*- C++ -*-===//
 //
 // Numbers of files, flags and models are read, added and multiplied by these alone, so that
 // none is ever cut off or wraps round. test/tools/check_arithmetic.py finds what does it by hand.
@@ -48,7 +48,7 @@ template <typename T, typename Factors>
   return true;
 }
 
-/// Whether `bytes` from `offset` on lie within `size`.
+/// Whether `bytes` from `offset` on are within `size`.
 [[nodiscard]] constexpr bool isWithin(uint64_t offset, uint64_t bytes, uint64_t size) {
   return offset <= size && bytes <= size - offset;
 }

@@ -1,4 +1,4 @@
-//===- checksum.cpp - whether bytes are what they were --------------------===//
+//===- checksum.cpp - checksums of bytes ----------------------------------===//
 
 #include "runtime/support/checksum.h"
 

@@ -1,4 +1,4 @@
-//===- checksum.h - whether bytes are what they were ------------*- C++ -*-===//
+//===- checksum.h - checksums of bytes --------------------------*- C++ -*-===//
 
 #ifndef RUNTIME_SUPPORT_CHECKSUM_H
 #define RUNTIME_SUPPORT_CHECKSUM_H

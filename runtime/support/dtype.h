@@ -17,7 +17,7 @@ using DType = zero_rt_dtype;
 /// Bytes of one element; 0 for a value that is no element type.
 size_t sizeOf(DType dtype);
 
-/// For people: "float32".
+/// For messages: "float32".
 const char *nameOf(DType dtype);
 
 /// The type that nameOf() calls `name`, or ZERO_RT_NO_DTYPE.

@@ -1,4 +1,4 @@
-//===- dynamic_library.cpp - libraries found when they are needed ---------===//
+//===- dynamic_library.cpp - load libraries on demand ---------------------===//
 
 #include "runtime/support/dynamic_library.h"
 

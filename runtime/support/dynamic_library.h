@@ -1,4 +1,4 @@
-//===- dynamic_library.h - libraries found when they are needed -*- C++ -*-===//
+//===- dynamic_library.h - load libraries on demand -------------*- C++ -*-===//
 //
 // What CUDA brings along is never linked: everything builds and runs without it, and
 // says what was looked for where it is asked for.

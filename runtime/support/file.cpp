@@ -1,4 +1,4 @@
-//===- file.cpp - files, opened and replaced with care --------------------===//
+//===- file.cpp - open and replace files ----------------------------------===//
 
 #include "runtime/support/file.h"
 

@@ -1,4 +1,4 @@
-//===- file.h - files, opened and replaced with care ------------*- C++ -*-===//
+//===- file.h - open and replace files --------------------------*- C++ -*-===//
 
 #ifndef RUNTIME_SUPPORT_FILE_H
 #define RUNTIME_SUPPORT_FILE_H
@@ -41,17 +41,17 @@ private:
 /// Whether both paths lead to one existing file.
 bool isSameFile(const std::string &left, const std::string &right);
 
-/// The path of the file in which `address` lies, if a MappedFile has it there. A signal handler
-/// may call it, once: the answer stays valid, and the file mapped.
+/// The path of the file of `address`, if a MappedFile maps it there. A signal handler may call it,
+/// once: the result stays valid, and the file mapped.
 const char *mappedFileAt(const void *address);
 
 /// Makes what was created, renamed or deleted in `folder` survive a crash. Nothing happens on
 /// file systems that cannot, and in a folder that may not be read.
 Status syncFolder(const std::string &folder);
-/// The same for the folder that `path` lies in.
+/// The same for the folder of `path`.
 Status syncFolderOf(const std::string &path);
 
-/// Makes `folder` and those that it lies in, as far as they are missing, to survive a crash.
+/// Creates `folder` and its missing parents such that they survive a crash.
 Status makeFolders(const std::string &folder);
 
 /// An open regular file for reads at offsets.
@@ -102,7 +102,7 @@ public:
   Status write(const std::string &text) { return write(text.data(), text.size()); }
   /// Flushes to disk what was written.
   Status sync();
-  /// Gives the file its name, flushed to disk. More may be written to it, and flushed by
+  /// Renames the file to its name, flushed to disk. More may be written to it, and flushed by
   /// publishing it again.
   Status publish();
   /// Publishes and closes it. It is closed afterwards, also on failure.

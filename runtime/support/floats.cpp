@@ -1,4 +1,4 @@
-//===- floats.cpp - from one float type to another ------------------------===//
+//===- floats.cpp - convert between float types ---------------------------===//
 
 #include "runtime/support/floats.h"
 

@@ -1,4 +1,4 @@
-//===- floats.h - from one float type to another ----------------*- C++ -*-===//
+//===- floats.h - convert between float types -------------------*- C++ -*-===//
 
 #ifndef RUNTIME_SUPPORT_FLOATS_H
 #define RUNTIME_SUPPORT_FLOATS_H

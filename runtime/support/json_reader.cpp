@@ -1,4 +1,4 @@
-//===- json_reader.cpp - JSON from front to back --------------------------===//
+//===- json_reader.cpp - a JSON reader ------------------------------------===//
 
 #include "runtime/support/json_reader.h"
 

@@ -1,4 +1,4 @@
-//===- json_reader.h - JSON from front to back ------------------*- C++ -*-===//
+//===- json_reader.h - a JSON reader ----------------------------*- C++ -*-===//
 
 #ifndef RUNTIME_SUPPORT_JSON_READER_H
 #define RUNTIME_SUPPORT_JSON_READER_H
@@ -14,7 +14,7 @@ namespace zero::rt {
 /// false where that is something else; then nothing more can be read.
 class JsonReader {
 public:
-  /// Lists and objects in each other. No file that people exchange has more than a few.
+  /// The maximum nesting of lists and objects. Real files have only a few levels.
   static constexpr unsigned kDeepest = 64;
 
   explicit JsonReader(std::string_view text) : text(text), whole(text.size()) {}

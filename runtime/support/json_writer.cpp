@@ -1,4 +1,4 @@
-//===- json_writer.cpp - JSON from front to back --------------------------===//
+//===- json_writer.cpp - a JSON writer ------------------------------------===//
 
 #include "runtime/support/json_writer.h"
 

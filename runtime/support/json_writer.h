@@ -1,4 +1,4 @@
-//===- json_writer.h - JSON from front to back ------------------*- C++ -*-===//
+//===- json_writer.h - a JSON writer ----------------------------*- C++ -*-===//
 
 #ifndef RUNTIME_SUPPORT_JSON_WRITER_H
 #define RUNTIME_SUPPORT_JSON_WRITER_H

@@ -1,4 +1,4 @@
-//===- memory.h - bytes that may lie on a device ----------------*- C++ -*-===//
+//===- memory.h - memory of any tier ----------------------------*- C++ -*-===//
 
 #ifndef RUNTIME_SUPPORT_MEMORY_H
 #define RUNTIME_SUPPORT_MEMORY_H
@@ -10,18 +10,18 @@
 
 namespace zero::rt {
 
-/// Memory that is read and written between steps, wherever it lies: in place where the
-/// host can touch it, else piece by piece through memory that it can.
+/// Memory that is read and written between steps, on any tier: in place if the host can access it,
+/// else piece by piece through host memory.
 class Memory {
 public:
   virtual ~Memory() = default;
   /// Where the host finds it, or nullptr.
   virtual char *host() const = 0;
-  /// Whether bytes that nobody has written yet are zeros.
+  /// Whether unwritten bytes are zeros.
   virtual bool startsAsZeros() const { return false; }
 
-  /// Pieces of what is asked for, one behind the other: `done` bytes lie before this one.
-  /// All but the last are a multiple of kPiece bytes long.
+  /// Consecutive pieces of the requested range: `done` bytes are before this one. All but the last
+  /// are a multiple of kPiece bytes long.
   using Piece = std::function<Status(char *piece, uint64_t done, uint64_t bytes)>;
   static constexpr uint64_t kPiece = 4096;
 
@@ -47,7 +47,7 @@ private:
   static Status unreachable() { return {ZERO_RT_INTERNAL, "memory that nobody can reach"}; }
 };
 
-/// Memory of the host that somebody else owns.
+/// Memory of the host that another object owns.
 class HostMemory final : public Memory {
 public:
   explicit HostMemory(void *start) : start(static_cast<char *>(start)) {}

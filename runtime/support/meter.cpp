@@ -1,4 +1,4 @@
-//===- meter.cpp - how far a long piece of work is ------------------------===//
+//===- meter.cpp - progress of long work ----------------------------------===//
 
 #include "runtime/support/meter.h"
 

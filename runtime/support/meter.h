@@ -1,4 +1,4 @@
-//===- meter.h - how far a long piece of work is ----------------*- C++ -*-===//
+//===- meter.h - progress of long work --------------------------*- C++ -*-===//
 
 #ifndef RUNTIME_SUPPORT_METER_H
 #define RUNTIME_SUPPORT_METER_H
@@ -10,21 +10,21 @@
 
 namespace zero::rt {
 
-/// Counts bytes of one piece of work after another and tells somebody, a few times a second at
-/// most. Threads may add at the same time; one of them at a time tells.
+/// Counts the bytes of successive pieces of work and reports progress, at most a few times per
+/// second. Threads may add at the same time; one of them at a time reports.
 class Meter {
 public:
   /// `total` may grow until the last call of a piece of work, which has done == total.
   using Report = void (*)(void *context, const char *what, uint64_t done, uint64_t total);
 
-  Meter() = default; ///< tells nobody
+  Meter() = default; ///< reports nothing
   Meter(Report report, void *context) : report(report), context(context) {}
 
   void begin(const char *what, uint64_t total = 0);
   /// There are so many bytes more to do.
   void expect(uint64_t bytes) { total += bytes; }
   void add(uint64_t bytes);
-  /// All is done. Work without any bytes is not told about.
+  /// All is done. Work without bytes is not reported.
   void end();
 
 private:
@@ -35,7 +35,7 @@ private:
   void *context = nullptr;
   const char *what = "";
   std::atomic<uint64_t> done = 0, total = 0;
-  std::atomic<Clock::rep> next = 0; ///< when to tell
+  std::atomic<Clock::rep> next = 0; ///< time of the next report
   std::mutex telling;
 };
 

@@ -1,4 +1,4 @@
-//===- problems.cpp - many things wrong, in one line ----------------------===//
+//===- problems.cpp - collect several problems ----------------------------===//
 
 #include "runtime/support/problems.h"
 

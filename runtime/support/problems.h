@@ -1,4 +1,4 @@
-//===- problems.h - many things wrong, in one line --------------*- C++ -*-===//
+//===- problems.h - collect several problems --------------------*- C++ -*-===//
 
 #ifndef RUNTIME_SUPPORT_PROBLEMS_H
 #define RUNTIME_SUPPORT_PROBLEMS_H
@@ -9,7 +9,7 @@
 
 namespace zero::rt {
 
-/// A name from a file, for people.
+/// A name from a file, for messages.
 std::string quoted(const std::string &name);
 
 /// What does not fit, in groups that each become part of one line:

@@ -1,4 +1,4 @@
-//===- signal_table.h - what a signal handler finds -------------*- C++ -*-===//
+//===- signal_table.h - a table for signal handlers -------------*- C++ -*-===//
 
 #ifndef RUNTIME_SUPPORT_SIGNAL_TABLE_H
 #define RUNTIME_SUPPORT_SIGNAL_TABLE_H
@@ -24,7 +24,7 @@ public:
     }
   }
 
-  /// False if somebody else has taken it.
+  /// Returns false if another thread has removed it.
   bool take(T *object) {
     return find([object](std::atomic<T *> &slot) {
       T *expected = object;
@@ -32,8 +32,8 @@ public:
     });
   }
 
-  /// Takes out each object in turn and hands it to `use`; where that returns false it is put
-  /// back. A signal handler may call it.
+  /// Removes each object and passes it to `use`; if that returns false it is put back. A signal
+  /// handler may call it.
   template <typename Use>
   void drain(Use use) {
     find([&](std::atomic<T *> &slot) {

@@ -1,7 +1,5 @@
 //===- status.h - how the runtime reports failure ---------------*- C++ -*-===//
-//
-// A code and one line of text. No exceptions cross a room's boundary.
-//
+// A code and one line of text. Exceptions do not cross library boundaries.
 //===----------------------------------------------------------------------===//
 
 #ifndef RUNTIME_SUPPORT_STATUS_H

@@ -1,4 +1,4 @@
-//===- temporary.cpp - files that go when their process does --------------===//
+//===- temporary.cpp - temporary files ------------------------------------===//
 
 #include "runtime/support/temporary.h"
 

@@ -1,4 +1,4 @@
-//===- temporary.h - files that go when their process does ------*- C++ -*-===//
+//===- temporary.h - temporary files ----------------------------*- C++ -*-===//
 //
 // A temporary has a random name and is locked (flock(2)) while its owner lives. So no other
 // process can have its name, and whoever finds one that is not locked knows that its owner
@@ -39,9 +39,9 @@ bool isStillAt(const std::string &path, int descriptor);
 
 struct TemporaryEntry;
 
-/// A file or folder of this process that is deleted early or late: by remove(), with its
-/// Temporary, or by removeTemporaries(). Only as long as it is the one at its path: what
-/// somebody else has put there stays.
+/// A file or folder of this process that is deleted by remove(), with its Temporary, or by
+/// removeTemporaries(), but only while it is the one at its path: a replacement by another process
+/// stays.
 class Temporary {
 public:
   Temporary() = default;

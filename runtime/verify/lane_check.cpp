@@ -1,4 +1,4 @@
-//===- lane_check.cpp - whether lanes can run beside each other -----------===//
+//===- lane_check.cpp - verify the order of lanes -------------------------===//
 
 #include "runtime/verify/lane_check.h"
 
@@ -18,7 +18,7 @@ struct Clock {
   Clock() { done.fill(-1); }
 };
 
-/// Checks one segment; between segments, and between their turns, all lanes meet.
+/// Checks one segment; between segments, and between their iterations, all lanes meet.
 class SegmentCheck {
 public:
   SegmentCheck(const proto::Program &program, const proto::Segment &segment)
@@ -63,7 +63,7 @@ std::map<uint64_t, SegmentCheck::Piece>::iterator SegmentCheck::cut(uint64_t at)
   return next;
 }
 
-/// Adds to `clock` what the waits of command `index` tell its lane.
+/// Adds to `clock` the effect of the waits of command `index`.
 Status SegmentCheck::follow(uint32_t index, Clock &clock) const {
   for (uint32_t wait : segment.commands(int(index)).waits()) {
     if (wait >= index)

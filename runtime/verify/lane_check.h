@@ -1,4 +1,4 @@
-//===- lane_check.h - whether lanes can run beside each other ---*- C++ -*-===//
+//===- lane_check.h - verify the order of lanes -----------------*- C++ -*-===//
 
 #ifndef RUNTIME_VERIFY_LANE_CHECK_H
 #define RUNTIME_VERIFY_LANE_CHECK_H

@@ -1,4 +1,4 @@
-//===- lifetimes.cpp - when bytes are read for the last time --------------===//
+//===- lifetimes.cpp - lifetimes of bytes ---------------------------------===//
 
 #include "runtime/verify/lifetimes.h"
 

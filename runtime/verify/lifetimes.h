@@ -1,8 +1,6 @@
-//===- lifetimes.h - when bytes are read for the last time ------*- C++ -*-===//
-//
-// Derived from the commands as they are listed, turn by turn: what the compiler thought
-// about lifetimes is not asked.
-//
+//===- lifetimes.h - lifetimes of bytes -------------------------*- C++ -*-===//
+// Derived from the commands in program order, iteration by iteration, independently of the
+// compiler's lifetimes.
 //===----------------------------------------------------------------------===//
 
 #ifndef RUNTIME_VERIFY_LIFETIMES_H
@@ -19,7 +17,7 @@ struct Moment {
   enum Kind {
     Inputs,  ///< the runtime writes inputs: all, or those that `segment` lists
     Renames, ///< of `segment`, from `index` to `end`
-    Command, ///< `index` of `segment`; by its predicate or turn it may be left out
+    Command, ///< `index` of `segment`; its predicate or iteration may skip it
     Finish,  ///< the runtime looks at the loss, and perhaps at the gradients
     Outputs  ///< the runtime copies the outputs
   };
@@ -38,7 +36,7 @@ SegmentAccesses accessesOf(const proto::Program &program, int rank);
 /// What outlives the step.
 RangeSet persistentBytes(const proto::Program &program, int rank);
 
-/// Whether `command` runs in `turn` of `segment`, its predicate apart.
+/// Whether `command` executes in iteration `turn` of `segment`, without its predicate.
 bool runsInTurn(proto::Command::When when, uint64_t turn, uint64_t turns);
 
 /// How often a step runs `command` of `segment`, its predicate apart.
@@ -47,7 +45,7 @@ uint64_t turnsOf(const proto::Segment &segment, const proto::Command &command);
 /// Whether an output of this name is looked at before the epilogue.
 bool isLoss(std::string_view name);
 
-/// Adds to `moments` those of turn `turn` of segment `number`, without deaths.
+/// Adds to `moments` those of iteration `turn` of segment `number`, without deaths.
 void listTurn(const proto::Program &program, int number, uint64_t turn, bool evaluates,
               std::vector<Moment> &moments);
 

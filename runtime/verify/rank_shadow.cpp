@@ -1,4 +1,4 @@
-//===- rank_shadow.cpp - what each byte of all ranks holds ----------------===//
+//===- rank_shadow.cpp - contents of all ranks' bytes ---------------------===//
 
 #include "runtime/verify/rank_shadow.h"
 
@@ -25,8 +25,8 @@ static void blur(Shadow &slices, ByteRange range, uint32_t from) {
   writeAll(slices, blurred);
 }
 
-/// Where the first rank has slices of `stride` that lie, on every rank, in `range`, which all
-/// share.
+/// The places on the first rank of slices of `stride` that are, on every rank, in `range`, which
+/// all ranks share.
 ByteRange RankShadow::inside(ByteRange range, int64_t stride) const {
   const int64_t last = stride * (ranks - 1);
   const uint64_t begin = range.begin + uint64_t(std::max<int64_t>(-last, 0));
@@ -51,12 +51,12 @@ void RankShadow::clear() {
 void RankShadow::write(RankRange range, Content content) {
   content.time = ++clock;
   if (range.stride != 0) {
-    content.live = true; // dead, it would show what lies below
+    content.live = true; // if dead, the layer below would be visible
     slices.try_emplace(range.stride, bytes).first->second.write(range, content);
     return;
   }
   shared.write(range, content);
-  for (auto &[stride, layer] : slices) // nobody sees these any more
+  for (auto &[stride, layer] : slices) // these are no longer visible
     if (!layer.isDead())
       layer.kill(inside(range, stride));
 }
@@ -98,8 +98,8 @@ void RankShadow::renameSlices(RankRange range, uint32_t from, uint32_t to, uint6
   writeAll(own, made);
 }
 
-/// Beside what is there, it counts what was written later than what else, where slices may
-/// lie over what all share.
+/// Beside the contents, it tracks which of them was written later, where slices may overlap ranges
+/// that all ranks share.
 bool RankShadow::isSame(const RankShadow &other) const {
   const Shadow none(bytes);
   std::vector<std::pair<uint64_t, uint64_t>> times;

@@ -1,10 +1,8 @@
-//===- rank_shadow.h - what each byte of all ranks holds --------*- C++ -*-===//
-//
-// Ranks differ in where their slices lie, and there may be thousands. So what they hold is
-// followed for all of them at once: what they share by its place, slices by where the first
-// rank has them, apart for each stride. What was written last counts, on each rank; of what
-// may be that on one rank and not on another, a reader sees all.
-//
+//===- rank_shadow.h - contents of all ranks' bytes -------------*- C++ -*-===//
+// Ranks differ in the places of their slices, and there may be thousands. So all ranks are tracked
+// at once: shared bytes by their place, slices by their place on the first rank, separately for
+// each stride. On each rank the last write counts; if the last write differs between ranks, a
+// reader sees all candidates.
 //===----------------------------------------------------------------------===//
 
 #ifndef RUNTIME_VERIFY_RANK_SHADOW_H
@@ -87,7 +85,7 @@ private:
   uint64_t bytes;
   int ranks;
   uint64_t clock = 0;               ///< the last write's time
-  Shadow shared;                    ///< what lies at one place on all ranks
+  Shadow shared;                    ///< bytes at the same place on all ranks
   std::map<int64_t, Shadow> slices; ///< by stride, where the first rank has them; dead: none
 };
 

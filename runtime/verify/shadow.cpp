@@ -1,4 +1,4 @@
-//===- shadow.cpp - what each byte of an arena holds ----------------------===//
+//===- shadow.cpp - contents of an arena's bytes --------------------------===//
 
 #include "runtime/verify/shadow.h"
 

@@ -1,4 +1,4 @@
-//===- shadow.h - what each byte of an arena holds --------------*- C++ -*-===//
+//===- shadow.h - contents of an arena's bytes ------------------*- C++ -*-===//
 
 #ifndef RUNTIME_VERIFY_SHADOW_H
 #define RUNTIME_VERIFY_SHADOW_H
@@ -19,7 +19,7 @@ struct Content {
   uint64_t origin = 0;     ///< where that value begins, as in Access
   int64_t writer = Nobody; ///< a command, or one of the above
   bool live = false;       ///< written, and still needed
-  uint64_t time = 0;       ///< of the write, where somebody counts
+  uint64_t time = 0;       ///< of the write, if times are tracked
   /// The command that computed it, of which copies are made; Mixed: one of several.
   int64_t version = Nobody;
 
@@ -66,7 +66,7 @@ private:
     auto next = std::next(it);
     return next == parts.end() ? bytes : next->first;
   }
-  /// What lives of `it` counts, or no longer. Parts that live lie in one tier.
+  /// Adds or removes the live part of `it`. Live parts are in one tier.
   uint64_t &liveOf(Parts::const_iterator it) { return live[size_t(tierOf(it->first))]; }
   /// Makes a part begin at `at`.
   Parts::iterator cut(uint64_t at);

@@ -1,4 +1,4 @@
-//===- simulation.cpp - when the commands of a step run -------------------===//
+//===- simulation.cpp - simulate the times of commands --------------------===//
 
 #include "runtime/verify/simulation.h"
 

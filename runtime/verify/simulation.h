@@ -1,4 +1,4 @@
-//===- simulation.h - when the commands of a step run -----------*- C++ -*-===//
+//===- simulation.h - simulate the times of commands ------------*- C++ -*-===//
 
 #ifndef RUNTIME_VERIFY_SIMULATION_H
 #define RUNTIME_VERIFY_SIMULATION_H
@@ -37,7 +37,7 @@ public:
 
   /// Replays the next command and returns its number, counted since threads met.
   size_t run(const TimedCommand &command);
-  /// Lets every thread of each rank wait for the others, as between turns of a step.
+  /// Makes every thread of each rank wait for the others, as between iterations of a step.
   void join();
 
   /// Of each command since threads met, by number.

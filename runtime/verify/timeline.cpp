@@ -1,4 +1,4 @@
-//===- timeline.cpp - a step by what its commands are said to take --------===//
+//===- timeline.cpp - simulate a step with estimated times ----------------===//
 
 #include "runtime/verify/timeline.h"
 
@@ -12,7 +12,7 @@
 namespace zero::rt {
 
 namespace {
-/// Plays the turns of a program one after the other.
+/// Simulates the iterations of a program in sequence.
 class Player {
 public:
   Player(const proto::Program &program, const StepCosts &costs, bool keepsEvents)
@@ -35,7 +35,7 @@ private:
   const bool keepsEvents, overlaps;
   Simulation simulation;
   uint32_t first = 0;     ///< index of the segment's first command
-  std::vector<bool> runs; ///< by command of the segment: whether the turn has it
+  std::vector<bool> runs; ///< by command of the segment: whether the iteration has it
   Timeline timeline;
 };
 } // namespace
@@ -70,8 +70,8 @@ void Player::addEvents(size_t rank, uint32_t turn) {
                    });
 }
 
-/// Waits are inside one turn: what the turn before has done is done when it begins. A command
-/// that is left out keeps its place, as others may wait for it because of one before it.
+/// Waits are inside one iteration: the previous iteration is finished when it starts. A skipped
+/// command keeps its position, because others may wait for it because of an earlier command.
 void Player::playTurn(const proto::Segment &segment, uint64_t turn, uint64_t turns) {
   runs.clear();
   for (int i = 0; i < segment.commands_size(); ++i) {

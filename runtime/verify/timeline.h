@@ -1,4 +1,4 @@
-//===- timeline.h - a step by what its commands are said to take *- C++ -*-===//
+//===- timeline.h - simulate a step with estimated times --------*- C++ -*-===//
 
 #ifndef RUNTIME_VERIFY_TIMELINE_H
 #define RUNTIME_VERIFY_TIMELINE_H
@@ -32,9 +32,9 @@ uint64_t nanoseconds(double seconds);
 /// What the commands of `program` say themselves, of a rank like all others.
 StepCosts plannedCosts(const proto::Program &program);
 
-/// Lays out a step that skips nothing: each lane does its commands in their order, each behind
-/// what it waits for; lanes meet at the end of each turn, and reading inputs takes nothing.
-/// `program` has passed validate(). Without `keepsEvents` there are only sums.
+/// Simulates a step that is not skipped: each lane executes its commands in order, each after the
+/// commands that it waits for; lanes meet at the end of each iteration, and reading inputs takes no
+/// time. `program` has passed validate(). Without `keepsEvents` there are only sums.
 Timeline layOut(const proto::Program &program, const StepCosts &costs, bool keepsEvents);
 
 } // namespace zero::rt

@@ -1,4 +1,4 @@
-//===- value_check.cpp - whether every read finds its value ---------------===//
+//===- value_check.cpp - verify that reads find their values --------------===//
 
 #include "runtime/verify/value_check.h"
 
@@ -74,7 +74,7 @@ bool Check::runs(Course &course, proto::Command::When when, uint32_t predicate,
   Course::Said &said = course.predicates[predicate - 1];
   if (said == Course::Unknown) {
     said = Course::Clear;
-    courses.push_back(course); // its turn at this moment comes, too
+    courses.push_back(course); // it is processed at this moment, too
     said = Course::Set;
   }
   return said == Course::Set;
@@ -141,7 +141,7 @@ Status Check::runTurn(int number, uint64_t turn) {
   return {};
 }
 
-/// All turns between the first and the last are alike. Once one of them changes nothing, the
+/// All iterations between the first and the last are equal. Once one of them changes nothing, the
 /// others do not either.
 Status Check::runSegment(int number) {
   const uint64_t turns = std::max(1u, program.segments(number).repeat());

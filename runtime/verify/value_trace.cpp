@@ -1,4 +1,4 @@
-//===- value_trace.cpp - which value each byte holds in a step ------------===//
+//===- value_trace.cpp - trace the values of bytes ------------------------===//
 
 #include "runtime/verify/value_trace.h"
 

@@ -1,9 +1,7 @@
-//===- value_trace.h - which value each byte holds in a step ----*- C++ -*-===//
-//
-// Follows the numbers of values through the arenas of one rank, moment by moment. What
-// happens, in which order, and what a predicate says is told by the caller: a run that is
-// watched (execute/memory_check.h), or a proof that runs nothing.
-//
+//===- value_trace.h - trace the values of bytes ----------------*- C++ -*-===//
+// Tracks the numbers of values in the arenas of one rank, moment by moment. The caller provides the
+// events, their order, and the values of predicates: a checked run (execute/memory_check.h), or a
+// proof that executes nothing.
 //===----------------------------------------------------------------------===//
 
 #ifndef RUNTIME_VERIFY_VALUE_TRACE_H
@@ -32,15 +30,15 @@ public:
 
   /// What the runtime writes at `moment`, of kind Inputs.
   void writeInputs(const Moment &moment);
-  /// What a rename makes of the bytes in its place. Where it `applies`, in turn and by
-  /// predicate, and is strict, they must hold what it renames.
+  /// Applies a rename to the bytes in its place. If it `applies`, by iteration and predicate, and
+  /// is strict, they must hold the value that it renames.
   Status rename(const proto::Rename &rename, bool applies, const Moment &moment);
   /// A command that runs finds what it reads, and writes nothing twice.
   Status readOperands(const Moment &moment) const;
   void writeResults(const Moment &moment);
-  /// One that its turn or predicate leaves out hands on what it would have changed in place.
-  /// What else a predicate keeps it from writing, where it does not lie there from before, is
-  /// void: more that is void may be made of it, but no state and nothing that leaves the step.
+  /// A command that its iteration or predicate skips passes on the values that it would have
+  /// changed in place. Other values that it would have written are void: further void values may be
+  /// computed from them, but no state and no output of the step.
   void skip(const Moment &moment);
 
   /// What is read at the end of the micro-batches: the losses, and perhaps the gradients.

@@ -1,4 +1,4 @@
-//===- nccl.cpp - NCCL, if it is there ------------------------------------===//
+//===- nccl.cpp - load NCCL -----------------------------------------------===//
 
 #include "runtime/comm/nccl/nccl.h"
 

@@ -1,4 +1,4 @@
-//===- nccl.h - NCCL, if it is there ----------------------------*- C++ -*-===//
+//===- nccl.h - load NCCL ---------------------------------------*- C++ -*-===//
 
 #ifndef RUNTIME_COMM_NCCL_NCCL_H
 #define RUNTIME_COMM_NCCL_NCCL_H

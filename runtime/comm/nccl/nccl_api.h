@@ -1,4 +1,4 @@
-//===- nccl_api.h - what is used of NCCL ------------------------*- C++ -*-===//
+//===- nccl_api.h - the used part of NCCL -----------------------*- C++ -*-===//
 //
 // From NVIDIA's documentation, as in device/cuda/driver_api.h.
 //

@@ -108,7 +108,7 @@ struct Connections {
 
 class NcclCommunicator : public GroupMember {
 public:
-  /// `group`: the threads of this process; where there is one rank in it, nobody else.
+  /// `group`: the threads of this process; only one if the process has one rank.
   NcclCommunicator(std::shared_ptr<Rendezvous> group, int rank, int ranks,
                    const ThreadGroupOptions &options, std::shared_ptr<Connections> connections,
                    Connection &connection, std::shared_ptr<const SumKernels> scaling,

@@ -20,9 +20,9 @@ Status makeNcclGroup(const ThreadGroupOptions &options,
                      const std::vector<std::shared_ptr<Lanes>> &lanes,
                      std::vector<std::unique_ptr<Communicator>> &ends);
 
-/// The end of `rank` in a group of processes with one GPU each. All give the same `id`; see
-/// shareId(). A process that does not come is found when the time is up; NCCL cannot tell
-/// which one it is.
+/// The communicator of `rank` in a group of processes with one GPU each. All pass the same `id`;
+/// see shareId(). A missing process is detected by the timeout; NCCL does not report which one it
+/// is.
 Status joinNcclGroup(std::shared_ptr<const Nccl> nccl, const NcclId &id, int rank, int ranks,
                      double timeoutSeconds, std::shared_ptr<Lanes> lanes,
                      std::unique_ptr<Communicator> &end);

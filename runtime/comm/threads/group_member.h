@@ -11,8 +11,8 @@
 
 namespace zero::rt {
 
-/// What communicators of threads have in common, wherever the data lies: they meet, agree
-/// on what they do and count it.
+/// Common part of communicators of threads, for data on any device: they meet, agree on the
+/// operation and count it.
 class GroupMember : public Communicator {
 public:
   GroupMember(std::shared_ptr<Rendezvous> group, int rank, const ThreadGroupOptions &options)

@@ -1,4 +1,4 @@
-//===- rendezvous.cpp - where threads meet --------------------------------===//
+//===- rendezvous.cpp - rendezvous of threads -----------------------------===//
 
 #include "runtime/comm/threads/rendezvous.h"
 

@@ -1,4 +1,4 @@
-//===- rendezvous.h - where threads meet ------------------------*- C++ -*-===//
+//===- rendezvous.h - rendezvous of threads ---------------------*- C++ -*-===//
 
 #ifndef RUNTIME_COMM_THREADS_RENDEZVOUS_H
 #define RUNTIME_COMM_THREADS_RENDEZVOUS_H
@@ -44,7 +44,7 @@ public:
   uint64_t waited(int rank) const { return places[rank].waited; }
 
   void abort(const Status &reason);
-  /// Blocks until somebody aborts: what a rank does that is told to stall.
+  /// Blocks until the group is aborted: for a rank that a test stalls.
   Status sleepUntilAborted();
 
 private:

@@ -36,7 +36,7 @@ private:
 
 Status reserveHostMemory(uint64_t bytes, bool guarded, std::unique_ptr<Arena> &arena) {
   uint64_t pages = (bytes + kPage - 1) / kPage * kPage;
-  uint64_t mapped = pages + 2 * kHugePage; // room to align, and for the guards
+  uint64_t mapped = pages + 2 * kHugePage; // for alignment and guard pages
   int protection = guarded ? PROT_NONE : PROT_READ | PROT_WRITE;
   void *address =
       ::mmap(nullptr, mapped, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

@@ -53,7 +53,7 @@ public:
   }
 
 private:
-  /// What one thread of a team does: its heads lie next to each other.
+  /// The work of one thread of a team: its heads are adjacent.
   static void runShare(void *call) {
     auto &self = *static_cast<Call *>(call);
     const int64_t thread = omp_get_thread_num(), team = omp_get_num_threads();

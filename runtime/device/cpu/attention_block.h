@@ -1,4 +1,4 @@
-//===- attention_block.h - what both directions do with a tile --*- C++ -*-===//
+//===- attention_block.h - common code of both directions -------*- C++ -*-===//
 //
 // A block of queries meets the keys of its head, tile by tile. Products run over strips
 // of rows; a strip leaves out the keys that come too late for all of its queries. Only
@@ -113,9 +113,9 @@ protected:
     }
   }
 
-  /// Whether keys that causality hides have weight 0 in every row, as its largest score or
-  /// `logSums` tell. By the lengths of queries and keys, as no score is computed: exp is 0
-  /// long before -104. In doubt, and where something is NaN, no.
+  /// Whether keys that the causal mask hides have weight 0 in every row, judged by its largest
+  /// score or `logSums` and by the numbers of queries and keys, since no score is computed: exp is
+  /// 0 long before -104. False in doubt and for NaN.
   bool hidesAll(const float *logSums, bool sureOfInfinity) {
     if (!shape.causal || seen[0] == shape.keys)
       return true;

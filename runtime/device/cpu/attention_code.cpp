@@ -1,10 +1,7 @@
 //===- attention_code.cpp - tiled attention in vectors --------------------===//
-//
-// Compiled once for each kind of CPU; see attention_tiles.h. Forward is the softmax of
-// one pass: a row's largest score so far shifts its exponents, and what is summed is
-// scaled down when it grows. Backward computes the weights again from the sums that
-// forward kept (Dao et al., FlashAttention, 2022).
-//
+// Compiled once for each kind of CPU; see attention_tiles.h. Forward is a one-pass softmax: the
+// running maximum of a row shifts its exponents, and the sums are rescaled when it grows. Backward
+// recomputes the weights from the sums that forward saved (Dao et al., FlashAttention, 2022).
 //===----------------------------------------------------------------------===//
 
 #include "runtime/device/cpu/attention_block.h"
@@ -159,8 +156,8 @@ private:
 
   static bool isLarge(float sum) { return (sum > kLargeSum || sum < -kLargeSum) && sum - sum == 0; }
 
-  /// Adds up again what exp(score - LSE) gives in rows that a large number hides as a whole:
-  /// LSE is that number, without the logarithm of how many keys share it.
+  /// Recomputes the sum of exp(score - LSE) in rows that a large number hides entirely: LSE is that
+  /// number, without the logarithm of the number of keys.
   void takeShares() {
     bool any = false;
     for (int64_t row = 0; row < rows; ++row) {

@@ -1,4 +1,4 @@
-//===- attention_plan.cpp - an attention, checked -------------------------===//
+//===- attention_plan.cpp - check and plan an attention -------------------===//
 
 #include "runtime/device/cpu/attention_plan.h"
 

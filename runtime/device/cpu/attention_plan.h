@@ -1,9 +1,7 @@
-//===- attention_plan.h - an attention, checked -----------------*- C++ -*-===//
-//
-// Turns an Attention of the program into where each head's rows lie in which argument,
-// and the scratch that its tiles need. Pure arithmetic: the runtime asks it how far a
-// kernel reaches before anything runs, the compiler how much workspace it needs.
-//
+//===- attention_plan.h - check and plan an attention -----------*- C++ -*-===//
+// Converts an Attention of the program to the addresses of each head's rows in the arguments, and
+// the workspace of its tiles. Pure arithmetic: the runtime uses it to check the range of a kernel
+// before anything runs, the compiler to plan workspace.
 //===----------------------------------------------------------------------===//
 
 #ifndef RUNTIME_DEVICE_CPU_ATTENTION_PLAN_H

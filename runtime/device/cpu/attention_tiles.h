@@ -33,7 +33,7 @@ struct AttentionShape {
   int64_t causalOffset; ///< -queries to keys
 };
 
-/// Where one thread's scratch lies, in floats. What only backward has comes last.
+/// The layout of one thread's workspace, in floats. Parts that only backward uses come last.
 struct AttentionLayout {
   int64_t paddedKeys, paddedWidth, paddedValue;
   int64_t longestKey;   ///< one number

@@ -32,7 +32,7 @@ using Bytes = uint8_t __attribute__((ext_vector_type(kLanes)));
 template <typename T, T... lane>
 struct Lanes {
   static Ints numbers() { return Ints{lane...}; }
-  /// The lower halves of `a` and `b`, element by element in turn.
+  /// The lower halves of `a` and `b`, interleaved.
   static Floats zipLow(Floats a, Floats b) {
     return __builtin_shufflevector(a, b, (lane / 2 + lane % 2 * kLanes)...);
   }
@@ -109,9 +109,9 @@ inline float largestOf(Vector value) {
 // Products
 //===----------------------------------------------------------------------===//
 
-/// One block of a product, C (+)= A B: kStrip rows and `vectors` vectors of columns.
-/// A lies in rows, or, `transposed`, in columns; `lda`, `ldb` and `ldc` are from row to row
-/// of what lies in memory.
+/// One block of a product, C (+)= A B: kStrip rows and `vectors` vectors of columns. A is stored by
+/// rows, or, if `transposed`, by columns; `lda`, `ldb` and `ldc` are the distances of rows in
+/// memory.
 template <bool transposed, int vectors>
 inline void multiplyBlock(const float *a, int64_t lda, const float *b, int64_t ldb, int64_t depth,
                           float *c, int64_t ldc, bool accumulate) {

@@ -17,9 +17,8 @@ namespace zero::rt {
 using Desc = dnnl::memory::desc;
 
 namespace {
-/// An argument of the call: what it is to oneDNN, how it lies in the arena, and how
-/// the primitive wants it. Where these differ, a copy lies `offset` bytes into the
-/// workspace.
+/// An argument of the call: its kind in oneDNN, its layout in the arena, and the layout that the
+/// primitive needs. If these differ, a copy is `offset` bytes into the workspace.
 struct Operand {
   int role;
   Desc plain, wanted;
@@ -114,8 +113,8 @@ Status Convolution::State::choose() {
   return {};
 }
 
-/// Gives each operand that the primitive wants otherwise its place in the workspace;
-/// the scratchpad, which reorders and primitive share, comes last.
+/// Assigns a place in the workspace to each operand that the primitive needs in another layout; the
+/// scratchpad, which reorders and the primitive share, comes last.
 void Convolution::State::planReorders() {
   uint64_t scratch = scratchpad.get_size();
   for (Operand &operand : operands) {

@@ -1,11 +1,9 @@
 //===- convolution.h - convolutions through oneDNN --------------*- C++ -*-===//
-//
-// oneDNN's fast convolutions want blocked layouts; its one for plain ones goes
-// through gemm:jit, which allocates on every call. So the library picks its
-// layouts, and what comes and goes in plain ones is reordered through our
-// workspace. Sizes for which it has nothing but gemm or its reference, groups of a
-// few channels, are refused: the compiler makes a kernel of its own for them.
-//
+// The fast convolutions of oneDNN need blocked layouts; the one for plain layouts uses gemm:jit,
+// which allocates on every call. So the library chooses its layouts, and plain operands are
+// reordered through our workspace. Sizes for which oneDNN has only gemm or its reference
+// implementation, groups of a few channels, are not supported: the compiler generates a kernel for
+// them.
 //===----------------------------------------------------------------------===//
 
 #ifndef RUNTIME_DEVICE_CPU_CONVOLUTION_H

@@ -1,4 +1,4 @@
-//===- convolution_plan.cpp - a convolution, checked ----------------------===//
+//===- convolution_plan.cpp - check and plan a convolution ----------------===//
 
 #include "runtime/device/cpu/convolution_plan.h"
 

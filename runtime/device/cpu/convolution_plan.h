@@ -1,4 +1,4 @@
-//===- convolution_plan.h - a convolution, checked --------------*- C++ -*-===//
+//===- convolution_plan.h - check and plan a convolution --------*- C++ -*-===//
 
 #ifndef RUNTIME_DEVICE_CPU_CONVOLUTION_PLAN_H
 #define RUNTIME_DEVICE_CPU_CONVOLUTION_PLAN_H
@@ -19,8 +19,8 @@ struct ConvolutionPlan {
   bool bias;
 };
 
-/// Checks `desc`, which may be hostile, and fills `plan`: f32, 1 to 3 spatial
-/// dimensions, nothing empty, and windows that lie inside the padded input.
+/// Checks `desc`, which is untrusted, and fills `plan`: f32, 1 to 3 spatial dimensions, nothing
+/// empty, and windows inside the padded input.
 Status planConvolution(const proto::Convolution &desc, ConvolutionPlan &plan);
 
 } // namespace zero::rt

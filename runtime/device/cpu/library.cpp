@@ -1,4 +1,4 @@
-//===- library.cpp - kernels that are described, not compiled -------------===//
+//===- library.cpp - library kernels --------------------------------------===//
 
 #include "runtime/device/cpu/library.h"
 

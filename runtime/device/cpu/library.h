@@ -1,4 +1,4 @@
-//===- library.h - kernels that are not compiled ----------------*- C++ -*-===//
+//===- library.h - library kernels ------------------------------*- C++ -*-===//
 //
 // A kernel of the executable that is described, not compiled: oneDNN computes it, or
 // the runtime's own code. Its scratch is asked of the library, planned by the compiler
@@ -41,7 +41,7 @@ Status makeLibraryKernel(const proto::Kernel &kernel, int threads,
 std::string zero_rt_library_workspace(const proto::Kernel &kernel, uint64_t &bytes,
                                       int threads = 1);
 
-/// `bytes` up to the alignment of what lies in a workspace.
+/// `bytes` rounded up to the alignment in a workspace.
 inline uint64_t alignUp(uint64_t bytes) { return (bytes + 63) / 64 * 64; }
 
 } // namespace zero::rt

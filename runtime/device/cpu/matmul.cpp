@@ -128,7 +128,7 @@ static std::optional<Packing> pack(Matrix &matrix, uint64_t &workspace) {
   return packing;
 }
 
-/// False when there is no `brg` for it, or none that wants B in another order.
+/// False if there is no `brg` for it, or none that needs B reordered.
 bool Matmul::State::chooseReordered() {
   auto found = find(engine, plan, inner, /*ownC=*/true, /*any=*/false, /*freeB=*/true);
   const dnnl::memory::desc plain = describe(plan, inner, plan.b, &BatchDim::b);

@@ -1,11 +1,8 @@
 //===- matmul.h - matrix products through oneDNN ----------------*- C++ -*-===//
-//
-// oneDNN 2.6 has two fast ways: `brg`, which takes operands without gaps and
-// lets us say where its scratch lies, and `gemm:jit`, which takes any strides but
-// allocates on every call. Nothing may be allocated in a step, so operands with
-// gaps (one head of an attention) are packed into our own workspace and `brg` is
-// called for each; `gemm:jit` remains for CPUs without AVX-512.
-//
+// oneDNN 2.6 has two fast implementations: `brg`, which needs operands without gaps and accepts an
+// external scratchpad, and `gemm:jit`, which accepts any strides but allocates on every call. A
+// step must not allocate, so operands with gaps (one head of an attention) are packed into our own
+// workspace and `brg` is called for each; `gemm:jit` remains for CPUs without AVX-512.
 //===----------------------------------------------------------------------===//
 
 #ifndef RUNTIME_DEVICE_CPU_MATMUL_H

@@ -1,4 +1,4 @@
-//===- matmul_plan.cpp - a matrix product, normalised ---------------------===//
+//===- matmul_plan.cpp - normalize a matrix product -----------------------===//
 
 #include "runtime/device/cpu/matmul_plan.h"
 

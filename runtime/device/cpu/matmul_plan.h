@@ -1,4 +1,4 @@
-//===- matmul_plan.h - a matrix product, normalised -------------*- C++ -*-===//
+//===- matmul_plan.h - normalize a matrix product ---------------*- C++ -*-===//
 //
 // Turns a Matmul of the program into the fewest batch dimensions, with C's rows
 // contiguous where a transposition can make them so. Pure arithmetic.
@@ -15,7 +15,7 @@
 
 namespace zero::rt {
 
-/// A matrix inside a batch: element (i, j) lies at i * strides[0] + j * strides[1].
+/// A matrix inside a batch: element (i, j) is at i * strides[0] + j * strides[1].
 struct Matrix {
   int64_t rows = 0, columns = 0;
   std::array<int64_t, 2> strides{};
@@ -39,7 +39,7 @@ struct MatmulPlan {
   float alpha = 1;
   bool bias = false;
   bool accumulate = false;
-  bool residual = false; ///< a matrix that lies as C does is added last
+  bool residual = false; ///< a matrix in the layout of C is added last
   /// Computes C^T = B^T A^T: operands a and b are exchanged, the bias runs along rows.
   bool swapped = false;
   bool reorderB = false; ///< of one product that is not swapped

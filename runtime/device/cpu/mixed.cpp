@@ -34,7 +34,7 @@ Status MixedKernel::create(const proto::Kernel &kernel, int threads,
 
 using Dim = MixedArgument::Dim;
 
-/// Elements that lie apart are collected this many at a time.
+/// Strided elements are gathered this many at a time.
 static constexpr uint64_t kChunk = 512;
 
 static void widenRun(DType stored, const uint16_t *from, Dim run, float *to) {

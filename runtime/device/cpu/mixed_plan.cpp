@@ -1,4 +1,4 @@
-//===- mixed_plan.cpp - how a kernel with 16-bit arguments runs -----------===//
+//===- mixed_plan.cpp - plan a kernel with 16-bit arguments ---------------===//
 
 #include "runtime/device/cpu/mixed_plan.h"
 
@@ -42,7 +42,7 @@ enum class Cut { None, Batch, Rows, Columns };
 } // namespace
 
 //===----------------------------------------------------------------------===//
-// Where arguments lie
+// Places of arguments
 //===----------------------------------------------------------------------===//
 
 /// The dimensions of a product's operand. `strides` become those of a copy without
@@ -119,7 +119,7 @@ static void setExtent(proto::Matmul &product, Cut cut, uint64_t extent) {
     product.set_n(extent);
 }
 
-/// A block of `kernel`, `size` along `cut`; blocks lie `step` of it apart.
+/// A block of `kernel`, `size` along `cut`; blocks are `step` of it apart.
 static Status describeBlock(const proto::Kernel &kernel, Cut cut, uint64_t size, uint64_t step,
                             MixedPart &part) {
   part.kernel = kernel;

@@ -1,4 +1,4 @@
-//===- mixed_plan.h - how a kernel with 16-bit arguments runs ---*- C++ -*-===//
+//===- mixed_plan.h - plan a kernel with 16-bit arguments -------*- C++ -*-===//
 //
 // Copies in f32 of whole arguments would take more memory than 16 bits save, so a large
 // product runs as blocks of its rows, columns or batch: only what a block needs is
@@ -19,7 +19,7 @@ namespace zero::rt {
 
 /// An argument of a block and, where it is stored in 16 bits, its f32 copy.
 struct MixedArgument {
-  /// One dimension of the stored elements; copies lie row-major, the first one outermost.
+  /// One dimension of the stored elements; copies are row-major, the first dimension outermost.
   struct Dim {
     uint64_t count;
     int64_t stride;
@@ -47,7 +47,7 @@ struct MixedPart {
 struct MixedPlan {
   uint64_t blocks = 1;
   MixedPart main;
-  std::optional<MixedPart> rest; ///< the last block, if it is smaller; copies lie as in `main`
+  std::optional<MixedPart> rest; ///< the last block, if it is smaller; copies as in `main`
 };
 
 /// Fails, naming what is wrong, when `kernel` is no product or convolution of types that

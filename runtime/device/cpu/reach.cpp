@@ -1,4 +1,4 @@
-//===- reach.cpp - how far a kernel reaches -------------------------------===//
+//===- reach.cpp - bytes that a kernel accesses ---------------------------===//
 
 #include "runtime/device/cpu/reach.h"
 

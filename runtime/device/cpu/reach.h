@@ -1,4 +1,4 @@
-//===- reach.h - how far a kernel reaches -----------------------*- C++ -*-===//
+//===- reach.h - bytes that a kernel accesses -------------------*- C++ -*-===//
 
 #ifndef RUNTIME_DEVICE_CPU_REACH_H
 #define RUNTIME_DEVICE_CPU_REACH_H

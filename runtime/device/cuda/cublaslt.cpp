@@ -1,4 +1,4 @@
-//===- cublaslt.cpp - cuBLASLt, if it is there ----------------------------===//
+//===- cublaslt.cpp - load cuBLASLt ---------------------------------------===//
 
 #include "runtime/device/cuda/cublaslt.h"
 

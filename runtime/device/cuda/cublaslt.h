@@ -1,4 +1,4 @@
-//===- cublaslt.h - cuBLASLt, if it is there --------------------*- C++ -*-===//
+//===- cublaslt.h - load cuBLASLt -------------------------------*- C++ -*-===//
 
 #ifndef RUNTIME_DEVICE_CUDA_CUBLASLT_H
 #define RUNTIME_DEVICE_CUDA_CUBLASLT_H

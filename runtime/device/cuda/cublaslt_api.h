@@ -1,4 +1,4 @@
-//===- cublaslt_api.h - what is used of cuBLASLt ----------------*- C++ -*-===//
+//===- cublaslt_api.h - the used part of cuBLASLt ---------------*- C++ -*-===//
 //
 // From NVIDIA's documentation, as in driver_api.h.
 //

@@ -1,4 +1,4 @@
-//===- driver.cpp - CUDA's driver, if there is one ------------------------===//
+//===- driver.cpp - load the CUDA driver ----------------------------------===//
 
 #include "runtime/device/cuda/driver.h"
 

@@ -1,4 +1,4 @@
-//===- driver.h - CUDA's driver, if there is one ----------------*- C++ -*-===//
+//===- driver.h - load the CUDA driver --------------------------*- C++ -*-===//
 
 #ifndef RUNTIME_DEVICE_CUDA_DRIVER_H
 #define RUNTIME_DEVICE_CUDA_DRIVER_H

@@ -1,4 +1,4 @@
-//===- driver_api.h - what is used of CUDA's driver -------------*- C++ -*-===//
+//===- driver_api.h - the used part of the CUDA driver ----------*- C++ -*-===//
 //
 // From NVIDIA's documentation of the driver's interface, so that no toolkit is needed to
 // build. A test compares it with cuda.h where that is installed.

@@ -8,7 +8,7 @@
 
 namespace zero::rt::cuda {
 
-/// cuBLASLt wants its workspace at a multiple of this; an arena gives 64.
+/// The alignment of cuBLASLt's workspace; the alignment of an arena is 64.
 static constexpr uint64_t kWorkspaceAlignment = 256;
 
 #define ZERO_RT_BLAS(library, name, ...)                                                           \
@@ -213,7 +213,7 @@ Status Product::State::makeDescriptor(BlasProduct &descriptor) const {
       set(kBlasProductTransposeB, product.right.transposed ? kBlasTransposed : kBlasNormal));
   if (!product.bias)
     return {};
-  // Algorithms for a bias are only found when it lies somewhere; each call says where.
+  // The search for algorithms needs a pointer to the bias; each call sets the real one.
   const void *somewhere = reinterpret_cast<const void *>(kWorkspaceAlignment);
   ZERO_RT_BLAS(library(), cublasLtMatmulDescSetAttribute, descriptor, kBlasProductBias, &somewhere,
                sizeof(somewhere));

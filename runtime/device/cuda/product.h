@@ -42,10 +42,10 @@ public:
 /// A product ready to run, shared by all ranks.
 class Product {
 public:
-  /// `alignment`: bytes that the addresses of all operands are multiples of. Refused by
-  /// name (ZERO_RT_UNSUPPORTED): strides that leave neither rows nor columns without gaps,
-  /// mixed types, a bias along C's strided dimension, two matrices that are added, and what
-  /// the library has no algorithm for within the workspace.
+  /// `alignment`: the alignment of the addresses of all operands in bytes. An error
+  /// (ZERO_RT_UNSUPPORTED) names: strides with gaps in both rows and columns, mixed types, a bias
+  /// along C's strided dimension, two added matrices, and products for which the library has no
+  /// algorithm within the workspace.
   static Status create(std::shared_ptr<const BlasContext> context, const proto::Kernel &kernel,
                        uint32_t alignment, std::unique_ptr<Product> &product);
   ~Product();

@@ -24,8 +24,8 @@ struct GpuKernels {
   std::vector<GpuKernel> kernels;
 };
 
-/// Commands go to the current lane of `lanes`, which communicators of the rank share.
-/// Windows lie in one piece of pinned memory. `kernels` must outlive the queue.
+/// Commands go to the current lane of `lanes`, which communicators of the rank share. Windows are
+/// in one piece of pinned memory. `kernels` must outlive the queue.
 Status makeGpuQueue(const GpuKernels &kernels, std::shared_ptr<Lanes> lanes,
                     std::unique_ptr<Queue> &queue);
 
