@@ -1,4 +1,4 @@
-//===- faults.cpp - memory that is not there ------------------------------===//
+//===- faults.cpp - errors of memory faults -------------------------------===//
 
 #include "faults.h"
 
@@ -41,7 +41,7 @@ static uintptr_t instructionOf(const void *context) {
 /// What handled the signals before.
 static struct sigaction beforeBus, beforeSegv;
 
-/// What the handler returns to happens again, and is handled as before.
+/// After the handler returns the instruction is repeated, and the fault is handled as before.
 static void giveUp(int signal) {
   ::sigaction(signal, signal == SIGBUS ? &beforeBus : &beforeSegv, nullptr);
 }

@@ -1,13 +1,12 @@
-//===- faults.h - memory that is not there ----------------------*- C++ -*-===//
+//===- faults.h - errors of memory faults -----------------------*- C++ -*-===//
 
 #ifndef TOOLS_PROCESS_FAULTS_H
 #define TOOLS_PROCESS_FAULTS_H
 
 namespace zero::process {
 
-/// Makes errors of SIGBUS and SIGSEGV where what is wrong is not the program: see begin(). All
-/// others are handled as before. Called again after a library has
-/// put handlers of its own before.
+/// Converts SIGBUS and SIGSEGV to errors if the program is not the cause: see begin(). All others
+/// are handled as before. Called again after a library has installed handlers of its own.
 void catchFaults();
 
 } // namespace zero::process

@@ -1,4 +1,4 @@
-//===- process.h - how a tool begins and ends -------------------*- C++ -*-===//
+//===- process.h - start and end of a tool's process ------------*- C++ -*-===//
 //
 // What each of the tools does with descriptors, signals and failures that no caller handles.
 //

@@ -1,4 +1,4 @@
-//===- signals.cpp - how a tool begins and ends ----------------------------===//
+//===- signals.cpp - start and end of a tool's process --------------------===//
 
 #include "tools/process/process.h"
 
@@ -41,7 +41,7 @@ static void openStandardStreams() {
   }
 }
 
-/// Whether nobody reads what is written to standard output or error any more.
+/// Whether standard output or error has no reader any more.
 static bool isOutputClosed() {
   pollfd streams[] = {{STDOUT_FILENO, POLLOUT, 0}, {STDERR_FILENO, POLLOUT, 0}};
   return ::poll(streams, 2, 0) > 0 && ((streams[0].revents | streams[1].revents) & POLLERR);
@@ -123,7 +123,7 @@ static void onSignalInOrder(int signal) {
   errno = error;
 }
 
-/// Ends as by the signal itself, as who waits for the process may want to know.
+/// Ends the process by the signal itself, so that its parent sees the signal.
 static void onSignalAtOnce(int signal) {
   beginEnd();
   rt::removeTemporaries(/*isFailure=*/false);

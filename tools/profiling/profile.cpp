@@ -1,4 +1,4 @@
-//===- profile.cpp - where the time of a step goes ------------------------===//
+//===- profile.cpp - aggregate the times of a step ------------------------===//
 
 #include "profile.h"
 

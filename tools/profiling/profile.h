@@ -1,4 +1,4 @@
-//===- profile.h - where the time of a step goes ----------------*- C++ -*-===//
+//===- profile.h - aggregate the times of a step ----------------*- C++ -*-===//
 //
 // Arithmetic on what the ranks recorded, or were simulated to do. Every figure is the mean over the
 // middle half of the recorded steps, by what they took on rank 0: like a median it does not see the
@@ -35,7 +35,7 @@ struct ProfileRow {
   std::string label; ///< a node that one of its commands came from
   double launches = 0, flops = 0, bytes = 0;
   double seconds = 0; ///< without waiting
-  /// Of these, in commands that make again what forward has not kept.
+  /// Of these, in commands that recompute values that forward did not save.
   double recomputed = 0;
   /// The least time that the machine's limits allow.
   double least = 0;

@@ -1,4 +1,4 @@
-//===- profile_text.cpp - a profile as tables for people ------------------===//
+//===- profile_text.cpp - a profile as text tables ------------------------===//
 
 #include "profile_text.h"
 
@@ -13,7 +13,7 @@ namespace zero::run {
 static constexpr size_t kKinds = 12, kKernels = 20; ///< the most that are listed
 static constexpr const char *kNothing = "-";        ///< where a figure makes no sense
 
-/// Milliseconds, with as many decimals as tell something.
+/// Milliseconds, with the significant decimals.
 static std::string milliseconds(double seconds, double step) {
   return format("%.*f", step >= 0.1 ? 2 : 4, seconds * 1e3);
 }

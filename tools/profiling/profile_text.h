@@ -1,4 +1,4 @@
-//===- profile_text.h - a profile for people and for scripts ----*- C++ -*-===//
+//===- profile_text.h - a profile as text and JSON --------------*- C++ -*-===//
 
 #ifndef TOOLS_PROFILING_PROFILE_TEXT_H
 #define TOOLS_PROFILING_PROFILE_TEXT_H

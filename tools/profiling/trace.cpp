@@ -30,7 +30,7 @@ struct Tracks {
 
   /// Among those of the rank: the plan above what came of it.
   int orderOf(Track track) const { return 2 * track + !arePlanned; }
-  /// "pid" and "tid". Readers take 0 for the idle process, and want numbers that no two threads
+  /// "pid" and "tid". Readers interpret 0 as the idle process, and need numbers that no two threads
   /// share.
   void writePlace(JsonWriter &json, Track track) const {
     json.member("pid", rank + 1);

@@ -1,4 +1,4 @@
-//===- CommandLine.h - what zero-opt adds to mlir-opt -----------*- C++ -*-===//
+//===- CommandLine.h - flags of zero-opt beside mlir-opt --------*- C++ -*-===//
 
 #ifndef TOOLS_ZERO_OPT_COMMANDLINE_H
 #define TOOLS_ZERO_OPT_COMMANDLINE_H

@@ -1,4 +1,4 @@
-//===- zero-opt.cpp - runs passes and phases on a program -----------------===//
+//===- zero-opt.cpp - run passes and phases on a program ------------------===//
 //
 // mlir-opt with our passes; takes .onnx, and --zero-stage=N for all phases.
 //

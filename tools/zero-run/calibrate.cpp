@@ -1,4 +1,4 @@
-//===- calibrate.cpp - describes this machine -----------------------------===//
+//===- calibrate.cpp - measure and describe this machine ------------------===//
 
 #include "calibrate.h"
 

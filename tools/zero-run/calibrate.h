@@ -1,4 +1,4 @@
-//===- calibrate.h - describes this machine ---------------------*- C++ -*-===//
+//===- calibrate.h - measure and describe this machine ----------*- C++ -*-===//
 
 #ifndef TOOLS_ZERO_RUN_CALIBRATE_H
 #define TOOLS_ZERO_RUN_CALIBRATE_H

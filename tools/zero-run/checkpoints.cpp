@@ -1,4 +1,4 @@
-//===- checkpoints.cpp - states to go on from -----------------------------===//
+//===- checkpoints.cpp - resume from checkpoints --------------------------===//
 
 #include "checkpoints.h"
 

@@ -1,4 +1,4 @@
-//===- checkpoints.h - states to go on from ---------------------*- C++ -*-===//
+//===- checkpoints.h - resume from checkpoints ------------------*- C++ -*-===//
 
 #ifndef TOOLS_ZERO_RUN_CHECKPOINTS_H
 #define TOOLS_ZERO_RUN_CHECKPOINTS_H

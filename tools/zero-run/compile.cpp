@@ -1,4 +1,4 @@
-//===- compile.cpp - runs the zeroc beside us -----------------------------===//
+//===- compile.cpp - run zeroc --------------------------------------------===//
 
 #include "compile.h"
 

@@ -1,4 +1,4 @@
-//===- compile.h - runs the zeroc beside us ---------------------*- C++ -*-===//
+//===- compile.h - run zeroc ------------------------------------*- C++ -*-===//
 
 #ifndef TOOLS_ZERO_RUN_COMPILE_H
 #define TOOLS_ZERO_RUN_COMPILE_H
@@ -8,8 +8,8 @@
 
 namespace zero::run {
 
-/// Compiles the model to a temporary executable, loads it and removes it again. zeroc
-/// prints the certificate, and its own error: `reported` is then true.
+/// Compiles the model to a temporary executable, loads it and removes it. zeroc prints the
+/// certificate, and its own error: `reported` is then true.
 rt::Status compileAndLoad(const Options &options, Executable &executable, bool &reported);
 
 } // namespace zero::run

@@ -1,4 +1,4 @@
-//===- data.cpp - the files of --data, bound ------------------------------===//
+//===- data.cpp - bind the files of --data --------------------------------===//
 
 #include "data.h"
 

@@ -1,4 +1,4 @@
-//===- data.h - the files of --data, bound ----------------------*- C++ -*-===//
+//===- data.h - bind the files of --data ------------------------*- C++ -*-===//
 
 #ifndef TOOLS_ZERO_RUN_DATA_H
 #define TOOLS_ZERO_RUN_DATA_H

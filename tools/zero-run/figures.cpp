@@ -1,4 +1,4 @@
-//===- figures.cpp - what a step tells besides its loss -------------------===//
+//===- figures.cpp - figures of a step besides its loss -------------------===//
 
 #include "figures.h"
 

@@ -1,4 +1,4 @@
-//===- figures.h - what a step tells besides its loss -----------*- C++ -*-===//
+//===- figures.h - figures of a step besides its loss -----------*- C++ -*-===//
 
 #ifndef TOOLS_ZERO_RUN_FIGURES_H
 #define TOOLS_ZERO_RUN_FIGURES_H
@@ -20,7 +20,7 @@ class Figures {
 public:
   explicit Figures(const Executable &executable);
 
-  /// For people, each followed by ", ": "norm 1.83, lr 1.0e-04, ".
+  /// For progress lines, each followed by ", ": "norm 1.83, lr 1.0e-04, ".
   std::string text(const zero_rt_step_result &result) const;
   /// As members of the object of a step.
   void writeMembers(rt::JsonWriter &json, const zero_rt_step_result &result) const;

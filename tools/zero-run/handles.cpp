@@ -1,4 +1,4 @@
-//===- handles.cpp - the C interface, owned -------------------------------===//
+//===- handles.cpp - owners of handles of the C interface -----------------===//
 
 #include "handles.h"
 

@@ -1,4 +1,4 @@
-//===- handles.h - the C interface, owned -----------------------*- C++ -*-===//
+//===- handles.h - owners of handles of the C interface ---------*- C++ -*-===//
 
 #ifndef TOOLS_ZERO_RUN_HANDLES_H
 #define TOOLS_ZERO_RUN_HANDLES_H

@@ -1,4 +1,4 @@
-//===- lanes.cpp - what lanes did beside what was planned -----------------===//
+//===- lanes.cpp - measured and planned times of lanes --------------------===//
 
 #include "lanes.h"
 

@@ -1,4 +1,4 @@
-//===- lanes.h - what lanes did beside what was planned ---------*- C++ -*-===//
+//===- lanes.h - measured and planned times of lanes ------------*- C++ -*-===//
 
 #ifndef TOOLS_ZERO_RUN_LANES_H
 #define TOOLS_ZERO_RUN_LANES_H

@@ -97,8 +97,8 @@ Status Outputs::open(const Options &options, const Executable &executable) {
   return create(inputs, options.report, report);
 }
 
-/// Whether a line of a log tells of what was before step `first`: a step, or an
-/// evaluation after so many.
+/// Whether a line of a log is from before step `first`: a step, or an evaluation after a number of
+/// steps.
 static bool isBefore(const std::string &line, uint64_t first) {
   static constexpr std::string_view kBegin = "{\"step\":", kNext = ",\"";
   std::string_view rest = line;
@@ -227,7 +227,7 @@ Status Outputs::writeReport(const std::string &json) {
   return report.isOpen() ? report.write(json) : Status();
 }
 
-/// What can fail for want of space does before any file gets its name.
+/// Operations that can fail for lack of space are done before any file gets its name.
 Status Outputs::commit() {
   for (WeightsWriter &writer : weights)
     ZERO_RT_TRY(writer.sync());

@@ -1,4 +1,4 @@
-//===- process.cpp - a process for each rank ------------------------------===//
+//===- process.cpp - one process per rank ---------------------------------===//
 
 #include "process.h"
 

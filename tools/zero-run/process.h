@@ -1,4 +1,4 @@
-//===- process.h - a process for each rank ----------------------*- C++ -*-===//
+//===- process.h - one process per rank -------------------------*- C++ -*-===//
 
 #ifndef TOOLS_ZERO_RUN_PROCESS_H
 #define TOOLS_ZERO_RUN_PROCESS_H

@@ -1,4 +1,4 @@
-//===- profiler.cpp - records some steps of a run -------------------------===//
+//===- profiler.cpp - record some steps of a run --------------------------===//
 
 #include "profiler.h"
 

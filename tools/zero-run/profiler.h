@@ -1,4 +1,4 @@
-//===- profiler.h - records some steps of a run -----------------*- C++ -*-===//
+//===- profiler.h - record some steps of a run ------------------*- C++ -*-===//
 
 #ifndef TOOLS_ZERO_RUN_PROFILER_H
 #define TOOLS_ZERO_RUN_PROFILER_H

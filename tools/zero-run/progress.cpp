@@ -1,4 +1,4 @@
-//===- progress.cpp - what a person sees of a run -------------------------===//
+//===- progress.cpp - progress lines of a run -----------------------------===//
 
 #include "progress.h"
 

@@ -1,4 +1,4 @@
-//===- progress.h - what a person sees of a run -----------------*- C++ -*-===//
+//===- progress.h - progress lines of a run ---------------------*- C++ -*-===//
 
 #ifndef TOOLS_ZERO_RUN_PROGRESS_H
 #define TOOLS_ZERO_RUN_PROGRESS_H

@@ -1,4 +1,4 @@
-//===- results.h - what a run measured --------------------------*- C++ -*-===//
+//===- results.h - results of a run -----------------------------*- C++ -*-===//
 
 #ifndef TOOLS_ZERO_RUN_RESULTS_H
 #define TOOLS_ZERO_RUN_RESULTS_H
@@ -22,7 +22,7 @@ struct DriveUse {
   uint64_t read = 0, written = 0; ///< blocks: initial values, steps, evaluations, checkpoints
   uint64_t perStep = 0;           ///< written, as planned
   double perDay = 0;              ///< written by one step after the other; 0 without a step
-  uint64_t endurance = 0;         ///< bytes that may be written in its life (TBW); 0: nobody said
+  uint64_t endurance = 0;         ///< rated endurance in bytes (TBW); 0: not given
 };
 
 struct Results {

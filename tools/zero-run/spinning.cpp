@@ -1,4 +1,4 @@
-//===- spinning.cpp - how long OpenMP's threads wait for work -------------===//
+//===- spinning.cpp - spinning of OpenMP threads --------------------------===//
 
 #include "spinning.h"
 #include "tools/process/process.h"
@@ -11,7 +11,7 @@ namespace zero::run {
 void limitSpinning(char **arguments) {
   if (std::getenv("OMP_WAIT_POLICY") || std::getenv("GOMP_SPINCOUNT") || process::interruption())
     return;
-  // Some 50 us: longer than between two kernels, shorter than a turn on the core.
+  // About 50 us: longer than the time between two kernels, shorter than a time slice.
   if (::setenv("GOMP_SPINCOUNT", "1000", 0) == 0)
     ::execv("/proc/self/exe", arguments);
 }

@@ -1,4 +1,4 @@
-//===- spinning.h - how long OpenMP's threads wait for work -----*- C++ -*-===//
+//===- spinning.h - spinning of OpenMP threads ------------------*- C++ -*-===//
 
 #ifndef TOOLS_ZERO_RUN_SPINNING_H
 #define TOOLS_ZERO_RUN_SPINNING_H

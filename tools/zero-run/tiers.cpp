@@ -1,4 +1,4 @@
-//===- tiers.cpp - what a run keeps in memory and on a drive --------------===//
+//===- tiers.cpp - bytes and wear of tiers --------------------------------===//
 
 #include "tiers.h"
 

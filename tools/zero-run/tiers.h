@@ -1,4 +1,4 @@
-//===- tiers.h - what a run keeps in memory and on a drive ------*- C++ -*-===//
+//===- tiers.h - bytes and wear of tiers ------------------------*- C++ -*-===//
 
 #ifndef TOOLS_ZERO_RUN_TIERS_H
 #define TOOLS_ZERO_RUN_TIERS_H
@@ -20,11 +20,11 @@ RankBytes rankBytes(const Executable &executable);
 /// "241.0 MiB", or "241.0 MiB and 133.0 MiB on disk".
 std::string memoryText(const RankBytes &bytes);
 
-/// What a run does to the drive that its ranks' files lie on. `endurance`: bytes that may be
-/// written to it in its life, 0 if nobody said.
+/// The wear of the drive of the ranks' files by a run. `endurance`: its rated endurance in bytes, 0
+/// if not given.
 DriveUse driveUse(const Executable &executable, const Session &session, const Results &results,
                   uint64_t endurance);
-/// A line for people.
+/// A line for the output.
 std::string driveText(const DriveUse &drive);
 /// The same as an object.
 void writeDrive(rt::JsonWriter &json, const DriveUse &drive);

@@ -1,4 +1,4 @@
-//===- train.cpp - the run itself -----------------------------------------===//
+//===- train.cpp - train a model ------------------------------------------===//
 
 #include "train.h"
 
@@ -140,7 +140,7 @@ Status Training::resume() {
   return outputs.continueLog(options.log, from.step);
 }
 
-/// Says so when threads have to take turns on cores.
+/// Warns if there are more threads than cores.
 static void checkCores(const Options &options, const Executable &executable) {
   const zero_rt_program_info info = infoOf(executable);
   const int threads = options.session.threads_per_rank, cores = usableCores();

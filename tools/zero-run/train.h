@@ -1,4 +1,4 @@
-//===- train.h - the run itself ---------------------------------*- C++ -*-===//
+//===- train.h - train a model ----------------------------------*- C++ -*-===//
 
 #ifndef TOOLS_ZERO_RUN_TRAIN_H
 #define TOOLS_ZERO_RUN_TRAIN_H
@@ -8,9 +8,8 @@
 
 namespace zero::run {
 
-/// Binds data, trains, writes the results. On failure nothing is written but the log, as far as
-/// it came. A signal ends it early: `interrupted` then tells so, and what there is by then is
-/// written.
+/// Binds data, trains, writes the results. On failure only the log is written, as far as it got. A
+/// signal ends the run early: `interrupted` is then true, and the results so far are written.
 rt::Status train(const Options &options, const Executable &executable, bool &interrupted);
 
 } // namespace zero::run

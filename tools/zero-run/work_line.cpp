@@ -1,4 +1,4 @@
-//===- work_line.cpp - how far long pieces of work are --------------------===//
+//===- work_line.cpp - progress of long work ------------------------------===//
 
 #include "work_line.h"
 
@@ -13,7 +13,7 @@ using zero::rt::format;
 
 namespace zero::run {
 
-/// A terminal is told this often, in place.
+/// Interval of updates on a terminal, in place.
 static constexpr double kTerminalPause = 0.2;
 
 WorkLine::WorkLine(bool quiet, double least, double pause)

@@ -1,4 +1,4 @@
-//===- work_line.h - how far long pieces of work are ------------*- C++ -*-===//
+//===- work_line.h - progress of long work ----------------------*- C++ -*-===//
 
 #ifndef TOOLS_ZERO_RUN_WORK_LINE_H
 #define TOOLS_ZERO_RUN_WORK_LINE_H
@@ -19,7 +19,7 @@ public:
   ~WorkLine();
   WorkLine(const WorkLine &) = delete;
 
-  /// As the runtime tells it: `line` is a WorkLine.
+  /// A progress callback of the runtime: `line` is a WorkLine.
   static void report(void *line, const char *what, uint64_t done, uint64_t total) {
     static_cast<WorkLine *>(line)->show(what, done, total);
   }

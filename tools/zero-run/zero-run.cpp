@@ -1,4 +1,4 @@
-//===- zero-run.cpp - trains a compiled model -----------------------------===//
+//===- zero-run.cpp - train a compiled model ------------------------------===//
 //
 // The command line of the runtime: options.h says what there is, train.h does it.
 //

@@ -1,4 +1,4 @@
-//===- replay.cpp - a step of an executable on a machine ------------------===//
+//===- replay.cpp - simulate a step on a machine --------------------------===//
 
 #include "replay.h"
 

@@ -1,4 +1,4 @@
-//===- replay.h - a step of an executable on a machine ----------*- C++ -*-===//
+//===- replay.h - simulate a step on a machine ------------------*- C++ -*-===//
 
 #ifndef TOOLS_ZERO_SIM_REPLAY_H
 #define TOOLS_ZERO_SIM_REPLAY_H

@@ -1,4 +1,4 @@
-//===- report.cpp - a replayed step for people and for scripts ------------===//
+//===- report.cpp - report of a simulated step ----------------------------===//
 
 #include "report.h"
 
@@ -47,7 +47,7 @@ static std::string mismatchText(const Subject &subject) {
                 static_cast<long long>(machine.ranks), machine.ranks == 1 ? "" : "s");
 }
 
-/// A disk that nobody has measured.
+/// A note for a disk that was not measured.
 static std::string diskText(const Subject &subject, const Replay &replay) {
   const auto &lanes = replay.timeline.lanes;
   const bool isUnknown = (lanes[ZERO_RT_NVME_READ].bytes > 0 && subject.machine.diskRead <= 0) ||

@@ -1,4 +1,4 @@
-//===- report.h - a replayed step for people and for scripts ----*- C++ -*-===//
+//===- report.h - report of a simulated step --------------------*- C++ -*-===//
 
 #ifndef TOOLS_ZERO_SIM_REPORT_H
 #define TOOLS_ZERO_SIM_REPORT_H
@@ -7,11 +7,11 @@
 
 namespace zero::sim {
 
-/// What is told besides the replay itself.
+/// Further contents of the report.
 struct Subject {
   const rt::proto::Program &program;
   const planning::Machine &machine;
-  bool isDefault; ///< nobody named the machine
+  bool isDefault; ///< --machine was not given
 };
 
 /// The step, its memory, its lanes, and the tables of a profile.

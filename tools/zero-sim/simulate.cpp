@@ -1,4 +1,4 @@
-//===- simulate.cpp - a step on a machine, told ---------------------------===//
+//===- simulate.cpp - simulate and report a step --------------------------===//
 
 #include "simulate.h"
 
@@ -14,7 +14,7 @@ using namespace zero::rt;
 
 namespace zero::sim {
 
-/// More would take gigabytes to tell of.
+/// A longer trace would take gigabytes.
 static constexpr uint64_t kMaxCommands = 20'000'000;
 
 static Status open(const std::string &path, Executable &executable) {

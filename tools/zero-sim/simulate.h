@@ -1,4 +1,4 @@
-//===- simulate.h - a step on a machine, told -------------------*- C++ -*-===//
+//===- simulate.h - simulate and report a step ------------------*- C++ -*-===//
 
 #ifndef TOOLS_ZERO_SIM_SIMULATE_H
 #define TOOLS_ZERO_SIM_SIMULATE_H

@@ -1,4 +1,4 @@
-//===- zero-sim.cpp - how long a compiled step would take -----------------===//
+//===- zero-sim.cpp - estimate the time of a step -------------------------===//
 //
 // Replays the commands of an executable on the description of a machine. Nothing of the
 // executable is run, or mapped as code.

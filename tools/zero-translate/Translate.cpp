@@ -1,4 +1,4 @@
-//===- Translate.cpp - what zero-translate does ---------------------------===//
+//===- Translate.cpp - the work of zero-translate -------------------------===//
 
 #include "Translate.h"
 

@@ -1,4 +1,4 @@
-//===- Translate.h - what zero-translate does -------------------*- C++ -*-===//
+//===- Translate.h - the work of zero-translate -----------------*- C++ -*-===//
 
 #ifndef TOOLS_ZERO_TRANSLATE_TRANSLATE_H
 #define TOOLS_ZERO_TRANSLATE_TRANSLATE_H

@@ -1,4 +1,4 @@
-//===- zero-translate.cpp - from ONNX to MLIR -----------------------------===//
+//===- zero-translate.cpp - convert ONNX to MLIR --------------------------===//
 
 #include "Translate.h"
 

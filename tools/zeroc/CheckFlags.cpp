@@ -1,4 +1,4 @@
-//===- CheckFlags.cpp - values out of range, flags without effect ---------===//
+//===- CheckFlags.cpp - check flags and their combinations ----------------===//
 
 #include "CommandLine.h"
 

@@ -11,8 +11,8 @@ namespace zero {
 
 enum class CommandLineResult { Run, Done, Wrong };
 
-/// A flag that somebody set, as messages name it: {"--zero-stage", "3"}, or by its key in
-/// the configuration: {"ds.json: zero_optimization.stage", "3"}.
+/// A flag that was set, in the form of messages: {"--zero-stage", "3"}, or by its key in the
+/// configuration: {"ds.json: zero_optimization.stage", "3"}.
 struct GivenFlag {
   std::string key, value;
 };

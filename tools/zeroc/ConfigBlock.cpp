@@ -87,7 +87,7 @@ std::optional<double> ConfigBlock::readNumber(StringRef key) {
 
 std::optional<uint64_t> ConfigBlock::readCount(StringRef key) {
   return read(key, "a whole number", [](const json::Value &value) -> std::optional<uint64_t> {
-    // Beyond 2^53 a double is no exact count, and nobody means one.
+    // Above 2^53 a double is not an exact count.
     std::optional<double> number = value.getAsNumber();
     if (!number || !(*number >= 0 && *number <= 9007199254740992.0) ||
         *number != std::floor(*number))

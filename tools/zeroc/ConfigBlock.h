@@ -40,7 +40,7 @@ public:
   /// Blocks that may be there if they are switched off.
   void expectDisabled(llvm::StringRef key, llvm::StringRef reason);
 
-  /// Refuses keys that nobody has asked for.
+  /// Reports keys that no function has read.
   void finish();
 
   bool has(llvm::StringRef key) { return find(key) != nullptr; }

@@ -1,4 +1,4 @@
-//===- ConfigParts.h - what the blocks of a configuration mean --*- C++ -*-===//
+//===- ConfigParts.h - parts of a configuration -----------------*- C++ -*-===//
 
 #ifndef TOOLS_ZEROC_CONFIGPARTS_H
 #define TOOLS_ZEROC_CONFIGPARTS_H

@@ -11,8 +11,8 @@ using namespace llvm;
 
 namespace zero {
 
-/// The tier of what the block `key`, or `oldKey` of DeepSpeed's older releases, moves away.
-/// Where its disk lies is no property of the program: zero-run is told.
+/// The tier that the block `key`, or `oldKey` of older releases of DeepSpeed, offloads to. The
+/// directory of its disk is not a property of the program: it is an option of zero-run.
 static void readOffload(Config &config, ConfigBlock &zero, StringRef key, StringRef oldKey,
                         StringRef flag) {
   ConfigBlock offload = zero.readBlock(key);

@@ -1,4 +1,4 @@
-//===- DiskSpeed.cpp - what the disk of the nvme tier can do --------------===//
+//===- DiskSpeed.cpp - speed of the disk of the nvme tier -----------------===//
 
 #include "DiskSpeed.h"
 

@@ -1,4 +1,4 @@
-//===- DiskSpeed.h - what the disk of the nvme tier can do ------*- C++ -*-===//
+//===- DiskSpeed.h - speed of the disk of the nvme tier ---------*- C++ -*-===//
 
 #ifndef TOOLS_ZEROC_DISKSPEED_H
 #define TOOLS_ZEROC_DISKSPEED_H
@@ -7,10 +7,10 @@
 
 namespace zero {
 
-/// Where something may lie on nvme, finds out how fast the disk of --nvme-dir is, unless options or
-/// the machine's description say so: from the cache, or measured once and kept there by the number
-/// of the disk. Sets the rates and where they come from. Returns what is wrong, or nothing; a disk
-/// that cannot be measured is not wrong.
+/// If nvme may be used, determines the speed of the disk of --nvme-dir, unless options or the
+/// machine description have it: from the cache, or measured once and cached by the number of the
+/// disk. Sets the rates and their source. Returns an error message, or an empty string; a disk that
+/// cannot be measured is not an error.
 std::string findDiskSpeed(CompilerOptions &options);
 
 } // namespace zero

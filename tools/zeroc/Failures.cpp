@@ -1,4 +1,4 @@
-//===- Failures.cpp - how zeroc ends early --------------------------------===//
+//===- Failures.cpp - failures of zeroc -----------------------------------===//
 
 #include "Failures.h"
 

@@ -1,4 +1,4 @@
-//===- Failures.h - how zeroc ends early ------------------------*- C++ -*-===//
+//===- Failures.h - failures of zeroc ---------------------------*- C++ -*-===//
 
 #ifndef TOOLS_ZEROC_FAILURES_H
 #define TOOLS_ZEROC_FAILURES_H
@@ -9,8 +9,8 @@ namespace zero {
 /// itself. A closed standard output does not end zeroc: what it is called for is a file.
 void beginProcess();
 
-/// Writes what is left of standard output. False, with an error, where that is not possible;
-/// that nobody reads it is none.
+/// Flushes standard output. Returns false, after an error, if that is not possible; a closed reader
+/// is not an error.
 bool finishOutput();
 
 } // namespace zero

@@ -1,4 +1,4 @@
-//===- zeroc.cpp - compiles a training graph to an executable -------------===//
+//===- zeroc.cpp - compile a training graph -------------------------------===//
 
 #include "CommandLine.h"
 #include "Failures.h"
