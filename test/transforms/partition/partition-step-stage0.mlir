@@ -1,0 +1,59 @@
+// ZeRO stage 0 on 4 ranks: every rank stores all parameters and all optimizer states, so nothing
+// is gathered. The pass combines w and v into one bucket of 256 elements, inserts one all-reduce
+// of the bucket's gradients directly after the last of them, and replaces the two updates with one
+// launch on the whole bucket.
+// RUN: zero-opt %s --zero-place-state="stage=0 ranks=4" --zero-assign-buckets --zero-partition-step | FileCheck %s
+
+// Parameters and optimizer states are whole on every rank (shards 1).
+// CHECK: zero.buffer parameter @bucket0 : tensor<256xf32> shards 1
+// CHECK: zero.buffer optimizer @bucket0.m : tensor<256xf32> shards 1
+zero.parameter @w : tensor<100xf32>
+zero.state optimizer @w.m of @w : tensor<100xf32>
+zero.parameter @v : tensor<60xf32>
+zero.state optimizer @v.m of @v : tensor<60xf32>
+
+// CHECK-LABEL: func.func @step
+func.func @step(%x: tensor<100xf32>, %u: tensor<60xf32>, %l: tensor<f32>) -> (tensor<f32> {zero.binding = "loss"}, tensor<100xf32> {zero.binding = "y_loss"}, tensor<60xf32> {zero.binding = "z_loss"}) {
+  %w = zero.read @w : tensor<100xf32>
+  %v = zero.read @v : tensor<60xf32>
+  // Forward reads the whole bucket; each parameter is a member of it.
+  // CHECK: %[[F:.*]] = zero.read @bucket0 : tensor<256xf32>
+  // CHECK-DAG: %[[W:.*]] = zero.member %[[F]] at 0 {{.*}} -> tensor<100xf32>
+  // CHECK-DAG: %[[V:.*]] = zero.member %[[F]] at 128 {{.*}} -> tensor<60xf32>
+  // CHECK: arith.mulf %{{.*}}, %[[W]]
+  %y = arith.mulf %x, %w : tensor<100xf32>
+  // CHECK-NOT: zero.all_gather
+  // CHECK: arith.addf %{{.*}}, %[[V]]
+  %z = arith.addf %u, %v : tensor<60xf32>
+  // The loss of a rank counts 1/ranks in the mean over all ranks.
+  // CHECK: arith.constant dense<2.500000e-01> : tensor<f32>
+  %share = zero.rank_share : tensor<f32>
+  // CHECK: %[[DW:.*]] = arith.subf %{{.*}}, %[[W]]
+  %dw = arith.subf %y, %w : tensor<100xf32>
+  %gw = zero.gradient @w, %dw : tensor<100xf32> -> tensor<100xf32>
+  // CHECK: %[[DV:.*]] = arith.subf
+  %dv = arith.subf %z, %v : tensor<60xf32>
+  // The gradients of the bucket are summed over ranks as soon as the last one exists.
+  // CHECK-NEXT: %[[G:.*]] = zero.bucket(%[[DW]], %[[DV]]) at [0, 128]
+  // CHECK-NEXT: %[[R:.*]] = zero.all_reduce %[[G]] {zero.name = "bucket0.gradient"} : tensor<256xf32>
+  %gv = zero.gradient @v, %dv : tensor<60xf32> -> tensor<60xf32>
+  // CHECK: %[[MEAN:.*]] = zero.all_reduce %{{.*}} mean {zero.name = "mean over ranks"} : tensor<f32>
+  %mean = zero.rank_mean %l : tensor<f32>
+  %lr = arith.addf %share, %share {zero.schedule = #zero.schedule<epilogue>} : tensor<f32>
+  // One update of the whole bucket; its results are stored.
+  // CHECK: %[[P:.*]] = zero.read @bucket0 {zero.schedule = #zero.schedule<epilogue>}
+  // CHECK: %[[M:.*]] = zero.read @bucket0.m {zero.schedule = #zero.schedule<epilogue>}
+  // CHECK: %[[U:.*]]:2 = zero.launch @update(%[[P]], %[[M]], %[[R]], %{{.*}}) {gradient = 2 : i64, updates = @bucket0, zero.name = "bucket0.update", zero.schedule = #zero.schedule<epilogue>}
+  // CHECK: zero.write @bucket0, %[[U]]#0 {zero.schedule = #zero.schedule<epilogue>}
+  // CHECK: zero.write @bucket0.m, %[[U]]#1 {zero.schedule = #zero.schedule<epilogue>}
+  zero.update @w [@w.m], %gw by @update(%lr) {zero.schedule = #zero.schedule<epilogue>} : tensor<100xf32>, (tensor<f32>)
+  zero.update @v [@v.m], %gv by @update(%lr) {zero.schedule = #zero.schedule<epilogue>} : tensor<60xf32>, (tensor<f32>)
+  // CHECK: return %[[MEAN]]
+  return %mean, %y, %z : tensor<f32>, tensor<100xf32>, tensor<60xf32>
+}
+
+func.func private @update(%p: tensor<?xf32> {zero.inplace = 0 : i64}, %m: tensor<?xf32> {zero.inplace = 1 : i64},
+                          %g: tensor<?xf32>, %lr: tensor<f32>) -> (tensor<?xf32>, tensor<?xf32>)
+    attributes {zero.kernel} {
+  return %p, %m : tensor<?xf32>, tensor<?xf32>
+}
