@@ -1,0 +1,14 @@
+// Stage 1 on 4 ranks: only optimizer states are sharded. The pass writes placements only.
+// RUN: zero-opt %s --zero-place-state="stage=1 ranks=4" | FileCheck %s
+
+// CHECK: zero.parameter @w : tensor<8xf32> {gradient = #zero.placement<>, placement = #zero.placement<>}
+zero.parameter @w : tensor<8xf32>
+// CHECK: zero.state optimizer @w.m of @w : tensor<8xf32> {placement = #zero.placement<shard = [@dp]>}
+zero.state optimizer @w.m of @w : tensor<8xf32>
+zero.parameter @large : tensor<16xf32>
+zero.parameter @frozen : tensor<8xf32> {frozen}
+// Scalars of the optimizer and constants are whole on every rank.
+// CHECK: zero.state optimizer @power : tensor<f64> {placement = #zero.placement<>}
+zero.state optimizer @power : tensor<f64>
+// CHECK: zero.state constant @mask : tensor<8xi1> {placement = #zero.placement<>}
+zero.state constant @mask : tensor<8xi1>

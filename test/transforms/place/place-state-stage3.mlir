@@ -1,0 +1,19 @@
+// Stage 3 on 4 ranks: optimizer states, gradients and parameters are sharded, frozen parameters
+// too. The pass writes placements only.
+// RUN: zero-opt %s --zero-place-state="stage=3 ranks=4" | FileCheck %s
+
+// CHECK: module attributes {zero.ranks = 4 : i64, zero.stage = 3 : i64}
+
+// CHECK: zero.parameter @w : tensor<8xf32> {gradient = #zero.placement<shard = [@dp]>, placement = #zero.placement<shard = [@dp]>}
+zero.parameter @w : tensor<8xf32>
+// CHECK: zero.state optimizer @w.m of @w : tensor<8xf32> {placement = #zero.placement<shard = [@dp]>}
+zero.state optimizer @w.m of @w : tensor<8xf32>
+zero.parameter @large : tensor<16xf32>
+// A frozen parameter has no gradient to place.
+// CHECK: zero.parameter @frozen : tensor<8xf32> {frozen, placement = #zero.placement<shard = [@dp]>}
+zero.parameter @frozen : tensor<8xf32> {frozen}
+// Scalars of the optimizer and constants are whole on every rank.
+// CHECK: zero.state optimizer @power : tensor<f64> {placement = #zero.placement<>}
+zero.state optimizer @power : tensor<f64>
+// CHECK: zero.state constant @mask : tensor<8xi1> {placement = #zero.placement<>}
+zero.state constant @mask : tensor<8xi1>
