@@ -21,7 +21,9 @@ for program in "$build"/bin/unit/*; do
   fi
 done
 
-/usr/bin/python3 /usr/lib/llvm-22/bin/lit --verbose --no-progress-bar --workers "$(scripts/jobs.sh)" \
+# LLVM's test runner, where CMake found it.
+lit=$(sed -n 's/^ZERO_LIT:[A-Z]*=//p' "$build/CMakeCache.txt")
+"${lit:?not in $build/CMakeCache.txt: run cmake --build $build}" --verbose --no-progress-bar --workers "$(scripts/jobs.sh)" \
   --param build="$build" --param full="${2:-}" --output "$results/lit.json" test
 
 exec /usr/bin/python3 scripts/count-results.py "$results"

@@ -16,9 +16,14 @@ source = os.path.dirname(config.test_source_root)
 build = os.path.abspath(lit_config.params.get("build", os.path.join(source, "build")))
 config.test_exec_root = os.path.join(build, "test")
 
-llvm = "/usr/lib/llvm-22"
+# Where LLVM's tools are, CMake knows.
+site = os.path.join(build, "test", "site.cfg.py")
+if not os.path.exists(site):
+    lit_config.fatal(f"cannot read '{site}': configure the build folder, or name it with --param build=BUILD_FOLDER")
+lit_config.load_config(config, site)
 config.environment["PATH"] = os.pathsep.join(
-    [os.path.join(build, "bin"), os.path.join(llvm, "bin"), config.environment["PATH"]])
+    [os.path.join(build, "bin"), os.path.dirname(config.filecheck), config.llvm_tools,
+     config.environment["PATH"]])
 config.environment["FILECHECK_OPTS"] = "-enable-var-scope"
 # Compiled kernels are kept with the tests, not with the user's.
 config.environment["XDG_CACHE_HOME"] = os.path.join(config.test_exec_root, "cache")
@@ -29,7 +34,13 @@ config.environment["PYTHONPATH"] = os.path.join(config.test_source_root, "suppor
 config.substitutions.append(("%python", os.path.join(source, ".deps", "venv", "bin", "python")))
 config.substitutions.append(("%data", os.path.join(config.test_source_root, "data")))
 config.substitutions.append(("%build", build))
-config.substitutions.append(("%llvm", llvm))
+config.substitutions.append(("%llvm_tools", config.llvm_tools))
+config.substitutions.append(("%cmake", config.cmake))
+config.substitutions.append(("%cc", config.c_compiler))
+# Programs are printed and parsed again before passes run: check-zero-roundtrip.
+if lit_config.params.get("roundtrip"):
+    config.suffixes = [".mlir"]
+    config.substitutions.append((r"\bzero-opt ", "zero-opt --verify-roundtrip "))
 # The page of zeroc --report is looked at where there is a browser.
 if browser := shutil.which("chromium") or shutil.which("google-chrome"):
     config.available_features.add("chromium")

@@ -1,0 +1,43 @@
+# Tests as targets:
+#   check-zero            all tests, as make test runs them
+#   check-zero-fast       passes, dialects and checks of the sources: under a minute, no training
+#   check-zero-roundtrip  every .mlir test, with the input printed and parsed again first
+# The tests find LLVM's tools in test/site.cfg.py of the build folder, scripts/test.sh finds
+# lit in its cache.
+
+find_program(ZERO_LIT NAMES llvm-lit lit HINTS ${LLVM_EXTERNAL_LIT} ${LLVM_TOOLS_BINARY_DIR}
+  DOC "LLVM's test runner")
+find_program(ZERO_FILECHECK NAMES FileCheck HINTS ${LLVM_TOOLS_BINARY_DIR} DOC "LLVM's FileCheck")
+foreach(tool LIT FILECHECK)
+  if(NOT ZERO_${tool})
+    message(WARNING "ZERO_${tool} was not found: tests cannot run")
+  endif()
+endforeach()
+configure_file(${CMAKE_CURRENT_LIST_DIR}/site.cfg.py.in ${PROJECT_BINARY_DIR}/test/site.cfg.py @ONLY)
+
+# What the tests run: tools, unit tests, the library of failing system calls.
+get_property(unit_tests GLOBAL PROPERTY ZERO_UNIT_TESTS)
+set(ZERO_CHECK_TOOLS zero-opt zero-translate zeroc zero-run zero-sim)
+
+add_custom_target(check-zero
+  COMMAND ${PROJECT_SOURCE_DIR}/scripts/test.sh ${PROJECT_BINARY_DIR}
+  DEPENDS ${ZERO_CHECK_TOOLS} ${unit_tests} zero-faults fuzz-readers fuzz-compiler transfers
+  USES_TERMINAL COMMENT "Run all tests")
+
+# zero_check(<name> <comment> <argument of lit>...): tests as a target of its own.
+function(zero_check name comment)
+  add_custom_target(${name}
+    COMMAND ${ZERO_LIT} --verbose --succinct --param build=${PROJECT_BINARY_DIR} ${ARGN}
+      ${PROJECT_SOURCE_DIR}/test
+    DEPENDS ${ZERO_CHECK_TOOLS} USES_TERMINAL VERBATIM COMMENT "${comment}")
+endfunction()
+
+# Tests of what checks sources and documents; the others compile or train models.
+set(checks docs/c-api docs/docs docs/flags docs/passes tools/arrows tools/format tools/guards
+  tools/help tools/list-optimizers tools/new-pass tools/option-words tools/optimizers-once
+  tools/update-checks)
+list(JOIN checks "|" checks)
+zero_check(check-zero-fast "Run the tests that need no training"
+  "--filter=[.]mlir$|(${checks})[.]test$")
+zero_check(check-zero-roundtrip "Run the tests of passes on programs that were printed and parsed"
+  --param roundtrip=1)
