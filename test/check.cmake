@@ -13,6 +13,8 @@ foreach(tool LIT FILECHECK)
     message(WARNING "ZERO_${tool} was not found: tests cannot run")
   endif()
 endforeach()
+string(TOUPPER "${CMAKE_BUILD_TYPE}" build_type)
+set(ZERO_LINK_FLAGS "${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${build_type}}")
 configure_file(${CMAKE_CURRENT_LIST_DIR}/site.cfg.py.in ${PROJECT_BINARY_DIR}/test/site.cfg.py @ONLY)
 
 # What the tests run: tools, unit tests, the library of failing system calls.

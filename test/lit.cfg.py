@@ -37,6 +37,7 @@ config.substitutions.append(("%build", build))
 config.substitutions.append(("%llvm_tools", config.llvm_tools))
 config.substitutions.append(("%cmake", config.cmake))
 config.substitutions.append(("%cc", config.c_compiler))
+config.substitutions.append(("%link_flags", config.link_flags))
 # Programs are printed and parsed again before passes run: check-zero-roundtrip.
 if lit_config.params.get("roundtrip"):
     config.suffixes = [".mlir"]
