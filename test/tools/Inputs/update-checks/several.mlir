@@ -1,0 +1,1 @@
+// RUN: zero-opt %s | FileCheck %s --check-prefixes=CHECK,ONE
