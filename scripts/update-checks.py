@@ -59,10 +59,11 @@ def functions(lines):
         i += 1
         if not match:
             continue
-        if not re.search(r"\{\s*$", lines[begin]) and "{" in "".join(lines[begin + 1:begin + 4]):
-            # A type that goes on in the next lines.
-            while i < len(lines) and re.match(r"\s+(->|%|attributes)", lines[i]):
-                i += 1
+        # A type goes on in the next lines.
+        while i < len(lines) and ("".join(lines[begin:i]).count("(") >
+                                  "".join(lines[begin:i]).count(")") or
+                                  re.match(r"\s+(->|attributes)", lines[i])):
+            i += 1
         if re.search(r"\{\s*$", lines[i - 1]):
             while i < len(lines) and lines[i] != match[1] + "}":
                 i += 1
@@ -110,6 +111,14 @@ def updated(section, output, prefix):
     for name, begin, end in reversed(functions(lines)):
         while begin > 0 and re.match(r"\s*//(?! (-----|RUN:))", lines[begin - 1]):
             begin -= 1
+        # Lines behind a function are of it, too, up to the label of the next.
+        i = end
+        while i < len(lines) and re.match(r"\s*//(?! (-----|RUN:))", lines[i]):
+            if re.match(rf"\s*// {prefix}-LABEL:", lines[i]):
+                break
+            i += 1
+            if check.match(lines[i - 1]):
+                end = i
         places = [i for i in range(begin, end) if check.match(lines[i])]
         if not places:
             continue

@@ -26,3 +26,4 @@ func.func @view(%x: tensor<4xf32>)
   %y = tensor.expand_shape %x [[0, 1]] output_shape [2, 2] : tensor<4xf32> into tensor<2x2xf32>
   return %y : tensor<2x2xf32>
 }
+// CHECK: tensor.reshape
