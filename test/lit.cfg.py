@@ -35,6 +35,7 @@ config.substitutions.append(("%python", os.path.join(source, ".deps", "venv", "b
 config.substitutions.append(("%data", os.path.join(config.test_source_root, "data")))
 config.substitutions.append(("%build", build))
 config.substitutions.append(("%llvm_tools", config.llvm_tools))
+config.substitutions.append(("%mlir_include", config.mlir_include))
 config.substitutions.append(("%cmake", config.cmake))
 config.substitutions.append(("%cc", config.c_compiler))
 config.substitutions.append(("%link_flags", config.link_flags))
