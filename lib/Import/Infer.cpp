@@ -47,6 +47,9 @@ static TensorShape fromProto(const pb::NodeProto &node, int index, const pb::Typ
 namespace {
 class Inferrer {
 public:
+  // Not copied: the member typeOf captures `this`.
+  Inferrer(const Inferrer &) = delete;
+  Inferrer &operator=(const Inferrer &) = delete;
   Inferrer(Model &model, TypedGraph &graph)
       : model(model), graph(graph), sequences(model, graph), names(graph), branches(graph, names) {
     context.set_ir_version(static_cast<int>(model.proto.ir_version()));

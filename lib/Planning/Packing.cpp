@@ -23,6 +23,7 @@ std::vector<std::pair<int64_t, int64_t>> liveBytes(const std::vector<Lifetime> &
     change[lifetime.end + 1] -= bytes;
   }
   std::vector<std::pair<int64_t, int64_t>> live;
+  live.reserve(change.size());
   int64_t sum = 0;
   for (auto [command, bytes] : change)
     live.emplace_back(command, sum += bytes);
@@ -107,6 +108,7 @@ static std::vector<int64_t> contention(const Problem &problem) {
   std::partial_sum(live.begin(), live.end(), live.begin());
   RangeMaximum most(std::move(live));
   std::vector<int64_t> result;
+  result.reserve(problem.pieces.size());
   for (const Piece &piece : problem.pieces)
     result.push_back(most(piece.first, piece.last));
   return result;

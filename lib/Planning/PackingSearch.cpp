@@ -128,6 +128,7 @@ bool Search::place(size_t piece, const std::vector<size_t> &open) {
 bool searchLower(const std::vector<Piece> &pieces, const std::vector<size_t> &order, int64_t bound,
                  Layout &best, int64_t &nodes) {
   std::vector<Piece> ordered;
+  ordered.reserve(order.size());
   for (size_t index : order)
     ordered.push_back(pieces[index]);
   while (best.top > bound) {

@@ -35,6 +35,7 @@ static std::vector<int64_t> likelyPeriods(const std::vector<uint64_t> &symbols,
       earlier.pop_front();
   }
   std::vector<std::pair<int64_t, int64_t>> ranked;
+  ranked.reserve(matched.size());
   for (auto [period, weight] : matched)
     ranked.emplace_back(-weight, period);
   std::sort(ranked.begin(), ranked.end());

@@ -136,6 +136,7 @@ Status HeaderReader::place(const std::string &name, Entry &entry, Array &array) 
 static Status checkRanges(const std::map<std::string, Array> &tensors,
                           std::span<const uint8_t> data) {
   std::vector<std::span<const uint8_t>> ranges;
+  ranges.reserve(tensors.size());
   for (const auto &[name, array] : tensors)
     ranges.push_back(array.bytes);
   std::sort(ranges.begin(), ranges.end(), [](auto left, auto right) {

@@ -95,6 +95,7 @@ Status ThreadCommunicator::broadcast(const Call &call, DType dtype, const void *
 std::vector<std::unique_ptr<Communicator>> makeThreadGroup(const ThreadGroupOptions &options) {
   auto group = std::make_shared<Rendezvous>(options.ranks, options.timeoutSeconds);
   std::vector<std::unique_ptr<Communicator>> ends;
+  ends.reserve(options.ranks);
   for (int rank = 0; rank < options.ranks; ++rank)
     ends.push_back(std::make_unique<ThreadCommunicator>(group, rank, options));
   return ends;

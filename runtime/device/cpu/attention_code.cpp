@@ -154,7 +154,10 @@ private:
     }
   }
 
-  static bool isLarge(float sum) { return (sum > kLargeSum || sum < -kLargeSum) && sum - sum == 0; }
+  static bool isLarge(float sum) {
+    // An infinity less itself is no number. NOLINTNEXTLINE(misc-redundant-expression)
+    return (sum > kLargeSum || sum < -kLargeSum) && sum - sum == 0;
+  }
 
   /// Recomputes the sum of exp(score - LSE) in rows that a large number hides entirely: LSE is that
   /// number, without the logarithm of the number of keys.

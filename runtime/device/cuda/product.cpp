@@ -215,8 +215,8 @@ Status Product::State::makeDescriptor(BlasProduct &descriptor) const {
     return {};
   // The search for algorithms needs a pointer to the bias; each call sets the real one.
   const void *somewhere = reinterpret_cast<const void *>(kWorkspaceAlignment);
-  ZERO_RT_BLAS(library(), cublasLtMatmulDescSetAttribute, descriptor, kBlasProductBias, &somewhere,
-               sizeof(somewhere));
+  ZERO_RT_BLAS(library(), cublasLtMatmulDescSetAttribute, descriptor, kBlasProductBias,
+               static_cast<const void *>(&somewhere), sizeof(somewhere));
   ZERO_RT_TRY(set(kBlasProductEpilogue, kBlasEpilogueBias));
   return set(kBlasProductBiasType, blasType(product.result.dtype));
 }
@@ -281,8 +281,8 @@ public:
         product.residual ? static_cast<const char *>(args[resultIndex - 1]) : result;
     const float beta = product.residual || product.accumulate ? 1 : 0;
     if (product.bias && !product.calls.empty()) // an attribute of the host's, nothing is made
-      ZERO_RT_BLAS(library, cublasLtMatmulDescSetAttribute, descriptor, kBlasProductBias, &args[2],
-                   sizeof(void *));
+      ZERO_RT_BLAS(library, cublasLtMatmulDescSetAttribute, descriptor, kBlasProductBias,
+                   static_cast<const void *>(&args[2]), sizeof(void *));
     void *workspace = state.workspace > 0 ? alignedUp(args[resultIndex + 1]) : nullptr;
     const int64_t operand = int64_t(sizeOf(product.left.dtype)),
                   element = int64_t(sizeOf(product.result.dtype));

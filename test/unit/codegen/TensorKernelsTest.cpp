@@ -69,8 +69,9 @@ TEST(TensorKernels, CrossEntropy) {
     double exps = 0;
     for (int64_t j = 0; j < classes; ++j)
       exps += std::exp(double(logits[i * classes + j]));
-    expectedLse[i] = std::log(exps);
-    expectedLoss[i] = labels[i] == -100 ? 0 : std::log(exps) - logits[i * classes + labels[i]];
+    expectedLse[i] = float(std::log(exps));
+    expectedLoss[i] =
+        labels[i] == -100 ? 0 : float(std::log(exps) - logits[i * classes + labels[i]]);
     sum += expectedLoss[i];
   }
   EXPECT_LT(relativeError(loss, expectedLoss), 1e-6);

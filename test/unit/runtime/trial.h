@@ -70,8 +70,10 @@ public:
   void bind(uint64_t rows, float poison = 0, uint64_t poisonRow = UINT64_MAX, int64_t label = 3) {
     std::vector<float> x(rows * 4);
     std::vector<int64_t> labels(rows, label);
-    for (uint64_t i = 0; i < x.size(); ++i)
-      x[i] = i / 4 == poisonRow ? poison : float(i / 4 + i % 4);
+    for (uint64_t i = 0; i < x.size(); ++i) {
+      const uint64_t row = i / 4;
+      x[i] = row == poisonRow ? poison : float(row + i % 4);
+    }
     std::array<uint64_t, 2> shape{rows, 4};
     EXPECT_OK(zero_rt_data_bind_memory(data, "x", ZERO_RT_F32, shape.data(), 2, x.data()));
     EXPECT_OK(zero_rt_data_bind_memory(data, "label", ZERO_RT_I64, &rows, 1, labels.data()));
