@@ -2,6 +2,8 @@
 #   check-zero            all tests, as make test runs them
 #   check-zero-fast       passes, dialects and checks of the sources: under a minute, no training
 #   check-zero-roundtrip  every .mlir test, with the input printed and parsed again first
+#   check-tidy            clang-tidy over all sources (scripts/check-tidy.sh): half an hour on two
+#                         cores, so check-zero has no part of it
 # The tests find LLVM's tools in test/site.cfg.py of the build folder, scripts/test.sh finds
 # lit in its cache.
 
@@ -43,3 +45,7 @@ zero_check(check-zero-fast "Run the tests that need no training"
   "--filter=[.]mlir$|(${checks})[.]test$")
 zero_check(check-zero-roundtrip "Run the tests of passes on programs that were printed and parsed"
   --param roundtrip=1)
+
+add_custom_target(check-tidy
+  COMMAND ${PROJECT_SOURCE_DIR}/scripts/check-tidy.sh -p ${PROJECT_BINARY_DIR}
+  USES_TERMINAL COMMENT "Run clang-tidy over all sources")
