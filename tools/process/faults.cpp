@@ -71,11 +71,10 @@ static void onBadAddress(int signal, siginfo_t *info, void *context) {
   constexpr uintptr_t kFirst = uintptr_t(1) << 20;
   beginEnd();
   const uintptr_t instruction = instructionOf(context);
-  if (reinterpret_cast<uintptr_t>(info->si_addr) >= kFirst)
-    giveUp(signal);
-  else if (isMemoryShort())
+  const bool isFirst = reinterpret_cast<uintptr_t>(info->si_addr) < kFirst;
+  if (isFirst && isMemoryShort())
     endForMemory();
-  else if (instruction >= libraryBegin && instruction < libraryEnd)
+  else if (isFirst && instruction >= libraryBegin && instruction < libraryEnd)
     endByError({"out of memory: oneDNN used a null pointer, as where it gets no memory for its "
                 "code; limits are those of 'ulimit -v', or of the container"});
   else

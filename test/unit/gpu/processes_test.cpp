@@ -67,7 +67,7 @@ protected:
   /// What this process is asked to be.
   void adopt(Trial &trial, const char *file = "id") {
     join = folder + file;
-    trial.options.rank = std::atoi(ownRank());
+    trial.options.rank = std::stoi(ownRank());
     trial.options.join = join.c_str();
     trial.options.gpus = "0,1";
   }
@@ -205,7 +205,7 @@ TEST_F(Processes, ThatShareAGpuAreRefused) {
 
 TEST_F(Processes, WithDifferentExecutablesAreRefused) {
   if (isRank()) {
-    Trial trial((TinyProgram(kRanks, 1 + std::atoi(ownRank()))));
+    Trial trial((TinyProgram(kRanks, 1 + std::stoi(ownRank()))));
     adopt(trial);
     EXPECT_FAILS(zero_rt_session_create(trial.executable, &trial.options, &trial.session),
                  ZERO_RT_INVALID_ARGUMENT, "rank 1 has another executable than rank 0");
@@ -250,6 +250,7 @@ protected:
   static Status parse(std::vector<std::string> words, zero::run::Options &options) {
     words.insert(words.begin(), "zero-run");
     std::vector<char *> arguments;
+    arguments.reserve(words.size());
     for (std::string &word : words)
       arguments.push_back(word.data());
     return zero::run::parseOptions(int(arguments.size()), arguments.data(), options);

@@ -115,8 +115,10 @@ TEST_P(Executor, EvaluatesWithoutATrace) {
   EXPECT_OK(zero_rt_data_create(trial.executable, &held));
   std::vector<float> x(2 * rows * 4);
   std::vector<int64_t> labels(2 * rows);
-  for (uint64_t i = 0; i < x.size(); ++i)
-    x[i] = float(i / 4 + i % 4); // as Trial's
+  for (uint64_t i = 0; i < x.size(); ++i) {
+    const uint64_t row = i / 4;
+    x[i] = float(row + i % 4); // as Trial's
+  }
   std::array<uint64_t, 2> shape{2 * rows, 4};
   EXPECT_OK(zero_rt_data_bind_memory(held, "x", ZERO_RT_F32, shape.data(), 2, x.data()));
   EXPECT_OK(zero_rt_data_bind_memory(held, "label", ZERO_RT_I64, shape.data(), 1, labels.data()));

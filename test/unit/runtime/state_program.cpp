@@ -13,7 +13,7 @@ using namespace zero::rt;
 namespace fs = std::filesystem;
 
 void StateProgram::add(proto::Role role, proto::DType dtype, bool sharded,
-                       std::vector<Member> members, uint64_t gap) {
+                       const std::vector<Member> &members, uint64_t gap) {
   uint64_t elements = 0;
   for (const Member &member : members) {
     auto *tensor = program.add_tensors();
@@ -29,7 +29,7 @@ void StateProgram::add(proto::Role role, proto::DType dtype, bool sharded,
 }
 
 void StateProgram::addTiled(proto::Role role, proto::DType dtype, bool sharded, Member member,
-                            uint32_t axis, std::vector<uint64_t> extents) {
+                            uint32_t axis, const std::vector<uint64_t> &extents) {
   auto *tensor = program.add_tensors();
   tensor->set_name(member.name);
   tensor->set_role(role);
@@ -118,7 +118,7 @@ Status StateProgram::load(const std::string &path) {
   std::shared_ptr<CheckpointReader> reader;
   damaged.clear();
   Meter meter;
-  auto verify = [&](std::shared_ptr<CheckpointReader> opened) {
+  auto verify = [&](const std::shared_ptr<CheckpointReader> &opened) {
     ZERO_RT_TRY(opened->verify(0, 2, meter));
     return opened->verify(1, 2, meter);
   };

@@ -22,10 +22,10 @@ public:
   };
   /// Adds a bucket, each of whose members begins `gap` elements behind the one before.
   void add(zero::rt::proto::Role role, zero::rt::proto::DType dtype, bool sharded,
-           std::vector<Member> members, uint64_t gap = 0);
+           const std::vector<Member> &members, uint64_t gap = 0);
   /// Adds a tensor in tiles of `extents` along `axis`, each in a bucket of its own.
   void addTiled(zero::rt::proto::Role role, zero::rt::proto::DType dtype, bool sharded,
-                Member member, uint32_t axis, std::vector<uint64_t> extents);
+                Member member, uint32_t axis, const std::vector<uint64_t> &extents);
   zero::rt::proto::Tensor &tensor(const std::string &name);
 
   /// Makes the arenas; each byte of a tensor depends on its name and place.
