@@ -24,7 +24,8 @@ fi
 tidy=$(command -v clang-tidy-22 || command -v clang-tidy) ||
   { echo "check-tidy: clang-tidy is not installed" >&2; exit 2; }
 
-# How many warnings of system headers were left out is no finding.
+# Progress, and how many warnings of system headers were left out, is no finding.
 printf '%s\0' "${files[@]}" |
-  xargs -0 -P "$(scripts/jobs.sh)" -n 4 "$tidy" -p "$build" --quiet 2> >(grep -v "warnings generated\|warnings treated\|Suppressed\|Use -header" >&2)
+  xargs -0 -P "$(scripts/jobs.sh)" -n 4 "$tidy" -p "$build" --config-file=.clang-tidy --quiet \
+    2> >(grep -v "Processing file\|warnings\? generated\|warnings\? treated as" >&2)
 echo "check-tidy: ${#files[@]} files, no findings"

@@ -19,13 +19,13 @@ string(TOUPPER "${CMAKE_BUILD_TYPE}" build_type)
 set(ZERO_LINK_FLAGS "${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${build_type}}")
 configure_file(${CMAKE_CURRENT_LIST_DIR}/site.cfg.py.in ${PROJECT_BINARY_DIR}/test/site.cfg.py @ONLY)
 
-# What the tests run: tools, unit tests, the library of failing system calls.
+# What the tests run: tools, unit tests, what is installed, the library of failing system calls.
 get_property(unit_tests GLOBAL PROPERTY ZERO_UNIT_TESTS)
 set(ZERO_CHECK_TOOLS zero-opt zero-translate zeroc zero-run zero-sim)
 
 add_custom_target(check-zero
   COMMAND ${PROJECT_SOURCE_DIR}/scripts/test.sh ${PROJECT_BINARY_DIR}
-  DEPENDS ${ZERO_CHECK_TOOLS} ${unit_tests} zero-faults fuzz-readers fuzz-compiler transfers
+  DEPENDS ${ZERO_CHECK_TOOLS} ${unit_tests} zero_rt zero-faults fuzz-readers fuzz-compiler transfers
   USES_TERMINAL COMMENT "Run all tests")
 
 # zero_check(<name> <comment> <argument of lit>...): tests as a target of its own.
@@ -39,7 +39,7 @@ endfunction()
 # Tests of what checks sources and documents; the others compile or train models.
 set(checks docs/c-api docs/docs docs/flags docs/passes tools/arrows tools/format tools/guards
   tools/help tools/list-optimizers tools/new-pass tools/option-words tools/optimizers-once
-  tools/update-checks)
+  tools/tidy tools/update-checks)
 list(JOIN checks "|" checks)
 zero_check(check-zero-fast "Run the tests that need no training"
   "--filter=[.]mlir$|(${checks})[.]test$")

@@ -53,6 +53,9 @@ if cuda is not None:
     config.environment["CUDA_HOME"] = cuda
 if os.access(f"{cuda or '/usr/local/cuda'}/bin/ptxas", os.X_OK) or (cuda is None and shutil.which("ptxas")):
     config.available_features.add("ptxas")
+# scripts/check-tidy.sh.
+if shutil.which("clang-tidy-22") or shutil.which("clang-tidy"):
+    config.available_features.add("clang-tidy")
 # What oneDNN does depends on it: its products need workspace, its convolutions are of its own.
 if "avx512vl" in Path("/proc/cpuinfo").read_text():
     config.available_features.add("avx512")
