@@ -96,7 +96,7 @@ def check_certificate(checks, data, work):
     graph.compile(3, 2, *FLAGS)
     text = re.search(r"update (\d+), gradients (\d+)", graph.report)
     checks.that(text and text[1] == text[2] != "0", f"volume: {graph.report}")
-    checks.that(f"whole gradients for the update +{text[1]}" in graph.report, graph.report)
+    checks.that(f"unsharded gradients for the update +{text[1]}" in graph.report, graph.report)
     state = int(re.search(r"optimizer state +(\d+)", graph.report)[1])
     checks.that(state < 8192, f"{state} bytes of optimizer state, more than rows and columns")
 
