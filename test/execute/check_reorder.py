@@ -71,7 +71,7 @@ def main():
         checks.that(reorders == 2, f"stage {stage}: {reorders} reorders")
     planned, _, text, reorders = run(work, model, "--micro-batches=2")
     checks.that("\n4 products per step reorder B first, 2.25 MiB in all\n" in planned, planned)
-    checks.that(reorders == 4 and "\n4 reorders of B a step" in text, f"in two turns: {text}")
+    checks.that(reorders == 4 and "\n4 reorders of B per step" in text, f"in two turns: {text}")
     for label, rows, *flags in (("few rows", ROWS // 2), ("16 bits", ROWS, "--precision=bf16")):
         planned, _, text, reorders = run(work, make_model(work, rows, 8), *flags)
         checks.that("reorder B" not in planned and "reorders" not in text and reorders == 0,
