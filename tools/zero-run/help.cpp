@@ -11,7 +11,7 @@ Trains a compiled model. Compiles a model first, with the options of zeroc.
 Data
   --data=NAME=FILE,...      .npy, .npz or .bin file of each input
   --shuffle=SEED            shuffle the samples of each epoch
-  --eval-data=NAME=FILE,... compute the loss of held-out data; --eval-every=K steps
+  --eval-data=NAME=FILE,... compute the loss of held-out data (--eval-every=K)
 Training
   --steps=N                 steps to train (1)
   --epochs=E                passes over the data, instead of --steps

@@ -25,7 +25,7 @@ Fit into memory
   --memory-budget=BYTES     bytes of a rank: the fastest plan that fits
   --zero=auto               with a budget: choose the stage as well
   --checkpoint=layer|sqrt   recompute activations in the backward pass
-  --offload-optimizer=TIER  host or nvme; so --offload-params, --offload-activations
+  --offload-optimizer=TIER  host or nvme; see also --offload-params
 Output
   -o FILE                   write the executable
   --plan-only               stop after planning

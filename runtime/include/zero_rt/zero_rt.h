@@ -443,8 +443,8 @@ zero_rt_status zero_rt_session_save_gradients(zero_rt_session *session, const ch
    there until this session is freed. A checkpoint appears by a rename when it is complete on
    disk, then all but the last two are removed. On failure existing checkpoints are unchanged.
    It is an error if the folder has a checkpoint of a later step than this session's, unless it
-   was found damaged when this session was loaded from there. docs/reference/checkpoint-format.md has the
-   format. */
+   was found damaged when this session was loaded from there.
+   docs/reference/checkpoint-format.md has the format. */
 zero_rt_status zero_rt_session_save_state(zero_rt_session *session, const char *folder);
 
 /* Flags of zero_rt_session_load_state(). */
