@@ -29,11 +29,11 @@ Fit into memory
 Output
   -o FILE                   write the executable
   --plan-only               stop after planning
-  --report=FILE,...         write the plan as a web page (.html) or as JSON (.json)
+  --report=FILE,...         write the plan as a web page (.html) or JSON (.json)
   -v                        list all trained parameters
 
 Example
-  zeroc gpt2.onnx --zero-stage=3 --ranks=4 --optimizer=adamw --lr=1e-3 -o gpt2.zexe
+  zeroc gpt2.onnx --zero-stage=3 --ranks=4 --optimizer=adamw -o gpt2.zexe
 
 zeroc --help-all lists all options.
 )";

@@ -309,7 +309,7 @@ TEST(MixedTables, AreRefusedByName) {
          "segment 'PROLOGUE': expected 3 iterations, got 2");
   change([](auto &m) { m.program.set_micro_batches(1); },
          "segment 'PROLOGUE': expected 1 iterations, got 3");
-  change([](auto &m) { m.segment(2).set_repeat(3); }, "segment 'EPILOGUE': expected 1 turns");
+  change([](auto &m) { m.segment(2).set_repeat(3); }, "segment 'EPILOGUE': expected 1 iterations");
   change([](auto &m) { m.segment(1).add_inputs(3); }, "a segment writes input 3 of 3");
   change([](auto &m) { m.segment(1).mutable_commands(1)->set_when(proto::Command::When(9)); },
          "it runs in iterations that this runtime does not know");
