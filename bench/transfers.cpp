@@ -49,9 +49,9 @@ struct Member {
     ZERO_RT_TRY(memory.reserve(device, program.tables(), rank, /*guarded=*/false, meter));
     segments = resolveCommands(program.tables(), rank, memory.bases(), 0);
     for (const CommandSegment &segment : segments)
-      for (uint64_t turn = 0; turn < segment.repeat; ++turn)
+      for (uint64_t iteration = 0; iteration < segment.repeat; ++iteration)
         for (const Command &command : segment.commands)
-          if (runsInTurn(command.when, turn, segment.repeat))
+          if (runsInIteration(command.when, iteration, segment.repeat))
             collect(command);
     ZERO_RT_TRY(LaneWork::open(proto::NVME_READ, communicator, device, memory, reader));
     return LaneWork::open(proto::NVME_WRITE, communicator, device, memory, writer);

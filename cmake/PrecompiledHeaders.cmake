@@ -13,3 +13,7 @@ endfunction()
 
 # ccache requires precompiled headers without a time stamp.
 add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:SHELL:-Xclang -fno-pch-timestamp>")
+
+# libstdc++ calls its own deprecated functions (std::get_temporary_buffer), and switches the warning
+# off by pragmas, which clang does not restore from precompiled headers.
+add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Wno-deprecated-declarations>)

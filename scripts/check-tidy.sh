@@ -1,7 +1,7 @@
 #!/bin/bash
-# Runs clang-tidy (.clang-tidy) over the files that are named, over those that differ from the
-# commit BASE, or over all sources. Needs a build folder in which all was built, as generated
-# headers are read. Fails if there is a finding.
+# Runs clang-tidy (by the nearest .clang-tidy) over the files that are named, over those that
+# differ from the commit BASE, or over all sources. Needs a build folder in which all was built, as
+# generated headers are read. Fails if there is a finding.
 #
 # usage: check-tidy.sh [-p BUILD] [--since BASE | FILE.cpp...]
 set -euo pipefail
@@ -26,6 +26,6 @@ tidy=$(command -v clang-tidy-22 || command -v clang-tidy) ||
 
 # Progress, and how many warnings of system headers were left out, is no finding.
 printf '%s\0' "${files[@]}" |
-  xargs -0 -P "$(scripts/jobs.sh)" -n 4 "$tidy" -p "$build" --config-file=.clang-tidy --quiet \
+  xargs -0 -P "$(scripts/jobs.sh)" -n 4 "$tidy" -p "$build" --quiet \
     2> >(grep -v "Processing file\|warnings\? generated\|warnings\? treated as" >&2)
 echo "check-tidy: ${#files[@]} files, no findings"

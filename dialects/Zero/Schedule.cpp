@@ -6,48 +6,50 @@ using namespace mlir;
 
 namespace zero {
 
-int64_t Schedule::countTurns(int64_t microBatches) const {
+int64_t Schedule::countIterations(int64_t microBatches) const {
   if (segment == Segment::Epilogue)
     return 1;
-  switch (turns) {
-  case Turns::Every:
+  switch (iterations) {
+  case Iterations::Every:
     return microBatches;
-  case Turns::Later:
+  case Iterations::Later:
     return microBatches - 1;
-  case Turns::First:
-  case Turns::Last:
+  case Iterations::First:
+  case Iterations::Last:
     return 1;
   }
-  llvm_unreachable("all turns are listed");
+  llvm_unreachable("all iterations are listed");
 }
 
 Schedule scheduleOf(Operation *op) {
   if (op->hasTrait<OpTrait::IsTerminator>())
     return {Segment::Epilogue};
   auto attr = op->getAttrOfType<ScheduleAttr>(kScheduleAttr);
-  return attr ? Schedule{attr.getSegment(), attr.getTurns()} : Schedule();
+  return attr ? Schedule{attr.getSegment(), attr.getIterations()} : Schedule();
 }
 
 void setSchedule(Operation *op, Schedule schedule) {
   if (schedule.isEveryMicroBatch())
     op->removeDiscardableAttr(kScheduleAttr);
   else
-    op->setDiscardableAttr(kScheduleAttr,
-                           ScheduleAttr::get(op->getContext(), schedule.segment, schedule.turns));
+    op->setDiscardableAttr(
+        kScheduleAttr, ScheduleAttr::get(op->getContext(), schedule.segment, schedule.iterations));
 }
 
 void setSegment(Operation *op, Segment segment) {
-  setSchedule(op, {segment, scheduleOf(op).turns});
+  setSchedule(op, {segment, scheduleOf(op).iterations});
 }
 
-void setTurns(Operation *op, Turns turns) { setSchedule(op, {segmentOf(op), turns}); }
+void setIterations(Operation *op, Iterations iterations) {
+  setSchedule(op, {segmentOf(op), iterations});
+}
 
 LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError, Segment segment,
-                                   Turns turns) {
-  if (segment == Segment::Epilogue && turns != Turns::Every)
+                                   Iterations iterations) {
+  if (segment == Segment::Epilogue && iterations != Iterations::Every)
     return emitError()
            << "expected no selection of micro-batches in the epilogue, which runs once, got '"
-           << stringifyTurns(turns) << "'";
+           << stringifyIterations(iterations) << "'";
   return success();
 }
 

@@ -14,17 +14,19 @@ inline constexpr llvm::StringLiteral kScheduleAttr = "zero.schedule";
 
 struct Schedule {
   Segment segment = Segment::MicroBatch;
-  Turns turns = Turns::Every;
+  Iterations iterations = Iterations::Every;
 
   bool operator==(const Schedule &) const = default;
   bool isEveryMicroBatch() const { return *this == Schedule(); }
   /// How many times a step of `microBatches` micro-batches executes an op with this schedule.
-  int64_t countTurns(int64_t microBatches) const;
+  int64_t countIterations(int64_t microBatches) const;
   /// The schedule of an op that produces operands of an op with this schedule, or uses its results:
   /// the same segment, and the last iteration if this is the last. An op in the first iteration and
   /// one in the later iterations are both adjacent to ops that run in every iteration: each
   /// iteration executes one of them.
-  Schedule beside() const { return {segment, turns == Turns::Last ? turns : Turns::Every}; }
+  Schedule beside() const {
+    return {segment, iterations == Iterations::Last ? iterations : Iterations::Every};
+  }
 };
 
 Schedule scheduleOf(mlir::Operation *op);
@@ -35,8 +37,8 @@ inline bool isIn(mlir::Operation *op, Segment segment) { return segmentOf(op) ==
 
 /// Schedules `op` in `segment`, in the same iterations as before.
 void setSegment(mlir::Operation *op, Segment segment);
-/// Schedules `op` in the iterations `turns` of its segment.
-void setTurns(mlir::Operation *op, Turns turns);
+/// Schedules `op` in the iterations `iterations` of its segment.
+void setIterations(mlir::Operation *op, Iterations iterations);
 
 } // namespace zero
 

@@ -54,7 +54,7 @@ def Zero_Segment : I32EnumAttr<"Segment", "a part of a step", [
   let genSpecializedAttr = 0;
 }
 
-def Zero_Turns : I32EnumAttr<"Turns", "the micro-batches of a step in which an op runs", [
+def Zero_Iterations : I32EnumAttr<"Iterations", "the micro-batches of a step in which an op runs", [
     I32EnumAttrCase<"Every", 0, "every">,
     I32EnumAttrCase<"First", 1, "first">,
     I32EnumAttrCase<"Later", 2, "later">,
@@ -78,8 +78,8 @@ def Zero_ScheduleAttr : Zero_Attr<"Schedule", "schedule"> {
     ```
   }];
   let parameters = (ins "::zero::Segment":$segment,
-                        DefaultValuedParameter<"::zero::Turns", "::zero::Turns::Every">:$turns);
-  let assemblyFormat = "`<` $segment (`,` $turns^)? `>`";
+                        DefaultValuedParameter<"::zero::Iterations", "::zero::Iterations::Every">:$iterations);
+  let assemblyFormat = "`<` $segment (`,` $iterations^)? `>`";
   let genVerifyDecl = 1;
 }
 

@@ -99,13 +99,13 @@ StepTime measureStep(ModuleOp module, func::FuncOp step, const Machine &machine)
   StepTime sum;
   const int64_t microBatches = microBatchesOf(module);
   for (Operation &op : step.getBody().front()) {
-    const double turns = double(scheduleOf(&op).countTurns(microBatches));
-    const double seconds = times.seconds(&op) * turns;
+    const double iterations = double(scheduleOf(&op).countIterations(microBatches));
+    const double seconds = times.seconds(&op) * iterations;
     if (auto transfer = dyn_cast<TransferOp>(op))
       sum.transfer[size_t(linkOf(transfer))] += seconds;
     else
       (isa<LaunchOp>(op) ? sum.compute : sum.collective) += seconds;
-    sum.latency += times.latency(&op) * turns;
+    sum.latency += times.latency(&op) * iterations;
     if (op.hasAttr(kRecomputeAttr))
       sum.recomputed += seconds;
     if (isa<LaunchOp>(op) && isIn(&op, Segment::Epilogue))

@@ -64,6 +64,8 @@ static constexpr PhaseInfo kPhases[] = {
 
 StringRef phaseName(Phase phase) { return kPhases[unsigned(phase)].name; }
 
+StringRef phaseSummary(Phase phase) { return kPhases[unsigned(phase)].summary; }
+
 ArrayRef<Phase> allPhases() {
   static const SmallVector<Phase> phases =
       llvm::map_to_vector(kPhases, [](const PhaseInfo &info) { return info.phase; });

@@ -71,17 +71,17 @@ static proto::Collective::Kind kindOf(CollectiveKind kind) {
 
 /// In which micro-batches `op` runs.
 static proto::Command::When whenOf(Operation *op) {
-  switch (scheduleOf(op).turns) {
-  case Turns::Every:
+  switch (scheduleOf(op).iterations) {
+  case Iterations::Every:
     return proto::Command::ALWAYS;
-  case Turns::First:
+  case Iterations::First:
     return proto::Command::FIRST;
-  case Turns::Later:
+  case Iterations::Later:
     return proto::Command::LATER;
-  case Turns::Last:
+  case Iterations::Last:
     return proto::Command::LAST;
   }
-  llvm_unreachable("all turns are listed");
+  llvm_unreachable("all iterations are listed");
 }
 
 /// The value that `op` runs under the condition of, or null.

@@ -97,9 +97,9 @@ static uint64_t receivedInStep(const proto::Program &program) {
     for (const proto::Command &command : segment.commands()) {
       if (!command.has_collective() || command.collective().control())
         continue;
-      const uint64_t turns = rt::turnsOf(segment, command);
+      const uint64_t iterations = rt::iterationsOf(segment, command);
       for (auto [rank, sum] : llvm::enumerate(received))
-        sum += turns * rt::receivedElements(command.collective(), program.ranks(), rank);
+        sum += iterations * rt::receivedElements(command.collective(), program.ranks(), rank);
     }
   return received.empty() ? 0 : *llvm::max_element(received);
 }

@@ -43,7 +43,7 @@ static uint64_t numberEntry(const pb::TensorProto &tensor, StringRef key, uint64
     uint64_t value = 0;
     if (entry.key() != key)
       continue;
-    if (!parseWhole(entry.value(), value))
+    if (!parseInteger(entry.value(), value))
       fail(what + ": expected a number as its external data's " + key + ", got " +
            quote(entry.value()));
     return value;

@@ -31,7 +31,7 @@ bool FxCall::has(unsigned index, StringRef name) const {
 
 int64_t FxCall::getInt(unsigned index, StringRef name, int64_t fallback) const {
   int64_t value;
-  return parseWhole(text(index, name), value) ? value : fallback;
+  return parseInteger(text(index, name), value) ? value : fallback;
 }
 
 double FxCall::getFloat(unsigned index, StringRef name, double fallback) const {

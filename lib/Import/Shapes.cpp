@@ -22,7 +22,7 @@ std::string parseShapeBindings(StringRef text, ShapeBindings &bindings) {
     shape.split(parts, 'x', -1, /*KeepEmpty=*/!shape.empty());
     llvm::SmallVector<int64_t> dims;
     for (StringRef part : parts)
-      if (!parseWhole(part, dims.emplace_back()) || dims.back() <= 0)
+      if (!parseInteger(part, dims.emplace_back()) || dims.back() <= 0)
         return ("expected positive dimensions joined by 'x' for '" + name + "', got '" + shape +
                 "'")
             .str();

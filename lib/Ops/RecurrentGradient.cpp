@@ -20,13 +20,13 @@ namespace zero::ops {
 
 /// `value` from clones of the product that gave it, so that its bytes are not kept from
 /// forward to backward; itself where something else gave it.
-static Value madeAgain(NodeBuilder &builder, Value value) {
+static Value cloned(NodeBuilder &builder, Value value) {
   auto node = value.getDefiningOp<onnx::NodeOp>();
   if (!node || !node.isAnyOf({op::Reshape, op::Add, op::Cast, own::Contract}))
     return value;
   IRMapping clones;
   if (!node.is(own::Contract))
-    clones.map(node.getInputs()[0], madeAgain(builder, node.getInputs()[0]));
+    clones.map(node.getInputs()[0], cloned(builder, node.getInputs()[0]));
   Operation *clone = builder.getBuilder().clone(*node, clones);
   clone->setAttr(kRecomputeAttr, builder.getBuilder().getUnitAttr());
   return clone->getResult(0);
@@ -101,7 +101,7 @@ Value StepsGradient::previousStates() {
 /// The kernel that walks back, with the gates' sums of all steps.
 onnx::NodeOp StepsGradient::createKernel() {
   Value weights = operand(In::Weights);
-  Value gates = madeAgain(builder, operand(In::Gates));
+  Value gates = cloned(builder, operand(In::Gates));
   Value product = contractNode(builder, matrix(previous), weights, false, true,
                                tensorType(gates).getElementType());
   const bool isGru = form.cell == Cell::GRU;

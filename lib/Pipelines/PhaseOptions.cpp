@@ -53,7 +53,7 @@ static bool holdsNumber(llvm::cl::Option *option, StringRef value) {
     if constexpr (std::is_floating_point_v<T>)
       return parseDouble(part, number);
     else
-      return parseWhole(part, number);
+      return parseInteger(part, number);
   });
 }
 

@@ -176,7 +176,7 @@ static constexpr int64_t kSwapParts = 8;
 
 /// Plans of the same placement in which part of what is saved waits elsewhere.
 void PlanSearch::addSwaps(Plan &first, const MemoryFloor &own) {
-  std::vector<planning::SavedWay> ways;
+  std::vector<planning::RecomputeChoice> ways;
   if (ladder)
     for (const RecomputePlan &recompute : *ladder)
       ways.push_back({recompute.leastSeconds, recompute.leastBytes});

@@ -25,7 +25,7 @@ namespace zero {
 
 /// How often the largest parameter is halved: where a planner chooses, and where a way out
 /// is looked for.
-static constexpr int kHalves = 2, kHalvesOfWays = 4;
+static constexpr int kHalves = 2, kHalvesOfFitting = 4;
 
 static constexpr double kAnySeconds = std::numeric_limits<double>::infinity();
 
@@ -67,12 +67,12 @@ public:
     if (mayChoose)
       choose(trials, *asked);
     else if (!asked->fits && uint64_t(asked->floor.state) < options->plan.memoryBudget.getValue())
-      findWay(trials, given);
+      findFittingTiles(trials, given);
   }
 
 private:
   void choose(const TileTrials &trials, const TileTrial &whole);
-  void findWay(const TileTrials &trials, uint64_t given);
+  void findFittingTiles(const TileTrials &trials, uint64_t given);
 
   std::shared_ptr<PhaseOptions> options;
   planning::Machine machine;
@@ -116,12 +116,12 @@ void PlanTiles::choose(const TileTrials &trials, const TileTrial &whole) {
         << "tiles of parameters above " + planning::formatBytes(double(chosen)) + ": " + why;
 }
 
-void PlanTiles::findWay(const TileTrials &trials, uint64_t given) {
+void PlanTiles::findFittingTiles(const TileTrials &trials, uint64_t given) {
   const uint64_t largest = largestPart(getOperation(), given);
-  for (int half = 1; half <= kHalvesOfWays; ++half) {
+  for (int half = 1; half <= kHalvesOfFitting; ++half) {
     const uint64_t limit = llvm::divideCeil(largest, uint64_t(1) << half);
     if (std::optional<TileTrial> trial = trials.attempt(limit, kAnySeconds))
-      return writeTileWay(getOperation(), {limit, trial->seconds, trial->peak});
+      return writeFittingTiles(getOperation(), {limit, trial->seconds, trial->peak});
   }
 }
 

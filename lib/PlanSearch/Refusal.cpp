@@ -40,7 +40,7 @@ public:
 
   LogicalResult run();
   /// The changes that fit: those without more ranks first, then by time of a step.
-  std::vector<Fix> takeFixes();
+  std::vector<Fix> findFixes();
 
 private:
   LogicalResult attempt(StringRef flag, StringRef value);
@@ -81,7 +81,7 @@ LogicalResult FixSearch::run() {
     return success();
   LogicalResult result = success();
   // Parameters are tiled before differentiation: zero-plan-tiles has tried the sizes.
-  if (std::optional<TileWay> way = readTileWay(module))
+  if (std::optional<FittingTiles> way = readFittingTiles(module))
     fixes.push_back(
         {"--tile-params-over=" + std::to_string(way->limit), false, way->seconds, way->bytes});
   auto tryIt = [&](StringRef flag, const Twine &value) {
@@ -112,7 +112,7 @@ LogicalResult FixSearch::run() {
   return result;
 }
 
-std::vector<Fix> FixSearch::takeFixes() {
+std::vector<Fix> FixSearch::findFixes() {
   llvm::stable_sort(fixes, [](const Fix &a, const Fix &b) {
     return std::tie(a.wantsRanks, a.seconds) < std::tie(b.wantsRanks, b.seconds);
   });
@@ -166,7 +166,7 @@ LogicalResult refuse(ModuleOp module, PlanSearch &search, const PhaseOptions &op
   if (tiles)
     error << " with tiles of up to " << planning::formatBytes(double(tiles));
   error << "; the smallest budget with a plan is " << peak;
-  if (std::optional<TileWay> way = readTileWay(module); way && tiles)
+  if (std::optional<FittingTiles> way = readFittingTiles(module); way && tiles)
     error.attachNote() << "tiles of up to " << planning::formatBytes(double(tiles))
                        << " are too large for this budget: with --tile-params-over=" << way->limit
                        << " a plan fits";
@@ -184,7 +184,7 @@ LogicalResult refuse(ModuleOp module, PlanSearch &search, const PhaseOptions &op
                      << bytesText(floor.launch) << " that '" << floor.launchAt
                      << "' alone reads, writes and uses as workspace";
   std::string ways = llvm::formatv("--memory-budget={0}: {1:F4} s a step", peak, cost.time.total());
-  std::vector<Fix> found = fixes.takeFixes();
+  std::vector<Fix> found = fixes.findFixes();
   found.resize(std::min(found.size(), kShownFixes));
   for (const Fix &fix : found)
     ways += llvm::formatv("\n  {0}: {1:F4} s a step in {2}", fix.flags, fix.seconds,

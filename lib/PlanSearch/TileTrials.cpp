@@ -77,18 +77,18 @@ std::optional<TileTrial> TileTrials::run(std::optional<uint64_t> limit, double s
 static constexpr StringLiteral kTilesThatFitAttr = "zero.tiles_that_fit";
 static constexpr StringLiteral kTilesFloorAttr = "zero.tiles_floor";
 
-void writeTileWay(ModuleOp module, const TileWay &way) {
+void writeFittingTiles(ModuleOp module, const FittingTiles &way) {
   Builder builder(module.getContext());
   module->setAttr(kTilesThatFitAttr,
                   TilesAttr::get(module.getContext(), way.limit,
                                  builder.getF64FloatAttr(way.seconds), way.bytes));
 }
 
-std::optional<TileWay> readTileWay(ModuleOp module) {
+std::optional<FittingTiles> readFittingTiles(ModuleOp module) {
   auto tiles = module->getAttrOfType<TilesAttr>(kTilesThatFitAttr);
   if (!tiles)
     return std::nullopt;
-  return TileWay{tiles.getLimit(), tiles.getSeconds().getValueAsDouble(), tiles.getBytes()};
+  return FittingTiles{tiles.getLimit(), tiles.getSeconds().getValueAsDouble(), tiles.getBytes()};
 }
 
 void writeTilesFloor(ModuleOp module, const MemoryFloor &floor) {

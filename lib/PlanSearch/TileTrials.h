@@ -39,13 +39,13 @@ private:
 
 /// On a module for which no plan fits: the limit of tiles with which one does, and what
 /// that takes.
-struct TileWay {
+struct FittingTiles {
   uint64_t limit;
   double seconds;
   int64_t bytes;
 };
-void writeTileWay(mlir::ModuleOp module, const TileWay &way);
-std::optional<TileWay> readTileWay(mlir::ModuleOp module);
+void writeFittingTiles(mlir::ModuleOp module, const FittingTiles &way);
+std::optional<FittingTiles> readFittingTiles(mlir::ModuleOp module);
 
 /// On a module for which no plan fits, whatever its tiles: what none of them can do without.
 void writeTilesFloor(mlir::ModuleOp module, const MemoryFloor &floor);

@@ -58,7 +58,7 @@ std::optional<uint64_t> parseByteSize(std::string_view text) {
       continue;
     if (unit.bytes == 1) {
       uint64_t bytes = 0;
-      return parseWhole(digits, bytes) && bytes >> 63 == 0 ? std::optional(bytes) : std::nullopt;
+      return parseInteger(digits, bytes) && bytes >> 63 == 0 ? std::optional(bytes) : std::nullopt;
     }
     double number = 0;
     if (!parseReal(digits, number) || number * unit.bytes >= limit)

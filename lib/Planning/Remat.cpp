@@ -17,7 +17,7 @@ Kept keepAll(const RematProblem &problem) {
 static Kept keepBoundaries(const Step &step, int stride) {
   Kept kept(step.problem.bytes.size());
   for (size_t value = 0; value < kept.size(); ++value)
-    kept[value] = step.fateOf(static_cast<int>(value)) == RematProblem::Fate::Stays;
+    kept[value] = step.fateOf(static_cast<int>(value)) == RematProblem::Fate::Saved;
   const auto &boundaries = step.problem.boundaries;
   for (size_t layer = 0; layer < boundaries.size(); ++layer)
     if (stride && (layer + 1) % stride == 0)

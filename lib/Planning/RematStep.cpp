@@ -69,14 +69,14 @@ void Player::execute(const RematProblem::Node &node) {
 }
 
 /// Recomputes the node of `value`, after the nodes of the dropped values that it reads.
-void Player::makeAgain(int value) {
+void Player::recompute(int value) {
   const int producer = step.producers[value];
   if (played.againAt[producer] != kNever)
     return;
   const RematProblem::Node &node = problem.nodes[producer];
   for (int read : node.reads)
     if (isDropped(read))
-      makeAgain(read);
+      recompute(read);
   played.againAt[producer] = now;
   execute(node);
   played.cost.seconds += node.seconds;
@@ -95,7 +95,7 @@ const Played &Player::play(const Kept &wanted) {
     if (!node.forward)
       for (int value : node.reads)
         if (isDropped(value))
-          makeAgain(value);
+          recompute(value);
     played.ranAt[index] = now;
     execute(node);
   }

@@ -17,7 +17,7 @@ public:
 
   RematProblem::Fate fateOf(int value) const {
     if (layerOf(value) < 0)
-      return RematProblem::Fate::Stays;
+      return RematProblem::Fate::Saved;
     return problem.fates.empty() ? RematProblem::Fate::Free : problem.fates[value];
   }
   int layerOf(int value) const {
@@ -75,7 +75,7 @@ private:
   static constexpr size_t kNever = SIZE_MAX;
 
   void execute(const RematProblem::Node &node);
-  void makeAgain(int value);
+  void recompute(int value);
   void close(int value);
   bool isDropped(int value) const { return step.layerOf(value) >= 0 && !(*kept)[value]; }
 

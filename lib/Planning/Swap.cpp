@@ -8,7 +8,7 @@
 
 namespace zero::planning {
 
-double swapSeconds(const SavedWay &way, int64_t host, int64_t disk, const SwapLanes &lanes) {
+double swapSeconds(const RecomputeChoice &way, int64_t host, int64_t disk, const SwapLanes &lanes) {
   double longest = lanes.compute + way.again;
   for (Link link : {Link::HostToDevice, Link::DeviceToHost, Link::DiskRead, Link::DiskWrite}) {
     const size_t index = static_cast<size_t>(link);
@@ -19,7 +19,7 @@ double swapSeconds(const SavedWay &way, int64_t host, int64_t disk, const SwapLa
   return longest;
 }
 
-std::vector<Swap> listSwaps(const std::vector<SavedWay> &ways, const SwapLanes &lanes,
+std::vector<Swap> listSwaps(const std::vector<RecomputeChoice> &ways, const SwapLanes &lanes,
                             SwapRoom room, int64_t grain) {
   std::vector<Swap> all;
   auto add = [&](size_t way, int64_t away) {

@@ -64,11 +64,11 @@ static void printVolume(const CollectiveVolume &volume, int64_t ranks, llvm::raw
      << "\n  the ZeRO paper's " << volume.paperTimes << "P is " << volume.paper << "; here "
      << withSign(total - volume.paper);
   if (const auto &causes = volume.causes)
-    os << ": gathered again for distant uses " << withSign(causes->gatheredAgain)
+    os << ": gathered again for distant uses " << withSign(causes->regathered)
        << ", not read in backward " << withSign(causes->notReadInBackward) << ", not trained "
        << withSign(causes->notTrained) << ", padding " << withSign(causes->padding);
-  if (volume.causes && volume.causes->keptWhole)
-    os << ", not sharded " << withSign(volume.causes->keptWhole);
+  if (volume.causes && volume.causes->unsharded)
+    os << ", not sharded " << withSign(volume.causes->unsharded);
   if (volume.causes && volume.causes->wholeGradients)
     os << ", unsharded gradients for the update " << withSign(volume.causes->wholeGradients);
   if (volume.causes && volume.again)

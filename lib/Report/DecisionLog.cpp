@@ -29,7 +29,7 @@ public:
       StringRef number(arg.val);
       int64_t bytes;
       double seconds;
-      if (arg.key == "bytes" && parseWhole(number, bytes))
+      if (arg.key == "bytes" && parseInteger(number, bytes))
         entry.bytes = bytes;
       if (arg.key == "seconds" && parseReal(number, seconds))
         entry.seconds = seconds;

@@ -91,8 +91,8 @@ static CollectiveVolume countCollectives(func::FuncOp step,
   for (auto op : step.getBody().getOps<CollectiveOpInterface>()) {
     if (op.isControl())
       continue;
-    const int64_t turns = scheduleOf(op).countTurns(microBatches);
-    const int64_t elements = op.getWholeType().getNumElements() * turns;
+    const int64_t iterations = scheduleOf(op).countIterations(microBatches);
+    const int64_t elements = op.getWholeType().getNumElements() * iterations;
     if (isReduction(op.getCollectiveKind())) {
       volume.gradients += elements;
       // A reduction to slices and a gather of them.
@@ -108,7 +108,7 @@ static CollectiveVolume countCollectives(func::FuncOp step,
                                           : volume.backward;
     sum += elements;
     if (&sum == &volume.backward)
-      volume.again += readAgain(op.getExchanged()) * turns;
+      volume.again += readAgain(op.getExchanged()) * iterations;
   }
   return volume;
 }
@@ -136,10 +136,10 @@ static std::optional<CollectiveVolume> measureVolume(ModuleOp module, const Stor
     if (buffer.getRole() == Role::Parameter && buffer.getShards() == 1)
       kept += buffer.getTensorType().getNumElements() * plan.microBatches;
   int64_t whole = padded * plan.microBatches;
-  volume.causes = {.gatheredAgain = volume.forward + kept - whole,
+  volume.causes = {.regathered = volume.forward + kept - whole,
                    .notReadInBackward = volume.backward + kept - volume.again - whole,
                    .notTrained = volume.gradients - whole,
-                   .keptWhole = volume.update - wholeGradients - 2 * kept,
+                   .unsharded = volume.update - wholeGradients - 2 * kept,
                    .padding = volume.paperTimes * (padded - plan.parameters),
                    .wholeGradients = wholeGradients};
   return volume;
@@ -167,8 +167,9 @@ static void readCertificates(ModuleOp module, PlanSummary &plan) {
 
 static void countTransfers(func::FuncOp step, PlanSummary &plan) {
   for (auto transfer : step.getOps<TransferOp>())
-    plan.moved[unsigned(linkOf(transfer))] += tensorBytes(transfer.getInput().getType()) *
-                                              scheduleOf(transfer).countTurns(plan.microBatches);
+    plan.moved[unsigned(linkOf(transfer))] +=
+        tensorBytes(transfer.getInput().getType()) *
+        scheduleOf(transfer).countIterations(plan.microBatches);
 }
 
 /// Counts the products that first reorder their B.
@@ -180,9 +181,9 @@ static void countReorders(ModuleOp module, func::FuncOp step, PlanSummary &plan)
     auto product = call ? dyn_cast<MatmulAttr>(call.getCall()) : MatmulAttr();
     if (!product || !product.getReorderB())
       continue;
-    const int64_t turns = scheduleOf(launch).countTurns(plan.microBatches);
-    plan.reorders += turns;
-    plan.reorderedBytes += turns * product.getK() * product.getN() * int64_t(sizeof(float));
+    const int64_t iterations = scheduleOf(launch).countIterations(plan.microBatches);
+    plan.reorders += iterations;
+    plan.reorderedBytes += iterations * product.getK() * product.getN() * int64_t(sizeof(float));
   }
 }
 

@@ -24,10 +24,10 @@ static void writeVolume(llvm::json::OStream &json, const CollectiveVolume &volum
   json.attribute("paper", volume.paper);
   if (const auto &causes = volume.causes)
     json.attributeObject("causes", [&] {
-      json.attribute("gathered_again", causes->gatheredAgain);
+      json.attribute("gathered_again", causes->regathered);
       json.attribute("not_read_in_backward", causes->notReadInBackward);
       json.attribute("not_trained", causes->notTrained);
-      json.attribute("kept_whole", causes->keptWhole);
+      json.attribute("kept_whole", causes->unsharded);
       json.attribute("padding", causes->padding);
       json.attribute("whole_gradients", causes->wholeGradients);
       json.attribute("read_again", volume.again);

@@ -17,8 +17,10 @@ zero_rt_status zero_rt_session_create(const zero_rt_executable *executable,
                                       const zero_rt_session_options *options,
                                       zero_rt_session **session) {
   return guard([&]() -> Status {
+    zero_rt_session_options defaults;
+    zero_rt_session_options_default(&defaults);
     auto made = std::make_unique<zero_rt_session>();
-    ZERO_RT_TRY(Session::create(executable->program, *options, made->session));
+    ZERO_RT_TRY(Session::create(executable->program, options ? *options : defaults, made->session));
     *session = made.release();
     return {};
   });

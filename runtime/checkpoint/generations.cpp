@@ -41,7 +41,7 @@ static std::string trimmed(std::string path) {
 
 bool parseGenerationName(const std::string &path, uint64_t &step) {
   const std::string name = fs::path(trimmed(path)).filename();
-  return name.starts_with("step-") && parseWhole(std::string_view(name).substr(5), step) &&
+  return name.starts_with("step-") && parseInteger(std::string_view(name).substr(5), step) &&
          generationName(step) == name;
 }
 

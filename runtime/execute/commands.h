@@ -90,7 +90,7 @@ std::vector<CommandSegment> resolveCommands(const proto::Program &program, int r
 
 /// Fills in, for a device with lanes, how each command stands to others and which
 /// predicates it may change on `rank`. Returns how many signals there are: one for each
-/// command that another waits for. Turns and segments are not looked across: lanes meet
+/// command that another waits for. Iterations and segments are not looked across: lanes meet
 /// between them.
 uint32_t numberSignals(const proto::Program &program, int rank,
                        std::vector<CommandSegment> &segments);

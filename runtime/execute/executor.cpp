@@ -126,11 +126,11 @@ Status Executor::finishMicroBatches(const StepRequest &request) {
 }
 
 Status Executor::runUnlessSkipped(const Command &command, const CommandSegment &segment,
-                                  uint64_t turn) {
-  bool runs = runsInTurn(command.when, turn, segment.repeat);
+                                  uint64_t iteration) {
+  bool runs = runsInIteration(command.when, iteration, segment.repeat);
   if (runs)
     ZERO_RT_TRY(holds(command, runs));
-  ZERO_RT_TRY(observers.beforeCommand({&command, segment.indexOf(command), turn, !runs}));
+  ZERO_RT_TRY(observers.beforeCommand({&command, segment.indexOf(command), iteration, !runs}));
   if (runs) {
     ZERO_RT_TRY(run(command));
     for (uint32_t predicate : command.settles)
@@ -141,42 +141,44 @@ Status Executor::runUnlessSkipped(const Command &command, const CommandSegment &
 
 /// Also a command that is left out keeps its place among the lanes: others may wait for it
 /// because of one before it.
-Status Executor::visit(const Command &command, const CommandSegment &segment, uint64_t turn,
+Status Executor::visit(const Command &command, const CommandSegment &segment, uint64_t iteration,
                        const StepRequest &request) {
   const bool lanes = queue.hasLanes();
   if (lanes)
     ZERO_RT_TRY(queue.begin(command.order));
   if (command.forward || !request.evaluate)
-    ZERO_RT_TRY(runUnlessSkipped(command, segment, turn));
+    ZERO_RT_TRY(runUnlessSkipped(command, segment, iteration));
   return lanes ? queue.end(command.order) : Status();
 }
 
 /// Runs the commands as they are listed. That is a total order in which each command
 /// stands behind those it waits for, so lanes need nothing more on one thread. Those of lanes
 /// with a thread are left to it.
-Status Executor::runTurn(const CommandSegment &segment, uint64_t turn, const StepRequest &request) {
+Status Executor::runIteration(const CommandSegment &segment, uint64_t iteration,
+                              const StepRequest &request) {
   if (!lanes) {
     for (const Command &command : segment.commands)
-      ZERO_RT_TRY(visit(command, segment, turn, request));
+      ZERO_RT_TRY(visit(command, segment, iteration, request));
     return {};
   }
-  lanes->beginTurn({size_t(&segment - segments.data()), turn, request.evaluate, &observers});
+  lanes->beginIteration(
+      {size_t(&segment - segments.data()), iteration, request.evaluate, &observers});
   for (const LaneStep &step : lanes->ownSteps()) {
     ZERO_RT_TRY(lanes->await(step));
-    ZERO_RT_TRY(visit(segment.commands[step.command], segment, turn, request));
+    ZERO_RT_TRY(visit(segment.commands[step.command], segment, iteration, request));
     lanes->advance();
   }
-  return lanes->endTurn();
+  return lanes->endIteration();
 }
 
 Status Executor::runSegment(const CommandSegment &segment, const StepRequest &request,
                             bool isFirst) {
-  for (uint64_t turn = 0; turn < segment.repeat; ++turn) {
+  for (uint64_t iteration = 0; iteration < segment.repeat; ++iteration) {
     ZERO_RT_TRY(queue.meet());
     std::fill(known.begin(), known.end(), false);
-    if (turn > 0 || !isFirst) // the first one finds all inputs of the first micro-batch
-      ZERO_RT_TRY(bindInputs(request, turn, &segment.inputs));
-    ZERO_RT_TRY(runTurn(segment, turn, request));
+    if (iteration > 0 || !isFirst) // the first one finds all inputs of the first micro-batch
+      ZERO_RT_TRY(bindInputs(request, iteration, &segment.inputs));
+    ZERO_RT_TRY(runIteration(segment, iteration, request));
   }
   return {};
 }

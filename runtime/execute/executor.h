@@ -43,10 +43,12 @@ private:
   Status runStep(const StepRequest &request);
   Status runSegments(const StepRequest &request);
   Status runSegment(const CommandSegment &segment, const StepRequest &request, bool isFirst);
-  Status runTurn(const CommandSegment &segment, uint64_t turn, const StepRequest &request);
-  Status visit(const Command &command, const CommandSegment &segment, uint64_t turn,
+  Status runIteration(const CommandSegment &segment, uint64_t iteration,
+                      const StepRequest &request);
+  Status visit(const Command &command, const CommandSegment &segment, uint64_t iteration,
                const StepRequest &request);
-  Status runUnlessSkipped(const Command &command, const CommandSegment &segment, uint64_t turn);
+  Status runUnlessSkipped(const Command &command, const CommandSegment &segment,
+                          uint64_t iteration);
   Status holds(const Command &command, bool &result);
   Status bindInputs(const StepRequest &request, uint64_t microBatch,
                     const std::vector<bool> *which);

@@ -33,7 +33,7 @@ static void takeShortTurns() {
 /// Commands and iterations that a thread has finished; for thread 0, iterations that it has
 /// started.
 static size_t commandsOf(size_t thread) { return 2 * thread; }
-static size_t turnsOf(size_t thread) { return 2 * thread + 1; }
+static size_t iterationCounter(size_t thread) { return 2 * thread + 1; }
 
 /// Held by each thread, too: one that is left behind finds it valid.
 struct Lanes::Shared {
@@ -45,7 +45,7 @@ struct Lanes::Shared {
   void serve(size_t thread);
   Status open(size_t thread);
   Status runOwned(size_t thread, bool opens);
-  Status runTurn(size_t thread);
+  Status runIteration(size_t thread);
   Status run(size_t thread, const Command &command, const CommandSegment &segment);
   void fail(const Status &status);
   /// Longer than a collective waits, which knows who is missing.
@@ -59,7 +59,7 @@ struct Lanes::Shared {
   Progress progress;
   std::vector<std::unique_ptr<LaneWork>> work; ///< by thread; none of the first
   // Written between iterations by thread 0.
-  LaneTurn turn;
+  LaneIteration iteration;
   std::vector<uint64_t> bases; ///< commands that each thread had finished before the iteration
   std::mutex mutex;
   Status failure; ///< the first one
@@ -81,24 +81,25 @@ Status Lanes::Shared::open(size_t thread) {
 
 /// Executes `command`, unless its iteration or its predicate skips it.
 Status Lanes::Shared::run(size_t thread, const Command &command, const CommandSegment &segment) {
-  if ((turn.evaluates && !command.forward) ||
-      !runsInTurn(command.when, turn.turn, segment.repeat) ||
+  if ((iteration.evaluates && !command.forward) ||
+      !runsInIteration(command.when, iteration.number, segment.repeat) ||
       (command.predicate > 0 && *setup.predicates[command.predicate - 1] == 0))
     return {};
   LaneWork::Span span;
   Status status = work[thread]->run(command, span);
-  turn.observers->ranOnLane(thread, {&command, segment.indexOf(command), turn.turn}, span);
+  iteration.observers->ranOnLane(thread, {&command, segment.indexOf(command), iteration.number},
+                                 span);
   return status.ok() ? status
                      : zero::rt::fail(status.getCode(), "rank %d, lane %s, '%s': %s", rank,
                                       proto::Lane_Name(plan.laneOf(thread)).c_str(),
                                       escape(command.label).c_str(), status.getMessage().c_str());
 }
 
-Status Lanes::Shared::runTurn(size_t thread) {
-  const CommandSegment &segment = (*setup.segments)[turn.segment];
-  if (turn.segment == 0 && turn.turn == 0)
+Status Lanes::Shared::runIteration(size_t thread) {
+  const CommandSegment &segment = (*setup.segments)[iteration.segment];
+  if (iteration.segment == 0 && iteration.number == 0)
     work[thread]->beginStep();
-  for (const LaneStep &step : plan.steps(turn.segment, thread)) {
+  for (const LaneStep &step : plan.steps(iteration.segment, thread)) {
     for (const LaneStep::Wait &wait : step.waits)
       if (progress.await(thread, commandsOf(wait.thread), bases[wait.thread] + wait.commands) !=
           Progress::Reached)
@@ -115,7 +116,7 @@ Status Lanes::Shared::runTurn(size_t thread) {
 Status Lanes::Shared::runOwned(size_t thread, bool opens) {
   const std::shared_ptr<const void> owner = setup.owner.lock();
   try {
-    return opens ? open(thread) : runTurn(thread);
+    return opens ? open(thread) : runIteration(thread);
   } catch (const std::bad_alloc &) {
     return zero::rt::fail(ZERO_RT_INTERNAL, "rank %d, lane %s: out of memory", rank,
                           proto::Lane_Name(plan.laneOf(thread)).c_str());
@@ -128,13 +129,14 @@ Status Lanes::Shared::runOwned(size_t thread, bool opens) {
 /// The loop of a thread: its first iteration creates its working state.
 void Lanes::Shared::serve(size_t thread) {
   takeShortTurns();
-  for (uint64_t begun = 0; progress.await(thread, turnsOf(0), begun) == Progress::Reached;
+  for (uint64_t begun = 0; progress.await(thread, iterationCounter(0), begun) == Progress::Reached;
        ++begun) {
     if (Status status = runOwned(thread, begun == 0); !status.ok())
       fail(status);
-    progress.advance(turnsOf(thread));
+    progress.advance(iterationCounter(thread));
   }
-  progress.advance(turnsOf(thread)); // an iteration that it does not start is finished, too
+  progress.advance(
+      iterationCounter(thread)); // an iteration that it does not start is finished, too
 }
 
 Status Lanes::create(LanePlan plan, LaneSetup setup, std::unique_ptr<Lanes> &lanes) {
@@ -149,7 +151,7 @@ Status Lanes::create(LanePlan plan, LaneSetup setup, std::unique_ptr<Lanes> &lan
         startThread(what, started, [shared = made->shared, thread] { shared->serve(thread); }));
     made->threads.push_back(std::move(started));
   }
-  ZERO_RT_TRY(made->endTurn());
+  ZERO_RT_TRY(made->endIteration());
   lanes = std::move(made);
   return {};
 }
@@ -165,15 +167,15 @@ Lanes::~Lanes() {
   }
 }
 
-void Lanes::beginTurn(const LaneTurn &turn) {
-  shared->turn = turn;
+void Lanes::beginIteration(const LaneIteration &iteration) {
+  shared->iteration = iteration;
   for (size_t thread = 0; thread < shared->plan.threads(); ++thread)
     shared->bases[thread] = shared->progress.at(commandsOf(thread));
-  shared->progress.advance(turnsOf(0));
+  shared->progress.advance(iterationCounter(0));
 }
 
 const std::vector<LaneStep> &Lanes::ownSteps() const {
-  return shared->plan.steps(shared->turn.segment, 0);
+  return shared->plan.steps(shared->iteration.segment, 0);
 }
 
 /// What it means that thread 0 has waited for `thread` so.
@@ -209,19 +211,20 @@ Status Lanes::await(const LaneStep &step) {
 
 void Lanes::advance() { shared->progress.advance(commandsOf(0)); }
 
-Status Lanes::endTurn() {
-  const uint64_t turns = shared->progress.at(turnsOf(0)) + 1;
+Status Lanes::endIteration() {
+  const uint64_t iterations = shared->progress.at(iterationCounter(0)) + 1;
   for (size_t thread = 1; thread < shared->plan.threads(); ++thread)
-    ZERO_RT_TRY(awaitCounter(turnsOf(thread), turns, thread));
+    ZERO_RT_TRY(awaitCounter(iterationCounter(thread), iterations, thread));
   return shared->progress.isStopped() ? outcome(Progress::Stopped, 0) : Status();
 }
 
 void Lanes::settle() {
   shared->progress.stop();
   const auto patience = shared->patience();
-  const uint64_t turns = shared->progress.at(turnsOf(0)) + 1;
+  const uint64_t iterations = shared->progress.at(iterationCounter(0)) + 1;
   for (size_t thread = 1; thread < shared->plan.threads() && !gaveUp; ++thread)
-    gaveUp = shared->progress.awaitLast(0, turnsOf(thread), turns, patience) == Progress::TimedOut;
+    gaveUp = shared->progress.awaitLast(0, iterationCounter(thread), iterations, patience) ==
+             Progress::TimedOut;
 }
 
 std::vector<uint64_t> Lanes::eventsPerStep() const {

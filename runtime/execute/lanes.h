@@ -17,9 +17,9 @@
 namespace zero::rt {
 
 /// An iteration of a segment.
-struct LaneTurn {
+struct LaneIteration {
   size_t segment = 0;
-  uint64_t turn = 0;
+  uint64_t number = 0;
   bool evaluates = false;
   const StepObservers *observers = nullptr; ///< of the rank
 };
@@ -44,7 +44,7 @@ public:
   ~Lanes();
 
   /// Starts the other lanes: all that their commands need from before the iteration is available.
-  void beginTurn(const LaneTurn &turn);
+  void beginIteration(const LaneIteration &iteration);
   /// The commands of the rank's own thread in the iteration: each between await() and advance().
   const std::vector<LaneStep> &ownSteps() const;
   /// Waits for what `step` waits for. Fails with the error of a lane, and when no lane does
@@ -52,7 +52,7 @@ public:
   Status await(const LaneStep &step);
   void advance();
   /// Waits for all lanes. Fails as await() does.
-  Status endTurn();
+  Status endIteration();
 
   /// After a failure, here or there: no lane begins another command. Waits for those that
   /// run, unless they have been waited for in vain.

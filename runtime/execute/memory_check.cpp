@@ -140,9 +140,9 @@ bool MemoryCheck::begin(uint64_t, bool evaluation) {
 
 const Moment &MemoryCheck::take() { return (*moments)[next++]; }
 
-bool MemoryCheck::applies(const proto::Rename &rename, uint64_t turn, int segment) const {
+bool MemoryCheck::applies(const proto::Rename &rename, uint64_t iteration, int segment) const {
   if (evaluates ||
-      !runsInTurn(rename.when(), turn, std::max(1u, program.segments(segment).repeat())))
+      !runsInIteration(rename.when(), iteration, std::max(1u, program.segments(segment).repeat())))
     return false;
   return rename.predicate() == 0 ||
          *at(placeOf(program.predicates(int(rename.predicate()) - 1), rank)) != 0;
@@ -153,7 +153,7 @@ Status MemoryCheck::applyRenames() {
     const Moment &moment = take();
     for (int i = moment.index; i < moment.end; ++i) {
       const proto::Rename &rename = program.segments(moment.segment).renames(i);
-      ZERO_RT_TRY(trace.rename(rename, applies(rename, moment.turn, moment.segment), moment));
+      ZERO_RT_TRY(trace.rename(rename, applies(rename, moment.iteration, moment.segment), moment));
       if (rename.from() == 0)
         touch(rangeOf(rename.place(), rename.place().bytes(), rank));
     }

@@ -44,7 +44,7 @@ private:
   const Moment &take();
   const Moment &current() const { return (*moments)[next - 1]; }
   Status applyRenames();
-  bool applies(const proto::Rename &rename, uint64_t turn, int segment) const;
+  bool applies(const proto::Rename &rename, uint64_t iteration, int segment) const;
   /// `range` is about to be written.
   Status claim(ByteRange range);
   Status expectPoison(ByteRange range) const;

@@ -14,7 +14,7 @@ namespace zero::rt {
 struct CommandRun {
   const Command *command = nullptr;
   uint32_t index = 0; ///< among those of the program
-  uint64_t turn = 0;
+  uint64_t iteration = 0;
   bool skipped = false; ///< because of its predicate or iteration
 };
 

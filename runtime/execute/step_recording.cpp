@@ -17,7 +17,7 @@ Status StepRecording::beforeCommand(const CommandRun &run) {
     return {};
   runs = true;
   collects = std::holds_alternative<CollectiveCommand>(run.command->body);
-  event = {run.index, uint32_t(run.turn), 0, 0, waited()};
+  event = {run.index, uint32_t(run.iteration), 0, 0, waited()};
   event.begin = recorder.now();
   return {};
 }
@@ -34,9 +34,9 @@ Status StepRecording::after() {
 }
 
 void StepRecording::ranOnLane(size_t thread, const CommandRun &run, const LaneWork::Span &span) {
-  recorder.add(
-      {run.index, uint32_t(run.turn), recorder.at(span.begin), recorder.at(span.end), span.waited},
-      thread);
+  recorder.add({run.index, uint32_t(run.iteration), recorder.at(span.begin), recorder.at(span.end),
+                span.waited},
+               thread);
 }
 
 } // namespace zero::rt

@@ -46,7 +46,7 @@ public:
   bool takeNumber(uint64_t &value) {
     skipSpace();
     const size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
-    const bool isWhole = parseWhole(text.substr(0, digits), value);
+    const bool isWhole = parseInteger(text.substr(0, digits), value);
     text.remove_prefix(digits);
     return isWhole;
   }
@@ -91,7 +91,7 @@ static Status parseDescr(Literal &literal, NpyHeader &header) {
 }
 
 static Status parseHeader(std::string_view text, NpyHeader &header) {
-  const Status broken = fail(ZERO_RT_BAD_FILE, "its .npy header cannot be read");
+  Status broken = fail(ZERO_RT_BAD_FILE, "its .npy header cannot be read");
   Literal literal(text);
   if (!literal.take('{'))
     return broken;

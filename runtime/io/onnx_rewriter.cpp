@@ -259,7 +259,7 @@ Status OnnxRewriter::findOld(const Tensor &tensor, OnnxModel::External &old) con
   auto number = [&](const char *key, uint64_t absent, uint64_t &value) {
     auto it = tensor.location.find(key);
     value = absent;
-    return it == tensor.location.end() || parseWhole(it->second, value);
+    return it == tensor.location.end() || parseInteger(it->second, value);
   };
   auto location = tensor.location.find("location");
   ZERO_RT_TRY(resolve(location == tensor.location.end() ? "" : location->second, old.file));

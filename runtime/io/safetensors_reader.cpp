@@ -64,7 +64,7 @@ private:
   /// At most `most` whole numbers; a longer list is an error that names its length.
   bool takeNumbers(std::vector<uint64_t> &numbers, size_t most) {
     return json.takeList(
-        [&] { return numbers.size() <= most && json.takeWhole(numbers.emplace_back()); });
+        [&] { return numbers.size() <= most && json.takeInteger(numbers.emplace_back()); });
   }
 
   bool readEntry(Entry &entry) {

@@ -17,7 +17,8 @@ static WeightsFile::Get keep(Array array, std::shared_ptr<const MappedFile> file
   };
 }
 
-static WeightsFile::Get unpack(NpzMember member, std::shared_ptr<const MappedFile> file) {
+static WeightsFile::Get unpack(const NpzMember &member,
+                               const std::shared_ptr<const MappedFile> &file) {
   return [member, file](Array &result) -> Status {
     Array array;
     array.file = file;

@@ -42,11 +42,11 @@ DiskTraffic diskTraffic(const proto::Program &program) {
   for (const proto::Segment &segment : program.segments())
     for (const proto::Command &command : segment.commands()) {
       const proto::Copy &copy = command.copy();
-      const uint64_t turns = turnsOf(segment, command);
+      const uint64_t iterations = iterationsOf(segment, command);
       if (copy.src().tier() == proto::NVME)
-        all.read += turns * copy.bytes();
+        all.read += iterations * copy.bytes();
       if (copy.dst().tier() == proto::NVME)
-        all.written += turns * copy.bytes();
+        all.written += iterations * copy.bytes();
     }
   return all;
 }

@@ -37,7 +37,7 @@ private:
         return fail(ZERO_RT_BAD_FILE, "segments out of order");
       kind = segment.kind();
       microBatches += kind == proto::Segment::MICRO_BATCH;
-      ZERO_RT_TRY(checkTurns(segment));
+      ZERO_RT_TRY(checkRepeat(segment));
       for (const proto::Command &command : segment.commands())
         ZERO_RT_TRY(checkCommand(command));
       ZERO_RT_TRY(checkRenames(segment));
@@ -48,15 +48,15 @@ private:
   }
 
   /// A prologue and the micro-batches run once for each micro-batch.
-  Status checkTurns(const proto::Segment &segment) {
-    const uint64_t turns = std::max<uint64_t>(1, segment.repeat());
+  Status checkRepeat(const proto::Segment &segment) {
+    const uint64_t iterations = std::max<uint64_t>(1, segment.repeat());
     const uint64_t expected =
         segment.kind() == proto::Segment::EPILOGUE ? 1 : microBatchesOf(program);
-    if (turns != expected)
+    if (iterations != expected)
       return fail(ZERO_RT_BAD_FILE, "segment '%s': expected %llu iterations, got %llu",
                   proto::Segment::Kind_Name(segment.kind()).c_str(),
                   static_cast<unsigned long long>(expected),
-                  static_cast<unsigned long long>(turns));
+                  static_cast<unsigned long long>(iterations));
     for (uint32_t input : segment.inputs())
       if (input >= uint32_t(program.inputs_size()))
         return fail(ZERO_RT_BAD_FILE, "a segment writes input %u of %d", input,

@@ -62,7 +62,8 @@ TimedKernel timedAttention(uint64_t rows, bool backward) {
   else
     timed.arguments = {3 * matrix, matrix, lse};
   const double products = backward ? 5 : 2; // of a query with a key it sees, or the like
-  timed.flops = 2 * products * double(batch) * kHeads * kWidth * double(rows * (rows + 1) / 2);
+  timed.flops =
+      2 * products * double(batch) * kHeads * kWidth * double(rows) * double(rows + 1) / 2;
   return timed;
 }
 

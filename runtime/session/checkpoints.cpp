@@ -189,7 +189,7 @@ Status Checkpoints::loadOwn(const std::string &path, uint32_t flags, zero_rt_sta
   std::vector<Damage> passed;
   // One rank of many checks all files, so that each finds the same ones whole.
   const int parts = int(ranks.here().size());
-  auto verify = [&](std::shared_ptr<CheckpointReader> tried) {
+  auto verify = [&](const std::shared_ptr<CheckpointReader> &tried) {
     ranks.meter().begin("checking the checkpoint");
     Status status = ranks.runBetweenSteps([tried, parts](Ranks::Body &body, int rank) {
       return tried->verify(rank % parts, parts, body.meter);

@@ -43,7 +43,7 @@ static Status diskOptions(const zero_rt_session_options &options, DiskOptions &d
   return {};
 }
 
-Status Ranks::create(std::shared_ptr<const LoadedProgram> program,
+Status Ranks::create(const std::shared_ptr<const LoadedProgram> &program,
                      const zero_rt_session_options &wanted, std::unique_ptr<Ranks> &ranks) {
   ZERO_RT_TRY(checkOptions(wanted));
   if (wanted.check_memory)
@@ -100,12 +100,12 @@ Status Ranks::checkHasAll(const char *what) const {
               what, options.rank);
 }
 
-Status Ranks::run(Job job) {
+Status Ranks::run(const Job &job) {
   return team.run([body = body, job](int rank) { return job(*body, rank); });
 }
 
-Status Ranks::runBetweenSteps(Job job) {
-  Status status = run(std::move(job));
+Status Ranks::runBetweenSteps(const Job &job) {
+  Status status = run(job);
   return team.isLost() ? end(Status(ZERO_RT_ABORTED, status.getMessage())) : status;
 }
 

@@ -34,7 +34,7 @@ public:
   using Job = std::function<Status(Body &, int rank)>;
 
   /// Reserves all memory, reads initial values and starts the threads.
-  static Status create(std::shared_ptr<const LoadedProgram> program,
+  static Status create(const std::shared_ptr<const LoadedProgram> &program,
                        const zero_rt_session_options &options, std::unique_ptr<Ranks> &ranks);
 
   const LoadedProgram &program() const { return *body->program; }
@@ -52,9 +52,9 @@ public:
   Status checkHasAll(const char *what) const;
 
   /// Runs `job` on every rank's thread.
-  Status run(Job job);
+  Status run(const Job &job);
   /// The same between steps: a thread that does not come back ends the session.
-  Status runBetweenSteps(Job job);
+  Status runBetweenSteps(const Job &job);
   /// Ends the session, and returns `status`, which is why.
   Status end(Status status);
   /// Tells all ranks `own`. A failure ends the session.

@@ -112,8 +112,9 @@ static zero_rt_step_result resultOf(const Rank &rank, const StepRequest &request
 Status Session::run(const StepRequest &request, std::shared_ptr<const void> held,
                     zero_rt_step_result &result) {
   auto begin = std::chrono::steady_clock::now();
-  Status status = ranks->run(
-      [request, held](Ranks::Body &body, int rank) { return body.rank(rank).step(request); });
+  Status status = ranks->run([request, held = std::move(held)](Ranks::Body &body, int rank) {
+    return body.rank(rank).step(request);
+  });
   if (!status.ok())
     return ranks->end(
         fail(status.getCode(), "%s %llu: %s", request.evaluate ? "evaluation of batch" : "step",

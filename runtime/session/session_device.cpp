@@ -23,7 +23,7 @@ static Status parseGpus(const char *text, std::vector<int> &gpus) {
   for (std::string_view rest = text;;) {
     const size_t comma = rest.find(',');
     int gpu = 0;
-    if (!parseWhole(rest.substr(0, comma), gpu) || gpu < 0)
+    if (!parseInteger(rest.substr(0, comma), gpu) || gpu < 0)
       return fail(ZERO_RT_INVALID_ARGUMENT, "expected numbers of GPUs such as '0,1', got '%s'",
                   escape(text).c_str());
     gpus.push_back(gpu);
@@ -36,10 +36,11 @@ static Status parseGpus(const char *text, std::vector<int> &gpus) {
 static Status checkTarget(const proto::Program &program, const zero_rt_session_options &options) {
   const bool onGpu = program.target() == proto::CUDA;
   const char *target = deviceOf(program);
-  if (options.device && std::strcmp(options.device, "cpu") && std::strcmp(options.device, "cuda"))
+  if (options.device && std::strcmp(options.device, "cpu") != 0 &&
+      std::strcmp(options.device, "cuda") != 0)
     return fail(ZERO_RT_INVALID_ARGUMENT, "expected device 'cpu' or 'cuda', got '%s'",
                 escape(options.device).c_str());
-  if (options.device && std::strcmp(options.device, target))
+  if (options.device && std::strcmp(options.device, target) != 0)
     return fail(ZERO_RT_UNSUPPORTED,
                 "the executable is compiled for %s, not for %s: compile the model with "
                 "--device=%s",

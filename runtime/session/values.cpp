@@ -7,7 +7,7 @@ namespace zero::rt {
 Status checkSize(const std::string &name, uint64_t expected, uint64_t got) {
   if (expected == got)
     return {};
-  return fail(ZERO_RT_INVALID_ARGUMENT, "'%s': expected room for %llu bytes, got %llu",
+  return fail(ZERO_RT_INVALID_ARGUMENT, "'%s': expected a buffer of %llu bytes, got %llu",
               escape(name).c_str(), static_cast<unsigned long long>(expected),
               static_cast<unsigned long long>(got));
 }

@@ -55,7 +55,7 @@ template <typename T, typename Factors>
 
 /// All of `text` as a whole decimal number that T holds; false for anything else, be it a space.
 template <typename T>
-[[nodiscard]] bool parseWhole(std::string_view text, T &number) {
+[[nodiscard]] bool parseInteger(std::string_view text, T &number) {
   T read{};
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), read);
   if (text.empty() || error != std::errc() || end != text.data() + text.size())

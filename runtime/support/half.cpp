@@ -18,7 +18,7 @@ template <typename T>
 using Lanes = T __attribute__((ext_vector_type(kLanes)));
 
 namespace {
-enum class Way { FromFloat16, FromBFloat16, ToFloat16, ToBFloat16 };
+enum class Conversion { FromFloat16, FromBFloat16, ToFloat16, ToBFloat16 };
 
 /// One way for 16 elements: Source and Target in memory.
 struct WidenFloat16 {
@@ -80,33 +80,33 @@ template <typename Convert>
   std::memcpy(destination, &out, count * sizeof(Target));
 }
 
-[[gnu::always_inline]] static inline void run(Way way, const char *source, char *destination,
+[[gnu::always_inline]] static inline void run(Conversion way, const char *source, char *destination,
                                               size_t count) {
   switch (way) {
-  case Way::FromFloat16:
+  case Conversion::FromFloat16:
     return convertAll<WidenFloat16>(source, destination, count);
-  case Way::FromBFloat16:
+  case Conversion::FromBFloat16:
     return convertAll<WidenBFloat16>(source, destination, count);
-  case Way::ToFloat16:
+  case Conversion::ToFloat16:
     return convertAll<NarrowFloat16>(source, destination, count);
-  case Way::ToBFloat16:
+  case Conversion::ToBFloat16:
     return convertAll<NarrowBFloat16>(source, destination, count);
   }
 }
 
-using Loop = void (*)(Way way, const char *source, char *destination, size_t count);
+using Loop = void (*)(Conversion way, const char *source, char *destination, size_t count);
 
 [[gnu::target("avx512f,avx512bw,avx512vl,avx512dq")]] static void
-runAvx512(Way way, const char *source, char *destination, size_t count) {
+runAvx512(Conversion way, const char *source, char *destination, size_t count) {
   run(way, source, destination, count);
 }
 
-[[gnu::target("avx2,f16c")]] static void runAvx2(Way way, const char *source, char *destination,
-                                                 size_t count) {
+[[gnu::target("avx2,f16c")]] static void runAvx2(Conversion way, const char *source,
+                                                 char *destination, size_t count) {
   run(way, source, destination, count);
 }
 
-static void runPlain(Way way, const char *source, char *destination, size_t count) {
+static void runPlain(Conversion way, const char *source, char *destination, size_t count) {
   run(way, source, destination, count);
 }
 
@@ -117,17 +117,19 @@ static Loop loopOfThisMachine() {
   return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("f16c") ? runAvx2 : runPlain;
 }
 
-static void convert(Way way, const void *source, void *destination, size_t count) {
+static void convert(Conversion way, const void *source, void *destination, size_t count) {
   static const Loop loop = loopOfThisMachine();
   loop(way, static_cast<const char *>(source), static_cast<char *>(destination), count);
 }
 
 void widenHalves(DType from, const void *source, float *destination, size_t count) {
-  convert(from == ZERO_RT_F16 ? Way::FromFloat16 : Way::FromBFloat16, source, destination, count);
+  convert(from == ZERO_RT_F16 ? Conversion::FromFloat16 : Conversion::FromBFloat16, source,
+          destination, count);
 }
 
 void narrowToHalves(DType to, const float *source, void *destination, size_t count) {
-  convert(to == ZERO_RT_F16 ? Way::ToFloat16 : Way::ToBFloat16, source, destination, count);
+  convert(to == ZERO_RT_F16 ? Conversion::ToFloat16 : Conversion::ToBFloat16, source, destination,
+          count);
 }
 
 } // namespace zero::rt

@@ -124,13 +124,13 @@ bool JsonReader::takeDigits() {
   return end > 0;
 }
 
-bool JsonReader::takeWhole(uint64_t &value) {
+bool JsonReader::takeInteger(uint64_t &value) {
   skipSpace();
   const std::string_view start = text;
   if (!takeDigits() || (!text.empty() && std::string_view(".eE").find(text.front()) != text.npos))
     return false;
   const std::string_view digits = start.substr(0, start.size() - text.size());
-  return (digits.size() == 1 || digits[0] != '0') && parseWhole(digits, value);
+  return (digits.size() == 1 || digits[0] != '0') && parseInteger(digits, value);
 }
 
 bool JsonReader::skipNumber() {

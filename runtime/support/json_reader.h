@@ -24,7 +24,7 @@ public:
   /// A string of UTF-8, its escapes resolved.
   bool takeString(std::string &value);
   /// A number from 0 to 2^64 - 1 without sign, fraction or exponent.
-  bool takeWhole(uint64_t &value);
+  bool takeInteger(uint64_t &value);
   /// Any value, of at most `deepest` levels.
   bool skipValue(unsigned deepest = kDeepest);
   /// Whether nothing is left.

@@ -23,22 +23,22 @@ RangeSet persistentBytes(const proto::Program &program, int rank) {
   return bytes;
 }
 
-bool runsInTurn(proto::Command::When when, uint64_t turn, uint64_t turns) {
-  return !((when == proto::Command::FIRST && turn != 0) ||
-           (when == proto::Command::LAST && turn + 1 != turns) ||
-           (when == proto::Command::LATER && turn == 0));
+bool runsInIteration(proto::Command::When when, uint64_t iteration, uint64_t iterations) {
+  return !((when == proto::Command::FIRST && iteration != 0) ||
+           (when == proto::Command::LAST && iteration + 1 != iterations) ||
+           (when == proto::Command::LATER && iteration == 0));
 }
 
-uint64_t turnsOf(const proto::Segment &segment, const proto::Command &command) {
-  const uint64_t turns = std::max(1u, segment.repeat());
+uint64_t iterationsOf(const proto::Segment &segment, const proto::Command &command) {
+  const uint64_t iterations = std::max(1u, segment.repeat());
   switch (command.when()) {
   case proto::Command::FIRST:
   case proto::Command::LAST:
     return 1;
   case proto::Command::LATER:
-    return turns - 1;
+    return iterations - 1;
   default:
-    return turns;
+    return iterations;
   }
 }
 
@@ -48,10 +48,10 @@ bool isLoss(std::string_view name) { return name == "loss" || name == "local_los
 // Forward: what happens
 //===----------------------------------------------------------------------===//
 
-void listTurn(const proto::Program &program, int number, uint64_t turn, bool evaluates,
-              std::vector<Moment> &moments) {
+void listIteration(const proto::Program &program, int number, uint64_t iteration, bool evaluates,
+                   std::vector<Moment> &moments) {
   const proto::Segment &segment = program.segments(number);
-  if (turn > 0 || number > 0)
+  if (iteration > 0 || number > 0)
     moments.push_back({Moment::Inputs, number});
   int renamed = 0; // each command stands behind the renames before it
   auto renameUpTo = [&](uint32_t command) {
@@ -59,12 +59,12 @@ void listTurn(const proto::Program &program, int number, uint64_t turn, bool eva
     while (renamed < segment.renames_size() && segment.renames(renamed).command() <= command)
       ++renamed;
     if (renamed > begin)
-      moments.push_back({Moment::Renames, number, begin, renamed, turn, {}});
+      moments.push_back({Moment::Renames, number, begin, renamed, iteration, {}});
   };
   for (int i = 0; i < segment.commands_size(); ++i) {
     renameUpTo(uint32_t(i));
     if (!evaluates || segment.commands(i).forward())
-      moments.push_back({Moment::Command, number, i, 0, turn, {}});
+      moments.push_back({Moment::Command, number, i, 0, iteration, {}});
   }
   renameUpTo(uint32_t(segment.commands_size()));
 }
@@ -78,8 +78,8 @@ static std::vector<Moment> listMoments(const proto::Program &program, bool evalu
       moments.push_back({Moment::Finish, -1});
       finished = true;
     }
-    for (uint64_t turn = 0; turn < std::max(1u, segment.repeat()); ++turn)
-      listTurn(program, number, turn, evaluates, moments);
+    for (uint64_t iteration = 0; iteration < std::max(1u, segment.repeat()); ++iteration)
+      listIteration(program, number, iteration, evaluates, moments);
   }
   if (!finished)
     moments.push_back({Moment::Finish, -1});
@@ -154,7 +154,7 @@ private:
   void collectCommand(const Moment &moment) {
     const proto::Segment &segment = program.segments(moment.segment);
     const proto::Command &command = segment.commands(moment.index);
-    if (!runsInTurn(command.when(), moment.turn, std::max(1u, segment.repeat())))
+    if (!runsInIteration(command.when(), moment.iteration, std::max(1u, segment.repeat())))
       return;
     overwrites = command.predicate() == 0;
     for (const Access &access : accesses[size_t(moment.segment)][size_t(moment.index)]) {

@@ -24,7 +24,7 @@ struct Moment {
   Kind kind;
   int segment; ///< -1: none
   int index = 0, end = 0;
-  uint64_t turn = 0;
+  uint64_t iteration = 0;
   std::vector<ByteRange> deaths = {}; ///< touched here and not read before they are written again
 };
 
@@ -36,18 +36,18 @@ SegmentAccesses accessesOf(const proto::Program &program, int rank);
 /// What outlives the step.
 RangeSet persistentBytes(const proto::Program &program, int rank);
 
-/// Whether `command` executes in iteration `turn` of `segment`, without its predicate.
-bool runsInTurn(proto::Command::When when, uint64_t turn, uint64_t turns);
+/// Whether `command` executes in iteration `iteration` of `segment`, without its predicate.
+bool runsInIteration(proto::Command::When when, uint64_t iteration, uint64_t iterations);
 
 /// How often a step runs `command` of `segment`, its predicate apart.
-uint64_t turnsOf(const proto::Segment &segment, const proto::Command &command);
+uint64_t iterationsOf(const proto::Segment &segment, const proto::Command &command);
 
 /// Whether an output of this name is looked at before the epilogue.
 bool isLoss(std::string_view name);
 
-/// Adds to `moments` those of iteration `turn` of segment `number`, without deaths.
-void listTurn(const proto::Program &program, int number, uint64_t turn, bool evaluates,
-              std::vector<Moment> &moments);
+/// Adds to `moments` those of iteration `iteration` of segment `number`, without deaths.
+void listIteration(const proto::Program &program, int number, uint64_t iteration, bool evaluates,
+                   std::vector<Moment> &moments);
 
 /// A step, or an evaluation, as `rank` runs it, with what dies when.
 std::vector<Moment> lifetimesOf(const proto::Program &program, int rank,

@@ -25,8 +25,8 @@ public:
   Timeline finish();
 
 private:
-  void playTurn(const proto::Segment &segment, uint64_t turn, uint64_t turns);
-  void addEvents(size_t rank, uint32_t turn);
+  void playIteration(const proto::Segment &segment, uint64_t iteration, uint64_t iterations);
+  void addEvents(size_t rank, uint32_t iteration);
   uint32_t threadOf(proto::Lane lane) const {
     return lane == proto::COLLECTIVE && !overlaps ? uint32_t(proto::COMPUTE) : uint32_t(lane);
   }
@@ -55,13 +55,13 @@ static TimedCommand::Kind kindOf(const proto::Command &command) {
                                   : TimedCommand::Computes;
 }
 
-void Player::addEvents(size_t rank, uint32_t turn) {
+void Player::addEvents(size_t rank, uint32_t iteration) {
   std::vector<zero_rt_event> &events = timeline.events[rank];
   const auto begin = ptrdiff_t(events.size());
   for (uint32_t i = 0; i < runs.size(); ++i) {
     const TimeSlot &slot = simulation.slots(rank)[i];
     if (runs[i])
-      events.push_back({first + i, turn, nanoseconds(slot.begin), nanoseconds(slot.end),
+      events.push_back({first + i, iteration, nanoseconds(slot.begin), nanoseconds(slot.end),
                         nanoseconds(slot.waited)});
   }
   std::stable_sort(events.begin() + begin, events.end(),
@@ -72,11 +72,11 @@ void Player::addEvents(size_t rank, uint32_t turn) {
 
 /// Waits are inside one iteration: the previous iteration is finished when it starts. A skipped
 /// command keeps its position, because others may wait for it because of an earlier command.
-void Player::playTurn(const proto::Segment &segment, uint64_t turn, uint64_t turns) {
+void Player::playIteration(const proto::Segment &segment, uint64_t iteration, uint64_t iterations) {
   runs.clear();
   for (int i = 0; i < segment.commands_size(); ++i) {
     const proto::Command &command = segment.commands(i);
-    const bool runsNow = runsInTurn(command.when(), turn, turns);
+    const bool runsNow = runsInIteration(command.when(), iteration, iterations);
     TimedCommand timed{threadOf(command.lane()),
                        runsNow ? costs.seconds[first + uint32_t(i)] : 0,
                        runsNow ? kindOf(command) : TimedCommand::Computes,
@@ -91,14 +91,14 @@ void Player::playTurn(const proto::Segment &segment, uint64_t turn, uint64_t tur
     lane.bytes += movedBy(command);
   }
   for (size_t rank = 0; rank < timeline.events.size() && keepsEvents; ++rank)
-    addEvents(rank, uint32_t(turn));
+    addEvents(rank, uint32_t(iteration));
   simulation.join();
 }
 
 void Player::play(const proto::Segment &segment) {
-  const uint64_t turns = std::max(segment.repeat(), 1u);
-  for (uint64_t turn = 0; turn < turns; ++turn)
-    playTurn(segment, turn, turns);
+  const uint64_t iterations = std::max(segment.repeat(), 1u);
+  for (uint64_t iteration = 0; iteration < iterations; ++iteration)
+    playIteration(segment, iteration, iterations);
   first += uint32_t(segment.commands_size());
 }
 

@@ -49,7 +49,7 @@ public:
 
 private:
   Status runSegment(int number);
-  Status runTurn(int number, uint64_t turn);
+  Status runIteration(int number, uint64_t iteration);
   Status happen(const Moment &moment);
   Status visit(Course &course, const Moment &moment);
   bool runs(Course &course, proto::Command::When when, uint32_t predicate, const Moment &moment);
@@ -66,8 +66,8 @@ private:
 /// Whether what hangs on `predicate` happens. The first who asks makes two courses of one.
 bool Check::runs(Course &course, proto::Command::When when, uint32_t predicate,
                  const Moment &moment) {
-  const uint64_t turns = std::max(1u, program.segments(moment.segment).repeat());
-  if (!runsInTurn(when, moment.turn, turns))
+  const uint64_t iterations = std::max(1u, program.segments(moment.segment).repeat());
+  if (!runsInIteration(when, moment.iteration, iterations))
     return false;
   if (predicate == 0)
     return true;
@@ -128,9 +128,9 @@ Status Check::happen(const Moment &moment) {
   return {};
 }
 
-Status Check::runTurn(int number, uint64_t turn) {
+Status Check::runIteration(int number, uint64_t iteration) {
   std::vector<Moment> moments;
-  listTurn(program, number, turn, evaluates, moments);
+  listIteration(program, number, iteration, evaluates, moments);
   for (Moment &moment : moments)
     if (moment.kind != Moment::Renames)
       ZERO_RT_TRY(happen(moment));
@@ -144,12 +144,12 @@ Status Check::runTurn(int number, uint64_t turn) {
 /// All iterations between the first and the last are equal. Once one of them changes nothing, the
 /// others do not either.
 Status Check::runSegment(int number) {
-  const uint64_t turns = std::max(1u, program.segments(number).repeat());
-  for (uint64_t turn = 0; turn < turns; ++turn) {
-    const Courses before = turn > 0 && turn + 2 < turns ? courses : Courses();
-    ZERO_RT_TRY(runTurn(number, turn));
+  const uint64_t iterations = std::max(1u, program.segments(number).repeat());
+  for (uint64_t iteration = 0; iteration < iterations; ++iteration) {
+    const Courses before = iteration > 0 && iteration + 2 < iterations ? courses : Courses();
+    ZERO_RT_TRY(runIteration(number, iteration));
     if (isSame(before, courses))
-      turn = turns - 2;
+      iteration = iterations - 2;
   }
   return {};
 }

@@ -262,8 +262,8 @@ void ValueTrace::writeResults(const Moment &moment) {
 
 void ValueTrace::skip(const Moment &moment) {
   const proto::Segment &segment = program.segments(moment.segment);
-  const bool byPredicate = runsInTurn(segment.commands(moment.index).when(), moment.turn,
-                                      std::max(1u, segment.repeat()));
+  const bool byPredicate = runsInIteration(segment.commands(moment.index).when(), moment.iteration,
+                                           std::max(1u, segment.repeat()));
   for (const Access &access : operandsOf(moment))
     if (access.reads && access.writes)
       shadow.rename(access.range, access.reads, access.writes, access.written);

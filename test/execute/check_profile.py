@@ -117,7 +117,7 @@ def check_trace(checks, label, path, profile, ranks, turns):
         counts = Counter(event["args"]["kernel"] for event in both)
         checks.that(counts == {row["kernel"]: row["launches"] for row in profile["kernels"]},
                     f"{label}: {counts}")
-        checks.that({event["args"]["turn"] for event in both} == set(range(turns)),
+        checks.that({event["args"]["micro_batch"] for event in both} == set(range(turns)),
                     f"{label}: turns")
 
 

@@ -56,7 +56,7 @@ def slices(path):
     """What rank 0 does, in order: node, kernel and micro-batch of each command."""
     mine = [event for rank, track, event in read_trace(path)
             if rank == 0 and track in ("compute", "collective")]
-    return [(e["name"], e["args"]["kernel"], e["args"]["turn"]) for e in mine]
+    return [(e["name"], e["args"]["kernel"], e["args"]["micro_batch"]) for e in mine]
 
 
 def check_order(checks, label, graph, executable):
@@ -138,7 +138,7 @@ def check_errors(checks, graph, executable, machine):
     check_refused(checks, "no file", ["cannot open '/nonexistent.json'"], "zero-sim", executable,
                   "--machine=/nonexistent.json")
     check_refused(checks, "no executable", [str(machine)], "zero-sim", machine)
-    for words, *flags in ((["no model"],), (["one model", "got 'b'"], "a", "b"),
+    for words, *flags in ((["no model"],), (["one model", "got also 'b'"], "a", "b"),
                           (["unknown option '--fast'"], executable, "--fast"),
                           (["--slowest", "at least 1, got '0.5'"], executable, "--slowest=0.5"),
                           (["--json' is given twice"], executable, "--json", "--json"),

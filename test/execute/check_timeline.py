@@ -50,7 +50,7 @@ def check_planned(checks, label, tracks, rank):
     checks.that(step["ts"] == plan["ts"], f"{label}: the plan begins at {plan['ts']}")
     for lane in lanes - {"step"}:
         ran, said = tracks[rank, lane], tracks[rank, f"planned: {lane}"]
-        of = lambda events: Counter((e["name"], e["args"]["kernel"], e["args"]["turn"],
+        of = lambda events: Counter((e["name"], e["args"]["kernel"], e["args"]["micro_batch"],
                                      e["args"]["bytes"]) for e in events)
         checks.that(of(ran) == of(said), f"{label}: other commands on lane {lane}")
         now = plan["ts"]
@@ -72,7 +72,7 @@ def first_by_name(events):
     """The first slice of each name and micro-batch."""
     first = {}
     for event in events:
-        first.setdefault((event["name"], event["args"]["turn"]), event)
+        first.setdefault((event["name"], event["args"]["micro_batch"]), event)
     return first
 
 

@@ -13,7 +13,7 @@
 // RUN: echo t5.shared.weight > %t.gone && echo fc.weight >> %t.gone
 // RUN: zero-opt %s --zero-select-parameters=trainable=%t.gone 2>&1 | FileCheck %s --check-prefix=PASSED
 
-// NAMES: error: 7 listed parameters cannot be trained
+// NAMES: error: cannot train 7 of the listed parameters
 // NAMES: note: write names as the model file has them
 // NAMES-NEXT: note: 'fc.wieght' is no float initializer of more than one element
 // NAMES-NEXT: note: 'spare.weight' does not reach the loss
@@ -22,7 +22,7 @@
 // NAMES-NEXT: note: 'fc.[' is a bad pattern: invalid glob pattern, unmatched '['
 // NAMES-NEXT: note: 'bn.mean' is running statistics of a BatchNormalization, which forward updates and no optimizer may: take it out
 // NAMES-NEXT: note: '*.mean' matches no parameter, only buffers, which a pattern passes over: 'bn.mean' is one, running statistics of a BatchNormalization
-// FEW: error: 7 listed parameters cannot be trained
+// FEW: error: cannot train 7 of the listed parameters
 // FEW: note: 'fc.[' is a bad pattern
 // FEW-NEXT: note: and 2 more; -v lists all
 // FEW-NOT: note
@@ -34,9 +34,9 @@
 // ALLBUT: note: it matches 'bn.mean', which is not trained anyhow: running statistics of a BatchNormalization
 // GONE: error: freeze pattern '*.shared.weight' matches no parameter
 // GONE: note: it matches 't5.shared.weight', which the graph does not contain: nothing reads it, or it is tied to a tensor of another name
-// PREFIX: error: 1 listed parameters cannot be trained
+// PREFIX: error: cannot train 1 of the listed parameters
 // PREFIX: note: write names as the model file has them: 'fc.weight' instead of 'model.fc.weight'
-// PASSED: warning: 1 listed parameters are no tensors of the graph: 't5.shared.weight'; nothing reads them, or they are tied to a tensor whose other name must be listed
+// PASSED: warning: not in the graph, though listed as trainable: 't5.shared.weight'; nothing reads such a parameter, or it is tied to a tensor whose other name must be listed
 // PASSED: zero.parameter @fc.weight
 
 module attributes {zero.absent_parameters = ["t5.shared.weight"]} {

@@ -30,7 +30,7 @@ enum class Ending {
 void begin(const char *tool, Ending ending);
 
 /// Ignores again what begin() found or made ignored, for libraries with handlers of their own.
-void ignoreAgain();
+void restoreIgnored();
 
 /// Returns in the first thread that calls it, which must end the process; the others stop here.
 /// A signal handler may call it.

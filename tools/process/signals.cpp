@@ -95,8 +95,9 @@ static void onTerminate() {
   } catch (const std::exception &error) {
     endByError({error.what()});
   } catch (...) {
+    endByError({"an exception of an unknown type"});
   }
-  endByError({"an exception without a message"});
+  endByError({"ended by std::terminate()"});
 }
 
 static void endBySignal(int signal) {
@@ -142,7 +143,7 @@ static void handle(int signal, void (*handler)(int)) {
   ::sigaction(signal, &action, nullptr);
 }
 
-void ignoreAgain() {
+void restoreIgnored() {
   for (int signal = 1; signal < NSIG; ++signal)
     if (isIgnored[signal])
       std::signal(signal, SIG_IGN);

@@ -52,6 +52,14 @@ std::string sortArguments(ArrayRef<char *> arguments, OptArguments &sorted) {
   std::string phaseOptions;
   for (StringRef argument : arguments) {
     auto [name, value] = argument.drop_while([](char c) { return c == '-'; }).split('=');
+    if (argument == "-h" || argument == "-help" || argument == "--help") {
+      sorted.help = true;
+      continue;
+    }
+    if (argument == "--help-all") {
+      sorted.rest.push_back("--help");
+      continue;
+    }
     if (argument == "-v") // the same flag as in zeroc
       name = "verbose";
     bool isFlag = argument.starts_with("--") || argument == "-v";

@@ -11,6 +11,7 @@ namespace zero {
 struct OptArguments {
   CompilerOptions model;         ///< what importing an .onnx needs
   std::vector<std::string> rest; ///< for mlir-opt
+  bool help = false;             ///< --help is given
 };
 
 /// Takes the import flags (--shape, --loss, --data-root, --allow-symlinks) out of
@@ -22,6 +23,9 @@ std::string sortArguments(llvm::ArrayRef<char *> arguments, OptArguments &sorted
 /// The model named in `rest` if it is an .onnx file, as MLIR text; empty when it
 /// is none. False after an error.
 bool importInput(OptArguments &arguments, std::string &text);
+
+/// Prints the common options: a screen (--help). --help-all is the text of mlir-opt.
+void printCommonOptions(llvm::raw_ostream &os);
 
 /// Registers the passes of test/lib, of which tools include nothing.
 void registerTestPasses();

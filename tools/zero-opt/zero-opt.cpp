@@ -28,6 +28,10 @@ int main(int argc, char **argv) {
   if (std::string error = zero::sortArguments(llvm::ArrayRef(argv + 1, argc - 1), arguments);
       !error.empty())
     return fail(error);
+  if (arguments.help) {
+    zero::printCommonOptions(llvm::outs());
+    return 0;
+  }
   if (!zero::importInput(arguments, text))
     return 1;
   llvm::SmallVector<char *> rest{argv[0]};

@@ -89,7 +89,8 @@ Status Binder::bindArchive(DataFile file) {
   size_t found = 0;
   Status missing;
   for (const zero_rt_value_info &input : inputs)
-    for (std::string member : {std::string(input.name), std::string("input.") + input.name}) {
+    for (const std::string &member :
+         {std::string(input.name), std::string("input.") + input.name}) {
       file.member = member;
       Status status = bind(file, input.name);
       if (status.ok()) {

@@ -20,7 +20,7 @@ Setter toText(std::string Options::*field) {
 }
 
 Status parseCount(const std::string &text, uint64_t &count) {
-  return parseWhole(text, count) ? Status() : expected("a whole number", text);
+  return parseInteger(text, count) ? Status() : expected("a whole number", text);
 }
 
 Status parseNumber(const std::string &text, double &number) {

@@ -52,7 +52,8 @@ static Status setDevice(Options &options, const std::string &text) {
 
 static Status setEndurance(Options &options, const std::string &text) {
   options.endurance = planning::parseByteSize(text).value_or(0);
-  return options.endurance ? Status() : expected(planning::kByteSizeForm.data(), text);
+  return options.endurance ? Status()
+                           : expected(std::string(planning::kByteSizeForm).c_str(), text);
 }
 
 /// RANK:COLLECTIVE.

@@ -4,7 +4,7 @@
 
 std::string zero::run::commonHelpText() {
   return R"(usage: zero-run MODEL.zexe --data NAME=FILE,... [options]
-       zero-run MODEL.onnx|MODEL.mlir --zero-stage=N --ranks=N --data ... [options]
+       zero-run MODEL.onnx|.mlir --zero-stage=N --ranks=N --data ... [options]
 
 Trains a compiled model. Compiles a model first, with the options of zeroc.
 
@@ -32,7 +32,7 @@ Execution
 
 Example
   zero-run gpt2.onnx --zero-stage=3 --ranks=4 --optimizer=adamw --lr=1e-3 \
-    --data input_ids=tokens.npy,labels=labels.npy --steps=10 --save=out.safetensors
+    --data input_ids=tokens.npy,labels=labels.npy --steps=10 --save=out.npz
 
 zero-run --help-all lists all options.
 )";

@@ -85,7 +85,8 @@ static uint64_t aheadOf(const std::vector<DataFile> &files, const std::string &p
 namespace {
 class Parser {
 public:
-  Parser(std::vector<std::string> words, Options &options) : words(words), options(options) {}
+  Parser(std::vector<std::string> words, Options &options)
+      : words(std::move(words)), options(options) {}
 
   Status run() {
     for (; at < words.size(); ++at)
@@ -161,8 +162,10 @@ private:
       return fail(ZERO_RT_INVALID_ARGUMENT,
                   "--ranks has no effect on an executable: it is compiled for its ranks");
     if (!options.needsCompiler() && !foreign.empty())
-      return fail(ZERO_RT_INVALID_ARGUMENT, "unknown option '%s'; see --help",
-                  escape(foreign.front()).c_str());
+      return fail(ZERO_RT_INVALID_ARGUMENT,
+                  "unknown option '%s'; see --help (an option of zeroc needs a model: '%s' is "
+                  "compiled already)",
+                  escape(foreign.front()).c_str(), escape(options.model).c_str());
     if (options.partialWeights && options.weights.empty())
       return fail(ZERO_RT_INVALID_ARGUMENT, "--weights-partial has no effect without --weights");
     if (!options.gradients.empty() && !trains)
@@ -178,10 +181,10 @@ private:
 
   /// With what goes with --calibrate, and no more.
   Status checkCalibration() {
-    static const std::set<std::string> kGoWell = {
+    static const std::set<std::string> kAllowed = {
         "--calibrate", "--calibrate-disk", "--ranks", "--threads-per-rank", "--pin", "--quiet"};
     for (const std::string &name : given)
-      if (kGoWell.count(name) == 0)
+      if (kAllowed.count(name) == 0)
         return fail(ZERO_RT_INVALID_ARGUMENT, "%s has no effect with --calibrate", name.c_str());
     if (!foreign.empty())
       return fail(ZERO_RT_INVALID_ARGUMENT, "unknown option '%s'; see --help",

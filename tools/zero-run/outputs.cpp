@@ -107,7 +107,7 @@ static bool isBefore(const std::string &line, uint64_t first) {
   rest.remove_prefix(kBegin.size());
   const size_t end = rest.find(kNext);
   uint64_t step;
-  if (end == rest.npos || !parseWhole(rest.substr(0, end), step))
+  if (end == rest.npos || !parseInteger(rest.substr(0, end), step))
     return false;
   const bool isStep = rest.substr(end + kNext.size()).starts_with('l'); // "loss"
   return isStep ? step < first : step <= first;

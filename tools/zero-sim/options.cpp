@@ -14,21 +14,23 @@ namespace zero::sim {
 std::string helpText() {
   return "usage: zero-sim MODEL.zexe [--machine=FILE|PRESET] [options]\n"
          "\n"
-         "Simulates the step of a compiled model on the description of a machine, which may\n"
-         "differ from this one: the time of a step and where it is spent. The model does not run.\n"
+         "Simulates the step of a compiled model on the description of a machine, which\n"
+         "may differ from this one: the time of a step and where it is spent. The model\n"
+         "does not run.\n"
          "\n"
          "  --machine=FILE|PRESET  a file written by `zero-run --calibrate`, or one of\n"
          "                         " +
          machinePresets() +
          " (the first)\n"
          "  --slowest=FACTOR       the last rank computes FACTOR times more slowly (1)\n"
-         "  --trace=FILE           write a timeline of all commands as JSON for ui.perfetto.dev\n"
+         "  --trace=FILE           write a timeline of all commands for ui.perfetto.dev\n"
          "  --json                 print JSON\n"
          "  --help                 print this text\n"
          "  --version              print the version\n"
          "\n"
          "Example\n"
-         "  zero-run --calibrate=here.json --ranks=2 && zero-sim gpt2.zexe --machine=here.json\n";
+         "  zero-run --calibrate=here.json --ranks=2\n"
+         "  zero-sim gpt2.zexe --machine=here.json\n";
 }
 
 static Status setText(std::string &field, const std::string &value) {

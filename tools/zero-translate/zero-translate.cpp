@@ -11,8 +11,7 @@ namespace cl = llvm::cl;
 static cl::OptionCategory category("Options of zero-translate");
 static cl::opt<bool> importFlag("import-onnx", cl::desc("Import an ONNX model"), cl::cat(category));
 static cl::opt<bool> listFlag("list-operators", cl::cat(category),
-                              cl::desc("Print the table of operators: domain, name, first and last "
-                                       "opset, gradient, unsigned, family"));
+                              cl::desc("Print the table of supported operators"));
 static cl::opt<std::string> input(cl::Positional, cl::desc("[model.onnx]"), cl::cat(category));
 static cl::opt<std::string> output("o", cl::desc("Write to FILE instead of standard output"),
                                    cl::value_desc("FILE"), cl::init("-"), cl::cat(category));
@@ -31,8 +30,8 @@ int main(int argc, char **argv) {
   cl::SetVersionPrinter([](llvm::raw_ostream &os) { os << "zero-translate " ZERO_VERSION "\n"; });
   cl::ParseCommandLineOptions(
       argc, argv,
-      "Translates an ONNX model to MLIR. The model's weights stay where they "
-      "are: the output refers to them by file and offset.\n");
+      "Translates an ONNX model to MLIR.\n\n"
+      "The output refers to the weights of the model by file and offset.\n");
   if (listFlag) {
     zero::listOperators(llvm::outs());
     return 0;

@@ -49,7 +49,7 @@ static bool setArchitectures(CompilerOptions &options, StringRef value) {
   options.gpuArchitectures.clear();
   for (StringRef name : llvm::split(value, ',')) {
     unsigned number = 0;
-    bool isKnown = name.consume_front("sm_") && parseWhole(name, number) &&
+    bool isKnown = name.consume_front("sm_") && parseInteger(name, number) &&
                    llvm::is_contained({80u, 90u, 100u}, number);
     if (!isKnown || llvm::is_contained(options.gpuArchitectures, number))
       return false;
@@ -84,7 +84,7 @@ static std::vector<Flag> ownFlags() {
        "directory of the nvme tier: plan with the speed of its disk, measured once and cached",
        text(&CompilerOptions::nvmeDir)},
       {"threads", "N", "threads that compile kernels (2)",
-       [](CompilerOptions &o, StringRef v) { return parseWhole(v, o.threads) && o.threads; }},
+       [](CompilerOptions &o, StringRef v) { return parseInteger(v, o.threads) && o.threads; }},
       {"cache-dir", "DIR",
        "directory of the cache of compiled kernels ($XDG_CACHE_HOME/zero, or ~/.cache/zero)",
        [](CompilerOptions &o, StringRef v) { return !(o.cacheFolder = v.str()).empty(); }},

@@ -35,7 +35,7 @@ static Factor readFactor(ConfigBlock &top, StringRef key) {
 static Factor givenFactor(const Config &config, StringRef flag) {
   Factor factor;
   std::optional<StringRef> value = config.givenValue(flag);
-  if (value && parseWhole(*value, factor.value))
+  if (value && parseInteger(*value, factor.value))
     factor.text = ("--" + flag + "=" + *value).str();
   return factor;
 }

@@ -35,7 +35,7 @@ static void readHyperparameter(ConfigBlock &params, const Hyperparameter &own) {
 }
 
 /// Reads the parameters of what DeepSpeed calls `named`; returns the optimizer that this is here.
-static const OptimizerDefinition &readParameters(Config &config, ConfigBlock &params,
+static const OptimizerDefinition *readParameters(Config &config, ConfigBlock &params,
                                                  const OptimizerDefinition &named) {
   params.setNumber("lr", "lr");
   readHyperparameter(params, *named.find(kWeightDecay));
@@ -48,11 +48,11 @@ static const OptimizerDefinition &readParameters(Config &config, ConfigBlock &pa
   for (const NeutralKey &neutral : theirs.neutral)
     params.expect(neutral.key, {neutral.value}, neutral.reason);
   if (theirs.insteadBy.empty())
-    return named;
+    return &named;
   bool isReplaced = params.readBool(theirs.unless).value_or(true) || named.name == theirs.insteadBy;
   if (params.readBool(theirs.when).value_or(false) && isReplaced)
     config.setDefault(theirs.flag, theirs.value);
-  return isReplaced ? *findOptimizer(theirs.insteadBy) : named;
+  return isReplaced ? findOptimizer(theirs.insteadBy) : &named;
 }
 
 /// DeepSpeed's names: "Adam, AdamW or SGD".
@@ -82,7 +82,7 @@ static void readOptimizerBlock(Config &config, ConfigBlock &block) {
     return;
   }
   ConfigBlock params = block.readBlock("params");
-  const OptimizerDefinition &ours = readParameters(config, params, *named);
+  const OptimizerDefinition &ours = *readParameters(config, params, *named);
   if (type)
     block.set("type", "optimizer", ours.name);
   params.finish();

@@ -207,8 +207,10 @@ void readPrecision(Config &config, ConfigBlock &top) {
 void readRest(Config &config, ConfigBlock &top) {
   top.setNumber("gradient_clipping", "clip-norm");
   ConfigBlock recompute = top.readBlock("activation_checkpointing");
-  recompute.ignore({"partition_activations", "cpu_checkpointing", "contiguous_memory_optimization",
-                    "number_checkpoints", "synchronize_checkpoint_boundary", "profile"});
+  if (recompute.readBool("cpu_checkpointing").value_or(false))
+    recompute.set("cpu_checkpointing", "offload-activations", "host");
+  recompute.ignore({"partition_activations", "contiguous_memory_optimization", "number_checkpoints",
+                    "synchronize_checkpoint_boundary", "profile"});
   recompute.finish();
 
   constexpr StringLiteral kData = "data schedules are not supported";

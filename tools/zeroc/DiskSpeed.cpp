@@ -44,8 +44,8 @@ static bool readCache(const std::string &path, Measured &measured) {
   SmallVector<StringRef> words;
   llvm::SplitString((*text)->getBuffer(), words);
   measured.date = words.size() == 3 ? words[2].str() : "";
-  return words.size() == 3 && parseWhole(words[0], measured.read) && measured.read > 0 &&
-         parseWhole(words[1], measured.write) && measured.write > 0;
+  return words.size() == 3 && parseInteger(words[0], measured.read) && measured.read > 0 &&
+         parseInteger(words[1], measured.write) && measured.write > 0;
 }
 
 /// A cache that cannot be written is none.

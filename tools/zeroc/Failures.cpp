@@ -27,7 +27,7 @@ void beginProcess() {
   // Has LLVM put its handlers before ours now, rather than with its first temporary file. They
   // take signals that are ignored, too.
   llvm::sys::AddSignalHandler(onCrash, nullptr);
-  process::ignoreAgain();
+  process::restoreIgnored();
   process::catchFaults();
   std::signal(SIGPIPE, SIG_IGN);
 }

@@ -27,6 +27,8 @@ enum class Phase {
 
 /// "import", "recognise", ...
 llvm::StringRef phaseName(Phase phase);
+/// What a phase does, in a few words: "assign state to ranks, tiers and buckets".
+llvm::StringRef phaseSummary(Phase phase);
 llvm::ArrayRef<Phase> allPhases();
 
 /// Adds one phase, with its verifier, to `pm`, which runs on modules. `options.loadMachine` loads

@@ -23,7 +23,7 @@ struct RematProblem {
   };
   enum class Fate : char {
     Free,  ///< the plan decides
-    Stays, ///< it must be saved for an op that no recomputation precedes
+    Saved, ///< it must be saved for an op that no recomputation precedes
     Goes   ///< its bytes are overwritten in forward
   };
   std::vector<Node> nodes;

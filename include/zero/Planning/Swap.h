@@ -12,7 +12,7 @@ namespace zero::planning {
 /// A choice of recomputation, and the bytes that remain to be saved. Values are dropped in the
 /// order of seconds of recomputation per byte, the cheapest first (Fuyou, arXiv 2403.06504, section
 /// 4.3; here planLadder).
-struct SavedWay {
+struct RecomputeChoice {
   double again = 0;  ///< seconds of recomputation in a step
   int64_t bytes = 0; ///< that are saved from forward to backward
 };
@@ -41,7 +41,7 @@ struct SwapRoom {
 };
 
 /// Seconds of the slowest lane.
-double swapSeconds(const SavedWay &way, int64_t host, int64_t disk, const SwapLanes &lanes);
+double swapSeconds(const RecomputeChoice &way, int64_t host, int64_t disk, const SwapLanes &lanes);
 
 /// Returns the Pareto frontier of step time and device bytes over all choices of recomputation and
 /// multiples of `grain` offloaded bytes (and all bytes of a choice): for any space on the device
@@ -49,7 +49,7 @@ double swapSeconds(const SavedWay &way, int64_t host, int64_t disk, const SwapLa
 /// that transfers least. Sorted by seconds, each leaves fewer bytes on the device than the ones
 /// before. Offloading costs time of links, recomputation time of cores, and the step time is
 /// minimal where the two are equal.
-std::vector<Swap> listSwaps(const std::vector<SavedWay> &ways, const SwapLanes &lanes,
+std::vector<Swap> listSwaps(const std::vector<RecomputeChoice> &ways, const SwapLanes &lanes,
                             SwapRoom room, int64_t grain);
 
 } // namespace zero::planning

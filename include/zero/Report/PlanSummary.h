@@ -23,10 +23,10 @@ struct RoleBytes {
 
 /// The differences of the volume of stage 3 from the ZeRO paper, in elements.
 struct VolumeCauses {
-  int64_t gatheredAgain = 0; ///< parameters with distant uses
+  int64_t regathered = 0; ///< parameters with distant uses
   int64_t notReadInBackward = 0;
   int64_t notTrained = 0;
-  int64_t keptWhole = 0; ///< not sharded: gathered once after the update
+  int64_t unsharded = 0; ///< not sharded: gathered once after the update
   int64_t padding = 0;
   int64_t wholeGradients = 0; ///< for an optimizer of whole tensors
 };

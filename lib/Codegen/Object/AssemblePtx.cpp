@@ -49,7 +49,7 @@ Expected<std::string> assemblePtx(StringRef toolkit, StringRef ptx, unsigned arc
   SmallString<128> folder;
   if (std::error_code error = sys::fs::createUniqueDirectory("zeroc", folder))
     return createStringError("cannot create a temporary directory: " + error.message());
-  auto removal = make_scope_exit([&] { (void)sys::fs::remove_directories(folder); });
+  scope_exit removal([&] { (void)sys::fs::remove_directories(folder); });
   std::string base = std::string(folder) + "/kernels", log = base + ".log";
   {
     std::error_code error;

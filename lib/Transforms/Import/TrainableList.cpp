@@ -114,13 +114,13 @@ LogicalResult Marker::run(ArrayRef<std::string> lines, bool verbose) {
     }
   if (!passedOver.empty())
     emitWarning(module.getLoc())
-        << passedOver.size()
-        << " listed parameters are no tensors of the graph: " << listNames(passedOver, verbose)
-        << "; nothing reads them, or they are tied to a tensor whose other name must be listed";
+        << "not in the graph, though listed as trainable: " << listNames(passedOver, verbose)
+        << "; nothing reads such a parameter, or it is tied to a tensor whose other name must be "
+        << "listed";
   if (problems.empty())
     return success();
   InFlightDiagnostic error = emitError(module.getLoc())
-                             << problems.size() << " listed parameters cannot be trained";
+                             << "cannot train " << problems.size() << " of the listed parameters";
   attachFindings(error, {remedy}, problems, verbose);
   return error;
 }

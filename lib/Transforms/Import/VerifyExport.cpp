@@ -35,8 +35,8 @@ public:
       return success();
     InFlightDiagnostic error =
         emitError(module.getLoc())
-        << findings.size() << " signs that the exporter lost parameters: the graph would not train "
-        << "as the model does";
+        << "the exporter seems to have lost parameters (findings: " << findings.size()
+        << "): the graph would not train as the model does";
     attachFindings(error,
                    {"export for training: model.train(), then torch.onnx.export(..., dynamo=True, "
                     "optimize=False); with dynamo=False: do_constant_folding=False, "

@@ -10,7 +10,7 @@ using namespace mlir;
 namespace zero {
 
 /// Whether `op` is a launch of a layer that backward recomputes.
-static bool isRunAgain(Operation *op) {
+static bool isRecomputed(Operation *op) {
   return isa_and_nonnull<IntegerAttr>(op->getAttr(kRecomputeAttr));
 }
 
@@ -20,7 +20,7 @@ ParameterReads::ParameterReads(func::FuncOp step, const BucketTable &table)
   int64_t layer = -1; // that was recomputed last
   for (Operation &op : step.getBody().front()) {
     positions[&op] = position++;
-    if (isRunAgain(&op) && layerOf(&op) != layer) {
+    if (isRecomputed(&op) && layerOf(&op) != layer) {
       layer = layerOf(&op);
       ++changes;
     }
@@ -66,7 +66,7 @@ bool ParameterReads::isFarApart(Operation *from, Operation *to, bool forward) co
 /// Whether this holds for any bucket: several layers are recomputed before the backward of one.
 bool ParameterReads::isRunApart(Operation *from, Operation *to) const {
   const int64_t changes = layerChanges.lookup(to) - layerChanges.lookup(from);
-  return isRunAgain(from) ? changes > 0 : changes > 1;
+  return isRecomputed(from) ? changes > 0 : changes > 1;
 }
 
 /// The users of a bucket's parameters in one direction, in groups that one gather serves. A layer
@@ -81,7 +81,7 @@ SmallVector<ParameterReads::Users> ParameterReads::clusters(const Bucket &bucket
   SmallVector<Users> result;
   for (Operation *user : users) {
     Operation *last = result.empty() ? nullptr : result.back().back();
-    bool again = last && (isRunAgain(last) || isRunAgain(user));
+    bool again = last && (isRecomputed(last) || isRecomputed(user));
     if (!last || (again ? isRunApart(last, user)
                         : bucket.members.size() == 1 && isFarApart(last, user, forward)))
       result.emplace_back();

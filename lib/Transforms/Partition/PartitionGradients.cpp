@@ -116,12 +116,12 @@ Value GradientPartitioner::reduce(OpBuilder &builder, const Bucket &bucket, Valu
 }
 
 Value addUp(OpBuilder &builder, ArrayAttr kernels, Value sum, Value summand, StringRef name) {
-  static constexpr Turns kTurns[] = {Turns::First, Turns::Later};
-  for (auto [kernel, turn] : llvm::zip_equal(kernels, kTurns)) {
+  static constexpr Iterations kIterations[] = {Iterations::First, Iterations::Later};
+  for (auto [kernel, iteration] : llvm::zip_equal(kernels, kIterations)) {
     auto launch = LaunchOp::create(builder, summand.getLoc(), TypeRange(sum.getType()),
                                    cast<FlatSymbolRefAttr>(kernel), ValueRange{sum, summand});
     launch->setAttr(kNameAttr, builder.getStringAttr(name));
-    setTurns(launch, turn);
+    setIterations(launch, iteration);
     sum = launch.getResult(0);
   }
   return sum;
@@ -163,7 +163,7 @@ Value GradientPartitioner::sum(const Bucket &bucket) {
   OpBuilder atEnd = atEpilogue();
   Value reduced = reduce(atEnd, bucket, sum);
   if (reduced != sum)
-    setTurns(reduced.getDefiningOp(), Turns::Last);
+    setIterations(reduced.getDefiningOp(), Iterations::Last);
   return reduced;
 }
 

@@ -95,7 +95,7 @@ void Partitioner::resolveMicroMeans() {
       result = accumulateScalar(mean, name);
       for (Operation *user : mean->getUsers())
         if (isa<RankMeanOp>(user))
-          setTurns(user, Turns::Last);
+          setIterations(user, Iterations::Last);
     }
     mean.getResult().replaceAllUsesWith(result);
     mean.erase();

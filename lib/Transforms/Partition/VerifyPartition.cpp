@@ -29,15 +29,15 @@ struct VerifyPartition : zero::impl::VerifyPartitionBase<VerifyPartition> {
     for (Operation &op : step.getBody().front()) {
       if (isa<GradientOp, UpdateOp, RankMeanOp, RankShareOp, MicroMeanOp, SquareSumOp>(op))
         return op.emitOpError("is left after partition");
-      bool isStill = isa<ReadOp>(op) || op.hasTrait<OpTrait::ConstantLike>() ||
-                     op.hasTrait<OpTrait::IsTerminator>();
+      bool hasNoCommand = isa<ReadOp>(op) || op.hasTrait<OpTrait::ConstantLike>() ||
+                          op.hasTrait<OpTrait::IsTerminator>();
       const Segment own = segmentOf(&op);
-      if (own < segment && !isStill)
+      if (own < segment && !hasNoCommand)
         return op.emitOpError(own == Segment::MicroBatch
                                   ? "of the micro-batch follows the epilogue"
                                   : "of the prologue follows the micro-batch");
       // Views and what never changes run nowhere: they open no segment.
-      if (!isStill && !isView(&op))
+      if (!hasNoCommand && !isView(&op))
         segment = std::max(segment, own);
     }
     return success();

@@ -18,7 +18,7 @@ RematModel::RematModel(func::FuncOp step, const Layers &layers, const OpTimes &t
   for (const LayerValue &value : layers.values()) {
     const int number = numbers.lookup(value.value);
     if (value.isPinned)
-      problem.fates[number] = planning::RematProblem::Fate::Stays;
+      problem.fates[number] = planning::RematProblem::Fate::Saved;
     else if (value.isOverwritten)
       problem.fates[number] = planning::RematProblem::Fate::Goes;
     if (value.crosses())

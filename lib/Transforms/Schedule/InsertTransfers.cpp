@@ -177,7 +177,7 @@ void Inserter::keepElsewhere(OpResult value, Tier tier) {
 void Inserter::storeSum(LaunchOp launch) {
   Value sum = launch->getNumResults() ? launch.getResult(0) : Value();
   Value accumulator = sum ? copies.originalOf(sum) : Value();
-  if (!accumulator || scheduleOf(launch).turns != Turns::Later)
+  if (!accumulator || scheduleOf(launch).iterations != Iterations::Later)
     return;
   Value stored =
       copies.transfer(sum, copies.tierOf(accumulator), accumulator, launch->getNextNode());

@@ -117,9 +117,11 @@ int64_t Saves::leastMoved() const {
     sizes.push_back(saved.bytes);
   llvm::sort(sizes);
   int64_t small = 0;
-  for (int64_t size : sizes)
-    if ((small += size) * kSmallPart > bytes())
+  for (int64_t size : sizes) {
+    small += size;
+    if (small * kSmallPart > bytes())
       return size;
+  }
   return 0;
 }
 

@@ -155,7 +155,7 @@ void Overlapper::move(const Movable &movable, Operation *&at) {
     if (!moved.insert(op).second)
       continue;
     const bool runs = isa<WriteOp, LaneOpInterface>(op);
-    setSchedule(op, {Segment::MicroBatch, repeats && runs ? Turns::Last : Turns::Every});
+    setSchedule(op, {Segment::MicroBatch, repeats && runs ? Iterations::Last : Iterations::Every});
     op->moveAfter(at);
     at = op;
   }

@@ -10,7 +10,7 @@ using namespace mlir;
 
 namespace zero {
 
-bool isStill(Operation *op) {
+bool hasNoCommand(Operation *op) {
   return isView(op) || isa<ReadOp>(op) || op->hasTrait<OpTrait::ConstantLike>();
 }
 
@@ -32,7 +32,7 @@ StepOrder::StepOrder(func::FuncOp step) : block(step.getBody().front()) {
   parts.fill({size(), 0});
   for (auto [index, op] : llvm::enumerate(ops)) {
     auto &[begin, end] = parts[size_t(segmentOf(op))];
-    if (isStill(op) || op->hasTrait<OpTrait::IsTerminator>())
+    if (hasNoCommand(op) || op->hasTrait<OpTrait::IsTerminator>())
       continue;
     begin = std::min<int64_t>(begin, index);
     end = index + 1;
@@ -47,7 +47,7 @@ int64_t StepOrder::availableFrom(Value value) const {
   Operation *producer = value.getDefiningOp();
   if (!producer)
     return 0;
-  if (!isStill(producer) && !isFetch(producer))
+  if (!hasNoCommand(producer) && !isFetch(producer))
     return positionOf(producer) + 1;
   int64_t from = 0;
   for (Value operand : producer->getOperands())
@@ -59,7 +59,8 @@ int64_t StepOrder::firstReader(Value value) const {
   int64_t first = size();
   for (Operation *user : value.getUsers())
     if (!isa<WriteOp>(user))
-      first = std::min(first, isStill(user) ? firstReader(user->getResult(0)) : positionOf(user));
+      first =
+          std::min(first, hasNoCommand(user) ? firstReader(user->getResult(0)) : positionOf(user));
   return first;
 }
 
@@ -75,7 +76,7 @@ public:
       return;
     for (Value operand : op->getOperands())
       if (Operation *producer = operand.getDefiningOp())
-        if (isStill(producer) || isFetch(producer))
+        if (hasNoCommand(producer) || isFetch(producer))
           put(producer);
     op->moveBefore(&block, block.end());
   }
@@ -115,7 +116,7 @@ void StepOrder::move(const llvm::DenseMap<Operation *, int64_t> &begins, bool be
     if (!behind)
       mover.putMoved(at.lookup(position));
     // What is still comes with what reads it.
-    if (!begins.contains(op) && !waits.contains(op) && !isStill(op))
+    if (!begins.contains(op) && !waits.contains(op) && !hasNoCommand(op))
       mover.put(op);
     if (behind)
       mover.putMoved(at.lookup(position));

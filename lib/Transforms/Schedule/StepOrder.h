@@ -13,7 +13,7 @@
 namespace zero {
 
 /// Views, constants and reads of state: they run nowhere, and go with what reads them.
-bool isStill(mlir::Operation *op);
+bool hasNoCommand(mlir::Operation *op);
 
 /// Whether `op` brings parameters, state or activations: a gather, or a transfer towards the
 /// device. It may begin as soon as what it brings is there.

@@ -53,7 +53,7 @@ Value TierCopies::bring(Value value, Tier to, Operation *user) {
   if (tierOf(value) == to)
     return value;
   const Schedule schedule = scheduleOf(user).beside();
-  const Key key{value, to, schedule.segment, schedule.turns};
+  const Key key{value, to, schedule.segment, schedule.iterations};
   if (Value found = brought.lookup(key))
     return found;
   Value original = originalOf(value);

@@ -39,7 +39,7 @@ public:
 
 private:
   /// Value, tier, and the segment and iterations: later readers there share the copy.
-  using Key = std::tuple<mlir::Value, Tier, Segment, Turns>;
+  using Key = std::tuple<mlir::Value, Tier, Segment, Iterations>;
 
   llvm::DenseMap<mlir::Value, Tier> tiers;
   llvm::DenseMap<mlir::Value, mlir::Value> originals;

@@ -79,7 +79,7 @@ void BufferAverager::carry(const llvm::StringMap<SmallVector<ReadOp>> &reads) {
     Value place =
         ReadOp::create(begin, step.getLoc(), own, FlatSymbolRefAttr::get(carried.getSymNameAttr()));
     LaunchOp first = assign(begin, place, initial);
-    setTurns(first, Turns::First);
+    setIterations(first, Iterations::First);
     for (ReadOp read : reads.lookup(write.getSymbol()))
       read.getResult().replaceAllUsesWith(first.getResult(0));
     OpBuilder after(write);

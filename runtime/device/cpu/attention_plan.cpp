@@ -37,7 +37,7 @@ private:
   Status checkEnums() const;
   void takeShape();
   Status addHeads(const char *name, const Strides &strides, uint64_t heads, uint64_t rows,
-                  uint64_t width, uint64_t start, bool isWritten, HeadsPlan &heads_);
+                  uint64_t width, uint64_t start, bool isWritten, HeadsPlan &plan);
   Status addPacked(bool isWritten, std::array<HeadsPlan *, 3> heads);
   Status addQueriesKeysValues(bool isWritten, HeadsPlan &q, HeadsPlan &k, HeadsPlan &v);
   Status addSums();

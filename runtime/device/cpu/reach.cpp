@@ -31,8 +31,9 @@ static Status reachOf(const char *name, const proto::Matmul &product, const Stri
     if (stride < 0)
       return fail(ZERO_RT_UNSUPPORTED, "a matrix product: expected strides of %s >= 0, got %lld",
                   name, static_cast<long long>(stride));
-    if (!checkedMultiply(counts[i] - 1, uint64_t(stride), step) || step > kLargest ||
-        (last += step) > kLargest)
+    bool fits = checkedMultiply(counts[i] - 1, uint64_t(stride), step) && step <= kLargest;
+    last += fits ? step : 0;
+    if (!fits || last > kLargest)
       return fail(ZERO_RT_BAD_FILE, "a matrix product: the strides of %s overflow", name);
   }
   elements = last + 1;

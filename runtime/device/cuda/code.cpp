@@ -14,7 +14,7 @@ GpuModule::~GpuModule() {
     gpu->driver().cuModuleUnload(handle);
 }
 
-Status GpuModule::load(std::shared_ptr<const Gpu> gpu, const void *image,
+Status GpuModule::load(const std::shared_ptr<const Gpu> &gpu, const void *image,
                        std::unique_ptr<GpuModule> &module) {
   ZERO_RT_TRY(gpu->makeCurrent());
   std::unique_ptr<GpuModule> made(new GpuModule(gpu));
@@ -63,7 +63,7 @@ static Status noImage(const Gpu &gpu, const proto::Program &program) {
               listed.empty() ? "none" : listed.c_str());
 }
 
-Status loadCode(std::shared_ptr<const Gpu> gpu, const proto::Program &program,
+Status loadCode(const std::shared_ptr<const Gpu> &gpu, const proto::Program &program,
                 std::span<const uint8_t> code, std::unique_ptr<GpuModule> &module) {
   const auto &kernels = program.kernels();
   if (std::none_of(kernels.begin(), kernels.end(), [](const auto &each) { return each.has_gpu(); }))

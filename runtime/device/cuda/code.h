@@ -16,7 +16,7 @@ class GpuModule {
 public:
   /// `image`: PTX that ends with a NUL, a fatbin or a cubin. What the driver's assembler
   /// complains about is part of the error.
-  static Status load(std::shared_ptr<const Gpu> gpu, const void *image,
+  static Status load(const std::shared_ptr<const Gpu> &gpu, const void *image,
                      std::unique_ptr<GpuModule> &module);
   ~GpuModule();
   Status find(const std::string &symbol, Function &function) const;
@@ -47,7 +47,7 @@ std::optional<int> chooseImage(const proto::Program &program, int architecture);
 /// Finds or loads the code of all native kernels; `module` stays empty when the program
 /// has none. `code`: the code section. Fails, naming what the program has, when it has
 /// nothing for this GPU.
-Status loadCode(std::shared_ptr<const Gpu> gpu, const proto::Program &program,
+Status loadCode(const std::shared_ptr<const Gpu> &gpu, const proto::Program &program,
                 std::span<const uint8_t> code, std::unique_ptr<GpuModule> &module);
 
 /// What `kernel`, a native one, is made of.

@@ -39,7 +39,7 @@ Status CudaDevice::openGpus(const proto::Program &program, const std::vector<int
 }
 
 Status CudaDevice::create(const proto::Program &program, std::span<const uint8_t> code,
-                          std::vector<int> gpus, int only, double timeoutSeconds,
+                          const std::vector<int> &gpus, int only, double timeoutSeconds,
                           std::unique_ptr<CudaDevice> &device) {
   if (gpus.size() > 1 && gpus.size() != program.ranks())
     return fail(ZERO_RT_INVALID_ARGUMENT,

@@ -16,7 +16,7 @@ public:
   /// there is no driver or no such GPU, saying what was looked for. `code`: the program's
   /// code section, which must outlive the device. `only`: the one rank that is here; -1: all.
   static Status create(const proto::Program &program, std::span<const uint8_t> code,
-                       std::vector<int> gpus, int only, double timeoutSeconds,
+                       const std::vector<int> &gpus, int only, double timeoutSeconds,
                        std::unique_ptr<CudaDevice> &device);
 
   Status reserve(int rank, uint64_t bytes, bool guarded, std::unique_ptr<Arena> &arena) override;

@@ -18,7 +18,7 @@ Status OwnedEvent::create(std::shared_ptr<const Gpu> on) {
                              "cuEventCreate");
 }
 
-Status Lanes::create(std::shared_ptr<const Gpu> gpu, std::span<const uint32_t> used,
+Status Lanes::create(const std::shared_ptr<const Gpu> &gpu, std::span<const uint32_t> used,
                      double timeoutSeconds, std::shared_ptr<Lanes> &lanes) {
   ZERO_RT_TRY(gpu->makeCurrent());
   std::shared_ptr<Lanes> made(new Lanes(gpu, timeoutSeconds));

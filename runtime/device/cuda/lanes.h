@@ -34,7 +34,7 @@ private:
 class Lanes {
 public:
   /// `used`: the numbers of the lanes (proto::Lane), without repetition.
-  static Status create(std::shared_ptr<const Gpu> gpu, std::span<const uint32_t> used,
+  static Status create(const std::shared_ptr<const Gpu> &gpu, std::span<const uint32_t> used,
                        double timeoutSeconds, std::shared_ptr<Lanes> &lanes);
   ~Lanes();
 

@@ -78,7 +78,7 @@ private:
 
 Status GpuQueue::launchNative(const GpuKernel &kernel, void *const *args, int64_t length) {
   for (uint32_t i = 0; i < kernel.arguments; ++i)
-    parameters[i] = const_cast<void **>(&args[i]);
+    parameters[i] = static_cast<void *>(const_cast<void **>(&args[i]));
   parameters[kernel.arguments] = &length;
   for (const GpuLaunch &launch : kernel.launches) {
     const uint64_t blocks = launch.blocksFor(length);

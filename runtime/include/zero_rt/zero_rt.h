@@ -354,7 +354,8 @@ typedef struct zero_rt_session_options {
 
 void zero_rt_session_options_default(zero_rt_session_options *options);
 
-/* Reserves and touches the arenas and reads initial values straight into the shards.
+/* Reserves and touches the arenas and reads initial values straight into the shards. NULL options
+   are the defaults.
 
    If each process has one rank, all processes make the same calls: steps, evaluations,
    checkpoints and loads need all ranks, and return the same result to each. Not supported then,
@@ -512,8 +513,8 @@ const char *zero_rt_session_nvme_file(const zero_rt_session *session, int rank);
 /* A command that ran on a rank. Times are nanoseconds since the recording was requested, by
    one clock for all ranks. */
 typedef struct zero_rt_event {
-  uint32_t command; /* index for zero_rt_executable_command() */
-  uint32_t turn;    /* the micro-batch, if its segment runs for each */
+  uint32_t command;     /* index for zero_rt_executable_command() */
+  uint32_t micro_batch; /* the micro-batch, if its segment runs for each */
   uint64_t begin, end;
   uint64_t waited; /* of this, for other ranks; the rest of a collective copies and sums */
 } zero_rt_event;

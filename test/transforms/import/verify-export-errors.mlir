@@ -1,7 +1,7 @@
 // RUN: not zero-opt %s --split-input-file --zero-verify-export 2>&1 | FileCheck %s
 
 // No account of the exporter's: what is used as a weight and is called otherwise.
-// CHECK: error: 6 signs that the exporter lost parameters: the graph would not train as the model does
+// CHECK: error: the exporter seems to have lost parameters (findings: 6): the graph would not train as the model does
 // CHECK-NEXT: note: export for training: model.train(), then torch.onnx.export(..., dynamo=True, optimize=False); with dynamo=False: do_constant_folding=False, training=torch.onnx.TrainingMode.TRAINING
 // CHECK-NEXT: note: or, if the graph is intended, list the parameters to train in --trainable=FILE, one name or pattern per line
 // CHECK-NEXT: note: constant 'onnx::MatMul_1' of 4x4, read by MatMul node 'fc', looks like a weight without its name
@@ -39,7 +39,7 @@ func.func @step(%x: tensor<4x4xf32> {zero.binding = "x"}) -> (tensor<f32> {zero.
 
 // -----
 
-// CHECK: error: 1 signs that the exporter lost parameters
+// CHECK: error: the exporter seems to have lost parameters (findings: 1)
 // CHECK: note: export for training
 // CHECK: note: parameter 'b.bias' is gone
 module attributes {zero.lost_parameters = ["parameter 'b.bias' is gone"]} {
@@ -53,7 +53,7 @@ module attributes {zero.lost_parameters = ["parameter 'b.bias' is gone"]} {
 
 // The first five, then how many; all if asked for.
 // RUN: not zero-opt %s --split-input-file --zero-verify-export=verbose 2>&1 | FileCheck %s --check-prefix=VERBOSE
-// CHECK: error: 7 signs that the exporter lost parameters
+// CHECK: error: the exporter seems to have lost parameters (findings: 7)
 // CHECK: note: or, if
 // CHECK-NEXT: note: a
 // CHECK-NEXT: note: b
@@ -61,7 +61,7 @@ module attributes {zero.lost_parameters = ["parameter 'b.bias' is gone"]} {
 // CHECK-NEXT: note: d
 // CHECK-NEXT: note: e
 // CHECK-NEXT: note: and 2 more; -v lists all
-// VERBOSE: error: 7 signs
+// VERBOSE: error: the exporter seems to have lost parameters (findings: 7)
 // VERBOSE: note: f
 // VERBOSE-NEXT: note: g
 // VERBOSE-NOT: more

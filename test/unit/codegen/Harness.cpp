@@ -47,7 +47,7 @@ Kernels::Kernels(const std::string &text, unsigned threads) : context(allDialect
   zero::buildCodegenPipeline(manager);
   if (failed(manager.run(*parsed)))
     return;
-  auto compiled = zero::compileKernels(*parsed, {threads});
+  auto compiled = zero::compileKernels(*parsed, {.threads = threads, .cacheFolder = ""});
   if (failed(compiled))
     return;
   bytes = compiled->object;

@@ -7,11 +7,8 @@
 #include <cmath>
 #include <cstring>
 
-using text::generic;
-
 /// AdamW in place on weight, m and v: scalars decay, step and correction.
 static std::string adamw() {
-  std::string flat = "tensor<?xf32>", scalar = "tensor<f32>";
   std::string text = "func.func private @adamw("
                      "%w: tensor<?xf32> {zero.inplace = 0 : i64}, "
                      "%m: tensor<?xf32> {zero.inplace = 1 : i64}, "

@@ -141,7 +141,7 @@ TEST(Remat, WhatIsOverwrittenIsMadeAgain) {
   EXPECT_EQ(simulate(problem, keepAll(problem)).seconds, problem.nodes[1].seconds);
   Kept kept = keepGreedily(problem, keepBoundaries(problem, 1), 1 << 20);
   EXPECT_FALSE(kept[inner]);
-  problem.fates[inner] = RematProblem::Fate::Stays;
+  problem.fates[inner] = RematProblem::Fate::Saved;
   EXPECT_TRUE(keepBoundaries(problem, 0)[inner]);
 }
 

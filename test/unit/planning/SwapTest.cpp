@@ -38,9 +38,9 @@ Case randomCase(std::mt19937 &random) {
 }
 
 /// Drops the cheapest values first.
-std::vector<SavedWay> waysOf(std::vector<double> seconds) {
+std::vector<RecomputeChoice> waysOf(std::vector<double> seconds) {
   std::sort(seconds.begin(), seconds.end());
-  std::vector<SavedWay> ways(1, {0, int64_t(seconds.size()) * kBytes});
+  std::vector<RecomputeChoice> ways(1, {0, int64_t(seconds.size()) * kBytes});
   for (double each : seconds)
     ways.push_back({ways.back().again + each, ways.back().bytes - kBytes});
   return ways;
@@ -56,7 +56,7 @@ std::vector<double> bestOf(const Case &given) {
     all *= Fates;
   for (size_t code = 0; code < all; ++code) {
     std::array<int64_t, Fates> counts = {};
-    SavedWay way;
+    RecomputeChoice way;
     size_t rest = code;
     for (double seconds : given.seconds) {
       ++counts[rest % Fates];
@@ -88,7 +88,7 @@ TEST(Swap, AsFastAsAnyChoiceForEachRoom) {
   std::mt19937 random(1);
   for (int turn = 0; turn < 300; ++turn) {
     const Case given = randomCase(random);
-    const std::vector<SavedWay> ways = waysOf(given.seconds);
+    const std::vector<RecomputeChoice> ways = waysOf(given.seconds);
     const std::vector<Swap> swaps = listSwaps(ways, given.lanes, given.room, kBytes);
     const std::vector<double> best = bestOf(given);
     for (size_t room = 0; room < best.size(); ++room) {
@@ -104,7 +104,7 @@ TEST(Swap, AsFastAsAnyChoiceForEachRoom) {
 TEST(Swap, EachLeavesLessAndTakesLonger) {
   std::mt19937 random(2);
   const Case given = randomCase(random);
-  const std::vector<SavedWay> ways = waysOf(given.seconds);
+  const std::vector<RecomputeChoice> ways = waysOf(given.seconds);
   std::vector<Swap> swaps = listSwaps(ways, given.lanes, given.room, kBytes);
   for (size_t i = 1; i < swaps.size(); ++i) {
     auto left = [&](const Swap &swap) { return ways[swap.way].bytes - swap.host - swap.disk; };

@@ -132,9 +132,9 @@ const Adversary::Candidate &Adversary::choose(const std::vector<Candidate> &all)
   return liked.empty() ? all[number % all.size()] : *liked[number % liked.size()];
 }
 
-bool Adversary::runTurn(const proto::Segment &segment, uint64_t turn) {
+bool Adversary::runIteration(const proto::Segment &segment, uint64_t iteration) {
   const int commands = segment.commands_size();
-  const uint64_t turns = std::max(1u, segment.repeat());
+  const uint64_t iterations = std::max(1u, segment.repeat());
   progress.assign(size_t(ranks()), {std::vector<bool>(size_t(commands)), {}});
   lanes.fill({});
   for (int i = 0; i < commands; ++i)
@@ -147,7 +147,7 @@ bool Adversary::runTurn(const proto::Segment &segment, uint64_t turn) {
     }
     const Candidate chosen = choose(ready);
     const proto::Command &command = segment.commands(int(chosen.command));
-    if (runs(command, chosen.rank, turn, turns) && !execute(command, chosen.rank)) {
+    if (runs(command, chosen.rank, iteration, iterations) && !execute(command, chosen.rank)) {
       end.kind = End::CheckFailed;
       return false;
     }
@@ -165,8 +165,9 @@ bool Adversary::runTurn(const proto::Segment &segment, uint64_t turn) {
 // Commands
 //===----------------------------------------------------------------------===//
 
-bool Adversary::runs(const proto::Command &command, int rank, uint64_t turn, uint64_t turns) const {
-  if ((evaluates && !command.forward()) || !runsInTurn(command.when(), turn, turns))
+bool Adversary::runs(const proto::Command &command, int rank, uint64_t iteration,
+                     uint64_t iterations) const {
+  if ((evaluates && !command.forward()) || !runsInIteration(command.when(), iteration, iterations))
     return false;
   return command.predicate() == 0 ||
          *at(rank, program->predicates(int(command.predicate()) - 1)) != 0;
@@ -278,11 +279,12 @@ bool Adversary::step(bool evaluation) {
   for (const proto::Segment &segment : program->segments()) {
     if (segment.kind() == proto::Segment::EPILOGUE && !finished)
       finish();
-    for (uint64_t turn = 0; turn < std::max(1u, segment.repeat()); ++turn, isFirst = false) {
+    for (uint64_t iteration = 0; iteration < std::max(1u, segment.repeat());
+         ++iteration, isFirst = false) {
       for (uint32_t input : segment.inputs())
         if (!isFirst)
-          bind(program->inputs(int(input)), turn);
-      if (!runTurn(segment, turn))
+          bind(program->inputs(int(input)), iteration);
+      if (!runIteration(segment, iteration))
         return false;
     }
   }
@@ -329,7 +331,7 @@ Adversary::End Adversary::run(const proto::Program &of, const Policy &by) {
   reserve();
   begin();
   for (stepNumber = 0; stepNumber < 3; ++stepNumber)
-    if (!step(/*evaluation=*/stepNumber == 1))
+    if (!step(/*evaluates=*/stepNumber == 1))
       return end;
   keepTensors();
   return end;

@@ -52,7 +52,7 @@ public:
 private:
   static constexpr int kLanes = proto::Lane_ARRAYSIZE;
   using Memories = std::array<std::unique_ptr<Arena>, proto::Tier_ARRAYSIZE>;
-  /// How far a rank has come in a turn.
+  /// How far a rank has come in a iteration.
   struct Progress {
     std::vector<bool> done;          ///< by command
     std::array<size_t, kLanes> next; ///< among the lane's commands
@@ -66,11 +66,11 @@ private:
   void begin();
   void poison();
   bool step(bool evaluates);
-  bool runTurn(const proto::Segment &segment, uint64_t turn);
+  bool runIteration(const proto::Segment &segment, uint64_t iteration);
   std::vector<Candidate> candidates(const proto::Segment &segment) const;
   bool isReady(const proto::Command &command, int rank) const;
   const Candidate &choose(const std::vector<Candidate> &candidates);
-  bool runs(const proto::Command &command, int rank, uint64_t turn, uint64_t turns) const;
+  bool runs(const proto::Command &command, int rank, uint64_t iteration, uint64_t iterations) const;
   bool execute(const proto::Command &command, int rank);
   void collect(const proto::Collective &collective);
   void bind(const proto::Input &input, uint64_t microBatch);

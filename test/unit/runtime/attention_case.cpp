@@ -63,7 +63,7 @@ static void markUsed(Operand &operand, const Strides &strides, std::array<uint64
                     shape[3], true);
 }
 
-AttentionCase::AttentionCase(Sizes sizes, Lie lie) {
+AttentionCase::AttentionCase(Sizes sizes, Layout layout) {
   const auto [batch, heads, groups, queries, keys, width, valueWidth] = sizes;
   desc.set_dtype(proto::F32);
   desc.set_batch(batch), desc.set_heads(heads), desc.set_groups(groups);
@@ -73,12 +73,13 @@ AttentionCase::AttentionCase(Sizes sizes, Lie lie) {
   const std::array<uint64_t, 4> qShape{batch, heads, queries, width},
       kShape{batch, groups, keys, width}, vShape{batch, groups, keys, valueWidth},
       oShape{batch, heads, queries, valueWidth};
-  const uint64_t gap = lie == Lie::Gaps ? 3 : 0;
+  const uint64_t gap = layout == Layout::Gaps ? 3 : 0;
   const uint64_t packed = heads * width + groups * (width + valueWidth) + 5;
   auto put = [&](Operand &operand, Strides *strides, std::array<uint64_t, 4> shape) {
-    const uint64_t row = lie == Lie::HeadsFirst                 ? 0
-                         : lie == Lie::Packed && &operand != &o ? packed
-                                                                : shape[1] * (shape[3] + gap) + gap;
+    const uint64_t row = layout == Layout::HeadsFirst ? 0
+                         : layout == Layout::Packed && &operand != &o
+                             ? packed
+                             : shape[1] * (shape[3] + gap) + gap;
     operand.values.resize(place(strides, shape, row, gap));
     markUsed(operand, *strides, shape);
   };
@@ -86,7 +87,7 @@ AttentionCase::AttentionCase(Sizes sizes, Lie lie) {
   put(k, desc.mutable_k_strides(), kShape);
   put(v, desc.mutable_v_strides(), vShape);
   put(o, desc.mutable_o_strides(), oShape);
-  if (lie == Lie::Packed) {
+  if (layout == Layout::Packed) {
     desc.set_packed(true);
     for (uint64_t offset : {uint64_t(2), 2 + heads * width, 2 + (heads + groups) * width})
       desc.add_offsets(offset);

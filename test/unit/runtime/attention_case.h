@@ -13,7 +13,7 @@ namespace zero::rt {
 
 /// How the heads of a tensor lie: [batch, heads, rows, width]; [batch, rows, heads, width];
 /// that with gaps; in one tensor with those of the others.
-enum class Lie { HeadsFirst, RowsFirst, Gaps, Packed };
+enum class Layout { HeadsFirst, RowsFirst, Gaps, Packed };
 
 /// An argument, as f32 values of what is stored.
 struct Operand {
@@ -32,7 +32,7 @@ public:
   /// Batch, heads, heads of keys, queries, keys, width, width of values.
   using Sizes = std::array<uint64_t, 7>;
 
-  explicit AttentionCase(Sizes sizes, Lie lie = Lie::HeadsFirst);
+  explicit AttentionCase(Sizes sizes, Layout layout = Layout::HeadsFirst);
 
   AttentionCase &causal(float fill, int64_t offset = 0);
   AttentionCase &fill(float value) { return desc.set_fill(value), *this; }

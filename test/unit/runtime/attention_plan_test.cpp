@@ -12,8 +12,9 @@ namespace {
 
 constexpr auto kForward = proto::Attention::FORWARD, kBackward = proto::Attention::BACKWARD;
 
-proto::Kernel kernelOf(Lie lie = Lie::RowsFirst, proto::Attention::Direction direction = kForward) {
-  AttentionCase data({2, 4, 2, 10, 10, 6, 6}, lie);
+proto::Kernel kernelOf(Layout layout = Layout::RowsFirst,
+                       proto::Attention::Direction direction = kForward) {
+  AttentionCase data({2, 4, 2, 10, 10, 6, 6}, layout);
   data.addPadding(proto::Attention::SHOWN);
   data.addMask(proto::Attention::BIAS, {true, true, true, true});
   return data.kernel(direction);
@@ -21,9 +22,10 @@ proto::Kernel kernelOf(Lie lie = Lie::RowsFirst, proto::Attention::Direction dir
 
 /// Refused by the plan, and so by the library and the runtime.
 template <typename Edit>
-void expectRefused(Edit edit, zero_rt_code code, const char *message, Lie lie = Lie::RowsFirst) {
+void expectRefused(Edit edit, zero_rt_code code, const char *message,
+                   Layout layout = Layout::RowsFirst) {
   for (auto direction : {kForward, kBackward}) {
-    proto::Kernel kernel = kernelOf(lie, direction);
+    proto::Kernel kernel = kernelOf(layout, direction);
     edit(kernel, *kernel.mutable_attention());
     AttentionPlan plan;
     Status status = planAttention(kernel, plan);
@@ -45,11 +47,11 @@ TEST(AttentionPlan, KnowsHowFarArgumentsReach) {
   };
   const uint64_t q = 4 * 2 * 4 * 10 * 6, k = q / 2, padding = 20, mask = 4 * 2 * 4 * 100, lse = 320;
   EXPECT_EQ(bytes(), (std::vector<uint64_t>{q, k, k, padding, mask, q, lse}));
-  ASSERT_TRUE(planAttention(kernelOf(Lie::RowsFirst, kBackward), plan).ok());
+  ASSERT_TRUE(planAttention(kernelOf(Layout::RowsFirst, kBackward), plan).ok());
   EXPECT_EQ(bytes(), (std::vector<uint64_t>{q, q, k, k, q, lse, padding, mask, q, k, k}));
   // The packed tensor has 3 elements behind the last head.
   const uint64_t packed = 4 * (2 * 10 * 53 - 3);
-  ASSERT_TRUE(planAttention(kernelOf(Lie::Packed, kBackward), plan).ok());
+  ASSERT_TRUE(planAttention(kernelOf(Layout::Packed, kBackward), plan).ok());
   EXPECT_EQ(bytes(), (std::vector<uint64_t>{q, packed, q, lse, padding, mask, packed}));
 }
 
@@ -103,14 +105,16 @@ TEST(AttentionPlan, RefusesStridesByName) {
       ZERO_RT_BAD_FILE, [](auto &a) { a.set_padding_strides(1, INT64_MAX); },
       "an attention: the strides of padding overflow");
   auto offset = [](auto &, auto &a) { a.set_offsets(2, UINT64_MAX); };
-  expectRefused(offset, ZERO_RT_BAD_FILE, "an attention: the strides of V overflow", Lie::Packed);
+  expectRefused(offset, ZERO_RT_BAD_FILE, "an attention: the strides of V overflow",
+                Layout::Packed);
   auto offsets = [](auto &, auto &a) { a.add_offsets(1); };
-  expectRefused(offsets, ZERO_RT_BAD_FILE, "an attention: expected 3 offsets, got 4", Lie::Packed);
+  expectRefused(offsets, ZERO_RT_BAD_FILE, "an attention: expected 3 offsets, got 4",
+                Layout::Packed);
 }
 
 TEST(AttentionPlan, RefusesResultsThatOverlap) {
   AttentionPlan plan;
-  proto::Kernel forward = kernelOf(), backward = kernelOf(Lie::RowsFirst, kBackward);
+  proto::Kernel forward = kernelOf(), backward = kernelOf(Layout::RowsFirst, kBackward);
   forward.mutable_attention()->set_o_strides(1, 5);
   EXPECT_EQ(planAttention(forward, plan).getMessage(), "an attention: elements of O overlap");
   // Keys may be repeated as they are read, their gradients not.

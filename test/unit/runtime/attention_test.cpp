@@ -107,9 +107,9 @@ void check(AttentionCase data, double within = 2e-5) {
 //===----------------------------------------------------------------------===//
 
 TEST(Attention, Layouts) {
-  for (Lie lie : {Lie::HeadsFirst, Lie::RowsFirst, Lie::Gaps, Lie::Packed}) {
-    check(AttentionCase({2, 3, 3, 70, 70, 16, 16}, lie));
-    check(AttentionCase({2, 4, 2, 70, 70, 16, 16}, lie).causal(-kInfinity));
+  for (Layout layout : {Layout::HeadsFirst, Layout::RowsFirst, Layout::Gaps, Layout::Packed}) {
+    check(AttentionCase({2, 3, 3, 70, 70, 16, 16}, layout));
+    check(AttentionCase({2, 4, 2, 70, 70, 16, 16}, layout).causal(-kInfinity));
   }
 }
 
@@ -117,7 +117,7 @@ TEST(Attention, WidthsThatAreNoVectors) {
   for (uint64_t width : {1, 5, 17, 40, 64, 80})
     for (uint64_t valueWidth : {width, uint64_t(3), uint64_t(48)})
       check(AttentionCase({1, 2, 2, 19, 19, width, valueWidth}).causal(-kInfinity));
-  check(AttentionCase({1, 2, 1, 9, 9, 20, 13}, Lie::Packed).causal(-kInfinity));
+  check(AttentionCase({1, 2, 1, 9, 9, 20, 13}, Layout::Packed).causal(-kInfinity));
 }
 
 TEST(Attention, QueriesAndKeysOfOtherLengths) {
@@ -138,8 +138,8 @@ TEST(Attention, QueriesAndKeysOfOtherLengths) {
 
 TEST(Attention, GroupsOfHeads) {
   check(AttentionCase({2, 6, 2, 40, 40, 16, 24}).causal(-kInfinity));
-  check(AttentionCase({2, 6, 1, 40, 40, 16, 24}, Lie::RowsFirst));
-  check(AttentionCase({3, 8, 4, 33, 33, 8, 8}, Lie::Packed).causal(-1e9f));
+  check(AttentionCase({2, 6, 1, 40, 40, 16, 24}, Layout::RowsFirst));
+  check(AttentionCase({3, 8, 4, 33, 33, 8, 8}, Layout::Packed).causal(-1e9f));
 }
 
 TEST(Attention, NothingToCompute) {
@@ -159,9 +159,9 @@ TEST(Attention, NothingToCompute) {
 
 TEST(Attention, Paddings) {
   for (bool perBatch : {true, false})
-    for (Lie lie : {Lie::RowsFirst, Lie::Packed})
+    for (Layout layout : {Layout::RowsFirst, Layout::Packed})
       for (bool causal : {false, true}) {
-        AttentionCase plain({2, 2, 2, 75, 75, 16, 16}, lie);
+        AttentionCase plain({2, 2, 2, 75, 75, 16, 16}, layout);
         if (causal)
           plain.causal(-1e9f);
         check(AttentionCase(plain).fill(-1e9f).addPadding(kShown, perBatch));
@@ -258,9 +258,9 @@ TEST(Attention, NumbersThatAreNone) {
 
 TEST(Attention, StoredInSixteenBits) {
   for (DType type : {ZERO_RT_F16, ZERO_RT_BF16})
-    for (Lie lie : {Lie::HeadsFirst, Lie::Gaps, Lie::Packed}) {
+    for (Layout layout : {Layout::HeadsFirst, Layout::Gaps, Layout::Packed}) {
       const double within = type == ZERO_RT_F16 ? 1e-3 : 4e-3;
-      AttentionCase plain({2, 4, 2, 70, 70, 20, 20}, lie);
+      AttentionCase plain({2, 4, 2, 70, 70, 20, 20}, layout);
       check(AttentionCase(plain).in(type), within);
       check(AttentionCase(plain).in(type).causal(-kInfinity).addPadding(kShown).guard(), within);
       check(AttentionCase(plain).in(type).addMask(kBias, {true, false, true, true}), within);
@@ -279,7 +279,7 @@ uint64_t workspaceOf(const proto::Kernel &kernel, int threads = 1) {
 
 TEST(Attention, WorkspaceIsLinearInTheLength) {
   for (Direction direction : {kForward, kBackward}) {
-    AttentionCase data({1, 8, 8, 1, 1, 64, 64}, Lie::RowsFirst);
+    AttentionCase data({1, 8, 8, 1, 1, 64, 64}, Layout::RowsFirst);
     auto workspace = [&](uint64_t length, int threads = 1) {
       data.desc.set_queries(length), data.desc.set_keys(length);
       return workspaceOf(data.kernel(direction), threads);

@@ -53,13 +53,13 @@ TEST(Checked, Ranges) {
 
 TEST(Checked, ParsesAllOfAText) {
   uint64_t whole = 1;
-  EXPECT_TRUE(parseWhole("18446744073709551615", whole));
+  EXPECT_TRUE(parseInteger("18446744073709551615", whole));
   EXPECT_EQ(whole, UINT64_MAX);
   for (const char *bad : {"", " 1", "1 ", "+1", "-1", "0x1", "1e3", "18446744073709551616"})
-    EXPECT_FALSE(parseWhole(bad, whole)) << bad;
+    EXPECT_FALSE(parseInteger(bad, whole)) << bad;
   int32_t narrow = 0;
-  EXPECT_TRUE(parseWhole("-2147483648", narrow));
-  EXPECT_FALSE(parseWhole("2147483648", narrow));
+  EXPECT_TRUE(parseInteger("-2147483648", narrow));
+  EXPECT_FALSE(parseInteger("2147483648", narrow));
   double real = 0;
   EXPECT_TRUE(parseReal("-1.5e-3", real));
   EXPECT_EQ(real, -1.5e-3);

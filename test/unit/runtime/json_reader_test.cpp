@@ -35,13 +35,13 @@ TEST(JsonReader, TakesWholeNumbers) {
     const std::string text = " " + std::to_string(expected) + ",";
     JsonReader json(text);
     uint64_t value = 1;
-    EXPECT_TRUE(json.takeWhole(value) && json.take(',') && json.isAtEnd());
+    EXPECT_TRUE(json.takeInteger(value) && json.take(',') && json.isAtEnd());
     EXPECT_EQ(value, expected);
   }
   for (const char *bad : {"", "-1", "+1", "1.0", "1e3", "01", "18446744073709551616", "\"1\""}) {
     JsonReader json(bad);
     uint64_t value;
-    EXPECT_FALSE(json.takeWhole(value)) << bad;
+    EXPECT_FALSE(json.takeInteger(value)) << bad;
   }
 }
 

@@ -212,7 +212,7 @@ TEST(MemoryCheck, SeesUpdatesThatAreMissing) {
                          "which the step before wrote last, with another value");
 }
 
-TEST(MemoryCheck, FollowsTurnsAndPredicates) {
+TEST(MemoryCheck, FollowsIterationsAndPredicates) {
   for (int microBatches : {1, 2, 3, 5}) {
     MixedProgram mixed(2, microBatches, 3e38); // overflows: the update is skipped
     Trial trial(mixed);
@@ -227,7 +227,7 @@ TEST(MemoryCheck, FollowsTurnsAndPredicates) {
     }
     EXPECT_EQ(statsOf(trial).measured_peak[ZERO_RT_DEVICE], mixed.at.end);
   }
-  // What only the first turn makes is not there in the later ones once it is overwritten.
+  // What only the first iteration makes is not there in the later ones once it is overwritten.
   MixedProgram mixed(2, 3);
   for (proto::Command &command : *mixed.segment(1).mutable_commands())
     if (command.when() == proto::Command::FIRST && command.has_copy())

@@ -22,14 +22,14 @@ enum Kernels {
 };
 } // namespace
 
-static proto::Command &when(proto::Command &command, proto::Command::When turns) {
-  command.set_when(turns);
+static proto::Command &when(proto::Command &command, proto::Command::When iterations) {
+  command.set_when(iterations);
   return command;
 }
 
 static void copy(Segment &segment, uint64_t from, uint64_t to, uint64_t bytes,
-                 proto::Command::When turns = proto::Command::ALWAYS) {
-  auto &command = when(*segment.add_commands(), turns);
+                 proto::Command::When iterations = proto::Command::ALWAYS) {
+  auto &command = when(*segment.add_commands(), iterations);
   *command.mutable_copy()->mutable_src() = address(from);
   *command.mutable_copy()->mutable_dst() = address(to);
   command.mutable_copy()->set_bytes(bytes);
@@ -123,9 +123,9 @@ static void addMicroBatch(MixedProgram &mixed) {
   reduce.set_arithmetic(proto::F32);
   *reduce.mutable_src() = address(at.gradient);
   *reduce.mutable_dst() = address(at.gradient, int64_t(mixed.slice) * 2);
-  for (auto [kernel, turns] :
+  for (auto [kernel, iterations] :
        {std::pair(Widen, proto::Command::FIRST), {AddWide, proto::Command::LATER}})
-    when(launch(segment, kernel, {at.sum, at.gradient}, int64_t(mixed.slice)), turns)
+    when(launch(segment, kernel, {at.sum, at.gradient}, int64_t(mixed.slice)), iterations)
         .mutable_launch()
         ->mutable_args(1)
         ->set_rank_stride(int64_t(mixed.slice) * 2);

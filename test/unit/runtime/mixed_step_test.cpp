@@ -249,7 +249,7 @@ TEST_F(Masters, AreWhatPeopleSee) {
   EXPECT_EQ(array.dtype, ZERO_RT_BF16);
   uint16_t half;
   EXPECT_FAILS(zero_rt_session_read_tensor(trial.session, "b", &half, 2), ZERO_RT_INVALID_ARGUMENT,
-               "expected room for 6 bytes, got 2");
+               "expected a buffer of 6 bytes, got 2");
 }
 
 TEST_F(Masters, AreLoadedWithTheirParameters) {

@@ -25,8 +25,8 @@ zero_rt_recording recordingOf(const Trial &trial, int rank) {
   return recording;
 }
 
-/// Nine commands in each turn, two behind the last.
-constexpr size_t kInTurn = 9, kBehind = 2;
+/// Nine commands in each iteration, two behind the last.
+constexpr size_t kPerIteration = 9, kBehind = 2;
 
 class Recording : public testing::TestWithParam<int> {};
 
@@ -50,15 +50,15 @@ TEST_P(Recording, HasEveryCommandInOrder) {
     for (size_t i = 0; i < 2; ++i) {
       const zero_rt_recorded_step &step = recording.steps[i];
       EXPECT_EQ(step.step, i + 1);
-      ASSERT_EQ(step.events, 3 * kInTurn + kBehind);
+      ASSERT_EQ(step.events, 3 * kPerIteration + kBehind);
       EXPECT_EQ(step.first_event, i * step.events);
       EXPECT_GE(step.begin, now);
       now = step.begin;
       for (size_t j = 0; j < step.events; ++j) {
         const zero_rt_event &event = recording.events[step.first_event + j];
-        const bool isBehind = j >= 3 * kInTurn;
-        EXPECT_EQ(event.command, isBehind ? j - 2 * kInTurn : j % kInTurn);
-        EXPECT_EQ(event.turn, isBehind ? 0 : j / kInTurn);
+        const bool isBehind = j >= 3 * kPerIteration;
+        EXPECT_EQ(event.command, isBehind ? j - 2 * kPerIteration : j % kPerIteration);
+        EXPECT_EQ(event.micro_batch, isBehind ? 0 : j / kPerIteration);
         EXPECT_GE(event.begin, now);
         EXPECT_GE(event.end, event.begin);
         EXPECT_LE(event.waited, event.end - event.begin);
@@ -102,7 +102,7 @@ TEST(Recorder, LeavesEvaluationsOut) {
   EXPECT_OK(zero_rt_session_evaluate(trial.session, trial.data, 0, &trial.result));
   EXPECT_EQ(recordingOf(trial, 0).step_count, 0u);
   EXPECT_OK(trial.step());
-  EXPECT_EQ(recordingOf(trial, 0).steps[0].events, kInTurn + kBehind);
+  EXPECT_EQ(recordingOf(trial, 0).steps[0].events, kPerIteration + kBehind);
   EXPECT_OK(zero_rt_session_record(trial.session, 0));
   EXPECT_EQ(recordingOf(trial, 0).step_count, 0u);
   EXPECT_OK(trial.step());
@@ -117,7 +117,7 @@ TEST(Recorder, RefusesWhatCannotBe) {
   EXPECT_FAILS(zero_rt_session_recording(trial.session, 2, &recording), ZERO_RT_INVALID_ARGUMENT,
                "no rank 2 among 2");
   zero_rt_command_info info;
-  EXPECT_FAILS(zero_rt_executable_command(trial.executable, kInTurn + kBehind, &info),
+  EXPECT_FAILS(zero_rt_executable_command(trial.executable, kPerIteration + kBehind, &info),
                ZERO_RT_NOT_FOUND, "no command of index 11");
 }
 
@@ -144,7 +144,7 @@ TEST(Commands, TellKindsAndCosts) {
   tiny.program.mutable_kernels(3)->set_bytes(12);
   Trial trial(tiny);
   const auto commands = commandsOf(trial);
-  ASSERT_EQ(commands.size(), kInTurn + kBehind);
+  ASSERT_EQ(commands.size(), kPerIteration + kBehind);
   auto expect = [&](size_t index, zero_rt_command_kind kind, const char *name, uint64_t flops,
                     uint64_t bytes) {
     EXPECT_EQ(commands[index].kind, kind) << index;

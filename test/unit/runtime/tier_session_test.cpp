@@ -80,12 +80,12 @@ TEST_P(Tiers, ZerosAreThereWithoutBeingWritten) {
 }
 
 /// What is told while a session is made, weights are saved and a checkpoint is written and read.
-struct Told {
+struct ProgressLog {
   std::string text; ///< the names of pieces of work, each once it begins and once it is done
   uint64_t last = 0, bytes = 0;
 
   static void hear(void *told, const char *what, uint64_t done, uint64_t total) {
-    auto *self = static_cast<Told *>(told);
+    auto *self = static_cast<ProgressLog *>(told);
     EXPECT_LE(done, total);
     if (done == 0)
       self->text += std::string(what) + "...";
@@ -98,9 +98,9 @@ struct Told {
 };
 
 TEST_P(Tiers, LongWorkIsTold) {
-  Told told;
+  ProgressLog told;
   Trial trial(TierProgram(ranks(), 1, true));
-  trial.options.progress = Told::hear;
+  trial.options.progress = ProgressLog::hear;
   trial.options.progress_context = &told;
   begin(trial);
   EXPECT_EQ(told.text, "memory and initial values...done ");
@@ -239,7 +239,7 @@ TEST_P(Tiers, AreRecordedByLane) {
       EXPECT_GE(event.begin, lanes[info.lane]) << info.label;
       now = event.begin, lanes[info.lane] = event.end;
       EXPECT_LE(event.end, step.end);
-      if (info.lane == ZERO_RT_NVME_READ && event.turn == 1)
+      if (info.lane == ZERO_RT_NVME_READ && event.micro_batch == 1)
         EXPECT_EQ(info.bytes, program.slice * 4);
     }
   }

@@ -41,7 +41,7 @@ TEST(Timeline, HasEveryCommandOnceBehindWhatItWaitsFor) {
   uint64_t begun = 0, last = 0;
   for (const zero_rt_event &event : timeline.events[0]) {
     const proto::Command &command = *commands[event.command];
-    EXPECT_TRUE(byCommand.try_emplace({event.command, event.turn}, event).second);
+    EXPECT_TRUE(byCommand.try_emplace({event.command, event.micro_batch}, event).second);
     EXPECT_NEAR(double(event.end - event.begin), 1e6 * (event.command + 1), 1);
     EXPECT_GE(event.begin, begun) << command.label();
     EXPECT_GE(event.begin, free[command.lane()]) << command.label();
@@ -51,14 +51,14 @@ TEST(Timeline, HasEveryCommandOnceBehindWhatItWaitsFor) {
   for (const auto &[key, event] : byCommand)
     for (uint32_t wait : commands[key.first]->waits()) {
       auto waited = byCommand.find({first[key.first] + wait, key.second});
-      if (waited != byCommand.end()) // the turn has it
+      if (waited != byCommand.end()) // the iteration has it
         EXPECT_GE(event.begin, waited->second.end) << commands[key.first]->label();
     }
   size_t runs = 0;
   for (const proto::Segment &segment : program.segments())
     for (const proto::Command &command : segment.commands())
-      for (uint64_t turn = 0; turn < std::max(segment.repeat(), 1u); ++turn)
-        runs += runsInTurn(command.when(), turn, std::max(segment.repeat(), 1u));
+      for (uint64_t iteration = 0; iteration < std::max(segment.repeat(), 1u); ++iteration)
+        runs += runsInIteration(command.when(), iteration, std::max(segment.repeat(), 1u));
   EXPECT_EQ(byCommand.size(), runs);
   EXPECT_EQ(last, nanoseconds(timeline.seconds));
 }
@@ -92,7 +92,7 @@ TEST(Timeline, SumsAreThoseOfItsEvents) {
   EXPECT_TRUE(sums.events[0].empty());
 }
 
-TEST(Timeline, WithoutTransfersCollectivesAreInTurnsWithKernels) {
+TEST(Timeline, WithoutTransfersCollectivesFollowKernels) {
   TinyProgram tiny(2, 2);
   for (proto::Segment &segment : *tiny.program.mutable_segments())
     for (proto::Command &command : *segment.mutable_commands()) {
@@ -100,17 +100,17 @@ TEST(Timeline, WithoutTransfersCollectivesAreInTurnsWithKernels) {
       command.clear_waits();
     }
   StepCosts costs = plannedCosts(tiny.program);
-  const Timeline inTurns = layOut(tiny.program, costs, /*keepsEvents=*/false);
+  const Timeline inSequence = layOut(tiny.program, costs, /*keepsEvents=*/false);
   costs.overlaps = true;
   const Timeline beside = layOut(tiny.program, costs, /*keepsEvents=*/false);
-  EXPECT_EQ(inTurns.stalled, 0);
-  const double computes = inTurns.lanes[proto::COMPUTE].seconds;
-  EXPECT_EQ(inTurns.seconds, computes + inTurns.lanes[proto::COLLECTIVE].seconds);
-  EXPECT_GT(inTurns.seconds, beside.seconds);
+  EXPECT_EQ(inSequence.stalled, 0);
+  const double computes = inSequence.lanes[proto::COMPUTE].seconds;
+  EXPECT_EQ(inSequence.seconds, computes + inSequence.lanes[proto::COLLECTIVE].seconds);
+  EXPECT_GT(inSequence.seconds, beside.seconds);
   EXPECT_EQ(beside.seconds, computes + beside.stalled);
 }
 
-/// A read, another one that only the last turn has, and a kernel behind that.
+/// A read, another one that only the last iteration has, and a kernel behind that.
 TEST(Timeline, WhatIsLeftOutKeepsItsPlace) {
   proto::Program program;
   proto::Segment &segment = *program.add_segments();

@@ -150,7 +150,7 @@ TEST_F(ZeroRun, TellsOfTheDisk) {
     EXPECT_NE(trace.find("\"args\":{\"name\":\"" + std::string(track) + "\"}"), std::string::npos)
         << track;
   EXPECT_NE(trace.find("\"name\":\"read big\""), std::string::npos);
-  EXPECT_NE(trace.find("\"kernel\":\"nvme read\",\"turn\":0,\"bytes\":1200028,"),
+  EXPECT_NE(trace.find("\"kernel\":\"nvme read\",\"micro_batch\":0,\"bytes\":1200028,"),
             std::string::npos);
   EXPECT_EQ(trace.find("planned"), std::string::npos);
 }
@@ -291,7 +291,7 @@ TEST_F(ZeroRun, WarnsOnWrap) {
   writeNpy("x.npy", "<f4", "(2, 4)", std::string(32, '\0'));
   EXPECT_EQ(run("tiny.zexe --quiet" + data), 0);
   EXPECT_EQ(output, "zero-run: warning: input 'x' has 2 rows, 'label' more: every step and rank "
-                    "reads the same\n");
+                    "reads the same rows\n");
   writeNpy("label.npy", "<i4", "(2,)", std::string(8, '\0'));
   EXPECT_EQ(run("tiny.zexe --quiet" + data), 0);
   EXPECT_EQ(output, "zero-run: warning: input 'x' has 2 samples, a global batch 4: samples are "
