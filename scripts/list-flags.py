@@ -36,8 +36,8 @@ TOOLS = {
     "zero-translate": """Imports an ONNX model as MLIR. The table of operators has the columns domain,
 name, first and last opset, gradient, unsigned and family.""",
     "zero-opt": """Runs passes and phases on a program. It is `mlir-opt` with Zero's dialects and
-passes: all flags of `mlir-opt` work (`zero-opt --help-all` prints them), and only Zero's own passes and
-pipelines are listed here. It also takes the flags of the phases of `zeroc` and of the front
+passes: all flags of `mlir-opt` work (`zero-opt --help-all` prints them), and only Zero's own passes
+and pipelines are listed here. It also takes the flags of the phases of `zeroc` and of the front
 ends. One phase flag, as in `zero-opt model.onnx --zero-stage=3 --ranks=4`, runs all phases but
 `pack`.""",
 }

@@ -18,15 +18,15 @@ def text_of(tool, flag):
 
 def main():
     tool, everything = sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else "--help-all"
-    common, known = text_of(tool, "--help"), text_of(tool, everything) + " --help-all"
+    common, known = text_of(tool, "--help"), text_of(tool, everything) + " --help-all\n"
     lines = common.splitlines()
     assert len(lines) <= ROWS, f"{len(lines)} lines, at most {ROWS} are expected"
     for line in lines:
         if "Display list of" in line:  # of LLVM's command line
             continue
         assert len(line) <= COLUMNS, f"more than {COLUMNS} columns: {line}"
-    # zero-run compiles a model with options of zeroc.
-    if tool == "zero-run":
+    # They take options of zeroc, to compile a model and to import one.
+    if tool in ("zero-run", "zero-opt"):
         known += text_of("zeroc", "--help-all")
     missing = set(FLAG.findall(common)) - set(FLAG.findall(known))
     assert not missing, f"options that do not exist: {sorted(missing)}"

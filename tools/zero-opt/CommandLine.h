@@ -12,6 +12,13 @@ struct OptArguments {
   CompilerOptions model;         ///< what importing an .onnx needs
   std::vector<std::string> rest; ///< for mlir-opt
   bool help = false;             ///< --help is given
+
+  llvm::SmallVector<char *> forMlirOpt(char *program) {
+    llvm::SmallVector<char *> words{program};
+    for (std::string &argument : rest)
+      words.push_back(argument.data());
+    return words;
+  }
 };
 
 /// Takes the import flags (--shape, --loss, --data-root, --allow-symlinks) out of

@@ -19,7 +19,7 @@ Phases, in this order; options as in --zero-phase-step='optimizer=sgd lr=0.1'
     os << llvm::format("  --zero-phase-%-15s %s\n", phaseName(phase).str().c_str(),
                        phaseSummary(phase).str().c_str());
   os << R"(Passes
-  --zero-NAME                  one pass: --zero-partition-step, ...
+  --zero-partition-step        one pass, by its name
   --pass-pipeline=PIPELINE     several: 'builtin.module(zero-phase-import,cse)'
 Import of a model
   --shape=NAME=4x32,...        sizes of inputs with symbolic dimensions

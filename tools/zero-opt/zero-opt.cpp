@@ -28,15 +28,11 @@ int main(int argc, char **argv) {
   if (std::string error = zero::sortArguments(llvm::ArrayRef(argv + 1, argc - 1), arguments);
       !error.empty())
     return fail(error);
-  if (arguments.help) {
-    zero::printCommonOptions(llvm::outs());
-    return 0;
-  }
+  if (arguments.help)
+    return zero::printCommonOptions(llvm::outs()), 0;
   if (!zero::importInput(arguments, text))
     return 1;
-  llvm::SmallVector<char *> rest{argv[0]};
-  for (std::string &argument : arguments.rest)
-    rest.push_back(argument.data());
+  llvm::SmallVector<char *> rest = arguments.forMlirOpt(argv[0]);
   llvm::cl::SetVersionPrinter([](llvm::raw_ostream &os) { os << "zero-opt " ZERO_VERSION "\n"; });
   mlir::DialectRegistry registry;
   zero::registerDialects(registry);
