@@ -6,6 +6,7 @@
 #include "runtime/format/machine_file.h"
 
 #include <algorithm>
+#include <filesystem>
 
 namespace zero {
 
@@ -72,6 +73,8 @@ std::string loadMachine(const std::string &name, planning::Machine &machine) {
     status = rt::readMachine(name, description);
   if (status.ok())
     machine = toPlanning(description);
+  else if (!std::filesystem::exists(name))
+    return status.getMessage() + "; the presets are " + machinePresets();
   return status.getMessage();
 }
 

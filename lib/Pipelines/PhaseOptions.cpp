@@ -35,6 +35,10 @@ std::string PhaseOptions::loadMachine(planning::Machine &machine) const {
 
 bool PhaseOptions::knows(StringRef name) const { return OptionsMap.count(name) != 0; }
 
+std::vector<StringRef> PhaseOptions::names() const {
+  return {OptionsMap.keys().begin(), OptionsMap.keys().end()};
+}
+
 bool PhaseOptions::isSwitch(StringRef name) const {
   auto it = OptionsMap.find(name);
   return it != OptionsMap.end() && it->second->getValueExpectedFlag() == llvm::cl::ValueOptional;

@@ -135,7 +135,7 @@ def check_errors(checks, graph, executable, machine):
     refused(["peak_flops"], without("peak_flops", value="fast"))
     refused(["no machine description"], "{")
     refused(["no machine description: more than 64 levels of nesting"], "[" * 20000)
-    check_refused(checks, "no file", ["cannot open '/nonexistent.json'"], "zero-sim", executable,
+    check_refused(checks, "no file", ["cannot open '/nonexistent.json'", "presets are cpu, "], "zero-sim", executable,
                   "--machine=/nonexistent.json")
     check_refused(checks, "no executable", [str(machine)], "zero-sim", machine)
     for words, *flags in ((["no model"],), (["one model", "got also 'b'"], "a", "b"),

@@ -141,6 +141,19 @@ static void printHelp(const PhaseOptions &phases) {
   os << "\n";
 }
 
+/// ": did you mean '--optimizer'?" for the option whose name is nearest to `name`, if it is near.
+static std::string suggest(StringRef name, const PhaseOptions &phases) {
+  std::vector<StringRef> names = phases.names();
+  for (const Flag &flag : flags())
+    names.push_back(flag.name);
+  llvm::sort(names); // those of a hash table have no fixed order
+  auto isNearer = [&](StringRef a, StringRef b) {
+    return a.edit_distance(name) < b.edit_distance(name);
+  };
+  StringRef nearest = *std::min_element(names.begin(), names.end(), isNearer);
+  return nearest.edit_distance(name) <= 2 ? (": did you mean '--" + nearest + "'?").str() : "";
+}
+
 static CommandLineResult wrong(const Twine &message) {
   llvm::errs() << "zeroc: error: " << message << "; see zeroc --help\n";
   return CommandLineResult::Wrong;
@@ -241,7 +254,7 @@ CommandLineResult parseCommandLine(ArrayRef<char *> arguments, CompilerOptions &
     bool isOwn = own != flags().end();
     bool takesValue = isOwn ? !own->value.empty() : !options.phases.isSwitch(name);
     if (!isOwn && !options.phases.knows(name))
-      return wrong("unknown option '" + argument + "'");
+      return wrong("unknown option '" + argument + "'" + suggest(name, options.phases));
     if (hasValue && !takesValue)
       return wrong("option '--" + name + "' takes no value, got '" + value + "'");
     if (!hasValue && takesValue) {

@@ -35,6 +35,7 @@ struct PhaseOptions : mlir::PassPipelineOptions<PhaseOptions> {
 
   /// Whether there is an option `name`.
   bool knows(llvm::StringRef name) const;
+  std::vector<llvm::StringRef> names() const;
   /// Whether option `name` needs no value.
   bool isSwitch(llvm::StringRef name) const;
   /// Sets option `name` from text; returns an error message, or an empty string.
