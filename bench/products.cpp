@@ -144,7 +144,7 @@ static std::vector<Product> headOf(uint64_t width, uint64_t classes) {
 }
 
 int main(int argc, char **argv) {
-  const int rounds = argc > 1 ? std::max(std::atoi(argv[1]), 1) : 40;
+  const int rounds = argc > 1 ? std::max(int(std::strtol(argv[1], nullptr, 10)), 1) : 40;
   std::vector<Product> products;
   auto add = [&](const std::vector<Product> &more) {
     products.insert(products.end(), more.begin(), more.end());

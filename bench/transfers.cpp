@@ -105,7 +105,7 @@ int main(int argc, char **argv) {
     std::fprintf(stderr, "usage: transfers MODEL.zexe FOLDER [STEPS]\n");
     return 1;
   }
-  const int steps = argc > 3 ? std::atoi(argv[3]) : 5;
+  const int steps = argc > 3 ? int(std::strtol(argv[3], nullptr, 10)) : 5;
   std::shared_ptr<const LoadedProgram> program;
   expect(loadProgram(argv[1], program));
   std::unique_ptr<Device> device = makeCpuDevice(program->module);

@@ -125,7 +125,7 @@ static void describe(ModuleOp module, const EmitOptions &options, proto::Program
   program.set_stage(read(kStageAttr));
   program.set_micro_batches(microBatchesOf(module));
   program.set_threads(read(kThreadsAttr));
-  program.set_learning_rate(options.learningRate);
+  program.set_learning_rate(float(options.learningRate));
   if (auto optimizer = module->getAttrOfType<StringAttr>(kOptimizerAttr))
     program.set_optimizer(optimizer.str());
 }

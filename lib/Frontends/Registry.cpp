@@ -67,7 +67,7 @@ static llvm::ErrorOr<std::string> readHead(StringRef path) {
   std::string head(kHeadBytes, '\0');
   llvm::Expected<size_t> size =
       llvm::sys::fs::readNativeFile(*file, MutableArrayRef<char>(head.data(), head.size()));
-  llvm::sys::fs::closeFile(*file);
+  (void)llvm::sys::fs::closeFile(*file);
   if (!size)
     return llvm::errorToErrorCode(size.takeError());
   head.resize(*size);

@@ -26,7 +26,6 @@
 #include <limits>
 
 using llvm::StringRef;
-using llvm::Twine;
 
 namespace zero::importer {
 

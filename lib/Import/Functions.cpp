@@ -9,7 +9,6 @@
 #include "onnx/inliner/inliner.h"
 #include "llvm/ADT/StringSet.h"
 
-using llvm::StringRef;
 using llvm::Twine;
 
 namespace zero::importer {

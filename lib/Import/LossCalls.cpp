@@ -16,7 +16,6 @@
 #include <cstring>
 
 using llvm::StringRef;
-using llvm::Twine;
 
 namespace zero::importer {
 

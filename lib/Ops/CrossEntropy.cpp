@@ -51,7 +51,7 @@ static SmallVector<NamedAttribute> lossAttrs(onnx::NodeOp node, NodeBuilder &bui
   SmallVector<NamedAttribute> attrs{builder.attr("operator", node.getOpType())};
   if (node.getAttrs().contains("ignore_index"))
     attrs.push_back(builder.attr("ignore_index", node.getInt("ignore_index", 0)));
-  if (double smoothing = node.getFloat(kLabelSmoothing, 0))
+  if (double smoothing = node.getFloat(kLabelSmoothing, 0); smoothing != 0)
     attrs.push_back(builder.attr(kLabelSmoothing, smoothing));
   return attrs;
 }

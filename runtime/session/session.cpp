@@ -17,10 +17,10 @@ Session::Session(std::unique_ptr<Ranks> all)
   position.data = makeDataSet(tables());
 }
 
-Status Session::create(std::shared_ptr<const LoadedProgram> program,
+Status Session::create(const std::shared_ptr<const LoadedProgram> &program,
                        const zero_rt_session_options &options, std::unique_ptr<Session> &session) {
   std::unique_ptr<Ranks> ranks;
-  ZERO_RT_TRY(Ranks::create(std::move(program), options, ranks));
+  ZERO_RT_TRY(Ranks::create(program, options, ranks));
   session.reset(new Session(std::move(ranks)));
   return {};
 }

@@ -11,7 +11,7 @@ namespace zero::rt {
 /// The session of the C interface (zero_rt.h), in C++.
 class Session {
 public:
-  static Status create(std::shared_ptr<const LoadedProgram> program,
+  static Status create(const std::shared_ptr<const LoadedProgram> &program,
                        const zero_rt_session_options &options, std::unique_ptr<Session> &session);
 
   /// nullptr: none. Fails when it was made for another program.
