@@ -41,7 +41,7 @@ private:
 };
 } // namespace
 
-/// Whether two entries of a file are equal, bit for bit.
+/// Whether two entries of a file are bitwise identical.
 static Status areEqual(const WeightsFile::Get &left, const WeightsFile::Get &right, bool &equal) {
   Array first, second;
   ZERO_RT_TRY(left(first));

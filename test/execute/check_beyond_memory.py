@@ -1,5 +1,5 @@
 """A model whose state is 8 times the device's budget, and 3 times what device and host have
-together, trains bit for bit as in memory.
+together, trains bitwise identically to a run in memory.
 
 usage: check_beyond_memory.py WORK
 

@@ -1,4 +1,4 @@
-"""A run that is resumed is the run that was not interrupted, bit for bit; a checkpoint
+"""A resumed run is bitwise identical to one that was not interrupted; a checkpoint
 loads at another stage and on other ranks.
 
 usage: check_checkpoint.py DATA WORK

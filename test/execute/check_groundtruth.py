@@ -3,7 +3,7 @@
 usage: check_groundtruth.py DATA WORK GRAPH [--ranks 1,2] [--stages 0,3] [--split] [--device simulated]
 
 Losses at step 0 within 1e-5, gradients within 1e-4, ten updates' losses within
-1e-3, running statistics after one step within 1e-5; stages bit for bit equal. With --split the batch is cut over the ranks
+1e-3, running statistics after one step within 1e-5; stages bitwise identical. With --split the batch is cut over the ranks
 instead of given to each.
 """
 

@@ -103,7 +103,7 @@ def check_no_labels(checks, graph):
 
 def check_statistics(checks, data, work):
     """Running statistics go on from micro-batch to micro-batch: with a rate of 0, two in
-    one step are two steps of one, bit for bit."""
+    one step are bitwise identical to two steps of one."""
     graph = Graph(data, "resnet-tiny", work)
     flags = ["--optimizer=sgd", "--lr=0"]
     random = np.random.default_rng(5)

@@ -1,4 +1,4 @@
-"""Saved activations that wait on the host or on disk train bit for bit as those that stay.
+"""Training with activations on the host or on disk is bitwise identical to training without offload.
 
 usage: check_offload_activations.py DATA WORK [--all]
 

@@ -77,7 +77,7 @@ def doubling(first, steps):
 
 
 def check_first_step(checks, graph, stage, part):
-    """An overflow in the first step: what follows is, bit for bit, training that starts
+    """An overflow in the first step: what follows is bitwise identical to training that starts
     behind it with half the scale."""
     label = f"stage {stage} on {graph.ranks}, {graph.micro_batches} micro-batches, part {part}"
     steps = make_steps(8, graph.ranks * graph.micro_batches)

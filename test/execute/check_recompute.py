@@ -1,4 +1,4 @@
-"""Activations that are made again train bit for bit as those that are kept, in less memory.
+"""Training with recomputed activations is bitwise identical to training with saved ones, in less memory.
 
 usage: check_recompute.py DATA WORK [--all]
 

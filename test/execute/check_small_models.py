@@ -1,5 +1,5 @@
 """Small models of calls that ONNX cannot express train as in PyTorch: losses of AdamW's steps,
-gradients of the first, bit for bit the same at all stages.
+gradients of the first, bitwise identical at all stages.
 
 usage: check_small_models.py DATA WORK FOLDER
 """

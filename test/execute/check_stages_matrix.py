@@ -1,4 +1,4 @@
-"""Stages 0 to 3, and recomputation or none, give the same weights, bit for bit, in every
+"""Stages 0 to 3, and recomputation or none, give bitwise identical weights in every
 combination of: model, micro-batches, precision, clipping, dropout.
 
 usage: check_stages_matrix.py DATA WORK [--all] [--model gpt2-tiny] [--list]

@@ -1,4 +1,5 @@
-"""State, gradients and activations on the host or on disk train bit for bit as on the device.
+"""Training with state, gradients and activations on the host or on disk is bitwise identical to
+training on the device.
 
 usage: check_tiers.py DATA WORK [--all]
 

@@ -2,7 +2,7 @@
 
 usage: run [--build BUILD] [--device cuda|simulated] [--graphs mlp,gpt2-tiny] [--ranks 1,2,4]
 
-Ranks share GPU 0, so that sums have the order of ranks and stages must agree bit for bit. Ends with 1 where
+Ranks share GPU 0, so that sums have the order of ranks and stages must be bitwise identical. Ends with 1 where
 something failed, with 2 where there is no GPU. With --device=simulated, which tests this script, a core does
 what the threads of a GPU would; what only a GPU has is left out then.
 """
@@ -61,7 +61,7 @@ def communicator(build):
 
 
 def ground_truth(args, graph, work):
-    """PyTorch's losses and gradients, and stages that agree bit for bit."""
+    """PyTorch's losses and gradients, and bitwise identical stages."""
     done = subprocess.run([sys.executable, TEST / "execute/check_groundtruth.py", TEST / "data", work, graph,
                            f"--ranks={args.ranks}", f"--device={args.device}", "--optimizers=adamw"],
                           capture_output=True, text=True, timeout=3000)

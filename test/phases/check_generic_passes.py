@@ -4,7 +4,7 @@ Usage: check_generic_passes.py DATA WORK GRAPH. Canonicalizer, CSE, symbol-dce a
 code motion run after each phase (`zeroc --clean-after-phases`), at stages 0 and 3, with layers
 that run again and with state and activations on other tiers. Collectives, transfers, what runs
 again and each tier's peak must be those of a compiler run without, and losses and weights
-the same bit for bit.
+bitwise identical.
 """
 
 import re

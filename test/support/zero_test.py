@@ -134,7 +134,7 @@ class Result:
         self.losses, self.weights, self.gradients, self.report = losses, weights, gradients, report
 
     def same_bits(self, other):
-        """Whether losses and weights are bit for bit those of `other`."""
+        """Whether losses and weights are bitwise identical to those of `other`."""
         return (np.array_equal(self.losses, other.losses) and
                 self.weights.keys() == other.weights.keys() and
                 all(self.weights[k].tobytes() == other.weights[k].tobytes() for k in self.weights))

@@ -30,7 +30,7 @@ Expected<std::unique_ptr<TargetMachine>> gpuMachine() {
   if (!target)
     return createStringError("no code generation for GPUs: " + error);
   TargetOptions options;
-  // Every operation is rounded by itself: stages must agree to the last bit.
+  // Every operation is rounded by itself: stages must be bitwise identical.
   options.AllowFPOpFusion = FPOpFusion::Strict;
   std::unique_ptr<TargetMachine> machine(target->createTargetMachine(
       triple, "sm_80", "+ptx70", options, std::nullopt, std::nullopt, CodeGenOptLevel::Aggressive));
