@@ -78,7 +78,8 @@ def Zero_ScheduleAttr : Zero_Attr<"Schedule", "schedule"> {
     ```
   }];
   let parameters = (ins "::zero::Segment":$segment,
-                        DefaultValuedParameter<"::zero::Iterations", "::zero::Iterations::Every">:$iterations);
+                        DefaultValuedParameter<"::zero::Iterations",
+                                               "::zero::Iterations::Every">:$iterations);
   let assemblyFormat = "`<` $segment (`,` $iterations^)? `>`";
   let genVerifyDecl = 1;
 }

@@ -90,7 +90,7 @@ static std::string listFrontends() {
   auto texts = llvm::map_to_vector(allFrontends(), [](const Frontend &frontend) {
     return (frontend.name + " (" + frontend.summary + ")").str();
   });
-  return listWords(SmallVector<StringRef>(texts.begin(), texts.end()));
+  return listWords(texts);
 }
 
 /// Names the front ends that have `flag`.

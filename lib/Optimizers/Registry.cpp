@@ -51,19 +51,9 @@ const OptimizerDefinition *findOptimizer(StringRef name) {
   return found == allOptimizers().end() ? nullptr : found;
 }
 
-/// "a, b and c".
-static std::string list(ArrayRef<std::string> words, StringRef last) {
-  if (words.size() == 1)
-    return words.front();
-  return llvm::join(words.drop_back(), ", ") + (" " + last + " ").str() + words.back();
-}
-
 const std::string &optimizerNames() {
-  static const std::string names =
-      list(llvm::map_to_vector(
-               allOptimizers(),
-               [](const OptimizerDefinition &definition) { return definition.name.str(); }),
-           "or");
+  static const std::string names = listWords(llvm::map_range(
+      allOptimizers(), [](const OptimizerDefinition &definition) { return definition.name; }));
   return names;
 }
 
@@ -80,9 +70,9 @@ const Hyperparameter *OptimizerDefinition::find(StringRef flag) const {
 }
 
 std::string OptimizerDefinition::flags() const {
-  return list(llvm::map_to_vector(hyperparameters,
-                                  [](const Hyperparameter &h) { return ("--" + h.flag).str(); }),
-              "and");
+  return listWords(llvm::map_range(hyperparameters,
+                                   [](const Hyperparameter &h) { return ("--" + h.flag).str(); }),
+                   "and");
 }
 
 //===----------------------------------------------------------------------===//
@@ -132,7 +122,7 @@ static std::string helpOf(StringRef flag) {
     else
       help += ((help.empty() ? "" : "; ") + use.meaning + ": ").str();
     meaning = use.meaning;
-    help += list(use.names, "and") + defaults;
+    help += listWords(use.names, "and") + defaults;
   }
   return help;
 }

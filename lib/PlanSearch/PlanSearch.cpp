@@ -176,12 +176,12 @@ static constexpr int64_t kSwapParts = 8;
 
 /// Plans of the same placement in which part of what is saved waits elsewhere.
 void PlanSearch::addSwaps(Plan &first, const MemoryFloor &own) {
-  std::vector<planning::RecomputeChoice> ways;
+  std::vector<planning::RecomputeChoice> choices;
   if (ladder)
     for (const RecomputePlan &recompute : *ladder)
-      ways.push_back({recompute.leastSeconds, recompute.leastBytes});
+      choices.push_back({recompute.leastSeconds, recompute.leastBytes});
   else
-    ways.push_back({0, first.cost->activations});
+    choices.push_back({0, first.cost->activations});
   planning::SwapLanes lanes;
   lanes.compute = first.cost->time.compute + first.cost->time.collective;
   lanes.busy = first.cost->time.transfer;
@@ -192,19 +192,19 @@ void PlanSearch::addSwaps(Plan &first, const MemoryFloor &own) {
   const int64_t given = options.plan.hostBudget.getValue();
   const planning::SwapRoom room{
       given ? std::max<int64_t>(given - first.cost->host.packed(), 0) : INT64_MAX, given != 0};
-  const int64_t grain = std::max<int64_t>(ways.front().bytes / kSwapParts, 1);
-  for (const planning::Swap &swap : planning::listSwaps(ways, lanes, room, grain)) {
+  const int64_t grain = std::max<int64_t>(choices.front().bytes / kSwapParts, 1);
+  for (const planning::Swap &swap : planning::listSwaps(choices, lanes, room, grain)) {
     if (swap.host + swap.disk == 0)
       continue;
     Plan plan;
     plan.choice = first.choice;
     if (ladder)
-      plan.choice.activations = &(*ladder)[swap.way].activations;
+      plan.choice.activations = &(*ladder)[swap.choice].activations;
     plan.choice.swapHost = swap.host;
     plan.choice.swapNvme = swap.disk;
     // Of links nothing is sure: values are moved whole, and some cannot be.
-    plan.leastSeconds = leastSeconds(first.cost->time, ways[swap.way].again, machine);
-    plan.leastBytes = own.state + ways[swap.way].bytes - swap.host - swap.disk;
+    plan.leastSeconds = leastSeconds(first.cost->time, choices[swap.choice].again, machine);
+    plan.leastBytes = own.state + choices[swap.choice].bytes - swap.host - swap.disk;
     plans.push_back(plan);
   }
 }

@@ -81,9 +81,9 @@ LogicalResult FixSearch::run() {
     return success();
   LogicalResult result = success();
   // Parameters are tiled before differentiation: zero-plan-tiles has tried the sizes.
-  if (std::optional<FittingTiles> way = readFittingTiles(module))
-    fixes.push_back(
-        {"--tile-params-over=" + std::to_string(way->limit), false, way->seconds, way->bytes});
+  if (std::optional<FittingTiles> fitting = readFittingTiles(module))
+    fixes.push_back({"--tile-params-over=" + std::to_string(fitting->limit), false,
+                     fitting->seconds, fitting->bytes});
   auto tryIt = [&](StringRef flag, const Twine &value) {
     if (succeeded(result))
       result = attempt(flag, value.str());
@@ -166,10 +166,10 @@ LogicalResult refuse(ModuleOp module, PlanSearch &search, const PhaseOptions &op
   if (tiles)
     error << " with tiles of up to " << planning::formatBytes(double(tiles));
   error << "; the smallest budget with a plan is " << peak;
-  if (std::optional<FittingTiles> way = readFittingTiles(module); way && tiles)
+  if (std::optional<FittingTiles> fitting = readFittingTiles(module); fitting && tiles)
     error.attachNote() << "tiles of up to " << planning::formatBytes(double(tiles))
-                       << " are too large for this budget: with --tile-params-over=" << way->limit
-                       << " a plan fits";
+                       << " are too large for this budget: with --tile-params-over="
+                       << fitting->limit << " a plan fits";
   std::string live;
   std::vector<LiveValue> values = evaluation->liveAtPeak();
   values.resize(std::min(values.size(), kShownValues));
@@ -183,13 +183,14 @@ LogicalResult refuse(ModuleOp module, PlanSearch &search, const PhaseOptions &op
                      << bytesText(floor.state) << " of state during the whole step, and "
                      << bytesText(floor.launch) << " that '" << floor.launchAt
                      << "' alone reads, writes and uses as workspace";
-  std::string ways = llvm::formatv("--memory-budget={0}: {1:F4} s a step", peak, cost.time.total());
+  std::string options =
+      llvm::formatv("--memory-budget={0}: {1:F4} s a step", peak, cost.time.total());
   std::vector<Fix> found = fixes.findFixes();
   found.resize(std::min(found.size(), kShownFixes));
   for (const Fix &fix : found)
-    ways += llvm::formatv("\n  {0}: {1:F4} s a step in {2}", fix.flags, fix.seconds,
-                          planning::formatBytes(double(fix.bytes)));
-  error.attachNote() << "options with a plan that fits:\n  " << ways;
+    options += llvm::formatv("\n  {0}: {1:F4} s a step in {2}", fix.flags, fix.seconds,
+                             planning::formatBytes(double(fix.bytes)));
+  error.attachNote() << "options with a plan that fits:\n  " << options;
   return failure();
 }
 

@@ -77,11 +77,11 @@ std::optional<TileTrial> TileTrials::run(std::optional<uint64_t> limit, double s
 static constexpr StringLiteral kTilesThatFitAttr = "zero.tiles_that_fit";
 static constexpr StringLiteral kTilesFloorAttr = "zero.tiles_floor";
 
-void writeFittingTiles(ModuleOp module, const FittingTiles &way) {
+void writeFittingTiles(ModuleOp module, const FittingTiles &tiles) {
   Builder builder(module.getContext());
   module->setAttr(kTilesThatFitAttr,
-                  TilesAttr::get(module.getContext(), way.limit,
-                                 builder.getF64FloatAttr(way.seconds), way.bytes));
+                  TilesAttr::get(module.getContext(), tiles.limit,
+                                 builder.getF64FloatAttr(tiles.seconds), tiles.bytes));
 }
 
 std::optional<FittingTiles> readFittingTiles(ModuleOp module) {

@@ -44,7 +44,7 @@ struct FittingTiles {
   double seconds;
   int64_t bytes;
 };
-void writeFittingTiles(mlir::ModuleOp module, const FittingTiles &way);
+void writeFittingTiles(mlir::ModuleOp module, const FittingTiles &tiles);
 std::optional<FittingTiles> readFittingTiles(mlir::ModuleOp module);
 
 /// On a module for which no plan fits, whatever its tiles: what none of them can do without.

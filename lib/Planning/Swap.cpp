@@ -8,8 +8,9 @@
 
 namespace zero::planning {
 
-double swapSeconds(const RecomputeChoice &way, int64_t host, int64_t disk, const SwapLanes &lanes) {
-  double longest = lanes.compute + way.again;
+double swapSeconds(const RecomputeChoice &choice, int64_t host, int64_t disk,
+                   const SwapLanes &lanes) {
+  double longest = lanes.compute + choice.again;
   for (Link link : {Link::HostToDevice, Link::DeviceToHost, Link::DiskRead, Link::DiskWrite}) {
     const size_t index = static_cast<size_t>(link);
     const bool ofDisk = link == Link::DiskRead || link == Link::DiskWrite;
@@ -19,20 +20,21 @@ double swapSeconds(const RecomputeChoice &way, int64_t host, int64_t disk, const
   return longest;
 }
 
-std::vector<Swap> listSwaps(const std::vector<RecomputeChoice> &ways, const SwapLanes &lanes,
+std::vector<Swap> listSwaps(const std::vector<RecomputeChoice> &choices, const SwapLanes &lanes,
                             SwapRoom room, int64_t grain) {
   std::vector<Swap> all;
-  auto add = [&](size_t way, int64_t away) {
+  auto add = [&](size_t choice, int64_t away) {
     const int64_t host = std::min(away, room.host);
     if (host == away || room.disk)
-      all.push_back({way, host, away - host, swapSeconds(ways[way], host, away - host, lanes)});
+      all.push_back(
+          {choice, host, away - host, swapSeconds(choices[choice], host, away - host, lanes)});
   };
-  for (size_t way = 0; way < ways.size(); ++way) {
-    for (int64_t away = 0; away < ways[way].bytes; away += grain)
-      add(way, away);
-    add(way, room.disk ? ways[way].bytes : std::min(ways[way].bytes, room.host));
+  for (size_t choice = 0; choice < choices.size(); ++choice) {
+    for (int64_t away = 0; away < choices[choice].bytes; away += grain)
+      add(choice, away);
+    add(choice, room.disk ? choices[choice].bytes : std::min(choices[choice].bytes, room.host));
   }
-  auto left = [&](const Swap &swap) { return ways[swap.way].bytes - swap.host - swap.disk; };
+  auto left = [&](const Swap &swap) { return choices[swap.choice].bytes - swap.host - swap.disk; };
   std::stable_sort(all.begin(), all.end(), [&](const Swap &a, const Swap &b) {
     return std::make_tuple(a.seconds, a.host + a.disk, left(a)) <
            std::make_tuple(b.seconds, b.host + b.disk, left(b));

@@ -135,8 +135,8 @@ void Lanes::Shared::serve(size_t thread) {
       fail(status);
     progress.advance(iterationCounter(thread));
   }
-  progress.advance(
-      iterationCounter(thread)); // an iteration that it does not start is finished, too
+  // An iteration that the thread does not start counts as finished.
+  progress.advance(iterationCounter(thread));
 }
 
 Status Lanes::create(LanePlan plan, LaneSetup setup, std::unique_ptr<Lanes> &lanes) {

@@ -13,6 +13,7 @@ from zero_test import Checks, check_refused
 ZEROC = [
     (["--frobnicate"], ["unknown option '--frobnicate'; see"]),
     (["--optimzer=sgd"], ["unknown option '--optimzer=sgd': did you mean '--optimizer'?"]),
+    (["--stage=3"], ["unknown option '--stage=3': did you mean '--zero-stage'?"]),
     (["--zero-stage=4"], ["--zero-stage", "0, 1, 2 or 3", "got 4"]),
     (["--ranks=0"], ["--ranks", "1 to 4096", "got 0"]),
     (["--ranks=4097"], ["--ranks", "1 to 4096", "got 4097"]),

@@ -29,7 +29,7 @@ enum class Ending {
 ///   `tool`: exit code 1, no temporary is left, and what survives failures gets its name.
 void begin(const char *tool, Ending ending);
 
-/// Ignores again what begin() found or made ignored, for libraries with handlers of their own.
+/// Restores the signals that begin() ignores, after a library has installed its own handlers.
 void restoreIgnored();
 
 /// Returns in the first thread that calls it, which must end the process; the others stop here.

@@ -224,7 +224,7 @@ void Checker::checkPrecision() {
     expectAbsent("reduce-dtype", textOf("precision", stored));
   else if (reduced != Precision::F32 && reduced != stored)
     refuse("reduce-dtype",
-           listWords({wordOf(Precision::F32), wordOf(stored.getValue())}) + " with " +
+           listWords(std::array{wordOf(Precision::F32), wordOf(stored.getValue())}) + " with " +
                keyOf("precision") + "=" + wordOf(stored.getValue()).str(),
            ("'" + wordOf(reduced.getValue()) + "'").str());
 }

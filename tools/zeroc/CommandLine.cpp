@@ -141,17 +141,20 @@ static void printHelp(const PhaseOptions &phases) {
   os << "\n";
 }
 
-/// ": did you mean '--optimizer'?" for the option whose name is nearest to `name`, if it is near.
+/// ": did you mean '--optimizer'?" for the option whose name is nearest to `name`, if it is near. A
+/// name that ends like `name` is nearest: '--stage' is '--zero-stage'.
 static std::string suggest(StringRef name, const PhaseOptions &phases) {
   std::vector<StringRef> names = phases.names();
   for (const Flag &flag : flags())
     names.push_back(flag.name);
   llvm::sort(names); // those of a hash table have no fixed order
-  auto isNearer = [&](StringRef a, StringRef b) {
-    return a.edit_distance(name) < b.edit_distance(name);
+  auto distance = [&](StringRef option) {
+    return option.ends_with(("-" + name).str()) ? 0 : option.edit_distance(name);
   };
-  StringRef nearest = *std::min_element(names.begin(), names.end(), isNearer);
-  return nearest.edit_distance(name) <= 2 ? (": did you mean '--" + nearest + "'?").str() : "";
+  StringRef nearest = *std::min_element(names.begin(), names.end(), [&](StringRef a, StringRef b) {
+    return distance(a) < distance(b);
+  });
+  return distance(nearest) <= 2 ? (": did you mean '--" + nearest + "'?").str() : "";
 }
 
 static CommandLineResult wrong(const Twine &message) {

@@ -44,11 +44,16 @@ llvm::raw_ostream &operator<<(llvm::raw_ostream &os, E value) {
   return os << wordOf(value);
 }
 
-/// "a, b or c".
-inline std::string listWords(llvm::ArrayRef<llvm::StringRef> words) {
+/// "a, b or c", where `last` is "or", of a range of texts.
+template <typename Range>
+std::string listWords(const Range &words, llvm::StringRef last = "or") {
+  const size_t count = llvm::range_size(words);
   std::string text;
-  for (auto [index, word] : llvm::enumerate(words))
-    text += ((index == 0 ? "" : index + 1 == words.size() ? " or " : ", ") + word).str();
+  for (auto [index, word] : llvm::enumerate(words)) {
+    if (index > 0)
+      text += index + 1 == count ? (" " + last + " ").str() : ", ";
+    text += word;
+  }
   return text;
 }
 

@@ -35,6 +35,7 @@ struct PhaseOptions : mlir::PassPipelineOptions<PhaseOptions> {
 
   /// Whether there is an option `name`.
   bool knows(llvm::StringRef name) const;
+  /// The names of all options, in no particular order.
   std::vector<llvm::StringRef> names() const;
   /// Whether option `name` needs no value.
   bool isSwitch(llvm::StringRef name) const;

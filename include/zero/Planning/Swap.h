@@ -28,7 +28,7 @@ struct SwapLanes {
 
 /// Bytes of the saved values that are offloaded.
 struct Swap {
-  size_t way = 0;
+  size_t choice = 0; ///< index of the choice of recomputation
   int64_t host = 0;
   int64_t disk = 0;
   double seconds = 0; ///< of the slowest lane
@@ -41,7 +41,8 @@ struct SwapRoom {
 };
 
 /// Seconds of the slowest lane.
-double swapSeconds(const RecomputeChoice &way, int64_t host, int64_t disk, const SwapLanes &lanes);
+double swapSeconds(const RecomputeChoice &choice, int64_t host, int64_t disk,
+                   const SwapLanes &lanes);
 
 /// Returns the Pareto frontier of step time and device bytes over all choices of recomputation and
 /// multiples of `grain` offloaded bytes (and all bytes of a choice): for any space on the device
@@ -49,7 +50,7 @@ double swapSeconds(const RecomputeChoice &way, int64_t host, int64_t disk, const
 /// that transfers least. Sorted by seconds, each leaves fewer bytes on the device than the ones
 /// before. Offloading costs time of links, recomputation time of cores, and the step time is
 /// minimal where the two are equal.
-std::vector<Swap> listSwaps(const std::vector<RecomputeChoice> &ways, const SwapLanes &lanes,
+std::vector<Swap> listSwaps(const std::vector<RecomputeChoice> &choices, const SwapLanes &lanes,
                             SwapRoom room, int64_t grain);
 
 } // namespace zero::planning

@@ -38,12 +38,12 @@ Case randomCase(std::mt19937 &random) {
 }
 
 /// Drops the cheapest values first.
-std::vector<RecomputeChoice> waysOf(std::vector<double> seconds) {
+std::vector<RecomputeChoice> choicesOf(std::vector<double> seconds) {
   std::sort(seconds.begin(), seconds.end());
-  std::vector<RecomputeChoice> ways(1, {0, int64_t(seconds.size()) * kBytes});
+  std::vector<RecomputeChoice> choices(1, {0, int64_t(seconds.size()) * kBytes});
   for (double each : seconds)
-    ways.push_back({ways.back().again + each, ways.back().bytes - kBytes});
-  return ways;
+    choices.push_back({choices.back().again + each, choices.back().bytes - kBytes});
+  return choices;
 }
 
 /// By how many values the device has room for: the fewest seconds of any fate of each value.
@@ -56,17 +56,17 @@ std::vector<double> bestOf(const Case &given) {
     all *= Fates;
   for (size_t code = 0; code < all; ++code) {
     std::array<int64_t, Fates> counts = {};
-    RecomputeChoice way;
+    RecomputeChoice choice;
     size_t rest = code;
     for (double seconds : given.seconds) {
       ++counts[rest % Fates];
-      way.again += rest % Fates == Again ? seconds : 0;
+      choice.again += rest % Fates == Again ? seconds : 0;
       rest /= Fates;
     }
     if (counts[Host] * kBytes > given.room.host || (counts[Disk] && !given.room.disk))
       continue;
     const double seconds =
-        swapSeconds(way, counts[Host] * kBytes, counts[Disk] * kBytes, given.lanes);
+        swapSeconds(choice, counts[Host] * kBytes, counts[Disk] * kBytes, given.lanes);
     for (size_t room = counts[Keep]; room <= values; ++room)
       best[room] = std::min(best[room], seconds);
   }
@@ -88,13 +88,13 @@ TEST(Swap, AsFastAsAnyChoiceForEachRoom) {
   std::mt19937 random(1);
   for (int turn = 0; turn < 300; ++turn) {
     const Case given = randomCase(random);
-    const std::vector<RecomputeChoice> ways = waysOf(given.seconds);
-    const std::vector<Swap> swaps = listSwaps(ways, given.lanes, given.room, kBytes);
+    const std::vector<RecomputeChoice> choices = choicesOf(given.seconds);
+    const std::vector<Swap> swaps = listSwaps(choices, given.lanes, given.room, kBytes);
     const std::vector<double> best = bestOf(given);
     for (size_t room = 0; room < best.size(); ++room) {
       double seconds = kNever;
       for (const Swap &swap : swaps)
-        if (ways[swap.way].bytes - swap.host - swap.disk <= int64_t(room) * kBytes)
+        if (choices[swap.choice].bytes - swap.host - swap.disk <= int64_t(room) * kBytes)
           seconds = std::min(seconds, swap.seconds);
       EXPECT_NEAR(seconds, best[room], 1e-9) << "turn " << turn << ", room for " << room;
     }
@@ -104,10 +104,12 @@ TEST(Swap, AsFastAsAnyChoiceForEachRoom) {
 TEST(Swap, EachLeavesLessAndTakesLonger) {
   std::mt19937 random(2);
   const Case given = randomCase(random);
-  const std::vector<RecomputeChoice> ways = waysOf(given.seconds);
-  std::vector<Swap> swaps = listSwaps(ways, given.lanes, given.room, kBytes);
+  const std::vector<RecomputeChoice> choices = choicesOf(given.seconds);
+  std::vector<Swap> swaps = listSwaps(choices, given.lanes, given.room, kBytes);
   for (size_t i = 1; i < swaps.size(); ++i) {
-    auto left = [&](const Swap &swap) { return ways[swap.way].bytes - swap.host - swap.disk; };
+    auto left = [&](const Swap &swap) {
+      return choices[swap.choice].bytes - swap.host - swap.disk;
+    };
     EXPECT_GE(swaps[i].seconds, swaps[i - 1].seconds);
     EXPECT_LT(left(swaps[i]), left(swaps[i - 1]));
   }
