@@ -59,6 +59,7 @@ const Known kKnown[] = {
     {"zero.local_loss_mean", OnModule, kUnit, "no value"},
     {"zero.sync_batchnorm", OnModule, kUnit, "no value"},
     {"zero.tile_params_over", OnModule, kInteger, "an integer"},
+    {"zero.prefetch_bytes", OnModule, kInteger, "an integer"},
     // Results of a phase, for later phases and for messages. No pass rewrites a module.
     {"zero.buckets", OnModule, kIntegers, "integers"},
     {"zero.certificate", OnModule, isCertificate, "a list of #zero.arena<...>"},

@@ -77,6 +77,9 @@ inline constexpr llvm::StringLiteral kSeedAttr = "zero.seed";
 inline constexpr llvm::StringLiteral kLossScale = "loss_scale";
 /// The suffix of the state that holds the f32 master copy of a 16-bit parameter.
 inline constexpr llvm::StringLiteral kMasterSuffix = "master";
+/// On the module: bytes of the device that early gathers and late reductions may add to the peak.
+/// Absent: collectives and kernels alternate, unless there are transfers.
+inline constexpr llvm::StringLiteral kPrefetchAttr = "zero.prefetch_bytes";
 /// On the module: the 16-bit element type that the program computes in.
 inline constexpr llvm::StringLiteral kPrecisionAttr = "zero.precision";
 /// On the module: the number of ranks and of micro-batches, the ZeRO stage, and the optimizer for

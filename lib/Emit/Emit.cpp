@@ -107,7 +107,7 @@ static uint64_t receivedInStep(const proto::Program &program) {
 /// Writes what each command takes on `machine`.
 static void planSeconds(const planning::Machine &machine, proto::Program &program) {
   program.set_machine(machine.name);
-  program.set_overlaps(machine.overlaps);
+  program.set_overlaps(overlapsCollectives(machine, program));
   for (proto::Segment &segment : *program.mutable_segments())
     for (proto::Command &command : *segment.mutable_commands())
       command.set_seconds(commandSeconds(machine, program, command));
@@ -125,6 +125,7 @@ static void describe(ModuleOp module, const EmitOptions &options, proto::Program
   program.set_stage(read(kStageAttr));
   program.set_micro_batches(microBatchesOf(module));
   program.set_threads(read(kThreadsAttr));
+  program.set_prefetches(read(kPrefetchAttr) > 0);
   program.set_learning_rate(float(options.learningRate));
   if (auto optimizer = module->getAttrOfType<StringAttr>(kOptimizerAttr))
     program.set_optimizer(optimizer.str());

@@ -97,4 +97,9 @@ double commandSeconds(const Machine &machine, const proto::Program &program,
   }
 }
 
+bool overlapsCollectives(const Machine &machine, const proto::Program &program) {
+  const int64_t busy = int64_t(program.ranks()) * std::max<int64_t>(program.threads(), 1);
+  return machine.overlaps || (program.prefetches() && machine.cores > busy);
+}
+
 } // namespace zero

@@ -5,6 +5,14 @@
 #include "zero/Transforms/Schedule/ScheduleTransfers.h"
 
 using namespace mlir;
+using namespace zero;
+
+/// By default a bucket may be prefetched where the lanes of the machine overlap.
+static int64_t prefetchBytes(const PhaseOptions &options, const planning::Machine &machine) {
+  if (options.plan.prefetchBytes.hasValue())
+    return int64_t(options.plan.prefetchBytes.getValue().bytes);
+  return machine.overlaps ? int64_t(options.place.bucketBytes.getValue().bytes) : 0;
+}
 
 void zero::addTransfers(OpPassManager &pm, const PhaseOptions &options,
                         const planning::Machine &machine, bool isTrial) {
@@ -21,6 +29,7 @@ void zero::addTransfers(OpPassManager &pm, const PhaseOptions &options,
   TierBudgets budgets;
   budgets.device = int64_t(options.plan.memoryBudget.getValue().bytes);
   budgets.host = int64_t(options.plan.hostBudget.getValue().bytes);
+  budgets.prefetch = prefetchBytes(options, machine);
   pm.addPass(createScheduleTransfers(machine, budgets));
 }
 

@@ -183,14 +183,14 @@ LogicalResult refuse(ModuleOp module, PlanSearch &search, const PhaseOptions &op
                      << bytesText(floor.state) << " of state during the whole step, and "
                      << bytesText(floor.launch) << " that '" << floor.launchAt
                      << "' alone reads, writes and uses as workspace";
-  std::string options =
+  std::string fitting =
       llvm::formatv("--memory-budget={0}: {1:F4} s a step", peak, cost.time.total());
   std::vector<Fix> found = fixes.findFixes();
   found.resize(std::min(found.size(), kShownFixes));
   for (const Fix &fix : found)
-    options += llvm::formatv("\n  {0}: {1:F4} s a step in {2}", fix.flags, fix.seconds,
+    fitting += llvm::formatv("\n  {0}: {1:F4} s a step in {2}", fix.flags, fix.seconds,
                              planning::formatBytes(double(fix.bytes)));
-  error.attachNote() << "options with a plan that fits:\n  " << options;
+  error.attachNote() << "options with a plan that fits:\n  " << fitting;
   return failure();
 }
 

@@ -14,33 +14,75 @@ static std::vector<double> startsOf(const std::vector<double> &seconds) {
   return starts;
 }
 
-std::vector<int64_t> placeFetches(const Timeline &timeline, const std::vector<Fetch> &fetches,
-                                  int64_t budget) {
-  const std::vector<double> starts = startsOf(timeline.seconds);
-  std::vector<int64_t> live = timeline.live, begins(fetches.size());
+/// The indices of fetches in the order in which they are needed.
+static std::vector<size_t> orderByNeed(const std::vector<Fetch> &fetches) {
   std::vector<size_t> order(fetches.size());
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(),
-                   [&](size_t a, size_t b) { return fetches[a].needed > fetches[b].needed; });
-  std::vector<double> busyFrom; ///< by link: when the fetch that follows begins
+                   [&](size_t a, size_t b) { return fetches[a].needed < fetches[b].needed; });
+  return order;
+}
+
+namespace {
+/// When links are used, from the end of the step backwards.
+class Links {
+public:
+  explicit Links(const std::vector<double> &starts) : starts(starts) {}
+
+  /// Reserves `link` for `seconds` that end at `deadline` at the latest. Returns the latest time to
+  /// start, which may be before command `earliest`, where the use can start.
+  double reserve(int link, double seconds, double deadline, int64_t earliest) {
+    if (size_t(link) >= busyFrom.size())
+      busyFrom.resize(link + 1, starts.back());
+    double &free = busyFrom[link];
+    const double latest = std::min(deadline, free) - seconds;
+    free = std::min(free, std::max(latest, starts[earliest]));
+    return latest;
+  }
+
+private:
+  const std::vector<double> &starts;
+  std::vector<double> busyFrom; ///< by link: when the use that follows starts
+};
+} // namespace
+
+/// For each fetch, the latest time to start it such that it and all that follow on its link are in
+/// time, whatever memory they need. A link serves the transfers that are not placed where they
+/// would start if all fetches started in time for their own command.
+static std::vector<double> latestStarts(const Timeline &timeline, const std::vector<double> &starts,
+                                        const std::vector<Fetch> &fetches,
+                                        const std::vector<size_t> &order) {
+  std::vector<double> latest(fetches.size());
+  Links links(starts);
+  auto other = timeline.occupations.rbegin();
+  for (auto it = order.rbegin(); it != order.rend(); ++it) {
+    const Fetch &fetch = fetches[*it];
+    const double deadline = starts[fetch.needed] - fetch.margin;
+    for (; other != timeline.occupations.rend() && starts[other->from] > deadline - fetch.seconds;
+         ++other)
+      links.reserve(other->link, other->seconds, starts.back(), other->from);
+    latest[*it] = links.reserve(fetch.link, fetch.seconds, deadline, fetch.earliest);
+  }
+  return latest;
+}
+
+std::vector<int64_t> placeFetches(const Timeline &timeline, const std::vector<Fetch> &fetches,
+                                  int64_t budget) {
+  const std::vector<double> starts = startsOf(timeline.seconds);
+  const std::vector<size_t> order = orderByNeed(fetches);
+  const std::vector<double> latest = latestStarts(timeline, starts, fetches, order);
+  std::vector<int64_t> live = timeline.live, begins(fetches.size());
+  std::vector<int64_t> before; ///< by link: where the fetch before starts
   for (size_t index : order) {
     const Fetch &fetch = fetches[index];
-    if (size_t(fetch.link) >= busyFrom.size())
-      busyFrom.resize(fetch.link + 1, starts.back());
-    double &free = busyFrom[fetch.link];
-    const double latest = std::min(starts[fetch.needed] - fetch.margin, free) - fetch.seconds;
+    if (size_t(fetch.link) >= before.size())
+      before.resize(fetch.link + 1, 0);
     int64_t begin = fetch.needed;
-    while (begin > fetch.earliest && starts[begin] > latest &&
+    const int64_t least = std::max(fetch.earliest, before[fetch.link]);
+    while (begin > least && starts[begin] > latest[index] &&
            live[begin - 1] + fetch.bytes <= budget)
       live[--begin] += fetch.bytes;
-    begins[index] = begin;
-    free = std::min(free, std::max(latest, starts[begin]));
-  }
-  // A link serves what begins first: what is needed sooner must not stand behind.
-  std::vector<int64_t> last(busyFrom.size(), 0);
-  for (auto it = order.rbegin(); it != order.rend(); ++it) {
-    int64_t &before = last[fetches[*it].link];
-    before = begins[*it] = std::max(begins[*it], before);
+    before[fetch.link] = begins[index] = begin;
   }
   return begins;
 }

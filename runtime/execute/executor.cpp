@@ -24,7 +24,7 @@ Status Executor::open(Device &device, const ExecutorOptions &options) {
 /// Of a device that has no lanes itself: threads for those beside this one; none where
 /// commands must run as they are listed.
 Status Executor::openLanes(Device &device, const ExecutorOptions &options) {
-  LanePlan plan(program);
+  LanePlan plan(program, options.hasIdleCores);
   for (size_t thread = 1; thread < plan.threads() && options.inOrder; ++thread)
     if (proto::Lane lane = plan.laneOf(thread); lane != proto::COLLECTIVE)
       ZERO_RT_TRY(LaneWork::open(lane, communicator, device, memory, laneWork[size_t(lane)]));

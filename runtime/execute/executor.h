@@ -12,6 +12,7 @@ struct ExecutorOptions {
   /// All commands on the rank's own thread, in the order of the file, as observers of memory
   /// need it.
   bool inOrder = false;
+  bool hasIdleCores = false; ///< besides those of the threads of all ranks
   double timeoutSeconds = 0;
   std::weak_ptr<const void> owner; ///< of all that commands touch
 };

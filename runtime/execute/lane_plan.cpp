@@ -36,7 +36,8 @@ planSegment(const proto::Segment &segment, const ThreadOfLane &threadOf, size_t 
   return steps;
 }
 
-LanePlan::LanePlan(const proto::Program &program) : lanes{proto::COMPUTE} {
+LanePlan::LanePlan(const proto::Program &program, bool hasIdleCores) : lanes{proto::COMPUTE} {
+  const bool overlaps = hasTransfers(program) || (program.prefetches() && hasIdleCores);
   std::array<bool, proto::Lane_ARRAYSIZE> isUsed{};
   for (const proto::Segment &segment : program.segments())
     for (const proto::Command &command : segment.commands())
@@ -44,7 +45,7 @@ LanePlan::LanePlan(const proto::Program &program) : lanes{proto::COMPUTE} {
   ThreadOfLane threadOf{};
   for (proto::Lane lane : {proto::H2D, proto::D2H, proto::NVME_READ, proto::NVME_WRITE,
                            proto::HOST_COMPUTE, proto::COLLECTIVE})
-    if (isUsed[size_t(lane)] && (lane != proto::COLLECTIVE || hasTransfers(program))) {
+    if (isUsed[size_t(lane)] && (lane != proto::COLLECTIVE || overlaps)) {
       threadOf[size_t(lane)] = lanes.size();
       lanes.push_back(lane);
     }

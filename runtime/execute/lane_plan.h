@@ -20,12 +20,13 @@ struct LaneStep {
   std::vector<Wait> waits;
 };
 
-/// The commands of a program by thread. Thread 0 is a rank's own: it computes. Each other lane
-/// that the program uses has one; but without transfers the rank's own takes part in
-/// collectives, too: those of neighbours are waited for anyway.
+/// The commands of a program by thread. Thread 0 is the rank's own: it computes. Each other lane
+/// that the program uses has one. Collectives have one in a program with transfers, and, if the
+/// program prefetches, where `hasIdleCores`; else the rank's own thread runs them: it would wait
+/// for them anyway.
 class LanePlan {
 public:
-  explicit LanePlan(const proto::Program &program);
+  LanePlan(const proto::Program &program, bool hasIdleCores);
 
   size_t threads() const { return lanes.size(); }
   /// The lane of a thread but the first.

@@ -19,7 +19,8 @@ Status Rank::prepare(Device &device, const InitialFiles &files, const RankOption
   executor.emplace(tables, *communicator, memory, *queue, *data);
   if (options.checkMemory)
     executor->getObservers().attach(check.emplace(tables, self, memory.bases()));
-  return executor->open(device, {options.checkMemory, options.timeoutSeconds, options.owner});
+  return executor->open(
+      device, {options.checkMemory, options.hasIdleCores, options.timeoutSeconds, options.owner});
 }
 
 Status Rank::exchange(Device &device, const Note &own, std::vector<Note> &all) {

@@ -14,6 +14,7 @@ namespace zero::rt {
 /// The arguments of the construction of all ranks.
 struct RankOptions {
   bool checkMemory = false;
+  bool hasIdleCores = false; ///< besides those of the threads of all ranks
   double timeoutSeconds = 0;
   std::weak_ptr<const void> owner; ///< of the rank, and of what it uses
   Meter *meter = nullptr;          ///< of what getting ready takes; lives as long as `owner`

@@ -4,6 +4,7 @@
 
 #include "runtime/format/limits.h"
 #include "runtime/session/session_device.h"
+#include "runtime/support/thread.h"
 #include "runtime/verify/value_check.h"
 
 #include <cstring>
@@ -43,6 +44,13 @@ static Status diskOptions(const zero_rt_session_options &options, DiskOptions &d
   return {};
 }
 
+/// Whether there are cores besides those that the threads of all ranks use. Lanes of a rank that is
+/// pinned share its cores.
+static bool hasIdleCores(const proto::Program &program, const zero_rt_session_options &options) {
+  const int busy = int(program.ranks()) * options.threads_per_rank;
+  return options.pin <= 0 && usableCores() > busy;
+}
+
 Status Ranks::create(const std::shared_ptr<const LoadedProgram> &program,
                      const zero_rt_session_options &wanted, std::unique_ptr<Ranks> &ranks) {
   ZERO_RT_TRY(checkOptions(wanted));
@@ -64,7 +72,8 @@ Status Ranks::create(const std::shared_ptr<const LoadedProgram> &program,
   }
   std::unique_ptr<Ranks> made(new Ranks(body, options));
   ZERO_RT_TRY(body->device->prepare(program->tables(), options.threads_per_rank));
-  const RankOptions common{options.check_memory != 0, options.timeout_seconds, body, &body->meter};
+  const RankOptions common{options.check_memory != 0, hasIdleCores(program->tables(), options),
+                           options.timeout_seconds, body, &body->meter};
   body->meter.begin("memory and initial values");
   ZERO_RT_TRY(made->team.run([body, common](int rank) {
     return body->rank(rank).prepare(*body->device, body->files, common);

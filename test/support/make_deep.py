@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Writes a perceptron of many equal layers, x + relu(x W + b), and the mean square of what
-comes out: a model whose state is large beside what one layer needs.
+"""Writes a perceptron of many equal layers, x + relu(x W + b), and the mean square of its
+output: a model whose state is large beside what one layer needs.
 
-usage: make_deep.py OUTPUT.onnx [--layers 48] [--width 256] [--rows 8]
+usage: make_deep.py OUTPUT.onnx [--layers 48] [--width 256] [--rows 8] [--plain]
 
-The weights lie beside the graph as external data.
+With --plain a layer is relu(x W + b). The weights are stored beside the graph as external data.
 """
 
 import argparse
@@ -14,7 +14,7 @@ import numpy as np
 from onnx import TensorProto, checker, helper, numpy_helper, save
 
 
-def write(path, layers, width, rows):
+def write(path, layers, width, rows, plain=False):
     random = np.random.default_rng(0)
     nodes, weights, value = [], [], "x"
     for layer in range(layers):
@@ -24,9 +24,11 @@ def write(path, layers, width, rows):
                     numpy_helper.from_array(np.zeros(width, np.float32), f"{name}.bias")]
         nodes += [helper.make_node("Gemm", [value, f"{name}.weight", f"{name}.bias"],
                                    [f"{name}.y"], name=f"{name}.gemm"),
-                  helper.make_node("Relu", [f"{name}.y"], [f"{name}.z"], name=f"{name}.relu"),
-                  helper.make_node("Add", [value, f"{name}.z"], [f"{name}.x"], name=f"{name}.add")]
-        value = f"{name}.x"
+                  helper.make_node("Relu", [f"{name}.y"], [f"{name}.z"], name=f"{name}.relu")]
+        if not plain:
+            nodes.append(helper.make_node("Add", [value, f"{name}.z"], [f"{name}.x"],
+                                          name=f"{name}.add"))
+        value = nodes[-1].output[0]
     nodes += [helper.make_node("Mul", [value, value], ["square"], name="square"),
               helper.make_node("ReduceMean", ["square"], ["loss"], name="mean", keepdims=0)]
     graph = helper.make_graph(
@@ -46,8 +48,10 @@ def main():
     parser.add_argument("--layers", type=int, default=48)
     parser.add_argument("--width", type=int, default=256)
     parser.add_argument("--rows", type=int, default=8)
+    parser.add_argument("--plain", action="store_true")
     arguments = parser.parse_args()
-    write(arguments.output, arguments.layers, arguments.width, arguments.rows)
+    write(arguments.output, arguments.layers, arguments.width, arguments.rows,
+          arguments.plain)
 
 
 if __name__ == "__main__":

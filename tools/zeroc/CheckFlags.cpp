@@ -191,9 +191,10 @@ void Checker::checkBudget() {
       !isAuto)
     fail(keyOf("checkpoint") + "=auto: expected --memory-budget or --activation-budget, which "
                                "determine how much is recomputed");
-  if (!hasBudget && !isAuto && !phases.offload.any())
-    expectAbsent("machine",
-                 "no --memory-budget, --activation-budget, --zero=auto or --offload-...");
+  if (!hasBudget && !isAuto && !phases.offload.any() && !isGiven("prefetch-bytes") &&
+      phases.kernels.device != Device::Cuda)
+    expectAbsent("machine", "no --memory-budget, --activation-budget, --zero=auto, --offload-... "
+                            "or --prefetch-bytes");
 }
 
 void Checker::checkTiers() {

@@ -62,22 +62,21 @@ static void readBuckets(Config &config, ConfigBlock &zero) {
   zero.set(key, "bucket-bytes", std::to_string(elements * elementBytes(config)));
 }
 
-/// Elements below which a parameter stays whole at stage 3; elsewhere it has no meaning.
-static void readPersistence(Config &config, ConfigBlock &zero) {
-  StringRef key = "stage3_param_persistence_threshold";
+/// Elements of parameters, in bytes as they are stored, for a flag that only stage 3 has.
+static void readStage3Bytes(Config &config, ConfigBlock &zero, StringRef key, StringRef flag) {
   if (config.valueOf("zero-stage") != StringRef("3"))
     return zero.ignore({key});
   constexpr uint64_t kAll = uint64_t(1) << 60;
   if (std::optional<uint64_t> elements = zero.readCount(key); elements && *elements)
-    zero.set(key, "persist-under",
-             std::to_string(std::min(*elements, kAll) * elementBytes(config)));
+    zero.set(key, flag, std::to_string(std::min(*elements, kAll) * elementBytes(config)));
 }
 
 void readZero(Config &config, ConfigBlock &top) {
   ConfigBlock zero = top.readBlock("zero_optimization");
   zero.setCount("stage", "zero-stage");
   readBuckets(config, zero);
-  readPersistence(config, zero);
+  readStage3Bytes(config, zero, "stage3_param_persistence_threshold", "persist-under");
+  readStage3Bytes(config, zero, "stage3_prefetch_bucket_size", "prefetch-bytes");
   readOffload(config, zero, "offload_param", "cpu_offload_param", "offload-params");
   readOffload(config, zero, "offload_optimizer", "cpu_offload", "offload-optimizer");
   for (StringRef key : {"zero_quantized_weights", "zero_quantized_nontrainable_weights",
@@ -113,7 +112,6 @@ void readZero(Config &config, ConfigBlock &top) {
                "stage3_max_reuse_distance",
                "stage3_model_persistence_threshold",
                "stage3_module_granularity_threshold",
-               "stage3_prefetch_bucket_size",
                "stage3_use_all_reduce_for_fetch_params",
                "sub_group_size",
                "use_multi_rank_bucket_allreduce"});

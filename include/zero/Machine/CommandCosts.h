@@ -17,6 +17,11 @@ planning::KernelCost costOf(const rt::proto::Kernel &kernel, int64_t length);
 double commandSeconds(const planning::Machine &machine, const rt::proto::Program &program,
                       const rt::proto::Command &command);
 
+/// Whether collectives of `program` run beside its kernels on `machine`, also without transfers: on
+/// a machine whose lanes always overlap, and, if the program prefetches, on cores that its ranks
+/// leave idle.
+bool overlapsCollectives(const planning::Machine &machine, const rt::proto::Program &program);
+
 } // namespace zero
 
 #endif // ZERO_MACHINE_COMMANDCOSTS_H

@@ -25,6 +25,12 @@ using planning::Link;
 /// it must, by its own seconds times this; what waits for the slowest of all ranks, too, more.
 static constexpr double kMargin = 1, kGatherMargin = 4;
 
+/// A reduction of gradients. Control values are small, and what depends on them waits.
+static bool reducesGradient(Operation *op) {
+  auto collective = dyn_cast<CollectiveOpInterface>(op);
+  return reduces(op) && !collective.isControl() && !collective.getDestination();
+}
+
 namespace {
 /// Finds places for the gathers and then for the transfers over one pair of tiers at a time,
 /// and reorders the step once for each: first those next to the kernels, as what the others
@@ -37,6 +43,8 @@ public:
 
   void run() {
     place(Tier::Device, /*drains=*/false, gathers);
+    if (budgets.prefetch > 0)
+      place(Tier::Device, /*drains=*/true, reducesGradient);
     place(Tier::Device, Link::HostToDevice);
     place(Tier::Device, Link::DeviceToHost);
     place(Tier::Host, Link::DiskRead);
@@ -53,6 +61,12 @@ private:
   }
   void place(Tier tier, bool drains, llvm::function_ref<bool(Operation *)> selects);
   planning::Timeline timelineOf(const StepOrder &order, Tier tier) const;
+  void occupy(planning::Timeline &timeline, const StepOrder &order,
+              llvm::function_ref<bool(Operation *)> selects) const;
+  /// Whether `op` runs on another lane than kernels.
+  bool runsBeside(Operation *op) const {
+    return isa<TransferOp>(op) || gathers(op) || (budgets.prefetch > 0 && reducesGradient(op));
+  }
   int64_t budgetOf(Tier tier, ArrayRef<int64_t> live) const;
   std::optional<planning::Fetch> fetchOf(const StepOrder &order, Operation *op) const;
   std::optional<planning::Fetch> drainOf(const StepOrder &order, Operation *op) const;
@@ -61,6 +75,7 @@ private:
   func::FuncOp step;
   OpTimes times;
   TierBudgets budgets;
+  int64_t peak = -1; ///< of the device before any op moves
 };
 } // namespace
 
@@ -68,7 +83,7 @@ private:
 planning::Timeline Scheduler::timelineOf(const StepOrder &order, Tier tier) const {
   planning::Timeline timeline;
   for (Operation *op : order.getOps())
-    timeline.seconds.push_back(isa<TransferOp>(op) || gathers(op) ? 0 : times.seconds(op));
+    timeline.seconds.push_back(runsBeside(op) ? 0 : times.seconds(op));
   Storage storage(module, step);
   timeline.live.assign(order.size(), 0);
   std::vector<planning::Lifetime> lifetimes = lifetimesOf(storage.roots(), tier);
@@ -83,14 +98,26 @@ planning::Timeline Scheduler::timelineOf(const StepOrder &order, Tier tier) cons
   return timeline;
 }
 
-/// Without a budget the peak of the device does not rise, and the host has space for twice the
-/// bytes in transit: one half is used while the other is transferred. An eighth of a budget is left
-/// for gaps that packing cannot fill.
+/// Adds the collectives to `timeline` that run beside kernels and are not selected.
+void Scheduler::occupy(planning::Timeline &timeline, const StepOrder &order,
+                       llvm::function_ref<bool(Operation *)> selects) const {
+  for (auto [index, op] : llvm::enumerate(order.getOps()))
+    if (isa<CollectiveOpInterface>(op) && runsBeside(op) && !selects(op))
+      timeline.occupations.push_back({int64_t(index), /*link=*/0, times.seconds(op)});
+}
+
+/// Without a budget the peak of the device rises by the bytes for prefetching only, and the host
+/// has space for twice the bytes in transit: one half is used while the other is transferred. An
+/// eighth of a budget is left for gaps that packing cannot fill.
 int64_t Scheduler::budgetOf(Tier tier, ArrayRef<int64_t> live) const {
-  if (int64_t given = tier == Tier::Device ? budgets.device : budgets.host)
-    return given - given / 8;
   const int64_t most = *llvm::max_element(live), least = *llvm::min_element(live);
-  return tier == Tier::Device ? most : most + (most - least);
+  const int64_t given = tier == Tier::Device ? budgets.device : budgets.host;
+  const int64_t limit = given - given / 8;
+  if (tier == Tier::Host)
+    return given ? limit : most + (most - least);
+  if (budgets.prefetch == 0)
+    return given ? limit : most;
+  return given ? std::min(limit, peak + budgets.prefetch) : peak + budgets.prefetch;
 }
 
 /// What `op` brings, if anybody waits for it: since when it could come, and until when it
@@ -112,7 +139,9 @@ std::optional<planning::Fetch> Scheduler::fetchOf(const StepOrder &order, Operat
 /// latest, until the first reader of its result at the earliest.
 std::optional<planning::Fetch> Scheduler::drainOf(const StepOrder &order, Operation *op) const {
   const int64_t end = order.partOf(op).second, last = order.size() - 1;
-  const int64_t until = std::min(end, order.firstReader(op->getResult(0))) - 1;
+  int64_t until = std::min(end, order.firstReader(op->getResult(0))) - 1;
+  if (isa<CollectiveOpInterface>(op)) // The lane runs collectives in the order of the step.
+    until = std::min(until, order.nextCollective(op) - 1);
   planning::Fetch drain;
   drain.needed = last - order.positionOf(op);
   drain.earliest = last - until;
@@ -139,9 +168,16 @@ void Scheduler::place(Tier tier, bool drains, llvm::function_ref<bool(Operation 
   if (moving.empty())
     return;
   planning::Timeline timeline = timelineOf(order, tier);
+  if (isa<CollectiveOpInterface>(moving.front()))
+    occupy(timeline, order, selects);
+  if (tier == Tier::Device && peak < 0)
+    peak = *llvm::max_element(timeline.live);
   if (drains) {
     std::reverse(timeline.seconds.begin(), timeline.seconds.end());
     std::reverse(timeline.live.begin(), timeline.live.end());
+    std::reverse(timeline.occupations.begin(), timeline.occupations.end());
+    for (planning::Occupation &other : timeline.occupations)
+      other.from = order.size() - 1 - other.from;
   }
   const std::vector<int64_t> begins =
       planning::placeFetches(timeline, fetches, budgetOf(tier, timeline.live));
@@ -161,9 +197,12 @@ struct ScheduleTransfers : zero::impl::ScheduleTransfersBase<ScheduleTransfers> 
     FailureOr<func::FuncOp> step = findStep(getOperation());
     if (failed(step))
       return signalPassFailure();
-    if (step->getBody().getOps<TransferOp>().empty())
+    if (step->getBody().getOps<TransferOp>().empty() && budgets.prefetch == 0)
       return;
     Scheduler(getOperation(), *step, machine, budgets).run();
+    if (budgets.prefetch > 0)
+      getOperation()->setAttr(kPrefetchAttr,
+                              Builder(&getContext()).getI64IntegerAttr(budgets.prefetch));
   }
 
   planning::Machine machine;

@@ -64,6 +64,13 @@ int64_t StepOrder::firstReader(Value value) const {
   return first;
 }
 
+int64_t StepOrder::nextCollective(Operation *op) const {
+  int64_t next = positionOf(op) + 1;
+  while (next < size() && !isa<CollectiveOpInterface>(ops[next]))
+    ++next;
+  return next;
+}
+
 namespace {
 /// Writes the ops of a step down in a new order.
 class Mover {

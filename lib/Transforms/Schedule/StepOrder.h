@@ -35,6 +35,9 @@ public:
   /// Where `value` is read first, under any shape; a write to its symbol moves with it.
   int64_t firstReader(mlir::Value value) const;
 
+  /// The position of the first collective behind `op`, or the end of the step.
+  int64_t nextCollective(mlir::Operation *op) const;
+
   /// Puts each op of `begins` before the op that stands at its position, fetches that it needs
   /// included, or, with what writes its result, `behind` that op. Positions are void then.
   void move(const llvm::DenseMap<mlir::Operation *, int64_t> &begins, bool behind);

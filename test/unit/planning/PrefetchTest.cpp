@@ -70,7 +70,7 @@ TEST(Prefetch, AMarginTakesNoTimeOfTheLink) {
 TEST(Prefetch, ALinkServesOneAfterTheOther) {
   Timeline timeline{std::vector<double>(8, 1), std::vector<int64_t>(8, 0)};
   EXPECT_EQ(placeFetches(timeline, {{6, 0, 0, 2, 8}, {6, 0, 0, 2, 8}}, kAmple),
-            (std::vector<int64_t>{4, 2}));
+            (std::vector<int64_t>{2, 4}));
   // Another link is not in the way.
   EXPECT_EQ(placeFetches(timeline, {{6, 0, 0, 2, 8}, {6, 0, 1, 2, 8}}, kAmple),
             (std::vector<int64_t>{4, 4}));
@@ -82,6 +82,13 @@ TEST(Prefetch, TheBudgetHolds) {
   EXPECT_EQ(placeFetches(timeline, fetches, 110), std::vector<int64_t>{1});
   EXPECT_EQ(placeFetches(timeline, fetches, 109), std::vector<int64_t>{3});
   EXPECT_EQ(placeFetches(timeline, fetches, 59), std::vector<int64_t>{5});
+}
+
+TEST(Prefetch, ScarceMemoryGoesToWhatIsNeededFirst) {
+  // Both wish to start at once, and at command 1 only one of them fits.
+  Timeline timeline{{1, 1, 1, 1}, {0, 50, 50, 0}};
+  std::vector<Fetch> fetches{{2, 0, 0, 9, 10}, {3, 0, 0, 9, 10}};
+  EXPECT_EQ(placeFetches(timeline, fetches, 60), (std::vector<int64_t>{0, 2}));
 }
 
 TEST(Prefetch, RandomStepsKeepTheBudgetAndLoseNothing) {
@@ -117,5 +124,5 @@ TEST(Prefetch, RandomStepsKeepTheBudgetAndLoseNothing) {
   }
   std::printf("%.3f times the longest of commands and links; %.3f without prefetch\n",
               planned / bound, waiting / bound);
-  EXPECT_LE(planned, 1.15 * bound);
+  EXPECT_LE(planned, 1.08 * bound);
 }

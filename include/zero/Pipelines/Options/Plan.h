@@ -97,12 +97,17 @@ struct PlanOptions : Group {
       llvm::cl::desc("maximum bytes of the memory budget for inputs and for activations that are "
                      "saved for backward"),
       llvm::cl::init(ByteSize{0})};
+  Option<ByteSize> prefetchBytes{
+      parent, "prefetch-bytes",
+      llvm::cl::desc("bytes that may be added to the peak of live bytes so that gathers start "
+                     "early and gradients are reduced beside kernels (0; for GPUs --bucket-bytes)"),
+      llvm::cl::init(ByteSize{0})};
   WordOption<ZeroMode> zero{parent, "zero",
                             llvm::cl::desc("with a budget: auto chooses stage, parameters that are "
                                            "not sharded, buckets and recomputation together")};
   Option<std::string> machine{
       parent, "machine",
-      llvm::cl::desc("with a budget: the machine that the cost model assumes: a preset or a file "
+      llvm::cl::desc("the machine whose speed plans assume: a preset or a file "
                      "written by zero-run --calibrate (cpu, for GPUs h100)"),
       llvm::cl::value_desc("name|file")};
   Option<ByteSize> diskRead{

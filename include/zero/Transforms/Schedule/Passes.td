@@ -79,9 +79,14 @@ def ScheduleTransfers : Pass<"zero-schedule-transfers", "::mlir::ModuleOp"> {
     so that no op waits for the bytes that it releases. So a bucket is gathered beside the
     kernels that use the previous bucket, its shards are fetched to the device before that, and
     from disk before that. No move exceeds the budget of a tier. Without a budget the peak of
-    the device does not rise, and the host has at most twice the bytes in transit. All ops stay
-    in their segment. Prefetch of lib/Planning decides; the step is reordered once for the
-    gathers and once for each link.
+    the device rises by the bytes for prefetching at most, and the host has at most twice the bytes
+    in transit. All ops stay in their segment. Prefetch of lib/Planning decides; the step is
+    reordered once for the gathers, once for the reductions, and once for each link.
+
+    With bytes for prefetching, reductions of gradients move down to the next collective at most,
+    because the lane of collectives runs them in order, and a step without transfers is reordered,
+    too. The module then has the attribute `zero.prefetch_bytes`. Without such bytes, reductions
+    stay in place.
   }];
   let dependentDialects = ["::zero::ZeroDialect"];
 }

@@ -13,6 +13,9 @@ namespace zero {
 /// ScheduleTransfers.
 struct TierBudgets {
   int64_t device = 0, host = 0;
+  /// Bytes that the overlap of collectives with kernels may add to the peak of the device. 0: only
+  /// a step with transfers is reordered, within its peak.
+  int64_t prefetch = 0;
 };
 
 /// The pass `zero-schedule-transfers` for `machine`.
