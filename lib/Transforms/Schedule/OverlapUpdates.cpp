@@ -1,5 +1,7 @@
 //===- OverlapUpdates.cpp - move updates into backward --------------------===//
 
+#include "StepOrder.h"
+
 #include "dialects/Zero/Schedule.h"
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Analysis/StepOps.h"
@@ -44,7 +46,7 @@ private:
   ModuleOp module;
   func::FuncOp step;
   SymbolTable symbols;
-  bool repeats;
+  int64_t microBatches;
   llvm::DenseMap<Operation *, int64_t> positions;
   llvm::DenseMap<StringAttr, SmallVector<ReadOp>> reads;
   llvm::DenseSet<Operation *> moved;
@@ -53,7 +55,7 @@ private:
 } // namespace
 
 Overlapper::Overlapper(ModuleOp module, func::FuncOp step)
-    : module(module), step(step), symbols(module), repeats(microBatchesOf(module) > 1) {
+    : module(module), step(step), symbols(module), microBatches(microBatchesOf(module)) {
   int64_t position = 0;
   for (Operation &op : step.getBody().front()) {
     positions[&op] = position++;
@@ -154,8 +156,7 @@ void Overlapper::move(const Movable &movable, Operation *&at) {
   for (Operation *op : ops) {
     if (!moved.insert(op).second)
       continue;
-    const bool runs = isa<WriteOp, LaneOpInterface>(op);
-    setSchedule(op, {Segment::MicroBatch, repeats && runs ? Iterations::Last : Iterations::Every});
+    scheduleInLastMicroBatch(op, microBatches);
     op->moveAfter(at);
     at = op;
   }

@@ -4,6 +4,7 @@
 
 #include "StepOrder.h"
 
+#include "dialects/Zero/Schedule.h"
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Analysis/StepOps.h"
 #include "zero/Analysis/StepTime.h"
@@ -68,6 +69,7 @@ private:
     return isa<TransferOp>(op) || gathers(op) || (budgets.prefetch > 0 && reducesGradient(op));
   }
   int64_t budgetOf(Tier tier, ArrayRef<int64_t> live) const;
+  void leaveEpilogue(Operation *op);
   std::optional<planning::Fetch> fetchOf(const StepOrder &order, Operation *op) const;
   std::optional<planning::Fetch> drainOf(const StepOrder &order, Operation *op) const;
 
@@ -125,10 +127,9 @@ int64_t Scheduler::budgetOf(Tier tier, ArrayRef<int64_t> live) const {
 std::optional<planning::Fetch> Scheduler::fetchOf(const StepOrder &order, Operation *op) const {
   if (!isFetch(op))
     return std::nullopt;
-  const auto [begin, end] = order.partOf(op);
   planning::Fetch fetch;
-  fetch.needed = std::min(order.firstReader(op->getResult(0)), end);
-  fetch.earliest = std::max(begin, order.availableFrom(op->getOperand(0)));
+  fetch.needed = std::min(order.firstReader(op->getResult(0)), order.partOf(op).second);
+  fetch.earliest = order.earliestStart(op);
   fetch.seconds = times.seconds(op);
   fetch.margin = (gathers(op) ? kGatherMargin : kMargin) * fetch.seconds;
   fetch.bytes = tensorBytes(op->getResult(0).getType());
@@ -149,6 +150,17 @@ std::optional<planning::Fetch> Scheduler::drainOf(const StepOrder &order, Operat
   drain.margin = kMargin * drain.seconds;
   drain.bytes = tensorBytes(op->getOperand(0).getType());
   return drain.earliest < drain.needed ? std::optional(drain) : std::nullopt;
+}
+
+/// Schedules the fetch `op`, and what it needs, in the last micro-batch if they are in the
+/// epilogue.
+void Scheduler::leaveEpilogue(Operation *op) {
+  if (!isIn(op, Segment::Epilogue))
+    return;
+  scheduleInLastMicroBatch(op, microBatchesOf(module));
+  for (Value operand : op->getOperands())
+    if (Operation *producer = operand.getDefiningOp())
+      leaveEpilogue(producer);
 }
 
 /// Finds new places for the ops that are selected and bring something to `tier`, or, if it
@@ -184,6 +196,9 @@ void Scheduler::place(Tier tier, bool drains, llvm::function_ref<bool(Operation 
   llvm::DenseMap<Operation *, int64_t> places;
   for (auto [op, begin] : llvm::zip_equal(moving, begins))
     places[op] = drains ? order.size() - 1 - begin : begin;
+  for (Operation *op : moving)
+    if (!drains && order.isInMicroBatch(places[op]))
+      leaveEpilogue(op);
   order.move(places, drains);
 }
 

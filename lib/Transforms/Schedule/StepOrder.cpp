@@ -24,6 +24,12 @@ bool isFetch(Operation *op) {
   return link == planning::Link::HostToDevice || link == planning::Link::DiskRead;
 }
 
+void scheduleInLastMicroBatch(Operation *op, int64_t microBatches) {
+  const bool runs = isa<WriteOp, LaneOpInterface>(op);
+  setSchedule(
+      op, {Segment::MicroBatch, microBatches > 1 && runs ? Iterations::Last : Iterations::Every});
+}
+
 StepOrder::StepOrder(func::FuncOp step) : block(step.getBody().front()) {
   for (Operation &op : block) {
     positions[&op] = size();
@@ -36,11 +42,32 @@ StepOrder::StepOrder(func::FuncOp step) : block(step.getBody().front()) {
       continue;
     begin = std::min<int64_t>(begin, index);
     end = index + 1;
+    if (auto write = dyn_cast<WriteOp>(op); write && isIn(op, Segment::MicroBatch))
+      written.insert(write.getSymbolAttr().getAttr());
   }
 }
 
 std::pair<int64_t, int64_t> StepOrder::partOf(Operation *op) const {
   return parts[size_t(segmentOf(op))];
+}
+
+/// Whether micro-batches write a state that `value` is fetched from.
+bool StepOrder::isWrittenInMicroBatch(Value value) const {
+  Operation *producer = value.getDefiningOp();
+  if (!producer || (!hasNoCommand(producer) && !isFetch(producer)))
+    return false;
+  if (auto read = dyn_cast<ReadOp>(producer))
+    return written.contains(read.getSymbolAttr().getAttr());
+  return llvm::any_of(producer->getOperands(),
+                      [&](Value operand) { return isWrittenInMicroBatch(operand); });
+}
+
+int64_t StepOrder::earliestStart(Operation *op) const {
+  const int64_t available = availableFrom(op->getOperand(0));
+  const bool mayCross = isIn(op, Segment::Epilogue) && isa<TransferOp>(op) &&
+                        !isWrittenInMicroBatch(op->getOperand(0));
+  const auto part = parts[size_t(mayCross ? Segment::MicroBatch : segmentOf(op))];
+  return std::max(std::min(part.first, partOf(op).first), available);
 }
 
 int64_t StepOrder::availableFrom(Value value) const {

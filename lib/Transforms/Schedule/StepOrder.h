@@ -19,6 +19,10 @@ bool hasNoCommand(mlir::Operation *op);
 /// device. It may begin as soon as what it brings is there.
 bool isFetch(mlir::Operation *op);
 
+/// Schedules `op` of the epilogue in the last of the micro-batches; an op without a command belongs
+/// to each of them.
+void scheduleInLastMicroBatch(mlir::Operation *op, int64_t microBatches);
+
 /// The ops of a step by their positions. Prologue, micro-batches and epilogue keep to
 /// themselves.
 class StepOrder {
@@ -30,6 +34,13 @@ public:
   int64_t positionOf(mlir::Operation *op) const { return positions.lookup(op); }
   /// The first op of the part that `op` belongs to, and the end of that part.
   std::pair<int64_t, int64_t> partOf(mlir::Operation *op) const;
+  /// Where the fetch `op` may start at the earliest. That of the epilogue may run in the last
+  /// micro-batch, unless micro-batches write what it reads.
+  int64_t earliestStart(mlir::Operation *op) const;
+  /// Whether an op at `position` of the step runs before the last micro-batch ends.
+  bool isInMicroBatch(int64_t position) const {
+    return position < parts[size_t(Segment::MicroBatch)].second;
+  }
   /// Since when `value` could be there if all fetches on its way began at once.
   int64_t availableFrom(mlir::Value value) const;
   /// Where `value` is read first, under any shape; a write to its symbol moves with it.
@@ -43,10 +54,13 @@ public:
   void move(const llvm::DenseMap<mlir::Operation *, int64_t> &begins, bool behind);
 
 private:
+  bool isWrittenInMicroBatch(mlir::Value value) const;
+
   mlir::Block &block;
   llvm::SmallVector<mlir::Operation *> ops;
   llvm::DenseMap<mlir::Operation *, int64_t> positions;
   std::array<std::pair<int64_t, int64_t>, 3> parts;
+  llvm::DenseSet<mlir::StringAttr> written; ///< symbols that micro-batches write
 };
 
 } // namespace zero

@@ -80,8 +80,10 @@ def ScheduleTransfers : Pass<"zero-schedule-transfers", "::mlir::ModuleOp"> {
     kernels that use the previous bucket, its shards are fetched to the device before that, and
     from disk before that. No move exceeds the budget of a tier. Without a budget the peak of
     the device rises by the bytes for prefetching at most, and the host has at most twice the bytes
-    in transit. All ops stay in their segment. Prefetch of lib/Planning decides; the step is
-    reordered once for the gathers, once for the reductions, and once for each link.
+    in transit. All ops stay in their segment, except that a transfer of the epilogue which fetches
+    state that micro-batches do not write may run in the last micro-batch: a state is read while
+    backward runs, also if its update waits for all gradients. Prefetch of lib/Planning decides;
+    the step is reordered once for the gathers, once for the reductions, and once for each link.
 
     With bytes for prefetching, reductions of gradients move down to the next collective at most,
     because the lane of collectives runs them in order, and a step without transfers is reordered,
