@@ -1,14 +1,14 @@
-"""Exports architectures at their real sizes, as people do first and as the guide says,
-trains five AdamW steps in PyTorch and in Zero, and compares the losses.
+"""Exports architectures at their real sizes, by default and as the guide recommends, trains five
+AdamW steps in PyTorch and in Zero, and compares the losses.
 
 usage: architectures.py BUILD WORK [NAME...] [--export=default,guide]
 
-Runs in the environment of bench/setup.sh torch, which needs torchvision, transformers and peft besides. Weights
-are random, Dropout and stochastic depth are off, since their random numbers differ.
-`default` is torch.onnx.export(model, args, file, dynamo=True), `guide` has optimize=False.
-Prints a row of a Markdown table for each: the largest relative difference of a loss from
-PyTorch's, how far both are from PyTorch in float64, and the seconds of a step in both; or the
-first lines of the refusal.
+Runs in the environment of bench/setup.sh torch, which must also contain torchvision, transformers
+and peft. Weights are random. Dropout and stochastic depth are off, because their random numbers
+differ. `default` is torch.onnx.export(model, args, file, dynamo=True), and `guide` has
+optimize=False. Prints a row of a Markdown table for each: the largest relative difference of a loss
+from PyTorch's, the difference of both from PyTorch in float64, and the seconds of a step in both;
+or the first lines of the error.
 """
 
 import argparse
@@ -29,7 +29,7 @@ STEPS = 6
 
 
 class WithLoss:
-    """Made when torch is there: a model and its mean cross-entropy."""
+    """Created after torch is imported: a model and its mean cross-entropy."""
 
     def __new__(cls, model, output=lambda result: result):
         import torch
@@ -70,7 +70,7 @@ def language(kind, batch=2, sequence=128):
 
 
 def adapted(batch=2, sequence=128):
-    """SmolLM2-135M by its configuration, with adapters of rank 8 on queries and values."""
+    """SmolLM2-135M from its configuration, with adapters of rank 8 on queries and values."""
     import peft
     import torch
     import transformers as tf
@@ -105,7 +105,7 @@ def export(module, inputs, path, optimize):
 
 
 def train_in_torch(module, inputs):
-    """Losses and seconds of the median step."""
+    """Losses, and seconds of the median step."""
     import torch
     trained = [parameter for parameter in module.parameters() if parameter.requires_grad]
     optimizer = torch.optim.AdamW(trained, lr=1e-5, weight_decay=0.01)
@@ -122,7 +122,7 @@ def train_in_torch(module, inputs):
 
 
 def train_in_double(module, start, inputs):
-    """Losses of the same in float64: how far rounding alone takes the others from them."""
+    """Losses of the same model in float64, which show the effect of rounding on the others."""
     module.load_state_dict(start)
     module.double()
     return train_in_torch(module, {key: value.double() if value.is_floating_point() else value
@@ -130,7 +130,7 @@ def train_in_double(module, start, inputs):
 
 
 def prepare(name, work, kinds):
-    """Runs in a process of its own: exports, trains in PyTorch, writes what came out."""
+    """Runs in a separate process: exports, trains in PyTorch, writes the results."""
     import torch
     torch.manual_seed(0)
     torch.set_num_threads(1)
@@ -152,7 +152,7 @@ def prepare(name, work, kinds):
 
 
 def train_in_zero(build, work, kind):
-    """Losses, seconds of a step and MiB of a rank; or the first lines of the error."""
+    """Losses, seconds of a step and MiB of a rank, or the first lines of the error."""
     log, report = work / f"{kind}.jsonl", work / f"{kind}.json"
     trainable = work / "trainable.txt"
     inputs = ",".join(f"{key}={work / key}.npy" for key in ("x", "labels"))

@@ -1,4 +1,4 @@
-"""The models that are measured: sizes, inputs, graphs, and how much they compute."""
+"""The measured models: sizes, inputs, graphs, and amount of computation."""
 
 import dataclasses
 import json
@@ -12,7 +12,7 @@ import onnx.numpy_helper
 from common import PEERS, ROOT, python_of, run
 
 CLASSES = 4  # of the BERT classifier
-# What the GPT-2 graph calls its weights, and what the peers do.
+# The names of the weights in the GPT-2 graph and in the peers.
 PEER_NAMES = {"model.": "", "transformer.": "", "h.": "layers.", "lm_head.weight": "tokens",
               "wpe.weight": "positions", "attn.c_attn": "packed", "attn.c_proj": "mixed",
               "mlp.c_fc": "grow", "mlp.c_proj": "shrink", "ln_1": "norm1", "ln_2": "norm2",
@@ -38,7 +38,7 @@ class Case:
         return max(self.width // 64, 1)
 
     def sizes(self):
-        """What peers read: everything resolved."""
+        """The data that peers read, with all defaults resolved."""
         return {**dataclasses.asdict(self), "heads": self.heads, "classes": CLASSES,
                 "hidden": self.hidden or 4 * self.width, "kv_heads": self.kv_heads or self.heads}
 
@@ -59,23 +59,23 @@ CASES = {case.name: case for case in (
 
 
 def matmul_parameters(case):
-    """(those every token is multiplied with, those that only one token of a sample is)."""
+    """(parameters that multiply every token, parameters that multiply one token of a sample)."""
     sizes = case.sizes()
     width, hidden = sizes["width"], sizes["hidden"]
     keys = width * sizes["kv_heads"] // sizes["heads"]
     mlp = (3 if case.family == "llama" else 2) * width * hidden
     layers = case.layers * (2 * width * width + 2 * width * keys + mlp)
-    if case.family == "bert":  # pooler and classifier see the first token
+    if case.family == "bert":  # pooler and classifier read the first token
         return layers, width * width + CLASSES * width
     return layers + case.vocabulary * width, 0
 
 
 def flops(case):
-    """Of a step on all ranks: 6 for each matmul parameter and token, and attention's.
+    """FLOPs of a step on all ranks: 6 for each matmul parameter and token, and attention's.
 
-    Attention is two products of sequence x width for each token and layer, 12 x
-    sequence x width with their gradients; causal attention needs half of that, and
-    half is counted, whatever a side computes.
+    Attention is two products of sequence x width for each token and layer, 12 x sequence x width
+    with their gradients. Causal attention needs half of that, and half is counted, whatever a side
+    computes.
     """
     each, first = matmul_parameters(case)
     attention = 12 * case.layers * case.sequence * case.width
@@ -120,11 +120,11 @@ def write_weights(folder):
 
 
 def write_graph(case, folder, sparse=False):
-    """Writes model.onnx, and what peers need to begin with the same weights.
+    """Writes model.onnx and the files from which peers start with the same weights.
 
-    GPT-2 comes from the generator; its weights are written apart, or, if sparse, are only as long
-    as they should be and take no space. Others are exported from the peers' own PyTorch
-    model, which has the weights of its seed.
+    The generator creates GPT-2. Its weights are written separately or, if sparse, to files that
+    have their full length but take no space. Other models are exported from the peers' PyTorch
+    model, whose weights depend on its seed.
     """
     if case.family != "gpt2":
         run([python_of("torch"), PEERS / "export.py", folder])

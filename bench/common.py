@@ -1,4 +1,4 @@
-"""What the scripts share: child processes, medians, straight lines, tables."""
+"""Shared functions of the scripts: child processes, medians, straight lines, tables."""
 
 import argparse
 import contextlib
@@ -28,10 +28,10 @@ class Failure(Exception):
 
 @dataclass
 class Usage:
-    """Wall seconds, the largest resident bytes of any of the processes, and what they printed.
+    """Wall seconds, the largest resident bytes of any of the processes, and their output.
 
-    The kernel counts this process into the bytes until a program has replaced its copy: they
-    are never less than the 50 MiB of Python.
+    The kernel includes this process until a program has replaced its copy, so the bytes are never
+    less than the 50 MiB of Python.
     """
     seconds: float
     resident: int
@@ -40,7 +40,7 @@ class Usage:
 
 @contextlib.contextmanager
 def deadline(seconds):
-    """Raises Failure in the body once it has taken `seconds` (a whole number)."""
+    """Raises Failure in the body after `seconds` seconds (an integer)."""
     def stop(*_):
         raise Failure(f"took longer than {seconds} s")
     before = signal.signal(signal.SIGALRM, stop)
@@ -53,7 +53,7 @@ def deadline(seconds):
 
 
 def wait_for_all(children):
-    """Waits for the processes of `children` (by id) and takes them out one by one."""
+    """Waits for the processes of `children` (by id) and removes them one by one."""
     resident = 0
     while children:
         pid, status, usage = os.wait4(-1, 0)
@@ -73,10 +73,10 @@ def kill(children):
 
 
 def run_together(commands, timeout, settings=()):
-    """Runs programs side by side until all have ended: the ranks of one run.
+    """Runs programs in parallel until all have ended: the ranks of one run.
 
-    `settings` are environment variables, one dictionary for each command. When one
-    program fails, or on an interrupt, the others are killed with all they started.
+    `settings` are environment variables, one dictionary per command. If one program fails, or on an
+    interrupt, the others are killed with all processes they started.
     """
     settings = settings or [{}] * len(commands)
     children = {}
@@ -108,7 +108,7 @@ def run(command, timeout=600, settings=None):
 
 
 def python_of(environment):
-    """The interpreter of a peer's environment; Failure where bench/setup.sh has not made it."""
+    """The interpreter of a peer's environment; Failure if bench/setup.sh has not created it."""
     python = ENVIRONMENTS / environment / "bin/python"
     if not (ENVIRONMENTS / f"{environment}.stamp").exists():
         raise Failure(f"expected {python}: run bench/setup.sh")
@@ -121,7 +121,7 @@ def spread(values):
 
 
 def median_ratio(numerators, denominators):
-    """The median of quotients taken round by round, as far as both sides got; None of nothing."""
+    """The median of the quotients of rounds, as far as both sides got; None if there are none."""
     quotients = [n / d for n, d in zip(numerators, denominators)]
     return statistics.median(quotients) if quotients else None
 
@@ -164,7 +164,7 @@ def parser(description, cases, sides, rounds, steps=None):
 
 
 def select(names, known, kind):
-    """The values of `known` for `names`, or an end that says what there is."""
+    """The values of `known` for `names`; otherwise exits with a list of the known names."""
     for name in names:
         if name not in known:
             sys.exit(f"bench: expected {kind} of {', '.join(known)}, got '{name}'")

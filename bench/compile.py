@@ -1,7 +1,7 @@
-"""How long zeroc takes from .onnx to an executable, native code included, and in what memory.
+"""The time and memory that zeroc needs from .onnx to an executable, including native code.
 
-Nothing is taken from a cache. Against depth, a straight line is fitted: seconds a layer,
-a constant, and by how much a point is off at most.
+The cache is not used. A straight line is fitted to the times against depth: seconds per layer, a
+constant, and the largest deviation of a point.
 """
 
 import json
@@ -14,7 +14,7 @@ from common import (PEERS, Failure, line, mib, parser, python_of, run, say, sele
 from sides import THREADS
 
 STAGE = 3
-JAX_LAYERS = 24  # unrolled, XLA takes minutes beyond
+JAX_LAYERS = 24  # the model is unrolled; XLA takes minutes for deeper ones
 
 SOURCES = {case.name: case for case in (
     CASES["tiny"], CASES["B"], CASES["gpt2-124m"],
@@ -43,7 +43,7 @@ class Zero:
 
 
 class Jax:
-    """XLA on abstract shapes: tracing and compiling alone, without the start of Python."""
+    """XLA on abstract shapes: only tracing and compiling, without the start of Python."""
 
     def __init__(self, build):
         del build  # has none
@@ -58,11 +58,11 @@ class Jax:
 
 
 def measure(cases, sides, work, options):
-    """Compiles every case on every side once a round; results and failures by "case side"."""
+    """Compiles every case on every side once per round; results and failures by "case side"."""
     results, failures = {}, {}
     for case in cases:
         write_case(case, work / case.name)
-        # Sparse: zeroc never reads a weight, so no disk has to hold 175 billion of them.
+        # Sparse: zeroc never reads a weight, so no disk must store 175 billion of them.
         write_graph(case, work / case.name, sparse=True)
     turns = [(number, case, name) for number in range(options.rounds) for case in cases
              for name in sides]

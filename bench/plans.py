@@ -1,8 +1,9 @@
-"""How long zeroc plans GPT-2s of a width of 12,288, up to 348 billion parameters, against depth.
+"""The time that zeroc needs to plan GPT-2s of width 12,288, up to 348 billion parameters, by depth.
 
-Seconds are those of a core (user time), since others may be using this machine. Whatever is left
-to the planner, 96 layers (175 billion parameters) should take LIMIT seconds at most of a core with
-LIMIT_FLOPS; here they are scaled by what this core reaches. Ends with status 1 where they do not.
+Seconds are CPU seconds of one core (user time), because others may use this machine. For every
+choice left to the planner, 96 layers (175 billion parameters) should take at most LIMIT seconds on
+a core with LIMIT_FLOPS. The times are scaled by the speed of this core. Exits with 1 if a time is
+too long.
 """
 
 import re
@@ -40,7 +41,7 @@ def make(layers, folder):
 
 
 def flags_of(name, layers):
-    """The flags of a case; of a budget, a sixth is for what does not grow with the layers."""
+    """The flags of a case. A sixth of a budget is for memory that does not grow with the layers."""
     def budget(match):
         return str(round(int(match[1]) * (LIMITED + 5 * layers) / (6 * LIMITED)))
     return [re.sub(r"\{(\d+)\}", budget, flag) for flag in CASES[name]]
@@ -57,7 +58,7 @@ def user_seconds(command, timeout):
 
 
 def measure(names, work, options):
-    """The fewest user seconds of the rounds, by case and layers."""
+    """The minimal user seconds of the rounds, by case and layers."""
     models = {layers: make(layers, work / str(layers)) for layers in LAYERS}
     seconds = {name: {} for name in names}
     for number in range(options.rounds):

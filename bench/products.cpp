@@ -1,9 +1,10 @@
-//===- products.cpp - which call of a matrix product is faster ------------===//
+//===- products.cpp - measures calls of matrix products -------------------===//
 //
-// usage: products [ROUNDS]. Times products of f32 as the runtime makes them, with B as it
-// lies and with B reordered first, by the CPU time of one thread: the best of ROUNDS, both
-// in turns. Operands of several copies are used one after the other, so that they are as
-// cold as in a step. Prints a table in Markdown, GFLOP/s, the copy counted.
+// usage: products [ROUNDS]. Measures products of f32 in the form that the runtime uses, with B in
+// its original layout and with B reordered first, by the CPU time of one thread. The two variants
+// alternate, and the best of ROUNDS counts. The operands have several copies, which are used in
+// turn, so that caches are as cold as in a step. Prints a table in Markdown in GFLOP/s, including
+// the time of the copy.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,7 +21,7 @@ using namespace zero::rt;
 
 namespace {
 
-/// C of m x n is made from A of m x k and B of k x n; A may lie transposed.
+/// Computes C of m x n from A of m x k and B of k x n. A may be transposed.
 struct Product {
   const char *name;
   uint64_t m, n, k;
@@ -30,7 +31,7 @@ struct Product {
   uint64_t floats() const { return m * k + k * n + m * n * (residual ? 2 : 1) + n; }
 };
 
-/// Arguments of the call, but for the workspace.
+/// The arguments of the call, without the workspace.
 using Operands = std::vector<std::vector<float>>;
 
 /// One way to compute a product, ready to run.
@@ -123,7 +124,8 @@ static void measure(const Product &product, int rounds) {
     std::free(variant.workspace);
 }
 
-/// Of a transformer layer with `rows` of `width`, all whose B lies in rows.
+/// The products of a transformer layer with `rows` rows of `width` elements, in which B is stored
+/// by rows.
 static std::vector<Product> layerOf(uint64_t rows, uint64_t width) {
   const uint64_t inner = 4 * width, heads = 3 * width;
   return {{"qkv, bias", rows, heads, width, false, true},
@@ -136,7 +138,7 @@ static std::vector<Product> layerOf(uint64_t rows, uint64_t width) {
           {"of the second's", inner, width, rows, true}};
 }
 
-/// With logits of `classes`, made in tiles of 256 rows.
+/// The products with logits of `classes` classes, computed in tiles of 256 rows.
 static std::vector<Product> headOf(uint64_t width, uint64_t classes) {
   return {{"gradient of logits with the head", 256, width, classes},
           {"of the head's weight", classes, width, 256, true},

@@ -1,8 +1,8 @@
-"""Step times of recurrent layers beside PyTorch, on one thread.
+"""Step times of recurrent layers compared with PyTorch, on one thread.
 
-A language model of 2 layers, 256 wide, 16 sequences of 128 tokens, vocabulary 1000; the
-sides take turns, and the ratio is the median of those of the rounds. How our time and our
-arena grow with the sequence is measured beside it.
+A language model of 2 layers, 256 wide, 16 sequences of 128 tokens, vocabulary 1000. The sides
+alternate, and the ratio is the median of the ratios of the rounds. The growth of Zero's time and
+arena with the sequence length is also measured.
 """
 
 import json

@@ -1,11 +1,10 @@
-"""Resize and GridSample beside PyTorch, forward and backward, on one thread in one run.
+"""Resize and GridSample compared with PyTorch, forward and backward, on one thread in one run.
 
 usage: resize.py [--bin FOLDER]        (in an environment with torch and onnx)
 
-Each case is a parameter that is resized, and a weighted sum of the result as the loss.
-Of Zero's step only the kernels of the resizing count, as `zero-run --profile` times them;
-of PyTorch the operation and its backward, in time of the processor, the fastest of several
-rounds. Both take turns.
+Each case resizes a parameter, and a weighted sum of the result is the loss. For Zero, only the
+kernels of the resizing count, as `zero-run --profile` measures them. For PyTorch, the operation and
+its backward count, in CPU time. Both are the fastest of several rounds, and the sides alternate.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""Runs the sides of each case in turns and puts the figures of all rounds together."""
+"""Runs the sides of each case alternately and collects the figures of all rounds."""
 
 import statistics
 from pathlib import Path
@@ -9,7 +9,7 @@ from sides import SIDES, is_ours
 
 
 def prepare(case, sides, folder, build):
-    """Writes the case, and makes ready what each side needs.
+    """Writes the case and prepares the files that each side needs.
 
     Returns the sides that can run and a dictionary of why others cannot.
     """
@@ -33,7 +33,7 @@ def prepare(case, sides, folder, build):
 
 
 def play(case, sides, folder, options, peak):
-    """One run of each side in each round: lists by side, None where a run failed, and the peaks."""
+    """Runs each side once per round: lists by side, None where a run failed, and the peaks."""
     runs, peaks = {side: [] for side in sides}, []
     failures = {}
     for number in range(options.rounds):
@@ -54,7 +54,7 @@ def play(case, sides, folder, options, peak):
 
 
 def own_bytes(run):
-    """Resident without the pages of files: a peer's libraries are no fault of its step."""
+    """Resident memory without file pages, because a peer's libraries do not belong to its step."""
     return run["resident_bytes"] - run["file_bytes"]
 
 
@@ -63,7 +63,8 @@ def median_of(runs, figure):
 
 
 def best_peers(runs):
-    """The peer of the shortest median step, and the least memory of any; None without peers."""
+    """The peer with the shortest median step, and the minimal memory of any peer; None without
+    peers."""
     peers = {side: done for side, done in runs.items() if done and not is_ours(side)}
     if not peers:
         return None, None
@@ -72,7 +73,7 @@ def best_peers(runs):
 
 
 def summarise(case, runs, peaks):
-    """The figures of each side, and for ours the ratios of the best peers' to them."""
+    """The figures of each side, and for Zero its ratios to the best peers."""
     fastest, least = best_peers(runs)
     seconds = {side: [run["median_seconds"] for run in done] for side, done in runs.items()}
     result = {}

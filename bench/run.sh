@@ -1,5 +1,5 @@
 #!/bin/bash
-# What `make bench` and `make bench-peers` show; figures also go into BUILD/bench/*.json.
+# Output of `make bench` and `make bench-peers`. Figures are also written to BUILD/bench/*.json.
 # usage: bench/run.sh BUILD [peers]
 set -euo pipefail
 cd "$(dirname "$0")/.."

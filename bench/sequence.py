@@ -1,8 +1,8 @@
-"""Memory and step time against the length of the sequence.
+"""Memory and step time by the length of the sequence.
 
-One model (6 layers, 512 wide, vocabulary 8192, one sequence a rank) at three lengths,
-each twice the one before. What grows in proportion to the sequence adds twice as many
-bytes in the second doubling as in the first; what holds a square of it, four times.
+One model (6 layers, 512 wide, vocabulary 8192, one sequence per rank) at three lengths, each twice
+the previous one. Memory that is proportional to the sequence grows twice as much in the second
+doubling as in the first; memory that is quadratic, four times.
 """
 
 import dataclasses
@@ -33,13 +33,14 @@ def rows(results, side):
 
 
 def growth(sizes):
-    """How many times the increment of the first doubling the second adds: 2 is linear, 4 square."""
+    """The ratio of the second doubling's increment to the first's: 2 is linear, 4 is quadratic."""
     first, second, third = sizes
     return (third - second) / (second - first)
 
 
 def growths(results, side):
-    """The growth of each kind of memory that is known at three lengths, each twice the last."""
+    """The growth of each kind of memory that is known at three lengths, each twice the previous
+    one."""
     runs = [result["sides"].get(side) for result in results.values()]
     lengths = [int(length) for length in results]
     if None in runs or lengths != [lengths[0] << doubling for doubling in range(3)]:

@@ -1,7 +1,7 @@
 #!/bin/bash
-# Installs the peers that bench/ measures beside Zero, each kind in a Python environment
-# of its own: .deps/bench/torch (PyTorch, Transformers, DeepSpeed; 7 GiB) and
-# .deps/bench/jax (JAX; 0.5 GiB). Does nothing where nothing is missing.
+# Installs the peers that bench/ compares with Zero, each kind in a separate Python environment:
+# .deps/bench/torch (PyTorch, Transformers, DeepSpeed; 7 GiB) and .deps/bench/jax (JAX; 0.5 GiB).
+# Does nothing if nothing is missing.
 # usage: bench/setup.sh [torch] [jax]
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -10,7 +10,7 @@ environments=.deps/bench
 
 say() { echo "bench/setup: $*"; }
 
-# Installs into the environment $1; the output goes into a log, shown only if it fails.
+# Installs into the environment $1. The output is written to a log, which is shown only on failure.
 install() {
   local log=$environments/$1.log python=$environments/$1/bin/python
   if ! "$python" -m pip install --disable-pip-version-check "${@:2}" >>"$log" 2>&1; then
@@ -20,9 +20,9 @@ install() {
   fi
 }
 
-# The wheel of PyTorch for the CPU alone is not in the index that pip asks, so the one
-# with CUDA is installed; it runs without a GPU. DeepSpeed's own kernels are left out: it
-# would build them when installed, and none is used here.
+# The index that pip uses does not have the CPU-only wheel of PyTorch, so the one with CUDA is
+# installed; it runs without a GPU. DeepSpeed's kernels are omitted: it would build them during
+# installation, and none is used here.
 fill_torch() {
   install torch -r bench/peers/torch.txt
   DS_BUILD_OPS=0 DS_ACCELERATOR=cpu \
@@ -31,7 +31,7 @@ fill_torch() {
 
 fill_jax() { install jax -r bench/peers/jax.txt; }
 
-# A stamp holds what an environment was made from; it is made again when that changes.
+# A stamp contains the requirements of an environment, which is recreated when they change.
 make_environment() {
   local name=$1 stamp=$environments/$1.stamp want
   want=$(cat bench/peers/"$name"*.txt | sha256sum)

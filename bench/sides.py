@@ -1,4 +1,4 @@
-"""The sides of a comparison: Zero and its peers, each as something that trains a case."""
+"""The sides of a comparison: Zero and its peers. Each can train a case."""
 
 import json
 import os
@@ -12,7 +12,7 @@ from common import PEERS, ROOT, Failure, mib, python_of, run, run_together, sele
 
 WARM_UP = 3  # as in peers/measure.py
 NVME_FLAGS = ("--offload-params=nvme", "--offload-optimizer=nvme")
-# One thread a rank, whatever library computes.
+# One thread per rank for every library.
 THREADS = {key: "1" for key in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
 
 
@@ -29,19 +29,20 @@ def available_bytes():
 
 class Zero:
     """zeroc and zero-run at one stage: ranks are threads of one process. With `nvme`, parameters
-    and optimizer state lie in files beside the case."""
+    and optimizer state are stored in files beside the case."""
 
     def __init__(self, stage, nvme=False):
         self.stage, self.nvme = stage, nvme
 
     def prepare(self, case, folder, build):
-        """Compiles once; rounds run the same executable."""
+        """Compiles once. All rounds run the same executable."""
         self.run_program = build / "bin/zero-run"
         printed = run([build / "bin/zeroc", folder / "model.onnx", f"--zero-stage={self.stage}",
                        f"--ranks={case.ranks}", "--optimizer=adamw", "--lr=1e-4",
                        "--weight-decay=0.01", *(NVME_FLAGS if self.nvme else ()),
                        "-o", self.executable(folder)]).output
-        arenas = re.findall(r"^ *arena +(\d+)", printed, re.MULTILINE)[:2]  # the disk's is third
+        # the disk's is the third
+        arenas = re.findall(r"^ *arena +(\d+)", printed, re.MULTILINE)[:2]
         needed = case.ranks * sum(map(int, arenas))
         free = available_bytes()
         if needed > free:
@@ -65,7 +66,7 @@ class Zero:
 
 
 class Torch:
-    """A PyTorch system: each rank a process, over gloo."""
+    """A PyTorch system: one process per rank, over gloo."""
 
     def __init__(self, system):
         self.system = system
@@ -112,7 +113,7 @@ SIDES = {"zero-1": Zero(1), "zero-3": Zero(3), "zero-3-nvme": Zero(3, nvme=True)
 
 
 def chosen(names):
-    """Resolves names of sides; 'zero' is all that begin with 'zero-'."""
+    """Resolves names of sides; 'zero' denotes all that begin with 'zero-'."""
     sides = []
     for name in names:
         family = [side for side in SIDES if side.startswith(f"{name}-")]
@@ -126,20 +127,20 @@ def is_ours(side):
 
 
 class Peak:
-    """What all cores of the ranks reach together in fused multiply-adds."""
+    """The combined speed of the ranks' cores in fused multiply-adds."""
 
     def __init__(self, folder):
         self.program = folder / "peak"
         run(["clang-22", "-O3", "-march=native", ROOT / "bench/peak.c", "-o", self.program])
 
     def measure(self, ranks):
-        """FLOP/s of `ranks` copies at once, summed."""
+        """FLOP/s of `ranks` copies that run concurrently, summed."""
         usage = run_together([[self.program]] * ranks, timeout=60)
         return sum(float(speed) for speed in usage.output.split()) * 1e9
 
 
 def keep_to_cores(ranks):
-    """Restricts this process and all it starts to as many cores as there are ranks."""
+    """Restricts this process and its children to as many cores as there are ranks."""
     cores = sorted(os.sched_getaffinity(0))
     if len(cores) < ranks:
         sys.exit(f"bench: expected {ranks} cores, one for each rank, got {len(cores)}")

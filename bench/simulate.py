@@ -1,7 +1,7 @@
-"""What zero-sim foretells of a step beside what zero-run measures.
+"""Compares the predictions of zero-sim for a step with the measurements of zero-run.
 
-Each round describes the machine (zero-run --calibrate), then profiles each side and replays
-the same executable on that description. docs/reference/machine.md tells how to read the tables.
+Each round describes the machine (zero-run --calibrate), then profiles each side and simulates the
+same executable on that description. docs/reference/machine.md explains the tables.
 """
 
 import json
@@ -18,19 +18,19 @@ COLLECTIVES = ["all-gather", "reduce-scatter", "all-reduce"]
 LIBRARY = ["matrix product", "convolution", "attention"]
 PARTS = [*LIBRARY, "compiled loops", "collectives", "waiting", "between commands"]
 OURS = {side: side for side in SIDES if is_ours(side) and not SIDES[side].nvme}
-WORK = "step without waiting"  # which is what other programs on the machine lengthen
+WORK = "step without waiting"  # other programs on the machine lengthen the waiting
 TITLES = ["part", "simulated", "measured", "error", "of the step"]
 
 
 def part_of(kind):
-    """The row that a kind of a profile is part of."""
+    """The row to which a kind of a profile belongs."""
     if kind in COLLECTIVES:
         return "collectives"
     return kind if kind in LIBRARY else "compiled loops"
 
 
 def parts_of(profile):
-    """Seconds of each part of the step that `profile` is of, and of the step."""
+    """Seconds of each part of the step of `profile`, and of the entire step."""
     seconds = dict.fromkeys(PARTS, 0.0)
     for row in profile["kinds"]:
         seconds[part_of(row["kind"])] += row["seconds"]
@@ -63,7 +63,7 @@ def simulate(side, folder, machine, options):
 
 
 def play(case, side, folder, options):
-    """Both sides of each round, as seconds of parts."""
+    """Both sides of each round, as seconds of the parts."""
     rounds = []
     for number in range(options.rounds):
         machine = calibrate(options.build, case.ranks, folder)
@@ -76,7 +76,7 @@ def play(case, side, folder, options):
 
 
 def row(part, rounds):
-    """Medians over rounds; of errors, too, that of each round's own."""
+    """Medians over rounds. Those of errors are computed from the error of each round."""
     of = lambda side: statistics.median(r[side][part] for r in rounds)
     errors = [r["simulated"][part] / r["measured"][part] - 1 for r in rounds if r["measured"][part]]
     foretold = of("simulated") > 0 and errors

@@ -1,7 +1,7 @@
-"""Step time and resident memory of Zero beside DeepSpeed, FSDP2 and JAX.
+"""Step time and resident memory of Zero compared with DeepSpeed, FSDP2 and JAX.
 
-All sides train the same case on two ranks of one thread each, in fp32 with AdamW, in
-turns: every side once a round. docs/benchmarks.md tells how to read the tables.
+All sides train the same case on two ranks of one thread each, in fp32 with AdamW. The sides
+alternate: each runs once per round. docs/benchmarks.md explains the tables.
 """
 
 import tempfile

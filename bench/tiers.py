@@ -1,9 +1,9 @@
-"""How well transfers to and from the disk hide behind compute.
+"""How well transfers to and from the disk overlap with compute.
 
-A perceptron of many equal layers, parameters and optimizer state on disk, in three sizes of
-batch: one so small that the disk decides, one whose step takes about as long in memory as the
-disk does alone, and one four times that. Every round runs each of them in memory, on disk,
-and its transfers alone (bench/transfers.cpp). docs/benchmarks.md shows and explains the table.
+A perceptron of many equal layers, with parameters and optimizer state on disk, in three batch
+sizes: a small one for which the disk is the bottleneck, one whose step takes about as long in
+memory as the disk alone, and one four times as large. Every round runs each of them in memory, on
+disk, and only its transfers (bench/transfers.cpp). docs/benchmarks.md shows and explains the table.
 """
 
 import json
@@ -28,7 +28,7 @@ TITLES = ["rows a rank", "in memory", "transfers alone", "on disk", "on disk / t
 
 @dataclass
 class Graph:
-    """One size of batch, compiled to run in memory and on disk."""
+    """One batch size, compiled to run in memory and on disk."""
     folder: Path
     rows: int
     options: object
@@ -56,7 +56,7 @@ class Graph:
         return statistics.median(json.loads(report.read_text())["seconds"][WARM_UP:])
 
     def transfers(self):
-        """The same of the transfers alone, and the bytes that a rank reads and writes."""
+        """The same for the transfers alone, and the bytes that a rank reads and writes."""
         printed = self.tool("transfers", self.folder / "disk.zexe", self.folder,
                             WARM_UP + self.options.steps)
         moved = json.loads(printed)
@@ -64,7 +64,7 @@ class Graph:
 
 
 def balanced_rows(work, options):
-    """Rows of a rank at which a step in memory takes as long as the transfers alone."""
+    """The rows per rank for which a step in memory takes as long as the transfers alone."""
     few, many = (Graph(work / f"rows-{rows}", rows, options).prepare() for rows in (32, 256))
     slow = many.step("memory")
     slope = (slow - few.step("memory")) / (many.rows - few.rows)
@@ -85,7 +85,7 @@ def play(graph, options):
 
 
 def row(rows, rounds):
-    """Medians over rounds; of the ratio, that of each round's own."""
+    """Medians over rounds. That of the ratio is computed from the ratio of each round."""
     of = lambda key: statistics.median(r[key] for r in rounds)
     ratio = statistics.median(r["disk"] / max(r["memory"], r["alone"]) for r in rounds)
     moved = RANKS * (of("read") + of("written")) / 1e9

@@ -1,9 +1,9 @@
-//===- transfers.cpp - what the transfers of a step take alone ------------===//
+//===- transfers.cpp - measures the transfers of a step -------------------===//
 //
-// usage: transfers MODEL.zexe FOLDER [STEPS]. Runs nothing of a step but what moves to and from
-// the disk: the same pieces in the same order, reads and writes side by side, all ranks at once,
-// with files in FOLDER. What is written was read before; nothing else is waited for. Prints a line
-// of JSON: the seconds of each step, and bytes of a rank.
+// usage: transfers MODEL.zexe FOLDER [STEPS]. Executes only the disk transfers of a step: the same
+// pieces in the same order, with concurrent reads and writes, on all ranks, with files in FOLDER. A
+// write waits for the read of its data, and for nothing else. Prints a line of JSON: the seconds of
+// each step, and the bytes of a rank.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,13 +26,13 @@ using Clock = std::chrono::steady_clock;
 
 namespace {
 
-/// A transfer, and how many reads of the step must be done before it.
+/// A transfer, and the number of reads of the step that must be complete before it.
 struct Piece {
   const Command *command;
   uint64_t behind;
 };
 
-/// A rank's arenas and files, and what its step reads and writes.
+/// A rank's arenas and files, and the pieces that its step reads and writes.
 struct Member {
   RankMemory memory;
   std::vector<CommandSegment> segments;
@@ -45,7 +45,7 @@ struct Member {
   Status open(const LoadedProgram &program, Communicator &communicator, Device &device) {
     const int rank = communicator.rank();
     ZERO_RT_TRY(memory.openFile(program, rank));
-    Meter meter; // tells nobody
+    Meter meter; // reports nothing
     ZERO_RT_TRY(memory.reserve(device, program.tables(), rank, /*guarded=*/false, meter));
     segments = resolveCommands(program.tables(), rank, memory.bases(), 0);
     for (const CommandSegment &segment : segments)

@@ -1,7 +1,7 @@
 #!/bin/bash
-# Runs clang-tidy (by the nearest .clang-tidy) over the files that are named, over those that
-# differ from the commit BASE, or over all sources. Needs a build folder in which all was built, as
-# generated headers are read. Fails if there is a finding.
+# Runs clang-tidy (with the nearest .clang-tidy) over the given files, over those that differ from
+# the commit BASE, or over all sources. Needs a complete build folder, because clang-tidy reads
+# generated headers. Fails if there is a finding.
 #
 # usage: check-tidy.sh [-p BUILD] [--since BASE | FILE.cpp...]
 set -euo pipefail
@@ -24,7 +24,7 @@ fi
 tidy=$(command -v clang-tidy-22 || command -v clang-tidy) ||
   { echo "check-tidy: clang-tidy is not installed" >&2; exit 2; }
 
-# Progress, and how many warnings of system headers were left out, is no finding.
+# Progress, and the number of omitted warnings of system headers, are not findings.
 printf '%s\0' "${files[@]}" |
   xargs -0 -P "$(scripts/jobs.sh)" -n 4 "$tidy" -p "$build" --quiet \
     2> >(grep -v "Processing file\|warnings\? generated\|warnings\? treated as" >&2)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs ONNX's own node tests through the compiler and the runtime, on one rank.
+"""Runs ONNX's node tests through the compiler and the runtime, on one rank.
 
 usage: conformance.py [--check] [--only SUBSTRING] [--bin DIRECTORY] [--keep DIRECTORY] [--jobs N]
 

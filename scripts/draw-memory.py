@@ -23,7 +23,7 @@ PICTURE = ROOT / "docs/memory.svg"
 MODEL = ROOT / "test/data/gpt2-mini/model.onnx"
 STAGES, RANKS = (0, 3), 4
 MIB = 2**20
-# From the bottom of the stack upwards: first the roles that are live during the whole step.
+# From the bottom of the stack upwards: first the roles that are live during the entire step.
 COLORS = {"parameters": "#3f74bd", "optimizer state": "#d3a92c", "gradients": "#d4633c",
           "activations": "#479f72", "working": "#a3a8b0"}
 LABELS = {"working": "working: gathered buckets, temporaries"}

@@ -37,7 +37,8 @@ def table_of(phase):
 
 
 def sections_of(phase, tblgen, include):
-    """What mlir-tblgen says of each pass, in the order of the td: it sorts them by name itself."""
+    """The output of mlir-tblgen for each pass, in the order of the td; mlir-tblgen sorts them by
+    name."""
     table = table_of(phase)
     text = subprocess.run([tblgen, "-gen-pass-doc", f"-I{ROOT}", f"-I{include}", table],
                           check=True, capture_output=True, text=True).stdout
@@ -64,7 +65,7 @@ def pages(tblgen, include):
 
 
 def check_pipeline(names):
-    """The table of phases is written by hand: it has conditions and guarantees."""
+    """The table of phases is written by hand, because it has conditions and guarantees."""
     known = set(names) | PLANNERS
     named = set(re.findall(r"`(zero-(?!opt)[a-z0-9-]+)`", PIPELINE.read_text()))
     if known != named:

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Rewrites the CHECK lines of lit tests from what the tools print.
+"""Rewrites the CHECK lines of lit tests from the output of the tools.
 
 usage: update-checks.py [--build BUILD] FILE.mlir...
 
-Runs each RUN line 'zero-opt ... | FileCheck %s [--check-prefix=P]' of the file. For each
-function that has CHECK lines of that prefix, replaces them all by one block of lines that
-matches the whole function: CHECK-LABEL, CHECK-SAME for its type, CHECK-NEXT for each line of
-its body, with variables for SSA values. Comments, code and CHECK lines outside functions stay.
-Read the difference before you commit it: the lines say what the tool does, not what it should.
+Runs each RUN line 'zero-opt ... | FileCheck %s [--check-prefix=P]' of the file. For each function
+that has CHECK lines of that prefix, replaces them all by one block of lines that matches the entire
+function: CHECK-LABEL, CHECK-SAME for its type, CHECK-NEXT for each line of its body, with variables
+for SSA values. Comments, code and CHECK lines outside functions are unchanged. Read the difference
+before you commit it: the lines show what the tool does, not what it should do.
 """
 
 import argparse
@@ -24,7 +24,7 @@ SECTION = re.compile(r"^// -----", re.M)
 
 
 class Unsupported(Exception):
-    """What this script cannot update, and why."""
+    """A test that this script cannot update, and the reason."""
 
 
 def run_lines(text):
@@ -52,14 +52,14 @@ def checked_runs(text):
 
 
 def functions(lines):
-    """(name, first line, line behind the last) of each function."""
+    """(name, first line, line after the last) of each function."""
     found, i = [], 0
     while i < len(lines):
         match, begin = FUNCTION.match(lines[i]), i
         i += 1
         if not match:
             continue
-        # A type goes on in the next lines.
+        # A type may continue in the next lines.
         while i < len(lines) and ("".join(lines[begin:i]).count("(") >
                                   "".join(lines[begin:i]).count(")") or
                                   re.match(r"\s+(->|attributes)", lines[i])):
@@ -73,13 +73,13 @@ def functions(lines):
 
 
 def escaped(text):
-    """Text as FileCheck matches it."""
+    """Escapes text for FileCheck."""
     return re.sub(r"\{\{|\[\[", lambda m: "{{" + "".join(f"[{c}]" if c == "{" else "\\" + c
                                                          for c in m[0]) + "}}", text)
 
 
 def with_variables(line, known):
-    """A line with variables for values; the first use of one defines it."""
+    """A line with variables for values. The first use of a value defines its variable."""
     def variable(match):
         name = re.sub(r"\W", "_", match[1]).upper()
         name = f"V{name}" if name[0].isdigit() else name
@@ -105,13 +105,13 @@ def printed(section):
 
 
 def updated(section, output, prefix):
-    """A section of a test with the CHECK lines of `prefix` for what was printed."""
+    """A section of a test with the CHECK lines of `prefix` for the printed functions."""
     check = re.compile(rf"\s*// {prefix}(-[A-Z]+(-\d+)?)?:")
     lines, results = section.split("\n"), printed(output)
     for name, begin, end in reversed(functions(lines)):
         while begin > 0 and re.match(r"\s*//(?! (-----|RUN:))", lines[begin - 1]):
             begin -= 1
-        # Lines behind a function are of it, too, up to the label of the next.
+        # Lines after a function belong to it, up to the label of the next one.
         i = end
         while i < len(lines) and re.match(r"\s*//(?! (-----|RUN:))", lines[i]):
             if re.match(rf"\s*// {prefix}-LABEL:", lines[i]):

@@ -3,9 +3,9 @@
 #   check-zero-fast       passes, dialects and checks of the sources: under a minute, no training
 #   check-zero-roundtrip  every .mlir test, with the input printed and parsed again first
 #   check-tidy            clang-tidy over all sources (scripts/check-tidy.sh): half an hour on two
-#                         cores, so check-zero has no part of it
-# The tests find LLVM's tools in test/site.cfg.py of the build folder, scripts/test.sh finds
-# lit in its cache.
+#                         cores, so check-zero does not include it
+# test/site.cfg.py of the build folder tells the tests where LLVM's tools are, and scripts/test.sh
+# finds lit in its cache.
 
 find_program(ZERO_LIT NAMES llvm-lit lit HINTS ${LLVM_EXTERNAL_LIT} ${LLVM_TOOLS_BINARY_DIR}
   DOC "LLVM's test runner")
@@ -19,7 +19,7 @@ string(TOUPPER "${CMAKE_BUILD_TYPE}" build_type)
 set(ZERO_LINK_FLAGS "${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${build_type}}")
 configure_file(${CMAKE_CURRENT_LIST_DIR}/site.cfg.py.in ${PROJECT_BINARY_DIR}/test/site.cfg.py @ONLY)
 
-# What the tests run: tools, unit tests, what is installed, the library of failing system calls.
+# What the tests run: tools, unit tests, installed files, and the library of failing system calls.
 get_property(unit_tests GLOBAL PROPERTY ZERO_UNIT_TESTS)
 set(ZERO_CHECK_TOOLS zero-opt zero-translate zeroc zero-run zero-sim)
 
@@ -28,7 +28,7 @@ add_custom_target(check-zero
   DEPENDS ${ZERO_CHECK_TOOLS} ${unit_tests} zero_rt zero-faults fuzz-readers fuzz-compiler transfers
   USES_TERMINAL COMMENT "Run all tests")
 
-# zero_check(<name> <comment> <argument of lit>...): tests as a target of its own.
+# zero_check(<name> <comment> <argument of lit>...): adds tests as a separate target.
 function(zero_check name comment)
   add_custom_target(${name}
     COMMAND ${ZERO_LIT} --verbose --succinct --param build=${PROJECT_BINARY_DIR} ${ARGN}
@@ -36,7 +36,7 @@ function(zero_check name comment)
     DEPENDS ${ZERO_CHECK_TOOLS} USES_TERMINAL VERBATIM COMMENT "${comment}")
 endfunction()
 
-# Tests of what checks sources and documents; the others compile or train models.
+# Tests that check sources and documents; the others compile or train models.
 set(checks docs/c-api docs/docs docs/flags docs/passes tools/arrows tools/format tools/guards
   tools/help tools/list-optimizers tools/new-pass tools/option-words tools/optimizers-once
   tools/tidy tools/update-checks)

@@ -16,7 +16,7 @@ source = os.path.dirname(config.test_source_root)
 build = os.path.abspath(lit_config.params.get("build", os.path.join(source, "build")))
 config.test_exec_root = os.path.join(build, "test")
 
-# Where LLVM's tools are, CMake knows.
+# CMake knows the directory of LLVM's tools.
 site = os.path.join(build, "test", "site.cfg.py")
 if not os.path.exists(site):
     lit_config.fatal(f"cannot read '{site}': configure the build folder, or name it with --param build=BUILD_FOLDER")
@@ -25,7 +25,7 @@ config.environment["PATH"] = os.pathsep.join(
     [os.path.join(build, "bin"), os.path.dirname(config.filecheck), config.llvm_tools,
      config.environment["PATH"]])
 config.environment["FILECHECK_OPTS"] = "-enable-var-scope"
-# Compiled kernels are kept with the tests, not with the user's.
+# The cache of compiled kernels is in the directory of the tests, not in that of the user.
 config.environment["XDG_CACHE_HOME"] = os.path.join(config.test_exec_root, "cache")
 # Tests may run from a read-only checkout.
 config.environment["PYTHONDONTWRITEBYTECODE"] = "1"
@@ -39,15 +39,16 @@ config.substitutions.append(("%mlir_include", config.mlir_include))
 config.substitutions.append(("%cmake", config.cmake))
 config.substitutions.append(("%cc", config.c_compiler))
 config.substitutions.append(("%link_flags", config.link_flags))
-# Programs are printed and parsed again before passes run: check-zero-roundtrip.
+# check-zero-roundtrip prints and parses programs before passes run.
 if lit_config.params.get("roundtrip"):
     config.suffixes = [".mlir"]
     config.substitutions.append((r"\bzero-opt ", "zero-opt --verify-roundtrip "))
-# The page of zeroc --report is looked at where there is a browser.
+# The page of zeroc --report is tested if there is a browser.
 if browser := shutil.which("chromium") or shutil.which("google-chrome"):
     config.available_features.add("chromium")
     config.substitutions.append(("%chromium", browser))
-# Kernels for GPUs are assembled where the CUDA toolkit is; zeroc looks for it in the same places.
+# Kernels for GPUs are assembled if the CUDA toolkit is installed; zeroc searches for it in the same
+# places.
 cuda = os.environ.get("CUDA_HOME")
 if cuda is not None:
     config.environment["CUDA_HOME"] = cuda
@@ -56,9 +57,9 @@ if os.access(f"{cuda or '/usr/local/cuda'}/bin/ptxas", os.X_OK) or (cuda is None
 # scripts/check-tidy.sh.
 if shutil.which("clang-tidy-22") or shutil.which("clang-tidy"):
     config.available_features.add("clang-tidy")
-# What oneDNN does depends on it: its products need workspace, its convolutions are of its own.
+# With AVX-512, products of oneDNN need workspace, and oneDNN computes the convolutions.
 if "avx512vl" in Path("/proc/cpuinfo").read_text():
     config.available_features.add("avx512")
-# What takes too long for every change: make test-full.
+# Tests that take too long for every change: make test-full.
 if lit_config.params.get("full"):
     config.available_features.add("full")

@@ -1,4 +1,4 @@
-"""Writes CASE/model.onnx: the very model and initial weights that the PyTorch peers train.
+"""Writes CASE/model.onnx: the same model and initial weights that the PyTorch peers train.
 
 usage: export.py CASE
 """
@@ -16,7 +16,7 @@ def main():
     folder = Path(sys.argv[1])
     sizes, inputs = load_case(folder, rank=0)
     model, _ = build(sizes, folder)
-    # Different objects, or the exporter takes two inputs for one.
+    # These must be different objects; otherwise the exporter merges two inputs.
     example = {name: array.clone() for name, array in inputs.items()}
     torch.onnx.export(model.train(), (), folder / "model.onnx", kwargs=example, dynamo=True,
                       optimize=False, external_data=True, input_names=list(example),

@@ -1,8 +1,8 @@
 """The JAX peer, all ranks in one process: jax_train.py CASE STEPS REPORT
 
-GPT-2 alone. State is fully sharded over the ranks, the batch, too; XLA puts the
-gathers and reductions where they are needed. With STEPS 0 it only compiles, on
-abstract shapes, and the report has the seconds that took.
+Only GPT-2. State and batch are fully sharded over the ranks, and XLA inserts gathers and
+reductions. With STEPS 0 it only compiles, on abstract shapes, and the report has the seconds of
+that.
 """
 
 import json
@@ -14,7 +14,7 @@ from pathlib import Path
 FOLDER, STEPS, REPORT = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
 SIZES = json.loads((FOLDER / "case.json").read_text())
 RANKS = SIZES["ranks"]
-# Read when JAX is imported.
+# JAX reads this when it is imported.
 os.environ["XLA_FLAGS"] = (f"--xla_force_host_platform_device_count={RANKS} "
                            + os.environ.get("XLA_FLAGS", ""))
 
@@ -71,7 +71,7 @@ def mean_loss(p, tokens):
         x = apply_layer(x, layer)
     logits = (normalize(x, p["norm"]) @ p["tokens"].T)[:, :-1]
     chosen = jnp.take_along_axis(logits, tokens[:, 1:, None], -1)[..., 0]
-    # Less work than through log_softmax, which writes all the logits again.
+    # Less work than log_softmax, which writes all the logits again.
     return (jax.nn.logsumexp(logits, -1) - chosen).mean()
 
 
@@ -89,7 +89,7 @@ def train_step(state, tokens):
 
 
 def compile_step(shapes, shardings):
-    """Compiles for shapes alone; nothing of the model exists yet."""
+    """Compiles only for shapes, before the model exists."""
     state = (shardings, shardings, shardings, WHOLE)
     jitted = jax.jit(train_step, in_shardings=(state, ROWS), out_shardings=(state, WHOLE),
                      donate_argnums=0)

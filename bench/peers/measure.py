@@ -1,4 +1,4 @@
-"""Times the steps of a peer, and the memory it has resident while it takes them."""
+"""Measures the time of a peer's steps and its resident memory during these."""
 
 import json
 import time
@@ -8,7 +8,7 @@ WARM_UP = 3
 
 
 def memory_line(key):
-    """A figure of this process, in bytes, as the kernel gives it."""
+    """A figure of this process in bytes, from the kernel."""
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith(f"{key}:"):
             return int(line.split()[1]) * 1024
@@ -16,16 +16,15 @@ def memory_line(key):
 
 
 def forget_peak():
-    """From here on VmHWM is the most that was resident since now."""
+    """Resets VmHWM, so that it is the peak of the resident memory from now on."""
     Path("/proc/self/clear_refs").write_text("5")
 
 
 def measure(step, steps, report):
-    """Takes warm-up steps, then `steps` timed ones, and writes the JSON file `report`.
+    """Runs warm-up steps, then `steps` timed ones, and writes the JSON file `report`.
 
-    `step` returns its loss as a float, so that nothing is left to compute when the
-    clock is read. What a system needs only to start (imports, compiling) does not count
-    as its memory.
+    `step` returns its loss as a float, so that no computation is pending when the clock is read.
+    Memory that a system needs only to start (imports, compiling) does not count.
     """
     losses, seconds = [step() for _ in range(WARM_UP)], []
     forget_peak()

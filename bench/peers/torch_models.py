@@ -1,4 +1,4 @@
-"""The models as PyTorch users have them; forward(**inputs) gives the mean loss."""
+"""The models as PyTorch users write them; forward(**inputs) returns the mean loss."""
 
 import numpy as np
 import torch
@@ -7,7 +7,7 @@ from torch.nn import functional
 
 
 class GptBlock(nn.Module):
-    """Attention and MLP behind their norms; the heads' products are PyTorch's fused attention."""
+    """Attention and MLP with norms before them; the attention is PyTorch's fused attention."""
 
     def __init__(self, width, heads):
         super().__init__()
@@ -40,7 +40,8 @@ class Gpt(nn.Module):
 
     @torch.no_grad()
     def load(self, weights):
-        """Takes the weights of the graph, whose matrices have inputs as rows, PyTorch's outputs."""
+        """Loads the weights of the graph, whose matrices have inputs as rows; PyTorch's have
+        outputs."""
         for name, parameter in self.named_parameters():
             matrix = "." in name and parameter.dim() == 2
             array = weights[name].T if matrix else weights[name]
@@ -86,7 +87,7 @@ def make_llama(sizes):
 
 
 def build(sizes, folder):
-    """The model of a case with its initial weights, and the list that holds its layers."""
+    """The model of a case with its initial weights, and the list of its layers."""
     torch.manual_seed(0)
     if sizes["family"] == "gpt2":
         model = Gpt(sizes)

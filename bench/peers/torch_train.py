@@ -1,7 +1,7 @@
 """One rank of a PyTorch peer: torch_train.py CASE SYSTEM STEPS REPORT
 
-SYSTEM is fsdp2, fsdp2-keep, fsdp2-compile, deepspeed-1, deepspeed-3 or deepspeed-3-nvme: that
-one keeps parameters and optimizer state in files beside the case. The rank and its neighbours
+SYSTEM is fsdp2, fsdp2-keep, fsdp2-compile, deepspeed-1, deepspeed-3 or deepspeed-3-nvme. The last
+one stores parameters and optimizer state in files beside the case. The rank and the number of ranks
 come from the environment, as torchrun sets it.
 """
 
@@ -34,7 +34,7 @@ def make_optimizer(parameters):
 
 
 def prepare_fsdp(model, layers, inputs, keep, compiled):
-    """`keep`: parameters stay whole from forward to backward, as in ZeRO-2."""
+    """`keep`: parameters remain gathered from forward to backward, as in ZeRO-2."""
     from torch.distributed.device_mesh import init_device_mesh
     from torch.distributed.fsdp import fully_shard
     mesh = init_device_mesh("cpu", (dist.get_world_size(),))
@@ -55,16 +55,16 @@ def prepare_fsdp(model, layers, inputs, keep, compiled):
 
 
 def prepare_deepspeed(model, batch, inputs, stage, disk):
-    """`disk`: the folder of the files that hold parameters and optimizer state, or None."""
+    """`disk`: the folder of the files of parameters and optimizer state, or None."""
     import deepspeed
-    # Without the 0 gradients are clipped to a norm of 1, which no other side does.
+    # Without the 0, gradients are clipped to a norm of 1, unlike on all other sides.
     settings = {
         "gradient_clipping": 0.0,
         "train_micro_batch_size_per_gpu": batch, "gradient_accumulation_steps": 1,
         "zero_optimization": {"stage": stage}, "zero_allow_untested_optimizer": True,
         "zero_force_ds_cpu_optimizer": False, "steps_per_print": 10**9}
     if disk:
-        # A buffer holds the largest parameter, four bytes an element.
+        # A buffer stores the largest parameter, with four bytes per element.
         largest = max(parameter.numel() for parameter in model.parameters())
         place = {"device": "nvme", "nvme_path": str(disk), "pin_memory": False}
         settings["zero_optimization"] |= {
@@ -72,7 +72,7 @@ def prepare_deepspeed(model, batch, inputs, stage, disk):
             "offload_param": {**place, "buffer_count": 5, "buffer_size": largest + 4096}}
         settings["aio"] = {"block_size": 2**20, "queue_depth": 8, "single_submit": False,
                            "overlap_events": True}
-        # What lies on disk is updated by DeepSpeed's own optimizer for CPUs alone.
+        # DeepSpeed updates state on disk only with its CPU optimizer.
         settings["optimizer"] = {"type": "AdamW", "params": {
             "lr": LEARNING_RATE, "weight_decay": WEIGHT_DECAY}}
     optimizer = None if disk else make_optimizer(model.parameters())

@@ -127,7 +127,7 @@ static bool isWeightUse(OpOperand &use) {
   return index > 0 && index < 3 && type.domain.empty() && type.type.ends_with("Normalization");
 }
 
-/// Whether what an operation of this type reads is in its result as it was.
+/// Whether an operation of this type copies the elements it reads to its result unchanged.
 static bool onlyMoves(onnx::Operator type) {
   return llvm::is_contained(
       {op::Transpose, op::Reshape, op::Squeeze, op::Unsqueeze, op::Cast, op::Identity}, type);

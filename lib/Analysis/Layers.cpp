@@ -19,7 +19,7 @@ bool runsAlways(Operation *op) {
   return launch && !launch.getCondition() && scheduleOf(op).isEveryMicroBatch();
 }
 
-/// What the gradients of `step` are computed by, forward aside.
+/// The operations that compute the gradients of `step`, without forward.
 static llvm::DenseSet<Operation *> findBackwardOps(func::FuncOp step,
                                                    const llvm::DenseSet<Operation *> &forward) {
   llvm::DenseSet<Operation *> backward;
@@ -51,8 +51,8 @@ int64_t Layers::layerOf(Operation *launch) const {
   return it == layers.end() ? -1 : it->second;
 }
 
-/// Launches of forward up to where backward first reads what forward computed from
-/// parameters: from there on, tiles of a loss are mixed with their gradients.
+/// Finds the launches of forward up to the point where backward first reads a value that forward
+/// computed from parameters. From there on, tiles of a loss are mixed with their gradients.
 void Layers::findLaunches(const SymbolTable &symbols) {
   for (Operation &op : step.getBody().front()) {
     auto isTrained = [&](Value operand) {
@@ -150,7 +150,8 @@ bool Layers::cutByRepetition(const SymbolTable &symbols) {
   };
   if (found.period == 0 || 2 * weigh(found.begin, found.end) < weigh(0, weights.size()))
     return false;
-  // What goes from one launch to later ones; what cannot be kept is no place to cut.
+  // The bytes that pass from one launch to later ones. A layer cannot end between the definition
+  // and the last read of a value that cannot be saved.
   std::vector<int64_t> crossing(launches.size() + 2);
   for (const Made &value : made)
     if (value.made >= found.begin)

@@ -20,8 +20,8 @@ struct Bytes {
 
 } // namespace
 
-/// The bytes that `value` shows. Which slice is a rank's own is not known here, so it
-/// stands for all that it is cut from.
+/// The bytes that `value` refers to. The slice of a rank is not known here, so a slice denotes all
+/// bytes of its buffer.
 static Bytes shownBytes(Value value) {
   Bytes bytes{value, 0, tensorBytes(value.getType())};
   while (std::optional<View> view = viewOf(bytes.owner.getDefiningOp())) {

@@ -32,10 +32,10 @@ llvm::MapVector<StringAttr, ParameterUse> findParameterUses(func::FuncOp step) {
   llvm::DenseSet<Operation *> forward = findForwardOps(step);
   llvm::MapVector<StringAttr, ParameterUse> uses;
   for (Operation &op : step.getBody().front()) {
-    // A reshape reads nothing itself; what follows it does.
+    // A reshape does not read the parameter, but its users do.
     if (isReshape(&op))
       continue;
-    // What the epilogue reads of a parameter is the rank's slice; what is returned is all of it.
+    // The epilogue reads only the rank's slice of a parameter, but returns all of it.
     if (isIn(&op, Segment::Epilogue) && !op.hasTrait<OpTrait::IsTerminator>())
       continue;
     for (Value operand : op.getOperands()) {

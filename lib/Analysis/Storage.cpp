@@ -89,8 +89,8 @@ static Usage usageOf(Role role) {
   llvm_unreachable("all roles handled");
 }
 
-/// Creates a root for the whole step for each persistent symbol. A parameter or state inside a
-/// buffer has no root of its own.
+/// Creates a root for each persistent symbol, which is live during the entire step. A parameter or
+/// state inside a buffer has no separate root.
 void Storage::placeState() {
   for (Operation &op : *module.getBody()) {
     RankedTensorType type;
@@ -127,7 +127,8 @@ int64_t Storage::lastRead(Value value) const {
   return last;
 }
 
-/// What `value` has its bytes of, if that is a kernel in place, a reshape or a slice; else null.
+/// The value whose bytes `value` uses, if a kernel in place, a reshape or a slice computes it; else
+/// null.
 Value Storage::sourceInPlace(Value value) const {
   Operation *op = value.getDefiningOp();
   if (isReshape(op) || isa_and_nonnull<OwnSliceOp>(op))
@@ -140,8 +141,9 @@ Value Storage::sourceInPlace(Value value) const {
   return from ? from->get() : Value();
 }
 
-/// Whether `value` is what an accumulator holds, perhaps after kernels in place. Remembered of all
-/// values on the way: a weight that is used often is accumulated in as many kernels.
+/// Whether `value` is the content of an accumulator, possibly after kernels in place. Caches the
+/// answer for all values on the way, because a weight that is used often is accumulated in many
+/// kernels.
 bool Storage::isAccumulated(Value value) const {
   SmallVector<Value> way;
   bool found = false;
@@ -291,14 +293,14 @@ void Storage::placeResults(Operation &op) {
   auto access = dyn_cast<BufferAccessOpInterface>(op);
   auto collective = dyn_cast<CollectiveOpInterface>(op);
   if (OpOperand *reused = access ? access.getReused() : nullptr) {
-    // Of what ranks hold together each keeps its own slice.
+    // Each rank keeps its slice of a value that is distributed over the ranks.
     Value result = op.getResult(0);
     const bool isSlice = result.getType() != reused->get().getType();
     return alias(result, View{reused->get(), 0, isSlice ? tensorBytes(result.getType()) : 0});
   }
   if (collective && collective.reducesInPlace())
     return reduceInPlace(collective);
-  // What comes from another tier is on its way: working memory, unless it waits there.
+  // A value from another tier is working memory, unless it waits on this tier.
   for (Value result : op.getResults())
     if (isa<RankedTensorType>(result.getType()))
       alias(result, {addRoot(result, position(&op), Usage::Working, resultTier(op))});

@@ -28,7 +28,8 @@ std::vector<planning::Lifetime> lifetimesOf(ArrayRef<Root> roots, Tier tier,
 }
 
 void Storage::extendLifetimes() {
-  const int64_t last = position(findEpilogue(step)) - 1; // of what runs for each micro-batch
+  // the last op that runs for each micro-batch
+  const int64_t last = position(findEpilogue(step)) - 1;
   for (Operation &op : step.getBody().front())
     for (Value operand : op.getOperands()) {
       auto it = places.find(operand);
@@ -58,7 +59,7 @@ static bool isLastHop(TransferOp transfer) {
          });
 }
 
-/// What waits on another tier is there what it was where it came from.
+/// A value that waits on another tier has the same usage as on the tier of its source.
 void Storage::classifyTransfers() {
   for (auto transfer : step.getBody().getOps<TransferOp>()) {
     if (transfer.getInto() || !isLastHop(transfer))
@@ -74,8 +75,8 @@ void Storage::classifyTransfers() {
   }
 }
 
-/// Gradients are buckets reduced in place and reduced shards; activations what
-/// forward made and something after forward still reads, where it is then.
+/// Gradients are buckets that are reduced in place and reduced shards. Activations are values of
+/// forward that are still read after forward, wherever they reside then.
 void Storage::classify() {
   llvm::DenseSet<int64_t> saved;
   for (Operation &op : step.getBody().front()) {

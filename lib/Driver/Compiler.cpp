@@ -46,7 +46,7 @@ static FailureOr<std::string> dataRoot(const CompilerOptions &options, ModuleOp 
   return std::string(root);
 }
 
-/// The file that --save may write anew, by absolute path; else empty.
+/// The absolute path of the file that --save may overwrite; else empty.
 static std::string fileToSave(const CompilerOptions &options) {
   SmallString<128> path(options.input);
   const Frontend *frontend = findFrontend(path);
@@ -72,8 +72,8 @@ LogicalResult runPhases(ModuleOp module, const CompilerOptions &options,
   phases.import.dataRoot = *root;
   for (Phase phase : allPhases()) {
     PassManager pm(module.getContext());
-    // Each phase ends with a verifier of its own; the structural one runs once
-    // a phase instead of after every pass.
+    // Each phase ends with its verifier. The structural verifier runs once per phase instead of
+    // after every pass.
     pm.enableVerifier(false);
     addPhase(pm, phase, phases, machine);
     if (options.cleanAfterPhases)
@@ -86,7 +86,7 @@ LogicalResult runPhases(ModuleOp module, const CompilerOptions &options,
   return success();
 }
 
-/// What keeps a file from being written to `path`, or nothing.
+/// The reason why no file can be written to `path`, or an empty string.
 static std::string checkWritable(const CompilerOptions &options, StringRef path) {
   for (StringRef input : {StringRef(options.input), StringRef(options.config),
                           StringRef(options.phases.import.trainable.getValue())})
@@ -127,7 +127,7 @@ std::string checkOutput(const CompilerOptions &options) {
   return checkWritable(options, options.output);
 }
 
-/// What --report writes about a packed module; empty when nothing is asked for.
+/// The data of --report for a packed module; empty if no report is requested.
 static PlanReport collectReport(const CompilerOptions &options, ModuleOp module,
                                 const Storage &storage, const PlanSummary &summary,
                                 const DecisionLog &decisions) {
@@ -137,7 +137,7 @@ static PlanReport collectReport(const CompilerOptions &options, ModuleOp module,
           decisions.getEntries()};
 }
 
-/// Says what disk the plan is for, where it has one.
+/// Prints the disk for which the plan was made, if it uses one.
 static void printDisk(const PlanSummary &summary, const CompilerOptions &options,
                       const planning::Machine &machine, llvm::raw_ostream &report) {
   if (summary.movedOver(planning::Link::DiskRead) + summary.movedOver(planning::Link::DiskWrite) ==
@@ -167,7 +167,7 @@ LogicalResult compileModel(const CompilerOptions &options, llvm::raw_ostream &re
   MLIRContext context(registry);
   llvm::SourceMgr sources;
   SourceMgrDiagnosticHandler diagnostics(sources, &context);
-  // A message names what it is about; the op itself would bury it.
+  // Messages name their subject. The op itself would hide it.
   context.printOpOnDiagnostic(false);
   if (failed(decisions.attach(context)))
     return failure();

@@ -69,7 +69,7 @@ static proto::Collective::Kind kindOf(CollectiveKind kind) {
   return made;
 }
 
-/// In which micro-batches `op` runs.
+/// The micro-batches in which `op` runs.
 static proto::Command::When whenOf(Operation *op) {
   switch (scheduleOf(op).iterations) {
   case Iterations::Every:
@@ -92,7 +92,7 @@ static Value conditionOf(Operation *op) {
   return write ? Value(write.getCondition()) : Value();
 }
 
-/// What the loss depends on, and the checks of what that reads.
+/// The ops on which the loss depends, and the checks of values that these read.
 static llvm::DenseSet<Operation *> findEvaluated(func::FuncOp step) {
   llvm::DenseSet<Operation *> evaluated = findForwardOps(step);
   for (auto check : step.getBody().getOps<CheckOp>())
@@ -268,7 +268,7 @@ void CommandBuilder::buildOp(Operation &op) {
 // Renames
 //===----------------------------------------------------------------------===//
 
-/// From the next command on.
+/// The rename takes effect from the next command on.
 proto::Rename *CommandBuilder::rename(Place place, int64_t bytes, uint32_t from, uint32_t to) {
   proto::Rename *rename = segment->add_renames();
   rename->set_command(segment->commands_size());
@@ -301,7 +301,7 @@ void CommandBuilder::renameMembers(BucketOp bucket) {
   add(tensorBytes(bucket.getResult().getType()), 0);
 }
 
-/// What was computed for a state is the state from now on.
+/// The value that was computed for a state denotes the state from here on.
 void CommandBuilder::renameState(WriteOp write) {
   Operation *symbol = symbols.lookup(write.getSymbol());
   const uint32_t from = values.of(write.getValue()), to = values.of(symbol);
@@ -321,7 +321,7 @@ void CommandBuilder::renameState(WriteOp write) {
 void CommandBuilder::renameAccumulators(ArrayRef<Operation *> ops) {
   llvm::MapVector<std::pair<int64_t, int64_t>, Value> left; // by root and offset
   for (Operation *op : ops) {
-    // What gathers or scatters does not add up.
+    // Gathers and scatters have no reduction.
     auto collective = dyn_cast<CollectiveOpInterface>(op);
     if (!isa<LaneOpInterface>(op) ||
         (collective && collective.getExchanged().getType() != collective.getSource().getType()))

@@ -17,14 +17,14 @@ namespace proto = rt::proto;
 proto::DType dtypeOf(mlir::Type elementType);
 proto::Tier tierOf(Tier tier);
 
-/// Turns ops into commands, in the order of the step.
+/// Converts ops to commands, in the order of the step.
 class CommandBuilder {
 public:
   CommandBuilder(mlir::ModuleOp module, mlir::func::FuncOp step, const Storage &storage,
                  const llvm::StringMap<uint32_t> &kernels);
 
-  /// Appends the commands of the whole step to `program`'s segments, and the predicates
-  /// that they have; it says already how many micro-batches there are.
+  /// Appends the commands of the step to `program`'s segments, and the predicates of these
+  /// commands. `program` must already have the number of micro-batches.
   void build(proto::Program &program);
 
   /// The address of `value` in the arena for its readers.
@@ -56,7 +56,7 @@ private:
   const Storage &storage;
   ValueNumbers values;
   const llvm::StringMap<uint32_t> &kernels;
-  /// What an evaluation runs.
+  /// The ops that an evaluation runs.
   llvm::DenseSet<mlir::Operation *> forward;
   llvm::SmallVector<int64_t> offsets;
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<const Move *, 1>> moves;

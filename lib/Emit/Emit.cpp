@@ -23,7 +23,7 @@ using namespace mlir;
 
 namespace zero {
 
-/// Where images of GPU code begin.
+/// The alignment of images of GPU code.
 static constexpr uint64_t kImageAlignment = 64;
 
 /// Bytes of a buffer of `type` for one element of its dynamic dimension; 0 without one.
@@ -35,8 +35,8 @@ static uint64_t bytesPerLength(MemRefType type) {
   return tensorBytes(RankedTensorType::get(shape, type.getElementType()));
 }
 
-/// What each argument of a launch of `function`, which has buffers for all of them and the bounds
-/// of its iterations behind, takes for one element of its length.
+/// Describes the bytes of each argument of a launch of `function` per element of its length. The
+/// arguments are its buffers, followed by the bounds of its iterations.
 static void describeLength(func::FuncOp function, proto::Kernel &kernel) {
   auto buffers = llvm::make_filter_range(function.getArgumentTypes(), llvm::IsaPred<MemRefType>);
   for (Type type : buffers)
@@ -61,7 +61,7 @@ static void buildKernels(ModuleOp module, proto::Program &program,
   }
 }
 
-/// The arena of a tier and what is known of it.
+/// Adds the arena of a tier with its attributes.
 static void buildArena(ArenaAttr known, proto::Program &program) {
   proto::Certificate *certificate = program.add_certificates();
   certificate->set_tier(tierOf(known.getTier()));
@@ -104,7 +104,7 @@ static uint64_t receivedInStep(const proto::Program &program) {
   return received.empty() ? 0 : *llvm::max_element(received);
 }
 
-/// Writes what each command takes on `machine`.
+/// Sets the planned seconds of each command on `machine`.
 static void planSeconds(const planning::Machine &machine, proto::Program &program) {
   program.set_machine(machine.name);
   program.set_overlaps(overlapsCollectives(machine, program));
@@ -131,8 +131,8 @@ static void describe(ModuleOp module, const EmitOptions &options, proto::Program
     program.set_optimizer(optimizer.str());
 }
 
-/// Plans are made of any op on tensors; what runs is launches and what the
-/// runtime does itself.
+/// Plans may contain any op on tensors. An executable supports only launches and the ops that the
+/// runtime executes.
 static LogicalResult checkRunnable(func::FuncOp step) {
   for (Operation &op : step.getBody().front()) {
     bool runs = isa_and_nonnull<ZeroDialect>(op.getDialect()) || isReshape(&op) ||
@@ -168,8 +168,7 @@ static FailureOr<EmittedKernels> compileForHost(ModuleOp module, const EmitOptio
   return EmittedKernels{compiled->codes, compiled->cached};
 }
 
-/// Fails after an error if a kernel that accesses 16 bytes at once has an argument with another
-/// alignment.
+/// Fails after an error if a kernel with 16-byte accesses has an argument with another alignment.
 static LogicalResult checkAlignment(ModuleOp module, const proto::Program &program) {
   SymbolTable symbols(module);
   for (const proto::Segment &segment : program.segments())

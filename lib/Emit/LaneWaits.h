@@ -7,8 +7,8 @@
 
 namespace zero {
 
-/// Writes `waits` of all commands of `program`: so that lanes, which run beside each other,
-/// find in every byte what the listed order says.
+/// Sets `waits` of all commands of `program`, so that concurrent lanes read the same values in
+/// every byte as in the listed order.
 void addWaits(rt::proto::Program &program);
 
 } // namespace zero

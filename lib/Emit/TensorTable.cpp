@@ -97,7 +97,8 @@ private:
     return buffers[name];
   }
 
-  /// The state `state` of `parameter`, which may be a part: then of the whole tensor.
+  /// Adds the state `state` of `parameter`. If `parameter` is a part, the state belongs to the full
+  /// tensor.
   proto::Tensor *addStateOf(ParameterOp parameter, StateOp state) {
     StringRef of = modelName(parameter);
     StringRef suffix = state.getSymName().drop_front(parameter.getSymName().size());
@@ -259,7 +260,7 @@ private:
     }
   }
 
-  /// The place of `gradient`, which belongs to all parameters in bucket `home`.
+  /// Sets the place of `gradient`, which belongs to all parameters in bucket `home`.
   void setGradientBuffer(proto::Buffer *buffer, StringRef home, Value gradient) {
     auto type = cast<RankedTensorType>(gradient.getType());
     proto::Address address = commands.address(gradient);

@@ -20,8 +20,8 @@ public:
   ValueNumbers(const mlir::SymbolTable &symbols, const Storage &storage)
       : symbols(symbols), storage(storage) {}
 
-  /// The number of the value that `value` is, or is a part of: a view is what it looks at,
-  /// the state that is read is the same at each read.
+  /// The number of `value`, or of the value that it is a part of. A view has the number of its
+  /// source, and all reads of a state have the same number.
   uint32_t of(mlir::Value value);
   uint32_t of(mlir::Operation *symbol) { return number(symbol); }
   uint32_t ofSymbol(mlir::StringRef name) { return of(symbols.lookup(name)); }

@@ -9,9 +9,9 @@
 
 namespace zero {
 
-/// Proves that however fast lanes are, every command of `program` finds what it reads, on
-/// all ranks, and that no lane waits for ever (runtime/verify). It is no user's mistake if
-/// that is not so: the diagnostic at `module` begins with "internal: ".
+/// Proves that every command of `program` reads the intended values on all ranks, for any speed of
+/// the lanes, and that no lane waits forever (runtime/verify). A failure is not an error of the
+/// user: the diagnostic at `module` begins with "internal: ".
 llvm::LogicalResult verifySchedule(mlir::ModuleOp module, const rt::proto::Program &program);
 
 } // namespace zero

@@ -17,7 +17,7 @@ namespace zero {
 ZERO_FRONTENDS(DECLARE)
 #undef DECLARE
 
-/// As much of a file as its front end is known by.
+/// The number of leading bytes by which a front end recognizes its files.
 static constexpr size_t kHeadBytes = 4096;
 
 static std::vector<Frontend> &table() {

@@ -19,7 +19,7 @@ static Attribute convertTensor(const pb::NodeProto &node, const pb::TensorProto 
   return toElements(tensor, context);
 }
 
-/// Null for what is left out.
+/// Converts an attribute; null for one that is omitted.
 static Attribute convert(const pb::NodeProto &node, const pb::AttributeProto &attribute,
                          Builder &builder) {
   switch (attribute.type()) {

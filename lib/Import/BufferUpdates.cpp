@@ -17,7 +17,7 @@ using llvm::StringRef;
 namespace zero::importer {
 
 namespace {
-/// What the nodes of a graph read and make.
+/// The names that the nodes of a graph read and define.
 struct Uses {
   explicit Uses(const pb::GraphProto &graph) {
     for (const pb::NodeProto &node : graph.node()) {
@@ -31,7 +31,7 @@ struct Uses {
       folded += metadata(value, kFoldedFromKey);
   }
 
-  /// Running statistics; what else is read; what nodes compute.
+  /// Running statistics, other inputs of nodes, and results of nodes.
   llvm::StringSet<> statistics, read, made;
   std::string folded; ///< all that constants were folded from
 };

@@ -15,16 +15,16 @@ using namespace mlir;
 
 namespace zero::importer {
 
-/// What becomes a state symbol: tensors that may be trained, and what is too
-/// large for the IR. All others stand in the step as constants, among them the
-/// short lists of floats that Constant nodes hold as attributes.
+/// Whether a constant becomes a state symbol: tensors that may be trained, and tensors that are too
+/// large for the IR. All others become constants of the step, including the short lists of floats
+/// that Constant nodes have as attributes.
 static bool isState(const Constant &constant) {
   return constant.isLarge() || !constant.value ||
          (isFloat(constant.type) && constant.elements > 1 && constant.data.has_value());
 }
 
-/// Whether operand `index` of `node` is a list of numbers that says how to resize: it stands
-/// in the step as a constant, also where it is an initializer of floats.
+/// Whether operand `index` of `node` is a list of numbers that controls resizing. It becomes a
+/// constant of the step, even if it is an initializer of floats.
 static bool isSetting(const pb::NodeProto &node, int index) {
   return node.domain().empty() && index > 0 &&
          (node.op_type() == "Resize" || node.op_type() == "Upsample");
@@ -69,7 +69,7 @@ private:
       module.get()->setAttr(kInitializersAttr, builder.getDictionaryAttr(names));
   }
 
-  /// Marks what the results still depend on now that shape arithmetic is known.
+  /// Marks the nodes that the results still need after shape arithmetic is folded.
   void findUsed(ArrayRef<Result> results) {
     for (const Result &result : results)
       used.insert(result.value);
@@ -156,7 +156,7 @@ private:
     }
   }
 
-  /// All names at once: a list of them is as long as there are inputs.
+  /// Sets all names in one call, because the list of them is as long as the list of inputs.
   void bind(func::FuncOp function, ArrayRef<Result> wanted) {
     auto name = [&](StringRef text) {
       return builder.getDictionaryAttr(

@@ -119,8 +119,8 @@ static void forEachOperand(StringRef text, llvm::function_ref<void(StringRef)> v
   }
 }
 
-/// Refuses calls of detach() whose nodes an optimizer of the exporter has removed: their
-/// users still name them, but read what was detached.
+/// Rejects calls of detach() whose nodes an optimizer of the exporter has removed: their users
+/// still name them, but read the value before the detach.
 static void findLostDetaches(CallEditor &editor, const llvm::StringSet<> &placeholders) {
   llvm::StringSet<> seen;
   for (const pb::NodeProto &node : editor.model.proto.graph().node()) {
@@ -148,7 +148,7 @@ void restoreCalls(Model &model) {
   for (const pb::ValueInfoProto &input : model.proto.graph().input())
     placeholders.insert(input.name());
   findLostDetaches(editor, placeholders);
-  // Rules append nodes; these need no rules themselves.
+  // Rules append nodes, which need no rules.
   for (int i = 0, count = model.proto.graph().node_size(); i < count; ++i) {
     pb::NodeProto &node = *model.proto.mutable_graph()->mutable_node(i);
     std::optional<FxCall> call = parseCall(node);

@@ -31,9 +31,9 @@ public:
 
   /// Records that a call cannot be restored: "`why`".
   void refuse(const pb::NodeProto &node, const FxCall &call, const llvm::Twine &why);
-  /// Counts a call that was restored, under the heading `what`.
+  /// Counts a restored call under the heading `what`.
   void restored(llvm::StringRef what) { ++counts[what.str()]; }
-  /// Fails if calls were refused; else says in the model's record what was restored.
+  /// Fails if calls were rejected. Otherwise adds the restored calls to the model's record.
   void finish();
 
   Model &model;
@@ -52,7 +52,8 @@ pb::AttributeProto stringAttribute(llvm::StringRef name, llvm::StringRef value);
 /// The attribute `name` of `node`, added if there is none.
 pb::AttributeProto &attributeOf(pb::NodeProto &node, llvm::StringRef name);
 
-/// Restores what `node`, exported from `call`, does not say; does nothing where it says all.
+/// Restores the semantics of `call` that `node`, which was exported from it, lacks. Does nothing if
+/// none is missing.
 using CallRule = void (*)(CallEditor &editor, pb::NodeProto &node, const FxCall &call);
 
 /// The rule for the operator of a call, or null.

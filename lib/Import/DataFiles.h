@@ -20,8 +20,8 @@ struct DataRef {
 /// reference must stay inside its folder and name a regular file.
 class DataFiles {
 public:
-  /// With `check` false the files need not exist; references are still checked
-  /// as far as they go without them.
+  /// With `check` false the files need not exist. References are still checked as far as possible
+  /// without the files.
   DataFiles(std::string folder, bool allowSymlinks, bool check)
       : folder(std::move(folder)), allowSymlinks(allowSymlinks), check(check) {}
 

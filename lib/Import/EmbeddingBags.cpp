@@ -30,7 +30,7 @@ using llvm::StringRef;
 namespace zero::importer {
 
 namespace {
-/// What the exporter says of one call, and the values that it is of.
+/// The exporter's metadata of one call, and the values of the call.
 struct Bags {
   enum Mode { Sum = 0, Mean = 1, Max = 2 };
 
@@ -75,9 +75,9 @@ static std::string findResult(const pb::GraphProto &graph, const Group &group) {
   return read.size() == 1 ? read.begin()->getKey().str() : "";
 }
 
-/// Fills in what the call says, whose arguments are (table, indices, offsets,
-/// scale_grad_by_freq, mode, sparse, per_sample_weights, include_last_offset, padding_idx);
-/// false where they are not as expected.
+/// Reads the arguments of the call, which are (table, indices, offsets, scale_grad_by_freq, mode,
+/// sparse, per_sample_weights, include_last_offset, padding_idx). Returns false if they are not as
+/// expected.
 static bool readCall(const pb::NodeProto &node, Bags &bags) {
   std::optional<FxCall> call = parseCall(node);
   if (!call || call->args.size() < 3)
@@ -94,7 +94,7 @@ static bool readCall(const pb::NodeProto &node, Bags &bags) {
   return !bags.padding || *bags.padding >= 0;
 }
 
-/// What `group` computes; nothing if it is not the loop that is known.
+/// The computation of `group`; nothing if it is not the known loop.
 static std::optional<Bags> readBags(const pb::GraphProto &graph, const Group &group) {
   Bags bags;
   const pb::NodeProto *gather = findType(group, "Gather"), *scale = findType(group, "Mul");

@@ -7,10 +7,10 @@
 
 namespace zero::importer {
 
-/// Replaces what dynamo exports torch.nn.EmbeddingBag as, a loop that appends the result of
-/// each bag to a sequence, by a gather and a scatter. Which nodes belong to it and what it
-/// computes is in the call that the exporter notes on each. Fails on options whose
-/// gradient is another.
+/// Replaces the export of torch.nn.EmbeddingBag by a gather and a scatter. Dynamo exports it as a
+/// loop that appends the result of each bag to a sequence. The call that the exporter records on
+/// each node identifies the nodes of the loop and their computation. Fails on options that change
+/// the gradient.
 void lowerEmbeddingBags(Model &model);
 
 } // namespace zero::importer

@@ -90,8 +90,8 @@ static std::optional<pb::TensorProto> castToInteger(const pb::TensorProto &input
   return fromInts({type, Dims(dims), {value.getSExtValue()}});
 }
 
-/// A one-element cast, if it loses nothing: what rounds is left to the step, so
-/// that it rounds as the model says.
+/// Folds a cast of one element if it is exact. A cast that rounds remains in the step, so that it
+/// rounds as the model says.
 static std::optional<pb::TensorProto> castScalar(const pb::TensorProto &input, int32_t type,
                                                  ArrayRef<int64_t> dims) {
   if (isInteger(type) && isFloat(input.data_type()))
@@ -110,7 +110,7 @@ static std::optional<pb::TensorProto> castScalar(const pb::TensorProto &input, i
   return makeTensor(type, dims, std::move(bytes));
 }
 
-/// What may be done to a one-element float: give it another shape or a wider type.
+/// Folds operations on a float of one element: a change of shape or a cast to a wider type.
 static std::optional<pb::TensorProto> foldScalar(const pb::NodeProto &node,
                                                  const pb::TensorProto &input, int32_t type,
                                                  ArrayRef<int64_t> dims) {

@@ -12,7 +12,7 @@ using llvm::StringRef;
 
 namespace zero::importer {
 
-/// Where in its operand a result element comes from; false if nowhere.
+/// Computes the operand element of a result element; false if there is none.
 using Source = llvm::function_ref<bool(ArrayRef<int64_t> index, Dims &source)>;
 
 /// The element of `input` at `index`, or nothing if that is out of range.

@@ -53,8 +53,8 @@ static void inlineLocal(pb::ModelProto &proto) {
   pb::inliner::InlineLocalFunctions(proto);
 }
 
-/// Sets the attributes that `node` leaves to their defaults: a body refers to them,
-/// and ONNX's inliner takes what is not there for empty.
+/// Sets the attributes that `node` leaves at their defaults. A body refers to them, and ONNX's
+/// inliner treats a missing attribute as empty.
 static void setDefaults(pb::NodeProto &node, const pb::OpSchema &schema) {
   llvm::StringSet<> given;
   for (const pb::AttributeProto &attribute : node.attribute())
@@ -112,7 +112,7 @@ void inlineFunctions(Model &model, const ImportOptions &options) {
     collectFunctions(model, options, *model.proto.mutable_graph(), ids);
     if (!ids.empty()) {
       declareConstants(model);
-      // To find the bodies ONNX infers the types of the whole graph.
+      // ONNX infers the types of the entire graph to find the bodies.
       for (const pb::NodeProto &node : model.proto.graph().node())
         checkAttributes(node);
       pb::inliner::InlineSelectedFunctions(

@@ -17,7 +17,7 @@ void inlineFunctions(Model &model, const ImportOptions &options);
 /// one defines, and on a cycle.
 std::vector<pb::NodeProto *> sortNodes(Model &model, llvm::ArrayRef<std::string> wanted);
 
-/// The same for a branch of an If, which reads what it does not define from outside.
+/// The same for a branch of an If, which reads undefined names from the outer graph.
 std::vector<pb::NodeProto *> sortBranch(pb::GraphProto &branch, llvm::ArrayRef<std::string> wanted);
 
 /// Whether the node holds a graph, as If and Loop do.

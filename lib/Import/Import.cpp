@@ -50,7 +50,7 @@ static std::string printType(const TypedGraph &graph, StringRef name) {
   return text + "]";
 }
 
-/// A float with one element; what is of unknown type may be one.
+/// Whether a value is a float with one element. A value of unknown type may be one.
 static bool mayBeLoss(const TypedGraph &graph, StringRef name) {
   auto it = graph.types.find(name);
   return it == graph.types.end() ||
@@ -72,7 +72,7 @@ static std::string chooseLoss(const TypedGraph &graph, llvm::ArrayRef<std::strin
        std::move(notes), candidates.empty() ? "" : "choose one with --loss NAME");
 }
 
-/// What the step returns: the loss, or every output.
+/// The results of the step: the loss, or every output.
 static std::vector<Result> chooseResults(const TypedGraph &graph,
                                          llvm::ArrayRef<std::string> outputs, bool forwardOnly) {
   if (!forwardOnly)
@@ -97,7 +97,7 @@ static TypedGraph startGraph(const Model &model, const ImportOptions &options) {
   return graph;
 }
 
-/// Says what was restored of the exported module's semantics, and what could not be.
+/// Reports the restored semantics of the exported module, and those that could not be restored.
 static void report(const ModuleRecord &record, Location loc) {
   for (const std::string &line : record.remarks)
     remark::passed(loc, remark::RemarkOpts::name("restored").category("import")) << line;
@@ -105,7 +105,7 @@ static void report(const ModuleRecord &record, Location loc) {
     emitWarning(loc) << line;
 }
 
-/// Notes what nodes of operators that the compiler does not know were exported from.
+/// Records the calls from which nodes of unknown operators were exported.
 static void noteOrigins(const Model &model, const ImportOptions &options, TypedGraph &graph) {
   for (const pb::NodeProto *node : graph.nodes) {
     auto opset = model.opsets.find(node->domain());

@@ -60,7 +60,7 @@ public:
       declared[info.name()] = &info.type();
   }
 
-  /// The nodes that `node` stands for, where it is not what it seems.
+  /// The nodes that replace `node`, if it represents other operations.
   std::optional<std::vector<pb::NodeProto *>> replace(pb::NodeProto &node) {
     return branches.take(node);
   }
@@ -84,7 +84,7 @@ public:
   }
 
 private:
-  /// What the model says of an operator that ONNX does not define.
+  /// Uses the types that the model declares for an operator that ONNX does not define.
   void takeDeclared(const pb::NodeProto &node) {
     if (std::string note = branches.whyNot(node); !note.empty())
       graph.notes[&node] = std::move(note);
@@ -200,7 +200,7 @@ private:
 };
 } // namespace
 
-/// Runs `work` on `node`; what it throws becomes an error that tells of the node.
+/// Runs `work` on `node`. An exception becomes an error that names the node.
 template <typename Work>
 static auto attempt(const pb::NodeProto &node, Work work) {
   try {

@@ -9,8 +9,8 @@
 
 namespace zero::importer {
 
-/// A graph whose values have static shapes, except what comes out of operators
-/// that ONNX does not define.
+/// A graph whose values have static shapes, except for results of operators that ONNX does not
+/// define.
 struct TypedGraph {
   std::vector<Input> inputs;
   std::vector<pb::NodeProto *> nodes; ///< operands before users

@@ -94,7 +94,8 @@ static void checkInstanceNorm(CallEditor &editor, pb::NodeProto &node, const FxC
                          "they are neither updated nor saved");
 }
 
-/// Where both are given, PyTorch bounds pixels and ONNX the positions that are read.
+/// With bicubic interpolation and border padding, PyTorch clips pixels, and ONNX clips the
+/// positions that are read.
 static void checkGridSample(CallEditor &editor, pb::NodeProto &node, const FxCall &call) {
   constexpr int64_t kBicubic = 2, kBorder = 1;
   if (node.op_type() == "GridSample" && call.getInt(2, "interpolation_mode", 0) == kBicubic &&

@@ -19,7 +19,7 @@ using llvm::StringRef;
 
 namespace zero::importer {
 
-/// Whether `node` stands for a tensor of the module that was merged with another.
+/// Whether `node` represents a tensor of the module that was merged with another.
 static bool isMergedTensor(const pb::NodeProto &node) {
   StringRef number = node.name();
   return node.op_type() == "Identity" && node.input_size() == 1 && node.output_size() == 1 &&
@@ -42,7 +42,7 @@ void splitMergedTensors(Model &model) {
       kept.Add(std::move(node));
       continue;
     }
-    // Neither has an initializer of its own now.
+    // Now neither of them has a separate initializer.
     Constant &shared = model.constants[it->second].second;
     shared.initializer = "";
     Constant own = shared;

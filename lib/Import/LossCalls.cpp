@@ -24,7 +24,7 @@ static StringRef reductionName(int64_t reduction) {
   return reduction == 0 ? "none" : reduction == 2 ? "sum" : "mean";
 }
 
-/// Sets what the exporter could express, in case that it did not.
+/// Sets the attributes that the exporter could express but may have omitted.
 static void setReduction(pb::NodeProto &node, const FxCall &call) {
   attributeOf(node, "reduction") =
       stringAttribute("reduction", reductionName(call.getInt(3, "reduction", 1)));
@@ -67,7 +67,7 @@ public:
     if (reduction != "none")
       rows = editor.addNode(reduction == "sum" ? "ReduceSum" : "ReduceMean", {rows},
                             {intAttribute("keepdims", 0)});
-    // The node itself gives the result: names stay with what they name.
+    // The node itself defines the result, so names do not change.
     node.set_op_type("Neg");
     node.clear_attribute();
     node.clear_input();

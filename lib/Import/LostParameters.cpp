@@ -1,9 +1,9 @@
 //===- LostParameters.cpp - parameters missing from a graph ---------------===//
 //
-// A parameter is lost when an optimizer of the exporter folded, merged or fused it
-// away, and nothing tells how to get it back. Three traces are left: a folded constant
-// lists what it was folded from, a node the call of the module that it stands for, with
-// its operands, and, where equal calls were merged, readers name a result that is gone.
+// A parameter is lost if an optimizer of the exporter folded, merged or fused it, and no metadata
+// describes how to restore it. Three traces are left: a folded constant lists its sources; a node
+// has the call of the module that it represents, with its operands; and if equal calls were merged,
+// readers name a result that no longer exists.
 //
 //===----------------------------------------------------------------------===//
 
@@ -87,11 +87,11 @@ private:
     return nullptr;
   }
 
-  /// What became of `entry`, or "" if nothing is known to be lost.
+  /// What the exporter did with `entry`, or "" if nothing is known to be lost.
   std::string find(const Signature::Entry &entry) {
     const pb::ValueInfoProto *folded = foldedConstant(entry.name);
     const bool isHeld = held.contains(entry.name);
-    // One element may stem from the shape of what is held.
+    // A single element may come from the shape of an existing tensor.
     if (isHeld && (!folded || held.lookup(folded->name())->elements == 1))
       return {};
     std::string text = "parameter " + quote(entry.name);
@@ -111,8 +111,8 @@ private:
     return merged->empty() ? "" : text + *merged;
   }
 
-  /// Where equal calls were merged, the parameters of all but one of them leave no trace,
-  /// but readers still name their results: one of these, or "".
+  /// If equal calls were merged, the parameters of all but one of them leave no trace, but readers
+  /// still name their results. Returns one of these, or "".
   std::string describeMerged() const {
     for (const bool ofTuples : {false, true}) {
       if (ofTuples && tuples.size() <= parts)
@@ -170,7 +170,7 @@ private:
   llvm::StringSet<> made;            ///< results of calls that are there, or were folded
   llvm::StringSet<> tuples;          ///< operands that are one of several results of a call
   size_t parts = 0;                  ///< results of Splits
-  std::optional<std::string> merged; ///< what equal calls left, once it was looked for
+  std::optional<std::string> merged; ///< the result of merged equal calls, once it was searched for
 };
 } // namespace
 

@@ -7,10 +7,9 @@
 
 namespace zero::importer {
 
-/// Enters the parameters of the module that the model does not hold into its signature:
-/// into `lost` what the model computes with, each with what became of it and a node that
-/// read it, into `aliases` what is tied to another parameter, and into `absent` the others,
-/// which the model does not compute with.
+/// Adds the module's parameters that are missing in the model to its signature. `lost` gets those
+/// that the model computes with, each with the reason and a node that read it. `aliases` gets those
+/// that are tied to another parameter, and `absent` the others, which the model does not use.
 void findLostParameters(Model &model);
 
 } // namespace zero::importer

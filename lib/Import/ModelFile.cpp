@@ -72,13 +72,12 @@ static std::map<std::string, int> checkOpsets(const pb::ModelProto &proto) {
 }
 
 namespace {
-/// Turns tensors of the model into Constants.
+/// Converts tensors of the model to Constants.
 class TensorReader {
 public:
   TensorReader(std::string file, DataFiles &files) : file(std::move(file)), files(files) {}
 
-  /// `what` names the tensor in messages; `range` is where the model's own file
-  /// holds its bytes.
+  /// `what` names the tensor in messages. `range` is the range of its bytes in the model's file.
   Constant read(pb::TensorProto &tensor, std::optional<ByteRange> range, const Twine &what) {
     Constant constant;
     constant.type = tensor.data_type();
@@ -100,8 +99,8 @@ public:
 private:
   void readExternal(pb::TensorProto &tensor, Constant &constant, int64_t bytes, const Twine &what) {
     constant.data = files.resolve(tensor, bytes);
-    // Shapes, axes and bounds are scalars and vectors; a matrix of indices or a mask
-    // needs no look into the file.
+    // Shapes, axes and bounds are scalars and vectors. A matrix of indices or a mask need not be
+    // read from the file.
     const bool isVector = constant.dims.size() <= 1;
     if (!constant.isLarge() && isVector && (!isFloat(constant.type) || constant.elements == 1))
       constant.value = makeTensor(constant.type, constant.dims, files.read(*constant.data, what));
@@ -218,7 +217,7 @@ Model readModel(StringRef path, bool allowSymlinks, bool checkData) {
         std::to_string(count) +
         " parameters restored that the exporter had transposed, merged or dropped");
   findLostParameters(model);
-  // What is trained changes: nothing may be folded through it.
+  // Trained tensors change, so nothing may be folded through them.
   for (auto &[name, constant] : model.constants)
     if (model.signature.kindOf(name) == "parameter" && constant.data)
       constant.value.reset();

@@ -12,7 +12,7 @@
 
 namespace zero::importer {
 
-/// An initializer, or a Constant node's value: what is known without its bytes.
+/// An initializer or the value of a Constant node, without its bytes.
 struct Constant {
   int32_t type = 0;
   Dims dims;
@@ -21,14 +21,14 @@ struct Constant {
   std::optional<pb::TensorProto> value; ///< the bytes themselves, if small
   std::optional<double> splat;          ///< all elements are this; then there are no bytes
   bool transposed = false;              ///< the bytes are those of the transpose
-  /// The initializer of the model that has these bytes, if not that of this name; "" if
-  /// that stands for other tensors, too.
+  /// The initializer of the model that has these bytes, if its name differs from this one; "" if it
+  /// also represents other tensors.
   std::optional<std::string> initializer;
 
   bool isLarge() const { return elements * elementBytes(type) > kInlineBytes; }
 };
 
-/// A model whose tensors were taken out of its protobuf.
+/// A model whose tensors were moved out of its protobuf.
 struct Model {
   pb::ModelProto proto;
   std::string path;
@@ -40,8 +40,8 @@ struct Model {
   ModuleRecord record;
 };
 
-/// The tensor that the attributes of `node`, a Constant, stand for. Takes it out of the
-/// node. Fails where it has none that is supported.
+/// Moves the tensor that the attributes of `node`, a Constant, define out of the node. Fails if it
+/// has no supported one.
 pb::TensorProto constantValue(pb::NodeProto &node);
 
 /// Takes the Constant nodes out of the main graph; inlining brings new ones.

@@ -19,7 +19,7 @@ namespace zero::importer {
 
 struct Model;
 
-/// What the record says beyond the graph, by names of values.
+/// Semantics that the record adds to the graph, by names of values.
 struct ModuleRecord {
   /// Values through which no gradient flows.
   llvm::StringSet<> detached;
@@ -27,7 +27,7 @@ struct ModuleRecord {
   llvm::StringMap<std::vector<pb::AttributeProto>> attributes;
   /// Buffers that forward updates, each with the value that it has in the next step.
   std::vector<std::pair<std::string, std::string>> updates;
-  /// What was restored, and what could not be but does not stop training.
+  /// Restored semantics, and those that could not be restored but do not prevent training.
   std::vector<std::string> remarks, warnings;
 
   /// The entry of `attributes` for `result`; empty if there is none.

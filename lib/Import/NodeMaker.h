@@ -7,14 +7,14 @@
 
 namespace zero::importer {
 
-/// Makes nodes of ai.onnx that stand for `from`, whose name and metadata they get.
+/// Creates nodes of ai.onnx that replace `from`. They get its name and metadata.
 class NodeMaker {
 public:
   /// New nodes are stored in `graph`, whose nodes keep their addresses.
   NodeMaker(pb::GraphProto &graph, const pb::NodeProto &from) : graph(graph), from(from) {}
   virtual ~NodeMaker() = default;
 
-  /// All that was made, operands before users.
+  /// All created nodes, operands before users.
   std::vector<pb::NodeProto *> made;
 
 protected:

@@ -168,7 +168,7 @@ static void checkInstanceNormalization(const Rules &r) {
   r.expectDims(2, r.dims(0)[1]);
 }
 
-/// The attribute kernel_shape only repeats what the weights say.
+/// The attribute kernel_shape only repeats the shape of the weights.
 static void checkKernel(const Rules &r) {
   ArrayRef<int64_t> kernel = r.dims(1).drop_front(2);
   if (auto given = r.attributes("kernel_shape"); given && ArrayRef(*given) != kernel)

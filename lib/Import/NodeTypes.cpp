@@ -13,7 +13,7 @@ namespace zero::importer {
 
 using Formal = pb::OpSchema::FormalParameter;
 
-/// The formal parameter of operand or result `index`: the last one may stand for many.
+/// The formal parameter of operand or result `index`. The last one may be variadic.
 static const Formal &formalOf(const std::vector<Formal> &formals, int index) {
   return formals[std::min<size_t>(index, formals.size() - 1)];
 }

@@ -10,7 +10,7 @@ using llvm::StringRef;
 
 namespace zero::importer {
 
-/// What to write in a module in place of an operation whose export cannot be trained.
+/// A replacement in a module for an operation whose export cannot be trained.
 static StringRef wayRound(StringRef target) {
   return llvm::StringSwitch<StringRef>(target)
       .StartsWith("aten.embedding_bag",

@@ -23,7 +23,7 @@ namespace zero::importer {
 static constexpr int64_t kMostMerged = 1024;
 
 namespace {
-/// What the call behind a node says of one of its inputs.
+/// The parameter that the call of a node passes as one of its inputs.
 struct Claim {
   enum Kind {
     Unknown, ///< nothing, or another value than a tensor of the module
@@ -96,7 +96,7 @@ private:
       const Signature::Entry *entry = model.signature.find(text);
       return entry ? Claim{Claim::Tensor, entry->name, operand->layout} : Claim();
     }
-    // Where it is not known which operand this is, the initializer's own name has to do.
+    // If it is not known which operand this is, the initializer's name is used.
     bool isNamed = false;
     forEachWord(metadata(node, kCallKey), '%', [&](StringRef word) {
       const Signature::Entry *entry = model.signature.find(word);
@@ -105,7 +105,7 @@ private:
     return isNamed ? Claim{Claim::Tensor, node.input(slot)} : Claim();
   }
 
-  /// Whether uses of `initializer` stand for anything but what it is called after.
+  /// Whether some use of `initializer` refers to another tensor than its name says.
   bool needsSplit(StringRef initializer, llvm::ArrayRef<Use> own) const {
     const bool isTensor = !model.signature.kindOf(initializer).empty();
     return llvm::any_of(own, [&](const Use &use) {
@@ -124,7 +124,7 @@ private:
            model.constants[byName.lookup(initializer)].second.elements <= kMostMerged;
   }
 
-  /// Hands the uses of `initializer` over to the tensors that they stand for.
+  /// Replaces the uses of `initializer` by the tensors that they refer to.
   void split(StringRef initializer, llvm::ArrayRef<Use> own) {
     llvm::StringSet<> owners;
     const StringRef kind = model.signature.kindOf(initializer);

@@ -12,7 +12,7 @@ using llvm::Twine;
 
 namespace zero::importer {
 
-/// As many as a Split has whose sizes are a known value.
+/// The maximal number of results of a Split whose sizes are a known value.
 static constexpr int64_t kMostPieces = kInlineBytes / static_cast<int64_t>(sizeof(int64_t));
 
 static bool isStandard(const pb::NodeProto &node, StringRef type) {
@@ -37,8 +37,8 @@ static std::optional<Ints> knownInts(const TypedGraph &graph, const pb::NodeProt
   return ints && ints->type != pb::TensorProto::BOOL ? ints : std::nullopt;
 }
 
-/// What a SplitToSequence cuts along its axis: chunks of the same size, of which the
-/// last may be smaller, or a chunk up to each of `ends`.
+/// How a SplitToSequence splits its axis: into chunks of the same size, of which the last may be
+/// smaller, or into chunks that end at each of `ends`.
 struct Cut {
   int64_t axis = 0;
   int64_t dim = 0;
@@ -100,7 +100,7 @@ static void setKeepsAxis(const pb::NodeProto &node, Cut &cut) {
   cut.keepsAxis = keepdims == 1;
 }
 
-/// What `node` cuts; nothing if its sizes are not known.
+/// The split of `node`; nothing if its sizes are not known.
 static std::optional<Cut> readCut(const TypedGraph &graph, const pb::NodeProto &node) {
   Cut cut;
   setAxis(node, graph.types.find(node.input(0))->second, cut);
@@ -199,8 +199,8 @@ void Sequences::takePiece(pb::NodeProto &node, const std::string &piece, const C
     setList(node, "axes", {cut.axis});
 }
 
-/// Turns `node` into a Split into the chunks that are used and the ranges between them, so that the
-/// number of results is bounded by the uses, however small the chunks are.
+/// Replaces `node` by a Split into the chunks that are used and the ranges between them. The number
+/// of results is bounded by the number of uses, for any size of the chunks.
 void Sequences::split(pb::NodeProto &node, const Cut &cut, std::vector<Taken> taken) {
   llvm::sort(taken, [](const Taken &a, const Taken &b) { return a.position < b.position; });
   std::vector<int64_t> sizes;

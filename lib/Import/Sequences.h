@@ -46,7 +46,7 @@ private:
   TypedGraph &graph;
   /// Before opset 13 sizes and axes are attributes.
   const bool listsAreOperands;
-  /// By sequence: the SequenceAt nodes that take its chunks, if no one else uses it.
+  /// The SequenceAt nodes that read chunks of a sequence, if it has no other uses.
   llvm::StringMap<std::vector<pb::NodeProto *>> users;
   /// All names of values, so that new ones differ.
   llvm::StringSet<> names;

@@ -38,7 +38,7 @@ struct Signature {
   /// Parameters that were no initializers either, but have been found.
   size_t restored = 0;
 
-  /// What `name` is, or "" if the exporter does not say.
+  /// The kind of `name`, or "" if the exporter does not record it.
   llvm::StringRef kindOf(llvm::StringRef name) const { return kinds.lookup(name); }
   /// The tensor whose placeholder is called so; null if there is none.
   const Entry *find(llvm::StringRef placeholder) const;

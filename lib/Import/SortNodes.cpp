@@ -42,7 +42,7 @@ public:
     defineAll();
   }
 
-  /// Of the nodes of a branch, which may read anything from outside.
+  /// Sorts the nodes of a branch, which may read any outer value.
   explicit Sorter(pb::GraphProto &branch) : graph(branch), isBranch(true) { defineAll(); }
 
   std::vector<pb::NodeProto *> run(llvm::ArrayRef<std::string> wanted) {

@@ -58,7 +58,7 @@ static llvm::StringSet<> definedIn(const pb::GraphProto &graph) {
   return defined;
 }
 
-/// Appends what `graph` takes from outside.
+/// Appends the outer values that `graph` reads.
 static void collectOuter(const pb::GraphProto &graph, llvm::SmallVector<StringRef> &outer) {
   const llvm::StringSet<> defined = definedIn(graph);
   auto read = [&](StringRef name) {
@@ -92,7 +92,7 @@ static void renameIn(pb::GraphProto &graph, const llvm::StringMap<std::string> &
     rename(*output.mutable_name(), names);
 }
 
-/// Renames what `graph` takes from outside.
+/// Renames the outer values that `graph` reads.
 static void renameOuter(pb::GraphProto &graph, const llvm::StringMap<std::string> &names) {
   const llvm::StringSet<> own = definedIn(graph);
   auto isRenamed = [&](const auto &value) { return names.contains(value.getKey()); };
@@ -160,8 +160,8 @@ pb::GraphProto &Branches::branchOf(pb::NodeProto &node, bool condition) const {
   fail(describe(node) + ": expected a graph " + quote(name));
 }
 
-/// New names for what `branch` defines: the node's own for results that a node of the
-/// branch makes.
+/// New names for the values that `branch` defines. Results that a node of the branch computes get
+/// the names of the If node's results.
 Branches::Names Branches::nameValues(const pb::NodeProto &node, const pb::GraphProto &branch) {
   Names renamed;
   for (const auto &value : definedIn(branch))
@@ -182,7 +182,7 @@ Branches::Names Branches::nameValues(const pb::NodeProto &node, const pb::GraphP
   for (const auto &entry : renamed)
     if (entry.getValue().empty())
       open.push_back(entry.getKey());
-  llvm::sort(open); // the map has no order of its own
+  llvm::sort(open); // the map is unordered
   for (StringRef name : open)
     renamed[name] = names.add((nodeName(node) + "/" + name).str());
   return renamed;
@@ -240,7 +240,7 @@ std::optional<std::vector<pb::NodeProto *>> Branches::take(pb::NodeProto &node) 
       rename(output, renamed);
   }
   takeConstants(node, branch);
-  // What the branch only hands through gets the node's name by an Identity.
+  // A value that the branch only passes through gets the node's name by an Identity.
   for (auto [inner, outer] : llvm::zip_equal(branch.output(), node.output())) {
     std::string value = inner.name();
     rename(value, renamed);

@@ -12,7 +12,7 @@
 
 namespace zero::importer {
 
-/// The names that `node` reads: its inputs, and what its subgraphs take from outside.
+/// The names that `node` reads: its inputs, and the outer values that its subgraphs read.
 llvm::SmallVector<llvm::StringRef> operandsOf(const pb::NodeProto &node);
 
 /// Takes branches out of the If nodes of a graph whose nodes are typed one after the other.

@@ -13,7 +13,7 @@
 
 namespace zero::importer {
 
-/// Values up to this many bytes stand in the IR and take part in folding.
+/// Values up to this many bytes are constants in the IR and take part in folding.
 inline constexpr int64_t kInlineBytes = 64 * 1024;
 
 /// No tensor is larger: then all sums over tensors fit 63 bits.
@@ -45,8 +45,8 @@ struct Ints {
   std::vector<int64_t> values;
 };
 
-/// The little-endian bytes of `tensor`, whichever field holds them. Fails if
-/// their number is not what the shape says.
+/// The little-endian bytes of `tensor`, from whichever field has them. Fails if their number does
+/// not match the shape.
 std::string tensorBytes(const pb::TensorProto &tensor);
 /// `tensor`'s values, or nothing if it is not of an integer type.
 std::optional<Ints> toInts(const pb::TensorProto &tensor);

@@ -31,8 +31,8 @@ public:
 private:
   void noteReads(const Signature &signature, const pb::NodeProto &node);
 
-  /// By "SCOPE.LEAF", for nodes of module SCOPE that read a parameter "OTHER.LEAF": its
-  /// name; "" where there are several.
+  /// For nodes of module SCOPE that read a parameter "OTHER.LEAF": maps "SCOPE.LEAF" to its name;
+  /// "" if there are several.
   llvm::StringMap<llvm::StringRef> foreign;
 };
 

@@ -138,7 +138,7 @@ bool zero::beginsOnnx(llvm::StringRef head) {
       return false;
     any = true;
     if (!WireFormatLite::SkipField(&input, tag))
-      break; // it goes on behind the head
+      break; // the rest of the field is after the head
   }
   return any;
 }

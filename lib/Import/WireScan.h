@@ -29,7 +29,7 @@ struct TensorRanges {
 /// Protobuf's own classes copy the bytes and forget where they came from.
 TensorRanges scanTensors(llvm::StringRef file);
 
-/// Why `file` is not a whole ModelProto, as far as its outermost fields tell.
+/// The reason why `file` is not a complete ModelProto, according to its outermost fields.
 std::string explainBadFile(llvm::StringRef file);
 
 } // namespace zero::importer

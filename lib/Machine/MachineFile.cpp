@@ -16,7 +16,7 @@ static planning::CollectiveRate rateOf(const Machine::Collective &collective) {
   return {collective.bandwidth(), collective.latency()};
 }
 
-/// What is absent reaches the limit that it falls under.
+/// A missing figure is set to the limit that applies to it.
 static planning::Machine toPlanning(const Machine &from) {
   planning::Machine machine;
   machine.name = from.name();

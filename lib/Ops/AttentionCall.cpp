@@ -37,7 +37,7 @@ static SmallVector<int64_t> broadcastStrides(ArrayRef<int64_t> shape, size_t ran
 }
 
 namespace {
-/// What an operand does to the scores, and the strides by which it broadcasts to them.
+/// The effect of an operand on the scores, and the strides by which it broadcasts to them.
 struct Mask {
   MaskKind kind = MaskKind::None;
   SmallVector<int64_t> strides;

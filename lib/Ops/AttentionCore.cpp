@@ -8,7 +8,7 @@
 // whose attributes and masks these are (MaskedSoftmax.cpp); lse, [batch, heads,
 // queries], is the logarithm of the sum of exp of each row of masked scores.
 //
-// rows_first, four flags for q, k, v and o: which of them lie as [batch, rows, heads,
+// rows_first, four flags for q, k, v and o: which of them are stored as [batch, rows, heads,
 // width] instead, as products of rows leave them. packed_heads, [heads, groups]: q is
 // [batch, rows, all], with the heads of q, k and v one behind the other in each row,
 // and k and v are left out.

@@ -144,11 +144,11 @@ LogicalResult lowerAttentionGrad(onnx::NodeOp node, ValueRange inputs, OpBuilder
   auto [query, key, value] = formula.operands();
   Value slope = formula.heads(inputs[0], form.result),
         mixed = formula.heads(inputs[4], form.result);
-  // A row that a large fill hides as a whole has all of it in lse, and none of the
-  // logarithm: so its weights are divided by their sum once more.
+  // If a large fill hides an entire row, its lse contains only the fill and not the logarithm. Its
+  // weights are therefore divided by their sum once more.
   Value powers = formula.masking.powers(formula.maskedScores(query, key), inputs[5]);
   Value weights = formula.masking.normalized(powers, reduce(formula.b, powers, 3, Combine::Sum));
-  // What a row loses as its weights sum to one: sum(dweights weights) = do o.
+  // The correction for the normalization of a row's weights: sum(dweights weights) = do o.
   Value dot = formula.masking.rowDot(slope, mixed);
   Value dWeights = formula.contractGroups(slope, value, false, true);
   Value dScores = formula.masking.slope(dWeights, weights, dot);

@@ -87,8 +87,8 @@ struct Statistics {
 };
 } // namespace
 
-/// Of this rank's batch or, where the module says so, of all ranks': the mean
-/// first, then the mean square around it, which loses nothing to cancellation.
+/// The statistics of this rank's batch or, if the module says so, of all ranks' batches. Computes
+/// the mean first and then the mean square around it, which avoids cancellation.
 static Statistics batchStatistics(onnx::NodeOp node, NodeBuilder &builder) {
   Value x = node.getInputs()[0];
   Type vector = perChannel(node.inputType(0));
@@ -110,7 +110,7 @@ static Value besselFactor(onnx::NodeOp node, NodeBuilder &builder) {
   double count = double(countOf(node.inputType(0)));
   if (!node->getParentOfType<ModuleOp>()->hasAttr(kSyncBatchNormAttr))
     return builder.scalar(count / std::max(count - 1, 1.0), element);
-  // Of N ranks: n N / (n N - 1) = n / (n - 1/N); one element alone has no variance.
+  // For N ranks: n N / (n N - 1) = n / (n - 1/N). A single element has no variance.
   auto scalar = RankedTensorType::get({}, element);
   Value share = RankShareOp::create(builder.getBuilder(), builder.getLoc(), scalar);
   Value n = builder.scalar(count, element);
@@ -222,8 +222,7 @@ static Value flattened(ImplicitLocOpBuilder &b, Value value) {
   return reshaped(b, value, type.clone({batch, channels, product(type.getShape().drop_front(2))}));
 }
 
-/// Sums over each channel of what `body` makes of `operands`, of which the first
-/// has all elements.
+/// Sums over each channel the results of `body` for `operands`. The first operand has all elements.
 static Value channelSum(ImplicitLocOpBuilder &b, ValueRange operands, Body body) {
   SmallVector<AffineMap> maps;
   for (Value operand : operands)
@@ -293,7 +292,7 @@ static LogicalResult gradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool> w
                               NodeBuilder &builder, MutableArrayRef<Value> grads) {
   auto inputs = node.getInputs();
   Value x = inputs[0], scale = inputs[1], mean = inputs[3], variance = inputs[4];
-  // As wide as the statistics, whose gradients are made of the sums.
+  // The width of the statistics, because their gradients are computed from the sums.
   RankedTensorType vector = node.inputType(4);
   double epsilon = node.getFloat("epsilon", 1e-5);
   NamedAttribute attr = builder.attr("epsilon", epsilon);

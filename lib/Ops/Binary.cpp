@@ -82,7 +82,7 @@ static Value remainder(ImplicitLocOpBuilder &b, ValueRange x, bool floored) {
   return arith::SelectOp::create(b, arith::AndIOp::create(b, isNotZero, mixed), adjusted, rest);
 }
 
-/// The same of floats: C's fmod, and moved by the divisor where the signs differ.
+/// The same for floats: C's fmod, with the divisor added if the signs differ.
 static Value floatRemainder(ImplicitLocOpBuilder &b, ValueRange x, bool floored) {
   Value rest = arith::RemFOp::create(b, x[0], x[1]);
   if (!floored)
@@ -155,7 +155,7 @@ static LogicalResult divGradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool
   return success();
 }
 
-/// y = a - q b with q whole, so constant almost everywhere.
+/// y = a - q b with an integer q, so the gradient is constant almost everywhere.
 static LogicalResult modGradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool> wanted,
                                  NodeBuilder &builder, MutableArrayRef<Value> grads) {
   if (wanted[0])

@@ -33,7 +33,7 @@ static Value invert(ImplicitLocOpBuilder &b, onnx::NodeOp, ValueRange x) {
   return arith::XOrIOp::create(b, x[0], constant(b, x[0].getType(), -1));
 }
 
-/// Beyond the width, what goes on shifting gives: the sign to the right, else 0.
+/// A shift by more than the width gives the limit: the sign for a right shift, else 0.
 static Value shift(ImplicitLocOpBuilder &b, onnx::NodeOp node, ValueRange x) {
   Type type = x[0].getType();
   int64_t width = type.getIntOrFloatBitWidth();

@@ -39,7 +39,7 @@ struct Types {
 };
 } // namespace
 
-/// Through 64 bits, so that what does not fit the type wraps round, as in numpy.
+/// Converts through 64 bits, so that values that do not fit wrap around as in numpy.
 static Value castToInteger(ImplicitLocOpBuilder &b, Value value, Types types) {
   auto to = cast<IntegerType>(types.to);
   Type signless = b.getIntegerType(to.getWidth());
@@ -104,7 +104,7 @@ void registerCast() {
   OpDef cast{op::Cast, 7, kNewestOpset, Kind::Elementwise, lowerCast, castGradient};
   cast.narrow = Narrow::Round;
   registerAnySign(cast);
-  // Of its second operand only the type counts, which the result has, too.
+  // Only the type of the second operand matters, and the result has it, too.
   registerAnySign(
       {op::CastLike, 15, kNewestOpset, Kind::Elementwise, nullptr, nullptr, expandCastLike});
 }

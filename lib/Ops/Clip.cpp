@@ -36,7 +36,7 @@ static LogicalResult lowerClip(onnx::NodeOp node, ValueRange inputs, OpBuilder &
   return success();
 }
 
-/// Whether the elements of x lie beyond bound `index`, as booleans; null without it.
+/// Whether the elements of x exceed bound `index`, as booleans; null without the bound.
 static Value isBeyond(onnx::NodeOp node, NodeBuilder &builder, unsigned index) {
   if (!node.hasInput(index))
     return nullptr;

@@ -262,8 +262,8 @@ static LogicalResult convGradient(onnx::NodeOp node, ValueRange dy, ArrayRef<boo
   return success();
 }
 
-/// ConvGradX is linear in both operands: its gradients are the convolution of what
-/// arrives with the weights, and the gradient of the weights of that one.
+/// ConvGradX is linear in both operands. Its gradients are the convolution of the incoming gradient
+/// with the weights, and the gradient of the weights of that convolution.
 static LogicalResult gradXGradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool> wanted,
                                    NodeBuilder &builder, MutableArrayRef<Value> grads) {
   Value y = node.getInputs()[0], w = node.getInputs()[1];

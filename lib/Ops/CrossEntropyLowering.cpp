@@ -47,10 +47,10 @@ struct Loss {
   int64_t classCount() const {
     return onnx::NodeOp(node).getInt("classes", type.getDimSize(kClassAxis));
   }
-  /// The loss of a row of which `own` is what its label adds and `spread` what all classes do.
+  /// The loss of a row. `own` is the term of its label and `spread` the term of all classes.
   Value smoothed(ImplicitLocOpBuilder &in, Value label, Value own, Value spread);
-  /// What smoothing adds to a row, for each row: the mean over classes of the weighted
-  /// distance of a score from `lse`, times the share that is spread.
+  /// The term that smoothing adds to each row: the mean over classes of the weighted distance of a
+  /// score from `lse`, times the smoothing factor.
   Value spreadLoss(Value lse);
   /// The gradient of spreadLoss() to the score of the current class, whose number is
   /// `klass`, where `share` is its softmax.

@@ -130,7 +130,7 @@ static LogicalResult lowerRunning(onnx::NodeOp node, ValueRange inputs, OpBuilde
 static LogicalResult lowerCumProdTail(onnx::NodeOp node, ValueRange inputs, OpBuilder &builder,
                                       Lowered &lowered) {
   ImplicitLocOpBuilder b(node.getLoc(), builder);
-  // From the end that CumProd reaches last.
+  // Starts from the end that CumProd reaches last.
   Walk walk = walkOf(node, node.getInt("axis", 0), node.getInt("reverse", 0) == 0);
   auto walked = node.outputType(0).clone({walk.outer, walk.extent, walk.inner});
   Value dy = reshaped(b, inputs[0], walked), x = reshaped(b, inputs[1], walked);

@@ -31,7 +31,7 @@ struct Transform {
   int64_t axis, length, given, made;
   int64_t partsOut; ///< 1: real, 2: complex
   bool inverse;
-  /// Of a real signal's frequencies only those up to the middle are given.
+  /// Of a real signal's frequencies, only those up to the middle are given.
   bool mirrored;
 };
 } // namespace
@@ -119,7 +119,7 @@ static Value multiplied(NodeBuilder &builder, Value rows, const DftMatrix &matri
 }
 
 //===----------------------------------------------------------------------===//
-// In stages
+// Transforms in stages
 //===----------------------------------------------------------------------===//
 
 /// Below this a product is faster than several.
@@ -135,7 +135,7 @@ static std::optional<int64_t> splitOf(int64_t length) {
   return std::nullopt;
 }
 
-/// The whole transform of rows [rows, length, parts].
+/// The full transform of rows [rows, length, parts].
 static Value staged(NodeBuilder &builder, Value rows, int64_t length, bool inverse) {
   ArrayRef<int64_t> shape = tensorType(rows).getShape();
   int64_t count = shape[0], parts = shape[2];

@@ -11,7 +11,7 @@ namespace zero::ops {
 struct DftMatrix {
   int64_t length, partsIn, partsOut;
   bool inverse;  ///< and divided by the length
-  bool mirrored; ///< numbers up to the middle stand for their mirror images, too
+  bool mirrored; ///< numbers up to the middle also represent their mirror images
 };
 
 /// The matrix from `taken` numbers to `made` ones: [taken partsIn, made partsOut].

@@ -89,7 +89,7 @@ static Value equals(ImplicitLocOpBuilder &b, Value a, int64_t value) {
 
 static Value negative(ImplicitLocOpBuilder &b, Value x) { return arith::NegFOp::create(b, x); }
 
-/// How often number `index` of one half counts in a whole of `length`: those at the ends of
+/// The multiplicity of number `index` of one half in the full `length`. The numbers at the ends of
 /// the half have no mirror image.
 static Value timesCounted(ImplicitLocOpBuilder &b, Value index, int64_t length, Type element) {
   Value isSingle = equals(b, index, 0);
@@ -98,8 +98,8 @@ static Value timesCounted(ImplicitLocOpBuilder &b, Value index, int64_t length, 
   return arith::SelectOp::create(b, isSingle, constant(b, element, 1), constant(b, element, 2));
 }
 
-/// Entry (n, p), (m, q) is what part p of number n adds to part q of number m:
-/// e^(-+ 2 pi i n m / length) as a real matrix of 2 x 2.
+/// Entry (n, p), (m, q) is the contribution of part p of number n to part q of number m: e^(-+ 2 pi
+/// i n m / length) as a real 2 x 2 matrix.
 static LogicalResult lowerDftMatrix(onnx::NodeOp node, ValueRange, OpBuilder &builder,
                                     Lowered &lowered) {
   ImplicitLocOpBuilder b(node.getLoc(), builder);
@@ -118,7 +118,8 @@ static LogicalResult lowerDftMatrix(onnx::NodeOp node, ValueRange, OpBuilder &bu
     Value index = turns.index(s, n, m);
     Value cosine = tensor::ExtractOp::create(s, turns.cosines, index);
     Value sine = tensor::ExtractOp::create(s, turns.sines, index);
-    // From imaginary to real it is the sine, forward, and the other way its opposite.
+    // From imaginary to real it is the sine in the forward transform, and its negative in the
+    // inverse.
     Value opposite = negative(s, sine);
     Value cross = arith::SelectOp::create(s, isImaginary, inverse ? opposite : sine,
                                           inverse ? sine : opposite);

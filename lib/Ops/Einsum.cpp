@@ -27,7 +27,7 @@ struct Equation {
 };
 } // namespace
 
-/// Without `->` the result has the indices that stand once, in alphabetical order.
+/// Without `->` the result has the indices that occur once, in alphabetical order.
 static std::string impliedResult(const Equation &equation) {
   std::map<char, int> counts;
   for (char index : equation.sides[0] + equation.sides[1])
@@ -39,7 +39,7 @@ static std::string impliedResult(const Equation &equation) {
   return result;
 }
 
-/// The equation of a node that is left alone by expandEinsum.
+/// The equation of a node that expandEinsum does not change.
 static Equation equationOf(onnx::NodeOp node) {
   std::string text = node.getString("equation", "").str();
   llvm::erase(text, ' ');

@@ -1,9 +1,9 @@
 //===- EinsumForms.cpp - expand equations into products of two ------------===//
 //
-// An ellipsis becomes indices of its own. An index that stands twice in an operand
-// is its diagonal: the second one gets another name, and a product with the identity
-// matrix ties the two. A dimension of one that is broadcast is dropped. Then the
-// operands are multiplied from the left, each time summing what is not needed later.
+// An ellipsis becomes separate indices. An index that occurs twice in an operand selects the
+// diagonal: the second occurrence gets a new letter, and a product with the identity matrix equates
+// the two. A broadcast dimension of one is dropped. Then the operands are multiplied from the left,
+// and each product sums over the indices that are not needed later.
 //
 //===----------------------------------------------------------------------===//
 
@@ -95,7 +95,7 @@ LogicalResult Former::parseTerm(StringRef text, Value operand) {
   return success();
 }
 
-/// Without `->` the indices of an ellipsis, then those that stand once, in order.
+/// Without `->`: the indices of an ellipsis, followed by those that occur once, in order.
 std::string Former::impliedResult() const {
   std::map<char, int> counts;
   for (const Term &term : terms)
@@ -126,7 +126,7 @@ LogicalResult Former::measure() {
   return success();
 }
 
-/// Each index that stands again takes a letter of its own and an identity matrix.
+/// Each repeated index gets a new letter and an identity matrix.
 LogicalResult Former::checkRepeated() {
   constexpr int64_t kMostDiagonal = 4096;
   size_t letters = extents.size();
@@ -241,7 +241,7 @@ Term Former::multiply(const Term &a, const Term &c, const std::string &kept) {
   return {kept, product.getResult(0)};
 }
 
-/// `term` summed over what the result lacks, in the result's order.
+/// `term` summed over the indices that the result lacks, in the order of the result.
 Value Former::sum(const Term &term) {
   SmallVector<int64_t> axes, order;
   std::string rest;

@@ -82,7 +82,7 @@ static LogicalResult lowerGatherRows(onnx::NodeOp node, ValueRange inputs, OpBui
   auto identity = AffineMap::getMultiDimIdentityMap(result.getRank(), b.getContext());
   SmallVector<AffineMap> maps{identity.getSliceMap(0, indexRank), identity};
   SmallVector<utils::IteratorType> loops(result.getRank(), utils::IteratorType::parallel);
-  Value into = hasOthers ? inputs[2] : empty(b, result); // in its place
+  Value into = hasOthers ? inputs[2] : empty(b, result); // uses its bytes
   auto body = [&](OpBuilder &inner, Location loc, ValueRange elements) {
     ImplicitLocOpBuilder s(loc, inner);
     Value row = rowFrom(s, elements[0], node, rows), isOwn = isOneOf(s, row, rows);

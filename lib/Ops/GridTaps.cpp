@@ -83,7 +83,7 @@ static Number reflected(const Floats &f, Number place, double low, double high) 
   return {value, f.select(turns, f.sub(f.of(0), place.slope), place.slope)};
 }
 
-/// The place on the line that stands for `place`, which may lie off it.
+/// The position on the line that represents `place`, which may be outside of it.
 static Number onLine(const Floats &f, const Sampler &sampler, int64_t extent, Number place) {
   double low = sampler.alignCorners ? 0 : -0.5, high = double(extent - 1) - low;
   if (sampler.mode == Mode::Nearest)
@@ -131,7 +131,8 @@ static Value integer(ImplicitLocOpBuilder &b, int64_t value) {
   return arith::ConstantIntOp::create(b, b.getI32Type(), value);
 }
 
-/// The pixel of a line of `extent` that pixel `index`, at most 4 off it, stands for.
+/// The pixel of a line of `extent` pixels that represents pixel `index`, which is at most 4 outside
+/// of it.
 static Value mirrored(ImplicitLocOpBuilder &b, Value index, int64_t extent, bool alignCorners) {
   int64_t period = alignCorners ? 2 * (extent - 1) : 2 * extent;
   if (period == 0)
@@ -143,7 +144,7 @@ static Value mirrored(ImplicitLocOpBuilder &b, Value index, int64_t extent, bool
   return arith::MinSIOp::create(b, place, back);
 }
 
-/// Pixel `index`, or the one that stands for it where it lies off the line.
+/// Pixel `index`, or the pixel that represents it if it is outside of the line.
 static void bound(ImplicitLocOpBuilder &b, const Sampler &sampler, int64_t extent, LineTap &tap) {
   if (sampler.padding == Padding::Reflection) {
     tap.index = mirrored(b, tap.index, extent, sampler.alignCorners);

@@ -20,7 +20,7 @@ struct LossLabels {
   mlir::Value inside(mlir::ImplicitLocOpBuilder &in, mlir::Value label);
   /// The weight of `label`; 0 when it is ignored.
   mlir::Value weightOf(mlir::ImplicitLocOpBuilder &in, mlir::Value label);
-  /// What a row adds to the loss: the weight of `label` times `lse` less its `score`.
+  /// The term of a row in the loss: the weight of `label` times `lse` less its `score`.
   mlir::Value lossOf(mlir::ImplicitLocOpBuilder &in, mlir::Value label, mlir::Value lse,
                      mlir::Value score);
   /// The sum of the weights of all `labels`.
@@ -29,7 +29,7 @@ struct LossLabels {
   RangeCheck check(mlir::ImplicitLocOpBuilder &b, mlir::Value labels);
 };
 
-/// Sums what `body` makes of the operands' elements over all rows.
+/// Sums the results of `body` for the operands' elements over all rows.
 mlir::Value sumRows(mlir::ImplicitLocOpBuilder &b, mlir::ValueRange operands,
                     mlir::RankedTensorType rowType, Body body);
 

@@ -46,9 +46,8 @@ mlir::RankedTensorType withoutAxes(mlir::RankedTensorType type, llvm::ArrayRef<i
 /// `axis` counted from the front.
 inline int64_t normalAxis(int64_t axis, int64_t rank) { return axis < 0 ? axis + rank : axis; }
 
-/// One loop nest over `result`: each operand is read through its map. A map
-/// that is null stands for NumPy broadcasting. Constants of equal elements
-/// become scalars in the body.
+/// One loop nest over `result`. Each operand is read through its map; a null map denotes NumPy
+/// broadcasting. Constants of equal elements become scalars in the body.
 mlir::Value elementwise(mlir::ImplicitLocOpBuilder &b, mlir::ValueRange operands,
                         llvm::ArrayRef<mlir::AffineMap> maps, mlir::RankedTensorType result,
                         Body body);
@@ -56,10 +55,9 @@ mlir::Value elementwise(mlir::ImplicitLocOpBuilder &b, mlir::ValueRange operands
 mlir::Value elementwise(mlir::ImplicitLocOpBuilder &b, mlir::ValueRange operands,
                         mlir::RankedTensorType result, Body body);
 
-/// Reduces over `axes` what `body` makes of the operands' elements. `space` is
-/// the shape of the loops, and of the first operand, and the element type of the
-/// result, which lacks the axes. Combining is `reassoc`: its order is LLVM's, the same in every
-/// run.
+/// Reduces the results of `body` for the operands' elements over `axes`. `space` is the shape of
+/// the loops and of the first operand, with the element type of the result, which lacks the axes.
+/// Combining is `reassoc`: LLVM selects its order, which is the same in every run.
 mlir::Value reduce(mlir::ImplicitLocOpBuilder &b, mlir::ValueRange operands,
                    llvm::ArrayRef<mlir::AffineMap> maps, mlir::RankedTensorType space,
                    llvm::ArrayRef<int64_t> axes, Combine combine, Body body);
@@ -67,9 +65,9 @@ mlir::Value reduce(mlir::ImplicitLocOpBuilder &b, mlir::ValueRange operands,
 mlir::Value reduce(mlir::ImplicitLocOpBuilder &b, mlir::Value operand, llvm::ArrayRef<int64_t> axes,
                    Combine combine);
 
-/// The same elements as `type`, whose shape differs only in dimensions of size one
-/// or in how neighbours are merged: tensor.collapse_shape and expand_shape. The
-/// element type is that of `value`.
+/// The same elements as `type`. Its shape may differ only in dimensions of size one or in merged
+/// neighbouring dimensions: tensor.collapse_shape and expand_shape. The element type is that of
+/// `value`.
 mlir::Value reshaped(mlir::ImplicitLocOpBuilder &b, mlir::Value value, mlir::RankedTensorType type);
 
 /// `a` combined with `x`; `reassoc` lets the compiler order a sum of floats.

@@ -39,7 +39,7 @@ AffineMap Masking::paddingMap(RankedTensorType padding) {
 
 /// Whether the key of this iteration comes before its query, or is at it.
 Value Masking::comesBefore(ImplicitLocOpBuilder &in) {
-  // As wide as a float, so that vectors of both have as many elements.
+  // The integer is as wide as a float, so that vectors of both have the same number of elements.
   Type narrow = in.getI32Type();
   Value key = arith::IndexCastOp::create(in, narrow, linalg::IndexOp::create(in, last));
   Value query = linalg::IndexOp::create(in, last - 1);

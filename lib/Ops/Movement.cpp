@@ -50,7 +50,7 @@ void Window::set(int64_t dim, int64_t start, int64_t step, int64_t count) {
   strides[dim] = count > 1 ? std::abs(step) : 1;
 }
 
-/// Turns the dimensions round that `window` takes from the back.
+/// Reverses the dimensions that `window` reads from the end.
 static Value turned(ImplicitLocOpBuilder &b, Value value, const Window &window) {
   if (!llvm::is_contained(window.reversed, true))
     return value;

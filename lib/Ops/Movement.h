@@ -15,7 +15,7 @@
 
 namespace zero::ops {
 
-/// An error at `node` that starts with what the node is.
+/// Reports an error at `node`. The message starts with the operator and name of the node.
 mlir::InFlightDiagnostic nodeError(onnx::NodeOp node);
 
 /// The elements of operand `index`, called `what` in ONNX; an error at the node
@@ -59,7 +59,7 @@ mlir::LogicalResult checkIndices(onnx::NodeOp node, unsigned operand, mlir::Valu
                                  int64_t extent, mlir::ImplicitLocOpBuilder &b, Lowered &lowered,
                                  std::pair<int64_t, int64_t> part = {0, 1});
 
-/// What a loop nest does at `point`: from the tensor carried in to the one carried on.
+/// The body of a loop nest at `point`: maps the tensor carried in to the one carried out.
 using NestBody = llvm::function_ref<mlir::Value(mlir::ImplicitLocOpBuilder &,
                                                 mlir::ValueRange point, mlir::Value carried)>;
 
@@ -72,10 +72,9 @@ mlir::Value forEachIndex(mlir::ImplicitLocOpBuilder &b, llvm::ArrayRef<int64_t> 
 using RowIndex = llvm::function_ref<mlir::Value(mlir::ImplicitLocOpBuilder &, mlir::Value block,
                                                 mlir::Value row)>;
 
-/// Writes the rows of `updates` [blocks, rows, inner] to `into` [blocks, extent,
-/// inner], or combines them with what is there, one after the other in row-major
-/// order, so that sums over repeated indices have one order in every run. What is
-/// combined may be 16-bit floats into f32.
+/// Writes the rows of `updates` [blocks, rows, inner] to `into` [blocks, extent, inner], or
+/// combines them with the existing values. Rows are processed in row-major order, so that sums over
+/// repeated indices have one order in every run. 16-bit floats may be combined into f32.
 mlir::Value scatterRows(mlir::ImplicitLocOpBuilder &b, mlir::Value into, mlir::Value updates,
                         std::optional<Combine> combine, RowIndex rowIndex);
 

@@ -115,8 +115,8 @@ static bool isComparison(onnx::Operator type) {
                             type);
 }
 
-/// The element type of what is computed from `a` and `b`: the wider one of floats;
-/// a constant takes that of the other.
+/// The element type of a result of `a` and `b`: the wider one of floats. A constant has the type of
+/// the other.
 static Type commonElement(Value a, Value b) {
   auto ofA = dyn_cast<FloatType>(tensorType(a).getElementType());
   auto ofB = dyn_cast<FloatType>(tensorType(b).getElementType());
@@ -159,7 +159,7 @@ Value NodeBuilder::reduceTo(Value value, RankedTensorType type) {
   Type element = type.getElementType();
   value = axes.empty() ? cast(value, element)
                        : sumOver(value, axes, /*keepdims=*/leading == 0, element);
-  // Dimensions of one element need no sum: the reshape drops or keeps them.
+  // Dimensions of one element need no sum; the reshape drops or keeps them.
   return reshape(value, type.getShape());
 }
 

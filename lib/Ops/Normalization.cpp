@@ -42,7 +42,7 @@ struct Rows {
 
   /// Fills `mean` and `inverse` from `x`.
   void measure(Value x);
-  /// The mean over each row of what `body` makes of the elements.
+  /// The mean over each row of the results of `body` for the elements.
   Value meanOf(ValueRange operands, ArrayRef<AffineMap> maps, Body body);
 
   ImplicitLocOpBuilder b;
@@ -141,7 +141,7 @@ static LogicalResult lowerForward(onnx::NodeOp node, ValueRange inputs, OpBuilde
   return success();
 }
 
-/// The operands of what follows: dy, x, scale, inverse and, centred, mean.
+/// The operands of the gradient: dy, x, scale, inverse and, if centred, mean.
 static std::pair<SmallVector<Value>, SmallVector<AffineMap>> gradientOperands(const Rows &rows,
                                                                               ValueRange inputs) {
   SmallVector<Value> operands{inputs[0], inputs[1], inputs[2], rows.inverse};
@@ -207,8 +207,8 @@ static LogicalResult lowerGradient(onnx::NodeOp node, ValueRange inputs, OpBuild
   return success();
 }
 
-/// Adds to `grad` what comes through the results Mean and InvStdDev, which have
-/// dimensions of 1 for the row: dmean / n - dinverse inverse^3 (x - mean) / n.
+/// Adds to `grad` the gradients of the results Mean and InvStdDev, which have dimensions of 1 for
+/// the row: dmean / n - dinverse inverse^3 (x - mean) / n.
 static void addStatistics(onnx::NodeOp node, ValueRange dy, int64_t axis, NodeBuilder &builder,
                           Value &grad) {
   RankedTensorType type = node.inputType(0);
@@ -256,7 +256,7 @@ static LogicalResult gradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool> w
   Type none = builder.getBuilder().getNoneType();
   RankedTensorType row = type.clone(type.getShape().drop_front(axis));
   bool hasBias = wanted.size() > 2 && wanted[2];
-  // A bias of another shape than a row is summed by a node of its own.
+  // A separate node sums a bias whose shape differs from a row.
   bool sumsBias = hasBias && node.inputType(2).getShape() == row.getShape();
   if (dy[0]) {
     SmallVector<Type> results{wanted[0] ? Type(type) : none,

@@ -15,7 +15,7 @@ using namespace mlir;
 
 namespace zero::ops {
 
-/// An index of any type as i64; what lies between whole numbers is truncated.
+/// An index of any type as i64. Values between integers are truncated.
 static Value indexOf(ImplicitLocOpBuilder &b, Value index, bool isUnsigned) {
   if (isa<FloatType>(index.getType()))
     return arith::FPToSIOp::create(b, b.getI64Type(), index);

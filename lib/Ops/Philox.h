@@ -3,8 +3,8 @@
 // Random numbers are drawn by Philox4x32-10 (Salmon et al., "Parallel random
 // numbers: as easy as 1, 2, 3", SC 2011). The counter of an element is (its place in
 // the row, the row's number in the global batch, node, step), the key is the seed. So
-// numbers depend neither on how the batch, whose rows lie along the first dimension,
-// is cut over ranks and micro-batches, nor on the order of evaluation.
+// numbers depend neither on how the batch, which is the first dimension, is split over ranks and
+// micro-batches, nor on the order of evaluation.
 //
 // A tensor without rows of the batch draws by the same rule: its first dimension
 // counts as rows of this rank and micro-batch. So each of these has its own numbers,
@@ -21,8 +21,8 @@
 
 namespace zero::ops {
 
-/// A zero::RandomKey for `node`: what its draws take from the step, the node and its
-/// seed. `ownSeed` is the node's seed attribute as 32 bits, 0 where it has none.
+/// Creates a zero::RandomKey for `node`, which its draws derive from the step, the node and its
+/// seed. `ownSeed` is the node's seed attribute as 32 bits, or 0 without one.
 mlir::Value randomKey(onnx::NodeOp node, uint32_t ownSeed, NodeBuilder &nodes);
 
 /// The four words drawn for the current element of a linalg op over `type`. `key` is

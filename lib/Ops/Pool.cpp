@@ -51,7 +51,7 @@ static FailureOr<Windows> poolWindows(onnx::NodeOp node, RankedTensorType x, Ran
       windowsOf(node, x.getShape().drop_front(2), *kernel, y.getShape().drop_front(2));
   if (failed(windows))
     return failure();
-  // Each is looked at, and a mean's divisors are a constant.
+  // Each window is visited, and the divisors of a mean are a constant.
   constexpr int64_t kMostWindows = int64_t(1) << 24;
   for (int64_t count : windows->output)
     if (count > kMostWindows)
@@ -124,7 +124,7 @@ static Value asImages(ImplicitLocOpBuilder &b, Value value) {
 }
 
 namespace {
-/// The part of a window that lies inside the image, in one dimension.
+/// The part of a window inside the image, in one dimension.
 struct Visible {
   Value first, end, step;
 };
@@ -135,7 +135,7 @@ static Visible visiblePart(ImplicitLocOpBuilder &b, const Windows &windows, int6
   Value zero = number(b, 0), step = number(b, windows.dilations[dim]);
   Value start = scaled(b, output, windows.strides[dim], number(b, -windows.padsBegin[dim]));
   Value missing = arith::MaxSIOp::create(b, arith::SubIOp::create(b, zero, start), zero);
-  // Rounded up; what is missing is not negative.
+  // Rounds up; the operand is not negative.
   Value upTo = arith::AddIOp::create(b, missing, number(b, windows.dilations[dim] - 1));
   Value skipped = arith::DivSIOp::create(b, upTo, step);
   Value end = arith::AddIOp::create(b, start, number(b, windows.reach(dim) + 1));
@@ -151,8 +151,8 @@ static Value offsetOf(ImplicitLocOpBuilder &b, const Windows &windows, ValueRang
   return offset;
 }
 
-/// The first largest element, a NaN above all, of the window at `point` (image,
-/// output...) of `images`: where it lies in its image.
+/// The position in its image of the first maximum of the window at `point` (image, output...) of
+/// `images`. NaN is greater than all numbers.
 static Value findLargest(ImplicitLocOpBuilder &b, Value images, const Windows &windows,
                          ValueRange point) {
   SmallVector<Value> lowers, uppers, steps;
@@ -199,7 +199,7 @@ static Value columnMajor(ImplicitLocOpBuilder &b, const Windows &windows, Value 
   return result;
 }
 
-/// ONNX's Indices: positions in the whole of x.
+/// ONNX's Indices: positions in the entire x.
 static Value emitIndices(onnx::NodeOp node, ImplicitLocOpBuilder &b, Value x,
                          const Windows &windows) {
   Value images = asImages(b, x);
@@ -260,7 +260,7 @@ static LogicalResult lowerMaxPoolGrad(onnx::NodeOp node, ValueRange inputs, OpBu
   return success();
 }
 
-/// What a gradient node needs to know of `node`'s windows.
+/// The attributes of `node`'s windows for its gradient node.
 static SmallVector<NamedAttribute> attributesOf(NodeBuilder &builder, const Windows &windows) {
   SmallVector<NamedAttribute> attrs = windowAttributes(builder, windows);
   attrs.push_back(builder.attr("kernel_shape", windows.kernel));

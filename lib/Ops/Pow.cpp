@@ -3,7 +3,7 @@
 // ONNX Pow (opset 13, 15): NumPy broadcasting, the result has the base's type. A
 // constant exponent that is a small multiple of one half becomes products,
 // square roots and one division; the others are exp(b log |a|), with the sign of an
-// odd whole power, or, of integers, products by squaring.
+// odd integer power, or, for integers, products by squaring.
 //
 // Gradient, y = a ^ b: da = dy b a^(b - 1), db = dy y log a where a > 0, else 0
 // (0 for b = 0 and a <= 0, where the limit doesn't exist: as PyTorch has it).
@@ -73,7 +73,7 @@ static Value convertExponent(ImplicitLocOpBuilder &b, Value exponent, Type type,
   return arith::ExtFOp::create(b, type, exponent);
 }
 
-/// exp(b log |a|) with what C's pow says about zero and negative bases.
+/// exp(b log |a|), with the results of C's pow for zero and negative bases.
 static Value generalPower(ImplicitLocOpBuilder &b, Value base, Value exponent) {
   Type type = base.getType();
   Value zero = constant(b, type, 0);
@@ -97,7 +97,7 @@ static Value generalPower(ImplicitLocOpBuilder &b, Value base, Value exponent) {
   return select(test(arith::CmpFPredicate::OEQ, exponent, zero), constant(b, type, 1), power);
 }
 
-/// The exponent's element as an integer of 64 bits; of a float, what is whole.
+/// The exponent's element as a 64-bit integer. A float is truncated.
 static Value wholeExponent(ImplicitLocOpBuilder &b, Value exponent, bool isUnsigned) {
   Type wide = b.getI64Type();
   if (isa<FloatType>(exponent.getType()))
@@ -108,8 +108,8 @@ static Value wholeExponent(ImplicitLocOpBuilder &b, Value exponent, bool isUnsig
                     : arith::ExtSIOp::create(b, wide, exponent).getResult();
 }
 
-/// base ^ exponent of integers, modulo their width, by squaring; a negative exponent
-/// gives what is whole of the reciprocal.
+/// base ^ exponent for integers, modulo their width, by squaring. A negative exponent gives the
+/// truncated reciprocal.
 static Value wholePower(ImplicitLocOpBuilder &b, Value base, Value exponent) {
   Type type = base.getType();
   auto number = [&](Type type, int64_t value) { return constant(b, type, double(value)); };

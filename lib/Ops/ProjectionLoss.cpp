@@ -72,7 +72,7 @@ Value LossPart::largest() {
   });
 }
 
-/// What is taken from scores before exp: `top`, but 0 where no score is finite so far.
+/// The number that is subtracted from scores before exp: `top`, or 0 if no score is finite yet.
 Value LossPart::shiftBy(Value top) {
   return elementwise(b, top, rowType, [](ImplicitLocOpBuilder &in, ValueRange x) -> Value {
     Type element = x[0].getType();

@@ -110,7 +110,7 @@ static LogicalResult expandMultinomial(onnx::NodeOp node, NodeBuilder &nodes,
                              nodes.reshape(limit, {rows, samples, 1}));
   Type integer = tensorType(node.getOutputs()[0]).getElementType();
   Value count = nodes.reduceSum(nodes.cast(below, integer), {2}, /*keepdims=*/false);
-  // Where scores are NaN or all minus infinity there is no class to find.
+  // If the scores are NaN or all minus infinity, no class is found.
   results.push_back(nodes.binary(op::Min, count, nodes.scalar(double(classes - 1), integer)));
   return success();
 }
@@ -158,7 +158,7 @@ static double below(double high, Type type) {
                       : std::nextafterf(float(high), -float(kInfinity));
 }
 
-/// What `body` makes of the words of each element of `node`'s result.
+/// Computes each element of `node`'s result by `body` from the words of the element.
 static void lowerDraws(onnx::NodeOp node, ValueRange inputs, OpBuilder &builder, Lowered &lowered,
                        llvm::function_ref<Value(ImplicitLocOpBuilder &, ArrayRef<Value>)> body) {
   ImplicitLocOpBuilder b(node.getLoc(), builder);

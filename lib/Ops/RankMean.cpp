@@ -27,7 +27,7 @@ static LogicalResult rankMeanGradient(onnx::NodeOp node, ValueRange dy, ArrayRef
 }
 
 void registerRankMean() {
-  // No kernel: what partition makes of it is a collective of the step.
+  // There is no kernel, because partition converts it to a collective of the step.
   registerOp({own::RankMean, 1, 1, Kind::View, lowerRankMean, rankMeanGradient});
 }
 

@@ -102,7 +102,7 @@ static FailureOr<SmallVector<StringRef>> functionNames(onnx::NodeOp node, Cell c
   return names;
 }
 
-/// What all directions' nodes say of their activations.
+/// The attributes of the activations of each direction's nodes.
 static FailureOr<SmallVector<SmallVector<NamedAttribute>>>
 functionAttrs(onnx::NodeOp node, NodeBuilder &builder, Cell cell, int64_t directions) {
   auto names = functionNames(node, cell, directions);
@@ -231,7 +231,7 @@ Value Layer::stepsFirst() {
   return batchFirst ? builder.transpose(operand(X), {1, 0, 2}) : operand(X);
 }
 
-/// What operand `index`, whose first dimension is that of directions, has for one.
+/// The part of operand `index` for one direction, whose dimension is the first.
 Value Layer::ofDirection(unsigned index, int64_t direction) {
   Value value = operand(index);
   if (directions > 1)
@@ -245,7 +245,7 @@ static Value gatesPart(NodeBuilder &builder, Value value, int64_t begin, int64_t
   return sliceNode(builder, value, 0, begin * hidden, end * hidden);
 }
 
-/// What the biases of input and state add to the gates outside a reset.
+/// The sum of the biases of input and state that applies to the gates outside a reset.
 Value Layer::bias(int64_t direction) {
   Value both = ofDirection(B, direction);
   Value ofInput = gatesPart(builder, both, 0, gates, hidden);
@@ -262,7 +262,7 @@ Value Layer::candidateBias(int64_t direction) {
   return gatesPart(builder, ofDirection(B, direction), 2 * gates - 1, 2 * gates, hidden);
 }
 
-/// What the input gives to the gates of all steps: one product.
+/// The contribution of the input to the gates of all steps, as one product.
 Value Layer::inputGates(Value rows, int64_t direction) {
   Value sums = contractNode(builder, rows, ofDirection(W, direction), false, true);
   if (node.hasInput(B))

@@ -47,9 +47,9 @@ struct Activation::Function {
   llvm::StringLiteral name;
   bool takesAlpha, takesBeta;
   std::optional<double> alpha, beta;
-  /// From x, alpha and beta.
+  /// Computes the value from x, alpha and beta.
   Number (*value)(Number, double, double);
-  /// From x, the value, alpha and beta.
+  /// Computes the derivative from x, the value, alpha and beta.
   Number (*slope)(Number, Number, double, double);
 };
 

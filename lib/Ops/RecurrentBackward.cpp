@@ -24,8 +24,8 @@ public:
   void run(Lowered &lowered);
 
 private:
-  /// What the loops carry: the results, of which the third is an LSTM's or a GRU's, and a
-  /// chunk's own.
+  /// The loop-carried values: the results (the third is that of an LSTM or a GRU), and those of a
+  /// chunk.
   enum Slot : unsigned { Gates, Initial, Third, State, CellState, Candidate, Reset, Count };
 
   void runChunk(ImplicitLocOpBuilder &in, Value chunk, Carry &carry);
@@ -51,8 +51,8 @@ Number Backward::ofState(const Place &p, const Carry &carry) {
   return has(GradOperand::States) ? later + inStep(p, inputs[GradOperand::States]) : later;
 }
 
-/// What of the gradient of the state goes to the step before without a product: `next`, or
-/// all of it where the sequence lacks the step.
+/// Adds the part of the state's gradient that passes to the previous step without a product:
+/// `next`, or the entire gradient if the sequence lacks the step.
 void Backward::carryOn(const Place &p, Carry &carry, Value active, Number next, Number whole) {
   carry[State] = with(p.b, carry[State], {p.row, p.unit}, chosen(active, next, whole).value);
 }
@@ -124,7 +124,7 @@ void Backward::stepLstm(const Place &p, Carry &carry) {
   carryOn(p, carry, active, zero, state);
 }
 
-/// What gate z or r of a GRU is computed from.
+/// The input of gate z or r of a GRU.
 Number Backward::gruGate(const Place &p, int64_t gate) {
   return inStep(p, inputs[GradOperand::Gates], gate) +
          inStep(p, inputs[GradOperand::Recurrent], gate);

@@ -25,7 +25,7 @@ public:
   void run(Lowered &lowered);
 
 private:
-  /// What the loops carry: the results, and a chunk's own.
+  /// The loop-carried values: the results, and those of a chunk.
   enum Slot : unsigned { States, Last, Cells, LastCell, State, CellState, Gates, Reset, Count };
 
   void runChunk(ImplicitLocOpBuilder &in, Value chunk, Carry &carry);
@@ -42,14 +42,13 @@ private:
 };
 } // namespace
 
-/// Whether result `index` is read. Where a node has no reader at all, it stands for
-/// another one.
+/// Whether result `index` is read. If a node has no reader at all, it was created for another one.
 bool Forward::isRead(unsigned index) {
   return node->use_empty() || !node.getOutputs()[index].use_empty();
 }
 
-/// Gates [firstGate, endGate): `state` times their recurrent weights, and what the input or
-/// the bias of a GRU's candidate adds.
+/// Computes gates [firstGate, endGate): `state` times their recurrent weights, plus the terms of
+/// the input or of the bias of a GRU's candidate.
 void Forward::multiply(ImplicitLocOpBuilder &in, Value chunk, Value step, int64_t firstGate,
                        int64_t endGate, Value state, bool addsInput, Carry &carry) {
   ProductShape shape{rows, firstGate * form.hidden, endGate * form.hidden, form.hidden};

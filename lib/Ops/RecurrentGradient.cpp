@@ -134,7 +134,7 @@ onnx::NodeOp StepsGradient::createKernel() {
                         node.getAttrs().getValue());
 }
 
-/// Of a GRU that resets the state, of which the candidate's weights see the reset one.
+/// The gradient of a GRU that resets the state: the candidate's weights multiply the reset state.
 Value StepsGradient::resettingWeightsGradient() {
   Value gates = matrix(kernel.getResult(0)), reset = matrix(kernel.getResult(2));
   Value others = contractNode(builder, part(gates, 0, 2), matrix(previous), true, false);

@@ -8,7 +8,7 @@ using namespace mlir;
 
 namespace zero::ops {
 
-/// Where the batch of a tensor of `rank` is: behind the steps, if it has them.
+/// The axis of the batch in a tensor of `rank`: after the steps, if it has them.
 static int64_t batchAxis(int64_t rank) { return rank == 3 ? 1 : 0; }
 
 /// `type` with its batch as [chunks, rows].

@@ -8,8 +8,8 @@
 
 namespace zero::ops {
 
-/// What forward and its gradient share: operands and results have their batch cut into
-/// chunks, [..., chunks, rows, ...], so that threads may share the chunks.
+/// The common part of forward and its gradient. The batch of operands and results is divided into
+/// chunks, [..., chunks, rows, ...], so that threads may divide the chunks.
 class RecurrentKernel {
 public:
   RecurrentKernel(onnx::NodeOp node, mlir::ValueRange inputs, mlir::OpBuilder &builder,

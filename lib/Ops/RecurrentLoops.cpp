@@ -32,7 +32,7 @@ Values repeat(ImplicitLocOpBuilder &b, int64_t extent, ValueRange carried, LoopB
   return Values(loop.getResults());
 }
 
-/// `carry` without what is null.
+/// `carry` without null values.
 static Values packed(const Carry &carry) {
   Values values;
   llvm::copy_if(carry, std::back_inserter(values), [](Value value) { return bool(value); });
@@ -81,7 +81,7 @@ Value shifted(ImplicitLocOpBuilder &b, Value index, int64_t by) {
   return arith::AddIOp::create(b, index, arith::ConstantIndexOp::create(b, by));
 }
 
-/// What a tile does: from where it starts and how wide it is.
+/// The body of a tile, which gets its start and its width.
 using TileBody =
     llvm::function_ref<Value(ImplicitLocOpBuilder &, Value start, int64_t width, Value carried)>;
 

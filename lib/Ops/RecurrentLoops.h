@@ -14,7 +14,7 @@ namespace zero::ops {
 
 using Values = llvm::SmallVector<mlir::Value>;
 
-/// An iteration: from what is carried in to what is carried on.
+/// An iteration: maps the values carried in to the values carried out.
 using LoopBody = llvm::function_ref<Values(mlir::ImplicitLocOpBuilder &, mlir::Value index,
                                            mlir::ValueRange carried)>;
 
@@ -25,14 +25,14 @@ Values repeat(mlir::ImplicitLocOpBuilder &b, int64_t extent, mlir::ValueRange ca
 /// Tensors that loops carry, some of which may be null.
 using Carry = llvm::SmallVector<mlir::Value, 8>;
 
-/// An iteration that updates what is carried in place; null stays null.
+/// An iteration that updates the loop-carried values in place. Null values remain null.
 using CarryBody =
     llvm::function_ref<void(mlir::ImplicitLocOpBuilder &, mlir::Value index, Carry &)>;
 
 /// A loop over [0, extent) that updates `carry`.
 void repeatOver(mlir::ImplicitLocOpBuilder &b, int64_t extent, Carry &carry, CarryBody body);
 
-/// What happens at a row and a column.
+/// The body at a row and a column.
 using PointBody = llvm::function_ref<void(mlir::ImplicitLocOpBuilder &, mlir::Value row,
                                           mlir::Value column, Carry &)>;
 

@@ -23,8 +23,8 @@ using namespace mlir;
 
 namespace zero::ops {
 
-/// The axes to reduce, from the front and in order; with none of them, what a
-/// node does to single elements (a square, say) still happens.
+/// The axes to reduce, non-negative and in order. Without axes, the operation on single elements (a
+/// square, for example) still applies.
 static FailureOr<SmallVector<int64_t>> reducedAxes(onnx::NodeOp node) {
   int64_t rank = node.inputType(0).getRank();
   SmallVector<int64_t> axes = node.getInts("axes").value_or(SmallVector<int64_t>());
@@ -54,7 +54,7 @@ static int64_t reducedCount(RankedTensorType type, ArrayRef<int64_t> axes) {
   return count;
 }
 
-/// What is done to each element before it is combined, and to the result.
+/// The operation on each element before it is combined, and on the result.
 using BeforeFn = Value (*)(ImplicitLocOpBuilder &, Value);
 using AfterFn = Value (*)(ImplicitLocOpBuilder &, Value, int64_t count);
 
@@ -108,7 +108,7 @@ static LogicalResult lowerReduction(onnx::NodeOp node, ValueRange inputs, OpBuil
   return success();
 }
 
-/// log of the sum of exp(x - m), plus m, the largest x; 0 stands for an infinite m.
+/// log of the sum of exp(x - m), plus m, the largest x. If m is infinite, 0 is used instead.
 static LogicalResult lowerLogSumExp(onnx::NodeOp node, ValueRange inputs, OpBuilder &builder,
                                     Lowered &lowered) {
   FailureOr<SmallVector<int64_t>> axes = reducedAxes(node);

@@ -5,8 +5,8 @@
 // the adjoint, which gathers, too, so that its sums have one order and rows run beside
 // each other.
 //
-// The table stands in the kernel in one of two forms:
-//   - where it repeats, as with whole factors, and the axis is contiguous: as the weights
+// The table is part of the kernel in one of two forms:
+//   - if it repeats, as with integer factors, and the axis is contiguous: as the weights
 //     of one period, with the few elements at the ends written out;
 //   - else as constants, an index and a weight for each tap.
 //
@@ -95,7 +95,7 @@ struct Columns {
     weights.resize(indices.size(), b.getFloatAttr(element, 0));
     for (auto [row, taps] : llvm::enumerate(table.rows))
       for (size_t tap = 0; tap < width; ++tap) {
-        // Where there is no tap, one that is read anyway counts nothing.
+        // If there is no tap, any element is read with weight 0.
         const Tap none{taps.empty() ? 0 : taps.front().index, 0};
         const Tap &from = tap < taps.size() ? taps[tap] : none;
         indices[row * width + tap] = int32_t(from.index);
@@ -184,8 +184,8 @@ static Value loopTaps(ImplicitLocOpBuilder &b, Value x, RankedTensorType result,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Rows [first, end) come in groups of `rows`; each group reads what the one before it
-/// reads, `step` further on.
+/// Rows [first, end) form groups of `rows` rows. Each group reads the elements of the previous
+/// group moved by `step`.
 struct Period {
   int64_t rows, step, first, end;
 
@@ -195,7 +195,7 @@ struct Period {
 
 /// Code of a group, and of the rows outside of all groups, stays short.
 static constexpr int64_t kMostRowsOfGroup = 8, kMostTapsOfGroup = 48, kMostRowsOutside = 32;
-/// What doubles round differently from group to group.
+/// Doubles may round differently from group to group by up to this much.
 static constexpr double kSameWeight = 1e-9;
 
 static bool isShifted(const Taps &a, const Taps &b, int64_t step) {
@@ -210,7 +210,7 @@ static std::optional<Period> findPeriod(const TapTable &table, int64_t extent) {
   if (period.rows > kMostRowsOfGroup || period.rows * int64_t(table.width()) > kMostTapsOfGroup ||
       table.outside.any())
     return std::nullopt;
-  // From the middle to both ends: these are where rows differ.
+  // Searches from the middle to both ends, where rows differ.
   auto follows = [&](int64_t row) {
     return isShifted(table.rows[row - period.rows], table.rows[row], period.step);
   };

@@ -4,7 +4,7 @@
 // nearest_modes, antialias, axes, exclude_outside, extrapolation_value,
 // keep_aspect_ratio_policy) and Upsample (7 to 9), with constant scales, sizes and roi.
 // Both are expanded, one axis after the other; axes that get shorter come first:
-//   - mode nearest by whole factors, all axes at once: Reshape, Expand, Reshape;
+//   - mode nearest by integer factors, all axes in one step: Reshape, Expand, Reshape;
 //   - floats otherwise: zero::Resample of each axis, see Resample.h;
 //   - integers and booleans, in mode nearest only: Gather of each axis.
 //
@@ -24,7 +24,7 @@ using namespace mlir;
 namespace zero::ops {
 
 namespace {
-/// One dimension and what becomes of it.
+/// One dimension and how it is resized.
 struct Axis {
   int64_t dim;
   AxisResize resize;
@@ -76,7 +76,7 @@ static FailureOr<SmallVector<int64_t>> axesOf(onnx::NodeOp node, int64_t rank) {
   return *axes;
 }
 
-/// Checks that `count` numbers stand for `axes`.
+/// Checks that there is one of `count` numbers for each of `axes`.
 static LogicalResult checkCount(onnx::NodeOp node, StringRef what, size_t count, size_t axes) {
   if (count == axes)
     return success();
@@ -144,7 +144,7 @@ static LogicalResult checkChoice(onnx::NodeOp node, StringRef name, StringRef va
   return error << ", got '" << value << "'";
 }
 
-/// What all axes of `node` have in common.
+/// The settings that all axes of `node` share.
 static FailureOr<AxisResize> modesOf(onnx::NodeOp node) {
   // Before opset 11 there was one way.
   bool isOld = node.getOpset() < 11;

@@ -9,7 +9,7 @@
 
 namespace zero::ops {
 
-/// Below this a weight is what rounding has left of none.
+/// A weight below this is a rounding error of zero.
 static constexpr double kNoWeight = 1e-13;
 
 size_t TapTable::width() const {
@@ -74,7 +74,7 @@ static double cubic(double x, double a) {
   return x < 2 ? ((a * x - 5 * a) * x + 8 * a) * x - 4 * a : 0;
 }
 
-/// Whether the nearest of two neighbours is the right one, which lies 1 - `ratio` away.
+/// Whether the right one of two neighbours is nearest. Its distance is 1 - `ratio`.
 static bool isRightNearest(llvm::StringRef mode, double ratio) {
   if (ratio == 1)
     return true;

@@ -39,7 +39,7 @@ using Taps = llvm::SmallVector<Tap, 4>;
 /// A linear map of an axis: the taps of each element of its result.
 struct TapTable {
   std::vector<Taps> rows;
-  /// Elements that mode tf_crop_and_resize takes from outside of the axis; they have no taps.
+  /// Elements that mode tf_crop_and_resize takes from outside of the axis. They have no taps.
   llvm::BitVector outside;
 
   /// The largest number of taps of a row, at least 1.

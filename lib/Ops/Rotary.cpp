@@ -75,7 +75,7 @@ static LogicalResult gradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool> w
     return success();
   if (inverse)
     return node.emitError() << "no gradient for the table of " << node.describe();
-  // A turn by a right angle is what sin is multiplied with.
+  // sin is multiplied with x rotated by a right angle.
   Value turned =
       builder
           .create(own::Rotary, x.getType(),

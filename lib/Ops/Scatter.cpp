@@ -93,8 +93,8 @@ static void gradientOfExtreme(ScatterNodes &n, Value dy, ArrayRef<bool> wanted,
     grads[2] = b.mul(fromUpdate, n.gather(part));
 }
 
-/// The product of all the others. For an update that is the product of what is not zero,
-/// divided by itself, unless another update is zero.
+/// The product of all other factors. For an update, this is the product of the nonzero factors
+/// divided by the update, unless another update is zero.
 static void gradientOfProduct(ScatterNodes &n, Value dy, ArrayRef<bool> wanted,
                               MutableArrayRef<Value> grads) {
   NodeBuilder &b = n.builder;
@@ -125,7 +125,7 @@ LogicalResult scatterGradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool> w
                   .Cases({"max", "min"}, gradientOfExtreme)
                   .Default(nullptr);
   if (!rule)
-    return scatterReduction(node); // says what is wrong
+    return scatterReduction(node); // reports the error
   rule(nodes, dy[0], wanted, grads);
   for (unsigned operand : {0, 2})
     if (grads[operand])

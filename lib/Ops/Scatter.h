@@ -26,8 +26,8 @@ llvm::LogicalResult scatterGradient(onnx::NodeOp node, mlir::ValueRange dy,
                                     llvm::MutableArrayRef<mlir::Value> grads, onnx::Operator gather,
                                     llvm::ArrayRef<mlir::NamedAttribute> attrs);
 
-/// How a scatter combines an update with what is there; nothing where it replaces.
-/// Fails after an error when `reduction` is none of ONNX's.
+/// How a scatter combines an update with the existing value; nothing if it replaces it. Fails after
+/// an error if `reduction` is not one of ONNX's.
 mlir::FailureOr<std::optional<Combine>> scatterReduction(onnx::NodeOp node);
 
 /// Whether row `row` of the updates of a sum counts.

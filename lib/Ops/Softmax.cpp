@@ -25,7 +25,7 @@ struct Rows {
         axis(normalAxis(node.getInt("axis", -1), type.getRank())),
         perRow(withoutAxes(b.getContext(), type.getRank(), axis)) {}
 
-  /// Combines along each row what `body` makes of full tensors and row values.
+  /// Combines along each row the results of `body` for full tensors and row values.
   Value reduceRow(ValueRange operands, ArrayRef<AffineMap> maps, Combine combine, Body body) {
     return reduce(b, operands, maps, type, axis, combine, body);
   }

@@ -2,9 +2,9 @@
 //
 // ONNX TopK with a constant K, from opset 10 on: the largest or smallest K
 // elements along `axis`, always in order; of equal ones the lower index comes
-// first, and a NaN counts as larger than all numbers. Each place is found by one
-// walk over the row, for what follows the place before in that order: K times the
-// row, which is right for the few experts or beams that K stands for.
+// first, and a NaN counts as larger than all numbers. Each result is found by one pass over the
+// row, which searches for the element that follows the previous one in that order. The cost is K
+// times the row, which suits the few experts or beams for which K is used.
 //
 // Gradient of the values: zero::GatherElementsGrad with TopK's own indices.
 //
@@ -57,7 +57,7 @@ struct Rows {
 };
 } // namespace
 
-/// The index along the row through `point` of what follows the place before.
+/// The index along the row through `point` of the element that follows the previous one.
 static Value nextIndex(ImplicitLocOpBuilder &b, const Rows &rows, Value input, Value indices,
                        ValueRange point) {
   Value zero = arith::ConstantIndexOp::create(b, 0), one = arith::ConstantIndexOp::create(b, 1);

@@ -70,9 +70,9 @@ static constexpr TurnBits kTurns[] = {
     {0x1p-38, {0x1.c882a5p+1, 0x1.fc2757cp-26, 0x1.1f534d8p-54, 0x1.7036d88p-80}},
     {0x1p-72, {0x1.3abe8cp-3, 0x1.d4d377p-26, 0x1.b6c528p-57, 0x1.993c438p-80}}};
 
-/// x 2/pi modulo 4, plus at most 12, of an x of 24 bits from kLarge on, exact to 2^-48. A multiple
-/// of the lowest bit of x times the bits of 2/pi that make more than four is left out; what is
-/// left is whole numbers of at most 51 bits, each of which is brought below 4.
+/// x 2/pi modulo 4, plus at most 12, for an x of 24 bits from kLarge on, exact to 2^-48. The bits
+/// of 2/pi whose product with the lowest bit of x is a multiple of 4 are omitted. The rest is a sum
+/// of integers of at most 51 bits, each of which is reduced below 4.
 static Value modularTurns(ImplicitLocOpBuilder &b, Value x) {
   auto number = [&](double value) { return constant(b, x.getType(), value); };
   Value magnitude = math::AbsFOp::create(b, x);
@@ -110,7 +110,7 @@ static Angle splitNear(ImplicitLocOpBuilder &b, Value x) {
   return {turns, plus(b, x, times(b, turns, number(-llvm::numbers::pi / 2)))};
 }
 
-/// The same of any size. NaN and infinities leave NaN.
+/// The same for any size. NaN and infinities give NaN.
 static Angle split(ImplicitLocOpBuilder &b, Value x) {
   auto number = [&](double value) { return constant(b, x.getType(), value); };
   Angle near = splitNear(b, x);

@@ -45,9 +45,9 @@ llvm::SmallVector<mlir::AffineExpr> windowExprs(const Windows &windows,
                                                 llvm::ArrayRef<mlir::AffineExpr> outputs,
                                                 llvm::ArrayRef<mlir::AffineExpr> elements);
 
-/// `value` [leading..., output...] with its elements `stride` apart among zeros, as
-/// [leading..., input + reach...]: the windows that see element i of the input
-/// through their element k lie at i + reach - k dilation.
+/// `value` [leading..., output...] with its elements `stride` apart and zeros between them, as
+/// [leading..., input + reach...]. The windows that read element i of the input through their
+/// element k are at i + reach - k dilation.
 mlir::Value spreadOutput(mlir::ImplicitLocOpBuilder &b, mlir::Value value, const Windows &windows);
 
 /// The index map of `spreadOutput`'s spatial dimensions for loops over the input and

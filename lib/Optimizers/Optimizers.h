@@ -26,11 +26,11 @@ std::string number(double value);
 
 /// The weight decay of every optimizer, none by default.
 Hyperparameter weightDecayParameter();
-/// Rates at which two moments go on, and what is added to the denominator.
+/// The decay rates of two moments, and the term that is added to the denominator.
 Hyperparameter betasParameter(double beta1, double beta2);
 Hyperparameter epsilonParameter(double value);
 
-/// What an element of a result is made of.
+/// Computes an element of a result.
 using ElementBody = llvm::function_ref<mlir::Value(Formula &, mlir::ValueRange)>;
 
 /// An operand of `mapTensors` and the dimensions of the result that it has.
@@ -43,14 +43,14 @@ struct TensorOperand {
 mlir::Value mapTensors(mlir::OpBuilder &builder, mlir::Location loc,
                        llvm::ArrayRef<TensorOperand> operands, mlir::RankedTensorType type,
                        ElementBody body);
-/// The sum over the dimensions `over` of what `body` makes of each element, in `element`.
+/// The sum over the dimensions `over` of the results of `body` for each element, in type `element`.
 mlir::Value sumTensor(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value input,
                       llvm::ArrayRef<unsigned> over, mlir::Type element, ElementBody body);
 /// 0, 1, ... of a tensor.
 llvm::SmallVector<unsigned> allDims(mlir::Value tensor);
 
-/// What Adam and LAMB have in common: two moments of each gradient, and powers of their
-/// decay rates for the bias correction.
+/// The common part of Adam and LAMB: two moments of each gradient, and powers of their decay rates
+/// for the bias correction.
 class MomentOptimizer : public Optimizer {
 public:
   llvm::SmallVector<ParameterState> states() const override {

@@ -13,13 +13,13 @@ namespace zero {
 
 static constexpr StringLiteral kScale = "lr-scale";
 
-/// Where the pattern ends: a name may hold colons, but none before one of our keys.
+/// The end of the pattern. A name may contain colons, but none before a key.
 static size_t findFirstKey(StringRef text) {
   return std::min(text.find((":" + kWeightDecay + "=").str()),
                   text.find((":" + kScale + "=").str()));
 }
 
-/// Reads "key=value" into `group`; returns what is wrong with it, or nothing.
+/// Reads "key=value" into `group`. Returns an error message, or an empty string.
 static std::string readSetting(StringRef setting, ParameterGroup &group,
                                SmallVectorImpl<StringRef> &given) {
   auto [key, value] = setting.split('=');

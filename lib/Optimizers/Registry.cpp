@@ -80,7 +80,7 @@ std::string OptimizerDefinition::flags() const {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// What a flag means to some optimizers.
+/// The meaning of a flag for some optimizers.
 struct Use {
   StringRef meaning;
   std::string defaults;

@@ -18,7 +18,7 @@ static bool hasEnd(const ScheduleOptions &options) {
   return options.kind == ScheduleKind::Linear || options.kind == ScheduleKind::Cosine;
 }
 
-/// What of `options` has no effect on its kind; empty when all has one.
+/// The option that has no effect on the kind of schedule; empty if all have one.
 static std::string findIdle(const ScheduleOptions &options) {
   std::string without = " has no effect with lr-schedule=" + wordOf(options.kind).str();
   if (options.totalSteps != 0)
@@ -63,7 +63,7 @@ static Value buildCosine(Formula &f, Value part) {
   return f.mul(angle, sum);
 }
 
-/// From 1 at the end of the warm-up down to the smallest ratio, where it stays.
+/// Falls from 1 at the end of the warm-up to the smallest ratio, and remains there.
 static Value buildDecay(OpBuilder &builder, Location loc, Value steps,
                         const ScheduleOptions &options) {
   Formula f(builder, loc);

@@ -85,7 +85,7 @@ static bool isWithinRange(double value, Range range) {
   llvm_unreachable("a range without a rule");
 }
 
-/// What is wrong with the values of one flag.
+/// Returns an error message for the values of one flag, or an empty string.
 static std::string checkValues(const Hyperparameter &own, ArrayRef<double> values) {
   size_t expected = own.isSwitch() ? 1 : own.defaults.size();
   if (values.size() != expected)

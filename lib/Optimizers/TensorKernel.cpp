@@ -1,4 +1,4 @@
-//===- TensorKernel.cpp - steps of whole tensors as kernels ---------------===//
+//===- TensorKernel.cpp - updates of full tensors as kernels --------------===//
 
 #include "Optimizers.h"
 

@@ -103,7 +103,7 @@ SmallVector<Value> UpdateBuilder::elementwise(OpBuilder &builder, ValueRange ins
   return SmallVector<Value>(generic.getResults());
 }
 
-/// The sum over each block of the square of what `body` makes of the elements.
+/// The sum over each block of the squares of the results of `body` for the elements.
 Value UpdateBuilder::squareSum(OpBuilder &builder, ValueRange ins, Body body) {
   Location loc = module.getLoc();
   Value blocks = tensor::DimOp::create(builder, loc, ins.front(), 0);

@@ -16,7 +16,7 @@ void zero::addImport(OpPassManager &pm, const PhaseOptions &all) {
   if (!options.forwardOnly)
     pm.addPass(createWidenFloats());
   pm.addPass(createVerifyImport({options.verbose}));
-  // A list of what to train says that the graph is meant to be as it is.
+  // A list of trained parameters means that the graph is intended.
   if (!options.forwardOnly && options.trainable.empty())
     pm.addPass(createVerifyExport({options.verbose}));
   pm.addPass(createSelectParameters(select));

@@ -63,7 +63,7 @@ static bool holdsNumber(llvm::cl::Option *option, StringRef value) {
 
 std::string PhaseOptions::set(StringRef name, StringRef value) {
   llvm::cl::Option *option = OptionsMap.lookup(name);
-  // As an option of a pass, a path would end at its first space.
+  // A path that is an option of a pass would end at its first space.
   if (auto *text = dynamic_cast<Option<std::string> *>(option)) {
     *text = value.str();
     return "";

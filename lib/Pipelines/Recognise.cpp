@@ -8,15 +8,15 @@
 using namespace mlir;
 
 void zero::addRecognise(OpPassManager &pm, const PhaseOptions &options) {
-  // Composites first, while the patterns are as the exporter wrote them; what is
-  // left is expanded to nodes that have gradients and lowerings.
+  // Composites are recognized first, while the patterns are those of the exporter. The other nodes
+  // are then expanded to nodes that have gradients and lowerings.
   pm.addNestedPass<func::FuncOp>(createFoldTransposes());
   pm.addNestedPass<func::FuncOp>(createRecogniseGelu());
   pm.addNestedPass<func::FuncOp>(createRecogniseSwish());
   pm.addNestedPass<func::FuncOp>(createRecogniseNormalization());
   pm.addNestedPass<func::FuncOp>(createRecogniseRotary());
   pm.addPass(createRecogniseAttention({options.import.dataRoot}));
-  // Nothing computes it as one kernel there.
+  // No other device computes it as one kernel.
   if (options.kernels.device != Device::Cpu)
     pm.addNestedPass<func::FuncOp>(createExpandAttention());
   SetSeedOptions seed;

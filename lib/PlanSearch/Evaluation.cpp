@@ -25,7 +25,7 @@ LogicalResult writePlan(ModuleOp module, const PlanChoice &choice) {
   return success();
 }
 
-/// The most live bytes at once, and the command at which they are.
+/// The maximum of the live bytes, and the command at which it occurs.
 static std::pair<int64_t, int64_t> mostLive(const std::vector<planning::Lifetime> &lifetimes,
                                             int64_t alignment) {
   std::pair<int64_t, int64_t> most;
@@ -47,7 +47,7 @@ int64_t TierBytes::packed() {
   return *bytes;
 }
 
-/// Whether `root` is there during the whole step.
+/// Whether `root` is live during the entire step.
 static bool isPersistent(const Root &root, int64_t positions) {
   return root.begin == 0 && root.end == positions - 1;
 }
@@ -62,7 +62,7 @@ static int64_t optimizerOnHost(const Storage &storage) {
   return bytes;
 }
 
-/// The most bytes of inputs and saved values that are live at once.
+/// The maximum of the live bytes of inputs and saved values.
 static int64_t mostActivations(const Storage &storage) {
   return mostLive(lifetimesOf(storage.roots(), Tier::Device, Usage::Activation), kArenaAlignment)
       .first;
@@ -111,7 +111,7 @@ MemoryFloor Evaluation::findFloor() const {
     auto launch = dyn_cast<LaunchOp>(op);
     if (!launch)
       continue;
-    // By place: a result made in an operand's bytes counts once.
+    // Counted by place, because a result in an operand's bytes counts once.
     llvm::SmallDenseMap<std::pair<int64_t, int64_t>, int64_t> touched;
     for (Value value : llvm::concat<Value>(launch->getOperands(), launch->getResults())) {
       Place place = storage->place(value);

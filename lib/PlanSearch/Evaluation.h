@@ -13,7 +13,7 @@
 
 namespace zero {
 
-/// What a planner may choose: a point in the space of plans.
+/// The choices of a planner: a point in the space of plans.
 struct PlanChoice {
   unsigned stage = 0;
   unsigned ranks = 1;
@@ -34,7 +34,7 @@ public:
   TierBytes() = default;
   TierBytes(std::vector<planning::Lifetime> lifetimes, int64_t alignment);
 
-  /// The most live bytes at once: no arena is smaller.
+  /// The maximum of the live bytes, a lower bound of the arena.
   int64_t least() const { return bytes ? *bytes : live; }
   /// Bytes of the arena.
   int64_t packed();
@@ -47,18 +47,19 @@ private:
   std::optional<int64_t> bytes;
 };
 
-/// What a plan takes on each rank.
+/// The resources of a plan on each rank.
 struct PlanCost {
   TierBytes device, host;
-  int64_t activations = 0; ///< most bytes of inputs and saved values at once
+  int64_t activations = 0; ///< maximum of the live bytes of inputs and saved values
   int64_t optimizerOnHost = 0;
   StepTime time;
 };
 
 /// Bytes that a step cannot do without, whatever is recomputed.
 struct MemoryFloor {
-  int64_t state = 0;    ///< parameters, optimizer state and constants, for the whole step
-  int64_t launch = 0;   ///< what the largest launch reads, writes and works in, beside state
+  int64_t state = 0; ///< parameters, optimizer state and constants, during the entire step
+  /// bytes that the largest launch reads, writes and uses as workspace, besides state
+  int64_t launch = 0;
   std::string launchAt; ///< its node
 
   int64_t total() const { return state + launch; }
@@ -71,7 +72,7 @@ struct LiveValue {
   int64_t bytes;
 };
 
-/// The program of one rank under one choice, made of a copy of a step that has kernels.
+/// The program of one rank under one choice, created from a copy of a step that has kernels.
 class Evaluation {
 public:
   /// Fails, after an error, where a phase does.
@@ -83,7 +84,7 @@ public:
   MemoryFloor findFloor() const;
   /// The op at which most bytes are live.
   std::string peakAt() const;
-  /// What is live there, largest first.
+  /// The values that are live at the peak, largest first.
   std::vector<LiveValue> liveAtPeak() const;
 
 private:

@@ -13,7 +13,7 @@ using namespace mlir;
 
 namespace zero {
 
-/// With --zero=auto: how many sets of parameters are tried that stay whole at stage 3.
+/// With --zero=auto: the number of sets of persistent parameters that are tried at stage 3.
 static constexpr size_t kPersistentSets = 3;
 
 PlanSearch::PlanSearch(ModuleOp module, const PhaseOptions &options,
@@ -31,7 +31,7 @@ PlanChoice PlanSearch::asked() const {
   return choice;
 }
 
-/// Sizes below which parameters may stay whole: a few of those that part them.
+/// Sizes below which parameters may remain replicated: a few of those that divide them into sets.
 static std::vector<uint64_t> persistentSizes(ModuleOp module) {
   std::set<uint64_t> sizes;
   for (auto parameter : module.getOps<ParameterOp>())
@@ -45,8 +45,8 @@ static std::vector<uint64_t> persistentSizes(ModuleOp module) {
   return few;
 }
 
-/// With tiles that a planner tries: at the stage that gathers them, with the smallest parameters
-/// whole and without.
+/// With tiles that a planner tries: at the stage that gathers them, with and without persistent
+/// small parameters.
 std::vector<PlanChoice> PlanSearch::tiledPlacements() const {
   PlanChoice choice = asked();
   choice.stage = 3;
@@ -171,10 +171,10 @@ static double leastSeconds(StepTime time, double again, const planning::Machine 
   return time.total();
 }
 
-/// Parts of what is saved by which swaps differ at least.
+/// Swap plans differ at least by this fraction of the saved values.
 static constexpr int64_t kSwapParts = 8;
 
-/// Plans of the same placement in which part of what is saved waits elsewhere.
+/// Adds plans of the same placement in which part of the saved values waits on another tier.
 void PlanSearch::addSwaps(Plan &first, const MemoryFloor &own) {
   std::vector<planning::RecomputeChoice> choices;
   if (ladder)
@@ -212,7 +212,7 @@ void PlanSearch::addSwaps(Plan &first, const MemoryFloor &own) {
 /// Number of attempts to fill the host: the staged bytes depend on the bytes on the host.
 static constexpr int kFillings = 6;
 
-/// What the host takes more than `given`, or 0.
+/// The host bytes beyond `given`, or 0.
 static int64_t excessOf(TierBytes &host, int64_t given) {
   return std::max<int64_t>((host.least() > given ? host.least() : host.packed()) - given, 0);
 }
@@ -292,7 +292,7 @@ LogicalResult PlanSearch::evaluate(Plan &plan) {
   return success();
 }
 
-/// Nothing is packed that surely does not fit.
+/// A plan that certainly does not fit is not packed.
 static bool fits(PlanCost &cost, const Budget &budget) {
   auto within = [](int64_t bytes, uint64_t limit) { return !limit || uint64_t(bytes) <= limit; };
   return within(cost.activations, budget.activations) &&
@@ -325,7 +325,8 @@ FailureOr<const PlanChoice *> PlanSearch::findFastest(const Budget &budget, doub
   return best;
 }
 
-/// Best first: a plan is looked at more closely while what it takes at least is the least of all.
+/// Visits plans in order of their lower bounds. A plan is refined as long as its lower bound is the
+/// minimum of all.
 FailureOr<const PlanChoice *> PlanSearch::findSmallest(const Budget &budget) {
   using Entry = std::tuple<int64_t, double, size_t>; // bytes at least; of equals the fastest first
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> open;

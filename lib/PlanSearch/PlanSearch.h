@@ -23,7 +23,7 @@ struct Budget {
   uint64_t host = 0; ///< of the host's memory
 };
 
-/// The plans that the options of a step leave open, and what each takes.
+/// The plans that the options of a step allow, and the resources of each.
 class PlanSearch {
 public:
   /// `module` has kernels and is not placed yet; nothing here changes it.
@@ -33,8 +33,8 @@ public:
   /// error, where a phase does. Their plans are listed once one of them may be wanted.
   llvm::LogicalResult prepare(const PlanSearch *known = nullptr);
 
-  /// The plan with the shortest step, shorter than `seconds`, of those that fit, or null. Exact:
-  /// what is not looked at cannot be faster or does not fit.
+  /// The plan with the shortest step among those that fit, if it is shorter than `seconds`, or
+  /// null. The result is exact: a plan that is not evaluated cannot be faster or does not fit.
   llvm::FailureOr<const PlanChoice *>
   findFastest(const Budget &budget, double seconds = std::numeric_limits<double>::infinity());
   /// The plan that needs the least memory.
@@ -43,12 +43,13 @@ public:
   llvm::FailureOr<int64_t> findLeastActivations();
   /// The fewest bytes that any plan takes of the host.
   llvm::FailureOr<int64_t> findLeastHost();
-  /// What `choice`, one of those found, takes.
+  /// The resources of `choice`, which must be one of the found plans.
   PlanCost &costOf(const PlanChoice *choice);
-  /// Plans that were looked at in any way; those of placements whose state alone is too much were
-  /// not.
+  /// The number of plans that were considered. Plans of placements whose state alone exceeds the
+  /// budget are not.
   size_t size() const { return plans.size(); }
-  /// How often the program was made for a plan: what a search takes, without a clock.
+  /// The number of programs that were created for plans: the cost of a search, independent of a
+  /// clock.
   size_t getEvaluated() const { return evaluated; }
   /// Bytes that no plan can do without: state, and all that the largest single launch touches.
   const MemoryFloor &getFloor() const { return floor; }

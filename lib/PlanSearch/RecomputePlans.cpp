@@ -8,7 +8,7 @@ using namespace mlir;
 
 namespace zero {
 
-/// How many budgets of its own the greedy planner gets.
+/// The number of budgets that are given to the greedy planner.
 static constexpr int kRungs = 24;
 
 namespace {

@@ -15,9 +15,10 @@ struct RecomputePlan {
   int64_t leastBytes = 0;  ///< that are live when forward ends
 };
 
-/// Ways for a step that has kernels, from the one that drops nothing: value by value, as a
-/// greedy planner finds them for budgets of its own, and by whole layers (`layer`, `sqrt` and
-/// checkpoint slots). They depend on no budget and no placement of state.
+/// Lists plans for a step that has kernels, beginning with the one that recomputes nothing: by
+/// values, as a greedy planner finds them for several budgets, and by entire layers (`layer`,
+/// `sqrt` and checkpoint slots). They do not depend on the user's budget or on the placement of
+/// state.
 std::vector<RecomputePlan> listRecomputePlans(mlir::ModuleOp module, mlir::func::FuncOp step,
                                               const planning::Machine &machine);
 

@@ -7,9 +7,9 @@
 
 namespace zero {
 
-/// Says at `module` that no plan of `search` fits: where the smallest one has its peak and
-/// what is live there, the smallest budget that has a plan, bytes that none can do without,
-/// and the cheapest ways out, each of them tried. Always fails.
+/// Reports at `module` that no plan of `search` fits: the peak of the smallest plan and the values
+/// that are live there, the smallest budget that has a plan, the bytes that every plan needs, and
+/// the cheapest workarounds, each of which was tried. Always fails.
 llvm::LogicalResult refuse(mlir::ModuleOp module, PlanSearch &search, const PhaseOptions &options,
                            const Budget &budget, const planning::Machine &machine);
 

@@ -20,7 +20,7 @@ TileTrials::TileTrials(ModuleOp module, const PhaseOptions &options,
   (void)writeBytecodeToFile(module, bytes); // fails for old versions only
 }
 
-/// Everything between planning tiles and planning memory.
+/// Runs the phases between planning tiles and planning memory.
 static LogicalResult runToKernels(ModuleOp module, const PhaseOptions &options) {
   PassManager pm(module.getContext());
   pm.enableVerifier(false);

@@ -7,24 +7,24 @@
 
 namespace zero {
 
-/// What plans take whose parameters are cut at one limit.
+/// The resources of plans whose parameters are divided at one limit.
 struct TileTrial {
   bool fits = false;
   double seconds = 0; ///< of the fastest plan that fits; if none does, of the smallest, if wanted
   int64_t peak = 0;   ///< its bytes
-  MemoryFloor floor;  ///< what no plan can do without
+  MemoryFloor floor;  ///< the bytes that every plan needs
 };
 
-/// Takes a program that is not differentiated yet through the phases up to its plans, with
-/// parameters in tiles. Each trial has a context of its own, so it changes and reports nothing.
+/// Runs the phases up to the plans on a program that is not differentiated yet, with parameters in
+/// tiles. Each trial has a separate context, so it changes and reports nothing.
 class TileTrials {
 public:
   TileTrials(mlir::ModuleOp module, const PhaseOptions &options, const planning::Machine &machine);
 
-  /// As the flags say; nothing where a phase fails. The smallest plan takes a while to find.
+  /// With the tiles of the flags; nothing if a phase fails. Finding the smallest plan takes longer.
   std::optional<TileTrial> attempt(bool wantsSmallest) const;
-  /// With parameters above `limit` bytes in tiles; nothing where some cannot be cut so. With
-  /// `seconds` also nothing where no plan fits that is shorter.
+  /// With parameters above `limit` bytes in tiles; nothing if some cannot be divided so. With
+  /// `seconds`, also nothing if no shorter plan fits.
   std::optional<TileTrial> attempt(uint64_t limit, std::optional<double> seconds = {}) const;
 
 private:
@@ -37,8 +37,8 @@ private:
   const planning::Machine &machine;
 };
 
-/// On a module for which no plan fits: the limit of tiles with which one does, and what
-/// that takes.
+/// For a module for which no plan fits: the limit of tiles with which a plan fits, and the
+/// resources of that plan.
 struct FittingTiles {
   uint64_t limit;
   double seconds;
@@ -47,7 +47,7 @@ struct FittingTiles {
 void writeFittingTiles(mlir::ModuleOp module, const FittingTiles &tiles);
 std::optional<FittingTiles> readFittingTiles(mlir::ModuleOp module);
 
-/// On a module for which no plan fits, whatever its tiles: what none of them can do without.
+/// For a module for which no plan fits with any tiles: writes the bytes that all of them need.
 void writeTilesFloor(mlir::ModuleOp module, const MemoryFloor &floor);
 std::optional<MemoryFloor> readTilesFloor(mlir::ModuleOp module);
 

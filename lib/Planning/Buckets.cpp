@@ -20,8 +20,8 @@ Repetition findLayers(const std::vector<BucketItem> &items) {
   return findRepetition(symbols, bytes);
 }
 
-/// The layer of item `index`: 0 before the repetition, then 1, 2, ...; what
-/// follows the last whole layer is one more.
+/// The layer of item `index`: 0 before the repetition, then 1, 2, .... The items after the last
+/// complete layer form one more layer.
 static int64_t layerOf(int64_t index, const Repetition &layers) {
   if (layers.period == 0 || index < layers.begin)
     return 0;

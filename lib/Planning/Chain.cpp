@@ -21,7 +21,7 @@ int64_t leastAdvances(int64_t layers, int64_t slots) {
   return repeats * layers - before;
 }
 
-/// Where to store the next state of `layers` layers, the first of which is stored.
+/// The position of the next stored state of `layers` layers, the first of which is stored.
 static int64_t bestSplit(int64_t layers, int64_t slots) {
   auto cost = [&](int64_t k) {
     return k + leastAdvances(layers - k, slots - 1) + leastAdvances(k, slots);

@@ -50,12 +50,12 @@ void LaneOrder::touch(const Touch &touch, int64_t command, int lane, Clock &need
   }
   if (!touch.writes)
     return;
-  // Whoever comes after the writer comes after all that it came after: one piece is enough.
+  // A command after the writer is also after all commands before the writer, so one entry suffices.
   first->second = {touch.end, command, Clock(known.size(), -1)};
   pieces.erase(std::next(first), last);
 }
 
-/// What of `needed` the lane does not know to be done; it does from now on.
+/// The commands of `needed` that the lane does not know to be complete. It knows them from now on.
 std::vector<uint32_t> LaneOrder::waitFor(const Clock &needed, int lane) {
   std::vector<int64_t> latest;
   for (int other = 0; other < static_cast<int>(needed.size()); ++other)

@@ -36,7 +36,7 @@ static double productFlops(const Machine &machine, const KernelCost &cost) {
                (rate.transposedA != cost.transposedA) + (rate.transposedB != cost.transposedB);
       },
       [](const ProductRate &rate) { return rate.flops; });
-  // What was measured are products of float32.
+  // The measured products are those of float32.
   return flops > 0 ? flops * (peak / machine.peakFlops) : peak;
 }
 

@@ -22,10 +22,10 @@ private:
   std::vector<std::pair<int64_t, int64_t>> ranges;
 };
 
-/// The bytes taken in each of a row of slots of time: a segment tree, each node of
-/// which knows what is taken throughout its slots and what in any of them. Lifetimes
-/// that are stacked without gaps are one range, so the lists stay short and a place
-/// is found in logarithmic time wherever they are.
+/// The bytes that are allocated in each of a sequence of time slots: a segment tree in which each
+/// node stores the ranges that are allocated during all of its slots and those allocated in any of
+/// them. Lifetimes that are stacked without gaps are one range, so the lists are short, and a place
+/// is found in logarithmic time for any position.
 class Occupancy {
 public:
   explicit Occupancy(int64_t slots);
@@ -37,7 +37,7 @@ public:
 
 private:
   struct Node {
-    ByteRanges throughout; ///< taken by what spans the node, but not its parent
+    ByteRanges throughout; ///< ranges of lifetimes that span the node but not its parent
     ByteRanges somewhere;  ///< taken in some slot of the node
   };
   void collect(int64_t node, int64_t low, int64_t high, int64_t first, int64_t last) const;

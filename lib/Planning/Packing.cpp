@@ -64,9 +64,9 @@ private:
 
 } // namespace
 
-/// Gives lifetimes slots: the moments at which something ends after something began, so
-/// that pieces meet in a slot if and only if their lifetimes meet. Lifetimes in all slots
-/// get their offset at once.
+/// Assigns slots to lifetimes: the moments at which a lifetime ends after another one began. Two
+/// pieces share a slot if and only if their lifetimes overlap. Lifetimes in all slots get their
+/// offset immediately.
 static Problem reduce(const std::vector<Lifetime> &lifetimes, int64_t alignment,
                       std::vector<int64_t> &offsets) {
   std::vector<std::tuple<int64_t, bool, size_t>> events;
@@ -98,7 +98,7 @@ static Problem reduce(const std::vector<Lifetime> &lifetimes, int64_t alignment,
   return problem;
 }
 
-/// For each piece the most bytes that are live at once while it is.
+/// For each piece, the maximum of the live bytes during its lifetime.
 static std::vector<int64_t> contention(const Problem &problem) {
   std::vector<int64_t> live(problem.slots + 1, 0);
   for (const Piece &piece : problem.pieces) {
@@ -130,7 +130,7 @@ static std::vector<Order> orders(const Problem &problem) {
   return {
       sorted(
           [&](size_t i) { return std::tuple(contended[i], pieces[i].length(), pieces[i].bytes); }),
-      // Where large pieces follow one another, one low, the next high.
+      // Places large pieces that follow each other alternately low and high.
       sorted([&](size_t i) { return std::tuple(contended[i], -pieces[i].first); }),
       sorted([&](size_t i) { return double(pieces[i].length()) * pieces[i].bytes; }),
       sorted([&](size_t i) { return std::tuple(pieces[i].length(), pieces[i].bytes); }),
@@ -152,8 +152,8 @@ static Layout firstFit(const Problem &problem, Occupancy &occupancy, const Order
   return layout;
 }
 
-/// The piece on which `piece` rests after `depth` steps down: each time the largest that it
-/// meets and that ends where it begins.
+/// The piece that supports `piece` after `depth` steps down. Each step selects the largest
+/// overlapping piece that ends where the current one begins.
 static size_t supportOf(const Problem &problem, const Layout &layout, size_t piece, int depth) {
   const std::vector<Piece> &pieces = problem.pieces;
   for (; depth > 0; --depth) {

@@ -22,7 +22,7 @@ public:
     return placeAll(all, {0, 0});
   }
 
-  /// Of each piece that is placed; the lowest that placed ones leave to others.
+  /// The offset of each placed piece, or the lowest offset that placed pieces leave to it.
   std::vector<int64_t> takeOffsets() { return std::move(offsets); }
 
 private:
@@ -102,7 +102,7 @@ bool Search::placePart(const std::vector<size_t> &open, Rank from) {
   return false;
 }
 
-/// Leaves `piece` where it is and lifts what it meets.
+/// Fixes `piece` at its offset and raises the pieces that overlap it.
 bool Search::place(size_t piece, const std::vector<size_t> &open) {
   const int64_t offset = offsets[piece], end = offset + pieces[piece].bytes;
   std::vector<size_t> rest;

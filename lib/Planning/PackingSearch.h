@@ -25,14 +25,14 @@ struct Layout {
   int64_t top = 0;
 };
 
-/// Looks for layouts lower than `best`, down to `bound`, and puts the lowest into
-/// `best`; tries pieces in the given order and counts `nodes` down. Returns whether
-/// `best` is now proven to be the lowest of all.
+/// Searches for layouts lower than `best`, down to `bound`, and stores the lowest in `best`. Tries
+/// pieces in the given order and decrements `nodes`. Returns whether `best` is now proven to be
+/// minimal.
 ///
-/// Moffitt, MiniMalloc: A Lightweight Memory Allocator for Hardware-Accelerated
-/// Machine Learning, ASPLOS 2023. Every lowest layout can be pushed down until each
-/// piece stands on the ground or on another one, so it is enough to place pieces from
-/// the lowest offset up, each where it cannot fall.
+/// Moffitt, MiniMalloc: A Lightweight Memory Allocator for Hardware-Accelerated Machine Learning,
+/// ASPLOS 2023. Every minimal layout can be pushed down until each piece is at offset 0 or directly
+/// above another piece. It is therefore sufficient to place pieces in increasing order of offset,
+/// each where it cannot move down.
 bool searchLower(const std::vector<Piece> &pieces, const std::vector<size_t> &order, int64_t bound,
                  Layout &best, int64_t &nodes);
 

@@ -49,7 +49,7 @@ Kept keepGreedily(const RematProblem &problem, const Kept &kept, int64_t budget)
   return keepGreedily(search, kept, budget);
 }
 
-/// Distances between kept boundaries that are worth a look: 1, 2, 3, 4, 6, 8, 12, ... and all.
+/// Distances between kept boundaries that are tried: 1, 2, 3, 4, 6, 8, 12, ... and all.
 static std::vector<int> strides(int layers) {
   std::vector<int> result;
   for (int stride = 1; stride < layers; stride += std::max(1, stride / 2))
@@ -58,7 +58,7 @@ static std::vector<int> strides(int layers) {
   return result;
 }
 
-/// Of those that fit, the smallest distances are the most likely to leave space for more.
+/// Of the distances that fit, the smallest are the most likely to leave memory for more.
 static constexpr int kStartsPerBudget = 2;
 
 std::vector<Kept> planLadder(const RematProblem &problem, int rungs, RematWork *work) {
@@ -76,7 +76,7 @@ std::vector<Kept> planLadder(const RematProblem &problem, int rungs, RematWork *
     starts.push_back({kept, search.costOf(kept).peak});
     least = std::min(least, starts.back().peak);
   }
-  // By peak: the fastest plan found for it.
+  // The fastest plan found, by its peak.
   std::map<int64_t, std::pair<double, Kept>> best;
   auto offer = [&](const Kept &kept) {
     const RematCost cost = search.costOf(kept);

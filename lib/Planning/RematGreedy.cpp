@@ -8,8 +8,8 @@
 
 namespace zero::planning {
 
-/// How often a step is played at most while values are added to what is kept: so many times that
-/// planning stays linear in the step, and more than small steps need.
+/// The maximal number of simulations of a step while values are added to the kept ones. The limit
+/// keeps planning linear in the step and exceeds the need of small steps.
 static constexpr int kPlays = 48;
 
 namespace {
@@ -24,7 +24,7 @@ public:
     if (count > 0)
       build(1, 0, count - 1, live);
   }
-  /// Of the runs from `first` to `last`, both included.
+  /// The maximum of the runs from `first` to `last`, both included.
   int64_t most(size_t first, size_t last) const { return most(1, 0, count - 1, first, last); }
   void add(size_t first, size_t last, int64_t bytes) { add(1, 0, count - 1, first, last, bytes); }
 
@@ -73,10 +73,10 @@ private:
   std::vector<Node> nodes;
 };
 
-/// What a move is worth its seconds by.
+/// The unit by which the seconds of a move are divided to compare moves.
 enum class Worth { ByteSeconds, Bytes, Nothing };
 
-/// Changes what is kept, one value at a time.
+/// Changes the set of kept values, one value at a time.
 class Greedy {
 public:
   Greedy(RematSearch &search, Kept kept, int64_t budget, Worth by)
@@ -94,9 +94,9 @@ private:
   struct Move {
     double worth;
     int value;
-    int version; ///< of its layer, for which `worth` holds
+    int version; ///< version of its layer for which `worth` is valid
 
-    /// For std::priority_queue: of equal worth the earlier value comes first.
+    /// For std::priority_queue: of two moves of equal worth, the earlier value comes first.
     bool operator<(const Move &other) const {
       return worth != other.worth ? worth < other.worth : value > other.value;
     }
@@ -124,16 +124,16 @@ private:
   Worth by;
   std::vector<int> versions;
   std::priority_queue<Move> moves;
-  Played played;          ///< what is kept but for `added`
-  LiveBytes live;         ///< of it, and of `added`: what is kept since is there until it was made
-                          ///< again
-  std::vector<int> added; ///< kept since the step was played
+  Played played; ///< the simulation of the kept values without `added`
+  /// Of that simulation and of `added`. A value kept since then is live until its recomputation.
+  LiveBytes live;
+  std::vector<int> added; ///< values that were kept since the last simulation
   int plays = 0;
 };
 
 } // namespace
 
-/// What keeping `value` takes.
+/// The price of keeping `value`, in the unit that `by` selects.
 double Greedy::price(int value) const {
   const double bytes = static_cast<double>(std::max<int64_t>(step.problem.bytes[value], 1));
   switch (by) {
@@ -147,7 +147,7 @@ double Greedy::price(int value) const {
   return 1;
 }
 
-/// Queues every value of `layer` that may be kept, or dropped, with what that is worth now.
+/// Queues every value of `layer` that may be kept or dropped, with its current worth.
 void Greedy::addMoves(int layer, bool keep) {
   const std::vector<double> &changes = search.moves.changes(layer, kept);
   const std::vector<int> &values = search.moves.valuesOf(layer);
@@ -233,8 +233,8 @@ void Greedy::playNow() {
   added.clear();
 }
 
-/// Where runs begin later than they did, more may be live at once than `live` says: what was
-/// added last is taken back until it fits.
+/// If runs begin later than before, more bytes may be live than `live` says. Removes the values
+/// that were added last until the plan fits.
 void Greedy::playLast() {
   if (search.player.play(kept).cost.peak <= budget)
     return;

@@ -7,11 +7,11 @@
 
 namespace zero::planning {
 
-/// What searches for plans of one step share.
+/// State that the searches for plans of one step share.
 struct RematSearch {
   explicit RematSearch(const RematProblem &problem) : step(problem), player(step), moves(step) {}
 
-  /// Plays what may be a plan.
+  /// Simulates a candidate plan.
   RematCost costOf(const Kept &kept) {
     const RematCost cost = player.play(kept).cost;
     if (smallest.empty() || cost.peak < leastPeak) {

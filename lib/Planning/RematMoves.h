@@ -10,18 +10,18 @@
 
 namespace zero::planning {
 
-/// By how many seconds a layer's runs for its own backward change when one of its values is kept,
-/// or dropped. Layers that are alike are one, and what was found once is known from then on: a
-/// model of many equal layers costs as much as one of them.
+/// The change in seconds of a layer's runs for its own backward if one of its values is kept or
+/// dropped. Equal layers share their results, which are cached, so a model of many equal layers
+/// costs as much as one of them.
 class LayerMoves {
 public:
   explicit LayerMoves(const Step &step);
 
-  /// Of each value of `layer`, in the order of its nodes and of what they write.
+  /// The changes for each value of `layer`, in the order of its nodes and of their results.
   const std::vector<double> &changes(int layer, const Kept &kept);
   /// Values in that order.
   const std::vector<int> &valuesOf(int layer) const { return values[layer]; }
-  /// Times that a value was looked at: what planning takes, without a clock.
+  /// The number of values that were evaluated: the cost of planning, independent of a clock.
   uint64_t getWeighed() const { return weighed; }
 
 private:
@@ -38,7 +38,7 @@ private:
   };
   struct Known {
     Shape shape;
-    std::map<std::string, std::vector<double>> changes; ///< by what is kept
+    std::map<std::string, std::vector<double>> changes; ///< by the set of kept values
   };
 
   Shape describe(const Step &step, int layer, std::vector<int> &places) const;
@@ -48,7 +48,7 @@ private:
   std::vector<std::vector<int>> values; ///< by layer
   std::vector<size_t> shapeOf;          ///< by layer
   std::vector<Known> known;
-  std::string mask; ///< scratch: what is kept of a layer
+  std::string mask; ///< scratch: the kept values of a layer
   uint64_t weighed = 0;
 };
 

@@ -10,7 +10,7 @@
 
 namespace zero::planning {
 
-/// What does not depend on what is kept.
+/// The part of a step that does not depend on the kept values.
 class Step {
 public:
   explicit Step(const RematProblem &problem);
@@ -66,9 +66,9 @@ class Player {
 public:
   explicit Player(const Step &step);
 
-  /// What playing with `kept` comes to; holds until the next one is played.
+  /// The result of simulating with `kept`. It is valid until the next simulation.
   const Played &play(const Kept &kept);
-  /// Runs of nodes in all that was played: what planning takes, without a clock.
+  /// The number of simulated runs of nodes: the cost of planning, independent of a clock.
   uint64_t getRuns() const { return runs; }
 
 private:

@@ -24,7 +24,7 @@ static std::vector<int64_t> likelyPeriods(const std::vector<uint64_t> &symbols,
     return periods;
   }
   std::unordered_map<uint64_t, std::deque<int64_t>> seen;
-  std::unordered_map<int64_t, int64_t> matched; // weight that meets its like, by distance
+  std::unordered_map<int64_t, int64_t> matched; // weight of equal elements, by distance
   for (int64_t i = 0; i < int64_t(symbols.size()); ++i) {
     std::deque<int64_t> &earlier = seen[symbols[i]];
     for (int64_t at : earlier)

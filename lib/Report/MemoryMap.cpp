@@ -28,7 +28,7 @@ static bool isView(Operation *op, const llvm::DenseSet<Operation *> &copies) {
   return isView(op) || isa<ReadOp, arith::ConstantOp>(op);
 }
 
-/// What users know `op` by; a bucket by the collective that it is made for.
+/// The name of `op` for users. A bucket has the name of its collective.
 static StringRef nameOf(Operation *op) {
   if (auto name = op->getAttrOfType<StringAttr>(kNameAttr))
     return name.getValue();
@@ -41,7 +41,7 @@ static StringRef nameOf(Operation *op) {
   return "";
 }
 
-/// What `op` does: of a launch the kernel without its number, "gemm" of @k4_gemm.
+/// The kind of `op`. For a launch, the kernel without its number: "gemm" of @k4_gemm.
 static std::string kindOf(Operation *op) {
   if (auto transfer = dyn_cast<TransferOp>(op))
     return (stringifyTier(transfer.getFrom()) + "_to_" + stringifyTier(transfer.getTier())).str();
@@ -96,7 +96,7 @@ private:
   const Storage &storage;
   ModuleScopes scopes;
   MemoryMap map;
-  /// By position in the step: the last command there or before.
+  /// For each position in the step, the last command at or before it.
   std::vector<int64_t> commandAt;
 };
 
@@ -107,8 +107,8 @@ StepPart Mapper::partOf(Operation *op) const {
     return StepPart::Prologue;
   if (isIn(op, Segment::Epilogue))
     return StepPart::Epilogue;
-  // A check belongs to what it checks, a transfer to where it is; without a loss there is no
-  // backward.
+  // A check belongs to the part of its value, and a transfer to the part at its position. Without a
+  // loss there is no backward.
   if (isa<CheckOp, TransferOp, ReserveOp>(op) && !map.commands.empty() &&
       map.commands.back().part != StepPart::Prologue)
     return map.commands.back().part;
@@ -116,7 +116,7 @@ StepPart Mapper::partOf(Operation *op) const {
   return forward.empty() || forward.contains(op) ? StepPart::Forward : StepPart::Backward;
 }
 
-/// The first op counts in any case: what is there from the start is live at it.
+/// The first op always counts, because initial values are live at it.
 void Mapper::mapCommands() {
   llvm::DenseSet<Operation *> copies;
   for (const Move &move : storage.moves())

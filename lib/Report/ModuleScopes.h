@@ -13,9 +13,9 @@
 
 namespace zero {
 
-/// The module that a parameter belongs to, by its name, down to the first number:
-/// "model.h.0" of "model.h.0.attn.weight", "model.wte" of "model.wte.weight", nothing
-/// of a name without '.' and '/'.
+/// The module of a parameter, derived from its name down to the first number: "model.h.0" for
+/// "model.h.0.attn.weight", "model.wte" for "model.wte.weight", and nothing for a name without '.'
+/// and '/'.
 llvm::StringRef scopeOfName(llvm::StringRef parameter);
 
 /// Tells by the parameters that are read where in the model a partitioned step is.
@@ -23,9 +23,9 @@ class ModuleScopes {
 public:
   explicit ModuleScopes(mlir::ModuleOp module);
 
-  /// Of a parameter, a state or a buffer; empty if its parts belong to several modules.
+  /// The module of a parameter, a state or a buffer; empty if its parts belong to several modules.
   llvm::StringRef ofSymbol(llvm::StringRef symbol) const { return symbols.lookup(symbol); }
-  /// By the first parameter among the operands of `op`; none if it reads no parameter.
+  /// The module of the first parameter among the operands of `op`; none if it reads no parameter.
   std::optional<llvm::StringRef> ofCommand(mlir::Operation *op) const;
 
 private:

@@ -82,8 +82,8 @@ static int64_t readAgain(Value gathered) {
   return all ? cast<RankedTensorType>(gathered.getType()).getNumElements() : elements;
 }
 
-/// Collectives of parameters and gradients; values of the program are not counted. Adds to
-/// `wholeGradients` the elements that are gathered for optimizers of whole tensors.
+/// Counts collectives of parameters and gradients, but not of values of the program. Adds to
+/// `wholeGradients` the elements that are gathered for optimizers that update full tensors.
 static CollectiveVolume countCollectives(func::FuncOp step,
                                          const llvm::DenseSet<Operation *> &forward,
                                          int64_t microBatches, int64_t &wholeGradients) {
@@ -113,9 +113,9 @@ static CollectiveVolume countCollectives(func::FuncOp step,
   return volume;
 }
 
-/// What a step moves, and by which causes it differs from the paper's 2P at stages 0 to 2
-/// and 3P at stage 3 (ZeRO, arXiv 1910.02054, section 7). With k micro-batches gathers and
-/// reductions come k times: (k + 1)P at stage 2, 3kP at stage 3.
+/// The elements that a step communicates, and the causes of differences from the paper's 2P at
+/// stages 0 to 2 and 3P at stage 3 (ZeRO, arXiv 1910.02054, section 7). With k micro-batches,
+/// gathers and reductions are repeated k times: (k + 1)P at stage 2, 3kP at stage 3.
 static std::optional<CollectiveVolume> measureVolume(ModuleOp module, const Storage &storage,
                                                      const PlanSummary &plan) {
   if (plan.ranks == 1)
@@ -129,7 +129,7 @@ static std::optional<CollectiveVolume> measureVolume(ModuleOp module, const Stor
   volume.paper = volume.paperTimes * plan.parameters;
   if (plan.stage != 3)
     return volume;
-  int64_t padded = 0, kept = 0; // kept whole by each rank, though the stage shards
+  int64_t padded = 0, kept = 0; // kept: replicated on each rank, although the stage shards
   for (int64_t elements : module->getAttrOfType<DenseI64ArrayAttr>(kBucketsAttr).asArrayRef())
     padded += elements;
   for (auto buffer : module.getOps<BufferOp>())
@@ -145,7 +145,7 @@ static std::optional<CollectiveVolume> measureVolume(ModuleOp module, const Stor
   return volume;
 }
 
-/// Takes what `zero-pack-arena` wrote of one tier.
+/// Reads the result of `zero-pack-arena` for one tier.
 static void readCertificate(ArenaAttr arena, ArenaSummary &plan) {
   const std::array<int64_t, kNumUsages> most = bytesByUsage(arena.getMost());
   const std::array<int64_t, kNumUsages> atPeak = bytesByUsage(arena.getAtPeak());

@@ -129,14 +129,14 @@ static void writeTensors(llvm::json::OStream &json, const TierMap &memory) {
   });
 }
 
-/// All of one tier: what it takes, when, and for which tensors.
+/// Writes the data of one tier: its bytes over time, by tensors.
 static void writeTier(llvm::json::OStream &json, const ArenaSummary &plan, const TierMap &memory) {
   writeArena(json, plan);
   writeLive(json, memory);
   writeTensors(json, memory);
 }
 
-/// The tiers beside the device, if there are any, and what moves between all.
+/// Writes the tiers besides the device, if there are any, and the transfers between all.
 static void writeOtherTiers(llvm::json::OStream &json, const PlanReport &report) {
   if (report.summary.others.empty())
     return;
@@ -163,7 +163,7 @@ static void writeDecisions(llvm::json::OStream &json, ArrayRef<DecisionLog::Entr
     });
 }
 
-/// '<' could end the script that the text stands in; U+2028 and U+2029 end lines in one.
+/// '<' could end the enclosing script; U+2028 and U+2029 end lines in a script.
 static std::string escapeForPage(StringRef json) {
   std::string text;
   text.reserve(json.size());

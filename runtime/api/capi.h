@@ -11,7 +11,7 @@
 
 struct zero_rt_executable {
   std::shared_ptr<const zero::rt::LoadedProgram> program;
-  /// What zero_rt_executable_timeline() has handed out.
+  /// The result of zero_rt_executable_timeline().
   zero::rt::Timeline timeline = {};
   zero_rt_recorded_step step = {};
 };

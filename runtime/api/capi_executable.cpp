@@ -82,7 +82,7 @@ static zero_rt_status noIndex(const char *what, size_t index) {
   return toC(fail(ZERO_RT_NOT_FOUND, "no %s of index %zu", what, index));
 }
 
-/// What inputs, outputs and tensors have in common.
+/// The common fields of inputs, outputs and tensors.
 template <typename Value>
 static zero_rt_value_info describe(const Value &value) {
   return {value.name().c_str(),

@@ -8,7 +8,7 @@
 
 namespace zero::rt {
 
-/// Where global batch `batch` of `data`, which is prepared, begins.
+/// The start of global batch `batch` of `data`, which must be prepared.
 proto::Manifest::Data saveDataPosition(const DataSet &data, uint64_t batch);
 
 /// The first global batch of `data` of which no sample had been read: exactly the next batch if the

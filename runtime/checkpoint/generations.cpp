@@ -58,7 +58,7 @@ static bool isDraftName(const std::string &name) {
 }
 
 //===----------------------------------------------------------------------===//
-// What there is
+// Existing generations
 //===----------------------------------------------------------------------===//
 
 /// The names in `folder`; none when there is no such folder.
@@ -125,7 +125,7 @@ static void removeFolder(const std::string &path, std::vector<std::string> &rema
     remarks.push_back(ioError("remove", path, error).getMessage());
 }
 
-/// Removes temporaries whose process is gone.
+/// Removes temporaries whose process has ended.
 static void sweep(const std::string &folder, std::vector<std::string> &remarks) {
   std::vector<std::string> names;
   if (!namesIn(folder, names).ok())
@@ -158,14 +158,15 @@ Status Draft::create(const std::string &folder, uint64_t step, Draft &draft) {
   made.folder = trimmed(folder);
   made.step = step;
   ZERO_RT_TRY(FolderLock::take(made.folder, made.lock));
-  std::vector<std::string> ignored; // what is in the way stays there, and the next one tries
+  // files that cannot be removed remain, and the next process tries again
+  std::vector<std::string> ignored;
   sweep(made.folder, ignored);
   ZERO_RT_TRY(OwnedFolder::create(made.folder + "/." + generationName(step), 0777, made.temporary));
   draft = std::move(made);
   return {};
 }
 
-/// Gives `from` the name `to`; what had that name gets the other if it can.
+/// Renames `from` to `to`. A file that has this name gets the other name, if possible.
 static bool replace(const std::string &from, const std::string &to) {
   if (::rename(from.c_str(), to.c_str()) == 0)
     return true;

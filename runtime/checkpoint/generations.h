@@ -1,11 +1,11 @@
 //===- generations.h - the checkpoints in a folder --------------*- C++ -*-===//
 //
-//   DIR/step-00000100/              a generation: whole, or damaged later
-//   DIR/.step-00000200.tmp-0123456789abcdef/    one that a process writes or removes
-//   DIR/.lock                       while a process saves here
+//   DIR/step-00000100/              a generation, complete or damaged later
+//   DIR/.step-00000200.tmp-0123456789abcdef/    a folder that a process writes or removes
+//   DIR/.lock                       exists while a process saves here
 //
-// A generation appears by a rename once all of it is on disk, so whatever happens to a
-// process leaves those that there were.
+// A generation appears by a rename once all of it is on disk, so a process that ends early does not
+// affect the existing generations.
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,27 +39,27 @@ Status listGenerations(const std::string &folder, std::vector<Generation> &gener
 /// one, else those in it. ZERO_RT_NOT_FOUND when there are none.
 Status findGenerations(const std::string &path, std::vector<Generation> &generations);
 
-/// Fails when `folder` holds a generation of a later step than `step`, which would be
-/// taken for newer than what is saved there now. Those in `damaged` do not count.
+/// Fails if `folder` contains a generation of a later step than `step`, which would be mistaken for
+/// a newer one than the generation that is being saved. Generations in `damaged` do not count.
 Status checkNoneLater(const std::string &folder, uint64_t step,
                       const std::vector<std::string> &damaged);
 
-/// Where the owner of `token` writes the generation of `step` in `folder`.
+/// The path to which the owner of `token` writes the generation of `step` in `folder`.
 std::string draftPath(const std::string &folder, uint64_t step, uint64_t token);
 
 /// A generation that is being written. Removed when abandoned.
 class Draft {
 public:
-  /// Makes `folder` if need be, keeps other processes from saving there, removes what dead ones
-  /// left, and makes a temporary.
+  /// Creates `folder` if necessary, prevents other processes from saving there, removes files of
+  /// ended processes, and creates a temporary.
   static Status create(const std::string &folder, uint64_t step, Draft &draft);
-  /// Where to write its files, with OutputFile::createInTemporary().
+  /// The path for its files, which OutputFile::createInTemporary() creates.
   const std::string &path() const { return temporary.path(); }
   /// Tells path(), with folder and step.
   uint64_t token() const { return temporary.token(); }
-  /// Flushes its entries to disk, gives it its name, in place of one that has it, then removes
-  /// all generations but it and the last ones before it. `made`: where it is now. `remarks`:
-  /// what could not be removed, and is left to the next one.
+  /// Flushes its entries to disk and renames it to its name, replacing a generation with this name.
+  /// Then removes all generations except this one and the latest ones before it. `made`: its path.
+  /// `remarks`: the files that could not be removed, which the next commit tries again.
   Status commit(std::string &made, std::vector<std::string> &remarks);
 
 private:

@@ -96,7 +96,7 @@ bool Planner::findRuns(const StateTensor &tensor, const Saved &saved, std::vecto
 bool Planner::order(const StateTensor &tensor, std::vector<SavedRun> &runs) {
   std::sort(runs.begin(), runs.end(),
             [](const auto &left, const auto &right) { return left.begin < right.begin; });
-  uint64_t end = 0; // of what is covered from the beginning on
+  uint64_t end = 0; // end of the elements that are covered from the start
   size_t next = 0;
   for (; next < runs.size() && runs[next].begin == end; ++next)
     end += runs[next].count;
@@ -110,7 +110,7 @@ bool Planner::order(const StateTensor &tensor, std::vector<SavedRun> &runs) {
   return begin == end;
 }
 
-/// What each rank holds of `tensor`, run by run.
+/// Adds the reads of each rank's part of `tensor`, by contiguous runs.
 void Planner::addReads(const StateTensor &tensor, DType stored, const std::vector<SavedRun> &runs) {
   auto add = [&](const Block &block, int rank, const Part &part) {
     auto run =

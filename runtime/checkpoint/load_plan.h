@@ -20,7 +20,7 @@ struct RangeRead {
 
 struct LoadPlan {
   std::vector<std::vector<RangeRead>> ranks;
-  std::vector<std::string> remarks; ///< what is not as it was, and need not be
+  std::vector<std::string> remarks; ///< permitted differences from the saved state
 };
 
 /// Plans how `program` loads the state in `manifest`, saved with any stage, ranks, buckets and

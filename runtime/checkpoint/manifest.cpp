@@ -15,7 +15,7 @@ namespace zero::rt {
 
 /// More than the ranges of a large model on many ranks take.
 static constexpr uint64_t kMaxBytes = uint64_t(1) << 30;
-/// What stands for the checksum while it is computed.
+/// The placeholder for the checksum while it is computed.
 static const std::string kNoChecksum = "00000000";
 
 uint32_t crc32Of(std::span<const uint8_t> bytes, uint32_t before) {

@@ -12,7 +12,7 @@ inline constexpr char kManifestName[] = "manifest.json";
 /// Version 1 is the same without runs.
 inline constexpr uint32_t kManifestVersion = 2;
 
-/// CRC-32 of zlib, continuing from that of what stands before.
+/// CRC-32 of zlib, continuing from that of the bytes before.
 uint32_t crc32Of(std::span<const uint8_t> bytes, uint32_t before = 0);
 
 /// "rank-00003.safetensors".

@@ -15,7 +15,7 @@
 
 namespace zero::rt {
 
-/// One generation, its files open: what was checked is what is read.
+/// One generation with open files, so that the checked files are the ones that are read.
 class CheckpointReader {
 public:
   /// Reads the manifest; checks that all files are there, as long as they were.
@@ -24,11 +24,11 @@ public:
   const std::string &path() const { return generation.path; }
   const proto::Manifest &manifest() const { return contents; }
 
-  /// Checks the checksum of each file whose index is `part` modulo `parts`. Safe for
-  /// different parts at a time; after a failure the others give up soon.
+  /// Checks the checksum of each file whose index is `part` modulo `parts`. Different parts may run
+  /// concurrently. After a failure the others stop soon.
   Status verify(int part, int parts, Meter &meter);
 
-  /// Reads what `rank` needs into its memory. Safe for different ranks at a time.
+  /// Reads the state of `rank` into its memory. Different ranks may run concurrently.
   Status readRank(const LoadPlan &plan, int rank, const MemoryByTier &memory, Meter &meter) const;
 
 private:
@@ -46,13 +46,14 @@ private:
   std::atomic<bool> failed{false};
 };
 
-/// A generation that is not what it was, and what is wrong with it.
+/// A damaged generation, and its damage.
 struct Damage {
   std::string path, what;
 };
 
-/// Opens the newest whole generation that `path` means, and all that `verify` checks of
-/// it; `damaged` are those that were tried before. None at all is ZERO_RT_NOT_FOUND.
+/// Opens the newest intact generation that `path` denotes, checking everything that `verify`
+/// checks. `damaged` are the generations that were tried before it. Without any generation the
+/// error is ZERO_RT_NOT_FOUND.
 Status openNewest(const std::string &path,
                   const std::function<Status(std::shared_ptr<CheckpointReader>)> &verify,
                   std::shared_ptr<CheckpointReader> &reader, std::vector<Damage> &damaged);

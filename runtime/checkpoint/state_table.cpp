@@ -82,7 +82,7 @@ public:
   }
 
 private:
-  /// Where what `rank` writes of the list of replicated bytes begins.
+  /// The start of the part of `rank` in the list of replicated bytes.
   uint64_t cut(size_t rank) const {
     return uint64_t(static_cast<unsigned __int128>(replicated) * rank / pieces.size());
   }

@@ -35,7 +35,7 @@ struct StateTensor {
 /// `program` must have passed validate() and outlive the list.
 Status listState(const proto::Program &program, std::vector<StateTensor> &state);
 
-/// Whether `name` belongs to the scaling of the loss, which only some precisions have.
+/// Whether `name` is part of the loss scaling, which only some precisions have.
 bool isLossScale(const std::string &name);
 
 /// The type that trained parameters are kept in beside a master; F32 without masters.
@@ -50,9 +50,9 @@ struct Piece {
   uint64_t offset; ///< bytes in its file, behind the header
 };
 
-/// What each rank writes, in the order of its file: of sharded tensors what it holds; of
-/// replicated ones, taken as one list of bytes, an equal part. Larger elements come
-/// first, so that all are aligned.
+/// The pieces that each rank writes, in the order of its file. For sharded tensors this is the
+/// rank's part. Replicated tensors form one list of bytes, of which each rank writes an equal part.
+/// Larger elements come first, so that all are aligned.
 std::vector<std::vector<Piece>> divideState(const std::vector<StateTensor> &state, int ranks);
 
 } // namespace zero::rt

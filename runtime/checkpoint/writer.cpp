@@ -93,7 +93,7 @@ const Block &CheckpointWriter::blockOf(const Piece &piece) const {
   return state[piece.tensor].blocks[piece.block];
 }
 
-/// A part is an array of one dimension, a whole tensor has its shape.
+/// A part is an array of one dimension. A full tensor has its shape.
 std::string CheckpointWriter::headerOf(int rank) const {
   std::set<std::string> names = {"__metadata__"};
   std::vector<TensorEntry> entries;

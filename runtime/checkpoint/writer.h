@@ -17,21 +17,21 @@ namespace zero::rt {
 /// One generation: planned for all ranks, written by each, committed once all have.
 class CheckpointWriter {
 public:
-  /// Makes the folder and the temporary. `about` says what is no tensor: the step, the
-  /// data. `program` must have passed validate() and outlive the writer.
+  /// Creates the folder and the temporary. `about` contains the fields that are not tensors: the
+  /// step and the data. `program` must have passed validate() and outlive the writer.
   static Status create(const proto::Program &program, const std::string &folder,
                        proto::Manifest about, std::unique_ptr<CheckpointWriter> &writer);
 
-  /// The same generation for another rank's process: writes into `path`, the draft that
+  /// Opens the same generation in the process of another rank: writes into `path`, the draft that
   /// create() has made there, and does not commit.
   static Status join(const proto::Program &program, const std::string &path, proto::Manifest about,
                      std::unique_ptr<CheckpointWriter> &writer);
 
-  /// Writes what `rank` owns from its memory, and flushes it to disk. Safe for different
-  /// ranks at a time; after a failure the others give up soon.
+  /// Writes the part of `rank` from its memory and flushes it to disk. Different ranks may run
+  /// concurrently. After a failure the others stop soon.
   Status writeRank(int rank, const MemoryByTier &memory, Meter &meter);
 
-  /// What the manifest says of the file that `rank` has written.
+  /// The manifest entry of the file that `rank` has written.
   proto::Manifest::File &file(int rank) { return *manifest.mutable_files(rank); }
 
   /// The location of the draft for other processes, for join().

@@ -16,7 +16,7 @@
 
 namespace zero::rt {
 
-/// What a collective is called in errors, and how it is counted.
+/// The name of a collective in errors, and how it is counted.
 struct Call {
   const char *label;    ///< must outlive the call
   uint64_t index = 0;   ///< among the collectives of this step
@@ -27,8 +27,8 @@ struct Call {
 struct Reduction {
   DType dtype;
   bool mean = false; ///< divides the sum by the number of ranks
-  /// What is added and divided in; the result is rounded to `dtype` once. No type: `dtype`,
-  /// rounded after each addition.
+  /// The type of additions and divisions. The result is rounded to `dtype` once. Without a type:
+  /// `dtype`, with a rounding after each addition.
   DType arithmetic = ZERO_RT_NO_DTYPE;
 
   DType arithmeticType() const { return arithmetic == ZERO_RT_NO_DTYPE ? dtype : arithmetic; }
@@ -71,8 +71,8 @@ public:
   virtual Status broadcast(const Call &call, DType dtype, const void *source, void *destination,
                            uint64_t elements, int root) = 0;
 
-  /// Whether the collectives so far have gone well, where they may be under way when a
-  /// call returns.
+  /// Returns an error of previous collectives, if these may still be in progress when a call
+  /// returns.
   virtual Status check() { return {}; }
 
   /// Ends the waits of all ranks with `reason`; the first reason given stays.

@@ -22,7 +22,7 @@ bool canSum(const Reduction &how) {
                                      how.dtype == ZERO_RT_I32 || how.dtype == ZERO_RT_I64);
 }
 
-/// As many elements as a cache line has: the loops do not depend on an optimiser.
+/// The number of elements in a cache line, so that the loops do not depend on an optimizer.
 template <typename T>
 using Line = T __attribute__((ext_vector_type(64 / sizeof(T))));
 

@@ -22,7 +22,7 @@ namespace zero::rt {
 /// GPU to 256 bytes.
 class Arena : public Memory {
 public:
-  /// Where it begins, for commands. The host may only follow it where host() says so.
+  /// The start of the memory, for commands. The host may dereference it only if host() allows it.
   virtual char *base() const = 0;
   virtual uint64_t bytes() const = 0;
   /// Writes every page, so that no step causes page faults. Called once, by the thread of the
@@ -31,14 +31,14 @@ public:
   bool startsAsZeros() const override { return true; }
 };
 
-/// Bytes of an arena that the host writes or reads in steps, and where it does so: in the
-/// arena itself, or in memory of its own that is copied.
+/// Bytes of an arena that the host writes or reads between steps, and where it does so: in the
+/// arena itself, or in separate memory that is copied.
 struct Window {
   uint64_t offset = 0, bytes = 0;
   char *host = nullptr;
 };
 
-/// How a command stands to those of other lanes.
+/// The order of a command relative to those of other lanes.
 struct Order {
   uint32_t lane = 0;
   std::vector<uint32_t> waits; ///< signals of commands that must be done
@@ -57,20 +57,20 @@ public:
 
   /// Finds host memory for `windows` of `arena`. Called once, before the first step.
   virtual Status open(Arena &arena, std::span<Window> windows) = 0;
-  /// Brings what the host has written into window `index` to the arena.
+  /// Copies the bytes that the host has written into window `index` to the arena.
   virtual Status push(uint32_t index) = 0;
   /// Copies the arena to the host.
   virtual Status pull(uint32_t index) = 0;
   /// Waits for the last push() or pull() of the window: the host may write or read there.
   virtual Status await(uint32_t index) = 0;
 
-  /// Whether commands of different lanes may overtake each other: then each stands between
-  /// begin() and end(), also one that is skipped. begin() waits for signals of the order.
+  /// Whether commands of different lanes may overtake each other. If so, each command, including a
+  /// skipped one, is between begin() and end(). begin() waits for the signals of the order.
   virtual bool hasLanes() const { return false; }
   virtual Status makeSignals(uint32_t) { return {}; }
   virtual Status begin(const Order &) { return {}; }
   virtual Status end(const Order &) { return {}; }
-  /// Nothing given from now on begins before all that was given so far is done.
+  /// Work that is enqueued from now on begins after all earlier work is complete.
   virtual Status meet() { return {}; }
   /// Waits for everything that was given. Fails with the error of a command, or when it
   /// takes longer than the session may wait.

@@ -79,7 +79,7 @@ struct CommandSegment {
   }
 };
 
-/// Where a rank's arenas start in memory, by tier; that of the nvme tier does not.
+/// The start of each of a rank's arenas in memory, by tier; the nvme tier has none.
 using ArenaBases = std::array<char *, proto::Tier_ARRAYSIZE>;
 
 /// The commands of `rank`, whose arenas start at `bases`. `program` must outlive them
@@ -88,10 +88,10 @@ using ArenaBases = std::array<char *, proto::Tier_ARRAYSIZE>;
 std::vector<CommandSegment> resolveCommands(const proto::Program &program, int rank,
                                             const ArenaBases &bases, uint32_t firstCheck);
 
-/// Fills in, for a device with lanes, how each command stands to others and which
-/// predicates it may change on `rank`. Returns how many signals there are: one for each
-/// command that another waits for. Iterations and segments are not looked across: lanes meet
-/// between them.
+/// For a device with lanes, sets the order of each command relative to others and the predicates
+/// that it may change on `rank`. Returns the number of signals: one for each command for which
+/// another waits. Orders do not cross iterations and segments, because lanes synchronize between
+/// them.
 uint32_t numberSignals(const proto::Program &program, int rank,
                        std::vector<CommandSegment> &segments);
 

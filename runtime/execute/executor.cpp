@@ -21,8 +21,8 @@ Status Executor::open(Device &device, const ExecutorOptions &options) {
   return queue.hasLanes() ? Status() : openLanes(device, options);
 }
 
-/// Of a device that has no lanes itself: threads for those beside this one; none where
-/// commands must run as they are listed.
+/// Starts threads for the lanes of a device that has no lanes itself, in addition to this thread.
+/// Starts none if commands must run in the listed order.
 Status Executor::openLanes(Device &device, const ExecutorOptions &options) {
   LanePlan plan(program, options.hasIdleCores);
   for (size_t thread = 1; thread < plan.threads() && options.inOrder; ++thread)
@@ -63,8 +63,8 @@ LaneUse Executor::useSoFar() const {
   return all;
 }
 
-/// As long as a step is under way, the rank's file says so: what a process leaves that dies
-/// there is of no use.
+/// The rank's file is marked while a step is in progress, because the file of a process that ends
+/// then is not usable.
 Status Executor::runStep(const StepRequest &request) {
   const LaneUse before = useSoFar();
   const bool writesFile = evaluationWrites || (stepWrites && !request.evaluate);
@@ -96,8 +96,8 @@ Status Executor::runSegments(const StepRequest &request) {
   return data.finishStep();
 }
 
-/// Whether the predicate of a command is set. It is brought to the host, where that has
-/// memory of its own, once after each command that may have changed it.
+/// Whether the predicate of a command is set. If the host has separate memory, the predicate is
+/// copied to it once after each command that may have changed it.
 Status Executor::holds(const Command &command, bool &result) {
   if (command.predicate == 0)
     return {};
@@ -139,8 +139,8 @@ Status Executor::runUnlessSkipped(const Command &command, const CommandSegment &
   return observers.after();
 }
 
-/// Also a command that is left out keeps its place among the lanes: others may wait for it
-/// because of one before it.
+/// A skipped command also keeps its place among the lanes, because others may wait for it instead
+/// of for a command before it.
 Status Executor::visit(const Command &command, const CommandSegment &segment, uint64_t iteration,
                        const StepRequest &request) {
   const bool lanes = queue.hasLanes();
@@ -151,9 +151,9 @@ Status Executor::visit(const Command &command, const CommandSegment &segment, ui
   return lanes ? queue.end(command.order) : Status();
 }
 
-/// Runs the commands as they are listed. That is a total order in which each command
-/// stands behind those it waits for, so lanes need nothing more on one thread. Those of lanes
-/// with a thread are left to it.
+/// Runs the commands in the listed order. In this total order each command follows those it waits
+/// for, so lanes need no synchronization on one thread. Commands of lanes with a thread are left to
+/// that thread.
 Status Executor::runIteration(const CommandSegment &segment, uint64_t iteration,
                               const StepRequest &request) {
   if (!lanes) {

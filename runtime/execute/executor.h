@@ -17,7 +17,7 @@ struct ExecutorOptions {
   std::weak_ptr<const void> owner; ///< of all that commands touch
 };
 
-/// Runs one rank's commands. Used by the rank's own thread; what it is made of must outlive it.
+/// Runs one rank's commands on the rank's thread. The objects that it refers to must outlive it.
 class Executor {
 public:
   Executor(const proto::Program &program, Communicator &communicator, RankMemory &memory,
@@ -34,7 +34,7 @@ public:
   StepObservers &getObservers() { return observers; }
   /// Commands of each thread in a step, if it skips none.
   std::vector<uint64_t> eventsPerStep() const;
-  /// Of its lanes but the own thread's, in the last step and in all.
+  /// The use of its lanes, except that of its own thread, in the last step and in all steps.
   const LaneUse &lastUse() const { return lastStep; }
   const LaneUse &use() const { return allSteps; }
 
@@ -71,7 +71,7 @@ private:
   std::vector<CommandSegment> segments;
   std::vector<bool> known;      ///< by predicate: whether its window holds it
   std::unique_ptr<Lanes> lanes; ///< null: this thread runs all commands
-  /// By lane: does those of lanes that have no thread, as in a step that is watched.
+  /// By lane: executes the commands of lanes without a thread, as under --check-memory.
   std::array<std::unique_ptr<LaneWork>, proto::Lane_ARRAYSIZE> laneWork;
   uint64_t collectives = 0; ///< begun in this step
   /// Whether commands that an evaluation runs write to the file, and whether others do.

@@ -11,7 +11,7 @@ namespace zero::rt {
 
 /// A command of a thread of a rank.
 struct LaneStep {
-  /// What another thread must have done of the segment before: its first so many commands.
+  /// The number of commands of the segment that another thread must have completed before.
   struct Wait {
     size_t thread;
     uint64_t commands;
@@ -31,7 +31,7 @@ public:
   size_t threads() const { return lanes.size(); }
   /// The lane of a thread but the first.
   proto::Lane laneOf(size_t thread) const { return lanes[thread]; }
-  /// What `thread` runs of segment `segment`, in this order.
+  /// The commands of segment `segment` that `thread` runs, in order.
   const std::vector<LaneStep> &steps(size_t segment, size_t thread) const {
     return segments[segment][thread];
   }

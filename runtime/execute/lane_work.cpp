@@ -40,7 +40,7 @@ Status LaneWork::open(proto::Lane lane, Communicator &communicator, Device &devi
   return {};
 }
 
-/// A disk moves whole blocks: what is left behind them goes through the page.
+/// A disk moves full blocks. The remaining bytes are transferred through the page.
 Status LaneWork::move(const DiskCommand &command) {
   const uint64_t rest = command.bytes % kDiskAlignment, whole = command.bytes - rest;
   char *last = static_cast<char *>(command.memory) + whole;

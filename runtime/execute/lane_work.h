@@ -10,7 +10,7 @@
 
 namespace zero::rt {
 
-/// What lanes of a rank have done.
+/// The work that lanes of a rank have done.
 struct LaneUse {
   struct Lane {
     std::chrono::nanoseconds time{0}; ///< in commands, without waiting for other ranks
@@ -23,8 +23,8 @@ struct LaneUse {
   LaneUse operator-(const LaneUse &other) const;
 };
 
-/// What a lane of a program for CPUs needs to do its commands: transfers, collectives, or what
-/// the host computes. Made and used by one thread.
+/// The state that a lane of a program for CPUs needs to execute its commands: transfers,
+/// collectives, or computations of the host. Created and used by one thread.
 class LaneWork {
 public:
   /// `memory` and `communicator` must outlive it.
@@ -32,13 +32,13 @@ public:
                      RankMemory &memory, std::unique_ptr<LaneWork> &work);
 
   using Clock = std::chrono::steady_clock;
-  /// From when to when a command ran.
+  /// The start and end time of a command.
   struct Span {
     Clock::time_point begin, end;
     uint64_t waited = 0; ///< nanoseconds of it, for other ranks
   };
 
-  /// Collectives are counted anew.
+  /// Resets the count of collectives.
   void beginStep() { collectives = 0; }
   /// Does `command`, which is of this lane.
   Status run(const Command &command, Span &span);
@@ -58,7 +58,7 @@ private:
   uint64_t collectives = 0;             ///< of the step so far
   std::unique_ptr<Queue> queue;         ///< of HOST_COMPUTE
   std::unique_ptr<DiskQueue> disk;      ///< of the lanes of a disk
-  std::unique_ptr<Page> page; ///< for what is left of a command behind its last whole block
+  std::unique_ptr<Page> page;           ///< for the bytes of a command after its last full block
   LaneUse::Lane done;
 };
 

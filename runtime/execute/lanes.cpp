@@ -112,7 +112,7 @@ Status Lanes::Shared::runIteration(size_t thread) {
   return {};
 }
 
-/// Keeps what commands touch alive, as long as one runs.
+/// Keeps the objects that commands access alive while one runs.
 Status Lanes::Shared::runOwned(size_t thread, bool opens) {
   const std::shared_ptr<const void> owner = setup.owner.lock();
   try {
@@ -159,7 +159,7 @@ Status Lanes::create(LanePlan plan, LaneSetup setup, std::unique_ptr<Lanes> &lan
 Lanes::~Lanes() {
   shared->progress.stop();
   for (std::thread &thread : threads) {
-    // The last owner may be a lane's thread that came back after all others had gone.
+    // The last owner may be a lane's thread that returned after all others were destroyed.
     if (thread.get_id() == std::this_thread::get_id())
       thread.detach();
     else
@@ -178,7 +178,7 @@ const std::vector<LaneStep> &Lanes::ownSteps() const {
   return shared->plan.steps(shared->iteration.segment, 0);
 }
 
-/// What it means that thread 0 has waited for `thread` so.
+/// Converts the outcome of thread 0's wait for `thread` to a status.
 Status Lanes::outcome(Progress::Outcome outcome, size_t thread) {
   if (outcome == Progress::Reached)
     return {};

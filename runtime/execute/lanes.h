@@ -1,7 +1,7 @@
 //===- lanes.h - the threads of a rank's lanes ------------------*- C++ -*-===//
 // On CPUs each lane has a thread if a program has transfers; the compute lane runs on the rank's
 // own thread. A lane executes its commands in order, each after the commands of other lanes that it
-// waits for; all lanes meet at the end of an iteration. Counters say how far each lane is.
+// waits for; all lanes synchronize at the end of an iteration. Counters say how far each lane is.
 //===----------------------------------------------------------------------===//
 
 #ifndef RUNTIME_EXECUTE_LANES_H
@@ -24,7 +24,7 @@ struct LaneIteration {
   const StepObservers *observers = nullptr; ///< of the rank
 };
 
-/// What lanes of one rank work on.
+/// The objects that the lanes of one rank work on.
 struct LaneSetup {
   Communicator *communicator = nullptr;
   const std::vector<CommandSegment> *segments = nullptr;
@@ -32,14 +32,14 @@ struct LaneSetup {
   Device *device = nullptr;
   RankMemory *memory = nullptr;
   double timeoutSeconds = 0;
-  /// Of all this. A thread that never comes back from its command keeps it alive.
+  /// The owner of all these objects. A thread whose command never returns keeps it alive.
   std::weak_ptr<const void> owner;
 };
 
 /// Used by the rank's own thread. A lane that fails stops all of them.
 class Lanes {
 public:
-  /// Starts a thread for each lane of `plan` but the first; each makes what it needs.
+  /// Starts a thread for each lane of `plan` except the first. Each thread creates its own state.
   static Status create(LanePlan plan, LaneSetup setup, std::unique_ptr<Lanes> &lanes);
   ~Lanes();
 
@@ -47,8 +47,8 @@ public:
   void beginIteration(const LaneIteration &iteration);
   /// The commands of the rank's own thread in the iteration: each between await() and advance().
   const std::vector<LaneStep> &ownSteps() const;
-  /// Waits for what `step` waits for. Fails with the error of a lane, and when no lane does
-  /// anything for as long as the session may wait.
+  /// Waits for the waits of `step`. Fails with the error of a lane, or if no lane makes progress
+  /// for the timeout of the session.
   Status await(const LaneStep &step);
   void advance();
   /// Waits for all lanes. Fails as await() does.

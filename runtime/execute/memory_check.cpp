@@ -48,7 +48,7 @@ void MemoryCheck::poison(ByteRange range) {
     std::memset(bytes, kPoison, range.size());
 }
 
-/// Bytes on disk are taken for what they should be.
+/// Bytes on disk are assumed to be correct.
 bool MemoryCheck::isPoison(ByteRange range) const {
   const char *bytes = at(range.begin);
   return !bytes || range.size() == 0 ||
@@ -56,7 +56,7 @@ bool MemoryCheck::isPoison(ByteRange range) const {
           std::memcmp(bytes, bytes + 1, range.size() - 1) == 0);
 }
 
-/// What is dead in `range` is as poison() left it.
+/// Checks that dead bytes in `range` still have the values that poison() wrote.
 Status MemoryCheck::expectPoison(ByteRange range) const {
   Status status;
   trace.contents().forEach(range, [&](ByteRange part, const Content &content) {

@@ -37,7 +37,7 @@ public:
   /// The end of the highest byte of `tier` that persists or that a step has touched so far,
   /// rounded up to the alignment of the arena.
   uint64_t peak(proto::Tier tier) const;
-  /// The most bytes of `tier` that were needed at once.
+  /// The maximum of the bytes of `tier` that are needed at the same time.
   uint64_t mostLive(proto::Tier tier) const { return most[size_t(tier)]; }
 
 private:
@@ -68,7 +68,7 @@ private:
   const std::vector<Moment> *moments = nullptr;
   size_t next = 0;
   std::array<uint64_t, proto::Tier_ARRAYSIZE> end{}, most{}; ///< by tier
-  /// What a launch must leave as it is, right before and behind its arguments.
+  /// The bytes directly before and after a launch's arguments, which it must not change.
   std::vector<std::pair<ByteRange, std::string>> margins;
 };
 

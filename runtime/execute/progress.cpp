@@ -6,7 +6,7 @@
 
 namespace zero::rt {
 
-/// How often a thread looks before it sleeps: some microseconds, about what waking it costs.
+/// How often a thread polls before it blocks: some microseconds, about the cost of waking it.
 static constexpr int kLooks = 100;
 
 /// Who goes to sleep says so before it looks for the last time, and who has counted looks for

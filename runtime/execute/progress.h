@@ -13,8 +13,8 @@
 
 namespace zero::rt {
 
-/// Counters that only grow, each by one thread. A thread that waits for one looks at it for
-/// some microseconds and sleeps then; only who has what it waits for is woken. Nothing is
+/// Counters that only grow. Each is incremented by one thread. A waiter polls for some
+/// microseconds, then blocks; only waiters whose threshold is reached are woken. Nothing is
 /// allocated after the constructor.
 class Progress {
 public:
@@ -31,7 +31,7 @@ public:
   /// counter has advanced for `patience`.
   Outcome await(size_t waiter, size_t counter, uint64_t count,
                 std::optional<std::chrono::duration<double>> patience = {});
-  /// The same for the thread that stops the others: it does not return when they are stopped.
+  /// The same for the thread that stops the others. It does not return when they are stopped.
   Outcome awaitLast(size_t waiter, size_t counter, uint64_t count,
                     std::chrono::duration<double> patience);
 
@@ -53,7 +53,7 @@ private:
   std::vector<std::atomic<uint64_t>> counters;
   std::atomic<bool> stopped{false};
   std::atomic<int> sleepers{0};
-  std::mutex mutex; ///< of what follows
+  std::mutex mutex; ///< protects the following fields
   std::vector<Waiter> waiters;
 };
 

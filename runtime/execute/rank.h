@@ -16,8 +16,8 @@ struct RankOptions {
   bool checkMemory = false;
   bool hasIdleCores = false; ///< besides those of the threads of all ranks
   double timeoutSeconds = 0;
-  std::weak_ptr<const void> owner; ///< of the rank, and of what it uses
-  Meter *meter = nullptr;          ///< of what getting ready takes; lives as long as `owner`
+  std::weak_ptr<const void> owner; ///< of the rank, and of the objects it uses
+  Meter *meter = nullptr;          ///< progress of the preparation; lives as long as `owner`
 };
 
 /// One rank: its arenas, its commands, its end of the group. Used by its own thread
@@ -40,17 +40,17 @@ public:
   /// Waits until nothing runs any more, in a step that failed too.
   void settle();
 
-  /// Records the next `steps` steps in place of what was recorded before; 0: none.
+  /// Records the next `steps` steps and discards the previous recording; 0: records none.
   void record(uint64_t steps, Recorder::Clock::time_point origin);
   zero_rt_recording recording() const;
 
   int number() const { return communicator->rank(); }
   RankMemory &getMemory() { return memory; }
-  /// What steps have given. After prepare(), as the executor's.
+  /// The results of steps, valid after prepare() like those of the executor.
   const StepData &results() const { return *data; }
   const Executor &getExecutor() const { return *executor; }
   Traffic traffic() const { return communicator->traffic(); }
-  /// What --check-memory has seen, or nullptr.
+  /// The results of --check-memory, or nullptr.
   const MemoryCheck *memoryCheck() const { return check ? &*check : nullptr; }
 
 private:

@@ -40,7 +40,7 @@ public:
   TierFile &getFile() { return file; }
   const TierFile &getFile() const { return file; }
   DiskQueue::Kind queueKind() const { return options.queue; }
-  /// What the file is reached through between steps: "io_uring" or "4 threads".
+  /// How the file is accessed between steps: "io_uring" or "4 threads".
   const char *queueName() const { return disk->getQueue().name(); }
 
 private:

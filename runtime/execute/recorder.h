@@ -15,13 +15,13 @@
 
 namespace zero::rt {
 
-/// What one rank did in its next `steps` steps. Times are nanoseconds since `origin`, which
+/// The events of one rank in its next `steps` steps. Times are nanoseconds since `origin`, which
 /// all ranks share.
 class Recorder {
 public:
   using Clock = std::chrono::steady_clock;
 
-  /// Room for `eventsPerStep` of each thread in each of them; more must not be added.
+  /// Allocates `eventsPerStep` events of each thread in each step; more must not be added.
   Recorder(uint64_t steps, const std::vector<uint64_t> &eventsPerStep, Clock::time_point origin);
 
   /// Whether all requested steps are recorded.
@@ -33,7 +33,7 @@ public:
 
   /// A step begins; must not be full. What a step that was not ended has left is dropped.
   void beginStep(uint64_t step);
-  /// By thread `thread`, while others add theirs.
+  /// Adds an event of thread `thread`. Other threads may add theirs concurrently.
   void add(const zero_rt_event &event, size_t thread = 0) {
     Part &part = parts[thread];
     events[first + part.offset + part.count++] = event;
@@ -41,7 +41,7 @@ public:
   /// All threads have added theirs: they are put in the order in which they began.
   void endStep();
 
-  /// What there is so far; the pointers stay valid as long as the recorder.
+  /// The current recording. Its pointers are valid as long as the recorder.
   zero_rt_recording recording() const;
 
 private:

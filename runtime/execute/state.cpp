@@ -62,7 +62,7 @@ static Status readPart(const InputFile &file, const proto::Init::Range &range, D
   return {};
 }
 
-/// The same of matrix `tensor`, of which `file` has the transpose: some rows at a time.
+/// The same for a matrix `tensor` whose transpose is in `file`: some rows at a time.
 static void readTransposed(std::span<const uint8_t> file, const proto::Tensor &tensor,
                            const Part &part, char *target) {
   const proto::Init::Range &range = tensor.init().file();
@@ -85,7 +85,7 @@ static void readTransposed(std::span<const uint8_t> file, const proto::Tensor &t
   }
 }
 
-/// The same from the executable's own data.
+/// The same from the executable's data.
 static void copyPart(std::span<const uint8_t> data, const proto::Init::Range &range, DType dtype,
                      const Part &part, char *target) {
   const DType stored = storedType(range, dtype);
@@ -93,14 +93,14 @@ static void copyPart(std::span<const uint8_t> data, const proto::Init::Range &ra
                 target, part.count);
 }
 
-/// Whether `tensor` begins with what is in the memory of `block` anyway.
+/// Whether the memory of `block` already contains the initial values of `tensor`.
 static bool isThere(const proto::Tensor &tensor, const Block &block, const MemoryByTier &memory) {
   const proto::Init &init = tensor.init();
   return init.source_case() == proto::Init::kSplat && init.splat() == 0 &&
          !std::signbit(init.splat()) && memory.at(block.buffer->tier()).startsAsZeros();
 }
 
-/// Calls `visit(tensor, block, part)` for what must be written.
+/// Calls `visit(tensor, block, part)` for the parts that must be written.
 template <typename Visit>
 static Status forEachInitial(const LoadedProgram &program, int rank, const MemoryByTier &memory,
                              Visit visit) {
@@ -164,7 +164,7 @@ Status copyOwnPart(const Block &block, int rank, const MemoryByTier &memory, voi
   });
 }
 
-/// Divides `count` f32 values by what they are too large by.
+/// Divides `count` f32 values by their scale.
 static void unscale(char *values, uint64_t count, float scale) {
   float value;
   for (uint64_t i = 0; i < count; ++i, values += sizeof(value)) {
@@ -174,7 +174,7 @@ static void unscale(char *values, uint64_t count, float scale) {
   }
 }
 
-/// What the values of `gradient` are too large by.
+/// The scale of the values of `gradient`.
 static Status readScale(const proto::Gradient &gradient, int rank, const MemoryByTier &memory,
                         float &scale) {
   if (!gradient.has_scale())

@@ -27,15 +27,15 @@ struct InitialFiles {
 Status initialiseTensors(const LoadedProgram &program, const InitialFiles &files, int rank,
                          const MemoryByTier &memory, Meter &meter);
 
-/// Copies what `rank` holds of a block of a tensor to its place in `whole`, all of the
-/// tensor. Of replicas, rank 0's is taken.
+/// Copies the part of `rank` in a block of a tensor to its place in `whole`, the full tensor. Of
+/// replicas, that of rank 0 is used.
 Status copyOwnPart(const Block &block, int rank, const MemoryByTier &memory, void *whole);
 
-/// The same for a block of a gradient: as gradientType() says, and divided by its scale.
+/// The same for a block of a gradient: converted to gradientType() and divided by its scale.
 Status copyOwnGradient(const proto::Gradient &gradient, const Block &block, int rank,
                        const MemoryByTier &memory, void *whole);
 
-/// The way back: copies what `rank` holds of `block` from `whole`.
+/// The reverse: copies the part of `rank` in `block` from `whole`.
 Status setOwnPart(const Block &block, int rank, const MemoryByTier &memory, const void *whole);
 
 } // namespace zero::rt

@@ -12,7 +12,7 @@
 
 namespace zero::rt {
 
-/// Inputs, outputs, loss and gradients of one rank. What it is made of must outlive it.
+/// Inputs, outputs, loss and gradients of one rank. The objects that it refers to must outlive it.
 class StepData {
 public:
   StepData(const LoadedProgram &program, Communicator &communicator, RankMemory &memory,

@@ -18,8 +18,8 @@ struct CommandRun {
   bool skipped = false; ///< because of its predicate or iteration
 };
 
-/// Told, on the rank's own thread, what happens in a step, in that order. Each before...() is
-/// followed by after(), unless something failed. An error ends the step.
+/// Receives the events of a step on the rank's thread, in this order. Each before...() is followed
+/// by after(), unless something failed. An error ends the step.
 class StepObserver {
 public:
   virtual ~StepObserver() = default;
@@ -30,16 +30,16 @@ public:
   virtual Status beforeInputs() { return {}; }
   /// A command is executed or skipped. Commands that an evaluation skips are not reported.
   virtual Status beforeCommand(const CommandRun &) { return {}; }
-  /// Gradients are copied out and the loss is looked at.
+  /// Gradients are copied out and the loss is read.
   virtual Status beforeFinish() { return {}; }
-  /// What was announced is done.
+  /// The announced work is complete.
   virtual Status after() { return {}; }
   /// All commands are done; outputs have not been copied out.
   virtual Status atEnd() { return {}; }
   /// The step is over and has not failed.
   virtual void endStep() {}
-  /// A command has run on thread `thread` of a lane. Called by that thread, while the rank's
-  /// own goes on.
+  /// A command has run on thread `thread` of a lane. Called by that thread while the rank's thread
+  /// continues.
   virtual void ranOnLane(size_t thread, const CommandRun &, const LaneWork::Span &) {}
 };
 

@@ -26,7 +26,8 @@ Status StepRecording::after() {
   if (!runs)
     return {};
   runs = false;
-  Status status = queue.finish(); // what runs behind us has no other time
+  // includes asynchronous work, whose time is not recorded elsewhere
+  Status status = queue.finish();
   event.end = recorder.now();
   event.waited = waited() - event.waited;
   recorder.add(event);

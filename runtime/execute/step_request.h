@@ -16,11 +16,11 @@ struct StepRequest {
   uint64_t batch = 0; ///< of the data
   float learningRate = 0;
   bool allowNan = false;
-  /// Runs what the loss depends on and nothing else; state stays as it is.
+  /// Runs only the commands on which the loss depends; the state does not change.
   bool evaluate = false;
   std::shared_ptr<const DataSet> data; ///< its inputs are those of kind DATA, in order
-  /// Where to copy this rank's parts of the gradients, by index of Program.gradients;
-  /// nullptr: nowhere.
+  /// The destination of this rank's parts of the gradients, by index of Program.gradients; nullptr:
+  /// not copied.
   std::vector<std::vector<uint8_t>> *gradients = nullptr;
 };
 

@@ -37,7 +37,7 @@ void Team::Shared::work(int index, int rank) {
     if (stop)
       return;
     seen = generation;
-    auto mine = job; // a copy: the thread keeps what the job holds
+    auto mine = job; // a copy: the thread keeps the objects of the job alive
     lock.unlock();
     Status result;
     try {

@@ -48,7 +48,7 @@ static Access accessOf(const proto::Address &address, uint64_t bytes, int rank) 
           positionOf(address.tier(), address.offset())};
 }
 
-/// A disk writes whole blocks: the rest of the last block of `copy` is overwritten.
+/// A disk writes full blocks, so the rest of the last block of `copy` is overwritten.
 static std::vector<Access> accessesOf(const proto::Copy &copy, int rank) {
   std::vector<Access> accesses{accessOf(copy.src(), copy.bytes(), rank),
                                accessOf(copy.dst(), copy.bytes(), rank)};

@@ -22,7 +22,7 @@ inline uint64_t positionOf(proto::Tier tier, uint64_t offset) {
 inline proto::Tier tierOf(uint64_t position) { return proto::Tier(position / kTierBytes); }
 inline uint64_t offsetOf(uint64_t position) { return position % kTierBytes; }
 
-/// Asks for what all ranks have: as the first one has it, with strides.
+/// Requests the accesses of all ranks: those of the first rank, with strides.
 inline constexpr int kEveryRank = -1;
 
 /// The value of bytes that no command reads.
@@ -36,15 +36,15 @@ struct Access {
   /// The start of that value; an address that depends on the rank counts as that of rank 0.
   uint64_t origin = 0;
   uint32_t writes = 0;  ///< value, which begins with the range; 0: nothing is written
-  uint64_t written = 0; ///< the same of what is written
+  uint64_t written = 0; ///< the same for the written value
 };
 
-/// What `command` touches on `rank`, or on kEveryRank, its predicate included; in what a disk
-/// writes with the bytes of a block that are meant, too. `program` has passed validate().
+/// The accesses of `command` on `rank`, or on kEveryRank, including its predicate and the rest of a
+/// block that a disk writes together with its bytes. `program` must have passed validate().
 std::vector<Access> accessesOf(const proto::Program &program, const proto::Command &command,
                                int rank);
 
-/// The same for all ranks: each range covers its places on the first and on the last rank.
+/// The same for all ranks: each range covers its bytes on the first and on the last rank.
 std::vector<Access> accessesOfAllRanks(const proto::Program &program,
                                        const proto::Command &command);
 

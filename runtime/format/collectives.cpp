@@ -53,7 +53,7 @@ uint64_t receivedElements(const proto::Collective &collective, uint64_t ranks, u
     return elements * (ranks - 1);
   if (!form.sums)
     return rank == collective.root() ? 0 : elements;
-  // Each rank sums a slice of what all have, and takes the others' slices.
+  // Each rank sums a slice of all ranks' data and reads the others' slices.
   const uint64_t slice = (elements + ranks - 1) / ranks;
   const uint64_t own = std::min(slice, elements - std::min(elements, slice * rank));
   return own * (ranks - 1) + (elements - own);

@@ -9,7 +9,7 @@
 
 namespace zero::rt {
 
-/// What a kind of collective does: all that checks, costs and reports have to know of it.
+/// The properties of a kind of collective that checks, costs and reports need.
 struct CollectiveForm {
   enum Size { Slice, Whole }; ///< one rank's elements, or those of all ranks
 

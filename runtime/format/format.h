@@ -34,8 +34,7 @@ struct Section {
   uint64_t size;
 };
 
-/// The first bytes of a .zexe. `checksum` covers the whole file, read with this
-/// field as zero.
+/// The first bytes of a .zexe. `checksum` covers the entire file, with this field as zero.
 struct Header {
   char magic[8];
   uint32_t version;

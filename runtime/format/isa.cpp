@@ -8,7 +8,7 @@
 namespace zero::rt {
 
 namespace {
-/// What the operating system must save for a feature to be usable.
+/// The state that the operating system must save for a feature to be usable.
 enum class State { None, Avx, Avx512 };
 
 /// A feature under LLVM's name and the bit of CPUID that says it is there.

@@ -8,11 +8,11 @@
 
 namespace zero::rt {
 
-/// Reads JSON. Refused, naming the field: what machine.proto does not have, what it needs
-/// and is not there, numbers that are not positive (a latency or launch may be 0).
+/// Reads JSON. Errors name the field: fields that machine.proto does not have, required fields that
+/// are missing, and numbers that are not positive (a latency or launch may be 0).
 Status parseMachine(const std::string &text, proto::Machine &machine);
 
-/// The same of a file, which errors name too.
+/// The same for a file, which errors also name.
 Status readMachine(const std::string &path, proto::Machine &machine);
 
 /// Writes JSON and commits the file.

@@ -15,15 +15,15 @@ struct ByteRange {
   uint64_t size() const { return end - begin; }
 };
 
-/// The same on many ranks: each next one has it `stride` further on.
+/// A range on many ranks. On each next rank it is `stride` further on.
 struct RankRange : ByteRange {
   RankRange(ByteRange range, int64_t stride = 0) : ByteRange(range), stride(stride) {}
   RankRange() = default;
   int64_t stride = 0;
 };
 
-/// From the first to behind the last byte that one of `ranks` ranks has in `range`; a
-/// stride turned round asks for where the first rank has what may meet these bytes.
+/// The bytes from the first to the last one that any of `ranks` ranks has in `range`. With a
+/// negated stride: the range of the first rank whose ranges on other ranks may overlap these bytes.
 inline ByteRange reachOf(const RankRange &range, int ranks) {
   const int64_t last = range.stride * (ranks - 1);
   return last < 0 ? ByteRange{range.begin - std::min(range.begin, uint64_t(-last)), range.end}

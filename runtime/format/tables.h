@@ -40,8 +40,7 @@ struct Part {
   uint64_t inTensor = 0, inBuffer = 0, count = 0;
 };
 
-/// What `rank` holds of `count` elements that start at element `start` of `buffer`'s
-/// bucket.
+/// The part of `rank` of `count` elements that start at element `start` of `buffer`'s bucket.
 inline Part partOf(const proto::Buffer &buffer, uint64_t start, uint64_t count, int rank) {
   if (buffer.shards() == 1)
     return {0, start, count};
@@ -134,8 +133,8 @@ inline std::vector<const proto::Buffer *> buffersOf(const proto::Gradient &gradi
   return buffers;
 }
 
-/// What `rank` holds of `block`, as parts without gaps; ends with the first one for which
-/// `use` fails.
+/// The part of `rank` in `block`, as parts without gaps. Ends at the first one for which `use`
+/// fails.
 template <typename Use>
 Status forEachPart(const Block &block, int rank, Use use) {
   const Part all = partOf(*block.buffer, block.start, block.count, rank);

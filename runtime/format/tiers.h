@@ -26,10 +26,10 @@ inline bool hasTransfers(const proto::Program &program) {
   return false;
 }
 
-/// Where a rank finds its memory of each tier, between steps. Owns none of it.
+/// A rank's memory of each tier between steps. Owns none of it.
 class MemoryByTier {
 public:
-  /// Of a program that has only the device's.
+  /// For a program that has only the device's memory.
   MemoryByTier(Memory &device) { set(proto::DEVICE, device); }
 
   void set(proto::Tier tier, Memory &memory) { places[size_t(tier)] = &memory; }

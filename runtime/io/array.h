@@ -11,7 +11,7 @@
 
 namespace zero::rt {
 
-/// Row-major elements, in a mapped file or in memory of their own.
+/// Row-major elements, in a mapped file or in separate memory.
 struct Array {
   DType dtype = ZERO_RT_NO_DTYPE;
   std::vector<uint64_t> shape;
@@ -24,7 +24,7 @@ struct Array {
 /// " in 'FILE'", or nothing for an array from memory.
 std::string placeOf(const Array &array);
 
-/// A file and what of it is meant.
+/// A file and the part of it that is used.
 struct ArrayFile {
   std::string path;
   std::string member;           ///< of a .npz; empty: the one of the input's name

@@ -58,7 +58,7 @@ void DataSet::shuffle(uint64_t with) {
 }
 
 //===----------------------------------------------------------------------===//
-// What the inputs have in common
+// Common properties of the inputs
 //===----------------------------------------------------------------------===//
 
 Status DataSet::checkBound() const {

@@ -16,10 +16,10 @@ struct BatchShape {
   bool operator==(const BatchShape &) const = default;
 };
 
-/// Data of all inputs of a program. A sample is one row of each input (or as many as
-/// the input has more than the others in its local batch); all inputs hold the same
-/// samples in the same order. An input with one local batch, or one row, where others
-/// have more stands still: it is the same in every step and on every rank.
+/// Data of all inputs of a program. A sample is one row of each input (or several rows of an input
+/// that has more rows than the others in its local batch). All inputs contain the same samples in
+/// the same order. An input with only one local batch, or one row, while others have more is
+/// constant: it is the same in every step and on every rank.
 class DataSet {
 public:
   DataSet(std::vector<InputSpec> inputs, BatchShape batch);
@@ -31,7 +31,7 @@ public:
   Status bind(const std::string &input, Array array);
   /// Reads `file` for an input; errors name both.
   Status bindFile(const std::string &input, const ArrayFile &file);
-  /// From now on each epoch has its own order.
+  /// Gives each epoch its own order from now on.
   void shuffle(uint64_t seed);
 
   /// Checks that every input has data, and that all have as many samples. To be called
@@ -60,7 +60,7 @@ private:
 
   std::vector<InputSpec> inputs;
   std::vector<DataSource> sources;     ///< as `inputs`
-  std::vector<uint64_t> rowsPerSample; ///< as `inputs`; 0: stands still
+  std::vector<uint64_t> rowsPerSample; ///< as `inputs`; 0: constant
   BatchShape batch;
   std::optional<uint64_t> seed;
   SampleOrder sampleOrder;

@@ -8,7 +8,7 @@
 
 namespace zero::rt {
 
-/// What the program expects of one input on one rank.
+/// The requirements of the program on one input on one rank.
 struct InputSpec {
   std::string name;
   DType dtype = ZERO_RT_NO_DTYPE;
@@ -16,7 +16,7 @@ struct InputSpec {
 
   /// Rows of a local batch; a scalar is one row.
   uint64_t rows() const { return shape.empty() ? 1 : shape[0]; }
-  /// "float32 [*, 784]": what data must be, its number of rows free.
+  /// The required data with any number of rows, as "float32 [*, 784]".
   std::string text() const;
   bool operator==(const InputSpec &) const = default;
 };
@@ -25,11 +25,11 @@ struct InputSpec {
 /// `rowsPerBatch`.
 class DataSource {
 public:
-  /// Checks type and shape; errors name the input, what was expected and what came.
+  /// Checks type and shape. Errors name the input, the expected and the actual properties.
   static Status create(const InputSpec &spec, Array array, DataSource &source);
 
-  /// Writes `count` rows from `row` on, modulo what there is, to `destination`, widened
-  /// to the input's type. Allocates nothing; safe from several threads.
+  /// Writes `count` rows from `row` on, modulo the number of rows, to `destination`, widened to the
+  /// input's type. Allocates nothing. Several threads may call it concurrently.
   void read(uint64_t row, uint64_t count, void *destination) const;
 
   bool isBound() const { return convert != nullptr; }

@@ -28,7 +28,7 @@ Status DiskMemory::open(const TierFile &file, DiskQueue::Kind kind,
   return {};
 }
 
-/// Whole blocks from `offset` of the arena, to or from byte `at` of the buffer.
+/// Moves full blocks between `offset` of the arena and byte `at` of the buffer.
 Status DiskMemory::move(bool writes, uint64_t offset, uint64_t bytes, uint64_t at) const {
   return file.move(*queue, writes, offset, staging.get() + at, bytes);
 }

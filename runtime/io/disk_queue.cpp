@@ -28,7 +28,7 @@ Status DiskQueue::run(const Transfer &transfer) {
 
 Status checkMoved(const Transfer &transfer, uint64_t offset, uint64_t bytes, int64_t result) {
   const char *verb = transfer.writes ? "write" : "read";
-  // A part of a block is only what is left at the end of a file.
+  // A partial block occurs only at the end of a file.
   if (result > 0 && uint64_t(result) % kDiskAlignment == 0)
     return {};
   if (result < 0)

@@ -21,8 +21,8 @@ struct Transfer {
   uint64_t bytes = 0;
 };
 
-/// Moves bytes in blocks, many of which are on their way at a time: that is what a drive
-/// needs to be fast. Made once, used by one thread; run() allocates nothing.
+/// Transfers bytes in blocks, with many in flight, as a drive needs for full speed. Created once
+/// and used by one thread. run() allocates nothing.
 class DiskQueue {
 public:
   enum class Kind {

@@ -19,7 +19,7 @@ public:
   static constexpr unsigned kEntries = kDepth;
 
 private:
-  /// A block on its way: what is left of it.
+  /// The remaining part of a block in flight.
   struct Request {
     uint64_t begin, end; ///< within the transfer
   };
@@ -35,7 +35,7 @@ private:
 };
 } // namespace
 
-/// Asks for what is left of the request in `slot`.
+/// Submits the remaining part of the request in `slot`.
 void RingQueue::ask(const Transfer &transfer, unsigned slot) {
   const Request &request = requests[slot];
   io_uring_sqe *entry = io_uring_get_sqe(&ring);

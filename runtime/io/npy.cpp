@@ -59,7 +59,7 @@ private:
   std::string_view text;
 };
 
-/// What the header's dictionary says.
+/// The fields of the header's dictionary.
 struct NpyHeader {
   std::string descr;
   bool fortran = false;

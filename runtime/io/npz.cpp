@@ -64,7 +64,7 @@ bool isNpz(std::span<const uint8_t> file) {
   return first == kLocal || first == kEnd;
 }
 
-/// The end record stands in the last 64 KiB, behind it only a comment.
+/// The end record is in the last 64 KiB, followed only by a comment.
 static Status findDirectory(std::span<const uint8_t> file, Directory &directory) {
   uint64_t lowest = file.size() > 65557 ? file.size() - 65557 : 0;
   for (uint64_t at = file.size() < 22 ? 0 : file.size() - 22 + 1; at-- > lowest;) {
@@ -93,7 +93,7 @@ static Status findDirectory(std::span<const uint8_t> file, Directory &directory)
   return broken("it has no central directory");
 }
 
-/// Sizes of 4 GiB and more stand in an extra field, in this order, each only if needed.
+/// Sizes of 4 GiB and more are in an extra field, in this order, each only if needed.
 static void readExtra(std::span<const uint8_t> file, uint64_t start, uint64_t length,
                       NpzMember &member) {
   Reader extra(file, start);

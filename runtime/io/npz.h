@@ -24,9 +24,9 @@ bool isNpz(std::span<const uint8_t> file);
 /// have one name are an error.
 Status listNpz(std::span<const uint8_t> file, std::vector<NpzMember> &members);
 
-/// Points `array.bytes` at the member's bytes (a whole .npy): inside `file` when stored,
-/// in new memory when deflated. The checksum of a stored one is not looked at: that
-/// would read all of a file which is mapped because it may be larger than memory.
+/// Points `array.bytes` at the member's bytes (a complete .npy): inside `file` if stored, in new
+/// memory if deflated. The checksum of a stored one is not checked, because that would read all of
+/// a file that is mapped because it may be larger than memory.
 Status readNpzMember(std::span<const uint8_t> file, const NpzMember &member, Array &array);
 
 } // namespace zero::rt

@@ -15,7 +15,7 @@ static Status inModel(const std::string &path, const Status &status) {
                             status.getMessage().c_str());
 }
 
-/// Every entry has an initializer of its own in the model at `path`.
+/// Checks that every entry has a separate initializer in the model at `path`.
 static Status checkInitializers(const std::string &path, const std::vector<TensorEntry> &entries) {
   const TensorEntry *first = nullptr;
   size_t count = 0;

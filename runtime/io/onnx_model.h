@@ -9,8 +9,8 @@
 
 namespace zero::rt {
 
-/// An ONNX file and the places of the values of some of its initializers. It is rewritten with new
-/// values for these; every other byte is unchanged, except that tensors in files of their own move
+/// An ONNX file and the positions of the values of some of its initializers. It is rewritten with
+/// new values for these. Every other byte is unchanged, except that tensors in separate files move
 /// to the one file of external data of the new model.
 class OnnxModel {
 public:

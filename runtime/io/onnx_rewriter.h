@@ -40,7 +40,7 @@ private:
     std::map<std::string, std::string> location; ///< external_data
   };
 
-  /// Where in the model a message stands.
+  /// The position of a message in the model.
   struct Context {
     int depth = 0;
     bool isMain = false;  ///< in the main graph itself, not in one that a node holds

@@ -12,7 +12,7 @@ namespace zero::rt {
 
 static Status broken() { return fail(ZERO_RT_BAD_FILE, "it is no ONNX model"); }
 
-/// Reads what follows `tag` into `field`; false where the message is broken.
+/// Reads the data after `tag` into `field`; false if the message is malformed.
 static bool readField(CodedInputStream &input, uint32_t tag, uint64_t base, uint64_t size,
                       WireField &field) {
   field.number = WireFormatLite::GetTagFieldNumber(tag);

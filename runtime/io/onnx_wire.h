@@ -21,7 +21,8 @@ struct WireRange {
   uint64_t size() const { return end - begin; }
 };
 
-/// A field of a message: all of it, with its tag, and what a length-delimited one holds.
+/// A field of a message: all of its bytes, including its tag, and the contents of a
+/// length-delimited one.
 struct WireField {
   int number = 0;
   bool isBlock = false;
@@ -36,7 +37,7 @@ Status forEachField(std::span<const uint8_t> file, WireRange message,
 /// The varints packed in `block`.
 Status readVarints(std::span<const uint8_t> file, WireRange block, std::vector<uint64_t> &values);
 
-/// What one part of the new file is.
+/// The contents of one part of the new file.
 struct WirePiece {
   enum Kind { Old, Text, Tensor } kind = Old;
   WireRange old;

@@ -11,8 +11,8 @@
 
 namespace zero::rt {
 
-/// What stands in front of the bytes of `entries`, which follow in this order: the length
-/// of the header, and the header with `metadata` (no key twice, as in a map).
+/// The bytes before those of `entries`, which follow in this order: the length of the header, and
+/// the header with `metadata` (each key only once, as in a map).
 std::string safetensorsHeader(const std::vector<TensorEntry> &entries,
                               const std::map<std::string, std::string> &metadata = {});
 

@@ -14,11 +14,11 @@
 
 namespace zero::rt {
 
-/// What the format's own reader allows.
+/// The limit of the format's own reader.
 static constexpr uint64_t kMaxHeader = 100'000'000;
-/// As many as a model may have nodes; a tensor takes some hundred bytes here.
+/// The limit of a model's nodes. A tensor takes some hundred bytes here.
 static constexpr size_t kMaxTensors = 1'000'000;
-/// What NumPy allows.
+/// The limit of NumPy.
 static constexpr size_t kMaxRank = 64;
 
 static Status bad(const std::string &what) {
@@ -37,7 +37,7 @@ struct Entry {
   bool hasDtype = false, hasShape = false, hasRange = false;
 };
 
-/// Reads the header and remembers what is wrong with it.
+/// Reads the header and stores its errors.
 class HeaderReader {
 public:
   HeaderReader(std::string_view text, std::span<const uint8_t> data,
@@ -55,13 +55,13 @@ public:
   }
 
 private:
-  /// Says what is wrong with tensor `name`.
+  /// Stores the error of tensor `name`.
   bool refuse(const std::string &name, const char *what) {
     status = badTensor(name, what);
     return false;
   }
 
-  /// At most `most` whole numbers; a longer list is an error that names its length.
+  /// Reads at most `most` integers. A longer list is an error that names its length.
   bool takeNumbers(std::vector<uint64_t> &numbers, size_t most) {
     return json.takeList(
         [&] { return numbers.size() <= most && json.takeInteger(numbers.emplace_back()); });
@@ -132,7 +132,7 @@ Status HeaderReader::place(const std::string &name, Entry &entry, Array &array) 
   return {};
 }
 
-/// In the order of the file, tensors follow each other without a gap or an overlap.
+/// In the order of the file, tensors must be contiguous: no gap and no overlap.
 static Status checkRanges(const std::map<std::string, Array> &tensors,
                           std::span<const uint8_t> data) {
   std::vector<std::span<const uint8_t>> ranges;

@@ -41,14 +41,14 @@ uint64_t SampleOrder::permute(uint64_t epoch, uint64_t index) const {
 SampleOrder::Position SampleOrder::positionOf(uint64_t step) const {
   if (uint64_t steps = stepsPerEpoch())
     return {step / steps, step % steps * batch};
-  // step * batch may overflow; what matters is its quotient and remainder.
+  // step * batch may overflow; only its quotient and remainder are needed.
   auto at = static_cast<unsigned __int128>(step) * batch;
   return {static_cast<uint64_t>(at / count), static_cast<uint64_t>(at % count)};
 }
 
 uint64_t SampleOrder::stepAt(Position position) const {
   if (uint64_t steps = stepsPerEpoch()) {
-    // What fills no batch at the end of an epoch belongs to none.
+    // Samples at the end of an epoch that do not fill a batch are skipped.
     const uint64_t begun = position.index / batch + (position.index % batch != 0);
     return position.epoch * steps + std::min(begun, steps);
   }

@@ -11,7 +11,7 @@ namespace zero::rt {
 /// The order of samples over steps, independent of ranks. An epoch reads the data once, in complete
 /// global batches: an incomplete batch at its end is omitted, other samples each time if shuffled.
 /// Data smaller than a global batch continues from step to step instead. If shuffled, each epoch
-/// has a permutation of its own that is a function of seed and epoch. It is computed, not stored: a
+/// has its own permutation, which is a function of seed and epoch. It is computed, not stored: a
 /// Feistel network on the next power of four, iterated until its value is below the number of
 /// samples (Black and Rogaway, "Ciphers with Arbitrary Finite Domains", CT-RSA 2002). Less than
 /// four iterations on average.
@@ -25,7 +25,7 @@ public:
   struct Position {
     uint64_t epoch = 0, index = 0;
   };
-  /// Where the global batch of `step` begins.
+  /// The start of the global batch of `step`.
   Position positionOf(uint64_t step) const;
   /// The first step whose global batch begins at `position` or behind it.
   uint64_t stepAt(Position position) const;

@@ -17,8 +17,8 @@ struct TensorEntry {
   std::vector<uint64_t> shape;
   /// Fills `destination` with the tensor's row-major bytes.
   std::function<Status(void *destination, uint64_t bytes)> read;
-  /// What the .onnx model calls it, or empty if it has no such tensor, and whether it has
-  /// this matrix transposed.
+  /// Its name in the .onnx model, or empty if the model has no such tensor, and whether the model
+  /// has the transpose of this matrix.
   std::string initializer = name;
   bool transposed = false;
 

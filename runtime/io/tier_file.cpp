@@ -19,7 +19,7 @@ namespace zero::rt {
 static constexpr char kTierMagic[8] = {'Z', 'E', 'R', 'O', 'T', 'I', 'E', 'R'};
 static constexpr uint32_t kTierVersion = 1;
 
-/// One page, written at once. `checksum` covers the page, read with this field as zero.
+/// One page, which is written in one call. `checksum` covers the page, with this field as zero.
 struct alignas(kDiskAlignment) TierFile::Header {
   char magic[8];
   uint32_t version;
@@ -65,8 +65,8 @@ TierFile::~TierFile() {
     ::close(number);
 }
 
-/// The kernel ends the transfers of a process that was killed after the process, and with them its
-/// locks: a job that is begun anew at once waits for that.
+/// The kernel ends the transfers of a killed process after the process, and with them its locks. A
+/// job that is restarted immediately waits for that.
 static Locked lockSoon(int descriptor) {
   constexpr int kTimes = 200;
   constexpr timespec kPause = {0, 10'000'000};
@@ -114,7 +114,7 @@ Status TierFile::readHeader(Header &header, bool &isOurs) const {
   return {};
 }
 
-/// Whether the file with this header, of `size` bytes, is the one that is expected, and whole.
+/// Checks that the file with this header, of `size` bytes, is the expected one and complete.
 Status TierFile::check(const Header &header, uint64_t size) const {
   auto refuse = [&](const std::string &why) {
     return fail(ZERO_RT_BAD_FILE, "'%s': %s", escape(name).c_str(), why.c_str());
@@ -148,8 +148,8 @@ Status TierFile::checkSpace() const {
   return {};
 }
 
-/// Takes the space of the whole file, so that no step meets a full disk. Where that is not
-/// possible, initial values that are written take most of it.
+/// Reserves the space of the entire file, so that no step meets a full disk. If this is not
+/// possible, writing the initial values reserves most of it.
 Status TierFile::reserve() {
   const uint64_t bytes = place(identity.bytes);
   reserved = ::fallocate(number, 0, 0, static_cast<off_t>(bytes)) == 0;
@@ -204,11 +204,12 @@ Status TierFile::create(const std::string &path, const TierIdentity &identity, T
     return fail(ZERO_RT_BAD_FILE, "'%s' exists and is no tier file: it is not overwritten",
                 escape(path).c_str());
   made.own = Temporary(path, made.number);
-  // What was there counts as free space.
+  // Truncates first, so that the space of the old file counts as free.
   Status status = ::ftruncate(made.number, 0) == 0 ? Status() : cannot("write", path);
   if (status.ok())
     status = made.checkSpace();
-  if (status.ok()) // first: what a process leaves that is killed here is known for a tier file
+  // first, so that the file of a process that is killed here is recognized as a tier file
+  if (status.ok())
     status = made.writeHeader(/*isTorn=*/false);
   if (status.ok())
     status = made.reserve();

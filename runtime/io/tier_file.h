@@ -17,7 +17,7 @@
 
 namespace zero::rt {
 
-/// What a tier file is for. One of another program, rank or size is never taken for it.
+/// The purpose of a tier file. A file of another program, rank or size is never used.
 struct TierIdentity {
   uint64_t program = 0; ///< checksum of the executable
   uint32_t rank = 0, ranks = 1;
@@ -34,23 +34,23 @@ public:
   TierFile &operator=(TierFile &&other) noexcept;
   ~TierFile();
 
-  /// Makes `path`, in generation 0, in place of a tier file that is there and not in use; any
-  /// other file is left alone and refused. Fails when the disk has not enough space, before
-  /// anything was written.
+  /// Creates `path` in generation 0. Replaces a tier file that is not in use; any other file is
+  /// unchanged and is an error. If the disk does not have enough space, fails before anything is
+  /// written.
   static Status create(const std::string &path, const TierIdentity &identity, TierFile &file);
 
   /// Opens `path` as a process left it. An error names the reason: in use, not a tier file,
   /// damaged, of another program, truncated, torn in the middle of a step.
   static Status open(const std::string &path, const TierIdentity &identity, TierFile &file);
 
-  /// How many steps it has seen whole.
+  /// The number of completed steps.
   uint64_t generation() const { return current; }
   /// Fails when the file is no longer as long as it was.
   Status beginStep();
-  /// The same. All writes of the step must be done.
+  /// Fails in the same case. All writes of the step must be complete.
   Status endStep();
 
-  /// Moves `bytes` between `memory` and byte `offset` of the arena, in whole blocks.
+  /// Moves `bytes` between `memory` and byte `offset` of the arena, in full blocks.
   Status move(DiskQueue &queue, bool writes, uint64_t offset, void *memory, uint64_t bytes) const;
   /// Bytes that went from and to the file since it was opened, headers included.
   uint64_t bytesRead() const { return read; }
@@ -66,8 +66,8 @@ public:
   /// False on file systems that cannot: then the system's cache takes part.
   bool isDirect() const { return direct; }
 
-  /// Closes and deletes it, unless another process has put another file in its place. A process
-  /// that ends early deletes a file that it has created.
+  /// Closes and deletes it, unless another process has replaced the file. A process that ends early
+  /// deletes a file that it has created.
   void remove();
 
 private:
@@ -88,7 +88,7 @@ private:
   bool direct = true;
   bool reserved = false;                               ///< since it was made
   Temporary own;                                       ///< if this process has made it
-  mutable std::atomic<uint64_t> read = 0, written = 0; ///< lanes have threads of their own
+  mutable std::atomic<uint64_t> read = 0, written = 0; ///< lanes have separate threads
 };
 
 } // namespace zero::rt

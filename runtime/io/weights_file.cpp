@@ -8,7 +8,7 @@
 
 namespace zero::rt {
 
-/// `array` with what keeps its bytes alive.
+/// Returns `array` together with the owner of its bytes.
 static WeightsFile::Get keep(Array array, std::shared_ptr<const MappedFile> file) {
   array.file = std::move(file);
   return [array](Array &result) {

@@ -7,8 +7,8 @@
 
 namespace zero::rt {
 
-/// What a program was made from: its ONNX model, or empty, and all files that its
-/// initial values are read from.
+/// The sources of a program: its ONNX model, or empty, and all files from which its initial values
+/// are read.
 struct WeightsOrigin {
   std::string model;
   std::vector<std::string> files;
@@ -19,15 +19,15 @@ struct WeightsOrigin {
 /// file, FILE.data. Files appear under their names at commit().
 class WeightsWriter {
 public:
-  /// Creates the temporaries and, for .onnx, checks that the model has all `entries`
-  /// (of which nothing is read): what keeps weights from being written is found out
-  /// before there are any. A file of the origin is never overwritten.
+  /// Creates the temporaries and, for .onnx, checks that the model has all `entries` (whose
+  /// contents are not read), so that errors are found before training. A file of the origin is
+  /// never overwritten.
   static Status create(const std::string &path, const WeightsOrigin &origin,
                        const std::vector<TensorEntry> &entries, WeightsWriter &writer);
 
   /// Writes the values of `entries`, those given to `create`.
   Status write(const std::vector<TensorEntry> &entries);
-  /// Flushes to disk, so that what can fail does before any file gets its name.
+  /// Flushes to disk, so that errors occur before any file is renamed.
   Status sync();
   Status commit();
 

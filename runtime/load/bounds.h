@@ -9,7 +9,7 @@
 
 namespace zero::rt {
 
-/// An error about `what` of the tables that is called `name`.
+/// An error about the `what` with name `name` of the tables.
 Status badTable(const char *what, const std::string &name, const char *why);
 
 /// Bytes of `count` elements; false for an unknown type or an overflow.
@@ -26,7 +26,7 @@ public:
   /// `bytes` at `address` are in the arena of its tier on the first and on the last rank, and so on
   /// all ranks between.
   Status check(const std::string &label, const proto::Address &address, uint64_t bytes) const;
-  /// The same of one side of a copy: a disk moves whole blocks.
+  /// The same for one side of a copy. A disk moves full blocks.
   Status checkCopied(const std::string &label, const proto::Address &address, uint64_t bytes) const;
 
 private:

@@ -23,7 +23,7 @@ struct LoadedProgram {
   Executable executable;
   std::shared_ptr<Module> module; ///< of a program for CPUs
 
-  /// By the name of a parameter, the tensor that holds its value in f32.
+  /// Maps the name of a parameter to the tensor with its value in f32.
   std::map<std::string_view, const proto::Tensor *> masters;
 
   /// Parameters by name.
@@ -33,11 +33,11 @@ struct LoadedProgram {
   int ranks() const { return static_cast<int>(tables().ranks()); }
   /// The tensor that has the value of `tensor` for users: its master, or itself.
   const proto::Tensor &valueOf(const proto::Tensor &tensor) const;
-  /// What `gradient` is the gradient of.
+  /// The parameter of `gradient`.
   const proto::Tensor &parameterOf(const proto::Gradient &gradient) const;
 };
 
-/// The initializer of the model that `tensor` is, or empty if it has none of its own.
+/// The initializer of `tensor` in the model, or empty if it has no separate one.
 inline const std::string &initializerOf(const proto::Tensor &tensor) {
   const bool isNamed = tensor.has_initializer() || tensor.init().has_splat();
   return isNamed ? tensor.initializer() : tensor.name();
@@ -51,7 +51,7 @@ inline const proto::Buffer &gradientBuffer(const proto::Gradient &gradient) {
   return gradient.tiles_size() > 0 ? gradient.tiles(0).buffer() : gradient.buffer();
 }
 
-/// What a gradient is handed out as: 16-bit floats as float32.
+/// The type in which a gradient is returned: 16-bit floats as float32.
 inline DType gradientType(const proto::Gradient &gradient) {
   const DType dtype = toDType(gradientBuffer(gradient).dtype());
   return isHalf(dtype) ? ZERO_RT_F32 : dtype;
@@ -70,7 +70,7 @@ size_t countCommands(const proto::Program &program);
 /// Commands that a step executes if none is skipped: those of a segment in each of its iterations.
 uint64_t commandsPerStep(const proto::Program &program);
 
-/// What a program is compiled for: "cpu" or "cuda".
+/// The device of a program: "cpu" or "cuda".
 inline const char *deviceOf(const proto::Program &program) {
   return program.target() == proto::CUDA ? "cuda" : "cpu";
 }

@@ -15,8 +15,7 @@ namespace zero::rt {
 
 namespace {
 
-/// Checks the kernels and commands of one program; every function says what it looks at in its
-/// error.
+/// Checks the kernels and commands of one program. The errors in each function describe the checks.
 class CommandValidator {
 public:
   CommandValidator(const proto::Program &program, const Bounds &bounds)

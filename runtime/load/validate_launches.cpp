@@ -43,7 +43,7 @@ Status checkIterations(const std::string &label, const proto::Kernel &kernel,
   const auto length = static_cast<uint64_t>(launch.length());
   if (!fitsLength(kernel, launch, length))
     return bad("a length of", length);
-  // Of nothing at all there may be any number.
+  // A launch without any bytes may have any number of iterations.
   const uint64_t written = writtenBytes(launch);
   return kernel.extent() > 1 && written > 0 && kernel.extent() > written
              ? bad("an extent of", kernel.extent())

@@ -8,9 +8,9 @@
 
 namespace zero::rt {
 
-/// Checks the iterations of `launch`, of native code `kernel`, against its arguments' bytes:
-/// each holds `length` elements of the size that the kernel states, and each of `extent` iterations
-/// that may run in any order has a byte of its own to write. `label` is the command's.
+/// Checks the iterations of `launch`, of native code `kernel`, against its arguments' bytes: each
+/// argument has `length` elements of the size that the kernel states, and each of the `extent`
+/// iterations, which may run in any order, has a separate byte to write. `label` is the command's.
 Status checkIterations(const std::string &label, const proto::Kernel &kernel,
                        const proto::Launch &launch);
 

@@ -11,7 +11,7 @@ namespace zero::rt {
 
 namespace {
 
-/// Checks what one program keeps; every function says what it looks at in its error.
+/// Checks the state of one program. The errors in each function describe the checks.
 class TensorValidator {
 public:
   TensorValidator(const Executable &executable, const Bounds &bounds)
@@ -104,7 +104,8 @@ private:
     bool inFile = init.source_case() == proto::Init::kFile;
     const proto::Init::Range &range = inFile ? init.file() : init.data();
     const DType dtype = toDType(tensor.dtype()), stored = storedType(range, dtype);
-    // Not from float64 to less: that would be rounded twice on the way to 16 bits.
+    // float64 cannot be converted to a narrower type, because a conversion to 16 bits would round
+    // twice.
     uint64_t bytes;
     if ((stored != dtype && (!isConvertible(stored, dtype) || stored == ZERO_RT_F64)) ||
         !countBytes(count, stored, bytes))

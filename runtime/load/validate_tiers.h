@@ -8,9 +8,9 @@
 
 namespace zero::rt {
 
-/// Checks the arenas, that objects that only the device may hold reside there, that only copies
-/// access the disk, in whole blocks and on its lanes, and that each lane supports its commands.
-/// Addresses need not have been checked.
+/// Checks the arenas, that objects that must reside on the device do so, that only copies access
+/// the disk, in full blocks and on its lanes, and that each lane supports its commands. Addresses
+/// need not have been checked.
 Status validateTiers(const proto::Program &program);
 
 } // namespace zero::rt

@@ -27,14 +27,14 @@ static constexpr uint64_t kCollectiveBytes = uint64_t(16) << 20; ///< of all sli
 static constexpr size_t kCollectives = 7, kEmptyCollectives = 512;
 
 //===----------------------------------------------------------------------===//
-// What ranks measure
+// Measurements of ranks
 //===----------------------------------------------------------------------===//
 
 static double secondsSince(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-/// A Measure of what a Roofline can measure.
+/// A Measure that calls a function of Roofline.
 template <typename... Args>
 static auto limit(double (Roofline::*measure)(double, Args...),
                   std::type_identity_t<Args>... args) {
@@ -54,7 +54,7 @@ static auto launches(TimedKernel timed) {
   };
 }
 
-/// The same of attention, which leaves out tiles only where its operands are small.
+/// The same for attention, which omits tiles only if its operands are small.
 static auto attentionLaunches(TimedKernel timed) {
   return [launch = launches(std::move(timed))](Probe &probe, double &rate) {
     probe.roofline->fill();
@@ -98,7 +98,7 @@ static Status measureLatency(Probe &probe, bool gathers, double &rate) {
 }
 
 //===----------------------------------------------------------------------===//
-// What becomes of it
+// Results
 //===----------------------------------------------------------------------===//
 
 static std::string processorName() {
@@ -134,8 +134,8 @@ static uint64_t ownCache(const TeamOptions &options) {
   return uint64_t(std::max(bytes, 256L << 10)) * unsigned(options.threadsPerRank);
 }
 
-/// Operations a second of a loop beside what its bytes take: `bandwidth` is the loop's own,
-/// `memory` what bytes alone reach.
+/// Operations per second of a loop, without the time for its bytes: `bandwidth` is that of the
+/// loop, `memory` that of copies alone.
 static double nativeFlops(const NativeLoop &loop, double bandwidth, double memory, double peak) {
   const double flopsPerByte = loop.flops / (2 * sizeof(float));
   const double seconds = 1 / bandwidth - 1 / memory;

@@ -8,8 +8,8 @@
 
 namespace zero::rt {
 
-/// Measures what a rank of `options` can do while all of them do the same, in some seconds;
-/// with a folder, also how fast its disk is. See zero_rt_calibrate().
+/// Measures the limits of a rank of `options` while all ranks do the same, in some seconds. With a
+/// folder, also measures its disk. See zero_rt_calibrate().
 Status calibrate(const TeamOptions &options, const std::string &diskFolder,
                  proto::Machine &machine);
 

@@ -62,7 +62,7 @@ static constexpr size_t kRow = 512;
   }
 }
 
-// Once for each kind of vectors, chosen when asked for.
+// Compiled once for each kind of vectors and selected at the call.
 #define ZERO_RT_LOOP(name)                                                                         \
   static void name##Plain(float *result, const float *operand, size_t count) {                     \
     run##name(result, operand, count);                                                             \

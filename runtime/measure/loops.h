@@ -1,7 +1,7 @@
 //===- loops.h - loops like those of the compiler ---------------*- C++ -*-===//
 //
-// Two that stand for the others when a machine is measured: an element-wise loop that is
-// long on arithmetic, and a row loop that sums.
+// Two loops that represent the others when a machine is measured: an elementwise loop with much
+// arithmetic, and a row loop that sums.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,7 +14,7 @@ namespace zero::rt {
 
 /// A loop over float32 that reads and writes each element once.
 struct NativeLoop {
-  /// Neither may overlap the other; `count` is a multiple of 512.
+  /// The operands must not overlap, and `count` must be a multiple of 512.
   void (*run)(float *result, const float *operand, size_t count);
   double flops; ///< of an element, as the compiler counts: a call of tanh is one
 };

@@ -7,8 +7,8 @@
 
 namespace zero::rt {
 
-/// Measures the limits of a rank while all ranks of `options` do the same, on threads of
-/// its own that end with it; see zero_rt_measure_machine().
+/// Measures the limits of a rank while all ranks of `options` do the same, on separate threads that
+/// end with it; see zero_rt_measure_machine().
 Status measureMachine(const TeamOptions &options, zero_rt_machine &machine);
 
 } // namespace zero::rt

@@ -1,4 +1,4 @@
-//===- measurements.cpp - figures that all ranks measure at once ----------===//
+//===- measurements.cpp - figures that all ranks measure ------------------===//
 
 #include "runtime/measure/measurements.h"
 
@@ -11,8 +11,8 @@
 
 namespace zero::rt {
 
-/// Bytes of each rank: in all twice what one core reaches of today's caches, and four times
-/// each core's share of them.
+/// The bytes of each rank: in total twice the caches that one core of current processors reaches,
+/// and four times each core's share of them.
 static uint64_t bytesOfRank(const TeamOptions &options) {
   const uint64_t threads = uint64_t(options.ranks) * unsigned(options.threadsPerRank);
   const uint64_t cores = std::min<uint64_t>(threads, std::thread::hardware_concurrency());

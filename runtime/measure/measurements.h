@@ -1,4 +1,4 @@
-//===- measurements.h - figures that all ranks measure at once --*- C++ -*-===//
+//===- measurements.h - figures that all ranks measure ----------*- C++ -*-===//
 
 #ifndef RUNTIME_MEASURE_MEASUREMENTS_H
 #define RUNTIME_MEASURE_MEASUREMENTS_H
@@ -9,15 +9,15 @@
 
 namespace zero::rt {
 
-/// What a rank measures with.
+/// The tools with which a rank measures.
 struct Probe {
   int threads = 1;
   std::unique_ptr<Roofline> roofline;
   std::unique_ptr<Communicator> communicator;
 };
 
-/// Figures that all ranks measure at the same time, on threads of their own that end with
-/// this object: they share memory and caches as they do in a step.
+/// Figures that all ranks measure at the same time, on separate threads that end with this object.
+/// They share memory and caches as in a step.
 class Measurements {
 public:
   /// Measures a rate, of which more is better, on the calling rank.

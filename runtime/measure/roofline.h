@@ -19,8 +19,8 @@ namespace zero::rt {
 /// their rates, each in its best millisecond.
 class Roofline {
 public:
-  /// Reserves and touches `bytes` of memory for `threads` threads; shared out, a part
-  /// should be beyond what caches hold.
+  /// Reserves and touches `bytes` of memory for `threads` threads. The part of each thread should
+  /// exceed the caches.
   static Status create(int threads, uint64_t bytes, std::unique_ptr<Roofline> &roofline);
 
   /// Operations a second of float32 multiply-adds, two each, in the widest vectors that
@@ -36,7 +36,7 @@ public:
   /// Bytes a second, read and written, of `loop` over memory beyond the caches.
   double loopBandwidth(double seconds, const NativeLoop &loop);
 
-  /// What is measured in; others may use it in between.
+  /// The memory of the measurements. Others may use it between them.
   const Arena &getMemory() const { return *memory; }
   /// Fills it with ones.
   void fill();

@@ -102,7 +102,7 @@ Status Checkpoints::save(const std::string &folder) {
 // Loading
 //===----------------------------------------------------------------------===//
 
-/// Finds the place in the data at which a checkpoint goes on, once there is data.
+/// Finds the position in the data at which a checkpoint continues, once there is data.
 Status Checkpoints::findData() {
   if (!savedData || !position.data->hasInputs())
     return {};
@@ -114,7 +114,7 @@ Status Checkpoints::findData() {
   return {};
 }
 
-/// Everything that can be wrong with a whole checkpoint.
+/// Checks everything that can be wrong with an intact checkpoint.
 Status Checkpoints::planLoaded(const CheckpointReader &reader, uint32_t flags, LoadPlan &plan) {
   const proto::Manifest &manifest = reader.manifest();
   Status status = planLoad(tables(), manifest, plan, ranks.getOptions().verbose);
@@ -131,7 +131,7 @@ Status Checkpoints::planLoaded(const CheckpointReader &reader, uint32_t flags, L
                             escape(reader.path()).c_str(), status.getMessage().c_str());
 }
 
-/// Goes on from what was loaded.
+/// Resumes from the loaded checkpoint.
 Status Checkpoints::adopt(const CheckpointReader &reader, const std::vector<Damage> &passed,
                           uint32_t flags, const LoadPlan &plan, zero_rt_state_result &result) {
   damaged.clear();
@@ -187,7 +187,8 @@ Status Checkpoints::load(const std::string &path, uint32_t flags, zero_rt_state_
 Status Checkpoints::loadOwn(const std::string &path, uint32_t flags, zero_rt_state_result &result) {
   std::shared_ptr<CheckpointReader> reader;
   std::vector<Damage> passed;
-  // One rank of many checks all files, so that each finds the same ones whole.
+  // If there are many ranks, one of them checks all files, so that all ranks find the same intact
+  // ones.
   const int parts = int(ranks.here().size());
   auto verify = [&](const std::shared_ptr<CheckpointReader> &tried) {
     ranks.meter().begin("checking the checkpoint");

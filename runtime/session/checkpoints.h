@@ -12,7 +12,7 @@ namespace zero::rt {
 
 class CheckpointWriter;
 
-/// Where a session is in its training.
+/// The position of a session in its training.
 struct Position {
   uint64_t steps = 0; ///< done, those before a checkpoint was loaded included
   uint64_t batch = 0; ///< of the data, that the next step reads
@@ -20,7 +20,7 @@ struct Position {
   std::shared_ptr<DataSet> data;
 };
 
-/// Saves all of a session's state, and goes on from what was saved.
+/// Saves all of a session's state, and resumes from saved state.
 class Checkpoints {
 public:
   /// All of these must outlive it. Loading moves `position` and drops `gradients`.
@@ -29,9 +29,9 @@ public:
 
   Status save(const std::string &folder);
   Status load(const std::string &path, uint32_t flags, zero_rt_state_result &result);
-  /// Finds the place in the data at which what was loaded goes on, once there is data.
+  /// Finds the position in the data at which the loaded checkpoint continues, once there is data.
   Status findData();
-  /// What else is worth saying, once each; nullptr: nothing more. Valid until the next call.
+  /// Returns each further remark once; nullptr if there is none. Valid until the next call.
   const char *nextRemark();
 
 private:
@@ -50,7 +50,7 @@ private:
   Ranks &ranks;
   Position &position;
   Gradients &gradients;
-  /// Where a checkpoint's data goes on, until there is data to find it in.
+  /// The position in a checkpoint's data, until there is data in which to find it.
   std::optional<proto::Manifest::Data> savedData;
   std::shared_ptr<FolderLock> savesTo;
   std::string generation;           ///< that was loaded

@@ -7,7 +7,7 @@
 
 namespace zero::rt {
 
-/// Whole gradients of the last step, if it was asked to keep them.
+/// Full gradients of the last step, if requested.
 class Gradients {
 public:
   using Values = std::vector<std::vector<uint8_t>>; ///< by index of Program.gradients
@@ -19,7 +19,7 @@ public:
   Status keep(bool keeps);
   /// There are none any more.
   void drop() { kept = false; }
-  /// Where a step copies them to, or nullptr; held while it may do so.
+  /// The destination of a step's gradients, or nullptr. A step holds it while it copies.
   std::shared_ptr<Values> room() const { return kept ? values : nullptr; }
 
   Status read(const std::string &parameter, void *destination, uint64_t bytes) const;

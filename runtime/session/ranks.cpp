@@ -66,7 +66,8 @@ Status Ranks::create(const std::shared_ptr<const LoadedProgram> &program,
   ZERO_RT_TRY(InitialFiles::open(program->tables(), body->files));
   DiskOptions disk;
   ZERO_RT_TRY(diskOptions(options, disk));
-  for (auto &end : ends) { // one behind the other: each finds what the others left of the disk
+  // one rank at a time, so that each finds the disk space that the others left
+  for (auto &end : ends) {
     body->ranks.push_back(std::make_unique<Rank>(program, std::move(end), disk));
     ZERO_RT_TRY(body->ranks.back()->openFile());
   }

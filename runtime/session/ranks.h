@@ -48,12 +48,13 @@ public:
   bool isOneOfMany() const { return options.rank >= 0; }
 
   Status checkAlive() const;
-  /// Whether all are here, as what is put together of all ranks' memory needs; `what` it is.
+  /// Checks that all ranks are in this process, as operations on all ranks' memory need; `what`
+  /// names the operation.
   Status checkHasAll(const char *what) const;
 
   /// Runs `job` on every rank's thread.
   Status run(const Job &job);
-  /// The same between steps: a thread that does not come back ends the session.
+  /// The same between steps. A thread that does not return ends the session.
   Status runBetweenSteps(const Job &job);
   /// Ends the session, and returns `status`, which is why.
   Status end(Status status);

@@ -92,7 +92,7 @@ Status Session::evaluate(std::shared_ptr<DataSet> data, uint64_t which,
   return run(request, nullptr, result);
 }
 
-/// What `rank` found. An evaluation leaves all but the loss as it was.
+/// The result of `rank`. An evaluation changes only the loss.
 static zero_rt_step_result resultOf(const Rank &rank, const StepRequest &request) {
   auto value = [&](const char *name) {
     return request.evaluate ? NAN : rank.results().scalar(name).value_or(NAN);

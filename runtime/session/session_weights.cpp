@@ -32,8 +32,8 @@ Status SessionWeights::read(const std::string &name, void *destination, uint64_t
   return notFound("tensor", name);
 }
 
-/// Writes `values`, of `dtype`, to all ranks' parts of `tensor`, and what they became in
-/// it, rounded further, to the parameter that it is the master of.
+/// Writes `values`, of `dtype`, to all ranks' parts of `tensor`. If `tensor` is a master, writes
+/// the stored values, rounded further, to its parameter.
 Status SessionWeights::writeWhole(const proto::Tensor &tensor, DType dtype, const void *values) {
   const uint64_t count = elementsOf(tensor.shape());
   const DType own = toDType(tensor.dtype());

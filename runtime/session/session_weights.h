@@ -7,7 +7,8 @@
 
 namespace zero::rt {
 
-/// Values of a program's tensors, whole: read, replaced by those of a file, written to one.
+/// Full values of a program's tensors, which can be read, replaced by those of a file, and written
+/// to one.
 class SessionWeights {
 public:
   /// `ranks` must outlive it.

@@ -10,7 +10,7 @@ namespace zero::rt {
 /// Fails unless `got` is `expected`, the bytes of the value `name`.
 Status checkSize(const std::string &name, uint64_t expected, uint64_t got);
 
-/// There is no `what` of this name.
+/// The error that there is no `what` of this name.
 Status notFound(const char *what, const std::string &name);
 
 } // namespace zero::rt

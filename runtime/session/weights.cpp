@@ -12,7 +12,7 @@ namespace zero::rt {
 static constexpr char kMissing[] = "missing", kOther[] = "of another shape or type",
                       kUnknown[] = "that the model does not have";
 
-/// What keeps `array` from being the values of `tensor`, or nothing.
+/// The reason why `array` cannot be the value of `tensor`, or empty.
 static std::string mismatch(const proto::Tensor &tensor, const Array &array) {
   auto shape = shapeOf(tensor.shape());
   if (!std::equal(shape.begin(), shape.end(), array.shape.begin(), array.shape.end()))
@@ -29,10 +29,10 @@ class Finder {
 public:
   explicit Finder(const WeightsFile &file) : file(file), unknown(file.tensors()) {}
 
-  /// What the file has of `tensor`; null if nothing. Of a tied tensor it may have copies
-  /// under several names, which must be one value.
+  /// Finds `tensor` in the file; null if it is missing. A tied tensor may have copies under several
+  /// names, which must be equal.
   Status find(const proto::Tensor &tensor, const WeightsFile::Get *&found, Problems &problems);
-  /// What no tensor has been found by.
+  /// The entries that match no tensor.
   const std::map<std::string, WeightsFile::Get> &rest() const { return unknown; }
 
 private:

@@ -53,7 +53,8 @@ template <typename T, typename Factors>
   return offset <= size && bytes <= size - offset;
 }
 
-/// All of `text` as a whole decimal number that T holds; false for anything else, be it a space.
+/// Parses all of `text` as a decimal integer that T can represent; false for anything else,
+/// including spaces.
 template <typename T>
 [[nodiscard]] bool parseInteger(std::string_view text, T &number) {
   T read{};
@@ -86,7 +87,7 @@ template <typename T, typename Factors>
   return true;
 }
 
-/// The same of a finite number.
+/// The same for a finite number.
 [[nodiscard]] inline bool parseReal(std::string_view text, double &number) {
   double read = 0;
   if (!parseDouble(text, read) || !std::isfinite(read))

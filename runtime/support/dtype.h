@@ -38,7 +38,7 @@ bool countElements(std::span<const uint64_t> shape, uint64_t &count);
 /// Bytes of `count` elements; false for no element type, and where they overflow.
 bool countBytes(uint64_t count, DType dtype, uint64_t &bytes);
 
-/// The same of a tensor of `shape`.
+/// The same for a tensor of `shape`.
 bool countBytes(std::span<const uint64_t> shape, DType dtype, uint64_t &bytes);
 
 } // namespace zero::rt

@@ -15,7 +15,7 @@
 
 namespace zero::rt {
 
-/// Where a library may be.
+/// Where to search for a library.
 struct LibrarySource {
   const char *what;                ///< "the CUDA driver"
   const char *variable;            ///< environment: its path, in place of all names
@@ -33,13 +33,12 @@ struct LibrarySymbol {
 /// addresses from it.
 class DynamicLibrary {
 public:
-  /// Finds the library and all `symbols`. Fails, saying what was looked for and what to
-  /// do, when there is none (ZERO_RT_NOT_FOUND), or when a function is missing
-  /// (ZERO_RT_UNSUPPORTED).
+  /// Finds the library and all `symbols`. Fails if there is no library (ZERO_RT_NOT_FOUND) or a
+  /// function is missing (ZERO_RT_UNSUPPORTED). The error says what was tried and how to fix it.
   static Status open(const LibrarySource &source, std::span<const LibrarySymbol> symbols,
                      DynamicLibrary &library);
 
-  /// What was loaded, as it was asked for.
+  /// The name by which the library was loaded.
   const std::string &name() const { return loaded; }
 
 private:

@@ -12,13 +12,13 @@
 
 namespace zero::rt {
 
-/// What a transfer past the system's cache (O_DIRECT) is aligned to: its place in the file,
-/// its memory and its bytes. What all common drives and file systems are content with.
+/// The alignment of transfers that bypass the page cache (O_DIRECT): of the offset in the file, the
+/// address in memory and the number of bytes. All common drives and file systems accept it.
 inline constexpr uint64_t kDiskAlignment = 4096;
 
 struct MappedRange;
 
-/// A regular file mapped read-only, whole. Movable; empty when default-made.
+/// A regular file that is mapped read-only in full. Movable; empty by default.
 class MappedFile {
 public:
   MappedFile() = default;
@@ -45,8 +45,8 @@ bool isSameFile(const std::string &left, const std::string &right);
 /// once: the result stays valid, and the file mapped.
 const char *mappedFileAt(const void *address);
 
-/// Makes what was created, renamed or deleted in `folder` survive a crash. Nothing happens on
-/// file systems that cannot, and in a folder that may not be read.
+/// Makes creations, renames and deletions in `folder` survive a crash. Does nothing on file systems
+/// without support, or if the folder may not be read.
 Status syncFolder(const std::string &folder);
 /// The same for the folder of `path`.
 Status syncFolderOf(const std::string &path);
@@ -91,8 +91,8 @@ public:
   }
   ~OutputFile();
 
-  /// Creates the temporary: an unwritable folder is found out here. Deletes temporaries of
-  /// `path` whose process is gone.
+  /// Creates the temporary, so that an unwritable folder is found here. Deletes temporaries of
+  /// `path` whose process has ended.
   static Status create(const std::string &path, OutputFile &file);
   /// Writes to `path` itself, for a file of a folder that is temporary: who commits the folder
   /// makes its entries survive a crash.
@@ -100,9 +100,9 @@ public:
   bool isOpen() const { return descriptor >= 0; }
   Status write(const void *data, size_t bytes);
   Status write(const std::string &text) { return write(text.data(), text.size()); }
-  /// Flushes to disk what was written.
+  /// Flushes the written data to disk.
   Status sync();
-  /// Renames the file to its name, flushed to disk. More may be written to it, and flushed by
+  /// Flushes the file and renames it to its final name. More may be written to it and flushed by
   /// publishing it again.
   Status publish();
   /// Publishes and closes it. It is closed afterwards, also on failure.

@@ -45,7 +45,7 @@ struct WidenBFloat16 {
   }
 };
 
-/// As BFloat16's constructor. The processor's own instruction would flush subnormals.
+/// Like BFloat16's constructor. The processor's instruction would flush subnormals.
 struct NarrowBFloat16 {
   using Source = uint32_t;
   using Target = uint16_t;

@@ -75,7 +75,8 @@ bool JsonReader::takeCodeUnit(uint32_t &unit) {
   return digits.size() == 4;
 }
 
-/// What stands behind a backslash. Two surrogates are one code point, one alone is none.
+/// Reads the escape after a backslash. Two surrogates form one code point; a single one is an
+/// error.
 bool JsonReader::takeEscape(std::string &value) {
   static constexpr std::string_view kShort = "\"\\/bfnrt", kMeant = "\"\\/\b\f\n\r\t";
   if (text.empty())

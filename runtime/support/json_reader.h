@@ -9,9 +9,9 @@
 
 namespace zero::rt {
 
-/// Reads JSON of a known form in one pass, and keeps nothing of it: what it takes is linear in
-/// the text, whatever that says. Every function reads what is next, behind spaces, and returns
-/// false where that is something else; then nothing more can be read.
+/// Reads JSON of a known form in one pass and stores nothing of it, so its cost is linear in the
+/// text for any contents. Every function reads the next element after spaces, and returns false if
+/// it is something else; then nothing more can be read.
 class JsonReader {
 public:
   /// The maximum nesting of lists and objects. Real files have only a few levels.
@@ -69,7 +69,7 @@ private:
   bool takeCodeUnit(uint32_t &unit);
   bool skipNumber();
 
-  std::string_view text; ///< what is left
+  std::string_view text; ///< the remaining text
   size_t whole;
 };
 

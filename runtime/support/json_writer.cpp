@@ -15,7 +15,7 @@ void JsonWriter::breakLine(size_t depth) {
     written.append(2 * depth, ' ');
 }
 
-/// What stands between the last member and the next.
+/// Writes the separator between the last member and the next.
 void JsonWriter::separate() {
   if (isNamed || levels.empty()) {
     isNamed = false;

@@ -16,11 +16,11 @@ namespace zero::rt {
 class JsonWriter {
 public:
   enum Style { Compact, Spaced }; ///< {"a":1,"b":2}, or {"a": 1, "b": 2}
-  enum Layout { InLine, Lines };  ///< whether each member has a line of its own
+  enum Layout { InLine, Lines };  ///< whether each member has its own line
 
   explicit JsonWriter(Style style = Spaced) : style(style) {}
 
-  /// The name of what follows, in an object.
+  /// Writes the name of the next member of an object.
   JsonWriter &key(std::string_view name);
 
   void null() { raw("null"); }
@@ -29,14 +29,14 @@ public:
   void value(const char *text) { value(std::string_view(text)); }
   void value(bool truth) { raw(truth ? "true" : "false"); }
   void value(std::integral auto number) { raw(std::to_string(number)); }
-  /// In nine digits; null where there is no number.
+  /// Writes nine digits; null if it is not a number.
   void value(double number);
-  /// With so many digits after the point; null where there is no number.
+  /// Writes `digits` digits after the point; null if it is not a number.
   void fixed(double number, int digits = 0);
 
   void begin(char bracket, Layout layout = InLine); ///< '{' or '['
   void end();
-  /// Whatever `body` writes, in an object or a list.
+  /// Writes an object or a list with the output of `body`.
   template <typename Body>
   void object(Body body, Layout layout = InLine) {
     begin('{', layout), body(), end();
@@ -49,7 +49,7 @@ public:
   void member(std::string_view name, const auto &content) { key(name).value(content); }
 
   const std::string &text() const { return written; }
-  /// What was written since the last call: the beginning of a long text.
+  /// The text that was written since the last call, for long texts.
   std::string take();
 
 private:

@@ -15,7 +15,7 @@ namespace zero::rt {
 class Memory {
 public:
   virtual ~Memory() = default;
-  /// Where the host finds it, or nullptr.
+  /// The address of the memory for the host, or nullptr.
   virtual char *host() const = 0;
   /// Whether unwritten bytes are zeros.
   virtual bool startsAsZeros() const { return false; }
@@ -39,7 +39,7 @@ public:
   }
 
 protected:
-  /// The same, where host() is nullptr.
+  /// The same if host() is nullptr.
   virtual Status readPieces(uint64_t, uint64_t, const Piece &) const { return unreachable(); }
   virtual Status writePieces(uint64_t, uint64_t, const Piece &) { return unreachable(); }
 

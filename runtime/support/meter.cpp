@@ -18,7 +18,7 @@ void Meter::begin(const char *name, uint64_t bytes) {
 }
 
 void Meter::tell() {
-  const uint64_t now = done; // before `total`: what is done was expected
+  const uint64_t now = done; // before `total`, so that `now` never exceeds it
   report(context, what, now, std::max<uint64_t>(total, now + 1));
 }
 

@@ -12,12 +12,11 @@ namespace zero::rt {
 /// A name from a file, for messages.
 std::string quoted(const std::string &name);
 
-/// What does not fit, in groups that each become part of one line:
-/// "2 missing: 'a', 'b'; 1 of another shape: 'c'". Of a group the first few are named, and
-/// how many more there are.
+/// Mismatches, in groups that each become part of one line: "2 missing: 'a', 'b'; 1 of another
+/// shape: 'c'". The first few of a group are named, with the number of the others.
 class Problems {
 public:
-  /// With `verbose` all are named.
+  /// With `verbose`, all are named.
   explicit Problems(bool verbose = false) : verbose(verbose) {}
 
   void add(const char *group, const std::string &what);

@@ -8,9 +8,9 @@
 
 namespace zero::rt {
 
-/// A set of objects that all threads change and a signal handler goes through, with no lock.
-/// An object belongs to whoever has taken it out. Grows, never shrinks. Must live as long as
-/// the process: make it static.
+/// A lock-free set of objects that all threads change and over which a signal handler iterates. An
+/// object belongs to the thread that has taken it out. Grows, never shrinks. Must live as long as
+/// the process, so it must be static.
 template <typename T>
 class SignalTable {
 public:

@@ -61,7 +61,7 @@ bool isStillAt(const std::string &path, int descriptor) {
 }
 
 //===----------------------------------------------------------------------===//
-// The table. What follows a signal handler may call, but for what is said otherwise
+// The table. A signal handler may call the following functions unless their comments say otherwise
 //===----------------------------------------------------------------------===//
 
 struct TemporaryEntry {
@@ -99,7 +99,7 @@ static void empty(const char *path) {
   ::close(folder);
 }
 
-/// Deletes what `entry` is of, if that is still there.
+/// Deletes the file of `entry`, if it still exists.
 static void removeOwn(const TemporaryEntry &entry) {
   const char *path = entry.path.c_str();
   if (!isSame(path, entry.device, entry.inode))
@@ -155,7 +155,7 @@ void removeTemporaries(bool isFailure) {
 }
 
 //===----------------------------------------------------------------------===//
-// What others have left
+// Files of other processes
 //===----------------------------------------------------------------------===//
 
 void sweepTemporaries(const std::string &path) {

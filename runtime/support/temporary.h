@@ -20,10 +20,11 @@ namespace zero::rt {
 /// 64 bits that no other process has.
 uint64_t randomToken();
 
-/// "PATH.tmp-0123456789abcdef": where the owner of `token` writes what becomes `path`.
+/// "PATH.tmp-0123456789abcdef": the path to which the owner of `token` writes the file that becomes
+/// `path`.
 std::string temporaryPath(const std::string &path, uint64_t token);
 
-/// Whether `name` is what temporaryPath() makes of a name.
+/// Whether `name` is a result of temporaryPath() for a name.
 bool isTemporaryName(const std::string &name, const std::string &original);
 
 enum class Locked {
@@ -34,7 +35,7 @@ enum class Locked {
 /// Locks the open file or folder until `descriptor` is closed. Does not wait.
 Locked lockFile(int descriptor);
 
-/// Whether `path` leads to what `descriptor` has open.
+/// Whether `path` refers to the file that `descriptor` has open.
 bool isStillAt(const std::string &path, int descriptor);
 
 struct TemporaryEntry;
@@ -45,7 +46,7 @@ struct TemporaryEntry;
 class Temporary {
 public:
   Temporary() = default;
-  /// Of `path`, which `descriptor` has open. A folder goes with the files in it.
+  /// Owns `path`, which `descriptor` has open. A folder is deleted with the files in it.
   Temporary(const std::string &path, int descriptor);
   Temporary(Temporary &&other) noexcept : entry(std::exchange(other.entry, nullptr)) {}
   Temporary &operator=(Temporary &&other) noexcept {
@@ -65,11 +66,11 @@ private:
   TemporaryEntry *entry = nullptr; ///< in the table
 };
 
-/// Deletes all temporaries of this process, which must end then. `isFailure`: what survives
-/// a failure gets its name. A signal handler may call it.
+/// Deletes all temporaries of this process, which must end afterwards. `isFailure`: renames files
+/// that must survive a failure. A signal handler may call it.
 void removeTemporaries(bool isFailure);
 
-/// Deletes temporaries of `path` whose owner is gone: files, and folders with files in them.
+/// Deletes temporaries of `path` whose owner has ended: files, and folders with files in them.
 void sweepTemporaries(const std::string &path);
 
 /// A folder that goes with the files in it.

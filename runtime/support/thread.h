@@ -13,8 +13,8 @@ namespace zero::rt {
 /// Cores that this process may use, as taskset and cgroups leave them.
 int usableCores();
 
-/// Starts `thread` with `body`. Fails, saying what the thread is for, where limits on memory
-/// or processes are reached.
+/// Starts `thread` with `body`. If a limit on memory or processes is reached, fails with an error
+/// that names the purpose of the thread.
 Status startThread(const std::string &what, std::thread &thread, std::function<void()> body);
 
 } // namespace zero::rt

@@ -12,13 +12,13 @@ namespace zero::rt {
 namespace {
 constexpr int kLanes = proto::Lane_ARRAYSIZE;
 
-/// By lane: the last of its commands that is done; -1: none.
+/// By lane: the last of its commands that is complete; -1: none.
 struct Clock {
   std::array<int64_t, kLanes> done;
   Clock() { done.fill(-1); }
 };
 
-/// Checks one segment; between segments, and between their iterations, all lanes meet.
+/// Checks one segment. All lanes synchronize between segments and between their iterations.
 class SegmentCheck {
 public:
   SegmentCheck(const proto::Program &program, const proto::Segment &segment)
@@ -90,7 +90,7 @@ Status SegmentCheck::race(int64_t earlier, uint32_t index, const std::string &wh
       proto::Lane_Name(second.lane()).c_str(), what.c_str());
 }
 
-/// Checks what is known of the bytes of `access`, and adds it.
+/// Checks the order of `access` with the previous accesses of its bytes, and adds it.
 Status SegmentCheck::touch(const Access &access, uint32_t index, const Clock &clock) {
   const ByteRange range = access.range;
   const auto lane = size_t(segment.commands(int(index)).lane());

@@ -8,15 +8,14 @@
 
 namespace zero::rt {
 
-/// Proves that however fast the lanes are, all bytes are read and written in the listed
-/// order, and that no lane waits for ever: commands that touch the same bytes, one of them
-/// writing, follow each other on a lane or by waits, as do all collectives, which ranks must
-/// come to in one order. Refuses, naming both commands and the
-/// bytes, a program of which that is not so. Its tables' addresses have been checked.
+/// Proves for any speed of the lanes that all bytes are read and written in the listed order, and
+/// that no lane waits forever. Commands that access the same bytes, one of them writing, must be
+/// ordered by a lane or by waits, as must all collectives, which all ranks must reach in the same
+/// order. Otherwise fails with an error that names both commands and the bytes. The addresses of
+/// the tables must have been checked.
 ///
-/// Of each byte only the last writer and each lane's last reader since are looked at: who
-/// came before these came before the next one, too (FastTrack, Flanagan and Freund, PLDI
-/// 2009, section 3).
+/// For each byte only the last writer and each lane's last reader since are checked: commands that
+/// precede these also precede the next one (FastTrack, Flanagan and Freund, PLDI 2009, section 3).
 Status checkLanes(const proto::Program &program);
 
 } // namespace zero::rt

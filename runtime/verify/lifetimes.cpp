@@ -45,7 +45,7 @@ uint64_t iterationsOf(const proto::Segment &segment, const proto::Command &comma
 bool isLoss(std::string_view name) { return name == "loss" || name == "local_loss"; }
 
 //===----------------------------------------------------------------------===//
-// Forward: what happens
+// Forward: the moments of a step
 //===----------------------------------------------------------------------===//
 
 void listIteration(const proto::Program &program, int number, uint64_t iteration, bool evaluates,
@@ -53,7 +53,7 @@ void listIteration(const proto::Program &program, int number, uint64_t iteration
   const proto::Segment &segment = program.segments(number);
   if (iteration > 0 || number > 0)
     moments.push_back({Moment::Inputs, number});
-  int renamed = 0; // each command stands behind the renames before it
+  int renamed = 0; // each command is after the renames before it
   auto renameUpTo = [&](uint32_t command) {
     const int begin = renamed;
     while (renamed < segment.renames_size() && segment.renames(renamed).command() <= command)
@@ -88,7 +88,7 @@ static std::vector<Moment> listMoments(const proto::Program &program, bool evalu
 }
 
 //===----------------------------------------------------------------------===//
-// Backward: what is still needed
+// Backward: bytes that are still needed
 //===----------------------------------------------------------------------===//
 
 namespace {
@@ -188,7 +188,7 @@ private:
   const SegmentAccesses &accesses;
   bool evaluates;
   RangeSet persistent, live;
-  std::vector<ByteRange> reads, writes; ///< of one moment, but for what persists
+  std::vector<ByteRange> reads, writes; ///< of one moment, except for persistent bytes
   bool overwrites = true;
 };
 } // namespace

@@ -25,7 +25,7 @@ struct Moment {
   int segment; ///< -1: none
   int index = 0, end = 0;
   uint64_t iteration = 0;
-  std::vector<ByteRange> deaths = {}; ///< touched here and not read before they are written again
+  std::vector<ByteRange> deaths = {}; ///< accessed here and not read before the next write
 };
 
 /// Accesses of all commands, by segment and index.
@@ -33,7 +33,7 @@ using SegmentAccesses = std::vector<std::vector<std::vector<Access>>>;
 
 SegmentAccesses accessesOf(const proto::Program &program, int rank);
 
-/// What outlives the step.
+/// The bytes that outlive the step.
 RangeSet persistentBytes(const proto::Program &program, int rank);
 
 /// Whether `command` executes in iteration `iteration` of `segment`, without its predicate.
@@ -42,14 +42,14 @@ bool runsInIteration(proto::Command::When when, uint64_t iteration, uint64_t ite
 /// How often a step runs `command` of `segment`, its predicate apart.
 uint64_t iterationsOf(const proto::Segment &segment, const proto::Command &command);
 
-/// Whether an output of this name is looked at before the epilogue.
+/// Whether an output of this name is read before the epilogue.
 bool isLoss(std::string_view name);
 
 /// Adds to `moments` those of iteration `iteration` of segment `number`, without deaths.
 void listIteration(const proto::Program &program, int number, uint64_t iteration, bool evaluates,
                    std::vector<Moment> &moments);
 
-/// A step, or an evaluation, as `rank` runs it, with what dies when.
+/// The moments of a step or an evaluation on `rank`, with the bytes that die at each.
 std::vector<Moment> lifetimesOf(const proto::Program &program, int rank,
                                 const SegmentAccesses &accesses, bool evaluates);
 

@@ -13,7 +13,7 @@ static void writeAll(Shadow &contents, const Parts &parts) {
     contents.write(part, content);
 }
 
-/// Of what `slices` has in `range`, what is `from` may be so no more.
+/// In `range` of `slices`, contents that equal `from` become unknown.
 static void blur(Shadow &slices, ByteRange range, uint32_t from) {
   Parts blurred;
   slices.forEach(range, [&](ByteRange part, Content content) {
@@ -78,7 +78,7 @@ void RankShadow::rename(RankRange range, uint32_t from, uint32_t to, uint64_t or
   }
 }
 
-/// What a slice holds that was renamed on every rank, on none, or on some.
+/// Renames the contents of slices on all ranks, on none, or on some.
 void RankShadow::renameSlices(RankRange range, uint32_t from, uint32_t to, uint64_t origin) {
   Shadow &own = slices.try_emplace(range.stride, bytes).first->second;
   Parts made;
@@ -98,8 +98,8 @@ void RankShadow::renameSlices(RankRange range, uint32_t from, uint32_t to, uint6
   writeAll(own, made);
 }
 
-/// Beside the contents, it tracks which of them was written later, where slices may overlap ranges
-/// that all ranks share.
+/// In addition to the contents, compares which of them was written later where slices may overlap
+/// ranges that all ranks share.
 bool RankShadow::isSame(const RankShadow &other) const {
   const Shadow none(bytes);
   std::vector<std::pair<uint64_t, uint64_t>> times;

@@ -1,6 +1,7 @@
 //===- rank_shadow.h - contents of all ranks' bytes -------------*- C++ -*-===//
 // Ranks differ in the places of their slices, and there may be thousands. So all ranks are tracked
-// at once: shared bytes by their place, slices by their place on the first rank, separately for
+// are tracked together: shared bytes by their place, slices by their place on the first rank,
+// separately for
 // each stride. On each rank the last write counts; if the last write differs between ranks, a
 // reader sees all candidates.
 //===----------------------------------------------------------------------===//
@@ -18,10 +19,10 @@ public:
   RankShadow(uint64_t bytes, int ranks) : bytes(bytes), ranks(ranks), shared(bytes) {}
 
   void clear();
-  /// What does not live may hold anything.
+  /// Dead bytes may have any contents.
   void write(RankRange range, Content content);
   void kill(ByteRange range) { shared.kill(range); }
-  /// As Shadow does, on each rank.
+  /// Like Shadow, on each rank.
   void rename(RankRange range, uint32_t from, uint32_t to, uint64_t origin);
 
   /// Calls body(ByteRange, const Content &) for all that some rank may have in `range`.
@@ -48,7 +49,7 @@ public:
 
 private:
   ByteRange reach(const RankRange &range) const { return reachOf(range, ranks); }
-  /// Where the first rank has slices of `stride` that meet `range` on some rank.
+  /// The range of slices of `stride` on the first rank that overlap `range` on some rank.
   ByteRange touching(const RankRange &range, int64_t stride) const {
     return reach({reach(range), -stride});
   }
@@ -58,8 +59,8 @@ private:
     return it == slices.end() ? nullptr : &it->second;
   }
 
-  /// Calls body for what may have been written last to `part`, of which `slice` is what is
-  /// known apart.
+  /// Calls `body` for each content that may have been written last to `part`. `slice` is the
+  /// content that is tracked separately.
   template <typename Body>
   void forEachVisible(const RankRange &part, const Content &slice, Body body) const {
     const int64_t written = slice.live ? int64_t(slice.time) : -1;

@@ -11,7 +11,7 @@
 
 namespace zero::rt {
 
-/// What a byte holds, and who put it there.
+/// The content of a byte, and the command that wrote it.
 struct Content {
   enum : int64_t { Nobody = -1, State = -2, Input = -3, Mixed = -4 };
 
@@ -23,7 +23,7 @@ struct Content {
   /// The command that computed it, of which copies are made; Mixed: one of several.
   int64_t version = Nobody;
 
-  /// Whether a reader finds the same, whoever wrote it.
+  /// Whether a reader reads the same value, regardless of the writer.
   bool isSame(const Content &other) const {
     return value == other.value && origin == other.origin && live == other.live;
   }
@@ -36,13 +36,13 @@ public:
 
   void clear();
   void write(ByteRange range, const Content &content);
-  /// Nothing there is needed any more.
+  /// The bytes are no longer needed.
   void kill(ByteRange range) { write(range, Content()); }
-  /// What lives in `range` and is `from` (0: everything, dead or not) is `to` from now on.
-  /// If `time` is not 0, it is as new.
+  /// Live values in `range` that equal `from` (0: all values, live or dead) become `to`. If `time`
+  /// is not 0, it becomes their time.
   void rename(ByteRange range, uint32_t from, uint32_t to, uint64_t origin, uint64_t time = 0);
 
-  /// Of one tier.
+  /// The live bytes of one tier.
   uint64_t liveBytes(proto::Tier tier = proto::DEVICE) const { return live[size_t(tier)]; }
   /// Whether nothing lives.
   bool isDead() const { return live == std::array<uint64_t, proto::Tier_ARRAYSIZE>{}; }

@@ -40,11 +40,11 @@ public:
   /// Makes every thread of each rank wait for the others, as between iterations of a step.
   void join();
 
-  /// Of each command since threads met, by number.
+  /// The slot of each command since the last synchronization of the threads, by number.
   const std::vector<TimeSlot> &slots(size_t rank) const { return ranks[rank].slots; }
-  /// Of the step so far.
+  /// The duration of the step so far.
   double seconds() const;
-  /// Of them, those in which the rank's own thread waited for the others.
+  /// The part of these seconds in which the rank's thread waited for the others.
   double stalled(size_t rank) const { return ranks[rank].stalled; }
 
 private:

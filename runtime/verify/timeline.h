@@ -11,14 +11,15 @@
 
 namespace zero::rt {
 
-/// What commands take.
+/// The costs of commands.
 struct StepCosts {
-  std::vector<double> seconds;        ///< by command of the program, each time that it runs
-  bool overlaps = false;              ///< collectives run beside kernels, also without transfers
-  std::vector<double> slowness = {1}; ///< of each rank looked at: how many times longer it computes
+  std::vector<double> seconds; ///< by command of the program, each time that it runs
+  bool overlaps = false;       ///< collectives run beside kernels, also without transfers
+  /// by simulated rank: the factor by which its computations are slower
+  std::vector<double> slowness = {1};
 };
 
-/// A step as it would be recorded. All ranks that are looked at do the same commands.
+/// A step in the form of a recording. All simulated ranks execute the same commands.
 struct Timeline {
   std::vector<std::vector<zero_rt_event>> events; ///< of each rank, as they begin
   double seconds = 0;                             ///< of the step
@@ -26,10 +27,10 @@ struct Timeline {
   std::array<zero_rt_lane_use, ZERO_RT_LANES> lanes{}; ///< of rank 0
 };
 
-/// As events have them: up to some hundred years.
+/// Converts seconds to the unit of events, whose range is some hundred years.
 uint64_t nanoseconds(double seconds);
 
-/// What the commands of `program` say themselves, of a rank like all others.
+/// The costs that the commands of `program` contain, for a typical rank.
 StepCosts plannedCosts(const proto::Program &program);
 
 /// Simulates a step that is not skipped: each lane executes its commands in order, each after the

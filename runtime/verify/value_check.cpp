@@ -14,7 +14,7 @@ namespace zero::rt {
 static constexpr size_t kMostCourses = 256;
 
 namespace {
-/// What a step has come to, and what its predicates said on the way.
+/// The progress of a step, and the values of its predicates so far.
 struct Course {
   enum Said : char { Unknown, Clear, Set };
 
@@ -63,7 +63,8 @@ private:
 };
 } // namespace
 
-/// Whether what hangs on `predicate` happens. The first who asks makes two courses of one.
+/// Whether commands with `predicate` run. The first query of a predicate splits the course into
+/// two.
 bool Check::runs(Course &course, proto::Command::When when, uint32_t predicate,
                  const Moment &moment) {
   const uint64_t iterations = std::max(1u, program.segments(moment.segment).repeat());

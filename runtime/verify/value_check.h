@@ -14,7 +14,7 @@ namespace zero::rt {
 /// state holds what the next step expects. So nothing is read before it has arrived, and no value
 /// is overwritten while it is still read. An error names reader, bytes and last writer. The program
 /// has passed validate(). Iterations are followed until one leaves the state that the previous one
-/// left: those up to the last do the same. All ranks are followed at once (rank_shadow.h).
+/// left: those up to the last do the same. All ranks are tracked together (rank_shadow.h).
 Status checkValues(const proto::Program &program);
 
 } // namespace zero::rt

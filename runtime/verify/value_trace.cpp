@@ -113,8 +113,8 @@ Status ValueTrace::expect(RankRange range, uint32_t value, uint64_t origin,
   return stranger ? wrong(reader, stranger->first, stranger->second) : Status();
 }
 
-/// What a command writes is not what it reads or writes elsewhere. Copies do as if they read
-/// all first; a rank's own slice of a collective stays where it is.
+/// Checks that the bytes that a command writes are not those it reads or writes elsewhere. A copy
+/// behaves as if it reads everything first. A rank's slice of a collective remains in place.
 Status ValueTrace::expectApart(const Moment &moment) const {
   const std::vector<Access> &touched = operandsOf(moment);
   const proto::Command &command = program.segments(moment.segment).commands(moment.index);
@@ -164,7 +164,7 @@ std::set<int64_t> ValueTrace::versionsIn(RankRange range, uint32_t value) const 
   return versions;
 }
 
-/// Of ranges that ranks have at places of their own nothing is known apart, so they stay.
+/// Ranges that differ between ranks are not tracked separately, so values there remain.
 void ValueTrace::takeOver(RankRange range, uint32_t value, uint64_t origin) {
   auto known = places.find(value);
   if (known == places.end() || range.stride != 0)
@@ -219,7 +219,7 @@ Status ValueTrace::readOperands(const Moment &moment) const {
   return {};
 }
 
-/// A copy is as new as what it is made of.
+/// A copy has the time of its source.
 void ValueTrace::writeCopy(const Access &from, const Access &to, int64_t writer) {
   std::vector<std::pair<ByteRange, int64_t>> pieces;
   if (from.range.stride == 0 && to.range.stride == 0)
@@ -298,7 +298,8 @@ Status ValueTrace::finish(bool evaluates) const {
   return evaluates ? Status() : readGradients();
 }
 
-/// The next step finds what this one has left. Accumulators it fills anew.
+/// Checks that the next step reads the values that this step left. It initializes accumulators
+/// itself.
 Status ValueTrace::end(bool evaluates) const {
   ZERO_RT_TRY(readOutputs(/*all=*/!evaluates));
   for (const proto::Buffer &buffer : program.buffers())

@@ -21,19 +21,19 @@ namespace zero::rt {
 /// Errors name reader, bytes and who wrote there last; they are ZERO_RT_INTERNAL.
 class ValueTrace {
 public:
-  /// Follows `rank`, or all ranks at once: kEveryRank. `program`, which has passed validate(),
-  /// and `accesses`, those of `rank`, must outlive it.
+  /// Tracks `rank`, or all ranks (kEveryRank). `program`, which must have passed validate(), and
+  /// `accesses`, those of `rank`, must outlive it.
   ValueTrace(const proto::Program &program, int rank, const SegmentAccesses &accesses);
 
-  /// A step begins: what persists holds what the one before has left, the rest nothing.
+  /// Begins a step: persistent bytes contain the values of the previous step, the others nothing.
   void begin();
 
-  /// What the runtime writes at `moment`, of kind Inputs.
+  /// The writes of the runtime at `moment`, of kind Inputs.
   void writeInputs(const Moment &moment);
   /// Applies a rename to the bytes in its place. If it `applies`, by iteration and predicate, and
   /// is strict, they must hold the value that it renames.
   Status rename(const proto::Rename &rename, bool applies, const Moment &moment);
-  /// A command that runs finds what it reads, and writes nothing twice.
+  /// Checks that a command reads the expected values and writes no byte twice.
   Status readOperands(const Moment &moment) const;
   void writeResults(const Moment &moment);
   /// A command that its iteration or predicate skips passes on the values that it would have
@@ -41,9 +41,9 @@ public:
   /// computed from them, but no state and no output of the step.
   void skip(const Moment &moment);
 
-  /// What is read at the end of the micro-batches: the losses, and perhaps the gradients.
+  /// Checks the reads at the end of the micro-batches: the losses, and optionally the gradients.
   Status finish(bool evaluates) const;
-  /// What is read at the end of a step, by the caller and by the next step.
+  /// Checks the reads at the end of a step, by the caller and by the next step.
   Status end(bool evaluates) const;
 
   const RankShadow &contents() const { return shadow; }
@@ -51,12 +51,12 @@ public:
   bool isSame(const ValueTrace &other) const {
     return voids == other.voids && shadow.isSame(other.shadow);
   }
-  /// Nothing there is needed any more.
+  /// The bytes are no longer needed.
   void kill(ByteRange range) { shadow.kill(range); }
   const std::vector<Access> &operandsOf(const Moment &moment) const {
     return accesses[size_t(moment.segment)][size_t(moment.index)];
   }
-  /// What happens at `moment`, in words.
+  /// A description of `moment`.
   std::string nameOf(const Moment &moment) const;
 
 private:
@@ -64,11 +64,11 @@ private:
   Status expectApart(const Moment &moment) const;
   std::optional<std::pair<ByteRange, Content>> strangerIn(RankRange range, uint32_t value,
                                                           uint64_t origin) const;
-  /// The commands that computed what `range` holds, of `value` or, if that is 0, of any.
+  /// The commands that computed the contents of `range`, of `value` or, if that is 0, of any value.
   std::set<int64_t> versionsIn(RankRange range, uint32_t value) const;
   void writeCopy(const Access &from, const Access &to, int64_t writer);
-  /// `range` holds a state's `value` now. Where it was computed anew, other places that hold
-  /// an older one are dead.
+  /// `range` now contains a state's `value`. If it was recomputed, other places with an older value
+  /// are dead.
   void takeOver(RankRange range, uint32_t value, uint64_t origin);
   bool areOwnSlice(const std::vector<Access> &touched) const;
   bool readsVoid(const Moment &moment) const;
@@ -85,7 +85,7 @@ private:
   std::vector<int64_t> first; ///< command of each segment, counted over all
   RankShadow shadow;
   std::set<uint32_t> voids; ///< values
-  /// Where values that outlive the step have lain in it, with where each begins there.
+  /// The places of values that outlive the step, with the start of each.
   std::map<uint32_t, std::set<std::tuple<uint64_t, uint64_t, uint64_t>>> places;
 };
 

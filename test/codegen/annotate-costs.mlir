@@ -1,7 +1,7 @@
 // RUN: zero-opt %s --zero-annotate-costs | FileCheck %s
 
-// One multiplication and one addition for each of 4 x 8 x 16 steps; two operands
-// read and one result written.
+// One multiplication and one addition for each of 4 x 8 x 16 steps. Two operands are read and one
+// result is written.
 
 // CHECK-LABEL: func.func private @product
 // CHECK-SAME: zero.bytes = 896 : i64, zero.flops = 1024 : i64
@@ -13,7 +13,7 @@ func.func private @product(%a: tensor<4x16xf32>, %b: tensor<16x8xf32>) -> tensor
   return %p : tensor<4x8xf32>
 }
 
-// Of a table only the rows that are picked count.
+// Only the selected rows of a table count.
 
 // CHECK-LABEL: func.func private @gather
 // CHECK-SAME: zero.bytes = 208 : i64, zero.flops = 0 : i64
@@ -29,7 +29,7 @@ func.func private @gather(%ids: tensor<2xi64>, %table: tensor<1000x12xf32>) -> t
   return %y : tensor<2x12xf32>
 }
 
-// Per element of a dynamic dimension: 12 bytes, a fused multiply-add. The rate is read once.
+// Per element of a dynamic dimension: 12 bytes and a fused multiply-add. The rate is read once.
 
 // CHECK-LABEL: func.func private @update
 // CHECK-SAME: zero.bytes = 12 : i64, zero.flops = 2 : i64
@@ -42,8 +42,8 @@ func.func private @update(%w: tensor<?xf32> {zero.inplace = 0 : i64}, %g: tensor
   return %r : tensor<?xf32>
 }
 
-// Of a table to which rows are added in its place, these rows count twice: 5 of 48 bytes, with
-// 5 indices and 5 rows to add.
+// If rows are added to a table in place, only these rows count, twice: 5 of 48 bytes, with 5
+// indices and 5 rows to add.
 
 // CHECK-LABEL: func.func private @add_rows
 // CHECK-SAME: zero.bytes = 760 : i64, zero.flops = 60 : i64

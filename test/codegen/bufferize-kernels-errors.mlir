@@ -1,6 +1,6 @@
 // RUN: zero-opt %s --zero-fuse-kernels --zero-bufferize-kernels --split-input-file --verify-diagnostics
 
-// A temporary of a size that is not known would have to be allocated in the step.
+// A temporary of unknown size would have to be allocated during the step.
 
 // expected-error@below {{kernel 'reversed' needs a temporary of unknown size: 'memref<?xf32>'}}
 // expected-error@below {{cannot bufferize kernel 'reversed'}}

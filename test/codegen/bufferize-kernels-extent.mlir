@@ -1,6 +1,6 @@
 // RUN: zero-opt %s --zero-fuse-kernels --zero-bufferize-kernels | FileCheck %s
 
-// Which iterations threads may share, and which kernels they may not.
+// The iterations that threads may divide, and the kernels without any.
 
 #id1 = affine_map<(a) -> (a)>
 #id2 = affine_map<(a, b) -> (a, b)>
@@ -8,7 +8,7 @@
 #columns = affine_map<(a, b) -> (b)>
 #rows = affine_map<(a, b) -> (a)>
 
-// The outermost loop that is long enough: two batches would be too few.
+// The outermost loop that is long enough; two batches would be too few.
 
 // CHECK-LABEL: func.func private @batches(
 // CHECK-SAME: %[[BEGIN:[a-z0-9]+]]: index, %[[END:[a-z0-9]+]]: index)
@@ -26,7 +26,7 @@ func.func private @batches(%x: tensor<2x64x32xf32>) -> tensor<2x64x32xf32> attri
   return %y : tensor<2x64x32xf32>
 }
 
-// Iterations of a dynamic dimension are the length of the launch.
+// The iterations of a dynamic dimension are the length of the launch.
 
 // CHECK-LABEL: func.func private @update(
 // CHECK-SAME: %[[BEGIN:[a-z0-9]+]]: index, %[[END:[a-z0-9]+]]: index)
@@ -41,7 +41,7 @@ func.func private @update(%w: tensor<?xf32> {zero.inplace = 0 : i64}, %g: tensor
   return %r : tensor<?xf32>
 }
 
-// A sum over rows, and the zeros that it begins with: both by columns.
+// A sum over rows and its initial zeros are both divided by columns.
 
 // CHECK-LABEL: func.func private @sum_of_rows(
 // CHECK-SAME: %[[BEGIN:[a-z0-9]+]]: index, %[[END:[a-z0-9]+]]: index)
@@ -61,7 +61,7 @@ func.func private @sum_of_rows(%x: tensor<128x64xf32>) -> tensor<64xf32> attribu
   return %y : tensor<64xf32>
 }
 
-// A row's temporary lies on the stack of the thread that has the row.
+// The temporary of a row is on the stack of the thread that computes the row.
 
 // CHECK-LABEL: func.func private @reversed_rows(
 // CHECK-SAME: %[[BEGIN:[a-z0-9]+]]: index, %[[END:[a-z0-9]+]]: index)
@@ -94,7 +94,7 @@ func.func private @reversed_rows(%x: tensor<128x64xf32>) -> tensor<128x64xf32> a
   return %y : tensor<128x64xf32>
 }
 
-// A sum over all elements is one thread's: parts of it would be other bits.
+// One thread computes a sum over all elements, because partial sums would change the bits.
 
 // CHECK-LABEL: func.func private @sum(
 // CHECK-NOT: zero.extent
@@ -110,7 +110,7 @@ func.func private @sum(%x: tensor<128x64xf32>) -> tensor<f32> attributes {zero.k
   return %y : tensor<f32>
 }
 
-// Elements that depend on those before.
+// Elements that depend on previous elements.
 
 // CHECK-LABEL: func.func private @running_sum(
 // CHECK-NOT: zero.extent
@@ -129,7 +129,7 @@ func.func private @running_sum(%x: tensor<128xf32> {zero.inplace = 0 : i64}) -> 
   return %y : tensor<128xf32>
 }
 
-// By columns each thread would compute the sum of every row again.
+// By columns, each thread would recompute the sum of every row.
 
 // CHECK-LABEL: func.func private @sum_of_centred_rows(
 // CHECK-NOT: zero.extent

@@ -1,6 +1,6 @@
 // RUN: zero-opt %s --zero-fuse-kernels --zero-bufferize-kernels | FileCheck %s
 
-// Inputs, then results: nothing is allocated, copied or returned.
+// Arguments are the inputs, then the results. Nothing is allocated, copied or returned.
 
 // CHECK-LABEL: func.func private @scale(
 // CHECK-SAME: %[[X:[a-z0-9]+]]: memref<4x8xf32>, %[[Y:[a-z0-9]+]]: memref<4x8xf32> {llvm.noalias},
@@ -18,7 +18,7 @@ func.func private @scale(%x: tensor<4x8xf32>) -> tensor<4x8xf32> attributes {zer
   return %y : tensor<4x8xf32>
 }
 
-// A result that shares an argument's buffer is that argument.
+// A result that shares an argument's buffer uses that argument.
 
 // CHECK-LABEL: func.func private @momentum(
 // CHECK-SAME: %[[W:[a-z0-9]+]]: memref<?xf32> {llvm.noalias, zero.inplace = 0 : i64}, %[[G:[a-z0-9]+]]: memref<?xf32>,
@@ -34,7 +34,7 @@ func.func private @momentum(%w: tensor<?xf32> {zero.inplace = 0 : i64}, %g: tens
   return %r : tensor<?xf32>
 }
 
-// A small temporary lies on the stack, a large one in the workspace.
+// A small temporary is on the stack, a large one in the workspace.
 
 // CHECK-LABEL: func.func private @twice_small(
 // CHECK-NOT: memref<{{.*}}xi8>

@@ -1,6 +1,6 @@
 // RUN: zero-opt %s --zero-choose-threads --split-input-file | FileCheck %s
 
-// 16 bytes of the narrowest access: four floats. The length is a multiple of anything.
+// 16 bytes of the narrowest access are four floats. The length may be a multiple of any number.
 // CHECK-LABEL: func.func private @elements
 // CHECK: {zero.loop = "parallel", zero.neighbours = 4 : i64, zero.threads = "one"}
 func.func private @elements(%x: memref<?xf32>) attributes {zero.kernel} {
@@ -17,7 +17,7 @@ func.func private @elements(%x: memref<?xf32>) attributes {zero.kernel} {
 
 // -----
 
-// Rows of 6 elements allow for two neighbours.
+// Rows of 6 elements allow two neighbours per thread.
 // CHECK-LABEL: func.func private @digits
 // CHECK: {zero.loop = "parallel", zero.neighbours = 2 : i64, zero.threads = "one"}
 func.func private @digits(%x: memref<6xf32>, %y: memref<24xf32>) attributes {zero.kernel} {
@@ -34,7 +34,8 @@ func.func private @digits(%x: memref<6xf32>, %y: memref<24xf32>) attributes {zer
 
 // -----
 
-// Who shares a row depends on its length; a warp that has little to do takes fewer neighbours.
+// The group that divides a row depends on its length. A warp with little work uses fewer neighbours
+// per thread.
 // CHECK-LABEL: func.func private @row
 // CHECK: {zero.loop = "sum", zero.neighbours = 2 : i64}
 // CHECK: {zero.loop = "parallel", zero.threads = "warp"}
@@ -69,7 +70,7 @@ func.func private @row(%x: memref<8x64xf32>, %l: memref<8x4096xf32>, %y: memref<
 
 // -----
 
-// Sums across rows: neighbours in memory are other sums.
+// Sums across rows: neighbours in memory belong to different sums.
 // CHECK-LABEL: func.func private @columns
 // CHECK: {zero.loop = "sum"}
 // CHECK: {zero.loop = "parallel", zero.threads = "column"}
@@ -92,7 +93,7 @@ func.func private @columns(%x: memref<128x64xf32>, %y: memref<64xf32>) attribute
 
 // -----
 
-// A loop in order is one thread's, and so is one that carries more than a sum.
+// One thread runs a sequential loop, and also a loop that carries more than a sum.
 // CHECK-LABEL: func.func private @ordered
 // CHECK: {zero.loop = "parallel", zero.threads = "one"}
 func.func private @ordered(%x: memref<8x64xf32>) attributes {zero.kernel} {
@@ -114,7 +115,7 @@ func.func private @ordered(%x: memref<8x64xf32>) attributes {zero.kernel} {
 
 // -----
 
-// Nothing is left over of a sum over a dynamic length: lanes take one element each.
+// A sum over a dynamic length has no remainder: each lane handles one element at a time.
 // CHECK-LABEL: func.func private @total
 // CHECK: {zero.loop = "sum"}
 func.func private @total(%x: memref<?xf32>, %y: memref<f32>) attributes {zero.kernel} {

@@ -1,6 +1,6 @@
 // RUN: zero-opt %s --zero-collapse-loops --split-input-file | FileCheck %s
 
-// A nest of one kind becomes one loop; what is read or written in its order needs no digits.
+// A nest of one kind becomes one loop. Accesses in its order need no delinearization.
 // CHECK-LABEL: func.func private @bias
 // CHECK-DAG: %[[ALL:.*]] = arith.constant 2048 : index
 // CHECK-DAG: %[[X:.*]] = memref.collapse_shape %arg0 {{\[\[}}0, 1, 2]]
@@ -34,7 +34,8 @@ func.func private @bias(%x: memref<2x16x64xf32>, %b: memref<64xf32>, %y: memref<
 
 // -----
 
-// Sums keep what they carry; loops of two kinds stay two, and rows of both are one index.
+// Sums keep their loop-carried values. Loops of two kinds remain two, and the rows of both become
+// one index.
 // CHECK-LABEL: func.func private @rows
 // CHECK: scf.for %[[ROW:.*]] =
 // CHECK-NEXT: %[[SUM:.*]] = scf.for %[[I:.*]] = %{{.*}} iter_args(%[[ACC:.*]] = %{{.*}}) -> (f32)
@@ -64,7 +65,7 @@ func.func private @rows(%x: memref<2x4x32xf32>, %y: memref<2x4xf32>) attributes 
 
 // -----
 
-// A copy of memory onto itself, through two equal views, is nothing.
+// A copy of memory onto itself, through two equal views, is erased.
 // CHECK-LABEL: func.func private @itself
 // CHECK-NOT: scf.for
 // CHECK: return

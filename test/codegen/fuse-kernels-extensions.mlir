@@ -1,6 +1,6 @@
 // RUN: zero-opt %s --zero-fuse-kernels | FileCheck %s
 
-// What is extended is itself computed in the kernel, in 16 bits: one loop.
+// The kernel itself computes the extended value in 16 bits: one loop.
 #i = affine_map<(d0) -> (d0)>
 // CHECK-LABEL: func.func private @masked
 // CHECK: scf.for

@@ -1,7 +1,7 @@
 // RUN: zero-opt %s --zero-fuse-kernels=for-gpu | FileCheck %s
 
-// Sums of rows and sums across rows are nests of their own, each with its sum innermost; the
-// product is computed in both, and not stored.
+// Sums of rows and sums across rows are separate nests, each with its sum innermost. Both compute
+// the product, which is not stored.
 // CHECK-LABEL: func.func private @sums
 // CHECK: scf.for %[[ROW:[^ ]*]] =
 // CHECK: scf.for %[[COLUMN:[^ ]*]] =

@@ -1,8 +1,8 @@
 // RUN: zero-opt %s --zero-fuse-kernels | FileCheck %s
 
-// One loop over rows. In it one loop for the maximum, one for the exponentials and
-// their sum, and one that writes the result and adds to the sums of the columns.
-// Only the row of exponentials is stored.
+// One loop over rows. It contains one loop for the maximum, one for the exponentials and their sum,
+// and one that writes the result and adds to the sums of the columns. Only the row of exponentials
+// is stored.
 
 // CHECK-LABEL: func.func private @softmax_and_column_sum
 // CHECK-SAME: %[[X:.*]]: tensor<8x32xf32>
@@ -81,7 +81,7 @@ func.func private @momentum(%w: tensor<?xf32> {zero.inplace = 0 : i64}, %g: tens
   return %r : tensor<?xf32>
 }
 
-// A cheap intermediate is computed again instead of being stored.
+// A cheap intermediate is recomputed instead of being stored.
 
 // CHECK-LABEL: func.func private @centre
 // CHECK: scf.for
@@ -114,7 +114,7 @@ func.func private @centre(%x: tensor<16xf32>, %m: tensor<f32>) -> tensor<16xf32>
   return %y : tensor<16xf32>
 }
 
-// A dimension of size one that comes and goes does not part the loops.
+// A dimension of size one that is inserted and removed does not separate the loops.
 
 // CHECK-LABEL: func.func private @keepdims
 // CHECK: scf.for
@@ -142,8 +142,8 @@ func.func private @keepdims(%x: tensor<8x32xf32>) -> tensor<8x32xf32> attributes
   return %y : tensor<8x32xf32>
 }
 
-// A cheap node that two loops compute again, and a body reads at any place: the loop
-// that computes it first stores it, the second one does not.
+// A cheap node that two loops recompute, and that a body reads at any position: the first loop that
+// computes it stores it, the second one does not.
 
 // CHECK-LABEL: func.func private @computed_twice_and_stored
 // CHECK: scf.for %[[I:.*]] =
@@ -188,8 +188,8 @@ func.func private @computed_twice_and_stored(%x: tensor<2x3xf32>, %at: tensor<2x
   return %picked : tensor<2xf32>
 }
 
-// A row and a bias of 16 bits are extended where they are used: one loop over rows,
-// and nothing but the result is stored.
+// A row and a bias of 16 bits are extended at their uses: one loop over rows, and only the result
+// is stored.
 
 // CHECK-LABEL: func.func private @narrow
 // CHECK-SAME: %[[X:.*]]: tensor<8x32xbf16>, %[[B:.*]]: tensor<32xbf16>

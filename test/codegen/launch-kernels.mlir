@@ -1,8 +1,8 @@
 // RUN: zero-opt %s --zero-launch-kernels --split-input-file --remark-format=emitRemark --remarks-filter=gpu 2>%t | FileCheck %s
 // RUN: FileCheck %s --check-prefix=REMARK < %t
 
-// One launch over a length that is known when it runs: whole threads run four neighbours side by
-// side, the last one what is left.
+// One launch over a length that is known at run time: full threads run four neighbours together,
+// and the last thread runs the remainder.
 // CHECK-LABEL: func.func private @update
 // CHECK: %[[BLOCKS:.*]] = arith.ceildivui %[[LENGTH:.*]], %
 // CHECK: gpu.launch blocks(%[[BX:[^,]*]], {{.*}} = %[[BLOCKS]]
@@ -27,7 +27,8 @@ func.func private @update(%x: memref<?xf32>) attributes {zero.kernel} {
 
 // -----
 
-// A warp shares a row: each lane adds up its part, then the parts in five steps; one lane stores.
+// A warp computes a row: each lane sums its part, then the parts are added in five steps, and one
+// lane stores.
 // CHECK-LABEL: func.func private @row
 // CHECK: gpu.launch
 // CHECK: %[[SUM:.*]] = scf.for
@@ -56,7 +57,7 @@ func.func private @row(%x: memref<8x64xf32>, %y: memref<8xf32>) attributes {zero
 
 // -----
 
-// Lanes wait where they read what others wrote.
+// Lanes wait before they read values of other lanes.
 // CHECK-LABEL: func.func private @twice
 // CHECK: memref.store
 // CHECK: nvvm.bar.warp.sync
@@ -84,7 +85,7 @@ func.func private @twice(%x: memref<8x64xf32>, %y: memref<8x64xf32>) attributes 
 
 // -----
 
-// The warps of a block share the rows of 32 columns, and add their parts in order.
+// The warps of a block divide the rows of 32 columns and add their parts in order.
 // CHECK-LABEL: func.func private @columns
 // CHECK: gpu.launch {{.*}} workgroup(%[[PARTS:.*]] : memref<16x32xf32, #gpu.address_space<workgroup>>)
 // CHECK: memref.store %{{.*}}, %[[PARTS]]
@@ -109,7 +110,7 @@ func.func private @columns(%x: memref<128x64xf32>, %y: memref<64xf32>) attribute
 
 // -----
 
-// A sum of everything is one block's; what others read of it goes through the workspace.
+// One block computes a sum of all elements. Other blocks read it through the workspace.
 // CHECK-LABEL: func.func private @mean
 // CHECK-SAME: memref<64xi8> {llvm.align = 64 : i64, llvm.noalias}) attributes {{.*}}zero.workspace = 64
 // CHECK: %[[SLOT:.*]] = memref.view
@@ -136,7 +137,7 @@ func.func private @mean(%x: memref<1024xf32>) attributes {zero.kernel} {
 
 // -----
 
-// Rows are added to a table in order: each thread does so for a column.
+// Rows are added to a table in order. Each thread does so for one column.
 // REMARK: kernel 'scatter' has a sequential loop, on 64 threads
 // CHECK-LABEL: func.func private @scatter
 // CHECK: gpu.launch
@@ -163,7 +164,7 @@ func.func private @scatter(%x: memref<16x64xf32>, %at: memref<16xindex>, %t: mem
 
 // -----
 
-// A temporary of a row is one for each row.
+// A temporary of a row has one copy per row.
 // CHECK-LABEL: func.func private @temporary
 // CHECK-SAME: zero.workspace = 2048
 // CHECK: gpu.launch

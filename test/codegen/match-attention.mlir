@@ -1,8 +1,8 @@
 // RUN: zero-opt %s --zero-form-kernels --zero-annotate-costs --zero-match-library --split-input-file --remark-format=emitRemark --remarks-filter=library 2>%t | FileCheck %s
 // RUN: FileCheck %s --check-prefix=REMARK < %t
 
-// Parts of one row, causal: strides and offsets say where each head lies, and what
-// nobody reads is a result all the same. Of 16 pairs of positions 10 are looked at.
+// Parts of one row, causal: strides and offsets give the position of each head. A result that is
+// not read is still a result. Of 16 pairs of positions 10 are computed.
 // CHECK-LABEL: func.func @step
 // CHECK: %[[O:.*]]:2 = zero.launch @k0_attention(%arg0) {{.*}} -> (tensor<2x4x2x8xf32>, tensor<2x2x4xf32>)
 // CHECK: return %[[O]]#0
@@ -18,8 +18,8 @@ func.func @step(%qkv: tensor<2x4x48xf32>) -> tensor<2x4x2x8xf32> {
 
 // -----
 
-// The gradient of grouped heads under a padding of truth values and a mask of numbers,
-// stored in 16 bits: three results, and the sums of rows stay f32.
+// The gradient of grouped heads with a padding of booleans and a mask of numbers, stored in 16
+// bits. There are three results, and the sums of rows remain f32.
 // CHECK-LABEL: func.func @step
 // CHECK: func.func private @k0_attentiongrad({{.*}}) -> (tensor<2x4x3x8xbf16>, tensor<2x2x5x8xbf16>, tensor<2x5x2x6xbf16>)
 // CHECK-SAME: zero.flops = 8640 : i64
@@ -35,7 +35,7 @@ func.func @step(%do: tensor<2x4x3x6xbf16>, %q: tensor<2x4x3x8xbf16>, %k: tensor<
 
 // -----
 
-// What the library does not know is compiled: another type, and a value given twice.
+// Attentions that the library does not support are compiled: another type, and a repeated value.
 // CHECK-LABEL: func.func @step
 // CHECK-NOT: zero.library
 // CHECK-NOT: zero.call

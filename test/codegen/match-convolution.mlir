@@ -1,6 +1,6 @@
 // RUN: zero-opt %s --zero-form-kernels --zero-annotate-costs --zero-match-library --split-input-file | FileCheck %s
 
-// A convolution is the library's call, with its scratch.
+// A convolution is a library call with scratch.
 // CHECK-LABEL: func.func private @k0_conv(
 // CHECK-SAME: zero.flops = 18432 : i64
 // CHECK-SAME: zero.library = #zero.library<#zero.convolution<direction = forward, batch = 2, groups = 1, in_channels = 4, out_channels = 8, input = [4, 4], output = [4, 4], kernel = [3, 3], strides = [1, 1], dilations = [1, 1]
@@ -13,8 +13,8 @@ func.func @step(%x: tensor<2x4x4x4xf32>, %w: tensor<8x4x3x3xf32>, %b: tensor<8xf
 
 // -----
 
-// What the library does not know is compiled: another type, nothing in the batch,
-// and operands that are not the kernel's arguments one by one.
+// Convolutions that the library does not support are compiled: another type, an empty batch, and
+// operands that are not separate arguments of the kernel.
 // CHECK-LABEL: func.func @step
 // CHECK-NOT: zero.library
 // CHECK-NOT: zero.call

@@ -1,7 +1,7 @@
 // RUN: zero-opt %s --zero-match-library=device=cuda | FileCheck %s
 
-// On a GPU only matrix products are library calls, each with the same workspace, and B is taken as
-// it is; what else a library of CPUs has is compiled.
+// On a GPU only matrix products are library calls. All have the same workspace, and B is not
+// reordered. Other ops that a CPU library supports are compiled.
 
 // CHECK: module attributes {zero.device = "cuda"}
 // CHECK-NOT: zero.threads
@@ -18,7 +18,7 @@ func.func private @product(%a: tensor<2048x512xf32>, %b: tensor<512x512xf32>) ->
   return %y : tensor<2048x512xf32>
 }
 
-// What lies in 16 bits says so, as on the CPU.
+// Operands in 16 bits are marked, as on the CPU.
 
 // CHECK-LABEL: func.func private @half
 // CHECK-SAME: stored = [bf16, bf16, bf16]>
@@ -49,7 +49,7 @@ func.func private @half(%a: tensor<4x8xbf16>, %b: tensor<8x16xbf16>) -> tensor<4
   return %y : tensor<4x16xbf16>
 }
 
-// An operator that offers a call of the CPU's library is compiled; the offer is taken away.
+// An operator that offers a call of the CPU library is compiled, and the offer is removed.
 
 // CHECK-LABEL: func.func private @offered
 // CHECK-NOT: zero.call

@@ -1,9 +1,9 @@
 // RUN: zero-opt %s --zero-match-library | FileCheck %s
-// How much workspace the library wants depends on the processor.
+// The workspace that the library needs depends on the processor.
 // RUN: %if avx512 %{ zero-opt %s --zero-match-library | FileCheck %s --check-prefix=AVX512 %}
 
-// The projection of a transformer: leading dimensions become rows, the weight is
-// read transposed, and the bias joins.
+// The projection of a transformer: leading dimensions become rows, the weight is read transposed,
+// and the bias is fused.
 
 // CHECK-LABEL: func.func private @projection
 // CHECK-SAME: zero.library = #zero.library<#zero.matmul<m = 32, n = 24, k = 16, batch = [], a_strides = [16, 1], b_strides = [1, 16], c_strides = [24, 1], alpha = 1.000000e+00 : f32, bias = true>>
@@ -25,7 +25,7 @@ func.func private @projection(%x: tensor<4x8x16xf32>, %w: tensor<24x16xf32>, %b:
   return %y : tensor<4x8x24xf32>
 }
 
-// Heads inside a fused projection: the transposes become strides, a scale alpha.
+// Heads inside a fused projection: the transposes become strides, and a scale becomes alpha.
 
 // CHECK-LABEL: func.func private @scores
 // CHECK-SAME: zero.library = #zero.library<#zero.matmul<m = 8, n = 8, k = 8, batch = [2, 4], a_strides = [256, 8, 32, 1], b_strides = [256, 8, 1, 32], c_strides = [256, 64, 8, 1], alpha = 2.500000e-01 : f32>>
@@ -48,7 +48,7 @@ func.func private @scores(%q: tensor<2x8x4x8xf32>, %k: tensor<2x8x4x8xf32>) -> t
   return %y : tensor<2x4x8x8xf32>
 }
 
-// A bias that comes first among the arguments moves, in the launches too.
+// A bias that is the first argument is moved, also in the launches.
 
 // CHECK-LABEL: func.func @step
 // CHECK-SAME: %[[B:.*]]: tensor<8xf32>, %[[W:.*]]: tensor<4x8xf32>, %[[X:.*]]: tensor<2x4xf32>
@@ -71,7 +71,7 @@ func.func private @bias_first(%b: tensor<8xf32>, %w: tensor<4x8xf32>, %x: tensor
   return %y : tensor<2x8xf32>
 }
 
-// Two things that the library does not compute stay native.
+// Two products that the library does not support remain native.
 
 // CHECK-LABEL: func.func private @column_bias
 // CHECK-NOT: zero.library
@@ -131,7 +131,7 @@ func.func private @stored(%x: tensor<8x16xbf16>, %w: tensor<16x24xf32>, %b: tens
   return %n : tensor<2x4x24xbf16>
 }
 
-// One that rounds between the product and the bias is another function.
+// A kernel that rounds between the product and the bias computes another function.
 
 // CHECK-LABEL: func.func private @rounds_between
 // CHECK-NOT: zero.library
@@ -159,7 +159,8 @@ func.func private @rounds_between(%x: tensor<2x4xf32>, %w: tensor<4x8xf32>, %b: 
   return %y : tensor<2x8xf32>
 }
 
-// A residual is read where C is written: beside it, or, where it gives C its place, in it.
+// A residual is read where C is written: from a separate argument or, if C uses its buffer, from
+// there.
 
 // CHECK: func.func private @residual(%{{.*}}: tensor<4x8xf32>, %{{.*}}: tensor<8x6xf32>, %{{.*}}: tensor<6xf32>, %{{.*}}: tensor<4x6xf32>)
 // CHECK-SAME: n = 6, {{.*}} bias = true, residual = true>>
@@ -196,8 +197,8 @@ func.func private @in_place(%r: tensor<4x6xf32> {zero.inplace = 0 : i64}, %x: te
   return %y : tensor<4x6xf32>
 }
 
-// B of 512 columns is reordered first where there are rows enough, with A transposed, too, as
-// in the gradient of a weight.
+// B of 512 columns is reordered first if there are enough rows, also if A is transposed as in the
+// gradient of a weight.
 // CHECK-LABEL: func.func private @reordered(
 // CHECK-SAME: n = 512, {{.*}}, reorder_b = true>>
 // AVX512-LABEL: func.func private @reordered(
@@ -222,7 +223,7 @@ func.func private @reordered_gradient(%x: tensor<64x1024xf32>, %w: tensor<64x512
   return %p : tensor<1024x512xf32>
 }
 
-// Columns that oneDNN never copies: where B is deep, fewer rows are enough.
+// For these columns oneDNN never copies B. If B is deep, fewer rows suffice.
 // CHECK-LABEL: func.func private @deep(
 // CHECK-SAME: n = 768, {{.*}}, reorder_b = true>>
 func.func private @deep(%x: tensor<512x2048xf32>, %w: tensor<2048x768xf32>) -> tensor<512x768xf32> attributes {zero.kernel} {
@@ -233,7 +234,8 @@ func.func private @deep(%x: tensor<512x2048xf32>, %w: tensor<2048x768xf32>) -> t
   return %p : tensor<512x768xf32>
 }
 
-// A row or a term less, other columns, B of more than 16 MiB, transposed, or 16 bits: as it lies.
+// With one row or term less, other columns, B of more than 16 MiB, a transposed B, or 16 bits, B is
+// not reordered.
 // CHECK-LABEL: func.func private @few_rows_of_deep(
 // CHECK-SAME: n = 768, {{.*}}alpha = 1.000000e+00 : f32>>
 func.func private @few_rows_of_deep(%x: tensor<511x2048xf32>, %w: tensor<2048x768xf32>) -> tensor<511x768xf32> attributes {zero.kernel} {

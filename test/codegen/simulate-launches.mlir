@@ -1,6 +1,6 @@
 // RUN: zero-opt %s --zero-simulate-launches | FileCheck %s
 
-// Up to the barrier all threads run; what they still need of it is in an array.
+// All threads run up to the barrier. Values that they need later are stored in an array.
 // CHECK-LABEL: func.func private @reverse
 // CHECK: %[[SHARED:.*]] = memref.alloca() : memref<32xf32>
 // CHECK: scf.for %[[BLOCK:.*]] = %
@@ -30,7 +30,7 @@ func.func private @reverse(%x: memref<32xf32>, %y: memref<32xf32>) attributes {z
   return
 }
 
-// A shuffle gives a thread what the one has whose number differs in a bit.
+// A shuffle gives a thread the value of the thread whose number differs in one bit.
 // CHECK-LABEL: func.func private @pairs
 // CHECK: %[[OTHER:.*]] = arith.xori %[[OWN:.*]], %
 // CHECK: %[[THEIRS:.*]] = memref.load %{{.*}}[%[[OTHER]]]

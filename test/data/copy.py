@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Copies the graphs that tests need into this folder: copy.py SOURCE
 
-SOURCE holds one folder for each graph (and ../traps others): model.onnx as its exporter wrote it,
-perhaps model.onnx.data, and groundtruth.npz with what PyTorch computed. The
-models are copied as they are. Of the ground truth stays what tests read (see
-README.md); gradients only of graphs that are trained in tests."""
+SOURCE contains one folder per graph (and ../traps others): model.onnx as its exporter wrote it,
+optionally model.onnx.data, and groundtruth.npz with PyTorch's results. The models are copied
+unchanged. Of the ground truth, only the arrays that tests read are kept (see README.md); gradients
+only for graphs that tests train."""
 
 import pathlib
 import shutil
@@ -31,11 +31,11 @@ IMPORTED = (
     "gpt2-tiny-bf16",
     "mlp-dropout",
 )
-# What the exporter gives by default, from its folder of traps: only the graphs, with
-# weights of zero, since they are refused by their structure.
+# The exporter's default output, from its folder of traps. Only the graphs are copied, with weights
+# of zero, because their structure makes them errors.
 TRAPS = ("gpt2-tiny-default", "llama-tiny-default", "resnet-tiny-default")
-# Comes without a ground truth: the inputs are drawn again as the exporter drew
-# them, and of the losses only the first and that after ten AdamW steps are known.
+# This model has no ground truth. The inputs are drawn as the exporter drew them. Of the losses,
+# only the first and that after ten AdamW steps are known.
 MINI = {"vocabulary": 8192, "shape": (4, 128), "losses": {0: 9.061533, 10: 6.752348}}
 KEPT = ("loss", "adamw_losses", "sgdm_losses")
 PREFIXES = ("input.", "buffer_after1.")  # the second: running statistics after one step

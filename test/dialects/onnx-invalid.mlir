@@ -1,4 +1,4 @@
-// The dialect is a loose holder: only its own form is checked.
+// The verifiers of the dialect check only its own structure.
 // RUN: zero-opt %s --split-input-file --verify-diagnostics
 
 func.func @no_opset(%x: tensor<4xf32>) {

@@ -1,4 +1,4 @@
-// What generic clean-ups may do to the ops of one rank's program.
+// The changes that generic passes may make to the ops of one rank's program.
 // RUN: zero-opt %s --cse | FileCheck %s --check-prefixes=CHECK,CSE
 // RUN: zero-opt %s --canonicalize | FileCheck %s
 // RUN: zero-opt %s --loop-invariant-code-motion | FileCheck %s --check-prefixes=CHECK,LOOP
@@ -6,7 +6,7 @@
 zero.buffer parameter @bucket0 : tensor<64xf32> shards 4
 zero.parameter @w : tensor<64xf32>
 
-// The gathers of forward and backward stay two; reads of a symbol become one.
+// The gathers of forward and backward remain two. Reads of a symbol become one.
 // CHECK-LABEL: func.func @gathers
 // CSE-COUNT-1: zero.read @bucket0
 // CSE-NOT: zero.read
@@ -21,7 +21,7 @@ func.func @gathers() -> (tensor<256xf32>, tensor<256xf32>) {
   return %1, %3 : tensor<256xf32>, tensor<256xf32>
 }
 
-// Equal reductions stay two.
+// Equal reductions remain two.
 // CHECK-LABEL: func.func @reductions
 // CHECK: zero.reduce_scatter
 // CHECK: zero.reduce_scatter
@@ -36,7 +36,7 @@ func.func @reductions(%g: tensor<256xf32>) -> (tensor<64xf32>, tensor<64xf32>, t
   return %0, %1, %2, %3 : tensor<64xf32>, tensor<64xf32>, tensor<256xf32>, tensor<256xf32>
 }
 
-// Equal broadcasts stay two.
+// Equal broadcasts remain two.
 // CHECK-LABEL: func.func @broadcasts
 // CHECK: zero.broadcast
 // CHECK: zero.broadcast
@@ -47,7 +47,7 @@ func.func @broadcasts(%x: tensor<64xf32>) -> (tensor<64xf32>, tensor<64xf32>) {
   return %0, %1 : tensor<64xf32>, tensor<64xf32>
 }
 
-// A gather stays in its loop.
+// A gather remains in its loop.
 // CHECK-LABEL: func.func @loop
 // LOOP: scf.for
 // LOOP: zero.all_gather
@@ -62,7 +62,7 @@ func.func @loop(%s: tensor<64xf32>, %x: tensor<256xf32>, %n: index) -> tensor<25
   return %r : tensor<256xf32>
 }
 
-// What sums over ranks for the optimizer, checks and writes is never dropped.
+// Sums over ranks for the optimizer, checks and writes are never removed.
 // CHECK-LABEL: func.func @kept
 // CHECK: zero.gradient
 // CHECK: zero.gradient
@@ -76,7 +76,7 @@ func.func @kept(%x: tensor<64xf32>, %i: tensor<2xi64>) {
   return
 }
 
-// A gather or a launch that nobody reads goes.
+// A gather or a launch without readers is removed.
 // CHECK-LABEL: func.func @dead
 // CSE-NOT: zero.
 // CSE: return

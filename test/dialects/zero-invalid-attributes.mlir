@@ -1,6 +1,6 @@
 // RUN: zero-opt %s --split-input-file --verify-diagnostics
 
-// Attributes of the dialect on ops of others: a closed list.
+// Attributes of the dialect on ops of other dialects form a closed list.
 
 func.func @unknown(%x: tensor<4xf32>) {
   // expected-error @+1 {{has unknown attribute zero.prolog; dialects/Zero/DiscardableAttrs.cpp lists those of the dialect}}
@@ -97,7 +97,7 @@ func.func private @mask() attributes {
 
 // -----
 
-// A plan of numbers alone says nothing of tiers.
+// A plan that consists only of numbers has no tiers.
 
 // expected-error @+1 {{expected zero.plan = #zero.plan<...>, got {stage = 3 : i64}}}
 module attributes {zero.plan = {stage = 3 : i64}} {

@@ -1,6 +1,6 @@
 // RUN: zero-opt %s --split-input-file --verify-diagnostics
 
-// What ops of a partitioned step check of types and sizes, by themselves.
+// The checks of types and sizes in the verifiers of the ops of a partitioned step.
 
 module attributes {zero.ranks = 4 : i64} {
   func.func @gather(%x: tensor<64xf32>) {
@@ -235,7 +235,7 @@ module attributes {zero.ranks = 2 : i64} {
 
 // -----
 
-// Before partition nothing says how many ranks there are.
+// Before partition the number of ranks is unknown.
 func.func @negative_root(%x: tensor<64xf32>) {
   // expected-error @+1 {{expected a rank as the root, got -1}}
   %y = zero.broadcast %x from -1 : (tensor<64xf32>) -> tensor<64xf32>

@@ -136,7 +136,7 @@ func.func @step(%x: tensor<4xbf16>) {
 
 // -----
 
-// The sum over micro-batches is f32; what is summed is of the parameter's type.
+// The sum over micro-batches is f32. The summand has the type of the parameter.
 // expected-note @+1 {{declared here}}
 zero.parameter @w : tensor<4xbf16>
 func.func @step(%x: tensor<4xf32>) {
@@ -165,7 +165,7 @@ func.func @step(%x: tensor<4xbf16>) {
 
 // -----
 
-// A master is f32 beside a 16-bit parameter; shapes must agree.
+// A master is f32 beside a 16-bit parameter, and the shapes must agree.
 // expected-note @+1 {{declared here}}
 zero.state optimizer @w.master of @w : tensor<5xf32>
 zero.parameter @w : tensor<4xbf16>
@@ -262,8 +262,7 @@ func.func private @k0(%x: tensor<?xf32>) -> tensor<?xf32> attributes {zero.kerne
 
 // -----
 
-// A bufferized kernel takes its results as arguments; one that is made in place
-// has none of its own.
+// A bufferized kernel has its results as arguments. A result in place has no separate argument.
 func.func @destinations(%x: tensor<4xf32>) {
   %y = zero.launch @k0(%x) : (tensor<4xf32>) -> tensor<4xf32>
   // expected-error @+1 {{expected operands and results as in '(memref<4xf32>) -> ()'}}

@@ -2,16 +2,16 @@
 
 usage: run_guide.py WORK PAGE...
 
-Blocks fenced as ```sh run one after the other in a directory below WORK for each page, which has a
-link to test/, so that paths of the repository work as for a reader in its root. A block ends at its first command
-that fails, and fails the test. A block fenced as ```sh fails shows an error: its last command has to
-end with exit code 1.
+Blocks fenced as ```sh run in order in a directory below WORK for each page. The directory has a
+link to test/, so that paths of the repository work as in its root. A block ends at its first
+command that fails, and the test fails. A block fenced as ```sh fails shows an error: its last
+command must end with exit code 1.
 
-The lines of a block fenced as ```text that follows are found in what was printed, in this order.
-Others may be between them, and `...` in a line stands for any text.
+The lines of a block fenced as ```text that follows must be in the output in this order. Other lines
+may be between them, and `...` in a line denotes any text.
 
-Other blocks do not run: ```console and ```python are what cannot run here (an export by PyTorch, a
-GPU, hours of training, files of the reader's), a block without a language is not a command.
+Other blocks do not run: ```console and ```python cannot run here (an export by PyTorch, a GPU,
+hours of training, files of the reader), and a block without a language is not a command.
 """
 
 import argparse
@@ -36,7 +36,7 @@ def run(block, work):
 
 
 def missing_line(shown, printed):
-    """The first line of `shown` that `printed` does not have behind those before it."""
+    """The first line of `shown` that `printed` does not contain after the lines before it."""
     lines = iter(printed.splitlines())
     for line in filter(None, map(str.strip, shown.splitlines())):
         pattern = re.compile(".*".join(re.escape(part) for part in line.split("...")))

@@ -15,7 +15,7 @@ module {
 
 // -----
 
-// As zero-pack-arena makes it: the slices of all ranks are followed, too.
+// The result of zero-pack-arena is accepted. The slices of all ranks are tracked, too.
 module attributes {zero.ranks = 2 : i64, zero.certificate = [#zero.arena<tier = device, peak = 1536, lower_bound = 1536, peak_at = "first", most = <parameters = 0, gradients = 512, optimizer = 256, activations = 256, working = 512>, at_peak = <parameters = 0, gradients = 512, optimizer = 256, activations = 256, working = 512>>]} {
   zero.buffer optimizer @m : tensor<64xf32> shards 2 {zero.offsets = array<i64: 256>}
   func.func @step(%x: tensor<64xf32> {zero.offsets = array<i64: 0>}) {
@@ -38,7 +38,7 @@ module attributes {zero.ranks = 2 : i64, zero.certificate = [#zero.arena<tier = 
 
 // -----
 
-// Scratch lies over the state and the first gradient.
+// Scratch overlaps the state and the first gradient.
 // expected-error @+1 {{internal: command 2 ('g', lane COLLECTIVE): it reads bytes 512 to 768 of the arena, which command 1 ('second') wrote last, with another value}}
 module attributes {zero.ranks = 2 : i64, zero.certificate = [#zero.arena<tier = device, peak = 1536, lower_bound = 1536, peak_at = "first", most = <parameters = 0, gradients = 512, optimizer = 256, activations = 256, working = 512>, at_peak = <parameters = 0, gradients = 512, optimizer = 256, activations = 256, working = 512>>]} {
   zero.buffer optimizer @m : tensor<64xf32> shards 2 {zero.offsets = array<i64: 256>}
@@ -62,7 +62,7 @@ module attributes {zero.ranks = 2 : i64, zero.certificate = [#zero.arena<tier = 
 
 // -----
 
-// An input lies in the state's place.
+// An input overlaps the state.
 // expected-error @+1 {{internal: command 3 ('update'): it reads bytes 256 to 512 of the arena, which an input wrote last, with another value}}
 module attributes {zero.ranks = 2 : i64, zero.certificate = [#zero.arena<tier = device, peak = 1536, lower_bound = 1536, peak_at = "first", most = <parameters = 0, gradients = 512, optimizer = 256, activations = 256, working = 512>, at_peak = <parameters = 0, gradients = 512, optimizer = 256, activations = 256, working = 512>>]} {
   zero.buffer optimizer @m : tensor<64xf32> shards 2 {zero.offsets = array<i64: 256>}
@@ -86,7 +86,7 @@ module attributes {zero.ranks = 2 : i64, zero.certificate = [#zero.arena<tier = 
 
 // -----
 
-// Scratch of a kernel is its result.
+// The scratch of a kernel overlaps its result.
 // expected-error @+1 {{internal: command 1 ('second'): it writes bytes 768 to 1024 of the arena twice, or also reads them}}
 module attributes {zero.ranks = 2 : i64, zero.certificate = [#zero.arena<tier = device, peak = 1536, lower_bound = 1536, peak_at = "first", most = <parameters = 0, gradients = 512, optimizer = 256, activations = 256, working = 512>, at_peak = <parameters = 0, gradients = 512, optimizer = 256, activations = 256, working = 512>>]} {
   zero.buffer optimizer @m : tensor<64xf32> shards 2 {zero.offsets = array<i64: 256>}

@@ -1,11 +1,11 @@
-"""Models whose weights are bf16 or f16 train as fp32: as their twin does whose weights
-are the same numbers in fp32, bit for bit, at every stage and number of ranks. The twin
-is made here, by ONNX's own Python.
+"""Models whose weights are bf16 or f16 train as fp32. The result is bitwise identical to that of a
+model with the same weights in fp32, at every stage and number of ranks. ONNX's Python package
+creates the fp32 model here.
 
 usage: check_16bit.py DATA WORK
 
-What rounding the weights to bf16 costs is the model's, not ours: PyTorch's fp32 numbers
-for the unrounded weights are met to that rounding (2^-9 of each weight), no better.
+The error of rounding the weights to bf16 belongs to the model: PyTorch's fp32 results for the
+unrounded weights agree only up to that rounding (2^-9 of each weight).
 """
 
 import sys
@@ -23,7 +23,7 @@ NARROW = (TensorProto.FLOAT16, TensorProto.BFLOAT16)
 
 
 def retype(model, is_from, to):
-    """Gives all float tensors of `model` for which `is_from` another element type."""
+    """Changes the element type of all float tensors of `model` for which `is_from` holds."""
     for tensor in model.graph.initializer:
         if is_from(tensor.data_type):
             dtype = onnx.helper.tensor_dtype_to_np_dtype(to)
@@ -41,7 +41,7 @@ def retype(model, is_from, to):
 
 
 class NarrowGraph(Graph):
-    """gpt2-tiny's batch and truth with another model."""
+    """Another model with the batch and ground truth of gpt2-tiny."""
 
     def __init__(self, data, work, model, **kind):
         super().__init__(data, "gpt2-tiny", work)
@@ -54,7 +54,7 @@ def f16_model(data):
     model = onnx.load(data / "gpt2-tiny" / "model.onnx")
     loss = model.graph.node[-1]
     assert loss.op_type == "SoftmaxCrossEntropyLoss"
-    # The mask's lowest numbers are beyond f16; -inf is what they become there too.
+    # The mask's lowest numbers exceed the range of f16; the expected model has -inf there, too.
     with np.errstate(over="ignore"):
         model = retype(model, lambda t: t == TensorProto.FLOAT, TensorProto.FLOAT16)
     cast = onnx.helper.make_node("Cast", [loss.input[0]], ["wide"], "wide", to=TensorProto.FLOAT)
@@ -100,7 +100,7 @@ def main():
     checks = Checks()
     models = {"bf16": onnx.load(data / "gpt2-tiny-bf16" / "model.onnx"), "f16": f16_model(data)}
     plans = {"bf16": ((1, 2, 4), (0, 1, 2, 3)), "f16": ((2,), (0, 3))}
-    # The f16 model keeps its weights in a file of their own.
+    # The f16 model stores its weights in a separate file.
     kinds = {"bf16": {}, "f16": {"save_as_external_data": True, "size_threshold": 256,
                                  "location": "model.onnx.data"}}
     bounds = {"bf16": (1e-3, 2e-2), "f16": (1e-4, 2e-3)}

@@ -1,5 +1,5 @@
-"""Adafactor, whose steps are of whole tensors: all stages give the same bits whatever cuts
-buckets, gradients and micro-batches, and the first step is the paper's for every shape.
+"""Adafactor computes updates of full tensors. All stages are bitwise identical for every partition
+of buckets, gradients and micro-batches, and the first step equals the paper's for every shape.
 
 usage: check_adafactor.py DATA WORK
 """
@@ -16,7 +16,7 @@ from zero_test import Checks, Graph, check_refused, relative
 STEPS = 3
 RATE, FLAGS = 1e-2, ["--optimizer=adafactor", "--lr=1e-2"]
 
-# Graph, ranks, flags, stages. Embeddings, tied matrices, convolutions, what lies elsewhere.
+# Graph, ranks, flags, stages. Covers embeddings, tied matrices, convolutions and offload.
 CASES = [
     ("gpt2-tiny", 2, ["--clip-norm=0.5", "--bucket-bytes=20000"], range(4)),
     ("gpt2-tiny", 4, ["--micro-batches=2", "--clip-norm=0.5"], range(4)),
@@ -51,7 +51,7 @@ def check_first_step(checks, data, name, work):
         start = still.weights[key].astype(np.float64)
         step = first_step(start, gradient.astype(np.float64))
         shapes.add(start.ndim)
-        # What is small beside its weight is rounded with it.
+        # A change that is small compared with its weight is rounded with the weight.
         error = relative(moved.weights[key] - start, step)
         checks.that(error <= 1e-3, f"{name}: {key} moved otherwise by {error:.1e}")
     return shapes
@@ -63,7 +63,7 @@ def check_stages(checks, data, work):
         graph = Graph(data, name, work)
         for stage in stages:
             result = graph.run(graph.compile(stage, ranks, *FLAGS, *flags), STEPS)
-            # Where parameters and gradients lie is no part of what is computed.
+            # The tiers of parameters and gradients do not change the computation.
             key = (name, ranks, *(f for f in flags if f.startswith(("--clip", "--micro", "--prec"))))
             first = whole.setdefault(key, result)
             label = f"{name} on {ranks} with {flags} at stage {stage}"
@@ -75,7 +75,8 @@ def check_stages(checks, data, work):
 
 
 def check_skipped(checks, data, work):
-    """Steps that overflow change no state: what follows them is a run without them."""
+    """Steps that overflow change no state: the following steps equal those of a run without them.
+    """
     graph = Graph(data, "llama-tiny", work)
     log = Path(work) / "log.jsonl"
     for stage in (0, 3):
@@ -91,7 +92,7 @@ def check_skipped(checks, data, work):
 
 
 def check_certificate(checks, data, work):
-    """The gradients that are gathered for the update are counted, and told."""
+    """The gradients that are gathered for the update are counted and reported."""
     graph = Graph(data, "mlp", work)
     graph.compile(3, 2, *FLAGS)
     text = re.search(r"update (\d+), gradients (\d+)", graph.report)

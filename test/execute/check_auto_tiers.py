@@ -1,5 +1,6 @@
-"""Optimizer state that the planner lets leave the device fills the host first, and the disk takes
-the rest; budgets of both are kept, and bits are those of a run in memory.
+"""Optimizer state that the planner moves off the device fills the host first, and the disk stores
+the rest. The plan keeps the budgets of both, and the results are bitwise identical to a run in
+memory.
 
 usage: check_auto_tiers.py DATA WORK
 """
@@ -35,7 +36,7 @@ def train(graph, executable):
 
 
 def check_split(checks, graph, stage, ranks, device, host, flags, expected):
-    """State on both tiers, most of the host's budget in use."""
+    """State resides on both tiers, and most of the host's budget is used."""
     label = f"stage {stage} on {ranks}, {device} and {host} MiB, {' '.join(flags)}"
     executable = graph.compile(stage, ranks, *FLAGS, *flags, f"--memory-budget={device}MiB",
                                f"--host-budget={host}MiB")
@@ -55,7 +56,7 @@ def check_split(checks, graph, stage, ranks, device, host, flags, expected):
 
 
 def check_growing(checks, graph):
-    """The more the host may hold, the less goes to the disk and back, and no plan is slower."""
+    """A larger host budget reduces the traffic to and from the disk, and no plan is slower."""
     last = None
     for host in (34, 40, 48, 56, 64):
         graph.compile(0, 1, *FLAGS, *AUTO, "--memory-budget=70MiB", f"--host-budget={host}MiB")
@@ -68,7 +69,8 @@ def check_growing(checks, graph):
 
 
 def check_refusal(checks, graph):
-    """With all left to the planner what does not fit is refused, with the smallest budget."""
+    """If the planner chooses everything, a model that does not fit is an error that names the
+    smallest budget."""
     flags = [*AUTO, "--offload-activations=auto", "--host-budget=40MiB"]
     try:
         graph.compile(0, 1, *FLAGS, *flags, "--memory-budget=1MiB")

@@ -1,4 +1,4 @@
-"""Bad data, bad numbers and bad outputs end a run with one clear error, nothing written.
+"""Bad data, bad numbers and bad outputs end a run with one clear error and write nothing.
 
 usage: check_bad_data.py DATA WORK
 """
@@ -15,7 +15,7 @@ SGD = ["--optimizer=sgd", "--lr=0.05"]
 
 
 class Case:
-    """Runs an executable on data of one's choice."""
+    """Runs an executable on the given data."""
 
     def __init__(self, checks, graph, ranks, stage=3):
         self.checks, self.graph, self.work = checks, graph, graph.work
@@ -31,7 +31,7 @@ class Case:
         return "--data=" + ",".join(words)
 
     def refuses(self, label, words, *flags, data=None, executable=None, logs=None):
-        """`logs`: the lines of steps before that one, which stay."""
+        """`logs`: the log lines of the steps before that one, which remain."""
         written = [self.work / name for name in ("bad.jsonl", "bad.safetensors", "bad.json")]
         usual = ["--quiet", "--steps=3", f"--log={written[0]}", f"--save={written[1]}",
                  f"--report-json={written[2]}"]
@@ -79,7 +79,7 @@ def check_arrays(case):
 
 
 def check_wrapping(case):
-    """32 rows serve a global batch of 64 from the beginning again, and it says so."""
+    """32 rows are reused from the beginning to fill a global batch of 64, and a message says so."""
     warning = case.runs("short data", case.data())
     case.checks.that("has 32 samples, a global batch 64: samples are repeated within a batch" in warning,
                      f"no warning of wrapping: '{warning}'")
@@ -101,7 +101,7 @@ def check_numbers(case):
     lines = log.read_text().splitlines() if log.exists() else []
     case.checks.that(len(lines) == 3, f"--allow-nan: {len(lines)} steps")
     late = np.concatenate([x, x])
-    late[64 + 40, 100] = np.nan  # rows 64 to 127 are step 1
+    late[64 + 40, 100] = np.nan  # rows 64 to 127 belong to step 1
     case.refuses("NaN in the second batch", ["step 1", "rank 1", "NaN"],
                  data=case.data(x=late, labels=np.concatenate([labels, labels])), logs=1)
 
@@ -137,7 +137,7 @@ def check_executables(case):
     for at in range(100, len(good), len(good) // 12):
         bad.write_bytes(good[:at] + bytes([good[at] ^ 1]) + good[at + 1:])
         case.refuses(f"a flipped bit at {at}", ["checksum"], executable=bad)
-    # Elsewhere products need no workspace, whatever the threads.
+    # Other processors need no workspace for products, for any number of threads.
     if has_avx512():
         case.refuses("threads that were not planned for",
                      ["of workspace on this machine", "compile it here with --threads-per-rank=2"],
@@ -146,7 +146,7 @@ def check_executables(case):
 
 
 def check_ranges(checks, graph):
-    """Tokens and labels outside the vocabulary name the node that reads them."""
+    """Errors for tokens and labels outside the vocabulary name the node that reads them."""
     case = Case(checks, graph, 2)
     for value in (512, -513, 2**40):
         tokens = graph.inputs["input_ids"].copy()
@@ -163,7 +163,7 @@ def check_ranges(checks, graph):
 def main():
     data, work = sys.argv[1:]
     checks = Checks()
-    # What an interrupted run left must not count as written by this one.
+    # Files of an interrupted run must not count as written by this one.
     shutil.rmtree(work, ignore_errors=True)
     mlp = Graph(data, "mlp", f"{work}/mlp")
     case = Case(checks, mlp, 2)

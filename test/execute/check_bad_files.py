@@ -1,4 +1,4 @@
-"""Files that lie: each is one error that names it, in no time and no memory.
+"""Malformed files: each causes one error that names it, without much time or memory.
 
 usage: check_bad_files.py DATA WORK
 """
@@ -16,7 +16,7 @@ from zero_test import Checks, Graph, check_refused
 
 
 def npy(array, **changed):
-    """A .npy as bytes; `changed` replaces entries of its header."""
+    """A .npy as bytes. `changed` replaces entries of its header."""
     header = {**np.lib.format.header_data_from_array_1_0(array), **changed}
     file = io.BytesIO()
     np.lib.format.write_array_header_2_0(file, header)
@@ -38,7 +38,7 @@ def in_directory(content, offset, layout, value):
 
 
 def arrays(x):
-    """Contents of a .npy, and what the error says."""
+    """Contents of .npy files and the expected errors."""
     good = npy(x)
     objects = io.BytesIO()
     np.save(objects, np.array([{}] * 32, dtype=object), allow_pickle=True)

@@ -1,4 +1,4 @@
-"""A batch cut over ranks in any way trains alike; labels to be ignored are counted globally.
+"""A batch trains equally for every split over ranks; ignored labels are counted globally.
 
 usage: check_batch.py DATA WORK
 """
@@ -15,7 +15,7 @@ IGNORED = -100
 
 
 def check_cuts(checks, name, graph, stage, flags):
-    """4 rows a step = 1 rank x 4 = 2 x 2 = 4 x 1, within the rounding of fp32."""
+    """4 rows per step: 1 rank x 4, 2 x 2 and 4 x 1 agree within the rounding of fp32."""
     whole = None
     for ranks in (1, 2, 4):
         label = f"{name} cut over {ranks}"
@@ -25,14 +25,14 @@ def check_cuts(checks, name, graph, stage, flags):
         checks.that(error <= 1e-5, f"{label}: losses off by {error:.1e}")
         for key, gradient in whole.gradients.items():
             error = relative(result.gradients[key], gradient)
-            # A key's bias has a gradient that is zero but for rounding.
+            # The gradient of a key's bias is zero except for rounding.
             checks.that(error <= 1e-5 or key.endswith("attn.c_attn.bias"),
                         f"{label}: gradient of {key} off by {error:.1e}")
     return whole
 
 
 def ignore_unevenly(labels):
-    """Row 0 keeps 5 labels, row 1 the half, row 2 all, row 3 all but the first."""
+    """Row 0 keeps 5 labels, row 1 half of them, row 2 all, row 3 all except the first."""
     labels = labels.copy()
     labels[0, 6:] = IGNORED
     labels[1, ::2] = IGNORED
@@ -41,7 +41,7 @@ def ignore_unevenly(labels):
 
 
 def check_means(checks, data, work):
-    """Against means by numpy from runs of each row alone."""
+    """Compares with means that numpy computes from separate runs of each row."""
     graph = Graph(data, "gpt2-tiny-dyn", work)
     labels = ignore_unevenly(graph.inputs["labels"])
     graph.set_input("labels", labels)
@@ -70,7 +70,7 @@ def check_means(checks, data, work):
 
 
 def check_nothing_valid(checks, data, work):
-    """No label left is an error; of one rank only, just for its own mean."""
+    """A step without labels is an error; a rank without labels is one only for its own mean."""
     graph = Graph(data, "gpt2-tiny-dyn", work)
     labels = graph.inputs["labels"].copy()
     labels[3] = IGNORED

@@ -1,11 +1,10 @@
-"""Batch normalization on several ranks, each with its own part of a batch.
+"""Batch normalization on several ranks, where each rank has a part of a batch.
 
 usage: check_batchnorm.py WORK
 
-With --sync-batchnorm any split of a batch trains like the whole; without it each
-rank normalizes its own part and the running statistics are the mean over ranks.
-The model also has a bias, groups, padding that is not symmetric, average pooling
-and a transposed convolution.
+With --sync-batchnorm, every split of a batch trains like the full batch. Without it, each rank
+normalizes its own part, and the running statistics are the mean over ranks. The model also has a
+bias, groups, asymmetric padding, average pooling and a transposed convolution.
 """
 
 import sys
@@ -77,7 +76,8 @@ def run(graph, stage, ranks, steps, *flags):
 
 
 def expected_statistics(graph, weights, ranks):
-    """The first node's running mean and variance after one step, each rank on its own."""
+    """The first node's running mean and variance after one step that normalizes each rank
+    separately."""
     parts = np.split(graph.inputs["x"].astype(np.float64), ranks)
     count = parts[0].size / 4
     mean = np.mean([p.mean((0, 2, 3)) for p in parts], 0)
@@ -105,7 +105,7 @@ def main():
             checks.that(synced.same_bits(first), f"{label}: bits differ from stage 0's")
         for name, value in whole.gradients.items():
             error = relative(first.gradients[name], value)
-            zero = name == "stem.bias"  # the mean takes it away again: rounding noise
+            zero = name == "stem.bias"  # the mean cancels it, so only rounding noise remains
             checks.that(zero or error <= 1e-4, f"synced on {ranks}: gradient {name}: {error:.1e}")
         error = relative(first.losses, whole.losses)
         checks.that(error <= 1e-5, f"synced on {ranks}: losses off by {error:.1e}")

@@ -1,11 +1,12 @@
-"""A model whose state is 8 times the device's budget, and 3 times what device and host have
+"""A model whose state is 8 times the device's budget, and 3 times the memory of device and host
 together, trains bitwise identically to a run in memory.
 
 usage: check_beyond_memory.py WORK
 
-Both budgets are zeroc's to keep; the peaks that a watched run measures are its certificate's, and
-so much memory is what the operating system counts. Initial values go piece by piece to where they
-lie: from the start on all ranks together have less memory than half of the parameters take.
+zeroc must keep both budgets. The peaks that a run with --check-memory measures equal the
+certificate, and the operating system counts the same amount of memory. Initial values are loaded
+piece by piece to their tier, so from the start all ranks together use less memory than half of the
+parameters take.
 """
 
 import re
@@ -29,7 +30,7 @@ MIB = 2**20
 
 
 class DeepGraph:
-    """A perceptron of many layers, and a few rows that it learns."""
+    """A perceptron of many layers and a few rows of training data."""
 
     def __init__(self, work, layers):
         self.work = Path(work)
@@ -56,7 +57,7 @@ class DeepGraph:
 
 
 def check_refusals(checks, graph):
-    """Neither does it fit on the device alone, nor with what the host has."""
+    """The model fits neither on the device alone nor on device and host together."""
     for what, flags in (("the device alone", []),
                         ("device and host", [flag.replace("nvme", "host") for flag in TIERS])):
         try:
@@ -67,7 +68,8 @@ def check_refusals(checks, graph):
 
 
 def check_saving(checks, graph, saved):
-    """What left memory is four fifths at least of what lies on disk less what stages it."""
+    """The run in memory exceeds this one by at least 4/5 of the bytes on disk less the staging
+    buffers."""
     _, host, disk = map(int, re.findall(r"^  arena +(\d+)", graph.report, re.MULTILINE))
     expected = RANKS * (disk - host)
     print(f"{saved / MIB:.1f} MiB less resident than in memory; on disk less staging: "

@@ -1,10 +1,11 @@
-"""A byte-level GPT-2 on real text: the curve in bf16 is that of PyTorch's bf16 autocast,
-in fp32 that of fp32.
+"""A byte-level GPT-2 on real text: the loss curve in bf16 matches that of PyTorch's bf16 autocast,
+and the curve in fp32 matches PyTorch's fp32.
 
 usage: check_bf16_curve.py DATA WORK [--steps 200] [--stage 3] [--ranks 2]
 
-2 % is asked for at every step, smoothed over ten. Held is more: in PyTorch bf16 weights
-and activations with an fp32 master are 0.03 % off autocast at most, without one 0.9 %.
+The requirement is 2 % at every step, smoothed over ten steps. The test checks tighter limits: in
+PyTorch, bf16 weights and activations with an fp32 master are at most 0.03 % off autocast, and 0.9 %
+without a master.
 """
 
 import argparse
@@ -16,12 +17,12 @@ import numpy as np
 from zero_test import Checks, Graph
 
 SMOOTHED = 10
-# The precision, the curve to compare with, how far off each step and the smoothed curve may be.
+# The precision, the curve to compare with, and the limits of each step and of the smoothed curve.
 CURVES = (("fp32", "fp32", 1e-4, 1e-4), ("bf16", "bf16_autocast", 2e-2, 4e-3))
 
 
 class TextGraph(Graph):
-    """The model and its text; bytes are tokens, read in order."""
+    """The model and its text. Tokens are bytes, read in order."""
 
     def __init__(self, data, work):
         self.name, self.work = "gpt-bytes", Path(work)

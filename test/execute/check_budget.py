@@ -1,4 +1,4 @@
-"""A budget is kept or refused, and no faster plan is left where a smaller budget has one.
+"""A budget is kept or rejected, and no plan is slower than one for a smaller budget.
 
 usage: check_budget.py DATA WORK
 """
@@ -8,14 +8,14 @@ import sys
 
 from zero_test import Checks, Failed, Graph, run_tool
 
-ALIGNMENT = 256  # bytes: where values start in the arena
+ALIGNMENT = 256  # bytes: alignment of values in the arena
 SWEEP = 20  # budgets, from ample to infeasible
-AUTO_SWEEP = 10  # from what everything takes to the smallest
+AUTO_SWEEP = 10  # from the budget that keeps everything to the smallest
 FLAGS = ["--optimizer=adamw", "--lr=1e-3", "--checkpoint=auto"]
 
 
 class Planned:
-    """What zeroc says of the plan that it chose."""
+    """What zeroc reports about the plan that it chose."""
 
     def __init__(self, text):
         found = re.search(r"plan: .*?: (\d+) bytes, ([\d.e+-]+) s a step", text)
@@ -25,7 +25,7 @@ class Planned:
 
 
 def plan(graph, stage, ranks, *flags):
-    """The plan, or the words of its refusal; without a stage the planner chooses it."""
+    """Returns the plan or the error message. Without a stage, the planner chooses it."""
     where = "--zero=auto" if stage is None else f"--zero-stage={stage}"
     try:
         return Planned(run_tool("zeroc", graph.folder / "model.onnx", "--plan-only", where,
@@ -47,7 +47,7 @@ def check_refusal(checks, label, refusal):
 
 
 def check_smallest(checks, label, graph, stage, ranks, refusal):
-    """What is named as the smallest budget is one, and the next smaller is none."""
+    """The budget named as the smallest is feasible, and the next smaller one is not."""
     smallest = smallest_budget(refusal)
     found, _ = plan(graph, stage, ranks, f"--memory-budget={smallest}")
     checks.that(found and found.arena == smallest, f"{label}: {smallest} has no plan")
@@ -57,7 +57,7 @@ def check_smallest(checks, label, graph, stage, ranks, refusal):
 
 
 def check_run(checks, label, graph, stage, ranks, budget, kept):
-    """A run stays within the budget, and its numbers are those of a run that keeps all."""
+    """A run stays within the budget, and its numbers equal those of a run that keeps everything."""
     executable = graph.compile(stage, ranks, *FLAGS, f"--memory-budget={budget}")
     result = graph.run(executable, 3, "--check-memory")
     checks.that(result.same_bits(kept), f"{label}: recomputation changed the numbers")
@@ -94,7 +94,7 @@ def sweep(checks, graph, stage, ranks):
 
 
 def check_auto(checks, graph, ranks):
-    """Stage and all else chosen together: never slower than a stage by itself."""
+    """The stage is chosen with everything else: never slower than with a fixed stage."""
     label = f"{graph.name} --zero=auto on {ranks}"
     ample, _ = plan(graph, 0, ranks, "--memory-budget=1TiB")
     for part in (1.0, 0.8, 0.6, 0.5):
@@ -107,8 +107,8 @@ def check_auto(checks, graph, ranks):
 
 
 def sweep_auto(checks, graph, ranks):
-    """With tiles among the plans, too: planned time never falls as the budget shrinks, what is
-    named as the smallest budget is one, and tiles keep the budget when they are run."""
+    """The plans include tiles. The planned time never falls as the budget shrinks, the budget that
+    is named as the smallest is feasible, and runs with tiles keep the budget."""
     label = f"{graph.name} --zero=auto on {ranks}"
     _, refusal = plan(graph, None, ranks, "--memory-budget=1KiB")
     check_refusal(checks, label, refusal)

@@ -1,5 +1,5 @@
-"""Kernels that were compiled once are taken from the cache, with the same bytes; what is
-damaged is compiled again, and a folder that cannot be trusted is left alone.
+"""Kernels that were compiled before are taken from the cache with the same bytes. Damaged entries
+are compiled again, and a folder that cannot be trusted is not used.
 
 usage: check_cache.py DATA WORK
 """
@@ -24,13 +24,13 @@ class Compiler:
         self.kernels = self.counts()[0]
 
     def counts(self):
-        """Native kernels, and those that came from the cache."""
+        """The number of native kernels, and of those from the cache."""
         found = re.search(r"^compiled in [\d.]+ s: (\d+) native kernels, (\d+) of them from the "
                           r"cache$", self.graph.report, re.MULTILINE)
         return tuple(map(int, found.groups()))
 
     def expect(self, cached, label, *flags):
-        """Compiles, and checks what came from the cache and what came out."""
+        """Compiles and checks which kernels came from the cache, and the output."""
         executable = self.graph.compile(0, 1, f"--cache-dir={self.cache}", *flags)
         self.checks.that(executable.read_bytes() == self.bytes, f"{label}: other bytes")
         self.checks.that(self.counts() == (self.kernels, cached),
@@ -79,7 +79,7 @@ def check_trust(checks, compiler):
 
 
 def check_flags(checks, graph):
-    """zero-run passes the flags on; without a home there is no cache."""
+    """zero-run passes the flags on. Without a home directory there is no cache."""
     cache = graph.work / "passed"
     shutil.rmtree(cache, ignore_errors=True)
     run_tool("zero-run", graph.folder / "model.onnx", graph.data_flag, "--quiet",

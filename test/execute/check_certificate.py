@@ -1,10 +1,10 @@
-"""The printed peak is what a step's commands use, to the byte, and no command reads what
-was not written for it, in every combination of: graph, stage, way to train.
+"""The printed peak equals the bytes that a step's commands use, and no command reads bytes that
+were not written for it, in every combination of graph, stage and training options.
 
 usage: check_certificate.py DATA WORK [--all] [--graph gpt2-tiny] [--list]
 
-Each combination trains two steps on 2 ranks under --check-memory. Without --all it is a
-selection of the combinations in which every two values meet.
+Each combination trains two steps on 2 ranks under --check-memory. Without --all the test runs a
+selection that covers every pair of values.
 """
 
 import argparse
@@ -21,11 +21,11 @@ from zero_test import Checks, Failed, Graph
 RANKS, STEPS = 2, 2
 GRAPHS = ("mlp", "mlp-dropout", "gpt2-tiny", "gpt2-tiny-mask", "gpt2-tiny-op23", "gpt2-tiny-ts",
           "gpt2-tiny-dyn", "gpt2-mini", "llama-tiny", "llama-tiny-mask", "bert-tiny", "resnet-tiny")
-# Ways to train: what changes the commands of a step.
+# Training options that change the commands of a step.
 TRAINING = ("", "--micro-batches=3", "--precision=bf16 --clip-norm=0.1",
             "--precision=fp16 --optimizer=lamb --micro-batches=2",
             "--clip-norm=0.1 --micro-batches=2", "--tile-params-over=64KiB")
-# Ways to place activations; auto gets a budget in the middle of what it can keep.
+# Placements of activations. `auto` gets a budget in the middle of its range.
 ACTIVATIONS = ("--checkpoint=none", "--recompute=none", "--checkpoint=layer",
                "--checkpoint=sqrt", "--checkpoint=auto")
 FACTORS = {"graph": GRAPHS, "stage": (0, 1, 2, 3), "training": TRAINING,
@@ -33,22 +33,22 @@ FACTORS = {"graph": GRAPHS, "stage": (0, 1, 2, 3), "training": TRAINING,
 
 
 def combinations():
-    """All but those that are refused: a convolution's weights are not tiled."""
+    """All combinations that are supported: a convolution's weights cannot be tiled."""
     every = (dict(zip(FACTORS, values)) for values in itertools.product(*FACTORS.values()))
     return [c for c in every if not (c["graph"] == "resnet-tiny" and "--tile" in c["training"])]
 
 
 def flags_of(combination):
     flags = [*combination["training"].split(), *combination["activations"].split()]
-    # From stage 2 on each micro-batch is reduced anyway; before, only if asked to.
+    # From stage 2 on, each micro-batch is reduced. Lower stages do so only on request.
     if combination["stage"] < 2 and "--micro-batches=2" in flags:
         flags.append("--grad-reduce=each")
     return flags
 
 
 class WatchedGraph(Graph):
-    """A graph of test/data in a folder of its own; one without ground truth trains on the
-    samples of the graph that it is a variant of."""
+    """A graph of test/data in a separate folder. A graph without ground truth trains on the samples
+    of the graph that it is a variant of."""
 
     def __init__(self, data, name, work):
         source = name if (Path(data) / name / "groundtruth.npz").exists() else name.split("-")[0]
@@ -60,7 +60,7 @@ class WatchedGraph(Graph):
         return super().compile(stage, ranks, *shape, *flags)
 
     def activation_budget(self, stage, flags):
-        """Bytes between the least and the most that forward may keep for backward."""
+        """The range of bytes that forward may keep for backward."""
         try:
             self.compile(stage, RANKS, *flags, "--activation-budget=1B")
         except Failed as refusal:
@@ -70,7 +70,7 @@ class WatchedGraph(Graph):
         return (least + most) // 2
 
     def train(self, stage, flags):
-        """The report of a step that was watched."""
+        """The report of a step under --check-memory."""
         if "--checkpoint=auto" in flags:
             flags = [*flags, f"--activation-budget={self.activation_budget(stage, flags)}"]
         executable = self.compile(stage, RANKS, *flags)

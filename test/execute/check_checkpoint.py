@@ -1,5 +1,5 @@
-"""A resumed run is bitwise identical to one that was not interrupted; a checkpoint
-loads at another stage and on other ranks.
+"""A resumed run is bitwise identical to one that was not interrupted. A checkpoint loads at another
+stage and on another number of ranks.
 
 usage: check_checkpoint.py DATA WORK
 """
@@ -18,13 +18,13 @@ from zero_test import Checks, Graph, read_safetensors, relative, run_tool
 
 STEPS = 8
 
-# Graph, stage, ranks, flags of zeroc, flags of zero-run. The data is three steps and a bit.
+# Graph, stage, ranks, flags of zeroc, flags of zero-run. The data covers three steps and a part.
 CASES = [
     ("gpt2-tiny", 3, 2, ["--optimizer=adamw", "--lr=1e-3", "--weight-decay=0.1"], ["--shuffle=5"]),
     ("mlp-dropout", 2, 2, ["--optimizer=adam", "--lr=1e-3", "--seed=9"], ["--shuffle=1"]),
     ("mlp", 1, 3, ["--optimizer=sgd", "--lr=0.05", "--momentum=0.9"], []),
     ("resnet-tiny", 2, 2, ["--optimizer=sgd", "--lr=0.01", "--momentum=0.9"], []),
-    # A loss scale that adapts on the way, a schedule that counts, micro-batches.
+    # Covers a loss scale that adapts during the run, a schedule that counts, and micro-batches.
     ("llama-tiny", 3, 2, ["--optimizer=adamw", "--lr=1e-3", "--precision=fp16", "--clip-norm=0.5",
                           "--initial-loss-scale=3e6", "--loss-scale-window=2", "--micro-batches=2",
                           "--lr-schedule=cosine", "--warmup-steps=2", "--total-steps=9"], []),
@@ -36,11 +36,11 @@ class Job:
 
     def __init__(self, data, name, work):
         shutil.rmtree(work, ignore_errors=True)
-        source = "mlp" if name == "mlp-dropout" else name  # the same inputs
+        source = "mlp" if name == "mlp-dropout" else name  # both have the same inputs
         self.graph = Graph(data, source, work)
         self.graph.folder = Path(data) / name
         self.work = Path(work)
-        self.rows = len(next(iter(self.graph.inputs.values())))  # of one rank
+        self.rows = len(next(iter(self.graph.inputs.values())))  # rows of one rank
 
     def make_rows(self, rows):
         random = np.random.default_rng(3)
@@ -48,7 +48,7 @@ class Job:
             self.graph.set_input(key, random.choice(value.reshape(-1), (rows, *value.shape[1:])))
 
     def run(self, executable, steps, *flags, log="log.jsonl"):
-        """What is printed, the log, the weights."""
+        """Returns the printed text, the log and the weights."""
         log, weights = self.work / log, self.work / "weights.safetensors"
         text = run_tool("zero-run", executable, self.graph.data_flag, f"--steps={steps}",
                         f"--log={log}", f"--save={weights}", *flags)
@@ -68,7 +68,7 @@ def check_resumed(checks, data, work, case):
     executable = job.graph.compile(stage, ranks, *compiler_flags)
     folder = job.work / "state"
     _, whole_log, whole = job.run(executable, STEPS, *flags, log="whole.jsonl")
-    for steps in (2, 3, STEPS):  # the middle of an epoch, and its end
+    for steps in (2, 3, STEPS):  # in the middle of an epoch, and at its end
         resume = [f"--resume={folder}"] if steps > 2 else []
         text, log, weights = job.run(executable, steps, *flags, *resume, f"--save-state={folder}")
     checks.that(f"resumes at step 3 from '{folder}/step-00000003'" in text, f"{name}: {text}")
@@ -81,7 +81,7 @@ def check_resumed(checks, data, work, case):
     saved = read_tensors(newest(folder))
     checks.that(all(saved[key].tobytes() == value.tobytes() for key, value in whole.items()),
                 f"{name}: other weights in the checkpoint")
-    # Once more: nothing to do, files are written all the same.
+    # A second resume has no steps to do, but writes the files.
     text, log, weights = job.run(executable, STEPS, *flags, f"--resume={folder}")
     checks.that("nothing to train: the checkpoint has 8 steps" in text, f"{name}: {text}")
     checks.that(log == whole_log and same_tensors(weights, whole), f"{name}: other files")
@@ -112,7 +112,7 @@ def check_periodic(checks, data, work):
 
 
 def check_interrupted(checks, data, work):
-    """A signal saves the state, too."""
+    """A signal also saves the state."""
     job = Job(data, "mlp", f"{work}/interrupted")
     job.make_rows(2 * 32 * 5)
     executable = job.graph.compile(2, 2, "--optimizer=adamw", "--lr=1e-4")
@@ -141,7 +141,8 @@ def shapes(job, rows):
 
 
 def check_other_ranks(checks, data, work):
-    """Saved at stage 3 on 4 ranks, loaded elsewhere: the same values, and training goes on."""
+    """Saved at stage 3 on 4 ranks and loaded elsewhere: the values are equal and training
+    continues."""
     job = Job(data, "gpt2-tiny-dyn", f"{work}/ranks")
     job.make_rows(50)
     flags = ["--optimizer=adamw", "--lr=1e-3"]
@@ -184,7 +185,7 @@ def check_other_ranks(checks, data, work):
 
 
 def check_precisions(checks, data, work):
-    """Saved in bf16, loaded in fp32, and back: masters are parameters, nothing is rounded."""
+    """Saved in bf16, loaded in fp32, and back: masters become parameters, nothing is rounded."""
     job = Job(data, "gpt2-tiny", f"{work}/precision")
     job.make_rows(60)
     flags = ["--optimizer=adamw", "--lr=1e-3"]
@@ -203,7 +204,7 @@ def check_precisions(checks, data, work):
     checks.that("saved in float32, resumed in bfloat16" in text, f"precision: {text}")
     checks.that(same_tensors(weights, middle), "fp32 to bf16: other weights")
     checks.that(same_tensors(read_tensors(newest(folders[2])), saved), "fp32 to bf16: other state")
-    # And it trains on as the run that was never written down.
+    # It continues like the run that was never saved.
     runs = [job.run(job.work / "narrow.zexe", 5, *resume)[2] for resume in
             ([], [f"--resume={folders[2]}"])]
     checks.that(same_tensors(*runs), "through fp32 and back: other weights in the end")

@@ -1,5 +1,5 @@
-"""A damaged checkpoint is refused by name or the one before is taken; what does not fit is
-refused; a full disk leaves what there was.
+"""A damaged checkpoint is an error that names it, or the generation before it is loaded. A
+checkpoint that does not fit is rejected. A full disk leaves the existing files unchanged.
 
 usage: check_checkpoint_damage.py DATA WORK
 """
@@ -17,7 +17,7 @@ from zero_test import Checks, Graph, check_refused, run_tool
 
 
 class State:
-    """A folder with the generations of steps 2 and 4, which each check spoils for itself."""
+    """A folder with the generations of steps 2 and 4. Each check damages its own copy."""
 
     def __init__(self, data, work):
         self.graph = Graph(data, "mlp", work)
@@ -33,7 +33,7 @@ class State:
         return newest(self.folder)
 
     def command(self, *flags, executable=None):
-        """Goes on from the folder."""
+        """Resumes from the folder."""
         return ["zero-run", executable or self.executable, *self.flags, f"--resume={self.folder}",
                 "--quiet", *flags]
 
@@ -78,7 +78,7 @@ def check_damage(checks, state):
 
 
 def check_replaced(checks, state):
-    """A run that passed a damaged generation over replaces it."""
+    """A run that passed over a damaged generation replaces it."""
     flip(state.renew() / "rank-00000.safetensors", -1)
     run_tool(*state.command("--steps=3", f"--save-state={state.folder}"))
     names = [path.name for path in generations(state.folder)]
@@ -96,7 +96,7 @@ def edited(state, edit):
 
 
 def check_fit(checks, state):
-    """What is whole and does not fit is refused, without a look at older ones."""
+    """A generation that is intact but does not fit is rejected, without trying older ones."""
     edits = [
         ("a missing moment", lambda m, t: m["tensors"].remove(t["fc2.weight.exp_avg_sq"]),
          ["1 missing: 'fc2.weight.exp_avg_sq'"]),
@@ -162,7 +162,7 @@ def check_folders(checks, state):
 
 
 def limit_files():
-    """A write beyond so many bytes fails, as on a full disk."""
+    """Writes beyond this number of bytes fail, as on a full disk."""
     signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
     resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, 400_000))
 
@@ -184,7 +184,7 @@ def check_full(checks, state):
 
 
 def check_full_disk(checks, state):
-    """A file system with room for two generations, where we may make one."""
+    """A file system with space for two generations, if the test may create one."""
     disk = state.graph.work / "disk"
     disk.mkdir(exist_ok=True)
     namespace = ["unshare", "--user", "--map-root-user", "--mount"]

@@ -1,5 +1,5 @@
-"""A run that saves after each step is killed at random moments: what is resumed is always
-a state that the uninterrupted run went through.
+"""A run that saves after each step is killed at random moments. The resumed state is always a state
+of the uninterrupted run.
 
 usage: check_checkpoint_kill.py DATA WORK
 """
@@ -15,7 +15,7 @@ from checkpoints import generations, newest, read_tensors
 from zero_test import Checks, Graph, run_tool
 
 KILLS = 50
-STEPS = 4000  # more than they come to
+STEPS = 4000  # more steps than the runs reach
 FLAGS = ["--shuffle=3", "--quiet"]
 
 
@@ -24,9 +24,9 @@ def losses(log):
 
 
 def wait_for_names(folder, count, saving):
-    """Until a generation is there, and so many names have come that were not there before:
-    two for each step, of what is being written and of what is. No clock: a loaded machine
-    comes as far."""
+    """Waits until a generation exists and this many new names have appeared. Each step adds two
+    names, that of the draft and that of the result. The wait does not use a clock, so a busy
+    machine reaches the same point."""
     def names():
         return {path.name for path in folder.iterdir()} if folder.exists() else set()
 
@@ -58,13 +58,14 @@ def main():
         saving.kill()
         _, errors = saving.communicate()
         checks.that(not errors, f"kill {kill}: {errors}")
-        # Two are kept. Each kill between a new one and the end of the oldest leaves one more.
+        # Two generations are kept. A kill between a new one and the removal of the oldest leaves
+        # one more.
         most, kept = max(2, kept) + 1, len(generations(folder))
         checks.that(1 <= kept <= most, f"kill {kill}: {generations(folder)}")
         interrupted += any(path.name.startswith(".step-") for path in folder.iterdir())
         before, step = step, int(newest(folder).name.removeprefix("step-"))
         checks.that(step >= before, f"kill {kill}: back from step {before} to {step}")
-        read_tensors(newest(folder))  # whole: only a loss of power could spoil it
+        read_tensors(newest(folder))  # complete: only a power failure could damage it
         log.unlink()
         text = run_tool(*run, f"--steps={step + 1}", f"--resume={folder}", f"--log={log}")
         got = losses(log)

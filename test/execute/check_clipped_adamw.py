@@ -1,10 +1,10 @@
-"""Ten steps of clipped AdamW with warm-up against PyTorch: losses, norms, rates, weights.
+"""Compares ten steps of clipped AdamW with warm-up with PyTorch: losses, norms, rates and weights.
 
 usage: check_clipped_adamw.py DATA WORK MODEL [--stages 0,3] [--ranks 1,2]
 
-The cases are those of test/support/adamw_cases.py; test/reference made the figures. A
-graph with a symbolic batch is cut over ranks and micro-batches; one with a fixed batch
-gets the same micro-batches on every rank, which changes no mean.
+The cases are in test/support/adamw_cases.py, and test/reference created the figures. A graph with a
+symbolic batch is split over ranks and micro-batches. A graph with a fixed batch gets the same
+micro-batches on every rank, which changes no mean.
 """
 
 import argparse
@@ -14,18 +14,18 @@ import numpy as np
 from adamw_cases import CASES, LEARNING_RATE, MODELS, STEPS, checksum, samples
 from zero_test import Checks, Graph, read_safetensors, relative, run_tool
 
-# 1e-3 is asked for. PyTorch in fp32 is at most 2e-6 off PyTorch in fp64, in moves 8e-5; a
-# weight decay of 0.01 left out moves something otherwise by 5e-4.
+# The requirement is 1e-3. PyTorch in fp32 differs from PyTorch in fp64 by at most 2e-6, and by 8e-5
+# in moves. Omitting a weight decay of 0.01 changes a move by 5e-4.
 LOSSES, NORMS, WEIGHTS, MOVES = 2e-5, 2e-5, 5e-5, 3e-4
 
 
 def is_noise(name):
-    """A key's bias has a gradient that is zero but for rounding: Adam makes steps of it."""
+    """The gradient of a key's bias is zero except for rounding, which Adam turns into steps."""
     return name.endswith(("attn.c_attn.bias", "attention.self.key.bias"))
 
 
 def largest(got, expected):
-    """The largest relative difference, infinite where there are not as many."""
+    """The largest relative difference, or infinity if the numbers of values differ."""
     got, expected = np.asarray(got, np.float64), np.asarray(expected)
     if got.shape != expected.shape:
         return np.inf
@@ -33,7 +33,7 @@ def largest(got, expected):
 
 
 class CaseGraph(Graph):
-    """A case's graph with its samples, for some number of ranks."""
+    """The graph of a case with its samples, for a number of ranks."""
 
     def __init__(self, data, case, work):
         super().__init__(data, MODELS[case.model].graph, work)
@@ -41,7 +41,7 @@ class CaseGraph(Graph):
         self.all_samples = samples(case)
 
     def place(self, ranks):
-        """Lays the samples out for `ranks`; returns the flags that bind the batch."""
+        """Writes the samples for `ranks` ranks and returns the flags that bind the batch."""
         copies = ranks if self.batch else 1
         self.inputs = {key: np.concatenate([step for step in np.split(value, STEPS)
                                             for _ in range(copies)])
@@ -54,7 +54,7 @@ class CaseGraph(Graph):
         return ["--shape=" + ",".join(f"{k}={s}" for k, s in zip(self.inputs, shapes))]
 
     def initial_weights(self, executable):
-        """What --save writes after a step at a rate of 0."""
+        """The file that --save writes after a step at a rate of 0."""
         path = self.work / "start.safetensors"
         run_tool("zero-run", executable, self.data_flag, "--steps=1", "--lr=0", "--quiet",
                  f"--save={path}")
@@ -62,7 +62,7 @@ class CaseGraph(Graph):
 
 
 def check_weights(checks, label, truth, start, final):
-    """Weights, and how far each has moved: that shows the decay and its groups."""
+    """Compares weights and the move of each, which shows the decay and its groups."""
     expected = {k[len("final."):]: v for k, v in truth.items() if k.startswith("final.")}
     checks.that(final.keys() == expected.keys(), f"{label}: weights' names")
     for name, value in expected.items():
@@ -80,7 +80,8 @@ def check_case(checks, graph, truth, stage, ranks):
     label = f"{case.name} at stage {stage} on {ranks}"
     flags = [*graph.place(ranks), *case.flags()]
     if int(stage) < 2 and case.micro_batches > 1:
-        flags.append("--grad-reduce=each")  # as stages 2 and 3 do: then bits are equal
+        # as stages 2 and 3 do, so that all are bitwise identical
+        flags.append("--grad-reduce=each")
     executable = graph.compile(stage, ranks, *flags)
     result = graph.run(executable, STEPS)
     for key, got, bound in (("losses", result.losses, LOSSES),

@@ -1,4 +1,4 @@
-"""Which rows a step reads: batches in order, cut over ranks, from the beginning again.
+"""Checks the rows that a step reads: batches in order, split over ranks, wrapping at the end.
 
 usage: check_data.py DATA WORK
 """
@@ -14,11 +14,11 @@ from zero_test import Checks, Graph, run_tool
 
 
 def check_rows(checks, graph, reference, ranks, local, rows, steps):
-    """At a learning rate of 0 each loss is that of the rows from step * ranks * local on."""
+    """At a learning rate of 0, each loss is that of the rows from step * ranks * local on."""
     label = f"{graph.name}: {rows} rows, {ranks} x {local} a step"
     whole = {name: np.tile(value, (-(-rows // len(value)), *[1] * (value.ndim - 1)))[:rows]
              for name, value in graph.inputs.items()}
-    # Rows must differ, or their order would not show.
+    # Rows must differ, so that their order is visible.
     random = np.random.default_rng(1)
     whole = {name: random.permuted(value.reshape(-1)).reshape(value.shape)
              for name, value in whole.items()}
@@ -30,7 +30,7 @@ def check_rows(checks, graph, reference, ranks, local, rows, steps):
     losses = graph.run(executable, steps, "--lr=0").losses
     for step, loss in enumerate(losses):
         batch = ranks * local
-        # What fills no global batch is left out; data smaller than one wraps round.
+        # Rows that do not fill a global batch are skipped; data smaller than a batch wraps.
         first = step % (rows // batch) * batch if rows >= batch else step * batch
         pick = np.arange(first, first + batch) % rows
         expected = reference.run(None, {n: v[pick] for n, v in whole.items()})[0]
@@ -39,7 +39,7 @@ def check_rows(checks, graph, reference, ranks, local, rows, steps):
 
 
 def check_length(checks, graph, reference, batch, length):
-    """A symbolic sequence bound to another length."""
+    """Binds a symbolic sequence to another length."""
     for name, value in graph.inputs.items():
         graph.inputs[name] = value[:batch, :length]
     graph.write_inputs()
@@ -51,7 +51,7 @@ def check_length(checks, graph, reference, batch, length):
 
 
 def check_names(checks, work):
-    """Signs that --data has a meaning for may stand in names, behind a backslash."""
+    """Characters that are special in --data may occur in names after a backslash."""
     work.mkdir(parents=True, exist_ok=True)
     name, rows = "a=b,c\\d", np.arange(8, dtype=np.float32).reshape(2, 4)
     nodes = [onnx.helper.make_node("Mul", [name, "module.w"], ["y"]),
@@ -76,7 +76,7 @@ def main():
     check_rows(checks, graph, reference, 1, 8, 32, 6)
     check_rows(checks, graph, reference, 2, 8, 64, 6)
     check_rows(checks, graph, reference, 3, 5, 45, 5)
-    check_rows(checks, graph, reference, 2, 3, 10, 8)  # 4 rows are left out
+    check_rows(checks, graph, reference, 2, 3, 10, 8)  # 4 rows are skipped
     check_rows(checks, graph, reference, 4, 1, 7, 9)
     check_rows(checks, graph, reference, 2, 4, 6, 5)  # wraps inside a batch
     gpt2 = Graph(data, "gpt2-tiny-dyn", f"{work}/gpt2")

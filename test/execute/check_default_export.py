@@ -1,5 +1,5 @@
-"""What torch.onnx.export gives by default is trained under the module's names: parameters that
-were transposed, merged or dropped are there again, with the values of the model's file.
+"""Models of torch.onnx.export with default flags are trained under the module's parameter names.
+Parameters that were transposed, merged or dropped are restored with the values of the model's file.
 
 usage: check_default_export.py DATA WORK
 """
@@ -16,8 +16,8 @@ from zero_test import Checks, Failed, Graph, check_refused, read_safetensors, re
 FLAGS = ["--optimizer=adamw", "--lr=1e-3", "--weight-decay=0.01"]
 RESTORED = {"mixer-default": 13, "gpt2-default": 9, "bert-default": 17, "vit-default": 17,
             "bert-legacy": 10}
-# Parameters of mixer-default by what became of them: another name and layout, another's
-# initializer, nothing.
+# Parameters of mixer-default by what the exporter did: changed name and layout, replaced by
+# another's initializer, or removed.
 TRANSPOSED = {"model.query.weight": "val_2", "model.key.weight": "val_4",
               "model.value.weight": "val_6"}
 MERGED = {"model.norm1.weight": "model.gate", "model.norm2.weight": "model.gate",
@@ -64,8 +64,8 @@ def check_initial_values(checks, data, work):
 
 
 def check_twin(checks, data, work):
-    """The same model with and without optimization: given the same weights by the module's
-    names, both train alike; the .onnx that is saved has them in the exporter's layout."""
+    """The same model with and without optimization: with the same weights by the module's names,
+    both train equally. The saved .onnx has them in the exporter's layout."""
     twin = Graph(data, "llama-tiny", work / "twin")
     graph = Graph(data, "llama-tiny", work / "default")
     graph.folder = Path(data) / "llama-tiny-default"
@@ -112,7 +112,7 @@ def check_saved_model(checks, graph, executable, weights):
 
 
 def check_selection(checks, data, work):
-    """Lists and patterns know the module's names."""
+    """Lists and patterns use the module's names."""
     graph = Graph(data, "mixer-default", work / "select")
     graph.compile(0, 1, *FLAGS, "--freeze=*.query.weight,*.norm?.bias", "-v")
     for name in ("model.query.weight: 16x16xf32, frozen", "model.norm2.bias: 16xf32, frozen"):

@@ -1,4 +1,5 @@
-"""Dropout: the mask is Philox's, the same for any cut of the batch, and absent in evaluation.
+"""The mask of Dropout comes from Philox, is the same for any split of the batch, and is absent in
+evaluation.
 
 usage: check_dropout.py DATA WORK
 """
@@ -15,7 +16,7 @@ from zero_test import Checks, Graph, check_refused, read_safetensors, run_tool
 
 
 def check_philox(checks):
-    """Known answers of the authors' own implementation (Random123, kat_vectors)."""
+    """The known answers of the authors' implementation (Random123, kat_vectors)."""
     ones = 0xFFFFFFFF
     for counter, key, word in (((0,) * 4, (0,) * 2, 0x6627E8D5),
                                ((ones,) * 4, (ones,) * 2, 0x408F276D),
@@ -26,7 +27,7 @@ def check_philox(checks):
 
 
 def save_model(path, ratio, rows):
-    """Two Dropouts of the same input, one after a product; their masks are outputs."""
+    """Two Dropouts of the same input, one of them after a product. Their masks are outputs."""
     value = helper.make_tensor_value_info
     nodes = [helper.make_node("MatMul", ["x", "layer.weight"], ["y"]),
              helper.make_node("Dropout", ["y", "ratio", "training"], ["a", "a_mask"], name="first"),
@@ -45,7 +46,7 @@ def save_model(path, ratio, rows):
 
 
 def run_model(work, ratio, batch, ranks, *flags, steps=1):
-    """The outputs of the last of `steps` steps over the whole batch."""
+    """The outputs of the last of `steps` steps over the full batch."""
     save_model(work / "model.onnx", ratio, batch // ranks)
     x = np.random.default_rng(1).standard_normal((batch, 6, 8), np.float32)
     np.save(work / "x.npy", x)
@@ -85,15 +86,15 @@ def read_ops(work):
 
 
 def check_counter(checks, mask, op_and_step, seed, ratio):
-    """The mask is what Philox draws for (element, row, op, step)."""
+    """The mask equals what Philox draws for (element, row, op, step)."""
     drawn = draw(mask.shape, *op_and_step, seed)[0]
     checks.that(np.array_equal(drawn >= np.uint64(ratio * 2**32), mask),
                 f"mask of seed {seed}, op and step {op_and_step} is not Philox's")
 
 
 def check_training(checks, data, work):
-    """The exported model trains, every stage and split the same; ratio and mode are checked."""
-    graph = Graph(data, "mlp", work)  # the same inputs
+    """The exported model trains equally at every stage and split; ratio and mode are checked."""
+    graph = Graph(data, "mlp", work)  # both have the same inputs
     graph.folder = Path(data) / "mlp-dropout"
     losses = {}
     for stage, ranks in ((0, 1), (0, 2), (1, 2), (2, 2), (3, 2), (3, 4)):

@@ -1,4 +1,4 @@
-"""Held-out data: the loss of the weights as they are, and training as if nobody had looked.
+"""Evaluation on held-out data: it uses the current weights and does not change training.
 
 usage: check_evaluation.py DATA WORK
 """
@@ -13,11 +13,11 @@ from onnx.reference import ReferenceEvaluator
 from zero_test import Checks, Graph, check_refused, read_safetensors, run_tool
 
 STEPS, EVERY = 7, 3
-ROWS = 20  # held out: two global batches of 8, 4 left out
+ROWS = 20  # held out: two global batches of 8; 4 rows are skipped
 
 
 def held_out(graph, rows):
-    """Other samples than those trained on."""
+    """Samples that are not in the training data."""
     random = np.random.default_rng(4)
     made = {}
     for name, value in graph.inputs.items():
@@ -39,7 +39,7 @@ def train(graph, executable, *flags, steps=STEPS):
 
 
 def inference(model):
-    """The model outside of training mode: running statistics, nothing dropped."""
+    """The model in evaluation mode: running statistics, no dropout."""
     for node in model.graph.node:
         if node.op_type == "BatchNormalization":
             del node.output[1:]
@@ -51,7 +51,7 @@ def inference(model):
 
 
 def loss_of(graph, weights, batch):
-    """The loss that ONNX's reference gives for trained weights."""
+    """The loss of ONNX's reference for the trained weights."""
     model = inference(onnx.load(graph.folder / "model.onnx"))
     tensors = read_safetensors(weights)
     for initializer in model.graph.initializer:
@@ -115,7 +115,7 @@ def main():
         gpt2.inputs[name] = gpt2.inputs[name][:2, :16]
     gpt2.write_inputs()
     check_stage(checks, gpt2, 3, 2, held_out(gpt2, 5), 2)
-    # Evaluated by running statistics, and with nothing dropped.
+    # The evaluation uses running statistics and no dropout.
     resnet = Graph(data, "resnet-tiny", f"{work}/resnet")
     batch = len(next(iter(resnet.inputs.values())))
     check_stage(checks, resnet, 0, 1, held_out(resnet, 2 * batch), batch)

@@ -1,10 +1,10 @@
-"""Trains modules whose semantics ONNX cannot express, as PyTorch exported them, and
-compares with what PyTorch computed; see test/reference/exports.py.
+"""Trains modules whose semantics ONNX cannot express, as PyTorch exported them, and compares with
+PyTorch's results; see test/reference/exports.py.
 
 usage: check_exports.py DATA WORK CASE...
 
-The first loss within 1e-5, gradients within 1e-4, the losses of five AdamW updates within
-1e-4, buffers after one step within 1e-5; stage 0 on one rank and stage 3 on two.
+Limits: the first loss 1e-5, gradients 1e-4, the losses of five AdamW updates 1e-4, buffers after
+one step 1e-5. Runs stage 0 on one rank and stage 3 on two.
 """
 
 import sys
@@ -26,7 +26,7 @@ def expected(graph, prefix):
 
 def check_gradients(checks, label, graph, result):
     gradients = expected(graph, "grad.")
-    # A bias in front of a batch normalization has a gradient of zero: rounding noise.
+    # The gradient of a bias before a batch normalization is zero except for rounding noise.
     floor = 0.1 * max(np.linalg.norm(value) for value in gradients.values())
     for name, gradient in gradients.items():
         error = np.linalg.norm(result.gradients[name] - gradient)

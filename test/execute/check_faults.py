@@ -1,5 +1,5 @@
-"""A system call that fails, or a kill at it, costs no more than the docs say: for each n of a
-short run with checkpoints and tiers the n-th call of each kind.
+"""A failing system call, or a kill at one, has no worse effect than the documentation says. For
+each n, the n-th call of each kind fails in a short run with checkpoints and tiers.
 
 usage: check_faults.py DATA WORK LIBRARY MOST     at most MOST of the calls of a kind
 """
@@ -16,15 +16,15 @@ from zero_test import Checks, Graph
 
 STEPS = 4
 OLD = b"what was there before"
-#: What calls of a kind fail with.
+#: The errors of calls of each kind.
 ERRORS = {"rename": errno.EIO, "fsync": errno.EIO, "mkdir": errno.ENOSPC, "unlink": errno.EIO,
           "mmap": errno.ENOMEM, "write": errno.ENOSPC}
-#: What a kill comes before. One at a write is one at what was done before it.
+#: The calls before which a kill occurs. A kill at a write equals one at the call before it.
 KILLED = ("rename", "fsync", "mkdir", "unlink", "write")
 
 
 class Trial:
-    """A run in a folder of its own."""
+    """A run in a separate folder."""
 
     def __init__(self, graph, executable, folder, library):
         self.folder, self.library = folder, library
@@ -46,7 +46,7 @@ class Trial:
         return run_faulty([*self.command, f"--steps={steps}", *flags], self.library, fault, counts)
 
     def left(self):
-        """What no run leaves."""
+        """Files that no run may leave."""
         return sorted(str(path.relative_to(self.folder)) for path in self.folder.rglob("*")
                       if ".tmp-" in path.name or path.name == ".lock" or path.parent == self.disk)
 
@@ -66,14 +66,14 @@ def read_counts(path):
 
 
 def some(count, most):
-    """Up to `most` of 1 to `count`, the first and the last among them."""
+    """Up to `most` numbers of 1 to `count`, including the first and the last."""
     if count <= most:
         return list(range(1, count + 1))
     return sorted({1 + round(index * (count - 1) / (most - 1)) for index in range(most)})
 
 
 class Expected:
-    """What a run leaves that nothing fails in."""
+    """The files that a run without faults leaves."""
 
     def __init__(self, trial):
         self.weights, self.lines = trial.weights.read_bytes(), trial.lines()
@@ -84,7 +84,7 @@ class Expected:
 
 
 def expect(trial, counts):
-    """The run as it should be, and the states that it goes through."""
+    """The run without faults, and the states that it passes through."""
     trial.begin()
     done = trial.run(counts=counts)
     assert done.returncode == 0, done.stderr
@@ -98,7 +98,7 @@ def expect(trial, counts):
 
 
 def check_error(checks, label, done, number):
-    """One line, that says what the system said."""
+    """The error is one line with the message of the system."""
     errors = [line for line in done.stderr.splitlines() if "error:" in line]
     checks.that(done.returncode in (0, 1), f"{label}: exit code {done.returncode}: {done.stderr}")
     if done.returncode == 1:
@@ -108,7 +108,7 @@ def check_error(checks, label, done, number):
 
 
 def check_left(checks, label, trial, expected, succeeded):
-    """What is there is whole: as before, or as a run leaves it that nothing fails in."""
+    """Existing files are complete: as before, or as a run without faults leaves them."""
     weights = trial.weights.read_bytes()
     checks.that(weights == expected.weights or (weights == OLD and not succeeded),
                 f"{label}: other weights")
@@ -125,7 +125,7 @@ def check_left(checks, label, trial, expected, succeeded):
 
 
 def check_goes_on(checks, label, trial, expected):
-    """The same command again ends what was begun, and takes away what was left."""
+    """The same command completes an interrupted run and removes leftover files."""
     done = trial.run(f"--resume={trial.state}", "--resume-if-any")
     checks.that(done.returncode == 0, f"{label}, again: {done.stderr}")
     check_left(checks, f"{label}, again", trial, expected, succeeded=True)
@@ -155,7 +155,7 @@ def check_kill(checks, trial, expected, kind, count):
 
 
 def check_compiler(checks, graph, work, library, most):
-    """zeroc leaves the executable that there was, or a whole one."""
+    """zeroc leaves the previous executable or a complete new one."""
     folder = work / "compiler"
     folder.mkdir(parents=True)
     output = folder / "model.zexe"

@@ -1,4 +1,4 @@
-"""A model as it is: every output of it, on one rank and over several.
+"""Forward-only execution of a model: all of its outputs, on one rank and on several.
 
 usage: check_forward_only.py WORK
 """
@@ -35,7 +35,7 @@ def make_model(path):
 
 
 def expected_over_ranks(model, inputs, ranks):
-    """What each rank computes from its rows, one after the other."""
+    """What each rank computes from its rows, in rank order."""
     reference = ReferenceEvaluator(model)
     names = [output.name for output in model.graph.output]
     rows = len(inputs["x"]) // ranks

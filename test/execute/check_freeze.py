@@ -1,4 +1,4 @@
-"""What is trained: --freeze and --trainable, and what that saves.
+"""Selection of trained parameters by --freeze and --trainable, and the memory that it saves.
 
 usage: check_freeze.py DATA WORK
 """
@@ -44,7 +44,7 @@ def check_frozen(checks, graph, patterns, stage, ranks):
 
 
 def check_trainable(checks, graph):
-    """A list trains the same as freezing everything else."""
+    """A list trains equally to freezing everything else."""
     chosen = ["fc2.weight", "fc3.bias"]
     listed = Path(graph.work) / "trainable.txt"
     listed.write_text("\n".join(chosen) + "\n")

@@ -1,9 +1,9 @@
-"""Trains a graph under every stage and rank count and compares with PyTorch.
+"""Trains a graph at every stage and rank count and compares with PyTorch.
 
 usage: check_groundtruth.py DATA WORK GRAPH [--ranks 1,2] [--stages 0,3] [--split] [--device simulated]
 
-Losses at step 0 within 1e-5, gradients within 1e-4, ten updates' losses within
-1e-3, running statistics after one step within 1e-5; stages bitwise identical. With --split the batch is cut over the ranks
+Limits: losses at step 0 1e-5, gradients 1e-4, the losses of ten updates 1e-3, running statistics
+after one step 1e-5. Stages are bitwise identical. With --split the batch is split over the ranks
 instead of given to each.
 """
 
@@ -18,8 +18,8 @@ SGD = ["--optimizer=sgd", "--lr=0.05", "--momentum=0.9"]
 
 
 def zero_gradient_part(name, gradient):
-    """The part of a gradient that is not mathematically zero: a key's bias shifts all
-    scores of a row alike, so softmax does not see it."""
+    """The part of a gradient that is not mathematically zero: a key's bias shifts all scores of a
+    row equally, so it does not change softmax."""
     if name.endswith((".key.bias", ".k_proj.bias")):
         return gradient[:0]
     if name.endswith("attn.c_attn.bias"):
@@ -44,7 +44,7 @@ def check_run(checks, label, graph, result, truth_losses):
 
 
 def check_buffers(checks, label, graph, executable):
-    """What the step writes though it is not trained, as it is saved after one step."""
+    """Values that the step writes but does not train, as saved after one step."""
     expected = {k[len("buffer_after1."):]: v for k, v in graph.truth.items()
                 if k.startswith("buffer_after1.")}
     if not expected:

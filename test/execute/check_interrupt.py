@@ -1,4 +1,4 @@
-"""A signal ends a run after the step in progress, with its files; a second one at once.
+"""A signal ends a run after the step in progress, with its files; a second one ends it immediately.
 
 usage: check_interrupt.py DATA WORK
 """
@@ -29,7 +29,7 @@ def start(graph, *words):
 
 
 def wait_for_steps(process):
-    """Until the first step is printed."""
+    """Waits until the first step is printed."""
     for line in process.stdout:
         if line.startswith("step "):
             return
@@ -47,7 +47,7 @@ def left(work):
 
 
 def check_ends_in_order(checks, graph, executable, number):
-    """What is written is what a run of so many steps writes."""
+    """The written files equal those of a run with this number of steps."""
     files, flags = outputs(graph.work)
     process = start(graph, executable, *flags, MANY)
     wait_for_steps(process)
@@ -71,7 +71,7 @@ def check_ends_in_order(checks, graph, executable, number):
 
 
 def check_second_ends_at_once(checks, graph, executable):
-    """The second signal comes while rank 1 never ends its step."""
+    """The second signal arrives while rank 1 never ends its step."""
     _, flags = outputs(graph.work)
     process = start(graph, executable, *flags, MANY, "--stall=1:3", "--timeout=1000")
     deadline = time.monotonic() + 300
@@ -82,17 +82,17 @@ def check_second_ends_at_once(checks, graph, executable):
     time.sleep(0.3)
     checks.that(process.poll() is None, "the first signal does not let the step end")
     process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=300)  # the stalled rank is waited for much longer
+    _, errors = process.communicate(timeout=300)  # the timeout for the stalled rank is much longer
     checks.that(process.returncode == 130, f"exit code {process.returncode}: {errors}")
     checks.that(not left(graph.work), f"a second signal leaves {left(graph.work)}")
 
 
 def check_while_compiling(checks, graph):
-    """Both programs are told, as by a terminal: nothing is left, nothing is trained."""
+    """Both programs get the signal, as from a terminal: nothing is left, nothing is trained."""
     folder = graph.work / "tmp"
     folder.mkdir()
     _, flags = outputs(graph.work)
-    forever = graph.work / "list"  # zeroc waits for somebody to write what is trainable
+    forever = graph.work / "list"  # zeroc waits for a writer of the list of trainable parameters
     os.mkfifo(forever)
     process = subprocess.Popen(
         ["zero-run", str(graph.folder / "model.onnx"), "--zero-stage=1", "--ranks=2",

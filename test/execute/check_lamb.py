@@ -1,5 +1,5 @@
-"""LAMB's trust ratios are of whole tensors, also where these are cut over ranks: all
-stages give the same bits, whatever the size of buckets.
+"""LAMB's trust ratios are computed over full tensors, also if these are sharded: all stages are
+bitwise identical for every bucket size.
 
 usage: check_lamb.py DATA WORK
 """
@@ -10,12 +10,12 @@ from zero_test import Checks, Graph, relative
 
 STEPS = 4
 FLAGS = ["--optimizer=lamb", "--lr=1e-2", "--weight-decay=0.01"]
-# Buckets of one tensor each, of some, and one for all.
+# Buckets of one tensor each, of several tensors, and one bucket for all tensors.
 BUCKETS = (64, 100_000, 25_000_000)
 
 
 def check_stages(checks, graph, ranks, flags):
-    """All stages and sizes of buckets against the first, which is not sharded."""
+    """Compares all stages and bucket sizes with the first, which is not sharded."""
     first = None
     for stage in range(4):
         for size in BUCKETS if stage in (0, 3) else BUCKETS[1:2]:

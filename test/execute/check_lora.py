@@ -1,5 +1,5 @@
-"""Low-rank adapters beside frozen layers: numbers against NumPy in fp64, the memory of
-what is frozen, and that backward computes nothing that only it would need.
+"""Low-rank adapters beside frozen layers: results against NumPy in fp64, the memory of frozen
+parameters, and that backward computes nothing that only frozen parameters need.
 
 usage: check_lora.py WORK
 """
@@ -32,7 +32,7 @@ def elements(names):
 
 
 def layer(index, source):
-    """source W + b + (source down) up."""
+    """Computes source W + b + (source down) up."""
     base, adapter, h = f"base.{index}", f"adapter.{index}", f"h{index}"
     return [helper.make_node("Gemm", [source, f"{base}.weight", f"{base}.bias"], [f"{h}.base"]),
             helper.make_node("MatMul", [source, f"{adapter}.down.weight"], [f"{h}.down"]),
@@ -121,7 +121,7 @@ def check_numbers(checks, graph, values, flags):
 
 
 def check_memory(checks, graph, flags):
-    """Frozen parameters take 4 bytes, cut over the ranks at stage 3, the others 16."""
+    """Frozen parameters take 4 bytes, sharded over the ranks at stage 3; the others take 16."""
     trained = elements(name for name in SHAPES if not is_frozen(name))
     everything = elements(SHAPES)
     for stage in range(4):
@@ -131,7 +131,7 @@ def check_memory(checks, graph, flags):
                      "gradients": 4 * trained / (ranks if stage >= 2 else 1),
                      "optimizer state": 8 * trained / (ranks if stage >= 1 else 1)}
             for role, expected in share.items():
-                # Tensors start at multiples of 64 elements, slices too.
+                # Tensors and slices start at multiples of 64 elements.
                 slack = 4 * 64 * (len(SHAPES) + ranks) * (2 if role == "optimizer state" else 1)
                 got = plan.certificate[role]
                 checks.that(expected <= got + 1 and got <= expected + slack,
@@ -139,9 +139,10 @@ def check_memory(checks, graph, flags):
 
 
 def check_backward(checks, graph, flags):
-    """Products: three of each layer forward; backward two for each adapter's weights and
-    one through it, one more for what reaches the first layer through the second's base, and
-    one through its adapter. None for a frozen weight, and none for the data."""
+    """The number of products. Forward has three per layer. Backward has two for each adapter's
+    weights, one through each adapter, and, for the gradient that reaches the first layer, one
+    through the second layer's base and one through its adapter. There is none for a frozen weight
+    and none for the data."""
     text = run_tool("zeroc", graph.folder / "model.onnx", "--plan-only",
                     "--dump-after=differentiate", *FLAGS, *flags, graph.shape_flag(1))
     products = len(re.findall(r'onnx\.node "(?:MatMul|Gemm|Contract)"', text))

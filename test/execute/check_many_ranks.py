@@ -41,7 +41,7 @@ def main():
         check_ranks(checks, mlp, ranks, "adamw", range(4))
     check_ranks(checks, mlp, 6, "sgd", range(4))
     check_ranks(checks, mlp, 3, "adam", range(4))
-    # A bucket for each tensor: the last bias has 10 elements for 16 ranks.
+    # One bucket per tensor: the last bias has 10 elements for 16 ranks.
     check_ranks(checks, mlp, 16, "sgd", (0, 2, 3), "--bucket-bytes=256")
     gpt2 = Graph(data, "gpt2-tiny", f"{work}/gpt2")
     check_ranks(checks, gpt2, 5, "adamw", (0, 3))

@@ -1,4 +1,4 @@
-"""Model state divides as ZeRO says, and what is planned is what a run takes.
+"""Model state is divided as ZeRO says, and a run uses the planned memory.
 
 usage: check_memory.py DATA WORK
 """
@@ -7,13 +7,13 @@ import sys
 
 from zero_test import Checks, Graph, Plan
 
-ALIGNMENT = 64  # elements: where tensors start, and slices
-PLACE = 256  # bytes: where values start in the arena
-SCALARS = 2 * PLACE  # the powers of Adam's betas, each in a place of its own
+ALIGNMENT = 64  # elements: alignment of tensors and slices
+PLACE = 256  # bytes: alignment of values in the arena
+SCALARS = 2 * PLACE  # the powers of Adam's betas, each in a separate place
 
 
 def state_bytes(elements, stage, ranks, moments):
-    """Bytes of parameters, gradients and optimizer state in fp32, by the paper."""
+    """Bytes of parameters, gradients and optimizer state in fp32 according to the paper."""
     cut = [stage >= 3, stage >= 2, stage >= 1]
     whole = [4 * elements, 4 * elements, 4 * elements * moments]
     return [bytes / ranks if is_cut else bytes for bytes, is_cut in zip(whole, cut)]
@@ -49,7 +49,7 @@ def check_state(checks, graph, sizes, stage, ranks, moments, flags):
 
 
 def check_measured(checks, graph, certificate, stage, ranks, flags):
-    """The certificate against the arenas of a run, and against the bytes it wrote."""
+    """Compares the certificate with the arenas of a run and with the bytes it wrote."""
     label = f"{graph.name} stage {stage} on {ranks}"
     executable = graph.compile(stage, ranks, *flags)
     plain = graph.run(executable, 3)

@@ -1,5 +1,5 @@
-"""A step of 4 micro-batches is a step of one batch of 4 times the size, or of 4 times the
-ranks, within the rounding of fp32: labels to be ignored and masks of Dropout included.
+"""A step of 4 micro-batches equals a step with a batch of 4 times the size, or with 4 times the
+ranks, within the rounding of fp32. Ignored labels and masks of Dropout are included.
 
 usage: check_micro_batches.py DATA WORK
 """
@@ -14,14 +14,14 @@ from zero_test import Checks, Graph, check_refused, relative
 
 MICRO_BATCHES, STEPS, ROUNDING = 4, 5, 3e-6
 SGD = ["--optimizer=sgd", "--lr=0.05", "--momentum=0.9"]
-# Adam makes steps of rounding where a gradient is as small: a larger epsilon damps these.
+# Adam turns the rounding of such small gradients into steps; a larger epsilon damps them.
 ADAMW = ["--optimizer=adamw", "--lr=1e-3", "--eps=1e-4", "--weight-decay=0.01", "--clip-norm=0.3"]
-# Where gradients are added up: at stages 0 and 1 in the end or each time, beyond each time.
+# When gradients are reduced: stages 0 and 1 at the end or each time, higher stages each time.
 PLACES = ((0, ["--grad-reduce=last"]), (1, ["--grad-reduce=each"]), (2, []), (3, []))
 
 
 class BatchGraph(Graph):
-    """A graph on other samples than those of its ground truth."""
+    """A graph with other samples than those of its ground truth."""
 
     def __init__(self, data, work, name, samples, truth=None):
         super().__init__(data, truth or name, work)
@@ -30,7 +30,7 @@ class BatchGraph(Graph):
         self.write_inputs()
 
     def train(self, stage, ranks, micro_batches, flags):
-        """The samples of a step do not depend on how it is cut."""
+        """The samples of a step do not depend on how it is split."""
         executable = self.compile(stage, ranks, *flags, f"--micro-batches={micro_batches}")
         return self.run(executable, STEPS)
 
@@ -40,7 +40,7 @@ class BatchGraph(Graph):
 
 
 def token_samples(rows, ignore):
-    """Tokens; with `ignore`, rows from which no, one, some or all labels are left."""
+    """Tokens. With `ignore`, there are rows that keep none, one, some or all of their labels."""
     random = np.random.RandomState(5)
     tokens = random.randint(0, 512, (rows, 32))
     labels = tokens.copy()
@@ -64,7 +64,7 @@ def check_same(checks, label, result, expected):
     checks.that(result.gradients.keys() == expected.gradients.keys(), f"{label}: gradients' names")
     for name, gradient in expected.gradients.items():
         error = relative(result.gradients[name], gradient)
-        # A key's bias has a gradient that is zero but for rounding.
+        # The gradient of a key's bias is zero except for rounding.
         checks.that(error <= ROUNDING or name.endswith("attn.c_attn.bias"),
                     f"{label}: gradient of {name} off by {error:.1e}")
     for name, weight in expected.weights.items():
@@ -73,7 +73,7 @@ def check_same(checks, label, result, expected):
 
 
 def check_one_batch(checks, graph, rows, flags):
-    """Against one batch of `rows` rows on one rank."""
+    """Compares with one batch of `rows` rows on one rank."""
     whole = graph.train(0, 1, 1, [*flags, graph.shape_of(rows)])
     for ranks in (1, 2):
         shape = graph.shape_of(rows // (ranks * MICRO_BATCHES))
@@ -85,8 +85,8 @@ def check_one_batch(checks, graph, rows, flags):
 
 
 def check_ranks(checks, graph, flags):
-    """A graph with a fixed batch: 4 micro-batches of one rank against 4 ranks with one each,
-    and 2 of 2."""
+    """A graph with a fixed batch: compares 4 micro-batches on one rank, 2 on each of 2 ranks, and 1
+    on each of 4 ranks."""
     whole = graph.train(2, MICRO_BATCHES, 1, flags)
     for ranks in (1, 2):
         result = graph.train(2, ranks, MICRO_BATCHES // ranks, flags)
@@ -94,7 +94,7 @@ def check_ranks(checks, graph, flags):
 
 
 def check_no_labels(checks, graph):
-    """No label in any micro-batch of a step is an error, as without micro-batches."""
+    """A step without labels in any micro-batch is an error, as without micro-batches."""
     graph.set_input("labels", np.full_like(graph.inputs["labels"], IGNORED))
     executable = graph.compile(3, 2, *SGD, graph.shape_of(1), f"--micro-batches={MICRO_BATCHES}")
     check_refused(checks, "no labels at all", ["step 0", "no valid label"], "zero-run", executable,
@@ -102,8 +102,8 @@ def check_no_labels(checks, graph):
 
 
 def check_statistics(checks, data, work):
-    """Running statistics go on from micro-batch to micro-batch: with a rate of 0, two in
-    one step are bitwise identical to two steps of one."""
+    """Running statistics continue from micro-batch to micro-batch: with a rate of 0, one step of
+    two micro-batches is bitwise identical to two steps of one."""
     graph = Graph(data, "resnet-tiny", work)
     flags = ["--optimizer=sgd", "--lr=0"]
     random = np.random.default_rng(5)

@@ -1,5 +1,5 @@
-"""Model state in 16 bits takes 2P + 2P + 12P bytes and divides as ZeRO says; over several
-micro-batches gradients are sums in fp32.
+"""Model state in 16 bits takes 2P + 2P + 12P bytes and is divided as ZeRO says. With several
+micro-batches, gradients are accumulated in fp32.
 
 usage: check_mixed_memory.py DATA WORK
 """
@@ -11,8 +11,8 @@ from zero_test import Checks, Graph, Plan
 
 RANKS = 4
 ADAMW = ["--optimizer=adamw", "--lr=1e-3"]
-# Bytes of optimizer state for each element, the fp32 master first, and how many scalars
-# there are beside: powers of Adam's betas, the loss scale with its two counters.
+# Bytes of optimizer state per element, the fp32 master first, and the number of additional scalars:
+# powers of Adam's betas, the loss scale with its two counters.
 STATES = (("bf16", ADAMW, 4 + 4 + 4, 2),
           ("bf16", ["--optimizer=lamb"], 4 + 4 + 4, 2),
           ("bf16", ["--optimizer=lion"], 4 + 4, 0),
@@ -24,13 +24,13 @@ STATES = (("bf16", ADAMW, 4 + 4 + 4, 2),
 
 
 def places(buckets, bytes, cut):
-    """Bytes of one buffer for each bucket, each in a place of its own."""
+    """Bytes of one buffer per bucket, each in a separate place."""
     parts = [size * bytes // (RANKS if cut else 1) for size in buckets]
     return sum(-(-part // PLACE) * PLACE for part in parts)
 
 
 def layers(plan):
-    """The buckets of each layer: their gradients come about side by side."""
+    """The buckets of each layer, whose gradients are computed next to each other."""
     found = {}
     for name, bucket in plan.bucket_of.items():
         words = name.split(".")
@@ -40,15 +40,15 @@ def layers(plan):
 
 
 def gradient_bytes(plan, stage, micro_batches):
-    """One micro-batch: 2P. Several: 4P of sums, the means of loss and labels, and what is
-    not added yet. That is a layer's buckets; where each micro-batch reduces into slices, it
-    is one slice, since a bucket is added as soon as it is reduced. Before it is reduced it
-    counts as a value of the step there."""
+    """One micro-batch takes 2P. Several take 4P of sums, the means of loss and labels, and the
+    gradients that are not accumulated yet. These are the buckets of one layer. If each micro-batch
+    reduces into slices, they are one slice, because a bucket is accumulated as soon as it is
+    reduced; before, it counts as a value of the step."""
     if micro_batches == 1:
         return places(plan.buckets, 2, stage >= 2)
     sums = places(plan.buckets, 4, stage >= 2) + 2 * PLACE
     in_flight = [[size] for size in plan.buckets] if stage >= 2 else layers(plan)
-    # A tied table's gradient is added up in its bucket from the loss to the embedding.
+    # A tied table's gradient is accumulated in its bucket from the loss to the embedding.
     if stage < 2 and not any("embed" in name for name in plan.bucket_of):
         tied = plan.buckets[plan.bucket_of["model.lm_head.weight"]]
         in_flight = [[*others, tied] for others in in_flight if tied not in others]
@@ -71,7 +71,7 @@ def check_state(checks, graph, stage, micro_batches, state, flags=()):
 
 
 def check_paper(checks, graph, plan, stage, micro_batches):
-    """What is printed as the paper's arithmetic is what is here, and without padding."""
+    """The numbers printed as the paper's arithmetic equal those computed here, without padding."""
     elements = sum(v.size for k, v in graph.truth.items() if k.startswith("grad."))
     padding = 64 * (len(plan.bucket_of) + RANKS * len(plan.buckets))
     checks.that(elements <= sum(plan.buckets) < elements + padding,
@@ -95,7 +95,7 @@ def main():
                 check_paper(checks, graph, plan, stage, micro_batches)
                 if stage in (1, 3) and name == "gpt2-tiny":
                     check_measured(checks, graph, plan.certificate, stage, RANKS, flags)
-            # Masters make the optimizer's the largest part: the norm needs none of it.
+            # Masters make the optimizer's part the largest; the norm needs none of it.
             check_state(checks, graph, stage, 1, STATES[0], ["--clip-norm=1"])
     mlp = Graph(data, "mlp", f"{work}/mlp")
     for stage in range(4):

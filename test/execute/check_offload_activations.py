@@ -2,9 +2,9 @@
 
 usage: check_offload_activations.py DATA WORK [--all]
 
-Without --all a selection of models, stages, tiers, checkpoints, micro-batches, precisions and
-dropout in which every two values meet. Each trains three steps on 2 ranks, with its memory
-checked.
+Without --all the test runs a selection of models, stages, tiers, checkpoints, micro-batches,
+precisions and dropout that covers every pair of values. Each combination trains three steps on 2
+ranks under --check-memory.
 """
 
 import argparse
@@ -19,7 +19,7 @@ STEPS, RANKS = 3, 2
 FACTORS = {"model": ("gpt2-tiny", "llama-tiny", "resnet-tiny", "mlp"), "stage": (0, 1, 2, 3),
            "tier": ("host", "nvme"), "checkpoint": ("none", "layer"), "micro_batches": (1, 2),
            "precision": ("fp32", "bf16"), "dropout": (False, True)}
-GENERATED = ("gpt2-tiny", "llama-tiny")  # with samples and Dropout of their own
+GENERATED = ("gpt2-tiny", "llama-tiny")  # with generated samples and Dropout
 FLAGS = ["--optimizer=adamw", "--lr=1e-3", "--weight-decay=0.01"]
 
 
@@ -30,7 +30,7 @@ def combinations():
 
 
 def moved(text):
-    """Values that leave the device, of how many."""
+    """The number of values that leave the device, and the total number."""
     return tuple(map(int, re.search(r"(\d+) of (\d+) values that forward saves", text).groups()))
 
 
@@ -61,7 +61,7 @@ def check_bits(checks, data, work, combination):
 
 
 def check_memory(checks, data, work):
-    """Most of what a GPT-2 saves is away when most is live."""
+    """Most of the activations of a GPT-2 are off the device when the most memory is live."""
     graph = Graph(data, "gpt2-mini", work)
     stays, waits = (Plan(graph, 0, RANKS, f"--offload-activations={tier}").certificate
                     for tier in ("device", "host"))

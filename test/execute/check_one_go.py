@@ -1,5 +1,5 @@
-"""zero-run on a model does what zeroc and zero-run do one after the other; the same run
-twice gives the same bits; what is saved are the model's weights.
+"""zero-run on a model does the same as zeroc followed by zero-run. Two equal runs are bitwise
+identical. The saved file has the model's weights.
 
 usage: check_one_go.py DATA WORK
 """
@@ -39,7 +39,7 @@ def check_one_go(checks, graph, stage, ranks):
 
 
 def check_saved(checks, graph, stage, ranks):
-    """Weights before any step are the file's initializers, by name, shape and bit."""
+    """Weights before any step equal the file's initializers in name, shape and bits."""
     label = f"{graph.name} stage {stage} on {ranks}"
     model = onnx.load(graph.folder / "model.onnx")
     values = {i.name: onnx.numpy_helper.to_array(i) for i in model.graph.initializer}
@@ -55,7 +55,7 @@ def check_saved(checks, graph, stage, ranks):
 
 
 def check_log(checks, graph):
-    """--log has a JSON object a line; --lr takes the place of the compiled rate."""
+    """--log writes one JSON object per line; --lr replaces the compiled rate."""
     log = graph.work / "log.jsonl"
     executable = graph.compile(1, 2, *FLAGS)
     usual = graph.run(executable, 4)

@@ -1,4 +1,4 @@
-"""Optimizers against numpy in fp64, on the gradients of the mlp by hand.
+"""Compares optimizers with numpy in fp64, on gradients of the mlp that the test computes.
 
 usage: check_optimizers.py DATA WORK
 """
@@ -69,7 +69,7 @@ def lion(p, g, state, t, lr, b1=0.9, b2=0.99, decay=0.0):
 
 
 def factor(kind, steps, warmup=0, total=0, least=0.0):
-    """The learning rate of the step after `steps` updates, as a part of --lr."""
+    """The learning rate of the step after `steps` updates, as a fraction of --lr."""
     if steps < warmup:
         return steps / warmup
     if kind == "inverse-sqrt":
@@ -98,8 +98,8 @@ CASES = [
      adam, dict(lr=1e-3, eps=1e-4, decay=0.1, decoupled=True)),
 ]
 
-# The same, each at stages 0 and 3 on two ranks. A sign may differ where a gradient is next
-# to zero, so Lion's weights may, in few elements.
+# The same at stages 0 and 3 on two ranks. The sign of a gradient next to zero may differ, so a few
+# elements of Lion's weights may differ, too.
 BOTH_STAGES = [
     ("--optimizer=lamb --lr=1e-2 --eps=1e-4", lamb, dict(lr=1e-2, eps=1e-4)),
     ("--optimizer=lamb --lr=1e-2 --betas=0.8,0.98 --eps=1e-4 --weight-decay=0.1",
@@ -131,7 +131,7 @@ BOTH_STAGES = [
 
 
 def settings_of(name, steps, lr, schedule=("constant", {}), groups=(), **settings):
-    """The rule's arguments for one parameter in one step; the first group that matches counts."""
+    """The rule's arguments for one parameter in one step. The first group that matches applies."""
     own = next((dict(own) for pattern, own in groups if fnmatch(name, pattern)), {})
     lr *= own.pop("scale", 1.0) * factor(schedule[0], steps, **schedule[1])
     return {**settings, **own, "lr": lr}
@@ -148,7 +148,7 @@ def train(start, x, labels, rule, arguments):
 
 
 class Comparison:
-    """Runs of the mlp, each beside the same steps in numpy."""
+    """Runs of the mlp, each with the same steps in numpy."""
 
     def __init__(self, checks, data, work):
         self.checks = checks

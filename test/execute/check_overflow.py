@@ -1,11 +1,11 @@
-"""A step whose gradients overflow in f16 on one rank changes nothing on any: not the
-weights, the moments, Adam's powers or the schedule; the loss scale halves, and training
-goes on. Steps without overflow double it.
+"""A step whose gradients overflow in f16 on one rank changes nothing on any rank: not the weights,
+the moments, Adam's powers or the schedule. The loss scale halves, and training continues. Steps
+without overflow double it.
 
 usage: check_overflow.py DATA WORK
 
-The overflow is of real numbers: rows that are 10,000 times as large give a loss that is
-finite and gradients that times the scale are beyond f16.
+The overflow comes from the data: rows that are 10,000 times as large give a finite loss and
+gradients that, times the scale, exceed f16.
 """
 
 import sys
@@ -37,7 +37,7 @@ class OverflowGraph(Graph):
         self.ranks, self.micro_batches = ranks, micro_batches
 
     def train(self, stage, steps, bad, *flags):
-        """Runs over `steps`; `bad` lists (step, part) to be made too large."""
+        """Trains on the given steps. `bad` lists the (step, part) pairs to make too large."""
         x = steps["x"].copy()
         for step, part in bad:
             x[step, part] *= np.float32(FACTOR)
@@ -49,8 +49,8 @@ class OverflowGraph(Graph):
 
 
 def check_premise(checks, graph, steps):
-    """What the other checks stand on, by NumPy in fp64: a good part's gradients fit into
-    f16, a bad one's do not, and all that forward computes does."""
+    """Checks the assumptions of the other checks with NumPy in fp64: the gradients of a good part
+    fit into f16, those of a bad part do not, and everything that forward computes does."""
     executable = graph.compile(0, graph.ranks, "--optimizer=sgd")
     weights = {k: v.astype(np.float64) for k, v in graph.run(executable, 1, "--lr=0").weights.items()}
     x, labels = steps["x"][0, 0].astype(np.float64), steps["labels"][0, 0]
@@ -77,8 +77,8 @@ def doubling(first, steps):
 
 
 def check_first_step(checks, graph, stage, part):
-    """An overflow in the first step: what follows is bitwise identical to training that starts
-    behind it with half the scale."""
+    """An overflow in the first step: the steps after it are bitwise identical to training that
+    starts with them at half the scale."""
     label = f"stage {stage} on {graph.ranks}, {graph.micro_batches} micro-batches, part {part}"
     steps = make_steps(8, graph.ranks * graph.micro_batches)
     result = graph.train(stage, steps, [(0, part)], *DYNAMIC)
@@ -100,8 +100,8 @@ def check_first_step(checks, graph, stage, part):
 
 
 def check_weights_stay(checks, graph, stage):
-    """An overflow behind good steps leaves the weights as they were; the scale halves from
-    what it had grown to."""
+    """An overflow after good steps leaves the weights unchanged. The scale halves from its current
+    value."""
     label = f"stage {stage} on {graph.ranks}, step {WINDOW}"
     steps = make_steps(WINDOW + 2, graph.ranks)
     before = graph.train(stage, {k: v[:WINDOW] for k, v in steps.items()}, [], *DYNAMIC)
@@ -115,8 +115,8 @@ def check_weights_stay(checks, graph, stage):
 
 
 def check_scales(checks, graph):
-    """Options of the loss scale: two overflows until it halves, a fixed one; with the
-    smallest one an overflow is an error."""
+    """Options of the loss scale: halving after two overflows, and a fixed scale. With the smallest
+    scale an overflow is an error."""
     steps = make_steps(4, graph.ranks)
     bad = [(0, 1), (1, 1)]
     for flags, scales in (
@@ -141,7 +141,7 @@ def main():
     check_premise(checks, two, make_steps(1, 2))
     results = [check_first_step(checks, two, stage, 1) for stage in range(4)]
     checks.that(all(r.same_bits(results[0]) for r in results), "bits differ between stages")
-    # Micro-batch 0 of rank 1, of 2 each.
+    # Micro-batch 0 of rank 1; each rank has 2.
     check_first_step(checks, OverflowGraph(data, f"{work}/micro", 2, 2), 2, 1)
     check_first_step(checks, OverflowGraph(data, f"{work}/three", 3), 3, 2)
     check_weights_stay(checks, two, 1)

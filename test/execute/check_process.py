@@ -1,4 +1,4 @@
-"""Descriptors, signals, limits and files of others: what a process meets that nobody watches.
+"""Descriptors, signals, limits and foreign files in the environment of a process.
 
 usage: check_process.py DATA WORK
 """
@@ -16,11 +16,11 @@ from pathlib import Path
 from zero_test import Checks, Graph
 
 STEPS = "--steps=3"
-FOREVER = "--steps=10000"  # with a line for every 200
+FOREVER = "--steps=10000"  # prints one line per 200 steps
 
 
 class Run:
-    """zero-run in a folder of its own, which it writes all its files to."""
+    """zero-run in a separate folder, to which it writes all its files."""
 
     def __init__(self, graph, executable, folder):
         shutil.rmtree(folder, ignore_errors=True)
@@ -46,7 +46,7 @@ class Run:
         return self.weights.read_bytes(), self.log.read_text()
 
     def left(self):
-        """What must not outlive a run."""
+        """Files that must not outlive a run."""
         return sorted(str(path.relative_to(self.folder)) for path in self.folder.rglob("*")
                       if ".tmp-" in path.name or path.name == ".lock" or path.parent == self.disk)
 
@@ -58,7 +58,7 @@ def allow_signals():
 
 
 def wait_for(condition, process):
-    """Until `condition` holds, or the process ends."""
+    """Waits until `condition` holds or the process ends."""
     deadline = time.monotonic() + 300
     while not condition() and process.poll() is None and time.monotonic() < deadline:
         time.sleep(0.01)
@@ -72,7 +72,7 @@ def close(*streams):
 
 
 def check_closed_streams(checks, make, compile_to):
-    """Whatever is closed: nothing of what is printed comes into a file."""
+    """With any descriptor closed, printed text is never written to a file."""
     expected = make("open")
     expected.run(STEPS)
     for streams in ((0,), (1,), (2,), (0, 1), (0, 1, 2)):
@@ -88,7 +88,7 @@ def check_closed_streams(checks, make, compile_to):
 
 
 def check_ended_by(checks, make, number, end):
-    """A run that `end` ends writes what was asked for, and a resumed one goes on."""
+    """A run that `end` ends writes the requested files, and a resumed run continues."""
     name = signal.Signals(number).name
     run = make(name)
     process = run.start(FOREVER)
@@ -111,14 +111,14 @@ def check_ends(checks, make):
     ignored = run.start(FOREVER, before=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
     wait_for(lambda: ignored.stdout.readline().startswith("step "), ignored)
     ignored.send_signal(signal.SIGHUP)
-    for _ in range(3):  # lines that come after it
+    for _ in range(3):  # lines that are printed after it
         checks.that(ignored.stdout.readline(), "nohup: SIGHUP ends the run")
     ignored.kill()
     ignored.communicate()
 
 
 def check_unread(checks, compile_to):
-    """zeroc is called for its file, whether or not somebody reads what it prints."""
+    """zeroc writes its file, whether or not a process reads its output."""
     whole = compile_to("whole.zexe").read_bytes()
     reading, writing = os.pipe()
     os.close(reading)
@@ -129,7 +129,7 @@ def check_unread(checks, compile_to):
 
 
 def check_killed(checks, make):
-    """What a run leaves that is killed goes with the next."""
+    """Files that a killed run leaves are removed by the next run."""
     run = make("killed")
     process = run.start(FOREVER, "--save-every=1")
     wait_for(lambda: run.state.exists() and any(run.state.glob("step-*")), process)
@@ -145,14 +145,14 @@ def check_killed(checks, make):
 
 
 def is_in_step(file):
-    """Whether the header of a rank's file says so."""
+    """Whether the header of a rank's file marks a step in progress."""
     with open(file, "rb") as opened:
         header = opened.read(16)
     return len(header) == 16 and struct.unpack("<8sII", header)[2] == 1
 
 
 def check_many_ranks(checks, graph, folder):
-    """A second signal removes every file, however many; not one that somebody put there."""
+    """A second signal removes every file of the run, but no file of another program."""
     executable = graph.compile(3, 70, "--offload-params=nvme", "--offload-optimizer=nvme",
                                graph.shape_flag(ranks=8))
     run = Run(graph, executable, folder)
@@ -173,7 +173,7 @@ def check_many_ranks(checks, graph, folder):
 
 
 def check_truncated(checks, graph, make):
-    """Data that is cut off while it is in use."""
+    """Data that is truncated while it is in use."""
     run = make("truncated")
     data = run.folder / "x.npy"
     shutil.copy(graph.work / "x.npy", data)
@@ -194,8 +194,8 @@ def limit(which, amount):
 
 
 def check_end(checks, label, tool, code, errors):
-    """It works, or says what it lacks; the loader or the C library may say so instead."""
-    # A thread whose first destructor of a thread_local finds no memory is ended by glibc.
+    """The program works or names what it lacks; the loader or the C library may do so instead."""
+    # glibc ends a thread whose first thread_local destructor finds no memory.
     if code == -signal.SIGABRT and "Fatal glibc error" in errors and "out of memory" in errors:
         return
     checks.that(code in (0, 1, 127), f"{label}: exit code {code}: {errors}")
@@ -223,7 +223,7 @@ def check_limits(checks, make, compile_to):
 
 
 def check_one_run(checks, make):
-    """A second run in a folder of checkpoints is refused, and changes nothing."""
+    """A second run in a folder of checkpoints is an error and changes nothing."""
     run = make("one")
     first = run.start(FOREVER)
     wait_for(lambda: first.stdout.readline().startswith("step "), first)

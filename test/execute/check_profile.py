@@ -1,5 +1,5 @@
-"""--profile and --trace: what they say adds up and is what the program says, and a run is
-the same with them, bit for bit.
+"""--profile and --trace: their figures add up and match the program, and a run with them is bitwise
+identical to one without.
 
 usage: check_profile.py DATA WORK
 """
@@ -13,7 +13,7 @@ from zero_test import Checks, Graph, check_refused, read_trace, run_tool
 
 STEPS, WARM_UP = 6, 2
 COLLECTIVES = ("all-gather", "reduce-scatter", "all-reduce")
-EVERY = 1e-6  # of a sum, in JSON's digits
+EVERY = 1e-6  # tolerance of a sum in JSON's digits
 
 
 def close(left, right):
@@ -21,7 +21,7 @@ def close(left, right):
 
 
 def planned(graph, stage, ranks, *flags):
-    """Launches and flops of each kernel in a step, read in the program after `pack`."""
+    """Launches and flops of each kernel in a step, read from the program after `pack`."""
     text = run_tool("zeroc", graph.folder / "model.onnx", "--plan-only", "--dump-after=pack",
                     f"--zero-stage={stage}", f"--ranks={ranks}", *flags)
     costs = {name: int(flops) for name, flops in re.findall(
@@ -35,7 +35,7 @@ def planned(graph, stage, ranks, *flags):
 
 
 def check_sums(checks, label, profile):
-    """Parts make up steps, kernels kinds, and kinds with what else there is a step."""
+    """Kinds add up from kernels, steps add up from kinds and the other parts."""
     for part in profile["steps"] + profile["ranks"]:
         total = sum(part[name] for name in ("compute", "collectives", "waiting", "between"))
         checks.that(close(total, part["seconds"]), f"{label}: {part}")
@@ -81,7 +81,7 @@ def check_rooflines(checks, label, profile):
 
 
 def check_program(checks, label, profile, report, launches, flops):
-    """Every launch and collective of the program is there, with its costs."""
+    """Every launch and collective of the program is present, with its costs."""
     of = {row["kernel"]: row for row in profile["kernels"]}
     others = (*COLLECTIVES, "copy", "check")
     checks.that({name for name in of if name not in others} == set(launches),
@@ -96,7 +96,7 @@ def check_program(checks, label, profile, report, launches, flops):
 
 
 def check_trace(checks, label, path, profile, ranks, turns):
-    """Slices lie in their step, one behind the other, and are as many as launched."""
+    """Slices are inside their step, do not overlap, and are as many as the launches."""
     tracks = {}
     for rank, track, event in read_trace(path):
         if not track.startswith("planned: "):
@@ -122,7 +122,7 @@ def check_trace(checks, label, path, profile, ranks, turns):
 
 
 def check_text(checks, label, text, profile):
-    """The table: aligned, shares that add up to 100 %."""
+    """The table is aligned, and its shares add up to 100 %."""
     text = text[text.index("\nprofile of"):]
     checks.that(f"profile of {STEPS - WARM_UP} steps of rank 0" in text, f"{label}: {text}")
     kinds, kernels = (part.splitlines() for part in text.split("\n\n")[1:3])
@@ -164,7 +164,7 @@ def check_run(checks, graph, stage, ranks, turns):
 
 
 def check_recomputed(checks, graph):
-    """What runs again has a figure: all that the program marks, and nothing else."""
+    """The figure of recomputation counts exactly the commands that the program marks."""
     for flags, some in ((["--recompute=none"], False), (["--recompute=cheap"], True),
                         (["--recompute=none", "--checkpoint=layer"], True)):
         label = f"{graph.name} {' '.join(flags)}"

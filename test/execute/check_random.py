@@ -1,5 +1,5 @@
-"""Random tensors: their numbers are Philox's, the same for any cut of the batch, other ones
-for each node, row, step and seed, and distributed as asked for.
+"""The numbers of random tensors come from Philox. They are the same for any split of the batch,
+differ for each node, row, step and seed, and have the requested distribution.
 
 usage: check_random.py WORK
 """
@@ -20,8 +20,8 @@ F32, F64, I32, I64, BOOL = (TensorProto.FLOAT, TensorProto.DOUBLE, TensorProto.I
 
 
 def describe(rows):
-    """{result: (operator, input or None, attributes, type, shape)}: each operator of the
-    family, with its attributes and without."""
+    """{result: (operator, input or None, attributes, type, shape)}: each operator of the family,
+    with and without its attributes."""
     cube = [rows, 6, 50]
     return {
         "u": ("RandomUniform", None, {"shape": cube}, F32, cube),
@@ -60,7 +60,7 @@ def save_model(path, rows, name=lambda result: f"node_{result}"):
 
 
 def make_data(work):
-    """Probabilities with 0 and 1 among them, and scores with classes that never come."""
+    """Probabilities that include 0 and 1, and scores with classes of probability 0."""
     random = np.random.default_rng(3)
     data = {"p": random.random((BATCH, 6, 50), np.float32),
             "s": random.standard_normal((BATCH, CLASSES)).astype(np.float32),
@@ -74,7 +74,7 @@ def make_data(work):
 
 
 def run_model(work, ranks, *flags, steps=1, **options):
-    """The outputs of the last of `steps` steps over the whole batch."""
+    """The outputs of the last of `steps` steps over the full batch."""
     save_model(work / "model.onnx", BATCH // ranks, **options)
     files = ",".join(f"{name}={work / name}.npy" for name in "psi")
     run_tool("zero-run", work / "model.onnx", "--forward-only", f"--ranks={ranks}",
@@ -89,7 +89,7 @@ def numbers_of(work):
 
 
 def expected_of(data, numbers, step, seed):
-    """What NumPy draws, but for Multinomial."""
+    """The numbers that NumPy draws, except for Multinomial."""
     def words(result):
         *_, attrs, _, shape = describe(BATCH)[result]
         return draw(shape, numbers[f"node_{result}"], step, seed, attrs.get("seed", 0.0))
@@ -106,8 +106,8 @@ def expected_of(data, numbers, step, seed):
 
 
 def expected_classes(data, numbers, result, step, seed):
-    """The class whose part of [0, 1) a uniform number falls into, and which numbers are so
-    near to a bound that rounding decides."""
+    """The class whose part of [0, 1) contains a uniform number, and the numbers that are so near to
+    a bound that rounding decides."""
     *_, shape = describe(BATCH)[result]
     unit = uniform(draw(shape, numbers[f"node_{result}"], step, seed)).astype(np.float64)
     weights = np.exp(data["s"].astype(np.float64))
@@ -147,7 +147,7 @@ def check_statistics(checks, outputs, data):
     mean_and_variance("n", 0, 1)
     mean_and_variance("n_moved", 3, 0.25)
     mean_and_variance("n_double", 0, 1)
-    # Normal numbers are more than mean and variance.
+    # Checks more than mean and variance of normal numbers.
     n = outputs["n"]
     for bound, share in ((1, 0.6827), (2, 0.9545)):
         got = (np.abs(n) < bound).mean()
@@ -167,7 +167,7 @@ def check_statistics(checks, outputs, data):
 
 def check_independence(checks, outputs, other, label,
                        names=("u", "u_like", "n", "n_moved", "n_double")):
-    """Two draws have no more in common than chance gives."""
+    """Two draws agree in no more elements than expected by chance."""
     for name in names:
         a, b = (o[name].astype(np.float64).ravel() for o in (outputs, other))
         correlation = np.corrcoef(a, b)[0, 1]
@@ -183,7 +183,7 @@ def check_cuts(checks, work, whole):
 
 
 def check_rows(checks, whole):
-    """Rows and nodes have their own numbers."""
+    """Rows and nodes have different numbers."""
     u = whole["u"].reshape(BATCH, -1)
     worst = np.abs(np.corrcoef(u) - np.eye(BATCH)).max()
     checks.that(worst < 0.3, f"rows correlate by {worst}")
@@ -193,14 +193,14 @@ def check_rows(checks, whole):
 
 
 def check_names(checks, work):
-    """Nodes of one name draw different numbers all the same."""
+    """Nodes of the same name draw different numbers, too."""
     same = run_model(work, 1, name=lambda _: "same")
     checks.that(not np.array_equal(same["u"], same["u_like"]), "nodes of one name draw the same")
     check_rows(checks, same)
 
 
 def check_shared(checks, work):
-    """Of a tensor without rows of the batch each rank draws its own, as its first rows."""
+    """For a tensor without rows of the batch, each rank draws the numbers of its first rows."""
     node = helper.make_node("RandomNormal", [], ["noise"], name="noise", shape=[1, 40])
     add = helper.make_node("Add", ["x", "noise"], ["y"])
     save_graph(work / "model.onnx", [node, add], [("x", F32, [3, 40])], [("y", F32, [3, 40])])

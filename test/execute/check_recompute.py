@@ -2,8 +2,8 @@
 
 usage: check_recompute.py DATA WORK [--all]
 
-Without --all a selection of models, stages, checkpoints, micro-batches, precisions and
-dropout in which every two values meet. Each trains three steps on 2 ranks.
+Without --all the test runs a selection of models, stages, checkpoints, micro-batches, precisions
+and dropout that covers every pair of values. Each combination trains three steps on 2 ranks.
 """
 
 import argparse
@@ -21,7 +21,7 @@ STEPS, RANKS = 3, 2
 FACTORS = {"model": ("gpt2-tiny", "llama-tiny", "bert-tiny", "resnet-tiny", "mlp"),
            "stage": (0, 1, 2, 3), "checkpoint": ("=layer", "=sqrt", "-slots=1"),
            "micro_batches": (1, 4), "precision": ("fp32", "bf16"), "dropout": (False, True)}
-GENERATED = ("gpt2-tiny", "llama-tiny")  # with samples and Dropout of their own
+GENERATED = ("gpt2-tiny", "llama-tiny")  # with generated samples and Dropout
 FLAGS = ["--optimizer=adamw", "--lr=1e-3", "--weight-decay=0.01"]
 
 
@@ -31,7 +31,7 @@ def combinations():
 
 
 class TruthGraph(Graph):
-    """A graph on its own samples, as often as a run takes them."""
+    """A graph with generated samples, as many as a run reads."""
 
     def make_samples(self, ranks, micro_batches):
         turns = STEPS * micro_batches
@@ -49,20 +49,20 @@ def graph_of(data, work, combination):
 
 
 def shapes_of(graph):
-    """Of the parameters, by name."""
+    """Shapes of the parameters, by name."""
     model = onnx.load(graph.folder / "model.onnx", load_external_data=False).graph
     return {tensor.name: tuple(tensor.dims) for tensor in model.initializer
             if tensor.name.endswith((".weight", ".bias"))}
 
 
 def again(text):
-    """How many launches zeroc says run again."""
+    """The number of recomputed launches that zeroc reports."""
     found = re.search(r"(\d+) launches are recomputed", text)
     return int(found.group(1)) if found else 0
 
 
 def check_bits(checks, data, work, combination, kept):
-    """`kept` remembers what training without checkpoints gives: no stage changes it."""
+    """`kept` caches the results of training without checkpoints, which no stage changes."""
     label = ", ".join(f"{k} {v}" for k, v in combination.items())
     graph = graph_of(data, work, combination)
     micro_batches = combination["micro_batches"]
@@ -88,7 +88,7 @@ def check_bits(checks, data, work, combination, kept):
 
 
 def check_memory(checks, data, work):
-    """What the layers of a GPT-2 make inside is there for one layer at a time."""
+    """The inner values of GPT-2's layers are live for only one layer at a time."""
     graph = Graph(data, "gpt2-mini", work)
     batch, sequence = graph.inputs["input_ids"].shape
     shapes = shapes_of(graph)
@@ -116,7 +116,7 @@ def check_memory(checks, data, work):
 
 
 def planned(graph, *flags):
-    """Elements gathered for backward, and of these for layers that run again alone."""
+    """Elements gathered for backward, and those gathered only for recomputed layers."""
     text = run_tool("zeroc", graph.folder / "model.onnx", "--plan-only", "--zero-stage=3",
                     f"--ranks={RANKS}", *flags)
     runs = re.search(r"gathered for recomputation \+(\d+)", text)
@@ -124,9 +124,9 @@ def planned(graph, *flags):
 
 
 def check_volume(checks, data, work):
-    """A segment of one layer gathers biases with what backward reads anyway; a longer one
-    each parameter at most once more."""
-    # Also with a bucket for each parameter.
+    """A segment of one layer gathers biases together with parameters that backward reads. A longer
+    segment gathers each parameter at most once more."""
+    # Also with one bucket per parameter.
     for name, limit in itertools.product(("gpt2-tiny", "gpt2-mini", "llama-tiny"), ("25MB", "1")):
         graph = Graph(data, name, work)
         sizes = list(shapes_of(graph).values())

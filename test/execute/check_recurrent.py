@@ -1,5 +1,5 @@
-"""What a recurrent layer costs: nothing is written once for each step, no gate is kept from
-forward to backward, threads share the batch, and what runs again has the same bits.
+"""The cost of a recurrent layer: no kernel writes once per step, no gate is kept from forward to
+backward, threads share the batch, and recomputation is bitwise identical.
 
 usage: check_recurrent.py WORK
 """
@@ -80,16 +80,16 @@ def certified(graph, *flags):
 
 
 def check_growth(checks, work, cell):
-    """Kernels and launches do not depend on the steps; activations grow by the states alone."""
+    """Kernels and launches do not depend on the steps; activations grow only by the states."""
     short, long = graph_of(work, cell, 16), graph_of(work, cell, 144)
     checks.that(kernels(short) == kernels(long), f"{cell}: {kernels(short)}, {kernels(long)}")
     few, many = certified(short), certified(long)
-    unit = 4 * BATCH * WIDTH * (144 - 16)  # bytes of a state of each unit at the steps between
+    unit = 4 * BATCH * WIDTH * (144 - 16)  # bytes of one unit's states over the difference in steps
     grown = {key: (many[key] - few[key]) / unit for key in few}
-    # Of each layer its states and an LSTM's cells; the embeddings and the scores.
+    # Each layer has its states and an LSTM's cells, in addition to the embeddings and the scores.
     kept = LAYERS * (2 if cell == "LSTM" else 1) + 1 + VOCABULARY / WIDTH
-    # Of one layer at a time the gates and their gradients, of a GRU those of its product,
-    # too; the states before each step and the states' gradients.
+    # One layer at a time has the gates and their gradients (and those of the product in a GRU), the
+    # states before each step and the gradients of the states.
     at_once = {"RNN": 2, "GRU": 12, "LSTM": 8}[cell] + 2
     for key, most in (("activations", kept), ("working", at_once)):
         checks.that(grown[key] <= most + 0.5, f"{cell}: {key} grow by {grown[key]:.2f} numbers a "

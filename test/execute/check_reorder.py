@@ -1,5 +1,5 @@
-"""Products that first reorder B are chosen by shape, run with the same bits at every
-stage, and are counted where they are planned and where they run.
+"""Products that first reorder B are chosen by shape, are bitwise identical at every stage, and are
+counted in the plan and in the run.
 
 usage: check_reorder.py WORK
 """
@@ -18,7 +18,7 @@ ROWS, STEPS = 1024, 3
 
 
 def make_model(work, rows, classes):
-    """x W1, then W2 of 512 columns, both reordered where `rows` are enough, then W3, never."""
+    """x W1, then W2 of 512 columns (both reordered if there are enough `rows`), then W3 (never)."""
     random = np.random.default_rng(0)
     weights = {"net.w1": (64, 512), "net.w2": (512, 512), "net.w3": (512, classes)}
     initializers = [numpy_helper.from_array(
@@ -43,7 +43,7 @@ def make_model(work, rows, classes):
 
 
 def run(work, model, *flags):
-    """The compiler's report, weights at the end, what the run printed, its report."""
+    """The compiler's report, the final weights, the run's output, its report."""
     executable, weights, report = work / "m.zexe", work / "w.safetensors", work / "r.json"
     planned = run_tool("zeroc", model, "-o", executable, *flags)
     text = run_tool("zero-run", executable, f"--steps={STEPS}", "--profile",

@@ -1,10 +1,10 @@
-"""What the operating system counts as a run's own memory is what the certificate says.
+"""The memory that the operating system counts for a run equals the certificate.
 
 usage: check_resident_memory.py WORK
 
-A GPT-2 with arenas of more than 512 MiB trains on two ranks. From the most anonymous memory
-that is resident in its run, that of a run with next to no arena is taken off: what is left
-are the arenas, to within 5 %.
+A GPT-2 with arenas of more than 512 MiB trains on two ranks. The test subtracts the peak of
+resident anonymous memory of a run with nearly no arena from that of this run. The difference equals
+the arenas to within 5 %.
 """
 
 import subprocess
@@ -33,8 +33,8 @@ class Size:
 
 
 def compile_graph(work, stage, sizes):
-    """Returns the executable of a graph that is made for it, the bytes of its arena, and the
-    flag for its data."""
+    """Creates a graph. Returns its executable, the bytes of its arena, and the flag for its data.
+    """
     path = work / "model.onnx"
     work.mkdir(parents=True, exist_ok=True)
     make_gpt2.write(path, Size(**sizes))
@@ -49,7 +49,7 @@ def compile_graph(work, stage, sizes):
 
 
 def anonymous(process):
-    """Bytes of anonymous memory that are resident, or 0 once it has ended."""
+    """Bytes of resident anonymous memory, or 0 after the process has ended."""
     for line in Path(f"/proc/{process}/status").read_text().splitlines():
         if line.startswith("RssAnon:"):
             return int(line.split()[1]) * 1024
@@ -57,7 +57,7 @@ def anonymous(process):
 
 
 def most_resident(executable, steps, *flags):
-    """The most anonymous memory of a run, from its start to its end."""
+    """The peak of anonymous memory of a run, from its start to its end."""
     run = subprocess.Popen(["zero-run", executable, f"--steps={steps}", "--quiet", *flags],
                            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     most = 0

@@ -1,6 +1,5 @@
-"""--save=FILE.onnx writes the model that was compiled, with the trained weights as its
-initializers and nothing else changed; onnxruntime computes from it the loss that
-training ended with.
+"""--save=FILE.onnx writes the compiled model with the trained weights as its initializers and
+changes nothing else. onnxruntime computes from it the loss at the end of training.
 
 usage: check_save.py DATA WORK
 """
@@ -21,7 +20,7 @@ STEPS = 3
 
 
 class SavedGraph(Graph):
-    """A graph with its model changed, or as it is."""
+    """A graph with its model changed or unchanged."""
 
     def __init__(self, data, name, work, model=None, **kind):
         super().__init__(data, name, work)
@@ -31,8 +30,8 @@ class SavedGraph(Graph):
             onnx.save(model, self.folder / "model.onnx", **kind)
 
     def save(self, stage, ranks, folder):
-        """Trains and saves both ways; returns the losses of one step more."""
-        shutil.rmtree(folder, ignore_errors=True)  # what an earlier run saved
+        """Trains and saves both formats; returns the losses of one more step."""
+        shutil.rmtree(folder, ignore_errors=True)  # the files of an earlier run
         folder.mkdir(parents=True)
         executable = self.compile(stage, ranks, *FLAGS)
         run_tool("zero-run", executable, self.data_flag, f"--steps={STEPS}", "--quiet",
@@ -48,7 +47,7 @@ def runtime_loss(path, inputs):
 
 
 def tensors_of(graph):
-    """Initializers, and the values of Constant nodes under the names of their results."""
+    """Initializers, and the values of Constant nodes by the names of their results."""
     for tensor in graph.initializer:
         yield tensor.name, tensor
     for node in graph.node:
@@ -57,7 +56,7 @@ def tensors_of(graph):
 
 
 def check_same_model(checks, label, before, after, weights):
-    """Only the values of what was trained differ: the two files are otherwise equal."""
+    """Only the values of trained parameters differ; otherwise the two files are equal."""
     old, new = dict(tensors_of(before.graph)), dict(tensors_of(after.graph))
     checks.that(list(old) == list(new), f"{label}: other tensors")
     for name, tensor in new.items():
@@ -78,7 +77,7 @@ def check_saved(checks, label, graph, stage, ranks):
     losses = graph.save(stage, ranks, folder)
     path = folder / "out.onnx"
     weights = read_safetensors(folder / "out.safetensors")
-    # Beside the parameters, only BatchNormalization's statistics.
+    # Besides the parameters, only BatchNormalization's statistics differ.
     trained = sorted(name for name in weights if ".running_" not in name)
     checks.that(trained == sorted(graph.truth["parameters"]), f"{label}: trained are {trained}")
     statistics = {name for name in weights if ".running_" in name}
@@ -123,7 +122,7 @@ def as_constants(model):
 
 
 def decorated(model):
-    """What this project does not know must stay: metadata, texts, functions, fields."""
+    """Unknown parts are kept: metadata, texts, functions, fields."""
     model.doc_string = "of the model"
     model.graph.doc_string = "of the graph"
     model.graph.initializer[0].doc_string = "of a weight"
@@ -140,8 +139,8 @@ def decorated(model):
 
 
 def check_narrow(checks, data, work):
-    """Weights of 16 bits are rounded to nearest even; onnxruntime has no kernels for them
-    here, so that the loss is that of the saved file, compiled again."""
+    """Weights of 16 bits are rounded to nearest even. onnxruntime has no kernels for them here, so
+    the test compiles the saved file and uses its loss."""
     graph = SavedGraph(data, "gpt2-tiny", work / "bf16", onnx.load(data / "gpt2-tiny-bf16" /
                                                                  "model.onnx"))
     path, loss = check_saved(checks, "bf16", graph, 3, 2)

@@ -1,6 +1,6 @@
-"""A GPT-2 with adapters of PEFT, as PyTorch exports it: what is trained may be said by a
-list, by what is frozen or by what is not, and is one plan and one run each time; the base
-may be stored in 16 bits; a tied weight answers to all its names.
+"""A GPT-2 with adapters of PEFT, as PyTorch exports it. The trained parameters may be given by a
+list, by what is frozen or by what is trainable; each gives the same plan and the same run. The base
+may be stored in 16 bits. A tied weight can be selected by each of its names.
 
 usage: check_selection.py DATA WORK
 """
@@ -28,7 +28,7 @@ def initializers(graph):
 
 
 def to_bf16(value):
-    """Rounded to nearest even, as f32."""
+    """Rounds to nearest even; the result is f32."""
     bits = value.astype(np.float32).view(np.uint32)
     bits = bits + 0x7FFF + ((bits >> 16) & 1)
     return (bits & 0xFFFF0000).view(np.float32)
@@ -39,7 +39,7 @@ def rounded(value, precision):
 
 
 def ways(graph):
-    """Flags that say the same."""
+    """Flags that select the same parameters."""
     frozen = sorted(n for n in initializers(graph) if ".lora_" not in n)
     return {"list": [f"--trainable={graph.folder / 'trainable.txt'}"],
             "frozen": [f"--freeze={','.join(frozen)}"],
@@ -47,7 +47,7 @@ def ways(graph):
 
 
 def certificate(text):
-    """From what is planned on, without how long it took."""
+    """The printed plan without durations."""
     return text[text.index("ZeRO stage"):].split("\ncompiled in")[0]
 
 
@@ -83,7 +83,7 @@ def check_ways(checks, graph):
 
 
 def check_default(checks, graph):
-    """Nothing said: all is trained, and the warning has the flag."""
+    """Without flags all parameters are trained, and the warning names the flag."""
     result = graph.run(graph.compile(0, 1, *ADAMW), 11)
     check_losses(checks, "all", result.losses, graph.truth["adamw_losses_of_all"])
     checks.that("4 parameters look like adapters" in graph.report, f"no warning: {graph.report}")
@@ -126,7 +126,7 @@ def check_frozen_precision(checks, graph, precision):
 
 
 def check_weights(checks, graph):
-    """A file may call a tied weight by any of its names, and start a base of 16 bits."""
+    """A file may use any name of a tied weight, and may initialize a base of 16 bits."""
     values = initializers(graph)
     flags = [*ADAMW, f"--freeze-all-but={GLOB}"]
     executable = graph.compile(3, 2, *flags, "--frozen-precision=bf16")
@@ -158,7 +158,7 @@ def check_weights(checks, graph):
 
 
 def trained_names(graph, *flags):
-    """Parameters that are trained, and those that are frozen."""
+    """The trained and the frozen parameters."""
     text = run_tool("zeroc", graph.folder / "model.onnx", "--plan-only", "-v", *flags)
     listed = re.findall(r"^  (model\.\S+): [\dx]+f\d+(, frozen)?$", text, re.MULTILINE)
     return {n for n, f in listed if not f}, {n for n, f in listed if f}

@@ -1,5 +1,5 @@
-"""Biases whose gradients are one value, in buckets of their own: a bucket that is
-reduced in place must not change what the other still reads.
+"""Biases that share one gradient value, in separate buckets: a bucket that is reduced in place must
+not change what the other bucket still reads.
 
 usage: check_shared_gradient.py WORK
 """

@@ -1,4 +1,4 @@
-"""Shuffled samples: each epoch reads each once, the same on any number of ranks.
+"""Shuffling: each epoch reads each sample once, the same way on any number of ranks.
 
 usage: check_shuffle.py DATA WORK
 """
@@ -11,11 +11,11 @@ import numpy as np
 from zero_test import Checks, Graph, check_refused, run_tool
 
 LOCAL = {1: 6, 2: 3, 3: 2, 6: 1}  # rows on each rank
-ROWS = 27  # four global batches of 6, 3 left out
+ROWS = 27  # four global batches of 6; 3 rows are skipped
 
 
 class Trial:
-    """A classifier whose loss tells which samples it saw."""
+    """A classifier whose loss identifies the samples."""
 
     def __init__(self, data, work):
         self.graph = Graph(data, "mlp-dynbatch", work)
@@ -54,7 +54,7 @@ def check_order(checks, trial):
     checks.that(not np.array_equal(*shuffled), "both epochs have the same order")
     other = trial.losses(0, "--epochs=1", "--shuffle=6")
     checks.that(not np.array_equal(other, shuffled[0]), "another seed has the same order")
-    # A batch of six holds the six samples that single steps read, whatever the ranks.
+    # A batch of six has the six samples that single steps read, for any number of ranks.
     for ranks in LOCAL:
         got = trial.losses(ranks, "--epochs=2", "--shuffle=5")
         checks.that(len(got) == 8, f"{ranks} ranks: two epochs have {len(got)} steps")

@@ -1,5 +1,6 @@
-"""zero-run --calibrate describes this machine, and zero-sim replays a step on a description:
-the program's commands in the program's order. How near their time is tells bench/simulate.py.
+"""zero-run --calibrate writes a description of this machine, and zero-sim simulates a step on a
+description: the program's commands in the program's order. bench/simulate.py measures how accurate
+the simulated times are.
 
 usage: check_simulation.py DATA WORK
 """
@@ -16,7 +17,7 @@ RATES = ["peak_flops", "memory_bandwidth", "copy_bandwidth", "cache_bandwidth", 
 
 
 def calibrate(checks, work):
-    """Describes this machine; every figure is there and can be."""
+    """Describes this machine. Every figure is present and plausible."""
     path = Path(work) / "machine.json"
     text = run_tool("zero-run", f"--calibrate={path}", f"--calibrate-disk={work}", "--ranks=2")
     machine = json.loads(path.read_text())
@@ -35,7 +36,7 @@ def calibrate(checks, work):
 
 
 def changed(machine, name, change):
-    """A description like `machine` under another name, after `change` of its fields."""
+    """A description like `machine` with another name and changed fields."""
     fields = json.loads(machine.read_text())
     change(fields)
     other = machine.with_name(name)
@@ -44,7 +45,8 @@ def changed(machine, name, change):
 
 
 def without_latency(fields):
-    """Other work on a machine tears ranks apart: even the best empty collective waits then."""
+    """Other work on the machine delays some ranks, so that even the fastest empty collective waits.
+    """
     fields["gather"]["latency"] = fields["reduce"]["latency"] = 0
 
 
@@ -53,14 +55,14 @@ def simulate(executable, *flags):
 
 
 def slices(path):
-    """What rank 0 does, in order: node, kernel and micro-batch of each command."""
+    """The node, kernel and micro-batch of each command of rank 0, in order."""
     mine = [event for rank, track, event in read_trace(path)
             if rank == 0 and track in ("compute", "collective")]
     return [(e["name"], e["args"]["kernel"], e["args"]["micro_batch"]) for e in mine]
 
 
 def check_order(checks, label, graph, executable):
-    """The simulated step has the commands that a run has, in the same order."""
+    """The simulated step has the same commands as a run, in the same order."""
     ran, replayed = graph.work / "ran.json", graph.work / "replayed.json"
     run_tool("zero-run", executable, graph.data_flag, "--steps=3", "--quiet", f"--trace={ran}")
     simulate(executable, f"--trace={replayed}")
@@ -69,7 +71,7 @@ def check_order(checks, label, graph, executable):
 
 
 def check_costs(checks, label, graph, executable, machine):
-    """Launches and operations as they were recorded, and seconds for them."""
+    """Launches and operations as recorded, with the seconds they took."""
     report = graph.run(executable, 12, "--profile").report
     measured, simulated = report["profile"], simulate(executable, f"--machine={machine}")
     costs = lambda rows: {r["kernel"]: (r["launches"], r["flops"], r["bytes"]) for r in rows}
@@ -81,7 +83,7 @@ def check_costs(checks, label, graph, executable, machine):
 
 
 def check_whatif(checks, executable, machine):
-    """What another machine or a slow rank changes."""
+    """The effects of another machine and of a slow rank."""
     plain, slow = simulate(executable), simulate(executable, "--slowest=2")
     checks.that(plain == simulate(executable, "--machine=cpu"), "cpu is the default")
     checks.that("the default" in run_tool("zero-sim", executable), "the default is not told")
@@ -110,7 +112,7 @@ def check_errors(checks, graph, executable, machine):
                       f"--machine={bad}")
 
     def without(*path, value=None):
-        """The description without a field, or with another value of it."""
+        """The description without a field, or with another value for it."""
         copy = json.loads(json.dumps(good))
         place = copy
         for key in path[:-1]:

@@ -1,5 +1,5 @@
-"""Small models of calls that ONNX cannot express train as in PyTorch: losses of AdamW's steps,
-gradients of the first, bitwise identical at all stages.
+"""Small models of calls that ONNX cannot express train as in PyTorch: losses of AdamW's steps and
+gradients of the first. All stages are bitwise identical.
 
 usage: check_small_models.py DATA WORK FOLDER
 """
@@ -25,7 +25,7 @@ def train(model, data, work, steps, stage, ranks):
 
 
 def check_model(checks, model, truth, work):
-    """`truth` has the model's own keys: input.*, grad.*, losses."""
+    """`truth` has the keys of the model: input.*, grad.*, losses."""
     data = {}
     for key, value in truth.items():
         if key.startswith("input."):

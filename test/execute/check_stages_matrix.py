@@ -1,10 +1,10 @@
-"""Stages 0 to 3, and recomputation or none, give bitwise identical weights in every
-combination of: model, micro-batches, precision, clipping, dropout.
+"""Stages 0 to 3, with and without recomputation, give bitwise identical weights in every
+combination of model, micro-batches, precision, clipping and dropout.
 
 usage: check_stages_matrix.py DATA WORK [--all] [--model gpt2-tiny] [--list]
 
-Without --all a selection of the combinations in which every two values meet. Each trains
-three steps on 2 ranks, the last of a selection on 4, too.
+Without --all the test runs a selection that covers every pair of values. Each combination trains
+three steps on 2 ranks; the last one of a selection also runs on 4.
 """
 
 import argparse
@@ -19,11 +19,11 @@ from onnx import helper, numpy_helper
 from zero_test import Checks, Graph, read_safetensors, run_tool
 
 STEPS, BATCH, SEQUENCE, VOCABULARY, IGNORED = 3, 4, 32, 512, -100
-CLIP = 0.2  # gradients have norms of 0.5 and more
+CLIP = 0.2  # gradients have norms of at least 0.5
 FACTORS = {"model": ("gpt2-tiny", "llama-tiny"), "micro_batches": (1, 4),
            "precision": ("fp32", "bf16"), "clip": (False, True), "dropout": (False, True)}
-# Where GPT-2 drops in training, and the same places of a Llama: the embeddings, the
-# weights of attention, what each attention and each MLP adds.
+# The places of Dropout in GPT-2, and the same places in a Llama: after the embeddings, on the
+# weights of attention, and on the outputs of attention and MLP.
 DROPPED = {
     "gpt2-tiny": ("add_1", "val_166", "view_9", "view_13", "val_264", "view_22", "view_26"),
     "llama-tiny": ("embedding", "val_226", "linear_3", "linear_6", "val_362", "linear_10",
@@ -41,7 +41,7 @@ def pairs(combination):
 
 
 def pairwise(candidates):
-    """Again and again the first combination that has most pairs of values not seen yet."""
+    """Repeatedly selects the first combination that has the most uncovered pairs of values."""
     missing = set().union(*map(pairs, candidates))
     selection = []
     while missing:
@@ -52,7 +52,7 @@ def pairwise(candidates):
 
 
 def add_dropout(model, values):
-    """A Dropout node behind each of `values`, as an exporter writes it."""
+    """Adds a Dropout node after each of `values`, as an exporter writes it."""
     graph = model.graph
     graph.initializer.extend([numpy_helper.from_array(np.float32(0.1), "dropout_ratio"),
                               numpy_helper.from_array(np.bool_(True), "dropout_training")])
@@ -69,8 +69,8 @@ def add_dropout(model, values):
 
 
 class MatrixGraph(Graph):
-    """A model of test/data, perhaps with Dropout, on samples of its own: each rank and
-    micro-batch has others, a few labels do not count."""
+    """A model of test/data, optionally with Dropout, on generated samples. These differ for each
+    rank and micro-batch, and a few labels are ignored."""
 
     def __init__(self, data, work, combination):
         self.name, self.work = combination["model"], Path(work)

@@ -1,4 +1,4 @@
-"""A rank that stops coming ends the run when it has been waited for so long, by its name.
+"""A rank that stops ends the run after the timeout, with an error that names the rank.
 
 usage: check_stall.py DATA WORK
 """
@@ -7,11 +7,11 @@ import sys
 
 from zero_test import Checks, Graph, check_refused, run_tool
 
-TIMEOUT = 2  # seconds, in which each of the others comes on a machine that is busy, too
+TIMEOUT = 2  # seconds; long enough for the other ranks on a busy machine
 
 
 def collectives(graph, stage, ranks):
-    """Names of a step's collectives in their order."""
+    """The names of a step's collectives in their order."""
     text = run_tool("zeroc", graph.folder / "model.onnx", "--plan-only", "--dump-after=schedule",
                     f"--zero-stage={stage}", f"--ranks={ranks}", "--optimizer=sgd")
     return [line.split('zero.name = "')[1].split('"')[0] for line in text.splitlines()

@@ -1,5 +1,6 @@
-"""Training with random operators: recomputation has the bits of what was kept, micro-batches the
-numbers of one batch, an evaluation draws as well and leaves training alone.
+"""Training with random operators: recomputation is bitwise identical to keeping values,
+micro-batches draw the numbers of one batch, and an evaluation draws numbers without affecting
+training.
 
 usage: check_stochastic_depth.py DATA WORK
 """
@@ -38,14 +39,15 @@ def check_micro_batches(checks, graph, kept):
 
 
 def check_16_bits(checks, graph, kept):
-    """The probability is compared with a number of full precision: as many rows are dropped."""
+    """The probability is compared with a number of full precision: the number of dropped rows
+    matches."""
     narrow = graph.run(graph.compile(0, 2, *FLAGS, "--precision=bf16", graph.shape_flag(2)), STEPS)
     error = np.max(np.abs(narrow.losses / kept.losses - 1))
     checks.that(error < 0.02, f"in bf16 losses are off by {error}: {narrow.losses}, {kept.losses}")
 
 
 def check_evaluation(checks, graph, kept):
-    """Twice the same samples: other numbers for each batch, the same in each evaluation."""
+    """With the same samples twice, batches draw different numbers and evaluations the same."""
     held = []
     for name, value in graph.inputs.items():
         path = graph.work / f"held.{name}.npy"

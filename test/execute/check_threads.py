@@ -1,5 +1,5 @@
-"""Several threads on a rank compute what one does; memory is planned for them; more of
-them than cores is a warning.
+"""Several threads per rank compute the same as one thread. The plan includes their memory. More
+threads than cores cause a warning.
 
 usage: check_threads.py DATA WORK
 """
@@ -15,8 +15,8 @@ from zero_test import Checks, Failed, Graph, run_tool
 
 
 def check_results(checks, graph, ranks, planned):
-    """oneDNN may cut sums for its threads in other parts: its products differ in the last
-    bits. Native kernels may not, see the unit tests."""
+    """oneDNN may split sums differently for several threads, so its products differ in the last
+    bits. Native kernels may not differ; the unit tests check that."""
     executable = graph.compile(2, ranks, "--lr=1e-3", f"--threads-per-rank={planned}")
     one = graph.run(executable, 2, "--threads-per-rank=1")
     checks.that(abs(one.losses[0] - graph.truth["loss"]) <= 1e-5, f"loss {one.losses[0]}")
@@ -51,7 +51,7 @@ def check_refusal(checks, graph):
 
 
 def check_cores(checks, graph):
-    """Ranks and threads are counted against the cores that are left to the process."""
+    """Ranks and threads are compared with the cores that the process may use."""
     core = min(os.sched_getaffinity(0))
     executable = graph.compile(1, 2)
     text = output("zero-run", executable, graph.data_flag,
@@ -63,7 +63,7 @@ def check_cores(checks, graph):
 
 
 def environment(executable, graph, **variables):
-    """What the environment of a run is, as OpenMP has seen it."""
+    """The environment of a run as OpenMP sees it."""
     run = subprocess.Popen(["zero-run", executable, graph.data_flag, "--steps=1000"],
                            stdout=subprocess.PIPE, text=True, env={**os.environ, **variables})
     while not run.stdout.readline().startswith("step 0"):
@@ -75,7 +75,7 @@ def environment(executable, graph, **variables):
 
 
 def check_waiting(checks, graph):
-    """Threads that wait do not keep cores busy, unless the user wants that."""
+    """Waiting threads do not keep cores busy, unless the user asks for that."""
     two = graph.compile(0, 1, "--threads-per-rank=2")
     checks.that("GOMP_SPINCOUNT=1000" in environment(two, graph), "threads spin")
     checks.that("GOMP_SPINCOUNT" not in environment(two, graph, OMP_WAIT_POLICY="active"),

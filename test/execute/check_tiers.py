@@ -3,10 +3,10 @@ training on the device.
 
 usage: check_tiers.py DATA WORK [--all]
 
-With --all every model, stage, number of ranks and choice of tiers; without it a selection of models, stages, ranks, tiers, micro-batches, precisions and
-clipping in which every two values meet. Each trains three steps, and three that are
-watched: each tier's measured peak is its certificate's, what moves to and from the disk is
-what was planned.
+With --all, every model, stage, number of ranks and choice of tiers; without it, a selection of
+models, stages, ranks, tiers, micro-batches, precisions and clipping that covers every pair of
+values. Each trains three steps, and three more under --check-memory: each tier's measured peak
+equals its certificate, and the bytes that move to and from the disk equal the plan.
 """
 
 import argparse
@@ -51,13 +51,13 @@ def training_flags(combination):
 
 
 def disk_bytes(text):
-    """Bytes that a rank reads from disk and writes in a step, as zeroc says."""
+    """The bytes that a rank reads from and writes to disk in a step, according to zeroc."""
     found = re.search(r"each rank reads (\d+) bytes per step from nvme and writes (\d+)", text)
     return tuple(map(int, found.groups())) if found else (0, 0)
 
 
 def check_watched(checks, label, graph, executable, planned):
-    """A watched run: peaks and bytes moved are those of the plan."""
+    """A run under --check-memory: peaks and moved bytes equal those of the plan."""
     path = graph.work / "watched.json"
     run_tool("zero-run", executable, graph.data_flag, f"--steps={STEPS}", "--quiet",
              "--check-memory", f"--nvme-dir={graph.work}", f"--report-json={path}")
@@ -95,8 +95,9 @@ def check_bits(checks, data, work, combination):
 
 
 def check_volume(checks, data, work):
-    """What mixed precision and fp32 move with parameters and optimizer state on disk: masters
-    and two moments each way, parameters for forward and for what backward reads, and back."""
+    """The bytes that mixed precision and fp32 move with parameters and optimizer state on disk.
+    Masters and two moments move both ways. Parameters are read for forward and for the reads of
+    backward, and are written back."""
     for precision, parameter, state in (("bf16", 2, 12), ("fp32", 4, 8)):
         graph = Graph(data, "gpt2-tiny", work)
         graph.compile(3, 2, f"--precision={precision}", "--offload-params=nvme",
@@ -104,7 +105,7 @@ def check_volume(checks, data, work):
         gathered = re.search(r"forward (\d+), backward (\d+), update 0, gradients (\d+)",
                              graph.report)
         forward, backward, elements = (int(number) // 2 for number in gathered.groups())
-        # In f32 the parameter is its own master, read once more for the update.
+        # In f32 the parameter is its own master and is read once more for the update.
         update = state + (parameter if precision == "fp32" else 0)
         expected = (update * elements + parameter * (forward + backward),
                     (state + parameter) * elements)
@@ -119,7 +120,7 @@ def check_volume(checks, data, work):
 
 
 def check_gradients(checks, data, work):
-    """Updates that overlap with backward leave no gradients to write."""
+    """If updates overlap with backward, no gradients need to be written."""
     graph = Graph(data, "gpt2-tiny", work)
     executable = graph.compile(3, 2, "--offload-optimizer=host")
     check_refused(checks, "gradients that are used up",

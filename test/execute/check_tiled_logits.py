@@ -1,4 +1,4 @@
-"""The loss in tiles of rows gives what it gives in one piece, the same bits at every stage.
+"""The loss in tiles of rows equals that in one piece and is bitwise identical at every stage.
 
 usage: check_tiled_logits.py DATA WORK
 """
@@ -10,7 +10,7 @@ import numpy as np
 from zero_test import Checks, Graph, relative
 
 OPTIMIZER = ["--optimizer=adamw", "--lr=1e-3"]
-# Bytes of logits at once, and flags: whole tiles, a last one that is smaller, 16 bits.
+# Bytes of logits per tile, and flags: full tiles, a smaller last tile, 16 bits.
 CASES = (("gpt2-tiny", 16384, []), ("llama-tiny", 50000, []),
          ("gpt2-tiny", 6000, ["--precision=bf16"]),
          ("llama-tiny", 30000, ["--micro-batches=2", "--clip-norm=1"]))

@@ -1,5 +1,5 @@
-"""Parameters in tiles: one part is gathered at a time, the numbers are those of the whole
-parameter, and to the user it stays one tensor.
+"""Parameters in tiles: one tile is gathered at a time, the results equal those of the full
+parameter, and the user sees one tensor.
 
 usage: check_tiled_parameters.py DATA WORK
 """
@@ -21,8 +21,8 @@ ROWS = 16
 
 
 def save_graph(folder, nodes, weights, inputs):
-    """A graph of `nodes` whose last value is squared and averaged to a loss, and a batch of
-    `inputs` for each of the steps; weights are random, of the shapes given."""
+    """A graph of `nodes` whose loss is the mean square of the last value, and a batch of `inputs`
+    for each step. Weights are random and have the given shapes."""
     random = np.random.default_rng(5)
     initializers = [numpy_helper.from_array(
         random.standard_normal(shape).astype(np.float32) / 8, name)
@@ -43,14 +43,14 @@ def save_graph(folder, nodes, weights, inputs):
 
 
 def random_ids(rows):
-    """Numbers of rows, also negative ones; the first of all and the last among them."""
+    """Row numbers, including negative ones, the first row and the last row."""
     ids = np.random.default_rng(6).integers(-rows, rows, ROWS * STEPS)
     ids[:3] = (0, -1, rows - 1)
     return ids
 
 
 def make_table_graph(folder):
-    """A table, a product with columns to cut, and one with rows."""
+    """A table, a product that is split along its columns, and one split along its rows."""
     nodes = [helper.make_node("Gather", ["emb.weight", "ids"], ["x"], name="emb", axis=0),
              helper.make_node("MatMul", ["x", "fc.weight"], ["y"], name="fc"),
              helper.make_node("Gemm", ["y", "out.weight"], ["z"], name="out", transB=1)]
@@ -59,8 +59,8 @@ def make_table_graph(folder):
 
 
 def make_ends_graph(folder):
-    """A table and two products of an input: what goes into them has no gradient, so tiles
-    cut nothing that is summed, neither forward nor backward."""
+    """A table and two products of an input. Their inputs have no gradient, so tiles split no sum,
+    neither forward nor backward."""
     nodes = [helper.make_node("Gather", ["emb.weight", "ids"], ["e"], name="emb", axis=0),
              helper.make_node("Gemm", ["x", "fc.weight", "fc.bias"], ["y"], name="fc"),
              helper.make_node("Gemm", ["x", "out.weight"], ["z"], name="out", transB=1),
@@ -74,8 +74,8 @@ def make_ends_graph(folder):
 
 
 def plan_of(graph, stage, ranks, limit, *flags):
-    """Bytes of the largest gather of a part, the volume of the plan, and how many tiles there
-    are of each parameter that has some."""
+    """Bytes of the largest gather of a tile, the volume of the plan, and the number of tiles of
+    each tiled parameter."""
     text = run_tool("zeroc", graph.folder / "model.onnx", "--plan-only", "--dump-after=partition",
                     f"--zero-stage={stage}", f"--ranks={ranks}", f"--tile-params-over={limit}",
                     *flags)
@@ -95,8 +95,9 @@ def distance(a, b):
 
 def check_stages(checks, graph, limit, ranks, same_bits=(), exact=False, truth=None, flags=(),
                  tolerance=1e-5):
-    """All stages give the same bits in tiles: with `exact` those without, else nearly those,
-    and for the gradients of the first step named `same_bits` just those."""
+    """All stages with tiles are bitwise identical. With `exact` they are bitwise identical to runs
+    without tiles, otherwise nearly equal; of the gradients of the first step, those named
+    `same_bits` are bitwise identical."""
     whole = graph.run(graph.compile(0, ranks, *ADAMW, *flags), STEPS)
     first = None
     for stage in range(4):
@@ -113,7 +114,7 @@ def check_stages(checks, graph, limit, ranks, same_bits=(), exact=False, truth=N
         checks.that(all(each == STEPS * planned for each in received),
                     f"{label}: {received} received in {STEPS} steps, {planned} planned for each")
     label = f"{graph.name} on {ranks}, tiles over {limit} {' '.join(flags)}"
-    # Without AVX-512 oneDNN sums a product of fewer columns in another order.
+    # Without AVX-512, oneDNN sums a product of fewer columns in another order.
     exact = exact and has_avx512()
     checks.that(not exact or first.same_bits(whole), f"{label}: other bits than whole")
     off = distance(first.gradients, whole.gradients)
@@ -131,14 +132,14 @@ def check_stages(checks, graph, limit, ranks, same_bits=(), exact=False, truth=N
 
 
 def check_gathers(checks, graph, limit, ranks, expected):
-    """At stage 3 no more than a tile of a parameter in tiles is gathered at once."""
+    """At stage 3 at most one tile of a tiled parameter is gathered at a time."""
     largest, tiles = plan_of(graph, 3, ranks, limit)
     checks.that(tiles == expected, f"{graph.name}: tiles {tiles}, expected {expected}")
     checks.that(0 < largest <= limit + 64 * ranks * 4, f"{graph.name}: {largest} are gathered")
 
 
 def check_checkpoint(checks, graph, limit, precision):
-    """What was saved with tiles loads without, and the other way round, bit for bit."""
+    """State that was saved with tiles loads without them, and vice versa, bitwise identical."""
     kinds = {"tiled": (3, 2, [f"--tile-params-over={limit}"]), "whole": (1, 4, []),
              "otherwise": (2, 1, [f"--tile-params-over={2 * limit}"])}
     flags = [*ADAMW, f"--precision={precision}"]
@@ -168,7 +169,7 @@ def check_checkpoint(checks, graph, limit, precision):
 
 
 def check_weights(checks, graph, limit):
-    """--weights fills the tiles; a glob means the whole parameter."""
+    """--weights fills the tiles; a glob matches the full parameter."""
     first = graph.run(graph.compile(0, 1, *ADAMW), STEPS)
     weights = graph.work / "start.safetensors"
     shutil.copy(graph.work / "weights.safetensors", weights)

@@ -1,5 +1,6 @@
-"""Products too large for a block of 2 GB are planned in tiles, and no more is gathered at a
-time (ZeRO-Infinity, arXiv 2104.07857, section 5.1.3): only planned, on generated graphs.
+"""Products that are too large for a block of 2 GB are planned in tiles, and at most one tile is
+gathered at a time (ZeRO-Infinity, arXiv 2104.07857, section 5.1.3). The generated graphs are only
+planned.
 
 usage: check_tiled_plan.py MAKE_LINEAR WORK
 """
@@ -13,12 +14,12 @@ from zero_test import Checks, run_tool
 
 LIMIT = 2 * 10**9
 RANKS = 8
-PADDING = 64 * RANKS * 2  # bytes: buckets end at a multiple of 64 elements for each rank
+PADDING = 64 * RANKS * 2  # bytes: each rank's part of a bucket ends at a multiple of 64 elements
 SCRATCH = 96 << 20
 
 
 class Planned:
-    """The plan of one width x 4 width product in bf16."""
+    """The plan of one product, width x 4 width, in bf16."""
 
     def __init__(self, model, *flags):
         text = run_tool("zeroc", model, "--plan-only", "--dump-after=partition",
@@ -48,9 +49,9 @@ def check_width(checks, make, work, width, tiles):
                 f"{width}: {cut.tiles} tiles, expected {tiles}")
     checks.that(cut.largest <= LIMIT + PADDING, f"{width}: {cut.largest} are gathered at a time")
     checks.that(bytes // cut.tiles <= cut.largest, f"{width}: {cut.largest} is less than a tile")
-    # A tile is gathered, or its gradient is there before it is reduced; besides, activations are
-    # small, and the library's scratch in f32.
-    own = bytes // RANKS  # of the summed gradient
+    # Either a tile is gathered, or its gradient is live before it is reduced. In addition there are
+    # small activations and the library's scratch in f32.
+    own = bytes // RANKS  # slice of the summed gradient
     tile = cut.largest + SCRATCH
     checks.that(cut.working <= tile, f"{width}: {cut.working} bytes are working")
     checks.that(cut.gradients <= own + tile, f"{width}: gradients take {cut.gradients} bytes")

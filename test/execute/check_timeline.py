@@ -1,5 +1,5 @@
-"""A trace has the plan of a step beside what came of it, and zero-sim replays steps whose
-state is elsewhere: what moves is bound by its link, and a slower disk makes a longer step.
+"""A trace has the plan of a step next to its execution, and zero-sim simulates steps whose state is
+offloaded: transfers take the bandwidth of their link, and a slower disk makes a longer step.
 
 usage: check_timeline.py DATA WORK
 """
@@ -17,7 +17,7 @@ TRANSFERS = ("h2d", "d2h", "nvme read", "nvme write")
 EVERYTHING = ("--offload-params=nvme", "--offload-optimizer=nvme", "--offload-gradients=host",
               "--offload-activations=host")
 
-# One rank's share of 8 GB/s of disk, of two ranks that copy 20 GB/s.
+# One rank's share of 8 GB/s of disk, for two ranks that copy at 20 GB/s.
 MACHINE = {"name": "round", "source": "made up", "isa": "x86-64-v4", "cores": 2, "ranks": 2,
            "threads": 1, "peak_flops": 100e9, "memory_bandwidth": 40e9, "copy_bandwidth": 20e9,
            "launch_seconds": 1e-6, "overlaps": False,
@@ -41,7 +41,7 @@ def tracks_of(path):
 
 
 def check_planned(checks, label, tracks, rank):
-    """The plan has the same commands on the same lanes, one behind the other."""
+    """The plan has the same commands on the same lanes, without overlap."""
     lanes = {name for owner, name in tracks if owner == rank and not name.startswith("planned: ")}
     planned = {name.removeprefix("planned: ") for owner, name in tracks
                if owner == rank and name.startswith("planned: ")}
@@ -61,7 +61,7 @@ def check_planned(checks, label, tracks, rank):
     return lanes
 
 
-# A lane, and one that waits for it to be done with the value of this name.
+# A lane, and a lane that waits until it is done with the value of this name.
 CHAINS = (("nvme read", r"(bucket\d+)", "h2d", r"\1"), ("d2h", r"(node_\w+)", "h2d", r"\1"),
           ("nvme read", r"(bucket\d+)\.exp_avg", "host compute", r"\1.update"),
           ("d2h", r"(bucket\d+)\.gradient", "host compute", r"\1.update"),
@@ -77,7 +77,7 @@ def first_by_name(events):
 
 
 def check_waits(checks, label, tracks, rank, turns):
-    """What goes on has come, in the plan as it was measured."""
+    """A command begins after the values it needs have arrived, both planned and measured."""
     for prefix in ("", "planned: "):
         for source, pattern, target, behind in CHAINS:
             came = first_by_name(tracks[rank, prefix + source])
@@ -96,7 +96,7 @@ def simulate(executable, machine):
 
 
 def check_links(checks, label, executable, machine, report):
-    """No link is faster than the machine's; bytes are those that a run moves."""
+    """No link is faster than the machine's, and the bytes equal those that a run moves."""
     simulated = simulate(executable, machine)
     least = {"h2d": 20e9 / 2, "d2h": 20e9 / 2, "nvme read": 4e9, "nvme write": 4e9}
     moved = {lane: use["bytes"] for lane, use in report["per_rank"][0]["lanes"].items()
@@ -113,8 +113,8 @@ def check_links(checks, label, executable, machine, report):
 
 
 def check_disk(checks, label, graph, executable, simulated):
-    """A disk of a tenth makes the step longer; where the disk is all there is to wait for, so
-    much as the disk takes longer."""
+    """A disk with a tenth of the bandwidth makes the step longer. If the disk is the only thing to
+    wait for, the step grows by as much as the disk takes longer."""
     slow = simulate(executable, write_machine(
         graph, "slow", disk={"read_bandwidth": 8e8, "write_bandwidth": 8e8}))
     for lane in ("nvme read", "nvme write"):
@@ -160,7 +160,7 @@ def check_tiers(checks, graph, ranks, turns):
 
 
 def check_summary(checks, label, text, report):
-    """A line for each lane with what the report has, and one for what compute waits."""
+    """One line per lane with the numbers of the report, and one for the time that compute waits."""
     for lane, use in report["per_rank"][0]["lanes"].items():
         line = re.search(rf"^lane {lane} +busy ([\d.]+) ms a step \(planned: ([\d.]+) ms\)(.*)$",
                          text, re.MULTILINE)
@@ -174,7 +174,7 @@ def check_summary(checks, label, text, report):
 
 
 def check_without_tiers(checks, graph):
-    """No lines about lanes; the plan is there all the same."""
+    """There are no lines about lanes, but the plan is present."""
     executable = graph.compile(1, 2)
     trace, report = graph.work / "trace.json", graph.work / "report.json"
     text = run_tool("zero-run", executable, graph.data_flag, f"--steps={STEPS}",

@@ -1,6 +1,6 @@
-"""Data as people have it: token files, archives, any type that fits, larger than memory.
+"""Data formats of users: token files, archives, any type that fits, data larger than memory.
 
-Wherever the same samples are written down in another way, the same bits come out.
+The same samples in another format give bitwise identical results.
 
 usage: check_tokens.py DATA WORK
 """
@@ -25,7 +25,7 @@ def losses(graph, executable, data, *flags):
 
 
 def check_tokens(checks, graph, executable, length):
-    """A file of tokens, however it is named, against the same windows as arrays."""
+    """A token file with any suffix or type, compared with the same windows as arrays."""
     work = graph.work
     tokens = np.random.default_rng(0).integers(0, 512, 31 * length + 9, dtype=np.uint16)
     count = (len(tokens) - 1) // length
@@ -49,7 +49,7 @@ def check_tokens(checks, graph, executable, length):
 
 
 def check_archives(checks, graph, executable):
-    """Members called as the inputs are, or input.NAME; compressed or not."""
+    """Members have the names of the inputs or input.NAME, compressed or not."""
     expected = losses(graph, executable, [graph.data_flag])
     archive = graph.work / "all.npz"
     for save in (np.savez, np.savez_compressed):
@@ -62,7 +62,7 @@ def check_archives(checks, graph, executable):
 
 
 def check_types(checks, graph, executable):
-    """Narrower types give the same bits."""
+    """Narrower types are bitwise identical."""
     x = graph.inputs["x"].astype(np.float16)
     expected = None
     for x_type, label_type in ((np.float32, np.int64), (np.float16, np.int8),
@@ -75,7 +75,7 @@ def check_types(checks, graph, executable):
 
 
 def check_larger_than_memory(checks, graph, executable):
-    """64 GiB of samples, shuffled, in little memory."""
+    """64 GiB of shuffled samples use little memory."""
     rows = (64 << 30) // (4 * 784)
     header = np.lib.format.header_data_from_array_1_0(np.zeros((0, 784), np.float32))
     with open(graph.work / "x.npy", "wb") as file:
@@ -94,8 +94,8 @@ def check_larger_than_memory(checks, graph, executable):
 
 
 def check_rates(checks, gpt2, executable, work):
-    """Tokens a second of a model that has tokens, samples a second of one whose labels are
-    numbers, batch by position, that nothing looks up."""
+    """Reports tokens per second for a model with tokens, and samples per second for a model whose
+    integer labels have the shape batch x position but index no embedding."""
     text = run_tool("zero-run", executable, gpt2.data_flag, "--steps=2")
     checks.that("tokens/s" in text and "samples/s" not in text, f"gpt2: {text}")
     nodes = [helper.make_node("MatMul", ["head.weight", "x"], ["scores"]),

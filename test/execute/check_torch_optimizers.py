@@ -1,10 +1,10 @@
-"""Every optimizer that PyTorch has, against PyTorch over ten steps, at stages 0 to 3 on 1, 2 and 4
-ranks; and what every optimizer must do whether PyTorch has it or not.
+"""Compares every optimizer of PyTorch with PyTorch over ten steps, at stages 0 to 3 on 1, 2 and 4
+ranks, and checks the requirements on every optimizer, whether PyTorch has it or not.
 
 usage: check_torch_optimizers.py DATA WORK
 
-The list of optimizers, their flags and the examples are those of `zeroc --list-optimizers`;
-test/reference/optimizers.py made the figures.
+`zeroc --list-optimizers` gives the list of optimizers, their flags and the examples.
+test/reference/optimizers.py created the figures.
 """
 
 import shutil
@@ -16,7 +16,7 @@ import numpy as np
 from optimizer_cases import STEPS, listed, pick
 from zero_test import Checks, Graph, check_refused, read_safetensors, relative, run_tool
 
-# Largest difference of losses, and of a parameter's move relative to it: fp32 against fp64.
+# Largest difference of losses, and of a parameter's move relative to the move: fp32 against fp64.
 LOSSES, MOVES = 2e-5, 1e-3
 
 
@@ -33,7 +33,8 @@ def check_figures(checks, label, truth, number, start, result):
 
 
 def check_stages(checks, graph, label, flags):
-    """Stages 0 to 3 on 1, 2 and 4 ranks; those on as many ranks give the same bits."""
+    """Stages 0 to 3 on 1, 2 and 4 ranks. Those on the same number of ranks are bitwise identical.
+    """
     for ranks in (1, 2, 4):
         first = None
         for stage in range(4):
@@ -45,7 +46,7 @@ def check_stages(checks, graph, label, flags):
 
 
 def check_going_on(checks, graph, label, flags, work):
-    """A run that goes on from a checkpoint, cut otherwise, with its state on the host, too."""
+    """A run that resumes from a checkpoint with other sharding, and with its state on the host."""
     whole = graph.compile(0, 2, *flags)
     expected = graph.run(whole, 4)
     state, saved = work / "state", work / "resumed.safetensors"
@@ -61,7 +62,7 @@ def check_going_on(checks, graph, label, flags, work):
 
 
 def check_sixteen_bits(checks, graph, label, flags):
-    """With 16-bit parameters, clipping, a schedule and a group, stages are the same bits."""
+    """With 16-bit parameters, clipping, a schedule and a group, stages are bitwise identical."""
     flags = [*flags, "--precision=bf16", "--clip-norm=0.5", "--lr-schedule=linear",
              "--warmup-steps=1", "--total-steps=20", "--param-group=*.bias:lr-scale=0.5"]
     whole, cut = (graph.run(graph.compile(stage, 2, *flags), 4) for stage in (0, 3))
@@ -70,7 +71,8 @@ def check_sixteen_bits(checks, graph, label, flags):
 
 
 def check_refusals(checks, graph, optimizers):
-    """A flag of others is refused with those that there are; an unknown name with all names."""
+    """The error for a foreign flag lists the valid flags; that for an unknown name lists all names.
+    """
     model = graph.folder / "model.onnx"
     flags = {own["flag"]: own["range"] for o in optimizers for own in o["hyperparameters"]}
     check_refused(checks, "an unknown name", [o["name"] for o in optimizers], "zeroc", model,

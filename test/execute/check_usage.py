@@ -1,4 +1,4 @@
-"""A command line that cannot be served is one clear error; nothing is written.
+"""An invalid command line is one clear error, and nothing is written.
 
 usage: check_usage.py DATA WORK
 """
@@ -9,7 +9,7 @@ from pathlib import Path
 
 from zero_test import Checks, check_refused
 
-# Flags after the model and -o, and what the error says.
+# Flags after the model and -o, and the expected error.
 ZEROC = [
     (["--frobnicate"], ["unknown option '--frobnicate'; see"]),
     (["--optimzer=sgd"], ["unknown option '--optimzer=sgd': did you mean '--optimizer'?"]),
@@ -53,7 +53,7 @@ ZEROC = [
     (["--data-root=/nope"], ["--data-root", "'/nope'"]),
 ]
 
-# Whole command lines of zero-run.
+# Full command lines of zero-run.
 ZERO_RUN = [
     ([], ["no model"]),
     (["model.zexe", "--frobnicate"], ["unknown option '--frobnicate'"]),

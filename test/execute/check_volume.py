@@ -1,4 +1,4 @@
-"""Elements received per rank and step, against what the graph says by itself.
+"""Elements received per rank and step, compared with a count from the graph alone.
 
 usage: check_volume.py DATA WORK
 """
@@ -9,7 +9,7 @@ import onnx
 
 from zero_test import Checks, Graph, Plan
 
-# Operand index of what backward never reads the value of: tables and addends.
+# Operand indices whose values backward never reads: tables and addends.
 VALUE_UNREAD = {"Gather": [0], "Add": [0, 1], "Gemm": [2], "LayerNormalization": [2]}
 VIEWS = ("Transpose", "Reshape")
 
@@ -36,8 +36,8 @@ def depends_on(graph, names):
 
 
 def gathers(graph, parameter, trained):
-    """How often stage 3 fetches a parameter: for each use forward, and for backward where
-    the gradient of another operand takes its value."""
+    """How often stage 3 fetches a parameter: once per use in forward, and in backward if the
+    gradient of another operand reads its value."""
     dependent = depends_on(graph, trained)
     count = 0
     for node, index in uses_of(graph, parameter):
@@ -49,8 +49,8 @@ def gathers(graph, parameter, trained):
 
 
 def check_run(checks, label, graph, executable, ranks, elements, bytes=None):
-    """What each rank received is (N-1)/N of what is planned, in every step; in fp32 where
-    `bytes` does not say otherwise."""
+    """Each rank receives (N-1)/N of the planned elements in every step. Elements are fp32 unless
+    `bytes` says otherwise."""
     steps = 3
     report = graph.run(executable, steps).report
     expected = elements * (ranks - 1) // ranks
@@ -68,8 +68,8 @@ def check_run(checks, label, graph, executable, ranks, elements, bytes=None):
 
 
 def gathered(checks, label, graph, plan):
-    """Elements that stage 3 gathers forward and backward, and how many of these beyond twice
-    each parameter: a tied table is fetched for each use."""
+    """The elements that stage 3 gathers in forward and backward, and how many of these exceed two
+    gathers per parameter: a tied table is fetched for each use."""
     model = onnx.load(graph.folder / "model.onnx", load_external_data=False).graph
     sizes = {k[len("grad."):]: v.size for k, v in graph.truth.items() if k.startswith("grad.")}
     checks.that(plan.bucket_of.keys() == sizes.keys(), f"{label}: parameters")
@@ -95,8 +95,8 @@ def check_graph(checks, graph, ranks, stages):
 
 
 def check_micro_batches(checks, graph, ranks, stage, micro_batches, precision, each):
-    """Stages 0 and 1 reduce once, in fp32, unless told to each time; stage 2 reduces each
-    micro-batch's gradients, and stage 3 gathers for each, too."""
+    """Stages 0 and 1 reduce once, in fp32, unless each micro-batch is requested. Stage 2 reduces
+    the gradients of each micro-batch, and stage 3 also gathers for each."""
     flags = ["--optimizer=adamw", "--recompute=none", f"--micro-batches={micro_batches}",
              f"--precision={precision}"]
     flags += ["--grad-reduce=each"] if each else []
@@ -107,7 +107,7 @@ def check_micro_batches(checks, graph, ranks, stage, micro_batches, precision, e
     reduced, reduced_width = (micro_batches * padded, width) if reduces else (padded, 4)
     fetched, fetched_width, tied = padded, width, 0
     if stage == 0:
-        # The other half of an all-reduce, of the same type.
+        # The second half of an all-reduce, of the same type.
         fetched, fetched_width = reduced, reduced_width
     elif stage == 3:
         fetched, tied = (micro_batches * c for c in gathered(checks, label, graph, plan))
@@ -120,8 +120,8 @@ def check_micro_batches(checks, graph, ranks, stage, micro_batches, precision, e
 
 
 def check_persistent(checks, graph, ranks):
-    """What stays whole is gathered once, after its update, instead of twice around its uses; and
-    the numbers are the same."""
+    """A persistent parameter is gathered once after its update instead of twice around its uses.
+    The results are the same."""
     label = f"{graph.name} with persistent parameters on {ranks}"
     flags, kept_flags = ["--optimizer=adamw", "--recompute=none"], ["--persist-under=1KiB"]
     before = graph.run(graph.compile(3, ranks, *flags), 3)
@@ -143,8 +143,8 @@ def check_persistent(checks, graph, ranks):
 
 
 def check_norm(checks, graph, ranks):
-    """The global norm takes a number for each block of 64 elements, counted apart, and only
-    where gradients are slices."""
+    """The global norm communicates one number per block of 64 elements. These are counted
+    separately and occur only if gradients are sharded."""
     for stage in (0, 1, 3):
         label = f"{graph.name} stage {stage} on {ranks}"
         flags = ["--optimizer=adamw", "--recompute=none"]

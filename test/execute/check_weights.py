@@ -1,5 +1,5 @@
-"""--weights starts from the tensors of a file: what --save wrote goes on as if nothing had
-happened; what does not fit is refused by name.
+"""--weights starts from the tensors of a file. A run from the file of --save continues as if it had
+not been interrupted. A tensor that does not fit is an error that names it.
 
 usage: check_weights.py DATA WORK
 """
@@ -12,7 +12,7 @@ import numpy as np
 
 from zero_test import Checks, Graph, check_refused, read_safetensors, run_tool
 
-# Without moments, which are not weights, a run that goes on is the same run.
+# Uses no moments: these are not weights, so --weights would not restore them.
 FLAGS = ["--optimizer=sgd", "--lr=0.05"]
 
 
@@ -45,7 +45,7 @@ def check_going_on(checks, graph, stage, ranks):
 
 
 def check_conversion(checks, graph):
-    """f16 weights start as their fp32 values."""
+    """f16 weights are initialized with their fp32 values."""
     executable = graph.compile(0, 1, *FLAGS)
     tensors = read_safetensors(graph.work / "middle.safetensors")
     half = {name: array.astype(np.float16) for name, array in tensors.items()}

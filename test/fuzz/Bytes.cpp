@@ -56,7 +56,7 @@ double hostileFloat(Random &random) {
   return random.pick(edges);
 }
 
-/// A range of `bytes`, short most of the time.
+/// A range of `bytes` that is usually short.
 static std::pair<size_t, size_t> someRange(const std::string &bytes, Random &random) {
   const size_t start = random.below(bytes.size());
   const size_t most = random.oneIn(4) ? bytes.size() : 16;
@@ -111,7 +111,7 @@ void mutateBytes(std::string &bytes, Random &random) {
 // Text
 //===----------------------------------------------------------------------===//
 
-/// Words and numbers whole, every other character on its own.
+/// Splits into words, numbers, and single other characters.
 static std::vector<std::string> tokensOf(const std::string &text) {
   std::vector<std::string> tokens;
   auto isWord = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
@@ -130,7 +130,7 @@ static bool isNumber(const std::string &token) {
 
 static void mutateToken(std::vector<std::string> &tokens, Random &random) {
   size_t at = random.below(tokens.size());
-  // Spaces are dull.
+  // Mutations of spaces find little.
   for (size_t i = 0; i < 8 && std::isspace(static_cast<unsigned char>(tokens[at][0])); ++i)
     at = random.below(tokens.size());
   const auto begin = tokens.begin() + static_cast<ptrdiff_t>(at);
@@ -158,7 +158,7 @@ static void mutateToken(std::vector<std::string> &tokens, Random &random) {
   }
 }
 
-/// Drops or repeats one line, or moves it elsewhere.
+/// Drops or repeats one line, or moves it to another place.
 static void mutateLine(std::string &text, Random &random) {
   const size_t at = text.rfind('\n', random.below(text.size()));
   const size_t start = at == std::string::npos ? 0 : at + 1;

@@ -9,7 +9,7 @@
 
 namespace zero::fuzz {
 
-/// Flips, overwrites, cuts, repeats or moves bytes, a few times.
+/// Flips, overwrites, cuts, repeats or moves bytes a few times.
 void mutateBytes(std::string &bytes, Random &random);
 
 /// Swaps, repeats, drops and replaces words, numbers and lines of `text`.

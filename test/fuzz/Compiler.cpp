@@ -1,4 +1,4 @@
-//===- Compiler.cpp - mutated models against importer and compiler --------===//
+//===- Compiler.cpp - mutated models for the compiler ---------------------===//
 
 #include "Bytes.h"
 #include "Fuzz.h"
@@ -24,10 +24,10 @@ namespace zero::fuzz {
 
 static constexpr const char *kWeights = "weights.bin";
 
-/// Numbers below this stand for flags of plain fp32 steps, as those of old cases do.
+/// Options below this number denote flags of plain fp32 steps, as in old cases.
 static constexpr uint64_t kPlainOptions = 64;
 
-/// Sets the flags that number `options` stands for. One in four makes native code.
+/// Sets the flags that the number `options` denotes. One number in four generates native code.
 static void setFlags(CompilerOptions &flags, uint64_t options, const std::string &output) {
   Random random(options);
   flags.planOnly = !random.oneIn(4);
@@ -54,7 +54,7 @@ static void setFlags(CompilerOptions &flags, uint64_t options, const std::string
         OrAuto<Checkpoint>(random.oneIn(2) ? Checkpoint::Layer : Checkpoint::Sqrt);
 }
 
-/// ONNX's operators, and those that the compiler has many times over.
+/// The operators of ONNX. Those that the compiler supports occur many times.
 static Vocabulary makeVocabulary() {
   Vocabulary vocabulary = onnxVocabulary();
   for (int i = 0; i < 4; ++i)
@@ -90,7 +90,7 @@ public:
       mutateText(made.bytes, random);
       return {made.bytes, "mlir", options};
     }
-    // What is refused at the first glance teaches little.
+    // Models that are rejected immediately find little.
     const bool isForeign = models.empty() || (!foreign.empty() && random.oneIn(16));
     ::onnx::ModelProto model = random.pick(isForeign ? foreign : models);
     const bool asBytes = random.oneIn(8);
@@ -102,7 +102,7 @@ public:
     return made;
   }
 
-  /// Everything that a location may name: data, too short, a link, a pipe, a folder.
+  /// Creates all targets that a location may name: data, a short file, a link, a pipe, a folder.
   void prepare(const std::string &scratch) override {
     const std::string weights = scratch + "/" + kWeights;
     writeFile(weights, "");
@@ -113,7 +113,7 @@ public:
     writeFile(scratch + "/folder/inner.bin", std::string(4096, '\1'));
     if (::mkfifo((scratch + "/pipe").c_str(), 0600) != 0)
       std::exit(2);
-    // Where a crash was.
+    // Prints the stack trace of a crash.
     llvm::sys::PrintStackTraceOnErrorSignal("", /*DisableCrashReporting=*/true);
   }
 
@@ -151,7 +151,7 @@ public:
 private:
   using Keep = std::function<bool(const ::onnx::ModelProto &)>;
 
-  /// A refusal says why, and what is taken has nothing to complain of.
+  /// An error has a message, and an accepted model has none.
   static void checkReport(bool taken, const std::string &report) {
     const bool complains = report.find("error: ") != std::string::npos;
     if (taken && complains)
@@ -160,7 +160,7 @@ private:
       failCase("refused without an error");
   }
 
-  /// What the compiler writes, the runtime takes.
+  /// The runtime accepts each executable that the compiler writes.
   static void checkExecutable(const std::string &path) {
     rt::Executable executable;
     std::string error = rt::readExecutable(path, executable);
@@ -171,7 +171,7 @@ private:
       failCase("the runtime refuses the executable: " + error);
   }
 
-  /// Takes nodes out, their users reading the node's operand in place of its result.
+  /// Removes nodes. Their users read an operand of the node in place of its result.
   static void bypassNodes(::onnx::ModelProto &model, const Keep &keep) {
     for (int i = model.graph().node_size() - 1; i >= 0; --i) {
       ::onnx::ModelProto smaller = model;
@@ -194,7 +194,7 @@ private:
         output.set_name(to);
   }
 
-  /// Drops elements of every repeated field, many at once where that does it.
+  /// Drops elements of every repeated field, several at a time if that succeeds.
   static void dropElements(::onnx::ModelProto &model, const Keep &keep) {
     for (size_t list = 0;; ++list) {
       int size = sizeOfList(model, list);
@@ -243,7 +243,7 @@ private:
     });
   }
 
-  /// Gives inputs static shapes: a case has no --shape.
+  /// Gives inputs static shapes, because a case has no --shape.
   static void bindSymbols(::onnx::ModelProto &model) {
     for (::onnx::ValueInfoProto &input : *model.mutable_graph()->mutable_input())
       for (auto &dim : *input.mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim())
@@ -251,7 +251,7 @@ private:
           dim.set_dim_value(2);
   }
 
-  /// Whether the compiler has all operators of `model`.
+  /// Whether the compiler supports all operators of `model`.
   static bool isKnown(const ::onnx::ModelProto &model) {
     for (const ::onnx::NodeProto &node : model.graph().node())
       if (node.op_type() != "Constant" &&

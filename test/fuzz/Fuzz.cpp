@@ -26,7 +26,7 @@ struct Options {
   Limits limits;
 };
 
-/// A folder for the life of the fuzzer.
+/// A folder that exists as long as the fuzzer runs.
 class Scratch {
 public:
   Scratch() {
@@ -60,7 +60,7 @@ void Target::reduce(Case &input, const std::function<bool(const Case &)> &keep) 
     }
 }
 
-/// "mutant-12.7.onnx" holds the case of options 7.
+/// The name "mutant-12.7.onnx" denotes a case with options 7.
 static Case readCase(const fs::path &path) {
   Case made{readFile(path.string()), path.extension().string(), 0};
   made.extension.erase(0, 1);
@@ -79,7 +79,7 @@ static std::string nameOf(const Options &options, uint64_t index, const Case &ma
 }
 
 //===----------------------------------------------------------------------===//
-// The three ways
+// The three modes
 //===----------------------------------------------------------------------===//
 
 static void printFailure(const Failure &failure, const std::string &name) {
@@ -102,7 +102,7 @@ static void printTally(const Tally &tally, const char *what, double seconds) {
               static_cast<unsigned long long>(tally.worstKiBCase), seconds);
 }
 
-/// Mutant `index` depends on the seed, the index and the pool, and on nothing else.
+/// Mutant `index` depends only on the seed, the index and the pool.
 static Case mutant(Target &target, const Options &options, uint64_t index) {
   Random random(options.seed * 0x2545f4914f6cdd1dull + index);
   return target.mutate(random);
@@ -160,7 +160,7 @@ static Tally replay(Target &target, const Options &options, const std::string &s
   return runIsolated(0, options.files.size(), scratch, options.limits, run, report);
 }
 
-/// The signature that `input` fails with; empty if it does not.
+/// The signature of the failure of `input`; empty if it does not fail.
 static std::string failureOf(Target &target, const Case &input, const Limits &limits,
                              const std::string &scratch) {
   std::string signature;
@@ -212,7 +212,7 @@ static int printHelp(const Target &target) {
   return 0;
 }
 
-/// The number in "--name=number"; ends the program if there is none.
+/// The number in "--name=number". Ends the program if there is none.
 static uint64_t numberOf(const std::string &argument) {
   const std::string digits = argument.substr(argument.find('=') + 1);
   char *end = nullptr;
@@ -261,7 +261,7 @@ static Options parse(int argc, char **argv) {
     else
       options.files.clear(), i = argc;
   }
-  // The pool must not depend on the order in which a folder is listed.
+  // The pool must not depend on the order in which the system lists a folder.
   std::sort(options.files.begin(), options.files.end());
   return options;
 }

@@ -1,7 +1,7 @@
 //===- Fuzz.h - mutates, runs, replays and minimises ------------*- C++ -*-===//
 //
-// What all fuzzers share. A fuzzer is a Target and a main function that hands it
-// to runFuzzer; README.md says how to use it.
+// Code that all fuzzers share. A fuzzer is a Target and a main function that passes it to
+// runFuzzer; README.md explains how to use it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,28 +16,28 @@
 
 namespace zero::fuzz {
 
-/// One input of what is tested. In a folder it is NAME.OPTIONS.EXTENSION.
+/// One test input. Its file name is NAME.OPTIONS.EXTENSION.
 struct Case {
   std::string bytes;
   std::string extension; ///< without the dot
-  uint64_t options = 0;  ///< which flags it runs with
+  uint64_t options = 0;  ///< denotes the flags of the run
 };
 
 class Target {
 public:
   virtual ~Target() = default;
-  /// What it is called in --help.
+  /// The description for --help.
   virtual const char *summary() const = 0;
-  /// Takes `seed` into the pool that mutants are made from.
+  /// Adds `seed` to the pool from which mutants are made.
   virtual void addSeed(const Case &seed) = 0;
-  /// A mutant of the pool.
+  /// Returns a mutant of the pool.
   virtual Case mutate(Random &random) = 0;
-  /// Puts what cases refer to into the empty folder `scratch`.
+  /// Creates the files that cases refer to in the empty folder `scratch`.
   virtual void prepare(const std::string &scratch) {}
-  /// Runs a case in `scratch`. Ends the process if it finds something wrong.
+  /// Runs a case in `scratch`. Ends the process on a failure.
   virtual Verdict run(const Case &input, const std::string &scratch) = 0;
-  /// Tries smaller cases; `keep` says whether one still fails the same way, and
-  /// then it takes the place of `input`.
+  /// Tries smaller cases. `keep` returns whether a case still fails in the same way; if so, it
+  /// replaces `input`.
   virtual void reduce(Case &input, const std::function<bool(const Case &)> &keep);
 };
 

@@ -1,4 +1,4 @@
-//===- Isolate.cpp - runs cases where they can do no harm -----------------===//
+//===- Isolate.cpp - runs cases in child processes ------------------------===//
 
 #include "Isolate.h"
 
@@ -20,17 +20,17 @@
 
 namespace zero::fuzz {
 
-/// Cases to a process: forking costs little, and what a process leaks is not a
-/// case's fault.
+/// Cases per process. Forking is cheap, and memory that a process leaks must not count for a later
+/// case.
 static constexpr uint64_t kBatch = 100;
 static constexpr const char *kWhy = "fuzz: ";
 
 namespace {
-/// What the child tells its parent.
+/// State that the child shares with its parent.
 struct Shared {
-  std::atomic<uint64_t> index;   ///< of the case that is running
-  std::atomic<double> startCpu;  ///< of the child, when it began
-  std::atomic<double> startWall; ///< likewise
+  std::atomic<uint64_t> index;   ///< of the current case
+  std::atomic<double> startCpu;  ///< CPU time of the child when the case began
+  std::atomic<double> startWall; ///< wall clock time when the case began
   Tally tally;
 };
 } // namespace
@@ -71,8 +71,8 @@ static void limitMemory() {
   rlimit none{0, 0};
   ::setrlimit(RLIMIT_CORE, &none);
 #if !__has_feature(address_sanitizer)
-  // The resident set is what counts; this keeps one wild request from taking the
-  // machine down before the parent looks.
+  // The parent limits the resident set. This limit of the address space prevents one huge request
+  // from exhausting the machine before the parent checks.
   rlimit space{uint64_t(8) << 30, uint64_t(8) << 30};
   ::setrlimit(RLIMIT_AS, &space);
 #endif
@@ -112,7 +112,7 @@ static void measure(Shared &shared, uint64_t index) {
     ++(verdict == Verdict::Accepted ? shared.tally.accepted : shared.tally.refused);
   }
   shared.index = last;
-  // Destructors of a process that ends are not what is looked at.
+  // Does not run the destructors, which are not under test.
   std::_Exit(0);
 }
 
@@ -127,7 +127,7 @@ static uint64_t residentKiB(pid_t child) {
   return resident * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE)) / 1024;
 }
 
-/// What `child` exceeds at this moment; empty when nothing.
+/// The limit that `child` exceeds now; empty if none.
 static std::string excess(const Shared &shared, pid_t child, const Limits &limits) {
   char text[64] = "";
   clockid_t clock{};
@@ -142,14 +142,14 @@ static std::string excess(const Shared &shared, pid_t child, const Limits &limit
   return text;
 }
 
-/// Waits for the child to end within its limits. Returns how it failed, or nothing.
+/// Waits for the child to end within its limits. Returns how it failed, or an empty string.
 static std::string watch(const Shared &shared, pid_t child, const Limits &limits) {
   int status = 0;
   for (useconds_t pause = 500; ::waitpid(child, &status, WNOHANG) == 0;
        pause = std::min<useconds_t>(2 * pause, 50'000)) {
     std::string reason = excess(shared, child, limits);
     if (!reason.empty()) {
-      // An abort shows where it was; the handler must not hang in its turn.
+      // An abort prints the stack. Its handler may hang, so the wait for it is bounded.
       ::kill(child, SIGABRT);
       for (int i = 0; i < 100 && ::waitpid(child, &status, WNOHANG) == 0; ++i)
         ::usleep(100'000);
@@ -164,7 +164,8 @@ static std::string watch(const Shared &shared, pid_t child, const Limits &limits
   return WEXITSTATUS(status) == 0 ? "" : "exit " + std::to_string(WEXITSTATUS(status));
 }
 
-/// The first line of `output` with one of `marks`, from that mark on; or nothing.
+/// The first line of `output` that contains one of `marks`, starting at that mark, or an empty
+/// string.
 static std::string lineWith(const std::string &output, std::initializer_list<const char *> marks) {
   std::istringstream lines(output);
   for (std::string line; std::getline(lines, line);)
@@ -174,7 +175,7 @@ static std::string lineWith(const std::string &output, std::initializer_list<con
   return "";
 }
 
-/// What went wrong and, where a stack says so, in which function of ours.
+/// The kind of failure and, if a stack trace shows it, the function of this project.
 static std::string signatureOf(const std::string &output, const std::string &reason) {
   std::string what =
       lineWith(output, {"Assertion", "runtime error:", "AddressSanitizer: ", "LLVM ERROR",

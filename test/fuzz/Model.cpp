@@ -58,7 +58,7 @@ Vocabulary onnxVocabulary() {
                            "%s%n",
                            "a\nb"})
     vocabulary.words.emplace_back(word);
-  // Opset versions name the same operator many times; each counts once.
+  // Several opset versions name the same operator, so duplicates are removed.
   for (std::vector<std::string> *list : {&vocabulary.operators, &vocabulary.words}) {
     std::sort(list->begin(), list->end());
     list->erase(std::unique(list->begin(), list->end()), list->end());
@@ -88,7 +88,7 @@ public:
   }
 
 private:
-  /// Where a field is changed: a node most of the time, not its many neighbours.
+  /// Selects the message to change: usually a node, rather than the many others.
   google::protobuf::Message &someRoot() {
     if (graph.node_size() != 0 && !random.oneIn(3))
       return someNode();
@@ -99,7 +99,7 @@ private:
     return model;
   }
 
-  /// Early nodes more often: behind a broken one nothing is looked at.
+  /// Prefers early nodes, because nothing after a broken node is checked.
   NodeProto &someNode() {
     if (graph.node_size() == 0)
       return *graph.add_node();
@@ -107,7 +107,7 @@ private:
     return *graph.mutable_node(static_cast<int>(random.below(end)));
   }
 
-  /// The name of any value of the graph.
+  /// Returns the name of a random value of the graph.
   std::string someValue() {
     switch (random.below(4)) {
     case 0:
@@ -173,7 +173,7 @@ private:
     }
   }
 
-  /// An initializer, or the tensor that a Constant node holds.
+  /// Returns an initializer, or the tensor of a Constant node.
   TensorProto *someTensor() {
     std::vector<TensorProto *> tensors;
     for (TensorProto &tensor : *graph.mutable_initializer())
@@ -220,7 +220,7 @@ private:
       dim.set_dim_value(hostileInt(random));
   }
 
-  /// Puts a new operator between a value and one of its users.
+  /// Inserts a new operator between a value and one of its users.
   void insertNode() {
     NodeProto &user = someNode();
     if (user.input_size() == 0)
@@ -237,7 +237,7 @@ private:
     *graph.add_node() = node;
   }
 
-  /// A node of another model with this one's values.
+  /// Adds a node of another model that reads values of this one.
   void borrowNode() {
     if (other.graph().node_size() == 0)
       return;
@@ -270,7 +270,7 @@ private:
         id.set_version(1);
         return id;
       }();
-    // Calls of itself, or of the function before.
+    // Calls itself, or the function before.
     if (random.oneIn(3))
       function.mutable_node(0)->set_domain("local");
     if (random.oneIn(3))
@@ -297,7 +297,7 @@ private:
     node = std::move(inner);
   }
 
-  /// Many operands, or a chain of many nodes.
+  /// Adds many operands, or a chain of many nodes.
   void makeLong() {
     NodeProto &node = someNode();
     const int count = random.oneIn(8) ? 3000 : 40;

@@ -12,23 +12,22 @@
 
 namespace zero::fuzz {
 
-/// What mutants are made of.
+/// The strings from which mutants are made.
 struct Vocabulary {
   std::vector<std::string> operators; ///< of ONNX's domain
   std::vector<std::string> words;     ///< paths, attribute names and the like
 };
 
-/// All operators of ONNX's domain, and words that importers trip over.
+/// All operators of ONNX, and words that cause errors in importers.
 Vocabulary onnxVocabulary();
 
-/// Makes one to four changes to `model` that keep it a ModelProto: fields, types,
-/// shapes, wiring, attributes, functions, subgraphs, external data. `other` is a
-/// model to borrow nodes from.
+/// Makes one to four changes to `model` that keep it a ModelProto: fields, types, shapes, wiring,
+/// attributes, functions, subgraphs, external data. Nodes may be copied from the model `other`.
 void mutateModel(::onnx::ModelProto &model, const ::onnx::ModelProto &other,
                  const Vocabulary &vocabulary, Random &random);
 
-/// Takes the bytes of large float tensors out of `model` and refers to `file`
-/// instead, which must be long enough, so that mutants of large models are small.
+/// Removes the bytes of large float tensors from `model` and refers to `file` instead, so that
+/// mutants of large models are small. The file must be long enough.
 void shrinkWeights(::onnx::ModelProto &model, const std::string &file);
 
 } // namespace zero::fuzz

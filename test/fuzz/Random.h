@@ -9,8 +9,8 @@
 
 namespace zero::fuzz {
 
-/// SplitMix64: the standard library's distributions differ between libraries, and
-/// a mutant must be the same wherever its seed is given.
+/// SplitMix64. The standard library's distributions differ between libraries, but a seed must give
+/// the same mutant everywhere.
 class Random {
 public:
   explicit Random(uint64_t seed) : state(seed) {}
@@ -21,9 +21,9 @@ public:
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
     return z ^ (z >> 31);
   }
-  /// One of 0 .. count - 1; 0 if there is none.
+  /// One of 0 .. count - 1, or 0 if `count` is 0.
   size_t below(size_t count) { return count ? next() % count : 0; }
-  /// True once in `count` times.
+  /// True once in `count` calls on average.
   bool oneIn(size_t count) { return below(count) == 0; }
   template <typename Range>
   auto &pick(Range &range) {
@@ -34,7 +34,7 @@ private:
   uint64_t state;
 };
 
-/// A number of the kind that breaks arithmetic, or a small one.
+/// A number that often breaks arithmetic, or a small one.
 int64_t hostileInt(Random &random);
 double hostileFloat(Random &random);
 

@@ -1,4 +1,4 @@
-//===- Readers.cpp - mutated data files and executables, to the runtime ---===//
+//===- Readers.cpp - mutated files for the runtime ------------------------===//
 
 #include "Bytes.h"
 #include "Fuzz.h"
@@ -16,14 +16,13 @@ namespace zero::fuzz {
 
 using rt::DType;
 
-/// Rows and steps that are read of data that is taken.
+/// The rows and steps that are read from accepted data.
 static constexpr uint64_t kMostRow = 1 << 16, kSteps = 3;
 
 static constexpr DType kTypes[] = {ZERO_RT_F32, ZERO_RT_F64, ZERO_RT_F16, ZERO_RT_I64,  ZERO_RT_I32,
                                    ZERO_RT_I16, ZERO_RT_U16, ZERO_RT_U8,  ZERO_RT_BOOL, ZERO_RT_I8};
 
-/// Binds `file` to two inputs of types and shapes that `options` stands for, and
-/// reads batches.
+/// Binds `file` to two inputs, whose types and shapes `options` selects, and reads batches.
 static rt::Status readBatches(const rt::ArrayFile &file, Random &options) {
   rt::Array array;
   ZERO_RT_TRY(rt::readArray(file, "x", array));
@@ -63,7 +62,7 @@ static rt::ArrayFile arrayFile(const std::string &path, const std::string &exten
   return file;
 }
 
-/// Everything short of mapping the code.
+/// Everything except mapping the code.
 static rt::Status readProgram(const std::string &path) {
   rt::Executable executable;
   if (std::string error = rt::readExecutable(path, executable); !error.empty())
@@ -74,7 +73,7 @@ static rt::Status readProgram(const std::string &path) {
              : rt::Status();
 }
 
-/// Makes `file`'s checksum right, so that what lies behind it is looked at.
+/// Corrects `file`'s checksum, so that the contents after it are checked.
 static void seal(std::string &file) {
   if (file.size() < sizeof(rt::Header))
     return;
@@ -112,7 +111,7 @@ public:
       return mutateExecutable(random.pick(executables), random);
     Case made = random.pick(data);
     made.options = random.below(1024);
-    // Headers are where files break.
+    // Most errors are in headers.
     std::string head = made.bytes.substr(0, 128), rest = made.bytes.substr(head.size());
     if (random.oneIn(2)) {
       made.extension == "npy" ? mutateText(head, random) : mutateBytes(head, random);
@@ -137,8 +136,8 @@ public:
   }
 
 private:
-  /// One in three as bytes, one in three of them with a right checksum; else fields
-  /// of the tables.
+  /// Mutates one case in three as bytes, and corrects the checksum in one of three of these.
+  /// Mutates fields of the tables in the others.
   Case mutateExecutable(Case made, Random &random) {
     if (random.oneIn(3)) {
       std::string header = made.bytes.substr(0, 128);

@@ -16,7 +16,7 @@ using google::protobuf::Reflection;
 using Type = google::protobuf::FieldDescriptor::CppType;
 
 namespace {
-/// One value of a field: element `index`, or the field itself where it has one.
+/// One value of a field: element `index` of a repeated field, or the value of a singular one.
 struct Slot {
   Message &message;
   const FieldDescriptor *field;
@@ -108,7 +108,7 @@ static void mutateSlot(const Slot &slot, Message &root, const std::vector<std::s
   }
 }
 
-/// Appends an element with the value that means "not set".
+/// Appends an element with the default value.
 static void append(Message &message, const FieldDescriptor *field) {
   const Reflection &r = *message.GetReflection();
   switch (field->cpp_type()) {
@@ -163,12 +163,12 @@ static void mutateRepeated(Message &message, const FieldDescriptor *field, Messa
   switch (size == 0 ? 0 : random.below(6)) {
   case 0:
     append(message, field);
-    // A closed enumeration may take no default.
+    // A closed enumeration may not accept the default value.
     if (r.FieldSize(message, field) > size)
       mutateSlot({message, field, size}, root, words, random);
     return;
   case 1:
-    // Removal of one: it becomes the last first.
+    // Removes an element after swapping it with the last one.
     r.SwapElements(&message, field, at, size - 1);
     return r.RemoveLast(&message, field);
   case 2:

@@ -12,14 +12,14 @@
 
 namespace zero::fuzz {
 
-/// Changes one field somewhere in `message`: sets it to an edge of its type or to a
-/// string that occurs elsewhere in the message (or in `words`), clears it, or drops,
-/// repeats, swaps or appends elements. All depths are equally likely.
+/// Changes one field of a message in `message`: sets it to an extreme value of its type or to a
+/// string that occurs elsewhere in the message (or in `words`), clears it, or drops, repeats, swaps
+/// or appends elements. All depths are equally likely.
 void mutateMessage(google::protobuf::Message &message, const std::vector<std::string> &words,
                    Random &random);
 
-/// Calls `visit` for every repeated field of messages in `message`, outermost first.
-/// What a minimiser may drop elements of.
+/// Calls `visit` for every repeated field of messages in `message`, outermost first. A minimizer
+/// may drop elements of these fields.
 void forEachList(google::protobuf::Message &message,
                  const std::function<void(google::protobuf::Message &,
                                           const google::protobuf::FieldDescriptor *)> &visit);

@@ -10,7 +10,7 @@ using namespace onnx;
 
 namespace zero::fuzz {
 
-/// Data are given only to tensors of at most this many bytes.
+/// Only tensors of at most this many bytes get data.
 static constexpr uint64_t kMostBytes = 1 << 16;
 
 static uint64_t widthOf(int32_t type) {
@@ -33,7 +33,7 @@ static uint64_t widthOf(int32_t type) {
   }
 }
 
-/// Bytes of the tensor's shape; at least kMostBytes where they do not fit.
+/// The bytes of the tensor's shape, or at least kMostBytes if they do not fit.
 static uint64_t bytesOf(const TensorProto &tensor) {
   uint64_t bytes = widthOf(tensor.data_type());
   for (int64_t dim : tensor.dims())

@@ -12,16 +12,16 @@
 
 namespace zero::fuzz {
 
-/// Changes the dimensions; most of the time the data follow, and are few.
+/// Changes the dimensions. Usually the data changes with them and is small.
 void reshapeTensor(::onnx::TensorProto &tensor, Random &random);
 
-/// Changes the element type; most of the time the data follow.
+/// Changes the element type. Usually the data changes with it.
 void retypeTensor(::onnx::TensorProto &tensor, Random &random);
 
-/// Sets one element to an edge of its type. False if there is none in raw data.
+/// Sets one element to an extreme value of its type. False if the raw data has no element.
 bool setValue(::onnx::TensorProto &tensor, Random &random);
 
-/// Makes the data external: at one of `words`, anywhere.
+/// Makes the data external, at one of `words` and a random offset.
 void moveOutside(::onnx::TensorProto &tensor, const std::vector<std::string> &words,
                  Random &random);
 

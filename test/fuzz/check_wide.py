@@ -1,5 +1,5 @@
-"""Long and wide graphs compile in proportion to their nodes: four times the nodes take no more
-than so many times as long, on any machine, in less than 500 MiB.
+"""The compile time of long and wide graphs is proportional to their nodes: four times the nodes
+take at most a fixed multiple of the time on any machine, in less than 500 MiB.
 
 usage: check_wide.py WORK
 """
@@ -13,11 +13,11 @@ from zero_test import Checks, run_tool
 
 MAKE = Path(__file__).parent / "make_wide.py"
 FEW, MANY = 1000, 4000
-TIMES, SECONDS = 8, 0.3  # linear is 4, quadratic 16; what no clock tells apart
+TIMES, SECONDS = 8, 0.3  # linear gives 4, quadratic gives 16; differences below SECONDS are noise
 
 
 def cpu_seconds(checks, model):
-    """What the compiler takes of a core for `model`, in a process of its own."""
+    """The CPU seconds of the compiler for `model`, in a separate process."""
     text = run_tool("fuzz-compiler", "--replay", "--cpu-seconds=3000", "--mebibytes=500", model,
                     timeout=3600)
     checks.that("1 cases: " in text and " 0 failed" in text, f"{model}: {text}")

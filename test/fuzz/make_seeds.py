@@ -1,8 +1,8 @@
 """Writes models of one node each, the seeds of fuzz-compiler.
 
-Usage: make_seeds.py FOLDER. ONNX's own node tests, made trainable: floats become
-initializers, integers constants, and the loss is the sum of the means of all float
-results. One in a kind (operator and set of attributes' names) is taken.
+Usage: make_seeds.py FOLDER. Takes ONNX's node tests and makes them trainable: floats become
+initializers, integers become constants, and the loss is the sum of the means of all float results.
+Of each kind (operator and names of attributes) one test is used.
 """
 
 import sys
@@ -18,7 +18,7 @@ MOST_BYTES = 1 << 16
 
 
 def as_initializers(model, inputs):
-    """Makes the test's inputs initializers, with names that parameters have."""
+    """Turns the test's inputs into initializers with the names of parameters."""
     names = {info.name: f"module.{info.name}" for info in model.graph.input}
     for node in model.graph.node:
         node.input[:] = [names.get(name, name) for name in node.input]
@@ -29,7 +29,7 @@ def as_initializers(model, inputs):
 
 
 def loss_nodes(model):
-    """Nodes that make one scalar of the float results."""
+    """Nodes that compute one scalar from the float results."""
     means = []
     for output in model.graph.output:
         kind = output.type.tensor_type.elem_type

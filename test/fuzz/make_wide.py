@@ -1,4 +1,4 @@
-"""Writes models that are long or wide, for passes that are not linear: make_wide.py FOLDER COUNT"""
+"""Writes long or wide models, which show nonlinear passes: make_wide.py FOLDER COUNT"""
 
 import sys
 from pathlib import Path
@@ -18,7 +18,7 @@ def info(name, shape):
 
 
 def chain(count, op, operand=None):
-    """`count` nodes in a row on top of y, the i-th with operand(i)."""
+    """A chain of `count` nodes after y; the i-th has operand(i)."""
     for i in range(count):
         more = [operand(i)] if operand else []
         yield node(op, [f"v{i}" if i else "y", *more], [f"v{i + 1}"])
@@ -26,7 +26,7 @@ def chain(count, op, operand=None):
 
 
 def dense(count):
-    """Sums of all values before, with `count` operands together."""
+    """Sums of all previous values, with `count` operands in total."""
     values = ["y"]
     while count > 0:
         values.append(f"d{len(values)}")
@@ -40,7 +40,7 @@ def names(prefix, count):
 
 
 def models(count):
-    """Name, the nodes from y = x * module.w to r, more initializers and inputs."""
+    """Name, the nodes from y = x * module.w to r, additional initializers and inputs."""
     parts, weights, tables = names("p", count), names("module.w.", count), names("val_", count)
     yield "chain", chain(count, "Tanh"), [], []
     yield "concat", [node("Concat", ["y"] * count, ["r"], axis=0)], [], []
@@ -77,7 +77,7 @@ def main():
         )
         opsets = [helper.make_opsetid("", 18)]
         model = helper.make_model(graph, opset_imports=opsets, ir_version=10)
-        # Flags 0: a plan only.
+        # Flags 0: only a plan.
         (folder / f"{name}.0.onnx").write_bytes(model.SerializeToString())
 
 

@@ -1,10 +1,10 @@
-"""Runs on a GPU what no other machine can tell, and prints a table of what came out.
+"""Runs the checks that need a GPU, and prints a table of the results.
 
 usage: run [--build BUILD] [--device cuda|simulated] [--graphs mlp,gpt2-tiny] [--ranks 1,2,4]
 
-Ranks share GPU 0, so that sums have the order of ranks and stages must be bitwise identical. Ends with 1 where
-something failed, with 2 where there is no GPU. With --device=simulated, which tests this script, a core does
-what the threads of a GPU would; what only a GPU has is left out then.
+Ranks share GPU 0, so sums have the order of ranks and stages must be bitwise identical. Exits with
+1 if a check failed, and with 2 if there is no GPU. With --device=simulated, which tests this
+script, one core does the work of a GPU's threads; checks that need a GPU are omitted.
 """
 
 import argparse
@@ -26,11 +26,11 @@ from zero_test import Failed, Graph, run_tool  # noqa: E402
 
 
 class Missing(Exception):
-    """What a check needs is not installed."""
+    """Something that a check needs is not installed."""
 
 
 class Table:
-    """Prints a line for each check as it ends."""
+    """Prints one line per check when it ends."""
 
     def __init__(self):
         self.failed = 0
@@ -51,7 +51,7 @@ class Table:
 
 
 def communicator(build):
-    """The suite that all communicators pass, on the GPU's own one."""
+    """Runs the conformance suite of communicators with the communicator of the GPU."""
     environment = {**os.environ, "ZERO_TEST_GPU": "1"}
     done = subprocess.run([build / "bin/unit/runtime-communicator-test", "--gtest_brief=1",
                            "--gtest_filter=*gpu*"], env=environment, capture_output=True, text=True,
@@ -61,7 +61,7 @@ def communicator(build):
 
 
 def ground_truth(args, graph, work):
-    """PyTorch's losses and gradients, and bitwise identical stages."""
+    """Compares with PyTorch's losses and gradients; stages must be bitwise identical."""
     done = subprocess.run([sys.executable, TEST / "execute/check_groundtruth.py", TEST / "data", work, graph,
                            f"--ranks={args.ranks}", f"--device={args.device}", "--optimizers=adamw"],
                           capture_output=True, text=True, timeout=3000)
@@ -70,7 +70,7 @@ def ground_truth(args, graph, work):
 
 
 def certificate(args, graph, work):
-    """What each rank allocates is what was printed before."""
+    """Each rank allocates the memory that was printed before."""
     graph, details = Graph(TEST / "data", graph, work), []
     for stage in (0, 3):
         ranks = max(map(int, args.ranks.split(",")))
@@ -83,7 +83,7 @@ def certificate(args, graph, work):
 
 
 def count_gpus():
-    """How many GPUs there are; one where nobody tells."""
+    """The number of GPUs, or one if it is unknown."""
     try:
         return max(1, subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True).stdout.count("GPU "))
     except OSError:
@@ -91,7 +91,8 @@ def count_gpus():
 
 
 def processes(graph, work):
-    """A process for each of up to two GPUs, joined by NCCL, has the losses of ranks that share a GPU."""
+    """One process for each of up to two GPUs, joined by NCCL, has the same losses as ranks that
+    share a GPU."""
     graph, gpus = Graph(TEST / "data", graph, work), min(2, count_gpus())
     executable, log = graph.compile(3, gpus, "--device=cuda"), work / "processes.jsonl"
     expected = graph.run(executable, 5).losses
@@ -108,7 +109,7 @@ def processes(graph, work):
 
 
 def step_time(args, graph, work):
-    """Seconds of a step at stages 0 and 3 on one rank, beside PyTorch's where it is installed."""
+    """Seconds of a step at stages 0 and 3 on one rank, and those of PyTorch if it is installed."""
     graph = Graph(TEST / "data", graph, work)
     seconds = []
     for stage in (0, 3):

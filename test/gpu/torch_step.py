@@ -1,4 +1,4 @@
-"""A step of the test's GPT-2 in PyTorch, to compare with."""
+"""A step of the test's GPT-2 in PyTorch, for comparison."""
 
 import time
 
@@ -6,8 +6,9 @@ import numpy as np
 
 
 def torch_step(graph, steps):
-    """Seconds of a step of a model of the graph's sizes on PyTorch's GPU: float32 without TF32, fused AdamW, the
-    median of `steps`. None where there is no PyTorch, or it has no GPU. The model is its own, so only time counts."""
+    """Seconds of a step of a model with the graph's sizes on PyTorch's GPU: float32 without TF32,
+    fused AdamW, the median of `steps`. None without PyTorch or a GPU. The weights differ from the
+    graph's, so only the time is comparable."""
     try:
         import torch
     except ImportError:
@@ -34,7 +35,8 @@ def torch_step(graph, steps):
 
 
 def make_model(torch, graph):
-    """A GPT-2 with as many layers, heads and classes as the gradients of the ground truth tell."""
+    """A GPT-2 whose layers, heads and classes are derived from the gradients of the ground truth.
+    """
     shapes = {name[len("grad."):]: value.shape for name, value in graph.truth.items() if name.startswith("grad.")}
     vocabulary, width = next(shape for name, shape in shapes.items() if name.endswith("wte.weight"))
     positions = next(shape[0] for name, shape in shapes.items() if name.endswith("wpe.weight"))

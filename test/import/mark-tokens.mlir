@@ -1,4 +1,4 @@
-// Inputs whose numbers choose rows of an embedding, batch by sequence, are tokens.
+// Inputs of shape batch x sequence whose values select rows of an embedding are tokens.
 // RUN: zero-opt %s --zero-mark-tokens | FileCheck %s
 // CHECK: func.func @step(%{{.*}}: tensor<2x4xi64> {zero.binding = "ids", zero.tokens}, %{{.*}}: tensor<2x4xi64> {zero.binding = "labels"}, %{{.*}}: tensor<8xi64> {zero.binding = "users"}, %{{.*}}: tensor<2x4xi32> {zero.binding = "columns"}, %{{.*}}: tensor<2x4xf32> {zero.binding = "x"})
 zero.parameter @table : tensor<9x3xf32> {splat = 0.0}
@@ -11,7 +11,7 @@ func.func @step(%ids: tensor<2x4xi64> {zero.binding = "ids"}, %labels: tensor<2x
   %flat = onnx.node "Reshape"(%ids, %shape) {} opset 18 : (tensor<2x4xi64>, tensor<1xi64>) -> tensor<8xi64>
   %e = onnx.node "Gather"(%t, %flat) {axis = 0 : i64} opset 18 : (tensor<9x3xf32>, tensor<8xi64>) -> tensor<8x3xf32>
   %u = onnx.node "Gather"(%t, %users) {axis = 0 : i64} opset 18 : (tensor<9x3xf32>, tensor<8xi64>) -> tensor<8x3xf32>
-  // Rows of a value, not of an embedding.
+  // These select rows of a value that is not an embedding.
   %c = onnx.node "GatherElements"(%x, %columns) {axis = 1 : i64} opset 18 : (tensor<2x4xf32>, tensor<2x4xi32>) -> tensor<2x4xf32>
   %y = onnx.node "Reshape"(%labels, %shape) {} opset 18 : (tensor<2x4xi64>, tensor<1xi64>) -> tensor<8xi64>
   %s = onnx.node "Add"(%e, %u) {} opset 18 : (tensor<8x3xf32>, tensor<8x3xf32>) -> tensor<8x3xf32>

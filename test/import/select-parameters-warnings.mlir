@@ -1,10 +1,10 @@
-// Names of adapters and teachers, where nothing says what is frozen.
+// Names of adapters and teachers without an option that says what is frozen.
 // RUN: zero-opt %s --split-input-file --zero-select-parameters -o %t 2>&1 | FileCheck %s
 // RUN: zero-opt %s --split-input-file --zero-select-parameters -o %t 2>&1 | grep -c warning: | grep -x 5
 // RUN: zero-opt %s --split-input-file --zero-select-parameters=freeze-all-but=* -o %t 2>&1 | FileCheck %s --check-prefix=SAID --allow-empty
 // SAID-NOT: warning
 
-// PEFT: two adapters and a head that is trained whole, one warning.
+// PEFT: two adapters and a head that is trained in full cause one warning.
 // CHECK: warning: 5 parameters look like adapters, such as 'm.q.lora_A.default.weight'; an export does not say what is frozen (requires_grad=False), so all parameters are trained. To train only these, add --freeze-all-but='*.lora_*,*.modules_to_save.*', or list what is trained in --trainable=FILE (docs/guides/weights.md); --freeze-all-but='*' means that all are to be
 module {
   zero.state constant @m.q.base_layer.weight : tensor<4xf32> {data = #zero.data<"m.onnx", 0, 16>}
@@ -36,7 +36,7 @@ module {
 
 // -----
 
-// A word inside a segment; a tensor without a module's name is not trained.
+// A word inside a segment. A tensor without a module's name is not trained.
 // CHECK: warning: 3 parameters look like adapters, such as 'x.lora_B'{{.*}} --freeze-all-but='*.lora_*,*.*_lora.*,*.adapter_*'
 module {
   zero.state constant @lora_A : tensor<4xf32> {data = #zero.data<"m.onnx", 0, 16>}
@@ -62,7 +62,7 @@ module {
 
 // -----
 
-// Copies that an optimizer does not move.
+// Copies that no optimizer changes.
 // CHECK: warning: 4 parameters look like those of a teacher or of a moving average, such as 'm.teacher.fc.weight'{{.*}} To leave these as they are, add --freeze='m.teacher.*,m.target_network.*,m.ema_decay'
 module {
   zero.state constant @m.student.fc.weight : tensor<4xf32> {data = #zero.data<"m.onnx", 0, 16>}
@@ -117,7 +117,7 @@ module {
 
 // -----
 
-// Whole words only, and nothing but adapters is nothing to warn of.
+// Only full words match. Adapters without other parameters cause no warning.
 module {
   zero.state constant @schema.weight : tensor<4xf32> {data = #zero.data<"m.onnx", 0, 16>}
   zero.state constant @flora.weight : tensor<4xf32> {data = #zero.data<"m.onnx", 0, 16>}
@@ -172,7 +172,7 @@ module {
 
 // -----
 
-// Another adapter beside PEFT's wrapped layers.
+// Another adapter next to PEFT's wrapped layers.
 // CHECK: warning: some parameters are of a 'base_layer' that an adapter wraps{{.*}} --freeze-all-but=PATTERN,...
 module {
   zero.state constant @m.q.base_layer.weight : tensor<4xf32> {data = #zero.data<"m.onnx", 0, 16>}

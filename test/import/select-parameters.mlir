@@ -5,8 +5,7 @@
 // RUN: echo net.rotary.inv_freq > %t.list && echo net.fc.weight >> %t.list
 // RUN: zero-opt %s --zero-select-parameters=trainable=%t.list | FileCheck %s --check-prefix=LIST
 
-// A weight, a rotary table, a mask, running statistics, an exporter's name, and
-// one that nothing reads.
+// A weight, a rotary table, a mask, running statistics, an exporter's name, and an unused constant.
 // CHECK-DAG: zero.parameter @net.fc.weight : tensor<4x4xf32> {data = #zero.data<"m.onnx", 0, 64>}
 // CHECK-DAG: zero.parameter @net.emb.weight
 // CHECK-DAG: zero.parameter @net.bias.weight
@@ -32,7 +31,7 @@
 // FROZEN-DAG: zero.parameter @net.emb.weight : tensor<4x4xf32> {data = {{.*}}, frozen}
 // FROZEN-DAG: zero.parameter @net.bias.weight : tensor<4xf32> {data = #zero.data<"m.onnx", 0, 16>}{{$}}
 
-// A pattern in the list takes what reaches the loss, and only that.
+// A pattern in the list selects only constants that reach the loss.
 // RUN: echo 'net.*.weight' > %t.globs && echo 'onnx::*' >> %t.globs
 // RUN: zero-opt %s --zero-select-parameters=trainable=%t.globs | FileCheck %s --check-prefix=GLOBS
 // GLOBS-DAG: zero.parameter @net.fc.weight : tensor<4x4xf32> {data = #zero.data<"m.onnx", 0, 64>}
@@ -41,7 +40,8 @@
 // GLOBS-DAG: zero.state {{ *}}constant @net.mask
 // GLOBS-NOT: net.unused
 
-// What the list leaves out is frozen if it would be trained without one, else as it was.
+// A constant that the list omits is frozen if it would be trained without a list. Otherwise it is
+// unchanged.
 // LIST-DAG: zero.parameter @net.rotary.inv_freq : tensor<2xf32> {data = #zero.data<"m.onnx", 0, 8>}
 // LIST-DAG: zero.parameter @net.fc.weight : tensor<4x4xf32> {data = #zero.data<"m.onnx", 0, 64>}
 // LIST-DAG: zero.parameter @net.emb.weight : tensor<4x4xf32> {data = {{.*}}, frozen}
@@ -50,7 +50,7 @@
 // LIST-DAG: zero.state {{ *}}constant @net.bn.running_mean
 // LIST-DAG: zero.state {{ *}}constant @val_7
 
-// The same list the other way round, and by what is frozen.
+// The same selection by the inverse list, and by what is frozen.
 // RUN: zero-opt %s --zero-select-parameters='freeze-all-but=net.fc.*,net.b*.weight' | FileCheck %s --check-prefix=ALLBUT
 // RUN: zero-opt %s --zero-select-parameters='freeze-all-but=net.fc.*,net.b*.weight' -o %t.allbut
 // RUN: printf 'net.fc.*\nnet.b*.weight\n' > %t.same && zero-opt %s --zero-select-parameters=trainable=%t.same -o %t.listed
@@ -63,7 +63,7 @@
 // ALLBUT-DAG: zero.parameter @net.siren.weight : tensor<4x2xf32> {data = {{.*}}, frozen}
 // ALLBUT-DAG: zero.state {{ *}}constant @net.bn.running_mean
 
-// A pattern passes over all buffers.
+// A pattern skips all buffers.
 // RUN: echo 'net.*' > %t.all && zero-opt %s --zero-select-parameters=trainable=%t.all | FileCheck %s --check-prefix=PASSED
 // PASSED-DAG: zero.parameter @net.emb.weight : tensor<4x4xf32> {data = #zero.data<"m.onnx", 0, 64>}
 // PASSED-DAG: zero.state {{ *}}constant @net.rotary.inv_freq
@@ -97,7 +97,7 @@ func.func @step(%x: tensor<4x4xf32> {zero.binding = "x"}, %p: tensor<4x1xi64> {z
   %pf = onnx.node "Cast"(%p) {to = 1 : i64} opset 18 : (tensor<4x1xi64>) -> tensor<4x1xf32>
   %angle = onnx.node "Mul"(%pf, %inv) {} opset 18 : (tensor<4x1xf32>, tensor<2xf32>) -> tensor<4x2xf32>
   %cos = onnx.node "Cos"(%angle) {} opset 18 : (tensor<4x2xf32>) -> tensor<4x2xf32>
-  // A layer whose activation is a sine: its weight is no rotary table.
+  // A layer whose activation is a sine: its weight is not a rotary table.
   %xs = onnx.node "MatMul"(%x, %siren) {} opset 18 : (tensor<4x4xf32>, tensor<4x2xf32>) -> tensor<4x2xf32>
   %sin = onnx.node "Sin"(%xs) {} opset 18 : (tensor<4x2xf32>) -> tensor<4x2xf32>
   %rot = onnx.node "Mul"(%cos, %sin) {} opset 18 : (tensor<4x2xf32>, tensor<4x2xf32>) -> tensor<4x2xf32>
@@ -105,7 +105,7 @@ func.func @step(%x: tensor<4x4xf32> {zero.binding = "x"}, %p: tensor<4x1xi64> {z
   %y1 = onnx.node "MatMul"(%y0, %val) {} opset 18 : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
   %y2 = onnx.node "MatMul"(%y1, %made) {} opset 18 : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
   %bn = onnx.node "BatchNormalization"(%y2, %s, %s, %mean, %mean) {} opset 18 : (tensor<4x4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<4x4xf32>
-  // A learned bias that is looked up, and one of the logits: both are trained.
+  // A learned bias that is looked up, and a bias of the logits: both are trained.
   %row = onnx.node "Gather"(%e, %p) {axis = 0 : i64} opset 18 : (tensor<4x4xf32>, tensor<4x1xi64>) -> tensor<4x1x4xf32>
   %bias = onnx.node "Reshape"(%row) {} opset 18 : (tensor<4x1x4xf32>) -> tensor<4x4xf32>
   %a0 = onnx.node "Add"(%bn, %bias) {} opset 18 : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>

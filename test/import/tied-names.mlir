@@ -1,4 +1,4 @@
-// A tied tensor answers to all its names, and its parameter keeps them.
+// A tied tensor can be selected by all its names, and its parameter keeps them.
 // RUN: zero-opt %s --zero-verify-import --zero-select-parameters=freeze=*.wte.* | FileCheck %s --check-prefix=FROZEN
 // RUN: echo model.wte.weight > %t && zero-opt %s --zero-select-parameters=trainable=%t | FileCheck %s --check-prefix=TRAINED
 // RUN: zero-opt %s --zero-select-parameters=freeze-all-but=*.wte.* | FileCheck %s --check-prefix=TRAINED

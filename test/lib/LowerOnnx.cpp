@@ -9,7 +9,7 @@ namespace zero {
 #define GEN_PASS_DEF_LOWERONNX
 #include "test/lib/Passes.h.inc"
 
-/// `onnx.none` is a null operand to a lowering.
+/// A lowering represents `onnx.none` as a null operand.
 static SmallVector<Value> operandsOf(onnx::NodeOp node) {
   SmallVector<Value> inputs(node.getInputs());
   for (Value &input : inputs)

@@ -1,4 +1,4 @@
-//===- Passes.h - passes for tests alone -----------------------*- C++ -*-===//
+//===- Passes.h - passes for tests only -------------------------*- C++ -*-===//
 
 #ifndef TEST_LIB_PASSES_H
 #define TEST_LIB_PASSES_H

@@ -39,7 +39,7 @@ struct TestGradient : impl::TestGradientBase<TestGradient> {
 
   static bool isFloat(Value value) { return isa<FloatType>(getElementTypeOrSelf(value.getType())); }
 
-  /// A new argument: the gradient of `result`.
+  /// Adds an argument: the gradient of `result`.
   Value seed(Value result) {
     func::FuncOp func = getOperation();
     return func.getBody().addArgument(result.getType(), result.getLoc());

@@ -7,7 +7,7 @@
 // CHECK-DAG: #[[$ROW:.*]] = affine_map<(d0, d1) -> (d0)>
 // CHECK-DAG: #[[$COLUMN:.*]] = affine_map<(d0, d1) -> (d1)>
 
-// NumPy broadcasting lies in the maps, a constant of equal elements in the body.
+// The maps express NumPy broadcasting. A constant of equal elements is part of the body.
 // CHECK-LABEL: func.func @broadcast
 // CHECK: linalg.generic {indexing_maps = [#[[$A]], #[[$B]], #[[$ID]]]
 // CHECK: arith.divf %{{.*}}, %{{.*}} : f32
@@ -21,8 +21,7 @@ func.func @broadcast(%a: tensor<4x1x5xf32>, %b: tensor<3x1xf32>) -> tensor<4x3x5
   return %z : tensor<4x3x5xf32>
 }
 
-// Sums over rows and over columns are one loop nest each; only they may be
-// reordered.
+// Sums over rows and over columns are one loop nest each. Only these may be reordered.
 // CHECK-LABEL: func.func @sums
 // CHECK: linalg.generic {indexing_maps = [#[[$FULL]], #[[$ROW]]], iterator_types = ["parallel", "reduction"]}
 // CHECK: arith.addf %{{.*}}, %{{.*}} fastmath<reassoc>
@@ -35,7 +34,7 @@ func.func @sums(%x: tensor<4x8xf32>) -> (tensor<4x1xf32>, tensor<8xf32>) {
   return %a, %b : tensor<4x1xf32>, tensor<8xf32>
 }
 
-// Small powers are products.
+// Small powers become products.
 // CHECK-LABEL: func.func @cube
 // CHECK-NOT: math
 // CHECK: %[[S:.*]] = arith.mulf %[[X:.*]], %[[X]]
@@ -46,8 +45,8 @@ func.func @cube(%x: tensor<8xf32>) -> tensor<8xf32> {
   return %y : tensor<8xf32>
 }
 
-// A label outside the classes is moved inside before it reads a score, and the
-// check stops the step.
+// A label outside the classes is clamped before it is used to read a score, and the check stops the
+// step.
 // CHECK-LABEL: func.func @loss
 // CHECK: arith.maxsi
 // CHECK: arith.minsi

@@ -1,6 +1,7 @@
 // RUN: zero-opt %s --zero-test-gradient | FileCheck %s
 
-// Saved results serve where they are the better form; what was broadcast is summed.
+// Saved results are used if they give the better formula. Gradients of broadcast operands are
+// summed.
 // CHECK-LABEL: func.func @tanh
 // CHECK-SAME: (%[[X:.*]]: tensor<4xf32>, %[[DY:.*]]: tensor<4xf32>)
 // CHECK: %[[Y:.*]] = onnx.node "Tanh"(%[[X]])

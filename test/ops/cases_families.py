@@ -1,4 +1,4 @@
-"""Cases of the operators around the common ones: other forms, other reductions."""
+"""Cases of related operators: other forms, other reductions."""
 
 import numpy as np
 
@@ -106,7 +106,7 @@ def functions():
               "Atanh": (-0.9, 0.9)}
     for op in ("Tan", "Asin", "Acos", "Atan", "Sinh", "Cosh", "Asinh", "Acosh", "Atanh"):
         low, high = ranges.get(op, (-3, 3))
-        # MLIR's polynomial of Atan is the least exact one.
+        # MLIR's polynomial of Atan is the least accurate one.
         yield Case(op, [f(40, low=low, high=high)], grad=[0], opset=22,
                    tol=3e-6 if op == "Atan" else 1e-6)
     for op, opset in (("HardSwish", 14), ("Mish", 22), ("Celu", 28), ("Selu", 6), ("Softsign", 1),
@@ -125,10 +125,10 @@ def images():
         yield Case("EyeLike", [f(3, 4)], {"k": k}, opset=22)
     yield Case("InstanceNormalization", [f(2, 3, 4, 2), f(3), f(3)], grad=[0, 1, 2])
     for p in (1, 2):
-        # onnx.reference forgets the magnitude of p = 1.
+        # onnx.reference ignores the magnitude for p = 1.
         yield Case("LpNormalization", [f(3, 4)], {"axis": 0, "p": p}, grad=[0], opset=22,
                    by=lambda x, p=p: x / np.linalg.norm(x, p, 0))
-    # The function's body computes in float32, which no central difference bears.
+    # The function's body computes in float32, which is too coarse for central differences.
     yield Case("GroupNormalization", [f(2, 4, 3), f(4), f(4)], {"num_groups": 2}, opset=21,
                grad=[0, 1, 2], grad_tol=1e-5, by=group_norm)
     yield Case("MeanVarianceNormalization", [f(2, 3, 2, 2)], by=lambda x: (
@@ -151,8 +151,8 @@ def statistics():
 
 
 def scatters():
-    """Also several updates of one element, and for products some that are zero; ties of
-    max and min have no central difference: check_scatter_ties.py."""
+    """Includes several updates of one element and, for products, zeros. Ties of max and min have no
+    central difference: see check_scatter_ties.py."""
     index = np.array([[1, 0], [3, 1]])
     repeated = np.array([[1, 1, 3], [1, 1, 1], [0, 2, 2]])
     rows = ints(2, 0, 1)[:, None]

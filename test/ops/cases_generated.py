@@ -8,7 +8,7 @@ rng = np.random.default_rng(23)
 
 
 def f(shape):
-    """Numbers apart from each other and from 0, so that no maximum has a tie."""
+    """Numbers that differ from each other and from 0, so that no maximum has a tie."""
     count = int(np.prod(shape))
     values = rng.permutation(count) * 0.37 + 0.25
     return (values * rng.choice([-1, 1], count)).reshape(shape) / max(1, count / 8)
@@ -52,7 +52,7 @@ def reductions():
         for op in ("ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceL1", "ReduceL2",
                    "ReduceSumSquare", "ReduceProd", "ReduceLogSumExp"):
             if 0 in full and op not in ("ReduceSum", "ReduceSumSquare", "ReduceL1", "ReduceProd"):
-                continue  # the mean and the largest of nothing
+                continue  # the mean and the maximum of an empty tensor
             yield Case(op, [f(full), axes], {"keepdims": int(rng.integers(2))}, constants=[1],
                        grad=[0], note="generated")
 

@@ -24,7 +24,7 @@ def scalar(value, dtype=np.float32):
 
 
 def erf(x):
-    """onnx.reference's Erf computes in float32, too coarse to differentiate."""
+    """onnx.reference's Erf computes in float32, which is too coarse for differences."""
     return np.vectorize(math.erf, otypes=[np.float64])(x)
 
 

@@ -56,7 +56,7 @@ def joins():
     yield Case("Concat", [f64(2, 3), f64(2, 1), f64(2, 4)], {"axis": 1}, grad=(0, 1, 2))
     yield Case("Concat", [f64(2, 3), f64(1, 3)], {"axis": -2}, grad=(0,))
     yield Case("Concat", [ints(1), ints(2, 3)], {"axis": 0})
-    # More than one kernel takes.
+    # More operands than one kernel accepts.
     yield Case("Concat", [f64(2, 1 + i % 2) for i in range(70)], {"axis": 1}, grad=(0, 69))
     yield Case("Split", [f64(1100, 2)], {"axis": 0, "num_outputs": 1100}, outputs=1100)
     yield Case("Split", [f64(2, 40)], {"axis": 1, "num_outputs": 40}, outputs=40, grad=(0,))
@@ -208,7 +208,7 @@ def products():
 
 
 def causal_and_padded(q, k, v, shown):
-    """In numpy: the reference takes the number of queries from the mask."""
+    """Computes in numpy, because the reference takes the number of queries from the mask."""
     scores = q @ k.swapaxes(2, 3) / np.sqrt(q.shape[3])
     shown = shown & np.tri(*scores.shape[2:], dtype=bool)
     weights = np.exp(scores) * shown
@@ -250,7 +250,7 @@ def attention():
     for operands, attrs, options in attention_forms():
         options = {"opset": 23, "grad": (0, 1, 2), "grad_tol": 1e-6, **options}
         yield Case("Attention", operands, attrs, **options)
-        # In float32 it is the library's.
+        # In float32 the library computes it.
         yield Case("Attention", operands, attrs, **{**options, "single": True, "grad_tol": 1e-5})
 
 

@@ -1,7 +1,7 @@
 """Cases of LSTM, GRU and RNN.
 
-onnx.reference lacks directions, lengths and most attributes, so the word is a loop over
-steps, rows and directions in numpy, written from ONNX's formulas.
+onnx.reference lacks directions, lengths and most attributes. The reference here is a loop over
+steps, rows and directions in numpy that follows ONNX's formulas.
 """
 
 import itertools
@@ -34,7 +34,7 @@ DEFAULTS = {"LeakyRelu": (0.01, 0), "ThresholdedRelu": (1, 0), "HardSigmoid": (0
 
 
 def functions(op, attrs, directions):
-    """The functions of each direction: of x, clipped first."""
+    """The functions of each direction. Each takes x, which is clipped first."""
     names = attrs.get("activations", FUNCTIONS[op] * directions)
     alphas = iter(attrs.get("activation_alpha", ()))
     betas = iter(attrs.get("activation_beta", ()))
@@ -101,7 +101,7 @@ def layer(op, attrs):
 
 
 def case(op, steps=4, batch=3, inputs=3, hidden=5, given="", attrs=None, graded=True, **more):
-    """`given`: which operands there are besides X, W and R: b, l, h, c, p."""
+    """`given`: the operands besides X, W and R: b, l, h, c, p."""
     attrs = dict(attrs or {}, hidden_size=hidden)
     directions, gates = 1 + (attrs.get("direction") == "bidirectional"), GATES[op]
 
@@ -127,7 +127,7 @@ def case(op, steps=4, batch=3, inputs=3, hidden=5, given="", attrs=None, graded=
 
 
 def forms(op):
-    """Directions, layouts, operands, and results that are left out."""
+    """Directions, layouts, operands, and omitted results."""
     extra = "cp" if op == "LSTM" else ""
     for direction in ("forward", "reverse", "bidirectional"):
         for layout in (0, 1):
@@ -144,7 +144,7 @@ def forms(op):
             yield case(op, absent=absent)
     yield case(op, given="bh", opset=14)
     yield case(op, given="bh", opset=7, graded=False)
-    # Batches that are cut into tiles of rows or not, and widths that do not fill a tile.
+    # Batches that are split into tiles of rows or not, and widths that do not fill a tile.
     for batch, hidden in ((1, 1), (8, 4), (16, 9), (13, 3), (12, 2), (11, 6)):
         yield case(op, batch=batch, hidden=hidden, steps=3, inputs=2, given="blh" + extra,
                    attrs={"direction": "reverse"})
@@ -154,13 +154,13 @@ def forms(op):
 
 
 def activations(op):
-    """Each function in each place, with its own numbers and with ONNX's."""
+    """Each function in each position, with the attributes of the node and with ONNX's defaults."""
     per = len(FUNCTIONS[op])
     for name, takes in ((name, TAKES.get(name, "")) for name in ACTIVATIONS):
         numbers = {key: [round(value + 0.1 * i, 2) for i in range(per)]
                    for key, letter, value in (("activation_alpha", "a", 0.3),
                                               ("activation_beta", "b", 0.6)) if letter in takes}
-        # Few steps: states grow fast where nothing holds the gates.
+        # Uses few steps, because states grow fast if nothing bounds the gates.
         yield case(op, 2, given="bh", attrs={"activations": [name] * per, **numbers})
         if name in DEFAULTS:
             yield case(op, 2, given="bh", attrs={"activations": [name] * per})

@@ -13,13 +13,13 @@ def f(*shape):
 
 
 def resize(x, scales=None, sizes=None, roi=None, opset=19, grad=True, **attrs):
-    """A Resize of `x`, by scales or to sizes."""
+    """A Resize of `x` by scales or to sizes."""
     inputs = [x, roi, scales, sizes]
     kinds = [np.float32, np.float32, np.float32, np.int64]
     inputs = [None if v is None else np.asarray(v, kind) for v, kind in zip(inputs, kinds)]
     while inputs[-1] is None:
         inputs.pop()
-    # Weights and places are float64, what they are made of is float32.
+    # Weights and positions are float64, computed from float32 inputs.
     return Case("Resize", inputs, attrs, opset, constants=(1, 2, 3), settings=(1, 2),
                 grad=[0] if grad else None, tol=3e-6)
 
@@ -42,7 +42,7 @@ def resizes():
         for way in ("half_pixel", "asymmetric", "align_corners"):
             cases.append(resize(f(1, 1, 4, 6), sizes=[1, 1, 7, 4], mode="nearest",
                                 coordinate_transformation_mode=way, nearest_mode=rule))
-    # Whole factors along the last dimension: weights of one period.
+    # Integer factors along the last dimension: the weights of one period.
     for mode, scale in itertools.product(("linear", "cubic"), (2, 3, 4, 0.5, 1.5)):
         for way in ("half_pixel", "align_corners", "asymmetric"):
             cases.append(resize(f(2, 36), [1, scale], mode=mode, coordinate_transformation_mode=way))
@@ -75,7 +75,7 @@ def resizes():
                             extrapolation_value=2.5))
     numbers = np.arange(24).reshape(1, 2, 3, 4).astype(np.int32)
     cases.append(resize(numbers, [1, 1, 2, 1.5], grad=False, mode="nearest"))
-    # Ordinary before opset 11: no roi, and one way of coordinates.
+    # Opset 10 has no roi and only one coordinate mode.
     cases.append(Case("Resize", [f(1, 2, 4, 5), np.array([1, 1, 2, 2], np.float32)],
                       {"mode": "linear"}, 10, constants=(1,), settings=(1,), grad=[0],
                       by=lambda x, scales: doubled_linear(x)))
@@ -83,7 +83,7 @@ def resizes():
 
 
 def doubled_linear(x):
-    """Twice as large along the last two dimensions, mode linear, asymmetric."""
+    """Doubles the last two dimensions, mode linear, asymmetric."""
     for axis in (2, 3):
         after = np.concatenate([np.take(x, range(1, x.shape[axis]), axis),
                                 np.take(x, [-1], axis)], axis)
@@ -133,8 +133,8 @@ def reflected(x, low, high):
 
 
 def line_taps(place, extent, mode, padding, align):
-    """Along one dimension: indices and weights of the pixels that each place touches.
-    onnx.reference rounds places to float32, which hides their slopes."""
+    """In one dimension: indices and weights of the pixels that each point reads. onnx.reference
+    rounds points to float32, which hides their gradients."""
     low, high = (0, extent - 1) if align else (-0.5, extent - 0.5)
     x = (place + 1) * (extent - 1) / 2 if align else ((place + 1) * extent - 1) / 2
     x = np.rint(x) if mode == "nearest" else x

@@ -11,13 +11,13 @@ def f(*shape):
 
 
 def distinct(*shape):
-    """No two elements closer than the step of the central differences."""
+    """Elements that differ by more than the step of the central differences."""
     return RNG.permutation(int(np.prod(shape))).reshape(shape).astype(np.float32) / 8
 
 
 def grouped_transpose(x, w):
-    """ConvTranspose in 2 groups, strides 2 and 1, dilations 1 and 2: onnx.reference
-    knows groups of one channel only."""
+    """ConvTranspose in 2 groups, strides 2 and 1, dilations 1 and 2: onnx.reference supports only
+    groups of one channel."""
     per_group = x.shape[1] // 2
     y = np.zeros((x.shape[0], 2 * w.shape[1], 2 * x.shape[2], x.shape[3] + 2))
     for c, i, j in np.ndindex(x.shape[1:]):
@@ -84,7 +84,7 @@ def pools():
     cases.append(Case("MaxPool", [-distinct(1, 2, 5, 5)],
                       {"kernel_shape": [3, 3], "pads": [1, 1, 1, 1]}, grad=[0], note="negative"))
     for shape in ((2, 3, 4, 5), (1, 2, 7), (2, 1, 2, 3, 2)):
-        # onnx.reference knows images of two dimensions only.
+        # onnx.reference supports only images of two dimensions.
         axes = tuple(range(2, len(shape)))
         cases.append(Case("GlobalMaxPool", [distinct(*shape)], grad=[0],
                           by=lambda x, axes=axes: x.max(axes, keepdims=True)))

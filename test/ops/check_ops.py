@@ -3,8 +3,8 @@
 
 usage: check_ops.py [--bin FOLDER] [--only OP] [--verbose]
 
-The cases are those of the cases_*.py files beside this one; harness.py says how they
-are checked. Every operator of the table that has a gradient needs a case of it.
+The cases are in the cases_*.py files of this directory, and harness.py explains how they are
+checked. Every operator of the table that has a gradient needs a case for it.
 """
 
 import argparse
@@ -17,7 +17,7 @@ from pathlib import Path
 from harness import forward_errors, gradient_errors, refusal
 
 
-# What they draw depends on no operand (test/execute/random.test).
+# The results of these operators depend on no operand (test/execute/random.test).
 RANDOM = {"Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform",
           "RandomUniformLike"}
 
@@ -30,7 +30,7 @@ def load_cases(only):
 
 
 def differentiable(tool):
-    """The standard operators that the compiler has a gradient for."""
+    """The standard operators for which the compiler has a gradient."""
     table = subprocess.run([tool, "--list-operators"], capture_output=True, text=True, check=True)
     rows = [line.split("\t") for line in table.stdout.splitlines()]
     return {row[1] for row in rows if row[0] == "ai.onnx" and row[4] in ("yes", "expanded")}

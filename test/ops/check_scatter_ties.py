@@ -1,5 +1,5 @@
-"""Gradients of ScatterElements and ScatterND where central differences say nothing: ties of max
-and min, whose parts are equal as PyTorch's amax and amin make them, and products of zeros.
+"""Gradients of ScatterElements and ScatterND that central differences cannot check: ties of max and
+min, which share the gradient equally as in PyTorch's amax and amin, and products of zeros.
 
 usage: check_scatter_ties.py WORK
 """

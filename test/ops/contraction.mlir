@@ -1,6 +1,6 @@
 // RUN: zero-opt %s --zero-lower-onnx --split-input-file | FileCheck %s
 
-// One contraction, its transposes in the indexing maps, and the bias after it.
+// One contraction with its transposes in the indexing maps, followed by the bias.
 
 // CHECK-DAG: #[[$A:.+]] = affine_map<(d0, d1, d2) -> (d0, d2)>
 // CHECK-DAG: #[[$BT:.+]] = affine_map<(d0, d1, d2) -> (d1, d2)>
@@ -20,7 +20,7 @@ func.func @gemm(%x: tensor<32x784xf32>, %w: tensor<128x784xf32>, %b: tensor<128x
 
 // -----
 
-// Rows of a batch against one matrix are one large product.
+// The rows of a batch times one matrix are one large product.
 
 // CHECK-LABEL: func.func @rows
 // CHECK: %[[ROWS:.+]] = tensor.collapse_shape %{{.+}} {{\[}}[0, 1], [2]] : tensor<4x32x64xf32> into tensor<128x64xf32>
@@ -33,7 +33,7 @@ func.func @rows(%x: tensor<4x32x64xf32>, %w: tensor<64x512xf32>) -> tensor<4x32x
 
 // -----
 
-// Batches that both operands have are one dimension; those of one only are not copied.
+// Batch dimensions of both operands become one dimension. Those of one operand only are not copied.
 
 // CHECK-DAG: #[[$A:.+]] = affine_map<(d0, d1, d2, d3) -> (d0, d1, d3)>
 // CHECK-DAG: #[[$B:.+]] = affine_map<(d0, d1, d2, d3) -> (d0, d2, d3)>

@@ -1,7 +1,7 @@
 // RUN: zero-opt %s --zero-lower-onnx --split-input-file | FileCheck %s
 
-// Indices from a person are checked at run time and clamped, so that nothing
-// outside is read; the message names the node and the input, also through views.
+// Indices from the user are checked at run time and clamped, so that nothing outside is read. The
+// message names the node and the input, also through views.
 
 // CHECK-LABEL: func.func @embedding
 // CHECK: linalg.generic
@@ -30,7 +30,7 @@ func.func @constant(%w: tensor<4x64xf32>) -> tensor<2x64xf32> {
 
 // -----
 
-// The gradient adds rows one after the other: one order in every run.
+// The gradient adds rows sequentially, so the order is the same in every run.
 
 // CHECK-LABEL: func.func @gradient
 // CHECK: %[[ZERO:.+]] = linalg.fill

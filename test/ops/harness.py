@@ -1,8 +1,8 @@
 """Cases of single ONNX nodes, checked through the compiler and the runtime.
 
-Forward: many cases side by side in one model, in float32, against onnx.reference in
-float64. Gradient: the same in float64, unless the case says `single`, with one float32
-vector for each case as its parameter, from which the operands are cut; `zero-run --dump-gradients` against central
+Forward: combines many cases in one model and compares it in float32 with onnx.reference in float64.
+Gradient: the same in float64, unless the case says `single`. Each case has one float32 vector as
+parameter, from which its operands are cut. Compares `zero-run --dump-gradients` with central
 differences of the reference.
 """
 
@@ -17,7 +17,7 @@ from onnx import TensorProto, helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 from zero_test import read_safetensors
 
-STEP = 1e-5  # of the central differences: their error is about 1e-10
+STEP = 1e-5  # of the central differences, whose error is about 1e-10
 BATCH = 60
 
 
@@ -31,18 +31,19 @@ class Case:
     attrs: dict = field(default_factory=dict)
     opset: int = 18
     outputs: int = 1
-    absent: tuple = ()      # positions of results that the node leaves out
+    absent: tuple = ()      # positions of results that the node omits
     constants: tuple = ()
-    settings: tuple = ()  # the positions of floats that ONNX wants in float32 whatever the others are
+    # the positions of floats that ONNX requires in float32 for any type of the others
+    settings: tuple = ()
     grad: tuple = ()
     tol: float = 1e-6       # of results in float32
     grad_tol: float = 1e-6  # of gradients in float64, parameters in float32
     note: str = ""
-    before: tuple = ()  # nodes in front, which read x0, x1, ..
-    reads: tuple = ()   # what the node reads then, where not the inputs themselves
-    single: bool = False  # gradients are computed in float32, too
-    by: object = None  # numpy's word where onnx.reference lacks the case: inputs -> results
-    fails: str = ""    # the run must end with an error that says this
+    before: tuple = ()  # nodes before it, which read x0, x1, ..
+    reads: tuple = ()   # the operands of the node in that case, if they are not the inputs
+    single: bool = False  # gradients are also computed in float32
+    by: object = None  # reference in numpy for cases that onnx.reference lacks: inputs -> results
+    fails: str = ""    # the run must end with an error that contains this text
 
     def __post_init__(self):
         self.inputs = [None if x is None else np.asarray(x) for x in self.inputs]
@@ -62,12 +63,12 @@ class Case:
         return ["" if x is None else f"x{i}" for i, x in enumerate(self.inputs)]
 
     def results(self):
-        """The positions of the results that are there."""
+        """The positions of the results that the node has."""
         return [i for i in range(self.outputs) if i not in self.absent]
 
     def reference(self, inputs):
-        """The results in float64; those that are absent are left out."""
-        with np.errstate(all="ignore"):  # infinities and NaN are among the cases
+        """The results in float64, without absent ones."""
+        with np.errstate(all="ignore"):  # some cases contain infinities and NaN
             if self.by:
                 got = self.by(*[None if x is None else wide(x) for x in inputs])
                 got = got if isinstance(got, list) else [got]
@@ -94,7 +95,7 @@ def info(name, x):
 
 
 def forward_part(case, name):
-    """The node as it is, with what is floating point in float32, unless it is float16."""
+    """The node with floating-point types as float32, unless they are float16."""
     arrays = {n: x.astype(np.float32) if x.dtype == np.float64 else x
               for n, x in zip(case.names(), case.inputs) if n}
     outputs = [onnx.ValueInfoProto(name=f"y{i}") for i in case.results()]
@@ -108,7 +109,7 @@ def forward_part(case, name):
 
 
 class GradientGraph:
-    """The sum of a case's float results, each times a random weight, as a graph."""
+    """The sum of a case's float results, each multiplied by a random weight, as a graph."""
 
     def __init__(self, case, name, expected):
         rng = np.random.default_rng(7)
@@ -117,7 +118,7 @@ class GradientGraph:
         self.weights = {i: rng.standard_normal(y.shape) for i, y in zip(case.results(), expected)
                         if y.dtype.kind == "f"}
         flat = [case.inputs[i].astype(np.float64).ravel() for i in case.grad]
-        # Two elements that nobody uses: a parameter has more than one.
+        # Adds two unused elements, because a parameter must have more than one.
         self.parameter = np.concatenate([*flat, np.zeros(2)]).astype(np.float32)
         names = [self.operand(i, x) for i, x in enumerate(case.inputs)]
         self.nodes.extend(case.nodes(names))
@@ -187,7 +188,7 @@ class GradientGraph:
 
 
 def loss_model(parts):
-    """All parts of one model, and the sum of their sums as its only output."""
+    """All parts of one model, with the sum of their sums as its only output."""
     model, feeds = combine(parts)
     totals = [output.name for output in model.graph.output]
     model.graph.node.append(helper.make_node("Sum", totals, ["sum_of_all"], name="sum_of_all"))
@@ -199,7 +200,7 @@ def loss_model(parts):
 
 
 def error_of(got, expected):
-    """Largest difference, relative to the largest expected magnitude, at least 1."""
+    """Largest difference, relative to the largest expected magnitude or 1."""
     if got.shape != expected.shape:
         return np.inf
     if expected.dtype.kind != "f":
@@ -214,8 +215,9 @@ def error_of(got, expected):
 
 
 def run_group(group, execute):
-    """`execute(group, folder)` gives outputs and what the tools say against it. Where
-    they refuse, each half alone, so that one bad case spoils no other: {part: outputs}."""
+    """`execute(group, folder)` returns the outputs and the error message of the tools. After an
+    error, runs each half separately, so that one bad case does not affect others: {part: outputs}.
+    """
     with tempfile.TemporaryDirectory() as scratch:
         outputs, said = execute(group, Path(scratch))
     if not said:
@@ -228,7 +230,7 @@ def run_group(group, execute):
 
 
 def forward_errors(tool, cases):
-    """The error of each case's results; infinite where it is refused."""
+    """The error of each case's results; infinity if the case is rejected."""
     def execute(group, folder):
         model, feeds = combine(group)
         results = folder / "outputs.safetensors"
@@ -246,8 +248,8 @@ def forward_errors(tool, cases):
 
 
 def gradient_errors(tool, cases):
-    """The error of each case's gradients, all of which have some; infinite where it is
-    refused."""
+    """The error of each case's gradients (all cases have some); infinity if the case is rejected.
+    """
     def execute(group, folder):
         model, feeds = loss_model(group)
         listed, results = folder / "trainable.txt", folder / "gradients.safetensors"
@@ -267,7 +269,7 @@ def gradient_errors(tool, cases):
 
 
 def refusal(tool, case):
-    """What the tools say against a case that must fail."""
+    """The error message of the tools for a case that must fail."""
     with tempfile.TemporaryDirectory() as scratch:
         model, feeds = combine([forward_part(case, "case")])
         return zero_run(tool, model, feeds, Path(scratch), "--forward-only") or ""

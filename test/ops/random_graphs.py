@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Random training graphs: gradients in float64 against central differences of onnx.reference.
+"""Random training graphs: compares gradients in float64 with central differences of onnx.reference.
 
 usage: random_graphs.py COUNT [--seed SEED] [--bin FOLDER] [--only NUMBER]
 
-Graph N of a seed is the same on every machine: two to twenty nodes on one to three operands, which
-all have gradients; values are read again and again, broadcast, cut, joined and reduced. What could
-grow is brought back by Tanh, so that no difference drowns.
+Graph N of a seed is the same on every machine. It has two to twenty nodes on one to three operands,
+which all have gradients. Values are read several times, broadcast, split, joined and reduced. Tanh
+bounds values that could grow, so that no difference is lost in rounding.
 """
 
 import argparse
@@ -32,7 +32,7 @@ class Value:
 
 
 class Graph:
-    """Nodes that are added at random; `values` are what may be read."""
+    """Adds random nodes. `values` are the values that nodes may read."""
 
     def __init__(self, rng):
         self.rng, self.nodes, self.values, self.inputs = rng, [], [], []
@@ -44,7 +44,8 @@ class Graph:
             self.values.append(Value(f"x{i}", shape, 1.5))
 
     def pick(self, test=lambda value: True):
-        """Any value that passes, the later the likelier; None if none does."""
+        """A random value that satisfies the condition, preferring later ones; None if there is
+        none."""
         fit = [value for value in self.values if test(value)]
         weights = np.arange(1, len(fit) + 1)
         return fit[int(self.rng.choice(len(fit), p=weights / weights.sum()))] if fit else None
@@ -85,7 +86,7 @@ class Graph:
         elif op == "Div":
             square = self.add("Mul", [y, y], y.shape, y.bound ** 2)
             below = self.add("Add", [square, self.constant(1.0)], square.shape, square.bound + 1)
-            # At least 1, or of that Tanh, which is more than 0.76.
+            # At least 1, or the minimum of that Tanh, which is more than 0.76.
             self.add("Div", [x, below], np.broadcast_shapes(x.shape, below.shape), x.bound / 0.76)
         else:
             self.add(op, [x, y], shape, x.bound * y.bound if op == "Mul" else x.bound + y.bound)
@@ -150,7 +151,7 @@ def make_case(seed, number):
     graph = Graph(rng)
     for _ in range(int(rng.integers(2, 13))):
         graph.grow()
-    # Whatever was read by nobody reaches the loss, too.
+    # Unread values contribute to the loss, too.
     means = [graph.add("ReduceMean", [value], (), value.bound, keepdims=0)
              for value in list(graph.values)]
     inputs = [x.astype(np.float32).astype(np.float64) for x in graph.inputs]

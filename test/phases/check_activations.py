@@ -1,9 +1,9 @@
-"""What GPT-2 1.5B keeps from forward for backward, value by value, beside the paper's formula.
+"""The values that GPT-2 1.5B keeps from forward for backward, compared with the paper's formula.
 
 usage: check_activations.py WORK PAGE [--write]
 
-Plans the model with everything kept, as it is by default, and with one checkpoint for each
-layer. The table must be that of PAGE (docs/design/activations.md); --write puts it there.
+Plans the model with all values kept (the default) and with one checkpoint per layer. The table must
+equal that of PAGE (docs/design/activations.md); --write updates it.
 """
 
 import math
@@ -22,7 +22,7 @@ SIZE = SimpleNamespace(layers=LAYERS, width=WIDTH, heads=HEADS, vocabulary=VOCAB
                        sequence=SEQUENCE, batch=BATCH, seed=0, sparse=True)
 UNIT = 2 * BATCH * SEQUENCE * WIDTH  # bytes of one value of the model's width
 MODES = {"everything": ["--recompute=none"], "default": [], "layer": ["--checkpoint=layer"]}
-# Kernel, result and width over the model's: what it is.
+# Kernel, result and width relative to the model's: description.
 NAMES = {("layernormalization", 0, 1): "both normalizations",
          ("gemm", 0, 3): "queries, keys and values", ("attention", 0, 1): "result of attention",
          ("attention", 1, 0): "a number for each row of scores, f32",
@@ -40,7 +40,7 @@ def bytes_of(tensor):
 
 
 def saved_values(step):
-    """Bytes of what launches make before the first gradient and later ones read, by name."""
+    """Bytes of values that are computed before the first gradient and read later, by name."""
     made, alias, saved, backward = {}, {}, Counter(), False
     for line in step.splitlines():
         backward |= "crossentropygrad(" in line
@@ -63,7 +63,7 @@ def saved_values(step):
 
 
 def plan(model, flags):
-    """The saved values, and of the certificate: activations and what is computed with, at the
+    """The saved values and, from the certificate, the activations and the working memory at the
     peak."""
     text = run_tool("zeroc", model, "--precision=bf16", "--plan-only", "--dump-after=place",
                     *flags)
@@ -101,7 +101,7 @@ def check(checks, plans):
     (_, all_kept, _), (_, default, _), (saved, layer, working) = plans
     checks.that(round(12 * UNIT * LAYERS / 1e9, 1) == 60.4, "the paper's formula")
     for saved_bytes, at_peak, _ in plans:
-        # Embeddings that only forward's end reads are gone at the peak.
+        # At the peak, embeddings that only the end of forward reads are no longer live.
         difference = sum(saved_bytes.values()) - at_peak
         checks.that(0 <= difference < 3 * UNIT, f"{difference} bytes are not at the peak")
     # Queries, keys, values, attention, two sums, four before GELU; four after and two norms.

@@ -1,4 +1,4 @@
-"""The bytes of activations of a GPT-2 are linear in its sequence.
+"""The bytes of activations of a GPT-2 grow linearly with its sequence length.
 
 usage: check_attention_memory.py WORK
 """
@@ -12,14 +12,14 @@ import make_gpt2
 from zero_test import Checks, run_tool
 
 SEQUENCES = (1024, 2048, 4096)
-# Few classes: logits are not what this is about.
+# Few classes, because logits are not under test.
 SIZE = {"layers": 2, "width": 512, "heads": 8, "vocabulary": 128, "batch": 1, "seed": 0,
         "sparse": False}
 
 
 def plan(work, sequence):
-    """What the certificate says of a model of `sequence` positions: bytes of activations,
-    and of the arena."""
+    """The bytes of activations and of the arena in the certificate of a model of `sequence`
+    positions."""
     model = work / f"{sequence}.onnx"
     make_gpt2.write(model, SimpleNamespace(sequence=sequence, **SIZE))
     report = run_tool("zeroc", model, "--zero-stage=3", "--ranks=2", "--plan-only")

@@ -1,10 +1,9 @@
-"""Runs MLIR's generic passes after every phase, and expects the same plan and the same bits.
+"""Runs MLIR's generic passes after every phase, and expects the same plan and results.
 
 Usage: check_generic_passes.py DATA WORK GRAPH. Canonicalizer, CSE, symbol-dce and loop-invariant
-code motion run after each phase (`zeroc --clean-after-phases`), at stages 0 and 3, with layers
-that run again and with state and activations on other tiers. Collectives, transfers, what runs
-again and each tier's peak must be those of a compiler run without, and losses and weights
-bitwise identical.
+code motion run after each phase (`zeroc --clean-after-phases`), at stages 0 and 3, with recomputed
+layers and with offloaded state and activations. Collectives, transfers, recomputation and each
+tier's peak must be the same as without these passes, and losses and weights bitwise identical.
 """
 
 import re
@@ -26,7 +25,7 @@ COUNTED = ["all_gather", "reduce_scatter", "all_reduce", "transfer", "launch"]
 
 
 def facts(text):
-    """What a dumped program moves, runs again and needs."""
+    """The transfers, recomputation and memory of a dumped program."""
     found = {name: len(re.findall(rf"zero\.{name} ", text)) for name in COUNTED}
     found["again"] = len(re.findall(r"zero\.recompute = \d", text))
     found["peaks"] = re.findall(r"\bpeak = (\d+)", text)
@@ -34,7 +33,7 @@ def facts(text):
 
 
 def train(graph, executable, *flags):
-    """Losses and weights of three steps, as files have them."""
+    """The files of losses and weights of three steps."""
     log, weights = graph.work / "log.jsonl", graph.work / "weights.safetensors"
     run_tool("zero-run", executable, graph.data_flag, "--steps=3", "--quiet", f"--log={log}",
              f"--save={weights}", *flags)
@@ -50,7 +49,7 @@ def main():
                 flags = [flag for flag in flags if "params" not in flag and "gradients" not in flag]
             batches = ranks * (2 if "--micro-batches=2" in flags else 1)
             graph = Graph(data, name, work)
-            for key, value in list(graph.inputs.items()):  # each rank's batch is the model's
+            for key, value in list(graph.inputs.items()):  # each rank has the batch of the model
                 graph.set_input(key, np.concatenate([value] * batches))
             results = []
             for more in ([], ["--clean-after-phases"]):

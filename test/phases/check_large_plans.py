@@ -1,5 +1,5 @@
-"""Plans of a model of 175 billion parameters, made here, without its weights and in little memory.
-How long they take is bench/plans.py's to tell; here is counted what does not depend on a clock.
+"""Plans of generated models with 175 billion parameters, without their weights and in little
+memory. bench/plans.py measures the time. This test counts work that does not depend on a clock.
 
 usage: check_large_plans.py WORK
 """
@@ -16,7 +16,7 @@ MAKE = Path(__file__).parent.parent / "support" / "make_gpt2.py"
 LAYERS = 96
 BYTES = 2 << 30
 AUTO = ["--zero=auto", "--ranks=64", "--machine=h100", "--memory-budget=60GiB"]
-CASES = [  # flags, what the report says
+CASES = [  # flags, expected text of the report
     (["--zero-stage=3", "--ranks=1024"], "ZeRO stage 3 on 1024 ranks, 174604836864 parameters"),
     (["--zero-stage=3", "--ranks=1024", "--checkpoint=layer"], "96 layers"),
     (["--zero-stage=3", "--ranks=64", "--checkpoint=auto", "--memory-budget=80GiB"], "plan: stage 3"),
@@ -39,10 +39,10 @@ def plan(model, flags):
 
 
 def check_tries(checks, work, model):
-    """A deeper model has not more plans to make: making one is linear in its layers."""
+    """A deeper model does not need more plans. The cost of a plan is linear in its layers."""
     counts = {}
     for layers, graph in ((LAYERS // 4, make(work, LAYERS // 4)), (LAYERS, model)):
-        # The budget leaves out what does not grow: as much is to be chosen in both.
+        # The budget excludes memory that does not grow, so both models have equally many choices.
         budget = f"--memory-budget={20 + 40 * layers // LAYERS}GiB"
         counts[layers] = [int(count) for count in
                           TRIED.search(plan(graph, [*AUTO[:-1], budget])).groups()]

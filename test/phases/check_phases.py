@@ -1,9 +1,9 @@
-"""Runs a graph through the phases one by one, and clean-ups after each of them.
+"""Runs the phases of a graph one by one, with clean-ups after each of them.
 
-Usage: check_phases.py GRAPH.onnx STAGE RANKS WORK [OPTION=VALUE...]. Each phase's output
-must parse back to itself; cse, canonicalize and loop-invariant-code-motion after any phase
-must change neither the collectives, nor what runs again, nor the peak. zero-opt verifies every result,
-and each phase ends with the verifier of its own contract.
+Usage: check_phases.py GRAPH.onnx STAGE RANKS WORK [OPTION=VALUE...]. Each phase's output must parse
+back to itself. cse, canonicalize and loop-invariant-code-motion after any phase must change neither
+the collectives, nor recomputation, nor the peak. zero-opt verifies every result, and each phase
+ends with the verifier of its contract.
 """
 
 import re
@@ -19,7 +19,7 @@ COLLECTIVES = ["all_gather", "reduce_scatter", "all_reduce"]
 
 
 def collectives(text):
-    """How many there are of each, and of launches that run again."""
+    """The number of each of them, and of recomputed launches."""
     return {"again": len(re.findall(r"zero\.recompute = \d", text)),
             **{name: len(re.findall(rf"= zero\.{name} ", text)) for name in COLLECTIVES}}
 

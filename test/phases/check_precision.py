@@ -1,10 +1,10 @@
-"""Lowers graphs that are stored in 16 bits to kernels and looks at these.
+"""Lowers graphs that are stored in 16 bits to kernels and checks these.
 
 usage: check_precision.py DATA WORK GRAPH...
 
-Against the same graph in f32: as many library calls, kernels that need scratch only
-where a window moves over an image, and two bytes where it has four for everything
-but losses, sums, statistics and what comes from integers.
+Compared with the same graph in f32: the number of library calls is the same, only kernels with
+windows over an image need scratch, and all values except losses, sums, statistics and values
+derived from integers have two bytes instead of four.
 """
 
 import re
@@ -19,7 +19,7 @@ WINDOWS = {"maxpool", "maxpoolgrad", "averagepool", "averagepoolgrad"}
 
 
 def kernels_of(folder, work, precision):
-    """Each kernel's line, and the step's text before them."""
+    """The line of each kernel, and the text of the step before them."""
     start, target = work / "onnx.mlir", work / f"{precision}.mlir"
     run_tool("zero-translate", "--import-onnx", folder / "model.onnx", "-o", start)
     flags = [f"--zero-phase-{phase}" for phase in PHASES]
@@ -52,7 +52,7 @@ def check_graph(checks, folder, work):
         for line in kernels:
             operator = re.search(r"@k\d+_(\w+)", line)[1]
             scratch = "zero.workspace" in line and "zero.library" not in line
-            # Without AVX-512 convolutions are loops of ours, over windows, too.
+            # Without AVX-512, convolutions are native loops, also over windows.
             known = operator in WINDOWS or (operator.startswith("conv") and not has_avx512())
             checks.that(not scratch or known, f"{label}: scratch in {operator}")
         narrow, kept = stored_bytes(text, element), stored_bytes(text, "f32")

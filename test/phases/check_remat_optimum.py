@@ -1,13 +1,13 @@
-"""How far the planner's recomputation is from the optimum, found by an integer program.
+"""Compares the planner's recomputation with the optimum that an integer program finds.
 
-The program is that of Jain et al., "Checkmate" (MLSys 2020, section 4): stage t ends with
-the first run of node t; R[t, i] says that node i runs in stage t, S[t, v] that value v
-is there when the stage begins. Nodes may run again any number of times, which our plans
-do not do, so its optimum is a bound for every planner.
+The program follows Jain et al., "Checkmate" (MLSys 2020, section 4): stage t ends with the first
+run of node t; R[t, i] means that node i runs in stage t, and S[t, v] that value v is stored when
+the stage begins. Nodes may be recomputed any number of times, unlike in our plans, so the optimum
+is a bound for every planner.
 
 usage: check_remat_optimum.py DATA WORK GRAPH [EVERY [SECONDS]]
 
-EVERY: of how many budgets one is looked at; SECONDS: most for each.
+EVERY: uses one of this many budgets; SECONDS: limit for each.
 """
 
 import json
@@ -83,7 +83,7 @@ class Checkmate:
                     used = used - self.bytes[v] * self.freed(t, v, k)
 
     def freed(self, t, value, k):
-        """Whether stage `t` frees `value` right after node `k`."""
+        """Whether stage `t` frees `value` immediately after node `k`."""
         later = [self.runs[t][j] for j in self.readers[value] if j > k and j in self.runs[t]]
         if any(isinstance(run, int) for run in later):
             return 0
@@ -96,7 +96,7 @@ class Checkmate:
         return free
 
     def solve(self):
-        """(seconds of what runs again, whether that is proven)."""
+        """(seconds of recomputation, whether this is proven optimal)."""
         self.build()
         cost = sum(self.nodes[i]["seconds"] * 1e6 * run for t in range(self.count)
                    for i, run in self.runs[t].items() if i != t)

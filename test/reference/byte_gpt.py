@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""A byte-level GPT-2, exported, and how PyTorch trains it on real text: in fp32 and with
-bf16 autocast. test/execute/check_bf16_curve.py compares with it.
+"""A byte-level GPT-2, exported, and the results of training it in PyTorch on real text, in fp32 and
+with bf16 autocast. test/execute/check_bf16_curve.py compares with them.
 
 usage: byte_gpt.py     (needs torch, transformers, numpy, onnx, onnxscript; see README.md)
 
-Writes model.onnx and curves.json into test/data/gpt-bytes; text.txt is there.
+Writes model.onnx and curves.json into test/data/gpt-bytes, which contains text.txt.
 """
 
 import json
@@ -26,7 +26,7 @@ WARMUP, CLIP = 20, 1.0
 
 
 class WithLoss(torch.nn.Module):
-    """What is exported: the model under the name that its parameters get."""
+    """The exported model, under the name that its parameters get."""
 
     def __init__(self, model):
         super().__init__()
@@ -37,9 +37,9 @@ class WithLoss(torch.nn.Module):
 
 
 def make_model():
-    """As transformers initialises it, but for biases and norms, which are not all alike:
-    the exporter merges equal tensors. Each weight is rounded to bf16: that is where both
-    precisions start."""
+    """Initializes like transformers, but biases and norms differ from each other, because the
+    exporter merges equal tensors. Each weight is rounded to bf16, where both precisions
+    start."""
     torch.manual_seed(0)
     model = gpt2(**SIZE).train()
     for parameter in model.parameters():
@@ -56,21 +56,21 @@ def export(model, path):
                                 optimize=False, opset_version=18,
                                 input_names=["input_ids", "labels"], output_names=["loss"],
                                 dynamic_shapes={"input_ids": {0: batch}, "labels": {0: batch}})
-    # Without this the queries, keys and values are a sequence; with parameters folded, too,
-    # they could not be trained.
+    # Without this, the queries, keys and values are a sequence. If parameters were folded, they
+    # could not be trained.
     onnxscript.optimizer.optimize_ir(program.model, should_fold=reads_no_parameter)
     program.save(path, external_data=False)
     strip(path)
 
 
 def reads_no_parameter(node):
-    """None leaves it to the optimizer."""
+    """Returns None if the optimizer decides."""
     reads = any(v is not None and v.name.startswith("model.") for v in node.inputs)
     return False if reads else None
 
 
 def strip(path):
-    """Removes what the exporter tells of its sources, but for each node's operation."""
+    """Removes the exporter's metadata except for each node's operation."""
     model = onnx.load(path)
     for node in model.graph.node:
         kept = [p for p in node.metadata_props if p.key == "pkg.torch.onnx.fx_node"]
@@ -80,7 +80,7 @@ def strip(path):
 
 
 def batches():
-    """As zero-run reads the text: one row behind the other, a byte is a token."""
+    """The text as zero-run reads it: consecutive rows, one byte per token."""
     text = np.fromfile(FOLDER / "text.txt", np.uint8).astype(np.int64)
     rows = text[:STEPS * BATCH * SIZE["sequence"]].reshape(STEPS, BATCH, SIZE["sequence"])
     return torch.from_numpy(rows)

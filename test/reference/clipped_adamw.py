@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Ten steps of AdamW by PyTorch, with clipping by global norm, warm-up and decay of the
-learning rate, parameter groups, accumulation and ignored labels: what
-test/execute/check_clipped_adamw.py compares with.
+"""Ten steps of AdamW by PyTorch, with clipping by global norm, warm-up and decay of the learning
+rate, parameter groups, accumulation and ignored labels. test/execute/check_clipped_adamw.py
+compares with the results.
 
 usage: clipped_adamw.py     (needs torch, transformers, numpy, onnx; see README.md)
 
-Writes test/data/clipped-adamw/CASE.npz. Each case is computed in fp32, and in fp64 to
-tell how far rounding goes: a figure that rounding alone moves is no reference. It is also
-computed with one thing left out each time, which must show.
+Writes test/data/clipped-adamw/CASE.npz. Each case is computed in fp32, and in fp64 to measure the
+effect of rounding: a figure that rounding alone changes is no reference. It is also computed with
+one feature omitted at a time, which must change the result.
 """
 
 import dataclasses
@@ -71,7 +71,7 @@ def train(case, dtype):
 
 
 def moved(start, final):
-    """What each parameter has gone, those left out whose gradient is noise."""
+    """The move of each parameter, except those whose gradient is noise."""
     return {n: final[n].astype(np.float64) - start[n] for n in final if not is_noise(n)}
 
 
@@ -86,7 +86,7 @@ class WithoutGroups(Case):
 
 
 def variants(case):
-    """The case with one thing left out, which must change the weights."""
+    """The case with one feature omitted, which must change the weights."""
     yield "clipping", dataclasses.replace(case, clip=1e9)
     yield "warm-up", dataclasses.replace(case, warmup=0)
     yield "decay", dataclasses.replace(case, decay=0.0)

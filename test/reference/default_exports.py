@@ -1,9 +1,9 @@
-"""Exports small models as people first do, with torch.onnx.export's default flags, and writes
-what PyTorch computes when it trains them: test/data/*-default and bert-legacy.
+"""Exports small models with torch.onnx.export's default flags, as new users do, and writes the
+results of training them in PyTorch: test/data/*-default and bert-legacy.
 
 usage: default_exports.py [NAME ...]
 
-The models are as they are when made: norms of ones and zeros and biases of zeros, which the
+The models are freshly initialized: norms have ones and zeros and biases have zeros, which the
 exporter merges or drops.
 """
 
@@ -23,10 +23,10 @@ CLASSES, RULE = "pkg.torch.onnx.class_hierarchy", "pkg.onnxscript.rewriter.rule_
 
 
 class Mixer(torch.nn.Module):
-    """What the exporter's optimizer does to parameters, in one model: weights of linear layers
-    are transposed, those of a group's norm get dimensions, equal tensors are merged with each
-    other and with constants (`plain`), zero biases of a product of matrices and a convolution
-    dropped; the small tied table is both looked up and, as a copy, multiplied with."""
+    """The effects of the exporter's optimizer on parameters, in one model: weights of linear layers
+    are transposed, the norm of a group gets dimensions, equal tensors are merged with each other
+    and with constants (`plain`), and zero biases of a matrix product and a convolution are dropped.
+    The small tied table is used in a lookup and, as a copy, in a product."""
 
     def __init__(self, width=16, vocabulary=40, sequence=8):
         super().__init__()
@@ -119,7 +119,7 @@ CASES = {  # name: (model, inputs, flags, whether it is trained)
 
 
 def names_of(module):
-    """The name that the exporter uses for each parameter: of several, the last, or, in the
+    """The name that the exporter uses for each parameter: the last of several names or, in the
     legacy exporter, the first."""
     return {id(p): (name, p) for name, p in module.named_parameters(remove_duplicate=False)}
 
@@ -128,7 +128,7 @@ def export(module, inputs, flags, path):
     torch.onnx.export(module, inputs, path, input_names=["x", "labels"], output_names=["loss"],
                       external_data=False, **{"dynamo": True, "verbose": False, **flags})
     model = onnx.load(path)
-    for node in model.graph.node:  # what nobody reads is most of the file
+    for node in model.graph.node:  # unread metadata is most of the file
         is_rewritten = any(p.key == RULE for p in node.metadata_props)
         kept = [p for p in node.metadata_props if p.key not in IGNORED_METADATA
                 and (is_rewritten or p.key != CLASSES)]

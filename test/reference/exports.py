@@ -1,12 +1,12 @@
-"""Small modules whose training semantics ONNX cannot express, exported by PyTorch's
-dynamo exporter, and what PyTorch computes when it trains them.
+"""Small modules whose training semantics ONNX cannot express, exported by PyTorch's dynamo
+exporter, and PyTorch's results of training them.
 
 usage: exports.py [CASE...]   (all without arguments; see README.md for the environment)
 
-Writes test/data/exports/CASE/model.onnx and, but for the cases that are refused,
-groundtruth.npz with the batch (input.NAME), the losses of five AdamW updates
-(adamw_losses[t] after t updates: lr 1e-2, weight decay 0.01), the first gradients
-(grad.NAME) and buffers after one step (buffer_after1.NAME).
+Writes test/data/exports/CASE/model.onnx and, except for the cases that are rejected,
+groundtruth.npz with the batch (input.NAME), the losses of five AdamW updates (adamw_losses[t] after
+t updates: lr 1e-2, weight decay 0.01), the first gradients (grad.NAME) and buffers after one step
+(buffer_after1.NAME).
 """
 
 import contextlib
@@ -35,7 +35,7 @@ def case(function):
 
 
 class Classifier(nn.Module):
-    """A linear layer and whatever `loss` makes of its scores."""
+    """A linear layer and a loss that `loss` computes from its scores."""
 
     def __init__(self, loss, **members):
         super().__init__()
@@ -55,11 +55,11 @@ def samples():
     return {"x": torch.randn(BATCH, WIDTH), "y": torch.randint(0, CLASSES, (BATCH,))}
 
 
-# Where gradients stop.
+# Stopped gradients.
 
 @case
 def detach():
-    """A target that the model itself computes, as in BYOL."""
+    """A target that the model computes, as in BYOL."""
     def loss(m, x, y):
         scores = m.layer(x)
         return F.mse_loss(scores, m.layer(x.flip(1)).detach()) + 0.1 * F.cross_entropy(scores, y)
@@ -106,7 +106,7 @@ def label_smoothing():
 
 @case
 def label_smoothing_weights():
-    """With class weights and labels that are ignored."""
+    """With class weights and ignored labels."""
     inputs = samples()
     inputs["y"][2] = -100
     return Classifier(lambda m, x, y: F.cross_entropy(m.layer(x), y, weight=m.weights,
@@ -162,7 +162,7 @@ def padding_idx():
 
 @case
 def scatter_mean():
-    """Means over places, with what was there and without."""
+    """Means over positions, including and excluding the previous values."""
     def loss(m, x, y):
         scores, place = m.layer(x), torch.tensor([0, 1, 1, 3, 0, 0, 2, 3]).unsqueeze(1)
         place = place.expand(BATCH, CLASSES)
@@ -176,7 +176,7 @@ def scatter_mean():
 # Buffers that forward updates.
 
 class MovingAverage(nn.Module):
-    """Scores minus a moving average of theirs, and a scale that grows with steps."""
+    """Scores minus their moving average, and a scale that grows with steps."""
 
     def __init__(self):
         super().__init__()
@@ -253,7 +253,7 @@ def batchnorm_batch():
 
 @case
 def instance_norm_statistics():
-    """Normalizes by statistics that it is given."""
+    """Normalizes by given statistics."""
     def loss(m, x, y):
         scores = m.layer(x).reshape(BATCH, CLASSES, 1)
         return F.cross_entropy(F.instance_norm(scores, m.mean, m.var, use_input_stats=False)
@@ -261,7 +261,7 @@ def instance_norm_statistics():
     return Classifier(loss, mean=torch.randn(CLASSES), var=torch.rand(CLASSES) + 0.5), samples()
 
 
-# What cannot be restored: only exported.
+# Models that cannot be restored are only exported.
 
 def attention_loss(m, x, y):
     q = m.layer(x).reshape(2, 1, 4, CLASSES)
@@ -304,7 +304,7 @@ def export(module, inputs, path, **options):
         program = torch.onnx.export(module, tuple(inputs.values()), dynamo=True, verbose=False,
                                     input_names=list(inputs), output_names=["loss"], **settings)
     model = program.model_proto
-    # Stack traces name the folders of this machine, and are most of a small file.
+    # Stack traces name local folders and are most of a small file.
     for message in [*model.graph.node, *model.graph.value_info, *model.graph.output]:
         kept = [entry for entry in message.metadata_props
                 if entry.key not in ("pkg.torch.onnx.stack_trace", "pkg.torch.onnx.class_hierarchy",
@@ -315,7 +315,7 @@ def export(module, inputs, path, **options):
 
 
 def train(module, inputs):
-    """The ground truth: what is kept of five updates."""
+    """The ground truth: the stored results of five updates."""
     initial = {name: buffer.clone() for name, buffer in module.named_buffers()}
     optimizer = torch.optim.AdamW(module.parameters(), lr=1e-2, weight_decay=0.01)
     truth = {f"input.{name}": value.numpy() for name, value in inputs.items()}
@@ -352,7 +352,7 @@ def main():
             continue
         truth = train(module, inputs)
         held = {tensor.name for tensor in onnx.load(folder / "model.onnx").graph.initializer}
-        # A buffer that the graph does not read is not in it.
+        # A buffer that the graph does not read is not part of it.
         truth = {key: value for key, value in truth.items()
                  if not key.startswith("buffer_after1.") or key.split(".", 1)[1] in held}
         np.savez_compressed(folder / "groundtruth.npz", **truth)

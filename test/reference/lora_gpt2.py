@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""A GPT-2 with adapters of PEFT, exported by PyTorch, and how PyTorch trains it: what
-test/execute/check_selection.py compares with.
+"""A GPT-2 with adapters of PEFT, exported by PyTorch, and the results of training it in PyTorch.
+test/execute/check_selection.py compares with them.
 
 usage: lora_gpt2.py     (needs torch, transformers, peft, onnx, onnxscript, numpy; see README.md)
 
-Writes test/data/gpt2-lora: model.onnx, trainable.txt, as docs/guides/weights.md makes the list,
-and groundtruth.npz.
+Writes test/data/gpt2-lora: model.onnx, trainable.txt (created as in docs/guides/weights.md), and
+groundtruth.npz.
 """
 
 import copy
@@ -41,7 +41,7 @@ def make_model():
     adapters = peft.LoraConfig(r=2, lora_alpha=8, lora_dropout=0.0, target_modules=["c_attn", "c_fc"],
                                fan_in_fan_out=True)
     model = WithLoss(peft.get_peft_model(transformers.GPT2LMHeadModel(config), adapters)).train()
-    with torch.no_grad():  # of constants nothing could be told
+    with torch.no_grad():  # constant parameters would hide errors
         for name, parameter in model.named_parameters():
             if "lora" in name or parameter.dim() == 1:
                 parameter.add_(torch.randn_like(parameter) * 0.3)
@@ -56,7 +56,7 @@ def export(model, inputs):
                       external_data=False)
     exported = onnx.load(FOLDER / "model.onnx")
     held = {i.name for i in exported.graph.initializer}
-    for node in exported.graph.node:  # without paths of the machine that exported it, and smaller
+    for node in exported.graph.node:  # removes paths of the exporting machine and reduces the size
         keys = ["pkg.torch.onnx.fx_node"] if node.op_type != "Constant" else []
         if held.intersection(node.input):
             keys.append("pkg.torch.onnx.name_scopes")
@@ -90,7 +90,7 @@ def sgd(parameters):
 
 
 def rounded(model, dtype):
-    """The model with its frozen parameters as they are in 16 bits."""
+    """The model with its frozen parameters rounded to 16 bits."""
     model = copy.deepcopy(model)
     with torch.no_grad():
         for parameter in model.parameters():

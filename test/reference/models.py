@@ -54,7 +54,7 @@ MAKERS = {"mlp": Mlp, "gpt2": gpt2, "llama": llama, "bert": bert}
 
 
 def sum_of_losses(model, inputs):
-    """The sum of the cross-entropies of all valid labels, and how many these are."""
+    """The sum of the cross-entropies of all valid labels, and their number."""
     inputs = dict(inputs)
     labels = inputs.pop("labels")
     output = model(**inputs)
@@ -86,7 +86,7 @@ class Trained:
         assert not missing, f"{graph}: {len(missing)} parameters have no initializer"
 
     def names(self, initializers):
-        """Those that the model knows: the others are constants."""
+        """The tensors that are in the model; the others are constants."""
         known = dict(self.model.named_parameters(remove_duplicate=False))
         return sorted(n for n in initializers if n.removeprefix("model.") in known)
 
@@ -103,8 +103,8 @@ class Trained:
 
 
 def check_ground_truth(kind, graph):
-    """Before anything else: these are the models of test/data, loss, gradients and ten
-    updates, by what was written when the graphs were exported."""
+    """Checks first that these are the models of test/data: compares the loss, the gradients and ten
+    updates with the values that were written when the graphs were exported."""
     truth = np.load(DATA / graph / "groundtruth.npz")
     trained = Trained(kind, graph)
     assert sorted(trained.parameters) == list(truth["parameters"]), graph
@@ -125,5 +125,5 @@ def check_ground_truth(kind, graph):
 
 
 def is_noise(name):
-    """A key's bias has a gradient that is zero but for rounding."""
+    """The gradient of a key's bias is zero except for rounding."""
     return name.endswith(("attn.c_attn.bias", "attention.self.key.bias"))

@@ -3,9 +3,8 @@
 
 usage: optimizers.py BIN     (needs torch, numpy, onnx; see README.md)
 
-`BIN/zeroc --list-optimizers` says which there are, what PyTorch calls them and their
-hyperparameters, and with which flags to run them. Writes test/data/optimizers/NAME.npz; N is the
-number of an example:
+`BIN/zeroc --list-optimizers` lists the optimizers, their names in PyTorch, their hyperparameters,
+and the flags to run them with. Writes test/data/optimizers/NAME.npz; N is the number of an example:
 
     N.flags     the example
     N.losses    of ten steps, each before its update

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Writes the graphs of recurrent models, and what PyTorch computes for them, to test/data.
+"""Writes the graphs of recurrent models, and PyTorch's results for them, to test/data.
 
 usage: recurrent.py [NAME ...]
 
-Each graph ends in its loss and is what torch.onnx.export gives: lstm-tiny and gru-tiny by the
-exporter of today, which writes LSTM and GRU nodes but takes an RNN apart into its steps, and
-rnn-tiny and lstm-packed by the legacy one, whose packed sequences become sequence_lens.
+Each graph ends in its loss and is an output of torch.onnx.export. The current exporter writes
+lstm-tiny and gru-tiny; it creates LSTM and GRU nodes but unrolls an RNN into its steps. The legacy
+exporter writes rnn-tiny and lstm-packed; its packed sequences become sequence_lens.
 """
 
 import sys
@@ -51,7 +51,7 @@ class Reader(torch.nn.Module):
 
 
 class Start(torch.nn.Module):
-    """A state that a module names, as all that is trained has to be."""
+    """A state as a named module, which all trained tensors must have."""
 
     def __init__(self):
         super().__init__()
@@ -59,7 +59,7 @@ class Start(torch.nn.Module):
 
 
 class Predictor(torch.nn.Module):
-    """The next token, from a first state that is trained, too."""
+    """The next token, with a trained initial state."""
 
     def __init__(self):
         super().__init__()
@@ -74,7 +74,8 @@ class Predictor(torch.nn.Module):
 
 
 class Packed(torch.nn.Module):
-    """A label for each sequence of its own length, from its last state and the mean of all."""
+    """One label per sequence, for sequences of different lengths. Computed from the last state and
+    the mean of all states."""
 
     def __init__(self):
         super().__init__()
@@ -105,7 +106,7 @@ def batch(model):
 
 
 def export(model, inputs, legacy):
-    """The model's file, with nothing folded or renamed."""
+    """The model's file, without folding or renaming."""
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         path = str(Path(folder) / "model.onnx")
@@ -114,7 +115,7 @@ def export(model, inputs, legacy):
         torch.onnx.export(model, tuple(inputs.values()), path, input_names=list(inputs),
                           output_names=["loss"], **how)
         file = onnx.load(path)
-    for node in file.graph.node:  # where the exporter stood is nobody's business
+    for node in file.graph.node:  # removes source paths of the exporter
         del node.metadata_props[:]
         node.doc_string = ""
     del file.graph.value_info[:]

@@ -41,7 +41,7 @@ class SoftTargets(nn.Module):
 
 
 class EmbeddingBags(nn.Module):
-    """Bags of one size, or with `starts` of any, one of them empty."""
+    """Bags of one size, or with `starts` of any size; one bag is empty."""
 
     def __init__(self, mode, starts=None, weighted=False, **options):
         super().__init__()
@@ -86,7 +86,7 @@ MODELS = {
 
 
 def strip(nodes):
-    """Of the exporter's notes only the call stays: others name files of this machine."""
+    """Keeps only the call of the exporter's metadata, because the rest names local files."""
     for node in nodes:
         kept = [entry for entry in node.metadata_props if entry.key.endswith("fx_node")]
         del node.metadata_props[:]

@@ -2,11 +2,10 @@
 
 usage: stochastic_depth.py BIN
 
-Writes test/data/stochastic-depth: the model, whose blocks are those of ConvNeXt, Swin and
-EfficientNet with the stochastic depth of timm and torchvision, each as exported, and
-what PyTorch computes with the masks that Zero draws. These are known: each is a
-function of node, step and row (test/support/philox.py), and `zeroc` in BIN says which
-number a node has.
+Writes test/data/stochastic-depth: the exported model and PyTorch's results with the masks that Zero
+draws. The blocks of the model are those of ConvNeXt, Swin and EfficientNet with the stochastic
+depth of timm and torchvision. The masks are known: each is a function of node, step and row
+(test/support/philox.py), and `zeroc` in BIN prints the number of a node.
 """
 
 import subprocess
@@ -46,7 +45,7 @@ class ConvNeXtBlock(nn.Module):
 
 
 class AttentionBlock(nn.Module):
-    """Of Swin: attention within windows of 2 x 2."""
+    """The block of Swin: attention within windows of 2 x 2."""
 
     def __init__(self, drop):
         super().__init__()
@@ -67,7 +66,7 @@ class AttentionBlock(nn.Module):
 
 
 class InvertedBlock(nn.Module):
-    """Of EfficientNet: expansion, depthwise convolution, squeeze and excitation."""
+    """The block of EfficientNet: expansion, depthwise convolution, squeeze and excitation."""
 
     def __init__(self, drop):
         super().__init__()
@@ -99,7 +98,7 @@ class Model(nn.Module):
 
 
 class GivenMask(nn.Module):
-    """Drops the rows of a mask that is set before each step."""
+    """Drops rows by a mask that is set before each step."""
 
     def __init__(self, kept):
         super().__init__()
@@ -151,7 +150,7 @@ def main():
     torch.manual_seed(0)
     torch.set_num_threads(1)
     model = Model().train()
-    for parameter in model.parameters():  # no bias is zero, so that none can be left out
+    for parameter in model.parameters():  # no bias is zero, so that the exporter omits none
         if parameter.std() == 0 or parameter.numel() < 2:
             torch.nn.init.normal_(parameter, parameter.mean().item(), 0.1)
     FOLDER.mkdir(exist_ok=True)

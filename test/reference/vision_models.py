@@ -1,4 +1,4 @@
-"""Exports small networks on images and writes what PyTorch computes of them.
+"""Exports small networks on images and writes PyTorch's results for them.
 
 usage: vision_models.py [FOLDER] [NAME...]
 
@@ -31,7 +31,7 @@ class Block(nn.Module):
 
 
 class UNet(nn.Module):
-    """Three levels; up by bilinear, by nearest and by a transposed convolution."""
+    """Three levels, with upsampling by bilinear, by nearest and by a transposed convolution."""
 
     def __init__(self):
         super().__init__()
@@ -58,7 +58,7 @@ class UNet(nn.Module):
 
 
 class FeaturePyramid(nn.Module):
-    """Levels of odd sizes, brought to each other's by nearest; heads of several sizes."""
+    """Levels of odd sizes, resized to each other by nearest; heads of several sizes."""
 
     def __init__(self):
         super().__init__()
@@ -90,7 +90,8 @@ class FeaturePyramid(nn.Module):
 
 
 class Autoencoder(nn.Module):
-    """A variational autoencoder: noise is an input; up by nearest, as in latent diffusion."""
+    """A variational autoencoder: noise is an input, upsampling is by nearest as in latent
+    diffusion."""
 
     def __init__(self):
         super().__init__()
@@ -118,7 +119,7 @@ class Autoencoder(nn.Module):
 
 
 class SpatialTransformer(nn.Module):
-    """Turns its images by grids that it learns, then classifies them."""
+    """Transforms its images by learned grids, then classifies them."""
 
     def __init__(self):
         super().__init__()
@@ -128,7 +129,7 @@ class SpatialTransformer(nn.Module):
         self.fc = nn.Linear(6 * 9, 10)
 
     def forward(self, image, labels):
-        # Near the identity: where losses jump, rounding decides them.
+        # Near the identity, to avoid jumps of the loss at which rounding decides.
         theta = torch.eye(2, 3) * 0.9 + 0.1 * self.where(image).view(-1, 2, 3)
         grid = F.affine_grid(theta, image.shape, align_corners=False)
         turned = F.grid_sample(image, grid, align_corners=False)
@@ -179,7 +180,7 @@ def export(model, batch, path):
     program = torch.onnx.export(model, tuple(batch.values()), dynamo=True, optimize=False,
                                 input_names=list(batch), output_names=["loss"], verbose=False)
     proto = program.model_proto
-    for node in proto.graph.node:  # what else there is tells people where a node comes from
+    for node in proto.graph.node:  # removes metadata about the origin of nodes
         kept = [p for p in node.metadata_props if p.key == "pkg.torch.onnx.fx_node"]
         del node.metadata_props[:]
         node.metadata_props.extend(kept)

@@ -1,6 +1,6 @@
-"""The cases of clipped AdamW that PyTorch and Zero both train: test/reference makes the
-figures, test/execute compares with them. The samples are made here, by NumPy's
-RandomState, whose numbers never change."""
+"""The cases of clipped AdamW that PyTorch and Zero both train. test/reference creates the figures,
+and test/execute compares with them. NumPy's RandomState creates the samples here, because its
+numbers never change."""
 
 import zlib
 from dataclasses import dataclass
@@ -38,14 +38,14 @@ class Case:
     clip: float
     decay: float
     ignore: bool = False   # a different number of labels in each row
-    weights: bool = False  # the trained weights are kept, too
+    weights: bool = False  # the trained weights are stored, too
 
     @property
     def name(self):
         return f"{self.model}-{self.schedule}-{self.micro_batches}"
 
     def flags(self):
-        """The same for zeroc."""
+        """The same as flags of zeroc."""
         return ["--optimizer=adamw", f"--lr={LEARNING_RATE}", f"--weight-decay={self.decay}",
                 "--no-decay=" + ",".join(MODELS[self.model].no_decay),
                 f"--clip-norm={self.clip}", f"--lr-schedule={self.schedule}",
@@ -78,9 +78,9 @@ def ignore_unevenly(labels):
 
 
 def samples(case):
-    """The inputs of all steps, one behind the other. Every third step holds few different
-    tokens (for the mlp: larger numbers), so that the norms of gradients vary and clipping
-    shows in the weights, though AdamW does not see a factor that stays the same."""
+    """The inputs of all steps, in order. Every third step has few different tokens (for the mlp:
+    larger numbers), so that the norms of gradients vary. Clipping then changes the weights,
+    although AdamW is invariant to a constant factor."""
     random = np.random.RandomState(zlib.crc32(case.name.encode()))
     count = STEPS * case.rows
     step = np.arange(count)[:, None] // case.rows
@@ -91,7 +91,7 @@ def samples(case):
     vocabulary = np.array([512, 256, 8])[step % 3]
     tokens = random.randint(0, 1 << 20, (count, 32)) % vocabulary
     if case.model == "bert":
-        tokens = np.maximum(tokens, 1)  # PyTorch gives token 0, which pads, no gradient
+        tokens = np.maximum(tokens, 1)  # PyTorch gives no gradient to token 0, which is padding
         mask = np.arange(32) < random.randint(8, 33, (count, 1))
         return {"input_ids": tokens, "attention_mask": mask.astype(np.int64),
                 "labels": random.randint(0, 4, count)}
@@ -100,5 +100,5 @@ def samples(case):
 
 
 def checksum(inputs):
-    """Tells the samples of two runs apart."""
+    """A hash that distinguishes the samples of two runs."""
     return zlib.crc32(b"".join(np.ascontiguousarray(v).tobytes() for v in inputs.values()))

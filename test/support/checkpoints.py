@@ -1,4 +1,4 @@
-"""Checkpoints as a reader of their own sees them: manifest, checksums, tensors."""
+"""Reads checkpoints without the runtime: manifest, checksums, tensors."""
 
 import json
 import struct
@@ -22,7 +22,7 @@ def newest(folder):
 
 
 def read_manifest(generation):
-    """The manifest, its checksum checked."""
+    """The manifest, after checking its checksum."""
     text = (Path(generation) / "manifest.json").read_text()
     manifest = json.loads(text)
     plain = text.replace(manifest["checksum"], "00000000", 1)
@@ -31,15 +31,15 @@ def read_manifest(generation):
 
 
 def write_manifest(generation, manifest):
-    """Writes a manifest that was changed, with the checksum that fits."""
+    """Writes a changed manifest with a matching checksum."""
     text = json.dumps(dict(manifest, checksum="00000000"), indent=1)
     text = text.replace("00000000", f"{zlib.crc32(text.encode()):08x}", 1)
     (Path(generation) / "manifest.json").write_text(text)
 
 
 def read_tensors(generation):
-    """All tensors, put together from the files: every element is there once, every byte of
-    a file belongs to one."""
+    """All tensors, assembled from the files: every element is present once, and every byte of a
+    file belongs to one element."""
     manifest = read_manifest(generation)
     bodies = []
     for file in manifest["files"]:

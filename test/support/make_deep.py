@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Writes a perceptron of many equal layers, x + relu(x W + b), and the mean square of its
-output: a model whose state is large beside what one layer needs.
+"""Writes a perceptron of many equal layers, x + relu(x W + b), with the mean square of the output
+as loss. Its state is large compared with the memory that one layer needs.
 
 usage: make_deep.py OUTPUT.onnx [--layers 48] [--width 256] [--rows 8] [--plain]
 
-With --plain a layer is relu(x W + b). The weights are stored beside the graph as external data.
+With --plain a layer is relu(x W + b). The weights are stored as external data beside the graph.
 """
 
 import argparse

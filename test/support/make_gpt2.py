@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Writes a GPT-2 training graph as PyTorch's exporter writes it, of any size.
+"""Writes a GPT-2 training graph of any size in the form of PyTorch's exporter.
 
-The graph is node for node that of test/data/gpt2-mini: forward pass, shifted
-labels, mean cross-entropy. Weights are random and lie beside the graph as
-external data; with --sparse only masks are written in that file, which is as long as
-it should be but takes no space, so that a model larger than this machine can be planned.
+The graph has the same nodes as test/data/gpt2-mini: forward pass, shifted labels, mean
+cross-entropy. Weights are random and are stored as external data beside the graph. With --sparse
+only masks are written to that file. The file then has its full length but takes no space, so that a
+model larger than this machine can be planned.
 
 usage: make_gpt2.py OUTPUT.onnx --layers 6 --width 512 --vocabulary 8192
                     --sequence 256 --batch 4
@@ -23,7 +23,7 @@ ALIGNMENT = 64
 
 
 class ExternalData:
-    """The file of initial values: written in order, never held in memory whole."""
+    """The file of initial values. It is written in order and never entirely in memory."""
 
     def __init__(self, path, sparse, seed):
         self.path, self.sparse = path, sparse
@@ -32,7 +32,7 @@ class ExternalData:
         self.end = 0
 
     def tensor(self, name, shape, dtype, make):
-        """An initializer whose values, made by `make`, lie in this file."""
+        """An initializer whose values, computed by `make`, are stored in this file."""
         data_type = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
         tensor = TensorProto(name=name, dims=shape, data_type=data_type,
                              data_location=TensorProto.EXTERNAL)
@@ -40,7 +40,7 @@ class ExternalData:
         length = math.prod(shape) * np.dtype(dtype).itemsize
         for key, value in (("location", self.path.name), ("offset", offset), ("length", length)):
             tensor.external_data.add(key=key, value=str(value))
-        # What a mask holds decides what the graph computes.
+        # The contents of a mask determine what the graph computes.
         if not self.sparse or np.dtype(dtype) == bool:
             self.file.seek(offset)
             self.file.write(np.ascontiguousarray(make(), dtype).tobytes())
@@ -62,7 +62,7 @@ class Graph:
         self.used = {}
 
     def node(self, op, inputs, name, outputs=1, **attributes):
-        """Adds a node. `name` is of the exporter's form: a second one gets '_1'."""
+        """Adds a node. `name` has the exporter's form: a second one gets '_1'."""
         count = self.used.get(name, 0)
         self.used[name] = count + 1
         base = f"{name}_{count}" if count else name
@@ -71,7 +71,7 @@ class Graph:
         return names[0] if outputs == 1 else names
 
     def constant(self, value, dtype=np.int64):
-        """A small initializer inside the graph; equal ones are one."""
+        """A small initializer inside the graph. Equal ones are shared."""
         array = np.array(value, dtype)
         key = (array.dtype.str, array.shape, array.tobytes())
         if key not in self.constants:
@@ -169,7 +169,7 @@ def add_mlp(graph, value, module, size):
 
 
 def add_loss(graph, hidden, embedding, size):
-    """Logits by the tied embedding; the label of a token is the token after it."""
+    """Logits by the tied embedding. The label of a token is the next token."""
     head = graph.node("Transpose", [embedding], "head", perm=[1, 0])
     logits = graph.node("MatMul", [hidden, head], "linear")
     padded = graph.node("Pad", ["labels", graph.constant([0, 0, 0, 1]), graph.constant(IGNORED)],

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Writes a graph of a scaled input, one matrix product, width x 4 width, and the mean of its
-squares.
+squares as loss.
 
-Its weight lies beside the graph as external data: a file that is as long as it should be
-and takes no space, so that a product larger than this machine can be planned.
+The weight is external data beside the graph: a file that has its full length but takes no space, so
+that a product larger than this machine can be planned.
 
 usage: make_linear.py OUTPUT.onnx --width 65536 [--rows 8]
 """

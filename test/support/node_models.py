@@ -1,4 +1,4 @@
-"""Many small graphs side by side in one model: one compilation for all of them."""
+"""Many independent small graphs in one model, which need only one compilation."""
 
 import collections
 import subprocess
@@ -29,12 +29,12 @@ def rename_node(node, mapping, outputs=True):
         node.output[:] = [mapping.get(n, n) for n in node.output]
     for attribute in node.attribute:
         if attribute.HasField("g"):
-            for inner in attribute.g.node:  # takes values from outside by name
+            for inner in attribute.g.node:  # reads values of the outer graph by name
                 rename_node(inner, mapping, outputs=False)
 
 
 def add_part(combined, part):
-    """Appends a part, its names behind 'PART/', to a graph; returns its inputs."""
+    """Appends a part to a graph, with 'PART/' before its names; returns its inputs."""
     graph = onnx.GraphProto()
     graph.CopyFrom(part.graph)
     names = {n for node in graph.node for n in [*node.input, *node.output] if n}
@@ -56,7 +56,7 @@ def add_part(combined, part):
 
 
 def combine(parts):
-    """One model of all `parts`, which have the same opsets, and its inputs."""
+    """One model of all `parts`, which must have the same opsets, and its inputs."""
     combined = onnx.GraphProto(name="parts")
     feeds = {}
     for part in parts:
@@ -68,7 +68,7 @@ def combine(parts):
 
 
 def batches(parts, size):
-    """Groups of at most `size` parts of the same opsets; functions stay alone."""
+    """Groups of at most `size` parts with the same opsets. A part with functions is alone."""
     groups = collections.defaultdict(list)
     for part in parts:
         groups[part.opsets, part.name if part.functions else ""].append(part)
@@ -77,7 +77,7 @@ def batches(parts, size):
 
 
 def zero_run(tool, model, feeds, folder, *flags):
-    """Compiles and runs `model` once; None, or what the tools say against it."""
+    """Compiles and runs `model` once. Returns None or the error message of the tools."""
     path = folder / "model.onnx"
     path.write_bytes(model.SerializeToString())
     command = [str(tool), str(path), "--allow-nan", "--steps=1", *map(str, flags)]

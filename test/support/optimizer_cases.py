@@ -1,5 +1,5 @@
-"""Which optimizers there are and how they are compared with PyTorch: all of it as
-`zeroc --list-optimizers` says.
+"""Lists the optimizers and how they are compared with PyTorch, according to `zeroc
+--list-optimizers`.
 """
 
 import json
@@ -17,7 +17,7 @@ def listed(zeroc="zeroc"):
 
 
 def arguments(optimizer, example):
-    """What torch's class takes: the rate, and every hyperparameter by its key."""
+    """The arguments of torch's class: the rate, and every hyperparameter by its key."""
     given = dict(flag.removeprefix("--").partition("=")[::2] for flag in example.split())
     result = {"lr": float(given.pop("lr"))}
     for own in optimizer["hyperparameters"]:
@@ -33,6 +33,6 @@ def arguments(optimizer, example):
 
 
 def pick(values):
-    """Elements at even distances."""
+    """Elements at equal distances."""
     flat = values.reshape(-1)
     return flat[::-(-flat.size // ELEMENTS)]

@@ -46,7 +46,7 @@ def uniform64(words, low=0.0, high=1.0):
 
 
 def normal(words, mean=0.0, scale=1.0):
-    """Normal numbers, of which the program's are the float32 neighbours."""
+    """Normal numbers in float64. The program's numbers are the nearest float32 numbers."""
     radius = np.sqrt(-2 * np.log((words[0].astype(np.float64) + 1) / 2**32))
     turn = (words[1] >> np.uint64(8)).astype(np.float64) / 2**24
     return mean + scale * radius * np.cos(2 * np.pi * turn)

@@ -1,4 +1,4 @@
-"""What execution tests share: compiling, running, and reading what comes out."""
+"""Shared functions of execution tests: compile, run, and read results."""
 
 import json
 import re
@@ -11,7 +11,7 @@ import numpy as np
 
 
 class Failed(Exception):
-    """A tool ended with an error."""
+    """A tool exited with an error."""
 
 
 def run_tool(*arguments, timeout=1200):
@@ -25,7 +25,7 @@ def run_tool(*arguments, timeout=1200):
 
 
 def has_avx512():
-    """Whether the processor has it: on others oneDNN computes products in another way."""
+    """Whether the processor has the feature. On others oneDNN computes products differently."""
     return "avx512vl" in Path("/proc/cpuinfo").read_text()
 
 
@@ -51,7 +51,7 @@ def read_safetensors(path):
 
 
 def read_trace(path):
-    """Rank, name of the track and slice, of each slice of a trace in the order of the file."""
+    """Rank, name of the track and slice, for each slice of a trace in the order of the file."""
     events = json.loads(Path(path).read_text())["traceEvents"]
     names = {e["tid"]: e["args"]["name"] for e in events if e["name"] == "thread_name"}
     return [(e["pid"] - 1, names[e["tid"]], e) for e in events if e["ph"] == "X"]
@@ -75,7 +75,7 @@ class Graph:
             np.save(self.work / f"{key}.npy", value)
 
     def set_input(self, name, value):
-        """Trains on `value` from now on."""
+        """Sets the graph's training data to `value`."""
         self.inputs[name] = value
         self.write_inputs()
 
@@ -84,7 +84,7 @@ class Graph:
         return "--data=" + ",".join(f"{k}={self.work / (k + '.npy')}" for k in self.inputs)
 
     def shape_flag(self, ranks=None):
-        """Binds the batch; with `ranks`, each gets its part of it."""
+        """Binds the batch. With `ranks`, each rank gets a part of it."""
         shapes = []
         for key, value in self.inputs.items():
             shape = list(value.shape)
@@ -113,7 +113,7 @@ class Graph:
 
 
 class Plan:
-    """What zeroc decides for a graph: its certificate, and what each bucket holds."""
+    """The decisions of zeroc for a graph: its certificate, and the contents of each bucket."""
 
     def __init__(self, graph, stage, ranks, *flags):
         text = run_tool("zeroc", graph.folder / "model.onnx", "--plan-only", "--dump-after=place",
@@ -141,7 +141,7 @@ class Result:
 
 
 class Checks:
-    """Counts assertions and reports those that do not hold."""
+    """Counts assertions and reports those that fail."""
 
     def __init__(self):
         self.held = 0
@@ -160,7 +160,7 @@ class Checks:
 
 
 def check_refused(checks, label, words, *command, timeout=300):
-    """A command ends with exit code 1 and one line of error that says all of `words`."""
+    """The command exits with code 1 and one error line that contains all of `words`."""
     done = subprocess.run([str(a) for a in command], capture_output=True, text=True,
                           timeout=timeout)
     lines = [line for line in done.stderr.splitlines() if "warning:" not in line]
@@ -171,6 +171,6 @@ def check_refused(checks, label, words, *command, timeout=300):
 
 
 def relative(actual, expected):
-    """Norm of the difference over the norm of what is expected, in fp64."""
+    """Norm of the difference divided by the norm of the expected values, in fp64."""
     actual, expected = np.asarray(actual, np.float64), np.asarray(expected, np.float64)
     return np.linalg.norm(actual - expected) / max(np.linalg.norm(expected), 1e-30)

@@ -1,5 +1,5 @@
-// What is said of attention before the run: which masks are read from memory, and which
-// attention is more than one kernel in each direction, and why.
+// The report on attention before the run: the masks that are read from memory, and the attentions
+// that need more than one kernel per direction, with the reasons.
 // RUN: zeroc %s --plan-only | FileCheck %s
 
 // CHECK: attention at node 'capped' is not a single kernel: it has a softcap

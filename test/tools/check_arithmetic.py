@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Finds arithmetic on what comes from outside that runtime/support/checked.h has checked.
+"""Finds arithmetic on untrusted numbers that should use runtime/support/checked.h.
 
-Usage: check_arithmetic.py ROOT. Files, flags and models hold any number: integers are parsed, added
-and multiplied, dimensions multiplied and ranges of files compared by that one header, not by hand.
-Prints each place and ends with 1 if there is any.
+Usage: check_arithmetic.py ROOT. Files, flags and models may contain any number. Only the functions
+of that header may parse, add and multiply such integers, multiply dimensions, and compare ranges of
+files. Prints each violation and exits with 1 if there is one.
 """
 
 import re
@@ -12,7 +12,7 @@ from pathlib import Path
 
 FOLDERS = ("runtime", "lib", "include", "tools")
 HOME = "runtime/support/checked.h"
-# Sizes of a model are bounded by the time other folders see them.
+# Sizes of a model are bounded before other directories use them.
 OUTSIDE = ("runtime/", "lib/Import/", "tools/")
 
 RULES = [

@@ -1,4 +1,4 @@
-"""The arithmetic behind the bench's tables, and how it treats programs that fail.
+"""The arithmetic of the benchmark's tables, and the handling of programs that fail.
 
 usage: check_bench.py STEP.json COMPILE.json, both of the case tiny
 """
@@ -31,7 +31,7 @@ def check_numbers():
 
 
 def check_flops():
-    """Against sums by hand: B has 6 layers of 12 x 512^2 and a head of 8192 x 512."""
+    """Compares with sums by hand: B has 6 layers of 12 x 512^2 and a head of 8192 x 512."""
     case = cases.CASES["B"]
     assert cases.matmul_parameters(case) == (6 * 12 * 512**2 + 8192 * 512, 0)
     a_token = 6 * (6 * 12 * 512**2 + 8192 * 512) + 6 * 6 * 256 * 512
@@ -47,7 +47,7 @@ def run_of(seconds, resident, files=0):
 
 
 def check_ratios():
-    """The fastest peer is one thing, the smallest another; a failed peer is neither."""
+    """The fastest and the smallest peer may differ. A failed peer is neither."""
     runs = {"zero-1": [run_of(1.0, 100), run_of(2.0, 100), run_of(1.0, 100)],
             "fsdp2": [run_of(2.0, 900, 100), run_of(6.0, 900, 100), run_of(2.5, 900, 100)],
             "jax": [run_of(4.0, 300), run_of(4.0, 300), run_of(4.0, 300)], "deepspeed-1": []}
@@ -69,7 +69,7 @@ def failure_of(*arguments):
 
 
 def check_programs():
-    """When one rank fails or time is over the others are killed, and what was said last is kept."""
+    """If one rank fails or the time is over, the others are killed, and the last output is kept."""
     start = time.monotonic()
     sleep = [sys.executable, "-c", "import time; time.sleep(3600)"]
     fail = [sys.executable, "-c", "print('out of luck'); raise SystemExit(3)"]
@@ -77,12 +77,12 @@ def check_programs():
     assert failure.startswith("exit status 3: ") and failure.endswith("out of luck"), failure
     assert failure_of([sleep], 1) == "took longer than 1 s"
     assert "No such file" in failure_of([["/nowhere/program"]], 5)
-    assert time.monotonic() - start < 1800 # nobody slept to the end
+    assert time.monotonic() - start < 1800 # no process slept to the end
     assert common.run([sys.executable, "-c", "print('yes')"]).output == "yes\n"
 
 
 def check_failing_side():
-    """A side that fails is left out; the others are measured in every round."""
+    """A side that fails is skipped. The others are measured in every round."""
     def fail(*_):
         raise common.Failure("no luck")
     sides.SIDES["zero-bad"] = types.SimpleNamespace(train=fail)
@@ -96,7 +96,7 @@ def check_failing_side():
 
 
 def check_figures(step, compiled):
-    """What the two scripts wrote has every field that the tables and later readers use."""
+    """The output of the two scripts has every field that the tables and later readers use."""
     for side in ("zero-1", "zero-3"):
         figures = step["tiny"]["sides"][side]
         assert len(figures["runs"]) == 2 and len(figures["runs"][0]["seconds"]) == 2

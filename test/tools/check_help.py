@@ -1,4 +1,4 @@
-"""Checks that the common options of a tool fit a screen and are among all its options.
+"""Checks that the common options of a tool fit on a screen and are part of all its options.
 
 usage: check_help.py TOOL [ALL]
 
@@ -22,10 +22,10 @@ def main():
     lines = common.splitlines()
     assert len(lines) <= ROWS, f"{len(lines)} lines, at most {ROWS} are expected"
     for line in lines:
-        if "Display list of" in line:  # of LLVM's command line
+        if "Display list of" in line:  # options of LLVM's command line
             continue
         assert len(line) <= COLUMNS, f"more than {COLUMNS} columns: {line}"
-    # They take options of zeroc, to compile a model and to import one.
+    # These tools take options of zeroc, to compile a model and to import one.
     if tool in ("zero-run", "zero-opt"):
         known += text_of("zeroc", "--help-all")
     missing = set(FLAG.findall(common)) - set(FLAG.findall(known))

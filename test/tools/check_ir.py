@@ -1,18 +1,18 @@
-"""Counts, in the compiler's sources, what the dialect should be asked instead.
+"""Finds code in the compiler's sources that should ask the dialect.
 
 Usage: check_ir.py ROOT. No file outside dialects/Zero
 - tests an op for being one of a list of the dialect's ops: interfaces say what they have in common;
 - reads or writes `zero.schedule` but with Schedule.h;
 - has the name of an operator of dialects/Onnx/Operators.def in quotes, or compares types of nodes
   with strings (front ends do, in lib/Import: they translate names).
-Lists that remain are named here with a reason, and may only get fewer.
+Exceptions are listed here with a reason, and the list may only become shorter.
 """
 
 import re
 import sys
 from pathlib import Path
 
-# (file, ops): why an interface would not say more.
+# (file, ops): exceptions for which an interface would not help.
 LISTS = {
     ("lib/Analysis/Storage.cpp", "LaunchOp BucketOp"):
         "the producers of fresh bytes that nothing else shares",
@@ -39,7 +39,7 @@ ACTIVATIONS = ("lib/Ops/Recurrent.cpp", "lib/Ops/RecurrentActivations.cpp")
 
 
 def find_names(name, text, operators):
-    """Operators that `text`, of the file `name`, names by strings, by line."""
+    """Operators that the text of file `name` names in strings, by line."""
     if not name.startswith("lib/") or name.startswith("lib/Import/") or name in ACTIVATIONS:
         return
     for number, line in enumerate(text.splitlines(), 1):

@@ -1,4 +1,5 @@
-"""Names and flags of optimizers are in their definitions: no other file of the compiler has them.
+"""Names and flags of optimizers are only in their definitions, and in no other file of the
+compiler.
 
 usage: check_optimizers_once.py ROOT
 """
@@ -10,10 +11,10 @@ from pathlib import Path
 from optimizer_cases import listed
 from zero_test import Checks
 
-# The optimizer of a run that names none; what every optimizer has, and a group may set.
+# The default optimizer, and the settings that every optimizer has and that a group may change.
 COMMON = {"adamw", "weight-decay", "weight_decay"}
 OWNER = "lib/Optimizers/"
-# Attributes of operators, and parts of the names in models, too.
+# These are also attributes of operators and parts of the names in models.
 AMBIGUOUS = {"alpha", "momentum"}
 
 
@@ -24,7 +25,7 @@ def main():
     for optimizer in listed():
         words |= {optimizer["name"], optimizer["torch"].lower(), optimizer["deepspeed"].lower()}
         words |= {own[key] for own in optimizer["hyperparameters"] for key in ("flag", "key")}
-    # A key of one letter says nothing.
+    # Keys of one letter are too common to search for.
     spelled = {word for word in words if len(word) > 1} - COMMON - AMBIGUOUS
     checks.that(len(spelled) > 15, f"few words: {spelled}")
     files = [path for folder in ("lib", "include", "tools", "dialects")

@@ -1,4 +1,4 @@
-"""The report of a plan against the certificate, and against itself.
+"""Checks the report of a plan against the certificate and for consistency.
 
 usage: check_report.py CERTIFICATE.txt REPORT.json REPORT.html
 """
@@ -15,7 +15,8 @@ KINDS = {"input", "state", "constant", "value", "scratch"}
 
 
 def tiers_of(plan):
-    """Every tier by name, each with the plan's commands; the device's fields are the plan's own."""
+    """Every tier by name, each with the plan's commands. The device's fields are the plan's fields.
+    """
     others = {tier["name"]: {**tier, "commands": plan["commands"]} for tier in plan.get("tiers", [])}
     return {"device": plan, **others}
 
@@ -35,7 +36,7 @@ def live_rows(plan):
 
 
 def check_certificate(plan, text):
-    """The same numbers as in the text, which is parsed here."""
+    """Compares the numbers with those in the text of the certificate."""
     stage, ranks, parameters = map(int, re.search(
         r"ZeRO stage (\d) on (\d+) ranks?, (\d+) parameters", text).groups())
     assert (plan["stage"], plan["ranks"], plan["parameters"]) == (stage, ranks, parameters)
@@ -66,7 +67,7 @@ def check_tier(tier, text):
 
 
 def check_moved(plan, text):
-    """What moves between tiers, which has a line for each pair of neighbours that has any."""
+    """The transfers between tiers, with one line per pair of neighbours that has any."""
     copied = re.search(r"each rank copies (\d+) bytes per step from device to host and (\d+) back", text)
     disk = re.search(r"each rank reads (\d+) bytes per step from nvme and writes (\d+)", text)
     assert ("tiers" in plan) == ("moved" in plan) and (plan.get("tiers") or not (copied or disk))
@@ -76,7 +77,8 @@ def check_moved(plan, text):
 
 
 def check_sums(plan):
-    """What is live at each command is what the tensors say; the most is the lower bound."""
+    """The live bytes at each command equal the sum of the live tensors; the maximum is the lower
+    bound."""
     rows = live_rows(plan)
     sums = [[0] * len(ROLES) for _ in rows]
     for tensor in plan["tensors"]:
@@ -94,7 +96,7 @@ def check_sums(plan):
 
 
 def check_rectangles(plan):
-    """No two tensors share a byte at a command, and the topmost ends the arena."""
+    """No two tensors share a byte at a command, and the topmost tensor ends the arena."""
     tensors = plan["tensors"]
     assert max(t["offset"] + aligned(plan, t) for t in tensors) == plan["arena_bytes"]
     for command in range(len(plan["commands"])):
@@ -134,7 +136,7 @@ class Page(html.parser.HTMLParser):
 
 
 def check_page(text, json_text):
-    """One file that needs no other, with the same JSON in it, and no name as markup."""
+    """One file without dependencies that contains the same JSON. Names in it are not markup."""
     page = Page(text)
     assert page.scripts[0] == json_text.strip() and len(page.scripts) == 2
     assert not re.search(r"https?://|@import|url\(", text)

@@ -3,7 +3,7 @@
 // RUN: zero-opt %s --zero-stage=0 --ranks=4 | FileCheck %s --check-prefix=STAGE0
 // RUN: zero-opt %s --zero-stage=3 --ranks=4 --zero-phase-pack | FileCheck %s --check-prefix=PACK
 
-// A plan is all that it gets: no kernel is formed of ops outside the op table.
+// Only a plan is possible: no kernel is formed from ops outside of the op table.
 // RUN: rm -f %t.zexe
 // RUN: zeroc %s --zero-stage=3 --ranks=4 --plan-only | FileCheck %s --check-prefix=PLAN
 // RUN: not zeroc %s --zero-stage=3 --ranks=4 -o %t.zexe 2>&1 | FileCheck %s --check-prefix=REFUSED

@@ -1,9 +1,9 @@
-"""Runs the examples of a page: each block that is fenced as ```sh, in one directory.
+"""Runs the examples of a page: all blocks that are fenced as ```sh, in one directory.
 
 usage: run_examples.py PAGE WORK [--most-lines=N] [--most-words=N]
 
 The directory has a link to test/, so paths of the repository work. A block ends at its first
-command that fails. The page itself may have so many lines and words at most.
+command that fails. The options limit the lines and words of the page.
 """
 
 import argparse

@@ -24,7 +24,7 @@ using namespace zero;
 static constexpr int64_t kAccess = 16;
 /// More neighbours in one thread would take registers and no fewer accesses.
 static constexpr int64_t kMostNeighbours = 8;
-/// A loop of fewer iterations is not worth sharing.
+/// A loop with fewer iterations is not distributed over threads.
 static constexpr int64_t kWorthwhile = 8;
 /// Longer rows are a block's.
 static constexpr int64_t kRowOfWarp = 1024;
@@ -46,8 +46,8 @@ static void forEachAccess(scf::ForOp loop, function_ref<void(MemRefType, Value)>
   });
 }
 
-/// Neighbouring iterations of `loop` that one thread should take, so that it reads and writes
-/// 16 bytes at once, while there is work for `threads`.
+/// The number of consecutive iterations of `loop` that one thread should execute, so that it reads
+/// and writes 16 bytes in one access, as long as there is work for `threads` threads.
 static int64_t neighboursIn(scf::ForOp loop, int64_t threads) {
   bool hasLoops = !loop.getBody()->getOps<scf::ForOp>().empty();
   int64_t bytes = kAccess;
@@ -57,7 +57,7 @@ static int64_t neighboursIn(scf::ForOp loop, int64_t threads) {
   });
   int64_t count = hasLoops ? 1 : std::min(kAccess / bytes, kMostNeighbours);
   int64_t extent = *iterationsOf(loop);
-  // What is left of a dynamic length a thread runs alone, but no group of them.
+  // A single thread, but not a group, can execute the remainder of a dynamic length.
   if (extent == ShapedType::kDynamic)
     return threads == 1 ? count : 1;
   if (affine::AffineDelinearizeIndexOp digits = digitsOf(loop))
@@ -68,7 +68,7 @@ static int64_t neighboursIn(scf::ForOp loop, int64_t threads) {
 }
 
 namespace {
-/// What an iteration of a loop consists of.
+/// The operations of an iteration of a loop.
 struct Body {
   SmallVector<scf::ForOp> shared; ///< loops that its threads may share
   bool isRegular = true;          ///< else one thread has to run it

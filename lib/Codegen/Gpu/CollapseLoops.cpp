@@ -1,6 +1,6 @@
 //===- CollapseLoops.cpp - collapse nests of parallel loops ---------------===//
 // Threads divide the iterations of one loop. A nest of loops of one kind becomes one loop. Its
-// variable is delinearized only if necessary: an access to a whole buffer in the order of the nest
+// variable is delinearized only if necessary: an access to a full buffer in the order of the nest
 // uses it directly.
 //===----------------------------------------------------------------------===//
 
@@ -20,7 +20,7 @@ namespace zero {
 
 using namespace zero;
 
-/// Whether `loop` hands what it carries to `inner` and back.
+/// Whether `loop` passes its loop-carried values to `inner` and yields the results of `inner`.
 static bool carriesThrough(scf::ForOp loop, scf::ForOp inner) {
   return ValueRange(loop.getRegionIterArgs()) == ValueRange(inner.getInitArgs()) &&
          ValueRange(loop.getYieldedValues()) == ValueRange(inner.getResults()) &&
@@ -44,7 +44,7 @@ static scf::ForOp innerOf(scf::ForOp loop) {
   return extent && *extent != ShapedType::kDynamic ? inner : scf::ForOp();
 }
 
-/// `loop` and what is nested in it, as far as they may become one.
+/// `loop` and the loops nested in it that can be collapsed.
 static SmallVector<scf::ForOp> nestOf(scf::ForOp loop) {
   SmallVector<scf::ForOp> nest;
   std::optional<int64_t> extent = iterationsOf(loop);
@@ -140,8 +140,8 @@ static void lineariseAll(scf::ForOp loop) {
     digitsOf(loop).erase();
 }
 
-/// Erases stores of what was just read at the same place: in-place results of ops that
-/// copy them there.
+/// Erases stores of a value to the address from which it was just loaded. Ops that copy their
+/// in-place results create these.
 static void eraseSelfCopies(func::FuncOp kernel) {
   kernel.walk([](memref::StoreOp store) {
     auto load = dyn_cast_or_null<memref::LoadOp>(store->getPrevNode());

@@ -64,7 +64,8 @@ SmallVector<Value> cloneIterations(OpBuilder &builder, scf::ForOp loop, Value ch
     if (&op == digitsOf(loop))
       continue;
     for (int64_t number = 0; number < count; ++number) {
-      // What one iteration hands on is there by now: only what makes it reads it.
+      // The loop-carried value of the previous iteration exists here, because only its definition
+      // reads it.
       if (number > 0)
         for (auto [argument, value] : llvm::zip(loop.getRegionIterArgs(), loop.getYieldedValues()))
           if (Value made = iterations[number - 1].lookupOrNull(value))
@@ -77,7 +78,7 @@ SmallVector<Value> cloneIterations(OpBuilder &builder, scf::ForOp loop, Value ch
 }
 
 //===----------------------------------------------------------------------===//
-// Sums of what threads have
+// Sums over threads
 //===----------------------------------------------------------------------===//
 
 Value GroupEmitter::index(int64_t value) {
@@ -97,8 +98,8 @@ static Value apply(OpBuilder &builder, Operation *combiner, Value left, Value ri
   return made->getResult(0);
 }
 
-/// The sum over `width` neighbouring threads: in each step a thread adds what the one has
-/// whose number differs in one bit, so that all get the same bits.
+/// The sum over `width` neighbouring threads. In each step a thread adds the value of the thread
+/// whose number differs in one bit, so that all threads get bitwise identical sums.
 Value GroupEmitter::combineInWarp(Value value, Operation *combiner, int64_t width) {
   Location loc = launch.getLoc();
   for (int64_t bit = width / 2; bit > 0; bit /= 2) {
@@ -168,7 +169,7 @@ void GroupEmitter::barrier() {
   written.clear();
 }
 
-/// Lets the threads wait for each other where `op` touches what others wrote, or writes what
+/// Inserts a barrier where `op` accesses memory that other threads wrote, or writes memory that
 /// others read.
 void GroupEmitter::order(Operation &op) {
   llvm::DenseSet<Value> reads, writes;

@@ -10,9 +10,9 @@
 
 namespace zero {
 
-/// Clones `count` neighbouring iterations of `loop`, from `chunk` times `count` on, operation
-/// by operation side by side, so that their accesses can become one. Returns what the last
-/// one hands on of what the first one gets, `carried`.
+/// Clones `count` neighbouring iterations of `loop`, starting at `chunk` times `count`. Equal
+/// operations of the iterations are adjacent, so that their accesses can be combined. Returns the
+/// values that the last iteration yields; the first one gets `carried`.
 llvm::SmallVector<mlir::Value> cloneIterations(mlir::OpBuilder &builder, mlir::scf::ForOp loop,
                                                mlir::Value chunk, int64_t count,
                                                mlir::ValueRange carried,
@@ -21,9 +21,9 @@ llvm::SmallVector<mlir::Value> cloneIterations(mlir::OpBuilder &builder, mlir::s
 /// The neighbouring iterations of `loop` that one thread takes.
 int64_t neighboursOf(mlir::scf::ForOp loop);
 
-/// Writes operations for threads that run them together: all compute what is scalar, one
-/// stores it, and they share the loops. What they add up is added in an order that depends
-/// on nothing but their number.
+/// Writes operations that a group of threads executes together: all threads compute scalars, one
+/// thread stores them, and the threads divide the loops. The order of sums depends only on the
+/// number of threads.
 class GroupEmitter {
 public:
   /// `lane` of `lanes` threads of kind `threads` in `launch`. `stores`, a truth value, says
@@ -33,7 +33,7 @@ public:
       : builder(builder), launch(launch), threads(threads), lane(lane), lanes(lanes),
         stores(stores) {}
 
-  /// Values of the operations to write, and what they are here.
+  /// Maps values of the operations to write to their values here.
   mlir::IRMapping mapping;
 
   void emit(mlir::Operation &op);

@@ -10,7 +10,7 @@ using namespace mlir;
 
 namespace zero {
 
-/// Whether `op` or what is nested in it writes the memory of `buffer`.
+/// Whether `op` or an op nested in it writes the memory of `buffer`.
 static bool writes(Operation &op, Value buffer) {
   return op
       .walk([&](memref::StoreOp store) {
@@ -20,7 +20,7 @@ static bool writes(Operation &op, Value buffer) {
       .wasInterrupted();
 }
 
-/// Whether nothing behind `load` in its block writes what it reads.
+/// Whether no later op of the block writes the memory that `load` reads.
 static bool readsLast(memref::LoadOp load) {
   for (Operation *op = load->getNextNode(); op; op = op->getNextNode())
     if (writes(*op, load.getMemref()))
@@ -28,8 +28,8 @@ static bool readsLast(memref::LoadOp load) {
   return true;
 }
 
-/// Whether each launch may compute `op` anew; `bound`: values that it may not. `before`: the
-/// unit that ends before `op`, or goes on with it.
+/// Whether each launch may recompute `op`. It must not recompute the values in `bound`. `before`:
+/// the unit that ends before `op` or that `op` extends.
 static bool isFree(Operation &op, const DenseSet<Value> &bound, const Unit *before) {
   if (llvm::any_of(op.getOperands(), [&](Value value) { return bound.contains(value); }))
     return false;

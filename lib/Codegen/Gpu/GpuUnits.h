@@ -18,9 +18,9 @@ struct Unit {
   llvm::SmallVector<mlir::Operation *> ops;
 };
 
-/// Cuts the body of `kernel` into units. What has no effect, and reads nothing that is
-/// written after it, belongs to none: each launch that needs it computes it. Numbers that go
-/// from one unit to another do so through buffers, which are made here.
+/// Divides the body of `kernel` into units. Operations without effects that read nothing that is
+/// written after them belong to no unit: each launch that needs them computes them. Scalars pass
+/// from one unit to another through buffers, which this function creates.
 std::vector<Unit> formUnits(mlir::func::FuncOp kernel);
 
 } // namespace zero

@@ -47,7 +47,7 @@ private:
   Value less(Value left, Value right) {
     return arith::CmpIOp::create(builder, kernel.getLoc(), arith::CmpIPredicate::ult, left, right);
   }
-  /// Writes what follows under `condition`.
+  /// Writes the following operations under `condition`.
   void enterIf(Value condition) {
     auto guarded = scf::IfOp::create(builder, kernel.getLoc(), condition);
     builder.setInsertionPoint(guarded.thenBlock()->getTerminator());
@@ -58,8 +58,9 @@ private:
 };
 } // namespace
 
-/// A launch before `at` of blocks of `threads` that each take `perBlock` of `iterations`, or
-/// of `length` ones when their number is not known; what follows is written into it.
+/// Creates a launch before `at` of blocks of `threads` threads. Each block executes `perBlock` of
+/// the `iterations`, or of `length` iterations if their number is not known. The following
+/// operations are written into the launch.
 gpu::LaunchOp Launcher::createLaunch(Operation *at, std::optional<int64_t> iterations,
                                      int64_t perBlock, int64_t threads, Value length) {
   builder.setInsertionPoint(at);

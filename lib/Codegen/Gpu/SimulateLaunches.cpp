@@ -1,9 +1,8 @@
 //===- SimulateLaunches.cpp - lower launches to loops on a core -----------===//
 //
-// One block runs after the other, and in it one thread after the other up to the next point
-// where threads wait for each other: these points stand in no loop. So a block is a list of
-// phases, each a loop over its threads, and what a thread has at the end of a phase and still
-// needs is kept in an array.
+// Blocks run one after the other. In a block, threads run one after the other up to the next
+// barrier. Barriers are not inside of loops, so a block is a list of phases, each of which is a
+// loop over its threads. Values of a thread that later phases need are stored in an array.
 //
 //===----------------------------------------------------------------------===//
 
@@ -72,7 +71,7 @@ private:
   OpBuilder entry; ///< where arrays are made
   int64_t threads;
   std::vector<Step> steps;
-  /// What values of a phase are in it; what is the same in all phases.
+  /// The values in the current phase, and the values that are the same in all phases.
   IRMapping here, always;
   Value thread;
   llvm::DenseMap<Value, Value> arrays;
@@ -87,7 +86,7 @@ scf::ForOp Simulator::loopOver(Value end) {
   return loop;
 }
 
-/// One element for what each thread has of `value`.
+/// An array with one element per thread for `value`.
 Value Simulator::arrayOf(Value value) {
   Value &array = arrays[value];
   if (!array)
@@ -95,7 +94,7 @@ Value Simulator::arrayOf(Value value) {
   return array;
 }
 
-/// `value` in the current phase. Buffers are created again, scalars were saved.
+/// `value` in the current phase. Buffers are created in each phase, scalars were saved.
 Value Simulator::get(Value value) {
   if (Value known = here.lookupOrNull(value))
     return known;
@@ -110,7 +109,7 @@ Value Simulator::get(Value value) {
   return here.lookup(value);
 }
 
-/// Lists the operations of a thread in `block`, as deep as threads meet.
+/// Lists the operations of a thread in `block`, including nested blocks that contain barriers.
 void Simulator::list(Block &block, Value condition) {
   for (Operation &op : block.without_terminator()) {
     auto choice = dyn_cast<scf::IfOp>(op);
@@ -154,7 +153,7 @@ void Simulator::runPhase(ArrayRef<Step> steps) {
   }
 }
 
-/// Gives each thread what another one has.
+/// Gives each thread the value of another thread.
 void Simulator::shuffle(gpu::ShuffleOp op) {
   OpBuilder::InsertionGuard guard(builder);
   Value own = loopOver(arith::ConstantIndexOp::create(builder, loc, threads)).getInductionVar();

@@ -62,7 +62,8 @@ static int64_t bytesOf(Type type) {
   return elements * llvm::divideCeil(tensor.getElementTypeBitWidth(), 8);
 }
 
-/// Of a tensor that is only picked from, like an embedding table, what is picked.
+/// The bytes read of an argument. If only some rows are selected, as from an embedding table, these
+/// count.
 static int64_t bytesRead(Value argument) {
   int64_t picked = 0;
   for (Operation *user : argument.getUsers()) {
@@ -76,8 +77,8 @@ static int64_t bytesRead(Value argument) {
   return std::min(picked, bytesOf(argument.getType()));
 }
 
-/// What is read and written of `value` on its way to becoming a result in its own place, if
-/// rows of it are taken out and put back, as into the gradient of an embedding table.
+/// The bytes of `value` that are read and written until it is a result in place, if only some of
+/// its rows are read and written, as for the gradient of an embedding table.
 static std::optional<int64_t> bytesTouched(Value value) {
   int64_t bytes = 0;
   for (OpOperand &use : value.getUses()) {
@@ -118,7 +119,7 @@ KernelCosts computeCosts(func::FuncOp kernel) {
     if (int64_t flops = op->getDialect() ? flopsOf(op) : 0)
       costs.flops += flops * repetitions(op);
   });
-  // Per element of a dynamic dimension, what is read once for all of them is nothing.
+  // Values that are read once for all elements cost nothing per element of a dynamic dimension.
   const bool perElement = llvm::any_of(kernel.getArgumentTypes(), isDynamic);
   llvm::SmallDenseSet<int64_t> counted; // results that are counted with their argument
   for (BlockArgument argument : kernel.getArguments()) {

@@ -42,7 +42,7 @@ static void simplify(func::FuncOp kernel) {
   RewritePatternSet patterns(context);
   linalg::populateDecomposePadPatterns(patterns);
   tensor::populateDecomposeTensorConcatPatterns(patterns);
-  // With dimensions of size one the expansions would feed each other without end.
+  // With dimensions of size one the expansions would trigger each other forever.
   linalg::populateFoldReshapeOpsByExpansionPatterns(patterns, [](OpOperand *operand) {
     return !isUnitReshape(operand->getOwner()) && !isUnitReshape(operand->get().getDefiningOp());
   });
@@ -54,7 +54,7 @@ static void simplify(func::FuncOp kernel) {
   config.enableConstantCSE(false)
       .setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled)
       .setMaxNumRewrites(1000);
-  // What does not converge is still correct.
+  // The result is correct even if the patterns do not converge.
   (void)applyPatternsGreedily(kernel, std::move(patterns), config);
 }
 
@@ -93,7 +93,7 @@ static void generalizeUnitReshapes(func::FuncOp kernel, RewriterBase &rewriter) 
   }
 }
 
-/// Writes every linalg op but fill as linalg.generic; what has no such form stays.
+/// Rewrites every linalg op except fill as linalg.generic, if it has such a form.
 static void generalize(func::FuncOp kernel, RewriterBase &rewriter) {
   SmallVector<linalg::LinalgOp> named;
   kernel.walk([&](linalg::LinalgOp op) {
@@ -124,8 +124,8 @@ static Value extendedValue(linalg::GenericOp generic) {
   return generic.getDpsInputs().front();
 }
 
-/// Extends 16-bit floats where they are used: a loop of its own for the extension of
-/// a bias would come between the loops over rows.
+/// Moves extensions of 16-bit floats to their uses. A separate loop for the extension of a bias
+/// would be placed between the loops over rows.
 static void inlineExtensions(func::FuncOp kernel, RewriterBase &rewriter) {
   kernel.walk([&](linalg::GenericOp generic) {
     for (OpOperand *operand : generic.getDpsInputOperands()) {

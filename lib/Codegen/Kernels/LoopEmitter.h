@@ -18,7 +18,7 @@ struct Part {
   llvm::SmallVector<unsigned> kept;
 };
 
-/// Where the results of a node go.
+/// The destination of the results of a node.
 struct Destination {
   Part part;
   /// A reduction in progress: its value is not yet to be read by others.
@@ -36,7 +36,7 @@ struct Carry {
   std::optional<Destination> outer;
 };
 
-/// Writes the loops of one block; LoopFusion.h says what they are.
+/// Writes the loops of one block; see LoopFusion.h.
 class Emitter {
 public:
   Emitter(mlir::RewriterBase &rewriter, mlir::Block &block,
@@ -80,13 +80,13 @@ private:
   const llvm::DenseMap<mlir::Value, mlir::Value> &wishes;
   LoopStyle style;
   mlir::Location loc = rewriter.getUnknownLoc();
-  /// What can be read at this depth, if not the whole value itself.
+  /// The parts of values that can be read at this depth.
   llvm::DenseMap<mlir::Value, Part> readable;
   llvm::DenseMap<mlir::Value, Destination> destinations;
   /// Stores at the end of the body under construction: after all its loads, so
   /// that a result may share its buffer with an operand.
   llvm::SmallVector<Store> stores;
-  /// Whole values, for opaque ops and for the bodies that read at any place.
+  /// Full values, for opaque ops and for bodies that read at any position.
   mlir::IRMapping whole;
 };
 

@@ -33,7 +33,8 @@ DenseMap<Value, Destination> Emitter::hideFromCopies(const Stage &stage) {
   return hidden;
 }
 
-/// Says whether iterations of `loop` are independent, or add to what it carries.
+/// Marks whether the iterations of `loop` are independent or accumulate into its loop-carried
+/// values.
 static void markLoop(scf::ForOp loop, ArrayRef<Carry> carries) {
   bool sums = llvm::any_of(carries, [](const Carry &carry) {
     return carry.accumulates || (carry.outer && carry.outer->accumulating);
@@ -54,7 +55,7 @@ void Emitter::emitLoop(const Stage &stage) {
   for (auto [carry, argument] : llvm::zip(carries, loop.getRegionIterArgs())) {
     bool accumulating = carry.accumulates || (carry.outer && carry.outer->accumulating);
     destinations[carry.value] = {{argument, carry.kept}, accumulating};
-    // What is overwritten in place is read through the loop, too.
+    // The loop also reads tensors that it overwrites in place.
     for (const Placed &placed : stage.nodes)
       for (Value operand : placed.node.op->getOperands())
         if (!carry.accumulates && partOf(operand).value == carry.init)
@@ -88,7 +89,7 @@ void Emitter::emitLoop(const Stage &stage) {
     finish(carry, result);
 }
 
-/// Hands the result of a loop to what follows.
+/// Makes the result of a loop available to later operations.
 void Emitter::finish(const Carry &carry, Value result) {
   Part part{result, carry.kept};
   if (!carry.outer) {
@@ -140,7 +141,7 @@ void Emitter::emitBody(ArrayRef<Node> nodes, bool outermost) {
   flushStores(pending);
 }
 
-/// Makes whole tensors of the results of an outermost stage.
+/// Makes the results of an outermost stage available as full tensors.
 void Emitter::keepWhole(const Stage &stage) {
   for (const Placed &placed : stage.nodes) {
     if (placed.node.isOpaque() || !placed.original || !placed.escapes)
@@ -160,7 +161,7 @@ void Emitter::keepWhole(const Stage &stage) {
   }
 }
 
-/// Lets `op` and what is nested in it use the new values.
+/// Makes `op` and its nested operations use the new values.
 void Emitter::remap(Operation *op) {
   op->walk([&](Operation *nested) {
     for (OpOperand &operand : nested->getOpOperands())
@@ -175,7 +176,7 @@ void Emitter::run() {
   for (Operation &op : block.without_terminator()) {
     if (op.use_empty() && isa<linalg::GenericOp>(op))
       continue;
-    // What needs nothing stays where it is, before everything else.
+    // An operation without operands and regions remains where it is, before all others.
     if (op.getNumOperands() == 0 && op.getNumRegions() == 0)
       continue;
     nodes.push_back(makeNode(&op, style));

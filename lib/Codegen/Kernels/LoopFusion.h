@@ -10,11 +10,10 @@
 
 namespace zero {
 
-/// Rewrites the linalg.generic ops of `block` as scf.for loops over scalars,
-/// which share loops wherever one may compute what another reads in the same
-/// iteration. `destinations`: for a value of the block, the tensor whose buffer
-/// it should take if every other access of that tensor allows it. For a GPU each loop says
-/// by kLoopAttr what its iterations have to do with each other.
+/// Rewrites the linalg.generic ops of `block` as scf.for loops over scalars. Ops share a loop if
+/// one may compute in an iteration what another reads in the same iteration. `destinations`: maps a
+/// value of the block to the tensor whose buffer it should use if every other access of that tensor
+/// allows it. For a GPU, kLoopAttr of each loop describes how its iterations depend on each other.
 void fuseIntoLoops(mlir::RewriterBase &rewriter, mlir::Block &block,
                    const llvm::DenseMap<mlir::Value, mlir::Value> &destinations, LoopStyle style);
 

@@ -115,8 +115,8 @@ SmallVector<Read> readsOf(const Node &node) {
   return reads;
 }
 
-/// The loop of `producer` whose iteration computes what the next iteration of `consumer`
-/// reads of `value`; none if there is no such loop.
+/// The loop of `producer` whose iteration computes the elements of `value` that the next iteration
+/// of `consumer` reads; none if there is no such loop.
 static std::optional<unsigned> sharedLoop(const Node &producer, Value value, const Node &consumer,
                                           AffineMap readMap) {
   AffineMap written =
@@ -193,7 +193,7 @@ private:
   bool outermost;
   LoopStyle style;
   llvm::DenseMap<Operation *, unsigned> indexOf;
-  /// Of each node: what uses it, and what it uses.
+  /// The uses of each node, and its dependences.
   std::vector<SmallVector<Use>> uses, dependences;
   /// The stages in which each node is computed; the first one stores its results.
   std::vector<Places> placement;
@@ -274,7 +274,7 @@ void Scheduler::place(unsigned index) {
     stages.push_back({kind, kind == Stage::Kind::Loop ? node.extent() : 1, {}});
   }
   placement[index].try_emplace(stage, node);
-  // Until all have moved to their users: what later nodes would join.
+  // Until all nodes have moved to their users: the stage that later nodes would join.
   stages[stage].nodes.push_back({node, false, true});
 }
 
@@ -298,8 +298,8 @@ static int64_t volumeOf(const Node &node) {
   return volume;
 }
 
-/// Whether to compute a node in all the stages `wanted`: if that is one or it is cheap. A GPU
-/// computes faster than it reads what it has stored.
+/// Whether to compute a node in all the stages `wanted`: if there is one stage or the node is
+/// cheap. A GPU recomputes a value faster than it reads a stored one.
 bool Scheduler::isWorthwhile(unsigned index, const Places &wanted) const {
   if (wanted.size() == 1 || isCheap(nodes[index].generic))
     return true;
@@ -326,7 +326,7 @@ void Scheduler::moveToUsers(unsigned index) {
       if (wanted.try_emplace(stage, *turned).first->second.dims != turned->dims)
         return;
     }
-  // What others read is stored in its own order, by iterations that do not wait for a sum.
+  // A value that others read is stored in its own order, by iterations that do not wait for a sum.
   bool stays = style == LoopStyle::Gpu && turns && isReadOutside(index);
   if (stays || !isWorthwhile(index, wanted))
     return;

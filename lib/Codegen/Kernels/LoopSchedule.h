@@ -1,7 +1,7 @@
 //===- LoopSchedule.h - which loop nests share a loop -----------*- C++ -*-===//
 // Loop fusion works one loop at a time. At each level every linalg.generic of a kernel has some
 // loops left; those whose outermost loops can be fused form a stage, stages run in sequence, and
-// the same decision is made again inside the fused loop. So layer normalization becomes one loop
+// the same decision is repeated inside the fused loop. So layer normalization becomes one loop
 // over the rows, which contains one loop for the mean, one for the variance and one for the result.
 //===----------------------------------------------------------------------===//
 
@@ -12,7 +12,7 @@
 
 namespace zero {
 
-/// The target of the loops. A core executes whole nests, so loops that read the same memory are
+/// The target of the loops. A core executes entire nests, so loops that read the same memory are
 /// fused. On a GPU threads divide the iterations of a loop: an outer loop either reduces or has
 /// independent iterations, and recomputation is cheaper than memory.
 enum class LoopStyle { Core, Gpu };
@@ -20,7 +20,7 @@ enum class LoopStyle { Core, Gpu };
 /// An operation of the block that is fused, with its loops opened so far.
 struct Node {
   mlir::Operation *op;
-  /// Null for what is not a linalg.generic: it is moved, never opened.
+  /// Null for an operation other than linalg.generic, which is moved but not changed.
   mlir::linalg::GenericOp generic;
   /// Dimensions of the iteration space yet to be opened, outermost first.
   llvm::SmallVector<unsigned> dims;
@@ -45,7 +45,7 @@ struct Placed {
   bool original = true;
 };
 
-/// What runs together: one loop, some scalar code, or one opaque operation.
+/// Operations that run together: one loop, some scalar code, or one opaque operation.
 struct Stage {
   enum class Kind { Loop, Scalar, Opaque };
   Kind kind;
@@ -63,7 +63,7 @@ struct Read {
 /// a GPU the reductions are innermost.
 Node makeNode(mlir::Operation *op, LoopStyle style);
 
-/// What `node` reads; the starting values of reductions that are constant are left out.
+/// The reads of `node`, without constant initial values of reductions.
 llvm::SmallVector<Read> readsOf(const Node &node);
 
 /// The scalar that all elements of `init` start from, or null: a linalg.fill.

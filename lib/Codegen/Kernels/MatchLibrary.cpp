@@ -67,15 +67,15 @@ static llvm::Error setCall(func::FuncOp kernel, LibraryAttr call, unsigned threa
   return llvm::Error::success();
 }
 
-/// What the library does not have is compiled, which a remark says.
+/// A kernel that the library does not support is compiled. A remark reports it.
 static void remarkCompiled(func::FuncOp kernel, llvm::Error refused) {
   remark::missed(kernel.getLoc(), remark::RemarkOpts::name("compiled").category("library"))
       << ("kernel '" + kernel.getName() + "' is compiled: " + llvm::toString(std::move(refused)))
              .str();
 }
 
-/// Takes the call that `kernel`'s operator offered; what the library refuses is
-/// compiled. The kernel's arguments are the call's already.
+/// Uses the library call that `kernel`'s operator offers. If the library does not support it, the
+/// kernel is compiled. The kernel already has the arguments of the call.
 static void takeOffer(func::FuncOp kernel, Attribute offer, unsigned threads) {
   MLIRContext *context = kernel.getContext();
   SmallVector<Type> types(kernel.getArgumentTypes());
@@ -135,7 +135,8 @@ struct MatchLibrary : zero::impl::MatchLibraryBase<MatchLibrary> {
     if (!matched.matmul.accumulate)
       types.push_back(kernel.getResultTypes().front());
     const ArrayAttr stored = storedTypes(context, types);
-    // What is stored in 16 bits is copied in blocks of few rows, for which reordering does not pay.
+    // Arguments in 16 bits are copied in blocks of few rows, for which reordering is not
+    // beneficial.
     const bool reorder = threads && !stored && matched.matmul.reordersB();
     const auto call = LibraryAttr::get(context, describe(context, matched.matmul, reorder), stored);
     if (llvm::Error refused = setCall(kernel, call, threads))

@@ -57,7 +57,7 @@ private:
 
 static bool isF32(Value value) { return getElementTypeOrSelf(value).isF32(); }
 
-/// Whether the library can read or write `value`: what it computes in is f32.
+/// Whether the library can read or write `value`. It computes in f32.
 static bool isStorable(Value value) {
   return isF32(value) || isa<Float16Type, BFloat16Type>(getElementTypeOrSelf(value));
 }
@@ -228,7 +228,7 @@ std::optional<MatchedMatmul> Matcher::assemble() {
   for (BlockArgument summand : {bias, residual})
     if (summand)
       matched.arguments.push_back(summand.getArgNumber());
-  // What takes C's buffer is what C was.
+  // The residual is the previous content of C if it uses C's buffer.
   bool inPlace = residual && kernel.getArgAttr(residual.getArgNumber(), kInplaceAttr);
   result.accumulate = inPlace;
   result.residual = residual && !inPlace;

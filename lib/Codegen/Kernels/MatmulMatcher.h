@@ -15,8 +15,8 @@ struct Matmul {
   float alpha = 1;
   bool bias = false, accumulate = false, residual = false;
 
-  /// Whether the library reorders B as a whole first: by the shape alone, where that was
-  /// measured to be faster ("Choice of call" in docs/benchmarks.md).
+  /// Whether the library first reorders all of B. Depends only on the shape, and holds where
+  /// measurements showed it to be faster ("Choice of call" in docs/benchmarks.md).
   bool reordersB() const;
 };
 
@@ -27,8 +27,8 @@ struct MatchedMatmul {
   llvm::SmallVector<unsigned> arguments;
 };
 
-/// Whether `kernel` computes one matrix product in f32 and nothing else; what it reads
-/// and writes may be stored in 16 bits.
+/// Matches if `kernel` computes one matrix product in f32 and nothing else. Its operands and result
+/// may be stored in 16 bits.
 std::optional<MatchedMatmul> matchMatmul(mlir::func::FuncOp kernel);
 
 } // namespace zero

@@ -73,7 +73,7 @@ static scf::ForOp loopOf(Value index) {
   return loop && extentOf(loop) ? loop : scf::ForOp();
 }
 
-/// The indices into what `view` is a part of, given those into `view`.
+/// The indices into the source of `view`, given those into `view`.
 static Indices indicesBelow(memref::SubViewOp view, const Indices &loops) {
   Indices below;
   llvm::SmallBitVector dropped = view.getDroppedDims();
@@ -166,7 +166,7 @@ bool Splitter::isTemporary(Value buffer) const {
          llvm::any_of(split.loops, [&](scf::ForOp loop) { return loop->isAncestor(alloc); });
 }
 
-/// Whether no loop is left that every thread would run as a whole.
+/// Whether every loop is divided among threads, so that no thread executes a full loop.
 bool Splitter::coversAll() const {
   return llvm::all_of(loops, [&](scf::ForOp loop) {
     return llvm::any_of(split.loops, [&](scf::ForOp chosen) {

@@ -56,8 +56,8 @@ std::optional<SmallVector<int64_t>> loopStrides(AffineMap map, const StridedView
   return strides;
 }
 
-/// Whether the body of a generic, made of `block`, gives its first argument: as it is,
-/// or converted once by a `Conversion`.
+/// Whether the body of a generic with block `block` yields its first argument, either unchanged or
+/// converted once by a `Conversion`.
 template <typename Conversion>
 static bool givesArgument(Block *block) {
   Value result = block->getTerminator()->getOperand(0);

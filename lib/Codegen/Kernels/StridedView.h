@@ -35,8 +35,8 @@ std::optional<ArgumentView> viewOfArgument(mlir::Value value);
 /// buffer, computes that of its source. Changes `value` and all `views`, which have its shape.
 bool stepToSource(mlir::Value &value, llvm::MutableArrayRef<StridedView> views);
 
-/// Where the dimensions of the iteration space of a linalg op lead in an operand:
-/// the stride of each, 0 where it doesn't occur. Nothing for other index maps.
+/// The stride in an operand of each dimension of the iteration space of a linalg op; 0 for a
+/// dimension that does not occur. Returns nothing for other index maps.
 std::optional<llvm::SmallVector<int64_t>> loopStrides(mlir::AffineMap map, const StridedView &view);
 
 } // namespace zero

@@ -23,8 +23,8 @@ static int64_t bytesOf(MemRefType type) {
   return type.getNumElements() * llvm::divideCeil(type.getElementTypeBitWidth(), 8);
 }
 
-/// Whether a loop hands the buffer to its next iteration: two of them would be
-/// live at once, and one place for both is wrong.
+/// Whether a loop passes the buffer to its next iteration. Two such buffers would be live at the
+/// same time, so they cannot share one place.
 static bool isCarried(Value buffer) {
   SmallVector<Value> work{buffer};
   while (!work.empty()) {
@@ -50,7 +50,7 @@ static LogicalResult check(func::FuncOp kernel, memref::AllocOp alloc) {
   return success();
 }
 
-/// What `alloc` allocates, in `workspace` from byte `shift`.
+/// The memory of `alloc` as a view of `workspace` from byte `shift`.
 static Value viewOf(OpBuilder &builder, memref::AllocOp alloc, Value workspace, Value shift) {
   return memref::ViewOp::create(builder, alloc.getLoc(), alloc.getType(), workspace, shift,
                                 ValueRange());
@@ -118,7 +118,7 @@ LogicalResult placeTemporaries(func::FuncOp kernel) {
 }
 
 namespace {
-/// Iterations that have a buffer of their own, and which of them this is.
+/// The number of iterations with separate buffers, and the index of this one.
 struct Copies {
   int64_t count = 1;
   Value index;

@@ -56,7 +56,7 @@ static void compile(CodeUnit &unit, const CodeTarget &target, llvm::TargetMachin
     unit.error = llvm::toString(code.takeError());
 }
 
-/// Compiles `units`, which are in the LLVM dialect, and keeps what came out.
+/// Compiles `units`, which are in the LLVM dialect, and stores the results.
 static void compileAll(ArrayRef<CodeUnit *> units, const CodeTarget &target, unsigned threads,
                        ObjectCache &cache) {
   std::atomic<size_t> next = 0;

@@ -35,7 +35,7 @@ struct CodeUnit {
   std::string error;
 };
 
-/// What kernels are compiled for.
+/// The target for which kernels are compiled.
 struct CodeTarget {
   llvm::StringRef name; ///< for the cache and errors; empty: the host
   /// Makes the LLVM dialect of a unit's module, in which the kernel is called `kernel`.

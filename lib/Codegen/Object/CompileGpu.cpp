@@ -32,7 +32,7 @@ static void loadDialects(MLIRContext *context) {
   context->loadDialect<LLVM::LLVMDialect, NVVM::NVVMDialect>();
 }
 
-/// Lowers a unit to the LLVM dialect, its launches to kernels of their own.
+/// Lowers a unit to the LLVM dialect, and its launches to separate kernels.
 static LogicalResult lower(CodeUnit &unit) {
   auto kernel = unit.module->lookupSymbol<func::FuncOp>("kernel");
   rt::proto::GpuKernel launches = describeLaunches(kernel, unit.symbol);

@@ -17,7 +17,7 @@ mlir::OwningOpRef<mlir::ModuleOp> isolateKernel(mlir::func::FuncOp kernel,
 /// All of `module` as text.
 std::string textOf(mlir::ModuleOp module);
 
-/// The name of code that is made of `text`.
+/// The name of the code for `text`.
 std::string symbolOf(llvm::StringRef text);
 
 } // namespace zero

@@ -28,7 +28,7 @@ public:
   MemoryFile(const MemoryFile &) = delete;
   MemoryFile &operator=(const MemoryFile &) = delete;
 
-  /// The child's own name for what it has inherited.
+  /// The path by which the child process opens the inherited descriptor.
   std::string path() const { return "/proc/self/fd/" + std::to_string(descriptor); }
 
   Error write(StringRef bytes) {

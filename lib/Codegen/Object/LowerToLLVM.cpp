@@ -53,7 +53,7 @@ static void approximate(ModuleOp module) {
   (void)applyPatternsGreedily(module, std::move(patterns), config);
 }
 
-/// Makes calls of C's math library of what has no polynomial: functions of doubles.
+/// Replaces functions that have no polynomial (those of doubles) by calls of C's math library.
 static LogicalResult callDoubleFunctions(ModuleOp module) {
   RewritePatternSet patterns(module.getContext());
   populateMathToLibmConversionPatterns(patterns);
@@ -132,7 +132,7 @@ static LogicalResult lowerControlFlow(ModuleOp module) {
   return manager.run(module);
 }
 
-/// Converts what is left; `patterns` knows what is a device's own.
+/// Converts the remaining ops. `patterns` contains the patterns of the device.
 static LogicalResult convert(ModuleOp module, LLVMTypeConverter &converter,
                              RewritePatternSet patterns) {
   arith::populateCeilFloorDivExpandOpsPatterns(patterns);
@@ -178,7 +178,7 @@ static void expandDigits(ModuleOp module) {
   });
 }
 
-/// Everything down to loops without structure, on every device.
+/// Lowers everything to unstructured control flow, on every device.
 static LogicalResult lowerBodies(ModuleOp module) {
   expandDigits(module);
   storeBoolsAsBytes(module);

@@ -14,8 +14,8 @@ namespace zero {
 /// booleans bytes.
 llvm::LogicalResult lowerToLLVM(mlir::ModuleOp module);
 
-/// The same for functions that run on a GPU, which may ask which thread they are: each takes
-/// one pointer per buffer, aligned as kAlignedAttr says, and then the common length of its dynamic
+/// The same for functions that run on a GPU and may ask for their thread number. Each takes one
+/// pointer per buffer, aligned as kAlignedAttr says, followed by the common length of its dynamic
 /// dimensions.
 llvm::LogicalResult lowerGpuToLLVM(mlir::ModuleOp module);
 
@@ -23,9 +23,9 @@ llvm::LogicalResult lowerGpuToLLVM(mlir::ModuleOp module);
 /// leaves arrays of i1 alone. No linalg op is left in `module`.
 void storeBoolsAsBytes(mlir::ModuleOp module);
 
-/// Writes bf16 as 16-bit integers: what is loaded is extended to f32 and what is stored
-/// is rounded by integer operations. Fails after an error at an op that would compute
-/// in bf16. No linalg op is left in `module`.
+/// Represents bf16 as 16-bit integers: loaded values are extended to f32 and stored values are
+/// rounded, both by integer operations. Fails after an error at an op that would compute in bf16.
+/// `module` must not contain linalg ops.
 llvm::LogicalResult storeBFloatsAsInts(mlir::ModuleOp module);
 
 } // namespace zero

@@ -38,9 +38,9 @@ static int addBuildIds(dl_phdr_info *info, size_t, void *data) {
   return 0;
 }
 
-/// The key of object code besides its text. The notes of an ELF file have its build id, a hash of
-/// the linked code: so the key identifies the code of this compiler, of MLIR and of LLVM, and does
-/// not depend on a version number that must be increased by hand.
+/// The part of the key of object code besides its text. The notes of an ELF file contain its build
+/// id, a hash of the linked code. The key therefore identifies the code of this compiler, of MLIR
+/// and of LLVM, and does not depend on a version number that must be increased manually.
 static const std::string &compilerIdentity() {
   static const std::string identity = [] {
     SHA256 hash;
@@ -83,7 +83,7 @@ std::optional<SmallVector<char, 0>> ObjectCache::find(StringRef key) {
   }
   auto buffer = MemoryBuffer::getOpenFile(*file, key, /*FileSize=*/-1,
                                           /*RequiresNullTerminator=*/false, /*IsVolatile=*/true);
-  // For prune(): it was of use just now.
+  // Marks the entry as recently used, for prune().
   (void)sys::fs::setLastAccessAndModificationTime(*file, std::chrono::system_clock::now());
   (void)sys::fs::closeFile(*file);
   if (!buffer || (*buffer)->getBufferSize() < kDigest)

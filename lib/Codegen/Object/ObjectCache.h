@@ -22,7 +22,7 @@ public:
   /// an object without a folder knows nothing and keeps nothing.
   std::string open(llvm::StringRef folder);
 
-  /// What `text` is known by, for this compiler and this machine's instructions.
+  /// The key of `text`, for this compiler and this machine's instructions.
   static std::string keyOf(llvm::StringRef text);
 
   std::optional<llvm::SmallVector<char, 0>> find(llvm::StringRef key);

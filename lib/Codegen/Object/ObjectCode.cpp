@@ -21,14 +21,14 @@ using namespace llvm;
 namespace zero {
 
 namespace {
-/// A level of the x86-64 psABI and what it adds to the one before.
+/// A level of the x86-64 psABI and the features it adds to the previous one.
 struct Level {
   StringLiteral name, features;
 };
 } // namespace
 
-// A whole level instead of the very processor: the same code on all machines that
-// have it, and a list that a runtime can ask the processor for.
+// The target is a level instead of the exact processor. All machines of that level get the same
+// code, and a runtime can check the list of features.
 static constexpr Level kLevels[] = {
     {"x86-64-v2", "cx16 popcnt sahf sse3 sse4.1 sse4.2 ssse3"},
     {"x86-64-v3", "avx avx2 bmi bmi2 f16c fma lzcnt movbe"},
@@ -132,8 +132,8 @@ bool isDoubleFunction(StringRef name) {
                       name);
 }
 
-/// Fails when `object` needs more than a C library's memory functions and what
-/// kernels may call of its mathematics.
+/// Fails if `object` needs more than a C library's memory functions and the mathematical functions
+/// that kernels may call.
 static Error checkUndefined(ArrayRef<char> bytes) {
   auto object = object::ObjectFile::createObjectFile(
       MemoryBufferRef(StringRef(bytes.data(), bytes.size()), "kernels"));

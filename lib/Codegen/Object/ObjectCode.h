@@ -19,7 +19,7 @@ namespace zero {
 /// floating-point operations. Fails when LLVM was built without this target.
 llvm::Expected<std::unique_ptr<llvm::TargetMachine>> hostMachine();
 
-/// What that machine is, as text: processor, instructions, LLVM's version.
+/// Describes the target machine as text: processor, instructions, LLVM's version.
 std::string targetIdentity();
 
 /// Gives the function `kernel` of `module` the entry point

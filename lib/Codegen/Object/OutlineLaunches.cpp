@@ -34,7 +34,7 @@ rt::proto::GpuKernel describeLaunches(func::FuncOp kernel, StringRef base) {
   return described;
 }
 
-/// Adds to `needed` what computes `value` in the block of `launch`, in order.
+/// Adds to `needed` the operations that compute `value` in the block of `launch`, in order.
 static void collect(Value value, Block &block, llvm::SetVector<Operation *> &needed) {
   Operation *op = value.getDefiningOp();
   if (!op || op->getBlock() != &block || needed.contains(op))
@@ -46,7 +46,7 @@ static void collect(Value value, Block &block, llvm::SetVector<Operation *> &nee
   needed.insert(op);
 }
 
-/// Memory of the block as a constant's sibling: LLVM knows no other form of it.
+/// Declares shared memory of the block as a global, the only form that LLVM has for it.
 static Value declareShared(OpBuilder &builder, BlockArgument memory, func::FuncOp entry,
                            unsigned number) {
   auto type = cast<MemRefType>(memory.getType());

@@ -9,12 +9,12 @@
 
 namespace zero {
 
-/// What `kernel` launches, with the symbols `base`_0, `base`_1, ...
+/// Describes the launches of `kernel`, which have the symbols `base`_0, `base`_1, ...
 rt::proto::GpuKernel describeLaunches(mlir::func::FuncOp kernel, llvm::StringRef base);
 
-/// Replaces `kernel` by one function for each of its launches, with the same symbols. Each
-/// takes the kernel's arguments and the length of the launch, an index, and computes for
-/// itself what the kernel computes around its launches.
+/// Replaces `kernel` by one function for each of its launches, with the same symbols. Each takes
+/// the kernel's arguments and the length of the launch, an index. It repeats the computations that
+/// the kernel performs around its launches.
 void outlineLaunches(mlir::func::FuncOp kernel, llvm::StringRef base);
 
 } // namespace zero

@@ -48,7 +48,7 @@ static Error checkUndefined(const Module &module) {
   return Error::success();
 }
 
-/// `text` without the lines that say what it is for.
+/// `text` without the lines that name its target.
 static std::string withoutHeader(StringRef text) {
   std::string body;
   for (StringRef line : llvm::split(text, '\n')) {

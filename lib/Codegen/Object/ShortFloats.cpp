@@ -1,8 +1,7 @@
 //===- ShortFloats.cpp - bf16 as 16-bit integers --------------------------===//
 //
-// LLVM calls a function for each number that it rounds to bf16 where the processor
-// has no instruction for that, and takes vectors of bf16 to pieces. Written with
-// integers, both conversions are a few instructions on whole vectors.
+// If the processor has no instruction to round to bf16, LLVM calls a function for each number and
+// splits vectors of bf16. With integer operations, both conversions are a few vector instructions.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,8 +31,8 @@ static void retype(Value value) {
     value.setType(integer);
 }
 
-/// Extends and rounds, to nearest even, with integers; what is left of bf16 then is
-/// stored, loaded, selected or a bitcast.
+/// Extends and rounds (to nearest even) with integer operations. After this, the remaining bf16
+/// values are only stored, loaded, selected or bitcast.
 static void expandConversions(ModuleOp module) {
   RewritePatternSet patterns(module.getContext());
   arith::populateExpandBFloat16Patterns(patterns);

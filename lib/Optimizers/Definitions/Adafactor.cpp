@@ -1,8 +1,8 @@
 //===- Adafactor.cpp - factored second moments ----------------------------===//
 //
-// Shazeer and Stern, arXiv 1804.04235, algorithm 4, as torch.optim.Adafactor: of a matrix G, the
-// last two dimensions of a tensor, the second moment is that of its rows times that of its
-// columns, over the mean of the rows'; of a vector it is kept whole.
+// Shazeer and Stern, arXiv 1804.04235, algorithm 4, as torch.optim.Adafactor. A matrix G is the
+// last two dimensions of a tensor. Its second moment is the product of those of its rows and of its
+// columns, divided by the mean of the rows'. For a vector the full second moment is stored.
 //
 //   share = t^beta2-decay;  rows += share * (mean of G * G over columns - rows), columns alike
 //   V = rows * columns / max(mean of rows, eps1);  U = G / sqrt(max(V, eps1 * eps1))
@@ -112,7 +112,7 @@ Value Adafactor::factored(OpBuilder &builder, Location loc, Value gradient, Valu
       });
 }
 
-/// What to multiply an update with, from sums of squares.
+/// The factor of an update, computed from sums of squares.
 Value Adafactor::scale(Formula &f, Value ofParameter, Value ofUpdate, double count,
                        Value rate) const {
   Type f64 = ofParameter.getType();

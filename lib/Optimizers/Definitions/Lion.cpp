@@ -1,7 +1,7 @@
 //===- Lion.cpp - the sign of a momentum ----------------------------------===//
 //
 // Chen et al., Symbolic Discovery of Optimization Algorithms, arXiv 2302.06675,
-// program 1: the update is the sign of beta1 * m + (1 - beta1) * g, and m goes on with
+// program 1: the update is the sign of beta1 * m + (1 - beta1) * g, and m is updated with
 // beta2. Weight decay is decoupled and scaled by the learning rate, as in AdamW.
 //
 //===----------------------------------------------------------------------===//

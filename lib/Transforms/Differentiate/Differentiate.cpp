@@ -24,8 +24,8 @@ static SmallVector<ParameterOp> trainedParameters(ModuleOp module) {
   return parameters;
 }
 
-/// Marks what trained parameters reach; returns the read of each parameter, of
-/// which import makes one.
+/// Marks the values that depend on trained parameters. Returns the read of each parameter; import
+/// creates one read per parameter.
 static llvm::DenseMap<StringAttr, Value> activate(func::FuncOp step, ReverseMode &reverse,
                                                   ArrayRef<ParameterOp> parameters) {
   llvm::DenseSet<StringAttr> trained;

@@ -52,7 +52,7 @@ private:
   int64_t limit;
   SymbolTable symbols;
   llvm::DenseMap<StringAttr, SmallVector<ReadOp>> reads;
-  /// What is cut, by type and dimension.
+  /// The divided parameters, by type and dimension.
   llvm::MapVector<std::pair<RankedTensorType, int64_t>, SmallVector<StringRef>> done;
 };
 } // namespace
@@ -94,8 +94,8 @@ std::optional<int64_t> Tiler::findAxis(ParameterOp parameter) {
   return common.value_or(0);
 }
 
-/// As few parts as can be, as even as can be: of a multiple of the alignment of tensors
-/// where that takes no more of them.
+/// The minimal number of parts of nearly equal size. Sizes are multiples of the alignment of
+/// tensors if this does not increase the number.
 static SmallVector<int64_t> divide(int64_t extent, int64_t most) {
   int64_t tiles = llvm::divideCeil(extent, most), each = llvm::divideCeil(extent, tiles);
   int64_t aligned = llvm::alignTo(each, kTensorAlignment);
@@ -160,7 +160,7 @@ void Tiler::rewriteReads(ParameterOp parameter, ArrayRef<ParameterOp> parts) {
   }
 }
 
-/// One line for all parameters of a shape that are cut alike.
+/// Writes one line for all parameters of a shape that are divided equally.
 void Tiler::report() {
   for (auto &[kind, names] : done) {
     auto [type, axis] = kind;

@@ -9,7 +9,7 @@
 
 namespace zero {
 
-/// A float constant of more than one element, and what the rules say of it.
+/// A float constant of more than one element, and the decision of the rules.
 struct Candidate {
   enum class Kind {
     Parameter,

@@ -22,8 +22,8 @@ static Words wordsOf(StringRef segment) {
   return words;
 }
 
-/// The word of `segment` by which it is an adapter, or "". Also tensors that PEFT adds
-/// under names of their own.
+/// The word in `segment` that marks an adapter, or "". Includes tensors that PEFT adds under
+/// special names.
 static StringRef adapterWord(StringRef segment) {
   static const llvm::StringSet<> words = {"lora",     "randlora", "vblora",  "gralora",
                                           "delora",   "glora",    "unilora", "dylora",
@@ -98,7 +98,7 @@ static std::string pathGlob(ArrayRef<StringRef> path, size_t index, StringRef gl
 }
 
 namespace {
-/// Parameters that look alike, and globs that match them.
+/// Parameters of one kind, and globs that match them.
 struct Found {
   SmallVector<StringRef> names;
   std::vector<std::string> globs; ///< each once
@@ -114,7 +114,7 @@ class Finder {
 public:
   void look(StringRef name);
 
-  Found adapters, teachers, kept; ///< kept: copies that PEFT trains whole
+  Found adapters, teachers, kept; ///< kept: copies that PEFT trains as full tensors
   bool wraps = false;             ///< some are layers that PEFT has put an adapter beside
 };
 } // namespace

@@ -54,8 +54,8 @@ public:
   }
 
 private:
-  /// What the rules say of `state`. The exporter's word counts where it says what a tensor
-  /// is; otherwise use and name.
+  /// The decision of the rules for `state`. The exporter's kind counts if it is recorded; otherwise
+  /// use and name decide.
   Candidate judge(StateOp state) {
     using Kind = Candidate::Kind;
     ReadOp read = reads.lookup(state.getSymNameAttr());
@@ -87,7 +87,8 @@ private:
                : as(Kind::Nameless, "its name is not that of a module's tensor");
   }
 
-  /// A list freezes what it leaves out: that is sharded and moved as parameters are.
+  /// A list freezes the parameters that it does not contain; they are sharded and moved as
+  /// parameters are.
   bool isFrozen(const Candidate &candidate, NamePatterns &freeze, NamePatterns &allBut) {
     const bool matched = freeze.match(candidate.names);
     const bool excepted = allBut.match(candidate.names);

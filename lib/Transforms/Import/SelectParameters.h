@@ -13,26 +13,26 @@
 namespace zero {
 
 struct SelectionOptions {
-  /// Train exactly these names and what matches these globs, and freeze the other
-  /// parameters; not set: train all that are parameters by what the exporter said, or else
-  /// by use and name.
+  /// Trains exactly these names and those that match these globs, and freezes the other parameters.
+  /// Not set: trains all constants that are parameters according to the exporter or, without its
+  /// metadata, according to use and name.
   std::optional<std::vector<std::string>> trainable;
   /// Glob patterns of parameters to freeze.
   std::vector<std::string> freeze;
-  /// If there are any: freeze what none of these glob patterns matches.
+  /// If not empty: freezes the parameters that match none of these glob patterns.
   std::vector<std::string> freezeAllBut;
   /// Train nothing: every parameter is frozen, there is no loss.
   bool forwardOnly = false;
   /// Name in errors everything that is wrong.
   bool verbose = false;
 
-  /// Whether the user has thought of what is frozen.
+  /// Whether the user has specified what is frozen.
   bool saysWhatIsFrozen() const {
     return trainable || !freeze.empty() || !freezeAllBut.empty() || forwardOnly;
   }
 };
 
-/// What became of the model's float constants of more than one element.
+/// The decisions for the model's float constants of more than one element.
 struct Selection {
   struct Item {
     std::string name;
@@ -48,10 +48,10 @@ struct Selection {
 std::optional<std::vector<std::string>> readTrainableFile(llvm::StringRef path,
                                                           mlir::ModuleOp module);
 
-/// Makes parameters of the constants that are trained or frozen, and drops those
-/// that the loss does not depend on. Nothing, after an error at `module`, on a
-/// name that is missing or a pattern that matches nothing. Warns where names look
-/// like those of adapters or teachers and no option says what is frozen.
+/// Turns constants that are trained or frozen into parameters, and drops those that the loss does
+/// not depend on. Returns nothing, after an error at `module`, for a missing name or a pattern
+/// without matches. Warns if names look like those of adapters or teachers and no option says what
+/// is frozen.
 std::optional<Selection> selectParameters(mlir::ModuleOp module, const SelectionOptions &options);
 
 } // namespace zero

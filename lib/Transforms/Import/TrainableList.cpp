@@ -54,7 +54,7 @@ std::string Marker::enterName(Candidate &candidate) {
   return "";
 }
 
-/// A pattern means parameters: what the rules call a buffer has to be named.
+/// A pattern matches only parameters. A constant that the rules call a buffer must be named.
 std::string Marker::enterPattern(StringRef line) {
   auto pattern = llvm::GlobPattern::create(line);
   if (!pattern)
@@ -79,7 +79,7 @@ std::string Marker::enterPattern(StringRef line) {
   return "matches no float initializer that reaches the loss";
 }
 
-/// Marks what `line` means; returns what is wrong with it, or nothing.
+/// Marks the constants that `line` selects. Returns an error message, or an empty string.
 std::string Marker::enter(StringRef line) {
   if (auto it = byName.find(line); it != byName.end())
     return enterName(*it->second);
@@ -92,7 +92,7 @@ std::string Marker::enter(StringRef line) {
   return "is no float initializer of more than one element";
 }
 
-/// What helps with `line`, which names nothing: mostly the prefix of a wrapper.
+/// A suggestion for `line`, which matches nothing. Usually the prefix of a wrapper differs.
 std::string Marker::remedyFor(StringRef line) const {
   for (const Candidate &candidate : candidates)
     for (StringRef name : candidate.names)

@@ -83,7 +83,7 @@ struct UpdateBuffers : zero::impl::UpdateBuffersBase<UpdateBuffers> {
       StringAttr name = symbol(i);
       if (!name)
         continue;
-      // A node that shares its statistics goes on from where the one before ended.
+      // A node that shares its statistics continues from those of the previous node.
       if (Value before = next.lookup(name))
         node->setOperand(kFirstOperand + i, before);
       Value result = node.getOutputs()[kFirstResult + i];

@@ -48,7 +48,8 @@ public:
   }
 
 private:
-  /// What the exporter's own account misses; without one, what looks like a weight.
+  /// Finds parameters that the exporter's metadata lists as lost. Without metadata, finds constants
+  /// that look like weights.
   void findLost() {
     if (auto lost = module->getAttrOfType<ArrayAttr>(kLostParametersAttr))
       for (auto line : lost.getAsValueRange<StringAttr>())

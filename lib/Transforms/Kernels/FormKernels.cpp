@@ -78,8 +78,8 @@ static Value cloneConstant(Operation *producer, OpBuilder &builder) {
                                    elements.bitcast(onnx::signless(type).getElementType()));
 }
 
-/// What `group` reads from outside, in order of first use; constants are cloned
-/// into the kernel instead.
+/// The values that `group` reads from outside, in order of first use. Constants are cloned into the
+/// kernel instead.
 static llvm::SetVector<Value> externalInputs(const KernelGroup &group, OpBuilder &builder,
                                              KernelValues &inside) {
   llvm::SetVector<Value> inputs;

@@ -12,11 +12,12 @@ using namespace mlir;
 namespace zero {
 namespace {
 
-/// Operands of all nodes of a kernel: what comes after is not linear in them.
+/// The maximal number of operands of all nodes of a kernel, because later passes are not linear in
+/// them.
 static constexpr unsigned kMostOperands = 128;
 
-/// Nodes between a product, or a node over rows, and what its result is added to: its
-/// operands live that much longer.
+/// The maximal number of nodes between a product, or a node over rows, and the addition of its
+/// result. The operands of the product are live that much longer.
 static constexpr unsigned kNear = 8;
 
 class Grouper {
@@ -53,8 +54,8 @@ static bool runTogether(Operation *a, Operation *b) { return segmentOf(a) == seg
 // Products
 //===----------------------------------------------------------------------===//
 
-/// The one node that reads `value`, under any shape: `value` becomes what it reads,
-/// and `views` the nodes that shape it.
+/// The only node that reads `value`, possibly through reshapes. Sets `value` to the operand of this
+/// node, and `views` to the nodes that reshape it.
 onnx::NodeOp Grouper::soleReader(Value &value, SmallVectorImpl<onnx::NodeOp> &views) const {
   while (value.hasOneUse()) {
     auto reader = dyn_cast<onnx::NodeOp>(*value.user_begin());
@@ -79,8 +80,8 @@ bool Grouper::isFresh(Value value, onnx::NodeOp reader) const {
   return false;
 }
 
-/// The operand of `node` that a sum, or rows from several tables, start from, if it may be
-/// made in its place.
+/// The operand of `node` from which a sum, or rows from several tables, start, if it may be
+/// computed in place.
 std::optional<unsigned> Grouper::startOf(onnx::NodeOp node) const {
   bool starts = node.isAnyOf({own::GatherGrad, own::GatherRows}) && node.hasInput(2) &&
                 isFresh(node.getInputs()[2], node);

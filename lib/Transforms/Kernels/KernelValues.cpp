@@ -113,7 +113,7 @@ LogicalResult KernelValues::lower(onnx::NodeOp node, ops::Lowered &lowered) {
   SmallVector<Type> results(node.getResultTypes());
   ops::Narrow narrow = ops::lookup(node)->narrow;
   LogicalResult done = failure();
-  // What another node of the kernel made may be wider here than what the node says.
+  // A result of another node of the kernel may be wider here than the type of the node.
   if (llvm::none_of(results, isHalfFloat) && llvm::none_of(node.getInputs(), isNarrow)) {
     done = ops::lower(node, inputs, builder, lowered);
   } else if (narrow == ops::Narrow::Own || (narrow == ops::Narrow::Move && mayMove(node, inputs))) {

@@ -7,9 +7,9 @@
 
 namespace zero {
 
-/// Fails, naming the node, if the result of a node takes more than 1 TiB. Import
-/// checks what the model says; composites and gradients bring tensors of their own,
-/// and sums over tensors rely on it.
+/// Fails, naming the node, if the result of a node takes more than 1 TiB. Import checks the values
+/// of the model, but composites and gradients create more tensors, and sums over tensors rely on
+/// this limit.
 llvm::LogicalResult checkNodeSizes(mlir::func::FuncOp step);
 
 } // namespace zero

@@ -25,7 +25,7 @@ static DictionaryAttr with(DictionaryAttr attributes, StringRef name, Attribute 
 /// Writes each root's offset where emit will look for it.
 static void writeOffsets(func::FuncOp step, const Storage &storage, ArrayRef<int64_t> placed) {
   Builder builder(step.getContext());
-  // All arguments at once: their list is as long as there are inputs.
+  // Sets all arguments in one call, because their list is as long as the list of inputs.
   SmallVector<DictionaryAttr> arguments;
   step.getAllArgAttrs(arguments);
   arguments.resize(step.getNumArguments(), builder.getDictionaryAttr({}));
@@ -55,7 +55,7 @@ static void writeOffsets(func::FuncOp step, const Storage &storage, ArrayRef<int
   }
 }
 
-/// The most bytes of one usage that are live at once, and those at `peak`.
+/// The maximum of the live bytes of one usage, and those at `peak`.
 static std::pair<int64_t, int64_t> usageBytes(ArrayRef<Root> roots, Tier tier, Usage usage,
                                               int64_t peak) {
   int64_t most = 0, atPeak = 0;

@@ -36,7 +36,7 @@ ParameterReads::ParameterReads(func::FuncOp step, const BucketTable &table)
     llvm::sort(list);
 }
 
-/// What a rank holds of `bucket`.
+/// Reads the part of `bucket` that a rank stores.
 static Value readBucket(OpBuilder &builder, const Bucket &bucket) {
   return ReadOp::create(builder, builder.getInsertionBlock()->getParentOp()->getLoc(),
                         bucket.type(bucket.parameterShards),
@@ -90,8 +90,8 @@ SmallVector<ParameterReads::Users> ParameterReads::clusters(const Bucket &bucket
   return result;
 }
 
-/// All groups of users that one gather serves each. If backward starts before forward has ended, as
-/// with a loss by rows, two gathers would be live there at once.
+/// The groups of users that share a gather. If backward starts before forward has ended, as with a
+/// loss by rows, two gathers would be live there at the same time.
 SmallVector<ParameterReads::Users> ParameterReads::groups(const Bucket &bucket) {
   SmallVector<Users> result = clusters(bucket, /*forward=*/true);
   for (Users &users : clusters(bucket, /*forward=*/false)) {

@@ -87,7 +87,7 @@ Value GradientPartitioner::buildBucket(const Bucket &bucket) {
   if (last)
     builder.setInsertionPointAfter(last);
   else
-    builder.setInsertionPoint(findPrologueEnd(step)); // looks at the whole step
+    builder.setInsertionPoint(findPrologueEnd(step)); // searches the entire step
   Type element = getElementTypeOrSelf(locals.front().getType());
   if (hasBlocks)
     fillGaps(builder, bucket, element, locals, starts);
@@ -127,8 +127,8 @@ Value addUp(OpBuilder &builder, ArrayAttr kernels, Value sum, Value summand, Str
   return sum;
 }
 
-/// Adds `summand`, all or the rank's slice of `bucket`, to the accumulator; returns the
-/// sum so far. Where the placement does not shard gradients the accumulator is whole.
+/// Adds `summand`, which is all of `bucket` or the rank's slice, to the accumulator. Returns the
+/// current sum. If the placement does not shard gradients, the accumulator has the full size.
 Value GradientPartitioner::accumulate(OpBuilder &builder, const Bucket &bucket, Value summand,
                                       ArrayAttr kernels) {
   Location loc = step.getLoc();

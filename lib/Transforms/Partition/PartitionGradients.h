@@ -21,17 +21,17 @@ public:
   GradientPartitioner(mlir::ModuleOp module, mlir::func::FuncOp step, const BucketTable &table,
                       int64_t ranks, const ReductionOptions &options);
 
-  /// Builds the bucket of gradients where its last member is ready and sums it. Returns
-  /// what the update takes: the rank's slice, or all of it.
+  /// Builds the bucket of gradients where its last member is ready and sums it. Returns the operand
+  /// of the update: the rank's slice, or all of the bucket.
   mlir::Value sum(const Bucket &bucket);
 
   /// Replaces `zero.square_sum` of the gradients of `bucket`, whose sum is `gradient`.
   void measure(const Bucket &bucket, mlir::Value gradient);
-  /// The same of its parameters, of which the rank has `bucket.parameterShards` parts.
+  /// The same for its parameters, of which the rank has `bucket.parameterShards` parts.
   void measureParameters(const Bucket &bucket);
 
-  /// Hands the whole gradients of `bucket` to launches that take them, if there are any, and
-  /// returns what its updates take instead: the rank's slice of what these launches made.
+  /// Passes the full gradients of `bucket` to launches that need them, if there are any. Returns
+  /// the operand of its updates: the rank's slice of the results of these launches.
   mlir::Value replaceByTensors(const Bucket &bucket, mlir::Value gradient);
 
 private:
@@ -70,9 +70,9 @@ mlir::Value addUp(mlir::OpBuilder &builder, mlir::ArrayAttr kernels, mlir::Value
 /// `flat` as rows of 64 elements, in the epilogue.
 mlir::Value inBlocks(mlir::OpBuilder &builder, mlir::Value flat);
 
-/// From sums of a slice's blocks to one sum for each member of `bucket`: gathers them if
-/// the slice is not all, and adds them up by the kernel `total`, in the epilogue.
-/// `blocksOf` takes each member's blocks.
+/// Computes one sum for each member of `bucket` from the sums of a slice's blocks: gathers them if
+/// the slice is not the entire bucket, and adds them with the kernel `total` in the epilogue.
+/// `blocksOf` returns each member's blocks.
 llvm::SmallVector<mlir::Value>
 sumOverBlocks(mlir::OpBuilder &builder, const Bucket &bucket, mlir::Value blocks,
               mlir::FlatSymbolRefAttr total, llvm::StringRef name,

@@ -1,7 +1,7 @@
-//===- PartitionTensors.cpp - steps of whole tensors ----------------------===//
+//===- PartitionTensors.cpp - optimizers that update full tensors ---------===//
 //
-// An optimizer of whole tensors takes whole gradients and the norms of parameters; its updates take
-// the rank's slice of the steps.
+// These optimizers read full gradients and the norms of parameters. Their updates apply the rank's
+// slice of the result.
 //
 //===----------------------------------------------------------------------===//
 

@@ -42,7 +42,7 @@ private:
   Location loc;
   Value gradient;
   RankedTensorType slice;
-  Value stored; ///< what the rank holds of the parameters
+  Value stored; ///< the rank's part of the parameters
 };
 } // namespace
 
@@ -51,7 +51,7 @@ Value UpdatePartitioner::read(StringRef symbol, RankedTensorType type) {
   return inEpilogue(ReadOp::create(builder, loc, type, name));
 }
 
-/// Without a condition: a launch that did not run left in place what was there.
+/// Unconditional, because a launch that did not run leaves the previous value in place.
 void UpdatePartitioner::write(StringRef symbol, Value value) {
   auto name = FlatSymbolRefAttr::get(builder.getContext(), symbol);
   inEpilogue(WriteOp::create(builder, loc, name, value));

@@ -9,9 +9,9 @@
 
 namespace zero {
 
-/// Replaces the updates of the members of `bucket` by one over this rank's slice of it,
-/// from `gradient`, and gathers the parameters after it where they are replicated. Fails
-/// after an error when the members are not updated alike.
+/// Replaces the updates of the members of `bucket` by one over this rank's slice, which reads
+/// `gradient`. If the parameters are replicated, gathers them after it. Fails after an error if the
+/// members do not have the same update.
 llvm::LogicalResult partitionUpdate(mlir::func::FuncOp step, const BucketTable &table,
                                     const Bucket &bucket, mlir::Value gradient);
 

@@ -36,7 +36,7 @@ struct VerifyPartition : zero::impl::VerifyPartitionBase<VerifyPartition> {
         return op.emitOpError(own == Segment::MicroBatch
                                   ? "of the micro-batch follows the epilogue"
                                   : "of the prologue follows the micro-batch");
-      // Views and what never changes run nowhere: they open no segment.
+      // Views and constants are not executed, so they open no segment.
       if (!hasNoCommand && !isView(&op))
         segment = std::max(segment, own);
     }

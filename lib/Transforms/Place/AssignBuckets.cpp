@@ -23,7 +23,7 @@ using namespace zero;
 
 namespace {
 
-/// Turns parameters and their uses into what lib/Planning understands.
+/// Converts parameters and their uses to the data structures of lib/Planning.
 class ItemBuilder {
 public:
   explicit ItemBuilder(func::FuncOp step) : uses(findParameterUses(step)) {
@@ -114,9 +114,9 @@ static LogicalResult checkNames(ModuleOp module) {
   return success();
 }
 
-/// Places states of whole buckets on the host instead of nvme, up to `limit` bytes of a rank: those
-/// of the first buckets, which are updated last, when backward has no time left to hide a disk. A
-/// bucket that is too large is skipped, until little space is left.
+/// Places states of entire buckets on the host instead of nvme, up to `limit` bytes of a rank.
+/// Selects the first buckets, which are updated last, when backward cannot overlap with the disk
+/// any more. A bucket that is too large is skipped, until little space remains.
 void fillHost(ModuleOp module, const planning::Buckets &buckets, int64_t ranks, int64_t limit) {
   std::vector<SmallVector<StateOp>> states(buckets.elements.size());
   for (auto state : module.getOps<StateOp>()) {

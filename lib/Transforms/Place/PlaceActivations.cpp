@@ -19,8 +19,8 @@ namespace zero {
 
 using namespace zero;
 
-/// Keeps what crosses one of the `cuts` between layers, and all that backward reads of
-/// layers from `wholeFrom` on.
+/// Keeps the values that cross one of the `cuts` between layers, and all values that backward reads
+/// of layers from `wholeFrom` on.
 static void keepCrossing(const Layers &layers, const std::set<int64_t> &cuts, int64_t wholeFrom,
                          ActivationPlan &plan) {
   for (const LayerValue &value : layers.values()) {
@@ -30,7 +30,7 @@ static void keepCrossing(const Layers &layers, const std::set<int64_t> &cuts, in
   }
 }
 
-/// Segments that are recomputed as a whole.
+/// Recomputes each segment as a unit.
 ActivationPlan zero::keepSegments(MLIRContext *context, const Layers &layers) {
   std::vector<planning::ChainLayer> chain(layers.count());
   for (const LayerValue &value : layers.values())
@@ -48,7 +48,7 @@ ActivationPlan zero::keepSegments(MLIRContext *context, const Layers &layers) {
   return plan;
 }
 
-/// At most `slots` checkpoints at a time, whose states are stored anew on the way back.
+/// Keeps at most `slots` checkpoints at a time; their states are stored again on the way back.
 ActivationPlan zero::keepSlots(MLIRContext *context, const Layers &layers, int64_t slots) {
   using Kind = planning::ChainAction::Kind;
   const int64_t last = layers.count() - 1;

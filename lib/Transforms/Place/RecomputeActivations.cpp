@@ -28,7 +28,7 @@ class Recomputer {
 public:
   Recomputer(ModuleOp module, func::FuncOp step) : step(step), plan(module, step) {}
   LogicalResult run();
-  /// Whether anything is recomputed, and what.
+  /// Whether anything is recomputed.
   bool repeats() const { return numClones > 0; }
   void report() const;
 
@@ -44,14 +44,14 @@ private:
   func::FuncOp step;
   LayerRuns plan;
   SmallVector<bool> isOpen;            ///< of each run: backward has reached it
-  llvm::DenseMap<Value, Value> newest; ///< what of each value was made last
+  llvm::DenseMap<Value, Value> newest; ///< the most recent copy of each value
   int64_t numClones = 0;
   double stepFlops = 0, clonedFlops = 0;
 };
 
 } // namespace
 
-/// What was made of layers `first` to `last` counts no more.
+/// Discards the copies of values of layers `first` to `last`.
 void Recomputer::forget(int64_t first, int64_t last) {
   for (int64_t layer = first; layer <= last; ++layer)
     for (LaunchOp launch : plan.launches(layer))
@@ -59,7 +59,7 @@ void Recomputer::forget(int64_t first, int64_t last) {
         newest.erase(result);
 }
 
-/// What stands for `value` now; views of it are built anew.
+/// The current copy of `value`. Views of it are created again.
 Value Recomputer::newestOf(Value value, OpBuilder &builder) const {
   Value base = throughViews(value), made = newest.lookup(base);
   return made ? viewLike(value, base, made, builder) : value;
@@ -104,8 +104,8 @@ LogicalResult Recomputer::remake(ArrayRef<Value> wanted, Operation *before, int6
   return success();
 }
 
-/// Begins a run before backward reads its first value: advances, and of several layers
-/// what the last one reads of the others.
+/// Begins a run before backward reads its first value: advances and, for several layers, recomputes
+/// the values of other layers that the last one reads.
 LogicalResult Recomputer::open(int64_t run, Operation *before) {
   if (isOpen[run])
     return success();
@@ -124,7 +124,7 @@ LogicalResult Recomputer::open(int64_t run, Operation *before) {
 /// Whether `op` runs once for each micro-batch, behind the prologue.
 static bool isInBackward(Operation *op) { return scheduleOf(op).isEveryMicroBatch(); }
 
-/// Points what `reader`, behind forward, reads at what is there then.
+/// Replaces the operands of `reader`, which is after forward, by their current copies.
 LogicalResult Recomputer::visit(Operation *reader) {
   OpBuilder builder(reader);
   for (int64_t run : plan.runsAt(reader))

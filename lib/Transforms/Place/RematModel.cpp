@@ -26,8 +26,8 @@ RematModel::RematModel(func::FuncOp step, const Layers &layers, const OpTimes &t
   }
 }
 
-/// Views are what they are views of; state and inputs are always there. Gradients leave as soon as
-/// they are made: where to is a matter of placement.
+/// A view is represented by its source. State and inputs are always available. Gradients leave as
+/// soon as they are computed; their destination depends on the placement.
 void RematModel::addNode(Operation &op, const OpTimes &times) {
   if (isa<ReadOp, MemberOp, GradientOp, UpdateOp>(op) || isReshape(&op) ||
       op.hasTrait<OpTrait::ConstantLike>() || isIn(&op, Segment::Epilogue))

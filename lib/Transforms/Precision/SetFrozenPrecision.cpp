@@ -47,7 +47,7 @@ static FloatType typeOf(MLIRContext *context, HalfPrecision precision) {
   llvm_unreachable("a precision without a type");
 }
 
-/// Narrows what `module` holds frozen; returns how many parameters those are.
+/// Narrows the frozen parameters of `module`. Returns their number.
 static unsigned narrowFrozen(ModuleOp module, func::FuncOp step, FloatType narrow) {
   llvm::DenseSet<StringAttr> frozen;
   for (auto parameter : module.getOps<ParameterOp>())

@@ -40,7 +40,7 @@ private:
   void visit(Operation &op);
   void visitNode(onnx::NodeOp node);
   void widenBuffer(WriteOp write);
-  /// `result` has the type of `operand`, and spreads what it does.
+  /// `result` has the type of `operand` and propagates its changes.
   void follow(Value operand, Value result);
   void store(Value value);
 
@@ -51,7 +51,7 @@ private:
   llvm::DenseSet<StringAttr> parameters;
   /// Values of which other values are computed that are stored in 16 bits.
   llvm::DenseSet<Value> spreads;
-  /// The loss, and what it is a view of.
+  /// The loss and its sources through views.
   llvm::DenseSet<Value> losses;
   unsigned numNarrow = 0, numKept = 0;
 };

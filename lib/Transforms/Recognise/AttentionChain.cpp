@@ -81,8 +81,7 @@ bool AttentionChain::start() {
   return true;
 }
 
-/// Whether `value` comes from a product, through what may stand between it and the
-/// softmax.
+/// Whether `value` comes from a product, through ops that may be between it and the softmax.
 static bool comesFromProduct(Value value) {
   constexpr int limit = 8;
   for (int steps = 0; steps < limit && value.hasOneUse(); ++steps) {
@@ -121,7 +120,7 @@ bool AttentionChain::takeChoice(onnx::NodeOp choice) {
   AttentionMasks taken = *masks;
   if (!taken.show(choice.getInputs()[0], /*negated=*/a.has_value(), hidden))
     return false;
-  // Selecting a number and adding it differ in rows that are hidden as a whole.
+  // Selecting a number and adding it differ in rows that are hidden entirely.
   if (hidden != -kInfinity && !taken.showsAKeyPerRow())
     return false;
   masks.emplace(taken);

@@ -45,7 +45,7 @@ private:
   /// [batch, heads, queries, keys], where masks are seen.
   mlir::RankedTensorType type;
   std::optional<AttentionMasks> masks;
-  mlir::Value scores; ///< what the softmax sees, scaled and masked
+  mlir::Value scores; ///< input of the softmax, scaled and masked
   double scale = 1;
   onnx::NodeOp root; ///< the softmax or its guard
   bool guarded = false;

@@ -12,7 +12,7 @@ using namespace zero::patterns;
 namespace zero {
 
 static constexpr double kInfinity = std::numeric_limits<double>::infinity();
-// Terms are taken apart no deeper; what is below stays one operand.
+// Sums are split at most this deep. A deeper sum remains one operand.
 static constexpr unsigned kMaxDepth = 8;
 
 /// `value` before it was stretched.
@@ -82,7 +82,7 @@ bool AttentionMasks::isPadding(Value mask) const {
   if (shape.empty() || shape.back() != scores.getDimSize(3))
     return false;
   ArrayRef<int64_t> leading = shape.drop_back();
-  // Neither heads nor queries make a difference; samples may.
+  // The mask must not depend on heads or queries, but may depend on samples.
   return llvm::all_of(leading.take_back(2), [](int64_t dim) { return dim == 1; });
 }
 
@@ -119,7 +119,7 @@ void AttentionMasks::takeShown(Value mask, bool negated, unsigned depth) {
 }
 
 bool AttentionMasks::show(Value mask, bool negated, double hidden) {
-  // Infinity stays what it is however often it is added; a number does not.
+  // Infinity does not change if it is added again, but a number does.
   if (fill && !(*fill == hidden && hidden == -kInfinity))
     return false;
   fill = hidden;
@@ -149,7 +149,7 @@ bool AttentionMasks::addHiding(Value bias) {
 
 void AttentionMasks::addTerm(Value bias, unsigned depth) {
   bias = unexpanded(bias);
-  // Softmax does not see what all scores have in common.
+  // A term that all scores share does not change the softmax.
   if (std::optional<double> number = numberOf(bias); number && std::isfinite(*number))
     return;
   if (addHiding(bias))
@@ -163,7 +163,7 @@ void AttentionMasks::addTerm(Value bias, unsigned depth) {
 }
 
 //===----------------------------------------------------------------------===//
-// What the composite is given
+// The operands of the composite
 //===----------------------------------------------------------------------===//
 
 bool AttentionMasks::showsAKeyPerRow() const {
@@ -171,8 +171,8 @@ bool AttentionMasks::showsAKeyPerRow() const {
 }
 
 bool AttentionMasks::isExpressible() const {
-  // A boolean of queries beside a number has to become one, and then what
-  // several masks hide would have the fill added more than once.
+  // A boolean of queries next to a number must become a number, and keys that several masks hide
+  // would then get the fill more than once.
   bool hasMask = llvm::any_of(shown, [&](Shown s) { return !isPadding(s.value); });
   bool hasBias = llvm::any_of(biases, [&](Value bias) { return !isPadding(bias); });
   return !hasMask || !hasBias || *fill == -kInfinity;

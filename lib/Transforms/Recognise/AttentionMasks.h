@@ -16,7 +16,7 @@
 
 namespace zero {
 
-/// What a mask of queries by keys holds.
+/// The contents of a mask of queries by keys.
 struct MaskPattern {
   enum Kind { Other, Everything, Causal };
   Kind kind = Other;
@@ -24,8 +24,8 @@ struct MaskPattern {
   std::optional<double> hidden; ///< the number in place of the one that shows
 };
 
-/// Constant values, and what masks among them hold: all layers of a model share a mask, and
-/// it is looked at once.
+/// Constant values, and the contents of masks among them. All layers of a model share a mask, which
+/// is analyzed only once.
 class MaskValues : public ConstantValues {
 public:
   using ConstantValues::ConstantValues;
@@ -69,7 +69,7 @@ public:
   std::string describe() const;
 
 private:
-  /// What hides keys: a boolean, true for those that are shown, or hidden.
+  /// An operand that hides keys: a boolean that is true for visible keys, or for hidden ones.
   struct Shown {
     mlir::Value value;
     bool negated;
@@ -84,7 +84,7 @@ private:
   MaskValues &values;
   mlir::RankedTensorType scores;
   std::optional<int64_t> offset;
-  /// What is added to hidden scores, once something hides.
+  /// The number that is added to hidden scores, if any are hidden.
   std::optional<double> fill;
   llvm::SmallVector<Shown> shown;
   llvm::SmallVector<mlir::Value> biases;

@@ -16,10 +16,10 @@ using namespace mlir;
 
 namespace zero {
 
-// Values up to this size are kept whole once they are computed.
+// Values up to this size are stored in full once they are computed.
 static constexpr int64_t kWholeElements = 1 << 18;
-// No mask takes more: of nodes one behind the other, of evaluations for each
-// element, and of elements. What does stays unknown.
+// Limits of masks: the depth of nested nodes, the evaluations per element, and the number of
+// elements. A value that exceeds a limit is treated as unknown.
 static constexpr unsigned kMaxDepth = 64, kMaxCost = 64;
 static constexpr int64_t kMaxElements = 1 << 28;
 
@@ -39,7 +39,7 @@ int64_t ConstantValues::rowsOf(Value value) {
 // Elementwise nodes
 //===----------------------------------------------------------------------===//
 
-/// What one element of a node's result is, from those of its operands.
+/// Computes one element of a node's result from those of its operands.
 using ElementFn = double (*)(const double *);
 
 static ElementFn elementOf(onnx::NodeOp node) {
@@ -107,7 +107,7 @@ static bool isUnderstood(onnx::NodeOp node) {
 }
 
 //===----------------------------------------------------------------------===//
-// What is known
+// Known values
 //===----------------------------------------------------------------------===//
 
 bool ConstantValues::isKnown(Value value) { return effortOf(value, kMaxDepth).cost != 0; }
@@ -144,7 +144,7 @@ ConstantValues::Effort ConstantValues::decideEffort(Value value, unsigned depth)
     sum.depth = std::max(sum.depth, effort.depth + 1);
     sum.cost += effort.cost;
   }
-  // What is kept whole is computed once, however often it is read.
+  // A value that is stored in full is computed once, for any number of reads.
   return {sum.depth, type.getNumElements() <= kWholeElements ? 1 : sum.cost};
 }
 
@@ -311,7 +311,7 @@ void ConstantValues::computeBroadcast(onnx::NodeOp node, int64_t index,
   }
 }
 
-/// Clears what Trilu clears of row `index`.
+/// Clears the elements of row `index` that Trilu clears.
 static void keepTriangle(onnx::NodeOp node, int64_t index, int64_t diagonal,
                          MutableArrayRef<double> row) {
   int64_t query = index % node.outputType(0).getShape().drop_back().back();

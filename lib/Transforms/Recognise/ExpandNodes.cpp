@@ -40,7 +40,7 @@ static Value inTypeOf(Value output, Value value, NodeBuilder &nodes) {
   return nodes.cast(value, expected.getElementType());
 }
 
-/// Expands `node`, and what comes of it, at most `depth` times.
+/// Expands `node` and the nodes of its expansion, at most `depth` times.
 static LogicalResult expandNode(onnx::NodeOp node, int depth) {
   const ops::OpDef *def = ops::lookup(node);
   if (!def || !def->expand)

@@ -25,8 +25,8 @@ static onnx::NodeOp headSwapOf(Value value) {
   return swaps ? node : onnx::NodeOp();
 }
 
-/// The first value with the elements of `value` in their order, itself or what it is a
-/// view of, that `accepts`; null if there is none.
+/// The first value that `accepts` accepts among `value` and the sources of its views, which have
+/// the same elements in the same order; null if there is none.
 static Value behindViews(Value value, llvm::function_ref<bool(Value)> accepts) {
   while (!accepts(value)) {
     auto node = value.getDefiningOp<onnx::NodeOp>();

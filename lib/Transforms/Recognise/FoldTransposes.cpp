@@ -91,8 +91,8 @@ struct TransposeIntoProduct : NodePattern {
   }
 };
 
-/// A scale between a transpose and its product: scale first, which leaves the
-/// same bits, and the transpose meets the product.
+/// Moves a scale from between a transpose and its product to before the transpose. The result is
+/// bitwise identical, and the transpose is then next to the product.
 struct ScaleBeforeTranspose : NodePattern {
   using NodePattern::NodePattern;
 

@@ -44,7 +44,7 @@ onnx::NodeOp replaceRoot(onnx::NodeOp root, onnx::Operator type, mlir::ValueRang
 /// Erases the unused nodes of `function`.
 void eraseUnused(mlir::func::FuncOp function);
 
-/// Tells the log of decisions that `node` stands for what was found.
+/// Reports to the log of decisions that `node` replaces the recognized pattern.
 void remarkFound(onnx::NodeOp node, const llvm::Twine &what);
 
 } // namespace zero::patterns

@@ -27,8 +27,7 @@ namespace zero {
 
 static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// Says with attributes what the mask of a zero::Attention made from the operator
-/// says with values.
+/// Expresses with attributes the mask of a zero::Attention that the operator expresses with values.
 static void refineMask(onnx::NodeOp node, MaskValues &values) {
   ArrayRef<int64_t> query = node.inputType(0).getShape();
   AttentionMasks masks(values, node.inputType(0).clone({query[0], query[1], query[2],
@@ -63,7 +62,7 @@ static void remarkApart(onnx::NodeOp node, const Twine &reason) {
       << ("attention at node '" + node.getNode() + "' is not a single kernel: " + reason).str();
 }
 
-/// What zero::Attention cannot say of the operator.
+/// An option of the operator that zero::Attention cannot express.
 static StringRef unusualOption(onnx::NodeOp node) {
   if (node.getFloat("softcap", 0) > 0)
     return "it has a softcap";
@@ -144,7 +143,7 @@ struct RecogniseAttention : impl::RecogniseAttentionBase<RecogniseAttention> {
     eraseConstants();
   }
 
-  /// Masks that are attributes now need no memory.
+  /// Masks that became attributes need no memory.
   void eraseConstants() {
     llvm::DenseSet<StringAttr> read;
     getOperation().walk([&](ReadOp op) {

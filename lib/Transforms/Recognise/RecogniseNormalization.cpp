@@ -44,7 +44,7 @@ static std::optional<int64_t> meanAxis(onnx::NodeOp node) {
   return axes.front();
 }
 
-/// What `value` is the square of, or null.
+/// The square root of `value` if it is a square, or null.
 static Value squareRootOf(Value value) {
   if (onnx::NodeOp power = nodeOf(value, op::Pow))
     return numberOf(power.getInputs()[1]) == 2.0 ? power.getInputs()[0] : Value();
@@ -58,7 +58,7 @@ namespace {
 class Normalization {
 public:
   explicit Normalization(onnx::NodeOp mean) : mean(mean) {}
-  /// Replaces what is found by one node, or leaves it.
+  /// Replaces the recognized pattern by one node, if there is one.
   void recognise();
 
 private:
@@ -135,8 +135,8 @@ Value Normalization::centredOf() const {
   return isOwn ? difference.getInputs()[0] : Value();
 }
 
-/// The other operand of the only user of what was found, if that is of operator
-/// `type` and the operand one of rows; the user is then found, too.
+/// The other operand of the only user of the found value, if the user is an operator `type` and the
+/// operand is one of rows. The user is then part of the pattern.
 Value Normalization::takeOperand(onnx::Operator type) {
   onnx::NodeOp user = soleUser(root.getResult(0), {type});
   if (!user || user.outputType(0) != root.outputType(0))

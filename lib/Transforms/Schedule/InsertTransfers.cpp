@@ -31,7 +31,7 @@ static bool readsArgument(func::FuncOp kernel, unsigned index) {
   });
 }
 
-/// Where result `index` of `op` waits for its readers.
+/// The tier on which result `index` of `op` waits for its readers.
 static Tier keptTier(Operation *op, unsigned index) {
   Attribute attr = op->getAttr(kTierAttr);
   if (auto each = dyn_cast_or_null<ArrayAttr>(attr))
@@ -116,7 +116,7 @@ Value Inserter::operandFor(LaunchOp launch, func::FuncOp kernel, unsigned index,
   Value value = launch.getInputs()[index];
   if (!kernel.getArgAttr(index, kInplaceAttr) || isSaved(value))
     return copies.bring(value, tier, launch);
-  // What may not run leaves what was there.
+  // An op that may not run leaves the previous value.
   const bool surelyRuns =
       !launch.getCondition() && scheduleOf(launch) == scheduleOf(launch).beside();
   if (surelyRuns && tier == Tier::Host && !readsArgument(kernel, index))
@@ -150,8 +150,8 @@ void Inserter::collectLateReaders(Value value, bool isForward,
   }
 }
 
-/// `value` goes to `tier` behind what makes it; all readers, or those behind forward if it
-/// belongs to that, find it there.
+/// Moves `value` to `tier` after its definition. All readers, or those after forward if it belongs
+/// to forward, read it there.
 void Inserter::keepElsewhere(OpResult value, Tier tier) {
   Operation *op = value.getOwner();
   const bool isForward = forward.contains(op);
@@ -187,8 +187,8 @@ void Inserter::storeSum(LaunchOp launch) {
   });
 }
 
-/// Every fetch of a state has a read of its own, as partition makes them, also where CSE has merged
-/// these: forward and backward fetch a parameter each, and nothing is kept between.
+/// Gives every fetch of a state a separate read, as partition creates them, even if CSE has merged
+/// the reads: forward and backward fetch a parameter separately, and nothing is kept between them.
 void Inserter::splitReads() {
   for (auto read : llvm::make_early_inc_range(step.getBody().getOps<ReadOp>())) {
     SmallVector<Operation *> fetches(llvm::make_filter_range(

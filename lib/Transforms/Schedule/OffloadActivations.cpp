@@ -19,7 +19,8 @@ namespace zero {
 
 using namespace zero;
 
-/// The smallest values that together are so small a part of what is saved stay.
+/// The smallest values remain on the device if together they are at most this fraction of the saved
+/// bytes.
 static constexpr int64_t kSmallPart = 100;
 
 namespace {
@@ -33,7 +34,7 @@ struct Saved {
   bool isFree = true; ///< nothing reads it after all micro-batches
 };
 
-/// What forward of a partitioned step saves, and how much is made while it waits.
+/// The values that forward of a partitioned step saves, and the work during which each waits.
 class Saves {
 public:
   explicit Saves(func::FuncOp step);
@@ -42,7 +43,7 @@ public:
   ArrayRef<Saved> all() const { return values; }
   /// Bytes of them.
   int64_t bytes() const;
-  /// Those that are worth moving, in this order.
+  /// The values that are moved, in this order.
   SmallVector<Saved> movable() const;
 
 private:
@@ -159,7 +160,7 @@ struct OffloadActivations : zero::impl::OffloadActivationsBase<OffloadActivation
     if (tier != Tier::Device) {
       moved = move(values, tier, INT64_MAX);
     } else if (PlanAttr plan = planOf(getOperation())) {
-      // What is made first is away longest, so the slowest link takes it.
+      // The first values are away longest, so the slowest link moves them.
       moved = move(values, Tier::Nvme, int64_t(plan.getActivationsNvme()));
       Moved host = move(values, Tier::Host, int64_t(plan.getActivationsHost()));
       moved.text += (moved.text.empty() || host.text.empty() ? "" : ", ") + host.text;
@@ -169,7 +170,7 @@ struct OffloadActivations : zero::impl::OffloadActivationsBase<OffloadActivation
       report(*step, saves, moved);
   }
 
-  /// What was moved, in words.
+  /// A description of the moved values.
   struct Moved {
     size_t values = 0;
     std::string text;

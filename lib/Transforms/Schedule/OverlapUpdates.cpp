@@ -21,7 +21,7 @@ using namespace zero;
 
 namespace {
 
-/// An update with what it needs and what follows from it, to be moved behind an op.
+/// An update with its operands and the users of its results, to be moved after an op.
 struct Movable {
   LaunchOp update;
   Operation *behind = nullptr;
@@ -32,7 +32,7 @@ class Overlapper {
 public:
   Overlapper(ModuleOp module, func::FuncOp step);
 
-  /// Moves what it can. Returns the updates that stay and what they wait for.
+  /// Moves the updates that can be moved. Returns the others and the ops they wait for.
   SmallVector<std::pair<LaunchOp, Operation *>> run();
 
 private:
@@ -73,8 +73,8 @@ bool Overlapper::isOffloaded(LaunchOp update) const {
   });
 }
 
-/// Collects what of the epilogue `op` reads. Returns what must stay behind all gradients, or
-/// null. A gradient may still have to be summed over ranks.
+/// Collects the ops of the epilogue that `op` reads. Returns an op that must remain after all
+/// gradients, or null. A gradient may still have to be summed over ranks.
 Operation *Overlapper::collectInputs(Operation *op, Movable &movable, bool mayReduce) {
   auto reader = dyn_cast<LaunchOp>(op);
   const std::optional<uint64_t> gradient = reader ? reader.getGradient() : std::nullopt;
@@ -102,7 +102,7 @@ Operation *Overlapper::collectInputs(Operation *op, Movable &movable, bool mayRe
   return nullptr;
 }
 
-/// Collects what becomes of the updated values; false if that is more than to be written.
+/// Collects the users of the updated values. Returns false if there are users other than writes.
 bool Overlapper::collectResults(Movable &movable) {
   SmallVector<Operation *> work{movable.update};
   while (!work.empty())
@@ -133,7 +133,7 @@ Operation *Overlapper::lastReader(StringRef bucket) {
   return last;
 }
 
-/// Fills `movable`, or returns what its update has to wait for.
+/// Fills `movable`, or returns the op for which its update must wait.
 Operation *Overlapper::collect(Movable &movable) {
   LaunchOp update = movable.update;
   if (Value condition = update.getCondition())

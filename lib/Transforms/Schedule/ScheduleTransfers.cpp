@@ -22,8 +22,9 @@ namespace zero {
 using namespace zero;
 using planning::Link;
 
-/// Costs are estimates, and cores and disks are shared: what moves should be there earlier than
-/// it must, by its own seconds times this; what waits for the slowest of all ranks, too, more.
+/// Costs are estimates, and cores and disks are shared. A transfer should therefore arrive earlier
+/// than needed, by its own seconds times this factor. A gather, which also waits for the slowest
+/// rank, gets a larger factor.
 static constexpr double kMargin = 1, kGatherMargin = 4;
 
 /// A reduction of gradients. Control values are small, and what depends on them waits.
@@ -33,9 +34,9 @@ static bool reducesGradient(Operation *op) {
 }
 
 namespace {
-/// Finds places for the gathers and then for the transfers over one pair of tiers at a time,
-/// and reorders the step once for each: first those next to the kernels, as what the others
-/// are for depends on them.
+/// Places the gathers and then the transfers over one pair of tiers at a time, and reorders the
+/// step once for each. The transfers next to the kernels come first, because the others depend on
+/// them.
 class Scheduler {
 public:
   Scheduler(ModuleOp module, func::FuncOp step, const planning::Machine &machine,
@@ -81,7 +82,7 @@ private:
 };
 } // namespace
 
-/// Seconds of what the rank's own cores do, and what is live on `tier` as the step stands.
+/// The seconds of the rank's own work, and the live bytes on `tier` in the current order.
 planning::Timeline Scheduler::timelineOf(const StepOrder &order, Tier tier) const {
   planning::Timeline timeline;
   for (Operation *op : order.getOps())
@@ -122,8 +123,8 @@ int64_t Scheduler::budgetOf(Tier tier, ArrayRef<int64_t> live) const {
   return given ? std::min(limit, peak + budgets.prefetch) : peak + budgets.prefetch;
 }
 
-/// What `op` brings, if anybody waits for it: since when it could come, and until when it
-/// must.
+/// The fetch of `op`, if an op waits for it: the earliest time at which it can begin, and the time
+/// at which it must be complete.
 std::optional<planning::Fetch> Scheduler::fetchOf(const StepOrder &order, Operation *op) const {
   if (!isFetch(op))
     return std::nullopt;

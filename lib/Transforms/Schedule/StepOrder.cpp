@@ -104,7 +104,7 @@ class Mover {
 public:
   Mover(Block &block, bool behind) : block(block), behind(behind) {}
 
-  /// `op` comes next, after what it needs of what may move.
+  /// Appends `op`, after the movable ops that it needs.
   void put(Operation *op) {
     if (!placed.insert(op).second)
       return;
@@ -115,8 +115,8 @@ public:
     op->moveBefore(&block, block.end());
   }
 
-  /// The same of what has been moved here; where time was found behind it, what writes its
-  /// result comes, too.
+  /// The same for ops that were moved here. If an op was placed after another one, the op that
+  /// writes its result follows, too.
   void putMoved(ArrayRef<Operation *> moved) {
     for (Operation *op : moved) {
       put(op);
@@ -149,7 +149,7 @@ void StepOrder::move(const llvm::DenseMap<Operation *, int64_t> &begins, bool be
   for (auto [position, op] : llvm::enumerate(ops)) {
     if (!behind)
       mover.putMoved(at.lookup(position));
-    // What is still comes with what reads it.
+    // A view or read is placed with its reader.
     if (!begins.contains(op) && !waits.contains(op) && !hasNoCommand(op))
       mover.put(op);
     if (behind)

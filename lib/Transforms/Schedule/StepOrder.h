@@ -12,11 +12,11 @@
 
 namespace zero {
 
-/// Views, constants and reads of state: they run nowhere, and go with what reads them.
+/// Views, constants and reads of state. They are not executed, and are placed with their readers.
 bool hasNoCommand(mlir::Operation *op);
 
-/// Whether `op` brings parameters, state or activations: a gather, or a transfer towards the
-/// device. It may begin as soon as what it brings is there.
+/// Whether `op` fetches parameters, state or activations: a gather, or a transfer towards the
+/// device. It may begin as soon as its operand is available.
 bool isFetch(mlir::Operation *op);
 
 /// Schedules `op` of the epilogue in the last of the micro-batches; an op without a command belongs
@@ -34,23 +34,25 @@ public:
   int64_t positionOf(mlir::Operation *op) const { return positions.lookup(op); }
   /// The first op of the part that `op` belongs to, and the end of that part.
   std::pair<int64_t, int64_t> partOf(mlir::Operation *op) const;
-  /// Where the fetch `op` may start at the earliest. That of the epilogue may run in the last
-  /// micro-batch, unless micro-batches write what it reads.
+  /// The earliest position at which the fetch `op` may start. A fetch of the epilogue may run in
+  /// the last micro-batch, unless micro-batches write the state that it reads.
   int64_t earliestStart(mlir::Operation *op) const;
   /// Whether an op at `position` of the step runs before the last micro-batch ends.
   bool isInMicroBatch(int64_t position) const {
     return position < parts[size_t(Segment::MicroBatch)].second;
   }
-  /// Since when `value` could be there if all fetches on its way began at once.
+  /// The earliest position at which `value` is available if all fetches for it begin immediately.
   int64_t availableFrom(mlir::Value value) const;
-  /// Where `value` is read first, under any shape; a write to its symbol moves with it.
+  /// The position of the first reader of `value`, through any reshapes. A write to its symbol moves
+  /// with it.
   int64_t firstReader(mlir::Value value) const;
 
-  /// The position of the first collective behind `op`, or the end of the step.
+  /// The position of the first collective after `op`, or the end of the step.
   int64_t nextCollective(mlir::Operation *op) const;
 
-  /// Puts each op of `begins` before the op that stands at its position, fetches that it needs
-  /// included, or, with what writes its result, `behind` that op. Positions are void then.
+  /// Moves each op of `begins`, including fetches that it needs, before the op at its position.
+  /// With `behind`, moves it after that op, with the op that writes its result. Invalidates
+  /// positions.
   void move(const llvm::DenseMap<mlir::Operation *, int64_t> &begins, bool behind);
 
 private:

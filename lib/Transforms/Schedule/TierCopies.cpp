@@ -9,7 +9,7 @@ using namespace mlir;
 
 namespace zero {
 
-/// What messages call `value`.
+/// The name of `value` in messages.
 static StringAttr nameFor(Value value) {
   while (Operation *op = value.getDefiningOp()) {
     if (auto read = dyn_cast<ReadOp>(op))

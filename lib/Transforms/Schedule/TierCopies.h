@@ -19,13 +19,13 @@ public:
   Tier tierOf(mlir::Value value) const { return tiers.lookup(value); }
   void setTier(mlir::Value value, Tier tier) { tiers[value] = tier; }
 
-  /// What a kernel made in place of a copy: what that was a copy of. Null of all others.
+  /// For the result of a kernel that replaces a copy, the source of the copy; null for all others.
   mlir::Value originalOf(mlir::Value value) const { return originals.lookup(value); }
   void setOriginal(mlir::Value value, mlir::Value original) { originals[value] = original; }
 
   /// One hop, to a neighbour: into the bytes of `into`, unless it is null.
   mlir::Value transfer(mlir::Value value, Tier to, mlir::Value into, mlir::Operation *before);
-  /// The same over the host, between device and disk.
+  /// The same through the host, between device and disk.
   mlir::Value transferOver(mlir::Value value, Tier to, mlir::Value into, mlir::Operation *before);
   /// A copy of `value` on `to`.
   mlir::Value copyTo(mlir::Value value, Tier to, mlir::Operation *before) {
@@ -33,8 +33,8 @@ public:
   }
   /// Bytes of the host for a value like `like`.
   mlir::Value reserve(mlir::Value like, mlir::Operation *before);
-  /// `value` where `user` finds it, shared with later readers. What a kernel made of a copy goes
-  /// back to what was copied.
+  /// Brings `value` to the tier of `user` and shares the copy with later readers. The result of a
+  /// kernel on a copy is written back to the source of the copy.
   mlir::Value bring(mlir::Value value, Tier to, mlir::Operation *user);
 
 private:

@@ -142,7 +142,7 @@ bool Finder::add(onnx::NodeOp node) {
     give(node.getOutputs()[2], /*isEnd=*/false);
     return true;
   }
-  // A second product ends the region: its rows are those of what is projected.
+  // A second product ends the region, because its rows are those of the projected value.
   bool isEnd = region.nodes.size() > 1 && ops::lookup(node)->kind == ops::Kind::Product;
   give(node.getOutputs()[0], isEnd);
   return true;

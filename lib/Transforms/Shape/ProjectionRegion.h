@@ -12,7 +12,7 @@
 
 namespace zero {
 
-/// A node of the region, and what becomes of it in a tile of rows.
+/// A node of the region, and its form in a tile of rows.
 struct RegionNode {
   enum class Kind {
     Rows,   ///< rows of the result from the same rows of the operands
@@ -32,7 +32,7 @@ struct ProjectionRegion {
   std::vector<RegionNode> nodes; ///< in program order
   /// Values of which only a tile is needed at a time.
   llvm::DenseSet<mlir::Value> tiled;
-  /// Values with rows that something outside reads: gradients of what is projected.
+  /// Values with rows that an op outside reads: gradients of the projected value.
   llvm::SmallVector<mlir::Value> whole;
   /// Values that tiles are added up to.
   llvm::SmallVector<mlir::Value> sums;

@@ -36,7 +36,7 @@ private:
   struct Reads {
     SmallVector<OpOperand *> backward; ///< of the value or of a shape that forward gives it
     Operation *first = nullptr;        ///< of the readers in backward
-    bool known = true;                 ///< no reader stands before the loss but forward's own
+    bool known = true;                 ///< no reader before the loss except forward's own
   };
 
   bool isForward(Operation *op) const { return forward.contains(op); }
@@ -59,7 +59,7 @@ static bool isViewNode(Operation *op) {
   return node && ops::lookup(node)->kind == ops::Kind::View;
 }
 
-/// What `value` is a shape of.
+/// The source of `value` through reshapes.
 static Value unshaped(Value value) {
   while (isViewNode(value.getDefiningOp()))
     value = value.getDefiningOp()->getOperand(0);
@@ -79,8 +79,8 @@ Recomputer::Recomputer(func::FuncOp step) : step(step), forward(findForwardOps(s
   }
 }
 
-/// Whether `value` exists at `position` whatever is recomputed: state, an input, a
-/// constant, or what is read there or later.
+/// Whether `value` is available at `position` without recomputation: state, an input, a constant,
+/// or a value that is read there or later.
 bool Recomputer::isThere(Value value, int64_t position) const {
   value = unshaped(value);
   Operation *producer = value.getDefiningOp();
@@ -112,7 +112,7 @@ bool Recomputer::mayRecompute(onnx::NodeOp node) const {
       !llvm::all_of(node.getOutputs().drop_front(), [](Value v) { return v.use_empty(); }))
     return false;
   RankedTensorType type = node.outputType(0);
-  // What reduces rows is small; what normalises them is as large as they are.
+  // Reductions of rows are small. Normalizations have the size of their operands.
   return tensorBytes(type) >= kLeastBytes &&
          (kind == ops::Kind::Elementwise ||
           type.getNumElements() == node.inputType(0).getNumElements());
@@ -143,14 +143,14 @@ void Recomputer::recompute(onnx::NodeOp node) {
   };
   for (OpOperand *use : reads.backward)
     use->set(cloneOf(cloneOf, use->get()));
-  // Both round where they stand, in whatever kernel: the bits are the same.
+  // Both round at their position, in any kernel, so the results are bitwise identical.
   node->setAttr(kRoundAttr, builder.getUnitAttr());
   clones.lookup(value).getDefiningOp()->setAttr(kRoundAttr, builder.getUnitAttr());
   lastReads.erase(value);
 }
 
 void Recomputer::run() {
-  // Users first: what a clone reads may be recomputed for it.
+  // Users first, because the operands of a clone may be recomputed for it.
   SmallVector<onnx::NodeOp> nodes(step.getBody().front().getOps<onnx::NodeOp>());
   for (onnx::NodeOp node : llvm::reverse(nodes))
     if (mayRecompute(node))

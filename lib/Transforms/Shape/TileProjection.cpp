@@ -45,7 +45,7 @@ private:
   int64_t start = 0, count = 0; ///< rows of the tile being written
   llvm::DenseMap<Value, Value> tiles;
   llvm::DenseMap<Value, Value> totals;
-  llvm::DenseMap<Value, SmallVector<Value>> pieces; ///< tiles of what is needed whole
+  llvm::DenseMap<Value, SmallVector<Value>> pieces; ///< tiles of values that are needed in full
   SmallVector<int64_t> starts;
 };
 } // namespace
@@ -57,7 +57,7 @@ RankedTensorType Tiler::tileType(Value value) {
   return isVector ? type.clone({count}) : type.clone({count, width});
 }
 
-/// The tile's rows of a value from outside: a view.
+/// The tile's rows of an outer value, as a view.
 Value Tiler::rowsOf(Value value) {
   Value &slice = tiles[value];
   if (!slice)
@@ -66,7 +66,7 @@ Value Tiler::rowsOf(Value value) {
   return slice;
 }
 
-/// Whether operand `index` of a node has rows of its own, though it comes from outside.
+/// Whether operand `index` of a node is an outer value that has rows.
 static bool hasRows(RegionNode from, unsigned index) {
   if (from.node.is(own::CrossEntropySum))
     return index == 1;
@@ -152,8 +152,8 @@ void Tiler::run() {
   replaceResults();
 }
 
-/// What tiles need from behind the loss, such as the gradient of the loss, in program
-/// order; nothing when it depends on the loss itself.
+/// The ops after the loss that tiles need, such as the gradient of the loss, in program order.
+/// Returns nothing if one depends on the loss itself.
 static std::optional<SmallVector<Operation *>> findLate(ProjectionRegion &region,
                                                         const Positions &positions) {
   int64_t loss = positions.lookup(region.loss);

@@ -114,7 +114,7 @@ SmallVector<Value> Tiler::withWeights(SmallVector<Value> inputs) {
   return inputs;
 }
 
-/// What the loss says of its labels, and one attribute more.
+/// The attributes of the loss for its labels, and one more attribute.
 SmallVector<NamedAttribute> Tiler::attributes(StringRef name, int64_t value) {
   SmallVector<NamedAttribute> attrs{builder.attr(name, value)};
   for (NamedAttribute attr : node.getAttrs())

@@ -40,7 +40,7 @@ public:
   /// Makes each micro-batch continue from the result of the previous one: the values are in
   /// accumulators, which start as the buffers.
   void carry(const llvm::StringMap<SmallVector<ReadOp>> &reads);
-  /// Replaces what is written by its mean over ranks, at `builder`.
+  /// Replaces the written value by its mean over ranks, at `builder`.
   void average(OpBuilder &builder, bool inEpilogue);
 
 private:

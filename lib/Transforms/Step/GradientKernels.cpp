@@ -34,7 +34,7 @@ func::FuncOp buildAccumulate(ModuleOp module, StringRef name, Type sum, Type sum
   return kernel;
 }
 
-/// A sum over the last dimension of what `body` makes of the elements, in `element`.
+/// A sum over the last dimension of the results of `body` for the elements, in type `element`.
 static Value sumLast(OpBuilder &builder, Location loc, Value input, Type element,
                      llvm::function_ref<Value(Formula &, Value)> body) {
   auto type = cast<RankedTensorType>(input.getType());
@@ -121,7 +121,7 @@ func::FuncOp buildGradientFactor(ModuleOp module, StringRef name, const Gradient
   return kernel;
 }
 
-/// Two equal i64: what zero.check looks at.
+/// Two equal i64, the operand of zero.check.
 static Value checkedPair(OpBuilder &builder, Location loc, Value flag) {
   Type i64 = builder.getI64Type();
   Value number = arith::ExtUIOp::create(builder, loc, i64, flag);
@@ -153,7 +153,7 @@ func::FuncOp buildLossScale(ModuleOp module, StringRef name, const LossScaleOpti
   Value full = compare(arith::CmpFPredicate::OGE, good, f.constant(options.window, f32));
   Value scaleUp = f.select(full, f.mul(scale, two), scale), goodUp = f.select(full, zero, good);
   Value leftUp = f.select(full, patience, left);
-  // With overflow: it halves when no more of them are tolerated.
+  // After an overflow: the scale halves if no more overflows are tolerated.
   Value spent = compare(arith::CmpFPredicate::OLE, left, one);
   Value halved = f.max(f.mul(scale, f.constant(0.5, f32)), least);
   Value scaleDown = f.select(spent, halved, scale);

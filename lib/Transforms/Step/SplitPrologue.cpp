@@ -25,7 +25,7 @@ static bool isNeededInside(Value value) {
   });
 }
 
-/// What `last` are computed from, or nothing after an error.
+/// The ops from which `last` are computed, or nothing after an error.
 static FailureOr<llvm::DenseSet<Operation *>> findSources(ModuleOp module,
                                                           ArrayRef<Operation *> last) {
   SymbolTable symbols(module);

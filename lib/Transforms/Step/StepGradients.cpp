@@ -128,7 +128,7 @@ Value FactorBuilder::squareSum(ArrayRef<GradientOp> gradients) {
   }
   auto list = RankedTensorType::get({int64_t(sums.size())}, f64);
   Value all = inEpilogue(BucketOp::create(builder, loc, list, sums, starts));
-  // Any number of elements stands for this many.
+  // The kernel is built for one length and works for any number of elements.
   func::FuncOp sum = buildTotal(module, freeName(symbols, "total_f64"), f64);
   return launch(sum, all).getResult(0);
 }

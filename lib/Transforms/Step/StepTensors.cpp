@@ -1,7 +1,7 @@
-//===- StepTensors.cpp - steps of whole tensors ---------------------------===//
+//===- StepTensors.cpp - optimizers that update full tensors --------------===//
 //
-// An optimizer of whole tensors computes the step of each parameter from its whole gradient; the
-// update applies the step, element by element. `partition` hands the gradient to every rank.
+// These optimizers compute the step of each parameter from its full gradient. The update then
+// applies the step element by element. `partition` makes the gradient available on every rank.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,7 +21,7 @@ Value StepUpdates::addSquareSum(ParameterOp parameter) {
     auto add = [&](func::FuncOp kernel) -> Attribute {
       return FlatSymbolRefAttr::get(kernel.getSymNameAttr());
     };
-    // A table of symbols does not see what is made beside it.
+    // A table of symbols does not contain symbols that are created without it.
     SymbolTable current(module);
     Attribute blocks = add(
         buildSquareBlocks(module, freeName(current, "parameter_squares"), type.getElementType()));

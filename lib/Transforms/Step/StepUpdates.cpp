@@ -34,7 +34,7 @@ static LogicalResult checkElementType(ModuleOp module, ParameterOp parameter) {
          << ": expected f32; export the model as float32, or leave it out with --freeze";
 }
 
-/// A step that is scaled by norms of whole tensors cannot take parts of them.
+/// Reports an error for a part if the update is scaled by norms of full tensors.
 static LogicalResult checkWhole(ParameterOp parameter, const Optimizer &optimizer) {
   PartAttr part = partOf(parameter);
   if (!part || !(optimizer.isLayerwise() || optimizer.isOfTensors()))

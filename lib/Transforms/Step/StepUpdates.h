@@ -8,7 +8,7 @@
 
 namespace zero {
 
-/// Adds what one update of all parameters needs.
+/// Adds the symbols and values that one update of all parameters needs.
 class StepUpdates {
 public:
   StepUpdates(mlir::ModuleOp module, mlir::func::FuncOp step, ParameterGroups &groups,

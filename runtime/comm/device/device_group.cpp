@@ -9,8 +9,8 @@ namespace zero::rt::cuda {
 
 namespace {
 
-/// Where a rank's stream stands in a collective. Others only wait for an event between two
-/// meetings that its owner does not record it between, so one of each kind is enough.
+/// The progress of a rank's stream in a collective. Other streams only wait for an event between
+/// two barriers between which its owner does not record it, so one event of each kind suffices.
 struct Moments {
   OwnedEvent ready;  ///< sources are written, destinations are free
   OwnedEvent summed; ///< the own slice of an all-reduce is
@@ -85,7 +85,7 @@ Status DeviceCommunicator::copy(void *destination, const void *source, uint64_t 
                         "cuMemcpyDtoDAsync");
 }
 
-/// destination = sum over ranks of what they offer from element `start` on.
+/// destination = sum over ranks of their sources from element `start` on.
 Status DeviceCommunicator::sumOverRanks(const Reduction &how, uint64_t start, void *destination,
                                         uint64_t elements) {
   for (int peer = 0; peer < ranks(); ++peer)

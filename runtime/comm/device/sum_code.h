@@ -8,11 +8,10 @@
 
 namespace zero::rt::cuda {
 
-/// PTX of kernels that add what `sources` ranks offer, for all that canSum() knows:
-///   destination[i] = (source 0[i] + source 1[i] + ...) / divisor
-/// in the order of the sources, one element a thread, with the roundings of sumInOrder().
-/// Parameters, all of 64 bits: the sources, the destination, which may be one of them, the
-/// number of elements, the divisor.
+/// PTX of kernels that add the sources of `sources` ranks, for all types that canSum() supports:
+/// destination[i] = (source 0[i] + source 1[i] + ...) / divisor in the order of the sources, one
+/// element per thread, with the roundings of sumInOrder(). Parameters, all of 64 bits: the sources,
+/// the destination, which may be one of them, the number of elements, the divisor.
 std::string sumCode(int sources);
 
 /// The name of the kernel for `how`.

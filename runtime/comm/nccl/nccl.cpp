@@ -39,7 +39,7 @@ Status Nccl::check(NcclResult result, const char *call, NcclHandle handle) const
               result == kNcclInvalidUsage ? "; each rank needs a GPU of its own" : "");
 }
 
-/// What rank 0 has written, if it is there as a whole.
+/// Reads the id that rank 0 has written; false until the file is complete.
 static bool readId(const std::string &path, NcclId &id) {
   if (::access(path.c_str(), R_OK) != 0)
     return false;
@@ -57,7 +57,7 @@ Status shareId(const Nccl &nccl, const std::string &path, int rank, double timeo
                   "'%s' exists already, perhaps from an earlier run: remove it",
                   escape(path).c_str());
     ZERO_RT_TRY(nccl.check(nccl.ncclGetUniqueId(&id), "ncclGetUniqueId"));
-    OutputFile file; // renamed when it is whole
+    OutputFile file; // renamed when it is complete
     ZERO_RT_TRY(OutputFile::create(path, file));
     ZERO_RT_TRY(file.write(&id, sizeof(id)));
     return file.commit();

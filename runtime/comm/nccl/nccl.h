@@ -13,8 +13,8 @@ namespace zero::rt::cuda {
 /// The functions of NCCL.
 class Nccl {
 public:
-  /// Finds libnccl.so.2, or what the variable ZERO_NCCL names. Fails, saying what was
-  /// looked for and what to do, also when it is older than 2.18.
+  /// Opens libnccl.so.2, or the library that the variable ZERO_NCCL names. Fails if it is missing
+  /// or older than 2.18; the error says which names were tried and how to fix it.
   static Status open(std::shared_ptr<const Nccl> &nccl);
 
   int version() const { return number; } ///< 22809: 2.28.9

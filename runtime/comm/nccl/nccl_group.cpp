@@ -1,4 +1,4 @@
-//===- nccl_group.cpp - ranks on GPUs of their own ------------------------===//
+//===- nccl_group.cpp - ranks with one GPU each ---------------------------===//
 
 #include "runtime/comm/nccl/nccl_group.h"
 
@@ -46,7 +46,7 @@ public:
                        "ncclCommInitRankConfig", handle);
   }
 
-  /// Waits until what was asked for last is done, on the host.
+  /// Waits on the host until the last operation is complete.
   Status settle(const std::string &what) { return settle(what, timeoutSeconds); }
   Status settle(const std::string &what, double seconds) {
     using Clock = std::chrono::steady_clock;
@@ -80,7 +80,7 @@ public:
       nccl->ncclCommDestroy(std::exchange(handle, nullptr));
   }
 
-  /// Ends what runs on the GPU.
+  /// Ends the work on the GPU.
   void abort() {
     if (handle)
       nccl->ncclCommAbort(std::exchange(handle, nullptr));

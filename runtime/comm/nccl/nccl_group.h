@@ -1,7 +1,7 @@
-//===- nccl_group.h - ranks on GPUs of their own ----------------*- C++ -*-===//
+//===- nccl_group.h - ranks with one GPU each -------------------*- C++ -*-===//
 //
-// Through NCCL, which adds in an order of its own: the bits of sums may differ from those
-// of ranks that share a GPU or run on CPUs, and 16-bit floats are rounded on the way.
+// Uses NCCL, which selects the order of additions. Sums may therefore differ in their bits from
+// those of ranks that share a GPU or run on CPUs, and 16-bit floats are rounded in between.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,8 +14,8 @@
 
 namespace zero::rt::cuda {
 
-/// The ends of a new group, by rank: threads of this process, each with a GPU of its own.
-/// Threads meet before each collective, so that one that does not come is named.
+/// The communicators of a new group, by rank: threads of this process, each with a separate GPU.
+/// Threads synchronize before each collective, so that the error names one that does not arrive.
 Status makeNcclGroup(const ThreadGroupOptions &options,
                      const std::vector<std::shared_ptr<Lanes>> &lanes,
                      std::vector<std::unique_ptr<Communicator>> &ends);

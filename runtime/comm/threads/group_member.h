@@ -11,7 +11,7 @@
 
 namespace zero::rt {
 
-/// Common part of communicators of threads, for data on any device: they meet, agree on the
+/// Common part of communicators of threads, for data on any device: they synchronize, agree on the
 /// operation and count it.
 class GroupMember : public Communicator {
 public:
@@ -28,11 +28,11 @@ public:
 protected:
   enum Kind { Gather, ReduceScatter, AllReduce, Broadcast };
 
-  /// Lays `data` open and waits for all; what the others offer must be the same call.
-  /// All threads of the group take part, even where they are not all ranks.
+  /// Publishes `data` and waits for all ranks, which must make the same call. All threads of the
+  /// group take part, even if they are not all ranks.
   Status begin(const Call &call, Kind kind, const void *data, uint64_t elements);
   Status arrive(const Call &call) { return group->arrive(self, call); }
-  /// What `peer` has laid open.
+  /// The data that `peer` has published.
   char *offered(int peer) const {
     return const_cast<char *>(static_cast<const char *>(group->offer(peer, begun).data));
   }

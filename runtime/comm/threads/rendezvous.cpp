@@ -10,7 +10,7 @@ namespace zero::rt {
 
 using Clock = std::chrono::steady_clock;
 
-/// How often a rank looks before it sleeps: some microseconds, about what waking it costs.
+/// How often a rank polls before it blocks: some microseconds, about the cost of waking it.
 static constexpr int kLooks = 200;
 
 Rendezvous::Rendezvous(int ranks, double timeoutSeconds)
@@ -46,8 +46,8 @@ void Rendezvous::wake() {
   arrival.notify_all();
 }
 
-/// Ranks, or what else a rank does at the same time, may outnumber cores: who waits for long
-/// leaves its core to others.
+/// Ranks, or other work of a rank, may outnumber the cores. A rank that waits for long releases its
+/// core.
 Status Rendezvous::wait(uint64_t generation, const Call &call) {
   for (int look = 0; look < kLooks; ++look) {
     if (allArrived(generation))

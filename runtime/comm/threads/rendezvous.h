@@ -12,7 +12,7 @@
 
 namespace zero::rt {
 
-/// What a rank lays open to the others in a collective.
+/// The data that a rank publishes to the others in a collective.
 struct Offer {
   const void *data = nullptr;
   const char *label = "";
@@ -37,8 +37,8 @@ public:
   /// writes its next offer, so there are two places.
   Offer &offer(int rank, int64_t number) { return places[rank].offers[number % 2]; }
 
-  /// Waits until all ranks have arrived as often as `rank` has now. Fails at once after
-  /// abort(), and when the time is up: it then aborts, naming who is missing.
+  /// Waits until all ranks have arrived as often as `rank`. Fails immediately after abort(), and
+  /// after the timeout: it then aborts and names the missing ranks.
   Status arrive(int rank, const Call &call);
   /// Nanoseconds that `rank` has waited so far; for its own thread.
   uint64_t waited(int rank) const { return places[rank].waited; }
@@ -65,7 +65,7 @@ private:
   std::atomic<bool> aborted{false};
   std::atomic<int> sleepers{0};
   std::condition_variable arrival; ///< of the last rank, or abort()
-  std::mutex mutex;                ///< of those who sleep, and of what follows
+  std::mutex mutex;                ///< for blocked ranks, and protects the following fields
   Status reason;
 };
 

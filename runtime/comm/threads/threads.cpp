@@ -29,7 +29,7 @@ private:
 };
 } // namespace
 
-/// destination = sum over ranks of what they offer from element `start` on.
+/// destination = sum over ranks of their sources from element `start` on.
 void ThreadCommunicator::sumOverRanks(const Reduction &how, uint64_t start, void *destination,
                                       uint64_t elements) {
   for (int peer = 0; peer < ranks(); ++peer)
@@ -56,7 +56,7 @@ Status ThreadCommunicator::reduceScatter(const Call &call, const Reduction &how,
                                          void *destination, uint64_t elements) {
   ZERO_RT_TRY(checkReduction(how));
   ZERO_RT_TRY(begin(call, ReduceScatter, source, elements));
-  // In place this writes the own slice of the source, which no other rank reads.
+  // In place, this writes the rank's slice of the source, which no other rank reads.
   sumOverRanks(how, self * elements, destination, elements);
   count(call, how.dtype, elements * (ranks() - 1));
   return arrive(call);

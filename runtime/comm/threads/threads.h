@@ -13,8 +13,8 @@ namespace zero::rt {
 struct ThreadGroupOptions {
   int ranks = 1;
   double timeoutSeconds = 120;
-  /// For tests: rank `stallRank` never arrives at its `stallCollective`-th collective;
-  /// it wakes when the others have given up.
+  /// For tests: rank `stallRank` never arrives at its `stallCollective`-th collective. It wakes
+  /// when the others have failed.
   int stallRank = -1;
   int64_t stallCollective = -1;
 };

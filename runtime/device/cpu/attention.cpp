@@ -28,7 +28,7 @@ Status Attention::create(const proto::Kernel &kernel, int threads,
   return {};
 }
 
-/// Of one thread.
+/// The scratch bytes of one thread.
 static uint64_t scratchBytes(const AttentionPlan &plan) {
   return alignUp(uint64_t(plan.layout.floats) * sizeof(float));
 }

@@ -49,7 +49,7 @@ inline void scaleBy(float factor, int64_t count, float *floats) {
     store(floats + i, load(floats + i) * factor);
 }
 
-/// Of `count` elements, a multiple of kWidthUnit.
+/// The dot product of `count` elements, a multiple of kWidthUnit.
 inline float dotOf(const float *a, const float *b, int64_t count) {
   Floats sum = 0.0f;
   for (int64_t i = 0; i < count; i += kLanes)
@@ -178,7 +178,7 @@ protected:
   int64_t reach = 0; ///< the most that a strip sees
 
 private:
-  /// Of `count` packed keys, and `longest`; infinity if one is not finite.
+  /// The maximum of `longest` and the norms of `count` packed keys; infinity if one is not finite.
   float longestOf(int64_t count, const float *rows, float longest) const {
     for (int64_t i = 0; i < count; ++i) {
       const float *row = rows + i * layout.paddedWidth;

@@ -101,7 +101,7 @@ private:
 // Backward
 //===----------------------------------------------------------------------===//
 
-// From here on a float holds the logarithm of a row's sum by fewer than 12 bits.
+// Above this sum, a float stores its logarithm with fewer than 12 bits.
 static constexpr float kLargeSum = 4096;
 
 namespace {
@@ -142,7 +142,7 @@ private:
     clear(at(layout.valueSums), layout.paddedKeys * layout.paddedValue);
   }
 
-  /// Reads dO of the queries, and what its rows have in common with those of O.
+  /// Reads dO of the queries, and the row sums of dO times O.
   void takeGradient() {
     float *gradient = at(layout.gradient), *result = at(layout.rows);
     readRows(head.dO, first, rows, shape.valueWidth, layout.paddedValue, gradient);
@@ -191,7 +191,7 @@ private:
     return sumOf(total);
   }
 
-  /// What the keys of a tile add to all three gradients.
+  /// Adds the contribution of a tile's keys to all three gradients.
   void descend(int64_t tile) {
     moveTo(tile);
     multiplyColumns(at(layout.queries), layout.paddedWidth, at(layout.keyColumns), shape.width,
@@ -210,7 +210,7 @@ private:
     multiplyKeys(at(layout.gradScores), at(layout.keyRows), layout.paddedWidth, at(layout.result));
   }
 
-  /// Turns scores into weights, and the gradients of weights into those of scores.
+  /// Converts scores to weights, and the gradients of weights to those of scores.
   void differentiate(int64_t row, int64_t columns) {
     float *scores = at(layout.scores) + row * kScoreStride;
     float *gradients = at(layout.gradScores) + row * kScoreStride;

@@ -50,7 +50,7 @@ private:
 
   /// Bytes of an element of the last argument.
   uint64_t size() const { return sizeOf(plan.arguments.back().stored); }
-  /// A dimension of size 1 may carry any stride, as may all of what has no elements.
+  /// A dimension of size 1 may have any stride, as may all dimensions of a tensor without elements.
   int64_t inBytes(Dim dim) const {
     return dim.count > 1 ? int64_t(uint64_t(dim.stride) * size()) : 0;
   }

@@ -30,7 +30,7 @@ struct MaskPlan {
 };
 
 struct AttentionPlan {
-  /// What a launch passes, but for the workspace.
+  /// The arguments of a launch, without the workspace.
   struct Argument {
     zero_rt_dtype stored;
     uint64_t bytes; ///< to behind the last element that is read or written
@@ -46,12 +46,12 @@ struct AttentionPlan {
   size_t lse = 0;           ///< argument
   std::optional<MaskPlan> padding, mask;
 
-  /// Units of work that share nothing but what they read: heads, in backward heads of keys.
+  /// Units of work that share only data that they read: heads; in backward, heads of keys.
   int64_t tasks() const { return batch * (isBackward ? groups : heads); }
 };
 
-/// Fails, naming what is wrong, when sizes overflow, strides do not fit the sizes or make
-/// two elements of a result share a place, or `kernel` stores arguments in other types.
+/// Fails with an error that names the reason if sizes overflow, strides do not match the sizes, two
+/// elements of a result share an address, or `kernel` stores arguments in other types.
 Status planAttention(const proto::Kernel &kernel, AttentionPlan &plan);
 
 } // namespace zero::rt

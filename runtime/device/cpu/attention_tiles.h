@@ -15,17 +15,17 @@
 
 namespace zero::rt {
 
-/// Queries and keys of a tile: scores of one stay in the second cache, packed keys and
-/// values in the first. Multiples of what any CPU's vectors take.
+/// Queries and keys of a tile. The scores of a tile fit into the second-level cache, and packed
+/// keys and values into the first. Multiples of the vector width of any CPU.
 inline constexpr int64_t kTileQueries = 64;
 inline constexpr int64_t kTileKeys = 256;
-/// From one row of scores to the next: columns of rows fall into different cache sets.
+/// The distance between rows of scores, so that columns of rows are in different cache sets.
 inline constexpr int64_t kScoreStride = kTileKeys + 16;
 /// Packed widths are a multiple of the longest vector, packed keys of two.
 inline constexpr int64_t kWidthUnit = 16;
 inline constexpr int64_t kKeyUnit = 32;
 
-/// What is the same for all heads. See Attention in executable.proto.
+/// The part that is the same for all heads. See Attention in executable.proto.
 struct AttentionShape {
   int64_t queries, keys, width, valueWidth;
   float scale, fill;

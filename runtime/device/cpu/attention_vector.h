@@ -1,7 +1,7 @@
 //===- attention_vector.h - vectors, exp and products of tiles --*- C++ -*-===//
 //
-// Compiled once for each kind of CPU, in a namespace of its own that ATTENTION_ISA
-// names. Only attention_code.cpp includes it.
+// Compiled once for each kind of CPU, in a separate namespace that ATTENTION_ISA names. Only
+// attention_code.cpp includes it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,7 +28,7 @@ using Words = uint32_t __attribute__((ext_vector_type(kLanes)));
 using Ints = int32_t __attribute__((ext_vector_type(kLanes)));
 using Bytes = uint8_t __attribute__((ext_vector_type(kLanes)));
 
-/// What is made of the numbers of all lanes.
+/// Creates a vector from the number of each lane.
 template <typename T, T... lane>
 struct Lanes {
   static Ints numbers() { return Ints{lane...}; }
@@ -59,8 +59,8 @@ inline Floats multiplyAdd(Floats a, Floats b, Floats c) {
 #endif
 }
 
-/// exp(x) to two units in the last place; 0 below the smallest normal number, and what is
-/// large above 88. NaN stays NaN. After Cephes' expf: x = n log 2 + r.
+/// exp(x) to two units in the last place: 0 below the smallest normal number, and a large number
+/// above 88. NaN remains NaN. After Cephes' expf: x = n log 2 + r.
 inline Floats exponential(Floats x) {
   constexpr float kLowest = -87.33654f, kHighest = 88.0f;
   constexpr float kLog2E = 1.44269504f, kLn2High = 0.693359375f, kLn2Low = -2.12194440e-4f;
@@ -88,7 +88,7 @@ inline float exponential(float x) { return exponential(Floats(x))[0]; }
 /// The larger one; `a` if `b` is NaN.
 inline Floats larger(Floats a, Floats b) { return a < b ? b : a; }
 
-/// Of all lanes, halves by halves.
+/// Reduces all lanes by halves.
 template <typename Vector>
 inline float sumOf(Vector value) {
   if constexpr (sizeof(Vector) == 2 * sizeof(float))

@@ -32,7 +32,7 @@ struct Convolution::State {
   dnnl::engine engine{dnnl::engine::kind::cpu, 0};
   dnnl::primitive primitive;
   Desc scratchpad;
-  /// In the order of the call's arguments: two that are read, the result.
+  /// In the order of the call's arguments: two inputs, then the result.
   std::array<Operand, 3> operands;
   Desc bias;
   uint64_t scratchOffset = 0, workspace = 0;
@@ -63,8 +63,8 @@ static dnnl::primitive_attr userScratchpad() {
   return attributes;
 }
 
-/// Only code made for the sizes: gemm allocates on every call, and the reference is
-/// slower than what the compiler makes.
+/// Accepts only code for the given sizes, because gemm allocates on every call, and the reference
+/// is slower than compiled code.
 static Status checkImplementation(const dnnl::primitive_desc_base &chosen) {
   std::string_view name = chosen.impl_info_str();
   if (name.find("gemm") != name.npos || name.find("ref") != name.npos)

@@ -129,7 +129,7 @@ static void flushDenormals(void *) { _mm_setcsr(_mm_getcsr() | 0x8040); }
 void prepareTeam(int threads) {
   omp_set_num_threads(threads);
   flushDenormals(nullptr);
-  if (threads > 1) // each thread of the team has a control register of its own
+  if (threads > 1) // each thread of the team has its own control register
     runOnTeam(flushDenormals, nullptr, threads);
 }
 

@@ -16,7 +16,7 @@
 
 namespace zero::rt {
 
-/// What one thread needs to run a library kernel. Must not outlive it.
+/// The state that one thread needs to run a library kernel. Must not outlive the kernel.
 class LibraryCall {
 public:
   virtual ~LibraryCall() = default;
@@ -32,7 +32,7 @@ public:
   virtual Status makeCall(std::unique_ptr<LibraryCall> &call) const = 0;
 };
 
-/// Makes what `kernel` describes for `threads` library threads per rank.
+/// Creates the kernel that `kernel` describes for `threads` library threads per rank.
 Status makeLibraryKernel(const proto::Kernel &kernel, int threads,
                          std::unique_ptr<LibraryKernel> &made);
 

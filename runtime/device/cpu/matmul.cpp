@@ -14,8 +14,8 @@ namespace zero::rt {
 using Primitive = dnnl::matmul::primitive_desc;
 
 namespace {
-/// Where an operand with gaps is packed: `offset` bytes into the workspace, in
-/// whichever order makes the copy run along its contiguous direction.
+/// Where an operand with gaps is packed: `offset` bytes into the workspace, in the order in which
+/// the copy runs along its contiguous direction.
 struct Packing {
   Matrix from, to;
   uint64_t offset;
@@ -38,7 +38,8 @@ struct Matmul::State {
   std::optional<Reordering> reorderB;
   uint64_t workspace = 0, scratchpad = 0; ///< bytes; the scratchpad is the workspace's end
 
-  /// Picks the implementation and what must be packed for it; false when there is none.
+  /// Selects the implementation and the operands that must be packed for it; false if there is
+  /// none.
   bool choose();
   bool chooseReordered();
   void placeScratchpad();
@@ -78,7 +79,7 @@ static dnnl::memory::desc describeBias(const MatmulPlan &plan, size_t inner) {
 static bool biasIsNative(const MatmulPlan &plan) { return plan.alpha == 1 && !plan.swapped; }
 static bool biasIsPostOp(const MatmulPlan &plan) { return plan.bias && !biasIsNative(plan); }
 
-/// `ownC`: oneDNN writes C itself, and adds what is to be added to it.
+/// `ownC`: oneDNN writes C itself and also adds the other terms.
 static dnnl::primitive_attr makeAttributes(const MatmulPlan &plan, size_t inner, bool ownC) {
   dnnl::primitive_attr attributes;
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
@@ -95,8 +96,8 @@ static dnnl::primitive_attr makeAttributes(const MatmulPlan &plan, size_t inner,
   return attributes;
 }
 
-/// What oneDNN offers for these layouts, with B in any order of its own if `freeB`;
-/// nothing unless it is `brg`, or `any` is true.
+/// The primitive that oneDNN has for these layouts, with B in any order that oneDNN selects if
+/// `freeB`. Returns nothing unless it is `brg` or `any` is true.
 static std::optional<Primitive> find(const dnnl::engine &engine, const MatmulPlan &plan,
                                      size_t inner, bool ownC, bool any, bool freeB = false) {
   auto a = describe(plan, inner, plan.a, &BatchDim::a);
@@ -174,7 +175,7 @@ bool Matmul::State::choose() {
   return attempt(plan.batch.size(), /*any=*/true) && commit();
 }
 
-/// Behind packed operands; both primitives use the same one, one after the other.
+/// The scratchpad follows the packed operands. Both primitives use it, one after the other.
 void Matmul::State::placeScratchpad() {
   scratchpad = descriptor.scratchpad_desc().get_size();
   if (reorderB)
@@ -279,7 +280,7 @@ static void copyIn(const Packing &packing, const float *from, float *to) {
   });
 }
 
-/// Adds `residual`, if there is one, and what was there, if `accumulate`.
+/// Adds `residual`, if there is one, and the previous content, if `accumulate`.
 static void copyOut(const Packing &packing, const float *from, const float *residual, float *to,
                     bool accumulate) {
   forEachRun(packing, [&](int64_t gaps, int64_t dense, int64_t length, int64_t step) {
@@ -305,7 +306,7 @@ static Status forEachMatrix(const MatmulPlan &plan, size_t outer, size_t depth,
   return {};
 }
 
-/// Without anything to sum, C is what is added.
+/// Without any product to sum, C is the sum of the other terms.
 static void runEmptySum(const MatmulPlan &plan, const float *bias, const float *residual,
                         float *c) {
   auto body = [&](int64_t, int64_t, int64_t offset) -> Status {

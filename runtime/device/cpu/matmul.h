@@ -13,8 +13,9 @@
 
 namespace zero::rt {
 
-/// A product ready to run. Arguments: A, B, [bias], [R], C, [workspace]. What is added is
-/// added in this order: the bias, R, what C was; so R gives the same bits as that in C.
+/// A product that is ready to run. Arguments: A, B, [bias], [R], C, [workspace]. Terms are added in
+/// this order: the bias, R, the previous C. So R and a previous C with the same values give bitwise
+/// identical results.
 class Matmul : public LibraryKernel {
 public:
   /// Makes the primitive for `threads` library threads.

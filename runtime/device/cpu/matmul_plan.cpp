@@ -10,8 +10,8 @@
 
 namespace zero::rt {
 
-/// oneDNN counts rows and columns in 32 bits in places, and then divides by zero: what is larger
-/// is compiled. As for convolutions.
+/// oneDNN counts rows and columns in 32 bits in places and then divides by zero. Larger products
+/// are compiled, as are larger convolutions.
 static constexpr int64_t kLargestSide = int64_t(1) << 30;
 
 bool MatmulPlan::isEmpty() const {
@@ -65,7 +65,7 @@ static Status checkStrides(const char *name, const Matrix &matrix) {
   return {};
 }
 
-/// Whether `outer` is the stride of what holds `count` of stride `inner`.
+/// Whether `outer` is the stride of a dimension around `count` elements of stride `inner`.
 static bool continues(int64_t outer, int64_t inner, int64_t count) {
   int64_t whole;
   return checkedMultiply(inner, count, whole) && outer == whole;

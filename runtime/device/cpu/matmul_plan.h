@@ -22,7 +22,7 @@ struct Matrix {
 
   bool isRowMajor() const { return strides[1] == 1 && strides[0] == columns; }
   bool isColumnMajor() const { return strides[0] == 1 && strides[1] == rows; }
-  /// No gaps, in either order: what oneDNN's fast kernels take.
+  /// Whether there are no gaps, in either order, as oneDNN's fast kernels require.
   bool isDense() const { return isRowMajor() || isColumnMajor(); }
   int64_t elements() const { return rows * columns; }
   Matrix transposed() const { return {columns, rows, {strides[1], strides[0]}}; }
@@ -44,12 +44,12 @@ struct MatmulPlan {
   bool swapped = false;
   bool reorderB = false; ///< of one product that is not swapped
 
-  /// Nothing to compute, or nothing to sum.
+  /// Whether there is nothing to compute or nothing to sum.
   bool isEmpty() const;
 };
 
-/// Fails, naming what is wrong, when strides do not fit the sizes or make two
-/// elements of C share a place.
+/// Fails with an error that names the reason if strides do not match the sizes or two elements of C
+/// share an address.
 Status planMatmul(const proto::Matmul &desc, MatmulPlan &plan);
 
 } // namespace zero::rt

@@ -61,8 +61,8 @@ static void narrowRun(DType stored, const float *from, Dim run, uint16_t *to) {
   }
 }
 
-/// Calls body(stored, dense, run) for each run of the innermost dimension from
-/// dimension `depth` on; `dense` advances over what they hold.
+/// Calls body(stored, dense, run) for each run of the innermost dimension, from dimension `depth`
+/// on. `dense` advances over the elements of these runs.
 template <typename Body>
 static void forEachRun(const std::vector<Dim> &dims, size_t depth, uint16_t *stored, float *&dense,
                        Body body) {

@@ -37,7 +37,7 @@ namespace {
 using Dim = MixedArgument::Dim;
 using Strides = google::protobuf::RepeatedField<int64_t>;
 
-/// What a product is cut along.
+/// The dimension along which a product is divided.
 enum class Cut { None, Batch, Rows, Columns };
 } // namespace
 
@@ -45,10 +45,9 @@ enum class Cut { None, Batch, Rows, Columns };
 // Places of arguments
 //===----------------------------------------------------------------------===//
 
-/// The dimensions of a product's operand. `strides` become those of a copy without
-/// gaps: batch by batch, and each matrix in the order of its own strides, so that both
-/// sides of a copy are walked along what is contiguous. A stride of 0 stays: what is
-/// repeated is copied once.
+/// The dimensions of a product's operand. `strides` become those of a copy without gaps, batch by
+/// batch, and each matrix in the order of its strides, so that both sides of a copy are accessed
+/// contiguously. A stride of 0 remains 0: a repeated operand is copied once.
 static std::vector<Dim> describeOperand(const proto::Matmul &product, uint64_t rows,
                                         uint64_t columns, Strides &strides) {
   const int batch = product.batch_size();
@@ -159,7 +158,7 @@ static Status describeBlock(const proto::Kernel &kernel, Cut cut, uint64_t size,
   return finishArguments(part.arguments);
 }
 
-/// Takes the cut whose copies are smallest, if those of the whole are large.
+/// Selects the division with the smallest copies, if copies of the full arguments are large.
 static Status planBlocks(const proto::Kernel &kernel, MixedPlan &plan) {
   MatmulPlan checked;
   ZERO_RT_TRY(planMatmul(kernel.matmul(), checked));
@@ -189,7 +188,7 @@ static Status planBlocks(const proto::Kernel &kernel, MixedPlan &plan) {
 // Convolutions
 //===----------------------------------------------------------------------===//
 
-/// All arguments are without gaps, and copied whole.
+/// All arguments are without gaps and are copied in full.
 static Status planWhole(const proto::Kernel &kernel, MixedPart &part) {
   ConvolutionPlan plan;
   ZERO_RT_TRY(planConvolution(kernel.convolution(), plan));
@@ -231,7 +230,7 @@ static Status checkStored(const proto::Kernel &kernel) {
   return {};
 }
 
-/// Gives each copy its place; what all blocks need has the same in both parts.
+/// Assigns a place to each copy. Copies that all blocks need have the same place in both parts.
 static void placeCopies(MixedPlan &plan) {
   uint64_t next = 0;
   for (size_t i = 0; i < plan.main.arguments.size(); ++i) {

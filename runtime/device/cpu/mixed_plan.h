@@ -1,8 +1,8 @@
 //===- mixed_plan.h - plan a kernel with 16-bit arguments -------*- C++ -*-===//
 //
-// Copies in f32 of whole arguments would take more memory than 16 bits save, so a large
-// product runs as blocks of its rows, columns or batch: only what a block needs is
-// copied, and what all blocks need is copied once. Pure arithmetic.
+// Copies in f32 of full arguments would take more memory than 16 bits save, so a large product runs
+// as blocks of its rows, columns or batch. Only the operands of a block are copied, and operands
+// that all blocks need are copied once. Pure arithmetic.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,12 +35,12 @@ struct MixedArgument {
   uint64_t elements() const;
 };
 
-/// One block: the kernel on f32 copies, and what its arguments are.
+/// One block: the kernel on f32 copies, and a description of its arguments.
 struct MixedPart {
   proto::Kernel kernel;
   std::vector<MixedArgument> arguments;
 
-  /// Of all copies.
+  /// The bytes of all copies.
   uint64_t bytes() const;
 };
 
@@ -50,8 +50,8 @@ struct MixedPlan {
   std::optional<MixedPart> rest; ///< the last block, if it is smaller; copies as in `main`
 };
 
-/// Fails, naming what is wrong, when `kernel` is no product or convolution of types that
-/// are known, or one that its own plan refuses.
+/// Fails with an error that names the reason if `kernel` is not a product or convolution of known
+/// types, or if its plan rejects it.
 Status planMixed(const proto::Kernel &kernel, MixedPlan &plan);
 
 } // namespace zero::rt

@@ -10,9 +10,9 @@
 
 namespace zero::rt {
 
-/// Bytes from each argument of a library's kernel, but for the workspace, to behind the
-/// last one that it touches there. Of native code nothing is known: no argument. Fails,
-/// naming what is wrong, when sizes and strides of `kernel` do not make sense.
+/// The bytes from each argument of a library kernel, except the workspace, to the end of the last
+/// element that it accesses there. Nothing is known about native code, so the list is empty for it.
+/// Fails with an error that names the reason if sizes and strides of `kernel` are invalid.
 Status planReach(const proto::Kernel &kernel, std::vector<uint64_t> &bytes);
 
 } // namespace zero::rt

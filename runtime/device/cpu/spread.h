@@ -12,8 +12,8 @@ struct Share {
   int64_t begin, end;
 };
 
-/// What thread `thread` of `threads` runs of `extent` iterations. Long ones are cut at
-/// multiples of 16, so that threads share no cache line of the elements they write.
+/// The share of `extent` iterations that thread `thread` of `threads` runs. Long ranges are divided
+/// at multiples of 16, so that threads write to no common cache line.
 Share shareOf(int64_t extent, int thread, int threads);
 
 /// Runs `extent` iterations of `kernel` on `threads` threads of OpenMP's, the calling

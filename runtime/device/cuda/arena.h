@@ -25,9 +25,9 @@ private:
   uint64_t size = 0;
 };
 
-/// Reserves `bytes` on `gpu` by one allocation, and what read() and write() copy through.
-/// These may be called by any thread while no command runs; each waits until it is done,
-/// at most `timeoutSeconds` for a piece.
+/// Reserves `bytes` on `gpu` by one allocation, and the buffers through which read() and write()
+/// copy. Any thread may call these while no command runs. Each waits until it is complete, at most
+/// `timeoutSeconds` per piece.
 Status reserveGpuMemory(std::shared_ptr<const Gpu> gpu, uint64_t bytes, double timeoutSeconds,
                         std::unique_ptr<Arena> &arena);
 

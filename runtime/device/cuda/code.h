@@ -40,17 +40,17 @@ struct GpuLaunch {
   }
 };
 
-/// The image that a GPU of `architecture` runs: machine code of its own generation, the
-/// nearest one, before PTX, of which the newest that it knows. Index into gpu_images.
+/// The image that a GPU of `architecture` runs. Machine code of its generation is preferred, with
+/// the nearest architecture; otherwise the newest PTX that it supports. Index into gpu_images.
 std::optional<int> chooseImage(const proto::Program &program, int architecture);
 
-/// Finds or loads the code of all native kernels; `module` stays empty when the program
-/// has none. `code`: the code section. Fails, naming what the program has, when it has
-/// nothing for this GPU.
+/// Finds or loads the code of all native kernels. `module` remains empty if the program has none.
+/// `code`: the code section. If the program has no code for this GPU, the error lists the
+/// architectures that it has.
 Status loadCode(const std::shared_ptr<const Gpu> &gpu, const proto::Program &program,
                 std::span<const uint8_t> code, std::unique_ptr<GpuModule> &module);
 
-/// What `kernel`, a native one, is made of.
+/// Finds the launches of `kernel`, a native one.
 Status findLaunches(const GpuModule &module, const proto::Kernel &kernel,
                     std::vector<GpuLaunch> &launches);
 

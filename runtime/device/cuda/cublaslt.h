@@ -13,8 +13,8 @@ namespace zero::rt::cuda {
 /// The functions of cuBLASLt.
 class BlasLibrary {
 public:
-  /// Finds libcublasLt.so.13, .12, or what the variable ZERO_CUBLASLT names. Fails, saying
-  /// what was looked for and what to do.
+  /// Opens libcublasLt.so.13, .12, or the library that the variable ZERO_CUBLASLT names. The error
+  /// says which names were tried and how to fix it.
   static Status open(std::shared_ptr<const BlasLibrary> &library);
 
   Status check(BlasStatus status, const char *call) const;

@@ -12,9 +12,9 @@ namespace zero::rt::cuda {
 /// cuBLASLt, which is only looked for if there are any.
 class CudaDevice : public Device {
 public:
-  /// `gpus`: of each rank, or of all ranks when there is but one; none: GPU 0. Fails when
-  /// there is no driver or no such GPU, saying what was looked for. `code`: the program's
-  /// code section, which must outlive the device. `only`: the one rank that is here; -1: all.
+  /// `gpus`: the GPU of each rank, or one GPU of all ranks; if empty, GPU 0. Fails if there is no
+  /// driver or no such GPU; the error says what was tried. `code`: the program's code section,
+  /// which must outlive the device. `only`: the only rank in this process; -1: all.
   static Status create(const proto::Program &program, std::span<const uint8_t> code,
                        const std::vector<int> &gpus, int only, double timeoutSeconds,
                        std::unique_ptr<CudaDevice> &device);
@@ -23,8 +23,8 @@ public:
   Status prepare(const proto::Program &program, int threads) override;
   Status makeQueue(int rank, std::unique_ptr<Queue> &queue) override;
 
-  /// What the commands of a rank, its collectives among them, are given to; nullptr for one
-  /// that is not here.
+  /// The lanes of each rank, which receive its commands, including collectives; nullptr for a rank
+  /// in another process.
   const std::vector<std::shared_ptr<Lanes>> &lanes() const { return laneSets; }
   /// Whether all ranks are on one GPU.
   bool isShared() const { return gpus.size() == 1; }

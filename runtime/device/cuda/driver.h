@@ -13,9 +13,9 @@ namespace zero::rt::cuda {
 /// The functions of the driver. Made once per session and shared.
 class Driver {
 public:
-  /// Finds and initialises the driver. Its library is libcuda.so.1, or what the variable
-  /// ZERO_CUDA_DRIVER names. Fails when there is none, when it refuses, or when it finds no
-  /// device; each time the message says what was looked for and what to do.
+  /// Finds and initializes the driver. Its library is libcuda.so.1, or the library that the
+  /// variable ZERO_CUDA_DRIVER names. Fails if there is none, if its initialization fails, or if it
+  /// finds no device. Each error says what was tried and how to fix it.
   static Status open(std::shared_ptr<const Driver> &driver);
 
   int devices() const { return deviceCount; }

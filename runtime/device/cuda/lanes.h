@@ -50,7 +50,7 @@ public:
   Status begin(const Order &order);
   /// Gives the signal of `order` once all that its lane was given is done.
   Status end(const Order &order);
-  /// All lanes wait for what each of them was given; the first one becomes current.
+  /// All lanes wait for the work that each of them has; the first one becomes current.
   Status meet();
   /// Waits until everything is done. Fails (ZERO_RT_TIMEOUT) when the time is up, and with
   /// the driver's error when a command failed.

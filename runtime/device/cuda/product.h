@@ -31,7 +31,7 @@ private:
   BlasHandle handle = nullptr;
 };
 
-/// What one rank needs to run a product. Must not outlive it.
+/// The state that one rank needs to run a product. Must not outlive the product.
 class ProductCall {
 public:
   virtual ~ProductCall() = default;

@@ -6,7 +6,7 @@
 
 namespace zero::rt::cuda {
 
-/// Of a grid's x dimension.
+/// The limit of a grid's x dimension.
 static constexpr uint64_t kMostBlocks = (uint64_t(1) << 31) - 1;
 static constexpr uint64_t kWindowAlignment = 64;
 

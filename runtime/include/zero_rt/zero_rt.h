@@ -95,7 +95,7 @@ typedef enum zero_rt_role {
   ZERO_RT_ROLES = 8   /* number of values */
 } zero_rt_role;
 
-/* The tier of a rank's memory. Each has an arena of its own. */
+/* The tier of a rank's memory. Each has a separate arena. */
 typedef enum zero_rt_tier {
   ZERO_RT_DEVICE = 0,
   ZERO_RT_HOST = 1,
@@ -143,7 +143,7 @@ typedef struct zero_rt_value_info {
   int frozen; /* a parameter that training does not change */
   int saved;  /* zero_rt_session_save() writes it */
   int tokens; /* an input, batch x sequence, that selects rows of an embedding */
-  /* For a saved tensor: its initializer in the .onnx model, "" if it has none of its own, and
+  /* For a saved tensor: its initializer in the .onnx model, "" if it has no separate one, and
    * whether the initializer is its transpose. */
   const char *initializer;
   int transposed;
@@ -286,7 +286,7 @@ zero_rt_status zero_rt_data_bind_file(zero_rt_data *data, const char *input,
 zero_rt_status zero_rt_data_bind_memory(zero_rt_data *data, const char *input, zero_rt_dtype dtype,
                                         const uint64_t *shape, size_t dimensions,
                                         const void *elements);
-/* Shuffles: each epoch has an order of its own, computed from `seed` and the number of the
+/* Shuffles: each epoch has its own order, computed from `seed` and the number of the
    epoch, without memory. */
 zero_rt_status zero_rt_data_shuffle(zero_rt_data *data, uint64_t seed);
 
@@ -499,7 +499,7 @@ zero_rt_status zero_rt_session_stats(const zero_rt_session *session, int rank,
 typedef struct zero_rt_nvme_info {
   const char *queue; /* "io_uring" or "4 threads" */
   int direct;        /* without the page cache; 0 if the file system does not support it */
-  uint64_t read;     /* bytes of whole blocks that all ranks have moved since the session began: */
+  uint64_t read;     /* bytes of full blocks that all ranks have moved since the session began: */
   uint64_t written;  /* initial values, steps, evaluations, checkpoints, headers of the files */
 } zero_rt_nvme_info;
 

@@ -1,4 +1,4 @@
-"""Writes models that must be refused into the folder given: bad_models.py FOLDER"""
+"""Writes models that must be errors into the given folder: bad_models.py FOLDER"""
 
 import os
 import pathlib
@@ -14,7 +14,7 @@ node = helper.make_node
 
 
 def external(location, length=64, offset=0, dims=(4, 4)):
-    """A weight whose bytes are said to lie in the file `location`."""
+    """A weight whose data is declared to be in the file `location`."""
     tensor = TensorProto(name="fc.weight", data_type=TensorProto.FLOAT, dims=dims)
     tensor.data_location = TensorProto.EXTERNAL
     for key, value in (("location", location), ("offset", offset), ("length", length)):
@@ -100,7 +100,7 @@ def graph_models():
 
 
 def rule_models():
-    """What ONNX's own inference lets pass."""
+    """Models that ONNX's inference accepts."""
     x, y, grid = info("x", [2, 4]), info("y", [2, 4]), info("i", [2, 3], INT64)
 
     def one(op, operands, inputs=(x,), tensors=(), opset=18, **attributes):

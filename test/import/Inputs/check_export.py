@@ -1,5 +1,5 @@
-"""Models with the metadata that PyTorch's exporter leaves: what it says is a parameter is
-trained, whatever its name or size; what it lost is told from what is tied or unused.
+"""Models with the metadata of PyTorch's exporter. A tensor that the metadata calls a parameter is
+trained, whatever its name or size. Lost parameters are distinguished from tied and unused ones.
 
 usage: check_export.py WORK
 """
@@ -89,13 +89,13 @@ def fold(graph):
 
 
 def merge(graph):
-    """fc's weight was equal to another tensor, which it now reads."""
+    """fc's weight was equal to another tensor, which the graph reads instead."""
     graph.node[2].input[1] = "mean"
     del graph.initializer[2]
 
 
 def check_tied(checks, work):
-    """A module that is another's tensor where it has a parameter that is none: one tensor."""
+    """A module whose tensor replaces a constant of another module: both are one tensor."""
     proto = model()
     annotate(proto.graph.node[2], SCOPES, "['', 'tied', 'fc']")
     onnx.save(proto, work / "tied.onnx")

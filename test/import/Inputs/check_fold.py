@@ -87,7 +87,7 @@ def cases():
 
 
 def unfolded_cases():
-    """What is not exactly known stays in the graph."""
+    """A value that is not known exactly remains in the graph."""
     yield "Add", [np.array([BIG, 1]), np.array([1, 1])], {}
     yield "Mul", [np.array([2**31 - 1, 1], np.int32), np.array([2, 1], np.int32)], {}
     yield "Div", [V, np.array([1, 0, 1, 1])], {}

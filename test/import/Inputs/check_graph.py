@@ -35,7 +35,7 @@ def check_data(folder, text, initializers):
 
 
 def expected_parameters(folder, model):
-    """PyTorch's list or, where there is none, all names of modules' tensors."""
+    """PyTorch's list or, without one, the names of all modules' tensors."""
     if (folder / "groundtruth.npz").exists():
         arrays = np.load(folder / "groundtruth.npz")
         if "parameters" in arrays.files:

@@ -1,5 +1,5 @@
-"""If nodes whose condition shapes and constants decide, against ONNX's reference, and the
-gradient of the branch that is taken.
+"""If nodes whose condition is decided by shapes and constants: compares with ONNX's reference, and
+checks the gradient of the selected branch.
 
 usage: check_if.py FOLDER
 """
@@ -44,7 +44,7 @@ def squeeze(opset, x, result):
 
 
 def clashing():
-    """Inner values named as outer ones and as the result, the same in both branches."""
+    """Inner values with the names of outer ones and of the result, the same in both branches."""
     def branch(factor):
         return graph([constant("c", np.float32(factor)), node("Mul", ["a", "c"], ["b"]),
                       node("Add", ["b", "c"], ["clash"])], ["clash"])
@@ -55,7 +55,7 @@ def clashing():
 
 
 def nested(then):
-    """Three levels; the innermost reads values of all."""
+    """Three levels. The innermost one reads values of all levels."""
     inner = graph([node("Add", ["x", "v"], ["w"]), node("Mul", ["w", "u"], ["t"])], ["t"])
     other = graph([node("Sub", ["x", "v"], ["w"])], ["w"])
     middle = graph([node("Exp", ["u"], ["v"]),
@@ -71,8 +71,8 @@ def nested(then):
 
 
 def handed_through():
-    """Results that no node of the branch makes: a Constant, an initializer; one twice; and a
-    result that nobody names."""
+    """Results that no node of the branch computes: a Constant, an initializer, one result twice,
+    and an unnamed result."""
     branch = graph([constant("k", np.array([1, 2, 3])), node("Neg", ["x"], ["n"])],
                    ["k", "i", "n", "n", "k"], [ints("i", [7, 8])])
     return [node("If", ["yes"], ["k1", "i1", "n1", "n2"], then_branch=branch, else_branch=branch),
@@ -80,14 +80,14 @@ def handed_through():
 
 
 def unused_branch():
-    """What is not taken is not looked at."""
+    """The branch that is not selected is not checked."""
     bad = graph([node("Foo", ["x"], ["y"], domain="com.acme")], ["y"])
     return [node("If", ["no"], ["kept"], then_branch=bad,
                  else_branch=graph([node("Neg", ["x"], ["y"])], ["y"]))]
 
 
 def chained(opset):
-    """The condition of the second is the shape of what the first gives."""
+    """The condition of the second is a shape that the first computes."""
     return [*squeeze(opset, "ones", "first"), *squeeze(opset, "first", "second")]
 
 
@@ -149,7 +149,7 @@ def check_numbers(checks, folder, opset, data):
 
 
 def check_gradient(checks, folder, data):
-    """Of the branch that is taken, to a parameter that only the branch reads."""
+    """The gradient of the selected branch, for a parameter that only the branch reads."""
     taken = graph([node("Mul", ["x", "fc.weight"], ["y"]), node("Mul", ["y", "y"], ["z"])], ["z"])
     other = graph([node("Mul", ["x", "other.weight"], ["y"])], ["y"])
     nodes = [node("If", ["yes"], ["r"], then_branch=taken, else_branch=other),
@@ -171,7 +171,7 @@ def check_gradient(checks, folder, data):
 
 
 def check_function(checks, folder, data):
-    """An If inside a function of the model's own."""
+    """An If inside a function of the model."""
     body = [node("Shape", ["a"], ["s"]), node("Size", ["s"], ["rank"]), constant("three", np.array(3)),
             node("Equal", ["rank", "three"], ["is"]),
             node("If", ["is"], ["b"], then_branch=graph([node("Neg", ["a"], ["b1"])], ["b1"]),

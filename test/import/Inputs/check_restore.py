@@ -1,5 +1,5 @@
-"""What the account of PyTorch's exporter is enough to restore, and what it is not: each case is
-one small graph with the metadata of its exporter.
+"""Which parameters the metadata of PyTorch's exporter allows to restore. Each case is one small
+graph with the metadata of its exporter.
 
 usage: check_restore.py WORK
 """
@@ -26,7 +26,7 @@ def annotate(message, key, value):
 
 
 class Model:
-    """A graph node by node, from x, a matrix, to the mean of the last result."""
+    """A graph that is built node by node, from the matrix x to the mean of the last result."""
 
     def __init__(self, **initializers):
         rng = np.random.default_rng(0)
@@ -36,7 +36,7 @@ class Model:
         self.nodes, self.values = [], []
 
     def node(self, op, inputs, call=None, *args, kwargs="", metadata=(), **attributes):
-        """A node of the call `call` with `args`; those that begin with p_ become parameters."""
+        """A node of the call `call` with `args`. Arguments that begin with p_ become parameters."""
         name = f"n{len(self.nodes)}"
         node = helper.make_node(op, inputs, [name], name, **attributes)
         if call:
@@ -74,7 +74,7 @@ ODD = (CLASSES, "['__main__.M', '__main__.Odd', 'aten.linear.default']")
 
 
 def merged():
-    """Parameter g is read as it is; h, which was equal, reads it too."""
+    """Parameter g is read unchanged. h, which was equal to it, reads g, too."""
     return (Model(g=(WIDTH,)).node("Mul", ["x", "g"], MUL, "%x", "%p_g")
             .node("Mul", ["n0", "g"], MUL, "%n0", "%p_h"))
 
@@ -91,7 +91,7 @@ def without_bias(classes):
 
 
 def other_operand():
-    """g is read where the call has another value, which may have been equal."""
+    """g is read at a place where the call has another value, which may have been equal."""
     return (Model(g=(WIDTH,)).node("Mul", ["x", "g"], MUL, "%x", "%p_g")
             .node("Mul", ["n0", "g"], MUL, "%n0", "%exp"))
 

@@ -1,4 +1,4 @@
-"""Chunks that SequenceAt takes, against ONNX's reference, and their gradient.
+"""Compares chunks that SequenceAt selects with ONNX's reference, and checks their gradient.
 
 usage: check_sequences.py FOLDER
 """
@@ -45,7 +45,7 @@ def add_case(name, split, positions, attributes, nodes, tensors, outputs):
 
 
 def all_cases(opset):
-    """One model of all cases."""
+    """One model that contains all cases."""
     nodes, tensors, outputs = [], [], []
     for name, case in CASES.items():
         add_case(name, *case, nodes, tensors, outputs)
@@ -55,7 +55,7 @@ def all_cases(opset):
 
 
 def check_gradient(checks, folder, x):
-    """Chunk 4 is taken twice, chunk 1 once, the others get a gradient of 0."""
+    """Chunk 4 is used twice and chunk 1 once. The others get a gradient of 0."""
     nodes, tensors, chunks = [helper.make_node("Mul", ["x", "w"], ["y"], "scale")], [], []
     add_case("y", 1, [4, -2, 1], {"axis": 1}, nodes, tensors, chunks)
     nodes[1].input[0] = "y"

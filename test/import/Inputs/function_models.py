@@ -1,4 +1,4 @@
-"""Writes models with functions of their own into FOLDER: function_models.py FOLDER"""
+"""Writes models that contain functions into FOLDER: function_models.py FOLDER"""
 
 import pathlib
 import sys

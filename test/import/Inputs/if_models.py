@@ -1,4 +1,4 @@
-"""Writes models whose If nodes cannot be taken apart: if_models.py FOLDER"""
+"""Writes models whose If nodes are not supported: if_models.py FOLDER"""
 
 import pathlib
 import sys

@@ -1,4 +1,4 @@
-"""Writes models whose nodes, exported from PyTorch, are not understood.
+"""Writes models whose nodes were exported from PyTorch and are not supported.
 
 usage: origin_models.py DATA FOLDER
 """
@@ -12,7 +12,7 @@ from onnx import helper
 
 
 def edit_calls(nodes, old, new):
-    """Replaces text of the calls that nodes were exported from."""
+    """Replaces text in the calls from which nodes were exported."""
     for node in nodes:
         for entry in node.metadata_props:
             entry.value = entry.value.replace(old, new)

@@ -1,4 +1,4 @@
-"""Models of SplitToSequence and SequenceAt: sequence_models.py FOLDER"""
+"""Writes models of SplitToSequence and SequenceAt: sequence_models.py FOLDER"""
 
 import pathlib
 import sys

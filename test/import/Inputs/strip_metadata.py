@@ -1,4 +1,4 @@
-"""Takes away what an exporter says of its graph: strip_metadata.py FROM TO"""
+"""Removes the exporter's metadata from a graph: strip_metadata.py FROM TO"""
 
 import sys
 

@@ -1,7 +1,7 @@
 #!/bin/bash
-# browse.sh BROWSER PAGE: prints the page as it is after its scripts ran.
-# A browser that dies or hangs while it starts says nothing about the page: it is started anew, twice at most, each time with a
-# profile of its own, so that no other browser's lock is in its way.
+# browse.sh BROWSER PAGE: prints the page after its scripts ran. If a browser crashes or hangs
+# during start, this says nothing about the page, so it is started again, at most twice. Each start
+# has a separate profile, so that a lock of another browser does not block it.
 set -u
 profile=$(mktemp -d)
 trap 'rm -rf "$profile"' EXIT

@@ -1,6 +1,6 @@
 // RUN: zero-opt %s --split-input-file --zero-differentiate | FileCheck %s
 
-// One gradient for each parameter that is trained, from the seed backwards.
+// One gradient for each trained parameter, computed backwards from the seed.
 // CHECK-LABEL: func.func @step
 // CHECK-SAME: (%[[X:[^ ]+]]: tensor<4x16xf32>
 // CHECK: %[[LOSS:.*]] = onnx.node "ReduceSum"
@@ -23,8 +23,7 @@ func.func @step(%x: tensor<4x16xf32> {zero.binding = "x"}) -> (tensor<f32> {zero
 
 // -----
 
-// Gradients that arrive from two users are added; what only the input reaches
-// has none.
+// Gradients from two users are added. Values that depend only on the input have no gradient.
 // CHECK-LABEL: func.func @step
 // CHECK: zero.rank_share
 // CHECK: %[[DQ:.*]] = onnx.node "Expand"
@@ -45,7 +44,7 @@ func.func @step(%x: tensor<8xf32> {zero.binding = "x"}) -> (tensor<f32> {zero.bi
 
 // -----
 
-// A program that already trains keeps its own gradients.
+// A program that already trains keeps its gradients.
 // CHECK-LABEL: func.func @step
 // CHECK-NOT: zero.rank_share
 // CHECK: zero.gradient @w, %{{.*}} : tensor<8xf32> -> tensor<8xf32>
@@ -59,9 +58,9 @@ func.func @step(%x: tensor<8xf32> {zero.binding = "x"}) -> (tensor<f32> {zero.bi
 
 // -----
 
-// Values stored in 16 bits: each gradient has the type of its value, sums over
-// parameters' gradients too; constants that would be rounded are f32. In f16 the seed is
-// times the loss scale.
+// Values stored in 16 bits: each gradient has the type of its value, including sums over
+// parameters' gradients. Constants that would be rounded are f32. In f16 the seed is multiplied by
+// the loss scale.
 // CHECK-LABEL: func.func @step
 // CHECK: %[[SHARE:.*]] = zero.rank_share : tensor<f32>
 // CHECK: %[[SCALE:.*]] = zero.read @loss_scale : tensor<f32>

@@ -1,6 +1,6 @@
 // RUN: zero-opt %s --zero-tile-parameters=bytes=1000 | FileCheck %s
 
-// What a planner wrote on the module counts.
+// The decision of a planner on the module is used.
 // CHECK: zero.parameter @w.part0 : tensor<8x3xf32>
 // CHECK: zero.parameter @w.part1 : tensor<8x3xf32>
 // CHECK-NOT: @w.part2

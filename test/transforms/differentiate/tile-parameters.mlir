@@ -4,8 +4,8 @@
 
 // WHOLE-NOT: zero.part
 
-// 8 rows of 6 columns: a column takes 32 bytes, so three of them fit. The row that the
-// product adds is cut with it.
+// 8 rows of 6 columns: a column takes 32 bytes, so three columns fit. The row that is added to the
+// product is divided with it.
 // CHECK-LABEL: module
 // CHECK: zero.parameter @w.part0 : tensor<8x3xf32> {data = #zero.data<"m", 0, 192>, zero.part = #zero.part<of = "w", axis = 1, begin = 0, extent = 6>}
 // CHECK: zero.parameter @w.part1 : tensor<8x3xf32> {data = #zero.data<"m", 0, 192>, zero.part = #zero.part<of = "w", axis = 1, begin = 3, extent = 6>}
@@ -30,7 +30,7 @@ module {
 
 // -----
 
-// On the left, transposed: rows of the result.
+// Transposed, as the left operand: tiles are rows of the result.
 // CHECK-LABEL: module
 // CHECK: %[[Y0:.*]] = onnx.node "Contract"(%{{.*}}, %arg0) {transA = 1 : i64} {{.*}} -> tensor<3x2xf32>
 // CHECK: %[[Y1:.*]] = onnx.node "Contract"(%{{.*}}, %arg0) {transA = 1 : i64} {{.*}} -> tensor<3x2xf32>
@@ -46,7 +46,7 @@ module {
 
 // -----
 
-// A tied table: one cut serves the gather and the loss. The name of a part may be taken.
+// A tied table: one division serves the gather and the loss. The name of a part may already exist.
 // CHECK-LABEL: module
 // CHECK: zero.parameter @e.part0_ : tensor<3x8xf32> {zero.part = #zero.part<of = "e", axis = 0, begin = 0
 // CHECK: zero.parameter @e.part1 : tensor<3x8xf32>
@@ -75,7 +75,7 @@ module {
 
 // -----
 
-// Somebody else reads the logits: they are joined.
+// Another op reads the logits, so they are concatenated.
 // CHECK-LABEL: module
 // CHECK: onnx.node "Concat"
 // CHECK: onnx.node "CrossEntropySum"

@@ -6,7 +6,7 @@ module {
 
 // -----
 
-// One each, none of what is frozen.
+// One gradient per trained parameter, none for frozen ones.
 zero.parameter @w : tensor<8xf32>
 zero.parameter @frozen : tensor<8xf32> {frozen}
 func.func @step(%x: tensor<8xf32>) {

@@ -1,7 +1,7 @@
 // RUN: zero-opt %s --zero-update-buffers | FileCheck %s
 
-// Of two nodes that share their statistics the second goes on where the first ended;
-// a node outside training mode, a parameter and a plain value stay as they are.
+// If two nodes share their statistics, the second continues from the result of the first. A node
+// outside of training mode, a parameter and a plain value do not change.
 // CHECK-DAG: zero.state buffer @mean
 // CHECK-DAG: zero.state buffer @var
 // CHECK-DAG: zero.state constant @fixed

@@ -1,6 +1,6 @@
 // RUN: not zero-opt %s --split-input-file --zero-verify-export 2>&1 | FileCheck %s
 
-// No account of the exporter's: what is used as a weight and is called otherwise.
+// Without metadata of the exporter: a constant that is used as a weight but has another name.
 // CHECK: error: the exporter seems to have lost parameters (findings: 6): the graph would not train as the model does
 // CHECK-NEXT: note: export for training: model.train(), then torch.onnx.export(..., dynamo=True, optimize=False); with dynamo=False: do_constant_folding=False, training=torch.onnx.TrainingMode.TRAINING
 // CHECK-NEXT: note: or, if the graph is intended, list the parameters to train in --trainable=FILE, one name or pattern per line
@@ -51,7 +51,7 @@ module attributes {zero.lost_parameters = ["parameter 'b.bias' is gone"]} {
 
 // -----
 
-// The first five, then how many; all if asked for.
+// Lists the first five and the number of the others, or all on request.
 // RUN: not zero-opt %s --split-input-file --zero-verify-export=verbose 2>&1 | FileCheck %s --check-prefix=VERBOSE
 // CHECK: error: the exporter seems to have lost parameters (findings: 7)
 // CHECK: note: or, if

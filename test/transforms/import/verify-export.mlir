@@ -1,7 +1,7 @@
 // RUN: zero-opt %s --zero-verify-export 2>&1 | FileCheck %s
 
-// Nothing here looks lost: a weight by its name, a mask, a table that is only
-// multiplied, a scalar, and a constant that nothing reads.
+// Nothing here looks lost: a weight by its name, a mask, a table that is only multiplied, a scalar,
+// and an unused constant.
 // CHECK-NOT: error
 // CHECK: warning: Div node 'norm' divides by a norm with no epsilon, and by zero where that is 0: an exporter that folds x + 1e-8 to x leaves this
 // CHECK-NOT: warning
@@ -11,7 +11,7 @@ zero.state constant @val_1 : tensor<4x4xf32> {data = #zero.data<"m.onnx", 0, 64>
 zero.state constant @val_2 : tensor<4x4xf32> {data = #zero.data<"m.onnx", 0, 64>}
 zero.state constant @val_3 : tensor<1xf32> {data = #zero.data<"m.onnx", 0, 4>}
 zero.state constant @val_4 : tensor<4x4xf32> {data = #zero.data<"m.onnx", 0, 64>}
-// What the exporter says is a constant of the module's code is one, however it is used.
+// A constant of the module's code according to the exporter remains one, for any use.
 zero.state constant @kernel : tensor<4x4xf32> {data = #zero.data<"m.onnx", 0, 64>, zero.exported_as = "constant"}
 
 func.func @step(%x: tensor<4x4xf32> {zero.binding = "x"}) -> (tensor<f32> {zero.binding = "loss"}) {
@@ -30,7 +30,7 @@ func.func @step(%x: tensor<4x4xf32> {zero.binding = "x"}) -> (tensor<f32> {zero.
   %6 = onnx.node "MatMul"(%5, %dead) {} opset 18 : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
   %norm = onnx.node "ReduceL2"(%5) {keepdims = 1 : i64} opset 18 : (tensor<4x4xf32>) -> tensor<1x1xf32>
   %7 = onnx.node "Div"(%5, %norm) {} opset 18 node "norm" : (tensor<4x4xf32>, tensor<1x1xf32>) -> tensor<4x4xf32>
-  // With an epsilon there is nothing to say.
+  // With an epsilon there is no report.
   %8 = onnx.node "Add"(%norm, %one) {} opset 18 : (tensor<1x1xf32>, tensor<1xf32>) -> tensor<1x1xf32>
   %9 = onnx.node "Div"(%7, %8) {} opset 18 : (tensor<4x4xf32>, tensor<1x1xf32>) -> tensor<4x4xf32>
   %loss = onnx.node "ReduceMean"(%9) {keepdims = 0 : i64} opset 18 : (tensor<4x4xf32>) -> tensor<f32>

@@ -4,7 +4,7 @@
 // REMARK: widened | {{.*}}the model's 16-bit floats are trained as f32: 2 of its tensors are converted when read, 3 casts dropped
 // REMARK-NOT: widened
 
-// What lies in the file stays 16-bit; what the step sees is f32.
+// The data in the file remains 16-bit. The step reads f32.
 // CHECK: zero.state constant @w : tensor<4x4xf32> {data = #zero.data<"m.onnx", 0, 32, bf16>}
 // CHECK: zero.state constant @h : tensor<4xf32> {data = #zero.data<"m.onnx", 32, 8, f16>}
 // CHECK: zero.state constant @f : tensor<4xf32> {data = #zero.data<"m.onnx", 40, 16>}
@@ -27,7 +27,7 @@ func.func @step(%x: tensor<4x4xf16> {zero.binding = "x"}) -> (tensor<bf16> {zero
   %w = zero.read @w : tensor<4x4xbf16>
   %h = zero.read @h : tensor<4xf16>
   %f = zero.read @f : tensor<4xf32>
-  // A cast between 16-bit types, one to fp32, and one to 16 bits whose rounding goes.
+  // A cast between 16-bit types, one to fp32, and one to 16 bits whose rounding is removed.
   %xb = onnx.node "Cast"(%x) {to = 16 : i64} opset 18 : (tensor<4x4xf16>) -> tensor<4x4xbf16>
   %hf = onnx.node "Cast"(%h) {to = 1 : i64} opset 18 : (tensor<4xf16>) -> tensor<4xf32>
   // CHECK: %[[MM:.*]] = onnx.node "MatMul"(%[[X]], %[[W]]) {{.*}} -> tensor<4x4xf32>
@@ -37,7 +37,7 @@ func.func @step(%x: tensor<4x4xf16> {zero.binding = "x"}) -> (tensor<bf16> {zero
   %ab = onnx.node "Cast"(%a) {to = 16 : i64} opset 18 : (tensor<4xf32>) -> tensor<4xbf16>
   // CHECK: %[[Y:.*]] = onnx.node "Add"(%[[MM]], %[[A]])
   %y = onnx.node "Add"(%mm, %ab) {} opset 18 : (tensor<4x4xbf16>, tensor<4xbf16>) -> tensor<4x4xbf16>
-  // A cast that still changes the type stays, with the type that it is to make.
+  // A cast that still changes the type remains, with its result type.
   // CHECK: onnx.node "Cast"(%{{.*}}) {to = 1 : i64} {{.*}} (tensor<i64>) -> tensor<f32>
   %n = arith.constant dense<3> : tensor<i64>
   %nb = onnx.node "Cast"(%n) {to = 16 : i64} opset 18 : (tensor<i64>) -> tensor<bf16>
@@ -55,7 +55,7 @@ func.func @step(%x: tensor<4x4xf16> {zero.binding = "x"}) -> (tensor<bf16> {zero
 
 // -----
 
-// Nothing of 16 bits: nothing changes, and no remark.
+// Without 16-bit types nothing changes, and there is no remark.
 // CHECK: zero.state constant @w : tensor<4xf32> {data = #zero.data<"m.onnx", 0, 16>}
 zero.state constant @w : tensor<4xf32> {data = #zero.data<"m.onnx", 0, 16>}
 func.func @step() -> (tensor<f32> {zero.binding = "loss"}) {
@@ -68,7 +68,7 @@ func.func @step() -> (tensor<f32> {zero.binding = "loss"}) {
 
 // -----
 
-// A program that computes in 16 bits by ops of its own says what it wants.
+// A program that itself computes in 16 bits does not change.
 // CHECK: func.func @step(%{{.*}}: tensor<4xbf16>
 func.func @step(%x: tensor<4xbf16> {zero.binding = "x"}) -> (tensor<4xbf16> {zero.binding = "y"}) {
   // CHECK: arith.addf %{{.*}} : tensor<4xbf16>

@@ -1,7 +1,7 @@
 // RUN: zero-opt %s --zero-deduplicate-kernels | FileCheck %s
 
-// Names, locations and other discardable attributes do not tell kernels apart;
-// a constant, a type, an operand, a nested op or an in-place argument does.
+// Names, locations and other discardable attributes do not distinguish kernels. A constant, a type,
+// an operand, a nested op or an in-place argument does.
 // CHECK-LABEL: func.func @step
 // CHECK: zero.launch @a(
 // CHECK: zero.launch @a(
@@ -104,7 +104,7 @@ func.func private @again(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> 
   } -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
-// A function that is no kernel is left alone.
+// A function that is not a kernel does not change.
 // CHECK: func.func private @helper(
 func.func private @helper(%x: tensor<4xf32>) -> tensor<4xf32> {
   return %x : tensor<4xf32>

@@ -1,7 +1,7 @@
 // RUN: zero-opt %s --split-input-file --zero-form-kernels | FileCheck %s
 
-// What is stored in 16 bits is extended once, computed in f32 from node to node, and
-// rounded once; a constant is exact in f32.
+// Values stored in 16 bits are extended once, computed in f32 across nodes, and rounded once. A
+// constant is exact in f32.
 // CHECK: func.func private @k0_mul(%[[X:.*]]: tensor<4x8xbf16>, %[[B:.*]]: tensor<8xf32>) -> tensor<4x8xbf16>
 // CHECK-DAG: arith.constant dense<3.003910e+00> : tensor<f32>
 // CHECK: linalg.generic {{.*}} ins(%[[X]] : tensor<4x8xbf16>) outs(%{{.*}} : tensor<4x8xf32>)
@@ -24,7 +24,7 @@ func.func @step(%x: tensor<4x8xbf16>, %b: tensor<8xf32>) -> tensor<4x8xbf16> {
 
 // -----
 
-// A Cast rounds where it stands.
+// A Cast rounds at its position.
 // CHECK: func.func private @k0_exp(%{{.*}}: tensor<8xf32>) -> tensor<8xf32>
 // CHECK: arith.truncf %{{.*}} : f32 to f16
 // CHECK: arith.extf %{{.*}} : f16 to f32
@@ -39,8 +39,8 @@ func.func @step(%x: tensor<8xf32>) -> tensor<8xf32> {
 
 // -----
 
-// Elements that only move are neither extended nor rounded, beside constants that are
-// exact in 16 bits.
+// Elements that are only moved are neither extended nor rounded, as are constants that are exact in
+// 16 bits.
 // CHECK: func.func private @k0_gather(%{{.*}}: tensor<16x4xbf16>, {{.*}} -> (tensor<3x4xbf16>, tensor<2xi64>)
 // CHECK-NOT: arith.{{ext|trunc}}f
 // CHECK: func.func private @k1_transpose(%{{.*}}: tensor<16x4xbf16>) -> tensor<4x16xbf16>
@@ -62,7 +62,7 @@ func.func @step(%w: tensor<16x4xbf16>, %ids: tensor<3xi64>, %shown: tensor<16x4x
 
 // -----
 
-// A constant that 16 bits would change is not: then all is f32 inside.
+// A constant that 16 bits would change is not converted: everything inside is f32.
 // CHECK: func.func private @k0_where
 // CHECK: arith.constant dense<1.000000e-01> : tensor<f32>
 // CHECK: arith.extf
@@ -76,7 +76,7 @@ func.func @step(%w: tensor<16x4xbf16>, %shown: tensor<16x4xi1>) -> tensor<16x4xb
 
 // -----
 
-// One score of each row is extended where it is read, not the scores for it.
+// One score of each row is extended where it is read. The others are not.
 // CHECK: func.func private @k0_crossentropysum(%[[S:.*]]: tensor<8x16xbf16>, %{{.*}}: tensor<8xi64>) -> (tensor<f32>, tensor<2xi64>)
 // CHECK: %[[E:.*]] = tensor.extract %[[S]][%{{.*}}] : tensor<8x16xbf16>
 // CHECK-NEXT: arith.extf %[[E]] : bf16 to f32
@@ -87,7 +87,7 @@ func.func @step(%s: tensor<8x16xbf16>, %l: tensor<8xi64>) -> tensor<f32> {
 
 // -----
 
-// Rows are summed in f32, a block of columns after the other.
+// Rows are summed in f32, one block of columns at a time.
 // CHECK: func.func private @k0_gathergrad(%[[D:.*]]: tensor<3x64xf16>, %{{.*}}: tensor<3xi64>) -> tensor<100x64xf16>
 // CHECK: scf.for
 // CHECK: linalg.fill {{.*}} outs(%{{.*}} : tensor<1x100x32xf32>)
@@ -102,8 +102,8 @@ func.func @step(%d: tensor<3x64xf16>, %ids: tensor<3xi64>) -> tensor<100x64xf16>
 
 // -----
 
-// A mean of what the same kernel made in f32 is one of f32, though the program says that
-// it reads 16 bits.
+// A mean of a value that the same kernel computed in f32 reads f32, though the program says that it
+// reads 16 bits.
 // CHECK: func.func private @k0_{{.*}}(%{{.*}}: tensor<4x8xbf16>) -> tensor<f32>
 // CHECK: arith.extf
 // CHECK-NOT: arith.truncf

@@ -14,7 +14,7 @@ func.func @step(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
-// The rule of the operator itself may refuse.
+// The rule of the operator may report an error.
 func.func @step(%x: tensor<4xf32>) -> tensor<1xf32> {
   // expected-error @+1 {{expected axes in [-1, 1) in ReduceSum node 'r', got 2}}
   %y = onnx.node "ReduceSum"(%x) {axes = array<i64: 2>} opset 13 node "r" : (tensor<4xf32>) -> tensor<1xf32>

@@ -1,7 +1,7 @@
 // RUN: zero-opt %s --split-input-file --zero-form-kernels | FileCheck %s
 
-// A product adds its bias and then the residual, which lies beyond a view. The residual is
-// read again, so it stays as it is; the sum of two products is made in the first one's place.
+// A product adds its bias and then the residual, which is behind a view. The residual is read
+// later, so it is not overwritten. The sum of two products is computed in place of the first one.
 // CHECK-LABEL: func.func @step
 // CHECK-SAME: %[[X:[^ ]+]]: tensor<2x4x8xf32>, %[[W:[^ ]+]]: tensor<8x8xf32>, %[[B:[^ ]+]]: tensor<8xf32>
 // CHECK: %[[ROWS:.*]] = tensor.collapse_shape %[[X]]
@@ -28,8 +28,8 @@ func.func @step(%x: tensor<2x4x8xf32>, %w: tensor<8x8xf32>, %b: tensor<8xf32>) -
 
 // -----
 
-// Not what is added far below, for which the product's operands would have to stay; not a
-// column, a constant or integers, which the library does not add.
+// Not fused: an addition far below, which would extend the lifetimes of the product's operands; and
+// a column, a constant or integers, which the library does not add.
 // CHECK-LABEL: func.func @step
 // CHECK: zero.launch @k0_matmul(%{{.*}}, %{{.*}}) {zero.name = "product"}
 // CHECK: zero.launch @{{k[0-9]+}}_add(%{{.*}}, %{{.*}}) {zero.name = "column"}

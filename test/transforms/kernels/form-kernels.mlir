@@ -1,7 +1,7 @@
 // RUN: zero-opt %s --split-input-file --zero-form-kernels | FileCheck %s
 
-// An elementwise node joins its only user; a matrix product starts a kernel, in which a
-// row is added; constants go into the kernel.
+// An elementwise node joins its only user. A matrix product starts a kernel, in which a row is
+// added. Constants become part of the kernel.
 // CHECK-LABEL: func.func @step
 // CHECK-SAME: %[[X:[^ ]+]]: tensor<4x8xf32>
 // CHECK: %[[W:.*]] = zero.read @w
@@ -32,7 +32,7 @@ func.func @step(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
 
 // -----
 
-// A view stays in the step, and what nobody reads is not computed.
+// A view remains in the step, and an unread value is not computed.
 // CHECK-LABEL: func.func @step
 // CHECK-SAME: %[[X:[^ ]+]]: tensor<4x8xf32>
 // CHECK-NEXT: %[[V:.*]] = tensor.collapse_shape %[[X]]
@@ -49,7 +49,7 @@ func.func @step(%x: tensor<4x8xf32>) -> tensor<32xf32> {
 
 // -----
 
-// What two nodes read is computed once, by a kernel of its own.
+// A value that two nodes read is computed once, by a separate kernel.
 // CHECK-LABEL: func.func @step
 // CHECK: %[[E:.*]] = zero.launch @k0_exp
 // CHECK: zero.launch @k1_tanh(%[[E]])
@@ -63,7 +63,7 @@ func.func @step(%x: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
 
 // -----
 
-// Indices that come from data are checked before anything that follows.
+// Indices that come from data are checked before all later ops.
 // CHECK-LABEL: func.func @step
 // CHECK: %[[Y:.*]]:2 = zero.launch @k0_gather({{.*}}) {zero.name = "wte"} : (tensor<16x4xf32>, tensor<2x3xi64>) -> (tensor<2x3x4xf32>, tensor<2xi64>)
 // CHECK-NEXT: zero.check %[[Y]]#1 in[-16, 15] "{{.*}}'wte'{{.*}}" {zero.name = "wte"} : tensor<2xi64>
@@ -76,8 +76,8 @@ func.func @step(%ids: tensor<2x3xi64>) -> tensor<2x3x4xf32> {
 
 // -----
 
-// A node over rows joins the addition of its first result; what its other results are read
-// for comes later. All three are results of one kernel.
+// A node over rows joins the addition of its first result. Its other results are read later. All
+// three are results of one kernel.
 // CHECK-LABEL: func.func @step
 // CHECK: %[[R:.*]]:3 = zero.launch @[[K:k0_layernormgrad]]({{.*}}) {zero.name = "norm"}
 // CHECK-NEXT: zero.launch @k1_softmax(%[[R]]#2)
@@ -91,7 +91,7 @@ func.func @step(%dy: tensor<8x4xf32>, %x: tensor<8x4xf32>, %s: tensor<4xf32>, %m
 
 // -----
 
-// Not if somebody reads another result before the addition.
+// Not if another result is read before the addition.
 // CHECK-LABEL: func.func @step
 // CHECK: zero.launch @k0_layernormgrad
 // CHECK: zero.launch @k1_exp

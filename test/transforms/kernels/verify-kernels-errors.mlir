@@ -30,7 +30,7 @@ func.func private @k0() attributes {zero.kernel, zero.flops = 1 : i64}
 
 // -----
 
-// Complete; a function that is no kernel needs nothing.
+// This program is complete. A function that is not a kernel needs no attributes.
 func.func @step() {
   return
 }

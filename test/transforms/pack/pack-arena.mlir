@@ -1,8 +1,8 @@
 // RUN: zero-opt %s --split-input-file --zero-pack-arena | FileCheck %s
 // RUN: zero-opt %s --split-input-file --zero-pack-arena --zero-verify-packing -o /dev/null
 
-// A chain: a value takes the bytes of one that is read no more. Buffers are there
-// throughout, an input until its last reader; offsets are multiples of 256.
+// A chain: a value uses the bytes of one that is no longer read. Buffers are live throughout, an
+// input until its last reader. Offsets are multiples of 256.
 // CHECK: zero.certificate = [#zero.arena<tier = device, peak = 1280, lower_bound = 1280, optimal = true, peak_at = "arith.mulf", most = <parameters = 256, gradients = 0, optimizer = 0, activations = 512, working = 1024>, at_peak = <parameters = 256, gradients = 0, optimizer = 0, activations = 512, working = 512>>]
 // CHECK: zero.buffer parameter @bucket0 : tensor<64xf32> shards 1 {zero.offsets = array<i64: [[P:[0-9]+]]>}
 // CHECK-LABEL: func.func @step(
@@ -25,14 +25,14 @@ func.func @step(%x: tensor<100xf32>) -> tensor<100xf32> {
 
 // -----
 
-// A gradient is made at its place in the bucket, a reduction works there, an
-// in-place result is its operand, and scratch lives for one launch.
+// A gradient is computed at its place in the bucket, a reduction works there, an in-place result
+// shares its operand's bytes, and scratch is live during one launch.
 // CHECK: peak = 1536, lower_bound = 1536, optimal = true, peak_at = "zero.launch"
 // CHECK: zero.buffer optimizer @m : tensor<64xf32> shards 2 {zero.offsets = array<i64: [[M:[0-9]+]]>}
 zero.buffer optimizer @m : tensor<64xf32> shards 2
 // CHECK-LABEL: func.func @step
 func.func @step(%x: tensor<64xf32>) {
-  // Neither member has an offset of its own: bytes 0 and 256 of the bucket.
+  // Neither member has a separate offset: they are at bytes 0 and 256 of the bucket.
   // CHECK: zero.launch @make(%{{.*}}) {zero.offsets = array<i64: -1, [[SCRATCH:[0-9]+]]>}
   %a = zero.launch @make(%x) : (tensor<64xf32>) -> tensor<64xf32>
   // CHECK: zero.launch @make(%{{.*}}) {zero.offsets = array<i64: -1, {{[0-9]+}}>}
@@ -57,7 +57,7 @@ func.func private @add(%m: tensor<?xf32> {zero.inplace = 0 : i64}, %g: tensor<?x
 
 // -----
 
-// A gradient that is added up in place is made in the bucket from the start.
+// A gradient that is accumulated in place is computed in the bucket from the start.
 // CHECK: peak = 768,
 // CHECK-LABEL: func.func @step
 func.func @step(%x: tensor<64xf32>) {
@@ -82,9 +82,8 @@ func.func private @addx(%m: tensor<1x64xf32> {zero.inplace = 0 : i64}, %g: tenso
 
 // -----
 
-// The sum may not take the bytes of %a, of which a reader is left under another
-// shape: it starts from a copy, and both are there. That of %b is the last, and
-// %d is %c's bytes.
+// The sum must not use the bytes of %a, which has a later reader under another shape. It starts
+// from a copy, and both are live. The reader of %b is the last one, and %d uses %c's bytes.
 // CHECK: peak = 768,
 // CHECK-LABEL: func.func @step
 func.func @step(%x: tensor<64xf32>) -> tensor<64xf32> {
@@ -112,8 +111,8 @@ func.func private @flat(%v: tensor<1x64xf32>, %g: tensor<64xf32>) -> tensor<64xf
 
 // -----
 
-// Neither an input nor a tensor given twice is overwritten, nor one whose bucket is
-// still to be read; another part of that bucket is. %a and %b are made in the bucket.
+// Neither an input, nor a repeated tensor, nor one whose bucket is read later is overwritten;
+// another part of that bucket is. %a and %b are computed in the bucket.
 // CHECK-LABEL: func.func @step
 func.func @step(%x: tensor<64xf32>) -> (tensor<64xf32>, tensor<64xf32>) {
   // CHECK: zero.launch @addx(%{{.*}}, %{{.*}}) : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>

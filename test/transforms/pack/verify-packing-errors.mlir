@@ -9,7 +9,7 @@ module {
 
 // -----
 
-// Two values that are live at once.
+// Two values that are live at the same time.
 module attributes {zero.certificate = [#zero.arena<tier = device, peak = 512>]} {
   func.func @step(%x: tensor<64xf32> {zero.offsets = array<i64: 0>}) -> tensor<64xf32> {
     // expected-note @+1 {{256 bytes at offset 256}}
@@ -41,7 +41,7 @@ module attributes {zero.certificate = [#zero.arena<tier = device, peak = 512>]} 
 
 // -----
 
-// The same bytes one after the other are fine.
+// Sharing the same bytes one after the other is accepted.
 module attributes {zero.certificate = [#zero.arena<tier = device, peak = 512>]} {
   func.func @step(%x: tensor<64xf32> {zero.offsets = array<i64: 0>}) -> tensor<64xf32> {
     %a = arith.negf %x {zero.offsets = array<i64: 256>} : tensor<64xf32>

@@ -1,7 +1,7 @@
 // A layerwise update (LAMB): the step of each tensor is scaled by a ratio of norms. The update
 // becomes a launch that measures blocks, launches that add up the block sums of each tensor and
 // compute its ratio, and a launch that applies. At stages 1 and 2 a rank holds a slice of the
-// gradients: the block sums are gathered. The parameters are whole, so the update works on the
+// gradients: the block sums are gathered. The parameters are replicated, so the update works on the
 // rank's slice of them.
 // RUN: zero-opt %s --zero-place-state="stage=1 ranks=4" --zero-assign-buckets --zero-partition-step --zero-verify-partition | FileCheck %s
 // RUN: zero-opt %s --zero-place-state="stage=2 ranks=4" --zero-assign-buckets --zero-partition-step --zero-verify-partition | FileCheck %s

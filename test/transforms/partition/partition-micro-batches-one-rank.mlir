@@ -3,7 +3,7 @@
 // RUN: zero-opt %s --zero-place-state="stage=3 ranks=1" --zero-assign-buckets --zero-partition-step --zero-verify-partition | FileCheck %s
 
 module attributes {zero.micro_batches = 4 : i64} {
-// What passes from one micro-batch to the next is in accumulators, which are not optimizer state.
+// Values that pass from one micro-batch to the next are in accumulators, not in optimizer state.
 // CHECK: zero.buffer accumulator @micro_mean0 : tensor<1xf32> shards 1
 // CHECK-NEXT: zero.buffer accumulator @micro_mean1 : tensor<1xf32> shards 1
 // CHECK: zero.buffer accumulator @bucket0.gradient : tensor<192xf32> shards 1
@@ -36,7 +36,7 @@ func.func @step(%dw: tensor<100xbf16>, %dv: tensor<60xbf16>, %labels: tensor<f32
   %ldv = arith.mulf %dv, %v : tensor<60xbf16>
   // CHECK: %[[B:.*]] = zero.bucket(%{{.*}}, %{{.*}}) at [0, 128]
   // CHECK-NEXT: %[[STORED:.*]] = zero.read @bucket0.gradient :
-  // The accumulator is whole at stage 1, but only the rank's slice of it is used.
+  // The accumulator has the full size at stage 1, but only the rank's slice of it is used.
   // CHECK-NEXT: %[[G0:.*]] = zero.launch @first(%[[STORED]], %[[B]])
   // CHECK-NEXT: %[[G:.*]] = zero.launch @later(%[[G0]], %[[B]])
   %gw = zero.gradient @w, %ldw accumulate [@first, @later] : tensor<100xbf16> -> tensor<100xf32>

@@ -1,8 +1,8 @@
 // The sum of squares of gradients (zero.square_sum), for the global norm. Each rank sums the
 // squares of the blocks of 64 elements that it holds and every rank adds up all block sums in the
 // same order, so that the result is bitwise identical on all ranks. At stages 1 and 2 a rank holds
-// a slice of the gradients: the block sums are gathered. The parameters are whole, so the update
-// works on the rank's slice of them.
+// a slice of the gradients: the block sums are gathered. The parameters are replicated, so the
+// update works on the rank's slice of them.
 // RUN: zero-opt %s --zero-place-state="stage=1 ranks=4" --zero-assign-buckets --zero-partition-step --zero-verify-partition | FileCheck %s
 // RUN: zero-opt %s --zero-place-state="stage=2 ranks=4" --zero-assign-buckets --zero-partition-step --zero-verify-partition | FileCheck %s
 

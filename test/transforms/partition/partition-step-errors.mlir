@@ -15,7 +15,7 @@ module attributes {zero.ranks = 2 : i64, zero.buckets = array<i64>} {
 
 // -----
 
-// Two parameters of one bucket that are not updated alike.
+// Two parameters of one bucket with different updates.
 module attributes {zero.ranks = 1 : i64, zero.buckets = array<i64: 128>} {
   zero.parameter @a : tensor<64xf32> {home = @bucket0, start = 0 : i64}
   // expected-error @+1 {{expected one update by @adam as for the other parameters of bucket0}}

@@ -1,12 +1,11 @@
-// When stage 3 gathers what.
+// The gathers of stage 3.
 // RUN: zero-opt %s --split-input-file --zero-place-state="stage=3 ranks=4" --zero-assign-buckets --zero-partition-step | FileCheck %s
 // RUN: zero-opt %s --split-input-file --zero-place-state="stage=2 ranks=4" --zero-assign-buckets --zero-partition-step | FileCheck %s --check-prefix=S2
 
 // Only stage 3 gathers parameters.
 // S2-NOT: zero.all_gather
 
-// A tied parameter that is used far apart is gathered for each use, so that it
-// is not held across what lies between.
+// A tied parameter with distant uses is gathered for each use, so that it is not live between them.
 // CHECK-LABEL: func.func @step
 // CHECK: zero.read @[[TIED:.*]] :
 // CHECK: zero.all_gather
@@ -32,7 +31,7 @@ func.func @step(%x: tensor<64xf32>) -> (tensor<64xf32> {zero.binding = "loss"}) 
 
 // -----
 
-// Used twice with nothing else between: one gather.
+// Two uses without other ops between them: one gather.
 // CHECK-LABEL: func.func @step
 // CHECK: zero.all_gather
 // CHECK-NOT: zero.all_gather

@@ -2,7 +2,7 @@
 // 192 elements only, because it needs no padding to a multiple of the ranks.
 // RUN: zero-opt %s --zero-place-state="stage=3 ranks=1" --zero-assign-buckets --zero-partition-step | FileCheck %s
 
-// Everything is whole on the only rank (shards 1).
+// The only rank stores all elements (shards 1).
 // CHECK: zero.buffer parameter @bucket0 : tensor<192xf32> shards 1
 // CHECK: zero.buffer optimizer @bucket0.m : tensor<192xf32> shards 1
 zero.parameter @w : tensor<100xf32>
@@ -14,7 +14,7 @@ zero.state optimizer @v.m of @v : tensor<60xf32>
 func.func @step(%x: tensor<100xf32>, %u: tensor<60xf32>, %l: tensor<f32>) -> (tensor<f32> {zero.binding = "loss"}, tensor<100xf32> {zero.binding = "y_loss"}, tensor<60xf32> {zero.binding = "z_loss"}) {
   %w = zero.read @w : tensor<100xf32>
   %v = zero.read @v : tensor<60xf32>
-  // Forward reads the whole bucket; each parameter is a member of it.
+  // Forward reads the entire bucket; each parameter is a member of it.
   // CHECK: %[[F:.*]] = zero.read @bucket0 : tensor<192xf32>
   // CHECK-DAG: %[[W:.*]] = zero.member %[[F]] at 0 {{.*}} -> tensor<100xf32>
   // CHECK-DAG: %[[V:.*]] = zero.member %[[F]] at 128 {{.*}} -> tensor<60xf32>

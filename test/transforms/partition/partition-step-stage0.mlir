@@ -1,10 +1,10 @@
-// ZeRO stage 0 on 4 ranks: every rank stores all parameters and all optimizer states, so nothing
-// is gathered. The pass combines w and v into one bucket of 256 elements, inserts one all-reduce
-// of the bucket's gradients directly after the last of them, and replaces the two updates with one
-// launch on the whole bucket.
+// ZeRO stage 0 on 4 ranks: every rank stores all parameters and all optimizer states, so nothing is
+// gathered. The pass combines w and v into one bucket of 256 elements, inserts one all-reduce of
+// the bucket's gradients directly after the last of them, and replaces the two updates with one
+// launch on the entire bucket.
 // RUN: zero-opt %s --zero-place-state="stage=0 ranks=4" --zero-assign-buckets --zero-partition-step | FileCheck %s
 
-// Parameters and optimizer states are whole on every rank (shards 1).
+// Every rank stores all parameters and optimizer states (shards 1).
 // CHECK: zero.buffer parameter @bucket0 : tensor<256xf32> shards 1
 // CHECK: zero.buffer optimizer @bucket0.m : tensor<256xf32> shards 1
 zero.parameter @w : tensor<100xf32>
@@ -16,7 +16,7 @@ zero.state optimizer @v.m of @v : tensor<60xf32>
 func.func @step(%x: tensor<100xf32>, %u: tensor<60xf32>, %l: tensor<f32>) -> (tensor<f32> {zero.binding = "loss"}, tensor<100xf32> {zero.binding = "y_loss"}, tensor<60xf32> {zero.binding = "z_loss"}) {
   %w = zero.read @w : tensor<100xf32>
   %v = zero.read @v : tensor<60xf32>
-  // Forward reads the whole bucket; each parameter is a member of it.
+  // Forward reads the entire bucket; each parameter is a member of it.
   // CHECK: %[[F:.*]] = zero.read @bucket0 : tensor<256xf32>
   // CHECK-DAG: %[[W:.*]] = zero.member %[[F]] at 0 {{.*}} -> tensor<100xf32>
   // CHECK-DAG: %[[V:.*]] = zero.member %[[F]] at 128 {{.*}} -> tensor<60xf32>
@@ -40,7 +40,7 @@ func.func @step(%x: tensor<100xf32>, %u: tensor<60xf32>, %l: tensor<f32>) -> (te
   // CHECK: %[[MEAN:.*]] = zero.all_reduce %{{.*}} mean {zero.name = "mean over ranks"} : tensor<f32>
   %mean = zero.rank_mean %l : tensor<f32>
   %lr = arith.addf %share, %share {zero.schedule = #zero.schedule<epilogue>} : tensor<f32>
-  // One update of the whole bucket; its results are stored.
+  // One update of the entire bucket; its results are stored.
   // CHECK: %[[P:.*]] = zero.read @bucket0 {zero.schedule = #zero.schedule<epilogue>}
   // CHECK: %[[M:.*]] = zero.read @bucket0.m {zero.schedule = #zero.schedule<epilogue>}
   // CHECK: %[[U:.*]]:2 = zero.launch @update(%[[P]], %[[M]], %[[R]], %{{.*}}) {gradient = 2 : i64, updates = @bucket0, zero.name = "bucket0.update", zero.schedule = #zero.schedule<epilogue>}

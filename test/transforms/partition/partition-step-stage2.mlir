@@ -1,9 +1,9 @@
-// ZeRO stage 2 on 4 ranks: gradients and optimizer states are sharded, parameters are whole. The
-// pass differs from stage 1 in the reduce-scatter only: it is not in place, so that the whole
+// ZeRO stage 2 on 4 ranks: gradients and optimizer states are sharded, parameters are replicated.
+// The pass differs from stage 1 only in the reduce-scatter: it is not in place, so that the full
 // gradient bucket is free after it and only the rank's slice remains.
 // RUN: zero-opt %s --zero-place-state="stage=2 ranks=4" --zero-assign-buckets --zero-partition-step | FileCheck %s
 
-// Parameters are whole (shards 1); a rank stores a quarter of the optimizer states (shards 4).
+// Parameters are replicated (shards 1); a rank stores a quarter of the optimizer states (shards 4).
 // CHECK: zero.buffer parameter @bucket0 : tensor<256xf32> shards 1
 // CHECK: zero.buffer optimizer @bucket0.m : tensor<64xf32> shards 4
 zero.parameter @w : tensor<100xf32>
@@ -15,7 +15,7 @@ zero.state optimizer @v.m of @v : tensor<60xf32>
 func.func @step(%x: tensor<100xf32>, %u: tensor<60xf32>, %l: tensor<f32>) -> (tensor<f32> {zero.binding = "loss"}, tensor<100xf32> {zero.binding = "y_loss"}, tensor<60xf32> {zero.binding = "z_loss"}) {
   %w = zero.read @w : tensor<100xf32>
   %v = zero.read @v : tensor<60xf32>
-  // Forward reads the whole bucket; each parameter is a member of it.
+  // Forward reads the entire bucket; each parameter is a member of it.
   // CHECK: %[[F:.*]] = zero.read @bucket0 : tensor<256xf32>
   // CHECK-DAG: %[[W:.*]] = zero.member %[[F]] at 0 {{.*}} -> tensor<100xf32>
   // CHECK-DAG: %[[V:.*]] = zero.member %[[F]] at 128 {{.*}} -> tensor<60xf32>

@@ -77,7 +77,7 @@ module attributes {zero.ranks = 2 : i64} {
 
 // -----
 
-// Views, constants and reads run nowhere: they open no segment.
+// Views, constants and reads are not executed: they open no segment.
 module attributes {zero.ranks = 2 : i64} {
   zero.state constant @c : tensor<4xf32>
   func.func @step(%x: tensor<4xf32>) {
@@ -116,7 +116,7 @@ module attributes {zero.ranks = 2 : i64} {
 
 // -----
 
-// Stage 3 promises a slice; all of it is there.
+// Stage 3 requires a slice, but the state has all elements.
 module attributes {zero.ranks = 2 : i64} {
   zero.buffer parameter @bucket0 : tensor<128xf32> shards 1
   // expected-error @+1 {{expected 2 shards and space for elements 0 to 8 in @bucket0, got 1 and 256}}
@@ -128,7 +128,7 @@ module attributes {zero.ranks = 2 : i64} {
 
 // -----
 
-// State that lies beyond the end of its buffer.
+// State beyond the end of its buffer.
 module attributes {zero.ranks = 2 : i64} {
   zero.buffer parameter @bucket0 : tensor<64xf32> shards 2
   zero.buffer optimizer @bucket0.m : tensor<64xf32> shards 2

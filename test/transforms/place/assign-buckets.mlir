@@ -1,8 +1,8 @@
 // RUN: zero-opt %s --split-input-file --zero-place-state="stage=3 ranks=2" --zero-assign-buckets | FileCheck %s
 // RUN: zero-opt %s --split-input-file --zero-place-state="stage=3 ranks=2" --zero-assign-buckets=bucket-bytes=300 | FileCheck %s --check-prefix=SMALL
 
-// By first use, not by declaration; starts are multiples of 64 elements, a bucket
-// is padded to one for each rank; states lie as their parameter does.
+// Parameters are ordered by first use, not by declaration. Starts are multiples of 64 elements, and
+// each rank's part of a bucket is padded to one. States have the layout of their parameter.
 // CHECK: zero.buckets = array<i64: 256>
 // CHECK: zero.parameter @second : tensor<65xf32> {{.*}}home = @bucket0,{{.*}}start = 64 : i64
 // CHECK: zero.state optimizer @second.m of @second : {{.*}}home = @bucket0.m,{{.*}}start = 64 : i64
@@ -26,8 +26,8 @@ func.func @step(%x: tensor<8xf32>, %y: tensor<65xf32>) -> (tensor<8xf32> {zero.b
 
 // -----
 
-// What differs in type, in being trained or in whether backward reads it never
-// shares a bucket; what the step never reads comes last.
+// Parameters that differ in type, in being trained, or in whether backward reads them never share a
+// bucket. Parameters that the step never reads come last.
 // CHECK: zero.buckets = array<i64: 128, 128, 128, 128, 128>
 // CHECK: zero.parameter @unread {{.*}}home = @bucket4,
 // CHECK: zero.parameter @f32 {{.*}}home = @bucket0,
@@ -54,8 +54,8 @@ func.func @step(%x: tensor<8xf32>, %y: tensor<8xf64>) -> (tensor<8xf32> {zero.bi
 
 // -----
 
-// Layers are found by their shapes, not by names: one bucket for each, one for
-// what comes before and after.
+// Layers are found by their shapes, not by names: one bucket for each layer, one before and one
+// after them.
 // CHECK: zero.buckets = array<i64: 128, 256, 256, 128>
 // CHECK: zero.parameter @embed {{.*}}home = @bucket0,
 // CHECK: zero.parameter @w0 {{.*}}home = @bucket1,{{.*}}start = 0

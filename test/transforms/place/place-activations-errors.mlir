@@ -1,6 +1,6 @@
 // RUN: zero-opt %s --split-input-file --verify-diagnostics --zero-place-activations=mode=layer
 
-// Two values everywhere: no cut.
+// Two values cross everywhere, so there is no cut.
 // expected-error@+1 {{--checkpoint=layer has no effect: no layers are found, because no single value connects one part of forward to the next}}
 module {
 func.func private @two(%x: tensor<8x8xf32>, %w: tensor<8x8xf32>) -> (tensor<8x8xf32>, tensor<8x8xf32>) attributes {zero.kernel}
@@ -19,7 +19,7 @@ func.func @step(%i: tensor<8x8xf32>) -> (tensor<f32> {zero.binding = "loss"}) {
 
 // -----
 
-// Backward reads 32 bytes of each layer, but what goes from one to the next are 256.
+// Backward reads 32 bytes of each layer, but 256 bytes pass from one to the next.
 // expected-error@+1 {{--checkpoint=layer has no effect: the 2 layers save 64 B for backward, and checkpoints would take 512 B}}
 module {
 func.func private @layer(%x: tensor<8x8xf32>, %w: tensor<8x8xf32>) -> (tensor<8x8xf32>, tensor<8xf32>) attributes {zero.kernel}

@@ -3,8 +3,8 @@
 // that stay stored (kept), and lists the segments in the order of forward (zero.runs).
 // RUN: zero-opt %s --split-input-file --zero-place-activations=mode=layer | FileCheck %s
 
-// Four layers between an embedding and a loss. A layer saves h and its input x. A cut behind h
-// would repeat as well, but more bytes cross it.
+// Four layers between an embedding and a loss. A layer saves h and its input x. A cut after h would
+// also repeat, but more bytes cross it.
 // CHECK-LABEL: func.func @step
 // CHECK-SAME: zero.runs = [#zero.run<0 to 0>, #zero.run<1 to 1>, #zero.run<2 to 2>, #zero.run<3 to 3>]
 // CHECK: zero.launch @embed(%{{.*}}) :
@@ -44,9 +44,9 @@ func.func @step(%i: tensor<8x8xf32>) -> (tensor<f32> {zero.binding = "loss"}) {
 
 // -----
 
-// Nothing repeats. Layers are then cut where a single value crosses, and each layer has a value to
-// recompute. A value that others than backward read stays stored. The first cut behind two values,
-// %a and %m, is not one of them; a mask that depends on no parameter may cross a cut.
+// Nothing repeats here. Cuts are then placed where a single value crosses, and each layer has a
+// value to recompute. A value with readers other than backward remains stored. The position after
+// the two values %a and %m is not a cut. A mask that depends on no parameter may cross a cut.
 // CHECK-LABEL: func.func @step
 // CHECK-SAME: zero.runs = [#zero.run<0 to 0>, #zero.run<1 to 1>]
 // CHECK: zero.launch @mask({{.*}}) {kept = array<i64: 0>, layer = 0 : i64}

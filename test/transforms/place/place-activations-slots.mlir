@@ -40,7 +40,7 @@ func.func @step(%i: tensor<8x8xf32>) -> (tensor<f32> {zero.binding = "loss"}) {
 
 // -----
 
-// A program in which nothing repeats is accepted, too.
+// A program without repetition is also accepted.
 // CHECK-LABEL: func.func @step
 func.func private @mask(%x: tensor<8x8xf32>) -> tensor<8x8xf32> attributes {zero.kernel, zero.flops = 9 : i64}
 func.func private @one(%x: tensor<8x8xf32>, %w: tensor<8x8xf32>) -> tensor<8x8xf32> attributes {zero.kernel, zero.flops = 0 : i64}

@@ -1,5 +1,5 @@
 // Stage 0 on 4 ranks: nothing is sharded. Parameters, their gradients and optimizer states are
-// whole on every rank. The pass writes placements only.
+// replicated on every rank. The pass writes placements only.
 // RUN: zero-opt %s --zero-place-state="stage=0 ranks=4" | FileCheck %s
 
 // CHECK: module attributes {zero.ranks = 4 : i64, zero.stage = 0 : i64}
@@ -10,7 +10,7 @@ zero.parameter @w : tensor<8xf32>
 zero.state optimizer @w.m of @w : tensor<8xf32>
 zero.parameter @large : tensor<16xf32>
 zero.parameter @frozen : tensor<8xf32> {frozen}
-// Scalars of the optimizer and constants are whole on every rank.
+// Scalars of the optimizer and constants are replicated on every rank.
 // CHECK: zero.state optimizer @power : tensor<f64> {placement = #zero.placement<>}
 zero.state optimizer @power : tensor<f64>
 // CHECK: zero.state constant @mask : tensor<8xi1> {placement = #zero.placement<>}

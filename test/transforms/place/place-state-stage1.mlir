@@ -7,7 +7,7 @@ zero.parameter @w : tensor<8xf32>
 zero.state optimizer @w.m of @w : tensor<8xf32>
 zero.parameter @large : tensor<16xf32>
 zero.parameter @frozen : tensor<8xf32> {frozen}
-// Scalars of the optimizer and constants are whole on every rank.
+// Scalars of the optimizer and constants are replicated on every rank.
 // CHECK: zero.state optimizer @power : tensor<f64> {placement = #zero.placement<>}
 zero.state optimizer @power : tensor<f64>
 // CHECK: zero.state constant @mask : tensor<8xi1> {placement = #zero.placement<>}

@@ -1,5 +1,5 @@
-// Stage 2 on 4 ranks: optimizer states and gradients are sharded, parameters are whole. The pass
-// writes placements only.
+// Stage 2 on 4 ranks: optimizer states and gradients are sharded, parameters are replicated. The
+// pass writes placements only.
 // RUN: zero-opt %s --zero-place-state="stage=2 ranks=4" | FileCheck %s
 
 // CHECK: zero.parameter @w : tensor<8xf32> {gradient = #zero.placement<shard = [@dp]>, placement = #zero.placement<>}
@@ -10,7 +10,7 @@ zero.parameter @large : tensor<16xf32>
 // A frozen parameter has no gradient to place.
 // CHECK: zero.parameter @frozen : tensor<8xf32> {frozen, placement = #zero.placement<>}
 zero.parameter @frozen : tensor<8xf32> {frozen}
-// Scalars of the optimizer and constants are whole on every rank.
+// Scalars of the optimizer and constants are replicated on every rank.
 // CHECK: zero.state optimizer @power : tensor<f64> {placement = #zero.placement<>}
 zero.state optimizer @power : tensor<f64>
 // CHECK: zero.state constant @mask : tensor<8xi1> {placement = #zero.placement<>}

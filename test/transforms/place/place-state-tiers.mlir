@@ -1,5 +1,5 @@
 // Stage 3 with offload: parameters and optimizer states are placed on nvme, gradients on host. A
-// parameter under persist-under stays whole on the device, but its gradient and its state are
+// parameter under persist-under stays in full on the device, but its gradient and its state are
 // offloaded. Scalars of the optimizer stay on the device.
 // RUN: zero-opt %s --zero-place-state="stage=3 ranks=4 params=nvme gradients=host optimizer=nvme persist-under=33" | FileCheck %s
 

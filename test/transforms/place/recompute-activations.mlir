@@ -1,9 +1,9 @@
 // RUN: zero-opt %s --split-input-file --zero-recompute-activations | FileCheck %s
 // RUN: zero-opt %s --split-input-file --zero-recompute-activations --cse --canonicalize --loop-invariant-code-motion | FileCheck %s
 
-// Layer 1 keeps what it reads of layer 0. Its inner value is made again where backward
-// first reads it, and only what leads to it; then that of layer 0. The check is not
-// repeated, nor is what nobody reads.
+// Layer 1 keeps the values of layer 0 that it reads. Its inner value is recomputed where backward
+// first reads it, with only the ops that it needs; then that of layer 0. The check is not repeated,
+// nor are unread values.
 // CHECK-LABEL: func.func @step
 // CHECK-NOT: zero.runs
 // CHECK: %[[A0:.*]]:2 = zero.launch @split(%[[X:.*]]) {layer = 0 : i64}
@@ -46,8 +46,8 @@ func.func @step(%x: tensor<8x8xf32>) -> (tensor<f32> {zero.binding = "loss"})
 
 // -----
 
-// Nothing between layers is kept. Layer 2 gets its input by an advance over layers 0 and 1,
-// layer 1 by another one over layer 0: launches run again as often as runs say.
+// No values between layers are kept. Layer 2 gets its input by an advance over layers 0 and 1, and
+// layer 1 by another one over layer 0. Launches are recomputed as often as the runs say.
 // CHECK-LABEL: func.func @step
 // CHECK: zero.launch @loss
 // CHECK-NEXT: %[[A:.*]] = zero.launch @tanh(%[[X:.*]]) {layer = 0 : i64, zero.recompute = 2 : i64}
@@ -78,8 +78,8 @@ func.func @step(%x: tensor<8xf32>) -> (tensor<8xf32> {zero.binding = "loss"})
 
 // -----
 
-// The addend that @into overwrites is made again with it, though it is said to be kept: its
-// bytes are gone.
+// The addend that @into overwrites is recomputed with it, although it is marked as kept, because
+// its bytes are overwritten.
 // CHECK-LABEL: func.func @step
 // CHECK: zero.launch @loss
 // CHECK-NEXT: %[[A:.*]] = zero.launch @tanh(%[[X:.*]]) {layer = 0 : i64, zero.recompute = 0 : i64}

@@ -6,7 +6,7 @@
 // BOTH: error: --frozen-precision=bf16: expected no --precision, which stores all parameters in 16 bits
 // NONE: error: --frozen-precision=bf16: expected frozen parameters of f32, found none
 
-// Only what is frozen, its read and views of it; values that are computed stay as they are.
+// Only frozen parameters, their reads and views of them change. Computed values do not.
 // CHECK: module attributes {zero.frozen_precision = bf16}
 // CHECK: zero.parameter @base : tensor<16xbf16> {data = #zero.data<"m.onnx", 0, 64, f32>, frozen}
 // CHECK: zero.parameter @half : tensor<4xbf16> {data = #zero.data<"m.onnx", 64, 8, bf16>, frozen}

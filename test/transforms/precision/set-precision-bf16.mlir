@@ -34,10 +34,10 @@ func.func @step(%x: tensor<4x16xf32> {zero.binding = "x"}, %ids: tensor<4x8xi64>
   // A view of an input has the input's type.
   // CHECK: onnx.node "Identity"({{.*}} -> tensor<4x16xf32>
   %v = onnx.node "Identity"(%x) {} opset 13 : (tensor<4x16xf32>) -> tensor<4x16xf32>
-  // What is computed from it and a parameter is 16-bit.
+  // A value that is computed from it and a parameter is 16-bit.
   // CHECK: onnx.node "Gemm"({{.*}} : (tensor<4x16xf32>, tensor<16x8xbf16>, tensor<8xbf16>) -> tensor<4x8xbf16>
   %y = onnx.node "Gemm"(%v, %w, %b) {} opset 13 : (tensor<4x16xf32>, tensor<16x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
-  // What is computed from integers and constants alone may be a mask: it stays f32.
+  // A value that is computed only from integers and constants may be a mask: it stays f32.
   // CHECK: onnx.node "Cast"({{.*}} -> tensor<4x8xf32>
   // CHECK: onnx.node "Mul"({{.*}} -> tensor<4x8xf32>
   %float = onnx.node "Cast"(%ids) {to = 1 : i64} opset 13 : (tensor<4x8xi64>) -> tensor<4x8xf32>
@@ -66,7 +66,7 @@ func.func @step(%x: tensor<4x16xf32> {zero.binding = "x"}, %ids: tensor<4x8xi64>
 
 // -----
 
-// A loss that is no sum is f32, too, also in front of a view.
+// A loss that is not a sum is f32, too, also before a view.
 // CHECK-LABEL: func.func @step
 // CHECK: onnx.node "MatMul"({{.*}} -> tensor<1xf32>
 // CHECK: onnx.node "Squeeze"({{.*}} -> tensor<f32>

@@ -3,7 +3,7 @@
 
 // CHECK: --precision option: expected fp32, bf16 or fp16, got 'fp8'
 
-// A graph that brings its gradients has chosen its types.
+// A graph that contains its gradients determines the types.
 zero.parameter @w : tensor<8xf32> {splat = 0.5}
 func.func @step(%x: tensor<f32> {zero.binding = "x"}) -> (tensor<f32> {zero.binding = "loss"}) {
   %w = zero.read @w : tensor<8xf32>

@@ -1,6 +1,6 @@
 // RUN: zero-opt %s --split-input-file --zero-verify-precision --verify-diagnostics
 
-// Without zero.precision nothing is promised.
+// Without zero.precision nothing is checked.
 module {
   zero.parameter @w : tensor<8xf16>
   func.func @step() {

@@ -2,9 +2,9 @@
 
 usage: check_recognise.py ZERO_OPT LLVM_TOOLS FILE.mlir...
 
-Results and gradients must be the same on random inputs, in which some rows show
-no key at all. Where the primitives' gradient is not a number, as that of
-Where(IsNaN(p), 0, p) is, the composite's must be one.
+Results and gradients must be the same on random inputs, in which some rows show no key at all. If
+the primitives' gradient is NaN, as that of Where(IsNaN(p), 0, p) is, the composite's must be a
+number.
 """
 
 import re
@@ -27,7 +27,7 @@ TOLERANCE = 2e-5
 
 
 def arrays(text, rng=None):
-    """An array for each tensor type in `text`: random, or just of its shape."""
+    """One array per tensor type in `text`: random, or only of its shape."""
     values = []
     for dims, name in TENSOR.findall(text):
         shape = [int(d) for d in dims.split("x") if d]
@@ -51,7 +51,7 @@ def functions(zero_opt, path, recognise):
 
 
 def difference(found, plain):
-    """What is wrong with `found`, or None."""
+    """The error in `found`, or None."""
     if not np.isfinite(found).all():
         return "not finite"
     known = np.isfinite(plain)

@@ -1,6 +1,6 @@
 // RUN: zero-opt %s --zero-expand-attention | FileCheck %s
 
-// Queries, keys and values of one packed row each; masks are the softmax's.
+// Queries, keys and values are parts of one packed row. The masks are those of the softmax.
 // CHECK-LABEL: func.func @packed
 // CHECK: "Contract"{{.*}}transB = 1
 // CHECK: "MaskedSoftmax"({{.*}}causal = 1{{.*}}scale = 2.5

@@ -1,11 +1,11 @@
 // RUN: zero-opt %s --split-input-file --zero-expand-nodes | FileCheck %s
 
-// The divisor of a mean is taken over all ranks before it divides.
+// The divisor of a mean is averaged over all ranks before the division.
 // CHECK-LABEL: func.func @mean
 // CHECK-SAME: (%[[S:.*]]: tensor<6x5xf32>, %[[L:.*]]: tensor<6xi64>)
 // CHECK: %[[R:.*]]:3 = onnx.node "CrossEntropySum"(%[[S]], %[[L]]) {ignore_index = -100 : i64, operator = "SoftmaxCrossEntropyLoss"} domain "zero" opset 1 node "loss"
 // CHECK-SAME: -> (tensor<f32>, tensor<f32>, tensor<6xf32>)
-// The labels alone tell the divisor, over all micro-batches and ranks.
+// The divisor depends only on the labels, over all micro-batches and ranks.
 // CHECK: %[[N:.*]] = onnx.node "LabelWeights"(%[[L]]) {ignore_index = -100 : i64, operator = "SoftmaxCrossEntropyLoss"} domain "zero"
 // CHECK: %[[M:.*]] = zero.micro_mean %[[N]]
 // CHECK: %[[D:.*]] = zero.rank_mean %[[M]]
@@ -26,7 +26,7 @@ func.func @sum(%s: tensor<6x5xf32>, %l: tensor<6xi64>) -> (tensor<f32>, tensor<6
   return %y#0, %y#1 : tensor<f32>, tensor<6x5xf32>
 }
 
-// A result that nobody reads costs nothing.
+// An unread result costs nothing.
 // CHECK-LABEL: func.func @unread
 // CHECK-NOT: LogSoftmax
 // CHECK: return

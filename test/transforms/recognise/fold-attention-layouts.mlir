@@ -1,6 +1,6 @@
 // RUN: zero-opt %s --zero-fold-attention-layouts | FileCheck %s
 
-// Parts of one row, of as many heads each: nothing moves.
+// Parts of one row with equal numbers of heads: nothing is moved.
 // CHECK-LABEL: func.func @packed
 // CHECK-SAME: (%[[QKV:.*]]: tensor<6x48xf32>)
 // CHECK: %[[NONE:.*]] = onnx.none
@@ -49,7 +49,7 @@ func.func @grouped(%qkv: tensor<2x3x36xf32>) -> tensor<2x4x3x6xf32> {
   return %o#0 : tensor<2x4x3x6xf32>
 }
 
-// Parts of a stack, brought to the front and picked one by one.
+// Parts of a stack that are moved to the front and selected one by one.
 // CHECK-LABEL: func.func @stacked
 // CHECK: %[[ROWS:.*]] = onnx.node "Reshape"(%arg0, {{.*}} -> tensor<2x3x48xf32>
 // CHECK: onnx.node "Attention"(%[[ROWS]], {{.*}}) {packed_heads = array<i64: 4, 4>, rows_first = array<i64: 1, 1, 1, 0>}
@@ -68,7 +68,7 @@ func.func @stacked(%qkv: tensor<2x3x3x4x4xf32>) -> tensor<2x4x3x4xf32> {
   return %o#0 : tensor<2x4x3x4xf32>
 }
 
-// The same parts with keys and values exchanged: no such form.
+// The same parts with keys and values exchanged: not such a form.
 // CHECK-LABEL: func.func @exchanged
 // CHECK: %[[S:.*]]:3 = onnx.node "Split"
 // CHECK: onnx.node "Attention"({{.*}}) {} domain
@@ -84,8 +84,8 @@ func.func @exchanged(%qkv: tensor<2x3x3x4x4xf32>) -> tensor<2x4x3x4xf32> {
   return %o#0 : tensor<2x4x3x4xf32>
 }
 
-// Keys are the part that comes first, and queries are turned: each for itself. The
-// tables are the same for all heads, so that the turn moves, too.
+// Keys are the first part, and queries are rotated, each separately. The tables are the same for
+// all heads, so the rotation can be moved, too.
 // CHECK-LABEL: func.func @turned
 // CHECK-SAME: (%[[X:.*]]: tensor<2x3x4x4xf32>, %[[KV:.*]]: tensor<2x3x32xf32>, %[[COS:.*]]: tensor<1x1x3x4xf32>, %[[SIN:.*]]: tensor<3x4xf32>)
 // CHECK-DAG: %[[C:.*]] = onnx.node "Reshape"(%[[COS]], {{.*}} -> tensor<1x3x1x4xf32>
@@ -107,7 +107,7 @@ func.func @turned(%x: tensor<2x3x4x4xf32>, %kv: tensor<2x3x32xf32>, %cos: tensor
   return %o#0 : tensor<2x4x3x4xf32>
 }
 
-// Tables of heads, and another order of dimensions: as it was.
+// Tables that differ between heads, and another order of dimensions: no change.
 // CHECK-LABEL: func.func @stays
 // CHECK: %[[T:.*]] = onnx.node "Transpose"(%arg0)
 // CHECK: %[[Q:.*]] = onnx.node "Rotary"(%[[T]], %arg2, %arg2)

@@ -1,6 +1,6 @@
 // RUN: zero-opt %s --zero-fold-transposes | FileCheck %s
 
-// torch's exporter transposes keys as a 3-D tensor and scales them after that.
+// torch's exporter transposes keys as a 3-D tensor and scales them afterwards.
 
 // CHECK-LABEL: func.func @keys
 // CHECK-SAME: (%[[Q:.+]]: tensor<4x4x32x16xf32>, %[[X:.+]]: tensor<4x32x4x16xf32>)
@@ -22,7 +22,7 @@ func.func @keys(%q: tensor<4x4x32x16xf32>, %x: tensor<4x32x4x16xf32>) -> tensor<
   return %4 : tensor<4x4x32x32xf32>
 }
 
-// A tied head: the embedding table, transposed, is the last product's weight.
+// A tied head: the transposed embedding table is the last product's weight.
 
 // CHECK-LABEL: func.func @head
 // CHECK-NEXT: onnx.node "Contract"(%{{.+}}, %{{.+}}) {transB = 1 : i64}
@@ -33,7 +33,7 @@ func.func @head(%x: tensor<4x32x64xf32>, %w: tensor<512x64xf32>) -> tensor<4x32x
   return %y : tensor<4x32x512xf32>
 }
 
-// Gemm keeps its bias and its own flags.
+// Gemm keeps its bias and its flags.
 
 // CHECK-LABEL: func.func @gemm
 // CHECK-NEXT: onnx.node "Gemm"(%{{.+}}, %{{.+}}, %{{.+}}) {transA = 1 : i64, transB = 0 : i64} opset 18
@@ -45,8 +45,8 @@ func.func @gemm(%x: tensor<3x4xf32>, %w: tensor<3x5xf32>, %b: tensor<5xf32>) -> 
   return %y : tensor<4x5xf32>
 }
 
-// A transpose that moves more than the last two dimensions stays, and so does
-// one whose matrix meets a vector.
+// A transpose that permutes more than the last two dimensions remains, as does one whose result is
+// multiplied by a vector.
 
 // CHECK-LABEL: func.func @kept
 // CHECK: onnx.node "Transpose"

@@ -1,7 +1,7 @@
 // RUN: zero-opt %s --zero-fold-transposes --zero-recognise-attention --remark-format=emitRemark --remarks-filter=recognise 2>%t | FileCheck %s
 // RUN: FileCheck %s --check-prefix=REMARK < %t
 
-// A baked mask of numbers, half of the scale on either side, the guard.
+// A constant mask of numbers, half of the scale on either side, and the guard.
 // CHECK-LABEL: func.func @baked
 // CHECK-SAME: (%[[Q:.*]]: tensor<2x2x3x4xf32>, %[[K:.*]]: tensor<2x2x3x4xf32>, %[[V:.*]]: tensor<2x2x3x4xf32>)
 // CHECK: %[[NONE:.*]] = onnx.none
@@ -25,7 +25,7 @@ func.func @baked(%q: tensor<2x2x3x4xf32>, %k: tensor<2x2x3x4xf32>, %v: tensor<2x
 }
 
 
-// Positions compared in the graph, and what samples lack; selected, then added.
+// Positions that are compared in the graph, and padding of samples; selected, then added.
 // CHECK-LABEL: func.func @compared
 // CHECK: %[[PAD:.*]] = onnx.node "Reshape"(%arg3, %{{.*}}) {{.*}} -> tensor<2x3xi1>
 // CHECK: onnx.node "Attention"(%arg0, %arg1, %arg2, %[[PAD]], %{{.*}}) {causal = 1 : i64, fill = -3.40282347E+38 : f32, guard = 0 : i64, offset = 0 : i64, scale = 5.000000e-01 : f32}
@@ -51,7 +51,7 @@ func.func @compared(%q: tensor<2x2x3x4xf32>, %k: tensor<2x2x3x4xf32>, %v: tensor
 }
 
 
-// Minus infinity selected; keys and values repeated for two groups of heads.
+// Minus infinity is selected. Keys and values are repeated for two groups of heads.
 // CHECK-LABEL: func.func @grouped
 // CHECK-DAG: %[[K:.*]] = onnx.node "Reshape"(%arg1, {{.*}} -> tensor<2x1x3x4xf32>
 // CHECK-DAG: %[[V:.*]] = onnx.node "Reshape"(%arg2, {{.*}} -> tensor<2x1x3x4xf32>
@@ -75,8 +75,8 @@ func.func @grouped(%q: tensor<2x2x3x4xf32>, %kg: tensor<2x1x1x3x4xf32>, %vg: ten
 }
 
 
-// A learned bias of heads and positions stays an operand; the key's own bias beside
-// it, written as (1 - mask) times a number, is one of the keys.
+// A learned bias of heads and positions remains an operand. A bias of the keys next to it, written
+// as (1 - mask) times a number, is a padding of keys.
 // CHECK-LABEL: func.func @biased
 // CHECK: onnx.node "Attention"(%arg0, %arg1, %arg2, %{{.*}}, %arg3) {causal = 0 : i64, {{.*}} : (tensor<2x2x3x4xf32>, tensor<2x2x3x4xf32>, tensor<2x2x3x4xf32>, tensor<2x3xf32>, tensor<1x2x3x3xf32>)
 // REMARK-DAG: attention (padding, a mask) at node 'y'
@@ -95,7 +95,7 @@ func.func @biased(%q: tensor<2x2x3x4xf32>, %k: tensor<2x2x3x4xf32>, %v: tensor<2
 }
 
 
-// The operator: its mask is looked at, too.
+// The operator: its mask is also analyzed.
 // CHECK-LABEL: func.func @operator
 // CHECK: onnx.node "Attention"(%arg0, %arg1, %arg2, %{{.*}}, %{{.*}}) {causal = 1 : i64, fill = 0xFF800000 : f32, guard = 1 : i64, offset = 0 : i64, scale = 5.000000e-01 : f32} domain "zero" {{.*}}none, none)
 // REMARK-DAG: attention (causal) at node 'y'
@@ -106,7 +106,7 @@ func.func @operator(%q: tensor<2x2x3x4xf32>, %k: tensor<2x2x3x4xf32>, %v: tensor
 }
 
 
-// One key too many in one row of one sample: the mask stays what it is.
+// One more key in one row of one sample: the mask remains an operand.
 // CHECK-LABEL: func.func @nearly_causal
 // CHECK: onnx.node "Attention"(%arg0, %arg1, %arg2, %{{.*}}, %{{.*}}) {causal = 0 : i64, {{.*}} none, tensor<2x1x3x3xi1>)
 // REMARK-DAG: attention (a mask) at node 'y'
@@ -124,7 +124,7 @@ func.func @nearly_causal(%q: tensor<2x2x3x4xf32>, %k: tensor<2x2x3x4xf32>, %v: t
 }
 
 
-// A finite number selected where a row may have no key is not what adding it is.
+// If a row may have no key, selecting a finite number differs from adding it.
 // CHECK-LABEL: func.func @selected_number
 // CHECK: %[[S:.*]] = onnx.node "Where"
 // CHECK: onnx.node "Softmax"(%[[S]])
@@ -140,7 +140,7 @@ func.func @selected_number(%q: tensor<2x2x3x4xf32>, %k: tensor<2x2x3x4xf32>, %v:
 }
 
 
-// Along another axis, it is no attention.
+// Along another axis this is not an attention.
 // CHECK-LABEL: func.func @other_axis
 // CHECK: onnx.node "Softmax"
 // CHECK: onnx.node "MatMul"
@@ -155,7 +155,7 @@ func.func @other_axis(%q: tensor<2x2x3x4xf32>, %k: tensor<2x2x3x4xf32>, %v: tens
 }
 
 
-// Somebody else reads the weights: only the softmax is found.
+// Another op reads the weights, so only the softmax is recognized.
 // CHECK-LABEL: func.func @weights_are_read
 // CHECK: %[[P:.*]] = onnx.node "MaskedSoftmax"(%{{.*}}, %{{.*}}, %{{.*}}) {causal = 1 : i64,
 // CHECK: onnx.node "MatMul"(%[[P]], %arg2)

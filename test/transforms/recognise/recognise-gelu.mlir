@@ -1,6 +1,6 @@
 // RUN: zero-opt %s --zero-recognise-gelu | FileCheck %s
 
-// As the dynamo exporter writes GPT-2's activation.
+// The form of GPT-2's activation from the dynamo exporter.
 // CHECK-LABEL: func.func @tanh_form
 // CHECK-SAME: (%[[X:.*]]: tensor<4x8xf32>)
 // CHECK-NOT: onnx.node "Tanh"
@@ -24,8 +24,7 @@ func.func @tanh_form(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
   return %7 : tensor<4x8xf32>
 }
 
-// x * scale * (1 + 0.044715 * x * x), everything in another order; x is itself
-// a product.
+// x * scale * (1 + 0.044715 * x * x), with everything in another order. x is itself a product.
 // CHECK-LABEL: func.func @fast_form
 // CHECK: %[[X:.*]] = onnx.node "Mul"(%arg0, %{{.*}})
 // CHECK-NEXT: %[[Y:.*]] = onnx.node "Gelu"(%[[X]]) {approximate = "tanh"}
@@ -49,7 +48,7 @@ func.func @fast_form(%arg0: tensor<8xf32>) -> tensor<8xf32> {
   return %8 : tensor<8xf32>
 }
 
-// As in BERT: 0.5 meets the sum first.
+// The form of BERT: 0.5 multiplies the sum first.
 // CHECK-LABEL: func.func @erf_form
 // CHECK-SAME: (%[[X:.*]]: tensor<8xf32>)
 // CHECK: %[[Y:.*]] = onnx.node "Gelu"(%[[X]]) {approximate = "none"} opset 20
@@ -66,8 +65,7 @@ func.func @erf_form(%x: tensor<8xf32>) -> tensor<8xf32> {
   return %4 : tensor<8xf32>
 }
 
-// A constant that is not the exact one, another x, a chain that someone else
-// reads: each stays.
+// An inexact constant, another x, and a chain with another reader: each remains.
 // CHECK-LABEL: func.func @not_root_two
 // CHECK-NOT: "Gelu"
 // CHECK: return

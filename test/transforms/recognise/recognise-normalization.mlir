@@ -4,7 +4,7 @@
 // REMARK-COUNT-2: Remark="layer normalization at node
 // REMARK: root-mean-square normalization at node
 
-// As the dynamo exporter writes LLaMA's.
+// The form of LLaMA's normalization from the dynamo exporter.
 // CHECK-LABEL: func.func @reciprocal
 // CHECK-SAME: (%[[X:.*]]: tensor<3x8xf32>, %[[W:.*]]: tensor<8xf32>)
 // CHECK: %[[Y:.*]] = onnx.node "RMSNormalization"(%[[X]], %[[W]]) {axis = 1 : i64, epsilon = {{.*}} : f32} opset 23 node "y"
@@ -24,7 +24,7 @@ func.func @reciprocal(%x: tensor<3x8xf32>, %w: tensor<8xf32>) -> tensor<3x8xf32>
   return %y : tensor<3x8xf32>
 }
 
-// The inverse root as a power, a square as a product, axes as an attribute.
+// The inverse root as a power, the square as a product, the axes as an attribute.
 // CHECK-LABEL: func.func @power
 // CHECK: onnx.node "RMSNormalization"(%arg0, %arg1) {axis = 1 : i64
 // CHECK-NOT: onnx.node
@@ -41,7 +41,7 @@ func.func @power(%x: tensor<3x8xf32>, %w: tensor<8xf32>) -> tensor<3x8xf32> {
   return %y : tensor<3x8xf32>
 }
 
-// A quotient; without a weight that of one.
+// A quotient. Without a weight, a weight of ones is used.
 // CHECK-LABEL: func.func @quotient
 // CHECK: %[[ONE:.*]] = arith.constant dense<1.000000e+00> : tensor<8xf32>
 // CHECK: onnx.node "RMSNormalization"(%arg0, %[[ONE]])
@@ -59,7 +59,7 @@ func.func @quotient(%x: tensor<3x8xf32>) -> tensor<3x8xf32> {
   return %y : tensor<3x8xf32>
 }
 
-// As exporters wrote it before opset 17.
+// The form of exporters before opset 17.
 // CHECK-LABEL: func.func @layer
 // CHECK: %[[Y:.*]] = onnx.node "LayerNormalization"(%arg0, %arg1, %arg2) {axis = 1 : i64, epsilon = {{.*}} : f32} opset 17 node "y"
 // CHECK-NOT: onnx.node
@@ -80,7 +80,7 @@ func.func @layer(%x: tensor<3x8xf32>, %w: tensor<8xf32>, %b: tensor<8xf32>) -> t
   return %y : tensor<3x8xf32>
 }
 
-// The difference written twice, no weight.
+// The difference occurs twice, and there is no weight.
 // CHECK-LABEL: func.func @layer_twice
 // CHECK: onnx.node "LayerNormalization"(%arg0, %{{.*}}) {axis = 1
 // CHECK-NOT: onnx.node
@@ -100,7 +100,7 @@ func.func @layer_twice(%x: tensor<3x8xf32>) -> tensor<3x8xf32> {
   return %y : tensor<3x8xf32>
 }
 
-// Centred by another mean, it is still a normalization of the difference.
+// Centred by another mean, this is still a normalization of the difference.
 // CHECK-LABEL: func.func @another_mean
 // CHECK: onnx.node "Sub"
 // CHECK: onnx.node "RMSNormalization"
@@ -117,8 +117,7 @@ func.func @another_mean(%x: tensor<3x8xf32>, %mu: tensor<3x1xf32>) -> tensor<3x8
   return %y : tensor<3x8xf32>
 }
 
-// Another axis, another power, another numerator, a statistic that is read: each
-// stays.
+// Another axis, another power, another numerator, and a statistic that is read: each remains.
 // CHECK-LABEL: func.func @first_axis
 // CHECK-NOT: Normalization"
 // CHECK: return

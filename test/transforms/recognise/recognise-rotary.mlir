@@ -2,7 +2,7 @@
 // RUN: FileCheck %s --check-prefix=REMARK < %t
 // REMARK-COUNT-2: rotary embedding at node
 
-// As the dynamo exporter writes LLaMA's.
+// The form of LLaMA's rotary embedding from the dynamo exporter.
 // CHECK-LABEL: func.func @slices
 // CHECK: %[[Y:.*]] = onnx.node "Rotary"(%arg0, %arg1, %arg2) {} domain "zero" opset 1 node "y"
 // CHECK-NOT: onnx.node
@@ -23,7 +23,7 @@ func.func @slices(%x: tensor<2x3x8xf32>, %cos: tensor<3x8xf32>, %sin: tensor<3x8
   return %y : tensor<2x3x8xf32>
 }
 
-// Split, and operands the other way round.
+// With Split, and with operands in the other order.
 // CHECK-LABEL: func.func @split
 // CHECK: onnx.node "Rotary"(%arg0, %arg1, %arg2)
 // CHECK-NOT: onnx.node
@@ -38,7 +38,7 @@ func.func @split(%x: tensor<2x3x8xf32>, %cos: tensor<3x8xf32>, %sin: tensor<3x8x
   return %y : tensor<2x3x8xf32>
 }
 
-// The other half negated, another x, the turned halves read elsewhere: each stays.
+// The other half negated, another x, and rotated halves with another reader: each remains.
 // CHECK-LABEL: func.func @other_half
 // CHECK-NOT: "Rotary"
 // CHECK: return

@@ -10,7 +10,7 @@ func.func @silu(%x: tensor<3x8xf32>) -> tensor<3x8xf32> {
   return %y : tensor<3x8xf32>
 }
 
-// The quick form of GELU.
+// The approximate form of GELU.
 // CHECK-LABEL: func.func @quick
 // CHECK: onnx.node "Swish"(%arg0) {alpha = 1.702000e+00 : f32}
 // CHECK-NOT: onnx.node
@@ -23,7 +23,7 @@ func.func @quick(%x: tensor<3x8xf32>) -> tensor<3x8xf32> {
   return %y : tensor<3x8xf32>
 }
 
-// Of another value, it is a gate; and somebody else reads the gate: both stay.
+// A gate of another value, and a gate with another reader: both remain.
 // CHECK-LABEL: func.func @gate
 // CHECK-NOT: "Swish"
 // CHECK: return

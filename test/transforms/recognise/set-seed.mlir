@@ -1,6 +1,6 @@
 // RUN: zero-opt %s --zero-set-seed=seed=7 --zero-expand-nodes --verify-diagnostics --split-input-file | FileCheck %s
 
-// The node's own seed is the other half; the mask hangs on step, part of the batch and training.
+// The node's seed is the other half. The mask depends on step, part of the batch and training.
 // CHECK: module attributes {zero.seed = 7 : i64}
 // CHECK-LABEL: func.func @step
 // CHECK-SAME: tensor<i64> {zero.binding = "zero.step"}

@@ -1,6 +1,6 @@
 // RUN: zero-opt %s --zero-sync-batchnorm --zero-expand-nodes --verify-diagnostics --split-input-file | FileCheck %s
 
-// The mean over ranks first, then the variance around it.
+// Computes the mean over ranks first, then the variance around it.
 // CHECK: module attributes {zero.sync_batchnorm}
 // CHECK-LABEL: func.func @step
 // CHECK: %[[LOCAL:.*]]:2 = onnx.node "BatchMoments"

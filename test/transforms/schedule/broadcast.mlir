@@ -1,8 +1,8 @@
-// A collective that no pass makes: packing, lifetimes and the proof of the schedule ask its
+// A collective that no pass creates: packing, lifetimes and the proof of the schedule use only its
 // interfaces.
 // RUN: zero-opt %s --split-input-file --zero-pack-arena --zero-verify-packing --zero-verify-schedule --verify-diagnostics | FileCheck %s
 
-// One has room of its own, one that of its operand, which is then free.
+// One result has separate bytes. The other one uses those of its operand, which is then free.
 // CHECK: peak = 768,
 module attributes {zero.ranks = 3 : i64} {
   // CHECK: zero.buffer parameter @w : tensor<64xf32> shards 1 {zero.offsets = array<i64: [[W:[0-9]+]]>}
@@ -26,7 +26,7 @@ module attributes {zero.ranks = 3 : i64} {
 
 // -----
 
-// Its room is read once more.
+// Its bytes are read once more.
 // expected-error @+1 {{internal: command 2 ('late'): it reads bytes 0 to 256 of the arena, which command 1 ('all', lane COLLECTIVE) wrote last, with another value}}
 module attributes {zero.ranks = 3 : i64} {
   func.func @step(%x: tensor<64xf32>) -> tensor<64xf32> {

@@ -1,7 +1,7 @@
 // RUN: zero-opt %s --split-input-file --zero-insert-transfers --verify-diagnostics | FileCheck %s
 
-// State on nvme comes over the host, where its update runs, and goes back to where it was.
-// The gradient leaves the device; the parameter, which the kernel only writes, is not read.
+// State on nvme is read through the host, where its update runs, and is written back. The gradient
+// leaves the device. The parameter, which the kernel only writes, is not read.
 // CHECK-LABEL: func.func @step
 // CHECK: %[[W:.*]] = zero.read @bucket0 : tensor<64xbf16>
 // CHECK: %[[M:.*]] = zero.read @bucket0.m : tensor<64xf32>
@@ -38,7 +38,7 @@ func.func private @update(%w: memref<64xbf16> {zero.inplace = 0 : i64}, %m: memr
 
 // -----
 
-// Under a condition the kernel may not run: then what goes back is what came.
+// Under a condition the kernel may not run. The unchanged state is then written back.
 // CHECK-LABEL: func.func @step
 // CHECK-NOT: zero.reserve
 // CHECK: %[[W:.*]] = zero.read @bucket0
@@ -63,8 +63,8 @@ func.func private @update(%w: memref<64xbf16> {zero.inplace = 0 : i64}, %m: memr
 
 // -----
 
-// What the host holds of parameters comes to the device before it is gathered, once for all
-// readers; each rank brings its own shard.
+// Parameters on the host are copied to the device before they are gathered, once for all readers.
+// Each rank copies its own shard.
 // CHECK-LABEL: func.func @step
 // CHECK: %[[SHARD:.*]] = zero.transfer %{{.*}} from host to device {zero.name = "bucket0"} : tensor<32xf32>
 // CHECK: zero.all_gather %[[SHARD]]
@@ -79,7 +79,7 @@ func.func @step(%x: tensor<64xf32>) -> tensor<64xf32> {
 
 // -----
 
-// A sum over ranks that waits on nvme: behind it there, and back for its reader.
+// A sum over ranks that waits on nvme: it is written there afterwards and read back for its reader.
 // CHECK-LABEL: func.func @step
 // CHECK: %[[SUM:.*]] = zero.reduce_scatter
 // CHECK-NEXT: %[[HOST:.*]] = zero.transfer %[[SUM]] from device to host

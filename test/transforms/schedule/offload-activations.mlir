@@ -2,8 +2,9 @@
 // RUN: zero-opt %s --split-input-file --zero-offload-activations=tier=nvme --remark-format=emitRemark --remarks-filter=offload 2>&1 | FileCheck %s --check-prefix=NVME
 // RUN: zero-opt %s --split-input-file --zero-offload-activations --zero-insert-transfers | FileCheck %s --check-prefix=MOVED
 
-// What the first layer makes waits on the host, its second result under another shape. What the
-// last layer makes is read right behind; a mean of all is small; labels are an input.
+// The results of the first layer wait on the host, the second one under another shape. The result
+// of the last layer is read immediately after it. A mean of all elements is small. Labels are an
+// input.
 // CHECK-LABEL: func.func @step
 // CHECK: zero.launch @split(%{{.*}}) {zero.tier = [#zero<tier host>, #zero<tier host>]}
 // CHECK: zero.launch @mean(%{{.*}}) : (
@@ -12,7 +13,8 @@
 // NVME: remark: {{.*}}3 of 5 values that forward saves are offloaded until backward: 3072 bytes on nvme, of 4104
 // NVME: zero.launch @split(%{{.*}}) {zero.tier = [#zero<tier nvme>, #zero<tier nvme>]}
 
-// Forward reads what it made; backward reads what came back, and only once brings what two read.
+// Forward reads its results on the device. Backward reads the copies, and a copy with two readers
+// is made only once.
 // MOVED-LABEL: func.func @step
 // MOVED: %[[A:.*]]:2 = zero.launch @split
 // MOVED-NEXT: %[[A1:.*]] = zero.transfer %[[A]]#1 from device to host

@@ -1,8 +1,8 @@
 // RUN: zero-opt %s --split-input-file --zero-overlap-updates | FileCheck %s
 // RUN: zero-opt %s --split-input-file --zero-overlap-updates --remarks-filter=.* 2>&1 | FileCheck %s --check-prefix=REMARK
 
-// The update of state on the host moves behind the last reader of its parameters, with the
-// scalars that it needs; another one, of state on the device, stays.
+// The update of state on the host is moved after the last reader of its parameters, with the
+// scalars that it needs. Another update, of state on the device, remains.
 // CHECK-LABEL: func.func @step
 // CHECK: arith.mulf
 // CHECK-NEXT: %[[R:.*]] = zero.launch @rate
@@ -39,7 +39,7 @@ func.func private @update(%m: memref<64xf32> {zero.inplace = 0 : i64}, %g: memre
 
 // -----
 
-// A factor that needs all gradients keeps the update where it is.
+// A factor that depends on all gradients prevents the move of the update.
 // CHECK-LABEL: func.func @step
 // CHECK: zero.launch @update{{.*}}{{.*}}zero.schedule = #zero.schedule<epilogue>
 // REMARK: 1 updates of state on other tiers wait for 'norm', which needs all gradients

@@ -1,7 +1,7 @@
 // RUN: zero-opt %s --split-input-file --zero-schedule-transfers | FileCheck %s
 
-// What comes in comes earlier, beside a kernel that takes as long as it does; what leaves has
-// the time of a kernel, too, before anybody may want its bytes.
+// A fetch is moved earlier, beside a kernel that takes as long as the fetch. A write back also gets
+// the time of a kernel before its bytes may be reused.
 // CHECK-LABEL: func.func @step
 // CHECK: zero.launch @big
 // CHECK-NEXT: zero.launch @small
@@ -33,8 +33,8 @@ func.func private @pair(tensor<1024xf32>, tensor<1024xf32>) -> tensor<1024xf32> 
 
 // -----
 
-// What comes from disk is gathered beside the kernel before the one that reads it, and has come to
-// the host before that. The device has no room for it while @shrink runs.
+// A parameter from disk is gathered beside the kernel before the one that reads it, and arrives on
+// the host before that. The device has no space for it while @shrink runs.
 // CHECK-LABEL: func.func @step
 // CHECK: zero.transfer %{{.*}} from nvme to host
 // CHECK: zero.launch @big

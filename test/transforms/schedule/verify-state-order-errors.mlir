@@ -51,7 +51,7 @@ func.func @step(%x: tensor<8xf32>) {
 
 // -----
 
-// The value that was read before the write is still there for the update itself.
+// The update itself may still read the value that was read before the write.
 zero.buffer parameter @bucket0 : tensor<8xf32> shards 1
 func.func @step() {
   %0 = zero.read @bucket0 : tensor<8xf32>
@@ -65,7 +65,7 @@ func.func private @update(%p: tensor<?xf32> {zero.inplace = 0 : i64}) -> tensor<
 
 // -----
 
-// But nobody may read it through the buffer once the update took its bytes.
+// But no op may read it through the buffer once the update has overwritten its bytes.
 zero.buffer parameter @bucket0 : tensor<8xf32> shards 1
 func.func @step() -> tensor<8xf32> {
   %0 = zero.read @bucket0 : tensor<8xf32>

@@ -2,7 +2,7 @@
 // RUN: zero-opt %s --split-input-file --zero-add-into-tables --zero-form-kernels \
 // RUN:   | FileCheck %s --check-prefix=KERNEL
 
-// A tied embedding: rows are added to the other gradient, in its place.
+// A tied embedding: rows are added to the other gradient, in place.
 // CHECK-LABEL: func.func @step
 // CHECK: %[[X:.*]] = onnx.node "Exp"
 // CHECK-NEXT: %[[G:.*]] = onnx.node "GatherGrad"(%{{.*}}, %{{.*}}, %[[X]])
@@ -17,7 +17,7 @@ func.func @step(%dy: tensor<2x4xf32>, %i: tensor<2xi64>, %w: tensor<8x4xf32>) ->
 
 // -----
 
-// What somebody else reads is not overwritten, nor what is made later.
+// A value with another reader is not overwritten, nor is one that is computed later.
 // CHECK-LABEL: func.func @step
 // CHECK-COUNT-2: onnx.node "Add"
 // KERNEL-NOT: zero.inplace

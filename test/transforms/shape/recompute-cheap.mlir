@@ -6,8 +6,8 @@
 // ERROR: the --what option: expected cheap or none, got 'all'
 // NONE-NOT: zero.recompute
 
-// The activation is made again where the weight's gradient reads it, also under the shape
-// that forward gave it: what it is made from is read after that.
+// The activation is recomputed where the weight's gradient reads it, also under the shape of
+// forward. Its operands are read after that.
 // CHECK-LABEL: func.func @step
 // CHECK: %[[H:.*]] = onnx.node "Contract"
 // CHECK: %[[A:.*]] = onnx.node "Tanh"(%[[H]]) {{.*}} {zero.round}
@@ -32,8 +32,8 @@ func.func @step(%x: tensor<64x64xf32>, %w: tensor<64x64xf32>, %dy: tensor<64x64x
 
 // -----
 
-// A chain: the product of gates from gates that are made again themselves. Not what would
-// keep alive what it is made from; no product; nothing small.
+// A chain: the product of gates is recomputed from gates that are recomputed, too. Not recomputed:
+// values whose operands would live longer, products, and small values.
 // CHECK-LABEL: func.func @step
 // CHECK: onnx.node "Contract"(%{{.*}}) {{.*}} node "out"
 // CHECK: onnx.node "ReduceSum"

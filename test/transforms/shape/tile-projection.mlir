@@ -1,7 +1,7 @@
 // RUN: zero-opt %s --split-input-file --zero-tile-projection=bytes=64 | FileCheck %s
 
-// 10 rows of 4 classes, 16 bytes each: tiles of 4, 4 and 2 rows. Losses and the gradients
-// of weight and bias are added up, the other gradient's rows lie in one buffer.
+// 10 rows of 4 classes, 16 bytes each: tiles of 4, 4 and 2 rows. Losses and the gradients of weight
+// and bias are summed. The rows of the other gradient are stored in one buffer.
 // CHECK-LABEL: func.func @step
 func.func @step(%x: tensor<2x5x3xf32>, %w: tensor<3x4xf32>, %b: tensor<4xf32>, %labels: tensor<10xi64>,
                 %one: tensor<f32>) -> (tensor<f32>, tensor<10x3xf32>, tensor<3x4xf32>, tensor<4xf32>) {
@@ -42,7 +42,7 @@ func.func @step(%x: tensor<2x5x3xf32>, %w: tensor<3x4xf32>, %b: tensor<4xf32>, %
 
 // -----
 
-// Somebody else reads the logits: they are needed whole.
+// Another op reads the logits, so they are needed in full.
 // CHECK-LABEL: func.func @step
 // CHECK-NOT: zero.member
 func.func @step(%x: tensor<10x3xf32>, %w: tensor<3x4xf32>, %labels: tensor<10xi64>) -> (tensor<f32>, tensor<10x4xf32>) {

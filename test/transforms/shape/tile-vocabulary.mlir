@@ -1,6 +1,6 @@
 // RUN: zero-opt %s --zero-tile-vocabulary=bytes=24 | FileCheck %s
 
-// 3 + 2 classes, 4 rows in tiles of 2: for each part of the classes, the tiles of rows.
+// 3 + 2 classes, and 4 rows in tiles of 2: for each part of the classes, the tiles of rows.
 // CHECK-LABEL: func.func @step
 func.func @step(%x: tensor<4x8xf32>, %labels: tensor<4xi64>, %a: tensor<3x8xf32>, %b: tensor<2x8xf32>, %d: tensor<f32>)
     -> (tensor<f32>, tensor<f32>, tensor<4x8xf32>, tensor<3x8xf32>, tensor<2x8xf32>) {
@@ -24,7 +24,7 @@ func.func @step(%x: tensor<4x8xf32>, %labels: tensor<4xi64>, %a: tensor<3x8xf32>
 // CHECK: onnx.node "Add"(%[[E1]]#0, %[[E0]]#0)
 // CHECK: zero.bucket(%[[E0]]#2, %[[E1]]#2) at [0, 2]
 
-// Backward makes the scores of one part of the classes after the other again.
+// Backward recomputes the scores of one part of the classes at a time.
 // CHECK: %[[L0:.*]] = onnx.node "Contract"(%{{.*}}, %arg2) {{.*}} -> tensor<2x3xf32>
 // CHECK: %[[G0:.*]] = onnx.node "CrossEntropyGrad"(%arg4, %[[L0]], %{{.*}}, %{{.*}}) {begin = 0 : i64, classes = 5 : i64, ignore_index = 0 : i64}
 // CHECK: %[[DX0:.*]] = onnx.node "Contract"(%[[G0]], %arg2) {transA = 0 : i64, transB = 0 : i64} {{.*}} -> tensor<2x8xf32>

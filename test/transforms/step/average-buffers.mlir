@@ -1,7 +1,7 @@
 // RUN: zero-opt %s --split-input-file --zero-average-buffers | FileCheck %s
 
-// One bucket of each element type; the collectives stand before the epilogue, the
-// writes at its end. A counter of the optimizer is no buffer.
+// One bucket per element type. The collectives are before the epilogue and the writes at its end. A
+// counter of the optimizer is not a buffer.
 zero.state buffer @a : tensor<3xf32> {splat = 0.0}
 zero.state buffer @b : tensor<100xf32> {splat = 0.0}
 zero.state buffer @wide : tensor<2xf64> {splat = 0.0}
@@ -34,9 +34,9 @@ func.func @step(%a: tensor<3xf32>, %b: tensor<100xf32>, %w: tensor<2xf64>) {
 
 // -----
 
-// Each micro-batch goes on from where the one before ended: the values lie in an
-// accumulators, which start as the buffers. They are averaged once, in the epilogue,
-// and kept as they were in a step that does not count.
+// Each micro-batch continues from the result of the previous one: the values are stored in
+// accumulators, which are initialized with the buffers. They are averaged once, in the epilogue,
+// and remain unchanged in a step that does not count.
 module attributes {zero.micro_batches = 4 : i64} {
 // CHECK-DAG: zero.buffer accumulator @a.carried : tensor<3xf32> shards 1
 // CHECK-DAG: zero.buffer accumulator @b.carried : tensor<100xf32> shards 1
@@ -60,7 +60,7 @@ func.func @step(%x: tensor<3xf32>, %y: tensor<100xf32>, %ok: tensor<i1>, %l: ten
   %a = zero.read @a : tensor<3xf32>
   %next = arith.addf %a, %x : tensor<3xf32>
   zero.write @a, %next : tensor<3xf32>
-  // What was not read is carried all the same.
+  // A value that was not read is also passed on.
   // CHECK: %[[B1:.*]] = zero.launch @carry(%[[B0]], %arg1) {zero.name = "buffers"} :
   zero.write @b, %y : tensor<100xf32>
   // CHECK: %[[BUCKET:.*]] = zero.bucket(%[[A1]], %[[B1]]) at [0, 64] {zero.schedule = #zero.schedule<epilogue>}

@@ -1,5 +1,5 @@
-// Settings of an optimizer reach the module's attribute: Adam with weight decay and betas of its
-// own.
+// Settings of an optimizer become part of the module's attribute: Adam with weight decay and
+// non-default betas.
 // RUN: zero-opt %s --zero-build-step="optimizer=adam settings={weight-decay=0.1 betas=0.5,0.999}" | FileCheck %s
 
 // CHECK: module attributes {zero.micro_batches = 1 : i64, zero.optimizer = "adam(betas=0.5,0.999 eps=1e-08 weight_decay=0.1)"}

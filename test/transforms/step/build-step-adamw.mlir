@@ -33,8 +33,8 @@ func.func @step(%dw: tensor<8x4xf32> {zero.binding = "dw"}, %l: tensor<f32> {zer
   return %l : tensor<f32>
 }
 
-// The update is a kernel that accepts any length. Its results take the place of its operands, and
-// it contracts only where it says so.
+// The update is a kernel that accepts any length. Its results overwrite its operands, and it
+// contracts only where it says so.
 // CHECK: func.func private @update(%{{.*}}: tensor<?xf32> {zero.inplace = 0 : i64}, %{{.*}}: tensor<?xf32> {zero.inplace = 1 : i64}, %{{.*}}: tensor<?xf32> {zero.inplace = 2 : i64}, %{{.*}}: tensor<?xf32>, %{{.*}}: tensor<f32>, %{{.*}}: tensor<f32>, %{{.*}}: tensor<f32>)
 // CHECK-SAME: attributes {zero.kernel}
 // CHECK-NOT: fastmath

@@ -1,7 +1,7 @@
 // RUN: zero-opt %s --zero-split-prologue | FileCheck %s
 // RUN: sed 's/zero.micro_batches = 2/zero.micro_batches = 1/' %s | zero-opt --zero-split-prologue | FileCheck %s --check-prefix=ONE
 
-// What the number of labels follows from runs in advance; the loss itself does not.
+// The ops that compute the number of labels run in advance; the loss itself does not.
 // ONE-NOT: zero.schedule<prologue
 module attributes {zero.micro_batches = 2 : i64} {
 func.func private @first(%a: tensor<?xf32>, %x: tensor<?xf32>) -> tensor<?xf32> attributes {zero.kernel}

@@ -1,7 +1,7 @@
 //===- FormulasTest.cpp - optimizers and schedules against doubles --------===//
 //
-// Each formula is compiled as a kernel of its own, element by element, and compared with
-// the one of its paper, written in doubles.
+// Compiles each formula as a separate elementwise kernel and compares the result with the formula
+// of the paper, computed in double precision.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,7 +28,8 @@ using Body = llvm::function_ref<void(OpBuilder &, Location, ValueRange, SmallVec
 template <typename T>
 using Columns = std::vector<std::vector<T>>;
 
-/// The kernel @formula: `numInputs` flat tensors in, `numResults` out, by `build`.
+/// Returns the kernel @formula with `numInputs` flat tensors as inputs and `numResults` results.
+/// `build` creates its body.
 template <typename T>
 std::string formula(unsigned numInputs, unsigned numResults, Body build) {
   MLIRContext context;
@@ -65,7 +66,7 @@ std::string formula(unsigned numInputs, unsigned numResults, Body build) {
   return text;
 }
 
-/// What the formula makes of `inputs`, columns of the same length.
+/// Evaluates the formula on `inputs`, which are columns of the same length.
 template <typename T>
 Columns<T> evaluate(unsigned numResults, Columns<T> inputs, Body build) {
   Columns<T> results(numResults, std::vector<T>(inputs.front().size()));
@@ -94,7 +95,7 @@ std::unique_ptr<zero::Optimizer> create(std::string name, double beta1, double b
   return optimizer;
 }
 
-/// The scalars of a step, and the scalar states in front of them.
+/// The scalar states, followed by the scalars of a step.
 std::vector<double> scalarsOf(const zero::Optimizer &optimizer, double lr,
                               std::vector<double> states) {
   Columns<double> inputs = {{lr}};
@@ -157,7 +158,7 @@ TEST(Lamb, DirectionIsAdamsPlusTheDecay) {
   const double b1 = 0.8, b2 = 0.98, decay = 0.1, lr = 0.01, eps = 1e-6;
   auto lamb = create("lamb", b1, b2, decay);
   ASSERT_TRUE(lamb->isLayerwise());
-  // The third step: the powers so far are those of two.
+  // This is the third step, so the stored powers are those after two steps.
   auto scalars = scalarsOf(*lamb, lr, {b1 * b1, b2 * b2});
   ASSERT_EQ(scalars.size(), 5u);
   const double power1 = b1 * b1 * b1, power2 = b2 * b2 * b2;

@@ -15,13 +15,13 @@
 /// Kernels compiled from MLIR text and mapped into this process.
 class Kernels {
 public:
-  /// Compiles `text` with the whole pipeline; check `ok()`.
+  /// Compiles `text` with the full pipeline. Check `ok()` afterwards.
   explicit Kernels(const std::string &text, unsigned threads = 1);
   ~Kernels();
 
   bool ok() const { return library != nullptr; }
-  /// Calls a kernel with its buffers; the workspace, if any, is added. What threads may
-  /// share is called in `pieces`, the last one first.
+  /// Calls a kernel with its buffers and adds the workspace, if there is one. The iterations that
+  /// threads may share are split into `pieces` calls; the last piece runs first.
   void call(const std::string &name, std::vector<void *> buffers, int64_t length = 0,
             int64_t pieces = 3);
   /// Iterations that threads may share, as in executable.proto.
@@ -37,7 +37,7 @@ private:
   void *library = nullptr;
 };
 
-/// `count` numbers in [-range, range), the same in every run.
+/// Returns `count` numbers in [-range, range) that are the same in every run.
 inline std::vector<float> numbers(size_t count, unsigned seed, float range = 1.0f) {
   std::mt19937 generator(seed);
   std::uniform_real_distribution<float> uniform(-range, range);
@@ -47,15 +47,15 @@ inline std::vector<float> numbers(size_t count, unsigned seed, float range = 1.0
   return values;
 }
 
-/// The largest difference over the largest magnitude of `expected`.
+/// The largest absolute difference divided by the largest magnitude in `expected`.
 double relativeError(const std::vector<float> &actual, const std::vector<float> &expected);
 
-/// MLIR text of the pieces that test kernels are made of.
+/// Returns parts of test kernels as MLIR text.
 namespace text {
-/// `%<name> =` a tensor of `type` whose elements are all `value`.
+/// Defines `%<name>` as a tensor of `type` whose elements all equal `value`.
 std::string fill(const std::string &name, const std::string &type, const std::string &value);
-/// A linalg.generic: operands as "%a : type : map", loops as "pr" letters, the
-/// body's arguments are %x0, %x1, ... and the last is %out.
+/// Builds a linalg.generic. Operands have the form "%a : type : map", and `loops` has a letter p or
+/// r per loop. The arguments of the body are %x0, %x1, ...; the last one is %out.
 std::string generic(const std::string &name, const std::vector<std::string> &operands,
                     const std::string &init, const std::string &loops, const std::string &body);
 } // namespace text

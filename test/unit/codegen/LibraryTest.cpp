@@ -51,8 +51,8 @@ struct Product {
 };
 } // namespace
 
-/// Compiles `body` twice: as a library kernel, and natively because a second
-/// result is none of a library's; both must agree.
+/// Compiles `body` twice: as a library kernel, and as a native kernel, which is forced by a second
+/// result that no library computes. Both must agree.
 static void expectMatch(const std::string &signature, const std::string &body,
                         const std::string &resultType, std::vector<int64_t> sizes,
                         int64_t resultSize) {

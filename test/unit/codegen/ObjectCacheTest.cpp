@@ -77,7 +77,7 @@ TEST_F(Cache, RemovesWhatWasUsedLeastRecently) {
     store(key, std::string(100, 'x'));
   for (auto [key, hours] : {std::pair("a", 4), std::pair("b", 3), std::pair("c", 2)})
     setAge(key, hours);
-  EXPECT_NE(find("a"), "nothing"); // of use just now
+  EXPECT_NE(find("a"), "nothing"); // the entry was used just before
   cache.prune(3 * 132);
   EXPECT_EQ(find("b"), "nothing");
   EXPECT_NE(find("c"), "nothing");

@@ -1,4 +1,4 @@
-//===- ObjectTest.cpp - what comes out of compileKernels ------------------===//
+//===- ObjectTest.cpp - the results of compileKernels ---------------------===//
 
 #include "Harness.h"
 
@@ -13,8 +13,8 @@
 using text::fill;
 using text::generic;
 
-/// Kernels with zeroing, copies, constants, temporaries and every function that
-/// has an expansion.
+/// Returns kernels with zero fills, copies, constants, temporaries and every function that has an
+/// expansion.
 static std::string manyKernels() {
   std::string text, x = "tensor<64x70xf32>";
   for (const char *function :

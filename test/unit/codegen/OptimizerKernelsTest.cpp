@@ -1,7 +1,7 @@
-//===- OptimizerKernelsTest.cpp - updates do not depend on the cut --------===//
+//===- OptimizerKernelsTest.cpp - updates do not depend on sharding -------===//
 //
-// Promise 3: the same bits for a whole tensor and for every split of it into
-// shards, for every optimizer as the compiler builds it.
+// Promise 3: an update is bitwise identical for a full tensor and for every split of it into
+// shards. This is checked for every optimizer as the compiler builds it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,7 +22,7 @@ namespace {
 
 constexpr int64_t kLength = 1000;
 
-/// The update kernel of `optimizer` as MLIR text.
+/// Returns the update kernel of `optimizer` as MLIR text.
 std::string updateKernel(const zero::Optimizer &optimizer) {
   MLIRContext context;
   context.loadDialect<arith::ArithDialect, func::FuncDialect, linalg::LinalgDialect,
@@ -35,7 +35,7 @@ std::string updateKernel(const zero::Optimizer &optimizer) {
   return text;
 }
 
-/// Parameter and states after one update, run in pieces of `shard` elements.
+/// Returns the parameter and states after one update, which runs in pieces of `shard` elements.
 std::vector<std::vector<float>> update(Kernels &kernels, const zero::Optimizer &optimizer,
                                        int64_t shard) {
   std::vector<std::vector<float>> values;
@@ -81,8 +81,8 @@ zero::OptimizerOptions options(std::string name, StringRef settings) {
   return result;
 }
 
-/// Every optimizer that works element by element, with its defaults, with a weight decay and as
-/// in its examples.
+/// Returns every elementwise optimizer with its default options, with weight decay, and with the
+/// options of its examples.
 std::vector<zero::OptimizerOptions> allOptions() {
   std::vector<zero::OptimizerOptions> all;
   auto add = [&](const zero::OptimizerDefinition &definition, StringRef settings) {

@@ -1,4 +1,4 @@
-//===- SplitTest.cpp - iterations that threads share, bit for bit ---------===//
+//===- SplitTest.cpp - iterations that threads share ----------------------===//
 
 #include "Harness.h"
 
@@ -17,7 +17,7 @@ static std::string kernel(const std::string &signature, const std::string &body)
   return "func.func private @" + signature + " attributes {zero.kernel} {\n" + body + "}\n";
 }
 
-/// `k` in one piece and in several gives the same bits of `results` floats.
+/// Checks that `results` floats are bitwise identical if `k` runs in one piece and in several.
 static void expectSameBits(const std::string &text, int64_t extent, size_t results,
                            int64_t length = 0) {
   Kernels kernels(text);

@@ -1,4 +1,4 @@
-//===- TensorKernelsTest.cpp - kernels that move and pick -----------------===//
+//===- TensorKernelsTest.cpp - kernels that move and select elements ------===//
 
 #include "Harness.h"
 
@@ -22,7 +22,7 @@ static std::vector<int64_t> integers(size_t count, unsigned seed, int64_t low, i
   return values;
 }
 
-/// Rows of logits with labels, some of them ignored: the loss of each row, its
+/// For rows of logits with labels, some of which are ignored, computes the loss of each row, its
 /// log-sum-exp, the summed loss and the number of labels that count.
 TEST(TensorKernels, CrossEntropy) {
   const int64_t rows = 50, classes = 131;
@@ -243,7 +243,8 @@ TEST(TensorKernels, ReductionsOfIntegersAndToScalars) {
   EXPECT_EQ(sum, float(expected));
 }
 
-/// What no library takes is slow but right: integers, and a product into a sum.
+/// Products that no library supports are slow but correct: integer products, and a product added to
+/// a sum.
 TEST(TensorKernels, NativeProduct) {
   std::string body =
       generic("p", {"%a : tensor<7x9xi64> : d0, d2", "%b : tensor<9x6xi64> : d2, d1"},
@@ -265,7 +266,7 @@ TEST(TensorKernels, NativeProduct) {
   EXPECT_EQ(y, expected);
 }
 
-/// A whole intermediate that no loop can keep in registers lies in the workspace.
+/// A full intermediate that no loop can keep in registers resides in the workspace.
 TEST(TensorKernels, LargeTemporariesLieInTheWorkspace) {
   std::string x = "tensor<160x170xf32>", t = "tensor<170x160xf32>";
   std::string body = "%ex = tensor.empty() : " + x + "\n";

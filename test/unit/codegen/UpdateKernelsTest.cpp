@@ -1,4 +1,4 @@
-//===- UpdateKernelsTest.cpp - optimizer kernels, bit for bit -------------===//
+//===- UpdateKernelsTest.cpp - optimizer kernels, bitwise -----------------===//
 
 #include "Harness.h"
 
@@ -7,7 +7,7 @@
 #include <cmath>
 #include <cstring>
 
-/// AdamW in place on weight, m and v: scalars decay, step and correction.
+/// AdamW in place on weight, m and v. Its scalars are decay, step and correction.
 static std::string adamw() {
   std::string text = "func.func private @adamw("
                      "%w: tensor<?xf32> {zero.inplace = 0 : i64}, "

@@ -1,7 +1,7 @@
-//===- BroadcastTest.cpp - a collective from an op to bytes on ranks ------===//
+//===- BroadcastTest.cpp - a collective from an op to ranks ---------------===//
 //
-// A step that partition could have made, with broadcasts: packed, emitted, loaded and run by
-// ranks that each bring other bytes.
+// A step with broadcasts, as `partition` could create it, is packed, emitted, loaded and executed
+// by ranks that each provide different bytes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,7 +29,8 @@ namespace {
 constexpr uint64_t kRanks = 3, kRows = 2, kColumns = 32, kElements = kRows * kColumns;
 constexpr uint64_t kSteps = 3;
 
-/// Into fresh bytes, in place, of what a state holds, and of integers of the program.
+/// Broadcasts into a new buffer, in place, of the contents of a state, and of integers of the
+/// program.
 constexpr const char *kStep = R"(
 #map = affine_map<(d0, d1) -> (d0, d1)>
 module attributes {zero.ranks = 3 : i64, zero.stage = 0 : i64} {
@@ -89,7 +90,7 @@ LogicalResult compile(const std::string &path) {
   return failure(failed(zero::emitExecutable(*module, zero::Storage(*module), options)));
 }
 
-/// What `rank` brings to element `i` of x in `step`.
+/// The value of element `i` of x that `rank` provides in `step`.
 float valueOf(uint64_t step, uint64_t rank, uint64_t i) {
   return float((step * kRanks + rank) * kElements + i);
 }
@@ -135,7 +136,7 @@ protected:
     ok(zero_rt_data_bind_memory(data, "n", ZERO_RT_I64, shape, 1, n.data()));
   }
 
-  /// Output `name` of `rank` has these bytes.
+  /// Expects that output `name` of `rank` has these bytes.
   template <typename T>
   void expect(const char *name, uint64_t rank, const std::vector<T> &expected) {
     std::vector<T> got(expected.size());
@@ -180,7 +181,7 @@ TEST_F(Broadcast, LeavesWhatRanksKeepToThem) {
 TEST_F(Broadcast, IsCountedAndListed) {
   zero_rt_program_info info;
   ok(zero_rt_executable_info(executable, &info));
-  EXPECT_EQ(info.planned_elements, 3 * kElements); // rank 0 is the root of none of them
+  EXPECT_EQ(info.planned_elements, 3 * kElements); // rank 0 is the root of none of these
   for (uint64_t step = 0; step < kSteps; ++step) {
     zero_rt_step_result result;
     ok(zero_rt_session_step(session, 0, &result));

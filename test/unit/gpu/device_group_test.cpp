@@ -1,7 +1,7 @@
 //===- device_group_test.cpp - ranks that share a GPU ---------------------===//
 //
-// Beside the suite for all communicators: what only shows when the host does not wait
-// between collectives, and the code that sums.
+// Covers what the suite for all communicators does not: behaviour that is visible only when the
+// host does not wait between collectives, and the code that computes sums.
 //
 //===----------------------------------------------------------------------===//
 
@@ -46,7 +46,7 @@ protected:
   }
   void TearDown() override { EXPECT_EQ(recording::problems(), std::vector<std::string>()); }
 
-  /// Runs body(rank) on a thread per rank, then waits for the streams of all.
+  /// Runs body(rank) on one thread per rank, then waits for the streams of all ranks.
   template <typename Body>
   void onAll(Body body) {
     std::vector<std::thread> threads;
@@ -82,7 +82,7 @@ protected:
   std::vector<std::unique_ptr<Communicator>> ends;
 };
 
-/// A source is overwritten right behind the call: the others must have read it.
+/// Overwrites a source directly after the call. The other ranks must have read it before.
 TEST_P(SharedGpu, GathersInARowNeedNoHost) {
   onAll([&](int rank) {
     for (uint64_t turn = 0; turn < kTurns; ++turn) {
@@ -100,7 +100,7 @@ TEST_P(SharedGpu, GathersInARowNeedNoHost) {
 
 TEST_P(SharedGpu, SumsInARowNeedNoHost) {
   onAll([&](int rank) {
-    for (uint64_t turn = 0; turn < kTurns; ++turn) { // bytes 1, 2, 3 as whole numbers of 32 bits
+    for (uint64_t turn = 0; turn < kTurns; ++turn) { // bytes 1, 2, 3 as 32-bit integers
       ZERO_RT_TRY(set(rank, 1 + turn, uint8_t(rank + 1)));
       ZERO_RT_TRY(ends[size_t(rank)]->allReduce({"x", turn}, {ZERO_RT_I32}, at(rank, 1 + turn),
                                                 kBytes / 4));
@@ -109,7 +109,7 @@ TEST_P(SharedGpu, SumsInARowNeedNoHost) {
                                           reinterpret_cast<Address>(at(rank, 1 + turn)), kBytes,
                                           lanes[size_t(rank)]->current()),
           "cuMemcpyDtoDAsync"));
-      ZERO_RT_TRY(set(rank, 1 + turn, 0xff)); // what others may not see
+      ZERO_RT_TRY(set(rank, 1 + turn, 0xff)); // value that other ranks must not read
     }
     return Status();
   });
@@ -121,7 +121,7 @@ TEST_P(SharedGpu, SumsInARowNeedNoHost) {
 INSTANTIATE_TEST_SUITE_P(Seeds, SharedGpu, testing::Range<uint64_t>(1, 11));
 
 #ifdef ZERO_PTXAS
-/// What the driver will do at start, on GPUs of three generations.
+/// Assembles the code for three generations of GPUs, as the driver does at start.
 TEST(SumCode, IsTakenByTheAssembler) {
   const std::string path = testing::TempDir() + "zero-sums-" + std::to_string(::getpid()) + ".ptx";
   for (int sources : {1, 2, 8, 64})

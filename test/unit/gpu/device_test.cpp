@@ -1,4 +1,4 @@
-//===- device_test.cpp - what every device must do ------------------------===//
+//===- device_test.cpp - conformance tests for devices --------------------===//
 
 #include "../runtime/trial.h"
 #include "recording.h"
@@ -13,7 +13,7 @@ using namespace zero::rt;
 
 namespace {
 
-enum Kernels { Sgd = 3, Increment = 5 }; // of the tiny program
+enum Kernels { Sgd = 3, Increment = 5 }; // kernel indices in the tiny program
 
 std::unique_ptr<Device> makeOnCpu(HandMadeProgram &made) {
   made.code = testKernels();
@@ -36,7 +36,7 @@ std::unique_ptr<Device> makeOnGpu(HandMadeProgram &made) {
   return device;
 }
 
-/// One kind of device; a new one is a new line in kMakers.
+/// One kind of device. To test a new kind, add a line to kMakers.
 struct Maker {
   const char *name;
   std::unique_ptr<Device> (*make)(HandMadeProgram &);
@@ -68,7 +68,7 @@ protected:
     uint64_t expected = 0;
     Status status =
         arena->read(offset, bytes, [&](const char *piece, uint64_t done, uint64_t size) {
-          EXPECT_EQ(done, expected); // one behind the other
+          EXPECT_EQ(done, expected); // in order
           expected = done + size;
           EXPECT_TRUE(expected == bytes || size % Memory::kPiece == 0);
           std::memcpy(result.data() + done, piece, size);
@@ -149,7 +149,7 @@ TEST_P(DeviceSuite, KernelsRunInOrder) {
   ASSERT_DONE(queue->meet());
   for (int i = 0; i < 3; ++i)
     ASSERT_DONE(queue->launch(Sgd, args, 70));
-  ASSERT_DONE(queue->launch(Sgd, args, 0)); // of nothing
+  ASSERT_DONE(queue->launch(Sgd, args, 0)); // a launch over zero elements
   for (int i = 0; i < 4; ++i)
     ASSERT_DONE(queue->launch(Increment, count, 0));
   ASSERT_DONE(queue->finish());
@@ -157,7 +157,7 @@ TEST_P(DeviceSuite, KernelsRunInOrder) {
   EXPECT_EQ(read(4096, 1)[0], 4);
 }
 
-/// A value goes from place to place, each time on the other lane.
+/// Moves a value from place to place, each time on the other lane.
 TEST_P(DeviceSuite, LanesWaitForSignals) {
   constexpr uint32_t kHops = 20;
   ASSERT_DONE(write(0, std::vector<char>(64, 7)));

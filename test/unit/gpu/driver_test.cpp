@@ -1,4 +1,4 @@
-//===- driver_test.cpp - a driver that is there, and one that is not ------===//
+//===- driver_test.cpp - with a driver and without one --------------------===//
 
 #include "recording.h"
 #include "runtime/device/cuda/cublaslt.h"
@@ -12,7 +12,7 @@ using namespace zero::rt::cuda;
 
 namespace {
 
-/// Sets a variable for a test.
+/// Sets an environment variable for the duration of a test.
 class Setting {
 public:
   Setting(const char *name, const char *value) : name(name) { ::setenv(name, value, 1); }

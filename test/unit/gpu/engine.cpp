@@ -1,4 +1,4 @@
-//===- engine.cpp - streams, events and memory that are made up -----------===//
+//===- engine.cpp - simulated streams, events and memory ------------------===//
 
 #include "engine.h"
 
@@ -7,7 +7,7 @@
 
 namespace recording {
 
-/// No address of the host has it: following one that does is a fault.
+/// No host address has this bit, so dereferencing a device address on the host faults.
 static constexpr uint64_t kDeviceBit = uint64_t(1) << 62;
 
 Engine &Engine::get() {
@@ -101,7 +101,7 @@ Result Engine::add(Stream stream, Work work) {
     return kInvalidValue;
   }
   streams[stream].push_back(std::move(work));
-  // At times eager, at times late.
+  // Runs work sometimes early and sometimes late.
   for (uint64_t some = random() % 4 == 0 ? random() % 6 : 0; some > 0; --some)
     runOne();
   return kSuccess;

@@ -1,4 +1,4 @@
-//===- engine.h - streams, events and memory that are made up ---*- C++ -*-===//
+//===- engine.h - simulated streams, events and memory ----------*- C++ -*-===//
 
 #ifndef TEST_UNIT_GPU_ENGINE_H
 #define TEST_UNIT_GPU_ENGINE_H
@@ -18,7 +18,7 @@ struct ContextHandle {
   int device = 0, retained = 0;
 };
 struct EventHandle {
-  uint64_t recorded = 0, done = 0; ///< how often; only the last ones count
+  uint64_t recorded = 0, done = 0; ///< counts; only the last record counts
   bool asked = false;              ///< by the host
 };
 struct FunctionHandle {
@@ -26,7 +26,7 @@ struct FunctionHandle {
   uint64_t module = 0;
 };
 struct ModuleTag {
-  std::map<std::string, int> entries; ///< parameters of each
+  std::map<std::string, int> entries; ///< number of parameters of each entry
   std::map<std::string, FunctionHandle> functions;
 };
 } // namespace zero::rt::cuda
@@ -35,11 +35,11 @@ namespace recording {
 
 using namespace zero::rt::cuda;
 
-/// What a stream was given and has not done.
+/// Work that was submitted to a stream and has not run yet.
 struct Work {
-  std::function<bool()> ready; ///< nothing: always
+  std::function<bool()> ready; ///< empty: always ready
   std::function<void()> run;
-  std::vector<uint64_t> places; ///< device and host memory that it touches
+  std::vector<uint64_t> places; ///< device and host memory that the work accesses
 };
 
 struct Range {
@@ -69,7 +69,7 @@ public:
   /// Memory.
   uint64_t allocate(bool onDevice, size_t bytes);
   Result release(bool onDevice, uint64_t place, const char *call);
-  /// Where the host finds device memory [place, place + bytes), of which all must be there.
+  /// Returns the host address of device memory [place, place + bytes). All of it must be allocated.
   char *translate(uint64_t place, uint64_t bytes, const char *who);
   void checkPinned(const void *place, uint64_t bytes, const char *who);
 
@@ -79,16 +79,16 @@ public:
   bool isStream(Stream stream) const { return streams.count(stream) > 0; }
   Result add(Stream stream, Work work);
   bool isDone(Stream stream) const { return streams.at(stream).empty(); }
-  /// Lets some work be done; at least one piece, if any can be.
+  /// Runs some of the work: at least one piece, if any piece is ready.
   void progress();
-  /// Whether work that is not done yet touches one of the places of `first` to `last`.
+  /// Whether pending work accesses an address from `first` to `last`.
   bool isTouched(uint64_t first, uint64_t last) const;
 
 private:
   bool runOne();
   std::mt19937_64 random{1};
   std::map<Stream, std::deque<Work>> streams;
-  std::map<uint64_t, uint64_t> deviceMemory, hostMemory; ///< bytes by start
+  std::map<uint64_t, uint64_t> deviceMemory, hostMemory; ///< sizes in bytes by start address
   uint64_t nextStream = 1;
 
   friend void reset(const Settings &);

@@ -1,8 +1,8 @@
 //===- gpu_trial.cpp - sessions on the recording driver -------------------===//
 //
-// Linked to the executor's tests, it makes them run on a GPU that is not there: kernels of
-// the code section become entries of a text that the recording driver knows as the same
-// functions. Each test has a seed of its own, or that of ZERO_RECORDING_SEED.
+// If linked to the executor's tests, this file makes them run on a simulated GPU. The kernels of
+// the code section become entries of a module text, which the recording driver maps to the same
+// functions. Each test has a separate seed, unless ZERO_RECORDING_SEED sets one.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,7 +21,7 @@ namespace {
 
 constexpr uint32_t kThreads = 32;
 
-/// Arguments of kernel `index`, as its launches have them.
+/// The number of arguments in launches of kernel `index`.
 int argumentsOf(const proto::Program &program, int index) {
   for (const proto::Segment &segment : program.segments())
     for (const proto::Command &command : segment.commands())
@@ -44,7 +44,7 @@ const Module &testModule() {
   return *module;
 }
 
-/// What a kernel does, as a function of the host.
+/// Returns the behaviour of a kernel as a host function.
 recording::Kernel functionOf(const proto::Kernel &kernel) {
   if (kernel.has_symbol())
     return [native = testModule().find(kernel.symbol())](const std::vector<void *> &pointers,
@@ -62,7 +62,7 @@ recording::Kernel functionOf(const proto::Kernel &kernel) {
   };
 }
 
-/// Whether cuBLASLt has no such product: then it is a kernel like others.
+/// Whether cuBLASLt does not support such a product. It is then a kernel like any other.
 bool isMixed(const proto::Kernel &kernel) {
   if (!kernel.has_matmul() || kernel.stored_size() == 0)
     return false;
@@ -71,7 +71,7 @@ bool isMixed(const proto::Kernel &kernel) {
          (result != proto::F32 && result != kernel.stored(0));
 }
 
-/// Turns a kernel into one of a GPU's code; returns its declaration.
+/// Changes a kernel into one of GPU code and returns its declaration.
 std::string moveKernel(proto::Program &program, int index) {
   proto::Kernel &kernel = *program.mutable_kernels(index);
   const std::string symbol = kernel.has_symbol() ? kernel.symbol() : "mixed_" + kernel.name();
@@ -96,7 +96,7 @@ void moveToGpu(HandMadeProgram &made, zero_rt_session_options &options) {
   proto::Program &program = made.program;
   made.code = "// for the recording driver\n";
   program.set_target(proto::CUDA);
-  addSumKernels(1); // of NCCL, which divides
+  addSumKernels(1); // those of NCCL, which also divides
   addSumKernels(int(program.ranks()));
   for (int i = 0; i < program.kernels_size(); ++i)
     if (program.kernels(i).has_symbol() || isMixed(program.kernels(i)))
@@ -108,7 +108,7 @@ void moveToGpu(HandMadeProgram &made, zero_rt_session_options &options) {
   options.device = "cuda";
 }
 
-/// Before and behind each test.
+/// Runs before and after each test.
 class Recorded : public testing::EmptyTestEventListener {
   void OnTestStart(const testing::TestInfo &info) override {
     uint64_t seed = std::hash<std::string>()(std::string(info.test_suite_name()) + info.name());

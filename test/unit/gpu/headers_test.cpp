@@ -1,6 +1,6 @@
 //===- headers_test.cpp - our declarations against NVIDIA's headers -------===//
 //
-// Only built where these are installed: sizes, numbers and the kind of each parameter.
+// Built only where these headers are installed. Compares sizes, constants and parameter kinds.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +18,7 @@ using namespace zero::rt;
 
 namespace {
 
-/// Pointers are alike, and numbers (also enumerators) of a size.
+/// Treats all pointers as equal, and also all numbers (including enumerators) of the same size.
 template <typename One, typename Other>
 constexpr bool kAlike =
     std::is_void_v<One> || std::is_void_v<Other>
@@ -42,7 +42,7 @@ ZERO_RT_CUDA_DRIVER(CHECK_DRIVER)
 ZERO_RT_CUBLASLT(CHECK_BLAS)
 } // namespace declared
 
-// cuda.h renames functions: what is exported is what ours says.
+// cuda.h renames functions. The exported names must be those in our declarations.
 #define STRING_OF(text) #text
 #define EXPORTED(name) STRING_OF(name)
 TEST(CudaHeaders, ExportTheseNames) {
@@ -120,7 +120,7 @@ static_assert(offsetof(cuda::NcclConfig, blocking) == offsetof(ncclConfig_t, blo
 static_assert(offsetof(cuda::NcclConfig, network) == offsetof(ncclConfig_t, netName));
 static_assert(offsetof(cuda::NcclConfig, name) == offsetof(ncclConfig_t, commName));
 
-/// Field by field: later versions only add some.
+/// Compares field by field, because later versions only add fields.
 TEST(NcclHeaders, ConfigHasItsDefaults) {
   const ncclConfig_t theirs = NCCL_CONFIG_INITIALIZER;
   const cuda::NcclConfig ours;

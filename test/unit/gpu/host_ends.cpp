@@ -19,7 +19,7 @@ namespace {
 
 constexpr double kTimeout = 60;
 
-/// One end, and memory on its GPU for one call.
+/// One end of a group, with memory on its GPU for one call.
 class HostEnd : public Communicator {
 public:
   HostEnd(std::unique_ptr<Communicator> inner, std::shared_ptr<Lanes> lanes)
@@ -62,7 +62,8 @@ public:
   }
 
 private:
-  /// Calls body with the places of source and destination, which overlap there as here.
+  /// Calls `body` with the device addresses of source and destination. They overlap on the device
+  /// as they do on the host.
   template <typename Body>
   Status onGpu(const void *source, uint64_t sourceBytes, void *destination,
                uint64_t destinationBytes, Body body) {
@@ -85,11 +86,11 @@ private:
     ZERO_RT_TRY(put(*arena, uint64_t(toAt), to, destinationBytes));
     ZERO_RT_TRY(put(*arena, uint64_t(fromAt), from, sourceBytes));
     Status status = body(arena->base() + fromAt, arena->base() + toAt);
-    // Others may still read here, whatever happened to this call.
+    // Other ranks may still read this memory, even if this call failed.
     ZERO_RT_TRY(lanes->finish());
     if (status.ok())
       status = get(*arena, uint64_t(toAt), to, destinationBytes);
-    if (status.ok() && sourceBytes > destinationBytes) // what was summed in place
+    if (status.ok() && sourceBytes > destinationBytes) // the result of a sum in place
       status = get(*arena, uint64_t(fromAt), const_cast<char *>(from), sourceBytes);
     used.push_back(std::move(arena));
     return status;
@@ -110,12 +111,12 @@ private:
 
   std::unique_ptr<Communicator> inner;
   std::shared_ptr<Lanes> lanes;
-  std::vector<std::unique_ptr<Arena>> used; ///< until all ends are idle
+  std::vector<std::unique_ptr<Arena>> used; ///< in use until all ends are idle
 };
 
 void expectOk(const Status &status) { EXPECT_TRUE(status.ok()) << status.getMessage(); }
 
-/// test/gpu/run asks for the machine's own GPU.
+/// test/gpu/run sets this variable to request the GPU of the machine.
 bool isRealGpu() { return std::getenv("ZERO_TEST_GPU") != nullptr; }
 
 std::vector<std::shared_ptr<Lanes>> makeLanes(int ranks, bool shared) {

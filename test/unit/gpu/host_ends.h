@@ -8,12 +8,13 @@
 #include <memory>
 #include <vector>
 
-/// A group of ranks that share a GPU of the recording driver, as the suite for communicators
-/// wants it: each call carries what it is given to the GPU, waits, and carries it back.
+/// Makes a group of ranks that share a GPU of the recording driver, with the interface that the
+/// suite for communicators expects: each call copies its data to the GPU, waits, and copies the
+/// result back.
 std::vector<std::unique_ptr<zero::rt::Communicator>>
 makeSharedGpuGroup(const zero::rt::ThreadGroupOptions &options);
 
-/// The same for ranks with a GPU each, through NCCL's interface.
+/// The same for ranks that have a GPU each, through the interface of NCCL.
 std::vector<std::unique_ptr<zero::rt::Communicator>>
 makeNcclGpuGroup(const zero::rt::ThreadGroupOptions &options);
 

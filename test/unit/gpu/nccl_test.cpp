@@ -35,7 +35,7 @@ void expectOk(const Status &status) { EXPECT_TRUE(status.ok()) << status.getMess
 
 constexpr int kRanks = 3;
 
-/// Small whole numbers: exact in any order and any of the types.
+/// Uses small integers, whose sums are exact in any order and in all of the types.
 template <typename T>
 void checkSums(DType dtype) {
   Group group = makeNcclGpuGroup({.ranks = kRanks, .timeoutSeconds = 60});
@@ -71,8 +71,8 @@ TEST(NcclGroup, SumsAndScalesByItself) {
   checkSums<_Float16>(ZERO_RT_F16);
 }
 
-/// Threads meet once in a collective: the first may be in the next one while the last one
-/// still looks at what it was offered.
+/// Threads synchronize only once per collective: the first thread may already be in the next one
+/// while the last thread still reads its inputs.
 TEST(NcclGroup, IsNotConfusedByThoseAhead) {
   Group group = makeNcclGpuGroup({.ranks = kRanks, .timeoutSeconds = 60});
   for (const Status &each : onAll(group, [](Communicator &end) {
@@ -114,7 +114,7 @@ TEST(NcclGroup, RanksThatShareGpusInPairsAreRefused) {
             "3 ranks on 2 GPUs: expected all ranks on one GPU, or one rank on each");
 }
 
-/// What a process has of a group.
+/// The part of a group that a process has.
 struct Process {
   std::shared_ptr<const Nccl> nccl;
   std::shared_ptr<Lanes> lanes;
@@ -174,7 +174,7 @@ TEST(NcclProcesses, OneThatDoesNotComeIsFoundInTime) {
   std::unique_ptr<Communicator> end;
   EXPECT_EQ(joinNcclGroup(process.nccl, id, 0, 2, 0.2, process.lanes, end).getMessage(),
             "NCCL's start: not all ranks arrived within 0.2 s");
-  std::filesystem::remove_all(id.bytes); // where the recording library waited for the other
+  std::filesystem::remove_all(id.bytes); // the recording library waited here for the other rank
 }
 
 TEST(Nccl, ThatIsNotThereIsOneClearError) {
@@ -187,7 +187,7 @@ TEST(Nccl, ThatIsNotThereIsOneClearError) {
       << status.getMessage();
 }
 
-/// Version and id need no GPU.
+/// Version and id are available without a GPU.
 TEST(Nccl, ThatIsInstalledTellsItsVersionAndMakesIds) {
   ::unsetenv("ZERO_NCCL");
   std::shared_ptr<const Nccl> nccl;

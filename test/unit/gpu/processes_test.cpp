@@ -1,6 +1,6 @@
 //===- processes_test.cpp - a process for each rank -----------------------===//
 //
-// Each rank is this program once more, with ZERO_TEST_RANK saying which one it is.
+// Each rank is another process of this program. ZERO_TEST_RANK gives its rank.
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,7 +39,7 @@ protected:
       fs::remove_all(folder);
   }
 
-  /// Runs this test in a process for each rank. True: this is one of them.
+  /// Runs this test in one process per rank. Returns true in the process of a rank.
   bool isRank() const {
     if (ownRank())
       return true;
@@ -51,7 +51,7 @@ protected:
         continue;
       ::setenv("ZERO_TEST_RANK", std::to_string(rank).c_str(), 1);
       ::setenv("ZERO_TEST_FOLDER", folder.c_str(), 1);
-      ::setenv("TMPDIR", folder.c_str(), 1); // what a rank leaves goes with it
+      ::setenv("TMPDIR", folder.c_str(), 1); // files that a rank leaves are removed with the folder
       const std::string filter = "--gtest_filter=*." + name;
       ::execl("/proc/self/exe", "/proc/self/exe", filter.c_str(), "--gtest_brief=1", nullptr);
       ::_exit(127);
@@ -64,7 +64,7 @@ protected:
     return false;
   }
 
-  /// What this process is asked to be.
+  /// Sets the options of this process's rank.
   void adopt(Trial &trial, const char *file = "id") {
     join = folder + file;
     trial.options.rank = std::stoi(ownRank());
@@ -140,7 +140,7 @@ TEST_F(Processes, GoOnFromACheckpoint) {
     adopt(third, "id3");
     third.start();
     EXPECT_FAILS(load(third, "nowhere"), ZERO_RT_NOT_FOUND, "no checkpoint in");
-    // One finds nothing: nobody goes on.
+    // One rank does not find the checkpoint, so no rank resumes.
     const bool finds = third.options.rank == 0;
     EXPECT_FAILS(load(third, finds ? "state" : "nowhere"), ZERO_RT_ABORTED,
                  finds ? "rank 0 resumes at step 3, rank 1 found no checkpoint"
@@ -156,12 +156,12 @@ TEST_F(Processes, SaveAllOrNothing) {
     trial.start();
     trial.bind(24);
     losses(trial);
-    // Only rank 0 makes the folder: for rank 1 it is another one, where nothing is.
+    // Only rank 0 creates the folder. Rank 1 gets another path, where no folder exists.
     const bool makes = trial.options.rank == 0;
     EXPECT_FAILS(save(trial, makes ? "one" : "other"), makes ? ZERO_RT_ABORTED : ZERO_RT_IO,
                  makes ? "checkpoint of step 3: rank 1 failed; its process reports the reason"
                        : "checkpoint of step 3: ");
-    EXPECT_OK(trial.step()); // the session goes on
+    EXPECT_OK(trial.step()); // the session remains usable
     EXPECT_OK(save(trial, "state"));
     EXPECT_EQ(fs::is_empty(folder + "one"), true);
   }
@@ -226,7 +226,7 @@ TEST_F(Processes, OneThatDiesIsFoundInTime) {
   }
 }
 
-/// zero-run, with its words.
+/// Runs zero-run with command-line arguments.
 class Tool : public Processes {
 protected:
   void SetUp() override {
@@ -270,7 +270,7 @@ protected:
 
 TEST_F(Tool, TrainsWithAProcessForEachRank) {
   TinyProgram tiny(kRanks);
-  Trial kernels(tiny); // tells the recording driver what they do
+  Trial kernels(tiny); // registers the kernels with the recording driver
   const std::string log = "--log=" + folder;
   if (isRank()) {
     ::setenv("RANK", ownRank(), 1);
@@ -288,7 +288,7 @@ TEST_F(Tool, TrainsWithAProcessForEachRank) {
   EXPECT_TRUE(status.ok()) << status.getMessage();
   EXPECT_EQ(contents(folder + "many"), contents(folder + "one"));
   EXPECT_NE(contents(folder + "one").find("\"step\":4"), std::string::npos);
-  // What --save is told to do where ranks have processes.
+  // Tests --save with one process per rank.
   status = run({"--resume=" + folder + "state", "--steps=3", "--save=" + folder + "w.safetensors"});
   EXPECT_TRUE(status.ok()) << status.getMessage();
   EXPECT_TRUE(fs::exists(folder + "w.safetensors"));

@@ -1,7 +1,7 @@
 //===- product_test.cpp - products through cuBLASLt's interface -----------===//
 //
-// Against a plain loop: what is asked of cuBLASLt is computed by the recording library as
-// its documentation says.
+// Compares with a plain loop. The recording library computes each product as the documentation of
+// cuBLASLt specifies it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -44,7 +44,7 @@ protected:
       ADD_FAILURE() << problem;
   }
 
-  /// Places `bytes` in the arena; returns where they lie.
+  /// Places `bytes` in the arena and returns their address.
   char *place(const std::vector<char> &bytes) {
     const uint64_t at = end;
     end += (bytes.size() + 63) / 64 * 64;
@@ -68,7 +68,7 @@ protected:
     expectOk(make(data, types, kWorkspace, product));
     expectOk(product->makeCall(call));
     expectOk(reserveGpuMemory(gpu, 1 << 20, 30, arena));
-    end = 64; // the workspace, behind the others, begins where no 256 bytes do
+    end = 64; // the workspace follows the others and is not aligned to 256 bytes
     std::array<std::vector<char>, 4> stored;
     std::array<std::vector<float> *, 4> values{&data.a, &data.b, &data.bias, &data.c};
     for (size_t i = 0; i < 4; ++i) {
@@ -97,7 +97,7 @@ protected:
     checkResult(data, types[3], stored[3], after, expectedOf(data));
   }
 
-  /// Of one type, and narrow operands with a wide result.
+  /// Checks products of one type, and products of narrow operands with a wide result.
   void check(const Case &data) {
     constexpr DType F = ZERO_RT_F32, H = ZERO_RT_F16, B = ZERO_RT_BF16;
     for (const Types &types : {Types{F, F, F, F}, {B, B, B, B}, {H, H, F, F}})
@@ -140,7 +140,7 @@ TEST_F(Products, OfAllLayouts) {
 
 TEST_F(Products, OfBatches) {
   check(Case({6}, 7, 5, 8, {7 * 8, 8, 1}, {8 * 5, 5, 1}, {7 * 5, 5, 1}).withBias());
-  // Two sequences of 3 heads: queries and keys lie side by side in rows of 120.
+  // Two sequences of 3 heads: queries and keys are stored side by side in rows of 120.
   const int64_t S = 8, D = 20, row = 120;
   check(Case({2, 3}, S, S, D, {S * row, D, row, 1}, {S * row, D, 1, row}, {3 * S * S, S * S, S, 1})
             .alpha(0.25f));

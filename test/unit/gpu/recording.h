@@ -1,11 +1,11 @@
-//===- recording.h - a GPU that is not there --------------------*- C++ -*-===//
+//===- recording.h - a simulated GPU ----------------------------*- C++ -*-===//
 //
-// The recording driver has the symbols of libcuda, cuBLASLt and NCCL that the runtime
-// asks for. Its device memory is memory of the host, at addresses that fault when the host
-// follows them; copies, kernels (functions of the test) and products really happen, but
-// late: what is given to streams runs some time later, in an order between streams that
-// the seed chooses among those that the events allow. So what is not waited for is not
-// there. Uses that CUDA does not allow are listed as problems.
+// The recording driver exports the symbols of libcuda, cuBLASLt and NCCL that the runtime uses. Its
+// device memory is host memory at addresses that fault when the host dereferences them. Copies,
+// kernels (functions of the test) and products are executed, but with delay: the driver runs the
+// work of streams later, in an order that the seed selects among those that the events allow.
+// Results are therefore missing if the runtime does not wait for them. Uses that CUDA does not
+// allow are recorded as problems.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,26 +23,27 @@ struct Settings {
   uint64_t seed = 1;
   int devices = 1;
   int capability = 90;
-  bool products = true; ///< cuBLASLt's are computed
+  bool products = true; ///< whether products of cuBLASLt are computed
 };
 
-/// Forgets kernels, problems and counts; nothing may be in use.
+/// Removes kernels, problems and counts. Nothing may be in use.
 void reset(const Settings &settings = {});
 
-/// Runs a kernel on the host: `pointers` translated, then `scalars`, all of 64 bits.
+/// Runs a kernel on the host. Gets the translated `pointers`, then the `scalars`, which all have 64
+/// bits.
 using Kernel = std::function<void(const std::vector<void *> &pointers,
                                   const std::vector<int64_t> &scalars, uint64_t threads)>;
-/// What a launch of `symbol`, with so many parameters of either kind, does. The images of
-/// modules are text and must declare it.
+/// Defines the behaviour of launches of `symbol`, which has this number of parameters of either
+/// kind. The images of modules are text and must declare the symbol.
 void addKernel(const std::string &symbol, int pointers, int scalars, Kernel kernel);
-/// Launches of `symbol` do not end, until release().
+/// Launches of `symbol` do not complete until release() is called.
 void stall(const std::string &symbol);
 void release();
 
-/// What CUDA does not allow and happened all the same.
+/// Returns the uses that CUDA does not allow and that occurred.
 std::vector<std::string> problems();
 
-/// How many calls there were so far.
+/// The number of calls so far.
 struct Counts {
   uint64_t deviceAllocations = 0, hostAllocations = 0, deviceBytes = 0, hostBytes = 0;
   uint64_t made = 0; ///< streams, events, modules, descriptors and layouts

@@ -100,7 +100,8 @@ EXPORT BlasStatus cublasLtMatmulPreferenceSetAttribute(BlasPreference preference
   return kBlasSuccess;
 }
 
-/// Products of more than a thousand sums need workspace here, so that a plan without can fail.
+/// Products with a sum of more than a thousand terms require workspace here, so a plan without
+/// workspace fails.
 static uint64_t workspaceOf(const BlasLayout a, const BlasProduct product) {
   const bool transposed = product->numbers[kBlasProductTransposeA] == kBlasTransposed;
   return (transposed ? a->rows : a->columns) > 1000 ? 4096 : 0;
@@ -128,7 +129,7 @@ static DType dtypeOf(int type) {
 }
 
 namespace {
-/// A matrix of a batch, element by element in float32.
+/// A matrix of a batch. Its elements are accessed one at a time as float32.
 struct View {
   const BlasLayoutTag layout;
   char *start;
@@ -145,7 +146,7 @@ struct View {
   void set(int64_t batch, uint64_t row, uint64_t column, float value) const {
     convertFloats(ZERO_RT_F32, &value, dtypeOf(layout.type), at(batch, row, column), 1);
   }
-  /// Bytes to behind the last element.
+  /// The number of bytes up to the end of the last element.
   static uint64_t reach(const BlasLayoutTag &layout) {
     return uint64_t((layout.batch - 1) * layout.stride + int64_t(layout.rows) +
                     int64_t(layout.columns - 1) * layout.leading) *

@@ -10,7 +10,7 @@ using namespace recording;
 #define LOCKED                                                                                     \
   Engine &engine = Engine::get();                                                                  \
   std::lock_guard<std::recursive_mutex> lock(engine.mutex)
-/// Nearly everything needs a context on the calling thread.
+/// Nearly every function requires a context on the calling thread.
 #define IN_CONTEXT                                                                                 \
   LOCKED;                                                                                          \
   if (!current() || current()->retained == 0) {                                                    \
@@ -79,7 +79,7 @@ EXPORT cuCtxSetCurrent(Context context) {
 // Modules and launches
 //===----------------------------------------------------------------------===//
 
-/// ".entry NAME(.param ..., .param ...)" of a text.
+/// Parses ".entry NAME(.param ..., .param ...)" of a text.
 static std::map<std::string, int> entriesOf(const std::string &text) {
   std::map<std::string, int> entries;
   for (size_t at = 0; (at = text.find(".entry ", at)) != std::string::npos;) {
@@ -214,7 +214,7 @@ EXPORT cuMemcpyHtoDAsync_v2(Address destination, const void *source, size_t byte
 EXPORT cuMemcpyDtoHAsync_v2(void *destination, Address source, size_t bytes, Stream stream) {
   IN_CONTEXT;
   engine.checkPinned(destination, bytes, __func__);
-  std::memset(destination, 0xcd, bytes); // until the copy is done it may hold anything
+  std::memset(destination, 0xcd, bytes); // the contents are undefined until the copy is complete
   return copy(engine, static_cast<char *>(destination), engine.translate(source, bytes, __func__),
               bytes, {source, reinterpret_cast<uint64_t>(destination)}, stream);
 }
@@ -259,7 +259,7 @@ EXPORT cuStreamWaitEvent(Stream stream, Event event, unsigned) {
     return kInvalidValue;
   }
   ++engine.counted.waits;
-  // What was recorded so far counts, whatever is recorded later.
+  // Waits for what was recorded so far; later records do not count.
   return engine.add(stream, {[event, wanted = event->recorded] { return event->done >= wanted; },
                              nullptr,
                              {reinterpret_cast<uint64_t>(event)}});

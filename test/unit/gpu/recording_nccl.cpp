@@ -21,15 +21,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What one rank gives to a collective.
+/// The contribution of one rank to a collective.
 struct Given {
   const char *source = nullptr;
   uint64_t sourceBytes = 0;
   char *destination = nullptr;
 };
 
-/// Ranks meet in a folder, so that they may be processes: each puts files there, and waits
-/// for those of others.
+/// Ranks communicate through a folder, so they may be separate processes. Each rank writes files
+/// there and waits for the files of the others.
 class Folder {
 public:
   Folder(const NcclId &id, int ranks, int rank) : path(id.bytes), ranks(ranks), rank(rank) {}
@@ -37,7 +37,7 @@ public:
   void put(const std::string &what, std::string_view bytes) const {
     const fs::path name = of(what, rank), draft = name.string() + ".new";
     std::ofstream(draft, std::ios::binary) << bytes;
-    std::error_code ignored; // a group that has ended
+    std::error_code ignored; // the folder of a group that has ended
     fs::rename(draft, name, ignored);
   }
   bool all(const std::string &what) const {
@@ -50,7 +50,7 @@ public:
     std::ifstream file(of(what, from), std::ios::binary);
     return {std::istreambuf_iterator<char>(file), {}};
   }
-  /// The last one removes it.
+  /// The last rank removes the folder.
   void leave() const {
     std::error_code ignored;
     put("left", "");
@@ -73,7 +73,7 @@ private:
 namespace zero::rt::cuda {
 struct NcclHandleTag {
   std::shared_ptr<Folder> folder;
-  uint64_t next = 0; ///< collective
+  uint64_t next = 0; ///< the number of the next collective
 };
 } // namespace zero::rt::cuda
 
@@ -106,7 +106,7 @@ EXPORT NcclResult ncclCommInitRankConfig(NcclHandle *handle, int ranks, NcclId i
 EXPORT NcclResult ncclCommFinalize(NcclHandle) { return kNcclInProgress; }
 static NcclResult destroy(NcclHandle handle, bool aborts) {
   LOCKED;
-  if (aborts) // what is under way ends
+  if (aborts) // work in progress ends
     handle->folder->aborted = true;
   handle->folder->leave();
   delete handle;
@@ -123,12 +123,12 @@ EXPORT NcclResult ncclCommGetAsyncError(NcclHandle handle, NcclResult *error) {
   std::set<std::string> devices;
   for (int rank = 0; *error == kNcclSuccess && rank < folder.ranks; ++rank)
     if (!devices.insert(folder.get("joined", rank)).second)
-      *error = kNcclInvalidUsage; // as NCCL does when ranks share a GPU
+      *error = kNcclInvalidUsage; // as NCCL does for ranks that share a GPU
   return kNcclSuccess;
 }
 
-/// Adds a collective to `stream`: when it comes to it, it lays its part open; once all have,
-/// body(sources by rank, own destination) happens.
+/// Adds a collective to `stream`. When the stream reaches it, the rank publishes its part. Once all
+/// ranks have done so, body(sources by rank, own destination) runs.
 template <typename Body>
 static NcclResult issue(NcclHandle handle, Given part, Stream stream, Body body) {
   LOCKED;
@@ -199,7 +199,7 @@ EXPORT NcclResult ncclBroadcast(const void *source, void *destination, size_t co
                });
 }
 
-/// Writes to `sum` those of `count` elements from element `start` on of all ranks.
+/// Writes to `sum` the sums over all ranks of `count` elements that begin at element `start`.
 static void addUp(const std::vector<std::string> &parts, DType dtype, size_t start, size_t count,
                   char *sum) {
   std::vector<const void *> sources;

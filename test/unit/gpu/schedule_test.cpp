@@ -1,9 +1,9 @@
 //===- schedule_test.cpp - real schedules on the recording driver ---------===//
 //
-// Executables that zeroc makes for GPUs, with kernels that do nothing: what is checked is all
-// around them. That symbols, parameters and products are there; that nothing is used before
-// its time or after its end, whatever order the events leave open; that a step makes nothing
-// and that memory is what the certificate says.
+// Runs executables that zeroc makes for GPUs with kernels that do nothing. The tests check
+// everything else: symbols, parameters and products exist; nothing is used before it is ready or
+// after its end, in any order that the events allow; a step makes no objects; and the memory equals
+// the numbers of the certificate.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,7 +23,8 @@ struct Schedule {
   int stage, ranks;
 };
 
-/// ".entry NAME(.param ..., .param ...)" of a text: the number of parameters by name.
+/// Parses ".entry NAME(.param ..., .param ...)" of a text. Returns the number of parameters by
+/// name.
 std::map<std::string, int> entriesOf(const std::string &text) {
   std::map<std::string, int> entries;
   for (size_t at = 0; (at = text.find(".entry ", at)) != std::string::npos;) {
@@ -49,7 +50,7 @@ protected:
     ::unlink(path.c_str());
   }
 
-  /// False when this compiler has no code for GPUs.
+  /// Returns false if this compiler has no code for GPUs.
   bool compile() const {
     const Schedule &schedule = GetParam();
     const std::string command =
@@ -61,7 +62,8 @@ protected:
     return std::system(command.c_str()) == 0;
   }
 
-  /// Reads the program, gives its kernels something to do, nothing, and makes every check pass.
+  /// Reads the program, replaces its kernels by kernels that do nothing, and makes every check
+  /// pass.
   void adapt() {
     Executable read;
     ASSERT_EQ(readExecutable(path, read), "");
@@ -104,7 +106,7 @@ protected:
       uint64_t count = 1;
       for (uint64_t dim : shape)
         count *= dim;
-      std::vector<int64_t> zeros(count); // of any type
+      std::vector<int64_t> zeros(count); // for any type
       EXPECT_OK(zero_rt_data_bind_memory(data, input.name().c_str(), toDType(input.dtype()),
                                          shape.data(), shape.size(), zeros.data()));
     }

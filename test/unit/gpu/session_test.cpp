@@ -1,4 +1,4 @@
-//===- session_test.cpp - what only sessions on GPUs do -------------------===//
+//===- session_test.cpp - tests of sessions that need a GPU ---------------===//
 
 #include "../runtime/mixed_program.h"
 #include "../runtime/parts.h"
@@ -14,7 +14,7 @@ TEST(GpuSession, MakesNothingInAStep) {
   Trial trial(tiny);
   trial.start();
   const recording::Counts started = recording::counts();
-  EXPECT_EQ(started.deviceAllocations, 3u); // one arena a rank
+  EXPECT_EQ(started.deviceAllocations, 3u); // one arena per rank
   EXPECT_EQ(started.deviceBytes, 3 * tiny.at.end);
   trial.bind(24);
   for (int step = 0; step < 5; ++step)
@@ -25,10 +25,10 @@ TEST(GpuSession, MakesNothingInAStep) {
   EXPECT_EQ(ended.made, started.made);
   EXPECT_EQ(ended.deviceAllocations, started.deviceAllocations);
   EXPECT_EQ(ended.hostAllocations, started.hostAllocations);
-  EXPECT_GT(ended.waits, started.waits); // lanes do wait for each other
+  EXPECT_GT(ended.waits, started.waits); // lanes wait for each other
 }
 
-/// Whatever order between streams the events allow, the bits are the same.
+/// The results are bitwise identical in every order between streams that the events allow.
 TEST(GpuSession, ComputesTheSameInAnyOrder) {
   std::vector<float> first;
   for (uint64_t seed = 1; seed <= 25; ++seed) {
@@ -68,8 +68,8 @@ TEST(GpuSession, ComputesMixedPrecisionInAnyOrder) {
   }
 }
 
-/// One copy to the host for each time a predicate may have changed, not for each command
-/// that hangs on it.
+/// The predicate is copied to the host once each time it may have changed, not once for each
+/// command that depends on it.
 TEST(GpuSession, LooksAtAPredicateOnce) {
   uint64_t copies[2];
   for (int more : {0, 1}) {
@@ -100,7 +100,7 @@ TEST(GpuSession, EndsInTimeWhenTheGpuDoesNot) {
   trial.start();
   trial.bind(4);
   EXPECT_FAILS(trial.step(), ZERO_RT_TIMEOUT, "GPU 0 did not finish its work within 1 s");
-  recording::release(); // so that the rest can be taken down
+  recording::release(); // so that the rest can be destroyed
 }
 
 TEST(GpuSession, RefusesWhatDoesNotFit) {

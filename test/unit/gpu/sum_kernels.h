@@ -7,7 +7,8 @@
 #include "runtime/comm/device/sum_code.h"
 #include "runtime/comm/reduce.h"
 
-/// Tells the recording driver what the kernels of sumCode() do, for `ranks` sources.
+/// Registers the behaviour of the kernels of sumCode() with the recording driver, for `ranks`
+/// sources.
 inline void addSumKernels(int ranks) {
   using namespace zero::rt;
   const DType types[] = {ZERO_RT_F32, ZERO_RT_F64, ZERO_RT_I32,

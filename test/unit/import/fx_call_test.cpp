@@ -48,7 +48,7 @@ TEST(FxCall, ReadsATupleOfOne) {
 
 TEST(FxCall, RefusesAnyPrefix) {
   const llvm::StringRef text = kLoss;
-  // All but the last bracket, which says nothing.
+  // Stops before the last bracket, which carries no information.
   for (size_t size = 0; size + 1 < text.size(); ++size)
     EXPECT_FALSE(parseCall(text.take_front(size))) << size;
   EXPECT_FALSE(parseCall("%x : [num_users=1] = placeholder[target=x]"));

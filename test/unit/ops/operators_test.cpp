@@ -6,7 +6,7 @@
 
 using namespace zero;
 
-/// A name that is misspelt would match no node, and nobody would notice.
+/// A misspelt name would match no node and cause no error.
 TEST(Operators, EachIsRegistered) {
   const onnx::Operator all[] = {
 #define ONNX_OPERATOR(name) op::name,

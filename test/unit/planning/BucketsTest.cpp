@@ -1,4 +1,4 @@
-//===- BucketsTest.cpp - whole tensors in flat buffers --------------------===//
+//===- BucketsTest.cpp - tensors in flat buffers --------------------------===//
 
 #include "zero/Planning/Buckets.h"
 
@@ -14,12 +14,12 @@ using namespace zero::planning;
 static constexpr int64_t kAlignment = 64;
 static constexpr int64_t kNoLimit = INT64_MAX / 8;
 
-/// A float tensor of `elements`; tensors of one size are of one shape.
+/// A float tensor of `elements`. Tensors of the same size have the same shape.
 static BucketItem item(int64_t elements, uint64_t kind = 0, bool alone = false) {
   return {elements, /*elementBytes=*/4, /*shape=*/uint64_t(elements), kind, alone};
 }
 
-/// `prefix`, then `layers` times `layer`, then `suffix`; numbers are elements.
+/// Returns `prefix`, then `layer` repeated `layers` times, then `suffix`. The numbers are elements.
 static std::vector<BucketItem> periodic(std::vector<int64_t> prefix, std::vector<int64_t> layer,
                                         int layers, std::vector<int64_t> suffix) {
   std::vector<BucketItem> items;
@@ -64,7 +64,7 @@ TEST(FindLayers, TwoLayersAreEnough) {
 }
 
 TEST(FindLayers, ShortestPeriodOfEqualOnes) {
-  // Every second layer also repeats; it covers less.
+  // A period of two layers also repeats, but it covers less.
   EXPECT_EQ(findLayers(periodic({}, {8, 4}, 8, {})).period, 2);
 }
 
@@ -142,7 +142,7 @@ static std::vector<BucketItem> randomItems(std::mt19937 &random) {
   return items;
 }
 
-/// Asserts what `planBuckets` promises of any items.
+/// Asserts the guarantees of `planBuckets` for any items.
 static void expectLegal(const std::vector<BucketItem> &items, const Buckets &buckets, int64_t ranks,
                         int64_t limit) {
   ASSERT_EQ(buckets.slots.size(), items.size());
@@ -152,7 +152,7 @@ static void expectLegal(const std::vector<BucketItem> &items, const Buckets &buc
     const BucketSlot &slot = buckets.slots[i];
     ASSERT_LT(size_t(slot.bucket), used.size());
     EXPECT_EQ(slot.start % kAlignment, 0);
-    // In order and without overlap: each starts where those before it ended.
+    // Slots are in order and do not overlap: each one starts where the previous ones ended.
     EXPECT_GE(slot.start, used[slot.bucket]);
     EXPECT_LT(slot.start - used[slot.bucket], kAlignment);
     used[slot.bucket] = slot.start + items[i].elements;

@@ -26,13 +26,13 @@ TEST(LeastAdvances, PublishedValues) {
 
 TEST(LeastAdvances, WithOneSlotAndWithAll) {
   EXPECT_EQ(leastAdvances(1, 1), 0);
-  EXPECT_EQ(leastAdvances(20, 1), 190);  // from the start for each layer
-  EXPECT_EQ(leastAdvances(20, 20), 19);  // forward itself
+  EXPECT_EQ(leastAdvances(20, 1), 190);  // restarts from the beginning for each layer
+  EXPECT_EQ(leastAdvances(20, 20), 19);  // only the forward pass
   EXPECT_EQ(leastAdvances(20, 900), 19); // more slots than layers
   EXPECT_EQ(leastAdvances(20, std::numeric_limits<int64_t>::max()), 19);
 }
 
-/// The recurrence itself: split the chain at each place.
+/// Evaluates the recurrence directly: tries every place to split the chain.
 static int64_t byRecurrence(int64_t layers, int64_t slots) {
   static std::map<std::pair<int64_t, int64_t>, int64_t> known;
   if (layers <= 1)
@@ -55,11 +55,11 @@ TEST(LeastAdvances, IsTheRecurrence) {
           << layers << " layers, " << slots << " slots";
 }
 
-/// Follows a schedule and checks each action against what is stored; returns the number
-/// of advances.
+/// Executes a schedule and checks each action against what is stored. Returns the number of
+/// advances.
 static int64_t follow(const std::vector<ChainAction> &actions, int64_t layers, int64_t slots) {
   std::set<int64_t> stored{0};
-  int64_t state = 0, advances = 0, next = layers - 1; // the layer to tape
+  int64_t state = 0, advances = 0, next = layers - 1; // the next layer to tape
   for (const ChainAction &action : actions) {
     switch (action.kind) {
     case ChainAction::Kind::Advance:
@@ -107,10 +107,10 @@ struct Cost {
 };
 } // namespace
 
-/// Runs each segment again when backward reaches it, and counts what is live then.
+/// Executes each segment a second time when backward reaches it, and counts what is live then.
 static Cost reverseSegments(const std::vector<int64_t> &begins, int64_t layers) {
   Cost cost;
-  std::set<int64_t> live; // layers whose outputs are there
+  std::set<int64_t> live; // layers whose outputs are live
   for (int64_t begin : begins)
     if (begin > 0)
       live.insert(begin - 1);
@@ -134,7 +134,7 @@ TEST(SublinearSegments, SquareRootOfEqualLayers) {
   EXPECT_LE(cost.forwards, 96);
 }
 
-/// States between segments, and all of the largest.
+/// The bytes of the states between segments plus the bytes of the largest segment.
 static int64_t bytesOf(const std::vector<int64_t> &begins, const std::vector<ChainLayer> &layers) {
   int64_t between = 0, largest = 0;
   for (size_t i = 0; i < begins.size(); ++i) {
@@ -172,7 +172,7 @@ TEST(SublinearSegments, AgainstAllSegmentations) {
     std::vector<int64_t> begins = sublinearSegments(layers);
     EXPECT_EQ(begins.front(), 0);
     EXPECT_TRUE(std::is_sorted(begins.begin(), begins.end()));
-    // A heuristic: limits are tried, not all segmentations.
+    // This is a heuristic: it tries limits, not all segmentations.
     EXPECT_LE(bytesOf(begins, layers), 2 * best);
   }
 }

@@ -1,4 +1,4 @@
-//===- LaneOrderTest.cpp - nobody overtakes on the same bytes -------------===//
+//===- LaneOrderTest.cpp - the order of accesses to the same bytes --------===//
 
 #include "zero/Planning/LaneOrder.h"
 
@@ -24,8 +24,8 @@ bool conflict(const Added &a, const Added &b) {
   return false;
 }
 
-/// For each command the earlier ones that are done when it begins, by definition: those
-/// before it on its lane, those that it waits for, and what was done before these.
+/// For each command, the earlier commands that are complete when it begins, by definition: those
+/// before it on its lane, those that it waits for, and those that were complete before these began.
 std::vector<std::vector<bool>> closure(const std::vector<Added> &commands,
                                        size_t leftOut = SIZE_MAX, size_t wait = 0) {
   std::vector<std::vector<bool>> before(commands.size(), std::vector<bool>(commands.size()));
@@ -81,7 +81,7 @@ TEST(LaneOrder, WaitsForTheWriterAndWritersForReaders) {
   EXPECT_EQ(order.add(2, {{32, 64, false}}), std::vector<uint32_t>{0});
   EXPECT_EQ(order.add(2, {{64, 96, true}}), std::vector<uint32_t>{});
   EXPECT_EQ(order.add(0, {{16, 48, true}}), (std::vector<uint32_t>{1, 2}));
-  // Lane 1 is told of command 2 by command 4.
+  // Lane 1 learns through command 4 that command 2 is complete.
   EXPECT_EQ(order.add(1, {{16, 64, true}}), std::vector<uint32_t>{4});
 }
 

@@ -1,4 +1,4 @@
-//===- MachineTest.cpp - how long work takes on a machine -----------------===//
+//===- MachineTest.cpp - durations of work on a machine -------------------===//
 
 #include "zero/Planning/Machine.h"
 
@@ -8,7 +8,7 @@ using namespace zero::planning;
 
 namespace {
 
-/// Round figures: a Gflop and a GB take seconds that can be seen.
+/// Uses round figures, so that the seconds of a Gflop and a GB are easy to recognize.
 Machine roundMachine() {
   Machine machine;
   machine.ranks = 4;
@@ -76,7 +76,7 @@ TEST(Machine, AttentionHasARateForEachDirection) {
   EXPECT_NEAR(kernelSeconds(roundMachine(), cost), 2, 1e-4);
   cost.backward = true;
   EXPECT_NEAR(kernelSeconds(roundMachine(), cost), 4, 1e-4);
-  cost.m = 2048; // over 512 keys: as over 1024 of both
+  cost.m = 2048; // 2048 queries and 512 keys have the rate of 1024 and 1024
   cost.n = 512;
   EXPECT_NEAR(kernelSeconds(roundMachine(), cost), 2.5, 1e-4);
 }
@@ -87,7 +87,7 @@ TEST(Machine, ANativeKernelTakesItsOperationsAndItsBytes) {
   cost.bytes = 10e9;
   EXPECT_DOUBLE_EQ(kernelSeconds(roundMachine(), cost), 2);
   cost.flops = 0;
-  cost.bytes = 1e6; // lies in the caches
+  cost.bytes = 1e6; // fits into the caches
   EXPECT_DOUBLE_EQ(kernelSeconds(roundMachine(), cost), 1e-5);
 }
 

@@ -1,4 +1,4 @@
-//===- PackingTest.cpp - offsets that never meet --------------------------===//
+//===- PackingTest.cpp - offsets without overlap --------------------------===//
 
 #include "zero/Planning/Packing.h"
 
@@ -18,7 +18,7 @@ static bool meetInTime(const Lifetime &a, const Lifetime &b) {
   return a.begin <= b.end && b.begin <= a.end;
 }
 
-/// Asserts what `pack` promises of any lifetimes.
+/// Asserts the guarantees of `pack` for any lifetimes.
 static void expectLegal(const std::vector<Lifetime> &lifetimes, const Packing &packing) {
   ASSERT_EQ(packing.offsets.size(), lifetimes.size());
   EXPECT_GE(packing.bytes, packing.lowerBound);
@@ -41,7 +41,7 @@ static void expectLegal(const std::vector<Lifetime> &lifetimes, const Packing &p
   EXPECT_EQ(top, packing.bytes);
 }
 
-/// The largest sum of live aligned bytes, command by command.
+/// The largest sum over commands of the live aligned bytes.
 static int64_t mostLive(const std::vector<Lifetime> &lifetimes, int64_t lastCommand) {
   int64_t most = 0;
   for (int64_t command = 0; command <= lastCommand; ++command) {
@@ -89,7 +89,7 @@ TEST(Packing, PeakIsTheFirstCommandWithTheMostBytes) {
   EXPECT_EQ(packing.bytes, 768);
 }
 
-/// The smallest arena of all: some order of first fit reaches it.
+/// The size of the minimal arena. Some order of first fit reaches it.
 static int64_t optimum(const std::vector<Lifetime> &lifetimes) {
   std::vector<size_t> order(lifetimes.size());
   std::iota(order.begin(), order.end(), 0);
@@ -131,8 +131,8 @@ TEST(Packing, TinyCasesAgainstBruteForce) {
   }
 }
 
-/// No more than 8 units are live at once. In an arena of 8 the first and the last of
-/// these lifetimes would lie at its two edges, each beside 6 units; the one of 2 units
+/// At most 8 units are live at any time. In an arena of 8 units, the first and the last of these
+/// lifetimes would have to be at the two edges, each beside 6 units. The lifetime of 2 units
 /// between them would have to touch an edge or the first, and an edge or the last.
 TEST(Packing, TheOptimumMayLieAboveTheBound) {
   const int64_t unit = kAlignment;
@@ -190,9 +190,9 @@ TEST(Packing, SameInputSameOffsets) {
   EXPECT_EQ(pack(lifetimes, kAlignment).offsets, pack(lifetimes, kAlignment).offsets);
 }
 
-/// The lifetimes of a step in `data`, which `zero-pack-arena` was given for a model of
-/// test/data, or a SmolLM2-135M with a frozen base and adapters, with AdamW: "begin end
-/// bytes" a line.
+/// Reads the lifetimes of a step from `data`, as `zero-pack-arena` received them: for a model of
+/// test/data, or for SmolLM2-135M with a frozen base and adapters, with AdamW. A line has the form
+/// "begin end bytes".
 static std::vector<Lifetime> readLifetimes(const std::filesystem::path &file) {
   std::vector<Lifetime> lifetimes;
   std::ifstream in(file);
@@ -219,8 +219,8 @@ TEST(Packing, RecordedStepsAreWithinTwoPercentOrOptimal) {
   EXPECT_GE(steps, 20);
 }
 
-/// A step's shape: activations live from forward to backward, nested, beside
-/// short temporaries. No bytes may be lost between them.
+/// The shape of a step: nested activations are live from forward to backward, beside short
+/// temporaries. No bytes may be lost between them.
 TEST(Packing, NestedActivationsReachTheBound) {
   std::vector<Lifetime> lifetimes;
   const int64_t layers = 100, commands = 2 * layers;

@@ -1,4 +1,4 @@
-//===- PrefetchTest.cpp - in time, and within the budget ------------------===//
+//===- PrefetchTest.cpp - in time and within the budget -------------------===//
 
 #include "zero/Planning/Prefetch.h"
 
@@ -16,8 +16,8 @@ static constexpr int64_t kAmple = std::numeric_limits<int64_t>::max() / 2;
 
 namespace {
 
-/// Seconds that the step takes when links serve fetches in the order in which they begin:
-/// each command waits for what it needs.
+/// The seconds of the step if links serve fetches in the order in which they begin. Each command
+/// waits for the fetches that it needs.
 double play(const Timeline &timeline, const std::vector<Fetch> &fetches,
             const std::vector<int64_t> &begins) {
   std::vector<size_t> order(fetches.size());
@@ -26,7 +26,7 @@ double play(const Timeline &timeline, const std::vector<Fetch> &fetches,
     return std::pair(begins[a], fetches[a].needed) < std::pair(begins[b], fetches[b].needed);
   });
   std::map<int, double> free;
-  std::map<int64_t, double> arrival; // by the command that needs it
+  std::map<int64_t, double> arrival; // by the command that needs the fetch
   double now = 0;
   size_t next = 0;
   for (int64_t command = 0; command < int64_t(timeline.seconds.size()); ++command) {
@@ -71,7 +71,7 @@ TEST(Prefetch, ALinkServesOneAfterTheOther) {
   Timeline timeline{std::vector<double>(8, 1), std::vector<int64_t>(8, 0)};
   EXPECT_EQ(placeFetches(timeline, {{6, 0, 0, 2, 8}, {6, 0, 0, 2, 8}}, kAmple),
             (std::vector<int64_t>{2, 4}));
-  // Another link is not in the way.
+  // Another link does not delay the fetch.
   EXPECT_EQ(placeFetches(timeline, {{6, 0, 0, 2, 8}, {6, 0, 1, 2, 8}}, kAmple),
             (std::vector<int64_t>{4, 4}));
 }

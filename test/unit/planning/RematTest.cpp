@@ -49,7 +49,7 @@ RematProblem makeChain(int layers, int inner, unsigned seed) {
   return problem;
 }
 
-/// The fastest of all plans within `budget`: by trying every one.
+/// The seconds of the fastest plan within `budget`, found by trying every plan.
 double bruteForce(const RematProblem &problem, int64_t budget) {
   std::vector<int> free;
   for (const RematProblem::Node &node : problem.nodes)
@@ -91,10 +91,10 @@ TEST(Remat, PlaysAChainAsOneWouldByHand) {
   EXPECT_EQ(simulate(problem, keepAll(problem)).peak, 24); // x0 a x1 b x2 and the gradient
   Kept layers = keepBoundaries(problem, 1);
   RematCost cost = simulate(problem, layers);
-  EXPECT_EQ(cost.seconds, 4); // a and b once more; nobody needs x1 or x2 again
+  EXPECT_EQ(cost.seconds, 4); // recomputes a and b; x1 and x2 need no recomputation
   EXPECT_EQ(cost.peak, 14);   // x0 x1 x2 b and the gradient
   EXPECT_EQ(findRepeated(problem, layers), (std::vector<char>{0, 1, 0, 1, 0, 0, 0}));
-  // Without boundaries x2 is made from x1, and x1 from x0: the whole of forward again.
+  // Without boundaries, x2 is recomputed from x1 and x1 from x0, so all of forward runs twice.
   cost = simulate(problem, keepBoundaries(problem, 0));
   EXPECT_EQ(cost.seconds, 10);
 }
@@ -120,7 +120,7 @@ TEST(Remat, GreedyObeysTheBudgetAndIsNearTheOptimum) {
 }
 
 TEST(Remat, GreedySkipsWhatDoesNotFitAndGoesOn) {
-  // The best move by far is too large; the small one behind it still fits.
+  // The best move is too large, but the smaller one after it fits.
   RematProblem problem;
   problem.bytes = {1, 100, 1, 1, 1, 50};
   problem.nodes = {{1, {}, {0}, -1, true},     {1000, {0}, {1}, 0, true}, {1, {0}, {2}, 0, true},
@@ -168,7 +168,7 @@ TEST(Remat, TheLadderIsSortedAndEveryRungIsWorthIt) {
   }
 }
 
-/// A chain of equal layers: the one that makeChain(1, ...) makes, again and again.
+/// A chain of equal layers: repeats the layer that makeChain(1, ...) makes.
 static RematProblem repeatLayer(int layers, int inner, unsigned seed) {
   RematProblem problem;
   std::mt19937 random(seed);
@@ -209,5 +209,5 @@ TEST(Remat, PlanningGrowsWithTheLayersAndNotFaster) {
       static_cast<unsigned long long>(few.played), static_cast<unsigned long long>(few.weighed),
       static_cast<unsigned long long>(many.played), static_cast<unsigned long long>(many.weighed));
   EXPECT_LE(many.played, 8 * few.played * 3 / 2);
-  EXPECT_LE(many.weighed, 2 * few.weighed); // equal layers are one
+  EXPECT_LE(many.weighed, 2 * few.weighed); // equal layers are evaluated once
 }

@@ -23,11 +23,11 @@ static Repetition find(const std::vector<uint64_t> &symbols) {
 }
 
 TEST(FindRepetition, OfMoreLayersThanPeriodsAreTried) {
-  // Norm and product come twice in a layer of ten launches.
+  // A norm and a product occur twice in a layer of ten launches.
   Repetition layers = find(repeated({1, 2}, {3, 4, 5, 6, 3, 7, 8, 6, 9, 9}, 96, {3, 10}));
   EXPECT_EQ(layers.period, 10);
   EXPECT_EQ(layers.begin, 2);
-  EXPECT_EQ(layers.end, 963); // the norm that follows looks like one more
+  EXPECT_EQ(layers.end, 963); // the norm that follows looks like the start of another layer
 }
 
 TEST(FindRepetition, WeightTellsWhichOneCounts) {
@@ -53,5 +53,5 @@ TEST(FindRepetition, IsNearLinear) {
   std::clock_t start = std::clock();
   EXPECT_EQ(find(symbols).period, 200);
   double seconds = double(std::clock() - start) / CLOCKS_PER_SEC;
-  EXPECT_LT(seconds, 0.1); // of 20,000 launches; all 10,000 periods take longer
+  EXPECT_LT(seconds, 0.1); // for 20,000 launches; trying all 10,000 periods takes longer
 }

@@ -1,4 +1,4 @@
-//===- SwapTest.cpp - what leaves the device until backward ---------------===//
+//===- SwapTest.cpp - values that leave the device until backward ---------===//
 
 #include "zero/Planning/Swap.h"
 
@@ -17,7 +17,7 @@ constexpr size_t kDevice = size_t(Link::HostToDevice), kRead = size_t(Link::Disk
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
 struct Case {
-  std::vector<double> seconds; ///< to make each value again
+  std::vector<double> seconds; ///< to recompute each value
   SwapLanes lanes;
   SwapRoom room;
 };
@@ -46,7 +46,8 @@ std::vector<RecomputeChoice> choicesOf(std::vector<double> seconds) {
   return choices;
 }
 
-/// By how many values the device has room for: the fewest seconds of any fate of each value.
+/// Indexed by the number of values that fit on the device: the minimal seconds over all choices for
+/// each value.
 std::vector<double> bestOf(const Case &given) {
   const size_t values = given.seconds.size();
   std::vector<double> best(values + 1, kNever);
@@ -81,7 +82,7 @@ TEST(Swap, TheBusiestLaneCounts) {
   lanes.perByte[kRead] = 2;
   EXPECT_EQ(swapSeconds({1, 8}, 4, 0, lanes), 4);
   EXPECT_EQ(swapSeconds({1, 8}, 8, 0, lanes), 5);
-  EXPECT_EQ(swapSeconds({1, 8}, 2, 6, lanes), 12); // what goes to the disk crosses both links
+  EXPECT_EQ(swapSeconds({1, 8}, 2, 6, lanes), 12); // a transfer to the disk uses both links
 }
 
 TEST(Swap, AsFastAsAnyChoiceForEachRoom) {

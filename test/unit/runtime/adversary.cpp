@@ -1,4 +1,4 @@
-//===- adversary.cpp - a program in the worst orders that waits allow -----===//
+//===- adversary.cpp - a program in the worst allowed orders --------------===//
 
 #include "adversary.h"
 
@@ -22,7 +22,7 @@ std::vector<Policy> policiesFor(const proto::Program &program) {
   std::vector<Policy> policies;
   for (int lane : used) {
     policies.push_back({Policy::Starve, lane, policies.size()});
-    if (used.size() > 2) // of two, to starve one is to rush the other
+    if (used.size() > 2) // with two lanes, starving one equals rushing the other
       policies.push_back({Policy::Rush, lane, policies.size()});
   }
   policies.push_back({Policy::Random, 0, 1});
@@ -53,7 +53,7 @@ Adversary::Adversary(const std::string &path) {
   }
 }
 
-/// Room behind each arena, for what a mistake moves there.
+/// Spare bytes after each arena, for accesses that a mistake moves there.
 static uint64_t roomFor(const proto::Arena &arena) { return 2 * arena.bytes() + (1 << 16); }
 
 void Adversary::reserve() {
@@ -95,7 +95,7 @@ bool Adversary::isReady(const proto::Command &command, int rank) const {
                      [&](uint32_t wait) { return progress[size_t(rank)].done[wait]; });
 }
 
-/// Lanes of ranks that can go on. A collective is there once, when all ranks have come to it.
+/// Lanes of ranks that can continue. A collective is listed once, when all ranks have reached it.
 std::vector<Adversary::Candidate> Adversary::candidates(const proto::Segment &segment) const {
   std::vector<Candidate> found;
   for (int lane = 0; lane < kLanes; ++lane) {
@@ -173,7 +173,7 @@ bool Adversary::runs(const proto::Command &command, int rank, uint64_t iteration
          *at(rank, program->predicates(int(command.predicate()) - 1)) != 0;
 }
 
-/// False if a check fails.
+/// Returns false if a check fails.
 bool Adversary::execute(const proto::Command &command, int rank) {
   if (command.has_collective()) {
     collect(command.collective());
@@ -197,7 +197,7 @@ bool Adversary::execute(const proto::Command &command, int rank) {
   return true;
 }
 
-/// On all ranks.
+/// Executes the collective on all ranks.
 void Adversary::collect(const proto::Collective &collective) {
   const uint64_t size = sizeOf(toDType(collective.dtype())), count = collective.elements();
   const bool scatters = collective.kind() == proto::Collective::REDUCE_SCATTER;
@@ -230,7 +230,7 @@ void Adversary::collect(const proto::Collective &collective) {
 // Steps
 //===----------------------------------------------------------------------===//
 
-/// Small numbers that every graph takes.
+/// Binds small numbers that every graph accepts.
 void Adversary::bind(const proto::Input &input, uint64_t microBatch) {
   for (int rank = 0; rank < ranks(); ++rank) {
     char *target = at(rank, proto::DEVICE, input.offset());

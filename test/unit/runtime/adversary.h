@@ -1,8 +1,8 @@
-//===- adversary.h - a program in the worst orders that waits allow *- C++ -*-===//
+//===- adversary.h - a program in the worst orders ------------------------===//
 //
-// Runs the commands of all ranks on one thread, with the kernels of the CPU. Lanes go on in
-// an order that is chosen, among all that waits leave open, to be as far from the listed one
-// as can be: so a wait that is missing shows as wrong numbers, each time.
+// Runs the commands of all ranks on one thread, with the kernels of the CPU. Among the orders that
+// the waits allow, it chooses one that differs as much as possible from the listed order. A missing
+// wait therefore causes wrong numbers in every run.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,25 +18,25 @@
 
 namespace zero::rt {
 
-/// Which of the lanes that can go on does so.
+/// Selects the lane that continues.
 struct Policy {
   enum Kind {
-    Listed, ///< that of the command listed first
-    Starve, ///< `lane` only if no other can
-    Rush,   ///< `lane` whenever it can
+    Listed, ///< the lane of the command that is listed first
+    Starve, ///< `lane` only if no other lane can continue
+    Rush,   ///< `lane` whenever it can continue
     Random
   };
   Kind kind = Listed;
   int lane = 0;
-  uint64_t seed = 0; ///< of what else is left open
+  uint64_t seed = 0; ///< seed for the remaining choices
 };
 
-/// All policies that differ for the lanes which `program` uses.
+/// All policies that differ for the lanes that `program` uses.
 std::vector<Policy> policiesFor(const proto::Program &program);
 
 class Adversary {
 public:
-  /// Kernels, and the state that a run begins with, are those of the executable at `path`.
+  /// Takes the kernels and the initial state from the executable at `path`.
   explicit Adversary(const std::string &path);
 
   struct End {
@@ -44,18 +44,18 @@ public:
     std::string bits; ///< losses, gradients, outputs and tensors of all ranks
     bool operator==(const End &) const = default;
   };
-  /// Two training steps of `program`, which has the kernels and buffers of the executable, and
-  /// an evaluation between them, on data that is always the same. What does not persist is NaN
-  /// before each of them.
+  /// Runs two training steps of `program`, with an evaluation between them, on data that is the
+  /// same in every run. `program` must have the kernels and buffers of the executable. Memory that
+  /// does not persist is filled with NaN before each of them.
   End run(const proto::Program &program, const Policy &policy);
 
 private:
   static constexpr int kLanes = proto::Lane_ARRAYSIZE;
   using Memories = std::array<std::unique_ptr<Arena>, proto::Tier_ARRAYSIZE>;
-  /// How far a rank has come in a iteration.
+  /// The progress of a rank in an iteration.
   struct Progress {
     std::vector<bool> done;          ///< by command
-    std::array<size_t, kLanes> next; ///< among the lane's commands
+    std::array<size_t, kLanes> next; ///< index among the lane's commands
   };
   struct Candidate {
     int rank, lane;
@@ -91,10 +91,10 @@ private:
   std::unique_ptr<Device> device;
   std::vector<std::unique_ptr<Queue>> queues;
   std::vector<Memories> memories;
-  /// By rank and buffer: what it holds in the beginning.
+  /// The initial contents by rank and buffer.
   std::vector<std::vector<std::string>> initial;
 
-  // Of the run that is under way.
+  // State of the current run.
   const proto::Program *program = nullptr;
   Policy policy;
   std::mt19937_64 random;

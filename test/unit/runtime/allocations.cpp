@@ -27,7 +27,7 @@ static void count(size_t bytes) {
     ;
 }
 
-// glibc's own entry points, under the names that survive interposition.
+// glibc's own entry points, whose names remain available under interposition.
 extern "C" {
 void *__libc_malloc(size_t bytes);
 void *__libc_calloc(size_t count, size_t bytes);

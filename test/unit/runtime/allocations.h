@@ -1,7 +1,7 @@
 //===- allocations.h - counts large allocations -----------------*- C++ -*-===//
 //
-// allocations.cpp replaces malloc and its family in the test program; a watch
-// counts, over all threads, what was asked for in its lifetime.
+// allocations.cpp replaces malloc and its family in the test program. A watch counts the requests
+// of all threads in its lifetime.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,16 +16,17 @@ class AllocationWatch {
 public:
   AllocationWatch();
   ~AllocationWatch();
-  /// Allocations of more than 4 KiB since the watch began. Always 0 under a
-  /// sanitizer, which has its own malloc.
+  /// Allocations of more than 4 KiB since the watch began. Always 0 under a sanitizer, which
+  /// replaces malloc.
   size_t largeAllocations() const;
   /// Bytes of the largest of these; 0 if there was none.
   size_t largestAllocation() const;
 };
 
-/// What the steps of a program with products promise: nothing above 4 KiB. Where the processor has
-/// no AVX-512 oneDNN's products pack their operands into memory of their own, of blocks whose size
-/// its kernels set: at most 2 MiB a thread in the models of test/data.
+/// The largest allocation that the steps of a program with products may make: nothing above 4 KiB.
+/// Where the processor has no AVX-512, oneDNN's products pack their operands into memory that
+/// oneDNN allocates. Its kernels determine the size of these blocks: at most 2 MiB per thread in
+/// the models of test/data.
 inline size_t libraryBytes() {
   const bool hasAvx512 = ::zero::rt::missingFeature("avx512f avx512bw avx512dq avx512vl").empty();
   return hasAvx512 ? 0 : size_t(2) << 20;

@@ -1,4 +1,4 @@
-//===- attention_case.cpp - an attention by plain loops -------------------===//
+//===- attention_case.cpp - an attention with plain loops -----------------===//
 
 #include "attention_case.h"
 
@@ -38,11 +38,11 @@ static void makeRandom(Operand &operand, unsigned seed) {
 }
 
 //===----------------------------------------------------------------------===//
-// Where things lie
+// Layout
 //===----------------------------------------------------------------------===//
 
-/// Lays heads out in rows of `row` elements from `start` on; `row` 0: heads first. Returns
-/// how many elements that takes.
+/// Lays out heads in rows of `row` elements, beginning at `start`. With `row` 0 heads are the outer
+/// dimension. Returns the number of elements used.
 static uint64_t place(Strides *strides, std::array<uint64_t, 4> shape, uint64_t row, uint64_t gap) {
   const auto [batch, heads, rows, width] = shape;
   const uint64_t head = row ? width + gap : rows * width;
@@ -141,12 +141,12 @@ AttentionCase &AttentionCase::addMask(Attention::Mask kind, std::array<bool, 4> 
 }
 
 //===----------------------------------------------------------------------===//
-// What is right
+// Reference
 //===----------------------------------------------------------------------===//
 
 struct AttentionCase::Head {
   uint64_t batch, index, group;
-  // Where its rows begin.
+  // The start of its rows.
   uint64_t q, k, v, o, lse;
 };
 

@@ -1,4 +1,4 @@
-//===- attention_case.h - an attention and what is right --------*- C++ -*-===//
+//===- attention_case.h - an attention and its reference --------*- C++ -*-===//
 
 #ifndef TEST_UNIT_RUNTIME_ATTENTION_CASE_H
 #define TEST_UNIT_RUNTIME_ATTENTION_CASE_H
@@ -11,11 +11,11 @@
 
 namespace zero::rt {
 
-/// How the heads of a tensor lie: [batch, heads, rows, width]; [batch, rows, heads, width];
-/// that with gaps; in one tensor with those of the others.
+/// How the heads of a tensor are stored: [batch, heads, rows, width]; [batch, rows, heads, width];
+/// the latter with gaps; or in one tensor together with the heads of the other operands.
 enum class Layout { HeadsFirst, RowsFirst, Gaps, Packed };
 
-/// An argument, as f32 values of what is stored.
+/// An argument as the f32 values of its stored elements.
 struct Operand {
   DType stored = ZERO_RT_F32;
   std::vector<float> values;
@@ -25,11 +25,11 @@ struct Operand {
   void take(const std::vector<char> &bytes);
 };
 
-/// An attention of random operands, and its results and gradients by plain loops in
-/// double precision. Only scores are rounded to f32, number by number as they are masked.
+/// An attention with random operands. Its results and gradients are computed with plain loops in
+/// double precision. Only scores are rounded to f32, one at a time as they are masked.
 class AttentionCase {
 public:
-  /// Batch, heads, heads of keys, queries, keys, width, width of values.
+  /// Batch, heads, key heads, queries, keys, width, width of values.
   using Sizes = std::array<uint64_t, 7>;
 
   explicit AttentionCase(Sizes sizes, Layout layout = Layout::HeadsFirst);
@@ -38,21 +38,22 @@ public:
   AttentionCase &fill(float value) { return desc.set_fill(value), *this; }
   AttentionCase &guard() { return desc.set_guard(true), *this; }
   AttentionCase &in(DType type) { return stored = type, *this; }
-  /// Adds a mask over [batch, keys] of random values: of i1, three in four are shown.
+  /// Adds a mask of random values over [batch, keys]. A mask of i1 shows three keys of four.
   AttentionCase &addPadding(proto::Attention::Mask kind, bool perBatch = true);
-  /// Over [batch, heads, queries, keys], of which only those in `over` are not repeated.
+  /// Adds a mask over [batch, heads, queries, keys]. The dimensions that are not in `over` are
+  /// broadcast.
   AttentionCase &addMask(proto::Attention::Mask kind, std::array<bool, 4> over);
 
-  /// Rounds operands to what is stored, and computes.
+  /// Rounds operands to their stored type and computes the reference.
   AttentionCase &finish();
 
   proto::Kernel kernel(proto::Attention::Direction direction) const;
-  /// In their order, but for the workspace. The last `written` are results.
+  /// The arguments in their order, without the workspace. The last `written` are results.
   std::vector<const Operand *> arguments(proto::Attention::Direction direction,
                                          size_t &written) const;
 
   proto::Attention desc;
-  Operand q, k, v; ///< when packed, `q` is all of them
+  Operand q, k, v; ///< when packed, `q` holds all three
   Operand o, lse, dO, dQ, dK, dV, padding, mask;
 
 private:

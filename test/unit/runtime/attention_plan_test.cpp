@@ -1,4 +1,4 @@
-//===- attention_plan_test.cpp - what an attention may not be -------------===//
+//===- attention_plan_test.cpp - attentions that are not supported --------===//
 
 #include "attention_case.h"
 #include "runtime/device/cpu/attention_plan.h"
@@ -20,7 +20,7 @@ proto::Kernel kernelOf(Layout layout = Layout::RowsFirst,
   return data.kernel(direction);
 }
 
-/// Refused by the plan, and so by the library and the runtime.
+/// Expects that the plan rejects the kernel, as do the library and the runtime.
 template <typename Edit>
 void expectRefused(Edit edit, zero_rt_code code, const char *message,
                    Layout layout = Layout::RowsFirst) {
@@ -49,7 +49,7 @@ TEST(AttentionPlan, KnowsHowFarArgumentsReach) {
   EXPECT_EQ(bytes(), (std::vector<uint64_t>{q, k, k, padding, mask, q, lse}));
   ASSERT_TRUE(planAttention(kernelOf(Layout::RowsFirst, kBackward), plan).ok());
   EXPECT_EQ(bytes(), (std::vector<uint64_t>{q, q, k, k, q, lse, padding, mask, q, k, k}));
-  // The packed tensor has 3 elements behind the last head.
+  // The packed tensor has 3 unused elements after the last head.
   const uint64_t packed = 4 * (2 * 10 * 53 - 3);
   ASSERT_TRUE(planAttention(kernelOf(Layout::Packed, kBackward), plan).ok());
   EXPECT_EQ(bytes(), (std::vector<uint64_t>{q, packed, q, lse, padding, mask, packed}));
@@ -117,7 +117,7 @@ TEST(AttentionPlan, RefusesResultsThatOverlap) {
   proto::Kernel forward = kernelOf(), backward = kernelOf(Layout::RowsFirst, kBackward);
   forward.mutable_attention()->set_o_strides(1, 5);
   EXPECT_EQ(planAttention(forward, plan).getMessage(), "an attention: elements of O overlap");
-  // Keys may be repeated as they are read, their gradients not.
+  // Keys that are read may be broadcast; their gradients may not.
   for (proto::Kernel *kernel : {&forward, &backward})
     *kernel->mutable_attention() = kernelOf().attention();
   forward.mutable_attention()->set_k_strides(0, 0);

@@ -20,8 +20,8 @@ constexpr float kInfinity = INFINITY;
 /// The results of one direction, in the order of its arguments.
 using Results = std::vector<std::vector<char>>;
 
-/// Runs twice; the second run must allocate nothing above 4 KiB and give the same bits.
-/// Results and workspace hold other things before.
+/// Runs twice. The second run must allocate nothing above 4 KiB and be bitwise identical. Results
+/// and workspace have other contents before.
 Results run(const AttentionCase &data, Direction direction, int threads,
             const AttentionCode &code) {
   std::unique_ptr<Attention> attention;
@@ -58,7 +58,7 @@ Results run(const AttentionCase &data, Direction direction, int threads,
   return results;
 }
 
-/// Elements of heads are near what is expected, others as they were before.
+/// Elements of heads must be close to the expected ones; others must be unchanged.
 void compare(const Operand &expected, const std::vector<char> &bytes, double within) {
   Operand got;
   got.stored = expected.stored;
@@ -80,7 +80,8 @@ void compare(const Operand &expected, const std::vector<char> &bytes, double wit
   }
 }
 
-/// Both directions, in the code of each CPU, by one thread and by three with the same bits.
+/// Checks both directions with the code of each CPU. One thread and three threads must be bitwise
+/// identical.
 void check(AttentionCase data, double within = 2e-5) {
   data.finish();
   for (Direction direction : {kForward, kBackward})
@@ -129,7 +130,8 @@ TEST(Attention, QueriesAndKeysOfOtherLengths) {
                                {130, 513},
                                {63, 257}}) {
     check(AttentionCase({1, 2, 1, queries, keys, 24, 24}));
-    // The last query sees the last key, the first one the first, or nothing is hidden.
+    // Aligns the last query with the last key, the first query with the first key, or hides
+    // nothing.
     for (int64_t offset :
          {int64_t(keys) - int64_t(queries), int64_t(0), int64_t(5), int64_t(1) << 62})
       check(AttentionCase({1, 2, 1, queries, keys, 24, 24}).causal(-1e9f, offset));
@@ -148,7 +150,7 @@ TEST(Attention, NothingToCompute) {
   check(AttentionCase({2, 2, 2, 0, 4, 8, 8}).causal(-kInfinity));
   check(AttentionCase({2, 2, 1, 5, 5, 0, 8}).causal(-kInfinity));
   check(AttentionCase({2, 2, 1, 5, 5, 8, 0}).causal(-kInfinity));
-  // Without keys O is a sum of nothing.
+  // Without keys, O is an empty sum.
   check(AttentionCase({2, 2, 1, 5, 0, 8, 8}));
   check(AttentionCase({2, 2, 1, 5, 0, 8, 8}).guard());
 }
@@ -187,14 +189,14 @@ TEST(Attention, Masks) {
 }
 
 TEST(Attention, MasksMayLieInAnyOrder) {
-  // Keys are the slower dimension of the mask.
+  // Keys are the outer dimension of the mask.
   AttentionCase data({1, 2, 2, 30, 40, 16, 16});
   data.fill(-1e9f).addMask(kShown, {false, false, true, true});
   data.desc.set_mask_strides(2, 1), data.desc.set_mask_strides(3, 30);
   check(data);
 }
 
-/// Hides keys [from, to) of `which` from all, by i1.
+/// Hides keys [from, to) of `which` from all queries with an i1 mask.
 AttentionCase &hide(AttentionCase &data, Operand &which, size_t from, size_t to, float value = 0) {
   std::fill(which.values.begin() + long(from), which.values.begin() + long(to), value);
   return data;
@@ -204,18 +206,18 @@ TEST(Attention, RowsThatSeeNothing) {
   for (uint64_t keys : {90, 300})
     for (float fill : {-kInfinity, -3.4e38f, -1e9f, -1e4f, -20.0f}) {
       SCOPED_TRACE(fill);
-      // Scores beside a fill of 1e4 have few bits left.
+      // Next to a fill of 1e4, scores have few significant bits left.
       const double within = fill == -1e4f ? 4e-3 : 3e-5;
-      // Keys are hidden from the left: early queries see nothing, later ones something.
+      // Hides keys from the left: early queries see no key, later ones some keys.
       AttentionCase padded({1, 2, 1, keys, keys, 16, 16});
       padded.causal(fill).addPadding(kShown);
       check(hide(padded, padded.padding, 0, 70), within);
       check(padded.guard(), within);
-      // By causality alone.
+      // The same by causality alone.
       AttentionCase late({1, 2, 1, keys, keys, 16, 16});
       check(late.causal(fill, -20), within);
       check(late.guard(), within);
-      // All of a batch.
+      // Hides all keys of a batch.
       AttentionCase all({2, 1, 1, keys, keys, 16, 16});
       all.fill(fill).addPadding(kShown);
       check(hide(all, all.padding, 0, keys), within);
@@ -224,16 +226,16 @@ TEST(Attention, RowsThatSeeNothing) {
 }
 
 TEST(Attention, HiddenKeysCountWhereTheNumbersSayIt) {
-  // A fill that is too weak to hide, alone and beside a mask that takes it back.
+  // The fill is too small to hide keys: alone, and with a mask that cancels it.
   check(AttentionCase({1, 2, 2, 150, 150, 16, 16}).causal(-3.0f));
   AttentionCase masked({1, 2, 2, 150, 150, 16, 16});
   masked.causal(-1024.0f).addMask(kBias, {false, false, true, true});
   check(hide(masked, masked.mask, 0, 150 * 150, 1022.0f), 4e-3);
-  // Padding that hides by a number what causality shows, as left padding does.
+  // The padding hides with a number keys that causality shows, as left padding does.
   AttentionCase padded({1, 2, 2, 150, 150, 16, 16});
   padded.causal(-1e9f).addPadding(kBias);
   check(hide(padded, padded.padding, 0, 100, -1e9f));
-  // Large scores under a fill of a few thousand.
+  // Large scores with a fill of a few thousand.
   AttentionCase large({1, 1, 1, 100, 100, 16, 16});
   large.desc.set_scale(100);
   check(large.causal(-1500.0f), 5e-2);

@@ -1,4 +1,4 @@
-//===- checked_test.cpp - arithmetic on what comes from outside -----------===//
+//===- checked_test.cpp - arithmetic on untrusted numbers -----------------===//
 
 #include "runtime/support/checked.h"
 

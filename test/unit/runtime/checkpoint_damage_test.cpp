@@ -1,4 +1,4 @@
-//===- checkpoint_damage_test.cpp - generations, whole and damaged --------===//
+//===- checkpoint_damage_test.cpp - generations, complete and damaged -----===//
 
 #include "state_program.h"
 
@@ -14,7 +14,7 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-/// The number of a process that has ended.
+/// Returns the id of a process that has ended.
 int deadProcess() {
   pid_t child = ::fork();
   if (child == 0)
@@ -37,8 +37,8 @@ protected:
   }
 
   std::string newest(const std::string &file) { return folder + "/step-00000006/" + file; }
-  /// What is wrong with the newest generation is told, and the one before is taken; if
-  /// that is the only one, it is the error, and nothing was changed.
+  /// Expects that damage of the newest generation is reported and the generation before it is
+  /// loaded. If there is no other generation, the damage is the error, and nothing is changed.
   void expectPassedOver(const std::string &part) {
     program.clear();
     EXPECT_DONE(program.load(folder));
@@ -120,7 +120,7 @@ TEST_F(Damaged, ManifestMayBeMissing) {
   expectPassedOver("cannot open '" + newest(kManifestName) + "'");
 }
 
-/// The checksums are right, what they cover is not.
+/// The checksums are correct, but the contents that they cover are not.
 TEST_F(Damaged, ManifestsThatLieAreRefused) {
   proto::Manifest whole;
   EXPECT_DONE(readManifest(newest(kManifestName), whole));
@@ -187,7 +187,7 @@ TEST_F(Damaged, TwoGenerationsStay) {
   EXPECT_EQ(names(), (Names{"step-00000005", "step-00000006"}));
   EXPECT_DONE(program.save(folder, 17));
   EXPECT_EQ(names(), (Names{"step-00000006", "step-00000017"}));
-  // The same step again, in place of what was there.
+  // Saves the same step a second time, replacing the existing generation.
   fs::remove(folder + "/step-00000017/" + shardName(0));
   EXPECT_DONE(program.save(folder, 17));
   EXPECT_EQ(names(), (Names{"step-00000006", "step-00000017"}));
@@ -203,7 +203,7 @@ TEST_F(Damaged, LaterStepsAreAnotherRuns) {
   EXPECT_REFUSED(checkNoneLater(folder, 5, {}), "step-00000006' is of a later step than 5");
   EXPECT_DONE(checkNoneLater(folder, 5, {folder + "//step-00000006"}));
   EXPECT_REFUSED(checkNoneLater(folder, 4, {folder + "/step-00000006"}), "step-00000005' is");
-  // One that was passed over goes when a better one is there.
+  // A generation that was passed over is removed when a better one exists.
   EXPECT_DONE(program.save(folder, 4));
   EXPECT_EQ(names(), Names{"step-00000004"});
 }
@@ -225,7 +225,7 @@ TEST_F(Damaged, TemporariesOfTheDeadGo) {
   EXPECT_EQ(program.generation, folder + "/step-00000007");
 }
 
-/// What is given up leaves nothing, and the generations as they were.
+/// A save that is aborted leaves nothing, and the generations are unchanged.
 TEST_F(Damaged, FailuresLeaveWhatThereWas) {
   proto::Manifest about;
   about.set_step(7);
@@ -233,7 +233,7 @@ TEST_F(Damaged, FailuresLeaveWhatThereWas) {
   EXPECT_DONE(CheckpointWriter::create(program.program, folder, about, writer));
   Meter meter;
   EXPECT_DONE(writer->writeRank(0, program.arena(0), meter));
-  EXPECT_EQ(names().size(), 4u); // the draft and the lock
+  EXPECT_EQ(names().size(), 4u); // with the draft and the lock
   fs::create_directory_symlink("/", draftPath(folder, 7, writer->token()) + "/" + shardName(1));
   EXPECT_REFUSED(writer->writeRank(1, program.arena(1), meter), "not a regular file");
   EXPECT_REFUSED(writer->writeRank(0, program.arena(0), meter), "another rank could not write");

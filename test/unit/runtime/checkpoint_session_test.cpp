@@ -1,4 +1,4 @@
-//===- checkpoint_session_test.cpp - sessions that go on ------------------===//
+//===- checkpoint_session_test.cpp - sessions that resume -----------------===//
 
 #include "trial.h"
 
@@ -56,13 +56,13 @@ TEST_F(Resume, GoesOnAsIfNothingHadHappened) {
         EXPECT_OK(first.step());
       }
       EXPECT_OK(save(first));
-      EXPECT_OK(second.step()); // what a session did before is forgotten
+      EXPECT_OK(second.step()); // discards what the session did before
       EXPECT_OK(load(second));
       EXPECT_EQ(from.step, 3u);
       EXPECT_EQ(from.batch, 3u);
       EXPECT_EQ(from.generation, folder + "/step-00000003");
       EXPECT_EQ(remark(second), "");
-      for (int step = 3; step < 9; ++step) { // into the next epoch
+      for (int step = 3; step < 9; ++step) { // continues into the next epoch
         EXPECT_OK(whole.step());
         EXPECT_OK(second.step());
         EXPECT_EQ(second.result.step, whole.result.step);
@@ -72,7 +72,7 @@ TEST_F(Resume, GoesOnAsIfNothingHadHappened) {
       EXPECT_EQ(countOf(second), countOf(whole));
       zero_rt_stats stats;
       EXPECT_OK(zero_rt_session_stats(second.session, 0, &stats));
-      EXPECT_EQ(stats.steps, 7u); // of this session
+      EXPECT_EQ(stats.steps, 7u); // steps of this session
       fs::remove_all(folder);
     }
 }
@@ -80,7 +80,7 @@ TEST_F(Resume, GoesOnAsIfNothingHadHappened) {
 TEST_F(Resume, OnOtherRanksTheDataGoesOnWithAWholeBatch) {
   Trial first((TinyProgram(4))), second((TinyProgram(3)));
   first.start();
-  first.bind(24); // batches of 8 and of 6
+  first.bind(24); // for batches of 8 and of 6
   for (int step = 0; step < 4; ++step)
     EXPECT_OK(first.step());
   EXPECT_OK(save(first));
@@ -88,7 +88,8 @@ TEST_F(Resume, OnOtherRanksTheDataGoesOnWithAWholeBatch) {
   second.bind(24);
   EXPECT_OK(load(second));
   EXPECT_EQ(from.step, 4u);
-  EXPECT_EQ(from.batch, 4u + 2); // 8 samples of the second epoch are read: not batches 0 and 1
+  // 8 samples of the second epoch have been read, so batches 0 and 1 are skipped
+  EXPECT_EQ(from.batch, 4u + 2);
   EXPECT_EQ(remark(second),
             "a global batch was 8 samples and is 6; the data continues at sample 12 "
             "of epoch 1, from sample 8 of epoch 1");
@@ -130,7 +131,7 @@ TEST_F(Resume, OtherDataIsRefusedUnlessItBeginsAnew) {
   EXPECT_EQ(second.result.loss, expected.loss);
 }
 
-/// The place in the data outlives sessions that have none.
+/// The position in the data survives sessions that have no data.
 TEST_F(Resume, WithoutDataThePlaceIsKept) {
   TinyProgram tiny(2);
   Trial first(tiny), bare(tiny), second(tiny);
@@ -143,7 +144,7 @@ TEST_F(Resume, WithoutDataThePlaceIsKept) {
   bare.start();
   EXPECT_OK(load(bare));
   EXPECT_EQ(from.batch, 0u);
-  EXPECT_OK(save(bare)); // the same step again
+  EXPECT_OK(save(bare)); // saves the same step a second time
   second.start();
   EXPECT_OK(load(second));
   EXPECT_FAILS(second.step(), ZERO_RT_INVALID_ARGUMENT, "no data for input 'x'");
@@ -197,7 +198,7 @@ TEST_F(Resume, ADamagedGenerationIsPassedOverAndReplaced) {
   EXPECT_NE(told.find("; '" + folder + "/step-00000003' is used instead"), std::string::npos)
       << told;
   EXPECT_EQ(remark(second), "saved with a learning rate of 0.5, resumed with 0.25");
-  EXPECT_OK(save(second)); // though step 4 is there
+  EXPECT_OK(save(second)); // although step 4 exists
   EXPECT_FALSE(fs::exists(folder + "/step-00000004"));
   EXPECT_TRUE(fs::exists(folder + "/step-00000003"));
 }
@@ -215,7 +216,7 @@ TEST_F(Resume, AnotherRunsFolderIsRefused) {
   EXPECT_FAILS(save(second), ZERO_RT_INVALID_ARGUMENT, "is of a later step than 0");
   EXPECT_FAILS(zero_rt_session_save_state(first.session, "/proc/nothing"), ZERO_RT_IO,
                "checkpoint of step 1: cannot make folder '/proc/nothing'");
-  EXPECT_OK(first.step()); // a save that fails is no end
+  EXPECT_OK(first.step()); // a failed save does not end the session
   EXPECT_OK(save(first));
 }
 
@@ -223,7 +224,7 @@ TEST_F(Resume, AnotherRunsFolderIsRefused) {
 // Positions
 //===----------------------------------------------------------------------===//
 
-/// No sample is read twice in an epoch, and less than a batch of it is left out.
+/// No sample is read twice in an epoch, and less than one batch of samples is skipped.
 TEST(SampleOrderPosition, GoesOnAtTheFirstWholeBatch) {
   for (uint64_t samples : {1, 5, 12, 40})
     for (uint64_t before : {1, 3, 4, 8, 16})

@@ -1,4 +1,4 @@
-//===- checkpoint_test.cpp - what is saved comes back anywhere ------------===//
+//===- checkpoint_test.cpp - checkpoints load in other configurations -----===//
 
 #include "state_program.h"
 
@@ -14,8 +14,8 @@ namespace {
 
 using Program = StateProgram;
 
-/// Weights, moments, statistics and counters, as a stage keeps them on so many ranks.
-/// `gap` stands for another bucket size.
+/// Weights, moments, statistics and counters as a stage stores them on `ranks` ranks. `gap`
+/// simulates another bucket size.
 Program training(int ranks, int stage, uint64_t gap = 0) {
   Program made(ranks);
   std::vector<Program::Member> weights = {{"w", {4, 3}}, {"six", {6}}, {"b", {1}}}, moments;
@@ -65,7 +65,7 @@ INSTANTIATE_TEST_SUITE_P(Saved, Resharding,
                          testing::Combine(testing::Values(1, 2, 3, 4, 7),
                                           testing::Values(0, 1, 3)));
 
-/// One weight and its moment, as a stage keeps them, whole (no `extents`) or in tiles.
+/// One weight and its moment as a stage stores them, in one piece (no `extents`) or in tiles.
 Program tiled(int ranks, int stage, uint32_t axis, std::vector<uint64_t> extents) {
   Program made(ranks);
   auto add = [&](const char *name, proto::Role role, bool sharded) {
@@ -125,10 +125,10 @@ TEST_F(CheckpointTest, WritesNoByteTwiceAndBalances) {
   }
 }
 
-/// A reader that knows nothing of the manifest finds parts by name.
+/// A reader without knowledge of the manifest finds parts by their names.
 TEST_F(CheckpointTest, FilesAreSafetensors) {
   Program saved(2);
-  // The first rank writes the first tensor and as much of the second.
+  // The first rank writes the first tensor and an equal number of elements of the second.
   saved.add(proto::PARAMETER, proto::F32, false, {{"t[0:2]", {1}}, {"t", {4}}, {"a\"b\\", {1}}});
   saved.add(proto::OPTIMIZER, proto::F64, true, {{"wide", {2, 2}}, {"one", {1, 1}}});
   saved.fill();
@@ -165,7 +165,7 @@ TEST_F(CheckpointTest, FilesAreSafetensors) {
 // Precision
 //===----------------------------------------------------------------------===//
 
-/// w in f32 without a master, or in `narrow` with one; frozen f in the same type.
+/// w in f32 without a master, or in `narrow` with one; the frozen f has the same type.
 Program mixed(int ranks, proto::DType narrow, bool sharded, bool scaled) {
   Program made(ranks);
   made.add(proto::PARAMETER, narrow, sharded, {{"w", {5, 3}}}, 2);
@@ -268,7 +268,7 @@ TEST_F(CheckpointTest, OnlyARealMasterCounts) {
 }
 
 //===----------------------------------------------------------------------===//
-// What does not fit
+// Mismatches
 //===----------------------------------------------------------------------===//
 
 class Fitting : public CheckpointTest {
@@ -343,7 +343,7 @@ TEST_F(Fitting, RangesMayBeInAnyOrderAndEmpty) {
   for (const auto &rank : made.ranks)
     for (const RangeRead &read : rank)
       elements += read.count;
-  // Moments are sharded on the three ranks, the rest is on each.
+  // Moments are sharded over the three ranks; every rank has the rest.
   EXPECT_EQ(elements, 19u + 3 * (1 + 19 + 5 + 1 + 7));
 }
 

@@ -1,4 +1,4 @@
-//===- communicator_test.cpp - what every communicator must do ------------===//
+//===- communicator_test.cpp - conformance tests for communicators --------===//
 
 #include "../gpu/host_ends.h"
 #include "runtime/comm/threads/threads.h"
@@ -16,14 +16,14 @@ namespace {
 
 using Group = std::vector<std::unique_ptr<Communicator>>;
 
-/// One way to make a group; a new communicator is a new line in kMakers.
+/// One way to make a group. To test a new communicator, add a line to kMakers.
 struct Maker {
   const char *name;
   Group (*make)(const ThreadGroupOptions &);
 };
 const Maker kMakers[] = {{"threads", makeThreadGroup}, {"gpu", makeSharedGpuGroup}};
 
-/// Runs body(rank's end) on a thread per rank.
+/// Runs body(end of the rank) on one thread per rank.
 std::vector<Status> onAll(Group &group, const std::function<Status(Communicator &)> &body) {
   std::vector<Status> results(group.size());
   std::vector<std::thread> threads;
@@ -46,7 +46,8 @@ constexpr DType kDType = std::is_same_v<T, float>      ? ZERO_RT_F32
                          : std::is_same_v<T, BFloat16> ? ZERO_RT_BF16
                                                        : ZERO_RT_I64;
 
-/// What rank `rank` puts at `i`: for floats the order of summation shows in the bits.
+/// The value of rank `rank` at index `i`. For floats, the order of summation affects the bits of
+/// the sum.
 template <typename T>
 T valueAt(int rank, uint64_t i) {
   if constexpr (std::is_same_v<T, int64_t>)
@@ -57,7 +58,7 @@ T valueAt(int rank, uint64_t i) {
     return T(1) / T(3 + rank * 7 + int(i % 101)) * T(rank % 2 ? 1e4 : 1e-3);
 }
 
-/// Added and divided in Arithmetic, rounded to T once.
+/// The sum or mean, computed in Arithmetic and rounded to T once.
 template <typename T, typename Arithmetic = T>
 T sumAt(int ranks, uint64_t i, bool mean = false) {
   auto sum = Arithmetic(valueAt<T>(0, i));
@@ -173,8 +174,8 @@ TEST_P(Conformance, AllReduceHasTheBitsOfReduceScatter) {
   }
 }
 
-/// 1 and, from each other rank, an eighth of the distance to the next number: added in 16
-/// bits they are lost one by one, added in float32 they are exact until the end.
+/// One rank has 1, and each other rank has an eighth of the distance to the next number. Added in
+/// 16 bits, these summands are lost one by one. Added in float32, they are exact until the end.
 TEST_P(Conformance, Float32ArithmeticRoundsOnce) {
   for (DType dtype : {ZERO_RT_F16, ZERO_RT_BF16}) {
     const float small = dtype == ZERO_RT_F16 ? 0x1p-13f : 0x1p-10f;
@@ -207,7 +208,7 @@ TEST_P(Conformance, CountsElementsReceived) {
 }
 
 TEST_P(Conformance, ManyInARowOnTheSameBuffers) {
-  // A rank that runs ahead must not overwrite what a slower one still reads.
+  // A fast rank must not overwrite data that a slower rank still reads.
   expectAllOk(onAll(group, [&](Communicator &end) {
     std::vector<int64_t> data(size * ranks);
     int64_t *slice = data.data() + end.rank() * size;
@@ -236,7 +237,7 @@ class Waiting : public testing::TestWithParam<Maker> {};
 
 TEST_P(Waiting, IsCountedByThoseWhoWait) {
   constexpr int kRanks = 3, kLate = 1;
-  std::atomic<int> others = 0; // about to wait
+  std::atomic<int> others = 0; // ranks that are about to wait
   Group group = GetParam().make({.ranks = kRanks, .timeoutSeconds = 60});
   expectAllOk(onAll(group, [&](Communicator &end) {
     EXPECT_EQ(end.waited(), 0u);
@@ -249,7 +250,7 @@ TEST_P(Waiting, IsCountedByThoseWhoWait) {
     float value = 1;
     return end.allReduce({"x"}, {ZERO_RT_F32}, &value, 1);
   }));
-  // Whoever is late waits for nobody but the others' part of the collective.
+  // A late rank waits only for the other ranks' parts of the collective.
   for (int rank = 0; rank < kRanks; ++rank)
     if (rank != kLate)
       EXPECT_GT(group[rank]->waited(), group[kLate]->waited());
@@ -291,7 +292,7 @@ TEST_P(Failure, AbortEndsWaits) {
     float value = 1;
     return end.allReduce({"x"}, {ZERO_RT_F32}, &value, 1);
   });
-  for (const Status &result : results) // and not that nobody came in time
+  for (const Status &result : results) // the error is not a timeout
     EXPECT_EQ(result.getMessage(), "rank 2 has had enough");
 }
 

@@ -13,7 +13,7 @@
 
 namespace zero::rt {
 
-static constexpr unsigned kMostSeconds = 60; // of a run
+static constexpr unsigned kMostSeconds = 60; // per run
 
 Compiled::Compiled(const std::string &graph, const std::string &flags)
     : path(testing::TempDir() + "zero-" + std::to_string(::getpid()) + "-" + graph + ".zexe") {
@@ -26,7 +26,7 @@ Compiled::Compiled(const std::string &graph, const std::string &flags)
 Compiled::~Compiled() { ::unlink(path.c_str()); }
 
 namespace {
-/// One run; the first failure ends it.
+/// Executes one run. The first failure ends it.
 class Run {
 public:
   explicit Run(const proto::Program &program) : program(program) {}
@@ -61,7 +61,7 @@ private:
     outcome.bits.append(static_cast<const char *>(bytes), size);
   }
 
-  /// Small numbers that every graph takes, as many samples as a step takes, twice.
+  /// Binds small numbers that every graph accepts: the samples of two steps.
   bool bind() {
     for (const proto::Input &input : program.inputs()) {
       if (input.kind() != proto::Input::DATA)
@@ -94,7 +94,7 @@ private:
       append(&result.loss, sizeof(result.loss));
       append(&result.gradient_norm, sizeof(result.gradient_norm));
     }
-    std::set<std::string> mastered; // those are read as f32
+    std::set<std::string> mastered; // these are read as f32
     for (const proto::Tensor &tensor : program.tensors())
       if (tensor.master())
         mastered.insert(tensor.of());
@@ -174,7 +174,7 @@ Outcome Compiled::run(const proto::Program &program, bool checkMemory) const {
             "");
   int ends[2];
   EXPECT_EQ(::pipe(ends), 0);
-  std::fflush(nullptr); // else both print it
+  std::fflush(nullptr); // otherwise both processes print it
   const pid_t child = ::fork();
   if (child == 0) {
     ::alarm(kMostSeconds);

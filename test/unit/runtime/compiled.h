@@ -9,12 +9,12 @@
 
 namespace zero::rt {
 
-/// What a run leaves: losses, tensors and gradients, bit for bit.
+/// The results of a run: losses, tensors and gradients, bitwise.
 struct Outcome {
   bool failed = false;
   std::string error;
   std::string bits;
-  uint64_t peak = 0, mostLive = 0; ///< rank 0's, if memory was checked
+  uint64_t peak = 0, mostLive = 0; ///< of rank 0, if memory was checked
 };
 
 /// A graph of test/data as an executable whose tables can be changed.
@@ -26,8 +26,9 @@ public:
 
   const proto::Program &program() const { return executable.program; }
   const std::string &file() const { return path; }
-  /// Runs a few steps, and an evaluation between them, of `program` in place of the tables,
-  /// on data that is always the same, in a process of its own: a wrong address may end it.
+  /// Runs a few steps of `program` with an evaluation between them. `program` replaces the tables
+  /// of the executable. The data is the same in every run. The run is a separate process, because a
+  /// wrong address may end it.
   Outcome run(const proto::Program &program, bool checkMemory) const;
 
 private:

@@ -13,10 +13,10 @@ using Direction = proto::Convolution::Direction;
 
 namespace {
 
-/// Where oneDNN has code of its own for all sizes here.
+/// With these features oneDNN has dedicated code for all sizes here.
 constexpr char kAvx512[] = "avx512f avx512bw avx512dq avx512vl";
 
-/// A convolution, its tensors, and what a plain loop makes of them.
+/// A convolution, its tensors, and its reference, computed with a plain loop.
 struct Case {
   proto::Convolution desc;
   std::vector<uint64_t> x, w, y; ///< shapes
@@ -59,10 +59,11 @@ struct Case {
     return *this;
   }
 
-  /// Calls body(index in x, in w, in y) for every product of the convolution.
+  /// Calls body(index in x, index in w, index in y) for every product of the convolution.
   template <typename Body>
   void forEachProduct(Body body) const {
-    std::vector<uint64_t> window(w.begin() + 1, w.end()); // its channels, then its elements
+    // the channels of the window, then its elements
+    std::vector<uint64_t> window(w.begin() + 1, w.end());
     std::vector<uint64_t> point(y.size()), element(window.size());
     uint64_t perGroup = desc.out_channels() / desc.groups();
     do {
@@ -123,14 +124,14 @@ std::vector<char> storedAs(DType type, const std::vector<float> &values) {
   return bytes;
 }
 
-/// Values that `type` has exactly: `values`, rounded to it.
+/// Returns `values` rounded to `type`.
 std::vector<float> roundedTo(DType type, std::vector<float> values) {
   const std::vector<char> bytes = storedAs(type, values);
   convertFloats(type, bytes.data(), ZERO_RT_F32, values.data(), values.size());
   return values;
 }
 
-/// The operands that are read, the bias, and what is expected of the result.
+/// The operands that are read, the bias, and the expected result.
 struct Values {
   std::vector<float> first, second, bias, expected;
 };
@@ -163,8 +164,8 @@ Values valuesOf(const Case &data, DType type) {
   return {y, direction == proto::Convolution::BACKWARD_DATA ? w : x, bias, expected};
 }
 
-/// Runs twice: the second run must allocate nothing above 4 KiB and give the same bits.
-/// All arguments are stored as `type`.
+/// Runs twice. The second run must allocate nothing above 4 KiB and be bitwise identical. All
+/// arguments are stored as `type`.
 void checkStored(const Case &data, DType type) {
   Values values = valuesOf(data, type);
   proto::Kernel kernel;
@@ -217,7 +218,7 @@ void checkOnce(const Case &data) {
     checkStored(data, type);
 }
 
-/// A convolution and its gradients, which have no bias.
+/// Checks a convolution and its gradients, which have no bias.
 void check(Case data) {
   checkOnce(data);
   data.desc.set_bias(false);
@@ -227,7 +228,7 @@ void check(Case data) {
   checkOnce(data);
 }
 
-/// Sizes for which oneDNN has only gemm, which allocates.
+/// Checks sizes for which oneDNN supports only gemm, which allocates memory.
 void checkRefused(Case data, Direction direction) {
   data.desc.set_direction(direction);
   std::unique_ptr<Convolution> made;

@@ -23,7 +23,7 @@ Array arrayOf(DType dtype, std::vector<uint64_t> shape, const std::string &bytes
   return array;
 }
 
-/// Rows i of `columns` elements i * columns, i * columns + 1, ...
+/// Row i has `columns` elements: i * columns, i * columns + 1, ...
 Array counting(uint64_t rows, uint64_t columns, bool flat = false) {
   std::vector<int64_t> values(rows * columns);
   std::iota(values.begin(), values.end(), 0);
@@ -91,9 +91,10 @@ TEST_F(Files, TokensAreCutIntoSequences) {
     EXPECT_EQ(array.bytes.size(), array.shape[0] * 8);
     return array.shape[0];
   };
-  EXPECT_EQ(rows(0, 1), 3u); // 13 tokens: three sequences of 4, and the last one's successor
+  // 13 tokens: three sequences of 4, and the token after the last sequence
+  EXPECT_EQ(rows(0, 1), 3u);
   EXPECT_EQ(rows(1, 1), 3u);
-  EXPECT_EQ(rows(0, 2), 2u); // two tokens must follow
+  EXPECT_EQ(rows(0, 2), 2u); // two more tokens must follow each sequence
   EXPECT_EQ(rows(2, 2), 2u);
   EXPECT_EQ(rows(9, 0), 1u);
 }
@@ -131,7 +132,7 @@ TEST(Order, WholeBatchesInOrder) {
   EXPECT_EQ(order.stepsPerEpoch(), 2u);
   for (uint64_t step = 0; step < 5; ++step)
     for (uint64_t i = 0; i < 4; ++i)
-      EXPECT_EQ(order.sample(step, i), step % 2 * 4 + i); // 8, 9 and 10 fill no batch
+      EXPECT_EQ(order.sample(step, i), step % 2 * 4 + i); // samples 8, 9 and 10 do not fill a batch
 }
 
 TEST(Order, SmallDataRunsOn) {
@@ -159,8 +160,8 @@ TEST(Order, EachEpochIsAPermutationOfItsOwn) {
   }
 }
 
-/// Each sample comes to each place about equally often over seeds: chi-squared with 63
-/// degrees of freedom stays below 120 but once in 50,000 tries.
+/// Over all seeds, each sample is about equally often at each place: chi-squared with 63 degrees of
+/// freedom exceeds 120 only once in 50,000 trials.
 TEST(Order, SeedsSpreadEvenly) {
   constexpr int kSamples = 8, kSeeds = 4000;
   std::array<std::array<int, kSamples>, kSamples> count{};
@@ -191,7 +192,7 @@ TEST(Order, ServesBillionsWithoutMemory) {
 // Batches
 //===----------------------------------------------------------------------===//
 
-/// First column of what all ranks read in a step, in rank order.
+/// The first column of the rows that all ranks read in a step, in rank order.
 std::vector<int64_t> globalBatch(const DataSet &data, size_t input, uint64_t rows, uint64_t columns,
                                  int ranks, uint64_t step) {
   std::vector<int64_t> all;
@@ -226,7 +227,7 @@ TEST(Data, GlobalBatchesDoNotDependOnRanks) {
 }
 
 TEST(Data, InputsAreShuffledTogether) {
-  // Labels of three rows for each row of ids, as a model with flattened logits has them.
+  // Each row of ids has three rows of labels, as in a model with flattened logits.
   DataSet data({{"ids", ZERO_RT_I64, {2, 4}}, {"labels", ZERO_RT_I64, {6}}}, {2, 2});
   ASSERT_TRUE(data.bind("ids", counting(9, 4)).ok());
   ASSERT_TRUE(data.bind("labels", counting(9, 3, true)).ok());

@@ -13,7 +13,7 @@ using namespace zero::rt;
 
 namespace {
 
-/// Writes and reads of any place and length do what they would do in memory.
+/// Writes and reads at any offset and length have the same effect as in memory.
 TEST(DiskMemory, IsMemory) {
   const std::string path = testing::TempDir() + "zero-disk-memory-" + std::to_string(::getpid());
   constexpr uint64_t kBytes = uint64_t(3) << 20;
@@ -29,7 +29,7 @@ TEST(DiskMemory, IsMemory) {
   };
   for (int i = 0; i < 200; ++i) {
     const uint64_t offset = random() % kBytes, bytes = length(kBytes - offset);
-    uint64_t next = 0; // pieces follow each other
+    uint64_t next = 0; // pieces are contiguous
     auto at = [&](uint64_t done, uint64_t count) {
       EXPECT_EQ(done, next);
       EXPECT_TRUE(done + count == bytes || count % Memory::kPiece == 0);

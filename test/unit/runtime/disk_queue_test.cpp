@@ -32,7 +32,7 @@ struct Memory {
   uint32_t *data;
 };
 
-/// A file without a name beside the test, opened past the cache where that is possible.
+/// An unnamed file next to the test. It is opened without the page cache where this is possible.
 class DiskQueueTest : public testing::TestWithParam<DiskQueue::Kind> {
 protected:
   void SetUp() override {
@@ -61,7 +61,7 @@ protected:
 TEST_P(DiskQueueTest, WhatIsWrittenIsRead) {
   Memory out(21 * kMiB), in(21 * kMiB);
   out.fill(1);
-  // More than all that can be on its way at once, a last block that is not whole, one page.
+  // Sizes: more than the queue can have in flight, a partial last block, and one page.
   const uint64_t sizes[] = {16 * kMiB + 3 * kPage, kPage, 512 * 1024, 4 * kMiB};
   uint64_t at = 0;
   for (uint64_t bytes : sizes) {
@@ -72,7 +72,7 @@ TEST_P(DiskQueueTest, WhatIsWrittenIsRead) {
   Status status = run(false, in, 7 * kPage, 0, at);
   ASSERT_TRUE(status.ok()) << status.getMessage();
   EXPECT_EQ(std::memcmp(out.data, in.data, at), 0);
-  // A part from the middle.
+  // Reads a range in the middle.
   ASSERT_TRUE(run(false, in, 7 * kPage + 5 * kMiB, 0, kMiB).ok());
   EXPECT_EQ(std::memcmp(out.data + 5 * kMiB / 4, in.data, kMiB), 0);
 }
@@ -91,7 +91,7 @@ TEST_P(DiskQueueTest, AFileThatEndsEarlyIsNamed) {
   memory.fill(3);
   ASSERT_TRUE(run(true, memory, 0, 0, 2 * kMiB).ok());
   expectError(run(false, memory, 0, 0, 4 * kMiB), "of 'state.tier': the file ends there");
-  ASSERT_EQ(::ftruncate(descriptor, off_t(kMiB + 100)), 0); // in the middle of a page
+  ASSERT_EQ(::ftruncate(descriptor, off_t(kMiB + 100)), 0); // ends inside a page
   expectError(run(false, memory, 0, 0, 2 * kMiB), "the file ends there");
   EXPECT_TRUE(run(false, memory, 0, 0, kMiB).ok()) << "the queue works after an error";
 }

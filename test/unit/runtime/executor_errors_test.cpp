@@ -1,4 +1,4 @@
-//===- executor_errors_test.cpp - what the executor refuses ---------------===//
+//===- executor_errors_test.cpp - errors of the executor ------------------===//
 
 #include "parts.h"
 #include "trial.h"
@@ -44,7 +44,8 @@ TEST(ExecutorErrors, StalledRankIsNamedInTime) {
   Trial trial((TinyProgram(4)));
   trial.options.timeout_seconds = 1;
   trial.options.stall_rank = 2;
-  trial.options.stall_collective = 4; // three a step: the second of the second step
+  // a step has three collectives: stalls the second one of the second step
+  trial.options.stall_collective = 4;
   trial.start();
   trial.bind(8);
   EXPECT_OK(trial.step());
@@ -55,7 +56,7 @@ TEST(ExecutorErrors, StalledRankIsNamedInTime) {
 TEST(ExecutorErrors, RankThatNeverComesBackIsLeftBehind) {
   ONLY_ON_CPU() << "a thread does not hang with its GPU";
   TinyProgram tiny(3);
-  auto *hang = tiny.segment(0).mutable_commands(3); // in place of the first product
+  auto *hang = tiny.segment(0).mutable_commands(3); // replaces the first product
   hang->mutable_launch()->set_kernel(6);
   Trial trial(tiny);
   trial.options.timeout_seconds = 1;
@@ -179,7 +180,7 @@ TEST(ExecutorErrors, InconsistentTiles) {
   change(0, {{0, 0, all}}, "gradient 'w': its tiles are not those of the parameter");
 }
 
-// Native code runs as many iterations as the tables say.
+// Native code runs the number of iterations in the tables.
 TEST(ExecutorErrors, IterationsBeyondTheArguments) {
   auto change = [](auto edit, const char *part) {
     TinyProgram tiny(2);
@@ -192,7 +193,8 @@ TEST(ExecutorErrors, IterationsBeyondTheArguments) {
     ADD_FAILURE() << "no launch has a length";
   };
   change([](auto &, auto &launch) { launch.set_length(-1); }, "a launch of a negative length");
-  // Not one element more, and none is not what a kernel over a length does.
+  // Lengths that are one element too long are rejected, and length 0 of a kernel that takes a
+  // length.
   const auto slice = int64_t(TinyProgram(2).slice);
   for (int64_t length : {int64_t(0), slice + 1, int64_t(1) << 20, INT64_MAX})
     change([&](auto &, auto &launch) { launch.set_length(length); }, "has a length of");

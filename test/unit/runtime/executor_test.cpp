@@ -1,4 +1,4 @@
-//===- executor_test.cpp - a whole program through the C interface --------===//
+//===- executor_test.cpp - a program run through the C interface ----------===//
 
 #include "allocations.h"
 #include "parts.h"
@@ -15,7 +15,7 @@ using namespace zero::rt;
 
 namespace {
 
-/// One step in double: the mean loss before the update, and w after it.
+/// Computes one step in double precision: returns the mean loss before the update and changes w.
 double reference(std::vector<double> &w, uint64_t firstRow, uint64_t rows, uint64_t total,
                  double rate, std::vector<double> *gradient = nullptr) {
   double loss = 0;
@@ -117,14 +117,14 @@ TEST_P(Executor, EvaluatesWithoutATrace) {
   std::vector<int64_t> labels(2 * rows);
   for (uint64_t i = 0; i < x.size(); ++i) {
     const uint64_t row = i / 4;
-    x[i] = float(row + i % 4); // as Trial's
+    x[i] = float(row + i % 4); // as in Trial
   }
   std::array<uint64_t, 2> shape{2 * rows, 4};
   EXPECT_OK(zero_rt_data_bind_memory(held, "x", ZERO_RT_F32, shape.data(), 2, x.data()));
   EXPECT_OK(zero_rt_data_bind_memory(held, "label", ZERO_RT_I64, shape.data(), 1, labels.data()));
   for (uint64_t step = 0; step < 4; ++step) {
     zero_rt_step_result got;
-    // The loss is that of the step to come when the samples are.
+    // The loss equals that of the next step if the samples are the same.
     EXPECT_OK(zero_rt_session_evaluate(trial.session, held, step % 3 % 2, &got));
     EXPECT_OK(trial.step());
     EXPECT_OK(plain.step());
@@ -144,7 +144,7 @@ TEST_P(Executor, EvaluatesWithoutATrace) {
     }
     EXPECT_NO_LARGE_ALLOCATIONS(watch);
   }
-  labels[0] = 10; // the program takes 0 to 9
+  labels[0] = 10; // the program accepts 0 to 9
   EXPECT_OK(zero_rt_data_bind_memory(held, "label", ZERO_RT_I64, shape.data(), 1, labels.data()));
   zero_rt_step_result got;
   EXPECT_FAILS(zero_rt_session_evaluate(trial.session, held, 0, &got), ZERO_RT_CHECK_FAILED,
@@ -163,7 +163,7 @@ TEST(ExecutorPredicates, SkipAndFirstAndLastAndLater) {
     *tiny.segment(0).add_commands() = *increment;
     tiny.segment(0).mutable_commands()->rbegin()->set_when(when);
   }
-  // A predicate that is 0 (the second byte of the counter) skips one more.
+  // A predicate that is 0 (the second byte of the counter) skips one more increment.
   tiny.program.add_predicates()->set_offset(tiny.at.count + 1);
   *tiny.segment(1).add_commands() = *increment;
   tiny.segment(1).mutable_commands()->rbegin()->set_predicate(1);
@@ -176,12 +176,12 @@ TEST(ExecutorPredicates, SkipAndFirstAndLastAndLater) {
   EXPECT_EQ(count, 5 + 8);
 }
 
-/// A predicate that a command of the segment changes: it counts from there on.
+/// A command of the segment changes a predicate. The new value is used from there on.
 TEST(ExecutorPredicates, AreLookedAtAgainOnceTheyMayHaveChanged) {
   TinyProgram tiny(2);
   const proto::Command increment = tiny.segment(1).commands(1);
   tiny.program.mutable_tensors(1)->mutable_init()->set_splat(254);
-  tiny.program.add_predicates()->set_offset(tiny.at.count); // the low byte: 0 at 256
+  tiny.program.add_predicates()->set_offset(tiny.at.count); // the low byte, which is 0 at 256
   for (int i = 0; i < 4; ++i) {
     *tiny.segment(1).add_commands() = increment;
     tiny.segment(1).mutable_commands()->rbegin()->set_predicate(1);
@@ -251,7 +251,7 @@ TEST(ExecutorFiles, NarrowInitialValuesAreWidenedIntoShards) {
   ::unlink(path.c_str());
 }
 
-/// More than fits what they are converted through, in shards that end inside of it.
+/// The values exceed the conversion buffer, and shards end inside of it.
 TEST(ExecutorFiles, WideInitialValuesAreRoundedIntoShards) {
   const uint64_t count = 30011, slice = 10048;
   std::string path = testing::TempDir() + "zero-wide-" + std::to_string(::getpid());
@@ -280,7 +280,7 @@ TEST(ExecutorFiles, WideInitialValuesAreRoundedIntoShards) {
   ::unlink(path.c_str());
 }
 
-/// A matrix of which the file has the transpose, in slices that end inside of rows.
+/// The file has the transpose of the matrix. Slices end inside of rows.
 TEST(ExecutorFiles, TransposedInitialValuesAreReadIntoShards) {
   const uint64_t height = 37, width = 21, slice = 272;
   std::string path = testing::TempDir() + "zero-transposed-" + std::to_string(::getpid());

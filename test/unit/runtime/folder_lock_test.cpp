@@ -1,4 +1,4 @@
-//===- folder_lock_test.cpp - one run in a folder of checkpoints ----------===//
+//===- folder_lock_test.cpp - one run per folder of checkpoints -----------===//
 
 #include "runtime/checkpoint/generations.h"
 #include "runtime/support/file.h"
@@ -32,7 +32,7 @@ TEST_F(Lock, IsSharedInAProcess) {
   EXPECT_TRUE(fs::is_empty(folder));
 }
 
-/// Other processes are refused as long as the one lives that has it, whatever ends it.
+/// Other processes are rejected as long as the owner lives, no matter how the owner ends.
 TEST_F(Lock, KeepsOthersOut) {
   int ready[2];
   ASSERT_EQ(::pipe(ready), 0);

@@ -1,4 +1,4 @@
-//===- format_test.cpp - .zexe files, whole and damaged -------------------===//
+//===- format_test.cpp - .zexe files, complete and damaged ----------------===//
 
 #include "runtime/format/format.h"
 #include "tiny_program.h"
@@ -22,7 +22,7 @@ protected:
   }
   void TearDown() override { ::unlink(path.c_str()); }
 
-  /// The error of reading `contents`.
+  /// Returns the error of reading `contents`.
   std::string read(const std::string &contents) {
     std::ofstream(path, std::ios::binary) << contents;
     Executable executable;
@@ -76,7 +76,7 @@ TEST_F(Format, RefusesTruncationAnywhere) {
 }
 
 TEST_F(Format, RefusesEveryFlippedByte) {
-  // Each field of the header, then a sample of the rest; the padding counts, too.
+  // Damages each byte of the header, then a sample of the rest, including padding.
   for (size_t at = 0; at < bytes.size(); at += at < 96 ? 1 : 37) {
     std::string damaged = bytes;
     damaged[at] = static_cast<char>(damaged[at] ^ 0x10);

@@ -1,4 +1,4 @@
-//===- half_test.cpp - 16-bit floats in vectors against one by one --------===//
+//===- half_test.cpp - vector conversions of 16-bit floats ----------------===//
 
 #include "runtime/support/half.h"
 
@@ -14,7 +14,7 @@ using namespace zero::rt;
 
 namespace {
 
-/// The element that `bits` stand for, and back, by the language's own conversions.
+/// The element that `bits` denote, and its inverse, by the conversions of the language.
 float widened(DType type, uint16_t bits) {
   if (type == ZERO_RT_F16)
     return static_cast<float>(std::bit_cast<_Float16>(bits));
@@ -30,7 +30,7 @@ uint16_t narrowed(DType type, float value) {
 
 class Half : public testing::TestWithParam<DType> {};
 
-/// All of them, with the thread flushing subnormals as the ranks' do.
+/// Converts all bit patterns. The thread flushes subnormals as the threads of ranks do.
 TEST_P(Half, WidensEveryBitPattern) {
   std::vector<uint16_t> all(65536);
   std::iota(all.begin(), all.end(), 0);
@@ -51,7 +51,7 @@ TEST_P(Half, WidensEveryBitPattern) {
   }
 }
 
-/// Every exponent with the fractions that matter: ties, their neighbours, and all over.
+/// Every exponent with the relevant fractions: ties, their neighbours, and a sample of the rest.
 TEST_P(Half, NarrowsToNearestEven) {
   std::vector<float> values;
   for (uint32_t top = 0; top < 65536; ++top)

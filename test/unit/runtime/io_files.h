@@ -18,7 +18,7 @@ std::string raw(std::initializer_list<T> values) {
   return {reinterpret_cast<const char *>(std::data(values)), values.size() * sizeof(T)};
 }
 
-/// A .npy as NumPy writes it.
+/// Returns a .npy file as NumPy writes it.
 inline std::string npy(const std::string &descr, const std::string &shape,
                        const std::string &elements, int version = 1,
                        const std::string &order = "False") {
@@ -32,7 +32,7 @@ inline std::string npy(const std::string &descr, const std::string &shape,
   return std::string("\x93NUMPY") + char(version) + '\0' + size + header + elements;
 }
 
-/// A test with one file.
+/// A test that uses one file.
 class Files : public testing::Test {
 protected:
   std::string path = testing::TempDir() + "zero-io-" + std::to_string(::getpid());

@@ -108,7 +108,7 @@ TEST_F(Files, SafetensorsIsSortedAndAligned) {
   EXPECT_EQ(got.substr(8 + length), "nnnnnnnnaaaabbbbbbbbmmm");
 }
 
-/// How many temporaries of `path` there are.
+/// Returns the number of temporary files of `path`.
 static size_t temporariesOf(const std::string &path) {
   const std::filesystem::path whole(path);
   size_t count = 0;
@@ -130,7 +130,7 @@ TEST_F(Files, AbandonedOutputLeavesNothing) {
 }
 
 TEST(Floats, RoundsToNearestEven) {
-  // Halfway between two bf16, one of them even: down, up; just above halfway; and NaN.
+  // Halfway between two bf16 numbers (rounds to even: down and up), just above halfway, and NaN.
   const uint32_t bits[] = {0x3f808000, 0x3f818000, 0x3f808001, 0xff7fffff, 0x7fc00001, 0x00000000};
   const uint16_t expected[] = {0x3f80, 0x3f82, 0x3f81, 0xff80, 0x7fc0, 0x0000};
   uint16_t narrow[6];
@@ -155,7 +155,7 @@ TEST(Floats, WidensInPlaceAndExactly) {
       convertFloats(narrow, tail, wide, place.data(), count);
       convertFloats(wide, place.data(), narrow, back.data(), count);
       const uint16_t infinity = narrow == ZERO_RT_F16 ? 0x7c00 : 0x7f80;
-      for (size_t i = 0; i < count; ++i) // a NaN stays one, if a quiet one
+      for (size_t i = 0; i < count; ++i) // a NaN remains a NaN, but a quiet one
         if ((all[i] & 0x7fff) <= infinity)
           ASSERT_EQ(back[i], all[i]);
         else
@@ -231,7 +231,7 @@ TEST(Safetensors, RefusesWhatIsBroken) {
   refused(safetensors("{\"\xff\":" + empty + "}", ""), "no JSON object");
 }
 
-// What a parser that builds a tree needs minutes or gigabytes for is refused on the way.
+// Headers for which a tree-building parser needs minutes or gigabytes are rejected early.
 TEST(Safetensors, BoundsItsHeader) {
   auto refused = [](const std::string &header, const std::string &part) {
     std::map<std::string, Array> tensors;

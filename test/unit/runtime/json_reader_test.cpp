@@ -9,7 +9,7 @@ using zero::rt::JsonReader;
 
 namespace {
 
-/// The string that `text` is, or "refused".
+/// Returns the string that `text` encodes, or "refused".
 std::string stringIn(const std::string &text) {
   JsonReader json(text);
   std::string value;
@@ -24,7 +24,7 @@ TEST(JsonReader, ResolvesStrings) {
   for (const char *bad : {"", "a", "\"", "\"a", "\"\\\"", "\"\\x\"", "\"\\u12g4\"", "\"\\u12\"",
                           "\"\n\"", "\"\\ud83d\"", "\"\\ude00\"", "\"\\ud83d\\u0041\""})
     EXPECT_EQ(stringIn(bad), "refused") << bad;
-  // Stray, overlong, a surrogate, beyond Unicode, cut off.
+  // Stray bytes, overlong forms, a surrogate, beyond Unicode, truncated.
   for (const char *bad : {"\x80", "\xc0\x80", "\xe0\x80\x80", "\xed\xa0\x80", "\xf0\x80\x80\x80",
                           "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xe2\x82", "\xff"})
     EXPECT_EQ(stringIn("\"" + std::string(bad) + "\""), "refused");

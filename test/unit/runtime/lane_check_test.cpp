@@ -1,4 +1,4 @@
-//===- lane_check_test.cpp - whether lanes can run beside each other ------===//
+//===- lane_check_test.cpp - checks of concurrent lanes -------------------===//
 
 #include "compiled.h"
 
@@ -11,7 +11,7 @@ using namespace zero::rt;
 
 namespace {
 
-/// A program of copies, which read [from, from + bytes) and write [to, to + bytes).
+/// A program of copies that read [from, from + bytes) and write [to, to + bytes).
 struct Copies {
   proto::Program program;
 
@@ -66,7 +66,7 @@ TEST(LaneCheck, WhatAWaitBringsCounts) {
   copies.add(proto::H2D, 0, 100, 10);
   copies.add(proto::COMPUTE, 100, 200, 10, {0});
   copies.add(proto::D2H, 200, 300, 10, {1});
-  copies.add(proto::NVME_WRITE, 100, 400, 10, {2}); // knows of 0 by 1 and 2
+  copies.add(proto::NVME_WRITE, 100, 400, 10, {2}); // ordered after command 0 through 1 and 2
   EXPECT_TRUE(checkLanes(copies.program).ok());
 }
 
@@ -104,7 +104,7 @@ TEST(LaneCheck, CollectivesHaveOneOrder) {
   EXPECT_TRUE(checkLanes(copies.program).ok());
 }
 
-/// Calls body(command) for each wait of `program`, which is left out meanwhile.
+/// Calls body(command) once for each wait of `program`, with this wait removed.
 template <typename Body>
 void withoutEachWait(proto::Program &program, Body body) {
   for (auto &segment : *program.mutable_segments())

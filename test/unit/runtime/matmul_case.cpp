@@ -1,4 +1,4 @@
-//===- matmul_case.cpp - a matrix product and what is right ---------------===//
+//===- matmul_case.cpp - a matrix product and its reference ---------------===//
 
 #include "matmul_case.h"
 #include "runtime/support/floats.h"
@@ -43,7 +43,7 @@ std::vector<float> loadedFrom(DType type, const std::vector<char> &bytes) {
   return values;
 }
 
-/// Half of the distance between two numbers of `type`, of 1.
+/// The rounding error relative to 1: half of the distance between two numbers of `type`.
 static double unitOf(DType type) {
   return type == ZERO_RT_F32 ? 0 : type == ZERO_RT_F16 ? 0x1p-11 : 0x1p-8;
 }

@@ -1,4 +1,4 @@
-//===- matmul_case.h - a matrix product and what is right -------*- C++ -*-===//
+//===- matmul_case.h - a matrix product and its reference -------*- C++ -*-===//
 
 #ifndef TEST_UNIT_RUNTIME_MATMUL_CASE_H
 #define TEST_UNIT_RUNTIME_MATMUL_CASE_H
@@ -14,7 +14,7 @@ namespace zero::rt {
 
 using Strides = std::vector<int64_t>;
 
-/// A product and buffers that are as long as its strides reach.
+/// A product and its buffers, which are as long as its strides require.
 struct Case {
   proto::Matmul desc;
   std::vector<float> a, b, bias, residual, c;
@@ -55,23 +55,24 @@ struct Case {
   Case &reorderB() { return desc.set_reorder_b(true), *this; }
 };
 
-/// How A, B, the bias and C are stored; the residual as C.
+/// The types of A, B, the bias and C. The residual has the type of C.
 using Types = std::array<DType, 4>;
 
-/// `values` as `type` has them in memory.
+/// Returns `values` stored as `type`.
 std::vector<char> storedAs(DType type, const std::vector<float> &values);
 std::vector<float> loadedFrom(DType type, const std::vector<char> &bytes);
 
 proto::Kernel kernelOf(const Case &data, const Types &types);
 
-/// What is right: `c` where the product writes, NaN elsewhere.
+/// The expected result: `c` where the product writes, NaN elsewhere.
 std::vector<float> expectedOf(Case data);
 
-/// What lies between C's elements keeps its bits; these are exact to their type.
+/// Bytes between the elements of C must be unchanged. The elements must equal `expected` up to the
+/// errors of summation and of rounding to `type`.
 void checkResult(const Case &data, DType type, const std::vector<char> &before,
                  const std::vector<char> &after, const std::vector<float> &expected);
 
-/// Of a matrix with `gap` elements between its rows or, transposed, its columns.
+/// The strides of a matrix with `gap` elements between its rows or, if transposed, its columns.
 Strides strides(bool transposed, int64_t rows, int64_t columns, int64_t gap);
 
 } // namespace zero::rt

@@ -13,7 +13,7 @@ using namespace zero::rt;
 
 namespace {
 
-/// Runs twice from the same C: the second run must allocate nothing above 4 KiB.
+/// Runs twice with the same initial C. The second run must allocate nothing above 4 KiB.
 void checkStored(Case data, const Types &types) {
   std::unique_ptr<LibraryKernel> matmul;
   std::unique_ptr<LibraryCall> call;
@@ -52,7 +52,7 @@ void checkStored(Case data, const Types &types) {
   std::free(workspace);
 }
 
-/// In f32, all in 16 bits, and with some arguments in them.
+/// Checks in f32, with all arguments in 16 bits, and with some of them in 16 bits.
 void check(const Case &data) {
   constexpr DType F = ZERO_RT_F32, H = ZERO_RT_F16, B = ZERO_RT_BF16;
   for (const Types &types : {Types{F, F, F, F}, {B, B, B, B}, {H, F, B, H}, {F, B, F, F}})
@@ -89,7 +89,7 @@ TEST(Matmul, BatchesWithoutGaps) {
 }
 
 TEST(Matmul, HeadsInsideAProjection) {
-  // Two sequences of 3 heads: queries and keys lie side by side in rows of 120.
+  // Two sequences of 3 heads: queries and keys are stored side by side in rows of 120.
   int64_t S = 32, D = 20, row = 120;
   check(Case({2, 3}, S, S, D, {S * row, D, row, 1}, {S * row, D, 1, row}, {3 * S * S, S * S, S, 1})
             .alpha(0.25f));
@@ -174,31 +174,31 @@ TEST(Matmul, LargeOnesRunInBlocks) {
     EXPECT_TRUE(makeLibraryKernel(kernelOf(data, types), 1, made).ok());
     return made ? made->getWorkspace() : 0;
   };
-  // Rows: of A and C 256 at a time; B whole. The last block has 44.
+  // Converts A and C in blocks of 256 rows, and all of B. The last block has 44 rows.
   Case rows({}, 556, 211, 200, {200, 1}, {211, 1}, {211, 1});
   EXPECT_LT(workspace(rows, {B, B, B, B}), 4u * (256 * 200 + 200 * 211 + 256 * 211) + 50000);
   checkStored(rows.withBias(), {B, B, B, B});
   checkStored(rows.accumulate(), {H, H, B, H});
   checkStored(rows.withResidual(), {H, B, B, B});
-  // Columns, with C, B and A transposed, and gaps.
+  // Converts blocks of columns, with C, B and A transposed and with gaps.
   Case columns({}, 210, 600, 190, {1, 275}, {1, 301}, {1, 290});
   EXPECT_LT(workspace(columns, {B, B, B, B}), 4u * (210 * 190 + 190 * 256 + 210 * 256) + 50000);
   checkStored(columns.withBias(), {B, B, B, B});
   checkStored(columns.accumulate(), {F, B, H, B});
   checkStored(columns.withResidual(), {F, B, H, F});
-  // Batches, one at a time, in which A is repeated.
+  // Converts one batch at a time. A is repeated over the batches.
   Case batches({8, 2}, 90, 100, 110, {0, 9900, 110, 1}, {22000, 11000, 100, 1},
                {18000, 9000, 100, 1});
   EXPECT_LT(workspace(batches, {B, B, B, B}), 4u * 2 * (9900 + 11000 + 9000) + 50000);
   checkStored(batches.withBias(), {B, B, B, B});
   checkStored(batches.accumulate().alpha(0.5f), {B, H, F, F});
   checkStored(batches.withResidual(), {B, H, F, H});
-  // Of what is f32 nothing is copied; B alone is cut along its columns.
+  // Arguments in f32 are not copied. Only B is converted, in blocks of columns.
   EXPECT_LT(workspace(Case({}, 4, 1000, 700, {700, 1}, {1000, 1}, {1000, 1}), {F, B, F, F}),
             4u * 700 * 256 + 50000);
 }
 
-/// C after one run of `data` in f32.
+/// Returns C after one run of `data` in f32.
 std::vector<float> resultOf(Case data, int threads = 1) {
   TeamSize team(threads);
   std::unique_ptr<Matmul> matmul;
@@ -227,7 +227,7 @@ TEST(Matmul, ResidualsGiveTheSameBitsInPlace) {
       }
 }
 
-/// The bytes that `data` needs, for f32.
+/// The workspace bytes that `data` needs in f32.
 uint64_t workspaceOf(const Case &data) {
   std::unique_ptr<Matmul> matmul;
   EXPECT_TRUE(Matmul::create(data.desc, 1, matmul).ok());
@@ -235,7 +235,7 @@ uint64_t workspaceOf(const Case &data) {
 }
 
 TEST(Matmul, ReordersBFirst) {
-  // With tails of rows, columns and sums; A either way round.
+  // The sizes leave tails in rows, columns and sums. A is dense or transposed.
   for (bool transposed : {false, true})
     for (auto [m, n, k] : {std::array{300, 512, 70}, std::array{70, 530, 33}, std::array{1, 40, 16},
                            std::array{64, 1, 16}, std::array{8, 48, 1}}) {
@@ -249,7 +249,8 @@ TEST(Matmul, ReordersBFirst) {
 }
 
 TEST(Matmul, ReordersWhereItCan) {
-  // Gaps in B do not matter to the copy; those in A, batches and columns of C are left alone.
+  // B is copied, so it may have gaps. The product is not reordered if A has gaps, if there are
+  // batches, or if C is transposed.
   check(Case({}, 33, 47, 29, {29, 1}, {52, 1}, {47, 1}).reorderB());
   check(Case({}, 33, 47, 29, {29, 1}, {1, 30}, {47, 1}).reorderB().withBias());
   check(Case({}, 33, 47, 29, {34, 1}, {47, 1}, {47, 1}).reorderB());
@@ -265,7 +266,7 @@ TEST(Matmul, ReorderedBIsInTheWorkspace) {
   const uint64_t plain = workspaceOf(data);
   const uint64_t reordered = workspaceOf(data.reorderB());
   EXPECT_GE(reordered, 4u * 512 * 70);
-  EXPECT_LT(reordered, plain + 4u * 512 * 80); // in blocks of columns, of which it has no tail
+  EXPECT_LT(reordered, plain + 4u * 512 * 80); // the copy has blocks of columns; n leaves no tail
 }
 
 TEST(Matmul, ReorderedGivesTheSameBitsWithMoreThreads) {
@@ -279,7 +280,7 @@ TEST(Matmul, ReorderedGivesTheSameBitsWithMoreThreads) {
 }
 
 TEST(Matmul, CopiesAreInTheWorkspace) {
-  // Repeated over the batch, B is copied once; A has gaps that the copy has not.
+  // B is repeated over the batch and copied once. A has gaps, which the copy does not have.
   Case data({4}, 16, 16, 16, {100 * 16, 100, 1}, {0, 16, 1}, {256, 16, 1});
   std::unique_ptr<LibraryKernel> plain, mixed;
   Case dense({4}, 16, 16, 16, {256, 16, 1}, {0, 16, 1}, {256, 16, 1});
@@ -289,7 +290,8 @@ TEST(Matmul, CopiesAreInTheWorkspace) {
   EXPECT_EQ(mixed->getWorkspace(), alignUp(plain->getWorkspace()) + 4 * (4 * 256 + 256));
 }
 
-/// What zeroc is told of a product of `batch` times [m, k] by [k, n], all dense, B for all.
+/// Returns the answer to zeroc about a dense product of `batch` times [m, k] by [k, n], with one B
+/// for all.
 std::string answerFor(uint64_t batch, uint64_t m, uint64_t n, uint64_t k) {
   proto::Kernel kernel;
   proto::Matmul &desc = *kernel.mutable_matmul();
@@ -307,7 +309,7 @@ std::string answerFor(uint64_t batch, uint64_t m, uint64_t n, uint64_t k) {
   return zero_rt_library_workspace(kernel, bytes);
 }
 
-// oneDNN divides by zero for 2^32 rows, so it is never asked.
+// oneDNN divides by zero for 2^32 rows, so such a product never reaches it.
 TEST(Matmul, SidesAreBoundedBeforeTheLibrary) {
   const uint64_t most = uint64_t(1) << 30, much = uint64_t(1) << 32;
   EXPECT_EQ(answerFor(1, most, 8, 8), "");
@@ -316,7 +318,7 @@ TEST(Matmul, SidesAreBoundedBeforeTheLibrary) {
     for (const std::string &answer : {answerFor(1, size, 8, 8), answerFor(1, 8, size, 8),
                                       answerFor(1, 8, 8, size), answerFor(size, 8, 8, 8)})
       EXPECT_EQ(answer, "a matrix product: " + bound + std::to_string(size));
-  // Rows of all matrices together stay apart, as matrices.
+  // The rows of all matrices together are too many, so the matrices remain separate.
   EXPECT_EQ(answerFor(uint64_t(1) << 16, uint64_t(1) << 16, 8, 8), "");
 }
 

@@ -1,4 +1,4 @@
-//===- memory_check_test.cpp - mistakes that --check-memory names ---------===//
+//===- memory_check_test.cpp - mistakes that --check-memory finds ---------===//
 
 #include "mixed_program.h"
 #include "parts.h"
@@ -68,7 +68,7 @@ zero_rt_stats statsOf(Trial &trial) {
 
 TEST(MemoryCheck, MeasuresTheCommands) {
   TinyProgram tiny(2);
-  tiny.program.mutable_arenas(0)->set_bytes(tiny.at.end + 640); // room that nobody uses
+  tiny.program.mutable_arenas(0)->set_bytes(tiny.at.end + 640); // unused bytes
   Trial trial(tiny), plain((TinyProgram(2)));
   trial.options.check_memory = 1;
   for (Trial *each : {&trial, &plain}) {
@@ -79,14 +79,15 @@ TEST(MemoryCheck, MeasuresTheCommands) {
   }
   EXPECT_EQ(trial.weights(), plain.weights());
   EXPECT_EQ(statsOf(trial).measured_peak[ZERO_RT_DEVICE], tiny.at.end);
-  // In backward: state (24 + 8 + 4), rate, x, two losses, what it reads and writes.
+  // The peak is in backward: state (24 + 8 + 4), rate, x, two losses, and the operands and results
+  // of the product.
   const uint64_t workspace = tiny.segment(0).commands(7).launch().args(3).bytes();
   EXPECT_EQ(statsOf(trial).measured_live[ZERO_RT_DEVICE], 36 + 4 + 32 + 8 + 24 + 48 + workspace);
   EXPECT_EQ(statsOf(plain).measured_peak[ZERO_RT_DEVICE], 0u);
   EXPECT_EQ(statsOf(plain).measured_live[ZERO_RT_DEVICE], 0u);
 }
 
-/// The first step under --check-memory fails and says `part`.
+/// Expects that the first step under --check-memory fails with `part` in the message.
 template <typename Program>
 void expectFound(const Program &program, const std::string &part,
                  zero_rt_code code = ZERO_RT_INTERNAL) {
@@ -97,7 +98,7 @@ void expectFound(const Program &program, const std::string &part,
   EXPECT_FAILS(trial.step(), code, part);
 }
 
-/// Expects that it is found before anything runs.
+/// Expects that the mistake is found before execution.
 template <typename Program>
 void expectProven(const Program &program, const std::string &part) {
   Trial trial(program);
@@ -113,20 +114,20 @@ std::string bytes(uint64_t begin, uint64_t size) {
 
 TEST(MemoryCheck, NamesWhoReadsWhatNobodyWrote) {
   TinyProgram tiny(2);
-  tiny.segment(0).mutable_commands()->DeleteSubrange(3, 1); // the product that makes y
+  tiny.segment(0).mutable_commands()->DeleteSubrange(3, 1); // removes the product that computes y
   expectProven(tiny, "command 3 ('kernel 2'): it reads " + bytes(tiny.at.y, 24) +
                          "which no command has written in this step");
 }
 
 TEST(MemoryCheck, NamesWhoWroteThereInstead) {
-  TinyProgram tiny(2); // the loss is written elsewhere
+  TinyProgram tiny(2); // the loss is written to another address
   proto::Segment &segment = tiny.segment(0);
   for (proto::Address &address : *segment.mutable_commands(4)->mutable_launch()->mutable_args())
     if (address.offset() == tiny.at.localLoss)
       address.set_offset(tiny.at.x);
   expectProven(tiny, "command 5 (''): it reads " + bytes(tiny.at.localLoss, 4) +
                          "which no command has written in this step");
-  TinyProgram other(2); // dy lies in x, which is read with it
+  TinyProgram other(2); // dy overlaps x, which the same command reads
   for (proto::Address &address :
        *other.segment(0).mutable_commands(4)->mutable_launch()->mutable_args())
     if (address.offset() == other.at.dy)
@@ -137,7 +138,7 @@ TEST(MemoryCheck, NamesWhoWroteThereInstead) {
 }
 
 TEST(MemoryCheck, TellsApartWhatFollowsInTheSameBytes) {
-  TinyProgram tiny(2); // in the epilogue somebody wants y, in whose bytes lies a part of x
+  TinyProgram tiny(2); // the epilogue reads y, whose bytes now hold a part of x
   proto::Command &command = launch(tiny.segment(1), 5, {tiny.at.y});
   command.mutable_launch()->mutable_args(0)->set_bytes(8);
   command.mutable_launch()->mutable_args(0)->set_reads(uint32_t(tiny.at.y + 1));
@@ -153,7 +154,7 @@ TEST(MemoryCheck, TellsApartWhatFollowsInTheSameBytes) {
 }
 
 TEST(MemoryCheck, SeesReadsThatAreNotSaid) {
-  TinyProgram tiny(2); // the loss is said to read one number of y: the others die before
+  TinyProgram tiny(2); // the loss declares to read one element of y: the others are dead before
   tiny.segment(0).mutable_commands(4)->mutable_launch()->mutable_args(0)->set_bytes(4);
   expectFound(tiny, "the loss is NaN", ZERO_RT_NOT_FINITE);
 }
@@ -164,7 +165,7 @@ std::string wrote(uint64_t at) {
 
 TEST(MemoryCheck, SeesWritesThatAreNotSaid) {
   for (bool isLive : {false, true}) {
-    TinyProgram tiny(2); // dy is said to be shorter than it is: behind it is nothing, or x
+    TinyProgram tiny(2); // dy is declared shorter than it is: the bytes after it hold nothing, or x
     proto::Address &dy = *tiny.segment(0).mutable_commands(4)->mutable_launch()->mutable_args(3);
     dy.set_offset(isLive ? tiny.at.x - 8 : tiny.at.dy);
     dy.set_bytes(8);
@@ -180,7 +181,7 @@ TEST(MemoryCheck, SeesFreeBytesThatChange) {
   check.begin(0, false);
   EXPECT_TRUE(check.beforeInputs().ok());
   EXPECT_TRUE(check.after().ok());
-  arena[tiny.at.y + 20] = 1; // before anybody writes y
+  arena[tiny.at.y + 20] = 1; // before y is written
   Status status;
   for (int i = 0; status.ok() && i < tiny.segment(0).commands_size(); ++i)
     if (status = check.beforeCommand({}); status.ok())
@@ -191,7 +192,7 @@ TEST(MemoryCheck, SeesFreeBytesThatChange) {
 }
 
 TEST(MemoryCheck, SeesUpdatesThatAreMissing) {
-  // In place of a value that is there: only the number of the value tells.
+  // The address holds another live value, so only the value number shows the mistake.
   TinyProgram tiny(2);
   proto::Address &count = *tiny.segment(1).mutable_commands(1)->mutable_launch()->mutable_args(0);
   const uint32_t before = count.reads(), after = 9999;
@@ -214,7 +215,7 @@ TEST(MemoryCheck, SeesUpdatesThatAreMissing) {
 
 TEST(MemoryCheck, FollowsIterationsAndPredicates) {
   for (int microBatches : {1, 2, 3, 5}) {
-    MixedProgram mixed(2, microBatches, 3e38); // overflows: the update is skipped
+    MixedProgram mixed(2, microBatches, 3e38); // overflows, so the update is skipped
     Trial trial(mixed);
     trial.options.check_memory = 1;
     trial.options.allow_nan = 1;
@@ -227,7 +228,7 @@ TEST(MemoryCheck, FollowsIterationsAndPredicates) {
     }
     EXPECT_EQ(statsOf(trial).measured_peak[ZERO_RT_DEVICE], mixed.at.end);
   }
-  // What only the first iteration makes is not there in the later ones once it is overwritten.
+  // A value that only the first iteration computes is missing in later ones once it is overwritten.
   MixedProgram mixed(2, 3);
   for (proto::Command &command : *mixed.segment(1).mutable_commands())
     if (command.when() == proto::Command::FIRST && command.has_copy())

@@ -1,7 +1,7 @@
-//===- memory_mutation_test.cpp - does --check-memory see it? -------------===//
+//===- memory_mutation_test.cpp - mutations that --check-memory finds -----===//
 //
-// Executables with one mistake of the kind that a planner could make. Each mistake that
-// changes a result must be found by the first steps under --check-memory.
+// Runs executables that contain one mistake of the kind that a planner could make. The first steps
+// under --check-memory must find each mistake that changes a result.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,14 +26,14 @@ std::vector<uint64_t> offsetsOf(proto::Program &program) {
 // Mistakes
 //===----------------------------------------------------------------------===//
 
-/// What was done, and why that may change nothing at all; empty: it always changes something.
+/// The mistake, and the reason why it may have no effect. Empty: it always has an effect.
 struct Mistake {
   std::string what, harmlessWhere;
 };
 
 static constexpr const char *kFree = "nothing else needs its bytes there meanwhile";
 
-/// One value of the step, and what lies in its bytes with it, lies where another does.
+/// Moves one value of the step, with the values that share its bytes, to the bytes of another.
 Mistake moveValue(proto::Program &program, Random &random) {
   Groups groups(program);
   std::set<uint32_t> persistent, transient;
@@ -57,7 +57,7 @@ Mistake moveValue(proto::Program &program, Random &random) {
   return {"value " + std::to_string(group) + " lies at " + std::to_string(to), kFree};
 }
 
-/// One command finds one argument, or leaves it, somewhere else.
+/// Changes the address of one argument of one command.
 Mistake moveAddress(proto::Program &program, Random &random) {
   const std::vector<uint64_t> offsets = offsetsOf(program);
   const uint64_t chosen = random() % offsets.size();
@@ -70,7 +70,7 @@ Mistake moveAddress(proto::Program &program, Random &random) {
   return {"address " + std::to_string(chosen) + " is " + std::to_string(to), kFree};
 }
 
-/// The arena ends before the last values do.
+/// Ends the arena before the last values end.
 Mistake shrinkArena(proto::Program &program, Random &random) {
   proto::Arena &arena = *program.mutable_arenas(0);
   const uint64_t by = 1 + random() % (arena.bytes() / 4);
@@ -79,7 +79,7 @@ Mistake shrinkArena(proto::Program &program, Random &random) {
           by < arena.alignment() ? "they fill the arena up to its alignment" : ""};
 }
 
-/// A command is missing.
+/// Removes a command.
 Mistake dropCommand(proto::Program &program, Random &random) {
   proto::Segment &segment = pick(*program.mutable_segments(), random);
   if (segment.commands_size() == 0)
@@ -120,7 +120,7 @@ TEST_P(MemoryMutation, IsFound) {
     Random random(static_cast<uint64_t>(i));
     proto::Program mutant = compiled.program();
     const auto [what, harmlessWhere] = mistakes[i % 4](mutant, random);
-    orderLanes(mutant); // what is to be found is not that lanes race
+    orderLanes(mutant); // so that races between lanes are not what is found
     const Outcome outcome = compiled.run(mutant, true);
     const Outcome plain = compiled.run(mutant, false);
     const bool changes = plain.failed || plain.bits != expected.bits;

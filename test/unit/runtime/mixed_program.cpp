@@ -35,7 +35,7 @@ static void copy(Segment &segment, uint64_t from, uint64_t to, uint64_t bytes,
   command.mutable_copy()->set_bytes(bytes);
 }
 
-/// A control value, summed in place.
+/// Sums a control value in place.
 static void sum(Segment &segment, const char *label, uint64_t at, uint64_t elements) {
   auto &reduce = collective(segment, label, proto::Collective::ALL_REDUCE, elements);
   *reduce.mutable_src() = *reduce.mutable_dst() = address(at);
@@ -87,7 +87,7 @@ static void addValues(MixedProgram &mixed) {
   *gradient->mutable_scale() = address(at.scale);
 }
 
-/// The number of rows that count, over all micro-batches and ranks.
+/// Computes the number of rows that count, over all micro-batches and ranks.
 static void addPrologue(MixedProgram &mixed) {
   Segment &segment = mixed.segment(0);
   const auto &at = mixed.at;

@@ -1,11 +1,11 @@
 //===- mixed_program.h - a mixed-precision step by hand ---------*- C++ -*-===//
 //
-// loss = sum over the rows with a label >= 0 of sum(x W + b), divided by 4 and by the
-// number of such rows in the whole global batch. W [4, 3] and the frozen b [3] are bf16;
-// W, its f32 master and its accumulated gradient are sharded over the ranks. As the
-// compiler would emit it for stage 3: a prologue counts the rows of all micro-batches,
-// gradients are bf16, scaled, summed over ranks in f32 and accumulated in f32, and SGD is
-// left out, and the scale halved, where a gradient overflowed.
+// loss = sum over the rows with a label >= 0 of sum(x W + b), divided by 4 and by the number of
+// such rows in the global batch. W [4, 3] and the frozen b [3] are bf16. W, its f32 master and its
+// accumulated gradient are sharded over the ranks. The program has the form that the compiler emits
+// for stage 3: a prologue counts the rows of all micro-batches; gradients are bf16, scaled, summed
+// over ranks in f32 and accumulated in f32; and if a gradient overflows, SGD is skipped and the
+// scale is halved.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,7 +15,7 @@
 #include "tiny_program.h"
 
 struct MixedProgram : HandMadeProgram {
-  /// `ranks` divides 12.
+  /// `ranks` must divide 12.
   MixedProgram(int ranks, int microBatches, double scale = 1024);
 
   uint64_t slice; ///< elements of W on each rank

@@ -14,13 +14,13 @@ using namespace zero::rt;
 
 namespace {
 
-/// Rows whose labels count; batches of two have two, one, one and none of them.
+/// Rows whose labels count. Batches of two have two, one, one and no such rows.
 bool counts(uint64_t row) { return row % 8 == 0 || row % 8 == 1 || row % 8 == 2 || row % 8 == 4; }
 
 float rounded(float value) { return BFloat16(value); }
 
-/// The program's arithmetic in plain loops. What it adds is exact in f32 but for the
-/// roundings that are written here.
+/// The program's arithmetic in plain loops. Its sums are exact in f32 except for the roundings that
+/// are written here.
 struct Reference {
   int ranks, microBatches;
   float scale = 1024, rate = 0.5f;
@@ -48,7 +48,7 @@ struct Reference {
     loss = float(exact);
   }
 
-  /// The step that reads rows from `first` on, of `total`.
+  /// The step that reads rows from `first` on; `total` rows in all.
   void step(uint64_t first, uint64_t total) {
     float labels = 0;
     for (uint64_t row = first; row < first + rows(); ++row)
@@ -81,7 +81,7 @@ struct Reference {
   }
 };
 
-/// A Trial whose labels count as counts() says.
+/// A Trial in which the labels count that counts() selects.
 class MixedTrial : public Trial {
 public:
   using Trial::Trial;
@@ -111,7 +111,7 @@ protected:
 TEST_P(MixedStep, IsTheSumOfItsMicroBatches) {
   Reference reference(ranks, microBatches);
   MixedTrial trial(MixedProgram(ranks, microBatches));
-  trial.options.check_memory = !moveTrial; // it watches memory of the host
+  trial.options.check_memory = !moveTrial; // this option checks host memory
   trial.start();
   const uint64_t total = 4 * reference.rows();
   trial.bindRows(trial.data, total);
@@ -193,7 +193,7 @@ TEST(MixedStepOverflow, ChangesNothingButTheScale) {
   EXPECT_TRUE(std::isfinite(trial.result.gradient_norm));
   EXPECT_NE(trial.weights(), before);
   EXPECT_OK(trial.step());
-  EXPECT_EQ(trial.result.loss_scale, scale); // an applied step leaves it
+  EXPECT_EQ(trial.result.loss_scale, scale); // an applied step does not change the scale
 }
 
 TEST(MixedStepVolume, CountsBytesOfTheirTypes) {
@@ -266,7 +266,7 @@ TEST_F(Masters, AreLoadedWithTheirParameters) {
   EXPECT_OK(zero_rt_session_load(other.session, path.c_str(), 0, &loaded));
   EXPECT_EQ(loaded.taken, 2u);
   EXPECT_EQ(other.weights(), w);
-  // The loss is computed with the rounded parameter, the next update with the master.
+  // The loss is computed with the rounded parameter, and the next update with the master.
   zero_rt_step_result got;
   zero_rt_data *data = nullptr;
   EXPECT_OK(zero_rt_data_create(other.executable, &data));
@@ -277,7 +277,7 @@ TEST_F(Masters, AreLoadedWithTheirParameters) {
 }
 
 TEST(MixedGradients, SixteenBitsAreHandedOutWide) {
-  // The gradient of one micro-batch as it is before it is accumulated.
+  // The gradient of one micro-batch before it is accumulated.
   MixedProgram mixed(2, 1);
   auto *gradient = mixed.program.mutable_gradients(0)->mutable_buffer();
   gradient->set_dtype(proto::BF16);

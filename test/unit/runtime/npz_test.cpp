@@ -27,8 +27,8 @@ std::string deflateRaw(const std::string &plain) {
 struct Member {
   std::string name, content;
   bool deflated = false;
-  uint32_t claimed = UINT32_MAX; ///< another size than the content's
-  int at = -1;                   ///< stands where that member stands
+  uint32_t claimed = UINT32_MAX; ///< a size that differs from that of the content
+  int at = -1;                   ///< the index of a member whose position this member claims
 };
 
 /// A zip archive as zipfile writes it.
@@ -81,7 +81,7 @@ TEST_F(Npz, StoredAndDeflated) {
       ASSERT_TRUE(status.ok()) << status.getMessage();
       EXPECT_EQ(std::string(array.bytes.begin(), array.bytes.end()), elements);
       EXPECT_EQ(array.from, path + ":tokens");
-      // A stored member is mapped where it lies.
+      // A stored member is mapped without a copy.
       auto mapped = array.file->bytes();
       EXPECT_EQ(array.bytes.data() >= mapped.data() &&
                     array.bytes.data() < mapped.data() + mapped.size(),
@@ -124,7 +124,7 @@ TEST_F(Npz, RefusesBombsAndDamage) {
   std::string good = npz({{"a.npy", content, true}});
   good[good.find("xxx") == std::string::npos ? 60 : 50] ^= 1;
   EXPECT_NE(error(good), "");
-  // Honest, but too large to unpack: refused before memory is asked for.
+  // The size is correct, but too large to unpack: rejected before memory is allocated.
   std::vector<uint8_t> packed(2 << 20), plain;
   Status large = inflateExactly(packed, kLargestInflated + 1, 0, plain);
   EXPECT_EQ(large.getCode(), ZERO_RT_UNSUPPORTED);

@@ -1,4 +1,4 @@
-//===- offload.cpp - a program whose state lies on other tiers ------------===//
+//===- offload.cpp - a program with offloaded state -----------------------===//
 
 #include "offload.h"
 
@@ -11,7 +11,7 @@
 
 namespace zero::rt {
 
-static constexpr uint64_t kBlock = 4096; // of a disk
+static constexpr uint64_t kBlock = 4096; // block size of a disk
 
 void orderByBytes(proto::Program &program) {
   for (proto::Segment &segment : *program.mutable_segments()) {
@@ -30,7 +30,7 @@ void orderByBytes(proto::Program &program) {
 
 namespace {
 
-/// The commands of a segment that touch some bytes.
+/// The range of commands of a segment that access some bytes.
 struct Span {
   int first = -1, last = -1; ///< -1: none
   bool writes = false, forward = false;
@@ -68,7 +68,7 @@ private:
            (buffer.role() == proto::OPTIMIZER || buffer.role() == proto::PARAMETER);
   }
 
-  /// Everything that `buffer`'s bytes are, on all ranks.
+  /// The bytes of `buffer` on all ranks.
   ByteRange reachOfBuffer(const proto::Buffer &buffer) const {
     return reachOf(rangeOf(buffer, kEveryRank), int(program.ranks()));
   }
@@ -98,7 +98,7 @@ private:
     return span;
   }
 
-  /// What changes optimizer state in the epilogue is the host's work.
+  /// Moves the commands of the epilogue that change optimizer state to the host.
   void moveUpdates(const proto::Buffer &buffer) {
     if (buffer.role() != proto::OPTIMIZER)
       return;
@@ -117,13 +117,14 @@ private:
     return begin;
   }
 
-  /// Bytes that states take turns with, and the last command that needs the one before.
+  /// Bytes that several states share one after the other, and the last command that needs the
+  /// previous state.
   struct Slot {
     uint64_t device, host, bytes;
     int busyUntil;
   };
 
-  /// A slot that nobody needs at command `first` of the epilogue.
+  /// Returns a slot that no command needs from command `first` of the epilogue on.
   Slot &slotFor(uint64_t bytes, int first) {
     for (Slot &slot : slots)
       if (slot.bytes >= bytes && slot.busyUntil < first)
@@ -132,7 +133,7 @@ private:
         Slot{reserve(proto::DEVICE, bytes), reserve(proto::HOST, bytes), bytes, -1});
   }
 
-  /// Adds a copy before command `index` of `segment`, behind the renames there.
+  /// Adds a copy before command `index` of `segment`, after the renames there.
   proto::Copy &insertCopy(proto::Segment &segment, int index, proto::Lane lane,
                           const std::string &label, bool forward, uint64_t bytes) {
     proto::Command &command = *segment.add_commands();
@@ -151,7 +152,7 @@ private:
     return *segment.mutable_commands(index)->mutable_copy();
   }
 
-  /// Makes everything of `segment` in `range` lie at `to`.
+  /// Moves every address of `segment` in `range` to `to`.
   void replace(proto::Segment &segment, ByteRange range, uint64_t to) {
     auto change = [&](proto::Address &address) {
       if (address.tier() == proto::DEVICE && address.offset() >= range.begin &&
@@ -194,7 +195,7 @@ private:
     home = host;
     if (onDisk)
       home.set_tier(proto::NVME), home.set_offset(reserve(proto::NVME, bytes));
-    else if (chosen) // its home is nobody else's
+    else if (chosen) // no other state uses its bytes
       home.set_offset(reserve(proto::HOST, bytes));
     buffer.set_tier(home.tier()), buffer.set_offset(home.offset()), buffer.set_rank_stride(0);
     for (int i = 0; i < program.segments_size(); ++i)
@@ -211,7 +212,7 @@ private:
     return from == proto::HOST ? proto::H2D : proto::D2H;
   }
 
-  /// Brings the state along `way` before `span`, and back behind it.
+  /// Copies the state along `way` before `span`, and back after it.
   void carry(proto::Segment &segment, Span span, const proto::Buffer &buffer, uint64_t bytes,
              std::vector<proto::Address> way) {
     int at = std::max(std::max(span.first, 0) - lead, std::min(earliest, std::max(span.first, 0)));
@@ -224,7 +225,7 @@ private:
     };
     for (size_t i = 0; i + 1 < way.size(); ++i)
       hop(way[i], way[i + 1], span.forward);
-    at = std::max(span.last + int(way.size()), at); // behind the span and what came before it
+    at = std::max(span.last + int(way.size()), at); // after the span and the copies before it
     if (span.writes)
       for (size_t i = way.size() - 1; i > 0; --i)
         hop(way[i], way[i - 1], false);
@@ -235,8 +236,8 @@ private:
   proto::Program program;
   bool toDisk;
   int lead;
-  std::array<uint64_t, proto::Tier_ARRAYSIZE> ends{}; ///< by tier: bytes that are taken
-  std::list<Slot> slots;                              // they stay where they are
+  std::array<uint64_t, proto::Tier_ARRAYSIZE> ends{}; ///< by tier: end of the allocated bytes
+  std::list<Slot> slots;                              // a list, so that slots do not move
   int earliest = 0;
   Slot *chosen = nullptr;
 };

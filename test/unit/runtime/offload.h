@@ -1,4 +1,4 @@
-//===- offload.h - a program whose state lies on other tiers ----*- C++ -*-===//
+//===- offload.h - a program with offloaded state ---------------*- C++ -*-===//
 
 #ifndef TEST_UNIT_RUNTIME_OFFLOAD_H
 #define TEST_UNIT_RUNTIME_OFFLOAD_H
@@ -7,14 +7,14 @@
 
 namespace zero::rt {
 
-/// Writes the waits of all commands anew: those that the listed order needs, and no other.
+/// Replaces the waits of all commands by those that the listed order needs.
 void orderByBytes(proto::Program &program);
 
-/// `program`, whose state lies on the device, with parameters on the host and optimizer state
-/// on disk, or on the host: what a segment touches comes `lead` commands before it does, on
-/// lanes of its own, and goes back where it was changed. What only an update touches shares
-/// its bytes on the device, and in the host's memory on the way to disk, with other such state
-/// that it takes turns with. Updates run on the host's lane.
+/// Returns a variant of `program`, whose state resides on the device, with parameters on the host
+/// and optimizer state on disk or on the host. State that a segment accesses is copied `lead`
+/// commands earlier, on separate lanes, and is copied back if it was changed. States that only an
+/// update accesses share their bytes on the device one after the other, and also those in host
+/// memory on the way to disk. Updates run on the host's lane.
 proto::Program offload(const proto::Program &program, bool toDisk, int lead);
 
 } // namespace zero::rt

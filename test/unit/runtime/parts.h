@@ -22,7 +22,7 @@ inline proto::Address address(uint64_t offset, int64_t stride = 0) {
   return result;
 }
 
-/// Adds a product; `space` grows to its workspace. `stored`: as in Kernel.
+/// Adds a product and increases `space` to the size of its workspace. `stored` is as in Kernel.
 inline void addMatmul(proto::Program &program, const char *name, proto::Matmul product,
                       uint64_t &space, std::initializer_list<proto::DType> stored = {}) {
   uint64_t bytes = 0;
@@ -38,7 +38,7 @@ inline void addMatmul(proto::Program &program, const char *name, proto::Matmul p
   space = std::max(space, bytes);
 }
 
-/// A function of kernels.c and, of one over a length, what its arguments take of each element.
+/// A function of kernels.c. For one over a length: the bytes of each argument per element.
 struct HandMade {
   const char *symbol;
   std::vector<uint64_t> perLength = {}; ///< bytes
@@ -53,7 +53,7 @@ inline void addKernels(proto::Program &program, std::initializer_list<HandMade> 
   }
 }
 
-/// Hands out places in an arena, one behind the other.
+/// Allocates consecutive places in an arena.
 struct Places {
   uint64_t end = 0;
   std::map<uint64_t, uint64_t> bytes; ///< by offset
@@ -88,8 +88,8 @@ inline proto::Command &launch(Segment &segment, int kernel, std::initializer_lis
   return command;
 }
 
-/// Takes the workspace, their last argument, from products that need none: how much the
-/// library wants depends on the processor.
+/// Removes the workspace, the last argument, from products that need none. The need of the library
+/// depends on the processor.
 inline void dropUnusedWorkspaces(proto::Program &program) {
   for (proto::Segment &segment : *program.mutable_segments())
     for (proto::Command &command : *segment.mutable_commands()) {
@@ -137,7 +137,7 @@ struct Home {
   uint64_t offset;
 };
 
-/// Adds a tensor in a buffer of its own.
+/// Adds a tensor in a separate buffer.
 inline proto::Tensor *addTensor(proto::Program &program, const char *name, proto::Role role,
                                 proto::DType dtype, Home home,
                                 std::initializer_list<uint64_t> shape) {

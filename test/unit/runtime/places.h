@@ -1,4 +1,4 @@
-//===- places.h - where the values of a program lie -------------*- C++ -*-===//
+//===- places.h - where the values of a program reside ----------*- C++ -*-===//
 
 #ifndef TEST_UNIT_RUNTIME_PLACES_H
 #define TEST_UNIT_RUNTIME_PLACES_H
@@ -10,7 +10,7 @@
 
 namespace zero::rt {
 
-/// Calls body(value, offset's owner) for all that lies where a value of the step does.
+/// Calls body(value, offset's owner) for every address in the bytes of a value of the step.
 template <typename Body>
 void forEachPlace(proto::Program &program, Body body) {
   auto address = [&](proto::Address *at) {
@@ -46,7 +46,7 @@ void forEachPlace(proto::Program &program, Body body) {
   }
 }
 
-/// Values that lie in the same bytes one after the other: they move together.
+/// Values that use the same bytes one after the other, which must move together.
 class Groups {
 public:
   explicit Groups(const proto::Program &program) {

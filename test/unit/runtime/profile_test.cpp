@@ -8,7 +8,7 @@ using namespace zero::run;
 
 namespace {
 
-/// A product, an operator that memory limits, a gather; times in nanoseconds.
+/// A product, a memory-bound operator, and a gather. Times are in nanoseconds.
 const std::vector<zero_rt_command_info> kCommands = {
     {ZERO_RT_MATMUL, "k1_gemm", "fc1", 8000, 1000, 1, 0},
     {ZERO_RT_NATIVE, "k2_add", "residual", 100, 3000, 0, 0},
@@ -18,10 +18,10 @@ const std::vector<zero_rt_command_info> kCommands = {
     {ZERO_RT_MATMUL, "k1_gemm", "fc1", 8000, 1000, 1, 1},
 };
 
-/// 10 operations and 2 bytes a nanosecond.
+/// 10 operations and 2 bytes per nanosecond.
 const zero_rt_machine kMachine = {10e9, 1e9, 2e9};
 
-/// Steps of events that follow each other from `begin` on, a pause of 10 ns behind each.
+/// Steps of consecutive events that start at `begin`, with a pause of 10 ns after each.
 class Steps {
 public:
   struct Event {
@@ -83,10 +83,11 @@ TEST(Profile, PutsKernelsUnderTheirRoofline) {
   EXPECT_EQ(gemm.launches, 2);
   EXPECT_EQ(gemm.flops, 16000);
   EXPECT_NEAR(gemm.seconds, 4000e-9, 1e-15);
-  EXPECT_NEAR(gemm.fractionOfRoofline(), 0.4, 1e-12); // 800 ns each by its operations
+  EXPECT_NEAR(gemm.fractionOfRoofline(), 0.4, 1e-12); // 800 ns each according to its operations
   EXPECT_TRUE(gemm.boundByFlops);
   const ProfileRow &add = *find(profile.kernels, "k2_add");
-  EXPECT_NEAR(add.fractionOfRoofline(), 0.75, 1e-12); // 1500 ns by the faster of two bandwidths
+  // 1500 ns according to the faster of two bandwidths
+  EXPECT_NEAR(add.fractionOfRoofline(), 0.75, 1e-12);
   EXPECT_FALSE(add.boundByFlops);
   const ProfileRow &kind = *find(profile.kinds, "add");
   EXPECT_EQ(kind.launches, 2);

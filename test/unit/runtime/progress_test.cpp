@@ -1,4 +1,4 @@
-//===- progress_test.cpp - counters that threads wait for -----------------===//
+//===- progress_test.cpp - counters on which threads wait -----------------===//
 
 #include "runtime/execute/progress.h"
 
@@ -14,7 +14,7 @@ constexpr std::chrono::duration<double> kLong(30), kShort(0.05);
 TEST(Progress, TwoThreadsThatWaitForEachOther) {
   Progress progress(2, 2);
   constexpr uint64_t kTurns = 2000;
-  uint64_t shared = 0; // each turn one of them writes it
+  uint64_t shared = 0; // one of them writes it in each iteration
   std::thread other([&] {
     for (uint64_t turn = 0; turn < kTurns; ++turn) {
       EXPECT_EQ(progress.await(1, 0, turn + 1, kLong), Progress::Reached);
@@ -34,7 +34,7 @@ TEST(Progress, TwoThreadsThatWaitForEachOther) {
 TEST(Progress, EndsByPatience) {
   Progress progress(3, 2);
   EXPECT_EQ(progress.await(0, 1, 1, kShort), Progress::TimedOut);
-  std::thread other([&] { // what moves is no reason to give up
+  std::thread other([&] { // a counter that changes must not cause a timeout
     for (int i = 0; i < 20; ++i) {
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
       progress.advance(2);

@@ -1,4 +1,4 @@
-//===- rank_shadow_test.cpp - what each byte of all ranks holds -----------===//
+//===- rank_shadow_test.cpp - what each byte of all ranks contains --------===//
 
 #include "runtime/verify/rank_shadow.h"
 
@@ -15,7 +15,7 @@ constexpr int64_t kStrides[] = {0, 0, 0, 4, 8, -4};
 
 Content written(uint32_t value, uint64_t origin = 0) { return {value, origin, value, true}; }
 
-/// All that some rank may have in `range`: "7 9", or "-" where nobody wrote.
+/// The values that `range` may have on some rank: "7 9", or "-" if no rank wrote it.
 std::string seen(const RankShadow &shadow, RankRange range) {
   std::string text;
   shadow.forEach(range, [&](ByteRange, const Content &content) {
@@ -33,7 +33,7 @@ TEST(RankShadow, FollowsSlicesOfABucket) {
   EXPECT_EQ(seen(shadow, ByteRange{0, 32}), "1 2");
   shadow.write(ByteRange{24, 26}, written(3)); // in the last rank's slice
   EXPECT_EQ(seen(shadow, {{0, 2}, 8}), "2 3");
-  EXPECT_EQ(seen(shadow, {{2, 8}, 8}), "2 3"); // what lies between slices counts, too
+  EXPECT_EQ(seen(shadow, {{2, 8}, 8}), "2 3"); // bytes between slices also count
   EXPECT_EQ(seen(shadow, ByteRange{24, 26}), "3");
   shadow.write(ByteRange{0, 32}, written(4)); // gathered
   EXPECT_EQ(seen(shadow, {{0, 8}, 8}), "4");
@@ -48,12 +48,12 @@ TEST(RankShadow, IsSameOnlyIfItStaysSo) {
   EXPECT_FALSE(one.isSame(other));
   other.write(ByteRange{0, 16}, written(1));
   other.write(ByteRange{16, 32}, written(1));
-  EXPECT_FALSE(one.isSame(other)); // the bucket lies over the slices
+  EXPECT_FALSE(one.isSame(other)); // the bucket was written over the slices
   other.write({{0, 8}, 8}, written(2));
   EXPECT_TRUE(one.isSame(other));
 }
 
-/// On each rank, what a Shadow of its own says is among what is seen.
+/// What a Shadow of a single rank contains is among what RankShadow sees.
 TEST(RankShadow, SeesWhatAnyRankHas) {
   std::mt19937_64 random(1);
   for (int trial = 0; trial < 300; ++trial) {

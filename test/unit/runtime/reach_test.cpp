@@ -1,4 +1,4 @@
-//===- reach_test.cpp - kernels that would leave the arena ----------------===//
+//===- reach_test.cpp - kernels that would exceed the arena ---------------===//
 
 #include "parts.h"
 #include "trial.h"
@@ -7,13 +7,13 @@ using namespace zero::rt;
 
 namespace {
 
-/// A program that ends with one more kernel of the library: its arguments lie behind the
-/// others, without gaps, then the workspace, then the end of the arena.
+/// A program that ends with one more library kernel. The arguments of this kernel are stored after
+/// the others without gaps, followed by the workspace and the end of the arena.
 struct ReachingProgram : TinyProgram {
   proto::Kernel *kernel;
   proto::Launch *launch;
 
-  /// `sizes`: bytes of the arguments, but for the workspace.
+  /// `sizes`: bytes of the arguments, without the workspace.
   ReachingProgram(const proto::Kernel &described, std::initializer_list<uint64_t> sizes)
       : TinyProgram(1), kernel(program.add_kernels()) {
     *kernel = described;
@@ -29,7 +29,7 @@ struct ReachingProgram : TinyProgram {
       proto::Address *argument = launch->add_args();
       argument->set_offset(end);
       argument->set_bytes(bytes);
-      argument->set_writes(uint32_t(end)); // what it reads there is of no interest
+      argument->set_writes(uint32_t(end)); // the contents that it reads do not matter
       end += bytes;
     };
     for (uint64_t bytes : sizes)
@@ -59,7 +59,8 @@ ReachingProgram attending() {
   return {kernel, {256, 256, 256, 256, 16}};
 }
 
-/// C[8, 16] = A[8, 4] B[4, 16] + bias, with B in bf16 and every second row of a larger A.
+/// C[8, 16] = A[8, 4] B[4, 16] + bias, where B is bf16 and A has every second row of a larger
+/// matrix.
 ReachingProgram multiplying() {
   proto::Kernel kernel;
   proto::Matmul &matmul = *kernel.mutable_matmul();
@@ -100,8 +101,8 @@ void expectBad(ReachingProgram program, Edit edit, const std::string &part) {
   expectRefused(program, ZERO_RT_BAD_FILE, part);
 }
 
-/// A program runs as it is, guarded; none of its arguments may be moved to the end of the
-/// arena, be said to be shorter, or longer than the arena; and none may be missing.
+/// The program runs unchanged with guards. No argument may be moved to the end of the arena, be
+/// declared shorter than it is or longer than the arena, or be missing.
 void expectChecked(ReachingProgram (*make)()) {
   Trial trial(make());
   trial.options.check_memory = 1;
@@ -212,7 +213,7 @@ TEST(Reach, NativeCodeLiesWhereItSays) {
     change([i](auto &t, auto &launch) { launch.mutable_args(i)->set_offset(t.at.end - 3); },
            outside);
   }
-  // On the last rank only.
+  // Only on the last rank.
   change([](auto &t, auto &launch) { launch.mutable_args(1)->set_rank_stride(int64_t(t.at.end)); },
          outside);
   change([](auto &t, auto &) { t.program.mutable_kernels(3)->set_workspace(1 << 20); },

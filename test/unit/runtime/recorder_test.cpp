@@ -25,7 +25,7 @@ zero_rt_recording recordingOf(const Trial &trial, int rank) {
   return recording;
 }
 
-/// Nine commands in each iteration, two behind the last.
+/// Nine commands in each iteration, two after the last one.
 constexpr size_t kPerIteration = 9, kBehind = 2;
 
 class Recording : public testing::TestWithParam<int> {};
@@ -41,7 +41,7 @@ TEST_P(Recording, HasEveryCommandInOrder) {
   EXPECT_OK(trial.step());
   EXPECT_FALSE(recordingOf(trial, 0).full);
   EXPECT_OK(trial.step());
-  EXPECT_OK(trial.step()); // one that there is no room for
+  EXPECT_OK(trial.step()); // exceeds the capacity of the recording
   for (int rank = 0; rank < ranks; ++rank) {
     const zero_rt_recording recording = recordingOf(trial, rank);
     EXPECT_TRUE(recording.full);
@@ -140,7 +140,7 @@ TEST(Commands, TellKindsAndCosts) {
   TinyProgram tiny(3);
   tiny.program.mutable_kernels(0)->set_flops(48);
   tiny.program.mutable_kernels(0)->set_bytes(104);
-  tiny.program.mutable_kernels(3)->set_flops(2); // sgd, for each element
+  tiny.program.mutable_kernels(3)->set_flops(2); // flops of sgd per element
   tiny.program.mutable_kernels(3)->set_bytes(12);
   Trial trial(tiny);
   const auto commands = commandsOf(trial);
@@ -158,10 +158,10 @@ TEST(Commands, TellKindsAndCosts) {
   expect(2, ZERO_RT_CHECK, "check", 0, 0);
   expect(3, ZERO_RT_MATMUL, "forward", 48, 104);
   expect(5, ZERO_RT_COPY, "copy", 0, 8);
-  expect(6, ZERO_RT_ALL_REDUCE, "all-reduce", 0, 2 * 4); // its slice is the only element
+  expect(6, ZERO_RT_ALL_REDUCE, "all-reduce", 0, 2 * 4); // its slice is one element
   expect(8, ZERO_RT_REDUCE_SCATTER, "reduce-scatter", 0, 2 * 4 * tiny.slice);
   expect(9, ZERO_RT_NATIVE, "sgd", 2 * tiny.slice, 12 * tiny.slice);
-  // What collectives say they receive is what communicators count.
+  // Collectives report the received elements that communicators count.
   trial.start();
   trial.bind(6);
   EXPECT_OK(trial.step());
@@ -180,7 +180,7 @@ TEST(Machine, HasLimits) {
   for (int threads : {1, 2}) {
     trial.options.threads_per_rank = threads;
     EXPECT_OK(zero_rt_measure_machine(trial.executable, &trial.options, &machine));
-    // A hundredth of what the slowest core of today does, a hundred times the fastest.
+    // A hundredth of the slowest current core, and a hundred times the fastest.
     EXPECT_GT(machine.flops, 1e7);
     EXPECT_LT(machine.flops, 1e13);
     EXPECT_GT(machine.triad_bandwidth, 1e7);

@@ -1,8 +1,8 @@
-//===- schedule_mutation_test.cpp - is a wrong schedule refused? ----------===//
+//===- schedule_mutation_test.cpp - the proof finds wrong schedules -------===//
 //
-// Real schedules with one mistake in their waits, places or order. Each is run in the worst
-// orders that its waits allow; what then changes a result, or stands still, must have been
-// refused by the proof of the tables. What the proof accepts must have a reason.
+// Real schedules with one mistake in their waits, addresses or order. Each is executed in the worst
+// orders that its waits allow. If this changes a result or does not terminate, the proof over the
+// tables must have rejected the schedule. If the proof accepts a schedule, there must be a reason.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,16 +24,16 @@ using namespace zero::rt;
 
 namespace {
 
-/// What was done, and why that may change nothing; empty: then it must be refused.
+/// The mistake, and the reason why it may have no effect. Empty: the proof must reject it.
 struct Mistake {
   std::string what, harmlessBecause;
 };
 
 //===----------------------------------------------------------------------===//
-// What mistakes are equivalent by construction, found in another way than by the proof
+// Mistakes that are equivalent by construction, found without the proof
 //===----------------------------------------------------------------------===//
 
-/// Whether `earlier` is over when `later` begins, by waits and the order of lanes.
+/// Whether `earlier` is complete when `later` begins, because of waits and the order of lanes.
 bool reaches(const proto::Segment &segment, uint32_t earlier, uint32_t later) {
   std::vector<uint32_t> open{later};
   std::set<uint32_t> seen;
@@ -55,7 +55,7 @@ bool reaches(const proto::Segment &segment, uint32_t earlier, uint32_t later) {
   return false;
 }
 
-/// Whether one of two commands reads where it lies what the other one writes.
+/// Whether one of two commands reads bytes that the other one writes.
 bool passValue(const proto::Program &program, const proto::Command &a, const proto::Command &b) {
   for (const Access &one : accessesOfAllRanks(program, a))
     for (const Access &other : accessesOfAllRanks(program, b))
@@ -70,7 +70,7 @@ bool passValue(const proto::Program &program, const proto::Command &a, const pro
 // Mistakes
 //===----------------------------------------------------------------------===//
 
-/// A command that waits, and its place in the program.
+/// A command that waits, and its position in the program.
 struct Waiter {
   proto::Segment *segment;
   uint32_t index;
@@ -131,8 +131,8 @@ std::vector<uint64_t> offsetsOf(proto::Program &program, proto::Tier tier) {
   return offsets;
 }
 
-/// A value, and what lies in its bytes with it, gets those of another, whose lifetime ends too
-/// early or begins too late for that.
+/// Moves a value, with the values that share its bytes, to the bytes of another value whose
+/// lifetime ends too early or begins too late for that.
 Mistake moveValue(proto::Program &program, Random &random) {
   Groups groups(program);
   using Key = std::pair<uint32_t, proto::Tier>;
@@ -159,13 +159,13 @@ Mistake moveValue(proto::Program &program, Random &random) {
           kFree};
 }
 
-/// One command finds one argument, or leaves it, somewhere else.
+/// Changes the address of one argument of one command.
 Mistake moveAddress(proto::Program &program, Random &random) {
   uint64_t count = 0, index = 0;
   forEachPlace(program, [&](uint32_t, auto *) { ++count; });
   const uint64_t chosen = random() % count, number = random();
   std::string what;
-  proto::Program original = program; // whose places are not being changed
+  proto::Program original = program; // addresses are looked up here, not in the changed program
   forEachPlace(program, [&](uint32_t, auto *place) {
     if (index++ != chosen)
       return;
@@ -176,7 +176,7 @@ Mistake moveAddress(proto::Program &program, Random &random) {
   return {what, kFree};
 }
 
-/// Two neighbours, or nearly so, change places; waits go with them, or stay.
+/// Swaps two commands that are close to each other. Waits either move with them or do not.
 Mistake swapCommands(proto::Program &program, Random &random) {
   std::vector<proto::Segment *> segments;
   for (proto::Segment &segment : *program.mutable_segments())
@@ -214,11 +214,11 @@ std::string refusal(const proto::Program &program) {
 
 enum Verdict : int { Same, Differs, StandsStill, Ends };
 
-/// How steps of `program` end in all policies, in a process of its own: a wrong address may
+/// Runs the steps of `program` with all policies in a separate process, because a wrong address may
 /// end it.
 Verdict runAll(Adversary &adversary, const proto::Program &program,
                const Adversary::End &expected) {
-  std::fflush(nullptr); // else both print it
+  std::fflush(nullptr); // otherwise both processes print it
   const pid_t child = ::fork();
   if (child == 0) {
     ::alarm(60);
@@ -243,7 +243,7 @@ Counts total;
 
 struct Subject {
   const char *graph, *flags;
-  int mutants; ///< of each form
+  int mutants; ///< of each kind of mistake
 };
 
 class ScheduleMutation : public testing::TestWithParam<Subject> {

@@ -1,4 +1,4 @@
-//===- simulation_test.cpp - when the commands of a step run ---------------===//
+//===- simulation_test.cpp - when the commands of a step run --------------===//
 
 #include "runtime/verify/simulation.h"
 
@@ -36,7 +36,8 @@ TEST(Simulation, TheOwnThreadStallsForWhatItWaitsForAndWhenThreadsMeet) {
   simulation.run(compute(1, {read}));
   simulation.run({4, 3, TimedCommand::Moves, {}});
   EXPECT_DOUBLE_EQ(simulation.stalled(0), 3);
-  EXPECT_DOUBLE_EQ(simulation.stalled(1), 1); // it computes for 4, and moves as fast as others
+  // it computes for 4 and transfers as fast as the others
+  EXPECT_DOUBLE_EQ(simulation.stalled(1), 1);
   simulation.join();
   EXPECT_DOUBLE_EQ(simulation.stalled(0), 5);
   EXPECT_DOUBLE_EQ(simulation.stalled(1), 2);
@@ -58,7 +59,7 @@ TEST(Simulation, PartsOfAStepDoNotOverlap) {
   Simulation simulation({1});
   simulation.run(compute(2));
   simulation.join();
-  const size_t gather = simulation.run(collective(1)); // a lane that was not there before
+  const size_t gather = simulation.run(collective(1)); // a lane that no earlier command uses
   EXPECT_DOUBLE_EQ(simulation.slots(0)[gather].begin, 2);
 }
 

@@ -19,7 +19,7 @@ TEST(Spread, EachIterationBelongsToOneThread) {
         next = share.end;
       }
       EXPECT_EQ(next, extent);
-      // At most one line more than an even share.
+      // A thread has at most one cache line more than an even share.
       EXPECT_LE(most, (extent + threads - 1) / threads + 15);
     }
 }
@@ -27,7 +27,7 @@ TEST(Spread, EachIterationBelongsToOneThread) {
 TEST(Spread, LongOnesAreCutBetweenCacheLines) {
   for (int thread = 1; thread < 3; ++thread)
     EXPECT_EQ(shareOf(100003, thread, 3).begin % 16, 0);
-  // Of few rows none is worth more than an even share.
+  // With few rows, each thread gets an even share.
   EXPECT_EQ(shareOf(34, 1, 2).begin, 17);
 }
 

@@ -1,4 +1,4 @@
-//===- state_program.cpp - a program of nothing but state -----------------===//
+//===- state_program.cpp - a program that has only state ------------------===//
 
 #include "state_program.h"
 

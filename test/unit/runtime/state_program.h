@@ -1,4 +1,4 @@
-//===- state_program.h - a program of nothing but state ---------*- C++ -*-===//
+//===- state_program.h - a program that has only state ----------*- C++ -*-===//
 
 #ifndef TEST_UNIT_RUNTIME_STATE_PROGRAM_H
 #define TEST_UNIT_RUNTIME_STATE_PROGRAM_H
@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-/// Tables by hand, and the ranks' arenas in memory.
+/// Tables that a test creates, and the ranks' arenas in memory.
 class StateProgram {
 public:
   explicit StateProgram(int ranks) { program.set_ranks(uint32_t(ranks)); }
@@ -20,25 +20,25 @@ public:
     std::string name;
     std::vector<uint64_t> shape;
   };
-  /// Adds a bucket, each of whose members begins `gap` elements behind the one before.
+  /// Adds a bucket. Each member begins `gap` elements after the previous one.
   void add(zero::rt::proto::Role role, zero::rt::proto::DType dtype, bool sharded,
            const std::vector<Member> &members, uint64_t gap = 0);
-  /// Adds a tensor in tiles of `extents` along `axis`, each in a bucket of its own.
+  /// Adds a tensor in tiles of `extents` along `axis`, each in a separate bucket.
   void addTiled(zero::rt::proto::Role role, zero::rt::proto::DType dtype, bool sharded,
                 Member member, uint32_t axis, const std::vector<uint64_t> &extents);
   zero::rt::proto::Tensor &tensor(const std::string &name);
 
-  /// Makes the arenas; each byte of a tensor depends on its name and place.
+  /// Creates the arenas. Each byte of a tensor depends on its name and position.
   void fill();
-  /// Makes the arenas, all `byte`.
+  /// Creates the arenas and sets every byte to `byte`.
   void clear(char byte = 0x55);
-  /// The bytes of a tensor, whole; replicas must be equal.
+  /// Returns all bytes of a tensor. Replicas must be equal.
   std::string read(const std::string &name);
   void write(const std::string &name, const std::string &bytes);
 
   /// Writes a checkpoint of all ranks.
   zero::rt::Status save(const std::string &folder, uint64_t step);
-  /// Goes on from `path`, one rank after the other.
+  /// Resumes all ranks from `path`, one rank at a time.
   zero::rt::Status load(const std::string &path);
 
   /// The arena of `rank` as the runtime sees it.
@@ -59,7 +59,7 @@ private:
   uint64_t arenaBytes = 0;
 };
 
-/// A folder of its own for each test.
+/// Provides a separate folder for each test.
 class CheckpointTest : public testing::Test {
 protected:
   void SetUp() override;
@@ -68,7 +68,7 @@ protected:
 
   static std::string contents(const std::string &path);
   static void replace(const std::string &path, const std::string &bytes);
-  /// Changes bits of a byte in place.
+  /// Flips bits of a byte of a file.
   static void flip(const std::string &path, size_t at, char bits);
   std::vector<std::string> names() const; ///< in the folder, sorted
 };

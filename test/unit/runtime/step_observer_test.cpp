@@ -1,4 +1,4 @@
-//===- step_observer_test.cpp - what watches a rank's steps ---------------===//
+//===- step_observer_test.cpp - observers of a rank's steps ---------------===//
 
 #include "runtime/execute/step_observer.h"
 
@@ -8,7 +8,7 @@ using namespace zero::rt;
 
 namespace {
 
-/// Writes down what it is told.
+/// Records the calls it receives.
 struct Witness : StepObserver {
   Witness(char name, std::string &heard) : name(name), heard(heard) {}
 

@@ -1,4 +1,4 @@
-//===- team_test.cpp - which cores ranks and their threads run on ---------===//
+//===- team_test.cpp - the cores of ranks and their threads ---------------===//
 
 #include "runtime/device/cpu/openmp.h"
 #include "runtime/execute/team.h"
@@ -23,7 +23,7 @@ static Cores coresOfThread() {
 }
 
 namespace {
-/// The cores that the threads of a rank may use, once for each different set.
+/// The sets of cores that the threads of a rank may use, without duplicates.
 struct Seen {
   std::mutex mutex;
   std::set<Cores> cores;
@@ -36,7 +36,7 @@ static void note(void *data) {
   seen.cores.insert(coresOfThread());
 }
 
-/// By rank, what its `threads` threads may use.
+/// The sets of cores that the `threads` threads of each rank may use.
 static std::vector<std::set<Cores>> run(int ranks, int threads, int pin) {
   std::vector<Seen> seen(ranks);
   Team team({ranks, threads, pin, 5});

@@ -1,4 +1,4 @@
-//===- temporary_test.cpp - what is left when a process ends --------------===//
+//===- temporary_test.cpp - files left when a process ends ----------------===//
 
 #include "runtime/support/file.h"
 
@@ -33,7 +33,7 @@ protected:
     std::ifstream in(of, std::ios::binary);
     return {std::istreambuf_iterator<char>(in), {}};
   }
-  /// Runs `body` in a process of its own, which ends with nothing of this one's destructors.
+  /// Runs `body` in a separate process, which ends without running destructors.
   template <typename Body>
   static void inProcess(Body body) {
     const pid_t child = ::fork();
@@ -59,7 +59,7 @@ TEST_F(Temporaries, OfTheDeadAreSwept) {
   OutputFile alive;
   ASSERT_TRUE(OutputFile::create(path, alive).ok());
   EXPECT_EQ(names().size(), 1u) << "that of the dead is still there";
-  // What only looks alike, or is in use, stays.
+  // Files with similar names and files in use are not removed.
   std::ofstream(path + ".tmp-12345") << "x";
   std::ofstream(folder + "files.tmp-0123456789abcdef") << "x";
   OutputFile second;
@@ -91,7 +91,7 @@ TEST_F(Temporaries, AllGoWithTheProcess) {
     std::ofstream(inner.path() + "/one") << "x";
     for (size_t i = 0; i < files.size(); ++i)
       isMade = isMade && OutputFile::create(path + std::to_string(i), files[i]).ok();
-    // Of some, others take the places again.
+    // Commits some files; new ones reuse their entries.
     for (size_t i = 0; i < 100; ++i)
       isMade = isMade && files[i].commit().ok() &&
                OutputFile::create(path + "x" + std::to_string(i), files[i]).ok();

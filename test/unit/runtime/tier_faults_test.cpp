@@ -1,4 +1,4 @@
-//===- tier_faults_test.cpp - what can go wrong with tiers ----------------===//
+//===- tier_faults_test.cpp - faults of tiers -----------------------------===//
 
 #include "parts.h"
 #include "runtime/io/tier_file.h"
@@ -60,7 +60,7 @@ TEST_F(TierFaults, FullDisk) {
   EXPECT_TRUE(folder.isEmpty());
 }
 
-/// Runs `body` in a process of its own; whether it found what it expected.
+/// Runs `body` in a separate process. Returns whether its expectations held.
 template <typename Body>
 bool inProcess(Body body) {
   const pid_t child = ::fork();
@@ -79,7 +79,7 @@ TEST_F(TierFaults, ForbiddenFolder) {
   trial.options.nvme_dir = folder.path.c_str();
   EXPECT_TRUE(inProcess([&] {
     if (::geteuid() == 0)
-      ASSERT_EQ(::seteuid(65534), 0); // the folder still belongs to another
+      ASSERT_EQ(::seteuid(65534), 0); // the folder still belongs to another user
     expectNoSession(trial, ZERO_RT_IO, "zero-rank0.nvme': Permission denied");
   }));
 }
@@ -111,7 +111,7 @@ TEST_F(TierFaults, FileThatIsCutShortBetweenSteps) {
   EXPECT_FAILS(trial.step(), ZERO_RT_ABORTED, "the session has ended");
 }
 
-/// Of a program that only reads: nobody looks at the file before a lane does.
+/// In a program that only reads, no code accesses the file before a lane does.
 TEST_F(TierFaults, ALaneThatReadsPastTheEndStopsAllRanks) {
   TierProgram program(3, 1, true);
   for (int write : {6, 3})
@@ -124,7 +124,7 @@ TEST_F(TierFaults, ALaneThatReadsPastTheEndStopsAllRanks) {
   EXPECT_FAILS(trial.step(), ZERO_RT_ABORTED, "zero-rank2.nvme': the file ends there");
 }
 
-/// A command of the host's lane never comes back.
+/// A command of the host's lane never returns.
 TEST_F(TierFaults, ALaneThatHangsEndsByTheTimeout) {
   EXPECT_TRUE(inProcess([&] {
     TierProgram program(2, 1, true);
@@ -142,14 +142,14 @@ TEST_F(TierFaults, ALaneThatHangsEndsByTheTimeout) {
   }));
 }
 
-/// The byte of the header that says whether a step is under way.
+/// Whether the byte of the header that marks a step in progress is set.
 bool isTorn(const std::string &path) {
   std::ifstream stream(path, std::ios::binary);
   stream.seekg(12);
   return stream.get() == 1;
 }
 
-/// The lowest byte of the steps that it has seen whole.
+/// The lowest byte of the number of completed steps.
 int generationOf(const std::string &path) {
   std::ifstream stream(path, std::ios::binary);
   stream.seekg(48);
@@ -169,10 +169,11 @@ TEST_F(TierFaults, AKilledProcessLeavesATornFileThatIsReplaced) {
     trial.start();
     trial.bind(4, 1234, 2);
     (void)trial.step();
-    (void)trial.step(); // in which the host hangs
+    (void)trial.step(); // the host hangs in this step
     ::_exit(0);
   }
-  // In the second step: asked in this order, since between steps it is not torn.
+  // Waits for the second step. The order of the conditions matters, because the mark is not set
+  // between steps.
   while (generationOf(file(0)) < 1 || !isTorn(file(0)))
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   EXPECT_EQ(::kill(child, SIGKILL), 0);
@@ -258,7 +259,7 @@ TEST(TierTables, OfAGpuAreRefused) {
 // Commands
 //===----------------------------------------------------------------------===//
 
-/// --check-memory refuses the program before anything runs, and says `part`.
+/// Expects that --check-memory rejects the program before execution with `part` in the message.
 void expectFound(const TierProgram &program, const std::string &part) {
   TemporaryFolder folder;
   Trial trial(program);
@@ -283,7 +284,7 @@ TEST(TierCheck, NamesWhatTheDiskDoesNotHave) {
                        "arena, which the step before wrote last, with another value");
 }
 
-/// The rest of the last block that a transfer writes belongs to nobody.
+/// A transfer overwrites the rest of its last block, so no value may use it.
 TEST(TierCheck, SeesWhatABlockOfTheDiskTakesWithIt) {
   TierProgram program(2, 1, true);
   const uint64_t behind = program.disk.big + kBig * 4;
@@ -302,7 +303,7 @@ TEST(TierCheck, SeesWhatABlockOfTheDiskTakesWithIt) {
 // Lanes
 //===----------------------------------------------------------------------===//
 
-/// Two kernels that wait for each other, on two lanes.
+/// Two kernels on two lanes that wait for each other.
 TEST(TierLanes, RunBesideEachOther) {
   TemporaryFolder folder;
   TierProgram program(2, 1, true);
@@ -317,7 +318,8 @@ TEST(TierLanes, RunBesideEachOther) {
     proto::Command &meet =
         launch(program.segment(1), program.program.kernels_size() - 1, {own, other});
     meet.set_lane(i ? proto::HOST_COMPUTE : proto::COMPUTE);
-    meet.mutable_launch()->mutable_args(0)->set_bytes(8); // and of the other's it says nothing
+    // and it does not declare the access of the other
+    meet.mutable_launch()->mutable_args(0)->set_bytes(8);
     meet.mutable_launch()->mutable_args(0)->set_writes(7);
   }
   Trial trial(program);

@@ -36,7 +36,7 @@ protected:
     TierFile file;
     return TierFile::open(path, identity, file);
   }
-  /// A file that has seen one step.
+  /// Creates a file after one step.
   void makeOld() {
     TierFile file;
     Status status = TierFile::create(path, kIdentity, file);
@@ -138,7 +138,7 @@ TEST_F(TierFileTest, AProcessThatDiesInAStepLeavesATornFile) {
   ASSERT_EQ(waitpid(child, &state, 0), child);
   ASSERT_TRUE(WIFSIGNALED(state));
   expectRefused(open(), "a process died in step 1");
-  makeOld(); // a new one may take its place
+  makeOld(); // a new file may replace it
   EXPECT_TRUE(open().ok());
 }
 

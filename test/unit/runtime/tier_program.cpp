@@ -14,7 +14,7 @@ enum Kernels { Sgd = 3, Increment = 5, Add = 8 };
 enum Use { Reads = 1, Writes = 2 };
 } // namespace
 
-/// Bytes of a tier that hold one value, whose number tells the place.
+/// The address of one value on a tier. The number of the value is derived from its offset.
 static proto::Address in(proto::Tier tier, uint64_t offset, uint64_t bytes, int use,
                          int64_t stride = 0) {
   proto::Address made = address(offset, stride);
@@ -66,7 +66,7 @@ TierProgram::TierProgram(int ranks, int microBatches, bool onTiers)
     : TinyProgram(ranks, microBatches) {
   order = orderByBytes;
   addKernels(program, {{"count_labels"}, {"add", {4, 4}}});
-  segment(1).mutable_commands()->DeleteSubrange(1, 1); // the counter's
+  segment(1).mutable_commands()->DeleteSubrange(1, 1); // removes the counter's command
   addState(onTiers);
   if (onTiers)
     addStepOnTiers();

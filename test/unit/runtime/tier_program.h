@@ -1,8 +1,8 @@
 //===- tier_program.h - a training step on all tiers ------------*- C++ -*-===//
 //
-// The tiny step with more state: `big` [ranks * kBig] += `part`, and the counter. On tiers, W
-// and `big` lie on disk, `part` and the counter on the host; W is read and copied to the
-// device in each micro-batch, and updated on the host.
+// The tiny step with more state: `big` [ranks * kBig] += `part`, and the counter. With tiers, W and
+// `big` reside on disk, and `part` and the counter on the host. W is read and copied to the device
+// in each micro-batch, and updated on the host.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,13 +14,13 @@
 #include <gtest/gtest.h>
 #include <string>
 
-/// Elements of `big` on each rank: more than a block of the disk, and no multiple of it.
+/// Elements of `big` on each rank: more than a disk block, and not a multiple of one.
 inline constexpr uint64_t kBig = 300007;
 
 struct TierProgram : TinyProgram {
   TierProgram(int ranks, int microBatches, bool onTiers);
 
-  /// Of the host's arena and of the disk's.
+  /// Offsets in the host's and the disk's arena.
   struct {
     uint64_t w, big, part, gradient, count, end;
   } host{};
@@ -34,11 +34,11 @@ private:
   void addStepOnTiers();
 };
 
-/// Gives each command waits for all before it, on other lanes, that touch its bytes, one of
-/// them writing. The last of each lane suffices.
+/// Makes each command wait for all earlier commands on other lanes that access its bytes, if one of
+/// the two writes. The last such command of each lane suffices.
 void orderByBytes(zero::rt::proto::Program &program);
 
-/// A folder that goes with this object.
+/// A folder that is removed with this object.
 struct TemporaryFolder {
   explicit TemporaryFolder(const std::string &parent = testing::TempDir());
   ~TemporaryFolder();

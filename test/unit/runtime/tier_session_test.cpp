@@ -10,7 +10,7 @@ using namespace zero::rt;
 
 namespace {
 
-/// What a step leaves, whatever tier it is in.
+/// The state after a step, from all tiers.
 struct State {
   std::vector<float> w = std::vector<float>(12), big, part = std::vector<float>(kBig);
   int64_t count = 0;
@@ -54,7 +54,7 @@ TEST_P(Tiers, ChangeNoBit) {
   }
 }
 
-/// State that begins at zero needs no write, whatever was in a file of the same name.
+/// State that begins at zero needs no write, even if a file of this name has other contents.
 TEST_P(Tiers, ZerosAreThereWithoutBeingWritten) {
   auto withZeros = [&](bool onTiers) {
     TierProgram program(ranks(), 1, onTiers);
@@ -79,9 +79,11 @@ TEST_P(Tiers, ZerosAreThereWithoutBeingWritten) {
   EXPECT_EQ(stateOf(trial), stateOf(plain));
 }
 
-/// What is told while a session is made, weights are saved and a checkpoint is written and read.
+/// The progress that is reported while a session is created, weights are saved and a checkpoint is
+/// written and read.
 struct ProgressLog {
-  std::string text; ///< the names of pieces of work, each once it begins and once it is done
+  /// the names of pieces of work, once when it begins and once when it is complete
+  std::string text;
   uint64_t last = 0, bytes = 0;
 
   static void hear(void *told, const char *what, uint64_t done, uint64_t total) {
@@ -153,8 +155,8 @@ TEST_P(Tiers, BlocksOfTheDiskAreCountedFromTheBeginning) {
   begin(trial);
   for (int step = 0; step < 2; ++step)
     EXPECT_OK(trial.step());
-  // Initial values, of which the last block of w and of big is read first; two steps, with w read
-  // for each micro-batch; the header once, and before and behind each step.
+  // Initial values, of which the last block of w and of big is read first. Then two steps, in which
+  // w is read for each micro-batch. The header is written once, and before and after each step.
   zero_rt_nvme_info info;
   ASSERT_TRUE(zero_rt_session_nvme(trial.session, &info));
   EXPECT_EQ(info.read, uint64_t(ranks()) * (2 * 4096 + 2 * (4096 + program.disk.end)));
@@ -213,7 +215,7 @@ TEST_P(Tiers, EvaluateWithoutATrace) {
   }
 }
 
-/// All commands of all lanes, and each lane's in their order.
+/// Records all commands of all lanes, in the order of each lane.
 TEST_P(Tiers, AreRecordedByLane) {
   TierProgram program(ranks(), 2, true);
   Trial trial(program), plain(program);
@@ -245,7 +247,7 @@ TEST_P(Tiers, AreRecordedByLane) {
   }
 }
 
-/// Seconds are those of the recording, bytes those of the commands; evaluations do not count.
+/// Seconds are those of the recording, bytes those of the commands. Evaluations do not count.
 TEST_P(Tiers, TellWhatLanesDid) {
   TierProgram program(ranks(), 2, true);
   Trial trial(program);
@@ -289,7 +291,7 @@ TEST_P(Tiers, TellWhatLanesDid) {
     EXPECT_EQ(stats.lanes[ZERO_RT_NVME_READ].bytes, 3 * (2 * shard + big));
     EXPECT_EQ(stats.lanes[ZERO_RT_NVME_WRITE].bytes, 3 * (shard + big));
     EXPECT_EQ(stats.lanes[ZERO_RT_HOST_COMPUTE].bytes, 0u);
-    EXPECT_GT(stats.stalled, 0); // the epilogue has nothing but lanes
+    EXPECT_GT(stats.stalled, 0); // the epilogue has only commands of lanes
     EXPECT_LE(stats.stalled, between);
   }
 }
@@ -306,7 +308,7 @@ TEST_P(Tiers, AllocateNothingOnceWarm) {
   EXPECT_NO_LARGE_ALLOCATIONS(watch);
 }
 
-/// A folder in memory, which knows no O_DIRECT before Linux 6.6.
+/// A folder in memory, which does not support O_DIRECT before Linux 6.6.
 TEST(TiersInMemory, ChangeNoBit) {
   TemporaryFolder folder("/dev/shm");
   Trial trial(TierProgram(2, 2, true)), plain(TierProgram(2, 2, false));

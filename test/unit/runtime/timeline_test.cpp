@@ -1,4 +1,4 @@
-//===- timeline_test.cpp - the plan of a step, laid out -------------------===//
+//===- timeline_test.cpp - the timeline of a planned step -----------------===//
 
 #include "runtime/verify/lifetimes.h"
 #include "runtime/verify/timeline.h"
@@ -51,7 +51,7 @@ TEST(Timeline, HasEveryCommandOnceBehindWhatItWaitsFor) {
   for (const auto &[key, event] : byCommand)
     for (uint32_t wait : commands[key.first]->waits()) {
       auto waited = byCommand.find({first[key.first] + wait, key.second});
-      if (waited != byCommand.end()) // the iteration has it
+      if (waited != byCommand.end()) // if the command is in the iteration
         EXPECT_GE(event.begin, waited->second.end) << commands[key.first]->label();
     }
   size_t runs = 0;
@@ -83,7 +83,7 @@ TEST(Timeline, SumsAreThoseOfItsEvents) {
   EXPECT_EQ(timeline.lanes[proto::NVME_READ].bytes, 2 * shard + big);
   EXPECT_EQ(timeline.lanes[proto::NVME_WRITE].bytes, shard + big);
   EXPECT_EQ(timeline.lanes[proto::COMPUTE].bytes, 0u); // its copies stay on the device
-  // What the own thread does not do it waits for.
+  // The compute lane waits for all work that it does not do.
   EXPECT_NEAR(timeline.stalled + busy[proto::COMPUTE], timeline.seconds, 1e-7);
   EXPECT_GT(timeline.stalled, 0);
   const Timeline sums = layOut(program.program, costs, /*keepsEvents=*/false);
@@ -110,7 +110,7 @@ TEST(Timeline, WithoutTransfersCollectivesFollowKernels) {
   EXPECT_EQ(beside.seconds, computes + beside.stalled);
 }
 
-/// A read, another one that only the last iteration has, and a kernel behind that.
+/// A read, a second read that only the last iteration has, and a kernel after both.
 TEST(Timeline, WhatIsLeftOutKeepsItsPlace) {
   proto::Program program;
   proto::Segment &segment = *program.add_segments();
@@ -124,7 +124,7 @@ TEST(Timeline, WhatIsLeftOutKeepsItsPlace) {
   const Timeline timeline = layOut(program, plannedCosts(program), /*keepsEvents=*/true);
   const std::vector<zero_rt_event> &events = timeline.events[0];
   ASSERT_EQ(events.size(), 5u);
-  EXPECT_EQ(events[1].command, 2u); // waits for the read before the one that is left out
+  EXPECT_EQ(events[1].command, 2u); // waits for the read before the omitted one
   EXPECT_EQ(events[1].begin, nanoseconds(1));
   EXPECT_EQ(events[4].begin, nanoseconds(4));
   EXPECT_DOUBLE_EQ(timeline.seconds, 5);

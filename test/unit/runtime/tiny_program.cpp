@@ -1,4 +1,4 @@
-//===- tiny_program.cpp - a training step by hand -------------------------===//
+//===- tiny_program.cpp - a hand-written training step --------------------===//
 
 #include "tiny_program.h"
 
@@ -114,7 +114,8 @@ static void isWritten(proto::Address &address) {
 static void numberLaunch(proto::Launch &launch, const std::map<uint64_t, uint64_t> &bytes,
                          const char *uses) {
   for (proto::Address &address : *launch.mutable_args()) {
-    const uint64_t slice = uint64_t(address.rank_stride()); // of it, if each rank has its own
+    // the bytes of a slice, if each rank has its own
+    const uint64_t slice = uint64_t(address.rank_stride());
     address.set_bytes(slice > 0 ? slice : bytes.at(address.offset()));
     if (*uses != 'w')
       isRead(address);

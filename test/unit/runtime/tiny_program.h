@@ -1,7 +1,7 @@
-//===- tiny_program.h - a training step by hand -----------------*- C++ -*-===//
+//===- tiny_program.h - a hand-written training step ------------*- C++ -*-===//
 //
-// loss = mean(x W) with x [2, 4] per rank and W [4, 3] sharded over the ranks, as the
-// compiler would emit it for stage 3: gather, products, check, reduce-scatter, SGD.
+// loss = mean(x W) with x [2, 4] per rank and W [4, 3] sharded over the ranks. The program has the
+// form that the compiler emits for stage 3: gather, products, check, reduce-scatter, SGD.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,25 +14,25 @@
 #include <string>
 #include <vector>
 
-/// Lets each command wait for the last one before it on every other lane: they run in the
-/// order in which they are listed.
+/// Makes each command wait for the last command before it on every other lane, so that all commands
+/// run in the listed order.
 void orderLanes(zero::rt::proto::Program &program);
 
-/// Tables that run with the test kernels.
+/// Tables of a program that runs with the test kernels.
 struct HandMadeProgram {
   zero::rt::proto::Program program;
   std::string code; ///< empty: the test kernels
-  /// Gives commands the waits that they are written with.
+  /// Sets the waits of commands before they are written.
   void (*order)(zero::rt::proto::Program &) = orderLanes;
 
   zero::rt::proto::Segment &segment(int index) { return *program.mutable_segments(index); }
-  /// Says of every address what is read and written there: each place holds one value,
-  /// whose number is that of its first byte, from 1 on. `uses`: what each kernel does with
-  /// its arguments, a letter each: r reads, w writes (also scratch), u updates.
+  /// Declares the values that are read and written at every address. Each place has one value,
+  /// whose number is that of its first byte, starting with 1. `uses`: the access of each kernel to
+  /// its arguments, one letter each: r reads, w writes (also scratch), u updates.
   void numberValues(const std::map<uint64_t, uint64_t> &bytes,
                     const std::vector<const char *> &uses);
-  /// Writes the program, its commands with waits, and the test kernels, or `code`, to a file in the
-  /// test's temporary folder.
+  /// Writes the program with the waits of its commands, and the test kernels or `code`, to a file
+  /// in the temporary folder of the test.
   std::string write(const std::string &name, const std::string &isa = "sse2") const;
 };
 
@@ -48,10 +48,10 @@ struct TinyProgram : HandMadeProgram {
   } at;
 };
 
-/// The code section of the tests.
+/// Returns the code section of the tests.
 std::string testKernels();
 
-/// W's initial values: i / 8, from the data section.
+/// Returns W's initial values, i / 8, from the data section.
 std::string tinyWeights();
 
 #endif // TEST_UNIT_RUNTIME_TINY_PROGRAM_H

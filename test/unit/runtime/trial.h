@@ -1,4 +1,4 @@
-//===- trial.h - a session of a program made by hand ------------*- C++ -*-===//
+//===- trial.h - a session of a hand-written program ------------*- C++ -*-===//
 
 #ifndef TEST_UNIT_RUNTIME_TRIAL_H
 #define TEST_UNIT_RUNTIME_TRIAL_H
@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-/// Code of a status, and its text for the message of a failing test.
+/// The code of a status, and its text for the message of a failing test.
 struct Result {
   Result(zero_rt_status status) : code(status.code), text(status.message ? status.message : "") {
     zero_rt_status_release(&status);
@@ -32,17 +32,17 @@ struct Result {
     EXPECT_NE(result.text.find(part), std::string::npos) << result.text;                           \
   } while (false)
 
-/// Set by a test program whose sessions run elsewhere than on the CPU: turns a program made
-/// by hand into one for that device.
+/// A test program whose sessions do not run on the CPU sets this function. It converts a
+/// hand-written program into one for its device.
 inline void (*moveTrial)(HandMadeProgram &program, zero_rt_session_options &options) = nullptr;
 
-/// Leaves a test that is about something which only the CPU has.
+/// Skips a test of features that only the CPU has.
 #define ONLY_ON_CPU()                                                                              \
   if (moveTrial)                                                                                   \
   GTEST_SKIP()
 
-/// A session of a program made by hand, with data of `batches` global batches: row i of x is
-/// i, i + 1, i + 2, i + 3.
+/// A session of a hand-written program, with data of `batches` global batches. Row i of x is i, i +
+/// 1, i + 2, i + 3.
 class Trial {
 public:
   explicit Trial(const HandMadeProgram &made) : ranks(int(made.program.ranks())) {
@@ -93,7 +93,7 @@ public:
   zero_rt_step_result result{};
 };
 
-/// Loads a program that was changed and expects the refusal to say `part`.
+/// Loads a changed program and expects an error that contains `part`.
 inline void expectRefused(const HandMadeProgram &made, zero_rt_code code, const std::string &part) {
   std::string path = made.write("refused.zexe");
   zero_rt_executable *executable = nullptr;

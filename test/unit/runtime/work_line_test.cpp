@@ -1,4 +1,4 @@
-//===- work_line_test.cpp - how far long pieces of work are ---------------===//
+//===- work_line_test.cpp - the progress of long work ---------------------===//
 
 #include "tools/zero-run/work_line.h"
 
@@ -10,7 +10,7 @@ namespace {
 
 constexpr uint64_t kMiB = uint64_t(1) << 20;
 
-/// What is printed while three pieces are done.
+/// Returns the printed text while three pieces are processed.
 std::string printed(bool quiet, double least, double pause) {
   testing::internal::CaptureStdout();
   WorkLine line(quiet, least, pause);

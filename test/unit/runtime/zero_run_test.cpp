@@ -1,4 +1,4 @@
-//===- zero_run_test.cpp - the tool, as a user calls it -------------------===//
+//===- zero_run_test.cpp - the tool as a user calls it --------------------===//
 
 #include "mixed_program.h"
 #include "tier_program.h"
@@ -42,7 +42,7 @@ protected:
         << std::string("\x93NUMPY\x01\0\x76\0", 10) << header << elements;
   }
 
-  /// Runs zero-run in the folder; `output` is stdout and stderr.
+  /// Runs zero-run in the folder. `output` contains stdout and stderr.
   int run(const std::string &arguments) {
     std::string command = "cd " + folder + " && " ZERO_RUN " " + arguments + " 2>&1";
     FILE *pipe = ::popen(command.c_str(), "r");
@@ -112,7 +112,7 @@ TEST_F(ZeroRun, TrainsAndWritesEverything) {
   EXPECT_NE(output.find("trained 3 steps"), std::string::npos) << output;
   EXPECT_EQ(contents("log.jsonl"),
             "{\"step\":0,\"loss\":0}\n{\"step\":1,\"loss\":0}\n{\"step\":2,\"loss\":0}\n");
-  // x is zero, so the gradient is, and w stays what it was.
+  // x is zero, so the gradient is zero and w does not change.
   EXPECT_TRUE(contents("w.safetensors").ends_with(tinyWeights()));
   EXPECT_TRUE(contents("g.safetensors").ends_with(std::string(48, '\0')));
   EXPECT_NE(contents("report.json").find("\"losses\": [0, 0, 0]"), std::string::npos);
@@ -138,7 +138,7 @@ TEST_F(ZeroRun, TellsOfTheDisk) {
                           "MiB and 1.1 MiB)"),
               std::string::npos)
         << output;
-    // Twice W's shard of 24 bytes in the micro-batch, and `big`; nobody has planned it.
+    // Twice W's shard of 24 bytes in the micro-batch, and `big`. There is no planned value.
     EXPECT_NE(output.find("lane nvme read    busy "), std::string::npos) << output;
     EXPECT_NE(output.find(" ms a step, 1.1 MiB at "), std::string::npos) << output;
     EXPECT_NE(output.find(" a step, waiting for lanes\n"), std::string::npos) << output;
@@ -199,7 +199,7 @@ TEST_F(ZeroRun, TellsOfWear) {
       << output;
   EXPECT_EQ(output.find("endurance"), std::string::npos) << output;
 
-  // Whole blocks: the header and initial values once, then four steps.
+  // In full blocks: the header and initial values once, then four steps.
   const uint64_t step = kBig * 4 + program.slice * 4, blocks = program.disk.end;
   const std::string use = "\"nvme\": {\"read\": " + std::to_string(2 * (2 * 4096 + 4 * blocks)) +
                           ", \"written\": " + std::to_string(2 * (9 * 4096 + 5 * blocks)) +
@@ -314,7 +314,7 @@ TEST_F(ZeroRun, WrongCommandLines) {
 TEST_F(ZeroRun, WrongFiles) {
   size_t before = filesInFolder();
   expectError("missing.zexe", "cannot open 'missing.zexe'");
-  EXPECT_EQ(run("x.npy"), 1); // no executable: zeroc may know it
+  EXPECT_EQ(run("x.npy"), 1); // not an executable, but zeroc may accept it
   EXPECT_NE(output.find("x.npy:0:0: error: expected a model in a supported format: "),
             std::string::npos)
       << output;

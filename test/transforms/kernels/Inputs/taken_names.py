@@ -1,4 +1,4 @@
-"""Writes models whose constants are named as the compiler's symbols: taken_names.py FOLDER"""
+"""Writes models whose constants have names of the compiler's symbols: taken_names.py FOLDER"""
 
 import sys
 from pathlib import Path
