@@ -34,46 +34,107 @@ Status LaneWork::open(proto::Lane lane, Communicator &communicator, Device &devi
     made->communicator = &communicator;
   if (lane == proto::NVME_READ || lane == proto::NVME_WRITE) {
     ZERO_RT_TRY(DiskQueue::make(memory.queueKind(), made->disk));
-    made->page = std::make_unique<Page>();
+    made->pages = std::make_unique<Page[]>(Batch::kMost);
   }
   work = std::move(made);
   return {};
 }
 
-/// A disk moves full blocks. The remaining bytes are transferred through the page.
-Status LaneWork::move(const DiskCommand &command) {
-  const uint64_t rest = command.bytes % kDiskAlignment, whole = command.bytes - rest;
-  char *last = static_cast<char *>(command.memory) + whole;
-  auto moveBlocks = [&](uint64_t offset, void *at, uint64_t bytes) {
-    return memory.getFile().move(*disk, command.writes, offset, at, bytes);
-  };
-  ZERO_RT_TRY(moveBlocks(command.offset, command.memory, whole));
-  if (rest > 0) {
-    if (command.writes)
-      std::memcpy(page->bytes, last, rest);
-    ZERO_RT_TRY(moveBlocks(command.offset + whole, page->bytes, kDiskAlignment));
-    if (!command.writes)
-      std::memcpy(last, page->bytes, rest);
+/// Bytes that a batch may move: they are all in flight at the same time.
+static constexpr uint64_t kBatchBytes = DiskQueue::kBlock * DiskQueue::kDepth;
+
+static bool overlaps(uint64_t a, uint64_t aBytes, uint64_t b, uint64_t bBytes) {
+  return a < b + bBytes && b < a + aBytes;
+}
+
+static bool overlaps(const DiskCommand &a, const DiskCommand &b) {
+  return overlaps(a.offset, a.bytes, b.offset, b.bytes) ||
+         overlaps(reinterpret_cast<uintptr_t>(a.memory), a.bytes,
+                  reinterpret_cast<uintptr_t>(b.memory), b.bytes);
+}
+
+bool LaneWork::accepts(const Batch &batch, const Command &command) {
+  const auto *added = std::get_if<DiskCommand>(&command.body);
+  if (!added || batch.size == Batch::kMost)
+    return false;
+  uint64_t bytes = added->bytes;
+  for (size_t i = 0; i < batch.size; ++i) {
+    const auto &other = std::get<DiskCommand>(batch.commands[i]->body);
+    if (overlaps(*added, other))
+      return false;
+    bytes += other.bytes;
   }
-  done.bytes += command.bytes;
+  return bytes <= kBatchBytes;
+}
+
+/// A disk moves full blocks. The remaining bytes of a command are transferred through its page.
+Status LaneWork::move(const Batch &batch) {
+  std::array<Transfer, 2 * Batch::kMost> transfers;
+  size_t count = 0;
+  const TierFile &file = memory.getFile();
+  for (size_t i = 0; i < batch.size; ++i) {
+    const auto &command = std::get<DiskCommand>(batch.commands[i]->body);
+    const uint64_t rest = command.bytes % kDiskAlignment, whole = command.bytes - rest;
+    transfers[count++] = file.transfer(command.writes, command.offset, command.memory, whole);
+    if (rest == 0)
+      continue;
+    if (command.writes)
+      std::memcpy(pages[i].bytes, static_cast<char *>(command.memory) + whole, rest);
+    transfers[count++] =
+        file.transfer(command.writes, command.offset + whole, pages[i].bytes, kDiskAlignment);
+  }
+  ZERO_RT_TRY(file.move(*disk, std::span(transfers.data(), count)));
+  for (size_t i = 0; i < batch.size; ++i) {
+    const auto &command = std::get<DiskCommand>(batch.commands[i]->body);
+    const uint64_t rest = command.bytes % kDiskAlignment, whole = command.bytes - rest;
+    if (rest > 0 && !command.writes)
+      std::memcpy(static_cast<char *>(command.memory) + whole, pages[i].bytes, rest);
+    done.bytes += command.bytes;
+  }
   return {};
 }
 
-Status LaneWork::run(const Command &command, Span &span) {
+/// Divides the time of a batch among its commands in proportion to their bytes.
+static void divide(LaneWork::Batch &batch, LaneWork::Clock::time_point begin,
+                   LaneWork::Clock::time_point end) {
+  auto bytesOf = [&](size_t i) { return std::get<DiskCommand>(batch.commands[i]->body).bytes; };
+  uint64_t total = 0, before = 0;
+  for (size_t i = 0; i < batch.size; ++i)
+    total += bytesOf(i);
+  auto at = [&](uint64_t bytes) {
+    return total == 0 ? end
+                      : begin + std::chrono::duration_cast<LaneWork::Clock::duration>(
+                                    (end - begin) * (double(bytes) / double(total)));
+  };
+  for (size_t i = 0; i < batch.size; ++i) {
+    batch.spans[i] = {at(before), at(before + bytesOf(i))};
+    before += bytesOf(i);
+  }
+}
+
+Status LaneWork::run(Batch &batch) {
   const uint64_t waited = communicator ? communicator->waited() : 0;
-  span.begin = Clock::now();
-  Status status = execute(command);
-  span.end = Clock::now();
-  span.waited = communicator ? communicator->waited() - waited : 0;
-  done.time += span.end - span.begin - std::chrono::nanoseconds(span.waited);
+  const Clock::time_point begin = Clock::now();
+  Status status = disk ? move(batch) : execute(*batch.commands.front());
+  const Clock::time_point end = Clock::now();
+  batch.spans[0] = {begin, end, communicator ? communicator->waited() - waited : 0};
+  done.time += end - begin - std::chrono::nanoseconds(batch.spans[0].waited);
+  if (batch.size > 1)
+    divide(batch, begin, end);
+  return status;
+}
+
+Status LaneWork::run(const Command &command, Span &span) {
+  Batch batch;
+  batch.add(command);
+  Status status = run(batch);
+  span = batch.spans[0];
   return status;
 }
 
 Status LaneWork::execute(const Command &command) {
   if (const auto *launch = std::get_if<LaunchCommand>(&command.body))
     return queue->launch(launch->kernel, launch->args.data(), launch->length);
-  if (const auto *transfer = std::get_if<DiskCommand>(&command.body))
-    return move(*transfer);
   if (const auto *collective = std::get_if<CollectiveCommand>(&command.body))
     return runCollective(*communicator, *collective, command.label, collectives++);
   const auto &copy = std::get<CopyCommand>(command.body);

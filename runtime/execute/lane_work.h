@@ -38,9 +38,24 @@ public:
     uint64_t waited = 0; ///< nanoseconds of it, for other ranks
   };
 
+  /// Commands of the lane that run together. A disk then has many requests in flight even if each
+  /// command moves few bytes.
+  struct Batch {
+    static constexpr size_t kMost = 16;
+    std::array<const Command *, kMost> commands;
+    std::array<Span, kMost> spans; ///< set by run(): its time, divided by bytes
+    size_t size = 0;
+
+    void add(const Command &command) { commands[size++] = &command; }
+  };
+
   /// Resets the count of collectives.
   void beginStep() { collectives = 0; }
-  /// Does `command`, which is of this lane.
+  /// Whether `command` may run together with those of `batch`: it accesses a disk as they do, moves
+  /// few bytes, and no bytes that they move.
+  static bool accepts(const Batch &batch, const Command &command);
+  /// Does the commands of `batch`, which are of this lane.
+  Status run(Batch &batch);
   Status run(const Command &command, Span &span);
   /// Since the beginning.
   const LaneUse::Lane &use() const { return done; }
@@ -51,14 +66,14 @@ private:
   };
   explicit LaneWork(RankMemory &memory) : memory(memory) {}
   Status execute(const Command &command);
-  Status move(const DiskCommand &command);
+  Status move(const Batch &batch);
 
   RankMemory &memory;
   Communicator *communicator = nullptr; ///< of COLLECTIVE
   uint64_t collectives = 0;             ///< of the step so far
   std::unique_ptr<Queue> queue;         ///< of HOST_COMPUTE
   std::unique_ptr<DiskQueue> disk;      ///< of the lanes of a disk
-  std::unique_ptr<Page> page;           ///< for the bytes of a command after its last full block
+  std::unique_ptr<Page[]> pages;        ///< for the bytes of each command after its last full block
   LaneUse::Lane done;
 };
 

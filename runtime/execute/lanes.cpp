@@ -46,7 +46,11 @@ struct Lanes::Shared {
   Status open(size_t thread);
   Status runOwned(size_t thread, bool opens);
   Status runIteration(size_t thread);
-  Status run(size_t thread, const Command &command, const CommandSegment &segment);
+  bool runs(const Command &command, const CommandSegment &segment) const;
+  bool isReady(const LaneStep &step) const;
+  size_t collect(size_t thread, const std::vector<LaneStep> &steps, size_t first,
+                 LaneWork::Batch &batch) const;
+  Status run(size_t thread, LaneWork::Batch &batch);
   void fail(const Status &status);
   /// Longer than a collective waits, which knows who is missing.
   std::chrono::duration<double> patience() const {
@@ -79,35 +83,70 @@ Status Lanes::Shared::open(size_t thread) {
                         work[thread]);
 }
 
-/// Executes `command`, unless its iteration or its predicate skips it.
-Status Lanes::Shared::run(size_t thread, const Command &command, const CommandSegment &segment) {
-  if ((iteration.evaluates && !command.forward) ||
-      !runsInIteration(command.when, iteration.number, segment.repeat) ||
-      (command.predicate > 0 && *setup.predicates[command.predicate - 1] == 0))
-    return {};
-  LaneWork::Span span;
-  Status status = work[thread]->run(command, span);
-  iteration.observers->ranOnLane(thread, {&command, segment.indexOf(command), iteration.number},
-                                 span);
+/// Whether neither the iteration nor the predicate of `command` skips it.
+bool Lanes::Shared::runs(const Command &command, const CommandSegment &segment) const {
+  return (!iteration.evaluates || command.forward) &&
+         runsInIteration(command.when, iteration.number, segment.repeat) &&
+         (command.predicate == 0 || *setup.predicates[command.predicate - 1] != 0);
+}
+
+/// Whether the commands that `step` waits for have finished.
+bool Lanes::Shared::isReady(const LaneStep &step) const {
+  return std::all_of(step.waits.begin(), step.waits.end(), [&](const LaneStep::Wait &wait) {
+    return progress.at(commandsOf(wait.thread)) >= bases[wait.thread] + wait.commands;
+  });
+}
+
+/// Fills `batch` with the command of step `first`, which is ready, and with later ones that are
+/// ready and may run together with it. Returns the number of steps, of which some may be skipped.
+size_t Lanes::Shared::collect(size_t thread, const std::vector<LaneStep> &steps, size_t first,
+                              LaneWork::Batch &batch) const {
+  const CommandSegment &segment = (*setup.segments)[iteration.segment];
+  size_t next = first;
+  for (; next < steps.size() && (next == first || isReady(steps[next])); ++next) {
+    const Command &command = segment.commands[steps[next].command];
+    if (!runs(command, segment))
+      continue;
+    if (batch.size > 0 && !LaneWork::accepts(batch, command))
+      break;
+    batch.add(command);
+  }
+  return next - first;
+}
+
+Status Lanes::Shared::run(size_t thread, LaneWork::Batch &batch) {
+  const CommandSegment &segment = (*setup.segments)[iteration.segment];
+  Status status = work[thread]->run(batch);
+  for (size_t i = 0; i < batch.size; ++i) {
+    const Command &command = *batch.commands[i];
+    iteration.observers->ranOnLane(thread, {&command, segment.indexOf(command), iteration.number},
+                                   batch.spans[i]);
+  }
   return status.ok() ? status
                      : zero::rt::fail(status.getCode(), "rank %d, lane %s, '%s': %s", rank,
                                       proto::Lane_Name(plan.laneOf(thread)).c_str(),
-                                      escape(command.label).c_str(), status.getMessage().c_str());
+                                      escape(batch.commands[0]->label).c_str(),
+                                      status.getMessage().c_str());
 }
 
 Status Lanes::Shared::runIteration(size_t thread) {
-  const CommandSegment &segment = (*setup.segments)[iteration.segment];
   if (iteration.segment == 0 && iteration.number == 0)
     work[thread]->beginStep();
-  for (const LaneStep &step : plan.steps(iteration.segment, thread)) {
-    for (const LaneStep::Wait &wait : step.waits)
+  const std::vector<LaneStep> &steps = plan.steps(iteration.segment, thread);
+  for (size_t next = 0; next < steps.size();) {
+    for (const LaneStep::Wait &wait : steps[next].waits)
       if (progress.await(thread, commandsOf(wait.thread), bases[wait.thread] + wait.commands) !=
           Progress::Reached)
         return {};
     if (progress.isStopped())
       return {};
-    ZERO_RT_TRY(run(thread, segment.commands[step.command], segment));
-    progress.advance(commandsOf(thread));
+    LaneWork::Batch batch;
+    const size_t count = collect(thread, steps, next, batch);
+    if (batch.size > 0)
+      ZERO_RT_TRY(run(thread, batch));
+    for (size_t i = 0; i < count; ++i)
+      progress.advance(commandsOf(thread));
+    next += count;
   }
   return {};
 }

@@ -30,7 +30,8 @@ Status DiskMemory::open(const TierFile &file, DiskQueue::Kind kind,
 
 /// Moves full blocks between `offset` of the arena and byte `at` of the buffer.
 Status DiskMemory::move(bool writes, uint64_t offset, uint64_t bytes, uint64_t at) const {
-  return file.move(*queue, writes, offset, staging.get() + at, bytes);
+  const Transfer transfer = file.transfer(writes, offset, staging.get() + at, bytes);
+  return file.move(*queue, std::span(&transfer, 1));
 }
 
 Status DiskMemory::readPieces(uint64_t offset, uint64_t bytes, const Piece &use) const {

@@ -2,6 +2,7 @@
 
 #include "runtime/io/disk_queue.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace zero::rt {
@@ -15,15 +16,37 @@ Status DiskQueue::make(Kind kind, std::unique_ptr<DiskQueue> &queue) {
   return queue ? Status() : makeThreadQueue(queue);
 }
 
-Status DiskQueue::run(const Transfer &transfer) {
+void TransferBlocks::skipEmpty() {
+  while (!transfers.empty() && begin >= transfers.front().bytes) {
+    transfers = transfers.subspan(1);
+    begin = 0;
+  }
+}
+
+TransferBlock TransferBlocks::take() {
+  const Transfer &transfer = transfers.front();
+  const TransferBlock block{&transfer, begin, std::min(begin + DiskQueue::kBlock, transfer.bytes)};
+  begin = block.end;
+  skipEmpty();
+  return block;
+}
+
+static Status checkAligned(const Transfer &transfer) {
   const auto memory = reinterpret_cast<uintptr_t>(transfer.memory);
-  if ((memory | transfer.offset | transfer.bytes) % kDiskAlignment != 0)
-    return fail(ZERO_RT_INTERNAL,
-                "'%s': expected a transfer aligned to %llu bytes, got %llu bytes at %llu",
-                escape(transfer.path).c_str(), static_cast<unsigned long long>(kDiskAlignment),
-                static_cast<unsigned long long>(transfer.bytes),
-                static_cast<unsigned long long>(transfer.offset));
-  return transfer.bytes == 0 ? Status() : move(transfer);
+  if ((memory | transfer.offset | transfer.bytes) % kDiskAlignment == 0)
+    return {};
+  return fail(ZERO_RT_INTERNAL,
+              "'%s': expected a transfer aligned to %llu bytes, got %llu bytes at %llu",
+              escape(transfer.path).c_str(), static_cast<unsigned long long>(kDiskAlignment),
+              static_cast<unsigned long long>(transfer.bytes),
+              static_cast<unsigned long long>(transfer.offset));
+}
+
+Status DiskQueue::run(std::span<const Transfer> transfers) {
+  for (const Transfer &transfer : transfers)
+    ZERO_RT_TRY(checkAligned(transfer));
+  const TransferBlocks blocks(transfers);
+  return blocks.isEmpty() ? Status() : move(blocks);
 }
 
 Status checkMoved(const Transfer &transfer, uint64_t offset, uint64_t bytes, int64_t result) {

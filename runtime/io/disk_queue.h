@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 
 namespace zero::rt {
 
@@ -19,6 +20,28 @@ struct Transfer {
   uint64_t offset = 0;   ///< in the file
   void *memory = nullptr;
   uint64_t bytes = 0;
+};
+
+/// The rest of a block of a transfer, as bytes of the transfer.
+struct TransferBlock {
+  const Transfer *transfer = nullptr;
+  uint64_t begin = 0, end = 0;
+};
+
+/// The blocks of several transfers, one after the other.
+class TransferBlocks {
+public:
+  explicit TransferBlocks(std::span<const Transfer> transfers) : transfers(transfers) {
+    skipEmpty();
+  }
+  bool isEmpty() const { return transfers.empty(); }
+  TransferBlock take();
+
+private:
+  void skipEmpty();
+
+  std::span<const Transfer> transfers; ///< the first one from byte `begin` on
+  uint64_t begin = 0;
 };
 
 /// Transfers bytes in blocks, with many in flight, as a drive needs for full speed. Created once
@@ -38,18 +61,20 @@ public:
   /// "io_uring" or "4 threads".
   virtual const char *name() const = 0;
 
-  /// Does all of `transfer`, and returns when it is done. Short transfers are continued; a
-  /// file that ends early, a full disk and errors of the drive name the file and the place.
-  /// Nothing of the transfer is on its way when it returns, also after an error.
-  Status run(const Transfer &transfer);
+  /// Does all of `transfers`, and returns when they are done. They may run in any order, so none
+  /// may write what another one accesses. Short transfers are continued; a file that ends early, a
+  /// full disk and errors of the drive name the file and the place. Nothing is on its way when it
+  /// returns, also after an error.
+  Status run(std::span<const Transfer> transfers);
+  Status run(const Transfer &transfer) { return run(std::span(&transfer, 1)); }
 
-protected:
   /// Bytes in one request, and how many requests are on their way at most: beyond, drives
   /// measured here gain nothing.
   static constexpr uint64_t kBlock = uint64_t(512) << 10;
   static constexpr unsigned kDepth = 16;
 
-  virtual Status move(const Transfer &transfer) = 0;
+protected:
+  virtual Status move(TransferBlocks blocks) = 0;
 };
 
 /// Fails unless a request for `bytes` at `offset` of `transfer` that returned `result` (bytes

@@ -19,25 +19,21 @@ public:
   static constexpr unsigned kEntries = kDepth;
 
 private:
-  /// The remaining part of a block in flight.
-  struct Request {
-    uint64_t begin, end; ///< within the transfer
-  };
-
-  Status move(const Transfer &transfer) override;
-  void ask(const Transfer &transfer, unsigned slot);
-  Status collect(const Transfer &transfer, bool goOn);
+  Status move(TransferBlocks blocks) override;
+  void ask(unsigned slot);
+  Status collect(bool goOn);
 
   io_uring ring;
-  std::array<Request, kDepth> requests;
-  std::array<unsigned, kDepth> idle; ///< slots; the first `idleSlots` count
+  std::array<TransferBlock, kDepth> requests; ///< the remaining parts of blocks in flight
+  std::array<unsigned, kDepth> idle;          ///< slots; the first `idleSlots` count
   unsigned idleSlots = 0;
 };
 } // namespace
 
 /// Submits the remaining part of the request in `slot`.
-void RingQueue::ask(const Transfer &transfer, unsigned slot) {
-  const Request &request = requests[slot];
+void RingQueue::ask(unsigned slot) {
+  const TransferBlock &request = requests[slot];
+  const Transfer &transfer = *request.transfer;
   io_uring_sqe *entry = io_uring_get_sqe(&ring);
   char *memory = static_cast<char *>(transfer.memory) + request.begin;
   const auto bytes = static_cast<unsigned>(request.end - request.begin);
@@ -50,7 +46,7 @@ void RingQueue::ask(const Transfer &transfer, unsigned slot) {
 }
 
 /// Waits for one request. A partial transfer is submitted again, if the transfer continues.
-Status RingQueue::collect(const Transfer &transfer, bool goOn) {
+Status RingQueue::collect(bool goOn) {
   io_uring_cqe *entry = nullptr;
   int result = 0;
   do
@@ -58,40 +54,39 @@ Status RingQueue::collect(const Transfer &transfer, bool goOn) {
   while (result == -EINTR);
   if (result < 0)
     return fail(ZERO_RT_IO, "cannot wait for the disk: error %d of io_uring", -result);
-  auto *request = static_cast<Request *>(io_uring_cqe_get_data(entry));
+  auto *request = static_cast<TransferBlock *>(io_uring_cqe_get_data(entry));
   result = entry->res;
   io_uring_cqe_seen(&ring, entry);
   const auto slot = static_cast<unsigned>(request - requests.data());
   const bool again = result == -EINTR || result == -EAGAIN;
   Status status;
   if (!again) {
-    status = checkMoved(transfer, transfer.offset + request->begin, request->end - request->begin,
-                        result);
+    status = checkMoved(*request->transfer, request->transfer->offset + request->begin,
+                        request->end - request->begin, result);
     request->begin += status.ok() ? static_cast<uint64_t>(result) : 0;
   }
   if (status.ok() && goOn && request->begin < request->end)
-    ask(transfer, slot);
+    ask(slot);
   else
     idle[idleSlots++] = slot;
   return status;
 }
 
-Status RingQueue::move(const Transfer &transfer) {
+Status RingQueue::move(TransferBlocks blocks) {
   for (idleSlots = 0; idleSlots < kDepth; ++idleSlots)
     idle[idleSlots] = idleSlots;
   Status first;
-  uint64_t next = 0;
   while (true) {
-    for (; first.ok() && next < transfer.bytes && idleSlots > 0; next += kBlock) {
+    while (first.ok() && !blocks.isEmpty() && idleSlots > 0) {
       const unsigned slot = idle[--idleSlots];
-      requests[slot] = {next, std::min(next + kBlock, transfer.bytes)};
-      ask(transfer, slot);
+      requests[slot] = blocks.take();
+      ask(slot);
     }
     if (idleSlots == kDepth)
       return first;
     if (int result = io_uring_submit(&ring); result < 0 && result != -EINTR && result != -EAGAIN)
       return fail(ZERO_RT_IO, "cannot reach the disk: error %d of io_uring", -result);
-    Status status = collect(transfer, first.ok());
+    Status status = collect(first.ok());
     if (first.ok())
       first = status;
   }

@@ -34,23 +34,23 @@ public:
   const char *name() const override { return "4 threads"; }
 
 private:
-  Status move(const Transfer &transfer) override;
+  Status move(TransferBlocks blocks) override;
   void work();
-  static Status moveBlock(const Transfer &transfer, uint64_t begin);
+  static Status moveBlock(TransferBlock block);
 
   std::mutex mutex;
   std::condition_variable changed;
-  const Transfer *current = nullptr;
-  uint64_t next = 0;    ///< the first block that no thread has taken
-  unsigned working = 0; ///< threads that have a block
-  Status first;         ///< the first error of the current transfer
+  TransferBlocks open{{}}; ///< the blocks that no thread has taken
+  unsigned working = 0;    ///< threads that have a block
+  Status first;            ///< the first error of the current transfers
   bool isEnding = false;
   std::array<std::thread, 4> threads;
 };
 } // namespace
 
-Status ThreadQueue::moveBlock(const Transfer &transfer, uint64_t begin) {
-  const uint64_t end = std::min(begin + kBlock, transfer.bytes);
+Status ThreadQueue::moveBlock(TransferBlock block) {
+  const Transfer &transfer = *block.transfer;
+  auto [begin, end] = std::pair(block.begin, block.end);
   while (begin < end) {
     char *memory = static_cast<char *>(transfer.memory) + begin;
     const auto offset = static_cast<off_t>(transfer.offset + begin);
@@ -70,33 +70,29 @@ Status ThreadQueue::moveBlock(const Transfer &transfer, uint64_t begin) {
 void ThreadQueue::work() {
   std::unique_lock lock(mutex);
   while (true) {
-    changed.wait(lock, [&] { return isEnding || (current && next < current->bytes); });
+    changed.wait(lock, [&] { return isEnding || !open.isEmpty(); });
     if (isEnding)
       return;
-    const Transfer &transfer = *current;
-    const uint64_t begin = next;
-    next += kBlock;
+    const TransferBlock block = open.take();
     ++working;
     lock.unlock();
-    Status status = moveBlock(transfer, begin);
+    Status status = moveBlock(block);
     lock.lock();
     if (!status.ok() && first.ok()) {
       first = std::move(status);
-      next = transfer.bytes; // the others are of no use any more
+      open = TransferBlocks({}); // The other blocks are not needed any more.
     }
-    if (--working == 0 && next >= transfer.bytes)
+    if (--working == 0 && open.isEmpty())
       changed.notify_all();
   }
 }
 
-Status ThreadQueue::move(const Transfer &transfer) {
+Status ThreadQueue::move(TransferBlocks blocks) {
   std::unique_lock lock(mutex);
-  current = &transfer;
-  next = 0;
+  open = blocks;
   first = {};
   changed.notify_all();
-  changed.wait(lock, [&] { return working == 0 && next >= transfer.bytes; });
-  current = nullptr;
+  changed.wait(lock, [&] { return working == 0 && open.isEmpty(); });
   return std::move(first);
 }
 

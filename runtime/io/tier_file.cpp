@@ -177,10 +177,10 @@ Status TierFile::writeHeader(bool isTorn) const {
   return {};
 }
 
-Status TierFile::move(DiskQueue &queue, bool writes, uint64_t offset, void *memory,
-                      uint64_t bytes) const {
-  ZERO_RT_TRY(queue.run({writes, number, name.c_str(), place(offset), memory, bytes}));
-  (writes ? written : read) += bytes;
+Status TierFile::move(DiskQueue &queue, std::span<const Transfer> transfers) const {
+  ZERO_RT_TRY(queue.run(transfers));
+  for (const Transfer &transfer : transfers)
+    (transfer.writes ? written : read) += transfer.bytes;
   return {};
 }
 

@@ -50,8 +50,12 @@ public:
   /// Fails in the same case. All writes of the step must be complete.
   Status endStep();
 
-  /// Moves `bytes` between `memory` and byte `offset` of the arena, in full blocks.
-  Status move(DiskQueue &queue, bool writes, uint64_t offset, void *memory, uint64_t bytes) const;
+  /// A transfer of `bytes` between `memory` and byte `offset` of the arena, in full blocks.
+  Transfer transfer(bool writes, uint64_t offset, void *memory, uint64_t bytes) const {
+    return {writes, number, name.c_str(), place(offset), memory, bytes};
+  }
+  /// Does all of `transfers`, which are of this file.
+  Status move(DiskQueue &queue, std::span<const Transfer> transfers) const;
   /// Bytes that went from and to the file since it was opened, headers included.
   uint64_t bytesRead() const { return read; }
   uint64_t bytesWritten() const { return written; }

@@ -12,6 +12,7 @@
 #include <random>
 #include <sys/resource.h>
 #include <unistd.h>
+#include <vector>
 
 using namespace zero::rt;
 
@@ -75,6 +76,32 @@ TEST_P(DiskQueueTest, WhatIsWrittenIsRead) {
   // Reads a range in the middle.
   ASSERT_TRUE(run(false, in, 7 * kPage + 5 * kMiB, 0, kMiB).ok());
   EXPECT_EQ(std::memcmp(out.data + 5 * kMiB / 4, in.data, kMiB), 0);
+}
+
+TEST_P(DiskQueueTest, SeveralTransfersRunTogether) {
+  Memory out(8 * kMiB), in(8 * kMiB);
+  out.fill(5);
+  // More than the queue can have in flight, of one page to several blocks, and empty ones.
+  const uint64_t sizes[] = {1, 0, 2, 300, 1, 5, 0, 129};
+  std::vector<Transfer> writes, reads;
+  uint64_t at = 0;
+  for (int i = 0; at + 300 * kPage <= out.bytes; ++i) {
+    const uint64_t bytes = sizes[i % 8] * kPage;
+    writes.push_back({true, descriptor, "state.tier", at, out.data + at / 4, bytes});
+    reads.push_back({false, descriptor, "state.tier", at, in.data + at / 4, bytes});
+    at += bytes;
+  }
+  ASSERT_GT(writes.size(), 16u);
+  Status status = queue->run(writes);
+  ASSERT_TRUE(status.ok()) << status.getMessage();
+  status = queue->run(reads);
+  ASSERT_TRUE(status.ok()) << status.getMessage();
+  EXPECT_EQ(std::memcmp(out.data, in.data, at), 0);
+  EXPECT_TRUE(queue->run(std::span<const Transfer>()).ok());
+  // The error of one of them is that of all.
+  reads[3] = {false, 1 << 20, "closed", 0, in.data, kPage};
+  expectError(queue->run(reads), "of 'closed': Bad file descriptor");
+  EXPECT_TRUE(queue->run(writes).ok()) << "the queue works after an error";
 }
 
 TEST_P(DiskQueueTest, AllocatesNothing) {
