@@ -2,6 +2,7 @@
 
 #include "runtime/execute/lanes.h"
 
+#include "runtime/format/tables.h"
 #include "runtime/support/thread.h"
 #include "runtime/verify/lifetimes.h"
 
@@ -122,11 +123,11 @@ Status Lanes::Shared::run(size_t thread, LaneWork::Batch &batch) {
     iteration.observers->ranOnLane(thread, {&command, segment.indexOf(command), iteration.number},
                                    batch.spans[i]);
   }
-  return status.ok() ? status
-                     : zero::rt::fail(status.getCode(), "rank %d, lane %s, '%s': %s", rank,
-                                      proto::Lane_Name(plan.laneOf(thread)).c_str(),
-                                      escape(batch.commands[0]->label).c_str(),
-                                      status.getMessage().c_str());
+  return status.ok()
+             ? status
+             : zero::rt::fail(status.getCode(), "rank %d, lane %s, '%s': %s", rank,
+                              nameOf(plan.laneOf(thread)), escape(batch.commands[0]->label).c_str(),
+                              status.getMessage().c_str());
 }
 
 Status Lanes::Shared::runIteration(size_t thread) {
@@ -158,10 +159,10 @@ Status Lanes::Shared::runOwned(size_t thread, bool opens) {
     return opens ? open(thread) : runIteration(thread);
   } catch (const std::bad_alloc &) {
     return zero::rt::fail(ZERO_RT_INTERNAL, "rank %d, lane %s: out of memory", rank,
-                          proto::Lane_Name(plan.laneOf(thread)).c_str());
+                          nameOf(plan.laneOf(thread)));
   } catch (const std::exception &error) {
     return zero::rt::fail(ZERO_RT_INTERNAL, "rank %d, lane %s: %s", rank,
-                          proto::Lane_Name(plan.laneOf(thread)).c_str(), error.what());
+                          nameOf(plan.laneOf(thread)), error.what());
   }
 }
 
@@ -183,8 +184,7 @@ Status Lanes::create(LanePlan plan, LaneSetup setup, std::unique_ptr<Lanes> &lan
       new Lanes(std::make_shared<Shared>(std::move(plan), std::move(setup))));
   for (size_t thread = 1; thread < made->shared->plan.threads(); ++thread) {
     const std::string what =
-        format("lane %s of rank %d", proto::Lane_Name(made->shared->plan.laneOf(thread)).c_str(),
-               made->shared->rank);
+        format("lane %s of rank %d", nameOf(made->shared->plan.laneOf(thread)), made->shared->rank);
     std::thread started;
     ZERO_RT_TRY(
         startThread(what, started, [shared = made->shared, thread] { shared->serve(thread); }));
@@ -224,8 +224,7 @@ Status Lanes::outcome(Progress::Outcome outcome, size_t thread) {
   if (outcome == Progress::TimedOut) {
     gaveUp = true;
     return fail(ZERO_RT_TIMEOUT, "rank %d: lane %s has done nothing for %g s", shared->rank,
-                proto::Lane_Name(shared->plan.laneOf(thread)).c_str(),
-                shared->setup.timeoutSeconds);
+                nameOf(shared->plan.laneOf(thread)), shared->setup.timeoutSeconds);
   }
   std::lock_guard lock(shared->mutex);
   return shared->failure;

@@ -19,6 +19,14 @@ inline DType toDType(proto::DType dtype) {
   return proto::DType_IsValid(dtype) ? static_cast<DType>(dtype) : ZERO_RT_NO_DTYPE;
 }
 
+/// "NVME_READ"; "?" for a number that is no lane. For errors where memory may be exhausted: the
+/// first call of protobuf's own function builds descriptors, and crashes without memory.
+inline const char *nameOf(proto::Lane lane) {
+  static constexpr const char *kNames[] = {"COMPUTE",   "COLLECTIVE", "H2D",         "D2H",
+                                           "NVME_READ", "NVME_WRITE", "HOST_COMPUTE"};
+  return proto::Lane_IsValid(lane) ? kNames[lane] : "?";
+}
+
 /// The element type of initial values that a tensor of `dtype` is read from.
 inline DType storedType(const proto::Init::Range &range, DType dtype) {
   return range.stored() == proto::DTYPE_UNSPECIFIED ? dtype : toDType(range.stored());

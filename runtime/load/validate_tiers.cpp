@@ -2,6 +2,7 @@
 
 #include "runtime/load/validate_tiers.h"
 
+#include "runtime/format/tables.h"
 #include "runtime/format/tiers.h"
 #include "runtime/io/disk_queue.h"
 
@@ -61,8 +62,8 @@ static Status checkDiskCopy(const proto::Command &command) {
                                     nameOf(other) + " tier");
   const proto::Lane lane = writes ? proto::NVME_WRITE : proto::NVME_READ;
   if (command.lane() != lane)
-    return bad(command.label(), "expected a transfer on lane " + proto::Lane_Name(lane) +
-                                    ", got lane " + proto::Lane_Name(command.lane()));
+    return bad(command.label(), std::string("expected a transfer on lane ") + nameOf(lane) +
+                                    ", got lane " + nameOf(command.lane()));
   if (!isWholeBlocks(copy.src()) || !isWholeBlocks(copy.dst()))
     return bad(command.label(),
                format("a transfer of the disk does not start at a multiple of %llu",
@@ -81,7 +82,7 @@ static Status checkCopy(const proto::Command &command) {
 
 static Status checkLaunch(const proto::Command &command) {
   if (command.lane() != proto::COMPUTE && command.lane() != proto::HOST_COMPUTE)
-    return bad(command.label(), "a kernel on lane " + proto::Lane_Name(command.lane()));
+    return bad(command.label(), std::string("a kernel on lane ") + nameOf(command.lane()));
   for (const proto::Address &argument : command.launch().args())
     if (argument.tier() == proto::NVME)
       return bad(command.label(), "a kernel cannot access the nvme tier");
@@ -95,8 +96,8 @@ static Status checkCommand(const proto::Program &program, const proto::Command &
     return program.target() == proto::CPU ? checkLaunch(command) : Status();
   if (program.target() == proto::CPU && command.lane() != proto::COMPUTE &&
       command.lane() != proto::COLLECTIVE)
-    return bad(command.label(),
-               "expected lane COMPUTE or COLLECTIVE, got lane " + proto::Lane_Name(command.lane()));
+    return bad(command.label(), std::string("expected lane COMPUTE or COLLECTIVE, got lane ") +
+                                    nameOf(command.lane()));
   if (command.has_check())
     return expectOnDevice("command", command.label(), command.check().value());
   ZERO_RT_TRY(expectOnDevice("command", command.label(), command.collective().src()));

@@ -3,6 +3,7 @@
 #include "runtime/verify/lane_check.h"
 
 #include "runtime/format/accesses.h"
+#include "runtime/format/tables.h"
 
 #include <array>
 #include <map>
@@ -85,9 +86,8 @@ Status SegmentCheck::race(int64_t earlier, uint32_t index, const std::string &wh
       ZERO_RT_BAD_FILE,
       "commands %lld ('%s', lane %s) and %u ('%s', lane %s) %s, and nothing says which comes "
       "first",
-      static_cast<long long>(earlier), escape(first.label()).c_str(),
-      proto::Lane_Name(first.lane()).c_str(), index, escape(second.label()).c_str(),
-      proto::Lane_Name(second.lane()).c_str(), what.c_str());
+      static_cast<long long>(earlier), escape(first.label()).c_str(), nameOf(first.lane()), index,
+      escape(second.label()).c_str(), nameOf(second.lane()), what.c_str());
 }
 
 /// Checks the order of `access` with the previous accesses of its bytes, and adds it.

@@ -50,7 +50,7 @@ std::string ValueTrace::name(int64_t writer) const {
   const proto::Command &command =
       program.segments(int(segment) - 1).commands(int(writer - first[segment - 1]));
   const std::string lane =
-      command.lane() == proto::COMPUTE ? "" : ", lane " + proto::Lane_Name(command.lane());
+      command.lane() == proto::COMPUTE ? "" : std::string(", lane ") + rt::nameOf(command.lane());
   return format("command %lld ('%s'%s)", static_cast<long long>(writer),
                 escape(command.label()).c_str(), lane.c_str());
 }
