@@ -5,7 +5,7 @@ from pathlib import Path
 
 from cases import flops, write_case, write_graph
 from common import Failure, median_ratio, say, spread
-from sides import SIDES, is_ours
+from sides import SIDES, is_ours, precision_of
 
 
 def prepare(case, sides, folder, build):
@@ -62,10 +62,11 @@ def median_of(runs, figure):
     return statistics.median(map(figure, runs))
 
 
-def best_peers(runs):
-    """The peer with the shortest median step, and the minimal memory of any peer; None without
-    peers."""
-    peers = {side: done for side, done in runs.items() if done and not is_ours(side)}
+def best_peers(runs, precision):
+    """Of the peers in `precision`, that with the shortest median step, and the minimal memory of
+    any; None without peers."""
+    peers = {side: done for side, done in runs.items()
+             if done and not is_ours(side) and precision_of(side) == precision}
     if not peers:
         return None, None
     fastest = min(peers, key=lambda side: median_of(peers[side], lambda r: r["median_seconds"]))
@@ -73,14 +74,14 @@ def best_peers(runs):
 
 
 def summarise(case, runs, peaks):
-    """The figures of each side, and for Zero its ratios to the best peers."""
-    fastest, least = best_peers(runs)
+    """The figures of each side, and for Zero its ratios to the best peers of the same precision."""
     seconds = {side: [run["median_seconds"] for run in done] for side, done in runs.items()}
     result = {}
     for side, done in runs.items():
         if not done:
             continue
         own = median_of(done, own_bytes)
+        fastest, least = best_peers(runs, precision_of(side))
         compared = fastest and is_ours(side)
         result[side] = {
             "seconds": spread(seconds[side]),

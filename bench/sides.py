@@ -31,15 +31,16 @@ class Zero:
     """zeroc and zero-run at one stage: ranks are threads of one process. With `nvme`, parameters
     and optimizer state are stored in files beside the case."""
 
-    def __init__(self, stage, nvme=False):
-        self.stage, self.nvme = stage, nvme
+    def __init__(self, stage, nvme=False, precision="fp32"):
+        self.stage, self.nvme, self.precision = stage, nvme, precision
 
     def prepare(self, case, folder, build):
         """Compiles once. All rounds run the same executable."""
         self.run_program = build / "bin/zero-run"
         printed = run([build / "bin/zeroc", folder / "model.onnx", f"--zero-stage={self.stage}",
                        f"--ranks={case.ranks}", "--optimizer=adamw", "--lr=1e-4",
-                       "--weight-decay=0.01", *(NVME_FLAGS if self.nvme else ()),
+                       "--weight-decay=0.01", f"--precision={self.precision}",
+                       *(NVME_FLAGS if self.nvme else ()),
                        "-o", self.executable(folder)]).output
         # the disk's is the third
         arenas = re.findall(r"^ *arena +(\d+)", printed, re.MULTILINE)[:2]
@@ -49,7 +50,7 @@ class Zero:
             raise Failure(f"needs {mib(needed)} of memory, {mib(free)} are free")
 
     def executable(self, folder):
-        return folder / f"zero-{self.stage}{'-nvme' if self.nvme else ''}.zexe"
+        return folder / f"zero-{self.stage}{'-nvme' if self.nvme else ''}-{self.precision}.zexe"
 
     def train(self, case, folder, steps, timeout):
         inputs = json.loads((folder / "case.json").read_text())["inputs"]
@@ -106,6 +107,10 @@ class Jax:
 
 
 SIDES = {"zero-1": Zero(1), "zero-3": Zero(3), "zero-3-nvme": Zero(3, nvme=True),
+         "zero-1-bf16": Zero(1, precision="bf16"), "zero-3-bf16": Zero(3, precision="bf16"),
+         "deepspeed-1-bf16": Torch("deepspeed-1-bf16"),
+         "fsdp2-bf16": Torch("fsdp2-bf16"), "fsdp2-keep-bf16": Torch("fsdp2-keep-bf16"),
+         "fsdp2-compile-bf16": Torch("fsdp2-compile-bf16"),
          "deepspeed-1": Torch("deepspeed-1"), "deepspeed-3": Torch("deepspeed-3"),
          "deepspeed-3-nvme": Torch("deepspeed-3-nvme"),
          "fsdp2": Torch("fsdp2"), "fsdp2-keep": Torch("fsdp2-keep"),
@@ -124,6 +129,10 @@ def chosen(names):
 
 def is_ours(side):
     return side.startswith("zero")
+
+
+def precision_of(side):
+    return "bf16" if side.endswith("-bf16") else "fp32"
 
 
 class Peak:

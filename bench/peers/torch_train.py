@@ -1,8 +1,10 @@
 """One rank of a PyTorch peer: torch_train.py CASE SYSTEM STEPS REPORT
 
 SYSTEM is fsdp2, fsdp2-keep, fsdp2-compile, deepspeed-1, deepspeed-3 or deepspeed-3-nvme. The last
-one stores parameters and optimizer state in files beside the case. The rank and the number of ranks
-come from the environment, as torchrun sets it.
+one stores parameters and optimizer state in files beside the case. All but that one also exist with
+-bf16 at the end: parameters, activations and gradients in bf16, master and optimizer state in fp32,
+gradients summed over ranks in fp32. The rank and the number of ranks come from the environment, as
+torchrun sets it.
 """
 
 import json
@@ -33,14 +35,16 @@ def make_optimizer(parameters):
     return torch.optim.AdamW(parameters, lr=LEARNING_RATE, weight_decay=WEIGHT_DECAY, fused=True)
 
 
-def prepare_fsdp(model, layers, inputs, keep, compiled):
+def prepare_fsdp(model, layers, inputs, keep, compiled, halves):
     """`keep`: parameters remain gathered from forward to backward, as in ZeRO-2."""
     from torch.distributed.device_mesh import init_device_mesh
-    from torch.distributed.fsdp import fully_shard
+    from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
     mesh = init_device_mesh("cpu", (dist.get_world_size(),))
+    policy = MixedPrecisionPolicy(param_dtype=torch.bfloat16,
+                                  reduce_dtype=torch.float32) if halves else MixedPrecisionPolicy()
     for layer in layers:
-        fully_shard(layer, mesh=mesh, reshard_after_forward=not keep)
-    fully_shard(model, mesh=mesh)
+        fully_shard(layer, mesh=mesh, reshard_after_forward=not keep, mp_policy=policy)
+    fully_shard(model, mesh=mesh, mp_policy=policy)
     if compiled:
         model = torch.compile(model)
     optimizer = make_optimizer(model.parameters())
@@ -54,7 +58,7 @@ def prepare_fsdp(model, layers, inputs, keep, compiled):
     return step
 
 
-def prepare_deepspeed(model, batch, inputs, stage, disk):
+def prepare_deepspeed(model, batch, inputs, stage, disk, halves):
     """`disk`: the folder of the files of parameters and optimizer state, or None."""
     import deepspeed
     # Without the 0, gradients are clipped to a norm of 1, unlike on all other sides.
@@ -63,6 +67,8 @@ def prepare_deepspeed(model, batch, inputs, stage, disk):
         "train_micro_batch_size_per_gpu": batch, "gradient_accumulation_steps": 1,
         "zero_optimization": {"stage": stage}, "zero_allow_untested_optimizer": True,
         "zero_force_ds_cpu_optimizer": False, "steps_per_print": 10**9}
+    if halves:
+        settings |= {"bf16": {"enabled": True}, "communication_data_type": "fp32"}
     if disk:
         # A buffer stores the largest parameter, with four bytes per element.
         largest = max(parameter.numel() for parameter in model.parameters())
@@ -94,12 +100,15 @@ def main():
     dist.init_process_group("gloo")
     sizes, inputs = load_case(folder, rank)
     model, layers = build(sizes, folder)
+    halves = system.endswith("-bf16")
+    system = system.removesuffix("-bf16")
     if system.startswith("deepspeed"):
         disk = folder / "deepspeed" if system.endswith("nvme") else None
-        step = prepare_deepspeed(model, sizes["batch"], inputs, int(system.split("-")[1]), disk)
+        step = prepare_deepspeed(model, sizes["batch"], inputs, int(system.split("-")[1]), disk,
+                                 halves)
     else:
         step = prepare_fsdp(model, layers, inputs, keep=system.endswith("keep"),
-                            compiled=system.endswith("compile"))
+                            compiled=system.endswith("compile"), halves=halves)
     measure(step, int(steps), f"{report}.{rank}")
     dist.destroy_process_group()
 

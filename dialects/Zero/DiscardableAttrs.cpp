@@ -52,6 +52,7 @@ const Known kKnown[] = {
     {"zero.stage", OnModule, kInteger, "an integer"},
     {"zero.seed", OnModule, kInteger, "an integer"},
     {"zero.threads", OnModule, kInteger, "an integer"},
+    {"zero.target_cpu", OnModule, isKind<CpuAttr>, "#zero.cpu"},
     {"zero.optimizer", OnModule, kString, "a string"},
     {"zero.device", OnModule, kString, "a string"},
     {"zero.precision", OnModule, isKind<TypeAttr>, "a type"},

@@ -93,11 +93,32 @@ int64_t AttentionAttr::countFlops() const {
   return 2 * getBatch() * getHeads() * seen * elements;
 }
 
-LogicalResult LibraryAttr::verify(EmitError emitError, Attribute call, ArrayAttr stored) {
+/// Elements that are multiplied as they are stored must be stored in that type.
+static LogicalResult verifyOperands(EmitError emitError, Attribute call, ArrayAttr stored,
+                                    Type operands) {
+  if (!operands || operands.isF32())
+    return success();
+  if (!operands.isBF16())
+    return emitError() << "expected operands in f32 or bf16, got " << operands;
+  auto isShort = [&](size_t index) { return cast<TypeAttr>(stored[index]).getValue().isBF16(); };
+  if (!stored || stored.size() < 3 || (!isa<AttentionAttr>(call) && (!isShort(0) || !isShort(1))))
+    return emitError() << "expected both factors stored in bf16, got " << stored;
+  return success();
+}
+
+LogicalResult LibraryAttr::verify(EmitError emitError, Attribute call, ArrayAttr stored,
+                                  Type operands) {
   if (!isa<MatmulAttr, ConvolutionAttr, AttentionAttr>(call))
     return emitError() << "expected #zero.matmul, #zero.convolution or #zero.attention, got "
                        << call;
   if (stored && !llvm::all_of(stored, llvm::IsaPred<TypeAttr>))
     return emitError() << "expected types in stored, got " << stored;
-  return success();
+  return verifyOperands(emitError, call, stored, operands);
+}
+
+bool CpuAttr::multipliesBFloats() const {
+  SmallVector<StringRef> names;
+  if (getFeatures())
+    getFeatures().getValue().split(names, ' ');
+  return llvm::is_contained(names, "avx512bf16");
 }

@@ -122,15 +122,43 @@ def Zero_LibraryAttr : Zero_Attr<"Library", "library"> {
   let description = [{
     `call` is `#zero.matmul`, `#zero.convolution` or `#zero.attention`. `stored` has the element
     type of each operand, then of each result that is not in place. Without it all floats are
-    f32. The library converts other types when it reads and writes.
+    f32.
+
+    `operands` is the type in which elements are multiplied. Sums are f32. Without it that type is
+    f32 as well, and the library converts other types when it reads and writes. With bf16 it
+    multiplies elements as they are stored, and rounds a result once. Then both factors of a product
+    must be bf16.
 
     ```mlir
     #zero.library<#zero.convolution<...>, stored = [f32, bf16, bf16]>
+    #zero.library<#zero.matmul<...>, stored = [bf16, bf16, f32], operands = bf16>
     ```
   }];
-  let parameters = (ins "::mlir::Attribute":$call, OptionalParameter<"::mlir::ArrayAttr">:$stored);
-  let assemblyFormat = "`<` $call (`,` `stored` `=` $stored^)? `>`";
+  let parameters = (ins "::mlir::Attribute":$call, OptionalParameter<"::mlir::ArrayAttr">:$stored,
+                        OptionalParameter<"::mlir::Type">:$operands);
+  let assemblyFormat = [{
+    `<` $call (`,` `stored` `=` $stored^)? (`,` `operands` `=` $operands^)? `>`
+  }];
   let genVerifyDecl = 1;
+}
+
+def Zero_CpuAttr : Zero_Attr<"Cpu", "cpu"> {
+  let summary = "A processor that kernels are compiled for";
+  let description = [{
+    `level` is a level of the x86-64 psABI. `features` are further features that kernels use, as
+    names of LLVM separated by spaces. All processors that have both run the same code.
+
+    ```mlir
+    #zero.cpu<level = "x86-64-v4", features = "avx512bf16">
+    ```
+  }];
+  let parameters = (ins "::mlir::StringAttr":$level,
+                        OptionalParameter<"::mlir::StringAttr">:$features);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let extraClassDeclaration = [{
+    /// Whether the processor multiplies bf16.
+    bool multipliesBFloats() const;
+  }];
 }
 
 #endif // DIALECTS_ZERO_LIBRARYCALLS_TD

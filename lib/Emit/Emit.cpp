@@ -253,7 +253,7 @@ FailureOr<EmittedKernels> emitExecutable(ModuleOp module, const Storage &storage
                                           : compileForHost(module, options, kernels, program, code);
   if (failed(emitted))
     return failure();
-  std::string isa = module->hasAttr(kDeviceAttr) ? "" : hostIsa();
+  std::string isa = module->hasAttr(kDeviceAttr) ? "" : isaOf(targetCpuOf(module));
   std::string error = rt::writeExecutable(options.output, program, code, data, isa);
   if (!error.empty())
     return module.emitError() << error;

@@ -20,7 +20,6 @@ static void copy(DenseI64ArrayAttr list, google::protobuf::RepeatedField<Element
 static float toFloat(FloatAttr number) { return number.getValue().convertToFloat(); }
 
 static void describe(MatmulAttr call, Matmul &matmul) {
-  matmul.set_dtype(rt::proto::F32);
   matmul.set_m(call.getM());
   matmul.set_n(call.getN());
   matmul.set_k(call.getK());
@@ -48,7 +47,6 @@ static Convolution::Direction directionOf(ConvolutionDirection direction) {
 }
 
 static void describe(ConvolutionAttr call, Convolution &convolution) {
-  convolution.set_dtype(rt::proto::F32);
   convolution.set_direction(directionOf(call.getDirection()));
   convolution.set_batch(call.getBatch());
   convolution.set_groups(call.getGroups());
@@ -78,7 +76,6 @@ static Attention::Mask maskOf(MaskKind kind) {
 
 static void describe(AttentionAttr call, Attention &attention) {
   const bool isBackward = call.getDirection() == AttentionDirection::Backward;
-  attention.set_dtype(rt::proto::F32);
   attention.set_direction(isBackward ? Attention::BACKWARD : Attention::FORWARD);
   attention.set_batch(call.getBatch());
   attention.set_heads(call.getHeads());
@@ -112,16 +109,27 @@ static rt::proto::DType storedType(Type type) {
   return type.isBF16() ? rt::proto::BF16 : rt::proto::F32;
 }
 
+/// Writes `call` as `message`, with the type of the elements that are multiplied.
+template <typename Message>
+static void describe(auto call, rt::proto::DType operands, Message &message) {
+  message.set_dtype(operands);
+  describe(call, message);
+}
+
 void describeCall(LibraryAttr call, rt::proto::Kernel &kernel) {
   if (ArrayAttr stored = call.getStored())
     for (Type type : stored.getAsValueRange<TypeAttr>())
       kernel.add_stored(storedType(type));
+  const rt::proto::DType operands =
+      call.getOperands() ? storedType(call.getOperands()) : rt::proto::F32;
   llvm::TypeSwitch<Attribute>(call.getCall())
-      .Case([&](MatmulAttr matmul) { describe(matmul, *kernel.mutable_matmul()); })
+      .Case([&](MatmulAttr matmul) { describe(matmul, operands, *kernel.mutable_matmul()); })
       .Case([&](ConvolutionAttr convolution) {
-        describe(convolution, *kernel.mutable_convolution());
+        describe(convolution, operands, *kernel.mutable_convolution());
       })
-      .Case([&](AttentionAttr attention) { describe(attention, *kernel.mutable_attention()); });
+      .Case([&](AttentionAttr attention) {
+        describe(attention, operands, *kernel.mutable_attention());
+      });
 }
 
 void describeKernel(func::FuncOp function, rt::proto::Kernel &kernel) {

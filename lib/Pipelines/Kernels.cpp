@@ -12,7 +12,7 @@ void zero::addKernels(OpPassManager &pm, const PhaseOptions &all) {
   // Before fusing anything: thousands of kernels become a few dozen.
   pm.addPass(createDeduplicateKernels());
   if (options.device == Device::Cpu)
-    buildCodegenPipeline(pm, options.threadsPerRank);
+    buildCodegenPipeline(pm, options.threadsPerRank, options.targetCpu.getValue());
   else
     buildGpuCodegenPipeline(pm, /*simulated=*/options.device == Device::Simulated);
   pm.addPass(createVerifyKernels());

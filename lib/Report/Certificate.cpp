@@ -98,6 +98,9 @@ void printCertificate(const PlanSummary &plan, llvm::raw_ostream &os) {
   printTransfers(plan, os);
   if (plan.volume)
     printVolume(*plan.volume, plan.ranks, os);
+  if (plan.halfProducts)
+    os << plan.halfProducts << " of " << plan.products
+       << " products per step multiply bf16 as it is stored\n";
   if (plan.reorders)
     os << plan.reorders << " products per step reorder B first, "
        << planning::formatBytes(double(plan.reorderedBytes)) << " in all\n";

@@ -172,18 +172,23 @@ static void countTransfers(func::FuncOp step, PlanSummary &plan) {
         scheduleOf(transfer).countIterations(plan.microBatches);
 }
 
-/// Counts the products that first reorder their B.
-static void countReorders(ModuleOp module, func::FuncOp step, PlanSummary &plan) {
+/// Counts the products by how they are computed.
+static void countProducts(ModuleOp module, func::FuncOp step, PlanSummary &plan) {
   SymbolTable kernels(module);
   for (auto launch : step.getOps<LaunchOp>()) {
     auto kernel = kernels.lookup<func::FuncOp>(launch.getKernel());
-    auto call = kernel ? kernel->getAttrOfType<LibraryAttr>(kLibraryAttr) : LibraryAttr();
-    auto product = call ? dyn_cast<MatmulAttr>(call.getCall()) : MatmulAttr();
-    if (!product || !product.getReorderB())
+    auto library = kernel ? kernel->getAttrOfType<LibraryAttr>(kLibraryAttr) : LibraryAttr();
+    if (!library || isa<AttentionAttr>(library.getCall()))
       continue;
     const int64_t iterations = scheduleOf(launch).countIterations(plan.microBatches);
+    plan.products += iterations;
+    plan.halfProducts += library.getOperands() ? iterations : 0;
+    auto product = dyn_cast<MatmulAttr>(library.getCall());
+    if (!product || !product.getReorderB())
+      continue;
+    const int64_t bytes = library.getOperands() ? 2 : 4;
     plan.reorders += iterations;
-    plan.reorderedBytes += iterations * product.getK() * product.getN() * int64_t(sizeof(float));
+    plan.reorderedBytes += iterations * product.getK() * product.getN() * bytes;
   }
 }
 
@@ -209,7 +214,7 @@ PlanSummary summarisePlan(ModuleOp module, const Storage &storage) {
   plan.paperStateBytes =
       dividedBytes(plan.stage, plan.ranks, 2 * size.elements, 2 * size.trained, 12 * size.trained);
   plan.volume = measureVolume(module, storage, plan);
-  countReorders(module, storage.getStep(), plan);
+  countProducts(module, storage.getStep(), plan);
   return plan;
 }
 

@@ -99,7 +99,7 @@ static std::string checkContents(std::span<const uint8_t> file, const Header &he
     return "the list of CPU features is not terminated";
   if (std::string feature = missingFeature(header.isa); !feature.empty())
     return format("its code needs the CPU feature '%s', which this machine does not have; "
-                  "compile the model here",
+                  "compile the model here, or with --target-cpu for this processor",
                   escape(feature).c_str());
   auto tables = file.subspan(header.program.offset, header.program.size);
   if (tables.size() > INT32_MAX ||

@@ -32,6 +32,14 @@ inline DType storedType(const proto::Init::Range &range, DType dtype) {
   return range.stored() == proto::DTYPE_UNSPECIFIED ? dtype : toDType(range.stored());
 }
 
+/// Whether `kernel`, a library's, multiplies 16-bit elements as they are stored.
+inline bool multipliesHalves(const proto::Kernel &kernel) {
+  const proto::DType operands = kernel.has_matmul()        ? kernel.matmul().dtype()
+                                : kernel.has_convolution() ? kernel.convolution().dtype()
+                                                           : kernel.attention().dtype();
+  return operands == proto::BF16;
+}
+
 inline std::span<const uint64_t> shapeOf(const google::protobuf::RepeatedField<uint64_t> &shape) {
   return {shape.data(), static_cast<size_t>(shape.size())};
 }

@@ -24,8 +24,14 @@ static zero_rt_command_kind kindOf(proto::Kernel::BodyCase body) {
 static zero_rt_command_info describe(const proto::Program &program, const proto::Launch &launch) {
   const proto::Kernel &kernel = program.kernels(static_cast<int>(launch.kernel()));
   const uint64_t times = launch.length() > 0 ? uint64_t(launch.length()) : 1;
-  return {kindOf(kernel.body_case()), kernel.name().c_str(),       nullptr, times * kernel.flops(),
-          times * kernel.bytes(),     kernel.matmul().reorder_b(), 0,       {}};
+  zero_rt_command_info info{};
+  info.kind = kindOf(kernel.body_case());
+  info.name = kernel.name().c_str();
+  info.flops = times * kernel.flops();
+  info.bytes = times * kernel.bytes();
+  info.reorders = kernel.matmul().reorder_b();
+  info.halves = multipliesHalves(kernel);
+  return info;
 }
 
 static zero_rt_command_info describe(const proto::Program &program,
@@ -33,13 +39,13 @@ static zero_rt_command_info describe(const proto::Program &program,
   const CollectiveForm &form = *formOf(collective.kind());
   const uint64_t bytes =
       mostReceivedElements(collective, program.ranks()) * sizeOf(toDType(collective.dtype()));
-  return {form.command, form.name, nullptr, 0, bytes, 0, 0, {}};
+  return {form.command, form.name, nullptr, 0, bytes, 0, 0, {}, 0};
 }
 
 static zero_rt_command_info describe(const proto::Copy &copy, zero_rt_lane lane) {
   if (copy.src().tier() == copy.dst().tier())
-    return {ZERO_RT_COPY, "copy", nullptr, 0, 2 * copy.bytes(), 0, 0, {}};
-  return {ZERO_RT_TRANSFER, zero_rt_lane_name(lane), nullptr, 0, copy.bytes(), 0, 0, {}};
+    return {ZERO_RT_COPY, "copy", nullptr, 0, 2 * copy.bytes(), 0, 0, {}, 0};
+  return {ZERO_RT_TRANSFER, zero_rt_lane_name(lane), nullptr, 0, copy.bytes(), 0, 0, {}, 0};
 }
 
 static zero_rt_command_info describeBody(const proto::Program &program,
@@ -52,7 +58,7 @@ static zero_rt_command_info describeBody(const proto::Program &program,
   case proto::Command::kCopy:
     return describe(command.copy(), zero_rt_lane(command.lane()));
   default:
-    return {ZERO_RT_CHECK, "check", nullptr, 0, 0, 0, 0, {}};
+    return {ZERO_RT_CHECK, "check", nullptr, 0, 0, 0, 0, {}, 0};
   }
 }
 

@@ -18,9 +18,9 @@ Status measureMachine(const TeamOptions &options, zero_rt_machine &machine) {
     });
   };
   const size_t flops = add(&Roofline::flops), triad = add(&Roofline::triadBandwidth),
-               copy = add(&Roofline::copyBandwidth);
+               copy = add(&Roofline::copyBandwidth), halves = add(&Roofline::halfFlops);
   ZERO_RT_TRY(limits.run(kRounds));
-  machine = {limits.rate(flops), limits.rate(triad), limits.rate(copy)};
+  machine = {limits.rate(flops), limits.rate(triad), limits.rate(copy), limits.rate(halves)};
   return {};
 }
 

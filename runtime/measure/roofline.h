@@ -26,6 +26,8 @@ public:
   /// Operations a second of float32 multiply-adds, two each, in the widest vectors that
   /// this CPU has; without FMA, multiplications and additions.
   double flops(double seconds);
+  /// The same of bf16 to sums of float32; 0 if this CPU has no such instruction.
+  double halfFlops(double seconds);
   /// Bytes a second of a[i] = b[i] + s c[i], three arrays.
   double triadBandwidth(double seconds);
   /// Bytes a second, read and written, of memcpy.

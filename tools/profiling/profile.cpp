@@ -24,8 +24,10 @@ double Profile::recomputed() const {
 }
 
 double Profile::fractionOfPeak() const {
-  const double possible = seconds() * machine.flops;
-  return possible > 0 ? flops() / possible : 0;
+  const double least =
+      std::accumulate(kernels.begin(), kernels.end(), 0.0,
+                      [](double sum, const ProfileRow &row) { return sum + row.leastOfFlops; });
+  return seconds() > 0 ? least / seconds() : 0;
 }
 
 static double secondsOf(uint64_t nanoseconds) { return double(nanoseconds) * 1e-9; }
@@ -46,11 +48,11 @@ static std::string kindOf(const zero_rt_command_info &command) {
   case ZERO_RT_NATIVE:
     return operatorOf(command.name);
   case ZERO_RT_MATMUL:
-    return "matrix product";
+    return command.halves ? "matrix product, bf16" : "matrix product";
   case ZERO_RT_CONVOLUTION:
-    return "convolution";
+    return command.halves ? "convolution, bf16" : "convolution";
   case ZERO_RT_ATTENTION:
-    return "attention";
+    return command.halves ? "attention, bf16" : "attention";
   default:
     return command.name;
   }
@@ -118,8 +120,11 @@ public:
   void add(const std::string &name, const std::string &kind, const ProfileRow &costs) {
     auto [it, isNew] = places.try_emplace(name, rows.size());
     if (isNew)
-      rows.push_back(
-          {name, kind, costs.label, 0, 0, 0, 0, 0, 0, costs.boundByFlops, costs.isCollective});
+      rows.push_back({.name = name,
+                      .kind = kind,
+                      .label = costs.label,
+                      .boundByFlops = costs.boundByFlops,
+                      .isCollective = costs.isCollective});
     ProfileRow &row = rows[it->second];
     for (double ProfileRow::*field : kFields)
       row.*field += costs.*field;
@@ -137,9 +142,9 @@ public:
   }
 
 private:
-  static constexpr double ProfileRow::*kFields[] = {&ProfileRow::launches,   &ProfileRow::flops,
-                                                    &ProfileRow::bytes,      &ProfileRow::seconds,
-                                                    &ProfileRow::recomputed, &ProfileRow::least};
+  static constexpr double ProfileRow::*kFields[] = {
+      &ProfileRow::launches,   &ProfileRow::flops, &ProfileRow::bytes,       &ProfileRow::seconds,
+      &ProfileRow::recomputed, &ProfileRow::least, &ProfileRow::leastOfFlops};
   std::vector<ProfileRow> rows;
   std::map<std::string, size_t> places;
 };
@@ -149,7 +154,8 @@ private:
 /// what it takes from another's.
 static ProfileRow costsOf(const zero_rt_machine &machine, const zero_rt_command_info &command,
                           const zero_rt_event &event) {
-  const double computing = double(command.flops) / machine.flops;
+  const bool isFaster = command.halves && machine.half_flops > 0;
+  const double computing = double(command.flops) / (isFaster ? machine.half_flops : machine.flops);
   const double moving = double(command.bytes) / bandwidthOf(machine);
   ProfileRow row;
   row.label = command.label;
@@ -160,6 +166,7 @@ static ProfileRow costsOf(const zero_rt_machine &machine, const zero_rt_command_
   row.recomputed = command.recomputed ? row.seconds : 0;
   row.isCollective = isCollective(command.kind);
   row.boundByFlops = computing > moving;
+  row.leastOfFlops = computing;
   const bool hasLimit = !row.isCollective && command.kind != ZERO_RT_TRANSFER;
   row.least = hasLimit ? std::max(computing, moving) : 0;
   return row;

@@ -37,8 +37,8 @@ struct ProfileRow {
   double seconds = 0; ///< without waiting
   /// Of these, in commands that recompute values that forward did not save.
   double recomputed = 0;
-  /// The least time that the machine's limits allow.
-  double least = 0;
+  /// The least time that the machine's limits allow, and that its multiply-adds alone allow.
+  double least = 0, leastOfFlops = 0;
   bool boundByFlops = false; ///< rather than by memory
   bool isCollective = false;
 
@@ -58,7 +58,7 @@ struct Profile {
   double seconds() const { return ranks.front().total; }
   double flops() const;      ///< of a step
   double recomputed() const; ///< seconds of a step, as in ProfileRow
-  /// What a step computes, over what registers could multiply and add in its time.
+  /// The least time in which registers could do the multiply-adds of a step, over its time.
   double fractionOfPeak() const;
 };
 

@@ -52,6 +52,7 @@ static void writeMembers(JsonWriter &json, const Profile &profile) {
   const double step = profile.seconds();
   json.key("machine").object([&] {
     json.member("flops_per_second", machine.flops);
+    json.member("half_flops_per_second", machine.half_flops);
     json.member("triad_bytes_per_second", machine.triad_bandwidth);
     json.member("copy_bytes_per_second", machine.copy_bandwidth);
   });

@@ -143,10 +143,12 @@ std::string profileTitle(const Profile &profile, int threads) {
                             steps, steps == 1 ? "" : "s", profile.ranks.size(),
                             profile.ranks.size() == 1 ? "" : "s", threads, threads == 1 ? "" : "s",
                             step * 1e3, least->total * 1e3, most->total * 1e3);
-  return text + format("a rank's roofline: %.1f GFLOP/s of multiply-adds, %.1f GB/s of memory "
-                       "(triad %.1f, copy %.1f)\n\n",
-                       machine.flops * 1e-9, bandwidthOf(machine) * 1e-9,
-                       machine.triad_bandwidth * 1e-9, machine.copy_bandwidth * 1e-9);
+  text += format("a rank's roofline: %.1f GFLOP/s of multiply-adds", machine.flops * 1e-9);
+  if (machine.half_flops > 0)
+    text += format(", %.1f of bf16", machine.half_flops * 1e-9);
+  return text + format(", %.1f GB/s of memory (triad %.1f, copy %.1f)\n\n",
+                       bandwidthOf(machine) * 1e-9, machine.triad_bandwidth * 1e-9,
+                       machine.copy_bandwidth * 1e-9);
 }
 
 std::string profileTables(const Profile &profile) {

@@ -12,8 +12,9 @@ using namespace zero::planning;
 namespace zero::sim {
 
 static run::Profile profileOf(const Machine &machine, const Replay &replay) {
-  return run::makeProfile({machine.peakFlops, machine.memoryBandwidth, machine.copyBandwidth},
-                          replay.commands, replay.recordings());
+  return run::makeProfile(
+      {machine.peakFlops, machine.memoryBandwidth, machine.copyBandwidth, machine.halfFlops},
+      replay.commands, replay.recordings());
 }
 
 static const proto::Certificate *deviceMemory(const proto::Program &program) {

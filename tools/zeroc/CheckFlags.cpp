@@ -3,6 +3,7 @@
 #include "CommandLine.h"
 
 #include "runtime/format/limits.h"
+#include "zero/Codegen/TargetCpu.h"
 #include "zero/Optimizers/Schedule.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -152,7 +153,11 @@ void Checker::checkSelection() {
 void Checker::checkDevice() {
   const auto &device = phases.kernels.device;
   if (device != Device::Cpu)
-    expectAbsent("threads-per-rank", textOf("device", device));
+    for (const char *flag : {"threads-per-rank", "target-cpu"})
+      expectAbsent(flag, textOf("device", device));
+  const std::string &cpu = phases.kernels.targetCpu;
+  if (std::string expected = checkTargetCpu(cpu); !expected.empty())
+    refuse("target-cpu", expected, "'" + cpu + "'");
   if (device != Device::Cuda)
     expectAbsent("gpu-arch", textOf("device", device));
   if (options.planOnly)

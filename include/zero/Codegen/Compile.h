@@ -3,6 +3,8 @@
 #ifndef ZERO_CODEGEN_COMPILE_H
 #define ZERO_CODEGEN_COMPILE_H
 
+#include "zero/Codegen/TargetCpu.h"
+
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassManager.h"
 
@@ -25,23 +27,21 @@ struct CompiledKernels {
   unsigned codes = 0, cached = 0; ///< distinct kernels, and those found in the cache
 };
 
-/// Compiles the native kernels of `module`, after zero-bufferize-kernels, for this machine. The
+/// Compiles the native kernels of `module`, after zero-bufferize-kernels, for its target CPU. The
 /// module is unchanged. Fails after an error that names the kernel or has the message of the
 /// linker. A cache that cannot be used is a warning.
 mlir::FailureOr<CompiledKernels> compileKernels(mlir::ModuleOp module,
                                                 const CompileOptions &options);
-
-/// The processor features that the code of compileKernels needs, as names of LLVM separated by
-/// spaces: those of the highest x86-64 psABI level of this machine.
-std::string hostIsa();
 
 /// The default cache of object code: `zero` in $XDG_CACHE_HOME or in $HOME/.cache; empty if neither
 /// is set.
 std::string defaultCacheFolder();
 
 /// The passes of lib/Codegen in order: costs, library matching, fusion, bufferization.
-/// compileKernels follows. Workspace is planned for `threadsPerRank` threads.
-void buildCodegenPipeline(mlir::OpPassManager &manager, unsigned threadsPerRank = 1);
+/// compileKernels follows. Workspace is planned for `threadsPerRank` threads. `targetCpu` is a name
+/// that findTargetCpu knows.
+void buildCodegenPipeline(mlir::OpPassManager &manager, unsigned threadsPerRank = 1,
+                          llvm::StringRef targetCpu = kNativeCpu);
 
 /// The same for kernels on a GPU; compileGpuKernels follows. If `simulated`, the host executes the
 /// threads of a GPU in sequence, and compileKernels follows.

@@ -32,20 +32,24 @@ def MatchLibrary : Pass<"zero-match-library", "::mlir::ModuleOp"> {
     ```
 
     If not all arguments are f32, `stored = [bf16, f32, bf16]` lists the element type of each
-    argument in memory, the result last. A kernel with `zero.call`, where the operator itself
-    names its library call (a convolution and its gradients), gets that call if the library
-    supports it.
+    argument in memory, the result last. If both factors of a product are bf16 and the target CPU
+    multiplies bf16, `operands = bf16` multiplies them as they are stored, unless the library has
+    no such product. Otherwise they are converted to f32. A kernel with `zero.call`, where the
+    operator itself names its library call (a convolution and its gradients), gets that call if
+    the library supports it.
 
     For device `cuda` the module carries `zero.device`. There, only matrix products are library
     calls, all of them use the same workspace, and B is not reordered.
 
     The workspace of a call is large enough for `threads` threads of a rank, and for fewer. The
-    module records the number in `zero.threads`.
+    module records the number in `zero.threads` and the target CPU in `zero.target_cpu`.
   }];
   let options = [Option<"threads", "threads", "unsigned", "1",
                         "threads of a rank that the workspace is planned for">,
                  Option<"device", "device", "::zero::Device", "::zero::Device::Cpu",
-                        "cpu, cuda or simulated; simulated calls the CPU libraries">];
+                        "cpu, cuda or simulated; simulated calls the CPU libraries">,
+                 Option<"targetCpu", "target-cpu", "std::string", "\"native\"",
+                        "native, a level of the x86-64 psABI, or a processor that LLVM knows">];
 }
 
 def FuseKernels : Pass<"zero-fuse-kernels", "::mlir::func::FuncOp"> {

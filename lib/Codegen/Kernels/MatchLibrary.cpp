@@ -4,6 +4,7 @@
 #include "dialects/Zero/Zero.h"
 #include "zero/Codegen/LibraryCalls.h"
 #include "zero/Codegen/Passes.h"
+#include "zero/Codegen/TargetCpu.h"
 
 #include "mlir/IR/Remarks.h"
 
@@ -53,11 +54,21 @@ static ArrayAttr storedTypes(MLIRContext *context, ArrayRef<Type> types) {
       llvm::map_to_vector(types, [](Type type) { return getElementTypeOrSelf(type); }));
 }
 
-/// Makes `kernel` the library call that `call` describes, if the library has it. No threads
-/// are a GPU's.
-static llvm::Error setCall(func::FuncOp kernel, LibraryAttr call, unsigned threads) {
-  llvm::Expected<uint64_t> workspace =
-      threads ? libraryWorkspace(call, threads) : llvm::Expected<uint64_t>(kGpuMatmulWorkspace);
+namespace {
+/// What the calls are for.
+struct CallTarget {
+  CpuAttr cpu;          ///< null for a GPU
+  unsigned threads = 1; ///< of a rank
+
+  bool isGpu() const { return !cpu; }
+};
+} // namespace
+
+/// Makes `kernel` the library call that `call` describes, if the library has it.
+static llvm::Error setCall(func::FuncOp kernel, LibraryAttr call, const CallTarget &target) {
+  llvm::Expected<uint64_t> workspace = target.isGpu()
+                                           ? llvm::Expected<uint64_t>(kGpuMatmulWorkspace)
+                                           : libraryWorkspace(call, target.cpu, target.threads);
   if (!workspace)
     return workspace.takeError();
   Builder builder(kernel.getContext());
@@ -65,6 +76,30 @@ static llvm::Error setCall(func::FuncOp kernel, LibraryAttr call, unsigned threa
   if (*workspace > 0)
     kernel->setAttr(kWorkspaceAttr, builder.getI64IntegerAttr(*workspace));
   return llvm::Error::success();
+}
+
+/// Whether a call with the arguments `stored` can multiply elements of bf16 on `target`. Then that
+/// takes half the time of f32 and no conversion.
+static bool multipliesBFloats(const CallTarget &target, Attribute call, ArrayAttr stored) {
+  if (target.isGpu() || !target.cpu.multipliesBFloats() || !stored || isa<AttentionAttr>(call))
+    return false;
+  auto typeOf = [](Attribute type) { return cast<TypeAttr>(type).getValue(); };
+  return typeOf(stored[0]).isBF16() && typeOf(stored[1]).isBF16() &&
+         llvm::none_of(stored, [&](Attribute type) { return typeOf(type).isF16(); });
+}
+
+/// Makes `kernel` a library call of `call`, in bf16 where the target and the library have that.
+static llvm::Error setFastestCall(func::FuncOp kernel, Attribute call, ArrayAttr stored,
+                                  const CallTarget &target) {
+  MLIRContext *context = kernel.getContext();
+  if (multipliesBFloats(target, call, stored)) {
+    const auto inBFloats = LibraryAttr::get(context, call, stored, BFloat16Type::get(context));
+    llvm::Error refused = setCall(kernel, inBFloats, target);
+    if (!refused)
+      return refused;
+    llvm::consumeError(std::move(refused));
+  }
+  return setCall(kernel, LibraryAttr::get(context, call, stored, Type()), target);
 }
 
 /// A kernel that the library does not support is compiled. A remark reports it.
@@ -76,12 +111,12 @@ static void remarkCompiled(func::FuncOp kernel, llvm::Error refused) {
 
 /// Uses the library call that `kernel`'s operator offers. If the library does not support it, the
 /// kernel is compiled. The kernel already has the arguments of the call.
-static void takeOffer(func::FuncOp kernel, Attribute offer, unsigned threads) {
+static void takeOffer(func::FuncOp kernel, Attribute offer, const CallTarget &target) {
   MLIRContext *context = kernel.getContext();
   SmallVector<Type> types(kernel.getArgumentTypes());
   llvm::append_range(types, kernel.getResultTypes());
-  const auto call = LibraryAttr::get(context, offer, storedTypes(context, types));
-  if (llvm::Error refused = setCall(kernel, call, threads)) {
+  const ArrayAttr stored = storedTypes(context, types);
+  if (llvm::Error refused = setFastestCall(kernel, offer, stored, target)) {
     remarkCompiled(kernel, std::move(refused));
     return;
   }
@@ -98,20 +133,17 @@ struct MatchLibrary : zero::impl::MatchLibraryBase<MatchLibrary> {
 
   void runOnOperation() override {
     llvm::StringMap<SmallVector<unsigned>> orders;
-    Builder builder(&getContext());
-    const bool isGpu = device == Device::Cuda;
-    if (isGpu)
-      getOperation()->setAttr(kDeviceAttr, builder.getStringAttr(wordOf(device.getValue())));
-    else
-      getOperation()->setAttr(kThreadsAttr, builder.getI64IntegerAttr(threads));
+    CallTarget target{{}, threads};
+    if (failed(setTarget(target)))
+      return signalPassFailure();
     for (auto kernel : getOperation().getOps<func::FuncOp>()) {
       if (!isNativeKernel(kernel) || kernel.isDeclaration())
         continue;
       if (Attribute offer = kernel->removeAttr(kCallAttr)) {
-        if (!isGpu)
-          takeOffer(kernel, offer, threads);
+        if (!target.isGpu())
+          takeOffer(kernel, offer, target);
       } else if (std::optional<MatchedMatmul> matched = matchMatmul(kernel)) {
-        takeMatmul(kernel, *matched, isGpu ? 0 : threads.getValue(), orders);
+        takeMatmul(kernel, *matched, target, orders);
       }
     }
     if (orders.empty())
@@ -127,7 +159,24 @@ struct MatchLibrary : zero::impl::MatchLibraryBase<MatchLibrary> {
     });
   }
 
-  void takeMatmul(func::FuncOp kernel, const MatchedMatmul &matched, unsigned threads,
+  /// Records in the module what kernels are for.
+  LogicalResult setTarget(CallTarget &target) {
+    ModuleOp module = getOperation();
+    Builder builder(&getContext());
+    if (device == Device::Cuda) {
+      module->setAttr(kDeviceAttr, builder.getStringAttr(wordOf(device.getValue())));
+      return success();
+    }
+    llvm::Expected<CpuAttr> cpu = findTargetCpu(&getContext(), targetCpu);
+    if (!cpu)
+      return module.emitError() << "target-cpu: " << llvm::toString(cpu.takeError());
+    target.cpu = *cpu;
+    module->setAttr(kTargetCpuAttr, *cpu);
+    module->setAttr(kThreadsAttr, builder.getI64IntegerAttr(threads));
+    return success();
+  }
+
+  void takeMatmul(func::FuncOp kernel, const MatchedMatmul &matched, const CallTarget &target,
                   llvm::StringMap<SmallVector<unsigned>> &orders) {
     MLIRContext *context = kernel.getContext();
     SmallVector<Type> types = llvm::map_to_vector(
@@ -137,9 +186,9 @@ struct MatchLibrary : zero::impl::MatchLibraryBase<MatchLibrary> {
     const ArrayAttr stored = storedTypes(context, types);
     // Arguments in 16 bits are copied in blocks of few rows, for which reordering is not
     // beneficial.
-    const bool reorder = threads && !stored && matched.matmul.reordersB();
-    const auto call = LibraryAttr::get(context, describe(context, matched.matmul, reorder), stored);
-    if (llvm::Error refused = setCall(kernel, call, threads))
+    const bool reorder = !target.isGpu() && !stored && matched.matmul.reordersB();
+    const MatmulAttr call = describe(context, matched.matmul, reorder);
+    if (llvm::Error refused = setFastestCall(kernel, call, stored, target))
       return remarkCompiled(kernel, std::move(refused));
     auto inOrder = llvm::to_vector(llvm::seq<unsigned>(0, kernel.getNumArguments()));
     if (matched.arguments == inOrder)

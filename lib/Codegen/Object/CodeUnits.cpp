@@ -23,7 +23,7 @@ std::vector<CodeUnit> splitKernels(ModuleOp module, const CodeTarget &target,
   std::vector<CodeUnit> units;
   llvm::StringSet<> known;
   SymbolTable symbols(module);
-  const std::string prefix = target.name.empty() ? "" : (target.name + " ").str();
+  const std::string prefix = target.name + " ";
   for (auto kernel : module.getOps<func::FuncOp>()) {
     if (!isNativeKernel(kernel) || kernel.isDeclaration())
       continue;
@@ -98,12 +98,8 @@ FailureOr<unsigned> compileUnits(ModuleOp module, MutableArrayRef<CodeUnit> unit
       unit.code = std::move(*code);
       continue;
     }
-    if (failed(target.lower(unit))) {
-      InFlightDiagnostic error = module.emitError() << "cannot lower kernel '" << unit.name << "'";
-      if (!target.name.empty())
-        error << " for " << target.name;
-      return error;
-    }
+    if (failed(target.lower(unit)))
+      return module.emitError() << "cannot lower kernel '" << unit.name << "' for " << target.name;
     missing.push_back(&unit);
   }
   compileAll(missing, target, threads, cache);

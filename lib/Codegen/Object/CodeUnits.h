@@ -14,6 +14,7 @@
 #include "llvm/IR/Module.h"
 #include "llvm/Support/Error.h"
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -37,10 +38,10 @@ struct CodeUnit {
 
 /// The target for which kernels are compiled.
 struct CodeTarget {
-  llvm::StringRef name; ///< for the cache and errors; empty: the host
+  std::string name; ///< for the cache and errors
   /// Makes the LLVM dialect of a unit's module, in which the kernel is called `kernel`.
   llvm::LogicalResult (*lower)(CodeUnit &unit);
-  llvm::Expected<std::unique_ptr<llvm::TargetMachine>> (*machine)();
+  std::function<llvm::Expected<std::unique_ptr<llvm::TargetMachine>>()> machine;
   llvm::Expected<Code> (*emit)(llvm::Module &module, llvm::TargetMachine &machine,
                                llvm::StringRef symbol);
 };

@@ -5,6 +5,7 @@
 #include "ObjectCode.h"
 #include "zero/Codegen/Compile.h"
 #include "zero/Codegen/Passes.h"
+#include "zero/Codegen/TargetCpu.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
@@ -32,15 +33,15 @@ static LogicalResult lower(CodeUnit &unit) {
 FailureOr<CompiledKernels> compileKernels(ModuleOp module, const CompileOptions &options) {
   loadDialects(module.getContext());
   CompiledKernels compiled;
-  const CodeTarget host = {"", lower, hostMachine, emitObject};
-  std::vector<CodeUnit> units =
-      splitKernels(module, host, [&](func::FuncOp kernel, StringRef code) {
-        compiled.symbols.emplace_back(kernel.getName().str(), code.str());
-      });
+  const std::string level = targetCpuOf(module).getLevel().str();
+  const CodeTarget cpu = {level, lower, [&] { return cpuMachine(level); }, emitObject};
+  std::vector<CodeUnit> units = splitKernels(module, cpu, [&](func::FuncOp kernel, StringRef code) {
+    compiled.symbols.emplace_back(kernel.getName().str(), code.str());
+  });
   if (units.empty())
     return compiled;
   FailureOr<unsigned> cached =
-      compileUnits(module, units, host, options.threads, options.cacheFolder);
+      compileUnits(module, units, cpu, options.threads, options.cacheFolder);
   if (failed(cached))
     return failure();
   compiled.codes = units.size();
@@ -54,8 +55,9 @@ FailureOr<CompiledKernels> compileKernels(ModuleOp module, const CompileOptions 
   return compiled;
 }
 
-void buildCodegenPipeline(OpPassManager &manager, unsigned threadsPerRank) {
+void buildCodegenPipeline(OpPassManager &manager, unsigned threadsPerRank, StringRef targetCpu) {
   MatchLibraryOptions library;
+  library.targetCpu = targetCpu.str();
   library.threads = threadsPerRank;
   manager.addNestedPass<func::FuncOp>(createAnnotateCosts());
   manager.addPass(createMatchLibrary(library));

@@ -1,16 +1,16 @@
 //===- ObjectCache.cpp - cache of object code on disk ---------------------===//
 
 #include "ObjectCache.h"
-#include "ObjectCode.h"
-#include "zero/Codegen/Compile.h"
 
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Config/llvm-config.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Process.h"
 #include "llvm/Support/SHA256.h"
 #include "llvm/Support/raw_ostream.h"
+#include "llvm/TargetParser/Host.h"
 
 #include <link.h>
 #include <unistd.h>
@@ -45,7 +45,8 @@ static const std::string &compilerIdentity() {
   static const std::string identity = [] {
     SHA256 hash;
     dl_iterate_phdr(addBuildIds, &hash);
-    hash.update(targetIdentity());
+    hash.update(LLVM_VERSION_STRING);
+    hash.update(sys::getProcessTriple());
     return toStringRef(hash.final()).str();
   }();
   return identity;

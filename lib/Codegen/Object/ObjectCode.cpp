@@ -1,7 +1,6 @@
 //===- ObjectCode.cpp - compile LLVM IR to machine code -------------------===//
 
 #include "ObjectCode.h"
-#include "zero/Codegen/Compile.h"
 
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/Config/llvm-config.h"
@@ -20,46 +19,7 @@ using namespace llvm;
 
 namespace zero {
 
-namespace {
-/// A level of the x86-64 psABI and the features it adds to the previous one.
-struct Level {
-  StringLiteral name, features;
-};
-} // namespace
-
-// The target is a level instead of the exact processor. All machines of that level get the same
-// code, and a runtime can check the list of features.
-static constexpr Level kLevels[] = {
-    {"x86-64-v2", "cx16 popcnt sahf sse3 sse4.1 sse4.2 ssse3"},
-    {"x86-64-v3", "avx avx2 bmi bmi2 f16c fma lzcnt movbe"},
-    {"x86-64-v4", "avx512bw avx512cd avx512dq avx512f avx512vl"},
-};
-
-/// The highest level that this machine has, and all its features.
-static std::pair<std::string, std::string> hostLevel() {
-  if (Triple(sys::getProcessTriple()).getArch() != Triple::x86_64)
-    return {sys::getHostCPUName().str(), ""};
-  StringMap<bool> has = sys::getHostCPUFeatures();
-  std::pair<std::string, std::string> level{"x86-64", ""};
-  for (const Level &next : kLevels) {
-    SmallVector<StringRef> names;
-    next.features.split(names, ' ');
-    if (!llvm::all_of(names, [&](StringRef name) { return has.lookup(name); }))
-      break;
-    level.first = next.name;
-    level.second += (level.second.empty() ? "" : " ") + next.features.str();
-  }
-  return level;
-}
-
-std::string hostIsa() { return hostLevel().second; }
-
-std::string targetIdentity() {
-  auto [name, features] = hostLevel();
-  return sys::getProcessTriple() + " " + name + " " + features + " " LLVM_VERSION_STRING;
-}
-
-Expected<std::unique_ptr<TargetMachine>> hostMachine() {
+Expected<std::unique_ptr<TargetMachine>> cpuMachine(StringRef level) {
   static std::once_flag once;
   std::call_once(once, [] {
     InitializeNativeTarget();
@@ -72,11 +32,10 @@ Expected<std::unique_ptr<TargetMachine>> hostMachine() {
     return createStringError("no code generation for this machine: " + error);
   TargetOptions options;
   options.AllowFPOpFusion = FPOpFusion::Strict;
-  std::unique_ptr<TargetMachine> machine(
-      target->createTargetMachine(triple, hostLevel().first, "", options, Reloc::PIC_, std::nullopt,
-                                  CodeGenOptLevel::Aggressive));
+  std::unique_ptr<TargetMachine> machine(target->createTargetMachine(
+      triple, level, "", options, Reloc::PIC_, std::nullopt, CodeGenOptLevel::Aggressive));
   if (!machine)
-    return createStringError("no code generation for " + hostLevel().first);
+    return createStringError("no code generation for " + level);
   return machine;
 }
 

@@ -15,12 +15,9 @@ class TargetMachine;
 
 namespace zero {
 
-/// Code generation for the host's level of instructions, without contraction of
-/// floating-point operations. Fails when LLVM was built without this target.
-llvm::Expected<std::unique_ptr<llvm::TargetMachine>> hostMachine();
-
-/// Describes the target machine as text: processor, instructions, LLVM's version.
-std::string targetIdentity();
+/// Code generation for a level of the x86-64 psABI, without contraction of floating-point
+/// operations. Fails if LLVM was built without this target.
+llvm::Expected<std::unique_ptr<llvm::TargetMachine>> cpuMachine(llvm::StringRef level);
 
 /// Gives the function `kernel` of `module` the entry point
 /// `void kernel(void *const *args, int64_t begin, int64_t end)`, optimises, and writes an

@@ -3,12 +3,12 @@
 #include "runtime/device/cpu/convolution.h"
 
 #include "runtime/device/cpu/convolution_plan.h"
+#include "runtime/device/cpu/onednn.h"
 #include "runtime/device/cpu/openmp.h"
 #include "runtime/support/checked.h"
 
 #include <algorithm>
 #include <array>
-#include <oneapi/dnnl/dnnl.hpp>
 #include <optional>
 #include <string_view>
 
@@ -29,6 +29,7 @@ struct Operand {
 
 struct Convolution::State {
   ConvolutionPlan plan;
+  StoredTypes types;
   dnnl::engine engine{dnnl::engine::kind::cpu, 0};
   dnnl::primitive primitive;
   Desc scratchpad;
@@ -45,16 +46,16 @@ struct Convolution::State {
 // Choosing an implementation
 //===----------------------------------------------------------------------===//
 
-/// Row-major f32.
-static Desc plainDesc(const std::vector<int64_t> &shape) {
+/// Row-major.
+static Desc plainDesc(const std::vector<int64_t> &shape, DType type) {
   dnnl::memory::dims strides(shape.size());
   for (size_t dim = 0; dim < shape.size(); ++dim)
     strides[dim] = saturatingProduct<int64_t>(std::span(shape).subspan(dim + 1));
-  return {shape, dnnl::memory::data_type::f32, strides};
+  return {shape, libraryType(type), strides};
 }
 
-static Desc anyDesc(const std::vector<int64_t> &shape) {
-  return {shape, dnnl::memory::data_type::f32, dnnl::memory::format_tag::any};
+static Desc anyDesc(const std::vector<int64_t> &shape, DType type) {
+  return {shape, libraryType(type), dnnl::memory::format_tag::any};
 }
 
 static dnnl::primitive_attr userScratchpad() {
@@ -76,13 +77,26 @@ static Status checkImplementation(const dnnl::primitive_desc_base &chosen) {
 Status Convolution::State::choose() {
   const ConvolutionPlan &p = plan;
   const auto direct = dnnl::algorithm::convolution_direct;
-  Desc x = anyDesc(p.input), w = anyDesc(p.weights), y = anyDesc(p.output);
-  Desc px = plainDesc(p.input), pw = plainDesc(p.weights), py = plainDesc(p.output);
-  bias = p.bias ? plainDesc({p.output[1]}) : Desc();
-  dnnl::convolution_forward::desc forward(dnnl::prop_kind::forward_training, direct, x, w, bias, y,
-                                          p.strides, p.dilates, p.padsBegin, p.padsEnd);
+  const auto typeOf = [&](proto::Convolution::Direction direction) {
+    return p.direction == direction ? types.result : types.operands;
+  };
+  const DType xType = typeOf(proto::Convolution::BACKWARD_DATA);
+  const DType wType = typeOf(proto::Convolution::BACKWARD_WEIGHTS);
+  const DType yType = typeOf(proto::Convolution::FORWARD);
+  Desc x = anyDesc(p.input, xType), w = anyDesc(p.weights, wType), y = anyDesc(p.output, yType);
+  Desc px = plainDesc(p.input, xType), pw = plainDesc(p.weights, wType),
+       py = plainDesc(p.output, yType);
+  bias = p.bias ? plainDesc({p.output[1]}, types.bias) : Desc();
+  const bool isForward = p.direction == proto::Convolution::FORWARD;
+  // The hint of a gradient has the types of operands.
+  auto asOperand = [&](const std::vector<int64_t> &shape) {
+    return anyDesc(shape, types.operands);
+  };
+  dnnl::convolution_forward::desc forward(
+      dnnl::prop_kind::forward_training, direct, asOperand(p.input), asOperand(p.weights), bias,
+      isForward ? y : asOperand(p.output), p.strides, p.dilates, p.padsBegin, p.padsEnd);
   dnnl::convolution_forward::primitive_desc hint(forward, userScratchpad(), engine);
-  if (p.direction == proto::Convolution::FORWARD) {
+  if (isForward) {
     ZERO_RT_TRY(checkImplementation(hint));
     primitive = dnnl::convolution_forward(hint);
     scratchpad = hint.scratchpad_desc();
@@ -137,10 +151,11 @@ Convolution::~Convolution() = default;
 
 uint64_t Convolution::getWorkspace() const { return state->workspace; }
 
-Status Convolution::create(const proto::Convolution &desc, int threads,
+Status Convolution::create(const proto::Convolution &desc, const StoredTypes &types, int threads,
                            std::unique_ptr<Convolution> &convolution) {
   try {
     auto state = std::make_unique<State>();
+    state->types = types;
     ZERO_RT_TRY(planConvolution(desc, state->plan));
     TeamSize team(threads);
     ZERO_RT_TRY(state->choose());

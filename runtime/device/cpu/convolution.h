@@ -17,7 +17,7 @@ namespace zero::rt {
 class Convolution : public LibraryKernel {
 public:
   /// Makes the primitives for `threads` library threads.
-  static Status create(const proto::Convolution &desc, int threads,
+  static Status create(const proto::Convolution &desc, const StoredTypes &types, int threads,
                        std::unique_ptr<Convolution> &convolution);
   ~Convolution() override;
 

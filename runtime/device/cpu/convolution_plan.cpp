@@ -63,8 +63,8 @@ static Status checkElements(const std::vector<int64_t> &shape) {
 }
 
 Status planConvolution(const proto::Convolution &desc, ConvolutionPlan &plan) {
-  if (desc.dtype() != proto::F32)
-    return fail(ZERO_RT_UNSUPPORTED, "a convolution of %s: expected float32",
+  if (desc.dtype() != proto::F32 && desc.dtype() != proto::BF16)
+    return fail(ZERO_RT_UNSUPPORTED, "a convolution of %s: expected float32 or bfloat16",
                 nameOf(static_cast<DType>(desc.dtype())));
   ZERO_RT_TRY(checkChannels(desc));
   if (desc.bias() && desc.direction() != proto::Convolution::FORWARD)

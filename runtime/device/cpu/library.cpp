@@ -6,35 +6,47 @@
 #include "runtime/device/cpu/convolution.h"
 #include "runtime/device/cpu/matmul.h"
 #include "runtime/device/cpu/mixed.h"
+#include "runtime/format/tables.h"
 
 namespace zero::rt {
 
-template <typename T, typename Desc>
-static Status make(const Desc &desc, int threads, std::unique_ptr<LibraryKernel> &made) {
+template <typename T, typename... Arguments>
+static Status make(std::unique_ptr<LibraryKernel> &made, const Arguments &...arguments) {
   std::unique_ptr<T> kernel;
-  ZERO_RT_TRY(T::create(desc, threads, kernel));
+  ZERO_RT_TRY(T::create(arguments..., kernel));
   made = std::move(kernel);
+  return {};
+}
+
+/// Reads the types of a kernel that multiplies elements as they are stored.
+static Status readTypes(const proto::Kernel &kernel, StoredTypes &types) {
+  if (!multipliesHalves(kernel))
+    return {};
+  ZERO_RT_TRY(checkStored(kernel));
+  const int count = kernel.stored_size();
+  const bool bias = kernel.matmul().bias() || kernel.convolution().bias();
+  types.operands = ZERO_RT_BF16;
+  types.bias = bias ? static_cast<DType>(kernel.stored(2)) : ZERO_RT_F32;
+  types.result = static_cast<DType>(kernel.stored(count - 1));
+  if (kernel.stored(0) != proto::BF16 || kernel.stored(1) != proto::BF16)
+    return fail(ZERO_RT_UNSUPPORTED, "a product of bfloat16: expected both operands in bfloat16");
+  if (types.bias == ZERO_RT_F16 || types.result == ZERO_RT_F16)
+    return fail(ZERO_RT_UNSUPPORTED, "a product of bfloat16: expected no argument of float16");
   return {};
 }
 
 Status makeLibraryKernel(const proto::Kernel &kernel, int threads,
                          std::unique_ptr<LibraryKernel> &made) {
   if (kernel.has_attention())
-    return make<Attention>(kernel, threads, made);
-  if (isMixed(kernel)) {
-    std::unique_ptr<MixedKernel> mixed;
-    ZERO_RT_TRY(MixedKernel::create(kernel, threads, mixed));
-    made = std::move(mixed);
-    return {};
-  }
-  switch (kernel.body_case()) {
-  case proto::Kernel::kMatmul:
-    return make<Matmul>(kernel.matmul(), threads, made);
-  case proto::Kernel::kConvolution:
-    return make<Convolution>(kernel.convolution(), threads, made);
-  default:
+    return make<Attention>(made, kernel, threads);
+  if (!kernel.has_matmul() && !kernel.has_convolution())
     return fail(ZERO_RT_BAD_FILE, "expected a matrix product, a convolution or an attention");
-  }
+  if (isMixed(kernel) && !multipliesHalves(kernel))
+    return make<MixedKernel>(made, kernel, threads);
+  StoredTypes types;
+  ZERO_RT_TRY(readTypes(kernel, types));
+  return kernel.has_matmul() ? make<Matmul>(made, kernel.matmul(), types, threads)
+                             : make<Convolution>(made, kernel.convolution(), types, threads);
 }
 
 std::string zero_rt_library_workspace(const proto::Kernel &kernel, uint64_t &bytes, int threads) {

@@ -10,11 +10,20 @@
 #define RUNTIME_DEVICE_CPU_LIBRARY_H
 
 #include "runtime/format/format.h"
+#include "runtime/support/dtype.h"
 #include "runtime/support/status.h"
 
 #include <memory>
 
 namespace zero::rt {
+
+/// How the arguments of a product or convolution are stored, of those that multiply elements as
+/// they are stored.
+struct StoredTypes {
+  DType operands = ZERO_RT_F32; ///< the two that are multiplied: f32 or bf16
+  DType bias = ZERO_RT_F32;
+  DType result = ZERO_RT_F32; ///< also of the residual
+};
 
 /// The state that one thread needs to run a library kernel. Must not outlive the kernel.
 class LibraryCall {
@@ -40,6 +49,10 @@ Status makeLibraryKernel(const proto::Kernel &kernel, int threads,
 /// per rank. Returns an error message, empty on success.
 std::string zero_rt_library_workspace(const proto::Kernel &kernel, uint64_t &bytes,
                                       int threads = 1);
+
+/// The same for any x86-64 CPU: a bound, which does not depend on this machine.
+std::string zero_rt_portable_workspace(const proto::Kernel &kernel, uint64_t &bytes,
+                                       int threads = 1);
 
 /// `bytes` rounded up to the alignment in a workspace.
 inline uint64_t alignUp(uint64_t bytes) { return (bytes + 63) / 64 * 64; }

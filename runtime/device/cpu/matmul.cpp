@@ -2,11 +2,12 @@
 
 #include "runtime/device/cpu/matmul.h"
 
+#include "runtime/device/cpu/onednn.h"
 #include "runtime/device/cpu/openmp.h"
+#include "runtime/support/floats.h"
 
 #include <algorithm>
 #include <cstring>
-#include <oneapi/dnnl/dnnl.hpp>
 #include <optional>
 
 namespace zero::rt {
@@ -15,10 +16,11 @@ using Primitive = dnnl::matmul::primitive_desc;
 
 namespace {
 /// Where an operand with gaps is packed: `offset` bytes into the workspace, in the order in which
-/// the copy runs along its contiguous direction.
+/// the copy runs along its contiguous direction. `size`: bytes of an element of both.
 struct Packing {
   Matrix from, to;
   uint64_t offset;
+  size_t size;
 };
 
 /// B from the start of the workspace on, in the order that oneDNN likes best.
@@ -30,6 +32,7 @@ struct Reordering {
 
 struct Matmul::State {
   MatmulPlan plan;
+  StoredTypes types;
   dnnl::engine engine{dnnl::engine::kind::cpu, 0};
   Primitive descriptor;
   dnnl::matmul primitive;
@@ -42,6 +45,8 @@ struct Matmul::State {
   /// none.
   bool choose();
   bool chooseReordered();
+  std::optional<Primitive> find(size_t inner, bool any, bool freeB = false) const;
+  std::optional<Packing> pack(Matrix &matrix, DType type);
   void placeScratchpad();
   bool isTrivial() const { return plan.isEmpty() || plan.a.columns == 0; }
   size_t outer() const { return plan.batch.size() - inner; }
@@ -53,7 +58,7 @@ struct Matmul::State {
 
 /// Describes `matrix` under the plan's last `inner` batch dimensions.
 static dnnl::memory::desc describe(const MatmulPlan &plan, size_t inner, const Matrix &matrix,
-                                   int64_t BatchDim::*stride) {
+                                   int64_t BatchDim::*stride, DType type) {
   dnnl::memory::dims dims, strides;
   for (size_t i = plan.batch.size() - inner; i < plan.batch.size(); ++i) {
     int64_t step = plan.batch[i].*stride;
@@ -62,16 +67,16 @@ static dnnl::memory::desc describe(const MatmulPlan &plan, size_t inner, const M
   }
   dims.insert(dims.end(), {matrix.rows, matrix.columns});
   strides.insert(strides.end(), matrix.strides.begin(), matrix.strides.end());
-  return {dims, dnnl::memory::data_type::f32, strides};
+  return {dims, libraryType(type), strides};
 }
 
-static dnnl::memory::desc describeBias(const MatmulPlan &plan, size_t inner) {
+static dnnl::memory::desc describeBias(const MatmulPlan &plan, size_t inner, DType type) {
   dnnl::memory::dims dims(inner + 2, 1), strides(inner + 2, 1);
   dims[inner + (plan.swapped ? 0 : 1)] = plan.swapped ? plan.c.rows : plan.c.columns;
   for (size_t i = 0; i < inner + 1; ++i)
     if (i != inner || !plan.swapped)
       strides[i] = plan.swapped ? plan.c.rows : plan.c.columns;
-  return {dims, dnnl::memory::data_type::f32, strides};
+  return {dims, libraryType(type), strides};
 }
 
 /// oneDNN's own bias is scaled by alpha and runs along columns; otherwise the
@@ -80,16 +85,18 @@ static bool biasIsNative(const MatmulPlan &plan) { return plan.alpha == 1 && !pl
 static bool biasIsPostOp(const MatmulPlan &plan) { return plan.bias && !biasIsNative(plan); }
 
 /// `ownC`: oneDNN writes C itself and also adds the other terms.
-static dnnl::primitive_attr makeAttributes(const MatmulPlan &plan, size_t inner, bool ownC) {
+static dnnl::primitive_attr makeAttributes(const MatmulPlan &plan, const StoredTypes &types,
+                                           size_t inner, bool ownC) {
   dnnl::primitive_attr attributes;
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   if (plan.alpha != 1)
     attributes.set_output_scales(0, {plan.alpha});
   dnnl::post_ops posts;
   if (biasIsPostOp(plan))
-    posts.append_binary(dnnl::algorithm::binary_add, describeBias(plan, inner));
+    posts.append_binary(dnnl::algorithm::binary_add, describeBias(plan, inner, types.bias));
   if (plan.residual && ownC)
-    posts.append_binary(dnnl::algorithm::binary_add, describe(plan, inner, plan.c, &BatchDim::c));
+    posts.append_binary(dnnl::algorithm::binary_add,
+                        describe(plan, inner, plan.c, &BatchDim::c, types.result));
   if (plan.accumulate && ownC)
     posts.append_sum(1.0f);
   attributes.set_post_ops(posts);
@@ -97,25 +104,25 @@ static dnnl::primitive_attr makeAttributes(const MatmulPlan &plan, size_t inner,
 }
 
 /// The primitive that oneDNN has for these layouts, with B in any order that oneDNN selects if
-/// `freeB`. Returns nothing unless it is `brg` or `any` is true.
-static std::optional<Primitive> find(const dnnl::engine &engine, const MatmulPlan &plan,
-                                     size_t inner, bool ownC, bool any, bool freeB = false) {
-  auto a = describe(plan, inner, plan.a, &BatchDim::a);
-  auto b = describe(plan, inner, plan.b, &BatchDim::b);
+/// `freeB`. Returns nothing unless it is `brg` or `any` is true. A packed C is f32.
+std::optional<Primitive> Matmul::State::find(size_t inner, bool any, bool freeB) const {
+  auto a = describe(plan, inner, plan.a, &BatchDim::a, types.operands);
+  auto b = describe(plan, inner, plan.b, &BatchDim::b, types.operands);
   if (freeB)
     b = {b.dims(), b.data_type(), dnnl::memory::format_tag::any};
-  auto c = describe(plan, inner, plan.c, &BatchDim::c);
+  auto c = describe(plan, inner, plan.c, &BatchDim::c, packC ? ZERO_RT_F32 : types.result);
   dnnl::matmul::desc desc = plan.bias && biasIsNative(plan)
-                                ? dnnl::matmul::desc(a, b, describeBias(plan, inner), c)
+                                ? dnnl::matmul::desc(a, b, describeBias(plan, inner, types.bias), c)
                                 : dnnl::matmul::desc(a, b, c);
-  Primitive found(desc, makeAttributes(plan, inner, ownC), engine, /*allow_empty=*/true);
+  Primitive found(desc, makeAttributes(plan, types, inner, /*ownC=*/!packC), engine,
+                  /*allow_empty=*/true);
   if (!found || (!any && std::strncmp(found.impl_info_str(), "brg", 3) != 0))
     return std::nullopt;
   return found;
 }
 
 /// Replaces `matrix` by a dense copy at the end of the workspace, if it has gaps.
-static std::optional<Packing> pack(Matrix &matrix, uint64_t &workspace) {
+std::optional<Packing> Matmul::State::pack(Matrix &matrix, DType type) {
   if (matrix.isDense())
     return std::nullopt;
   Matrix dense = matrix;
@@ -123,16 +130,16 @@ static std::optional<Packing> pack(Matrix &matrix, uint64_t &workspace) {
     dense.strides = {matrix.columns, 1};
   else
     dense.strides = {1, matrix.rows};
-  Packing packing{matrix, dense, workspace};
-  workspace += alignUp(uint64_t(matrix.elements()) * sizeof(float));
+  Packing packing{matrix, dense, workspace, sizeOf(type)};
+  workspace += alignUp(uint64_t(matrix.elements()) * sizeOf(type));
   matrix = dense;
   return packing;
 }
 
 /// False if there is no `brg` for it, or none that needs B reordered.
 bool Matmul::State::chooseReordered() {
-  auto found = find(engine, plan, inner, /*ownC=*/true, /*any=*/false, /*freeB=*/true);
-  const dnnl::memory::desc plain = describe(plan, inner, plan.b, &BatchDim::b);
+  auto found = find(inner, /*any=*/false, /*freeB=*/true);
+  const dnnl::memory::desc plain = describe(plan, inner, plan.b, &BatchDim::b, types.operands);
   if (!found || found->weights_desc() == plain)
     return false;
   descriptor = *found;
@@ -152,7 +159,7 @@ bool Matmul::State::choose() {
   std::optional<Primitive> found;
   auto attempt = [&](size_t dims, bool any) {
     inner = dims;
-    found = find(engine, plan, dims, /*ownC=*/!packC, any);
+    found = find(dims, any);
     return found.has_value();
   };
   auto commit = [&] {
@@ -164,15 +171,16 @@ bool Matmul::State::choose() {
     if (attempt(dims, /*any=*/false))
       return commit();
   const MatmulPlan original = plan;
-  packA = pack(plan.a, workspace);
-  packB = pack(plan.b, workspace);
-  packC = pack(plan.c, workspace);
+  packA = pack(plan.a, types.operands);
+  packB = pack(plan.b, types.operands);
+  packC = pack(plan.c, ZERO_RT_F32);
   if (attempt(0, /*any=*/false))
     return commit();
   plan = original;
   packA = packB = packC = std::nullopt;
   workspace = 0;
-  return attempt(plan.batch.size(), /*any=*/true) && commit();
+  // What remains for bf16 is slower than conversion to f32, and allocates.
+  return types.operands == ZERO_RT_F32 && attempt(plan.batch.size(), /*any=*/true) && commit();
 }
 
 /// The scratchpad follows the packed operands. Both primitives use it, one after the other.
@@ -189,14 +197,19 @@ Matmul::~Matmul() = default;
 
 uint64_t Matmul::getWorkspace() const { return state->workspace; }
 
-Status Matmul::create(const proto::Matmul &desc, int threads, std::unique_ptr<Matmul> &matmul) {
+Status Matmul::create(const proto::Matmul &desc, const StoredTypes &types, int threads,
+                      std::unique_ptr<Matmul> &matmul) {
   try {
     auto state = std::make_unique<State>();
     ZERO_RT_TRY(planMatmul(desc, state->plan));
+    state->types = types;
     if (!state->isTrivial()) {
       TeamSize team(threads);
       if (!state->choose())
-        return fail(ZERO_RT_UNSUPPORTED, "oneDNN has no matrix product for these strides");
+        return fail(ZERO_RT_UNSUPPORTED,
+                    types.operands == ZERO_RT_F32
+                        ? "oneDNN has no matrix product for these strides"
+                        : "oneDNN has no fast product of bfloat16 for these strides on this CPU");
       state->placeScratchpad();
     }
     matmul.reset(new Matmul(std::move(state)));
@@ -218,6 +231,9 @@ public:
 private:
   friend class Matmul;
   Status execute(const dnnl::primitive &primitive, const std::vector<dnnl_exec_arg_t> &arguments);
+  void runEmpty(char *bias, char *residual, char *c) const;
+  /// Moves the dense result `from` to `c`, with `residual` and the previous C where they are added.
+  void unpack(const char *from, char *residual, char *c) const;
 
   const Matmul::State &matmul;
   dnnl::stream stream;
@@ -241,7 +257,7 @@ Status Matmul::makeCall(std::unique_ptr<LibraryCall> &call) const {
       const MatmulPlan &plan = state->plan;
       auto post = [](int index) { return DNNL_ARG_ATTR_MULTIPLE_POST_OP(index) | DNNL_ARG_SRC_1; };
       if (plan.bias)
-        bind(made->bias, describeBias(plan, state->inner),
+        bind(made->bias, describeBias(plan, state->inner, state->types.bias),
              biasIsPostOp(plan) ? post(0) : DNNL_ARG_BIAS);
       if (plan.residual && !state->packC)
         bind(made->residual, state->descriptor.dst_desc(), post(biasIsPostOp(plan) ? 1 : 0));
@@ -273,7 +289,8 @@ static void forEachRun(const Packing &packing, Body body) {
          packing.from.strides[rows ? 1 : 0]);
 }
 
-static void copyIn(const Packing &packing, const float *from, float *to) {
+template <typename T>
+static void copyIn(const Packing &packing, const T *from, T *to) {
   forEachRun(packing, [&](int64_t gaps, int64_t dense, int64_t length, int64_t step) {
     for (int64_t i = 0; i < length; ++i)
       to[dense + i] = from[gaps + i * step];
@@ -281,13 +298,14 @@ static void copyIn(const Packing &packing, const float *from, float *to) {
 }
 
 /// Adds `residual`, if there is one, and the previous content, if `accumulate`.
-static void copyOut(const Packing &packing, const float *from, const float *residual, float *to,
+template <typename T>
+static void copyOut(const Packing &packing, const float *from, const T *residual, T *to,
                     bool accumulate) {
   forEachRun(packing, [&](int64_t gaps, int64_t dense, int64_t length, int64_t step) {
     for (int64_t i = 0; i < length; ++i) {
       const int64_t at = gaps + i * step;
-      const float value = residual ? from[dense + i] + residual[at] : from[dense + i];
-      to[at] = accumulate ? value + to[at] : value;
+      const float value = residual ? from[dense + i] + float(residual[at]) : from[dense + i];
+      to[at] = T(accumulate ? value + float(to[at]) : value);
     }
   });
 }
@@ -307,20 +325,29 @@ static Status forEachMatrix(const MatmulPlan &plan, size_t outer, size_t depth,
 }
 
 /// Without any product to sum, C is the sum of the other terms.
-static void runEmptySum(const MatmulPlan &plan, const float *bias, const float *residual,
-                        float *c) {
+template <typename Bias, typename T>
+static void runEmptySum(const MatmulPlan &plan, const Bias *bias, const T *residual, T *c) {
   auto body = [&](int64_t, int64_t, int64_t offset) -> Status {
     for (int64_t i = 0; i < plan.c.rows; ++i)
       for (int64_t j = 0; j < plan.c.columns; ++j) {
-        float value = bias ? bias[plan.swapped ? i : j] : 0.0f;
+        float value = bias ? float(bias[plan.swapped ? i : j]) : 0.0f;
         const int64_t at = offset + i * plan.c.strides[0] + j * plan.c.strides[1];
         if (residual)
-          value += residual[at];
-        c[at] = plan.accumulate ? c[at] + value : value;
+          value += float(residual[at]);
+        c[at] = T(plan.accumulate ? float(c[at]) + value : value);
       }
     return {};
   };
   (void)forEachMatrix(plan, plan.batch.size(), 0, {0, 0, 0}, body);
+}
+
+/// Calls body(T *) with a null pointer to the C++ type of `type`, f32 or bf16.
+template <typename Body>
+static void dispatch(DType type, Body body) {
+  if (type == ZERO_RT_BF16)
+    body(static_cast<BFloat16 *>(nullptr));
+  else
+    body(static_cast<float *>(nullptr));
 }
 
 Status Matmul::Call::execute(const dnnl::primitive &primitive,
@@ -332,17 +359,50 @@ Status Matmul::Call::execute(const dnnl::primitive &primitive,
   return {};
 }
 
+void Matmul::Call::runEmpty(char *bias, char *residual, char *c) const {
+  dispatch(matmul.types.bias, [&]<typename Bias>(Bias *) {
+    dispatch(matmul.types.result, [&]<typename T>(T *) {
+      runEmptySum(matmul.plan, reinterpret_cast<Bias *>(bias), reinterpret_cast<T *>(residual),
+                  reinterpret_cast<T *>(c));
+    });
+  });
+}
+
+/// The dense copy of the operand at `from`, if it has gaps. `packed` is the operand that was copied
+/// last: one that is repeated is copied once.
+static char *packed(const std::optional<Packing> &packing, char *from, char *workspace,
+                    const char *&last) {
+  if (!packing)
+    return from;
+  char *to = workspace + packing->offset;
+  if (last != from) {
+    if (packing->size == sizeof(float))
+      copyIn(*packing, reinterpret_cast<float *>(from), reinterpret_cast<float *>(to));
+    else
+      copyIn(*packing, reinterpret_cast<uint16_t *>(from), reinterpret_cast<uint16_t *>(to));
+  }
+  last = from;
+  return to;
+}
+
+void Matmul::Call::unpack(const char *from, char *residual, char *c) const {
+  dispatch(matmul.types.result, [&]<typename T>(T *) {
+    copyOut(*matmul.packC, reinterpret_cast<const float *>(from), reinterpret_cast<T *>(residual),
+            reinterpret_cast<T *>(c), matmul.plan.accumulate);
+  });
+}
+
 Status Matmul::Call::run(void *const *args) {
   const MatmulPlan &plan = matmul.plan;
-  auto *a = static_cast<float *>(args[plan.swapped ? 1 : 0]);
-  auto *b = static_cast<float *>(args[plan.swapped ? 0 : 1]);
+  auto *a = static_cast<char *>(args[plan.swapped ? 1 : 0]);
+  auto *b = static_cast<char *>(args[plan.swapped ? 0 : 1]);
   void *const *next = args + 2;
-  auto *bias = plan.bias ? static_cast<float *>(*next++) : nullptr;
-  auto *residual = plan.residual ? static_cast<float *>(*next++) : nullptr;
-  auto *c = static_cast<float *>(*next++);
+  auto *bias = plan.bias ? static_cast<char *>(*next++) : nullptr;
+  auto *residual = plan.residual ? static_cast<char *>(*next++) : nullptr;
+  auto *c = static_cast<char *>(*next++);
   if (matmul.isTrivial()) {
     if (!plan.isEmpty())
-      runEmptySum(plan, bias, residual, c);
+      runEmpty(bias, residual, c);
     return {};
   }
   auto *workspace = matmul.workspace ? static_cast<char *>(*next) : nullptr;
@@ -353,35 +413,27 @@ Status Matmul::Call::run(void *const *args) {
 
   if (matmul.reorderB) {
     plainB.set_data_handle(b);
-    b = reinterpret_cast<float *>(workspace);
+    b = workspace;
     this->b.set_data_handle(b);
     reorderScratch.set_data_handle(scratchpad);
     ZERO_RT_TRY(execute(matmul.reorderB->primitive, reorderArguments));
   }
 
-  const float *packedA = nullptr, *packedB = nullptr;
-  auto operand = [&](const std::optional<Packing> &packing, float *from, const float *&packed) {
-    if (!packing)
-      return from;
-    auto *to = reinterpret_cast<float *>(workspace + packing->offset);
-    if (packed != from) // a repeated operand is packed once
-      copyIn(*packing, from, to);
-    packed = from;
-    return to;
-  };
+  const auto operandSize = int64_t(sizeOf(matmul.types.operands));
+  const auto resultSize = int64_t(sizeOf(matmul.types.result));
+  const char *packedA = nullptr, *packedB = nullptr;
   auto body = [&](int64_t offsetA, int64_t offsetB, int64_t offsetC) -> Status {
-    float *target = c + offsetC;
-    if (matmul.packC)
-      target = reinterpret_cast<float *>(workspace + matmul.packC->offset);
-    this->a.set_data_handle(operand(matmul.packA, a + offsetA, packedA));
-    this->b.set_data_handle(operand(matmul.packB, b + offsetB, packedB));
+    char *result = c + offsetC * resultSize;
+    char *added = residual ? residual + offsetC * resultSize : nullptr;
+    char *target = matmul.packC ? workspace + matmul.packC->offset : result;
+    this->a.set_data_handle(packed(matmul.packA, a + offsetA * operandSize, workspace, packedA));
+    this->b.set_data_handle(packed(matmul.packB, b + offsetB * operandSize, workspace, packedB));
     this->c.set_data_handle(target);
-    if (residual && !matmul.packC)
-      this->residual.set_data_handle(residual + offsetC);
+    if (added && !matmul.packC)
+      this->residual.set_data_handle(added);
     ZERO_RT_TRY(execute(matmul.primitive, arguments));
     if (matmul.packC)
-      copyOut(*matmul.packC, target, residual ? residual + offsetC : nullptr, c + offsetC,
-              plan.accumulate);
+      unpack(target, added, result);
     return {};
   };
   return forEachMatrix(plan, matmul.outer(), 0, {0, 0, 0}, body);

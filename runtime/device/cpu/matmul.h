@@ -15,11 +15,13 @@ namespace zero::rt {
 
 /// A product that is ready to run. Arguments: A, B, [bias], [R], C, [workspace]. Terms are added in
 /// this order: the bias, R, the previous C. So R and a previous C with the same values give bitwise
-/// identical results.
+/// identical results. Sums are f32, and a result in 16 bits is rounded once.
 class Matmul : public LibraryKernel {
 public:
-  /// Makes the primitive for `threads` library threads.
-  static Status create(const proto::Matmul &desc, int threads, std::unique_ptr<Matmul> &matmul);
+  /// Makes the primitive for `threads` library threads. Products of bf16 are supported only where
+  /// the CPU multiplies bf16.
+  static Status create(const proto::Matmul &desc, const StoredTypes &types, int threads,
+                       std::unique_ptr<Matmul> &matmul);
   ~Matmul() override;
 
   uint64_t getWorkspace() const override;

@@ -1,8 +1,8 @@
 //===- mixed.h - library kernels with 16-bit arguments ----------*- C++ -*-===//
-// On CPUs 16 bits save memory, not time: the 16-bit products of oneDNN run at half the speed of
-// f32. So arguments are converted to f32 on input and the result to 16 bits, rounded once, on
-// output, block by block in the workspace. The blocks have no gaps, and the kernel inside is built
-// for them.
+// Without instructions for bf16, the 16-bit products of oneDNN run at half the speed of f32, and
+// there are none of f16, or of two types. So arguments are converted to f32 on input and the result
+// to 16 bits, rounded once, on output, block by block in the workspace. The blocks have no gaps,
+// and the kernel inside is built for them.
 //===----------------------------------------------------------------------===//
 
 #ifndef RUNTIME_DEVICE_CPU_MIXED_H

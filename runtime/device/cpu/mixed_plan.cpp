@@ -215,7 +215,7 @@ static Status planWhole(const proto::Kernel &kernel, MixedPart &part) {
   return finishArguments(part.arguments);
 }
 
-static Status checkStored(const proto::Kernel &kernel) {
+Status checkStored(const proto::Kernel &kernel) {
   const bool bias = kernel.matmul().bias() || kernel.convolution().bias();
   const int expected = 3 + bias + kernel.matmul().residual();
   if (kernel.stored_size() != expected)

@@ -50,6 +50,10 @@ struct MixedPlan {
   std::optional<MixedPart> rest; ///< the last block, if it is smaller; copies as in `main`
 };
 
+/// Fails with an error that names the reason unless `kernel`, a product or a convolution, stores as
+/// many arguments as it has, in types that are known, and a residual like C.
+Status checkStored(const proto::Kernel &kernel);
+
 /// Fails with an error that names the reason if `kernel` is not a product or convolution of known
 /// types, or if its plan rejects it.
 Status planMixed(const proto::Kernel &kernel, MixedPlan &plan);

@@ -214,6 +214,7 @@ typedef struct zero_rt_command_info {
   int reorders;      /* a product that first copies B into the layout that the library chooses */
   int recomputed;    /* recomputes values that forward did not save */
   zero_rt_lane lane;
+  int halves; /* a library call that multiplies 16-bit operands as they are stored */
 } zero_rt_command_info;
 
 /* Reads and checks a file and loads its code. An error names the reason: not a .zexe,
@@ -550,6 +551,8 @@ typedef struct zero_rt_machine {
   double flops;           /* a second: float32 multiply-adds in registers, two each */
   double triad_bandwidth; /* bytes a second: a[i] = b[i] + s c[i] beyond the caches */
   double copy_bandwidth;  /* bytes a second, read and written: memcpy beyond the caches */
+  double half_flops;      /* a second: multiply-adds of bf16 to float32 sums, two each; 0: the
+                             processor has none */
 } zero_rt_machine;
 
 /* Measures the limits with the ranks, threads and cores that a session would use; takes about

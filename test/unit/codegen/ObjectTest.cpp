@@ -61,5 +61,7 @@ TEST(Object, SameBytesFromAnyNumberOfThreads) {
 }
 
 TEST(Object, RuntimeKnowsEveryFeatureOfTheHost) {
-  EXPECT_EQ(zero::rt::missingFeature(zero::hostIsa()), "");
+  mlir::MLIRContext context;
+  context.loadDialect<zero::ZeroDialect>();
+  EXPECT_EQ(zero::rt::missingFeature(zero::isaOf(zero::hostCpu(&context))), "");
 }

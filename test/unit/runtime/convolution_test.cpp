@@ -165,11 +165,12 @@ Values valuesOf(const Case &data, DType type) {
 }
 
 /// Runs twice. The second run must allocate nothing above 4 KiB and be bitwise identical. All
-/// arguments are stored as `type`.
-void checkStored(const Case &data, DType type) {
+/// arguments are stored as `type`, and elements multiplied as `operands`.
+void checkStored(const Case &data, DType type, DType operands = ZERO_RT_F32) {
   Values values = valuesOf(data, type);
   proto::Kernel kernel;
   *kernel.mutable_convolution() = data.desc;
+  kernel.mutable_convolution()->set_dtype(proto::DType(operands));
   for (int i = 0; i < (data.desc.bias() ? 4 : 3); ++i)
     kernel.add_stored(proto::DType(type));
   std::unique_ptr<LibraryKernel> convolution;
@@ -181,16 +182,16 @@ void checkStored(const Case &data, DType type) {
   ASSERT_TRUE(convolution->makeCall(call).ok());
   uint64_t bytes = convolution->getWorkspace();
   auto *workspace = static_cast<unsigned char *>(std::aligned_alloc(64, bytes + 64));
-  std::vector<char> operands[] = {storedAs(type, values.first), storedAs(type, values.second),
-                                  storedAs(type, values.bias)};
+  std::vector<char> inputs[] = {storedAs(type, values.first), storedAs(type, values.second),
+                                storedAs(type, values.bias)};
   const double unit = type == ZERO_RT_F32 ? 0 : type == ZERO_RT_F16 ? 0x1p-11 : 0x1p-8;
   std::vector<char> first;
   for (int run = 0; run < 2; ++run) {
     std::fill_n(workspace, bytes + 64, 0xff); // a NaN in every float
     std::vector<char> stored(values.expected.size() * sizeOf(type), '\xff');
-    std::vector<void *> args{operands[0].data(), operands[1].data()};
+    std::vector<void *> args{inputs[0].data(), inputs[1].data()};
     if (data.desc.bias())
-      args.push_back(operands[2].data());
+      args.push_back(inputs[2].data());
     args.insert(args.end(), {stored.data(), workspace});
     AllocationWatch watch;
     Status done = call->run(args.data());
@@ -232,7 +233,7 @@ void check(Case data) {
 void checkRefused(Case data, Direction direction) {
   data.desc.set_direction(direction);
   std::unique_ptr<Convolution> made;
-  Status refused = Convolution::create(data.desc, 1, made);
+  Status refused = Convolution::create(data.desc, {}, 1, made);
   EXPECT_EQ(refused.getCode(), ZERO_RT_UNSUPPORTED);
   EXPECT_NE(refused.getMessage().find("gemm"), std::string::npos) << refused.getMessage();
 }
@@ -276,16 +277,58 @@ TEST(Convolution, InFloat16) {
   checkStored(data, ZERO_RT_F16);
 }
 
+TEST(Convolution, BFloatsAreMultipliedAsStored) {
+  if (!missingFeature("avx512f avx512bw avx512dq avx512vl avx512bf16").empty())
+    GTEST_SKIP() << "this CPU does not multiply bf16";
+  auto checkAll = [](Case data) {
+    checkStored(data, ZERO_RT_BF16, ZERO_RT_BF16);
+    data.desc.set_bias(false);
+    data.desc.set_direction(proto::Convolution::BACKWARD_DATA);
+    checkStored(data, ZERO_RT_BF16, ZERO_RT_BF16);
+    data.desc.set_direction(proto::Convolution::BACKWARD_WEIGHTS);
+    checkStored(data, ZERO_RT_BF16, ZERO_RT_BF16);
+  };
+  checkAll(Case(2, 1, 16, 32, {12, 12}, {3, 3}).pads(1, 1).bias());
+  checkAll(Case(2, 1, 3, 16, {20, 20}, {7, 7}).strides(2).pads(3, 3));
+  checkAll(Case(3, 1, 32, 64, {8, 8}, {1, 1}).strides(2));
+  checkAll(Case(2, 16, 16, 16, {9, 9}, {3, 3}).strides(2).pads(1, 1)); // depthwise
+  checkAll(Case(2, 1, 5, 10, {11, 6}, {4, 3}).pads(2, 1).bias());
+}
+
+TEST(Convolution, PortableWorkspaceSuffices) {
+  for (Case data :
+       {Case(2, 1, 3, 16, {20, 20}, {7, 7}).strides(2).pads(3, 3),
+        Case(2, 1, 16, 32, {12, 12}, {3, 3}).pads(1, 1), Case(8, 1, 256, 512, {14, 14}, {1, 1}),
+        Case(4, 96, 96, 96, {56, 56}, {3, 3}), Case(2, 2, 32, 64, {7, 7}, {3, 3}).pads(1, 1),
+        Case(1, 1, 16, 16, {5, 6, 7}, {3, 2, 3}).pads(1, 1)})
+    for (auto direction : {proto::Convolution::FORWARD, proto::Convolution::BACKWARD_DATA,
+                           proto::Convolution::BACKWARD_WEIGHTS})
+      for (auto operands : {proto::F32, proto::BF16})
+        for (int threads : {1, 2, 5}) {
+          proto::Kernel kernel;
+          *kernel.mutable_convolution() = data.desc;
+          kernel.mutable_convolution()->set_direction(direction);
+          kernel.mutable_convolution()->set_dtype(operands);
+          for (int i = 0; i < 3; ++i)
+            kernel.add_stored(operands);
+          uint64_t needed = 0, bound = 0;
+          if (!zero_rt_library_workspace(kernel, needed, threads).empty())
+            continue; // not on this CPU
+          ASSERT_EQ(zero_rt_portable_workspace(kernel, bound, threads), "");
+          EXPECT_LE(needed, bound) << kernel.convolution().ShortDebugString() << ", " << threads;
+        }
+}
+
 TEST(Convolution, RefusesByName) {
   std::unique_ptr<Convolution> made;
   auto code = [&](const proto::Convolution &desc) {
-    return Convolution::create(desc, 1, made).getCode();
+    return Convolution::create(desc, {}, 1, made).getCode();
   };
   Case good(1, 1, 2, 2, {4, 4}, {3, 3});
   EXPECT_EQ(code(good.desc), ZERO_RT_OK);
   proto::Convolution bad = good.desc;
   bad.set_dtype(proto::F64);
-  EXPECT_NE(Convolution::create(bad, 1, made).getMessage().find("float64"), std::string::npos);
+  EXPECT_NE(Convolution::create(bad, {}, 1, made).getMessage().find("float64"), std::string::npos);
   bad = good.desc;
   bad.set_groups(3);
   EXPECT_EQ(code(bad), ZERO_RT_BAD_FILE);

@@ -59,6 +59,16 @@ proto::Kernel kernelOf(const Case &data, const Types &types) {
   return kernel;
 }
 
+proto::Kernel halfKernelOf(const Case &data, DType bias, DType result) {
+  proto::Kernel kernel = kernelOf(data, {ZERO_RT_BF16, ZERO_RT_BF16, bias, result});
+  kernel.mutable_matmul()->set_dtype(proto::BF16);
+  return kernel;
+}
+
+bool multipliesBFloats() {
+  return missingFeature("avx512f avx512bw avx512dq avx512vl avx512bf16").empty();
+}
+
 std::vector<float> expectedOf(Case data) {
   std::vector<float> expected = data.c, touched(data.c.size(), NAN);
   multiply(data, expected, 0, 0, 0, 0);

@@ -14,10 +14,10 @@ using namespace zero::rt;
 namespace {
 
 /// Runs twice with the same initial C. The second run must allocate nothing above 4 KiB.
-void checkStored(Case data, const Types &types) {
+void checkKernel(const proto::Kernel &kernel, Case data, const Types &types) {
   std::unique_ptr<LibraryKernel> matmul;
   std::unique_ptr<LibraryCall> call;
-  Status made = makeLibraryKernel(kernelOf(data, types), 1, matmul);
+  Status made = makeLibraryKernel(kernel, 1, matmul);
   ASSERT_TRUE(made.ok()) << made.getMessage();
   ASSERT_TRUE(matmul->makeCall(call).ok());
   std::array<std::vector<char>, 4> stored;
@@ -52,11 +52,22 @@ void checkStored(Case data, const Types &types) {
   std::free(workspace);
 }
 
-/// Checks in f32, with all arguments in 16 bits, and with some of them in 16 bits.
+void checkStored(const Case &data, const Types &types) {
+  checkKernel(kernelOf(data, types), data, types);
+}
+
+/// Checks in f32, with all arguments in 16 bits, with some of them in 16 bits, and with factors of
+/// bf16 that are multiplied as they are stored.
 void check(const Case &data) {
   constexpr DType F = ZERO_RT_F32, H = ZERO_RT_F16, B = ZERO_RT_BF16;
   for (const Types &types : {Types{F, F, F, F}, {B, B, B, B}, {H, F, B, H}, {F, B, F, F}})
     checkStored(data, types);
+  // A bias along the contiguous dimension of C is not supported: the compiler uses f32.
+  const int last = data.desc.c_strides_size() - 1;
+  const bool isAcross = data.desc.bias() && data.desc.c_strides(last) != 1;
+  if (multipliesBFloats() && !isAcross)
+    for (auto [bias, result] : {std::pair(B, B), {F, F}, {F, B}})
+      checkKernel(halfKernelOf(data, bias, result), data, {B, B, bias, result});
 }
 
 /// Every transposition of A, B and C, with and without gaps between rows.
@@ -128,12 +139,13 @@ TEST(Matmul, RefusesByName) {
   std::unique_ptr<Matmul> matmul;
   Case half({}, 2, 2, 2, {2, 1}, {2, 1}, {2, 1});
   half.desc.set_dtype(proto::F16);
-  EXPECT_NE(Matmul::create(half.desc, 1, matmul).getMessage().find("float16"), std::string::npos);
+  EXPECT_NE(Matmul::create(half.desc, {}, 1, matmul).getMessage().find("float16"),
+            std::string::npos);
   Case shared({2}, 2, 2, 2, {4, 2, 1}, {4, 2, 1}, {0, 2, 1});
-  EXPECT_EQ(Matmul::create(shared.desc, 1, matmul).getCode(), ZERO_RT_UNSUPPORTED);
+  EXPECT_EQ(Matmul::create(shared.desc, {}, 1, matmul).getCode(), ZERO_RT_UNSUPPORTED);
   Case strides({2}, 2, 2, 2, {4, 2, 1}, {4, 2, 1}, {4, 2, 1});
   strides.desc.mutable_a_strides()->RemoveLast();
-  EXPECT_EQ(Matmul::create(strides.desc, 1, matmul).getCode(), ZERO_RT_BAD_FILE);
+  EXPECT_EQ(Matmul::create(strides.desc, {}, 1, matmul).getCode(), ZERO_RT_BAD_FILE);
 }
 
 TEST(Matmul, RefusesStoredTypesByName) {
@@ -159,7 +171,7 @@ TEST(Matmul, RefusesStoredTypesByName) {
 TEST(Matmul, WorkspaceIsPlannedByTheSameFunction) {
   Case data({}, 64, 64, 64, {1, 64}, {64, 1}, {64, 1});
   std::unique_ptr<Matmul> matmul;
-  ASSERT_TRUE(Matmul::create(data.desc, 1, matmul).ok());
+  ASSERT_TRUE(Matmul::create(data.desc, {}, 1, matmul).ok());
   uint64_t bytes = 1;
   proto::Kernel kernel;
   *kernel.mutable_matmul() = data.desc;
@@ -198,12 +210,73 @@ TEST(Matmul, LargeOnesRunInBlocks) {
             4u * 700 * 256 + 50000);
 }
 
+TEST(Matmul, BFloatsAreMultipliedAsStored) {
+  if (!multipliesBFloats())
+    GTEST_SKIP() << "this CPU does not multiply bf16";
+  auto workspaceOf = [](const proto::Kernel &kernel) {
+    std::unique_ptr<LibraryKernel> made;
+    EXPECT_TRUE(makeLibraryKernel(kernel, 1, made).ok());
+    return made ? made->getWorkspace() : 0;
+  };
+  // The large f32 copies are gone.
+  Case data({}, 1024, 768, 512, {512, 1}, {768, 1}, {768, 1});
+  constexpr DType B = ZERO_RT_BF16;
+  EXPECT_LT(4 * workspaceOf(halfKernelOf(data, B, B)), workspaceOf(kernelOf(data, {B, B, B, B})));
+}
+
+TEST(Matmul, RefusesFactorsThatAreNotBFloats) {
+  std::unique_ptr<LibraryKernel> made;
+  Case data({}, 2, 2, 2, {2, 1}, {2, 1}, {2, 1});
+  proto::Kernel kernel = halfKernelOf(data, ZERO_RT_F32, ZERO_RT_F32);
+  kernel.set_stored(1, proto::F32);
+  EXPECT_EQ(makeLibraryKernel(kernel, 1, made).getMessage(),
+            "a product of bfloat16: expected both operands in bfloat16");
+  kernel = halfKernelOf(data, ZERO_RT_F32, ZERO_RT_F16);
+  EXPECT_EQ(makeLibraryKernel(kernel, 1, made).getMessage(),
+            "a product of bfloat16: expected no argument of float16");
+  kernel.clear_stored();
+  EXPECT_EQ(makeLibraryKernel(kernel, 1, made).getMessage(),
+            "expected the types of 3 arguments, got 0");
+}
+
+// The bound for any CPU must suffice on this one, whichever implementations oneDNN selects here.
+TEST(Matmul, PortableWorkspaceSuffices) {
+  constexpr DType F = ZERO_RT_F32, B = ZERO_RT_BF16;
+  for (auto [m, n, k] :
+       {std::array{1, 1, 1}, std::array{33, 47, 29}, std::array{1024, 512, 2048},
+        std::array{512, 2048, 1024}, std::array{1000, 30, 4000}, std::array{8, 3000, 100},
+        std::array{70, 530, 9000}, std::array{4096, 256, 64}, std::array{2, 7, 20000}})
+    for (int layout = 0; layout < 16; ++layout) {
+      const int64_t gap = layout & 8 ? 5 : 0;
+      Case data({3}, m, n, k, {0, 0, 0}, {0, 0, 0}, {0, 0, 0});
+      auto set = [&](auto *list, bool transposed, int64_t rows, int64_t columns) {
+        const Strides matrix = strides(transposed, rows, columns, gap);
+        list->Set(0, (rows + gap) * (columns + gap));
+        list->Set(1, matrix[0]), list->Set(2, matrix[1]);
+      };
+      set(data.desc.mutable_a_strides(), layout & 1, m, k);
+      set(data.desc.mutable_b_strides(), layout & 2, k, n);
+      set(data.desc.mutable_c_strides(), layout & 4, m, n);
+      std::vector<proto::Kernel> kernels{kernelOf(data, {F, F, F, F}),
+                                         kernelOf(data, {B, B, F, B})};
+      if (multipliesBFloats())
+        kernels.push_back(halfKernelOf(data, F, B));
+      for (const proto::Kernel &kernel : kernels)
+        for (int threads : {1, 2, 5}) {
+          uint64_t needed = 0, bound = 0;
+          ASSERT_EQ(zero_rt_library_workspace(kernel, needed, threads), "");
+          ASSERT_EQ(zero_rt_portable_workspace(kernel, bound, threads), "");
+          EXPECT_LE(needed, bound) << kernel.matmul().ShortDebugString() << ", " << threads;
+        }
+    }
+}
+
 /// Returns C after one run of `data` in f32.
 std::vector<float> resultOf(Case data, int threads = 1) {
   TeamSize team(threads);
   std::unique_ptr<Matmul> matmul;
   std::unique_ptr<LibraryCall> call;
-  EXPECT_TRUE(Matmul::create(data.desc, threads, matmul).ok());
+  EXPECT_TRUE(Matmul::create(data.desc, {}, threads, matmul).ok());
   EXPECT_TRUE(matmul->makeCall(call).ok());
   std::vector<char> workspace(matmul->getWorkspace() + 64);
   std::vector<void *> args{data.a.data(), data.b.data()};
@@ -230,7 +303,7 @@ TEST(Matmul, ResidualsGiveTheSameBitsInPlace) {
 /// The workspace bytes that `data` needs in f32.
 uint64_t workspaceOf(const Case &data) {
   std::unique_ptr<Matmul> matmul;
-  EXPECT_TRUE(Matmul::create(data.desc, 1, matmul).ok());
+  EXPECT_TRUE(Matmul::create(data.desc, {}, 1, matmul).ok());
   return matmul->getWorkspace();
 }
 

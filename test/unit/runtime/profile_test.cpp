@@ -19,7 +19,7 @@ const std::vector<zero_rt_command_info> kCommands = {
 };
 
 /// 10 operations and 2 bytes per nanosecond.
-const zero_rt_machine kMachine = {10e9, 1e9, 2e9};
+const zero_rt_machine kMachine = {10e9, 1e9, 2e9, 40e9};
 
 /// Steps of consecutive events that start at `begin`, with a pause of 10 ns after each.
 class Steps {

@@ -83,6 +83,11 @@ struct KernelOptions : Group {
       llvm::cl::desc("threads of a rank that the workspace is planned for (1); matrix products "
                      "with another number of threads differ in the last bits"),
       llvm::cl::init(1), llvm::cl::value_desc("N")};
+  Option<std::string> targetCpu{
+      parent, "target-cpu",
+      llvm::cl::desc("processor of the kernels: native, a level such as x86-64-v3, or a processor "
+                     "such as znver4 (native)"),
+      llvm::cl::init("native"), llvm::cl::value_desc("cpu")};
 };
 
 } // namespace zero::phase
