@@ -178,7 +178,7 @@ static void countProducts(ModuleOp module, func::FuncOp step, PlanSummary &plan)
   for (auto launch : step.getOps<LaunchOp>()) {
     auto kernel = kernels.lookup<func::FuncOp>(launch.getKernel());
     auto library = kernel ? kernel->getAttrOfType<LibraryAttr>(kLibraryAttr) : LibraryAttr();
-    if (!library || isa<AttentionAttr>(library.getCall()))
+    if (!library)
       continue;
     const int64_t iterations = scheduleOf(launch).countIterations(plan.microBatches);
     plan.products += iterations;

@@ -65,8 +65,9 @@ def saved_values(step):
 def plan(model, flags):
     """The saved values and, from the certificate, the activations and the working memory at the
     peak."""
+    # The workspace of products differs between processors, unless it is planned for a named one.
     text = run_tool("zeroc", model, "--precision=bf16", "--plan-only", "--dump-after=place",
-                    *flags)
+                    "--target-cpu=znver4", *flags)
     at_peak = [int(re.search(rf"^  {role} +\d+ +(\d+)", text, re.M)[1])
                for role in ("activations", "working")]
     return saved_values(text[text.index("func.func @step"):]), *at_peak

@@ -74,7 +74,8 @@ struct PlanSummary : ArenaSummary {
   std::optional<CollectiveVolume> volume; ///< of a step on several ranks
   int64_t reorders = 0; ///< products of a step that first reorder their B, and its bytes
   int64_t reorderedBytes = 0;
-  /// Matrix products and convolutions of a step, and those that multiply bf16 as it is stored.
+  /// Matrix products, convolutions and attentions of a step, and those that multiply bf16 as it is
+  /// stored.
   int64_t products = 0, halfProducts = 0;
 
   int64_t movedOver(planning::Link link) const { return moved[unsigned(link)]; }

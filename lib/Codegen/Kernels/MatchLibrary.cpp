@@ -81,10 +81,11 @@ static llvm::Error setCall(func::FuncOp kernel, LibraryAttr call, const CallTarg
 /// Whether a call with the arguments `stored` can multiply elements of bf16 on `target`. Then that
 /// takes half the time of f32 and no conversion.
 static bool multipliesBFloats(const CallTarget &target, Attribute call, ArrayAttr stored) {
-  if (target.isGpu() || !target.cpu.multipliesBFloats() || !stored || isa<AttentionAttr>(call))
+  if (target.isGpu() || !target.cpu.multipliesBFloats() || !stored)
     return false;
   auto typeOf = [](Attribute type) { return cast<TypeAttr>(type).getValue(); };
-  return typeOf(stored[0]).isBF16() && typeOf(stored[1]).isBF16() &&
+  // The library refuses an attention of which not all factors are bf16.
+  return typeOf(stored[0]).isBF16() && (isa<AttentionAttr>(call) || typeOf(stored[1]).isBF16()) &&
          llvm::none_of(stored, [&](Attribute type) { return typeOf(type).isF16(); });
 }
 

@@ -8,6 +8,9 @@
 
 namespace zero::rt {
 
+static constexpr const char *kHalfFeatures =
+    "avx avx2 bmi bmi2 f16c fma lzcnt movbe avx512f avx512bw avx512cd avx512dq avx512vl avx512bf16";
+
 std::vector<const AttentionCode *> attentionCodes() {
   std::vector<const AttentionCode *> codes{&attention_v1::kCode};
   if (!missingFeature("avx avx2 bmi bmi2 f16c fma lzcnt movbe").empty())
@@ -19,10 +22,13 @@ std::vector<const AttentionCode *> attentionCodes() {
 }
 
 Status Attention::create(const proto::Kernel &kernel, int threads,
-                         std::unique_ptr<Attention> &attention, const AttentionCode &code) {
+                         std::unique_ptr<Attention> &attention, const AttentionCode *code) {
   auto made = std::make_unique<Attention>();
   ZERO_RT_TRY(planAttention(kernel, made->plan));
-  made->code = &code;
+  if (made->plan.halves)
+    made->code = &attention_bf16::kCode;
+  else
+    made->code = code ? code : attentionCodes().front();
   made->threads = int(std::min<int64_t>(threads, made->plan.tasks()));
   attention = std::move(made);
   return {};
@@ -121,6 +127,9 @@ private:
 };
 
 Status Attention::makeCall(std::unique_ptr<LibraryCall> &call) const {
+  if (std::string feature = missingFeature(kHalfFeatures); plan.halves && !feature.empty())
+    return fail(ZERO_RT_UNSUPPORTED, "an attention of bfloat16 needs the CPU feature '%s'",
+                feature.c_str());
   call = std::make_unique<Call>(*this);
   return {};
 }

@@ -16,16 +16,16 @@
 
 namespace zero::rt {
 
-/// The vector code that this CPU runs, fastest first.
+/// The vector code for factors of f32 that this CPU runs, fastest first.
 std::vector<const AttentionCode *> attentionCodes();
 
 /// An attention, or its gradient, ready to run.
 class Attention : public LibraryKernel {
 public:
-  /// `threads` of them share the heads; results do not depend on how many.
+  /// `threads` of them share the heads; results do not depend on how many. `code` is for factors of
+  /// f32; null: the fastest.
   static Status create(const proto::Kernel &kernel, int threads,
-                       std::unique_ptr<Attention> &attention,
-                       const AttentionCode &code = *attentionCodes().front());
+                       std::unique_ptr<Attention> &attention, const AttentionCode *code = nullptr);
 
   uint64_t getWorkspace() const override;
   Status makeCall(std::unique_ptr<LibraryCall> &call) const override;

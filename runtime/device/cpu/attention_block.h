@@ -31,6 +31,21 @@ inline void readRows(const HeadRows &rows, int64_t first, int64_t count, int64_t
   }
 }
 
+/// The same as words, which pair elements of a row; `padded` words a row.
+inline void readWords(const HeadRows &rows, int64_t first, int64_t count, int64_t width,
+                      int64_t padded, float *to) {
+#if defined(ATTENTION_HALVES)
+  for (int64_t i = 0; i < count; ++i, to += padded) {
+    char *bytes = reinterpret_cast<char *>(to);
+    const size_t size = static_cast<size_t>(width) * sizeof(uint16_t);
+    __builtin_memcpy(bytes, rows.data + (first + i) * rows.stride, size);
+    __builtin_memset(bytes + size, 0, static_cast<size_t>(padded) * sizeof(float) - size);
+  }
+#else
+  readRows(rows, first, count, width, padded, to);
+#endif
+}
+
 inline void writeRow(const HeadRows &rows, int64_t row, int64_t width, const float *from) {
   char *to = rows.data + row * rows.stride;
   if (rows.stored == ZERO_RT_F32)
@@ -49,11 +64,11 @@ inline void scaleBy(float factor, int64_t count, float *floats) {
     store(floats + i, load(floats + i) * factor);
 }
 
-/// The dot product of `count` elements, a multiple of kWidthUnit.
+/// The dot product of `count` words, a multiple of kWidthUnit.
 inline float dotOf(const float *a, const float *b, int64_t count) {
   Floats sum = 0.0f;
   for (int64_t i = 0; i < count; i += kLanes)
-    sum = multiplyAdd(load(a + i), load(b + i), sum);
+    sum = addProducts(load(a + i), load(b + i), sum);
   return sumOf(sum);
 }
 
@@ -67,37 +82,69 @@ public:
 protected:
   float *at(int64_t offset) const { return scratch + offset; }
 
-  /// Packs keys as columns, and as rows where they are wanted.
+  /// Packs keys as columns, and as paired rows where they are wanted.
   void packKeys(float *keyRows) {
     float longest = 0;
     for (int64_t first = 0; first < shape.keys; first += kKeyUnit) {
-      float *rows = keyRows ? keyRows + first * layout.paddedWidth : at(layout.rows);
-      longest = longestOf(
-          packColumns(head.k, first, shape.width, layout.paddedWidth, rows, at(layout.keyColumns)),
-          rows, longest);
+      float *rows = keyRows && kPair == 1 ? keyRows + first * layout.paddedWidth : at(layout.rows);
+      const int64_t count = packColumns(head.k, first, shape.width, wordsOf(layout.paddedWidth),
+                                        rows, at(layout.keyColumns));
+      longest = longestOf(count, rows, longest);
+      if (keyRows)
+        pair(rows, kKeyUnit, layout.paddedWidth, keyRows + first / kPair * layout.paddedWidth);
     }
     *at(layout.longestKey) = longest;
   }
 
   /// Packs kKeyUnit rows from `first` on into `rows` and behind each other into `columns`;
-  /// those behind the last key are zeros. Returns how many there are.
+  /// those behind the last key are zeros. `padded` words are a row. Returns how many there are.
   int64_t packColumns(const HeadRows &from, int64_t first, int64_t width, int64_t padded,
                       float *rows, float *columns) {
-    const int64_t count = smaller(kKeyUnit, shape.keys - first);
-    readRows(from, first, count, width, padded, rows);
-    clear(rows + count * padded, (kKeyUnit - count) * padded);
+    const int64_t count = readUnit(from, first, width, padded, rows), words = wordsOf(width);
     for (int64_t i = 0; i < kKeyUnit; i += kPanel)
-      transposePanel(rows + i * padded, padded, width, columns + (first + i) * width);
+      transposePanel(rows + i * padded, padded, words, columns + (first + i) * words);
     return count;
+  }
+
+  /// Packs all values as paired rows.
+  void packValues() {
+    if (kPair == 1)
+      return readRows(head.v, 0, shape.keys, shape.valueWidth, layout.paddedValue,
+                      at(layout.values));
+    for (int64_t first = 0; first < shape.keys; first += kKeyUnit) {
+      readUnit(head.v, first, shape.valueWidth, wordsOf(layout.paddedValue), at(layout.rows));
+      pair(at(layout.rows), kKeyUnit, layout.paddedValue,
+           at(layout.values) + first / kPair * layout.paddedValue);
+    }
+  }
+
+  /// Pairs `count` rows of `padded` elements; rows of floats are paired as they are.
+  static void pair([[maybe_unused]] const float *rows, [[maybe_unused]] int64_t count,
+                   [[maybe_unused]] int64_t padded, [[maybe_unused]] float *to) {
+#if defined(ATTENTION_HALVES)
+    pairRows(rows, count, wordsOf(padded), to);
+#endif
+  }
+
+  /// Takes the rows of a tile as words from `from` on, with zeros behind the last one.
+  void takeRows(const HeadRows &from, int64_t width, int64_t padded, float *to) const {
+    const int64_t words = wordsOf(padded);
+    readWords(from, first, rows, width, words, to);
+    clear(to + rows * words, (kTileQueries - rows) * words);
   }
 
   void takeQueries(int64_t from) {
     first = from;
     rows = smaller(kTileQueries, shape.queries - first);
-    float *queries = at(layout.queries);
-    readRows(head.q, first, rows, shape.width, layout.paddedWidth, queries);
-    clear(queries + rows * layout.paddedWidth, (kTileQueries - rows) * layout.paddedWidth);
-    scaleBy(shape.scale, rows * layout.paddedWidth, queries);
+    takeRows(head.q, shape.width, layout.paddedWidth, at(layout.queries));
+    if (kPair == 1)
+      scaleBy(shape.scale, rows * layout.paddedWidth, at(layout.queries));
+  }
+
+  /// Scales scores of queries that are not.
+  void scaleScores(int64_t columns, float *scores) const {
+    if (kPair != 1)
+      scaleBy(shape.scale, columns, scores);
   }
 
   /// Each strip sees the keys that are not too late for its last query, or `all`.
@@ -121,8 +168,11 @@ protected:
       return true;
     const float added = masks.mostAdded(first, rows) + shape.fill;
     for (int64_t row = 0; row < rows; ++row) {
-      const float *query = at(layout.queries) + row * layout.paddedWidth;
-      const float length = __builtin_sqrtf(dotOf(query, query, layout.paddedWidth));
+      const int64_t words = wordsOf(layout.paddedWidth);
+      const float *query = at(layout.queries) + row * words;
+      float length = __builtin_sqrtf(dotOf(query, query, words));
+      if (kPair != 1)
+        length *= __builtin_fabsf(shape.scale);
       const float most = 1.001f * length * *at(layout.longestKey) + added;
       const bool nothing = sureOfInfinity && most == -__builtin_inff();
       if (!nothing && !(most < logSums[row] - 104))
@@ -147,9 +197,12 @@ protected:
     masks.moveTo(tile);
   }
 
-  /// `to` = `left` times packed `columns`, over the keys of the tile.
-  void multiplyColumns(const float *left, int64_t padded, const float *columns, int64_t depth,
+  /// `to` = `left` times packed `columns`, over the keys of the tile. Rows of `left` have `width`
+  /// elements, `padded` with zeros.
+  void multiplyColumns(const float *left, int64_t padded, const float *columns, int64_t width,
                        float *to) const {
+    padded = wordsOf(padded);
+    const int64_t depth = wordsOf(width);
     const int64_t end = smaller(kTileKeys, reach - key);
     for (int64_t column = 0; column < end; column += kPanel)
       for (int64_t strip = 0; strip < kStrips; ++strip)
@@ -159,12 +212,12 @@ protected:
               depth, to + strip * kStrip * kScoreStride + column, kScoreStride, false);
   }
 
-  /// `to` (+)= `weights` times `right`, whose rows are keys.
+  /// `to` (+)= `weights` times `right`, whose paired rows are keys.
   void multiplyKeys(const float *weights, const float *right, int64_t padded, float *to) const {
     for (int64_t strip = 0; strip < kStrips; ++strip)
       if (keysOf(strip) > 0)
         multiplyStrip<false>(weights + strip * kStrip * kScoreStride, kScoreStride,
-                             right + key * padded, padded, keysOf(strip),
+                             right + key / kPair * padded, padded, wordsOf(keysOf(strip)),
                              to + strip * kStrip * padded, padded, padded, key > 0);
   }
 
@@ -178,11 +231,22 @@ protected:
   int64_t reach = 0; ///< the most that a strip sees
 
 private:
+  /// Reads kKeyUnit rows from `first` on as words, with zeros behind the last key. Returns how many
+  /// keys there are.
+  int64_t readUnit(const HeadRows &from, int64_t first, int64_t width, int64_t padded,
+                   float *rows) const {
+    const int64_t count = smaller(kKeyUnit, shape.keys - first);
+    readWords(from, first, count, width, padded, rows);
+    clear(rows + count * padded, (kKeyUnit - count) * padded);
+    return count;
+  }
+
   /// The maximum of `longest` and the norms of `count` packed keys; infinity if one is not finite.
   float longestOf(int64_t count, const float *rows, float longest) const {
     for (int64_t i = 0; i < count; ++i) {
-      const float *row = rows + i * layout.paddedWidth;
-      const float length = __builtin_sqrtf(dotOf(row, row, layout.paddedWidth));
+      const int64_t words = wordsOf(layout.paddedWidth);
+      const float *row = rows + i * words;
+      const float length = __builtin_sqrtf(dotOf(row, row, words));
       longest = length <= longest ? longest : length == length ? length : __builtin_inff();
     }
     return longest;

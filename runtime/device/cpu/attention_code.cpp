@@ -22,7 +22,7 @@ public:
   void run(bool pack) {
     if (pack) {
       packKeys(nullptr);
-      readRows(head.v, 0, shape.keys, shape.valueWidth, layout.paddedValue, at(layout.values));
+      packValues();
     }
     for (int64_t from = 0; from < shape.queries; from += kTileQueries) {
       takeQueries(from);
@@ -57,6 +57,7 @@ private:
     float *scores = at(layout.scores) + row * kScoreStride;
     if (columns == 0)
       return;
+    scaleScores(columns, scores);
     masks.apply(first + row, columns, scores);
     Floats most = top[row];
     for (int64_t i = 0; i < columns; i += kLanes)
@@ -76,6 +77,9 @@ private:
     }
     sum[row] += sumOf(total);
     top[row] = newTop;
+#if defined(ATTENTION_HALVES)
+    packRow(scores, columns, scores);
+#endif
   }
 
   /// Divides and stores O, and stores LSE. A sum of zero: every score is minus infinity.
@@ -126,7 +130,8 @@ public:
                 at(layout.result));
     }
     if (isLast) {
-      storeRows(head.dK, 0, shape.keys, shape.width, layout.paddedWidth, 1, at(layout.keySums));
+      storeRows(head.dK, 0, shape.keys, shape.width, layout.paddedWidth,
+                kPair == 1 ? 1 : shape.scale, at(layout.keySums));
       storeRows(head.dV, 0, shape.keys, shape.valueWidth, layout.paddedValue, 1,
                 at(layout.valueSums));
     }
@@ -136,7 +141,7 @@ private:
   void pack() {
     packKeys(at(layout.keyRows));
     for (int64_t from = 0; from < shape.keys; from += kKeyUnit)
-      packColumns(head.v, from, shape.valueWidth, layout.paddedValue, at(layout.rows),
+      packColumns(head.v, from, shape.valueWidth, wordsOf(layout.paddedValue), at(layout.rows),
                   at(layout.valueColumns));
     clear(at(layout.keySums), layout.paddedKeys * layout.paddedWidth);
     clear(at(layout.valueSums), layout.paddedKeys * layout.paddedValue);
@@ -145,13 +150,15 @@ private:
   /// Reads dO of the queries, and the row sums of dO times O.
   void takeGradient() {
     float *gradient = at(layout.gradient), *result = at(layout.rows);
-    readRows(head.dO, first, rows, shape.valueWidth, layout.paddedValue, gradient);
-    clear(gradient + rows * layout.paddedValue, (kTileQueries - rows) * layout.paddedValue);
+    const int64_t words = wordsOf(layout.paddedValue);
+    takeRows(head.dO, shape.valueWidth, layout.paddedValue, gradient);
     for (int64_t row = 0; row < rows; ++row) {
-      readRows(head.o, first + row, 1, shape.valueWidth, layout.paddedValue, result);
-      shared[row] = dotOf(gradient + row * layout.paddedValue, result, layout.paddedValue);
+      readWords(head.o, first + row, 1, shape.valueWidth, words, result);
+      shared[row] = dotOf(gradient + row * words, result, words);
       lse[row] = head.lse[first + row];
     }
+    pair(gradient, kTileQueries, layout.paddedValue, at(layout.gradientPairs));
+    pair(at(layout.queries), kTileQueries, layout.paddedWidth, at(layout.queryPairs));
   }
 
   static bool isLarge(float sum) {
@@ -183,8 +190,7 @@ private:
 
   float sumOfWeights(int64_t row, int64_t columns) {
     float *scores = at(layout.scores) + row * kScoreStride;
-    if (columns > 0)
-      masks.apply(first + row, columns, scores);
+    takeScores(row, columns);
     Floats total = 0.0f;
     for (int64_t i = 0; i < columns; i += kLanes)
       total += exponential(load(scores + i) - lse[row]);
@@ -198,30 +204,77 @@ private:
                     at(layout.scores));
     multiplyColumns(at(layout.gradient), layout.paddedValue, at(layout.valueColumns),
                     shape.valueWidth, at(layout.gradScores));
-    for (int64_t row = 0; row < rows; ++row)
+    for (int64_t row = 0; row < rows; row += kPair)
       differentiate(row, columnsOf(row / kStrip));
     const int64_t end = smaller(reach, key + kTileKeys);
     for (int64_t from = key; from < end; from += kStrip) {
-      addToKeys(from, at(layout.scores), at(layout.gradient), layout.paddedValue,
+      addToKeys(from, at(layout.scores), at(layout.gradientPairs), layout.paddedValue,
                 at(layout.valueSums));
-      addToKeys(from, at(layout.gradScores), at(layout.queries), layout.paddedWidth,
+      addToKeys(from, pairedGradScores(), at(layout.queryPairs), layout.paddedWidth,
                 at(layout.keySums));
     }
     multiplyKeys(at(layout.gradScores), at(layout.keyRows), layout.paddedWidth, at(layout.result));
   }
 
-  /// Converts scores to weights, and the gradients of weights to those of scores.
-  void differentiate(int64_t row, int64_t columns) {
+  /// Scales and masks the scores of a row.
+  void takeScores(int64_t row, int64_t columns) {
     float *scores = at(layout.scores) + row * kScoreStride;
+    if (columns == 0)
+      return;
+    scaleScores(columns, scores);
+    masks.apply(first + row, columns, scores);
+  }
+
+  struct Gradients {
+    Floats weight, score;
+  };
+
+  /// The weights of scores from `column` on, and the gradients of the scores.
+  Gradients gradientsOf(int64_t row, int64_t column) const {
+    const int64_t place = row * kScoreStride + column;
+    const Floats score = load(at(layout.scores) + place);
+    const Floats gradient = load(at(layout.gradScores) + place);
+    const Floats weight = exponential(score - lse[row]) * share[row];
+    return {weight, weight * (gradient - shared[row])};
+  }
+
+#if defined(ATTENTION_HALVES)
+  /// Converts the scores of two rows to weights and the gradients of weights to those of scores, in
+  /// words: those of scores along keys, in place, and both in pairs of rows, weights into the first
+  /// row of scores and gradients of scores into the second.
+  void differentiate(int64_t row, int64_t columns) {
+    const bool isPair = row + 1 < rows; // otherwise the second row is zeros
+    takeScores(row, columns);
+    if (isPair)
+      takeScores(row + 1, columns);
+    float *pairs = at(layout.scores) + row * kScoreStride;
     float *gradients = at(layout.gradScores) + row * kScoreStride;
-    if (columns > 0)
-      masks.apply(first + row, columns, scores);
     for (int64_t i = 0; i < columns; i += kLanes) {
-      const Floats weight = exponential(load(scores + i) - lse[row]) * share[row];
-      store(scores + i, weight);
-      store(gradients + i, weight * (load(gradients + i) - shared[row]));
+      const Gradients low = gradientsOf(row, i);
+      const Gradients high =
+          isPair ? gradientsOf(row + 1, i) : Gradients{Floats(0.0f), Floats(0.0f)};
+      store(pairs + i, pairOf(low.weight, high.weight));
+      store(pairs + kScoreStride + i, pairOf(low.score, high.score));
+      const Shorts first = toHalves(low.score), second = toHalves(high.score);
+      __builtin_memcpy(gradients + i / 2, &first, sizeof(first));
+      __builtin_memcpy(gradients + kScoreStride + i / 2, &second, sizeof(second));
     }
   }
+
+  float *pairedGradScores() const { return at(layout.scores) + kScoreStride; }
+#else
+  /// Converts scores to weights, and the gradients of weights to those of scores.
+  void differentiate(int64_t row, int64_t columns) {
+    takeScores(row, columns);
+    for (int64_t i = 0; i < columns; i += kLanes) {
+      const auto [weight, score] = gradientsOf(row, i);
+      store(at(layout.scores) + row * kScoreStride + i, weight);
+      store(at(layout.gradScores) + row * kScoreStride + i, score);
+    }
+  }
+
+  float *pairedGradScores() const { return at(layout.gradScores); }
+#endif
 
   /// Adds to a strip of keys from `from` on: transposed `weights` times `right`.
   void addToKeys(int64_t from, const float *weights, const float *right, int64_t padded,
@@ -230,9 +283,9 @@ private:
     while (seen[strip] <= from)
       ++strip;
     const int64_t row = strip * kStrip;
-    multiplyStrip<true>(weights + row * kScoreStride + from - key, kScoreStride,
-                        right + row * padded, padded, rows - row, sums + from * padded, padded,
-                        padded, true);
+    multiplyStrip<true>(weights + row * kScoreStride + from - key, kPair * kScoreStride,
+                        right + row / kPair * padded, padded, wordsOf(rows - row),
+                        sums + from * padded, padded, padded, true);
   }
 
   void storeRows(const HeadRows &to, int64_t from, int64_t count, int64_t width, int64_t padded,

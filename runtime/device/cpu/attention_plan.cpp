@@ -85,8 +85,8 @@ Status Planner::checkSizes() const {
 }
 
 Status Planner::checkEnums() const {
-  if (desc.dtype() != proto::F32)
-    return fail(ZERO_RT_UNSUPPORTED, "an attention of %s: expected float32",
+  if (desc.dtype() != proto::F32 && desc.dtype() != proto::BF16)
+    return fail(ZERO_RT_UNSUPPORTED, "an attention of %s: expected float32 or bfloat16",
                 nameOf(static_cast<DType>(desc.dtype())));
   if (!Attention::Direction_IsValid(desc.direction()) || !Attention::Mask_IsValid(desc.padding()) ||
       !Attention::Mask_IsValid(desc.mask()))
@@ -96,6 +96,7 @@ Status Planner::checkEnums() const {
 
 void Planner::takeShape() {
   plan.isBackward = desc.direction() == Attention::BACKWARD;
+  plan.halves = desc.dtype() == proto::BF16;
   plan.batch = int64_t(desc.batch());
   plan.heads = int64_t(desc.heads());
   plan.groups = int64_t(desc.groups());
@@ -111,33 +112,43 @@ void Planner::takeShape() {
   shape.causalOffset = std::clamp(desc.causal_offset(), -shape.queries, shape.keys);
 }
 
-static AttentionLayout layOut(const AttentionShape &shape, bool isBackward) {
+static AttentionLayout layOut(const AttentionShape &shape, bool isBackward, bool halves) {
+  const int64_t pair = halves ? 2 : 1;
   auto roundUp = [](int64_t count, int64_t unit) { return (count + unit - 1) / unit * unit; };
   AttentionLayout layout{};
   layout.paddedKeys = roundUp(shape.keys, kKeyUnit);
-  layout.paddedWidth = roundUp(shape.width, kWidthUnit);
-  layout.paddedValue = roundUp(shape.valueWidth, kWidthUnit);
+  layout.paddedWidth = roundUp(shape.width, kWidthUnit * pair);
+  layout.paddedValue = roundUp(shape.valueWidth, kWidthUnit * pair);
   const int64_t widest = std::max(layout.paddedWidth, layout.paddedValue);
   auto place = [&](int64_t &offset, int64_t rows, int64_t width) {
     offset = layout.floats;
     layout.floats += roundUp(rows * width, 16);
   };
+  auto placeWords = [&](int64_t &offset, int64_t rows, int64_t width) {
+    place(offset, rows, (width + pair - 1) / pair);
+  };
   place(layout.longestKey, 1, 1);
-  place(layout.keyColumns, layout.paddedKeys, shape.width);
-  place(layout.queries, kTileQueries, layout.paddedWidth);
+  placeWords(layout.keyColumns, layout.paddedKeys, shape.width);
+  placeWords(layout.queries, kTileQueries, layout.paddedWidth);
   place(layout.result, kTileQueries, widest);
   place(layout.scores, kTileQueries, kScoreStride);
-  place(layout.rows, kKeyUnit, widest);
+  placeWords(layout.rows, kKeyUnit, widest);
   if (!isBackward) {
-    place(layout.values, layout.paddedKeys, layout.paddedValue);
+    placeWords(layout.values, layout.paddedKeys, layout.paddedValue);
     return layout;
   }
-  place(layout.keyRows, layout.paddedKeys, layout.paddedWidth);
+  placeWords(layout.keyRows, layout.paddedKeys, layout.paddedWidth);
   place(layout.keySums, layout.paddedKeys, layout.paddedWidth);
   place(layout.valueSums, layout.paddedKeys, layout.paddedValue);
-  place(layout.valueColumns, layout.paddedKeys, shape.valueWidth);
-  place(layout.gradient, kTileQueries, layout.paddedValue);
+  placeWords(layout.valueColumns, layout.paddedKeys, shape.valueWidth);
+  placeWords(layout.gradient, kTileQueries, layout.paddedValue);
   place(layout.gradScores, kTileQueries, kScoreStride);
+  layout.queryPairs = layout.queries;
+  layout.gradientPairs = layout.gradient;
+  if (halves) {
+    placeWords(layout.queryPairs, kTileQueries, layout.paddedWidth);
+    placeWords(layout.gradientPairs, kTileQueries, layout.paddedValue);
+  }
   return layout;
 }
 
@@ -268,6 +279,11 @@ Status Planner::checkStored() const {
   if (kernel.stored_size() > 0 && kernel.stored_size() != int(plan.arguments.size()))
     return fail(ZERO_RT_BAD_FILE, "expected the types of %zu arguments, got %d",
                 plan.arguments.size(), kernel.stored_size());
+  if (plan.halves)
+    for (const HeadsPlan *heads : {&plan.q, &plan.k, &plan.v, &plan.o, &plan.dO})
+      if (plan.arguments[heads->argument].stored != ZERO_RT_BF16)
+        return fail(ZERO_RT_UNSUPPORTED,
+                    "an attention of bfloat16: expected all factors in bfloat16");
   return {};
 }
 
@@ -294,7 +310,7 @@ Status Planner::run() {
     ZERO_RT_TRY(addSums());
   }
   ZERO_RT_TRY(checkStored());
-  plan.layout = layOut(plan.shape, plan.isBackward);
+  plan.layout = layOut(plan.shape, plan.isBackward, plan.halves);
   return {};
 }
 

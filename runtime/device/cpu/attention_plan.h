@@ -37,6 +37,7 @@ struct AttentionPlan {
   };
 
   bool isBackward = false;
+  bool halves = false; ///< factors of products are bf16
   int64_t batch = 0, heads = 0, groups = 0;
   AttentionShape shape{};
   AttentionLayout layout{};

@@ -33,23 +33,27 @@ struct AttentionShape {
   int64_t causalOffset; ///< -queries to keys
 };
 
-/// The layout of one thread's workspace, in floats. Parts that only backward uses come last.
+/// The layout of one thread's workspace, in floats. Factors of products are words, each a float or
+/// two bf16 (attention_vector.h): pairs along a row, or of neighbouring rows where rows are summed.
+/// Parts that only backward uses come last.
 struct AttentionLayout {
   int64_t paddedKeys, paddedWidth, paddedValue;
-  int64_t longestKey;   ///< one number
-  int64_t keyColumns;   ///< keys, transposed
-  int64_t values;       ///< rows
-  int64_t queries;      ///< those of a tile, scaled
-  int64_t result;       ///< of a tile: O, or dQ
-  int64_t scores;       ///< of a tile
-  int64_t rows;         ///< kKeyUnit of them on their way into columns
-  int64_t keyRows;      ///< keys
-  int64_t keySums;      ///< dK
-  int64_t valueSums;    ///< dV
-  int64_t valueColumns; ///< values, transposed
-  int64_t gradient;     ///< dO of a tile
-  int64_t gradScores;   ///< dS of a tile
-  int64_t floats;       ///< of all
+  int64_t longestKey;    ///< one number
+  int64_t keyColumns;    ///< keys, transposed
+  int64_t values;        ///< rows, paired
+  int64_t queries;       ///< those of a tile; floats are scaled
+  int64_t result;        ///< of a tile: O, or dQ
+  int64_t scores;        ///< of a tile
+  int64_t rows;          ///< kKeyUnit of them on their way into columns
+  int64_t keyRows;       ///< keys, paired
+  int64_t keySums;       ///< dK
+  int64_t valueSums;     ///< dV
+  int64_t valueColumns;  ///< values, transposed
+  int64_t gradient;      ///< dO of a tile
+  int64_t gradScores;    ///< dS of a tile
+  int64_t queryPairs;    ///< queries of a tile, paired; floats: `queries`
+  int64_t gradientPairs; ///< dO of a tile, paired; floats: `gradient`
+  int64_t floats;        ///< of all
 };
 
 /// The rows of one head of a tensor.
@@ -89,6 +93,9 @@ struct AttentionCode {
                    const AttentionHead &head, bool first, bool last, float *scratch);
 };
 
+namespace attention_bf16 {
+extern const AttentionCode kCode; ///< AVX512-BF16; factors of bf16
+}
 namespace attention_v4 {
 extern const AttentionCode kCode; ///< x86-64-v4: AVX-512
 }

@@ -9,6 +9,9 @@
 #define RUNTIME_DEVICE_CPU_ATTENTION_VECTOR_H
 
 #include <cstdint>
+#if defined(ATTENTION_HALVES)
+#include <immintrin.h>
+#endif
 
 namespace zero::rt::ATTENTION_ISA {
 
@@ -106,12 +109,79 @@ inline float largestOf(Vector value) {
 }
 
 //===----------------------------------------------------------------------===//
+// Words
+//===----------------------------------------------------------------------===//
+
+// The factors of products are words of 32 bits: a float, or two bf16 that follow each other along
+// the dimension that is summed. They are moved as if they were floats.
+#if defined(ATTENTION_HALVES)
+inline constexpr int kPair = 2; ///< elements of a word
+#else
+inline constexpr int kPair = 1;
+#endif
+
+/// Words that hold `count` elements.
+inline constexpr int64_t wordsOf(int64_t count) { return (count + kPair - 1) / kPair; }
+
+/// Adds the products of the elements of `left` and `right` to `sum`.
+inline Floats addProducts(Floats left, Floats right, Floats sum) {
+#if defined(ATTENTION_HALVES)
+  return _mm512_dpbf16_ps(sum, __builtin_bit_cast(__m512bh, left),
+                          __builtin_bit_cast(__m512bh, right));
+#else
+  return multiplyAdd(left, right, sum);
+#endif
+}
+
+#if defined(ATTENTION_HALVES)
+using Halves = __bf16 __attribute__((ext_vector_type(kLanes)));
+using Shorts = uint16_t __attribute__((ext_vector_type(kLanes)));
+
+/// Rounds to nearest even.
+inline Shorts toHalves(Floats value) {
+  return __builtin_bit_cast(Shorts, __builtin_convertvector(value, Halves));
+}
+
+/// Rounds `count` floats, a multiple of kLanes, to half as many words. `to` may be `from`.
+inline void packRow(const float *from, int64_t count, float *to) {
+  for (int64_t i = 0; i < count; i += kLanes) {
+    const Shorts halves = toHalves(load(from + i));
+    __builtin_memcpy(to + i / 2, &halves, sizeof(halves));
+  }
+}
+
+/// Words whose elements are those of `low` and `high`, lane by lane.
+inline Floats pairOf(Floats low, Floats high) {
+  const Words words = __builtin_convertvector(toHalves(low), Words) |
+                      __builtin_convertvector(toHalves(high), Words) << 16;
+  return __builtin_bit_cast(Floats, words);
+}
+
+/// Rearranges `count` rows, an even number, of `words` words along rows, a multiple of kLanes:
+/// two rows become one of twice the length, whose words pair their elements.
+inline void pairRows(const float *from, int64_t count, int64_t words, float *to) {
+  for (int64_t row = 0; row < count; row += 2, to += 2 * words)
+    for (int64_t word = 0; word < words; word += kLanes) {
+      const Words low = __builtin_bit_cast(Words, load(from + row * words + word));
+      const Words high = __builtin_bit_cast(Words, load(from + (row + 1) * words + word));
+      // Of each word, the first elements and the second elements of both rows.
+      const auto first = __builtin_bit_cast(Floats, (low & 0xffff) | high << 16);
+      const auto second = __builtin_bit_cast(Floats, low >> 16 | (high & 0xffff0000));
+      store(to + 2 * word, __builtin_shufflevector(first, second, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20,
+                                                   5, 21, 6, 22, 7, 23));
+      store(to + 2 * word + kLanes, __builtin_shufflevector(first, second, 8, 24, 9, 25, 10, 26, 11,
+                                                            27, 12, 28, 13, 29, 14, 30, 15, 31));
+    }
+}
+#endif
+
+//===----------------------------------------------------------------------===//
 // Products
 //===----------------------------------------------------------------------===//
 
 /// One block of a product, C (+)= A B: kStrip rows and `vectors` vectors of columns. A is stored by
 /// rows, or, if `transposed`, by columns; `lda`, `ldb` and `ldc` are the distances of rows in
-/// memory.
+/// memory. `depth` counts words.
 template <bool transposed, int vectors>
 inline void multiplyBlock(const float *a, int64_t lda, const float *b, int64_t ldb, int64_t depth,
                           float *c, int64_t ldc, bool accumulate) {
@@ -131,7 +201,7 @@ inline void multiplyBlock(const float *a, int64_t lda, const float *b, int64_t l
       const Floats left = transposed ? a[k * lda + i] : a[i * lda + k];
 #pragma clang loop unroll(full)
       for (int j = 0; j < vectors; ++j)
-        sums[i][j] = multiplyAdd(left, right[j], sums[i][j]);
+        sums[i][j] = addProducts(left, right[j], sums[i][j]);
     }
   }
 #pragma clang loop unroll(full)
@@ -173,7 +243,7 @@ inline void transpose(Floats (&rows)[kLanes]) {
   }
 }
 
-/// Writes kPanel rows of `width` elements as `width` rows of kPanel. Rows are readable up
+/// Writes kPanel rows of `width` words as `width` rows of kPanel. Rows are readable up
 /// to a multiple of kWidthUnit.
 inline void transposePanel(const float *from, int64_t stride, int64_t width, float *to) {
   for (int64_t column = 0; column < width; column += kLanes)

@@ -133,7 +133,7 @@ TEST(AttentionPlan, RefusesTypesByName) {
   };
   refuse(
       ZERO_RT_UNSUPPORTED, [](auto &, auto &a) { a.set_dtype(proto::F16); },
-      "an attention of float16: expected float32");
+      "an attention of float16: expected float32 or bfloat16");
   const char *kind = "an attention of a kind that this runtime does not know";
   refuse(ZERO_RT_BAD_FILE, [](auto &, auto &a) { a.set_mask(proto::Attention::Mask(3)); }, kind);
   refuse(

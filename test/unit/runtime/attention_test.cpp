@@ -23,7 +23,7 @@ using Results = std::vector<std::vector<char>>;
 /// Runs twice. The second run must allocate nothing above 4 KiB and be bitwise identical. Results
 /// and workspace have other contents before.
 Results run(const AttentionCase &data, Direction direction, int threads,
-            const AttentionCode &code) {
+            const AttentionCode *code) {
   std::unique_ptr<Attention> attention;
   std::unique_ptr<LibraryCall> call;
   Status made = Attention::create(data.kernel(direction), threads, attention, code);
@@ -90,7 +90,7 @@ void check(AttentionCase data, double within = 2e-5) {
       SCOPED_TRACE(code - attentionCodes().front());
       size_t written;
       const auto arguments = data.arguments(direction, written);
-      const Results results = run(data, direction, 1, *code);
+      const Results results = run(data, direction, 1, code);
       ASSERT_EQ(results.size(), written);
       for (size_t i = 0; i < written; ++i) {
         SCOPED_TRACE("result " + std::to_string(i));
@@ -99,8 +99,30 @@ void check(AttentionCase data, double within = 2e-5) {
           return;
       }
       if (code == attentionCodes().front())
-        EXPECT_EQ(run(data, direction, 3, *code), results) << "bits depend on threads";
+        EXPECT_EQ(run(data, direction, 3, code), results) << "bits depend on threads";
     }
+}
+
+/// Checks both directions with factors of bf16, where this CPU multiplies them.
+void checkHalves(AttentionCase data, double within = 1e-2) {
+  if (!missingFeature("avx512f avx512bw avx512dq avx512vl avx512bf16").empty())
+    return;
+  data.in(ZERO_RT_BF16).finish();
+  data.desc.set_dtype(proto::BF16);
+  for (Direction direction : {kForward, kBackward}) {
+    SCOPED_TRACE(direction == kForward ? "forward" : "backward");
+    size_t written;
+    const auto arguments = data.arguments(direction, written);
+    const Results results = run(data, direction, 1, nullptr);
+    ASSERT_EQ(results.size(), written);
+    for (size_t i = 0; i < written; ++i) {
+      SCOPED_TRACE("result " + std::to_string(i));
+      compare(*arguments[arguments.size() - written + i], results[i], within);
+      if (testing::Test::HasFatalFailure())
+        return;
+    }
+    EXPECT_EQ(run(data, direction, 3, nullptr), results) << "bits depend on threads";
+  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -247,7 +269,7 @@ TEST(Attention, NumbersThatAreNone) {
   data.k.values[40 * 16 + 3] = NAN;
   data.finish();
   for (const AttentionCode *code : attentionCodes()) {
-    const Results results = run(data, kForward, 1, *code);
+    const Results results = run(data, kForward, 1, code);
     Operand o;
     o.take(results[0]);
     EXPECT_TRUE(std::isnan(o.values[50 * 16]));
@@ -267,6 +289,40 @@ TEST(Attention, StoredInSixteenBits) {
       check(AttentionCase(plain).in(type).causal(-kInfinity).addPadding(kShown).guard(), within);
       check(AttentionCase(plain).in(type).addMask(kBias, {true, false, true, true}), within);
     }
+}
+
+TEST(Attention, FactorsOfBFloats) {
+  for (Layout layout : {Layout::HeadsFirst, Layout::RowsFirst, Layout::Gaps, Layout::Packed}) {
+    checkHalves(AttentionCase({2, 3, 3, 70, 70, 16, 16}, layout));
+    checkHalves(AttentionCase({2, 4, 2, 71, 71, 32, 32}, layout).causal(-kInfinity));
+  }
+  for (uint64_t width : {1, 5, 17, 40, 64, 80})
+    for (uint64_t valueWidth : {width, uint64_t(3), uint64_t(48)})
+      checkHalves(AttentionCase({1, 2, 2, 19, 19, width, valueWidth}).causal(-kInfinity));
+  for (auto [queries, keys] : {std::array<uint64_t, 2>{1, 1},
+                               {1, 40},
+                               {65, 7},
+                               {300, 280},
+                               {8, 600},
+                               {130, 513},
+                               {63, 257}}) {
+    checkHalves(AttentionCase({1, 2, 1, queries, keys, 24, 24}));
+    for (int64_t offset : {int64_t(keys) - int64_t(queries), int64_t(0), int64_t(5)})
+      checkHalves(AttentionCase({1, 2, 1, queries, keys, 24, 24}).causal(-1e9f, offset));
+  }
+  checkHalves(AttentionCase({3, 8, 4, 33, 33, 8, 8}, Layout::Packed).causal(-1e9f));
+  checkHalves(
+      AttentionCase({2, 4, 2, 70, 70, 20, 20}).causal(-kInfinity).addPadding(kShown).guard());
+  checkHalves(AttentionCase({2, 4, 2, 70, 70, 20, 20}).addMask(kBias, {true, false, true, true}));
+}
+
+TEST(Attention, RefusesFactorsThatAreNotBFloats) {
+  AttentionCase data({1, 1, 1, 4, 4, 8, 8});
+  data.finish();
+  data.desc.set_dtype(proto::BF16);
+  std::unique_ptr<Attention> made;
+  EXPECT_EQ(Attention::create(data.kernel(kForward), 1, made).getMessage(),
+            "an attention of bfloat16: expected all factors in bfloat16");
 }
 
 //===----------------------------------------------------------------------===//
