@@ -1,6 +1,6 @@
 """Step time and resident memory of Zero compared with DeepSpeed, FSDP2 and JAX.
 
-All sides train the same case on two ranks of one thread each, in fp32 with AdamW. The sides
+All sides train the same case on two ranks of one thread each, in fp32 or bf16 with AdamW. The sides
 alternate: each runs once per round. docs/benchmarks.md explains the tables.
 """
 

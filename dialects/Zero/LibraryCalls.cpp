@@ -98,11 +98,13 @@ static LogicalResult verifyOperands(EmitError emitError, Attribute call, ArrayAt
                                     Type operands) {
   if (!operands || operands.isF32())
     return success();
-  if (!operands.isBF16())
-    return emitError() << "expected operands in f32 or bf16, got " << operands;
-  auto isShort = [&](size_t index) { return cast<TypeAttr>(stored[index]).getValue().isBF16(); };
-  if (!stored || stored.size() < 3 || (!isa<AttentionAttr>(call) && (!isShort(0) || !isShort(1))))
-    return emitError() << "expected both factors stored in bf16, got " << stored;
+  if (!operands.isBF16() && !operands.isF16())
+    return emitError() << "expected operands in f32, f16 or bf16, got " << operands;
+  auto isNarrow = [&](size_t index) {
+    return cast<TypeAttr>(stored[index]).getValue() == operands;
+  };
+  if (!stored || stored.size() < 3 || (!isa<AttentionAttr>(call) && (!isNarrow(0) || !isNarrow(1))))
+    return emitError() << "expected both factors stored in " << operands << ", got " << stored;
   return success();
 }
 

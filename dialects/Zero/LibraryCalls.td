@@ -125,9 +125,9 @@ def Zero_LibraryAttr : Zero_Attr<"Library", "library"> {
     f32.
 
     `operands` is the type in which elements are multiplied. Sums are f32. Without it that type is
-    f32 as well, and the library converts other types when it reads and writes. With bf16 it
-    multiplies elements as they are stored, and rounds a result once. Then both factors of a product,
-    or all of an attention, must be bf16.
+    f32 as well, and the library converts other types when it reads and writes. With bf16, and on
+    GPUs f16, it multiplies elements as they are stored, and rounds a result once. Then both factors
+    of a product, or all of an attention, must have that type.
 
     ```mlir
     #zero.library<#zero.convolution<...>, stored = [f32, bf16, bf16]>

@@ -32,8 +32,7 @@ KernelCost costOf(const proto::Kernel &kernel, int64_t length) {
   KernelCost cost;
   cost.flops = times * double(kernel.flops());
   cost.bytes = times * double(kernel.bytes());
-  for (int stored : kernel.stored())
-    cost.half = cost.half || stored == proto::F16 || stored == proto::BF16;
+  cost.half = multipliesHalves(kernel);
   if (kernel.has_matmul()) {
     describeProduct(kernel.matmul(), cost);
   } else if (kernel.has_convolution()) {

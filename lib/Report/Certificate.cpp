@@ -100,7 +100,7 @@ void printCertificate(const PlanSummary &plan, llvm::raw_ostream &os) {
     printVolume(*plan.volume, plan.ranks, os);
   if (plan.halfProducts)
     os << plan.halfProducts << " of " << plan.products
-       << " library calls per step multiply bf16 as it is stored\n";
+       << " library calls per step multiply 16-bit elements as they are stored\n";
   if (plan.reorders)
     os << plan.reorders << " products per step reorder B first, "
        << planning::formatBytes(double(plan.reorderedBytes)) << " in all\n";

@@ -37,7 +37,7 @@ inline bool multipliesHalves(const proto::Kernel &kernel) {
   const proto::DType operands = kernel.has_matmul()        ? kernel.matmul().dtype()
                                 : kernel.has_convolution() ? kernel.convolution().dtype()
                                                            : kernel.attention().dtype();
-  return operands == proto::BF16;
+  return operands == proto::F16 || operands == proto::BF16;
 }
 
 inline std::span<const uint64_t> shapeOf(const google::protobuf::RepeatedField<uint64_t> &shape) {

@@ -171,6 +171,10 @@ private:
 
 void Calibration::addLimits() {
   add(limit(&Roofline::flops), [this](double rate) { machine.set_peak_flops(rate); });
+  add(limit(&Roofline::halfFlops), [this](double rate) {
+    if (rate > 0)
+      machine.set_half_flops(std::max(rate, machine.peak_flops()));
+  });
   add(limit(&Roofline::triadBandwidth),
       [this](double rate) { machine.set_memory_bandwidth(rate); });
   // The better of both, as in a profile.

@@ -21,7 +21,7 @@ func.func private @product(%a: tensor<2048x512xf32>, %b: tensor<512x512xf32>) ->
 // Operands in 16 bits are marked, as on the CPU.
 
 // CHECK-LABEL: func.func private @half
-// CHECK-SAME: stored = [bf16, bf16, bf16]>
+// CHECK-SAME: stored = [bf16, bf16, bf16], operands = bf16>
 // CHECK-SAME: zero.workspace = 33554432 : i64
 func.func private @half(%a: tensor<4x8xbf16>, %b: tensor<8x16xbf16>) -> tensor<4x16xbf16> attributes {zero.kernel} {
   %zero = arith.constant 0.0 : f32

@@ -64,14 +64,14 @@ func.func private @untyped() attributes {zero.call = {kind = "convolution"}}
 // -----
 
 func.func private @factors() attributes {
-  // expected-error @+1 {{expected both factors stored in bf16, got [bf16, f32, f32]}}
+  // expected-error @+1 {{expected both factors stored in 'bf16', got [bf16, f32, f32]}}
   zero.library = #zero.library<#zero.matmul<m = 2, n = 3, k = 4, batch = [], a_strides = [4, 1], b_strides = [3, 1], c_strides = [3, 1], alpha = 1.0 : f32>, stored = [bf16, f32, f32], operands = bf16>}
 
 // -----
 
 func.func private @operands() attributes {
-  // expected-error @+1 {{expected operands in f32 or bf16, got 'f16'}}
-  zero.library = #zero.library<#zero.matmul<m = 2, n = 3, k = 4, batch = [], a_strides = [4, 1], b_strides = [3, 1], c_strides = [3, 1], alpha = 1.0 : f32>, stored = [f16, f16, f32], operands = f16>}
+  // expected-error @+1 {{expected operands in f32, f16 or bf16, got 'f64'}}
+  zero.library = #zero.library<#zero.matmul<m = 2, n = 3, k = 4, batch = [], a_strides = [4, 1], b_strides = [3, 1], c_strides = [3, 1], alpha = 1.0 : f32>, stored = [f64, f64, f32], operands = f64>}
 
 // -----
 

@@ -78,24 +78,29 @@ static llvm::Error setCall(func::FuncOp kernel, LibraryAttr call, const CallTarg
   return llvm::Error::success();
 }
 
-/// Whether a call with the arguments `stored` can multiply elements of bf16 on `target`. Then that
-/// takes half the time of f32 and no conversion.
-static bool multipliesBFloats(const CallTarget &target, Attribute call, ArrayAttr stored) {
-  if (target.isGpu() || !target.cpu.multipliesBFloats() || !stored)
-    return false;
+/// The 16-bit type in which `target` can multiply the elements of a call with the arguments
+/// `stored`, in less time than f32 and without conversion; null if there is none.
+static Type narrowOperands(const CallTarget &target, Attribute call, ArrayAttr stored) {
+  if (!stored)
+    return {};
   auto typeOf = [](Attribute type) { return cast<TypeAttr>(type).getValue(); };
-  // The library refuses an attention of which not all factors are bf16.
-  return typeOf(stored[0]).isBF16() && (isa<AttentionAttr>(call) || typeOf(stored[1]).isBF16()) &&
-         llvm::none_of(stored, [&](Attribute type) { return typeOf(type).isF16(); });
+  const Type type = typeOf(stored[0]);
+  // The library refuses an attention of which not all factors have one type.
+  if (type.isF32() || (!isa<AttentionAttr>(call) && typeOf(stored[1]) != type))
+    return {};
+  if (target.isGpu())
+    return type;
+  const bool mixes = llvm::any_of(stored, [&](Attribute other) { return typeOf(other).isF16(); });
+  return target.cpu.multipliesBFloats() && !mixes ? type : Type();
 }
 
-/// Makes `kernel` a library call of `call`, in bf16 where the target and the library have that.
+/// Makes `kernel` a library call of `call`, in 16 bits where the target and the library have that.
 static llvm::Error setFastestCall(func::FuncOp kernel, Attribute call, ArrayAttr stored,
                                   const CallTarget &target) {
   MLIRContext *context = kernel.getContext();
-  if (multipliesBFloats(target, call, stored)) {
-    const auto inBFloats = LibraryAttr::get(context, call, stored, BFloat16Type::get(context));
-    llvm::Error refused = setCall(kernel, inBFloats, target);
+  if (Type operands = narrowOperands(target, call, stored)) {
+    const auto narrow = LibraryAttr::get(context, call, stored, operands);
+    llvm::Error refused = setCall(kernel, narrow, target);
     if (!refused)
       return refused;
     llvm::consumeError(std::move(refused));

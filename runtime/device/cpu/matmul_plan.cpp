@@ -22,8 +22,9 @@ bool MatmulPlan::isEmpty() const {
 }
 
 static Status checkSizes(const proto::Matmul &desc) {
-  if (desc.dtype() != proto::F32 && desc.dtype() != proto::BF16)
-    return fail(ZERO_RT_UNSUPPORTED, "a matrix product of %s: expected float32 or bfloat16",
+  if (desc.dtype() != proto::F32 && desc.dtype() != proto::F16 && desc.dtype() != proto::BF16)
+    return fail(ZERO_RT_UNSUPPORTED,
+                "a matrix product of %s: expected float32, float16 or bfloat16",
                 nameOf(static_cast<DType>(desc.dtype())));
   int expected = desc.batch_size() + 2;
   for (int got : {desc.a_strides_size(), desc.b_strides_size(), desc.c_strides_size()})
