@@ -57,9 +57,11 @@ static uint64_t bytesOfBlocks(const std::vector<int64_t> &shape, size_t first, s
 static Status boundOf(const proto::Convolution &desc, uint64_t threads, uint64_t &bytes) {
   ConvolutionPlan plan;
   ZERO_RT_TRY(planConvolution(desc, plan));
-  const bool isDepthwise = desc.groups() == desc.in_channels();
-  const uint64_t weights =
-      bytesOfBlocks(plan.weights, desc.groups() > 1 && !isDepthwise, isDepthwise ? 1 : 2);
+  // Weights of a depthwise convolution have blocks of groups, others of both kinds of channels.
+  const bool hasGroups = desc.groups() > 1;
+  const bool isDepthwise = hasGroups && desc.groups() == desc.in_channels();
+  const uint64_t weights = isDepthwise ? bytesOfBlocks(plan.weights, 0, 1)
+                                       : bytesOfBlocks(plan.weights, hasGroups ? 1 : 0, 2);
   const uint64_t images = bytesOfBlocks(plan.input, 1, 1) + bytesOfBlocks(plan.output, 1, 1);
   bytes = 2 * (weights + images) + threads * (2 * weights + kMostOfThread);
   return {};

@@ -301,7 +301,7 @@ TEST(Convolution, PortableWorkspaceSuffices) {
        {Case(2, 1, 3, 16, {20, 20}, {7, 7}).strides(2).pads(3, 3),
         Case(2, 1, 16, 32, {12, 12}, {3, 3}).pads(1, 1), Case(8, 1, 256, 512, {14, 14}, {1, 1}),
         Case(4, 96, 96, 96, {56, 56}, {3, 3}), Case(2, 2, 32, 64, {7, 7}, {3, 3}).pads(1, 1),
-        Case(1, 1, 16, 16, {5, 6, 7}, {3, 2, 3}).pads(1, 1)})
+        Case(1, 1, 1, 1, {5, 7}, {3, 2}), Case(1, 1, 16, 16, {5, 6, 7}, {3, 2, 3}).pads(1, 1)})
     for (auto direction : {proto::Convolution::FORWARD, proto::Convolution::BACKWARD_DATA,
                            proto::Convolution::BACKWARD_WEIGHTS})
       for (auto operands : {proto::F32, proto::BF16})

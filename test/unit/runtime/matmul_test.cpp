@@ -137,9 +137,9 @@ TEST(Matmul, NothingToSum) {
 
 TEST(Matmul, RefusesByName) {
   std::unique_ptr<Matmul> matmul;
-  Case half({}, 2, 2, 2, {2, 1}, {2, 1}, {2, 1});
-  half.desc.set_dtype(proto::F16);
-  EXPECT_NE(Matmul::create(half.desc, {}, 1, matmul).getMessage().find("float16"),
+  Case wide({}, 2, 2, 2, {2, 1}, {2, 1}, {2, 1});
+  wide.desc.set_dtype(proto::F64);
+  EXPECT_NE(Matmul::create(wide.desc, {}, 1, matmul).getMessage().find("float64"),
             std::string::npos);
   Case shared({2}, 2, 2, 2, {4, 2, 1}, {4, 2, 1}, {0, 2, 1});
   EXPECT_EQ(Matmul::create(shared.desc, {}, 1, matmul).getCode(), ZERO_RT_UNSUPPORTED);
@@ -229,6 +229,9 @@ TEST(Matmul, RefusesFactorsThatAreNotBFloats) {
   Case data({}, 2, 2, 2, {2, 1}, {2, 1}, {2, 1});
   proto::Kernel kernel = halfKernelOf(data, ZERO_RT_F32, ZERO_RT_F32);
   kernel.set_stored(1, proto::F32);
+  EXPECT_EQ(makeLibraryKernel(kernel, 1, made).getMessage(),
+            "a product of bfloat16: expected both operands in bfloat16");
+  kernel.mutable_matmul()->set_dtype(proto::F16); // which only GPUs multiply
   EXPECT_EQ(makeLibraryKernel(kernel, 1, made).getMessage(),
             "a product of bfloat16: expected both operands in bfloat16");
   kernel = halfKernelOf(data, ZERO_RT_F32, ZERO_RT_F16);
