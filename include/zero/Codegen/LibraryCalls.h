@@ -9,10 +9,10 @@
 
 namespace zero {
 
-/// Bytes of workspace that the library of the runtime needs for `call` on `cpu`, with up to
-/// `threads` threads per rank: those that it asks for if this machine is such a `cpu`, otherwise a
-/// bound. Fails with the reason if the library does not have the call.
-llvm::Expected<uint64_t> libraryWorkspace(LibraryAttr call, CpuAttr cpu, unsigned threads);
+/// Bytes of workspace that the library of the runtime needs for `call` with up to `threads` threads
+/// per rank: those that it asks for on this machine, or, if `isPortable`, a bound for all
+/// processors. Fails with the reason if the library does not have the call.
+llvm::Expected<uint64_t> libraryWorkspace(LibraryAttr call, bool isPortable, unsigned threads);
 
 /// Bytes of workspace of every matrix product on a GPU, within which cuBLASLt chooses its algorithm
 /// when the program is loaded: the recommendation of NVIDIA's cuBLAS reference from sm_90 on

@@ -57,8 +57,9 @@ static ArrayAttr storedTypes(MLIRContext *context, ArrayRef<Type> types) {
 namespace {
 /// What the calls are for.
 struct CallTarget {
-  CpuAttr cpu;          ///< null for a GPU
-  unsigned threads = 1; ///< of a rank
+  CpuAttr cpu;             ///< null for a GPU
+  unsigned threads = 1;    ///< of a rank
+  bool isPortable = false; ///< a named CPU: the plan does not depend on this machine
 
   bool isGpu() const { return !cpu; }
 };
@@ -66,9 +67,9 @@ struct CallTarget {
 
 /// Makes `kernel` the library call that `call` describes, if the library has it.
 static llvm::Error setCall(func::FuncOp kernel, LibraryAttr call, const CallTarget &target) {
-  llvm::Expected<uint64_t> workspace = target.isGpu()
-                                           ? llvm::Expected<uint64_t>(kGpuMatmulWorkspace)
-                                           : libraryWorkspace(call, target.cpu, target.threads);
+  llvm::Expected<uint64_t> workspace =
+      target.isGpu() ? llvm::Expected<uint64_t>(kGpuMatmulWorkspace)
+                     : libraryWorkspace(call, target.isPortable, target.threads);
   if (!workspace)
     return workspace.takeError();
   Builder builder(kernel.getContext());
@@ -177,6 +178,7 @@ struct MatchLibrary : zero::impl::MatchLibraryBase<MatchLibrary> {
     if (!cpu)
       return module.emitError() << "target-cpu: " << llvm::toString(cpu.takeError());
     target.cpu = *cpu;
+    target.isPortable = targetCpu != kNativeCpu;
     module->setAttr(kTargetCpuAttr, *cpu);
     module->setAttr(kThreadsAttr, builder.getI64IntegerAttr(threads));
     return success();

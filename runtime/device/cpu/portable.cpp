@@ -38,9 +38,12 @@ static Status boundOf(const proto::Matmul &desc, uint64_t threads, uint64_t &byt
     return fail(ZERO_RT_UNSUPPORTED,
                 "oneDNN has no fast product of bfloat16 with a bias along the rows of C");
   const size_t size = sizeOf(static_cast<DType>(desc.dtype()));
-  const uint64_t copies = bytesOfBlocks(plan.a, size) + bytesOfBlocks(plan.b, size) +
-                          bytesOfBlocks(plan.c, sizeof(float));
-  bytes = copies + threads * (std::min(copies, kMostOfThread) + kBookkeeping);
+  const uint64_t a = bytesOfBlocks(plan.a, size), b = bytesOfBlocks(plan.b, size);
+  const uint64_t c = bytesOfBlocks(plan.c, sizeof(float));
+  // Operands with gaps are copied in full, as is a B that is reordered.
+  const uint64_t copies = (plan.a.isDense() ? 0 : a) +
+                          (plan.b.isDense() && !plan.reorderB ? 0 : b) + (plan.c.isDense() ? 0 : c);
+  bytes = copies + threads * (std::min(a + b + c, kMostOfThread) + kBookkeeping);
   return {};
 }
 

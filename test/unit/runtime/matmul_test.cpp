@@ -274,6 +274,20 @@ TEST(Matmul, PortableWorkspaceSuffices) {
     }
 }
 
+TEST(Matmul, PortableWorkspaceSufficesForReorderedB) {
+  for (auto [m, n, k] : {std::array{1024, 512, 512}, std::array{2048, 1000, 3000},
+                         std::array{70, 530, 33}, std::array{8, 48, 1}})
+    for (int threads : {1, 2, 5}) {
+      Case data({}, m, n, k, {k, 1}, {n, 1}, {n, 1});
+      proto::Kernel kernel;
+      *kernel.mutable_matmul() = data.reorderB().desc;
+      uint64_t needed = 0, bound = 0;
+      ASSERT_EQ(zero_rt_library_workspace(kernel, needed, threads), "");
+      ASSERT_EQ(zero_rt_portable_workspace(kernel, bound, threads), "");
+      EXPECT_LE(needed, bound) << kernel.matmul().ShortDebugString() << ", " << threads;
+    }
+}
+
 /// Returns C after one run of `data` in f32.
 std::vector<float> resultOf(Case data, int threads = 1) {
   TeamSize team(threads);
