@@ -186,9 +186,8 @@ static void countProducts(ModuleOp module, func::FuncOp step, PlanSummary &plan)
     auto product = dyn_cast<MatmulAttr>(library.getCall());
     if (!product || !product.getReorderB())
       continue;
-    const int64_t bytes = library.getOperands() ? 2 : 4;
     plan.reorders += iterations;
-    plan.reorderedBytes += iterations * product.getK() * product.getN() * bytes;
+    plan.reorderedBytes += iterations * product.getK() * product.getN() * int64_t(sizeof(float));
   }
 }
 

@@ -8,9 +8,6 @@
 
 namespace zero::rt {
 
-static constexpr const char *kHalfFeatures =
-    "avx avx2 bmi bmi2 f16c fma lzcnt movbe avx512f avx512bw avx512cd avx512dq avx512vl avx512bf16";
-
 std::vector<const AttentionCode *> attentionCodes() {
   std::vector<const AttentionCode *> codes{&attention_v1::kCode};
   if (!missingFeature("avx avx2 bmi bmi2 f16c fma lzcnt movbe").empty())
@@ -127,7 +124,7 @@ private:
 };
 
 Status Attention::makeCall(std::unique_ptr<LibraryCall> &call) const {
-  if (std::string feature = missingFeature(kHalfFeatures); plan.halves && !feature.empty())
+  if (std::string feature = missingForHalves(); plan.halves && !feature.empty())
     return fail(ZERO_RT_UNSUPPORTED, "an attention of bfloat16 needs the CPU feature '%s'",
                 feature.c_str());
   call = std::make_unique<Call>(*this);

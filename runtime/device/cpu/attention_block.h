@@ -141,10 +141,14 @@ protected:
       scaleBy(shape.scale, rows * layout.paddedWidth, at(layout.queries));
   }
 
-  /// Scales scores of queries that are not.
-  void scaleScores(int64_t columns, float *scores) const {
+  /// Masks `columns` scores of a row of the tile, and scales them if its query is not scaled.
+  void takeScores(int64_t row, int64_t columns) {
+    if (columns == 0)
+      return;
+    float *scores = at(layout.scores) + row * kScoreStride;
     if (kPair != 1)
       scaleBy(shape.scale, columns, scores);
+    masks.apply(first + row, columns, scores);
   }
 
   /// Each strip sees the keys that are not too late for its last query, or `all`.

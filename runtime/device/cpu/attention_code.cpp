@@ -57,8 +57,7 @@ private:
     float *scores = at(layout.scores) + row * kScoreStride;
     if (columns == 0)
       return;
-    scaleScores(columns, scores);
-    masks.apply(first + row, columns, scores);
+    takeScores(row, columns);
     Floats most = top[row];
     for (int64_t i = 0; i < columns; i += kLanes)
       most = larger(most, load(scores + i));
@@ -214,15 +213,6 @@ private:
                 at(layout.keySums));
     }
     multiplyKeys(at(layout.gradScores), at(layout.keyRows), layout.paddedWidth, at(layout.result));
-  }
-
-  /// Scales and masks the scores of a row.
-  void takeScores(int64_t row, int64_t columns) {
-    float *scores = at(layout.scores) + row * kScoreStride;
-    if (columns == 0)
-      return;
-    scaleScores(columns, scores);
-    masks.apply(first + row, columns, scores);
   }
 
   struct Gradients {

@@ -18,6 +18,11 @@ static Status make(std::unique_ptr<LibraryKernel> &made, const Arguments &...arg
   return {};
 }
 
+std::string missingForHalves() {
+  return missingFeature("avx avx2 bmi bmi2 f16c fma lzcnt movbe avx512f avx512bw avx512cd avx512dq "
+                        "avx512vl avx512bf16");
+}
+
 /// Reads the types of a kernel that multiplies elements as they are stored.
 static Status readTypes(const proto::Kernel &kernel, StoredTypes &types) {
   if (!multipliesHalves(kernel))

@@ -54,6 +54,9 @@ std::string zero_rt_library_workspace(const proto::Kernel &kernel, uint64_t &byt
 std::string zero_rt_portable_workspace(const proto::Kernel &kernel, uint64_t &bytes,
                                        int threads = 1);
 
+/// A feature that products of bf16 need and this CPU lacks, by LLVM's name; empty: none.
+std::string missingForHalves();
+
 /// `bytes` rounded up to the alignment in a workspace.
 inline uint64_t alignUp(uint64_t bytes) { return (bytes + 63) / 64 * 64; }
 

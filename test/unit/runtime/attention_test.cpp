@@ -80,49 +80,46 @@ void compare(const Operand &expected, const std::vector<char> &bytes, double wit
   }
 }
 
+/// Checks one direction with `code`; see Attention::create.
+void checkDirection(const AttentionCase &data, Direction direction, const AttentionCode *code,
+                    bool withThreads, double within) {
+  SCOPED_TRACE(direction == kForward ? "forward" : "backward");
+  size_t written;
+  const auto arguments = data.arguments(direction, written);
+  const Results results = run(data, direction, 1, code);
+  ASSERT_EQ(results.size(), written);
+  for (size_t i = 0; i < written; ++i) {
+    SCOPED_TRACE("result " + std::to_string(i));
+    compare(*arguments[arguments.size() - written + i], results[i], within);
+    if (testing::Test::HasFatalFailure())
+      return;
+  }
+  if (withThreads)
+    EXPECT_EQ(run(data, direction, 3, code), results) << "bits depend on threads";
+}
+
 /// Checks both directions with the code of each CPU. One thread and three threads must be bitwise
 /// identical.
 void check(AttentionCase data, double within = 2e-5) {
   data.finish();
+  const AttentionCode *fastest = attentionCodes().front();
   for (Direction direction : {kForward, kBackward})
     for (const AttentionCode *code : attentionCodes()) {
-      SCOPED_TRACE(direction == kForward ? "forward" : "backward");
-      SCOPED_TRACE(code - attentionCodes().front());
-      size_t written;
-      const auto arguments = data.arguments(direction, written);
-      const Results results = run(data, direction, 1, code);
-      ASSERT_EQ(results.size(), written);
-      for (size_t i = 0; i < written; ++i) {
-        SCOPED_TRACE("result " + std::to_string(i));
-        compare(*arguments[arguments.size() - written + i], results[i], within);
-        if (testing::Test::HasFatalFailure())
-          return;
-      }
-      if (code == attentionCodes().front())
-        EXPECT_EQ(run(data, direction, 3, code), results) << "bits depend on threads";
+      SCOPED_TRACE(code - fastest);
+      checkDirection(data, direction, code, code == fastest, within);
+      if (testing::Test::HasFatalFailure())
+        return;
     }
 }
 
 /// Checks both directions with factors of bf16, where this CPU multiplies them.
 void checkHalves(AttentionCase data, double within = 1e-2) {
-  if (!missingFeature("avx512f avx512bw avx512dq avx512vl avx512bf16").empty())
+  if (!missingForHalves().empty())
     return;
   data.in(ZERO_RT_BF16).finish();
   data.desc.set_dtype(proto::BF16);
-  for (Direction direction : {kForward, kBackward}) {
-    SCOPED_TRACE(direction == kForward ? "forward" : "backward");
-    size_t written;
-    const auto arguments = data.arguments(direction, written);
-    const Results results = run(data, direction, 1, nullptr);
-    ASSERT_EQ(results.size(), written);
-    for (size_t i = 0; i < written; ++i) {
-      SCOPED_TRACE("result " + std::to_string(i));
-      compare(*arguments[arguments.size() - written + i], results[i], within);
-      if (testing::Test::HasFatalFailure())
-        return;
-    }
-    EXPECT_EQ(run(data, direction, 3, nullptr), results) << "bits depend on threads";
-  }
+  for (Direction direction : {kForward, kBackward})
+    checkDirection(data, direction, nullptr, true, within);
 }
 
 //===----------------------------------------------------------------------===//

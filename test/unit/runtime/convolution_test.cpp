@@ -278,7 +278,7 @@ TEST(Convolution, InFloat16) {
 }
 
 TEST(Convolution, BFloatsAreMultipliedAsStored) {
-  if (!missingFeature("avx512f avx512bw avx512dq avx512vl avx512bf16").empty())
+  if (!missingForHalves().empty())
     GTEST_SKIP() << "this CPU does not multiply bf16";
   auto checkAll = [](Case data) {
     SCOPED_TRACE(data.desc.ShortDebugString());

@@ -65,10 +65,6 @@ proto::Kernel halfKernelOf(const Case &data, DType bias, DType result) {
   return kernel;
 }
 
-bool multipliesBFloats() {
-  return missingFeature("avx512f avx512bw avx512dq avx512vl avx512bf16").empty();
-}
-
 std::vector<float> expectedOf(Case data) {
   std::vector<float> expected = data.c, touched(data.c.size(), NAN);
   multiply(data, expected, 0, 0, 0, 0);

@@ -67,9 +67,6 @@ proto::Kernel kernelOf(const Case &data, const Types &types);
 /// The same with factors of bf16 that are multiplied as they are stored.
 proto::Kernel halfKernelOf(const Case &data, DType bias, DType result);
 
-/// Whether this machine multiplies bf16.
-bool multipliesBFloats();
-
 /// The expected result: `c` where the product writes, NaN elsewhere.
 std::vector<float> expectedOf(Case data);
 

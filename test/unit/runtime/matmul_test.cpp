@@ -65,7 +65,7 @@ void check(const Case &data) {
   // A bias along the contiguous dimension of C is not supported: the compiler uses f32.
   const int last = data.desc.c_strides_size() - 1;
   const bool isAcross = data.desc.bias() && data.desc.c_strides(last) != 1;
-  if (multipliesBFloats() && !isAcross)
+  if (missingForHalves().empty() && !isAcross)
     for (auto [bias, result] : {std::pair(B, B), {F, F}, {F, B}})
       checkKernel(halfKernelOf(data, bias, result), data, {B, B, bias, result});
 }
@@ -211,7 +211,7 @@ TEST(Matmul, LargeOnesRunInBlocks) {
 }
 
 TEST(Matmul, BFloatsAreMultipliedAsStored) {
-  if (!multipliesBFloats())
+  if (!missingForHalves().empty())
     GTEST_SKIP() << "this CPU does not multiply bf16";
   auto workspaceOf = [](const proto::Kernel &kernel) {
     std::unique_ptr<LibraryKernel> made;
@@ -242,7 +242,16 @@ TEST(Matmul, RefusesFactorsThatAreNotBFloats) {
             "expected the types of 3 arguments, got 0");
 }
 
-// The bound for any CPU must suffice on this one, whichever implementations oneDNN selects here.
+/// The bound for any CPU must suffice on this one, whichever implementations oneDNN selects here.
+void checkBound(const proto::Kernel &kernel) {
+  for (int threads : {1, 2, 5}) {
+    uint64_t needed = 0, bound = 0;
+    ASSERT_EQ(zero_rt_library_workspace(kernel, needed, threads), "");
+    ASSERT_EQ(zero_rt_portable_workspace(kernel, bound, threads), "");
+    EXPECT_LE(needed, bound) << kernel.matmul().ShortDebugString() << ", " << threads;
+  }
+}
+
 TEST(Matmul, PortableWorkspaceSuffices) {
   constexpr DType F = ZERO_RT_F32, B = ZERO_RT_BF16;
   for (auto [m, n, k] :
@@ -262,30 +271,21 @@ TEST(Matmul, PortableWorkspaceSuffices) {
       set(data.desc.mutable_c_strides(), layout & 4, m, n);
       std::vector<proto::Kernel> kernels{kernelOf(data, {F, F, F, F}),
                                          kernelOf(data, {B, B, F, B})};
-      if (multipliesBFloats())
+      if (missingForHalves().empty())
         kernels.push_back(halfKernelOf(data, F, B));
       for (const proto::Kernel &kernel : kernels)
-        for (int threads : {1, 2, 5}) {
-          uint64_t needed = 0, bound = 0;
-          ASSERT_EQ(zero_rt_library_workspace(kernel, needed, threads), "");
-          ASSERT_EQ(zero_rt_portable_workspace(kernel, bound, threads), "");
-          EXPECT_LE(needed, bound) << kernel.matmul().ShortDebugString() << ", " << threads;
-        }
+        checkBound(kernel);
     }
 }
 
 TEST(Matmul, PortableWorkspaceSufficesForReorderedB) {
   for (auto [m, n, k] : {std::array{1024, 512, 512}, std::array{2048, 1000, 3000},
-                         std::array{70, 530, 33}, std::array{8, 48, 1}})
-    for (int threads : {1, 2, 5}) {
-      Case data({}, m, n, k, {k, 1}, {n, 1}, {n, 1});
-      proto::Kernel kernel;
-      *kernel.mutable_matmul() = data.reorderB().desc;
-      uint64_t needed = 0, bound = 0;
-      ASSERT_EQ(zero_rt_library_workspace(kernel, needed, threads), "");
-      ASSERT_EQ(zero_rt_portable_workspace(kernel, bound, threads), "");
-      EXPECT_LE(needed, bound) << kernel.matmul().ShortDebugString() << ", " << threads;
-    }
+                         std::array{70, 530, 33}, std::array{8, 48, 1}}) {
+    Case data({}, m, n, k, {k, 1}, {n, 1}, {n, 1});
+    proto::Kernel kernel;
+    *kernel.mutable_matmul() = data.reorderB().desc;
+    checkBound(kernel);
+  }
 }
 
 /// Returns C after one run of `data` in f32.
