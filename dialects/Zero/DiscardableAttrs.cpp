@@ -49,6 +49,8 @@ const Known kKnown[] = {
     // Properties of the program. No pass rewrites a module.
     {"zero.ranks", OnModule, kInteger, "an integer"},
     {"zero.micro_batches", OnModule, kInteger, "an integer"},
+    {"zero.interleave", OnModule, kUnit, "no value"},
+    {"zero.interleaved", OnModule, kUnit, "no value"},
     {"zero.stage", OnModule, kInteger, "an integer"},
     {"zero.seed", OnModule, kInteger, "an integer"},
     {"zero.threads", OnModule, kInteger, "an integer"},
@@ -105,6 +107,7 @@ const Known kKnown[] = {
 const Known kKnownOfArguments[] = {
     {"zero.binding", OnFunction, kString, "a string"},
     {"zero.tokens", OnFunction, kUnit, "no value"},
+    {"zero.micro_batch", OnFunction, kInteger, "an integer"},
     {"zero.inplace", OnFunction, kInteger, "the number of a result"},
     {"zero.offsets", OnFunction, kIntegers, "integers"},
 };

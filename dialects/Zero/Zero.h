@@ -88,6 +88,12 @@ inline constexpr llvm::StringLiteral kRanksAttr = "zero.ranks";
 inline constexpr llvm::StringLiteral kMicroBatchesAttr = "zero.micro_batches";
 inline constexpr llvm::StringLiteral kStageAttr = "zero.stage";
 inline constexpr llvm::StringLiteral kOptimizerAttr = "zero.optimizer";
+/// On the module: the micro-batches will be interleaved, or are; then the step contains every one,
+/// and its ops run once. See zero-interleave-micro-batches.
+inline constexpr llvm::StringLiteral kInterleaveAttr = "zero.interleave";
+inline constexpr llvm::StringLiteral kInterleavedAttr = "zero.interleaved";
+/// On an argument of such a step: the micro-batch that it belongs to; 0 without it.
+inline constexpr llvm::StringLiteral kMicroBatchAttr = "zero.micro_batch";
 /// On the module: padded elements of each bucket.
 inline constexpr llvm::StringLiteral kBucketsAttr = "zero.buckets";
 /// On an op or argument of the step: byte offsets in the arena, one for each result with storage of

@@ -187,12 +187,13 @@ def Zero_PlanAttr : Zero_Attr<"Plan", "plan"> {
     of `ranks`, the size in bytes below which a parameter is not sharded (`persist_under`),
     `bucket_bytes`, the tiers of `params` and of `optimizer` state, and bytes of a rank:
     `optimizer_host` is optimizer state on the host while the rest is on nvme,
-    `activations_host` and `activations_nvme` are saved values on these tiers.
+    `activations_host` and `activations_nvme` are saved values on these tiers. With `interleave`
+    micro-batches run in vertical order, see zero-interleave-micro-batches.
   }];
   let parameters = (ins "uint64_t":$stage, "uint64_t":$ranks, "uint64_t":$persist_under,
                         "uint64_t":$bucket_bytes, "::zero::Tier":$params, "::zero::Tier":$optimizer,
                         "uint64_t":$optimizer_host, "uint64_t":$activations_host,
-                        "uint64_t":$activations_nvme);
+                        "uint64_t":$activations_nvme, "bool":$interleave);
   let assemblyFormat = "`<` struct(params) `>`";
 }
 

@@ -49,6 +49,10 @@ int64_t microBatchesOf(ModuleOp module) {
   return several ? std::max<int64_t>(1, several.getInt()) : 1;
 }
 
+int64_t iterationsOf(ModuleOp module) {
+  return module->hasAttr(kInterleavedAttr) ? 1 : microBatchesOf(module);
+}
+
 Operation *findEpilogue(func::FuncOp step) {
   return &*llvm::find_if(step.getBody().front(),
                          [](Operation &op) { return isIn(&op, Segment::Epilogue); });

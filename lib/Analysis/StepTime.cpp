@@ -97,7 +97,7 @@ double OpTimes::latency(Operation *op) const {
 StepTime measureStep(ModuleOp module, func::FuncOp step, const Machine &machine) {
   OpTimes times(module, machine);
   StepTime sum;
-  const int64_t microBatches = microBatchesOf(module);
+  const int64_t microBatches = iterationsOf(module);
   for (Operation &op : step.getBody().front()) {
     const double iterations = double(scheduleOf(&op).countIterations(microBatches));
     const double seconds = times.seconds(&op) * iterations;

@@ -75,10 +75,13 @@ void Storage::classifyTransfers() {
   }
 }
 
-/// Gradients are buckets that are reduced in place and reduced shards. Activations are values of
-/// forward that are still read after forward, wherever they reside then.
+/// Gradients are buckets that are reduced in place, reduced shards, and sums over micro-batches.
+/// Activations are values of forward that are still read after forward, wherever they reside then.
 void Storage::classify() {
-  llvm::DenseSet<int64_t> saved;
+  llvm::DenseSet<int64_t> saved, updating; // roots that updates read gradients of
+  for (auto launch : step.getBody().getOps<LaunchOp>())
+    if (std::optional<uint64_t> gradient = launch.getGradient())
+      updating.insert(place(launch.getInputs()[*gradient]).root);
   for (Operation &op : step.getBody().front()) {
     if (forward.contains(&op) || isa<TransferOp>(op) || op.hasTrait<OpTrait::IsTerminator>())
       continue;
@@ -92,6 +95,8 @@ void Storage::classify() {
       continue;
     auto collective = dyn_cast<CollectiveOpInterface>(producer);
     if (collective && collective.getCollectiveKind() == CollectiveKind::ReduceScatter)
+      root.usage = Usage::Gradient;
+    else if (isa<ReserveOp>(producer) && updating.contains(index))
       root.usage = Usage::Gradient;
     else if (isa<LaunchOp>(producer) && forward.contains(producer) && saved.contains(index))
       root.usage = Usage::Activation;

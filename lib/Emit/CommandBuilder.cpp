@@ -4,6 +4,7 @@
 
 #include "dialects/Zero/Schedule.h"
 #include "zero/Analysis/ParameterUses.h"
+#include "zero/Analysis/StepFunction.h"
 
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/MapVector.h"
@@ -380,8 +381,8 @@ void CommandBuilder::build(proto::Program &into) {
     bool repeats = kind != proto::Segment::EPILOGUE;
     segment = program->add_segments();
     segment->set_kind(kind);
-    segment->set_repeat(repeats ? program->micro_batches() : 1);
-    if (repeats && program->micro_batches() > 1)
+    segment->set_repeat(repeats ? iterationsOf(step->getParentOfType<ModuleOp>()) : 1);
+    if (segment->repeat() > 1)
       listInputs(ops[kind]);
     if (repeats)
       renameAccumulators(ops[kind]);

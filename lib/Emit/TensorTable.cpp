@@ -324,6 +324,9 @@ void buildBindings(func::FuncOp step, CommandBuilder &commands, proto::Program &
     input->set_value(commands.numbers().of(argument));
     input->set_kind(kindOf(name));
     input->set_tokens(bool(step.getArgAttr(argument.getArgNumber(), kTokensAttr)));
+    if (auto microBatch =
+            step.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(), kMicroBatchAttr))
+      input->set_micro_batch(microBatch.getInt());
   }
   Operation *terminator = step.getBody().front().getTerminator();
   for (auto [index, value] : llvm::enumerate(terminator->getOperands())) {

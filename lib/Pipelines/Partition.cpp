@@ -11,5 +11,6 @@ void zero::addPartition(OpPassManager &pm, const PhaseOptions &all) {
   partition.reduceEach = options.gradReduce == GradReduce::Each;
   partition.reduceInF32 = options.reduceDtype == Precision::F32;
   pm.addPass(createPartitionStep(partition));
+  pm.addPass(createInterleaveMicroBatches());
   pm.addPass(createVerifyPartition());
 }

@@ -29,6 +29,7 @@ void zero::addPlacement(OpPassManager &pm, const PhaseOptions &options, bool isT
   place.params = options.offload.params.fixed(Tier::Device);
   place.gradients = options.offload.gradients;
   place.optimizer = options.offload.optimizer.fixed(Tier::Device);
+  place.interleave = options.place.microBatchOrder.is(MicroBatchOrder::Vertical);
   AssignBucketsOptions buckets;
   buckets.limit = options.place.bucketBytes.getValue();
   pm.addPass(createPlaceState(place));

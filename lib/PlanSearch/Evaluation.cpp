@@ -16,7 +16,8 @@ LogicalResult writePlan(ModuleOp module, const PlanChoice &choice) {
   module->setAttr(kPlanAttr, PlanAttr::get(module.getContext(), choice.stage, choice.ranks,
                                            choice.persistUnder, choice.bucketBytes, choice.params,
                                            choice.optimizer, uint64_t(choice.optimizerHost),
-                                           uint64_t(choice.swapHost), uint64_t(choice.swapNvme)));
+                                           uint64_t(choice.swapHost), uint64_t(choice.swapNvme),
+                                           choice.interleave));
   FailureOr<func::FuncOp> step = findStep(module);
   if (failed(step))
     return failure();

@@ -36,6 +36,8 @@ static std::string describe(const PlanChoice &choice) {
             " of optimizer state on host, the rest on nvme";
   else
     add("optimizer state", choice.optimizer);
+  if (choice.interleave)
+    text += ", micro-batches in vertical order";
   return text;
 }
 

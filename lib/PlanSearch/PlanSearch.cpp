@@ -28,6 +28,7 @@ PlanChoice PlanSearch::asked() const {
   choice.bucketBytes = options.place.bucketBytes.getValue();
   choice.params = options.offload.params.fixed(Tier::Device);
   choice.optimizer = options.offload.optimizer.fixed(Tier::Device);
+  choice.interleave = options.place.microBatchOrder.is(MicroBatchOrder::Vertical);
   return choice;
 }
 
@@ -104,6 +105,19 @@ std::vector<PlanChoice> PlanSearch::withTiers(const std::vector<PlanChoice> &pla
   return all;
 }
 
+/// With --micro-batch-order=auto: each choice in both orders.
+static std::vector<PlanChoice> withOrders(ModuleOp module, const PhaseOptions &options,
+                                          std::vector<PlanChoice> choices) {
+  if (!options.place.microBatchOrder.isAuto() || microBatchesOf(module) == 1)
+    return choices;
+  const size_t count = choices.size();
+  for (size_t i = 0; i < count; ++i) {
+    choices.push_back(choices[i]);
+    choices.back().interleave = true;
+  }
+  return choices;
+}
+
 LogicalResult PlanSearch::prepare(const PlanSearch *known) {
   FailureOr<func::FuncOp> step = findStep(module);
   if (failed(step))
@@ -112,7 +126,7 @@ LogicalResult PlanSearch::prepare(const PlanSearch *known) {
     ladder = known && known->ladder ? known->ladder
                                     : std::make_shared<const std::vector<RecomputePlan>>(
                                           listRecomputePlans(module, *step, machine));
-  for (const PlanChoice &choice : withTiers(placements())) {
+  for (const PlanChoice &choice : withOrders(module, options, withTiers(placements()))) {
     // First, since of plans that take as long the first is chosen: the disk is spared.
     if (options.plan.hostBudget.getValue() != 0 && options.offload.optimizer.isAuto() &&
         choice.optimizer == Tier::Nvme)
@@ -176,16 +190,18 @@ static constexpr int64_t kSwapParts = 8;
 
 /// Adds plans of the same placement in which part of the saved values waits on another tier.
 void PlanSearch::addSwaps(Plan &first, const MemoryFloor &own) {
+  // In vertical order the values of all micro-batches wait, each once.
+  const int64_t all = microBatchesOf(module), together = first.choice.interleave ? all : 1;
   std::vector<planning::RecomputeChoice> choices;
   if (ladder)
     for (const RecomputePlan &recompute : *ladder)
-      choices.push_back({recompute.leastSeconds, recompute.leastBytes});
+      choices.push_back({recompute.leastSeconds, recompute.leastBytes * together});
   else
     choices.push_back({0, first.cost->activations});
   planning::SwapLanes lanes;
   lanes.compute = first.cost->time.compute + first.cost->time.collective;
   lanes.busy = first.cost->time.transfer;
-  const double turns = double(microBatchesOf(module)), unit = 1 << 20;
+  const double turns = double(all / together), unit = 1 << 20;
   for (int link = 0; link < planning::kNumLinks; ++link)
     lanes.perByte[link] =
         planning::transferSeconds(machine, planning::Link(link), unit) * turns / unit;

@@ -84,10 +84,13 @@ static int64_t readAgain(Value gathered) {
 
 /// Counts collectives of parameters and gradients, but not of values of the program. Adds to
 /// `wholeGradients` the elements that are gathered for optimizers that update full tensors.
+/// `reductions` becomes the largest number of times that a gradient is reduced, if it is larger.
 static CollectiveVolume countCollectives(func::FuncOp step,
                                          const llvm::DenseSet<Operation *> &forward,
-                                         int64_t microBatches, int64_t &wholeGradients) {
+                                         int64_t microBatches, int64_t &reductions,
+                                         int64_t &wholeGradients) {
   CollectiveVolume volume;
+  llvm::StringMap<int64_t> reduced;
   for (auto op : step.getBody().getOps<CollectiveOpInterface>()) {
     if (op.isControl())
       continue;
@@ -95,6 +98,8 @@ static CollectiveVolume countCollectives(func::FuncOp step,
     const int64_t elements = op.getWholeType().getNumElements() * iterations;
     if (isReduction(op.getCollectiveKind())) {
       volume.gradients += elements;
+      int64_t &times = reduced[displayName(op)];
+      reductions = std::max(reductions, times += iterations);
       // A reduction to slices and a gather of them.
       if (op.getCollectiveKind() == CollectiveKind::AllReduce)
         volume.update += elements;
@@ -115,16 +120,17 @@ static CollectiveVolume countCollectives(func::FuncOp step,
 
 /// The elements that a step communicates, and the causes of differences from the paper's 2P at
 /// stages 0 to 2 and 3P at stage 3 (ZeRO, arXiv 1910.02054, section 7). With k micro-batches,
-/// gathers and reductions are repeated k times: (k + 1)P at stage 2, 3kP at stage 3.
+/// gathers and reductions are repeated k times: (k + 1)P at stage 2, 3kP at stage 3. In vertical
+/// order gathers are not repeated, and reductions only if they are requested for each.
 static std::optional<CollectiveVolume> measureVolume(ModuleOp module, const Storage &storage,
                                                      const PlanSummary &plan) {
   if (plan.ranks == 1)
     return std::nullopt;
-  int64_t wholeGradients = 0;
-  CollectiveVolume volume =
-      countCollectives(storage.getStep(), storage.forwardOps(), plan.microBatches, wholeGradients);
-  volume.paperTimes = plan.stage == 3   ? 3 * plan.microBatches
-                      : plan.stage == 2 ? plan.microBatches + 1
+  int64_t wholeGradients = 0, reductions = plan.iterations;
+  CollectiveVolume volume = countCollectives(storage.getStep(), storage.forwardOps(),
+                                             plan.iterations, reductions, wholeGradients);
+  volume.paperTimes = plan.stage == 3   ? 2 * plan.iterations + reductions
+                      : plan.stage == 2 ? reductions + 1
                                         : 2;
   volume.paper = volume.paperTimes * plan.parameters;
   if (plan.stage != 3)
@@ -134,11 +140,11 @@ static std::optional<CollectiveVolume> measureVolume(ModuleOp module, const Stor
     padded += elements;
   for (auto buffer : module.getOps<BufferOp>())
     if (buffer.getRole() == Role::Parameter && buffer.getShards() == 1)
-      kept += buffer.getTensorType().getNumElements() * plan.microBatches;
-  int64_t whole = padded * plan.microBatches;
+      kept += buffer.getTensorType().getNumElements() * plan.iterations;
+  const int64_t whole = padded * plan.iterations;
   volume.causes = {.regathered = volume.forward + kept - whole,
                    .notReadInBackward = volume.backward + kept - volume.again - whole,
-                   .notTrained = volume.gradients - whole,
+                   .notTrained = volume.gradients - padded * reductions,
                    .unsharded = volume.update - wholeGradients - 2 * kept,
                    .padding = volume.paperTimes * (padded - plan.parameters),
                    .wholeGradients = wholeGradients};
@@ -167,9 +173,8 @@ static void readCertificates(ModuleOp module, PlanSummary &plan) {
 
 static void countTransfers(func::FuncOp step, PlanSummary &plan) {
   for (auto transfer : step.getOps<TransferOp>())
-    plan.moved[unsigned(linkOf(transfer))] +=
-        tensorBytes(transfer.getInput().getType()) *
-        scheduleOf(transfer).countIterations(plan.microBatches);
+    plan.moved[unsigned(linkOf(transfer))] += tensorBytes(transfer.getInput().getType()) *
+                                              scheduleOf(transfer).countIterations(plan.iterations);
 }
 
 /// Counts the products by how they are computed.
@@ -180,7 +185,7 @@ static void countProducts(ModuleOp module, func::FuncOp step, PlanSummary &plan)
     auto library = kernel ? kernel->getAttrOfType<LibraryAttr>(kLibraryAttr) : LibraryAttr();
     if (!library)
       continue;
-    const int64_t iterations = scheduleOf(launch).countIterations(plan.microBatches);
+    const int64_t iterations = scheduleOf(launch).countIterations(plan.iterations);
     plan.products += iterations;
     plan.halfProducts += library.getOperands() ? iterations : 0;
     auto product = dyn_cast<MatmulAttr>(library.getCall());
@@ -196,6 +201,7 @@ PlanSummary summarisePlan(ModuleOp module, const Storage &storage) {
   plan.stage = module->getAttrOfType<IntegerAttr>(kStageAttr).getInt();
   plan.ranks = module->getAttrOfType<IntegerAttr>(kRanksAttr).getInt();
   plan.microBatches = microBatchesOf(module);
+  plan.iterations = iterationsOf(module);
   if (auto precision = module->getAttrOfType<TypeAttr>(kPrecisionAttr))
     llvm::raw_string_ostream(plan.precision) << precision.getValue();
   else

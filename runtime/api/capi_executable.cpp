@@ -56,7 +56,7 @@ zero_rt_status zero_rt_executable_info(const zero_rt_executable *executable,
   const DiskTraffic disk = diskTraffic(program);
   size_t inputs = 0;
   for (const proto::Input &input : program.inputs())
-    inputs += input.kind() == proto::Input::DATA;
+    inputs += isBound(input);
   *info = {program.name().c_str(),
            program.producer().c_str(),
            program.optimizer().c_str(),
@@ -113,7 +113,7 @@ zero_rt_status zero_rt_executable_input(const zero_rt_executable *executable, si
                                         zero_rt_value_info *info) {
   size_t position = 0;
   for (const proto::Input &input : executable->program->tables().inputs())
-    if (input.kind() == proto::Input::DATA && position++ == index) {
+    if (isBound(input) && position++ == index) {
       *info = describe(input);
       info->tokens = input.tokens();
       return {ZERO_RT_OK, nullptr};

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <string_view>
+#include <unordered_map>
 
 namespace zero::rt {
 
@@ -17,6 +19,12 @@ StepData::StepData(const LoadedProgram &program, Communicator &communicator, Ran
       windows(program.tables(), communicator.rank()) {
   for (const proto::Output &output : tables().outputs())
     outputs.emplace_back(elementsOf(output.shape()) * sizeOf(toDType(output.dtype())));
+  std::unordered_map<std::string_view, size_t> bound;
+  for (const proto::Input &input : tables().inputs())
+    if (isBound(input))
+      bound.emplace(input.name(), bound.size());
+  for (const proto::Input &input : tables().inputs())
+    dataIndices.push_back(input.kind() == proto::Input::DATA ? bound.at(input.name()) : 0);
 }
 
 Status StepData::open() { return queue.open(memory.device(), windows.all); }
@@ -64,20 +72,17 @@ void StepData::writeScalar(proto::Input::Kind kind, const StepRequest &request, 
 /// Writes the inputs that `which` has, or all.
 Status StepData::writeInputs(const StepRequest &request, uint64_t microBatch,
                              const std::vector<bool> *which) {
-  size_t data = 0;
   for (int i = 0; i < tables().inputs_size(); ++i) {
     const proto::Input &input = tables().inputs(i);
-    const bool isData = input.kind() == proto::Input::DATA;
-    const size_t index = data;
-    data += isData;
+    const uint64_t part = microBatch + input.micro_batch();
     if (which && !(*which)[size_t(i)])
       continue;
     ZERO_RT_TRY(queue.await(uint32_t(i)));
     char *target = windows.at<char>(uint32_t(i));
-    if (isData)
-      request.data->read(index, request.batch, microBatch, communicator.rank(), target);
+    if (input.kind() == proto::Input::DATA)
+      request.data->read(dataIndices[size_t(i)], request.batch, part, communicator.rank(), target);
     else
-      writeScalar(input.kind(), request, microBatch, target);
+      writeScalar(input.kind(), request, part, target);
     ZERO_RT_TRY(queue.push(uint32_t(i)));
   }
   return {};

@@ -50,6 +50,7 @@ private:
   Queue &queue;
   StepWindows windows;
   std::vector<std::vector<uint8_t>> outputs;
+  std::vector<size_t> dataIndices; ///< of each input: which of the user's inputs it reads
 };
 
 } // namespace zero::rt

@@ -163,6 +163,12 @@ Status forEachPart(const Block &block, int rank, Use use) {
   return {};
 }
 
+/// Whether `input` is what the user binds under its name. Those of later micro-batches read other
+/// rows of the same data.
+inline bool isBound(const proto::Input &input) {
+  return input.kind() == proto::Input::DATA && input.micro_batch() == 0;
+}
+
 /// Micro-batches of a step, at least 1.
 inline uint64_t microBatchesOf(const proto::Program &program) {
   return std::max<uint64_t>(1, program.micro_batches());

@@ -82,7 +82,7 @@ std::shared_ptr<DataSet> makeDataSet(const proto::Program &program) {
   std::vector<InputSpec> inputs;
   for (const proto::Input &input : program.inputs()) {
     auto shape = shapeOf(input.shape());
-    if (input.kind() == proto::Input::DATA)
+    if (isBound(input))
       inputs.push_back({input.name(), toDType(input.dtype()), {shape.begin(), shape.end()}});
   }
   return std::make_shared<DataSet>(std::move(inputs),

@@ -10,6 +10,10 @@
 #include "runtime/support/checked.h"
 #include "runtime/verify/lane_check.h"
 
+#include <algorithm>
+#include <string_view>
+#include <unordered_map>
+
 namespace zero::rt {
 
 static Status checkSizes(const proto::Program &program) {
@@ -57,6 +61,26 @@ static Status checkInput(const proto::Program &program, const Bounds &bounds,
   return {};
 }
 
+/// An input of a later micro-batch has the type and shape of the bound one of its name.
+static Status checkMicroBatches(const proto::Program &program) {
+  std::unordered_map<std::string_view, const proto::Input *> bound;
+  for (const proto::Input &input : program.inputs())
+    if (isBound(input))
+      bound.emplace(input.name(), &input);
+  for (const proto::Input &input : program.inputs()) {
+    if (input.micro_batch() >= microBatchesOf(program))
+      return badTable("input", input.name(), "it belongs to a micro-batch that the step lacks");
+    if (input.kind() != proto::Input::DATA)
+      continue;
+    auto it = bound.find(input.name());
+    if (it == bound.end() || it->second->dtype() != input.dtype() ||
+        !std::ranges::equal(it->second->shape(), input.shape()))
+      return badTable("input", input.name(),
+                      "the first micro-batch has none of this type and shape");
+  }
+  return {};
+}
+
 static Status validateTables(const Executable &executable) {
   const proto::Program &program = executable.program;
   ZERO_RT_TRY(checkSizes(program));
@@ -64,6 +88,7 @@ static Status validateTables(const Executable &executable) {
   ZERO_RT_TRY(validateTensors(executable, bounds));
   for (const proto::Input &input : program.inputs())
     ZERO_RT_TRY(checkInput(program, bounds, input));
+  ZERO_RT_TRY(checkMicroBatches(program));
   for (const proto::Output &output : program.outputs())
     ZERO_RT_TRY(checkValue("output", output, bounds));
   for (const proto::Address &predicate : program.predicates())

@@ -46,12 +46,12 @@ private:
     return {};
   }
 
-  /// A prologue and the micro-batches run once for each micro-batch.
+  /// A prologue and the micro-batches run once for each micro-batch, or list all of them.
   Status checkRepeat(const proto::Segment &segment) {
     const uint64_t iterations = std::max<uint64_t>(1, segment.repeat());
     const uint64_t expected =
         segment.kind() == proto::Segment::EPILOGUE ? 1 : microBatchesOf(program);
-    if (iterations != expected)
+    if (iterations != expected && iterations != 1)
       return fail(ZERO_RT_BAD_FILE, "segment '%s': expected %llu iterations, got %llu",
                   proto::Segment::Kind_Name(segment.kind()).c_str(),
                   static_cast<unsigned long long>(expected),

@@ -20,6 +20,8 @@ namespace zero {
 
 /// Of a plan that nothing runs: far beyond the machines that there are, and no size overflows.
 static constexpr uint64_t kMostPlannedRanks = uint64_t(1) << 20;
+/// In vertical order the step lists the commands of each.
+static constexpr uint64_t kMostInterleaved = 1024;
 /// As many as a model may have nodes.
 static constexpr uint64_t kMostSlots = 1'000'000;
 
@@ -105,6 +107,7 @@ private:
   void checkSelection();
   void checkDevice();
   void checkPlan();
+  void checkMicroBatches();
   void checkBudget();
   void checkTiers();
   void checkPrecision();
@@ -173,13 +176,21 @@ void Checker::checkPlan() {
   if (phases.place.stage < 3)
     expectAbsent("persist-under", "--zero-stage=" + Twine(phases.place.stage.getValue()) +
                                       ", which does not shard parameters");
-  expectFrom1To("micro-batches", rt::kMostMicroBatches, phases.step.microBatches);
+  checkMicroBatches();
   expectNotNegative("clip-norm", phases.step.clipNorm);
   checkBudget();
   if (isGiven("checkpoint-slots")) {
     expectFrom1To("checkpoint-slots", kMostSlots, phases.place.checkpointSlots);
     expectAbsent("checkpoint", keyOf("checkpoint-slots"));
   }
+}
+
+void Checker::checkMicroBatches() {
+  const bool isHorizontal = phases.place.microBatchOrder.is(MicroBatchOrder::Horizontal);
+  expectFrom1To("micro-batches", isHorizontal ? rt::kMostMicroBatches : kMostInterleaved,
+                phases.step.microBatches);
+  if (phases.step.microBatches == 1)
+    expectAbsent("micro-batch-order", "--micro-batches=1");
 }
 
 void Checker::checkBudget() {
@@ -192,6 +203,9 @@ void Checker::checkBudget() {
   if (isGiven("activation-budget"))
     expectAtLeastOne("activation-budget", phases.plan.activationBudget.getValue());
   const bool hasBudget = isGiven("memory-budget") || isGiven("activation-budget");
+  if (phases.place.microBatchOrder.isAuto() && !hasBudget && !isAuto)
+    fail(keyOf("micro-batch-order") + "=auto: expected --memory-budget or --activation-budget, "
+                                      "which determine how many activations can be saved");
   if (phases.place.checkpoint.hasValue() && phases.place.checkpoint.isAuto() && !hasBudget &&
       !isAuto)
     fail(keyOf("checkpoint") + "=auto: expected --memory-budget or --activation-budget, which "
@@ -303,7 +317,7 @@ void Checker::checkSchedule() {
 }
 
 void Checker::checkReduction() {
-  if (phases.place.stage >= 2)
+  if (phases.place.stage >= 2 && phases.place.microBatchOrder.is(MicroBatchOrder::Horizontal))
     expectAbsent("grad-reduce", "--zero-stage=" + Twine(phases.place.stage.getValue()) +
                                     ", which reduces each micro-batch");
   if (phases.step.microBatches == 1)
@@ -318,11 +332,12 @@ void Checker::checkForwardOnly() {
     fail("--forward-only trains nothing, so --loss, --trainable, --freeze and --freeze-all-but "
          "have no effect");
   for (StringRef flag :
-       {"precision",   "loss-scale",        "micro-batches",         "clip-norm",
-        "lr-schedule", "warmup-steps",      "total-steps",           "min-lr-ratio",
-        "no-decay",    "param-group",       "grad-reduce",           "reduce-dtype",
-        "checkpoint",  "checkpoint-slots",  "partition-activations", "activation-budget",
-        "zero",        "offload-gradients", "offload-optimizer",     "offload-activations"})
+       {"precision",          "loss-scale",   "micro-batches",     "clip-norm",
+        "lr-schedule",        "warmup-steps", "total-steps",       "min-lr-ratio",
+        "no-decay",           "param-group",  "grad-reduce",       "reduce-dtype",
+        "micro-batch-order",  "checkpoint",   "checkpoint-slots",  "partition-activations",
+        "activation-budget",  "zero",         "offload-gradients", "offload-optimizer",
+        "offload-activations"})
     expectAbsent(flag, "--forward-only, which trains nothing");
 }
 

@@ -20,6 +20,10 @@ llvm::FailureOr<mlir::Value> findLoss(mlir::func::FuncOp step);
 /// The number of micro-batches that one step accumulates: 1 unless the module has an attribute.
 int64_t microBatchesOf(mlir::ModuleOp module);
 
+/// How many times one step executes the ops of the micro-batch: once for each, or once in all if
+/// the step contains every micro-batch.
+int64_t iterationsOf(mlir::ModuleOp module);
+
 /// The first op that runs once, after all micro-batches; the terminator if there is none.
 mlir::Operation *findEpilogue(mlir::func::FuncOp step);
 

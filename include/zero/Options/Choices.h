@@ -68,6 +68,15 @@ inline llvm::ArrayRef<Word<GradReduce>> wordsOf(GradReduce) {
   return words;
 }
 
+/// The order of the work of several micro-batches: each one as a whole, or each part of the step
+/// for all of them.
+enum class MicroBatchOrder { Horizontal, Vertical };
+inline llvm::ArrayRef<Word<MicroBatchOrder>> wordsOf(MicroBatchOrder) {
+  static constexpr Word<MicroBatchOrder> words[] = {{MicroBatchOrder::Horizontal, "horizontal"},
+                                                    {MicroBatchOrder::Vertical, "vertical"}};
+  return words;
+}
+
 /// Whether a planner chooses the stage. The default has no word.
 enum class ZeroMode { Given, Auto };
 inline llvm::ArrayRef<Word<ZeroMode>> wordsOf(ZeroMode) {

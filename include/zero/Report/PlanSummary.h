@@ -59,6 +59,7 @@ struct PlanSummary : ArenaSummary {
   int64_t stage = 0;
   int64_t ranks = 1;
   int64_t microBatches = 1;
+  int64_t iterations = 1;      ///< of the ops of a micro-batch in a step
   int64_t parameters = 0;      ///< elements, trained and frozen
   int64_t trained = 0;         ///< elements
   std::string precision;       ///< "bf16"; empty for f32

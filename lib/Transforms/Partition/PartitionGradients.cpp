@@ -145,18 +145,38 @@ Value GradientPartitioner::accumulate(OpBuilder &builder, const Bucket &bucket, 
   return addUp(builder, kernels, sum, summand, name);
 }
 
+/// Sums `full` over micro-batches in bytes that are live only meanwhile, so all ranks hold whole
+/// gradients of few buckets at a time, whatever the placement.
+Value GradientPartitioner::sumInterleaved(OpBuilder &builder, const Bucket &bucket, Value full,
+                                          ArrayAttr kernels) {
+  Value summand = options.each ? reduce(builder, bucket, full) : full;
+  auto type = cast<RankedTensorType>(summand.getType()).clone(builder.getF32Type());
+  Value place = ReserveOp::create(builder, step.getLoc(), type, Tier::Device);
+  Value sum = addUp(builder, kernels, place, summand, bucket.name + ".gradient");
+  if (options.each || ranks == 1)
+    return sum;
+  Value reduced = reduce(builder, bucket, sum);
+  setIterations(reduced.getDefiningOp(), Iterations::Last);
+  return reduced;
+}
+
+/// Lets the gradient of `bucket` wait for its update on the tier of the placement.
+static Value waiting(const Bucket &bucket, Value gradient) {
+  if (bucket.gradientTier != Tier::Device)
+    gradient.getDefiningOp()->setAttr(kTierAttr,
+                                      TierAttr::get(gradient.getContext(), bucket.gradientTier));
+  return gradient;
+}
+
 Value GradientPartitioner::sum(const Bucket &bucket) {
   GradientOp first = table.gradientOf(bucket.members.front());
   Value full = buildBucket(bucket);
   OpBuilder builder(module.getContext());
   builder.setInsertionPointAfter(full.getDefiningOp());
-  if (!first.getAccumulate()) {
-    Value reduced = reduce(builder, bucket, full);
-    if (bucket.gradientTier != Tier::Device)
-      reduced.getDefiningOp()->setAttr(kTierAttr,
-                                       TierAttr::get(module.getContext(), bucket.gradientTier));
-    return reduced;
-  }
+  if (!first.getAccumulate())
+    return waiting(bucket, reduce(builder, bucket, full));
+  if (options.interleaved)
+    return waiting(bucket, sumInterleaved(builder, bucket, full, *first.getAccumulate()));
   if (options.each || bucket.gradientShards > 1)
     return accumulate(builder, bucket, reduce(builder, bucket, full), *first.getAccumulate());
   Value sum = accumulate(builder, bucket, full, *first.getAccumulate());

@@ -13,6 +13,9 @@ namespace zero {
 struct ReductionOptions {
   bool each = false; ///< after each micro-batch, where the placement leaves a choice
   bool inF32 = true; ///< 16-bit ones are added in f32 and rounded once
+  /// The micro-batches will be interleaved: the sum over them is complete, and is summed over
+  /// ranks, where the last of them has computed its part.
+  bool interleaved = false;
 };
 
 /// Makes flat buckets of gradients and sums them over ranks and micro-batches.
@@ -45,6 +48,8 @@ private:
   mlir::Value reduce(mlir::OpBuilder &builder, const Bucket &bucket, mlir::Value full);
   mlir::Value accumulate(mlir::OpBuilder &builder, const Bucket &bucket, mlir::Value summand,
                          mlir::ArrayAttr kernels);
+  mlir::Value sumInterleaved(mlir::OpBuilder &builder, const Bucket &bucket, mlir::Value full,
+                             mlir::ArrayAttr kernels);
   /// Before the first op that runs once, at the end.
   mlir::OpBuilder atEpilogue();
 

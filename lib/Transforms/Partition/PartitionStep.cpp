@@ -168,7 +168,7 @@ struct PartitionStep : zero::impl::PartitionStepBase<PartitionStep> {
                          << "; run zero-place-state and zero-assign-buckets first";
       return signalPassFailure();
     }
-    ReductionOptions reduction{reduceEach, reduceInF32};
+    ReductionOptions reduction{reduceEach, reduceInF32, module->hasAttr(kInterleaveAttr)};
     if (failed(step) ||
         failed(Partitioner(module, *step, ranks.getInt(), microBatchesOf(module), reduction).run()))
       signalPassFailure();

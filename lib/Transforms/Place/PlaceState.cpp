@@ -1,5 +1,6 @@
 //===- PlaceState.cpp - place state on ranks and tiers --------------------===//
 
+#include "zero/Analysis/StepFunction.h"
 #include "zero/Analysis/StepOps.h"
 #include "zero/Transforms/Place/Passes.h"
 #include "zero/Transforms/Plan.h"
@@ -63,6 +64,8 @@ struct PlaceState : zero::impl::PlaceStateBase<PlaceState> {
     Builder builder(context);
     module->setAttr(kRanksAttr, builder.getI64IntegerAttr(ranks));
     module->setAttr(kStageAttr, builder.getI64IntegerAttr(stage));
+    if ((plan ? plan.getInterleave() : this->interleave) && microBatchesOf(module) > 1)
+      module->setAttr(kInterleaveAttr, builder.getUnitAttr());
   }
 };
 } // namespace

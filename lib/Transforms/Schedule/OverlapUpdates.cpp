@@ -55,7 +55,7 @@ private:
 } // namespace
 
 Overlapper::Overlapper(ModuleOp module, func::FuncOp step)
-    : module(module), step(step), symbols(module), microBatches(microBatchesOf(module)) {
+    : module(module), step(step), symbols(module), microBatches(iterationsOf(module)) {
   int64_t position = 0;
   for (Operation &op : step.getBody().front()) {
     positions[&op] = position++;

@@ -158,7 +158,7 @@ std::optional<planning::Fetch> Scheduler::drainOf(const StepOrder &order, Operat
 void Scheduler::leaveEpilogue(Operation *op) {
   if (!isIn(op, Segment::Epilogue))
     return;
-  scheduleInLastMicroBatch(op, microBatchesOf(module));
+  scheduleInLastMicroBatch(op, iterationsOf(module));
   for (Value operand : op->getOperands())
     if (Operation *producer = operand.getDefiningOp())
       leaveEpilogue(producer);

@@ -156,6 +156,27 @@ TEST(ExecutorErrors, InconsistentTables) {
       ZERO_RT_BAD_FILE, "'gather w': a root that is no rank of the program");
 }
 
+// In a step that lists all micro-batches each has its own inputs.
+TEST(ExecutorErrors, InconsistentMicroBatches) {
+  auto change = [](auto edit, const char *part) {
+    TinyProgram tiny(2);
+    tiny.program.set_micro_batches(3); // each segment runs once
+    proto::Input *later = tiny.program.add_inputs();
+    *later = tiny.program.inputs(0);
+    later->set_micro_batch(2);
+    edit(tiny, *later);
+    expectRefused(tiny, ZERO_RT_BAD_FILE, part);
+  };
+  const char *lacks = "input 'x': it belongs to a micro-batch that the step lacks";
+  change([](auto &, auto &later) { later.set_micro_batch(3); }, lacks);
+  change([](auto &tiny, auto &) { tiny.program.set_micro_batches(2); }, lacks);
+  change([](auto &, auto &later) { later.set_name("y"); }, "input 'y': the first micro-batch has");
+  change([](auto &, auto &later) { later.set_dtype(proto::I32); }, "of this type and shape");
+  change([](auto &, auto &later) { later.set_shape(1, 3); }, "of this type and shape");
+  change([](auto &tiny, auto &) { tiny.segment(0).set_repeat(2); },
+         "segment 'MICRO_BATCH': expected 3 iterations, got 2");
+}
+
 TEST(ExecutorErrors, InconsistentTiles) {
   auto change = [](uint32_t axis, std::vector<std::array<uint64_t, 3>> tiles, const char *part) {
     TinyProgram tiny(2);

@@ -7,7 +7,8 @@
 
 namespace zero::phase {
 
-/// Options of the placement of state, of buckets, and of activation checkpointing.
+/// Options of the placement of state, of buckets, of activation checkpointing, and of the order of
+/// micro-batches.
 struct PlaceOptions : Group {
   using Group::Group;
 
@@ -37,6 +38,14 @@ struct PlaceOptions : Group {
       parent, "persist-under",
       llvm::cl::desc("stage 3: do not shard parameters smaller than this (0)"),
       llvm::cl::init(ByteSize{0})};
+  WordOption<OrAuto<MicroBatchOrder>> microBatchOrder{
+      parent, "micro-batch-order",
+      llvm::cl::desc("run each micro-batch as a whole (horizontal), or each part of the step for "
+                     "all micro-batches, which fetches parameters once a step but saves the "
+                     "activations of all of them (vertical); auto: chosen within a budget "
+                     "(horizontal)"),
+      llvm::cl::init(OrAuto<MicroBatchOrder>(MicroBatchOrder::Horizontal)),
+      llvm::cl::value_desc("horizontal|vertical|auto")};
 };
 
 using TierOption = Group::WordOption<OrAuto<Tier>>;
@@ -133,8 +142,8 @@ struct PartitionOptions : Group {
 
   WordOption<GradReduce> gradReduce{
       parent, "grad-reduce",
-      llvm::cl::desc("stages 0 and 1: sum gradients over ranks after the last micro-batch or "
-                     "after each (last)"),
+      llvm::cl::desc("stages 0 and 1, or a vertical order of micro-batches: sum gradients over "
+                     "ranks after the last micro-batch or after each (last)"),
       llvm::cl::init(GradReduce::Last)};
   WordOption<Precision> reduceDtype{
       parent, "reduce-dtype",

@@ -12,7 +12,9 @@ def PartitionStep : Pass<"zero-partition-step", "::mlir::ModuleOp"> {
     the placement shards them; gradients by buckets that are reduced as soon as they are
     complete; and updates by one launch over the slice of each bucket. Over several
     micro-batches gradients are summed in an accumulator and reduced before the accumulation
-    (`reduce-each`, or if the placement shards gradients) or after the last micro-batch.
+    (`reduce-each`, or if the placement shards gradients) or after the last micro-batch. In a
+    module with `zero.interleave` the sum of a bucket is reduced as soon as the last micro-batch
+    has added to it, and no bytes are reserved for it before.
     Resolves `zero.rank_mean`, `zero.rank_share`, `zero.micro_mean` and `zero.square_sum`.
 
     ```mlir
@@ -29,6 +31,36 @@ def PartitionStep : Pass<"zero-partition-step", "::mlir::ModuleOp"> {
            "sum 16-bit gradients in f32, round once">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect",
                            "::zero::ZeroDialect"];
+}
+
+def InterleaveMicroBatches : Pass<"zero-interleave-micro-batches", "::mlir::ModuleOp"> {
+  let summary = "Run each part of the step for all micro-batches before the next part";
+  let description = [{
+    Cuts the ops of a micro-batch into parts and unrolls the loop over micro-batches: the step has
+    the first part of each micro-batch, in their order, then the second part of each, and so on
+    ("vertical" order: GreedySnake, arXiv 2512.17570). So parameters are fetched once for all
+    micro-batches and a gradient is complete as soon as the last micro-batch has added to it, but
+    values that pass from one part to a later one are live for all micro-batches. Ops whose
+    operands are equal for all micro-batches, such as fetches, run once.
+
+    A cut is where the next parameters are first read. If (k - 1) times the bytes that would cross
+    it, for k micro-batches, are more than the parameters and sums of gradients of the part before
+    it, the part continues: keeping these takes less memory than keeping the values. Values that
+    cross the cut before it, too, or that forward saves for backward do not count, because they are
+    kept in any case.
+
+    Sums over micro-batches have the same order as in the loop, so results are bitwise identical.
+    Inputs of the later micro-batches become arguments with `zero.micro_batch`. Runs on modules
+    with `zero.interleave`, which it replaces by `zero.interleaved`.
+
+    ```mlir
+    %w = zero.all_gather %s                          // before
+    %y = zero.launch @layer(%x, %w)
+    %w = zero.all_gather %s                          // after, 2 micro-batches
+    %y0 = zero.launch @layer(%x0, %w)
+    %y1 = zero.launch @layer(%x1, %w)
+    ```
+  }];
 }
 
 def VerifyPartition : Pass<"zero-verify-partition", "::mlir::ModuleOp"> {

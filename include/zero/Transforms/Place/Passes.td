@@ -69,7 +69,8 @@ def PlaceState : Pass<"zero-place-state", "::mlir::ModuleOp"> {
     costs one gather after the update instead of two around its uses (persistent parameters:
     ZeRO-Infinity, arXiv 2104.07857; stage3_param_persistence_threshold of DeepSpeed). Sharded
     parameters, gradients and optimizer state of parameters reside on the tiers that the options
-    name (ZeRO-Infinity, section 5.1). Only writes attributes.
+    name (ZeRO-Infinity, section 5.1). With `interleave`, marks a step of several micro-batches
+    `zero.interleave`, for zero-interleave-micro-batches. Only writes attributes.
   }];
   let options = [
     Option<"stage", "stage", "unsigned", /*default=*/"0", "ZeRO stage, 0 to 3">,
@@ -81,7 +82,9 @@ def PlaceState : Pass<"zero-place-state", "::mlir::ModuleOp"> {
     Option<"gradients", "gradients", "::zero::Tier", /*default=*/"::zero::Tier::Device",
            "tier of summed gradients">,
     Option<"optimizer", "optimizer", "::zero::Tier", /*default=*/"::zero::Tier::Device",
-           "tier of optimizer state">];
+           "tier of optimizer state">,
+    Option<"interleave", "interleave", "bool", /*default=*/"false",
+           "run each part of the step for all micro-batches before the next part">];
   let dependentDialects = ["::zero::ZeroDialect"];
 }
 
