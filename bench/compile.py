@@ -52,7 +52,8 @@ class Jax:
         if case.layers > JAX_LAYERS:
             raise Failure(f"not measured beyond {JAX_LAYERS} layers")
         report = folder / "jax.json"
-        usage = run([python_of("jax"), PEERS / "jax_train.py", folder, 0, report], timeout, THREADS)
+        usage = run([python_of("jax"), PEERS / "jax_train.py", folder, "fp32", 0, report], timeout,
+                    THREADS)
         return {"seconds": json.loads(report.read_text())["compile_seconds"],
                 "plan_seconds": None, "resident_bytes": usage.resident}
 

@@ -93,6 +93,9 @@ class Torch:
 class Jax:
     """XLA with all state sharded: ranks are devices of one process."""
 
+    def __init__(self, precision="fp32"):
+        self.precision = precision
+
     def prepare(self, case, folder, build):
         self.python = python_of("jax")
         if case.family != "gpt2":
@@ -100,7 +103,8 @@ class Jax:
 
     def train(self, case, folder, steps, timeout):
         report = folder / "report.json"
-        run([self.python, PEERS / "jax_train.py", folder, steps, report], timeout, THREADS)
+        run([self.python, PEERS / "jax_train.py", folder, self.precision, steps, report], timeout,
+            THREADS)
         result = json.loads(Path(f"{report}.0").read_text())
         return {**result, "resident_bytes": result["resident_bytes"] / case.ranks,
                 "file_bytes": result["file_bytes"] / case.ranks}
@@ -114,7 +118,8 @@ SIDES = {"zero-1": Zero(1), "zero-3": Zero(3), "zero-3-nvme": Zero(3, nvme=True)
          "deepspeed-1": Torch("deepspeed-1"), "deepspeed-3": Torch("deepspeed-3"),
          "deepspeed-3-nvme": Torch("deepspeed-3-nvme"),
          "fsdp2": Torch("fsdp2"), "fsdp2-keep": Torch("fsdp2-keep"),
-         "fsdp2-compile": Torch("fsdp2-compile"), "jax": Jax()}
+         "fsdp2-compile": Torch("fsdp2-compile"), "jax": Jax(),
+         "jax-bf16": Jax("bf16")}
 
 
 def chosen(names):

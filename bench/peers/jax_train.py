@@ -1,8 +1,9 @@
-"""The JAX peer, all ranks in one process: jax_train.py CASE STEPS REPORT
+"""The JAX peer, all ranks in one process: jax_train.py CASE PRECISION STEPS REPORT
 
 Only GPT-2. State and batch are fully sharded over the ranks, and XLA inserts gathers and
-reductions. With STEPS 0 it only compiles, on abstract shapes, and the report has the seconds of
-that.
+reductions. PRECISION bf16 means parameters, activations and gradients in bf16, master and optimizer
+state in fp32, gradients summed over ranks in fp32. With STEPS 0 it only compiles, on abstract
+shapes, and the report has the seconds of that.
 """
 
 import json
@@ -11,7 +12,7 @@ import sys
 import time
 from pathlib import Path
 
-FOLDER, STEPS, REPORT = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+FOLDER, PRECISION, STEPS, REPORT = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), sys.argv[4]
 SIZES = json.loads((FOLDER / "case.json").read_text())
 RANKS = SIZES["ranks"]
 # JAX reads this when it is imported.
@@ -26,6 +27,7 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from measure import measure
 
 LEARNING_RATE, WEIGHT_DECAY, BETA1, BETA2, EPSILON = 1e-4, 0.01, 0.9, 0.999, 1e-8
+TYPE = {"fp32": jnp.float32, "bf16": jnp.bfloat16}[PRECISION]
 MESH = Mesh(jax.devices(), ("ranks",))
 WHOLE = NamedSharding(MESH, PartitionSpec())
 ROWS = NamedSharding(MESH, PartitionSpec("ranks"))
@@ -46,9 +48,12 @@ def map_shapes(function, shapes):
 
 
 def normalize(x, p):
-    mean = x.mean(-1, keepdims=True)
-    variance = ((x - mean) ** 2).mean(-1, keepdims=True)
-    return (x - mean) * jax.lax.rsqrt(variance + 1e-5) * p["weight"] + p["bias"]
+    """In fp32, as PyTorch's, which only reads and writes bf16."""
+    wide = x.astype(jnp.float32)
+    mean = wide.mean(-1, keepdims=True)
+    variance = ((wide - mean) ** 2).mean(-1, keepdims=True)
+    normal = (wide - mean) * jax.lax.rsqrt(variance + 1e-5) * p["weight"] + p["bias"]
+    return normal.astype(x.dtype)
 
 
 def project(x, p):
@@ -69,7 +74,7 @@ def mean_loss(p, tokens):
     x = p["tokens"][tokens] + p["positions"]
     for layer in p["layers"]:
         x = apply_layer(x, layer)
-    logits = (normalize(x, p["norm"]) @ p["tokens"].T)[:, :-1]
+    logits = (normalize(x, p["norm"]) @ p["tokens"].T)[:, :-1].astype(jnp.float32)
     chosen = jnp.take_along_axis(logits, tokens[:, 1:, None], -1)[..., 0]
     # Less work than log_softmax, which writes all the logits again.
     return (jax.nn.logsumexp(logits, -1) - chosen).mean()
@@ -77,7 +82,9 @@ def mean_loss(p, tokens):
 
 def train_step(state, tokens):
     p, first, second, count = state
-    loss, gradient = jax.value_and_grad(mean_loss)(p, tokens)
+    stored = jax.tree.map(lambda w: w.astype(TYPE), p)
+    loss, gradient = jax.value_and_grad(mean_loss)(stored, tokens)
+    gradient = jax.tree.map(lambda g: g.astype(jnp.float32), gradient)
     count = count + 1
     first = jax.tree.map(lambda m, g: BETA1 * m + (1 - BETA1) * g, first, gradient)
     second = jax.tree.map(lambda v, g: BETA2 * v + (1 - BETA2) * g * g, second, gradient)
