@@ -17,7 +17,7 @@ help:
 	@echo "make test     install what is missing, build, and run all tests"
 	@echo "make test-full  the same with every combination of stage, precision and the rest"
 	@echo "make bench    step and compile times"
-	@echo "make bench-peers  the same beside DeepSpeed, FSDP2 and JAX, which are installed (8 GiB)"
+	@echo "make bench-peers  the same beside its peers, which are installed (8 GiB)"
 	@echo "make build    build everything into $(BUILD)/"
 	@echo "make format   format the sources with clang-format"
 	@echo "make check-format  list the sources that make format would change"

@@ -31,6 +31,7 @@ class Case:
     batch: int
     family: str = "gpt2"  # or bert, llama
     ranks: int = 2
+    threads: int = 1  # of a rank
     hidden: int = 0  # of the MLP: 4 widths unless given
     kv_heads: int = 0  # as many as heads unless given
 
@@ -42,6 +43,10 @@ class Case:
         """The data that peers read, with all defaults resolved."""
         return {**dataclasses.asdict(self), "heads": self.heads, "classes": CLASSES,
                 "hidden": self.hidden or 4 * self.width, "kv_heads": self.kv_heads or self.heads}
+
+    @property
+    def cores(self):
+        return self.ranks * self.threads
 
     @property
     def tokens(self):

@@ -107,6 +107,14 @@ def run(command, timeout=600, settings=None):
     return run_together([command], timeout, [settings or {}])
 
 
+def processor():
+    """The processor of this machine as the kernel names it."""
+    lines = Path("/proc/cpuinfo").read_text().splitlines()
+    fields = dict(map(str.strip, line.split(":", 1)) for line in lines if ":" in line)
+    name = fields.get("model name", "unknown")
+    return f"{name}, family {fields.get('cpu family', '?')} model {fields.get('model', '?')}"
+
+
 def python_of(environment):
     """The interpreter of a peer's environment; Failure if bench/setup.sh has not created it."""
     python = ENVIRONMENTS / environment / "bin/python"

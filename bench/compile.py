@@ -11,7 +11,7 @@ from pathlib import Path
 from cases import CASES, Case, write_case, write_graph
 from common import (PEERS, Failure, line, mib, parser, python_of, run, say, select, spread, start,
                     table, write_json)
-from sides import THREADS
+from sides import thread_settings
 
 STAGE = 3
 JAX_LAYERS = 24  # the model is unrolled; XLA takes minutes for deeper ones
@@ -53,7 +53,7 @@ class Jax:
             raise Failure(f"not measured beyond {JAX_LAYERS} layers")
         report = folder / "jax.json"
         usage = run([python_of("jax"), PEERS / "jax_train.py", folder, "fp32", 0, report], timeout,
-                    THREADS)
+                    thread_settings(1))
         return {"seconds": json.loads(report.read_text())["compile_seconds"],
                 "plan_seconds": None, "resident_bytes": usage.resident}
 

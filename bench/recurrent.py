@@ -13,7 +13,7 @@ from pathlib import Path
 
 from common import (PEERS, median_ratio, mib, milliseconds, parser, python_of, run, start, table,
                     write_json)
-from sides import THREADS, WARM_UP
+from sides import WARM_UP, thread_settings
 
 CASES = ["LSTM-128", "GRU-128", "LSTM-512"]
 TITLES = ["case", "zero", "PyTorch", "ratio", "zero's arena", "PyTorch's resident", "compile"]
@@ -43,7 +43,7 @@ class Sides:
     def torch(self):
         report = self.folder / "torch.json"
         run([self.python, PEERS / "lstm.py", "train", self.folder, self.cell, self.steps,
-             self.options.steps, report], self.options.timeout, THREADS)
+             self.options.steps, report], self.options.timeout, thread_settings(1))
         report = json.loads(report.read_text())
         self.resident = report["resident_bytes"]
         return statistics.median(report["seconds"]), report["losses"]

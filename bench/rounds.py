@@ -4,7 +4,7 @@ import statistics
 from pathlib import Path
 
 from cases import flops, write_case, write_graph
-from common import Failure, median_ratio, say, spread
+from common import Failure, median_ratio, processor, say, spread
 from sides import SIDES, is_ours, precision_of
 
 
@@ -37,7 +37,7 @@ def play(case, sides, folder, options, peak):
     runs, peaks = {side: [] for side in sides}, []
     failures = {}
     for number in range(options.rounds):
-        peaks.append(peak.measure(case.ranks))
+        peaks.append(peak.measure(case.cores))
         for side in sides:
             if side in failures:
                 continue
@@ -103,5 +103,5 @@ def compare(case, sides, work, options, peak):
     ready, failures = prepare(case, sides, folder, options.build)
     runs, peaks, failed = play(case, ready, folder, options, peak)
     return {"case": case.sizes(), "tokens_per_step": case.tokens, "flops_per_step": flops(case),
-            "peak_flops": peaks, "sides": summarise(case, runs, peaks),
+            "processor": processor(), "peak_flops": peaks, "sides": summarise(case, runs, peaks),
             "failures": {**failures, **failed}}

@@ -13,6 +13,7 @@ measure() {
 if [[ ${2:-} == peers ]]; then
   bench/setup.sh
   measure step
+  measure single
   measure sequence
   measure compile --sides=zero,jax
 else

@@ -1,8 +1,9 @@
 #!/bin/bash
 # Installs the peers that bench/ compares with Zero, each kind in a separate Python environment:
-# .deps/bench/torch (PyTorch, Transformers, DeepSpeed; 7 GiB) and .deps/bench/jax (JAX; 0.5 GiB).
+# .deps/bench/torch (PyTorch, Transformers, DeepSpeed; 7 GiB), .deps/bench/jax (JAX; 0.5 GiB),
+# .deps/bench/onnxsim (onnxsim on onnxruntime) and .deps/bench/ort (onnxruntime's training API).
 # Does nothing if nothing is missing.
-# usage: bench/setup.sh [torch] [jax]
+# usage: bench/setup.sh [torch] [jax] [onnxsim] [ort]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -30,6 +31,8 @@ fill_torch() {
 }
 
 fill_jax() { install jax -r bench/peers/jax.txt; }
+fill_onnxsim() { install onnxsim -r bench/peers/onnxsim.txt; }
+fill_ort() { install ort -r bench/peers/ort.txt; }
 
 # A stamp contains the requirements of an environment, which is recreated when they change.
 make_environment() {
@@ -43,11 +46,11 @@ make_environment() {
   echo "$want" >"$stamp"
 }
 
-(($#)) || set -- torch jax
+(($#)) || set -- torch jax onnxsim ort
 mkdir -p "$environments"
 for environment in "$@"; do
-  [[ $environment == torch || $environment == jax ]] || {
-    echo "bench/setup: expected torch or jax, got '$environment'" >&2
+  declare -F "fill_$environment" >/dev/null || {
+    echo "bench/setup: expected torch, jax, onnxsim or ort, got '$environment'" >&2
     exit 1
   }
   make_environment "$environment"

@@ -12,8 +12,13 @@ from common import PEERS, ROOT, Failure, mib, python_of, run, run_together, sele
 
 WARM_UP = 3  # as in peers/measure.py
 NVME_FLAGS = ("--offload-params=nvme", "--offload-optimizer=nvme")
-# One thread per rank for every library.
-THREADS = {key: "1" for key in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
+CORES = sorted(os.sched_getaffinity(0))
+
+
+def thread_settings(threads):
+    """Environment variables for `threads` threads of every library in each process."""
+    return {key: str(threads)
+            for key in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
 
 
 def free_port():
@@ -38,8 +43,9 @@ class Zero:
         """Compiles once. All rounds run the same executable."""
         self.run_program = build / "bin/zero-run"
         printed = run([build / "bin/zeroc", folder / "model.onnx", f"--zero-stage={self.stage}",
-                       f"--ranks={case.ranks}", "--optimizer=adamw", "--lr=1e-4",
-                       "--weight-decay=0.01", f"--precision={self.precision}",
+                       f"--ranks={case.ranks}", f"--threads-per-rank={case.threads}",
+                       "--optimizer=adamw", "--lr=1e-4", "--weight-decay=0.01",
+                       f"--precision={self.precision}",
                        *(NVME_FLAGS if self.nvme else ()),
                        "-o", self.executable(folder)]).output
         # the disk's is the third
@@ -56,8 +62,9 @@ class Zero:
         inputs = json.loads((folder / "case.json").read_text())["inputs"]
         data = ",".join(f"{name}={folder / name}.npy" for name in inputs)
         report = folder / "report.json"
-        usage = run([self.run_program, self.executable(folder), "--threads-per-rank=1", "--quiet",
-                     f"--data={data}", f"--steps={WARM_UP + steps}", f"--report-json={report}",
+        usage = run([self.run_program, self.executable(folder), "--quiet", f"--data={data}",
+                     f"--threads-per-rank={case.threads}", f"--steps={WARM_UP + steps}",
+                     f"--report-json={report}",
                      *([f"--nvme-dir={folder}"] if self.nvme else ())], timeout)
         report = json.loads(report.read_text())
         return {"seconds": report["seconds"][WARM_UP:], "losses": report["losses"],
@@ -67,7 +74,7 @@ class Zero:
 
 
 class Torch:
-    """A PyTorch system: one process per rank, over gloo."""
+    """A PyTorch system: one process per rank, over gloo if there are several."""
 
     def __init__(self, system):
         self.system = system
@@ -77,8 +84,9 @@ class Torch:
 
     def train(self, case, folder, steps, timeout):
         report = folder / "report.json"
-        shared = {**THREADS, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port()),
-                  "WORLD_SIZE": str(case.ranks), "DS_ACCELERATOR": "cpu",
+        shared = {**thread_settings(case.threads), "MASTER_ADDR": "127.0.0.1",
+                  "MASTER_PORT": str(free_port()), "WORLD_SIZE": str(case.ranks),
+                  "DS_ACCELERATOR": "cpu",
                   "GLOO_SOCKET_IFNAME": "lo", "TOKENIZERS_PARALLELISM": "false"}
         settings = [{**shared, "RANK": str(rank), "LOCAL_RANK": str(rank)}
                     for rank in range(case.ranks)]
@@ -91,7 +99,8 @@ class Torch:
 
 
 class Jax:
-    """XLA with all state sharded: ranks are devices of one process."""
+    """XLA with all state sharded: ranks are devices of one process. It starts as many threads as
+    there are cores."""
 
     def __init__(self, precision="fp32"):
         self.precision = precision
@@ -104,31 +113,54 @@ class Jax:
     def train(self, case, folder, steps, timeout):
         report = folder / "report.json"
         run([self.python, PEERS / "jax_train.py", folder, self.precision, steps, report], timeout,
-            THREADS)
+            thread_settings(case.threads))
         result = json.loads(Path(f"{report}.0").read_text())
         return {**result, "resident_bytes": result["resident_bytes"] / case.ranks,
                 "file_bytes": result["file_bytes"] / case.ranks}
 
 
-SIDES = {"zero-1": Zero(1), "zero-3": Zero(3), "zero-3-nvme": Zero(3, nvme=True),
-         "zero-1-bf16": Zero(1, precision="bf16"), "zero-3-bf16": Zero(3, precision="bf16"),
-         "deepspeed-1-bf16": Torch("deepspeed-1-bf16"),
-         "fsdp2-bf16": Torch("fsdp2-bf16"), "fsdp2-keep-bf16": Torch("fsdp2-keep-bf16"),
-         "fsdp2-compile-bf16": Torch("fsdp2-compile-bf16"),
-         "deepspeed-1": Torch("deepspeed-1"), "deepspeed-3": Torch("deepspeed-3"),
-         "deepspeed-3-nvme": Torch("deepspeed-3-nvme"),
-         "fsdp2": Torch("fsdp2"), "fsdp2-keep": Torch("fsdp2-keep"),
-         "fsdp2-compile": Torch("fsdp2-compile"), "jax": Jax(),
-         "jax-bf16": Jax("bf16")}
+class Graph:
+    """A peer that trains the graph of a case in one process."""
+
+    def __init__(self, environment):
+        self.environment = environment
+
+    def prepare(self, case, folder, build):
+        self.python = python_of(self.environment)
+        if case.family != "gpt2":
+            raise Failure(f"the {self.environment} peer has GPT-2 alone, not {case.family}")
+
+    def train(self, case, folder, steps, timeout):
+        report = folder / "report.json"
+        run([self.python, PEERS / f"{self.environment}_train.py", folder, steps, report], timeout,
+            thread_settings(case.threads))
+        return json.loads(report.read_text())
 
 
-def chosen(names):
-    """Resolves names of sides; 'zero' denotes all that begin with 'zero-'."""
+# Sides of several ranks.
+DISTRIBUTED = {
+    "zero-1": Zero(1), "zero-3": Zero(3), "zero-3-nvme": Zero(3, nvme=True),
+    "zero-1-bf16": Zero(1, precision="bf16"), "zero-3-bf16": Zero(3, precision="bf16"),
+    **{name: Torch(name) for name in (
+        "deepspeed-1-bf16", "fsdp2-bf16", "fsdp2-keep-bf16", "fsdp2-compile-bf16", "deepspeed-1",
+        "deepspeed-3", "deepspeed-3-nvme", "fsdp2", "fsdp2-keep", "fsdp2-compile")},
+    "jax": Jax(), "jax-bf16": Jax("bf16")}
+# Sides of one process.
+SINGLE = {
+    "zero-0": Zero(0), "zero-0-bf16": Zero(0, precision="bf16"),
+    **{f"torch-{name}": Torch(name) for name in (
+        "eager", "compile", "eager-bf16", "compile-bf16")},
+    "jax": Jax(), "jax-bf16": Jax("bf16"), "onnxsim": Graph("onnxsim"), "ort": Graph("ort")}
+SIDES = {**DISTRIBUTED, **SINGLE}
+
+
+def chosen(names, known=DISTRIBUTED):
+    """Resolves names of `known` sides; 'zero' denotes all that begin with 'zero-'."""
     sides = []
     for name in names:
-        family = [side for side in SIDES if side.startswith(f"{name}-")]
-        sides += family if name not in SIDES and family else [name]
-    select(sides, SIDES, "sides")
+        family = [side for side in known if side.startswith(f"{name}-")]
+        sides += family if name not in known and family else [name]
+    select(sides, known, "sides")
     return sides
 
 
@@ -141,21 +173,20 @@ def precision_of(side):
 
 
 class Peak:
-    """The combined speed of the ranks' cores in fused multiply-adds."""
+    """The combined speed of cores in fused multiply-adds."""
 
     def __init__(self, folder):
         self.program = folder / "peak"
         run(["clang-22", "-O3", "-march=native", ROOT / "bench/peak.c", "-o", self.program])
 
-    def measure(self, ranks):
-        """FLOP/s of `ranks` copies that run concurrently, summed."""
-        usage = run_together([[self.program]] * ranks, timeout=60)
+    def measure(self, count):
+        """FLOP/s of `count` copies that run concurrently, summed."""
+        usage = run_together([[self.program]] * count, timeout=60)
         return sum(float(speed) for speed in usage.output.split()) * 1e9
 
 
-def keep_to_cores(ranks):
-    """Restricts this process and its children to as many cores as there are ranks."""
-    cores = sorted(os.sched_getaffinity(0))
-    if len(cores) < ranks:
-        sys.exit(f"bench: expected {ranks} cores, one for each rank, got {len(cores)}")
-    os.sched_setaffinity(0, cores[:ranks])
+def keep_to_cores(count):
+    """Restricts this process and its children to as many cores as there are threads of ranks."""
+    if len(CORES) < count:
+        sys.exit(f"bench: expected {count} cores, one for each thread, got {len(CORES)}")
+    os.sched_setaffinity(0, CORES[:count])

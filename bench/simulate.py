@@ -12,12 +12,12 @@ from pathlib import Path
 from cases import CASES
 from common import Failure, milliseconds, parser, run, select, start, say, table, write_json
 from rounds import prepare
-from sides import SIDES, is_ours, keep_to_cores
+from sides import DISTRIBUTED, SIDES, is_ours, keep_to_cores
 
 COLLECTIVES = ["all-gather", "reduce-scatter", "all-reduce"]
 LIBRARY = ["matrix product", "convolution", "attention"]
 PARTS = [*LIBRARY, "compiled loops", "collectives", "waiting", "between commands"]
-OURS = {side: side for side in SIDES if is_ours(side) and not SIDES[side].nvme}
+OURS = {name: name for name, side in DISTRIBUTED.items() if is_ours(name) and not side.nvme}
 WORK = "step without waiting"  # other programs on the machine lengthen the waiting
 TITLES = ["part", "simulated", "measured", "error", "of the step"]
 

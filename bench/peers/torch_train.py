@@ -1,10 +1,10 @@
 """One rank of a PyTorch peer: torch_train.py CASE SYSTEM STEPS REPORT
 
-SYSTEM is fsdp2, fsdp2-keep, fsdp2-compile, deepspeed-1, deepspeed-3 or deepspeed-3-nvme. The last
-one stores parameters and optimizer state in files beside the case. All but that one also exist with
--bf16 at the end: parameters, activations and gradients in bf16, master and optimizer state in fp32,
-gradients summed over ranks in fp32. The rank and the number of ranks come from the environment, as
-torchrun sets it.
+SYSTEM is fsdp2, fsdp2-keep, fsdp2-compile, deepspeed-1, deepspeed-3 or deepspeed-3-nvme, or, for
+one process alone, eager or compile. deepspeed-3-nvme stores parameters and optimizer state in files
+beside the case. All but that one also exist with -bf16 at the end: parameters, activations and
+gradients in bf16, master and optimizer state in fp32, gradients summed over ranks in fp32. The rank
+and the number of ranks come from the environment, as torchrun sets it.
 """
 
 import json
@@ -35,6 +35,38 @@ def make_optimizer(parameters):
     return torch.optim.AdamW(parameters, lr=LEARNING_RATE, weight_decay=WEIGHT_DECAY, fused=True)
 
 
+def make_step(model, inputs, optimizer):
+    def step():
+        loss = model(**inputs)
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+        return loss.item()
+    return step
+
+
+def prepare_alone(model, inputs, compiled, halves):
+    """Autocast would convert the weights in every step, which takes longer than the copies here."""
+    masters = [parameter.detach().clone() for parameter in model.parameters()] if halves else []
+    trained = list((model.bfloat16() if halves else model).parameters())
+    if compiled:
+        model = torch.compile(model)
+    if not halves:
+        return make_step(model, inputs, make_optimizer(trained))
+    optimizer = make_optimizer(masters)
+
+    def step():
+        loss = model(**inputs)
+        loss.backward()
+        for master, parameter in zip(masters, trained):
+            master.grad, parameter.grad = parameter.grad.float(), None
+        optimizer.step()
+        with torch.no_grad():
+            torch._foreach_copy_(trained, masters)
+        return loss.item()
+    return step
+
+
 def prepare_fsdp(model, layers, inputs, keep, compiled, halves):
     """`keep`: parameters remain gathered from forward to backward, as in ZeRO-2."""
     from torch.distributed.device_mesh import init_device_mesh
@@ -47,15 +79,7 @@ def prepare_fsdp(model, layers, inputs, keep, compiled, halves):
     fully_shard(model, mesh=mesh, mp_policy=policy)
     if compiled:
         model = torch.compile(model)
-    optimizer = make_optimizer(model.parameters())
-
-    def step():
-        loss = model(**inputs)
-        loss.backward()
-        optimizer.step()
-        optimizer.zero_grad()
-        return loss.item()
-    return step
+    return make_step(model, inputs, make_optimizer(model.parameters()))
 
 
 def prepare_deepspeed(model, batch, inputs, stage, disk, halves):
@@ -93,24 +117,30 @@ def prepare_deepspeed(model, batch, inputs, stage, disk, halves):
     return step
 
 
-def main():
-    folder, system, steps, report = Path(sys.argv[1]), *sys.argv[2:5]
-    rank = int(os.environ["RANK"])
-    torch.set_num_threads(1)
-    dist.init_process_group("gloo")
-    sizes, inputs = load_case(folder, rank)
+def prepare(system, folder, sizes, inputs):
+    """The step of `system`."""
     model, layers = build(sizes, folder)
     halves = system.endswith("-bf16")
     system = system.removesuffix("-bf16")
+    if system in ("eager", "compile"):
+        return prepare_alone(model, inputs, system == "compile", halves)
+    dist.init_process_group("gloo")
     if system.startswith("deepspeed"):
         disk = folder / "deepspeed" if system.endswith("nvme") else None
-        step = prepare_deepspeed(model, sizes["batch"], inputs, int(system.split("-")[1]), disk,
+        return prepare_deepspeed(model, sizes["batch"], inputs, int(system.split("-")[1]), disk,
                                  halves)
-    else:
-        step = prepare_fsdp(model, layers, inputs, keep=system.endswith("keep"),
-                            compiled=system.endswith("compile"), halves=halves)
-    measure(step, int(steps), f"{report}.{rank}")
-    dist.destroy_process_group()
+    return prepare_fsdp(model, layers, inputs, keep=system.endswith("keep"),
+                        compiled=system.endswith("compile"), halves=halves)
+
+
+def main():
+    folder, system, steps, report = Path(sys.argv[1]), *sys.argv[2:5]
+    rank = int(os.environ["RANK"])
+    sizes, inputs = load_case(folder, rank)
+    torch.set_num_threads(sizes["threads"])
+    measure(prepare(system, folder, sizes, inputs), int(steps), f"{report}.{rank}")
+    if dist.is_initialized():
+        dist.destroy_process_group()
 
 
 if __name__ == "__main__":

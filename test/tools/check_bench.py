@@ -1,6 +1,6 @@
 """The arithmetic of the benchmark's tables, and the handling of programs that fail.
 
-usage: check_bench.py STEP.json COMPILE.json, both of the case tiny
+usage: check_bench.py STEP.json SINGLE.json COMPILE.json, all of the case tiny
 """
 
 import json
@@ -60,6 +60,14 @@ def check_ratios():
     assert result["fsdp2"]["speed_ratio"] is None and "deepspeed-1" not in result
 
 
+def check_names():
+    """'zero' denotes Zero's sides of a script, and no side of one process runs on several ranks."""
+    assert sides.chosen(["zero", "zero-0"], sides.SINGLE) == ["zero-0", "zero-0-bf16", "zero-0"]
+    assert sides.chosen(["zero", "jax"]) == [
+        "zero-1", "zero-3", "zero-3-nvme", "zero-1-bf16", "zero-3-bf16", "jax"]
+    assert "zero-0" not in sides.DISTRIBUTED and "fsdp2" not in sides.SINGLE
+
+
 def failure_of(*arguments):
     try:
         common.run_together(*arguments)
@@ -95,8 +103,8 @@ def check_failing_side():
     assert failures == {"zero-bad": "no luck"}
 
 
-def check_figures(step, compiled):
-    """The output of the two scripts has every field that the tables and later readers use."""
+def check_figures(step, single, compiled):
+    """The output of the scripts has every field that the tables and later readers use."""
     for side in ("zero-1", "zero-3"):
         figures = step["tiny"]["sides"][side]
         assert len(figures["runs"]) == 2 and len(figures["runs"][0]["seconds"]) == 2
@@ -105,6 +113,10 @@ def check_figures(step, compiled):
         assert figures["arena_bytes_per_rank"] < figures["resident_bytes_per_rank"]
         assert figures["last_loss"] < figures["first_loss"]
     assert step["tiny"]["tokens_per_step"] == 128 and step["tiny"]["failures"] == {}
+    alone = single["tiny-1"]
+    assert alone["tokens_per_step"] == 64 and alone["case"]["threads"] == 1
+    assert alone["processor"] == common.processor() != ""
+    assert alone["sides"]["zero-0"]["last_loss"] < alone["sides"]["zero-0"]["first_loss"]
     (case,) = compiled["cases"]
     assert case["plan_seconds"]["median"] > 0 and case["seconds"]["median"] > 0
     assert case["resident_bytes"] > 0 and compiled["depth"]["zero"] is None
@@ -117,9 +129,10 @@ def main():
     check_numbers()
     check_flops()
     check_ratios()
+    check_names()
     check_programs()
     check_failing_side()
-    check_figures(*(json.loads(Path(path).read_text()) for path in sys.argv[1:3]))
+    check_figures(*(json.loads(Path(path).read_text()) for path in sys.argv[1:4]))
 
 
 if __name__ == "__main__":
