@@ -5,6 +5,7 @@
 #id1 = affine_map<(a) -> (a)>
 #id2 = affine_map<(a, b) -> (a, b)>
 #id3 = affine_map<(a, b, c) -> (a, b, c)>
+#middle = affine_map<(a, b, c) -> (b)>
 #columns = affine_map<(a, b) -> (b)>
 #rows = affine_map<(a, b) -> (a)>
 
@@ -16,11 +17,11 @@
 // CHECK: scf.for %{{.*}} = %c0 to %c2 step
 // CHECK-NEXT: scf.for %{{.*}} = %[[BEGIN]] to %[[END]] step
 // CHECK-NEXT: scf.for %{{.*}} = %c0 to %c32 step
-func.func private @batches(%x: tensor<2x64x32xf32>) -> tensor<2x64x32xf32> attributes {zero.kernel} {
+func.func private @batches(%x: tensor<2x64x32xf32>, %r: tensor<64xf32>) -> tensor<2x64x32xf32> attributes {zero.kernel} {
   %e = tensor.empty() : tensor<2x64x32xf32>
-  %y = linalg.generic {indexing_maps = [#id3, #id3], iterator_types = ["parallel", "parallel", "parallel"]} ins(%x : tensor<2x64x32xf32>) outs(%e : tensor<2x64x32xf32>) {
-  ^bb0(%a: f32, %o: f32):
-    %s = math.exp %a : f32
+  %y = linalg.generic {indexing_maps = [#id3, #middle, #id3], iterator_types = ["parallel", "parallel", "parallel"]} ins(%x, %r : tensor<2x64x32xf32>, tensor<64xf32>) outs(%e : tensor<2x64x32xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %s = arith.addf %a, %b : f32
     linalg.yield %s : f32
   } -> tensor<2x64x32xf32>
   return %y : tensor<2x64x32xf32>

@@ -5,8 +5,10 @@
 // CHECK-LABEL: func.func private @scale(
 // CHECK-SAME: %[[X:[a-z0-9]+]]: memref<4x8xf32>, %[[Y:[a-z0-9]+]]: memref<4x8xf32> {llvm.noalias},
 // CHECK-NOT: memref.alloc
-// CHECK: memref.load %[[X]]
-// CHECK: memref.store %{{.*}}, %[[Y]]
+// CHECK: %[[FLATX:.*]] = memref.collapse_shape %[[X]]
+// CHECK: %[[FLATY:.*]] = memref.collapse_shape %[[Y]]
+// CHECK: memref.load %[[FLATX]]
+// CHECK: memref.store %{{.*}}, %[[FLATY]]
 // CHECK: return{{$}}
 func.func private @scale(%x: tensor<4x8xf32>) -> tensor<4x8xf32> attributes {zero.kernel} {
   %e = tensor.empty() : tensor<4x8xf32>

@@ -75,13 +75,15 @@ def BufferizeKernels : Pass<"zero-bufferize-kernels", "::mlir::ModuleOp"> {
   let description = [{
     The arguments become the inputs in order, then the results that do not share the buffer of
     an argument, then the workspace if there is one (64-byte aligned, `zero.workspace` bytes on
-    the function). Temporaries of at most 64 KiB are on the stack. Loops are parallelized only
-    where a memory-dependence test succeeds: `zero.extent` is then the number of iterations (1
-    for a dynamic dimension), and two more arguments, `begin` and `end`, select the iterations
-    of one call. Library kernels keep their tensors.
+    the function). Temporaries of at most 64 KiB are on the stack. Nested loops that run through
+    memory in its order become one loop, over a `memref.collapse_shape` of each argument. Loops
+    are parallelized only where a memory-dependence test succeeds: `zero.extent` is then the
+    number of iterations (1 for a dynamic dimension), and two more arguments, `begin` and `end`,
+    select the iterations of one call. Library kernels keep their tensors.
 
-    For a GPU, temporaries stay `memref.alloc`, iterations are not distributed to threads, and
-    the loops of fills and copies are annotated as in zero-fuse-kernels.
+    For a GPU, temporaries stay `memref.alloc`, loops are not collapsed, iterations are not
+    distributed to threads, and the loops of fills and copies are annotated as in
+    zero-fuse-kernels.
   }];
   let options = [Option<"forGpu", "for-gpu", "bool", "false",
                         "keep temporaries as memref.alloc, do not parallelize">];

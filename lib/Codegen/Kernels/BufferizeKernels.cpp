@@ -1,6 +1,7 @@
 //===- BufferizeKernels.cpp - bufferize kernels ---------------------------===//
 
 #include "dialects/Zero/Zero.h"
+#include "zero/Codegen/ContiguousLoops.h"
 #include "zero/Codegen/Passes.h"
 #include "zero/Codegen/SplitLoops.h"
 #include "zero/Codegen/Workspace.h"
@@ -165,6 +166,7 @@ static LogicalResult bufferize(func::FuncOp kernel, bool forGpu) {
   // The place of temporaries depends on the number of threads.
   if (forGpu)
     return success();
+  collapseContiguousLoops(kernel);
   std::optional<Split> split = findSplit(kernel);
   if (failed(placeTemporaries(kernel)))
     return failure();

@@ -26,6 +26,8 @@ public:
             int64_t pieces = 3);
   /// Iterations that threads may share, as in executable.proto.
   int64_t extent(const std::string &name);
+  /// The symbol of a kernel's code.
+  const std::string &symbol(const std::string &name) const { return symbols.at(name); }
   const std::string &object() const { return bytes; }
   mlir::ModuleOp module() { return *parsed; }
 

@@ -10,6 +10,8 @@
 
 #include "gtest/gtest.h"
 
+#include <algorithm>
+
 using text::fill;
 using text::generic;
 
@@ -58,6 +60,28 @@ TEST(Object, SameBytesFromAnyNumberOfThreads) {
   Kernels one(text, 1), three(text, 3);
   ASSERT_TRUE(one.ok() && three.ok());
   EXPECT_EQ(one.object(), three.object());
+}
+
+/// Returns a kernel that doubles elements, named `name`.
+static std::string twice(const std::string &name, const std::string &x, const std::string &map) {
+  return "func.func private @" + name + "(%x: " + x + ") -> " + x +
+         " attributes {zero.kernel} {\n%e = tensor.empty() : " + x + "\n" +
+         generic("y", {"%x : " + x + " : " + map}, "%e : " + x + " : " + map,
+                 std::string(std::count(map.begin(), map.end(), 'd'), 'p'),
+                 "%f = arith.addf %x0, %x0 : f32\nlinalg.yield %f : f32") +
+         "return %y : " + x + "\n}\n";
+}
+
+TEST(Object, ElementwiseKernelsOfAnyShapeShareCode) {
+  Kernels kernels(twice("square", "tensor<6x7xf32>", "d0, d1") +
+                  twice("cube", "tensor<2x3x5xf32>", "d0, d1, d2"));
+  ASSERT_TRUE(kernels.ok());
+  EXPECT_EQ(kernels.symbol("square"), kernels.symbol("cube"));
+  EXPECT_EQ(kernels.extent("square"), 42);
+  std::vector<float> x = numbers(30, 1), y(30);
+  kernels.call("cube", {x.data(), y.data()});
+  for (size_t i = 0; i < x.size(); ++i)
+    EXPECT_EQ(y[i], 2 * x[i]) << i;
 }
 
 TEST(Object, RuntimeKnowsEveryFeatureOfTheHost) {
