@@ -2,6 +2,7 @@
 
 #include "ObjectCode.h"
 
+#include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/IR/IRBuilder.h"
@@ -12,6 +13,7 @@
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Host.h"
+#include "llvm/Transforms/Scalar/LoopPassManager.h"
 
 #include <mutex>
 
@@ -62,6 +64,22 @@ static void addEntry(Module &module, StringRef name) {
   builder.CreateRetVoid();
 }
 
+namespace {
+/// Keeps innermost loops of more than a few iterations from being unrolled completely. LLVM does
+/// that before it vectorizes, and only innermost loops are vectorized: a loop around 49 unrolled
+/// iterations would run with vectors of elements that are a row apart.
+struct KeepInnermostLoops : PassInfoMixin<KeepInnermostLoops> {
+  static constexpr unsigned kMostUnrolled = 8;
+
+  PreservedAnalyses run(Loop &loop, LoopAnalysisManager &, LoopStandardAnalysisResults &analyses,
+                        LPMUpdater &) {
+    if (loop.isInnermost() && analyses.SE.getSmallConstantTripCount(&loop) > kMostUnrolled)
+      loop.setLoopAlreadyUnrolled();
+    return PreservedAnalyses::all();
+  }
+};
+} // namespace
+
 void optimise(Module &module, TargetMachine &machine) {
   LoopAnalysisManager loops;
   FunctionAnalysisManager functions;
@@ -71,6 +89,10 @@ void optimise(Module &module, TargetMachine &machine) {
   tuning.LoopVectorization = true;
   tuning.SLPVectorization = true;
   PassBuilder builder(&machine, tuning);
+  // A GPU has no vectors.
+  if (!machine.getTargetTriple().isNVPTX())
+    builder.registerLateLoopOptimizationsEPCallback(
+        [](LoopPassManager &passes, OptimizationLevel) { passes.addPass(KeepInnermostLoops()); });
   // Loops may become memset and memcpy, which every process has; nothing else.
   TargetLibraryInfoImpl library(machine.getTargetTriple());
   library.disableAllFunctions();

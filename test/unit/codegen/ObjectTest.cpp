@@ -2,11 +2,19 @@
 
 #include "Harness.h"
 
+#include "lib/Codegen/Object/ObjectCode.h"
 #include "runtime/format/format.h"
 #include "zero/Codegen/Compile.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/AsmParser/Parser.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
 #include "llvm/Object/ELFObjectFile.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Target/TargetMachine.h"
 
 #include "gtest/gtest.h"
 
@@ -88,4 +96,53 @@ TEST(Object, RuntimeKnowsEveryFeatureOfTheHost) {
   mlir::MLIRContext context;
   context.loadDialect<zero::ZeroDialect>();
   EXPECT_EQ(zero::rt::missingFeature(zero::isaOf(zero::hostCpu(&context))), "");
+}
+
+// LLVM would unroll the inner loop completely before it vectorizes, and then load vectors of
+// elements that are a row apart, one by one.
+TEST(Object, VectorizesShortInnermostLoops) {
+  llvm::LLVMContext context;
+  llvm::SMDiagnostic error;
+  std::unique_ptr<llvm::Module> module = llvm::parseAssemblyString(R"(
+    define void @kernel(ptr noalias %x, ptr noalias %y, i64 %begin, i64 %end) {
+    entry:
+      br label %rows
+    rows:
+      %r = phi i64 [%begin, %entry], [%next, %end_row]
+      br label %row
+    row:
+      %i = phi i64 [0, %rows], [%more, %row]
+      %sum = phi float [0.0, %rows], [%sums, %row]
+      %first = mul i64 %r, 100
+      %at = add i64 %first, %i
+      %from = getelementptr float, ptr %x, i64 %at
+      %value = load float, ptr %from
+      %sums = fadd reassoc float %sum, %value
+      %more = add i64 %i, 1
+      %again = icmp ult i64 %more, 48
+      br i1 %again, label %row, label %end_row
+    end_row:
+      %to = getelementptr float, ptr %y, i64 %r
+      store float %sums, ptr %to
+      %next = add i64 %r, 1
+      %on = icmp ult i64 %next, %end
+      br i1 %on, label %rows, label %exit
+    exit:
+      ret void
+    })",
+                                                                   error, context);
+  ASSERT_TRUE(module) << error.getMessage().str();
+  auto machine = zero::cpuMachine("x86-64-v4");
+  ASSERT_TRUE(bool(machine));
+  module->setTargetTriple((*machine)->getTargetTriple());
+  module->setDataLayout((*machine)->createDataLayout());
+  module->getFunction("kernel")->addFnAttr("prefer-vector-width", "512");
+  module->getFunction("kernel")->addFnAttr("target-cpu", "x86-64-v4");
+  zero::optimise(*module, **machine);
+  unsigned contiguous = 0;
+  for (llvm::Instruction &op : llvm::instructions(*module->getFunction("kernel"))) {
+    EXPECT_FALSE(llvm::isa<llvm::InsertElementInst>(op));
+    contiguous += llvm::isa<llvm::LoadInst>(op) && op.getType()->isVectorTy();
+  }
+  EXPECT_GT(contiguous, 0u);
 }
