@@ -154,8 +154,32 @@ static Value emitGradX(ImplicitLocOpBuilder &b, const Convolution &conv, Value d
   return reshaped(b, dx, result);
 }
 
+/// The gradient of the weights where each group has one channel in and out. The sum for an element
+/// of a window is over one contiguous range of each image instead of over rows, which are often
+/// shorter than a few vectors. It is innermost, so it is in a register.
+static Value emitDepthwiseGradW(ImplicitLocOpBuilder &b, const Convolution &conv, Value dy, Value x,
+                                RankedTensorType result) {
+  const int64_t rank = conv.windows.rank();
+  SmallVector<AffineExpr> written; // channel, then the window
+  for (int64_t dim = 0; dim <= rank; ++dim)
+    written.push_back(b.getAffineDimExpr(dim));
+  AffineExpr batch = b.getAffineDimExpr(rank + 1), output = b.getAffineDimExpr(rank + 2);
+  AffineExpr seen = flatExpr(conv.windows, output, ArrayRef(written).drop_front());
+  auto map = [&](ArrayRef<AffineExpr> exprs) {
+    return AffineMap::get(rank + 3, 0, exprs, b.getContext());
+  };
+  SmallVector<int64_t> shape{conv.out};
+  llvm::append_range(shape, conv.windows.kernel);
+  Value dw = sumOfProducts(
+      b, flatOutput(b, dy, conv.windows), flatInput(b, x, conv.windows), result.clone(shape),
+      {map({batch, written.front(), output}), map({batch, written.front(), seen}), map(written)});
+  return reshaped(b, dw, result);
+}
+
 static Value emitGradW(ImplicitLocOpBuilder &b, const Convolution &conv, Value dy, Value x,
                        RankedTensorType result) {
+  if (conv.groups > 1 && conv.groups == conv.in && conv.groups == conv.out)
+    return emitDepthwiseGradW(b, conv, dy, x, result);
   Loops loops(b, conv);
   Value image = grouped(b, paddedInput(b, x, conv.windows, 0), 1, conv.groups);
   AffineMap seen = loops.imageMap(loops.in, windowExprs(conv.windows, loops.image, loops.window));

@@ -171,4 +171,42 @@ SmallVector<AffineExpr> spreadExprs(const Windows &windows, ArrayRef<AffineExpr>
   return exprs;
 }
 
+/// `value` with its spatial dimensions joined.
+static Value flat(ImplicitLocOpBuilder &b, Value value, int64_t rank) {
+  RankedTensorType type = tensorType(value);
+  SmallVector<int64_t> shape(type.getShape().drop_back(rank));
+  int64_t elements = 1;
+  for (int64_t size : type.getShape().take_back(rank))
+    elements *= size;
+  shape.push_back(elements);
+  return reshaped(b, value, type.clone(shape));
+}
+
+Value flatInput(ImplicitLocOpBuilder &b, Value value, const Windows &windows) {
+  SmallVector<int64_t> extents;
+  for (int64_t dim = 0; dim < windows.rank(); ++dim)
+    extents.push_back(windows.span(dim));
+  extents.front() += windows.rank() > 1;
+  const SmallVector<int64_t> ones(windows.rank(), 1);
+  return flat(b, placed(b, value, extents, windows.padsBegin, ones, 0), windows.rank());
+}
+
+Value flatOutput(ImplicitLocOpBuilder &b, Value value, const Windows &windows) {
+  SmallVector<int64_t> extents;
+  for (int64_t dim = 0; dim < windows.rank(); ++dim)
+    extents.push_back(windows.span(dim));
+  extents.front() -= windows.reach(0);
+  const SmallVector<int64_t> none(windows.rank(), 0);
+  return flat(b, placed(b, value, extents, none, windows.strides, 0), windows.rank());
+}
+
+AffineExpr flatExpr(const Windows &windows, AffineExpr output, ArrayRef<AffineExpr> elements) {
+  int64_t stride = 1;
+  for (int64_t dim = windows.rank(); dim-- > 0;) {
+    output = output + elements[dim] * (windows.dilations[dim] * stride);
+    stride *= windows.span(dim);
+  }
+  return output;
+}
+
 } // namespace zero::ops

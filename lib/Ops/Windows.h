@@ -56,6 +56,19 @@ llvm::SmallVector<mlir::AffineExpr> spreadExprs(const Windows &windows,
                                                 llvm::ArrayRef<mlir::AffineExpr> inputs,
                                                 llvm::ArrayRef<mlir::AffineExpr> elements);
 
+/// `paddedInput` as [leading..., elements], with the spatial dimensions joined, and zeros behind
+/// it, up to which the windows of elements between the outputs reach.
+mlir::Value flatInput(mlir::ImplicitLocOpBuilder &b, mlir::Value value, const Windows &windows);
+
+/// `value` [leading..., output...] as [leading..., elements]: each output is at the index of the
+/// first element of its window in `flatInput`, with zeros between them.
+mlir::Value flatOutput(mlir::ImplicitLocOpBuilder &b, mlir::Value value, const Windows &windows);
+
+/// The index map of `flatInput`'s elements for a loop over those of `flatOutput` and loops over the
+/// elements of a window.
+mlir::AffineExpr flatExpr(const Windows &windows, mlir::AffineExpr output,
+                          llvm::ArrayRef<mlir::AffineExpr> elements);
+
 } // namespace zero::ops
 
 #endif // LIB_OPS_WINDOWS_H
