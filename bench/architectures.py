@@ -50,8 +50,66 @@ def vision(name, batch=2, **options):
     import torch
     import torchvision
     model = getattr(torchvision.models, name)(weights=None, **options)
+    for module in model.modules():
+        if isinstance(module, torchvision.ops.StochasticDepth):
+            module.p = 0.0
     return WithLoss(model), {"x": torch.randn(batch, 3, 224, 224),
                              "labels": torch.randint(0, 1000, (batch,))}
+
+
+def segmentation(size=128, base=32, classes=8):
+    """A U-Net of four levels with batch normalization."""
+    import torch
+    from torch import nn
+    widths = [base * 2**level for level in range(5)]
+
+    def block(ins, outs):
+        layers = []
+        for channels in (ins, outs):
+            layers += [nn.Conv2d(channels, outs, 3, padding=1), nn.BatchNorm2d(outs), nn.ReLU()]
+        return nn.Sequential(*layers)
+
+    class UNet(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.down = nn.ModuleList(block(*pair) for pair in zip([3, *widths], widths))
+            pairs = list(zip(widths[::-1], widths[-2::-1]))
+            self.up = nn.ModuleList(nn.ConvTranspose2d(*pair, 2, stride=2) for pair in pairs)
+            self.join = nn.ModuleList(block(2 * outs, outs) for _, outs in pairs)
+            self.scores = nn.Conv2d(base, classes, 1)
+
+        def forward(self, x):
+            passed = []
+            for level, down in enumerate(self.down):
+                x = down(x if level == 0 else nn.functional.max_pool2d(x, 2))
+                passed.append(x)
+            for up, join, other in zip(self.up, self.join, passed[-2::-1]):
+                x = join(torch.cat([other, up(x)], 1))
+            return self.scores(x).permute(0, 2, 3, 1)
+
+    return WithLoss(UNet()), {"x": torch.randn(1, 3, size, size),
+                              "labels": torch.randint(0, classes, (1, size, size))}
+
+
+def speech(batch=2, tokens=64):
+    """Whisper-tiny from its configuration, with the same random tokens before each position."""
+    import torch
+    import transformers as tf
+    config = tf.WhisperConfig(d_model=384, encoder_layers=4, decoder_layers=4, use_cache=False,
+                              encoder_attention_heads=6, decoder_attention_heads=6,
+                              encoder_ffn_dim=1536, decoder_ffn_dim=1536)
+
+    class Speech(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.model = tf.WhisperForConditionalGeneration(config)
+            self.register_buffer("tokens", torch.randint(0, config.vocab_size, (batch, tokens)))
+
+        def forward(self, x):
+            return self.model(input_features=x, decoder_input_ids=self.tokens).logits
+
+    return WithLoss(Speech()), {"x": torch.randn(batch, 80, 3000),
+                                "labels": torch.randint(0, config.vocab_size, (batch, tokens))}
 
 
 def language(kind, batch=2, sequence=128):
@@ -87,7 +145,11 @@ def adapted(batch=2, sequence=128):
 MODELS = {
     "ResNet-50": lambda: vision("resnet50"),
     "MobileNetV3-L": lambda: vision("mobilenet_v3_large", dropout=0.0),
-    "EfficientNet-B0": lambda: vision("efficientnet_b0", dropout=0.0, stochastic_depth_prob=0.0),
+    "EfficientNet-B0": lambda: vision("efficientnet_b0", dropout=0.0),
+    "ConvNeXt-T": lambda: vision("convnext_tiny"),
+    "Swin-T": lambda: vision("swin_t"),
+    "U-Net": segmentation,
+    "Whisper-tiny": speech,
     "BERT-base": lambda: language("bert"),
     "ViT-B/16": lambda: vision("vit_b_16"),
     "GPT-2": lambda: language("gpt2"),
