@@ -186,11 +186,16 @@ void Checker::checkPlan() {
 }
 
 void Checker::checkMicroBatches() {
-  const bool isHorizontal = phases.place.microBatchOrder.is(MicroBatchOrder::Horizontal);
-  expectFrom1To("micro-batches", isHorizontal ? rt::kMostMicroBatches : kMostInterleaved,
-                phases.step.microBatches);
-  if (phases.step.microBatches == 1)
+  const auto &order = phases.place.microBatchOrder;
+  const uint64_t count = phases.step.microBatches;
+  expectFrom1To("micro-batches", rt::kMostMicroBatches, count);
+  if (count == 1)
     expectAbsent("micro-batch-order", "--micro-batches=1");
+  if (!order.is(MicroBatchOrder::Horizontal) && count > kMostInterleaved)
+    refuse("micro-batches",
+           "at most " + std::to_string(kMostInterleaved) + " with --micro-batch-order=" +
+               (order.isAuto() ? "auto" : "vertical") + ", which lists the commands of each",
+           count);
 }
 
 void Checker::checkBudget() {
