@@ -20,7 +20,8 @@ static void printPlan(const PlanSummary &plan, llvm::raw_ostream &os) {
   if (!plan.precision.empty())
     os << " in " << plan.precision;
   if (plan.microBatches > 1)
-    os << ", " << plan.microBatches << " micro-batches";
+    os << ", " << plan.microBatches << " micro-batches"
+       << (plan.iterations == 1 ? " in vertical order" : "");
   if (!plan.optimizer.empty())
     os << ", " << plan.optimizer;
   os << "\n";
