@@ -6,6 +6,11 @@ import numpy as np
 import onnx
 
 
+def load_sizes(folder):
+    """Returns the sizes of the case, with the names of its inputs and the number of threads."""
+    return json.loads((folder / "case.json").read_text())
+
+
 def load_graph(folder):
     """The graph and the names of its parameters."""
     model = onnx.load(folder / "model.onnx")
@@ -13,6 +18,5 @@ def load_graph(folder):
 
 
 def load_batch(folder):
-    """The inputs of the graph by name."""
-    names = json.loads((folder / "case.json").read_text())["inputs"]
-    return {name: np.load(folder / f"{name}.npy") for name in names}
+    """Returns the arrays that the graph takes as inputs, keyed by name."""
+    return {name: np.load(folder / f"{name}.npy") for name in load_sizes(folder)["inputs"]}

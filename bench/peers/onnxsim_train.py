@@ -5,7 +5,6 @@ runs. The gradients that onnxsim lacks are registered here: they are those of GP
 """
 
 import itertools
-import json
 import sys
 from pathlib import Path
 
@@ -15,7 +14,7 @@ import onnxruntime
 from onnxsim.compile_training import CustomOptimizer, compile_training_loop
 from onnxsim.graph_grad import register_gradient
 
-from graphs import load_batch, load_graph
+from graphs import load_batch, load_graph, load_sizes
 from measure import measure
 
 # onnxsim's Adam has no weight decay. Of the step, an optimizer of one's own gets only the learning
@@ -109,7 +108,7 @@ def set_threads(count):
 
 def main():
     folder, steps, report = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
-    set_threads(json.loads((folder / "case.json").read_text())["threads"])
+    set_threads(load_sizes(folder)["threads"])
     batch = load_batch(folder)
     model, parameters = load_graph(folder)
     lower_opset(model)

@@ -3,7 +3,6 @@
 generate_artifacts differentiates the graph of a case and writes the graphs of a step beside it.
 """
 
-import json
 import sys
 import types
 from pathlib import Path
@@ -16,7 +15,7 @@ sys.modules["onnxruntime.training.optim"] = types.ModuleType("optim")
 from onnxruntime.training import artifacts, onnxblock
 from onnxruntime.training.api import CheckpointState, Module, Optimizer
 
-from graphs import load_batch, load_graph
+from graphs import load_batch, load_graph, load_sizes
 from measure import measure
 
 LEARNING_RATE = 1e-4
@@ -49,7 +48,7 @@ def main():
     files = folder / "ort"
     write_artifacts(files)
     options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = json.loads((folder / "case.json").read_text())["threads"]
+    options.intra_op_num_threads = load_sizes(folder)["threads"]
     state = CheckpointState.load_checkpoint(files / "checkpoint")
     module = Module(files / "training_model.onnx", state, session_options=options)
     optimizer = Optimizer(files / "optimizer_model.onnx", module)

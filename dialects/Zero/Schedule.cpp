@@ -21,6 +21,20 @@ int64_t Schedule::countIterations(int64_t microBatches) const {
   llvm_unreachable("all iterations are listed");
 }
 
+bool Schedule::runsIn(int64_t iteration, int64_t count) const {
+  switch (iterations) {
+  case Iterations::Every:
+    return true;
+  case Iterations::First:
+    return iteration == 0;
+  case Iterations::Later:
+    return iteration > 0;
+  case Iterations::Last:
+    return iteration + 1 == count;
+  }
+  llvm_unreachable("all iterations are listed");
+}
+
 Schedule scheduleOf(Operation *op) {
   if (op->hasTrait<OpTrait::IsTerminator>())
     return {Segment::Epilogue};

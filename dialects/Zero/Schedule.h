@@ -20,6 +20,8 @@ struct Schedule {
   bool isEveryMicroBatch() const { return *this == Schedule(); }
   /// How many times a step of `microBatches` micro-batches executes an op with this schedule.
   int64_t countIterations(int64_t microBatches) const;
+  /// Whether an op with this schedule runs in iteration `iteration` of `count` of its segment.
+  bool runsIn(int64_t iteration, int64_t count) const;
   /// The schedule of an op that produces operands of an op with this schedule, or uses its results:
   /// the same segment, and the last iteration if this is the last. An op in the first iteration and
   /// one in the later iterations are both adjacent to ops that run in every iteration: each

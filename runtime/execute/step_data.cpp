@@ -19,10 +19,12 @@ StepData::StepData(const LoadedProgram &program, Communicator &communicator, Ran
       windows(program.tables(), communicator.rank()) {
   for (const proto::Output &output : tables().outputs())
     outputs.emplace_back(elementsOf(output.shape()) * sizeOf(toDType(output.dtype())));
+  // In the order of makeDataSet.
   std::unordered_map<std::string_view, size_t> bound;
+  size_t next = 0;
   for (const proto::Input &input : tables().inputs())
     if (isBound(input))
-      bound.emplace(input.name(), bound.size());
+      bound.emplace(input.name(), next++);
   for (const proto::Input &input : tables().inputs())
     dataIndices.push_back(input.kind() == proto::Input::DATA ? bound.at(input.name()) : 0);
 }

@@ -18,6 +18,13 @@ bool isShared(mlir::Operation *op);
 /// of the launch, none when they are not known.
 std::optional<int64_t> iterationsOf(mlir::scf::ForOp loop);
 
+/// The same if it is a constant, else none.
+std::optional<int64_t> constantIterationsOf(mlir::scf::ForOp loop);
+
+/// The loop of a constant number of iterations that is all of `loop` but for address arithmetic,
+/// and that takes and returns what `loop` carries; or null.
+mlir::scf::ForOp innerLoopOf(mlir::scf::ForOp loop);
+
 /// The indices that a collapsed `loop` takes its own apart into, or null.
 mlir::affine::AffineDelinearizeIndexOp digitsOf(mlir::scf::ForOp loop);
 

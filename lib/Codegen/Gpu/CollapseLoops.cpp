@@ -20,35 +20,16 @@ namespace zero {
 
 using namespace zero;
 
-/// Whether `loop` passes its loop-carried values to `inner` and yields the results of `inner`.
-static bool carriesThrough(scf::ForOp loop, scf::ForOp inner) {
-  return ValueRange(loop.getRegionIterArgs()) == ValueRange(inner.getInitArgs()) &&
-         ValueRange(loop.getYieldedValues()) == ValueRange(inner.getResults()) &&
-         llvm::all_of(loop.getRegionIterArgs(), [](Value value) { return value.hasOneUse(); });
-}
-
-/// The loop that is all of `loop` but for address arithmetic, of the same kind; or null.
+/// The inner loop of `loop` if it is of the same kind; else null.
 static scf::ForOp innerOf(scf::ForOp loop) {
-  scf::ForOp inner;
-  for (Operation &op : loop.getBody()->without_terminator()) {
-    if (isMemoryEffectFree(&op) && op.getNumRegions() == 0)
-      continue;
-    if (inner || !isa<scf::ForOp>(op))
-      return {};
-    inner = cast<scf::ForOp>(op);
-  }
-  if (!inner || inner->getAttr(kLoopAttr) != loop->getAttr(kLoopAttr) ||
-      !carriesThrough(loop, inner))
-    return {};
-  std::optional<int64_t> extent = iterationsOf(inner);
-  return extent && *extent != ShapedType::kDynamic ? inner : scf::ForOp();
+  scf::ForOp inner = innerLoopOf(loop);
+  return inner && inner->getAttr(kLoopAttr) == loop->getAttr(kLoopAttr) ? inner : scf::ForOp();
 }
 
 /// `loop` and the loops nested in it that can be collapsed.
 static SmallVector<scf::ForOp> nestOf(scf::ForOp loop) {
   SmallVector<scf::ForOp> nest;
-  std::optional<int64_t> extent = iterationsOf(loop);
-  if (!isShared(loop) || !extent || *extent == ShapedType::kDynamic)
+  if (!isShared(loop) || !constantIterationsOf(loop))
     return nest;
   for (; loop; loop = innerOf(loop))
     nest.push_back(loop);

@@ -26,6 +26,30 @@ std::optional<int64_t> iterationsOf(scf::ForOp loop) {
   return getConstantIntValue(loop.getUpperBound());
 }
 
+std::optional<int64_t> constantIterationsOf(scf::ForOp loop) {
+  std::optional<int64_t> extent = iterationsOf(loop);
+  return extent == ShapedType::kDynamic ? std::nullopt : extent;
+}
+
+/// Whether `loop` passes its loop-carried values to `inner` and yields the results of `inner`.
+static bool carriesThrough(scf::ForOp loop, scf::ForOp inner) {
+  return ValueRange(loop.getRegionIterArgs()) == ValueRange(inner.getInitArgs()) &&
+         ValueRange(loop.getYieldedValues()) == ValueRange(inner.getResults()) &&
+         llvm::all_of(loop.getRegionIterArgs(), [](Value value) { return value.hasOneUse(); });
+}
+
+scf::ForOp innerLoopOf(scf::ForOp loop) {
+  scf::ForOp inner;
+  for (Operation &op : loop.getBody()->without_terminator()) {
+    if (isMemoryEffectFree(&op) && op.getNumRegions() == 0)
+      continue;
+    if (inner || !isa<scf::ForOp>(op))
+      return {};
+    inner = cast<scf::ForOp>(op);
+  }
+  return inner && carriesThrough(loop, inner) && constantIterationsOf(inner) ? inner : scf::ForOp();
+}
+
 affine::AffineDelinearizeIndexOp digitsOf(scf::ForOp loop) {
   auto digits = dyn_cast<affine::AffineDelinearizeIndexOp>(loop.getBody()->front());
   return digits && digits.getLinearIndex() == loop.getInductionVar()

@@ -76,30 +76,11 @@ static ValueRange indicesOf(Operation *access) {
   return cast<memref::StoreOp>(access).getIndices();
 }
 
-/// Whether `loop` passes its loop-carried values to `inner` and yields the results of `inner`.
-static bool carriesThrough(scf::ForOp loop, scf::ForOp inner) {
-  return ValueRange(loop.getRegionIterArgs()) == ValueRange(inner.getInitArgs()) &&
-         ValueRange(loop.getYieldedValues()) == ValueRange(inner.getResults()) &&
-         llvm::all_of(loop.getRegionIterArgs(), [](Value value) { return value.hasOneUse(); }) &&
-         llvm::all_of(inner.getResults(), [](Value value) { return value.hasOneUse(); });
-}
-
-static bool isConstant(std::optional<int64_t> extent) {
-  return extent && *extent != ShapedType::kDynamic;
-}
-
-/// The loop that is all of `loop` but for address arithmetic, or null.
+/// The inner loop of `loop` if both can become one; else null.
 static scf::ForOp innerOf(scf::ForOp loop) {
-  scf::ForOp inner;
-  for (Operation &op : loop.getBody()->without_terminator()) {
-    if (isMemoryEffectFree(&op) && op.getNumRegions() == 0)
-      continue;
-    if (inner || !isa<scf::ForOp>(op))
-      return {};
-    inner = cast<scf::ForOp>(op);
-  }
-  bool fits = inner && carriesThrough(loop, inner) && isConstant(iterationsOf(loop)) &&
-              isConstant(iterationsOf(inner));
+  scf::ForOp inner = innerLoopOf(loop);
+  bool fits = inner && constantIterationsOf(loop) &&
+              llvm::all_of(inner.getResults(), [](Value value) { return value.hasOneUse(); });
   return fits ? inner : scf::ForOp();
 }
 

@@ -188,20 +188,6 @@ std::vector<bool> Interleaver::joinSums() const {
   return joined;
 }
 
-static bool runsIn(Iterations iterations, int64_t microBatch, int64_t microBatches) {
-  switch (iterations) {
-  case Iterations::Every:
-    return true;
-  case Iterations::First:
-    return microBatch == 0;
-  case Iterations::Later:
-    return microBatch > 0;
-  case Iterations::Last:
-    return microBatch + 1 == microBatches;
-  }
-  llvm_unreachable("all iterations are listed");
-}
-
 /// A kernel on a sum that does not run leaves there what was there.
 void Interleaver::skip(LaunchOp launch, int64_t microBatch) {
   const bool begins = scheduleOf(launch).iterations == Iterations::First;
@@ -222,7 +208,7 @@ void Interleaver::copy(Operation *op, int64_t microBatch) {
   }
   if (microBatch == 0)
     copied.push_back(op);
-  if (!runsIn(iterations, microBatch, microBatches)) {
+  if (!scheduleOf(op).runsIn(microBatch, microBatches)) {
     if (auto launch = dyn_cast<LaunchOp>(op); launch && iterations != Iterations::Last)
       skip(launch, microBatch);
     return;

@@ -33,7 +33,7 @@ private:
   void findValues();
   std::pair<size_t, bool> lastUse(Value value) const;
   bool isParameters(Value value);
-  bool readsNew(Operation *op);
+  llvm::SmallDenseSet<Value> newParameters(Operation *op);
   bool varies(Operation *op) const;
   void pass(size_t index);
   void cutBefore(size_t index);
@@ -106,23 +106,24 @@ bool PartCutter::isParameters(Value value) {
   return buffer && buffer.getRole() == Role::Parameter;
 }
 
-/// Whether `op` reads parameters that the current part does not have.
-bool PartCutter::readsNew(Operation *op) {
-  return isa<LaunchOp>(op) && llvm::any_of(op->getOperands(), [&](Value operand) {
-           Value bucket = throughViews(operand);
-           return isParameters(bucket) && !parameters.contains(bucket);
-         });
+/// The buckets that `op` reads and the current part does not have.
+llvm::SmallDenseSet<Value> PartCutter::newParameters(Operation *op) {
+  llvm::SmallDenseSet<Value> added;
+  if (isa<LaunchOp>(op))
+    for (Value operand : op->getOperands())
+      if (Value bucket = throughViews(operand);
+          isParameters(bucket) && !parameters.contains(bucket))
+        added.insert(bucket);
+  return added;
 }
 
 /// Adds op `index` to the current part.
 void PartCutter::pass(size_t index) {
   Operation *op = body.ops[index];
-  if (readsNew(op)) {
+  for (Value bucket : newParameters(op)) {
     newest = index;
-    for (Value operand : op->getOperands())
-      if (Value bucket = throughViews(operand);
-          isParameters(bucket) && parameters.insert(bucket).second)
-        held += tensorBytes(bucket.getType());
+    parameters.insert(bucket);
+    held += tensorBytes(bucket.getType());
   }
   if (isa<ReserveOp>(op))
     held += tensorBytes(op->getResult(0).getType());
@@ -159,7 +160,7 @@ void PartCutter::cutBefore(size_t index) {
 
 std::vector<size_t> PartCutter::run() {
   for (size_t index = 0; index < body.ops.size(); ++index) {
-    if (!parameters.empty() && readsNew(body.ops[index]))
+    if (!parameters.empty() && !newParameters(body.ops[index]).empty())
       cutBefore(index);
     pass(index);
   }

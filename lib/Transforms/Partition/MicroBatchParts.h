@@ -19,9 +19,9 @@ struct MicroBatchBody {
   int64_t microBatches;
 };
 
-/// Cuts `body` where the next parameters are first read and the fewest bytes cross, if the values
-/// of all micro-batches but one that cross need fewer bytes than the part has of parameters.
-/// Returns the first op of each part. Linear.
+/// Cuts `body` where the next parameters are first read and the fewest bytes cross, unless the
+/// values of all micro-batches but one that cross need more bytes than the part has of parameters
+/// and of sums of gradients. Returns the first op of each part. Linear.
 std::vector<size_t> cutIntoParts(const MicroBatchBody &body);
 
 } // namespace zero
