@@ -30,10 +30,13 @@ class Compiler:
         return tuple(map(int, found.groups()))
 
     def expect(self, cached, label, *flags):
-        """Compiles and checks which kernels came from the cache, and the output."""
+        """Compiles and checks how many kernels came from the cache, a number or a range, and the
+        output."""
         executable = self.graph.compile(0, 1, f"--cache-dir={self.cache}", *flags)
         self.checks.that(executable.read_bytes() == self.bytes, f"{label}: other bytes")
-        self.checks.that(self.counts() == (self.kernels, cached),
+        kernels, found = self.counts()
+        expected = cached if isinstance(cached, range) else (cached,)
+        self.checks.that(kernels == self.kernels and found in expected,
                          f"{label}: expected {cached} of {self.kernels}, got {self.counts()}")
 
     def entries(self):
@@ -43,7 +46,8 @@ class Compiler:
 def check_bytes(checks, compiler):
     checks.that(compiler.counts()[1] == 0, "no cache: kernels came from one")
     compiler.expect(0, "cold", "--threads=1")
-    checks.that(len(compiler.entries()) == compiler.kernels, "an entry for each kernel")
+    # Kernels that may share a body have one entry.
+    checks.that(3 < len(compiler.entries()) <= compiler.kernels, "entries of the kernels")
     checks.that(compiler.cache.stat().st_mode & 0o777 == 0o700, "permissions of the folder")
     checks.that(all(entry.stat().st_mode & 0o777 == 0o600 for entry in compiler.entries()),
                 "permissions of entries")
@@ -60,7 +64,7 @@ def check_damage(compiler):
     content[len(content) // 2] ^= 1
     flipped.write_bytes(content)
     empty.write_bytes(b"")
-    compiler.expect(compiler.kernels - 3, "damaged")
+    compiler.expect(range(1, compiler.kernels - 2), "damaged")
     compiler.expect(compiler.kernels, "mended")
 
 

@@ -2,7 +2,6 @@
 
 #include "CodeUnits.h"
 
-#include "IsolateKernel.h"
 #include "ObjectCache.h"
 #include "zero/Codegen/Passes.h"
 
@@ -22,22 +21,26 @@ std::vector<CodeUnit> splitKernels(ModuleOp module, const CodeTarget &target,
                                    function_ref<void(func::FuncOp, StringRef)> found) {
   std::vector<CodeUnit> units;
   llvm::StringSet<> known;
+  llvm::StringMap<size_t> unitOf;
   SymbolTable symbols(module);
-  const std::string prefix = target.name + " ";
   for (auto kernel : module.getOps<func::FuncOp>()) {
     if (!isNativeKernel(kernel) || kernel.isDeclaration())
       continue;
     OwningOpRef<ModuleOp> alone = isolateKernel(kernel, symbols);
     std::string text = textOf(*alone), symbol = symbolOf(text);
     found(kernel, symbol);
-    if (known.insert(symbol).second)
-      units.push_back({kernel.getName().str(),
-                       symbol,
-                       ObjectCache::keyOf(prefix + text),
-                       std::move(alone),
-                       {},
-                       ""});
+    if (!known.insert(symbol).second)
+      continue;
+    auto isolated = alone->lookupSymbol<func::FuncOp>("kernel");
+    auto [place, isNew] = unitOf.try_emplace(target.form(isolated, text), units.size());
+    if (isNew)
+      units.push_back({kernel.getName().str(), target.name + " ", {}, {}, {}, ""});
+    CodeUnit &unit = units[place->second];
+    unit.key += text;
+    unit.kernels.push_back({symbol, std::move(alone)});
   }
+  for (CodeUnit &unit : units)
+    unit.key = ObjectCache::keyOf(unit.key);
   return units;
 }
 
@@ -49,7 +52,7 @@ static void compile(CodeUnit &unit, const CodeTarget &target, llvm::TargetMachin
     unit.error = "cannot translate to LLVM IR";
     return;
   }
-  auto code = target.emit(*module, machine, unit.symbol);
+  auto code = target.emit(*module, machine);
   if (code)
     unit.code = std::move(*code);
   else
@@ -93,9 +96,11 @@ FailureOr<unsigned> compileUnits(ModuleOp module, MutableArrayRef<CodeUnit> unit
     if (std::string why = cache.open(cacheFolder); !why.empty())
       warn(why);
   SmallVector<CodeUnit *> missing;
+  unsigned found = 0;
   for (CodeUnit &unit : units) {
     if (auto code = cache.find(unit.key)) {
       unit.code = std::move(*code);
+      found += unit.kernels.size();
       continue;
     }
     if (failed(target.lower(unit)))
@@ -109,7 +114,7 @@ FailureOr<unsigned> compileUnits(ModuleOp module, MutableArrayRef<CodeUnit> unit
   if (cache.hasFailed())
     warn("an entry could not be written");
   cache.prune();
-  return units.size() - missing.size();
+  return found;
 }
 
 } // namespace zero

@@ -1,16 +1,15 @@
-//===- CodeUnits.h - compile kernels one by one -----------------*- C++ -*-===//
+//===- CodeUnits.h - compile kernels in units -------------------*- C++ -*-===//
 //
-// Each kernel is compiled alone, under a name that follows from its text: so its code
-// depends on nothing else, is the same for any number of threads, and can be kept.
+// Kernels that may share code are one unit, every other kernel is one. The code of a unit follows
+// from the texts of its kernels: so it is the same for any number of threads, and can be kept.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef LIB_CODEGEN_OBJECT_CODEUNITS_H
 #define LIB_CODEGEN_OBJECT_CODEUNITS_H
 
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/IR/BuiltinOps.h"
-#include "mlir/IR/OwningOpRef.h"
+#include "IsolateKernel.h"
+
 #include "llvm/IR/Module.h"
 #include "llvm/Support/Error.h"
 
@@ -26,12 +25,12 @@ namespace zero {
 
 using Code = llvm::SmallVector<char, 0>;
 
-/// Kernels with the same code, on its way.
+/// Kernels that are compiled together, on their way.
 struct CodeUnit {
-  std::string name;   ///< of the first kernel that has this code
-  std::string symbol; ///< of the code
-  std::string key;    ///< in the cache
-  mlir::OwningOpRef<mlir::ModuleOp> module;
+  std::string name; ///< of the first kernel
+  std::string key;  ///< in the cache
+  std::vector<IsolatedKernel> kernels;
+  mlir::OwningOpRef<mlir::ModuleOp> module; ///< of all kernels, in the LLVM dialect
   Code code;
   std::string error;
 };
@@ -39,11 +38,12 @@ struct CodeUnit {
 /// The target for which kernels are compiled.
 struct CodeTarget {
   std::string name; ///< for the cache and errors
-  /// Makes the LLVM dialect of a unit's module, in which the kernel is called `kernel`.
+  /// A text that kernels have in common which may share code, given a kernel and its text.
+  std::string (*form)(mlir::func::FuncOp kernel, llvm::StringRef text);
+  /// Makes the module of a unit from those of its kernels.
   llvm::LogicalResult (*lower)(CodeUnit &unit);
   std::function<llvm::Expected<std::unique_ptr<llvm::TargetMachine>>()> machine;
-  llvm::Expected<Code> (*emit)(llvm::Module &module, llvm::TargetMachine &machine,
-                               llvm::StringRef symbol);
+  llvm::Expected<Code> (*emit)(llvm::Module &module, llvm::TargetMachine &machine);
 };
 
 /// The code that the kernels of `module` need, each text once. Calls found(kernel, symbol)
@@ -53,7 +53,7 @@ splitKernels(mlir::ModuleOp module, const CodeTarget &target,
              llvm::function_ref<void(mlir::func::FuncOp, llvm::StringRef)> found);
 
 /// Fills in the code of `units`, by so many threads, or from the cache in `cacheFolder`
-/// (empty: none). Returns how many were found there; fails after an error at `module`.
+/// (empty: none). Returns how many kernels were found there; fails after an error at `module`.
 llvm::FailureOr<unsigned> compileUnits(mlir::ModuleOp module, llvm::MutableArrayRef<CodeUnit> units,
                                        const CodeTarget &target, unsigned threads,
                                        llvm::StringRef cacheFolder);

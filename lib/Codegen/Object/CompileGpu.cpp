@@ -34,14 +34,16 @@ static void loadDialects(MLIRContext *context) {
 
 /// Lowers a unit to the LLVM dialect, and its launches to separate kernels.
 static LogicalResult lower(CodeUnit &unit) {
+  auto &[symbol, module] = unit.kernels.front();
+  unit.module = std::move(module);
   auto kernel = unit.module->lookupSymbol<func::FuncOp>("kernel");
-  rt::proto::GpuKernel launches = describeLaunches(kernel, unit.symbol);
-  outlineLaunches(kernel, unit.symbol);
+  rt::proto::GpuKernel launches = describeLaunches(kernel, symbol);
+  outlineLaunches(kernel, symbol);
   // Constants of other kernels have the same names.
   SymbolTable symbols(*unit.module);
   for (auto global : llvm::make_early_inc_range(unit.module->getOps<memref::GlobalOp>()))
-    if (!global.getName().starts_with(unit.symbol) &&
-        failed(symbols.rename(global, (unit.symbol + "_" + global.getName()).str())))
+    if (!global.getName().starts_with(symbol) &&
+        failed(symbols.rename(global, (symbol + "_" + global.getName()).str())))
       return failure();
   if (failed(lowerGpuToLLVM(*unit.module)))
     return failure();
@@ -55,7 +57,7 @@ static LogicalResult lower(CodeUnit &unit) {
   return success();
 }
 
-static llvm::Expected<Code> emit(llvm::Module &module, llvm::TargetMachine &machine, StringRef) {
+static llvm::Expected<Code> emit(llvm::Module &module, llvm::TargetMachine &machine) {
   auto ptx = emitPtx(module, machine);
   if (!ptx)
     return ptx.takeError();
@@ -80,7 +82,8 @@ static CompiledGpuKernels::Image makeImage(ModuleOp module, unsigned architectur
 FailureOr<CompiledGpuKernels> compileGpuKernels(ModuleOp module, const GpuCompileOptions &options) {
   loadDialects(module.getContext());
   CompiledGpuKernels compiled;
-  const CodeTarget gpu = {"a GPU", lower, gpuMachine, emit};
+  auto formOf = [](func::FuncOp, StringRef text) { return text.str(); };
+  const CodeTarget gpu = {"a GPU", formOf, lower, gpuMachine, emit};
   std::vector<CodeUnit> units = splitKernels(module, gpu, [&](func::FuncOp kernel, StringRef code) {
     compiled.kernels.emplace_back(kernel.getName().str(), describeLaunches(kernel, code));
   });

@@ -3,6 +3,7 @@
 #include "CodeUnits.h"
 #include "LowerToLLVM.h"
 #include "ObjectCode.h"
+#include "ShareBodies.h"
 #include "zero/Codegen/Compile.h"
 #include "zero/Codegen/Passes.h"
 #include "zero/Codegen/TargetCpu.h"
@@ -26,15 +27,18 @@ static void loadDialects(MLIRContext *context) {
 }
 
 static LogicalResult lower(CodeUnit &unit) {
-  unit.module->lookupSymbol<func::FuncOp>("kernel").setName(unit.symbol);
-  return lowerToLLVM(*unit.module);
+  for (IsolatedKernel &kernel : unit.kernels)
+    if (failed(lowerToLLVM(*kernel.module)))
+      return failure();
+  unit.module = shareBodies(unit.kernels);
+  return success();
 }
 
 FailureOr<CompiledKernels> compileKernels(ModuleOp module, const CompileOptions &options) {
   loadDialects(module.getContext());
   CompiledKernels compiled;
   const std::string level = targetCpuOf(module).getLevel().str();
-  const CodeTarget cpu = {level, lower, [&] { return cpuMachine(level); }, emitObject};
+  const CodeTarget cpu = {level, formOf, lower, [&] { return cpuMachine(level); }, emitObject};
   std::vector<CodeUnit> units = splitKernels(module, cpu, [&](func::FuncOp kernel, StringRef code) {
     compiled.symbols.emplace_back(kernel.getName().str(), code.str());
   });
@@ -44,7 +48,8 @@ FailureOr<CompiledKernels> compileKernels(ModuleOp module, const CompileOptions 
       compileUnits(module, units, cpu, options.threads, options.cacheFolder);
   if (failed(cached))
     return failure();
-  compiled.codes = units.size();
+  for (const CodeUnit &unit : units)
+    compiled.codes += unit.kernels.size();
   compiled.cached = *cached;
   std::vector<ArrayRef<char>> objects(units.size());
   llvm::transform(units, objects.begin(), [](const CodeUnit &unit) { return ArrayRef(unit.code); });

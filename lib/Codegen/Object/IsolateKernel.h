@@ -9,6 +9,12 @@
 
 namespace zero {
 
+/// A kernel in a module of its own, as `kernel`.
+struct IsolatedKernel {
+  std::string symbol; ///< of its code
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+};
+
 /// A module with `kernel` alone, as `kernel`, and the constants that it reads, under names
 /// that do not depend on where it came from.
 mlir::OwningOpRef<mlir::ModuleOp> isolateKernel(mlir::func::FuncOp kernel,

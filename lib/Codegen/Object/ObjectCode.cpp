@@ -5,7 +5,6 @@
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/Config/llvm-config.h"
-#include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Object/ObjectFile.h"
@@ -39,29 +38,6 @@ Expected<std::unique_ptr<TargetMachine>> cpuMachine(StringRef level) {
   if (!machine)
     return createStringError("no code generation for " + level);
   return machine;
-}
-
-/// Adds the exported function that takes an array of pointers; the body keeps its noalias
-/// attributes because it is not inlined.
-static void addEntry(Module &module, StringRef name) {
-  Function *body = module.getFunction(name);
-  body->setName(name + ".body");
-  body->setLinkage(GlobalValue::InternalLinkage);
-  body->addFnAttr(Attribute::NoInline);
-  LLVMContext &context = module.getContext();
-  Type *pointer = PointerType::getUnqual(context);
-  Type *number = Type::getInt64Ty(context);
-  auto *type = FunctionType::get(Type::getVoidTy(context), {pointer, number, number}, false);
-  Function *entry = Function::Create(type, GlobalValue::ExternalLinkage, name, module);
-  IRBuilder<> builder(BasicBlock::Create(context, "entry", entry));
-  SmallVector<Value *> arguments;
-  for (unsigned index = 0; index + 2 < body->arg_size(); ++index) {
-    Value *slot = builder.CreateConstInBoundsGEP1_64(pointer, entry->getArg(0), index);
-    arguments.push_back(builder.CreateLoad(pointer, slot));
-  }
-  arguments.append({entry->getArg(1), entry->getArg(2)});
-  builder.CreateCall(body, arguments);
-  builder.CreateRetVoid();
 }
 
 namespace {
@@ -136,11 +112,9 @@ static Error checkUndefined(ArrayRef<char> bytes) {
   return Error::success();
 }
 
-Expected<SmallVector<char, 0>> emitObject(Module &module, TargetMachine &machine,
-                                          StringRef kernel) {
+Expected<SmallVector<char, 0>> emitObject(Module &module, TargetMachine &machine) {
   module.setTargetTriple(machine.getTargetTriple());
   module.setDataLayout(machine.createDataLayout());
-  addEntry(module, kernel);
   for (Function &function : module)
     if (!function.isDeclaration()) {
       function.addFnAttr(Attribute::NoUnwind);

@@ -19,11 +19,10 @@ namespace zero {
 /// operations. Fails if LLVM was built without this target.
 llvm::Expected<std::unique_ptr<llvm::TargetMachine>> cpuMachine(llvm::StringRef level);
 
-/// Gives the function `kernel` of `module` the entry point
-/// `void kernel(void *const *args, int64_t begin, int64_t end)`, optimises, and writes an
-/// object. Fails when the code would call a function that a runtime need not have.
-llvm::Expected<llvm::SmallVector<char, 0>>
-emitObject(llvm::Module &module, llvm::TargetMachine &machine, llvm::StringRef kernel);
+/// Optimises `module` and writes an object. Fails when the code would call a function that a
+/// runtime need not have.
+llvm::Expected<llvm::SmallVector<char, 0>> emitObject(llvm::Module &module,
+                                                      llvm::TargetMachine &machine);
 
 /// Runs LLVM's O3 on `module`; no loop becomes a call but of C's memory functions.
 void optimise(llvm::Module &module, llvm::TargetMachine &machine);
