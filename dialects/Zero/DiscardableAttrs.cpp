@@ -51,6 +51,7 @@ const Known kKnown[] = {
     {"zero.micro_batches", OnModule, kInteger, "an integer"},
     {"zero.interleave", OnModule, kUnit, "no value"},
     {"zero.interleaved", OnModule, kUnit, "no value"},
+    {"zero.whole_step", OnModule, kUnit, "no value"},
     {"zero.stage", OnModule, kInteger, "an integer"},
     {"zero.seed", OnModule, kInteger, "an integer"},
     {"zero.threads", OnModule, kInteger, "an integer"},

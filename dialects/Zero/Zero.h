@@ -88,6 +88,8 @@ inline constexpr llvm::StringLiteral kRanksAttr = "zero.ranks";
 inline constexpr llvm::StringLiteral kMicroBatchesAttr = "zero.micro_batches";
 inline constexpr llvm::StringLiteral kStageAttr = "zero.stage";
 inline constexpr llvm::StringLiteral kOptimizerAttr = "zero.optimizer";
+/// On a module whose source is a whole training step: it computes its own gradients and updates.
+inline constexpr llvm::StringLiteral kWholeStepAttr = "zero.whole_step";
 /// On the module: the micro-batches will be interleaved, or are; then the step contains every one,
 /// and its ops run once. See zero-interleave-micro-batches.
 inline constexpr llvm::StringLiteral kInterleaveAttr = "zero.interleave";

@@ -30,7 +30,8 @@ def Zero_Condition : Type<CPred<"$_self == ::mlir::RankedTensorType::get({}, "
 def Zero_ParameterOp : Zero_Op<"parameter", [Symbol]> {
   let summary = "Declare a tensor of the model that training changes";
   let description = [{
-    Initial values are bytes of a file (`data`) or one value for all elements (`splat`). A
+    Initial values are bytes of a file (`data`) or one value for all elements (`splat`); those of
+    a `required` tensor are given to the run, which does not start without them. A
     `frozen` parameter is sharded and gathered like the others but has no gradient and no
     optimizer state. The phase `place` writes the placement of the parameter and of its gradient
     (`placement`, `gradient`), the bucket that holds it (`home`) and its offset there in
@@ -45,7 +46,8 @@ def Zero_ParameterOp : Zero_Op<"parameter", [Symbol]> {
                        UnitAttr:$frozen,
                        OptionalAttr<Zero_PlacementAttr>:$placement,
                        OptionalAttr<Zero_PlacementAttr>:$gradient,
-                       OptionalAttr<FlatSymbolRefAttr>:$home, OptionalAttr<I64Attr>:$start);
+                       OptionalAttr<FlatSymbolRefAttr>:$home, OptionalAttr<I64Attr>:$start,
+                       UnitAttr:$required);
   let hasVerifier = 1;
   let assemblyFormat = "$sym_name `:` $type attr-dict";
   let extraClassDeclaration = [{
@@ -62,6 +64,10 @@ def Zero_StateOp : Zero_Op<"state", [Symbol, DeclareOpInterfaceMethods<SymbolUse
     buffer: a tensor of the model that the step writes although it is not trained, such as
     running statistics. Initialized like `zero.parameter`.
 
+    States of the same kind of all parameters share the buffers of the parameters' buckets. The
+    kind is what follows the name of the parameter in the name of the state, or `slot` if the
+    name is the model's own.
+
     ```mlir
     zero.state optimizer @"fc1.weight.m" of @"fc1.weight" : tensor<128x784xf32> {splat = 0.0}
     zero.state constant @mask : tensor<4x1x128x128xi1> {data = #zero.data<"gpt2.onnx", 99, 65536>}
@@ -73,12 +79,27 @@ def Zero_StateOp : Zero_Op<"state", [Symbol, DeclareOpInterfaceMethods<SymbolUse
                        OptionalAttr<FlatSymbolRefAttr>:$of, TypeAttrOf<AnyStaticShapeTensor>:$type,
                        OptionalAttr<Zero_DataAttr>:$data, OptionalAttr<F64Attr>:$splat,
                        OptionalAttr<Zero_PlacementAttr>:$placement,
-                       OptionalAttr<FlatSymbolRefAttr>:$home, OptionalAttr<I64Attr>:$start);
+                       OptionalAttr<FlatSymbolRefAttr>:$home, OptionalAttr<I64Attr>:$start,
+                       OptionalAttr<StrAttr>:$slot, UnitAttr:$required);
   let hasVerifier = 1;
   let assemblyFormat = "`` $role $sym_name (`of` $of^)? `:` $type attr-dict";
+  let builders = [OpBuilder<(ins "::zero::Role":$role, "::llvm::StringRef":$name,
+                                 "::mlir::FlatSymbolRefAttr":$of, "::mlir::RankedTensorType":$type,
+                                 "::zero::DataAttr":$data, "::mlir::FloatAttr":$splat,
+                                 CArg<"bool", "false">:$required), [{
+    build($_builder, $_state, role, name, of, type, data, splat, ::zero::PlacementAttr(),
+          ::mlir::FlatSymbolRefAttr(), ::mlir::IntegerAttr(), ::mlir::StringAttr(), required);
+  }]>];
   let extraClassDeclaration = [{
     ::mlir::RankedTensorType getTensorType() {
       return ::llvm::cast<::mlir::RankedTensorType>(getType());
+    }
+    /// What distinguishes this state from others of its parameter `of`, the same for all
+    /// parameters: ".m".
+    ::std::string getSuffix() {
+      if (::std::optional<::llvm::StringRef> slot = getSlot())
+        return "." + slot->str();
+      return getSymName().drop_front(getOf()->size()).str();
     }
   }];
 }

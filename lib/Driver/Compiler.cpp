@@ -3,6 +3,7 @@
 #include "zero/Driver/Compiler.h"
 
 #include "LocalBatch.h"
+#include "WholeStep.h"
 #include "zero/Driver/Register.h"
 #include "zero/Emit/Emit.h"
 #include "zero/Frontends/Frontend.h"
@@ -176,11 +177,13 @@ LogicalResult compileModel(const CompilerOptions &options, llvm::raw_ostream &re
     return emitError(UnknownLoc::get(&context)) << error;
   OwningOpRef<ModuleOp> module = readModel(options, context);
   if (!module || failed(checkLocalBatch(*module, options)) ||
-      failed(runPhases(*module, options, machine)))
+      failed(checkWholeStep(*module, options)) || failed(runPhases(*module, options, machine)) ||
+      failed(checkLearningRate(*module, options)))
     return failure();
   decisions.print(report, options.phases.import.verbose);
   auto optimizer = (*module)->getAttrOfType<StringAttr>(kOptimizerAttr);
-  if (optimizer && !options.phases.step.optimizer.hasValue())
+  const bool isOwn = (*module)->hasAttr(kWholeStepAttr);
+  if (optimizer && !isOwn && !options.phases.step.optimizer.hasValue())
     report << "no --optimizer is given; the default is " << optimizer.getValue() << "\n";
   // No pass changes the step from here on.
   const Storage storage(*module);

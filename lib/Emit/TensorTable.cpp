@@ -71,6 +71,8 @@ public:
                           : addTensor(state, state.getTensorType(), roleOf(state.getRole()),
                                       state.getSymName(), PartAttr());
         tensor->set_saved(state.getRole() == Role::Buffer);
+        for (StringRef alias : aliasesOf(state))
+          tensor->add_aliases(alias.str());
       }
     }
     for (auto constant : step.getBody().getOps<arith::ConstantOp>())
@@ -101,9 +103,10 @@ private:
   /// tensor.
   proto::Tensor *addStateOf(ParameterOp parameter, StateOp state) {
     StringRef of = modelName(parameter);
-    StringRef suffix = state.getSymName().drop_front(parameter.getSymName().size());
-    proto::Tensor *tensor = addTensor(state, state.getTensorType(), roleOf(state.getRole()),
-                                      (of + suffix).str(), partOf(parameter));
+    std::string suffix = state.getSuffix();
+    std::string name = state.getSlot() ? state.getSymName().str() : (of + suffix).str();
+    proto::Tensor *tensor =
+        addTensor(state, state.getTensorType(), roleOf(state.getRole()), name, partOf(parameter));
     tensor->set_of(of.str());
     tensor->set_master(suffix == ("." + kMasterSuffix).str());
     return tensor;
@@ -155,6 +158,8 @@ private:
         range->set_stored(dtypeOf(getElementTypeOrSelf(stored)));
       // A matrix of another type than this one is its transpose.
       range->set_transposed(isa_and_present<RankedTensorType>(reference->getStored()));
+    } else if (op.getRequired()) {
+      tensor->mutable_init()->set_required(true);
     } else {
       APFloat splat = op.getSplat().value_or(APFloat(0.0));
       tensor->mutable_init()->set_splat(splat.convertToDouble());
@@ -233,6 +238,10 @@ private:
   /// The summed gradients are at the places where the updates read them.
   void addGradients() {
     Value scale = lossScale();
+    // The updates of a whole step divide the sum; others get the gradient of a mean.
+    auto ranks = module->getAttrOfType<IntegerAttr>(kRanksAttr);
+    const int64_t summands =
+        module->hasAttr(kWholeStepAttr) ? ranks.getInt() * microBatchesOf(module) : 1;
     llvm::StringMap<Value> byBucket;
     for (auto launch : step.getBody().getOps<LaunchOp>())
       if (std::optional<StringRef> bucket = launch.getUpdates())
@@ -248,6 +257,8 @@ private:
         entry->set_parameter(modelName(parameter).str());
         if (scale)
           *entry->mutable_scale() = commands.address(scale);
+        if (summands > 1)
+          entry->set_summands(summands);
       }
       if (partOf(parameter)) {
         proto::Gradient::Tile *tile = entry->add_tiles();

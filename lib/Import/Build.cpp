@@ -73,8 +73,10 @@ private:
   void findUsed(ArrayRef<Result> results) {
     for (const Result &result : results)
       used.insert(result.value);
-    for (const auto &[buffer, value] : model.record.updates)
+    for (const auto &[buffer, value] : model.record.updates) {
       used.insert(value);
+      written.insert(buffer);
+    }
     for (pb::NodeProto *node : llvm::reverse(graph.nodes)) {
       bool isUsed = llvm::any_of(node->output(), [&](const std::string &name) {
         return used.contains(name) && !graph.known.contains(name);
@@ -91,16 +93,22 @@ private:
     return isSetting(node, index) && graph.known.contains(node.input(index));
   }
 
+  /// The symbol of the state `name`. Whole steps often have a counter with the name of the step
+  /// function.
+  static StringRef symbolOf(StringRef name) { return name == kStepName ? "step.value" : name; }
+
   void addState(StringRef name, const Constant &constant) {
-    if (name == kStepName)
+    if (name == kStepName && !written.contains(name))
       fail("initializer 'step': expected another name, that of the step function is reserved");
-    if (!isFloat(constant.type) && !used.contains(name))
+    if (!isFloat(constant.type) && !used.contains(name) && !written.contains(name))
       return;
     auto type = tensorType(constant.type, constant.dims, context, "initializer " + quote(name));
     FloatAttr splat = constant.splat ? builder.getF64FloatAttr(*constant.splat) : FloatAttr();
-    auto state = StateOp::create(builder, locate(name), Role::Constant, name, FlatSymbolRefAttr(),
-                                 type, dataOf(constant, type), splat, PlacementAttr(),
-                                 FlatSymbolRefAttr(), IntegerAttr());
+    auto state =
+        StateOp::create(builder, locate(name), Role::Constant, symbolOf(name), FlatSymbolRefAttr(),
+                        type, dataOf(constant, type), splat, constant.isRequired);
+    if (symbolOf(name) != name)
+      setStrings(state, kAliasesAttr, name.str());
     if (auto it = model.signature.aliases.find(name); it != model.signature.aliases.end())
       setStrings(state, kAliasesAttr, it->second);
     if (!model.signature.kinds.empty() && isFloat(constant.type)) {
@@ -152,7 +160,8 @@ private:
       if (value.getType() != typeOf(buffer))
         fail("buffer " + quote(buffer) + ": expected a new value of its own type, got another in " +
              quote(name));
-      WriteOp::create(builder, locate(buffer), FlatSymbolRefAttr::get(context, buffer), value);
+      WriteOp::create(builder, locate(buffer), FlatSymbolRefAttr::get(context, symbolOf(buffer)),
+                      value);
     }
   }
 
@@ -171,7 +180,7 @@ private:
   void addReads() {
     for (const auto &[name, constant] : model.constants)
       if (isState(constant) && used.contains(name))
-        values[name] = ReadOp::create(builder, locate(name), typeOf(name), name);
+        values[name] = ReadOp::create(builder, locate(name), typeOf(name), symbolOf(name));
   }
 
   Type typeOf(StringRef name) {
@@ -242,7 +251,7 @@ private:
   OpBuilder builder;
   FileLineColLoc fileLoc;
   OwningOpRef<ModuleOp> module;
-  llvm::StringSet<> used, settings;
+  llvm::StringSet<> used, settings, written;
   llvm::DenseSet<const pb::NodeProto *> usedNodes;
   llvm::StringMap<Value> values;
 };

@@ -2,6 +2,7 @@
 
 #include "zero/Import/Import.h"
 #include "Build.h"
+#include "CarriedState.h"
 #include "EmbeddingBags.h"
 #include "Graph.h"
 #include "Origin.h"
@@ -15,6 +16,7 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Remarks.h"
 #include "mlir/IR/Verifier.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 
@@ -24,8 +26,11 @@ namespace importer {
 /// The outputs that have to be typed: all of them, or just the loss.
 static std::vector<std::string> wantedOutputs(const Model &model, StringRef loss) {
   std::vector<std::string> outputs;
+  llvm::StringSet<> carried;
+  for (const auto &[state, value] : model.record.updates)
+    carried.insert(value);
   for (const pb::ValueInfoProto &output : model.proto.graph().output())
-    if (loss.empty() || output.name() == loss) {
+    if (loss.empty() ? !carried.contains(output.name()) : output.name() == loss) {
       if (output.name().empty())
         fail("an output of the model has no name");
       outputs.push_back(output.name());
@@ -33,7 +38,8 @@ static std::vector<std::string> wantedOutputs(const Model &model, StringRef loss
   if (!outputs.empty())
     return outputs;
   if (loss.empty())
-    fail("the model has no outputs");
+    fail(carried.empty() ? "the model has no outputs"
+                         : "the model has no loss: all its outputs are carried to the next step");
   std::vector<std::string> notes;
   for (const pb::ValueInfoProto &output : model.proto.graph().output())
     notes.push_back("output " + quote(output.name()));
@@ -118,11 +124,34 @@ static void noteOrigins(const Model &model, const ImportOptions &options, TypedG
   }
 }
 
+/// Says what a whole step takes from the user and what it returns besides state.
+static void reportWholeStep(Model &model, const TypedGraph &graph, ArrayRef<Result> results,
+                            llvm::ArrayRef<std::string> outputs) {
+  auto list = [](auto &&names) {
+    std::string text;
+    for (const std::string &name : names)
+      text += (text.empty() ? "" : ", ") + quote(name);
+    return text.empty() ? std::string("none") : text;
+  };
+  std::vector<std::string> inputs, left;
+  for (const Input &input : graph.inputs)
+    inputs.push_back(input.name);
+  for (const std::string &output : outputs)
+    if (output != results.front().value)
+      left.push_back(output);
+  std::string line = "a whole training step: " + std::to_string(model.record.updates.size()) +
+                     " tensors are carried from step to step; inputs " + list(inputs) +
+                     "; the loss is " + quote(results.front().value);
+  model.record.remarks.push_back(line + (left.empty() ? "" : "; not computed: " + list(left)));
+}
+
 static OwningOpRef<ModuleOp> import(StringRef path, const ImportOptions &options,
                                     MLIRContext *context) {
   Model model = readModel(path, options.allowSymlinks, options.checkData);
-  // A model that only runs forward is taken as it is.
-  if (!options.forwardOnly) {
+  // A model that only runs forward, or that is a whole step, is taken as it is.
+  if (!options.carry.empty()) {
+    carryState(model, options);
+  } else if (!options.forwardOnly) {
     restoreCalls(model);
     findBufferUpdates(model);
   }
@@ -136,8 +165,12 @@ static OwningOpRef<ModuleOp> import(StringRef path, const ImportOptions &options
   graph.nodes = sortNodes(model, wanted);
   inferTypes(model, graph);
   noteOrigins(model, options, graph);
-  auto module =
-      buildModule(model, graph, chooseResults(graph, outputs, options.forwardOnly), context);
+  std::vector<Result> results = chooseResults(graph, outputs, options.forwardOnly);
+  auto module = buildModule(model, graph, results, context);
+  if (!options.carry.empty()) {
+    module.get()->setAttr(kWholeStepAttr, UnitAttr::get(context));
+    reportWholeStep(model, graph, results, outputs);
+  }
   report(model.record, module->getLoc());
   return module;
 }

@@ -21,6 +21,7 @@ struct Constant {
   std::optional<pb::TensorProto> value; ///< the bytes themselves, if small
   std::optional<double> splat;          ///< all elements are this; then there are no bytes
   bool transposed = false;              ///< the bytes are those of the transpose
+  bool isRequired = false;              ///< the model has no value: the run must be given one
   /// The initializer of the model that has these bytes, if its name differs from this one; "" if it
   /// also represents other tensors.
   std::optional<std::string> initializer;

@@ -5,6 +5,7 @@
 #include "dialects/Zero/Zero.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
@@ -23,6 +24,35 @@ func::FuncOp startKernel(ModuleOp module, StringRef name, TypeRange inputs, Type
     kernel.setArgAttr(firstInplace + i, kInplaceAttr, builder.getI64IntegerAttr(i));
   kernel.addEntryBlock();
   return kernel;
+}
+
+AffineMap broadcastLast(Value operand, unsigned rank) {
+  MLIRContext *context = operand.getContext();
+  unsigned own = cast<RankedTensorType>(operand.getType()).getRank();
+  SmallVector<AffineExpr> dims;
+  for (unsigned i = 0; i < own; ++i)
+    dims.push_back(getAffineDimExpr(i, context));
+  return AffineMap::get(rank, 0, dims, context);
+}
+
+SmallVector<Value>
+updateElements(OpBuilder &builder, Location loc, unsigned rank, ValueRange outs, ValueRange ins,
+               llvm::function_ref<void(OpBuilder &, ValueRange, SmallVectorImpl<Value> &)> body) {
+  SmallVector<AffineMap> maps;
+  for (ValueRange operands : {ins, outs})
+    for (Value operand : operands)
+      maps.push_back(broadcastLast(operand, rank));
+  SmallVector<utils::IteratorType> loops(rank, utils::IteratorType::parallel);
+  auto generic =
+      linalg::GenericOp::create(builder, loc, outs.getTypes(), ins, outs, maps, loops,
+                                [&](OpBuilder &b, Location, ValueRange values) {
+                                  SmallVector<Value> operands(values.drop_front(ins.size())),
+                                      results;
+                                  llvm::append_range(operands, values.take_front(ins.size()));
+                                  body(b, operands, results);
+                                  linalg::YieldOp::create(b, loc, results);
+                                });
+  return SmallVector<Value>(generic.getResults());
 }
 
 Value Formula::constant(double value, Type type) {

@@ -56,7 +56,7 @@ private:
 
   SmallVector<Value> elementwise(OpBuilder &builder, ValueRange ins, ValueRange outs, Body body);
   Value squareSum(OpBuilder &builder, ValueRange ins, Body body);
-  AffineMap mapOf(Value operand) const;
+  AffineMap mapOf(Value operand) const { return broadcastLast(operand, rank); }
 
   /// The f32 values that the optimizer's rules take: the parameter (its master),
   /// its states, the gradient times its factor, scalars.
@@ -72,35 +72,14 @@ private:
 
 } // namespace
 
-/// Scalars and values of a block are broadcast.
-AffineMap UpdateBuilder::mapOf(Value operand) const {
-  unsigned own = cast<RankedTensorType>(operand.getType()).getRank();
-  SmallVector<AffineExpr> dims;
-  for (unsigned i = 0; i < own; ++i)
-    dims.push_back(getAffineDimExpr(i, context));
-  return AffineMap::get(rank, 0, dims, context);
-}
-
-/// One loop; `body` sees the elements of `outs`, then those of `ins`, and makes the new
-/// ones of `outs`. They are updated in place.
+/// The loop over slices; `body` is as for updateElements().
 SmallVector<Value> UpdateBuilder::elementwise(OpBuilder &builder, ValueRange ins, ValueRange outs,
                                               Body body) {
-  SmallVector<AffineMap> maps;
-  for (ValueRange operands : {ins, outs})
-    for (Value operand : operands)
-      maps.push_back(mapOf(operand));
-  SmallVector<utils::IteratorType> loops(rank, utils::IteratorType::parallel);
-  auto generic =
-      linalg::GenericOp::create(builder, module.getLoc(), outs.getTypes(), ins, outs, maps, loops,
-                                [&](OpBuilder &b, Location loc, ValueRange values) {
-                                  SmallVector<Value> operands(values.drop_front(ins.size()));
-                                  llvm::append_range(operands, values.take_front(ins.size()));
-                                  Formula f(b, loc);
-                                  SmallVector<Value> results;
-                                  body(f, b, operands, results);
-                                  linalg::YieldOp::create(b, loc, results);
-                                });
-  return SmallVector<Value>(generic.getResults());
+  return updateElements(builder, module.getLoc(), rank, outs, ins,
+                        [&](OpBuilder &b, ValueRange values, SmallVectorImpl<Value> &results) {
+                          Formula f(b, module.getLoc());
+                          body(f, b, values, results);
+                        });
 }
 
 /// The sum over each block of the squares of the results of `body` for the elements.

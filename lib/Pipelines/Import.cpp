@@ -20,6 +20,7 @@ void zero::addImport(OpPassManager &pm, const PhaseOptions &all) {
   if (!options.forwardOnly && options.trainable.empty())
     pm.addPass(createVerifyExport({options.verbose}));
   pm.addPass(createSelectParameters(select));
+  pm.addPass(createLiftUpdates());
   pm.addPass(createMarkTokens());
   // A model that only runs forward stays as it is.
   if (!options.forwardOnly)

@@ -96,8 +96,9 @@ static void copyPart(std::span<const uint8_t> data, const proto::Init::Range &ra
 /// Whether the memory of `block` already contains the initial values of `tensor`.
 static bool isThere(const proto::Tensor &tensor, const Block &block, const MemoryByTier &memory) {
   const proto::Init &init = tensor.init();
-  return init.source_case() == proto::Init::kSplat && init.splat() == 0 &&
-         !std::signbit(init.splat()) && memory.at(block.buffer->tier()).startsAsZeros();
+  const bool isZero = init.required() || (init.source_case() == proto::Init::kSplat &&
+                                          init.splat() == 0 && !std::signbit(init.splat()));
+  return isZero && memory.at(block.buffer->tier()).startsAsZeros();
 }
 
 /// Calls `visit(tensor, block, part)` for the parts that must be written.
@@ -195,12 +196,14 @@ Status copyOwnGradient(const proto::Gradient &gradient, const Block &block, int 
   const uint64_t size = sizeOf(stored);
   float scale = 1;
   ZERO_RT_TRY(readScale(gradient, rank, memory, scale));
+  if (gradient.summands() > 1)
+    scale *= static_cast<float>(gradient.summands());
   return forEachPart(block, rank, [&](const Part &part) {
     char *target = static_cast<char *>(whole) + part.inTensor * sizeOf(dtype);
     auto use = [&](const char *piece, uint64_t done, uint64_t bytes) {
       char *into = target + done / size * sizeOf(dtype);
       convertFloats(stored, piece, dtype, into, bytes / size);
-      if (gradient.has_scale()) // then handed out as f32
+      if (scale != 1) // then handed out as f32
         unscale(into, bytes / size, scale);
       return Status();
     };

@@ -97,7 +97,7 @@ private:
 
   Status checkInit(const proto::Tensor &tensor, uint64_t count) {
     const proto::Init &init = tensor.init();
-    if (init.source_case() == proto::Init::kSplat)
+    if (init.source_case() == proto::Init::kSplat || init.required())
       return {};
     if (init.source_case() == proto::Init::SOURCE_NOT_SET)
       return badTable("tensor", tensor.name(), "it has no initial value");
@@ -155,10 +155,10 @@ private:
         if (block.buffer->dtype() != gradientBuffer(gradient).dtype())
           return badTable("gradient", name, "its tiles are of several element types");
       }
-      if (!gradient.has_scale())
-        continue;
-      ZERO_RT_TRY(bounds.check(name, gradient.scale(), sizeof(float)));
-      if (gradientType(gradient) != ZERO_RT_F32)
+      if (gradient.has_scale())
+        ZERO_RT_TRY(bounds.check(name, gradient.scale(), sizeof(float)));
+      if ((gradient.has_scale() || gradient.summands() > 0) &&
+          gradientType(gradient) != ZERO_RT_F32)
         return badTable("gradient", name, "a scale of a gradient whose type has no scale");
     }
     return {};

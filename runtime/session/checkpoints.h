@@ -29,6 +29,7 @@ public:
 
   Status save(const std::string &folder);
   Status load(const std::string &path, uint32_t flags, zero_rt_state_result &result);
+  bool isLoaded() const { return !generation.empty(); }
   /// Finds the position in the data at which the loaded checkpoint continues, once there is data.
   Status findData();
   /// Returns each further remark once; nullptr if there is none. Valid until the next call.

@@ -57,8 +57,14 @@ Status Session::setLearningRate(float rate) {
 // Steps
 //===----------------------------------------------------------------------===//
 
+/// Whether every tensor has a value to begin with.
+Status Session::checkState() const {
+  return checkpoints.isLoaded() ? Status() : weights.checkGiven();
+}
+
 Status Session::step(uint32_t flags, zero_rt_step_result &result) {
   ZERO_RT_TRY(ranks->checkAlive());
+  ZERO_RT_TRY(checkState());
   ZERO_RT_TRY(position.data->prepare());
   ZERO_RT_TRY(checkpoints.findData());
   ZERO_RT_TRY(gradients.keep(flags & ZERO_RT_KEEP_GRADIENTS));
@@ -81,6 +87,7 @@ Status Session::step(uint32_t flags, zero_rt_step_result &result) {
 Status Session::evaluate(std::shared_ptr<DataSet> data, uint64_t which,
                          zero_rt_step_result &result) {
   ZERO_RT_TRY(ranks->checkAlive());
+  ZERO_RT_TRY(checkState());
   ZERO_RT_TRY(checkData(*data));
   ZERO_RT_TRY(data->prepare());
   StepRequest request;

@@ -37,6 +37,7 @@ private:
   explicit Session(std::unique_ptr<Ranks> ranks);
   const proto::Program &tables() const { return ranks->program().tables(); }
   Status checkData(const DataSet &data) const;
+  Status checkState() const;
   Status run(const StepRequest &request, std::shared_ptr<const void> held,
              zero_rt_step_result &result);
 

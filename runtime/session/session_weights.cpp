@@ -6,8 +6,27 @@
 #include "runtime/session/values.h"
 #include "runtime/session/weights.h"
 #include "runtime/support/floats.h"
+#include "runtime/support/problems.h"
 
 namespace zero::rt {
+
+SessionWeights::SessionWeights(Ranks &ranks) : ranks(ranks) {
+  for (const proto::Tensor &tensor : tables().tensors())
+    if (tensor.init().required())
+      awaited.insert(tensor.name());
+}
+
+Status SessionWeights::checkGiven() const {
+  if (awaited.empty())
+    return {};
+  Problems problems(ranks.getOptions().verbose);
+  for (const std::string &name : awaited)
+    problems.add("without an initial value", quoted(name));
+  return fail(ZERO_RT_BAD_DATA,
+              "the model does not say how its state begins; give values with --weights=FILE or "
+              "--resume=DIR, or compile with --zeros=PATTERN,... for state that starts as zero; %s",
+              problems.text().c_str());
+}
 
 static uint64_t bytesOf(const proto::Tensor &tensor) {
   return elementsOf(tensor.shape()) * sizeOf(toDType(tensor.dtype()));
@@ -69,6 +88,7 @@ Status SessionWeights::load(const std::string &path, bool partial, zero_rt_load_
     ZERO_RT_TRY(get(array));
     ZERO_RT_TRY(writeWhole(program().valueOf(*tensor), array.dtype, array.bytes.data()));
     ranks.meter().add(bytesOf(program().valueOf(*tensor)));
+    awaited.erase(tensor->name());
   }
   ranks.meter().end();
   result = {plan.taken.size(), plan.missing, plan.unknown};

@@ -5,6 +5,8 @@
 
 #include "runtime/session/ranks.h"
 
+#include <set>
+
 namespace zero::rt {
 
 /// Full values of a program's tensors, which can be read, replaced by those of a file, and written
@@ -12,7 +14,10 @@ namespace zero::rt {
 class SessionWeights {
 public:
   /// `ranks` must outlive it.
-  explicit SessionWeights(Ranks &ranks) : ranks(ranks) {}
+  explicit SessionWeights(Ranks &ranks);
+
+  /// Fails, naming them, if there are tensors that neither the model nor a file has given a value.
+  Status checkGiven() const;
 
   Status read(const std::string &name, void *destination, uint64_t bytes) const;
   /// Takes the values of the file at `path`; `partial` as in planWeights().
@@ -27,6 +32,7 @@ private:
   const proto::Program &tables() const { return ranks.program().tables(); }
 
   Ranks &ranks;
+  std::set<std::string> awaited; ///< tensors without an initial value
 };
 
 } // namespace zero::rt

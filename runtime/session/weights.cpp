@@ -88,10 +88,14 @@ Status planWeights(const proto::Program &program, const WeightsFile &file, bool 
   Problems problems(verbose);
   Finder finder(file);
   for (const proto::Tensor &tensor : program.tensors()) {
-    if (!tensor.saved())
-      continue;
     const WeightsFile::Get *found = nullptr;
     ZERO_RT_TRY(finder.find(tensor, found, problems));
+    // Other state may be in the file, too, and buffers that start as one number need not be.
+    const bool isNeeded =
+        tensor.init().required() ||
+        (tensor.saved() && !(tensor.role() == proto::BUFFER && tensor.init().has_splat()));
+    if (!found && !isNeeded)
+      continue;
     if (!found) {
       ++plan.missing;
       if (!partial)

@@ -31,6 +31,7 @@ IMPORTED = (
     "gpt2-tiny-bf16",
     "mlp-dropout",
 )
+WHOLE_STEPS = ("mlp", "gpt2-tiny-mask", "llama-tiny-mask", "resnet-tiny")
 # The exporter's default output, from its folder of traps. Only the graphs are copied, with weights
 # of zero, because their structure makes them errors.
 TRAPS = ("gpt2-tiny-default", "llama-tiny-default", "resnet-tiny-default")
@@ -89,6 +90,10 @@ def copy_trap(source, target):
 def main():
     source = pathlib.Path(sys.argv[1])
     here = pathlib.Path(__file__).resolve().parent
+    (here / "whole-step").mkdir(exist_ok=True)
+    for name in WHOLE_STEPS:
+        shutil.copyfile(source.parent / "fullstep" / name / "train_step.onnx",
+                        here / "whole-step" / f"{name}.onnx")
     for name in TRAINED + IMPORTED:
         copy_graph(source / name, here / name, name in TRAINED)
     for name in TRAPS:

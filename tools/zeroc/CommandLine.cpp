@@ -219,6 +219,7 @@ static CommandLineResult complete(CompilerOptions &options, const GivenFlags &by
   }
   if (std::string error = checkFlags(options, given); !error.empty())
     return wrong(error);
+  options.given = given;
   if (!options.noCache && options.cacheFolder.empty())
     options.cacheFolder = defaultCacheFolder();
   if (std::string error = findDiskSpeed(options); !error.empty())

@@ -11,14 +11,6 @@ namespace zero {
 
 enum class CommandLineResult { Run, Done, Wrong };
 
-/// A flag that was set, in the form of messages: {"--zero-stage", "3"}, or by its key in the
-/// configuration: {"ds.json: zero_optimization.stage", "3"}.
-struct GivenFlag {
-  std::string key, value;
-};
-/// By the flag's name without dashes.
-using GivenFlags = llvm::StringMap<GivenFlag>;
-
 /// Reads zeroc's arguments. `Done` after --help, --help-all, --version or --list-optimizers,
 /// `Wrong` after one error on standard error. The flags of the phases are those of PhaseOptions.
 CommandLineResult parseCommandLine(llvm::ArrayRef<char *> arguments, CompilerOptions &options);

@@ -11,6 +11,14 @@
 
 namespace zero {
 
+/// A flag that was set, in the form of messages: {"--zero-stage", "3"}, or by its key in the
+/// configuration: {"ds.json: zero_optimization.stage", "3"}.
+struct GivenFlag {
+  std::string key, value;
+};
+/// By the flag's name without dashes.
+using GivenFlags = llvm::StringMap<GivenFlag>;
+
 /// The options of zeroc.
 struct CompilerOptions {
   std::string input;                ///< a model of any front end; "-": MLIR from standard input
@@ -30,6 +38,7 @@ struct CompilerOptions {
   bool noCache = false;      ///< set by the tool: do not use the default cache
   uint64_t localBatch = 0;   ///< samples of a rank's batch, if the configuration sets them
   std::string localBatchKey; ///< the setting: "ds.json: train_micro_batch_size_per_gpu=4"
+  GivenFlags given; ///< set by the tool: flags that have no effect on some models are errors
   PhaseOptions phases;
 };
 

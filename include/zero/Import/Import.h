@@ -17,7 +17,19 @@ namespace zero {
 /// The shape of each named input, for models whose inputs are symbolic.
 using ShapeBindings = llvm::StringMap<llvm::SmallVector<int64_t>>;
 
+/// An input that is state and the output that is its next value. Both may be patterns with one `*`,
+/// which stands for the same text.
+struct CarriedPair {
+  std::string input, output;
+
+  bool isPattern() const { return llvm::StringRef(input).contains('*'); }
+};
+
 struct ImportOptions {
+  /// The state of a graph that is a whole training step; empty: the graph is forward and loss.
+  std::vector<CarriedPair> carry;
+  /// Patterns of carried inputs without initializers whose initial value is zero.
+  std::vector<std::string> zeros;
   /// Shapes of inputs; a symbolic dimension bound through one input is bound
   /// wherever it appears.
   ShapeBindings shapes;
@@ -42,6 +54,10 @@ struct ImportOptions {
 /// Parses "input_ids=4x32,labels=4x32" into `bindings`. Returns an error message, or an empty
 /// string.
 std::string parseShapeBindings(llvm::StringRef text, ShapeBindings &bindings);
+
+/// Parses "w=w.new,*.m=*.m.new", or the lines of @FILE, into `pairs`. Returns an error message, or
+/// an empty string.
+std::string parseCarry(llvm::StringRef text, std::vector<CarriedPair> &pairs);
 
 /// Whether a file that begins with `head` is an ONNX model, judged by its outermost fields.
 bool beginsOnnx(llvm::StringRef head);

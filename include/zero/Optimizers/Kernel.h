@@ -17,6 +17,18 @@ mlir::func::FuncOp startKernel(mlir::ModuleOp module, llvm::StringRef name, mlir
                                mlir::TypeRange results, unsigned firstInplace = 0,
                                unsigned numInplace = 0);
 
+/// One loop over tensors of `rank` dimensions that updates `outs` in place. `body` gets the
+/// elements of `outs`, then those of `ins`, and appends the new ones of `outs`. Operands of a lower
+/// rank are broadcast over the last dimensions.
+llvm::SmallVector<mlir::Value>
+updateElements(mlir::OpBuilder &builder, mlir::Location loc, unsigned rank, mlir::ValueRange outs,
+               mlir::ValueRange ins,
+               llvm::function_ref<void(mlir::OpBuilder &, mlir::ValueRange,
+                                       llvm::SmallVectorImpl<mlir::Value> &)>
+                   body);
+/// The index map of `operand` in such a loop.
+mlir::AffineMap broadcastLast(mlir::Value operand, unsigned rank);
+
 /// Arithmetic on scalars with the syntax of formulas.
 class Formula {
 public:

@@ -22,6 +22,15 @@ static OwningOpRef<ModuleOp> readOnnx(const FrontendInput &input, MLIRContext &c
   options.isKnown = [](StringRef domain, StringRef type, int64_t opset) {
     return ops::lookup(domain, type, opset) != nullptr;
   };
+  if (auto carry = input.flags.find("carry"); carry != input.flags.end())
+    if (std::string error = parseCarry(carry->second, options.carry); !error.empty()) {
+      emitError(UnknownLoc::get(&context)) << "--carry: " << error;
+      return nullptr;
+    }
+  const std::string zeros = input.flags.lookup("zeros");
+  for (StringRef pattern : llvm::split(zeros, ','))
+    if (!pattern.empty())
+      options.zeros.push_back(pattern.str());
   std::string error = parseShapeBindings(input.flags.lookup("shape"), options.shapes);
   if (!error.empty()) {
     emitError(UnknownLoc::get(&context)) << "--shape: " << error;
@@ -34,12 +43,17 @@ void registerOnnxFrontend() {
   Frontend onnx;
   onnx.name = "onnx";
   onnx.suffix = ".onnx";
-  onnx.summary = "an ONNX model: forward and loss";
+  onnx.summary = "an ONNX model: forward and loss, or a whole training step";
   onnx.promises = "trainable initializers are parameters with the names of the module that was "
                   "exported; one scalar output is the loss";
-  onnx.flags = {{"shape", "NAME=4x32,...", "bind the symbolic dimensions of inputs"},
-                {"loss", "NAME", "train on this output of the model"},
-                {"allow-symlinks", "", "follow symbolic links to external data"}};
+  onnx.flags = {
+      {"shape", "NAME=4x32,...", "bind the symbolic dimensions of inputs"},
+      {"loss", "NAME", "train on this output of the model"},
+      {"carry", "IN=OUT,...|@FILE",
+       "the model is a whole training step: its input IN is state, and its output OUT "
+       "the state of the next step; both may have one *"},
+      {"zeros", "PATTERN,...", "carried inputs without an initializer that start as zero"},
+      {"allow-symlinks", "", "follow symbolic links to external data"}};
   onnx.takesParametersBack = true;
   onnx.recognises = beginsOnnx;
   onnx.read = readOnnx;

@@ -176,6 +176,9 @@ struct SelectParameters : impl::SelectParametersBase<SelectParameters> {
   using SelectParametersBase::SelectParametersBase;
 
   void runOnOperation() override {
+    // A whole step trains what it updates.
+    if (getOperation()->hasAttr(kWholeStepAttr))
+      return;
     SelectionOptions options;
     if (!trainable.empty()) {
       options.trainable = readTrainableFile(trainable, getOperation());

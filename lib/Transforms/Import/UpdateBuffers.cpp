@@ -42,12 +42,15 @@ struct UpdateBuffers : zero::impl::UpdateBuffersBase<UpdateBuffers> {
     if (failed(step))
       return signalPassFailure();
     SymbolTable symbols(getOperation());
+    // A whole step says itself what becomes of its state.
+    const bool isWhole = getOperation()->hasAttr(kWholeStepAttr);
     for (Operation &op : llvm::make_early_inc_range(step->getBody().front())) {
       if (auto read = dyn_cast<ReadOp>(op)) {
         auto state = symbols.lookup<StateOp>(read.getSymbol());
         if (state && state.getRole() == Role::Constant)
           symbolOf[read.getResult()] = read.getSymbolAttr().getAttr();
-      } else if (auto node = dyn_cast<onnx::NodeOp>(op); node && trainsBatchNorm(node)) {
+      } else if (auto node = dyn_cast<onnx::NodeOp>(op);
+                 node && !isWhole && trainsBatchNorm(node)) {
         update(node);
       } else if (auto write = dyn_cast<WriteOp>(op)) {
         if (failed(markBuffer(symbols, write)))
@@ -66,6 +69,8 @@ struct UpdateBuffers : zero::impl::UpdateBuffersBase<UpdateBuffers> {
   /// A state that forward of the module writes is a buffer, unless the user trains it.
   LogicalResult markBuffer(SymbolTable &symbols, WriteOp write) {
     auto state = symbols.lookup<StateOp>(write.getSymbol());
+    if (state && state.getRole() == Role::Optimizer) // a counter
+      return success();
     if (!state)
       return write.emitError() << "'" << write.getSymbol()
                                << "' is a buffer that the model's forward updates: expected it not "

@@ -95,7 +95,8 @@ static LogicalResult verifyElementTypes(ModuleOp module) {
 static LogicalResult verifyAliases(ModuleOp module) {
   llvm::StringSet<> taken;
   for (auto symbol : module.getOps<SymbolOpInterface>())
-    taken.insert(symbol.getName());
+    if (!isa<func::FuncOp>(symbol))
+      taken.insert(symbol.getName());
   for (auto state : module.getOps<StateOp>())
     for (StringRef alias : aliasesOf(state))
       if (alias.empty() || !taken.insert(alias).second)

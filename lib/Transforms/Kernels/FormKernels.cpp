@@ -52,8 +52,12 @@ private:
 LogicalResult KernelFormer::lowerView(onnx::NodeOp node) {
   OpBuilder builder(node);
   ops::Lowered lowered;
+  Operation *before = node->getPrevNode();
   if (failed(ops::lower(node, node.getInputs(), builder, lowered)))
     return failure();
+  for (Operation *op = before ? before->getNextNode() : &node->getBlock()->front(); op != node;
+       op = op->getNextNode())
+    setSchedule(op, scheduleOf(node));
   for (auto [result, made] : llvm::zip(node.getOutputs(), lowered.results)) {
     // A view of nothing folds to a new tensor, which would be in no kernel.
     auto type = cast<RankedTensorType>(result.getType());

@@ -42,7 +42,7 @@ BucketTable::BucketTable(ModuleOp module, int64_t ranks) {
     Bucket &bucket = table[bucketOf.lookup(state.getOfAttr().getAttr())];
     bucket.stateShards = shards(state.getPlacement());
     bucket.stateTier = tier(state.getPlacement());
-    std::string suffix = state.getSymName().drop_front(state.getOf()->size()).str();
+    std::string suffix = state.getSuffix();
     if (llvm::none_of(bucket.states, [&](const BucketState &s) { return s.suffix == suffix; }))
       bucket.states.push_back({suffix, state.getTensorType().getElementType()});
   }

@@ -12,6 +12,8 @@
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 
+#include <map>
+
 using namespace mlir;
 
 namespace zero {
@@ -77,9 +79,10 @@ private:
 
   /// A number for each way to update: kernel and scalars.
   uint64_t numberOf(UpdateOp update) {
-    Value scalar = update.getScalars().empty() ? Value() : update.getScalars().back();
-    auto key = std::make_pair(update.getKernelAttr(), scalar.getAsOpaquePointer());
-    return waysToUpdate.try_emplace(key, waysToUpdate.size() + 1).first->second;
+    std::vector<const void *> key{update.getKernelAttr().getAsOpaquePointer()};
+    for (Value scalar : update.getScalars())
+      key.push_back(scalar.getAsOpaquePointer());
+    return waysToUpdate.try_emplace(std::move(key), waysToUpdate.size() + 1).first->second;
   }
 
   /// Whether another parameter is used for the first time between two forward
@@ -98,7 +101,7 @@ private:
   llvm::DenseMap<Operation *, int64_t> positions;
   SmallVector<int64_t> firstUses; // ascending
   llvm::DenseMap<Type, uint64_t> numbers;
-  llvm::DenseMap<std::pair<Attribute, const void *>, uint64_t> waysToUpdate;
+  std::map<std::vector<const void *>, uint64_t> waysToUpdate; // only looked up, never walked
   llvm::DenseMap<StringAttr, uint64_t> updates;
 };
 
@@ -190,8 +193,7 @@ struct AssignBuckets : zero::impl::AssignBucketsBase<AssignBuckets> {
         continue;
       StringAttr of = state.getOfAttr().getAttr();
       const planning::BucketSlot &slot = slots[of];
-      StringRef suffix = state.getSymName().drop_front(of.size());
-      state.setHomeAttr(home(slot, suffix));
+      state.setHomeAttr(home(slot, state.getSuffix()));
       state.setStartAttr(builder.getI64IntegerAttr(slot.start));
     }
     ArrayRef<int64_t> elements(buckets.elements);

@@ -178,8 +178,7 @@ static LogicalResult addLossScale(ModuleOp module, double initial) {
   OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
   StateOp::create(builder, module.getLoc(), Role::Optimizer, kLossScale, FlatSymbolRefAttr(),
                   RankedTensorType::get({}, builder.getF32Type()), DataAttr(),
-                  builder.getF64FloatAttr(initial), PlacementAttr(), FlatSymbolRefAttr(),
-                  IntegerAttr());
+                  builder.getF64FloatAttr(initial));
   return success();
 }
 

@@ -1,6 +1,7 @@
 //===- BuildStep.cpp - add the optimizer to the program -------------------===//
 
 #include "StepUpdates.h"
+#include "dialects/Zero/Schedule.h"
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Transforms/Step/Passes.h"
 
@@ -52,7 +53,34 @@ struct BuildStep : zero::impl::BuildStepBase<BuildStep> {
     return groups;
   }
 
+  /// Completes a step that has its own updates.
+  LogicalResult runWholeStep(ModuleOp module, func::FuncOp step, ArrayRef<GradientOp> gradients) {
+    Block &block = step.getBody().front();
+    if (clipNorm > 0 && !step.getOps<SquareSumOp>().empty())
+      return module.emitError("the model computes norms of its gradients itself: expected no "
+                              "--clip-norm beside them");
+    SmallVector<Operation *> epilogue;
+    for (Operation &op : block)
+      if (isIn(&op, Segment::Epilogue))
+        epilogue.push_back(&op);
+    if (failed(returnMeanLoss(step)))
+      return failure();
+    accumulateMicroBatches(module, step, microBatches);
+    GradientFactorOptions options{clipNorm};
+    options.share = (*step.getBody().getOps<UpdateOp>().begin()).getScalars().front();
+    GradientFactor factor = buildGradientFactor(module, step, gradients, options);
+    for (auto update : step.getBody().getOps<UpdateOp>())
+      if (factor.factor)
+        update.getScalarsMutable()[0].set(factor.factor);
+    // After the mean of the loss and the factor, which were added at the end.
+    for (Operation *op : epilogue)
+      op->moveBefore(block.getTerminator());
+    return success();
+  }
+
   LogicalResult run(ModuleOp module, func::FuncOp step, ArrayRef<GradientOp> gradients) {
+    if (module->hasAttr(kWholeStepAttr))
+      return runWholeStep(module, step, gradients);
     ScheduleOptions schedule{scheduleKind, warmupSteps, totalSteps, minLearningRate};
     if (std::string error = checkSchedule(schedule); !error.empty())
       return module.emitError(error);

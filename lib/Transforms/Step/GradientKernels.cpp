@@ -94,6 +94,8 @@ func::FuncOp buildGradientFactor(ModuleOp module, StringRef name, const Gradient
     inputs.push_back(scalar(f32));
     results.append({scalar(IntegerType::get(context, 1)), scalar(f32)});
   }
+  if (form.hasShare)
+    inputs.push_back(scalar(f32));
   func::FuncOp kernel = startKernel(module, name, inputs, results);
   Location loc = kernel.getLoc();
   OpBuilder builder = OpBuilder::atBlockEnd(&kernel.getBody().front());
@@ -104,6 +106,11 @@ func::FuncOp buildGradientFactor(ModuleOp module, StringRef name, const Gradient
   if (form.hasScale) {
     factor = f.div(one, f.cast(f.element(kernel.getArgument(1)), f64));
     norm = f.mul(norm, factor);
+  }
+  if (form.hasShare) {
+    Value share = f.cast(f.element(kernel.getArguments().back()), f64);
+    factor = f.mul(factor, share);
+    norm = f.mul(norm, share);
   }
   if (form.clipNorm > 0) {
     Value ratio = f.div(f.constant(form.clipNorm, f64), f.add(norm, f.constant(1e-6, f64)));

@@ -108,6 +108,15 @@ LaunchOp FactorBuilder::launch(func::FuncOp kernel, ValueRange inputs) {
   return inEpilogue(op);
 }
 
+ArrayAttr buildSquareSumKernels(ModuleOp module, StringRef name, Type element) {
+  SymbolTable symbols(module);
+  func::FuncOp blocks =
+      buildSquareBlocks(module, freeName(symbols, (name + "_squares").str()), element);
+  func::FuncOp total = buildTotal(module, freeName(symbols, (name + "_total").str()),
+                                  Float32Type::get(module.getContext()));
+  return Builder(module.getContext()).getArrayAttr({symbolOf(blocks), symbolOf(total)});
+}
+
 /// The square of the norm of all gradients together.
 Value FactorBuilder::squareSum(ArrayRef<GradientOp> gradients) {
   Type f32 = builder.getF32Type(), f64 = builder.getF64Type();
@@ -146,8 +155,7 @@ Value FactorBuilder::addCounter(StringRef name, double init) {
   OpBuilder atTop = OpBuilder::atBlockBegin(module.getBody());
   auto type = RankedTensorType::get({}, builder.getF32Type());
   auto state = StateOp::create(atTop, module.getLoc(), Role::Optimizer, name, FlatSymbolRefAttr(),
-                               type, DataAttr(), builder.getF64FloatAttr(init), PlacementAttr(),
-                               FlatSymbolRefAttr(), IntegerAttr());
+                               type, DataAttr(), builder.getF64FloatAttr(init));
   return inEpilogue(
       ReadOp::create(builder, loc, type, FlatSymbolRefAttr::get(state.getSymNameAttr())));
 }
@@ -176,7 +184,9 @@ GradientFactor FactorBuilder::run(ArrayRef<GradientOp> gradients) {
   SmallVector<Value> inputs{squareSum(gradients)};
   if (scale)
     inputs.push_back(scale);
-  GradientFactorForm form{options.clipNorm, bool(scale)};
+  if (options.share)
+    inputs.push_back(options.share);
+  GradientFactorForm form{options.clipNorm, bool(scale), bool(options.share)};
   func::FuncOp kernel = buildGradientFactor(module, freeName(symbols, "gradient_factor"), form);
   LaunchOp made = launch(kernel, inputs);
   GradientFactor result{made.getResult(1), {}};

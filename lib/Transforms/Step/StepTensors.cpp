@@ -17,19 +17,8 @@ namespace zero {
 Value StepUpdates::addSquareSum(ParameterOp parameter) {
   RankedTensorType type = parameter.getTensorType();
   ArrayAttr &own = squareKernels[type.getElementType()];
-  if (!own) {
-    auto add = [&](func::FuncOp kernel) -> Attribute {
-      return FlatSymbolRefAttr::get(kernel.getSymNameAttr());
-    };
-    // A table of symbols does not contain symbols that are created without it.
-    SymbolTable current(module);
-    Attribute blocks = add(
-        buildSquareBlocks(module, freeName(current, "parameter_squares"), type.getElementType()));
-    SymbolTable then(module);
-    Attribute total =
-        add(buildTotal(module, freeName(then, "parameter_total"), builder.getF32Type()));
-    own = builder.getArrayAttr({blocks, total});
-  }
+  if (!own)
+    own = buildSquareSumKernels(module, "parameter", type.getElementType());
   Location loc = parameter.getLoc();
   auto symbol = FlatSymbolRefAttr::get(parameter.getSymNameAttr());
   Value stored = inEpilogue(ReadOp::create(builder, loc, type, symbol));
@@ -61,8 +50,7 @@ Value StepUpdates::addTensorStep(GradientOp gradient, ParameterOp parameter, uns
     auto own = RankedTensorType::get(state.shape, builder.getF32Type());
     StateOp op = StateOp::create(after, parameter.getLoc(), Role::Optimizer,
                                  (parameter.getSymName() + "." + state.suffix).str(),
-                                 FlatSymbolRefAttr(), own, DataAttr(), after.getF64FloatAttr(0.0),
-                                 PlacementAttr(), FlatSymbolRefAttr(), IntegerAttr());
+                                 FlatSymbolRefAttr(), own, DataAttr(), after.getF64FloatAttr(0.0));
     states.push_back(FlatSymbolRefAttr::get(op.getSymNameAttr()));
     inputs.push_back(inEpilogue(ReadOp::create(builder, loc, own, states.back())));
   }

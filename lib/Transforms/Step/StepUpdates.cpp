@@ -93,8 +93,7 @@ void StepUpdates::addScalars(TypedValue<RankedTensorType> counts) {
   SmallVector<FlatSymbolRefAttr> states;
   for (auto &[name, init] : scalarStates()) {
     auto state = StateOp::create(atTop, module.getLoc(), Role::Optimizer, name, FlatSymbolRefAttr(),
-                                 f64, DataAttr(), builder.getF64FloatAttr(init), PlacementAttr(),
-                                 FlatSymbolRefAttr(), IntegerAttr());
+                                 f64, DataAttr(), builder.getF64FloatAttr(init));
     states.push_back(FlatSymbolRefAttr::get(state.getSymNameAttr()));
     inputs.push_back(inEpilogue(ReadOp::create(builder, loc, f64, states.back())));
   }
@@ -117,8 +116,7 @@ StateOp StepUpdates::addState(OpBuilder &after, ParameterOp parameter, StringRef
   FloatAttr splat = init ? after.getF64FloatAttr(*init) : parameter.getSplatAttr();
   return StateOp::create(after, parameter.getLoc(), Role::Optimizer, name,
                          FlatSymbolRefAttr::get(parameter.getSymNameAttr()),
-                         parameter.getTensorType().clone(after.getF32Type()), data, splat,
-                         PlacementAttr(), FlatSymbolRefAttr(), IntegerAttr());
+                         parameter.getTensorType().clone(after.getF32Type()), data, splat);
 }
 
 const SmallVector<func::FuncOp> &StepUpdates::kernelsFor(unsigned group, const UpdateForm &form) {

@@ -29,10 +29,16 @@ struct GradientFactor {
   mlir::TypedValue<mlir::RankedTensorType> counts; ///< i1: whether the step is applied, or null
 };
 
+/// The two kernels of `zero.square_sum` for elements of type `element`, called `name`_squares and
+/// `name`_total.
+mlir::ArrayAttr buildSquareSumKernels(mlir::ModuleOp module, llvm::StringRef name,
+                                      mlir::Type element);
+
 struct GradientFactorOptions {
   double clipNorm = 0;
   bool isScaleFixed = false;
   LossScaleOptions lossScale;
+  mlir::Value share; ///< a factor that the gradients still lack, or null
 };
 
 /// Appends the global norm of `gradients`, the factor and the next loss scale if there is gradient

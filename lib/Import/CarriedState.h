@@ -1,0 +1,19 @@
+//===- CarriedState.h - state that a graph takes and returns ----*- C++ -*-===//
+
+#ifndef LIB_IMPORT_CARRIEDSTATE_H
+#define LIB_IMPORT_CARRIEDSTATE_H
+
+#include "ModelFile.h"
+#include "zero/Import/Import.h"
+
+namespace zero::importer {
+
+/// Turns the inputs of `model` that ImportOptions::carry matches into state, which the matching
+/// outputs update: enters them into `model.constants` and `model.record.updates`. Fails, listing
+/// all problems, where a pattern matches nothing, an input matches several outputs, or an input or
+/// output has a partner already.
+void carryState(Model &model, const ImportOptions &options);
+
+} // namespace zero::importer
+
+#endif // LIB_IMPORT_CARRIEDSTATE_H

@@ -1,0 +1,373 @@
+//===- LiftUpdates.cpp - gradients and updates of a whole step ------------===//
+
+#include "ElementCode.h"
+#include "UpdateAnalysis.h"
+#include "dialects/Onnx/Operators.h"
+#include "dialects/Zero/ExporterAttrs.h"
+#include "dialects/Zero/Part.h"
+#include "zero/Ops/NodeBuilder.h"
+#include "zero/Optimizers/Kernel.h"
+#include "zero/Transforms/Import/Passes.h"
+#include "zero/Transforms/Step/StepGradients.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Dominance.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/IR/Remarks.h"
+#include "mlir/Transforms/CSE.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+
+namespace zero {
+#define GEN_PASS_DEF_LIFTUPDATES
+#include "include/zero/Transforms/Import/Passes.h.inc"
+
+namespace {
+/// Rewrites what the analysis found.
+class Lifter {
+public:
+  Lifter(ModuleOp module, func::FuncOp step, LiftedStep &found)
+      : module(module), step(step), found(found), symbols(module),
+        builder(step.getBody().front().getTerminator()), loc(step.getLoc()) {}
+
+  LogicalResult run();
+
+private:
+  void buildGradients();
+  func::FuncOp normKernel(RankedTensorType type, bool isRoot);
+  void buildNorms();
+  LogicalResult buildScalars();
+  func::FuncOp shareKernel(func::FuncOp kernel);
+  FailureOr<func::FuncOp> buildKernel(LiftedUpdate &update);
+  LogicalResult liftUpdate(LiftedUpdate &update);
+  ParameterOp declareParameter(StateOp state);
+  void declareState(StateOp state, ParameterOp parameter, unsigned index);
+  void takeLearningRate();
+
+  ModuleOp module;
+  func::FuncOp step;
+  LiftedStep &found;
+  SymbolTable symbols;
+  OpBuilder builder;
+  Location loc;
+  Value share; ///< the factor that makes a sum over ranks and micro-batches a mean
+  /// Of each scalar of updates, the result of the launch that computes them all.
+  llvm::DenseMap<Value, Value> scalarOf;
+  llvm::DenseMap<Value, Value> sumOf; ///< of each gradient, over ranks and micro-batches
+  llvm::DenseMap<std::pair<Type, unsigned>, func::FuncOp> normKernels;
+  SmallVector<func::FuncOp> kernels; ///< of updates, each with another formula
+};
+} // namespace
+
+static RankedTensorType scalarType(Value value) {
+  return RankedTensorType::get({}, getElementTypeOrSelf(value.getType()));
+}
+
+/// The indices of the only element of a tensor of `type`.
+static SmallVector<Value> firstIndices(OpBuilder &builder, Location loc, RankedTensorType type) {
+  SmallVector<Value> zeros;
+  for (int64_t i = 0; i < type.getRank(); ++i)
+    zeros.push_back(arith::ConstantIndexOp::create(builder, loc, 0));
+  return zeros;
+}
+
+static Value loadElement(OpBuilder &builder, Value tensor) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  return tensor::ExtractOp::create(builder, tensor.getLoc(), tensor,
+                                   firstIndices(builder, tensor.getLoc(), type));
+}
+
+static Value storeElement(OpBuilder &builder, Value element, RankedTensorType type) {
+  Location loc = element.getLoc();
+  Value empty = tensor::EmptyOp::create(builder, loc, type.getShape(), type.getElementType());
+  return tensor::InsertOp::create(builder, loc, element, empty, firstIndices(builder, loc, type));
+}
+
+/// What `elements` has for `value`, or the value that a constant repeats.
+static Value elementOf(OpBuilder &builder, Value value, IRMapping &elements) {
+  if (Value element = elements.lookupOrNull(value))
+    return element;
+  SplatElementsAttr splat;
+  bool isConstant = matchPattern(value, m_Constant(&splat));
+  assert(isConstant && "neither computed nor constant");
+  (void)isConstant;
+  return arith::ConstantOp::create(builder, value.getLoc(), splat.getSplatValue<TypedAttr>());
+}
+
+/// Builds one launch that computes from counters and the learning rate what updates read, and the
+/// next values of counters.
+LogicalResult Lifter::buildScalars() {
+  SmallVector<std::pair<Value, RankedTensorType>> wanted;
+  llvm::SetVector<Value> roots;
+  for (LiftedUpdate &update : found.updates)
+    roots.insert_range(update.scalars);
+  for (Value scalar : roots)
+    wanted.emplace_back(scalar, scalarType(scalar));
+  for (CarriedState &state : found.counters) {
+    wanted.emplace_back(skipViews(state.write.getValue()), state.state.getTensorType());
+    roots.insert(wanted.back().first);
+  }
+  if (found.learningRate)
+    wanted.emplace_back(found.learningRate, scalarType(found.learningRate));
+  if (wanted.empty())
+    return success();
+  ScalarNodes nodes = collectScalarNodes(step, roots.getArrayRef());
+
+  SmallVector<Type> inputs(ValueRange(nodes.leaves).getTypes());
+  func::FuncOp kernel = startKernel(module, freeName(symbols, "update_scalars"), inputs, {});
+  symbols.insert(kernel);
+  OpBuilder body = OpBuilder::atBlockEnd(&kernel.getBody().front());
+  IRMapping elements;
+  for (auto [leaf, argument] : llvm::zip_equal(nodes.leaves, kernel.getArguments()))
+    elements.map(leaf, loadElement(body, argument));
+  if (failed(buildElementCode(nodes.nodes, body, elements)))
+    return failure();
+  SmallVector<Value> made;
+  for (auto &[value, type] : wanted)
+    made.push_back(storeElement(body, elementOf(body, value, elements), type));
+  auto end = func::ReturnOp::create(body, loc, made);
+  // Exporters often compute the same correction once for each parameter.
+  DominanceInfo dominance(kernel);
+  IRRewriter rewriter(body);
+  eliminateCommonSubExpressions(rewriter, dominance, kernel);
+
+  SmallVector<Value> returned(end.getOperands());
+  llvm::SetVector<Value> distinct(returned.begin(), returned.end());
+  end->setOperands(distinct.getArrayRef());
+  ValueRange results(distinct.getArrayRef());
+  kernel.setFunctionType(builder.getFunctionType(inputs, results.getTypes()));
+  auto launch =
+      inEpilogue(LaunchOp::create(builder, loc, results.getTypes(),
+                                  FlatSymbolRefAttr::get(kernel.getSymNameAttr()), nodes.leaves));
+  launch->setAttr(kNameAttr, kernel.getSymNameAttr());
+  auto resultOf = [&](unsigned index) {
+    return launch.getResult(llvm::find(distinct, returned[index]) - distinct.begin());
+  };
+  unsigned index = 0;
+  for (Value scalar : roots.getArrayRef().take_front(wanted.size() - found.counters.size() -
+                                                     bool(found.learningRate)))
+    scalarOf[scalar] = resultOf(index++);
+  for (CarriedState &state : found.counters)
+    state.write.getValueMutable().assign(resultOf(index++));
+  if (found.learningRate)
+    addResult(step, resultOf(index), "learning_rate");
+  return success();
+}
+
+/// A kernel built before that computes the same as `kernel`, or `kernel`.
+func::FuncOp Lifter::shareKernel(func::FuncOp kernel) {
+  for (func::FuncOp known : kernels)
+    if (known.getFunctionType() == kernel.getFunctionType() &&
+        OperationEquivalence::isRegionEquivalentTo(&known.getBody(), &kernel.getBody(),
+                                                   OperationEquivalence::IgnoreLocations)) {
+      kernel.erase();
+      return known;
+    }
+  kernels.push_back(kernel);
+  symbols.insert(kernel);
+  return kernel;
+}
+
+/// The kernel (parameter, states..., gradient, share, scalars...) -> (parameter, states...).
+FailureOr<func::FuncOp> Lifter::buildKernel(LiftedUpdate &update) {
+  auto flat = [](Value value) -> Type {
+    return RankedTensorType::get({ShapedType::kDynamic}, getElementTypeOrSelf(value.getType()));
+  };
+  SmallVector<CarriedState> all{update.parameter};
+  llvm::append_range(all, update.states);
+  const unsigned numStates = all.size();
+  SmallVector<Type> types =
+      llvm::map_to_vector(all, [&](CarriedState state) { return flat(state.write.getValue()); });
+  SmallVector<Type> results(types);
+  types.push_back(flat(update.gradient));
+  types.push_back(share.getType());
+  for (Value scalar : update.scalars)
+    types.push_back(scalarType(scalar));
+
+  func::FuncOp kernel =
+      startKernel(module, freeName(symbols, "update"), types, results, 0, numStates);
+  OpBuilder body = OpBuilder::atBlockEnd(&kernel.getBody().front());
+  ValueRange arguments = kernel.getArguments();
+  bool built = true;
+  auto element = [&](OpBuilder &b, ValueRange values, SmallVectorImpl<Value> &next) {
+    IRMapping elements;
+    for (auto [state, value] : llvm::zip_equal(all, values.take_front(numStates)))
+      if (CarriedState own = state; own.read)
+        elements.map(own.read.getResult(), value);
+    elements.map(update.gradient,
+                 arith::MulFOp::create(b, loc, values[numStates], values[numStates + 1]));
+    for (auto [scalar, value] : llvm::zip_equal(update.scalars, values.drop_front(numStates + 2)))
+      elements.map(scalar, value);
+    built = succeeded(buildElementCode(update.nodes, b, elements));
+    for (CarriedState state : all)
+      next.push_back(built ? elementOf(b, skipViews(state.write.getValue()), elements)
+                           : values.front());
+  };
+  func::ReturnOp::create(body, loc,
+                         updateElements(body, loc, /*rank=*/1, arguments.take_front(numStates),
+                                        arguments.drop_front(numStates), element));
+  if (built)
+    return shareKernel(kernel);
+  kernel.erase();
+  return failure();
+}
+
+/// `state` as a parameter.
+ParameterOp Lifter::declareParameter(StateOp state) {
+  OpBuilder at(state);
+  auto parameter = ParameterOp::create(
+      at, state.getLoc(), state.getSymName(), state.getTensorType(), state.getDataAttr(),
+      state.getSplatAttr(), /*frozen=*/false, PlacementAttr(), PlacementAttr(), FlatSymbolRefAttr(),
+      IntegerAttr(), state.getRequired());
+  if (Attribute aliases = state->getAttr(kAliasesAttr))
+    parameter->setAttr(kAliasesAttr, aliases);
+  symbols.erase(state);
+  symbols.insert(parameter);
+  return parameter;
+}
+
+/// Makes `state` the optimizer state number `index` of `parameter`, and moves it there, since
+/// states of a bucket are in the order of the module.
+void Lifter::declareState(StateOp state, ParameterOp parameter, unsigned index) {
+  state.setRole(Role::Optimizer);
+  state.setOfAttr(FlatSymbolRefAttr::get(parameter.getSymNameAttr()));
+  state.setSlotAttr(builder.getStringAttr("state" + Twine(index)));
+}
+
+LogicalResult Lifter::liftUpdate(LiftedUpdate &update) {
+  FailureOr<func::FuncOp> kernel = buildKernel(update);
+  if (failed(kernel))
+    return failure();
+  ParameterOp parameter = declareParameter(update.parameter.state);
+  auto symbol = FlatSymbolRefAttr::get(parameter.getSymNameAttr());
+  SmallVector<Attribute> states;
+  Operation *last = parameter;
+  for (auto [index, carried] : llvm::enumerate(update.states)) {
+    declareState(carried.state, parameter, index);
+    carried.state->moveAfter(last);
+    last = carried.state;
+    states.push_back(FlatSymbolRefAttr::get(carried.state.getSymNameAttr()));
+    carried.write.erase();
+  }
+  SmallVector<Value> scalars{share};
+  for (Value scalar : update.scalars)
+    scalars.push_back(scalarOf.lookup(scalar));
+  inEpilogue(UpdateOp::create(builder, parameter.getLoc(), symbol, builder.getArrayAttr(states),
+                              sumOf.lookup(update.gradient),
+                              FlatSymbolRefAttr::get(kernel->getSymNameAttr()),
+                              /*layerwise=*/ArrayAttr(), scalars, /*condition=*/Value()));
+  update.parameter.write.erase();
+  remark::passed(parameter.getLoc(), remark::RemarkOpts::name("trained").category("parameters"))
+      << llvm::formatv("{0}: {1}", parameter.getSymName(), parameter.getTensorType()).str();
+  return success();
+}
+
+/// Replaces the learning rate of the model by the input that the runtime sets.
+void Lifter::takeLearningRate() {
+  if (!found.learningRate)
+    return;
+  BlockArgument old = found.learningRate;
+  step.setArgAttr(old.getArgNumber(), kBindingAttr, builder.getStringAttr(kLearningRate));
+}
+
+/// Sums gradients over ranks.
+void Lifter::buildGradients() {
+  for (LiftedUpdate &update : found.updates) {
+    auto symbol = FlatSymbolRefAttr::get(update.parameter.state.getSymNameAttr());
+    Type type = update.gradient.getType();
+    auto gradient = GradientOp::create(builder, update.parameter.write.getLoc(), type, symbol,
+                                       update.gradient, ArrayAttr());
+    sumOf[update.gradient] = gradient.getResult();
+  }
+}
+
+/// The kernel (sum of squares f64, share f32) -> the norm of the mean, or its square, of `type`.
+func::FuncOp Lifter::normKernel(RankedTensorType type, bool isRoot) {
+  func::FuncOp &kernel = normKernels[{type, unsigned(isRoot)}];
+  if (kernel)
+    return kernel;
+  kernel = startKernel(module, freeName(symbols, isRoot ? "norm" : "square_norm"),
+                       {RankedTensorType::get({}, builder.getF64Type()), share.getType()},
+                       TypeRange(type));
+  symbols.insert(kernel);
+  OpBuilder body = OpBuilder::atBlockEnd(&kernel.getBody().front());
+  Formula f(body, loc);
+  Value sum = loadElement(body, kernel.getArgument(0));
+  Value factor = f.cast(loadElement(body, kernel.getArgument(1)), body.getF64Type());
+  Value norm = isRoot ? f.mul(f.sqrt(sum), factor) : f.mul(sum, f.mul(factor, factor));
+  func::ReturnOp::create(body, loc, storeElement(body, f.cast(norm, type.getElementType()), type));
+  return kernel;
+}
+
+/// Computes the norms that updates depend on from the sums over ranks, once a step.
+void Lifter::buildNorms() {
+  if (found.norms.empty())
+    return;
+  llvm::DenseMap<Type, ArrayAttr> squares;
+  llvm::DenseMap<Value, Value> squareOf;
+  // `partition` measures all members of a bucket.
+  for (LiftedUpdate &update : found.updates) {
+    Value sum = sumOf.lookup(update.gradient);
+    ArrayAttr &own = squares[getElementTypeOrSelf(sum.getType())];
+    if (!own)
+      own = buildSquareSumKernels(module, "gradient", getElementTypeOrSelf(sum.getType()));
+    squareOf[update.gradient] = inEpilogue(SquareSumOp::create(
+        builder, loc, RankedTensorType::get({}, builder.getF64Type()), sum, own));
+  }
+  for (GradientNorm &norm : found.norms) {
+    Value result = norm.node.getResult(0);
+    func::FuncOp kernel = normKernel(tensorType(result), norm.node.is(op::ReduceL2));
+    auto launch = inEpilogue(LaunchOp::create(builder, norm.node.getLoc(), result.getType(),
+                                              FlatSymbolRefAttr::get(kernel.getSymNameAttr()),
+                                              ValueRange{squareOf.lookup(norm.gradient), share}));
+    launch->setAttr(kNameAttr, norm.node.getNodeAttr());
+    result.replaceAllUsesWith(launch.getResult(0));
+    for (LiftedUpdate &update : found.updates)
+      llvm::replace(update.scalars, result, Value(launch.getResult(0)));
+  }
+  for (onnx::NodeOp node : found.normNodes)
+    inEpilogue(node)->moveBefore(step.getBody().front().getTerminator());
+}
+
+LogicalResult Lifter::run() {
+  takeLearningRate();
+  share = RankShareOp::create(builder, loc, RankedTensorType::get({}, builder.getF32Type()));
+  buildGradients();
+  buildNorms();
+  if (failed(buildScalars()))
+    return failure();
+  for (LiftedUpdate &update : found.updates)
+    if (failed(liftUpdate(update)))
+      return failure();
+  for (CarriedState &state : found.counters) {
+    state.state.setRole(Role::Optimizer);
+    inEpilogue(state.write)->moveBefore(step.getBody().front().getTerminator());
+  }
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(step.getBody().front())))
+    if (isOpTriviallyDead(&op))
+      op.erase();
+  module->setAttr(kOptimizerAttr, builder.getStringAttr("the model's own"));
+  return success();
+}
+
+namespace {
+struct LiftUpdates : impl::LiftUpdatesBase<LiftUpdates> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    if (!module->hasAttr(kWholeStepAttr))
+      return;
+    FailureOr<func::FuncOp> step = findStep(module);
+    if (failed(step))
+      return signalPassFailure();
+    FailureOr<LiftedStep> found = analyseUpdates(module, *step);
+    if (failed(found) || failed(Lifter(module, *step, *found).run()))
+      signalPassFailure();
+  }
+};
+} // namespace
+} // namespace zero

@@ -1,0 +1,68 @@
+//===- UpdateAnalysis.h - gradients and updates of a whole step -*- C++ -*-===//
+
+#ifndef LIB_TRANSFORMS_IMPORT_UPDATEANALYSIS_H
+#define LIB_TRANSFORMS_IMPORT_UPDATEANALYSIS_H
+
+#include "dialects/Onnx/Onnx.h"
+#include "zero/Analysis/StepFunction.h"
+
+#include "mlir/IR/SymbolTable.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace zero {
+
+/// A state symbol that the step reads and writes.
+struct CarriedState {
+  StateOp state;
+  ReadOp read; ///< null if the step does not read it
+  WriteOp write;
+};
+
+/// The update of one parameter, elementwise from a gradient.
+struct LiftedUpdate {
+  CarriedState parameter;
+  llvm::SmallVector<CarriedState, 2> states; ///< in the order in which the update reads them
+  mlir::Value gradient;                      ///< of the rank's own part of the batch
+  /// The nodes between these and the new values, in order.
+  llvm::SmallVector<onnx::NodeOp> nodes;
+  /// Operands of one element, equal on all ranks, that other nodes compute.
+  llvm::SmallVector<mlir::Value> scalars;
+};
+
+/// A node that computes the norm of a gradient, or the square of the norm.
+struct GradientNorm {
+  onnx::NodeOp node;
+  mlir::Value gradient;
+};
+
+/// What a whole step does with its state. State that is in neither list is a buffer of the model.
+struct LiftedStep {
+  llvm::SmallVector<LiftedUpdate> updates;  ///< of the parameters, in the module's order
+  llvm::SmallVector<CarriedState> counters; ///< of one element, that follow from state alone
+  llvm::SmallVector<GradientNorm> norms;    ///< that updates depend on
+  /// The nodes between these and the scalars that updates read, in order.
+  llvm::SmallVector<onnx::NodeOp> normNodes;
+  mlir::BlockArgument learningRate; ///< null if the rate is in the graph
+};
+
+/// Where `value` comes from through nodes that only change the shape: of the same shape as `value`,
+/// or also of one element.
+mlir::Value skipViews(mlir::Value value);
+
+/// Elementwise nodes of one element, in order, and the values of one element that they begin with.
+struct ScalarNodes {
+  llvm::SmallVector<onnx::NodeOp> nodes;
+  llvm::SmallVector<mlir::Value> leaves;
+};
+/// The nodes that compute `roots`, which are of one element.
+ScalarNodes collectScalarNodes(mlir::func::FuncOp step, llvm::ArrayRef<mlir::Value> roots);
+
+/// Finds the gradients and updates of a step whose results and writes are as the model's. Fails
+/// after an error that names the value for which a parameter's update is not elementwise, or needs
+/// more of the batch than one gradient.
+llvm::FailureOr<LiftedStep> analyseUpdates(mlir::ModuleOp module, mlir::func::FuncOp step);
+
+} // namespace zero
+
+#endif // LIB_TRANSFORMS_IMPORT_UPDATEANALYSIS_H

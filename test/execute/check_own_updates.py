@@ -1,0 +1,269 @@
+"""Whole steps with updates of many forms: ranks that share a batch compute what one process does with
+all of it.
+
+usage: check_own_updates.py WORK
+
+The model is two layers with a tied scale. Each case is built for the batch of a rank, which zero-run
+trains, and for the whole batch, which onnx.reference runs as the oracle.
+"""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+from onnx.reference import ReferenceEvaluator
+
+from zero_test import Checks, Failed, read_safetensors, run_tool
+
+ROWS, STEPS = 8, 4  # of the whole batch
+SHAPES = {"w1": (5, 6), "b1": (6,), "w2": (6, 3)}
+
+
+class Step:
+    """Nodes of a training step; state is what `carry` names."""
+
+    def __init__(self, rows):
+        self.rows, self.nodes, self.constants = rows, [], []
+        self.inputs, self.outputs, self.carried = [], [], []
+        self.count = 0
+
+    def node(self, op, *inputs, **attrs):
+        self.count += 1
+        name = f"v{self.count}"
+        self.nodes.append(helper.make_node(op, inputs, [name], name=name, **attrs))
+        return name
+
+    def constant(self, value, dtype=np.float32):
+        self.count += 1
+        name = f"c{self.count}"
+        self.constants.append(numpy_helper.from_array(np.asarray(value, dtype), name))
+        return name
+
+    def input(self, name, shape, kind=TensorProto.FLOAT):
+        self.inputs.append(helper.make_tensor_value_info(name, kind, shape))
+        return name
+
+    def output(self, name, value, shape, kind=TensorProto.FLOAT):
+        self.nodes.append(helper.make_node("Identity", [value], [name]))
+        self.outputs.append(helper.make_tensor_value_info(name, kind, shape))
+
+    def carry(self, name, value, shape, kind=TensorProto.FLOAT):
+        self.output(name + ".new", value, shape, kind)
+        self.carried.append(name)
+
+    def total(self, value, axes, keepdims=0):
+        return self.node("ReduceSum", value, self.constant(axes, np.int64), keepdims=keepdims)
+
+    def model(self):
+        graph = helper.make_graph(self.nodes, "step", self.inputs, self.outputs, self.constants)
+        return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=10)
+
+
+def gradients(step):
+    """The loss, half the mean square of an error, and its gradients by hand."""
+    x, y = step.input("x", (step.rows, 5)), step.input("y", (step.rows, 3))
+    for name, shape in SHAPES.items():
+        step.input(name, shape)
+    hidden = step.node("Tanh", step.node("Add", step.node("MatMul", x, "w1"), "b1"))
+    error = step.node("Sub", step.node("MatMul", hidden, "w2"), y)
+    half = step.constant(0.5 / step.rows)
+    loss = step.node("Mul", half, step.total(step.node("Mul", error, error), [0, 1]))
+    step.output("loss", loss, ())
+    de = step.node("Mul", error, step.constant(1 / step.rows))
+    dh = step.node("MatMul", de, step.node("Transpose", "w2", perm=[1, 0]))
+    one = step.constant(1.0)
+    dz = step.node("Mul", dh, step.node("Sub", one, step.node("Mul", hidden, hidden)))
+    grads = {
+        "w1": step.node("MatMul", step.node("Transpose", x, perm=[1, 0]), dz),
+        "b1": step.total(dz, [0]),
+        "w2": step.node("MatMul", step.node("Transpose", hidden, perm=[1, 0]), de),
+    }
+    return grads, hidden
+
+
+def descend(step, name, gradient, rate):
+    step.carry(name, step.node("Sub", name, step.node("Mul", gradient, rate)), SHAPES[name])
+
+
+def plain(step):
+    grads, _ = gradients(step)
+    for name, g in grads.items():
+        descend(step, name, g, step.constant(0.1))
+
+
+def sign(step):
+    grads, _ = gradients(step)
+    for name, g in grads.items():
+        descend(step, name, step.node("Sign", g), step.constant(0.01))
+
+
+def rate_input(step):
+    """The learning rate is an input, and decays with a counter of integers."""
+    grads, _ = gradients(step)
+    rate = step.input("lr", ())
+    count = step.input("count", (1,), TensorProto.INT64)
+    after = step.node("Add", count, step.constant([1], np.int64))
+    step.carry("count", after, (1,), TensorProto.INT64)
+    scale = step.node("Reciprocal", step.node("Cast", after, to=TensorProto.FLOAT))
+    for name, g in grads.items():
+        descend(step, name, g, step.node("Mul", rate, scale))
+
+
+def momentum_and_average(step):
+    """Decay that is added to the gradient, momentum, and an average of the weights."""
+    grads, _ = gradients(step)
+    for name, g in grads.items():
+        shape = SHAPES[name]
+        speed, average = step.input(name + ".speed", shape), step.input(name + ".average", shape)
+        g = step.node("Add", g, step.node("Mul", name, step.constant(0.01)))
+        now = step.node("Add", step.node("Mul", speed, step.constant(0.9)), g)
+        after = step.node("Sub", name, step.node("Mul", now, step.constant(0.1)))
+        step.carry(name, after, shape)
+        step.carry(name + ".speed", now, shape)
+        kept = step.node("Mul", average, step.constant(0.75))
+        step.carry(name + ".average",
+                   step.node("Add", kept, step.node("Mul", after, step.constant(0.25))), shape)
+
+
+def clipped(step, norms):
+    """Clipping to a global norm as torch.nn.utils.clip_grad_norm_ does it."""
+    grads, _ = gradients(step)
+    if norms == "stacked":
+        each = [step.node("Reshape", step.node("ReduceL2", g, keepdims=0),
+                          step.constant([1], np.int64)) for g in grads.values()]
+        norm = step.node("ReduceL2", step.node("Concat", *each, axis=0), keepdims=0)
+    else:
+        squares = [step.node("ReduceSum", step.node("Mul", g, g), keepdims=0)
+                   for g in grads.values()]
+        norm = step.node("Sqrt", step.node("Add", step.node("Add", *squares[:2]), squares[2]))
+    factor = step.node("Div", step.constant(0.02), step.node("Add", norm, step.constant(1e-6)))
+    factor = step.node("Min", factor, step.constant(1.0))
+    for name, g in grads.items():
+        descend(step, name, step.node("Mul", g, factor), step.constant(0.5))
+
+
+def running_mean(step):
+    """A buffer that the step updates from the batch and the loss does not read."""
+    grads, hidden = gradients(step)
+    step.input("mean", (6,))
+    batch = step.node("ReduceMean", hidden, step.constant([0], np.int64), keepdims=0)
+    kept = step.node("Mul", "mean", step.constant(0.9))
+    step.carry("mean", step.node("Add", kept, step.node("Mul", batch, step.constant(0.1))), (6,))
+    for name, g in grads.items():
+        descend(step, name, g, step.constant(0.1))
+
+
+CASES = {
+    "plain": plain,
+    "sign": sign,
+    "learning rate": rate_input,
+    "momentum and average": momentum_and_average,
+    "clipped, stacked norms": lambda step: clipped(step, "stacked"),
+    "clipped, squares": lambda step: clipped(step, "squares"),
+    "running mean": running_mean,
+}
+
+
+def build(case, rows):
+    step = Step(rows)
+    case(step)
+    return step, step.model()
+
+
+class Case:
+    def __init__(self, name, case, work):
+        self.name, self.case, self.work = name, case, Path(work)
+        self.work.mkdir(parents=True, exist_ok=True)
+        rng = np.random.default_rng(3)
+        self.data = {"x": rng.normal(size=(STEPS * ROWS, 5)).astype(np.float32),
+                     "y": rng.normal(size=(STEPS * ROWS, 3)).astype(np.float32)}
+        self.start = {n: rng.normal(size=s).astype(np.float32) for n, s in SHAPES.items()}
+        for key, value in self.data.items():
+            np.save(self.work / f"{key}.npy", value)
+        np.savez(self.work / "start.npz", **self.start)
+
+    def expected(self):
+        """Losses and state of the reference with the whole batch."""
+        step, model = build(self.case, ROWS)
+        run = ReferenceEvaluator(model)
+        state = {i.name: np.zeros([d.dim_value for d in i.type.tensor_type.shape.dim],
+                                  helper.tensor_dtype_to_np_dtype(i.type.tensor_type.elem_type))
+                 for i in step.inputs if i.name in step.carried} | self.start
+        losses = []
+        for at in range(0, STEPS * ROWS, ROWS):
+            feeds = {k: v[at:at + ROWS] for k, v in self.data.items()} | state
+            if any(i.name == "lr" for i in step.inputs):
+                feeds["lr"] = np.float32(0.2)
+            results = dict(zip((o.name for o in step.outputs), run.run(None, feeds)))
+            losses.append(results["loss"])
+            state = {name: results[name + ".new"] for name in step.carried}
+        return np.array(losses), state
+
+    def train(self, ranks, *flags, micro_batches=1):
+        step, model = build(self.case, ROWS // ranks // micro_batches)
+        path, log = self.work / "step.onnx", self.work / "log.jsonl"
+        onnx.save(model, path)
+        extra = [n for n in step.carried if n not in SHAPES]
+        zeros = ["--zeros=" + ",".join(extra)] if extra else []
+        rate = ["--lr=0.2"] if any(i.name == "lr" for i in step.inputs) else []
+        saved = self.work / "saved.safetensors"
+        executable = self.work / "step.zexe"
+        run_tool("zeroc", path, "--carry=*=*.new", *zeros, f"--ranks={ranks}",
+                 f"--micro-batches={micro_batches}", *flags, "-o", executable)
+        run_tool("zero-run", executable, f"--data=x={self.work}/x.npy,y={self.work}/y.npy",
+                 f"--weights={self.work}/start.npz", f"--steps={STEPS}", f"--log={log}", *rate,
+                 f"--save={saved}", "--quiet")
+        losses = [json.loads(line)["loss"] for line in log.read_text().splitlines()]
+        return np.array(losses), read_safetensors(saved)
+
+
+def check_case(checks, case):
+    losses, state = case.expected()
+    for ranks, micro_batches in ((1, 1), (2, 1), (4, 1), (2, 2)):
+        first = None
+        for stage in range(4):
+            label = f"{case.name}, stage {stage} on {ranks}, {micro_batches} micro-batches"
+            # Stages 2 and 3 always reduce each micro-batch.
+            each = ["--grad-reduce=each"] if micro_batches > 1 and stage < 2 else []
+            got, saved = case.train(ranks, f"--zero-stage={stage}", *each,
+                                    micro_batches=micro_batches)
+            checks.that(np.allclose(got, losses, rtol=1e-5), f"{label}: {got}, not {losses}")
+            for name, value in saved.items():
+                # As in other frameworks, each micro-batch updates running statistics.
+                if micro_batches > 1 and name not in SHAPES:
+                    continue
+                checks.that(np.allclose(value, state[name], rtol=1e-4, atol=1e-6),
+                            f"{label}: {name} is {value}, not {state[name]}")
+            first = first or (got.tobytes(), {k: v.tobytes() for k, v in saved.items()})
+            checks.that(first == (got.tobytes(), {k: v.tobytes() for k, v in saved.items()}),
+                        f"{label}: other bits than at stage 0")
+
+
+def check_clip_flag(checks, case):
+    """A second limit beside the graph's own is refused."""
+    try:
+        case.train(1, "--clip-norm=1")
+        checks.that(False, f"{case.name}: --clip-norm is not refused")
+    except Failed as error:
+        checks.that("computes norms of its gradients itself" in str(error), str(error))
+
+
+def main():
+    work = sys.argv[1]
+    checks = Checks()
+    for name, case in CASES.items():
+        try:
+            one = Case(name, case, f"{work}/{name.split(',')[0].replace(' ', '-')}")
+            check_case(checks, one)
+            if name.startswith("clipped"):
+                check_clip_flag(checks, one)
+        except Failed as error:
+            checks.that(False, f"{name}: {error}")
+    checks.finish()
+
+
+if __name__ == "__main__":
+    main()
