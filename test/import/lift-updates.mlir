@@ -112,3 +112,33 @@ module attributes {zero.whole_step} {
     return %loss : tensor<f32>
   }
 }
+
+// -----
+
+// What the backward pass saved in another shape is a coefficient of the gradient.
+
+// CHECK: zero.parameter @w
+// CHECK: %[[G:.*]] = onnx.node "Mul"{{.*}} node "gradient"
+// CHECK: zero.gradient @w, %[[G]]
+// CHECK-NOT: onnx.node
+module attributes {zero.whole_step} {
+  zero.state constant @w : tensor<2xf32> {splat = 1.0}
+  func.func @step(%x: tensor<8x2xf32> {zero.binding = "x"}) -> (tensor<f32> {zero.binding = "loss"}) {
+    %w = zero.read @w : tensor<2xf32>
+    %axes = arith.constant dense<[0, 1]> : tensor<2xi64>
+    %rows = arith.constant dense<0> : tensor<1xi64>
+    %mean = onnx.node "ReduceMean"(%x, %rows) {keepdims = 1 : i64} opset 18
+        : (tensor<8x2xf32>, tensor<1xi64>) -> tensor<1x2xf32>
+    %c = onnx.node "Sub"(%x, %mean) {} opset 18 : (tensor<8x2xf32>, tensor<1x2xf32>) -> tensor<8x2xf32>
+    %y = onnx.node "Mul"(%c, %w) {} opset 18 : (tensor<8x2xf32>, tensor<2xf32>) -> tensor<8x2xf32>
+    %loss = onnx.node "ReduceMean"(%y, %axes) {keepdims = 0 : i64} opset 18
+        : (tensor<8x2xf32>, tensor<2xi64>) -> tensor<f32>
+    %saved = onnx.node "Squeeze"(%mean, %rows) {} opset 18 : (tensor<1x2xf32>, tensor<1xi64>) -> tensor<2xf32>
+    %sum = onnx.node "ReduceSum"(%c, %rows) {keepdims = 0 : i64} opset 18
+        : (tensor<8x2xf32>, tensor<1xi64>) -> tensor<2xf32>
+    %g = onnx.node "Mul"(%sum, %saved) {} opset 18 node "gradient" : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+    %n = onnx.node "Sub"(%w, %g) {} opset 18 : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+    zero.write @w, %n : tensor<2xf32>
+    return %loss : tensor<f32>
+  }
+}

@@ -128,6 +128,7 @@ private:
     unsigned scalars; ///< local scalars met before it
     bool isLinear;    ///< whether it is linear in what was met behind it
   };
+  bool isCoefficient(Value value) const;
   bool isLinear(onnx::NodeOp node) const;
   bool dependsOn(Value value, Value source) const;
   SmallVector<Value> searchGradient(const LiftedUpdate &update,
@@ -253,13 +254,27 @@ void Analysis::collectRoots(const LiftedUpdate &update, SmallVectorImpl<Value> &
   llvm::for_each(update.states, add);
 }
 
+/// Whether `value` is equal on all ranks, or consists of elements of values that the loss depends
+/// on.
+bool Analysis::isCoefficient(Value value) const {
+  llvm::DenseSet<Value> seen;
+  SmallVector<Value> open{value};
+  while (!open.empty()) {
+    Value next = open.pop_back_val();
+    if (!isLocal(next) || isForward(next) || !seen.insert(next).second)
+      continue;
+    auto node = next.getDefiningOp<onnx::NodeOp>();
+    const ops::OpDef *def = node ? ops::lookup(node) : nullptr;
+    if (!def || (def->kind != ops::Kind::View && def->narrow != ops::Narrow::Move))
+      return false;
+    llvm::append_range(open, node.getInputs());
+  }
+  return true;
+}
+
 /// Whether the result of elementwise `node` is linear in what this rank's backward pass computed.
-/// Values that the loss depends on are coefficients.
 bool Analysis::isLinear(onnx::NodeOp node) const {
-  auto varies = [&](unsigned index) {
-    Value operand = node.getInputs()[index];
-    return isLocal(operand) && !isForward(operand);
-  };
+  auto varies = [&](unsigned index) { return !isCoefficient(node.getInputs()[index]); };
   if (node.isAnyOf({op::Add, op::Sub, op::Neg, op::Cast, op::Sum}))
     return true;
   if (node.is(op::Mul))
