@@ -200,7 +200,9 @@ def check_end(checks, label, tool, code, errors):
         return
     checks.that(code in (0, 1, 127), f"{label}: exit code {code}: {errors}")
     if code == 1:
-        lines = [line for line in errors.splitlines() if f"{tool}: error:" in line]
+        # The compiler's own errors begin with the place in the model.
+        lines = [line for line in errors.splitlines()
+                 if f"{tool}: error:" in line or ":0:0: error:" in line]
         words = ("memory", "thread", "map", "too large")
         checks.that(any(word in line for line in lines for word in words), f"{label}: {errors}")
 

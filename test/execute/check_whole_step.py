@@ -7,6 +7,7 @@ leave the bits as they are.
 """
 
 import json
+import shutil
 import sys
 from pathlib import Path
 
@@ -79,6 +80,7 @@ def check_tiers(checks, step):
     """Resumed, recomputed, in micro-batches and with state on disk: the same bits."""
     losses, weights = step.train(2, "--zero-stage=3")
     state = step.work / "state"
+    shutil.rmtree(state, ignore_errors=True)
     step.train(2, "--zero-stage=3", steps=4, run=[f"--save-state={state}"])
     ways = {
         "resumed": ([], [f"--resume={state}"]),
