@@ -18,6 +18,8 @@ writes this page. An operator outside this table, or of another opset, is an err
 error lists all of them. ONNX functions are inlined first, so a model may use more operators than
 these: [conformance](conformance.md) lists the results of ONNX's own tests.
 
+- *Domain*: `ai.onnx` is ONNX's. `com.microsoft` has the operators of ONNX Runtime's training
+  graphs, of version 1. It writes some of them into the domain of ONNX.
 - *Opsets* are versions of the model's opset import.
 - *Gradient*: `yes`: the operator has its own rule. `expanded`: it is rewritten to operators of
   this table before differentiation. `-`: it passes no gradient to its operands, because it is

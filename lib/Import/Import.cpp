@@ -6,6 +6,7 @@
 #include "EmbeddingBags.h"
 #include "Graph.h"
 #include "Origin.h"
+#include "TrainingSchemas.h"
 
 #include "dialects/Onnx/Onnx.h"
 #include "dialects/Zero/Findings.h"
@@ -147,6 +148,7 @@ static void reportWholeStep(Model &model, const TypedGraph &graph, ArrayRef<Resu
 
 static OwningOpRef<ModuleOp> import(StringRef path, const ImportOptions &options,
                                     MLIRContext *context) {
+  registerTrainingSchemas();
   Model model = readModel(path, options.allowSymlinks, options.checkData);
   // A model that only runs forward, or that is a whole step, is taken as it is.
   if (!options.carry.empty()) {

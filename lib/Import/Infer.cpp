@@ -7,6 +7,7 @@
 #include "Origin.h"
 #include "Sequences.h"
 #include "Subgraphs.h"
+#include "TrainingNode.h"
 
 #include "onnx/checker.h"
 #include "onnx/defs/schema.h"
@@ -17,15 +18,6 @@ using llvm::StringRef;
 using llvm::Twine;
 
 namespace zero::importer {
-
-static pb::TypeProto toProto(const TensorShape &shape) {
-  pb::TypeProto type;
-  type.mutable_tensor_type()->set_elem_type(shape.type);
-  pb::TensorShapeProto &dims = *type.mutable_tensor_type()->mutable_shape();
-  for (int64_t dim : shape.dims)
-    dims.add_dim()->set_dim_value(dim);
-  return type;
-}
 
 /// The static tensor type that ONNX inferred for result `index` of `node`.
 static TensorShape fromProto(const pb::NodeProto &node, int index, const pb::TypeProto &type) {
@@ -124,6 +116,9 @@ private:
     for (int i = 0; i < node.output_size(); ++i) {
       if (node.output(i).empty())
         continue;
+      auto it = declared.find(node.output(i));
+      completeType(node, i, typeOf, it == declared.end() ? nullptr : it->second,
+                   *inference.getOutputType(i));
       TensorShape shape = fromProto(node, i, *inference.getOutputType(i));
       dims.push_back(shape.dims);
       elementTypes.push_back(shape.type);
@@ -132,6 +127,8 @@ private:
     checkResultTypes(node, schema, typeOf);
     checkElements(node);
     checkShapes(node, typeOf);
+    checkTrainingNode(node, typeOf, graph.known);
+    evaluateTrainingNode(node, typeOf, graph.known);
     fold(node, dims, elementTypes);
   }
 

@@ -34,6 +34,15 @@ std::string parseShapeBindings(StringRef text, ShapeBindings &bindings) {
 
 namespace importer {
 
+pb::TypeProto toProto(const TensorShape &shape) {
+  pb::TypeProto type;
+  type.mutable_tensor_type()->set_elem_type(shape.type);
+  pb::TensorShapeProto &dims = *type.mutable_tensor_type()->mutable_shape();
+  for (int64_t dim : shape.dims)
+    dims.add_dim()->set_dim_value(dim);
+  return type;
+}
+
 using Dimension = pb::TensorShapeProto::Dimension;
 
 /// Some exporters write -1 for a dimension that is not known.

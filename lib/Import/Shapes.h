@@ -13,6 +13,9 @@ struct TensorShape {
   Dims dims;
 };
 
+/// The same for the ONNX library.
+pb::TypeProto toProto(const TensorShape &shape);
+
 /// An input of the step.
 struct Input {
   std::string name;

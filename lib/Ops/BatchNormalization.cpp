@@ -17,6 +17,10 @@
 //     and of dy (x - mean) r, the gradients of bias and scale;
 //   of mean: -scale r dbias; of var: -1/2 scale r^2 dscale.
 //
+// ONNX Runtime: BatchNormInternal(x, scale, bias, mean, var) is the training mode, with the batch's
+// mean and r as results 3 and 4; BatchNormalizationGrad(dy, x, scale, mean, r) -> (dx, dscale,
+// dbias) is its gradient.
+//
 //===----------------------------------------------------------------------===//
 
 #include "Lowering.h"
@@ -32,7 +36,11 @@ using namespace mlir;
 
 namespace zero {
 
+static constexpr onnx::Operator kBatchNormInternal{ops::kRuntimeDomain, "BatchNormInternal"};
+
 bool trainsBatchNorm(onnx::NodeOp node) {
+  if (node.is(kBatchNormInternal))
+    return node.getInt("training_mode", 1) != 0;
   return node.is(op::BatchNormalization) && node.getOpset() >= 14 &&
          node.getInt("training_mode", 0) != 0;
 }
@@ -124,6 +132,24 @@ static Value blend(onnx::NodeOp node, NodeBuilder &builder, Value running, Value
                      builder.mul(batch, builder.scalar(1 - momentum, element)));
 }
 
+/// y and the next running statistics of `node`, which normalizes by those of `batch`.
+static SmallVector<Value> expandTraining(onnx::NodeOp node, NodeBuilder &builder,
+                                         const Statistics &batch) {
+  auto inputs = node.getInputs();
+  // An evaluation of the trained model goes by its running statistics.
+  Value training = builder.programInput(kTraining, builder.getBuilder().getI1Type());
+  Value mean = builder.where(training, batch.mean, inputs[3]);
+  Value around = builder.where(training, batch.variance, inputs[4]);
+  auto normalized = builder.create(op::BatchNormalization, node.getOutputs()[0].getType(),
+                                   {inputs[0], inputs[1], inputs[2], mean, around},
+                                   {builder.attr("epsilon", node.getFloat("epsilon", 1e-5))});
+  Value variance = batch.variance;
+  if (node.getInt("unbiased", 0))
+    variance = builder.mul(variance, besselFactor(node, builder));
+  return {normalized.getResult(0), blend(node, builder, inputs[3], batch.mean),
+          blend(node, builder, inputs[4], variance)};
+}
+
 static LogicalResult expandBatchNorm(onnx::NodeOp node, NodeBuilder &builder,
                                      SmallVectorImpl<Value> &results) {
   if (failed(checkOperands(node)))
@@ -134,25 +160,24 @@ static LogicalResult expandBatchNorm(onnx::NodeOp node, NodeBuilder &builder,
       return nodeError(node) << "of opset " << node.getOpset()
                              << ": its results after the first are not supported outside "
                                 "training mode, and none after the third";
-  if (!trains)
-    return success();
-  auto inputs = node.getInputs();
+  if (trains)
+    addResults(node, expandTraining(node, builder, batchStatistics(node, builder)), builder,
+               results);
+  return success();
+}
+
+/// The training mode of ONNX Runtime, which also returns the statistics of the batch.
+static LogicalResult expandInternal(onnx::NodeOp node, NodeBuilder &builder,
+                                    SmallVectorImpl<Value> &results) {
+  if (!trainsBatchNorm(node))
+    return nodeError(node) << "expected training_mode = 1";
   Statistics batch = batchStatistics(node, builder);
-  // An evaluation of the trained model goes by its running statistics.
-  Value training = builder.programInput(kTraining, builder.getBuilder().getI1Type());
-  Value mean = builder.where(training, batch.mean, inputs[3]);
-  Value around = builder.where(training, batch.variance, inputs[4]);
-  auto normalized = builder.create(op::BatchNormalization, node.getOutputs()[0].getType(),
-                                   {inputs[0], inputs[1], inputs[2], mean, around},
-                                   {builder.attr("epsilon", node.getFloat("epsilon", 1e-5))});
-  results.push_back(normalized.getResult(0));
-  Value variance = batch.variance;
-  if (node.getInt("unbiased", 0))
-    variance = builder.mul(variance, besselFactor(node, builder));
-  Value next[] = {blend(node, builder, inputs[3], batch.mean),
-                  blend(node, builder, inputs[4], variance)};
-  for (auto [index, result] : llvm::enumerate(node.getOutputs().drop_front()))
-    results.push_back(isa<NoneType>(result.getType()) ? builder.none() : next[index]);
+  SmallVector<Value> values = expandTraining(node, builder, batch);
+  RankedTensorType vector = tensorType(batch.variance);
+  Value safe = builder.add(batch.variance, builder.scalar(node.getFloat("epsilon", 1e-5), vector));
+  Value inverse = builder.unary(op::Reciprocal, builder.unary(op::Sqrt, safe));
+  values.append({batch.mean, inverse});
+  addResults(node, values, builder, results);
   return success();
 }
 
@@ -288,6 +313,17 @@ static LogicalResult lowerMomentsGrad(onnx::NodeOp node, ValueRange inputs, OpBu
 // Gradients
 //===----------------------------------------------------------------------===//
 
+// `safe` is the variance with its epsilon.
+
+static Value gradientOfMean(NodeBuilder &builder, Value scale, Value safe, Value ofBias) {
+  return builder.neg(builder.mul(builder.div(scale, builder.unary(op::Sqrt, safe)), ofBias));
+}
+
+static Value gradientOfVariance(NodeBuilder &builder, Value scale, Value safe, Value ofScale) {
+  return builder.mul(builder.mul(builder.div(scale, safe), ofScale),
+                     builder.scalar(-0.5, safe.getType()));
+}
+
 static LogicalResult gradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool> wanted,
                               NodeBuilder &builder, MutableArrayRef<Value> grads) {
   auto inputs = node.getInputs();
@@ -308,10 +344,32 @@ static LogicalResult gradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool> w
   grads[2] = ofBias;
   Value safe = builder.add(variance, builder.scalar(epsilon, vector));
   if (wanted[3])
-    grads[3] = builder.neg(builder.mul(builder.div(scale, builder.unary(op::Sqrt, safe)), ofBias));
+    grads[3] = gradientOfMean(builder, scale, safe, ofBias);
   if (wanted[4])
-    grads[4] =
-        builder.mul(builder.mul(builder.div(scale, safe), ofScale), builder.scalar(-0.5, vector));
+    grads[4] = gradientOfVariance(builder, scale, safe, ofScale);
+  return success();
+}
+
+/// ONNX Runtime's gradient: through y, and through the statistics of the batch.
+static LogicalResult expandGradient(onnx::NodeOp node, NodeBuilder &builder,
+                                    SmallVectorImpl<Value> &results) {
+  auto inputs = node.getInputs();
+  Value dy = inputs[0], x = inputs[1], scale = inputs[2], mean = inputs[3], inverse = inputs[4];
+  Type vector = mean.getType();
+  // The variance with its epsilon.
+  Value safe = builder.unary(op::Reciprocal, builder.mul(inverse, inverse));
+  NamedAttribute attr = builder.attr("epsilon", 0.0);
+  onnx::NodeOp sums =
+      builder.create(own::BatchNormGradSums, {vector, vector}, {dy, x, mean, safe}, attr);
+  Value ofBias = sums.getResult(0), ofScale = sums.getResult(1);
+  Value direct =
+      builder.create(own::BatchNormGradX, x.getType(), {dy, scale, safe}, attr).getResult(0);
+  Value throughBatch = builder
+                           .create(own::BatchMomentsGrad, x.getType(),
+                                   {gradientOfMean(builder, scale, safe, ofBias),
+                                    gradientOfVariance(builder, scale, safe, ofScale), x, mean})
+                           .getResult(0);
+  addResults(node, {builder.add(direct, throughBatch), ofScale, ofBias}, builder, results);
   return success();
 }
 
@@ -341,6 +399,8 @@ void registerBatchNormalization() {
   registerOp({own::BatchMomentsGrad, 1, 1, Kind::Elementwise, lowerMomentsGrad});
   registerOp({own::BatchNormGradX, 1, 1, Kind::Elementwise, lowerGradX});
   registerOp({own::BatchNormGradSums, 1, 1, Kind::Rows, lowerGradSums});
+  registerRuntimeOp("BatchNormInternal", expandInternal);
+  registerRuntimeOp("BatchNormalizationGrad", expandGradient);
 }
 
 } // namespace ops

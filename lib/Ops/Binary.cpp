@@ -8,6 +8,9 @@
 //   a + b: dy, dy      a - b: dy, -dy      a b: dy b, dy a
 //   y = a / b: dy / b, -(dy / b) y      y = a mod b = a - q b: dy, -dy q
 //
+// ONNX Runtime: DivGrad(dy, a, b) -> (da, db); Scale(x, s), with one s of any type: x s, or x / s
+// with scale_down = 1.
+//
 //===----------------------------------------------------------------------===//
 
 #include "Lowering.h"
@@ -143,15 +146,41 @@ static LogicalResult mulGradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool
   return success();
 }
 
+/// The gradient of the divisor, of `type`, from that of the dividend before its reduction, and y.
+static Value divisorGradient(NodeBuilder &builder, Value quotient, Value y, RankedTensorType type) {
+  return builder.neg(builder.reduceTo(builder.mul(quotient, y), type));
+}
+
 static LogicalResult divGradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool> wanted,
                                  NodeBuilder &builder, MutableArrayRef<Value> grads) {
   Value quotient = builder.div(dy[0], node.getInputs()[1]);
   if (wanted[0])
     give(node, builder, 0, quotient, grads);
-  if (wanted[1]) {
-    Value product = builder.mul(quotient, node.getOutputs()[0]);
-    grads[1] = builder.neg(builder.reduceTo(product, node.inputType(1)));
-  }
+  if (wanted[1])
+    grads[1] = divisorGradient(builder, quotient, node.getOutputs()[0], node.inputType(1));
+  return success();
+}
+
+static LogicalResult expandDivGrad(onnx::NodeOp node, NodeBuilder &builder,
+                                   SmallVectorImpl<Value> &results) {
+  Value a = node.getInputs()[1], b = node.getInputs()[2];
+  Value quotient = builder.div(node.getInputs()[0], b);
+  addResults(node,
+             {builder.reduceTo(quotient, node.inputType(1)),
+              divisorGradient(builder, quotient, builder.div(a, b), node.inputType(2))},
+             builder, results);
+  return success();
+}
+
+static LogicalResult expandScale(onnx::NodeOp node, NodeBuilder &builder,
+                                 SmallVectorImpl<Value> &results) {
+  RankedTensorType type = node.inputType(0);
+  Value x = node.getInputs()[0], scale = node.getInputs()[1];
+  if (std::optional<double> number = splatNumber(scale))
+    scale = builder.scalar(*number, type);
+  else
+    scale = builder.cast(builder.reshape(scale, {}), type.getElementType());
+  results.push_back(node.getInt("scale_down", 0) ? builder.div(x, scale) : builder.mul(x, scale));
   return success();
 }
 
@@ -181,6 +210,8 @@ void registerBinary() {
   define(op::Mul, 7, mul, mulGradient);
   define(op::Div, 7, lowerBinary<divide>, divGradient);
   define({"", "Mod"}, 10, lowerMod, modGradient);
+  registerRuntimeOp("DivGrad", expandDivGrad);
+  registerRuntimeOp("Scale", expandScale);
 }
 
 } // namespace zero::ops

@@ -3,6 +3,9 @@
 // ONNX: Concat, Split. Each is the other's gradient: slices
 // for Concat, and for Split the concatenation of the results' gradients.
 //
+// ONNX Runtime: ConcatTraining(parts..) -> (y, the lengths of the parts), SplitTraining(y,
+// lengths).
+//
 //===----------------------------------------------------------------------===//
 
 #include "Movement.h"
@@ -90,6 +93,30 @@ static LogicalResult expandSplit(onnx::NodeOp node, NodeBuilder &builder,
   return success();
 }
 
+static LogicalResult expandConcatTraining(onnx::NodeOp node, NodeBuilder &builder,
+                                          SmallVectorImpl<Value> &results) {
+  int64_t axis = axisOf(node, node.outputType(0).getRank());
+  SmallVector<int64_t> lengths;
+  for (unsigned index = 0; index < node.getInputs().size(); ++index)
+    lengths.push_back(node.inputType(index).getDimSize(axis));
+  addResults(
+      node,
+      {concatNode(builder, SmallVector<Value>(node.getInputs()), axis), builder.indices(lengths)},
+      builder, results);
+  return success();
+}
+
+/// The lengths are those of the results.
+static LogicalResult expandSplitTraining(onnx::NodeOp node, NodeBuilder &builder,
+                                         SmallVectorImpl<Value> &results) {
+  auto lengths = requireInts(node, 1, "split");
+  if (failed(lengths))
+    return failure();
+  int64_t axis = axisOf(node, node.inputType(0).getRank());
+  llvm::append_range(results, splitNode(builder, node.getInputs().front(), *lengths, axis));
+  return success();
+}
+
 static LogicalResult lowerConcat(onnx::NodeOp node, ValueRange inputs, OpBuilder &builder,
                                  Lowered &lowered) {
   ImplicitLocOpBuilder b(node.getLoc(), builder);
@@ -153,6 +180,8 @@ void registerConcat() {
       {op::Concat, 7, kNewestOpset, Kind::Other, lowerConcat, concatGradient, expandConcat}));
   registerAnySign(
       moving({op::Split, 7, kNewestOpset, Kind::Other, lowerSplit, splitGradient, expandSplit}));
+  registerRuntimeOp("ConcatTraining", expandConcatTraining);
+  registerRuntimeOp("SplitTraining", expandSplitTraining);
 }
 
 } // namespace ops

@@ -9,6 +9,8 @@
 //   bias: the sum of dy over all but the channels
 // All three are one contraction, and in f32 one call of the library.
 //
+// ONNX Runtime: ConvGrad and ConvTransposeGrad(dy, x, w) -> (dx, dw, dbias) are these.
+//
 //===----------------------------------------------------------------------===//
 
 #include "Contraction.h"
@@ -320,10 +322,12 @@ static SmallVector<int64_t> transposedPads(onnx::NodeOp node, const Windows &win
   return begin;
 }
 
-static LogicalResult expandTranspose(onnx::NodeOp node, NodeBuilder &builder,
-                                     SmallVectorImpl<Value> &results) {
-  RankedTensorType y = node.outputType(0);
-  auto conv = convolutionOf(node, y, node.inputType(1), node.inputType(0));
+/// The attributes of the convolution whose input's gradient is the transposed convolution of `x`
+/// with `w` to `y`.
+static FailureOr<SmallVector<NamedAttribute>>
+transposeAttributes(onnx::NodeOp node, NodeBuilder &builder, RankedTensorType x, RankedTensorType w,
+                    RankedTensorType y) {
+  auto conv = convolutionOf(node, y, w, x);
   if (failed(conv))
     return failure();
   SmallVector<NamedAttribute> attrs = attributesOf(builder, *conv);
@@ -336,8 +340,17 @@ static LogicalResult expandTranspose(onnx::NodeOp node, NodeBuilder &builder,
     for (NamedAttribute &attr : attrs)
       if (attr.getName() == "pads")
         attr = builder.attr("pads", transposedPads(node, conv->windows));
+  return attrs;
+}
+
+static LogicalResult expandTranspose(onnx::NodeOp node, NodeBuilder &builder,
+                                     SmallVectorImpl<Value> &results) {
+  RankedTensorType y = node.outputType(0);
+  auto attrs = transposeAttributes(node, builder, node.inputType(0), node.inputType(1), y);
+  if (failed(attrs))
+    return failure();
   Value result =
-      builder.create(own::ConvGradX, y, node.getInputs().take_front(2), attrs).getResult(0);
+      builder.create(own::ConvGradX, y, node.getInputs().take_front(2), *attrs).getResult(0);
   if (node.hasInput(2)) {
     SmallVector<int64_t> perChannel(y.getRank(), 1);
     perChannel[1] = y.getDimSize(1);
@@ -347,11 +360,47 @@ static LogicalResult expandTranspose(onnx::NodeOp node, NodeBuilder &builder,
   return success();
 }
 
+//===----------------------------------------------------------------------===//
+// ONNX Runtime
+//===----------------------------------------------------------------------===//
+
+static LogicalResult expandConvGrad(onnx::NodeOp node, NodeBuilder &builder,
+                                    SmallVectorImpl<Value> &results) {
+  Value dy = node.getInputs()[0], x = node.getInputs()[1], w = node.getInputs()[2];
+  auto conv = convolutionOf(node, node.inputType(1), node.inputType(2), node.inputType(0));
+  if (failed(conv))
+    return failure();
+  auto attrs = attributesOf(builder, *conv);
+  addResults(node,
+             {builder.create(own::ConvGradX, x.getType(), {dy, w}, attrs).getResult(0),
+              builder.create(own::ConvGradW, w.getType(), {dy, x}, attrs).getResult(0),
+              biasGradient(builder, dy)},
+             builder, results);
+  return success();
+}
+
+static LogicalResult expandTransposeGrad(onnx::NodeOp node, NodeBuilder &builder,
+                                         SmallVectorImpl<Value> &results) {
+  Value dy = node.getInputs()[0], x = node.getInputs()[1], w = node.getInputs()[2];
+  auto attrs =
+      transposeAttributes(node, builder, node.inputType(1), node.inputType(2), node.inputType(0));
+  if (failed(attrs))
+    return failure();
+  addResults(node,
+             {builder.create(op::Conv, x.getType(), {dy, w}, *attrs).getResult(0),
+              builder.create(own::ConvGradW, w.getType(), {x, dy}, *attrs).getResult(0),
+              biasGradient(builder, dy)},
+             builder, results);
+  return success();
+}
+
 void registerConv() {
   registerOp({op::Conv, 13, 23, Kind::Other, lowerConv, convGradient});
   registerOp({op::ConvTranspose, 13, 23, Kind::Other, nullptr, nullptr, expandTranspose});
   registerOp({own::ConvGradX, 1, 1, Kind::Other, lowerGradX, gradXGradient});
   registerOp({own::ConvGradW, 1, 1, Kind::Other, lowerGradW});
+  registerRuntimeOp("ConvGrad", expandConvGrad);
+  registerRuntimeOp("ConvTransposeGrad", expandTransposeGrad);
 }
 
 } // namespace zero::ops

@@ -22,9 +22,15 @@
 // the gradient is averaged over them), unless the module carries
 // `zero.local_loss_mean`: then each rank divides by its own.
 //
+// ONNX Runtime: SoftmaxCrossEntropyLossGrad(dloss, log_prob, labels[, weights]) is CrossEntropyGrad
+// of the logarithms of the softmax, whose lse is 0, divided as the loss is;
+// SoftmaxCrossEntropyLossInternal has ignore_index as an operand, and so has its gradient, to which
+// it adds a last operand.
+//
 //===----------------------------------------------------------------------===//
 
 #include "CrossEntropy.h"
+#include "Lowering.h"
 
 #include "dialects/Zero/Zero.h"
 #include "zero/Ops/CallAttrs.h"
@@ -47,13 +53,38 @@ static constexpr Family kCrossEntropy{
 static constexpr Family kNll{
     {kZeroDomain, "NllSum"}, {kZeroDomain, "NllRows"}, {kZeroDomain, "NllGrad"}};
 
-static SmallVector<NamedAttribute> lossAttrs(onnx::NodeOp node, NodeBuilder &builder) {
-  SmallVector<NamedAttribute> attrs{builder.attr("operator", node.getOpType())};
-  if (node.getAttrs().contains("ignore_index"))
-    attrs.push_back(builder.attr("ignore_index", node.getInt("ignore_index", 0)));
+namespace {
+/// What the divisor of a mean depends on.
+struct Targets {
+  Value labels, weights; ///< the second of the classes, or null
+  std::optional<int64_t> ignored;
+
+  SmallVector<Value> operands() const {
+    return weights ? SmallVector<Value>{labels, weights} : SmallVector<Value>{labels};
+  }
+};
+} // namespace
+
+/// The attributes of nodes of the loss `node`, or of the loss that `node` is the gradient of.
+static SmallVector<NamedAttribute> lossAttrs(onnx::NodeOp node, NodeBuilder &builder,
+                                             std::optional<int64_t> ignored) {
+  SmallVector<NamedAttribute> attrs{
+      builder.attr("operator", node.getOpType().split("Internal").first.split("Grad").first)};
+  if (ignored)
+    attrs.push_back(builder.attr("ignore_index", *ignored));
   if (double smoothing = node.getFloat(kLabelSmoothing, 0); smoothing != 0)
     attrs.push_back(builder.attr(kLabelSmoothing, smoothing));
   return attrs;
+}
+
+static std::optional<int64_t> ignoredIndex(onnx::NodeOp node) {
+  if (!node.getAttrs().contains("ignore_index"))
+    return std::nullopt;
+  return node.getInt("ignore_index", 0);
+}
+
+static SmallVector<NamedAttribute> lossAttrs(onnx::NodeOp node, NodeBuilder &builder) {
+  return lossAttrs(node, builder, ignoredIndex(node));
 }
 
 static SmallVector<Value> givenInputs(onnx::NodeOp node) {
@@ -63,48 +94,70 @@ static SmallVector<Value> givenInputs(onnx::NodeOp node) {
   return inputs;
 }
 
+/// The sum of the labels' weights, in elements of the scores of `node`.
+static Value labelWeights(onnx::NodeOp node, NodeBuilder &nodes, const Targets &targets) {
+  auto scalar = RankedTensorType::get({}, node.inputType(0).getElementType());
+  return nodes
+      .create(own::LabelWeights, scalar, targets.operands(),
+              lossAttrs(node, nodes, targets.ignored))
+      .getResult(0);
+}
+
 /// The sum of the labels' weights per part of the global batch, over all its parts. It is
 /// computed from the labels alone, so that it can be known before the first micro-batch.
-static Value globalDivisor(onnx::NodeOp node, NodeBuilder &nodes) {
+static Value globalDivisor(onnx::NodeOp node, NodeBuilder &nodes, const Targets &targets) {
   OpBuilder &builder = nodes.getBuilder();
-  SmallVector<Value> inputs(givenInputs(node));
-  inputs.erase(inputs.begin());
-  auto scalar = RankedTensorType::get({}, node.inputType(0).getElementType());
-  Value sum = nodes.create(own::LabelWeights, scalar, inputs, lossAttrs(node, nodes)).getResult(0);
-  if (scalar.getElementType().isF32())
+  Value sum = labelWeights(node, nodes, targets);
+  Type scalar = sum.getType();
+  if (tensorType(sum).getElementType().isF32())
     sum = MicroMeanOp::create(builder, nodes.getLoc(), sum);
   return RankMeanOp::create(builder, nodes.getLoc(), scalar, sum);
 }
 
-/// The loss of `node`, a sum, over its divisor, which is checked.
-static Value meanLoss(onnx::NodeOp node, NodeBuilder &nodes, Value sum, Value divisor) {
+/// `value` over the divisor of a mean, which is checked. `own` is the divisor of this rank, if it
+/// is known already.
+static Value overDivisor(onnx::NodeOp node, NodeBuilder &nodes, Value value, const Targets &targets,
+                         Value own = {}) {
   auto module = node->getParentOfType<ModuleOp>();
-  if (!module || !module->hasAttr(kLocalLossMeanAttr))
-    divisor = globalDivisor(node, nodes);
+  const bool isGlobal = !module || !module->hasAttr(kLocalLossMeanAttr);
+  Value divisor = isGlobal ? globalDivisor(node, nodes, targets) : own;
+  if (!divisor)
+    divisor = labelWeights(node, nodes, targets);
   Value checked = nodes.create(own::CheckPositive, divisor.getType(), divisor).getResult(0);
-  return nodes.div(sum, checked);
+  return nodes.div(value, checked);
+}
+
+/// Whether the reduction of `node` is a mean; an error unless it is ONNX's.
+static FailureOr<bool> hasMean(onnx::NodeOp node) {
+  StringRef reduction = node.getString("reduction", "mean");
+  if (reduction != "none" && reduction != "sum" && reduction != "mean")
+    return node.emitError() << "expected reduction = 'none', 'sum' or 'mean' in " << node.describe()
+                            << ", got '" << reduction << "'";
+  return reduction == "mean";
 }
 
 static LogicalResult expandLoss(onnx::NodeOp node, NodeBuilder &builder, const Family &family,
                                 SmallVectorImpl<Value> &results) {
-  StringRef reduction = node.getString("reduction", "mean");
+  FailureOr<bool> isMean = hasMean(node);
+  if (failed(isMean))
+    return failure();
   Type element = node.inputType(0).getElementType();
   RankedTensorType perRow = node.inputType(1).clone(element);
   SmallVector<NamedAttribute> attrs = lossAttrs(node, builder);
-  if (reduction == "none") {
+  if (node.getString("reduction", "mean") == "none") {
     onnx::NodeOp rows = builder.create(family.rows, {perRow, perRow}, givenInputs(node), attrs);
     results.push_back(rows.getResult(0));
     return success();
   }
-  if (reduction != "sum" && reduction != "mean")
-    return node.emitError() << "expected reduction = 'none', 'sum' or 'mean' in " << node.describe()
-                            << ", got '" << reduction << "'";
   auto scalar = RankedTensorType::get({}, element);
   onnx::NodeOp loss =
       builder.create(family.sum, {scalar, scalar, perRow}, givenInputs(node), attrs);
   Value result = loss.getResult(0);
-  if (reduction == "mean")
-    result = meanLoss(node, builder, result, loss.getResult(1));
+  if (*isMean) {
+    Targets targets{node.getInputs()[1], node.hasInput(2) ? node.getInputs()[2] : Value(),
+                    ignoredIndex(node)};
+    result = overDivisor(node, builder, result, targets, loss.getResult(1));
+  }
   // Models write a scalar as [] or, older ones, as [1].
   results.push_back(builder.reshape(result, node.outputType(0).getShape()));
   return success();
@@ -146,6 +199,69 @@ static LogicalResult lossGradient(onnx::NodeOp node, ValueRange dy, ArrayRef<boo
   return success();
 }
 
+//===----------------------------------------------------------------------===//
+// ONNX Runtime
+//===----------------------------------------------------------------------===//
+
+/// The label to ignore: operand `index`, if `node` has it, or an attribute.
+static FailureOr<std::optional<int64_t>> ignoredOperand(onnx::NodeOp node, unsigned index) {
+  if (!node.hasInput(index))
+    return ignoredIndex(node);
+  if (std::optional<double> number = splatNumber(node.getInputs()[index]))
+    return std::optional<int64_t>(int64_t(*number));
+  return node.emitError() << "expected a constant ignore_index in " << node.describe();
+}
+
+/// The operand of labels of ONNX Runtime's operators may be followed by weights.
+static Targets targetsOf(onnx::NodeOp node, unsigned labels, std::optional<int64_t> ignored) {
+  return {node.getInputs()[labels],
+          node.hasInput(labels + 1) ? node.getInputs()[labels + 1] : Value(), ignored};
+}
+
+template <bool isInternal>
+static LogicalResult expandRuntimeGrad(onnx::NodeOp node, NodeBuilder &builder,
+                                       SmallVectorImpl<Value> &results) {
+  FailureOr<std::optional<int64_t>> ignored =
+      isInternal ? ignoredOperand(node, 4) : ignoredIndex(node);
+  FailureOr<bool> isMean = hasMean(node);
+  if (failed(ignored) || failed(isMean))
+    return failure();
+  Targets targets = targetsOf(node, 2, *ignored);
+  Value dy = node.getInputs()[0], logProb = node.getInputs()[1];
+  if (node.getString("reduction", "mean") != "none")
+    dy = builder.reshape(dy, {});
+  if (*isMean)
+    dy = overDivisor(node, builder, dy, targets);
+  Type element = node.inputType(1).getElementType();
+  Value lse = builder.splat(0, tensorType(targets.labels).clone(element));
+  SmallVector<Value> inputs{dy, logProb, targets.labels, lse};
+  if (targets.weights)
+    inputs.push_back(targets.weights);
+  Value grad = builder
+                   .create(own::CrossEntropyGrad, node.inputType(1), inputs,
+                           lossAttrs(node, builder, *ignored))
+                   .getResult(0);
+  if (isInternal && node.hasInput(5))
+    grad = builder.add(grad, builder.reshape(node.getInputs()[5], node.inputType(1).getShape()));
+  results.push_back(grad);
+  return success();
+}
+
+/// As SoftmaxCrossEntropyLoss, with ignore_index as an attribute.
+static LogicalResult expandInternal(onnx::NodeOp node, NodeBuilder &builder,
+                                    SmallVectorImpl<Value> &results) {
+  FailureOr<std::optional<int64_t>> ignored = ignoredOperand(node, 3);
+  if (failed(ignored))
+    return failure();
+  SmallVector<NamedAttribute> attrs{builder.attr("reduction", node.getString("reduction", "mean"))};
+  if (*ignored)
+    attrs.push_back(builder.attr("ignore_index", **ignored));
+  onnx::NodeOp loss =
+      builder.create(op::SoftmaxCrossEntropyLoss, node->getResultTypes(), givenInputs(node), attrs);
+  llvm::append_range(results, loss->getResults());
+  return success();
+}
+
 void registerCrossEntropy() {
   registerOp(keepsWide({op::SoftmaxCrossEntropyLoss, 12, kNewestOpset, Kind::Rows, nullptr, nullptr,
                         expandCrossEntropy}));
@@ -158,6 +274,9 @@ void registerCrossEntropy() {
   }
   registerOp({own::LabelWeights, 1, 1, Kind::Other, lowerLabelWeights});
   registerOp({own::CheckPositive, 1, 1, Kind::Other, lowerCheckPositive});
+  registerRuntimeOp("SoftmaxCrossEntropyLossGrad", expandRuntimeGrad<false>);
+  registerRuntimeOp("SoftmaxCrossEntropyLossInternal", expandInternal);
+  registerRuntimeOp("SoftmaxCrossEntropyLossInternalGrad", expandRuntimeGrad<true>);
 }
 
 } // namespace zero::ops

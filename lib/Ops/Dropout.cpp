@@ -8,6 +8,8 @@
 // and a Where. The key is a zero.RandomKey; the first word that Philox draws for an
 // element decides: see Philox.h.
 //
+// ONNX Runtime: DropoutGrad(dy, mask, ratio, training) is the same Where of dy.
+//
 //===----------------------------------------------------------------------===//
 
 #include "Movement.h"
@@ -23,13 +25,13 @@ using namespace mlir;
 
 namespace zero::ops {
 
-/// The ratio dropped; 0 outside of training mode. Fails after an error when it is
-/// not known.
-static FailureOr<double> droppedRatio(onnx::NodeOp node) {
-  if (!node.hasInput(2) || splatNumber(node.getInputs()[2]) == 0.0)
+/// The ratio dropped, operand `index`; 0 outside of training mode, which the next operand says.
+/// Fails after an error when it is not known.
+static FailureOr<double> droppedRatio(onnx::NodeOp node, unsigned index) {
+  if (!node.hasInput(index + 1) || splatNumber(node.getInputs()[index + 1]) == 0.0)
     return 0.0;
-  std::optional<double> ratio = node.hasInput(1) ? splatNumber(node.getInputs()[1]) : 0.5;
-  if (!ratio || !splatNumber(node.getInputs()[2]))
+  std::optional<double> ratio = node.hasInput(index) ? splatNumber(node.getInputs()[index]) : 0.5;
+  if (!ratio || !splatNumber(node.getInputs()[index + 1]))
     return nodeError(node) << "expected a constant ratio and training mode";
   if (!(*ratio >= 0 && *ratio < 1))
     return nodeError(node) << "expected a ratio of at least 0 and below 1, got " << *ratio;
@@ -48,9 +50,17 @@ static Value drawMask(onnx::NodeOp node, double ratio, NodeBuilder &nodes) {
       .getResult(0);
 }
 
+/// `data` where `mask` is true, scaled up while the step trains.
+static Value kept(Value data, Value mask, double ratio, NodeBuilder &nodes) {
+  Value training = nodes.programInput(kTraining, nodes.getBuilder().getI1Type());
+  Type type = data.getType();
+  Value scale = nodes.where(training, nodes.scalar(1 / (1 - ratio), type), nodes.scalar(1, type));
+  return nodes.where(mask, nodes.mul(data, scale), nodes.scalar(0, type));
+}
+
 static LogicalResult expandDropout(onnx::NodeOp node, NodeBuilder &nodes,
                                    SmallVectorImpl<Value> &results) {
-  FailureOr<double> ratio = droppedRatio(node);
+  FailureOr<double> ratio = droppedRatio(node, 1);
   if (failed(ratio))
     return failure();
   Value data = node.getInputs().front();
@@ -62,12 +72,19 @@ static LogicalResult expandDropout(onnx::NodeOp node, NodeBuilder &nodes,
     return success();
   }
   Value mask = drawMask(node, *ratio, nodes);
-  Value training = nodes.programInput(kTraining, nodes.getBuilder().getI1Type());
-  Type type = data.getType();
-  Value scale = nodes.where(training, nodes.scalar(1 / (1 - *ratio), type), nodes.scalar(1, type));
-  results.push_back(nodes.where(mask, nodes.mul(data, scale), nodes.scalar(0, type)));
+  results.push_back(kept(data, mask, *ratio, nodes));
   if (node.getOutputs().size() > 1)
     results.push_back(mask);
+  return success();
+}
+
+static LogicalResult expandDropoutGrad(onnx::NodeOp node, NodeBuilder &nodes,
+                                       SmallVectorImpl<Value> &results) {
+  FailureOr<double> ratio = droppedRatio(node, 2);
+  if (failed(ratio))
+    return failure();
+  Value dy = node.getInputs()[0];
+  results.push_back(*ratio == 0 ? dy : kept(dy, node.getInputs()[1], *ratio, nodes));
   return success();
 }
 
@@ -92,6 +109,7 @@ static LogicalResult lowerDropoutMask(onnx::NodeOp node, ValueRange inputs, OpBu
 void registerDropout() {
   registerOp({op::Dropout, 13, kNewestOpset, Kind::Other, nullptr, nullptr, expandDropout});
   registerOp({own::DropoutMask, 1, 1, Kind::Other, lowerDropoutMask});
+  registerRuntimeOp("DropoutGrad", expandDropoutGrad);
 }
 
 } // namespace zero::ops

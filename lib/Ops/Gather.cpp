@@ -13,6 +13,8 @@
 // `others` is made by a GatherRows of other rows, so that its gradient may be all of dy:
 // it reads of it what is its own.
 //
+// ONNX Runtime: GatherGrad(shape, indices, dy) {axis} is zero::GatherGrad.
+//
 //===----------------------------------------------------------------------===//
 
 #include "Movement.h"
@@ -219,12 +221,25 @@ static LogicalResult lowerGatherGrad(onnx::NodeOp node, ValueRange inputs, OpBui
   return success();
 }
 
+static LogicalResult expandGrad(onnx::NodeOp node, NodeBuilder &builder,
+                                SmallVectorImpl<Value> &results) {
+  RankedTensorType type = node.outputType(0);
+  results.push_back(
+      builder
+          .create(own::GatherGrad, type, {node.getInputs()[2], node.getInputs()[1]},
+                  {builder.attr("axis", normalAxis(node.getInt("axis", 0), type.getRank())),
+                   builder.attr("shape", type.getShape())})
+          .getResult(0));
+  return success();
+}
+
 void registerGather() {
   registerAnySign(moving({op::Gather, 7, kNewestOpset, Kind::Other, lowerGather, gradient}));
   registerAnySign(moving({own::GatherRows, 1, 1, Kind::Other, lowerGatherRows, rowsGradient}));
   OpDef sums{own::GatherGrad, 1, 1, Kind::Other, lowerGatherGrad};
   sums.narrow = Narrow::Own;
   registerOp(sums);
+  registerRuntimeOp(own::GatherGrad.type, expandGrad);
 }
 
 } // namespace zero::ops

@@ -4,6 +4,8 @@
 // zero::GatherElementsGrad(dy, indices) {axis, shape}, a scatter-add in row-major order; of
 // ScatterElements: by gathers and scatters, for each reduction; see Scatter.cpp.
 //
+// ONNX Runtime: GatherElementsGrad(dy, shape, indices) {axis} is zero::GatherElementsGrad.
+//
 //===----------------------------------------------------------------------===//
 
 #include "Movement.h"
@@ -89,6 +91,18 @@ static LogicalResult scatterElementsGradient(onnx::NodeOp node, ValueRange dy,
                          builder.attr("axis", axisOf(node, node.inputType(0))));
 }
 
+static LogicalResult expandGrad(onnx::NodeOp node, NodeBuilder &builder,
+                                SmallVectorImpl<Value> &results) {
+  RankedTensorType type = node.outputType(0);
+  results.push_back(builder
+                        .create(own::GatherElementsGrad, type,
+                                {node.getInputs()[0], node.getInputs()[2]},
+                                {builder.attr("axis", axisOf(node, type)),
+                                 builder.attr("shape", type.getShape())})
+                        .getResult(0));
+  return success();
+}
+
 void registerGatherElements() {
   registerAnySign(moving({op::GatherElements, 11, kNewestOpset, Kind::Other, lowerGatherElements,
                           gatherElementsGradient}));
@@ -99,6 +113,7 @@ void registerGatherElements() {
                    lowerScatterElements,
                    scatterElementsGradient});
   registerOp({own::GatherElementsGrad, 1, 1, Kind::Other, lowerGatherElementsGrad});
+  registerRuntimeOp(own::GatherElementsGrad.type, expandGrad);
 }
 
 } // namespace zero::ops

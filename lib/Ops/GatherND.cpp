@@ -4,6 +4,8 @@
 // zero::GatherNDGrad(dy, indices) {batch_dims, shape}, a scatter-add in row-major order;
 // ScatterND's gradients are gathers and scatters, for each reduction; see Scatter.cpp.
 //
+// ONNX Runtime: GatherNDGrad(shape, indices, dy) {batch_dims} is zero::GatherNDGrad.
+//
 //===----------------------------------------------------------------------===//
 
 #include "Movement.h"
@@ -138,12 +140,24 @@ static LogicalResult scatterNDGradient(onnx::NodeOp node, ValueRange dy, ArrayRe
   return scatterGradient(node, dy, wanted, builder, grads, op::GatherND, {});
 }
 
+static LogicalResult expandGrad(onnx::NodeOp node, NodeBuilder &builder,
+                                SmallVectorImpl<Value> &results) {
+  RankedTensorType type = node.outputType(0);
+  results.push_back(builder
+                        .create(own::GatherNDGrad, type, {node.getInputs()[2], node.getInputs()[1]},
+                                {builder.attr("batch_dims", node.getInt("batch_dims", 0)),
+                                 builder.attr("shape", type.getShape())})
+                        .getResult(0));
+  return success();
+}
+
 void registerGatherND() {
   registerAnySign(
       moving({op::GatherND, 11, kNewestOpset, Kind::Other, lowerGatherND, gatherNDGradient}));
   registerAnySign(
       {{"", "ScatterND"}, 11, kNewestOpset, Kind::Other, lowerScatterND, scatterNDGradient});
   registerOp({own::GatherNDGrad, 1, 1, Kind::Other, lowerGatherNDGrad});
+  registerRuntimeOp(own::GatherNDGrad.type, expandGrad);
 }
 
 } // namespace zero::ops

@@ -8,6 +8,9 @@
 //   tanh: dy (0.5 (1 + t) + 0.5 x (1 - t t) u'), t = tanh u,
 //         u = sqrt(2/pi) (x + 0.044715 x^3)
 //
+// ONNX Runtime: Gelu(x), FastGelu(x[, bias]) by tanh, BiasGelu(x, bias); their gradients
+// GeluGrad(dy, x), FastGeluGrad(dy, x), BiasGeluGrad_dX and BiasFastGeluGrad_dX(dy, x, bias).
+//
 //===----------------------------------------------------------------------===//
 
 #include "Lowering.h"
@@ -100,20 +103,57 @@ static LogicalResult lowerGelu(onnx::NodeOp node, ValueRange inputs, OpBuilder &
   return success();
 }
 
+/// zero::GeluGrad of `dy` at `x`.
+static Value gradientAt(NodeBuilder &builder, Value dy, Value x, StringRef approximate) {
+  return builder
+      .create(own::GeluGrad, x.getType(), {dy, x}, builder.attr("approximate", approximate))
+      .getResult(0);
+}
+
 static LogicalResult geluGradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool> wanted,
                                   NodeBuilder &builder, MutableArrayRef<Value> grads) {
   Value x = node.getInputs()[0];
   if (wanted[0])
-    grads[0] = builder
-                   .create(own::GeluGrad, x.getType(), {dy[0], x},
-                           builder.attr("approximate", node.getString("approximate", "none")))
-                   .getResult(0);
+    grads[0] = gradientAt(builder, dy[0], x, node.getString("approximate", "none"));
+  return success();
+}
+
+/// The form of ONNX Runtime's operators.
+static StringRef formOf(onnx::NodeOp node) {
+  return node.getOpType().contains("Fast") ? "tanh" : "none";
+}
+
+/// Operand `index` with the bias behind it.
+static Value biased(onnx::NodeOp node, unsigned index, NodeBuilder &builder) {
+  Value x = node.getInputs()[index];
+  return node.hasInput(index + 1) ? builder.add(x, node.getInputs()[index + 1]) : x;
+}
+
+static LogicalResult expandRuntimeGelu(onnx::NodeOp node, NodeBuilder &builder,
+                                       SmallVectorImpl<Value> &results) {
+  Value x = biased(node, 0, builder);
+  results.push_back(
+      builder.create(op::Gelu, x.getType(), x, builder.attr("approximate", formOf(node)))
+          .getResult(0));
+  return success();
+}
+
+static LogicalResult expandRuntimeGrad(onnx::NodeOp node, NodeBuilder &builder,
+                                       SmallVectorImpl<Value> &results) {
+  results.push_back(
+      gradientAt(builder, node.getInputs()[0], biased(node, 1, builder), formOf(node)));
   return success();
 }
 
 void registerGelu() {
   registerOp({op::Gelu, 20, kNewestOpset, Kind::Elementwise, lowerGelu<false>, geluGradient});
   registerOp({own::GeluGrad, 1, 1, Kind::Elementwise, lowerGelu<true>});
+  registerRuntimeOp(op::Gelu.type, expandRuntimeGelu);
+  registerRuntimeOp("FastGelu", expandRuntimeGelu);
+  registerRuntimeOp("BiasGelu", expandRuntimeGelu);
+  registerRuntimeOp(own::GeluGrad.type, expandRuntimeGrad);
+  for (StringRef name : {"FastGeluGrad", "BiasGeluGrad_dX", "BiasFastGeluGrad_dX"})
+    registerRuntimeOp(name, expandRuntimeGrad);
 }
 
 } // namespace zero::ops

@@ -221,6 +221,17 @@ Value reshaped(ImplicitLocOpBuilder &b, Value value, RankedTensorType type) {
   return reshaped(b, reshaped(b, value, flat), type);
 }
 
+void registerRuntimeOp(StringRef name, ExpandFn expand, StringRef domain) {
+  const int64_t newest = domain.empty() ? kNewestOpset : 1;
+  registerOp({{domain, name}, 1, newest, Kind::Other, nullptr, nullptr, expand});
+}
+
+void addResults(onnx::NodeOp node, ArrayRef<Value> values, NodeBuilder &builder,
+                SmallVectorImpl<Value> &results) {
+  for (auto [result, value] : llvm::zip(node.getOutputs(), values))
+    results.push_back(isa<NoneType>(result.getType()) ? builder.none() : value);
+}
+
 bool isUnsigned(onnx::NodeOp node, unsigned index) {
   return tensorType(node.getInputs()[index]).getElementType().isUnsignedInteger();
 }

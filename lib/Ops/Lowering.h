@@ -16,6 +16,18 @@
 
 namespace zero::ops {
 
+/// The domain of ONNX Runtime's operators, of version 1. Those of its training graphs are in the
+/// files of the operators that they differentiate.
+inline constexpr llvm::StringLiteral kRuntimeDomain = "com.microsoft";
+/// Registers operator `name` of ONNX Runtime, which `expand` replaces by nodes of the table. ONNX
+/// Runtime has some such operators in the domain of ONNX.
+void registerRuntimeOp(llvm::StringRef name, ExpandFn expand,
+                       llvm::StringRef domain = kRuntimeDomain);
+/// Appends to the results of an expansion of `node` those of `values` that the node has, and
+/// `onnx.none` for those that it leaves out.
+void addResults(onnx::NodeOp node, llvm::ArrayRef<mlir::Value> values, NodeBuilder &builder,
+                llvm::SmallVectorImpl<mlir::Value> &results);
+
 /// Code of one element: from the operands' elements to the result's.
 using Body = llvm::function_ref<mlir::Value(mlir::ImplicitLocOpBuilder &, mlir::ValueRange)>;
 

@@ -3,9 +3,13 @@
 // ONNX: MatMul, with NumPy's rules for batches and vectors.
 // Gradient: two products (Contraction.cpp).
 //
+// ONNX Runtime: FusedMatMul(a, b) {alpha, transA, transB, transBatchA, transBatchB} is alpha times
+// the product of the transposed operands.
+//
 //===----------------------------------------------------------------------===//
 
 #include "Contraction.h"
+#include "dialects/Onnx/FusedMatMul.h"
 
 using namespace mlir;
 
@@ -56,8 +60,29 @@ static LogicalResult matMulGradient(onnx::NodeOp node, ValueRange outputGrads,
   return success();
 }
 
+/// Operand `index`, permuted as its two attributes say.
+static Value fusedOperand(onnx::NodeOp node, NodeBuilder &builder, unsigned index,
+                          StringRef transBatch, StringRef trans) {
+  int64_t rank = node.inputType(index).getRank();
+  auto permutation =
+      onnx::fusedPermutation(rank, node.getInt(transBatch, 0) != 0, node.getInt(trans, 0) != 0);
+  Value value = node.getInputs()[index];
+  return llvm::is_sorted(permutation) ? value : builder.transpose(value, permutation);
+}
+
+static LogicalResult expandFused(onnx::NodeOp node, NodeBuilder &builder,
+                                 SmallVectorImpl<Value> &results) {
+  Value product = builder.matmul(fusedOperand(node, builder, 0, "transBatchA", "transA"),
+                                 fusedOperand(node, builder, 1, "transBatchB", "transB"));
+  if (double alpha = node.getFloat("alpha", 1); alpha != 1)
+    product = builder.mul(product, builder.scalar(alpha, product.getType()));
+  results.push_back(product);
+  return success();
+}
+
 void registerMatMul() {
   registerOp({op::MatMul, 7, kNewestOpset, Kind::Product, lowerMatMul, matMulGradient});
+  registerRuntimeOp("FusedMatMul", expandFused);
 }
 
 } // namespace zero::ops

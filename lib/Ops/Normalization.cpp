@@ -6,12 +6,15 @@
 //   RMS the same without mean and bias (Zhang and Sennrich, arXiv 1910.07467).
 //
 // Gradients, with g = dy scale (Ba et al., arXiv 1607.06450, differentiated):
-//   zero::LayerNormGrad(dy, x, scale) {axis, epsilon} -> (dx, dscale, dbias), each of which
-//   may be none: r (g - mean(g) - x^ mean(g x^)); the sums over rows of dy x^ and of dy
-//   zero::RMSNormGrad -> (dx, dscale): the same without the means of x and g
+//   zero::LayerNormGrad(dy, x, scale[, mean, r]) {axis, epsilon} -> (dx, dscale, dbias), each
+//   of which may be none: r (g - mean(g) - x^ mean(g x^)); the sums over rows of dy x^ and of dy
+//   zero::RMSNormGrad(dy, x, scale[, r]) -> (dx, dscale): the same without the means of x and g
 //   Mean and InvStdDev: see addStatistics
-// It computes mean and r of each row again, two short passes over data that is in the
-// cache then, so that nothing but x is kept for backward.
+// Unless they are given, it computes mean and r of each row again, two short passes over data that
+// is in the cache then, so that nothing but x is kept for backward.
+//
+// ONNX Runtime: LayerNormalizationGrad(dy, x, scale, mean, r); SimplifiedLayerNormalization(x,
+// scale) -> (y, r), which is RMSNormalization, and its Grad(dy, x, scale, r).
 //
 //===----------------------------------------------------------------------===//
 
@@ -42,6 +45,8 @@ struct Rows {
 
   /// Fills `mean` and `inverse` from `x`.
   void measure(Value x);
+  /// Fills them from the operands of a gradient, if they are given there, else from its x.
+  void measureOrTake(ValueRange inputs);
   /// The mean over each row of the results of `body` for the elements.
   Value meanOf(ValueRange operands, ArrayRef<AffineMap> maps, Body body);
 
@@ -111,6 +116,15 @@ static Value asStored(ImplicitLocOpBuilder &b, Value statistic, RankedTensorType
                               return arith::ExtFOp::create(in, to, x[0]);
                             });
   return reshaped(b, statistic, type);
+}
+
+void Rows::measureOrTake(ValueRange inputs) {
+  if (inputs.size() < 4)
+    return measure(inputs[1]);
+  RankedTensorType stored = withoutAxes(type, axes);
+  if (centred)
+    mean = asStored(b, inputs[3], stored);
+  inverse = asStored(b, inputs.back(), stored);
 }
 
 template <bool centred>
@@ -192,7 +206,7 @@ template <bool centred>
 static LogicalResult lowerGradient(onnx::NodeOp node, ValueRange inputs, OpBuilder &builder,
                                    Lowered &lowered) {
   Rows rows(node, builder, node.inputType(1), centred);
-  rows.measure(inputs[1]);
+  rows.measureOrTake(inputs);
   for (unsigned index = 0; index < node.getNumResults(); ++index) {
     Value result = inputs[0]; // an unused result may have any value
     if (isa<NoneType>(node.getResult(index).getType()))
@@ -241,6 +255,63 @@ static void addStatistics(onnx::NodeOp node, ValueRange dy, int64_t axis, NodeBu
   addPart(builder.mul(factor, builder.sub(x, mean)));
 }
 
+/// The gradients of x, of the scale of a row and of its bias, as far as they are `wanted`; others
+/// are none. `operands` are those of LayerNormGrad or, unless `centred`, of RMSNormGrad.
+static SmallVector<Value> emitGradient(onnx::NodeOp node, NodeBuilder &builder, bool centred,
+                                       int64_t axis, ValueRange operands,
+                                       std::array<bool, 3> wanted) {
+  RankedTensorType type = tensorType(operands[1]);
+  Type none = builder.getBuilder().getNoneType();
+  RankedTensorType row = RankedTensorType::get(type.getShape().drop_front(axis),
+                                               tensorType(operands[2]).getElementType());
+  SmallVector<Type> results{wanted[0] ? Type(type) : none, wanted[1] ? Type(row) : none};
+  if (centred)
+    results.push_back(wanted[2] ? Type(row) : none);
+  onnx::NodeOp made = builder.create(
+      centred ? own::LayerNormGrad : own::RMSNormGrad, results, operands,
+      {builder.attr("axis", axis), builder.attr("epsilon", node.getFloat("epsilon", 1e-5))});
+  return llvm::to_vector_of<Value>(made->getResults());
+}
+
+/// ONNX Runtime's gradient, with operands dy, x, scale and statistics.
+template <bool centred>
+static LogicalResult expandGradient(onnx::NodeOp node, NodeBuilder &builder,
+                                    SmallVectorImpl<Value> &results) {
+  int64_t axis = normalAxis(node.getInt("axis", -1), node.inputType(1).getRank());
+  auto isWanted = [&](unsigned index) {
+    return index < node.getNumResults() && !isa<NoneType>(node.getResult(index).getType());
+  };
+  auto made = emitGradient(node, builder, centred, axis, node.getInputs(),
+                           {isWanted(0), isWanted(1), isWanted(2)});
+  for (unsigned index : {1, 2})
+    if (isWanted(index))
+      made[index] = builder.reduceTo(made[index], node.outputType(index));
+  addResults(node, made, builder, results);
+  return success();
+}
+
+static LogicalResult expandSimplified(onnx::NodeOp node, NodeBuilder &builder,
+                                      SmallVectorImpl<Value> &results) {
+  RankedTensorType type = node.inputType(0);
+  int64_t axis = normalAxis(node.getInt("axis", -1), type.getRank());
+  double epsilon = node.getFloat("epsilon", 1e-5);
+  Value x = node.getInputs()[0];
+  Value y = builder
+                .create(op::RMSNormalization, type, node.getInputs(),
+                        {builder.attr("axis", axis), builder.attr("epsilon", epsilon)})
+                .getResult(0);
+  auto axes = llvm::to_vector(llvm::seq<int64_t>(axis, type.getRank()));
+  double count = 1;
+  for (int64_t dim : axes)
+    count *= double(type.getDimSize(dim));
+  Value sum = builder.reduceSum(builder.mul(x, x), axes, /*keepdims=*/true);
+  Value safe =
+      builder.add(builder.div(sum, builder.scalar(count, type)), builder.scalar(epsilon, type));
+  Value inverse = builder.unary(op::Reciprocal, builder.unary(op::Sqrt, safe));
+  addResults(node, {y, inverse}, builder, results);
+  return success();
+}
+
 template <bool centred>
 static LogicalResult gradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool> wanted,
                               NodeBuilder &builder, MutableArrayRef<Value> grads) {
@@ -250,28 +321,19 @@ static LogicalResult gradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool> w
     return node.emitError() << "expected a scale of at most " << type.getRank() - axis
                             << " dimensions in " << node.describe() << ", got "
                             << node.inputType(1);
-  SmallVector<NamedAttribute> attrs{builder.attr("axis", axis),
-                                    builder.attr("epsilon", node.getFloat("epsilon", 1e-5))};
-  Value x = node.getInputs()[0], scale = node.getInputs()[1];
-  Type none = builder.getBuilder().getNoneType();
-  RankedTensorType row = type.clone(type.getShape().drop_front(axis));
   bool hasBias = wanted.size() > 2 && wanted[2];
   // A separate node sums a bias whose shape differs from a row.
-  bool sumsBias = hasBias && node.inputType(2).getShape() == row.getShape();
+  bool sumsBias = hasBias && node.inputType(2).getShape() == type.getShape().drop_front(axis);
   if (dy[0]) {
-    SmallVector<Type> results{wanted[0] ? Type(type) : none,
-                              wanted[1] ? Type(row.clone(node.inputType(1).getElementType()))
-                                        : none};
-    if (centred)
-      results.push_back(sumsBias ? Type(node.inputType(2)) : none);
-    onnx::NodeOp made = builder.create(centred ? own::LayerNormGrad : own::RMSNormGrad, results,
-                                       {dy[0], x, scale}, attrs);
+    auto made = emitGradient(node, builder, centred, axis,
+                             {dy[0], node.getInputs()[0], node.getInputs()[1]},
+                             {wanted[0], wanted[1], sumsBias});
     if (wanted[0])
-      grads[0] = made.getResult(0);
+      grads[0] = made[0];
     if (wanted[1])
-      grads[1] = builder.reduceTo(made.getResult(1), node.inputType(1));
+      grads[1] = builder.reduceTo(made[1], node.inputType(1));
     if (hasBias)
-      grads[2] = sumsBias ? made.getResult(2) : builder.reduceTo(dy[0], node.inputType(2));
+      grads[2] = builder.reduceTo(sumsBias ? made[2] : dy[0], node.inputType(2));
   }
   if (wanted[0])
     addStatistics(node, dy.drop_front(), axis, builder, grads[0]);
@@ -287,6 +349,9 @@ void registerNormalization() {
       {op::RMSNormalization, 23, kNewestOpset, Kind::Rows, lowerForward<false>, gradient<false>});
   registerOp({own::LayerNormGrad, 1, 1, Kind::Rows, lowerGradient<true>});
   registerOp({own::RMSNormGrad, 1, 1, Kind::Rows, lowerGradient<false>});
+  registerRuntimeOp("LayerNormalizationGrad", expandGradient<true>);
+  registerRuntimeOp("SimplifiedLayerNormalization", expandSimplified, /*domain=*/"");
+  registerRuntimeOp("SimplifiedLayerNormalizationGrad", expandGradient<false>);
 }
 
 } // namespace zero::ops

@@ -11,6 +11,9 @@
 //     window's element again, so that forward keeps no index;
 //   zero::AveragePoolGrad(dy) {the same, count_include_pad}.
 //
+// ONNX Runtime: AveragePoolGrad(dy), and MaxPoolGrad(dy, indices), which is zero::MaxPoolGrad where
+// the indices come from a MaxPool, so that they need not be stored; else it adds dy at them.
+//
 //===----------------------------------------------------------------------===//
 
 #include "Movement.h"
@@ -335,14 +338,19 @@ static LogicalResult lowerAveragePoolGrad(onnx::NodeOp node, ValueRange inputs, 
   return success();
 }
 
+static Value averageGradient(onnx::NodeOp node, NodeBuilder &builder, const Windows &windows,
+                             Value dy, RankedTensorType type) {
+  SmallVector<NamedAttribute> attrs = attributesOf(builder, windows);
+  attrs.push_back(builder.attr("count_include_pad", node.getInt("count_include_pad", 0)));
+  return builder.create(own::AveragePoolGrad, type, dy, attrs).getResult(0);
+}
+
 static LogicalResult averagePoolGradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool>,
                                          NodeBuilder &builder, MutableArrayRef<Value> grads) {
   auto windows = poolWindows(node, node.inputType(0), node.outputType(0));
   if (failed(windows))
     return failure();
-  SmallVector<NamedAttribute> attrs = attributesOf(builder, *windows);
-  attrs.push_back(builder.attr("count_include_pad", node.getInt("count_include_pad", 0)));
-  grads[0] = builder.create(own::AveragePoolGrad, node.inputType(0), dy[0], attrs).getResult(0);
+  grads[0] = averageGradient(node, builder, *windows, dy[0], node.inputType(0));
   return success();
 }
 
@@ -371,6 +379,55 @@ static LogicalResult expandGlobalAverage(onnx::NodeOp node, NodeBuilder &builder
   return success();
 }
 
+//===----------------------------------------------------------------------===//
+// ONNX Runtime
+//===----------------------------------------------------------------------===//
+
+/// Adds dy at `indices` into the entire tensor.
+static LogicalResult expandScatteredGrad(onnx::NodeOp node, NodeBuilder &builder,
+                                         SmallVectorImpl<Value> &results) {
+  if (node.getInt("storage_order", 0) != 0)
+    return nodeError(node) << "expected storage_order = 0 of indices that no MaxPool computes";
+  RankedTensorType type = node.outputType(0);
+  int64_t count = node.inputType(0).getNumElements();
+  Value flat = builder
+                   .create(own::GatherElementsGrad, type.clone({type.getNumElements()}),
+                           {builder.reshape(node.getInputs()[0], {count}),
+                            builder.reshape(node.getInputs()[1], {count})},
+                           {builder.attr("axis", int64_t(0)),
+                            builder.attr("shape", ArrayRef<int64_t>(type.getNumElements()))})
+                   .getResult(0);
+  results.push_back(builder.reshape(flat, type.getShape()));
+  return success();
+}
+
+static LogicalResult expandMaxPoolGrad(onnx::NodeOp node, NodeBuilder &builder,
+                                       SmallVectorImpl<Value> &results) {
+  RankedTensorType type = node.outputType(0);
+  Value indices = node.getInputs()[1];
+  auto pool = indices.getDefiningOp<onnx::NodeOp>();
+  if (!pool || !pool.is(op::MaxPool) || pool.inputType(0) != type)
+    return expandScatteredGrad(node, builder, results);
+  auto windows = poolWindows(node, type, node.inputType(0));
+  if (failed(windows))
+    return failure();
+  results.push_back(builder
+                        .create(own::MaxPoolGrad, type, {node.getInputs()[0], pool.getInputs()[0]},
+                                attributesOf(builder, *windows))
+                        .getResult(0));
+  return success();
+}
+
+static LogicalResult expandAveragePoolGrad(onnx::NodeOp node, NodeBuilder &builder,
+                                           SmallVectorImpl<Value> &results) {
+  auto windows = poolWindows(node, node.outputType(0), node.inputType(0));
+  if (failed(windows))
+    return failure();
+  results.push_back(
+      averageGradient(node, builder, *windows, node.getInputs()[0], node.outputType(0)));
+  return success();
+}
+
 void registerPool() {
   registerOp({op::MaxPool, 13, 23, Kind::Other, lowerMaxPool, maxPoolGradient});
   registerOp({{"", "AveragePool"}, 13, 23, Kind::Other, lowerAveragePool, averagePoolGradient});
@@ -379,6 +436,10 @@ void registerPool() {
       {{"", "GlobalAveragePool"}, 13, 23, Kind::Other, nullptr, nullptr, expandGlobalAverage});
   registerOp({own::MaxPoolGrad, 1, 1, Kind::Other, lowerMaxPoolGrad});
   registerOp({own::AveragePoolGrad, 1, 1, Kind::Other, lowerAveragePoolGrad});
+  for (StringRef domain : {StringRef(), StringRef(kRuntimeDomain)}) {
+    registerRuntimeOp(own::MaxPoolGrad.type, expandMaxPoolGrad, domain);
+    registerRuntimeOp(own::AveragePoolGrad.type, expandAveragePoolGrad, domain);
+  }
 }
 
 } // namespace zero::ops

@@ -5,6 +5,8 @@
 // elements back where they came from in a tensor of zeros of `shape`; `starts`
 // are the first indices taken, already within the dimension.
 //
+// ONNX Runtime: SliceGrad(dy, shape, starts, ends, axes, steps) is zero::SliceGrad.
+//
 //===----------------------------------------------------------------------===//
 
 #include "Movement.h"
@@ -44,20 +46,20 @@ static void addAxis(Cut &cut, int64_t axis, int64_t extent, int64_t start, int64
   cut.counts.push_back(length <= 0 ? 0 : (length + distance - 1) / distance);
 }
 
-static FailureOr<Cut> cutOf(onnx::NodeOp node) {
-  auto starts = requireInts(node, 1, "starts");
-  auto ends = requireInts(node, 2, "ends");
+/// What operands `first` (starts), ends, axes and steps of `node` take from a tensor of `type`.
+static FailureOr<Cut> cutOf(onnx::NodeOp node, RankedTensorType type, unsigned first = 1) {
+  auto starts = requireInts(node, first, "starts");
+  auto ends = requireInts(node, first + 1, "ends");
   if (failed(starts) || failed(ends))
     return failure();
   FailureOr<SmallVector<int64_t>> axes = llvm::to_vector(llvm::seq<int64_t>(starts->size()));
   FailureOr<SmallVector<int64_t>> steps = SmallVector<int64_t>(starts->size(), 1);
-  if (node.hasInput(3))
-    axes = requireInts(node, 3, "axes");
-  if (node.hasInput(4))
-    steps = requireInts(node, 4, "steps");
+  if (node.hasInput(first + 2))
+    axes = requireInts(node, first + 2, "axes");
+  if (node.hasInput(first + 3))
+    steps = requireInts(node, first + 3, "steps");
   if (failed(axes) || failed(steps))
     return failure();
-  RankedTensorType type = node.inputType(0);
   Cut cut;
   for (size_t i = 0; i < starts->size(); ++i) {
     int64_t step = (*steps)[i];
@@ -71,7 +73,7 @@ static FailureOr<Cut> cutOf(onnx::NodeOp node) {
 
 static LogicalResult lowerSlice(onnx::NodeOp node, ValueRange inputs, OpBuilder &builder,
                                 Lowered &lowered) {
-  FailureOr<Cut> parameters = cutOf(node);
+  FailureOr<Cut> parameters = cutOf(node, node.inputType(0));
   if (failed(parameters))
     return failure();
   Window window = Window::all(node.inputType(0).getShape());
@@ -85,20 +87,32 @@ static LogicalResult lowerSlice(onnx::NodeOp node, ValueRange inputs, OpBuilder 
   return success();
 }
 
+/// `dy`, which `cut` took from a tensor of `type`, in zeros of that type.
+static Value putBack(NodeBuilder &builder, Value dy, const Cut &cut, RankedTensorType type) {
+  return builder
+      .create(own::SliceGrad, type, dy,
+              {builder.attr("starts", cut.starts), builder.attr("steps", cut.steps),
+               builder.attr("axes", cut.axes), builder.attr("shape", type.getShape())})
+      .getResult(0);
+}
+
 static LogicalResult sliceGradient(onnx::NodeOp node, ValueRange outputGrads, ArrayRef<bool> wanted,
                                    NodeBuilder &builder, MutableArrayRef<Value> inputGrads) {
   if (!wanted.front() || !outputGrads.front())
     return success();
-  FailureOr<Cut> parameters = cutOf(node);
+  FailureOr<Cut> parameters = cutOf(node, node.inputType(0));
   if (failed(parameters))
     return failure();
-  inputGrads.front() =
-      builder
-          .create(own::SliceGrad, node.inputType(0), outputGrads.front(),
-                  {builder.attr("starts", parameters->starts),
-                   builder.attr("steps", parameters->steps), builder.attr("axes", parameters->axes),
-                   builder.attr("shape", node.inputType(0).getShape())})
-          .getResult(0);
+  inputGrads.front() = putBack(builder, outputGrads.front(), *parameters, node.inputType(0));
+  return success();
+}
+
+static LogicalResult expandGrad(onnx::NodeOp node, NodeBuilder &builder,
+                                SmallVectorImpl<Value> &results) {
+  FailureOr<Cut> parameters = cutOf(node, node.outputType(0), 2);
+  if (failed(parameters))
+    return failure();
+  results.push_back(putBack(builder, node.getInputs()[0], *parameters, node.outputType(0)));
   return success();
 }
 
@@ -118,6 +132,7 @@ static LogicalResult lowerSliceGrad(onnx::NodeOp node, ValueRange inputs, OpBuil
 void registerSlice() {
   registerAnySign(moving({op::Slice, 10, kNewestOpset, Kind::Other, lowerSlice, sliceGradient}));
   registerOp(moving({own::SliceGrad, 1, 1, Kind::Other, lowerSliceGrad}));
+  registerRuntimeOp(own::SliceGrad.type, expandGrad);
 }
 
 } // namespace zero::ops

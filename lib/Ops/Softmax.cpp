@@ -6,6 +6,8 @@
 //   zero::SoftmaxGrad(dy, y) {axis}: y (dy - sum(dy y))
 //   zero::LogSoftmaxGrad(dy, y) {axis}: dy - exp(y) sum(dy)
 //
+// ONNX Runtime: SoftmaxGrad_13 and LogSoftmaxGrad_13(dy, y) are the same; without _13, of opset 12.
+//
 //===----------------------------------------------------------------------===//
 
 #include "Lowering.h"
@@ -106,30 +108,56 @@ static LogicalResult lowerLogSoftmaxGrad(onnx::NodeOp node, ValueRange inputs, O
   return success();
 }
 
+/// The gradient of `forward`, Softmax or LogSoftmax, from its result `y`.
+static Value gradientAt(NodeBuilder &builder, StringRef forward, Value dy, Value y, int64_t axis) {
+  std::string type = (forward + "Grad").str();
+  return builder.create({kZeroDomain, type}, y.getType(), {dy, y}, builder.attr("axis", axis))
+      .getResult(0);
+}
+
 static LogicalResult gradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool> wanted,
                               NodeBuilder &builder, MutableArrayRef<Value> grads) {
   if (wanted[0])
     grads[0] =
-        builder
-            .create({kZeroDomain, (node.getOpType() + "Grad").str()}, node.inputType(0),
-                    {dy[0], node.getOutputs()[0]}, builder.attr("axis", node.getInt("axis", -1)))
-            .getResult(0);
+        gradientAt(builder, node.getOpType(), dy[0], node.getOutputs()[0], node.getInt("axis", -1));
   return success();
 }
 
 /// Before opset 13: over all dimensions from `axis` on, as if they were one.
-static LogicalResult expandFlattened(onnx::NodeOp node, NodeBuilder &builder,
-                                     SmallVectorImpl<Value> &results) {
-  ArrayRef<int64_t> shape = node.inputType(0).getShape();
+static Value flattened(onnx::NodeOp node, NodeBuilder &builder, Value value) {
+  ArrayRef<int64_t> shape = tensorType(value).getShape();
   int64_t axis = normalAxis(node.getInt("axis", 1), shape.size());
   int64_t row = 1, rows = 1;
   for (auto [dim, extent] : llvm::enumerate(shape))
     (int64_t(dim) < axis ? rows : row) *= extent;
-  Value flat = builder.reshape(node.getInputs()[0], {rows, row});
+  return builder.reshape(value, {rows, row});
+}
+
+static LogicalResult expandFlattened(onnx::NodeOp node, NodeBuilder &builder,
+                                     SmallVectorImpl<Value> &results) {
+  Value flat = flattened(node, builder, node.getInputs()[0]);
   Value result =
       builder.create(node.getOperator(), flat.getType(), flat, builder.attr("axis", int64_t(-1)))
           .getResult(0);
-  results.push_back(builder.reshape(result, shape));
+  results.push_back(builder.reshape(result, node.inputType(0).getShape()));
+  return success();
+}
+
+/// "Softmax" for "SoftmaxGrad_13".
+static StringRef forwardOf(onnx::NodeOp node) { return node.getOpType().split("Grad").first; }
+
+static LogicalResult expandGrad(onnx::NodeOp node, NodeBuilder &builder,
+                                SmallVectorImpl<Value> &results) {
+  results.push_back(gradientAt(builder, forwardOf(node), node.getInputs()[0], node.getInputs()[1],
+                               node.getInt("axis", -1)));
+  return success();
+}
+
+static LogicalResult expandFlattenedGrad(onnx::NodeOp node, NodeBuilder &builder,
+                                         SmallVectorImpl<Value> &results) {
+  Value grad = gradientAt(builder, forwardOf(node), flattened(node, builder, node.getInputs()[0]),
+                          flattened(node, builder, node.getInputs()[1]), -1);
+  results.push_back(builder.reshape(grad, node.inputType(0).getShape()));
   return success();
 }
 
@@ -141,6 +169,10 @@ void registerSoftmax() {
   registerOp(keepsWide({op::LogSoftmax, 13, kNewestOpset, Kind::Rows, lowerLogSoftmax, gradient}));
   registerOp({{kZeroDomain, "SoftmaxGrad"}, 1, 1, Kind::Rows, lowerSoftmaxGrad});
   registerOp({{kZeroDomain, "LogSoftmaxGrad"}, 1, 1, Kind::Rows, lowerLogSoftmaxGrad});
+  for (StringRef name : {"SoftmaxGrad_13", "LogSoftmaxGrad_13"})
+    registerRuntimeOp(name, expandGrad);
+  for (StringRef name : {"SoftmaxGrad", "LogSoftmaxGrad"})
+    registerRuntimeOp(name, expandFlattenedGrad);
 }
 
 } // namespace zero::ops

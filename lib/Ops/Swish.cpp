@@ -6,6 +6,8 @@
 // Gradient: zero::SwishGrad(dy, x) {alpha}: dy s (1 + alpha x (1 - s)) with
 // s = sigmoid(alpha x); only x is kept for backward.
 //
+// ONNX Runtime: QuickGelu(x) {alpha = 1.702} and QuickGeluGrad(dy, x) are the same.
+//
 //===----------------------------------------------------------------------===//
 
 #include "Lowering.h"
@@ -19,6 +21,11 @@ namespace zero::ops {
 
 static Value number(ImplicitLocOpBuilder &b, Value like, double value) {
   return constant(b, like.getType(), value);
+}
+
+/// The attribute alpha, which ONNX Runtime sets to another number where it is left out.
+static double alphaOf(onnx::NodeOp node) {
+  return node.getFloat("alpha", node.getDomain() == kRuntimeDomain ? double(1.702f) : 1);
 }
 
 /// `value` times alpha.
@@ -35,7 +42,7 @@ static Value sigmoid(ImplicitLocOpBuilder &b, Value x) {
 static LogicalResult lowerSwish(onnx::NodeOp node, ValueRange inputs, OpBuilder &builder,
                                 Lowered &lowered) {
   ImplicitLocOpBuilder b(node.getLoc(), builder);
-  double alpha = node.getFloat("alpha", 1);
+  double alpha = alphaOf(node);
   auto body = [&](ImplicitLocOpBuilder &in, ValueRange x) -> Value {
     return arith::MulFOp::create(in, x[0], sigmoid(in, scaled(in, x[0], alpha)));
   };
@@ -62,16 +69,27 @@ static LogicalResult gradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool> w
                               NodeBuilder &builder, MutableArrayRef<Value> grads) {
   Value x = node.getInputs()[0];
   if (wanted[0])
-    grads[0] = builder
-                   .create(own::SwishGrad, x.getType(), {dy[0], x},
-                           builder.attr("alpha", node.getFloat("alpha", 1)))
-                   .getResult(0);
+    grads[0] =
+        builder
+            .create(own::SwishGrad, x.getType(), {dy[0], x}, builder.attr("alpha", alphaOf(node)))
+            .getResult(0);
+  return success();
+}
+
+static LogicalResult expandQuickGrad(onnx::NodeOp node, NodeBuilder &builder,
+                                     SmallVectorImpl<Value> &results) {
+  results.push_back(builder
+                        .create(own::SwishGrad, node.outputType(0), node.getInputs(),
+                                builder.attr("alpha", alphaOf(node)))
+                        .getResult(0));
   return success();
 }
 
 void registerSwish() {
   registerOp({op::Swish, 24, kNewestOpset, Kind::Elementwise, lowerSwish, gradient});
   registerOp({own::SwishGrad, 1, 1, Kind::Elementwise, lowerGrad});
+  registerOp({{kRuntimeDomain, "QuickGelu"}, 1, 1, Kind::Elementwise, lowerSwish, gradient});
+  registerRuntimeOp("QuickGeluGrad", expandQuickGrad);
 }
 
 } // namespace zero::ops

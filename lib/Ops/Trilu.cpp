@@ -1,6 +1,6 @@
 //===- Trilu.cpp ----------------------------------------------------------===//
 //
-// ONNX: Trilu; opsets 14 to 23. Gradient: the same triangle of dy.
+// ONNX: Trilu; opsets 14 to 23. Gradient: the same triangle of dy. ONNX Runtime's is the same.
 //
 //===----------------------------------------------------------------------===//
 
@@ -51,9 +51,19 @@ static LogicalResult triluGradient(onnx::NodeOp node, ValueRange outputGrads, Ar
   return success();
 }
 
+static LogicalResult expandRuntimeTrilu(onnx::NodeOp node, NodeBuilder &builder,
+                                        SmallVectorImpl<Value> &results) {
+  results.push_back(builder
+                        .create(op::Trilu, node.outputType(0), node.getInputs(),
+                                builder.attr("upper", node.getInt("upper", 1)))
+                        .getResult(0));
+  return success();
+}
+
 void registerTrilu() {
   registerAnySign(
       moving({op::Trilu, 14, kNewestOpset, Kind::Elementwise, lowerTrilu, triluGradient}));
+  registerRuntimeOp(op::Trilu.type, expandRuntimeTrilu);
 }
 
 } // namespace zero::ops

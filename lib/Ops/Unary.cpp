@@ -12,6 +12,9 @@
 //   HardSigmoid dy alpha where 0 < y < 1
 // Floor, Ceil, Sign and Round are constant almost everywhere: no gradient.
 //
+// ONNX Runtime: ReluGrad(dy, x or y), TanhGrad, SigmoidGrad and LeakyReluGrad(dy, y) are these
+// formulas.
+//
 //===----------------------------------------------------------------------===//
 
 #include "Lowering.h"
@@ -114,19 +117,35 @@ static Value hardSigmoid(ImplicitLocOpBuilder &b, onnx::NodeOp node, Value x) {
   return arith::MinimumFOp::create(b, low, constant(b, x.getType(), 1));
 }
 
-/// The operand's gradient from node, builder and the result's gradient.
-using SlopeFn = Value (*)(onnx::NodeOp, NodeBuilder &, Value);
+namespace {
+/// Where a gradient is taken: the operand and the result of an operator, and the node with its
+/// attributes.
+struct Point {
+  onnx::NodeOp node;
+  Value x, y;
+};
+} // namespace
+
+/// The operand's gradient from the point, builder and the result's gradient.
+using SlopeFn = Value (*)(Point, NodeBuilder &, Value);
 
 template <SlopeFn slope>
 static LogicalResult unaryGradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool> wanted,
                                    NodeBuilder &builder, MutableArrayRef<Value> grads) {
   if (wanted[0])
-    grads[0] = slope(node, builder, dy[0]);
+    grads[0] = slope({node, node.getInputs()[0], node.getOutputs()[0]}, builder, dy[0]);
   return success();
 }
 
-static Value x(onnx::NodeOp node) { return node.getInputs()[0]; }
-static Value y(onnx::NodeOp node) { return node.getOutputs()[0]; }
+/// A gradient operator of ONNX Runtime with operands dy and y. Where the sign decides, it may also
+/// be x.
+template <SlopeFn slope>
+static LogicalResult expandGradient(onnx::NodeOp node, NodeBuilder &builder,
+                                    SmallVectorImpl<Value> &results) {
+  Value at = node.getInputs()[1];
+  results.push_back(slope({node, at, at}, builder, node.getInputs()[0]));
+  return success();
+}
 
 static Value num(NodeBuilder &b, double value, Value like) {
   return b.scalar(value, like.getType());
@@ -137,46 +156,46 @@ static Value selectPositive(NodeBuilder &b, Value value, Value a, Value c) {
   return b.where(b.binary(op::Greater, value, num(b, 0, value)), a, c);
 }
 
-static Value reluSlope(onnx::NodeOp node, NodeBuilder &b, Value dy) {
-  return selectPositive(b, y(node), dy, num(b, 0, dy));
+static Value reluSlope(Point p, NodeBuilder &b, Value dy) {
+  return selectPositive(b, p.y, dy, num(b, 0, dy));
 }
-static Value tanhSlope(onnx::NodeOp node, NodeBuilder &b, Value dy) {
-  return b.mul(dy, b.sub(num(b, 1, dy), b.mul(y(node), y(node))));
+static Value tanhSlope(Point p, NodeBuilder &b, Value dy) {
+  return b.mul(dy, b.sub(num(b, 1, dy), b.mul(p.y, p.y)));
 }
-static Value sigmoidSlope(onnx::NodeOp node, NodeBuilder &b, Value dy) {
-  return b.mul(dy, b.mul(y(node), b.sub(num(b, 1, dy), y(node))));
+static Value sigmoidSlope(Point p, NodeBuilder &b, Value dy) {
+  return b.mul(dy, b.mul(p.y, b.sub(num(b, 1, dy), p.y)));
 }
-static Value expSlope(onnx::NodeOp node, NodeBuilder &b, Value dy) { return b.mul(dy, y(node)); }
-static Value logSlope(onnx::NodeOp node, NodeBuilder &b, Value dy) { return b.div(dy, x(node)); }
-static Value sqrtSlope(onnx::NodeOp node, NodeBuilder &b, Value dy) {
-  return b.div(b.mul(dy, num(b, 0.5, dy)), y(node));
+static Value expSlope(Point p, NodeBuilder &b, Value dy) { return b.mul(dy, p.y); }
+static Value logSlope(Point p, NodeBuilder &b, Value dy) { return b.div(dy, p.x); }
+static Value sqrtSlope(Point p, NodeBuilder &b, Value dy) {
+  return b.div(b.mul(dy, num(b, 0.5, dy)), p.y);
 }
-static Value reciprocalSlope(onnx::NodeOp node, NodeBuilder &b, Value dy) {
-  return b.neg(b.mul(dy, b.mul(y(node), y(node))));
+static Value reciprocalSlope(Point p, NodeBuilder &b, Value dy) {
+  return b.neg(b.mul(dy, b.mul(p.y, p.y)));
 }
-static Value negSlope(onnx::NodeOp, NodeBuilder &b, Value dy) { return b.neg(dy); }
-static Value absSlope(onnx::NodeOp node, NodeBuilder &b, Value dy) {
-  return b.mul(dy, b.unary(op::Sign, x(node)));
+static Value negSlope(Point, NodeBuilder &b, Value dy) { return b.neg(dy); }
+static Value absSlope(Point p, NodeBuilder &b, Value dy) {
+  return b.mul(dy, b.unary(op::Sign, p.x));
 }
-static Value erfSlope(onnx::NodeOp node, NodeBuilder &b, Value dy) {
-  Value bell = b.unary(op::Exp, b.neg(b.mul(x(node), x(node))));
+static Value erfSlope(Point p, NodeBuilder &b, Value dy) {
+  Value bell = b.unary(op::Exp, b.neg(b.mul(p.x, p.x)));
   return b.mul(dy, b.mul(bell, num(b, 2 * llvm::numbers::inv_sqrtpi, dy)));
 }
-static Value softplusSlope(onnx::NodeOp node, NodeBuilder &b, Value dy) {
-  return b.mul(dy, b.unary(op::Sigmoid, x(node)));
+static Value softplusSlope(Point p, NodeBuilder &b, Value dy) {
+  return b.mul(dy, b.unary(op::Sigmoid, p.x));
 }
-static Value leakyReluSlope(onnx::NodeOp node, NodeBuilder &b, Value dy) {
-  Value alpha = num(b, node.getFloat("alpha", 0.01), dy);
-  return selectPositive(b, x(node), dy, b.mul(dy, alpha));
+static Value leakyReluSlope(Point p, NodeBuilder &b, Value dy) {
+  Value alpha = num(b, p.node.getFloat("alpha", 0.01), dy);
+  return selectPositive(b, p.x, dy, b.mul(dy, alpha));
 }
-static Value eluSlope(onnx::NodeOp node, NodeBuilder &b, Value dy) {
-  Value alpha = num(b, node.getFloat("alpha", 1), dy);
-  return selectPositive(b, x(node), dy, b.mul(dy, b.add(y(node), alpha)));
+static Value eluSlope(Point p, NodeBuilder &b, Value dy) {
+  Value alpha = num(b, p.node.getFloat("alpha", 1), dy);
+  return selectPositive(b, p.x, dy, b.mul(dy, b.add(p.y, alpha)));
 }
-static Value hardSigmoidSlope(onnx::NodeOp node, NodeBuilder &b, Value dy) {
-  Value inside = b.binary(op::And, b.binary(op::Greater, y(node), num(b, 0, dy)),
-                          b.binary(op::Less, y(node), num(b, 1, dy)));
-  return b.where(inside, b.mul(dy, num(b, node.getFloat("alpha", 0.2), dy)), num(b, 0, dy));
+static Value hardSigmoidSlope(Point p, NodeBuilder &b, Value dy) {
+  Value inside = b.binary(op::And, b.binary(op::Greater, p.y, num(b, 0, dy)),
+                          b.binary(op::Less, p.y, num(b, 1, dy)));
+  return b.where(inside, b.mul(dy, num(b, p.node.getFloat("alpha", 0.2), dy)), num(b, 0, dy));
 }
 
 static void add(onnx::Operator type, int64_t first, LowerFn lower, GradientFn gradient = nullptr) {
@@ -202,6 +221,10 @@ void registerUnary() {
   add({"", "Ceil"}, 7, lowerUnary<one<math::CeilOp>>);
   add(op::Sign, 9, lowerUnary<sign>);
   add(op::Round, 11, lowerUnary<one<math::RoundEvenOp>>);
+  registerRuntimeOp("ReluGrad", expandGradient<reluSlope>);
+  registerRuntimeOp("TanhGrad", expandGradient<tanhSlope>);
+  registerRuntimeOp("SigmoidGrad", expandGradient<sigmoidSlope>);
+  registerRuntimeOp("LeakyReluGrad", expandGradient<leakyReluSlope>);
 }
 
 } // namespace zero::ops

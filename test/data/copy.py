@@ -32,6 +32,10 @@ IMPORTED = (
     "mlp-dropout",
 )
 WHOLE_STEPS = ("mlp", "gpt2-tiny-mask", "llama-tiny-mask", "resnet-tiny")
+# ONNX Runtime's files for training a graph.
+TRAINING = ("mlp", "gpt2-tiny", "bert-tiny", "resnet-tiny")
+TRAINING_FILES = ("training_model.onnx", "eval_model.onnx", "optimizer_model.onnx",
+                  "optimizer_model_torch.onnx", "checkpoint")
 # The exporter's default output, from its folder of traps. Only the graphs are copied, with weights
 # of zero, because their structure makes them errors.
 TRAPS = ("gpt2-tiny-default", "llama-tiny-default", "resnet-tiny-default")
@@ -94,6 +98,10 @@ def main():
     for name in WHOLE_STEPS:
         shutil.copyfile(source.parent / "fullstep" / name / "train_step.onnx",
                         here / "whole-step" / f"{name}.onnx")
+    for name in TRAINING:
+        (here / "ort" / name).mkdir(parents=True, exist_ok=True)
+        for file in TRAINING_FILES:
+            shutil.copyfile(source.parent / "ort" / name / file, here / "ort" / name / file)
     for name in TRAINED + IMPORTED:
         copy_graph(source / name, here / name, name in TRAINED)
     for name in TRAPS:

@@ -24,12 +24,14 @@ STATE = ["--carry=*=*.new", "--zeros=*.exp_avg,*.exp_avg_sq,step"]
 class WholeStep:
     """A step of test/data/whole-step with the parameters and the batch of its forward graph."""
 
+    state, truth = STATE, "adamw_losses"
+
     def __init__(self, data, name, work):
         self.name, self.work = name, Path(work)
-        self.model = Path(data) / "whole-step" / f"{name}.onnx"
         self.work.mkdir(parents=True, exist_ok=True)
+        self.model = self.find_model(Path(data))
         truth = dict(np.load(Path(data) / name / "groundtruth.npz"))
-        self.losses = truth["adamw_losses"]
+        self.losses = truth[self.truth]
         self.gradients = {k[len("grad."):]: v for k, v in truth.items() if k.startswith("grad.")}
         self.inputs = {k[len("input."):]: v for k, v in truth.items() if k.startswith("input.")}
         forward = onnx.load(Path(data) / name / "model.onnx")
@@ -37,6 +39,9 @@ class WholeStep:
         self.weights = self.work / "weights.npz"
         np.savez(self.weights, **{t.name: numpy_helper.to_array(t)
                                   for t in forward.graph.initializer if t.name in names})
+
+    def find_model(self, data):
+        return data / "whole-step" / f"{self.name}.onnx"
 
     def data_flag(self, copies):
         """Data in which each rank and micro-batch gets the batch of the graph."""
@@ -48,7 +53,7 @@ class WholeStep:
 
     def compile(self, *flags):
         path = self.work / "step.zexe"
-        self.report = run_tool("zeroc", self.model, *STATE, *flags, "-o", path)
+        self.report = run_tool("zeroc", self.model, *self.state, *flags, "-o", path)
         return path
 
     def train(self, ranks, *flags, micro_batches=1, steps=STEPS, run=()):

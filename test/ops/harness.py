@@ -44,6 +44,8 @@ class Case:
     single: bool = False  # gradients are also computed in float32
     by: object = None  # reference in numpy for cases that onnx.reference lacks: inputs -> results
     fails: str = ""    # the run must end with an error that contains this text
+    domain: str = ""   # of the operator; one that is not of ai.onnx needs `by`
+    declared: dict = field(default_factory=dict)  # the shapes of results that the model states
 
     def __post_init__(self):
         self.inputs = [None if x is None else np.asarray(x) for x in self.inputs]
@@ -51,13 +53,20 @@ class Case:
 
     def label(self):
         shapes = ", ".join("-" if x is None else f"{x.dtype}{list(x.shape)}" for x in self.inputs)
-        return f"{self.op}-{self.opset}({shapes}) {self.attrs} {self.note}".strip()
+        return f"{self.name()}-{self.opset}({shapes}) {self.attrs} {self.note}".strip()
+
+    def name(self):
+        return f"{self.domain}.{self.op}" if self.domain else self.op
+
+    def opsets(self):
+        return (("", self.opset), (self.domain, 1)) if self.domain else (("", self.opset),)
 
     def nodes(self, names):
         attrs = {k: numpy_helper.from_array(v) if isinstance(v, np.ndarray) else v
                  for k, v in self.attrs.items()}
         outputs = ["" if i in self.absent else f"y{i}" for i in range(self.outputs)]
-        return [*self.before, helper.make_node(self.op, self.reads or names, outputs, **attrs)]
+        return [*self.before, helper.make_node(self.op, self.reads or names, outputs,
+                                               domain=self.domain, **attrs)]
 
     def names(self):
         return ["" if x is None else f"x{i}" for i, x in enumerate(self.inputs)]
@@ -98,8 +107,10 @@ def forward_part(case, name):
     """The node with floating-point types as float32, unless they are float16."""
     arrays = {n: x.astype(np.float32) if x.dtype == np.float64 else x
               for n, x in zip(case.names(), case.inputs) if n}
-    outputs = [onnx.ValueInfoProto(name=f"y{i}") for i in case.results()]
-    part = Part(name, None, (("", case.opset),))
+    outputs = [helper.make_tensor_value_info(f"y{i}", TensorProto.FLOAT, case.declared[i])
+               if i in case.declared else onnx.ValueInfoProto(name=f"y{i}")
+               for i in case.results()]
+    part = Part(name, None, case.opsets())
     for position, (n, x) in enumerate(zip(case.names(), case.inputs)):
         if n:
             (part.constants if position in case.constants else part.feeds)[n] = arrays[n]
@@ -114,7 +125,7 @@ class GradientGraph:
     def __init__(self, case, name, expected):
         rng = np.random.default_rng(7)
         self.case, self.nodes, self.count = case, [], 0
-        self.part = Part(name, None, (("", case.opset),))
+        self.part = Part(name, None, case.opsets())
         self.weights = {i: rng.standard_normal(y.shape) for i, y in zip(case.results(), expected)
                         if y.dtype.kind == "f"}
         flat = [case.inputs[i].astype(np.float64).ravel() for i in case.grad]

@@ -1,0 +1,14 @@
+//===- TrainingSchemas.h - signatures of training operators -----*- C++ -*-===//
+
+#ifndef LIB_IMPORT_TRAININGSCHEMAS_H
+#define LIB_IMPORT_TRAININGSCHEMAS_H
+
+namespace zero::importer {
+
+/// Adds the operators of ONNX Runtime's training graphs to the registry of the ONNX library, so
+/// that nodes of them are checked and typed as those of ai.onnx. Further calls have no effect.
+void registerTrainingSchemas();
+
+} // namespace zero::importer
+
+#endif // LIB_IMPORT_TRAININGSCHEMAS_H
