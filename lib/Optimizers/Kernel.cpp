@@ -55,6 +55,49 @@ updateElements(OpBuilder &builder, Location loc, unsigned rank, ValueRange outs,
   return SmallVector<Value>(generic.getResults());
 }
 
+Value sumSquaresOfBlocks(OpBuilder &builder, Location loc, ValueRange ins,
+                         llvm::function_ref<Value(OpBuilder &, ValueRange)> body) {
+  auto type = RankedTensorType::get({ShapedType::kDynamic}, builder.getF32Type());
+  Value blocks = tensor::DimOp::create(builder, loc, ins.front(), 0);
+  Value empty = tensor::EmptyOp::create(builder, loc, type, blocks);
+  Value zero = Formula(builder, loc).constant(0, builder.getF32Type());
+  Value init = linalg::FillOp::create(builder, loc, zero, empty).getResult(0);
+  SmallVector<AffineMap> maps;
+  for (Value operand : ins)
+    maps.push_back(broadcastLast(operand, 2));
+  maps.push_back(broadcastLast(init, 2));
+  utils::IteratorType loops[] = {utils::IteratorType::parallel, utils::IteratorType::reduction};
+  auto generic = linalg::GenericOp::create(
+      builder, loc, TypeRange(type), ins, init, maps, loops,
+      [&](OpBuilder &b, Location l, ValueRange values) {
+        Formula f(b, l);
+        Value made = f.cast(body(b, values.drop_back()), b.getF32Type());
+        linalg::YieldOp::create(b, l, f.unorderedAdd(values.back(), f.mul(made, made)));
+      });
+  return generic.getResult(0);
+}
+
+func::FuncOp buildRatioKernel(ModuleOp module, StringRef name,
+                              llvm::function_ref<Value(OpBuilder &, ValueRange)> body) {
+  MLIRContext *context = module.getContext();
+  auto sum = RankedTensorType::get({}, Float64Type::get(context));
+  auto blocks = RankedTensorType::get({ShapedType::kDynamic}, Float32Type::get(context));
+  func::FuncOp kernel = startKernel(module, name, {sum, sum, blocks}, TypeRange(blocks));
+  Location loc = kernel.getLoc();
+  OpBuilder builder = OpBuilder::atBlockEnd(&kernel.getBody().front());
+  Value size = tensor::DimOp::create(builder, loc, kernel.getArgument(2), 0);
+  Value empty = tensor::EmptyOp::create(builder, loc, blocks, size);
+  AffineMap scalar = AffineMap::get(1, 0, context);
+  auto generic = linalg::GenericOp::create(
+      builder, loc, TypeRange(blocks), kernel.getArguments().take_front(2), empty,
+      ArrayRef<AffineMap>{scalar, scalar, builder.getMultiDimIdentityMap(1)},
+      utils::IteratorType::parallel, [&](OpBuilder &b, Location l, ValueRange values) {
+        linalg::YieldOp::create(b, l, body(b, values.take_front(2)));
+      });
+  func::ReturnOp::create(builder, loc, generic.getResults());
+  return kernel;
+}
+
 Value Formula::constant(double value, Type type) {
   return arith::ConstantOp::create(builder, loc, builder.getFloatAttr(type, value));
 }

@@ -55,8 +55,6 @@ private:
   }
 
   SmallVector<Value> elementwise(OpBuilder &builder, ValueRange ins, ValueRange outs, Body body);
-  Value squareSum(OpBuilder &builder, ValueRange ins, Body body);
-  AffineMap mapOf(Value operand) const { return broadcastLast(operand, rank); }
 
   /// The f32 values that the optimizer's rules take: the parameter (its master),
   /// its states, the gradient times its factor, scalars.
@@ -80,29 +78,6 @@ SmallVector<Value> UpdateBuilder::elementwise(OpBuilder &builder, ValueRange ins
                           Formula f(b, module.getLoc());
                           body(f, b, values, results);
                         });
-}
-
-/// The sum over each block of the squares of the results of `body` for the elements.
-Value UpdateBuilder::squareSum(OpBuilder &builder, ValueRange ins, Body body) {
-  Location loc = module.getLoc();
-  Value blocks = tensor::DimOp::create(builder, loc, ins.front(), 0);
-  Value empty = tensor::EmptyOp::create(builder, loc, perBlock(), blocks);
-  Value zero = Formula(builder, loc).constant(0, f32);
-  Value init = linalg::FillOp::create(builder, loc, zero, empty).getResult(0);
-  SmallVector<AffineMap> maps;
-  for (Value operand : ins)
-    maps.push_back(mapOf(operand));
-  maps.push_back(mapOf(init));
-  utils::IteratorType loops[] = {utils::IteratorType::parallel, utils::IteratorType::reduction};
-  auto generic = linalg::GenericOp::create(
-      builder, loc, TypeRange(perBlock()), ins, init, maps, loops,
-      [&](OpBuilder &b, Location l, ValueRange values) {
-        Formula f(b, l);
-        SmallVector<Value> made;
-        body(f, b, values.drop_back(), made);
-        linalg::YieldOp::create(b, l, f.unorderedAdd(values.back(), f.mul(made[0], made[0])));
-      });
-  return generic.getResult(0);
 }
 
 SmallVector<Value> UpdateBuilder::rules(Formula &f, ValueRange operands) const {
@@ -160,16 +135,12 @@ func::FuncOp UpdateBuilder::buildMeasure(StringRef name) {
   SmallVector<Value> measured{weight};
   llvm::append_range(measured, returned);
   llvm::append_range(measured, given.drop_front(1 + form.scaled));
+  returned.push_back(sumSquaresOfBlocks(
+      builder, loc, weight, [](OpBuilder &, ValueRange values) { return values.front(); }));
   returned.push_back(
-      squareSum(builder, weight,
-                [&](Formula &, OpBuilder &, ValueRange values, SmallVectorImpl<Value> &made) {
-                  made.push_back(values.front());
-                }));
-  returned.push_back(
-      squareSum(builder, measured,
-                [&](Formula &, OpBuilder &b, ValueRange values, SmallVectorImpl<Value> &made) {
-                  made.push_back(optimizer.buildDirection(b, loc, values));
-                }));
+      sumSquaresOfBlocks(builder, loc, measured, [&](OpBuilder &b, ValueRange values) {
+        return optimizer.buildDirection(b, loc, values);
+      }));
   func::ReturnOp::create(builder, loc, returned);
   return kernel;
 }
@@ -206,32 +177,18 @@ func::FuncOp UpdateBuilder::buildApply(StringRef name) {
 /// (sum of squares of a tensor f64, of its direction f64, tensor<?xf32>) -> the ratio
 /// of their norms for each block.
 static func::FuncOp buildRatio(ModuleOp module, StringRef name) {
-  MLIRContext *context = module.getContext();
-  Type f64 = Float64Type::get(context), f32 = Float32Type::get(context);
-  auto sum = RankedTensorType::get({}, f64);
-  auto blocks = RankedTensorType::get({ShapedType::kDynamic}, f32);
-  func::FuncOp kernel = startKernel(module, name, {sum, sum, blocks}, TypeRange(blocks));
-  Location loc = kernel.getLoc();
-  OpBuilder builder = OpBuilder::atBlockEnd(&kernel.getBody().front());
-  Value like = kernel.getArgument(2);
-  Value size = tensor::DimOp::create(builder, loc, like, 0);
-  Value empty = tensor::EmptyOp::create(builder, loc, blocks, size);
-  AffineMap scalar = AffineMap::get(1, 0, context);
-  auto generic = linalg::GenericOp::create(
-      builder, loc, TypeRange(blocks), kernel.getArguments().take_front(2), empty,
-      ArrayRef<AffineMap>{scalar, scalar, builder.getMultiDimIdentityMap(1)},
-      utils::IteratorType::parallel, [&](OpBuilder &b, Location l, ValueRange values) {
-        Formula f(b, l);
-        Value zero = f.constant(0, f64), one = f.constant(1, f64);
-        auto isPositive = [&](Value value) {
-          return arith::CmpFOp::create(b, l, arith::CmpFPredicate::OGT, value, zero).getResult();
-        };
-        Value both = arith::AndIOp::create(b, l, isPositive(values[0]), isPositive(values[1]));
-        Value ratio = f.div(f.sqrt(values[0]), f.sqrt(values[1]));
-        linalg::YieldOp::create(b, l, f.cast(f.select(both, ratio, one), f32));
-      });
-  func::ReturnOp::create(builder, loc, generic.getResults());
-  return kernel;
+  return buildRatioKernel(module, name, [&](OpBuilder &b, ValueRange sums) {
+    Location loc = module.getLoc();
+    Formula f(b, loc);
+    Type f64 = b.getF64Type();
+    Value zero = f.constant(0, f64), one = f.constant(1, f64);
+    auto isPositive = [&](Value value) {
+      return arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OGT, value, zero).getResult();
+    };
+    Value both = arith::AndIOp::create(b, loc, isPositive(sums[0]), isPositive(sums[1]));
+    Value ratio = f.div(f.sqrt(sums[0]), f.sqrt(sums[1]));
+    return f.cast(f.select(both, ratio, one), b.getF32Type());
+  });
 }
 
 SmallVector<func::FuncOp> buildUpdateKernels(ModuleOp module, const Optimizer &optimizer,

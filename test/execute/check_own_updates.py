@@ -145,6 +145,48 @@ def clipped(step, norms):
         descend(step, name, step.node("Mul", g, factor), step.constant(0.5))
 
 
+def moments(step, name, g):
+    """New moments of Adam, which the step carries."""
+    shape = SHAPES[name]
+    m, v = step.input(name + ".m", shape), step.input(name + ".v", shape)
+    m = step.node("Add", step.node("Mul", m, step.constant(0.9)),
+                  step.node("Mul", g, step.constant(0.1)))
+    v = step.node("Add", step.node("Mul", v, step.constant(0.99)),
+                  step.node("Mul", step.node("Mul", g, g), step.constant(0.01)))
+    step.carry(name + ".m", m, shape)
+    step.carry(name + ".v", v, shape)
+    return m, v
+
+
+def lamb(step):
+    """LAMB: Adam's step with decay, scaled by the ratio of two norms where both are positive."""
+    grads, _ = gradients(step)
+    for name, g in grads.items():
+        m, v = moments(step, name, g)
+        way = step.node("Div", m, step.node("Add", step.node("Sqrt", v), step.constant(1e-3)))
+        way = step.node("Add", way, step.node("Mul", name, step.constant(0.1)))
+        weight = step.node("ReduceL2", name, keepdims=0)
+        length = step.node("ReduceL2", way, keepdims=0)
+        both = step.node("And", step.node("Greater", weight, step.constant(0.0)),
+                         step.node("Greater", length, step.constant(0.0)))
+        ratio = step.node("Where", both, step.node("Div", weight, length), step.constant(1.0))
+        descend(step, name, step.node("Mul", way, ratio), step.constant(0.02))
+
+
+def bounded_lamb(step):
+    """The same with bounds on the ratio, a rate that is an input, and norms as sums of squares."""
+    grads, _ = gradients(step)
+    rate = step.input("lr", ())
+    for name, g in grads.items():
+        m, v = moments(step, name, g)
+        way = step.node("Div", m, step.node("Sqrt", step.node("Add", v, step.constant(1e-3))))
+        norms = [step.node("Sqrt", step.node("ReduceSum", step.node("Mul", x, x), keepdims=0))
+                 for x in (name, way)]
+        ratio = step.node("Div", norms[0], step.node("Add", norms[1], step.constant(1e-6)))
+        ratio = step.node("Max", step.node("Min", ratio, step.constant(2.0)), step.constant(0.1))
+        descend(step, name, way, step.node("Mul", ratio, rate))
+
+
 def running_mean(step):
     """A buffer that the step updates from the batch and the loss does not read."""
     grads, hidden = gradients(step)
@@ -163,6 +205,8 @@ CASES = {
     "momentum and average": momentum_and_average,
     "clipped, stacked norms": lambda step: clipped(step, "stacked"),
     "clipped, squares": lambda step: clipped(step, "squares"),
+    "LAMB": lamb,
+    "bounded LAMB": bounded_lamb,
     "running mean": running_mean,
 }
 

@@ -26,6 +26,18 @@ updateElements(mlir::OpBuilder &builder, mlir::Location loc, unsigned rank, mlir
                llvm::function_ref<void(mlir::OpBuilder &, mlir::ValueRange,
                                        llvm::SmallVectorImpl<mlir::Value> &)>
                    body);
+/// The sum over each block of the squares of what `body` makes of the elements of `ins`:
+/// tensor<?xf32> of tensors of blocks, tensor<?x64xT>.
+mlir::Value
+sumSquaresOfBlocks(mlir::OpBuilder &builder, mlir::Location loc, mlir::ValueRange ins,
+                   llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::ValueRange)> body);
+
+/// The kernel (two sums of squares f64, tensor<?xf32>) -> tensor<?xf32> that repeats for each block
+/// what `body` makes of the sums.
+mlir::func::FuncOp
+buildRatioKernel(mlir::ModuleOp module, llvm::StringRef name,
+                 llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::ValueRange)> body);
+
 /// The index map of `operand` in such a loop.
 mlir::AffineMap broadcastLast(mlir::Value operand, unsigned rank);
 

@@ -7,7 +7,7 @@
 
 #include "ElementCode.h"
 
-#include "UpdateAnalysis.h"
+#include "UpdateNodes.h"
 #include "zero/Ops/OpTable.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -110,6 +110,16 @@ LogicalResult buildElementCode(ArrayRef<onnx::NodeOp> nodes, OpBuilder &builder,
     if (failed(ElementBuilder(builder, elements).run(node)))
       return failure();
   return success();
+}
+
+Value elementOf(OpBuilder &builder, Value value, IRMapping &elements) {
+  if (Value element = elements.lookupOrNull(value))
+    return element;
+  SplatElementsAttr splat;
+  bool isConstant = matchPattern(value, m_Constant(&splat));
+  assert(isConstant && "neither computed nor constant");
+  (void)isConstant;
+  return arith::ConstantOp::create(builder, value.getLoc(), splat.getSplatValue<TypedAttr>());
 }
 
 } // namespace zero

@@ -16,6 +16,9 @@ namespace zero {
 llvm::LogicalResult buildElementCode(llvm::ArrayRef<onnx::NodeOp> nodes, mlir::OpBuilder &builder,
                                      mlir::IRMapping &elements);
 
+/// What `elements` has for `value`, or the value that a constant repeats.
+mlir::Value elementOf(mlir::OpBuilder &builder, mlir::Value value, mlir::IRMapping &elements);
+
 } // namespace zero
 
 #endif // LIB_TRANSFORMS_IMPORT_ELEMENTCODE_H

@@ -1,7 +1,9 @@
 //===- LiftUpdates.cpp - gradients and updates of a whole step ------------===//
 
 #include "ElementCode.h"
+#include "LiftedKernels.h"
 #include "UpdateAnalysis.h"
+#include "UpdateNodes.h"
 #include "dialects/Onnx/Operators.h"
 #include "dialects/Zero/ExporterAttrs.h"
 #include "dialects/Zero/Part.h"
@@ -32,7 +34,7 @@ namespace {
 class Lifter {
 public:
   Lifter(ModuleOp module, func::FuncOp step, LiftedStep &found)
-      : module(module), step(step), found(found), symbols(module),
+      : module(module), step(step), found(found), symbols(module), kernels(module, symbols),
         builder(step.getBody().front().getTerminator()), loc(step.getLoc()) {}
 
   LogicalResult run();
@@ -42,8 +44,6 @@ private:
   func::FuncOp normKernel(RankedTensorType type, bool isRoot);
   void buildNorms();
   LogicalResult buildScalars();
-  func::FuncOp shareKernel(func::FuncOp kernel);
-  FailureOr<func::FuncOp> buildKernel(LiftedUpdate &update);
   LogicalResult liftUpdate(LiftedUpdate &update);
   ParameterOp declareParameter(StateOp state);
   void declareState(StateOp state, ParameterOp parameter, unsigned index);
@@ -60,11 +60,11 @@ private:
   llvm::DenseMap<Value, Value> scalarOf;
   llvm::DenseMap<Value, Value> sumOf; ///< of each gradient, over ranks and micro-batches
   llvm::DenseMap<std::pair<Type, unsigned>, func::FuncOp> normKernels;
-  SmallVector<func::FuncOp> kernels; ///< of updates, each with another formula
+  LiftedKernels kernels;
 };
 } // namespace
 
-static RankedTensorType scalarType(Value value) {
+static RankedTensorType typeOfScalar(Value value) {
   return RankedTensorType::get({}, getElementTypeOrSelf(value.getType()));
 }
 
@@ -88,17 +88,6 @@ static Value storeElement(OpBuilder &builder, Value element, RankedTensorType ty
   return tensor::InsertOp::create(builder, loc, element, empty, firstIndices(builder, loc, type));
 }
 
-/// What `elements` has for `value`, or the value that a constant repeats.
-static Value elementOf(OpBuilder &builder, Value value, IRMapping &elements) {
-  if (Value element = elements.lookupOrNull(value))
-    return element;
-  SplatElementsAttr splat;
-  bool isConstant = matchPattern(value, m_Constant(&splat));
-  assert(isConstant && "neither computed nor constant");
-  (void)isConstant;
-  return arith::ConstantOp::create(builder, value.getLoc(), splat.getSplatValue<TypedAttr>());
-}
-
 /// Builds one launch that computes from counters and the learning rate what updates read, and the
 /// next values of counters.
 LogicalResult Lifter::buildScalars() {
@@ -107,13 +96,13 @@ LogicalResult Lifter::buildScalars() {
   for (LiftedUpdate &update : found.updates)
     roots.insert_range(update.scalars);
   for (Value scalar : roots)
-    wanted.emplace_back(scalar, scalarType(scalar));
+    wanted.emplace_back(scalar, typeOfScalar(scalar));
   for (CarriedState &state : found.counters) {
     wanted.emplace_back(skipViews(state.write.getValue()), state.state.getTensorType());
     roots.insert(wanted.back().first);
   }
   if (found.learningRate)
-    wanted.emplace_back(found.learningRate, scalarType(found.learningRate));
+    wanted.emplace_back(found.learningRate, typeOfScalar(found.learningRate));
   if (wanted.empty())
     return success();
   ScalarNodes nodes = collectScalarNodes(step, roots.getArrayRef());
@@ -159,64 +148,6 @@ LogicalResult Lifter::buildScalars() {
   return success();
 }
 
-/// A kernel built before that computes the same as `kernel`, or `kernel`.
-func::FuncOp Lifter::shareKernel(func::FuncOp kernel) {
-  for (func::FuncOp known : kernels)
-    if (known.getFunctionType() == kernel.getFunctionType() &&
-        OperationEquivalence::isRegionEquivalentTo(&known.getBody(), &kernel.getBody(),
-                                                   OperationEquivalence::IgnoreLocations)) {
-      kernel.erase();
-      return known;
-    }
-  kernels.push_back(kernel);
-  symbols.insert(kernel);
-  return kernel;
-}
-
-/// The kernel (parameter, states..., gradient, share, scalars...) -> (parameter, states...).
-FailureOr<func::FuncOp> Lifter::buildKernel(LiftedUpdate &update) {
-  auto flat = [](Value value) -> Type {
-    return RankedTensorType::get({ShapedType::kDynamic}, getElementTypeOrSelf(value.getType()));
-  };
-  SmallVector<CarriedState> all{update.parameter};
-  llvm::append_range(all, update.states);
-  const unsigned numStates = all.size();
-  SmallVector<Type> types =
-      llvm::map_to_vector(all, [&](CarriedState state) { return flat(state.write.getValue()); });
-  SmallVector<Type> results(types);
-  types.push_back(flat(update.gradient));
-  types.push_back(share.getType());
-  for (Value scalar : update.scalars)
-    types.push_back(scalarType(scalar));
-
-  func::FuncOp kernel =
-      startKernel(module, freeName(symbols, "update"), types, results, 0, numStates);
-  OpBuilder body = OpBuilder::atBlockEnd(&kernel.getBody().front());
-  ValueRange arguments = kernel.getArguments();
-  bool built = true;
-  auto element = [&](OpBuilder &b, ValueRange values, SmallVectorImpl<Value> &next) {
-    IRMapping elements;
-    for (auto [state, value] : llvm::zip_equal(all, values.take_front(numStates)))
-      if (CarriedState own = state; own.read)
-        elements.map(own.read.getResult(), value);
-    elements.map(update.gradient,
-                 arith::MulFOp::create(b, loc, values[numStates], values[numStates + 1]));
-    for (auto [scalar, value] : llvm::zip_equal(update.scalars, values.drop_front(numStates + 2)))
-      elements.map(scalar, value);
-    built = succeeded(buildElementCode(update.nodes, b, elements));
-    for (CarriedState state : all)
-      next.push_back(built ? elementOf(b, skipViews(state.write.getValue()), elements)
-                           : values.front());
-  };
-  func::ReturnOp::create(body, loc,
-                         updateElements(body, loc, /*rank=*/1, arguments.take_front(numStates),
-                                        arguments.drop_front(numStates), element));
-  if (built)
-    return shareKernel(kernel);
-  kernel.erase();
-  return failure();
-}
-
 /// `state` as a parameter.
 ParameterOp Lifter::declareParameter(StateOp state) {
   OpBuilder at(state);
@@ -240,8 +171,8 @@ void Lifter::declareState(StateOp state, ParameterOp parameter, unsigned index) 
 }
 
 LogicalResult Lifter::liftUpdate(LiftedUpdate &update) {
-  FailureOr<func::FuncOp> kernel = buildKernel(update);
-  if (failed(kernel))
+  FailureOr<UpdateKernels> built = kernels.build(update);
+  if (failed(built))
     return failure();
   ParameterOp parameter = declareParameter(update.parameter.state);
   auto symbol = FlatSymbolRefAttr::get(parameter.getSymNameAttr());
@@ -259,8 +190,8 @@ LogicalResult Lifter::liftUpdate(LiftedUpdate &update) {
     scalars.push_back(scalarOf.lookup(scalar));
   inEpilogue(UpdateOp::create(builder, parameter.getLoc(), symbol, builder.getArrayAttr(states),
                               sumOf.lookup(update.gradient),
-                              FlatSymbolRefAttr::get(kernel->getSymNameAttr()),
-                              /*layerwise=*/ArrayAttr(), scalars, /*condition=*/Value()));
+                              FlatSymbolRefAttr::get(built->update.getSymNameAttr()),
+                              built->layerwise, scalars, /*condition=*/Value()));
   update.parameter.write.erase();
   remark::passed(parameter.getLoc(), remark::RemarkOpts::name("trained").category("parameters"))
       << llvm::formatv("{0}: {1}", parameter.getSymName(), parameter.getTensorType()).str();

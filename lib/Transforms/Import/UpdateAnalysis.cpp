@@ -14,6 +14,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "UpdateAnalysis.h"
+#include "UpdateNodes.h"
 
 #include "zero/Ops/OpTable.h"
 
@@ -24,73 +25,6 @@
 using namespace mlir;
 
 namespace zero {
-
-static bool isKind(onnx::NodeOp node, ops::Kind kind) {
-  const ops::OpDef *def = node ? ops::lookup(node) : nullptr;
-  return def && def->kind == kind;
-}
-
-static bool isScalar(Value value) {
-  auto type = dyn_cast<RankedTensorType>(value.getType());
-  return type && type.hasStaticShape() && type.getNumElements() == 1;
-}
-
-static bool sameShape(Value a, Value b) {
-  auto left = dyn_cast<RankedTensorType>(a.getType()),
-       right = dyn_cast<RankedTensorType>(b.getType());
-  return left && right && left.getShape() == right.getShape();
-}
-
-Value skipViews(Value value) {
-  while (auto node = value.getDefiningOp<onnx::NodeOp>()) {
-    if (!isKind(node, ops::Kind::View) || node.getInputs().empty())
-      break;
-    Value source = node.getInputs().front();
-    if (!sameShape(source, value) && !(isScalar(source) && isScalar(value)))
-      break;
-    value = source;
-  }
-  return value;
-}
-
-/// The node that computes `value` element by element from operands of its shape or of one element;
-/// null if there is none.
-static onnx::NodeOp elementwiseNode(Value value) {
-  auto node = value.getDefiningOp<onnx::NodeOp>();
-  if (!isKind(node, ops::Kind::Elementwise) || node.getNumResults() != 1)
-    return {};
-  bool fits = llvm::all_of(node.getInputs(), [&](Value input) {
-    return isa<NoneType>(input.getType()) || sameShape(input, value) || isScalar(input);
-  });
-  return fits ? node : onnx::NodeOp();
-}
-
-ScalarNodes collectScalarNodes(func::FuncOp step, ArrayRef<Value> roots) {
-  llvm::SetVector<Value> leaves;
-  llvm::DenseSet<Value> seen;
-  llvm::DenseSet<Operation *> nodes;
-  SmallVector<Value> open(llvm::reverse(roots));
-  while (!open.empty()) {
-    Value value = skipViews(open.pop_back_val());
-    SplatElementsAttr splat;
-    if (isa<NoneType>(value.getType()) || !seen.insert(value).second ||
-        matchPattern(value, m_Constant(&splat)))
-      continue;
-    onnx::NodeOp node = elementwiseNode(value);
-    if (!node) {
-      leaves.insert(value);
-      continue;
-    }
-    nodes.insert(node);
-    llvm::append_range(open, llvm::reverse(node.getInputs()));
-  }
-  ScalarNodes result;
-  for (auto node : step.getOps<onnx::NodeOp>())
-    if (nodes.contains(node))
-      result.nodes.push_back(node);
-  result.leaves = leaves.takeVector();
-  return result;
-}
 
 /// "'mul_2' (Mul)", or what else `value` is.
 static std::string describe(Value value) {
@@ -136,7 +70,16 @@ private:
                                     SmallVectorImpl<Value> &scalars) const;
   LogicalResult findGradient(LiftedUpdate &update);
   Value normOf(onnx::NodeOp node) const;
+  LogicalResult findLayerRatio(LiftedUpdate &update);
   LogicalResult findNorms(LiftedStep &result);
+  /// Nodes of an update, which begin at the values `own`.
+  struct NodeSearch {
+    llvm::DenseSet<Value> own;
+    SmallVector<Value> roots;
+    SmallVector<onnx::NodeOp> nodes;
+  };
+  LogicalResult collect(const LiftedUpdate &update, NodeSearch &search,
+                        llvm::SetVector<Value> &scalars) const;
   LogicalResult collectNodes(LiftedUpdate &update);
   void adoptFollowers(MutableArrayRef<LiftedUpdate> updates);
 
@@ -161,7 +104,7 @@ private:
   llvm::DenseSet<StringAttr> owned; ///< parameters, and states of one
   BlockArgument learningRate;
   llvm::DenseSet<Value> gradients;
-  llvm::SetVector<Value> localScalars; ///< that updates read
+  llvm::DenseSet<Value> ofRatios; ///< scalars that follow from the ratio of one parameter
 };
 
 } // namespace
@@ -350,7 +293,8 @@ LogicalResult Analysis::findGradient(LiftedUpdate &update) {
         !llvm::all_of(before, [&](Value scalar) { return dependsOn(scalar, candidate.value); }))
       continue;
     update.gradient = candidate.value;
-    localScalars.insert_range(before);
+    llvm::SetVector<Value> distinct(before.begin(), before.end());
+    update.localScalars = distinct.takeVector();
     return success();
   }
   InFlightDiagnostic error =
@@ -364,42 +308,84 @@ LogicalResult Analysis::findGradient(LiftedUpdate &update) {
   return error;
 }
 
-/// The gradient of which `node` computes a norm over all elements, or its square; else null.
+/// The gradient of which `node` computes a norm; else null.
 Value Analysis::normOf(onnx::NodeOp node) const {
-  if (!node || !isScalar(node.getResult(0)))
-    return {};
-  Value operand = skipViews(node.getInputs().front());
-  if (node.isAnyOf({op::ReduceSumSquare, op::ReduceL2}))
-    return gradients.contains(operand) ? operand : Value();
-  auto square = operand.getDefiningOp<onnx::NodeOp>();
-  if (!node.is(op::ReduceSum) || !square || square.getInputs().size() != 2)
-    return {};
-  Value base = skipViews(square.getInputs()[0]), other = skipViews(square.getInputs()[1]);
-  SplatElementsAttr exponent;
-  const bool isSquare = (square.is(op::Mul) && base == other) ||
-                        (square.is(op::Pow) && matchPattern(other, m_Constant(&exponent)) &&
-                         isa<FloatType>(exponent.getElementType()) &&
-                         exponent.getSplatValue<APFloat>().convertToDouble() == 2);
-  return isSquare && gradients.contains(base) ? base : Value();
+  Value value = normedBy(node);
+  return gradients.contains(value) ? value : Value();
+}
+
+/// Finds the ratio of norms that scales the step of `update`, if there is one: a function of the
+/// norm of the parameter and of that of one other value of its shape, the direction.
+LogicalResult Analysis::findLayerRatio(LiftedUpdate &update) {
+  ScalarNodes scalars = collectScalarNodes(step, update.localScalars);
+  Value weight = update.parameter.read.getResult();
+  LayerRatio layer;
+  llvm::SetVector<Value> norms;
+  for (Value leaf : scalars.leaves) {
+    auto node = leaf.getDefiningOp<onnx::NodeOp>();
+    Value normed = normedBy(node);
+    if (!normed || gradients.contains(normed) || !sameShape(normed, weight))
+      continue;
+    norms.insert(leaf);
+    (normed == weight ? layer.ofWeight : layer.ofDirection) = node;
+    if (normed != weight && layer.direction && layer.direction != normed)
+      return emitError(node.getLoc())
+             << "parameter '" << update.parameter.state.getSymName()
+             << "': expected its update to depend on the norms of the parameter and of one "
+                "direction; the second direction is "
+             << describe(normed);
+    if (normed != weight)
+      layer.direction = normed;
+  }
+  if (!layer.direction)
+    return success();
+  LayerScalars sorted = sortScalars(scalars, update.localScalars, norms);
+  if (sorted.ends.size() != 1 || !getElementTypeOrSelf(sorted.ends.front()).isF32())
+    return emitError(layer.ofDirection.getLoc())
+           << "parameter '" << update.parameter.state.getSymName()
+           << "': expected its update to read one f32 function of the norms of the parameter and "
+              "its direction, their ratio; it reads "
+           << sorted.ends.size();
+  layer.ratio = sorted.ends.front();
+  for (onnx::NodeOp node : scalars.nodes)
+    if (Value value = node.getResult(0); sorted.pure.contains(value))
+      layer.nodes.push_back(node);
+    else if (llvm::any_of(node.getInputs(), [&](Value operand) {
+               operand = skipViews(operand);
+               return operand == layer.ratio || ofRatios.contains(operand);
+             }))
+      ofRatios.insert(value);
+  // Ranks compute the norms together. What follows from them is equal on all.
+  for (Value value : sorted.pure)
+    local.erase(value);
+  update.layer = std::move(layer);
+  return success();
 }
 
 /// Finds the norms that the local scalars of updates are computed from, and the nodes between.
 LogicalResult Analysis::findNorms(LiftedStep &result) {
   llvm::DenseSet<Operation *> between;
   llvm::DenseSet<Value> seen;
-  SmallVector<Value> open(localScalars.getArrayRef());
+  SmallVector<Value> open;
+  for (LiftedUpdate &update : result.updates)
+    llvm::append_range(open, update.localScalars);
   while (!open.empty()) {
     Value value = open.pop_back_val();
+    // Kernels of updates compute what follows from ratios.
     if (!isLocal(value) || !seen.insert(value).second)
       continue;
+    if (ofRatios.contains(value)) {
+      llvm::append_range(open, value.getDefiningOp()->getOperands());
+      continue;
+    }
     auto node = value.getDefiningOp<onnx::NodeOp>();
     if (Value gradient = normOf(node)) {
       result.norms.push_back({node, gradient});
     } else if (!node || isForward(value) || gradients.contains(value)) {
       InFlightDiagnostic error =
           emitError(value.getLoc())
-          << "updates read " << describe(localScalars.front())
-          << ": expected a function of the norms of gradients (ReduceL2, ReduceSumSquare, or "
+          << "updates read a scalar that ranks compute differently: expected a function of the "
+             "norms of gradients (ReduceL2, ReduceSumSquare, or "
              "ReduceSum of squares over all elements), which ranks compute together";
       error.attachNote(value.getLoc()) << "each rank computes its own " << describe(value);
       return error;
@@ -423,42 +409,68 @@ LogicalResult Analysis::findNorms(LiftedStep &result) {
   return success();
 }
 
-LogicalResult Analysis::collectNodes(LiftedUpdate &update) {
-  llvm::DenseSet<Value> own{update.gradient};
-  for (CarriedState &state : update.states)
-    own.insert(state.read.getResult());
-  if (update.parameter.read)
-    own.insert(update.parameter.read.getResult());
+/// Collects the nodes between `search.own` and `search.roots`, and the scalars that they read.
+LogicalResult Analysis::collect(const LiftedUpdate &update, NodeSearch &search,
+                                llvm::SetVector<Value> &scalars) const {
+  CarriedState parameter = update.parameter;
   llvm::DenseSet<Value> seen;
-  llvm::SetVector<Value> scalars;
-  SmallVector<Value> open;
-  collectRoots(update, open);
-  Value shape = update.parameter.write.getValue();
+  SmallVector<Value> open(search.roots);
+  Value shape = parameter.write.getValue();
   while (!open.empty()) {
     Value value = skipViews(open.pop_back_val());
-    if (isa<NoneType>(value.getType()) || own.contains(value) || !seen.insert(value).second)
+    if (isa<NoneType>(value.getType()) || search.own.contains(value) || !seen.insert(value).second)
       continue;
     SplatElementsAttr splat;
     if (matchPattern(value, m_Constant(&splat)))
       continue;
     onnx::NodeOp node = elementwiseNode(value);
-    if (node && (sameShape(value, shape) || isScalar(shape))) {
-      update.nodes.push_back(node);
+    if (node && (sameShape(value, shape) || isScalar(shape) || ofRatios.contains(value))) {
+      search.nodes.push_back(node);
       llvm::append_range(open, llvm::reverse(node.getInputs()));
     } else if (isScalar(value)) {
       scalars.insert(value);
     } else {
-      return emitError(update.parameter.write.getLoc())
-             << "parameter '" << update.parameter.state.getSymName()
+      return emitError(parameter.write.getLoc())
+             << "parameter '" << parameter.state.getSymName()
              << "': expected an update that is elementwise, so that ranks can update shards; it "
                 "reads "
              << describe(value) << ", of type " << value.getType();
     }
   }
-  update.scalars = scalars.takeVector();
-  llvm::sort(update.nodes, [&](onnx::NodeOp a, onnx::NodeOp b) {
+  llvm::sort(search.nodes, [&](onnx::NodeOp a, onnx::NodeOp b) {
     return positions.lookup(a) < positions.lookup(b);
   });
+  return success();
+}
+
+LogicalResult Analysis::collectNodes(LiftedUpdate &update) {
+  NodeSearch first;
+  first.own.insert(update.gradient);
+  for (CarriedState &state : update.states)
+    first.own.insert(state.read.getResult());
+  if (update.parameter.read)
+    first.own.insert(update.parameter.read.getResult());
+  collectRoots(update, first.roots);
+  llvm::SetVector<Value> scalars;
+  if (update.layer) { // first the states, then the direction and the parameter from new states
+    NodeSearch direction, last;
+    first.roots.erase(first.roots.begin());
+    for (Value state : first.roots)
+      direction.own.insert(state);
+    direction.own.insert(update.parameter.read.getResult());
+    direction.roots = {update.layer->direction};
+    last.own = direction.own;
+    last.own.insert(update.layer->ratio);
+    last.roots = {skipViews(update.parameter.write.getValue())};
+    if (failed(collect(update, direction, scalars)) || failed(collect(update, last, scalars)))
+      return failure();
+    update.layer->directionNodes = std::move(direction.nodes);
+    update.lastNodes = std::move(last.nodes);
+  }
+  if (failed(collect(update, first, scalars)))
+    return failure();
+  update.nodes = std::move(first.nodes);
+  update.scalars = scalars.takeVector();
   return success();
 }
 
@@ -511,6 +523,9 @@ FailureOr<LiftedStep> Analysis::run() {
       return failure();
     gradients.insert(update.gradient);
   }
+  for (LiftedUpdate &update : result.updates)
+    if (failed(findLayerRatio(update)))
+      return failure();
   if (failed(findNorms(result)))
     return failure();
   adoptFollowers(result.updates);

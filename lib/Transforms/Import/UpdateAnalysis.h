@@ -19,15 +19,31 @@ struct CarriedState {
   WriteOp write;
 };
 
+/// How the norms of one parameter scale its update, as LAMB's trust ratio does.
+struct LayerRatio {
+  mlir::Value ratio;     ///< one float, from both norms and constants
+  mlir::Value direction; ///< of the parameter's shape, of which one norm is taken
+  onnx::NodeOp ofWeight, ofDirection;
+  llvm::SmallVector<onnx::NodeOp> nodes;          ///< between the norms and the ratio, in order
+  llvm::SmallVector<onnx::NodeOp> directionNodes; ///< between new states and the direction
+};
+
 /// The update of one parameter, elementwise from a gradient.
 struct LiftedUpdate {
   CarriedState parameter;
   llvm::SmallVector<CarriedState, 2> states; ///< in the order in which the update reads them
   mlir::Value gradient;                      ///< of the rank's own part of the batch
+  /// Values of one element between the gradient and the new values that differ between ranks until
+  /// norms are computed together.
+  llvm::SmallVector<mlir::Value> localScalars;
   /// The nodes between these and the new values, in order.
   llvm::SmallVector<onnx::NodeOp> nodes;
   /// Operands of one element, equal on all ranks, that other nodes compute.
   llvm::SmallVector<mlir::Value> scalars;
+  /// If there is one, `nodes` compute the states alone, and `lastNodes` the parameter from new
+  /// states and the ratio.
+  std::optional<LayerRatio> layer;
+  llvm::SmallVector<onnx::NodeOp> lastNodes;
 };
 
 /// A node that computes the norm of a gradient, or the square of the norm.
@@ -38,25 +54,13 @@ struct GradientNorm {
 
 /// What a whole step does with its state. State that is in neither list is a buffer of the model.
 struct LiftedStep {
-  llvm::SmallVector<LiftedUpdate> updates;  ///< of the parameters, in the module's order
+  std::vector<LiftedUpdate> updates;        ///< of the parameters, in the module's order
   llvm::SmallVector<CarriedState> counters; ///< of one element, that follow from state alone
   llvm::SmallVector<GradientNorm> norms;    ///< that updates depend on
   /// The nodes between these and the scalars that updates read, in order.
   llvm::SmallVector<onnx::NodeOp> normNodes;
   mlir::BlockArgument learningRate; ///< null if the rate is in the graph
 };
-
-/// Where `value` comes from through nodes that only change the shape: of the same shape as `value`,
-/// or also of one element.
-mlir::Value skipViews(mlir::Value value);
-
-/// Elementwise nodes of one element, in order, and the values of one element that they begin with.
-struct ScalarNodes {
-  llvm::SmallVector<onnx::NodeOp> nodes;
-  llvm::SmallVector<mlir::Value> leaves;
-};
-/// The nodes that compute `roots`, which are of one element.
-ScalarNodes collectScalarNodes(mlir::func::FuncOp step, llvm::ArrayRef<mlir::Value> roots);
 
 /// Finds the gradients and updates of a step whose results and writes are as the model's. Fails
 /// after an error that names the value for which a parameter's update is not elementwise, or needs

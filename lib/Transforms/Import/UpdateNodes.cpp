@@ -1,0 +1,121 @@
+//===- UpdateNodes.cpp - nodes of elementwise updates ---------------------===//
+
+#include "UpdateNodes.h"
+
+#include "zero/Ops/OpTable.h"
+
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+
+namespace zero {
+
+static bool isKind(onnx::NodeOp node, ops::Kind kind) {
+  const ops::OpDef *def = node ? ops::lookup(node) : nullptr;
+  return def && def->kind == kind;
+}
+
+bool isScalar(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  return type && type.hasStaticShape() && type.getNumElements() == 1;
+}
+
+bool sameShape(Value a, Value b) {
+  auto left = dyn_cast<RankedTensorType>(a.getType()),
+       right = dyn_cast<RankedTensorType>(b.getType());
+  return left && right && left.getShape() == right.getShape();
+}
+
+Value skipViews(Value value) {
+  while (auto node = value.getDefiningOp<onnx::NodeOp>()) {
+    if (!isKind(node, ops::Kind::View) || node.getInputs().empty())
+      break;
+    Value source = node.getInputs().front();
+    if (!sameShape(source, value) && !(isScalar(source) && isScalar(value)))
+      break;
+    value = source;
+  }
+  return value;
+}
+
+onnx::NodeOp elementwiseNode(Value value) {
+  auto node = value.getDefiningOp<onnx::NodeOp>();
+  if (!isKind(node, ops::Kind::Elementwise) || node.getNumResults() != 1)
+    return {};
+  bool fits = llvm::all_of(node.getInputs(), [&](Value input) {
+    return isa<NoneType>(input.getType()) || sameShape(input, value) || isScalar(input);
+  });
+  return fits ? node : onnx::NodeOp();
+}
+
+ScalarNodes collectScalarNodes(func::FuncOp step, ArrayRef<Value> roots) {
+  llvm::SetVector<Value> leaves;
+  llvm::DenseSet<Value> seen;
+  llvm::DenseSet<Operation *> nodes;
+  SmallVector<Value> open(llvm::reverse(roots));
+  while (!open.empty()) {
+    Value value = skipViews(open.pop_back_val());
+    SplatElementsAttr splat;
+    if (isa<NoneType>(value.getType()) || !seen.insert(value).second ||
+        matchPattern(value, m_Constant(&splat)))
+      continue;
+    onnx::NodeOp node = elementwiseNode(value);
+    if (!node) {
+      leaves.insert(value);
+      continue;
+    }
+    nodes.insert(node);
+    llvm::append_range(open, llvm::reverse(node.getInputs()));
+  }
+  ScalarNodes result;
+  for (auto node : step.getOps<onnx::NodeOp>())
+    if (nodes.contains(node))
+      result.nodes.push_back(node);
+  result.leaves = leaves.takeVector();
+  return result;
+}
+
+Value normedBy(onnx::NodeOp node) {
+  if (!node || !isScalar(node.getResult(0)))
+    return {};
+  Value operand = skipViews(node.getInputs().front());
+  if (node.isAnyOf({op::ReduceSumSquare, op::ReduceL2}))
+    return operand;
+  auto square = operand.getDefiningOp<onnx::NodeOp>();
+  if (!node.is(op::ReduceSum) || !square || square.getInputs().size() != 2)
+    return {};
+  Value base = skipViews(square.getInputs()[0]), other = skipViews(square.getInputs()[1]);
+  SplatElementsAttr exponent;
+  const bool isSquare = (square.is(op::Mul) && base == other) ||
+                        (square.is(op::Pow) && matchPattern(other, m_Constant(&exponent)) &&
+                         isa<FloatType>(exponent.getElementType()) &&
+                         exponent.getSplatValue<APFloat>().convertToDouble() == 2);
+  return isSquare ? base : Value();
+}
+
+LayerScalars sortScalars(const ScalarNodes &scalars, ArrayRef<Value> roots,
+                         const llvm::SetVector<Value> &norms) {
+  LayerScalars sorted{norms, llvm::DenseSet<Value>(norms.begin(), norms.end()), {}};
+  auto isConstant = [](Value value) { return matchPattern(value, m_Constant()); };
+  for (onnx::NodeOp node : scalars.nodes) {
+    auto operands = llvm::map_to_vector(node.getInputs(), skipViews);
+    llvm::erase_if(operands, [&](Value operand) {
+      return isa<NoneType>(operand.getType()) || isConstant(operand);
+    });
+    const bool isPure = !operands.empty() && llvm::all_of(operands, [&](Value operand) {
+      return sorted.pure.contains(operand);
+    });
+    if (isPure)
+      sorted.pure.insert(node.getResult(0));
+    else
+      for (Value operand : operands)
+        if (sorted.pure.contains(operand))
+          sorted.ends.insert(operand);
+  }
+  for (Value root : roots)
+    if (Value value = skipViews(root); sorted.pure.contains(value))
+      sorted.ends.insert(value);
+  return sorted;
+}
+
+} // namespace zero
