@@ -38,7 +38,9 @@ RULES = {
     # Machine descriptions are files that the runtime writes.
     "Machine": ["Planning", "runtime/format"],
     # The model's constants become state symbols, so Import knows both dialects.
-    "Import": [*DIALECTS, *MLIR, "onnx", "protobuf", CHECKED],
+    # Checkpoints of onnxruntime-training are files that the runtime reads, too.
+    "Import": [*DIALECTS, *MLIR, "onnx", "protobuf", CHECKED, "runtime/io/ort_checkpoint.h",
+               "runtime/support"],
     # One directory per front end. They give the importer the list of supported operators.
     "Frontends": [*DIALECTS, *MLIR, "Options", "Import", "Ops"],
     # The description of a kernel that costs, emitter and library share.
@@ -70,7 +72,7 @@ RULES = {
     "runtime/support": [RT_API],
     "runtime/format": [RT_API, "runtime/support", "protobuf"],
     "runtime/verify": [RT_API, "runtime/support", "runtime/format"],
-    "runtime/io": [RT_API, "runtime/support", "protobuf", "zlib"],
+    "runtime/io": [RT_API, "runtime/support", "protobuf", "zlib", "flatbuffers"],
     "runtime/checkpoint": [RT_API, "runtime/support", "runtime/format", "runtime/io", "protobuf",
                            "zlib"],
     "runtime/comm": [RT_API, "runtime/support"],

@@ -56,6 +56,22 @@ static std::string fileToSave(const CompilerOptions &options) {
   return std::string(path);
 }
 
+/// The absolute path of the checkpoint of onnxruntime-training, which --save may write anew; else
+/// empty.
+static std::string ortCheckpointOf(const CompilerOptions &options) {
+  SmallString<128> path(options.frontendFlags.lookup("ort-checkpoint"));
+  if (path.empty() || llvm::sys::fs::make_absolute(path))
+    return "";
+  return std::string(path);
+}
+
+/// The learning rate with which a run starts: the given one, that of the model's artifacts, or the
+/// default.
+static double startRate(const CompilerOptions &options, ModuleOp module) {
+  auto rate = module->getAttrOfType<FloatAttr>(kStartRateAttr);
+  return rate && !options.given.contains("lr") ? rate.getValueAsDouble() : options.learningRate;
+}
+
 static void addGenericPasses(OpPassManager &pm) {
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
@@ -201,7 +217,8 @@ LogicalResult compileModel(const CompilerOptions &options, llvm::raw_ostream &re
   emit.dataRoot = *root;
   emit.name = options.input;
   emit.model = fileToSave(options);
-  emit.learningRate = options.learningRate;
+  emit.ortCheckpoint = ortCheckpointOf(options);
+  emit.learningRate = startRate(options, *module);
   emit.threads = options.threads;
   emit.cacheFolder = options.cacheFolder;
   emit.gpuArchitectures = options.gpuArchitectures;

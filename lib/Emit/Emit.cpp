@@ -120,6 +120,7 @@ static void describe(ModuleOp module, const EmitOptions &options, proto::Program
   };
   program.set_name(options.name);
   program.set_model(options.model);
+  program.set_ort_checkpoint(options.ortCheckpoint);
   program.set_producer("zero " ZERO_VERSION);
   program.set_ranks(read(kRanksAttr));
   program.set_stage(read(kStageAttr));

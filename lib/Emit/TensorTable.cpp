@@ -47,7 +47,8 @@ public:
                StringRef dataRoot, proto::Program &program, std::string &data)
       : module(module), symbols(module), step(step), storage(storage), commands(commands),
         dataRoot(dataRoot), program(program), data(data),
-        initializers(module->getAttrOfType<DictionaryAttr>(kInitializersAttr)) {}
+        initializers(module->getAttrOfType<DictionaryAttr>(kInitializersAttr)),
+        isWholeStep(module->hasAttr(kWholeStepAttr)) {}
 
   void build() {
     for (auto buffer : module.getOps<BufferOp>())
@@ -70,7 +71,9 @@ public:
             state.getOf() ? addStateOf(symbols.lookup<ParameterOp>(*state.getOf()), state)
                           : addTensor(state, state.getTensorType(), roleOf(state.getRole()),
                                       state.getSymName(), PartAttr());
-        tensor->set_saved(state.getRole() == Role::Buffer);
+        // The state of a model with its own update is part of the model.
+        tensor->set_saved(state.getRole() == Role::Buffer ||
+                          (isWholeStep && state.getRole() == Role::Optimizer));
         for (StringRef alias : aliasesOf(state))
           tensor->add_aliases(alias.str());
       }
@@ -240,8 +243,7 @@ private:
     Value scale = lossScale();
     // The updates of a whole step divide the sum; others get the gradient of a mean.
     auto ranks = module->getAttrOfType<IntegerAttr>(kRanksAttr);
-    const int64_t summands =
-        module->hasAttr(kWholeStepAttr) ? ranks.getInt() * microBatchesOf(module) : 1;
+    const int64_t summands = isWholeStep ? ranks.getInt() * microBatchesOf(module) : 1;
     llvm::StringMap<Value> byBucket;
     for (auto launch : step.getBody().getOps<LaunchOp>())
       if (std::optional<StringRef> bucket = launch.getUpdates())
@@ -303,6 +305,7 @@ private:
   proto::Program &program;
   std::string &data;
   DictionaryAttr initializers; ///< of tensors with other names in the model
+  bool isWholeStep;
   llvm::StringMap<uint32_t> buffers;
   llvm::StringMap<uint32_t> files;
   llvm::StringMap<proto::Tensor *> tiled; ///< by name: those that have tiles

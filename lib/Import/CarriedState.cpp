@@ -74,7 +74,8 @@ static std::string substitute(StringRef pattern, StringRef text) {
 namespace {
 class Carrier {
 public:
-  Carrier(Model &model, const ImportOptions &options) : model(model), options(options) {
+  Carrier(Model &model, llvm::ArrayRef<CarriedPair> carry, llvm::ArrayRef<std::string> zeros)
+      : model(model), carry(carry), zeros(zeros) {
     for (const pb::ValueInfoProto &output : model.proto.graph().output())
       outputs.insert(output.name());
     for (const pb::ValueInfoProto &input : model.proto.graph().input())
@@ -86,7 +87,7 @@ public:
   }
 
   void run() {
-    for (const CarriedPair &pair : options.carry)
+    for (const CarriedPair &pair : carry)
       pairAll(pair);
     if (!problems.empty())
       fail("--carry: expected pairs of an input and an output of the model", std::move(problems));
@@ -134,7 +135,7 @@ private:
 
   bool isZero(StringRef name) {
     bool found = false;
-    for (auto [pattern, isUsed] : llvm::zip_equal(options.zeros, zeroUsed))
+    for (auto [pattern, isUsed] : llvm::zip_equal(zeros, zeroUsed))
       if (matchesGlob(pattern, name))
         isUsed = found = true;
     return found;
@@ -198,7 +199,7 @@ private:
   }
 
   void checkZeros() {
-    for (auto [pattern, isUsed] : llvm::zip_equal(options.zeros, zeroUsed))
+    for (auto [pattern, isUsed] : llvm::zip_equal(zeros, zeroUsed))
       if (!isUsed)
         fail("--zeros=" + pattern +
              ": matches no carried input without an initializer; expected the name or a pattern "
@@ -206,18 +207,22 @@ private:
   }
 
   Model &model;
-  const ImportOptions &options;
+  llvm::ArrayRef<CarriedPair> carry;
+  llvm::ArrayRef<std::string> zeros;
   /// Inputs and initializers in the model's order, with the declaration of inputs.
   llvm::MapVector<StringRef, const pb::ValueInfoProto *> inputs;
   llvm::StringSet<> outputs, taken;
   llvm::StringMap<size_t> constants;
   llvm::MapVector<StringRef, StringRef> pairs;
   std::vector<std::string> problems;
-  std::vector<char> zeroUsed = std::vector<char>(options.zeros.size());
+  std::vector<char> zeroUsed = std::vector<char>(zeros.size());
 };
 } // namespace
 
-void carryState(Model &model, const ImportOptions &options) { Carrier(model, options).run(); }
+void carryState(Model &model, llvm::ArrayRef<CarriedPair> carry,
+                llvm::ArrayRef<std::string> zeros) {
+  Carrier(model, carry, zeros).run();
+}
 
 } // namespace importer
 } // namespace zero

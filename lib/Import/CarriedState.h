@@ -8,11 +8,11 @@
 
 namespace zero::importer {
 
-/// Turns the inputs of `model` that ImportOptions::carry matches into state, which the matching
-/// outputs update: enters them into `model.constants` and `model.record.updates`. Fails, listing
-/// all problems, where a pattern matches nothing, an input matches several outputs, or an input or
-/// output has a partner already.
-void carryState(Model &model, const ImportOptions &options);
+/// Turns the inputs of `model` that `carry` matches into state, which the matching outputs update.
+/// Inputs without an initializer that match one of the patterns `zeros` start as zero. Enters them
+/// into `model.constants` and `model.record.updates`. Fails, listing all problems, where a pattern
+/// matches nothing, an input matches several outputs, or an input or output has a partner already.
+void carryState(Model &model, llvm::ArrayRef<CarriedPair> carry, llvm::ArrayRef<std::string> zeros);
 
 } // namespace zero::importer
 

@@ -6,6 +6,7 @@
 #include "EmbeddingBags.h"
 #include "Graph.h"
 #include "Origin.h"
+#include "OrtArtifacts.h"
 #include "TrainingSchemas.h"
 
 #include "dialects/Onnx/Onnx.h"
@@ -150,9 +151,18 @@ static OwningOpRef<ModuleOp> import(StringRef path, const ImportOptions &options
                                     MLIRContext *context) {
   registerTrainingSchemas();
   Model model = readModel(path, options.allowSymlinks, options.checkData);
+  std::vector<CarriedPair> carry = options.carry;
+  if (!options.ortOptimizer.empty())
+    carry = joinOrtOptimizer(model, options.ortOptimizer);
+  else if (accumulatesGradients(model))
+    fail(
+        "the model accumulates gradients for an optimizer model of onnxruntime-training; give that "
+        "model with --ort-optimizer=FILE");
+  if (!options.ortCheckpoint.empty())
+    bindOrtCheckpoint(model, options.ortCheckpoint);
   // A model that only runs forward, or that is a whole step, is taken as it is.
-  if (!options.carry.empty()) {
-    carryState(model, options);
+  if (!carry.empty()) {
+    carryState(model, carry, options.zeros);
   } else if (!options.forwardOnly) {
     restoreCalls(model);
     findBufferUpdates(model);
@@ -169,7 +179,9 @@ static OwningOpRef<ModuleOp> import(StringRef path, const ImportOptions &options
   noteOrigins(model, options, graph);
   std::vector<Result> results = chooseResults(graph, outputs, options.forwardOnly);
   auto module = buildModule(model, graph, results, context);
-  if (!options.carry.empty()) {
+  if (std::optional<float> rate = model.record.learningRate)
+    module.get()->setAttr(kStartRateAttr, Builder(context).getF32FloatAttr(*rate));
+  if (!carry.empty()) {
     module.get()->setAttr(kWholeStepAttr, UnitAttr::get(context));
     reportWholeStep(model, graph, results, outputs);
   }

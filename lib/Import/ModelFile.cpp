@@ -196,6 +196,12 @@ void takeConstantNodes(Model &model) {
   takeConstantNodes(model, reader, {});
 }
 
+pb::ModelProto readProto(StringRef path) {
+  pb::ModelProto proto;
+  parse(mapFile(path)->getBuffer(), proto);
+  return proto;
+}
+
 Model readModel(StringRef path, bool allowSymlinks, bool checkData) {
   StringRef folder = llvm::sys::path::parent_path(path);
   Model model{

@@ -48,6 +48,9 @@ pb::TensorProto constantValue(pb::NodeProto &node);
 /// Takes the Constant nodes out of the main graph; inlining brings new ones.
 void takeConstantNodes(Model &model);
 
+/// Parses the file at `path`. Fails on anything but a well-formed model of a size within limits.
+pb::ModelProto readProto(llvm::StringRef path);
+
 /// Reads the model at `path`, and takes its initializers and Constant nodes out.
 /// Fails on anything but a well-formed model of an opset and size within limits.
 Model readModel(llvm::StringRef path, bool allowSymlinks, bool checkData);

@@ -27,6 +27,8 @@ struct ModuleRecord {
   llvm::StringMap<std::vector<pb::AttributeProto>> attributes;
   /// Buffers that forward updates, each with the value that it has in the next step.
   std::vector<std::pair<std::string, std::string>> updates;
+  /// The learning rate with which the artifacts of the model begin.
+  std::optional<float> learningRate;
   /// Restored semantics, and those that could not be restored but do not prevent training.
   std::vector<std::string> remarks, warnings;
 

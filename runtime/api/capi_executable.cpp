@@ -50,6 +50,11 @@ const char *zero_rt_executable_model(const zero_rt_executable *executable) {
   return model.empty() ? nullptr : model.c_str();
 }
 
+const char *zero_rt_executable_ort_checkpoint(const zero_rt_executable *executable) {
+  const std::string &path = executable->program->tables().ort_checkpoint();
+  return path.empty() ? nullptr : path.c_str();
+}
+
 zero_rt_status zero_rt_executable_info(const zero_rt_executable *executable,
                                        zero_rt_program_info *info) {
   const proto::Program &program = executable->program->tables();

@@ -165,20 +165,10 @@ Status OnnxRewriter::readTensor(WireRange range, Tensor &tensor) const {
   });
 }
 
-/// ONNX's element types that this runtime has too.
-static DType toDType(uint64_t onnxType) {
-  static const std::map<uint64_t, DType> table = {
-      {1, ZERO_RT_F32},  {2, ZERO_RT_U8},   {3, ZERO_RT_I8},   {4, ZERO_RT_U16},
-      {5, ZERO_RT_I16},  {6, ZERO_RT_I32},  {7, ZERO_RT_I64},  {9, ZERO_RT_BOOL},
-      {10, ZERO_RT_F16}, {11, ZERO_RT_F64}, {12, ZERO_RT_U32}, {16, ZERO_RT_BF16}};
-  auto it = table.find(onnxType);
-  return it == table.end() ? ZERO_RT_NO_DTYPE : it->second;
-}
-
 /// The tensor is one of the program's, as the program has it.
 Status OnnxRewriter::checkEntry(const Tensor &tensor, size_t entry) {
   const TensorEntry &wanted = entries[entry];
-  DType dtype = toDType(tensor.type);
+  DType dtype = dtypeOfOnnx(tensor.type);
   const char *name = wanted.initializer.c_str();
   if (stored[entry] != ZERO_RT_NO_DTYPE)
     return fail(ZERO_RT_BAD_FILE, "it has two tensors '%s'", escape(name).c_str());
@@ -267,7 +257,7 @@ Status OnnxRewriter::findOld(const Tensor &tensor, OnnxModel::External &old) con
   ZERO_RT_TRY(InputFile::open(old.file, source));
   uint64_t bytes = 0, size = source.size();
   bool good = number("offset", 0, old.offset) && old.offset <= size;
-  const bool known = countBytes(tensor.dims, toDType(tensor.type), bytes);
+  const bool known = countBytes(tensor.dims, dtypeOfOnnx(tensor.type), bytes);
   good = good && number("length", known ? bytes : size - old.offset, old.bytes);
   if (!good || old.bytes > size - old.offset)
     return fail(ZERO_RT_BAD_FILE, "tensor '%s': its external data lies outside '%s'",

@@ -2,6 +2,7 @@
 
 #include "runtime/io/weights_writer.h"
 
+#include "runtime/io/ort_checkpoint.h"
 #include "runtime/io/safetensors.h"
 
 namespace zero::rt {
@@ -10,6 +11,7 @@ namespace zero::rt {
 static Status createOutput(const std::string &path, const WeightsOrigin &origin, OutputFile &file) {
   std::vector<std::string> inputs = origin.files;
   inputs.push_back(origin.model);
+  inputs.push_back(origin.ortCheckpoint);
   for (const std::string &input : inputs)
     if (isSameFile(path, input))
       return fail(ZERO_RT_IO, "cannot write '%s': the program reads '%s' from there",
@@ -17,10 +19,19 @@ static Status createOutput(const std::string &path, const WeightsOrigin &origin,
   return OutputFile::create(path, file);
 }
 
+WeightsWriter::Format WeightsWriter::formatOf(const std::string &path,
+                                              const WeightsOrigin &origin) {
+  if (path.ends_with(".onnx"))
+    return Format::Onnx;
+  const bool hasSuffix = path.find('.', path.rfind('/') + 1) != path.npos;
+  return origin.ortCheckpoint.empty() || hasSuffix ? Format::Safetensors : Format::OrtCheckpoint;
+}
+
 Status WeightsWriter::create(const std::string &path, const WeightsOrigin &origin,
                              const std::vector<TensorEntry> &entries, WeightsWriter &writer) {
-  writer.isOnnx = path.ends_with(".onnx");
-  if (writer.isOnnx) {
+  writer.origin = origin;
+  writer.format = formatOf(path, origin);
+  if (writer.format == Format::Onnx) {
     if (origin.model.empty())
       return fail(ZERO_RT_INVALID_ARGUMENT,
                   "cannot write '%s': the program was not made from a .onnx file",
@@ -35,7 +46,15 @@ Status WeightsWriter::create(const std::string &path, const WeightsOrigin &origi
 }
 
 Status WeightsWriter::write(const std::vector<TensorEntry> &entries) {
-  return isOnnx ? model.write(file, data, dataName, entries) : writeSafetensors(file, entries);
+  switch (format) {
+  case Format::Onnx:
+    return model.write(file, data, dataName, entries);
+  case Format::OrtCheckpoint:
+    return writeOrtCheckpoint(file, origin.ortCheckpoint, origin.learningRate, entries);
+  case Format::Safetensors:
+    return writeSafetensors(file, entries);
+  }
+  return fail(ZERO_RT_INTERNAL, "unknown format of weights");
 }
 
 Status WeightsWriter::sync() {

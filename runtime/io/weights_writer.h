@@ -7,16 +7,21 @@
 
 namespace zero::rt {
 
-/// The sources of a program: its ONNX model, or empty, and all files from which its initial values
-/// are read.
+/// The sources of a program: its ONNX model, or empty, a checkpoint of onnxruntime-training, or
+/// empty, and all files from which its initial values are read.
 struct WeightsOrigin {
-  std::string model;
+  std::string model, ortCheckpoint;
   std::vector<std::string> files;
+  float learningRate = 0; ///< with which a run that continues starts
 };
 
-/// Writes weights as .safetensors or, where the file is called so, as .onnx: the model
-/// that the program was made from, with new values. External data goes to a second
-/// file, FILE.data. Files appear under their names at commit().
+/// Writes weights in the format that the name of the file says:
+/// - .safetensors;
+/// - .onnx: the model that the program was made from, with new values. External data goes to a
+///   second file, FILE.data;
+/// - no suffix, if the program begins with a checkpoint of onnxruntime-training: one with new
+///   values.
+/// All other names are those of .safetensors. Files appear under their names at commit().
 class WeightsWriter {
 public:
   /// Creates the temporaries and, for .onnx, checks that the model has all `entries` (whose
@@ -32,8 +37,12 @@ public:
   Status commit();
 
 private:
-  bool isOnnx = false;
+  enum class Format { Safetensors, Onnx, OrtCheckpoint };
+  static Format formatOf(const std::string &path, const WeightsOrigin &origin);
+
+  Format format = Format::Safetensors;
   std::string dataName;
+  WeightsOrigin origin;
   OnnxModel model;
   OutputFile file, data;
 };

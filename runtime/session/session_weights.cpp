@@ -112,7 +112,10 @@ Status SessionWeights::save(const std::string &path) const {
                          tensor.init().file().transposed()});
   }
   WeightsWriter writer;
-  WeightsOrigin origin{tables().model(), {tables().files().begin(), tables().files().end()}};
+  WeightsOrigin origin{tables().model(),
+                       tables().ort_checkpoint(),
+                       {tables().files().begin(), tables().files().end()},
+                       tables().learning_rate()};
   ZERO_RT_TRY(WeightsWriter::create(path, origin, entries, writer));
   ZERO_RT_TRY(writer.write(entries));
   return writer.commit();

@@ -90,10 +90,10 @@ Status planWeights(const proto::Program &program, const WeightsFile &file, bool 
   for (const proto::Tensor &tensor : program.tensors()) {
     const WeightsFile::Get *found = nullptr;
     ZERO_RT_TRY(finder.find(tensor, found, problems));
-    // Other state may be in the file, too, and buffers that start as one number need not be.
-    const bool isNeeded =
-        tensor.init().required() ||
-        (tensor.saved() && !(tensor.role() == proto::BUFFER && tensor.init().has_splat()));
+    // State of an optimizer may be in the file, too, and buffers that start as one number need not
+    // be.
+    const bool isNeeded = tensor.init().required() || tensor.role() == proto::PARAMETER ||
+                          (tensor.role() == proto::BUFFER && !tensor.init().has_splat());
     if (!found && !isNeeded)
       continue;
     if (!found) {
@@ -110,7 +110,7 @@ Status planWeights(const proto::Program &program, const WeightsFile &file, bool 
   }
   plan.unknown = finder.rest().size();
   for (const auto &[name, get] : finder.rest())
-    if (!partial)
+    if (!partial && !file.isOptimizerState(name))
       problems.add(kUnknown, quoted(name));
   if (!problems.empty())
     return fail(ZERO_RT_BAD_DATA, "%s%s", remedyFor(problems).c_str(), problems.text().c_str());

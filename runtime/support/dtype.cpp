@@ -14,15 +14,17 @@ struct Description {
   size_t size;
   const char *name;
   const char *safetensors;
+  uint64_t onnx; ///< in TensorProto.DataType
 };
 } // namespace
 
 static const Description &describe(DType dtype) {
   static const Description table[] = {
-      {0, "no type", ""},      {4, "float32", "F32"}, {8, "float64", "F64"}, {2, "float16", "F16"},
-      {2, "bfloat16", "BF16"}, {1, "bool", "BOOL"},   {1, "int8", "I8"},     {4, "int32", "I32"},
-      {8, "int64", "I64"},     {1, "uint8", "U8"},    {2, "int16", "I16"},   {2, "uint16", "U16"},
-      {4, "uint32", "U32"},    {8, "uint64", "U64"},
+      {0, "no type", "", 0},     {4, "float32", "F32", 1},    {8, "float64", "F64", 11},
+      {2, "float16", "F16", 10}, {2, "bfloat16", "BF16", 16}, {1, "bool", "BOOL", 9},
+      {1, "int8", "I8", 3},      {4, "int32", "I32", 6},      {8, "int64", "I64", 7},
+      {1, "uint8", "U8", 2},     {2, "int16", "I16", 5},      {2, "uint16", "U16", 4},
+      {4, "uint32", "U32", 12},  {8, "uint64", "U64", 13},
   };
   size_t index = static_cast<size_t>(dtype);
   return table[index < std::size(table) ? index : 0];
@@ -39,6 +41,15 @@ DType dtypeNamed(const std::string &name) {
 }
 
 const char *safetensorsName(DType dtype) { return describe(dtype).safetensors; }
+
+uint64_t onnxTypeOf(DType dtype) { return describe(dtype).onnx; }
+
+DType dtypeOfOnnx(uint64_t type) {
+  for (int i = 1; describe(DType(i)).size > 0; ++i)
+    if (type == onnxTypeOf(DType(i)))
+      return DType(i);
+  return ZERO_RT_NO_DTYPE;
+}
 
 template <typename T>
 static void fillWith(T value, void *destination, size_t count) {

@@ -26,6 +26,12 @@ DType dtypeNamed(const std::string &name);
 /// For safetensors: "F32".
 const char *safetensorsName(DType dtype);
 
+/// The type with number `type` in ONNX's TensorProto, or ZERO_RT_NO_DTYPE.
+DType dtypeOfOnnx(uint64_t type);
+
+/// The number of `dtype` there; 0, undefined, if it is no element type.
+uint64_t onnxTypeOf(DType dtype);
+
 /// Writes `count` elements of `value`, converted to `dtype`, at `destination`.
 void fill(DType dtype, double value, void *destination, size_t count);
 

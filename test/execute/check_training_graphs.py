@@ -9,16 +9,18 @@ numbers of labels and compared with itself on the whole batch; the other has dro
 
 import json
 import sys
+from pathlib import Path
 
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from check_whole_step import WholeStep, check_gradients
+from whole_step import WholeStep, check_gradients, write_forward_weights
 from zero_test import Checks, read_safetensors, run_tool
 
 RATE, MOMENTUM = 0.05, 0.9
 MICROSOFT = "com.microsoft"
+STATE = ["--carry=*=*.new", "--zeros=*.speed"]
 
 
 def constant(graph, name, value, dtype=np.float32):
@@ -70,17 +72,15 @@ def append_updates(model):
         for n in accumulators})
 
 
-class TrainingGraph(WholeStep):
-    """A graph of test/data/ort."""
-
-    state, truth = ["--carry=*=*.new", "--zeros=*.speed"], "sgdm_losses"
-
-    def find_model(self, data):
-        model = onnx.load(data / "ort" / self.name / "training_model.onnx")
-        append_updates(model)
-        path = self.work / "step.onnx"
-        onnx.save(model, path)
-        return path
+def load_graph(data, name, work):
+    """A graph of test/data/ort with updates."""
+    work.mkdir(parents=True, exist_ok=True)
+    model = onnx.load(Path(data) / "ort" / name / "training_model.onnx")
+    append_updates(model)
+    path, weights = work / "step.onnx", work / "weights.npz"
+    onnx.save(model, path)
+    write_forward_weights(data, name, path, weights)
+    return WholeStep(data, name, work, path, STATE, [f"--weights={weights}"], "sgdm_losses")
 
 
 def check_losses(checks, graph):
@@ -129,7 +129,7 @@ class Small:
         np.savez(self.work / "data.npz", **data)
         np.savez(self.work / "start.npz", w=self.weight)
         saved, gradients = (self.work / f"{name}.safetensors" for name in ("saved", "gradients"))
-        run_tool("zeroc", path, *TrainingGraph.state, f"--ranks={ranks}", *flags, "-o",
+        run_tool("zeroc", path, *STATE, f"--ranks={ranks}", *flags, "-o",
                  self.work / "small.zexe")
         run_tool("zero-run", self.work / "small.zexe", f"--data={self.work}/data.npz",
                  f"--weights={self.work}/start.npz", f"--steps={self.steps}", f"--log={log}",
@@ -206,7 +206,7 @@ def main():
     data, work, *names = sys.argv[1:]
     checks = Checks()
     for name in names:
-        graph = TrainingGraph(data, name, f"{work}/{name}")
+        graph = load_graph(data, name, Path(work) / name)
         check_gradients(checks, graph)
         check_losses(checks, graph)
     if "mlp" in names:

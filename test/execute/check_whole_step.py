@@ -6,97 +6,25 @@ Limit: ten updates within 1e-3 of the losses. Stages, micro-batches' share, disk
 leave the bits as they are.
 """
 
-import json
-import shutil
 import sys
 from pathlib import Path
 
 import numpy as np
 import onnx
-from onnx import numpy_helper
 
-from zero_test import Checks, Failed, check_refused, read_safetensors, run_tool
+from whole_step import (WholeStep, check_certificate, check_gradients, check_stages, check_tiers,
+                        write_forward_weights)
+from zero_test import Checks, Failed, check_refused, run_tool
 
-STEPS = 11
 STATE = ["--carry=*=*.new", "--zeros=*.exp_avg,*.exp_avg_sq,step"]
 
 
-class WholeStep:
+def load_step(data, name, work):
     """A step of test/data/whole-step with the parameters and the batch of its forward graph."""
-
-    state, truth = STATE, "adamw_losses"
-
-    def __init__(self, data, name, work):
-        self.name, self.work = name, Path(work)
-        self.work.mkdir(parents=True, exist_ok=True)
-        self.model = self.find_model(Path(data))
-        truth = dict(np.load(Path(data) / name / "groundtruth.npz"))
-        self.losses = truth[self.truth]
-        self.gradients = {k[len("grad."):]: v for k, v in truth.items() if k.startswith("grad.")}
-        self.inputs = {k[len("input."):]: v for k, v in truth.items() if k.startswith("input.")}
-        forward = onnx.load(Path(data) / name / "model.onnx")
-        names = {i.name for i in onnx.load(self.model).graph.input}
-        self.weights = self.work / "weights.npz"
-        np.savez(self.weights, **{t.name: numpy_helper.to_array(t)
-                                  for t in forward.graph.initializer if t.name in names})
-
-    def find_model(self, data):
-        return data / "whole-step" / f"{self.name}.onnx"
-
-    def data_flag(self, copies):
-        """Data in which each rank and micro-batch gets the batch of the graph."""
-        files = {}
-        for name, value in self.inputs.items():
-            files[name] = self.work / f"{name}.{copies}.npy"
-            np.save(files[name], np.concatenate([value] * copies))
-        return "--data=" + ",".join(f"{name}={file}" for name, file in files.items())
-
-    def compile(self, *flags):
-        path = self.work / "step.zexe"
-        self.report = run_tool("zeroc", self.model, *self.state, *flags, "-o", path)
-        return path
-
-    def train(self, ranks, *flags, micro_batches=1, steps=STEPS, run=()):
-        """Losses, and the trained weights."""
-        log, saved = self.work / "log.jsonl", self.work / "saved.safetensors"
-        executable = self.compile(f"--ranks={ranks}", f"--micro-batches={micro_batches}", *flags)
-        begin = [] if any(flag.startswith("--resume") for flag in run) else \
-            [f"--weights={self.weights}"]
-        run_tool("zero-run", executable, self.data_flag(ranks * micro_batches), f"--steps={steps}",
-                 "--quiet", f"--log={log}", f"--save={saved}", f"--nvme-dir={self.work}", *begin,
-                 *run)
-        losses = [json.loads(line)["loss"] for line in log.read_text().splitlines()]
-        return np.array(losses), saved.read_bytes()
-
-
-def check_stages(checks, step):
-    for ranks in (1, 2, 4):
-        first = None
-        for stage in range(4):
-            label = f"{step.name} stage {stage} on {ranks}"
-            losses, weights = step.train(ranks, f"--zero-stage={stage}")
-            error = np.max(np.abs(losses / step.losses - 1))
-            checks.that(error <= 1e-3, f"{label}: losses off by {error:.2e}: {losses}")
-            first = first or (losses.tobytes(), weights)
-            checks.that(first == (losses.tobytes(), weights), f"{label}: other bits than stage 0")
-
-
-def check_tiers(checks, step):
-    """Resumed, recomputed, in micro-batches and with state on disk: the same bits."""
-    losses, weights = step.train(2, "--zero-stage=3")
-    state = step.work / "state"
-    shutil.rmtree(state, ignore_errors=True)
-    step.train(2, "--zero-stage=3", steps=4, run=[f"--save-state={state}"])
-    ways = {
-        "resumed": ([], [f"--resume={state}"]),
-        "on disk": (["--offload-optimizer=nvme"], []),
-        "recomputed": (["--checkpoint=layer"], []),
-        "all on disk": (["--offload-optimizer=nvme", "--offload-params=nvme"], []),
-    }
-    for label, (flags, run) in ways.items():
-        got, saved = step.train(2, "--zero-stage=3", *flags, run=run)
-        checks.that(np.array_equal(got, losses), f"{step.name} {label}: {got}, not {losses}")
-        checks.that(saved == weights, f"{step.name} {label}: other weights")
+    model, weights = Path(data) / "whole-step" / f"{name}.onnx", Path(work) / "weights.npz"
+    step = WholeStep(data, name, work, model, STATE, [f"--weights={weights}"])
+    write_forward_weights(data, name, model, weights)
+    return step
 
 
 def check_micro_batches(checks, step):
@@ -110,26 +38,6 @@ def check_micro_batches(checks, step):
     checks.that(np.allclose(free, losses, rtol=1e-6), f"{step.name}: not clipped, but {free}")
     clipped, _ = step.train(2, "--zero-stage=2", "--clip-norm=1e-4")
     checks.that(not np.allclose(clipped, losses, rtol=1e-4), f"{step.name}: no effect of the limit")
-
-
-def check_gradients(checks, step):
-    """--dump-gradients writes means over ranks."""
-    file = step.work / "gradients.safetensors"
-    step.train(2, steps=1, run=[f"--dump-gradients={file}"])
-    for name, value in read_safetensors(file).items():
-        expected = step.gradients[name]
-        error = np.linalg.norm(value - expected) / max(np.linalg.norm(expected), 1e-4)
-        checks.that(error <= 1e-4, f"{step.name}: gradient of {name} off by {error:.2e}")
-
-
-def check_certificate(checks, step):
-    """Optimizer state of the graph is divided by the ranks, as Zero's own is."""
-    for stage, shards in ((0, 1), (1, 2), (3, 2)):
-        step.compile(f"--zero-stage={stage}", "--ranks=2")
-        line = next(line for line in step.report.splitlines() if "optimizer state" in line)
-        states = 2 * 4 * sum(g.size for g in step.gradients.values()) / shards
-        checks.that(states <= int(line.split()[2]) <= states * 1.05 + 4096,
-                    f"{step.name} stage {stage}: {states} bytes of state, certificate {line}")
 
 
 def check_errors(checks, step):
@@ -168,7 +76,7 @@ def main():
     data, work, *names = sys.argv[1:]
     checks = Checks()
     for name in names:
-        step = WholeStep(data, name, f"{work}/{name}")
+        step = load_step(data, name, f"{work}/{name}")
         check_stages(checks, step)
         check_tiers(checks, step)
         check_certificate(checks, step)

@@ -26,6 +26,17 @@ static constexpr const char *kWeights = "weights.bin";
 
 /// Options below this number denote flags of plain fp32 steps, as in old cases.
 static constexpr uint64_t kPlainOptions = 64;
+/// Options from this number on denote flags of whole training steps.
+static constexpr uint64_t kWholeStepOptions = 2 * kPlainOptions;
+
+/// The suffix of the next value of a state in the seeds that are whole steps.
+static constexpr const char *kNext = ".new";
+
+static bool isWholeStep(const ::onnx::ModelProto &model) {
+  return llvm::any_of(model.graph().output(), [](const ::onnx::ValueInfoProto &output) {
+    return output.name().ends_with(kNext);
+  });
+}
 
 /// Sets the flags that the number `options` denotes. One number in four generates native code.
 static void setFlags(CompilerOptions &flags, uint64_t options, const std::string &output) {
@@ -36,13 +47,20 @@ static void setFlags(CompilerOptions &flags, uint64_t options, const std::string
   flags.phases.place.stage = static_cast<unsigned>(random.below(4));
   flags.phases.place.ranks = 1 + static_cast<unsigned>(random.below(4));
   flags.phases.place.bucketBytes = ByteSize{random.oneIn(4) ? 1 + random.below(4096) : 25'000'000};
+  const bool isWhole = options >= kWholeStepOptions;
+  if (isWhole) {
+    flags.frontendFlags["carry"] = std::string("*=*") + kNext;
+    if (random.oneIn(2))
+      flags.frontendFlags["zeros"] = "*";
+  }
   flags.phases.step.optimizer = std::string(random.oneIn(4) ? "sgd" : "adamw");
   if (random.oneIn(4))
     flags.phases.recognise.lossMean = LossMean::Local;
   flags.phases.import.forwardOnly = random.oneIn(8);
   if (options < kPlainOptions || flags.phases.import.forwardOnly)
     return;
-  flags.phases.precision.stored = wordsOf(Precision{})[random.below(3)].value;
+  if (!isWhole) // it has its own types
+    flags.phases.precision.stored = wordsOf(Precision{})[random.below(3)].value;
   flags.phases.step.microBatches = 1 + random.below(3);
   flags.phases.step.clipNorm = random.oneIn(2) ? 1.0 : 0.0;
   if (random.oneIn(4))
@@ -84,7 +102,7 @@ public:
   }
 
   Case mutate(Random &random) override {
-    const uint64_t options = random.below(2 * kPlainOptions);
+    uint64_t options = random.below(kWholeStepOptions);
     if (!texts.empty() && (models.empty() || random.oneIn(8))) {
       Case made = random.pick(texts);
       mutateText(made.bytes, random);
@@ -93,6 +111,8 @@ public:
     // Models that are rejected immediately find little.
     const bool isForeign = models.empty() || (!foreign.empty() && random.oneIn(16));
     ::onnx::ModelProto model = random.pick(isForeign ? foreign : models);
+    if (isWholeStep(model))
+      options += kWholeStepOptions;
     const bool asBytes = random.oneIn(8);
     if (!asBytes)
       mutateModel(model, random.pick(isForeign ? foreign : models), vocabulary, random);

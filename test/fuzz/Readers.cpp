@@ -4,6 +4,7 @@
 #include "Fuzz.h"
 #include "Reflect.h"
 
+#include "runtime/io/weights_file.h"
 #include "runtime/load/program.h"
 #include "runtime/load/validate.h"
 
@@ -62,6 +63,22 @@ static rt::ArrayFile arrayFile(const std::string &path, const std::string &exten
   return file;
 }
 
+/// Opens a file of weights and touches every byte of every tensor.
+static rt::Status readWeights(const std::string &path) {
+  rt::WeightsFile file;
+  ZERO_RT_TRY(rt::WeightsFile::open(path, file));
+  uint64_t sum = 0;
+  for (const auto &[name, get] : file.tensors()) {
+    rt::Array array;
+    ZERO_RT_TRY(get(array));
+    for (uint8_t byte : array.bytes)
+      sum += byte;
+  }
+  volatile uint64_t kept = sum;
+  (void)kept;
+  return {};
+}
+
 /// Everything except mapping the code.
 static rt::Status readProgram(const std::string &path) {
   rt::Executable executable;
@@ -94,7 +111,8 @@ namespace {
 class ReadersTarget : public Target {
 public:
   const char *summary() const override {
-    return "Mutates .npy, .npz, raw and .zexe files and reads them as the runtime does.";
+    return "Mutates .npy, .npz, raw and .zexe files, and files of weights (.weights), and reads "
+           "them as the runtime does.";
   }
 
   void prepare(const std::string &folder) override { scratch = folder; }
@@ -126,8 +144,9 @@ public:
     const std::string path = folder + "/input." + input.extension;
     writeFile(path, input.bytes);
     Random options(input.options);
-    const rt::Status status = input.extension == "zexe"
-                                  ? readProgram(path)
+    const rt::Status status = input.extension == "zexe" ? readProgram(path)
+                              : input.extension == "weights"
+                                  ? readWeights(path)
                                   : readBatches(arrayFile(path, input.extension, options), options);
     if (!status.ok() && status.getMessage().empty())
       failCase("refused without an error");

@@ -22,7 +22,8 @@ std::vector<Flag> resultFlags() {
   return {
       {"Results", "save", "FILE",
        "write the trained weights as .safetensors, or, if FILE ends in .onnx,\n"
-       "the model with new initializers. May be given twice",
+       "the model with new initializers. With --ort-checkpoint, a FILE without\n"
+       "suffix is a checkpoint of onnxruntime-training. May be given twice",
        addSave, /*repeats=*/true},
       {"Results", "save-state", "DIR",
        "write a checkpoint for --resume at the end and when interrupted;\n"

@@ -70,13 +70,17 @@ static Status weightsOf(const Executable &executable, zero_rt_session *session,
 }
 
 static Status createWeights(const std::vector<std::string> &inputs, const std::string &path,
-                            const Executable &executable, WeightsWriter &writer) {
+                            const Options &options, const Executable &executable,
+                            WeightsWriter &writer) {
   ZERO_RT_TRY(checkNoInput(inputs, path));
   if (path.ends_with(".onnx"))
     ZERO_RT_TRY(checkNoInput(inputs, path + ".data"));
   WeightsOrigin origin;
   if (const char *model = zero_rt_executable_model(executable.get()))
     origin.model = model;
+  if (const char *checkpoint = zero_rt_executable_ort_checkpoint(executable.get()))
+    origin.ortCheckpoint = checkpoint;
+  origin.learningRate = options.learningRate.value_or(infoOf(executable).learning_rate);
   for (size_t i = 0; const char *file = zero_rt_executable_file(executable.get(), i); ++i)
     origin.files.push_back(file);
   std::vector<TensorEntry> entries;
@@ -90,7 +94,7 @@ Status Outputs::open(const Options &options, const Executable &executable) {
   figures.emplace(executable);
   ZERO_RT_TRY(create(inputs, options.log, log));
   for (const std::string &path : options.saves)
-    ZERO_RT_TRY(createWeights(inputs, path, executable, weights.emplace_back()));
+    ZERO_RT_TRY(createWeights(inputs, path, options, executable, weights.emplace_back()));
   ZERO_RT_TRY(create(inputs, options.gradients, gradients));
   ZERO_RT_TRY(create(inputs, options.outputs, outputs));
   ZERO_RT_TRY(create(inputs, options.trace, trace));

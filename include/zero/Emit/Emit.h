@@ -14,10 +14,11 @@
 namespace zero {
 
 struct EmitOptions {
-  std::string output;   ///< path of the .zexe
-  std::string name;     ///< of the model, for messages
-  std::string model;    ///< absolute path of the ONNX file that it was compiled from; or empty
-  std::string dataRoot; ///< directory that data references are relative to
+  std::string output;        ///< path of the .zexe
+  std::string name;          ///< of the model, for messages
+  std::string model;         ///< absolute path of the ONNX file that it was compiled from; or empty
+  std::string ortCheckpoint; ///< absolute path of a checkpoint of onnxruntime-training; or empty
+  std::string dataRoot;      ///< directory that data references are relative to
   double learningRate = 1e-3;             ///< default of the learning-rate input
   unsigned threads = 1;                   ///< that compile kernels
   std::string cacheFolder;                ///< of object code; empty: none

@@ -30,6 +30,9 @@ struct ImportOptions {
   std::vector<CarriedPair> carry;
   /// Patterns of carried inputs without initializers whose initial value is zero.
   std::vector<std::string> zeros;
+  /// Artifacts of onnxruntime-training: the optimizer model that belongs to the model, and a
+  /// checkpoint with the values of inputs; both may be empty.
+  std::string ortOptimizer, ortCheckpoint;
   /// Shapes of inputs; a symbolic dimension bound through one input is bound
   /// wherever it appears.
   ShapeBindings shapes;

@@ -27,6 +27,13 @@ static OwningOpRef<ModuleOp> readOnnx(const FrontendInput &input, MLIRContext &c
       emitError(UnknownLoc::get(&context)) << "--carry: " << error;
       return nullptr;
     }
+  options.ortOptimizer = input.flags.lookup("ort-optimizer");
+  options.ortCheckpoint = input.flags.lookup("ort-checkpoint");
+  if (!options.carry.empty() && !options.ortOptimizer.empty()) {
+    emitError(UnknownLoc::get(&context))
+        << "expected --carry or --ort-optimizer, not both: an optimizer model says what is carried";
+    return nullptr;
+  }
   const std::string zeros = input.flags.lookup("zeros");
   for (StringRef pattern : llvm::split(zeros, ','))
     if (!pattern.empty())
@@ -53,6 +60,10 @@ void registerOnnxFrontend() {
        "the model is a whole training step: its input IN is state, and its output OUT "
        "the state of the next step; both may have one *"},
       {"zeros", "PATTERN,...", "carried inputs without an initializer that start as zero"},
+      {"ort-optimizer", "FILE",
+       "the model is a training model of onnxruntime-training, and FILE its optimizer model"},
+      {"ort-checkpoint", "FILE",
+       "a checkpoint of onnxruntime-training has the values of parameters"},
       {"allow-symlinks", "", "follow symbolic links to external data"}};
   onnx.takesParametersBack = true;
   onnx.recognises = beginsOnnx;

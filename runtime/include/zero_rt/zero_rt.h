@@ -229,6 +229,9 @@ const char *zero_rt_executable_file(const zero_rt_executable *executable, size_t
 /* Absolute path of the .onnx file that it was compiled from; NULL for other formats. */
 const char *zero_rt_executable_model(const zero_rt_executable *executable);
 
+/* Absolute path of the checkpoint of onnxruntime-training with its initial values, or NULL. */
+const char *zero_rt_executable_ort_checkpoint(const zero_rt_executable *executable);
+
 zero_rt_status zero_rt_executable_info(const zero_rt_executable *executable,
                                        zero_rt_program_info *info);
 /* Values that are bound before a step, without the learning rate. */
