@@ -2,6 +2,8 @@
 
 #include "dialects/Onnx/Onnx.h"
 
+#include "dialects/Onnx/ElementTypes.h"
+
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/IR/OpImplementation.h"
@@ -57,6 +59,29 @@ RankedTensorType NodeOp::inputType(unsigned index) {
 
 RankedTensorType NodeOp::outputType(unsigned index) {
   return signless(cast<RankedTensorType>(getOutputs()[index].getType()));
+}
+
+int64_t zero::onnx::dataTypeOf(Type type) {
+  if (auto integer = dyn_cast<IntegerType>(type)) {
+    bool isUnsigned = integer.isUnsigned();
+    switch (integer.getWidth()) {
+    case 1:
+      return 9;
+    case 8:
+      return isUnsigned ? 2 : 3;
+    case 16:
+      return isUnsigned ? 4 : 5;
+    case 32:
+      return isUnsigned ? 12 : 6;
+    default:
+      return isUnsigned ? 13 : 7;
+    }
+  }
+  if (type.isF16())
+    return 10;
+  if (type.isBF16())
+    return 16;
+  return type.isF64() ? 11 : 1;
 }
 
 std::string NodeOp::describe() { return (getOpType() + " node '" + getNode() + "'").str(); }

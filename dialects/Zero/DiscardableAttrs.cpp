@@ -111,6 +111,7 @@ const Known kKnownOfArguments[] = {
     {"zero.tokens", OnFunction, kUnit, "no value"},
     {"zero.micro_batch", OnFunction, kInteger, "an integer"},
     {"zero.inplace", OnFunction, kInteger, "the number of a result"},
+    {"zero.state", OnFunction, isKind<FlatSymbolRefAttr>, "a symbol"},
     {"zero.offsets", OnFunction, kIntegers, "integers"},
 };
 

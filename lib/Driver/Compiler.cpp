@@ -2,11 +2,14 @@
 
 #include "zero/Driver/Compiler.h"
 
+#include "EmitOnnx.h"
 #include "LocalBatch.h"
 #include "WholeStep.h"
 #include "zero/Driver/Register.h"
 #include "zero/Emit/Emit.h"
+#include "zero/EmitOnnx/EmitOnnx.h"
 #include "zero/Frontends/Frontend.h"
+#include "zero/Pipelines/Pipelines.h"
 #include "zero/Report/PlanReport.h"
 
 #include "mlir/IR/Diagnostics.h"
@@ -93,12 +96,16 @@ LogicalResult runPhases(ModuleOp module, const CompilerOptions &options,
     // after every pass.
     pm.enableVerifier(false);
     addPhase(pm, phase, phases, machine);
+    if (phase == Phase::Recognise && !options.emitOnnx.empty())
+      addAttentionProducts(pm);
     if (options.cleanAfterPhases)
       addGenericPasses(pm);
     if (failed(pm.run(module)) || failed(verify(module)))
       return failure();
     if (options.dumpAfter == phaseName(phase))
       module.print(llvm::outs());
+    if (phase == Phase::Step && !options.emitOnnx.empty())
+      break;
   }
   return success();
 }
@@ -135,12 +142,22 @@ static std::string checkReports(const CompilerOptions &options) {
   return "";
 }
 
+/// The same for the files of --emit-onnx.
+static std::string checkEmitted(const CompilerOptions &options) {
+  if (!StringRef(options.emitOnnx).ends_with(".onnx"))
+    return "--emit-onnx: expected a name that ends in .onnx, got '" + options.emitOnnx + "'";
+  std::string error = checkWritable(options, options.emitOnnx);
+  return error.empty() ? checkWritable(options, externalDataOf(options.emitOnnx)) : error;
+}
+
 std::string checkOutput(const CompilerOptions &options) {
+  if (!options.emitOnnx.empty())
+    return checkEmitted(options);
   std::string error = checkReports(options);
   if (!error.empty() || options.planOnly)
     return error;
   if (options.output.empty())
-    return "expected -o FILE.zexe, or --plan-only";
+    return "expected -o FILE.zexe, --emit-onnx=FILE.onnx, or --plan-only";
   return checkWritable(options, options.output);
 }
 
@@ -201,6 +218,11 @@ LogicalResult compileModel(const CompilerOptions &options, llvm::raw_ostream &re
   const bool isOwn = (*module)->hasAttr(kWholeStepAttr);
   if (optimizer && !isOwn && !options.phases.step.optimizer.hasValue())
     report << "no --optimizer is given; the default is " << optimizer.getValue() << "\n";
+  FailureOr<std::string> root = dataRoot(options, *module);
+  if (failed(root))
+    return failure();
+  if (!options.emitOnnx.empty())
+    return writeStep(*module, options, *root, report);
   // No pass changes the step from here on.
   const Storage storage(*module);
   const PlanSummary summary = summarisePlan(*module, storage);
@@ -209,9 +231,6 @@ LogicalResult compileModel(const CompilerOptions &options, llvm::raw_ostream &re
   PlanReport plan = collectReport(options, *module, storage, summary, decisions);
   if (options.planOnly)
     return writeReports(plan, options.reports, context);
-  FailureOr<std::string> root = dataRoot(options, *module);
-  if (failed(root))
-    return failure();
   EmitOptions emit;
   emit.output = options.output;
   emit.dataRoot = *root;

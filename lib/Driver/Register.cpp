@@ -8,6 +8,7 @@
 #include "zero/Driver/Phases.h"
 #include "zero/Emit/Passes.h"
 #include "zero/Transforms/Differentiate/Passes.h"
+#include "zero/Transforms/EmitOnnx/Passes.h"
 #include "zero/Transforms/Import/Passes.h"
 #include "zero/Transforms/Kernels/Passes.h"
 #include "zero/Transforms/Pack/Passes.h"
@@ -39,6 +40,7 @@ void registerPasses() {
   registerZeroDifferentiatePasses();
   registerZeroStepPasses();
   registerZeroShapePasses();
+  registerZeroEmitOnnxPasses();
   registerZeroKernelsPasses();
   registerZeroPlacePasses();
   registerZeroPartitionPasses();

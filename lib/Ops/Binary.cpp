@@ -209,7 +209,7 @@ void registerBinary() {
   define(op::Sub, 7, sub, subGradient);
   define(op::Mul, 7, mul, mulGradient);
   define(op::Div, 7, lowerBinary<divide>, divGradient);
-  define({"", "Mod"}, 10, lowerMod, modGradient);
+  define(op::Mod, 10, lowerMod, modGradient);
   registerRuntimeOp("DivGrad", expandDivGrad);
   registerRuntimeOp("Scale", expandScale);
 }

@@ -70,12 +70,12 @@ static void add(onnx::Operator type, int64_t first, LowerFn lower) {
 }
 
 void registerBitwise() {
-  add({"", "BitwiseAnd"}, 18, lowerBits<connect<arith::AndIOp>>);
-  add({"", "BitwiseOr"}, 18, lowerBits<connect<arith::OrIOp>>);
-  add({"", "BitwiseXor"}, 18, lowerBits<connect<arith::XOrIOp>>);
+  add(op::BitwiseAnd, 18, lowerBits<connect<arith::AndIOp>>);
+  add(op::BitwiseOr, 18, lowerBits<connect<arith::OrIOp>>);
+  add(op::BitwiseXor, 18, lowerBits<connect<arith::XOrIOp>>);
   add({"", "BitwiseNot"}, 18, lowerBits<invert>);
-  add({"", "BitShift"}, 11, lowerBits<shift>);
-  add({"", "BitCast"}, 26, lowerBitCast);
+  add(op::BitShift, 11, lowerBits<shift>);
+  add(op::BitCast, 26, lowerBitCast);
 }
 
 } // namespace zero::ops

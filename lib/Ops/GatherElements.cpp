@@ -106,11 +106,7 @@ static LogicalResult expandGrad(onnx::NodeOp node, NodeBuilder &builder,
 void registerGatherElements() {
   registerAnySign(moving({op::GatherElements, 11, kNewestOpset, Kind::Other, lowerGatherElements,
                           gatherElementsGradient}));
-  registerAnySign({{"", "ScatterElements"},
-                   11,
-                   kNewestOpset,
-                   Kind::Other,
-                   lowerScatterElements,
+  registerAnySign({op::ScatterElements, 11, kNewestOpset, Kind::Other, lowerScatterElements,
                    scatterElementsGradient});
   registerOp({own::GatherElementsGrad, 1, 1, Kind::Other, lowerGatherElementsGrad});
   registerRuntimeOp(own::GatherElementsGrad.type, expandGrad);

@@ -155,7 +155,7 @@ void registerGatherND() {
   registerAnySign(
       moving({op::GatherND, 11, kNewestOpset, Kind::Other, lowerGatherND, gatherNDGradient}));
   registerAnySign(
-      {{"", "ScatterND"}, 11, kNewestOpset, Kind::Other, lowerScatterND, scatterNDGradient});
+      {op::ScatterND, 11, kNewestOpset, Kind::Other, lowerScatterND, scatterNDGradient});
   registerOp({own::GatherNDGrad, 1, 1, Kind::Other, lowerGatherNDGrad});
   registerRuntimeOp(own::GatherNDGrad.type, expandGrad);
 }

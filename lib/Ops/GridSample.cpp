@@ -298,8 +298,7 @@ static LogicalResult gridSampleGradient(onnx::NodeOp node, ValueRange dy, ArrayR
 }
 
 void registerGridSample() {
-  registerOp(
-      {{"", "GridSample"}, 16, kNewestOpset, Kind::Other, lowerGridSample, gridSampleGradient});
+  registerOp({op::GridSample, 16, kNewestOpset, Kind::Other, lowerGridSample, gridSampleGradient});
   registerOp({own::GridSampleGradX, 1, 1, Kind::Other, lowerGradX});
   registerOp({own::GridSampleGradGrid, 1, 1, Kind::Other, lowerGradGrid});
 }

@@ -81,15 +81,15 @@ static void add(onnx::Operator type, int64_t first) {
 }
 
 void registerHyperbolic() {
-  add<math::TanOp, tanSlope>({"", "Tan"}, 7);
-  add<math::AsinOp, asinSlope>({"", "Asin"}, 7);
-  add<math::AcosOp, acosSlope>({"", "Acos"}, 7);
-  add<math::AtanOp, atanSlope>({"", "Atan"}, 7);
+  add<math::TanOp, tanSlope>(op::Tan, 7);
+  add<math::AsinOp, asinSlope>(op::Asin, 7);
+  add<math::AcosOp, acosSlope>(op::Acos, 7);
+  add<math::AtanOp, atanSlope>(op::Atan, 7);
   add<math::SinhOp, sinhSlope>(op::Sinh, 9);
   add<math::CoshOp, coshSlope>(op::Cosh, 9);
-  add<math::AsinhOp, asinhSlope>({"", "Asinh"}, 9);
-  add<math::AcoshOp, acoshSlope>({"", "Acosh"}, 9);
-  add<math::AtanhOp, atanhSlope>({"", "Atanh"}, 9);
+  add<math::AsinhOp, asinhSlope>(op::Asinh, 9);
+  add<math::AcoshOp, acoshSlope>(op::Acosh, 9);
+  add<math::AtanhOp, atanhSlope>(op::Atanh, 9);
 }
 
 } // namespace zero::ops

@@ -2,6 +2,7 @@
 
 #include "zero/Ops/NodeBuilder.h"
 
+#include "dialects/Onnx/ElementTypes.h"
 #include "dialects/Zero/Zero.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -31,30 +32,6 @@ static SmallVector<int64_t> broadcastShape(ArrayRef<int64_t> a, ArrayRef<int64_t
     if (shape[shift + index] == 1)
       shape[shift + index] = extent;
   return shape;
-}
-
-/// TensorProto::DataType of an element type.
-static int64_t onnxDataType(Type type) {
-  if (auto integer = dyn_cast<IntegerType>(type)) {
-    bool isUnsigned = integer.isUnsigned();
-    switch (integer.getWidth()) {
-    case 1:
-      return 9;
-    case 8:
-      return isUnsigned ? 2 : 3;
-    case 16:
-      return isUnsigned ? 4 : 5;
-    case 32:
-      return isUnsigned ? 12 : 6;
-    default:
-      return isUnsigned ? 13 : 7;
-    }
-  }
-  if (type.isF16())
-    return 10;
-  if (type.isBF16())
-    return 16;
-  return type.isF64() ? 11 : 1;
 }
 
 onnx::NodeOp NodeBuilder::create(onnx::Operator type, TypeRange results, ValueRange inputs,
@@ -145,7 +122,7 @@ Value NodeBuilder::cast(Value a, Type elementType) {
   RankedTensorType type = tensorType(a);
   if (type.getElementType() == elementType)
     return a;
-  return create(op::Cast, type.clone(elementType), a, attr("to", onnxDataType(elementType)))
+  return create(op::Cast, type.clone(elementType), a, attr("to", onnx::dataTypeOf(elementType)))
       .getResult(0);
 }
 

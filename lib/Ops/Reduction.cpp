@@ -233,10 +233,9 @@ void registerReduction() {
   using C = Combine;
   add(op::ReduceSum, lowerReduction<C::Sum, same, nullptr>, reductionGradient<sumSlope>);
   add(op::ReduceMean, lowerReduction<C::Sum, same, divideByCount>, reductionGradient<meanSlope>);
-  add({"", "ReduceMax"}, lowerReduction<C::Max, same, nullptr>, reductionGradient<extremeSlope>);
-  add({"", "ReduceMin"}, lowerReduction<C::Min, same, nullptr>, reductionGradient<extremeSlope>);
-  add({"", "ReduceProd"}, lowerReduction<C::Product, same, nullptr>,
-      reductionGradient<productSlope>);
+  add(op::ReduceMax, lowerReduction<C::Max, same, nullptr>, reductionGradient<extremeSlope>);
+  add(op::ReduceMin, lowerReduction<C::Min, same, nullptr>, reductionGradient<extremeSlope>);
+  add(op::ReduceProd, lowerReduction<C::Product, same, nullptr>, reductionGradient<productSlope>);
   add(op::ReduceL1, lowerReduction<C::Sum, magnitude, nullptr>, reductionGradient<l1Slope>);
   add({"", "ReduceLogSum"}, lowerReduction<C::Sum, same, logarithm>,
       reductionGradient<logSumSlope>);

@@ -14,6 +14,7 @@
 
 #include "Resample.h"
 #include "Movement.h"
+#include "zero/Ops/ResampleMatrix.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -276,6 +277,12 @@ static Value sumGroups(ImplicitLocOpBuilder &b, Value x, RankedTensorType result
 // Lowering
 //===----------------------------------------------------------------------===//
 
+/// The taps of each element of the result of `node`.
+static TapTable tableOf(onnx::NodeOp node) {
+  TapTable table = makeTable(resizeOf(node));
+  return node.getInt("transposed", 0) ? table.transposed(node.getInt("input", 1)) : table;
+}
+
 static LogicalResult lowerResample(onnx::NodeOp node, ValueRange inputs, OpBuilder &builder,
                                    Lowered &lowered) {
   ImplicitLocOpBuilder b(node.getLoc(), builder);
@@ -283,9 +290,7 @@ static LogicalResult lowerResample(onnx::NodeOp node, ValueRange inputs, OpBuild
   int64_t axis = node.getInt("axis", 0), extent = from.getDimSize(axis);
   int64_t outer = product(to.getShape().take_front(axis));
   int64_t inner = product(to.getShape().drop_front(axis + 1));
-  TapTable table = makeTable(resizeOf(node));
-  if (node.getInt("transposed", 0))
-    table = table.transposed(node.getInt("input", 1));
+  TapTable table = tableOf(node);
   if (inner == 1)
     if (std::optional<Period> period = findPeriod(table, extent)) {
       auto result = to.clone({outer, to.getDimSize(axis)});
@@ -312,3 +317,19 @@ void registerResample() {
 }
 
 } // namespace zero::ops
+
+DenseElementsAttr zero::resampleMatrix(onnx::NodeOp node) {
+  const int64_t axis = node.getInt("axis", 0);
+  RankedTensorType type = node.inputType(0);
+  const int64_t from = type.getDimSize(axis), to = node.outputType(0).getDimSize(axis);
+  if (from * to > ops::kMostConstants)
+    return {};
+  std::vector<double> weights(from * to, 0.0);
+  for (auto [column, taps] : llvm::enumerate(ops::tableOf(node).rows))
+    for (const ops::Tap &tap : taps)
+      weights[tap.index * to + column] += tap.weight;
+  SmallVector<Attribute> rounded;
+  for (double weight : weights)
+    rounded.push_back(FloatAttr::get(type.getElementType(), weight));
+  return DenseElementsAttr::get(type.clone({from, to}), rounded);
+}

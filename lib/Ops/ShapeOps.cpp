@@ -72,8 +72,8 @@ static LogicalResult lowerRange(onnx::NodeOp node, ValueRange inputs, OpBuilder 
 void registerShapeOps() {
   registerAnySign({{"", "Shape"}, 7, kNewestOpset, Kind::Other, lowerShape});
   registerAnySign({{"", "Size"}, 7, kNewestOpset, Kind::Other, lowerSize});
-  registerOp({{"", "ConstantOfShape"}, 9, kNewestOpset, Kind::Other, lowerConstantOfShape});
-  registerOp({{"", "Range"}, 11, kNewestOpset, Kind::Other, lowerRange});
+  registerOp({op::ConstantOfShape, 9, kNewestOpset, Kind::Other, lowerConstantOfShape});
+  registerOp({op::Range, 11, kNewestOpset, Kind::Other, lowerRange});
 }
 
 } // namespace zero::ops

@@ -217,8 +217,8 @@ void registerUnary() {
   add({"", "LeakyRelu"}, 7, lowerUnary<leakyRelu>, unaryGradient<leakyReluSlope>);
   add(op::Elu, 7, lowerUnary<elu>, unaryGradient<eluSlope>);
   add(op::HardSigmoid, 7, lowerUnary<hardSigmoid>, unaryGradient<hardSigmoidSlope>);
-  add({"", "Floor"}, 7, lowerUnary<one<math::FloorOp>>);
-  add({"", "Ceil"}, 7, lowerUnary<one<math::CeilOp>>);
+  add(op::Floor, 7, lowerUnary<one<math::FloorOp>>);
+  add(op::Ceil, 7, lowerUnary<one<math::CeilOp>>);
   add(op::Sign, 9, lowerUnary<sign>);
   add(op::Round, 11, lowerUnary<one<math::RoundEvenOp>>);
   registerRuntimeOp("ReluGrad", expandGradient<reluSlope>);

@@ -258,16 +258,22 @@ def forward_errors(tool, cases):
     return [errors[name] for name in parts]
 
 
-def gradient_errors(tool, cases):
+def dumped_gradients(tool, model, feeds, listed, folder):
+    """The gradients of the parameters in `listed` by name, or the error message of the tools."""
+    results = folder / "gradients.safetensors"
+    said = zero_run(tool, model, feeds, folder, f"--trainable={listed}",
+                    f"--dump-gradients={results}")
+    return (None, said) if said else (read_safetensors(results), None)
+
+
+def gradient_errors(tool, cases, gradients_of=dumped_gradients):
     """The error of each case's gradients (all cases have some); infinity if the case is rejected.
     """
     def execute(group, folder):
         model, feeds = loss_model(group)
-        listed, results = folder / "trainable.txt", folder / "gradients.safetensors"
+        listed = folder / "trainable.txt"
         listed.write_text("".join(f"{part.name}/p\n" for part in group))
-        said = zero_run(tool, model, feeds, folder, f"--trainable={listed}",
-                        f"--dump-gradients={results}")
-        return (None, said) if said else (read_safetensors(results), None)
+        return gradients_of(tool, model, feeds, listed, folder)
 
     graphs = {f"case{i}": GradientGraph(case, f"case{i}", case.reference(case.inputs))
               for i, case in enumerate(cases)}

@@ -4,6 +4,7 @@
 
 #include "runtime/format/limits.h"
 #include "zero/Codegen/TargetCpu.h"
+#include "zero/Frontends/Frontend.h"
 #include "zero/Optimizers/Schedule.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -35,6 +36,7 @@ public:
 
   std::string run() {
     checkModel();
+    checkEmitOnnx();
     checkSelection();
     checkDevice();
     checkPlan();
@@ -104,6 +106,7 @@ private:
   }
 
   void checkModel();
+  void checkEmitOnnx();
   void checkSelection();
   void checkDevice();
   void checkPlan();
@@ -138,6 +141,37 @@ void Checker::checkModel() {
   if (!options.dumpAfter.empty() &&
       llvm::none_of(allPhases(), [&](Phase p) { return phaseName(p) == options.dumpAfter; }))
     fail("--dump-after: unknown phase '" + options.dumpAfter + "'");
+}
+
+/// Flags that decide what the step computes; all others decide how an executable runs it.
+static bool shapesStep(StringRef flag) {
+  static constexpr StringLiteral flags[] = {"emit-onnx",    "external-data",  "lr",
+                                            "config",       "dump-after",     "v",
+                                            "verbose",      "data-root",      "trainable",
+                                            "freeze",       "freeze-all-but", "seed",
+                                            "optimizer",    "no-decay",       "param-group",
+                                            "lr-schedule",  "warmup-steps",   "total-steps",
+                                            "min-lr-ratio", "clip-norm",      "clean-after-phases"};
+  auto isNamed = [&](const auto &known) { return known.name == flag; };
+  return llvm::is_contained(flags, flag) || llvm::any_of(optimizerFlags(), isNamed) ||
+         isFrontendFlag(flag);
+}
+
+void Checker::checkEmitOnnx() {
+  if (options.emitOnnx.empty()) {
+    if (options.externalData)
+      fail("--external-data: expected --emit-onnx, whose tensors it moves to a file");
+    return;
+  }
+  for (const auto &[name, flag] : given) {
+    if (shapesStep(name))
+      continue;
+    std::string text = name == "o" ? "-o " + flag.value : flag.key;
+    if (name != "o" && flag.value != "true")
+      text += "=" + flag.value;
+    fail(text + " has no effect with --emit-onnx, which writes the step in f32 of one rank and one "
+                "micro-batch, before it is planned");
+  }
 }
 
 void Checker::checkSelection() {

@@ -61,6 +61,13 @@ static bool setArchitectures(CompilerOptions &options, StringRef value) {
 static std::vector<Flag> ownFlags() {
   return {
       {"o", "FILE", "write the executable to this file", text(&CompilerOptions::output)},
+      {"emit-onnx", "FILE",
+       "write the training step, with gradients and updates, as plain ONNX operators; state is "
+       "inputs IN and outputs IN.new",
+       text(&CompilerOptions::emitOnnx)},
+      {"external-data", "",
+       "--emit-onnx: write tensors to FILE.data (only if there is more than 1 GB of them)",
+       flag(&CompilerOptions::externalData)},
       {"plan-only", "", "stop after planning: read no data files, write no executable",
        flag(&CompilerOptions::planOnly)},
       {"report", "FILE,...", "write the plan as a web page (.html) or as JSON (.json)",

@@ -23,6 +23,7 @@ using GivenFlags = llvm::StringMap<GivenFlag>;
 struct CompilerOptions {
   std::string input;                ///< a model of any front end; "-": MLIR from standard input
   std::string output;               ///< .zexe
+  std::string emitOnnx;             ///< .onnx: write the step in ONNX operators instead
   std::vector<std::string> reports; ///< pages and JSON about the plan, by suffix
   llvm::StringMap<std::string> frontendFlags; ///< by name, as given; see Frontend.h
   std::string config;            ///< DeepSpeed JSON, which the tool applies to the other fields
@@ -30,6 +31,7 @@ struct CompilerOptions {
   std::string nvmeDir;           ///< directory of the nvme tier; empty: not known yet
   std::string diskSource;        ///< set by the tool: the source of the disk speed
   bool cleanAfterPhases = false; ///< run MLIR's generic passes after each phase
+  bool externalData = false;     ///< of emitOnnx: write tensors to a file of their own
   bool planOnly = false;         ///< stop after `pack`, read no data files
   double learningRate = 1e-3;
   unsigned threads = 2;
@@ -46,11 +48,11 @@ struct CompilerOptions {
 mlir::OwningOpRef<mlir::ModuleOp> readModel(const CompilerOptions &options,
                                             mlir::MLIRContext &context);
 
-/// Runs all phases up to `pack` on `module`, planned for `machine`; prints the program to standard
-/// output after the phase named in `dumpAfter`. With `cleanAfterPhases` the canonicalizer, CSE,
-/// symbol-dce and loop-invariant code motion of MLIR run after each phase: a tool that embeds the
-/// phases may run these passes anywhere without changing the plan
-/// (test/phases/generic-passes.test).
+/// Runs all phases up to `pack` on `module`, or up to `step` for `emitOnnx`, planned for `machine`;
+/// prints the program to standard output after the phase named in `dumpAfter`. With
+/// `cleanAfterPhases` the canonicalizer, CSE, symbol-dce and loop-invariant code motion of MLIR run
+/// after each phase: a tool that embeds the phases may run these passes anywhere without changing
+/// the plan (test/phases/generic-passes.test).
 llvm::LogicalResult runPhases(mlir::ModuleOp module, const CompilerOptions &options,
                               const planning::Machine &machine);
 

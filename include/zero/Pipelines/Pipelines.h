@@ -32,6 +32,12 @@ void addSchedule(mlir::OpPassManager &pm, const PhaseOptions &options,
                  const planning::Machine &machine);
 void addPack(mlir::OpPassManager &pm, const PhaseOptions &options);
 
+/// Before differentiation of a step that is written as ONNX: attention as products.
+void addAttentionProducts(mlir::OpPassManager &pm);
+/// After the phase `step`, instead of the phases that follow: writes the step as a function of its
+/// state in plain ONNX operators.
+void addPlainStep(mlir::OpPassManager &pm);
+
 } // namespace zero
 
 #endif // ZERO_PIPELINES_PIPELINES_H

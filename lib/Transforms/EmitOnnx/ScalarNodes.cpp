@@ -1,0 +1,258 @@
+//===- ScalarNodes.cpp - operations on elements as nodes ------------------===//
+
+#include "ScalarNodes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/TypeUtilities.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace zero {
+
+namespace {
+/// An operation and the operator that computes the same for operands of one type.
+struct SameOperator {
+  StringLiteral operation;
+  onnx::Operator type;
+};
+} // namespace
+
+static constexpr SameOperator kSame[] = {
+    {"arith.addf", op::Add},     {"arith.addi", op::Add},       {"arith.subf", op::Sub},
+    {"arith.subi", op::Sub},     {"arith.mulf", op::Mul},       {"arith.muli", op::Mul},
+    {"arith.divf", op::Div},     {"arith.divsi", op::Div},      {"arith.negf", op::Neg},
+    {"arith.maximumf", op::Max}, {"arith.minimumf", op::Min},   {"arith.maxnumf", op::Max},
+    {"arith.minnumf", op::Min},  {"arith.maxsi", op::Max},      {"arith.minsi", op::Min},
+    {"math.absf", op::Abs},      {"math.absi", op::Abs},        {"math.acos", op::Acos},
+    {"math.acosh", op::Acosh},   {"math.asin", op::Asin},       {"math.asinh", op::Asinh},
+    {"math.atan", op::Atan},     {"math.atanh", op::Atanh},     {"math.ceil", op::Ceil},
+    {"math.cos", op::Cos},       {"math.cosh", op::Cosh},       {"math.erf", op::Erf},
+    {"math.exp", op::Exp},       {"math.floor", op::Floor},     {"math.log", op::Log},
+    {"math.powf", op::Pow},      {"math.roundeven", op::Round}, {"math.sin", op::Sin},
+    {"math.sinh", op::Sinh},     {"math.sqrt", op::Sqrt},       {"math.tan", op::Tan},
+    {"math.tanh", op::Tanh},
+};
+
+Type elementFor(Type type) {
+  Type element = getElementTypeOrSelf(type);
+  return element.isIndex() ? IntegerType::get(type.getContext(), 64) : element;
+}
+
+static bool isBool(Value value) { return getElementTypeOrSelf(value).isInteger(1); }
+
+static unsigned widthOf(Value value) { return getElementTypeOrSelf(value).getIntOrFloatBitWidth(); }
+
+Value ScalarNodes::node(onnx::Operator type, Type element, ValueRange operands,
+                        ArrayRef<NamedAttribute> attrs) {
+  SmallVector<int64_t> shape;
+  for (Value operand : operands) {
+    ArrayRef<int64_t> own = tensorType(operand).getShape();
+    if (own.size() > shape.size())
+      shape.insert(shape.begin(), own.size() - shape.size(), 1);
+    auto last = MutableArrayRef(shape).take_back(own.size());
+    for (auto [extent, other] : llvm::zip_equal(last, own))
+      extent = extent == 1 ? other : extent;
+  }
+  return nodes.create(type, RankedTensorType::get(shape, element), operands, attrs).getResult(0);
+}
+
+Value ScalarNodes::constant(TypedAttr value) {
+  Type element = elementFor(value.getType());
+  Attribute attr = value;
+  if (auto number = dyn_cast<IntegerAttr>(value); number && number.getType().isIndex())
+    attr = builder.getI64IntegerAttr(number.getInt());
+  auto type = RankedTensorType::get({}, element);
+  return arith::ConstantOp::create(builder, nodes.getLoc(), DenseElementsAttr::get(type, attr));
+}
+
+Value ScalarNodes::integer(int64_t value, Type element) {
+  return constant(builder.getIntegerAttr(element, value));
+}
+
+/// The bits of `value`, an integer, as an unsigned one.
+Value ScalarNodes::asUnsigned(Value value) {
+  return nodes.cast(value,
+                    IntegerType::get(builder.getContext(), widthOf(value), IntegerType::Unsigned));
+}
+
+/// Signed integers that are in the order of `value` as unsigned integers.
+Value ScalarNodes::ordered(Value value) {
+  Type i64 = builder.getI64Type();
+  if (isBool(value))
+    return nodes.cast(value, i64);
+  if (widthOf(value) < 64)
+    return nodes.cast(asUnsigned(value), i64);
+  return node(op::BitwiseXor, i64, {value, integer(std::numeric_limits<int64_t>::min(), i64)});
+}
+
+Value ScalarNodes::cast(Operation *op, Value value) {
+  Type to = elementFor(op->getResult(0).getType());
+  bool isUnsigned = isa<arith::ExtUIOp, arith::UIToFPOp, arith::IndexCastUIOp>(op);
+  if (isUnsigned && !isBool(value))
+    value = asUnsigned(value);
+  if (isa<arith::ExtSIOp, arith::SIToFPOp>(op) && isBool(value)) // true is -1
+    return nodes.neg(nodes.cast(value, to));
+  if (isa<arith::TruncIOp>(op) && to.isInteger(1)) {
+    Type from = getElementTypeOrSelf(value);
+    value = node(op::BitwiseAnd, from, {value, integer(1, from)});
+  }
+  return nodes.cast(value, to);
+}
+
+Value ScalarNodes::compareIntegers(Operation *op, Value a, Value b) {
+  using P = arith::CmpIPredicate;
+  P predicate = cast<arith::CmpIOp>(op).getPredicate();
+  if (predicate == P::eq)
+    return nodes.binary(op::Equal, a, b);
+  if (predicate == P::ne)
+    return invert(nodes.binary(op::Equal, a, b));
+  if (llvm::is_contained({P::ult, P::ule, P::ugt, P::uge}, predicate)) {
+    a = ordered(a);
+    b = ordered(b);
+  } else if (isBool(a)) {
+    return {}; // true is -1
+  }
+  if (predicate == P::slt || predicate == P::ult)
+    return nodes.binary(op::Less, a, b);
+  if (predicate == P::sle || predicate == P::ule)
+    return nodes.binary(op::LessOrEqual, a, b);
+  if (predicate == P::sgt || predicate == P::ugt)
+    return nodes.binary(op::Greater, a, b);
+  return nodes.binary(op::GreaterOrEqual, a, b);
+}
+
+/// Comparisons of ONNX are ordered: false where an operand is NaN.
+Value ScalarNodes::compareFloats(Operation *op, Value a, Value b) {
+  using P = arith::CmpFPredicate;
+  auto isNan = [&] {
+    Value either = nodes.unary(op::IsNaN, a);
+    return a == b ? either : nodes.binary(op::Or, either, nodes.unary(op::IsNaN, b));
+  };
+  switch (cast<arith::CmpFOp>(op).getPredicate()) {
+  case P::OEQ:
+    return nodes.binary(op::Equal, a, b);
+  case P::UNE:
+    return invert(nodes.binary(op::Equal, a, b));
+  case P::OLT:
+    return nodes.binary(op::Less, a, b);
+  case P::OLE:
+    return nodes.binary(op::LessOrEqual, a, b);
+  case P::OGT:
+    return nodes.binary(op::Greater, a, b);
+  case P::OGE:
+    return nodes.binary(op::GreaterOrEqual, a, b);
+  case P::ULT:
+    return invert(nodes.binary(op::GreaterOrEqual, a, b));
+  case P::ULE:
+    return invert(nodes.binary(op::Greater, a, b));
+  case P::UGT:
+    return invert(nodes.binary(op::LessOrEqual, a, b));
+  case P::UGE:
+    return invert(nodes.binary(op::Less, a, b));
+  case P::UNO:
+    return isNan();
+  case P::ORD:
+    return invert(isNan());
+  case P::UEQ:
+    return nodes.binary(op::Or, nodes.binary(op::Equal, a, b), isNan());
+  case P::ONE:
+    return invert(nodes.binary(op::Or, nodes.binary(op::Equal, a, b), isNan()));
+  default:
+    return {};
+  }
+}
+
+Value ScalarNodes::select(Value condition, Value a, Value b) {
+  if (!isBool(a))
+    return nodes.where(condition, a, b);
+  Value first = nodes.binary(op::And, condition, a);
+  return nodes.binary(op::Or, first, nodes.binary(op::And, invert(condition), b));
+}
+
+/// Minimum, maximum, quotient and remainder of unsigned integers.
+Value ScalarNodes::unsignedOp(Operation *op, Value a, Value b) {
+  if (isBool(a) && isa<arith::MaxUIOp, arith::MinUIOp>(op))
+    return nodes.binary(isa<arith::MaxUIOp>(op) ? op::Or : op::And, a, b);
+  if (isa<arith::MaxUIOp>(op))
+    return nodes.where(nodes.binary(op::Less, ordered(a), ordered(b)), b, a);
+  if (isa<arith::MinUIOp>(op))
+    return nodes.where(nodes.binary(op::Less, ordered(a), ordered(b)), a, b);
+  // An index here is never negative.
+  bool isIndex = op->getResult(0).getType().isIndex();
+  Type element = getElementTypeOrSelf(a), i64 = builder.getI64Type();
+  if (!isIndex && widthOf(a) == 64)
+    return {};
+  if (!isIndex) {
+    a = ordered(a);
+    b = ordered(b);
+  }
+  Value result = isa<arith::DivUIOp>(op) ? nodes.div(a, b) : node(op::Mod, i64, {a, b});
+  return nodes.cast(result, element);
+}
+
+Value ScalarNodes::shift(Operation *op, Value value, Value by) {
+  Type element = getElementTypeOrSelf(value);
+  StringRef direction = isa<arith::ShLIOp>(op) ? "LEFT" : "RIGHT";
+  Value bits = asUnsigned(value);
+  Value shifted = node(op::BitShift, getElementTypeOrSelf(bits), {bits, asUnsigned(by)},
+                       nodes.attr("direction", direction));
+  return nodes.cast(shifted, element);
+}
+
+Value ScalarNodes::bitwise(Operation *op, Value a, Value b) {
+  bool isAnd = isa<arith::AndIOp>(op), isOr = isa<arith::OrIOp>(op);
+  if (isBool(a))
+    return nodes.binary(isAnd ? op::And : isOr ? op::Or : op::Xor, a, b);
+  onnx::Operator type = isAnd ? op::BitwiseAnd : isOr ? op::BitwiseOr : op::BitwiseXor;
+  return node(type, getElementTypeOrSelf(a), {a, b});
+}
+
+/// Functions that take several nodes.
+Value ScalarNodes::composite(Operation *op, ValueRange x) {
+  auto number = [&](double value) { return nodes.scalar(value, x[0].getType()); };
+  if (isa<math::FmaOp>(op))
+    return nodes.add(nodes.mul(x[0], x[1]), x[2]);
+  if (isa<math::RsqrtOp>(op))
+    return nodes.unary(op::Reciprocal, nodes.unary(op::Sqrt, x[0]));
+  if (isa<math::Log1pOp>(op))
+    return nodes.unary(op::Log, nodes.add(x[0], number(1)));
+  if (isa<math::ExpM1Op>(op))
+    return nodes.sub(nodes.unary(op::Exp, x[0]), number(1));
+  if (isa<math::CopySignOp>(op)) {
+    Value magnitude = nodes.unary(op::Abs, x[0]);
+    return nodes.where(nodes.binary(op::Less, x[1], number(0)), nodes.neg(magnitude), magnitude);
+  }
+  if (isa<arith::RemSIOp, arith::RemFOp>(op))
+    return node(op::Mod, getElementTypeOrSelf(x[0]), x, nodes.attr("fmod", int64_t(1)));
+  if (isa<math::IsNaNOp>(op))
+    return nodes.unary(op::IsNaN, x[0]);
+  return {};
+}
+
+Value ScalarNodes::emit(Operation *op, ValueRange x) {
+  if (auto known = dyn_cast<arith::ConstantOp>(op))
+    return constant(known.getValue());
+  StringRef name = op->getName().getStringRef();
+  const auto *same =
+      llvm::find_if(kSame, [&](const SameOperator &entry) { return entry.operation == name; });
+  // Booleans have other operators.
+  if (same != std::end(kSame))
+    return isBool(x[0]) ? Value() : node(same->type, getElementTypeOrSelf(x[0]), x);
+  return llvm::TypeSwitch<Operation *, Value>(op)
+      .Case<arith::ExtFOp, arith::TruncFOp, arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp,
+            arith::SIToFPOp, arith::UIToFPOp, arith::FPToSIOp, arith::FPToUIOp, arith::IndexCastOp,
+            arith::IndexCastUIOp>([&](Operation *) { return cast(op, x[0]); })
+      .Case([&](arith::CmpIOp) { return compareIntegers(op, x[0], x[1]); })
+      .Case([&](arith::CmpFOp) { return compareFloats(op, x[0], x[1]); })
+      .Case([&](arith::SelectOp) { return select(x[0], x[1], x[2]); })
+      .Case<arith::MaxUIOp, arith::MinUIOp, arith::DivUIOp, arith::RemUIOp>(
+          [&](Operation *) { return unsignedOp(op, x[0], x[1]); })
+      .Case<arith::ShLIOp, arith::ShRUIOp>([&](Operation *) { return shift(op, x[0], x[1]); })
+      .Case<arith::AndIOp, arith::OrIOp, arith::XOrIOp>(
+          [&](Operation *) { return bitwise(op, x[0], x[1]); })
+      .Default([&](Operation *) { return composite(op, x); });
+}
+
+} // namespace zero

@@ -1,0 +1,47 @@
+//===- ScalarNodes.h - operations on elements as nodes ----------*- C++ -*-===//
+
+#ifndef LIB_TRANSFORMS_EMITONNX_SCALARNODES_H
+#define LIB_TRANSFORMS_EMITONNX_SCALARNODES_H
+
+#include "zero/Ops/NodeBuilder.h"
+
+namespace zero {
+
+/// Writes operations of arith and math on elements as ONNX nodes on tensors of such elements.
+/// Operands broadcast as in NumPy. An index is an i64.
+class ScalarNodes {
+public:
+  explicit ScalarNodes(NodeBuilder &nodes) : nodes(nodes), builder(nodes.getBuilder()) {}
+
+  /// The value of `op` for `operands`; null if no nodes compute it.
+  mlir::Value emit(mlir::Operation *op, mlir::ValueRange operands);
+  /// A node whose result has the broadcast shape of `operands`.
+  mlir::Value node(onnx::Operator type, mlir::Type element, mlir::ValueRange operands,
+                   llvm::ArrayRef<mlir::NamedAttribute> attrs = {});
+  /// A constant of rank 0.
+  mlir::Value constant(mlir::TypedAttr value);
+  mlir::Value integer(int64_t value, mlir::Type element);
+
+private:
+  mlir::Value cast(mlir::Operation *op, mlir::Value value);
+  mlir::Value compareIntegers(mlir::Operation *op, mlir::Value a, mlir::Value b);
+  mlir::Value compareFloats(mlir::Operation *op, mlir::Value a, mlir::Value b);
+  mlir::Value select(mlir::Value condition, mlir::Value a, mlir::Value b);
+  mlir::Value unsignedOp(mlir::Operation *op, mlir::Value a, mlir::Value b);
+  mlir::Value shift(mlir::Operation *op, mlir::Value value, mlir::Value by);
+  mlir::Value bitwise(mlir::Operation *op, mlir::Value a, mlir::Value b);
+  mlir::Value composite(mlir::Operation *op, mlir::ValueRange operands);
+  mlir::Value ordered(mlir::Value value);
+  mlir::Value asUnsigned(mlir::Value value);
+  mlir::Value invert(mlir::Value value) { return nodes.unary(op::Not, value); }
+
+  NodeBuilder &nodes;
+  mlir::OpBuilder &builder;
+};
+
+/// The element type of tensors that hold values of `type`, which may be an index.
+mlir::Type elementFor(mlir::Type type);
+
+} // namespace zero
+
+#endif // LIB_TRANSFORMS_EMITONNX_SCALARNODES_H
