@@ -238,8 +238,11 @@ def run_all(tests, options):
 
 def collect():
     warnings.simplefilter("ignore")
-    from onnx.backend.test.case.node import collect_testcases
-    return [Test(case) for case in collect_testcases(None)]
+    from onnx.backend.test.case import model, node
+    # ONNX tests Gradient with models, as it needs nodes to differentiate.
+    gradients = [case for case in model.collect_testcases()
+                 if case.model and any(n.op_type == "Gradient" for n in case.model.graph.node)]
+    return [Test(case) for case in [*node.collect_testcases(None), *gradients]]
 
 
 # The summary of a message on the page.
@@ -260,6 +263,8 @@ def classify(reason):
 def operator_of(test, by_name):
     """The operator under test. An expanded test counts for the operator that was expanded."""
     base = by_name.get(re.sub(r"_expanded(_ver\d+)?$", "", test.name), test)
+    if "Gradient" in base.ops:
+        return "Gradient"
     return base.ops[0] if len(base.ops) == 1 else "several"
 
 

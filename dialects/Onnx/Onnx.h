@@ -20,6 +20,8 @@ namespace zero::onnx {
 /// The domain of operators that only this compiler creates, such as gradients of composites. The
 /// file that registers an operator documents it.
 inline constexpr llvm::StringLiteral kZeroDomain = "zero";
+/// The domain of ONNX's operators for training.
+inline constexpr llvm::StringLiteral kTrainingDomain = "ai.onnx.preview.training";
 
 /// The operator of a node: its `domain` and `op_type`. The domain of ai.onnx is "".
 struct Operator {

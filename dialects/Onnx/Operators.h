@@ -13,6 +13,12 @@ namespace zero::op {
 #include "dialects/Onnx/Operators.def"
 } // namespace zero::op
 
+namespace zero::training {
+#define ONNX_TRAINING_OPERATOR(name)                                                               \
+  inline constexpr onnx::Operator name{onnx::kTrainingDomain, #name};
+#include "dialects/Onnx/Operators.def"
+} // namespace zero::training
+
 namespace zero::own {
 #define OWN_OPERATOR(name) inline constexpr onnx::Operator name{onnx::kZeroDomain, #name};
 #include "dialects/Onnx/Operators.def"

@@ -52,6 +52,7 @@ const Known kKnown[] = {
     {"zero.interleave", OnModule, kUnit, "no value"},
     {"zero.interleaved", OnModule, kUnit, "no value"},
     {"zero.whole_step", OnModule, kUnit, "no value"},
+    {"zero.training_info", OnModule, kInteger, "an integer"},
     {"zero.start_rate", OnModule, isKind<FloatAttr>, "a float"},
     {"zero.stage", OnModule, kInteger, "an integer"},
     {"zero.seed", OnModule, kInteger, "an integer"},

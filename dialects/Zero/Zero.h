@@ -90,6 +90,8 @@ inline constexpr llvm::StringLiteral kStageAttr = "zero.stage";
 inline constexpr llvm::StringLiteral kOptimizerAttr = "zero.optimizer";
 /// On a module whose source is a whole training step: it computes its own gradients and updates.
 inline constexpr llvm::StringLiteral kWholeStepAttr = "zero.whole_step";
+/// On such a module: the number of the model's training info that says so (i64).
+inline constexpr llvm::StringLiteral kTrainingInfoAttr = "zero.training_info";
 /// On a module: the learning rate with which the model's artifacts begin, a float.
 inline constexpr llvm::StringLiteral kStartRateAttr = "zero.start_rate";
 /// On the module: the micro-batches will be interleaved, or are; then the step contains every one,

@@ -138,6 +138,33 @@ def Zero_DataAttr : Zero_Attr<"Data", "data"> {
   let assemblyFormat = "`<` $file `,` $offset `,` $bytes (`,` $stored^)? `>`";
 }
 
+def Zero_Distribution : I32EnumAttr<"Distribution", "how random numbers are distributed", [
+    I32EnumAttrCase<"Uniform", 0, "uniform">,
+    I32EnumAttrCase<"Normal", 1, "normal">]> {
+  let cppNamespace = "::zero";
+  let genSpecializedAttr = 0;
+}
+def Zero_DistributionAttr : EnumAttr<Zero_Dialect, Zero_Distribution, "distribution"> {
+  let assemblyFormat = "$value";
+}
+
+def Zero_RandomAttr : Zero_Attr<"Random", "random"> {
+  let summary = "Random initial values";
+  let description = [{
+    Each element is drawn by its index, so it is the same however the tensor is sharded.
+    `first` and `second` are the mean and the standard deviation of a normal distribution, or the
+    ends of a uniform one. Two tensors with the same `stream` have the same values.
+
+    ```mlir
+    zero.parameter @w : tensor<8xf32> {random = #zero.random<normal, 0.0 : f64, 0.02 : f64, 7>}
+    ```
+  }];
+  let parameters = (ins EnumParameter<Zero_Distribution>:$distribution,
+                        "::mlir::FloatAttr":$first, "::mlir::FloatAttr":$second,
+                        "uint64_t":$stream);
+  let assemblyFormat = "`<` $distribution `,` $first `,` $second `,` $stream `>`";
+}
+
 def Zero_PlacementAttr : Zero_Attr<"Placement", "placement"> {
   let summary = "Placement of a tensor that outlives one kernel";
   let description = [{

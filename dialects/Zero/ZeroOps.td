@@ -30,8 +30,9 @@ def Zero_Condition : Type<CPred<"$_self == ::mlir::RankedTensorType::get({}, "
 def Zero_ParameterOp : Zero_Op<"parameter", [Symbol]> {
   let summary = "Declare a tensor of the model that training changes";
   let description = [{
-    Initial values are bytes of a file (`data`) or one value for all elements (`splat`); those of
-    a `required` tensor are given to the run, which does not start without them. A
+    Initial values are bytes of a file (`data`), one value for all elements (`splat`), or drawn
+    (`random`); those of a `required` tensor are given to the run, which does not start without
+    them. A
     `frozen` parameter is sharded and gathered like the others but has no gradient and no
     optimizer state. The phase `place` writes the placement of the parameter and of its gradient
     (`placement`, `gradient`), the bucket that holds it (`home`) and its offset there in
@@ -47,7 +48,7 @@ def Zero_ParameterOp : Zero_Op<"parameter", [Symbol]> {
                        OptionalAttr<Zero_PlacementAttr>:$placement,
                        OptionalAttr<Zero_PlacementAttr>:$gradient,
                        OptionalAttr<FlatSymbolRefAttr>:$home, OptionalAttr<I64Attr>:$start,
-                       UnitAttr:$required);
+                       UnitAttr:$required, OptionalAttr<Zero_RandomAttr>:$random);
   let hasVerifier = 1;
   let assemblyFormat = "$sym_name `:` $type attr-dict";
   let extraClassDeclaration = [{
@@ -80,15 +81,17 @@ def Zero_StateOp : Zero_Op<"state", [Symbol, DeclareOpInterfaceMethods<SymbolUse
                        OptionalAttr<Zero_DataAttr>:$data, OptionalAttr<F64Attr>:$splat,
                        OptionalAttr<Zero_PlacementAttr>:$placement,
                        OptionalAttr<FlatSymbolRefAttr>:$home, OptionalAttr<I64Attr>:$start,
-                       OptionalAttr<StrAttr>:$slot, UnitAttr:$required);
+                       OptionalAttr<StrAttr>:$slot, UnitAttr:$required,
+                       OptionalAttr<Zero_RandomAttr>:$random);
   let hasVerifier = 1;
   let assemblyFormat = "`` $role $sym_name (`of` $of^)? `:` $type attr-dict";
   let builders = [OpBuilder<(ins "::zero::Role":$role, "::llvm::StringRef":$name,
                                  "::mlir::FlatSymbolRefAttr":$of, "::mlir::RankedTensorType":$type,
                                  "::zero::DataAttr":$data, "::mlir::FloatAttr":$splat,
-                                 CArg<"bool", "false">:$required), [{
+                                 CArg<"bool", "false">:$required,
+                                 CArg<"::zero::RandomAttr", "{}">:$random), [{
     build($_builder, $_state, role, name, of, type, data, splat, ::zero::PlacementAttr(),
-          ::mlir::FlatSymbolRefAttr(), ::mlir::IntegerAttr(), ::mlir::StringAttr(), required);
+          ::mlir::FlatSymbolRefAttr(), ::mlir::IntegerAttr(), ::mlir::StringAttr(), required, random);
   }]>];
   let extraClassDeclaration = [{
     ::mlir::RankedTensorType getTensorType() {

@@ -233,6 +233,10 @@ template <typename Op>
 static LogicalResult verifyTensor(Op op) {
   if (op.getData() && op.getSplat())
     return op.emitOpError("expected initial values from a file or one value for all, got both");
+  if (op.getRandom() && (op.getData() || op.getSplat() || op.getRequired()))
+    return op.emitOpError("expected random initial values or given ones, got both");
+  if (op.getRandom() && !isa<FloatType>(op.getTensorType().getElementType()))
+    return op.emitOpError() << "expected floats for random initial values, got " << op.getType();
   if (op.getHome().has_value() != op.getStart().has_value())
     return op.emitOpError("expected both home and start, or none of them");
   if (op.getStart() && int64_t(*op.getStart()) < 0)

@@ -1,8 +1,8 @@
 //===- StepFunction.cpp - the step function and its parts -----------------===//
 
 #include "zero/Analysis/StepFunction.h"
+#include "dialects/Onnx/Onnx.h"
 #include "dialects/Zero/Schedule.h"
-
 #include "dialects/Zero/Zero.h"
 
 #include "mlir/IR/Builders.h"
@@ -42,6 +42,11 @@ FailureOr<Value> findLoss(func::FuncOp step) {
     return value;
   }
   return step.emitError() << "expected a result with " << kBindingAttr << " = \"loss\"";
+}
+
+bool hasTrainingNodes(func::FuncOp step) {
+  return llvm::any_of(step.getOps<onnx::NodeOp>(),
+                      [](onnx::NodeOp node) { return node.getDomain() == onnx::kTrainingDomain; });
 }
 
 int64_t microBatchesOf(ModuleOp module) {

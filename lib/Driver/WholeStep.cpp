@@ -25,6 +25,11 @@ static constexpr std::pair<StringLiteral, StringLiteral> kRefused[] = {
     {"freeze", "the model trains what it carries"},
     {"freeze-all-but", "the model trains what it carries"},
     {"tile-params-over", "the model has its own gradients, of whole parameters"},
+};
+
+/// The same where the nodes of the backward pass are in the graph, and not a node that stands for
+/// it.
+static constexpr std::pair<StringLiteral, StringLiteral> kRefusedWithBackward[] = {
     {"loss-mean", "the model computes the gradient of its own mean"},
     {"sync-batchnorm", "the model has its own gradients"},
 };
@@ -37,9 +42,17 @@ static InFlightDiagnostic refuse(ModuleOp module, const GivenFlag &flag, StringR
 LogicalResult checkWholeStep(ModuleOp module, const CompilerOptions &options) {
   if (!module->hasAttr(kWholeStepAttr))
     return success();
-  for (auto [name, why] : kRefused)
-    if (auto it = options.given.find(name); it != options.given.end())
-      return refuse(module, it->second, why);
+  FailureOr<func::FuncOp> step = findStep(module);
+  if (failed(step))
+    return failure();
+  auto check = [&](ArrayRef<std::pair<StringLiteral, StringLiteral>> flags) -> LogicalResult {
+    for (auto [name, why] : flags)
+      if (auto it = options.given.find(name); it != options.given.end())
+        return refuse(module, it->second, why);
+    return success();
+  };
+  if (failed(check(kRefused)) || (!hasTrainingNodes(*step) && failed(check(kRefusedWithBackward))))
+    return failure();
   for (const OptimizerFlag &flag : optimizerFlags())
     if (auto it = options.given.find(flag.name); it != options.given.end())
       return refuse(module, it->second, "the model has its own update");

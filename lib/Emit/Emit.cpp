@@ -128,6 +128,8 @@ static void describe(ModuleOp module, const EmitOptions &options, proto::Program
   program.set_threads(read(kThreadsAttr));
   program.set_prefetches(read(kPrefetchAttr) > 0);
   program.set_learning_rate(float(options.learningRate));
+  if (module->hasAttr(kTrainingInfoAttr))
+    program.set_training_info(uint32_t(read(kTrainingInfoAttr)));
   if (auto optimizer = module->getAttrOfType<StringAttr>(kOptimizerAttr))
     program.set_optimizer(optimizer.str());
 }

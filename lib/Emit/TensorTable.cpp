@@ -61,6 +61,7 @@ public:
                                           modelName(parameter), part);
         tensor->set_frozen(parameter.getFrozen());
         tensor->set_saved(true);
+        tensor->set_in_model(true);
         if (tensor->aliases().empty()) // once, of a tensor in parts
           for (StringRef alias : aliasesOf(parameter))
             tensor->add_aliases(alias.str());
@@ -72,8 +73,9 @@ public:
                           : addTensor(state, state.getTensorType(), roleOf(state.getRole()),
                                       state.getSymName(), PartAttr());
         // The state of a model with its own update is part of the model.
-        tensor->set_saved(state.getRole() == Role::Buffer ||
-                          (isWholeStep && state.getRole() == Role::Optimizer));
+        const bool isOwn = isWholeStep && state.getRole() == Role::Optimizer;
+        tensor->set_saved(state.getRole() == Role::Buffer || isOwn);
+        tensor->set_in_model(!isOwn || tensor->has_initializer());
         for (StringRef alias : aliasesOf(state))
           tensor->add_aliases(alias.str());
       }
@@ -161,6 +163,8 @@ private:
         range->set_stored(dtypeOf(getElementTypeOrSelf(stored)));
       // A matrix of another type than this one is its transpose.
       range->set_transposed(isa_and_present<RankedTensorType>(reference->getStored()));
+    } else if (RandomAttr random = op.getRandomAttr()) {
+      setRandom(random, *tensor->mutable_init()->mutable_random());
     } else if (op.getRequired()) {
       tensor->mutable_init()->set_required(true);
     } else {
@@ -168,6 +172,15 @@ private:
       tensor->mutable_init()->set_splat(splat.convertToDouble());
     }
     return tensor;
+  }
+
+  void setRandom(RandomAttr random, proto::Init::Random &init) {
+    auto seed = module->getAttrOfType<IntegerAttr>(kSeedAttr);
+    init.set_normal(random.getDistribution() == Distribution::Normal);
+    init.set_first(random.getFirst().getValueAsDouble());
+    init.set_second(random.getSecond().getValueAsDouble());
+    init.set_stream(random.getStream());
+    init.set_seed(seed ? uint64_t(seed.getInt()) : 0);
   }
 
   uint32_t fileIndex(StringRef file) {

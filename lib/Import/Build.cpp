@@ -64,7 +64,8 @@ private:
     SmallVector<NamedAttribute> names;
     for (const auto &[name, constant] : model.constants)
       if (constant.initializer)
-        names.push_back(builder.getNamedAttr(name, builder.getStringAttr(*constant.initializer)));
+        names.push_back(
+            builder.getNamedAttr(symbolOf(name), builder.getStringAttr(*constant.initializer)));
     if (!names.empty())
       module.get()->setAttr(kInitializersAttr, builder.getDictionaryAttr(names));
   }
@@ -104,9 +105,9 @@ private:
       return;
     auto type = tensorType(constant.type, constant.dims, context, "initializer " + quote(name));
     FloatAttr splat = constant.splat ? builder.getF64FloatAttr(*constant.splat) : FloatAttr();
-    auto state =
-        StateOp::create(builder, locate(name), Role::Constant, symbolOf(name), FlatSymbolRefAttr(),
-                        type, dataOf(constant, type), splat, constant.isRequired);
+    auto state = StateOp::create(builder, locate(name), Role::Constant, symbolOf(name),
+                                 FlatSymbolRefAttr(), type, dataOf(constant, type), splat,
+                                 constant.isRequired, randomOf(constant));
     if (symbolOf(name) != name)
       setStrings(state, kAliasesAttr, name.str());
     if (auto it = model.signature.aliases.find(name); it != model.signature.aliases.end())
@@ -115,6 +116,15 @@ private:
       StringRef kind = model.signature.kindOf(name);
       state->setAttr(kExportedAsAttr, builder.getStringAttr(kind.empty() ? "constant" : kind));
     }
+  }
+
+  RandomAttr randomOf(const Constant &constant) {
+    if (!constant.random)
+      return {};
+    const RandomValues &random = *constant.random;
+    return RandomAttr::get(context, random.isNormal ? Distribution::Normal : Distribution::Uniform,
+                           builder.getF64FloatAttr(random.first),
+                           builder.getF64FloatAttr(random.second), random.stream);
   }
 
   /// The file range of the bytes of `constant`, of `type`; a matrix may be stored as its transpose.

@@ -71,6 +71,18 @@ static std::string substitute(StringRef pattern, StringRef text) {
   return pattern.contains('*') ? (head + text + tail).str() : pattern.str();
 }
 
+void makeState(Constant &constant, StringRef name) {
+  if (!constant.data && constant.value) {
+    if (constant.elements != 1)
+      fail("initializer " + quote(name) +
+           ": expected raw bytes (raw_data) for state of more than one element");
+    constant.splat = firstNumber(*constant.value);
+  }
+  constant.value.reset();
+  if (!constant.initializer)
+    constant.initializer = name.str();
+}
+
 namespace {
 class Carrier {
 public:
@@ -169,33 +181,6 @@ private:
       makeState(model.constants[known->second].second, name);
     }
     model.record.updates.emplace_back(name.str(), std::move(output));
-  }
-
-  /// Keeps an initializer as bytes of the file, or as the one number that it is.
-  static void makeState(Constant &constant, StringRef name) {
-    if (!constant.data && constant.value) {
-      if (constant.elements != 1)
-        fail("initializer " + quote(name) +
-             ": expected raw bytes (raw_data) for state of more than one element");
-      constant.splat = firstNumber(*constant.value);
-    }
-    constant.value.reset();
-  }
-
-  static double firstNumber(const pb::TensorProto &tensor) {
-    if (std::optional<Ints> ints = toInts(tensor))
-      return double(ints->values.front());
-    std::string bytes = tensorBytes(tensor);
-    if (tensor.data_type() == pb::TensorProto::DOUBLE) {
-      double value;
-      std::memcpy(&value, bytes.data(), sizeof value);
-      return value;
-    }
-    if (tensor.data_type() != pb::TensorProto::FLOAT)
-      fail("initializer " + quote(tensor.name()) + ": expected raw bytes (raw_data)");
-    float value;
-    std::memcpy(&value, bytes.data(), sizeof value);
-    return value;
   }
 
   void checkZeros() {

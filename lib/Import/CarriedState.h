@@ -14,6 +14,10 @@ namespace zero::importer {
 /// matches nothing, an input matches several outputs, or an input or output has a partner already.
 void carryState(Model &model, llvm::ArrayRef<CarriedPair> carry, llvm::ArrayRef<std::string> zeros);
 
+/// Makes state of the initializer `name`: it is kept as bytes of the file, or as the one number
+/// that it is, so that no one folds it.
+void makeState(Constant &constant, llvm::StringRef name);
+
 } // namespace zero::importer
 
 #endif // LIB_IMPORT_CARRIEDSTATE_H

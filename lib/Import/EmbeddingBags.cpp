@@ -267,7 +267,7 @@ void lowerEmbeddingBags(Model &model) {
       if (auto call = parseCall(text); call && call->op() == "embedding_bag")
         if (calls.insert(text).second)
           texts.push_back(text.str());
-  if (texts.empty() || model.opsets.at("") < 18)
+  if (texts.empty() || model.standardOpset() < 18)
     return;
   llvm::StringSet<> names = namesOf(model);
   for (const std::string &text : texts) {

@@ -4,6 +4,7 @@
 #include "Build.h"
 #include "CarriedState.h"
 #include "EmbeddingBags.h"
+#include "Gradients.h"
 #include "Graph.h"
 #include "Origin.h"
 #include "OrtArtifacts.h"
@@ -26,7 +27,12 @@ namespace zero {
 namespace importer {
 
 /// The outputs that have to be typed: all of them, or just the loss.
-static std::vector<std::string> wantedOutputs(const Model &model, StringRef loss) {
+static std::vector<std::string> wantedOutputs(const Model &model, const ImportOptions &options) {
+  StringRef loss = options.loss;
+  // An algorithm need not return the loss, only what it updates.
+  std::string target = model.training ? differentiatedTensor(model) : "";
+  if (loss.empty() && !target.empty())
+    return {target};
   std::vector<std::string> outputs;
   llvm::StringSet<> carried;
   for (const auto &[state, value] : model.record.updates)
@@ -150,7 +156,7 @@ static void reportWholeStep(Model &model, const TypedGraph &graph, ArrayRef<Resu
 static OwningOpRef<ModuleOp> import(StringRef path, const ImportOptions &options,
                                     MLIRContext *context) {
   registerTrainingSchemas();
-  Model model = readModel(path, options.allowSymlinks, options.checkData);
+  Model model = readModel(path, options);
   std::vector<CarriedPair> carry = options.carry;
   if (!options.ortOptimizer.empty())
     carry = joinOrtOptimizer(model, options.ortOptimizer);
@@ -160,16 +166,18 @@ static OwningOpRef<ModuleOp> import(StringRef path, const ImportOptions &options
         "model with --ort-optimizer=FILE");
   if (!options.ortCheckpoint.empty())
     bindOrtCheckpoint(model, options.ortCheckpoint);
+  const bool isWhole = model.training || !carry.empty();
   // A model that only runs forward, or that is a whole step, is taken as it is.
   if (!carry.empty()) {
     carryState(model, carry, options.zeros);
-  } else if (!options.forwardOnly) {
+  } else if (!options.forwardOnly && !isWhole) {
     restoreCalls(model);
     findBufferUpdates(model);
   }
   inlineFunctions(model, options);
   lowerEmbeddingBags(model);
-  std::vector<std::string> outputs = wantedOutputs(model, options.loss);
+  nameOperands(model);
+  std::vector<std::string> outputs = wantedOutputs(model, options);
   TypedGraph graph = startGraph(model, options);
   std::vector<std::string> wanted = outputs;
   for (const auto &[buffer, value] : model.record.updates)
@@ -181,8 +189,11 @@ static OwningOpRef<ModuleOp> import(StringRef path, const ImportOptions &options
   auto module = buildModule(model, graph, results, context);
   if (std::optional<float> rate = model.record.learningRate)
     module.get()->setAttr(kStartRateAttr, Builder(context).getF32FloatAttr(*rate));
-  if (!carry.empty()) {
+  if (isWhole) {
     module.get()->setAttr(kWholeStepAttr, UnitAttr::get(context));
+    if (model.training)
+      module.get()->setAttr(kTrainingInfoAttr,
+                            IntegerAttr::get(IntegerType::get(context, 64), *model.training));
     reportWholeStep(model, graph, results, outputs);
   }
   report(model.record, module->getLoc());

@@ -2,6 +2,7 @@
 
 #include "Infer.h"
 #include "Fold.h"
+#include "Gradients.h"
 #include "Graph.h"
 #include "NodeRules.h"
 #include "Origin.h"
@@ -61,6 +62,8 @@ public:
     auto opset = model.opsets.find(node.domain());
     if (opset == model.opsets.end())
       fail(describe(node) + ": the model names no opset of domain " + quote(node.domain()));
+    if (isGradient(node))
+      return inferGradient(node, graph);
     const pb::OpSchema *schema =
         pb::OpSchemaRegistry::Schema(node.op_type(), opset->second, node.domain());
     if (!schema || hasSubgraph(node) || !schema->GetTypeAndShapeInferenceFunction())
@@ -213,6 +216,21 @@ static auto attempt(const pb::NodeProto &node, Work work) {
   }
 }
 
+/// Runs `work` on `node`. An error says which operands of the node are no constants because the
+/// step updates them.
+template <typename Work>
+static void explain(const Model &model, const pb::NodeProto &node, Work work) {
+  try {
+    attempt(node, work);
+  } catch (ImportError &error) {
+    for (const auto &[state, value] : model.record.updates)
+      if (llvm::is_contained(node.input(), state))
+        error.notes.push_back("its operand " + quote(state) +
+                              " is not a constant: the step updates it");
+    throw;
+  }
+}
+
 void inferTypes(Model &model, TypedGraph &graph) {
   Inferrer inferrer(model, graph);
   std::vector<pb::NodeProto *> open(graph.nodes.rbegin(), graph.nodes.rend()), done;
@@ -223,7 +241,7 @@ void inferTypes(Model &model, TypedGraph &graph) {
       open.insert(open.end(), others->rbegin(), others->rend());
       continue;
     }
-    attempt(*node, [&] { inferrer.run(*node); });
+    explain(model, *node, [&] { inferrer.run(*node); });
     done.push_back(node);
   }
   graph.nodes = std::move(done);

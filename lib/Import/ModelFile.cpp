@@ -3,7 +3,7 @@
 #include "ModelFile.h"
 #include "LostParameters.h"
 #include "RestoreParameters.h"
-#include "WireScan.h"
+#include "TrainingInfo.h"
 
 #include "google/protobuf/io/coded_stream.h"
 #include "llvm/Support/FileSystem.h"
@@ -45,6 +45,9 @@ static void parse(StringRef bytes, pb::ModelProto &proto) {
   if (!proto.ParseFromCodedStream(&input) || !input.ConsumedEntireMessage() || !proto.has_graph() ||
       !proto.has_ir_version())
     fail(explainBadFile(bytes));
+}
+
+static void checkNodes(const pb::ModelProto &proto) {
   if (proto.graph().node_size() > kMaxNodes)
     fail("expected at most " + Twine(kMaxNodes) + " nodes, got " +
          Twine(proto.graph().node_size()));
@@ -58,8 +61,12 @@ static std::map<std::string, int> checkOpsets(const pb::ModelProto &proto) {
       fail("domain " + quote(domain) + " has two opset versions");
   }
   auto standard = opsets.find("");
-  if (standard == opsets.end())
-    fail("the model names no opset of ai.onnx");
+  if (standard == opsets.end()) {
+    // A node of ai.onnx is an error then. Those of other domains may be all that there are.
+    if (opsets.empty())
+      fail("the model names no opset of ai.onnx");
+    return opsets;
+  }
   if (standard->second < kFirstOpset || standard->second > kLastOpset)
     fail("expected opset " + Twine(kFirstOpset) + " to " + Twine(kLastOpset) + ", got " +
          Twine(standard->second));
@@ -199,23 +206,18 @@ void takeConstantNodes(Model &model) {
 pb::ModelProto readProto(StringRef path) {
   pb::ModelProto proto;
   parse(mapFile(path)->getBuffer(), proto);
+  checkNodes(proto);
   return proto;
 }
 
-Model readModel(StringRef path, bool allowSymlinks, bool checkData) {
-  StringRef folder = llvm::sys::path::parent_path(path);
-  Model model{
-      {}, path.str(), DataFiles(folder.empty() ? "." : folder.str(), allowSymlinks, checkData),
-      {}, {},         {},
-      {}};
-  std::unique_ptr<llvm::MemoryBuffer> buffer = mapFile(path);
-  parse(buffer->getBuffer(), model.proto);
-  model.opsets = checkOpsets(model.proto);
-  model.signature = readSignature(model.proto.graph());
-  TensorReader reader(llvm::sys::path::filename(path).str(), model.files);
-  TensorRanges ranges = scanTensors(buffer->getBuffer());
-  takeInitializers(model, reader, ranges);
-  takeConstantNodes(model, reader, ranges.nodeValues);
+Constant readTensor(Model &model, pb::TensorProto &tensor, std::optional<ByteRange> range,
+                    const Twine &what) {
+  return TensorReader(llvm::sys::path::filename(model.path).str(), model.files)
+      .read(tensor, range, what);
+}
+
+/// Undoes what exporters do to the parameters of a module.
+static void restoreModule(Model &model) {
   restoreParameters(model);
   splitMergedTensors(model);
   if (size_t count = model.signature.restored)
@@ -223,6 +225,38 @@ Model readModel(StringRef path, bool allowSymlinks, bool checkData) {
         std::to_string(count) +
         " parameters restored that the exporter had transposed, merged or dropped");
   findLostParameters(model);
+}
+
+Model readModel(StringRef path, const ImportOptions &options) {
+  StringRef folder = llvm::sys::path::parent_path(path);
+  Model model{
+      {},
+      path.str(),
+      DataFiles(folder.empty() ? "." : folder.str(), options.allowSymlinks, options.checkData),
+      {},
+      {},
+      {},
+      {},
+      {}};
+  std::unique_ptr<llvm::MemoryBuffer> buffer = mapFile(path);
+  parse(buffer->getBuffer(), model.proto);
+  model.training = chooseTraining(model.proto, options);
+  ModelRanges ranges = scanTensors(buffer->getBuffer(), model.training);
+  if (model.training) {
+    appendAlgorithm(model);
+    ranges.main.append(std::move(ranges.algorithm));
+  }
+  checkNodes(model.proto);
+  model.opsets = checkOpsets(model.proto);
+  model.signature = readSignature(model.proto.graph());
+  TensorReader reader(llvm::sys::path::filename(path).str(), model.files);
+  takeInitializers(model, reader, ranges.main);
+  takeConstantNodes(model, reader, ranges.main.nodeValues);
+  // Bindings name initializers as they are in the file.
+  if (model.training)
+    bindState(model, ranges.initialization, options);
+  else
+    restoreModule(model);
   // Trained tensors change, so nothing may be folded through them.
   for (auto &[name, constant] : model.constants)
     if (model.signature.kindOf(name) == "parameter" && constant.data)

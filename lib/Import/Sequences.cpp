@@ -129,7 +129,7 @@ static int64_t readPosition(const pb::NodeProto &node, const Ints &value, int64_
 }
 
 Sequences::Sequences(const Model &model, TypedGraph &graph)
-    : graph(graph), listsAreOperands(model.opsets.at("") >= 13) {
+    : graph(graph), listsAreOperands(model.standardOpset() >= 13) {
   for (const pb::NodeProto *node : graph.nodes)
     if (isStandard(*node, "SplitToSequence") && node->output_size() == 1)
       users[node->output(0)];

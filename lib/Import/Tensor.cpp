@@ -181,6 +181,22 @@ std::optional<Ints> toInts(const pb::TensorProto &tensor) {
   return ints;
 }
 
+double firstNumber(const pb::TensorProto &tensor) {
+  if (std::optional<Ints> ints = toInts(tensor))
+    return double(ints->values.front());
+  std::string bytes = tensorBytes(tensor);
+  if (tensor.data_type() == pb::TensorProto::DOUBLE) {
+    double value;
+    std::memcpy(&value, bytes.data(), sizeof value);
+    return value;
+  }
+  if (tensor.data_type() != pb::TensorProto::FLOAT)
+    fail("tensor " + quote(tensor.name()) + ": expected raw bytes (raw_data)");
+  float value;
+  std::memcpy(&value, bytes.data(), sizeof value);
+  return value;
+}
+
 pb::TensorProto fromInts(const Ints &ints) {
   std::string bytes;
   if (ints.type == pb::TensorProto::INT64)

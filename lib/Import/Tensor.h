@@ -50,6 +50,8 @@ struct Ints {
 std::string tensorBytes(const pb::TensorProto &tensor);
 /// `tensor`'s values, or nothing if it is not of an integer type.
 std::optional<Ints> toInts(const pb::TensorProto &tensor);
+/// The first element of `tensor`, an integer, bool, f32 or f64.
+double firstNumber(const pb::TensorProto &tensor);
 pb::TensorProto fromInts(const Ints &ints);
 pb::TensorProto makeTensor(int32_t type, llvm::ArrayRef<int64_t> dims, std::string bytes);
 

@@ -7,6 +7,7 @@
 #include "google/protobuf/io/coded_stream.h"
 #include "google/protobuf/wire_format_lite.h"
 #include "onnx/onnx_pb.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 
 #include <string>
@@ -84,18 +85,37 @@ static std::optional<ByteRange> nodeValue(llvm::StringRef file, ByteRange range)
   return found;
 }
 
-TensorRanges scanTensors(llvm::StringRef file) {
+/// Adds the tensors of the GraphProto at `range`.
+static void scanGraph(llvm::StringRef file, ByteRange range, TensorRanges &ranges) {
   using Graph = ::onnx::GraphProto;
-  TensorRanges ranges;
-  auto visitGraph = [&](int number, ByteRange block) {
+  forEachBlock(file, range, [&](int number, ByteRange block) {
     if (number == Graph::kInitializerFieldNumber)
       ranges.initializers.push_back(tensorData(file, block));
     else if (number == Graph::kNodeFieldNumber)
       ranges.nodeValues.push_back(nodeValue(file, block));
+  });
+}
+
+void TensorRanges::append(TensorRanges other) {
+  llvm::append_range(initializers, other.initializers);
+  llvm::append_range(nodeValues, other.nodeValues);
+}
+
+ModelRanges scanTensors(llvm::StringRef file, std::optional<int> training) {
+  using Training = ::onnx::TrainingInfoProto;
+  ModelRanges ranges;
+  int infos = 0;
+  auto visitInfo = [&](int number, ByteRange block) {
+    if (number == Training::kInitializationFieldNumber)
+      scanGraph(file, block, ranges.initialization);
+    else if (number == Training::kAlgorithmFieldNumber)
+      scanGraph(file, block, ranges.algorithm);
   };
   forEachBlock(file, {0, file.size()}, [&](int number, ByteRange block) {
     if (number == ::onnx::ModelProto::kGraphFieldNumber)
-      forEachBlock(file, block, visitGraph);
+      scanGraph(file, block, ranges.main);
+    else if (number == ::onnx::ModelProto::kTrainingInfoFieldNumber && training == infos++)
+      forEachBlock(file, block, visitInfo);
   });
   return ranges;
 }

@@ -62,6 +62,7 @@ namespace zero::ops {
   X(Softmax)                                                                                       \
   X(Swish)                                                                                         \
   X(TopK)                                                                                          \
+  X(Training)                                                                                      \
   X(Transpose)                                                                                     \
   X(Trigonometry)                                                                                  \
   X(Trilu)                                                                                         \

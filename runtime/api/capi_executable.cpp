@@ -50,6 +50,11 @@ const char *zero_rt_executable_model(const zero_rt_executable *executable) {
   return model.empty() ? nullptr : model.c_str();
 }
 
+int zero_rt_executable_training_info(const zero_rt_executable *executable) {
+  const proto::Program &program = executable->program->tables();
+  return program.has_training_info() ? int(program.training_info()) : -1;
+}
+
 const char *zero_rt_executable_ort_checkpoint(const zero_rt_executable *executable) {
   const std::string &path = executable->program->tables().ort_checkpoint();
   return path.empty() ? nullptr : path.c_str();
@@ -99,6 +104,7 @@ static zero_rt_value_info describe(const Value &value) {
           0,
           0,
           value.name().c_str(),
+          0,
           0};
 }
 
@@ -111,6 +117,7 @@ static zero_rt_value_info describeTensor(const LoadedProgram &program,
   info.saved = tensor.saved();
   info.initializer = initializerOf(tensor).c_str();
   info.transposed = tensor.init().file().transposed();
+  info.in_model = tensor.in_model();
   return info;
 }
 

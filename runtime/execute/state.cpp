@@ -4,6 +4,7 @@
 
 #include "runtime/support/checked.h"
 #include "runtime/support/floats.h"
+#include "runtime/support/random.h"
 
 #include <algorithm>
 #include <cmath>
@@ -93,6 +94,17 @@ static void copyPart(std::span<const uint8_t> data, const proto::Init::Range &ra
                 target, part.count);
 }
 
+/// Draws the elements of `part`.
+static void drawElements(const proto::Init::Random &random, DType dtype, const Part &part,
+                         char *target) {
+  const RandomTensor tensor{random.normal(), random.first(), random.second(), random.stream(),
+                            random.seed()};
+  for (uint64_t i = 0; i < part.count; ++i) {
+    const double value = tensor.element(part.inTensor + i);
+    convertFloats(ZERO_RT_F64, &value, dtype, target + i * sizeOf(dtype), 1);
+  }
+}
+
 /// Whether the memory of `block` already contains the initial values of `tensor`.
 static bool isThere(const proto::Tensor &tensor, const Block &block, const MemoryByTier &memory) {
   const proto::Init &init = tensor.init();
@@ -131,6 +143,8 @@ Status initialiseTensors(const LoadedProgram &program, const InitialFiles &files
         return readPart(files.files[init.file().file()], init.file(), dtype, piece, target);
       else if (init.source_case() == proto::Init::kData)
         copyPart(program.executable.data, init.data(), dtype, piece, target);
+      else if (init.has_random())
+        drawElements(init.random(), dtype, piece, target);
       else
         fill(dtype, init.splat(), target, piece.count);
       return {};

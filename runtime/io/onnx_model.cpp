@@ -43,14 +43,16 @@ static void transpose(const std::vector<uint64_t> &shape, size_t size,
   values.swap(result);
 }
 
-Status OnnxModel::open(const std::string &path, const std::vector<std::string> &dataFiles,
+Status OnnxModel::open(const std::string &path, int trainingInfo,
+                       const std::vector<std::string> &dataFiles,
                        const std::vector<TensorEntry> &entries, OnnxModel &model) {
   OnnxModel made;
   made.path = path;
+  made.trainingInfo = trainingInfo;
   made.dataFiles = dataFiles;
   ZERO_RT_TRY(checkInitializers(path, entries));
   ZERO_RT_TRY(MappedFile::open(path, made.file));
-  OnnxRewriter rewriter(made.file.bytes(), path, dataFiles, entries, "");
+  OnnxRewriter rewriter(made.file.bytes(), path, trainingInfo, dataFiles, entries, "");
   ZERO_RT_TRY(inModel(path, rewriter.run()));
   for (size_t i = 0; i < entries.size(); ++i)
     if (rewriter.stored[i] == ZERO_RT_NO_DTYPE)
@@ -101,7 +103,7 @@ Status OnnxModel::writeExternal(OutputFile &data, const std::vector<External> &t
 
 Status OnnxModel::write(OutputFile &target, OutputFile &data, const std::string &dataName,
                         const std::vector<TensorEntry> &entries) const {
-  OnnxRewriter rewriter(file.bytes(), path, dataFiles, entries, dataName);
+  OnnxRewriter rewriter(file.bytes(), path, trainingInfo, dataFiles, entries, dataName);
   ZERO_RT_TRY(inModel(path, rewriter.run()));
   for (const WirePiece &piece : rewriter.pieces.list()) {
     if (piece.kind == WirePiece::Old)

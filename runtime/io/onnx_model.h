@@ -15,10 +15,12 @@ namespace zero::rt {
 class OnnxModel {
 public:
   /// Maps the model at `path` and finds its initializers and Constant nodes with the names of the
-  /// entries. An entry that the model lacks, or has in another shape or in a type without
-  /// conversion, is an error. `dataFiles` are files of external data that may be read from any
-  /// place; others only inside the model's folder.
-  static Status open(const std::string &path, const std::vector<std::string> &dataFiles,
+  /// entries, also those in the algorithm of training info `trainingInfo` (-1: none). An entry that
+  /// the model lacks, or has in another shape or in a type without conversion, is an error.
+  /// `dataFiles` are files of external data that may be read from any place; others only inside the
+  /// model's folder.
+  static Status open(const std::string &path, int trainingInfo,
+                     const std::vector<std::string> &dataFiles,
                      const std::vector<TensorEntry> &entries, OnnxModel &model);
 
   /// Whether the model has external data: then `write` needs a second file.
@@ -47,6 +49,7 @@ private:
                        const std::vector<TensorEntry> &entries) const;
 
   std::string path;
+  int trainingInfo = -1;
   std::vector<std::string> dataFiles;
   MappedFile file;
   bool isExternal = false;

@@ -20,20 +20,24 @@ enum TensorField {
   kDims = 1,
   kDataType = 2,
   kFloatData = 4,
+  kInt32Data = 5,
+  kInt64Data = 7,
   kTensorName = 8,
   kRawData = 9,
   kDoubleData = 10,
   kExternalData = 13,
   kDataLocation = 14
 };
+enum TrainingField { kAlgorithm = 2 };
 enum NodeField { kOutput = 2, kOpType = 4, kDomain = 7 };
 enum EntryField { kKey = 1, kValue = 2 };
 
-OnnxRewriter::OnnxRewriter(std::span<const uint8_t> file, const std::string &path,
+OnnxRewriter::OnnxRewriter(std::span<const uint8_t> file, const std::string &path, int trainingInfo,
                            const std::vector<std::string> &dataFiles,
                            const std::vector<TensorEntry> &entries, std::string dataName)
     : stored(entries.size(), ZERO_RT_NO_DTYPE), file(file), path(path),
-      dataName(std::move(dataName)), dataFiles(dataFiles), entries(entries) {
+      dataName(std::move(dataName)), trainingInfo(trainingInfo), dataFiles(dataFiles),
+      entries(entries) {
   for (size_t i = 0; i < entries.size(); ++i)
     byName[entries[i].initializer] = i;
 }
@@ -82,8 +86,8 @@ Status OnnxRewriter::rewrite(Kind kind, WireRange range, Context context,
     Kind child = field.isBlock ? childKind(kind, field.number) : Kind::Other;
     std::optional<WirePieces> block;
     Context inner = context;
-    inner.isMain =
-        kind == Kind::Model ? child == Kind::Graph : context.isMain && kind == Kind::Graph;
+    inner.isChosen = child == Kind::Training ? infosSeen++ == trainingInfo : context.isChosen;
+    inner.isMain = holdsEntries(kind, field, context);
     if (child != Kind::Other)
       ZERO_RT_TRY(rewrite(child, field.block, inner, block));
     changed |= block.has_value();
@@ -96,6 +100,19 @@ Status OnnxRewriter::rewrite(Kind kind, WireRange range, Context context,
   if (changed)
     result = std::move(pieces);
   return {};
+}
+
+/// Whether `field` of a message in `context` holds initializers or nodes of the main graph or of
+/// the chosen algorithm, or is such a graph.
+bool OnnxRewriter::holdsEntries(Kind kind, const WireField &field, const Context &context) const {
+  switch (kind) {
+  case Kind::Model:
+    return childKind(kind, field.number) == Kind::Graph;
+  case Kind::Training:
+    return context.isChosen && field.number == kAlgorithm;
+  default:
+    return context.isMain && kind == Kind::Graph;
+  }
 }
 
 /// The result of a Constant node; nothing for another one.
@@ -148,6 +165,10 @@ Status OnnxRewriter::readTensor(WireRange range, Tensor &tensor) const {
       return {};
     case kRawData:
       tensor.raw = field.block;
+      return {};
+    case kInt32Data:
+    case kInt64Data:
+      tensor.isList = true;
       return {};
     case kFloatData:
     case kDoubleData:
@@ -212,12 +233,27 @@ Status OnnxRewriter::replaceValues(WireRange range, const Tensor &tensor, size_t
     result.old(range);
     return {};
   }
+  if (!block && tensor.isList)
+    return replaceList(range, entry, result);
   if (!block || block->size() != bytes)
     return fail(ZERO_RT_BAD_FILE, "tensor '%s': its values are not one block of %llu bytes",
                 escape(entries[entry].name).c_str(), static_cast<unsigned long long>(bytes));
   result.old({range.begin, block->begin});
   result.tensor(entry, bytes);
   result.old({block->end, range.end});
+  return {};
+}
+
+/// New values in place of a list of integers, whose bytes depend on them.
+Status OnnxRewriter::replaceList(WireRange range, size_t entry, WirePieces &result) const {
+  ZERO_RT_TRY(forEachField(file, range, [&](const WireField &field) {
+    if (field.number != kInt32Data && field.number != kInt64Data)
+      result.old(field.whole);
+    return Status();
+  }));
+  WirePieces values;
+  values.tensor(entry, entries[entry].elements() * sizeOf(stored[entry]));
+  result.field(kRawData, std::move(values));
   return {};
 }
 

@@ -14,7 +14,7 @@ namespace zero::rt {
 /// in new places.
 class OnnxRewriter {
 public:
-  OnnxRewriter(std::span<const uint8_t> file, const std::string &path,
+  OnnxRewriter(std::span<const uint8_t> file, const std::string &path, int trainingInfo,
                const std::vector<std::string> &dataFiles, const std::vector<TensorEntry> &entries,
                std::string dataName);
 
@@ -37,18 +37,23 @@ private:
     bool isExternal = false;
     std::optional<WireRange> raw, typed; ///< blocks of values
     int typedBlocks = 0;
+    bool isList = false;                         ///< its values are a list of integers
     std::map<std::string, std::string> location; ///< external_data
   };
 
   /// The position of a message in the model.
   struct Context {
     int depth = 0;
-    bool isMain = false;  ///< in the main graph itself, not in one that a node holds
-    std::string constant; ///< the result of the Constant node that this is the value of
+    /// In the main graph itself or the algorithm that continues it, not in a graph that a node
+    /// holds.
+    bool isMain = false;
+    bool isChosen = false; ///< in the training info that the program is
+    std::string constant;  ///< the result of the Constant node that this is the value of
   };
 
   /// Leaves `result` empty where nothing changes.
   Status rewrite(Kind kind, WireRange range, Context context, std::optional<WirePieces> &result);
+  bool holdsEntries(Kind kind, const WireField &field, const Context &context) const;
   Status rewriteTensor(WireRange range, const Context &context, std::optional<WirePieces> &result);
   Status constantName(WireRange node, std::string &name) const;
   Status readTensor(WireRange range, Tensor &tensor) const;
@@ -57,12 +62,15 @@ private:
   Status replaceValues(WireRange range, const Tensor &tensor, size_t entry, WirePieces &result);
   Status moveExternal(WireRange range, const Tensor &tensor, std::optional<size_t> entry,
                       WirePieces &result);
+  Status replaceList(WireRange range, size_t entry, WirePieces &result) const;
   Status findOld(const Tensor &tensor, OnnxModel::External &old) const;
   Status resolve(const std::string &location, std::string &resolved) const;
   std::string textAt(WireRange range) const;
 
   std::span<const uint8_t> file;
   std::string path, dataName;
+  int trainingInfo;
+  int infosSeen = 0;
   const std::vector<std::string> &dataFiles;
   const std::vector<TensorEntry> &entries;
   std::map<std::string, size_t> byName;

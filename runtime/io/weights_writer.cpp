@@ -7,6 +7,8 @@
 
 namespace zero::rt {
 
+bool writesModel(const std::string &path) { return path.ends_with(".onnx"); }
+
 /// Creates the temporary of `path`, which must not be a file of `origin`.
 static Status createOutput(const std::string &path, const WeightsOrigin &origin, OutputFile &file) {
   std::vector<std::string> inputs = origin.files;
@@ -21,7 +23,7 @@ static Status createOutput(const std::string &path, const WeightsOrigin &origin,
 
 WeightsWriter::Format WeightsWriter::formatOf(const std::string &path,
                                               const WeightsOrigin &origin) {
-  if (path.ends_with(".onnx"))
+  if (writesModel(path))
     return Format::Onnx;
   const bool hasSuffix = path.find('.', path.rfind('/') + 1) != path.npos;
   return origin.ortCheckpoint.empty() || hasSuffix ? Format::Safetensors : Format::OrtCheckpoint;
@@ -36,7 +38,8 @@ Status WeightsWriter::create(const std::string &path, const WeightsOrigin &origi
       return fail(ZERO_RT_INVALID_ARGUMENT,
                   "cannot write '%s': the program was not made from a .onnx file",
                   escape(path).c_str());
-    ZERO_RT_TRY(OnnxModel::open(origin.model, origin.files, entries, writer.model));
+    ZERO_RT_TRY(
+        OnnxModel::open(origin.model, origin.trainingInfo, origin.files, entries, writer.model));
   }
   if (writer.model.hasExternalData()) {
     writer.dataName = path.substr(path.rfind('/') + 1) + ".data";

@@ -11,9 +11,13 @@ namespace zero::rt {
 /// empty, and all files from which its initial values are read.
 struct WeightsOrigin {
   std::string model, ortCheckpoint;
+  int trainingInfo = -1; ///< of the model: that the program is, or -1
   std::vector<std::string> files;
   float learningRate = 0; ///< with which a run that continues starts
 };
+
+/// Whether a file of weights with this name is a model.
+bool writesModel(const std::string &path);
 
 /// Writes weights in the format that the name of the file says:
 /// - .safetensors;

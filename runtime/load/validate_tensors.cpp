@@ -99,6 +99,10 @@ private:
     const proto::Init &init = tensor.init();
     if (init.source_case() == proto::Init::kSplat || init.required())
       return {};
+    if (init.has_random())
+      return isConvertible(ZERO_RT_F64, toDType(tensor.dtype()))
+                 ? Status()
+                 : badTable("tensor", tensor.name(), "its random values are no floats");
     if (init.source_case() == proto::Init::SOURCE_NOT_SET)
       return badTable("tensor", tensor.name(), "it has no initial value");
     bool inFile = init.source_case() == proto::Init::kFile;

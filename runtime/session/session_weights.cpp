@@ -101,7 +101,7 @@ Status SessionWeights::save(const std::string &path) const {
   std::vector<TensorEntry> entries;
   for (const proto::Tensor &tensor : tables().tensors()) {
     auto shape = shapeOf(tensor.shape());
-    if (tensor.saved())
+    if (tensor.saved() && (tensor.in_model() || !writesModel(path)))
       entries.push_back({tensor.name(),
                          toDType(program().valueOf(tensor).dtype()),
                          {shape.begin(), shape.end()},
@@ -114,6 +114,7 @@ Status SessionWeights::save(const std::string &path) const {
   WeightsWriter writer;
   WeightsOrigin origin{tables().model(),
                        tables().ort_checkpoint(),
+                       tables().has_training_info() ? int(tables().training_info()) : -1,
                        {tables().files().begin(), tables().files().end()},
                        tables().learning_rate()};
   ZERO_RT_TRY(WeightsWriter::create(path, origin, entries, writer));

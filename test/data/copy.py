@@ -32,6 +32,7 @@ IMPORTED = (
     "mlp-dropout",
 )
 WHOLE_STEPS = ("mlp", "gpt2-tiny-mask", "llama-tiny-mask", "resnet-tiny")
+TRAINING_INFO = ("mlp-momentum", "mlp-adam", "mlp-adamw-explicit", "gpt2-tiny-adamw")
 # ONNX Runtime's files for training a graph.
 TRAINING = ("mlp", "gpt2-tiny", "bert-tiny", "resnet-tiny")
 TRAINING_FILES = ("training_model.onnx", "eval_model.onnx", "optimizer_model.onnx",
@@ -91,6 +92,15 @@ def copy_trap(source, target):
     onnx.save(model, target / "model.onnx")
 
 
+def copy_training_info(source, target, name):
+    """Of the state after ten steps, tensors of at most 16 KiB are kept."""
+    target.mkdir(exist_ok=True)
+    shutil.copyfile(source / f"{name}.onnx", target / f"{name}.onnx")
+    arrays = np.load(source / f"{name}.npz")
+    np.savez_compressed(target / f"{name}.npz", **{
+        key: arrays[key] for key in arrays.files if arrays[key].nbytes <= 16 * 1024})
+
+
 def main():
     source = pathlib.Path(sys.argv[1])
     here = pathlib.Path(__file__).resolve().parent
@@ -98,6 +108,8 @@ def main():
     for name in WHOLE_STEPS:
         shutil.copyfile(source.parent / "fullstep" / name / "train_step.onnx",
                         here / "whole-step" / f"{name}.onnx")
+    for name in TRAINING_INFO:
+        copy_training_info(source.parent / "training_info", here / "training-info", name)
     for name in TRAINING:
         (here / "ort" / name).mkdir(parents=True, exist_ok=True)
         for file in TRAINING_FILES:

@@ -161,6 +161,16 @@ zero.parameter @w : tensor<4xf32> {data = #zero.data<"m.onnx", 0, 16>, splat = 0
 
 // -----
 
+// expected-error @+1 {{expected random initial values or given ones, got both}}
+zero.parameter @w : tensor<4xf32> {random = #zero.random<normal, 0.0 : f64, 1.0 : f64, 7>, splat = 0.0}
+
+// -----
+
+// expected-error @+1 {{expected floats for random initial values, got 'tensor<4xi64>'}}
+zero.state constant @w : tensor<4xi64> {random = #zero.random<uniform, 0.0 : f64, 1.0 : f64, 7>}
+
+// -----
+
 // expected-error @+1 {{expected no gradient of a parameter that is frozen}}
 zero.parameter @w : tensor<4xf32> {frozen, gradient = #zero.placement<>}
 

@@ -12,6 +12,9 @@ zero.parameter @w : tensor<8x4xf32> {gradient = #zero.placement<>, home = @bucke
 // CHECK: zero.parameter @frozen : tensor<4xf32> {frozen, placement = #zero.placement<shard = [@dp, @tp]>}
 zero.parameter @frozen : tensor<4xf32> {frozen, placement = #zero.placement<shard = [@dp, @tp]>}
 
+// CHECK: zero.parameter @drawn : tensor<4xf32> {random = #zero.random<normal, 0.000000e+00 : f64, 2.000000e-02 : f64, 7>}
+zero.parameter @drawn : tensor<4xf32> {random = #zero.random<normal, 0.0 : f64, 0.02 : f64, 7>}
+
 // CHECK: zero.state optimizer @w.m of @w : tensor<8x4xf32> {home = @bucket0.m, placement = #zero.placement<tier = nvme>, splat = 0.000000e+00 : f64, start = 64 : i64}
 zero.state optimizer @w.m of @w : tensor<8x4xf32> {home = @bucket0.m,
     placement = #zero.placement<tier = nvme>, splat = 0.0 : f64, start = 64 : i64}

@@ -28,6 +28,10 @@ def rename_node(node, mapping, outputs=True):
     if outputs:
         node.output[:] = [mapping.get(n, n) for n in node.output]
     for attribute in node.attribute:
+        if node.op_type == "Gradient":  # its attributes name values
+            attribute.strings[:] = [mapping[n.decode()].encode() for n in attribute.strings]
+            if attribute.s:
+                attribute.s = mapping[attribute.s.decode()].encode()
         if attribute.HasField("g"):
             for inner in attribute.g.node:  # reads values of the outer graph by name
                 rename_node(inner, mapping, outputs=False)

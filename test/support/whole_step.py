@@ -35,6 +35,8 @@ class WholeStep:
         self.losses = arrays[truth]
         self.gradients = {k[len("grad."):]: v for k, v in arrays.items() if k.startswith("grad.")}
         self.inputs = {k[len("input."):]: v for k, v in arrays.items() if k.startswith("input.")}
+        # Of AdamW.
+        self.state_bytes = 2 * 4 * sum(g.size for g in self.gradients.values())
 
     def data_flag(self, copies):
         """Data in which each rank and micro-batch gets the batch of the graph."""
@@ -96,7 +98,7 @@ def check_certificate(checks, step):
     for stage, shards in ((0, 1), (1, 2), (3, 2)):
         step.compile(f"--zero-stage={stage}", "--ranks=2")
         line = next(line for line in step.report.splitlines() if "optimizer state" in line)
-        states = 2 * 4 * sum(g.size for g in step.gradients.values()) / shards
+        states = step.state_bytes / shards
         checks.that(states <= int(line.split()[2]) <= states * 1.05 + 4096,
                     f"{step.name} stage {stage}: {states} bytes of state, certificate {line}")
 

@@ -159,13 +159,16 @@ class Checks:
         sys.exit(1 if self.failed else 0)
 
 
-def check_refused(checks, label, words, *command, timeout=300):
-    """The command exits with code 1 and one error line that contains all of `words`."""
+def check_refused(checks, label, words, *command, timeout=300, notes=False):
+    """The command exits with code 1 and one error line that contains all of `words`. With `notes`,
+    these may be in the lines of notes that follow."""
     done = subprocess.run([str(a) for a in command], capture_output=True, text=True,
                           timeout=timeout)
     lines = [line for line in done.stderr.splitlines() if "warning:" not in line]
     checks.that(done.returncode == 1, f"{label}: exit code {done.returncode}: {done.stderr}")
-    checks.that(len(lines) == 1 and "error:" in lines[0], f"{label}: {len(lines)} lines: {lines}")
+    rest = [line for line in lines[1:] if not (notes and "note:" in line)]
+    checks.that(lines and not rest and "error:" in lines[0],
+                f"{label}: {len(lines)} lines: {lines}")
     for word in words:
         checks.that(any(word in line for line in lines), f"{label}: '{word}' is not in {lines}")
 

@@ -57,13 +57,13 @@ static TensorEntry entryOf(const zero_rt_value_info &info, zero_rt_session *sess
           info.transposed != 0};
 }
 
-/// The tensors that --save writes. Without a session, their values cannot be read yet.
-static Status weightsOf(const Executable &executable, zero_rt_session *session,
-                        std::vector<TensorEntry> &entries) {
+/// The tensors that --save=`path` writes. Without a session, their values cannot be read yet.
+static Status weightsOf(const Executable &executable, const std::string &path,
+                        zero_rt_session *session, std::vector<TensorEntry> &entries) {
   for (size_t i = 0; i < infoOf(executable).tensors; ++i) {
     zero_rt_value_info info;
     ZERO_RT_TRY(take(zero_rt_executable_tensor(executable.get(), i, &info)));
-    if (info.saved)
+    if (info.saved && (info.in_model || !writesModel(path)))
       entries.push_back(entryOf(info, session, zero_rt_session_read_tensor));
   }
   return {};
@@ -78,13 +78,14 @@ static Status createWeights(const std::vector<std::string> &inputs, const std::s
   WeightsOrigin origin;
   if (const char *model = zero_rt_executable_model(executable.get()))
     origin.model = model;
+  origin.trainingInfo = zero_rt_executable_training_info(executable.get());
   if (const char *checkpoint = zero_rt_executable_ort_checkpoint(executable.get()))
     origin.ortCheckpoint = checkpoint;
   origin.learningRate = options.learningRate.value_or(infoOf(executable).learning_rate);
   for (size_t i = 0; const char *file = zero_rt_executable_file(executable.get(), i); ++i)
     origin.files.push_back(file);
   std::vector<TensorEntry> entries;
-  ZERO_RT_TRY(weightsOf(executable, nullptr, entries));
+  ZERO_RT_TRY(weightsOf(executable, path, nullptr, entries));
   ZERO_RT_TRY(WeightsWriter::create(path, origin, entries, writer));
   return {};
 }
@@ -94,7 +95,8 @@ Status Outputs::open(const Options &options, const Executable &executable) {
   figures.emplace(executable);
   ZERO_RT_TRY(create(inputs, options.log, log));
   for (const std::string &path : options.saves)
-    ZERO_RT_TRY(createWeights(inputs, path, options, executable, weights.emplace_back()));
+    ZERO_RT_TRY(createWeights(inputs, path, options, executable,
+                              weights.emplace_back(path, WeightsWriter()).second));
   ZERO_RT_TRY(create(inputs, options.gradients, gradients));
   ZERO_RT_TRY(create(inputs, options.outputs, outputs));
   ZERO_RT_TRY(create(inputs, options.trace, trace));
@@ -176,18 +178,18 @@ Status Outputs::writeGradients(const Executable &executable, const Session &sess
 }
 
 Status Outputs::writeWeights(const Executable &executable, const Session &session, Meter &meter) {
-  std::vector<TensorEntry> entries;
-  ZERO_RT_TRY(weightsOf(executable, session.get(), entries));
-  uint64_t total = 0;
-  for (TensorEntry &entry : entries) {
-    total += entry.bytes();
-    entry.read = [&meter, read = entry.read](void *destination, uint64_t bytes) {
-      ZERO_RT_TRY(read(destination, bytes));
-      meter.add(bytes);
-      return Status();
-    };
-  }
-  for (WeightsWriter &writer : weights) {
+  for (auto &[path, writer] : weights) {
+    std::vector<TensorEntry> entries;
+    ZERO_RT_TRY(weightsOf(executable, path, session.get(), entries));
+    uint64_t total = 0;
+    for (TensorEntry &entry : entries) {
+      total += entry.bytes();
+      entry.read = [&meter, read = entry.read](void *destination, uint64_t bytes) {
+        ZERO_RT_TRY(read(destination, bytes));
+        meter.add(bytes);
+        return Status();
+      };
+    }
     meter.begin("saving weights", total);
     ZERO_RT_TRY(writer.write(entries));
     meter.end();
@@ -233,13 +235,13 @@ Status Outputs::writeReport(const std::string &json) {
 
 /// Operations that can fail for lack of space are done before any file gets its name.
 Status Outputs::commit() {
-  for (WeightsWriter &writer : weights)
+  for (auto &[path, writer] : weights)
     ZERO_RT_TRY(writer.sync());
   OutputFile *const files[] = {&log, &gradients, &outputs, &report, &trace};
   for (OutputFile *file : files)
     if (file->isOpen())
       ZERO_RT_TRY(file->sync());
-  for (WeightsWriter &writer : weights)
+  for (auto &[path, writer] : weights)
     ZERO_RT_TRY(writer.commit());
   for (OutputFile *file : files)
     if (file->isOpen())

@@ -39,8 +39,8 @@ public:
 private:
   template <typename Members>
   rt::Status writeLog(Members members);
-  bool isLogged = false; ///< a line of this run
-  std::vector<rt::WeightsWriter> weights;
+  bool isLogged = false;                                          ///< a line of this run
+  std::vector<std::pair<std::string, rt::WeightsWriter>> weights; ///< by path
   rt::OutputFile log, gradients, outputs, report, trace;
   std::optional<Figures> figures;
 };

@@ -17,6 +17,10 @@ llvm::FailureOr<mlir::func::FuncOp> findStep(mlir::ModuleOp module);
 /// The value that `step` returns under the binding "loss": one float element.
 llvm::FailureOr<mlir::Value> findLoss(mlir::func::FuncOp step);
 
+/// Whether `step` has nodes of ONNX's domain for training. What it updates is known once
+/// `recognise` and zero-expand-gradients have replaced them.
+bool hasTrainingNodes(mlir::func::FuncOp step);
+
 /// The number of micro-batches that one step accumulates: 1 unless the module has an attribute.
 int64_t microBatchesOf(mlir::ModuleOp module);
 

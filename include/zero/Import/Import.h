@@ -30,6 +30,11 @@ struct ImportOptions {
   std::vector<CarriedPair> carry;
   /// Patterns of carried inputs without initializers whose initial value is zero.
   std::vector<std::string> zeros;
+  /// Which of the model's training_info says how it trains: a number, "none", or empty: the only
+  /// one.
+  std::string trainingInfo;
+  /// Do not evaluate the initialization graph of the training info.
+  bool keepInitializers = false;
   /// Artifacts of onnxruntime-training: the optimizer model that belongs to the model, and a
   /// checkpoint with the values of inputs; both may be empty.
   std::string ortOptimizer, ortCheckpoint;

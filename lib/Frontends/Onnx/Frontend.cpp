@@ -27,6 +27,8 @@ static OwningOpRef<ModuleOp> readOnnx(const FrontendInput &input, MLIRContext &c
       emitError(UnknownLoc::get(&context)) << "--carry: " << error;
       return nullptr;
     }
+  options.trainingInfo = input.flags.lookup("training-info");
+  options.keepInitializers = input.flags.contains("keep-initializers");
   options.ortOptimizer = input.flags.lookup("ort-optimizer");
   options.ortCheckpoint = input.flags.lookup("ort-checkpoint");
   if (!options.carry.empty() && !options.ortOptimizer.empty()) {
@@ -60,6 +62,10 @@ void registerOnnxFrontend() {
        "the model is a whole training step: its input IN is state, and its output OUT "
        "the state of the next step; both may have one *"},
       {"zeros", "PATTERN,...", "carried inputs without an initializer that start as zero"},
+      {"training-info", "N|none",
+       "train as training_info N of the model says, counted from 0; none: ignore it"},
+      {"keep-initializers", "",
+       "begin with the initializers of the model: its training_info does not initialize them"},
       {"ort-optimizer", "FILE",
        "the model is a training model of onnxruntime-training, and FILE its optimizer model"},
       {"ort-checkpoint", "FILE",

@@ -154,7 +154,7 @@ ParameterOp Lifter::declareParameter(StateOp state) {
   auto parameter = ParameterOp::create(
       at, state.getLoc(), state.getSymName(), state.getTensorType(), state.getDataAttr(),
       state.getSplatAttr(), /*frozen=*/false, PlacementAttr(), PlacementAttr(), FlatSymbolRefAttr(),
-      IntegerAttr(), state.getRequired());
+      IntegerAttr(), state.getRequired(), state.getRandomAttr());
   if (Attribute aliases = state->getAttr(kAliasesAttr))
     parameter->setAttr(kAliasesAttr, aliases);
   symbols.erase(state);
@@ -193,8 +193,10 @@ LogicalResult Lifter::liftUpdate(LiftedUpdate &update) {
                               FlatSymbolRefAttr::get(built->update.getSymNameAttr()),
                               built->layerwise, scalars, /*condition=*/Value()));
   update.parameter.write.erase();
+  std::string type = llvm::formatv("{0}", parameter.getTensorType());
+  StringRef shape = StringRef(type).split('<').second.drop_back(); // "64x8xf32"
   remark::passed(parameter.getLoc(), remark::RemarkOpts::name("trained").category("parameters"))
-      << llvm::formatv("{0}: {1}", parameter.getSymName(), parameter.getTensorType()).str();
+      << llvm::formatv("{0}: {1}", parameter.getSymName(), shape).str();
   return success();
 }
 
@@ -295,6 +297,9 @@ struct LiftUpdates : impl::LiftUpdatesBase<LiftUpdates> {
     FailureOr<func::FuncOp> step = findStep(module);
     if (failed(step))
       return signalPassFailure();
+    // Done already, or not possible yet.
+    if (!step->getOps<UpdateOp>().empty() || hasTrainingNodes(*step))
+      return;
     FailureOr<LiftedStep> found = analyseUpdates(module, *step);
     if (failed(found) || failed(Lifter(module, *step, *found).run()))
       signalPassFailure();

@@ -135,10 +135,10 @@ private:
     Selection::Item item = itemOf(candidate);
     item.reason = frozen ? "frozen" : "";
     OpBuilder builder(state);
-    auto parameter =
-        ParameterOp::create(builder, state.getLoc(), state.getSymName(), state.getTensorType(),
-                            state.getDataAttr(), state.getSplatAttr(), frozen, PlacementAttr(),
-                            PlacementAttr(), FlatSymbolRefAttr(), IntegerAttr());
+    auto parameter = ParameterOp::create(
+        builder, state.getLoc(), state.getSymName(), state.getTensorType(), state.getDataAttr(),
+        state.getSplatAttr(), frozen, PlacementAttr(), PlacementAttr(), FlatSymbolRefAttr(),
+        IntegerAttr(), state.getRequired(), state.getRandomAttr());
     if (Attribute aliases = state->getAttr(kAliasesAttr))
       parameter->setAttr(kAliasesAttr, aliases);
     state.erase();

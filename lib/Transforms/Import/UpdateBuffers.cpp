@@ -44,6 +44,8 @@ struct UpdateBuffers : zero::impl::UpdateBuffersBase<UpdateBuffers> {
     SymbolTable symbols(getOperation());
     // A whole step says itself what becomes of its state.
     const bool isWhole = getOperation()->hasAttr(kWholeStepAttr);
+    if (isWhole && hasTrainingNodes(*step))
+      return; // what is a parameter is not known yet
     for (Operation &op : llvm::make_early_inc_range(step->getBody().front())) {
       if (auto read = dyn_cast<ReadOp>(op)) {
         auto state = symbols.lookup<StateOp>(read.getSymbol());

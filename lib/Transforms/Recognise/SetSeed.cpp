@@ -36,7 +36,9 @@ struct SetSeed : zero::impl::SetSeedBase<SetSeed> {
       if (zero::drawsRandom(node))
         makeDistinct(node, taken);
     });
-    if (seed != 0 && taken.empty()) {
+    const bool hasRandomState = llvm::any_of(module.getOps<zero::StateOp>(),
+                                             [](zero::StateOp state) { return state.getRandom(); });
+    if (seed != 0 && taken.empty() && !hasRandomState) {
       emitError(module.getLoc()) << "--seed=" << uint64_t(seed)
                                  << " has no effect: the model draws no random numbers";
       return signalPassFailure();

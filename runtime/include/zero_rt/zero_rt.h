@@ -147,6 +147,9 @@ typedef struct zero_rt_value_info {
    * whether the initializer is its transpose. */
   const char *initializer;
   int transposed;
+  /* For a saved tensor: whether it is written to an .onnx model, too. State of an optimizer may not
+   * be in that. */
+  int in_model;
 } zero_rt_value_info;
 
 /* Memory of one tier, on each rank, as the compiler planned it. */
@@ -228,6 +231,8 @@ const char *zero_rt_executable_file(const zero_rt_executable *executable, size_t
 
 /* Absolute path of the .onnx file that it was compiled from; NULL for other formats. */
 const char *zero_rt_executable_model(const zero_rt_executable *executable);
+/* The number of the training_info of this file that the program is; -1 if it is none. */
+int zero_rt_executable_training_info(const zero_rt_executable *executable);
 
 /* Absolute path of the checkpoint of onnxruntime-training with its initial values, or NULL. */
 const char *zero_rt_executable_ort_checkpoint(const zero_rt_executable *executable);

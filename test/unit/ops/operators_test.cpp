@@ -10,6 +10,7 @@ using namespace zero;
 TEST(Operators, EachIsRegistered) {
   const onnx::Operator all[] = {
 #define ONNX_OPERATOR(name) op::name,
+#define ONNX_TRAINING_OPERATOR(name) training::name,
 #define OWN_OPERATOR(name) own::name,
 #include "dialects/Onnx/Operators.def"
   };

@@ -63,6 +63,28 @@ def Differentiate : Pass<"zero-differentiate", "::mlir::ModuleOp"> {
                            "::zero::onnx::OnnxDialect"];
 }
 
+def ExpandGradients : Pass<"zero-expand-gradients", "::mlir::ModuleOp"> {
+  let summary = "Replace Gradient nodes by the backward pass that they stand for";
+  let description = [{
+    ONNX's Gradient (ai.onnx.preview.training) is the gradient of the sum of the elements of `y`
+    with respect to the tensors `xs`; the tensors `zs` are constants. Its operands are the values
+    of `xs` and `zs` at which it is computed, the tensors of these names, and y. The nodes between
+    are differentiated by the rules of the op table, as zero-differentiate does it. If the values
+    are not the tensors themselves, the nodes between are recomputed from the values. A tensor
+    that y does not depend on has gradient 0. Gradients of gradients are expanded in order.
+
+    ```mlir
+    %y = onnx.node "Mul"(%c, %a) {} opset 13 : ...                                 // before
+    %g = onnx.node "Gradient"(%a, %a, %y) {xs = ["a"], y = "y"} domain
+        "ai.onnx.preview.training" opset 1 : ...
+    %one = arith.constant dense<1.0> : tensor<f32>                                 // after
+    %g = onnx.node "Mul"(%one, %c) {} opset 13 : ...
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::zero::ZeroDialect",
+                           "::zero::onnx::OnnxDialect"];
+}
+
 def VerifyGradients : Pass<"zero-verify-gradients", "::mlir::ModuleOp"> {
   let summary = "Verify that each trained parameter has exactly one gradient";
 }
