@@ -38,6 +38,19 @@ static bool isWholeStep(const ::onnx::ModelProto &model) {
   });
 }
 
+/// Whether `model` has a node of an operator of onnxruntime-training whose name contains `type`.
+static bool hasRuntimeOp(const ::onnx::ModelProto &model, const char *type) {
+  return llvm::any_of(model.graph().node(), [&](const ::onnx::NodeProto &node) {
+    return node.domain() == "com.microsoft" && node.op_type().find(type) != std::string::npos;
+  });
+}
+static bool isOrtTraining(const ::onnx::ModelProto &model) {
+  return hasRuntimeOp(model, "Accumulator");
+}
+static bool isOrtOptimizer(const ::onnx::ModelProto &model) {
+  return hasRuntimeOp(model, "Optimizer");
+}
+
 /// Sets the flags that the number `options` denotes. One number in four generates native code.
 static void setFlags(CompilerOptions &flags, uint64_t options, const std::string &output) {
   Random random(options);
@@ -96,6 +109,12 @@ public:
       llvm::errs() << "a seed is no ONNX model\n";
       std::exit(2);
     }
+    if (isOrtTraining(model))
+      ortTraining = seed.bytes;
+    if (isOrtOptimizer(model)) {
+      ortOptimizer = seed.bytes;
+      return optimizers.push_back(std::move(model));
+    }
     shrinkWeights(model, kWeights);
     bindSymbols(model);
     (isKnown(model) ? models : foreign).push_back(std::move(model));
@@ -107,6 +126,11 @@ public:
       Case made = random.pick(texts);
       mutateText(made.bytes, random);
       return {made.bytes, "mlir", options};
+    }
+    if (!optimizers.empty() && random.oneIn(32)) {
+      ::onnx::ModelProto optimizer = random.pick(optimizers);
+      mutateModel(optimizer, random.pick(optimizers), vocabulary, random);
+      return {optimizer.SerializePartialAsString(), "onnx", options};
     }
     // Models that are rejected immediately find little.
     const bool isForeign = models.empty() || (!foreign.empty() && random.oneIn(16));
@@ -144,6 +168,8 @@ public:
     CompilerOptions flags;
     flags.input = model;
     setFlags(flags, input.options, output);
+    if (!ortTraining.empty())
+      addPartner(flags, input, scratch);
     const bool taken = succeeded(compileModel(flags, llvm::nulls()));
     checkReport(taken, readFile(scratch + "/stderr"));
     if (taken && !flags.planOnly)
@@ -169,6 +195,22 @@ public:
   }
 
 private:
+  /// Artifacts of onnxruntime-training are two models, one of which is mutated.
+  void addPartner(CompilerOptions &flags, const Case &input, const std::string &scratch) {
+    ::onnx::ModelProto model;
+    if (input.extension != "onnx" || !model.ParsePartialFromString(input.bytes))
+      return;
+    const std::string partner = scratch + "/partner.onnx";
+    if (isOrtOptimizer(model)) {
+      writeFile(partner, ortTraining);
+      flags.frontendFlags["ort-optimizer"] = flags.input;
+      flags.input = partner;
+    } else if (isOrtTraining(model)) {
+      writeFile(partner, ortOptimizer);
+      flags.frontendFlags["ort-optimizer"] = partner;
+    }
+  }
+
   using Keep = std::function<bool(const ::onnx::ModelProto &)>;
 
   /// An error has a message, and an accepted model has none.
@@ -281,7 +323,8 @@ private:
   }
 
   Vocabulary vocabulary = makeVocabulary();
-  std::vector<::onnx::ModelProto> models, foreign;
+  std::vector<::onnx::ModelProto> models, foreign, optimizers;
+  std::string ortTraining, ortOptimizer; ///< seeds, as files
   std::vector<Case> texts;
 };
 } // namespace
