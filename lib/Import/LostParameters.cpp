@@ -25,6 +25,8 @@ public:
   explicit LossFinder(const Model &model) : model(model), graph(model.proto.graph()), ties(model) {
     for (const auto &[name, constant] : model.constants)
       held.try_emplace(name, &constant);
+    for (const pb::ValueInfoProto &input : graph.input())
+      inputs.insert(input.name());
     for (const pb::ValueInfoProto &value : graph.value_info())
       noteFolded(value);
     for (const pb::NodeProto &node : graph.node())
@@ -34,7 +36,8 @@ public:
   /// Enters the module's parameters that the model does not hold into `signature`.
   void run(Signature &signature) {
     for (const Signature::Entry &entry : model.signature.entries) {
-      if (entry.kind != "parameter")
+      // onnxruntime's artifacts have parameters as inputs, with values in a checkpoint.
+      if (entry.kind != "parameter" || inputs.contains(entry.name))
         continue;
       if (std::string line = find(entry); !line.empty())
         signature.lost.push_back(std::move(line));
@@ -167,6 +170,7 @@ private:
   llvm::StringMap<std::vector<const pb::ValueInfoProto *>> foldedInto; ///< by source
   llvm::StringMap<const pb::NodeProto *> namedBy;                      ///< by operand of a call
   llvm::StringMap<const pb::NodeProto *> readers;                      ///< by input of a node
+  llvm::StringSet<> inputs;
   llvm::StringSet<> made;            ///< results of calls that are there, or were folded
   llvm::StringSet<> tuples;          ///< operands that are one of several results of a call
   size_t parts = 0;                  ///< results of Splits

@@ -68,6 +68,9 @@ public:
       bind(tensor, "constant");
     if (!problems.empty())
       fail("--ort-checkpoint: " + quote(path) + " does not fit the model", std::move(problems));
+    if (!isUsed)
+      fail("--ort-checkpoint: expected parameters of the model in " + quote(path) +
+           ", got none of that name: " + example(checkpoint));
     model.record.learningRate = checkpoint.learningRate;
     if (auto step = constants.find(rt::kOrtStep); checkpoint.step && step != constants.end())
       model.constants[step->second].second.splat = double(*checkpoint.step);
@@ -80,6 +83,7 @@ private:
     auto input = inputs.find(tensor.name);
     if (input == inputs.end())
       return;
+    isUsed = true;
     Constant constant;
     constant.type = int32_t(rt::onnxTypeOf(tensor.dtype));
     constant.dims.assign(tensor.shape.begin(), tensor.shape.end());
@@ -96,6 +100,14 @@ private:
       model.constants.emplace_back(tensor.name, std::move(constant));
     else
       model.constants[known->second].second = std::move(constant);
+  }
+
+  /// "it trains 'w' and 5 more".
+  static std::string example(const rt::OrtCheckpoint &checkpoint) {
+    if (checkpoint.trained.empty())
+      return "it trains no parameter";
+    return "it trains " + quote(checkpoint.trained.front().name) + " and " +
+           std::to_string(checkpoint.trained.size() - 1) + " more";
   }
 
   DataRef placeOf(const rt::OrtTensor &tensor) {
@@ -122,6 +134,7 @@ private:
   Model &model;
   StringRef path;
   std::string file;
+  bool isUsed = false; ///< whether the model has any of its tensors
   std::optional<uint64_t> external;
   llvm::StringMap<const pb::ValueInfoProto *> inputs;
   llvm::StringMap<size_t> constants;

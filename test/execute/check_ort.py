@@ -136,6 +136,16 @@ def check_checkpoint(checks, artifacts):
     checks.that(f'"loss":{losses[4]:.4}' in log.read_text(), f"own: {log.read_text()}")
 
 
+def check_own_optimizer(checks, artifacts):
+    """Zero's own gradients and optimizer train the evaluation model."""
+    step = WholeStep(artifacts.data, artifacts.name, artifacts.work,
+                     artifacts.folder / "eval_model.onnx",
+                     [f"--ort-checkpoint={artifacts.folder / 'checkpoint'}", "--optimizer=adamw",
+                      f"--lr={RATE}", "--weight-decay=0.01"])
+    losses, _ = step.train(2, "--zero-stage=3")
+    checks.that(np.allclose(losses, step.losses, rtol=1e-4), f"own optimizer: {losses}")
+
+
 def check_errors(checks, artifacts):
     folder, out = artifacts.folder, ["-o", artifacts.work / "refused.zexe"]
     training, optimizer = folder / "training_model.onnx", folder / "optimizer_model.onnx"
@@ -167,6 +177,8 @@ def check_errors(checks, artifacts):
             ("text", b"not a checkpoint of anything", "the identifier ODTC")):
         damaged.write_bytes(data)
         refused(label, ["--ort-checkpoint", words], *full, f"--ort-checkpoint={damaged}")
+    refused("other model", ["expected parameters of the model", "'model.resnet", "and 28 more"],
+            *full, f"--ort-checkpoint={artifacts.data / 'ort/resnet-tiny/checkpoint'}")
     refused("absent", ["--ort-checkpoint", "nothing"], *full, "--ort-checkpoint=nothing")
 
 
@@ -197,6 +209,7 @@ def main():
             check_updates(checks, artifacts)
             check_checkpoint(checks, artifacts)
             check_without_checkpoint(checks, artifacts)
+            check_own_optimizer(checks, artifacts)
             check_errors(checks, artifacts)
     checks.finish()
 
