@@ -15,6 +15,7 @@
 #include "zero/Transforms/Partition/Passes.h"
 #include "zero/Transforms/Place/Passes.h"
 #include "zero/Transforms/Precision/Passes.h"
+#include "zero/Transforms/Program/Passes.h"
 #include "zero/Transforms/Recognise/Passes.h"
 #include "zero/Transforms/Schedule/Passes.h"
 #include "zero/Transforms/Shape/Passes.h"
@@ -34,6 +35,7 @@ void registerDialects(mlir::DialectRegistry &registry) {
 
 void registerPasses() {
   mlir::registerAllPasses();
+  registerZeroProgramPasses();
   registerZeroImportPasses();
   registerZeroRecognisePasses();
   registerZeroPrecisionPasses();

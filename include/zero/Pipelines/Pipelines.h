@@ -11,6 +11,8 @@
 
 namespace zero {
 
+/// Before the phases: turns a function on tensors into a step of nodes.
+void addProgram(mlir::OpPassManager &pm);
 void addImport(mlir::OpPassManager &pm, const PhaseOptions &options);
 void addRecognise(mlir::OpPassManager &pm, const PhaseOptions &options);
 void addPrecision(mlir::OpPassManager &pm, const PhaseOptions &options);
