@@ -40,10 +40,10 @@ RULES = {
     "Machine": ["Planning", "runtime/format"],
     # The model's constants become state symbols, so Import knows both dialects.
     # Checkpoints of onnxruntime-training are files that the runtime reads, too.
-    "Import": [*DIALECTS, *MLIR, "onnx", "protobuf", CHECKED, "runtime/io/ort_checkpoint.h",
+    "Import": [*DIALECTS, *MLIR, "Options", "onnx", "protobuf", CHECKED, "runtime/io/ort_checkpoint.h",
                "runtime/support"],
     # One directory per front end. They give the importer the list of supported operators.
-    "Frontends": [*DIALECTS, *MLIR, "Options", "Import", "Ops"],
+    "Frontends": [*DIALECTS, *MLIR, "Options", "Import", "Ops", "Pipelines"],
     # The description of a kernel that costs, emitter and library share.
     "Kernels": ["dialects/Zero", *MLIR, "runtime/format"],
     # Planners and simulator use the same function for the cost of a kernel on a machine.

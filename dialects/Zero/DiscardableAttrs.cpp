@@ -52,6 +52,7 @@ const Known kKnown[] = {
     {"zero.interleave", OnModule, kUnit, "no value"},
     {"zero.interleaved", OnModule, kUnit, "no value"},
     {"zero.whole_step", OnModule, kUnit, "no value"},
+    {"zero.own_gradients", OnModule, kUnit, "no value"},
     {"zero.training_info", OnModule, kInteger, "an integer"},
     {"zero.start_rate", OnModule, isKind<FloatAttr>, "a float"},
     {"zero.stage", OnModule, kInteger, "an integer"},
@@ -109,6 +110,10 @@ const Known kKnown[] = {
 
 const Known kKnownOfArguments[] = {
     {"zero.binding", OnFunction, kString, "a string"},
+    // Of a program that is not a step yet; see zero-bind-arguments.
+    {"zero.name", OnFunction, kString, "a string"},
+    {"zero.role", OnFunction, kString, "a string"},
+    {"zero.gradient_of", OnFunction, kString, "a string"},
     {"zero.tokens", OnFunction, kUnit, "no value"},
     {"zero.micro_batch", OnFunction, kInteger, "an integer"},
     {"zero.inplace", OnFunction, kInteger, "the number of a result"},

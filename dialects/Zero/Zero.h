@@ -90,7 +90,13 @@ inline constexpr llvm::StringLiteral kStageAttr = "zero.stage";
 inline constexpr llvm::StringLiteral kOptimizerAttr = "zero.optimizer";
 /// On a module whose source is a whole training step: it computes its own gradients and updates.
 inline constexpr llvm::StringLiteral kWholeStepAttr = "zero.whole_step";
-/// On such a module: the number of the model's training info that says so (i64).
+/// On a module whose model brings the gradients of its own loss, but no update.
+inline constexpr llvm::StringLiteral kOwnGradientsAttr = "zero.own_gradients";
+/// On an argument or result of a program that is not a step yet: its role ("parameter", "buffer",
+/// "data"; "loss"), and the argument whose gradient a result is.
+inline constexpr llvm::StringLiteral kRoleAttr = "zero.role";
+inline constexpr llvm::StringLiteral kGradientOfAttr = "zero.gradient_of";
+/// On a module whose source is a whole training step: the number of the model's training info that says so (i64).
 inline constexpr llvm::StringLiteral kTrainingInfoAttr = "zero.training_info";
 /// On a module: the learning rate with which the model's artifacts begin, a float.
 inline constexpr llvm::StringLiteral kStartRateAttr = "zero.start_rate";

@@ -12,64 +12,12 @@
 #include "Tensor.h"
 
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SmallVectorExtras.h"
 #include "llvm/ADT/StringMap.h"
-#include "llvm/ADT/StringSet.h"
-#include "llvm/Support/GlobPattern.h"
-#include "llvm/Support/LineIterator.h"
-#include "llvm/Support/MemoryBuffer.h"
 
 using llvm::StringRef;
 
-namespace zero {
-
-/// Appends the pair that `item` is. Returns an error message, or an empty string.
-static std::string parsePair(StringRef item, std::vector<CarriedPair> &pairs) {
-  auto [input, output] = item.split('=');
-  input = input.trim();
-  output = output.trim();
-  if (input.empty() || output.empty())
-    return ("expected INPUT=OUTPUT such as '*=*.new', got '" + item + "'").str();
-  if (input.count('*') > 1 || output.count('*') > 1 || input.contains('*') != output.contains('*'))
-    return ("expected no * or one on each side, got '" + item + "'").str();
-  pairs.push_back({input.str(), output.str()});
-  return "";
-}
-
-std::string parseCarry(StringRef text, std::vector<CarriedPair> &pairs) {
-  if (!text.consume_front("@")) {
-    llvm::SmallVector<StringRef> items;
-    text.split(items, ',', -1, /*KeepEmpty=*/false);
-    for (StringRef item : items)
-      if (std::string error = parsePair(item, pairs); !error.empty())
-        return error;
-    return pairs.empty() ? "expected INPUT=OUTPUT,... or @FILE" : "";
-  }
-  auto buffer = llvm::MemoryBuffer::getFile(text, /*IsText=*/true);
-  if (!buffer)
-    return ("cannot read '" + text + "': " + buffer.getError().message()).str();
-  for (llvm::line_iterator line(**buffer, /*SkipBlanks=*/true, '#'); !line.is_at_eof(); ++line)
-    if (std::string error = parsePair(*line, pairs); !error.empty())
-      return ("'" + text + "', line " + llvm::Twine(line.line_number()) + ": " + error).str();
-  return pairs.empty() ? ("'" + text + "' has no pairs INPUT=OUTPUT").str() : "";
-}
-
-namespace importer {
-
-/// The text that `*` stands for if `name` matches `pattern`, which has one; a pattern without it
-/// matches itself.
-static std::optional<StringRef> match(StringRef pattern, StringRef name) {
-  auto [head, tail] = pattern.split('*');
-  if (!pattern.contains('*'))
-    return name == pattern ? std::optional<StringRef>("") : std::nullopt;
-  if (name.size() < head.size() + tail.size() || !name.starts_with(head) || !name.ends_with(tail))
-    return std::nullopt;
-  return name.drop_front(head.size()).drop_back(tail.size());
-}
-
-static std::string substitute(StringRef pattern, StringRef text) {
-  auto [head, tail] = pattern.split('*');
-  return pattern.contains('*') ? (head + text + tail).str() : pattern.str();
-}
+namespace zero::importer {
 
 void makeState(Constant &constant, StringRef name) {
   if (!constant.data && constant.value) {
@@ -88,8 +36,10 @@ class Carrier {
 public:
   Carrier(Model &model, llvm::ArrayRef<CarriedPair> carry, llvm::ArrayRef<std::string> zeros)
       : model(model), carry(carry), zeros(zeros) {
+    // References to names of constants stay valid while carried inputs are added.
+    model.constants.reserve(model.constants.size() + model.proto.graph().input_size());
     for (const pb::ValueInfoProto &output : model.proto.graph().output())
-      outputs.insert(output.name());
+      outputs.push_back(output.name());
     for (const pb::ValueInfoProto &input : model.proto.graph().input())
       inputs[input.name()] = &input;
     for (auto [index, entry] : llvm::enumerate(model.constants)) {
@@ -99,65 +49,24 @@ public:
   }
 
   void run() {
-    for (const CarriedPair &pair : carry)
-      pairAll(pair);
-    if (!problems.empty())
-      fail("--carry: expected pairs of an input and an output of the model", std::move(problems));
-    for (auto &[input, output] : pairs)
+    CarriedNames names = matchCarried(
+        carry, llvm::map_to_vector(inputs, [](auto &entry) { return entry.first; }), outputs);
+    if (!names.problems.empty())
+      fail("--carry: expected pairs of an input and an output of the model",
+           std::move(names.problems));
+    for (auto &[input, output] : names.outputOf)
       enter(input, output.str());
-    checkZeros();
+    if (std::string error = zeros.checkUsed(); !error.empty())
+      fail(error);
   }
 
 private:
-  void pairAll(const CarriedPair &pair) {
-    bool matched = false;
-    for (const auto &[input, info] : inputs) {
-      std::optional<StringRef> text = match(pair.input, input);
-      if (!text)
-        continue;
-      std::string output = substitute(pair.output, *text);
-      // A pattern takes the inputs that have a partner and leaves the data alone.
-      if (pair.isPattern() && !outputs.contains(output))
-        continue;
-      matched = true;
-      add(input, output);
-    }
-    if (!matched)
-      problems.push_back(quote(pair.input) + " = " + quote(pair.output) +
-                         (pair.isPattern() ? " matches no input that has such an output"
-                                           : ": the model has no such input"));
-  }
-
-  void add(StringRef input, StringRef output) {
-    auto known = outputs.find(output);
-    if (known == outputs.end())
-      return problems.push_back("input " + quote(input) + ": the model has no output " +
-                                quote(output));
-    if (auto it = pairs.find(input); it != pairs.end()) {
-      if (it->second != output)
-        problems.push_back("input " + quote(input) + " has two outputs: " + quote(it->second) +
-                           " and " + quote(output));
-      return;
-    }
-    if (!taken.insert(output).second)
-      return problems.push_back("output " + quote(output) + " has two inputs; one of them is " +
-                                quote(input));
-    pairs[input] = known->getKey();
-  }
-
   bool isZero(StringRef name) {
-    bool found = false;
-    for (auto [pattern, isUsed] : llvm::zip_equal(zeros, zeroUsed))
-      if (matchesGlob(pattern, name))
-        isUsed = found = true;
+    std::string error;
+    bool found = zeros.match(name, error);
+    if (!error.empty())
+      fail(error);
     return found;
-  }
-
-  static bool matchesGlob(StringRef pattern, StringRef name) {
-    llvm::Expected<llvm::GlobPattern> glob = llvm::GlobPattern::create(pattern);
-    if (!glob)
-      fail("--zeros=" + pattern + ": " + llvm::toString(glob.takeError()));
-    return glob->match(name);
   }
 
   /// Enters the input `name` into the model's constants as a tensor whose value no one may fold.
@@ -183,24 +92,13 @@ private:
     model.record.updates.emplace_back(name.str(), std::move(output));
   }
 
-  void checkZeros() {
-    for (auto [pattern, isUsed] : llvm::zip_equal(zeros, zeroUsed))
-      if (!isUsed)
-        fail("--zeros=" + pattern +
-             ": matches no carried input without an initializer; expected the name or a pattern "
-             "of one");
-  }
-
   Model &model;
   llvm::ArrayRef<CarriedPair> carry;
-  llvm::ArrayRef<std::string> zeros;
+  ZeroPatterns zeros;
   /// Inputs and initializers in the model's order, with the declaration of inputs.
   llvm::MapVector<StringRef, const pb::ValueInfoProto *> inputs;
-  llvm::StringSet<> outputs, taken;
+  llvm::SmallVector<StringRef> outputs;
   llvm::StringMap<size_t> constants;
-  llvm::MapVector<StringRef, StringRef> pairs;
-  std::vector<std::string> problems;
-  std::vector<char> zeroUsed = std::vector<char>(zeros.size());
 };
 } // namespace
 
@@ -209,5 +107,4 @@ void carryState(Model &model, llvm::ArrayRef<CarriedPair> carry,
   Carrier(model, carry, zeros).run();
 }
 
-} // namespace importer
-} // namespace zero
+} // namespace zero::importer

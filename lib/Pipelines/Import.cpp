@@ -2,6 +2,7 @@
 
 #include "zero/Pipelines/Pipelines.h"
 #include "zero/Transforms/Import/Passes.h"
+#include "zero/Transforms/Program/Passes.h"
 
 using namespace mlir;
 
@@ -13,6 +14,8 @@ void zero::addImport(OpPassManager &pm, const PhaseOptions &all) {
   select.freeze.assign(options.freeze.begin(), options.freeze.end());
   select.freezeAllBut.assign(options.freezeAllBut.begin(), options.freezeAllBut.end());
   select.verbose = options.verbose;
+  // A step in upstream dialects becomes one of nodes.
+  pm.addPass(createRaiseLinalg());
   if (!options.forwardOnly)
     pm.addPass(createWidenFloats());
   pm.addPass(createVerifyImport({options.verbose}));

@@ -8,12 +8,19 @@
 
 using namespace mlir;
 
-void zero::addProgram(OpPassManager &pm) {
+void zero::addProgram(OpPassManager &pm, const ProgramOptions &options) {
   pm.addPass(createInlineCalls());
   pm.addPass(createUnrollLoops());
   pm.addPass(createConvertStableHlo());
   pm.addPass(createRaiseLinalg());
   pm.addNestedPass<func::FuncOp>(createFoldBroadcasts());
   pm.addPass(createCSEPass());
-  pm.addPass(createBindArguments());
+  BindArgumentsOptions bind;
+  bind.roles = options.roles;
+  bind.loss = options.loss;
+  bind.carry.assign(options.carry.begin(), options.carry.end());
+  bind.zeros.assign(options.zeros.begin(), options.zeros.end());
+  bind.forwardOnly = options.forwardOnly;
+  bind.verbose = options.verbose;
+  pm.addPass(createBindArguments(bind));
 }

@@ -3,6 +3,8 @@
 #ifndef ZERO_IMPORT_IMPORT_H
 #define ZERO_IMPORT_IMPORT_H
 
+#include "zero/Options/Carry.h"
+
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "llvm/ADT/SmallVector.h"
@@ -16,14 +18,6 @@ namespace zero {
 
 /// The shape of each named input, for models whose inputs are symbolic.
 using ShapeBindings = llvm::StringMap<llvm::SmallVector<int64_t>>;
-
-/// An input that is state and the output that is its next value. Both may be patterns with one `*`,
-/// which stands for the same text.
-struct CarriedPair {
-  std::string input, output;
-
-  bool isPattern() const { return llvm::StringRef(input).contains('*'); }
-};
 
 struct ImportOptions {
   /// The state of a graph that is a whole training step; empty: the graph is forward and loss.
@@ -62,10 +56,6 @@ struct ImportOptions {
 /// Parses "input_ids=4x32,labels=4x32" into `bindings`. Returns an error message, or an empty
 /// string.
 std::string parseShapeBindings(llvm::StringRef text, ShapeBindings &bindings);
-
-/// Parses "w=w.new,*.m=*.m.new", or the lines of @FILE, into `pairs`. Returns an error message, or
-/// an empty string.
-std::string parseCarry(llvm::StringRef text, std::vector<CarriedPair> &pairs);
 
 /// Whether a file that begins with `head` is an ONNX model, judged by its outermost fields.
 bool beginsOnnx(llvm::StringRef head);

@@ -11,8 +11,16 @@
 
 namespace zero {
 
+/// What a user says about the arguments and results of a program; see zero-bind-arguments.
+struct ProgramOptions {
+  std::string roles, loss;
+  std::vector<std::string> carry, zeros;
+  bool forwardOnly = false;
+  bool verbose = false;
+};
 /// Before the phases: turns a function on tensors into a step of nodes.
-void addProgram(mlir::OpPassManager &pm);
+void addProgram(mlir::OpPassManager &pm, const ProgramOptions &options);
+
 void addImport(mlir::OpPassManager &pm, const PhaseOptions &options);
 void addRecognise(mlir::OpPassManager &pm, const PhaseOptions &options);
 void addPrecision(mlir::OpPassManager &pm, const PhaseOptions &options);

@@ -1,8 +1,21 @@
 //===- Frontend.cpp - MLIR, as text or bytecode ---------------------------===//
+//
+// A module that has a function @step is a step, or a program after any phase. Any other module is a
+// program: a function of state and data in upstream dialects or StableHLO, which becomes a step.
+//
+//===----------------------------------------------------------------------===//
 
 #include "zero/Frontends/Frontend.h"
 
+#include "Text.h"
+#include "dialects/Zero/Zero.h"
+#include "zero/Options/Carry.h"
+#include "zero/Pipelines/Pipelines.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -18,7 +31,7 @@ static StringRef skipComments(StringRef text) {
 
 /// Bytecode, or text that begins with an operation, an alias or resources.
 static bool beginsMlir(StringRef head) {
-  if (head.starts_with("ML\xefR"))
+  if (head.starts_with(kBytecodeMagic))
     return true;
   head = skipComments(head);
   if (head.empty() || head.contains('\0'))
@@ -31,16 +44,69 @@ static bool beginsMlir(StringRef head) {
   return name == "module" || (name.contains('.') && !name.starts_with("."));
 }
 
+/// What the flags of this front end say. Fails after an error.
+static FailureOr<ProgramOptions> programOptions(const FrontendInput &input, MLIRContext &context) {
+  ProgramOptions options;
+  options.roles = input.flags.lookup("roles");
+  options.loss = input.flags.lookup("loss");
+  options.forwardOnly = input.forwardOnly;
+  options.verbose = input.verbose;
+  std::vector<CarriedPair> pairs;
+  if (auto carry = input.flags.find("carry"); carry != input.flags.end())
+    if (std::string error = parseCarry(carry->second, pairs); !error.empty())
+      return emitError(UnknownLoc::get(&context)) << "--carry: " << error;
+  for (const CarriedPair &pair : pairs)
+    options.carry.push_back(pair.input + "=" + pair.output);
+  const std::string zeros = input.flags.lookup("zeros");
+  for (StringRef pattern : llvm::split(zeros, ','))
+    if (!pattern.empty())
+      options.zeros.push_back(pattern.str());
+  return options;
+}
+
+/// Whether `module` is a step already, of which the phases check the rest.
+static bool isStep(ModuleOp module) {
+  return module.lookupSymbol<func::FuncOp>(kStepName) &&
+         (!module.getOps<ParameterOp>().empty() || !module.getOps<StateOp>().empty() ||
+          !module.getOps<BufferOp>().empty());
+}
+
 static OwningOpRef<ModuleOp> readMlir(const FrontendInput &input, MLIRContext &context) {
-  return parseSourceFile<ModuleOp>(input.path, &context);
+  OwningOpRef<ModuleOp> module = parseProgram(input.path, context);
+  if (!module)
+    return nullptr;
+  if (isStep(*module)) {
+    if (input.flags.empty())
+      return module;
+    module->emitError() << "--" << input.flags.begin()->first()
+                        << " has no effect on a step, whose state is symbols already";
+    return nullptr;
+  }
+  FailureOr<ProgramOptions> options = programOptions(input, context);
+  if (failed(options))
+    return nullptr;
+  PassManager pm(&context);
+  pm.enableVerifier(false);
+  addProgram(pm, *options);
+  if (failed(pm.run(*module)) || failed(verify(*module)))
+    return nullptr;
+  return module;
 }
 
 void registerMlirFrontend() {
   Frontend mlir;
   mlir.name = "mlir";
   mlir.suffix = ".mlir";
-  mlir.summary = "MLIR, as text or bytecode: a step, or a program after any phase";
-  mlir.promises = "nothing else: the phases check the contents of the file";
+  mlir.summary = "MLIR, as text or bytecode: a program in upstream dialects or StableHLO, or a "
+                 "step after any phase";
+  mlir.promises = "a program becomes a step of nodes; of a step nothing else: the phases check it";
+  mlir.flags = {
+      {"roles", "FILE", "names and roles of a program's arguments and results, as JSON"},
+      {"loss", "NAME", "train on this output of the model"},
+      {"carry", "IN=OUT,...|@FILE",
+       "the model is a whole training step: its input IN is state, and its output OUT "
+       "the state of the next step; both may have one *"},
+      {"zeros", "PATTERN,...", "carried inputs without an initializer that start as zero"}};
   mlir.recognises = beginsMlir;
   mlir.read = readMlir;
   registerFrontend(std::move(mlir));

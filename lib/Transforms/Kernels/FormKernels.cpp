@@ -1,6 +1,7 @@
 //===- FormKernels.cpp - group nodes into kernels -------------------------===//
 
 #include "KernelGroups.h"
+#include "LooseOps.h"
 #include "NodeSizes.h"
 #include "zero/Transforms/Kernels/KernelValues.h"
 
@@ -38,7 +39,8 @@ public:
 
 private:
   LogicalResult lowerView(onnx::NodeOp node);
-  func::FuncOp createKernel(onnx::NodeOp main);
+  func::FuncOp createKernel(Location loc, StringRef what);
+  LogicalResult formLooseKernel(Operation *op);
   LogicalResult lowerGroup(const KernelGroup &group);
 
   ModuleOp module;
@@ -123,14 +125,14 @@ static void markInPlace(func::FuncOp kernel, const KernelGroup &group, ArrayRef<
                     Builder(kernel.getContext()).getI64IntegerAttr(0));
 }
 
-/// An empty kernel that is called after `main`.
-func::FuncOp KernelFormer::createKernel(onnx::NodeOp main) {
+/// An empty kernel that computes `what`.
+func::FuncOp KernelFormer::createKernel(Location loc, StringRef what) {
   OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
   std::string name;
   do
-    name = "k" + std::to_string(numKernels++) + "_" + main.getOpType().lower();
+    name = "k" + std::to_string(numKernels++) + "_" + what.lower();
   while (!symbols.insert(name).second); // the model's names are anything
-  auto kernel = func::FuncOp::create(builder, main.getLoc(), name, builder.getFunctionType({}, {}));
+  auto kernel = func::FuncOp::create(builder, loc, name, builder.getFunctionType({}, {}));
   kernel.setPrivate();
   kernel->setAttr(kKernelAttr, builder.getUnitAttr());
   return kernel;
@@ -138,7 +140,7 @@ func::FuncOp KernelFormer::createKernel(onnx::NodeOp main) {
 
 LogicalResult KernelFormer::lowerGroup(const KernelGroup &group) {
   onnx::NodeOp root = group.nodes.back(), main = group.main();
-  func::FuncOp kernel = createKernel(main);
+  func::FuncOp kernel = createKernel(main.getLoc(), main.getOpType());
   Block *body = kernel.addEntryBlock();
   OpBuilder builder = OpBuilder::atBlockEnd(body);
 
@@ -196,16 +198,53 @@ LogicalResult KernelFormer::lowerGroup(const KernelGroup &group) {
   return success();
 }
 
+/// Launches a kernel that consists of `op`, which is no node.
+LogicalResult KernelFormer::formLooseKernel(Operation *op) {
+  SmallVector<Operation *> ops = collectKernel(op);
+  FailureOr<SmallVector<Value>> inputs = readByKernel(ops);
+  if (failed(inputs))
+    return failure();
+  func::FuncOp kernel = createKernel(op->getLoc(), op->getName().stripDialect());
+  Block *body = kernel.addEntryBlock();
+  OpBuilder builder = OpBuilder::atBlockEnd(body);
+  IRMapping inside;
+  for (Value input : *inputs)
+    inside.map(input, body->addArgument(input.getType(), input.getLoc()));
+  for (Operation *member : ops)
+    builder.clone(*member, inside)->removeDiscardableAttr(kScheduleAttr);
+  auto results =
+      llvm::map_to_vector(op->getResults(), [&](Value result) { return inside.lookup(result); });
+  func::ReturnOp::create(builder, op->getLoc(), results);
+  kernel.setFunctionType(builder.getFunctionType(body->getArgumentTypes(), TypeRange(results)));
+
+  OpBuilder atOp(op);
+  auto launch = LaunchOp::create(atOp, op->getLoc(), op->getResultTypes(),
+                                 FlatSymbolRefAttr::get(kernel.getSymNameAttr()), *inputs);
+  launch->setAttr(kNameAttr, atOp.getStringAttr(op->getName().getStringRef()));
+  setSchedule(launch, scheduleOf(op));
+  op->replaceAllUsesWith(launch.getResults());
+  op->erase();
+  return success();
+}
+
 LogicalResult KernelFormer::run() {
   llvm::DenseMap<Operation *, KernelGroup> groups = groupNodes(step);
-  llvm::DenseSet<Operation *> members;
+  separateDestinations(step);
+  // Views of nodes become ops that need no kernel.
+  llvm::DenseSet<Operation *> members, loose;
+  for (Operation &op : step.getBody().front())
+    if (isLooseOp(op) && !isPartOfKernel(op))
+      loose.insert(&op);
   for (auto &[root, group] : groups)
     for (onnx::NodeOp node : group.nodes)
       members.insert(node);
   for (Operation &op : llvm::make_early_inc_range(step.getBody().front())) {
     auto node = dyn_cast<onnx::NodeOp>(op);
-    if (!node)
+    if (!node) {
+      if (loose.contains(&op) && failed(formLooseKernel(&op)))
+        return failure();
       continue;
+    }
     if (!members.contains(node)) {
       if (failed(lowerView(node)))
         return failure();

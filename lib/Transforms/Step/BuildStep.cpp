@@ -100,7 +100,15 @@ struct BuildStep : zero::impl::BuildStepBase<BuildStep> {
     accumulateMicroBatches(module, step, microBatches);
     GradientFactorOptions factorOptions{
         clipNorm, lossScale > 0, {minLossScale, double(lossScaleWindow), double(patience)}};
+    // The model's own gradients are those of the rank's own mean.
+    if (module->hasAttr(kOwnGradientsAttr)) {
+      OpBuilder builder(step.getBody().front().getTerminator());
+      factorOptions.share = RankShareOp::create(builder, step.getLoc(),
+                                                RankedTensorType::get({}, builder.getF32Type()));
+    }
     GradientFactor factor = buildGradientFactor(module, step, gradients, factorOptions);
+    if (!factor.factor)
+      factor.factor = factorOptions.share;
     updates.addScalars(factor.counts);
     for (GradientOp gradient : gradients)
       updates.addUpdate(gradient, factor);

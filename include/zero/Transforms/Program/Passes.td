@@ -82,9 +82,44 @@ def BindArguments : Pass<"zero-bind-arguments", "::mlir::ModuleOp"> {
   let summary = "Turn the program into a step with state, data and a loss";
   let description = [{
     The program is a function of state and data. It becomes `@step`: arguments that are state
-    become symbols, which it reads and, if the program returns their next value, writes; data
-    remain arguments.
+    become symbols, which a run initializes, and data remain arguments, bound to their names.
+
+    - A *whole step* returns the next value of state: the result with which JAX's
+      `tf.aliasing_output` or `jax.buffer_donor` pairs an argument, or a pair of `carry`. It gets
+      `zero.whole_step`, and `zero-lift-updates` finds gradients and updates.
+    - A *joint graph* returns the gradients of parameters: those that `roles` or `zero.gradient_of`
+      name; without either, the results beside the loss if they have the types of the first
+      arguments, in order. They become `zero.gradient` of `zero.parameter`s, and the module gets
+      `zero.own_gradients`.
+    - *Forward and loss* has parameters that `roles` or `zero.role` names.
+
+    The loss is the only result of one float that is not state, or the one that `loss` names. Names
+    are those of the file `roles`, of attributes (`zero.name`, `jax.result_info`) or of locations;
+    else `arg0`, `result0` and so on.
+
+    ```mlir
+    func.func @main(%arg0: tensor<4xf32> {tf.aliasing_output = 0 : i32}, %arg1: tensor<4xf32>)
+        -> (tensor<4xf32>, tensor<f32>)                                            // before
+
+    zero.state constant @arg0 : tensor<4xf32> {required}                           // after
+    func.func @step(%arg1: tensor<4xf32> {zero.binding = "arg1"})
+        -> (tensor<f32> {zero.binding = "loss"}) {
+      %w = zero.read @arg0 : tensor<4xf32>
+      ...
+      zero.write @arg0, %n : tensor<4xf32>
+    ```
   }];
+  let options = [
+    Option<"roles", "roles", "std::string", /*default=*/"",
+           "JSON file of the names and roles of arguments and results">,
+    Option<"loss", "loss", "std::string", /*default=*/"", "name of the result to train on">,
+    ListOption<"carry", "carry", "std::string",
+               "pairs IN=OUT of an argument and the result that is its next value">,
+    ListOption<"zeros", "zeros", "std::string", "glob patterns of state that begins as zero">,
+    Option<"forwardOnly", "forward-only", "bool", /*default=*/"false",
+           "return all results; nothing is trained">,
+    Option<"verbose", "verbose", "bool", /*default=*/"false",
+           "list all errors, not only the first few">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::zero::onnx::OnnxDialect",
                            "::zero::ZeroDialect"];
 }
