@@ -2,11 +2,13 @@
 
 #include "CommandLine.h"
 
+#include "dialects/Zero/Zero.h"
 #include "zero/Driver/Register.h"
 #include "zero/Frontends/Frontend.h"
 
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/ADT/SmallString.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/SourceMgr.h"
 
@@ -25,19 +27,33 @@ static bool setImportFlag(CompilerOptions &model, StringRef name, StringRef valu
   return true;
 }
 
-/// Whether `argument` names a model to import; mlir-opt reads MLIR itself.
-static bool isModel(StringRef argument) {
+/// Whether the MLIR file at `path` is a program that has to become a step before the phases run.
+static bool isProgram(StringRef path) {
+  auto buffer = llvm::MemoryBuffer::getFile(path);
+  return buffer && !(*buffer)->getBuffer().contains(("@" + kStepName).str());
+}
+
+/// Whether `argument` names a model to import; mlir-opt reads MLIR itself, unless it is a program
+/// of which the user wants more than single passes.
+static bool isModel(const OptArguments &arguments, StringRef argument) {
   if (argument.starts_with("-"))
     return false;
   const Frontend *frontend = findFrontend(argument);
-  return frontend && frontend->name != "mlir";
+  if (!frontend || frontend->name != "mlir")
+    return frontend;
+  return (arguments.runsPhases || !arguments.model.frontendFlags.empty()) && isProgram(argument);
+}
+
+/// The model among the arguments for mlir-opt, or their end.
+static auto findModel(OptArguments &arguments) {
+  return llvm::find_if(arguments.rest, [&](StringRef text) { return isModel(arguments, text); });
 }
 
 /// The directory of the data files that phases read, in the braces that the value of an option
 /// may need.
-static std::string folderOfData(const OptArguments &arguments) {
+static std::string folderOfData(OptArguments &arguments) {
   SmallString<128> folder(arguments.model.phases.import.dataRoot.getValue());
-  auto input = llvm::find_if(arguments.rest, isModel);
+  auto input = findModel(arguments);
   if (folder.empty() && input != arguments.rest.end()) {
     folder = *input;
     llvm::sys::path::remove_filename(folder);
@@ -77,6 +93,7 @@ std::string sortArguments(ArrayRef<char *> arguments, OptArguments &sorted) {
   }
   if (phaseOptions.empty())
     return "";
+  sorted.runsPhases = true;
   phaseOptions += " data-root=" + folderOfData(sorted);
   for (Phase phase : allPhases()) {
     if (phase == Phase::Pack)
@@ -87,7 +104,7 @@ std::string sortArguments(ArrayRef<char *> arguments, OptArguments &sorted) {
 }
 
 bool importInput(OptArguments &arguments, std::string &text) {
-  auto input = llvm::find_if(arguments.rest, isModel);
+  auto input = findModel(arguments);
   if (input == arguments.rest.end())
     return true;
   DialectRegistry registry;

@@ -11,6 +11,7 @@ namespace zero {
 struct OptArguments {
   CompilerOptions model;         ///< what importing an .onnx needs
   std::vector<std::string> rest; ///< for mlir-opt
+  bool runsPhases = false;       ///< an option of the phases is given
   bool help = false;             ///< --help is given
 
   llvm::SmallVector<char *> forMlirOpt(char *program) {

@@ -7,6 +7,8 @@
 #include "dialects/Zero/Zero.h"
 #include "zero/Transforms/Precision/HalfFloats.h"
 
+#include "mlir/IR/Matchers.h"
+
 using namespace mlir;
 
 namespace zero {
@@ -19,6 +21,44 @@ static constexpr unsigned kMostOperands = 128;
 /// The maximal number of nodes between a product, or a node over rows, and the addition of its
 /// result. The operands of the product are live that much longer.
 static constexpr unsigned kNear = 8;
+
+/// The maximal number of nodes between a node that joins a chain and its root.
+static constexpr unsigned kChain = 64;
+
+/// The shape of `value` without dimensions of size one.
+static SmallVector<int64_t> withoutOnes(ArrayRef<int64_t> shape) {
+  return llvm::filter_to_vector(shape, [](int64_t extent) { return extent != 1; });
+}
+
+/// The rows over which the nodes of a group are computed: their tensors have one element for each
+/// row, or `width` of them.
+struct Chain {
+  SmallVector<int64_t> rows; ///< without dimensions of size one; empty: no chain
+  int64_t width = 0;         ///< 0: not known yet
+
+  bool isRow(Value value) const { return withoutOnes(tensorType(value).getShape()) == rows; }
+  bool isFull(Value value) const {
+    ArrayRef<int64_t> shape = tensorType(value).getShape();
+    return width > 1 && !shape.empty() && shape.back() == width &&
+           withoutOnes(shape.drop_back()) == rows;
+  }
+};
+
+/// Whether `node` reduces rows to one element each: along its last dimension only.
+static bool reducesLastAxis(onnx::NodeOp node) {
+  if (!node.isAnyOf(
+          {op::ReduceSum, op::ReduceMax, op::ReduceMin, op::ReduceMean, op::ReduceSumSquare}) ||
+      node.inputType(0).getRank() == 0)
+    return false;
+  SmallVector<int64_t> axes = node.getInts("axes").value_or(SmallVector<int64_t>());
+  DenseIntElementsAttr given;
+  if (node.hasInput(1) && matchPattern(node.getInputs()[1], m_Constant(&given)))
+    axes = llvm::map_to_vector(given.getValues<APInt>(),
+                               [](const APInt &axis) { return axis.getSExtValue(); });
+  int64_t last = node.inputType(0).getRank() - 1;
+  return axes.size() == 1 && (axes[0] == last || axes[0] == -1) &&
+         node.inputType(0).getShape().back() > 1;
+}
 
 class Grouper {
 public:
@@ -35,7 +75,11 @@ private:
   std::optional<unsigned> startOf(onnx::NodeOp node) const;
   void growProduct(onnx::NodeOp product);
   bool mayFuseRows(onnx::NodeOp rows, onnx::NodeOp user, Operation *root) const;
+  Operation *readersGroup(onnx::NodeOp node) const;
+  bool joinsChain(onnx::NodeOp node, Operation *root);
+  Chain chainOf(onnx::NodeOp root) const;
   void joinUsers();
+  void dropFirstViews();
 
   SmallVector<onnx::NodeOp> nodes;
   /// Number of each node in program order.
@@ -43,6 +87,8 @@ private:
   /// The group of each node that is in one, under its last node.
   llvm::DenseMap<Operation *, Operation *> rootOf;
   llvm::DenseMap<Operation *, KernelGroup> groups;
+  /// The rows of each group that is not complete yet, by its root.
+  llvm::DenseMap<Operation *, Chain> chains;
 };
 
 } // namespace
@@ -191,13 +237,72 @@ bool Grouper::mayFuseRows(onnx::NodeOp rows, onnx::NodeOp user, Operation *root)
          });
 }
 
+/// The rows of a group that begins with `root`.
+Chain Grouper::chainOf(onnx::NodeOp root) const {
+  bool isReduction = reducesLastAxis(root);
+  if ((kindOf(root) != ops::Kind::Elementwise && !isReduction) || root.getNumResults() != 1)
+    return {};
+  ArrayRef<int64_t> shape =
+      isReduction ? root.inputType(0).getShape() : root.outputType(0).getShape();
+  if (shape.empty() || llvm::is_contained(shape, 0))
+    return {};
+  Chain chain{withoutOnes(shape.drop_back()), shape.back()};
+  if (chain.width == 1)
+    chain.width = 0;
+  return chain;
+}
+
+/// The group that `node` may join because all nodes that read its results are in it, or are behind
+/// its root; null if there is none. So no node of the group waits for one outside of it.
+Operation *Grouper::readersGroup(onnx::NodeOp node) const {
+  Operation *root = nullptr;
+  for (Operation *reader : node->getUsers())
+    if (Operation *of = rootOf.lookup(reader); of && (!root || of->isBeforeInBlock(root)))
+      root = of;
+  if (!root || chains.lookup(root).rows.empty() || !runTogether(node, cast<onnx::NodeOp>(root)) ||
+      positions.lookup(root) > positions.lookup(node) + kChain)
+    return nullptr;
+  bool isLast = llvm::all_of(node->getUsers(), [&](Operation *reader) {
+    return rootOf.lookup(reader) == root || root->isBeforeInBlock(reader);
+  });
+  return isLast ? root : nullptr;
+}
+
+/// Whether `node` may be computed row by row in the group of `root`, whose rows it then shares.
+bool Grouper::joinsChain(onnx::NodeOp node, Operation *root) {
+  Chain &chain = chains[root];
+  Value result = node.getResult(0);
+  if (node.getNumResults() != 1)
+    return false;
+  if (kindOf(node) == ops::Kind::Elementwise)
+    return chain.isFull(result) || chain.isRow(result);
+  if (kindOf(node) == ops::Kind::View)
+    return chain.isRow(result) && chain.isRow(node.getInputs().front());
+  if (!reducesLastAxis(node) || !chain.isRow(result))
+    return false;
+  if (chain.width == 0)
+    chain.width = node.inputType(0).getShape().back();
+  return chain.isFull(node.getInputs().front());
+}
+
 /// Lets elementwise nodes join the kernel of their only user, and one node over rows that
-/// of elementwise users.
+/// of elementwise users. Nodes that reduce rows, and what is computed from their results row by
+/// row, join the kernel of all of their users, so that rows are read once: a softmax or a
+/// normalization that is written as primitives, and its gradient, is one kernel.
 void Grouper::joinUsers() {
   llvm::DenseMap<Operation *, unsigned> operandsOf;
   llvm::DenseSet<Operation *> haveRows;
   for (onnx::NodeOp node : llvm::reverse(nodes)) {
-    if (kindOf(node) == ops::Kind::View || rootOf.contains(node))
+    if (rootOf.contains(node))
+      continue;
+    if (Operation *root = readersGroup(node);
+        root && operandsOf.lookup(root) + node->getNumOperands() <= kMostOperands &&
+        joinsChain(node, root)) {
+      rootOf[node] = root;
+      operandsOf[root] += node->getNumOperands();
+      continue;
+    }
+    if (kindOf(node) == ops::Kind::View)
       continue;
     Operation *root = node;
     if (onnx::NodeOp user = singleUser(node))
@@ -208,8 +313,23 @@ void Grouper::joinUsers() {
         root = it->first;
     rootOf[node] = root;
     operandsOf[root] += node->getNumOperands();
-    if (kindOf(node) == ops::Kind::Rows)
+    if (root == node)
+      chains[root] = chainOf(node);
+    if (kindOf(node) == ops::Kind::Rows && !reducesLastAxis(node))
       haveRows.insert(root);
+  }
+  dropFirstViews();
+}
+
+/// Removes views of values from outside from their groups: they need no kernel.
+void Grouper::dropFirstViews() {
+  for (onnx::NodeOp node : nodes) {
+    auto it = rootOf.find(node);
+    if (it == rootOf.end() || kindOf(node) != ops::Kind::View || groups.contains(it->second))
+      continue;
+    Operation *producer = node.getInputs().front().getDefiningOp();
+    if (!producer || rootOf.lookup(producer) != it->second)
+      rootOf.erase(it);
   }
 }
 

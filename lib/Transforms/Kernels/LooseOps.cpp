@@ -95,8 +95,8 @@ FailureOr<SmallVector<Value>> readByKernel(ArrayRef<Operation *> kernel) {
         continue;
       if (!isa<RankedTensorType>(value.getType()))
         return kernel.back()->emitError()
-               << "'" << kernel.back()->getName() << "' reads a scalar that is computed from "
-               << "tensors: expected a tensor of one element";
+               << "'" << kernel.back()->getName()
+               << "' reads a scalar argument: expected a tensor of one element";
       outside.insert(value);
     }
   return SmallVector<Value>(outside.begin(), outside.end());

@@ -22,11 +22,11 @@ void separateDestinations(mlir::func::FuncOp step);
 bool isPartOfKernel(mlir::Operation &op);
 
 /// The loose op and what moves into its kernel with it, in program order: constants, empty and
-/// filled tensors, and scalars that are computed from constants.
+/// filled tensors, and scalars.
 llvm::SmallVector<mlir::Operation *> collectKernel(mlir::Operation *op);
 
 /// The tensors that ops of a kernel read from outside of it, in order of first use. Fails after an
-/// error if they read a scalar.
+/// error if they read a scalar that no op of the kernel computes.
 llvm::FailureOr<llvm::SmallVector<mlir::Value>>
 readByKernel(llvm::ArrayRef<mlir::Operation *> kernel);
 
