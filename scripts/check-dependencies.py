@@ -19,7 +19,7 @@ from pathlib import Path
 COMPILER = ["Options", "Frontends", "Import", "Ops", "Optimizers", "Analysis", "Planning",
             "Machine", "Kernels", "Transforms", "Codegen", "Emit", "EmitOnnx", "Pipelines", "PlanSearch",
             "Report", "Driver"]
-DIALECTS = ["dialects/Onnx", "dialects/StableHlo", "dialects/Zero"]
+DIALECTS = ["dialects/Onnx", "dialects/StableHlo", "dialects/TmTensor", "dialects/Zero"]
 MLIR = ["mlir", "llvm"]
 # Checked arithmetic and parsing of numbers from input. Uses the standard library only.
 CHECKED = "runtime/support/checked.h"
@@ -34,6 +34,7 @@ RT_API = "runtime/include"
 RULES = {
     "dialects/Onnx": MLIR,
     "dialects/StableHlo": MLIR,
+    "dialects/TmTensor": MLIR,
     "dialects/Zero": MLIR,
     "Planning": ["llvm/ADT", CHECKED],
     # Machine descriptions are files that the runtime writes.

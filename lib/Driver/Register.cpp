@@ -3,6 +3,7 @@
 #include "zero/Driver/Register.h"
 
 #include "dialects/Onnx/Onnx.h"
+#include "dialects/TmTensor/TmTensor.h"
 #include "dialects/Zero/Zero.h"
 #include "zero/Codegen/Passes.h"
 #include "zero/Driver/Phases.h"
@@ -30,7 +31,7 @@ namespace zero {
 void registerDialects(mlir::DialectRegistry &registry) {
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);
-  registry.insert<ZeroDialect, onnx::OnnxDialect>();
+  registry.insert<ZeroDialect, onnx::OnnxDialect, tm_tensor::TmTensorDialect>();
 }
 
 void registerPasses() {

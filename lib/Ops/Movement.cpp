@@ -2,6 +2,7 @@
 
 #include "Movement.h"
 #include "Scatter.h"
+#include "zero/Ops/CallAttrs.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -162,16 +163,17 @@ static Value rangeOf(ImplicitLocOpBuilder &b, Value indices) {
 LogicalResult checkIndices(onnx::NodeOp node, unsigned operand, Value indices, int64_t extent,
                            ImplicitLocOpBuilder &b, Lowered &lowered,
                            std::pair<int64_t, int64_t> part) {
-  std::string range = "[" + std::to_string(-extent) + ", " + std::to_string(extent - 1) + "]";
+  const int64_t least = node.getInt(kLeastIndex, -extent);
+  std::string range = "[" + std::to_string(least) + ", " + std::to_string(extent - 1) + "]";
   if (auto known = constantInts(node.getInputs()[operand])) {
     for (size_t i = part.first; i < known->size(); i += part.second)
-      if ((*known)[i] < -extent || (*known)[i] >= extent)
+      if ((*known)[i] < least || (*known)[i] >= extent)
         return nodeError(node) << "expected indices in " << range << ", got " << (*known)[i];
     return success();
   }
   if (tensorType(indices).getNumElements() == 0)
     return success();
-  lowered.checks.push_back({rangeOf(b, indices), -extent, extent - 1,
+  lowered.checks.push_back({rangeOf(b, indices), least, extent - 1,
                             node.describe() + ": an index in " + describeOperand(node, operand) +
                                 " lies outside " + range});
   return success();

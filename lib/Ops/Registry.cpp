@@ -20,6 +20,7 @@ namespace zero::ops {
   X(Binary)                                                                                        \
   X(Bitwise)                                                                                       \
   X(Cast)                                                                                          \
+  X(Check)                                                                                         \
   X(Clip)                                                                                          \
   X(Concat)                                                                                        \
   X(Contraction)                                                                                   \

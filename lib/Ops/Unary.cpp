@@ -10,6 +10,7 @@
 //   Erf dy 2/sqrt(pi) exp(-x x)                 Softplus dy sigmoid(x)
 //   LeakyRelu dy or alpha dy                    Elu dy or dy (y + alpha)
 //   HardSigmoid dy alpha where 0 < y < 1
+//   zero::Log1p(x) dy / (1 + x)                 zero::Expm1(x) dy (y + 1)
 // Floor, Ceil, Sign and Round are constant almost everywhere: no gradient.
 //
 // ONNX Runtime: ReluGrad(dy, x or y), TanhGrad, SigmoidGrad and LeakyReluGrad(dy, y) are these
@@ -174,6 +175,12 @@ static Value reciprocalSlope(Point p, NodeBuilder &b, Value dy) {
   return b.neg(b.mul(dy, b.mul(p.y, p.y)));
 }
 static Value negSlope(Point, NodeBuilder &b, Value dy) { return b.neg(dy); }
+static Value log1pSlope(Point p, NodeBuilder &b, Value dy) {
+  return b.div(dy, b.add(p.x, num(b, 1, dy)));
+}
+static Value expm1Slope(Point p, NodeBuilder &b, Value dy) {
+  return b.mul(dy, b.add(p.y, num(b, 1, dy)));
+}
 static Value absSlope(Point p, NodeBuilder &b, Value dy) {
   return b.mul(dy, b.unary(op::Sign, p.x));
 }
@@ -221,6 +228,10 @@ void registerUnary() {
   add(op::Ceil, 7, lowerUnary<one<math::CeilOp>>);
   add(op::Sign, 9, lowerUnary<sign>);
   add(op::Round, 11, lowerUnary<one<math::RoundEvenOp>>);
+  registerOp({own::Log1p, 1, 1, Kind::Elementwise, lowerUnary<one<math::Log1pOp>>,
+              unaryGradient<log1pSlope>});
+  registerOp({own::Expm1, 1, 1, Kind::Elementwise, lowerUnary<one<math::ExpM1Op>>,
+              unaryGradient<expm1Slope>});
   registerRuntimeOp("ReluGrad", expandGradient<reluSlope>);
   registerRuntimeOp("TanhGrad", expandGradient<tanhSlope>);
   registerRuntimeOp("SigmoidGrad", expandGradient<sigmoidSlope>);

@@ -14,6 +14,9 @@ namespace zero::ops {
 inline constexpr llvm::StringLiteral kLabelSmoothing = "label_smoothing";
 /// Of a Gather: the row of the table that gets no gradient.
 inline constexpr llvm::StringLiteral kPaddingIndex = "padding_idx";
+/// Of a Gather, GatherElements or GatherND: the least index that is allowed, if it is not that of
+/// counting from the end.
+inline constexpr llvm::StringLiteral kLeastIndex = "least_index";
 
 } // namespace zero::ops
 

@@ -128,8 +128,9 @@ static Value tileGather(onnx::NodeOp node, ArrayRef<Value> parts, ArrayRef<int64
     if (rows)
       inputs.push_back(rows);
     SmallVector<NamedAttribute> attrs{builder.attr("begin", begin), builder.attr("extent", extent)};
-    if (node.getAttrs().contains(ops::kPaddingIndex))
-      attrs.push_back(builder.attr(ops::kPaddingIndex, node.getInt(ops::kPaddingIndex, 0)));
+    for (StringRef name : {StringRef(ops::kPaddingIndex), StringRef(ops::kLeastIndex)})
+      if (node.getAttrs().contains(name))
+        attrs.push_back(builder.attr(name, node.getInt(name, 0)));
     rows = builder.create(own::GatherRows, node.getResult(0).getType(), inputs, attrs).getResult(0);
   }
   return rows;

@@ -1,10 +1,10 @@
 //===- DecomposeNodes.cpp - write a step in plain ONNX operators ----------===//
 
-#include "KernelNodes.h"
 #include "PlainForms.h"
 #include "zero/Analysis/FunctionalStep.h"
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Transforms/EmitOnnx/Passes.h"
+#include "zero/Transforms/Program/LinalgNodes.h"
 
 using namespace mlir;
 
@@ -50,7 +50,7 @@ static LogicalResult fromLowering(onnx::NodeOp node, NodeBuilder &nodes,
   if (failed(ops::lower(node, inputs, nodes.getBuilder(), lowered)))
     return failure();
   SmallVector<Operation *> made = opsBetween(before, node);
-  KernelNodes kernel(nodes);
+  LinalgNodes kernel(nodes);
   for (Value input : inputs)
     if (input)
       kernel.bind(input, input);

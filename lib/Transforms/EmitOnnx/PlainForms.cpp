@@ -388,8 +388,9 @@ static LogicalResult reduction(onnx::NodeOp node, NodeBuilder &nodes, Results &r
 static LogicalResult gather(onnx::NodeOp node, NodeBuilder &nodes, Results &results) {
   NamedAttrList attrs(node.getAttrs());
   attrs.erase(ops::kPaddingIndex);
+  attrs.erase(ops::kLeastIndex);
   results.push_back(
-      nodes.create(op::Gather, node.getResultTypes(), node.getInputs(), attrs.getAttrs())
+      nodes.create(node.getOperator(), node.getResultTypes(), node.getInputs(), attrs.getAttrs())
           .getResult(0));
   return success();
 }
@@ -447,7 +448,8 @@ ops::ExpandFn plainForm(onnx::NodeOp node) {
     return node.hasInput(1) && node.getInputs().size() == 2 ? nullptr : split;
   if (type.starts_with("Reduce") && node.getInts("axes"))
     return reduction;
-  if (node.is(op::Gather) && node.getAttrs().contains(ops::kPaddingIndex))
+  if (node.isAnyOf({op::Gather, op::GatherElements}) &&
+      (node.getAttrs().contains(ops::kPaddingIndex) || node.getAttrs().contains(ops::kLeastIndex)))
     return gather;
   if (node.is(op::GridSample) && node.getOpset() < 20)
     return gridSample;

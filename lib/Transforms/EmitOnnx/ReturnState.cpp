@@ -1,10 +1,10 @@
 //===- ReturnState.cpp - a step as a function of its state ----------------===//
 
-#include "KernelNodes.h"
 #include "dialects/Zero/Part.h"
 #include "zero/Analysis/FunctionalStep.h"
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Transforms/EmitOnnx/Passes.h"
+#include "zero/Transforms/Program/LinalgNodes.h"
 
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/MapVector.h"
@@ -104,7 +104,7 @@ FailureOr<SmallVector<Value>> StateReturner::inlineKernel(Operation *op, SymbolR
   if (!kernel || kernel.isExternal())
     return op->emitError() << "expected a kernel named " << name;
   NodeBuilder nodes = nodesAt(op);
-  KernelNodes body(nodes);
+  LinalgNodes body(nodes);
   for (auto [argument, operand] : llvm::zip_equal(kernel.getArguments(), operands))
     body.bind(argument, operand);
   SmallVector<Value> results;

@@ -1,7 +1,7 @@
 // RUN: zero-opt %s --zero-decompose-nodes | FileCheck %s
 
 // Products, scatters and old forms by rules; other operators from their lowerings: loops over elements
-// are nodes, a window of zeros a Pad and a Gather, an element at a label a GatherND. The check of the
+// are nodes, a window of zeros a Pad and a Gather, an element at a label a GatherElements. The check of the
 // labels is dropped.
 
 // CHECK-NOT: domain "zero"
@@ -22,8 +22,7 @@
 // CHECK: %[[AT:.*]] = arith.constant dense<[0, 3, 1, 3, 2]> : tensor<5xi64>
 // CHECK: onnx.node "Gather"(%[[PADDED]], %[[AT]]) {axis = 0 : i64}
 // CHECK: onnx.node "ReduceMax"(%arg0
-// CHECK: %[[AT_LABELS:.*]] = onnx.node "Concat"({{.*}}) {axis = 1 : i64}
-// CHECK: onnx.node "GatherND"(%arg0, %[[AT_LABELS]])
+// CHECK: onnx.node "GatherElements"(%arg0, %{{.*}}) {axis = 1 : i64} {{.*}} node "l"
 // CHECK: onnx.node "ReduceSum"
 
 func.func @step(%a: tensor<3x4xf32> {zero.binding = "a"}, %b: tensor<3x2xf32> {zero.binding = "b"}, %i: tensor<5xi64> {zero.binding = "i"}, %labels: tensor<3xi64> {zero.binding = "labels"}, %q: tensor<2x3x4xf32> {zero.binding = "q"}) -> (tensor<f32> {zero.binding = "loss"}, tensor<4x2xf32> {zero.binding = "p"}, tensor<2x3x3xf32> {zero.binding = "batch"}, tensor<9x4xf32> {zero.binding = "table"}, tensor<3x4xf32> {zero.binding = "swish"}, tensor<3xf32> {zero.binding = "rows"}, tensor<4x3xf32> {zero.binding = "view"}, tensor<3x1xf32> {zero.binding = "part"}, tensor<3x3xf32> {zero.binding = "rest"}, tensor<5x4xf32> {zero.binding = "back"}) {

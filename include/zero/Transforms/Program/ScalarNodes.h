@@ -1,17 +1,24 @@
 //===- ScalarNodes.h - operations on elements as nodes ----------*- C++ -*-===//
 
-#ifndef LIB_TRANSFORMS_EMITONNX_SCALARNODES_H
-#define LIB_TRANSFORMS_EMITONNX_SCALARNODES_H
+#ifndef ZERO_TRANSFORMS_PROGRAM_SCALARNODES_H
+#define ZERO_TRANSFORMS_PROGRAM_SCALARNODES_H
 
 #include "zero/Ops/NodeBuilder.h"
 
 namespace zero {
 
+/// What nodes may be used.
+enum class Form {
+  Onnx,  ///< operators of ONNX, also where they round more than the operation does
+  Exact, ///< all operators that compute the same
+};
+
 /// Writes operations of arith and math on elements as ONNX nodes on tensors of such elements.
 /// Operands broadcast as in NumPy. An index is an i64.
 class ScalarNodes {
 public:
-  explicit ScalarNodes(NodeBuilder &nodes) : nodes(nodes), builder(nodes.getBuilder()) {}
+  ScalarNodes(NodeBuilder &nodes, Form form)
+      : nodes(nodes), builder(nodes.getBuilder()), form(form) {}
 
   /// The value of `op` for `operands`; null if no nodes compute it.
   mlir::Value emit(mlir::Operation *op, mlir::ValueRange operands);
@@ -26,17 +33,26 @@ private:
   mlir::Value cast(mlir::Operation *op, mlir::Value value);
   mlir::Value compareIntegers(mlir::Operation *op, mlir::Value a, mlir::Value b);
   mlir::Value compareFloats(mlir::Operation *op, mlir::Value a, mlir::Value b);
-  mlir::Value select(mlir::Value condition, mlir::Value a, mlir::Value b);
+  mlir::Value select(mlir::Operation *op, mlir::Value condition, mlir::Value a, mlir::Value b);
   mlir::Value unsignedOp(mlir::Operation *op, mlir::Value a, mlir::Value b);
   mlir::Value shift(mlir::Operation *op, mlir::Value value, mlir::Value by);
   mlir::Value bitwise(mlir::Operation *op, mlir::Value a, mlir::Value b);
+  mlir::Value arithmeticShift(mlir::Value value, mlir::Value by);
   mlir::Value composite(mlir::Operation *op, mlir::ValueRange operands);
+  mlir::Value rounded(mlir::Operation *op, mlir::Value x);
+  mlir::Value power(mlir::Operation *op, mlir::Value base, mlir::Value exponent);
+  mlir::Value ignoringNan(onnx::Operator type, mlir::Value a, mlir::Value b);
+  mlir::Value copySign(mlir::Value magnitude, mlir::Value sign);
+  mlir::Value floorDivide(mlir::Operation *op, mlir::Value a, mlir::Value b);
+  mlir::Value sigmoidOf(mlir::Operation *op, mlir::ValueRange operands);
+  mlir::Value bitCast(mlir::Operation *op, mlir::Value value);
   mlir::Value ordered(mlir::Value value);
   mlir::Value asUnsigned(mlir::Value value);
   mlir::Value invert(mlir::Value value) { return nodes.unary(op::Not, value); }
 
   NodeBuilder &nodes;
   mlir::OpBuilder &builder;
+  Form form;
 };
 
 /// The element type of tensors that hold values of `type`, which may be an index.
@@ -44,4 +60,4 @@ mlir::Type elementFor(mlir::Type type);
 
 } // namespace zero
 
-#endif // LIB_TRANSFORMS_EMITONNX_SCALARNODES_H
+#endif // ZERO_TRANSFORMS_PROGRAM_SCALARNODES_H

@@ -1,9 +1,11 @@
-//===- ScalarNodes.cpp - operations on elements as nodes ------------------===//
+//===- LinalgScalars.cpp - operations on elements as nodes ----------------===//
 
-#include "ScalarNodes.h"
+#include "dialects/Onnx/ElementTypes.h"
+#include "zero/Transforms/Program/ScalarNodes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -23,14 +25,13 @@ static constexpr SameOperator kSame[] = {
     {"arith.addf", op::Add},     {"arith.addi", op::Add},       {"arith.subf", op::Sub},
     {"arith.subi", op::Sub},     {"arith.mulf", op::Mul},       {"arith.muli", op::Mul},
     {"arith.divf", op::Div},     {"arith.divsi", op::Div},      {"arith.negf", op::Neg},
-    {"arith.maximumf", op::Max}, {"arith.minimumf", op::Min},   {"arith.maxnumf", op::Max},
-    {"arith.minnumf", op::Min},  {"arith.maxsi", op::Max},      {"arith.minsi", op::Min},
-    {"math.absf", op::Abs},      {"math.absi", op::Abs},        {"math.acos", op::Acos},
-    {"math.acosh", op::Acosh},   {"math.asin", op::Asin},       {"math.asinh", op::Asinh},
-    {"math.atan", op::Atan},     {"math.atanh", op::Atanh},     {"math.ceil", op::Ceil},
-    {"math.cos", op::Cos},       {"math.cosh", op::Cosh},       {"math.erf", op::Erf},
-    {"math.exp", op::Exp},       {"math.floor", op::Floor},     {"math.log", op::Log},
-    {"math.powf", op::Pow},      {"math.roundeven", op::Round}, {"math.sin", op::Sin},
+    {"arith.maximumf", op::Max}, {"arith.minimumf", op::Min},   {"arith.maxsi", op::Max},
+    {"arith.minsi", op::Min},    {"math.absf", op::Abs},        {"math.absi", op::Abs},
+    {"math.acos", op::Acos},     {"math.acosh", op::Acosh},     {"math.asin", op::Asin},
+    {"math.asinh", op::Asinh},   {"math.atan", op::Atan},       {"math.atanh", op::Atanh},
+    {"math.ceil", op::Ceil},     {"math.cos", op::Cos},         {"math.cosh", op::Cosh},
+    {"math.erf", op::Erf},       {"math.exp", op::Exp},         {"math.floor", op::Floor},
+    {"math.log", op::Log},       {"math.roundeven", op::Round}, {"math.sin", op::Sin},
     {"math.sinh", op::Sinh},     {"math.sqrt", op::Sqrt},       {"math.tan", op::Tan},
     {"math.tanh", op::Tanh},
 };
@@ -89,6 +90,8 @@ Value ScalarNodes::ordered(Value value) {
 
 Value ScalarNodes::cast(Operation *op, Value value) {
   Type to = elementFor(op->getResult(0).getType());
+  if (isa<arith::FPToUIOp>(op) && widthOf(value) && to.isInteger(64))
+    return {}; // half of the values are negative as signed integers
   bool isUnsigned = isa<arith::ExtUIOp, arith::UIToFPOp, arith::IndexCastUIOp>(op);
   if (isUnsigned && !isBool(value))
     value = asUnsigned(value);
@@ -164,9 +167,25 @@ Value ScalarNodes::compareFloats(Operation *op, Value a, Value b) {
   }
 }
 
-Value ScalarNodes::select(Value condition, Value a, Value b) {
+/// The value x of select(x > 0 or NaN, x, 0), which is a Relu, or of the same with other words;
+/// else a null value. A minus zero becomes zero in both.
+static Value rectified(arith::SelectOp choice) {
+  auto test = choice ? choice.getCondition().getDefiningOp<arith::CmpFOp>() : arith::CmpFOp();
+  if (!test || !matchPattern(test.getRhs(), m_AnyZeroFloat()))
+    return {};
+  bool takesFirst = test.getPredicate() == arith::CmpFPredicate::UGT;
+  if (!takesFirst && test.getPredicate() != arith::CmpFPredicate::OLE)
+    return {};
+  Value kept = takesFirst ? choice.getTrueValue() : choice.getFalseValue();
+  Value zero = takesFirst ? choice.getFalseValue() : choice.getTrueValue();
+  return kept == test.getLhs() && matchPattern(zero, m_PosZeroFloat()) ? kept : Value();
+}
+
+Value ScalarNodes::select(Operation *op, Value condition, Value a, Value b) {
+  if (Value kept = rectified(cast<arith::SelectOp>(op)); kept && form == Form::Exact)
+    return nodes.unary(op::Relu, kept == op->getOperand(1) ? a : b);
   if (!isBool(a))
-    return nodes.where(condition, a, b);
+    return node(op::Where, getElementTypeOrSelf(a), {condition, a, b});
   Value first = nodes.binary(op::And, condition, a);
   return nodes.binary(op::Or, first, nodes.binary(op::And, invert(condition), b));
 }
@@ -209,26 +228,146 @@ Value ScalarNodes::bitwise(Operation *op, Value a, Value b) {
   return node(type, getElementTypeOrSelf(a), {a, b});
 }
 
+/// A right shift that keeps the sign: of what is negative, the inverse of the shifted inverse.
+Value ScalarNodes::arithmeticShift(Value value, Value by) {
+  Type element = getElementTypeOrSelf(value);
+  auto shifted = [&](Value bits) {
+    Value from = asUnsigned(bits);
+    Value to = node(op::BitShift, getElementTypeOrSelf(from), {from, asUnsigned(by)},
+                    nodes.attr("direction", StringRef("RIGHT")));
+    return nodes.cast(to, element);
+  };
+  Value isNegative = nodes.binary(op::Less, value, integer(0, element));
+  Value inverse = nodes.unary(op::BitwiseNot, value);
+  return nodes.where(isNegative, nodes.unary(op::BitwiseNot, shifted(inverse)), shifted(value));
+}
+
+/// The larger or smaller number; the other operand where one is NaN.
+Value ScalarNodes::ignoringNan(onnx::Operator type, Value a, Value b) {
+  Value both = node(type, getElementTypeOrSelf(a), {a, b});
+  Value first = nodes.where(nodes.unary(op::IsNaN, b), a, both);
+  return nodes.where(nodes.unary(op::IsNaN, a), b, first);
+}
+
+/// The quotient of integers, rounded down, or up.
+Value ScalarNodes::floorDivide(Operation *op, Value a, Value b) {
+  Type element = getElementTypeOrSelf(a);
+  bool isFloor = isa<arith::FloorDivSIOp>(op);
+  Value zero = integer(0, element), quotient = nodes.div(a, b);
+  Value isExact = nodes.binary(op::Equal, nodes.mul(quotient, b), a);
+  Value differ =
+      nodes.binary(op::Xor, nodes.binary(op::Less, a, zero), nodes.binary(op::Less, b, zero));
+  Value rounds = nodes.binary(op::And, invert(isExact), isFloor ? differ : invert(differ));
+  return nodes.where(rounds, nodes.add(quotient, integer(isFloor ? -1 : 1, element)), quotient);
+}
+
+Value ScalarNodes::copySign(Value magnitude, Value sign) {
+  Value zero = nodes.scalar(0, sign.getType());
+  magnitude = nodes.unary(op::Abs, magnitude);
+  Value isNegative = nodes.binary(op::Less, sign, zero);
+  // A minus zero compares as zero.
+  if (form == Form::Exact)
+    isNegative = nodes.binary(op::Or, isNegative,
+                              nodes.binary(op::Less, nodes.unary(op::Reciprocal, sign), zero));
+  return nodes.where(isNegative, nodes.neg(magnitude), magnitude);
+}
+
+/// To the nearest whole number, half away from zero, or towards zero.
+Value ScalarNodes::rounded(Operation *op, Value x) {
+  Value whole = nodes.unary(op::Floor, nodes.unary(op::Abs, x));
+  if (isa<math::RoundOp>(op)) {
+    Value rest = nodes.sub(nodes.unary(op::Abs, x), whole);
+    Value isUp = nodes.binary(op::GreaterOrEqual, rest, nodes.scalar(0.5, x.getType()));
+    whole = nodes.where(isUp, nodes.add(whole, nodes.scalar(1, x.getType())), whole);
+  }
+  return copySign(whole, x);
+}
+
+/// A whole exponent that is constant and exact in the base's type becomes a float: such powers are
+/// products.
+Value ScalarNodes::power(Operation *op, Value base, Value exponent) {
+  Type element = getElementTypeOrSelf(base);
+  APInt whole;
+  constexpr int64_t kExact = 256;
+  if (isa<math::FPowIOp>(op) && matchPattern(op->getOperand(1), m_ConstantInt(&whole)) &&
+      whole.getSignificantBits() <= 64 && std::abs(whole.getSExtValue()) <= kExact)
+    exponent = nodes.scalar(double(whole.getSExtValue()), element);
+  return node(op::Pow, element, {base, exponent});
+}
+
+/// 1 / (1 + exp(-x)), as a Sigmoid computes it.
+Value ScalarNodes::sigmoidOf(Operation *op, ValueRange x) {
+  auto isOne = [](Value value) { return matchPattern(value, m_OneFloat()); };
+  if (form != Form::Exact || !isa<arith::DivFOp>(op) || !isOne(op->getOperand(0)))
+    return {};
+  auto made = [](Value value, onnx::Operator type) {
+    auto node = value.getDefiningOp<onnx::NodeOp>();
+    return node && node.is(type) ? node : onnx::NodeOp();
+  };
+  onnx::NodeOp sum = made(x[1], op::Add);
+  for (unsigned side : {0u, 1u}) {
+    DenseFPElementsAttr unit;
+    if (!sum || !matchPattern(sum.getInputs()[1 - side], m_Constant(&unit)) || !unit.isSplat() ||
+        !unit.getSplatValue<APFloat>().isExactlyValue(1))
+      continue;
+    onnx::NodeOp decay = made(sum.getInputs()[side], op::Exp);
+    if (onnx::NodeOp minus = decay ? made(decay.getInputs()[0], op::Neg) : decay)
+      if (minus.getInputs()[0].getType() == x[1].getType())
+        return nodes.unary(op::Sigmoid, minus.getInputs()[0]);
+  }
+  return {};
+}
+
+Value ScalarNodes::bitCast(Operation *op, Value value) {
+  constexpr int64_t kBitCastOpset = 26;
+  Type to = elementFor(op->getResult(0).getType());
+  if (form != Form::Exact || isBool(value) || to.isInteger(1))
+    return {};
+  auto cast = nodes.create(op::BitCast, tensorType(value).clone(to), value,
+                           nodes.attr("to", onnx::dataTypeOf(to)));
+  cast.setOpset(kBitCastOpset);
+  return cast.getResult(0);
+}
+
 /// Functions that take several nodes.
 Value ScalarNodes::composite(Operation *op, ValueRange x) {
   auto number = [&](double value) { return nodes.scalar(value, x[0].getType()); };
-  if (isa<math::FmaOp>(op))
-    return nodes.add(nodes.mul(x[0], x[1]), x[2]);
-  if (isa<math::RsqrtOp>(op))
-    return nodes.unary(op::Reciprocal, nodes.unary(op::Sqrt, x[0]));
-  if (isa<math::Log1pOp>(op))
-    return nodes.unary(op::Log, nodes.add(x[0], number(1)));
-  if (isa<math::ExpM1Op>(op))
-    return nodes.sub(nodes.unary(op::Exp, x[0]), number(1));
-  if (isa<math::CopySignOp>(op)) {
-    Value magnitude = nodes.unary(op::Abs, x[0]);
-    return nodes.where(nodes.binary(op::Less, x[1], number(0)), nodes.neg(magnitude), magnitude);
-  }
-  if (isa<arith::RemSIOp, arith::RemFOp>(op))
-    return node(op::Mod, getElementTypeOrSelf(x[0]), x, nodes.attr("fmod", int64_t(1)));
-  if (isa<math::IsNaNOp>(op))
-    return nodes.unary(op::IsNaN, x[0]);
-  return {};
+  bool isExact = form == Form::Exact;
+  return llvm::TypeSwitch<Operation *, Value>(op)
+      .Case([&](math::FmaOp) { return nodes.add(nodes.mul(x[0], x[1]), x[2]); })
+      .Case([&](math::RsqrtOp) { return nodes.unary(op::Reciprocal, nodes.unary(op::Sqrt, x[0])); })
+      .Case([&](math::Log1pOp) {
+        return isExact ? nodes.unary(own::Log1p, x[0])
+                       : nodes.unary(op::Log, nodes.add(x[0], number(1)));
+      })
+      .Case([&](math::ExpM1Op) {
+        return isExact ? nodes.unary(own::Expm1, x[0])
+                       : nodes.sub(nodes.unary(op::Exp, x[0]), number(1));
+      })
+      .Case([&](math::CopySignOp) { return copySign(x[0], x[1]); })
+      .Case<arith::RemSIOp, arith::RemFOp>([&](Operation *) {
+        return node(op::Mod, getElementTypeOrSelf(x[0]), x, nodes.attr("fmod", int64_t(1)));
+      })
+      .Case([&](math::IsNaNOp) { return nodes.unary(op::IsNaN, x[0]); })
+      .Case([&](math::IsInfOp) { return nodes.unary(op::IsInf, x[0]); })
+      .Case([&](math::IsFiniteOp) {
+        return invert(
+            nodes.binary(op::Or, nodes.unary(op::IsNaN, x[0]), nodes.unary(op::IsInf, x[0])));
+      })
+      .Case<math::RoundOp, math::TruncOp>([&](Operation *) { return rounded(op, x[0]); })
+      .Case([&](math::ClampFOp) {
+        Type element = getElementTypeOrSelf(x[0]);
+        return node(op::Min, element, {node(op::Max, element, {x[0], x[1]}), x[2]});
+      })
+      .Case<math::PowFOp, math::FPowIOp, math::IPowIOp>(
+          [&](Operation *) { return power(op, x[0], x[1]); })
+      .Case([&](arith::MaxNumFOp) { return ignoringNan(op::Max, x[0], x[1]); })
+      .Case([&](arith::MinNumFOp) { return ignoringNan(op::Min, x[0], x[1]); })
+      .Case<arith::FloorDivSIOp, arith::CeilDivSIOp>(
+          [&](Operation *) { return floorDivide(op, x[0], x[1]); })
+      .Case([&](arith::ShRSIOp) { return arithmeticShift(x[0], x[1]); })
+      .Case([&](arith::BitcastOp) { return bitCast(op, x[0]); })
+      .Default([](Operation *) { return Value(); });
 }
 
 Value ScalarNodes::emit(Operation *op, ValueRange x) {
@@ -237,6 +376,8 @@ Value ScalarNodes::emit(Operation *op, ValueRange x) {
   StringRef name = op->getName().getStringRef();
   const auto *same =
       llvm::find_if(kSame, [&](const SameOperator &entry) { return entry.operation == name; });
+  if (Value sigmoid = sigmoidOf(op, x))
+    return sigmoid;
   // Booleans have other operators.
   if (same != std::end(kSame))
     return isBool(x[0]) ? Value() : node(same->type, getElementTypeOrSelf(x[0]), x);
@@ -246,7 +387,7 @@ Value ScalarNodes::emit(Operation *op, ValueRange x) {
             arith::IndexCastUIOp>([&](Operation *) { return cast(op, x[0]); })
       .Case([&](arith::CmpIOp) { return compareIntegers(op, x[0], x[1]); })
       .Case([&](arith::CmpFOp) { return compareFloats(op, x[0], x[1]); })
-      .Case([&](arith::SelectOp) { return select(x[0], x[1], x[2]); })
+      .Case([&](arith::SelectOp) { return select(op, x[0], x[1], x[2]); })
       .Case<arith::MaxUIOp, arith::MinUIOp, arith::DivUIOp, arith::RemUIOp>(
           [&](Operation *) { return unsignedOp(op, x[0], x[1]); })
       .Case<arith::ShLIOp, arith::ShRUIOp>([&](Operation *) { return shift(op, x[0], x[1]); })

@@ -1,0 +1,130 @@
+//===- LinalgScatters.cpp - scatters and scans as nodes -------------------===//
+
+#include "zero/Transforms/Program/ScatterNodes.h"
+
+#include "dialects/TmTensor/TmTensor.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace zero {
+
+using Results = FailureOr<SmallVector<Value>>;
+
+/// Whether `dims` are the first dimensions, in order.
+static bool areFirst(ArrayRef<int64_t> dims) {
+  for (auto [position, dim] : llvm::enumerate(dims))
+    if (dim != int64_t(position))
+      return false;
+  return true;
+}
+
+/// How a region combines its first argument with the second, in words of ScatterND; empty if it
+/// does something else.
+static StringRef reductionOf(Region &region) {
+  if (!region.hasOneBlock() || region.getNumArguments() != 2)
+    return "";
+  Block &body = region.front();
+  Operation *end = body.getTerminator();
+  if (end->getNumOperands() != 1)
+    return "";
+  Value update = body.getArgument(0), element = body.getArgument(1);
+  if (end->getOperand(0) == update)
+    return "none";
+  Operation *combiner = end->getOperand(0).getDefiningOp();
+  if (!combiner || combiner->getNumOperands() != 2 ||
+      !llvm::is_contained(combiner->getOperands(), update) ||
+      !llvm::is_contained(combiner->getOperands(), element) || element.getType().isInteger(1))
+    return "";
+  return llvm::TypeSwitch<Operation *, StringRef>(combiner)
+      .Case<arith::AddFOp, arith::AddIOp>([](Operation *) { return "add"; })
+      .Case<arith::MulFOp, arith::MulIOp>([](Operation *) { return "mul"; })
+      .Case<arith::MaximumFOp, arith::MaxSIOp>([](Operation *) { return "max"; })
+      .Case<arith::MinimumFOp, arith::MinSIOp>([](Operation *) { return "min"; })
+      .Default([](Operation *) { return ""; });
+}
+
+static Results scatter(tm_tensor::ScatterOp op, NodeBuilder &nodes) {
+  if (op.getInputs().size() != 2 || op.getOutputs().size() != 1 || op->getNumResults() != 1)
+    return failure();
+  Value updates = op.getInputs()[0], indices = op.getInputs()[1], into = op.getOutputs()[0];
+  auto isTensor = [](Value value) { return isa<RankedTensorType>(value.getType()); };
+  StringRef reduction = reductionOf(op.getBody());
+  if (!isTensor(updates) || !isTensor(indices) || !isTensor(into) || reduction.empty() ||
+      !areFirst(op.getDimensionMap()))
+    return failure();
+  RankedTensorType from = tensorType(updates), at = tensorType(indices), to = tensorType(into);
+  int64_t depth = op.getDimensionMap().size();
+  if (at.getRank() != 2 || at.getDimSize(1) != depth || from.getRank() < 1 ||
+      to.getShape().drop_front(depth) != from.getShape().drop_front(1) ||
+      from.getDimSize(0) != at.getDimSize(0))
+    return failure();
+  indices = nodes.cast(indices, nodes.getBuilder().getI64Type());
+  NamedAttribute how = nodes.attr("reduction", reduction);
+  auto node = nodes.create(op::ScatterND, to, {into, indices, updates}, how);
+  return SmallVector<Value>{node.getResult(0)};
+}
+
+/// A running sum whose last value nothing reads.
+static Results scan(tm_tensor::ScanOp op, NodeBuilder &nodes) {
+  if (op.getInputs().size() != 1 || op.getOutputs().size() != 2 || op->getNumResults() != 2 ||
+      !op.getResults()[1].use_empty() || reductionOf(op.getBody()) != "add" ||
+      !isa<RankedTensorType>(op.getInputs()[0].getType()))
+    return failure();
+  Value start = op.getOutputs()[1];
+  Attribute zero;
+  DenseElementsAttr elements;
+  if (!matchPattern(start, m_Constant(&elements)) || !elements.isSplat())
+    return failure();
+  Value input = op.getInputs()[0];
+  if (!matchPattern(start, m_AnyZeroFloat()) && !matchPattern(start, m_Zero()))
+    return failure();
+  Value axis = nodes.indices(int64_t(op.getDimension()));
+  axis = nodes.reshape(axis, {});
+  auto node = nodes.create(op::CumSum, input.getType(), {input, axis},
+                           nodes.attr("exclusive", int64_t(!op.getInclusive())));
+  return SmallVector<Value>{node.getResult(0), Value()};
+}
+
+/// The shape of slices of `type` without the dimensions of `dims`, the first ones.
+static ArrayRef<int64_t> restOf(RankedTensorType type, ArrayRef<int64_t> dims) {
+  return type.getShape().drop_front(dims.size());
+}
+
+static Results gather(tensor::GatherOp op, NodeBuilder &nodes) {
+  if (!areFirst(op.getGatherDims()))
+    return failure();
+  RankedTensorType source = op.getSourceType(), indices = op.getIndicesType();
+  SmallVector<int64_t> shape(indices.getShape().drop_back());
+  llvm::append_range(shape, restOf(source, op.getGatherDims()));
+  Value at = nodes.cast(op.getIndices(), nodes.getBuilder().getI64Type());
+  Value value = nodes.create(op::GatherND, source.clone(shape), {op.getSource(), at}).getResult(0);
+  return SmallVector<Value>{nodes.reshape(value, op.getResultType().getShape())};
+}
+
+static Results scatter(tensor::ScatterOp op, NodeBuilder &nodes) {
+  if (!areFirst(op.getScatterDims()))
+    return failure();
+  RankedTensorType into = op.getDestType(), indices = op.getIndicesType();
+  SmallVector<int64_t> shape(indices.getShape().drop_back());
+  llvm::append_range(shape, restOf(into, op.getScatterDims()));
+  Value at = nodes.cast(op.getIndices(), nodes.getBuilder().getI64Type());
+  Value updates = nodes.reshape(op.getSource(), shape);
+  return SmallVector<Value>{
+      nodes.create(op::ScatterND, into, {op.getDest(), at, updates}).getResult(0)};
+}
+
+Results scatterNodes(Operation *op, NodeBuilder &nodes) {
+  return llvm::TypeSwitch<Operation *, Results>(op)
+      .Case([&](tm_tensor::ScatterOp scattered) { return scatter(scattered, nodes); })
+      .Case([&](tm_tensor::ScanOp scanned) { return scan(scanned, nodes); })
+      .Case([&](tensor::GatherOp gathered) { return gather(gathered, nodes); })
+      .Case([&](tensor::ScatterOp scattered) { return scatter(scattered, nodes); })
+      .Default([](Operation *) -> Results { return failure(); });
+}
+
+} // namespace zero
