@@ -1,4 +1,4 @@
-//===- WholeStep.cpp - flags for a model with its own update --------------===//
+//===- WholeStep.cpp - flags for a model with its own gradients -----------===//
 
 #include "WholeStep.h"
 
@@ -9,8 +9,10 @@ using namespace mlir;
 
 namespace zero {
 
-/// Flags without effect on a whole step, and why.
-static constexpr std::pair<StringLiteral, StringLiteral> kRefused[] = {
+using Refused = std::pair<StringLiteral, StringLiteral>;
+
+/// Flags without effect on a model that has its own update, and why.
+static constexpr Refused kOfUpdates[] = {
     {"optimizer", "the model has its own update"},
     {"no-decay", "the model has its own update"},
     {"param-group", "the model has its own update"},
@@ -18,40 +20,60 @@ static constexpr std::pair<StringLiteral, StringLiteral> kRefused[] = {
     {"warmup-steps", "the model has its own update"},
     {"total-steps", "the model has its own update"},
     {"min-lr-ratio", "the model has its own update"},
-    {"precision", "the model has its own gradients, whose types are in its graph"},
-    {"frozen-precision", "the model has its own gradients, whose types are in its graph"},
-    {"loss-scale", "the model has its own gradients, whose types are in its graph"},
     {"trainable", "the model trains what it carries"},
     {"freeze", "the model trains what it carries"},
     {"freeze-all-but", "the model trains what it carries"},
+};
+
+/// The same of a model that has its own gradients but no update.
+static constexpr Refused kOfTrained[] = {
+    {"trainable", "the model returns the gradients of what it trains"},
+    {"freeze", "the model returns the gradients of what it trains"},
+    {"freeze-all-but", "the model returns the gradients of what it trains"},
+};
+
+/// The same of both.
+static constexpr Refused kOfGradients[] = {
+    {"precision", "the model has its own gradients, whose types are in its graph"},
+    {"frozen-precision", "the model has its own gradients, whose types are in its graph"},
+    {"loss-scale", "the model has its own gradients, whose types are in its graph"},
     {"tile-params-over", "the model has its own gradients, of whole parameters"},
 };
 
 /// The same where the nodes of the backward pass are in the graph, and not a node that stands for
 /// it.
-static constexpr std::pair<StringLiteral, StringLiteral> kRefusedWithBackward[] = {
+static constexpr Refused kOfBackward[] = {
     {"loss-mean", "the model computes the gradient of its own mean"},
     {"sync-batchnorm", "the model has its own gradients"},
 };
 
 static InFlightDiagnostic refuse(ModuleOp module, const GivenFlag &flag, StringRef why) {
+  StringRef what = module->hasAttr(kWholeStepAttr) ? "a whole training step" : "a joint graph";
   return module.emitError() << flag.key << (flag.value.empty() ? "" : "=" + flag.value)
-                            << " has no effect on a whole training step: " << why;
+                            << " has no effect on " << what << ": " << why;
+}
+
+static LogicalResult check(ModuleOp module, const CompilerOptions &options,
+                           ArrayRef<Refused> flags) {
+  for (auto [name, why] : flags)
+    if (auto it = options.given.find(name); it != options.given.end())
+      return refuse(module, it->second, why);
+  return success();
 }
 
 LogicalResult checkWholeStep(ModuleOp module, const CompilerOptions &options) {
+  if (module->hasAttr(kOwnGradientsAttr)) {
+    if (failed(check(module, options, kOfTrained)) ||
+        failed(check(module, options, kOfGradients)) || failed(check(module, options, kOfBackward)))
+      return failure();
+    return success();
+  }
   if (!module->hasAttr(kWholeStepAttr))
     return success();
   FailureOr<func::FuncOp> step = findStep(module);
-  if (failed(step))
-    return failure();
-  auto check = [&](ArrayRef<std::pair<StringLiteral, StringLiteral>> flags) -> LogicalResult {
-    for (auto [name, why] : flags)
-      if (auto it = options.given.find(name); it != options.given.end())
-        return refuse(module, it->second, why);
-    return success();
-  };
-  if (failed(check(kRefused)) || (!hasTrainingNodes(*step) && failed(check(kRefusedWithBackward))))
+  if (failed(step) || failed(check(module, options, kOfUpdates)) ||
+      failed(check(module, options, kOfGradients)) ||
+      (!hasTrainingNodes(*step) && failed(check(module, options, kOfBackward))))
     return failure();
   for (const OptimizerFlag &flag : optimizerFlags())
     if (auto it = options.given.find(flag.name); it != options.given.end())

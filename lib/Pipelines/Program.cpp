@@ -20,6 +20,7 @@ void zero::addProgram(OpPassManager &pm, const ProgramOptions &options) {
   bind.loss = options.loss;
   bind.carry.assign(options.carry.begin(), options.carry.end());
   bind.zeros.assign(options.zeros.begin(), options.zeros.end());
+  bind.tie.assign(options.tie.begin(), options.tie.end());
   bind.forwardOnly = options.forwardOnly;
   bind.verbose = options.verbose;
   pm.addPass(createBindArguments(bind));

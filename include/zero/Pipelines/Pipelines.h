@@ -14,7 +14,7 @@ namespace zero {
 /// What a user says about the arguments and results of a program; see zero-bind-arguments.
 struct ProgramOptions {
   std::string roles, loss;
-  std::vector<std::string> carry, zeros;
+  std::vector<std::string> carry, zeros, tie;
   bool forwardOnly = false;
   bool verbose = false;
 };

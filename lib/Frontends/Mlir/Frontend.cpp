@@ -44,6 +44,15 @@ static bool beginsMlir(StringRef head) {
   return name == "module" || (name.contains('.') && !name.starts_with("."));
 }
 
+/// The items of "a,b".
+static std::vector<std::string> splitList(StringRef text) {
+  std::vector<std::string> items;
+  for (StringRef item : llvm::split(text, ','))
+    if (!item.empty())
+      items.push_back(item.str());
+  return items;
+}
+
 /// What the flags of this front end say. Fails after an error.
 static FailureOr<ProgramOptions> programOptions(const FrontendInput &input, MLIRContext &context) {
   ProgramOptions options;
@@ -57,10 +66,8 @@ static FailureOr<ProgramOptions> programOptions(const FrontendInput &input, MLIR
       return emitError(UnknownLoc::get(&context)) << "--carry: " << error;
   for (const CarriedPair &pair : pairs)
     options.carry.push_back(pair.input + "=" + pair.output);
-  const std::string zeros = input.flags.lookup("zeros");
-  for (StringRef pattern : llvm::split(zeros, ','))
-    if (!pattern.empty())
-      options.zeros.push_back(pattern.str());
+  options.zeros = splitList(input.flags.lookup("zeros"));
+  options.tie = splitList(input.flags.lookup("tie"));
   return options;
 }
 
@@ -106,7 +113,8 @@ void registerMlirFrontend() {
       {"carry", "IN=OUT,...|@FILE",
        "the model is a whole training step: its input IN is state, and its output OUT "
        "the state of the next step; both may have one *"},
-      {"zeros", "PATTERN,...", "carried inputs without an initializer that start as zero"}};
+      {"zeros", "PATTERN,...", "carried inputs without an initializer that start as zero"},
+      {"tie", "A=B,...", "inputs A and B of a program are one tensor, as tied weights are"}};
   mlir.recognises = beginsMlir;
   mlir.read = readMlir;
   registerFrontend(std::move(mlir));

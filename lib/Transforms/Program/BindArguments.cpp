@@ -4,10 +4,12 @@
 
 #include "dialects/Zero/ExporterAttrs.h"
 #include "dialects/Zero/Findings.h"
+#include "zero/Ops/NodeBuilder.h"
 #include "zero/Options/Carry.h"
 
 #include "mlir/IR/Remarks.h"
 #include "llvm/ADT/BitVector.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallVectorExtras.h"
 
 using namespace mlir;
@@ -28,7 +30,11 @@ public:
 
 private:
   LogicalResult declareState();
-  StateOp createState(const ProgramArgument &argument, RankedTensorType type, bool isZero);
+  Operation *createState(const ProgramArgument &argument, RankedTensorType type, bool isZero);
+  Operation *createParameter(const ProgramArgument &argument, RankedTensorType type, bool isZero);
+  llvm::SmallVector<unsigned> argumentsOf(unsigned index) const;
+  llvm::SmallVector<unsigned> gradientsOf(unsigned index) const;
+  void setAliases(Operation *state, unsigned index);
   void writeResults();
   void setSignature();
   void report();
@@ -49,13 +55,12 @@ static StringRef symbolOf(StringRef name) { return name == kStepName ? "step.val
 static bool isState(const ProgramArgument &argument) { return argument.role != ArgumentRole::Data; }
 
 /// State whose value a run gives, or that begins as zero.
-StateOp Binder::createState(const ProgramArgument &argument, RankedTensorType type, bool isZero) {
+Operation *Binder::createState(const ProgramArgument &argument, RankedTensorType type,
+                               bool isZero) {
   StringRef symbol = symbolOf(argument.name);
   FloatAttr splat = isZero ? builder.getF64FloatAttr(0) : FloatAttr();
   auto state = StateOp::create(builder, program.getLoc(), Role::Constant, symbol,
                                FlatSymbolRefAttr(), type, DataAttr(), splat, !isZero);
-  if (symbol != argument.name)
-    state->setAttr(kAliasesAttr, builder.getStrArrayAttr(StringRef(argument.name)));
   // The selection of parameters does not have to guess.
   if (isa<FloatType>(type.getElementType()) && argument.role != ArgumentRole::Carried)
     state->setAttr(
@@ -64,11 +69,49 @@ StateOp Binder::createState(const ProgramArgument &argument, RankedTensorType ty
   return state;
 }
 
+/// A parameter whose gradient the program returns.
+Operation *Binder::createParameter(const ProgramArgument &argument, RankedTensorType type,
+                                   bool isZero) {
+  return ParameterOp::create(builder, program.getLoc(), symbolOf(argument.name), type, DataAttr(),
+                             isZero ? builder.getF64FloatAttr(0) : FloatAttr(), /*frozen=*/false,
+                             PlacementAttr(), PlacementAttr(), FlatSymbolRefAttr(), IntegerAttr(),
+                             !isZero, RandomAttr());
+}
+
+/// Argument `index` and those that are the same tensor.
+SmallVector<unsigned> Binder::argumentsOf(unsigned index) const {
+  SmallVector<unsigned> same{index};
+  for (auto [other, argument] : llvm::enumerate(roles.arguments))
+    if (argument.tiedTo == index)
+      same.push_back(other);
+  return same;
+}
+
+/// The results that are gradients of the tensor that is argument `index`: their sum is its own.
+SmallVector<unsigned> Binder::gradientsOf(unsigned index) const {
+  SmallVector<unsigned> results;
+  for (unsigned same : argumentsOf(index))
+    if (const ProgramArgument &argument = roles.arguments[same];
+        argument.role == ArgumentRole::Parameter && argument.result)
+      results.push_back(*argument.result);
+  return results;
+}
+
+/// Lets users call the tensor of argument `index` by all of its names.
+void Binder::setAliases(Operation *state, unsigned index) {
+  llvm::SetVector<StringRef> names;
+  for (unsigned same : argumentsOf(index))
+    names.insert(roles.arguments[same].name);
+  names.remove(symbolOf(roles.arguments[index].name));
+  if (!names.empty())
+    state->setAttr(kAliasesAttr, builder.getStrArrayAttr(names.getArrayRef()));
+}
+
 /// Replaces arguments that are state by reads of symbols.
 LogicalResult Binder::declareState() {
   OpBuilder reads = OpBuilder::atBlockBegin(&body);
   for (auto [index, argument] : llvm::enumerate(roles.arguments)) {
-    if (!isState(argument))
+    if (!isState(argument) || argument.tiedTo)
       continue;
     auto type = cast<RankedTensorType>(program.getArgumentTypes()[index]);
     std::string error;
@@ -77,17 +120,17 @@ LogicalResult Binder::declareState() {
       return program.emitError() << error;
     builder.setInsertionPoint(program);
     StringRef symbol = symbolOf(argument.name);
-    bool hasGradient = argument.role == ArgumentRole::Parameter && argument.result;
-    if (hasGradient && !options.forwardOnly)
-      ParameterOp::create(builder, program.getLoc(), symbol, type, DataAttr(),
-                          isZero ? builder.getF64FloatAttr(0) : FloatAttr(), /*frozen=*/false,
-                          PlacementAttr(), PlacementAttr(), FlatSymbolRefAttr(), IntegerAttr(),
-                          !isZero, RandomAttr());
-    else
-      createState(argument, type, isZero);
-    BlockArgument value = body.getArgument(index);
-    if (!value.use_empty())
-      value.replaceAllUsesWith(ReadOp::create(reads, value.getLoc(), type, symbol));
+    Operation *state = gradientsOf(index).empty() || options.forwardOnly
+                           ? createState(argument, type, isZero)
+                           : createParameter(argument, type, isZero);
+    setAliases(state, index);
+    Value read;
+    for (unsigned same : argumentsOf(index))
+      if (BlockArgument value = body.getArgument(same); !value.use_empty()) {
+        if (!read)
+          read = ReadOp::create(reads, value.getLoc(), type, symbol);
+        value.replaceAllUsesWith(read);
+      }
   }
   if (std::string error = zeros.checkUsed(); !error.empty())
     return program.emitError() << error;
@@ -97,17 +140,25 @@ LogicalResult Binder::declareState() {
 /// Gradients and next values become ops of the step; only the loss, or all results of a program
 /// that runs forward, are returned.
 void Binder::writeResults() {
+  if (options.forwardOnly)
+    return;
   Operation *end = body.getTerminator();
   builder.setInsertionPoint(end);
-  for (ProgramArgument &argument : roles.arguments) {
-    if (!argument.result || options.forwardOnly)
-      continue;
+  for (auto [index, argument] : llvm::enumerate(roles.arguments)) {
     auto symbol = FlatSymbolRefAttr::get(builder.getContext(), symbolOf(argument.name));
-    Value value = end->getOperand(*argument.result);
-    if (argument.role == ArgumentRole::Carried)
+    if (argument.role == ArgumentRole::Carried) {
+      Value value = end->getOperand(*argument.result);
       WriteOp::create(builder, value.getLoc(), symbol, value);
-    else
-      GradientOp::create(builder, value.getLoc(), value.getType(), symbol, value, ArrayAttr());
+      continue;
+    }
+    SmallVector<unsigned> gradients = gradientsOf(index);
+    if (argument.tiedTo || gradients.empty())
+      continue;
+    Value sum = end->getOperand(gradients.front());
+    NodeBuilder nodes(builder, sum.getLoc(), argument.name);
+    for (unsigned result : ArrayRef(gradients).drop_front())
+      sum = nodes.add(sum, end->getOperand(result));
+    GradientOp::create(builder, sum.getLoc(), sum.getType(), symbol, sum, ArrayAttr());
   }
 }
 
@@ -226,6 +277,7 @@ struct BindArguments : impl::BindArgumentsBase<BindArguments> {
     options.loss = loss;
     options.carry.assign(carry.begin(), carry.end());
     options.zeros.assign(zeros.begin(), zeros.end());
+    options.tie.assign(tie.begin(), tie.end());
     options.forwardOnly = forwardOnly;
     options.verbose = verbose;
     FailureOr<func::FuncOp> program = findProgram(getOperation());

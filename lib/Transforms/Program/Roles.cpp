@@ -47,6 +47,8 @@ public:
 private:
   LogicalResult readFile();
   LogicalResult nameAll();
+  std::string nameOf(unsigned argument);
+  LogicalResult tieArguments();
   LogicalResult readRoleAttributes();
   LogicalResult pair(unsigned argument, unsigned result, ArgumentRole role, const Twine &source);
   LogicalResult pairAliases();
@@ -58,7 +60,7 @@ private:
   LogicalResult checkSomethingTrains();
   void completeRoles();
 
-  std::optional<unsigned> findArgument(StringRef name) const;
+  std::optional<unsigned> findArgument(StringRef name, unsigned from = 0) const;
   std::optional<unsigned> findResult(StringRef name) const;
   Type argumentType(unsigned index) { return program.getArgumentTypes()[index]; }
   Type resultType(unsigned index) { return program.getResultTypes()[index]; }
@@ -98,22 +100,31 @@ LogicalResult RoleFinder::readFile() {
   return success();
 }
 
-/// Gives each argument and result a name that no other has.
+/// The name of argument `index` by the most explicit source that has one.
+std::string RoleFinder::nameOf(unsigned index) {
+  if (!file.arguments.empty()) {
+    const ListedArgument &listed = file.arguments[index];
+    return listed.target.empty() ? listed.name : listed.target;
+  }
+  if (auto attr = program.getArgAttrOfType<StringAttr>(index, kNameAttr))
+    return attr.str();
+  StringRef found = nameIn(program.getArgument(index).getLoc());
+  return found.empty() ? "arg" + std::to_string(index) : found.str();
+}
+
+/// Gives each argument a name that no other has, unless both have one target in the file: they are
+/// one tensor then. Results get names that need not be distinct.
 LogicalResult RoleFinder::nameAll() {
-  llvm::StringSet<> taken;
+  llvm::StringMap<unsigned> taken;
   for (unsigned index = 0; index < program.getNumArguments(); ++index) {
-    std::string name = "arg" + std::to_string(index);
-    if (!file.arguments.empty()) {
-      const ListedArgument &listed = file.arguments[index];
-      name = listed.target.empty() ? listed.name : listed.target;
-    } else if (auto attr = program.getArgAttrOfType<StringAttr>(index, kNameAttr)) {
-      name = attr.str();
-    } else if (StringRef found = nameIn(program.getArgument(index).getLoc()); !found.empty()) {
-      name = found.str();
-    }
-    if (name.empty() || !taken.insert(name).second)
+    std::string name = nameOf(index);
+    auto [first, isNew] = taken.try_emplace(name, index);
+    bool isTied = !isNew && !file.arguments.empty() && !file.arguments[index].target.empty();
+    if (name.empty() || (!isNew && !isTied))
       return fail() << "argument " << index << ": expected a name of its own, got '" << name << "'";
-    roles.arguments.push_back({name, std::nullopt, std::nullopt});
+    roles.arguments.push_back({name, std::nullopt, std::nullopt, std::nullopt});
+    if (isTied)
+      roles.arguments.back().tiedTo = first->second;
   }
   for (unsigned index = 0; index < program.getNumResults(); ++index) {
     std::string name = "result" + std::to_string(index);
@@ -129,11 +140,42 @@ LogicalResult RoleFinder::nameAll() {
   return success();
 }
 
-std::optional<unsigned> RoleFinder::findArgument(StringRef name) const {
-  auto found = llvm::find_if(roles.arguments, [&](auto &entry) { return entry.name == name; });
-  if (found == roles.arguments.end())
-    return std::nullopt;
-  return found - roles.arguments.begin();
+/// Ties the arguments that --tie pairs, and checks all that are tied.
+LogicalResult RoleFinder::tieArguments() {
+  for (StringRef pair : options.tie) {
+    auto [later, earlier] = pair.split('=');
+    std::optional<unsigned> a = findArgument(later.trim()), b = findArgument(earlier.trim());
+    if (!a || !b || a == b)
+      return fail() << "--tie: expected two arguments A=B of the program, got '" << pair << "'";
+    roles.arguments[std::max(*a, *b)].tiedTo = std::min(*a, *b);
+  }
+  for (auto [index, argument] : llvm::enumerate(roles.arguments)) {
+    if (!argument.tiedTo)
+      continue;
+    while (auto before = roles.arguments[*argument.tiedTo].tiedTo)
+      argument.tiedTo = before;
+    ProgramArgument &first = roles.arguments[*argument.tiedTo];
+    if (argumentType(index) != argumentType(*argument.tiedTo))
+      return fail() << "'" << argument.name << "' and '" << first.name
+                    << "' are one tensor: expected one type, got " << argumentType(index) << " and "
+                    << argumentType(*argument.tiedTo);
+    if (first.role == ArgumentRole::Carried || argument.role == ArgumentRole::Carried)
+      return fail() << "'" << argument.name << "' and '" << first.name
+                    << "' are one tensor: expected no next value of either; a whole step has one "
+                       "argument for it";
+    if (argument.role == ArgumentRole::Parameter)
+      first.role = ArgumentRole::Parameter;
+    argument.role = first.role;
+  }
+  return success();
+}
+
+/// The first argument `name` that is not before argument `from`.
+std::optional<unsigned> RoleFinder::findArgument(StringRef name, unsigned from) const {
+  for (unsigned index = from; index < roles.arguments.size(); ++index)
+    if (roles.arguments[index].name == name)
+      return index;
+  return std::nullopt;
 }
 
 std::optional<unsigned> RoleFinder::findResult(StringRef name) const {
@@ -272,6 +314,10 @@ LogicalResult RoleFinder::pairCarried() {
 LogicalResult RoleFinder::pairListedGradients() {
   for (auto &[name, target] : file.gradientOf) {
     std::optional<unsigned> result = findResult(name), argument = findArgument(target);
+    // Of tensors with one target, the first whose gradient is not known yet.
+    while (argument && roles.arguments[*argument].result &&
+           roles.arguments[*argument].result != result)
+      argument = findArgument(target, *argument + 1);
     if (!result || !argument)
       return fail() << "--roles: grad_of: the program has no "
                     << (result ? "argument '" + target : "result '" + name.str()) << "'";
@@ -369,7 +415,7 @@ FailureOr<ProgramRoles> RoleFinder::run() {
   if (!options.forwardOnly && (failed(chooseLoss()) || failed(pairGradientsByOrder())))
     return failure();
   completeRoles();
-  if (failed(checkSomethingTrains()))
+  if (failed(tieArguments()) || failed(checkSomethingTrains()))
     return failure();
   return std::move(roles);
 }

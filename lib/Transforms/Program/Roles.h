@@ -23,6 +23,7 @@ struct ProgramArgument {
   std::string name;
   std::optional<ArgumentRole> role; ///< unset while nothing says it
   std::optional<unsigned> result;   ///< of Carried: the next value; of Parameter: the gradient
+  std::optional<unsigned> tiedTo;   ///< the earlier argument that is the same tensor
 };
 
 struct ProgramResult {

@@ -93,6 +93,9 @@ def BindArguments : Pass<"zero-bind-arguments", "::mlir::ModuleOp"> {
       `zero.own_gradients`.
     - *Forward and loss* has parameters that `roles` or `zero.role` names.
 
+    Two arguments with one target in `roles`, or a pair of `tie`, are one parameter, whose gradient
+    is the sum of both: exporters of joint graphs split tied weights.
+
     The loss is the only result of one float that is not state, or the one that `loss` names. Names
     are those of the file `roles`, of attributes (`zero.name`, `jax.result_info`) or of locations;
     else `arg0`, `result0` and so on.
@@ -116,6 +119,7 @@ def BindArguments : Pass<"zero-bind-arguments", "::mlir::ModuleOp"> {
     ListOption<"carry", "carry", "std::string",
                "pairs IN=OUT of an argument and the result that is its next value">,
     ListOption<"zeros", "zeros", "std::string", "glob patterns of state that begins as zero">,
+    ListOption<"tie", "tie", "std::string", "pairs A=B of arguments that are one tensor">,
     Option<"forwardOnly", "forward-only", "bool", /*default=*/"false",
            "return all results; nothing is trained">,
     Option<"verbose", "verbose", "bool", /*default=*/"false",
