@@ -49,7 +49,7 @@ static constexpr Refused kOfBackward[] = {
 
 static InFlightDiagnostic refuse(ModuleOp module, const GivenFlag &flag, StringRef why) {
   StringRef what = module->hasAttr(kWholeStepAttr) ? "a whole training step" : "a joint graph";
-  return module.emitError() << flag.key << (flag.value.empty() ? "" : "=" + flag.value)
+  return emitError(UnknownLoc::get(module.getContext())) << flag.key << (flag.value.empty() ? "" : "=" + flag.value)
                             << " has no effect on " << what << ": " << why;
 }
 

@@ -74,7 +74,9 @@ public:
                                       state.getSymName(), PartAttr());
         // The state of a model with its own update is part of the model.
         const bool isOwn = isWholeStep && state.getRole() == Role::Optimizer;
-        tensor->set_saved(state.getRole() == Role::Buffer || isOwn);
+        // No file of the model has the value of a required tensor: a run that resumes has it from
+        // the checkpoint.
+        tensor->set_saved(state.getRole() == Role::Buffer || isOwn || state.getRequired());
         tensor->set_in_model(!isOwn || tensor->has_initializer());
         for (StringRef alias : aliasesOf(state))
           tensor->add_aliases(alias.str());
@@ -254,9 +256,10 @@ private:
   /// The summed gradients are at the places where the updates read them.
   void addGradients() {
     Value scale = lossScale();
-    // The updates of a whole step divide the sum; others get the gradient of a mean.
+    // Updates divide the sum of gradients that the model brings; others get those of a mean.
     auto ranks = module->getAttrOfType<IntegerAttr>(kRanksAttr);
-    const int64_t summands = isWholeStep ? ranks.getInt() * microBatchesOf(module) : 1;
+    const bool bringsGradients = isWholeStep || module->hasAttr(kOwnGradientsAttr);
+    const int64_t summands = bringsGradients ? ranks.getInt() * microBatchesOf(module) : 1;
     llvm::StringMap<Value> byBucket;
     for (auto launch : step.getBody().getOps<LaunchOp>())
       if (std::optional<StringRef> bucket = launch.getUpdates())

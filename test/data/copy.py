@@ -37,6 +37,9 @@ TRAINING_INFO = ("mlp-momentum", "mlp-adam", "mlp-adamw-explicit", "gpt2-tiny-ad
 TRAINING = ("mlp", "gpt2-tiny", "bert-tiny", "resnet-tiny")
 TRAINING_FILES = ("training_model.onnx", "eval_model.onnx", "optimizer_model.onnx",
                   "optimizer_model_torch.onnx", "checkpoint")
+# Programs in MLIR: torch-mlir's joint graphs, and JAX's whole steps.
+JOINT = ("mlp", "gpt2-tiny-mask", "llama-tiny-mask")
+STABLEHLO = ("jax-mlp", "jax-gpt-tiny", "jax-gpt-tiny-scan")
 # The exporter's default output, from its folder of traps. Only the graphs are copied, with weights
 # of zero, because their structure makes them errors.
 TRAPS = ("gpt2-tiny-default", "llama-tiny-default", "resnet-tiny-default")
@@ -101,6 +104,22 @@ def copy_training_info(source, target, name):
         key: arrays[key] for key in arrays.files if arrays[key].nbytes <= 16 * 1024})
 
 
+def copy_joint(source, target):
+    target.mkdir(parents=True, exist_ok=True)
+    for file in ("joint.linalg.mlir", "args.json"):
+        shutil.copyfile(source / file, target / file)
+
+
+def copy_stablehlo(source, target):
+    """arg.N are the arguments: state, of which that of the optimizer is zero, then the batch."""
+    target.mkdir(parents=True, exist_ok=True)
+    for file in ("step.generic.mlir", "args.json"):
+        shutil.copyfile(source / file, target / file)
+    arrays = np.load(source / "groundtruth.npz")
+    np.savez_compressed(target / "groundtruth.npz", **{
+        key: arrays[key] for key in arrays.files if key == "adamw_losses" or key.startswith("arg.")})
+
+
 def main():
     source = pathlib.Path(sys.argv[1])
     here = pathlib.Path(__file__).resolve().parent
@@ -114,6 +133,10 @@ def main():
         (here / "ort" / name).mkdir(parents=True, exist_ok=True)
         for file in TRAINING_FILES:
             shutil.copyfile(source.parent / "ort" / name / file, here / "ort" / name / file)
+    for name in JOINT:
+        copy_joint(source.parent / "linalg" / name, here / "linalg" / name)
+    for name in STABLEHLO:
+        copy_stablehlo(source.parent / "stablehlo" / name, here / "stablehlo" / name)
     for name in TRAINED + IMPORTED:
         copy_graph(source / name, here / name, name in TRAINED)
     for name in TRAPS:

@@ -65,7 +65,8 @@ private:
   Type argumentType(unsigned index) { return program.getArgumentTypes()[index]; }
   Type resultType(unsigned index) { return program.getResultTypes()[index]; }
   bool isScalarFloat(unsigned result);
-  InFlightDiagnostic fail() { return emitError(program.getLoc()); }
+  /// Errors about flags and signatures are about no line of the program, whose first may be long.
+  InFlightDiagnostic fail() { return emitError(UnknownLoc::get(program.getContext())); }
 
   func::FuncOp program;
   const BindArgumentsOptions &options;
