@@ -16,7 +16,7 @@ import re
 import sys
 from pathlib import Path
 
-COMPILER = ["Options", "Frontends", "Import", "Ops", "Optimizers", "Analysis", "Planning",
+COMPILER = ["Options", "Frontends", "Import", "Ops", "StableHlo", "Optimizers", "Analysis", "Planning",
             "Machine", "Kernels", "Transforms", "Codegen", "Emit", "EmitOnnx", "Pipelines", "PlanSearch",
             "Report", "Driver"]
 DIALECTS = ["dialects/Onnx", "dialects/StableHlo", "dialects/TmTensor", "dialects/Zero"]
@@ -50,11 +50,13 @@ RULES = {
     # Planners and simulator use the same function for the cost of a kernel on a machine.
     "Analysis": [*DIALECTS, *MLIR, "Planning", "Kernels", "Machine"],
     "Ops": [*DIALECTS, *MLIR],
+    # The rules that convert ops of StableHLO to nodes.
+    "StableHlo": [*DIALECTS, *MLIR, "Ops"],
     # Enumerations and their spellings, which flags of tools and options of passes share.
     "Options": ["dialects/Zero", *MLIR],
     "Optimizers": [*DIALECTS, *MLIR, "Options", CHECKED],
-    "Transforms": [*DIALECTS, *MLIR, "Analysis", "Planning", "Ops", "Optimizers", "Options",
-                   CHECKED],
+    "Transforms": [*DIALECTS, *MLIR, "Analysis", "Planning", "Ops", "StableHlo", "Optimizers",
+                   "Options", CHECKED],
     # The library that executes a call computes its workspace.
     "Codegen": [*DIALECTS, *MLIR, "Options", "Kernels", "runtime/device/cpu/library.h",
                 "runtime/format"],

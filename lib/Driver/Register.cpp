@@ -3,6 +3,7 @@
 #include "zero/Driver/Register.h"
 
 #include "dialects/Onnx/Onnx.h"
+#include "dialects/StableHlo/StableHlo.h"
 #include "dialects/TmTensor/TmTensor.h"
 #include "dialects/Zero/Zero.h"
 #include "zero/Codegen/Passes.h"
@@ -31,7 +32,8 @@ namespace zero {
 void registerDialects(mlir::DialectRegistry &registry) {
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);
-  registry.insert<ZeroDialect, onnx::OnnxDialect, tm_tensor::TmTensorDialect>();
+  registry.insert<ZeroDialect, onnx::OnnxDialect, stablehlo::StableHloDialect, chlo::ChloDialect,
+                  sdy::SdyDialect, tm_tensor::TmTensorDialect>();
 }
 
 void registerPasses() {

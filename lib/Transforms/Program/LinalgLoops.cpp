@@ -171,8 +171,13 @@ LinalgNodes::Read LinalgNodes::read(Value tensor, ArrayRef<AffineExpr> indices) 
       read.tensor = slice(read.tensor, axis, 0, extents[loops.front()]);
       continue;
     }
-    if (loops.empty() && type.getDimSize(axis) == 1)
+    if (loops.empty()) { // one element, whose dimension stays
+      auto at = dyn_cast<AffineConstantExpr>(expr);
+      if (!at || at.getValue() < 0 || at.getValue() >= type.getDimSize(axis))
+        return {};
+      read.tensor = slice(read.tensor, axis, at.getValue(), 1);
       continue;
+    }
     SmallVector<int64_t> shape(type.getShape()), indexShape;
     for (int64_t loop : loops)
       indexShape.push_back(extents[loop]);

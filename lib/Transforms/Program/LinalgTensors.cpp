@@ -42,10 +42,9 @@ Value LinalgNodes::reshapeTo(Value value, ArrayRef<int64_t> shape) {
     return arith::ConstantOp::create(nodes.getBuilder(), nodes.getLoc(),
                                      elements.reshape(tensorType(value).clone(shape)));
   // One reshape after another is one reshape.
-  auto view = value.getDefiningOp<onnx::NodeOp>();
-  if (form == Form::Exact && view && view.is(op::Reshape) &&
-      view.getInputs()[0].getType() == tensorType(value).clone(shape))
-    return view.getInputs()[0];
+  if (auto view = value.getDefiningOp<onnx::NodeOp>();
+      form == Form::Exact && view && view.is(op::Reshape))
+    value = view.getInputs()[0];
   return nodes.reshape(value, shape);
 }
 
@@ -67,23 +66,41 @@ Value LinalgNodes::transposeTo(Value value, ArrayRef<int64_t> permutation) {
 // Values
 //===----------------------------------------------------------------------===//
 
+/// `number` rounded as `op` rounds it; upstream folds only what is exact.
+static TypedAttr truncated(arith::TruncFOp op, Attribute number) {
+  auto value = dyn_cast<FloatAttr>(number);
+  auto type = dyn_cast<FloatType>(op.getType());
+  if (!value || !type || op.getRoundingmode())
+    return {};
+  APFloat rounded = value.getValue();
+  bool losesInfo = false;
+  rounded.convert(type.getFloatSemantics(), APFloat::rmNearestTiesToEven, &losesInfo);
+  return FloatAttr::get(type, rounded);
+}
+
 /// The number that `op` computes from constants, or null.
-static TypedAttr foldScalar(Operation *op, const DenseMap<Value, TypedAttr> &folded) {
-  if (op->getNumResults() != 1 || op->getNumOperands() == 0 ||
-      isa<ShapedType>(op->getResult(0).getType()))
+TypedAttr LinalgNodes::foldScalar(Operation *op) {
+  if (!isa<arith::ArithDialect, math::MathDialect>(op->getDialect()) || op->getNumResults() != 1 ||
+      op->getNumOperands() == 0 || isa<ShapedType>(op->getResult(0).getType()))
     return {};
   SmallVector<Attribute> operands;
   for (Value operand : op->getOperands()) {
     Attribute attr = folded.lookup(operand);
-    if (!attr && !matchPattern(operand, m_Constant(&attr)))
+    if (!attr && !matchPattern(operand, m_Constant(&attr)) && operand.getDefiningOp())
+      attr = foldScalar(operand.getDefiningOp());
+    if (!attr)
       return {};
     operands.push_back(attr);
   }
   SmallVector<OpFoldResult> results;
-  if (failed(op->fold(operands, results)) || results.size() != 1)
-    return {};
-  auto attr = dyn_cast_if_present<Attribute>(results.front());
-  return dyn_cast_if_present<TypedAttr>(attr);
+  TypedAttr number;
+  if (auto truncation = dyn_cast<arith::TruncFOp>(op))
+    number = truncated(truncation, operands.front());
+  else if (succeeded(op->fold(operands, results)) && results.size() == 1)
+    number = dyn_cast_if_present<TypedAttr>(dyn_cast_if_present<Attribute>(results.front()));
+  if (number)
+    folded[op->getResult(0)] = number;
+  return number;
 }
 
 Value LinalgNodes::translate(Value inside) {
@@ -130,10 +147,8 @@ static bool isStatic(Operation *op) {
 
 /// An op of arith or math, on scalars or on tensors.
 Value LinalgNodes::translateElements(Operation *op) {
-  if (TypedAttr number = foldScalar(op, folded)) {
-    folded[op->getResult(0)] = number;
+  if (TypedAttr number = foldScalar(op))
     return scalars.constant(number);
-  }
   SmallVector<Value> operands;
   for (Value operand : op->getOperands()) {
     operands.push_back(translate(operand));

@@ -40,6 +40,17 @@ static bool isProgram(func::FuncOp function) {
   });
 }
 
+static bool isStatic(Type type) {
+  auto shaped = dyn_cast<ShapedType>(type);
+  return !shaped || (isa<RankedTensorType>(type) && shaped.hasStaticShape());
+}
+
+/// Whether all operands and results of `op` are scalars or tensors of static shape.
+static bool isStatic(Operation *op) {
+  return llvm::all_of(op->getOperandTypes(), [](Type type) { return isStatic(type); }) &&
+         llvm::all_of(op->getResultTypes(), [](Type type) { return isStatic(type); });
+}
+
 namespace {
 /// Replaces the ops of one function.
 class Raiser {
@@ -115,7 +126,7 @@ static bool isPlain(Operation *op) { return isa<arith::ConstantOp, tensor::Empty
 
 void Raiser::run() {
   for (Operation &op : llvm::make_early_inc_range(*body))
-    if (isOfProgram(&op) && !isPlain(&op))
+    if (isOfProgram(&op) && !isPlain(&op) && isStatic(&op))
       raise(&op);
   // A node that a failed attempt made is unused; so is an op that was raised.
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(*body)))
@@ -127,17 +138,11 @@ void Raiser::run() {
 // What remains
 //===----------------------------------------------------------------------===//
 
-static bool isStatic(Type type) {
-  auto shaped = dyn_cast<ShapedType>(type);
-  return !shaped || (isa<RankedTensorType>(type) && shaped.hasStaticShape());
-}
-
 /// Why `op` of the function can neither be raised nor be a kernel of its own; empty if it can.
 static StringRef reasonAgainst(Operation *op) {
   if (isa<func::ReturnOp, onnx::NodeOp, onnx::NoneOp>(op) || isa<ZeroDialect>(op->getDialect()))
     return "";
-  if (!llvm::all_of(op->getOperandTypes(), isStatic) ||
-      !llvm::all_of(op->getResultTypes(), isStatic))
+  if (!isStatic(op))
     return "of a dynamic shape";
   bool isKernel = isa_and_present<linalg::LinalgDialect, tensor::TensorDialect, arith::ArithDialect,
                                   math::MathDialect>(op->getDialect());

@@ -1,6 +1,19 @@
-//===- UnrollLoops.cpp - unroll loops of constant trip count ------------===//
+//===- UnrollLoops.cpp - unroll loops of constant trip count --------------===//
+//
+// A loop is run as far as constants decide: if its condition folds to true for the values that the
+// loop carries, its body is copied, and what follows from constants in the copy is known in the
+// next iteration. So a counter may have any form that folds, and an inner loop may depend on an
+// outer counter.
+//
+//===----------------------------------------------------------------------===//
 
+#include "dialects/StableHlo/StableHlo.h"
+#include "zero/StableHlo/Fold.h"
+#include "zero/StableHlo/Limits.h"
 #include "zero/Transforms/Program/Passes.h"
+
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/SmallVectorExtras.h"
 
 using namespace mlir;
 
@@ -9,8 +22,174 @@ namespace zero {
 #include "include/zero/Transforms/Program/Passes.h.inc"
 
 namespace {
+class Unroller {
+public:
+  explicit Unroller(MLIRContext *context) : builder(context) {}
+
+  /// Unrolls the loops of `block`.
+  LogicalResult run(Block &block);
+
+private:
+  /// The constants of values: scalars, which counters are.
+  DenseElementsAttr constantOf(Value value) const { return constants.lookup(value); }
+  void learn(Operation *op);
+  LogicalResult copyBody(Block &body, IRMapping &mapping);
+  LogicalResult unroll(stablehlo::WhileOp loop, ValueRange start, SmallVectorImpl<Value> &results);
+  std::optional<bool> evaluate(Region &condition, ValueRange arguments);
+  LogicalResult refuse(Operation *op);
+
+  OpBuilder builder;
+  llvm::DenseMap<Value, DenseElementsAttr> constants;
+  unsigned depth = 0;
+  int64_t steps = 0;
+};
+} // namespace
+
+/// Branches that data decides, and what a pass cannot look into.
+static bool isBranch(Operation *op) {
+  StringRef name = op->getName().getStringRef();
+  return name == "stablehlo.if" || name == "stablehlo.case";
+}
+
+LogicalResult Unroller::refuse(Operation *op) {
+  InFlightDiagnostic error = op->emitError() << "expected no branch that data decides, got "
+                                             << op->getName().getStringRef();
+  error.attachNote() << "the schedule of a step is fixed before it runs; compute both branches and "
+                        "select, with jnp.where or lax.select";
+  return error;
+}
+
+/// Records the result of `op` if it is a small constant.
+void Unroller::learn(Operation *op) {
+  constexpr int64_t kMostElements = 16;
+  if (op->getNumResults() != 1)
+    return;
+  auto type = dyn_cast<RankedTensorType>(op->getResult(0).getType());
+  if (!type || !type.hasStaticShape() || type.getNumElements() > kMostElements)
+    return;
+  auto operands =
+      llvm::map_to_vector(op->getOperands(), [&](Value value) { return constantOf(value); });
+  if (DenseElementsAttr value = hlo::fold(op, operands))
+    constants[op->getResult(0)] = value;
+}
+
+/// Whether `condition` holds for `arguments`, if constants decide that.
+std::optional<bool> Unroller::evaluate(Region &condition, ValueRange arguments) {
+  llvm::DenseMap<Value, DenseElementsAttr> known;
+  auto lookup = [&](Value value) {
+    auto found = known.find(value);
+    return found == known.end() ? constantOf(value) : found->second;
+  };
+  Block &block = condition.front();
+  for (auto [argument, value] : llvm::zip_equal(block.getArguments(), arguments))
+    known[argument] = constantOf(value);
+  for (Operation &op : block.without_terminator()) {
+    ++steps;
+    if (op.getNumResults() != 1 || !isa<RankedTensorType>(op.getResult(0).getType()))
+      return std::nullopt;
+    auto operands = llvm::map_to_vector(op.getOperands(), lookup);
+    known[op.getResult(0)] = hlo::fold(&op, operands);
+  }
+  DenseElementsAttr result = lookup(block.getTerminator()->getOperand(0));
+  return result ? std::optional(!result.getSplatValue<APInt>().isZero()) : std::nullopt;
+}
+
+LogicalResult Unroller::unroll(stablehlo::WhileOp loop, ValueRange start,
+                               SmallVectorImpl<Value> &results) {
+  SmallVector<Value> carried(start);
+  for (int64_t iteration = 0;; ++iteration) {
+    std::optional<bool> goesOn = evaluate(loop.getCond(), carried);
+    if (!goesOn) {
+      InFlightDiagnostic error = loop.emitError()
+                                 << "expected a loop whose number of iterations follows from "
+                                    "constants; iteration "
+                                 << iteration << " depends on data";
+      error.attachNote() << "the schedule of a step is fixed before it runs; use lax.scan or "
+                            "lax.fori_loop with constant bounds";
+      return error;
+    }
+    if (!*goesOn)
+      break;
+    // An iteration without ops counts as one, so that an endless loop ends here.
+    if (++steps > hlo::kMostOps)
+      return loop.emitError() << "expected at most " << hlo::kMostOps
+                              << " ops with all loops unrolled";
+    IRMapping mapping;
+    Block &body = loop.getBody().front();
+    mapping.map(body.getArguments(), carried);
+    if (failed(copyBody(body, mapping)))
+      return failure();
+    carried = llvm::map_to_vector(body.getTerminator()->getOperands(),
+                                  [&](Value value) { return mapping.lookupOrDefault(value); });
+  }
+  results = carried;
+  return success();
+}
+
+/// Copies the ops of `body`; a loop among them is unrolled instead, and a constant that is known is
+/// an op of its own.
+LogicalResult Unroller::copyBody(Block &body, IRMapping &mapping) {
+  if (++depth > hlo::kMostNesting)
+    return body.getParentOp()->emitError()
+           << "expected loops nested at most " << hlo::kMostNesting << " deep";
+  for (Operation &op : body.without_terminator()) {
+    if (++steps > hlo::kMostOps)
+      return op.emitError() << "expected at most " << hlo::kMostOps
+                            << " ops with all loops unrolled";
+    if (isBranch(&op))
+      return refuse(&op);
+    if (auto loop = dyn_cast<stablehlo::WhileOp>(op)) {
+      auto start = llvm::map_to_vector(op.getOperands(),
+                                       [&](Value value) { return mapping.lookupOrDefault(value); });
+      SmallVector<Value> results;
+      if (failed(unroll(loop, start, results)))
+        return failure();
+      mapping.map(loop.getResults(), results);
+      continue;
+    }
+    Operation *copy = builder.clone(op, mapping);
+    learn(copy);
+    if (DenseElementsAttr value = copy->getNumResults() == 1 && copy->getNumOperands() > 0
+                                      ? constantOf(copy->getResult(0))
+                                      : DenseElementsAttr()) {
+      constants.erase(copy->getResult(0));
+      auto constant = stablehlo::ConstantOp::create(builder, op.getLoc(), value.getType(), value);
+      mapping.map(op.getResult(0), constant.getResult());
+      constants[constant.getResult()] = value;
+      copy->erase();
+    }
+  }
+  --depth;
+  return success();
+}
+
+LogicalResult Unroller::run(Block &block) {
+  for (Operation &op : llvm::make_early_inc_range(block)) {
+    if (isBranch(&op))
+      return refuse(&op);
+    auto loop = dyn_cast<stablehlo::WhileOp>(op);
+    if (!loop) {
+      learn(&op);
+      continue;
+    }
+    builder.setInsertionPoint(loop);
+    SmallVector<Value> results;
+    if (failed(unroll(loop, loop.getOperands(), results)))
+      return failure();
+    loop.replaceAllUsesWith(results);
+    loop.erase();
+  }
+  return success();
+}
+
+namespace {
 struct UnrollLoops : impl::UnrollLoopsBase<UnrollLoops> {
-  void runOnOperation() override {}
+  void runOnOperation() override {
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      for (Block &block : function.getBody())
+        if (failed(Unroller(&getContext()).run(block)))
+          return signalPassFailure();
+  }
 };
 } // namespace
 } // namespace zero

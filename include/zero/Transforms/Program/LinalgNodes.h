@@ -62,6 +62,7 @@ private:
   mlir::Value translateFill(mlir::Value scalar, mlir::RankedTensorType type);
   mlir::Value translateSoftmax(mlir::linalg::SoftmaxOp op);
   mlir::Value translateElements(mlir::Operation *op);
+  mlir::TypedAttr foldScalar(mlir::Operation *op);
   mlir::Value translateGenerate(mlir::tensor::GenerateOp op);
   mlir::Value unsupportedAt(mlir::Operation *op);
   mlir::Value reshapeTo(mlir::Value value, llvm::ArrayRef<int64_t> shape);

@@ -4,6 +4,7 @@
 #define ZERO_TRANSFORMS_PROGRAM_PASSES_H
 
 #include "dialects/Onnx/Onnx.h"
+#include "dialects/StableHlo/StableHlo.h"
 #include "dialects/Zero/Zero.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -8,9 +8,10 @@ include "mlir/Pass/PassBase.td"
 def InlineCalls : Pass<"zero-inline-calls", "::mlir::ModuleOp"> {
   let summary = "Inline all calls into the function that is the program";
   let description = [{
-    The program is the only function that is public; without one, the function named `main`.
-    Each `func.call` in it, also inside of loops, is replaced by the body of its callee, and the
-    other functions are erased. A recursive call is an error.
+    The program is the only function that is public, or else the function named `main`. Each
+    `func.call` in it, also inside of loops, is replaced by the body of its callee, and the other
+    functions are erased. The program is copied once: the time is linear in the ops of the result,
+    of which there may be 4 million. A recursive call is an error.
 
     ```mlir
     %r = func.call @relu(%x) : (tensor<4xf32>) -> tensor<4xf32>        // before
@@ -22,19 +23,34 @@ def InlineCalls : Pass<"zero-inline-calls", "::mlir::ModuleOp"> {
 def UnrollLoops : Pass<"zero-unroll-loops", "::mlir::ModuleOp"> {
   let summary = "Unroll StableHLO's while loops of constant trip count";
   let description = [{
-    A `stablehlo.while` whose condition compares an integer that the loop carries with a constant,
-    and whose body adds a constant to it, is replaced by one copy of its body for each iteration.
-    This is the form of JAX's `scan` and `fori_loop`. Any other loop, and `stablehlo.case` and
-    `stablehlo.if`, are errors: the schedule of a step is fixed before it runs.
+    A `stablehlo.while` is replaced by one copy of its body for each iteration, as long as its
+    condition follows from constants. This is the form of JAX's `scan` and `fori_loop`: a counter
+    that begins at a constant, is compared with one and grows by one. What follows from constants
+    in a copy, such as the counter, becomes a constant, and an inner loop may depend on it.
+
+    A loop whose condition depends on data, and `stablehlo.case` and `stablehlo.if`, are errors: the
+    schedule of a step is fixed before it runs. So are more than 4 million ops.
+
+    ```mlir
+    %r:2 = "stablehlo.while"(%zero, %x) ({ ... %i < 2 ... }, { ... %i + 1, f(%y) ... })   // before
+    %1 = f(%x)                                                                            // after
+    %r = f(%1)
+    ```
   }];
+  let dependentDialects = ["::zero::stablehlo::StableHloDialect"];
 }
 
 def ConvertStableHlo : Pass<"zero-convert-stablehlo", "::mlir::ModuleOp"> {
   let summary = "Convert the ops of StableHLO and CHLO to nodes";
   let description = [{
-    Each op becomes one or a few `onnx.node` with the same meaning. What follows from constants
-    alone is folded, such as the counters of unrolled loops and the indices that are computed from
-    them. All ops that have no such form are listed in one error.
+    Each op becomes one or a few `onnx.node` with the same meaning, by a rule of `lib/StableHlo`.
+    What follows from constants alone is folded, such as the counters of unrolled loops and the
+    indices that are computed from them: integers, moved elements, and floats that IEEE 754 rounds
+    once. Results of more than 64 KiB are not folded.
+
+    Slices that an unrolled `scan` writes into a tensor are read back as they are, and a tensor that
+    is written slice by slice is one Concat. Indices are clamped, and updates out of bounds left
+    out, as StableHLO defines. All ops that have no such form are listed in one error.
 
     ```mlir
     %y = "stablehlo.add"(%a, %b) : ...                                 // before
@@ -49,9 +65,26 @@ def RaiseLinalg : Pass<"zero-raise-linalg", "::mlir::ModuleOp"> {
   let summary = "Raise ops of linalg and tensor to nodes";
   let description = [{
     Ops of linalg, tensor, arith and math on tensors become `onnx.node`s where a node or a few
-    have the same meaning: products, convolutions, elementwise generics, reductions, gathers,
-    views. The recognition of patterns, fusion and the library's products are then the same for
-    all front ends. An op without such a form stays; it becomes a kernel of its own.
+    have the same meaning, also for NaN. The recognition of patterns, fusion and the library's
+    products are then the same for all front ends.
+
+    | ops | nodes |
+    |---|---|
+    | parallel loops: generics and named ops | elementwise nodes on operands that broadcast; a Relu or Sigmoid where the body is one |
+    | reductions | a ReduceSum, ReduceProd, ReduceMax or ReduceMin of elementwise nodes; the position of an extreme is an ArgMax |
+    | sums of products | a MatMul of transposed operands, else an Einsum |
+    | convolutions and pooling, in any order of dimensions | Conv, MaxPool, AveragePool, with the pads of a `tensor.pad` before |
+    | `tensor.extract` in a loop | at sums of loops: views and slices; at one computed index: Gather or GatherElements; at several: GatherND |
+    | `tm_tensor.scatter`, `tm_tensor.scan` of torch-mlir | ScatterND, CumSum |
+    | views, slices, insertions, pads, lists, scalars | Reshape, Slice, Concat, Pad, Where and so on |
+
+    A `cf.assert` in a loop is dropped where the node itself checks the index, or where constants
+    prove it. A Gather also accepts indices that count from the end; if the program does not, the
+    attribute `least_index` of the node says so. Any other condition is a node `CheckTrue`, which
+    stops the step.
+
+    An op without such a form stays; it becomes a kernel of its own. One error lists the ops that
+    can be neither: loops and branches, tensors of dynamic shape, memory, other dialects.
 
     ```mlir
     %y = linalg.matmul ins(%a, %b : ...) outs(%zero : ...) -> ...      // before

@@ -1,0 +1,224 @@
+//===- Elementwise.cpp - elementwise arithmetic, comparisons, casts -------===//
+
+#include "Rules.h"
+
+using namespace mlir;
+using namespace zero::stablehlo;
+
+namespace zero::hlo {
+
+static bool isFloat(Value value) { return isa<FloatType>(elementOf(value)); }
+
+/// The op has one node with the same operands, for all element types.
+template <const onnx::Operator &type>
+static LogicalResult sameNode(Operation *op, Emitter &b, SmallVectorImpl<Value> &results) {
+  results.push_back(b.one(type, op->getResult(0).getType(), op->getOperands()));
+  return success();
+}
+
+/// The same, but booleans have a node of their own.
+template <const onnx::Operator &type, const onnx::Operator &logical>
+static LogicalResult nodeOrLogic(Operation *op, Emitter &b, SmallVectorImpl<Value> &results) {
+  const bool isLogic = isBool(elementOf(op->getOperand(0)));
+  results.push_back(b.one(isLogic ? logical : type, op->getResult(0).getType(), op->getOperands()));
+  return success();
+}
+
+/// The op has one node for floats only.
+template <const onnx::Operator &type>
+static LogicalResult floatNode(Operation *op, Emitter &b, SmallVectorImpl<Value> &results) {
+  if (!isFloat(op->getOperand(0)))
+    return b.refuse("expected floats");
+  return sameNode<type>(op, b, results);
+}
+
+//===----------------------------------------------------------------------===//
+// Arithmetic
+//===----------------------------------------------------------------------===//
+
+static LogicalResult subtract(Operation *op, Emitter &b, SmallVectorImpl<Value> &results) {
+  if (isBool(elementOf(op->getOperand(0))))
+    return b.refuse("expected numbers");
+  results.push_back(b.sub(op->getOperand(0), op->getOperand(1)));
+  return success();
+}
+
+static LogicalResult divide(Operation *op, Emitter &b, SmallVectorImpl<Value> &results) {
+  Value x = op->getOperand(0), y = op->getOperand(1);
+  if (isBool(elementOf(x)))
+    return b.refuse("expected numbers");
+  Value quotient = b.div(x, y);
+  // An integer divided by 0 is all ones.
+  if (!isFloat(x) && !b.constantOf(y))
+    quotient = b.where(b.binary(op::Equal, y, b.number(0, elementOf(y))),
+                       b.number(-1, elementOf(y)), quotient);
+  results.push_back(quotient);
+  return success();
+}
+
+/// The remainder has the sign of the dividend.
+static LogicalResult remainder(Operation *op, Emitter &b, SmallVectorImpl<Value> &results) {
+  Value x = op->getOperand(0), y = op->getOperand(1);
+  if (isBool(elementOf(x)))
+    return b.refuse("expected numbers");
+  Value rest = b.one(op::Mod, x.getType(), {x, y}, b.attr("fmod", int64_t(1)));
+  if (!isFloat(x) && !b.constantOf(y))
+    rest = b.where(b.binary(op::Equal, y, b.number(0, elementOf(y))), x, rest);
+  results.push_back(rest);
+  return success();
+}
+
+static LogicalResult negate(Operation *op, Emitter &b, SmallVectorImpl<Value> &results) {
+  Value x = op->getOperand(0);
+  if (isBool(elementOf(x)))
+    return b.refuse("expected numbers");
+  results.push_back(elementOf(x).isUnsignedInteger() ? b.sub(b.number(0, elementOf(x)), x)
+                                                     : b.neg(x));
+  return success();
+}
+
+static LogicalResult absolute(Operation *op, Emitter &b, SmallVectorImpl<Value> &results) {
+  Value x = op->getOperand(0);
+  if (isBool(elementOf(x)))
+    return b.refuse("expected numbers");
+  results.push_back(elementOf(x).isUnsignedInteger() ? x : b.unary(op::Abs, x));
+  return success();
+}
+
+static LogicalResult sign(Operation *op, Emitter &b, SmallVectorImpl<Value> &results) {
+  Value x = op->getOperand(0);
+  if (isBool(elementOf(x)))
+    return b.refuse("expected numbers");
+  Type element = elementOf(x);
+  results.push_back(element.isUnsignedInteger()
+                        ? b.cast(b.cast(x, b.getBuilder().getI1Type()), element)
+                        : b.unary(op::Sign, x));
+  return success();
+}
+
+static LogicalResult clamp(Operation *op, Emitter &b, SmallVectorImpl<Value> &results) {
+  Value low = op->getOperand(0), x = op->getOperand(1), high = op->getOperand(2);
+  for (Value bound : {low, high})
+    if (elementOf(bound) != elementOf(x) ||
+        (bound.getType() != x.getType() && !shapeOf(bound).empty()))
+      return b.refuse("expected bounds that are scalars or have the type of the operand");
+  results.push_back(b.binary(op::Min, b.binary(op::Max, x, low), high));
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Comparisons and selections
+//===----------------------------------------------------------------------===//
+
+static onnx::Operator comparisonOf(ComparisonDirection direction) {
+  switch (direction) {
+  case ComparisonDirection::GE:
+    return op::GreaterOrEqual;
+  case ComparisonDirection::GT:
+    return op::Greater;
+  case ComparisonDirection::LE:
+    return op::LessOrEqual;
+  case ComparisonDirection::LT:
+    return op::Less;
+  case ComparisonDirection::EQ:
+  case ComparisonDirection::NE:
+    break;
+  }
+  return op::Equal;
+}
+
+static LogicalResult compare(Operation *op, Emitter &b, SmallVectorImpl<Value> &results) {
+  auto comparison = cast<CompareOp>(op);
+  Value x = comparison.getLhs(), y = comparison.getRhs();
+  if (comparison.getCompareType() == ComparisonType::TOTALORDER)
+    return b.refuse("expected a comparison of floats by value, got their total order");
+  const ComparisonDirection direction = comparison.getComparisonDirection();
+  const bool tests = direction == ComparisonDirection::EQ || direction == ComparisonDirection::NE;
+  // Nodes order no booleans.
+  if (isBool(elementOf(x)) && !tests) {
+    x = b.cast(x, b.getBuilder().getI32Type());
+    y = b.cast(y, b.getBuilder().getI32Type());
+  }
+  Value result = b.binary(comparisonOf(direction), x, y);
+  results.push_back(direction == ComparisonDirection::NE ? b.logicalNot(result) : result);
+  return success();
+}
+
+static LogicalResult select(Operation *op, Emitter &b, SmallVectorImpl<Value> &results) {
+  Value condition = op->getOperand(0), x = op->getOperand(1), y = op->getOperand(2);
+  if (!isBool(elementOf(condition)) || x.getType() != y.getType() ||
+      (shapeOf(condition) != shapeOf(x) && !shapeOf(condition).empty()))
+    return b.refuse("expected a condition for each element, or one for all");
+  results.push_back(b.where(condition, x, y));
+  return success();
+}
+
+static LogicalResult isFinite(Operation *op, Emitter &b, SmallVectorImpl<Value> &results) {
+  Value x = op->getOperand(0);
+  if (!isFloat(x))
+    return b.refuse("expected floats");
+  results.push_back(b.logicalNot(b.binary(op::Or, b.unary(op::IsNaN, x), b.unary(op::IsInf, x))));
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Types
+//===----------------------------------------------------------------------===//
+
+static LogicalResult convert(Operation *op, Emitter &b, SmallVectorImpl<Value> &results) {
+  results.push_back(b.cast(op->getOperand(0), elementOf(op->getResult(0))));
+  return success();
+}
+
+/// Rounds to a 16-bit type and back.
+static LogicalResult reducePrecision(Operation *op, Emitter &b, SmallVectorImpl<Value> &results) {
+  auto reduce = cast<ReducePrecisionOp>(op);
+  Value x = reduce.getOperand();
+  const uint32_t exponent = reduce.getExponentBits(), mantissa = reduce.getMantissaBits();
+  Type narrow;
+  if (exponent == 8 && mantissa == 7)
+    narrow = b.getBuilder().getBF16Type();
+  else if (exponent == 5 && mantissa == 10)
+    narrow = b.getBuilder().getF16Type();
+  else if (exponent == 8 && mantissa == 23)
+    narrow = b.getBuilder().getF32Type();
+  if (!narrow || !isFloat(x))
+    return b.refuse("expected the precision of bf16, f16 or f32, got " + Twine(exponent) +
+                    " bits of exponent and " + Twine(mantissa) + " of mantissa");
+  const bool narrows = narrow.getIntOrFloatBitWidth() < elementOf(x).getIntOrFloatBitWidth();
+  results.push_back(narrows ? b.cast(b.cast(x, narrow), elementOf(x)) : x);
+  return success();
+}
+
+void addElementwiseRules(RuleTable &table) {
+  table["stablehlo.add"] = nodeOrLogic<op::Add, op::Or>;
+  table["stablehlo.multiply"] = nodeOrLogic<op::Mul, op::And>;
+  table["stablehlo.maximum"] = nodeOrLogic<op::Max, op::Or>;
+  table["stablehlo.minimum"] = nodeOrLogic<op::Min, op::And>;
+  table["stablehlo.subtract"] = subtract;
+  table["stablehlo.divide"] = divide;
+  table["stablehlo.remainder"] = remainder;
+  table["stablehlo.power"] = sameNode<op::Pow>;
+  table["stablehlo.negate"] = negate;
+  table["stablehlo.abs"] = absolute;
+  table["stablehlo.sign"] = sign;
+  table["stablehlo.clamp"] = clamp;
+  table["stablehlo.ceil"] = floatNode<op::Ceil>;
+  table["stablehlo.floor"] = floatNode<op::Floor>;
+  table["stablehlo.round_nearest_even"] = floatNode<op::Round>;
+  table["stablehlo.exponential"] = floatNode<op::Exp>;
+  table["stablehlo.log"] = floatNode<op::Log>;
+  table["stablehlo.logistic"] = floatNode<op::Sigmoid>;
+  table["stablehlo.cosine"] = floatNode<op::Cos>;
+  table["stablehlo.sine"] = floatNode<op::Sin>;
+  table["stablehlo.sqrt"] = floatNode<op::Sqrt>;
+  table["stablehlo.tan"] = floatNode<op::Tan>;
+  table["stablehlo.tanh"] = floatNode<op::Tanh>;
+  table["stablehlo.compare"] = compare;
+  table["stablehlo.select"] = select;
+  table["stablehlo.is_finite"] = isFinite;
+  table["stablehlo.convert"] = convert;
+  table["stablehlo.reduce_precision"] = reducePrecision;
+}
+
+} // namespace zero::hlo

@@ -1,0 +1,81 @@
+// RUN: zero-opt %s --zero-convert-stablehlo | FileCheck %s
+
+// An elementwise op is a node with the same operands; booleans have nodes of their own.
+
+// CHECK-LABEL: func.func @arithmetic
+// CHECK-SAME: (%[[ARG0:.*]]: tensor<4xf32>, %[[ARG1:.*]]: tensor<4xf32>) -> tensor<4xf32> {
+// CHECK-NEXT: %[[V0:.*]] = onnx.node "Add"(%[[ARG0]], %[[ARG1]]) {} opset 23 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+// CHECK-NEXT: %[[V1:.*]] = onnx.node "Max"(%[[V0]], %[[ARG0]]) {} opset 23 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+// CHECK-NEXT: %[[V2:.*]] = onnx.node "Sigmoid"(%[[V1]]) {} opset 23 : (tensor<4xf32>) -> tensor<4xf32>
+// CHECK-NEXT: return %[[V2]] : tensor<4xf32>
+// CHECK-NEXT: }
+func.func @arithmetic(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = "stablehlo.add"(%x, %y) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %1 = "stablehlo.maximum"(%0, %x) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %2 = "stablehlo.logistic"(%1) : (tensor<4xf32>) -> tensor<4xf32>
+  return %2 : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @booleans
+// CHECK-SAME: (%[[ARG0:.*]]: tensor<4xi1>, %[[ARG1:.*]]: tensor<4xi1>) -> tensor<4xi1> {
+// CHECK-NEXT: %[[V0:.*]] = onnx.node "Or"(%[[ARG0]], %[[ARG1]]) {} opset 23 : (tensor<4xi1>, tensor<4xi1>) -> tensor<4xi1>
+// CHECK-NEXT: %[[V1:.*]] = onnx.node "And"(%[[V0]], %[[ARG1]]) {} opset 23 : (tensor<4xi1>, tensor<4xi1>) -> tensor<4xi1>
+// CHECK-NEXT: return %[[V1]] : tensor<4xi1>
+// CHECK-NEXT: }
+func.func @booleans(%x: tensor<4xi1>, %y: tensor<4xi1>) -> tensor<4xi1> {
+  %0 = "stablehlo.add"(%x, %y) : (tensor<4xi1>, tensor<4xi1>) -> tensor<4xi1>
+  %1 = "stablehlo.minimum"(%0, %y) : (tensor<4xi1>, tensor<4xi1>) -> tensor<4xi1>
+  return %1 : tensor<4xi1>
+}
+
+// The quotient of an integer by 0 is -1.
+
+// CHECK-LABEL: func.func @integer_quotient
+// CHECK-SAME: (%[[ARG0:.*]]: tensor<4xi32>, %[[ARG1:.*]]: tensor<4xi32>) -> tensor<4xi32> {
+// CHECK-NEXT: %[[V0:.*]] = onnx.node "Div"(%[[ARG0]], %[[ARG1]]) {} opset 23 : (tensor<4xi32>, tensor<4xi32>) -> tensor<4xi32>
+// CHECK-NEXT: %[[CST:.*]] = arith.constant dense<0> : tensor<i32>
+// CHECK-NEXT: %[[V1:.*]] = onnx.node "Equal"(%[[ARG1]], %[[CST]]) {} opset 23 : (tensor<4xi32>, tensor<i32>) -> tensor<4xi1>
+// CHECK-NEXT: %[[CST_0:.*]] = arith.constant dense<-1> : tensor<i32>
+// CHECK-NEXT: %[[V2:.*]] = onnx.node "Where"(%[[V1]], %[[CST_0]], %[[V0]]) {} opset 23 : (tensor<4xi1>, tensor<i32>, tensor<4xi32>) -> tensor<4xi32>
+// CHECK-NEXT: return %[[V2]] : tensor<4xi32>
+// CHECK-NEXT: }
+func.func @integer_quotient(%x: tensor<4xi32>, %y: tensor<4xi32>) -> tensor<4xi32> {
+  %0 = "stablehlo.divide"(%x, %y) : (tensor<4xi32>, tensor<4xi32>) -> tensor<4xi32>
+  return %0 : tensor<4xi32>
+}
+
+// NE is true for NaN.
+
+// CHECK-LABEL: func.func @not_equal
+// CHECK-SAME: (%[[ARG0:.*]]: tensor<4xf32>, %[[ARG1:.*]]: tensor<4xf32>) -> tensor<4xi1> {
+// CHECK-NEXT: %[[V0:.*]] = onnx.node "Equal"(%[[ARG0]], %[[ARG1]]) {} opset 23 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>
+// CHECK-NEXT: %[[V1:.*]] = onnx.node "Not"(%[[V0]]) {} opset 23 : (tensor<4xi1>) -> tensor<4xi1>
+// CHECK-NEXT: return %[[V1]] : tensor<4xi1>
+// CHECK-NEXT: }
+func.func @not_equal(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xi1> {
+  %0 = "stablehlo.compare"(%x, %y) <{comparison_direction = #stablehlo<comparison_direction NE>, compare_type = #stablehlo<comparison_type FLOAT>}> : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>
+  return %0 : tensor<4xi1>
+}
+
+// CHECK-LABEL: func.func @clamp
+// CHECK-SAME: (%[[ARG0:.*]]: tensor<f32>, %[[ARG1:.*]]: tensor<4xf32>, %[[ARG2:.*]]: tensor<4xf32>) -> tensor<4xf32> {
+// CHECK-NEXT: %[[V0:.*]] = onnx.node "Max"(%[[ARG1]], %[[ARG0]]) {} opset 23 : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+// CHECK-NEXT: %[[V1:.*]] = onnx.node "Min"(%[[V0]], %[[ARG2]]) {} opset 23 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+// CHECK-NEXT: return %[[V1]] : tensor<4xf32>
+// CHECK-NEXT: }
+func.func @clamp(%low: tensor<f32>, %x: tensor<4xf32>, %high: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = "stablehlo.clamp"(%low, %x, %high) : (tensor<f32>, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @convert
+// CHECK-SAME: (%[[ARG0:.*]]: tensor<4xui32>) -> tensor<4xbf16> {
+// CHECK-NEXT: %[[V0:.*]] = onnx.node "Cast"(%[[ARG0]]) {to = 1 : i64} opset 23 : (tensor<4xui32>) -> tensor<4xf32>
+// CHECK-NEXT: %[[V1:.*]] = onnx.node "Cast"(%[[V0]]) {to = 16 : i64} opset 23 : (tensor<4xf32>) -> tensor<4xbf16>
+// CHECK-NEXT: return %[[V1]] : tensor<4xbf16>
+// CHECK-NEXT: }
+func.func @convert(%x: tensor<4xui32>) -> tensor<4xbf16> {
+  %0 = "stablehlo.convert"(%x) : (tensor<4xui32>) -> tensor<4xf32>
+  %1 = "stablehlo.convert"(%0) : (tensor<4xf32>) -> tensor<4xbf16>
+  return %1 : tensor<4xbf16>
+}

@@ -1,0 +1,36 @@
+// RUN: zero-opt %s --zero-convert-stablehlo | FileCheck %s
+
+// What follows from constants is a constant: here an index, -1 counted from the end of 4.
+
+// CHECK-LABEL: func.func @negative_index
+// CHECK-SAME: (%[[ARG0:.*]]: tensor<4x8xf32>) -> tensor<1x8xf32> {
+// CHECK-NEXT: %[[CST:.*]] = arith.constant dense<3> : tensor<1xi64>
+// CHECK-NEXT: %[[CST_0:.*]] = arith.constant dense<4> : tensor<1xi64>
+// CHECK-NEXT: %[[CST_1:.*]] = arith.constant dense<0> : tensor<1xi64>
+// CHECK-NEXT: %[[CST_2:.*]] = arith.constant dense<1> : tensor<1xi64>
+// CHECK-NEXT: %[[V0:.*]] = onnx.node "Slice"(%[[ARG0]], %[[CST]], %[[CST_0]], %[[CST_1]], %[[CST_2]]) {} opset 23 : (tensor<4x8xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<1x8xf32>
+// CHECK-NEXT: return %[[V0]] : tensor<1x8xf32>
+// CHECK-NEXT: }
+func.func @negative_index(%x: tensor<4x8xf32>) -> tensor<1x8xf32> {
+  %index = "stablehlo.constant"() <{value = dense<-1> : tensor<i32>}> : () -> tensor<i32>
+  %zero = "stablehlo.constant"() <{value = dense<0> : tensor<i32>}> : () -> tensor<i32>
+  %extent = "stablehlo.constant"() <{value = dense<4> : tensor<i32>}> : () -> tensor<i32>
+  %negative = "stablehlo.compare"(%index, %zero) <{comparison_direction = #stablehlo<comparison_direction LT>}> : (tensor<i32>, tensor<i32>) -> tensor<i1>
+  %sum = "stablehlo.add"(%index, %extent) : (tensor<i32>, tensor<i32>) -> tensor<i32>
+  %at = "stablehlo.select"(%negative, %sum, %index) : (tensor<i1>, tensor<i32>, tensor<i32>) -> tensor<i32>
+  %0 = "stablehlo.dynamic_slice"(%x, %at, %zero) <{slice_sizes = array<i64: 1, 8>}> : (tensor<4x8xf32>, tensor<i32>, tensor<i32>) -> tensor<1x8xf32>
+  return %0 : tensor<1x8xf32>
+}
+
+// Integers wrap around.
+
+// CHECK-LABEL: func.func @wraps
+// CHECK-SAME: () -> tensor<2xi8> {
+// CHECK-NEXT: %[[CST:.*]] = arith.constant dense<[-56, 56]> : tensor<2xi8>
+// CHECK-NEXT: return %[[CST]] : tensor<2xi8>
+// CHECK-NEXT: }
+func.func @wraps() -> tensor<2xi8> {
+  %0 = "stablehlo.constant"() <{value = dense<[100, -100]> : tensor<2xi8>}> : () -> tensor<2xi8>
+  %1 = "stablehlo.add"(%0, %0) : (tensor<2xi8>, tensor<2xi8>) -> tensor<2xi8>
+  return %1 : tensor<2xi8>
+}
