@@ -117,7 +117,7 @@ LogicalResult Binder::declareState() {
     std::string error;
     bool isZero = zeros.match(argument.name, error);
     if (!error.empty())
-      return emitError(UnknownLoc::get(program.getContext())) << error;
+      return emitError(locationOfFile(program)) << error;
     builder.setInsertionPoint(program);
     StringRef symbol = symbolOf(argument.name);
     Operation *state = gradientsOf(index).empty() || options.forwardOnly
@@ -133,7 +133,7 @@ LogicalResult Binder::declareState() {
       }
   }
   if (std::string error = zeros.checkUsed(); !error.empty())
-    return emitError(UnknownLoc::get(program.getContext())) << error;
+    return emitError(locationOfFile(program)) << error;
   return success();
 }
 

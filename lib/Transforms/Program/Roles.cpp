@@ -36,6 +36,13 @@ static StringRef nameIn(Location loc) {
   return "";
 }
 
+Location locationOfFile(func::FuncOp program) {
+  MLIRContext *context = program.getContext();
+  if (auto line = program.getLoc()->findInstanceOf<FileLineColLoc>())
+    return FileLineColLoc::get(context, line.getFilename().getValue(), 0, 0);
+  return UnknownLoc::get(context);
+}
+
 namespace {
 class RoleFinder {
 public:
@@ -66,7 +73,7 @@ private:
   Type resultType(unsigned index) { return program.getResultTypes()[index]; }
   bool isScalarFloat(unsigned result);
   /// Errors about flags and signatures are about no line of the program, whose first may be long.
-  InFlightDiagnostic fail() { return emitError(UnknownLoc::get(program.getContext())); }
+  InFlightDiagnostic fail() { return emitError(locationOfFile(program)); }
 
   func::FuncOp program;
   const BindArgumentsOptions &options;

@@ -44,6 +44,9 @@ struct ProgramRoles {
   }
 };
 
+/// The file of `program`, without a line.
+mlir::Location locationOfFile(mlir::func::FuncOp program);
+
 /// Finds the roles in the attributes and locations of `program`, in the file of roles and in the
 /// pairs that `options` has. Fails after an error.
 llvm::FailureOr<ProgramRoles> findRoles(mlir::func::FuncOp program,
