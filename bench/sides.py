@@ -58,13 +58,18 @@ class Zero:
     def executable(self, folder):
         return folder / f"zero-{self.stage}{'-nvme' if self.nvme else ''}-{self.precision}.zexe"
 
+    def run_flags(self, folder):
+        """Further arguments of zero-run."""
+        del folder
+        return []
+
     def train(self, case, folder, steps, timeout):
         inputs = json.loads((folder / "case.json").read_text())["inputs"]
         data = ",".join(f"{name}={folder / name}.npy" for name in inputs)
         report = folder / "report.json"
         usage = run([self.run_program, self.executable(folder), "--quiet", f"--data={data}",
                      f"--threads-per-rank={case.threads}", f"--steps={WARM_UP + steps}",
-                     f"--report-json={report}",
+                     f"--report-json={report}", *self.run_flags(folder),
                      *([f"--nvme-dir={folder}"] if self.nvme else ())], timeout)
         report = json.loads(report.read_text())
         return {"seconds": report["seconds"][WARM_UP:], "losses": report["losses"],

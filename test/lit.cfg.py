@@ -29,7 +29,8 @@ config.environment["FILECHECK_OPTS"] = "-enable-var-scope"
 config.environment["XDG_CACHE_HOME"] = os.path.join(config.test_exec_root, "cache")
 # Tests may run from a read-only checkout.
 config.environment["PYTHONDONTWRITEBYTECODE"] = "1"
-config.environment["PYTHONPATH"] = os.path.join(config.test_source_root, "support")
+config.environment["PYTHONPATH"] = os.pathsep.join(
+    [os.path.join(config.test_source_root, "support"), os.path.join(source, "python")])
 
 config.substitutions.append(("%python", os.path.join(source, ".deps", "venv", "bin", "python")))
 config.substitutions.append(("%data", os.path.join(config.test_source_root, "data")))
@@ -39,6 +40,18 @@ config.substitutions.append(("%mlir_include", config.mlir_include))
 config.substitutions.append(("%cmake", config.cmake))
 config.substitutions.append(("%cc", config.c_compiler))
 config.substitutions.append(("%link_flags", config.link_flags))
+# Exports from JAX and PyTorch are tested where these are installed: in the environments that
+# bench/setup.sh creates, or in those whose interpreters the variables name.
+for feature, package, environment, variable in (
+        ("jax", "jax", "jax", "ZERO_JAX_PYTHON"),
+        ("torch-mlir", "torch_mlir", "torch", "ZERO_TORCH_PYTHON")):
+    interpreter = os.environ.get(
+        variable, os.path.join(source, ".deps", "bench", environment, "bin", "python"))
+    if list(Path(interpreter).parent.glob(f"../lib/python3*/site-packages/{package}")):
+        config.available_features.add(feature)
+        config.substitutions.append((f"%{environment}_python", interpreter))
+# JAX looks for accelerators otherwise.
+config.environment["JAX_PLATFORMS"] = "cpu"
 # check-zero-roundtrip prints and parses programs before passes run.
 if lit_config.params.get("roundtrip"):
     config.suffixes = [".mlir"]

@@ -24,75 +24,21 @@ import jax.numpy as jnp
 import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
+from jax_model import map_shapes, mean_loss, parameter_shapes, update_all, weight_name
 from measure import measure
 
-LEARNING_RATE, WEIGHT_DECAY, BETA1, BETA2, EPSILON = 1e-4, 0.01, 0.9, 0.999, 1e-8
 TYPE = {"fp32": jnp.float32, "bf16": jnp.bfloat16}[PRECISION]
 MESH = Mesh(jax.devices(), ("ranks",))
 WHOLE = NamedSharding(MESH, PartitionSpec())
 ROWS = NamedSharding(MESH, PartitionSpec("ranks"))
 
 
-def parameter_shapes():
-    width, vocabulary = SIZES["width"], SIZES["vocabulary"]
-    norm = {"weight": (width,), "bias": (width,)}
-    linear = lambda rows, columns: {"weight": (rows, columns), "bias": (columns,)}
-    layer = {"norm1": norm, "packed": linear(width, 3 * width), "mixed": linear(width, width),
-             "norm2": norm, "grow": linear(width, 4 * width), "shrink": linear(4 * width, width)}
-    return {"tokens": (vocabulary, width), "positions": (SIZES["sequence"], width),
-            "layers": [layer] * SIZES["layers"], "norm": norm}
-
-
-def map_shapes(function, shapes):
-    return jax.tree.map(function, shapes, is_leaf=lambda x: isinstance(x, tuple))
-
-
-def normalize(x, p):
-    """In fp32, as PyTorch's, which only reads and writes bf16."""
-    wide = x.astype(jnp.float32)
-    mean = wide.mean(-1, keepdims=True)
-    variance = ((wide - mean) ** 2).mean(-1, keepdims=True)
-    normal = (wide - mean) * jax.lax.rsqrt(variance + 1e-5) * p["weight"] + p["bias"]
-    return normal.astype(x.dtype)
-
-
-def project(x, p):
-    return x @ p["weight"] + p["bias"]
-
-
-def apply_layer(x, p):
-    heads = (*x.shape[:2], SIZES["heads"], -1)
-    parts = jnp.split(project(normalize(x, p["norm1"]), p["packed"]), 3, -1)
-    query, key, value = (part.reshape(heads) for part in parts)
-    mixed = jax.nn.dot_product_attention(query, key, value, is_causal=True)
-    x = x + project(mixed.reshape(x.shape), p["mixed"])
-    grown = jax.nn.gelu(project(normalize(x, p["norm2"]), p["grow"]))
-    return x + project(grown, p["shrink"])
-
-
-def mean_loss(p, tokens):
-    x = p["tokens"][tokens] + p["positions"]
-    for layer in p["layers"]:
-        x = apply_layer(x, layer)
-    logits = (normalize(x, p["norm"]) @ p["tokens"].T)[:, :-1].astype(jnp.float32)
-    chosen = jnp.take_along_axis(logits, tokens[:, 1:, None], -1)[..., 0]
-    # Less work than log_softmax, which writes all the logits again.
-    return (jax.nn.logsumexp(logits, -1) - chosen).mean()
-
-
 def train_step(state, tokens):
     p, first, second, count = state
     stored = jax.tree.map(lambda w: w.astype(TYPE), p)
-    loss, gradient = jax.value_and_grad(mean_loss)(stored, tokens)
+    loss, gradient = jax.value_and_grad(mean_loss)(stored, tokens, SIZES["heads"])
     gradient = jax.tree.map(lambda g: g.astype(jnp.float32), gradient)
-    count = count + 1
-    first = jax.tree.map(lambda m, g: BETA1 * m + (1 - BETA1) * g, first, gradient)
-    second = jax.tree.map(lambda v, g: BETA2 * v + (1 - BETA2) * g * g, second, gradient)
-
-    def update(w, m, v):
-        scaled = jnp.sqrt(v / (1 - BETA2 ** count)) + EPSILON
-        return w - LEARNING_RATE * (m / (1 - BETA1 ** count) / scaled + WEIGHT_DECAY * w)
-    return (jax.tree.map(update, p, first, second), first, second, count), loss
+    return update_all(p, first, second, count, gradient), loss
 
 
 def compile_step(shapes, shardings):
@@ -111,8 +57,7 @@ def make_state(shapes, shardings):
     weights = np.load(FOLDER / "weights.npz")
 
     def place(path, shape, sharding):
-        name = ".".join(str(getattr(key, "key", getattr(key, "idx", None))) for key in path)
-        return jax.device_put(weights[name].reshape(shape), sharding)
+        return jax.device_put(weights[weight_name(path)].reshape(shape), sharding)
     zero = lambda shape, sharding: jax.device_put(np.zeros(shape, np.float32), sharding)
     leaf = lambda x: isinstance(x, tuple)
     placed = jax.tree.map_with_path(place, shapes, shardings, is_leaf=leaf)
@@ -121,7 +66,7 @@ def make_state(shapes, shardings):
 
 
 def main():
-    shapes = parameter_shapes()
+    shapes = parameter_shapes(SIZES)
     shardings = map_shapes(lambda shape: ROWS if shape[0] % RANKS == 0 else WHOLE, shapes)
     start = time.perf_counter()
     compiled = compile_step(shapes, shardings)

@@ -62,7 +62,7 @@ Operation *Binder::createState(const ProgramArgument &argument, RankedTensorType
   auto state = StateOp::create(builder, program.getLoc(), Role::Constant, symbol,
                                FlatSymbolRefAttr(), type, DataAttr(), splat, !isZero);
   // The selection of parameters does not have to guess.
-  if (isa<FloatType>(type.getElementType()) && argument.role != ArgumentRole::Carried)
+  if (isa<FloatType>(type.getElementType()) && !roles.isWholeStep())
     state->setAttr(
         kExportedAsAttr,
         builder.getStringAttr(argument.role == ArgumentRole::Parameter ? "parameter" : "buffer"));
@@ -205,12 +205,13 @@ void Binder::report() {
     if (!result.argument && index != roles.loss)
       left.push_back(result.name);
   std::string line = "forward and loss: ";
-  if (numCarried > 0)
-    line = "a whole training step: " + std::to_string(numCarried) +
-           " tensors are carried from step to step; ";
+  if (roles.isWholeStep())
+    line = "a whole training step: ";
   else if (numGradients > 0)
     line = "a joint graph: it returns the gradients of " + std::to_string(numGradients) +
            " parameters; ";
+  if (numCarried > 0)
+    line += std::to_string(numCarried) + " tensors are carried from step to step; ";
   line += "inputs " + (inputs.empty() ? "none" : listNames(inputs, options.verbose)) +
           "; the loss is '" + roles.results[*roles.loss].name + "'";
   if (!left.empty())

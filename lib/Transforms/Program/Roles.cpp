@@ -366,7 +366,7 @@ LogicalResult RoleFinder::chooseLoss() {
 
 /// A joint graph returns the loss and the gradients of its first arguments, in their order.
 LogicalResult RoleFinder::pairGradientsByOrder() {
-  if (roles.isWholeStep() || !file.gradientOf.empty() ||
+  if (roles.has(ArgumentRole::Carried) || !file.gradientOf.empty() ||
       llvm::any_of(roles.arguments, [](auto &entry) { return entry.role.has_value(); }))
     return success();
   SmallVector<unsigned> rest;
@@ -397,9 +397,7 @@ void RoleFinder::completeRoles() {
 }
 
 LogicalResult RoleFinder::checkSomethingTrains() {
-  bool trains = llvm::any_of(roles.arguments, [](const ProgramArgument &argument) {
-    return argument.role == ArgumentRole::Carried || argument.role == ArgumentRole::Parameter;
-  });
+  bool trains = roles.has(ArgumentRole::Carried) || roles.has(ArgumentRole::Parameter);
   if (trains || options.forwardOnly)
     return success();
   InFlightDiagnostic error =

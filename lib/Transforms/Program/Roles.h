@@ -37,10 +37,14 @@ struct ProgramRoles {
   std::vector<ProgramResult> results;
   std::optional<unsigned> loss; ///< a result; none if the program only runs forward
 
+  bool has(ArgumentRole role) const {
+    return llvm::any_of(
+        arguments, [&](const ProgramArgument &argument) { return argument.role == role; });
+  }
+  /// State that is carried beside parameters that Zero updates is a buffer, such as running
+  /// statistics.
   bool isWholeStep() const {
-    return llvm::any_of(arguments, [](const ProgramArgument &argument) {
-      return argument.role == ArgumentRole::Carried;
-    });
+    return has(ArgumentRole::Carried) && !has(ArgumentRole::Parameter);
   }
 };
 

@@ -126,6 +126,9 @@ def BindArguments : Pass<"zero-bind-arguments", "::mlir::ModuleOp"> {
       `zero.own_gradients`.
     - *Forward and loss* has parameters that `roles` or `zero.role` names.
 
+    In the last two, state of which the program returns the next value is a buffer, such as running
+    statistics.
+
     Two arguments with one target in `roles`, or a pair of `tie`, are one parameter, whose gradient
     is the sum of both: exporters of joint graphs split tied weights.
 

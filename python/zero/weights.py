@@ -1,0 +1,104 @@
+"""Initial values for `zero-run --weights`."""
+
+import json
+import struct
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from .errors import ExportError
+from .trees import check_unique, flatten, join
+
+# The types of numpy as .safetensors names them.
+_SAFETENSORS = {"float64": "F64", "float32": "F32", "float16": "F16", "bfloat16": "BF16",
+                "int64": "I64", "int32": "I32", "int16": "I16", "int8": "I8", "uint64": "U64",
+                "uint32": "U32", "uint16": "U16", "uint8": "U8", "bool": "BOOL"}
+
+
+def _is_from(module, value):
+    """Whether the class of `value` is one of `module`, which is not imported for this."""
+    return any(base.__module__.split(".")[0] == module for base in type(value).__mro__)
+
+
+def _from_torch(tensor):
+    tensor = tensor.detach().cpu().contiguous()
+    if str(tensor.dtype) != "torch.bfloat16":
+        return tensor.numpy(), None
+    # Numpy has no such type.
+    return tensor.view(sys.modules["torch"].uint16).numpy(), "bfloat16"
+
+
+def _array(name, value):
+    """The values of a leaf as an array, and the name of their type."""
+    if _is_from("torch", value):
+        array, dtype = _from_torch(value)
+        return array, dtype or array.dtype.name
+    if str(getattr(value, "dtype", "")).startswith("key<"):
+        # A program takes the words of a typed key of jax.random.
+        value = sys.modules["jax"].random.key_data(value)
+    array = np.asarray(value)
+    if not hasattr(value, "dtype"):
+        # JAX computes with 32 bits where Python has 64.
+        array = array.astype({"float64": "float32", "int64": "int32"}.get(array.dtype.name,
+                                                                          array.dtype))
+    if array.dtype.name not in _SAFETENSORS:
+        raise ExportError(f"{name!r}: expected an array of numbers, got {array.dtype.name}")
+    return array, array.dtype.name
+
+
+def _torch_leaves(module):
+    """The parameters and buffers of a module, each once. A state_dict lacks buffers that are not
+    persistent, and has tied tensors twice."""
+    return [((name,), value) for named in (module.named_parameters(), module.named_buffers())
+            for name, value in named]
+
+
+def _write_safetensors(tensors, path):
+    header, offset = {}, 0
+    for name, (array, dtype) in tensors.items():
+        header[name] = {"dtype": _SAFETENSORS[dtype], "shape": list(array.shape),
+                        "data_offsets": [offset, offset + array.nbytes]}
+        offset += array.nbytes
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    with open(path, "wb") as file:
+        file.write(struct.pack("<Q", len(text)) + text)
+        for array, _ in tensors.values():
+            file.write(np.ascontiguousarray(array).tobytes())
+
+
+def _write_npz(tensors, path):
+    for name, (_, dtype) in tensors.items():
+        if dtype == "bfloat16":
+            raise ExportError(f"{name!r} is bfloat16, which .npz cannot store: expected a path "
+                              f"that ends with .safetensors, got '{path}'")
+    with open(path, "wb") as file:
+        np.savez(file, **{name: array for name, (array, _) in tensors.items()})
+
+
+def save_weights(tree, path):
+    """Writes the arrays of `tree` for `zero-run --weights=PATH`; returns the path.
+
+    tree: a dictionary of the arguments that are state, by their names, with arrays of JAX, PyTorch
+        or numpy in it, or numbers: `{"params": params, "opt_state": opt_state, "step": 0}`; or a
+        PyTorch module, or its `state_dict()`. A leaf gets the name that the names file has for it:
+        `tree["params"]["fc1"]["w"]` is `params.fc1.w`. Shapes and types are kept; numbers of Python
+        become float32 and int32.
+    path: ends with .npz or .safetensors. Only the latter stores bfloat16.
+
+    A module is written with all its buffers, and tied parameters once, as the program of from_torch
+    has them. A `state_dict()` lacks buffers that are not persistent, and has tied parameters twice.
+    """
+    path = Path(path)
+    leaves = _torch_leaves(tree) if hasattr(tree, "named_buffers") else flatten(tree)
+    names = [join(keys) for keys, _ in leaves]
+    check_unique(names, "array")
+    tensors = {name: _array(name, value) for name, (_, value) in zip(names, leaves)}
+    if path.suffix == ".npz":
+        _write_npz(tensors, path)
+    elif path.suffix == ".safetensors":
+        _write_safetensors(tensors, path)
+    else:
+        raise ExportError(f"expected a path that ends with .npz or .safetensors, got '{path}'")
+    return path
