@@ -11,6 +11,8 @@ void zero::addShape(OpPassManager &pm, const PhaseOptions &options) {
   pm.addPass(createTileVocabulary(parts));
   if (options.import.forwardOnly)
     return;
+  // Before values are recomputed, since these nodes read some.
+  pm.addPass(createSinkResiduals());
   TileProjectionOptions tiles;
   tiles.bytes = options.shape.logitsBytes.getValue();
   pm.addPass(createTileProjection(tiles));

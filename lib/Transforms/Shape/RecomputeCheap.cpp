@@ -1,7 +1,8 @@
 //===- RecomputeCheap.cpp - recompute cheap values in backward ------------===//
 // A value that forward computes and backward reads is recomputed by a clone of its node, just
 // before its first reader in backward, if that frees its bytes in between: the node computes
-// element by element or normalizes rows, and its operands are live anyway.
+// element by element or normalizes rows, and its operands are live anyway, are small, or follow
+// element by element from such values.
 //===----------------------------------------------------------------------===//
 
 #include "zero/Transforms/Kernels/KernelValues.h"
@@ -12,6 +13,8 @@
 #include "zero/Analysis/StepOps.h"
 #include "zero/Ops/OpTable.h"
 #include "zero/Transforms/Shape/Passes.h"
+
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 
@@ -26,6 +29,10 @@ namespace {
 
 /// Bytes below which a value is kept: a launch more would not pay.
 static constexpr int64_t kLeastBytes = 16384;
+/// An operand of at most this part of a value is kept to recompute the value.
+static constexpr int64_t kSmall = 8;
+/// The maximal number of nodes from which one value is recomputed. GELU's has nine.
+static constexpr size_t kLongestChain = 12;
 
 class Recomputer {
 public:
@@ -43,6 +50,8 @@ private:
   bool isThere(Value value, int64_t position) const;
   void findReads(Value value, Reads &reads) const;
   bool mayRecompute(onnx::NodeOp node) const;
+  bool isCheap(onnx::NodeOp node) const;
+  bool findChain(onnx::NodeOp node, int64_t position, llvm::SetVector<Operation *> &chain) const;
   void recompute(onnx::NodeOp node);
 
   func::FuncOp step;
@@ -104,18 +113,43 @@ void Recomputer::findReads(Value value, Reads &reads) const {
   }
 }
 
-/// Whether `node` is cheap, and nothing but its first result is read.
-bool Recomputer::mayRecompute(onnx::NodeOp node) const {
+/// Whether forward computes `node`, and nothing but its first result is read.
+bool Recomputer::isCheap(onnx::NodeOp node) const {
   ops::Kind kind = ops::lookup(node)->kind;
-  if (!isForward(node) || isIn(node, Segment::Prologue) ||
-      (kind != ops::Kind::Elementwise && kind != ops::Kind::Rows) ||
-      !llvm::all_of(node.getOutputs().drop_front(), [](Value v) { return v.use_empty(); }))
+  return isForward(node) && !isIn(node, Segment::Prologue) &&
+         (kind == ops::Kind::Elementwise || kind == ops::Kind::Rows) &&
+         llvm::all_of(node.getOutputs().drop_front(), [](Value v) { return v.use_empty(); });
+}
+
+/// Whether the result of `node` is worth it.
+bool Recomputer::mayRecompute(onnx::NodeOp node) const {
+  if (!isCheap(node))
     return false;
   RankedTensorType type = node.outputType(0);
   // Reductions of rows are small. Normalizations have the size of their operands.
   return tensorBytes(type) >= kLeastBytes &&
-         (kind == ops::Kind::Elementwise ||
+         (ops::lookup(node)->kind == ops::Kind::Elementwise ||
           type.getNumElements() == node.inputType(0).getNumElements());
+}
+
+/// Adds to `chain`, operands first, the nodes that recompute the result of `node` at `position`
+/// from values that are there or are small.
+bool Recomputer::findChain(onnx::NodeOp node, int64_t position,
+                           llvm::SetVector<Operation *> &chain) const {
+  const int64_t bytes = tensorBytes(node.outputType(0));
+  for (Value input : node.getInputs()) {
+    if (isa<NoneType>(input.getType()) || isThere(input, position) ||
+        tensorBytes(input.getType()) * kSmall <= bytes)
+      continue;
+    auto producer = unshaped(input).getDefiningOp<onnx::NodeOp>();
+    if (!producer || unshaped(input) != producer.getResult(0) || !isCheap(producer) ||
+        ops::lookup(producer)->kind != ops::Kind::Elementwise)
+      return false;
+    if (!chain.contains(producer) && !findChain(producer, position, chain))
+      return false;
+  }
+  chain.insert(node);
+  return chain.size() <= kLongestChain;
 }
 
 void Recomputer::recompute(onnx::NodeOp node) {
@@ -125,27 +159,33 @@ void Recomputer::recompute(onnx::NodeOp node) {
   if (!reads.first || !reads.known)
     return;
   const int64_t position = positions.lookup(reads.first);
-  for (Value input : node.getInputs())
-    if (!isa<NoneType>(input.getType()) && !isThere(input, position))
-      return;
+  llvm::SetVector<Operation *> chain;
+  if (!findChain(node, position, chain))
+    return;
   OpBuilder builder(reads.first);
   IRMapping clones;
   auto cloneOf = [&](auto &&self, Value of) -> Value {
     if (Value done = clones.lookupOrNull(of))
       return done;
     Operation *op = of.getDefiningOp();
-    if (op != node)
-      self(self, op->getOperand(0));
+    if (!op ||
+        (!chain.contains(op) && !(isViewNode(op) && chain.contains(unshaped(of).getDefiningOp()))))
+      return of;
+    for (Value operand : op->getOperands())
+      self(self, operand);
     Operation *clone = builder.clone(*op, clones);
     clone->setAttr(kRecomputeAttr, builder.getUnitAttr());
     positions[clone] = position - 1;
+    for (Value operand : clone->getOperands())
+      lastReads[unshaped(operand)] = std::max(lastReads.lookup(unshaped(operand)), position - 1);
     return clones.lookup(of);
   };
   for (OpOperand *use : reads.backward)
     use->set(cloneOf(cloneOf, use->get()));
-  // Both round at their position, in any kernel, so the results are bitwise identical.
-  node->setAttr(kRoundAttr, builder.getUnitAttr());
-  clones.lookup(value).getDefiningOp()->setAttr(kRoundAttr, builder.getUnitAttr());
+  // All round at their position, in any kernel, so the results are bitwise identical.
+  for (Operation *op : chain)
+    for (Operation *either : {op, clones.lookup(op->getResult(0)).getDefiningOp()})
+      either->setAttr(kRoundAttr, builder.getUnitAttr());
   lastReads.erase(value);
 }
 

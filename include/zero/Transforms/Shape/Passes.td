@@ -5,6 +5,24 @@
 
 include "mlir/Pass/PassBase.td"
 
+def SinkResiduals : Pass<"zero-sink-residuals", "::mlir::ModuleOp"> {
+  let summary = "Move nodes that only backward reads to their first reader";
+  let description = [{
+    A program that brings its own backward pass may compute coefficients of it during forward, as
+    JAX does where it linearizes a function. They would be live until backward. A node that the
+    loss does not depend on moves before the first op that reads it, if it computes element by
+    element or is a view, and if no operand is larger than its result. Other programs do not
+    change.
+
+    ```mlir
+    %c = onnx.node "Mul"(%x, %two) ...                             // before: while forward runs
+    %y = onnx.node "Tanh"(%x) ...
+    ...
+    %g = onnx.node "Mul"(%dy, %c) ...                              // after: %c is computed here
+    ```
+  }];
+}
+
 def TileVocabulary : Pass<"zero-tile-vocabulary", "::mlir::ModuleOp"> {
   let summary = "Compute a projection and its cross-entropy in tiles of classes";
   let description = [{
