@@ -114,6 +114,7 @@ const Known kKnownOfArguments[] = {
     {"zero.name", OnFunction, kString, "a string"},
     {"zero.role", OnFunction, kString, "a string"},
     {"zero.gradient_of", OnFunction, kString, "a string"},
+    {"zero.split", OnFunction, kUnit, "no value"},
     {"zero.tokens", OnFunction, kUnit, "no value"},
     {"zero.micro_batch", OnFunction, kInteger, "an integer"},
     {"zero.inplace", OnFunction, kInteger, "the number of a result"},

@@ -35,6 +35,7 @@ OwningOpRef<ModuleOp> readModel(const CompilerOptions &options, MLIRContext &con
   input.verbose = options.phases.import.verbose;
   input.checkData = !options.planOnly;
   input.batch = options.localBatch;
+  input.parts = uint64_t(options.phases.place.ranks) * options.phases.step.microBatches;
   return readModel(input, context);
 }
 

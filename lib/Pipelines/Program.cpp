@@ -24,4 +24,5 @@ void zero::addProgram(OpPassManager &pm, const ProgramOptions &options) {
   bind.forwardOnly = options.forwardOnly;
   bind.verbose = options.verbose;
   pm.addPass(createBindArguments(bind));
+  pm.addPass(createSplitBatch({options.parts}));
 }

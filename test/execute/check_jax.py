@@ -55,6 +55,18 @@ def check_errors(checks, step):
                       step.work / "refused.zexe")
 
 
+def check_sharded(checks, data, work):
+    """A step whose data is sharded has one batch for all ranks and micro-batches."""
+    step = JaxStep(data, "jax-sharded", work)
+    whole = step.data_flag(1)
+    step.data_flag = lambda copies: whole
+    check_stages(checks, step)
+    losses, _ = step.train(2, "--zero-stage=3", micro_batches=2)
+    checks.that(np.allclose(losses, step.losses, rtol=1e-5), f"micro-batches: {losses}")
+    check_refused(checks, "three ranks", ["expected a batch that 3 ranks and micro-batches divide"],
+                  "zeroc", step.model, "--ranks=3", "-o", step.work / "refused.zexe")
+
+
 def check_zero_opt(checks, step):
     """zero-opt partitions a program as it does a model."""
     text = run_tool("zero-opt", step.model, "--zero-stage=3", "--ranks=4")
@@ -64,6 +76,9 @@ def check_zero_opt(checks, step):
 def main():
     data, work, *names = sys.argv[1:]
     checks = Checks()
+    if names == ["jax-sharded"]:
+        check_sharded(checks, data, work)
+        names = []
     for name in names:
         step = JaxStep(data, name, f"{work}/{name}")
         check_stages(checks, step)

@@ -26,6 +26,7 @@ struct FrontendInput {
   bool forwardOnly = false;           ///< all outputs, no loss
   bool verbose = false;               ///< list all items of an error
   bool checkData = true;              ///< check that data files exist and are long enough
+  uint64_t parts = 1;                 ///< ranks times micro-batches, which may divide a batch
   int64_t batch = 0;                  ///< binds a symbolic leading dimension; 0: not known
 };
 

@@ -15,6 +15,7 @@ namespace zero {
 struct ProgramOptions {
   std::string roles, loss;
   std::vector<std::string> carry, zeros, tie;
+  uint64_t parts = 1; ///< ranks times micro-batches
   bool forwardOnly = false;
   bool verbose = false;
 };

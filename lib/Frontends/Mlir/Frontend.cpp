@@ -58,6 +58,7 @@ static FailureOr<ProgramOptions> programOptions(const FrontendInput &input, MLIR
   ProgramOptions options;
   options.roles = input.flags.lookup("roles");
   options.loss = input.flags.lookup("loss");
+  options.parts = input.parts;
   options.forwardOnly = input.forwardOnly;
   options.verbose = input.verbose;
   std::vector<CarriedPair> pairs;

@@ -1,6 +1,7 @@
 //===- BindArguments.cpp - a function as a step ---------------------------===//
 
 #include "Roles.h"
+#include "Shardings.h"
 
 #include "dialects/Zero/ExporterAttrs.h"
 #include "dialects/Zero/Findings.h"
@@ -36,6 +37,7 @@ private:
   llvm::SmallVector<unsigned> gradientsOf(unsigned index) const;
   void setAliases(Operation *state, unsigned index);
   void writeResults();
+  DictionaryAttr inputAttributes(unsigned index);
   void setSignature();
   void report();
 
@@ -162,6 +164,15 @@ void Binder::writeResults() {
   }
 }
 
+/// The name of an argument that is data, and whether ranks divide it.
+DictionaryAttr Binder::inputAttributes(unsigned index) {
+  NamedAttrList attributes;
+  attributes.set(kBindingAttr, builder.getStringAttr(roles.arguments[index].name));
+  if (Attribute split = program.getArgAttr(index, kSplitAttr))
+    attributes.set(kSplitAttr, split);
+  return attributes.getDictionary(builder.getContext());
+}
+
 /// The signature of a step: arguments that are data, and results that are wanted, with their names.
 void Binder::setSignature() {
   BitVector state(roles.arguments.size()), dropped(roles.results.size());
@@ -174,7 +185,7 @@ void Binder::setSignature() {
     if (isState(argument) || body.getArgument(index).use_empty())
       state.set(index);
     else
-      inputs.push_back(binding(argument.name));
+      inputs.push_back(inputAttributes(index));
   for (auto [index, result] : llvm::enumerate(roles.results))
     if (!options.forwardOnly && index != roles.loss)
       dropped.set(index);
@@ -285,7 +296,8 @@ struct BindArguments : impl::BindArgumentsBase<BindArguments> {
     if (failed(program))
       return signalPassFailure();
     FailureOr<ProgramRoles> found = findRoles(*program, options);
-    if (failed(found) || failed(Binder(getOperation(), *program, *found, options).run()))
+    if (failed(found) || failed(readShardings(*program, *found)) ||
+        failed(Binder(getOperation(), *program, *found, options).run()))
       signalPassFailure();
   }
 };

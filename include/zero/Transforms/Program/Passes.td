@@ -164,4 +164,29 @@ def BindArguments : Pass<"zero-bind-arguments", "::mlir::ModuleOp"> {
                            "::zero::ZeroDialect"];
 }
 
+def SplitBatch : Pass<"zero-split-batch", "::mlir::ModuleOp"> {
+  let summary = "Divide the batch of a program that shards its data among ranks";
+  let description = [{
+    A jitted program has the shapes of the whole batch. Where it shards its data along their first
+    dimension (`zero.split` on arguments), each rank and micro-batch gets an equal part, and all
+    shapes that follow become those of a part. Sums over the batch are multiplied by the number of
+    parts, so that means over ranks have the values of the program. A node for which no rule
+    exists, or that uses a value of all samples for single ones, such as statistics of the batch,
+    is an error that names it.
+
+    ```mlir
+    func.func @step(%x: tensor<8x4xf32> {zero.binding = "x", zero.split}) ...     // before
+    %s = onnx.node "ReduceSum"(%x, %axes) ... -> tensor<4xf32>
+
+    func.func @step(%x: tensor<2x4xf32> {zero.binding = "x"}) ...                 // after, 4 parts
+    %p = onnx.node "ReduceSum"(%x, %axes) ... -> tensor<4xf32>
+    %s = onnx.node "Mul"(%p, %four) ...
+    ```
+  }];
+  let options = [Option<"parts", "parts", "uint64_t", /*default=*/"1",
+                        "the number of ranks times that of micro-batches">];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::zero::onnx::OnnxDialect",
+                           "::zero::ZeroDialect"];
+}
+
 #endif // ZERO_TRANSFORMS_PROGRAM_PASSES_TD
