@@ -49,6 +49,31 @@ static void refuseParameterUpdates(const Signature &signature) {
        std::move(notes));
 }
 
+/// Whether `node` is a batch normalization in inference mode that lists statistics as results.
+static bool listsStatistics(const pb::NodeProto &node) {
+  auto isTraining = [](const pb::AttributeProto &attribute) {
+    return attribute.name() == "training_mode" && attribute.i() != 0;
+  };
+  return node.op_type() == "BatchNormalization" && node.domain().empty() &&
+         node.output_size() > 1 && llvm::none_of(node.attribute(), isTraining);
+}
+
+void dropUnusedStatistics(Model &model) {
+  // Before opset 14 the number of results says whether a node trains.
+  if (model.standardOpset() < 14)
+    return;
+  pb::GraphProto &graph = *model.proto.mutable_graph();
+  llvm::StringSet<> read;
+  for (const pb::NodeProto &node : graph.node())
+    for (const std::string &name : node.input())
+      read.insert(name);
+  for (const pb::ValueInfoProto &output : graph.output())
+    read.insert(output.name());
+  for (pb::NodeProto &node : *graph.mutable_node())
+    while (listsStatistics(node) && !read.contains(*node.output().rbegin()))
+      node.mutable_output()->RemoveLast();
+}
+
 void findBufferUpdates(Model &model) {
   refuseParameterUpdates(model.signature);
   if (model.signature.updates.empty())

@@ -168,8 +168,8 @@ private:
     for (const auto &[buffer, name] : model.record.updates) {
       Value value = valueOf(name);
       if (value.getType() != typeOf(buffer))
-        fail("buffer " + quote(buffer) + ": expected a new value of its own type, got another in " +
-             quote(name));
+        fail("state " + quote(buffer) + ": expected a new value of its own type, " +
+             printType(graph, buffer) + ", got " + printType(graph, name) + " in " + quote(name));
       WriteOp::create(builder, locate(buffer), FlatSymbolRefAttr::get(context, symbolOf(buffer)),
                       value);
     }

@@ -75,6 +75,8 @@ private:
     if (known == constants.end()) {
       Constant constant;
       const pb::TypeProto::Tensor &type = inputs.lookup(name)->type().tensor_type();
+      if (type.elem_type() == pb::TensorProto::UNDEFINED || !type.has_shape())
+        fail("carried input " + quote(name) + ": expected a tensor with element type and shape");
       constant.type = type.elem_type();
       for (const auto &dim : type.shape().dim()) {
         if (!dim.has_dim_value())

@@ -54,16 +54,6 @@ static std::vector<std::string> wantedOutputs(const Model &model, const ImportOp
   fail("the model has no output " + quote(loss), std::move(notes));
 }
 
-static std::string printType(const TypedGraph &graph, StringRef name) {
-  auto it = graph.types.find(name);
-  if (it == graph.types.end())
-    return "of unknown type";
-  std::string text = typeName(it->second.type) + " [";
-  for (auto [i, dim] : llvm::enumerate(it->second.dims))
-    text += (i ? "," : "") + std::to_string(dim);
-  return text + "]";
-}
-
 /// Whether a value is a float with one element. A value of unknown type may be one.
 static bool mayBeLoss(const TypedGraph &graph, StringRef name) {
   auto it = graph.types.find(name);
@@ -166,6 +156,9 @@ static OwningOpRef<ModuleOp> import(StringRef path, const ImportOptions &options
         "model with --ort-optimizer=FILE");
   if (!options.ortCheckpoint.empty())
     bindOrtCheckpoint(model, options.ortCheckpoint);
+  if (options.forwardOnly && !carry.empty())
+    fail("expected --carry or --ort-optimizer, or --forward-only, not both: a whole training step "
+         "updates its state");
   const bool isWhole = model.training || !carry.empty();
   // A model that only runs forward, or that is a whole step, is taken as it is.
   if (!carry.empty()) {
@@ -176,6 +169,7 @@ static OwningOpRef<ModuleOp> import(StringRef path, const ImportOptions &options
   }
   inlineFunctions(model, options);
   lowerEmbeddingBags(model);
+  dropUnusedStatistics(model);
   nameOperands(model);
   std::vector<std::string> outputs = wantedOutputs(model, options);
   TypedGraph graph = startGraph(model, options);

@@ -231,6 +231,16 @@ static void explain(const Model &model, const pb::NodeProto &node, Work work) {
   }
 }
 
+std::string printType(const TypedGraph &graph, llvm::StringRef name) {
+  auto it = graph.types.find(name);
+  if (it == graph.types.end())
+    return "of unknown type";
+  std::string text = typeName(it->second.type) + " [";
+  for (auto [i, dim] : llvm::enumerate(it->second.dims))
+    text += (i ? "," : "") + std::to_string(dim);
+  return text + "]";
+}
+
 void inferTypes(Model &model, TypedGraph &graph) {
   Inferrer inferrer(model, graph);
   std::vector<pb::NodeProto *> open(graph.nodes.rbegin(), graph.nodes.rend()), done;

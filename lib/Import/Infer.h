@@ -22,6 +22,9 @@ struct TypedGraph {
   llvm::DenseMap<const pb::NodeProto *, std::string> notes;
 };
 
+/// "float [128,784]": the type of the value `name` for messages.
+std::string printType(const TypedGraph &graph, llvm::StringRef name);
+
 /// Infers the types of all results of `graph.nodes`, which hold the model's
 /// constants and inputs already, and evaluates shape arithmetic. Replaces nodes that
 /// types and known values show to be others: an If by its branch. The model's own value_info is not

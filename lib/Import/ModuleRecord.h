@@ -49,6 +49,10 @@ void restoreCalls(Model &model);
 /// forward changes parameters.
 void findBufferUpdates(Model &model);
 
+/// Removes results of batch normalizations in inference mode that nothing reads. ONNX defines one
+/// result there; the evaluation models of onnxruntime-training have three.
+void dropUnusedStatistics(Model &model);
+
 } // namespace zero::importer
 
 #endif // LIB_IMPORT_MODULERECORD_H

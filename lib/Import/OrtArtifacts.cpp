@@ -14,6 +14,7 @@
 
 #include "runtime/io/ort_checkpoint.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/Path.h"
 
 using llvm::StringRef;
@@ -77,6 +78,27 @@ static void checkOperands(const pb::NodeProto &update, bool isAdamW, StringRef c
          llvm::join(got, ", "));
 }
 
+/// Fails if `node` has an attribute that its operator does not have, or one of another type.
+static void checkAttributes(const pb::NodeProto &node) {
+  for (const pb::AttributeProto &attribute : node.attribute()) {
+    const auto wanted = llvm::StringSwitch<pb::AttributeProto::AttributeType>(attribute.name())
+                            .Cases({"alpha", "beta", "epsilon", "weight_decay", "max_norm"},
+                                   pb::AttributeProto::FLOAT)
+                            .Cases({"adam_mode", "correct_bias"}, pb::AttributeProto::INT)
+                            .Case("norm_type", pb::AttributeProto::STRING)
+                            .Default(pb::AttributeProto::UNDEFINED);
+    if (wanted == pb::AttributeProto::UNDEFINED)
+      fail("--ort-optimizer: " + describe(node) + ": attribute " + quote(attribute.name()) +
+           " is not supported");
+    if (attribute.type() != wanted)
+      fail("--ort-optimizer: " + describe(node) + ": attribute " + quote(attribute.name()) +
+           " has another type than the operator's");
+    if (attribute.name() == "norm_type" && attribute.s() != "fro")
+      fail("--ort-optimizer: " + describe(node) + ": expected norm_type 'fro', got " +
+           quote(attribute.s()));
+  }
+}
+
 static OrtOptimizer readOptimizer(StringRef path) {
   OrtOptimizer optimizer;
   std::string clipped;
@@ -95,6 +117,7 @@ static OrtOptimizer readOptimizer(StringRef path) {
           ": expected one AdamWOptimizer or SGDOptimizerV2, and at most one InplaceClipGradNorm of "
           "the gradients");
     }
+    checkAttributes(node);
   }
   if (optimizer.update.op_type().empty())
     fail("--ort-optimizer: " + quote(path) + " has no AdamWOptimizer or SGDOptimizerV2");

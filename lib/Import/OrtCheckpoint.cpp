@@ -70,7 +70,8 @@ public:
       fail("--ort-checkpoint: " + quote(path) + " does not fit the model", std::move(problems));
     if (!isUsed)
       fail("--ort-checkpoint: expected parameters of the model in " + quote(path) +
-           ", got none of that name: " + example(checkpoint));
+           ", got no input of that name: " + example(checkpoint) +
+           "; initializers take values from it with --weights");
     model.record.learningRate = checkpoint.learningRate;
     if (auto step = constants.find(rt::kOrtStep); checkpoint.step && step != constants.end())
       model.constants[step->second].second.splat = double(*checkpoint.step);

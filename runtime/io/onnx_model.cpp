@@ -26,8 +26,8 @@ static Status checkInitializers(const std::string &path, const std::vector<Tenso
     return {};
   return fail(ZERO_RT_BAD_FILE,
               "save as .safetensors: %zu trained tensors, such as '%s', have no initializer of "
-              "their own in model '%s', whose exporter merged equal tensors or dropped zeros "
-              "(with optimize=False it does not)",
+              "their own in model '%s': they are inputs of the model, or its exporter merged equal "
+              "tensors or dropped zeros (with optimize=False it does not)",
               count, escape(first->name).c_str(), escape(path).c_str());
 }
 

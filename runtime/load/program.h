@@ -39,7 +39,8 @@ struct LoadedProgram {
 
 /// The initializer of `tensor` in the model, or empty if it has no separate one.
 inline const std::string &initializerOf(const proto::Tensor &tensor) {
-  const bool isNamed = tensor.has_initializer() || tensor.init().has_splat();
+  const bool isNamed =
+      tensor.has_initializer() || tensor.init().has_splat() || tensor.init().required();
   return isNamed ? tensor.initializer() : tensor.name();
 }
 

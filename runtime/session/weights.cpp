@@ -90,10 +90,11 @@ Status planWeights(const proto::Program &program, const WeightsFile &file, bool 
   for (const proto::Tensor &tensor : program.tensors()) {
     const WeightsFile::Get *found = nullptr;
     ZERO_RT_TRY(finder.find(tensor, found, problems));
-    // State of an optimizer may be in the file, too, and buffers that start as one number need not
-    // be.
-    const bool isNeeded = tensor.init().required() || tensor.role() == proto::PARAMETER ||
-                          (tensor.role() == proto::BUFFER && !tensor.init().has_splat());
+    // State of an optimizer may be in the file, too. What starts as one number need not be:
+    // buffers, and parameters that --zeros names.
+    const bool isNeeded = tensor.init().required() ||
+                          ((tensor.role() == proto::PARAMETER || tensor.role() == proto::BUFFER) &&
+                           !tensor.init().has_splat());
     if (!found && !isNeeded)
       continue;
     if (!found) {

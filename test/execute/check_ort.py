@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import onnx
+import onnxruntime
 from onnx import TensorProto, helper
 
 from whole_step import WholeStep, check_certificate, check_stages, check_tiers
@@ -136,6 +137,22 @@ def check_checkpoint(checks, artifacts):
     checks.that(f'"loss":{losses[4]:.4}' in log.read_text(), f"own: {log.read_text()}")
 
 
+def check_evaluation(checks, artifacts, step):
+    """The evaluation model runs forward with the checkpoint's parameters, as in onnxruntime."""
+    path, evaluated = artifacts.folder / "eval_model.onnx", artifacts.work / "evaluated.safetensors"
+    run_tool("zero-run", path, "--forward-only", step.data_flag(1), "--steps=1", "--quiet",
+             f"--ort-checkpoint={artifacts.folder / 'checkpoint'}", f"--save-outputs={evaluated}")
+    model = onnx.load(path)
+    for node in model.graph.node:
+        if node.op_type == "BatchNormalization":
+            del node.output[1:]  # in inference mode onnxruntime 1.31 refuses its own artifacts
+    session = onnxruntime.InferenceSession(model.SerializeToString())
+    values = artifacts.parameters() | step.inputs
+    expected = session.run(["loss"], {i.name: values[i.name] for i in session.get_inputs()})[0]
+    loss = float(read_safetensors(evaluated)["loss"].reshape(()))
+    checks.that(abs(loss / expected - 1) <= 1e-5, f"{artifacts.name}: {loss}, not {expected}")
+
+
 def check_own_optimizer(checks, artifacts):
     """Zero's own gradients and optimizer train the evaluation model."""
     step = WholeStep(artifacts.data, artifacts.name, artifacts.work,
@@ -169,6 +186,14 @@ def check_errors(checks, artifacts):
             f"--ort-optimizer={swapped}")
     mode = adamw(artifacts, adam_mode=2)
     refused("mode", ["expected adam_mode 0 or 1, got 2"], training, f"--ort-optimizer={mode}")
+    for label, attributes, words in (
+            ("unknown", {"amsgrad": 1}, "attribute 'amsgrad' is not supported"),
+            ("type", {"alpha": 1}, "attribute 'alpha' has another type than the operator's")):
+        refused(label, [words], training, f"--ort-optimizer={adamw(artifacts, **attributes)}")
+    inf = write_optimizer(artifacts.work / "inf.onnx", [
+        microsoft("InplaceClipGradNorm", ["gradients"], ["clipped"], norm_type="inf"),
+        microsoft("SGDOptimizerV2", ["learning_rate", "params", "clipped"], ["updated"])], names)
+    refused("norm", ["expected norm_type 'fro', got 'inf'"], training, f"--ort-optimizer={inf}")
     checkpoint = (folder / "checkpoint").read_bytes()
     damaged = artifacts.work / "damaged"
     for label, data, words in (
@@ -179,6 +204,9 @@ def check_errors(checks, artifacts):
         refused(label, ["--ort-checkpoint", words], *full, f"--ort-checkpoint={damaged}")
     refused("other model", ["expected parameters of the model", "'model.resnet", "and 28 more"],
             *full, f"--ort-checkpoint={artifacts.data / 'ort/resnet-tiny/checkpoint'}")
+    refused("initializers", ["got no input of that name", "with --weights"],
+            artifacts.data / artifacts.name / "model.onnx",
+            f"--ort-checkpoint={folder / 'checkpoint'}")
     refused("absent", ["--ort-checkpoint", "nothing"], *full, "--ort-checkpoint=nothing")
 
 
@@ -205,6 +233,7 @@ def main():
         check_stages(checks, step)
         check_tiers(checks, step)
         check_certificate(checks, step)
+        check_evaluation(checks, artifacts, step)
         if name == "mlp":
             check_updates(checks, artifacts)
             check_checkpoint(checks, artifacts)

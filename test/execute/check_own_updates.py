@@ -145,6 +145,50 @@ def clipped(step, norms):
         descend(step, name, step.node("Mul", g, factor), step.constant(0.5))
 
 
+def lars(step):
+    """A rate for each tensor, from the norms of the weight and of the gradient; every second step
+    updates, from the sum of two gradients that the graph accumulates itself."""
+    grads, _ = gradients(step)
+    c = step.constant
+    count = step.input("count", (), TensorProto.INT64)
+    after = step.node("Add", count, step.constant(1, np.int64))
+    step.carry("count", after, (), TensorProto.INT64)
+    rest = step.node("Mod", after, step.constant(2, np.int64))
+    isDue = step.node("Equal", rest, step.constant(0, np.int64))
+    for name, g in grads.items():
+        weight, norm = (step.node("ReduceL2", x, keepdims=0) for x in (name, g))
+        ratio = step.node("Div", step.node("Mul", weight, c(0.05)),
+                          step.node("Add", norm, step.node("Mul", weight, c(0.01))))
+        total = step.node("Add", step.input(name + ".sum", SHAPES[name]), g)
+        left = step.node("Where", isDue, step.node("Mul", total, c(0.0)), total)
+        step.carry(name + ".sum", left, SHAPES[name])
+        moved = step.node("Sub", name, step.node("Mul", total, ratio))
+        step.carry(name, step.node("Where", isDue, moved, name), SHAPES[name])
+
+
+def norms_as_state(step):
+    """A loss scale that falls and a count that rises where the norm is large, which leaves the step
+    out; otherwise the gradients are clipped to the mean of earlier norms."""
+    grads, _ = gradients(step)
+    c = step.constant
+    scale, mean = step.input("scale", ()), step.input("norms", (1,))
+    count = step.input("count", (), TensorProto.INT64)
+    squares = [step.node("ReduceSumSquare", g, keepdims=0) for g in grads.values()]
+    norm = step.node("Sqrt", step.node("Sum", *squares))
+    isLarge = step.node("Greater", norm, c(6.5))
+    step.carry("scale", step.node("Where", isLarge, step.node("Mul", scale, c(0.5)),
+                                  step.node("Add", scale, c(1.0))), ())
+    step.carry("count", step.node("Add", count, step.node("Cast", isLarge, to=TensorProto.INT64)),
+               (), TensorProto.INT64)
+    after = step.node("Add", step.node("Mul", mean, c([0.9])), step.node("Mul", norm, c([0.1])))
+    step.carry("norms", after, (1,))
+    factor = step.node("Min", c(1.0), step.node("Div", step.node("Add", mean, c(0.1)), norm))
+    for name, g in grads.items():
+        way = step.node("Mul", step.node("Mul", g, factor), c(0.5))
+        step.carry(name, step.node("Where", isLarge, name, step.node("Sub", name, way)),
+                   SHAPES[name])
+
+
 def moments(step, name, g):
     """New moments of Adam, which the step carries."""
     shape = SHAPES[name]
@@ -176,7 +220,7 @@ def lamb(step):
 def bounded_lamb(step):
     """The same with bounds on the ratio, a rate that is an input, and norms as sums of squares."""
     grads, _ = gradients(step)
-    rate = step.input("lr", ())
+    rate = step.input("lr", (1,))
     for name, g in grads.items():
         m, v = moments(step, name, g)
         way = step.node("Div", m, step.node("Sqrt", step.node("Add", v, step.constant(1e-3))))
@@ -185,6 +229,84 @@ def bounded_lamb(step):
         ratio = step.node("Div", norms[0], step.node("Add", norms[1], step.constant(1e-6)))
         ratio = step.node("Max", step.node("Min", ratio, step.constant(2.0)), step.constant(0.1))
         descend(step, name, way, step.node("Mul", ratio, rate))
+
+
+def rmsprop(step):
+    """Centered, with momentum and decay."""
+    grads, _ = gradients(step)
+    c = step.constant
+    for name, g in grads.items():
+        square, mean, speed = (step.input(f"{name}.{k}", SHAPES[name]) for k in ("v", "mean", "m"))
+        g = step.node("Add", g, step.node("Mul", name, c(0.01)))
+        square = step.node("Add", step.node("Mul", square, c(0.9)),
+                           step.node("Mul", c(0.1), step.node("Pow", g, c(2.0))))
+        mean = step.node("Add", mean, step.node("Mul", step.node("Sub", g, mean), c(0.1)))
+        spread = step.node("Sub", square, step.node("Mul", mean, mean))
+        way = step.node("Div", g, step.node("Add", step.node("Sqrt", spread), c(1e-2)))
+        speed = step.node("Add", step.node("Mul", speed, c(0.9)), way)
+        for kind, value in (("v", square), ("mean", mean), ("m", speed)):
+            step.carry(f"{name}.{kind}", value, SHAPES[name])
+        descend(step, name, speed, c(0.01))
+
+
+def adagrad_each_clipped(step):
+    """Each gradient is clipped to a norm of its own; the rate decays with a counter of floats."""
+    grads, _ = gradients(step)
+    c = step.constant
+    count = step.input("count", (1,))
+    step.carry("count", step.node("Add", count, c([1.0])), (1,))
+    rate = step.node("Div", c(0.05), step.node("Add", c(1.0), step.node("Mul", count, c(0.1))))
+    for name, g in grads.items():
+        norm = step.node("Add", step.node("ReduceL2", g, keepdims=0), c(1e-6))
+        g = step.node("Mul", g, step.node("Min", c(1.0), step.node("Div", c(0.05), norm)))
+        squares = step.node("Add", step.input(name + ".sum", SHAPES[name]), step.node("Mul", g, g))
+        step.carry(name + ".sum", squares, SHAPES[name])
+        way = step.node("Div", g, step.node("Add", step.node("Sqrt", squares), c(1e-3)))
+        descend(step, name, way, rate)
+
+
+def lion(step):
+    """Lion that leaves out steps whose norm is not finite, with warm-up and cosine from a counter."""
+    grads, _ = gradients(step)
+    c = step.constant
+    count = step.input("count", (), TensorProto.INT64)
+    step.carry("count", step.node("Add", count, step.constant(1, np.int64)), (), TensorProto.INT64)
+    x = step.node("Cast", count, to=TensorProto.FLOAT)
+    rate = step.node("Where", step.node("Less", count, step.constant(2, np.int64)),
+                     step.node("Mul", x, c(0.01)),
+                     step.node("Mul", c(0.01), step.node("Cos", step.node("Mul", x, c(0.3)))))
+    squares = [step.node("ReduceSumSquare", g, keepdims=0) for g in grads.values()]
+    norm = step.node("Sqrt", step.node("Sum", *squares))
+    isBad = step.node("Or", step.node("IsNaN", norm), step.node("IsInf", norm))
+    for name, g in grads.items():
+        m = step.input(name + ".m", SHAPES[name])
+        way = step.node("Sign", step.node("Add", step.node("Mul", m, c(0.9)),
+                                          step.node("Mul", g, c(0.1))))
+        after = step.node("Sub", step.node("Mul", name, c(0.999)), step.node("Mul", way, rate))
+        step.carry(name, step.node("Where", isBad, name, after), SHAPES[name])
+        step.carry(name + ".m", step.node("Add", step.node("Mul", m, c(0.99)),
+                                          step.node("Mul", g, c(0.01))), SHAPES[name])
+
+
+def other_state(step):
+    """State of integers, of flags, a frozen parameter that is returned, slow weights, and masks."""
+    grads, _ = gradients(step)
+    key = step.input("key", (2,), TensorProto.INT64)
+    after = step.node("Add", key, step.constant([1, 3], np.int64))
+    step.carry("key", after, (2,), TensorProto.INT64)
+    begun = step.input("begun", (), TensorProto.BOOL)
+    step.carry("begun", step.node("Or", begun, step.constant(True, bool)), (), TensorProto.BOOL)
+    rate = step.node("Where", begun, step.constant(0.1), step.constant(0.05))
+    step.carry("b1", "b1", SHAPES["b1"])
+    for name in ("w1", "w2"):
+        slow = step.input(name + ".slow", SHAPES[name])
+        mask = step.constant(np.arange(np.prod(SHAPES[name])).reshape(SHAPES[name]) % 3)
+        way = step.node("Mul", step.node("Mul", grads[name], mask), rate)
+        fast = step.node("Sub", name, way)
+        mixed = step.node("Add", slow, step.node("Mul", step.node("Sub", fast, slow),
+                                                 step.constant(0.5)))
+        step.carry(name, step.node("Where", begun, mixed, fast), SHAPES[name])
+        step.carry(name + ".slow", mixed, SHAPES[name])
 
 
 def running_mean(step):
@@ -205,6 +327,12 @@ CASES = {
     "momentum and average": momentum_and_average,
     "clipped, stacked norms": lambda step: clipped(step, "stacked"),
     "clipped, squares": lambda step: clipped(step, "squares"),
+    "RMSprop": rmsprop,
+    "Adagrad, each clipped": adagrad_each_clipped,
+    "Lion": lion,
+    "other state": other_state,
+    "LARS": lars,
+    "norms as state": norms_as_state,
     "LAMB": lamb,
     "bounded LAMB": bounded_lamb,
     "running mean": running_mean,
@@ -239,8 +367,8 @@ class Case:
         losses = []
         for at in range(0, STEPS * ROWS, ROWS):
             feeds = {k: v[at:at + ROWS] for k, v in self.data.items()} | state
-            if any(i.name == "lr" for i in step.inputs):
-                feeds["lr"] = np.float32(0.2)
+            for rate in (i for i in step.inputs if i.name == "lr"):
+                feeds["lr"] = np.full(len(rate.type.tensor_type.shape.dim) * [1], 0.2, np.float32)
             results = dict(zip((o.name for o in step.outputs), run.run(None, feeds)))
             losses.append(results["loss"])
             state = {name: results[name + ".new"] for name in step.carried}
@@ -275,12 +403,14 @@ def check_case(checks, case):
             got, saved = case.train(ranks, f"--zero-stage={stage}", *each,
                                     micro_batches=micro_batches)
             checks.that(np.allclose(got, losses, rtol=1e-5), f"{label}: {got}, not {losses}")
-            for name, value in saved.items():
+            # Masks of updates are saved, too.
+            checks.that(saved.keys() >= state.keys(), f"{label}: saved {list(saved)}")
+            for name in state:
                 # As in other frameworks, each micro-batch updates running statistics.
-                if micro_batches > 1 and name not in SHAPES:
+                if micro_batches > 1 and name == "mean":
                     continue
-                checks.that(np.allclose(value, state[name], rtol=1e-4, atol=1e-6),
-                            f"{label}: {name} is {value}, not {state[name]}")
+                checks.that(np.allclose(saved[name], state[name], rtol=1e-4, atol=1e-6),
+                            f"{label}: {name} is {saved[name]}, not {state[name]}")
             first = first or (got.tobytes(), {k: v.tobytes() for k, v in saved.items()})
             checks.that(first == (got.tobytes(), {k: v.tobytes() for k, v in saved.items()}),
                         f"{label}: other bits than at stage 0")

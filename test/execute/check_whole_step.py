@@ -40,10 +40,28 @@ def check_micro_batches(checks, step):
     checks.that(not np.allclose(clipped, losses, rtol=1e-4), f"{step.name}: no effect of the limit")
 
 
+def check_zeros(checks, step, data):
+    """A parameter of --zeros need not be in the file of weights; the others must be."""
+    weights = dict(np.load(step.work / "weights.npz"))
+    some, full = step.work / "some.npz", step.work / "full.npz"
+    bias = weights.pop("fc1.bias")
+    np.savez(some, **weights)
+    np.savez(full, **weights, **{"fc1.bias": np.zeros_like(bias)})
+    flags = [STATE[0], STATE[1] + ",fc1.bias"]
+    own = WholeStep(data, step.name, step.work, step.model, flags, [f"--weights={some}"])
+    given = WholeStep(data, step.name, step.work, step.model, STATE, [f"--weights={full}"])
+    (first, trained), (losses, same) = own.train(2, steps=2), given.train(2, steps=2)
+    checks.that(np.array_equal(first, losses) and trained == same, f"{first}, not {losses}")
+    check_refused(checks, "missing", ["1 missing: 'fc1.bias'"], "zero-run",
+                  step.compile("--ranks=1"), step.data_flag(1), f"--weights={some}", "--quiet")
+
+
 def check_errors(checks, step):
     data = step.data_flag(1)
     check_refused(checks, "no weights", ["without an initial value", "'fc1.weight'", "--weights"],
                   "zero-run", step.compile("--ranks=1"), data, "--quiet")
+    check_refused(checks, "inputs", ["save as .safetensors", "they are inputs of the model"],
+                  "zero-run", step.compile("--ranks=1"), data, f"--save={step.work / 'out.onnx'}")
     refused = {
         "--optimizer=sgd": "has its own update", "--betas=0.9,0.99": "has its own update",
         "--precision=bf16": "has its own gradients", "--lr=1e-3": "constant of the graph",
@@ -54,7 +72,11 @@ def check_errors(checks, step):
                       step.work / "refused.zexe")
     carried = {
         "--carry=x=nothing": "no output 'nothing'", "--carry=*.a=*.b": "matches no input",
-        "--carry=fc1.weight=fc1.bias.new --loss=loss": "expected a new value of its own type",
+        "--carry=fc1.weight=fc1.bias.new --loss=loss":
+            "state 'fc1.weight': expected a new value of its own type, float [128,784], got float "
+            "[128] in 'fc1.bias.new'",
+        "--carry=*=*.new --forward-only": "a whole training step updates its state",
+        "--loss=loss": "pair them with --carry=INPUT=OUTPUT",
         "--carry=fc1.weight": "expected INPUT=OUTPUT", "--carry=a*b*=c": "or one on each side",
         "--carry=@missing.txt": "cannot read 'missing.txt'",
     }
@@ -72,6 +94,21 @@ def check_errors(checks, step):
     run_tool("zeroc", step.model, f"--carry=@{pairs}", "-o", step.work / "listed.zexe")
 
 
+def check_untyped(checks, step):
+    """State is a tensor whose type the model declares."""
+    for label in ("no type", "no shape"):
+        model = onnx.load(step.model)
+        kind = next(i for i in model.graph.input if i.name == "fc1.bias").type
+        if label == "no type":
+            kind.Clear()
+        else:
+            kind.tensor_type.ClearField("shape")
+        path = step.work / "untyped.onnx"
+        path.write_bytes(model.SerializeToString())
+        check_refused(checks, label, ["'fc1.bias': expected a tensor with element type and shape"],
+                      "zeroc", path, *STATE, "-o", step.work / "refused.zexe")
+
+
 def main():
     data, work, *names = sys.argv[1:]
     checks = Checks()
@@ -83,6 +120,8 @@ def main():
         if name == "mlp":
             check_micro_batches(checks, step)
             check_gradients(checks, step)
+            check_zeros(checks, step, data)
+            check_untyped(checks, step)
             check_errors(checks, step)
     checks.finish()
 

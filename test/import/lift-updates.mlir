@@ -142,3 +142,83 @@ module attributes {zero.whole_step} {
     return %loss : tensor<f32>
   }
 }
+
+// -----
+
+// State that ranks compute alike is no buffer: it is written once a step, from nodes of the
+// epilogue. A learning rate of shape [1] becomes a scalar, which the runtime sets.
+
+// CHECK: zero.parameter @w
+// CHECK: zero.state constant @key : tensor<2xi64>
+// CHECK: zero.state constant @fixed : tensor<3xf32>
+module attributes {zero.whole_step} {
+  zero.state constant @w : tensor<2xf32> {splat = 1.0}
+  zero.state constant @key : tensor<2xi64> {splat = 1.0}
+  zero.state constant @fixed : tensor<3xf32> {splat = 1.0}
+  // CHECK: func.func @step({{.*}}, %[[LR:[a-z0-9]+]]: tensor<f32> {zero.binding = "learning_rate"})
+  func.func @step(%x: tensor<8x2xf32> {zero.binding = "x"}, %lr: tensor<1xf32> {zero.binding = "lr"})
+      -> (tensor<f32> {zero.binding = "loss"}) {
+    %w = zero.read @w : tensor<2xf32>
+    // CHECK-DAG: %[[KEY:.*]] = zero.read @key
+    %k = zero.read @key : tensor<2xi64>
+    // CHECK-DAG: %[[FIXED:.*]] = zero.read @fixed
+    %f = zero.read @fixed : tensor<3xf32>
+    %axes = arith.constant dense<[0, 1]> : tensor<2xi64>
+    %rows = arith.constant dense<0> : tensor<1xi64>
+    %three = arith.constant dense<3> : tensor<i64>
+    %y = onnx.node "Mul"(%x, %w) {} opset 18 : (tensor<8x2xf32>, tensor<2xf32>) -> tensor<8x2xf32>
+    %loss = onnx.node "ReduceMean"(%y, %axes) {keepdims = 0 : i64} opset 18
+        : (tensor<8x2xf32>, tensor<2xi64>) -> tensor<f32>
+    %g = onnx.node "ReduceMean"(%x, %rows) {keepdims = 0 : i64} opset 18
+        : (tensor<8x2xf32>, tensor<1xi64>) -> tensor<2xf32>
+    %s = onnx.node "Mul"(%g, %lr) {} opset 18 : (tensor<2xf32>, tensor<1xf32>) -> tensor<2xf32>
+    %n = onnx.node "Sub"(%w, %s) {} opset 18 : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+    %k1 = onnx.node "Add"(%k, %three) {} opset 18 : (tensor<2xi64>, tensor<i64>) -> tensor<2xi64>
+    // CHECK: zero.launch @update_scalars(%[[LR]])
+    // CHECK: zero.update @w
+    // CHECK: %[[NEXT:.*]] = onnx.node "Add"(%[[KEY]], %{{.*}}) {{{.*}}} {{.*}} {zero.schedule = #zero.schedule<epilogue>}
+    // CHECK-NEXT: zero.write @key, %[[NEXT]] {zero.schedule = #zero.schedule<epilogue>}
+    // CHECK-NEXT: zero.write @fixed, %[[FIXED]] {zero.schedule = #zero.schedule<epilogue>}
+    zero.write @w, %n : tensor<2xf32>
+    zero.write @key, %k1 : tensor<2xi64>
+    zero.write @fixed, %f : tensor<3xf32>
+    return %loss : tensor<f32>
+  }
+}
+
+// -----
+
+// Running statistics of a batch normalization are buffers: the loss does not depend on them.
+
+// CHECK: zero.parameter @scale
+// CHECK: zero.state constant @mean : tensor<2xf32>
+// CHECK: zero.state constant @var : tensor<2xf32>
+module attributes {zero.whole_step} {
+  zero.state constant @scale : tensor<2xf32> {splat = 1.0}
+  zero.state constant @mean : tensor<2xf32> {splat = 0.0}
+  zero.state constant @var : tensor<2xf32> {splat = 1.0}
+  func.func @step(%x: tensor<8x2xf32> {zero.binding = "x"}) -> (tensor<f32> {zero.binding = "loss"}) {
+    %s = zero.read @scale : tensor<2xf32>
+    %m = zero.read @mean : tensor<2xf32>
+    %v = zero.read @var : tensor<2xf32>
+    %axes = arith.constant dense<[0, 1]> : tensor<2xi64>
+    %rows = arith.constant dense<0> : tensor<1xi64>
+    %bias = arith.constant dense<0.0> : tensor<2xf32>
+    // CHECK: %[[NORM:.*]]:3 = onnx.node "BatchNormalization"
+    %y:3 = onnx.node "BatchNormalization"(%x, %s, %bias, %m, %v) {training_mode = 1 : i64} opset 18
+        : (tensor<8x2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>)
+        -> (tensor<8x2xf32>, tensor<2xf32>, tensor<2xf32>)
+    %loss = onnx.node "ReduceMean"(%y#0, %axes) {keepdims = 0 : i64} opset 18
+        : (tensor<8x2xf32>, tensor<2xi64>) -> tensor<f32>
+    %g = onnx.node "ReduceMean"(%y#0, %rows) {keepdims = 0 : i64} opset 18
+        : (tensor<8x2xf32>, tensor<1xi64>) -> tensor<2xf32>
+    %n = onnx.node "Sub"(%s, %g) {} opset 18 : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+    // CHECK-DAG: zero.write @mean, %[[NORM]]#1 : tensor<2xf32>
+    // CHECK-DAG: zero.write @var, %[[NORM]]#2 : tensor<2xf32>
+    // CHECK-DAG: zero.update @scale []
+    zero.write @scale, %n : tensor<2xf32>
+    zero.write @mean, %y#1 : tensor<2xf32>
+    zero.write @var, %y#2 : tensor<2xf32>
+    return %loss : tensor<f32>
+  }
+}

@@ -69,10 +69,19 @@ static Value makeSeed(OpBuilder &builder, func::FuncOp step, Value loss) {
   return NodeBuilder(builder, loc, kLossScale).mul(share, read);
 }
 
+static InFlightDiagnostic refuseToTrain(func::FuncOp step) {
+  InFlightDiagnostic error =
+      step.emitError("nothing to train: the model has no trainable parameter");
+  if (step->getParentOfType<ModuleOp>().getOps<ParameterOp>().empty())
+    error.attachNote() << "parameters are initializers of a model; if they are inputs whose next "
+                          "values are outputs, pair them with --carry=INPUT=OUTPUT,...";
+  return error;
+}
+
 static LogicalResult differentiate(func::FuncOp step) {
   SmallVector<ParameterOp> parameters = trainedParameters(step->getParentOfType<ModuleOp>());
   if (parameters.empty())
-    return step.emitError("nothing to train: the model has no trainable parameter");
+    return refuseToTrain(step);
   FailureOr<Value> loss = findLoss(step);
   if (failed(loss))
     return failure();

@@ -12,6 +12,7 @@
 #include "zero/Transforms/Import/Passes.h"
 #include "zero/Transforms/Step/StepGradients.h"
 
+#include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -34,8 +35,9 @@ namespace {
 class Lifter {
 public:
   Lifter(ModuleOp module, func::FuncOp step, LiftedStep &found)
-      : module(module), step(step), found(found), symbols(module), kernels(module, symbols),
-        builder(step.getBody().front().getTerminator()), loc(step.getLoc()) {}
+      : module(module), step(step), found(found), symbols(module),
+        builder(step.getBody().front().getTerminator()), loc(step.getLoc()),
+        kernels(module, symbols) {}
 
   LogicalResult run();
 
@@ -48,6 +50,7 @@ private:
   ParameterOp declareParameter(StateOp state);
   void declareState(StateOp state, ParameterOp parameter, unsigned index);
   void takeLearningRate();
+  void writeOnce(CarriedState &state);
 
   ModuleOp module;
   func::FuncOp step;
@@ -204,8 +207,37 @@ LogicalResult Lifter::liftUpdate(LiftedUpdate &update) {
 void Lifter::takeLearningRate() {
   if (!found.learningRate)
     return;
-  BlockArgument old = found.learningRate;
-  step.setArgAttr(old.getArgNumber(), kBindingAttr, builder.getStringAttr(kLearningRate));
+  BlockArgument rate = found.learningRate;
+  step.setArgAttr(rate.getArgNumber(), kBindingAttr, builder.getStringAttr(kLearningRate));
+  auto type = cast<RankedTensorType>(rate.getType());
+  if (type.getRank() == 0)
+    return;
+  rate.setType(typeOfScalar(rate));
+  Block &block = step.getBody().front();
+  step.setFunctionType(
+      builder.getFunctionType(block.getArgumentTypes(), step.getFunctionType().getResults()));
+  OpBuilder begin = OpBuilder::atBlockBegin(&block);
+  Value shaped = NodeBuilder(begin, loc, kLearningRate).reshape(rate, type.getShape());
+  rate.replaceAllUsesExcept(shaped, shaped.getDefiningOp());
+}
+
+/// Computes the next value of `state`, which is the same on all ranks, once a step.
+void Lifter::writeOnce(CarriedState &state) {
+  SetVector<Operation *> slice;
+  BackwardSliceOptions options;
+  options.inclusive = true;
+  options.filter = [](Operation *op) { return isa<onnx::NodeOp>(op); };
+  Operation *end = step.getBody().front().getTerminator();
+  Value next = state.write.getValue();
+  IRMapping copies;
+  if (next.getDefiningOp<onnx::NodeOp>()) {
+    (void)getBackwardSlice(next, &slice, options);
+    OpBuilder at(end);
+    for (Operation *op : slice)
+      inEpilogue(at.clone(*op, copies));
+  }
+  state.write.getValueMutable().assign(copies.lookupOrDefault(next));
+  inEpilogue(state.write)->moveBefore(end);
 }
 
 /// Sums gradients over ranks.
@@ -281,6 +313,7 @@ LogicalResult Lifter::run() {
     state.state.setRole(Role::Optimizer);
     inEpilogue(state.write)->moveBefore(step.getBody().front().getTerminator());
   }
+  llvm::for_each(found.common, [&](CarriedState &state) { writeOnce(state); });
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(step.getBody().front())))
     if (isOpTriviallyDead(&op))
       op.erase();

@@ -13,8 +13,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "UpdateAnalysis.h"
-#include "UpdateNodes.h"
+#include "GradientCut.h"
+#include "UpdateSearch.h"
 
 #include "zero/Ops/OpTable.h"
 
@@ -26,90 +26,7 @@ using namespace mlir;
 
 namespace zero {
 
-/// "'mul_2' (Mul)", or what else `value` is.
-static std::string describe(Value value) {
-  if (auto node = value.getDefiningOp<onnx::NodeOp>())
-    return node.describe();
-  if (auto read = value.getDefiningOp<ReadOp>())
-    return "the state '" + read.getSymbol().str() + "'";
-  if (auto argument = dyn_cast<BlockArgument>(value))
-    return "the input '" +
-           argumentBinding(cast<func::FuncOp>(argument.getOwner()->getParentOp()),
-                           argument.getArgNumber())
-               .str() +
-           "'";
-  return "a constant";
-}
-
-namespace {
-
-class Analysis {
-public:
-  Analysis(ModuleOp module, func::FuncOp step) : module(module), step(step) {}
-
-  FailureOr<LiftedStep> run();
-
-private:
-  void collectState();
-  void markForward(Value loss);
-  LogicalResult markLocal();
-  LogicalResult findUpdate(CarriedState &parameter, LiftedUpdate &update);
-  void addStates(LiftedUpdate &update);
-  void collectRoots(const LiftedUpdate &update, SmallVectorImpl<Value> &roots) const;
-  /// A value that could be the gradient.
-  struct Candidate {
-    Value value;
-    unsigned scalars; ///< local scalars met before it
-    bool isLinear;    ///< whether it is linear in what was met behind it
-  };
-  bool isCoefficient(Value value) const;
-  bool isLinear(onnx::NodeOp node) const;
-  bool dependsOn(Value value, Value source) const;
-  SmallVector<Value> searchGradient(const LiftedUpdate &update,
-                                    SmallVectorImpl<Candidate> &candidates,
-                                    SmallVectorImpl<Value> &scalars) const;
-  LogicalResult findGradient(LiftedUpdate &update);
-  Value normOf(onnx::NodeOp node) const;
-  LogicalResult findLayerRatio(LiftedUpdate &update);
-  LogicalResult findNorms(LiftedStep &result);
-  /// Nodes of an update, which begin at the values `own`.
-  struct NodeSearch {
-    llvm::DenseSet<Value> own;
-    SmallVector<Value> roots;
-    SmallVector<onnx::NodeOp> nodes;
-  };
-  LogicalResult collect(const LiftedUpdate &update, NodeSearch &search,
-                        llvm::SetVector<Value> &scalars) const;
-  LogicalResult collectNodes(LiftedUpdate &update);
-  void adoptFollowers(MutableArrayRef<LiftedUpdate> updates);
-
-  bool isForward(Value value) const { return forward.contains(value); }
-  bool isLocal(Value value) const { return local.contains(value); }
-  int64_t position(Value value) const {
-    Operation *op = value.getDefiningOp();
-    return op ? positions.lookup(op) : -1;
-  }
-  /// As zero::elementwiseNode(), but null if the loss depends on a local `value`.
-  onnx::NodeOp elementwiseNode(Value value) const {
-    return isForward(value) && isLocal(value) ? onnx::NodeOp() : zero::elementwiseNode(value);
-  }
-  /// The leaves of the elementwise nodes above `value` that have its shape.
-  void visitLeaves(Value value, llvm::function_ref<void(Value)> visit) const;
-
-  ModuleOp module;
-  func::FuncOp step;
-  llvm::MapVector<StringAttr, CarriedState> carried;
-  llvm::DenseMap<Operation *, int64_t> positions;
-  llvm::DenseSet<Value> forward, local;
-  llvm::DenseSet<StringAttr> owned; ///< parameters, and states of one
-  BlockArgument learningRate;
-  llvm::DenseSet<Value> gradients;
-  llvm::DenseSet<Value> ofRatios; ///< scalars that follow from the ratio of one parameter
-};
-
-} // namespace
-
-void Analysis::collectState() {
+void UpdateSearch::collectState() {
   SymbolTable symbols(module);
   for (auto [index, op] : llvm::enumerate(step.getBody().front()))
     positions[&op] = int64_t(index);
@@ -123,27 +40,30 @@ void Analysis::collectState() {
       it->second.read = read;
 }
 
-void Analysis::markForward(Value loss) {
+void UpdateSearch::markForward(Value loss) {
   SmallVector<Value> open{loss};
   while (!open.empty()) {
     Value value = open.pop_back_val();
     if (!forward.insert(value).second)
       continue;
     if (Operation *op = value.getDefiningOp())
-      llvm::append_range(open, op->getOperands());
+      llvm::append_range(open, readForResult(op));
   }
 }
 
 /// The batch is what the inputs hold, except a float of one element that the loss does not depend
 /// on: that is the learning rate.
-LogicalResult Analysis::markLocal() {
+LogicalResult UpdateSearch::markLocal() {
   for (BlockArgument argument : step.getArguments()) {
-    bool isRate = isScalar(argument) && getElementTypeOrSelf(argument.getType()).isF32() &&
-                  !isForward(argument) && !argument.use_empty();
-    if (!isRate) {
+    if (!isScalar(argument) || isForward(argument) || argument.use_empty()) {
       local.insert(argument);
       continue;
     }
+    if (!getElementTypeOrSelf(argument.getType()).isF32())
+      return step.emitError() << "input '" << argumentBinding(step, argument.getArgNumber())
+                              << "' of " << argument.getType()
+                              << ": expected a scalar that only the update reads to be a learning "
+                                 "rate of f32, carried state, or a constant of the model";
     if (learningRate)
       return step.emitError() << "inputs '" << argumentBinding(step, learningRate.getArgNumber())
                               << "' and '" << argumentBinding(step, argument.getArgNumber())
@@ -151,13 +71,19 @@ LogicalResult Analysis::markLocal() {
                                  "learning rate; make the others constants of the model";
     learningRate = argument;
   }
-  for (Operation &op : step.getBody().front())
+  for (Operation &op : step.getBody().front()) {
     if (llvm::any_of(op.getOperands(), [&](Value operand) { return isLocal(operand); }))
       local.insert_range(op.getResults());
+    auto read = dyn_cast<ReadOp>(op);
+    if (read ? !isForward(read) && !isScalar(read) &&
+                   carried.contains(read.getSymbolAttr().getAttr())
+             : llvm::any_of(op.getOperands(), [&](Value v) { return ofState.contains(v); }))
+      ofState.insert_range(op.getResults());
+  }
   return success();
 }
 
-void Analysis::visitLeaves(Value value, llvm::function_ref<void(Value)> visit) const {
+void UpdateSearch::visitLeaves(Value value, llvm::function_ref<void(Value)> visit) const {
   llvm::DenseSet<Value> seen;
   SmallVector<Value> open{value};
   while (!open.empty()) {
@@ -171,8 +97,23 @@ void Analysis::visitLeaves(Value value, llvm::function_ref<void(Value)> visit) c
   }
 }
 
+/// The state that `read` reads. A tensor of floats that never changes, such as a mask, is carried
+/// as it is, so that it is divided as the parameter whose update reads it.
+CarriedState *UpdateSearch::carriedBy(ReadOp read) {
+  StringAttr symbol = read.getSymbolAttr().getAttr();
+  if (auto it = carried.find(symbol); it != carried.end())
+    return &it->second;
+  auto state = SymbolTable(module).lookup<StateOp>(symbol);
+  if (!state || !isa<FloatType>(state.getTensorType().getElementType()) || isScalar(read))
+    return nullptr;
+  OpBuilder end(step.getBody().front().getTerminator());
+  auto write = WriteOp::create(end, read.getLoc(), read.getSymbolAttr(), read.getResult());
+  positions[write] = positions.size();
+  return &(carried[symbol] = {state, read, write});
+}
+
 /// Adds the states that the new values of `update` are computed from, and their new values.
-void Analysis::addStates(LiftedUpdate &update) {
+void UpdateSearch::addStates(LiftedUpdate &update) {
   SmallVector<Value> open{update.parameter.write.getValue()};
   while (!open.empty()) {
     llvm::SetVector<Operation *> reads;
@@ -182,16 +123,16 @@ void Analysis::addStates(LiftedUpdate &update) {
     });
     for (Operation *read : reads) {
       StringAttr symbol = cast<ReadOp>(read).getSymbolAttr().getAttr();
-      auto it = carried.find(symbol);
-      if (it == carried.end() || isForward(read->getResult(0)) || !owned.insert(symbol).second)
+      CarriedState *entry = isForward(read->getResult(0)) ? nullptr : carriedBy(cast<ReadOp>(read));
+      if (!entry || !owned.insert(symbol).second)
         continue;
-      update.states.push_back(it->second);
-      open.push_back(it->second.write.getValue());
+      update.states.push_back(*entry);
+      open.push_back(entry->write.getValue());
     }
   }
 }
 
-void Analysis::collectRoots(const LiftedUpdate &update, SmallVectorImpl<Value> &roots) const {
+void UpdateSearch::collectRoots(const LiftedUpdate &update, SmallVectorImpl<Value> &roots) const {
   auto add = [&](CarriedState state) { roots.push_back(skipViews(state.write.getValue())); };
   add(update.parameter);
   llvm::for_each(update.states, add);
@@ -199,7 +140,7 @@ void Analysis::collectRoots(const LiftedUpdate &update, SmallVectorImpl<Value> &
 
 /// Whether `value` is equal on all ranks, or consists of elements of values that the loss depends
 /// on.
-bool Analysis::isCoefficient(Value value) const {
+bool UpdateSearch::isCoefficient(Value value) const {
   llvm::DenseSet<Value> seen;
   SmallVector<Value> open{value};
   while (!open.empty()) {
@@ -216,7 +157,7 @@ bool Analysis::isCoefficient(Value value) const {
 }
 
 /// Whether the result of elementwise `node` is linear in what this rank's backward pass computed.
-bool Analysis::isLinear(onnx::NodeOp node) const {
+bool UpdateSearch::isLinear(onnx::NodeOp node) const {
   auto varies = [&](unsigned index) { return !isCoefficient(node.getInputs()[index]); };
   if (node.isAnyOf({op::Add, op::Sub, op::Neg, op::Cast, op::Sum}))
     return true;
@@ -228,7 +169,7 @@ bool Analysis::isLinear(onnx::NodeOp node) const {
 }
 
 /// Whether `value` depends on `source`, which is not later.
-bool Analysis::dependsOn(Value value, Value source) const {
+bool UpdateSearch::dependsOn(Value value, Value source) const {
   llvm::DenseSet<Value> seen;
   SmallVector<Value> open{value};
   while (!open.empty()) {
@@ -244,9 +185,9 @@ bool Analysis::dependsOn(Value value, Value source) const {
 /// Goes back from the new values of `update`. Appends candidates for its gradient, and the local
 /// scalars that were met, each before the candidates behind it. Returns the local values at which
 /// the search ended.
-SmallVector<Value> Analysis::searchGradient(const LiftedUpdate &update,
-                                            SmallVectorImpl<Candidate> &candidates,
-                                            SmallVectorImpl<Value> &scalars) const {
+SmallVector<Value> UpdateSearch::searchGradient(const LiftedUpdate &update,
+                                                SmallVectorImpl<Candidate> &candidates,
+                                                SmallVectorImpl<Value> &scalars) const {
   auto earlier = [&](Value a, Value b) {
     return std::pair(position(a), a.getAsOpaquePointer()) <
            std::pair(position(b), b.getAsOpaquePointer());
@@ -283,7 +224,7 @@ SmallVector<Value> Analysis::searchGradient(const LiftedUpdate &update,
 /// the update reads besides follow from gradients, as the factor of a clipped norm does. A factor
 /// that does not follow from gradients, such as one over a number of labels, belongs to the
 /// gradient.
-LogicalResult Analysis::findGradient(LiftedUpdate &update) {
+LogicalResult UpdateSearch::findGradient(LiftedUpdate &update) {
   SmallVector<Candidate> candidates;
   SmallVector<Value> scalars;
   SmallVector<Value> ends = searchGradient(update, candidates, scalars);
@@ -295,7 +236,7 @@ LogicalResult Analysis::findGradient(LiftedUpdate &update) {
     update.gradient = candidate.value;
     llvm::SetVector<Value> distinct(before.begin(), before.end());
     update.localScalars = distinct.takeVector();
-    return success();
+    return verifyGradient(update);
   }
   InFlightDiagnostic error =
       emitError(update.parameter.write.getLoc())
@@ -308,110 +249,24 @@ LogicalResult Analysis::findGradient(LiftedUpdate &update) {
   return error;
 }
 
-/// The gradient of which `node` computes a norm; else null.
-Value Analysis::normOf(onnx::NodeOp node) const {
-  Value value = normedBy(node);
-  return gradients.contains(value) ? value : Value();
-}
-
-/// Finds the ratio of norms that scales the step of `update`, if there is one: a function of the
-/// norm of the parameter and of that of one other value of its shape, the direction.
-LogicalResult Analysis::findLayerRatio(LiftedUpdate &update) {
-  ScalarNodes scalars = collectScalarNodes(step, update.localScalars);
-  Value weight = update.parameter.read.getResult();
-  LayerRatio layer;
-  llvm::SetVector<Value> norms;
-  for (Value leaf : scalars.leaves) {
-    auto node = leaf.getDefiningOp<onnx::NodeOp>();
-    Value normed = normedBy(node);
-    if (!normed || gradients.contains(normed) || !sameShape(normed, weight))
-      continue;
-    norms.insert(leaf);
-    (normed == weight ? layer.ofWeight : layer.ofDirection) = node;
-    if (normed != weight && layer.direction && layer.direction != normed)
-      return emitError(node.getLoc())
-             << "parameter '" << update.parameter.state.getSymName()
-             << "': expected its update to depend on the norms of the parameter and of one "
-                "direction; the second direction is "
-             << describe(normed);
-    if (normed != weight)
-      layer.direction = normed;
-  }
-  if (!layer.direction)
+/// Fails if the update begins before what was found: with nodes that mix elements.
+LogicalResult UpdateSearch::verifyGradient(LiftedUpdate &update) const {
+  std::optional<NonlinearCut> cut = findNonlinearCut(
+      update.gradient, [&](Value value) { return isLocal(value); },
+      [&](Value value) { return isLocal(value) && isForward(value); },
+      [&](Value value) { return ofState.contains(value); });
+  if (!cut)
     return success();
-  LayerScalars sorted = sortScalars(scalars, update.localScalars, norms);
-  if (sorted.ends.size() != 1 || !getElementTypeOrSelf(sorted.ends.front()).isF32())
-    return emitError(layer.ofDirection.getLoc())
-           << "parameter '" << update.parameter.state.getSymName()
-           << "': expected its update to read one f32 function of the norms of the parameter and "
-              "its direction, their ratio; it reads "
-           << sorted.ends.size();
-  layer.ratio = sorted.ends.front();
-  for (onnx::NodeOp node : scalars.nodes)
-    if (Value value = node.getResult(0); sorted.pure.contains(value))
-      layer.nodes.push_back(node);
-    else if (llvm::any_of(node.getInputs(), [&](Value operand) {
-               operand = skipViews(operand);
-               return operand == layer.ratio || ofRatios.contains(operand);
-             }))
-      ofRatios.insert(value);
-  // Ranks compute the norms together. What follows from them is equal on all.
-  for (Value value : sorted.pure)
-    local.erase(value);
-  update.layer = std::move(layer);
-  return success();
-}
-
-/// Finds the norms that the local scalars of updates are computed from, and the nodes between.
-LogicalResult Analysis::findNorms(LiftedStep &result) {
-  llvm::DenseSet<Operation *> between;
-  llvm::DenseSet<Value> seen;
-  SmallVector<Value> open;
-  for (LiftedUpdate &update : result.updates)
-    llvm::append_range(open, update.localScalars);
-  while (!open.empty()) {
-    Value value = open.pop_back_val();
-    // Kernels of updates compute what follows from ratios.
-    if (!isLocal(value) || !seen.insert(value).second)
-      continue;
-    if (ofRatios.contains(value)) {
-      llvm::append_range(open, value.getDefiningOp()->getOperands());
-      continue;
-    }
-    auto node = value.getDefiningOp<onnx::NodeOp>();
-    if (Value gradient = normOf(node)) {
-      result.norms.push_back({node, gradient});
-    } else if (!node || isForward(value) || gradients.contains(value)) {
-      InFlightDiagnostic error =
-          emitError(value.getLoc())
-          << "updates read a scalar that ranks compute differently: expected a function of the "
-             "norms of gradients (ReduceL2, ReduceSumSquare, or "
-             "ReduceSum of squares over all elements), which ranks compute together";
-      error.attachNote(value.getLoc()) << "each rank computes its own " << describe(value);
-      return error;
-    } else {
-      between.insert(node);
-      llvm::append_range(open, node.getInputs());
-    }
-  }
-  for (auto node : step.getOps<onnx::NodeOp>())
-    if (between.contains(node))
-      result.normNodes.push_back(node);
-  // What follows from norms over all ranks is equal on them.
-  for (onnx::NodeOp node : result.normNodes)
-    for (Value made : node->getResults())
-      local.erase(made);
-  for (GradientNorm &norm : result.norms)
-    local.erase(norm.node.getResult(0));
-  llvm::sort(result.norms, [&](GradientNorm &a, GradientNorm &b) {
-    return positions.lookup(a.node) < positions.lookup(b.node);
-  });
-  return success();
+  return emitError(update.parameter.write.getLoc())
+         << "parameter '" << update.parameter.state.getSymName()
+         << "': expected an update that is elementwise, or scaled by norms of whole tensors, so "
+            "that ranks can update shards; "
+         << cut->node.describe() << " combines elements of " << describe(cut->value);
 }
 
 /// Collects the nodes between `search.own` and `search.roots`, and the scalars that they read.
-LogicalResult Analysis::collect(const LiftedUpdate &update, NodeSearch &search,
-                                llvm::SetVector<Value> &scalars) const {
+LogicalResult UpdateSearch::collect(const LiftedUpdate &update, NodeSearch &search,
+                                    llvm::SetVector<Value> &scalars) const {
   CarriedState parameter = update.parameter;
   llvm::DenseSet<Value> seen;
   SmallVector<Value> open(search.roots);
@@ -443,7 +298,7 @@ LogicalResult Analysis::collect(const LiftedUpdate &update, NodeSearch &search,
   return success();
 }
 
-LogicalResult Analysis::collectNodes(LiftedUpdate &update) {
+LogicalResult UpdateSearch::collectNodes(LiftedUpdate &update) {
   NodeSearch first;
   first.own.insert(update.gradient);
   for (CarriedState &state : update.states)
@@ -476,7 +331,7 @@ LogicalResult Analysis::collectNodes(LiftedUpdate &update) {
 
 /// Gives states that no parameter's new value depends on, such as an average of weights, to the
 /// parameter that they follow.
-void Analysis::adoptFollowers(MutableArrayRef<LiftedUpdate> updates) {
+void UpdateSearch::adoptFollowers(MutableArrayRef<LiftedUpdate> updates) {
   llvm::DenseMap<Value, LiftedUpdate *> ownerOf;
   for (LiftedUpdate &update : updates) {
     if (update.parameter.read)
@@ -500,7 +355,29 @@ void Analysis::adoptFollowers(MutableArrayRef<LiftedUpdate> updates) {
   }
 }
 
-FailureOr<LiftedStep> Analysis::run() {
+/// Finds counters, and state that is no buffer because ranks compute the same new value.
+LogicalResult UpdateSearch::sortOthers(LiftedStep &result) {
+  for (auto &[symbol, entry] : carried) {
+    Value next = entry.write.getValue();
+    if (owned.contains(symbol))
+      continue;
+    if (!isLocal(next))
+      (isScalar(next) ? result.counters : result.common).push_back(entry);
+    else if (!isa<FloatType>(getElementTypeOrSelf(next.getType())))
+      return emitError(entry.write.getLoc())
+             << "state '" << symbol.getValue() << "' of " << next.getType()
+             << ": expected floats, whose mean ranks carry on, or a new value that does not depend "
+                "on the batch; each rank computes its own "
+             << describe(next);
+    else if (WriteOp other = entry.read ? findOtherWrite(entry.read) : WriteOp())
+      return emitError(entry.write.getLoc())
+             << "state '" << symbol.getValue() << "': expected a loss that depends on it, as '"
+             << other.getSymbol() << "' does; choose another output with --loss";
+  }
+  return success();
+}
+
+FailureOr<LiftedStep> UpdateSearch::run() {
   FailureOr<Value> loss = findLoss(step);
   if (failed(loss))
     return failure();
@@ -534,15 +411,13 @@ FailureOr<LiftedStep> Analysis::run() {
       return failure();
   if (result.updates.empty())
     return step.emitError("nothing to train: no carried float state reaches the loss");
-  for (auto &[symbol, entry] : carried)
-    if (!owned.contains(symbol) && isScalar(entry.write.getValue()) &&
-        !isLocal(entry.write.getValue()))
-      result.counters.push_back(entry);
+  if (failed(sortOthers(result)))
+    return failure();
   return result;
 }
 
 FailureOr<LiftedStep> analyseUpdates(ModuleOp module, func::FuncOp step) {
-  return Analysis(module, step).run();
+  return UpdateSearch(module, step).run();
 }
 
 } // namespace zero

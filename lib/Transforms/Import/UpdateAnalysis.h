@@ -52,10 +52,11 @@ struct GradientNorm {
   mlir::Value gradient;
 };
 
-/// What a whole step does with its state. State that is in neither list is a buffer of the model.
+/// What a whole step does with its state. State that is in no list is a buffer of the model.
 struct LiftedStep {
   std::vector<LiftedUpdate> updates;        ///< of the parameters, in the module's order
-  llvm::SmallVector<CarriedState> counters; ///< of one element, that follow from state alone
+  llvm::SmallVector<CarriedState> counters; ///< of one element, from state and norms alone
+  llvm::SmallVector<CarriedState> common;   ///< as counters, but of several elements
   llvm::SmallVector<GradientNorm> norms;    ///< that updates depend on
   /// The nodes between these and the scalars that updates read, in order.
   llvm::SmallVector<onnx::NodeOp> normNodes;

@@ -2,6 +2,8 @@
 
 #include "UpdateNodes.h"
 
+#include "zero/Analysis/StepFunction.h"
+#include "zero/Ops/BatchNorm.h"
 #include "zero/Ops/OpTable.h"
 
 #include "mlir/IR/Matchers.h"
@@ -13,6 +15,20 @@ namespace zero {
 static bool isKind(onnx::NodeOp node, ops::Kind kind) {
   const ops::OpDef *def = node ? ops::lookup(node) : nullptr;
   return def && def->kind == kind;
+}
+
+std::string describe(Value value) {
+  if (auto node = value.getDefiningOp<onnx::NodeOp>())
+    return node.describe();
+  if (auto read = value.getDefiningOp<ReadOp>())
+    return "the state '" + read.getSymbol().str() + "'";
+  if (auto argument = dyn_cast<BlockArgument>(value))
+    return "the input '" +
+           argumentBinding(cast<func::FuncOp>(argument.getOwner()->getParentOp()),
+                           argument.getArgNumber())
+               .str() +
+           "'";
+  return "a constant";
 }
 
 bool isScalar(Value value) {
@@ -36,6 +52,33 @@ Value skipViews(Value value) {
     value = source;
   }
   return value;
+}
+
+static bool isTrainedNorm(Operation *op) {
+  auto node = dyn_cast<onnx::NodeOp>(op);
+  return node && trainsBatchNorm(node);
+}
+
+ValueRange readForResult(Operation *op) {
+  ValueRange operands = op->getOperands();
+  return isTrainedNorm(op) ? operands.take_front(3) : operands;
+}
+
+WriteOp findOtherWrite(ReadOp read) {
+  llvm::DenseSet<Operation *> seen;
+  SmallVector<Operation *> open(read->getUsers());
+  while (!open.empty()) {
+    Operation *user = open.pop_back_val();
+    if (!seen.insert(user).second)
+      continue;
+    auto write = dyn_cast<WriteOp>(user);
+    if (write && write.getSymbol() != read.getSymbol())
+      return write;
+    // Only the next statistics follow from running statistics.
+    if (!isTrainedNorm(user))
+      llvm::append_range(open, user->getUsers());
+  }
+  return {};
 }
 
 onnx::NodeOp elementwiseNode(Value value) {

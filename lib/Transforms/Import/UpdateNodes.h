@@ -4,11 +4,15 @@
 #define LIB_TRANSFORMS_IMPORT_UPDATENODES_H
 
 #include "dialects/Onnx/Onnx.h"
+#include "dialects/Zero/Zero.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace zero {
+
+/// "MatMul node 'v20'", or what else `value` is, for messages.
+std::string describe(mlir::Value value);
 
 /// Whether `value` has one element.
 bool isScalar(mlir::Value value);
@@ -17,6 +21,13 @@ bool sameShape(mlir::Value a, mlir::Value b);
 /// Where `value` comes from through nodes that only change the shape: of the same shape as `value`,
 /// or also of one element.
 mlir::Value skipViews(mlir::Value value);
+
+/// The operands from which the first result of `op` is computed: a batch normalization that trains
+/// normalizes without its running statistics.
+mlir::ValueRange readForResult(mlir::Operation *op);
+
+/// A write of other state than `read` reads whose value depends on it; null if there is none.
+WriteOp findOtherWrite(ReadOp read);
 
 /// The node that computes `value` element by element from operands of its shape or of one element;
 /// null if there is none.

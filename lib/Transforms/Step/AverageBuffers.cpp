@@ -129,7 +129,8 @@ struct AverageBuffers : zero::impl::AverageBuffersBase<AverageBuffers> {
         reads[read.getSymbol()].push_back(read);
       auto write = dyn_cast<WriteOp>(op);
       auto state = write ? symbols.lookup<StateOp>(write.getSymbol()) : StateOp();
-      if (state && state.getRole() == Role::Buffer)
+      // What a step writes once is the same on all ranks.
+      if (state && state.getRole() == Role::Buffer && isIn(write, Segment::MicroBatch))
         writes[state.getTensorType().getElementType()].push_back(write);
     }
     bool several = microBatchesOf(getOperation()) > 1;

@@ -25,7 +25,8 @@ func.func @step() {
 
 // -----
 
-// expected-error @+1 {{nothing to train: the model has no trainable parameter}}
+// expected-error @+2 {{nothing to train: the model has no trainable parameter}}
+// expected-note @+1 {{parameters are initializers of a model; if they are inputs whose next values are outputs, pair them with --carry=INPUT=OUTPUT,...}}
 func.func @step(%x: tensor<f32>) -> (tensor<f32> {zero.binding = "loss"}) {
   return %x : tensor<f32>
 }

@@ -1,23 +1,26 @@
 // RUN: zero-opt %s --split-input-file --zero-average-buffers | FileCheck %s
 
 // One bucket per element type. The collectives are before the epilogue and the writes at its end. A
-// counter of the optimizer is not a buffer.
+// counter of the optimizer is not a buffer, and what is written in the epilogue is the same on all
+// ranks.
 zero.state buffer @a : tensor<3xf32> {splat = 0.0}
 zero.state buffer @b : tensor<100xf32> {splat = 0.0}
 zero.state buffer @wide : tensor<2xf64> {splat = 0.0}
+zero.state buffer @key : tensor<2xi64> {splat = 0.0}
 zero.state optimizer @count : tensor<f64> {splat = 1.0}
 func.func private @tick(%c: tensor<f64>) -> tensor<f64> attributes {zero.kernel} {
   return %c : tensor<f64>
 }
 
 // CHECK-LABEL: func.func @step
-func.func @step(%a: tensor<3xf32>, %b: tensor<100xf32>, %w: tensor<2xf64>) {
+func.func @step(%a: tensor<3xf32>, %b: tensor<100xf32>, %w: tensor<2xf64>, %k: tensor<2xi64>) {
   zero.write @a, %a : tensor<3xf32>
   zero.write @wide, %w : tensor<2xf64>
   zero.write @b, %b : tensor<100xf32>
   %c = zero.read @count : tensor<f64>
   %n = zero.launch @tick(%c) {zero.schedule = #zero.schedule<epilogue>} : (tensor<f64>) -> tensor<f64>
   zero.write @count, %n {zero.schedule = #zero.schedule<epilogue>} : tensor<f64>
+  zero.write @key, %k {zero.schedule = #zero.schedule<epilogue>} : tensor<2xi64>
   return
 }
 // CHECK: %[[BUCKET:.*]] = zero.bucket(%arg0, %arg1) at [0, 64] : (tensor<3xf32>, tensor<100xf32>) -> tensor<192xf32>
@@ -28,6 +31,7 @@ func.func @step(%a: tensor<3xf32>, %b: tensor<100xf32>, %w: tensor<2xf64>) {
 // CHECK: zero.rank_mean %[[WIDE]]
 // CHECK: zero.launch @tick
 // CHECK: zero.write @count
+// CHECK-NEXT: zero.write @key, %arg3
 // CHECK: zero.write @a, %[[A]] {zero.schedule = #zero.schedule<epilogue>}
 // CHECK-NEXT: zero.write @b, %[[B]] {zero.schedule = #zero.schedule<epilogue>}
 // CHECK-NEXT: zero.write @wide, %{{.*}} {zero.schedule = #zero.schedule<epilogue>}

@@ -103,9 +103,10 @@ def LiftUpdates : Pass<"zero-lift-updates", "::mlir::ModuleOp"> {
 
     One launch computes scalars that follow from counters and the learning rate, and the next
     values of counters. The learning rate is an input of one float that only updates read; the
-    step then takes it as `learning_rate`. Other state stays as it is: `zero-update-buffers` makes
-    buffers of it. An update that is not elementwise, or that depends on other values of the batch
-    than the gradient, is an error that names the value.
+    step then takes it as the scalar `learning_rate`. State of several elements whose new value
+    does not depend on the batch is written once a step, from nodes in the epilogue. Other state
+    stays as it is: `zero-update-buffers` makes buffers of it. An update that is not elementwise, or
+    that depends on other values of the batch than the gradient, is an error that names the value.
 
     ```mlir
     zero.state constant @w : tensor<8x4xf32> {required}                  // before

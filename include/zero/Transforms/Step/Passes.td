@@ -76,7 +76,8 @@ def AverageBuffers : Pass<"zero-average-buffers", "::mlir::ModuleOp"> {
     mean over ranks, in rank order, so that all ranks hold the same values: one bucket for each
     element type, one collective, and the writes at the end of the step. Over several
     micro-batches each continues from the result of the previous one, in accumulators, and the
-    mean is taken once, after the last. A skipped step does not write them.
+    mean is taken once, after the last. A skipped step does not write them. What the step writes
+    in its epilogue already is the same on all ranks, and stays.
 
     ```mlir
     zero.write @mean, %m : tensor<8xf32>                          // before
