@@ -50,6 +50,14 @@ class Program(Zero):
         run([build / "bin/zeroc", *self.export(folder), "--zero-stage=0", f"--ranks={case.ranks}",
              f"--threads-per-rank={case.threads}", "-o", self.executable(folder)])
 
+    def data(self, folder):
+        """JAX has integers of 32 bits, and its exporter writes them so."""
+        names = json.loads((folder / f"{self.form}.json").read_text())["args"]
+        inputs = [entry["name"] for entry in names if entry.get("role") == "data"]
+        own = {name: folder / f"{self.form}-{name}.npy" for name in inputs}
+        return {name: path if path.exists() else folder / f"{name}.npy"
+                for name, path in own.items()}
+
     def run_flags(self, folder):
         return [f"--weights={folder / self.form}.npz"]
 

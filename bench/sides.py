@@ -63,9 +63,13 @@ class Zero:
         del folder
         return []
 
-    def train(self, case, folder, steps, timeout):
+    def data(self, folder):
+        """The file of each input, by name."""
         inputs = json.loads((folder / "case.json").read_text())["inputs"]
-        data = ",".join(f"{name}={folder / name}.npy" for name in inputs)
+        return {name: folder / f"{name}.npy" for name in inputs}
+
+    def train(self, case, folder, steps, timeout):
+        data = ",".join(f"{name}={file}" for name, file in self.data(folder).items())
         report = folder / "report.json"
         usage = run([self.run_program, self.executable(folder), "--quiet", f"--data={data}",
                      f"--threads-per-rank={case.threads}", f"--steps={WARM_UP + steps}",

@@ -1,8 +1,8 @@
 """Writes a case's step as StableHLO: jax_program.py CASE FORM
 
 Only GPT-2 and AdamW in fp32. FORM is `unrolled`, where each layer is written out, or `scan`, where
-one loop has all layers. Writes FORM.mlir, FORM.json and, if the case has weights, FORM.npz with
-the initial parameters. The moments and the count begin as zero.
+one loop has all layers. Writes FORM.mlir, FORM.json, FORM-input_ids.npy and, if the case has
+weights, FORM.npz with the initial parameters. The moments and the count begin as zero.
 """
 
 import json
@@ -47,6 +47,7 @@ def main():
     input_ids = jax.ShapeDtypeStruct((SIZES["batch"], SIZES["sequence"]), jnp.int32)
     zero.from_jax(step, params, params, params, count, input_ids, path=FOLDER / f"{FORM}.mlir",
                   carry=("params", "first", "second", "count"), loss=4)
+    np.save(FOLDER / f"{FORM}-input_ids.npy", np.load(FOLDER / "input_ids.npy").astype(np.int32))
     if (FOLDER / "weights.npz").exists():
         zero.save_weights({"params": initial_values(shapes)}, FOLDER / f"{FORM}.npz")
 

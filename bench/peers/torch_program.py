@@ -23,8 +23,8 @@ def main():
     model, _ = build(sizes, FOLDER)
     batch = {name: torch.from_numpy(np.load(FOLDER / f"{name}.npy")[:sizes["batch"]])
              for name in sizes["inputs"]}
-    zero.from_torch(model.train(), batch, path=FOLDER / "joint.mlir")
-    zero.save_weights(model, FOLDER / "joint.npz")
+    program = zero.from_torch(model.train(), batch, path=FOLDER / "joint.mlir")
+    zero.save_weights(model, FOLDER / "joint.npz", program)
 
 
 if __name__ == "__main__":

@@ -39,6 +39,12 @@ foreach name = ["acos", "acosh", "asin", "asinh", "atan", "atanh", "cosh", "erf"
                 "is_inf", "is_neg_inf", "is_pos_inf", "sinh", "square", "tan"] in
   def Chlo_Unary_#name : Chlo_Unary<name>;
 
+def Chlo_NextAfterOp
+    : Op<Chlo_Dialect, "next_after", [Pure, SameTypeOperands, SameOperandsAndResultShape]> {
+  let arguments = (ins AnyStaticShapeTensor:$x, AnyStaticShapeTensor:$y);
+  let results = (outs AnyStaticShapeTensor:$result);
+}
+
 def Chlo_TopKOp : Op<Chlo_Dialect, "top_k", [Pure]> {
   let arguments = (ins AnyStaticShapeTensor:$operand, I64Attr:$k);
   let results = (outs AnyStaticShapeTensor:$values, AnyStaticShapeTensor:$indices);

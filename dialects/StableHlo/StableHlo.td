@@ -226,6 +226,14 @@ def StableHlo_CustomCallOp : StableHlo_Op<"custom_call", []> {
   let results = (outs Variadic<AnyType>:$outputs);
 }
 
+def StableHlo_CompositeOp : StableHlo_Op<"composite", []> {
+  let summary = "Call a function that says what a library's op computes";
+  let arguments = (ins Variadic<AnyType>:$inputs, StrAttr:$name,
+                       OptionalAttr<DictionaryAttr>:$composite_attributes,
+                       FlatSymbolRefAttr:$decomposition, OptionalAttr<I32Attr>:$version);
+  let results = (outs Variadic<AnyType>:$outputs);
+}
+
 def StableHlo_WhileOp
     : StableHlo_Op<"while", [RecursivelySpeculatable, RecursiveMemoryEffects]> {
   let arguments = (ins Variadic<AnyType>:$operands);

@@ -304,6 +304,21 @@ static LogicalResult gradXGradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bo
   return success();
 }
 
+/// ConvGradW is linear in both operands, too.
+static LogicalResult gradWGradient(onnx::NodeOp node, ValueRange grad, ArrayRef<bool> wanted,
+                                   NodeBuilder &builder, MutableArrayRef<Value> grads) {
+  Value dy = node.getInputs()[0], x = node.getInputs()[1];
+  auto conv = convolutionOf(node, node.inputType(1), node.outputType(0), node.inputType(0));
+  if (failed(conv))
+    return failure();
+  auto attrs = attributesOf(builder, *conv);
+  if (wanted[0])
+    grads[0] = builder.create(op::Conv, dy.getType(), {x, grad[0]}, attrs).getResult(0);
+  if (wanted[1])
+    grads[1] = builder.create(own::ConvGradX, x.getType(), {dy, grad[0]}, attrs).getResult(0);
+  return success();
+}
+
 //===----------------------------------------------------------------------===//
 // ConvTranspose
 //===----------------------------------------------------------------------===//
@@ -398,7 +413,7 @@ void registerConv() {
   registerOp({op::Conv, 13, 23, Kind::Other, lowerConv, convGradient});
   registerOp({op::ConvTranspose, 13, 23, Kind::Other, nullptr, nullptr, expandTranspose});
   registerOp({own::ConvGradX, 1, 1, Kind::Other, lowerGradX, gradXGradient});
-  registerOp({own::ConvGradW, 1, 1, Kind::Other, lowerGradW});
+  registerOp({own::ConvGradW, 1, 1, Kind::Other, lowerGradW, gradWGradient});
   registerRuntimeOp("ConvGrad", expandConvGrad);
   registerRuntimeOp("ConvTransposeGrad", expandTransposeGrad);
 }

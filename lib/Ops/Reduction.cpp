@@ -225,17 +225,20 @@ static Value productSlope(NodeBuilder &b, Value x, Value dy, Value, ArrayRef<int
   return b.mul(dy, back);
 }
 
-static void add(onnx::Operator type, LowerFn lower, GradientFn gradient) {
-  registerOp(keepsWide({type, 7, kNewestOpset, Kind::Rows, lower, gradient}));
+static void add(onnx::Operator type, LowerFn lower, GradientFn gradient, bool anySign = false) {
+  OpDef def = keepsWide({type, 7, kNewestOpset, Kind::Rows, lower, gradient});
+  def.anySign = anySign;
+  registerOp(def);
 }
 
 void registerReduction() {
   using C = Combine;
-  add(op::ReduceSum, lowerReduction<C::Sum, same, nullptr>, reductionGradient<sumSlope>);
+  add(op::ReduceSum, lowerReduction<C::Sum, same, nullptr>, reductionGradient<sumSlope>, true);
   add(op::ReduceMean, lowerReduction<C::Sum, same, divideByCount>, reductionGradient<meanSlope>);
-  add(op::ReduceMax, lowerReduction<C::Max, same, nullptr>, reductionGradient<extremeSlope>);
-  add(op::ReduceMin, lowerReduction<C::Min, same, nullptr>, reductionGradient<extremeSlope>);
-  add(op::ReduceProd, lowerReduction<C::Product, same, nullptr>, reductionGradient<productSlope>);
+  add(op::ReduceMax, lowerReduction<C::Max, same, nullptr>, reductionGradient<extremeSlope>, true);
+  add(op::ReduceMin, lowerReduction<C::Min, same, nullptr>, reductionGradient<extremeSlope>, true);
+  add(op::ReduceProd, lowerReduction<C::Product, same, nullptr>, reductionGradient<productSlope>,
+      true);
   add(op::ReduceL1, lowerReduction<C::Sum, magnitude, nullptr>, reductionGradient<l1Slope>);
   add({"", "ReduceLogSum"}, lowerReduction<C::Sum, same, logarithm>,
       reductionGradient<logSumSlope>);

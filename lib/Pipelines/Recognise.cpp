@@ -11,6 +11,8 @@ void zero::addRecognise(OpPassManager &pm, const PhaseOptions &options) {
   // Composites are recognized first, while the patterns are those of the exporter. The other nodes
   // are then expanded to nodes that have gradients and lowerings.
   pm.addNestedPass<func::FuncOp>(createFoldTransposes());
+  pm.addNestedPass<func::FuncOp>(createRecogniseMean());
+  pm.addNestedPass<func::FuncOp>(createRecogniseSoftmax());
   pm.addNestedPass<func::FuncOp>(createRecogniseGelu());
   pm.addNestedPass<func::FuncOp>(createRecogniseSwish());
   pm.addNestedPass<func::FuncOp>(createRecogniseNormalization());

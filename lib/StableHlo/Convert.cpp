@@ -21,7 +21,7 @@ using namespace mlir;
 
 namespace zero::hlo {
 
-static const RuleTable &ruleTable() {
+const RuleTable &ruleTable() {
   static const RuleTable table = [] {
     RuleTable rules;
     for (auto add : {addElementwiseRules, addIntegerRules, addFunctionRules, addMovementRules,
@@ -62,6 +62,13 @@ StringRef combinerOf(Region &region) {
   return takesBoth ? combine->getName().getStringRef() : StringRef();
 }
 
+/// The name that JAX gave an op, "jit(step)/dot_general", if it was printed with locations.
+static StringRef nameOf(Location where) {
+  if (auto name = where->findInstanceOf<NameLoc>())
+    return name.getName();
+  return {};
+}
+
 namespace {
 class FunctionConverter {
 public:
@@ -86,7 +93,7 @@ private:
 
   Emitter emitterAt(Operation *op) {
     builder.setInsertionPoint(op);
-    return Emitter(builder, op->getLoc(), "", constants);
+    return Emitter(builder, op->getLoc(), nameOf(op->getLoc()), constants);
   }
 
   void convert(Operation *op);
@@ -133,7 +140,7 @@ std::string FunctionConverter::wrongType(Operation *op) {
   for (TypeRange types : {TypeRange(op->getOperandTypes()), TypeRange(op->getResultTypes())})
     for (Type type : types) {
       auto tensor = dyn_cast<RankedTensorType>(type);
-      constexpr int64_t kMostElements = int64_t(1) << 48;
+      constexpr int64_t kMostElements = int64_t(1) << 40;
       int64_t elements = 1;
       bool fits = tensor && tensor.hasStaticShape() && isElementType(tensor.getElementType());
       for (int64_t size : fits ? tensor.getShape() : ArrayRef<int64_t>())

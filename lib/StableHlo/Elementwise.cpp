@@ -2,6 +2,8 @@
 
 #include "Rules.h"
 
+#include <limits>
+
 using namespace mlir;
 using namespace zero::stablehlo;
 
@@ -36,6 +38,36 @@ static LogicalResult floatNode(Operation *op, Emitter &b, SmallVectorImpl<Value>
 // Arithmetic
 //===----------------------------------------------------------------------===//
 
+/// The operand that `op` returns unchanged for any value of it, because the other one is a
+/// constant: a bound that is infinite, or a factor of 1. Null if there is none.
+template <bool commutes>
+static Value unchanged(Operation *op, Emitter &b, double neutral) {
+  for (unsigned side : {1u, 0u})
+    if ((side == 1 || commutes) && isFloat(op->getOperand(side)) &&
+        b.splatOf(op->getOperand(side)) == neutral)
+      return op->getOperand(1 - side);
+  return {};
+}
+
+/// JAX begins each maximum at minus infinity.
+template <const onnx::Operator &type, const onnx::Operator &logical, bool isMaximum>
+static LogicalResult extreme(Operation *op, Emitter &b, SmallVectorImpl<Value> &results) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  if (Value same = unchanged<true>(op, b, isMaximum ? -infinity : infinity)) {
+    results.push_back(same);
+    return success();
+  }
+  return nodeOrLogic<type, logical>(op, b, results);
+}
+
+static LogicalResult multiply(Operation *op, Emitter &b, SmallVectorImpl<Value> &results) {
+  if (Value same = unchanged<true>(op, b, 1)) {
+    results.push_back(same);
+    return success();
+  }
+  return nodeOrLogic<op::Mul, op::And>(op, b, results);
+}
+
 static LogicalResult subtract(Operation *op, Emitter &b, SmallVectorImpl<Value> &results) {
   if (isBool(elementOf(op->getOperand(0))))
     return b.refuse("expected numbers");
@@ -47,6 +79,10 @@ static LogicalResult divide(Operation *op, Emitter &b, SmallVectorImpl<Value> &r
   Value x = op->getOperand(0), y = op->getOperand(1);
   if (isBool(elementOf(x)))
     return b.refuse("expected numbers");
+  if (Value same = unchanged<false>(op, b, 1)) {
+    results.push_back(same);
+    return success();
+  }
   Value quotient = b.div(x, y);
   // An integer divided by 0 is all ones.
   if (!isFloat(x) && !b.constantOf(y))
@@ -66,6 +102,22 @@ static LogicalResult remainder(Operation *op, Emitter &b, SmallVectorImpl<Value>
     rest = b.where(b.binary(op::Equal, y, b.number(0, elementOf(y))), x, rest);
   results.push_back(rest);
   return success();
+}
+
+/// Whether `value` is the square of floats, which is never -0.
+static bool isSquare(Value value) {
+  auto node = value.getDefiningOp<onnx::NodeOp>();
+  return node && node.is(op::Mul) && isFloat(value) && node.getInputs()[0] == node.getInputs()[1];
+}
+
+/// The square of a complex number without imaginary part adds 0, which would hide a sum of squares.
+static LogicalResult add(Operation *op, Emitter &b, SmallVectorImpl<Value> &results) {
+  Value x = op->getOperand(0), y = op->getOperand(1);
+  if (isSquare(x) && b.splatOf(y) == 0) {
+    results.push_back(x);
+    return success();
+  }
+  return nodeOrLogic<op::Add, op::Or>(op, b, results);
 }
 
 static LogicalResult negate(Operation *op, Emitter &b, SmallVectorImpl<Value> &results) {
@@ -127,11 +179,27 @@ static onnx::Operator comparisonOf(ComparisonDirection direction) {
   return op::Equal;
 }
 
+/// Integers in IEEE 754's total order of floats: their bits, of which those behind the sign are
+/// inverted for negative floats.
+static Value totalOrder(Emitter &b, Value x) {
+  if (elementOf(x).getIntOrFloatBitWidth() == 16)
+    x = b.cast(x, b.getBuilder().getF32Type());
+  const unsigned width = elementOf(x).getIntOrFloatBitWidth();
+  Type integer = b.getBuilder().getIntegerType(width);
+  auto scalar = RankedTensorType::get({}, integer);
+  Value bits = b.bitcast(x, integer);
+  Value isNegative = b.binary(op::Less, bits, b.number(0, integer));
+  Value behindSign = b.integers(scalar, APInt::getSignedMaxValue(width).getSExtValue());
+  return b.where(isNegative, b.binary(op::BitwiseXor, bits, behindSign), bits);
+}
+
 static LogicalResult compare(Operation *op, Emitter &b, SmallVectorImpl<Value> &results) {
   auto comparison = cast<CompareOp>(op);
   Value x = comparison.getLhs(), y = comparison.getRhs();
-  if (comparison.getCompareType() == ComparisonType::TOTALORDER)
-    return b.refuse("expected a comparison of floats by value, got their total order");
+  if (comparison.getCompareType() == ComparisonType::TOTALORDER && isFloat(x)) {
+    x = totalOrder(b, x);
+    y = totalOrder(b, y);
+  }
   const ComparisonDirection direction = comparison.getComparisonDirection();
   const bool tests = direction == ComparisonDirection::EQ || direction == ComparisonDirection::NE;
   // Nodes order no booleans.
@@ -191,10 +259,10 @@ static LogicalResult reducePrecision(Operation *op, Emitter &b, SmallVectorImpl<
 }
 
 void addElementwiseRules(RuleTable &table) {
-  table["stablehlo.add"] = nodeOrLogic<op::Add, op::Or>;
-  table["stablehlo.multiply"] = nodeOrLogic<op::Mul, op::And>;
-  table["stablehlo.maximum"] = nodeOrLogic<op::Max, op::Or>;
-  table["stablehlo.minimum"] = nodeOrLogic<op::Min, op::And>;
+  table["stablehlo.add"] = add;
+  table["stablehlo.multiply"] = multiply;
+  table["stablehlo.maximum"] = extreme<op::Max, op::Or, true>;
+  table["stablehlo.minimum"] = extreme<op::Min, op::And, false>;
   table["stablehlo.subtract"] = subtract;
   table["stablehlo.divide"] = divide;
   table["stablehlo.remainder"] = remainder;

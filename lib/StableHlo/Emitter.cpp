@@ -123,12 +123,21 @@ Value Emitter::number(double value, Type element) {
   return constant(elements);
 }
 
+Value Emitter::line(int64_t rank, int64_t axis, int64_t extent) {
+  // A longer line is computed by the step instead of stored.
+  constexpr int64_t kMostStored = 8192;
+  Type i64 = getBuilder().getI64Type();
+  SmallVector<int64_t> alone(rank, 1);
+  alone[axis] = extent;
+  if (extent <= kMostStored)
+    return integers(RankedTensorType::get(alone, i64), llvm::to_vector(llvm::seq<int64_t>(extent)));
+  Value range = one(op::Range, RankedTensorType::get(extent, i64),
+                    {number(0, i64), number(double(extent), i64), number(1, i64)});
+  return reshape(range, alone);
+}
+
 Value Emitter::iota(ArrayRef<int64_t> shape, int64_t axis) {
-  auto line = llvm::to_vector(llvm::seq<int64_t>(shape[axis]));
-  SmallVector<int64_t> alone(shape.size(), 1);
-  alone[axis] = shape[axis];
-  auto type = RankedTensorType::get(alone, getBuilder().getI64Type());
-  return expand(integers(type, line), shape);
+  return expand(line(shape.size(), axis, shape[axis]), shape);
 }
 
 //===----------------------------------------------------------------------===//

@@ -40,7 +40,10 @@ public:
   mlir::Value integers(mlir::RankedTensorType type, llvm::ArrayRef<int64_t> values);
   /// A scalar constant of element type `element`.
   mlir::Value number(double value, mlir::Type element);
-  /// 0, 1, 2, ... along dimension `axis` of `shape`, as i64.
+  /// 0, 1, 2, ... below `extent` along dimension `axis`, as i64. The other dimensions, of `rank`,
+  /// have one element.
+  mlir::Value line(int64_t rank, int64_t axis, int64_t extent);
+  /// The same, expanded to `shape`.
   mlir::Value iota(llvm::ArrayRef<int64_t> shape, int64_t axis);
 
   //===--- Nodes ------------------------------------------------------------===//

@@ -139,6 +139,8 @@ static Attribute foldFloats(StringRef name, ArrayRef<Attribute> operands, Type e
   constexpr auto nearest = APFloat::rmNearestTiesToEven;
   if (operands.size() == 1 && name == "stablehlo.negate") {
     a.changeSign();
+  } else if (name == "chlo.square") {
+    a.multiply(a, nearest);
   } else if (operands.size() == 1 && name == "stablehlo.convert" && isa<FloatType>(element)) {
     bool losesInfo = false;
     a.convert(cast<FloatType>(element).getFloatSemantics(), nearest, &losesInfo);

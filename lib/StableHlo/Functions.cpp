@@ -103,6 +103,23 @@ static Value atan2(Emitter &b, Value y, Value x) {
   return b.where(equals(b, x, 0), upright, turned);
 }
 
+/// The float next to x in the direction of y: one bit more where that is away from 0, else less.
+static Value nextAfter(Emitter &b, Value x, Value y) {
+  Type integer = b.getBuilder().getIntegerType(elementOf(x).getIntOrFloatBitWidth());
+  Value bits = b.bitcast(x, integer), zero = num(b, 0, x);
+  Value grows =
+      b.logicalNot(b.binary(op::Xor, b.binary(op::Less, x, y), b.binary(op::Greater, x, zero)));
+  Value step = b.where(grows, b.number(1, integer), b.number(-1, integer));
+  Value moved = b.bitcast(b.add(bits, step), elementOf(x));
+  // The smallest float, with the sign of y.
+  Value least = b.bitcast(b.number(1, integer), elementOf(x));
+  Value fromZero = b.where(b.binary(op::Less, y, zero), b.neg(least), least);
+  Value result = b.where(b.binary(op::Equal, x, zero), fromZero, moved);
+  result = b.where(b.binary(op::Equal, x, y), y, result);
+  Value isNaN = b.binary(op::Or, b.unary(op::IsNaN, x), b.unary(op::IsNaN, y));
+  return b.where(isNaN, b.add(x, y), result);
+}
+
 //===----------------------------------------------------------------------===//
 // Rules
 //===----------------------------------------------------------------------===//
@@ -145,6 +162,14 @@ static LogicalResult atan2Rule(Operation *op, Emitter &b, SmallVectorImpl<Value>
   return success();
 }
 
+static LogicalResult nextAfterRule(Operation *op, Emitter &b, SmallVectorImpl<Value> &results) {
+  Type element = elementOf(op->getOperand(0));
+  if (!element.isF32() && !element.isF64())
+    return b.refuse("expected floats of 32 or 64 bits");
+  results.push_back(nextAfter(b, op->getOperand(0), op->getOperand(1)));
+  return success();
+}
+
 /// Whether a float is infinite, of the signs that are asked for.
 template <bool positive, bool negative>
 static LogicalResult isInfinite(Operation *op, Emitter &b, SmallVectorImpl<Value> &results) {
@@ -164,6 +189,7 @@ void addFunctionRules(RuleTable &table) {
   table["stablehlo.exponential_minus_one"] = rule<expMinusOne>;
   table["stablehlo.round_nearest_afz"] = rule<roundAway>;
   table["stablehlo.atan2"] = atan2Rule;
+  table["chlo.next_after"] = nextAfterRule;
   table["chlo.square"] = squareRule;
   table["chlo.erf"] = rule<node<op::Erf>>;
   table["chlo.erfc"] = singleRule<erfc>;

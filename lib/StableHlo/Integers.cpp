@@ -2,6 +2,8 @@
 
 #include "Rules.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace zero::stablehlo;
 
@@ -112,23 +114,61 @@ static Value narrowed(Emitter &b, Value x, Type narrow, int64_t parts) {
   return b.concat(digits, shape.size() - 1);
 }
 
+/// The float that 16 bits are. Steps may store such floats wider, so bits are moved as those of
+/// f32.
+static Value floatOfBits(Emitter &b, Value bits, Type to) {
+  Type u32 = IntegerType::get(to.getContext(), 32, IntegerType::Unsigned);
+  Type f32 = b.getBuilder().getF32Type();
+  auto scalar = [&](int64_t value) { return b.integers(RankedTensorType::get({}, u32), value); };
+  auto masked = [&](Value x, int64_t mask) { return b.binary(op::BitwiseAnd, x, scalar(mask)); };
+  auto moved = [&](Value x, int64_t distance) {
+    return shifted(b, x, scalar(distance), /*left=*/true, /*isUnsigned=*/true);
+  };
+  Value wide = b.cast(bits, u32);
+  if (to.isBF16())
+    return b.cast(b.bitcast(moved(wide, 16), f32), to);
+  // The exponent of f16 is smaller by 112; that of infinity and NaN is the largest in both.
+  Value size = b.bitcast(moved(masked(wide, 0x7fff), 13), f32);
+  Value scaled = b.mul(size, b.number(std::ldexp(1.0, 112), f32));
+  Value isFinite = b.binary(op::Less, masked(wide, 0x7fff), scalar(0x7c00));
+  Value largest =
+      b.bitcast(b.binary(op::BitwiseOr, moved(masked(wide, 0x7fff), 13), scalar(0x7f800000)), f32);
+  Value magnitude = b.bitcast(b.where(isFinite, scaled, largest), u32);
+  Value sign = moved(masked(wide, 0x8000), 16);
+  return b.cast(b.bitcast(b.binary(op::BitwiseOr, magnitude, sign), f32), to);
+}
+
+/// The bits of a bf16 as unsigned integers: the upper half of those of the f32 that it is.
+static Value bitsOfShortFloat(Emitter &b, Value x, Type u16) {
+  Type u32 = IntegerType::get(u16.getContext(), 32, IntegerType::Unsigned);
+  Value bits = b.bitcast(b.cast(x, b.getBuilder().getF32Type()), u32);
+  Value distance = b.integers(RankedTensorType::get({}, u32), 16);
+  return b.cast(shifted(b, bits, distance, /*left=*/false, /*isUnsigned=*/true), u16);
+}
+
 static LogicalResult bitcastConvert(Operation *op, Emitter &b, SmallVectorImpl<Value> &results) {
   Value x = op->getOperand(0);
   Type from = elementOf(x), to = elementOf(op->getResult(0));
   const int64_t before = from.getIntOrFloatBitWidth(), after = to.getIntOrFloatBitWidth();
-  if (isBool(from) || isBool(to))
-    return b.refuse("expected numbers of 8 to 64 bits");
+  if (isBool(from) || isBool(to) || (from.isF16() && from != to))
+    return b.refuse("expected numbers of 8 to 64 bits, and no bits of f16");
   auto unsignedOf = [&](int64_t width) {
     return IntegerType::get(op->getContext(), width, IntegerType::Unsigned);
   };
+  if (from == to) {
+    results.push_back(x);
+    return success();
+  }
+  x = from.isBF16() ? bitsOfShortFloat(b, x, unsignedOf(before)) : b.bitcast(x, unsignedOf(before));
   if (before < after) {
     if (shapeOf(x).empty() || shapeOf(x).back() != after / before)
       return b.refuse("expected the parts of an element in the last dimension");
-    x = widened(b, b.bitcast(x, unsignedOf(before)), unsignedOf(after));
+    x = widened(b, x, unsignedOf(after));
   } else if (before > after) {
     x = narrowed(b, x, unsignedOf(after), before / after);
   }
-  results.push_back(b.bitcast(x, to));
+  const bool isShortFloat = to.isF16() || to.isBF16();
+  results.push_back(isShortFloat ? floatOfBits(b, x, to) : b.bitcast(x, to));
   return success();
 }
 

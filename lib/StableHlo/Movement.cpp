@@ -9,9 +9,6 @@ using namespace zero::stablehlo;
 
 namespace zero::hlo {
 
-/// A longer line of numbers is computed by the step instead of stored.
-static constexpr int64_t kMostStoredNumbers = 8192;
-
 static LogicalResult constant(Operation *, Emitter &b, SmallVectorImpl<Value> &) {
   return b.refuse("expected the values of the constant in the file; print them all, with "
                   "large_elements_limit=None");
@@ -22,17 +19,7 @@ static LogicalResult iota(Operation *op, Emitter &b, SmallVectorImpl<Value> &res
   const uint64_t axis = cast<IotaOp>(op).getIotaDimension();
   if (axis >= uint64_t(type.getRank()) || isBool(type.getElementType()))
     return b.refuse("expected numbers along a dimension of the result");
-  SmallVector<int64_t> alone(type.getRank(), 1);
-  const int64_t extent = alone[axis] = type.getDimSize(axis);
-  Type i64 = b.getBuilder().getI64Type();
-  Value line;
-  if (extent > kMostStoredNumbers)
-    line = b.reshape(b.one({"", "Range"}, RankedTensorType::get(extent, i64),
-                           {b.number(0, i64), b.number(double(extent), i64), b.number(1, i64)}),
-                     alone);
-  else
-    line =
-        b.integers(RankedTensorType::get(alone, i64), llvm::to_vector(llvm::seq<int64_t>(extent)));
+  Value line = b.line(type.getRank(), axis, type.getDimSize(axis));
   results.push_back(b.expand(b.cast(line, type.getElementType()), type.getShape()));
   return success();
 }
@@ -148,12 +135,10 @@ static LogicalResult pad(Operation *op, Emitter &b, SmallVectorImpl<Value> &resu
               interior.size() == shape.size() && shapeOf(fill).empty() &&
               elementOf(fill) == elementOf(x);
   for (size_t dim = 0; fits && dim < shape.size(); ++dim) {
+    int64_t spread = 0;
     fits = isSize(low[dim]) && isSize(high[dim]) && interior[dim] >= 0 && interior[dim] <= kMost &&
-           shape[dim] * (interior[dim] + 1) <= kMost;
-    if (fits)
-      fits = shape[dim] + std::max<int64_t>(shape[dim] - 1, 0) * interior[dim] + low[dim] +
-                 high[dim] >=
-             0;
+           !llvm::MulOverflow(shape[dim], interior[dim] + 1, spread) && spread <= kMost;
+    fits = fits && spread - (shape[dim] > 0 ? interior[dim] : 0) + low[dim] + high[dim] >= 0;
   }
   if (!fits)
     return b.refuse("expected paddings of a possible size for each dimension, and a scalar");

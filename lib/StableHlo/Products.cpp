@@ -117,8 +117,11 @@ static LogicalResult emitProduct(Operation *op, Emitter &b, ArrayRef<int64_t> ba
   auto shape = joined(joined(sizesOf(shapeOf(x), left->batch), sizesOf(shapeOf(x), left->free)),
                       sizesOf(shapeOf(y), right->free));
   Type sum = sumType(x, y, type.getElementType());
-  Value result = product(b, b.cast(x, sum), b.cast(y, sum), *left, *right, shape);
-  results.push_back(b.cast(result, type.getElementType()));
+  // Products of integers have the same bits with a sign and without.
+  Type plain = isFloat ? sum : b.getBuilder().getIntegerType(sum.getIntOrFloatBitWidth());
+  auto widened = [&](Value operand) { return b.bitcast(b.cast(operand, sum), plain); };
+  Value result = product(b, widened(x), widened(y), *left, *right, shape);
+  results.push_back(b.cast(b.bitcast(result, sum), type.getElementType()));
   return success();
 }
 

@@ -2,7 +2,8 @@
 //
 // A reduction of one operand with a known combiner is one Reduce node; an initial value other than
 // the neutral one is combined with its result. A reduction of values and their indices, as JAX
-// writes argmax and argmin, is a ReduceMax or ReduceMin and an ArgMax or ArgMin.
+// writes argmax and argmin, is a ReduceMax or ReduceMin and an ArgMax or ArgMin. Any other body
+// combines halves of a dimension until one element is left.
 //
 //===----------------------------------------------------------------------===//
 
@@ -80,16 +81,48 @@ bool isNeutral(Emitter &b, Value value, const Combiner &combiner) {
 // One operand
 //===----------------------------------------------------------------------===//
 
-/// XORs halves of `x` along `axis` until one slice is left.
-static Value reduceXor(Emitter &b, Value x, int64_t axis) {
-  const onnx::Operator combine = isBool(elementOf(x)) ? op::Xor : op::BitwiseXor;
-  while (shapeOf(x)[axis] > 1) {
-    const int64_t extent = shapeOf(x)[axis], half = extent / 2;
-    Value sum =
-        b.binary(combine, b.sliceAxis(x, axis, 0, half), b.sliceAxis(x, axis, half, 2 * half));
-    x = extent % 2 ? b.concat({sum, b.sliceAxis(x, axis, extent - 1, extent)}, axis) : sum;
+/// Combines both halves of dimension `axis` of `tensors` by the body of `op` until one slice is
+/// left.
+static LogicalResult halve(ReduceOp op, Emitter &b, int64_t axis, SmallVectorImpl<Value> &tensors) {
+  while (shapeOf(tensors.front())[axis] > 1) {
+    const int64_t extent = shapeOf(tensors.front())[axis], half = extent / 2;
+    SmallVector<Value> operands;
+    for (int64_t begin : {int64_t(0), half})
+      for (Value tensor : tensors)
+        operands.push_back(b.sliceAxis(tensor, axis, begin, begin + half));
+    FailureOr<SmallVector<Value>> combined = emitBody(b, op.getBody(), operands);
+    if (failed(combined) || combined->size() != tensors.size())
+      return failure();
+    for (auto [tensor, value] : llvm::zip_equal(tensors, *combined))
+      tensor = extent % 2 ? b.concat({value, b.sliceAxis(tensor, axis, extent - 1, extent)}, axis)
+                          : value;
   }
-  return x;
+  return success();
+}
+
+/// A reduction by any body, which StableHLO says is associative.
+static LogicalResult reduceByHalves(ReduceOp op, Emitter &b, SmallVectorImpl<Value> &results) {
+  const size_t count = op->getNumResults();
+  SmallVector<Value> tensors(op.getOperands().take_front(count));
+  ArrayRef<int64_t> full = shapeOf(tensors.front());
+  auto shape = sizesOf(full, otherDims(full.size(), op.getDimensions()));
+  bool fits = productOf(full) > 0;
+  for (Value tensor : tensors)
+    fits = fits && shapeOf(tensor) == full;
+  for (int64_t axis : op.getDimensions())
+    fits = fits && succeeded(halve(op, b, axis, tensors));
+  SmallVector<Value> operands;
+  for (Value start : op.getOperands().drop_front(count))
+    operands.push_back(b.expand(start, shape));
+  for (Value tensor : tensors)
+    operands.push_back(fits ? b.reshape(tensor, shape) : tensor);
+  FailureOr<SmallVector<Value>> combined;
+  if (fits)
+    combined = emitBody(b, op.getBody(), operands);
+  if (failed(combined) || combined->size() != count)
+    return b.refuse("expected elements, and a body of elementwise ops on scalars");
+  llvm::append_range(results, *combined);
+  return success();
 }
 
 static LogicalResult reduceOne(ReduceOp op, Emitter &b, SmallVectorImpl<Value> &results) {
@@ -100,16 +133,9 @@ static LogicalResult reduceOne(ReduceOp op, Emitter &b, SmallVectorImpl<Value> &
     results.push_back(b.expand(start, shape));
     return success();
   }
-  if (name == "stablehlo.xor") {
-    for (int64_t axis : op.getDimensions())
-      x = reduceXor(b, x, axis);
-    const onnx::Operator combine = isBool(elementOf(x)) ? op::Xor : op::BitwiseXor;
-    results.push_back(b.binary(combine, b.reshape(x, shape), start));
-    return success();
-  }
   std::optional<Combiner> combiner = combinerFor(name, elementOf(x));
   if (!combiner)
-    return b.refuse("expected a body that is one of add, multiply, maximum, minimum, and, or, xor");
+    return reduceByHalves(op, b, results);
   Value result = b.reduce(combiner->reduction, x, op.getDimensions());
   if (!isNeutral(b, start, *combiner))
     result = b.binary(combiner->node, result, start);
@@ -189,11 +215,12 @@ static bool isIota(Emitter &b, Value value, int64_t axis) {
   if (int64_t(shape.size()) != rank)
     return false;
   // A long line of numbers is a Range.
-  if (auto line = value.getDefiningOp<onnx::NodeOp>(); line && line.is(op::Reshape)) {
-    auto range = line.getInputs()[0].getDefiningOp<onnx::NodeOp>();
-    return range && range.is(op::Range) && b.splatOf(range.getInputs()[0]) == 0.0 &&
-           b.splatOf(range.getInputs()[2]) == 1.0 && shape[axis] == productOf(shape);
-  }
+  auto line = value.getDefiningOp<onnx::NodeOp>();
+  if (line && line.is(op::Reshape))
+    line = line.getInputs()[0].getDefiningOp<onnx::NodeOp>();
+  if (line && line.is(op::Range))
+    return b.splatOf(line.getInputs()[0]) == 0.0 && b.splatOf(line.getInputs()[2]) == 1.0 &&
+           shape[axis] == productOf(shape);
   std::optional<SmallVector<int64_t>> numbers = b.intsOf(value);
   if (!numbers)
     return false;
@@ -213,13 +240,12 @@ static LogicalResult reducePair(ReduceOp op, Emitter &b, SmallVectorImpl<Value> 
   auto direction = body ? argReduction(*body) : std::nullopt;
   if (!direction || dims.size() != 1 || shapeOf(x) != shapeOf(indices) ||
       shapeOf(x)[dims[0]] == 0 || !isIota(b, indices, dims[0]))
-    return b.refuse("expected two operands to be an argmax or argmin of the first, with the "
-                    "indices of one dimension as the second");
+    return reduceByHalves(op, b, results);
   const bool isMax = direction == ComparisonDirection::GT;
   std::optional<Combiner> combiner =
       combinerFor(isMax ? "stablehlo.maximum" : "stablehlo.minimum", elementOf(x));
   if (!isNeutral(b, op.getOperands()[2], *combiner) || b.splatOf(op.getOperands()[3]) != 0.0)
-    return b.refuse("expected an argmax or argmin to start from the neutral value and index 0");
+    return reduceByHalves(op, b, results);
   Value best = b.reduce(combiner->reduction, x, dims);
   auto type = tensorType(best).clone(b.getBuilder().getI64Type());
   Value index = b.one({"", isMax ? "ArgMax" : "ArgMin"}, type, x,
@@ -242,9 +268,7 @@ static LogicalResult reduce(Operation *operation, Emitter &b, SmallVectorImpl<Va
       return b.refuse("expected dimensions of the operands, and scalar initial values");
   if (count == 1)
     return reduceOne(op, b, results);
-  if (count == 2)
-    return reducePair(op, b, results);
-  return b.refuse("expected at most two operands");
+  return count == 2 ? reducePair(op, b, results) : reduceByHalves(op, b, results);
 }
 
 void addReductionRules(RuleTable &table) { table["stablehlo.reduce"] = reduce; }

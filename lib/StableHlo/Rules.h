@@ -20,6 +20,9 @@ using Rule = llvm::LogicalResult (*)(mlir::Operation *op, Emitter &b,
 
 using RuleTable = llvm::StringMap<Rule>;
 
+/// All rules by the names of ops.
+const RuleTable &ruleTable();
+
 void addElementwiseRules(RuleTable &table);
 void addIntegerRules(RuleTable &table);
 void addFunctionRules(RuleTable &table);
@@ -38,6 +41,11 @@ void addAnnotationRules(RuleTable &table);
 /// The block of `region` if it is the only one, takes scalars of the types of `arguments` and ends
 /// in stablehlo.return; null otherwise.
 mlir::Block *scalarBody(mlir::Region &region, mlir::TypeRange arguments);
+
+/// What `region`, which combines scalars, computes for each element of `operands`, tensors of one
+/// shape: the values that it returns. Fails if an op of it has no rule, or is not on scalars.
+mlir::FailureOr<llvm::SmallVector<mlir::Value>> emitBody(Emitter &b, mlir::Region &region,
+                                                         mlir::ValueRange operands);
 
 /// The name of the only op of `region`, if it combines the two arguments of its block and is what
 /// the block returns: "stablehlo.add". If the block returns its second argument, "second". Empty

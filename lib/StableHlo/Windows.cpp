@@ -82,8 +82,21 @@ namespace {
 /// A reduction of windows of one operand.
 struct Reduction {
   Value x, start;
-  Combiner combiner;
+  Region *body;
+  std::optional<Combiner> combiner; ///< if the body is a known one
   WindowDims windows;
+
+  /// The body for two tensors; null if it has an op without a rule.
+  Value combine(Emitter &b, Value x, Value y) const {
+    if (combiner)
+      return b.binary(combiner->node, x, y);
+    FailureOr<SmallVector<Value>> result = emitBody(b, *body, {x, y});
+    return succeeded(result) && result->size() == 1 ? result->front() : Value();
+  }
+  /// What pads: the neutral element, which an initial value of an unknown body is.
+  Value fill(Emitter &b) const {
+    return combiner ? b.constant(neutralElement(*combiner, elementOf(x))) : start;
+  }
 
   /// The dimensions in which windows do more than pass elements on.
   SmallVector<int64_t> spanned() const {
@@ -97,15 +110,18 @@ struct Reduction {
 };
 } // namespace
 
-/// Combines the elements of `x` up to each position of `axis`, by steps that double.
-static Value scan(Emitter &b, Value x, int64_t axis, const Combiner &combiner, bool fromEnd) {
+/// Combines the elements up to each position of `axis`, by steps that double.
+static Value scan(Emitter &b, const Reduction &reduction, int64_t axis, bool fromEnd) {
+  Value x = reduction.x, fill = reduction.fill(b);
   const int64_t extent = shapeOf(x)[axis], rank = shapeOf(x).size();
-  Value fill = b.constant(neutralElement(combiner, elementOf(x)));
   for (int64_t step = 1; step < extent; step *= 2) {
     SmallVector<int64_t> low(rank, 0), high(rank, 0);
     low[axis] = fromEnd ? -step : step;
     high[axis] = -low[axis];
-    x = b.binary(combiner.node, x, b.pad(x, low, high, fill));
+    Value before = b.pad(x, low, high, fill);
+    x = fromEnd ? reduction.combine(b, x, before) : reduction.combine(b, before, x);
+    if (!x)
+      return {};
   }
   return x;
 }
@@ -125,8 +141,8 @@ static Value runningReduction(Emitter &b, const Reduction &reduction) {
     return {};
   const bool fromEnd = after != 0;
   Type element = elementOf(reduction.x);
-  if (reduction.combiner.node != op::Add || element.isUnsignedInteger())
-    return scan(b, reduction.x, axis, reduction.combiner, fromEnd);
+  if (!reduction.combiner || reduction.combiner->node != op::Add || element.isUnsignedInteger())
+    return scan(b, reduction, axis, fromEnd);
   return b.one(op::CumSum, reduction.x.getType(),
                {reduction.x, b.number(double(axis), b.getBuilder().getI64Type())},
                b.attr("reverse", int64_t(fromEnd)));
@@ -193,17 +209,17 @@ static Value poolImages(Emitter &b, onnx::Operator type, Value images, const Win
 
 /// Pooling of floats by the largest, the smallest or the sum; null for other combiners.
 static Value pooled(Emitter &b, const Reduction &reduction) {
-  const bool isMax = reduction.combiner.node == op::Max;
-  const bool isMin = reduction.combiner.node == op::Min;
-  const bool isSum = reduction.combiner.node == op::Add;
+  if (!reduction.combiner)
+    return {};
+  const bool isMax = reduction.combiner->node == op::Max;
+  const bool isMin = reduction.combiner->node == op::Min;
+  const bool isSum = reduction.combiner->node == op::Add;
   if (!isa<FloatType>(elementOf(reduction.x)) || !(isMax || isMin || isSum))
     return {};
   auto dims = reduction.spanned();
   WindowDims w = reduction.windows.select(dims);
   Images layout(shapeOf(reduction.x), dims);
-  Value fill = b.constant(neutralElement(reduction.combiner, elementOf(reduction.x)));
-  if (isSum)
-    fill = b.number(0, elementOf(reduction.x));
+  Value fill = isSum ? b.number(0, elementOf(reduction.x)) : reduction.fill(b);
   Value images = padImages(b, layout.from(b, reduction.x), w, fill);
   Value result;
   if (isSum) {
@@ -220,7 +236,7 @@ static Value pooled(Emitter &b, const Reduction &reduction) {
 /// One slice for each element of a window, combined in order.
 static Value combinedSlices(Emitter &b, const Reduction &reduction) {
   const WindowDims &w = reduction.windows;
-  Value fill = b.constant(neutralElement(reduction.combiner, elementOf(reduction.x)));
+  Value fill = reduction.fill(b);
   Value padded = b.pad(b.spread(reduction.x, w.interior(), fill), w.low, w.high, fill);
   Value result;
   SmallVector<int64_t> at(w.rank(), 0);
@@ -232,7 +248,9 @@ static Value combinedSlices(Emitter &b, const Reduction &reduction) {
       limits.push_back(starts.back() + (count - 1) * w.strides[dim] + 1);
     }
     Value slice = b.slice(padded, starts, limits, w.strides);
-    result = result ? b.binary(reduction.combiner.node, result, slice) : slice;
+    result = result ? reduction.combine(b, result, slice) : slice;
+    if (!result)
+      return {};
     for (int64_t dim = w.rank(); dim-- > 0 && ++at[dim] == w.size[dim];)
       at[dim] = 0;
   }
@@ -251,13 +269,12 @@ static LogicalResult reduceWindow(Operation *operation, Emitter &b,
       elementOf(start) != elementOf(x))
     return b.refuse("expected a window for each dimension, and a scalar initial value");
   std::optional<Combiner> combiner = combinerFor(combinerOf(op.getBody()), elementOf(x));
-  if (!combiner || productOf(shapeOf(op->getResult(0))) == 0 || productOf(shapeOf(x)) == 0)
-    return b.refuse("expected a body that is one of add, multiply, maximum, minimum, and, or, and "
-                    "no empty tensor");
+  if (productOf(shapeOf(op->getResult(0))) == 0 || productOf(shapeOf(x)) == 0)
+    return b.refuse("expected no empty tensor");
   for (int64_t dim = 0; dim < windows->rank(); ++dim)
     if (windows->count(dim, shapeOf(x)[dim]) != shapeOf(op->getResult(0))[dim])
       return b.refuse("expected a result with one element for each window");
-  Reduction reduction{x, start, *combiner, *windows};
+  Reduction reduction{x, start, &op.getBody(), combiner, *windows};
   constexpr int64_t kMostSlices = 1024;
   Value result = reduction.spanned().empty() ? x : runningReduction(b, reduction);
   if (!result)
@@ -266,8 +283,11 @@ static LogicalResult reduceWindow(Operation *operation, Emitter &b,
     return b.refuse("expected windows of at most " + Twine(kMostSlices) + " elements");
   if (!result)
     result = combinedSlices(b, reduction);
-  results.push_back(isNeutral(b, start, *combiner) ? result
-                                                   : b.binary(combiner->node, result, start));
+  if (result && !(combiner && isNeutral(b, start, *combiner)))
+    result = reduction.combine(b, b.expand(start, shapeOf(result)), result);
+  if (!result)
+    return b.refuse("expected a body of elementwise ops on scalars");
+  results.push_back(result);
   return success();
 }
 
@@ -306,7 +326,7 @@ static LogicalResult selectAndScatter(Operation *operation, Emitter &b,
   if ((direction != ComparisonDirection::GE && direction != ComparisonDirection::LE) ||
       combinerOf(op.getScatter()) != "stablehlo.add")
     return b.refuse("expected a selection by GE or LE, and a sum as the scatter");
-  Reduction reduction{x, {}, *combinerFor("stablehlo.add", elementOf(x)), *windows};
+  Reduction reduction{x, {}, nullptr, std::nullopt, *windows};
   auto dims = reduction.spanned();
   if (dims.empty())
     dims = {0};

@@ -54,10 +54,13 @@ class _Program:
         for name, tree in [*zip(names, positional), *by_keyword.items()]:
             self._add_argument(name, tree)
         self.results = [Leaf(path, _type_of(leaf)) for path, leaf in flatten(traced.out_info)]
-        # Programs for GPUs call functions of GPU libraries.
-        self.module = traced.lower(lowering_platforms=("cpu",)).compiler_ir("stablehlo")
+        # Programs for GPUs call functions of GPU libraries. JAX keeps the module that it returns and
+        # compiles it when the function is called, so only a copy may be changed.
+        lowered = traced.lower(lowering_platforms=("cpu",)).compiler_ir("stablehlo")
+        with lowered.context, ir.Location.unknown():
+            self.module = lowered.operation.clone()
         with self.module.context:
-            self.main = next(op for op in self.module.body.operations
+            self.main = next(op for op in self.module.regions[0].blocks[0].operations
                              if getattr(op, "sym_name", None) is not None
                              and op.sym_name.value == "main")
             self._find_kept()
@@ -138,7 +141,7 @@ class _Program:
             self.main.attributes["arg_attrs"] = ir.ArrayAttr.get(lists)
 
     def write(self, path, locations):
-        path.write_text(self.module.operation.get_asm(print_generic_op_form=True,
+        path.write_text(self.module.get_asm(print_generic_op_form=True,
                                                       enable_debug_info=locations) + "\n")
 
 

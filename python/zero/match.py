@@ -102,9 +102,10 @@ def pair(arguments, results, what, remedy, taken=()):
     `{"params": ..., "loss": ...}`, they are paired by name. If more parts fit, those that are less
     deep than the others are taken.
     """
-    parts, taken, found = parts_of(results), set(taken), {}
-    groups = {}
-    for argument in arguments:
+    parts, taken, groups = parts_of(results), set(taken), {}
+    # An argument without leaves, as the state of plain SGD, has an empty part.
+    found = {argument.name: [] for argument in arguments}
+    for argument in filter(lambda argument: argument.leaves, arguments):
         groups.setdefault(_shape_of(argument.leaves), []).append(argument)
     for group in sorted(groups.values(), key=lambda group: -len(group[0].leaves)):
         fitting = _fitting(group[0], results, parts, taken)

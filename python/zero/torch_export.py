@@ -172,15 +172,41 @@ def _settings():
 def _trace(wrapper, values):
     """The joint graph of forward and backward, and what AOT autograd says about it."""
     from torch._functorch.aot_autograd import aot_export_module
-    from torch._subclasses.fake_tensor import (DataDependentOutputException,
-                                               DynamicOutputShapeException)
     from torch.nn.attention import SDPBackend, sdpa_kernel
     from torch_mlir.extras.fx_decomp_util import get_decomposition_table
+    # Other kernels of attention are single operators, whose backward torch-mlir does not know.
+    with sdpa_kernel(SDPBackend.MATH), _settings():
+        return aot_export_module(wrapper, values, trace_joint=True, output_loss_index=0,
+                                 decompositions=get_decomposition_table())
+
+
+def _freeze_unused(wrapper, values):
+    """Freezes the parameters on which the loss does not depend: AOT autograd has no gradient for
+    them."""
+    trained = [value for value in wrapper.parameters() if value.requires_grad]
+    before = [buffer.clone() for buffer in wrapper.buffers()]
+    with torch.random.fork_rng(devices=[]):
+        loss, = wrapper(*values)
+    gradients = torch.autograd.grad(loss, trained, allow_unused=True)
+    for buffer, value in zip(wrapper.buffers(), before):
+        buffer.copy_(value)
+    for parameter, gradient in zip(trained, gradients):
+        parameter.requires_grad_(gradient is not None)
+
+
+def _trace_trained(wrapper, values):
+    """As _trace, also if some parameters are not used. Raises ExportError for a graph that depends
+    on values."""
+    from torch._subclasses.fake_tensor import (DataDependentOutputException,
+                                               DynamicOutputShapeException)
     try:
-        # Other kernels of attention are single operators, whose backward torch-mlir does not know.
-        with sdpa_kernel(SDPBackend.MATH), _settings():
-            return aot_export_module(wrapper, values, trace_joint=True, output_loss_index=0,
-                                     decompositions=get_decomposition_table())
+        try:
+            return _trace(wrapper, values)
+        except AssertionError as error:
+            if "did not receive a gradient" not in str(error):
+                raise
+        _freeze_unused(wrapper, values)
+        return _trace(wrapper, values)
     except (DataDependentOutputException, DynamicOutputShapeException) as error:
         frames = [frame for frame in traceback.extract_tb(error.__traceback__)
                   if "/torch/_" not in frame.filename and "/torch/utils/" not in frame.filename]
@@ -234,14 +260,20 @@ def _lower(graph_module):
                            "the graph; its messages are above")) from error
 
 
-def _add_state(names, wrapper, signature):
-    """Adds the module's tensors, in the order of the graph's arguments."""
+def _name_arguments(names, graph, signature, wrapper, inputs):
+    """Names the arguments that the graph reads, and drops the others."""
     trained = set(signature.backward_signature.gradients_to_parameters.values())
-    for kind, registered in (("parameter", signature.parameters), ("buffer", signature.buffers)):
-        for key in registered:
-            value = getattr(wrapper, key)
-            names.add(wrapper.name_of(key), value.shape, _dtype(value),
-                      kind if kind == "buffer" or key in trained else "buffer")
+    registered = {**signature.inputs_to_parameters, **signature.inputs_to_buffers}
+    data = dict(zip(signature.user_inputs, inputs))
+    for node in [node for node in graph.nodes if node.op == "placeholder"]:
+        key = registered.get(node.name)
+        if not node.users and key not in trained:
+            graph.erase_node(node)
+            continue
+        role = "data" if key is None else "parameter" if key in trained else "buffer"
+        value = node.meta["val"]
+        names.add(data[node.name] if key is None else wrapper.name_of(key), value.shape,
+                  _dtype(value), role)
 
 
 def _name_results(names, wrapper, signature):
@@ -290,7 +322,7 @@ def from_torch(module, example, *, path, loss=None):
 
     Parameters and buffers have the names of `module.named_parameters()` and `named_buffers()`. Tied
     parameters are one, with the first name, and the sum of their gradients. Data has the names of
-    the parameters of forward or `loss`.
+    the parameters of forward or `loss`. Tensors that the program does not read are left out.
 
     Raises ExportError with the name of the input or operator and what to do.
     """
@@ -302,13 +334,11 @@ def from_torch(module, example, *, path, loss=None):
                           "gradient")
     # One tensor that is given twice would become one argument.
     values = tuple(value.detach().clone() for value in inputs.values())
-    graph_module, signature = _trace(wrapper, values)
+    graph_module, signature = _trace_trained(wrapper, values)
     _check_deterministic(graph_module.graph)
     _drop_counters(graph_module.graph, signature)
     names = Names()
-    _add_state(names, wrapper, signature)
-    for name, value in inputs.items():
-        names.add(name, value.shape, _dtype(value), "data")
+    _name_arguments(names, graph_module.graph, signature, wrapper, inputs)
     updated = _name_results(names, wrapper, signature)
     lowered = _lower(graph_module)
     if updated:

@@ -77,7 +77,19 @@ def _write_npz(tensors, path):
         np.savez(file, **{name: array for name, (array, _) in tensors.items()})
 
 
-def save_weights(tree, path):
+def _select(tensors, program):
+    """The tensors that a program has as state."""
+    names_file = Path(program).with_suffix(".json")
+    state = [entry["name"] for entry in json.loads(names_file.read_text())["args"]
+             if entry.get("role") != "data"]
+    missing = [name for name in state if name not in tensors]
+    if missing:
+        raise ExportError(f"expected an array for '{missing[0]}', which '{program}' has as state"
+                          + (f", and {len(missing) - 1} more" if missing[1:] else ""))
+    return {name: tensors[name] for name in state}
+
+
+def save_weights(tree, path, program=None):
     """Writes the arrays of `tree` for `zero-run --weights=PATH`; returns the path.
 
     tree: a dictionary of the arguments that are state, by their names, with arrays of JAX, PyTorch
@@ -86,15 +98,19 @@ def save_weights(tree, path):
         `tree["params"]["fc1"]["w"]` is `params.fc1.w`. Shapes and types are kept; numbers of Python
         become float32 and int32.
     path: ends with .npz or .safetensors. Only the latter stores bfloat16.
+    program: the path that from_jax or from_torch returned. Only its state is written: arrays that it
+        does not read are left out, and one that is missing is an error.
 
-    A module is written with all its buffers, and tied parameters once, as the program of from_torch
-    has them. A `state_dict()` lacks buffers that are not persistent, and has tied parameters twice.
+    A module has all its buffers, and tied parameters once, as the program of from_torch has them. A
+    `state_dict()` lacks buffers that are not persistent, and has tied parameters twice.
     """
     path = Path(path)
     leaves = _torch_leaves(tree) if hasattr(tree, "named_buffers") else flatten(tree)
     names = [join(keys) for keys, _ in leaves]
     check_unique(names, "array")
     tensors = {name: _array(name, value) for name, (_, value) in zip(names, leaves)}
+    if program is not None:
+        tensors = _select(tensors, program)
     if path.suffix == ".npz":
         _write_npz(tensors, path)
     elif path.suffix == ".safetensors":

@@ -4,7 +4,8 @@ usage: check_raised_linalg.py DIRECTORY WORK
 
 Takes the functions of DIRECTORY/raise-linalg-*.mlir, inlines those of a file into one program, and
 runs it twice on the same data: as nodes, which zero-raise-linalg makes, and as kernels, of which
-each holds one op of the file as it is. Both programs only run forward and return all results.
+each holds one op of the file as it is. Both programs only run forward and return all results. Then
+data for which a check of a program does not hold stops the run.
 """
 
 import re
@@ -13,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from zero_test import Checks, read_safetensors, run_tool
+from zero_test import Checks, Failed, read_safetensors, run_tool
 
 FILES = ("elementwise", "scalars", "reductions", "products", "windows", "gathers", "tensors", "rest")
 # What has no kernel of its own: a check in the body of a loop, ops on scalars of a function.
@@ -97,12 +98,41 @@ def check_file(checks, path, work):
         checks.that(same, f"{path.stem}: {name}: {value.ravel()[:8]} is not {other.ravel()[:8]}")
 
 
+def check_stops(checks, path, name, arrays, words, work):
+    """A run of function `name` on `arrays` ends with an error that contains `words`."""
+    text = re.sub(r"^func\.func @", "func.func private @", path.read_text(), flags=re.M)
+    source, executable = work / f"{name}.mlir", work / f"{name}.zexe"
+    source.write_text(text.replace(f"func.func private @{name}(", f"func.func @{name}("))
+    only = work / f"only-{name}.mlir"
+    only.write_text(run_tool("zero-opt", source, "--symbol-dce"))
+    run_tool("zeroc", only, "--forward-only", "--ranks=1", "-o", executable)
+    inputs = work / f"{name}.npz"
+    np.savez(inputs, **{f"arg{i}": array for i, array in enumerate(arrays)})
+    try:
+        run_tool("zero-run", executable, f"--data={inputs}", "--steps=1")
+        checks.that(False, f"{name}: the run did not stop")
+    except Failed as error:
+        checks.that(words in str(error), f"{name}: expected '{words}' in {error}")
+
+
+def check_checks(checks, path, work):
+    table = np.ones((9, 4), np.float32)
+    for row, range_ in ((9, "[0, 8]"), (-1, "[0, 8]")):
+        check_stops(checks, path, "embedding", [table, np.array([0, 1, 2, 3, row])],
+                    f"lies outside {range_}", work)
+    check_stops(checks, path, "columns", [table, np.array([0, 1, -5, 2, 3])],
+                "lies outside [-4, 3]", work)
+    check_stops(checks, path, "checked", [np.array([1, 2, 3, 4, -5], np.float32)],
+                "expected a positive number", work)
+
+
 def main():
     directory, work = Path(sys.argv[1]), Path(sys.argv[2])
     work.mkdir(parents=True, exist_ok=True)
     checks = Checks()
     for name in FILES:
         check_file(checks, directory / f"raise-linalg-{name}.mlir", work)
+    check_checks(checks, directory / "raise-linalg-gathers.mlir", work)
     checks.finish()
 
 

@@ -87,6 +87,12 @@ def check_donated(checks):
     checks.that(placed.next == {k: v for k, v in got.next.items() if k != "step"} and
                 placed.roles["step"] == "data" and placed.outputs[-1] == "result.3",
                 f"carry by place: {placed.next}, {placed.outputs}")
+    # The function can still be called: its arguments are not donated.
+    real = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), args)
+    function = jax.jit(train_step)
+    zero.from_jax(function, *real, path=WORK / "called.mlir", carry=(0, 1, 2))
+    function(*real)
+    checks.that(np.isfinite(real[0]["fc1"]["w"]).all(), "the function donates its arguments")
     lines = Program(train_step, *args, carry=(0, 1, 2), locations=True, name="lines")
     checks.that("check_jax.py" in lines.text and "check_jax.py" not in got.text, "locations")
 

@@ -19,7 +19,7 @@ from torch.nn import functional
 
 import zero
 from check_trees import check_raises
-from zero.torch_export import _Loss, _trace
+from zero.torch_export import _Loss, _trace_trained
 from zero_test import Checks
 
 WORK = Path(sys.argv[1])
@@ -37,6 +37,7 @@ class Tied(nn.Module):
         self.head = nn.Linear(8, 16)
         self.head.weight = self.table.weight
         self.frozen = nn.Parameter(torch.ones(8), requires_grad=False)
+        self.unused = nn.Parameter(torch.ones(3))
         self.register_buffer("mask", torch.tril(torch.ones(5, 5, dtype=torch.bool)),
                              persistent=False)
         self.register_buffer("average", torch.zeros(8))
@@ -92,11 +93,12 @@ def check_names(checks):
     module, example = make_tied()
     before = {name: value.clone() for name, value in module.state_dict().items()}
     got = Program(module, example)
-    trained = [name for name, value in module.named_parameters() if value.requires_grad]
+    trained = [name for name, value in module.named_parameters()
+               if value.requires_grad and name != "unused"]
     changed = ["average", "norm.running_mean", "norm.running_var"]
     roles = {**{name: "parameter" if name in trained else "buffer"
-                for name, _ in module.named_parameters()},
-             **{name: "buffer" for name, _ in module.named_buffers()},
+                for name, _ in module.named_parameters() if name != "unused"},
+             "mask": "buffer", **dict.fromkeys(changed, "buffer"),
              "tokens": "data", "labels": "data"}
     checks.that(list(got.roles.items()) == list(roles.items()), f"roles: {got.roles}")
     checks.that("head.weight" not in got.roles and got.roles["frozen"] == "buffer", "tied, frozen")
@@ -117,14 +119,14 @@ def check_graph(checks):
     """The joint graph has PyTorch's loss, gradients and buffers."""
     module, example = make_tied()
     wrapper = _Loss(module, None, example, by_name=True)
-    graph, signature = _trace(wrapper, tuple(example.values()))
+    graph, signature = _trace_trained(wrapper, tuple(example.values()))
     state = [getattr(wrapper, name) for name in (*signature.parameters, *signature.buffers)]
     got = [value.detach() for value in graph(*state, *example.values())]
     loss = module(**example)
     loss.backward()
     expected = [module.average, module.norm.running_mean, module.norm.running_var,
                 module.norm.num_batches_tracked, loss,
-                *(value.grad for value in module.parameters() if value.requires_grad)]
+                *(value.grad for value in module.parameters() if value.grad is not None)]
     checks.that(len(got) == len(expected), f"results: {len(got)}")
     for index, (actual, wanted) in enumerate(zip(got, expected)):
         checks.that(torch.allclose(actual, wanted.detach(), rtol=1e-4, atol=1e-6),
@@ -149,15 +151,22 @@ def check_examples(checks):
 
 
 def check_weights(checks):
-    module, _ = make_tied()
+    module, example = make_tied()
     saved = dict(np.load(zero.save_weights(module, WORK / "module.npz")))
-    wanted = [*dict(module.named_parameters()), *dict(module.named_buffers())]
-    checks.that(list(saved) == wanted, f"module: {list(saved)}")
+    wanted = dict([*module.named_parameters(), *module.named_buffers()])
+    checks.that(list(saved) == list(wanted), f"module: {list(saved)}")
     state = dict(np.load(zero.save_weights(module.state_dict(), WORK / "state.npz")))
     checks.that(state.keys() - saved.keys() == {"head.weight"} and
                 saved.keys() - state.keys() == {"mask"}, f"state_dict: {list(state)}")
     checks.that(np.array_equal(saved["table.weight"], module.table.weight.detach().numpy()),
                 "values")
+    program = zero.from_torch(module, example, path=WORK / "weights.mlir")
+    names = json.loads(program.with_suffix(".json").read_text())["args"]
+    read = dict(np.load(zero.save_weights(module, WORK / "read.npz", program)))
+    checks.that(list(read) == [arg["name"] for arg in names if arg["role"] != "data"] and
+                wanted.keys() - read.keys() == {"unused", "norm.num_batches_tracked"}, f"{list(read)}")
+    check_raises(checks, "missing", ["expected an array for 'mask'", "weights.mlir"],
+                 zero.save_weights, module.state_dict(), WORK / "x.npz", program)
     half = module.bfloat16()
     check_raises(checks, "bfloat16", ["'frozen' is bfloat16"], zero.save_weights, half,
                  WORK / "half.npz")

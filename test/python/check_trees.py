@@ -63,6 +63,8 @@ def check_pairs(checks):
     checks.that(found == {"p": ["p.b", "p.w"], "m": ["m.b", "m.w"]}, f"by name: {found}")
     found = pairs_of({"p": params}, ({"mu": params}, params))
     checks.that(found == {"p": ["1.b", "1.w"]}, f"the one that is less deep: {found}")
+    found = pairs_of({"p": params, "opt": ()}, (params, ()))
+    checks.that(found == {"p": ["0.b", "0.w"], "opt": []}, f"no leaves: {found}")
     found = pairs_of({"state": {"p": params}}, {"p": params})
     checks.that(found == {"state": ["p.b", "p.w"]}, f"the whole result: {found}")
     check_raises(checks, "none", ["'p'", "same structure", "'w' (f32[4,3])", "give it a partner"],

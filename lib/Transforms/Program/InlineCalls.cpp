@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialects/StableHlo/StableHlo.h"
 #include "zero/StableHlo/Limits.h"
 #include "zero/Transforms/Program/Passes.h"
 
@@ -63,7 +64,7 @@ private:
   LogicalResult copyOps(Block &block, IRMapping &mapping, bool withTerminator);
   LogicalResult copyOp(Operation &op, IRMapping &mapping);
   LogicalResult copyRegion(Region &from, Region &to, IRMapping &mapping);
-  LogicalResult copyCallee(func::CallOp call, IRMapping &mapping);
+  LogicalResult copyCallee(Operation *call, StringRef name, IRMapping &mapping);
 
   SymbolTable symbols;
   OpBuilder builder;
@@ -91,21 +92,24 @@ LogicalResult Inliner::copyRegion(Region &from, Region &to, IRMapping &mapping) 
   return success();
 }
 
-LogicalResult Inliner::copyCallee(func::CallOp call, IRMapping &mapping) {
-  auto callee = symbols.lookup<func::FuncOp>(call.getCallee());
-  if (!callee || !callee.getBody().hasOneBlock())
-    return call.emitError() << "expected a function with one block as '" << call.getCallee() << "'";
+LogicalResult Inliner::copyCallee(Operation *call, StringRef name, IRMapping &mapping) {
+  auto callee = symbols.lookup<func::FuncOp>(name);
+  if (!callee || !callee.getBody().hasOneBlock() ||
+      callee.getArgumentTypes() != call->getOperandTypes() ||
+      callee.getResultTypes() != call->getResultTypes())
+    return call->emitError() << "expected a function of these types with one block as '" << name
+                             << "'";
   if (!active.insert(callee))
-    return call.emitError() << "expected no recursion, got a call of '" << call.getCallee()
-                            << "' inside of it";
+    return call->emitError() << "expected no recursion, got a call of '" << name
+                             << "' inside of it";
   IRMapping inner;
-  for (auto [argument, operand] : llvm::zip_equal(callee.getArguments(), call.getArgOperands()))
+  for (auto [argument, operand] : llvm::zip_equal(callee.getArguments(), call->getOperands()))
     inner.map(argument, mapping.lookupOrDefault(operand));
   Block &body = callee.getBody().front();
   if (failed(copyOps(body, inner, /*withTerminator=*/false)))
     return failure();
   for (auto [result, value] :
-       llvm::zip_equal(call.getResults(), body.getTerminator()->getOperands()))
+       llvm::zip_equal(call->getResults(), body.getTerminator()->getOperands()))
     mapping.map(result, inner.lookupOrDefault(value));
   active.remove(callee);
   return success();
@@ -113,7 +117,9 @@ LogicalResult Inliner::copyCallee(func::CallOp call, IRMapping &mapping) {
 
 LogicalResult Inliner::copyOp(Operation &op, IRMapping &mapping) {
   if (auto call = dyn_cast<func::CallOp>(op))
-    return copyCallee(call, mapping);
+    return copyCallee(call, call.getCallee(), mapping);
+  if (auto composite = dyn_cast<stablehlo::CompositeOp>(op))
+    return copyCallee(composite, composite.getDecomposition(), mapping);
   if (++copied > hlo::kMostOps)
     return op.emitError() << "expected at most " << hlo::kMostOps << " ops with all calls inlined";
   Operation *copy = builder.insert(op.cloneWithoutRegions(mapping));

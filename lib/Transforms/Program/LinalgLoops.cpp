@@ -329,6 +329,9 @@ LogicalResult LinalgNodes::translateLoops(linalg::LinalgOp loops) {
       known[loops->getResult(0)] = windows;
       return success();
     }
+    // A gather of all windows takes much memory.
+    if (form == Form::Exact)
+      return failure();
   }
   SmallVector<std::pair<Value, Value>> results;
   for (auto [index, result] : llvm::enumerate(loops->getResults())) {

@@ -4,6 +4,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 
@@ -135,6 +136,19 @@ static bool keepsDims(AffineMap map, ArrayRef<int64_t> axes) {
   return true;
 }
 
+/// Whether a tensor of `shape` has several times the elements of any operand of `loops`.
+static bool isLargerThanOperands(linalg::LinalgOp loops, ArrayRef<int64_t> shape) {
+  constexpr uint64_t kMostTimes = 8;
+  uint64_t count = 1;
+  int64_t largest = 1;
+  for (int64_t extent : shape)
+    count = llvm::SaturatingMultiply<uint64_t>(count, extent);
+  for (Type type : loops->getOperandTypes())
+    if (auto tensor = dyn_cast<RankedTensorType>(type))
+      largest = std::max(largest, tensor.getNumElements());
+  return count / kMostTimes > uint64_t(largest);
+}
+
 /// Computes the elements by nodes, then reduces them.
 Value LinalgNodes::reduceElements(linalg::LinalgOp loops, unsigned result, Operation *combiner) {
   BlockArgument initial = loops.getBlock()->getArgument(loops.getNumDpsInputs() + result);
@@ -149,6 +163,10 @@ Value LinalgNodes::reduceElements(linalg::LinalgOp loops, unsigned result, Opera
   llvm::copy(tensorType(element).getShape(), shape.end() - tensorType(element).getRank());
   for (int64_t axis : axes)
     shape[axis] = extents[axis];
+  // A sum of products of integers has no node that does not store the products.
+  if (form == Form::Exact && isa<IntegerType>(tensorType(element).getElementType()) &&
+      isLargerThanOperands(loops, shape))
+    return {};
   element = reshapeTo(expandTo(element, shape), shape);
   AffineMap map = loops.getMatchingIndexingMap(loops.getDpsInitOperand(result));
   if (keepsDims(map, axes)) {

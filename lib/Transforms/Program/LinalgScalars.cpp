@@ -107,6 +107,10 @@ Value ScalarNodes::cast(Operation *op, Value value) {
 Value ScalarNodes::compareIntegers(Operation *op, Value a, Value b) {
   using P = arith::CmpIPredicate;
   P predicate = cast<arith::CmpIOp>(op).getPredicate();
+  APInt known;
+  if (isBool(a) && (predicate == P::eq || predicate == P::ne) &&
+      matchPattern(op->getOperand(1), m_ConstantInt(&known)))
+    return known.isZero() == (predicate == P::eq) ? invert(a) : a;
   if (predicate == P::eq)
     return nodes.binary(op::Equal, a, b);
   if (predicate == P::ne)
@@ -126,9 +130,30 @@ Value ScalarNodes::compareIntegers(Operation *op, Value a, Value b) {
   return nodes.binary(op::GreaterOrEqual, a, b);
 }
 
+/// `wide` before it was cast from floats of fewer bits, if these can also hold `number`; with that.
+static std::pair<Value, FloatAttr> narrowed(Value wide, Value number) {
+  auto cast = wide.getDefiningOp<onnx::NodeOp>();
+  FloatAttr value;
+  if (!cast || !cast.is(op::Cast) || !matchPattern(number, m_Constant(&value)))
+    return {};
+  auto narrow = dyn_cast<FloatType>(getElementTypeOrSelf(cast.getInputs()[0]));
+  if (!narrow || narrow.getWidth() >= value.getType().getIntOrFloatBitWidth())
+    return {};
+  APFloat rounded = value.getValue();
+  bool losesInfo = false;
+  rounded.convert(narrow.getFloatSemantics(), APFloat::rmNearestTiesToEven, &losesInfo);
+  if (losesInfo)
+    return {};
+  return {cast.getInputs()[0], FloatAttr::get(narrow, rounded)};
+}
+
 /// Comparisons of ONNX are ordered: false where an operand is NaN.
 Value ScalarNodes::compareFloats(Operation *op, Value a, Value b) {
   using P = arith::CmpFPredicate;
+  if (auto [narrow, number] = narrowed(a, op->getOperand(1)); narrow) {
+    a = narrow;
+    b = constant(number);
+  }
   auto isNan = [&] {
     Value either = nodes.unary(op::IsNaN, a);
     return a == b ? either : nodes.binary(op::Or, either, nodes.unary(op::IsNaN, b));

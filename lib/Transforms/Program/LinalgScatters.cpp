@@ -48,6 +48,20 @@ static StringRef reductionOf(Region &region) {
       .Default([](Operation *) { return ""; });
 }
 
+/// The updates of a scatter without the dimensions of one element that stand for those that
+/// `depth` indices select.
+static Value slicesOf(Value updates, RankedTensorType into, int64_t depth, NodeBuilder &nodes) {
+  RankedTensorType type = tensorType(updates);
+  if (type.getRank() != into.getRank() + 1)
+    return updates;
+  ArrayRef<int64_t> selected = type.getShape().slice(1, depth);
+  if (llvm::any_of(selected, [](int64_t size) { return size != 1; }))
+    return updates;
+  SmallVector<int64_t> shape{type.getDimSize(0)};
+  llvm::append_range(shape, type.getShape().drop_front(1 + depth));
+  return nodes.reshape(updates, shape);
+}
+
 static Results scatter(tm_tensor::ScatterOp op, NodeBuilder &nodes) {
   if (op.getInputs().size() != 2 || op.getOutputs().size() != 1 || op->getNumResults() != 1)
     return failure();
@@ -57,8 +71,12 @@ static Results scatter(tm_tensor::ScatterOp op, NodeBuilder &nodes) {
   if (!isTensor(updates) || !isTensor(indices) || !isTensor(into) || reduction.empty() ||
       !areFirst(op.getDimensionMap()))
     return failure();
-  RankedTensorType from = tensorType(updates), at = tensorType(indices), to = tensorType(into);
+  RankedTensorType at = tensorType(indices), to = tensorType(into);
   int64_t depth = op.getDimensionMap().size();
+  if (to.getRank() < depth)
+    return failure();
+  updates = slicesOf(updates, to, depth, nodes);
+  RankedTensorType from = tensorType(updates);
   if (at.getRank() != 2 || at.getDimSize(1) != depth || from.getRank() < 1 ||
       to.getShape().drop_front(depth) != from.getShape().drop_front(1) ||
       from.getDimSize(0) != at.getDimSize(0))

@@ -10,11 +10,37 @@ using namespace mlir;
 
 namespace zero {
 
+/// The operands of `joined`, a Concat along `dim`, that are its elements [start, end); none if one
+/// is cut.
+static SmallVector<Value> partsOf(Value joined, int64_t dim, int64_t start, int64_t end) {
+  auto node = joined.getDefiningOp<onnx::NodeOp>();
+  SmallVector<Value> parts;
+  if (!node || !node.is(op::Concat) || node.getInt("axis", 0) != dim)
+    return parts;
+  int64_t at = 0;
+  for (Value part : node.getInputs()) {
+    int64_t next = at + tensorType(part).getDimSize(dim);
+    if (at >= start && next <= end)
+      parts.push_back(part);
+    else if (at < end && next > start)
+      return {};
+    at = next;
+  }
+  return parts;
+}
+
 Value LinalgNodes::slice(Value value, int64_t dim, int64_t start, int64_t count, int64_t step) {
   SmallVector<int64_t> shape(tensorType(value).getShape());
   if (start == 0 && count == shape[dim] && step == 1)
     return value;
   shape[dim] = count;
+  DenseElementsAttr elements;
+  if (matchPattern(value, m_Constant(&elements)) && elements.isSplat())
+    return arith::ConstantOp::create(nodes.getBuilder(), nodes.getLoc(),
+                                     elements.resizeSplat(tensorType(value).clone(shape)));
+  if (step == 1 && form == Form::Exact)
+    if (auto parts = partsOf(value, dim, start, start + count); !parts.empty())
+      return concat(parts, dim);
   return nodes
       .create(op::Slice, tensorType(value).clone(shape),
               {value, nodes.indices(start), nodes.indices(start + (count - 1) * step + 1),
@@ -122,11 +148,15 @@ Value LinalgNodes::insertBetween(Value value, Value into, tensor::InsertSliceOp 
     return value;
   int64_t start = insert.getStaticOffset(*cut), end = start + from[*cut];
   SmallVector<Value> parts;
-  if (start > 0)
-    parts.push_back(slice(into, *cut, 0, start));
+  auto keep = [&](int64_t from, int64_t until) {
+    SmallVector<Value> whole = partsOf(into, *cut, from, until);
+    llvm::append_range(parts, whole);
+    if (whole.empty() && from < until)
+      parts.push_back(slice(into, *cut, from, until - from));
+  };
+  keep(0, start);
   parts.push_back(value);
-  if (end < to[*cut])
-    parts.push_back(slice(into, *cut, end, to[*cut] - end));
+  keep(end, to[*cut]);
   return concat(parts, *cut);
 }
 
@@ -164,7 +194,9 @@ Value LinalgNodes::translateInsertSlice(tensor::InsertSliceOp insert) {
   value = reshapeTo(value, insert.getStaticSizes());
   if (tensorType(value).getShape() == type.getShape())
     return value;
-  if (TypedAttr fill = splatOf(insert.getDest())) {
+  // Tensors are joined by insertions into one without content.
+  bool isJoined = insert.getDest().getDefiningOp<tensor::EmptyOp>();
+  if (TypedAttr fill = isJoined ? TypedAttr() : splatOf(insert.getDest())) {
     for (int64_t dim = 0; dim < type.getRank(); ++dim)
       if (tensorType(value).getDimSize(dim) != type.getDimSize(dim))
         value = spread(value, dim, type.getDimSize(dim), insert.getStaticOffset(dim),

@@ -4,6 +4,8 @@
 // window, times a dilation. Batch, channels and groups may be in any order, and spatial dimensions
 // of any number: operands are transposed to those of ONNX.
 //
+// The gradient of weights is a convolution of the image with a window as large as the outputs were.
+//
 //===----------------------------------------------------------------------===//
 
 #include "zero/Transforms/Program/LinalgNodes.h"
@@ -20,12 +22,19 @@ namespace {
 struct WindowDim {
   int64_t output, window, stride, dilation;
 };
+} // namespace
 
 /// The loops of a convolution or a pooling.
 struct WindowLoops {
   SmallVector<WindowDim> spatial;
   SmallVector<int64_t> batch, groups, inner, outer; // inner and outer channels
 
+  /// The channels of the image.
+  SmallVector<int64_t> channels() const {
+    SmallVector<int64_t> loops(groups);
+    llvm::append_range(loops, inner);
+    return loops;
+  }
   SmallVector<int64_t> outputs() const {
     return llvm::map_to_vector(spatial, [](const WindowDim &dim) { return dim.output; });
   }
@@ -33,7 +42,6 @@ struct WindowLoops {
     return llvm::map_to_vector(spatial, [](const WindowDim &dim) { return dim.window; });
   }
 };
-} // namespace
 
 /// The loop and the factor of a term of an index; loop -1 for another expression.
 static std::pair<int64_t, int64_t> termOf(AffineExpr expr) {
@@ -171,18 +179,192 @@ static int64_t countOf(ArrayRef<int64_t> loops, ArrayRef<int64_t> extents) {
   return count;
 }
 
-/// The attributes of the node, and the image cut to what its windows cover: a node has as many
-/// outputs as fit.
-static SmallVector<NamedAttribute> windowAttrs(NodeBuilder &nodes, const WindowLoops &loops,
-                                               ArrayRef<int64_t> extents, ArrayRef<int64_t> pads) {
-  SmallVector<int64_t> kernel, strides, dilations;
+namespace {
+/// The image without pads, and what pads add before and after each spatial dimension.
+struct PaddedImage {
+  Value image;
+  SmallVector<int64_t> order, pads; ///< its dimensions: batch, channels, spatial ones
+};
+} // namespace
+
+/// The dimension of `map` that depends on `loop`.
+static int64_t dimOf(AffineMap map, int64_t loop) {
+  for (auto [dim, expr] : llvm::enumerate(map.getResults()))
+    if (expr.isFunctionOfDim(loop))
+      return int64_t(dim);
+  return -1;
+}
+
+/// Takes pads by `fill` from a Pad before `image`.
+static PaddedImage takePads(Value image, AffineMap map, const WindowLoops &loops,
+                            const APFloat &fill) {
+  PaddedImage found{image, {}, {}};
+  SmallVector<int64_t> added;
+  for (int64_t loop : loops.batch)
+    found.order.push_back(dimOf(map, loop));
+  for (int64_t loop : loops.channels())
+    found.order.push_back(dimOf(map, loop));
+  const size_t first = found.order.size();
+  for (const WindowDim &dim : loops.spatial)
+    found.order.push_back(dimOf(map, dim.output));
+  Value inside = withoutPads(image, fill, added);
+  const size_t half = added.size() / 2;
+  bool onlySpatial = llvm::all_of(ArrayRef(found.order).take_front(first), [&](int64_t dim) {
+    return added[dim] == 0 && added[half + dim] == 0;
+  });
+  if (onlySpatial && llvm::none_of(added, [](int64_t count) { return count < 0; }))
+    found.image = inside;
+  else
+    added.assign(added.size(), 0);
+  for (size_t end : {size_t(0), half})
+    for (int64_t dim : ArrayRef(found.order).drop_front(first))
+      found.pads.push_back(added[end + dim]);
+  return found;
+}
+
+/// Cuts off what no window covers: a node has as many outputs as fit. False if an image has no
+/// element that is covered.
+bool LinalgNodes::cutToWindows(Value &image, ArrayRef<int64_t> dims,
+                               ArrayRef<std::pair<int64_t, int64_t>> covered,
+                               MutableArrayRef<int64_t> pads) {
+  for (auto [position, dim] : llvm::enumerate(dims)) {
+    int64_t before = pads[position], need = covered[position].second;
+    int64_t have = tensorType(image).getDimSize(dim) + before;
+    if (need < have) {
+      if (need <= before)
+        return false;
+      image = slice(image, dim, 0, need - before);
+      have = need;
+    }
+    pads[dims.size() + position] = need - have;
+  }
+  return true;
+}
+
+/// How far the windows reach along each spatial dimension.
+static SmallVector<std::pair<int64_t, int64_t>> reachOf(const WindowLoops &loops,
+                                                        ArrayRef<int64_t> extents) {
+  SmallVector<std::pair<int64_t, int64_t>> reach;
+  for (const WindowDim &dim : loops.spatial)
+    reach.emplace_back(dim.output, (extents[dim.output] - 1) * dim.stride +
+                                       (extents[dim.window] - 1) * dim.dilation + 1);
+  return reach;
+}
+
+static SmallVector<int64_t> sizesOf(ArrayRef<int64_t> loops, ArrayRef<int64_t> extents) {
+  return llvm::map_to_vector(loops, [&](int64_t loop) { return extents[loop]; });
+}
+
+/// `value` with the dimensions of the loops in `wanted`, and shape `shape`.
+Value LinalgNodes::arranged(Read read, ArrayRef<int64_t> wanted, ArrayRef<int64_t> shape) {
+  SmallVector<int64_t> permutation;
+  for (int64_t loop : wanted)
+    permutation.push_back(llvm::find(read.loops, loop) - read.loops.begin());
+  return reshapeTo(transposeTo(read.tensor, permutation), shape);
+}
+
+/// Whether windows are larger than the result.
+static bool isGradientOfWeights(const WindowLoops &loops, ArrayRef<int64_t> extents) {
+  return countOf(loops.windows(), extents) > countOf(loops.outputs(), extents);
+}
+
+namespace {
+/// Loops in the order of some tensor, appended part by part.
+struct LoopList : SmallVector<int64_t> {
+  LoopList(std::initializer_list<ArrayRef<int64_t>> parts) {
+    for (ArrayRef<int64_t> part : parts)
+      llvm::append_range(*this, part);
+  }
+};
+} // namespace
+
+/// The spatial sizes of `image`.
+SmallVector<int64_t> LinalgNodes::spatialSizes(const Read &image, const WindowLoops &loops) {
+  return llvm::map_to_vector(loops.outputs(), [&](int64_t loop) {
+    return tensorType(image.tensor).getDimSize(llvm::find(image.loops, loop) - image.loops.begin());
+  });
+}
+
+/// Sums products of an image and weights: a Conv, or the gradient of one's weights. The dimensions
+/// of the result are `dims`.
+Value LinalgNodes::multiplyWindows(linalg::LinalgOp op, const WindowLoops &loops, Read image,
+                                   ArrayRef<int64_t> pads, SmallVector<int64_t> &dims) {
+  Value operand = translate(op.getDpsInputs()[1]);
+  if (!operand)
+    return {};
+  Read weights = read(operand, op.getIndexingMapsArray()[1]);
+  const int64_t groups = countOf(loops.groups, extents), inner = countOf(loops.inner, extents);
+  const int64_t outer = countOf(loops.outer, extents), batch = countOf(loops.batch, extents);
+  SmallVector<int64_t> spatial = spatialSizes(image, loops);
+  SmallVector<int64_t> windows = sizesOf(loops.windows(), extents), strides, dilations;
+  SmallVector<int64_t> outputs = sizesOf(loops.outputs(), extents);
   for (const WindowDim &dim : loops.spatial) {
-    kernel.push_back(extents[dim.window]);
     strides.push_back(dim.stride);
     dilations.push_back(dim.dilation);
   }
-  return {nodes.attr("kernel_shape", kernel), nodes.attr("strides", strides),
-          nodes.attr("dilations", dilations), nodes.attr("pads", pads)};
+  auto withShape = [](int64_t a, int64_t b, ArrayRef<int64_t> rest) {
+    SmallVector<int64_t> shape{a, b};
+    llvm::append_range(shape, rest);
+    return shape;
+  };
+  bool isGradient = isGradientOfWeights(loops, extents);
+  if (isGradient)
+    std::swap(strides, dilations);
+  SmallVector<NamedAttribute> attrs{nodes.attr("strides", strides),
+                                    nodes.attr("dilations", dilations), nodes.attr("pads", pads),
+                                    nodes.attr("group", groups)};
+  RankedTensorType type = tensorType(image.tensor);
+  if (isGradient) {
+    Value x = arranged(image, LoopList{loops.inner, loops.groups, loops.batch, loops.outputs()},
+                       withShape(inner, groups * batch, spatial));
+    Value dy = arranged(weights, LoopList{loops.inner, loops.groups, loops.outer, loops.windows()},
+                        withShape(inner, groups * outer, windows));
+    dims = LoopList{loops.groups, loops.outer, loops.batch, loops.outputs()};
+    return nodes
+        .create(own::ConvGradW, type.clone(withShape(groups * outer, batch, outputs)), {dy, x},
+                attrs)
+        .getResult(0);
+  }
+  attrs.push_back(nodes.attr("kernel_shape", windows));
+  Value x = arranged(image, LoopList{loops.batch, loops.groups, loops.inner, loops.outputs()},
+                     withShape(batch, groups * inner, spatial));
+  Value w = arranged(weights, LoopList{loops.groups, loops.outer, loops.inner, loops.windows()},
+                     withShape(groups * outer, inner, windows));
+  dims = LoopList{loops.batch, loops.groups, loops.outer, loops.outputs()};
+  return nodes
+      .create(op::Conv, type.clone(withShape(batch, groups * outer, outputs)), {x, w}, attrs)
+      .getResult(0);
+}
+
+/// The sum, the largest or the smallest element of each window.
+Value LinalgNodes::poolWindows(const WindowLoops &loops, Read image, ArrayRef<int64_t> pads,
+                               onnx::Operator reduction, SmallVector<int64_t> &dims) {
+  SmallVector<int64_t> windows = sizesOf(loops.windows(), extents), strides, dilations;
+  for (const WindowDim &dim : loops.spatial) {
+    strides.push_back(dim.stride);
+    dilations.push_back(dim.dilation);
+  }
+  // The last dimension of several of a batch counts as the channels.
+  SmallVector<int64_t> batch(loops.batch), channels;
+  if (batch.size() > 1)
+    channels.push_back(batch.pop_back_val());
+  SmallVector<int64_t> shape{countOf(batch, extents), countOf(channels, extents)}, result(shape);
+  llvm::append_range(shape, spatialSizes(image, loops));
+  llvm::append_range(result, sizesOf(loops.outputs(), extents));
+  Value x = arranged(image, LoopList{loops.batch, loops.outputs()}, shape);
+  RankedTensorType type = tensorType(x).clone(result);
+  SmallVector<NamedAttribute> attrs{nodes.attr("kernel_shape", windows),
+                                    nodes.attr("strides", strides),
+                                    nodes.attr("dilations", dilations), nodes.attr("pads", pads)};
+  dims = LoopList{loops.batch, loops.outputs()};
+  if (reduction == op::ReduceSum) {
+    attrs.push_back(nodes.attr("count_include_pad", int64_t(1)));
+    Value mean = nodes.create(op::AveragePool, type, x, attrs).getResult(0);
+    return nodes.mul(mean, nodes.scalar(double(countOf(loops.windows(), extents)), type));
+  }
+  bool isMin = reduction == op::ReduceMin;
+  Value most = nodes.create(op::MaxPool, type, isMin ? nodes.neg(x) : x, attrs).getResult(0);
+  return isMin ? nodes.neg(most) : most;
 }
 
 /// A Conv, MaxPool or AveragePool.
@@ -191,117 +373,31 @@ Value LinalgNodes::convolution(linalg::LinalgOp op) {
   Operation *combiner = op.getBlock()->getTerminator()->getOperand(0).getDefiningOp();
   std::optional<WindowKind> kind = kindOf(op, combiner);
   Value image = kind ? translate(op.getDpsInputs()[0]) : Value();
-  if (!image)
-    return {};
   bool isProduct = kind == WindowKind::Product, isMin = kind == WindowKind::Min;
-  if (!isProduct && (!loops.groups.empty() || !loops.inner.empty() || !loops.outer.empty()))
+  if (!image || (!isProduct && (!loops.channels().empty() || !loops.outer.empty())))
     return {};
   auto element = cast<FloatType>(tensorType(image).getElementType());
   const llvm::fltSemantics &semantics = element.getFloatSemantics();
   APFloat fill = isProduct || kind == WindowKind::Sum ? APFloat::getZero(semantics)
                                                       : APFloat::getInf(semantics, !isMin);
-
-  // The dimensions of the image, in ONNX's order.
-  SmallVector<int64_t> channels(loops.groups), order, added, batch(loops.batch);
-  llvm::append_range(channels, loops.inner);
-  AffineMap map = op.getIndexingMapsArray()[0];
-  auto dimOf = [&](int64_t loop) {
-    for (auto [dim, expr] : llvm::enumerate(map.getResults()))
-      if (expr.isFunctionOfDim(loop))
-        return int64_t(dim);
-    return int64_t(-1);
-  };
-  for (ArrayRef<int64_t> part : {ArrayRef(batch), ArrayRef(channels)})
-    for (int64_t loop : part)
-      order.push_back(dimOf(loop));
-  for (const WindowDim &dim : loops.spatial)
-    order.push_back(dimOf(dim.output));
-  size_t first = batch.size() + channels.size();
-  Value inside = withoutPads(image, fill, added);
-  bool onlySpatial = llvm::all_of(ArrayRef(order).take_front(first), [&](int64_t dim) {
-    return added[dim] == 0 && added[added.size() / 2 + dim] == 0;
-  });
-  if (!onlySpatial || llvm::any_of(added, [](int64_t count) { return count < 0; })) {
-    inside = image;
-    added.assign(added.size(), 0);
-  }
-  SmallVector<int64_t> pads;
-  for (int64_t half : {int64_t(0), int64_t(added.size() / 2)})
-    for (int64_t dim : ArrayRef(order).drop_front(first))
-      pads.push_back(added[half + dim]);
-  // Elements beyond the last window.
-  for (auto [position, dim] : llvm::enumerate(loops.spatial)) {
-    int64_t axis = order[first + position];
-    int64_t covered =
-        (extents[dim.output] - 1) * dim.stride + (extents[dim.window] - 1) * dim.dilation + 1;
-    int64_t have = tensorType(inside).getDimSize(axis) + pads[position];
-    int64_t &after = pads[loops.spatial.size() + position];
-    if (covered < have) {
-      if (covered <= pads[position])
-        return {};
-      inside = slice(inside, axis, 0, covered - pads[position]);
-      have = covered;
-    }
-    after = covered - have;
-  }
-  SmallVector<int64_t> spatial, outputs;
-  inside = transposeTo(inside, order);
-  for (int64_t extent : tensorType(inside).getShape().drop_front(first))
-    spatial.push_back(extent);
-  for (const WindowDim &dim : loops.spatial)
-    outputs.push_back(extents[dim.output]);
-  // Without channels, the last dimension of a batch counts as one.
-  if (!isProduct && batch.size() > 1)
-    channels.push_back(batch.pop_back_val());
-  SmallVector<int64_t> shape{countOf(batch, extents), countOf(channels, extents)}, result(shape);
-  llvm::append_range(shape, spatial);
-  if (isProduct)
-    result[1] = countOf(loops.groups, extents) * countOf(loops.outer, extents);
-  llvm::append_range(result, outputs);
-  inside = reshapeTo(inside, shape);
-  RankedTensorType type = tensorType(inside).clone(result);
-  SmallVector<NamedAttribute> attrs = windowAttrs(nodes, loops, extents, pads);
-  Value value;
-  if (isProduct) {
-    Value weights = translate(op.getDpsInputs()[1]);
-    if (!weights)
-      return {};
-    Read read = this->read(weights, op.getIndexingMapsArray()[1]);
-    SmallVector<int64_t> wanted(loops.groups), permutation;
-    for (ArrayRef<int64_t> part : {ArrayRef(loops.outer), ArrayRef(loops.inner)})
-      llvm::append_range(wanted, part);
-    llvm::append_range(wanted, loops.windows());
-    for (int64_t loop : wanted)
-      permutation.push_back(llvm::find(read.loops, loop) - read.loops.begin());
-    SmallVector<int64_t> weightShape{result[1], countOf(loops.inner, extents)};
-    for (int64_t loop : loops.windows())
-      weightShape.push_back(extents[loop]);
-    weights = reshapeTo(transposeTo(read.tensor, permutation), weightShape);
-    attrs.push_back(nodes.attr("group", countOf(loops.groups, extents)));
-    value = nodes.create(op::Conv, type, {inside, weights}, attrs).getResult(0);
-  } else if (kind == WindowKind::Sum) {
-    attrs.push_back(nodes.attr("count_include_pad", int64_t(1)));
-    value = nodes.create(op::AveragePool, type, inside, attrs).getResult(0);
-    value = nodes.mul(value, nodes.scalar(double(countOf(loops.windows(), extents)), type));
-  } else {
-    if (isMin)
-      inside = nodes.neg(inside);
-    value = nodes.create(op::MaxPool, type, inside, attrs).getResult(0);
-    if (isMin)
-      value = nodes.neg(value);
-  }
-  // Back to the loops of the result.
-  SmallVector<int64_t> dims(loops.batch);
-  llvm::append_range(dims, loops.groups);
-  llvm::append_range(dims, loops.outer);
-  llvm::append_range(dims, loops.outputs());
-  SmallVector<int64_t> split;
-  for (int64_t loop : dims)
-    split.push_back(extents[loop]);
-  value = finish(reshapeTo(value, split), op.getIndexingMapsArray()[2], dims);
+  PaddedImage padded = takePads(image, op.getIndexingMapsArray()[0], loops, fill);
+  auto spatial = ArrayRef(padded.order).take_back(loops.spatial.size());
+  if (!cutToWindows(padded.image, spatial, reachOf(loops, extents), padded.pads))
+    return {};
+  // Spatial dimensions of the image count as the loops over outputs.
+  Read read{padded.image, SmallVector<int64_t>(padded.order.size())};
+  LoopList inOrder{loops.batch, loops.channels(), loops.outputs()};
+  for (auto [dim, loop] : llvm::zip_equal(padded.order, inOrder))
+    read.loops[dim] = loop;
   onnx::Operator reduction = isMin                     ? op::ReduceMin
                              : kind == WindowKind::Max ? op::ReduceMax
                                                        : op::ReduceSum;
+  SmallVector<int64_t> dims;
+  Value value = isProduct ? multiplyWindows(op, loops, read, padded.pads, dims)
+                          : poolWindows(loops, read, padded.pads, reduction, dims);
+  if (!value)
+    return {};
+  value = finish(reshapeTo(value, sizesOf(dims, extents)), op.getIndexingMapsArray()[2], dims);
   return value ? combineInitial(op, 0, combiner, reduction, value) : Value();
 }
 

@@ -38,14 +38,12 @@ struct ProgramRoles {
   std::optional<unsigned> loss; ///< a result; none if the program only runs forward
 
   bool has(ArgumentRole role) const {
-    return llvm::any_of(
-        arguments, [&](const ProgramArgument &argument) { return argument.role == role; });
+    return llvm::any_of(arguments,
+                        [&](const ProgramArgument &argument) { return argument.role == role; });
   }
   /// State that is carried beside parameters that Zero updates is a buffer, such as running
   /// statistics.
-  bool isWholeStep() const {
-    return has(ArgumentRole::Carried) && !has(ArgumentRole::Parameter);
-  }
+  bool isWholeStep() const { return has(ArgumentRole::Carried) && !has(ArgumentRole::Parameter); }
 };
 
 /// The file of `program`, without a line.

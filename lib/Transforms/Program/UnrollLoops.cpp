@@ -33,10 +33,13 @@ private:
   /// The constants of values: scalars, which counters are.
   DenseElementsAttr constantOf(Value value) const { return constants.lookup(value); }
   void learn(Operation *op);
+  void copyOp(Operation &op, IRMapping &mapping);
+  FailureOr<bool> expand(Operation &op, IRMapping &mapping, SmallVectorImpl<Value> &results);
   LogicalResult copyBody(Block &body, IRMapping &mapping);
   LogicalResult unroll(stablehlo::WhileOp loop, ValueRange start, SmallVectorImpl<Value> &results);
   std::optional<bool> evaluate(Region &condition, ValueRange arguments);
-  LogicalResult refuse(Operation *op);
+  FailureOr<Block *> takenBranch(Operation *op, Value index);
+  LogicalResult copyBranch(Operation *op, IRMapping &mapping, SmallVectorImpl<Value> &results);
 
   OpBuilder builder;
   llvm::DenseMap<Value, DenseElementsAttr> constants;
@@ -51,12 +54,43 @@ static bool isBranch(Operation *op) {
   return name == "stablehlo.if" || name == "stablehlo.case";
 }
 
-LogicalResult Unroller::refuse(Operation *op) {
-  InFlightDiagnostic error = op->emitError() << "expected no branch that data decides, got "
-                                             << op->getName().getStringRef();
-  error.attachNote() << "the schedule of a step is fixed before it runs; compute both branches and "
-                        "select, with jnp.where or lax.select";
-  return error;
+/// The block of the branch that `index` selects. JAX selects by a constant what depends on the
+/// platform.
+FailureOr<Block *> Unroller::takenBranch(Operation *op, Value index) {
+  DenseElementsAttr known = constantOf(index);
+  if (!known || known.getNumElements() != 1 || !isa<IntegerType>(known.getElementType())) {
+    InFlightDiagnostic error = op->emitError() << "expected no branch that data decides, got "
+                                               << op->getName().getStringRef();
+    error.attachNote() << "the schedule of a step is fixed before it runs; compute both branches "
+                          "and select, with jnp.where or lax.select";
+    return error;
+  }
+  const APInt number = known.getSplatValue<APInt>();
+  const unsigned last = op->getNumRegions() - 1;
+  // `if` has the branch for true first. An index that is out of range takes the last branch.
+  unsigned taken = number.getLimitedValue(last);
+  if (op->getName().getStringRef() == "stablehlo.if")
+    taken = number.isZero() ? last : 0;
+  Region &region = op->getRegion(taken);
+  Block *block = region.hasOneBlock() ? &region.front() : nullptr;
+  auto yield = block && !block->empty() ? dyn_cast<stablehlo::ReturnOp>(block->back())
+                                        : stablehlo::ReturnOp();
+  if (!yield || block->getNumArguments() != 0 || yield.getOperandTypes() != op->getResultTypes())
+    return op->emitError() << "expected branches of one block that return the results";
+  return block;
+}
+
+/// Copies the branch of `op` that is taken.
+LogicalResult Unroller::copyBranch(Operation *op, IRMapping &mapping,
+                                   SmallVectorImpl<Value> &results) {
+  if (op->getNumOperands() != 1 || op->getNumRegions() == 0)
+    return op->emitError() << "expected an index and a branch";
+  FailureOr<Block *> block = takenBranch(op, mapping.lookupOrDefault(op->getOperand(0)));
+  if (failed(block) || failed(copyBody(**block, mapping)))
+    return failure();
+  for (Value value : (*block)->getTerminator()->getOperands())
+    results.push_back(mapping.lookupOrDefault(value));
+  return success();
 }
 
 /// Records the result of `op` if it is a small constant.
@@ -126,8 +160,36 @@ LogicalResult Unroller::unroll(stablehlo::WhileOp loop, ValueRange start,
   return success();
 }
 
-/// Copies the ops of `body`; a loop among them is unrolled instead, and a constant that is known is
-/// an op of its own.
+/// Copies `op`. A result that is a known constant is an op of its own.
+void Unroller::copyOp(Operation &op, IRMapping &mapping) {
+  Operation *copy = builder.clone(op, mapping);
+  learn(copy);
+  if (copy->getNumResults() != 1 || copy->getNumOperands() == 0)
+    return;
+  Value result = copy->getResult(0);
+  DenseElementsAttr value = constantOf(result);
+  if (!value)
+    return;
+  constants.erase(result);
+  auto constant = stablehlo::ConstantOp::create(builder, op.getLoc(), value.getType(), value);
+  mapping.map(op.getResult(0), constant.getResult());
+  constants[constant.getResult()] = value;
+  copy->erase();
+}
+
+/// Replaces `op` by copies of what it runs, if it is a loop or a branch.
+FailureOr<bool> Unroller::expand(Operation &op, IRMapping &mapping,
+                                 SmallVectorImpl<Value> &results) {
+  if (isBranch(&op))
+    return failed(copyBranch(&op, mapping, results)) ? FailureOr<bool>() : true;
+  auto loop = dyn_cast<stablehlo::WhileOp>(op);
+  if (!loop)
+    return false;
+  auto start = llvm::map_to_vector(op.getOperands(),
+                                   [&](Value value) { return mapping.lookupOrDefault(value); });
+  return failed(unroll(loop, start, results)) ? FailureOr<bool>() : true;
+}
+
 LogicalResult Unroller::copyBody(Block &body, IRMapping &mapping) {
   if (++depth > hlo::kMostNesting)
     return body.getParentOp()->emitError()
@@ -136,48 +198,33 @@ LogicalResult Unroller::copyBody(Block &body, IRMapping &mapping) {
     if (++steps > hlo::kMostOps)
       return op.emitError() << "expected at most " << hlo::kMostOps
                             << " ops with all loops unrolled";
-    if (isBranch(&op))
-      return refuse(&op);
-    if (auto loop = dyn_cast<stablehlo::WhileOp>(op)) {
-      auto start = llvm::map_to_vector(op.getOperands(),
-                                       [&](Value value) { return mapping.lookupOrDefault(value); });
-      SmallVector<Value> results;
-      if (failed(unroll(loop, start, results)))
-        return failure();
-      mapping.map(loop.getResults(), results);
-      continue;
-    }
-    Operation *copy = builder.clone(op, mapping);
-    learn(copy);
-    if (DenseElementsAttr value = copy->getNumResults() == 1 && copy->getNumOperands() > 0
-                                      ? constantOf(copy->getResult(0))
-                                      : DenseElementsAttr()) {
-      constants.erase(copy->getResult(0));
-      auto constant = stablehlo::ConstantOp::create(builder, op.getLoc(), value.getType(), value);
-      mapping.map(op.getResult(0), constant.getResult());
-      constants[constant.getResult()] = value;
-      copy->erase();
-    }
+    SmallVector<Value> results;
+    FailureOr<bool> expanded = expand(op, mapping, results);
+    if (failed(expanded))
+      return failure();
+    if (*expanded)
+      mapping.map(op.getResults(), results);
+    else
+      copyOp(op, mapping);
   }
   --depth;
   return success();
 }
 
 LogicalResult Unroller::run(Block &block) {
+  IRMapping same;
   for (Operation &op : llvm::make_early_inc_range(block)) {
-    if (isBranch(&op))
-      return refuse(&op);
-    auto loop = dyn_cast<stablehlo::WhileOp>(op);
-    if (!loop) {
+    builder.setInsertionPoint(&op);
+    SmallVector<Value> results;
+    FailureOr<bool> expanded = expand(op, same, results);
+    if (failed(expanded))
+      return failure();
+    if (!*expanded) {
       learn(&op);
       continue;
     }
-    builder.setInsertionPoint(loop);
-    SmallVector<Value> results;
-    if (failed(unroll(loop, loop.getOperands(), results)))
-      return failure();
-    loop.replaceAllUsesWith(results);
-    loop.erase();
+    op.replaceAllUsesWith(results);
+    op.erase();
   }
   return success();
 }

@@ -45,6 +45,14 @@ Value AttentionChain::unscaled(Value value, double &scale) {
   }
 }
 
+/// Whether `permutation` is a transpose of the last two dimensions.
+static bool swapsLast(SmallVector<int64_t> permutation) {
+  if (permutation.size() < 2)
+    return false;
+  std::swap(permutation.back(), permutation[permutation.size() - 2]);
+  return isIdentityPermutation(permutation);
+}
+
 /// The operands of a plain or flagged product, the right one as its transpose is
 /// wanted or not; null when `node` is none.
 static bool isProduct(onnx::NodeOp node) {
@@ -128,8 +136,14 @@ bool AttentionChain::takeChoice(onnx::NodeOp choice) {
   return true;
 }
 
+/// Whether only the chain reads `value`: the test of a guard goes with it.
+bool AttentionChain::isOnlyRead(Value value) const {
+  return llvm::count_if(value.getUses(),
+                        [&](OpOperand &use) { return use.getOwner() != guardTest; }) == 1;
+}
+
 bool AttentionChain::climbOnce() {
-  if (!scores.hasOneUse())
+  if (!isOnlyRead(scores))
     return false;
   if (onnx::NodeOp sum = nodeOf(scores, op::Add))
     return takeSum(sum);
@@ -143,10 +157,45 @@ void AttentionChain::climb() {
     ;
   // Only below the masks: a scale above them would scale them, too.
   Value inner = unscaled(scores, scale);
-  if (inner != scores && scores.hasOneUse())
+  if (inner != scores && isOnlyRead(scores))
     scores = inner;
   else
     scale = 1;
+}
+
+/// The comparison of `x` with minus infinity, where `condition` is whether it holds for all
+/// elements of a row: not any that is not, computed with numbers.
+static onnx::NodeOp testOfRows(Value condition, Value x) {
+  auto operandOf = [](Value value, onnx::Operator type) {
+    onnx::NodeOp node = value ? nodeOf(value, type) : onnx::NodeOp();
+    return node ? node.getInputs()[0] : Value();
+  };
+  Value any = operandOf(operandOf(condition, op::Not), op::Cast);
+  onnx::NodeOp most = any ? nodeOf(any, op::ReduceMax) : onnx::NodeOp();
+  if (!most || !most.getInt("keepdims", 1) || most.getInputs().size() != 2 ||
+      (numberOf(most.getInputs()[1]) != -1.0 &&
+       numberOf(most.getInputs()[1]) != double(tensorType(x).getRank() - 1)) ||
+      tensorType(most.getInputs()[1]).getNumElements() != 1)
+    return nullptr;
+  Value shown = operandOf(operandOf(most.getInputs()[0], op::Cast), op::Not);
+  onnx::NodeOp test = shown ? nodeOf(shown, op::Equal) : onnx::NodeOp();
+  bool isTest = test && test.getInputs()[0] == x && numberOf(test.getInputs()[1]) == -kInfinity;
+  return isTest ? test : onnx::NodeOp();
+}
+
+/// The guard that PyTorch writes in words: zeros in rows of which all scores are minus infinity.
+void AttentionChain::findGuardOfRows() {
+  Value weights = softmax.getResult(0);
+  onnx::NodeOp choice = soleUser(weights, {op::Where});
+  if (!choice || choice.getInputs()[2] != weights || numberOf(choice.getInputs()[1]) != 0.0 ||
+      choice.outputType(0) != softmax.outputType(0))
+    return;
+  onnx::NodeOp test = testOfRows(choice.getInputs()[0], softmax.getInputs()[0]);
+  if (!test)
+    return;
+  guardTest = test;
+  root = choice;
+  guarded = true;
 }
 
 void AttentionChain::findGuard() {
@@ -174,11 +223,15 @@ bool AttentionChain::findProducts() {
       split && product.hasOneUse() && keepsRows(split.inputType(0), split.outputType(0)))
     product = split.getInputs()[0];
   first = product.getDefiningOp<onnx::NodeOp>();
-  if (!isProduct(first) || !product.hasOneUse() || !root.getResult(0).hasOneUse())
+  Value weights = root.getResult(0);
+  if (!isProduct(first) || !product.hasOneUse() || !weights.hasOneUse())
     return false;
-  second = dyn_cast<onnx::NodeOp>(*root.getResult(0).user_begin());
-  if (!isProduct(second) || second.getInputs()[0] != root.getResult(0) ||
-      second.getInt("transB", 0))
+  // Batch and heads may be merged for the second product.
+  if (onnx::NodeOp merge = soleUser(weights, {op::Reshape});
+      merge && keepsRows(merge.inputType(0), merge.outputType(0)) && merge.getResult(0).hasOneUse())
+    weights = merge.getResult(0);
+  second = dyn_cast<onnx::NodeOp>(*weights.user_begin());
+  if (!isProduct(second) || second.getInputs()[0] != weights || second.getInt("transB", 0))
     return false;
   // Each product is one of equal batches.
   auto batchOf = [](onnx::NodeOp node, unsigned operand) {
@@ -192,27 +245,43 @@ bool AttentionChain::findProducts() {
   return true;
 }
 
-/// The keys of the first product, [..., keys, width].
-Value AttentionChain::keysOf(NodeBuilder &builder) {
+/// An operand of the first product, [..., sequence, width], before it was scaled, transposed and
+/// merged; `swapped`: the product reads [..., width, sequence].
+Value AttentionChain::rowsOf(NodeBuilder &builder, Value value, bool swapped) {
+  while (true) {
+    double factor = 1;
+    Value inner = unscaled(value, factor);
+    scale *= factor;
+    onnx::NodeOp merge = nodeOf(inner, op::Reshape), transpose = nodeOf(inner, op::Transpose);
+    if (merge && keepsRows(merge.inputType(0), merge.outputType(0)))
+      inner = merge.getInputs()[0];
+    else if (transpose && swapsLast(permutationOf(transpose))) {
+      inner = transpose.getInputs()[0];
+      swapped = !swapped;
+    }
+    if (inner == value)
+      break;
+    value = inner;
+  }
+  if (!swapped)
+    return value;
+  onnx::NodeOp transpose = nodeOf(value, op::Transpose);
+  if (!transpose)
+    return builder.transposeLast(value);
+  // One transpose instead of two.
+  SmallVector<int64_t> permutation = permutationOf(transpose);
+  std::swap(permutation.back(), permutation[permutation.size() - 2]);
   double factor = 1;
-  Value right = unscaled(first.getInputs()[1], factor);
+  Value inner = unscaled(transpose.getInputs()[0], factor);
   scale *= factor;
-  if (first.getInt("transB", 0))
-    return right;
-  onnx::NodeOp transpose = nodeOf(right, op::Transpose);
-  auto permutation = transpose ? transpose.getInts("perm") : std::nullopt;
-  if (!permutation)
-    return builder.transposeLast(right);
-  // One transpose instead of two, or none.
-  std::swap(permutation->back(), (*permutation)[permutation->size() - 2]);
-  Value inner = unscaled(transpose.getInputs()[0], factor = 1);
-  scale *= factor;
-  return isIdentityPermutation(*permutation) ? inner : builder.transpose(inner, *permutation);
+  return builder.transpose(inner, permutation);
 }
 
 /// [batch, heads, sequence, width] of a product's operand.
 Value AttentionChain::asHeads(NodeBuilder &builder, Value value) {
   ArrayRef<int64_t> own = tensorType(value).getShape();
+  if (onnx::NodeOp merge = nodeOf(value, op::Reshape))
+    value = merge.getInputs()[0];
   return builder.reshape(value,
                          {type.getDimSize(0), type.getDimSize(1), own[own.size() - 2], own.back()});
 }
@@ -249,10 +318,9 @@ void AttentionChain::remark(onnx::NodeOp made, StringRef what) {
 void AttentionChain::replaceAll() {
   OpBuilder at(second);
   NodeBuilder builder(at, second.getLoc(), second.getNode());
-  double factor = 1;
-  Value query = asHeads(builder, unscaled(first.getInputs()[0], factor));
-  scale *= factor;
-  Value key = asHeads(builder, keysOf(builder));
+  Value query = asHeads(builder, rowsOf(builder, first.getInputs()[0], /*swapped=*/false));
+  Value key = asHeads(builder, rowsOf(builder, first.getInputs()[1],
+                                      /*swapped=*/!first.getInt("transB", 0)));
   Value value = asHeads(builder, second.getInputs()[1]);
   int64_t keyTimes, valueTimes;
   Value fewerKeys = withoutRepeats(builder, key, keyTimes);
@@ -290,8 +358,10 @@ void AttentionChain::replaceSoftmax() {
 void AttentionChain::recognise() {
   if (!start())
     return;
+  findGuardOfRows();
   climb();
-  findGuard();
+  if (!guarded)
+    findGuard();
   if (!masks->isExpressible())
     return;
   if (findProducts())

@@ -30,9 +30,11 @@ private:
   bool climbOnce();
   bool takeSum(onnx::NodeOp sum);
   bool takeChoice(onnx::NodeOp choice);
+  bool isOnlyRead(mlir::Value value) const;
+  void findGuardOfRows();
   void findGuard();
   bool findProducts();
-  mlir::Value keysOf(NodeBuilder &builder);
+  mlir::Value rowsOf(NodeBuilder &builder, mlir::Value value, bool swapped);
   mlir::Value asHeads(NodeBuilder &builder, mlir::Value value);
   mlir::Value withoutRepeats(NodeBuilder &builder, mlir::Value value, int64_t &times);
   llvm::SmallVector<mlir::NamedAttribute> attributes(NodeBuilder &builder, double factor);
@@ -49,6 +51,7 @@ private:
   double scale = 1;
   onnx::NodeOp root; ///< the softmax or its guard
   bool guarded = false;
+  onnx::NodeOp guardTest;     ///< what a guard reads of the scores
   onnx::NodeOp first, second; ///< the products
 };
 

@@ -3,13 +3,15 @@
 // From each mean of squares m of x over trailing dimensions: x divided by the root
 // of m + epsilon, in one of the ways there are to write it, and perhaps weighted.
 // Where x is itself y less its mean, that is y's layer normalization, perhaps with
-// a bias.
+// a bias. The mean of squares may be computed from y in f64 and rounded, beside the
+// difference in f32, as PyTorch decomposes it.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Patterns.h"
 
 #include "mlir/IR/Matchers.h"
+#include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 using namespace zero::patterns;
@@ -66,12 +68,15 @@ private:
   bool takeEpsilon();
   bool divideBy(Value root);
   bool multiplyBy(Value inverse);
-  bool isX(Value value) const;
-  Value centredOf() const;
+  bool isX(Value value);
+  Value centredOf(Value difference) const;
+  Value narrowed();
   Value takeOperand(onnx::Operator type);
 
   onnx::NodeOp mean;
   Value x;
+  Value narrow;   ///< y, where x is computed from it in f64
+  Value variance; ///< the mean, as it is added to epsilon
   int64_t axis = 0;
   double epsilon = 0;
   onnx::NodeOp sum;  ///< mean plus epsilon
@@ -80,7 +85,13 @@ private:
 } // namespace
 
 /// Whether `value` is x: the same value, or the same difference written twice.
-bool Normalization::isX(Value value) const {
+bool Normalization::isX(Value value) {
+  if (narrow) {
+    if (centredOf(value) != narrow)
+      return false;
+    x = value;
+    return true;
+  }
   if (value == x)
     return true;
   onnx::NodeOp a = nodeOf(value, op::Sub), b = nodeOf(x, op::Sub);
@@ -88,10 +99,10 @@ bool Normalization::isX(Value value) const {
 }
 
 bool Normalization::takeEpsilon() {
-  sum = soleUser(mean.getResult(0), {op::Add});
-  if (!sum || sum.outputType(0) != mean.outputType(0))
+  sum = soleUser(variance, {op::Add});
+  if (!sum || sum.outputType(0) != variance.getType())
     return false;
-  std::optional<double> number = numberOf(otherInput(sum, mean.getResult(0)));
+  std::optional<double> number = numberOf(otherInput(sum, variance));
   if (!number || *number < 0)
     return false;
   epsilon = *number;
@@ -109,11 +120,11 @@ bool Normalization::multiplyBy(Value inverse) {
 }
 
 bool Normalization::findRoot() {
-  Value variance = sum.getResult(0);
-  if (onnx::NodeOp power = soleUser(variance, {op::Pow}))
-    return power.getInputs()[0] == variance && numberOf(power.getInputs()[1]) == -0.5 &&
+  Value square = sum.getResult(0);
+  if (onnx::NodeOp power = soleUser(square, {op::Pow}))
+    return power.getInputs()[0] == square && numberOf(power.getInputs()[1]) == -0.5 &&
            multiplyBy(power.getResult(0));
-  onnx::NodeOp deviation = soleUser(variance, {op::Sqrt});
+  onnx::NodeOp deviation = soleUser(square, {op::Sqrt});
   if (!deviation)
     return false;
   if (onnx::NodeOp inverse = soleUser(deviation.getResult(0), {op::Reciprocal}))
@@ -124,15 +135,32 @@ bool Normalization::findRoot() {
   return inverts ? multiplyBy(quotient.getResult(0)) : divideBy(deviation.getResult(0));
 }
 
-/// y, where x is y less its mean over the same dimensions.
-Value Normalization::centredOf() const {
-  onnx::NodeOp difference = nodeOf(x, op::Sub);
+/// y, where `value` is y less its mean over the same dimensions.
+Value Normalization::centredOf(Value value) const {
+  onnx::NodeOp difference = nodeOf(value, op::Sub);
   if (!difference)
     return nullptr;
   onnx::NodeOp average = nodeOf(difference.getInputs()[1], op::ReduceMean);
   bool isOwn =
       average && average.getInputs()[0] == difference.getInputs()[0] && meanAxis(average) == axis;
   return isOwn ? difference.getInputs()[0] : Value();
+}
+
+/// y of a narrower type, where x is the difference of y, cast to a wider one, and its mean, and the
+/// mean of squares is cast back.
+Value Normalization::narrowed() {
+  Value wide = centredOf(x);
+  onnx::NodeOp widening = wide ? nodeOf(wide, op::Cast) : onnx::NodeOp();
+  onnx::NodeOp rounding = soleUser(mean.getResult(0), {op::Cast});
+  if (!widening || !rounding)
+    return nullptr;
+  Value y = widening.getInputs()[0];
+  Type element = getElementTypeOrSelf(y);
+  if (!element.isF32() || !getElementTypeOrSelf(wide).isF64() ||
+      getElementTypeOrSelf(rounding.getResult(0)) != element)
+    return nullptr;
+  variance = rounding.getResult(0);
+  return y;
 }
 
 /// The other operand of the only user of the found value, if the user is an operator `type` and the
@@ -156,9 +184,11 @@ void Normalization::recognise() {
   if (!x || !from || !mean.getInputs()[0].hasOneUse())
     return;
   axis = *from;
+  variance = mean.getResult(0);
+  narrow = narrowed();
   if (!takeEpsilon() || !findRoot() || root.outputType(0) != x.getType())
     return;
-  Value centred = centredOf();
+  Value centred = centredOf(x);
   Value weight = takeOperand(op::Mul);
   Value bias = centred ? takeOperand(op::Add) : Value();
   OpBuilder at(root);

@@ -17,7 +17,7 @@ func.func private @g(%x: tensor<4xf32>) -> tensor<4xf32> {
 // -----
 
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error @below {{expected a function with one block as 'outside'}}
+  // expected-error @below {{expected a function of these types with one block as 'outside'}}
   %0 = func.call @outside(%x) : (tensor<4xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }

@@ -1,4 +1,4 @@
-// RUN: zero-opt %s --zero-inline-calls | FileCheck %s
+// RUN: zero-opt %s --zero-inline-calls --split-input-file | FileCheck %s
 
 // Calls of the program are replaced by the bodies of their callees, also in regions, and the other
 // functions are erased.
@@ -15,7 +15,6 @@
 // CHECK-NEXT: %[[M:.+]] = "stablehlo.multiply"(%[[D]], %[[Y]])
 // CHECK-NEXT: "stablehlo.return"(%[[N]], %[[M]])
 // CHECK: return %[[L]]#1
-// CHECK-NOT: func.func
 func.func @main(%x: tensor<4xf32> {jax.result_info = "x"}) -> tensor<4xf32> {
   %zero = "stablehlo.constant"() <{value = dense<0> : tensor<i32>}> : () -> tensor<i32>
   %0 = func.call @twice(%x) : (tensor<4xf32>) -> tensor<4xf32>
@@ -38,5 +37,22 @@ func.func private @square_of_twice(%x: tensor<4xf32>) -> tensor<4xf32> {
 }
 func.func private @twice(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = "stablehlo.add"(%x, %x) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+// A composite is a call of its decomposition.
+
+// CHECK-LABEL: func.func @main
+// CHECK-SAME: (%[[X:.+]]: tensor<4xf32>)
+// CHECK-NEXT: %[[Y:.+]] = "stablehlo.multiply"(%[[X]], %[[X]])
+// CHECK-NEXT: return %[[Y]]
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = "stablehlo.composite"(%x) <{name = "library.square", composite_attributes = {}, decomposition = @square, version = 1 : i32}> : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+func.func private @square(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = "stablehlo.multiply"(%x, %x) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }

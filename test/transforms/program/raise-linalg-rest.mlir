@@ -38,6 +38,18 @@ func.func @recurrence(%x: tensor<4xf32>) -> tensor<f32> {
   return %r : tensor<f32>
 }
 
+// Products of integers would have to be stored to be summed, windows of an image to be multiplied.
+// CHECK-LABEL: func.func @integer_products
+// CHECK: linalg.matmul
+// CHECK: linalg.conv_2d_nchw_fchw
+func.func @integer_products(%a: tensor<64x64xi32>, %x: tensor<1x3x8x8xi32>, %w: tensor<4x3x3x3xi32>) -> (tensor<64x64xi32>, tensor<1x4x6x6xi32>) {
+  %f = arith.constant dense<0> : tensor<64x64xi32>
+  %0 = linalg.matmul ins(%a, %a : tensor<64x64xi32>, tensor<64x64xi32>) outs(%f : tensor<64x64xi32>) -> tensor<64x64xi32>
+  %g = arith.constant dense<0> : tensor<1x4x6x6xi32>
+  %1 = linalg.conv_2d_nchw_fchw ins(%x, %w : tensor<1x3x8x8xi32>, tensor<4x3x3x3xi32>) outs(%g : tensor<1x4x6x6xi32>) -> tensor<1x4x6x6xi32>
+  return %0, %1 : tensor<64x64xi32>, tensor<1x4x6x6xi32>
+}
+
 // CHECK-LABEL: func.func private @k0
 // CHECK: linalg.exp
 func.func private @k0(%x: tensor<4xf32>) -> tensor<4xf32> attributes {zero.kernel} {

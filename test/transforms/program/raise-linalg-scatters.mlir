@@ -18,6 +18,19 @@ func.func @embedding_gradient(%dy: tensor<5x4xf32>, %ids: tensor<5x1xi32>) -> te
   return %r : tensor<9x4xf32>
 }
 
+// Updates may have a dimension of one element for each that an index selects.
+// CHECK-LABEL: func.func @with_unit_dimension
+// CHECK: %[[U:.*]] = onnx.node "Reshape"(%arg0, %{{.*}}) {{.*}} -> tensor<5x4xf32>
+// CHECK: onnx.node "ScatterND"(%arg2, %arg1, %[[U]]) {reduction = "add"}
+func.func @with_unit_dimension(%dy: tensor<5x1x4xf32>, %ids: tensor<5x1xi64>, %x: tensor<9x4xf32>) -> tensor<9x4xf32> {
+  %r = "tm_tensor.scatter"(%dy, %ids, %x) <{dimension_map = array<i64: 0>, operandSegmentSizes = array<i32: 2, 1>, unique_indices = false}> ({
+  ^bb0(%update: f32, %element: f32):
+    %s = arith.addf %element, %update : f32
+    "tm_tensor.yield"(%s) : (f32) -> ()
+  }) : (tensor<5x1x4xf32>, tensor<5x1xi64>, tensor<9x4xf32>) -> tensor<9x4xf32>
+  return %r : tensor<9x4xf32>
+}
+
 // CHECK-LABEL: func.func @index_put
 // CHECK: onnx.node "ScatterND"(%arg0, %{{.*}}, %arg2) {reduction = "none"}
 func.func @index_put(%x: tensor<9x4xf32>, %at: tensor<5x2xi32>, %values: tensor<5xf32>) -> tensor<9x4xf32> {

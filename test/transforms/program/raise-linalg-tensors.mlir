@@ -45,17 +45,24 @@ func.func @insertions(%x: tensor<6x4xf32>, %s: tensor<2x4xf32>, %rows: tensor<2x
   return %0, %1, %2 : tensor<6x4xf32>, tensor<6x4xf32>, tensor<6x4xf32>
 }
 
+// Insertions into a tensor without content are a Concat, too.
 // CHECK-LABEL: func.func @joined
 // CHECK: onnx.node "Pad"(%arg0
 // CHECK: onnx.node "Concat"(%arg0, %arg1) {axis = 1 : i64}
-func.func @joined(%x: tensor<2x3xf32>, %y: tensor<2x2xf32>) -> (tensor<4x4xf32>, tensor<2x5xf32>) {
+// CHECK: %[[C:.*]] = onnx.node "Concat"(%arg0, %arg1, %arg1) {axis = 1 : i64}
+// CHECK: return %{{.*}}, %{{.*}}, %[[C]]
+func.func @joined(%x: tensor<2x3xf32>, %y: tensor<2x2xf32>) -> (tensor<4x4xf32>, tensor<2x5xf32>, tensor<2x7xf32>) {
   %one = arith.constant 1.0 : f32
   %0 = tensor.pad %x low[1, 0] high[1, 1] {
   ^bb0(%i: index, %j: index):
     tensor.yield %one : f32
   } : tensor<2x3xf32> to tensor<4x4xf32>
   %1 = tensor.concat dim(1) %x, %y : (tensor<2x3xf32>, tensor<2x2xf32>) -> tensor<2x5xf32>
-  return %0, %1 : tensor<4x4xf32>, tensor<2x5xf32>
+  %e = tensor.empty() : tensor<2x7xf32>
+  %2 = tensor.insert_slice %x into %e[0, 0] [2, 3] [1, 1] : tensor<2x3xf32> into tensor<2x7xf32>
+  %3 = tensor.insert_slice %y into %2[0, 3] [2, 2] [1, 1] : tensor<2x2xf32> into tensor<2x7xf32>
+  %4 = tensor.insert_slice %y into %3[0, 5] [2, 2] [1, 1] : tensor<2x2xf32> into tensor<2x7xf32>
+  return %0, %1, %4 : tensor<4x4xf32>, tensor<2x5xf32>, tensor<2x7xf32>
 }
 
 // Scalars of the function are tensors of one element to nodes.

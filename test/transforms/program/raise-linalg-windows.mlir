@@ -71,3 +71,27 @@ func.func @pooling(%x: tensor<2x3x8x8xf32>, %y: tensor<2x8x10x3xf32>) -> (tensor
   %1 = linalg.pooling_nhwc_sum {dilations = dense<1> : vector<2xi64>, strides = dense<[2, 3]> : vector<2xi64>} ins(%y, %window2 : tensor<2x8x10x3xf32>, tensor<2x3xf32>) outs(%g : tensor<2x4x3x3xf32>) -> tensor<2x4x3x3xf32>
   return %0, %1 : tensor<2x3x4x4xf32>, tensor<2x4x3x3xf32>
 }
+
+// The gradient of weights, as a loop over the outputs and as a convolution with them as weights.
+// CHECK-LABEL: func.func @weights_gradient
+// CHECK: %[[A:.*]] = onnx.node "ConvGradW"(%arg1, %arg0) {dilations = array<i64: 1, 1>, group = 1 : i64, pads = array<i64: 1, 1, 0, 0>, strides = array<i64: 2, 2>} domain "zero" {{.*}} -> tensor<4x3x3x3xf32>
+// CHECK: %[[B:.*]] = onnx.node "ConvGradW"({{.*}}) {{.*}}strides = array<i64: 2, 2>} domain "zero"
+// CHECK: %[[C:.*]] = onnx.node "Transpose"(%[[B]]) {perm = array<i64: 1, 0, 2, 3>}
+// CHECK: return %[[A]], %[[C]]
+func.func @weights_gradient(%x: tensor<2x3x8x8xf32>, %dy: tensor<2x4x4x4xf32>, %xt: tensor<3x2x9x9xf32>, %dyt: tensor<4x2x4x4xf32>) -> (tensor<4x3x3x3xf32>, tensor<3x4x3x3xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %p = tensor.pad %x low[0, 0, 1, 1] high[0, 0, 1, 1] {
+  ^bb0(%i: index, %j: index, %k: index, %l: index):
+    tensor.yield %zero : f32
+  } : tensor<2x3x8x8xf32> to tensor<2x3x10x10xf32>
+  %f = arith.constant dense<0.0> : tensor<4x3x3x3xf32>
+  %0 = linalg.generic {indexing_maps = [affine_map<(f, c, kh, kw, n, oh, ow) -> (n, c, oh * 2 + kh, ow * 2 + kw)>, affine_map<(f, c, kh, kw, n, oh, ow) -> (n, f, oh, ow)>, affine_map<(f, c, kh, kw, n, oh, ow) -> (f, c, kh, kw)>], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]} ins(%p, %dy : tensor<2x3x10x10xf32>, tensor<2x4x4x4xf32>) outs(%f : tensor<4x3x3x3xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %m = arith.mulf %a, %b : f32
+    %s = arith.addf %m, %o : f32
+    linalg.yield %s : f32
+  } -> tensor<4x3x3x3xf32>
+  %g = arith.constant dense<0.0> : tensor<3x4x3x3xf32>
+  %1 = linalg.conv_2d_nchw_fchw {dilations = dense<2> : vector<2xi64>, strides = dense<1> : vector<2xi64>} ins(%xt, %dyt : tensor<3x2x9x9xf32>, tensor<4x2x4x4xf32>) outs(%g : tensor<3x4x3x3xf32>) -> tensor<3x4x3x3xf32>
+  return %0, %1 : tensor<4x3x3x3xf32>, tensor<3x4x3x3xf32>
+}

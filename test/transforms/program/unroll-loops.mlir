@@ -60,3 +60,23 @@ func.func @never(%x: tensor<4xf32>) -> tensor<4xf32> {
   }) : (tensor<i32>, tensor<4xf32>) -> (tensor<i32>, tensor<4xf32>)
   return %0#1 : tensor<4xf32>
 }
+
+// A constant selects a branch; an index out of range takes the last one.
+
+// CHECK-LABEL: func.func @platform
+// CHECK-SAME: (%[[X:.+]]: tensor<4xf32>)
+// CHECK-NOT: stablehlo.case
+// CHECK: %[[Y:.+]] = "stablehlo.multiply"(%[[X]], %[[X]])
+// CHECK-NOT: "stablehlo.add"
+// CHECK: return %[[Y]]
+func.func @platform(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %index = "stablehlo.constant"() <{value = dense<7> : tensor<i32>}> : () -> tensor<i32>
+  %0 = "stablehlo.case"(%index) ({
+    %1 = "stablehlo.add"(%x, %x) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    "stablehlo.return"(%1) : (tensor<4xf32>) -> ()
+  }, {
+    %1 = "stablehlo.multiply"(%x, %x) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    "stablehlo.return"(%1) : (tensor<4xf32>) -> ()
+  }) : (tensor<i32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}

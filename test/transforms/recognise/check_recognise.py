@@ -16,7 +16,8 @@ import numpy as np
 
 from lowered import Tools, call, run_tool
 
-FOUND = ("func.func(zero-fold-transposes,zero-recognise-gelu,zero-recognise-swish,"
+FOUND = ("func.func(zero-fold-transposes,zero-recognise-mean,zero-recognise-softmax,"
+         "zero-recognise-gelu,zero-recognise-swish,"
          "zero-recognise-normalization,zero-recognise-rotary),zero-recognise-attention,")
 LOWER = ("func.func(zero-expand-nodes,zero-test-gradient,zero-expand-nodes,zero-fold-transposes,"
          "zero-lower-onnx),canonicalize")

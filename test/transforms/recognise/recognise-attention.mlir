@@ -170,3 +170,41 @@ func.func @weights_are_read(%q: tensor<2x2x3x4xf32>, %k: tensor<2x2x3x4xf32>, %v
   %y = onnx.node "MatMul"(%p, %v) {} opset 18 node "y" : (tensor<2x2x3x3xf32>, tensor<2x2x3x4xf32>) -> tensor<2x2x3x4xf32>
   return %p, %y : tensor<2x2x3x3xf32>, tensor<2x2x3x4xf32>
 }
+
+// Batch and heads are merged for both products; queries and keys are scaled before that; rows that
+// show no key are found by their scores.
+// CHECK-LABEL: func.func @merged
+// CHECK: %{{.*}}:2 = onnx.node "Attention"(%arg0, %arg1, %arg2, %{{.*}}, %{{.*}}) {{.*}}guard = 1 : i64{{.*}}scale = 2.500000e-01
+// CHECK-NOT: onnx.node "Transpose"
+// CHECK: return
+func.func @merged(%q: tensor<2x2x3x4xf32>, %k: tensor<2x2x3x4xf32>, %v: tensor<2x2x3x4xf32>, %pad: tensor<2x1x1x3xi1>) -> tensor<4x3x4xf32> {
+  %half = arith.constant dense<0.5> : tensor<f32>
+  %inf = arith.constant dense<0xFF800000> : tensor<f32>
+  %zero = arith.constant dense<0.0> : tensor<f32>
+  %last = arith.constant dense<3> : tensor<1xi64>
+  %rows = arith.constant dense<[4, 3, 4]> : tensor<3xi64>
+  %columns = arith.constant dense<[4, 4, 3]> : tensor<3xi64>
+  %square = arith.constant dense<[4, 3, 3]> : tensor<3xi64>
+  %heads = arith.constant dense<[2, 2, 3, 3]> : tensor<4xi64>
+  %qs = onnx.node "Mul"(%q, %half) {} opset 23 node "qs" : (tensor<2x2x3x4xf32>, tensor<f32>) -> tensor<2x2x3x4xf32>
+  %qm = onnx.node "Reshape"(%qs, %rows) {} opset 23 node "qm" : (tensor<2x2x3x4xf32>, tensor<3xi64>) -> tensor<4x3x4xf32>
+  %kt = onnx.node "Transpose"(%k) {perm = array<i64: 0, 1, 3, 2>} opset 23 node "kt" : (tensor<2x2x3x4xf32>) -> tensor<2x2x4x3xf32>
+  %ks = onnx.node "Mul"(%kt, %half) {} opset 23 node "ks" : (tensor<2x2x4x3xf32>, tensor<f32>) -> tensor<2x2x4x3xf32>
+  %km = onnx.node "Reshape"(%ks, %columns) {} opset 23 node "km" : (tensor<2x2x4x3xf32>, tensor<3xi64>) -> tensor<4x4x3xf32>
+  %vm = onnx.node "Reshape"(%v, %rows) {} opset 23 node "vm" : (tensor<2x2x3x4xf32>, tensor<3xi64>) -> tensor<4x3x4xf32>
+  %s = onnx.node "MatMul"(%qm, %km) {} opset 23 node "s" : (tensor<4x3x4xf32>, tensor<4x4x3xf32>) -> tensor<4x3x3xf32>
+  %sh = onnx.node "Reshape"(%s, %heads) {} opset 23 node "sh" : (tensor<4x3x3xf32>, tensor<4xi64>) -> tensor<2x2x3x3xf32>
+  %mask = onnx.node "Where"(%pad, %zero, %inf) {} opset 23 node "mask" : (tensor<2x1x1x3xi1>, tensor<f32>, tensor<f32>) -> tensor<2x1x1x3xf32>
+  %x = onnx.node "Add"(%sh, %mask) {} opset 23 node "x" : (tensor<2x2x3x3xf32>, tensor<2x1x1x3xf32>) -> tensor<2x2x3x3xf32>
+  %p = onnx.node "Softmax"(%x) {axis = 3 : i64} opset 13 node "p" : (tensor<2x2x3x3xf32>) -> tensor<2x2x3x3xf32>
+  %hidden = onnx.node "Equal"(%x, %inf) {} opset 23 node "hidden" : (tensor<2x2x3x3xf32>, tensor<f32>) -> tensor<2x2x3x3xi1>
+  %shown = onnx.node "Not"(%hidden) {} opset 23 node "shown" : (tensor<2x2x3x3xi1>) -> tensor<2x2x3x3xi1>
+  %bytes = onnx.node "Cast"(%shown) {to = 3 : i64} opset 23 node "bytes" : (tensor<2x2x3x3xi1>) -> tensor<2x2x3x3xi8>
+  %most = onnx.node "ReduceMax"(%bytes, %last) {keepdims = 1 : i64} opset 23 node "most" : (tensor<2x2x3x3xi8>, tensor<1xi64>) -> tensor<2x2x3x1xi8>
+  %any = onnx.node "Cast"(%most) {to = 9 : i64} opset 23 node "any" : (tensor<2x2x3x1xi8>) -> tensor<2x2x3x1xi1>
+  %none = onnx.node "Not"(%any) {} opset 23 node "none" : (tensor<2x2x3x1xi1>) -> tensor<2x2x3x1xi1>
+  %w = onnx.node "Where"(%none, %zero, %p) {} opset 23 node "w" : (tensor<2x2x3x1xi1>, tensor<f32>, tensor<2x2x3x3xf32>) -> tensor<2x2x3x3xf32>
+  %wm = onnx.node "Reshape"(%w, %square) {} opset 23 node "wm" : (tensor<2x2x3x3xf32>, tensor<3xi64>) -> tensor<4x3x3xf32>
+  %y = onnx.node "MatMul"(%wm, %vm) {} opset 23 node "y" : (tensor<4x3x3xf32>, tensor<4x3x4xf32>) -> tensor<4x3x4xf32>
+  return %y : tensor<4x3x4xf32>
+}

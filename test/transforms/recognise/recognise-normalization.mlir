@@ -3,6 +3,7 @@
 // REMARK-COUNT-3: root-mean-square normalization at node
 // REMARK-COUNT-2: Remark="layer normalization at node
 // REMARK: root-mean-square normalization at node
+// REMARK: Remark="layer normalization at node
 
 // The form of LLaMA's normalization from the dynamo exporter.
 // CHECK-LABEL: func.func @reciprocal
@@ -176,4 +177,29 @@ func.func @read_statistic(%x: tensor<3x8xf32>) -> (tensor<3x8xf32>, tensor<3x1xf
   %d = onnx.node "Sqrt"(%a) {} opset 18 node "d" : (tensor<3x1xf32>) -> tensor<3x1xf32>
   %y = onnx.node "Div"(%x, %d) {} opset 18 node "y" : (tensor<3x8xf32>, tensor<3x1xf32>) -> tensor<3x8xf32>
   return %y, %d : tensor<3x8xf32>, tensor<3x1xf32>
+}
+
+// PyTorch decomposes the variance in f64, and the difference in f32.
+// CHECK-LABEL: func.func @wide_variance
+// CHECK: %[[Y:.*]] = onnx.node "LayerNormalization"(%arg0, %arg1, %arg2) {axis = 1 : i64
+// CHECK-NOT: onnx.node
+// CHECK: return %[[Y]]
+func.func @wide_variance(%x: tensor<3x8xf32>, %w: tensor<8xf32>, %b: tensor<8xf32>) -> tensor<3x8xf32> {
+  %eps = arith.constant dense<1.0E-5> : tensor<f32>
+  %last = arith.constant dense<1> : tensor<1xi64>
+  %wide = onnx.node "Cast"(%x) {to = 11 : i64} opset 23 node "wide" : (tensor<3x8xf32>) -> tensor<3x8xf64>
+  %wm = onnx.node "ReduceMean"(%wide, %last) {keepdims = 1 : i64} opset 23 node "wm" : (tensor<3x8xf64>, tensor<1xi64>) -> tensor<3x1xf64>
+  %wd = onnx.node "Sub"(%wide, %wm) {} opset 23 node "wd" : (tensor<3x8xf64>, tensor<3x1xf64>) -> tensor<3x8xf64>
+  %sq = onnx.node "Mul"(%wd, %wd) {} opset 23 node "sq" : (tensor<3x8xf64>, tensor<3x8xf64>) -> tensor<3x8xf64>
+  %wv = onnx.node "ReduceMean"(%sq, %last) {keepdims = 1 : i64} opset 23 node "wv" : (tensor<3x8xf64>, tensor<1xi64>) -> tensor<3x1xf64>
+  %v = onnx.node "Cast"(%wv) {to = 1 : i64} opset 23 node "v" : (tensor<3x1xf64>) -> tensor<3x1xf32>
+  %m = onnx.node "ReduceMean"(%x, %last) {keepdims = 1 : i64} opset 23 node "m" : (tensor<3x8xf32>, tensor<1xi64>) -> tensor<3x1xf32>
+  %d = onnx.node "Sub"(%x, %m) {} opset 23 node "d" : (tensor<3x8xf32>, tensor<3x1xf32>) -> tensor<3x8xf32>
+  %a = onnx.node "Add"(%v, %eps) {} opset 23 node "a" : (tensor<3x1xf32>, tensor<f32>) -> tensor<3x1xf32>
+  %s = onnx.node "Sqrt"(%a) {} opset 23 node "s" : (tensor<3x1xf32>) -> tensor<3x1xf32>
+  %r = onnx.node "Reciprocal"(%s) {} opset 23 node "r" : (tensor<3x1xf32>) -> tensor<3x1xf32>
+  %n = onnx.node "Mul"(%d, %r) {} opset 23 node "n" : (tensor<3x8xf32>, tensor<3x1xf32>) -> tensor<3x8xf32>
+  %p = onnx.node "Mul"(%n, %w) {} opset 23 node "p" : (tensor<3x8xf32>, tensor<8xf32>) -> tensor<3x8xf32>
+  %y = onnx.node "Add"(%p, %b) {} opset 23 node "y" : (tensor<3x8xf32>, tensor<8xf32>) -> tensor<3x8xf32>
+  return %y : tensor<3x8xf32>
 }

@@ -20,6 +20,8 @@
 
 namespace zero {
 
+struct WindowLoops;
+
 class LinalgNodes {
 public:
   /// The value that nodes compute for a value outside of what is translated, or null.
@@ -116,6 +118,15 @@ private:
   // LinalgWindows.cpp: convolutions and pooling.
   bool hasWindows(mlir::linalg::LinalgOp loops);
   mlir::Value convolution(mlir::linalg::LinalgOp loops);
+  bool cutToWindows(mlir::Value &image, llvm::ArrayRef<int64_t> dims,
+                    llvm::ArrayRef<std::pair<int64_t, int64_t>> covered,
+                    llvm::MutableArrayRef<int64_t> pads);
+  static llvm::SmallVector<int64_t> spatialSizes(const Read &image, const WindowLoops &loops);
+  mlir::Value arranged(Read read, llvm::ArrayRef<int64_t> wanted, llvm::ArrayRef<int64_t> shape);
+  mlir::Value multiplyWindows(mlir::linalg::LinalgOp op, const WindowLoops &loops, Read image,
+                              llvm::ArrayRef<int64_t> pads, llvm::SmallVector<int64_t> &dims);
+  mlir::Value poolWindows(const WindowLoops &loops, Read image, llvm::ArrayRef<int64_t> pads,
+                          onnx::Operator reduction, llvm::SmallVector<int64_t> &dims);
   mlir::Value combineInitial(mlir::linalg::LinalgOp loops, unsigned result,
                              mlir::Operation *combiner, onnx::Operator reduction,
                              mlir::Value value);

@@ -9,8 +9,8 @@ def InlineCalls : Pass<"zero-inline-calls", "::mlir::ModuleOp"> {
   let summary = "Inline all calls into the function that is the program";
   let description = [{
     The program is the only function that is public, or else the function named `main`. Each
-    `func.call` in it, also inside of loops, is replaced by the body of its callee, and the other
-    functions are erased. The program is copied once: the time is linear in the ops of the result,
+    `func.call` and `stablehlo.composite` in it, also inside of loops, is replaced by the body of
+    its callee, and the other functions are erased. The program is copied once: the time is linear in the ops of the result,
     of which there may be 4 million. A recursive call is an error.
 
     ```mlir
@@ -28,8 +28,9 @@ def UnrollLoops : Pass<"zero-unroll-loops", "::mlir::ModuleOp"> {
     that begins at a constant, is compared with one and grows by one. What follows from constants
     in a copy, such as the counter, becomes a constant, and an inner loop may depend on it.
 
-    A loop whose condition depends on data, and `stablehlo.case` and `stablehlo.if`, are errors: the
-    schedule of a step is fixed before it runs. So are more than 4 million ops.
+    `stablehlo.case` and `stablehlo.if` are replaced by the branch that a constant selects; JAX
+    writes what depends on the platform so. A branch or a loop whose condition depends on data is an
+    error, since the schedule of a step is fixed before it runs. So are more than 4 million ops.
 
     ```mlir
     %r:2 = "stablehlo.while"(%zero, %x) ({ ... %i < 2 ... }, { ... %i + 1, f(%y) ... })   // before

@@ -55,13 +55,46 @@ def RecogniseSwish : Pass<"zero-recognise-swish", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::zero::onnx::OnnxDialect"];
 }
 
+def RecogniseMean : Pass<"zero-recognise-mean", "::mlir::func::FuncOp"> {
+  let summary = "Replace sums that are divided by their count by ReduceMean";
+  let description = [{
+    Front ends other than ONNX's write a mean as a sum and a quotient. A reduction whose result is
+    only reshaped to have the reduced dimensions back keeps them instead.
+
+    ```mlir
+    %s = onnx.node "ReduceSum"(%x, %axes) {keepdims = 0 : i64} opset 23 : ... -> tensor<4xf32>   // before
+    %r = onnx.node "Reshape"(%s, %shape) ... -> tensor<4x1xf32>
+    %m = onnx.node "Div"(%r, %count) ...
+    %m = onnx.node "ReduceMean"(%x, %axes) {keepdims = 1 : i64} opset 23 : ... -> tensor<4x1xf32> // after
+    ```
+  }];
+  let dependentDialects = ["::zero::onnx::OnnxDialect"];
+}
+
+def RecogniseSoftmax : Pass<"zero-recognise-softmax", "::mlir::func::FuncOp"> {
+  let summary = "Replace exponentials over their sum by Softmax, LogSoftmax";
+  let description = [{
+    Matches `e / sum(e)` and `d - log(sum(e))` for `e = exp(d)`, `d = x - max(x)` along one axis.
+    Other users of these values keep them.
+
+    ```mlir
+    %d = onnx.node "Sub"(%x, %max) ...                                          // before
+    %e = onnx.node "Exp"(%d) ...
+    %s = onnx.node "ReduceSum"(%e, %axes) {keepdims = 1 : i64} ...
+    %p = onnx.node "Div"(%e, %s) ...
+    %p = onnx.node "Softmax"(%x) {axis = 1 : i64} opset 13 : ...                // after
+    ```
+  }];
+  let dependentDialects = ["::zero::onnx::OnnxDialect"];
+}
+
 def RecogniseNormalization : Pass<"zero-recognise-normalization", "::mlir::func::FuncOp"> {
   let summary = "Replace chains of primitives by LayerNormalization, RMSNormalization";
   let description = [{
     Matches `x / sqrt(mean(x^2) + epsilon)` over trailing dimensions, written with Pow or Mul
     and with Reciprocal, Pow(-0.5) or Div, with an optional weight. If x is another value minus
-    its mean, the result is the layer normalization of that value, with an optional bias. A
-    chain that differs, or of which another node reads an intermediate value, is not changed.
+    its mean, the result is the layer normalization of that value, with an optional bias. The mean
+    of squares may be computed in f64 and rounded, as PyTorch decomposes it. A chain that differs, or of which another node reads an intermediate value, is not changed.
 
     ```mlir
     %s = onnx.node "Mul"(%x, %x) {} opset 18 : ...                // before
@@ -99,8 +132,9 @@ def RecogniseAttention : Pass<"zero-recognise-attention", "::mlir::ModuleOp"> {
   let summary = "Replace each exporter's form of attention by one node";
   let description = [{
     Matches `softmax(scale q k^T + masks) v`, with the scale on either side or on both, masks
-    added or selected, keys and values repeated for grouped queries, and the `Where(IsNaN(p), 0,
-    p)` of exporters, and creates a `zero::Attention`. The Attention of ONNX becomes one, too.
+    added or selected, keys and values repeated for grouped queries, batch and heads merged for
+    either product, and the `Where(IsNaN(p), 0, p)` of exporters or PyTorch's test for rows of minus
+    infinity, and creates a `zero::Attention`. The Attention of ONNX becomes one, too.
     The pass inspects the values of masks, also in data files: a comparison of positions becomes
     the attribute `causal`, a mask that depends only on the key and the sample becomes the
     operand `padding`, and any other mask stays an operand. A softmax without products around it

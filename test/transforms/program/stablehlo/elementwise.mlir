@@ -57,6 +57,42 @@ func.func @not_equal(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xi1> {
   return %0 : tensor<4xi1>
 }
 
+// Floats in the total order of IEEE 754, as integers.
+
+// CHECK-LABEL: func.func @total_order
+// CHECK-SAME: (%[[ARG0:.*]]: tensor<4xf32>, %[[ARG1:.*]]: tensor<4xf32>) -> tensor<4xi1> {
+// CHECK-NEXT: %[[V0:.*]] = onnx.node "BitCast"(%[[ARG0]]) {to = 6 : i64} opset 26 : (tensor<4xf32>) -> tensor<4xi32>
+// CHECK-NEXT: %[[CST:.*]] = arith.constant dense<0> : tensor<i32>
+// CHECK-NEXT: %[[V1:.*]] = onnx.node "Less"(%[[V0]], %[[CST]]) {} opset 23 : (tensor<4xi32>, tensor<i32>) -> tensor<4xi1>
+// CHECK-NEXT: %[[CST_0:.*]] = arith.constant dense<2147483647> : tensor<i32>
+// CHECK-NEXT: %[[V2:.*]] = onnx.node "BitwiseXor"(%[[V0]], %[[CST_0]]) {} opset 23 : (tensor<4xi32>, tensor<i32>) -> tensor<4xi32>
+// CHECK-NEXT: %[[V3:.*]] = onnx.node "Where"(%[[V1]], %[[V2]], %[[V0]]) {} opset 23 : (tensor<4xi1>, tensor<4xi32>, tensor<4xi32>) -> tensor<4xi32>
+// CHECK-NEXT: %[[V4:.*]] = onnx.node "BitCast"(%[[ARG1]]) {to = 6 : i64} opset 26 : (tensor<4xf32>) -> tensor<4xi32>
+// CHECK-NEXT: %[[CST_1:.*]] = arith.constant dense<0> : tensor<i32>
+// CHECK-NEXT: %[[V5:.*]] = onnx.node "Less"(%[[V4]], %[[CST_1]]) {} opset 23 : (tensor<4xi32>, tensor<i32>) -> tensor<4xi1>
+// CHECK-NEXT: %[[CST_2:.*]] = arith.constant dense<2147483647> : tensor<i32>
+// CHECK-NEXT: %[[V6:.*]] = onnx.node "BitwiseXor"(%[[V4]], %[[CST_2]]) {} opset 23 : (tensor<4xi32>, tensor<i32>) -> tensor<4xi32>
+// CHECK-NEXT: %[[V7:.*]] = onnx.node "Where"(%[[V5]], %[[V6]], %[[V4]]) {} opset 23 : (tensor<4xi1>, tensor<4xi32>, tensor<4xi32>) -> tensor<4xi32>
+// CHECK-NEXT: %[[V8:.*]] = onnx.node "Less"(%[[V3]], %[[V7]]) {} opset 23 : (tensor<4xi32>, tensor<4xi32>) -> tensor<4xi1>
+// CHECK-NEXT: return %[[V8]] : tensor<4xi1>
+// CHECK-NEXT: }
+func.func @total_order(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xi1> {
+  %0 = "stablehlo.compare"(%x, %y) <{comparison_direction = #stablehlo<comparison_direction LT>, compare_type = #stablehlo<comparison_type TOTALORDER>}> : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>
+  return %0 : tensor<4xi1>
+}
+
+// JAX begins a maximum at minus infinity.
+
+// CHECK-LABEL: func.func @neutral
+// CHECK-SAME: (%[[ARG0:.*]]: tensor<4xf32>) -> tensor<4xf32> {
+// CHECK-NEXT: return %[[ARG0]] : tensor<4xf32>
+// CHECK-NEXT: }
+func.func @neutral(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %low = "stablehlo.constant"() <{value = dense<0xFF800000> : tensor<4xf32>}> : () -> tensor<4xf32>
+  %0 = "stablehlo.maximum"(%low, %x) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
 // CHECK-LABEL: func.func @clamp
 // CHECK-SAME: (%[[ARG0:.*]]: tensor<f32>, %[[ARG1:.*]]: tensor<4xf32>, %[[ARG2:.*]]: tensor<4xf32>) -> tensor<4xf32> {
 // CHECK-NEXT: %[[V0:.*]] = onnx.node "Max"(%[[ARG1]], %[[ARG0]]) {} opset 23 : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>

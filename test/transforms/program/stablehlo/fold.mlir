@@ -34,3 +34,19 @@ func.func @wraps() -> tensor<2xi8> {
   %1 = "stablehlo.add"(%0, %0) : (tensor<2xi8>, tensor<2xi8>) -> tensor<2xi8>
   return %1 : tensor<2xi8>
 }
+
+// The square of a gradient's imaginary part, as optax.global_norm computes it. A sum of squares
+// remains, which updates may read.
+
+// CHECK-LABEL: func.func @complex_square
+// CHECK-SAME: (%[[ARG0:.*]]: tensor<4xf32>) -> tensor<4xf32> {
+// CHECK-NEXT: %[[V0:.*]] = onnx.node "Mul"(%[[ARG0]], %[[ARG0]])
+// CHECK-NEXT: return %[[V0]] : tensor<4xf32>
+func.func @complex_square(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %zero = "stablehlo.constant"() <{value = dense<0.0> : tensor<f32>}> : () -> tensor<f32>
+  %imaginary = "stablehlo.broadcast_in_dim"(%zero) <{broadcast_dimensions = array<i64>}> : (tensor<f32>) -> tensor<4xf32>
+  %0 = "chlo.square"(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = "chlo.square"(%imaginary) : (tensor<4xf32>) -> tensor<4xf32>
+  %2 = "stablehlo.add"(%0, %1) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return %2 : tensor<4xf32>
+}

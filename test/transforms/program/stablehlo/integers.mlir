@@ -29,6 +29,22 @@ func.func @bits(%x: tensor<4xui32>) -> tensor<4xf32> {
   return %1 : tensor<4xf32>
 }
 
+// Bits of a bf16 are the upper half of those of the f32 that it is.
+
+// CHECK-LABEL: func.func @short_float
+// CHECK-SAME: (%[[ARG0:.*]]: tensor<4xui16>) -> tensor<4xbf16> {
+// CHECK-NEXT: %[[V0:.*]] = onnx.node "Cast"(%[[ARG0]]) {to = 12 : i64} opset 23 : (tensor<4xui16>) -> tensor<4xui32>
+// CHECK-NEXT: %[[CST:.*]] = arith.constant dense<16> : tensor<ui32>
+// CHECK-NEXT: %[[V1:.*]] = onnx.node "BitShift"(%[[V0]], %[[CST]]) {direction = "LEFT"} opset 23 : (tensor<4xui32>, tensor<ui32>) -> tensor<4xui32>
+// CHECK-NEXT: %[[V2:.*]] = onnx.node "BitCast"(%[[V1]]) {to = 1 : i64} opset 26 : (tensor<4xui32>) -> tensor<4xf32>
+// CHECK-NEXT: %[[V3:.*]] = onnx.node "Cast"(%[[V2]]) {to = 16 : i64} opset 23 : (tensor<4xf32>) -> tensor<4xbf16>
+// CHECK-NEXT: return %[[V3]] : tensor<4xbf16>
+// CHECK-NEXT: }
+func.func @short_float(%x: tensor<4xui16>) -> tensor<4xbf16> {
+  %0 = "stablehlo.bitcast_convert"(%x) : (tensor<4xui16>) -> tensor<4xbf16>
+  return %0 : tensor<4xbf16>
+}
+
 // Narrower integers are the last dimension, the lowest first.
 
 // CHECK-LABEL: func.func @narrow

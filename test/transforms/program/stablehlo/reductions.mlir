@@ -54,6 +54,56 @@ func.func @any(%x: tensor<4x8xi1>) -> tensor<4xi1> {
   return %0 : tensor<4xi1>
 }
 
+// Any other body combines halves.
+
+// CHECK-LABEL: func.func @parity
+// CHECK-SAME: (%[[ARG0:.*]]: tensor<4x3xi32>) -> tensor<4xi32> {
+// CHECK-NEXT: %[[CST:.*]] = arith.constant dense<0> : tensor<i32>
+// CHECK-NEXT: %[[CST_0:.*]] = arith.constant dense<0> : tensor<1xi64>
+// CHECK-NEXT: %[[CST_1:.*]] = arith.constant dense<1> : tensor<1xi64>
+// CHECK-NEXT: %[[CST_2:.*]] = arith.constant dense<1> : tensor<1xi64>
+// CHECK-NEXT: %[[CST_3:.*]] = arith.constant dense<1> : tensor<1xi64>
+// CHECK-NEXT: %[[V0:.*]] = onnx.node "Slice"(%[[ARG0]], %[[CST_0]], %[[CST_1]], %[[CST_2]], %[[CST_3]]) {} opset 23 : (tensor<4x3xi32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<4x1xi32>
+// CHECK-NEXT: %[[CST_4:.*]] = arith.constant dense<1> : tensor<1xi64>
+// CHECK-NEXT: %[[CST_5:.*]] = arith.constant dense<2> : tensor<1xi64>
+// CHECK-NEXT: %[[CST_6:.*]] = arith.constant dense<1> : tensor<1xi64>
+// CHECK-NEXT: %[[CST_7:.*]] = arith.constant dense<1> : tensor<1xi64>
+// CHECK-NEXT: %[[V1:.*]] = onnx.node "Slice"(%[[ARG0]], %[[CST_4]], %[[CST_5]], %[[CST_6]], %[[CST_7]]) {} opset 23 : (tensor<4x3xi32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<4x1xi32>
+// CHECK-NEXT: %[[V2:.*]] = onnx.node "BitwiseXor"(%[[V0]], %[[V1]]) {} opset 23 : (tensor<4x1xi32>, tensor<4x1xi32>) -> tensor<4x1xi32>
+// CHECK-NEXT: %[[CST_8:.*]] = arith.constant dense<2> : tensor<1xi64>
+// CHECK-NEXT: %[[CST_9:.*]] = arith.constant dense<3> : tensor<1xi64>
+// CHECK-NEXT: %[[CST_10:.*]] = arith.constant dense<1> : tensor<1xi64>
+// CHECK-NEXT: %[[CST_11:.*]] = arith.constant dense<1> : tensor<1xi64>
+// CHECK-NEXT: %[[V3:.*]] = onnx.node "Slice"(%[[ARG0]], %[[CST_8]], %[[CST_9]], %[[CST_10]], %[[CST_11]]) {} opset 23 : (tensor<4x3xi32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<4x1xi32>
+// CHECK-NEXT: %[[V4:.*]] = onnx.node "Concat"(%[[V2]], %[[V3]]) {axis = 1 : i64} opset 23 : (tensor<4x1xi32>, tensor<4x1xi32>) -> tensor<4x2xi32>
+// CHECK-NEXT: %[[CST_12:.*]] = arith.constant dense<0> : tensor<1xi64>
+// CHECK-NEXT: %[[CST_13:.*]] = arith.constant dense<1> : tensor<1xi64>
+// CHECK-NEXT: %[[CST_14:.*]] = arith.constant dense<1> : tensor<1xi64>
+// CHECK-NEXT: %[[CST_15:.*]] = arith.constant dense<1> : tensor<1xi64>
+// CHECK-NEXT: %[[V5:.*]] = onnx.node "Slice"(%[[V4]], %[[CST_12]], %[[CST_13]], %[[CST_14]], %[[CST_15]]) {} opset 23 : (tensor<4x2xi32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<4x1xi32>
+// CHECK-NEXT: %[[CST_16:.*]] = arith.constant dense<1> : tensor<1xi64>
+// CHECK-NEXT: %[[CST_17:.*]] = arith.constant dense<2> : tensor<1xi64>
+// CHECK-NEXT: %[[CST_18:.*]] = arith.constant dense<1> : tensor<1xi64>
+// CHECK-NEXT: %[[CST_19:.*]] = arith.constant dense<1> : tensor<1xi64>
+// CHECK-NEXT: %[[V6:.*]] = onnx.node "Slice"(%[[V4]], %[[CST_16]], %[[CST_17]], %[[CST_18]], %[[CST_19]]) {} opset 23 : (tensor<4x2xi32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<4x1xi32>
+// CHECK-NEXT: %[[V7:.*]] = onnx.node "BitwiseXor"(%[[V5]], %[[V6]]) {} opset 23 : (tensor<4x1xi32>, tensor<4x1xi32>) -> tensor<4x1xi32>
+// CHECK-NEXT: %[[CST_20:.*]] = arith.constant dense<4> : tensor<1xi64>
+// CHECK-NEXT: %[[V8:.*]] = onnx.node "Expand"(%[[CST]], %[[CST_20]]) {} opset 23 : (tensor<i32>, tensor<1xi64>) -> tensor<4xi32>
+// CHECK-NEXT: %[[CST_21:.*]] = arith.constant dense<4> : tensor<1xi64>
+// CHECK-NEXT: %[[V9:.*]] = onnx.node "Reshape"(%[[V7]], %[[CST_21]]) {allowzero = 1 : i64} opset 23 : (tensor<4x1xi32>, tensor<1xi64>) -> tensor<4xi32>
+// CHECK-NEXT: %[[V10:.*]] = onnx.node "BitwiseXor"(%[[V8]], %[[V9]]) {} opset 23 : (tensor<4xi32>, tensor<4xi32>) -> tensor<4xi32>
+// CHECK-NEXT: return %[[V10]] : tensor<4xi32>
+// CHECK-NEXT: }
+func.func @parity(%x: tensor<4x3xi32>) -> tensor<4xi32> {
+  %init = "stablehlo.constant"() <{value = dense<0> : tensor<i32>}> : () -> tensor<i32>
+  %0 = "stablehlo.reduce"(%x, %init) <{dimensions = array<i64: 1>}> ({
+  ^bb0(%a: tensor<i32>, %b: tensor<i32>):
+    %c = "stablehlo.xor"(%a, %b) : (tensor<i32>, tensor<i32>) -> tensor<i32>
+    "stablehlo.return"(%c) : (tensor<i32>) -> ()
+  }) : (tensor<4x3xi32>, tensor<i32>) -> tensor<4xi32>
+  return %0 : tensor<4xi32>
+}
+
 // Values with their indices: argmax.
 
 // CHECK-LABEL: func.func @argmax
