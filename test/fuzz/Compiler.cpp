@@ -23,6 +23,8 @@ using google::protobuf::Message;
 namespace zero::fuzz {
 
 static constexpr const char *kWeights = "weights.bin";
+/// How bytecode of MLIR begins.
+static constexpr const char *kBytecode = "ML\xefR";
 
 /// Options below this number denote flags of plain fp32 steps, as in old cases.
 static constexpr uint64_t kPlainOptions = 64;
@@ -124,7 +126,8 @@ public:
     uint64_t options = random.below(kWholeStepOptions);
     if (!texts.empty() && (models.empty() || random.oneIn(8))) {
       Case made = random.pick(texts);
-      mutateText(made.bytes, random);
+      const bool isBytecode = made.bytes.starts_with(kBytecode);
+      isBytecode ? mutateBytes(made.bytes, random) : mutateText(made.bytes, random);
       return {made.bytes, "mlir", options};
     }
     if (!optimizers.empty() && random.oneIn(32)) {

@@ -11,6 +11,8 @@
 #include "mlir/Support/FileUtilities.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Config/llvm-config.h"
+#include "llvm/Support/CrashRecoveryContext.h"
 #include "llvm/Support/SourceMgr.h"
 
 #include <optional>
@@ -118,6 +120,26 @@ static LogicalResult checkRegistered(ModuleOp module) {
 // Parsing
 //===----------------------------------------------------------------------===//
 
+/// Parses `sources` and collects the errors. MLIR's readers of bytecode and of some ops access
+/// memory out of bounds where a file is damaged: then there is no module, and perhaps no error.
+static OwningOpRef<ModuleOp> parseSafely(llvm::SourceMgr &sources, MLIRContext &context,
+                                         std::vector<Diagnostic> &errors) {
+  ScopedDiagnosticHandler collect(&context, [&](Diagnostic &diagnostic) {
+    errors.push_back(std::move(diagnostic));
+    return success();
+  });
+  const bool before = context.allowsUnregisteredDialects();
+  context.allowUnregisteredDialects();
+  OwningOpRef<ModuleOp> module;
+  llvm::CrashRecoveryContext::Enable();
+  llvm::CrashRecoveryContext guard;
+  const bool isDone =
+      guard.RunSafely([&] { module = parseSourceFile<ModuleOp>(sources, ParserConfig(&context)); });
+  llvm::CrashRecoveryContext::Disable();
+  context.allowUnregisteredDialects(before);
+  return isDone ? std::move(module) : OwningOpRef<ModuleOp>();
+}
+
 OwningOpRef<ModuleOp> parseProgram(StringRef path, MLIRContext &context) {
   Location loc = FileLineColLoc::get(&context, path, 0, 0);
   std::string message;
@@ -138,22 +160,15 @@ OwningOpRef<ModuleOp> parseProgram(StringRef path, MLIRContext &context) {
   sources.AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());
   // The first error tells the form of the text; the parser's own would be about syntax.
   std::vector<Diagnostic> errors;
-  OwningOpRef<ModuleOp> module;
-  {
-    ScopedDiagnosticHandler collect(&context, [&](Diagnostic &diagnostic) {
-      errors.push_back(std::move(diagnostic));
-      return success();
-    });
-    const bool before = context.allowsUnregisteredDialects();
-    context.allowUnregisteredDialects();
-    module = parseSourceFile<ModuleOp>(sources, ParserConfig(&context));
-    context.allowUnregisteredDialects(before);
-  }
+  OwningOpRef<ModuleOp> module = parseSafely(sources, context, errors);
   if (!module && usesStableHlo(text) && !errors.empty() &&
       llvm::StringRef(errors.front().str()).contains("custom op")) {
     failForm(errors.front().getLocation(), "its pretty form");
     return nullptr;
   }
+  if (!module && errors.empty())
+    emitError(loc) << "expected a module of MLIR " << LLVM_VERSION_STRING
+                   << " as text or bytecode, got a damaged file";
   for (Diagnostic &error : errors)
     context.getDiagEngine().emit(std::move(error));
   if (!module || failed(checkRegistered(*module)))

@@ -94,7 +94,6 @@ static Results scan(tm_tensor::ScanOp op, NodeBuilder &nodes) {
       !isa<RankedTensorType>(op.getInputs()[0].getType()))
     return failure();
   Value start = op.getOutputs()[1];
-  Attribute zero;
   DenseElementsAttr elements;
   if (!matchPattern(start, m_Constant(&elements)) || !elements.isSplat())
     return failure();

@@ -25,12 +25,6 @@ static bool isOfProgram(Operation *op) {
                          math::MathDialect, tm_tensor::TmTensorDialect>(op->getDialect());
 }
 
-static bool hasTensors(Operation *op) {
-  auto isTensor = [](Type type) { return isa<TensorType>(type); };
-  return llvm::any_of(op->getOperandTypes(), isTensor) ||
-         llvm::any_of(op->getResultTypes(), isTensor);
-}
-
 /// Whether the top level of `function` has ops that are raised.
 static bool isProgram(func::FuncOp function) {
   if (function.isExternal() || function->hasAttr(kKernelAttr))

@@ -253,7 +253,6 @@ LogicalResult Splitter::visitScatter(onnx::NodeOp node) {
     setSum(node);
     return success();
   }
-  SplatElementsAttr start;
   bool adds = node.is(op::ScatterND) && node.getString("reduction", "none") == "add" &&
               isSplit(node.getInputs()[1]) && isSplit(node.getInputs()[2]) &&
               spreadOf(node.getInputs()[1]).dim == spreadOf(node.getInputs()[2]).dim &&
