@@ -54,8 +54,8 @@ class _Program:
         for name, tree in [*zip(names, positional), *by_keyword.items()]:
             self._add_argument(name, tree)
         self.results = [Leaf(path, _type_of(leaf)) for path, leaf in flatten(traced.out_info)]
-        # Programs for GPUs call functions of GPU libraries. JAX keeps the module that it returns and
-        # compiles it when the function is called, so only a copy may be changed.
+        # Programs for GPUs call functions of GPU libraries. JAX keeps the module that it returns,
+        # and compiles it when the function is called: only a copy may be changed.
         lowered = traced.lower(lowering_platforms=("cpu",)).compiler_ir("stablehlo")
         with lowered.context, ir.Location.unknown():
             self.module = lowered.operation.clone()

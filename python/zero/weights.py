@@ -98,8 +98,8 @@ def save_weights(tree, path, program=None):
         `tree["params"]["fc1"]["w"]` is `params.fc1.w`. Shapes and types are kept; numbers of Python
         become float32 and int32.
     path: ends with .npz or .safetensors. Only the latter stores bfloat16.
-    program: the path that from_jax or from_torch returned. Only its state is written: arrays that it
-        does not read are left out, and one that is missing is an error.
+    program: the path that from_jax or from_torch returned. Only its state is written: arrays that
+        it does not read are left out, and one that is missing is an error.
 
     A module has all its buffers, and tied parameters once, as the program of from_torch has them. A
     `state_dict()` lacks buffers that are not persistent, and has tied parameters twice.

@@ -19,7 +19,7 @@ from zero_test import Checks, Failed, read_safetensors, run_tool
 FILES = ("elementwise", "scalars", "reductions", "products", "windows", "gathers", "tensors", "rest")
 # What has no kernel of its own: a check in the body of a loop, ops on scalars of a function.
 NODES_ONLY = ("embedding", "checked", "affine", "scalars", "step", "k0", "generated", "positions",
-              "many_positions")
+              "many_positions", "dynamic")
 TYPE = re.compile(r"tensor<((?:\d+x)*)(\w+)>")
 
 

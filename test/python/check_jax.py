@@ -17,6 +17,7 @@ from pathlib import Path
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 import zero
 from check_trees import check_raises
@@ -183,6 +184,22 @@ def check_keys_and_classes(checks):
                  jax.jit(lambda x, n: x * n, static_argnums=1), F32(3), 2, path=WORK / "x.mlir")
 
 
+def check_sharding(checks):
+    """Shardings of arguments stay in the program beside the marks of state."""
+    mesh = Mesh(np.array(jax.devices()[:1]), ("data",))
+    whole, rows = (NamedSharding(mesh, PartitionSpec(*axes)) for axes in ((), ("data",)))
+    def step(w, x):
+        loss, gradient = jax.value_and_grad(lambda w: jnp.mean((x @ w) ** 2))(w)
+        return w - 0.1 * gradient, loss
+    jitted = jax.jit(step, in_shardings=(whole, rows), out_shardings=(whole, whole),
+                     donate_argnums=0)
+    text = Program(jitted, F32(4, 4), F32(8, 4), loss=1, name="sharded").text
+    # JAX before 0.7 writes mhlo.sharding.
+    sharding = r"\{(sdy|mhlo)\.sharding = .*?"
+    pattern = rf"arg_attrs = \[{sharding}, tf\.aliasing_output = 0 : i32\}}, {sharding}"
+    checks.that(re.search(pattern, text), f"shardings: {text[:800]}")
+
+
 def check_errors(checks):
     args = (PARAMS, Adam(I32(), PARAMS), I32(), F32(2, 4), I32(2))
     def refused(label, words, function, *values, **options):
@@ -224,6 +241,7 @@ def main():
     check_joint(checks)
     check_forward_state(checks)
     check_keys_and_classes(checks)
+    check_sharding(checks)
     check_errors(checks)
     checks.finish()
 

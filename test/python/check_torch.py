@@ -52,6 +52,32 @@ class Tied(nn.Module):
         return functional.cross_entropy(self.head(x).flatten(0, 1), labels.flatten())
 
 
+class Rounded(torch.autograd.Function):
+    """A straight-through estimator with a backward of its own."""
+
+    @staticmethod
+    def forward(context, x):
+        return torch.round(x)
+
+    @staticmethod
+    def backward(context, gradient):
+        return 3 * gradient
+
+
+class OwnGradients(nn.Module):
+    """What an ONNX graph of the forward pass cannot express."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(4, 4)
+
+    def forward(self, x):
+        y = self.layer(x)
+        with torch.no_grad():
+            scale = y.abs().mean()
+        return (Rounded.apply(y) * y.detach() / scale).sum()
+
+
 class Counter(nn.Module):
     """The factor of a step depends on its number."""
 
@@ -133,6 +159,20 @@ def check_graph(checks):
                     f"result {index}: {actual} {wanted}")
 
 
+def check_own_gradients(checks):
+    """Functions with a backward of their own and no_grad() have PyTorch's gradients."""
+    torch.manual_seed(0)
+    module, x = OwnGradients(), torch.randn(3, 4) * 3
+    wrapper = _Loss(module, None, ["x"], by_name=False)
+    graph, _ = _trace_trained(wrapper, (x,))
+    got = graph(wrapper.p0, wrapper.p1, x)
+    loss = module(x)
+    loss.backward()
+    for actual, wanted in zip(got, (loss, module.layer.weight.grad, module.layer.bias.grad)):
+        checks.that(torch.allclose(actual, wanted, rtol=1e-5), f"own gradients: {actual} {wanted}")
+    checks.that(module.layer.bias.grad.abs().sum() > 0, "no gradient")
+
+
 def check_examples(checks):
     """A loss beside the module, inputs by position, one tensor given twice, evaluation mode."""
     linear = nn.Sequential(nn.Linear(4, 4), nn.BatchNorm1d(4), nn.Dropout(0.1)).eval()
@@ -164,7 +204,8 @@ def check_weights(checks):
     names = json.loads(program.with_suffix(".json").read_text())["args"]
     read = dict(np.load(zero.save_weights(module, WORK / "read.npz", program)))
     checks.that(list(read) == [arg["name"] for arg in names if arg["role"] != "data"] and
-                wanted.keys() - read.keys() == {"unused", "norm.num_batches_tracked"}, f"{list(read)}")
+                wanted.keys() - read.keys() == {"unused", "norm.num_batches_tracked"},
+                f"read: {list(read)}")
     check_raises(checks, "missing", ["expected an array for 'mask'", "weights.mlir"],
                  zero.save_weights, module.state_dict(), WORK / "x.npz", program)
     half = module.bfloat16()
@@ -207,6 +248,7 @@ def main():
     checks = Checks()
     check_names(checks)
     check_graph(checks)
+    check_own_gradients(checks)
     check_examples(checks)
     check_weights(checks)
     check_errors(checks)

@@ -78,33 +78,91 @@ static Results scatter(tm_tensor::ScatterOp op, NodeBuilder &nodes) {
   updates = slicesOf(updates, to, depth, nodes);
   RankedTensorType from = tensorType(updates);
   if (at.getRank() != 2 || at.getDimSize(1) != depth || from.getRank() < 1 ||
-      to.getShape().drop_front(depth) != from.getShape().drop_front(1) ||
-      from.getDimSize(0) != at.getDimSize(0))
+      from.getDimSize(0) != at.getDimSize(0) || depth > to.getRank())
     return failure();
+  // Each update is a slice, which may have a dimension of one element for each index.
+  ArrayRef<int64_t> slice = to.getShape().drop_front(depth), update = from.getShape().drop_front(1);
+  SmallVector<int64_t> kept(depth, 1);
+  llvm::append_range(kept, slice);
+  if (update != slice && update != ArrayRef(kept))
+    return failure();
+  SmallVector<int64_t> shape{from.getDimSize(0)};
+  llvm::append_range(shape, slice);
+  updates = nodes.reshape(updates, shape);
   indices = nodes.cast(indices, nodes.getBuilder().getI64Type());
   NamedAttribute how = nodes.attr("reduction", reduction);
   auto node = nodes.create(op::ScatterND, to, {into, indices, updates}, how);
   return SmallVector<Value>{node.getResult(0)};
 }
 
-/// A running sum whose last value nothing reads.
+/// A running sum or product whose last value nothing reads.
 static Results scan(tm_tensor::ScanOp op, NodeBuilder &nodes) {
   if (op.getInputs().size() != 1 || op.getOutputs().size() != 2 || op->getNumResults() != 2 ||
-      !op.getResults()[1].use_empty() || reductionOf(op.getBody()) != "add" ||
-      !isa<RankedTensorType>(op.getInputs()[0].getType()))
+      !op.getResults()[1].use_empty() || !isa<RankedTensorType>(op.getInputs()[0].getType()))
     return failure();
-  Value start = op.getOutputs()[1];
+  StringRef how = reductionOf(op.getBody());
+  Value input = op.getInputs()[0], start = op.getOutputs()[1];
   DenseElementsAttr elements;
   if (!matchPattern(start, m_Constant(&elements)) || !elements.isSplat())
     return failure();
-  Value input = op.getInputs()[0];
-  if (!matchPattern(start, m_AnyZeroFloat()) && !matchPattern(start, m_Zero()))
+  bool isSum =
+      how == "add" && (matchPattern(start, m_AnyZeroFloat()) || matchPattern(start, m_Zero()));
+  bool isProduct = how == "mul" && matchPattern(start, m_OneFloat());
+  if (!isSum && !isProduct)
     return failure();
   Value axis = nodes.indices(int64_t(op.getDimension()));
-  axis = nodes.reshape(axis, {});
-  auto node = nodes.create(op::CumSum, input.getType(), {input, axis},
-                           nodes.attr("exclusive", int64_t(!op.getInclusive())));
+  Value axisOfSum = nodes.scalar(double(op.getDimension()), axis.getType());
+  NamedAttribute exclusive = nodes.attr("exclusive", int64_t(!op.getInclusive()));
+  auto node = isSum ? nodes.create(op::CumSum, input.getType(), {input, axisOfSum}, exclusive)
+                    : nodes.create(own::CumProd, input.getType(), {input, axis}, exclusive);
   return SmallVector<Value>{node.getResult(0), Value()};
+}
+
+/// Whether the region of a sort puts the larger ones of its first two arguments first, or the
+/// smaller ones.
+static std::optional<bool> sortsDown(Region &region) {
+  if (!region.hasOneBlock() || region.getNumArguments() < 2 ||
+      region.front().getTerminator()->getNumOperands() != 1)
+    return std::nullopt;
+  Operation *test = region.front().getTerminator()->getOperand(0).getDefiningOp();
+  if (!test || test->getNumOperands() != 2 || test->getOperand(0) != region.getArgument(0) ||
+      test->getOperand(1) != region.getArgument(1))
+    return std::nullopt;
+  if (auto floats = dyn_cast<arith::CmpFOp>(test)) {
+    using P = arith::CmpFPredicate;
+    if (llvm::is_contained({P::OGT, P::OGE}, floats.getPredicate()))
+      return true;
+    if (llvm::is_contained({P::OLT, P::OLE}, floats.getPredicate()))
+      return false;
+  }
+  if (auto integers = dyn_cast<arith::CmpIOp>(test)) {
+    using P = arith::CmpIPredicate;
+    if (llvm::is_contained({P::sgt, P::sge}, integers.getPredicate()))
+      return true;
+    if (llvm::is_contained({P::slt, P::sle}, integers.getPredicate()))
+      return false;
+  }
+  return std::nullopt;
+}
+
+/// Values in order, and another tensor in the same order.
+static Results sort(tm_tensor::SortOp op, NodeBuilder &nodes) {
+  std::optional<bool> down = sortsDown(op.getBody());
+  if (!op.getInputs().empty() || op.getOutputs().size() != 2 || op->getNumResults() != 2 || !down ||
+      !isa<RankedTensorType>(op.getOutputs()[0].getType()))
+    return failure();
+  Value values = op.getOutputs()[0], others = op.getOutputs()[1];
+  RankedTensorType type = tensorType(values);
+  const int64_t axis = op.getDimension();
+  auto sorted = nodes.create(op::TopK, {type, type.clone(nodes.getBuilder().getI64Type())},
+                             {values, nodes.indices(type.getDimSize(axis))},
+                             {nodes.attr("axis", axis), nodes.attr("largest", int64_t(*down)),
+                              nodes.attr("sorted", int64_t(1))});
+  Value moved = nodes
+                    .create(op::GatherElements, others.getType(), {others, sorted.getResult(1)},
+                            nodes.attr("axis", axis))
+                    .getResult(0);
+  return SmallVector<Value>{sorted.getResult(0), moved};
 }
 
 /// The shape of slices of `type` without the dimensions of `dims`, the first ones.
@@ -139,6 +197,7 @@ Results scatterNodes(Operation *op, NodeBuilder &nodes) {
   return llvm::TypeSwitch<Operation *, Results>(op)
       .Case([&](tm_tensor::ScatterOp scattered) { return scatter(scattered, nodes); })
       .Case([&](tm_tensor::ScanOp scanned) { return scan(scanned, nodes); })
+      .Case([&](tm_tensor::SortOp sorted) { return sort(sorted, nodes); })
       .Case([&](tensor::GatherOp gathered) { return gather(gathered, nodes); })
       .Case([&](tensor::ScatterOp scattered) { return scatter(scattered, nodes); })
       .Default([](Operation *) -> Results { return failure(); });

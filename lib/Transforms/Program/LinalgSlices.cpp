@@ -238,7 +238,7 @@ Value LinalgNodes::translatePad(tensor::PadOp pad) {
   if (llvm::all_of(pads, [](int64_t count) { return count == 0; }))
     return source;
   Value fill = translate(element);
-  if (!fill || llvm::any_of(pads, [](int64_t count) { return count < 0; }))
+  if (!fill)
     return {};
   return nodes
       .create(op::Pad, pad.getResultType(), {source, nodes.indices(pads), reshapeTo(fill, {})})

@@ -171,6 +171,8 @@ Value LinalgNodes::translateOp(Operation *op) {
   if (auto dim = dyn_cast<tensor::DimOp>(op)) {
     std::optional<int64_t> index = dim.getConstantIndex();
     auto type = dyn_cast<RankedTensorType>(dim.getSource().getType());
+    if (type)
+      type = typeOf(dim.getSource());
     if (!index || !type || *index >= type.getRank() || type.isDynamicDim(*index))
       return {};
     return scalars.integer(type.getDimSize(*index), nodes.getBuilder().getI64Type());

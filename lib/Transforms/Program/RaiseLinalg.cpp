@@ -55,13 +55,14 @@ public:
 
 private:
   void raise(Operation *op);
+  bool isKnown(Operation *op);
   Value given(Value value);
   std::string nameFor(Operation *op);
 
   func::FuncOp function;
   Block *body;
-  /// The tensors that nodes compute for scalars of the function.
-  DenseMap<Value, Value> scalars;
+  /// The tensors of static shape that nodes compute for scalars and tensors of dynamic shape.
+  DenseMap<Value, Value> computed;
   int64_t numRaised = 0;
 };
 } // namespace
@@ -70,9 +71,9 @@ private:
 Value Raiser::given(Value value) {
   if (value.getParentBlock() != body)
     return {};
-  if (Value tensor = scalars.lookup(value))
+  if (Value tensor = computed.lookup(value))
     return tensor;
-  bool isTensor = isa<RankedTensorType>(value.getType());
+  bool isTensor = isa<RankedTensorType>(value.getType()) && isStatic(value.getType());
   return isTensor && !value.getDefiningOp<tensor::EmptyOp>() ? value : Value();
 }
 
@@ -87,11 +88,18 @@ static bool fit(Operation *op, ArrayRef<Value> values) {
   for (auto [result, value] : llvm::zip_equal(op->getResults(), values)) {
     if (!value && result.use_empty())
       continue;
-    bool isScalar = !isa<ShapedType>(result.getType());
-    if (!value || (!isScalar && value.getType() != result.getType()))
+    bool isKnown = isa<RankedTensorType>(result.getType()) && isStatic(result.getType());
+    if (!value || (isKnown && value.getType() != result.getType()))
       return false;
   }
   return true;
+}
+
+/// Whether the shapes of all tensors that `op` reads are known.
+bool Raiser::isKnown(Operation *op) {
+  return llvm::all_of(op->getOperands(), [&](Value operand) {
+    return isStatic(operand.getType()) || computed.contains(operand);
+  });
 }
 
 void Raiser::raise(Operation *op) {
@@ -108,10 +116,10 @@ void Raiser::raise(Operation *op) {
   for (auto [result, value] : llvm::zip_equal(op->getResults(), *results)) {
     if (!value)
       continue;
-    if (isa<ShapedType>(result.getType()))
+    if (value.getType() == result.getType())
       result.replaceAllUsesWith(value);
     else
-      scalars[result] = value;
+      computed[result] = value;
   }
 }
 
@@ -120,7 +128,7 @@ static bool isPlain(Operation *op) { return isa<arith::ConstantOp, tensor::Empty
 
 void Raiser::run() {
   for (Operation &op : llvm::make_early_inc_range(*body))
-    if (isOfProgram(&op) && !isPlain(&op) && isStatic(&op))
+    if (isOfProgram(&op) && !isPlain(&op) && isKnown(&op))
       raise(&op);
   // A node that a failed attempt made is unused; so is an op that was raised.
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(*body)))

@@ -140,7 +140,10 @@ struct AverageBuffers : zero::impl::AverageBuffersBase<AverageBuffers> {
       BufferAverager averager(getOperation(), *step, element, ofType);
       if (several)
         averager.carry(reads);
-      averager.average(builder, several);
+      // Integers, such as the key of random numbers, have no mean: they count steps, and are the same
+      // on all ranks.
+      if (isa<FloatType>(element))
+        averager.average(builder, several);
       for (WriteOp write : ofType) {
         write->moveBefore(block.getTerminator());
         setSegment(write, Segment::Epilogue);

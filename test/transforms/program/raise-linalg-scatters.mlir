@@ -42,7 +42,8 @@ func.func @index_put(%x: tensor<9x4xf32>, %at: tensor<5x2xi32>, %values: tensor<
 }
 
 // CHECK-LABEL: func.func @cumsum
-// CHECK: onnx.node "CumSum"(%arg0, %{{.*}}) {exclusive = 0 : i64}
+// CHECK: %[[AXIS:.*]] = arith.constant dense<1> : tensor<i64>
+// CHECK: onnx.node "CumSum"(%arg0, %[[AXIS]]) {exclusive = 0 : i64}
 func.func @cumsum(%x: tensor<3x4xf32>) -> tensor<3x4xf32> {
   %f = arith.constant dense<0.0> : tensor<3x4xf32>
   %a = arith.constant dense<0.0> : tensor<3xf32>
@@ -52,6 +53,32 @@ func.func @cumsum(%x: tensor<3x4xf32>) -> tensor<3x4xf32> {
     "tm_tensor.yield"(%s) : (f32) -> ()
   }) : (tensor<3x4xf32>, tensor<3x4xf32>, tensor<3xf32>) -> (tensor<3x4xf32>, tensor<3xf32>)
   return %r#0 : tensor<3x4xf32>
+}
+
+// CHECK-LABEL: func.func @sort
+// CHECK: %[[S:.*]]:2 = onnx.node "TopK"(%arg0, %{{.*}}) {axis = 1 : i64, largest = 1 : i64, sorted = 1 : i64}
+// CHECK: %[[I:.*]] = onnx.node "GatherElements"(%arg1, %[[S]]#1) {axis = 1 : i64}
+// CHECK: return %[[S]]#0, %[[I]]
+func.func @sort(%x: tensor<3x4xf32>, %i: tensor<3x4xi64>) -> (tensor<3x4xf32>, tensor<3x4xi64>) {
+  %r:2 = "tm_tensor.sort"(%x, %i) <{dimension = 1 : i64, operandSegmentSizes = array<i32: 0, 2>}> ({
+  ^bb0(%a: f32, %b: f32, %c: i64, %d: i64):
+    %t = arith.cmpf oge, %a, %b : f32
+    "tm_tensor.yield"(%t) : (i1) -> ()
+  }) : (tensor<3x4xf32>, tensor<3x4xi64>) -> (tensor<3x4xf32>, tensor<3x4xi64>)
+  return %r#0, %r#1 : tensor<3x4xf32>, tensor<3x4xi64>
+}
+
+// A slice for each index may have a dimension of one element for it.
+// CHECK-LABEL: func.func @slices
+// CHECK: %[[U:.*]] = onnx.node "Reshape"(%arg0, {{.*}} -> tensor<5x4xf32>
+// CHECK: onnx.node "ScatterND"(%arg2, %arg1, %[[U]]) {reduction = "add"}
+func.func @slices(%dy: tensor<5x1x4xf32>, %ids: tensor<5x1xi64>, %into: tensor<9x4xf32>) -> tensor<9x4xf32> {
+  %r = "tm_tensor.scatter"(%dy, %ids, %into) <{dimension_map = array<i64: 0>, operandSegmentSizes = array<i32: 2, 1>, unique_indices = false}> ({
+  ^bb0(%update: f32, %element: f32):
+    %s = arith.addf %element, %update : f32
+    "tm_tensor.yield"(%s) : (f32) -> ()
+  }) : (tensor<5x1x4xf32>, tensor<5x1xi64>, tensor<9x4xf32>) -> tensor<9x4xf32>
+  return %r : tensor<9x4xf32>
 }
 
 // CHECK-LABEL: func.func @of_tensor

@@ -65,6 +65,25 @@ func.func @joined(%x: tensor<2x3xf32>, %y: tensor<2x2xf32>) -> (tensor<4x4xf32>,
   return %0, %1, %4 : tensor<4x4xf32>, tensor<2x5xf32>, tensor<2x7xf32>
 }
 
+// Casts to a dynamic shape and back are nothing; pads may cut.
+// CHECK-LABEL: func.func @dynamic
+// CHECK-NOT: tensor.
+// CHECK: %[[C:.*]] = onnx.node "Concat"(%arg0, %arg1) {axis = 1 : i64}
+// CHECK: %[[PADS:.*]] = arith.constant dense<[0, -1, 0, 2]> : tensor<4xi64>
+// CHECK: %[[P:.*]] = onnx.node "Pad"(%[[C]], %[[PADS]], %{{.*}}) {} {{.*}} -> tensor<2x6xf32>
+// CHECK: return %[[P]]
+func.func @dynamic(%x: tensor<2x3xf32>, %y: tensor<2x2xf32>) -> tensor<2x6xf32> {
+  %one = arith.constant 1.0 : f32
+  %0 = tensor.cast %x : tensor<2x3xf32> to tensor<2x?xf32>
+  %1 = tensor.cast %y : tensor<2x2xf32> to tensor<2x?xf32>
+  %2 = tensor.concat dim(1) %0, %1 : (tensor<2x?xf32>, tensor<2x?xf32>) -> tensor<2x5xf32>
+  %3 = tensor.pad %2 low[0, -1] high[0, 2] {
+  ^bb0(%i: index, %j: index):
+    tensor.yield %one : f32
+  } : tensor<2x5xf32> to tensor<2x6xf32>
+  return %3 : tensor<2x6xf32>
+}
+
 // Scalars of the function are tensors of one element to nodes.
 // CHECK-LABEL: func.func @scalars
 // CHECK: onnx.node "Slice"(%arg0

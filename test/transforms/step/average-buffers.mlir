@@ -98,3 +98,16 @@ func.func @step(%x: tensor<3xf32>, %ok: tensor<i1>) -> (tensor<i1> {zero.binding
   zero.write @a, %x : tensor<3xf32>
   return %ok : tensor<i1>
 }
+
+// -----
+
+// The key of random numbers is not averaged: it is the same on all ranks.
+zero.state buffer @key : tensor<2xui32> {required}
+
+// CHECK-LABEL: func.func @step
+// CHECK-NOT: zero.rank_mean
+// CHECK: zero.write @key, %arg0 {zero.schedule = #zero.schedule<epilogue>}
+func.func @step(%key: tensor<2xui32>) {
+  zero.write @key, %key : tensor<2xui32>
+  return
+}

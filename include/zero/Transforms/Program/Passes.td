@@ -10,8 +10,8 @@ def InlineCalls : Pass<"zero-inline-calls", "::mlir::ModuleOp"> {
   let description = [{
     The program is the only function that is public, or else the function named `main`. Each
     `func.call` and `stablehlo.composite` in it, also inside of loops, is replaced by the body of
-    its callee, and the other functions are erased. The program is copied once: the time is linear in the ops of the result,
-    of which there may be 4 million. A recursive call is an error.
+    its callee, and the other functions are erased. The program is copied once: the time is linear
+    in the ops of the result, of which there may be 4 million. A recursive call is an error.
 
     ```mlir
     %r = func.call @relu(%x) : (tensor<4xf32>) -> tensor<4xf32>        // before
@@ -76,7 +76,7 @@ def RaiseLinalg : Pass<"zero-raise-linalg", "::mlir::ModuleOp"> {
     | sums of products | a MatMul of transposed operands, else an Einsum |
     | convolutions and pooling, in any order of dimensions | Conv, MaxPool, AveragePool, with the pads of a `tensor.pad` before |
     | `tensor.extract` in a loop | at sums of loops: views and slices; at one computed index: Gather or GatherElements; at several: GatherND |
-    | `tm_tensor.scatter`, `tm_tensor.scan` of torch-mlir | ScatterND, CumSum |
+    | `tm_tensor.scatter`, `tm_tensor.scan` and `tm_tensor.sort` of torch-mlir | ScatterND, CumSum, TopK |
     | views, slices, insertions, pads, lists, scalars | Reshape, Slice, Concat, Pad, Where and so on |
 
     A `cf.assert` in a loop is dropped where the node itself checks the index, or where constants
