@@ -99,6 +99,7 @@ private:
   void convert(Operation *op);
   void replace(Operation *op, ValueRange values);
   void applyRule(Operation *op);
+  bool replaceEmpty(Operation *op);
   bool readsStack(Operation *op);
   void buildStacks(Operation *op);
   std::string wrongType(Operation *op);
@@ -158,6 +159,21 @@ std::string FunctionConverter::wrongType(Operation *op) {
 void FunctionConverter::replace(Operation *op, ValueRange values) {
   op->replaceAllUsesWith(values);
   op->erase();
+}
+
+/// Replaces `op` if it has results, but they have no elements. What it computes does not matter.
+bool FunctionConverter::replaceEmpty(Operation *op) {
+  if (op->getNumResults() == 0 || !ruleTable().contains(op->getName().getStringRef()))
+    return false;
+  Emitter b = emitterAt(op);
+  SmallVector<Value> results;
+  for (Value result : op->getResults()) {
+    if (productOf(shapeOf(result)) != 0)
+      return false;
+    results.push_back(b.expand(b.number(0, elementOf(result)), shapeOf(result)));
+  }
+  replace(op, results);
+  return true;
 }
 
 /// Whether `op` reads or extends a pending stack, which then need not be built.
@@ -220,7 +236,7 @@ void FunctionConverter::convert(Operation *op) {
     Emitter b = emitterAt(op);
     return replace(op, b.constant(result));
   }
-  if (readsStack(op))
+  if (replaceEmpty(op) || readsStack(op))
     return;
   buildStacks(op);
   applyRule(op);
