@@ -78,17 +78,9 @@ static Results scatter(tm_tensor::ScatterOp op, NodeBuilder &nodes) {
   updates = slicesOf(updates, to, depth, nodes);
   RankedTensorType from = tensorType(updates);
   if (at.getRank() != 2 || at.getDimSize(1) != depth || from.getRank() < 1 ||
-      from.getDimSize(0) != at.getDimSize(0) || depth > to.getRank())
+      to.getShape().drop_front(depth) != from.getShape().drop_front(1) ||
+      from.getDimSize(0) != at.getDimSize(0))
     return failure();
-  // Each update is a slice, which may have a dimension of one element for each index.
-  ArrayRef<int64_t> slice = to.getShape().drop_front(depth), update = from.getShape().drop_front(1);
-  SmallVector<int64_t> kept(depth, 1);
-  llvm::append_range(kept, slice);
-  if (update != slice && update != ArrayRef(kept))
-    return failure();
-  SmallVector<int64_t> shape{from.getDimSize(0)};
-  llvm::append_range(shape, slice);
-  updates = nodes.reshape(updates, shape);
   indices = nodes.cast(indices, nodes.getBuilder().getI64Type());
   NamedAttribute how = nodes.attr("reduction", reduction);
   auto node = nodes.create(op::ScatterND, to, {into, indices, updates}, how);

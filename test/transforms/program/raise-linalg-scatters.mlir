@@ -68,19 +68,6 @@ func.func @sort(%x: tensor<3x4xf32>, %i: tensor<3x4xi64>) -> (tensor<3x4xf32>, t
   return %r#0, %r#1 : tensor<3x4xf32>, tensor<3x4xi64>
 }
 
-// A slice for each index may have a dimension of one element for it.
-// CHECK-LABEL: func.func @slices
-// CHECK: %[[U:.*]] = onnx.node "Reshape"(%arg0, {{.*}} -> tensor<5x4xf32>
-// CHECK: onnx.node "ScatterND"(%arg2, %arg1, %[[U]]) {reduction = "add"}
-func.func @slices(%dy: tensor<5x1x4xf32>, %ids: tensor<5x1xi64>, %into: tensor<9x4xf32>) -> tensor<9x4xf32> {
-  %r = "tm_tensor.scatter"(%dy, %ids, %into) <{dimension_map = array<i64: 0>, operandSegmentSizes = array<i32: 2, 1>, unique_indices = false}> ({
-  ^bb0(%update: f32, %element: f32):
-    %s = arith.addf %element, %update : f32
-    "tm_tensor.yield"(%s) : (f32) -> ()
-  }) : (tensor<5x1x4xf32>, tensor<5x1xi64>, tensor<9x4xf32>) -> tensor<9x4xf32>
-  return %r : tensor<9x4xf32>
-}
-
 // CHECK-LABEL: func.func @of_tensor
 // CHECK: onnx.node "GatherND"(%arg0, %arg1) {} {{.*}} -> tensor<5x4xf32>
 // CHECK: onnx.node "Reshape"
