@@ -99,7 +99,8 @@ inline constexpr llvm::StringLiteral kGradientOfAttr = "zero.gradient_of";
 /// On an argument of a step: ranks and micro-batches divide it along its first dimension; see
 /// zero-split-batch.
 inline constexpr llvm::StringLiteral kSplitAttr = "zero.split";
-/// On a module whose source is a whole training step: the number of the model's training info that says so (i64).
+/// On a module whose source is a whole training step: the number of the model's training info that
+/// says so (i64).
 inline constexpr llvm::StringLiteral kTrainingInfoAttr = "zero.training_info";
 /// On a module: the learning rate with which the model's artifacts begin, a float.
 inline constexpr llvm::StringLiteral kStartRateAttr = "zero.start_rate";

@@ -49,8 +49,9 @@ static constexpr Refused kOfBackward[] = {
 
 static InFlightDiagnostic refuse(ModuleOp module, const GivenFlag &flag, StringRef why) {
   StringRef what = module->hasAttr(kWholeStepAttr) ? "a whole training step" : "a joint graph";
-  return emitError(UnknownLoc::get(module.getContext())) << flag.key << (flag.value.empty() ? "" : "=" + flag.value)
-                            << " has no effect on " << what << ": " << why;
+  return emitError(UnknownLoc::get(module.getContext()))
+         << flag.key << (flag.value.empty() ? "" : "=" + flag.value) << " has no effect on " << what
+         << ": " << why;
 }
 
 static LogicalResult check(ModuleOp module, const CompilerOptions &options,

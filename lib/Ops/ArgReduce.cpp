@@ -69,8 +69,8 @@ static LogicalResult lowerHardmax(onnx::NodeOp node, ValueRange inputs, OpBuilde
 }
 
 void registerArgReduce() {
-  registerAnySign({{"", "ArgMax"}, 7, kNewestOpset, Kind::Rows, lowerArg<Combine::Max>});
-  registerAnySign({{"", "ArgMin"}, 7, kNewestOpset, Kind::Rows, lowerArg<Combine::Min>});
+  registerAnySign({op::ArgMax, 7, kNewestOpset, Kind::Rows, lowerArg<Combine::Max>});
+  registerAnySign({op::ArgMin, 7, kNewestOpset, Kind::Rows, lowerArg<Combine::Min>});
   registerOp({{"", "Hardmax"}, 13, kNewestOpset, Kind::Rows, lowerHardmax});
 }
 

@@ -73,7 +73,7 @@ void registerBitwise() {
   add(op::BitwiseAnd, 18, lowerBits<connect<arith::AndIOp>>);
   add(op::BitwiseOr, 18, lowerBits<connect<arith::OrIOp>>);
   add(op::BitwiseXor, 18, lowerBits<connect<arith::XOrIOp>>);
-  add({"", "BitwiseNot"}, 18, lowerBits<invert>);
+  add(op::BitwiseNot, 18, lowerBits<invert>);
   add(op::BitShift, 11, lowerBits<shift>);
   add(op::BitCast, 26, lowerBitCast);
 }

@@ -430,7 +430,7 @@ static LogicalResult expandAveragePoolGrad(onnx::NodeOp node, NodeBuilder &build
 
 void registerPool() {
   registerOp({op::MaxPool, 13, 23, Kind::Other, lowerMaxPool, maxPoolGradient});
-  registerOp({{"", "AveragePool"}, 13, 23, Kind::Other, lowerAveragePool, averagePoolGradient});
+  registerOp({op::AveragePool, 13, 23, Kind::Other, lowerAveragePool, averagePoolGradient});
   registerOp({{"", "GlobalMaxPool"}, 13, 23, Kind::Other, nullptr, nullptr, expandGlobalMax});
   registerOp(
       {{"", "GlobalAveragePool"}, 13, 23, Kind::Other, nullptr, nullptr, expandGlobalAverage});

@@ -147,7 +147,7 @@ static LogicalResult topKGradient(onnx::NodeOp node, ValueRange dy, ArrayRef<boo
 }
 
 void registerTopK() {
-  registerAnySign({{"", "TopK"}, 10, kNewestOpset, Kind::Other, lowerTopK, topKGradient});
+  registerAnySign({op::TopK, 10, kNewestOpset, Kind::Other, lowerTopK, topKGradient});
 }
 
 } // namespace zero::ops

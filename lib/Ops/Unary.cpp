@@ -210,7 +210,7 @@ static void add(onnx::Operator type, int64_t first, LowerFn lower, GradientFn gr
 }
 
 void registerUnary() {
-  add({"", "Relu"}, 7, lowerUnary<relu>, unaryGradient<reluSlope>);
+  add(op::Relu, 7, lowerUnary<relu>, unaryGradient<reluSlope>);
   add(op::Tanh, 7, lowerUnary<one<math::TanhOp>>, unaryGradient<tanhSlope>);
   add(op::Sigmoid, 7, lowerUnary<sigmoid>, unaryGradient<sigmoidSlope>);
   add(op::Exp, 7, lowerUnary<one<math::ExpOp>>, unaryGradient<expSlope>);

@@ -8,8 +8,6 @@ using namespace mlir;
 
 namespace zero::hlo {
 
-static constexpr onnx::Operator kElu{"", "Elu"};
-
 static Value num(Emitter &b, double value, Value like) { return b.number(value, elementOf(like)); }
 static Value exp(Emitter &b, Value x) { return b.unary(op::Exp, x); }
 static Value log(Emitter &b, Value x) { return b.unary(op::Log, x); }
@@ -35,8 +33,8 @@ static Value logPlusOne(Emitter &b, Value x) {
 
 /// exp(x) - 1. Elu is that for negative x; for positive x it is -exp(x) (exp(-x) - 1).
 static Value expMinusOne(Emitter &b, Value x) {
-  Value positive = b.neg(b.mul(exp(b, x), b.unary(kElu, b.neg(x))));
-  return b.where(b.binary(op::Greater, x, num(b, 0, x)), positive, b.unary(kElu, x));
+  Value positive = b.neg(b.mul(exp(b, x), b.unary(op::Elu, b.neg(x))));
+  return b.where(b.binary(op::Greater, x, num(b, 0, x)), positive, b.unary(op::Elu, x));
 }
 
 /// Rounds halves away from 0: where a half was rounded towards 0, one more.

@@ -9,8 +9,6 @@ using namespace zero::stablehlo;
 
 namespace zero::hlo {
 
-static constexpr onnx::Operator kBitwiseNot{"", "BitwiseNot"};
-
 template <const onnx::Operator &bits, const onnx::Operator &logical>
 static LogicalResult onBits(Operation *op, Emitter &b, SmallVectorImpl<Value> &results) {
   Type element = elementOf(op->getOperand(0));
@@ -77,7 +75,7 @@ static LogicalResult countLeadingZeros(Operation *op, Emitter &b, SmallVectorImp
   for (unsigned distance = 1; distance < element.getIntOrFloatBitWidth(); distance *= 2)
     x = b.binary(op::BitwiseOr, x,
                  shifted(b, x, b.number(distance, element), /*left=*/false, /*isUnsigned=*/true));
-  results.push_back(countOnes(b, b.unary(kBitwiseNot, x)));
+  results.push_back(countOnes(b, b.unary(op::BitwiseNot, x)));
   return success();
 }
 
@@ -176,7 +174,7 @@ void addIntegerRules(RuleTable &table) {
   table["stablehlo.and"] = onBits<op::BitwiseAnd, op::And>;
   table["stablehlo.or"] = onBits<op::BitwiseOr, op::Or>;
   table["stablehlo.xor"] = onBits<op::BitwiseXor, op::Xor>;
-  table["stablehlo.not"] = onBits<kBitwiseNot, op::Not>;
+  table["stablehlo.not"] = onBits<op::BitwiseNot, op::Not>;
   table["stablehlo.shift_left"] = shift<true, false>;
   table["stablehlo.shift_right_logical"] = shift<false, true>;
   table["stablehlo.shift_right_arithmetic"] = shift<false, false>;

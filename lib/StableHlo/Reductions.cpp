@@ -248,7 +248,7 @@ static LogicalResult reducePair(ReduceOp op, Emitter &b, SmallVectorImpl<Value> 
     return reduceByHalves(op, b, results);
   Value best = b.reduce(combiner->reduction, x, dims);
   auto type = tensorType(best).clone(b.getBuilder().getI64Type());
-  Value index = b.one({"", isMax ? "ArgMax" : "ArgMin"}, type, x,
+  Value index = b.one(isMax ? op::ArgMax : op::ArgMin, type, x,
                       {b.attr("axis", dims[0]), b.attr("keepdims", int64_t(0))});
   results.push_back(best);
   results.push_back(b.cast(index, elementOf(indices)));

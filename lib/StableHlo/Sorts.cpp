@@ -95,7 +95,7 @@ static std::pair<Value, Value> firstElements(Emitter &b, Value x, int64_t axis, 
   shape[axis] = count;
   auto type = tensorType(x).clone(shape);
   onnx::NodeOp node = b.create(
-      {"", "TopK"}, {type, type.clone(b.getBuilder().getI64Type())}, {x, b.indices(count)},
+      op::TopK, {type, type.clone(b.getBuilder().getI64Type())}, {x, b.indices(count)},
       {b.attr("axis", axis), b.attr("largest", int64_t(largest)), b.attr("sorted", int64_t(1))});
   return {node.getResult(0), node.getResult(1)};
 }

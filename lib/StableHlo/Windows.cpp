@@ -223,7 +223,7 @@ static Value pooled(Emitter &b, const Reduction &reduction) {
   Value images = padImages(b, layout.from(b, reduction.x), w, fill);
   Value result;
   if (isSum) {
-    Value mean = poolImages(b, {"", "AveragePool"}, images, w);
+    Value mean = poolImages(b, op::AveragePool, images, w);
     result = b.mul(mean, b.number(double(productOf(w.size)), elementOf(mean)));
   } else {
     // The smallest is the largest of the opposites.

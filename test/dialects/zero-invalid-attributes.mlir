@@ -43,8 +43,8 @@ func.func private @argument(%x: tensor<4xf32> {zero.inplace})
 
 // -----
 
-// expected-error @+1 {{has unknown attribute zero.name}}
-func.func private @result(%x: tensor<4xf32>) -> (tensor<4xf32> {zero.name = "y"})
+// expected-error @+1 {{has unknown attribute zero.label}}
+func.func private @result(%x: tensor<4xf32>) -> (tensor<4xf32> {zero.label = "y"})
 
 // -----
 

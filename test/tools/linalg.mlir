@@ -3,23 +3,18 @@
 // RUN: zero-opt %s --zero-stage=0 --ranks=4 | FileCheck %s --check-prefix=STAGE0
 // RUN: zero-opt %s --zero-stage=3 --ranks=4 --zero-phase-pack | FileCheck %s --check-prefix=PACK
 
-// Only a plan is possible: no kernel is formed from ops outside of the op table.
-// RUN: rm -f %t.zexe
-// RUN: zeroc %s --zero-stage=3 --ranks=4 --plan-only | FileCheck %s --check-prefix=PLAN
-// RUN: not zeroc %s --zero-stage=3 --ranks=4 -o %t.zexe 2>&1 | FileCheck %s --check-prefix=REFUSED
-// RUN: not ls %t.zexe
+// Ops of linalg become nodes, and then kernels; test/execute/linalg.test runs them.
+// RUN: zeroc %s --zero-stage=3 --ranks=4 -o %t.zexe | FileCheck %s --check-prefix=PLAN
 // PLAN: ZeRO stage 3 on 4 ranks, 128 parameters
-// REFUSED: linalg.mlir:[[@LINE+20]]:8: error: linalg.matmul is not in a kernel: the program can be planned, but not run
 
 // CHECK: zero.buffer parameter @bucket0 : tensor<64xf32> shards 4
 // CHECK-LABEL: func.func @step
 // CHECK: %[[F:.*]] = zero.all_gather
 // CHECK: %[[W:.*]] = zero.member %[[F]] at 0 : (tensor<256xf32>) -> tensor<16x8xf32>
-// CHECK: linalg.matmul ins(%{{.*}}, %[[W]] :
-// CHECK: %[[LOSS:.*]] = linalg.reduce
-// CHECK: %[[DW:.*]] = linalg.matmul
-// CHECK-NEXT: %[[G:.*]] = zero.bucket(%[[DW]]) at [0]
-// CHECK-NEXT: zero.reduce_scatter %[[G]]
+// CHECK: %[[Y:.*]] = zero.launch @{{.*}}matmul(%{{.*}}, %[[W]])
+// CHECK: %[[LOSS:.*]] = zero.launch @{{.*}}reducesum(%[[Y]])
+// CHECK: %[[DW:.*]] = zero.launch
+// CHECK: zero.reduce_scatter
 // CHECK: zero.all_reduce %[[LOSS]] mean
 // CHECK: zero.launch @update(
 // STAGE0-NOT: zero.all_gather

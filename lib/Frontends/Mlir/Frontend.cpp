@@ -74,9 +74,13 @@ static FailureOr<ProgramOptions> programOptions(const FrontendInput &input, MLIR
 
 /// Whether `module` is a step already, of which the phases check the rest.
 static bool isStep(ModuleOp module) {
-  return module.lookupSymbol<func::FuncOp>(kStepName) &&
-         (!module.getOps<ParameterOp>().empty() || !module.getOps<StateOp>().empty() ||
-          !module.getOps<BufferOp>().empty());
+  auto step = module.lookupSymbol<func::FuncOp>(kStepName);
+  if (!step)
+    return false;
+  auto isBound = [&](unsigned index) { return step.getResultAttr(index, kBindingAttr) != nullptr; };
+  return llvm::any_of(llvm::seq(step.getNumResults()), isBound) ||
+         !module.getOps<ParameterOp>().empty() || !module.getOps<StateOp>().empty() ||
+         !module.getOps<BufferOp>().empty();
 }
 
 static OwningOpRef<ModuleOp> readMlir(const FrontendInput &input, MLIRContext &context) {

@@ -211,7 +211,7 @@ LogicalResult KernelFormer::formLooseKernel(Operation *op) {
   for (Value input : *inputs)
     inside.map(input, body->addArgument(input.getType(), input.getLoc()));
   for (Operation *member : ops)
-    builder.clone(*member, inside)->removeDiscardableAttr(kScheduleAttr);
+    setSchedule(builder.clone(*member, inside), Schedule());
   auto results =
       llvm::map_to_vector(op->getResults(), [&](Value result) { return inside.lookup(result); });
   func::ReturnOp::create(builder, op->getLoc(), results);

@@ -272,7 +272,10 @@ Operation *Grouper::readersGroup(onnx::NodeOp node) const {
 bool Grouper::joinsChain(onnx::NodeOp node, Operation *root) {
   Chain &chain = chains[root];
   Value result = node.getResult(0);
-  if (node.getNumResults() != 1)
+  // Kernels do not round values of 16 bits inside, so their borders may not depend on who else
+  // reads a value, as with recomputation.
+  if (node.getNumResults() != 1 || llvm::any_of(node->getOperandTypes(), isHalfFloat) ||
+      llvm::any_of(node->getResultTypes(), isHalfFloat))
     return false;
   if (kindOf(node) == ops::Kind::Elementwise)
     return chain.isFull(result) || chain.isRow(result);

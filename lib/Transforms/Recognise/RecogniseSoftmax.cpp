@@ -46,6 +46,12 @@ static onnx::NodeOp userOf(Value value, onnx::Operator type) {
   return found;
 }
 
+/// Whether nothing but `readers`, of which some may be null, reads `value`.
+static bool onlyRead(Value value, ArrayRef<onnx::NodeOp> readers) {
+  return llvm::all_of(value.getUsers(),
+                      [&](Operation *user) { return llvm::is_contained(readers, user); });
+}
+
 static void replace(onnx::NodeOp root, onnx::Operator type, Value x, int64_t axis, StringRef what) {
   constexpr int64_t kOneAxis = 13;
   Builder builder(root.getContext());
@@ -68,6 +74,9 @@ static void recognise(onnx::NodeOp power) {
     return;
   Value total = sum.getResult(0);
   onnx::NodeOp quotient = userOf(exponential, op::Div), log = userOf(total, op::Log);
+  // A backward pass that reads the exponentials or their sum needs them beside the softmax.
+  if (!onlyRead(exponential, {sum, quotient}) || !onlyRead(total, {quotient, log}))
+    return;
   if (quotient && quotient.getInputs()[0] == exponential && quotient.getInputs()[1] == total)
     replace(quotient, op::Softmax, x, axis, "softmax");
   if (!log)

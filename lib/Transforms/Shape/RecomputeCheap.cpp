@@ -12,6 +12,7 @@
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Analysis/StepOps.h"
 #include "zero/Ops/OpTable.h"
+#include "zero/Transforms/Precision/HalfFloats.h"
 #include "zero/Transforms/Shape/Passes.h"
 
 #include "llvm/ADT/SetVector.h"
@@ -137,9 +138,14 @@ bool Recomputer::mayRecompute(onnx::NodeOp node) const {
 bool Recomputer::findChain(onnx::NodeOp node, int64_t position,
                            llvm::SetVector<Operation *> &chain) const {
   const int64_t bytes = tensorBytes(node.outputType(0));
+  // Inside of a kernel values of 16 bits are not rounded, so their bits depend on its borders.
+  const bool isNarrow = isHalfFloat(node.outputType(0));
   for (Value input : node.getInputs()) {
-    if (isa<NoneType>(input.getType()) || isThere(input, position) ||
-        tensorBytes(input.getType()) * kSmall <= bytes)
+    if (isa<NoneType>(input.getType()) || isThere(input, position))
+      continue;
+    if (isNarrow || isHalfFloat(input.getType()))
+      return false;
+    if (tensorBytes(input.getType()) * kSmall <= bytes)
       continue;
     auto producer = unshaped(input).getDefiningOp<onnx::NodeOp>();
     if (!producer || unshaped(input) != producer.getResult(0) || !isCheap(producer) ||

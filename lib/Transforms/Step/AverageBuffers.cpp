@@ -140,8 +140,8 @@ struct AverageBuffers : zero::impl::AverageBuffersBase<AverageBuffers> {
       BufferAverager averager(getOperation(), *step, element, ofType);
       if (several)
         averager.carry(reads);
-      // Integers, such as the key of random numbers, have no mean: they count steps, and are the same
-      // on all ranks.
+      // Integers, such as the key of random numbers, have no mean: they count steps, and are the
+      // same on all ranks.
       if (isa<FloatType>(element))
         averager.average(builder, several);
       for (WriteOp write : ofType) {

@@ -75,7 +75,8 @@ def RecogniseSoftmax : Pass<"zero-recognise-softmax", "::mlir::func::FuncOp"> {
   let summary = "Replace exponentials over their sum by Softmax, LogSoftmax";
   let description = [{
     Matches `e / sum(e)` and `d - log(sum(e))` for `e = exp(d)`, `d = x - max(x)` along one axis.
-    Other users of these values keep them.
+    A chain of which another node reads `e` or its sum is not changed: a backward pass that does
+    would need them beside the result.
 
     ```mlir
     %d = onnx.node "Sub"(%x, %max) ...                                          // before
@@ -94,7 +95,8 @@ def RecogniseNormalization : Pass<"zero-recognise-normalization", "::mlir::func:
     Matches `x / sqrt(mean(x^2) + epsilon)` over trailing dimensions, written with Pow or Mul
     and with Reciprocal, Pow(-0.5) or Div, with an optional weight. If x is another value minus
     its mean, the result is the layer normalization of that value, with an optional bias. The mean
-    of squares may be computed in f64 and rounded, as PyTorch decomposes it. A chain that differs, or of which another node reads an intermediate value, is not changed.
+    of squares may be computed in f64 and rounded, as PyTorch decomposes it. A chain that differs,
+    or of which another node reads an intermediate value, is not changed.
 
     ```mlir
     %s = onnx.node "Mul"(%x, %x) {} opset 18 : ...                // before
