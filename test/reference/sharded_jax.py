@@ -51,6 +51,8 @@ def main():
     text = step.lower(params, x, labels).compiler_ir().operation.get_asm(print_generic_op_form=True)
     (folder / "step.generic.mlir").write_text(text)
     arrays = {f"arg.{i}": value for i, value in enumerate([*jax.tree.leaves(params), x, labels])}
+    np.save(folder / "x.npy", x)
+    np.save(folder / "labels.npy", labels)
     losses = []
     for _ in range(STEPS):
         params, loss = step(params, x, labels)
