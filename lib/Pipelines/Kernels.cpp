@@ -8,6 +8,7 @@ using namespace mlir;
 
 void zero::addKernels(OpPassManager &pm, const PhaseOptions &all) {
   const phase::KernelOptions &options = all.kernels;
+  pm.addPass(createViewSlices());
   pm.addPass(createFormKernels());
   // Before fusing anything: thousands of kernels become a few dozen.
   pm.addPass(createDeduplicateKernels());

@@ -5,6 +5,22 @@
 
 include "mlir/Pass/PassBase.td"
 
+def ViewSlices : Pass<"zero-view-slices", "::mlir::ModuleOp"> {
+  let summary = "Read rows of state in place instead of copying them";
+  let description = [{
+    Programs that scan over layers stack the weights of all layers in one parameter, and slice it
+    for each. A Slice of whole rows of state is a range of its elements: it becomes a view, unless
+    it starts where no tensor may. Each reader gets a view of its own, so that backward may read a
+    parameter that is gathered again.
+
+    ```mlir
+    %l = onnx.node "Slice"(%w, %one, %two, %zero, %one) ... -> tensor<1x8x8xf32>    // before
+    %l = zero.member %w at 64 : (tensor<4x8x8xf32>) -> tensor<1x8x8xf32>            // after
+    ```
+  }];
+  let dependentDialects = ["::zero::ZeroDialect"];
+}
+
 def FormKernels : Pass<"zero-form-kernels", "::mlir::ModuleOp"> {
   let summary = "Group nodes into kernels and lower them to linalg";
   let description = [{
