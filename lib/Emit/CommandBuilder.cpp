@@ -10,6 +10,7 @@
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/JSON.h"
 
 using namespace mlir;
 
@@ -147,7 +148,8 @@ proto::Command *CommandBuilder::add(Operation *op, proto::Lane lane) {
   if (Value condition = conditionOf(op))
     command->set_predicate(predicate(condition));
   if (auto name = op->getAttrOfType<StringAttr>(kNameAttr))
-    command->set_label(name.str());
+    // A location of the model may have any bytes, but Protobuf reads UTF-8 only.
+    command->set_label(llvm::json::fixUTF8(name.getValue()));
   return command;
 }
 

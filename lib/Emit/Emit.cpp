@@ -18,6 +18,7 @@
 #include "zero/Machine/CommandCosts.h"
 
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/JSON.h"
 
 using namespace mlir;
 
@@ -67,7 +68,7 @@ static void buildArena(ArenaAttr known, proto::Program &program) {
   certificate->set_tier(tierOf(known.getTier()));
   certificate->set_peak(known.getPeak());
   certificate->set_lower_bound(known.getLowerBound());
-  certificate->set_peak_at(known.getPeakAt().str());
+  certificate->set_peak_at(llvm::json::fixUTF8(known.getPeakAt()));
   static constexpr proto::Role roles[kNumUsages] = {
       proto::PARAMETER, proto::GRADIENT, proto::OPTIMIZER, proto::ACTIVATION, proto::WORKING};
   const std::array<int64_t, kNumUsages> most = bytesByUsage(known.getMost());

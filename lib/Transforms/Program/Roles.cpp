@@ -15,6 +15,7 @@
 #include "mlir/IR/Remarks.h"
 #include "llvm/ADT/SmallVectorExtras.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Support/JSON.h"
 
 using namespace mlir;
 
@@ -53,6 +54,7 @@ public:
 
 private:
   LogicalResult readFile();
+  LogicalResult checkIsUtf8(StringRef what, unsigned index, StringRef name);
   LogicalResult nameAll();
   std::string nameOf(unsigned argument);
   LogicalResult tieArguments();
@@ -120,6 +122,14 @@ std::string RoleFinder::nameOf(unsigned index) {
   return found.empty() ? "arg" + std::to_string(index) : found.str();
 }
 
+/// Names go on into messages, reports and the executable, which is a Protobuf message.
+LogicalResult RoleFinder::checkIsUtf8(StringRef what, unsigned index, StringRef name) {
+  if (llvm::json::isUTF8(name))
+    return success();
+  return fail() << what << " " << index << ": expected a name of UTF-8, got '"
+                << llvm::json::fixUTF8(name) << "'";
+}
+
 /// Gives each argument a name that no other has, unless both have one target in the file: they are
 /// one tensor then. Results get names that need not be distinct.
 LogicalResult RoleFinder::nameAll() {
@@ -130,6 +140,8 @@ LogicalResult RoleFinder::nameAll() {
     bool isTied = !isNew && !file.arguments.empty() && !file.arguments[index].target.empty();
     if (name.empty() || (!isNew && !isTied))
       return fail() << "argument " << index << ": expected a name of its own, got '" << name << "'";
+    if (failed(checkIsUtf8("argument", index, name)))
+      return failure();
     roles.arguments.push_back({name, std::nullopt, std::nullopt, std::nullopt});
     if (isTied)
       roles.arguments.back().tiedTo = first->second;
@@ -143,6 +155,8 @@ LogicalResult RoleFinder::nameAll() {
     else if (auto info = program.getResultAttrOfType<StringAttr>(index, kResultInfoAttr);
              info && !info.empty())
       name = info.str();
+    if (failed(checkIsUtf8("result", index, name)))
+      return failure();
     roles.results.push_back({name, std::nullopt});
   }
   return success();

@@ -40,6 +40,20 @@ func.func @names(%a: tensor<f32> {zero.name = "w"}, %b: tensor<f32> {zero.name =
 
 // -----
 
+// CHECK: error: argument 0: expected a name of UTF-8, got 'w{{.+}}'
+func.func @bytes(%a: tensor<f32> {zero.name = "w\FF"}) -> tensor<f32> {
+  return %a : tensor<f32>
+}
+
+// -----
+
+// CHECK: error: result 0: expected a name of UTF-8, got 'l{{.+}}'
+func.func @result_bytes(%a: tensor<f32>) -> (tensor<f32> {zero.name = "l\FF"}) {
+  return %a : tensor<f32>
+}
+
+// -----
+
 // CHECK: error: argument 0: expected zero.role = "parameter", "buffer" or "data", got "weight"
 func.func @role(%a: tensor<f32> {zero.role = "weight"}) -> tensor<f32> {
   return %a : tensor<f32>
