@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Lowering.h"
+#include "zero/Ops/Axes.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
@@ -12,14 +13,6 @@
 using namespace mlir;
 
 namespace zero::ops {
-
-static SmallVector<int64_t> permutationOf(onnx::NodeOp node) {
-  if (auto permutation = node.getInts("perm"))
-    return *permutation;
-  auto reversed = llvm::to_vector(llvm::seq<int64_t>(node.inputType(0).getRank()));
-  std::reverse(reversed.begin(), reversed.end());
-  return reversed;
-}
 
 static LogicalResult lowerTranspose(onnx::NodeOp node, ValueRange inputs, OpBuilder &builder,
                                     Lowered &lowered) {

@@ -83,7 +83,7 @@ static std::string packBlobsOfBools(StringRef text) {
 
 /// StableHLO's portable artifact: bytecode whose producer is StableHLO.
 static bool isPortableArtifact(StringRef head) {
-  return head.starts_with("ML\xefR") && head.take_front(64).contains("StableHLO_v");
+  return head.starts_with(kBytecodeMagic) && head.take_front(64).contains("StableHLO_v");
 }
 
 static bool usesStableHlo(StringRef text) {

@@ -5,9 +5,8 @@
 #include "dialects/Onnx/Operators.h"
 #include "dialects/Zero/Schedule.h"
 #include "dialects/Zero/Zero.h"
+#include "zero/Ops/Axes.h"
 #include "zero/Transforms/Precision/HalfFloats.h"
-
-#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 
@@ -50,13 +49,8 @@ static bool reducesLastAxis(onnx::NodeOp node) {
           {op::ReduceSum, op::ReduceMax, op::ReduceMin, op::ReduceMean, op::ReduceSumSquare}) ||
       node.inputType(0).getRank() == 0)
     return false;
-  SmallVector<int64_t> axes = node.getInts("axes").value_or(SmallVector<int64_t>());
-  DenseIntElementsAttr given;
-  if (node.hasInput(1) && matchPattern(node.getInputs()[1], m_Constant(&given)))
-    axes = llvm::map_to_vector(given.getValues<APInt>(),
-                               [](const APInt &axis) { return axis.getSExtValue(); });
-  int64_t last = node.inputType(0).getRank() - 1;
-  return axes.size() == 1 && (axes[0] == last || axes[0] == -1) &&
+  auto axes = listedAxes(node);
+  return axes && axes->size() == 1 && axes->front() == node.inputType(0).getRank() - 1 &&
          node.inputType(0).getShape().back() > 1;
 }
 

@@ -3,6 +3,7 @@
 #include "BatchDims.h"
 
 #include "dialects/Onnx/Operators.h"
+#include "zero/Ops/Axes.h"
 #include "zero/Ops/NodeBuilder.h"
 
 #include "mlir/IR/Matchers.h"
@@ -36,14 +37,12 @@ static SmallVector<int64_t> normalized(ArrayRef<int64_t> axes, int64_t rank) {
 }
 
 FailureOr<SmallVector<int64_t>> reducedAxes(onnx::NodeOp node) {
-  const int64_t rank = node.inputType(0).getRank();
-  bool isGiven = node.hasInput(1) || node.getInts("axes");
-  auto axes = numbers(node, 1, "axes");
-  if (isGiven && !axes)
+  auto axes = listedAxes(node);
+  if (!axes)
     return failure();
-  if (!axes || axes->empty())
-    return llvm::to_vector(llvm::seq<int64_t>(rank));
-  return normalized(*axes, rank);
+  if (axes->empty())
+    return llvm::to_vector(llvm::seq<int64_t>(node.inputType(0).getRank()));
+  return *axes;
 }
 
 int64_t normalAxis(onnx::NodeOp node, int64_t rank) {
@@ -69,14 +68,6 @@ std::optional<SmallVector<int64_t>> workingAxes(onnx::NodeOp node) {
 
 bool isSetting(onnx::NodeOp node, OpOperand &operand) {
   return node.isAnyOf({op::Slice, op::CumSum, op::Split}) && operand.getOperandNumber() > 0;
-}
-
-SmallVector<int64_t> permutationOf(onnx::NodeOp node) {
-  if (auto permutation = node.getInts("perm"))
-    return *permutation;
-  auto reversed = llvm::to_vector(llvm::seq<int64_t>(node.inputType(0).getRank()));
-  std::reverse(reversed.begin(), reversed.end());
-  return reversed;
 }
 
 std::optional<int64_t> dimAfterReshape(ArrayRef<int64_t> from, int64_t dim, ArrayRef<int64_t> to,

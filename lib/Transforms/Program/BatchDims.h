@@ -20,8 +20,6 @@ int64_t normalAxis(onnx::NodeOp node, int64_t rank);
 std::optional<llvm::SmallVector<int64_t>> workingAxes(onnx::NodeOp node);
 /// Whether `operand` of such a node is a list or a number rather than data.
 bool isSetting(onnx::NodeOp node, mlir::OpOperand &operand);
-/// The permutation of a Transpose.
-llvm::SmallVector<int64_t> permutationOf(onnx::NodeOp node);
 /// The dimension of shape `to` that holds dimension `dim` of shape `from` as its outermost part, if
 /// the elements of each of `parts` equal parts of one are a part of the other.
 std::optional<int64_t> dimAfterReshape(llvm::ArrayRef<int64_t> from, int64_t dim,

@@ -13,6 +13,7 @@
 #include "Roles.h"
 #include "dialects/Onnx/Operators.h"
 #include "dialects/Zero/Zero.h"
+#include "zero/Ops/Axes.h"
 #include "zero/Ops/OpTable.h"
 #include "zero/Transforms/Program/Passes.h"
 

@@ -3,6 +3,7 @@
 #include "AttentionChain.h"
 #include "Patterns.h"
 #include "zero/Ops/Attention.h"
+#include "zero/Ops/Axes.h"
 #include "zero/Ops/OpTable.h"
 
 #include "mlir/Dialect/Utils/IndexingUtils.h"

@@ -1,6 +1,7 @@
 //===- FoldTransposes.cpp - fold transposes into products -----------------===//
 
 #include "Patterns.h"
+#include "zero/Ops/Axes.h"
 
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/IR/PatternMatch.h"

@@ -1,6 +1,7 @@
 //===- Patterns.cpp - common functions of recognisers ---------------------===//
 
 #include "Patterns.h"
+#include "zero/Ops/Axes.h"
 #include "zero/Ops/OpTable.h"
 
 #include "mlir/Dialect/Utils/IndexingUtils.h"
@@ -45,14 +46,6 @@ onnx::NodeOp soleUser(Value value, ArrayRef<onnx::Operator> types) {
     return nullptr;
   auto node = dyn_cast<onnx::NodeOp>(*value.user_begin());
   return node && node.isAnyOf(types) ? node : onnx::NodeOp();
-}
-
-SmallVector<int64_t> permutationOf(onnx::NodeOp transpose) {
-  if (auto permutation = transpose.getInts("perm"))
-    return *permutation;
-  auto reversed = llvm::to_vector(llvm::seq<int64_t>(transpose.inputType(0).getRank()));
-  std::reverse(reversed.begin(), reversed.end());
-  return reversed;
 }
 
 /// Whether `node` is a Dropout that keeps everything: not in training mode, or with

@@ -23,9 +23,6 @@ bool isNumber(double got, double exact);
 /// The only node that uses `value`, once, if it is one of `types`.
 onnx::NodeOp soleUser(mlir::Value value, llvm::ArrayRef<onnx::Operator> types);
 
-/// The permutation of a Transpose.
-llvm::SmallVector<int64_t> permutationOf(onnx::NodeOp transpose);
-
 /// The operand that `node` hands on as it is, if that is all it does: to the same
 /// shape or type, times one, without dropping anything.
 mlir::Value passedOn(onnx::NodeOp node);

@@ -6,8 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Patterns.h"
-
-#include "mlir/IR/Matchers.h"
+#include "zero/Ops/Axes.h"
 
 using namespace mlir;
 using namespace zero::patterns;
@@ -19,24 +18,6 @@ namespace zero {
 static constexpr onnx::Operator kReductions[] = {op::ReduceSum, op::ReduceMean, op::ReduceMax,
                                                  op::ReduceMin, op::ReduceProd};
 
-/// The axes of `node` if they are constant: an attribute or an operand.
-static std::optional<SmallVector<int64_t>> axesOf(onnx::NodeOp node) {
-  int64_t rank = node.inputType(0).getRank();
-  std::optional<SmallVector<int64_t>> axes = node.getInts("axes");
-  if (node.getInputs().size() == 2 && node.hasInput(1)) {
-    DenseIntElementsAttr given;
-    if (!matchPattern(node.getInputs()[1], m_Constant(&given)))
-      return std::nullopt;
-    axes.emplace();
-    for (APInt axis : given.getValues<APInt>())
-      axes->push_back(axis.getSExtValue());
-  }
-  if (axes)
-    for (int64_t &axis : *axes)
-      axis += axis < 0 ? rank : 0;
-  return axes;
-}
-
 /// The shape of the operand of `node` with one element in each of `axes`.
 static SmallVector<int64_t> keptShape(onnx::NodeOp node, ArrayRef<int64_t> axes) {
   SmallVector<int64_t> shape(node.inputType(0).getShape());
@@ -47,7 +28,7 @@ static SmallVector<int64_t> keptShape(onnx::NodeOp node, ArrayRef<int64_t> axes)
 
 /// Replaces the reshapes of `node` by one that keeps its dimensions.
 static onnx::NodeOp keepDims(onnx::NodeOp node) {
-  auto axes = axesOf(node);
+  auto axes = listedAxes(node);
   if (!axes || axes->empty() || node.getInt("keepdims", 1) || node.use_empty())
     return node;
   SmallVector<int64_t> shape = keptShape(node, *axes);
@@ -72,7 +53,7 @@ static onnx::NodeOp keepDims(onnx::NodeOp node) {
 /// Replaces the quotient of `sum`, a ReduceSum, by a ReduceMean.
 static void takeMean(onnx::NodeOp sum) {
   onnx::NodeOp quotient = soleUser(sum.getResult(0), {op::Div});
-  auto axes = axesOf(sum);
+  auto axes = listedAxes(sum);
   if (!quotient || quotient.getInputs()[0] != sum.getResult(0) || !axes || axes->empty() ||
       quotient.outputType(0) != sum.outputType(0) ||
       !isa<FloatType>(sum.outputType(0).getElementType()))

@@ -9,8 +9,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Patterns.h"
+#include "zero/Ops/Axes.h"
 
-#include "mlir/IR/Matchers.h"
 #include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
@@ -27,23 +27,13 @@ static constexpr int64_t kRmsOpset = 23, kLayerOpset = 17;
 /// the mean over all.
 static std::optional<int64_t> meanAxis(onnx::NodeOp node) {
   int64_t rank = node.inputType(0).getRank();
-  SmallVector<int64_t> axes = node.getInts("axes").value_or(SmallVector<int64_t>());
-  if (node.hasInput(1)) {
-    DenseIntElementsAttr given;
-    if (!matchPattern(node.getInputs()[1], m_Constant(&given)))
-      return std::nullopt;
-    axes.clear();
-    for (APInt axis : given.getValues<APInt>())
-      axes.push_back(axis.getSExtValue());
-  }
-  for (int64_t &axis : axes)
-    axis += axis < 0 ? rank : 0;
-  llvm::sort(axes);
-  bool trailing =
-      !axes.empty() && axes == llvm::to_vector(llvm::seq(rank - int64_t(axes.size()), rank));
-  if (!trailing || !node.getInt("keepdims", 1))
+  auto axes = listedAxes(node);
+  if (!axes || axes->empty() || !node.getInt("keepdims", 1))
     return std::nullopt;
-  return axes.front();
+  llvm::sort(*axes);
+  if (*axes != llvm::to_vector(llvm::seq(rank - int64_t(axes->size()), rank)))
+    return std::nullopt;
+  return axes->front();
 }
 
 /// The square root of `value` if it is a square, or null.

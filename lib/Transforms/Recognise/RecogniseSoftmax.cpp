@@ -6,8 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Patterns.h"
-
-#include "mlir/IR/Matchers.h"
+#include "zero/Ops/Axes.h"
 
 using namespace mlir;
 using namespace zero::patterns;
@@ -18,14 +17,10 @@ namespace zero {
 
 /// The only axis of `node`, a reduction that keeps its dimensions.
 static std::optional<int64_t> axisOf(onnx::NodeOp node) {
-  SmallVector<int64_t> axes = node.getInts("axes").value_or(SmallVector<int64_t>());
-  DenseIntElementsAttr given;
-  if (node.getInputs().size() == 2 && matchPattern(node.getInputs()[1], m_Constant(&given)))
-    for (APInt axis : given.getValues<APInt>())
-      axes.push_back(axis.getSExtValue());
-  if (axes.size() != 1 || !node.getInt("keepdims", 1))
+  auto axes = listedAxes(node);
+  if (!axes || axes->size() != 1 || !node.getInt("keepdims", 1))
     return std::nullopt;
-  return axes[0] < 0 ? axes[0] + node.inputType(0).getRank() : axes[0];
+  return axes->front();
 }
 
 /// The reduction of operator `type` along `axis` that `value` is; null if it is none.

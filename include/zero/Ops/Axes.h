@@ -1,0 +1,19 @@
+//===- Axes.h - dimensions that nodes name ----------------------*- C++ -*-===//
+
+#ifndef ZERO_OPS_AXES_H
+#define ZERO_OPS_AXES_H
+
+#include "dialects/Onnx/Onnx.h"
+
+namespace zero {
+
+/// The permutation of a Transpose.
+llvm::SmallVector<int64_t> permutationOf(onnx::NodeOp transpose);
+
+/// The axes that a reduction lists as an attribute or operand, not negative and in its order; empty
+/// if it lists none. Nothing if they are not constant.
+std::optional<llvm::SmallVector<int64_t>> listedAxes(onnx::NodeOp reduction);
+
+} // namespace zero
+
+#endif // ZERO_OPS_AXES_H
