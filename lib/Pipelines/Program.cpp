@@ -14,6 +14,7 @@ void zero::addProgram(OpPassManager &pm, const ProgramOptions &options) {
   pm.addPass(createConvertStableHlo());
   pm.addPass(createRaiseLinalg());
   pm.addNestedPass<func::FuncOp>(createFoldBroadcasts());
+  pm.addNestedPass<func::FuncOp>(createDropUnitDims());
   pm.addPass(createCSEPass());
   BindArgumentsOptions bind;
   bind.roles = options.roles;

@@ -1,7 +1,7 @@
 //===- FoldBroadcasts.cpp - fold broadcasts into elementwise nodes --------===//
 
-#include "dialects/Onnx/Operators.h"
-#include "zero/Ops/OpTable.h"
+#include "ElementwiseNodes.h"
+
 #include "zero/Transforms/Program/Passes.h"
 
 using namespace mlir;
@@ -34,17 +34,9 @@ static Value unexpanded(Value value) {
   return expand && expand.is(op::Expand) ? expand.getInputs().front() : Value();
 }
 
-/// Whether `node` computes each element of its result from the broadcast elements of its operands.
-static bool broadcastsOperands(onnx::NodeOp node) {
-  const ops::OpDef *def = ops::lookup(node);
-  return def && def->kind == ops::Kind::Elementwise && node.getNumOperands() > 1 &&
-         node.getNumResults() == 1 && node.getDomain().empty() &&
-         !node.isAnyOf({op::Expand, op::Dropout});
-}
-
 /// Lets `node` read what its operands are broadcast from, as long as its result keeps its shape.
 static void foldOperands(onnx::NodeOp node) {
-  if (!broadcastsOperands(node))
+  if (!isElementwise(node) || node.getNumOperands() < 2)
     return;
   ArrayRef<int64_t> wanted = tensorType(node.getResult(0)).getShape();
   SmallVector<ArrayRef<int64_t>> shapes;

@@ -112,6 +112,27 @@ def FoldBroadcasts : Pass<"zero-fold-broadcasts", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::zero::onnx::OnnxDialect"];
 }
 
+def DropUnitDims : Pass<"zero-drop-unit-dims", "::mlir::func::FuncOp"> {
+  let summary = "Compute without dimensions of extent one that Reshapes added";
+  let description = [{
+    An elementwise node or a reduction of more than four dimensions reads its operand before the
+    Reshape that added dimensions of extent one, and a Reshape of its result adds them. A Transpose
+    of more than four dimensions works without dimensions of extent one, too, and a reduction of
+    nothing but such dimensions is a Reshape. Reshapes are views, so this moves no element.
+    Recognizers then find attention as `jax.nn.dot_product_attention` writes it, with scores of
+    [1, batch, heads, queries, keys].
+
+    ```mlir
+    %r = onnx.node "Reshape"(%x, %shape) ... -> tensor<1x4x8xf32>      // before
+    %y = onnx.node "Exp"(%r) {} ... -> tensor<1x4x8xf32>
+
+    %e = onnx.node "Exp"(%x) {} ... -> tensor<4x8xf32>                 // after
+    %y = onnx.node "Reshape"(%e, %shape) ... -> tensor<1x4x8xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::zero::onnx::OnnxDialect"];
+}
+
 def BindArguments : Pass<"zero-bind-arguments", "::mlir::ModuleOp"> {
   let summary = "Turn the program into a step with state, data and a loss";
   let description = [{

@@ -1,0 +1,22 @@
+//===- ElementwiseNodes.h - nodes that broadcast operands -------*- C++ -*-===//
+
+#ifndef LIB_TRANSFORMS_PROGRAM_ELEMENTWISENODES_H
+#define LIB_TRANSFORMS_PROGRAM_ELEMENTWISENODES_H
+
+#include "dialects/Onnx/Operators.h"
+#include "zero/Ops/OpTable.h"
+
+namespace zero {
+
+/// Whether `node` computes each element of its only result from the broadcast elements of its
+/// operands, whatever its position.
+inline bool isElementwise(onnx::NodeOp node) {
+  const ops::OpDef *def = ops::lookup(node);
+  return def && def->kind == ops::Kind::Elementwise && node.getNumResults() == 1 &&
+         node.getDomain().empty() &&
+         !node.isAnyOf({op::Expand, op::Dropout, op::Trilu, op::BatchNormalization});
+}
+
+} // namespace zero
+
+#endif // LIB_TRANSFORMS_PROGRAM_ELEMENTWISENODES_H
